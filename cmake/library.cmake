@@ -1,0 +1,56 @@
+# The library. A new source file needs no line here.
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tensor/*.cpp ${PROJECT_SOURCE_DIR}/cpu/*.cpp
+     ${PROJECT_SOURCE_DIR}/autograd/*.cpp ${PROJECT_SOURCE_DIR}/nn/*.cpp
+     ${PROJECT_SOURCE_DIR}/optim/*.cpp ${PROJECT_SOURCE_DIR}/data/*.cpp)
+if(GRADUS_HAS_CUDA)
+  file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/*.cu
+       ${PROJECT_SOURCE_DIR}/cuda/*.cpp)
+  list(REMOVE_ITEM cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp)
+else()
+  set(cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp)
+endif()
+add_library(gradus ${sources} ${cuda_sources})
+add_library(gradus::gradus ALIAS gradus)
+
+# Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
+# `gradus` with a link to each public folder of the source tree, as an installation does.
+set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data cuda compat)
+set(GRADUS_INCLUDE ${PROJECT_BINARY_DIR}/include)
+file(MAKE_DIRECTORY ${GRADUS_INCLUDE}/gradus)
+foreach(part ${GRADUS_PUBLIC} cpu)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${part} ${GRADUS_INCLUDE}/gradus/${part} SYMBOLIC)
+endforeach()
+
+target_include_directories(gradus PUBLIC $<BUILD_INTERFACE:${GRADUS_INCLUDE}>
+                                         $<INSTALL_INTERFACE:include>)
+target_compile_features(gradus PUBLIC cxx_std_20)
+set_target_properties(gradus PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+find_package(Threads REQUIRED)
+target_link_libraries(gradus PUBLIC Threads::Threads PRIVATE OpenMP::OpenMP_CXX ZLIB::ZLIB)
+
+add_library(gradus_warnings INTERFACE)
+set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wdouble-promotion)
+target_compile_options(gradus_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:${warnings}>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+if(GRADUS_WERROR)
+  target_compile_options(gradus_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
+endif()
+if(GRADUS_SANITIZE)
+  target_compile_options(gradus PUBLIC
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GRADUS_SANITIZE} -fno-omit-frame-pointer>)
+  target_link_options(gradus PUBLIC -fsanitize=${GRADUS_SANITIZE})
+endif()
+target_link_libraries(gradus PRIVATE $<BUILD_INTERFACE:gradus_warnings>)
+
+if(GRADUS_HAS_BLAS)
+  target_compile_definitions(gradus PRIVATE GRADUS_BLAS)
+  target_include_directories(gradus SYSTEM PRIVATE ${OPENBLAS_INCLUDE_DIR})
+  target_link_libraries(gradus PRIVATE ${OPENBLAS_LIBRARY})
+endif()
+if(GRADUS_HAS_CUDA)
+  # CMake 3.25 knows no C++20 for nvcc 13, so the standard is given as a plain option.
+  target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -lineinfo>)
+  target_link_libraries(gradus PRIVATE CUDA::cudart CUDA::cublas)
+endif()

@@ -1,0 +1,101 @@
+// What a device must be able to do: four primitives (map, zip, reduce, matmul) and their helpers.
+//
+// Contract of every function. `out` is allocated, on this backend's device, of the final shape and
+// dtype; operands are on that device too and of the dtype that `out` says they are; every check of
+// shapes and dtypes has been made by the caller (tensor/raw*.cpp). Operands may have any strides,
+// zero among them; `out` may be a view but never overlaps itself, and overlaps an operand only
+// where it is that operand exactly. Work on a GPU is queued on the current stream.
+#pragma once
+
+#include "gradus/tensor/ops.h"
+#include "gradus/tensor/tensor.h"
+
+namespace gradus {
+
+// An operand of zip: a tensor, or a number for all elements.
+struct Operand {
+  Operand(const Tensor& tensor) : tensor(&tensor) {}   // NOLINT: implicit
+  Operand(const Scalar& number) : number(number) {}    // NOLINT: implicit
+  bool is_number() const { return tensor == nullptr; }
+
+  const Tensor* tensor = nullptr;
+  Scalar number;
+};
+
+enum class Distribution : uint8_t { uniform, normal, randint };
+
+// Draws of a counter-based generator; see tensor/philox.h.
+struct PhiloxState {
+  uint64_t seed;
+  uint64_t offset;
+};
+
+// One parameter of an optimizer step; buffer is undefined without momentum.
+struct SgdParameter {
+  Tensor parameter, gradient, buffer;
+};
+struct SgdSettings {
+  double lr, momentum, dampening, weight_decay;
+  bool nesterov, maximize;
+  bool first;  // the buffers hold nothing yet
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  // Uninitialised memory. Errors: OutOfMemoryError.
+  virtual StoragePtr allocate(size_t nbytes, Device device) = 0;
+  // The device with its index filled in. Errors: Error where there is no such device.
+  virtual Device resolve(Device device) = 0;
+
+  virtual void fill(const Tensor& out, const Scalar& value) = 0;
+  // out[i] = start + i * step; out is contiguous, 1-D.
+  virtual void arange(const Tensor& out, const Scalar& start, const Scalar& step) = 0;
+  // Same shape, any dtypes, any strides, same device.
+  virtual void copy(const Tensor& src, const Tensor& dst) = 0;
+  // Same shape and dtype, both contiguous, on different devices of which at least one is this
+  // backend's. A copy to the CPU waits for the data unless non_blocking.
+  virtual void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) = 0;
+  // Random elements: uniform in [a, b), normal with mean a and deviation b, integers in [a, b).
+  // Element i is the same on every device for the same state. out is contiguous.
+  virtual void random(Distribution kind, double a, double b, PhiloxState state,
+                      const Tensor& out) = 0;
+
+  // x and out: same shape and dtype (Float, Double; Long too where the row says `same`).
+  virtual void map(UnaryOp op, const Tensor& x, const Tensor& out) = 0;
+  // out = grad * slope(x, y); of x and y those that the slope does not use may be undefined.
+  virtual void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
+                        const Tensor& out) = 0;
+  // Operands broadcast to out's shape already and are of one dtype (Long, Float, Double), which is
+  // out's for arithmetic; out is Bool for comparisons. At most one operand is a number.
+  virtual void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) = 0;
+  // out has x's rank, and size 1 in the reduced dimensions, which are those where the sizes differ
+  // plus those of size 1. x and out: one dtype (Long, Float, Double).
+  virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;
+  // Largest (or smallest) element along dim, and its first index; NaN counts as most extreme.
+  // values (x's dtype) and indices (Long) have size 1 in dim. x is not empty along dim.
+  virtual void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
+                          const Tensor& indices) = 0;
+  // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and
+  // bias; out contiguous. dtypes: Float, Double, Long. K may be 0: then out is bias or zero.
+  virtual void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) = 0;
+  // index: Long, of out's shape. An index out of range is an IndexError.
+  virtual void gather(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& out) = 0;
+  // out[..., index[i], ...] += src[i], in the order of i, so that the sum is reproducible.
+  virtual void scatter_add(int64_t dim, const Tensor& index, const Tensor& src,
+                           const Tensor& out) = 0;
+
+  // One step of stochastic gradient descent over all parameters, which are contiguous.
+  virtual void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) = 0;
+};
+
+// The backend of a device type. Errors: Error where the build or the machine has no such device.
+Backend& backend(DeviceType type);
+inline Backend& backend(const Tensor& tensor) { return backend(tensor.device().type()); }
+
+// Defined in cpu/ and cuda/; cuda/stub.cpp answers for builds without CUDA.
+Backend& cpu_backend();
+Backend& cuda_backend();
+
+}  // namespace gradus

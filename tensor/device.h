@@ -1,0 +1,47 @@
+// The device tag that every tensor carries: "cpu", "cuda:0", "cuda:1", ...
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+namespace gradus {
+
+enum class DeviceType : int8_t { CPU, CUDA };
+inline constexpr DeviceType kCPU = DeviceType::CPU;
+inline constexpr DeviceType kCUDA = DeviceType::CUDA;
+inline constexpr int kDeviceTypes = 2;
+
+using DeviceIndex = int8_t;
+
+class Device {
+ public:
+  // index -1 means "the current device of that type".
+  // Errors: ValueError where index < -1, or index > 0 on the CPU, which is one device.
+  Device(DeviceType type, DeviceIndex index = -1);  // NOLINT: implicit, as in libtorch
+  // "cpu", "cuda" or "cuda:N". Errors: ValueError for anything else.
+  Device(std::string_view text);  // NOLINT: implicit, as in libtorch
+  Device(const std::string& text) : Device(std::string_view(text)) {}  // NOLINT
+  Device(const char* text) : Device(std::string_view(text)) {}         // NOLINT
+
+  DeviceType type() const { return type_; }
+  DeviceIndex index() const { return index_; }
+  bool has_index() const { return index_ >= 0; }
+  bool is_cpu() const { return type_ == kCPU; }
+  bool is_cuda() const { return type_ == kCUDA; }
+  std::string str() const;
+
+  friend bool operator==(const Device&, const Device&) = default;
+
+ private:
+  DeviceType type_;
+  DeviceIndex index_;
+};
+
+std::ostream& operator<<(std::ostream& out, DeviceType type);
+std::ostream& operator<<(std::ostream& out, const Device& device);
+
+void append(std::string& out, const Device& device);
+
+}  // namespace gradus

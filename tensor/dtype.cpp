@@ -1,0 +1,42 @@
+#include "gradus/tensor/dtype.h"
+
+#include <atomic>
+#include <ostream>
+
+namespace gradus {
+
+std::string_view toString(ScalarType dtype) {
+  switch (dtype) {
+#define DTYPE(name, type, short_name, kind) \
+  case ScalarType::name: return #name;
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+  }
+  return "Undefined";
+}
+
+std::string_view short_name(ScalarType dtype) {
+  switch (dtype) {
+#define DTYPE(name, type, short_name, kind) \
+  case ScalarType::name: return #short_name;
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+  }
+  return "undefined";
+}
+
+std::ostream& operator<<(std::ostream& out, ScalarType dtype) { return out << toString(dtype); }
+
+namespace {
+std::atomic<ScalarType> default_dtype{kFloat};
+}
+
+ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
+
+void set_default_dtype(ScalarType dtype) {
+  check<TypeError>(isFloatingType(dtype), "set_default_dtype: ", dtype,
+                   " is not a floating point type; pass kFloat or kDouble");
+  default_dtype.store(dtype, std::memory_order_relaxed);
+}
+
+}  // namespace gradus

@@ -1,0 +1,109 @@
+// Element types (dtypes), their names, and PyTorch's promotion rules.
+// `tensor/dtypes.def` is the one list of them.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "gradus/tensor/error.h"
+
+namespace gradus {
+
+enum class ScalarType : int8_t {
+#define DTYPE(name, type, short_name, kind) name,
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+};
+using Dtype = ScalarType;
+
+// kBool, kLong, kFloat, kDouble ...
+#define DTYPE(name, type, short_name, kind) inline constexpr ScalarType k##name = ScalarType::name;
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+inline constexpr ScalarType kInt64 = kLong, kFloat32 = kFloat, kFloat64 = kDouble;
+
+// Boolean < Integral < Floating: an operation's result has the highest category of its operands.
+enum class DtypeKind : int8_t { Boolean, Integral, Floating };
+
+// The dtype of a C++ type: dtype_of<float> == kFloat.
+template <class T>
+inline constexpr ScalarType dtype_of = [] {
+  static_assert(sizeof(T) == 0, "no dtype for this C++ type");
+  return kBool;
+}();
+#define DTYPE(name, type, short_name, kind) \
+  template <>                               \
+  inline constexpr ScalarType dtype_of<type> = ScalarType::name;
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+
+constexpr size_t element_size(ScalarType dtype) {
+  switch (dtype) {
+#define DTYPE(name, type, short_name, kind) \
+  case ScalarType::name: return sizeof(type);
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+  }
+  return 0;
+}
+
+constexpr DtypeKind kind_of(ScalarType dtype) {
+  switch (dtype) {
+#define DTYPE(name, type, short_name, kind) \
+  case ScalarType::name: return DtypeKind::kind;
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+  }
+  return DtypeKind::Boolean;
+}
+
+constexpr bool isFloatingType(ScalarType dtype) { return kind_of(dtype) == DtypeKind::Floating; }
+constexpr bool isIntegralType(ScalarType dtype, bool include_bool = false) {
+  return kind_of(dtype) == DtypeKind::Integral ||
+         (include_bool && kind_of(dtype) == DtypeKind::Boolean);
+}
+
+// The smallest dtype that holds both (PyTorch's torch.promote_types).
+constexpr ScalarType promoteTypes(ScalarType a, ScalarType b) { return a < b ? b : a; }
+
+// "Float", "Long": PyTorch's C++ names. `short_name` gives "float32", "int64".
+std::string_view toString(ScalarType dtype);
+std::string_view short_name(ScalarType dtype);
+std::ostream& operator<<(std::ostream& out, ScalarType dtype);
+
+// The dtype of new floating point tensors: kFloat until set.
+// Errors: TypeError where dtype is not a floating point one.
+ScalarType get_default_dtype();
+void set_default_dtype(ScalarType dtype);
+
+template <class T>
+struct TypeTag {
+  using type = T;
+};
+
+// Calls f(TypeTag<T>{}) with the C++ type of dtype.
+template <class F>
+decltype(auto) visit(ScalarType dtype, F&& f) {
+  switch (dtype) {
+#define DTYPE(name, type, short_name, kind) \
+  case ScalarType::name: return f(TypeTag<type>{});
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+  }
+  fail<TypeError>("unknown dtype ", static_cast<int>(dtype));
+}
+
+// The same over floating point types alone. `op` is named in the error.
+template <class F>
+decltype(auto) visit_floating(std::string_view op, ScalarType dtype, F&& f) {
+  if (dtype == kFloat) return f(TypeTag<float>{});
+  if (dtype == kDouble) return f(TypeTag<double>{});
+  fail<TypeError>(op, ": dtype ", short_name(dtype),
+                  " is not a floating point type; convert with .to(kFloat)");
+}
+
+inline void append(std::string& out, ScalarType dtype) { out += short_name(dtype); }
+
+}  // namespace gradus

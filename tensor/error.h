@@ -1,0 +1,76 @@
+// The exception family of the library, and `check`, which raises it.
+//
+// A message names the operation, the argument, what it was, what was expected, and one fix.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace gradus {
+
+// Base of everything the library throws. After an error every tensor is what it was before.
+class Error : public std::exception {
+ public:
+  explicit Error(std::string message) : message_(std::move(message)) {}
+  const char* what() const noexcept override { return message_.c_str(); }
+  const std::string& msg() const { return message_; }
+
+ private:
+  std::string message_;
+};
+
+// An index lies outside the dimension it indexes.
+class IndexError : public Error {
+  using Error::Error;
+};
+// A value or a shape is not acceptable.
+class ValueError : public Error {
+  using Error::Error;
+};
+// A dtype or a kind of argument is not acceptable.
+class TypeError : public Error {
+  using Error::Error;
+};
+// The operation exists in PyTorch, and not (yet) here, for this device, dtype or build.
+class NotImplementedError : public Error {
+  using Error::Error;
+};
+// A device has no room left.
+class OutOfMemoryError : public Error {
+  using Error::Error;
+};
+
+namespace detail {
+inline void append(std::string& out, std::string_view text) { out += text; }
+inline void append(std::string& out, const char* text) { out += text; }
+inline void append(std::string& out, bool value) { out += value ? "true" : "false"; }
+void append(std::string& out, double value);
+template <class T>
+  requires std::is_integral_v<T>
+void append(std::string& out, T value) {
+  out += std::to_string(value);
+}
+}  // namespace detail
+
+// Throws E with the parts joined. A type with an `append(std::string&, const T&)` beside it, in its
+// own namespace, can be a part.
+template <class E = ValueError, class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void fail(const Parts&... parts) {
+  using detail::append;
+  std::string message;
+  (append(message, parts), ...);
+  throw E(std::move(message));
+}
+
+// Throws E with the joined parts unless `ok`. The parts are only formatted on failure.
+template <class E = ValueError, class... Parts>
+inline void check(bool ok, const Parts&... parts) {
+  if (!ok) [[unlikely]]
+    fail<E>(parts...);
+}
+
+}  // namespace gradus

@@ -1,0 +1,28 @@
+// The names of the table's operations, as enums.
+#pragma once
+
+#include <cstdint>
+
+namespace gradus {
+
+enum class UnaryOp : uint8_t {
+#define UNARY(name, ...) name,
+#include "gradus/tensor/elementwise.def"
+};
+
+enum class BinaryOp : uint8_t {
+#define BINARY(name, ...) name,
+#define COMPARISON(name, ...) name,
+#include "gradus/tensor/elementwise.def"
+};
+
+enum class ReduceOp : uint8_t {
+#define REDUCTION(name, ...) name,
+#include "gradus/tensor/reductions.def"
+};
+
+const char* name_of(UnaryOp op);
+const char* name_of(BinaryOp op);
+const char* name_of(ReduceOp op);
+
+}  // namespace gradus

@@ -1,0 +1,78 @@
+// Philox4x32-10, the counter-based random generator of Salmon, Moraes, Dror and Shaw, "Parallel
+// random numbers: as easy as 1, 2, 3" (SC 2011), section 3.3. Element i of a draw depends on (seed,
+// offset, i) alone, so that CPU and GPU give the same stream in any order.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "gradus/tensor/elementwise.h"
+
+namespace gradus::philox {
+
+struct Block {
+  uint32_t word[4];
+};
+
+GRADUS_HD inline Block block(uint64_t seed, uint64_t counter) {
+  uint32_t c0 = static_cast<uint32_t>(counter), c1 = static_cast<uint32_t>(counter >> 32);
+  uint32_t c2 = 0, c3 = 0;
+  uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(seed >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t p0 = uint64_t{0xD2511F53u} * c0, p1 = uint64_t{0xCD9E8D57u} * c2;
+    const uint32_t n0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0;
+    const uint32_t n2 = static_cast<uint32_t>(p0 >> 32) ^ c3 ^ k1;
+    c1 = static_cast<uint32_t>(p1), c3 = static_cast<uint32_t>(p0);
+    c0 = n0, c2 = n2;
+    k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
+  }
+  return {{c0, c1, c2, c3}};
+}
+
+// Each element takes two words, so two elements share a block.
+inline constexpr int kElementsPerBlock = 2;
+GRADUS_HD inline uint64_t words(uint64_t seed, uint64_t offset, uint64_t i) {
+  const Block b = block(seed, offset + i / kElementsPerBlock);
+  const int lane = static_cast<int>(i % kElementsPerBlock) * 2;
+  return (static_cast<uint64_t>(b.word[lane]) << 32) | b.word[lane + 1];
+}
+
+// Uniform in [0, 1): 24 bits for float, 53 for double, so that 1 never comes out.
+GRADUS_HD inline float unit(uint64_t bits, float) {
+  return static_cast<float>(bits >> 40) * 0x1p-24f;
+}
+GRADUS_HD inline double unit(uint64_t bits, double) {
+  return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
+// In [a, b). One rounding per operation on every device (no fused multiply-add), so that the
+// streams agree bit for bit.
+template <class T>
+GRADUS_HD T uniform(uint64_t bits, T a, T b) {
+  const T u = unit(bits, T{});
+#ifdef __CUDA_ARCH__
+  T x;
+  if constexpr (sizeof(T) == 4)
+    x = __fadd_rn(a, __fmul_rn(__fsub_rn(b, a), u));
+  else
+    x = __dadd_rn(a, __dmul_rn(__dsub_rn(b, a), u));
+#else
+  const T x = a + (b - a) * u;
+#endif
+  return x < b ? x : a;  // rounding may have reached b
+}
+
+// Box and Muller, "A note on the generation of random normal deviates" (1958), the cosine half.
+template <class T>
+GRADUS_HD T normal(uint64_t bits, T mean, T deviation) {
+  const double u = (static_cast<double>(bits >> 32) + 1) * 0x1p-32;  // (0, 1]
+  const double v = static_cast<double>(bits & 0xffffffffu) * 0x1p-32;
+  return static_cast<T>(mean + deviation * std::sqrt(-2 * std::log(u)) *
+                                   std::cos(6.283185307179586 * v));
+}
+
+GRADUS_HD inline int64_t randint(uint64_t bits, int64_t low, int64_t high) {
+  return low + static_cast<int64_t>(bits % static_cast<uint64_t>(high - low));
+}
+
+}  // namespace gradus::philox

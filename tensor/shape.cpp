@@ -1,0 +1,179 @@
+#include "gradus/tensor/shape.h"
+
+#include <algorithm>
+#include <ostream>
+
+namespace gradus {
+
+void Dims::insert(int64_t position, int64_t value) {
+  resize(size() + 1);
+  for (int64_t i = size_ - 1; i > position; --i) data_[i] = data_[i - 1];
+  data_[position] = value;
+}
+
+void Dims::erase(int64_t position) {
+  for (int64_t i = position; i + 1 < size_; ++i) data_[i] = data_[i + 1];
+  --size_;
+}
+
+std::ostream& operator<<(std::ostream& out, IntArrayRef list) {
+  std::string text;
+  append(text, list);
+  return out << text;
+}
+
+void append(std::string& out, IntArrayRef list) {
+  out += '[';
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (i) out += ", ";
+    out += std::to_string(list[i]);
+  }
+  out += ']';
+}
+
+int64_t checked_numel(std::string_view op, IntArrayRef sizes) {
+  int64_t product = 1;
+  bool overflow = false;
+  for (int64_t size : sizes) {
+    check(size >= 0, op, ": shape ", sizes, " has the negative size ", size,
+          "; sizes are zero or more");
+    overflow |= __builtin_mul_overflow(product, size, &product);
+  }
+  // A zero anywhere makes the tensor empty, however large the rest.
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return 0;
+  check(!overflow, op, ": shape ", sizes, " has more elements than an int64 counts; make it smaller");
+  return product;
+}
+
+int64_t numel_of(IntArrayRef sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes) product *= size;
+  return product;
+}
+
+Dims contiguous_strides(IntArrayRef sizes) {
+  Dims strides;
+  strides.resize(sizes.size());
+  int64_t stride = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= std::max<int64_t>(sizes[i], 1);
+  }
+  return strides;
+}
+
+bool is_contiguous(IntArrayRef sizes, IntArrayRef strides) {
+  int64_t expected = 1;
+  bool matches = true;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 0) return true;
+    if (sizes[i] == 1) continue;
+    matches &= strides[i] == expected;
+    expected *= sizes[i];
+  }
+  return matches;
+}
+
+int64_t wrap_dim(std::string_view op, int64_t dim, int64_t rank) {
+  const int64_t range = std::max<int64_t>(rank, 1);
+  check<IndexError>(dim >= -range && dim < range, op, ": dimension ", dim,
+                    " is out of range for a tensor of ", rank, " dimensions; expected ", -range,
+                    " to ", range - 1);
+  return dim < 0 ? dim + range : dim;
+}
+
+std::array<bool, kMaxDims> dim_mask(std::string_view op, OptionalIntArrayRef dims, int64_t rank) {
+  std::array<bool, kMaxDims> mask{};
+  if (!dims.has_value() || dims.value().empty()) {
+    mask.fill(true);
+    return mask;
+  }
+  for (int64_t listed : dims.value()) {
+    const int64_t dim = wrap_dim(op, listed, rank);
+    check(!mask[static_cast<size_t>(dim)], op, ": dimension ", dim, " stands twice in dim = ",
+          dims.value(), "; list it once");
+    mask[static_cast<size_t>(dim)] = true;
+  }
+  return mask;
+}
+
+Dims broadcast_shapes(std::string_view op, IntArrayRef a, IntArrayRef b) {
+  const size_t rank = std::max(a.size(), b.size());
+  Dims out;
+  out.resize(rank);
+  for (size_t i = 0; i < rank; ++i) {  // i counts from the last dimension
+    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
+    const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    check(x == y || x == 1 || y == 1, op, ": shapes ", a, " and ", b,
+          " do not broadcast: sizes ", x, " and ", y, " differ at dimension ", rank - 1 - i,
+          " and neither is 1; reshape or unsqueeze one of them");
+    out[rank - 1 - i] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+Dims broadcast_strides(std::string_view op, IntArrayRef sizes, IntArrayRef strides,
+                       IntArrayRef target) {
+  check(sizes.size() <= target.size(), op, ": shape ", sizes, " has more dimensions than ", target,
+        "; expected at most ", target.size());
+  Dims out = Dims::filled(static_cast<int64_t>(target.size()), 0);
+  const size_t lead = target.size() - sizes.size();
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t want = target[lead + i];
+    check(sizes[i] == want || sizes[i] == 1, op, ": shape ", sizes, " does not broadcast to ",
+          target, ": size ", sizes[i], " at dimension ", i, " is neither 1 nor ", want);
+    out[lead + i] = sizes[i] == want ? strides[i] : 0;
+  }
+  return out;
+}
+
+Dims infer_size(std::string_view op, IntArrayRef shape, int64_t numel) {
+  Dims out(shape.data(), shape.size());
+  int64_t known = 1, unknown = -1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == -1) {
+      check(unknown < 0, op, ": shape ", shape, " has two sizes of -1; only one can be inferred");
+      unknown = static_cast<int64_t>(i);
+    } else {
+      check(shape[i] >= 0, op, ": shape ", shape, " has the size ", shape[i],
+            "; sizes are zero or more, or one -1");
+      check(!__builtin_mul_overflow(known, shape[i], &known), op, ": shape ", shape,
+            " has more elements than an int64 counts");
+    }
+  }
+  if (unknown >= 0) {
+    check(known != 0, op, ": shape ", shape, " cannot infer its -1 beside a size of 0; give it");
+    check(numel % known == 0, op, ": shape ", shape, " does not divide ", numel, " elements");
+    out[unknown] = numel / known;
+  } else {
+    check(known == numel, op, ": shape ", shape, " has ", known, " elements, and the tensor has ",
+          numel);
+  }
+  return out;
+}
+
+std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef shape) {
+  if (numel_of(sizes) == 0) return contiguous_strides(shape);
+  Dims out = Dims::filled(static_cast<int64_t>(shape.size()), 0);
+  // Walk both shapes from the back. A run of old dimensions that lies evenly in memory may be cut
+  // into new dimensions in any way.
+  int64_t next = static_cast<int64_t>(shape.size()) - 1;
+  int64_t run = 1;                                        // elements of the run so far
+  int64_t base = strides.empty() ? 1 : strides.back();    // stride of the run's last dimension
+  int64_t placed = 1;                                     // elements placed in new dimensions
+  for (size_t i = sizes.size(); i-- > 0;) {
+    run *= sizes[i];
+    const bool ends = i == 0 || (sizes[i - 1] != 1 && strides[i - 1] != run * base);
+    if (!ends) continue;
+    while (next >= 0 && (placed < run || shape[next] == 1)) {
+      out[next] = placed * base;
+      placed *= shape[next--];
+    }
+    if (placed != run) return std::nullopt;
+    if (i > 0) base = strides[i - 1], run = 1, placed = 1;
+  }
+  for (; next >= 0; --next) out[next] = 1;  // only sizes of 1 are left
+  return out;
+}
+
+}  // namespace gradus
