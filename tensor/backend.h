@@ -14,8 +14,8 @@ namespace gradus {
 
 // An operand of zip: a tensor, or a number for all elements.
 struct Operand {
-  Operand(const Tensor& tensor) : tensor(&tensor) {}   // NOLINT: implicit
-  Operand(const Scalar& number) : number(number) {}    // NOLINT: implicit
+  Operand(const Tensor& x) : tensor(&x) {}  // NOLINT: implicit
+  Operand(const Scalar& x) : number(x) {}   // NOLINT: implicit
   bool is_number() const { return tensor == nullptr; }
 
   const Tensor* tensor = nullptr;

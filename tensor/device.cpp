@@ -36,7 +36,7 @@ Device::Device(std::string_view text) : Device(parse(text)) {}
 
 std::string Device::str() const {
   std::string out = type_ == kCPU ? "cpu" : "cuda";
-  if (has_index()) out += ":" + std::to_string(index_);
+  if (has_index()) out.append(":").append(std::to_string(index_));
   return out;
 }
 

@@ -8,7 +8,8 @@ namespace gradus {
 std::string_view toString(ScalarType dtype) {
   switch (dtype) {
 #define DTYPE(name, type, short_name, kind) \
-  case ScalarType::name: return #name;
+  case ScalarType::name:                    \
+    return #name;
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
   }
@@ -18,7 +19,8 @@ std::string_view toString(ScalarType dtype) {
 std::string_view short_name(ScalarType dtype) {
   switch (dtype) {
 #define DTYPE(name, type, short_name, kind) \
-  case ScalarType::name: return #short_name;
+  case ScalarType::name:                    \
+    return #short_name;
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
   }

@@ -42,7 +42,8 @@ inline constexpr ScalarType dtype_of = [] {
 constexpr size_t element_size(ScalarType dtype) {
   switch (dtype) {
 #define DTYPE(name, type, short_name, kind) \
-  case ScalarType::name: return sizeof(type);
+  case ScalarType::name:                    \
+    return sizeof(type);
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
   }
@@ -52,7 +53,8 @@ constexpr size_t element_size(ScalarType dtype) {
 constexpr DtypeKind kind_of(ScalarType dtype) {
   switch (dtype) {
 #define DTYPE(name, type, short_name, kind) \
-  case ScalarType::name: return DtypeKind::kind;
+  case ScalarType::name:                    \
+    return DtypeKind::kind;
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
   }
@@ -88,7 +90,8 @@ template <class F>
 decltype(auto) visit(ScalarType dtype, F&& f) {
   switch (dtype) {
 #define DTYPE(name, type, short_name, kind) \
-  case ScalarType::name: return f(TypeTag<type>{});
+  case ScalarType::name:                    \
+    return f(TypeTag<type>{});
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
   }

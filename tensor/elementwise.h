@@ -21,9 +21,13 @@ using std::cos, std::exp, std::log, std::sin, std::sqrt, std::tanh;
 
 // NaN in either operand gives NaN, as in PyTorch.
 template <class T>
-GRADUS_HD constexpr T max(T a, T b) { return a > b || a != a ? a : b; }
+GRADUS_HD constexpr T max(T a, T b) {
+  return a > b || a != a ? a : b;
+}
 template <class T>
-GRADUS_HD constexpr T min(T a, T b) { return a < b || a != a ? a : b; }
+GRADUS_HD constexpr T min(T a, T b) {
+  return a < b || a != a ? a : b;
+}
 
 template <class T>
 GRADUS_HD T magnitude(T x) {
@@ -66,10 +70,10 @@ GRADUS_HD constexpr T greatest() {
 // Rows may use one another on numbers: sigmoid(x) in the derivative of another row.
 #define UNARY(name, ...) \
   template <class T>     \
-    requires std::is_arithmetic_v<T> GRADUS_HD T name(T x);
+  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x);
 #define BINARY(name, ...) \
   template <class T>      \
-    requires std::is_arithmetic_v<T> GRADUS_HD T name(T x, T y);
+  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x, T y);
 #include "gradus/tensor/elementwise.def"
 
 // Stands for x, y or z in a derivative to learn, at compile time, which of them it reads; autograd
@@ -89,11 +93,10 @@ GRADUS_HD constexpr unsigned uses(const T& value) {
 template <class A, class B>
 concept AnyUses = std::is_same_v<A, Uses> || std::is_same_v<B, Uses>;
 GRADUS_HD constexpr Uses operator-(Uses a) { return a; }
-#define GRADUS_USES_OPERATOR(op)                \
-  template <class A, class B>                   \
-    requires AnyUses<A, B>                      \
-  GRADUS_HD constexpr Uses operator op(A a, B b) { \
-    return {uses(a) | uses(b)};                 \
+#define GRADUS_USES_OPERATOR(op)                                          \
+  template <class A, class B>                                             \
+  requires AnyUses<A, B> GRADUS_HD constexpr Uses operator op(A a, B b) { \
+    return {uses(a) | uses(b)};                                           \
   }
 GRADUS_USES_OPERATOR(+)
 GRADUS_USES_OPERATOR(-)
@@ -103,12 +106,9 @@ GRADUS_USES_OPERATOR(==)
 #undef GRADUS_USES_OPERATOR
 #define UNARY(name, ...) \
   GRADUS_HD constexpr Uses name(Uses a) { return a; }
-#define BINARY(name, ...)         \
-  template <class A, class B>     \
-    requires AnyUses<A, B>        \
-  GRADUS_HD constexpr Uses name(A a, B b) { \
-    return {uses(a) | uses(b)};   \
-  }
+#define BINARY(name, ...)     \
+  template <class A, class B> \
+  requires AnyUses<A, B> GRADUS_HD constexpr Uses name(A a, B b) { return {uses(a) | uses(b)}; }
 #include "gradus/tensor/elementwise.def"
 
 // The type of a constant R(0.5) in a row, so that no float kernel computes in double.
@@ -119,61 +119,62 @@ enum class Ints : uint8_t { same, real };
 
 template <UnaryOp>
 struct Unary;
-#define UNARY(name_, doc_, ints_, lo_, hi_, f_, df_, px_, py_)                             \
-  template <>                                                                              \
-  struct Unary<UnaryOp::name_> {                                                           \
-    static constexpr const char *name = #name_, *doc = doc_, *formula = #f_, *slope_formula = #df_; \
-    static constexpr Ints ints = Ints::ints_;                                              \
-    static constexpr double lo = lo_, hi = hi_, point_x = px_, point_y = py_;              \
-    template <class T>                                                                     \
-    GRADUS_HD static T f(T x) {                                                            \
-      return static_cast<T>(f_);                                                           \
-    }                                                                                      \
-    template <class T>                                                                     \
-    GRADUS_HD static constexpr auto slope([[maybe_unused]] T x, [[maybe_unused]] T y) {    \
-      using R [[maybe_unused]] = Real<T>;                                                  \
-      return df_;                                                                          \
-    }                                                                                      \
+#define UNARY(name_, doc_, ints_, lo_, hi_, f_, df_, px_, py_)                          \
+  template <>                                                                           \
+  struct Unary<UnaryOp::name_> {                                                        \
+    static constexpr const char *name = #name_, *doc = doc_, *formula = #f_,            \
+                                *slope_formula = #df_;                                  \
+    static constexpr Ints ints = Ints::ints_;                                           \
+    static constexpr double lo = lo_, hi = hi_, point_x = px_, point_y = py_;           \
+    template <class T>                                                                  \
+    GRADUS_HD static T f(T x) {                                                         \
+      return static_cast<T>(f_);                                                        \
+    }                                                                                   \
+    template <class T>                                                                  \
+    GRADUS_HD static constexpr auto slope([[maybe_unused]] T x, [[maybe_unused]] T y) { \
+      using R [[maybe_unused]] = Real<T>;                                               \
+      return df_;                                                                       \
+    }                                                                                   \
   };
 
 template <BinaryOp>
 struct Binary;
-#define BINARY(name_, doc_, ints_, xlo_, xhi_, ylo_, yhi_, f_, dx_, dy_, px_, py_, pz_)        \
-  template <>                                                                                  \
-  struct Binary<BinaryOp::name_> {                                                             \
+#define BINARY(name_, doc_, ints_, xlo_, xhi_, ylo_, yhi_, f_, dx_, dy_, px_, py_, pz_)          \
+  template <>                                                                                    \
+  struct Binary<BinaryOp::name_> {                                                               \
     static constexpr const char *name = #name_, *doc = doc_, *formula = #f_, *dx_formula = #dx_, \
-                                *dy_formula = #dy_;                                            \
-    static constexpr Ints ints = Ints::ints_;                                                  \
-    static constexpr bool compares = false;                                                    \
-    static constexpr double x_lo = xlo_, x_hi = xhi_, y_lo = ylo_, y_hi = yhi_;                \
-    static constexpr double point_x = px_, point_y = py_, point_z = pz_;                       \
-    template <class T>                                                                         \
-    GRADUS_HD static T f(T x, T y) {                                                           \
-      return static_cast<T>(f_);                                                               \
-    }                                                                                          \
-    template <class X, class Y, class Z>                                                       \
-    static constexpr auto dx([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,         \
-                             [[maybe_unused]] const Z& z) {                                    \
-      using R [[maybe_unused]] = Real<X>;                                                      \
-      return dx_;                                                                              \
-    }                                                                                          \
-    template <class X, class Y, class Z>                                                       \
-    static constexpr auto dy([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,         \
-                             [[maybe_unused]] const Z& z) {                                    \
-      using R [[maybe_unused]] = Real<X>;                                                      \
-      return dy_;                                                                              \
-    }                                                                                          \
+                                *dy_formula = #dy_;                                              \
+    static constexpr Ints ints = Ints::ints_;                                                    \
+    static constexpr bool compares = false;                                                      \
+    static constexpr double x_lo = xlo_, x_hi = xhi_, y_lo = ylo_, y_hi = yhi_;                  \
+    static constexpr double point_x = px_, point_y = py_, point_z = pz_;                         \
+    template <class T>                                                                           \
+    GRADUS_HD static T f(T x, T y) {                                                             \
+      return static_cast<T>(f_);                                                                 \
+    }                                                                                            \
+    template <class X, class Y, class Z>                                                         \
+    static constexpr auto dx([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,           \
+                             [[maybe_unused]] const Z& z) {                                      \
+      using R [[maybe_unused]] = Real<X>;                                                        \
+      return dx_;                                                                                \
+    }                                                                                            \
+    template <class X, class Y, class Z>                                                         \
+    static constexpr auto dy([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,           \
+                             [[maybe_unused]] const Z& z) {                                      \
+      using R [[maybe_unused]] = Real<X>;                                                        \
+      return dy_;                                                                                \
+    }                                                                                            \
   };
-#define COMPARISON(name_, doc_, f_)                              \
-  template <>                                                    \
-  struct Binary<BinaryOp::name_> {                               \
-    static constexpr const char *name = #name_, *doc = doc_;     \
-    static constexpr Ints ints = Ints::same;                     \
-    static constexpr bool compares = true;                       \
-    template <class T>                                           \
-    GRADUS_HD static bool f(T x, T y) {                          \
-      return f_;                                                 \
-    }                                                            \
+#define COMPARISON(name_, doc_, f_)                          \
+  template <>                                                \
+  struct Binary<BinaryOp::name_> {                           \
+    static constexpr const char *name = #name_, *doc = doc_; \
+    static constexpr Ints ints = Ints::same;                 \
+    static constexpr bool compares = true;                   \
+    template <class T>                                       \
+    GRADUS_HD static bool f(T x, T y) {                      \
+      return f_;                                             \
+    }                                                        \
   };
 #include "gradus/tensor/elementwise.def"
 
@@ -181,36 +182,38 @@ struct Binary;
 template <UnaryOp op>
 inline constexpr unsigned slope_uses = uses(Unary<op>::slope(Uses{kUsesX}, Uses{kUsesY}));
 template <BinaryOp op>
-inline constexpr unsigned dx_uses =
-    uses(Binary<op>::dx(Uses{kUsesX}, Uses{kUsesY}, Uses{kUsesZ}));
+inline constexpr unsigned dx_uses = uses(Binary<op>::dx(Uses{kUsesX}, Uses{kUsesY}, Uses{kUsesZ}));
 template <BinaryOp op>
-inline constexpr unsigned dy_uses =
-    uses(Binary<op>::dy(Uses{kUsesX}, Uses{kUsesY}, Uses{kUsesZ}));
+inline constexpr unsigned dy_uses = uses(Binary<op>::dy(Uses{kUsesX}, Uses{kUsesY}, Uses{kUsesZ}));
 
 template <ReduceOp>
 struct Reduction;
-#define REDUCTION(name_, doc_, start_, combine_, finish_)                                     \
-  template <>                                                                                 \
-  struct Reduction<ReduceOp::name_> {                                                         \
-    static constexpr const char *name = #name_, *doc = doc_;                                  \
-    template <class T>                                                                        \
-    GRADUS_HD static constexpr T start() { return start_; }                                   \
-    template <class T>                                                                        \
-    GRADUS_HD static T combine(T a, T b) { return combine_; }                                 \
-    template <class T>                                                                        \
-    GRADUS_HD static T finish(T s, [[maybe_unused]] int64_t n) { return finish_; }            \
+#define REDUCTION(name_, doc_, start_, combine_, finish_)        \
+  template <>                                                    \
+  struct Reduction<ReduceOp::name_> {                            \
+    static constexpr const char *name = #name_, *doc = doc_;     \
+    template <class T>                                           \
+    GRADUS_HD static constexpr T start() {                       \
+      return start_;                                             \
+    }                                                            \
+    template <class T>                                           \
+    GRADUS_HD static T combine(T a, T b) {                       \
+      return combine_;                                           \
+    }                                                            \
+    template <class T>                                           \
+    GRADUS_HD static T finish(T s, [[maybe_unused]] int64_t n) { \
+      return finish_;                                            \
+    }                                                            \
   };
 #include "gradus/tensor/reductions.def"
 
-#define UNARY(name, ...)                                 \
-  template <class T>                                     \
-    requires std::is_arithmetic_v<T> GRADUS_HD T name(T x) { \
-    return Unary<UnaryOp::name>::f(x);                   \
-  }
-#define BINARY(name, ...)                                     \
-  template <class T>                                          \
-    requires std::is_arithmetic_v<T> GRADUS_HD T name(T x, T y) { \
-    return Binary<BinaryOp::name>::f(x, y);                   \
+#define UNARY(name, ...) \
+  template <class T>     \
+  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x) { return Unary<UnaryOp::name>::f(x); }
+#define BINARY(name, ...)                                       \
+  template <class T>                                            \
+  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x, T y) { \
+    return Binary<BinaryOp::name>::f(x, y);                     \
   }
 #include "gradus/tensor/elementwise.def"
 

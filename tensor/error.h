@@ -50,10 +50,8 @@ inline void append(std::string& out, const char* text) { out += text; }
 inline void append(std::string& out, bool value) { out += value ? "true" : "false"; }
 void append(std::string& out, double value);
 template <class T>
-  requires std::is_integral_v<T>
-void append(std::string& out, T value) {
-  out += std::to_string(value);
-}
+requires std::is_integral_v<T>
+void append(std::string& out, T value) { out += std::to_string(value); }
 }  // namespace detail
 
 // Throws E with the parts joined. A type with an `append(std::string&, const T&)` beside it, in its

@@ -13,9 +13,9 @@ namespace gradus {
 class TensorOptions {
  public:
   TensorOptions() = default;
-  TensorOptions(ScalarType dtype) : dtype_(dtype) {}          // NOLINT: implicit, as in libtorch
-  TensorOptions(Device device) : device_(device) {}           // NOLINT
-  TensorOptions(DeviceType type) : device_(Device(type)) {}   // NOLINT
+  TensorOptions(ScalarType dtype) : dtype_(dtype) {}         // NOLINT: implicit, as in libtorch
+  TensorOptions(Device device) : device_(device) {}          // NOLINT
+  TensorOptions(DeviceType type) : device_(Device(type)) {}  // NOLINT
   TensorOptions(const char* device) : device_(Device(device)) {}  // NOLINT
 
   TensorOptions dtype(std::optional<ScalarType> dtype) const {

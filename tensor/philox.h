@@ -67,8 +67,8 @@ template <class T>
 GRADUS_HD T normal(uint64_t bits, T mean, T deviation) {
   const double u = (static_cast<double>(bits >> 32) + 1) * 0x1p-32;  // (0, 1]
   const double v = static_cast<double>(bits & 0xffffffffu) * 0x1p-32;
-  return static_cast<T>(mean + deviation * std::sqrt(-2 * std::log(u)) *
-                                   std::cos(6.283185307179586 * v));
+  return static_cast<T>(double{mean} + double{deviation} * std::sqrt(-2 * std::log(u)) *
+                                           std::cos(6.283185307179586 * v));
 }
 
 GRADUS_HD inline int64_t randint(uint64_t bits, int64_t low, int64_t high) {

@@ -12,8 +12,7 @@ class Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Scalar(T value) {  // NOLINT: implicit, as in libtorch
+  requires std::is_arithmetic_v<T> Scalar(T value) {  // NOLINT: implicit, as in libtorch
     if constexpr (std::same_as<T, bool>) {
       kind_ = DtypeKind::Boolean, integer_ = value;
     } else if constexpr (std::integral<T>) {
@@ -30,9 +29,7 @@ class Scalar {
   }
   bool isBoolean() const { return kind_ == DtypeKind::Boolean; }
   // kBool, kLong or kDouble: what the number is stored as.
-  ScalarType type() const {
-    return isFloatingPoint() ? kDouble : isBoolean() ? kBool : kLong;
-  }
+  ScalarType type() const { return isFloatingPoint() ? kDouble : isBoolean() ? kBool : kLong; }
 
   template <class T>
   T to() const {

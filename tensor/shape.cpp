@@ -41,7 +41,8 @@ int64_t checked_numel(std::string_view op, IntArrayRef sizes) {
   }
   // A zero anywhere makes the tensor empty, however large the rest.
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return 0;
-  check(!overflow, op, ": shape ", sizes, " has more elements than an int64 counts; make it smaller");
+  check(!overflow, op, ": shape ", sizes,
+        " has more elements than an int64 counts; make it smaller");
   return product;
 }
 
@@ -90,8 +91,8 @@ std::array<bool, kMaxDims> dim_mask(std::string_view op, OptionalIntArrayRef dim
   }
   for (int64_t listed : dims.value()) {
     const int64_t dim = wrap_dim(op, listed, rank);
-    check(!mask[static_cast<size_t>(dim)], op, ": dimension ", dim, " stands twice in dim = ",
-          dims.value(), "; list it once");
+    check(!mask[static_cast<size_t>(dim)], op, ": dimension ", dim,
+          " stands twice in dim = ", dims.value(), "; list it once");
     mask[static_cast<size_t>(dim)] = true;
   }
   return mask;
@@ -104,8 +105,8 @@ Dims broadcast_shapes(std::string_view op, IntArrayRef a, IntArrayRef b) {
   for (size_t i = 0; i < rank; ++i) {  // i counts from the last dimension
     const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    check(x == y || x == 1 || y == 1, op, ": shapes ", a, " and ", b,
-          " do not broadcast: sizes ", x, " and ", y, " differ at dimension ", rank - 1 - i,
+    check(x == y || x == 1 || y == 1, op, ": shapes ", a, " and ", b, " do not broadcast: sizes ",
+          x, " and ", y, " differ at dimension ", rank - 1 - i,
           " and neither is 1; reshape or unsqueeze one of them");
     out[rank - 1 - i] = x == 1 ? y : x;
   }
@@ -158,9 +159,9 @@ std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArra
   // Walk both shapes from the back. A run of old dimensions that lies evenly in memory may be cut
   // into new dimensions in any way.
   int64_t next = static_cast<int64_t>(shape.size()) - 1;
-  int64_t run = 1;                                        // elements of the run so far
-  int64_t base = strides.empty() ? 1 : strides.back();    // stride of the run's last dimension
-  int64_t placed = 1;                                     // elements placed in new dimensions
+  int64_t run = 1;                                      // elements of the run so far
+  int64_t base = strides.empty() ? 1 : strides.back();  // stride of the run's last dimension
+  int64_t placed = 1;                                   // elements placed in new dimensions
   for (size_t i = sizes.size(); i-- > 0;) {
     run *= sizes[i];
     const bool ends = i == 0 || (sizes[i - 1] != 1 && strides[i - 1] != run * base);

@@ -41,8 +41,8 @@ class Dims {
 
   // New elements are unset. Errors: ValueError where count > kMaxDims.
   void resize(size_t count) {
-    check(count <= static_cast<size_t>(kMaxDims), "a tensor of ", count,
-          " dimensions; at most ", kMaxDims, " are supported");
+    check(count <= static_cast<size_t>(kMaxDims), "a tensor of ", count, " dimensions; at most ",
+          kMaxDims, " are supported");
     size_ = static_cast<int64_t>(count);
   }
   void push_back(int64_t value) {
@@ -61,9 +61,13 @@ class Dims {
   const int64_t* begin() const { return data_; }
   const int64_t* end() const { return data_ + size_; }
   template <class I>
-  int64_t& operator[](I i) { return data_[static_cast<size_t>(i)]; }
+  int64_t& operator[](I i) {
+    return data_[static_cast<size_t>(i)];
+  }
   template <class I>
-  const int64_t& operator[](I i) const { return data_[static_cast<size_t>(i)]; }
+  const int64_t& operator[](I i) const {
+    return data_[static_cast<size_t>(i)];
+  }
   int64_t back() const { return data_[size_ - 1]; }
 
  private:
@@ -77,20 +81,24 @@ class ArrayRef {
  public:
   using value_type = T;
   constexpr ArrayRef() = default;
-  constexpr ArrayRef(const T& one) : data_(&one), size_(1) {}                    // NOLINT
+  constexpr ArrayRef(const T& one) : data_(&one), size_(1) {}  // NOLINT
   constexpr ArrayRef(const T* data, size_t size) : data_(data), size_(size) {}
+#ifndef __clang__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"  // a list outlives the call it is passed to
-  constexpr ArrayRef(std::initializer_list<T> list)                              // NOLINT
+#endif
+  constexpr ArrayRef(std::initializer_list<T> list)    // NOLINT
       : data_(list.begin()), size_(list.size()) {}
+#ifndef __clang__
 #pragma GCC diagnostic pop
+#endif
   template <class A>
   ArrayRef(const std::vector<T, A>& list) : data_(list.data()), size_(list.size()) {}  // NOLINT
   template <size_t N>
-  constexpr ArrayRef(const std::array<T, N>& list) : data_(list.data()), size_(N) {}   // NOLINT
-  ArrayRef(const Dims& dims)                                                     // NOLINT
-    requires std::is_same_v<T, int64_t>
-      : data_(dims.data()), size_(dims.size()) {}
+  constexpr ArrayRef(const std::array<T, N>& list) : data_(list.data()), size_(N) {}  // NOLINT
+  ArrayRef(const Dims& dims)                                                          // NOLINT
+      requires std::is_same_v<T, int64_t> : data_(dims.data()),
+                                            size_(dims.size()) {}
 
   constexpr size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
@@ -98,7 +106,9 @@ class ArrayRef {
   constexpr const T* begin() const { return data_; }
   constexpr const T* end() const { return data_ + size_; }
   template <class I>
-  constexpr const T& operator[](I i) const { return data_[static_cast<size_t>(i)]; }
+  constexpr const T& operator[](I i) const {
+    return data_[static_cast<size_t>(i)];
+  }
   constexpr const T& front() const { return data_[0]; }
   constexpr const T& back() const { return data_[size_ - 1]; }
   constexpr ArrayRef slice(size_t start, size_t count) const { return {data_ + start, count}; }
@@ -163,7 +173,8 @@ int64_t wrap_dim(std::string_view op, int64_t dim, int64_t rank);
 // Errors: IndexError out of range, ValueError where one is listed twice.
 std::array<bool, kMaxDims> dim_mask(std::string_view op, OptionalIntArrayRef dims, int64_t rank);
 
-// The shape that both broadcast to. Errors: ValueError that names op, both shapes and the dimension.
+// The shape that both broadcast to. Errors: ValueError that names op, both shapes and the
+// dimension.
 Dims broadcast_shapes(std::string_view op, IntArrayRef a, IntArrayRef b);
 
 // Strides with which a tensor of `sizes`/`strides` is read as `target` (0 where it broadcasts).

@@ -1,5 +1,5 @@
-// A common walk over N tensors of one shape: adjacent dimensions merge where every tensor allows it,
-// and the dimension with the smallest stride of the first tensor comes last.
+// A common walk over N tensors of one shape: adjacent dimensions merge where every tensor allows
+// it, and the dimension with the smallest stride of the first tensor comes last.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace gradus {
 
-template <int N>
+template <int N, class Index = int64_t>
 struct Strided {
   int dims = 0;  // 0: one element
-  int64_t numel = 1;
-  int64_t size[kMaxDims];
-  int64_t stride[N][kMaxDims];  // in elements
+  Index numel = 1;
+  Index size[kMaxDims];
+  Index stride[N][kMaxDims];  // in elements
 
   // Whether every tensor lies in memory in the order of the walk, without gaps.
   bool contiguous() const {

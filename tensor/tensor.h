@@ -37,9 +37,9 @@ struct TensorImpl {
   int64_t numel;
   int64_t offset;  // of element 0, in elements from the start of the storage
   Dims sizes;
-  Dims strides;                             // in elements; 0 where broadcast
+  Dims strides;                                // in elements; 0 where broadcast
   std::unique_ptr<AutogradMetaBase> autograd;  // null: requires no grad and never did
-  std::shared_ptr<TensorImpl> view_of;      // the tensor that this one is a view of, or null
+  std::shared_ptr<TensorImpl> view_of;         // the tensor that this one is a view of, or null
 };
 
 class Tensor {
@@ -87,7 +87,9 @@ class Tensor {
   // The one element as a number; waits for the device. Errors: ValueError where numel() != 1.
   Scalar item() const;
   template <class T>
-  T item() const { return item().to<T>(); }
+  T item() const {
+    return item().to<T>();
+  }
 
   // --- Autograd -------------------------------------------------------------------------------
   bool requires_grad() const;
@@ -121,13 +123,13 @@ class Tensor {
 #define UNARY(name, ...) \
   Tensor name() const;   \
   Tensor& name##_();
-#define BINARY(name, ...)                  \
-  Tensor name(const Tensor& other) const;  \
-  Tensor name(const Scalar& other) const;  \
-  Tensor& name##_(const Tensor& other);    \
+#define BINARY(name, ...)                 \
+  Tensor name(const Tensor& other) const; \
+  Tensor name(const Scalar& other) const; \
+  Tensor& name##_(const Tensor& other);   \
   Tensor& name##_(const Scalar& other);
-#define COMPARISON(name, ...)              \
-  Tensor name(const Tensor& other) const;  \
+#define COMPARISON(name, ...)             \
+  Tensor name(const Tensor& other) const; \
   Tensor name(const Scalar& other) const;
 #include "gradus/tensor/elementwise.def"
   // this + alpha * other, this - alpha * other.

@@ -1,0 +1,43 @@
+// Copies and conversions. Their derivative is the identity: the engine brings a gradient to the
+// dtype and device of the tensor that it belongs to.
+#include "gradus/autograd/record.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+namespace {
+Tensor identity(const char* node, const Tensor& self, Tensor out) {
+  if (recording(self) && isFloatingType(out.dtype()))
+    record(node, out, {self}, {}, [](Node&, const Tensor& grad) { return TensorList{grad}; });
+  return out;
+}
+}  // namespace
+
+Tensor clone(const Tensor& self) { return identity("CloneBackward0", self, raw::clone(self)); }
+Tensor Tensor::clone() const { return gradus::clone(*this); }
+Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
+
+Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy) const {
+  const Device target = backend(device.type()).resolve(device);
+  if (target == this->device() && dtype == this->dtype()) return copy ? clone() : *this;
+  // The conversion runs where fewer bytes then travel.
+  const bool convert_first = gradus::element_size(dtype) <= element_size();
+  Tensor out = convert_first ? raw::to(raw::to(*this, dtype), target, non_blocking)
+                             : raw::to(raw::to(*this, target, non_blocking), dtype);
+  return identity("ToCopyBackward0", *this, std::move(out));
+}
+
+Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy) const {
+  return to(device(), dtype, non_blocking, copy);
+}
+Tensor Tensor::to(Device device, bool non_blocking, bool copy) const {
+  return to(device, dtype(), non_blocking, copy);
+}
+Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy) const {
+  return to(options.device_opt().value_or(device()), options.dtype_opt().value_or(dtype()),
+            non_blocking, copy);
+}
+
+Scalar Tensor::item() const { return raw::item(*this); }
+
+}  // namespace gradus

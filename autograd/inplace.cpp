@@ -1,0 +1,94 @@
+#include "gradus/autograd/inplace.h"
+
+#include "gradus/autograd/record.h"
+#include "gradus/tensor/generator.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+void check_in_place(const char* op, const Tensor& x, bool records) {
+  if (GradMode::is_enabled()) {
+    check<Error>(!x.is_leaf() || !x.requires_grad(), op,
+                 "_: a leaf Variable that requires grad is being used in an in-place operation; "
+                 "do it under NoGradGuard, or on a clone()");
+    if (x.is_view()) {
+      const Tensor base(x.impl().view_of);
+      check<Error>(!base.is_leaf() || !base.requires_grad(), op,
+                   "_: a view of a leaf Variable that requires grad is being used in an in-place "
+                   "operation; do it under NoGradGuard, or on a clone()");
+    }
+  }
+  check<NotImplementedError>(!records || !x.is_view(), op,
+                             "_: a recorded change in place of a view is not supported; compute a "
+                             "new tensor instead, or clone() the view first");
+}
+
+void adopt(const Tensor& x, const Tensor& result) {
+  check(result.sizes() == x.sizes(), "in-place operation: the result has shape ", result.sizes(),
+        ", which does not fit self of shape ", x.sizes());
+  check<TypeError>(kind_of(result.dtype()) <= kind_of(x.dtype()),
+                   "in-place operation: the result of dtype ", result.dtype(),
+                   " cannot be stored in a tensor of ", x.dtype());
+  const Tensor fitted = result.dtype() == x.dtype() ? result : result.to(x.dtype());
+  raw::copy_(x, fitted);
+  x.impl().storage->bump_version();
+  ensure_meta(x).rebased += 1;
+  set_history(x, fitted.grad_fn(), fitted.output_nr());
+}
+
+Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) {
+  const bool records = recording(*this, src);
+  check_in_place("copy", *this, records);
+  broadcast_strides("copy_", src.sizes(), src.strides(), sizes());
+  if (records && src.requires_grad()) {
+    adopt(*this, src.to(device(), dtype(), non_blocking, /*copy=*/true).expand(sizes()));
+    return *this;
+  }
+  const bool overlaps = src.impl().storage == impl().storage && !src.is_same(*this);
+  raw::copy_(*this, overlaps ? raw::clone(src) : src, non_blocking);
+  impl().storage->bump_version();
+  if (records) {  // overwritten: nothing of the old history is left
+    ensure_meta(*this).rebased += 1;
+    detach_();
+  }
+  return *this;
+}
+
+Tensor& Tensor::fill_(const Scalar& value) {
+  const bool records = recording(*this);
+  check_in_place("fill", *this, records);
+  raw::fill_(*this, value);
+  impl().storage->bump_version();
+  if (records) {
+    ensure_meta(*this).rebased += 1;
+    detach_();
+  }
+  return *this;
+}
+
+namespace {
+Tensor& random_(const char* op, Tensor& x, Distribution kind, double a, double b) {
+  check<TypeError>(x.is_floating_point(), op, "_: dtype ", x.dtype(),
+                   " is not a floating point type");
+  check_in_place(op, x, recording(x));
+  if (x.numel() > 0) {
+    const Tensor block = x.is_contiguous() ? x : raw::empty_like(x);
+    backend(x).random(kind, a, b, default_generator(x.device()).take(x.numel()), block);
+    if (!x.is_contiguous()) raw::copy_(x, block);
+  }
+  x.impl().storage->bump_version();
+  return x;
+}
+}  // namespace
+
+Tensor& Tensor::uniform_(double from, double to) {
+  check(from <= to, "uniform_: from = ", from, " exceeds to = ", to);
+  return random_("uniform", *this, Distribution::uniform, from, to);
+}
+
+Tensor& Tensor::normal_(double mean, double std) {
+  check(std >= 0, "normal_: std = ", std, " is negative");
+  return random_("normal", *this, Distribution::normal, mean, std);
+}
+
+}  // namespace gradus

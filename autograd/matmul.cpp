@@ -1,0 +1,99 @@
+#include "gradus/autograd/record.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+namespace {
+
+Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
+
+// Operands with at least two dimensions. The engine sums a gradient over broadcast batches.
+Tensor product(const char* node, const Tensor& a, const Tensor& b) {
+  Tensor out = raw::matmul(a, b);
+  if (recording(a, b))
+    record(node, out, {a, b}, {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},
+           [](Node& n, const Tensor& grad) {
+             TensorList grads(2);
+             if (n.wants(0)) grads[0] = grad.matmul(transposed(n.saved(1)));
+             if (n.wants(1)) grads[1] = transposed(n.saved(0)).matmul(grad);
+             return grads;
+           });
+  return out;
+}
+
+void check_rank(const char* op, const Tensor& x, const char* name, int64_t rank) {
+  check(x.dim() == rank, op, ": ", name, " has shape ", x.sizes(), ", expected ", rank,
+        rank == 1 ? " dimension" : " dimensions", "; use matmul for other ranks");
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& self, const Tensor& other) {
+  const int64_t a = self.dim(), b = other.dim();
+  if (!recording(self, other)) return raw::matmul(self, other);
+  if (a == 0 || b == 0) return raw::matmul(self, other);  // reports it
+  if (a == 1 && b == 1) return matmul(self.unsqueeze(0), other.unsqueeze(1)).reshape({});
+  if (a == 1) return matmul(self.unsqueeze(0), other).squeeze(-2);
+  if (b == 1) return matmul(self, other.unsqueeze(1)).squeeze(-1);
+  // One matrix for a whole batch: the batch is rows of one product, and so is its gradient.
+  if (a > 2 && b == 2 && self.size(-1) == other.size(0)) {
+    Dims shape = self.impl().sizes;
+    shape[shape.size() - 1] = other.size(1);
+    int64_t rows = 1;
+    for (int64_t d = 0; d + 1 < a; ++d) rows *= self.sizes()[d];
+    return product("MmBackward0", self.reshape({rows, self.size(-1)}), other).reshape(shape);
+  }
+  return product(a == 2 && b == 2 ? "MmBackward0" : "BmmBackward0", self, other);
+}
+
+Tensor mm(const Tensor& self, const Tensor& mat2) {
+  check_rank("mm", self, "self", 2);
+  check_rank("mm", mat2, "mat2", 2);
+  return matmul(self, mat2);
+}
+Tensor bmm(const Tensor& self, const Tensor& mat2) {
+  check_rank("bmm", self, "self", 3);
+  check_rank("bmm", mat2, "mat2", 3);
+  check(self.size(0) == mat2.size(0), "bmm: self has ", self.size(0), " matrices, mat2 ",
+        mat2.size(0), "; expected as many; use matmul to broadcast");
+  return matmul(self, mat2);
+}
+Tensor mv(const Tensor& self, const Tensor& vec) {
+  check_rank("mv", self, "self", 2);
+  check_rank("mv", vec, "vec", 1);
+  return matmul(self, vec);
+}
+Tensor dot(const Tensor& self, const Tensor& other) {
+  check_rank("dot", self, "self", 1);
+  check_rank("dot", other, "other", 1);
+  return matmul(self, other);
+}
+
+Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  Tensor out = raw::linear(input, weight, bias);
+  if (recording(input, weight, bias))
+    record("AddmmBackward0", out, {input, weight, bias},
+           {if_used(weight.requires_grad(), input), if_used(input.requires_grad(), weight)},
+           [](Node& n, const Tensor& grad) {
+             TensorList grads(3);
+             // All leading dimensions are rows.
+             const auto rows = [](const Tensor& x) {
+               return x.dim() == 2 ? x
+                                   : x.reshape({numel_of(x.sizes().slice(0, x.sizes().size() - 1)),
+                                                x.size(-1)});
+             };
+             if (n.wants(0)) grads[0] = grad.matmul(n.saved(1));
+             if (n.wants(1)) grads[1] = rows(grad).t().matmul(rows(n.saved(0)));
+             if (n.wants(2)) grads[2] = rows(grad).sum(0);
+             return grads;
+           });
+  return out;
+}
+
+Tensor Tensor::matmul(const Tensor& other) const { return gradus::matmul(*this, other); }
+Tensor Tensor::mm(const Tensor& mat2) const { return gradus::mm(*this, mat2); }
+Tensor Tensor::bmm(const Tensor& mat2) const { return gradus::bmm(*this, mat2); }
+Tensor Tensor::mv(const Tensor& vec) const { return gradus::mv(*this, vec); }
+Tensor Tensor::dot(const Tensor& other) const { return gradus::dot(*this, other); }
+
+}  // namespace gradus

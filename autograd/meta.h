@@ -1,0 +1,47 @@
+// What autograd keeps beside a tensor, and the accumulator of a leaf's gradient.
+#pragma once
+
+#include <mutex>
+
+#include "gradus/autograd/node.h"
+
+namespace gradus {
+
+struct AutogradMeta final : AutogradMetaBase {
+  bool requires_grad = false;  // of a leaf; a tensor with a grad_fn requires grad by it
+  bool retains_grad = false;
+  uint32_t output_nr = 0;     // which output of grad_fn this tensor is
+  uint32_t rebased = 0;       // how often a recorded in-place operation replaced the history
+  uint32_t base_rebased = 0;  // of the tensor this is a view of, when the view was taken
+  Tensor grad;
+  std::shared_ptr<Node> grad_fn;  // null: a leaf
+  std::weak_ptr<Node> accumulator;
+  std::vector<TensorHook> hooks;  // of a leaf; others keep theirs at grad_fn
+  std::mutex mutex;               // guards grad and accumulator
+};
+
+// Null where the tensor has nothing to do with gradients.
+inline AutogradMeta* meta_of(const Tensor& x) {
+  return static_cast<AutogradMeta*>(x.impl().autograd.get());
+}
+AutogradMeta& ensure_meta(const Tensor& x);
+
+// Adds its input to the leaf's grad().
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(const Tensor& leaf);
+  TensorList apply(const TensorList& grads) override;
+  std::vector<TensorHook>& tensor_hooks() override { return ensure_meta(leaf_).hooks; }
+
+ private:
+  Tensor leaf_;
+};
+
+// Where the gradient of x goes; invalid where x does not require grad.
+// Errors: Error where x is a view taken before its base's history was replaced.
+Edge gradient_edge(const Tensor& x);
+// Makes x output `output_nr` of node.
+void set_history(const Tensor& x, std::shared_ptr<Node> node, uint32_t output_nr);
+unsigned new_hook_handle();
+
+}  // namespace gradus

@@ -1,0 +1,154 @@
+// Expands elementwise.def into the public functions and their derivatives.
+#include "gradus/autograd/inplace.h"
+#include "gradus/autograd/record.h"
+#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+namespace {
+
+using scalar::kUsesX, scalar::kUsesY, scalar::kUsesZ;
+
+// grad times a derivative, which is a tensor or, for some rows, a number.
+Tensor times(const Tensor& grad, const Tensor& slope) { return grad * slope; }
+Tensor times(const Tensor& grad, double slope) { return slope == 1 ? grad : grad * slope; }
+
+template <UnaryOp op>
+Tensor unary(const char* node_name, const Tensor& x) {
+  using Row = scalar::Unary<op>;
+  constexpr unsigned uses = scalar::slope_uses<op>;
+  Tensor y = raw::map(op, x);
+  if (recording(x))
+    record(node_name, y, {x}, {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y)},
+           [](Node& n, const Tensor& grad) -> TensorList {
+             if constexpr (uses == 0)
+               return {times(grad, Row::slope(0.0, 0.0))};
+             else if (GradMode::is_enabled())
+               return {grad * Row::slope(n.saved(0), n.saved(1))};
+             else
+               return {raw::map_grad(op, grad, n.saved(0), n.saved(1))};
+           });
+  return y;
+}
+
+template <BinaryOp op>
+Tensor binary(const char* node_name, const Tensor& x, const Tensor& y) {
+  using Row = scalar::Binary<op>;
+  Tensor z = raw::zip(op, x, y);
+  if (recording(x, y)) {
+    const unsigned uses = (x.requires_grad() ? scalar::dx_uses<op> : 0) |
+                          (y.requires_grad() ? scalar::dy_uses<op> : 0);
+    record(node_name, z, {x, y},
+           {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
+           [](Node& n, const Tensor& grad) {
+             TensorList out(2);
+             const Tensor sx = n.saved(0), sy = n.saved(1), sz = n.saved(2);
+             if (n.wants(0)) out[0] = times(grad, Row::dx(sx, sy, sz));
+             if (n.wants(1)) out[1] = times(grad, Row::dy(sx, sy, sz));
+             return out;
+           });
+  }
+  return z;
+}
+
+template <BinaryOp op>
+Tensor binary(const char* node_name, const Tensor& x, const Scalar& y) {
+  constexpr unsigned uses = scalar::dx_uses<op>;
+  Tensor z = raw::zip(op, x, y);
+  if (recording(x))
+    record(node_name, z, {x}, {if_used(uses & kUsesX, x), if_used(uses & kUsesZ, z)},
+           [number = y.toDouble()](Node& n, const Tensor& grad) -> TensorList {
+             return {times(grad, scalar::Binary<op>::dx(n.saved(0), number, n.saved(1)))};
+           });
+  return z;
+}
+
+template <BinaryOp op>
+Tensor binary(const char* node_name, const Scalar& x, const Tensor& y) {
+  constexpr unsigned uses = scalar::dy_uses<op>;
+  Tensor z = raw::zip(op, x, y);
+  if (recording(y))
+    record(node_name, z, {y}, {if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
+           [number = x.toDouble()](Node& n, const Tensor& grad) -> TensorList {
+             return {times(grad, scalar::Binary<op>::dy(number, n.saved(0), n.saved(1)))};
+           });
+  return z;
+}
+
+// "exp" -> "ExpBackward0", once per operation.
+std::string node_name(std::string op) {
+  op[0] = static_cast<char>(op[0] - 'a' + 'A');
+  return op + "Backward0";
+}
+
+}  // namespace
+
+#define UNARY(name, ...)                                                                      \
+  Tensor name(const Tensor& self) {                                                           \
+    static const std::string node = node_name(#name);                                         \
+    return unary<UnaryOp::name>(node.c_str(), self);                                          \
+  }                                                                                           \
+  Tensor Tensor::name() const { return gradus::name(*this); }                                 \
+  Tensor& Tensor::name##_() {                                                                 \
+    return in_place(                                                                          \
+        #name, *this, recording(*this), [](Tensor& self) { raw::map_(UnaryOp::name, self); }, \
+        [](const Tensor& self) { return gradus::name(self); });                               \
+  }
+
+#define BINARY(name, ...)                                                               \
+  Tensor name(const Tensor& self, const Tensor& other) {                                \
+    static const std::string node = node_name(#name);                                   \
+    return binary<BinaryOp::name>(node.c_str(), self, other);                           \
+  }                                                                                     \
+  Tensor name(const Tensor& self, const Scalar& other) {                                \
+    static const std::string node = node_name(#name);                                   \
+    return binary<BinaryOp::name>(node.c_str(), self, other);                           \
+  }                                                                                     \
+  Tensor name(const Scalar& self, const Tensor& other) {                                \
+    static const std::string node = node_name(#name);                                   \
+    return binary<BinaryOp::name>(node.c_str(), self, other);                           \
+  }                                                                                     \
+  Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \
+  Tensor Tensor::name(const Scalar& other) const { return gradus::name(*this, other); } \
+  Tensor& Tensor::name##_(const Tensor& other) {                                        \
+    return in_place(                                                                    \
+        #name, *this, recording(*this, other),                                          \
+        [&](Tensor& self) { raw::zip_(BinaryOp::name, self, other); },                  \
+        [&](const Tensor& self) { return gradus::name(self, other); });                 \
+  }                                                                                     \
+  Tensor& Tensor::name##_(const Scalar& other) {                                        \
+    return in_place(                                                                    \
+        #name, *this, recording(*this),                                                 \
+        [&](Tensor& self) { raw::zip_(BinaryOp::name, self, other); },                  \
+        [&](const Tensor& self) { return gradus::name(self, other); });                 \
+  }
+
+#define COMPARISON(name, ...)                                                           \
+  Tensor name(const Tensor& self, const Tensor& other) {                                \
+    return raw::zip(BinaryOp::name, self, other);                                       \
+  }                                                                                     \
+  Tensor name(const Tensor& self, const Scalar& other) {                                \
+    return raw::zip(BinaryOp::name, self, other);                                       \
+  }                                                                                     \
+  Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \
+  Tensor Tensor::name(const Scalar& other) const { return gradus::name(*this, other); }
+
+#include "gradus/tensor/elementwise.def"
+
+Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return self + other * alpha;
+}
+Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return self - other * alpha;
+}
+Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const {
+  return gradus::add(*this, other, alpha);
+}
+Tensor Tensor::sub(const Tensor& other, const Scalar& alpha) const {
+  return gradus::sub(*this, other, alpha);
+}
+Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) { return add_(other * alpha); }
+Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) { return sub_(other * alpha); }
+
+}  // namespace gradus

@@ -1,0 +1,65 @@
+// How a public function records itself:
+//
+//   Tensor y = raw::map(UnaryOp::exp, x);
+//   if (recording(x))
+//     record("ExpBackward0", y, {x}, {y}, [](Node& n, const Tensor& grad) {
+//       return TensorList{grad * n.saved(0)};
+//     });
+//
+// The lambda may capture numbers and shapes. Tensors go through the saved list, which is checked
+// for changes in place and freed after the backward pass.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <type_traits>
+
+#include "gradus/autograd/functions.h"
+#include "gradus/autograd/grad_mode.h"
+#include "gradus/autograd/meta.h"
+
+namespace gradus {
+
+// Whether an operation on these tensors belongs into the graph.
+template <class... T>
+bool recording(const T&... inputs) {
+  return (... || (inputs.defined() && inputs.requires_grad())) && GradMode::is_enabled();
+}
+
+template <class F>
+class LambdaNode final : public Node {
+ public:
+  LambdaNode(const char* name, F backward) : Node(name), backward_(std::move(backward)) {}
+  TensorList apply(const TensorList& grads) override {
+    if constexpr (std::is_invocable_v<F, Node&, const Tensor&>)
+      return backward_(*this, grads[0]);
+    else
+      return backward_(*this, grads);
+  }
+
+ private:
+  F backward_;
+};
+
+// x where the derivative reads it, otherwise an undefined tensor, which costs nothing to save.
+inline const Tensor& if_used(bool used, const Tensor& x) {
+  static const Tensor none;
+  return used ? x : none;
+}
+
+using TensorRefs = std::initializer_list<std::reference_wrapper<const Tensor>>;
+
+// backward(node, grad) returns the gradients of `inputs` in order; undefined ones count as zero.
+template <class F>
+void record(const char* name, const Tensor& output, TensorRefs inputs, TensorRefs saved,
+            F backward) {
+  auto node = make_node<LambdaNode<F>>(name, std::move(backward));
+  for (const Tensor& input : inputs)
+    node->add_next_edge(input.defined() ? gradient_edge(input) : Edge{});
+  for (const Tensor& tensor : saved)
+    node->save(tensor, tensor.is_same(output) ? std::optional<uint32_t>(0) : std::nullopt);
+  node->add_input(output);
+  set_history(output, std::move(node), 0);
+}
+
+}  // namespace gradus

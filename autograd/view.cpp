@@ -1,0 +1,162 @@
+// Views and their derivatives: four geometries (reshape, permute, expand, narrow) carry the rest.
+#include "gradus/autograd/record.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+namespace {
+
+Tensor record_reshape(const char* node, const Tensor& self, Tensor out) {
+  if (recording(self))
+    record(node, out, {self}, {}, [sizes = self.impl().sizes](Node&, const Tensor& grad) {
+      return TensorList{grad.reshape(sizes)};
+    });
+  return out;
+}
+
+// For shapes that differ from self's in sizes of 1 alone, which every memory layout allows.
+Tensor reshaped(const char* node, const Tensor& self, IntArrayRef shape) {
+  return record_reshape(node, self, *raw::try_view(self, shape));
+}
+
+// The adjoint of narrow: grad at its place among zeros.
+Tensor narrow_backward(const Tensor& grad, const Dims& sizes, int64_t dim, int64_t start) {
+  const int64_t length = grad.size(dim);
+  Tensor out = raw::empty(sizes, grad.dtype(), grad.device());
+  raw::fill_(out, 0);
+  raw::copy_(raw::narrow(out, dim, start, length), grad);
+  if (recording(grad))
+    record("NarrowBackward0", out, {grad}, {},
+           [=](Node&, const Tensor& g) { return TensorList{g.narrow(dim, start, length)}; });
+  return out;
+}
+
+}  // namespace
+
+Tensor view(const Tensor& self, IntArrayRef size) {
+  auto out = raw::try_view(self, size);
+  check(out.has_value(), "view: shape ", size,
+        " cannot be seen in the memory of a tensor of shape ", self.sizes(), " and strides ",
+        self.strides(), "; use reshape(), which copies if it must");
+  return record_reshape("ViewBackward0", self, std::move(*out));
+}
+
+Tensor reshape(const Tensor& self, IntArrayRef shape) {
+  auto out = raw::try_view(self, shape);
+  if (!out) return view(self.clone(), shape);
+  return record_reshape("ViewBackward0", self, std::move(*out));
+}
+
+Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
+  const int64_t first = wrap_dim("flatten", start_dim, self.dim());
+  const int64_t last = wrap_dim("flatten", end_dim, self.dim());
+  check(first <= last, "flatten: start_dim ", start_dim, " comes after end_dim ", end_dim);
+  if (self.dim() == 0) return reshape(self, {1});
+  Dims shape(self.sizes().data(), static_cast<size_t>(first));
+  shape.push_back(1);
+  for (int64_t d = first; d <= last; ++d) shape[first] *= self.sizes()[d];
+  for (int64_t d = last + 1; d < self.dim(); ++d) shape.push_back(self.sizes()[d]);
+  return reshape(self, shape);
+}
+
+Tensor permute(const Tensor& self, IntArrayRef dims) {
+  Tensor out = raw::permute(self, dims);
+  if (recording(self)) {
+    Dims inverse = Dims::filled(self.dim(), 0);
+    for (int64_t i = 0; i < self.dim(); ++i) inverse[wrap_dim("permute", dims[i], self.dim())] = i;
+    record("PermuteBackward0", out, {self}, {},
+           [inverse](Node&, const Tensor& grad) { return TensorList{grad.permute(inverse)}; });
+  }
+  return out;
+}
+
+Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  Tensor out = raw::transpose(self, dim0, dim1);
+  if (recording(self))
+    record("TransposeBackward0", out, {self}, {},
+           [=](Node&, const Tensor& grad) { return TensorList{grad.transpose(dim0, dim1)}; });
+  return out;
+}
+
+Tensor t(const Tensor& self) {
+  check(self.dim() <= 2, "t: the tensor has shape ", self.sizes(),
+        ", expected at most 2 dimensions; use transpose(dim0, dim1)");
+  return self.dim() == 2 ? transpose(self, 0, 1) : reshaped("TBackward0", self, self.sizes());
+}
+
+Tensor unsqueeze(const Tensor& self, int64_t dim) {
+  Dims shape = self.impl().sizes;
+  shape.insert(wrap_dim("unsqueeze", dim, self.dim() + 1), 1);
+  return reshaped("UnsqueezeBackward0", self, shape);
+}
+
+Tensor squeeze(const Tensor& self) {
+  Dims shape;
+  for (int64_t size : self.sizes())
+    if (size != 1) shape.push_back(size);
+  return reshaped("SqueezeBackward0", self, shape);
+}
+
+Tensor squeeze(const Tensor& self, int64_t dim) {
+  const int64_t d = wrap_dim("squeeze", dim, self.dim());
+  Dims shape = self.impl().sizes;
+  if (self.dim() > 0 && shape[d] == 1) shape.erase(d);
+  return reshaped("SqueezeBackward1", self, shape);
+}
+
+Tensor expand(const Tensor& self, IntArrayRef size) {
+  Tensor out = raw::expand(self, size);
+  if (recording(self))
+    record("ExpandBackward0", out, {self}, {},
+           [sizes = self.impl().sizes](Node&, const Tensor& grad) {
+             return TensorList{grad.sum_to_size(sizes)};
+           });
+  return out;
+}
+
+Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  Tensor out = raw::narrow(self, dim, start, length);
+  if (recording(self)) {
+    const int64_t d = wrap_dim("narrow", dim, self.dim());
+    const int64_t from = start < 0 ? start + self.sizes()[d] : start;
+    record("SliceBackward0", out, {self}, {},
+           [d, from, sizes = self.impl().sizes](Node&, const Tensor& grad) {
+             return TensorList{narrow_backward(grad, sizes, d, from)};
+           });
+  }
+  return out;
+}
+
+Tensor select(const Tensor& self, int64_t dim, int64_t index) {
+  check<IndexError>(self.dim() > 0, "select: the tensor has no dimensions; use item()");
+  const int64_t d = wrap_dim("select", dim, self.dim());
+  const int64_t size = self.sizes()[d];
+  check<IndexError>(index >= -size && index < size, "select: index ", index,
+                    " is out of range for dimension ", d, " of size ", size);
+  Dims shape = self.impl().sizes;
+  shape.erase(d);
+  return reshaped("SelectBackward0", narrow(self, d, index < 0 ? index + size : index, 1), shape);
+}
+
+Tensor Tensor::view(IntArrayRef size) const { return gradus::view(*this, size); }
+Tensor Tensor::reshape(IntArrayRef shape) const { return gradus::reshape(*this, shape); }
+Tensor Tensor::flatten(int64_t start_dim, int64_t end_dim) const {
+  return gradus::flatten(*this, start_dim, end_dim);
+}
+Tensor Tensor::permute(IntArrayRef dims) const { return gradus::permute(*this, dims); }
+Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const {
+  return gradus::transpose(*this, dim0, dim1);
+}
+Tensor Tensor::t() const { return gradus::t(*this); }
+Tensor Tensor::unsqueeze(int64_t dim) const { return gradus::unsqueeze(*this, dim); }
+Tensor Tensor::squeeze() const { return gradus::squeeze(*this); }
+Tensor Tensor::squeeze(int64_t dim) const { return gradus::squeeze(*this, dim); }
+Tensor Tensor::expand(IntArrayRef size, bool) const { return gradus::expand(*this, size); }
+Tensor Tensor::select(int64_t dim, int64_t index) const {
+  return gradus::select(*this, dim, index);
+}
+Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const {
+  return gradus::narrow(*this, dim, start, length);
+}
+
+}  // namespace gradus

@@ -1,0 +1,11 @@
+// libtorch's header and namespaces, for programs within the subset:
+// #include <torch/torch.h>, torch::, at:: and c10:: name what gradus:: does.
+#pragma once
+
+#include "gradus/gradus.h"
+
+namespace torch = gradus;
+namespace at = gradus;
+namespace c10 = gradus;
+
+#define TORCH_MODULE(Name) GRADUS_MODULE(Name)

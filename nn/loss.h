@@ -1,0 +1,85 @@
+// Losses, as functions (nn::functional) and as modules.
+#pragma once
+
+#include <cstdint>
+
+#include "gradus/nn/module.h"
+#include "gradus/tensor/option.h"
+
+namespace gradus {
+
+// torch::kMean, kSum, kNone: what becomes of the losses of the single elements.
+enum class Reduction : uint8_t { None, Mean, Sum };
+inline constexpr Reduction kNone = Reduction::None, kMean = Reduction::Mean, kSum = Reduction::Sum;
+
+namespace nn {
+
+struct MSELossOptions {
+  MSELossOptions() = default;
+  MSELossOptions(Reduction reduction) : reduction_(reduction) {}  // NOLINT: implicit
+  GRADUS_OPTION(MSELossOptions, Reduction, reduction) = kMean;
+};
+
+struct CrossEntropyLossOptions {
+  CrossEntropyLossOptions() = default;
+  CrossEntropyLossOptions(Reduction reduction) : reduction_(reduction) {}  // NOLINT: implicit
+  GRADUS_OPTION(CrossEntropyLossOptions, Reduction, reduction) = kMean;
+};
+
+namespace functional {
+using MSELossFuncOptions = MSELossOptions;
+using CrossEntropyFuncOptions = CrossEntropyLossOptions;
+
+// (input - target)^2, averaged, summed, or one by one. Errors: ValueError where shapes differ.
+Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossOptions& options = {});
+// -input[n, target[n]]: input (N, C) of log-probabilities, target (N) of classes (int64).
+Tensor nll_loss(const Tensor& input, const Tensor& target,
+                const CrossEntropyLossOptions& options = {});
+// nll_loss of log_softmax(input): input (N, C) or (C), target (N) or a number, in [0, C).
+// Errors: ValueError for shapes, TypeError for a target that is not int64, IndexError for a class
+// out of range (on a GPU at the next synchronisation).
+Tensor cross_entropy(const Tensor& input, const Tensor& target,
+                     const CrossEntropyLossOptions& options = {});
+// 1 at the class of each target, 0 elsewhere, int64, of shape target.sizes() + [num_classes]; -1
+// counts the classes from the largest target. Waits for the device.
+// Errors: IndexError for a target below 0 or not below num_classes.
+Tensor one_hot(const Tensor& target, int64_t num_classes = -1);
+
+inline Tensor relu(const Tensor& input) { return gradus::relu(input); }
+inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}) {
+  return gradus::linear(input, weight, bias);
+}
+inline Tensor log_softmax(const Tensor& input, int64_t dim) {
+  return gradus::log_softmax(input, dim);
+}
+inline Tensor softmax(const Tensor& input, int64_t dim) { return gradus::softmax(input, dim); }
+}  // namespace functional
+
+struct MSELossImpl : Module {
+  explicit MSELossImpl(const MSELossOptions& options_ = {})
+      : Module("MSELoss"), options(options_) {}
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::mse_loss(input, target, options);
+  }
+  MSELossOptions options;
+};
+GRADUS_MODULE(MSELoss);
+
+struct CrossEntropyLossImpl : Module {
+  explicit CrossEntropyLossImpl(const CrossEntropyLossOptions& options_ = {})
+      : Module("CrossEntropyLoss"), options(options_) {}
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    return functional::cross_entropy(input, target, options);
+  }
+  CrossEntropyLossOptions options;
+};
+GRADUS_MODULE(CrossEntropyLoss);
+
+}  // namespace nn
+
+Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction = kMean);
+Tensor nll_loss(const Tensor& self, const Tensor& target, Reduction reduction = kMean);
+Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, Reduction reduction = kMean);
+Tensor one_hot(const Tensor& self, int64_t num_classes = -1);
+
+}  // namespace gradus

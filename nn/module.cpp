@@ -1,0 +1,137 @@
+#include "gradus/nn/module.h"
+
+#include <ostream>
+
+#include "gradus/autograd/engine.h"
+#include "gradus/autograd/grad_mode.h"
+#include "gradus/autograd/meta.h"
+
+namespace gradus::nn {
+
+namespace {
+void check_name(const std::string& name) {
+  check(!name.empty(), "Module: a parameter, buffer or module needs a name that is not empty");
+  check(name.find('.') == std::string::npos, "Module: the name '", name,
+        "' contains a dot, which separates modules; leave it out");
+}
+std::string joined(const std::string& prefix, const std::string& name) {
+  return prefix.empty() ? name : prefix + "." + name;
+}
+}  // namespace
+
+// Calls f(prefix, module) for this module and, where asked, all below, in order.
+template <class F>
+void Module::visit(const std::string& prefix, bool recurse, F&& f) const {
+  f(prefix, *this);
+  if (!recurse) return;
+  for (const auto& child : children_) child.value()->visit(joined(prefix, child.key()), true, f);
+}
+
+OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
+  OrderedDict<std::string, Tensor> out;
+  visit("", recurse, [&](const std::string& prefix, const Module& module) {
+    for (const auto& item : module.parameters_)
+      if (item.value()->defined()) out.insert(joined(prefix, item.key()), *item.value());
+  });
+  return out;
+}
+
+OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
+  OrderedDict<std::string, Tensor> out;
+  visit("", recurse, [&](const std::string& prefix, const Module& module) {
+    for (const auto& item : module.buffers_)
+      if (item.value()->defined()) out.insert(joined(prefix, item.key()), *item.value());
+  });
+  return out;
+}
+
+TensorList Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
+TensorList Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
+
+Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
+  check_name(name);
+  check(!buffers_.contains(name) && !children_.contains(name), "register_parameter: the name '",
+        name, "' is taken by a buffer or a module");
+  if (tensor.defined() && requires_grad != tensor.requires_grad())
+    tensor.set_requires_grad(requires_grad);
+  return *parameters_.insert(std::move(name), std::make_shared<Tensor>(std::move(tensor)));
+}
+
+Tensor& Module::register_buffer(std::string name, Tensor tensor) {
+  check_name(name);
+  check(!parameters_.contains(name) && !children_.contains(name), "register_buffer: the name '",
+        name, "' is taken by a parameter or a module");
+  return *buffers_.insert(std::move(name), std::make_shared<Tensor>(std::move(tensor)));
+}
+
+void Module::add_child(std::string name, std::shared_ptr<Module> module) {
+  check_name(name);
+  check(!parameters_.contains(name) && !buffers_.contains(name), "register_module: the name '",
+        name, "' is taken by a parameter or a buffer");
+  check(module != nullptr, "register_module: the module '", name, "' is empty");
+  children_.insert(std::move(name), std::move(module));
+}
+
+void Module::train(bool on) {
+  training_ = on;
+  for (const auto& child : children_) child.value()->train(on);
+}
+
+void Module::zero_grad(bool set_to_none) {
+  for (const Tensor& parameter : parameters()) autograd::clear_grad(parameter, set_to_none);
+}
+
+// All conversions are made before the first tensor changes, so that an error changes nothing.
+template <class Convert>
+void Module::apply_to_tensors(const Convert& convert) {
+  const NoGradGuard guard;
+  std::vector<std::pair<Tensor, Tensor>> changes;
+  const auto plan = [&](const Tensor& x) {
+    changes.emplace_back(x, convert(x));
+    if (x.grad().defined()) changes.emplace_back(x.grad(), convert(x.grad()));
+  };
+  for (const Tensor& x : parameters()) plan(x);
+  for (const Tensor& x : buffers()) plan(x);
+  for (auto& [old, fresh] : changes) {
+    if (old.is_same(fresh)) continue;
+    // The handle stays, so that optimizers, and whoever else holds it, see the new memory.
+    TensorImpl& to = old.impl();
+    const TensorImpl& from = fresh.impl();
+    to.storage = from.storage, to.dtype = from.dtype, to.contiguous = from.contiguous;
+    to.offset = from.offset, to.sizes = from.sizes, to.strides = from.strides;
+    if (AutogradMeta* meta = meta_of(old)) meta->accumulator.reset();  // it knows the old device
+  }
+}
+
+void Module::to(Device device, ScalarType dtype, bool non_blocking) {
+  check<TypeError>(isFloatingType(dtype), "Module::to: dtype ", dtype,
+                   " is not a floating point type; parameters need one");
+  apply_to_tensors([&](const Tensor& x) {
+    return x.to(device, x.is_floating_point() ? dtype : x.dtype(), non_blocking);
+  });
+}
+void Module::to(ScalarType dtype, bool non_blocking) {
+  check<TypeError>(isFloatingType(dtype), "Module::to: dtype ", dtype,
+                   " is not a floating point type; parameters need one");
+  apply_to_tensors(
+      [&](const Tensor& x) { return x.is_floating_point() ? x.to(dtype, non_blocking) : x; });
+}
+void Module::to(Device device, bool non_blocking) {
+  apply_to_tensors([&](const Tensor& x) { return x.to(device, non_blocking); });
+}
+
+void Module::pretty_print(std::ostream& stream) const {
+  stream << (name_.empty() ? "Module" : name_);
+  if (children_.is_empty()) return;
+  stream << "(\n";
+  for (const auto& child : children_)
+    stream << "  (" << child.key() << "): " << *child.value() << '\n';
+  stream << ')';
+}
+
+std::ostream& operator<<(std::ostream& stream, const Module& module) {
+  module.pretty_print(stream);
+  return stream;
+}
+
+}  // namespace gradus::nn

@@ -1,0 +1,191 @@
+// Module: a part of a network, with its parameters, buffers and submodules by name.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gradus/autograd/functions.h"
+#include "gradus/tensor/factories.h"
+
+namespace gradus {
+
+// Values by name, in the order in which they were added.
+template <class Key, class Value>
+class OrderedDict {
+ public:
+  class Item {
+   public:
+    Item(Key key, Value value) : pair_(std::move(key), std::move(value)) {}
+    const Key& key() const { return pair_.first; }
+    Value& value() { return pair_.second; }
+    const Value& value() const { return pair_.second; }
+    const std::pair<Key, Value>& pair() const { return pair_; }
+    Value& operator*() { return pair_.second; }
+    Value* operator->() { return &pair_.second; }
+
+   private:
+    std::pair<Key, Value> pair_;
+  };
+
+  // Errors: ValueError where the key is there already.
+  Value& insert(Key key, Value value) {
+    check(!contains(key), "OrderedDict: key '", key, "' is there already; use another name");
+    items_.emplace_back(std::move(key), std::move(value));
+    return items_.back().value();
+  }
+  Value* find(const Key& key) {
+    for (Item& item : items_)
+      if (item.key() == key) return &item.value();
+    return nullptr;
+  }
+  const Value* find(const Key& key) const { return const_cast<OrderedDict*>(this)->find(key); }
+  bool contains(const Key& key) const { return find(key) != nullptr; }
+  // Errors: ValueError where there is no such key.
+  Value& operator[](const Key& key) {
+    Value* value = find(key);
+    check(value != nullptr, "OrderedDict: there is no key '", key, "'");
+    return *value;
+  }
+  const Value& operator[](const Key& key) const { return (*const_cast<OrderedDict*>(this))[key]; }
+  size_t size() const { return items_.size(); }
+  bool is_empty() const { return items_.empty(); }
+  std::vector<Key> keys() const {
+    std::vector<Key> out;
+    for (const Item& item : items_) out.push_back(item.key());
+    return out;
+  }
+  std::vector<Value> values() const {
+    std::vector<Value> out;
+    for (const Item& item : items_) out.push_back(item.value());
+    return out;
+  }
+  auto begin() { return items_.begin(); }
+  auto end() { return items_.end(); }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+
+ private:
+  std::vector<Item> items_;
+};
+
+namespace nn {
+
+template <class T>
+class ModuleHolder;
+
+class Module : public std::enable_shared_from_this<Module> {
+ public:
+  Module() = default;
+  explicit Module(std::string name) : name_(std::move(name)) {}
+  virtual ~Module() = default;
+
+  // Every parameter (buffer, module) of this module and of its submodules; names are joined by
+  // dots: "fc1.weight". The module itself has the name "".
+  TensorList parameters(bool recurse = true) const;
+  OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const;
+  TensorList buffers(bool recurse = true) const;
+  OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const;
+  std::vector<std::shared_ptr<Module>> children() const { return children_.values(); }
+  const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const {
+    return children_;
+  }
+
+  virtual void train(bool on = true);
+  void eval() { train(false); }
+  bool is_training() const { return training_; }
+  // Moves or converts all parameters and buffers in place: an optimizer made before still holds
+  // them. Integer buffers keep their dtype. non_blocking as in Tensor::to.
+  virtual void to(Device device, ScalarType dtype, bool non_blocking = false);
+  virtual void to(ScalarType dtype, bool non_blocking = false);
+  virtual void to(Device device, bool non_blocking = false);
+  void to(DeviceType device, bool non_blocking = false) { to(Device(device), non_blocking); }
+  // set_to_none: grad() becomes undefined, and the next backward stores instead of adding.
+  virtual void zero_grad(bool set_to_none = true);
+  const std::string& name() const { return name_; }
+  // "Linear(in_features=10, out_features=1, bias=true)"
+  virtual void pretty_print(std::ostream& stream) const;
+
+  // The returned references stay valid while the module lives. Errors: ValueError for a name that
+  // is taken, empty, or contains a dot.
+  Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
+  Tensor& register_buffer(std::string name, Tensor tensor);
+  template <class T>
+  std::shared_ptr<T> register_module(std::string name, std::shared_ptr<T> module) {
+    add_child(std::move(name), module);
+    return module;
+  }
+  template <class T>
+  ModuleHolder<T> register_module(std::string name, ModuleHolder<T> holder) {
+    add_child(std::move(name), holder.ptr());
+    return holder;
+  }
+
+ private:
+  void add_child(std::string name, std::shared_ptr<Module> module);
+  template <class F>
+  void visit(const std::string& prefix, bool recurse, F&& f) const;
+  template <class Convert>
+  void apply_to_tensors(const Convert& convert);
+
+  std::string name_;
+  bool training_ = true;
+  // Tensors stand behind pointers so that references to them survive further registrations.
+  OrderedDict<std::string, std::shared_ptr<Tensor>> parameters_, buffers_;
+  OrderedDict<std::string, std::shared_ptr<Module>> children_;
+};
+
+std::ostream& operator<<(std::ostream& stream, const Module& module);
+
+// A module as a value: a shared pointer that constructs what it points to, as in libtorch.
+template <class Contained>
+class ModuleHolder {
+ public:
+  using ContainedType = Contained;
+
+  ModuleHolder() requires std::is_default_constructible_v<Contained>
+      : impl_(std::make_shared<Contained>()) {}
+  ModuleHolder(std::nullptr_t) {}  // NOLINT: implicit; an empty holder
+  template <class Head, class... Tail>
+  requires(!std::is_base_of_v<ModuleHolder, std::remove_cvref_t<Head>> &&
+           !std::is_convertible_v<Head,
+                                  std::shared_ptr<Contained>>) explicit ModuleHolder(Head&& head,
+                                                                                     Tail&&... tail)
+      : impl_(std::make_shared<Contained>(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
+  ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}  // NOLINT
+
+  explicit operator bool() const { return impl_ != nullptr; }
+  bool is_empty() const { return impl_ == nullptr; }
+  Contained* operator->() const { return get(); }
+  Contained& operator*() const { return *get(); }
+  const std::shared_ptr<Contained>& ptr() const { return impl_; }
+  // Errors: Error where the holder is empty.
+  Contained* get() const {
+    check<Error>(impl_ != nullptr, "an empty module holder was used; assign it a module first");
+    return impl_.get();
+  }
+  template <class... Args>
+  auto operator()(Args&&... args) const {
+    return get()->forward(std::forward<Args>(args)...);
+  }
+
+ protected:
+  std::shared_ptr<Contained> impl_;
+};
+
+template <class T>
+std::ostream& operator<<(std::ostream& stream, const ModuleHolder<T>& holder) {
+  return stream << static_cast<const Module&>(*holder);
+}
+
+}  // namespace nn
+}  // namespace gradus
+
+// After `struct NameImpl : Module`, declares `Name`, its holder. As libtorch's TORCH_MODULE.
+#define GRADUS_MODULE(Name)                                     \
+  class Name : public ::gradus::nn::ModuleHolder<Name##Impl> {  \
+   public:                                                      \
+    using ::gradus::nn::ModuleHolder<Name##Impl>::ModuleHolder; \
+    using Impl [[maybe_unused]] = Name##Impl;                   \
+  }

@@ -1,0 +1,9 @@
+// All of nn.
+#pragma once
+
+#include "gradus/nn/activation.h"
+#include "gradus/nn/init.h"
+#include "gradus/nn/linear.h"
+#include "gradus/nn/loss.h"
+#include "gradus/nn/module.h"
+#include "gradus/nn/sequential.h"

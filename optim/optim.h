@@ -1,0 +1,5 @@
+// All of optim.
+#pragma once
+
+#include "gradus/optim/optimizer.h"
+#include "gradus/optim/sgd.h"

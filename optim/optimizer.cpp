@@ -1,0 +1,40 @@
+#include "gradus/optim/optimizer.h"
+
+#include "gradus/autograd/engine.h"
+
+namespace gradus::optim {
+
+Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups,
+                     std::unique_ptr<OptimizerOptions> defaults)
+    : defaults_(std::move(defaults)) {
+  for (OptimizerParamGroup& group : groups) add_param_group(std::move(group));
+  check(!parameters().empty(), "Optimizer: the list of parameters is empty");
+}
+
+void Optimizer::add_param_group(OptimizerParamGroup group) {
+  TensorList known = parameters();
+  for (const Tensor& parameter : group.params()) {
+    check(parameter.is_leaf(), "Optimizer: a parameter of shape ", parameter.sizes(),
+          " was computed from others; only leaves can be optimized");
+    for (const Tensor& other : known)
+      check(!other.is_same(parameter), "Optimizer: a parameter of shape ", parameter.sizes(),
+            " is listed twice; list it once");
+    known.push_back(parameter);
+  }
+  if (!group.has_options()) group.set_options(defaults_->clone());
+  groups_.push_back(std::move(group));
+}
+
+void Optimizer::zero_grad(bool set_to_none) {
+  for (const OptimizerParamGroup& group : groups_)
+    for (const Tensor& parameter : group.params()) autograd::clear_grad(parameter, set_to_none);
+}
+
+TensorList Optimizer::parameters() const {
+  TensorList out;
+  for (const OptimizerParamGroup& group : groups_)
+    out.insert(out.end(), group.params().begin(), group.params().end());
+  return out;
+}
+
+}  // namespace gradus::optim

@@ -1,0 +1,74 @@
+#include "gradus/optim/sgd.h"
+
+#include "gradus/autograd/grad_mode.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus::optim {
+
+namespace {
+const SGDOptions& options_of(const OptimizerParamGroup& group) {
+  const auto* options = dynamic_cast<const SGDOptions*>(&group.options());
+  check<TypeError>(options != nullptr, "SGD: a parameter group has options of another optimizer");
+  return *options;
+}
+
+void check_options(const SGDOptions& o) {
+  check(o.lr() >= 0, "SGD: lr = ", o.lr(), " is negative");
+  check(o.momentum() >= 0, "SGD: momentum = ", o.momentum(), " is negative");
+  check(o.weight_decay() >= 0, "SGD: weight_decay = ", o.weight_decay(), " is negative");
+  check(!o.nesterov() || (o.momentum() > 0 && o.dampening() == 0),
+        "SGD: Nesterov momentum needs momentum above 0 and dampening 0, got momentum = ",
+        o.momentum(), " and dampening = ", o.dampening());
+}
+}  // namespace
+
+SGD::SGD(std::vector<OptimizerParamGroup> groups, const SGDOptions& options)
+    : Optimizer(std::move(groups), options.clone()) {
+  for (const OptimizerParamGroup& group : param_groups()) check_options(options_of(group));
+}
+
+Tensor SGD::step(LossClosure closure) {
+  Tensor loss;
+  if (closure) {
+    const AutoGradMode mode(true);
+    loss = closure();
+  }
+  const NoGradGuard guard;
+  for (const OptimizerParamGroup& group : param_groups()) {
+    const SGDOptions& o = options_of(group);
+    SgdSettings settings{o.lr(),       o.momentum(), o.dampening(), o.weight_decay(),
+                         o.nesterov(), o.maximize(), false};
+    // Parameters go to the backend in one call per device and dtype, and apart where their momentum
+    // is still to be made.
+    std::vector<SgdParameter> batch;
+    const auto flush = [&] {
+      if (!batch.empty()) backend(batch[0].parameter).sgd(settings, batch);
+      for (const SgdParameter& p : batch) p.parameter.impl().storage->bump_version();
+      batch.clear();
+    };
+    for (const Tensor& parameter : group.params()) {
+      if (!parameter.grad().defined() || parameter.numel() == 0) continue;
+      check<Error>(parameter.is_contiguous(), "SGD: a parameter of shape ", parameter.sizes(),
+                   " is not contiguous; make it so with contiguous()");
+      Tensor buffer;
+      bool first = false;
+      if (o.momentum() != 0) {
+        Tensor& kept = momentum_[&parameter.impl()];
+        first = !kept.defined() || kept.device() != parameter.device() ||
+                kept.dtype() != parameter.dtype();
+        if (first) kept = raw::empty_like(parameter);
+        buffer = kept;
+      }
+      const bool fits = batch.empty() || (settings.first == first &&
+                                          batch[0].parameter.device() == parameter.device() &&
+                                          batch[0].parameter.dtype() == parameter.dtype());
+      if (!fits) flush();
+      settings.first = first;
+      batch.push_back({parameter, parameter.grad().contiguous(), buffer});
+    }
+    flush();
+  }
+  return loss;
+}
+
+}  // namespace gradus::optim

@@ -1,0 +1,167 @@
+// Tensors as text, byte for byte as libtorch 1.13 writes them, its oddities included: "Columns 1 to
+// 8" ends without a new line, and a negative number does not widen its column unless it comes
+// first.
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <ios>
+#include <ostream>
+
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+namespace {
+
+constexpr int kLineWidth = 80;
+constexpr int kDigits = 4;  // after the point
+
+// Gives the caller's stream back as it was.
+class FormatGuard {
+ public:
+  explicit FormatGuard(std::ostream& out)
+      : out_(out), flags_(out.flags()), precision_(out.precision()) {}
+  ~FormatGuard() {
+    out_.flags(flags_);
+    out_.precision(precision_);
+  }
+  FormatGuard(const FormatGuard&) = delete;
+  FormatGuard& operator=(const FormatGuard&) = delete;
+
+ private:
+  std::ostream& out_;
+  std::ios_base::fmtflags flags_;
+  std::streamsize precision_;
+};
+
+// A matrix of doubles; a vector is one column.
+struct Matrix {
+  const double* data;
+  int64_t rows, columns;
+  const double* begin() const { return data; }
+  const double* end() const { return data + rows * columns; }
+};
+
+// How the numbers of one matrix are written.
+struct Style {
+  enum { whole, fixed, scientific } notation;
+  int width;
+  double scale = 1;  // written once; the numbers are divided by it
+};
+
+// Digits before the point; zero or less counts zeros after it.
+int digits(double magnitude) {
+  return magnitude == 0 ? 1 : static_cast<int>(std::floor(std::log10(magnitude))) + 1;
+}
+
+Style choose_style(const Matrix& m) {
+  constexpr int kScientificWidth = 11;
+  bool whole = true, any = false;
+  double least = 1, most = 1;
+  for (double x : m) {
+    if (!std::isfinite(x)) continue;
+    const double magnitude = std::fabs(x);
+    whole &= x == std::ceil(x);
+    least = any ? std::min(least, magnitude) : magnitude;
+    most = any ? std::max(most, x) : magnitude;
+    any = true;
+  }
+  const int low = digits(least), high = digits(most);
+  if (whole) {
+    if (high > 9) return {Style::scientific, kScientificWidth};
+    return {Style::whole, high + 1};
+  }
+  if (high - low > 4) {
+    const bool three_digits = std::abs(low) > 99 || std::abs(high) > 99;  // in the exponent
+    return {Style::scientific, kScientificWidth + three_digits};
+  }
+  if (high < 0 || high > 5) return {Style::fixed, kDigits + 3, std::pow(10.0, high - 1)};
+  return {Style::fixed, kDigits + 2 + std::max(high, 1)};
+}
+
+void begin_numbers(std::ostream& out, const Style& style, int indent) {
+  out.unsetf(std::ios_base::floatfield);
+  if (style.scale != 1)
+    out << style.scale << " *\n" << std::string(static_cast<size_t>(indent), ' ');
+  if (style.notation == Style::whole) return;
+  out << (style.notation == Style::fixed ? std::fixed : std::scientific);
+  out.precision(kDigits);
+}
+
+void print_vector(std::ostream& out, const Matrix& m) {
+  const Style style = choose_style(m);
+  begin_numbers(out, style, 0);
+  for (double x : m) out << std::setw(style.width) << x / style.scale << '\n';
+}
+
+void print_matrix(std::ostream& out, const Matrix& m, int indent) {
+  const std::string margin(static_cast<size_t>(indent), ' ');
+  const Style style = choose_style(m);
+  const int64_t per_line = (kLineWidth - indent) / (style.width + 1);
+  out << margin;
+  for (int64_t first = 0; first < m.columns; first += per_line) {
+    const int64_t last = std::min(first + per_line, m.columns);
+    if (per_line < m.columns) {
+      if (first != 0) out << '\n' << margin;
+      out << "Columns " << first + 1 << " to " << last << margin;
+    }
+    begin_numbers(out, style, indent);
+    for (int64_t row = 0; row < m.rows; ++row) {
+      if (row != 0) out << margin;
+      for (int64_t column = first; column < last; ++column)
+        out << (column == first ? "" : " ") << std::setw(style.width)
+            << m.data[row * m.columns + column] / style.scale;
+      out << '\n';
+    }
+  }
+}
+
+// The matrices of the last two dimensions, under headers that count the first dimension fastest.
+void print_matrices(std::ostream& out, const Tensor& x) {
+  const int64_t rows = x.size(-2), columns = x.size(-1);
+  const int64_t matrices = x.numel() / (rows * columns);
+  const IntArrayRef lead = x.sizes().slice(0, x.sizes().size() - 2);
+  Dims index = Dims::filled(static_cast<int64_t>(lead.size()), 0);
+  for (int64_t n = 0; n < matrices; ++n) {
+    if (n != 0) out << '\n';
+    int64_t offset = 0;
+    out << '(';
+    for (size_t d = 0; d < lead.size(); ++d) {
+      out << index[d] + 1 << ',';
+      offset += index[d] * x.strides()[d];
+    }
+    out << ".,.) = \n";
+    print_matrix(out, {x.data_ptr<double>() + offset, rows, columns}, 1);
+    for (size_t d = 0; d < lead.size() && ++index[d] == lead[d]; ++d) index[d] = 0;
+  }
+}
+
+void print_elements(std::ostream& out, const Tensor& x) {
+  const double* data = x.data_ptr<double>();
+  if (x.dim() == 0) {
+    out.unsetf(std::ios_base::floatfield);
+    out << *data << '\n';
+  } else if (x.dim() == 1) {
+    print_vector(out, {data, x.numel(), 1});
+  } else if (x.dim() == 2) {
+    print_matrix(out, {data, x.size(0), x.size(1)}, 0);
+  } else {
+    print_matrices(out, x);
+  }
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  if (!tensor.defined()) return out << "[ Tensor (undefined) ]";
+  if (tensor.numel() > 0) {
+    const FormatGuard guard(out);
+    print_elements(out, raw::contiguous(raw::to(raw::to(tensor, kDouble), kCPU)));
+  }
+  out << "[ " << (tensor.is_cuda() ? "CUDA" : "CPU") << toString(tensor.dtype()) << "Type{";
+  for (size_t d = 0; d < tensor.sizes().size(); ++d) out << (d ? "," : "") << tensor.sizes()[d];
+  return out << "} ]";
+}
+
+}  // namespace gradus

@@ -1,0 +1,79 @@
+// Operations on tensors without an autograd graph: checks, promotion, broadcasting, and one call of
+// the backend. autograd/ wraps them into the public functions; a derivative never calls these.
+#pragma once
+
+#include "gradus/tensor/backend.h"
+
+namespace gradus::raw {
+
+// --- Making tensors
+// ------------------------------------------------------------------------------- Uninitialised.
+// Errors: ValueError for a negative size or too many elements, OutOfMemoryError.
+Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device);
+inline Tensor empty_like(const Tensor& x) { return empty(x.sizes(), x.dtype(), x.device()); }
+// Row-major over foreign memory.
+Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype);
+
+// --- Views: the same storage, another geometry
+// ---------------------------------------------------- REQUIRES: the geometry lies within the
+// storage. `offset` counts from the start of the storage.
+Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64_t offset);
+// The same memory and geometry under a handle of its own, which has no graph.
+Tensor alias(const Tensor& x);
+// Nothing where the memory does not allow it.
+std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape);
+Tensor permute(const Tensor& x, IntArrayRef dims);
+Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1);
+Tensor unsqueeze(const Tensor& x, int64_t dim);
+Tensor expand(const Tensor& x, IntArrayRef sizes);
+Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length);
+
+// --- Copies
+// ---------------------------------------------------------------------------------------
+// Broadcasts src and converts its dtype; any devices.
+void copy_(const Tensor& dst, const Tensor& src, bool non_blocking = false);
+Tensor clone(const Tensor& x);                 // row-major
+Tensor contiguous(const Tensor& x);            // x itself where it is contiguous already
+Tensor to(const Tensor& x, ScalarType dtype);  // x itself where nothing changes
+Tensor to(const Tensor& x, Device device, bool non_blocking = false);
+void fill_(const Tensor& x, const Scalar& value);
+Scalar item(const Tensor& x);
+
+// --- Pointwise
+// ------------------------------------------------------------------------------------ PyTorch's
+// result type of an operation on x and y.
+ScalarType result_type(const Operand& x, const Operand& y);
+Tensor map(UnaryOp op, const Tensor& x);
+Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y);
+Tensor zip(BinaryOp op, const Operand& x, const Operand& y);
+// Into x, which keeps its shape and dtype. Errors: ValueError, TypeError where it cannot.
+void map_(UnaryOp op, const Tensor& x);
+void zip_(BinaryOp op, const Tensor& x, const Operand& y);
+
+// --- Reductions
+// ----------------------------------------------------------------------------------- Reduced
+// dimensions keep size 1. No dims: all of them. `dtype`: converted to first.
+Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
+              std::optional<ScalarType> dtype = std::nullopt);
+struct ValuesAndIndices {
+  Tensor values, indices;
+};
+ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim);
+
+// --- Products
+// -------------------------------------------------------------------------------------
+// torch.matmul: 1-D, 2-D and batched operands with broadcast batch dimensions.
+Tensor matmul(const Tensor& a, const Tensor& b);
+// x W^T + bias over the last dimension of x; bias may be undefined.
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
+
+// --- Indexing
+// -------------------------------------------------------------------------------------
+Tensor gather(const Tensor& x, int64_t dim, const Tensor& index);
+Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src);
+
+// Errors: Error that names op and both devices.
+void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
+                       const char* b_name);
+
+}  // namespace gradus::raw

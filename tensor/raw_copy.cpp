@@ -1,0 +1,61 @@
+#include "gradus/tensor/raw.h"
+
+namespace gradus::raw {
+
+void copy_(const Tensor& dst, const Tensor& src, bool non_blocking) {
+  const Tensor from =
+      src.sizes() == dst.sizes()
+          ? src
+          : as_strided(src, dst.impl().sizes,
+                       broadcast_strides("copy_", src.sizes(), src.strides(), dst.sizes()),
+                       src.storage_offset());
+  if (dst.numel() == 0) return;
+  if (from.device() == dst.device()) {
+    backend(dst).copy(from, dst);
+  } else {
+    // Convert where the data lies, send it as one block, spread it where it arrives.
+    const Tensor block = contiguous(to(from, dst.dtype()));
+    const Tensor landing = dst.is_contiguous() ? dst : empty_like(dst);
+    const Tensor& on_gpu = dst.is_cuda() ? dst : block;
+    backend(on_gpu).transfer(block, landing, non_blocking);
+    if (!dst.is_contiguous()) backend(dst).copy(landing, dst);
+  }
+}
+
+Tensor clone(const Tensor& x) {
+  Tensor out = empty_like(x);
+  copy_(out, x);
+  return out;
+}
+
+Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
+
+Tensor to(const Tensor& x, ScalarType dtype) {
+  if (x.dtype() == dtype) return x;
+  Tensor out = empty(x.sizes(), dtype, x.device());
+  copy_(out, x);
+  return out;
+}
+
+Tensor to(const Tensor& x, Device device, bool non_blocking) {
+  const Device target = backend(device.type()).resolve(device);
+  if (x.device() == target) return x;
+  Tensor out = empty(x.sizes(), x.dtype(), target);
+  copy_(out, x, non_blocking);
+  return out;
+}
+
+void fill_(const Tensor& x, const Scalar& value) {
+  if (x.numel() > 0) backend(x).fill(x, value);
+}
+
+Scalar item(const Tensor& x) {
+  check(x.numel() == 1, "item: the tensor of shape ", x.sizes(), " has ", x.numel(),
+        " elements; expected one; reduce it first, or index one element");
+  const Tensor here = to(x, Device(kCPU));
+  return visit(here.dtype(), [&](auto tag) -> Scalar {
+    return *static_cast<const typename decltype(tag)::type*>(here.data_ptr());
+  });
+}
+
+}  // namespace gradus::raw

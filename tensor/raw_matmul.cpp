@@ -1,0 +1,103 @@
+#include "gradus/tensor/raw.h"
+#include "gradus/tensor/strided.h"
+
+namespace gradus::raw {
+
+namespace {
+void check_operands(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
+                    const char* b_name) {
+  check_same_device(op, a, a_name, b, b_name);
+  check<TypeError>(a.dtype() == b.dtype(), op, ": ", a_name, " has dtype ", a.dtype(), ", ", b_name,
+                   " has ", b.dtype(), "; convert one with .to(...)");
+  check<TypeError>(a.dtype() != kBool, op,
+                   ": dtype bool is not supported; convert with .to(kLong)");
+}
+
+Tensor as_batch(const Tensor& x, int64_t batch, int64_t stride, int64_t offset) {
+  const int64_t d = x.dim();
+  return as_strided(x, {batch, x.sizes()[d - 2], x.sizes()[d - 1]},
+                    {stride, x.strides()[d - 2], x.strides()[d - 1]}, x.storage_offset() + offset);
+}
+
+// a (..., M, K), b (..., K, N) with equal batch dimensions (strides may be 0), out contiguous.
+void batched(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  if (out.numel() == 0) return;
+  const size_t rank = out.sizes().size() - 2;
+  const auto lead = [rank](IntArrayRef list) { return list.slice(0, rank); };
+  const Strided<3> walk =
+      collapse<3>(lead(out.sizes()), {lead(out.strides()), lead(a.strides()), lead(b.strides())});
+  // The innermost merged dimension is one backend call; the ones before it are counted here.
+  const int outer = std::max(walk.dims - 1, 0);
+  const int64_t inner = walk.dims ? walk.size[walk.dims - 1] : 1;
+  const auto step = [&](int n) { return walk.dims ? walk.stride[n][walk.dims - 1] : 0; };
+  int64_t count[kMaxDims] = {};
+  for (;;) {
+    int64_t offset[3] = {0, 0, 0};
+    for (int d = 0; d < outer; ++d)
+      for (int n = 0; n < 3; ++n) offset[n] += count[d] * walk.stride[n][d];
+    backend(out).matmul(as_batch(a, inner, step(1), offset[1]),
+                        as_batch(b, inner, step(2), offset[2]), bias,
+                        as_batch(out, inner, step(0), offset[0]));
+    int d = outer - 1;
+    while (d >= 0 && ++count[d] == walk.size[d]) count[d--] = 0;
+    if (d < 0) return;
+  }
+}
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  check_operands("matmul", a, "self", b, "other");
+  check(a.dim() > 0 && b.dim() > 0, "matmul: shapes ", a.sizes(), " and ", b.sizes(),
+        "; both need at least one dimension; multiply by a number with *");
+  // A vector on the left is a row, on the right a column; the extra dimension goes away again.
+  const Tensor left = a.dim() == 1 ? unsqueeze(a, 0) : a;
+  const Tensor right = b.dim() == 1 ? unsqueeze(b, 1) : b;
+  const int64_t m = left.size(-2), k = left.size(-1), n = right.size(-1);
+  check(k == right.size(-2), "matmul: shapes ", a.sizes(), " and ", b.sizes(),
+        " do not multiply: ", k, " columns against ", right.size(-2),
+        " rows; transpose one of them?");
+  Dims sizes = broadcast_shapes("matmul", left.sizes().slice(0, left.sizes().size() - 2),
+                                right.sizes().slice(0, right.sizes().size() - 2));
+  const auto with = [&](int64_t rows, int64_t columns) {
+    Dims full = sizes;
+    full.push_back(rows), full.push_back(columns);
+    return full;
+  };
+  Tensor out = empty(with(m, n), a.dtype(), a.device());
+  batched(expand(left, with(m, k)), expand(right, with(k, n)), Tensor(), out);
+  Dims shape = sizes;
+  if (a.dim() > 1) shape.push_back(m);
+  if (b.dim() > 1) shape.push_back(n);
+  return shape.size() == out.sizes().size() ? out : alias(*try_view(out, shape));
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  check(weight.dim() == 2, "linear: weight has shape ", weight.sizes(),
+        "; expected (out_features, in_features)");
+  check(x.dim() > 0 && x.size(-1) == weight.size(1), "linear: input ", x.sizes(),
+        " has last dimension ", x.dim() > 0 ? x.size(-1) : 0,
+        ", expected in_features = ", weight.size(1), "; flatten it first?");
+  check_operands("linear", x, "input", weight, "weight");
+  if (bias.defined()) {
+    check_operands("linear", x, "input", bias, "bias");
+    check(bias.dim() == 1 && bias.size(0) == weight.size(0), "linear: bias has shape ",
+          bias.sizes(), ", expected [", weight.size(0), "]");
+  }
+  // All leading dimensions are rows of one product.
+  Dims shape = x.impl().sizes;
+  shape[shape.size() - 1] = weight.size(0);
+  int64_t rows = 1;
+  for (int64_t d = 0; d + 1 < x.dim(); ++d) rows *= x.sizes()[d];
+  Tensor out = empty(shape, x.dtype(), x.device());
+  if (out.numel() == 0) return out;
+  Tensor flat = x;
+  if (x.dim() != 2) {
+    const auto view = try_view(x, {rows, x.size(-1)});
+    flat = view ? *view : *try_view(clone(x), {rows, x.size(-1)});
+  }
+  backend(out).matmul(as_batch(flat, 1, 0, 0), as_batch(transpose(weight, 0, 1), 1, 0, 0), bias,
+                      *try_view(out, {1, rows, weight.size(0)}));
+  return out;
+}
+
+}  // namespace gradus::raw

@@ -1,0 +1,180 @@
+#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+const char* name_of(UnaryOp op) {
+  static constexpr const char* names[] = {
+#define UNARY(name, ...) #name,
+#include "gradus/tensor/elementwise.def"
+  };
+  return names[static_cast<int>(op)];
+}
+
+const char* name_of(BinaryOp op) {
+  static constexpr const char* names[] = {
+#define BINARY(name, ...) #name,
+#define COMPARISON(name, ...) #name,
+#include "gradus/tensor/elementwise.def"
+  };
+  return names[static_cast<int>(op)];
+}
+
+namespace raw {
+
+namespace {
+constexpr bool unary_is_real[] = {
+#define UNARY(name, ...) scalar::Unary<UnaryOp::name>::ints == scalar::Ints::real,
+#include "gradus/tensor/elementwise.def"
+};
+constexpr bool binary_is_real[] = {
+#define BINARY(name, ...) scalar::Binary<BinaryOp::name>::ints == scalar::Ints::real,
+#define COMPARISON(name, ...) false,
+#include "gradus/tensor/elementwise.def"
+};
+constexpr bool binary_compares[] = {
+#define BINARY(name, ...) false,
+#define COMPARISON(name, ...) true,
+#include "gradus/tensor/elementwise.def"
+};
+bool is_real(UnaryOp op) { return unary_is_real[static_cast<int>(op)]; }
+bool is_real(BinaryOp op) { return binary_is_real[static_cast<int>(op)]; }
+bool compares(BinaryOp op) { return binary_compares[static_cast<int>(op)]; }
+
+ScalarType map_dtype(UnaryOp op, const Tensor& x) {
+  if (isFloatingType(x.dtype())) return x.dtype();
+  if (is_real(op)) return get_default_dtype();
+  check<TypeError>(x.dtype() != kBool, name_of(op),
+                   ": dtype bool is not supported; convert with .to(kLong)");
+  return x.dtype();
+}
+
+// Of a pair: what to compute in, and what comes out.
+struct ZipTypes {
+  ScalarType compute, result;
+};
+ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
+  const ScalarType common = result_type(x, y);
+  if (compares(op)) return {common == kBool ? kLong : common, kBool};
+  if (is_real(op) && !isFloatingType(common)) return {get_default_dtype(), get_default_dtype()};
+  check<TypeError>(common != kBool || op != BinaryOp::sub,
+                   "sub: bool operands cannot be subtracted; convert with .to(kLong)");
+  return {common == kBool ? kLong : common, common};
+}
+
+// x of the given dtype, seen with the given shape.
+Tensor prepare(const Tensor& x, ScalarType dtype, IntArrayRef shape) {
+  Tensor out = to(x, dtype);
+  return out.sizes() == shape ? out : expand(out, shape);
+}
+
+void run_zip(BinaryOp op, const Operand& x, const Operand& y, ScalarType compute,
+             const Tensor& out) {
+  if (out.numel() == 0) return;
+  const auto ready = [&](const Operand& o) {
+    return o.is_number() || (o.tensor->dtype() == compute && o.tensor->sizes() == out.sizes());
+  };
+  if (ready(x) && ready(y)) return backend(out).zip(op, x, y, out);
+  Tensor tx, ty;
+  if (!x.is_number()) tx = prepare(*x.tensor, compute, out.sizes());
+  if (!y.is_number()) ty = prepare(*y.tensor, compute, out.sizes());
+  backend(out).zip(op, x.is_number() ? x : Operand(tx), y.is_number() ? y : Operand(ty), out);
+}
+
+void check_devices(BinaryOp op, const Operand& x, const Operand& y) {
+  if (!x.is_number() && !y.is_number())
+    check_same_device(name_of(op), *x.tensor, "self", *y.tensor, "other");
+}
+}  // namespace
+
+ScalarType result_type(const Operand& x, const Operand& y) {
+  // Three ranks: tensors with dimensions, tensors without, numbers. A lower rank decides only
+  // where its category (bool, integer, floating) is higher.
+  ScalarType by_rank[3] = {kBool, kBool, kBool};
+  bool present[3] = {false, false, false};
+  for (const Operand* o : {&x, &y}) {
+    const int rank = o->is_number() ? 2 : o->tensor->dim() == 0 ? 1 : 0;
+    ScalarType dtype = o->is_number() ? o->number.type() : o->tensor->dtype();
+    if (o->is_number() && isFloatingType(dtype)) dtype = get_default_dtype();
+    by_rank[rank] = present[rank] ? promoteTypes(by_rank[rank], dtype) : dtype;
+    present[rank] = true;
+  }
+  bool decided = false;
+  ScalarType out = kBool;
+  for (int rank = 0; rank < 3; ++rank) {
+    if (!present[rank]) continue;
+    if (!decided || kind_of(by_rank[rank]) > kind_of(out)) {
+      out = decided ? promoteTypes(out, by_rank[rank]) : by_rank[rank];
+    }
+    decided = true;
+  }
+  return out;
+}
+
+Tensor map(UnaryOp op, const Tensor& x) {
+  const ScalarType dtype = map_dtype(op, x);
+  Tensor out = empty(x.sizes(), dtype, x.device());
+  if (out.numel() > 0) backend(out).map(op, x.dtype() == dtype ? x : to(x, dtype), out);
+  return out;
+}
+
+Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y) {
+  Tensor out = empty_like(grad);
+  if (out.numel() > 0) backend(out).map_grad(op, grad, x, y, out);
+  return out;
+}
+
+Tensor zip(BinaryOp op, const Operand& x, const Operand& y) {
+  check_devices(op, x, y);
+  const ZipTypes types = zip_types(op, x, y);
+  const Tensor& one = x.is_number() ? *y.tensor : *x.tensor;
+  const bool same_shape = x.is_number() || y.is_number() || x.tensor->sizes() == y.tensor->sizes();
+  const Dims sizes = same_shape
+                         ? one.impl().sizes
+                         : broadcast_shapes(name_of(op), x.tensor->sizes(), y.tensor->sizes());
+  // Bool arithmetic is computed in integers and comes back as "not zero".
+  if (types.result == kBool && !compares(op)) {
+    Tensor out = empty(sizes, types.compute, one.device());
+    run_zip(op, x, y, types.compute, out);
+    return to(out, kBool);
+  }
+  Tensor out = empty(sizes, types.result, one.device());
+  run_zip(op, x, y, types.compute, out);
+  return out;
+}
+
+void map_(UnaryOp op, const Tensor& x) {
+  check<TypeError>(map_dtype(op, x) == x.dtype(), name_of(op), "_: the result of dtype ",
+                   map_dtype(op, x), " cannot be stored in a tensor of ", x.dtype(),
+                   "; use the form that returns a new tensor");
+  if (x.numel() > 0) backend(x).map(op, x, x);
+}
+
+void zip_(BinaryOp op, const Tensor& x, const Operand& y) {
+  check_devices(op, x, y);
+  const ZipTypes types = zip_types(op, x, y);
+  check<TypeError>(kind_of(types.result) <= kind_of(x.dtype()), name_of(op),
+                   "_: the result of dtype ", types.result, " cannot be stored in a tensor of ",
+                   x.dtype(), "; use the form that returns a new tensor");
+  if (!y.is_number()) {
+    const Dims sizes = broadcast_shapes(name_of(op), x.sizes(), y.tensor->sizes());
+    check(IntArrayRef(sizes) == x.sizes(), name_of(op), "_: the result of shape ", sizes,
+          " does not fit self of shape ", x.sizes(), ", which is changed in place");
+  }
+  // An operand that overlaps x otherwise than element on element would be read after it changed.
+  Tensor safe;
+  Operand other = y;
+  if (!y.is_number() && y.tensor->impl().storage == x.impl().storage &&
+      (y.tensor->sizes() != x.sizes() || y.tensor->strides() != x.strides() ||
+       y.tensor->storage_offset() != x.storage_offset())) {
+    safe = clone(*y.tensor);
+    other = Operand(safe);
+  }
+  if (types.compute == x.dtype()) return run_zip(op, x, other, types.compute, x);
+  Tensor out = empty(x.sizes(), types.compute, x.device());
+  run_zip(op, x, other, types.compute, out);
+  copy_(x, out);
+}
+
+}  // namespace raw
+}  // namespace gradus

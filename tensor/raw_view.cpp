@@ -1,0 +1,132 @@
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+void Tensor::undefined() {
+  fail<Error>(
+      "an undefined Tensor was used; it was default-constructed, or is a gradient that no "
+      "backward() has filled; test with .defined()");
+}
+
+Backend& backend(DeviceType type) { return type == kCPU ? cpu_backend() : cuda_backend(); }
+
+namespace raw {
+
+namespace {
+Tensor make(StoragePtr storage, ScalarType dtype, const Dims& sizes, const Dims& strides,
+            int64_t offset, int64_t numel, bool contiguous) {
+  auto impl = std::make_shared<TensorImpl>();
+  impl->storage = std::move(storage);
+  impl->dtype = dtype;
+  impl->contiguous = contiguous;
+  impl->numel = numel;
+  impl->offset = offset;
+  impl->sizes = sizes;
+  impl->strides = strides;
+  return Tensor(std::move(impl));
+}
+}  // namespace
+
+void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
+                       const char* b_name) {
+  check<Error>(a.device() == b.device(), op, ": ", a_name, " is on ", a.device(), ", ", b_name,
+               " on ", b.device(), "; move one with .to(...)");
+}
+
+Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device) {
+  const int64_t numel = checked_numel("empty", sizes);
+  int64_t nbytes;
+  check(!__builtin_mul_overflow(numel, static_cast<int64_t>(element_size(dtype)), &nbytes),
+        "empty: shape ", sizes, " of ", dtype, " has more bytes than an int64 counts");
+  Backend& where = backend(device.type());
+  const Dims dims(sizes.data(), sizes.size());
+  return make(where.allocate(static_cast<size_t>(nbytes), where.resolve(device)), dtype, dims,
+              contiguous_strides(sizes), 0, numel, true);
+}
+
+Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype) {
+  return make(std::move(storage), dtype, Dims(sizes.data(), sizes.size()),
+              contiguous_strides(sizes), 0, checked_numel("from_blob", sizes), true);
+}
+
+Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64_t offset) {
+  Tensor out = make(x.impl().storage, x.dtype(), sizes, strides, offset, numel_of(sizes),
+                    gradus::is_contiguous(sizes, strides));
+  // A view of a view is a view of the first tensor, so that chains do not keep handles alive.
+  out.impl().view_of = x.impl().view_of ? x.impl().view_of : x.impl_ptr();
+  return out;
+}
+
+Tensor alias(const Tensor& x) {
+  return make(x.impl().storage, x.dtype(), x.impl().sizes, x.impl().strides, x.storage_offset(),
+              x.numel(), x.is_contiguous());
+}
+
+std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape) {
+  const Dims sizes = infer_size("view", shape, x.numel());
+  const auto strides = view_strides(x.sizes(), x.strides(), sizes);
+  if (!strides) return std::nullopt;
+  return as_strided(x, sizes, *strides, x.storage_offset());
+}
+
+Tensor permute(const Tensor& x, IntArrayRef dims) {
+  check(dims.size() == x.sizes().size(), "permute: dims ", dims, " lists ", dims.size(),
+        " dimensions, and the tensor of shape ", x.sizes(), " has ", x.dim());
+  if (!dims.empty()) dim_mask("permute", dims, x.dim());  // refuses doubles
+  Dims sizes, strides;
+  for (int64_t listed : dims) {
+    const int64_t dim = wrap_dim("permute", listed, x.dim());
+    sizes.push_back(x.sizes()[dim]);
+    strides.push_back(x.strides()[dim]);
+  }
+  return as_strided(x, sizes, strides, x.storage_offset());
+}
+
+Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1) {
+  const int64_t a = wrap_dim("transpose", dim0, x.dim()), b = wrap_dim("transpose", dim1, x.dim());
+  Dims sizes = x.impl().sizes, strides = x.impl().strides;
+  if (x.dim() > 0) std::swap(sizes[a], sizes[b]), std::swap(strides[a], strides[b]);
+  return as_strided(x, sizes, strides, x.storage_offset());
+}
+
+Tensor unsqueeze(const Tensor& x, int64_t dim) {
+  const int64_t at = wrap_dim("unsqueeze", dim, x.dim() + 1);
+  Dims sizes = x.impl().sizes, strides = x.impl().strides;
+  const int64_t stride = at < x.dim() ? sizes[at] * strides[at] : 1;
+  sizes.insert(at, 1), strides.insert(at, stride);
+  return as_strided(x, sizes, strides, x.storage_offset());
+}
+
+Tensor expand(const Tensor& x, IntArrayRef sizes) {
+  check(sizes.size() >= x.sizes().size(), "expand: shape ", sizes, " has fewer dimensions than ",
+        x.sizes());
+  Dims target(sizes.data(), sizes.size());
+  const size_t lead = sizes.size() - x.sizes().size();
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (target[i] == -1) {
+      check(i >= lead, "expand: shape ", sizes, " has -1 at the new dimension ", i,
+            "; give its size");
+      target[i] = x.sizes()[i - lead];
+    }
+    check(target[i] >= 0, "expand: shape ", sizes, " has the negative size ", target[i]);
+  }
+  return as_strided(x, target, broadcast_strides("expand", x.sizes(), x.strides(), target),
+                    x.storage_offset());
+}
+
+Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
+  check(x.dim() > 0, "narrow: the tensor has no dimensions; unsqueeze it first");
+  const int64_t d = wrap_dim("narrow", dim, x.dim());
+  const int64_t size = x.sizes()[d];
+  check<IndexError>(start >= -size && start <= size, "narrow: start ", start,
+                    " is out of range for dimension ", d, " of size ", size);
+  if (start < 0) start += size;
+  check<IndexError>(length >= 0 && start + length <= size, "narrow: start ", start, " + length ",
+                    length, " exceeds dimension ", d, " of size ", size);
+  Dims sizes = x.impl().sizes;
+  sizes[d] = length;
+  return as_strided(x, sizes, x.impl().strides, x.storage_offset() + start * x.strides()[d]);
+}
+
+}  // namespace raw
+}  // namespace gradus
