@@ -1,1 +1,29 @@
-include(GNUInstallDirs)
+# cmake --install lays the library down so that find_package(gradus) finds it.
+include(CMakePackageConfigHelpers)
+get_target_property(GRADUS_TYPE gradus TYPE)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gradus)
+set(include_dir ${CMAKE_INSTALL_INCLUDEDIR}/gradus)
+
+install(TARGETS gradus gradus_compat EXPORT gradus)
+install(EXPORT gradus NAMESPACE gradus:: FILE gradus-targets.cmake DESTINATION ${package_dir})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/gradus-config.cmake.in
+  ${PROJECT_BINARY_DIR}/gradus-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/gradus-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/gradus-config.cmake
+  ${PROJECT_BINARY_DIR}/gradus-config-version.cmake ${CMAKE_CURRENT_LIST_DIR}/FindOpenBLAS.cmake
+  DESTINATION ${package_dir})
+
+foreach(part ${GRADUS_PUBLIC})
+  if(part STREQUAL "cuda")
+    list(TRANSFORM GRADUS_PUBLIC_CUDA PREPEND ${PROJECT_SOURCE_DIR}/cuda/ OUTPUT_VARIABLE headers)
+    install(FILES ${headers} DESTINATION ${include_dir}/cuda OPTIONAL)
+  elseif(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${part})
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part} DESTINATION ${include_dir}
+            FILES_MATCHING PATTERN *.h PATTERN *.def)
+  else()
+    install(FILES ${PROJECT_SOURCE_DIR}/${part} DESTINATION ${include_dir})
+  endif()
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -15,6 +15,8 @@ add_library(gradus::gradus ALIAS gradus)
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.
 set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data cuda compat)
+# Of cuda/ these alone are for users: they name no CUDA type.
+set(GRADUS_PUBLIC_CUDA cuda.h device.h stream.h event.h allocator.h stats.h matmul.h)
 set(GRADUS_INCLUDE ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRADUS_INCLUDE}/gradus)
 foreach(part ${GRADUS_PUBLIC} cpu)
@@ -22,14 +24,27 @@ foreach(part ${GRADUS_PUBLIC} cpu)
 endforeach()
 
 target_include_directories(gradus PUBLIC $<BUILD_INTERFACE:${GRADUS_INCLUDE}>
-                                         $<INSTALL_INTERFACE:include>)
+                                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(gradus PUBLIC cxx_std_20)
-set_target_properties(gradus PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
-find_package(Threads REQUIRED)
+set_target_properties(gradus PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+  INSTALL_RPATH_USE_LINK_PATH ON)
 target_link_libraries(gradus PUBLIC Threads::Threads PRIVATE OpenMP::OpenMP_CXX ZLIB::ZLIB)
+
+# For programs that say #include <torch/torch.h> and torch::
+add_library(gradus_compat INTERFACE)
+add_library(gradus::compat ALIAS gradus_compat)
+set_target_properties(gradus_compat PROPERTIES EXPORT_NAME compat)
+target_include_directories(gradus_compat INTERFACE
+  $<BUILD_INTERFACE:${GRADUS_INCLUDE}/gradus/compat>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/gradus/compat>)
+target_link_libraries(gradus_compat INTERFACE gradus)
 
 add_library(gradus_warnings INTERFACE)
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wdouble-promotion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND warnings -Wno-restrict)  # GCC 12 sees an overlap in "text" + std::string()
+endif()
 target_compile_options(gradus_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:${warnings}>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
@@ -38,19 +53,20 @@ if(GRADUS_WERROR)
     $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
 endif()
 if(GRADUS_SANITIZE)
-  target_compile_options(gradus PUBLIC
-    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GRADUS_SANITIZE} -fno-omit-frame-pointer>)
+  # PUBLIC: what links a sanitized library must be sanitized too.
+  target_compile_options(gradus PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GRADUS_SANITIZE}
+    -fno-sanitize-recover=all -fno-omit-frame-pointer>)
   target_link_options(gradus PUBLIC -fsanitize=${GRADUS_SANITIZE})
 endif()
 target_link_libraries(gradus PRIVATE $<BUILD_INTERFACE:gradus_warnings>)
 
 if(GRADUS_HAS_BLAS)
   target_compile_definitions(gradus PRIVATE GRADUS_BLAS)
-  target_include_directories(gradus SYSTEM PRIVATE ${OPENBLAS_INCLUDE_DIR})
-  target_link_libraries(gradus PRIVATE ${OPENBLAS_LIBRARY})
+  target_link_libraries(gradus PRIVATE OpenBLAS::OpenBLAS)
 endif()
 if(GRADUS_HAS_CUDA)
   # CMake 3.25 knows no C++20 for nvcc 13, so the standard is given as a plain option.
-  target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 -lineinfo>)
+  set(GRADUS_CUDA_OPTIONS -std=c++20 -lineinfo)
+  target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${GRADUS_CUDA_OPTIONS}>)
   target_link_libraries(gradus PRIVATE CUDA::cudart CUDA::cublas)
 endif()

@@ -1,0 +1,63 @@
+// The public functions of cuda/ in a build without CUDA: no device, and an error that says so.
+
+#include "gradus/cuda/cuda.h"
+#include "gradus/cuda/matmul.h"
+#include "gradus/tensor/backend.h"
+
+namespace gradus {
+
+namespace {
+[[noreturn]] void missing(const char* operation) {
+  fail<Error>(operation, ": ", cuda::why_unavailable());
+}
+}  // namespace
+
+Backend& cuda_backend() { missing("cuda"); }
+
+namespace cuda {
+
+bool is_available() { return false; }
+const std::string& why_unavailable() {
+  static const auto& reason =
+      *new std::string("gradus was built without CUDA; configure with -DGRADUS_CUDA=ON");
+  return reason;
+}
+int64_t device_count() { return 0; }
+const DeviceProperties& getDeviceProperties(int) { missing("getDeviceProperties"); }
+int current_device() { missing("current_device"); }
+void set_device(int) { missing("set_device"); }
+void synchronize(int64_t) { missing("synchronize"); }
+
+DeviceGuard::DeviceGuard(int) : previous_(-1) { missing("DeviceGuard"); }
+DeviceGuard::~DeviceGuard() = default;
+
+void Stream::synchronize() const { missing("Stream::synchronize"); }
+bool Stream::query() const { missing("Stream::query"); }
+void Stream::wait(const Event&) const { missing("Stream::wait"); }
+Stream getCurrentCUDAStream(int) { missing("getCurrentCUDAStream"); }
+Stream getDefaultCUDAStream(int) { missing("getDefaultCUDAStream"); }
+Stream getStreamFromPool(bool, int) { missing("getStreamFromPool"); }
+void setCurrentCUDAStream(Stream) { missing("setCurrentCUDAStream"); }
+StreamGuard::StreamGuard(Stream stream) : device_(0), previous_(stream) {}
+StreamGuard::~StreamGuard() = default;
+
+Event::~Event() = default;
+Event::Event(Event&&) noexcept = default;
+Event& Event::operator=(Event&&) noexcept = default;
+void Event::record(const Stream&) { missing("Event::record"); }
+void Event::block(const Stream&) const { missing("Event::block"); }
+void Event::synchronize() const { missing("Event::synchronize"); }
+bool Event::query() const { missing("Event::query"); }
+float Event::elapsed_time(const Event&) const { missing("Event::elapsed_time"); }
+
+MemoryStats memory_stats(int) { missing("memory_stats"); }
+void reset_peak_memory_stats(int) { missing("reset_peak_memory_stats"); }
+void empty_cache() {}  // there is none
+void record_stream(const StoragePtr&, const Stream&) { missing("record_stream"); }
+
+ArrayRef<std::string_view> matmul_kernels() { return {}; }
+std::string_view matmul_kernel() { missing("matmul_kernel"); }
+void set_matmul_kernel(std::string_view) { missing("set_matmul_kernel"); }
+
+}  // namespace cuda
+}  // namespace gradus

@@ -117,9 +117,8 @@ class Module : public std::enable_shared_from_this<Module> {
     return module;
   }
   template <class T>
-  ModuleHolder<T> register_module(std::string name, ModuleHolder<T> holder) {
-    add_child(std::move(name), holder.ptr());
-    return holder;
+  std::shared_ptr<T> register_module(std::string name, ModuleHolder<T> holder) {
+    return register_module(std::move(name), holder.ptr());
   }
 
  private:

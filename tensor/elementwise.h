@@ -56,16 +56,15 @@ GRADUS_HD T product_log(T x, T y) {
   return x == 0 && y == y ? T(0) : x * std::log(y);
 }
 
+// Variables, since device code may read a constant where it may not call numeric_limits.
+template <class T, class Limits = std::numeric_limits<T>>
+inline constexpr T least_value = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+template <class T, class Limits = std::numeric_limits<T>>
+inline constexpr T greatest_value = Limits::has_infinity ? Limits::infinity() : Limits::max();
 template <class T>
-GRADUS_HD constexpr T least() {
-  if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
-  return std::numeric_limits<T>::lowest();
-}
+GRADUS_HD constexpr T least() { return least_value<T>; }
 template <class T>
-GRADUS_HD constexpr T greatest() {
-  if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
-  return std::numeric_limits<T>::max();
-}
+GRADUS_HD constexpr T greatest() { return greatest_value<T>; }
 
 // Rows may use one another on numbers: sigmoid(x) in the derivative of another row.
 #define UNARY(name, ...) \

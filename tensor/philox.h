@@ -31,10 +31,12 @@ GRADUS_HD inline Block block(uint64_t seed, uint64_t counter) {
 
 // Each element takes two words, so two elements share a block.
 inline constexpr int kElementsPerBlock = 2;
+GRADUS_HD inline uint64_t words(const Block& b, int lane) {
+  return (static_cast<uint64_t>(b.word[2 * lane]) << 32) | b.word[2 * lane + 1];
+}
 GRADUS_HD inline uint64_t words(uint64_t seed, uint64_t offset, uint64_t i) {
-  const Block b = block(seed, offset + i / kElementsPerBlock);
-  const int lane = static_cast<int>(i % kElementsPerBlock) * 2;
-  return (static_cast<uint64_t>(b.word[lane]) << 32) | b.word[lane + 1];
+  return words(block(seed, offset + i / kElementsPerBlock),
+               static_cast<int>(i % kElementsPerBlock));
 }
 
 // Uniform in [0, 1): 24 bits for float, 53 for double, so that 1 never comes out.
@@ -67,7 +69,7 @@ template <class T>
 GRADUS_HD T normal(uint64_t bits, T mean, T deviation) {
   const double u = (static_cast<double>(bits >> 32) + 1) * 0x1p-32;  // (0, 1]
   const double v = static_cast<double>(bits & 0xffffffffu) * 0x1p-32;
-  return static_cast<T>(double{mean} + double{deviation} * std::sqrt(-2 * std::log(u)) *
+  return static_cast<T>(static_cast<double>(mean) + static_cast<double>(deviation) * std::sqrt(-2 * std::log(u)) *
                                            std::cos(6.283185307179586 * v));
 }
 

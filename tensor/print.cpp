@@ -1,6 +1,6 @@
 // Tensors as text, byte for byte as libtorch 1.13 writes them, its oddities included: "Columns 1 to
-// 8" ends without a new line, and a negative number does not widen its column unless it comes
-// first.
+// 8" ends without a new line, a negative number widens the columns only where it comes first, and a
+// scaled matrix indents every row but its first.
 
 #include <algorithm>
 #include <cmath>
@@ -18,21 +18,22 @@ constexpr int kLineWidth = 80;
 constexpr int kDigits = 4;  // after the point
 
 // Gives the caller's stream back as it was.
-class FormatGuard {
+class StreamState {
  public:
-  explicit FormatGuard(std::ostream& out)
-      : out_(out), flags_(out.flags()), precision_(out.precision()) {}
-  ~FormatGuard() {
+  explicit StreamState(std::ostream& out)
+      : out_(out), flags_(out.flags()), precision_(out.precision()), width_(out.width()) {}
+  ~StreamState() {
+    out_.width(width_);
     out_.flags(flags_);
     out_.precision(precision_);
   }
-  FormatGuard(const FormatGuard&) = delete;
-  FormatGuard& operator=(const FormatGuard&) = delete;
+  StreamState(const StreamState&) = delete;
+  StreamState& operator=(const StreamState&) = delete;
 
  private:
   std::ostream& out_;
   std::ios_base::fmtflags flags_;
-  std::streamsize precision_;
+  std::streamsize precision_, width_;
 };
 
 // A matrix of doubles; a vector is one column.
@@ -80,18 +81,17 @@ Style choose_style(const Matrix& m) {
   return {Style::fixed, kDigits + 2 + std::max(high, 1)};
 }
 
-void begin_numbers(std::ostream& out, const Style& style, int indent) {
+void begin_numbers(std::ostream& out, const Style& style, const std::string& margin) {
   out.unsetf(std::ios_base::floatfield);
-  if (style.scale != 1)
-    out << style.scale << " *\n" << std::string(static_cast<size_t>(indent), ' ');
   if (style.notation == Style::whole) return;
-  out << (style.notation == Style::fixed ? std::fixed : std::scientific);
   out.precision(kDigits);
+  if (style.scale != 1) out << style.scale << " *\n" << margin;
+  out << (style.notation == Style::fixed ? std::fixed : std::scientific);
 }
 
 void print_vector(std::ostream& out, const Matrix& m) {
   const Style style = choose_style(m);
-  begin_numbers(out, style, 0);
+  begin_numbers(out, style, "");
   for (double x : m) out << std::setw(style.width) << x / style.scale << '\n';
 }
 
@@ -103,12 +103,12 @@ void print_matrix(std::ostream& out, const Matrix& m, int indent) {
   for (int64_t first = 0; first < m.columns; first += per_line) {
     const int64_t last = std::min(first + per_line, m.columns);
     if (per_line < m.columns) {
-      if (first != 0) out << '\n' << margin;
+      if (first != 0) out << '\n';
       out << "Columns " << first + 1 << " to " << last << margin;
     }
-    begin_numbers(out, style, indent);
+    begin_numbers(out, style, margin);
     for (int64_t row = 0; row < m.rows; ++row) {
-      if (row != 0) out << margin;
+      if (row != 0) out << margin << (style.scale != 1 ? " " : "");
       for (int64_t column = first; column < last; ++column)
         out << (column == first ? "" : " ") << std::setw(style.width)
             << m.data[row * m.columns + column] / style.scale;
@@ -155,10 +155,9 @@ void print_elements(std::ostream& out, const Tensor& x) {
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
   if (!tensor.defined()) return out << "[ Tensor (undefined) ]";
-  if (tensor.numel() > 0) {
-    const FormatGuard guard(out);
+  const StreamState restored(out);
+  if (tensor.numel() > 0)
     print_elements(out, raw::contiguous(raw::to(raw::to(tensor, kDouble), kCPU)));
-  }
   out << "[ " << (tensor.is_cuda() ? "CUDA" : "CPU") << toString(tensor.dtype()) << "Type{";
   for (size_t d = 0; d < tensor.sizes().size(); ++d) out << (d ? "," : "") << tensor.sizes()[d];
   return out << "} ]";

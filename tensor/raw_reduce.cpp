@@ -39,7 +39,7 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
   }
   const ScalarType compute = dtype == kBool ? kLong : dtype;
   Tensor out = empty(sizes, compute, x.device());
-  if (out.numel() > 0) backend(out).reduce(op, to(x, compute), out);
+  if (out.numel() > 0) backend(out).reduce(op, to(to(x, dtype), compute), out);
   return to(out, dtype);
 }
 

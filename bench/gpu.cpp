@@ -1,0 +1,100 @@
+// The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
+#include <cmath>
+#include <cstring>
+
+#include "bench/timer.h"
+#include "gradus/cuda/matmul.h"
+
+using namespace gradus;
+using bench::device_seconds, bench::report;
+
+namespace {
+
+void elementwise() {
+  const int64_t n = int64_t{1} << 28;
+  const double bytes = 4.0 * static_cast<double>(n);
+  const Tensor x = randn({n}, kCUDA), y = randn({n}, kCUDA);
+  Tensor out = empty({n}, kCUDA);
+  report("copy 2^28", "gradus", device_seconds([&] { out.copy_(x); }), 2 * bytes, "B");
+  report("exp 2^28", "gradus", device_seconds([&] { x.exp(); }), 2 * bytes, "B");
+  report("relu 2^28", "gradus", device_seconds([&] { x.relu(); }), 2 * bytes, "B");
+  report("sigmoid 2^28", "gradus", device_seconds([&] { x.sigmoid(); }), 2 * bytes, "B");
+  report("x * 2 2^28", "gradus", device_seconds([&] { x * 2; }), 2 * bytes, "B");
+  report("add 2^28", "gradus", device_seconds([&] { x + y; }), 3 * bytes, "B");
+  report("mul 2^28", "gradus", device_seconds([&] { x* y; }), 3 * bytes, "B");
+}
+
+void reductions() {
+  const int64_t n = 16384;
+  const double bytes = 4.0 * static_cast<double>(n * n);
+  const Tensor x = randn({n, n}, kCUDA), row = randn({n}, kCUDA);
+  report("sum all 16384^2", "gradus", device_seconds([&] { x.sum(); }), bytes, "B");
+  report("sum dim 0 16384^2", "gradus", device_seconds([&] { x.sum(0); }), bytes, "B");
+  report("sum dim 1 16384^2", "gradus", device_seconds([&] { x.sum(1); }), bytes, "B");
+  report("amax dim 1 16384^2", "gradus", device_seconds([&] { x.amax(1); }), bytes, "B");
+  report("add row 16384^2", "gradus", device_seconds([&] { x + row; }), 2 * bytes, "B");
+  report("add transposed 16384^2", "gradus", device_seconds([&] { x + x.t(); }), 3 * bytes, "B");
+}
+
+// The largest relative error of the product's rows against float64, on a few rows.
+double product_error(const Tensor& a, const Tensor& b, const Tensor& c) {
+  const Tensor rows = a.narrow(0, 0, 16).to(kDouble), exact = rows.matmul(b.to(kDouble));
+  const Tensor difference = c.narrow(0, 0, 16).to(kDouble) - exact;
+  return std::sqrt(difference.square().sum().item<double>() /
+                   exact.square().sum().item<double>());
+}
+
+void products() {
+  for (const int64_t n : {1024, 2048, 4096, 8192}) {
+    const Tensor a = randn({n, n}, kCUDA), b = randn({n, n}, kCUDA);
+    const double operations = 2.0 * std::pow(static_cast<double>(n), 3);
+    char name[64];
+    std::snprintf(name, sizeof name, "matmul float32 %lld", static_cast<long long>(n));
+    for (const char* kernel : {"automatic", "cublas"}) {
+      cuda::set_matmul_kernel(kernel);
+      const double error = product_error(a, b, a.matmul(b));
+      if (!(error < 1e-5)) std::fprintf(stderr, "%s %s: relative error %g\n", kernel, name, error);
+      report(name, std::strcmp(kernel, "cublas") == 0 ? "cublas" : "gradus",
+             device_seconds([&] { a.matmul(b); }), operations, "FLOP");
+    }
+  }
+  cuda::set_matmul_kernel("automatic");
+}
+
+void training_steps() {
+  const auto time_step = [](const char* name, const auto& model, const Tensor& x, const Tensor& y,
+                            auto loss) {
+    optim::SGD sgd(model->parameters(), optim::SGDOptions(0.01).momentum(0.9));
+    const auto step = [&] {
+      sgd.zero_grad();
+      loss(model->forward(x), y).backward();
+      sgd.step();
+    };
+    const double seconds = bench::host_seconds(step, 11, 200, [] { cuda::synchronize(); });
+    report(name, "gradus", seconds, 1, "step");
+  };
+  nn::Linear fc(10, 1);
+  fc->to(kCUDA);
+  time_step("step Linear(10, 1) batch 64", fc, randn({64, 10}, kCUDA), randn({64, 1}, kCUDA),
+            nn::MSELoss());
+  nn::Sequential mlp(nn::Linear(784, 512), nn::ReLU(), nn::Linear(512, 10));
+  mlp->to(kCUDA);
+  time_step("step MLP 784-512-10 batch 128", mlp, randn({128, 784}, kCUDA),
+            randint(10, {128}, kCUDA), nn::CrossEntropyLoss());
+}
+
+}  // namespace
+
+int main() {
+  if (!cuda::is_available()) {
+    std::fprintf(stderr, "bench/gpu: %s\n", cuda::why_unavailable().c_str());
+    return 1;
+  }
+  manual_seed(1);
+  const NoGradGuard guard;
+  elementwise();
+  reductions();
+  products();
+  const AutoGradMode grad(true);
+  training_steps();
+}

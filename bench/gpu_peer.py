@@ -1,0 +1,92 @@
+"""PyTorch on the cases of bench/gpu.cpp, in the same format."""
+import statistics
+import time
+
+import torch
+
+torch.backends.cuda.matmul.allow_tf32 = False
+
+
+def report(name, seconds, work, unit):
+    print(f"{name}\tpytorch\t{seconds:.9g}\t{work:.9g}\t{unit}", flush=True)
+
+
+def device_seconds(f, rounds=20):
+    for _ in range(3):
+        f()
+    times = []
+    for _ in range(rounds):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        f()
+        end.record()
+        end.synchronize()
+        times.append(start.elapsed_time(end) * 1e-3)
+    return statistics.median(times)
+
+
+def elementwise():
+    n = 1 << 28
+    size = 4.0 * n
+    x, y = torch.randn(n, device="cuda"), torch.randn(n, device="cuda")
+    out = torch.empty(n, device="cuda")
+    report("copy 2^28", device_seconds(lambda: out.copy_(x)), 2 * size, "B")
+    report("exp 2^28", device_seconds(lambda: x.exp()), 2 * size, "B")
+    report("relu 2^28", device_seconds(lambda: x.relu()), 2 * size, "B")
+    report("sigmoid 2^28", device_seconds(lambda: x.sigmoid()), 2 * size, "B")
+    report("x * 2 2^28", device_seconds(lambda: x * 2), 2 * size, "B")
+    report("add 2^28", device_seconds(lambda: x + y), 3 * size, "B")
+    report("mul 2^28", device_seconds(lambda: x * y), 3 * size, "B")
+
+
+def reductions():
+    n = 16384
+    size = 4.0 * n * n
+    x, row = torch.randn(n, n, device="cuda"), torch.randn(n, device="cuda")
+    report("sum all 16384^2", device_seconds(lambda: x.sum()), size, "B")
+    report("sum dim 0 16384^2", device_seconds(lambda: x.sum(0)), size, "B")
+    report("sum dim 1 16384^2", device_seconds(lambda: x.sum(1)), size, "B")
+    report("amax dim 1 16384^2", device_seconds(lambda: x.amax(1)), size, "B")
+    report("add row 16384^2", device_seconds(lambda: x + row), 2 * size, "B")
+    report("add transposed 16384^2", device_seconds(lambda: x + x.t()), 3 * size, "B")
+
+
+def products():
+    for n in (1024, 2048, 4096, 8192):
+        a, b = torch.randn(n, n, device="cuda"), torch.randn(n, n, device="cuda")
+        report(f"matmul float32 {n}", device_seconds(lambda: a @ b), 2.0 * n**3, "FLOP")
+
+
+def training_steps():
+    def time_step(name, model, x, y, loss):
+        sgd = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+
+        def step():
+            sgd.zero_grad()
+            loss(model(x), y).backward()
+            sgd.step()
+
+        times = []
+        for round_ in range(12):
+            start = time.perf_counter()
+            for _ in range(200):
+                step()
+            torch.cuda.synchronize()
+            if round_ > 0:
+                times.append((time.perf_counter() - start) / 200)
+        report(name, statistics.median(times), 1, "step")
+
+    time_step("step Linear(10, 1) batch 64", torch.nn.Linear(10, 1).cuda(),
+              torch.randn(64, 10, device="cuda"), torch.randn(64, 1, device="cuda"),
+              torch.nn.MSELoss())
+    mlp = torch.nn.Sequential(torch.nn.Linear(784, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10))
+    time_step("step MLP 784-512-10 batch 128", mlp.cuda(), torch.randn(128, 784, device="cuda"),
+              torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss())
+
+
+torch.manual_seed(1)
+with torch.no_grad():
+    elementwise()
+    reductions()
+    products()
+training_steps()

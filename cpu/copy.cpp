@@ -1,0 +1,74 @@
+#include <cstring>
+
+#include "gradus/cpu/backend.h"
+#include "gradus/cpu/dispatch.h"
+#include "gradus/cpu/parallel.h"
+#include "gradus/cpu/walk.h"
+
+namespace gradus::cpu {
+
+namespace {
+
+template <class S, class D>
+void copy_run(int64_t n, D* to, int64_t to_step, const S* from, int64_t from_step) {
+  if (to_step == 1 && from_step == 1) {
+    if constexpr (std::is_same_v<S, D>)
+      std::memmove(to, from, static_cast<size_t>(n) * sizeof(D));
+    else
+      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<D>(from[i]);
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i * to_step] = static_cast<D>(from[i * from_step]);
+  }
+}
+
+template <class S, class D>
+void copy_tensor(const Tensor& src, const Tensor& dst) {
+  const Strided<2> view = collapse<2>(dst.sizes(), {dst.strides(), src.strides()});
+  const auto step = inner_strides(view);
+  const S* const from = static_cast<const S*>(src.data_ptr());
+  D* const to = static_cast<D*>(dst.data_ptr());
+  parallel_for(0, view.numel, kGrain, [&](int64_t begin, int64_t end) {
+    walk(view, begin, end, [&](const auto& at, int64_t n) {
+      copy_run(n, to + at[0], step[0], from + at[1], step[1]);
+    });
+  });
+}
+
+}  // namespace
+
+void CpuBackend::copy(const Tensor& src, const Tensor& dst) {
+  visit(src.dtype(), [&]<class S>(TypeTag<S>) {
+    visit(dst.dtype(), [&]<class D>(TypeTag<D>) { copy_tensor<S, D>(src, dst); });
+  });
+}
+
+void CpuBackend::fill(const Tensor& out, const Scalar& value) {
+  visit(out.dtype(), [&]<class T>(TypeTag<T>) {
+    const Strided<1> view = collapse<1>(out.sizes(), {out.strides()});
+    const int64_t step = inner_strides(view)[0];
+    const T number = value.to<T>();
+    T* const to = static_cast<T*>(out.data_ptr());
+    parallel_for(0, view.numel, kGrain, [&](int64_t begin, int64_t end) {
+      walk(view, begin, end, [&](const auto& at, int64_t n) {
+        if (step == 1)
+          std::fill_n(to + at[0], n, number);
+        else
+          for (int64_t i = 0; i < n; ++i) to[at[0] + i * step] = number;
+      });
+    });
+  });
+}
+
+void CpuBackend::arange(const Tensor& out, const Scalar& start, const Scalar& step) {
+  visit_numbers("arange", out.dtype(), [&]<class T>(TypeTag<T>) {
+    using Wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+    const Wide first = start.to<Wide>(), by = step.to<Wide>();
+    T* const to = static_cast<T*>(out.data_ptr());
+    parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        to[i] = static_cast<T>(first + static_cast<Wide>(i) * by);
+    });
+  });
+}
+
+}  // namespace gradus::cpu

@@ -1,0 +1,24 @@
+// Which code multiplies matrices on the CPU. Nobody needs to choose; tests and benchmarks do.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace gradus {
+
+// automatic: OpenBLAS where the build has it, own otherwise.
+// own:       the kernels of this folder.
+// blas:      OpenBLAS for Float and Double operands whose rows or columns are dense; own for
+// others.
+enum class MatmulKernel : uint8_t { automatic, own, blas };
+
+const char* name_of(MatmulKernel kernel);
+
+// Those that this build has. OpenBLAS, where it is one of them, is told to use one thread: its work
+// is cut up by the threads that all other loops here use.
+std::vector<MatmulKernel> matmul_kernels();
+
+// For all threads, until set again. Errors: Error where this build lacks it.
+void set_matmul_kernel(MatmulKernel kernel);
+
+}  // namespace gradus

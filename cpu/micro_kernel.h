@@ -1,0 +1,27 @@
+// The innermost kernels of the packed matrix product: one tile of the result, held in registers.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "gradus/tensor/shape.h"
+
+namespace gradus::cpu {
+
+// multiply: tile[r][c] = sum over i < k of a[i][r] * b[i][c], for `rows` x `columns` of them, all
+// row-major. REQUIRES: every pointer is aligned to 64 bytes or the kernel's vectors, if smaller.
+template <class T>
+struct MicroKernel {
+  std::string_view name;
+  int64_t rows, columns;
+  void (*multiply)(int64_t k, const T* a, const T* b, T* tile);
+};
+
+// Most elements that a tile has.
+inline constexpr int64_t kMaxTile = 1024;
+
+// Those that this processor runs, the fastest first.
+template <class T>
+ArrayRef<MicroKernel<T>> micro_kernels();
+
+}  // namespace gradus::cpu

@@ -1,0 +1,39 @@
+// Loops over several cores. OpenMP stands behind parallel.cpp and nowhere else.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+namespace gradus::cpu {
+
+// Elements of a cheap loop, such as x + y, that outweigh the waking of a thread.
+inline constexpr int64_t kGrain = 32768;
+
+// Threads that a parallel loop uses; 1 inside of one.
+int thread_count();
+
+// Calls body(context, i) for i in [0, count), on several threads.
+void run_chunks(int64_t count, void (*body)(void* context, int64_t chunk), void* context);
+
+// Calls f(first, last) for chunks [begin + i * grain, begin + (i + 1) * grain) of [begin, end), so
+// that their borders do not depend on the number of threads. A range within one grain runs at once
+// in the caller. REQUIRES: grain > 0. Errors: rethrows one exception of f; other chunks may be left
+// out then.
+template <class F>
+void parallel_for(int64_t begin, int64_t end, int64_t grain, F&& f) {
+  if (end - begin <= grain) {
+    if (begin < end) f(begin, end);
+    return;
+  }
+  const auto chunk = [&](int64_t i) {
+    const int64_t first = begin + i * grain;
+    f(first, first + std::min(grain, end - first));
+  };
+  using Chunk = decltype(chunk);
+  run_chunks((end - begin - 1) / grain + 1,
+             [](void* context, int64_t i) { (*static_cast<Chunk*>(context))(i); },
+             const_cast<std::remove_const_t<Chunk>*>(&chunk));
+}
+
+}  // namespace gradus::cpu

@@ -1,0 +1,33 @@
+// The Backend on CUDA devices. Each file of this folder defines the functions it is named after.
+#pragma once
+
+#include "gradus/tensor/backend.h"
+
+namespace gradus::cuda {
+
+class CudaBackend final : public Backend {
+ public:
+  StoragePtr allocate(size_t nbytes, Device device) override;
+  Device resolve(Device device) override;
+
+  void fill(const Tensor& out, const Scalar& value) override;
+  void arange(const Tensor& out, const Scalar& start, const Scalar& step) override;
+  void copy(const Tensor& src, const Tensor& dst) override;
+  void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) override;
+  void random(Distribution kind, double a, double b, PhiloxState state, const Tensor& out) override;
+
+  void map(UnaryOp op, const Tensor& x, const Tensor& out) override;
+  void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
+                const Tensor& out) override;
+  void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) override;
+  void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
+  void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
+                  const Tensor& indices) override;
+  void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;
+  void gather(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& out) override;
+  void scatter_add(int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) override;
+
+  void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) override;
+};
+
+}  // namespace gradus::cuda

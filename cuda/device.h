@@ -1,0 +1,58 @@
+// CUDA devices: how many, what they are, which one is current.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gradus::cuda {
+
+struct DeviceProperties {
+  std::string name;
+  int major, minor;  // compute capability
+  int multiprocessors;
+  int warp_size;
+  int max_threads_per_block;
+  int max_threads_per_multiprocessor;
+  int registers_per_block;
+  int64_t total_memory;  // bytes, as all below
+  int64_t l2_bytes;
+  int64_t shared_per_block;
+  int64_t shared_per_block_optin;
+  int64_t shared_per_multiprocessor;
+};
+
+// Whether there is a device to compute on. Never throws.
+bool is_available();
+// Why there is none, as a sentence with a fix; empty where is_available().
+const std::string& why_unavailable();
+// 0 where there is none. Read once.
+int64_t device_count();
+
+// Read once for each device. Errors: ValueError where there is no such device.
+const DeviceProperties& getDeviceProperties(int device);
+
+// The current device belongs to the thread, and is 0 at its start. It is remembered here, so change
+// it through set_device and DeviceGuard, not through cudaSetDevice.
+int current_device();
+// -1 leaves it. Errors: ValueError where there is no such device.
+void set_device(int device);
+
+// Makes `device` current until the end of the scope; -1 leaves the current one.
+class DeviceGuard {
+ public:
+  // Errors: ValueError where there is no such device.
+  explicit DeviceGuard(int device);
+  ~DeviceGuard();
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+ private:
+  int previous_;
+};
+using CUDAGuard = DeviceGuard;
+
+// Waits for all work of a device (-1: the current one).
+// Errors: Error where a kernel failed, IndexError where one met an index out of range.
+void synchronize(int64_t device_index = -1);
+
+}  // namespace gradus::cuda

@@ -1,0 +1,47 @@
+// Conversion as a functor of the elementwise kernels, and the copy of a transposed matrix.
+#pragma once
+
+#include "gradus/cuda/kernels/strided.cuh"
+
+namespace gradus::cuda {
+
+template <class To>
+struct Convert {
+  template <class From>
+  __device__ To operator()(From x) const {
+    return static_cast<To>(x);
+  }
+};
+
+inline constexpr int kTile = 32;
+inline constexpr int kTileRows = 8;  // of threads; each of them moves kTile / kTileRows elements
+
+// The walk is over dst and src. Its last dimension has stride 1 in dst and the one before stride 1
+// in src, so neither side's order serves both. A block reads a square along src, turns it in shared
+// memory, and writes it along dst. The column of padding puts a column of the square into 32
+// different banks. REQUIRES: walk.dims > 1; blocks of kTile x kTileRows threads.
+template <class T>
+__global__ void __launch_bounds__(kTile* kTileRows)
+    transpose_kernel(Strided<2> walk, T* dst, const T* src) {
+  const int last = walk.dims - 1;
+  const int64_t rows = walk.size[last - 1], columns = walk.size[last];
+  const int64_t row_tiles = (rows + kTile - 1) / kTile,
+                column_tiles = (columns + kTile - 1) / kTile;
+  const int64_t tile = blockIdx.x, matrix = tile / (row_tiles * column_tiles);
+  const int64_t in_matrix = tile - matrix * row_tiles * column_tiles;
+  const int64_t row = in_matrix / column_tiles * kTile, column = in_matrix % column_tiles * kTile;
+  const auto at = offsets_of(walk, last - 1, matrix);
+  dst += at.at[0];
+  src += at.at[1];
+
+  __shared__ T square[kTile][kTile + 1];  // [column][row]
+  for (int c = threadIdx.y; c < kTile; c += kTileRows)
+    if (row + threadIdx.x < rows && column + c < columns)
+      square[c][threadIdx.x] = src[row + threadIdx.x + (column + c) * walk.stride[1][last]];
+  __syncthreads();
+  for (int r = threadIdx.y; r < kTile; r += kTileRows)
+    if (row + r < rows && column + threadIdx.x < columns)
+      dst[column + threadIdx.x + (row + r) * walk.stride[0][last - 1]] = square[threadIdx.x][r];
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,107 @@
+// The two kernels behind map, zip, copy and fill: out[i] = f(in[i]...), for any number of inputs.
+//
+// A kernel of this kind is as fast as memory where each thread has several loads under way before
+// it needs the first, and neighbouring threads touch neighbouring bytes.
+#pragma once
+
+#include <utility>
+
+#include "gradus/cuda/kernels/strided.cuh"
+#include "gradus/cuda/kernels/vector.cuh"
+
+namespace gradus::cuda {
+
+inline constexpr int kElementwiseThreads = 256;
+
+// What one thread loads of one input: `Parts` vectors of V elements.
+template <class T, int V, int Parts>
+struct Batch {
+  Vector<T, V> part[Parts];
+};
+
+// Vector k comes from from + k * step; those from `count` on stay unset.
+template <int V, int Parts, class T>
+__device__ Batch<T, V, Parts> load_batch(const T* from, int64_t step, int count) {
+  Batch<T, V, Parts> out;
+#pragma unroll
+  for (int k = 0; k < Parts; ++k)
+    if (k < count) out.part[k] = load_vector<V>(from + k * step);
+  return out;
+}
+
+// All inputs are in registers before the first store, since out may be one of them.
+template <int V, int Parts, class F, class Out, class... In>
+__device__ void apply_batch(const F& f, Out* out, int64_t step, int count,
+                            const Batch<In, V, Parts>&... in) {
+#pragma unroll
+  for (int k = 0; k < Parts; ++k) {
+    if (k >= count) break;
+    Vector<Out, V> result;
+#pragma unroll
+    for (int v = 0; v < V; ++v) result.at[v] = f(in.part[k].at[v]...);
+    store_vector(out + k * step, result);
+  }
+}
+
+// --- Everything contiguous
+// ------------------------------------------------------------------------
+inline constexpr int kContiguousParts = 2;
+template <class... T>
+inline constexpr int64_t contiguous_tile =
+    int64_t{kElementwiseThreads} * kContiguousParts* vector_width<T...>;
+
+// Each block does one tile. REQUIRES: pointers aligned to vector_width<Out, In...> elements.
+template <class F, class Out, class... In>
+__global__ void __launch_bounds__(kElementwiseThreads)
+    elementwise_contiguous(F f, int64_t n, Out* out, const In*... in) {
+  constexpr int V = vector_width<Out, In...>;
+  constexpr int64_t tile = contiguous_tile<Out, In...>;
+  const int64_t begin = blockIdx.x * tile;
+  if (begin + tile <= n) {
+    const int64_t at = begin + threadIdx.x * V;
+    constexpr int64_t step = int64_t{kElementwiseThreads} * V;
+    apply_batch<V, kContiguousParts>(
+        f, out + at, step, kContiguousParts,
+        load_batch<V, kContiguousParts>(in + at, step, kContiguousParts)...);
+  } else {
+    for (int64_t i = begin + threadIdx.x; i < n; i += kElementwiseThreads) out[i] = f(in[i]...);
+  }
+}
+
+// --- Any strides
+// ----------------------------------------------------------------------------------
+inline constexpr int kStridedParts = 4;
+
+template <class F, size_t... I, class Out, class... In>
+__device__ void apply_strided(const F& f, const Strided<1 + sizeof...(In), int32_t>& walk,
+                              int32_t row, int32_t column, int count, std::index_sequence<I...>,
+                              Out* out, const In*... in) {
+  const int last = walk.dims - 1;
+  const auto at = offsets_of(walk, last, row);
+  const auto first = [&](size_t n) { return at.at[n] + column * walk.stride[n][last]; };
+  const auto step = [&](size_t n) { return int64_t{walk.stride[n][last]} * blockDim.x; };
+  apply_batch<1, kStridedParts>(
+      f, out + first(0), step(0), count,
+      load_batch<1, kStridedParts>(in + first(I + 1), step(I + 1), count)...);
+}
+
+// The last dimension of the walk is its columns, all others together its rows. A block covers
+// blockDim.y rows of kStridedParts * blockDim.x columns, so that a thread divides once for four
+// elements; `tiles` blocks cover a row. REQUIRES: walk.dims > 0.
+template <class F, class Out, class... In>
+__global__ void __launch_bounds__(kElementwiseThreads)
+    elementwise_strided(F f, Strided<1 + sizeof...(In), int32_t> walk, int32_t rows, int32_t tiles,
+                        Out* out, const In*... in) {
+  const int32_t block = static_cast<int32_t>(blockIdx.x), width = static_cast<int32_t>(blockDim.x);
+  const int32_t row_block = block / tiles;
+  const int32_t row = row_block * static_cast<int32_t>(blockDim.y) + threadIdx.y;
+  const int32_t column = (block - row_block * tiles) * width * kStridedParts + threadIdx.x;
+  if (row >= rows) return;
+  const int32_t remaining = walk.size[walk.dims - 1] - column;
+  int count = 0;
+#pragma unroll
+  for (int k = 0; k < kStridedParts; ++k) count += remaining > k * width;
+  apply_strided(f, walk, row, column, count, std::index_sequence_for<In...>{}, out, in...);
+}
+
+}  // namespace gradus::cuda

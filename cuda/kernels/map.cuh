@@ -1,0 +1,39 @@
+// The rows of elementwise.def with one operand, as functors of the elementwise kernels.
+#pragma once
+
+#include "gradus/tensor/elementwise.h"
+
+namespace gradus::cuda {
+
+template <UnaryOp op>
+struct Map {
+  template <class T>
+  __device__ T operator()(T x) const {
+    return scalar::Unary<op>::f(x);
+  }
+};
+
+// grad * slope. After grad come, of x and y, those that the slope reads.
+template <UnaryOp op>
+struct MapGrad {
+  template <class T>
+  __device__ T operator()(T grad) const {
+    return product(grad, T{}, T{});
+  }
+  template <class T>
+  __device__ T operator()(T grad, T read) const {
+    return product(grad, read, read);
+  }
+  template <class T>
+  __device__ T operator()(T grad, T x, T y) const {
+    return product(grad, x, y);
+  }
+
+ private:
+  template <class T>
+  __device__ static T product(T grad, T x, T y) {
+    return grad * static_cast<T>(scalar::Unary<op>::slope(x, y));
+  }
+};
+
+}  // namespace gradus::cuda

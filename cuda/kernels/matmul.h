@@ -1,0 +1,29 @@
+// What every kernel of the matmul ladder is given.
+#pragma once
+
+#include <cstdint>
+
+namespace gradus::cuda {
+
+// One operand of a product, seen from the product: `outer` counts the rows of a or the columns of
+// b, and `depth` the terms of the sums. So a and b, transposed or not, look alike to a kernel.
+template <class T>
+struct MatmulOperand {
+  const T* data;
+  int64_t batch, outer, depth;  // strides, in elements
+  bool along_outer;             // neighbours in memory lie along outer, rather than along depth
+  bool aligned;                 // reads of 16 bytes along that direction are aligned
+};
+
+// out (batches, m, n) = a (batches, m, k) * b (batches, k, n), + bias (n) where it is not null.
+// The third dimension of the grid counts the batches.
+template <class T>
+struct MatmulArgs {
+  MatmulOperand<T> a, b;
+  const T* bias;
+  int64_t bias_stride;
+  T* out;  // row-major
+  int64_t m, n, k;
+};
+
+}  // namespace gradus::cuda

@@ -1,0 +1,28 @@
+// Beside the ladder, for products with few outputs: a warp makes one of them.
+//
+// Idea. A tile needs rows and columns to reuse; a product with a vector has none, and a tiny one is
+// over before its tiles are filled. Here 32 lanes split the terms of one sum, and fold their
+// partial sums with shuffles. Cost. 2 loads for each multiply-add, as in the naive rung, but
+// coalesced where both operands are contiguous along the depth, and no barrier.
+#pragma once
+
+#include "gradus/cuda/kernels/matmul_tile.cuh"
+
+namespace gradus::cuda {
+
+// A block is one warp.
+template <class T>
+__global__ void __launch_bounds__(32) matmul_dot(const MatmulArgs<T> args) {
+  const TileOrigin at = tile_origin<1, 1>(args);
+  const T* a = terms(args.a, at.row);
+  const T* b = terms(args.b, at.col);
+  T sum = 0;
+#pragma unroll 4
+  for (int64_t k = threadIdx.x; k < args.k; k += 32)
+    sum += a[k * args.a.depth] * b[k * args.b.depth];
+#pragma unroll
+  for (int lane = 16; lane > 0; lane /= 2) sum += __shfl_down_sync(0xffffffffu, sum, lane);
+  if (threadIdx.x == 0) store(args, at.row, at.col, sum);
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,145 @@
+// Two kernels for sums, means and extremes, over any dimensions of any strides.
+//
+// Both fold in a fixed tree and without atomics, so a result depends on shapes, strides and
+// alignment alone. Each thread keeps several accumulators: more loads are under way, and float sums
+// lose less than in one long chain. Where blockIdx.y splits the reduced elements, a block writes
+// what it has to row blockIdx.y of a table of partial results, which a second launch folds.
+#pragma once
+
+#include "gradus/cuda/kernels/division.cuh"
+#include "gradus/cuda/kernels/strided.cuh"
+#include "gradus/cuda/kernels/vector.cuh"
+#include "gradus/tensor/elementwise.h"
+
+namespace gradus::cuda {
+
+inline constexpr int kReduceBatch = 4;  // loads that a thread has under way
+
+template <class Op, class T, int V>
+__device__ Vector<T, V> combine(const Vector<T, V>& a, const Vector<T, V>& b) {
+  Vector<T, V> out;
+#pragma unroll
+  for (int v = 0; v < V; ++v) out.at[v] = Op::combine(a.at[v], b.at[v]);
+  return out;
+}
+
+// --- Neighbouring elements are reduced
+// ------------------------------------------------------------
+
+// Folds every lanes-th vector of a run, from `lane` on. The few elements before the first 16-byte
+// boundary and after the last are taken one by one, so that no view is slow.
+template <class Op, class T>
+__device__ T fold_run(const T* x, int n, int lane, int lanes) {
+  constexpr int V = vector_width<T>;
+  Vector<T, V> sum;
+  for (int v = 0; v < V; ++v) sum.at[v] = Op::template start<T>();
+
+  const int misaligned = static_cast<int>(reinterpret_cast<uintptr_t>(x) / sizeof(T) % V);
+  const int head = min(n, (V - misaligned) % V);
+  for (int i = lane; i < head; i += lanes) sum.at[0] = Op::combine(sum.at[0], x[i]);
+  x += head;
+  n -= head;
+
+  const int vectors = n / V;
+  int i = lane;
+  for (; i + (kReduceBatch - 1) * lanes < vectors; i += kReduceBatch * lanes) {
+    Vector<T, V> part[kReduceBatch];
+#pragma unroll
+    for (int k = 0; k < kReduceBatch; ++k) part[k] = load_vector<V>(x + (i + k * lanes) * V);
+    sum =
+        combine<Op>(sum, combine<Op>(combine<Op>(part[0], part[1]), combine<Op>(part[2], part[3])));
+  }
+  for (; i < vectors; i += lanes) sum = combine<Op>(sum, load_vector<V>(x + i * V));
+  for (int j = vectors * V + lane; j < n; j += lanes) sum.at[0] = Op::combine(sum.at[0], x[j]);
+
+#pragma unroll
+  for (int width = V / 2; width > 0; width /= 2)
+#pragma unroll
+    for (int v = 0; v < width; ++v) sum.at[v] = Op::combine(sum.at[v], sum.at[v + width]);
+  return sum.at[0];
+}
+
+// The fold over `lanes` neighbouring threads: a power of two up to a warp, or the block.
+template <class Op, class T>
+__device__ T fold_lanes(T value, int lanes) {
+  constexpr int warps = kReduceThreads / 32;
+  for (int reach = min(lanes, 32) / 2; reach > 0; reach /= 2)
+    value = Op::combine(value, __shfl_xor_sync(0xffffffffu, value, reach));
+  if (lanes <= 32) return value;
+  __shared__ T of_warp[warps];
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = of_warp[threadIdx.x % warps];
+  for (int reach = warps / 2; reach > 0; reach /= 2)
+    value = Op::combine(value, __shfl_xor_sync(0xffffffffu, value, reach));
+  return value;
+}
+
+// Rows of n neighbouring elements of x, `lanes` threads a row; `rows` walks over out and x. A block
+// folds `segment` elements of its rows, from blockIdx.y * segment on.
+template <class Op, class T>
+__global__ void __launch_bounds__(kReduceThreads)
+    reduce_rows(Strided<2> rows, int64_t n, int64_t segment, int lanes, const T* x, T* out) {
+  const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+  const int64_t row = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) / lanes;
+  const bool valid = row < rows.numel;
+  const auto at = offsets_of(rows, valid ? row : 0);
+  const int64_t begin = blockIdx.y * segment;
+  const int count = valid ? static_cast<int>(min(segment, n - begin)) : 0;
+  const T result = fold_lanes<Op>(fold_run<Op>(x + at.at[1] + begin, count, lane, lanes), lanes);
+  if (!valid || lane != 0) return;
+  if (gridDim.y > 1)
+    out[blockIdx.y * rows.numel + row] = result;
+  else
+    out[at.at[0]] = Op::finish(result, n);
+}
+
+// --- Any strides
+// ----------------------------------------------------------------------------------
+
+// `count` elements were reduced into each of `kept`; it differs from reduced.numel in the launch
+// that folds partial results. A thread has V neighbouring outputs.
+// REQUIRES: V = 1, or the last dimension of `kept` has stride 1 in x and out, and its size, every
+// other stride and both pointers are multiples of V elements.
+template <class Op, class T, int V>
+__global__ void __launch_bounds__(kReduceThreads)
+    reduce_strided(Strided<2> kept, Strided<1> reduced, int64_t segment, int64_t count,
+                   Division division, const T* x, T* out) {
+  const int k = division.kept_index(), r = division.reduced_index(), step = division.reduced;
+  const int64_t element = (int64_t{blockIdx.x} * division.kept + k) * V;
+  const bool valid = element < kept.numel;
+  const auto at = offsets_of(kept, valid ? element : 0);
+  const T* from = x + at.at[1];
+  const auto load = [&](int64_t i) { return load_vector<V>(from + offsets_of(reduced, i).at[0]); };
+
+  Vector<T, V> sum;
+  for (int v = 0; v < V; ++v) sum.at[v] = Op::template start<T>();
+  int64_t i = blockIdx.y * segment + r;
+  const int64_t end = valid ? min((blockIdx.y + 1) * segment, reduced.numel) : 0;
+  for (; i + (kReduceBatch - 1) * step < end; i += kReduceBatch * step) {
+    Vector<T, V> part[kReduceBatch];
+#pragma unroll
+    for (int b = 0; b < kReduceBatch; ++b) part[b] = load(i + b * step);
+    sum =
+        combine<Op>(sum, combine<Op>(combine<Op>(part[0], part[1]), combine<Op>(part[2], part[3])));
+  }
+  for (; i < end; i += step) sum = combine<Op>(sum, load(i));
+
+  // Threads with one k fold pairwise: thread r takes from thread r + reach.
+  __shared__ Vector<T, V> table[kReduceThreads];
+  Vector<T, V>* mine = table + r * division.kept + k;
+  *mine = sum;
+  for (int reach = step / 2; reach > 0; reach /= 2) {
+    __syncthreads();
+    if (r < reach) *mine = sum = combine<Op>(sum, mine[reach * division.kept]);
+  }
+  if (!valid || r != 0) return;
+  if (gridDim.y > 1) {
+    store_vector(out + blockIdx.y * kept.numel + element, sum);
+  } else {
+    for (int v = 0; v < V; ++v) sum.at[v] = Op::finish(sum.at[v], count);
+    store_vector(out + at.at[0], sum);
+  }
+}
+
+}  // namespace gradus::cuda

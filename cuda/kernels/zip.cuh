@@ -1,0 +1,28 @@
+// The rows of elementwise.def with two operands, as functors of the elementwise kernels.
+#pragma once
+
+#include "gradus/tensor/elementwise.h"
+
+namespace gradus::cuda {
+
+template <BinaryOp op>
+struct Zip {
+  template <class T>
+  __device__ auto operator()(T x, T y) const {
+    return scalar::Binary<op>::f(x, y);
+  }
+};
+
+// One operand is a number. Choosing its side by a select costs nothing beside the memory access,
+// and saves a second kernel.
+template <BinaryOp op, class T>
+struct ZipNumber {
+  T number;
+  bool number_first;
+
+  __device__ auto operator()(T x) const {
+    return scalar::Binary<op>::f(number_first ? number : x, number_first ? x : number);
+  }
+};
+
+}  // namespace gradus::cuda

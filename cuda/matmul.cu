@@ -1,0 +1,303 @@
+#include "gradus/cuda/matmul.h"
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <limits>
+
+#include "gradus/cuda/backend.h"
+#include "gradus/cuda/context.h"
+#include "gradus/cuda/cublas.h"
+#include "gradus/cuda/kernels/matmul_coalesced.cuh"
+#include "gradus/cuda/kernels/matmul_dot.cuh"
+#include "gradus/cuda/kernels/matmul_naive.cuh"
+#include "gradus/cuda/kernels/matmul_register_1d.cuh"
+#include "gradus/cuda/kernels/matmul_register_2d.cuh"
+#include "gradus/cuda/kernels/matmul_sum.cuh"
+#include "gradus/cuda/kernels/matmul_tiled.cuh"
+#include "gradus/cuda/kernels/matmul_vectorized.cuh"
+#include "gradus/cuda/launch.h"
+
+namespace gradus::cuda {
+
+// --- The choice by name
+// ---------------------------------------------------------------------------
+namespace {
+enum class Choice : size_t {
+  automatic,
+  naive,
+  coalesced,
+  tiled,
+  register_1d,
+  register_2d,
+  vectorized,
+  cublas
+};
+constexpr std::array<std::string_view, 8> kNames = {"automatic",  "naive",       "coalesced",
+                                                    "tiled",      "register_1d", "register_2d",
+                                                    "vectorized", "cublas"};
+
+Choice choice_of(const char* where, std::string_view name) {
+  std::string known;
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == name) return static_cast<Choice>(i);
+    known += (i ? ", " : "") + std::string(kNames[i]);
+  }
+  fail<ValueError>(where, ": no matmul kernel is named '", name, "'; expected one of ", known);
+}
+
+std::atomic<Choice>& choice() {
+  static std::atomic<Choice> chosen = [] {
+    const char* const name = std::getenv("GRADUS_MATMUL");
+    return name ? choice_of("GRADUS_MATMUL", name) : Choice::automatic;
+  }();
+  return chosen;
+}
+}  // namespace
+
+ArrayRef<std::string_view> matmul_kernels() { return kNames; }
+std::string_view matmul_kernel() { return kNames[static_cast<size_t>(choice().load())]; }
+void set_matmul_kernel(std::string_view name) { choice() = choice_of("set_matmul_kernel", name); }
+
+// --- The kernels
+// ----------------------------------------------------------------------------------
+namespace {
+template <class T>
+struct Kernel {
+  void (*run)(MatmulArgs<T>);
+  int rows, cols;  // outputs that a block makes
+  int threads;
+  int resident = 1;  // blocks that fit a multiprocessor
+  double speed = 1;  // multiply-adds of a full multiprocessor, as a share of its peak
+};
+
+template <class T>
+constexpr Kernel<T> kDot = {matmul_dot<T>, 1, 1, 32, 32};
+template <class T>
+constexpr Kernel<T> kTiled = {matmul_tiled<T>, 32, 32, 1024, 2, 0.15};
+constexpr Kernel<double> kDouble2d = {matmul_register_2d<double, 4>, 64, 64, 256, 3, 0.5};
+
+template <class Shape>
+constexpr Kernel<float> vectorized(double speed) {
+  return {matmul_vectorized<Shape>, Shape::kRows,     Shape::kCols,
+          Shape::kThreads,          Shape::kResident, speed};
+}
+// rows, columns, depth of a block; rows, columns of a warp; of a thread; blocks a multiprocessor.
+constexpr auto kLarge = vectorized<BlockShape<128, 256, 8, 64, 64, 16, 8, 1>>(0.80);
+constexpr auto kMedium = vectorized<BlockShape<128, 128, 16, 64, 32, 8, 8, 2>>(0.76);
+constexpr auto kSmall = vectorized<BlockShape<64, 64, 16, 32, 32, 8, 4, 4>>(0.60);
+constexpr auto kTiny = vectorized<BlockShape<32, 32, 16, 16, 32, 4, 4, 8>>(0.40);
+constexpr auto kTall = vectorized<BlockShape<128, 16, 16, 64, 16, 8, 4, 6>>(0.45);
+constexpr auto kWide = vectorized<BlockShape<16, 128, 16, 16, 64, 4, 8, 6>>(0.45);
+
+// What "automatic" has to pick from, for products that fill a tile.
+template <class T>
+constexpr std::array<Kernel<T>, 1> kTiles = {kTiled<T>};
+template <>
+constexpr std::array<Kernel<float>, 6> kTiles<float> = {kLarge, kMedium, kSmall,
+                                                        kTiny,  kTall,   kWide};
+template <>
+constexpr std::array<Kernel<double>, 2> kTiles<double> = {kDouble2d, kTiled<double>};
+
+// The rung of that name, or the highest below it that T has.
+template <class T>
+Kernel<T> rung(Choice name) {
+  if (name == Choice::naive) return {matmul_naive<T>, 32, 32, 1024};
+  if (name == Choice::coalesced) return {matmul_coalesced<T>, 32, 32, 1024};
+  if constexpr (std::is_floating_point_v<T>) {
+    if (name == Choice::register_1d) return {matmul_register_1d<T>, 64, 64, 512};
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    if (name > Choice::register_1d) return kDouble2d;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (name == Choice::register_2d) return {matmul_register_2d<float, 8>, 128, 128, 256};
+    if (name == Choice::vectorized) return kLarge;
+  }
+  return kTiled<T>;
+}
+
+// --- Running them
+// ---------------------------------------------------------------------------------
+int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+template <class T>
+int64_t tiles(const Kernel<T>& kernel, const MatmulArgs<T>& args) {
+  return ceil_div(args.m, kernel.rows) * ceil_div(args.n, kernel.cols);
+}
+
+template <class T>
+void run(const Kernel<T>& kernel, MatmulArgs<T> args, int64_t batches) {
+  constexpr int64_t kMostBatches = 65535;  // of one grid
+  const auto blocks = static_cast<unsigned>(tiles(kernel, args));
+  for (; batches > 0; batches -= kMostBatches) {
+    const int64_t count = std::min(batches, kMostBatches);
+    launch(kernel.run, {{blocks, 1, static_cast<unsigned>(count)}, unsigned(kernel.threads)}, args);
+    args.a.data += count * args.a.batch;
+    args.b.data += count * args.b.batch;
+    args.out += count * args.m * args.n;
+  }
+}
+
+template <class T>
+void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args) {
+  const auto blocks = static_cast<unsigned>(ceil_div(args.m * args.n, 256));
+  launch(matmul_sum<T>, {blocks, 256}, partial, parts, args);
+}
+
+// Splits the terms over `parts` times as many blocks: a batch of shorter products, then their sum.
+template <class T>
+void run_split(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t parts) {
+  constexpr int64_t kAlignment = 4;  // parts begin where 16-byte reads may
+  const int64_t part = args.k / parts / kAlignment * kAlignment, rest = args.k - parts * part;
+  const int64_t count = parts + (rest > 0);
+  const Scratch partial(static_cast<size_t>(count * args.m * args.n) * sizeof(T));
+
+  MatmulArgs<T> piece = args;
+  piece.bias = nullptr;
+  piece.out = partial.template as<T>();
+  piece.k = part;
+  piece.a.batch = part * args.a.depth;
+  piece.b.batch = part * args.b.depth;
+  run(kernel, piece, parts);
+  if (rest > 0) {
+    piece.a.data += parts * piece.a.batch;
+    piece.b.data += parts * piece.b.batch;
+    piece.out += parts * args.m * args.n;
+    piece.k = rest;
+    run(kernel, piece, 1);
+  }
+  sum_parts(partial.template as<T>(), count, args);
+}
+
+// --- The choice by shape
+// --------------------------------------------------------------------------
+template <class T>
+struct Plan {
+  Kernel<T> kernel;
+  int64_t parts = 1;
+};
+
+// Into how many parts to split the terms so that every multiprocessor has its blocks.
+template <class T>
+int64_t useful_parts(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t batches,
+                     int64_t multiprocessors, int64_t least_terms) {
+  if (batches > 1) return 1;
+  const int64_t fill = kernel.resident * multiprocessors / tiles(kernel, args);
+  return std::max<int64_t>(1, std::min(fill, args.k / least_terms));
+}
+
+// Multiply-adds that the busiest multiprocessor could have done in the time that a plan takes.
+template <class T>
+double cost(const Plan<T>& plan, const MatmulArgs<T>& args, int64_t batches,
+            int64_t multiprocessors) {
+  // A step that waits for memory takes as long as this many outputs, however few there are.
+  constexpr double kLatency = 5600;
+  constexpr double kSecondPass = 6e5, kSecondPassEach = 0.4;
+  const Kernel<T>& kernel = plan.kernel;
+  const int64_t blocks = ceil_div(tiles(kernel, args) * batches * plan.parts, multiprocessors);
+  const double outputs = static_cast<double>(blocks * kernel.rows * kernel.cols) / kernel.speed;
+  const double terms = static_cast<double>(ceil_div(args.k, plan.parts));
+  const double first = std::max(outputs, kLatency) * terms;
+  if (plan.parts == 1) return first;
+  return first + kSecondPass + kSecondPassEach * static_cast<double>(args.m * args.n * plan.parts);
+}
+
+template <class T>
+Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiprocessors) {
+  constexpr int64_t kFewTerms = 64, kManyTerms = 128;
+  const bool tiny =
+      batches * args.m * args.n <= kDot<T>.resident * multiprocessors && args.k <= kFewTerms;
+  const bool vector = (args.m == 1 || args.n == 1) && !args.a.along_outer && !args.b.along_outer &&
+                      args.k >= kManyTerms;
+  if (tiny || vector) return {kDot<T>, useful_parts(kDot<T>, args, batches, multiprocessors, 2048)};
+
+  Plan<T> best = {};
+  double least = std::numeric_limits<double>::infinity();
+  for (const Kernel<T>& kernel : kTiles<T>) {
+    for (const int64_t parts :
+         {int64_t{1}, useful_parts(kernel, args, batches, multiprocessors, 256)}) {
+      const Plan<T> plan = {kernel, parts};
+      const double its = cost(plan, args, batches, multiprocessors);
+      if (its < least) least = its, best = plan;
+    }
+  }
+  return best;
+}
+
+// --- The arguments
+// -------------------------------------------------------------------------------- x (batches, .,
+// .) with its rows or columns (`outer`) and its terms (`depth`) in those dimensions.
+template <class T>
+MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
+  const IntArrayRef sizes = x.sizes(), strides = x.strides();
+  MatmulOperand<T> out = {x.data_ptr<T>(), strides[0], strides[outer],
+                          strides[depth],  false,      false};
+  // The stride of a dimension of size 1 says nothing.
+  constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
+  out.along_outer = (sizes[outer] > 1 ? std::abs(out.outer) : kFar) <
+                    (sizes[depth] > 1 ? std::abs(out.depth) : kFar);
+  constexpr int64_t kWidth = 16 / sizeof(T);
+  const int64_t along = out.along_outer ? out.outer : out.depth;
+  const int64_t across = out.along_outer ? out.depth : out.outer;
+  out.aligned = along == 1 && across % kWidth == 0 && (sizes[0] == 1 || out.batch % kWidth == 0) &&
+                reinterpret_cast<uintptr_t>(out.data) % 16 == 0;
+  return out;
+}
+
+template <class T>
+void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out,
+              int64_t multiprocessors) {
+  MatmulArgs<T> args = {operand<T>(a, 1, 2),
+                        operand<T>(b, 2, 1),
+                        bias.defined() ? bias.data_ptr<T>() : nullptr,
+                        bias.defined() ? bias.strides()[0] : 0,
+                        out.data_ptr<T>(),
+                        a.sizes()[1],
+                        b.sizes()[2],
+                        a.sizes()[2]};
+  int64_t batches = out.sizes()[0];
+  // One b for all batches: the rows of all of them make one product.
+  if (batches > 1 && args.b.batch == 0 && args.a.batch == args.m * args.a.outer) {
+    args.m *= batches;
+    batches = 1;
+  }
+
+  const Choice name = choice();
+  if (name == Choice::automatic) {
+    const Plan<T> plan = plan_for(args, batches, multiprocessors);
+    if (plan.parts > 1)
+      run_split(plan.kernel, args, plan.parts);
+    else
+      run(plan.kernel, args, batches);
+  } else if (name == Choice::cublas && args.k > 0) {
+    if constexpr (std::is_floating_point_v<T>) {
+      cublas_matmul(args, batches);
+      args.m *= batches;
+      if (args.bias) sum_parts<T>(args.out, 1, args);
+    } else {
+      fail<NotImplementedError>("matmul: cuBLAS multiplies no ", out.dtype(),
+                                "; pick another kernel with set_matmul_kernel(\"automatic\")");
+    }
+  } else {
+    run(rung<T>(name), args, batches);
+  }
+}
+}  // namespace
+
+void CudaBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  if (out.numel() == 0) return;
+  const Context context(out);
+  switch (out.dtype()) {
+    case kFloat:
+      return multiply<float>(a, b, bias, out, context.multiprocessors);
+    case kDouble:
+      return multiply<double>(a, b, bias, out, context.multiprocessors);
+    case kLong:
+      return multiply<int64_t>(a, b, bias, out, context.multiprocessors);
+    default:
+      fail<TypeError>("matmul: dtype ", out.dtype(), " is not supported; convert with .to(kFloat)");
+  }
+}
+
+}  // namespace gradus::cuda

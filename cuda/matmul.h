@@ -1,0 +1,26 @@
+// Which kernel a matrix product on a GPU runs: a choice for the whole process.
+//
+// The environment variable GRADUS_MATMUL=name makes it at the start.
+#pragma once
+
+#include <string_view>
+
+#include "gradus/tensor/shape.h"
+
+namespace gradus::cuda {
+
+// "automatic", then the ladder from its slowest rung to its fastest (naive, coalesced, tiled,
+// register_1d, register_2d, vectorized), then "cublas", the peer to compare with.
+ArrayRef<std::string_view> matmul_kernels();
+
+// The one in use; "automatic" unless set. It picks the tile by the shape, and never runs cuBLAS.
+// Errors: ValueError where GRADUS_MATMUL names none.
+std::string_view matmul_kernel();
+
+// A rung that a dtype does not have (float64 has them up to register_2d, int64 up to tiled) stands
+// for the highest one below it that the dtype has.
+// Errors: ValueError, listing the names, for an unknown one. A later product with "cublas" is a
+// NotImplementedError for int64, and an Error for strides that cuBLAS cannot express.
+void set_matmul_kernel(std::string_view name);
+
+}  // namespace gradus::cuda

@@ -1,0 +1,158 @@
+#include "gradus/cuda/kernels/reduce.cuh"
+
+#include "gradus/cuda/backend.h"
+#include "gradus/cuda/division.h"
+#include "gradus/tensor/dispatch.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+// A reduction as two walks, over the outputs (in out and x) and over the elements behind each.
+struct Problem {
+  Strided<2> kept;
+  Strided<1> reduced;
+  int64_t count;  // original elements behind each output
+  bool partial;   // of the results of an earlier launch
+};
+
+Problem problem_of(const Tensor& x, const Tensor& out) {
+  Dims kept, kept_out, kept_x, reduced, reduced_x;
+  for (int64_t d = 0; d < x.dim(); ++d) {
+    const bool keeps = x.sizes()[d] == out.sizes()[d];
+    (keeps ? kept : reduced).push_back(x.sizes()[d]);
+    (keeps ? kept_x : reduced_x).push_back(x.strides()[d]);
+    if (keeps) kept_out.push_back(out.strides()[d]);
+  }
+  Problem problem{collapse<2>(kept, {kept_out, kept_x}), collapse<1>(reduced, {reduced_x}), 0,
+                  false};
+  problem.count = problem.reduced.numel;
+  return problem;
+}
+
+// The fold of a table with a row for each of `splits` partial results.
+Problem fold_of_partials(const Problem& problem, int64_t splits) {
+  Problem fold = problem;
+  fold.partial = true;
+  int64_t stride = 1;
+  for (int d = fold.kept.dims; d-- > 0; stride *= fold.kept.size[d])
+    fold.kept.stride[1][d] = stride;
+  fold.reduced = {.dims = 1, .numel = splits, .size = {splits}, .stride = {{stride}}};
+  return fold;
+}
+
+// How the reduced elements are split over blockIdx.y: enough to fill the device, with at least
+// `least` elements a part, each of a multiple of 64, so that parts are aligned alike.
+struct Split {
+  int64_t segment;
+  unsigned parts;
+};
+Split split(const Context& context, const Problem& problem, int64_t blocks, int64_t least) {
+  constexpr int64_t kBlocksPerMultiprocessor = 8, kGranule = 64;
+  const int64_t n = problem.reduced.numel;
+  const int64_t wanted = context.multiprocessors * kBlocksPerMultiprocessor / blocks;
+  const int64_t parts = problem.partial ? 1 : std::min(wanted, n / least);
+  if (parts <= 1) return {n, 1};
+  const int64_t segment = ceil_div(ceil_div(n, parts), kGranule) * kGranule;
+  return {segment, static_cast<unsigned>(ceil_div(n, segment))};
+}
+
+template <int N>
+int64_t last_stride(const Strided<N>& walk, int n) {
+  return walk.dims > 0 ? walk.stride[n][walk.dims - 1] : 0;
+}
+
+bool is_rows(const Problem& problem) {
+  return problem.reduced.dims == 1 && problem.reduced.stride[0][0] == 1;
+}
+
+// Threads for a row of n: two vectors each up to a warp, and a block for a long row.
+int lanes_for(int64_t n, int vector) {
+  if (n > 1024) return kReduceThreads;
+  const int64_t lanes = ceil_div(n, int64_t{2} * vector);
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::clamp<int64_t>(lanes, 1, 32))));
+}
+
+template <class T>
+bool takes_vectors(const Problem& problem, const T* x, const T* out) {
+  constexpr int V = vector_width<T>;
+  const Strided<2>& kept = problem.kept;
+  const int last = kept.dims - 1;
+  if (last < 0 || kept.stride[0][last] != 1 || kept.stride[1][last] != 1) return false;
+  bool ok = kept.size[last] % V == 0 && is_aligned<V>(x) && is_aligned<V>(out);
+  for (int d = 0; d < last; ++d) ok &= kept.stride[0][d] % V == 0 && kept.stride[1][d] % V == 0;
+  for (int d = 0; d < problem.reduced.dims; ++d) ok &= problem.reduced.stride[0][d] % V == 0;
+  return ok;
+}
+
+template <class Op, class T>
+void run(const Context& context, const Problem& problem, const T* x, T* out);
+
+// Calls pass(to, parts); where there are several parts, folds what it wrote into out.
+template <class Op, class T, class Pass>
+void run_parts(const Context& context, const Problem& problem, unsigned parts, T* out,
+               const Pass& pass) {
+  if (parts == 1) return pass(out);
+  const Scratch table(parts * static_cast<size_t>(problem.kept.numel) * sizeof(T));
+  pass(table.as<T>());
+  run<Op>(context, fold_of_partials(problem, parts), static_cast<const T*>(table.as<T>()), out);
+}
+
+template <class Op, class T>
+void run_rows(const Context& context, const Problem& problem, const T* x, T* out) {
+  const int64_t n = problem.reduced.numel;
+  const int lanes = lanes_for(n, vector_width<T>);
+  const int64_t blocks = ceil_div(problem.kept.numel * lanes, int64_t{kReduceThreads});
+  const Split parts = split(context, problem, blocks, 8192);
+  run_parts<Op>(context, problem, parts.parts, out, [&](T* to) {
+    launch(reduce_rows<Op, T>,
+           {dim3(static_cast<unsigned>(blocks), parts.parts), kReduceThreads, 0, context.stream},
+           problem.kept, n, parts.segment, lanes, x, to);
+  });
+}
+
+template <class Op, int V, class T>
+void run_strided(const Context& context, const Problem& problem, const T* x, T* out) {
+  const int64_t outputs = problem.kept.numel / V;
+  const Division division = divide_block(outputs, last_stride(problem.kept, 1),
+                                         problem.reduced.numel, last_stride(problem.reduced, 0));
+  const int64_t blocks = ceil_div(outputs, int64_t{division.kept});
+  const Split parts = split(context, problem, blocks, division.reduced * 16);
+  const auto threads = static_cast<unsigned>(division.kept * division.reduced);
+  run_parts<Op>(context, problem, parts.parts, out, [&](T* to) {
+    launch(reduce_strided<Op, T, V>,
+           {dim3(static_cast<unsigned>(blocks), parts.parts), threads, 0, context.stream},
+           problem.kept, problem.reduced, parts.segment, problem.count, division, x, to);
+  });
+}
+
+template <class Op, class T>
+void run(const Context& context, const Problem& problem, const T* x, T* out) {
+  if (is_rows(problem) && !problem.partial) return run_rows<Op>(context, problem, x, out);
+  if (takes_vectors(problem, x, out))
+    return run_strided<Op, vector_width<T>>(context, problem, x, out);
+  run_strided<Op, 1>(context, problem, x, out);
+}
+
+template <ReduceOp op, class T>
+void reduce_tensor(const Tensor& x, const Tensor& out) {
+  if (out.numel() == 0) return;
+  const Context context(out);
+  run<scalar::Reduction<op>>(context, problem_of(x, out), static_cast<const T*>(x.data_ptr()),
+                             static_cast<T*>(out.data_ptr()));
+}
+
+}  // namespace
+
+void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
+  visit_op(op, [&](auto row) {
+    if constexpr (row.value == ReduceOp::mean)
+      visit_floating(name_of(op), x.dtype(),
+                     [&]<class T>(TypeTag<T>) { reduce_tensor<row.value, T>(x, out); });
+    else
+      visit_numbers(name_of(op), x.dtype(),
+                    [&]<class T>(TypeTag<T>) { reduce_tensor<row.value, T>(x, out); });
+  });
+}
+
+}  // namespace gradus::cuda

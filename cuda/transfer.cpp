@@ -1,0 +1,96 @@
+// Copies between devices.
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <mutex>
+
+#include "gradus/cuda/backend.h"
+#include "gradus/cuda/check.h"
+#include "gradus/cuda/context.h"
+#include "gradus/cuda/event.h"
+#include "gradus/cuda/stats.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+bool is_page_locked(const void* host) {
+  cudaPointerAttributes attributes;
+  check_cuda(cudaPointerGetAttributes(&attributes, host), "transfer: cudaPointerGetAttributes");
+  return attributes.type == cudaMemoryTypeHost;
+}
+
+void upload(const Tensor& src, const Tensor& dst, bool non_blocking) {
+  const Context context(dst);
+  detail::count(detail::counters.host_to_device);
+  check_cuda(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), src.nbytes(), cudaMemcpyHostToDevice,
+                             context.stream),
+             "transfer: copy of ", src.nbytes(), " bytes from the CPU to ", dst.device());
+  // Pageable memory has been read when the call returns; page-locked memory is read later.
+  if (!non_blocking && is_page_locked(src.data_ptr()))
+    after_wait(cudaStreamSynchronize(context.stream), dst.device().index(), "transfer");
+}
+
+void download(const Tensor& src, const Tensor& dst, bool non_blocking) {
+  const Context context(src);
+  detail::count(detail::counters.device_to_host);
+  check_cuda(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), src.nbytes(), cudaMemcpyDeviceToHost,
+                             context.stream),
+             "transfer: copy of ", src.nbytes(), " bytes from ", src.device(), " to the CPU");
+  if (!non_blocking)
+    after_wait(cudaStreamSynchronize(context.stream), src.device().index(), "transfer to the CPU");
+}
+
+// Lets the current device reach the memory of `peer` where the machine can; without it CUDA copies
+// through the host, so a refusal is no error.
+void enable_peer_access(int device, int peer) {
+  static std::mutex mutex;
+  static std::array<std::array<bool, kMaxDevices>, kMaxDevices> asked{};
+  const std::lock_guard lock(mutex);
+  bool& done = asked[static_cast<size_t>(device)][static_cast<size_t>(peer)];
+  if (done) return;
+  int possible = 0;
+  check_cuda(cudaDeviceCanAccessPeer(&possible, device, peer), "transfer: cudaDeviceCanAccessPeer");
+  if (possible) {
+    const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
+    if (status == cudaErrorPeerAccessAlreadyEnabled || status == cudaErrorTooManyPeers)
+      cudaGetLastError();
+    else
+      check_cuda(status, "transfer: cudaDeviceEnablePeerAccess to cuda:", peer);
+  }
+  done = true;
+}
+
+// The copy runs on the destination's stream, behind the work of the source's stream, whose later
+// work waits for it. The host waits for nothing.
+void transfer_peer(const Tensor& src, const Tensor& dst) {
+  const int from = src.device().index(), to = dst.device().index();
+  const DeviceGuard guard(to);
+  enable_peer_access(to, from);
+  const Stream source = getCurrentCUDAStream(from), destination = getCurrentCUDAStream(to);
+  Event ready, copied;
+  ready.record(source);
+  ready.block(destination);
+  detail::count(detail::counters.device_to_device);
+  check_cuda(cudaMemcpyPeerAsync(dst.data_ptr(), to, src.data_ptr(), from, src.nbytes(),
+                                 static_cast<cudaStream_t>(destination.handle())),
+             "transfer: copy of ", src.nbytes(), " bytes from ", src.device(), " to ",
+             dst.device());
+  copied.record(destination);
+  copied.block(source);
+}
+
+}  // namespace
+
+void CudaBackend::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {
+  if (src.numel() == 0) return;
+  if (src.is_cpu())
+    upload(src, dst, non_blocking);
+  else if (dst.is_cpu())
+    download(src, dst, non_blocking);
+  else
+    transfer_peer(src, dst);
+}
+
+}  // namespace gradus::cuda

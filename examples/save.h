@@ -1,0 +1,57 @@
+// Results on disk: never half of a file, and none where one cannot be written.
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gradus/tensor/error.h"
+
+struct ResultFile {
+  std::filesystem::path path;
+  std::string text;
+};
+
+// Told before the work begins whether its results will find a place.
+// Errors: Error where `folder` exists and cannot be written to, or cannot be made.
+inline void check_writable(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  fs::path existing = fs::absolute(folder);
+  while (!fs::exists(existing, ignored) && existing.has_relative_path())
+    existing = existing.parent_path();
+  gradus::check<gradus::Error>(fs::is_directory(existing, ignored), "cannot write to ",
+                               folder.string(), ": ", existing.string(), " is not a folder");
+  gradus::check<gradus::Error>(access(existing.c_str(), W_OK | X_OK) == 0, "cannot write to ",
+                               folder.string(), ": ", existing.string(), ": ",
+                               std::strerror(errno));
+}
+
+// Writes every file beside its place, then moves them all there.
+// Errors: Error that names the file; where writing failed none is left.
+inline void save(const std::vector<ResultFile>& files) {
+  namespace fs = std::filesystem;
+  const auto beside = [](const fs::path& path) { return fs::path(path.string() + ".partial"); };
+  try {
+    for (const auto& [path, text] : files) {
+      std::error_code error;
+      if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+      errno = 0;
+      std::ofstream out(beside(path), std::ios::binary);
+      out << text;
+      out.close();
+      gradus::check<gradus::Error>(!out.fail(), "cannot write ", path.string(), ": ",
+                                   std::strerror(errno));
+    }
+    for (const ResultFile& file : files) fs::rename(beside(file.path), file.path);
+  } catch (const std::exception& error) {
+    std::error_code ignored;
+    for (const ResultFile& file : files) fs::remove(beside(file.path), ignored);
+    gradus::fail<gradus::Error>(error.what());
+  }
+}

@@ -1,0 +1,88 @@
+# What the scripts share. They source it with the repository's root as the current folder.
+set -euo pipefail
+
+build_dir=build/main
+jobs=$(nproc)
+
+say() { printf '== %s\n' "$*"; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+have() { command -v "$1" > /dev/null; }
+
+# Whether the compiler finds a header.
+has_header() {
+  have "${CXX:-g++}" && echo "#include <$1>" | "${CXX:-g++}" -E -x c++ - > /dev/null 2>&1
+}
+
+missing=() wished=()
+# need PACKAGE CHECK...: without what CHECK looks for, the work cannot be done.
+need() { "${@:2}" || missing+=("$1"); }
+# wish PACKAGE CHECK...: without it the work goes on, with less.
+wish() { "${@:2}" || wished+=("$1"); }
+
+have_maker() { have ninja || have make; }
+
+# Notes what building the library lacks.
+need_compiler() {
+  need g++ have "${CXX:-g++}"
+  need cmake have cmake
+  need ninja-build have_maker
+  need zlib1g-dev has_header zlib.h
+  wish ccache have ccache
+  wish libopenblas-dev has_header openblas_config.h
+}
+
+# Drops the wishes that the package lists of this system, where it has any, do not know.
+drop_unknown_wishes() {
+  local known=() package
+  apt-cache show g++ > /dev/null 2>&1 || return 0
+  for package in "${wished[@]}"; do
+    if apt-cache show "$package" > /dev/null 2>&1; then known+=("$package")
+    else say "going on without $package, which this system does not offer"; fi
+  done
+  wished=("${known[@]}")
+}
+
+# Installs what need and wish have noted; says what is lacking and how to get it where it may not.
+install_missing() {
+  drop_unknown_wishes
+  [ ${#missing[@]} -gt 0 ] || [ ${#wished[@]} -gt 0 ] || return 0
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    as_root=(sudo)
+    if ! have sudo || ! { [ -t 0 ] || sudo -n true 2> /dev/null; }; then as_root=(no); fi
+  fi
+  if ! have apt-get || [ "${as_root[*]}" = no ]; then
+    local how="as root: apt-get install --no-install-recommends"
+    have apt-get || how="with this system's package manager; on Debian and Ubuntu they are called:"
+    [ ${#missing[@]} = 0 ] || die "these packages are missing: ${missing[*]}
+Install them $how ${missing[*]} ${wished[*]}"
+    say "going on without ${wished[*]}, which can be installed $how ${wished[*]}"
+    return 0
+  fi
+
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q)
+  say "installing ${missing[*]} ${wished[*]}"
+  "${apt[@]}" update || say "apt-get update failed; trying with the package lists that are here"
+  drop_unknown_wishes
+  local packages=("${missing[@]}" "${wished[@]}")
+  [ ${#packages[@]} = 0 ] ||
+    "${apt[@]}" install -y --no-install-recommends "${packages[@]}" ||
+    [ ${#missing[@]} = 0 ] || die "the package manager could not install ${missing[*]}; see above"
+}
+
+# One architecture is enough here, and quicker to build: this machine's, or a current one.
+cuda_architecture() {
+  if have nvidia-smi && nvidia-smi -L > /dev/null 2>&1; then echo native; else echo 90; fi
+}
+
+# configure DIR OPTION... (CMAKE_ARGS of the environment come last, as in CMAKE_ARGS=-DGRADUS_CUDA=OFF)
+configure() {
+  local dir=$1 generator=()
+  shift
+  if ! have nvcc && [ -x /usr/local/cuda/bin/nvcc ]; then
+    export CUDACXX=/usr/local/cuda/bin/nvcc
+  fi
+  if [ ! -e "$dir/CMakeCache.txt" ] && have ninja; then generator=(-G Ninja); fi
+  cmake -S . -B "$dir" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_CUDA_ARCHITECTURES="$(cuda_architecture)" "$@" ${CMAKE_ARGS:-}
+}

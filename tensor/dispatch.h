@@ -1,0 +1,54 @@
+// From run-time enums to template arguments.
+#pragma once
+
+#include <type_traits>
+
+#include "gradus/tensor/dtype.h"
+#include "gradus/tensor/ops.h"
+
+namespace gradus {
+
+template <auto value>
+using Constant = std::integral_constant<decltype(value), value>;
+
+// Calls f(Constant<op>{}).
+template <class F>
+void visit_op(UnaryOp op, F&& f) {
+  switch (op) {
+#define UNARY(name, ...) \
+  case UnaryOp::name:    \
+    return f(Constant<UnaryOp::name>{});
+#include "gradus/tensor/elementwise.def"
+  }
+}
+template <class F>
+void visit_op(BinaryOp op, F&& f) {
+  switch (op) {
+#define BINARY(name, ...) \
+  case BinaryOp::name:    \
+    return f(Constant<BinaryOp::name>{});
+#define COMPARISON(name, ...) BINARY(name)
+#include "gradus/tensor/elementwise.def"
+  }
+}
+template <class F>
+void visit_op(ReduceOp op, F&& f) {
+  switch (op) {
+#define REDUCTION(name, ...) \
+  case ReduceOp::name:       \
+    return f(Constant<ReduceOp::name>{});
+#include "gradus/tensor/reductions.def"
+  }
+}
+
+// Calls f(TypeTag<T>{}) for the dtypes that numbers are computed in. `op` is named in the error.
+template <class F>
+void visit_numbers(std::string_view op, ScalarType dtype, F&& f) {
+  if (dtype == kFloat) return f(TypeTag<float>{});
+  if (dtype == kDouble) return f(TypeTag<double>{});
+  if (dtype == kLong) return f(TypeTag<int64_t>{});
+  fail<TypeError>(op, ": dtype ", short_name(dtype),
+                  " is not computed with; convert with .to(kLong) or .to(kFloat)");
+}
+
+}  // namespace gradus

@@ -1,0 +1,311 @@
+// The graph and the engine: accumulation, retain_graph, create_graph, hooks, versions, depth.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "gradus/gradus.h"
+#include "tests/autograd/support.h"
+
+namespace gradus {
+namespace {
+
+TEST(Engine, ComputesAKnownGradient) {
+  const Tensor x = tensor({{1.0, 2.0}, {3.0, 4.0}}, requires_grad());
+  (x * x + 3 * x).sum().backward();
+  expect_values(x.grad(), {5, 7, 9, 11});
+}
+
+TEST(Engine, AccumulatesOverUsesAndOverBackwards) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  (x * x * x).sum().backward();
+  expect_values(x.grad(), {12});
+  (x + x).sum().backward();
+  expect_values(x.grad(), {14});
+}
+
+TEST(Engine, TwoLeavesOfOneSumDoNotShareTheirGradient) {
+  const Tensor a = tensor({1.0}, requires_grad()), b = tensor({1.0}, requires_grad());
+  (a + b).sum().backward();
+  a.mutable_grad().add_(1);
+  expect_values(a.grad(), {2});
+  expect_values(b.grad(), {1});
+}
+
+TEST(Engine, SumsGradientsOverBroadcastDimensions) {
+  const Tensor row = ones({3}, requires_grad()), column = ones({2, 1}, requires_grad());
+  (row * column * 2).sum().backward();
+  expect_values(row.grad(), {4, 4, 4});
+  expect_values(column.grad(), {6, 6});
+}
+
+TEST(Engine, BringsGradientsToTheDtypeOfTheirTensor) {
+  const Tensor x = ones({2}, requires_grad());
+  (x.to(kDouble) * 3).sum().backward();
+  EXPECT_EQ(x.grad().dtype(), kFloat);
+  expect_values(x.grad(), {3, 3});
+}
+
+TEST(Engine, GoesThroughAChainOf100000OperationsWithoutRecursion) {
+  const Tensor x = ones({1}, requires_grad());
+  {
+    Tensor y = x;
+    for (int i = 0; i < 100000; ++i) y = y + 1;
+    y.backward();
+  }  // and frees it without recursion
+  expect_values(x.grad(), {1});
+}
+
+TEST(Engine, FreesALongGraphThatSavedItsTensors) {
+  const Tensor x = ones({1}, requires_grad());
+  Tensor y = x;
+  for (int i = 0; i < 100000; ++i) y = y.sin();
+  y = Tensor();
+  EXPECT_TRUE(x.grad_fn() == nullptr);
+}
+
+TEST(Engine, RefusesASecondBackwardThroughAFreedGraph) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  const Tensor y = (x * x).sum();
+  y.backward();
+  expect_error<Error>([&] { y.backward(); }, "retain_graph = true");
+}
+
+TEST(Engine, RetainGraphAllowsASecondBackward) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  const Tensor y = (x * x).sum();
+  y.backward({}, /*retain_graph=*/true);
+  y.backward();
+  expect_values(x.grad(), {8});
+}
+
+TEST(Engine, CreateGraphGivesGradientsOfGradients) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  const Tensor first = autograd::grad({x.pow(3).sum()}, {x}, {}, true, /*create_graph=*/true)[0];
+  expect_values(first, {12});
+  const Tensor second = autograd::grad({first.sum()}, {x}, {}, true, true)[0];
+  expect_values(second, {12});
+  expect_values(autograd::grad({second.sum()}, {x})[0], {6});
+}
+
+TEST(Engine, GradTouchesNoGradField) {
+  const Tensor x = tensor({2.0}, requires_grad()), w = tensor({3.0}, requires_grad());
+  const Tensor y = (x * w).sum();
+  expect_values(autograd::grad({y}, {x})[0], {3});
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_FALSE(w.grad().defined());
+}
+
+TEST(Engine, GradByAnIntermediateTensor) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  const Tensor h = x * 3;
+  expect_values(autograd::grad({(h * h).sum()}, {h})[0], {12});
+}
+
+TEST(Engine, GradReportsAnInputThatWasNotUsed) {
+  const Tensor x = tensor({2.0}, requires_grad()), other = tensor({1.0}, requires_grad());
+  const Tensor y = (x * 2).sum();
+  expect_error<Error>([&] { autograd::grad({y}, {other}, {}, true); }, "allow_unused");
+  EXPECT_FALSE(autograd::grad({y}, {other}, {}, true, false, /*allow_unused=*/true)[0].defined());
+}
+
+TEST(Engine, BackwardOfSelectedInputsLeavesOthersAlone) {
+  const Tensor x = tensor({2.0}, requires_grad()), w = tensor({3.0}, requires_grad());
+  autograd::backward({(x * w).sum()}, {}, std::nullopt, false, {w});
+  EXPECT_FALSE(x.grad().defined());
+  expect_values(w.grad(), {2});
+}
+
+TEST(Engine, SeveralRootsAddUp) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  const Tensor y = x * x;
+  autograd::backward({y.sum(), (y * 3).sum()});
+  expect_values(x.grad(), {16});
+}
+
+TEST(Engine, ExplainsWhatCannotBeDifferentiated) {
+  const Tensor x = ones({2}), y = ones({2}, requires_grad());
+  expect_error<Error>([&] { x.sum().backward(); }, "does not require grad and has no grad_fn");
+  expect_error<Error>([&] { (y * 2).backward(); },
+                      "grad can be implicitly created only for scalar outputs");
+  expect_error<Error>([&] { (y * 2).backward(ones({3})); }, "gradient 0 has shape [3]");
+  expect_error<TypeError>([&] { ones({2}, kLong).requires_grad_(); }, "floating point");
+  Tensor computed = y * 2;
+  expect_error<Error>([&] { computed.requires_grad_(false); }, "use detach()");
+}
+
+TEST(GradModeTest, NoGradGuardRecordsNothing) {
+  const Tensor x = ones({2}, requires_grad());
+  {
+    const NoGradGuard guard;
+    EXPECT_FALSE((x * 2).requires_grad());
+    const AutoGradMode on(true);
+    EXPECT_TRUE((x * 2).requires_grad());
+  }
+  EXPECT_TRUE((x * 2).requires_grad());
+}
+
+TEST(GradModeTest, BelongsToTheThread) {
+  const NoGradGuard guard;
+  bool enabled_elsewhere = false;
+  std::thread([&] { enabled_elsewhere = GradMode::is_enabled(); }).join();
+  EXPECT_TRUE(enabled_elsewhere);
+  EXPECT_FALSE(GradMode::is_enabled());
+}
+
+TEST(Detach, SharesMemoryAndStopsGradients) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  const Tensor d = x.detach();
+  EXPECT_EQ(d.data_ptr(), x.data_ptr());
+  EXPECT_FALSE(d.requires_grad());
+  (x * d).sum().backward();
+  expect_values(x.grad(), {2});
+}
+
+TEST(Hooks, SeeAndReplaceGradients) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  const Tensor h = x * 3;
+  double seen = 0;
+  const unsigned handle = h.register_hook([&](const Tensor& grad) {
+    seen = grad.item<double>();
+    return grad * 10;
+  });
+  (h * h).sum().backward({}, true);
+  EXPECT_EQ(seen, 12);
+  expect_values(x.grad(), {360});
+  h.remove_hook(handle);
+  expect_error<ValueError>([&] { h.remove_hook(handle); }, "has no hook");
+}
+
+TEST(Hooks, OnALeafRunBeforeAccumulation) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  x.register_hook([](const Tensor& grad) { return grad * 2; });
+  (x * 5).sum().backward();
+  expect_values(x.grad(), {10});
+}
+
+TEST(Hooks, RetainGradKeepsTheGradientOfANonLeaf) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  const Tensor h = x * 3;
+  h.retain_grad();
+  (h * h).sum().backward();
+  expect_values(h.grad(), {12});
+}
+
+TEST(Hooks, OnNodesSeeWhatGoesInAndOut) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  const Tensor y = x * 3;
+  double out = 0, in = 0;
+  y.grad_fn()->add_post_hook([&](const TensorList& outputs, const TensorList& inputs) {
+    out = outputs[0].item<double>(), in = inputs[0].item<double>();
+  });
+  y.sum().backward();
+  EXPECT_EQ(out, 3);
+  EXPECT_EQ(in, 1);
+}
+
+TEST(Versions, CatchASavedTensorThatWasChanged) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  Tensor h = x * 1;
+  const Tensor y = h * h;
+  {
+    const NoGradGuard guard;
+    h.add_(1);
+  }
+  expect_error<Error>([&] { y.sum().backward(); }, "modified by an inplace operation");
+}
+
+TEST(Versions, CatchAChangeThroughAViewAndThroughDetach) {
+  for (const bool through_view : {true, false}) {
+    const Tensor x = ones({2, 2}, requires_grad());
+    const Tensor h = x.exp();
+    const Tensor loss = h.sum();
+    const NoGradGuard guard;
+    Tensor other = through_view ? h[0] : h.detach();
+    other.mul_(2);
+    expect_error<Error>([&] { loss.backward(); }, "ExpBackward0");
+  }
+}
+
+TEST(Versions, AllowAChangeOfWhatNoDerivativeReads) {
+  const Tensor x = ones({2}, requires_grad());
+  Tensor y = x + 1;
+  const Tensor z = y + 2;  // addition saves nothing
+  {
+    const NoGradGuard guard;
+    y.mul_(5);
+  }
+  z.sum().backward();
+  expect_values(x.grad(), {1, 1});
+}
+
+TEST(InPlace, RecordsItsOwnDerivative) {
+  const Tensor x = tensor({2.0, 3.0}, requires_grad());
+  Tensor y = x * 2;
+  y.mul_(x);
+  y.sin_();
+  y.sum().backward();
+  const Tensor expected = 4 * x.detach() * (2 * x.detach() * x.detach()).cos();
+  expect_values(x.grad(), {expected[0].item<double>(), expected[1].item<double>()}, 1e-5);
+}
+
+TEST(InPlace, MakesAPlainTensorPartOfTheGraph) {
+  const Tensor w = tensor({2.0}, requires_grad());
+  Tensor x = ones({1});
+  x.mul_(w).add_(w);
+  EXPECT_TRUE(x.requires_grad());
+  x.sum().backward();
+  expect_values(w.grad(), {2});
+}
+
+TEST(InPlace, IsRefusedOnALeafThatRequiresGrad) {
+  Tensor x = ones({2}, requires_grad());
+  expect_error<Error>([&] { x.add_(1); }, "a leaf Variable that requires grad");
+  Tensor view = x[0];
+  expect_error<Error>([&] { view.add_(1); }, "a view of a leaf");
+  const NoGradGuard guard;
+  x.add_(1);
+  expect_values(x, {2, 2});
+}
+
+TEST(InPlace, ARecordedChangeOfAViewIsRefused) {
+  const Tensor w = ones({2}, requires_grad());
+  Tensor x = w * 2;
+  Tensor view = x.narrow(0, 0, 1);
+  expect_error<NotImplementedError>([&] { view.mul_(3); }, "view");
+  expect_values(x, {2, 2});
+}
+
+TEST(InPlace, AStaleViewIsReported) {
+  const Tensor w = ones({2}, requires_grad());
+  Tensor x = w * 2;
+  const Tensor view = x.narrow(0, 0, 1);
+  x.mul_(3);
+  expect_error<Error>([&] { view * 2; }, "take the view again");
+}
+
+TEST(InPlace, CopyRecordsItsSource) {
+  const Tensor w = ones({2}, requires_grad());
+  Tensor x = zeros({3, 2}, kDouble);
+  x.copy_(w * 2);
+  x.sum().backward();
+  expect_values(w.grad(), {6, 6});
+}
+
+TEST(Threads, BackwardOfSeparateGraphsRunsSideBySide) {
+  std::vector<std::thread> threads;
+  std::vector<double> results(4);
+  for (size_t i = 0; i < results.size(); ++i)
+    threads.emplace_back([&results, i] {
+      const Tensor x = full({1}, static_cast<double>(i + 1), requires_grad());
+      for (int n = 0; n < 50; ++n) {
+        autograd::clear_grad(x, true);
+        (x * x).sum().backward();
+      }
+      results[i] = x.grad().item<double>();
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (size_t i = 0; i < results.size(); ++i) EXPECT_EQ(results[i], 2.0 * static_cast<double>(i + 1));
+}
+
+}  // namespace
+}  // namespace gradus

@@ -1,0 +1,43 @@
+// What the tests of autograd, nn and optim share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "gradus/gradus.h"
+
+namespace gradus {
+
+inline std::vector<double> to_vector(const Tensor& x) {
+  const Tensor here = x.detach().to(Device(kCPU), kDouble).contiguous();
+  return {here.data_ptr<double>(), here.data_ptr<double>() + here.numel()};
+}
+
+// Every element within tolerance, relative to its size where that is above 1.
+inline void expect_values(const Tensor& x, const std::vector<double>& expected,
+                          double tolerance = 1e-6) {
+  ASSERT_TRUE(x.defined());
+  const std::vector<double> got = to_vector(x);
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_NEAR(got[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i])))
+        << "element " << i;
+}
+
+// f throws exactly E, with a message that contains `part`.
+template <class E, class F>
+void expect_error(F f, const std::string& part) {
+  try {
+    f();
+    FAIL() << "nothing was thrown; expected a message with: " << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(typeid(error), typeid(E)) << error.what();
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+        << "message: " << error.what() << "\nexpected in it: " << part;
+  }
+}
+
+}  // namespace gradus

@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/cpu/support.h"
+
+namespace gradus::test {
+namespace {
+
+constexpr ScalarType kDtypes[] = {kBool, kLong, kFloat, kDouble};
+
+TEST(CpuCopy, AnyDtypesAndLayouts) {
+  for (ScalarType from : kDtypes)
+    for (ScalarType to : kDtypes)
+      for (int round = 0; round < 10; ++round) {
+        const Dims sizes = random_sizes(4, 6);
+        const Tensor src = random_tensor(sizes, from), dst = random_layout(sizes, to);
+        cpu_backend().copy(src, dst);
+        for (int64_t i = 0; i < src.numel(); ++i) {
+          const double x = get(src, i);
+          const double want = to == kBool   ? static_cast<double>(x != 0)
+                              : to == kLong ? std::trunc(x)
+                                            : x;
+          ASSERT_EQ(get(dst, i),
+                    to == kFloat ? static_cast<double>(static_cast<float>(want)) : want)
+              << from << " to " << to;
+        }
+      }
+}
+
+TEST(CpuCopy, AboveOneChunk) {
+  const Tensor src = raw::transpose(random_tensor({301, 407}, kFloat), 0, 1);
+  const Tensor dst = empty({407, 301});
+  cpu_backend().copy(src, dst);
+  for (int64_t i = 0; i < src.numel(); ++i) ASSERT_EQ(get(src, i), get(dst, i));
+}
+
+TEST(CpuCopy, LeavesTheGapsAlone) {
+  const Tensor all = empty({10});
+  cpu_backend().fill(all, 5);
+  const Tensor odd = raw::as_strided(all, {5}, {2}, 1);
+  cpu_backend().fill(odd, 1);
+  cpu_backend().copy(tensor({5}, {2, 2, 2, 2, 2}), odd);
+  for (int64_t i = 0; i < 10; ++i) EXPECT_EQ(get(all, i), i % 2 ? 2 : 5);
+}
+
+TEST(CpuFill, EveryDtype) {
+  for (ScalarType dtype : kDtypes) {
+    const Tensor out = random_layout({50, 900}, dtype);
+    cpu_backend().fill(out, 3.75);
+    const double want = dtype == kBool ? 1 : dtype == kLong ? 3 : 3.75;
+    for (int64_t i = 0; i < out.numel(); ++i) ASSERT_EQ(get(out, i), want);
+  }
+}
+
+TEST(CpuArange, StepsFromTheStart) {
+  for (ScalarType dtype : {kLong, kFloat, kDouble}) {
+    const Tensor out = empty({70'000}, dtype);
+    cpu_backend().arange(out, -7, 3);
+    for (int64_t i = 0; i < out.numel(); ++i)
+      ASSERT_EQ(get(out, i), static_cast<double>(3 * i - 7));
+  }
+  const Tensor tenths = empty({11}, kDouble);
+  cpu_backend().arange(tenths, 0.5, -0.1);
+  EXPECT_DOUBLE_EQ(get(tenths, 10), -0.5);
+}
+
+}  // namespace
+}  // namespace gradus::test

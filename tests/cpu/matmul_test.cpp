@@ -1,0 +1,156 @@
+#include "gradus/cpu/matmul.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gradus/cpu/product.h"
+#include "tests/cpu/support.h"
+
+namespace gradus::test {
+namespace {
+
+class EveryKernel : public testing::TestWithParam<MatmulKernel> {
+ protected:
+  void SetUp() override { set_matmul_kernel(GetParam()); }
+  void TearDown() override { set_matmul_kernel(MatmulKernel::automatic); }
+};
+INSTANTIATE_TEST_SUITE_P(CpuMatmul, EveryKernel, testing::ValuesIn(matmul_kernels()),
+                         [](const auto& kernel) { return std::string(name_of(kernel.param)); });
+
+// The error of k roundings, relative to the sum of the magnitudes; integers are exact.
+double tolerance(ScalarType dtype, int64_t k) {
+  const double unit = dtype == kFloat ? 0x1p-24 : dtype == kDouble ? 0x1p-53 : 0;
+  return unit * static_cast<double>(k + 2);
+}
+
+void expect_product(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  const int64_t m = out.size(1), n = out.size(2), k = a.size(2);
+  for (int64_t i = 0; i < out.numel(); ++i) {
+    const int64_t batch = i / (m * n), row = i / n % m, column = i % n;
+    double want = bias.defined() ? get(bias, column) : 0, magnitude = std::abs(want);
+    for (int64_t l = 0; l < k; ++l) {
+      const double term = get(a, (batch * m + row) * k + l) * get(b, (batch * k + l) * n + column);
+      want += term, magnitude += std::abs(term);
+    }
+    ASSERT_NEAR(get(out, i), want, tolerance(out.dtype(), k) * magnitude)
+        << a.sizes() << a.strides() << " times " << b.sizes() << b.strides() << " at " << i;
+  }
+}
+
+void check_product(const Tensor& a, const Tensor& b, const Tensor& bias) {
+  const Tensor out = empty({a.size(0), a.size(1), b.size(2)}, a.dtype());
+  // What lies in the output already must not matter.
+  if (isFloatingType(out.dtype())) cpu_backend().fill(out, std::nan(""));
+  cpu_backend().matmul(a, b, bias, out);
+  expect_product(a, b, bias, out);
+}
+
+void check_sizes(int64_t batch, int64_t m, int64_t k, int64_t n, ScalarType dtype) {
+  check_product(random_tensor({batch, m, k}, dtype), random_tensor({batch, k, n}, dtype),
+                pick(0, 1) ? random_tensor({n}, dtype) : Tensor());
+}
+
+TEST_P(EveryKernel, RandomSmallCases) {
+  for (ScalarType dtype : {kFloat, kDouble, kLong})
+    for (int round = 0; round < 60; ++round)
+      check_sizes(pick(1, 4), pick(1, 12), pick(1, 12), pick(1, 12), dtype);
+}
+
+TEST_P(EveryKernel, RandomPackedCases) {
+  for (ScalarType dtype : {kFloat, kDouble, kLong})
+    for (int round = 0; round < 8; ++round)
+      check_sizes(pick(1, 2), pick(10, 80), pick(1, 300), pick(10, 80), dtype);
+}
+
+TEST_P(EveryKernel, Skinny) {
+  for (ScalarType dtype : {kFloat, kDouble}) {
+    check_sizes(1, 64, 10, 1, dtype);
+    check_sizes(1, 1, 64, 10, dtype);
+    check_sizes(1, 1, 700, 1, dtype);
+    check_sizes(1, 700, 3, 2, dtype);
+    check_sizes(1, 2, 3, 700, dtype);
+    check_sizes(1, 500, 1, 50, dtype);
+  }
+}
+
+// Above a slice of the depth, a tile, and the work that one thread does alone.
+TEST_P(EveryKernel, SeveralSlicesAndTiles) {
+  const Tensor bias = random_tensor({150}, kFloat);
+  check_product(random_tensor({1, 130, 600}, kFloat), random_tensor({1, 600, 150}, kFloat), bias);
+  check_product(raw::transpose(random_tensor({1, 600, 130}, kFloat), 1, 2),
+                raw::transpose(random_tensor({1, 150, 600}, kFloat), 1, 2), bias);
+}
+
+TEST_P(EveryKernel, AboveOneBlock) {
+  check_sizes(1, 2100, 3, 5, kFloat);
+  check_sizes(1, 5, 3, 2100, kDouble);
+  check_sizes(1, 2050, 2, 40, kFloat);
+}
+
+TEST_P(EveryKernel, ManyProductsSideBySide) { check_sizes(40, 20, 30, 25, kFloat); }
+
+TEST_P(EveryKernel, NoDepthGivesBiasOrZero) {
+  const Tensor a = empty({2, 40, 0}), b = empty({2, 0, 50}), out = empty({2, 40, 50});
+  cpu_backend().fill(out, std::nan(""));
+  cpu_backend().matmul(a, b, Tensor(), out);
+  for (int64_t i = 0; i < out.numel(); ++i) ASSERT_EQ(get(out, i), 0);
+  const Tensor bias = random_tensor({50}, kFloat);
+  cpu_backend().matmul(a, b, bias, out);
+  for (int64_t i = 0; i < out.numel(); ++i) ASSERT_EQ(get(out, i), get(bias, i % 50));
+}
+
+TEST_P(EveryKernel, NothingToCompute) {
+  cpu_backend().matmul(empty({0, 3, 4}), empty({0, 4, 5}), Tensor(), empty({0, 3, 5}));
+  cpu_backend().matmul(empty({2, 0, 4}), empty({2, 4, 5}), Tensor(), empty({2, 0, 5}));
+  cpu_backend().matmul(empty({2, 3, 4}), empty({2, 4, 0}), Tensor(), empty({2, 3, 0}));
+}
+
+TEST_P(EveryKernel, NanOfAnOperandReachesItsRowAlone) {
+  const Tensor a = empty({1, 40, 40}), b = empty({1, 40, 40}), out = empty({1, 40, 40});
+  cpu_backend().fill(a, 1), cpu_backend().fill(b, 1);
+  set(a, 7 * 40 + 39, std::nan(""));
+  cpu_backend().matmul(a, b, Tensor(), out);
+  for (int64_t i = 0; i < out.numel(); ++i) ASSERT_EQ(std::isnan(get(out, i)), i / 40 == 7) << i;
+}
+
+// Every micro-kernel of this processor, the one in use or not.
+template <class T>
+void check_micro_kernels() {
+  for (const cpu::MicroKernel<T>& kernel : cpu::micro_kernels<T>()) {
+    SCOPED_TRACE(std::string(kernel.name));
+    ASSERT_LE(kernel.rows * kernel.columns, cpu::kMaxTile);
+    for (int round = 0; round < 10; ++round) {
+      const int64_t m = pick(1, 60), k = pick(1, 300), n = pick(1, 60);
+      const Tensor a = random_tensor({1, m, k}, dtype_of<T>),
+                   b = random_tensor({1, k, n}, dtype_of<T>);
+      const Tensor bias = random_tensor({n}, dtype_of<T>), out = empty({1, m, n}, dtype_of<T>);
+      const auto data = [](const Tensor& x) { return static_cast<T*>(x.data_ptr()); };
+      cpu::multiply_packed<T>({m, n, k, data(a), data(b), data(bias), data(out), a.stride(1),
+                               a.stride(2), b.stride(1), b.stride(2), 0, bias.stride(0), n, 1},
+                              kernel);
+      expect_product(a, b, bias, out);
+    }
+  }
+}
+TEST(CpuMicroKernels, Float) { check_micro_kernels<float>(); }
+TEST(CpuMicroKernels, Double) { check_micro_kernels<double>(); }
+TEST(CpuMicroKernels, Long) { check_micro_kernels<int64_t>(); }
+
+TEST(CpuMatmul, BlasIsRefusedWhereTheBuildLacksIt) {
+  if (cpu::have_blas()) GTEST_SKIP() << "this build has OpenBLAS";
+  try {
+    set_matmul_kernel(MatmulKernel::blas);
+    FAIL() << "expected Error";
+  } catch (const Error& error) {
+    EXPECT_NE(error.msg().find("-DGRADUS_BLAS=AUTO"), std::string::npos) << error.msg();
+  }
+}
+
+TEST(CpuMatmul, RefusesBool) {
+  const Tensor x = empty({1, 2, 2}, kBool);
+  EXPECT_THROW(cpu_backend().matmul(x, x, Tensor(), x), TypeError);
+}
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,147 @@
+// map, map_grad and zip on every row of the table, over random shapes and layouts.
+#include <gtest/gtest.h>
+
+#include "gradus/tensor/elementwise.h"
+#include "tests/cpu/support.h"
+
+namespace gradus::test {
+namespace {
+
+constexpr double kTolerance = 2e-6;  // of float32, relative
+
+void expect_near(double got, double want, const std::string& what) {
+  EXPECT_NEAR(got, want, kTolerance * std::max(1.0, std::abs(want))) << what;
+}
+
+template <UnaryOp op>
+void check_unary() {
+  using Row = scalar::Unary<op>;
+  SCOPED_TRACE(Row::name);
+  const Tensor point = tensor({1}, {Row::point_x}), at_point = empty({1});
+  cpu_backend().map(op, point, at_point);
+  expect_near(get(at_point, 0), Row::point_y, "known point");
+
+  for (int round = 0; round < 20; ++round) {
+    const Dims sizes = random_sizes(4, 6);
+    const Tensor x = random_tensor(sizes, kFloat, Row::lo, Row::hi);
+    const Tensor y = random_layout(sizes, kFloat), slope = random_layout(sizes, kFloat);
+    const Tensor grad = random_tensor(sizes, kFloat);
+    cpu_backend().map(op, x, y);
+    for (int64_t i = 0; i < x.numel(); ++i) expect_near(get(y, i), Row::f(get(x, i)), "map");
+
+    constexpr unsigned used = scalar::slope_uses<op>;
+    cpu_backend().map_grad(op, grad, used & scalar::kUsesX ? x : Tensor(),
+                           used & scalar::kUsesY ? y : Tensor(), slope);
+    for (int64_t i = 0; i < x.numel(); ++i) {
+      const double exact = static_cast<double>(Row::slope(get(x, i), get(y, i)));
+      expect_near(get(slope, i), get(grad, i) * exact, "map_grad");
+    }
+  }
+}
+
+template <BinaryOp op>
+void check_binary(double x_low, double x_high, double y_low, double y_high, ScalarType dtype) {
+  using Row = scalar::Binary<op>;
+  SCOPED_TRACE(Row::name);
+  const auto value = [](double x, double y, ScalarType type) {
+    if constexpr (Row::ints == scalar::Ints::same)
+      if (type == kLong)
+        return static_cast<double>(Row::f(static_cast<int64_t>(x), static_cast<int64_t>(y)));
+    return static_cast<double>(Row::f(x, y));
+  };
+  for (int round = 0; round < 20; ++round) {
+    const Dims sizes = random_sizes(4, 6);
+    const Tensor x = random_tensor(sizes, dtype, x_low, x_high);
+    const Tensor y = random_tensor(sizes, dtype, y_low, y_high);
+    const Tensor out = random_layout(sizes, Row::compares ? kBool : dtype);
+    const double number = get(x, 0);
+    cpu_backend().zip(op, x, y, out);
+    for (int64_t i = 0; i < out.numel(); ++i)
+      expect_near(get(out, i), value(get(x, i), get(y, i), dtype), "tensor, tensor");
+    cpu_backend().zip(op, Scalar(number), y, out);
+    for (int64_t i = 0; i < out.numel(); ++i)
+      expect_near(get(out, i), value(number, get(y, i), dtype), "number, tensor");
+    const double other = get(y, 0);
+    cpu_backend().zip(op, x, Scalar(other), out);
+    for (int64_t i = 0; i < out.numel(); ++i)
+      expect_near(get(out, i), value(get(x, i), other, dtype), "tensor, number");
+  }
+}
+
+TEST(CpuMap, EveryRow) {
+#define UNARY(name, ...) check_unary<UnaryOp::name>();
+#include "gradus/tensor/elementwise.def"
+}
+
+TEST(CpuZip, EveryRow) {
+#define BINARY(name, doc, ints, x_lo, x_hi, y_lo, y_hi, ...) \
+  check_binary<BinaryOp::name>(x_lo, x_hi, y_lo, y_hi, kFloat);
+#define COMPARISON(name, ...) check_binary<BinaryOp::name>(-3, 3, -3, 3, kFloat);
+#include "gradus/tensor/elementwise.def"
+}
+
+TEST(CpuZip, Integers) {
+  check_binary<BinaryOp::add>(-9, 9, -9, 9, kLong);
+  check_binary<BinaryOp::mul>(-9, 9, -9, 9, kLong);
+  check_binary<BinaryOp::pow>(-3, 4, -3, 5, kLong);
+  check_binary<BinaryOp::eq>(-2, 2, -2, 2, kLong);
+  check_binary<BinaryOp::lt>(-2, 2, -2, 2, kLong);
+}
+
+TEST(CpuZip, KnownPoints){
+#define BINARY(name, ...)                                                                      \
+  {                                                                                            \
+    using Row = scalar::Binary<BinaryOp::name>;                                                \
+    const Tensor out = empty({1});                                                             \
+    cpu_backend().zip(BinaryOp::name, tensor({1}, {Row::point_x}), Scalar(Row::point_y), out); \
+    expect_near(get(out, 0), Row::point_z, #name);                                             \
+  }
+#include "gradus/tensor/elementwise.def"
+}
+
+TEST(CpuZip, InPlaceAndAboveOneChunk) {
+  const int64_t n = 100'003;
+  for (const Tensor& x : {random_layout({n}, kFloat), raw::transpose(empty({7, n / 7}), 0, 1)}) {
+    std::vector<double> before;
+    for (int64_t i = 0; i < x.numel(); ++i) {
+      set(x, i, real(-1, 1));
+      before.push_back(get(x, i));
+    }
+    cpu_backend().zip(BinaryOp::add, x, x, x);
+    cpu_backend().map(UnaryOp::neg, x, x);
+    for (int64_t i = 0; i < x.numel(); ++i)
+      ASSERT_EQ(get(x, i), -2 * before[static_cast<size_t>(i)]) << i;
+  }
+}
+
+TEST(CpuZip, NanPassesThroughExtremes) {
+  const double nan = std::nan("");
+  const Tensor x = tensor({3}, {nan, 1, nan}), y = tensor({3}, {1, nan, nan}), out = empty({3});
+  for (BinaryOp op : {BinaryOp::maximum, BinaryOp::minimum}) {
+    cpu_backend().zip(op, x, y, out);
+    for (int64_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(get(out, i)));
+  }
+}
+
+TEST(CpuPointwise, EmptyTensors) {
+  const Tensor x = empty({3, 0}), out = empty({3, 0});
+  cpu_backend().map(UnaryOp::exp, x, out);
+  cpu_backend().zip(BinaryOp::add, x, x, out);
+  cpu_backend().zip(BinaryOp::add, raw::transpose(empty({0, 3}), 0, 1), Scalar(1), out);
+}
+
+TEST(CpuPointwise, RefusesWhatIsNotComputedWith) {
+  const Tensor flags = empty({2}, kBool), whole = empty({2}, kLong);
+  try {
+    cpu_backend().map(UnaryOp::exp, whole, whole);
+    FAIL() << "expected TypeError";
+  } catch (const TypeError& error) {
+    EXPECT_EQ(error.msg(),
+              "exp: dtype int64 is not a floating point type; convert with .to(kFloat)");
+  }
+  EXPECT_THROW(cpu_backend().zip(BinaryOp::add, flags, flags, flags), TypeError);
+  EXPECT_THROW(cpu_backend().zip(BinaryOp::div, whole, whole, whole), TypeError);
+}
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "gradus/tensor/philox.h"
+#include "tests/cpu/support.h"
+
+namespace gradus::test {
+namespace {
+
+Tensor draw(Distribution kind, double a, double b, PhiloxState state, int64_t n,
+            ScalarType dtype = kFloat) {
+  const Tensor out = empty({n}, dtype);
+  cpu_backend().random(kind, a, b, state, out);
+  return out;
+}
+
+TEST(CpuRandom, ElementsFollowThePhiloxStream) {
+  const PhiloxState state{static_cast<uint64_t>(pick(0, INT64_MAX)), 17};
+  const Tensor x = draw(Distribution::uniform, -2, 5, state, 50'000);
+  for (int64_t i : {int64_t{0}, int64_t{1}, pick(0, 49'999), int64_t{49'999}}) {
+    const uint64_t bits = philox::words(state.seed, state.offset, static_cast<uint64_t>(i));
+    const double unit = static_cast<double>(bits >> 40) / (1 << 24);
+    EXPECT_NEAR(get(x, i), -2 + 7 * unit, 1e-6);
+  }
+  // A draw that starts later continues the stream.
+  const Tensor later = draw(Distribution::uniform, -2, 5, {state.seed, state.offset + 50}, 100);
+  for (int64_t i = 0; i < 100; ++i) EXPECT_EQ(get(later, i), get(x, i + 100));
+}
+
+TEST(CpuRandom, UniformFillsItsInterval) {
+  for (ScalarType dtype : {kFloat, kDouble}) {
+    const Tensor x = draw(Distribution::uniform, 1, 3, {1, 0}, 100'000, dtype);
+    double sum = 0, low = 9, high = 0;
+    for (int64_t i = 0; i < x.numel(); ++i) {
+      const double v = get(x, i);
+      sum += v, low = std::min(low, v), high = std::max(high, v);
+    }
+    EXPECT_GE(low, 1);
+    EXPECT_LT(high, 3);
+    EXPECT_LT(low, 1.001);
+    EXPECT_GT(high, 2.999);
+    EXPECT_NEAR(sum / 100'000, 2, 0.01);
+  }
+}
+
+TEST(CpuRandom, NormalHasItsMoments) {
+  const int64_t n = 200'000;
+  const Tensor x = draw(Distribution::normal, 3, 2, {2, 0}, n, kDouble);
+  double sum = 0, squares = 0, within = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double z = (get(x, i) - 3) / 2;
+    sum += z, squares += z * z, within += std::abs(z) < 1;
+  }
+  EXPECT_NEAR(sum / n, 0, 0.01);
+  EXPECT_NEAR(squares / n, 1, 0.02);
+  EXPECT_NEAR(within / n, 0.6827, 0.005);
+}
+
+TEST(CpuRandom, IntegersCoverTheirRange) {
+  const Tensor x = draw(Distribution::randint, -2, 3, {3, 0}, 10'000, kLong);
+  int count[5] = {};
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const double v = get(x, i);
+    ASSERT_TRUE(v >= -2 && v < 3);
+    ++count[static_cast<int>(v) + 2];
+  }
+  for (int c : count) EXPECT_NEAR(c, 2000, 250);
+}
+
+TEST(CpuRandom, RefusesIntegersForRealDistributions) {
+  EXPECT_THROW(draw(Distribution::uniform, 0, 1, {1, 0}, 3, kLong), TypeError);
+  EXPECT_THROW(draw(Distribution::normal, 0, 1, {1, 0}, 3, kLong), TypeError);
+}
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,85 @@
+// copy, fill and arange.
+#include "tests/cuda/compare.h"
+
+namespace gradus {
+namespace {
+
+constexpr ScalarType kDtypes[] = {kBool, kLong, kFloat, kDouble};
+
+// Into every layout that a result may have, from one of the same sizes.
+void compare_copy(const Layout& from, const Layout& to, ScalarType source, ScalarType target) {
+  const std::string what =
+      describe(std::string(short_name(source)).c_str(), target, from.name + " to " + to.name);
+  const Pair src = random_pair(source, from), dst = random_pair(target, to);
+  if (src.cpu.numel() == 0) return;
+  cpu_backend().copy(src.cpu, dst.cpu);
+  cuda_backend().copy(src.gpu, dst.gpu);
+  expect_close(dst.gpu_all, dst.cpu_all, 0, what);
+}
+
+class CudaCopy : public GpuTest {};
+
+TEST_F(CudaCopy, EveryPairOfDtypesInEveryLayout) {
+  for (const Layout& layout : dense_layouts())
+    for (const ScalarType source : kDtypes)
+      for (const ScalarType target : kDtypes) {
+        compare_copy(contiguous_layout("row-major", layout.sizes), layout, source, target);
+        compare_copy(layout, contiguous_layout("row-major", layout.sizes), source, target);
+        compare_copy(layout, layout, source, target);
+      }
+  for (const Layout& layout : broadcast_layouts())
+    for (const ScalarType dtype : kDtypes)
+      compare_copy(layout, contiguous_layout("row-major", layout.sizes), dtype, dtype);
+}
+
+// Matrices of random sizes, in batches, with gaps on either side.
+TEST_F(CudaCopy, Transposed) {
+  for (int round = 0; round < 12; ++round)
+    for (const ScalarType dtype : kDtypes) {
+      const int64_t batch = pick(1, 3), rows = pick(1, 150), columns = pick(1, 150);
+      const int64_t gap = pick(0, 2), start = pick(0, 3);
+      const Dims sizes = {batch, rows, columns};
+      const int64_t high = rows + gap, wide = columns + gap;
+      const Layout turned{"turned", sizes, {columns * high, 1, high}, start};
+      const Layout straight{"straight", sizes, {rows * wide, wide, 1}, start};
+      compare_copy(turned, straight, dtype, dtype);
+      compare_copy(straight, turned, dtype, dtype);
+      const Dims outer = {1, rows * batch, batch};  // the batch is innermost in src
+      compare_copy({"turned twice", sizes, outer, start}, straight, dtype, dtype);
+    }
+}
+
+TEST_F(CudaCopy, AnythingButZeroIsTrue) {
+  const Tensor x = raw::empty({4}, kFloat, kCPU);
+  const float values[] = {0, -0.0f, 0.25f, std::nanf("")};
+  std::copy_n(values, 4, x.data_ptr<float>());
+  EXPECT_EQ(doubles(raw::to(raw::to(x, Device(kCUDA)), kBool)), (std::vector<double>{0, 0, 1, 1}));
+}
+
+class CudaFill : public GpuTest {};
+
+TEST_F(CudaFill, WritesTheViewAndNothingElse) {
+  for (const Layout& layout : dense_layouts())
+    for (const ScalarType dtype : kDtypes) {
+      const Pair x = random_pair(dtype, layout);
+      raw::fill_(x.cpu, 3);
+      raw::fill_(x.gpu, 3);
+      expect_close(x.gpu_all, x.cpu_all, 0, describe("fill", dtype, layout.name));
+    }
+}
+
+TEST_F(CudaFill, Arange) {
+  for (const int64_t n : {int64_t{1}, int64_t{256}, pick(300, 9000)})
+    for (const ScalarType dtype : {kLong, kFloat, kDouble}) {
+      const Scalar start = dtype == kLong ? Scalar(-7) : Scalar(-7.25);
+      const Scalar step = dtype == kLong ? Scalar(3) : Scalar(0.1);
+      const Tensor cpu = raw::empty({n}, dtype, kCPU);
+      const Tensor gpu = raw::empty({n}, dtype, cuda_backend().resolve(kCUDA));
+      cpu_backend().arange(cpu, start, step);
+      cuda_backend().arange(gpu, start, step);
+      expect_close(gpu, cpu, rounding(dtype) / 4, describe("arange", dtype, std::to_string(n)));
+    }
+}
+
+}  // namespace
+}  // namespace gradus

@@ -1,0 +1,247 @@
+#include "gradus/cuda/matmul.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "gradus/tensor/raw.h"
+#include "tests/cuda/gpu_test.h"
+
+namespace gradus {
+namespace {
+
+std::mt19937_64& rng() {
+  static std::mt19937_64 generator = [] {
+    const char* const given = std::getenv("GRADUS_TEST_SEED");
+    const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    std::cout << "GRADUS_TEST_SEED=" << seed << '\n';
+    return std::mt19937_64(seed);
+  }();
+  return generator;
+}
+int64_t pick(int64_t low, int64_t high) {
+  return std::uniform_int_distribution<int64_t>(low, high)(rng());
+}
+
+// How an operand lies in memory. `shifted` begins one element past an aligned address; `gappy` uses
+// every second row and every third column; `broadcast` has one matrix for all batches.
+enum class Layout { plain, transposed, shifted, gappy, broadcast };
+constexpr Layout kLayouts[] = {Layout::plain, Layout::transposed, Layout::shifted, Layout::gappy,
+                               Layout::broadcast};
+
+// A tensor (batches, rows, columns) of random numbers, on the CPU and, with the same strides, on
+// the GPU.
+struct Pair {
+  Tensor cpu, gpu;
+};
+Pair random_pair(ScalarType dtype, int64_t batches, int64_t rows, int64_t columns, Layout layout) {
+  const int64_t down = layout == Layout::gappy ? 2 : 1, across = layout == Layout::gappy ? 3 : 1;
+  const int64_t shift = layout == Layout::shifted ? 1 : 0;
+  Dims strides = {rows * down * columns * across, down * columns * across, across};
+  if (layout == Layout::transposed) strides = {rows * columns, 1, rows};
+  if (layout == Layout::broadcast) strides[0] = 0;
+  const Tensor memory = raw::empty({shift + batches * rows * down * columns * across}, dtype, kCPU);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (int64_t i = 0; i < memory.numel(); ++i) {
+    if (dtype == kFloat) memory.data_ptr<float>()[i] = static_cast<float>(uniform(rng()));
+    if (dtype == kDouble) memory.data_ptr<double>()[i] = uniform(rng());
+    if (dtype == kLong) memory.data_ptr<int64_t>()[i] = pick(-1000, 1000);
+  }
+  const Tensor copy = raw::to(memory, kCUDA);
+  const Dims sizes = {batches, rows, columns};
+  return {raw::as_strided(memory, sizes, strides, shift),
+          raw::as_strided(copy, sizes, strides, shift)};
+}
+
+double at(const Tensor& x, int64_t i) {
+  if (x.dtype() == kFloat) return static_cast<double>(x.data_ptr<float>()[i]);
+  if (x.dtype() == kDouble) return x.data_ptr<double>()[i];
+  return static_cast<double>(x.data_ptr<int64_t>()[i]);
+}
+
+// The definition, in float64 (exact for the small integers used here).
+std::vector<double> reference(const Tensor& a, const Tensor& b, const Tensor& bias) {
+  const int64_t batches = a.size(0), m = a.size(1), k = a.size(2), n = b.size(2);
+  std::vector<double> out(static_cast<size_t>(batches * m * n));
+  for (int64_t batch = 0; batch < batches; ++batch)
+    for (int64_t row = 0; row < m; ++row) {
+      double* const sums = out.data() + (batch * m + row) * n;
+      for (int64_t col = 0; col < n; ++col)
+        sums[col] = bias.defined() ? at(bias, col * bias.stride(0)) : 0;
+      for (int64_t i = 0; i < k; ++i) {
+        const double x = at(a, batch * a.stride(0) + row * a.stride(1) + i * a.stride(2));
+        for (int64_t col = 0; col < n; ++col)
+          sums[col] += x * at(b, batch * b.stride(0) + i * b.stride(1) + col * b.stride(2));
+      }
+    }
+  return out;
+}
+
+// ||out - expected|| / ||expected||; a NaN that was left in `out` makes it a NaN.
+double relative_error(const double* expected, const Tensor& out) {
+  double difference = 0, norm = 0;
+  for (int64_t i = 0; i < out.numel(); ++i) {
+    difference += std::pow(at(out, i) - expected[i], 2);
+    norm += std::pow(expected[i], 2);
+  }
+  return difference == 0 ? 0 : std::sqrt(difference / norm);
+}
+
+// float32: 1e-6; where there are more terms, the error of a long sum grows with their root.
+double tolerance(ScalarType dtype, int64_t k) {
+  if (dtype == kLong) return 0;
+  return std::max(1.0, std::sqrt(static_cast<double>(k) / 300)) * (dtype == kFloat ? 1e-6 : 1e-14);
+}
+
+constexpr int64_t kFence = 65;  // odd: the output's memory is not aligned to 16 bytes either
+
+// The product on the GPU into memory full of NaN, with `fence` elements on either side of it that
+// must stay as they were.
+Tensor multiply(const Tensor& a, const Tensor& b, const Tensor& bias, int64_t fence) {
+  const int64_t batches = a.size(0), m = a.size(1), n = b.size(2), count = batches * m * n;
+  const Scalar poison = a.dtype() == kLong ? Scalar(-987654321) : Scalar(std::nan(""));
+  const Tensor memory = raw::empty({count + 2 * fence}, a.dtype(), a.device());
+  raw::fill_(memory, poison);
+  cuda_backend().matmul(a, b, bias, raw::as_strided(memory, {batches, m, n}, {m * n, n, 1}, fence));
+  const Tensor all = raw::to(memory, kCPU);
+  for (int64_t i = 0; i < fence; ++i)
+    for (const double element : {at(all, i), at(all, fence + count + i)})
+      EXPECT_TRUE(std::isnan(element) || element == -987654321) << "written outside the output";
+  return raw::as_strided(all, {count}, {1}, fence);
+}
+
+class MatmulTest : public GpuTest {
+ protected:
+  void TearDown() override { cuda::set_matmul_kernel("automatic"); }
+
+  // Compares every kernel with the definition.
+  void check_product(ScalarType dtype, int64_t batches, int64_t m, int64_t n, int64_t k,
+                     Layout a_layout = Layout::plain, Layout b_layout = Layout::plain,
+                     bool with_bias = false) {
+    const Pair a = random_pair(dtype, batches, m, k, a_layout);
+    const Pair b = random_pair(dtype, batches, k, n, b_layout);
+    Pair bias;
+    if (with_bias) {
+      const Pair matrix = random_pair(dtype, 1, n, 2, Layout::plain);
+      bias = {raw::as_strided(matrix.cpu, {n}, {2}, 1), raw::as_strided(matrix.gpu, {n}, {2}, 1)};
+    }
+    const std::vector<double> expected = reference(a.cpu, b.cpu, bias.cpu);
+    const bool gaps = a_layout == Layout::gappy || b_layout == Layout::gappy;
+    for (const std::string_view kernel : cuda::matmul_kernels()) {
+      if (kernel == "cublas" && (gaps || dtype == kLong)) continue;
+      cuda::set_matmul_kernel(kernel);
+      const int64_t fence = pick(0, 1) ? kFence : kFence - 1;
+      const Tensor out = multiply(a.gpu, b.gpu, bias.gpu, fence);
+      EXPECT_LE(relative_error(expected.data(), out), tolerance(dtype, k))
+          << kernel << " " << dtype << " batches " << batches << " m " << m << " n " << n << " k "
+          << k << " layouts " << static_cast<int>(a_layout) << static_cast<int>(b_layout)
+          << " bias " << with_bias << " fence " << fence;
+    }
+  }
+};
+
+TEST_F(MatmulTest, EveryKernelTakesEveryLayout) {
+  for (const Layout a : kLayouts)
+    for (const Layout b : kLayouts) {
+      check_product(kFloat, 2, 132, 136, 40, a, b, pick(0, 1));  // aligned rows, tails of tiles
+      check_product(kFloat, 3, 37, 29, 35, a, b, pick(0, 1));
+      check_product(kDouble, 2, 70, 66, 20, a, b, pick(0, 1));
+      check_product(kLong, 2, 34, 33, 35, a, b, pick(0, 1));
+    }
+}
+
+TEST_F(MatmulTest, EveryKernelTakesWholeTiles) {
+  for (const Layout a : {Layout::plain, Layout::transposed})
+    for (const Layout b : {Layout::plain, Layout::transposed}) {
+      check_product(kFloat, 1, 256, 256, 64, a, b);
+      check_product(kDouble, 1, 128, 128, 64, a, b, true);
+    }
+}
+
+TEST_F(MatmulTest, RandomShapes) {
+  for (int round = 0; round < 40; ++round)
+    check_product(round % 4   ? kFloat
+                  : round % 8 ? kDouble
+                              : kLong,
+                  pick(1, 3), pick(1, 300), pick(1, 300), pick(1, 300), kLayouts[pick(0, 4)],
+                  kLayouts[pick(0, 4)], pick(0, 1));
+}
+
+TEST_F(MatmulTest, SkinnyAndTinyShapes) {
+  const auto both = [this](int64_t m, int64_t n, int64_t k) {
+    check_product(kFloat, 1, m, n, k, Layout::plain, Layout::transposed, true);
+    check_product(kFloat, 1, m, n, k, Layout::transposed, Layout::plain);
+    check_product(kDouble, 1, m, n, k, Layout::plain, Layout::transposed, true);
+  };
+  both(1, 1, 1);
+  both(64, 1, 10);
+  both(1, 10, 64);
+  both(10, 1000, 64);
+  both(500, 10, 784);
+  both(1, 300, 500);
+  both(300, 1, 500);
+}
+
+// Few outputs and many terms: these are split over blocks, with a rest that does not divide.
+TEST_F(MatmulTest, LongSums) {
+  check_product(kFloat, 1, 1, 1, 100003);
+  check_product(kFloat, 1, 33, 47, 10007, Layout::plain, Layout::plain, true);
+  check_product(kFloat, 1, 10, 200, 5000, Layout::transposed, Layout::plain);
+  check_product(kDouble, 1, 33, 47, 10007, Layout::transposed, Layout::transposed, true);
+  check_product(kLong, 1, 5, 6, 3001, Layout::plain, Layout::plain, true);
+}
+
+TEST_F(MatmulTest, MoreBatchesThanAGridCounts) {
+  for (const Layout b : {Layout::plain, Layout::broadcast})
+    check_product(kFloat, 70001, 2, 2, 3, Layout::plain, b, true);
+}
+
+TEST_F(MatmulTest, NoTermsGiveTheBiasOrZero) {
+  for (const bool with_bias : {false, true})
+    for (const ScalarType dtype : {kFloat, kDouble, kLong})
+      check_product(dtype, 2, 3, 5, 0, Layout::plain, Layout::plain, with_bias);
+}
+
+TEST_F(MatmulTest, NoOutputsAreNothingToDo) {
+  check_product(kFloat, 2, 0, 5, 3);
+  check_product(kFloat, 2, 5, 0, 3);
+  check_product(kFloat, 0, 5, 4, 3);
+}
+
+TEST_F(MatmulTest, TheSameProductTwiceIsTheSameBitForBit) {
+  const Pair a = random_pair(kFloat, 1, 40, 20000, Layout::plain);
+  const Pair b = random_pair(kFloat, 1, 20000, 30, Layout::plain);
+  const Tensor first = multiply(a.gpu, b.gpu, {}, 0), second = multiply(a.gpu, b.gpu, {}, 0);
+  for (int64_t i = 0; i < first.numel(); ++i) ASSERT_EQ(at(first, i), at(second, i)) << i;
+}
+
+TEST_F(MatmulTest, CublasRefusesWhatItCannotExpress) {
+  cuda::set_matmul_kernel("cublas");
+  const Pair gappy = random_pair(kFloat, 1, 4, 4, Layout::gappy);
+  const Pair plain = random_pair(kFloat, 1, 4, 4, Layout::plain);
+  const std::string text = message_of<Error>([&] { multiply(gappy.gpu, plain.gpu, {}, 0); });
+  EXPECT_CONTAINS(text, "self has strides 24 and 3");
+  const Pair whole = random_pair(kLong, 1, 4, 4, Layout::plain);
+  EXPECT_CONTAINS(message_of<NotImplementedError>([&] { multiply(whole.gpu, whole.gpu, {}, 0); }),
+                  "int64");
+}
+
+TEST_F(MatmulTest, KernelsAreChosenByName) {
+  EXPECT_EQ(cuda::matmul_kernels().vec(),
+            (std::vector<std::string_view>{"automatic", "naive", "coalesced", "tiled",
+                                           "register_1d", "register_2d", "vectorized", "cublas"}));
+  for (const std::string_view name : cuda::matmul_kernels()) {
+    cuda::set_matmul_kernel(name);
+    EXPECT_EQ(cuda::matmul_kernel(), name);
+  }
+  cuda::set_matmul_kernel("naive");
+  EXPECT_EQ(message_of<ValueError>([] { cuda::set_matmul_kernel("fastest"); }),
+            "set_matmul_kernel: no matmul kernel is named 'fastest'; expected one of automatic, "
+            "naive, coalesced, tiled, register_1d, register_2d, vectorized, cublas");
+  EXPECT_EQ(cuda::matmul_kernel(), "naive");
+  cuda::set_matmul_kernel("automatic");
+}
+
+}  // namespace
+}  // namespace gradus

@@ -1,0 +1,181 @@
+#include <limits>
+
+#include "tests/cuda/compare.h"
+
+namespace gradus {
+namespace {
+
+constexpr ReduceOp kOps[] = {ReduceOp::sum, ReduceOp::mean, ReduceOp::amax, ReduceOp::amin};
+
+bool has_mean(ReduceOp op, ScalarType dtype) { return op != ReduceOp::mean || dtype != kLong; }
+
+std::string where(ReduceOp op, ScalarType dtype, const Layout& layout, const Dims& dims) {
+  std::string out = describe(name_of(op), dtype, layout.name) + " over ";
+  append(out, dims);
+  return out;
+}
+
+// Sums of n numbers of size 1 differ by roundings of the partial sums, whose size is about sqrt(n).
+double tolerance(ScalarType dtype, const Tensor& x, const Tensor& out) {
+  const auto n =
+      static_cast<double>(x.numel()) / static_cast<double>(std::max(out.numel(), int64_t{1}));
+  return rounding(dtype) * (1 + std::sqrt(n));
+}
+
+void compare(ReduceOp op, const Pair& x, const Dims& dims, const std::string& what) {
+  const Tensor wide = x.cpu.dtype() == kFloat ? raw::to(x.cpu, kDouble) : x.cpu;
+  const Tensor expected = raw::reduce(op, wide, dims);
+  expect_close(raw::reduce(op, x.gpu, dims), expected, tolerance(x.cpu.dtype(), x.cpu, expected),
+               what);
+}
+
+class CudaReduce : public GpuTest {};
+
+// Every set of dimensions of every layout.
+TEST_F(CudaReduce, EveryRowInEveryLayout) {
+  for (const Layout& layout : all_layouts())
+    for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
+      const Pair x = random_pair(dtype, layout);
+      for (unsigned set = 0; set < 1u << layout.sizes.size(); ++set) {
+        Dims dims;
+        bool empty = false;
+        for (size_t d = 0; d < layout.sizes.size(); ++d)
+          if (set >> d & 1) dims.push_back(static_cast<int64_t>(d)), empty |= layout.sizes[d] == 0;
+        if (set == 0 && !layout.sizes.empty()) continue;  // an empty list means all of them
+        for (const ReduceOp op : kOps)
+          if (has_mean(op, dtype) && !(empty && (op == ReduceOp::amax || op == ReduceOp::amin)))
+            compare(op, x, dims, where(op, dtype, layout, dims));
+      }
+    }
+}
+
+// Extents around those at which the kernels change their ways, with aligned and odd rows.
+TEST_F(CudaReduce, RowsAndColumnsOfEveryLength) {
+  for (const int64_t n :
+       {1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 64, 127, 256, 300, 1000, 1024, 1025, 1500, 4097})
+    for (const int64_t m : {int64_t{1}, int64_t{3}, int64_t{64}, pick(65, 200)})
+      for (const ScalarType dtype : {kFloat, kDouble}) {
+        const Layout layout = contiguous_layout("length " + std::to_string(n), {m, n}, pick(0, 3));
+        const Pair x = random_pair(dtype, layout);
+        const Layout columns =
+            contiguous_layout("columns of " + std::to_string(n), {n, m}, pick(0, 1) * 3);
+        const Pair y = random_pair(dtype, columns);
+        for (const ReduceOp op : {ReduceOp::sum, ReduceOp::amax}) {
+          compare(op, x, {1}, where(op, dtype, layout, {1}));
+          compare(op, y, {0}, where(op, dtype, columns, {0}));
+        }
+      }
+}
+
+// Long enough to be split over blocks and folded by a second launch.
+TEST_F(CudaReduce, SplitOverBlocks) {
+  const int64_t odd = pick(1, 999);
+  const Layout layouts[] = {contiguous_layout("one long row", {200000 + odd}),
+                            contiguous_layout("a long row at an odd address", {70000 + odd}, 1),
+                            contiguous_layout("three long rows", {3, 50001}),
+                            contiguous_layout("few long columns", {40000 + odd, 3}),
+                            contiguous_layout("vectors of columns", {9000 + odd, 8}),
+                            contiguous_layout("the middle of three", {2, 5000 + odd, 12}),
+                            {"every second", {60000}, {2}, 1}};
+  for (const Layout& layout : layouts)
+    for (const ScalarType dtype : {kFloat, kLong}) {
+      const Pair x = random_pair(dtype, layout);
+      for (int64_t d = 0; d < x.cpu.dim(); ++d)
+        for (const ReduceOp op : kOps)
+          if (has_mean(op, dtype)) compare(op, x, {d}, where(op, dtype, layout, {d}));
+    }
+}
+
+TEST_F(CudaReduce, WritesAViewAndNothingElse) {
+  const Pair x = random_pair(kLong, contiguous_layout("", {6, 7, 5}));
+  for (const int64_t d : {0, 1, 2}) {
+    Layout layout{"a view", {6, 7, 5}, {120, 16, 3}, 2};
+    layout.sizes[d] = 1;
+    const Pair out = random_pair(kLong, layout);
+    cpu_backend().reduce(ReduceOp::sum, x.cpu, out.cpu);
+    cuda_backend().reduce(ReduceOp::sum, x.gpu, out.gpu);
+    expect_close(out.gpu_all, out.cpu_all, 0, "dimension " + std::to_string(d));
+  }
+}
+
+TEST_F(CudaReduce, EmptySetsGiveTheStart) {
+  const Pair x = random_pair(kFloat, contiguous_layout("", {3, 0}));
+  expect_close(raw::reduce(ReduceOp::sum, x.gpu, Dims{1}),
+               raw::reduce(ReduceOp::sum, x.cpu, Dims{1}), 0, "sum");
+  for (const double value : doubles(raw::reduce(ReduceOp::mean, x.gpu, Dims{1})))
+    EXPECT_TRUE(std::isnan(value));
+}
+
+TEST_F(CudaReduce, NanPropagates) {
+  for (const int64_t n : {5, 3000, 50000}) {
+    const Tensor memory = random_memory(kFloat, n);
+    memory.data_ptr<float>()[pick(0, n - 1)] = std::numeric_limits<float>::quiet_NaN();
+    const Tensor x = raw::to(memory, Device(kCUDA));
+    for (const ReduceOp op : kOps)
+      EXPECT_TRUE(std::isnan(doubles(raw::reduce(op, x, Dims{0}))[0])) << name_of(op) << n;
+  }
+}
+
+TEST_F(CudaReduce, RepeatsBitForBit) {
+  const Pair x = random_pair(kFloat, contiguous_layout("", {300, 1001}));
+  for (const Dims& dims : {Dims{0}, Dims{1}, Dims{0, 1}}) {
+    const Tensor first = raw::reduce(ReduceOp::sum, x.gpu, dims);
+    expect_close(raw::reduce(ReduceOp::sum, x.gpu, dims), first, 0, "again");
+  }
+}
+
+TEST_F(CudaReduce, AFewThousandElementsAreOneLaunch) {
+  const Pair x = random_pair(kFloat, contiguous_layout("", {64, 60}));
+  for (const Dims& dims : {Dims{0}, Dims{1}, Dims{0, 1}}) {
+    const int64_t before = cuda::stats().kernel_launches;
+    raw::reduce(ReduceOp::sum, x.gpu, dims);
+    EXPECT_EQ(cuda::stats().kernel_launches - before, 1);
+  }
+}
+
+// --- Largest and smallest with their index
+// --------------------------------------------------------
+class CudaArgReduce : public GpuTest {};
+
+void compare_arg(bool largest, const Pair& x, int64_t dim, const std::string& what) {
+  const auto got = raw::arg_reduce("max", largest, x.gpu, dim);
+  const auto expected = raw::arg_reduce("max", largest, x.cpu, dim);
+  expect_close(got.values, expected.values, 0, what + ": values");
+  expect_close(got.indices, expected.indices, 0, what + ": indices");
+}
+
+// Integers of a small range, so that many are equal and the first has to win.
+TEST_F(CudaArgReduce, EveryDimensionOfEveryLayout) {
+  for (const Layout& layout : all_layouts())
+    for (const ScalarType dtype : {kFloat, kDouble, kLong, kBool}) {
+      const Pair x = random_pair(dtype, layout);
+      for (int64_t d = 0; d < x.cpu.dim(); ++d)
+        if (x.cpu.sizes()[d] > 0)
+          for (const bool largest : {false, true})
+            compare_arg(largest, x, d, describe(largest ? "max" : "min", dtype, layout.name));
+    }
+}
+
+TEST_F(CudaArgReduce, LongRowsAndColumns) {
+  for (const Dims& sizes : {Dims{3, 20000}, Dims{20000, 3}, Dims{700, 300}, Dims{1, 1}})
+    for (const ScalarType dtype : {kFloat, kLong}) {
+      const Pair x = random_pair(dtype, contiguous_layout("", sizes), {-20, 20});
+      for (const int64_t d : {0, 1}) compare_arg(d == 0, x, d, "long");
+    }
+}
+
+TEST_F(CudaArgReduce, TheFirstNanWins) {
+  Tensor memory = random_memory(kFloat, 3000);
+  const int64_t first = pick(0, 1500);
+  for (const int64_t i : {first, first + pick(1, 300), int64_t{2999}})
+    memory.data_ptr<float>()[i] = std::numeric_limits<float>::quiet_NaN();
+  const Tensor x = raw::to(memory, Device(kCUDA));
+  for (const bool largest : {false, true}) {
+    const auto got = raw::arg_reduce("max", largest, x, 0);
+    EXPECT_TRUE(std::isnan(doubles(got.values)[0]));
+    EXPECT_EQ(doubles(got.indices)[0], static_cast<double>(first));
+  }
+}
+
+}  // namespace
+}  // namespace gradus

@@ -1,0 +1,88 @@
+// IDX files for the tests of data/: made in memory, compressed, put into a temporary folder.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>  // mkdtemp
+#include <zlib.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gradus/tensor/error.h"
+
+namespace gradus::data {
+
+using Bytes = std::vector<uint8_t>;
+
+inline Bytes make_idx(const std::vector<uint32_t>& sizes, const Bytes& elements,
+                      uint8_t type = 0x08) {
+  Bytes out = {0, 0, type, static_cast<uint8_t>(sizes.size())};
+  for (const uint32_t size : sizes)
+    for (const int shift : {24, 16, 8, 0}) out.push_back(static_cast<uint8_t>(size >> shift));
+  out.insert(out.end(), elements.begin(), elements.end());
+  return out;
+}
+
+inline Bytes gzip(const Bytes& bytes) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  Bytes out(deflateBound(&stream, bytes.size()) + 64);
+  stream.next_in = const_cast<uint8_t*>(bytes.data());
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = out.data();
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+// A folder that goes away with everything in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "gradus-data-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) fail<Error>("cannot make ", name);
+    path_ = name;
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string path() const { return path_.string(); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  std::string write(const std::string& name, const Bytes& bytes) const {
+    std::ofstream(path_ / name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    return *this / name;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// The message of the E that `run` throws.
+template <class E, class F>
+std::string message_of(const F& run) {
+  try {
+    run();
+  } catch (const E& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "another type of exception: " << error.what();
+    return {};
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+inline ::testing::AssertionResult contains(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "\"" << text << "\" does not contain \"" << part << "\"";
+}
+
+}  // namespace gradus::data

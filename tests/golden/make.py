@@ -1,0 +1,315 @@
+#!/usr/bin/python3
+"""Writes the golden values that the C++ tests hold Gradus to, computed by PyTorch (1.13.1, CPU).
+
+    tests/golden/make.py          # rewrites tensor.inc, autograd.inc, nn.inc and optim.inc
+
+Each file is a C++ raw string of lines that tests/golden/golden.h reads:
+
+    let NAME = DTYPE [SIZES] VALUES      an input
+    WORDS = DTYPE [SIZES] VALUES         the result of a case; the test understands the words
+    WORDS = error                        the case is refused
+"""
+import itertools
+import pathlib
+import re
+
+import torch
+
+HERE = pathlib.Path(__file__).resolve().parent
+DTYPES = {"bool": torch.bool, "int64": torch.int64, "float32": torch.float32,
+          "float64": torch.float64}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+INF, NAN = float("inf"), float("nan")
+
+# Rows of elementwise.def that PyTorch knows under another name.
+OTHER_NAMES = {"step": lambda x: torch.heaviside(x, torch.zeros((), dtype=x.dtype))}
+
+
+def rows(kind):
+    """The names in elementwise.def, with PyTorch's function where it has one."""
+    text = (HERE / "../../tensor/elementwise.def").read_text()
+    for name in re.findall(rf"^{kind}\(\s*(\w+),", text, re.MULTILINE):
+        function = OTHER_NAMES.get(name) or getattr(torch, name, None)
+        if function:
+            yield name, function
+
+
+def number(value, dtype):
+    if dtype == torch.float32:
+        return repr(value.numpy().item()) if value.isnan() else str(value.numpy())
+    return repr(value.item()) if dtype.is_floating_point else str(int(value))
+
+
+def text(x):
+    values = [number(v, x.dtype) for v in x.detach().contiguous().view(-1)]
+    sizes = ",".join(map(str, x.shape))
+    return " ".join([NAMES[x.dtype], f"[{sizes}]", *values])
+
+
+class Writer:
+    def __init__(self, name):
+        self.path = HERE / f"{name}.inc"
+        self.lines = []
+
+    def let(self, name, x):
+        self.lines.append(f"let {name} = {text(x)}")
+        return x
+
+    def case(self, words, compute):
+        """One line for a tensor; several, told apart by a last word, for a dict of them."""
+        try:
+            result = compute()
+        except (RuntimeError, IndexError):
+            result = None
+        for key, value in result.items() if isinstance(result, dict) else [("", result)]:
+            line = f"{words} {key}".strip()
+            self.lines.append(f"{line} = " + ("error" if value is None else text(value)))
+
+    def close(self):
+        body = "\n".join(self.lines)
+        self.path.write_text(f'R"golden(\n{body}\n)golden"\n')
+
+
+def elementwise(out):
+    special = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -3.25, 20.0, -20.0, 100.0, -100.0, 1e-30, 1e30,
+               -1e30, INF, -INF, NAN]
+    xs = {}
+    for name in ("float32", "float64"):
+        xs[name] = out.let(f"x.{name}", torch.tensor(special, dtype=DTYPES[name]))
+    xs["int64"] = out.let("x.int64", torch.tensor([0, 1, -1, 2, -3, 7, 1000000007]))
+    xs["bool"] = out.let("x.bool", torch.tensor([True, False]))
+    for op, f in rows("UNARY"):
+        for name, x in xs.items():
+            out.case(f"unary {op} x.{name}", lambda: f(x))
+    pairs = [0.0, -0.0, 0.5, 1.0, -1.0, 2.0, -3.0, 2.5, 1e20, INF, -INF, NAN]
+    ps = {name: torch.tensor(pairs, dtype=DTYPES[name]) for name in ("float32", "float64")}
+    ps["int64"] = torch.tensor([0, 1, -1, 2, -3, 7])
+    for name, x in ps.items():
+        out.let(f"p.{name}", x)
+    for op, f in itertools.chain(rows("BINARY"), rows("COMPARISON")):
+        for name, x in ps.items():
+            out.case(f"outer {op} p.{name}", lambda: f(x[:, None], x[None, :]))
+
+
+def promotion(out):
+    values = {"bool": [True, False], "int64": [3, 2], "float32": [0.5, 3.0],
+              "float64": [1.25, 2.0]}
+    tensors = {}
+    for name, v in values.items():
+        tensors[f"v.{name}"] = out.let(f"v.{name}", torch.tensor(v, dtype=DTYPES[name]))
+        tensors[f"s.{name}"] = out.let(f"s.{name}", torch.tensor(v[0], dtype=DTYPES[name]))
+    numbers = {"true": True, "2": 2, "1.5": 1.5}
+    functions = dict(itertools.chain(rows("BINARY"), rows("COMPARISON")))
+    for op in ("add", "sub", "mul", "div", "pow", "maximum", "xlogy", "eq", "lt"):
+        f = functions[op]
+        for a, b in itertools.product(tensors, tensors):
+            out.case(f"binary {op} {a} {b}", lambda: f(tensors[a], tensors[b]))
+        if op == "maximum":
+            continue  # PyTorch has it for tensors only
+        for a, n in itertools.product(tensors, numbers):
+            out.case(f"with_number {op} {a} {n}", lambda: f(tensors[a], numbers[n]))
+    for op in ("sub", "div", "pow"):
+        for a, n in itertools.product(tensors, numbers):
+            reverse = {"sub": lambda x, y: x - y, "div": lambda x, y: x / y,
+                       "pow": lambda x, y: x ** y}[op]
+            out.case(f"number_with {op} {n} {a}", lambda: reverse(numbers[n], tensors[a]))
+    for op in ("add", "div", "pow"):
+        for a, b in itertools.product(tensors, tensors):
+            out.case(f"in_place {op} {a} {b}",
+                     lambda: getattr(tensors[a].clone(), f"{op}_")(tensors[b]))
+
+
+def reductions(out):
+    torch.manual_seed(1)
+    plain = torch.randn(2, 3, 4, dtype=torch.float64)
+    ties = torch.randint(-2, 3, (2, 3, 4))
+    nan = plain.clone()
+    nan[0, 1, 2] = nan[1, 2, 0] = NAN
+    infinite = plain.clone()
+    infinite[0, 0, 0], infinite[1, 0, 0], infinite[1, 1, 3] = INF, -INF, INF
+    inputs = {"plain": plain, "float": plain.float(), "ties": ties.double(), "ints": ties,
+              "bools": ties > 0, "nan": nan, "infinite": infinite,
+              "empty": torch.zeros(2, 0, 3, dtype=torch.float64), "scalar": plain[0, 0, 0]}
+    functions = {"sum": torch.sum, "mean": torch.mean, "amax": torch.amax, "amin": torch.amin}
+    for name, x in inputs.items():
+        out.let(name, x)
+        dims = [d for n in range(x.dim() + 1) for d in itertools.combinations(range(x.dim()), n)]
+        if name in ("float", "nan", "bools", "infinite"):
+            dims = dims[:4]
+        for op, f in functions.items():
+            for d, keep in itertools.product(dims, (False, True)):
+                listed = ",".join(map(str, d)) or "all"
+                out.case(f"reduce {op} {name} {listed} {int(keep)}",
+                         lambda: f(x, dim=d if d else tuple(range(x.dim())), keepdim=keep))
+        for op, f in (("max", torch.max), ("min", torch.min)):
+            for d, keep in itertools.product(range(-1, x.dim()), (False, True)):
+                out.case(f"extreme {op} {name} {d} {int(keep)}",
+                         lambda: dict(zip(("values", "indices"), f(x, d, keepdim=keep))))
+        for op, f in (("argmax", torch.argmax), ("argmin", torch.argmin)):
+            out.case(f"arg {op} {name} all 0", lambda: f(x))
+            for d, keep in itertools.product(range(x.dim()), (False, True)):
+                out.case(f"arg {op} {name} {d} {int(keep)}", lambda: f(x, d, keepdim=keep))
+        for dtype in DTYPES:
+            for op in ("sum", "mean"):
+                out.case(f"reduce_as {op} {name} {dtype}",
+                         lambda: functions[op](x, dtype=DTYPES[dtype]))
+    wide = torch.randn(3, 4, dtype=torch.float64) * 5
+    wide[0, 1], wide[1, 2] = 1000.0, -INF
+    out.let("wide", wide)
+    for op, f in (("softmax", torch.softmax), ("log_softmax", torch.log_softmax)):
+        for name, x in [("wide", wide), ("plain", plain), ("float", plain.float()),
+                        ("scalar", plain[0, 0, 0])]:
+            for d in range(-1, x.dim()):
+                out.case(f"{op} {name} {d}", lambda: f(x, d))
+
+
+def products(out):
+    torch.manual_seed(2)
+    shapes = [(3,), (4,), (2, 3), (3, 4), (4, 3), (0, 3), (3, 0), (2, 2, 3), (2, 3, 2), (2, 1, 3, 4),
+              (5, 4, 2), (1, 3, 4)]
+    names = {}
+    for shape in shapes:
+        name = "m." + "x".join(map(str, shape))
+        names[name] = out.let(name, torch.randn(shape, dtype=torch.float64))
+    for a, b in itertools.product(names, names):
+        out.case(f"matmul {a} {b}", lambda: torch.matmul(names[a], names[b]))
+    for dtype in (torch.int64, torch.float32):
+        name = NAMES[dtype]
+        a = out.let(f"a.{name}", (torch.randn(2, 3) * 4).to(dtype))
+        b = out.let(f"b.{name}", (torch.randn(3, 2) * 4).to(dtype))
+        out.case(f"matmul a.{name} b.{name}", lambda: a @ b)
+
+
+def gradients(f, inputs):
+    """The result of f, and the gradients by each input of its sum weighted with 1, 2, 3, ..."""
+    leaves = [x.clone().requires_grad_() for x in inputs]
+    y = f(*leaves)
+    weights = torch.arange(1, y.numel() + 1, dtype=y.dtype).view(y.shape)
+    grads = torch.autograd.grad((y * weights).sum(), leaves, allow_unused=True)
+    return {"y": y, **{f"grad{i}": torch.zeros_like(leaves[i]) if g is None else g
+                       for i, g in enumerate(grads)}}
+
+
+def derivatives(out):
+    x = out.let("x", torch.tensor([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0], dtype=torch.float64))
+    for op, f in rows("UNARY"):
+        if op != "step":  # heaviside has no derivative in PyTorch
+            out.case(f"unary {op} x", lambda: gradients(f, [x]))
+    for op, f in rows("BINARY"):
+        a, b = x.view(7, 1), x
+        out.case(f"outer {op} x", lambda: gradients(lambda p, q: f(p.view(7, 1), q), [x, x]))
+    for name, values in (("distinct", [[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]]),
+                         ("tied", [[2.0, 2.0, 1.0], [0.0, 2.0, 0.0]])):
+        m = out.let(name, torch.tensor(values, dtype=torch.float64))
+        for op in ("sum", "mean", "amax", "amin", "max", "min"):
+            f = getattr(torch, op)
+            out.case(f"reduce {op} {name} all", lambda: gradients(f, [m]))
+            for d in (0, 1):
+                g = (lambda t: f(t, d).values) if op in ("max", "min") else (lambda t: f(t, d))
+                out.case(f"reduce {op} {name} {d}", lambda: gradients(g, [m]))
+    torch.manual_seed(3)
+    a = out.let("a", torch.randn(3, 4, dtype=torch.float64))
+    b = out.let("b", torch.randn(4, dtype=torch.float64))
+    c = out.let("c", torch.randn(4, 2, dtype=torch.float64))
+    index = out.let("index", torch.tensor([[0, 2, 2, 1], [1, 0, 2, 2]]))
+    # The same expressions stand in tests/autograd/golden_test.cpp.
+    composites = {
+        "sigmoid_product": (lambda a, b: torch.sigmoid(a * b), [a, b]),
+        "layer": (lambda a, c: torch.tanh(a @ c), [a, c]),
+        "normalised": (lambda a: (a - a.mean(1, True)) / (a.square().mean(1, True) + 1).sqrt(), [a]),
+        "log_sum_exp": (lambda a: a.exp().sum(0).log(), [a]),
+        "log_softmax": (lambda a: torch.log_softmax(a, 1), [a]),
+        "softmax": (lambda a: torch.softmax(a, 0), [a]),
+        "views": (lambda a, b: (a.t()[1:3] * b.expand(3, 4).t()[:2]).reshape(3, 2), [a, b]),
+        "gather": (lambda a: torch.gather(a, 0, index) * a[:2], [a]),
+        "scatter_add": (lambda a, b: torch.scatter_add(a, 0, index, b.expand(2, 4)), [a, b]),
+        "reused": (lambda a: a * a.sum() / (a + 5), [a]),
+        "detached": (lambda a: a * a.detach(), [a]),
+        "number_minus": (lambda a: 2 - 3 / (a.square() + 1) + 2 ** 0.5 * a, [a]),
+    }
+    for name, (f, inputs) in composites.items():
+        out.case(f"composite {name}", lambda: gradients(f, inputs))
+    # Gradients of gradients: d/da sum((dy/da)^2).
+    for name, f in (("cube", lambda t: t * t * t), ("tanh", torch.tanh),
+                    ("softmax", lambda t: torch.softmax(t, 1).square())):
+        def twice():
+            leaf = a.clone().requires_grad_()
+            g, = torch.autograd.grad(f(leaf).sum(), leaf, create_graph=True)
+            return torch.autograd.grad(g.square().sum(), leaf)[0]
+        out.case(f"twice {name}", twice)
+
+
+def layers(out):
+    torch.manual_seed(4)
+    weight = out.let("weight", torch.randn(2, 3, dtype=torch.float64))
+    bias = out.let("bias", torch.randn(2, dtype=torch.float64))
+    for name, shape in (("one", (3,)), ("rows", (4, 3)), ("batch", (2, 2, 3)), ("none", (0, 3))):
+        x = out.let(f"x.{name}", torch.randn(shape, dtype=torch.float64))
+        linear = torch.nn.functional.linear
+        out.case(f"linear x.{name}", lambda: gradients(linear, [x, weight, bias]))
+        out.case(f"linear_no_bias x.{name}", lambda: gradients(linear, [x, weight]))
+    scores = out.let("scores", torch.randn(4, 3, dtype=torch.float64) * 3)
+    targets = out.let("targets", torch.randn(4, 3, dtype=torch.float64))
+    classes = out.let("classes", torch.tensor([0, 2, 1, 2]))
+    huge = out.let("huge", torch.tensor([[1000.0, -1000.0, 0.0], [-1e30, 1e30, 0.0]],
+                                        dtype=torch.float64))
+    first = out.let("first", scores[0])
+    few = out.let("few", torch.tensor([1, 1]))
+    one_class = out.let("one_class", torch.tensor(1))
+    for r in ("none", "mean", "sum"):
+        mse, ce = torch.nn.functional.mse_loss, torch.nn.functional.cross_entropy
+        nll = torch.nn.functional.nll_loss
+        out.case(f"mse_loss scores targets {r}",
+                 lambda: gradients(lambda x, y: mse(x, y, reduction=r), [scores, targets]))
+        out.case(f"cross_entropy scores classes {r}",
+                 lambda: gradients(lambda x: ce(x, classes, reduction=r), [scores]))
+        out.case(f"cross_entropy huge few {r}",
+                 lambda: gradients(lambda x: ce(x, few, reduction=r), [huge]))
+        out.case(f"nll_loss scores classes {r}",
+                 lambda: gradients(lambda x: nll(x, classes, reduction=r), [scores]))
+        out.case(f"cross_entropy first one_class {r}",
+                 lambda: gradients(lambda x: ce(x, one_class, reduction=r), [first]))
+
+
+def trajectories(out):
+    """Five steps on sum((p - target)^4) from the same start; the parameter after each."""
+    start = out.let("start", torch.tensor([1.0, -2.0, 0.25, 3.0], dtype=torch.float64))
+    target = out.let("target", torch.tensor([0.5, -1.0, 0.25, 2.5], dtype=torch.float64))
+    base = dict(lr=0.05, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=0, maximize=0)
+    settings = [{}, {"momentum": 0.9}, {"momentum": 0.9, "dampening": 0.4}, {"weight_decay": 0.1},
+                {"momentum": 0.9, "weight_decay": 0.1}, {"momentum": 0.9, "nesterov": 1},
+                {"momentum": 0.7, "nesterov": 1, "weight_decay": 0.2}, {"maximize": 1},
+                {"momentum": 0.5, "maximize": 1, "weight_decay": 0.1},
+                {"momentum": 0.5, "dampening": 0.5, "maximize": 1, "lr": 0.01},
+                {"dampening": 0.5}, {"lr": 0.0}]
+    for dtype, changed in itertools.product((torch.float64, torch.float32), settings):
+        o = {**base, **changed}
+
+        def run():
+            p = start.to(dtype).clone().requires_grad_()
+            sgd = torch.optim.SGD([p], lr=o["lr"], momentum=o["momentum"],
+                                  dampening=o["dampening"], weight_decay=o["weight_decay"],
+                                  nesterov=bool(o["nesterov"]), maximize=bool(o["maximize"]))
+            steps = []
+            for _ in range(5):
+                sgd.zero_grad()
+                (p - target.to(dtype)).square().square().sum().backward()
+                sgd.step()
+                steps.append(p.detach().clone())
+            return torch.stack(steps)
+        words = " ".join(f"{o[k]}" for k in base)
+        out.case(f"sgd {NAMES[dtype]} {words}", run)
+
+
+def main():
+    torch.set_num_threads(1)
+    for name, parts in (("tensor", (elementwise, promotion, reductions, products)),
+                        ("autograd", (derivatives,)), ("nn", (layers,)),
+                        ("optim", (trajectories,))):
+        out = Writer(name)
+        for part in parts:
+            part(out)
+        out.close()
+
+
+main()

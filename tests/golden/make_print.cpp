@@ -1,0 +1,18 @@
+// Writes print.inc, what libtorch prints for the tensors of print_cases.h (libtorch-dev 1.13.1):
+//
+//   g++ -std=c++17 -I. make_print.cpp -I/usr/include/torch/csrc/api/include -ltorch -ltorch_cpu
+//   -lc10
+//   ./a.out > print.inc
+#include <torch/torch.h>
+
+#include <iostream>
+
+namespace lib = torch;
+#include "print_cases.h"
+
+int main() {
+  std::cout << "R\"golden(";
+  for (const auto& [name, text] : print_cases::printed())
+    std::cout << "=== " << name << '\n' << text << '\n';
+  std::cout << ")golden\"\n";
+}

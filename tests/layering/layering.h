@@ -1,0 +1,15 @@
+// The rules of the house, read off the source tree:
+// - includes point downward: each folder may include itself and those below it;
+// - nothing above tensor/ includes cpu/ or cuda/, save the public headers of cuda/;
+// - a public header includes no CUDA header, and only public headers;
+// - no source file has more than 500 lines.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+// Every breach in the tree under `root`, sorted, one line each: "FILE:LINE: what and why".
+// `public_cuda` are the headers of cuda/ that users may include.
+std::vector<std::string> breaches(const std::filesystem::path& root,
+                                  const std::vector<std::string>& public_cuda);

@@ -1,0 +1,141 @@
+#include "layering.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> public_cuda() {
+  std::istringstream names(GRADUS_PUBLIC_CUDA);
+  return {std::istream_iterator<std::string>(names), {}};
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += line + '\n';
+  return text;
+}
+
+// A small tree on disk that keeps every rule, until a test plants a breach.
+class Planted : public testing::Test {
+ protected:
+  Planted() : root_(fs::temp_directory_path() / ("gradus-layering-" + std::to_string(getpid()))) {
+    fs::remove_all(root_);
+    plant("gradus.h", "#include \"gradus/nn/linear.h\"\n#include \"gradus/cuda/stream.h\"\n");
+    plant("tensor/tensor.h", "#include <vector>\n#include \"gradus/tensor/ops.def\"\n");
+    plant("cpu/map.cpp", "#include <omp.h>\n#include \"gradus/tensor/tensor.h\"\n");
+    plant("cuda/stream.h", "#include \"gradus/tensor/tensor.h\"\n");
+    plant("cuda/launch.h", "#include <cuda_runtime.h>\n");
+    plant("cuda/map.cu", "#include \"gradus/cuda/launch.h\"\n");
+    plant("autograd/node.cpp", "#include \"gradus/cuda/stream.h\"\n");
+    plant("nn/linear.h", "#include \"gradus/nn/module.h\"\n#include \"gradus/autograd/node.h\"\n");
+    plant("nn/parallel/replicas.h", "#include \"gradus/optim/sgd.h\"\n");
+    plant("optim/sgd.h", "#include \"gradus/tensor/tensor.h\"\n");
+    plant("tests/cpu/map_test.cpp", "#include \"helper.h\"\n#include \"gradus/cpu/map.h\"\n");
+    plant("build/x.h", "#include \"anything.h\"\n");
+  }
+  ~Planted() override { fs::remove_all(root_); }
+
+  void plant(const std::string& path, const std::string& text) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  std::string found() { return joined(breaches(root_, public_cuda())); }
+
+ private:
+  fs::path root_;
+};
+
+TEST(Layering, TheTreeKeepsTheRules) {
+  EXPECT_EQ(joined(breaches(GRADUS_SOURCE_DIR, public_cuda())), "");
+}
+
+TEST_F(Planted, ACleanTreeHasNoBreach) { EXPECT_EQ(found(), ""); }
+
+TEST_F(Planted, AnArrowThatPointsUp) {
+  plant("tensor/raw.cpp", "#include <vector>\n#include \"gradus/autograd/node.h\"\n");
+  EXPECT_EQ(found(), "tensor/raw.cpp:2: tensor/ includes autograd/node.h, which is not below it\n");
+}
+
+TEST_F(Planted, ASibling) {
+  plant("optim/adam.cpp", "#  include   \"gradus/nn/module.h\"\n");
+  EXPECT_EQ(found(), "optim/adam.cpp:1: optim/ includes nn/module.h, which is not below it\n");
+}
+
+TEST_F(Planted, ABackendIncludesTheOther) {
+  plant("cuda/copy.cu", "#include \"gradus/cpu/copy.h\"\n");
+  EXPECT_EQ(found(), "cuda/copy.cu:1: cuda/ includes cpu/copy.h, which is not below it\n");
+}
+
+TEST_F(Planted, AnInternalHeaderOfABackend) {
+  plant("autograd/engine.cpp",
+        "#include \"gradus/cpu/map.h\"\n#include \"gradus/cuda/launch.h\"\n");
+  EXPECT_EQ(found(),
+            "autograd/engine.cpp:1: autograd/ includes cpu/map.h, which is not below it\n"
+            "autograd/engine.cpp:2: autograd/ includes cuda/launch.h, which is not below it\n");
+}
+
+TEST_F(Planted, TensorMayNotEvenIncludeThePublicHeadersOfCuda) {
+  plant("tensor/to.cpp", "#include \"gradus/cuda/stream.h\"\n");
+  EXPECT_EQ(found(), "tensor/to.cpp:1: tensor/ includes cuda/stream.h, which is not below it\n");
+}
+
+TEST_F(Planted, NnMayNotIncludeItsParallelRoom) {
+  plant("nn/module.cpp", "#include \"gradus/nn/parallel/replicas.h\"\n");
+  EXPECT_EQ(found(),
+            "nn/module.cpp:1: nn/ includes nn/parallel/replicas.h, which is not below it\n");
+}
+
+TEST_F(Planted, TheUmbrellaIsNotBelowTheLibrary) {
+  plant("data/loader.cpp", "#include \"gradus/gradus.h\"\n");
+  EXPECT_EQ(found(), "data/loader.cpp:1: data/ includes gradus.h, which is not below it\n");
+}
+
+TEST_F(Planted, ARelativeInclude) {
+  plant("nn/init.cpp", "#include \"../cpu/map.h\"\n");
+  EXPECT_EQ(found(),
+            "nn/init.cpp:1: includes \"../cpu/map.h\"; write it as \"gradus/FOLDER/...\"\n");
+}
+
+TEST_F(Planted, ACudaHeaderInAPublicHeader) {
+  plant("cuda/event.h", "#include <cuda_runtime_api.h>\n");
+  plant("nn/loss.h", "#include <cublas_v2.h>\n");
+  plant("data/loader.h", "#include <cuda/std/atomic>\n");
+  EXPECT_EQ(found(),
+            "cuda/event.h:1: is a public header and includes <cuda_runtime_api.h>\n"
+            "data/loader.h:1: is a public header and includes <cuda/std/atomic>\n"
+            "nn/loss.h:1: is a public header and includes <cublas_v2.h>\n");
+}
+
+TEST_F(Planted, APublicHeaderIncludesAnInternalOneOfCuda) {
+  plant("gradus.h", "#include \"gradus/cuda/launch.h\"\n");
+  plant("cuda/event.h", "#include \"gradus/cuda/launch.h\"\n");
+  EXPECT_EQ(found(),
+            "cuda/event.h:1: is a public header and includes cuda/launch.h, which is not\n"
+            "gradus.h:1: is a public header and includes cuda/launch.h, which is not\n");
+}
+
+TEST_F(Planted, ALongFile) {
+  std::string line = "// one\n", text;
+  for (int i = 0; i < 500; ++i) text += line;
+  plant("tests/cpu/long_test.cpp", text);
+  EXPECT_EQ(found(), "");
+  plant("tests/cpu/long_test.cpp", text + line);
+  EXPECT_EQ(found(),
+            "tests/cpu/long_test.cpp:501: has 501 lines, more than 500; give a part of it a file "
+            "of its own\n");
+}
+
+TEST_F(Planted, AFolderWithoutAPlace) {
+  plant("misc/helpers.h", "#pragma once\n");
+  EXPECT_EQ(found(),
+            "misc/helpers.h:1: folder misc has no place in tests/layering/layering.cpp; give it "
+            "one\n");
+}
+
+}  // namespace

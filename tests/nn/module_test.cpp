@@ -1,0 +1,153 @@
+#include <sstream>
+
+#include "tests/autograd/support.h"
+
+namespace gradus {
+namespace {
+
+struct NetImpl : nn::Module {
+  NetImpl() : fc1(register_module("fc1", nn::Linear(4, 3))) {
+    fc2 = register_module("fc2", nn::Linear(nn::LinearOptions(3, 2).bias(false)));
+    steps = register_buffer("steps", zeros({1}, kLong));
+    scale = register_parameter("scale", ones({2}));
+  }
+  Tensor forward(const Tensor& x) { return fc2(fc1(x).relu()) * scale; }
+  nn::Linear fc1{nullptr}, fc2{nullptr};
+  Tensor steps, scale;
+};
+GRADUS_MODULE(Net);
+
+TEST(Module, ListsParametersAndBuffersByPathInOrder) {
+  const Net net;
+  EXPECT_EQ(net->named_parameters().keys(),
+            (std::vector<std::string>{"scale", "fc1.weight", "fc1.bias", "fc2.weight"}));
+  EXPECT_EQ(net->named_parameters(/*recurse=*/false).size(), 1u);
+  EXPECT_EQ(net->named_buffers().keys(), std::vector<std::string>{"steps"});
+  EXPECT_EQ(net->parameters().size(), 4u);
+  EXPECT_EQ(net->children().size(), 2u);
+  EXPECT_TRUE(net->named_parameters()["fc1.weight"].is_same(net->fc1->weight));
+}
+
+TEST(Module, TrainAndEvalReachTheChildren) {
+  const Net net;
+  EXPECT_TRUE(net->fc1->is_training());
+  net->eval();
+  EXPECT_FALSE(net->fc1->is_training());
+  net->train();
+  EXPECT_TRUE(net->fc2->is_training());
+}
+
+TEST(Module, ToConvertsInPlaceAndKeepsIntegerBuffers) {
+  const Net net;
+  const Tensor weight = net->fc1->weight;
+  net->forward(ones({1, 4})).sum().backward();
+  net->to(kDouble);
+  EXPECT_EQ(weight.dtype(), kDouble);
+  EXPECT_EQ(weight.grad().dtype(), kDouble);
+  EXPECT_EQ(net->steps.dtype(), kLong);
+  EXPECT_TRUE(weight.requires_grad());
+  net->zero_grad();
+  net->forward(ones({1, 4}, kDouble)).sum().backward();
+  EXPECT_EQ(weight.grad().dtype(), kDouble);
+  expect_error<TypeError>([&] { net->to(kLong); }, "not a floating point type");
+}
+
+TEST(Module, ZeroGradForgetsOrFillsWithZeros) {
+  const Net net;
+  net->forward(ones({1, 4})).sum().backward();
+  net->zero_grad(/*set_to_none=*/false);
+  expect_values(net->scale.grad(), {0, 0});
+  net->zero_grad();
+  EXPECT_FALSE(net->scale.grad().defined());
+}
+
+TEST(Module, RefusesNamesThatAreTakenOrUnusable) {
+  const Net net;
+  expect_error<ValueError>([&] { net->register_parameter("scale", ones({1})); }, "'scale'");
+  expect_error<ValueError>([&] { net->register_buffer("fc1", ones({1})); }, "taken");
+  expect_error<ValueError>([&] { net->register_buffer("a.b", ones({1})); }, "dot");
+  expect_error<ValueError>([&] { net->register_parameter("", ones({1})); }, "not empty");
+}
+
+TEST(Module, AnEmptyHolderSaysSo) {
+  const nn::Linear empty_holder(nullptr);
+  expect_error<Error>([&] { empty_holder->forward(ones({1})); }, "empty module holder");
+}
+
+TEST(Linear, StartsAsPyTorchDoes) {
+  manual_seed(3);
+  const nn::Linear fc(100, 50);
+  EXPECT_EQ(fc->weight.sizes(), IntArrayRef({50, 100}));
+  EXPECT_EQ(fc->bias.sizes(), IntArrayRef({50}));
+  // Uniform in +-1/sqrt(100): bounds hold, and the spread is that of a uniform distribution.
+  for (const Tensor& p : {fc->weight, fc->bias}) {
+    EXPECT_LT(p.abs().max().item<double>(), 0.1);
+    EXPECT_NEAR(p.square().mean().sqrt().item<double>(), 0.1 / std::sqrt(3.0), 0.01);
+  }
+}
+
+TEST(Linear, ComputesXWTransposedPlusB) {
+  const nn::Linear fc(2, 3);
+  const NoGradGuard guard;
+  fc->weight.copy_(tensor({{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}}));
+  fc->bias.copy_(tensor({0.5, -0.5, 1.0}));
+  expect_values(fc(tensor({1.0, -1.0})), {-0.5, -1.5, 0});
+  EXPECT_EQ(fc(ones({4, 5, 2})).sizes(), IntArrayRef({4, 5, 3}));
+  EXPECT_EQ(fc(ones({0, 2})).sizes(), IntArrayRef({0, 3}));
+}
+
+TEST(Linear, ExplainsAWrongInput) {
+  const nn::Linear fc(784, 10);
+  expect_error<ValueError>([&] { fc(ones({64, 28, 28})); },
+                           "linear: input [64, 28, 28] has last dimension 28, expected "
+                           "in_features = 784; flatten it first?");
+  expect_error<TypeError>([&] { fc(ones({64, 784}, kDouble)); }, "convert one with .to");
+  expect_error<ValueError>([] { nn::Linear(0, 3); }, "in_features = 0");
+}
+
+TEST(Sequential, RunsItsModulesInOrder) {
+  nn::Sequential net(nn::Linear(3, 4), nn::ReLU(), nn::Linear(4, 2));
+  EXPECT_EQ(net->size(), 3u);
+  EXPECT_EQ(net->named_parameters().keys(),
+            (std::vector<std::string>{"0.weight", "0.bias", "2.weight", "2.bias"}));
+  const Tensor x = randn({5, 3});
+  const Tensor expected =
+      net->at<nn::LinearImpl>(2).forward(net->at<nn::LinearImpl>(0).forward(x).relu());
+  expect_values(net->forward(x), to_vector(expected), 0);
+  net->push_back(nn::ReLU());
+  EXPECT_EQ(net->size(), 4u);
+  expect_error<IndexError>([&] { net->ptr(4); }, "out of range");
+  expect_error<TypeError>([&] { net->at<nn::LinearImpl>(1); }, "another class");
+  expect_error<Error>([] { nn::Sequential()->forward(ones({1})); }, "no modules");
+}
+
+TEST(Sequential, TakesNamesAndModulesOfOnesOwn) {
+  nn::Sequential net({{"first", Net()}, {"act", nn::ReLU()}});
+  EXPECT_TRUE(net->named_parameters().contains("first.fc1.weight"));
+  EXPECT_EQ(net->forward(ones({2, 4})).sizes(), IntArrayRef({2, 2}));
+}
+
+TEST(Module, PrintsItsStructure) {
+  std::ostringstream out;
+  out << nn::Linear(3, 4);
+  EXPECT_EQ(out.str(), "gradus::nn::Linear(in_features=3, out_features=4, bias=true)");
+}
+
+TEST(Losses, RefuseWhatWouldBroadcastOrMisread) {
+  expect_error<ValueError>([] { mse_loss(ones({3}), ones({3, 1})); }, "they must agree");
+  const Tensor logits = randn({2, 3});
+  expect_error<TypeError>([&] { cross_entropy_loss(logits, ones({2})); }, "int64");
+  expect_error<ValueError>([&] { cross_entropy_loss(logits, zeros({3}, kLong)); },
+                           "one class number per row");
+  expect_error<IndexError>([&] { cross_entropy_loss(logits, tensor({0, 3})); }, "index 3");
+  expect_error<IndexError>([&] { cross_entropy_loss(logits, tensor({-1, 0})); }, "index -1");
+}
+
+TEST(Losses, OneHotMarksTheClass) {
+  expect_values(one_hot(tensor({2, 0}), 3), {0, 0, 1, 1, 0, 0});
+  EXPECT_EQ(one_hot(tensor({{1, 4}})).sizes(), IntArrayRef({1, 2, 5}));
+  expect_error<IndexError>([] { one_hot(tensor({0, 3}), 3); }, "target 3");
+}
+
+}  // namespace
+}  // namespace gradus

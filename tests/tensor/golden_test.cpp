@@ -1,0 +1,130 @@
+// The operations on tensors against PyTorch's results (tests/golden/make.py).
+#include "tests/golden/golden.h"
+
+#include <set>
+
+namespace gradus::test {
+namespace {
+
+const Golden& golden() {
+  static const Golden read(
+#include "tests/golden/tensor.inc"
+  );
+  return read;
+}
+
+const std::map<std::string, Tensor (*)(const Tensor&)> kUnary = {
+#define UNARY(name, ...) {#name, [](const Tensor& x) { return gradus::name(x); }},
+#include "gradus/tensor/elementwise.def"
+};
+
+struct BinaryForms {
+  Tensor (*tensors)(const Tensor&, const Tensor&);
+  Tensor (*number_right)(const Tensor&, const Scalar&);
+  Tensor (*number_left)(const Scalar&, const Tensor&);
+  Tensor& (Tensor::*in_place)(const Tensor&);
+};
+const std::map<std::string, BinaryForms> kBinary = {
+#define BINARY(name, ...)                                                \
+  {#name,                                                                \
+   {[](const Tensor& x, const Tensor& y) { return gradus::name(x, y); }, \
+    [](const Tensor& x, const Scalar& y) { return gradus::name(x, y); }, \
+    [](const Scalar& x, const Tensor& y) { return gradus::name(x, y); }, \
+    static_cast<Tensor& (Tensor::*)(const Tensor&)>(&Tensor::name##_)}},
+#define COMPARISON(name, ...)                                            \
+  {#name,                                                                \
+   {[](const Tensor& x, const Tensor& y) { return gradus::name(x, y); }, \
+    [](const Tensor& x, const Scalar& y) { return gradus::name(x, y); }, nullptr, nullptr}},
+#include "gradus/tensor/elementwise.def"
+};
+
+Scalar number(const std::string& text) {
+  if (text == "true") return true;
+  if (text == "2") return 2;
+  return std::stod(text);
+}
+
+ScalarType dtype_named(const std::string& name) {
+  for (ScalarType dtype : {kBool, kLong, kFloat})
+    if (short_name(dtype) == name) return dtype;
+  return kDouble;
+}
+
+Tensor unary(const Words& w) { return kUnary.at(w[1])(golden()[w[2]]); }
+Tensor outer(const Words& w) {
+  const Tensor x = golden()[w[2]];
+  return kBinary.at(w[1]).tensors(x.unsqueeze(1), x.unsqueeze(0));
+}
+Tensor binary(const Words& w) { return kBinary.at(w[1]).tensors(golden()[w[2]], golden()[w[3]]); }
+Tensor with_number(const Words& w) {
+  return kBinary.at(w[1]).number_right(golden()[w[2]], number(w[3]));
+}
+Tensor number_with(const Words& w) {
+  return kBinary.at(w[1]).number_left(number(w[2]), golden()[w[3]]);
+}
+Tensor in_place(const Words& w) {
+  Tensor x = golden()[w[2]].clone();
+  return (x.*kBinary.at(w[1]).in_place)(golden()[w[3]]);
+}
+
+Tensor reduce(const Words& w) {
+  const Tensor x = golden()[w[2]];
+  const std::vector<int64_t> dims = parse_dims(w[3]);
+  const bool keepdim = w[4] == "1";
+  if (w[1] == "sum") return x.sum(dims, keepdim);
+  if (w[1] == "mean") return x.mean(dims, keepdim);
+  return w[1] == "amax" ? x.amax(dims, keepdim) : x.amin(dims, keepdim);
+}
+Tensor reduce_as(const Words& w) {
+  const Tensor x = golden()[w[2]];
+  return w[1] == "sum" ? x.sum(dtype_named(w[3])) : x.mean(dtype_named(w[3]));
+}
+Tensor extreme(const Words& w) {
+  const Tensor x = golden()[w[2]];
+  const int64_t dim = std::stoll(w[3]);
+  const auto [values, indices] = w[1] == "max" ? x.max(dim, w[4] == "1") : x.min(dim, w[4] == "1");
+  return w[5] == "values" ? values : indices;
+}
+Tensor arg(const Words& w) {
+  const Tensor x = golden()[w[2]];
+  std::optional<int64_t> dim;
+  if (w[3] != "all") dim = std::stoll(w[3]);
+  return w[1] == "argmax" ? x.argmax(dim, w[4] == "1") : x.argmin(dim, w[4] == "1");
+}
+
+// Where either zero is the larger one, PyTorch's own kernels differ.
+constexpr double kAnyZero = 0x1p-20;
+
+const GoldenKinds kKinds = {
+    {"unary", {unary}},
+    {"unary relu", {unary, kAnyZero}},
+    {"outer maximum", {outer, kAnyZero}},
+    {"outer minimum", {outer, kAnyZero}},
+    {"outer", {outer}},
+    {"binary", {binary}},
+    {"with_number", {with_number}},
+    {"number_with", {number_with}},
+    {"in_place", {in_place}},
+    {"reduce", {reduce, 32}},
+    {"reduce_as", {reduce_as, 32}},
+    {"extreme", {extreme}},
+    {"arg", {arg}},
+    {"softmax", {[](const Words& w) { return golden()[w[1]].softmax(std::stoll(w[2])); }, 1}},
+    {"log_softmax",
+     {[](const Words& w) { return golden()[w[1]].log_softmax(std::stoll(w[2])); }, 32}},
+    {"matmul", {[](const Words& w) { return matmul(golden()[w[1]], golden()[w[2]]); }, 32}},
+};
+
+// Gradus lets bool operands be subtracted, raised and searched; PyTorch lets them be squared and
+// stepped.
+bool is_about_bool(const GoldenCase& c) {
+  static const std::set<std::string> operations = {"sub",    "pow",    "argmax",
+                                                   "argmin", "square", "step"};
+  return operations.contains(c.words[1]) &&
+         (c.text.find("bool") != std::string::npos || c.text.find("true") != std::string::npos);
+}
+
+TEST(TensorGolden, MatchesPyTorch) { check_golden(golden(), kKinds, is_about_bool); }
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,83 @@
+// docs/operators.md is made from the tables; this test makes it again and compares.
+// GRADUS_UPDATE_DOCS=1 writes it instead.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "gradus/tensor/elementwise.h"
+
+namespace gradus {
+namespace {
+
+using scalar::Ints;
+
+std::string dtypes(Ints ints) {
+  return ints == Ints::same ? "int64, float32, float64" : "float32, float64 (integers converted)";
+}
+
+// A table cell may not contain the character that separates cells.
+std::string cell(std::string text) {
+  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
+  return text;
+}
+
+template <class Row>
+void unary(std::ostream& out) {
+  out << "| `" << Row::name << "(x)` | " << cell(Row::doc) << " | " << dtypes(Row::ints) << " | `"
+      << Row::slope_formula << "` |\n";
+}
+template <class Row>
+void binary(std::ostream& out) {
+  out << "| `" << Row::name << "(x, y)` | " << cell(Row::doc) << " | " << dtypes(Row::ints)
+      << " | `" << Row::dx_formula << "` | `" << Row::dy_formula << "` |\n";
+}
+template <class Row>
+void plain(std::ostream& out, const char* arguments, const char* types) {
+  out << "| `" << Row::name << arguments << "` | " << cell(Row::doc) << " | " << types << " |\n";
+}
+
+std::string table() {
+  std::ostringstream out;
+  out << "# Operators\n\n"
+         "Made from `tensor/elementwise.def` and `tensor/reductions.def` by "
+         "`GRADUS_UPDATE_DOCS=1 build/test/tests/test_tensor\n--gtest_filter=OperatorTable.*`; a "
+         "test fails while it is out of date. Every operation here runs on the CPU and on CUDA, over "
+         "any\nstrides; those with a derivative have derivatives of every order. y and z stand for "
+         "the result.\n\n"
+         "## One operand\n\n"
+         "Each is a function, a method, and a method in place (`x.exp_()`).\n\n"
+         "| operation | meaning | dtypes | d/dx |\n|---|---|---|---|\n";
+#define UNARY(name, ...) unary<scalar::Unary<UnaryOp::name>>(out);
+#include "gradus/tensor/elementwise.def"
+  out << "\n## Two operands\n\n"
+         "Operands broadcast; either may be a number. Functions, methods and methods in place.\n\n"
+         "| operation | meaning | dtypes | d/dx | d/dy |\n|---|---|---|---|---|\n";
+#define BINARY(name, ...) binary<scalar::Binary<BinaryOp::name>>(out);
+#include "gradus/tensor/elementwise.def"
+  out << "\n## Comparisons\n\n"
+         "| operation | meaning | dtypes |\n|---|---|---|\n";
+#define COMPARISON(name, ...) \
+  plain<scalar::Binary<BinaryOp::name>>(out, "(x, y)", "all; the result is bool");
+#include "gradus/tensor/elementwise.def"
+  out << "\n## Reductions\n\n"
+         "Over any dimensions, `keepdim` or not.\n\n"
+         "| operation | meaning | dtypes |\n|---|---|---|\n";
+#define REDUCTION(name, ...)                                       \
+  plain<scalar::Reduction<ReduceOp::name>>(out, "(x, dim, keepdim)", \
+                                           ReduceOp::name == ReduceOp::mean ? "float32, float64" : "all");
+#include "gradus/tensor/reductions.def"
+  return out.str();
+}
+
+TEST(OperatorTable, TheCommittedPageIsUpToDate) {
+  const std::string path = std::string(GRADUS_SOURCE_DIR) + "/docs/operators.md";
+  if (std::getenv("GRADUS_UPDATE_DOCS")) std::ofstream(path) << table();
+  std::ostringstream committed;
+  committed << std::ifstream(path).rdbuf();
+  EXPECT_EQ(committed.str(), table()) << "run this test with GRADUS_UPDATE_DOCS=1";
+}
+
+}  // namespace
+}  // namespace gradus

@@ -1,0 +1,52 @@
+// Printing, byte for byte against what libtorch wrote (tests/golden/make_print.cpp).
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string_view>
+
+#include "gradus/autograd/functions.h"
+#include "gradus/cuda/cuda.h"
+#include "gradus/tensor/factories.h"
+
+namespace lib = gradus;
+#include "tests/golden/print_cases.h"
+
+namespace {
+
+constexpr std::string_view kGolden =
+#include "tests/golden/print.inc"
+    ;
+
+// Name -> text. A record is "=== name\ntext\n".
+std::map<std::string, std::string> records() {
+  std::map<std::string, std::string> out;
+  constexpr std::string_view kMark = "=== ";
+  for (size_t at = 0; at < kGolden.size();) {
+    const size_t name = at + kMark.size(), text = kGolden.find('\n', name) + 1;
+    const size_t next = std::min(kGolden.find("\n=== ", text - 1) + 1, kGolden.size());
+    const size_t end = next == 0 ? kGolden.size() : next;
+    out[std::string(kGolden.substr(name, text - 1 - name))] = kGolden.substr(text, end - text - 1);
+    at = end;
+  }
+  return out;
+}
+
+TEST(Print, MatchesLibtorchByteForByte) {
+  const auto golden = records();
+  const auto printed = print_cases::printed();
+  ASSERT_EQ(golden.size(), printed.size()) << "print.inc is older than print_cases.h";
+  for (const auto& [name, text] : printed) {
+    const auto expected = golden.find(name);
+    ASSERT_NE(expected, golden.end()) << name;
+    EXPECT_EQ(text, expected->second) << name;
+  }
+}
+
+TEST(Print, NamesTheDeviceOfATensorOnAGpu) {
+  if (!gradus::cuda::is_available()) GTEST_SKIP() << gradus::cuda::why_unavailable();
+  std::ostringstream out;
+  out << gradus::ones({2}, gradus::kCUDA);
+  EXPECT_EQ(out.str(), " 1\n 1\n[ CUDAFloatType{2} ]");
+}
+
+}  // namespace
