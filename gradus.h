@@ -6,6 +6,7 @@
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/grad_mode.h"
 #include "gradus/cuda/cuda.h"
+#include "gradus/data/image_dataset.h"
 #include "gradus/nn/nn.h"
 #include "gradus/optim/optim.h"
 #include "gradus/tensor/factories.h"

@@ -10,7 +10,6 @@
 namespace gradus {
 
 // --- Pointwise, broadcasting (tensor/elementwise.def)
-// ---------------------------------------------
 #define UNARY(name, ...) Tensor name(const Tensor& self);
 #define BINARY(name, ...)                               \
   Tensor name(const Tensor& self, const Tensor& other); \
@@ -47,7 +46,7 @@ GRADUS_COMPARISON(>=, ge, le)
 #undef GRADUS_COMPARISON
 
 // --- Reductions
-// ----------------------------------------------------------------------------------- Over the
+// Over the
 // listed dimensions (all where none is listed), which stay as size 1 where keepdim. sum counts
 // bools and integers in int64; mean takes floating point only. An empty sum is 0, an empty mean
 // NaN. Gradients of amax and amin are shared evenly among equal elements. Errors: IndexError for a
@@ -75,7 +74,6 @@ Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dt
 Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt);
 
 // --- Products
-// -------------------------------------------------------------------------------------
 // torch.matmul: (K)(K), (M,K)(K), (K)(K,N), (M,K)(K,N) and batches (..., M, K)(..., K, N) whose
 // leading dimensions broadcast. Any strides; a transposed operand is not copied.
 // Complexity: 2 M N K operations per product. Errors: ValueError where the shapes do not multiply.
@@ -89,7 +87,7 @@ Tensor dot(const Tensor& self, const Tensor& other);
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 
 // --- Shape
-// ---------------------------------------------------------------------------------------- A view;
+// A view;
 // one size may be -1. Errors: ValueError where the memory does not allow a view.
 Tensor view(const Tensor& self, IntArrayRef size);
 // A view where the memory allows it, otherwise a copy.
@@ -108,7 +106,6 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length);
 Tensor sum_to_size(const Tensor& self, IntArrayRef size);
 
 // --- Indexing
-// -------------------------------------------------------------------------------------
 // out[i][j][k] = self[index[i][j][k]][j][k] for dim 0, and so on. index: int64, out's shape.
 // Errors: IndexError for an index out of range; on a GPU it is raised at the next synchronisation.
 Tensor gather(const Tensor& self, int64_t dim, const Tensor& index);

@@ -7,6 +7,10 @@
 namespace gradus {
 
 void check_in_place(const char* op, const Tensor& x, bool records) {
+  for (int64_t d = 0; d < x.dim(); ++d)
+    check(x.strides()[d] != 0 || x.sizes()[d] <= 1, op, "_: self has shape ", x.sizes(),
+          " and strides ", x.strides(),
+          ": several of its elements share memory, as expand() makes them; clone() it first");
   if (GradMode::is_enabled()) {
     check<Error>(!x.is_leaf() || !x.requires_grad(), op,
                  "_: a leaf Variable that requires grad is being used in an in-place operation; "

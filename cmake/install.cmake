@@ -18,7 +18,7 @@ install(FILES ${PROJECT_BINARY_DIR}/gradus-config.cmake
 foreach(part ${GRADUS_PUBLIC})
   if(part STREQUAL "cuda")
     list(TRANSFORM GRADUS_PUBLIC_CUDA PREPEND ${PROJECT_SOURCE_DIR}/cuda/ OUTPUT_VARIABLE headers)
-    install(FILES ${headers} DESTINATION ${include_dir}/cuda OPTIONAL)
+    install(FILES ${headers} DESTINATION ${include_dir}/cuda)
   elseif(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${part})
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part} DESTINATION ${include_dir}
             FILES_MATCHING PATTERN *.h PATTERN *.def)

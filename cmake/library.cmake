@@ -11,6 +11,9 @@ else()
 endif()
 add_library(gradus ${sources} ${cuda_sources})
 add_library(gradus::gradus ALIAS gradus)
+# What calls tensor/rounding.h.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/random.cpp ${PROJECT_SOURCE_DIR}/cpu/copy.cpp
+                            PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.
@@ -59,6 +62,8 @@ if(GRADUS_SANITIZE)
   target_link_options(gradus PUBLIC -fsanitize=${GRADUS_SANITIZE})
 endif()
 target_link_libraries(gradus PRIVATE $<BUILD_INTERFACE:gradus_warnings>)
+# Nobody reads errno after sqrt, and without it loops of sqrt become vector code.
+target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>)
 
 if(GRADUS_HAS_BLAS)
   target_compile_definitions(gradus PRIVATE GRADUS_BLAS)

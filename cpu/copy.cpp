@@ -1,9 +1,10 @@
 #include <cstring>
 
 #include "gradus/cpu/backend.h"
-#include "gradus/cpu/dispatch.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk.h"
+#include "gradus/tensor/dispatch.h"
+#include "gradus/tensor/rounding.h"
 
 namespace gradus::cpu {
 
@@ -66,7 +67,7 @@ void CpuBackend::arange(const Tensor& out, const Scalar& start, const Scalar& st
     T* const to = static_cast<T*>(out.data_ptr());
     parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
-        to[i] = static_cast<T>(first + static_cast<Wide>(i) * by);
+        to[i] = static_cast<T>(multiply_then_add(static_cast<Wide>(i), by, first));
     });
   });
 }

@@ -1,7 +1,7 @@
 #include "gradus/cpu/backend.h"
-#include "gradus/cpu/dispatch.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk.h"
+#include "gradus/tensor/dispatch.h"
 
 namespace gradus::cpu {
 

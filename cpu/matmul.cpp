@@ -3,9 +3,9 @@
 #include <atomic>
 
 #include "gradus/cpu/backend.h"
-#include "gradus/cpu/dispatch.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/product.h"
+#include "gradus/tensor/dispatch.h"
 
 namespace gradus {
 

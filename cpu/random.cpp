@@ -1,7 +1,6 @@
-// Built with -ffp-contract=off, so that uniform draws agree with other devices bit for bit.
 #include "gradus/cpu/backend.h"
-#include "gradus/cpu/dispatch.h"
 #include "gradus/cpu/parallel.h"
+#include "gradus/tensor/dispatch.h"
 #include "gradus/tensor/philox.h"
 
 namespace gradus::cpu {

@@ -3,9 +3,9 @@
 // The reduced elements are cut into chunks of a fixed length, each chunk is folded, and the results
 // are folded pairwise: a tree that depends on the shape alone, never on the number of threads.
 #include "gradus/cpu/backend.h"
-#include "gradus/cpu/dispatch.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk.h"
+#include "gradus/tensor/dispatch.h"
 #include "gradus/tensor/elementwise.h"
 
 namespace gradus::cpu {

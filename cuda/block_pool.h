@@ -130,6 +130,7 @@ class BlockPool {
 
   Block* create(size_t nbytes, const Stream& stream, Block** list) {
     auto block = std::make_unique<Block>(Block{nullptr, nbytes, stream, list});
+    if (owned_.size() == owned_.capacity()) owned_.reserve(2 * owned_.size() + 16);  // may throw
     block->data = memory_.allocate(nbytes);
     if (!block->data) {
       release_all();
@@ -139,23 +140,26 @@ class BlockPool {
     stats_.cuda_mallocs += 1;
     stats_.reserved += nbytes;
     stats_.peak_reserved = std::max(stats_.peak_reserved, stats_.reserved);
-    return block.release();
+    return owned_.emplace_back(std::move(block)).get();
   }
 
   void release_all() {
     for (auto& [stream, lists] : lists_)
       for (Block*& head : lists)
         while (head) {
-          const std::unique_ptr<Block> block(std::exchange(head, head->next));
+          Block* const block = std::exchange(head, head->next);
           for (void* mark : block->marks) memory_.discard(mark);
           stats_.cuda_frees += 1;
           stats_.reserved -= block->nbytes;
           memory_.release(block->data);
+          block->data = nullptr;
         }
+    std::erase_if(owned_, [](const std::unique_ptr<Block>& block) { return !block->data; });
   }
 
   DeviceMemory& memory_;
   mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Block>> owned_;  // all blocks, in use or cached
   std::unordered_map<void*, Lists> lists_;  // by stream; references to values stay valid
   MemoryStats stats_{};
 };

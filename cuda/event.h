@@ -34,8 +34,8 @@ class Event {
   float elapsed_time(const Event& end) const;
 
  private:
-  bool timing_;
-  int device_ = -1;
+  [[maybe_unused]] bool timing_;  // unused in a build without CUDA
+  [[maybe_unused]] int device_ = -1;
   void* handle_ = nullptr;
 };
 using CUDAEvent = Event;

@@ -21,7 +21,6 @@
 namespace gradus::cuda {
 
 // --- The choice by name
-// ---------------------------------------------------------------------------
 namespace {
 enum class Choice : size_t {
   automatic,
@@ -60,7 +59,6 @@ std::string_view matmul_kernel() { return kNames[static_cast<size_t>(choice().lo
 void set_matmul_kernel(std::string_view name) { choice() = choice_of("set_matmul_kernel", name); }
 
 // --- The kernels
-// ----------------------------------------------------------------------------------
 namespace {
 template <class T>
 struct Kernel {
@@ -118,7 +116,6 @@ Kernel<T> rung(Choice name) {
 }
 
 // --- Running them
-// ---------------------------------------------------------------------------------
 int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
 template <class T>
@@ -171,7 +168,6 @@ void run_split(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t parts
 }
 
 // --- The choice by shape
-// --------------------------------------------------------------------------
 template <class T>
 struct Plan {
   Kernel<T> kernel;
@@ -226,8 +222,7 @@ Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiproces
 }
 
 // --- The arguments
-// -------------------------------------------------------------------------------- x (batches, .,
-// .) with its rows or columns (`outer`) and its terms (`depth`) in those dimensions.
+// x (batches, ., .), with its rows or columns (`outer`) and its terms (`depth`) in those dimensions.
 template <class T>
 MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
   const IntArrayRef sizes = x.sizes(), strides = x.strides();

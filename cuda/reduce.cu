@@ -42,16 +42,18 @@ Problem fold_of_partials(const Problem& problem, int64_t splits) {
 }
 
 // How the reduced elements are split over blockIdx.y: enough to fill the device, with at least
-// `least` elements a part, each of a multiple of 64, so that parts are aligned alike.
+// `least` elements a part, each of a multiple of 64, so that parts are aligned alike, and none with
+// more than 32 bits can count.
 struct Split {
   int64_t segment;
   unsigned parts;
 };
 Split split(const Context& context, const Problem& problem, int64_t blocks, int64_t least) {
-  constexpr int64_t kBlocksPerMultiprocessor = 8, kGranule = 64;
+  constexpr int64_t kBlocksPerMultiprocessor = 8, kGranule = 64, kLongest = int64_t{1} << 30;
   const int64_t n = problem.reduced.numel;
   const int64_t wanted = context.multiprocessors * kBlocksPerMultiprocessor / blocks;
-  const int64_t parts = problem.partial ? 1 : std::min(wanted, n / least);
+  const int64_t parts =
+      problem.partial ? 1 : std::max(std::min(wanted, n / least), ceil_div(n, kLongest));
   if (parts <= 1) return {n, 1};
   const int64_t segment = ceil_div(ceil_div(n, parts), kGranule) * kGranule;
   return {segment, static_cast<unsigned>(ceil_div(n, segment))};
@@ -107,7 +109,7 @@ void run_rows(const Context& context, const Problem& problem, const T* x, T* out
   run_parts<Op>(context, problem, parts.parts, out, [&](T* to) {
     launch(reduce_rows<Op, T>,
            {dim3(static_cast<unsigned>(blocks), parts.parts), kReduceThreads, 0, context.stream},
-           problem.kept, n, parts.segment, lanes, x, to);
+           problem.kept, n, parts.segment, std::countr_zero(static_cast<unsigned>(lanes)), x, to);
   });
 }
 

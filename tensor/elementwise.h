@@ -44,10 +44,12 @@ GRADUS_HD T power(T x, T y) {
     return std::pow(x, y);
   } else {
     if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
-    T result = 1;
-    for (; y > 0; y >>= 1, x *= x)
-      if (y & 1) result *= x;
-    return result;
+    // Unsigned, where a product that does not fit wraps around instead of being undefined.
+    using Unsigned = std::make_unsigned_t<T>;
+    Unsigned result = 1;
+    for (auto base = static_cast<Unsigned>(x); y > 0; y >>= 1, base *= base)
+      if (y & 1) result *= base;
+    return static_cast<T>(result);
   }
 }
 
@@ -62,9 +64,13 @@ inline constexpr T least_value = Limits::has_infinity ? -Limits::infinity() : Li
 template <class T, class Limits = std::numeric_limits<T>>
 inline constexpr T greatest_value = Limits::has_infinity ? Limits::infinity() : Limits::max();
 template <class T>
-GRADUS_HD constexpr T least() { return least_value<T>; }
+GRADUS_HD constexpr T least() {
+  return least_value<T>;
+}
 template <class T>
-GRADUS_HD constexpr T greatest() { return greatest_value<T>; }
+GRADUS_HD constexpr T greatest() {
+  return greatest_value<T>;
+}
 
 // Rows may use one another on numbers: sigmoid(x) in the derivative of another row.
 #define UNARY(name, ...) \

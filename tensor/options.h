@@ -16,7 +16,9 @@ class TensorOptions {
   TensorOptions(ScalarType dtype) : dtype_(dtype) {}         // NOLINT: implicit, as in libtorch
   TensorOptions(Device device) : device_(device) {}          // NOLINT
   TensorOptions(DeviceType type) : device_(Device(type)) {}  // NOLINT
-  TensorOptions(const char* device) : device_(Device(device)) {}  // NOLINT
+  // A literal: from a pointer, the number 0 would be an option, and arange(3, 0) ambiguous.
+  template <size_t N>
+  TensorOptions(const char (&device)[N]) : device_(Device(device)) {}  // NOLINT
 
   TensorOptions dtype(std::optional<ScalarType> dtype) const {
     TensorOptions out = *this;

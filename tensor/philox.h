@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/rounding.h"
 
 namespace gradus::philox {
 
@@ -47,20 +47,10 @@ GRADUS_HD inline double unit(uint64_t bits, double) {
   return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
-// In [a, b). One rounding per operation on every device (no fused multiply-add), so that the
-// streams agree bit for bit.
+// In [a, b), with the same bits on every device.
 template <class T>
 GRADUS_HD T uniform(uint64_t bits, T a, T b) {
-  const T u = unit(bits, T{});
-#ifdef __CUDA_ARCH__
-  T x;
-  if constexpr (sizeof(T) == 4)
-    x = __fadd_rn(a, __fmul_rn(__fsub_rn(b, a), u));
-  else
-    x = __dadd_rn(a, __dmul_rn(__dsub_rn(b, a), u));
-#else
-  const T x = a + (b - a) * u;
-#endif
+  const T x = multiply_then_add(b - a, unit(bits, T{}), a);
   return x < b ? x : a;  // rounding may have reached b
 }
 
@@ -69,8 +59,9 @@ template <class T>
 GRADUS_HD T normal(uint64_t bits, T mean, T deviation) {
   const double u = (static_cast<double>(bits >> 32) + 1) * 0x1p-32;  // (0, 1]
   const double v = static_cast<double>(bits & 0xffffffffu) * 0x1p-32;
-  return static_cast<T>(static_cast<double>(mean) + static_cast<double>(deviation) * std::sqrt(-2 * std::log(u)) *
-                                           std::cos(6.283185307179586 * v));
+  return static_cast<T>(static_cast<double>(mean) + static_cast<double>(deviation) *
+                                                        std::sqrt(-2 * std::log(u)) *
+                                                        std::cos(6.283185307179586 * v));
 }
 
 GRADUS_HD inline int64_t randint(uint64_t bits, int64_t low, int64_t high) {

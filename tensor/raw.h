@@ -7,7 +7,7 @@
 namespace gradus::raw {
 
 // --- Making tensors
-// ------------------------------------------------------------------------------- Uninitialised.
+// Uninitialised.
 // Errors: ValueError for a negative size or too many elements, OutOfMemoryError.
 Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device);
 inline Tensor empty_like(const Tensor& x) { return empty(x.sizes(), x.dtype(), x.device()); }
@@ -15,7 +15,7 @@ inline Tensor empty_like(const Tensor& x) { return empty(x.sizes(), x.dtype(), x
 Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype);
 
 // --- Views: the same storage, another geometry
-// ---------------------------------------------------- REQUIRES: the geometry lies within the
+// REQUIRES: the geometry lies within the
 // storage. `offset` counts from the start of the storage.
 Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64_t offset);
 // The same memory and geometry under a handle of its own, which has no graph.
@@ -29,7 +29,6 @@ Tensor expand(const Tensor& x, IntArrayRef sizes);
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length);
 
 // --- Copies
-// ---------------------------------------------------------------------------------------
 // Broadcasts src and converts its dtype; any devices.
 void copy_(const Tensor& dst, const Tensor& src, bool non_blocking = false);
 Tensor clone(const Tensor& x);                 // row-major
@@ -40,7 +39,7 @@ void fill_(const Tensor& x, const Scalar& value);
 Scalar item(const Tensor& x);
 
 // --- Pointwise
-// ------------------------------------------------------------------------------------ PyTorch's
+// PyTorch's
 // result type of an operation on x and y.
 ScalarType result_type(const Operand& x, const Operand& y);
 Tensor map(UnaryOp op, const Tensor& x);
@@ -51,7 +50,7 @@ void map_(UnaryOp op, const Tensor& x);
 void zip_(BinaryOp op, const Tensor& x, const Operand& y);
 
 // --- Reductions
-// ----------------------------------------------------------------------------------- Reduced
+// Reduced
 // dimensions keep size 1. No dims: all of them. `dtype`: converted to first.
 Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
               std::optional<ScalarType> dtype = std::nullopt);
@@ -61,14 +60,12 @@ struct ValuesAndIndices {
 ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim);
 
 // --- Products
-// -------------------------------------------------------------------------------------
 // torch.matmul: 1-D, 2-D and batched operands with broadcast batch dimensions.
 Tensor matmul(const Tensor& a, const Tensor& b);
 // x W^T + bias over the last dimension of x; bias may be undefined.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 // --- Indexing
-// -------------------------------------------------------------------------------------
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index);
 Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src);
 

@@ -18,7 +18,7 @@ class Scalar {
     } else if constexpr (std::integral<T>) {
       kind_ = DtypeKind::Integral, integer_ = static_cast<int64_t>(value);
     } else {
-      kind_ = DtypeKind::Floating, real_ = value;
+      kind_ = DtypeKind::Floating, real_ = static_cast<double>(value);
     }
   }
 

@@ -47,7 +47,7 @@ class Tensor {
   Tensor() = default;  // undefined: defined() is false
   explicit Tensor(std::shared_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
 
-  // --- What it is -----------------------------------------------------------------------------
+  // --- What it is
   bool defined() const { return impl_ != nullptr; }
   int64_t dim() const { return static_cast<int64_t>(impl().sizes.size()); }
   IntArrayRef sizes() const { return impl().sizes; }
@@ -91,7 +91,7 @@ class Tensor {
     return item().to<T>();
   }
 
-  // --- Autograd -------------------------------------------------------------------------------
+  // --- Autograd
   bool requires_grad() const;
   // Errors: TypeError for an integer dtype; Error where a non-leaf is told false.
   Tensor& requires_grad_(bool requires_grad = true);
@@ -119,7 +119,7 @@ class Tensor {
   Tensor& detach_();
   Tensor data() const { return detach(); }
 
-  // --- Pointwise: the rows of elementwise.def ---------------------------------------------------
+  // --- Pointwise: the rows of elementwise.def
 #define UNARY(name, ...) \
   Tensor name() const;   \
   Tensor& name##_();
@@ -147,7 +147,7 @@ class Tensor {
   Tensor& operator*=(const Scalar& other) { return mul_(other); }
   Tensor& operator/=(const Scalar& other) { return div_(other); }
 
-  // --- Reductions (autograd/reduce.h has the meaning of each) -----------------------------------
+  // --- Reductions (autograd/functions.h has the meaning of each)
   Tensor sum(std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor sum(OptionalIntArrayRef dim, bool keepdim = false,
              std::optional<ScalarType> dtype = std::nullopt) const;
@@ -167,14 +167,14 @@ class Tensor {
   Tensor log_softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
 
-  // --- Products ---------------------------------------------------------------------------------
+  // --- Products
   Tensor matmul(const Tensor& other) const;
   Tensor mm(const Tensor& mat2) const;
   Tensor bmm(const Tensor& mat2) const;
   Tensor mv(const Tensor& vec) const;
   Tensor dot(const Tensor& other) const;
 
-  // --- Shape: views wherever the memory allows --------------------------------------------------
+  // --- Shape: views wherever the memory allows
   Tensor view(IntArrayRef size) const;
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
   Tensor reshape(IntArrayRef shape) const;
@@ -191,12 +191,12 @@ class Tensor {
   Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
   Tensor operator[](int64_t index) const { return select(0, index); }
 
-  // --- Indexing ---------------------------------------------------------------------------------
+  // --- Indexing
   // out[i][j] = this[index[i][j]][j] for dim 0, and so on. Errors: IndexError, on a GPU too.
   Tensor gather(int64_t dim, const Tensor& index) const;
   Tensor scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const;
 
-  // --- Copies and conversions -------------------------------------------------------------------
+  // --- Copies and conversions
   Tensor clone() const;
   Tensor contiguous() const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;

@@ -15,13 +15,14 @@ struct Convert {
 
 inline constexpr int kTile = 32;
 inline constexpr int kTileRows = 8;  // of threads; each of them moves kTile / kTileRows elements
+inline constexpr int kTileThreads = kTile * kTileRows;
 
 // The walk is over dst and src. Its last dimension has stride 1 in dst and the one before stride 1
 // in src, so neither side's order serves both. A block reads a square along src, turns it in shared
 // memory, and writes it along dst. The column of padding puts a column of the square into 32
 // different banks. REQUIRES: walk.dims > 1; blocks of kTile x kTileRows threads.
 template <class T>
-__global__ void __launch_bounds__(kTile* kTileRows)
+__global__ void __launch_bounds__(kTileThreads)
     transpose_kernel(Strided<2> walk, T* dst, const T* src) {
   const int last = walk.dims - 1;
   const int64_t rows = walk.size[last - 1], columns = walk.size[last];

@@ -43,12 +43,11 @@ __device__ void apply_batch(const F& f, Out* out, int64_t step, int count,
   }
 }
 
-// --- Everything contiguous
-// ------------------------------------------------------------------------
+// --- Everything contiguous ---
 inline constexpr int kContiguousParts = 2;
 template <class... T>
 inline constexpr int64_t contiguous_tile =
-    int64_t{kElementwiseThreads} * kContiguousParts* vector_width<T...>;
+    kContiguousParts* kElementwiseThreads* int64_t{vector_width<T...>};
 
 // Each block does one tile. REQUIRES: pointers aligned to vector_width<Out, In...> elements.
 template <class F, class Out, class... In>
@@ -68,8 +67,7 @@ __global__ void __launch_bounds__(kElementwiseThreads)
   }
 }
 
-// --- Any strides
-// ----------------------------------------------------------------------------------
+// --- Any strides ---
 inline constexpr int kStridedParts = 4;
 
 template <class F, size_t... I, class Out, class... In>
@@ -96,8 +94,8 @@ __global__ void __launch_bounds__(kElementwiseThreads)
   const int32_t row_block = block / tiles;
   const int32_t row = row_block * static_cast<int32_t>(blockDim.y) + threadIdx.y;
   const int32_t column = (block - row_block * tiles) * width * kStridedParts + threadIdx.x;
-  if (row >= rows) return;
   const int32_t remaining = walk.size[walk.dims - 1] - column;
+  if (row >= rows || remaining <= 0) return;
   int count = 0;
 #pragma unroll
   for (int k = 0; k < kStridedParts; ++k) count += remaining > k * width;

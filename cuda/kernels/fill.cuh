@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "gradus/tensor/rounding.h"
+
 namespace gradus::cuda {
 
 template <class T>
@@ -15,7 +17,7 @@ struct FillValue {
 template <class T, class Wide>
 __global__ void arange_kernel(Wide start, Wide step, int64_t n, T* out) {
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = static_cast<T>(start + static_cast<Wide>(i) * step);
+  if (i < n) out[i] = static_cast<T>(multiply_then_add(static_cast<Wide>(i), step, start));
 }
 
 }  // namespace gradus::cuda

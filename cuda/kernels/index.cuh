@@ -1,4 +1,5 @@
-// gather and scatter_add. An index out of range is reported and its access skipped.
+// gather and scatter_add. An index out of range is reported and its access skipped; gather gives 0
+// in its place, so that no element stays unwritten.
 #pragma once
 
 #include "gradus/cuda/fault.h"
@@ -20,8 +21,8 @@ __global__ void gather_kernel(Strided<3> walk, IndexedDim along, Fault* fault, T
   if (i >= walk.numel) return;
   const auto at = offsets_of(walk, i);
   const int64_t selected = index[at.at[1]];
-  if (in_range(fault, FaultOp::gather, along.dim, selected, along.size))
-    out[at.at[0]] = x[at.at[2] + selected * along.stride];
+  const bool valid = in_range(fault, FaultOp::gather, along.dim, selected, along.size);
+  out[at.at[0]] = valid ? x[at.at[2] + selected * along.stride] : T(0);
 }
 
 // What index and src step by along the dimension.

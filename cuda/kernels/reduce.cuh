@@ -1,9 +1,10 @@
 // Two kernels for sums, means and extremes, over any dimensions of any strides.
 //
-// Both fold in a fixed tree and without atomics, so a result depends on shapes, strides and
-// alignment alone. Each thread keeps several accumulators: more loads are under way, and float sums
-// lose less than in one long chain. Where blockIdx.y splits the reduced elements, a block writes
-// what it has to row blockIdx.y of a table of partial results, which a second launch folds.
+// Both fold in a fixed tree and without atomics: on one kind of device a result depends on shapes,
+// strides and alignment alone. Each thread keeps several accumulators: more loads are under way,
+// and float sums lose less than in one long chain. Where blockIdx.y splits the reduced elements, a
+// block writes what it has to row blockIdx.y of a table of partial results, which a second launch
+// folds.
 #pragma once
 
 #include "gradus/cuda/kernels/division.cuh"
@@ -23,8 +24,7 @@ __device__ Vector<T, V> combine(const Vector<T, V>& a, const Vector<T, V>& b) {
   return out;
 }
 
-// --- Neighbouring elements are reduced
-// ------------------------------------------------------------
+// --- Neighbouring elements are reduced ---
 
 // Folds every lanes-th vector of a run, from `lane` on. The few elements before the first 16-byte
 // boundary and after the last are taken one by one, so that no view is slow.
@@ -75,13 +75,13 @@ __device__ T fold_lanes(T value, int lanes) {
   return value;
 }
 
-// Rows of n neighbouring elements of x, `lanes` threads a row; `rows` walks over out and x. A block
-// folds `segment` elements of its rows, from blockIdx.y * segment on.
+// Rows of n neighbouring elements of x, 2^lane_bits threads a row; `rows` walks over out and x. A
+// block folds `segment` elements of its rows, from blockIdx.y * segment on.
 template <class Op, class T>
 __global__ void __launch_bounds__(kReduceThreads)
-    reduce_rows(Strided<2> rows, int64_t n, int64_t segment, int lanes, const T* x, T* out) {
-  const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
-  const int64_t row = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) / lanes;
+    reduce_rows(Strided<2> rows, int64_t n, int64_t segment, int lane_bits, const T* x, T* out) {
+  const int lanes = 1 << lane_bits, lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+  const int64_t row = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) >> lane_bits;
   const bool valid = row < rows.numel;
   const auto at = offsets_of(rows, valid ? row : 0);
   const int64_t begin = blockIdx.y * segment;
@@ -94,8 +94,7 @@ __global__ void __launch_bounds__(kReduceThreads)
     out[at.at[0]] = Op::finish(result, n);
 }
 
-// --- Any strides
-// ----------------------------------------------------------------------------------
+// --- Any strides ---
 
 // `count` elements were reduced into each of `kept`; it differs from reduced.numel in the launch
 // that folds partial results. A thread has V neighbouring outputs.

@@ -21,6 +21,10 @@ struct BinaryRow {
   Tensor (*number_left)(const Scalar&, const Tensor&);
 };
 
+// How GoogleTest names them.
+void PrintTo(const UnaryRow& row, std::ostream* out) { *out << row.name; }
+void PrintTo(const BinaryRow& row, std::ostream* out) { *out << row.name; }
+
 const std::vector<UnaryRow> kUnary = {
 #define UNARY(name, doc, ints, lo, hi, f, df, px, py) \
   {#name, lo, hi, px, py, [](const Tensor& x) { return gradus::name(x); }},
@@ -103,7 +107,7 @@ TEST_P(UnaryTable, CudaAgreesWithCpu) {
     for (const Tensor& layout : layouts(row.lo, row.hi, dtype)) {
       const Tensor here = layout.clone().requires_grad_();
       const Tensor there = layout.to(kCUDA).requires_grad_();
-      // The same strides as on the CPU, as far as a copy to the GPU does not keep them.
+      // Column by column, where the tensor on the CPU is row-major.
       const Tensor x =
           layout.dim() < 2 ? there : there.transpose(0, 1).contiguous().transpose(0, 1);
       const Tensor y = row.f(here), z = row.f(x);

@@ -4,10 +4,6 @@
 
 #include "gradus/tensor/backend.h"
 
-// A sanitizer ends the program at an impossible size unless it is told to refuse it as malloc does.
-extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
-extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
-
 namespace gradus {
 namespace {
 

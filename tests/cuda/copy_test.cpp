@@ -49,6 +49,33 @@ TEST_F(CudaCopy, Transposed) {
     }
 }
 
+// Rows so far apart that 32 bits cannot count the elements between the first and the last.
+TEST_F(CudaCopy, BeyondThirtyTwoBits) {
+  const int64_t rows = 9, columns = 100, apart = int64_t{1} << 29;
+  Tensor memory;
+  try {
+    memory = raw::empty({(rows - 1) * apart + columns}, kBool, cuda_backend().resolve(kCUDA));
+  } catch (const OutOfMemoryError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const Tensor x = raw::as_strided(memory, {rows, columns}, {apart, 1}, 0);
+  const bool values[rows] = {true, false, true, true, false, false, true, false, true};
+  const auto expect_rows = [&](const Tensor& got, const std::string& what) {
+    const std::vector<double> all = doubles(got);
+    for (int64_t i = 0; i < rows * columns; ++i)
+      ASSERT_EQ(all[i], values[i / columns]) << what << ": element " << i;
+  };
+  for (int64_t r = 0; r < rows; ++r) raw::fill_(raw::narrow(x, 0, r, 1), values[r]);
+  expect_rows(raw::clone(x), "read");
+
+  const Tensor source = raw::clone(x);
+  raw::fill_(x, false);
+  raw::copy_(x, source);
+  for (int64_t r = 0; r < rows; ++r)
+    for (const double value : doubles(raw::narrow(x, 0, r, 1)))
+      ASSERT_EQ(value, values[r]) << "written: row " << r;
+}
+
 TEST_F(CudaCopy, AnythingButZeroIsTrue) {
   const Tensor x = raw::empty({4}, kFloat, kCPU);
   const float values[] = {0, -0.0f, 0.25f, std::nanf("")};

@@ -113,7 +113,9 @@ Tensor multiply(const Tensor& a, const Tensor& b, const Tensor& bias, int64_t fe
 
 class MatmulTest : public GpuTest {
  protected:
-  void TearDown() override { cuda::set_matmul_kernel("automatic"); }
+  void TearDown() override {
+    if (cuda::is_available()) cuda::set_matmul_kernel("automatic");
+  }
 
   // Compares every kernel with the definition.
   void check_product(ScalarType dtype, int64_t batches, int64_t m, int64_t n, int64_t k,

@@ -19,7 +19,8 @@ std::string dtypes(Ints ints) {
 
 // A table cell may not contain the character that separates cells.
 std::string cell(std::string text) {
-  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
+  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
+    text.insert(at, "\\");
   return text;
 }
 
@@ -43,7 +44,8 @@ std::string table() {
   out << "# Operators\n\n"
          "Made from `tensor/elementwise.def` and `tensor/reductions.def` by "
          "`GRADUS_UPDATE_DOCS=1 build/test/tests/test_tensor\n--gtest_filter=OperatorTable.*`; a "
-         "test fails while it is out of date. Every operation here runs on the CPU and on CUDA, over "
+         "test fails while it is out of date. Every operation here runs on the CPU and on CUDA, "
+         "over "
          "any\nstrides; those with a derivative have derivatives of every order. y and z stand for "
          "the result.\n\n"
          "## One operand\n\n"
@@ -64,9 +66,9 @@ std::string table() {
   out << "\n## Reductions\n\n"
          "Over any dimensions, `keepdim` or not.\n\n"
          "| operation | meaning | dtypes |\n|---|---|---|\n";
-#define REDUCTION(name, ...)                                       \
-  plain<scalar::Reduction<ReduceOp::name>>(out, "(x, dim, keepdim)", \
-                                           ReduceOp::name == ReduceOp::mean ? "float32, float64" : "all");
+#define REDUCTION(name, ...)                \
+  plain<scalar::Reduction<ReduceOp::name>>( \
+      out, "(x, dim, keepdim)", ReduceOp::name == ReduceOp::mean ? "float32, float64" : "all");
 #include "gradus/tensor/reductions.def"
   return out.str();
 }

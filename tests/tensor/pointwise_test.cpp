@@ -1,0 +1,233 @@
+// The rows of elementwise.def on tensors of every layout, against loops over their scalar function
+// in float64.
+#include "gradus/tensor/elementwise.h"
+#include "tests/autograd/support.h"
+#include "tests/random.h"
+
+namespace gradus {
+namespace {
+
+// Contiguous, transposed, broadcast, sliced, empty, scalar; the last have blocks and tails.
+Tensor layout(int kind, ScalarType dtype, double lo, double hi) {
+  const auto made = [&](IntArrayRef sizes) {
+    Tensor x = test::empty(sizes, dtype);
+    for (int64_t i = 0; i < x.numel(); ++i) test::set(x, i, test::real(lo, hi));
+    return x;
+  };
+  switch (kind) {
+    case 0:
+      return made({test::pick(1, 100)});
+    case 1:
+      return made({5, test::pick(1, 9)}).t();
+    case 2:
+      return made({1, 7}).expand({test::pick(1, 5), 7});
+    case 3:
+      return made({6, 9}).narrow(1, test::pick(0, 4), 5).narrow(0, 1, 3);
+    case 4:
+      return made({3, 0, 2});
+    case 5:
+      return made({});
+    case 6:
+      return made({2, 3, 4}).permute({2, 0, 1});
+    case 7:
+      return made({40000 + test::pick(0, 70)});
+    default:
+      return made({131, 301}).t();
+  }
+}
+constexpr int kLayouts = 9;
+
+double tolerance(ScalarType dtype) { return dtype == kFloat ? 4e-6 : 1e-14; }
+
+struct UnaryRow {
+  const char* name;
+  bool real;
+  double lo, hi;
+  Tensor (*f)(const Tensor&);
+  Tensor& (Tensor::*in_place)();
+  double (*number)(double);
+};
+struct BinaryRow {
+  const char* name;
+  double x_lo, x_hi, y_lo, y_hi;
+  Tensor (*f)(const Tensor&, const Tensor&);
+  Tensor (*with_number)(const Tensor&, const Scalar&);
+  Tensor& (Tensor::*in_place)(const Tensor&);
+  double (*numbers)(double, double);
+};
+
+// How GoogleTest names them.
+void PrintTo(const UnaryRow& row, std::ostream* out) { *out << row.name; }
+void PrintTo(const BinaryRow& row, std::ostream* out) { *out << row.name; }
+
+const std::vector<UnaryRow> kUnary = {
+#define UNARY(name, doc_, ints_, lo, hi, ...)                \
+  {#name,                                                    \
+   scalar::Unary<UnaryOp::name>::ints == scalar::Ints::real, \
+   lo,                                                       \
+   hi,                                                       \
+   [](const Tensor& x) { return gradus::name(x); },          \
+   &Tensor::name##_,                                         \
+   [](double x) { return scalar::Unary<UnaryOp::name>::f(x); }},
+#include "gradus/tensor/elementwise.def"
+};
+const std::vector<BinaryRow> kBinary = {
+#define BINARY(name, doc_, ints_, xlo, xhi, ylo, yhi, ...)              \
+  {#name,                                                               \
+   xlo,                                                                 \
+   xhi,                                                                 \
+   ylo,                                                                 \
+   yhi,                                                                 \
+   [](const Tensor& x, const Tensor& y) { return gradus::name(x, y); }, \
+   [](const Tensor& x, const Scalar& y) { return gradus::name(x, y); }, \
+   static_cast<Tensor& (Tensor::*)(const Tensor&)>(&Tensor::name##_),   \
+   [](double x, double y) { return scalar::Binary<BinaryOp::name>::f(x, y); }},
+#include "gradus/tensor/elementwise.def"
+};
+
+class UnaryOnLayouts : public ::testing::TestWithParam<UnaryRow> {};
+class BinaryOnLayouts : public ::testing::TestWithParam<BinaryRow> {};
+
+TEST_P(UnaryOnLayouts, AgreesWithTheScalarLoop) {
+  const UnaryRow& row = GetParam();
+  for (ScalarType dtype : {kFloat, kDouble})
+    for (int kind = 0; kind < kLayouts; ++kind) {
+      SCOPED_TRACE(kind);
+      const Tensor x = layout(kind, dtype, row.lo, row.hi);
+      std::vector<double> expected;
+      for (int64_t i = 0; i < x.numel(); ++i) expected.push_back(row.number(test::get(x, i)));
+      const Tensor y = row.f(x);
+      EXPECT_EQ(y.sizes(), x.sizes());
+      expect_values(y, expected, tolerance(dtype));
+      Tensor z = x.clone();
+      EXPECT_TRUE((z.*row.in_place)().is_same(z));
+      expect_values(z, expected, tolerance(dtype));
+    }
+}
+
+TEST_P(UnaryOnLayouts, InPlaceOnASliceLeavesTheRestAlone) {
+  const UnaryRow& row = GetParam();
+  Tensor x = full({4, 5}, row.hi, kDouble);
+  Tensor slice = x.narrow(1, 1, 2);
+  (slice.*row.in_place)();
+  for (int64_t i = 0; i < 20; ++i) {
+    const bool inside = i % 5 == 1 || i % 5 == 2;
+    EXPECT_DOUBLE_EQ(test::get(x, i), inside ? row.number(row.hi) : row.hi);
+  }
+}
+
+TEST_P(UnaryOnLayouts, IntegersBecomeRealWhereTheRowSaysSo) {
+  const UnaryRow& row = GetParam();
+  Tensor x = tensor({1, 2, 3});
+  EXPECT_EQ(row.f(x).dtype(), row.real ? kFloat : kLong);
+  expect_values(row.f(x), {row.number(1), row.number(2), row.number(3)});
+  if (row.real) {
+    expect_error<TypeError>([&] { (x.*row.in_place)(); }, std::string(row.name) + "_: the result");
+    expect_values(x, {1, 2, 3}, 0);
+  }
+}
+
+TEST_P(BinaryOnLayouts, AgreesWithTheScalarLoop) {
+  const BinaryRow& row = GetParam();
+  for (ScalarType dtype : {kFloat, kDouble})
+    for (int kind = 0; kind < kLayouts; ++kind)
+      for (int lies = 0; lies < 2; ++lies) {
+        SCOPED_TRACE(kind * 2 + lies);
+        const Tensor x = layout(kind, dtype, row.x_lo, row.x_hi);
+        Tensor y = test::random_tensor(x.sizes(), dtype, row.y_lo, row.y_hi);
+        if (lies == 0) y = y.contiguous();
+        std::vector<double> expected, with_number;
+        const double number = test::get(full({}, test::real(row.y_lo, row.y_hi), dtype), 0);
+        for (int64_t i = 0; i < x.numel(); ++i) {
+          expected.push_back(row.numbers(test::get(x, i), test::get(y, i)));
+          with_number.push_back(row.numbers(test::get(x, i), number));
+        }
+        expect_values(row.f(x, y), expected, tolerance(dtype));
+        expect_values(row.with_number(x, number), with_number, tolerance(dtype));
+        Tensor z = x.clone();
+        EXPECT_TRUE((z.*row.in_place)(y).is_same(z));
+        expect_values(z, expected, tolerance(dtype));
+      }
+}
+
+TEST_P(BinaryOnLayouts, Broadcasts) {
+  const BinaryRow& row = GetParam();
+  for (int round = 0; round < 30; ++round) {
+    const Dims sizes = test::random_sizes(4, 4);
+    const auto thinned = [&](double lo, double hi) {
+      Dims out;
+      for (size_t d = static_cast<size_t>(test::pick(0, static_cast<int64_t>(sizes.size())));
+           d < sizes.size(); ++d)
+        out.push_back(test::pick(0, 2) ? sizes[d] : 1);
+      return test::random_tensor(out, kDouble, lo, hi);
+    };
+    const Tensor x = thinned(row.x_lo, row.x_hi), y = thinned(row.y_lo, row.y_hi);
+    const Dims shape = broadcast_shapes("test", x.sizes(), y.sizes());
+    const Tensor u = x.expand(shape), v = y.expand(shape), z = row.f(x, y);
+    ASSERT_EQ(z.sizes(), IntArrayRef(shape));
+    for (int64_t i = 0; i < z.numel(); ++i)
+      EXPECT_NEAR(test::get(z, i), row.numbers(test::get(u, i), test::get(v, i)), 1e-13);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, UnaryOnLayouts, ::testing::ValuesIn(kUnary),
+                         [](const auto& test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(Rows, BinaryOnLayouts, ::testing::ValuesIn(kBinary),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(InPlace, OperandsThatOverlapAreReadFirst) {
+  Tensor x = arange(5);
+  x.narrow(0, 1, 4).add_(x.narrow(0, 0, 4));
+  expect_values(x, {0, 1, 3, 5, 7}, 0);
+  Tensor square = arange(4).view({2, 2});
+  square.mul_(square.t());
+  expect_values(square, {0, 2, 2, 9}, 0);
+  square.sub_(square);
+  expect_values(square, {0, 0, 0, 0}, 0);
+}
+
+TEST(InPlace, KeepsShapeAndDtype) {
+  Tensor x = ones({2});
+  x.add_(tensor({1.5, 2.5}, kDouble));
+  EXPECT_EQ(x.dtype(), kFloat);
+  expect_values(x, {2.5, 3.5}, 0);
+  expect_error<ValueError>(
+      [&] {
+        x.add_(ones({3, 2}));
+      },
+      "add_: the result of shape [3, 2] does not fit self of shape [2]");
+  expect_error<TypeError>([] { arange(2).mul_(0.5); }, "cannot be stored in a tensor of int64");
+  expect_values(x, {2.5, 3.5}, 0);
+}
+
+TEST(InPlace, BumpsTheVersionOfTheSharedMemory) {
+  Tensor x = ones({3});
+  const uint32_t before = x._version();
+  x.narrow(0, 1, 1).add_(1);
+  EXPECT_EQ(x._version(), before + 1);
+  x += 2;
+  x *= x;
+  EXPECT_EQ(x._version(), before + 3);
+}
+
+TEST(InPlace, OfRepeatedMemoryIsRefused) {
+  Tensor x = ones({1}).expand({3});
+  expect_error<ValueError>([&] { x.add_(1); }, "add_: self has shape [3] and strides [0]");
+  expect_error<ValueError>([&] { x.fill_(1); }, "fill_: self has shape [3]");
+  expect_error<ValueError>([&] { x.t().copy_(ones({3})); }, "copy_: self has shape [3]");
+  expect_values(x, {1, 1, 1}, 0);
+}
+
+TEST(PointwiseErrors, NameTheOperationAndBothShapes) {
+  expect_error<ValueError>([] { ones({2, 3}) * ones({4}); }, "mul: shapes [2, 3] and [4]");
+  expect_error<TypeError>([] { tensor({true}) - tensor({true}); }, "sub: bool operands");
+  expect_error<TypeError>([] { neg(tensor({true})); }, "neg: dtype bool is not supported");
+}
+
+TEST(Devices, MixedOperandsAreNamed) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  expect_error<Error>([] { ones({2}) + ones({2}, kCUDA); }, "add: self is on cpu, other on cuda:0");
+}
+
+}  // namespace
+}  // namespace gradus
