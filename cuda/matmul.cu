@@ -97,22 +97,28 @@ constexpr std::array<Kernel<float>, 6> kTiles<float> = {kLarge, kMedium, kSmall,
 template <>
 constexpr std::array<Kernel<double>, 2> kTiles<double> = {kDouble2d, kTiled<double>};
 
-// The rung of that name, or the highest below it that T has.
+[[noreturn]] void refuse(Choice name, ScalarType dtype) {
+  fail<NotImplementedError>("matmul: the kernel '", kNames[static_cast<size_t>(name)],
+                            "' multiplies no ", dtype,
+                            "; pick another with set_matmul_kernel(\"automatic\")");
+}
+
 template <class T>
 Kernel<T> rung(Choice name) {
   if (name == Choice::naive) return {matmul_naive<T>, 32, 32, 1024};
   if (name == Choice::coalesced) return {matmul_coalesced<T>, 32, 32, 1024};
+  if (name == Choice::tiled) return kTiled<T>;
   if constexpr (std::is_floating_point_v<T>) {
     if (name == Choice::register_1d) return {matmul_register_1d<T>, 64, 64, 512};
   }
   if constexpr (std::is_same_v<T, double>) {
-    if (name > Choice::register_1d) return kDouble2d;
+    if (name == Choice::register_2d) return kDouble2d;
   }
   if constexpr (std::is_same_v<T, float>) {
     if (name == Choice::register_2d) return {matmul_register_2d<float, 8>, 128, 128, 256};
     if (name == Choice::vectorized) return kLarge;
   }
-  return kTiled<T>;
+  refuse(name, dtype_of<T>);
 }
 
 // --- Running them
@@ -222,7 +228,8 @@ Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiproces
 }
 
 // --- The arguments
-// x (batches, ., .), with its rows or columns (`outer`) and its terms (`depth`) in those dimensions.
+// x (batches, ., .), with its rows or columns (`outer`) and its terms (`depth`) in those
+// dimensions.
 template <class T>
 MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
   const IntArrayRef sizes = x.sizes(), strides = x.strides();
@@ -259,20 +266,19 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
   }
 
   const Choice name = choice();
-  if (name == Choice::automatic) {
+  if (name == Choice::automatic || args.k == 0) {  // without terms there is nothing to choose
     const Plan<T> plan = plan_for(args, batches, multiprocessors);
     if (plan.parts > 1)
       run_split(plan.kernel, args, plan.parts);
     else
       run(plan.kernel, args, batches);
-  } else if (name == Choice::cublas && args.k > 0) {
+  } else if (name == Choice::cublas) {
     if constexpr (std::is_floating_point_v<T>) {
       cublas_matmul(args, batches);
       args.m *= batches;
       if (args.bias) sum_parts<T>(args.out, 1, args);
     } else {
-      fail<NotImplementedError>("matmul: cuBLAS multiplies no ", out.dtype(),
-                                "; pick another kernel with set_matmul_kernel(\"automatic\")");
+      refuse(name, out.dtype());
     }
   } else {
     run(rung<T>(name), args, batches);

@@ -17,10 +17,10 @@ ArrayRef<std::string_view> matmul_kernels();
 // Errors: ValueError where GRADUS_MATMUL names none.
 std::string_view matmul_kernel();
 
-// A rung that a dtype does not have (float64 has them up to register_2d, int64 up to tiled) stands
-// for the highest one below it that the dtype has.
-// Errors: ValueError, listing the names, for an unknown one. A later product with "cublas" is a
-// NotImplementedError for int64, and an Error for strides that cuBLAS cannot express.
+// Errors: ValueError, listing the names, for an unknown one. A later product is a
+// NotImplementedError for a dtype that the kernel does not have (float64 has the rungs up to
+// register_2d, int64 up to tiled; cuBLAS has no int64), and with "cublas" an Error for strides that
+// it cannot express.
 void set_matmul_kernel(std::string_view name);
 
 }  // namespace gradus::cuda

@@ -111,6 +111,13 @@ Tensor multiply(const Tensor& a, const Tensor& b, const Tensor& bias, int64_t fe
   return raw::as_strided(all, {count}, {1}, fence);
 }
 
+// Whether a kernel has the dtype.
+bool takes(std::string_view kernel, ScalarType dtype) {
+  if (dtype == kLong)
+    return kernel.substr(0, 8) != "register" && kernel != "vectorized" && kernel != "cublas";
+  return dtype == kFloat || kernel != "vectorized";
+}
+
 class MatmulTest : public GpuTest {
  protected:
   void TearDown() override {
@@ -131,7 +138,7 @@ class MatmulTest : public GpuTest {
     const std::vector<double> expected = reference(a.cpu, b.cpu, bias.cpu);
     const bool gaps = a_layout == Layout::gappy || b_layout == Layout::gappy;
     for (const std::string_view kernel : cuda::matmul_kernels()) {
-      if (kernel == "cublas" && (gaps || dtype == kLong)) continue;
+      if (!takes(kernel, dtype) || (kernel == "cublas" && gaps)) continue;
       cuda::set_matmul_kernel(kernel);
       const int64_t fence = pick(0, 1) ? kFence : kFence - 1;
       const Tensor out = multiply(a.gpu, b.gpu, bias.gpu, fence);
@@ -227,6 +234,22 @@ TEST_F(MatmulTest, CublasRefusesWhatItCannotExpress) {
   const Pair whole = random_pair(kLong, 1, 4, 4, Layout::plain);
   EXPECT_CONTAINS(message_of<NotImplementedError>([&] { multiply(whole.gpu, whole.gpu, {}, 0); }),
                   "int64");
+}
+
+TEST_F(MatmulTest, AKernelRefusesADtypeThatItDoesNotHave) {
+  for (const ScalarType dtype : {kLong, kDouble}) {
+    const Tensor x = raw::empty({1, 4, 4}, dtype, kCUDA), out = raw::empty({1, 4, 4}, dtype, kCUDA);
+    raw::fill_(x, 1);
+    for (const std::string_view kernel : cuda::matmul_kernels()) {
+      cuda::set_matmul_kernel(kernel);
+      const auto multiply = [&] { cuda_backend().matmul(x, x, Tensor(), out); };
+      if (takes(kernel, dtype))
+        EXPECT_NO_THROW(multiply()) << kernel;
+      else
+        EXPECT_CONTAINS(message_of<NotImplementedError>(multiply),
+                        "multiplies no " + std::string(short_name(dtype)));
+    }
+  }
 }
 
 TEST_F(MatmulTest, KernelsAreChosenByName) {
