@@ -40,8 +40,7 @@ void reductions() {
 double product_error(const Tensor& a, const Tensor& b, const Tensor& c) {
   const Tensor rows = a.narrow(0, 0, 16).to(kDouble), exact = rows.matmul(b.to(kDouble));
   const Tensor difference = c.narrow(0, 0, 16).to(kDouble) - exact;
-  return std::sqrt(difference.square().sum().item<double>() /
-                   exact.square().sum().item<double>());
+  return std::sqrt(difference.square().sum().item<double>() / exact.square().sum().item<double>());
 }
 
 void products() {

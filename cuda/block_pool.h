@@ -160,7 +160,7 @@ class BlockPool {
   DeviceMemory& memory_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> owned_;  // all blocks, in use or cached
-  std::unordered_map<void*, Lists> lists_;  // by stream; references to values stay valid
+  std::unordered_map<void*, Lists> lists_;     // by stream; references to values stay valid
   MemoryStats stats_{};
 };
 

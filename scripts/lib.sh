@@ -83,6 +83,6 @@ configure() {
     export CUDACXX=/usr/local/cuda/bin/nvcc
   fi
   if [ ! -e "$dir/CMakeCache.txt" ] && have ninja; then generator=(-G Ninja); fi
-  cmake -S . -B "$dir" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release \
+  cmake -S . -B "$dir" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DGRADUS_CUDA=AUTO \
     -DCMAKE_CUDA_ARCHITECTURES="$(cuda_architecture)" "$@" ${CMAKE_ARGS:-}
 }

@@ -87,7 +87,7 @@ class ArrayRef {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"  // a list outlives the call it is passed to
 #endif
-  constexpr ArrayRef(std::initializer_list<T> list)    // NOLINT
+  constexpr ArrayRef(std::initializer_list<T> list)  // NOLINT
       : data_(list.begin()), size_(list.size()) {}
 #ifndef __clang__
 #pragma GCC diagnostic pop

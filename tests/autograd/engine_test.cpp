@@ -304,7 +304,8 @@ TEST(Threads, BackwardOfSeparateGraphsRunsSideBySide) {
       results[i] = x.grad().item<double>();
     });
   for (std::thread& thread : threads) thread.join();
-  for (size_t i = 0; i < results.size(); ++i) EXPECT_EQ(results[i], 2.0 * static_cast<double>(i + 1));
+  for (size_t i = 0; i < results.size(); ++i)
+    EXPECT_EQ(results[i], 2.0 * static_cast<double>(i + 1));
 }
 
 }  // namespace

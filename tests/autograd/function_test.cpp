@@ -101,7 +101,8 @@ TEST(Gradcheck, FindsAWrongSecondDerivative) {
 
 TEST(Gradcheck, NeedsFloat64) {
   const auto f = [](const TensorList& in) { return TensorList{in[0] * 2}; };
-  expect_error<ValueError>([&] { autograd::gradcheck(f, {ones({2}, requires_grad())}); }, "float64");
+  expect_error<ValueError>([&] { autograd::gradcheck(f, {ones({2}, requires_grad())}); },
+                           "float64");
   expect_error<ValueError>([&] { autograd::gradcheck(f, {ones({2}, kDouble)}); }, "requires grad");
 }
 

@@ -30,7 +30,10 @@ std::vector<Case> cases() {
   const Tensor classes = tensor({2, 0, 1});
   std::vector<Case> all{
       one("sum", {2, 3}, [](const Tensor& x) { return x.sum(); }),
-      one("sum_dim", {2, 3, 2}, [](const Tensor& x) { return x.sum({0, 2}); }),
+      one("sum_dim", {2, 3, 2},
+          [](const Tensor& x) {
+            return x.sum({0, 2});
+          }),
       one("sum_keepdim", {2, 3}, [](const Tensor& x) { return x.sum(1, true); }),
       one("mean", {2, 3}, [](const Tensor& x) { return x.mean(); }),
       one("mean_dim", {2, 3}, [](const Tensor& x) { return x.mean({-1}); }),
@@ -42,17 +45,29 @@ std::vector<Case> cases() {
       one("min_dim", {3, 4}, [](const Tensor& x) { return std::get<0>(x.min(1, true)); }),
       one("log_softmax", {3, 4}, [](const Tensor& x) { return x.log_softmax(1); }),
       one("softmax", {3, 4}, [](const Tensor& x) { return x.softmax(0); }),
-      one("sum_to_size", {2, 3, 2}, [](const Tensor& x) { return x.sum_to_size({3, 1}); }),
-      one("view", {2, 6}, [](const Tensor& x) { return x.view({3, -1}); }),
+      one("sum_to_size", {2, 3, 2},
+          [](const Tensor& x) {
+            return x.sum_to_size({3, 1});
+          }),
+      one("view", {2, 6},
+          [](const Tensor& x) {
+            return x.view({3, -1});
+          }),
       one("reshape_copy", {2, 3}, [](const Tensor& x) { return x.t().reshape({6}); }),
       one("flatten", {2, 3, 2}, [](const Tensor& x) { return x.flatten(1); }),
-      one("permute", {2, 3, 2}, [](const Tensor& x) { return x.permute({2, 0, -2}) * 2; }),
+      one("permute", {2, 3, 2},
+          [](const Tensor& x) {
+            return x.permute({2, 0, -2}) * 2;
+          }),
       one("transpose", {2, 3, 2}, [](const Tensor& x) { return x.transpose(0, -1); }),
       one("t", {2, 3}, [](const Tensor& x) { return x.t(); }),
       one("unsqueeze", {2, 3}, [](const Tensor& x) { return x.unsqueeze(-1); }),
       one("squeeze", {1, 3, 1}, [](const Tensor& x) { return x.squeeze(); }),
       one("squeeze_dim", {1, 3, 1}, [](const Tensor& x) { return x.squeeze(-1); }),
-      one("expand", {3, 1}, [](const Tensor& x) { return x.expand({2, -1, 4}); }),
+      one("expand", {3, 1},
+          [](const Tensor& x) {
+            return x.expand({2, -1, 4});
+          }),
       one("select", {3, 4}, [](const Tensor& x) { return x.select(1, -1); }),
       one("index", {3, 4}, [](const Tensor& x) { return x[1][2]; }),
       one("narrow", {3, 4}, [](const Tensor& x) { return x.narrow(1, 1, 2); }),
@@ -69,7 +84,8 @@ std::vector<Case> cases() {
           [](const Tensor& a, const Tensor& b) { return a.t().mm(b.t()); }),
       two("dot", {3}, {3}, [](const Tensor& a, const Tensor& b) { return a.dot(b); }),
       two("mv", {2, 3}, {3}, [](const Tensor& a, const Tensor& b) { return a.mv(b); }),
-      two("vector_matrix", {3}, {3, 2}, [](const Tensor& a, const Tensor& b) { return a.matmul(b); }),
+      two("vector_matrix", {3}, {3, 2},
+          [](const Tensor& a, const Tensor& b) { return a.matmul(b); }),
       two("vector_batch", {3}, {2, 3, 2},
           [](const Tensor& a, const Tensor& b) { return a.matmul(b); }),
       two("bmm", {2, 2, 3}, {2, 3, 2}, [](const Tensor& a, const Tensor& b) { return a.bmm(b); }),

@@ -1,4 +1,5 @@
-// A whole training step on the GPU: equal to the CPU's, and without memory calls or synchronisation.
+// A whole training step on the GPU: equal to the CPU's, and without memory calls or
+// synchronisation.
 #include "gradus/cuda/cuda.h"
 #include "gradus/cuda/stats.h"
 #include "tests/autograd/support.h"

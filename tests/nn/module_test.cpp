@@ -98,9 +98,12 @@ TEST(Linear, ComputesXWTransposedPlusB) {
 
 TEST(Linear, ExplainsAWrongInput) {
   const nn::Linear fc(784, 10);
-  expect_error<ValueError>([&] { fc(ones({64, 28, 28})); },
-                           "linear: input [64, 28, 28] has last dimension 28, expected "
-                           "in_features = 784; flatten it first?");
+  expect_error<ValueError>(
+      [&] {
+        fc(ones({64, 28, 28}));
+      },
+      "linear: input [64, 28, 28] has last dimension 28, expected "
+      "in_features = 784; flatten it first?");
   expect_error<TypeError>([&] { fc(ones({64, 784}, kDouble)); }, "convert one with .to");
   expect_error<ValueError>([] { nn::Linear(0, 3); }, "in_features = 0");
 }
