@@ -2,8 +2,8 @@
 // second, and the CPU against a GPU. A new row needs no line here.
 #include "gradus/tensor/elementwise.h"
 #include "gradus/autograd/gradcheck.h"
-#include "tests/autograd/support.h"
 #include "tests/random.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

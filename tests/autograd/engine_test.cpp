@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "gradus/gradus.h"
-#include "tests/autograd/support.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

@@ -1,6 +1,6 @@
 // Function<T>, gradcheck and gradgradcheck themselves.
 #include "gradus/autograd/gradcheck.h"
-#include "tests/autograd/support.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

@@ -1,7 +1,7 @@
 // First and second derivatives, by finite differences on every element, of everything that is not a
 // row of the elementwise table.
 #include "gradus/autograd/gradcheck.h"
-#include "tests/autograd/support.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

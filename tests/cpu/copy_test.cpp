@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "tests/cpu/support.h"
+#include "tests/random.h"
 
 namespace gradus::test {
 namespace {

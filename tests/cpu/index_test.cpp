@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/cpu/support.h"
+#include "tests/random.h"
 
 namespace gradus::test {
 namespace {

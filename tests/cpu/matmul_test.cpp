@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "gradus/cpu/product.h"
-#include "tests/cpu/support.h"
+#include "tests/random.h"
 
 namespace gradus::test {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "gradus/tensor/elementwise.h"
-#include "tests/cpu/support.h"
+#include "tests/random.h"
 
 namespace gradus::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "gradus/tensor/philox.h"
-#include "tests/cpu/support.h"
+#include "tests/random.h"
 
 namespace gradus::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "gradus/cpu/parallel.h"
-#include "tests/cpu/support.h"
+#include "tests/random.h"
 
 namespace gradus::test {
 namespace {

@@ -2,7 +2,7 @@
 // synchronisation.
 #include "gradus/cuda/cuda.h"
 #include "gradus/cuda/stats.h"
-#include "tests/autograd/support.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

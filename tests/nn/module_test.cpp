@@ -1,6 +1,6 @@
 #include <sstream>
 
-#include "tests/autograd/support.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

@@ -1,5 +1,5 @@
 #include "gradus/optim/sgd.h"
-#include "tests/autograd/support.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

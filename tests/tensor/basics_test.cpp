@@ -1,7 +1,7 @@
 // Devices, dtypes and numbers.
 #include <sstream>
 
-#include "tests/autograd/support.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

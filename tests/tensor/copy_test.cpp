@@ -1,6 +1,6 @@
 // clone, contiguous, copy_, fill_ and to.
-#include "tests/autograd/support.h"
 #include "tests/random.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

@@ -1,5 +1,5 @@
 // What factories make, and what they refuse.
-#include "tests/autograd/support.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

@@ -1,6 +1,6 @@
 // gather and scatter_add against index-by-index loops, and what they refuse.
-#include "tests/autograd/support.h"
 #include "tests/random.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

@@ -1,7 +1,7 @@
 // The random generator: Random123's known answers, and the streams drawn with it.
 #include "gradus/tensor/philox.h"
-#include "tests/autograd/support.h"
 #include "tests/random.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

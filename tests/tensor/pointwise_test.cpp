@@ -1,8 +1,8 @@
 // The rows of elementwise.def on tensors of every layout, against loops over their scalar function
 // in float64.
 #include "gradus/tensor/elementwise.h"
-#include "tests/autograd/support.h"
 #include "tests/random.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

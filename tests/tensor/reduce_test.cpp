@@ -1,8 +1,8 @@
 // Reductions over every subset of dimensions, against loops over all elements in float64.
 #include <numeric>
 
-#include "tests/autograd/support.h"
 #include "tests/random.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

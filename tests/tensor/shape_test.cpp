@@ -1,7 +1,7 @@
 // The arithmetic of shapes and strides, against walks over every element.
 #include "gradus/tensor/strided.h"
-#include "tests/autograd/support.h"
 #include "tests/random.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

@@ -1,6 +1,6 @@
 // Every view against index arithmetic on random shapes and layouts; views share memory.
-#include "tests/autograd/support.h"
 #include "tests/random.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {

@@ -1,4 +1,4 @@
-// What the tests of autograd, nn and optim share.
+// What tests of several folders share: values of a tensor, and the text of an error.
 #pragma once
 
 #include <gtest/gtest.h>

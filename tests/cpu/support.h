@@ -1,4 +1,0 @@
-// What the tests of the CPU backend share.
-#pragma once
-
-#include "tests/random.h"
