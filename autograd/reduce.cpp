@@ -134,45 +134,45 @@ Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
   return lead ? summed.reshape(size) : summed;
 }
 
-Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  const int64_t d = wrap_dim("log_softmax", dim, self.dim());
+namespace {
+// What log_softmax and softmax share; y = forward(x) about the largest element, without a graph.
+template <class Forward, class Backward>
+Tensor soft(const char* op, const char* node, const Tensor& self, int64_t dim,
+            std::optional<ScalarType> dtype, Forward forward, Backward backward) {
+  const int64_t d = wrap_dim(op, dim, self.dim());
   const Tensor x = dtype ? self.to(*dtype) : self;
   Tensor y;
   {
     const NoGradGuard guard;
-    if (x.numel() == 0) {
-      y = raw::clone(x);
-    } else {
-      const Tensor centred = x - x.amax(d, true);
-      y = centred - centred.exp().sum(d, true).log();
-    }
+    y = x.numel() == 0 ? raw::clone(x) : forward(x - x.amax(d, true), d);
   }
   if (recording(x))
-    record("LogSoftmaxBackward0", y, {x}, {y}, [d](Node& n, const Tensor& grad) -> TensorList {
-      return {grad - n.saved(0).exp() * grad.sum(d, true)};
+    record(node, y, {x}, {y}, [d, backward](Node& n, const Tensor& grad) -> TensorList {
+      return {backward(grad, n.saved(0), d)};
     });
   return y;
 }
+}  // namespace
+
+Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  return soft(
+      "log_softmax", "LogSoftmaxBackward0", self, dim, dtype,
+      [](const Tensor& centred, int64_t d) { return centred - centred.exp().sum(d, true).log(); },
+      [](const Tensor& grad, const Tensor& y, int64_t d) {
+        return grad - y.exp() * grad.sum(d, true);
+      });
+}
 
 Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  const int64_t d = wrap_dim("softmax", dim, self.dim());
-  const Tensor x = dtype ? self.to(*dtype) : self;
-  Tensor y;
-  {
-    const NoGradGuard guard;
-    if (x.numel() == 0) {
-      y = raw::clone(x);
-    } else {
-      y = (x - x.amax(d, true)).exp();
-      y = y / y.sum(d, true);
-    }
-  }
-  if (recording(x))
-    record("SoftmaxBackward0", y, {x}, {y}, [d](Node& n, const Tensor& grad) -> TensorList {
-      const Tensor p = n.saved(0);
-      return {p * (grad - (grad * p).sum(d, true))};
-    });
-  return y;
+  return soft(
+      "softmax", "SoftmaxBackward0", self, dim, dtype,
+      [](const Tensor& centred, int64_t d) {
+        const Tensor powers = centred.exp();
+        return powers / powers.sum(d, true);
+      },
+      [](const Tensor& grad, const Tensor& y, int64_t d) {
+        return y * (grad - (grad * y).sum(d, true));
+      });
 }
 
 Tensor Tensor::sum(std::optional<ScalarType> dtype) const { return gradus::sum(*this, dtype); }

@@ -79,15 +79,10 @@ struct Plan {
   int64_t chunks;
 
   Plan(const Tensor& x, const Tensor& out) {
-    Dims kept, kept_out, kept_x, reduced, reduced_x;
-    for (int64_t d = 0; d < x.dim(); ++d) {
-      const bool keeps = x.sizes()[d] == out.sizes()[d];
-      (keeps ? kept : reduced).push_back(x.sizes()[d]);
-      (keeps ? kept_x : reduced_x).push_back(x.strides()[d]);
-      if (keeps) kept_out.push_back(out.strides()[d]);
-    }
-    outputs = collapse<2>(kept, {kept_out, kept_x});
-    elements = collapse<1>(reduced, {reduced_x});
+    const ReductionWalks walks =
+        reduction_walks(x.sizes(), x.strides(), out.sizes(), out.strides());
+    outputs = walks.kept;
+    elements = walks.reduced;
     columns = inner_strides(outputs)[1] == 1 && inner_strides(elements)[0] != 1;
     const int64_t run = elements.dims ? elements.size[elements.dims - 1] : 1;
     chunk = columns ? kColumnChunk : std::clamp<int64_t>(run * kMaxRuns, 1, kRunChunk);

@@ -17,17 +17,8 @@ struct Problem {
 };
 
 Problem problem_of(const Tensor& x, const Tensor& out) {
-  Dims kept, kept_out, kept_x, reduced, reduced_x;
-  for (int64_t d = 0; d < x.dim(); ++d) {
-    const bool keeps = x.sizes()[d] == out.sizes()[d];
-    (keeps ? kept : reduced).push_back(x.sizes()[d]);
-    (keeps ? kept_x : reduced_x).push_back(x.strides()[d]);
-    if (keeps) kept_out.push_back(out.strides()[d]);
-  }
-  Problem problem{collapse<2>(kept, {kept_out, kept_x}), collapse<1>(reduced, {reduced_x}), 0,
-                  false};
-  problem.count = problem.reduced.numel;
-  return problem;
+  const ReductionWalks walks = reduction_walks(x.sizes(), x.strides(), out.sizes(), out.strides());
+  return {walks.kept, walks.reduced, walks.reduced.numel, false};
 }
 
 // The fold of a table with a row for each of `splits` partial results.

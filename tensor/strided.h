@@ -61,4 +61,22 @@ Strided<N> collapse(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides
   return out;
 }
 
+// A reduction as two walks: over the outputs (in out and in x), and over the elements of x that are
+// folded into each. out has x's rank; the dimensions where the sizes differ are reduced.
+struct ReductionWalks {
+  Strided<2> kept;
+  Strided<1> reduced;
+};
+inline ReductionWalks reduction_walks(IntArrayRef x_sizes, IntArrayRef x_strides,
+                                      IntArrayRef out_sizes, IntArrayRef out_strides) {
+  Dims kept, kept_out, kept_x, reduced, reduced_x;
+  for (size_t d = 0; d < x_sizes.size(); ++d) {
+    const bool keeps = x_sizes[d] == out_sizes[d];
+    (keeps ? kept : reduced).push_back(x_sizes[d]);
+    (keeps ? kept_x : reduced_x).push_back(x_strides[d]);
+    if (keeps) kept_out.push_back(out_strides[d]);
+  }
+  return {collapse<2>(kept, {kept_out, kept_x}), collapse<1>(reduced, {reduced_x})};
+}
+
 }  // namespace gradus
