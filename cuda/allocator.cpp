@@ -9,6 +9,7 @@
 #include "gradus/cuda/check.h"
 #include "gradus/cuda/context.h"
 #include "gradus/cuda/event.h"
+#include "gradus/cuda/memory_marks.h"
 #include "gradus/cuda/stats.h"
 
 namespace gradus::cuda {
@@ -101,11 +102,14 @@ Block* take(size_t nbytes, const Stream& stream) {
   Block* block = blocks.allocate(nbytes, stream);
   if (!block) [[unlikely]]
     fail_out_of_memory(nbytes, stream, blocks.stats());
+  mark_used(block->data, nbytes);
   return block;
 }
 
 void give_back(Block* block) noexcept {
-  if (block) pools()[static_cast<size_t>(block->stream.device_index())].blocks.free(block);
+  if (!block) return;
+  mark_unused(block->data);
+  pools()[static_cast<size_t>(block->stream.device_index())].blocks.free(block);
 }
 
 class CudaStorage final : public Storage {

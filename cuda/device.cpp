@@ -52,10 +52,17 @@ const Found& found() {
 
 thread_local int current = 0;
 
+#ifdef GRADUS_SIMULATED
+constexpr bool kSimulated = true;
+#else
+constexpr bool kSimulated = false;
+#endif
+
 DeviceProperties read_properties(int device) {
   cudaDeviceProp p;
   check_cuda(cudaGetDeviceProperties(&p, device), "getDeviceProperties(", device, ")");
   return {.name = p.name,
+          .simulated = kSimulated,
           .major = p.major,
           .minor = p.minor,
           .multiprocessors = p.multiProcessorCount,

@@ -8,6 +8,7 @@ namespace gradus::cuda {
 
 struct DeviceProperties {
   std::string name;
+  bool simulated;    // on the CPU (docs/simulator.md): right, and slow
   int major, minor;  // compute capability
   int multiprocessors;
   int warp_size;

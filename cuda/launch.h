@@ -35,7 +35,17 @@ struct LaunchConfig {
 
 namespace detail {
 void launch(const void* kernel, const LaunchConfig& config, void** args);
+
+// What the runtime knows a kernel by.
+template <class... Params>
+const void* handle(void (*kernel)(Params...)) {
+#ifdef GRADUS_SIMULATED
+  return sim::handle(kernel);
+#else
+  return reinterpret_cast<const void*>(kernel);
+#endif
 }
+}  // namespace detail
 
 // Queues kernel(args...) on config.stream; a grid without blocks is nothing to do.
 // REQUIRES: the stream belongs to the current device.
@@ -44,7 +54,7 @@ template <class... Params>
 void launch(void (*kernel)(Params...), const LaunchConfig& config,
             std::type_identity_t<Params>... args) {
   void* pointers[] = {static_cast<void*>(&args)..., nullptr};
-  detail::launch(reinterpret_cast<const void*>(kernel), config, pointers);
+  detail::launch(detail::handle(kernel), config, pointers);
 }
 
 // Whether GRADUS_CUDA_BLOCKING=1 is set; read once.

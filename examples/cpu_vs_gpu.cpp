@@ -155,6 +155,13 @@ Table::Row row_of(const Case& task, const Times& times) {
   return row;
 }
 
+std::string why_no_gpu() {
+  if (!gradus::cuda::is_available()) return gradus::cuda::why_unavailable();
+  if (gradus::cuda::getDeviceProperties(0).simulated)
+    return "the devices are simulated, and their times say nothing of a GPU";
+  return "";
+}
+
 void run(bool quick, bool gpu) {
   const std::vector<Case> cases = {product(1000), product(quick ? 4000 : 16000), cos_sin(10000000),
                                    selu_case(1000000), training_step(quick ? 1000 : 10000)};
@@ -197,9 +204,9 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     gradus::manual_seed(1);
-    const bool gpu = device == "all" && gradus::cuda::is_available();
-    if (device == "all" && !gpu)
-      std::cout << "The CPU alone: " << gradus::cuda::why_unavailable() << "\n";
+    const std::string why_not = why_no_gpu();
+    const bool gpu = device == "all" && why_not.empty();
+    if (device == "all" && !gpu) std::cout << "The CPU alone: " << why_not << "\n";
     run(quick, gpu);
   } catch (const std::exception& error) {
     std::cerr << "cpu_vs_gpu: " << error.what() << "\n";

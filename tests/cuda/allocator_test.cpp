@@ -74,7 +74,7 @@ TEST_F(AllocatorTest, EachStreamHasItsOwnBlocks) {
 
 TEST_F(AllocatorTest, RecordStreamKeepsTheDataUntilItHasBeenRead) {
   const cuda::Stream side = cuda::getStreamFromPool();
-  const int64_t n = int64_t{1} << 26;
+  const int64_t n = kBusyElements;
   Tensor copy;
   for (int round = 0; round < 10; ++round) {
     Tensor x = raw::empty({n}, kFloat, kCUDA);

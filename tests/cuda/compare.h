@@ -3,30 +3,17 @@
 #pragma once
 
 #include <cmath>
-#include <cstdlib>
-#include <iostream>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "gradus/tensor/raw.h"
 #include "tests/cuda/gpu_test.h"
+#include "tests/random.h"
 
 namespace gradus {
 
-// Seeded by GRADUS_TEST_SEED, or afresh; the seed is printed.
-inline std::mt19937_64& rng() {
-  static std::mt19937_64 generator = [] {
-    const char* const given = std::getenv("GRADUS_TEST_SEED");
-    const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-    std::cout << "GRADUS_TEST_SEED=" << seed << '\n';
-    return std::mt19937_64(seed);
-  }();
-  return generator;
-}
-inline int64_t pick(int64_t low, int64_t high) {
-  return std::uniform_int_distribution<int64_t>(low, high)(rng());
-}
+using test::pick;
+using test::rng;
 
 struct Range {
   double low = -4, high = 4;

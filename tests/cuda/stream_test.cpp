@@ -51,7 +51,7 @@ TEST_F(StreamTest, GuardSetsTheDeviceToo) {
 
 TEST_F(StreamTest, WaitOrdersTwoStreams) {
   const cuda::Stream first = cuda::getStreamFromPool(), second = cuda::getStreamFromPool();
-  const int64_t n = int64_t{1} << 26;
+  const int64_t n = kBusyElements;
   const Tensor x = raw::empty({n}, kFloat, kCUDA);
   cuda::synchronize();
   Tensor copy;
@@ -92,7 +92,7 @@ TEST_F(StreamTest, SynchronizeCounts) {
 }
 
 TEST_F(EventTest, MeasuresTime) {
-  const Tensor x = raw::empty({1 << 24}, kFloat, kCUDA);
+  const Tensor x = raw::empty({kBusyElements}, kFloat, kCUDA);
   cuda::Event start(true), middle(true), end(true);
   start.record();
   raw::fill_(x, 1);

@@ -77,7 +77,7 @@ TEST_F(TransferTest, BetweenDevicesInOrderAndWithoutAWait) {
   if (cuda::device_count() < 2) GTEST_SKIP() << "needs two devices";
   cuda::setCurrentCUDAStream(cuda::getStreamFromPool(false, 0));
   cuda::setCurrentCUDAStream(cuda::getStreamFromPool(false, 1));
-  const int64_t count = int64_t{1} << 26;
+  const int64_t count = kBusyElements;
   const Tensor first = raw::empty({count}, kFloat, "cuda:0");
   Tensor second = raw::to(first, "cuda:1");  // warm-up
   cuda::synchronize(0);

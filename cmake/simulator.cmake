@@ -1,0 +1,45 @@
+# GRADUS_CUDA=SIM: the CUDA backend for simulated devices, by the host compiler alone
+# (docs/simulator.md). Sets GRADUS_SIMULATED, and makes gradus_kernel_options for .cu files.
+include(CheckCXXSourceCompiles)
+
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+  message(FATAL_ERROR "GRADUS_CUDA=SIM compiles kernels with -fsanitize=thread, as GCC and clang know it")
+endif()
+if(GRADUS_SANITIZE)
+  message(FATAL_ERROR "GRADUS_CUDA=SIM looks at kernels through the sanitizers' hooks, and excludes "
+                      "GRADUS_SANITIZE=${GRADUS_SANITIZE}; configure one of them with GRADUS_CUDA=OFF")
+endif()
+set(CMAKE_REQUIRED_LIBRARIES backtrace)
+check_cxx_source_compiles("#include <backtrace.h>
+  int main() { return backtrace_create_state(nullptr, 1, nullptr, nullptr) == nullptr; }"
+  GRADUS_HAS_BACKTRACE)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(NOT GRADUS_HAS_BACKTRACE)
+  message(FATAL_ERROR "GRADUS_CUDA=SIM needs libbacktrace, which comes with GCC on Debian and Ubuntu, "
+                      "to name lines; install it, or configure with -DGRADUS_CUDA=OFF")
+endif()
+find_program(GRADUS_READELF readelf REQUIRED)
+find_program(GRADUS_OBJCOPY objcopy REQUIRED)
+set(GRADUS_HAS_CUDA ON)
+set(GRADUS_SIMULATED ON)
+
+# -O1: the lines of a finding are those of the source text, and fewer accesses are optimised away.
+# Without -fno-tree-sra GCC moves a float4 by four accesses of 4 bytes. -Wshadow takes the second
+# `extern __shared__ T name[]` of a file for a shadow of the first.
+set(GRADUS_KERNEL_OPTIONS -D__CUDACC__ -include cuda_runtime.h -O1 -g1 -fsanitize=thread,bounds -fno-extern-tls-init
+    -ffp-contract=off -Wno-unknown-pragmas -Wno-shadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND GRADUS_KERNEL_OPTIONS -fno-tree-sra --param=tsan-instrument-func-entry-exit=0)
+else()
+  list(APPEND GRADUS_KERNEL_OPTIONS -mllvm -tsan-instrument-func-entry-exit=0)
+endif()
+
+# Lets a target have .cu files.
+function(gradus_simulate target)
+  get_target_property(files ${target} SOURCES)
+  list(FILTER files INCLUDE REGEX "[.]cu$")
+  set_source_files_properties(${files} TARGET_DIRECTORY ${target} PROPERTIES
+    LANGUAGE CXX COMPILE_OPTIONS "${GRADUS_KERNEL_OPTIONS}")
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
+    "${PROJECT_SOURCE_DIR}/cuda/sim/compile;${CMAKE_CXX_COMPILER_LAUNCHER}")
+endfunction()

@@ -1,0 +1,381 @@
+#include "gradus/cuda/sim/access.h"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "gradus/cuda/sim/device.h"
+#include "gradus/cuda/sim/dynamic_shared.h"
+#include "gradus/cuda/sim/worker.h"
+
+// What kernels say __constant__ of.
+extern "C" {
+[[gnu::weak]] extern char __start_gradus_constant[], __stop_gradus_constant[];
+}
+
+namespace gradus::cuda::sim {
+
+namespace {
+
+struct Seen {
+  Access access;
+  uintptr_t address;
+  unsigned size;
+  uintptr_t pc;
+
+  bool writes() const { return access != Access::read; }
+  std::string text() const {
+    const char* const verb = access == Access::read    ? "reads "
+                             : access == Access::write ? "writes "
+                                                       : "changes atomically ";
+    return verb + std::to_string(size) + (size == 1 ? " byte" : " bytes");
+  }
+};
+
+Sighting::Side this_side(Worker& worker, const Seen& seen) {
+  return worker.side(seen.text(), *worker.current, current_trace());
+}
+
+void report(Worker& worker, const Seen& seen, Kind kind, const std::string& message,
+            std::vector<Sighting::Side> others = {}) {
+  worker.launch->sightings.add(kind, seen.pc, 0, [&] {
+    Sighting out{kind, message, {}};
+    out.sides.push_back(this_side(worker, seen));
+    for (auto& other : others) out.sides.push_back(std::move(other));
+    return out;
+  });
+}
+
+// --- Where an address may lie
+// What kernels may read besides: __constant__ variables, and constexpr tables, which lie in a
+// segment that nobody can write. Empty where the address is in none.
+Range constants_around(uintptr_t address) {
+  const Range marked{reinterpret_cast<uintptr_t>(__start_gradus_constant),
+                     reinterpret_cast<uintptr_t>(__stop_gradus_constant)};
+  if (marked.covers(address, 1)) return marked;
+  struct Search {
+    uintptr_t address;
+    Range found;
+  } search{address, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto& it = *static_cast<Search*>(data);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& segment = info->dlpi_phdr[i];
+          const bool fixed = segment.p_type == PT_GNU_RELRO ||
+                             (segment.p_type == PT_LOAD && !(segment.p_flags & PF_W));
+          const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+          const Range range{begin, begin + segment.p_memsz};
+          if (fixed && range.covers(it.address, 1)) it.found = range;
+        }
+        return it.found.end ? 1 : 0;
+      },
+      &search);
+  return search.found;
+}
+
+bool is_constant(Worker& worker, const Seen& seen) {
+  if (seen.writes()) return false;
+  if (worker.constants.covers(seen.address, seen.size)) return true;
+  worker.constants = constants_around(seen.address);
+  return worker.constants.covers(seen.address, seen.size);
+}
+
+// An address that is in no allocation, and no array of shared memory.
+[[noreturn, gnu::cold]] void refuse(Worker& worker, const Seen& seen) {
+  if (!in_arena(seen.address)) {
+    const bool null = seen.address < 4096;
+    report(worker, seen, null ? Kind::out_of_bounds : Kind::foreign_memory,
+           null ? "the address is " + std::to_string(seen.address) +
+                      ": a null pointer, or close to one"
+                : "the address is no memory of a device, but of the host; pass a pointer from "
+                  "cudaMalloc or a CUDA tensor");
+    worker.stop_thread();
+  }
+  const int zone = zone_of(seen.address);
+  if (const Range range = range_in_use(seen.address);
+      range.covers(seen.address, seen.size) && !may_access(worker.launch->device, zone)) {
+    report(worker, seen, Kind::foreign_memory,
+           "the address belongs to cuda:" + std::to_string(zone) + ", the kernel runs on cuda:" +
+               std::to_string(worker.launch->device) + " without peer access to it");
+    worker.stop_thread();
+  }
+  // Where the first byte is in use, the last is not.
+  const Range range = range_in_use(seen.address);
+  const Neighbour found = describe_address(range.end ? range.end : seen.address);
+  std::vector<Sighting::Side> others;
+  if (found.freed) others.push_back({"given back", found.allocation.given_back});
+  if (!found.allocation.taken.empty()) others.push_back({"allocated", found.allocation.taken});
+  report(
+      worker, seen, found.freed ? Kind::use_after_free : Kind::out_of_bounds,
+      "the address is " +
+          (range.end ? "only in part inside: it goes on " + found.text : found.text) +
+          (found.freed ? "; keep it until the kernel has ended" : "; guard the access by the size"),
+      std::move(others));
+  worker.stop_thread();
+}
+
+[[noreturn, gnu::cold]] void refuse_shared(Worker& worker, const Seen& seen,
+                                           const SharedArray* array) {
+  report(worker, seen, Kind::out_of_bounds,
+         array ? "the access leaves the " + std::to_string(array->size) + " bytes of " + array->name
+               : "the address lies in no array of shared memory");
+  worker.stop_thread();
+}
+
+[[noreturn, gnu::cold]] void refuse_alignment(Worker& worker, const Seen& seen,
+                                              unsigned alignment) {
+  const Unwatched guard;
+  report(worker, seen, Kind::misaligned,
+         "the address is no multiple of " + std::to_string(alignment) +
+             "; use a narrower type, or align what it points into");
+  worker.stop_thread();
+}
+
+// The allocation that has all bytes of the access.
+Range range_of(Worker& worker, const Seen& seen) {
+  const Unwatched guard;
+  const Range range = range_in_use(seen.address);
+  if (!range.covers(seen.address, seen.size) ||
+      !may_access(worker.launch->device, zone_of(seen.address)))
+    refuse(worker, seen);
+  return range;
+}
+
+// The array of shared memory that has all bytes of the access.
+Range range_of(Worker& worker, const SharedMemory& shared, const Seen& seen) {
+  const Unwatched guard;
+  const SharedArray* array = shared.array_at(seen.address);
+  const auto dynamic = reinterpret_cast<uintptr_t>(gradus_sim_dynamic_shared);
+  SharedArray given{dynamic - shared.begin(), worker.launch->shared_bytes,
+                    "dynamic shared memory that the launch gave"};
+  if (seen.address - dynamic < kMostDynamicShared) array = &given;
+  if (!array) refuse_shared(worker, seen, nullptr);
+  const uintptr_t begin = shared.begin() + array->offset;
+  const Range range{begin, begin + array->size};
+  if (!range.covers(seen.address, seen.size)) refuse_shared(worker, seen, array);
+  return range;
+}
+
+// --- Whether it was written
+bool all_written(const uint8_t* written, unsigned size) {
+  switch (size) {
+    case 1:
+      return *written != 0;
+    case 2: {
+      uint16_t x;
+      std::memcpy(&x, written, 2);
+      return x == 0x0101;
+    }
+    case 4: {
+      uint32_t x;
+      std::memcpy(&x, written, 4);
+      return x == 0x01010101;
+    }
+    case 8: {
+      uint64_t x;
+      std::memcpy(&x, written, 8);
+      return x == 0x0101010101010101;
+    }
+    default:
+      return std::count(written, written + size, 1) == static_cast<std::ptrdiff_t>(size);
+  }
+}
+
+[[gnu::cold]] void report_unwritten(Worker& worker, const Seen& seen, bool shared) {
+  const Unwatched guard;
+  report(worker, seen, Kind::unwritten,
+         shared ? "nobody has written this shared memory since the block began"
+                : "nobody has written this memory since it was allocated; fill it first");
+}
+
+// --- Races
+class Clock {
+ public:
+  Clock(const Worker& worker, Record now, bool shared)
+      : worker_(worker), now_(now), shared_(shared) {}
+
+  // Whether nothing orders the access before this one.
+  bool concurrent(Record before) const {
+    const Intervals& intervals = *worker_.launch->intervals;
+    if (before.bits() == 0 || !intervals.is_current(before.interval())) return false;
+    if (before.interval() != now_.interval())  // shared memory is new to each block
+      return !shared_ && intervals.block_of(before.interval()) != worker_.block_number();
+    if (before.thread() == now_.thread()) return false;
+    return before.thread() / kWarp != now_.thread() / kWarp || before.epoch() == now_.epoch();
+  }
+  bool races(Record before) const { return (before.bytes() & now_.bytes()) && concurrent(before); }
+
+ private:
+  const Worker& worker_;
+  Record now_;
+  bool shared_;
+};
+
+Record load(const std::atomic<uint64_t>& slot) {
+  return Record(slot.load(std::memory_order_relaxed));
+}
+
+[[gnu::cold, gnu::noinline]] void report_race(Worker& worker, const Seen& seen, Record before,
+                                              const char* verb, const SharedMemory* shared,
+                                              uintptr_t address) {
+  const Unwatched guard;
+  const uintptr_t other_pc = pc_of(before.place());
+  worker.launch->sightings.add(Kind::race, seen.pc, other_pc, [&] {
+    const uint32_t number = worker.launch->intervals->block_of(before.interval());
+    const dim3 grid = worker.launch->grid, size = worker.launch->block;
+    const bool same_block = number == worker.block_number();
+    const SharedArray* const array = shared ? shared->array_at(address) : nullptr;
+    Sighting out{
+        Kind::race,
+        (array
+             ? "two threads meet at byte " +
+                   std::to_string(address - shared->begin() - array->offset) + " of " + array->name
+             : std::string("two threads meet at one address of global memory")) +
+            (same_block
+                 ? (shared ? "; put a barrier between them"
+                           : "; put a barrier between them, or use an atomic")
+                 : "; threads of different blocks must not meet: use an atomic, or two launches"),
+        {}};
+    out.sides.push_back(this_side(worker, seen));
+    Sighting::Side other{verb, other_pc ? Trace{other_pc} : Trace{}, true, {}, {}};
+    other.block = {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y};
+    const unsigned t = before.thread();
+    other.thread = {t % size.x, t / size.x % size.y, t / size.x / size.y};
+    out.sides.push_back(std::move(other));
+    return out;
+  });
+}
+
+// Compares with who touched a word before, and remembers this access to `bytes` of it.
+void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
+                const SharedMemory* shared, uintptr_t word) {
+  const Thread& thread = *worker.current;
+  const Record now(worker.interval, thread.linear, thread.epoch, 0, bytes);
+  const Clock clock(worker, now, shared != nullptr);
+  const auto meet = [&](const std::atomic<uint64_t>& slot, const char* verb) {
+    const Record before = load(slot);
+    if (clock.races(before)) [[unlikely]]
+      report_race(worker, seen, before, verb, shared, word);
+  };
+  const auto remember = [&](std::atomic<uint64_t>& slot) {
+    const Record before = load(slot);
+    const Record after = now.at(place_of(seen.pc));
+    slot.store((before.same_moment(now) ? after.with_bytes_of(before) : after).bits(),
+               std::memory_order_relaxed);
+  };
+  if (seen.access == Access::read) {
+    // Whoever wrote since then has met that read.
+    if (const Record before = load(cell.read); before.same_moment(now) && before.covers(now))
+      return;
+    meet(cell.write, "writes");
+    meet(cell.atomic, "changes atomically");
+    if (!clock.concurrent(load(cell.read)))
+      remember(cell.read);
+    else if (!clock.concurrent(load(cell.other_read)))
+      remember(cell.other_read);
+    return;
+  }
+  meet(cell.write, "writes");
+  if (seen.access == Access::write) meet(cell.atomic, "changes atomically");
+  meet(cell.read, "reads");
+  meet(cell.other_read, "reads");
+  remember(seen.access == Access::write ? cell.write : cell.atomic);
+}
+
+[[gnu::always_inline]] inline void check_words(Worker& worker, const Seen& seen, Cell* cells,
+                                               const SharedMemory* shared) {
+  const uintptr_t end = seen.address + seen.size;
+  for (uintptr_t word = seen.address / 4 * 4; word < end; word += 4, ++cells) {
+    const uintptr_t from = std::max(word, seen.address), to = std::min(word + 4, end);
+    const unsigned bytes = ((1u << (to - from)) - 1) << (from - word);
+    check_word(worker, seen, *cells, bytes, shared, from);
+  }
+}
+
+[[gnu::cold, gnu::noinline]] void report_host_access(uintptr_t address, uintptr_t pc) {
+  static thread_local bool reported = false;
+  if (reported || is_page_locked(reinterpret_cast<void*>(address))) return;
+  reported = true;
+  publish({Kind::foreign_memory,
+           "host code",
+           "code of the host touches memory of a device; copy it with cudaMemcpy first",
+           {{"touches it", frames_of({pc})}}});
+}
+
+[[gnu::always_inline]] inline void check(Access access, uintptr_t address, unsigned size,
+                                         unsigned alignment, uintptr_t pc) {
+  Worker* const worker = watching;
+  if (!worker) {
+    if (in_arena(address) && !here && checks()) [[unlikely]]
+      report_host_access(address, pc);
+    return;
+  }
+  Thread& thread = *worker->current;
+  if (thread.fiber->owns(address)) return;
+  thread.accessed = true;
+  const Seen seen{access, address, size, pc};
+  const bool global = in_arena(address);
+  SharedMemory* const shared = global ? nullptr : worker->shared_at(address);
+  if (worker->launch->counter && (global || shared)) [[unlikely]] {
+    const Unwatched guard;
+    worker->accesses().push_back({pc, address, static_cast<uint16_t>(size),
+                                  static_cast<uint8_t>(thread.linear % kWarp), access, !global});
+  }
+  if (!worker->launch->checked) return;
+
+  if (address % alignment != 0) [[unlikely]]
+    refuse_alignment(*worker, seen, alignment);
+  Range& range = worker->ranges[pc / 4 % worker->ranges.size()];
+  if (!range.covers(address, size)) [[unlikely]] {
+    if (!global && !shared && is_constant(*worker, seen)) return;
+    range = {};
+    range = shared ? range_of(*worker, *shared, seen) : range_of(*worker, seen);
+  }
+  uint8_t* const written = global ? written_at(address) : shared->written_at(address);
+  if (access != Access::write && !all_written(written, size)) [[unlikely]]
+    report_unwritten(*worker, seen, shared != nullptr), std::memset(written, 1, size);
+  if (access == Access::write) std::memset(written, 1, size);
+  check_words(*worker, seen, global ? cell_at(address) : shared->cell_at(address), shared);
+}
+
+}  // namespace
+
+void check_access(Access access, uintptr_t address, unsigned size, unsigned alignment,
+                  uintptr_t pc) {
+  check(access, address, size, alignment, pc);
+}
+template <Access access, unsigned size, unsigned alignment>
+void check_access(uintptr_t address, uintptr_t pc) {
+  check(access, address, size, alignment, pc);
+}
+#define GRADUS_SIM_CHECKS(size)                                                \
+  template void check_access<Access::read, size, size>(uintptr_t, uintptr_t);  \
+  template void check_access<Access::read, size, 1>(uintptr_t, uintptr_t);     \
+  template void check_access<Access::write, size, size>(uintptr_t, uintptr_t); \
+  template void check_access<Access::write, size, 1>(uintptr_t, uintptr_t);
+GRADUS_SIM_CHECKS(2)
+GRADUS_SIM_CHECKS(4)
+GRADUS_SIM_CHECKS(8)
+GRADUS_SIM_CHECKS(16)
+template void check_access<Access::read, 1, 1>(uintptr_t, uintptr_t);
+template void check_access<Access::write, 1, 1>(uintptr_t, uintptr_t);
+#undef GRADUS_SIM_CHECKS
+
+void report_index(const char* array_type, int64_t index, uintptr_t pc) {
+  Worker* const worker = watching;
+  if (!worker) return;
+  const Unwatched guard;
+  worker->launch->sightings.add(Kind::out_of_bounds, pc, 0, [&] {
+    Sighting out{Kind::out_of_bounds,
+                 "index " + std::to_string(index) + " of an array of type " + array_type,
+                 {}};
+    out.sides.push_back(worker->side("indexes", *worker->current, current_trace()));
+    return out;
+  });
+  worker->stop_thread();
+}
+
+}  // namespace gradus::cuda::sim

@@ -1,0 +1,81 @@
+#include <sim/atomics.h>
+
+#include <atomic>
+
+#include "gradus/cuda/sim/access.h"
+#include "gradus/cuda/sim/worker.h"
+
+namespace gradus::cuda::sim {
+
+namespace {
+template <class T>
+T apply(AtomicOp op, T old, T value) {
+  switch (op) {
+    case AtomicOp::add:
+      return static_cast<T>(old + value);
+    case AtomicOp::sub:
+      return static_cast<T>(old - value);
+    case AtomicOp::min:
+      return value < old ? value : old;
+    case AtomicOp::max:
+      return value > old ? value : old;
+    case AtomicOp::exchange:
+      return value;
+    default:
+      break;
+  }
+  if constexpr (std::is_integral_v<T>) {
+    switch (op) {
+      case AtomicOp::increment:
+        return old >= value ? T(0) : static_cast<T>(old + 1);
+      case AtomicOp::decrement:
+        return old == 0 || old > value ? value : static_cast<T>(old - 1);
+      case AtomicOp::bit_and:
+        return old & value;
+      case AtomicOp::bit_or:
+        return old | value;
+      case AtomicOp::bit_xor:
+        return old ^ value;
+      default:
+        break;
+    }
+  }
+  return old;
+}
+
+template <class T>
+void look(T* address, uintptr_t pc) {
+  check_access(Access::atomic, reinterpret_cast<uintptr_t>(address), sizeof(T), sizeof(T), pc);
+}
+}  // namespace
+
+template <class T>
+T atomic(AtomicOp op, T* address, T value) {
+  look(address, GRADUS_SIM_CALLER);
+  const std::atomic_ref<T> target(*address);
+  T old = target.load();
+  while (!target.compare_exchange_weak(old, apply(op, old, value))) {
+  }
+  return old;
+}
+
+template <class T>
+T compare_and_swap(T* address, T expected, T value) {
+  look(address, GRADUS_SIM_CALLER);
+  std::atomic_ref<T>(*address).compare_exchange_strong(expected, value);
+  return expected;
+}
+
+template int atomic(AtomicOp, int*, int);
+template unsigned atomic(AtomicOp, unsigned*, unsigned);
+template long long atomic(AtomicOp, long long*, long long);
+template unsigned long long atomic(AtomicOp, unsigned long long*, unsigned long long);
+template float atomic(AtomicOp, float*, float);
+template double atomic(AtomicOp, double*, double);
+template int compare_and_swap(int*, int, int);
+template unsigned compare_and_swap(unsigned*, unsigned, unsigned);
+template unsigned short compare_and_swap(unsigned short*, unsigned short, unsigned short);
+template unsigned long long compare_and_swap(unsigned long long*, unsigned long long,
+                                             unsigned long long);
+
+}  // namespace gradus::cuda::sim

@@ -1,0 +1,40 @@
+// What a kernel asks of its thread and its block.
+
+#include <sim/block.h>
+
+#include <chrono>
+
+#include "gradus/cuda/sim/dynamic_shared.h"
+#include "gradus/cuda/sim/worker.h"
+
+alignas(1024) thread_local unsigned char gradus_sim_dynamic_shared
+    [gradus::cuda::sim::kMostDynamicShared];
+
+namespace gradus::cuda::sim {
+uint3 thread_index() noexcept { return here->current->index; }
+uint3 block_index() noexcept { return here->block; }
+dim3 block_size() noexcept { return here->launch->block; }
+dim3 grid_size() noexcept { return here->launch->grid; }
+}  // namespace gradus::cuda::sim
+
+using gradus::cuda::sim::BarrierOp;
+using gradus::cuda::sim::here;
+
+void __syncthreads() { here->barrier(BarrierOp::none, 0, GRADUS_SIM_CALLER); }
+int __syncthreads_count(int predicate) {
+  return static_cast<int>(here->barrier(BarrierOp::count, predicate, GRADUS_SIM_CALLER));
+}
+int __syncthreads_and(int predicate) {
+  return static_cast<int>(here->barrier(BarrierOp::all, predicate, GRADUS_SIM_CALLER));
+}
+int __syncthreads_or(int predicate) {
+  return static_cast<int>(here->barrier(BarrierOp::any, predicate, GRADUS_SIM_CALLER));
+}
+
+// Fibers of a worker see each other's writes at once, and blocks on other workers in the order of
+// the processor; no kernel is told apart by a fence.
+void __threadfence_block() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }

@@ -1,0 +1,18 @@
+// The state of the simulated runtime that its functions share.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace gradus::cuda::sim {
+
+// What every function of the runtime returns: notes it as the last error of the thread.
+cudaError_t result(cudaError_t status);
+// The error of an earlier kernel, which every later call returns; cudaSuccess without one.
+cudaError_t pending_error();
+
+bool is_device(int device);
+int current_zone();                   // the current device
+bool is_stream(cudaStream_t stream);  // of the current device, or the default stream
+bool may_access(int device, int peer);
+
+}  // namespace gradus::cuda::sim

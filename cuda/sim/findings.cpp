@@ -1,0 +1,117 @@
+#include "gradus/cuda/sim/findings.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+#include "gradus/cuda/sim/device.h"
+#include "gradus/cuda/sim/memory.h"
+
+namespace gradus::cuda::sim {
+
+namespace {
+
+struct State {
+  std::mutex mutex;
+  std::vector<Finding> findings;
+  cudaError_t error = cudaSuccess;
+};
+State& state() {
+  static auto& one = *new State;
+  return one;
+}
+
+cudaError_t error_for(Kind kind) {
+  switch (kind) {
+    case Kind::out_of_bounds:
+    case Kind::use_after_free:
+    case Kind::foreign_memory:
+      return cudaErrorIllegalAddress;
+    case Kind::misaligned:
+      return cudaErrorMisalignedAddress;
+    default:
+      return cudaErrorLaunchFailure;
+  }
+}
+
+// Last of all: what nobody took, and what nobody gave back. A program that ends well although
+// something was found does not end well.
+void report_at_exit(int status, void*) {
+  std::vector<Finding> rest = take_findings();
+  std::erase_if(rest, [](const Finding& each) { return each.kind == Kind::launch; });
+  for (Finding& leak : take_leaks()) rest.push_back(std::move(leak));
+  if (rest.empty()) return;
+  std::ostringstream text;
+  for (const Finding& each : rest) text << each;
+  std::fputs(text.str().c_str(), stderr);
+  std::fflush(nullptr);
+  if (status == 0) _exit(1);
+}
+
+// Before the objects of the program are made, so that it runs after they are gone.
+[[gnu::constructor(101)]] void watch_exit() { on_exit(report_at_exit, nullptr); }
+
+}  // namespace
+
+void Sightings::publish(const std::string& kernel) {
+  for (const Entry& entry : entries_) {
+    const Sighting& seen = entry.sighting;
+    Finding out{seen.kind, kernel, seen.message, {}, seen.times};
+    for (const auto& side : seen.sides)
+      out.sides.push_back(
+          {side.what, frames_of(side.trace), side.by_thread, side.block, side.thread});
+    sim::publish(std::move(out));
+  }
+  entries_.clear();
+}
+
+void publish(Finding finding) {
+  const std::lock_guard lock(state().mutex);
+  // What a chip refuses to launch leaves it as it was.
+  if (state().error == cudaSuccess && finding.kind != Kind::launch)
+    state().error = error_for(finding.kind);
+  constexpr size_t kMost = 1000;
+  if (state().findings.size() < kMost) state().findings.push_back(std::move(finding));
+}
+
+cudaError_t pending_error() {
+  const std::lock_guard lock(state().mutex);
+  return state().error;
+}
+
+std::string findings_text() {
+  const std::lock_guard lock(state().mutex);
+  std::ostringstream out;
+  for (const Finding& each : state().findings)
+    if (each.kind != Kind::launch) out << each;
+  return out.str();
+}
+
+std::vector<Finding> take_findings() {
+  const std::lock_guard lock(state().mutex);
+  state().error = cudaSuccess;
+  return std::exchange(state().findings, {});
+}
+
+std::vector<Finding> take_leaks() {
+  std::vector<Finding> out;
+  if (!checks()) return out;
+  for (const Allocation& each : take_allocations_in_use())
+    out.push_back({Kind::leak,
+                   "",
+                   std::to_string(each.used) + " bytes of a device were never given back",
+                   {{"allocated", frames_of(each.taken)}}});
+  return out;
+}
+
+bool checks() {
+  static const bool on = [] {
+    const char* const text = std::getenv("GRADUS_SIM_CHECK");
+    return !text || std::string_view(text) != "0";
+  }();
+  return on;
+}
+
+}  // namespace gradus::cuda::sim

@@ -1,0 +1,8 @@
+// What a kernel says: qualifiers, the place of a thread, barriers, warps, atomics.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <device_functions.h>
+#include <sim/atomics.h>
+#include <sim/block.h>
+#include <sim/warp.h>

@@ -1,0 +1,61 @@
+// Atomic operations on global and shared memory. The old value is the result.
+#pragma once
+
+#include <host_defines.h>
+
+namespace gradus::cuda::sim {
+enum class AtomicOp {
+  add,
+  sub,
+  min,
+  max,
+  exchange,
+  increment,
+  decrement,
+  bit_and,
+  bit_or,
+  bit_xor
+};
+template <class T>
+T atomic(AtomicOp op, T* address, T value);  // for the types below
+template <class T>
+T compare_and_swap(T* address, T expected, T value);
+}  // namespace gradus::cuda::sim
+
+// The types that CUDA has each operation for: signed 64-bit numbers have the fewest.
+#define GRADUS_SIM_ATOMIC(name, op, type)                                              \
+  __forceinline__ type name(type* address, type value) {                               \
+    return gradus::cuda::sim::atomic(gradus::cuda::sim::AtomicOp::op, address, value); \
+  }
+#define GRADUS_SIM_ATOMIC_INTEGERS(name, op) \
+  GRADUS_SIM_ATOMIC(name, op, int)           \
+  GRADUS_SIM_ATOMIC(name, op, unsigned)      \
+  GRADUS_SIM_ATOMIC(name, op, unsigned long long)
+GRADUS_SIM_ATOMIC_INTEGERS(atomicAdd, add)
+GRADUS_SIM_ATOMIC(atomicAdd, add, float)
+GRADUS_SIM_ATOMIC(atomicAdd, add, double)
+GRADUS_SIM_ATOMIC(atomicSub, sub, int)
+GRADUS_SIM_ATOMIC(atomicSub, sub, unsigned)
+GRADUS_SIM_ATOMIC_INTEGERS(atomicMin, min)
+GRADUS_SIM_ATOMIC(atomicMin, min, long long)
+GRADUS_SIM_ATOMIC_INTEGERS(atomicMax, max)
+GRADUS_SIM_ATOMIC(atomicMax, max, long long)
+GRADUS_SIM_ATOMIC_INTEGERS(atomicExch, exchange)
+GRADUS_SIM_ATOMIC(atomicExch, exchange, float)
+GRADUS_SIM_ATOMIC(atomicInc, increment, unsigned)
+GRADUS_SIM_ATOMIC(atomicDec, decrement, unsigned)
+GRADUS_SIM_ATOMIC_INTEGERS(atomicAnd, bit_and)
+GRADUS_SIM_ATOMIC_INTEGERS(atomicOr, bit_or)
+GRADUS_SIM_ATOMIC_INTEGERS(atomicXor, bit_xor)
+#undef GRADUS_SIM_ATOMIC_INTEGERS
+#undef GRADUS_SIM_ATOMIC
+
+#define GRADUS_SIM_COMPARE_AND_SWAP(type)                                    \
+  __forceinline__ type atomicCAS(type* address, type expected, type value) { \
+    return gradus::cuda::sim::compare_and_swap(address, expected, value);    \
+  }
+GRADUS_SIM_COMPARE_AND_SWAP(int)
+GRADUS_SIM_COMPARE_AND_SWAP(unsigned)
+GRADUS_SIM_COMPARE_AND_SWAP(unsigned short)
+GRADUS_SIM_COMPARE_AND_SWAP(unsigned long long)
+#undef GRADUS_SIM_COMPARE_AND_SWAP

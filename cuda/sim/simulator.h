@@ -1,0 +1,114 @@
+// What the simulator of CUDA devices tells its users: what was wrong with the kernels that ran, and
+// how they used memory. docs/simulator.md has the tour. In builds with -DGRADUS_CUDA=SIM alone.
+//
+//   GRADUS_SIM_DEVICES=n   how many devices there are: 0 to 16, 4 by default
+//   GRADUS_SIM_CHECK=0     runs kernels without checks, several times as fast
+//   GRADUS_SIM_REPORT=1    prints a table of every launch to stderr
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace gradus::cuda::sim {
+
+enum class Kind {
+  out_of_bounds,   // an access outside of every allocation, or of an array of shared memory
+  misaligned,      // an access of 2, 4, 8 or 16 bytes at an address that is no multiple of it
+  use_after_free,  // of memory that was given back
+  foreign_memory,  // memory of the host, or of a device without peer access
+  unwritten,       // a read of memory that nobody has written
+  race,            // two threads, one address, one of them writes, and nothing orders them
+  barrier,         // a barrier that not every thread of the block reaches
+  warp,            // a shuffle or vote whose lanes do not agree on who takes part
+  launch,          // a grid, block or amount of shared memory that a chip would refuse
+  leak,            // memory that was never given back
+  uncoalesced,     // advice: a warp moves more 32-byte sectors than its bytes need
+  bank_conflict,   // advice: a warp's access to shared memory takes several turns
+};
+const char* name_of(Kind kind);
+
+// A place in source text. `line` is 0 where the program has no line table.
+struct Frame {
+  std::string function, file;
+  int line = 0;
+};
+
+struct Index3 {
+  unsigned x = 0, y = 0, z = 0;
+};
+
+// One side of a finding: which thread was where. The innermost frame comes first, the kernel last.
+struct Side {
+  std::string what;  // "reads 4 bytes", ...
+  std::vector<Frame> frames;
+  bool by_thread = false;  // of a kernel: then these say which
+  Index3 block{}, thread{};
+};
+
+struct Finding {
+  Kind kind;
+  std::string kernel;       // readable; empty for a leak
+  std::string message;      // one line: what is wrong, and a fix
+  std::vector<Side> sides;  // two for a race, at most one where no thread is to blame
+  int64_t times = 1;        // how often it was seen at this place in one launch
+};
+std::ostream& operator<<(std::ostream& out, const Finding& finding);  // several lines
+
+// What was found since the last call, oldest first, and forgets it: the devices work again. Leaves
+// advice to Recording. A finding that nobody takes makes the next CUDA call fail, as an error of a
+// kernel does, with this text in its message.
+std::vector<Finding> take_findings();
+
+// What is allocated and in use now, as leaks, but for what an earlier call has said. Those left at
+// the end of the program are printed, and its exit status is not 0.
+std::vector<Finding> take_leaks();
+
+bool checks();  // false with GRADUS_SIM_CHECK=0
+
+// How a kernel, or one line of it, used memory. Requests are of warps: the accesses that its lanes
+// make together.
+struct Counts {
+  int64_t global_loads = 0, global_stores = 0;  // of threads
+  int64_t global_load_bytes = 0, global_store_bytes = 0;
+  int64_t global_requests = 0;
+  int64_t sectors = 0;                          // of 32 bytes, that the requests touch
+  int64_t least_sectors = 0;                    // that would do for as many different bytes
+  int64_t shared_loads = 0, shared_stores = 0;  // of threads
+  int64_t shared_requests = 0;
+  int64_t shared_turns = 0;  // 1 a request of up to 128 bytes without bank conflicts
+  int64_t least_turns = 0;   // that would do without bank conflicts
+  int64_t atomics = 0;
+};
+
+struct LineCounts {
+  std::vector<Frame> frames;
+  Counts counts;
+};
+
+struct LaunchCounts {
+  std::string kernel;
+  Index3 grid, block;
+  int64_t shared_bytes = 0;  // dynamic
+  int64_t threads = 0;
+  int64_t idle_threads = 0;  // ended without an access to memory
+  int64_t barriers = 0;      // summed over blocks
+  Counts counts;
+  std::vector<LineCounts> lines;  // of accesses, in the order of their addresses in the program
+  std::vector<Finding> advice() const;
+};
+// The table of GRADUS_SIM_REPORT=1: the launch, its lines with the most traffic, and the advice.
+std::ostream& operator<<(std::ostream& out, const LaunchCounts& launch);
+
+// Counts every launch of the process while it lives, which slows kernels down.
+class Recording {
+ public:
+  Recording();
+  ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  std::vector<LaunchCounts> launches() const;  // oldest first
+};
+
+}  // namespace gradus::cuda::sim

@@ -1,0 +1,192 @@
+#include "gradus/cuda/sim/symbols.h"
+
+#include <backtrace.h>
+#include <cxxabi.h>
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace gradus::cuda::sim {
+
+namespace {
+
+void ignore_error(void*, const char*, int) {}
+
+backtrace_state* state() {
+  static backtrace_state* const once = backtrace_create_state(nullptr, 1, ignore_error, nullptr);
+  return once;
+}
+
+std::string readable(const char* symbol) {
+  if (!symbol) return "";
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr), std::free);
+  return name ? name.get() : symbol;
+}
+
+// Without arguments and result: "void f<int>(int*, long)" becomes "f<int>".
+std::string short_name(std::string name) {
+  int depth = 0;
+  size_t end = name.size(), begin = 0;
+  // The argument list is the last pair of parentheses outside of template arguments.
+  for (size_t i = name.size(); i-- > 0;) {
+    if (name[i] == ')' || name[i] == '>') ++depth;
+    if (name[i] == '(' || name[i] == '<') --depth;
+    if (name[i] == '(' && depth == 0) {
+      end = i;
+      break;
+    }
+  }
+  name.erase(end);
+  depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<' || name[i] == '(') ++depth;
+    if (name[i] == '>' || name[i] == ')') --depth;
+    if (name[i] == ' ' && depth == 0) begin = i + 1;
+  }
+  return name.substr(begin);
+}
+
+int add_pc(void* out, uintptr_t pc) {
+  auto& trace = *static_cast<Trace*>(out);
+  trace.push_back(pc);
+  constexpr size_t kDeepest = 24;
+  return trace.size() >= kDeepest;
+}
+
+int add_frame(void* out, uintptr_t, const char* file, int line, const char* function) {
+  if (!file && !function) return 0;
+  static_cast<std::vector<Frame>*>(out)->push_back(
+      {short_name(readable(function)), file ? file : "", line});
+  return 0;
+}
+
+// Of the simulator, or of what starts a kernel.
+bool is_machinery(const Frame& frame) {
+  return frame.function.starts_with("gradus::cuda::launch") ||
+         frame.function.starts_with("gradus::cuda::detail::launch") ||
+         frame.file.find("/cuda/sim/") != std::string::npos ||
+         frame.function.starts_with("gradus::cuda::sim::") || frame.function.starts_with("__tsan_");
+}
+
+// The last component of "gradus::cuda::kernel<float>(...)::tile".
+std::string last_component(const std::string& name) {
+  const size_t colon = name.rfind("::");
+  return colon == std::string::npos ? name : name.substr(colon + 2);
+}
+
+template <class T>
+std::vector<T> read_table(std::ifstream& file, size_t offset, size_t nbytes) {
+  std::vector<T> out(nbytes / sizeof(T));
+  file.seekg(static_cast<std::streamoff>(offset));
+  file.read(reinterpret_cast<char*>(out.data()),
+            static_cast<std::streamsize>(out.size() * sizeof(T)));
+  return out;
+}
+
+// The thread-local variables of functions, by the symbol table of an ELF file.
+std::vector<SharedArray> arrays_in(const std::string& path) {
+  std::vector<SharedArray> out;
+  std::ifstream file(path, std::ios::binary);
+  ElfW(Ehdr) header{};
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return out;
+  const auto sections =
+      read_table<ElfW(Shdr)>(file, header.e_shoff, header.e_shnum * sizeof(ElfW(Shdr)));
+  for (const auto& section : sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+    const auto symbols = read_table<ElfW(Sym)>(file, section.sh_offset, section.sh_size);
+    const auto& names = sections[section.sh_link];
+    const auto text = read_table<char>(file, names.sh_offset, names.sh_size);
+    for (const auto& symbol : symbols) {
+      if ((symbol.st_info & 15) != STT_TLS || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0 ||
+          symbol.st_name >= text.size())
+        continue;
+      const char* const name = &text[symbol.st_name];
+      if (std::string_view(name).starts_with("_ZZ"))
+        out.push_back({symbol.st_value, symbol.st_size, last_component(readable(name))});
+      else if (std::string_view(name) == "gradus_sim_dynamic_shared")
+        out.push_back({symbol.st_value, symbol.st_size, "dynamic shared memory"});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Trace current_trace() {
+  Trace out;
+  backtrace_simple(state(), 1, add_pc, ignore_error, &out);
+  return out;
+}
+
+std::vector<Frame> frames_of(const Trace& trace) {
+  std::vector<Frame> out;
+  for (const uintptr_t pc : trace) {
+    std::vector<Frame> here;
+    backtrace_pcinfo(state(), pc, add_frame, ignore_error, &here);
+    for (Frame& frame : here) {
+      if (is_machinery(frame)) {
+        if (!out.empty()) return out;  // what called the kernel
+        continue;                      // what the kernel called
+      }
+      out.push_back(std::move(frame));
+    }
+  }
+  return out;
+}
+
+std::string function_name(const void* function) {
+  std::string out;
+  const auto found = [](void* name, uintptr_t, const char* symbol, uintptr_t, uintptr_t) {
+    *static_cast<std::string*>(name) = short_name(readable(symbol));
+  };
+  backtrace_syminfo(state(), reinterpret_cast<uintptr_t>(function), found, ignore_error, &out);
+  return out.empty() ? "(unnamed kernel)" : out;
+}
+
+Module::Module(const std::string& path, size_t nbytes) : size_(nbytes), arrays_(arrays_in(path)) {
+  if (arrays_.empty()) arrays_.push_back({0, nbytes, "shared memory"});
+  owner_.resize(nbytes / 4 + 1);
+  for (size_t i = 0; i < arrays_.size() && i < UINT16_MAX; ++i)
+    for (size_t at = arrays_[i].offset / 4;
+         at <= (arrays_[i].offset + arrays_[i].size - 1) / 4 && at < owner_.size(); ++at)
+      owner_[at] = static_cast<uint16_t>(i + 1);
+}
+
+const SharedArray* Module::array_at(size_t offset) const {
+  if (offset >= size_ || owner_[offset / 4] == 0) return nullptr;
+  const SharedArray& array = arrays_[owner_[offset / 4] - 1u];
+  return offset >= array.offset && offset - array.offset < array.size ? &array : nullptr;
+}
+
+std::vector<ModuleMemory> thread_local_memory() {
+  static std::mutex mutex;
+  static auto& modules = *new std::map<std::string, std::unique_ptr<Module>>;
+  const std::lock_guard lock(mutex);
+  std::vector<ModuleMemory> out;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* list) {
+        if (!info->dlpi_tls_data) return 0;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& segment = info->dlpi_phdr[i];
+          if (segment.p_type != PT_TLS) continue;
+          const std::string path =
+              info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+          auto& module = modules[path];
+          if (!module) module = std::make_unique<Module>(path, segment.p_memsz);
+          static_cast<std::vector<ModuleMemory>*>(list)->push_back(
+              {module.get(), reinterpret_cast<uintptr_t>(info->dlpi_tls_data)});
+        }
+        return 0;
+      },
+      &out);
+  return out;
+}
+
+}  // namespace gradus::cuda::sim

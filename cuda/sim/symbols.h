@@ -1,0 +1,49 @@
+// From addresses to names and lines, by libbacktrace and the symbol tables of the program.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gradus/cuda/sim/simulator.h"
+
+namespace gradus::cuda::sim {
+
+using Trace = std::vector<uintptr_t>;  // the calls that led to a place, innermost first
+
+// The calls that led here, without those of the simulator.
+Trace current_trace();
+// Of the source text, innermost first; functions that were inlined have a frame each. Frames of the
+// simulator are left out, and those of a kernel end with the kernel.
+std::vector<Frame> frames_of(const Trace& trace);
+std::string function_name(const void* function);  // readable
+
+// Arrays of shared memory are thread-local variables of the program. One module is the program or
+// one of its libraries; all offsets count from where its thread-local memory begins.
+struct SharedArray {
+  size_t offset, size;
+  std::string name;
+};
+class Module {
+ public:
+  explicit Module(const std::string& path, size_t nbytes);
+  size_t size() const { return size_; }
+  // The array that has this byte; null where there is none. Without a symbol table every byte
+  // belongs to one array, the whole.
+  const SharedArray* array_at(size_t offset) const;
+
+ private:
+  size_t size_;
+  std::vector<SharedArray> arrays_;
+  std::vector<uint16_t> owner_;  // by word: 1 + number of the array
+};
+
+// The thread-local memory of each module, for the calling thread.
+struct ModuleMemory {
+  const Module* module;
+  uintptr_t begin;
+};
+std::vector<ModuleMemory> thread_local_memory();
+
+}  // namespace gradus::cuda::sim

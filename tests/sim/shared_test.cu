@@ -1,0 +1,184 @@
+// Shared memory: static and dynamic arrays, of several kernels, types and names.
+#include <algorithm>
+
+#include "tests/sim/sim_test.h"
+
+namespace gradus {
+
+// Dynamic shared memory in kernels that other files may see.
+__global__ void reverse_floats_kernel(const float* x, float* out) {
+  extern __shared__ float turned[];
+  turned[blockDim.x - 1 - threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = turned[threadIdx.x];
+}
+
+namespace {
+
+using SimSharedTest = SimTest;
+
+// The same under another type, another name, and the same name.
+__global__ void reverse_doubles_kernel(const double* x, double* out) {
+  extern __shared__ double backwards[];
+  backwards[blockDim.x - 1 - threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = backwards[threadIdx.x];
+}
+__global__ void rotate_floats_kernel(const float* x, float* out) {
+  extern __shared__ float turned[];
+  turned[(threadIdx.x + 1) % blockDim.x] = x[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = turned[threadIdx.x];
+}
+template <class T>
+__global__ void reverse_kernel(const T* x, T* out) {
+  extern __shared__ __align__(16) unsigned char buffer[];
+  T* const turned = reinterpret_cast<T*>(buffer);
+  turned[blockDim.x - 1 - threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = turned[threadIdx.x];
+}
+
+template <class T>
+std::vector<T> numbers(int count) {
+  std::vector<T> out;
+  for (int i = 0; i < count; ++i) out.push_back(static_cast<T>(i));
+  return out;
+}
+
+template <class T>
+std::vector<T> run(void (*kernel)(const T*, T*), unsigned threads) {
+  const DeviceArray<T> x(numbers<T>(static_cast<int>(threads))), out(threads);
+  launch(kernel, {1, threads, threads * sizeof(T)}, x, out);
+  return out.values();
+}
+
+template <class T>
+void expect_reversed(void (*kernel)(const T*, T*), unsigned threads) {
+  std::vector<T> expected = numbers<T>(static_cast<int>(threads));
+  std::reverse(expected.begin(), expected.end());
+  EXPECT_EQ(run(kernel, threads), expected);
+}
+
+TEST_F(SimSharedTest, DynamicArraysOfAnyTypeAndName) {
+  for (const unsigned threads : {1u, 33u, 128u, 1024u}) {
+    expect_reversed(reverse_floats_kernel, threads);
+    expect_reversed(reverse_doubles_kernel, threads);
+    expect_reversed(reverse_kernel<short>, threads);
+    expect_reversed(reverse_kernel<double>, threads);
+  }
+  EXPECT_EQ(run(rotate_floats_kernel, 4), (std::vector<float>{3, 0, 1, 2}));
+}
+
+// Several static arrays, of several types, and one structure; each its own memory.
+struct Cell {
+  char tag;
+  double value;
+};
+__global__ void several_arrays_kernel(double* out) {
+  __shared__ float floats[64];
+  __shared__ unsigned char bytes[64];
+  __shared__ Cell cells[8][8];
+  __shared__ int count;
+  extern __shared__ float dynamic[];
+  const unsigned t = threadIdx.x;
+  floats[t] = static_cast<float>(t);
+  bytes[t] = static_cast<unsigned char>(2 * t);
+  cells[t / 8][t % 8] = {static_cast<char>(t), 3.0 * t};
+  dynamic[t] = 4.f * static_cast<float>(t);
+  if (t == 0) count = 1000;
+  __syncthreads();
+  const unsigned other = 63 - t;
+  out[t] = static_cast<double>(floats[other] + dynamic[other]) + bytes[other] +
+           cells[other / 8][other % 8].value + cells[t / 8][t % 8].tag + count;
+}
+
+TEST_F(SimSharedTest, SeveralArraysOfOneKernel) {
+  const DeviceArray<double> out(64);
+  launch(several_arrays_kernel, {1, 64, 64 * sizeof(float)}, out);
+  const std::vector<double> got = out.values();
+  for (int t = 0; t < 64; ++t)
+    EXPECT_EQ(got[static_cast<size_t>(t)], (1 + 4 + 2 + 3) * (63 - t) + t + 1000);
+}
+
+// One array for each instance of a template.
+template <int kSize>
+__global__ void instance_kernel(int* out) {
+  __shared__ int values[kSize];
+  if (threadIdx.x == 0)
+    for (int i = 0; i < kSize; ++i) values[i] = i;
+  __syncthreads();
+  int sum = 0;
+  for (int i = 0; i < kSize; ++i) sum += values[i];
+  out[threadIdx.x] = sum;
+}
+
+TEST_F(SimSharedTest, EachInstanceOfATemplateHasItsOwn) {
+  const DeviceArray<int> small(32), large(32);
+  launch(instance_kernel<3>, {1, 32}, small);
+  launch(instance_kernel<100>, {1, 32}, large);
+  EXPECT_EQ(small.values(), std::vector<int>(32, 3));
+  EXPECT_EQ(large.values(), std::vector<int>(32, 4950));
+}
+
+// A device function's array, which every call of the block shares.
+__device__ float* shared_of_a_function() {
+  __shared__ float slots[32];
+  return slots;
+}
+__global__ void through_a_function_kernel(float* out) {
+  shared_of_a_function()[threadIdx.x] = static_cast<float>(threadIdx.x + blockIdx.x);
+  __syncthreads();
+  out[blockIdx.x * 32 + threadIdx.x] = shared_of_a_function()[31 - threadIdx.x];
+}
+
+TEST_F(SimSharedTest, AnArrayOfADeviceFunction) {
+  const DeviceArray<float> out(64);
+  launch(through_a_function_kernel, {2, 32}, out);
+  const std::vector<float> got = out.values();
+  for (size_t i = 0; i < 64; ++i) EXPECT_EQ(got[i], static_cast<float>(31 - i % 32 + i / 32));
+}
+
+// Each block begins with memory of its own: nobody waits for another block's value.
+__global__ void own_memory_kernel(int* out) {
+  __shared__ int mine;
+  if (threadIdx.x == 0) mine = static_cast<int>(blockIdx.x);
+  __syncthreads();
+  atomicAdd(&mine, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = mine;
+}
+
+TEST_F(SimSharedTest, EachBlockHasItsOwn) {
+  constexpr int blocks = 500;
+  const DeviceArray<int> out(blocks);
+  launch(own_memory_kernel, {blocks, 40}, out);
+  const std::vector<int> got = out.values();
+  for (int b = 0; b < blocks; ++b) EXPECT_EQ(got[static_cast<size_t>(b)], b + 40);
+}
+
+// As much as a chip has, dynamic; and the most of static arrays.
+__global__ void all_of_it_kernel(int* out, int last) {
+  extern __shared__ int words[];
+  words[last] = 7;
+  words[0] = 5;
+  *out = words[last] + words[0];
+}
+__global__ void static_48k_kernel(int* out) {
+  __shared__ int words[12288];
+  for (unsigned i = threadIdx.x; i < 12288; i += 64) words[i] = static_cast<int>(i);
+  __syncthreads();
+  out[threadIdx.x] = words[12287 - threadIdx.x];
+}
+
+TEST_F(SimSharedTest, AsMuchAsAChipHas) {
+  const DeviceArray<int> out(64);
+  constexpr int kBytes = 227 << 10;
+  launch(all_of_it_kernel, {1, 1, kBytes}, out, kBytes / 4 - 1);
+  EXPECT_EQ(out.values()[0], 12);
+  launch(static_48k_kernel, {1, 64}, out);
+  EXPECT_EQ(out.values()[5], 12282);
+}
+
+}  // namespace
+}  // namespace gradus
