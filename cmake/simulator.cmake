@@ -29,9 +29,10 @@ set(GRADUS_SIMULATED ON)
 set(GRADUS_KERNEL_OPTIONS -D__CUDACC__ -include cuda_runtime.h -O1 -g1 -fsanitize=thread,bounds -fno-extern-tls-init
     -ffp-contract=off -Wno-unknown-pragmas -Wno-shadow)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND GRADUS_KERNEL_OPTIONS -fno-tree-sra --param=tsan-instrument-func-entry-exit=0)
+  list(APPEND GRADUS_KERNEL_OPTIONS -fno-tree-sra --param=tsan-instrument-func-entry-exit=0
+       --param=tsan-distinguish-volatile=1)
 else()
-  list(APPEND GRADUS_KERNEL_OPTIONS -mllvm -tsan-instrument-func-entry-exit=0)
+  list(APPEND GRADUS_KERNEL_OPTIONS -mllvm -tsan-instrument-func-entry-exit=0 -mllvm -tsan-distinguish-volatile=1)
 endif()
 
 # Lets a target have .cu files.

@@ -13,6 +13,12 @@ namespace gradus::cuda {
 
 namespace {
 
+#ifdef GRADUS_SIMULATED
+constexpr bool kSimulated = true;
+#else
+constexpr bool kSimulated = false;
+#endif
+
 struct Found {
   int count = 0;
   std::string reason;  // why count is 0
@@ -31,6 +37,7 @@ std::string reason_for(cudaError_t status) {
   if (status == cudaErrorInsufficientDriver)
     return "the CUDA driver is too old: it knows CUDA " + version(driver) +
            ", and this build needs " + version(runtime) + "; update NVIDIA's driver";
+  if (kSimulated) return std::string("CUDA is simulated: ") + cudaGetErrorString(status);
   if (status == cudaErrorNoDevice || status == cudaSuccess)
     return "the CUDA driver sees no device; check nvidia-smi and the variable CUDA_VISIBLE_DEVICES";
   return std::string("CUDA cannot be used: ") + cudaGetErrorName(status) + " (" +
@@ -51,12 +58,6 @@ const Found& found() {
 }
 
 thread_local int current = 0;
-
-#ifdef GRADUS_SIMULATED
-constexpr bool kSimulated = true;
-#else
-constexpr bool kSimulated = false;
-#endif
 
 DeviceProperties read_properties(int device) {
   cudaDeviceProp p;

@@ -70,10 +70,11 @@ Install them $how ${missing[*]} ${wished[*]}"
     [ ${#missing[@]} = 0 ] || die "the package manager could not install ${missing[*]}; see above"
 }
 
+has_gpu() { have nvidia-smi && nvidia-smi -L > /dev/null 2>&1; }
+has_nvcc() { have nvcc || [ -x /usr/local/cuda/bin/nvcc ]; }
+
 # One architecture is enough here, and quicker to build: this machine's, or a current one.
-cuda_architecture() {
-  if have nvidia-smi && nvidia-smi -L > /dev/null 2>&1; then echo native; else echo 90; fi
-}
+cuda_architecture() { if has_gpu; then echo native; else echo 90; fi; }
 
 # configure DIR OPTION... (CMAKE_ARGS of the environment come last, as in CMAKE_ARGS=-DGRADUS_CUDA=OFF)
 configure() {

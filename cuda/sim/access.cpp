@@ -24,8 +24,8 @@ struct Seen {
   uintptr_t address;
   unsigned size;
   uintptr_t pc;
+  bool strong;  // atomic, or volatile in global memory: such accesses may meet each other
 
-  bool writes() const { return access != Access::read; }
   std::string text() const {
     const char* const verb = access == Access::read    ? "reads "
                              : access == Access::write ? "writes "
@@ -77,7 +77,7 @@ Range constants_around(uintptr_t address) {
 }
 
 bool is_constant(Worker& worker, const Seen& seen) {
-  if (seen.writes()) return false;
+  if (seen.access != Access::read) return false;
   if (worker.constants.covers(seen.address, seen.size)) return true;
   worker.constants = constants_around(seen.address);
   return worker.constants.covers(seen.address, seen.size);
@@ -186,6 +186,7 @@ bool all_written(const uint8_t* written, unsigned size) {
 
 [[gnu::cold]] void report_unwritten(Worker& worker, const Seen& seen, bool shared) {
   const Unwatched guard;
+  if (shared && worker.has_stopped_threads()) return;  // they might have written it
   report(worker, seen, Kind::unwritten,
          shared ? "nobody has written this shared memory since the block began"
                 : "nobody has written this memory since it was allocated; fill it first");
@@ -201,8 +202,11 @@ class Clock {
   bool concurrent(Record before) const {
     const Intervals& intervals = *worker_.launch->intervals;
     if (before.bits() == 0 || !intervals.is_current(before.interval())) return false;
-    if (before.interval() != now_.interval())  // shared memory is new to each block
-      return !shared_ && intervals.block_of(before.interval()) != worker_.block_number();
+    if (before.interval() != now_.interval()) {
+      // Shared memory is new to each block.
+      if (!shared_ && intervals.block_of(before.interval()) != worker_.block_number()) return true;
+      if (before.interval() < worker_.interval) return false;
+    }
     if (before.thread() == now_.thread()) return false;
     return before.thread() / kWarp != now_.thread() / kWarp || before.epoch() == now_.epoch();
   }
@@ -249,15 +253,17 @@ Record load(const std::atomic<uint64_t>& slot) {
   });
 }
 
+constexpr char kStrong[] = "changes, atomically or as volatile";
+
 // Compares with who touched a word before, and remembers this access to `bytes` of it.
 void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
                 const SharedMemory* shared, uintptr_t word) {
   const Thread& thread = *worker.current;
-  const Record now(worker.interval, thread.linear, thread.epoch, 0, bytes);
+  const Record now(thread.interval, thread.linear, thread.epoch, 0, bytes);
   const Clock clock(worker, now, shared != nullptr);
   const auto meet = [&](const std::atomic<uint64_t>& slot, const char* verb) {
     const Record before = load(slot);
-    if (clock.races(before)) [[unlikely]]
+    if (clock.races(before) && !worker.knows(before)) [[unlikely]]
       report_race(worker, seen, before, verb, shared, word);
   };
   const auto remember = [&](std::atomic<uint64_t>& slot) {
@@ -271,7 +277,8 @@ void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
     if (const Record before = load(cell.read); before.same_moment(now) && before.covers(now))
       return;
     meet(cell.write, "writes");
-    meet(cell.atomic, "changes atomically");
+    if (seen.strong) return;
+    meet(cell.atomic, kStrong);
     if (!clock.concurrent(load(cell.read)))
       remember(cell.read);
     else if (!clock.concurrent(load(cell.other_read)))
@@ -279,10 +286,10 @@ void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
     return;
   }
   meet(cell.write, "writes");
-  if (seen.access == Access::write) meet(cell.atomic, "changes atomically");
+  if (!seen.strong) meet(cell.atomic, kStrong);
   meet(cell.read, "reads");
   meet(cell.other_read, "reads");
-  remember(seen.access == Access::write ? cell.write : cell.atomic);
+  remember(seen.strong ? cell.atomic : cell.write);
 }
 
 [[gnu::always_inline]] inline void check_words(Worker& worker, const Seen& seen, Cell* cells,
@@ -306,7 +313,8 @@ void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
 }
 
 [[gnu::always_inline]] inline void check(Access access, uintptr_t address, unsigned size,
-                                         unsigned alignment, uintptr_t pc) {
+                                         unsigned alignment, uintptr_t pc,
+                                         bool is_volatile = false) {
   Worker* const worker = watching;
   if (!worker) {
     if (in_arena(address) && !here && checks()) [[unlikely]]
@@ -316,8 +324,8 @@ void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
   Thread& thread = *worker->current;
   if (thread.fiber->owns(address)) return;
   thread.accessed = true;
-  const Seen seen{access, address, size, pc};
   const bool global = in_arena(address);
+  const Seen seen{access, address, size, pc, access == Access::atomic || (is_volatile && global)};
   SharedMemory* const shared = global ? nullptr : worker->shared_at(address);
   if (worker->launch->counter && (global || shared)) [[unlikely]] {
     const Unwatched guard;
@@ -350,6 +358,14 @@ void check_access(Access access, uintptr_t address, unsigned size, unsigned alig
 template <Access access, unsigned size, unsigned alignment>
 void check_access(uintptr_t address, uintptr_t pc) {
   check(access, address, size, alignment, pc);
+}
+void check_volatile(Access access, uintptr_t address, unsigned size, uintptr_t pc) {
+  check(access, address, size, size, pc, true);
+  if (!here) return;
+  if (access == Access::read)
+    here->meet(address, true, pc);
+  else
+    here->publish(address);
 }
 #define GRADUS_SIM_CHECKS(size)                                                \
   template void check_access<Access::read, size, size>(uintptr_t, uintptr_t);  \

@@ -15,6 +15,9 @@ void check_access(Access access, uintptr_t address, unsigned size, unsigned alig
 template <Access access, unsigned size, unsigned alignment>
 void check_access(uintptr_t address, uintptr_t pc);
 
+// The same for an access through a pointer to volatile.
+void check_volatile(Access access, uintptr_t address, unsigned size, uintptr_t pc);
+
 // As the source text says: index `index` of an array with fewer elements.
 void report_index(const char* array_type, int64_t index, uintptr_t pc);
 

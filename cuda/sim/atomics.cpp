@@ -43,15 +43,26 @@ T apply(AtomicOp op, T old, T value) {
   return old;
 }
 
+// What is done around each operation.
 template <class T>
-void look(T* address, uintptr_t pc) {
-  check_access(Access::atomic, reinterpret_cast<uintptr_t>(address), sizeof(T), sizeof(T), pc);
-}
+class Guard {
+ public:
+  Guard(T* address, uintptr_t pc) : address_(reinterpret_cast<uintptr_t>(address)), pc_(pc) {
+    check_access(Access::atomic, address_, sizeof(T), sizeof(T), pc);
+    here->publish(address_);
+  }
+  ~Guard() { here->meet(address_, false, pc_); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  uintptr_t address_, pc_;
+};
 }  // namespace
 
 template <class T>
 T atomic(AtomicOp op, T* address, T value) {
-  look(address, GRADUS_SIM_CALLER);
+  const Guard guard(address, GRADUS_SIM_CALLER);
   const std::atomic_ref<T> target(*address);
   T old = target.load();
   while (!target.compare_exchange_weak(old, apply(op, old, value))) {
@@ -61,7 +72,7 @@ T atomic(AtomicOp op, T* address, T value) {
 
 template <class T>
 T compare_and_swap(T* address, T expected, T value) {
-  look(address, GRADUS_SIM_CALLER);
+  const Guard guard(address, GRADUS_SIM_CALLER);
   std::atomic_ref<T>(*address).compare_exchange_strong(expected, value);
   return expected;
 }

@@ -31,10 +31,8 @@ int __syncthreads_or(int predicate) {
   return static_cast<int>(here->barrier(BarrierOp::any, predicate, GRADUS_SIM_CALLER));
 }
 
-// Fibers of a worker see each other's writes at once, and blocks on other workers in the order of
-// the processor; no kernel is told apart by a fence.
-void __threadfence_block() { std::atomic_thread_fence(std::memory_order_seq_cst); }
-void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
-void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void __threadfence_block() { here->fence(); }
+void __threadfence() { here->fence(); }
+void __threadfence_system() { here->fence(); }
 
 long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }

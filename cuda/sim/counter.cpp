@@ -145,6 +145,11 @@ LaunchCounts Counter::counts() const {
     out.counts += counts;
     out.lines.push_back({frames_of({pc}), counts});
   }
+  const auto place = [](const LineCounts& line) {
+    return line.frames.empty() ? std::tuple(std::string(), 0)
+                               : std::tuple(line.frames[0].file, line.frames[0].line);
+  };
+  std::ranges::stable_sort(out.lines, {}, place);
   return out;
 }
 

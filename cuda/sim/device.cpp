@@ -9,6 +9,8 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "gradus/cuda/sim/findings.h"
 #include "gradus/cuda/sim/memory.h"
@@ -32,30 +34,60 @@ constinit std::atomic<bool> peers[kMostDevices][kMostDevices]{};
 
 struct Devices {
   int count = 4;
-  std::string complaint;  // about GRADUS_SIM_DEVICES
+  std::string complaint;  // about a variable of the environment: then there are none
 };
+Devices read_devices() {
+  for (const char* name : {"GRADUS_SIM_CHECK", "GRADUS_SIM_REPORT"}) {
+    const char* const text = std::getenv(name);
+    if (text && std::strcmp(text, "0") != 0 && std::strcmp(text, "1") != 0)
+      return {0, std::string(name) + " is '" + text + "', expected 0 or 1"};
+  }
+  char* end = nullptr;
+  if (const char* const text = std::getenv("GRADUS_SIM_PATIENCE"))
+    if (const double seconds = std::strtod(text, &end); end == text || *end || !(seconds >= 0))
+      return {0, "GRADUS_SIM_PATIENCE is '" + std::string(text) + "', expected seconds, 0 or more"};
+  const char* const text = std::getenv("GRADUS_SIM_DEVICES");
+  if (!text) return {};
+  const long wanted = std::strtol(text, &end, 10);
+  if (end == text || *end || wanted < 0 || wanted > kMostDevices)
+    return {0, "GRADUS_SIM_DEVICES is '" + std::string(text) + "', expected a number from 0 to " +
+                   std::to_string(kMostDevices)};
+  return {static_cast<int>(wanted), ""};
+}
 const Devices& devices() {
-  static const auto& once = *new Devices([] {
-    Devices out;
-    const char* const text = std::getenv("GRADUS_SIM_DEVICES");
-    if (!text) return out;
-    char* end = nullptr;
-    const long wanted = std::strtol(text, &end, 10);
-    if (end == text || *end || wanted < 0 || wanted > kMostDevices) {
-      out.count = 0;
-      out.complaint = "GRADUS_SIM_DEVICES is '" + std::string(text) +
-                      "', expected a number from 0 to " + std::to_string(kMostDevices);
-    } else {
-      out.count = static_cast<int>(wanted);
-    }
-    return out;
-  }());
+  static const auto& once = *new Devices(read_devices());
   return once;
 }
 
-std::mutex handles_mutex;
-std::set<cudaStream_t>& streams() {
-  static auto& all = *new std::set<cudaStream_t>;
+// What was made and is not destroyed yet.
+template <class T>
+class Handles {
+ public:
+  T* make(const T& value) {
+    const std::lock_guard lock(mutex_);
+    return *all_.insert(new T(value)).first;
+  }
+  bool contains(T* handle) const {
+    const std::lock_guard lock(mutex_);
+    return all_.contains(handle);
+  }
+  cudaError_t destroy(T* handle) {
+    const std::lock_guard lock(mutex_);
+    if (all_.erase(handle) == 0) return cudaErrorInvalidResourceHandle;
+    delete handle;
+    return cudaSuccess;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<T*> all_;
+};
+Handles<CUstream_st>& streams() {
+  static auto& all = *new Handles<CUstream_st>;
+  return all;
+}
+Handles<CUevent_st>& events() {
+  static auto& all = *new Handles<CUevent_st>;
   return all;
 }
 
@@ -74,6 +106,8 @@ constexpr ErrorText kErrors[] = {
                      "vm.overcommit_memory"),
     GRADUS_SIM_ERROR(cudaErrorCudartUnloading, "driver shutting down"),
     GRADUS_SIM_ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
     GRADUS_SIM_ERROR(cudaErrorNoDevice, "no device: GRADUS_SIM_DEVICES is 0"),
     GRADUS_SIM_ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
     GRADUS_SIM_ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
@@ -87,17 +121,28 @@ constexpr ErrorText kErrors[] = {
 const ErrorText& text_of(cudaError_t status) {
   for (const ErrorText& each : kErrors)
     if (each.status == status) return each;
-  static constexpr ErrorText unknown = {cudaErrorInvalidValue, "cudaErrorUnknown", "unknown error"};
+  static constexpr ErrorText unknown = {cudaErrorInvalidValue, "unrecognized error code",
+                                        "unrecognized error code"};
   return unknown;
 }
 
-template <class Handle, class... Args>
-cudaError_t make(Handle* out, Args... args) {
+template <class T>
+cudaError_t make(Handles<T>& handles, T** out, const std::type_identity_t<T>& value) {
   if (const cudaError_t broken = pending_error()) return result(broken);
   if (!out) return result(cudaErrorInvalidValue);
-  *out = new std::remove_pointer_t<Handle>{args...};
+  *out = handles.make(value);
   return result(cudaSuccess);
 }
+
+template <class T>
+cudaError_t give(T* out, const std::type_identity_t<T>& value) {
+  if (!out) return result(cudaErrorInvalidValue);
+  *out = value;
+  return result(cudaSuccess);
+}
+
+// Of the stream, or of the default stream of the current device.
+int device_of(cudaStream_t stream) { return stream ? stream->device : current_device; }
 
 }  // namespace
 
@@ -109,10 +154,14 @@ cudaError_t result(cudaError_t status) {
 bool is_device(int device) { return device >= 0 && device < devices().count; }
 int current_zone() { return current_device; }
 
-bool is_stream(cudaStream_t stream) {
-  if (!stream) return true;
-  const std::lock_guard lock(handles_mutex);
-  return streams().contains(stream) && stream->device == current_device;
+cudaError_t without_devices() {
+  if (!devices().complaint.empty()) return cudaErrorInvalidDevice;
+  return devices().count == 0 ? cudaErrorNoDevice : cudaSuccess;
+}
+
+bool is_stream(cudaStream_t stream) { return !stream || streams().contains(stream); }
+bool is_stream_here(cudaStream_t stream) {
+  return is_stream(stream) && device_of(stream) == current_device;
 }
 
 bool may_access(int device, int peer) {
@@ -131,22 +180,21 @@ const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }
 const char* cudaGetErrorString(cudaError_t error) {
   if (error == cudaErrorInvalidDevice && !devices().complaint.empty())
     return devices().complaint.c_str();
-  if (error == cudaSuccess || error != pending_error()) return text_of(error).text;
+  if (error == cudaSuccess || error == without_devices() || error != pending_error())
+    return text_of(error).text;
   thread_local std::string full;
-  full = text_of(error).text + ("\n" + findings_text());
+  full = text_of(error).text + ("\n" + tell_findings());
   return full.c_str();
 }
 
 // --- Devices
-cudaError_t cudaDriverGetVersion(int* version) { return *version = 13000, result(cudaSuccess); }
-cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 13000, result(cudaSuccess); }
-
+cudaError_t cudaDriverGetVersion(int* version) { return give(version, 13000); }
+cudaError_t cudaRuntimeGetVersion(int* version) { return give(version, 13000); }
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = devices().count;
-  if (!devices().complaint.empty()) return result(cudaErrorInvalidDevice);
-  return result(*count == 0 ? cudaErrorNoDevice : cudaSuccess);
+  const cudaError_t status = give(count, devices().count);
+  return status == cudaSuccess ? result(without_devices()) : status;
 }
-cudaError_t cudaGetDevice(int* device) { return *device = current_device, result(cudaSuccess); }
+cudaError_t cudaGetDevice(int* device) { return give(device, current_device); }
 cudaError_t cudaSetDevice(int device) {
   if (!is_device(device)) return result(cudaErrorInvalidDevice);
   current_device = device;
@@ -157,45 +205,41 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
   if (!is_device(device)) return result(cudaErrorInvalidDevice);
   // The limits of compute capability 9.0, with few multiprocessors: kernels that fill a device
   // then fill this one with little work.
-  *out = {.name = "Simulated CUDA device",
-          .major = 9,
-          .minor = 0,
-          .multiProcessorCount = 8,
-          .warpSize = 32,
-          .maxThreadsPerBlock = 1024,
-          .maxThreadsPerMultiProcessor = 2048,
-          .regsPerBlock = 65536,
-          .totalGlobalMem = kDeviceBytes,
-          .l2CacheSize = 4 << 20,
-          .sharedMemPerBlock = 48 << 10,
-          .sharedMemPerBlockOptin = 227 << 10,
-          .sharedMemPerMultiprocessor = 228 << 10};
-  return result(cudaSuccess);
+  return give(out, {.name = "Simulated CUDA device",
+                    .major = 9,
+                    .minor = 0,
+                    .multiProcessorCount = 8,
+                    .warpSize = 32,
+                    .maxThreadsPerBlock = 1024,
+                    .maxThreadsPerMultiProcessor = 2048,
+                    .regsPerBlock = 65536,
+                    .totalGlobalMem = kDeviceBytes,
+                    .l2CacheSize = 4 << 20,
+                    .sharedMemPerBlock = 48 << 10,
+                    .sharedMemPerBlockOptin = 227 << 10,
+                    .sharedMemPerMultiprocessor = 228 << 10});
 }
 
 cudaError_t cudaDeviceSynchronize() { return result(pending_error()); }
 cudaError_t cudaDeviceCanAccessPeer(int* possible, int device, int peer) {
   if (!is_device(device) || !is_device(peer)) return result(cudaErrorInvalidDevice);
-  *possible = device != peer;
-  return result(cudaSuccess);
+  return give(possible, static_cast<int>(device != peer));
 }
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   if (!is_device(peer) || peer == current_device) return result(cudaErrorInvalidDevice);
+  if (flags != 0) return result(cudaErrorInvalidValue);
   const bool before = peers[current_device][peer].exchange(true);
   return result(before ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
-  *lowest = 0, *highest = -5;
+  if (lowest) *lowest = 0;
+  if (highest) *highest = -5;
   return result(pending_error());
 }
 
 // --- Streams
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  const cudaError_t status = make(stream, current_device);
-  if (status != cudaSuccess) return status;
-  const std::lock_guard lock(handles_mutex);
-  streams().insert(*stream);
-  return status;
+  return make(streams(), stream, {current_device});
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, 0);
@@ -203,36 +247,28 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
 }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  const std::lock_guard lock(handles_mutex);
-  if (streams().erase(stream) == 0) return result(cudaErrorInvalidResourceHandle);
-  delete stream;
-  return result(cudaSuccess);
-}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { return result(streams().destroy(stream)); }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (const cudaError_t broken = pending_error()) return result(broken);
   return result(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  if (!event) return result(cudaErrorInvalidResourceHandle);
-  return cudaStreamSynchronize(stream);
+  const cudaError_t status = cudaEventSynchronize(event);
+  return status == cudaSuccess ? cudaStreamSynchronize(stream) : status;
 }
 
 // --- Events
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  return make(event, current_device, (flags & cudaEventDisableTiming) == 0);
+  return make(events(), event, {current_device, (flags & cudaEventDisableTiming) == 0});
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
   return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  delete event;
-  return result(cudaSuccess);
-}
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return result(events().destroy(event)); }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (const cudaError_t broken = pending_error()) return result(broken);
-  if (!event || !is_stream(stream) || event->device != current_device)
+  if (!events().contains(event) || !is_stream(stream) || event->device != device_of(stream))
     return result(cudaErrorInvalidResourceHandle);
   event->recorded = true;
   event->when = std::chrono::steady_clock::now();
@@ -240,13 +276,16 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (const cudaError_t broken = pending_error()) return result(broken);
-  return result(event ? cudaSuccess : cudaErrorInvalidResourceHandle);
+  return result(events().contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   if (const cudaError_t broken = pending_error()) return result(broken);
-  if (!start || !end || !start->timed || !end->timed || !start->recorded || !end->recorded)
+  const auto timed = [](cudaEvent_t event) {
+    return events().contains(event) && event->timed && event->recorded;
+  };
+  if (!timed(start) || !timed(end) || start->device != end->device)
     return result(cudaErrorInvalidResourceHandle);
-  *milliseconds = std::chrono::duration<float, std::milli>(end->when - start->when).count();
-  return result(cudaSuccess);
+  return give(milliseconds,
+              std::chrono::duration<float, std::milli>(end->when - start->when).count());
 }

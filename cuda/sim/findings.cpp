@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <sstream>
 
 #include "gradus/cuda/sim/device.h"
@@ -16,6 +16,7 @@ namespace {
 struct State {
   std::mutex mutex;
   std::vector<Finding> findings;
+  size_t told = 0;  // so many of them have been in the message of an error
   cudaError_t error = cudaSuccess;
 };
 State& state() {
@@ -36,16 +37,19 @@ cudaError_t error_for(Kind kind) {
   }
 }
 
-// Last of all: what nobody took, and what nobody gave back. A program that ends well although
-// something was found does not end well.
+// Last of all: what nobody took, in short if it has been told, and what nobody gave back. A program
+// that ends well although something was found does not end well.
 void report_at_exit(int status, void*) {
-  std::vector<Finding> rest = take_findings();
-  std::erase_if(rest, [](const Finding& each) { return each.kind == Kind::launch; });
-  for (Finding& leak : take_leaks()) rest.push_back(std::move(leak));
-  if (rest.empty()) return;
   std::ostringstream text;
-  for (const Finding& each : rest) text << each;
-  std::fputs(text.str().c_str(), stderr);
+  const size_t told = state().told;
+  size_t number = 0;
+  for (Finding& each : take_findings()) {
+    if (number++ < told) each.sides.clear();
+    if (each.kind != Kind::launch) text << each;
+  }
+  for (const Finding& leak : take_leaks()) text << leak;
+  if (text.view().empty()) return;
+  std::cerr << text.view();
   std::fflush(nullptr);
   if (status == 0) _exit(1);
 }
@@ -77,12 +81,14 @@ void publish(Finding finding) {
 }
 
 cudaError_t pending_error() {
+  if (const cudaError_t none = without_devices()) return none;
   const std::lock_guard lock(state().mutex);
   return state().error;
 }
 
-std::string findings_text() {
+std::string tell_findings() {
   const std::lock_guard lock(state().mutex);
+  state().told = state().findings.size();
   std::ostringstream out;
   for (const Finding& each : state().findings)
     if (each.kind != Kind::launch) out << each;
@@ -92,6 +98,7 @@ std::string findings_text() {
 std::vector<Finding> take_findings() {
   const std::lock_guard lock(state().mutex);
   state().error = cudaSuccess;
+  state().told = 0;
   return std::exchange(state().findings, {});
 }
 

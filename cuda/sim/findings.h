@@ -26,7 +26,7 @@ struct Sighting {
   int64_t times = 1;
 };
 
-// Those of one launch; several of one kind at one place count as one.
+// Those of one launch; several of one kind at one place, or pair of places, count as one.
 class Sightings {
  public:
   // make() gives the Sighting; it is called for the first at a place alone.
@@ -34,7 +34,7 @@ class Sightings {
   void add(Kind kind, uintptr_t pc, uintptr_t other_pc, const Make& make) {
     const std::lock_guard lock(mutex_);
     for (Entry& each : entries_)
-      if (each.sighting.kind == kind && each.pc == pc && each.other_pc == other_pc) {
+      if (each.sighting.kind == kind && each.is_between(pc, other_pc)) {
         ++each.sighting.times;
         return;
       }
@@ -49,13 +49,16 @@ class Sightings {
   struct Entry {
     uintptr_t pc, other_pc;
     Sighting sighting;
+    bool is_between(uintptr_t a, uintptr_t b) const {
+      return (pc == a && other_pc == b) || (pc == b && other_pc == a);
+    }
   };
   std::mutex mutex_;
   std::vector<Entry> entries_;
 };
 
 void publish(Finding finding);
-// All that nobody has taken yet, as text.
-std::string findings_text();
+// All that nobody has taken yet, as text for the message of an error.
+std::string tell_findings();
 
 }  // namespace gradus::cuda::sim

@@ -9,19 +9,24 @@
 
 using gradus::cuda::sim::Access;
 using gradus::cuda::sim::check_access;
+using gradus::cuda::sim::check_volatile;
 
 #define GRADUS_SIM_HOOK(name, access, size, alignment)                          \
   void name(void* address) {                                                    \
     check_access<access, size, alignment>(reinterpret_cast<uintptr_t>(address), \
                                           GRADUS_SIM_CALLER);                   \
   }
+#define GRADUS_SIM_VOLATILE(access, size)                                                          \
+  void __tsan_volatile_##access##size(void* address) {                                             \
+    check_volatile(Access::access, reinterpret_cast<uintptr_t>(address), size, GRADUS_SIM_CALLER); \
+  }
 #define GRADUS_SIM_HOOKS(size)                                          \
   GRADUS_SIM_HOOK(__tsan_read##size, Access::read, size, size)          \
   GRADUS_SIM_HOOK(__tsan_write##size, Access::write, size, size)        \
   GRADUS_SIM_HOOK(__tsan_unaligned_read##size, Access::read, size, 1)   \
   GRADUS_SIM_HOOK(__tsan_unaligned_write##size, Access::write, size, 1) \
-  GRADUS_SIM_HOOK(__tsan_volatile_read##size, Access::read, size, size) \
-  GRADUS_SIM_HOOK(__tsan_volatile_write##size, Access::write, size, size)
+  GRADUS_SIM_VOLATILE(read, size)                                       \
+  GRADUS_SIM_VOLATILE(write, size)
 
 extern "C" {
 

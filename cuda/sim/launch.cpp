@@ -171,7 +171,8 @@ void publish_refusal(const void* kernel, const std::string& why) {
 void declare(const void* kernel, Invoke invoke) {
   {
     const std::shared_lock lock(kernels_mutex);
-    if (kernels().contains(kernel)) return;
+    const auto found = kernels().find(kernel);
+    if (found != kernels().end() && found->second.invoke) return;
   }
   const std::unique_lock lock(kernels_mutex);
   kernels()[kernel].invoke = invoke;
@@ -197,12 +198,13 @@ using namespace gradus::cuda::sim;
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** args,
                              size_t shared_bytes, cudaStream_t stream) {
   if (const cudaError_t broken = pending_error()) return result(broken);
-  if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (!is_stream_here(stream)) return result(cudaErrorInvalidResourceHandle);
   Kernel known;
   {
     const std::shared_lock lock(kernels_mutex);
     const auto found = kernels().find(kernel);
-    if (found == kernels().end()) return result(cudaErrorInvalidValue);
+    if (found == kernels().end() || !found->second.invoke)
+      return result(cudaErrorInvalidDeviceFunction);
     known = found->second;
   }
   if (const Refusal why = refuse(grid, block, shared_bytes, known.shared_limit); why.status) {
@@ -245,6 +247,8 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int valu
 }
 
 cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
+  if (!name) return result(cudaErrorInvalidValue);
+  if (!kernel) return result(cudaErrorInvalidDeviceFunction);
   static std::mutex mutex;
   static auto& names = *new std::map<const void*, std::string>;
   const std::lock_guard lock(mutex);

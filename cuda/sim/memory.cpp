@@ -184,6 +184,7 @@ bool is_page_locked(const void* data) {
 
 cudaError_t copy(void* to, const void* from, size_t nbytes) {
   if (nbytes == 0) return cudaSuccess;
+  if (!to || !from) return cudaErrorInvalidValue;
   const auto target = reinterpret_cast<uintptr_t>(to), source = reinterpret_cast<uintptr_t>(from);
   const bool into = in_arena(target), out_of = in_arena(source);
   if (into && !range_in_use(target).covers(target, nbytes)) return cudaErrorInvalidValue;
@@ -269,12 +270,13 @@ cudaError_t cudaFreeHost(void* data) { return result(release(data, true)); }
 
 cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {
   const std::shared_lock lock(memory().mutex);
-  *total = kDeviceBytes;
-  *available = kDeviceBytes - memory().taken[static_cast<size_t>(current_zone())];
+  if (total) *total = kDeviceBytes;
+  if (available) *available = kDeviceBytes - memory().taken[static_cast<size_t>(current_zone())];
   return result(pending_error());
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* data) {
+  if (!out) return result(cudaErrorInvalidValue);
   const auto at = reinterpret_cast<uintptr_t>(data);
   *out = {cudaMemoryTypeUnregistered, -1, nullptr, const_cast<void*>(data)};
   if (!range_in_use(at).covers(at, 1)) return result(pending_error());
@@ -312,6 +314,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t nbytes, cudaMemcp
                             cudaStream_t stream) {
   if (const cudaError_t broken = pending_error()) return result(broken);
   if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return result(cudaErrorInvalidMemcpyDirection);
   if (nbytes > 0 && !fits(kind, to, from)) return result(cudaErrorInvalidValue);
   return result(copy(to, from, nbytes));
 }

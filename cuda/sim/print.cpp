@@ -1,5 +1,6 @@
 // Findings and counts as text.
 
+#include <algorithm>
 #include <cstdio>
 #include <iomanip>
 #include <ostream>
@@ -16,11 +17,11 @@ std::ostream& operator<<(std::ostream& out, const Index3& at) {
 
 // From the repository on, where the path says so.
 std::string short_path(const std::string& path) {
-  for (const char* folder : {"/cuda/", "/tests/"}) {
-    const size_t at = path.rfind(folder);
-    if (at != std::string::npos) return path.substr(at + 1);
-  }
-  return path.substr(path.rfind('/') + 1);
+  size_t begin = 0;
+  for (const char* folder : {"/cuda/", "/tests/"})
+    if (const size_t at = path.rfind(folder); at != std::string::npos)
+      begin = std::max(begin, at + 1);
+  return path.substr(begin ? begin : path.rfind('/') + 1);
 }
 
 std::ostream& operator<<(std::ostream& out, const Frame& frame) {
@@ -47,6 +48,8 @@ const char* name_of(Kind kind) {
       return "barrier";
     case Kind::warp:
       return "warp";
+    case Kind::stuck:
+      return "stuck";
     case Kind::launch:
       return "launch";
     case Kind::leak:

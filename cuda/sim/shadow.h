@@ -1,9 +1,11 @@
 // Who touched a word of memory last, in 64 bits, and when that makes a race.
 //
-// Time is counted in intervals: each block takes a fresh number at its start and at each barrier.
-// Two accesses are ordered where one thread made both, where a barrier of their block lies between
-// them (same block, different intervals), or a __syncwarp of their warp (its epoch differs), or the
-// end of a launch. All others are concurrent.
+// Time is counted in intervals: each block takes a fresh number at its start and at each barrier,
+// and a thread takes one for itself at each fence. Two accesses are ordered where one thread made
+// both, where a barrier of their block lies between them (the interval is older than its last), or
+// a
+// __syncwarp of their warp (its epoch differs), or the end of a launch, or what order.h says. All
+// others are concurrent.
 #pragma once
 
 #include <atomic>

@@ -4,6 +4,8 @@
 //   GRADUS_SIM_DEVICES=n   how many devices there are: 0 to 16, 4 by default
 //   GRADUS_SIM_CHECK=0     runs kernels without checks, several times as fast
 //   GRADUS_SIM_REPORT=1    prints a table of every launch to stderr
+//   GRADUS_SIM_PATIENCE=s  how many seconds a thread may wait for another in vain, 20 by default
+// With a value that is none of these there is no device, and errors say why.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +24,7 @@ enum class Kind {
   race,            // two threads, one address, one of them writes, and nothing orders them
   barrier,         // a barrier that not every thread of the block reaches
   warp,            // a shuffle or vote whose lanes do not agree on who takes part
+  stuck,           // threads wait for a value that nobody writes
   launch,          // a grid, block or amount of shared memory that a chip would refuse
   leak,            // memory that was never given back
   uncoalesced,     // advice: a warp moves more 32-byte sectors than its bytes need
@@ -95,10 +98,10 @@ struct LaunchCounts {
   int64_t idle_threads = 0;  // ended without an access to memory
   int64_t barriers = 0;      // summed over blocks
   Counts counts;
-  std::vector<LineCounts> lines;  // of accesses, in the order of their addresses in the program
+  std::vector<LineCounts> lines;  // one an access of the source text, by file and line
   std::vector<Finding> advice() const;
 };
-// The table of GRADUS_SIM_REPORT=1: the launch, its lines with the most traffic, and the advice.
+// The table of GRADUS_SIM_REPORT=1: the launch, a row for each access of its text, and the advice.
 std::ostream& operator<<(std::ostream& out, const LaunchCounts& launch);
 
 // Counts every launch of the process while it lives, which slows kernels down.

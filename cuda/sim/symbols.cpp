@@ -136,6 +136,7 @@ std::vector<Frame> frames_of(const Trace& trace) {
         continue;                      // what the kernel called
       }
       out.push_back(std::move(frame));
+      if (out.back().function == "main") return out;
     }
   }
   return out;
@@ -152,17 +153,14 @@ std::string function_name(const void* function) {
 
 Module::Module(const std::string& path, size_t nbytes) : size_(nbytes), arrays_(arrays_in(path)) {
   if (arrays_.empty()) arrays_.push_back({0, nbytes, "shared memory"});
-  owner_.resize(nbytes / 4 + 1);
-  for (size_t i = 0; i < arrays_.size() && i < UINT16_MAX; ++i)
-    for (size_t at = arrays_[i].offset / 4;
-         at <= (arrays_[i].offset + arrays_[i].size - 1) / 4 && at < owner_.size(); ++at)
-      owner_[at] = static_cast<uint16_t>(i + 1);
+  std::ranges::sort(arrays_, {}, &SharedArray::offset);
 }
 
 const SharedArray* Module::array_at(size_t offset) const {
-  if (offset >= size_ || owner_[offset / 4] == 0) return nullptr;
-  const SharedArray& array = arrays_[owner_[offset / 4] - 1u];
-  return offset >= array.offset && offset - array.offset < array.size ? &array : nullptr;
+  const auto after = std::ranges::upper_bound(arrays_, offset, {}, &SharedArray::offset);
+  if (after == arrays_.begin()) return nullptr;
+  const SharedArray& array = *std::prev(after);
+  return offset - array.offset < array.size ? &array : nullptr;
 }
 
 std::vector<ModuleMemory> thread_local_memory() {

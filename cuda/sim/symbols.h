@@ -15,7 +15,7 @@ using Trace = std::vector<uintptr_t>;  // the calls that led to a place, innermo
 // The calls that led here, without those of the simulator.
 Trace current_trace();
 // Of the source text, innermost first; functions that were inlined have a frame each. Frames of the
-// simulator are left out, and those of a kernel end with the kernel.
+// simulator are left out, and those of a kernel end with the kernel, others with main.
 std::vector<Frame> frames_of(const Trace& trace);
 std::string function_name(const void* function);  // readable
 
@@ -35,8 +35,7 @@ class Module {
 
  private:
   size_t size_;
-  std::vector<SharedArray> arrays_;
-  std::vector<uint16_t> owner_;  // by word: 1 + number of the array
+  std::vector<SharedArray> arrays_;  // in the order of their offsets
 };
 
 // The thread-local memory of each module, for the calling thread.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 #include <sstream>
+#include <utility>
 
 #include "gradus/cuda/sim/dynamic_shared.h"
 
@@ -41,31 +42,34 @@ uint32_t Intervals::take(uint32_t block) {
 }
 
 // --- SharedMemory
-namespace {
-void* zeros(size_t nbytes) {
-  void* const at = mmap(nullptr, nbytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) throw std::bad_alloc();
-  return at;
+Pages::Pages(size_t nbytes)
+    : begin_(mmap(nullptr, nbytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)),
+      nbytes_(nbytes) {
+  if (begin_ == MAP_FAILED) throw std::bad_alloc();
 }
+Pages::Pages(Pages&& other) noexcept
+    : begin_(std::exchange(other.begin_, nullptr)), nbytes_(other.nbytes_) {}
+Pages::~Pages() {
+  if (begin_) munmap(begin_, nbytes_);
+}
+void Pages::clear() { madvise(begin_, nbytes_, MADV_DONTNEED); }
+
+namespace {
 constexpr size_t kSlack = 64;  // the widest access may begin at the last byte
-}  // namespace
+}
 
 SharedMemory::SharedMemory(const ModuleMemory& memory)
     : module_(memory.module),
       begin_(memory.begin),
       size_(memory.module->size()),
-      written_(static_cast<uint8_t*>(zeros(size_ + kSlack))),
-      cells_(static_cast<Cell*>(zeros((size_ + kSlack) / 4 * sizeof(Cell)))) {}
+      written_(size_ + kSlack),
+      cells_((size_ + kSlack) / 4 * sizeof(Cell)) {}
 
 void SharedMemory::forget() {
   if (touched_end_ > touched_begin_)
-    std::memset(written_ + touched_begin_, 0, touched_end_ - touched_begin_);
+    std::memset(written_.as<uint8_t>() + touched_begin_, 0, touched_end_ - touched_begin_);
   touched_begin_ = UINTPTR_MAX, touched_end_ = 0;
-}
-
-void SharedMemory::forget_records() {
-  madvise(cells_, (size_ + kSlack) / 4 * sizeof(Cell), MADV_DONTNEED);
 }
 
 // --- Worker: blocks
@@ -97,9 +101,11 @@ void Worker::run_block(uint64_t number) {
   if (launch->checked) {
     interval = launch->intervals->take(block_number_);
     for (SharedMemory& each : shared_) each.forget();
+    met_.clear();
   }
   const unsigned threads = launch->threads();
-  started_ = ended_ = waiting_ = stopped_ = 0;
+  started_ = ended_ = waiting_ = stopped_ = gave_way_ = 0;
+  last_progress_ = UINT64_MAX;
   abandoned_ = false;
   int64_t barriers = 0;
 
@@ -115,7 +121,7 @@ void Worker::run_block(uint64_t number) {
       home_.switch_to(*starting_);
     } else if (ended_ + stopped_ == threads) {
       break;
-    } else if (release_active_lanes()) {
+    } else if (release_active_lanes() || release_those_that_gave_way()) {
       continue;
     } else if (release_barrier()) {
       ++barriers;
@@ -125,6 +131,7 @@ void Worker::run_block(uint64_t number) {
     }
   }
   if (abandoned_ || ended_ + stopped_ < threads) reclaim_fibers();
+  launch->progress.fetch_add(1, std::memory_order_relaxed);
   if (launch->counter) {
     flush_accesses();
     const auto idle = std::count_if(threads_.begin(), threads_.begin() + started_,
@@ -179,6 +186,7 @@ void Worker::run_thread(Fiber* fiber) {
   thread.index = {linear % size.x, linear / size.x % size.y, linear / size.x / size.y};
   thread.linear = linear;
   thread.fiber = fiber;
+  thread.interval = interval;
   enter(thread);
   launch->invoke(launch->kernel, launch->args);
   leave();
@@ -278,16 +286,18 @@ bool Worker::release_barrier() {
         return out;
       });
   }
+  if (launch->checked) interval = launch->intervals->take(block_number_);
   for (auto each = threads_.begin(); each != end; ++each) {
     if (!waits(*each)) continue;
     each->state = State::ready;
+    each->interval = interval;
     each->value = each->barrier_op == BarrierOp::all   ? sum == waiting_
                   : each->barrier_op == BarrierOp::any ? sum > 0
                                                        : sum;
     ready_.push_back(&*each);
   }
   waiting_ = 0;
-  if (launch->checked) interval = launch->intervals->take(block_number_);
+  launch->progress.fetch_add(1, std::memory_order_relaxed);
   if (launch->counter) flush_accesses();
   return true;
 }

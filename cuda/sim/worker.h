@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "gradus/cuda/sim/fiber.h"
 #include "gradus/cuda/sim/findings.h"
 #include "gradus/cuda/sim/memory.h"
+#include "gradus/cuda/sim/order.h"
 
 namespace gradus::cuda::sim {
 
@@ -53,15 +55,18 @@ struct Launch {
   bool checked = true;
   Intervals* intervals = nullptr;
   Counter* counter = nullptr;  // null: nobody counts
+  Order order;
   Sightings sightings;
   std::atomic<uint64_t> next_block{0};
+  std::atomic<uint64_t> progress{0};  // counts barriers, and blocks that have ended
+  std::atomic<bool> gave_up{false};   // a block, that waited in vain
   uint64_t blocks = 0;
 
   unsigned threads() const { return block.x * block.y * block.z; }
 };
 
 enum class BarrierOp : uint8_t { none, count, all, any };
-enum class State : uint8_t { ready, at_barrier, at_warp, at_activemask, done, stopped };
+enum class State : uint8_t { ready, at_barrier, at_warp, at_activemask, gave_way, done, stopped };
 
 struct Thread {
   uint3 index;
@@ -69,6 +74,9 @@ struct Thread {
   State state;
   uint8_t epoch;  // of its warp: counts __syncwarp
   bool accessed;  // memory, since its start
+  uint32_t interval;
+  Fence fence;
+  unsigned looks;  // at addresses that another thread may change, since its start
   Fiber* fiber;
   // Where and why it waits.
   uintptr_t pc;
@@ -76,6 +84,23 @@ struct Thread {
   WarpOp warp_op;
   unsigned mask, argument, width;
   uint64_t value;  // what it brings, then what it gets
+};
+
+// Zeros that take no room until they are touched.
+class Pages {
+ public:
+  explicit Pages(size_t nbytes);  // Errors: std::bad_alloc
+  ~Pages();
+  Pages(Pages&& other) noexcept;
+  void clear();
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(begin_);
+  }
+
+ private:
+  void* begin_;
+  size_t nbytes_;
 };
 
 // Bytes of the worker's thread-local memory, with their shadow.
@@ -87,22 +112,21 @@ class SharedMemory {
     return module_->array_at(address - begin_);
   }
   uintptr_t begin() const { return begin_; }
-  Cell* cell_at(uintptr_t address) { return cells_ + (address - begin_) / 4; }
+  Cell* cell_at(uintptr_t address) { return cells_.as<Cell>() + (address - begin_) / 4; }
   uint8_t* written_at(uintptr_t address) {
     const uintptr_t at = address - begin_;
     if (at < touched_begin_) touched_begin_ = at;
     if (at + 16 > touched_end_) touched_end_ = at + 16;
-    return written_ + at;
+    return written_.as<uint8_t>() + at;
   }
   void forget();  // what was written
-  void forget_records();
+  void forget_records() { cells_.clear(); }
 
  private:
   const Module* module_;
   uintptr_t begin_, size_;
   uintptr_t touched_begin_ = UINTPTR_MAX, touched_end_ = 0;
-  uint8_t* written_;
-  Cell* cells_;
+  Pages written_, cells_;
 };
 
 class Worker {
@@ -119,6 +143,12 @@ class Worker {
   uint64_t warp(WarpOp op, unsigned mask, uint64_t value, unsigned argument, unsigned width,
                 uintptr_t pc);
   unsigned active_lanes(uintptr_t pc);
+  void fence();
+  // Around an access that is atomic, or volatile: what it tells others, and what it learns.
+  void publish(uintptr_t address);
+  void meet(uintptr_t address, bool is_volatile, uintptr_t pc);
+  // Whether an access of another thread, or block, came before this one by what was met.
+  bool knows(Record access) const;
   // Ends the thread that runs, after a mistake that it cannot go on from.
   [[noreturn]] void stop_thread();
 
@@ -129,12 +159,13 @@ class Worker {
   }
   std::vector<CountedAccess>& accesses() { return accesses_[current->linear / kWarp]; }
   uint32_t block_number() const { return block_number_; }
+  bool has_stopped_threads() const { return stopped_ > 0; }
   Sighting::Side side(std::string what, const Thread& thread, Trace trace) const;
 
   Launch* launch = nullptr;
   Thread* current = nullptr;  // runs now
   uint3 block{};
-  uint32_t interval = 0;
+  uint32_t interval = 0;         // since the last barrier
   std::array<Range, 64> ranges;  // in use, by where an access stands in the program
   Range constants;               // that were read last
 
@@ -154,6 +185,9 @@ class Worker {
 
   bool release_barrier();
   bool release_active_lanes();
+  bool release_those_that_gave_way();
+  void report_vain_wait(const Thread& thread);
+  MeetingPoint point_of(uintptr_t address) const;
   static bool same_line(uintptr_t a, uintptr_t b);
   bool try_complete(Thread& thread);
   void finish_call(unsigned begin, unsigned present);
@@ -166,10 +200,13 @@ class Worker {
   std::vector<Fiber*> idle_;
   std::vector<Thread*> ready_;
   size_t next_ready_ = 0;
-  unsigned started_ = 0, ended_ = 0, waiting_ = 0, stopped_ = 0;
+  unsigned started_ = 0, ended_ = 0, waiting_ = 0, stopped_ = 0, gave_way_ = 0;
+  uint64_t last_progress_ = 0;
+  std::chrono::steady_clock::time_point last_progress_at_{};
   bool abandoned_ = false;
   uint32_t block_number_ = 0;
   unsigned generation_ = 0;
+  Met met_;
   Fiber home_;
   Fiber* starting_ = nullptr;
   std::vector<SharedMemory> shared_;

@@ -234,23 +234,6 @@ const Plant vote_of_those_who_are_left_plant("vote_of_those_who_are_left", "", [
   cudaDeviceSynchronize();
 });
 
-// The block that comes last by an atomic ticket reads what the others have written before theirs.
-__global__ void last_block_adds(const float* x, float* partial, unsigned* ticket, float* out) {
-  if (threadIdx.x > 0) return;
-  atomicExch(&partial[blockIdx.x], x[blockIdx.x]);
-  __threadfence();
-  if (atomicAdd(ticket, 1u) != gridDim.x - 1) return;
-  float sum = 0;
-  for (unsigned b = 0; b < gridDim.x; ++b) sum += atomicAdd(&partial[b], 0.f);
-  *out = sum;
-}
-const Plant last_block_adds_plant("last_block_adds", "", [] {
-  const Buffer<float> x(16, 1.f), partial(16, 0.f), out(1);
-  const Buffer<unsigned> ticket(1, 0u);
-  launch(last_block_adds, {16, 32}, x, partial, ticket, out);
-  cudaDeviceSynchronize();
-});
-
 // What one launch writes the next may read, and a temporary may be the next one's memory.
 __global__ void twice(const float* x, float* out) { out[threadIdx.x] = 2 * x[127 - threadIdx.x]; }
 const Plant launches_in_order_plant("launches_in_order", "", [] {

@@ -1,0 +1,78 @@
+// What can only be seen of a whole process: the environment, and what is said at its end. check.sh
+// runs it, as `sim_program MODE`, and knows the lines with a name.
+#include <cstdio>
+#include <string_view>
+
+#include "gradus/cuda/launch.h"
+#include "gradus/cuda/sim/simulator.h"
+#include "gradus/gradus.h"
+
+using namespace gradus;
+
+namespace programs {
+
+__global__ void double_kernel(const float* x, float* out, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) out[i] = 2 * x[i];  // LINE access
+}
+
+void compute() {
+  const Tensor x = arange(1000, kFloat).to(kCUDA), out = empty({1000}, kCUDA);
+  cuda::launch(double_kernel, {4, 256}, x.data_ptr<float>(), out.data_ptr<float>(), 1000);
+  std::printf("sum %.0f\n", out.sum().item<double>());
+}
+
+// The launch takes the arrays for one longer than they are.
+void launch_wrong() {
+  float *x = nullptr, *out = nullptr;
+  cudaMalloc(&x, 64);  // LINE made
+  cudaMalloc(&out, 64);
+  cudaMemset(x, 0, 64);
+  cuda::launch(double_kernel, {1, 32}, x, out, 17);
+  cudaFree(x);
+  cudaFree(out);
+}
+
+void leak() {
+  float* lost = nullptr;
+  cudaMalloc(&lost, 400);  // LINE lost
+}
+
+Tensor global_tensor;
+thread_local Tensor tensor_of_thread;
+void keep_tensors() {
+  static const Tensor local = ones({10}, kCUDA);
+  global_tensor = local + 1;
+  tensor_of_thread = local + 2;
+}
+
+void try_devices() {
+  std::printf("%d devices\n", static_cast<int>(cuda::device_count()));
+  std::printf("%s\n", cuda::why_unavailable().c_str());
+  void* memory = nullptr;
+  const cudaError_t status = cudaMalloc(&memory, 4);
+  cudaFree(memory);
+  std::printf("cudaMalloc: %s (%s)\n", cudaGetErrorName(status), cudaGetErrorString(status));
+}
+
+int run(std::string_view mode) {
+  if (mode == "devices") try_devices();
+  compute();
+  if (mode == "static") keep_tensors();
+  if (mode == "leak" || mode == "status") leak();
+  if (mode == "wrong" || mode == "told" || mode == "taken") launch_wrong();
+  if (mode == "told") cuda::synchronize();
+  if (mode == "taken") std::printf("taken %zu\n", cuda::sim::take_findings().size());
+  return mode == "status" ? 3 : 0;
+}
+
+}  // namespace programs
+
+int main(int, char** args) {
+  try {
+    return programs::run(args[1]);
+  } catch (const Error& error) {
+    std::printf("error: %s\n", error.what());
+    return 2;
+  }
+}
