@@ -22,7 +22,7 @@ namespace {
 struct Seen {
   Access access;
   uintptr_t address;
-  unsigned size;
+  size_t size;
   uintptr_t pc;
   bool strong;  // atomic, or volatile in global memory: such accesses may meet each other
 
@@ -87,11 +87,15 @@ bool is_constant(Worker& worker, const Seen& seen) {
 [[noreturn, gnu::cold]] void refuse(Worker& worker, const Seen& seen) {
   if (!in_arena(seen.address)) {
     const bool null = seen.address < 4096;
-    report(worker, seen, null ? Kind::out_of_bounds : Kind::foreign_memory,
-           null ? "the address is " + std::to_string(seen.address) +
-                      ": a null pointer, or close to one"
-                : "the address is no memory of a device, but of the host; pass a pointer from "
-                  "cudaMalloc or a CUDA tensor");
+    report(
+        worker, seen, null ? Kind::out_of_bounds : Kind::foreign_memory,
+        null
+            ? "the address is " + std::to_string(seen.address) + ": a null pointer, or close to one"
+        : constants_around(seen.address).end
+            ? "the address is of constant memory, which kernels only read; the host may write it "
+              "with cudaMemcpyToSymbol"
+            : "the address is no memory of a device, but of the host; pass a pointer from "
+              "cudaMalloc or a CUDA tensor");
     worker.stop_thread();
   }
   const int zone = zone_of(seen.address);
@@ -130,7 +134,7 @@ bool is_constant(Worker& worker, const Seen& seen) {
   const Unwatched guard;
   report(worker, seen, Kind::misaligned,
          "the address is no multiple of " + std::to_string(alignment) +
-             "; use a narrower type, or align what it points into");
+             ", which an atomic operation needs");
   worker.stop_thread();
 }
 
@@ -160,27 +164,26 @@ Range range_of(Worker& worker, const SharedMemory& shared, const Seen& seen) {
 }
 
 // --- Whether it was written
-bool all_written(const uint8_t* written, unsigned size) {
+// Any byte will do: a struct is copied with the bytes between its members, that nobody writes. They
+// stay unwritten, for whoever reads them alone.
+template <class T>
+bool any_of(const uint8_t* written) {
+  T bytes;
+  std::memcpy(&bytes, written, sizeof(T));
+  return bytes != 0;
+}
+bool any_written(const uint8_t* written, size_t size) {
   switch (size) {
     case 1:
-      return *written != 0;
-    case 2: {
-      uint16_t x;
-      std::memcpy(&x, written, 2);
-      return x == 0x0101;
-    }
-    case 4: {
-      uint32_t x;
-      std::memcpy(&x, written, 4);
-      return x == 0x01010101;
-    }
-    case 8: {
-      uint64_t x;
-      std::memcpy(&x, written, 8);
-      return x == 0x0101010101010101;
-    }
+      return any_of<uint8_t>(written);
+    case 2:
+      return any_of<uint16_t>(written);
+    case 4:
+      return any_of<uint32_t>(written);
+    case 8:
+      return any_of<uint64_t>(written);
     default:
-      return std::count(written, written + size, 1) == static_cast<std::ptrdiff_t>(size);
+      return std::find(written, written + size, 1) != written + size;
   }
 }
 
@@ -312,8 +315,19 @@ void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
            {{"touches it", frames_of({pc})}}});
 }
 
-[[gnu::always_inline]] inline void check(Access access, uintptr_t address, unsigned size,
-                                         unsigned alignment, uintptr_t pc,
+// What one instruction cannot move counts as several.
+[[gnu::cold]] void count(Worker& worker, const Seen& seen, bool shared) {
+  const Unwatched guard;
+  constexpr size_t kWidest = 16;
+  const auto lane = static_cast<uint8_t>(worker.current->linear % kWarp);
+  for (size_t at = 0; at < seen.size; at += kWidest)
+    worker.accesses().push_back({seen.pc, seen.address + at,
+                                 static_cast<uint16_t>(std::min(kWidest, seen.size - at)), lane,
+                                 seen.access, shared});
+}
+
+[[gnu::always_inline]] inline void check(Access access, uintptr_t address, size_t size,
+                                         uintptr_t pc, unsigned alignment = 1,
                                          bool is_volatile = false) {
   Worker* const worker = watching;
   if (!worker) {
@@ -327,23 +341,20 @@ void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
   const bool global = in_arena(address);
   const Seen seen{access, address, size, pc, access == Access::atomic || (is_volatile && global)};
   SharedMemory* const shared = global ? nullptr : worker->shared_at(address);
-  if (worker->launch->counter && (global || shared)) [[unlikely]] {
-    const Unwatched guard;
-    worker->accesses().push_back({pc, address, static_cast<uint16_t>(size),
-                                  static_cast<uint8_t>(thread.linear % kWarp), access, !global});
-  }
+  if (worker->launch->counter && (global || shared)) [[unlikely]]
+    count(*worker, seen, !global);
   if (!worker->launch->checked) return;
 
-  if (address % alignment != 0) [[unlikely]]
-    refuse_alignment(*worker, seen, alignment);
   Range& range = worker->ranges[pc / 4 % worker->ranges.size()];
   if (!range.covers(address, size)) [[unlikely]] {
     if (!global && !shared && is_constant(*worker, seen)) return;
     range = {};
     range = shared ? range_of(*worker, *shared, seen) : range_of(*worker, seen);
   }
-  uint8_t* const written = global ? written_at(address) : shared->written_at(address);
-  if (access != Access::write && !all_written(written, size)) [[unlikely]]
+  if (address % alignment != 0) [[unlikely]]
+    refuse_alignment(*worker, seen, alignment);
+  uint8_t* const written = global ? written_at(address) : shared->written_at(address, size);
+  if (access != Access::write && !any_written(written, size)) [[unlikely]]
     report_unwritten(*worker, seen, shared != nullptr), std::memset(written, 1, size);
   if (access == Access::write) std::memset(written, 1, size);
   check_words(*worker, seen, global ? cell_at(address) : shared->cell_at(address), shared);
@@ -351,47 +362,38 @@ void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
 
 }  // namespace
 
-void check_access(Access access, uintptr_t address, unsigned size, unsigned alignment,
-                  uintptr_t pc) {
-  check(access, address, size, alignment, pc);
+void check_access(Access access, uintptr_t address, size_t size, uintptr_t pc) {
+  if (size > 0) check(access, address, size, pc);
 }
-template <Access access, unsigned size, unsigned alignment>
+template <Access access, unsigned size>
 void check_access(uintptr_t address, uintptr_t pc) {
-  check(access, address, size, alignment, pc);
+  check(access, address, size, pc);
+}
+void check_atomic(uintptr_t address, unsigned size, uintptr_t pc) {
+  check(Access::atomic, address, size, pc, size);
 }
 void check_volatile(Access access, uintptr_t address, unsigned size, uintptr_t pc) {
-  check(access, address, size, size, pc, true);
+  check(access, address, size, pc, 1, true);
   if (!here) return;
   if (access == Access::read)
     here->meet(address, true, pc);
   else
     here->publish(address);
 }
-#define GRADUS_SIM_CHECKS(size)                                                \
-  template void check_access<Access::read, size, size>(uintptr_t, uintptr_t);  \
-  template void check_access<Access::read, size, 1>(uintptr_t, uintptr_t);     \
-  template void check_access<Access::write, size, size>(uintptr_t, uintptr_t); \
-  template void check_access<Access::write, size, 1>(uintptr_t, uintptr_t);
+#define GRADUS_SIM_CHECKS(size)                                         \
+  template void check_access<Access::read, size>(uintptr_t, uintptr_t); \
+  template void check_access<Access::write, size>(uintptr_t, uintptr_t);
+GRADUS_SIM_CHECKS(1)
 GRADUS_SIM_CHECKS(2)
 GRADUS_SIM_CHECKS(4)
 GRADUS_SIM_CHECKS(8)
 GRADUS_SIM_CHECKS(16)
-template void check_access<Access::read, 1, 1>(uintptr_t, uintptr_t);
-template void check_access<Access::write, 1, 1>(uintptr_t, uintptr_t);
 #undef GRADUS_SIM_CHECKS
 
-void report_index(const char* array_type, int64_t index, uintptr_t pc) {
-  Worker* const worker = watching;
-  if (!worker) return;
+bool is_in_use(uintptr_t address) {
   const Unwatched guard;
-  worker->launch->sightings.add(Kind::out_of_bounds, pc, 0, [&] {
-    Sighting out{Kind::out_of_bounds,
-                 "index " + std::to_string(index) + " of an array of type " + array_type,
-                 {}};
-    out.sides.push_back(worker->side("indexes", *worker->current, current_trace()));
-    return out;
-  });
-  worker->stop_thread();
+  return range_in_use(address).covers(address, 1) || here->shared_at(address) ||
+         here->current->fiber->owns(address);
 }
 
 }  // namespace gradus::cuda::sim

@@ -48,7 +48,7 @@ template <class T>
 class Guard {
  public:
   Guard(T* address, uintptr_t pc) : address_(reinterpret_cast<uintptr_t>(address)), pc_(pc) {
-    check_access(Access::atomic, address_, sizeof(T), sizeof(T), pc);
+    check_atomic(address_, sizeof(T), pc);
     here->publish(address_);
   }
   ~Guard() { here->meet(address_, false, pc_); }

@@ -17,6 +17,7 @@ constexpr uintptr_t kBanks = 32, kWord = 4;
 // The accesses that the lanes of a warp make together.
 struct Request {
   std::array<uintptr_t, 32> address;
+  std::array<unsigned, 32> size;
   unsigned lanes = 0;
 };
 
@@ -25,13 +26,13 @@ int64_t different(std::vector<uintptr_t>& values) {
   return std::unique(values.begin(), values.end()) - values.begin();
 }
 
-void count_global(const Request& request, unsigned size, Counts& out) {
+void count_global(const Request& request, Counts& out) {
   std::vector<uintptr_t> sectors, words;
   for (unsigned i = 0; i < request.lanes; ++i) {
     for (uintptr_t at = request.address[i] / kSector;
-         at <= (request.address[i] + size - 1) / kSector; ++at)
+         at <= (request.address[i] + request.size[i] - 1) / kSector; ++at)
       sectors.push_back(at);
-    for (uintptr_t at = request.address[i]; at < request.address[i] + size; ++at)
+    for (uintptr_t at = request.address[i]; at < request.address[i] + request.size[i]; ++at)
       words.push_back(at);
   }
   ++out.global_requests;
@@ -42,14 +43,16 @@ void count_global(const Request& request, unsigned size, Counts& out) {
 
 // A turn delivers one word from each bank, to however many lanes. Lanes with 8 or 16 bytes each
 // take turns by halves and quarters of the warp.
-void count_shared(const Request& request, unsigned size, Counts& out) {
+void count_shared(const Request& request, Counts& out) {
+  const unsigned size =
+      *std::max_element(request.size.begin(), request.size.begin() + request.lanes);
   const unsigned together = size <= kWord ? 32 : size <= 8 ? 16 : 8;
   ++out.shared_requests;
   for (unsigned begin = 0; begin < request.lanes; begin += together) {
     std::vector<uintptr_t> words;
     for (unsigned i = begin; i < std::min(begin + together, request.lanes); ++i)
-      for (uintptr_t at = request.address[i] / kWord; at <= (request.address[i] + size - 1) / kWord;
-           ++at)
+      for (uintptr_t at = request.address[i] / kWord;
+           at <= (request.address[i] + request.size[i] - 1) / kWord; ++at)
         words.push_back(at);
     words.resize(static_cast<size_t>(different(words)));
     std::array<int64_t, kBanks> of_bank{};
@@ -60,17 +63,17 @@ void count_shared(const Request& request, unsigned size, Counts& out) {
   }
 }
 
-void count_threads(const CountedAccess& it, int64_t n, Counts& out) {
+void count_thread(const CountedAccess& it, Counts& out) {
   if (it.access == Access::atomic) {
-    out.atomics += n;
+    ++out.atomics;
   } else if (it.shared) {
-    (it.access == Access::write ? out.shared_stores : out.shared_loads) += n;
+    ++(it.access == Access::write ? out.shared_stores : out.shared_loads);
   } else if (it.access == Access::write) {
-    out.global_stores += n;
-    out.global_store_bytes += n * it.size;
+    ++out.global_stores;
+    out.global_store_bytes += it.size;
   } else {
-    out.global_loads += n;
-    out.global_load_bytes += n * it.size;
+    ++out.global_loads;
+    out.global_load_bytes += it.size;
   }
 }
 
@@ -104,7 +107,7 @@ void Counter::add(std::vector<CountedAccess>& accesses) {
     const auto end =
         std::find_if(begin, accesses.end(), [&](const auto& x) { return x.pc != begin->pc; });
     Counts& counts = by_pc_[begin->pc];
-    count_threads(*begin, end - begin, counts);
+    for (auto each = begin; each != end; ++each) count_thread(*each, counts);
     // The runs of the lanes at this place; the n-th of each makes a request.
     std::vector<std::pair<decltype(begin), decltype(begin)>> runs;
     for (auto lane = begin; lane != end;) {
@@ -116,13 +119,16 @@ void Counter::add(std::vector<CountedAccess>& accesses) {
     for (bool more = true; more;) {
       Request request;
       for (auto& [from, to] : runs)
-        if (from != to) request.address[request.lanes++] = (from++)->address;
+        if (from != to) {
+          request.address[request.lanes] = from->address;
+          request.size[request.lanes++] = (from++)->size;
+        }
       more = request.lanes > 0;
       if (!more || begin->access == Access::atomic) continue;
       if (begin->shared)
-        count_shared(request, begin->size, counts);
+        count_shared(request, counts);
       else
-        count_global(request, begin->size, counts);
+        count_global(request, counts);
     }
     begin = end;
   }

@@ -10,7 +10,7 @@ namespace {
 template <class T>
 void look(const volatile T* address, uintptr_t pc) {
   using namespace gradus::cuda::sim;
-  check_access(Access::atomic, reinterpret_cast<uintptr_t>(address), sizeof(T), sizeof(T), pc);
+  check_atomic(reinterpret_cast<uintptr_t>(address), sizeof(T), pc);
 }
 }  // namespace
 

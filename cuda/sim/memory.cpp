@@ -172,8 +172,10 @@ Neighbour describe_address(uintptr_t address) {
     return {
         std::to_string(ahead) + " bytes before " + std::to_string(after->used) + " allocated bytes",
         false, *after};
+  constexpr size_t kAbsurd = size_t{1} << 31;  // as of an unsigned index below 0
   return {(past == 0 ? std::string("right") : std::to_string(past) + " bytes") +
-              " after the end of " + std::to_string(before->used) + " allocated bytes",
+              " after the end of " + std::to_string(before->used) + " allocated bytes" +
+              (past >= kAbsurd ? "; a negative index?" : ""),
           false, *before};
 }
 

@@ -48,6 +48,8 @@ const char* name_of(Kind kind) {
       return "barrier";
     case Kind::warp:
       return "warp";
+    case Kind::arithmetic:
+      return "undefined arithmetic";
     case Kind::stuck:
       return "stuck";
     case Kind::launch:

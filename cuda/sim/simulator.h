@@ -17,13 +17,14 @@ namespace gradus::cuda::sim {
 
 enum class Kind {
   out_of_bounds,   // an access outside of every allocation, or of an array of shared memory
-  misaligned,      // an access of 2, 4, 8 or 16 bytes at an address that is no multiple of it
+  misaligned,      // an access at an address that its type may not have
   use_after_free,  // of memory that was given back
   foreign_memory,  // memory of the host, or of a device without peer access
   unwritten,       // a read of memory that nobody has written
   race,            // two threads, one address, one of them writes, and nothing orders them
   barrier,         // a barrier that not every thread of the block reaches
   warp,            // a shuffle or vote whose lanes do not agree on who takes part
+  arithmetic,      // a division by zero, a shift by too much, a float that no integer holds
   stuck,           // threads wait for a value that nobody writes
   launch,          // a grid, block or amount of shared memory that a chip would refuse
   leak,            // memory that was never given back

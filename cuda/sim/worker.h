@@ -113,10 +113,10 @@ class SharedMemory {
   }
   uintptr_t begin() const { return begin_; }
   Cell* cell_at(uintptr_t address) { return cells_.as<Cell>() + (address - begin_) / 4; }
-  uint8_t* written_at(uintptr_t address) {
+  uint8_t* written_at(uintptr_t address, size_t size) {
     const uintptr_t at = address - begin_;
     if (at < touched_begin_) touched_begin_ = at;
-    if (at + 16 > touched_end_) touched_end_ = at + 16;
+    if (at + size > touched_end_) touched_end_ = at + size;
     return written_.as<uint8_t>() + at;
   }
   void forget();  // what was written

@@ -143,5 +143,15 @@ const Plant past_the_inner_dimension_bug("past_the_inner_dimension", "out_of_bou
   cudaDeviceSynchronize();
 });
 
+// The number of elements in place of that of bytes, of an array of bytes.
+__global__ void cleared_too_far(unsigned char* flags, int n) {
+  if (threadIdx.x == 0) memset(flags, 0, n * sizeof(int));  // BUG cleared_too_far
+}
+const Plant cleared_too_far_bug("cleared_too_far", "out_of_bounds", [] {
+  const Buffer<unsigned char> flags(128, 1);
+  launch(cleared_too_far, {1, 32}, flags, 128);
+  cudaDeviceSynchronize();
+});
+
 }  // namespace
 }  // namespace gradus::planted

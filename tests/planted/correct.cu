@@ -244,5 +244,40 @@ const Plant launches_in_order_plant("launches_in_order", "", [] {
   cudaDeviceSynchronize();
 });
 
+// A struct moves with the bytes between its members.
+struct Best {
+  double value;
+  int index;
+};
+__global__ void best_in_reverse(const Best* x, Best* out) {
+  __shared__ Best best[64];
+  best[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = best[63 - threadIdx.x];
+}
+__global__ void number(Best* out) {
+  out[blockIdx.x].value = 1;
+  out[blockIdx.x].index = static_cast<int>(blockIdx.x);
+}
+const Plant best_in_reverse_plant("best_in_reverse", "", [] {
+  const Buffer<Best> x(64), out(64);
+  launch(number, {64, 1}, x);
+  launch(best_in_reverse, {1, 64}, x, out);
+  cudaDeviceSynchronize();
+});
+
+// One thread copies for all, and all wait.
+__global__ void copied_by_one_in_time(const float* x, float* out) {
+  __shared__ float tile[64];
+  if (threadIdx.x == 0) memcpy(tile, x, sizeof tile);
+  __syncthreads();
+  out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+const Plant copied_by_one_in_time_plant("copied_by_one_in_time", "", [] {
+  const Buffer<float> x(64, 1.f), out(64);
+  launch(copied_by_one_in_time, {1, 64}, x, out);
+  cudaDeviceSynchronize();
+});
+
 }  // namespace
 }  // namespace gradus::planted

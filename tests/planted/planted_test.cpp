@@ -33,6 +33,7 @@ const std::map<std::string, Kind> kKinds = {
     {"race", Kind::race},
     {"barrier", Kind::barrier},
     {"warp", Kind::warp},
+    {"arithmetic", Kind::arithmetic},
     {"launch", Kind::launch},
     {"leak", Kind::leak},
     {"uncoalesced", Kind::uncoalesced},

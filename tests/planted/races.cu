@@ -184,5 +184,19 @@ const Plant threads_overlap_bug("threads_overlap", "race", [] {
   cudaDeviceSynchronize();
 });
 
+// One thread copies for all, and nobody waits for it.
+__global__ void copied_by_one(const float* x, float* out) {
+  __shared__ float tile[64];
+  tile[threadIdx.x] = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) memcpy(tile, x, sizeof tile);  // BUG copied_by_one
+  out[threadIdx.x] = tile[63 - threadIdx.x];           // BUG copied_by_one
+}
+const Plant copied_by_one_bug("copied_by_one", "race", [] {
+  const Buffer<float> x(64, 1.f), out(64);
+  launch(copied_by_one, {1, 64}, x, out);
+  cudaDeviceSynchronize();
+});
+
 }  // namespace
 }  // namespace gradus::planted

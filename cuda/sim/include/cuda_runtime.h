@@ -1,6 +1,10 @@
 // What a kernel says: qualifiers, the place of a thread, barriers, warps, atomics.
 #pragma once
 
+#ifdef __CUDACC__
+#include <sim/bytes.h>
+#endif
+
 #include <cuda_runtime_api.h>
 #include <device_functions.h>
 #include <sim/atomics.h>
