@@ -31,13 +31,14 @@ set(GRADUS_SIMULATED ON)
 #   tree-loop-im                takes a load out of its loop, past the condition that it stands behind
 #   tree-sink, tree-cselim      move an access into a branch, or make one store, at no line, of two branches' two
 #   ipa-reference-addressable   knows that shared memory which nobody writes is zero
-# memcpy and its like are functions of the simulator (cuda/sim/include/sim/bytes.h), not the compiler's.
+# memcpy and its like are functions of the simulator (cuda/sim/include/sim/library.h), not the compiler's; assert() holds
+# in kernels whatever the host's code is built for.
 # -Wshadow takes the second `extern __shared__ T name[]` of a file for a shadow of the first.
 set(GRADUS_KERNEL_OPTIONS -D__CUDACC__ -include cuda_runtime.h -O1 -g1
     -fno-tree-sra -fno-tree-loop-im -fno-tree-sink -fno-tree-cselim -fno-ipa-reference-addressable
     -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
     -fsanitize=bounds,alignment,shift-exponent,float-cast-overflow,integer-divide-by-zero
-    -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -U_FORTIFY_SOURCE
+    -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -fno-builtin-malloc -U_FORTIFY_SOURCE -UNDEBUG
     -fno-extern-tls-init -ffp-contract=off -Wno-unknown-pragmas -Wno-shadow)
 
 # Lets a target have .cu files.

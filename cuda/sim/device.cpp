@@ -114,6 +114,7 @@ constexpr ErrorText kErrors[] = {
     GRADUS_SIM_ERROR(cudaErrorNotReady, "device not ready"),
     GRADUS_SIM_ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
     GRADUS_SIM_ERROR(cudaErrorMisalignedAddress, "misaligned address"),
+    GRADUS_SIM_ERROR(cudaErrorAssert, "an assertion does not hold in a kernel"),
     GRADUS_SIM_ERROR(cudaErrorLaunchFailure, "the simulator found a mistake in a kernel"),
     GRADUS_SIM_ERROR(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
 #undef GRADUS_SIM_ERROR

@@ -12,9 +12,10 @@ namespace gradus::cuda::sim {
 
 namespace {
 constexpr size_t kPage = 4096;
-// A page that faults below the stack, and room to let stacks begin at different cache lines: 1024
-// of them at equal distances would all fall into the same few sets of the cache.
-constexpr size_t kGuard = kPage, kLine = 64, kStagger = kPage;
+// Room to let stacks begin at different cache lines: 1024 of them at equal distances would all fall
+// into the same few sets of the cache.
+constexpr size_t kLine = 64, kStagger = kPage;
+constexpr size_t kMapped = Fiber::kGuardBytes + Fiber::kStackBytes + kStagger;
 
 // makecontext passes ints.
 void enter(unsigned entry_high, unsigned entry_low, unsigned argument_high, unsigned argument_low) {
@@ -28,15 +29,16 @@ unsigned low(uintptr_t x) { return static_cast<unsigned>(x); }
 
 Fiber::Fiber(void (*entry)(void*), void* argument, size_t number)
     : entry_(entry), argument_(argument) {
-  mapping_ = mmap(nullptr, kGuard + kStackBytes + kStagger, PROT_READ | PROT_WRITE,
+  mapping_ = mmap(nullptr, kMapped, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping_ == MAP_FAILED) throw std::bad_alloc();
-  mprotect(mapping_, kGuard, PROT_NONE);
-  stack_ = reinterpret_cast<uintptr_t>(mapping_) + kGuard + number % (kStagger / kLine) * kLine;
+  mprotect(mapping_, kGuardBytes, PROT_NONE);
+  stack_ =
+      reinterpret_cast<uintptr_t>(mapping_) + kGuardBytes + number % (kStagger / kLine) * kLine;
 }
 
 Fiber::~Fiber() {
-  if (mapping_) munmap(mapping_, kGuard + kStackBytes + kStagger);
+  if (mapping_) munmap(mapping_, kMapped);
 }
 
 void Fiber::resume() {

@@ -12,7 +12,9 @@ namespace gradus::cuda::sim {
 
 class Fiber {
  public:
-  static constexpr size_t kStackBytes = 64 * 1024;
+  // As much as CUDA gives a thread. The guard below is as large, so that no frame of a function
+  // reaches past it.
+  static constexpr size_t kStackBytes = 512 * 1024, kGuardBytes = kStackBytes;
 
   Fiber() = default;  // of the caller: what switch_to comes back to
   // entry(argument) runs at the first switch, and never returns. Errors: std::bad_alloc.
@@ -28,6 +30,8 @@ class Fiber {
   // The next switch enters the function anew. Not while it runs, but for the last thing it does.
   void restart() { entered_ = false; }
   bool owns(uintptr_t address) const { return address - stack_ < kStackBytes; }
+  // Whether the address is past the end of a stack that is full.
+  bool guards(uintptr_t address) const { return address - (stack_ - kGuardBytes) < kGuardBytes; }
 
  private:
   [[noreturn]] void resume();

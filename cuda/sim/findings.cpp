@@ -32,6 +32,8 @@ cudaError_t error_for(Kind kind) {
       return cudaErrorIllegalAddress;
     case Kind::misaligned:
       return cudaErrorMisalignedAddress;
+    case Kind::assertion:
+      return cudaErrorAssert;
     default:
       return cudaErrorLaunchFailure;
   }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "gradus/cuda/sim/access.h"
 #include "gradus/cuda/sim/worker.h"
@@ -48,21 +47,5 @@ void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
-
-// What sim/bytes.h makes of the library's. The second place is still within the call.
-void* gradus_sim_memcpy(void* to, const void* from, size_t nbytes) {
-  check_access(Access::read, reinterpret_cast<uintptr_t>(from), nbytes, GRADUS_SIM_CALLER - 1);
-  check_access(Access::write, reinterpret_cast<uintptr_t>(to), nbytes, GRADUS_SIM_CALLER);
-  return std::memcpy(to, from, nbytes);
-}
-void* gradus_sim_memmove(void* to, const void* from, size_t nbytes) {
-  check_access(Access::read, reinterpret_cast<uintptr_t>(from), nbytes, GRADUS_SIM_CALLER - 1);
-  check_access(Access::write, reinterpret_cast<uintptr_t>(to), nbytes, GRADUS_SIM_CALLER);
-  return std::memmove(to, from, nbytes);
-}
-void* gradus_sim_memset(void* to, int value, size_t nbytes) {
-  check_access(Access::write, reinterpret_cast<uintptr_t>(to), nbytes, GRADUS_SIM_CALLER);
-  return std::memset(to, value, nbytes);
-}
 
 }  // extern "C"

@@ -8,12 +8,14 @@
 #include <string>
 
 #include "gradus/cuda/sim/access.h"
-#include "gradus/cuda/sim/worker.h"
+#include "gradus/cuda/sim/mistake.h"
 
 namespace {
 
+using gradus::cuda::sim::is_checked_here;
 using gradus::cuda::sim::Kind;
-using gradus::cuda::sim::watching;
+using gradus::cuda::sim::report_mistake;
+using gradus::cuda::sim::stop_for_mistake;
 
 // The layouts are those of GCC's calls: a place in the source text, then what is special to each.
 struct Type {
@@ -71,64 +73,47 @@ std::string text_of(const Type& type, uintptr_t value) {
 // An integer as the bits of its type.
 unsigned bits_of(const Type& type) { return 1u << (type.info >> 1); }
 
-// `make` gives the message. Whether the code that called is a kernel's, and checked.
-template <class Make>
-bool report(Kind kind, const char* what, uintptr_t pc, const Make& make) {
-  gradus::cuda::sim::Worker* const worker = watching;
-  if (!worker || !worker->launch->checked) return false;
-  const gradus::cuda::sim::Unwatched guard;
-  worker->launch->sightings.add(kind, pc, 0, [&] {
-    gradus::cuda::sim::Sighting out{kind, make(), {}};
-    out.sides.push_back(worker->side(what, *worker->current, gradus::cuda::sim::current_trace()));
-    return out;
-  });
-  return true;
-}
-
 }  // namespace
 
 extern "C" {
 
 void __ubsan_handle_out_of_bounds(const Bounds* where, uintptr_t index) {
-  if (report(Kind::out_of_bounds, "indexes", GRADUS_SIM_CALLER, [&] {
-        return "index " + text_of(*where->index, index) + " of an array of type " +
-               where->array->name;
-      }))
-    watching->stop_thread();
+  stop_for_mistake(Kind::out_of_bounds, "indexes", GRADUS_SIM_CALLER, [&] {
+    return "index " + text_of(*where->index, index) + " of an array of type " + where->array->name;
+  });
 }
 
 // An address outside of all memory is left to the access that follows.
 void __ubsan_handle_type_mismatch_v1(const Mismatch* where, uintptr_t address) {
-  if (!watching || !gradus::cuda::sim::is_in_use(address)) return;
+  if (!is_checked_here() || !gradus::cuda::sim::is_in_use(address)) return;
   const char* const what = where->use == 0 ? "reads" : where->use == 1 ? "writes" : "refers to it";
-  if (report(Kind::misaligned, what, GRADUS_SIM_CALLER, [&] {
-        return "the address is no multiple of " + std::to_string(1u << where->log2_of_alignment) +
-               ", which type " + where->type->name +
-               " needs; use a narrower type, or align what it points into";
-      }))
-    watching->stop_thread();
+  stop_for_mistake(Kind::misaligned, what, GRADUS_SIM_CALLER, [&] {
+    return "the address is no multiple of " + std::to_string(1u << where->log2_of_alignment) +
+           ", which type " + where->type->name +
+           " needs; use a narrower type, or align what it points into";
+  });
 }
 
 // A GPU gives some result, other than the host's, to these two.
 void __ubsan_handle_shift_out_of_bounds(const Shift* where, uintptr_t left, uintptr_t right) {
-  report(Kind::arithmetic, "shifts", GRADUS_SIM_CALLER, [&] {
-    return "a value of " + std::to_string(bits_of(*where->left)) + " bits, " +
-           text_of(*where->left, left) + ", is shifted by " + text_of(*where->right, right) +
-           "; shift by 0 to " + std::to_string(bits_of(*where->left) - 1);
+  report_mistake(Kind::arithmetic, "shifts", GRADUS_SIM_CALLER, [&] {
+    const unsigned bits = bits_of(*where->left);
+    return "a value of " + std::to_string(bits) + " bits, " + text_of(*where->left, left) +
+           ", is shifted by " + text_of(*where->right, right) + "; shift by 0 to " +
+           std::to_string(bits - 1);
   });
 }
 void __ubsan_handle_float_cast_overflow(const Cast* where, uintptr_t value) {
-  report(Kind::arithmetic, "converts", GRADUS_SIM_CALLER, [&] {
+  report_mistake(Kind::arithmetic, "converts", GRADUS_SIM_CALLER, [&] {
     return "type " + std::string(where->to->name) + " has no value for " +
            text_of(*where->from, value) + "; clamp it first, or use __float2int_rz or its like";
   });
 }
 
 void __ubsan_handle_divrem_overflow(const Division* where, uintptr_t left, uintptr_t right) {
-  if (report(Kind::arithmetic, "divides", GRADUS_SIM_CALLER, [&] {
-        return text_of(*where->type, left) + " is divided by " + text_of(*where->type, right);
-      }))
-    watching->stop_thread();
+  stop_for_mistake(Kind::arithmetic, "divides", GRADUS_SIM_CALLER, [&] {
+    return text_of(*where->type, left) + " is divided by " + text_of(*where->type, right);
+  });
 }
 
 }  // extern "C"

@@ -9,9 +9,11 @@
 #include <sstream>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include "gradus/cuda/sim/device.h"
 #include "gradus/cuda/sim/dynamic_shared.h"
+#include "gradus/cuda/sim/faults.h"
 #include "gradus/cuda/sim/worker.h"
 
 namespace gradus::cuda::sim {
@@ -51,7 +53,7 @@ class Pool {
       ++round_;
     }
     wake_.notify_all();
-    mine().run(launch);
+    run_here(launch);
     std::unique_lock lock(mutex_);
     open_ = 0;
     done_.wait(lock, [&] { return busy_ == 0; });
@@ -59,9 +61,10 @@ class Pool {
   }
 
  private:
-  static Worker& mine() {
+  static void run_here(Launch& launch) {
     thread_local Worker worker;
-    return worker;
+    const FaultStack stack;
+    worker.run(launch);
   }
 
   void work() {
@@ -74,7 +77,7 @@ class Pool {
       ++busy_;
       Launch& launch = *launch_;
       lock.unlock();
-      mine().run(launch);
+      run_here(launch);
       lock.lock();
       if (--busy_ == 0) done_.notify_all();
     }
@@ -178,6 +181,9 @@ void declare(const void* kernel, Invoke invoke) {
   kernels()[kernel].invoke = invoke;
 }
 
+Worker* look_away() { return std::exchange(watching, nullptr); }
+void look_again(Worker* worker) { watching = worker; }
+
 Recording::Recording() {
   const std::lock_guard lock(recordings_mutex);
   if (recordings++ == 0) recorded().clear();
@@ -228,6 +234,7 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
     const std::lock_guard lock(one.mutex);
     one.intervals.restart();
     launch.intervals = &one.intervals;
+    const FaultWatch watch;
     one.pool.run(launch);
   }
   if (launch.counter) keep_counts(counter, launch);

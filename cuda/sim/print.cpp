@@ -50,6 +50,8 @@ const char* name_of(Kind kind) {
       return "warp";
     case Kind::arithmetic:
       return "undefined arithmetic";
+    case Kind::assertion:
+      return "failed assertion";
     case Kind::stuck:
       return "stuck";
     case Kind::launch:

@@ -25,6 +25,7 @@ enum class Kind {
   barrier,         // a barrier that not every thread of the block reaches
   warp,            // a shuffle or vote whose lanes do not agree on who takes part
   arithmetic,      // a division by zero, a shift by too much, a float that no integer holds
+  assertion,       // an assert() that does not hold, or a __trap()
   stuck,           // threads wait for a value that nobody writes
   launch,          // a grid, block or amount of shared memory that a chip would refuse
   leak,            // memory that was never given back

@@ -2,7 +2,7 @@
 #pragma once
 
 #ifdef __CUDACC__
-#include <sim/bytes.h>
+#include <sim/library.h>
 #endif
 
 #include <cuda_runtime_api.h>

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -171,12 +172,24 @@ cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t nbytes,
 }
 
 namespace gradus::cuda::sim {
-// Reads the arguments unseen: they are no memory of a device.
+// While a thread of a kernel runs: stops looking at what it does, and goes on to.
+struct Worker* look_away();
+void look_again(struct Worker* worker);
+
+// Reads the arguments unseen: they are no memory of a device. What is copied by a function of its
+// own is copied to the thread's stack first.
 template <class... Params, size_t... I>
 [[gnu::no_sanitize("thread")]] void call(const void* kernel, void** args,
                                          std::index_sequence<I...>) {
-  reinterpret_cast<void (*)(Params...)>(const_cast<void*>(kernel))(
-      *static_cast<std::remove_reference_t<Params>*>(args[I])...);
+  const auto function = reinterpret_cast<void (*)(Params...)>(const_cast<void*>(kernel));
+  if constexpr ((std::is_trivially_copyable_v<Params> && ...)) {
+    function(*static_cast<Params*>(args[I])...);
+  } else {
+    struct Worker* const worker = look_away();
+    std::tuple<Params...> copies(*static_cast<Params*>(args[I])...);
+    look_again(worker);
+    function(std::get<I>(copies)...);
+  }
 }
 template <class... Params>
 const void* handle(void (*kernel)(Params...)) {

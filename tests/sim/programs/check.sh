@@ -128,6 +128,23 @@ done
 run 1 GRADUS_SIM_CHECK=1 "$program" wrong
 contains stderr "$finding"
 
+# --- Faults of the processor
+ulimit -c 0
+fault="run without GRADUS_SIM_CHECK=0 to learn more"
+run 139 GRADUS_SIM_CHECK=0 "$program" null
+contains stderr "out of bounds in programs::wild_kernel: address 0x0 is no memory; $fault"
+contains stderr "  fails, block (0, 0, 0), thread (0, 0, 0) at $(place wild wild_kernel)"
+run 1 "$program" null
+contains stderr "  writes 4 bytes, block (0, 0, 0), thread (0, 0, 0) at $(place wild wild_kernel)"
+
+full="the stack of the thread, 512 KiB, is full; use smaller local arrays, or fewer calls within calls"
+run 139 "$program" deep
+contains stderr "out of bounds in programs::deep_kernel: $full"
+contains stderr "      from $(place deeper call_again)"
+
+run 7 "$program" host # which has a handler of its own
+quiet
+
 # --- GRADUS_SIM_REPORT
 run 0 GRADUS_SIM_REPORT=0 "$program" clean
 quiet

@@ -1,6 +1,8 @@
 // What can only be seen of a whole process: the environment, and what is said at its end. check.sh
 // runs it, as `sim_program MODE`, and knows the lines with a name.
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 #include "gradus/cuda/launch.h"
@@ -38,6 +40,36 @@ void leak() {
   cudaMalloc(&lost, 400);  // LINE lost
 }
 
+// Calls itself until its stack is full.
+__device__ int call_again(int n, volatile int* sum) {
+  volatile int some[100];
+  some[n % 100] = *sum;
+  *sum = n == 0 ? 0 : call_again(n - 1, sum) + some[n % 100];  // LINE deeper
+  return *sum;
+}
+__global__ void deep_kernel(int* out, int n) {
+  volatile int sum = 1;
+  *out = call_again(n, &sum);
+}
+void launch_deep() {
+  int* out = nullptr;
+  cudaMalloc(&out, sizeof(int));
+  cuda::launch(deep_kernel, {1, 1}, out, 1000000);
+}
+
+__global__ void wild_kernel(float* x) {
+  x[threadIdx.x] = 1;  // LINE wild
+}
+
+// What a program does about faults of its own is left to it.
+void end_well(int) { std::_Exit(7); }
+void fail_on_the_host() {
+  std::signal(SIGSEGV, end_well);
+  compute();
+  std::fflush(stdout);
+  *reinterpret_cast<volatile int*>(8) = 1;
+}
+
 Tensor global_tensor;
 thread_local Tensor tensor_of_thread;
 void keep_tensors() {
@@ -61,6 +93,9 @@ int run(std::string_view mode) {
   if (mode == "static") keep_tensors();
   if (mode == "leak" || mode == "status") leak();
   if (mode == "wrong" || mode == "told" || mode == "taken") launch_wrong();
+  if (mode == "deep") launch_deep();
+  if (mode == "null") cuda::launch(wild_kernel, {1, 32}, nullptr);
+  if (mode == "host") fail_on_the_host();
   if (mode == "told") cuda::synchronize();
   if (mode == "taken") std::printf("taken %zu\n", cuda::sim::take_findings().size());
   return mode == "status" ? 3 : 0;

@@ -26,3 +26,5 @@ void __threadfence_block();
 void __threadfence();
 void __threadfence_system();
 long long clock64();
+
+void __trap();
