@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -15,8 +16,10 @@ namespace gradus::cuda::sim {
 
 namespace {
 
-constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE};
+constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
 std::array<struct sigaction, kSignals.size()> before;
+
+std::atomic<bool> endless{false};  // then SIGABRT is for the thread that gets it
 
 struct sigaction& action_before(int signal) {
   size_t at = 0;
@@ -33,7 +36,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
     action.sa_handler(signal);
   } else {
     sigaction(signal, &action, nullptr);
-    if (info->si_code <= 0) raise(signal);  // sent by a process: no fault
+    if (info->si_code <= 0) raise(signal);  // sent by a process, or by abort(): no fault
   }
 }
 
@@ -81,7 +84,9 @@ bool can_go_on(int, void*) { return false; }
 std::string text_of(int signal, const siginfo_t& info) {
   const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
   std::ostringstream out;
-  if (here->current->fiber->guards(address))
+  if (signal == SIGABRT)
+    out << "the thread goes on and on, without a look at memory that others could change";
+  else if (here->current->fiber->guards(address))
     out << "the stack of the thread, " << Fiber::kStackBytes / 1024
         << " KiB, is full; use smaller local arrays, or fewer calls within calls";
   else if (signal == SIGFPE)
@@ -102,7 +107,10 @@ void tell(int signal, const siginfo_t& info, uintptr_t pc) {
   trace.erase(trace.begin(), std::find(trace.begin(), trace.end(), pc));
   if (trace.empty()) trace = {pc};
   const Sighting::Side side = worker.side("fails", *worker.current, std::move(trace));
-  std::cerr << Finding{signal == SIGFPE ? Kind::arithmetic : Kind::out_of_bounds,
+  const Kind kind = signal == SIGFPE    ? Kind::arithmetic
+                    : signal == SIGABRT ? Kind::stuck
+                                        : Kind::out_of_bounds;
+  std::cerr << Finding{kind,
                        function_name(worker.launch->kernel),
                        text_of(signal, info),
                        {{side.what, frames_of(side.trace), true, side.block, side.thread}}}
@@ -110,12 +118,14 @@ void tell(int signal, const siginfo_t& info, uintptr_t pc) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  const bool in_kernel = here && here->current && info->si_code > 0;
-  if (in_kernel && can_go_on(signal, context)) return;
-  if (in_kernel) {
+  const bool in_kernel = here && here->current;
+  const bool is_fault = signal != SIGABRT && info->si_code > 0;  // and not sent by a process
+  if (in_kernel && is_fault && can_go_on(signal, context)) return;
+  if (in_kernel && (is_fault || (signal == SIGABRT && endless))) {
     sigaction(signal, &action_before(signal), nullptr);
     tell(signal, *info, pc_in(context));
-    return;  // and the fault comes again
+    if (!is_fault) raise(signal);
+    return;  // and a fault comes again
   }
   pass_on(signal, info, context);
 }
@@ -131,6 +141,11 @@ FaultWatch::FaultWatch() {
 }
 FaultWatch::~FaultWatch() {
   for (const int signal : kSignals) sigaction(signal, &action_before(signal), nullptr);
+}
+
+void end_for_endless(pthread_t thread) {
+  endless = true;
+  pthread_kill(thread, SIGABRT);
 }
 
 FaultStack::FaultStack() {

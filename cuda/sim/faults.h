@@ -2,6 +2,8 @@
 // are not checked. The process is lost, but says by which thread and at which line.
 #pragma once
 
+#include <pthread.h>
+
 #include <csignal>
 #include <memory>
 
@@ -16,6 +18,9 @@ class FaultWatch {
   FaultWatch(const FaultWatch&) = delete;
   FaultWatch& operator=(const FaultWatch&) = delete;
 };
+
+// Ends the process as by a fault of that thread, which runs a kernel without end.
+void end_for_endless(pthread_t thread);
 
 // A stack to report faults of this thread on, while it lives: its own may be full.
 class FaultStack {

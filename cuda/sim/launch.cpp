@@ -13,6 +13,7 @@
 
 #include "gradus/cuda/sim/device.h"
 #include "gradus/cuda/sim/dynamic_shared.h"
+#include "gradus/cuda/sim/endless.h"
 #include "gradus/cuda/sim/faults.h"
 #include "gradus/cuda/sim/worker.h"
 
@@ -64,6 +65,7 @@ class Pool {
   static void run_here(Launch& launch) {
     thread_local Worker worker;
     const FaultStack stack;
+    const LookedAfter by_watchdog(worker);
     worker.run(launch);
   }
 

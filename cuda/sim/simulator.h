@@ -5,6 +5,7 @@
 //   GRADUS_SIM_CHECK=0     runs kernels without checks, several times as fast
 //   GRADUS_SIM_REPORT=1    prints a table of every launch to stderr
 //   GRADUS_SIM_PATIENCE=s  how many seconds a thread may wait for another in vain, 20 by default
+//                          (and three times as many work on end)
 // With a value that is none of these there is no device, and errors say why.
 #pragma once
 
@@ -17,7 +18,7 @@ namespace gradus::cuda::sim {
 
 enum class Kind {
   out_of_bounds,   // an access outside of every allocation, or of an array of shared memory
-  misaligned,      // an access at an address that its type may not have
+  misaligned,      // a pointer to a type that needs more alignment
   use_after_free,  // of memory that was given back
   foreign_memory,  // memory of the host, or of a device without peer access
   unwritten,       // a read of memory that nobody has written
@@ -26,7 +27,7 @@ enum class Kind {
   warp,            // a shuffle or vote whose lanes do not agree on who takes part
   arithmetic,      // a division by zero, a shift by too much, a float that no integer holds
   assertion,       // an assert() that does not hold, or a __trap()
-  stuck,           // threads wait for a value that nobody writes
+  stuck,           // threads wait for a value that nobody writes, or one never ends
   launch,          // a grid, block or amount of shared memory that a chip would refuse
   leak,            // memory that was never given back
   uncoalesced,     // advice: a warp moves more 32-byte sectors than its bytes need

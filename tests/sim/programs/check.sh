@@ -145,6 +145,19 @@ contains stderr "      from $(place deeper call_again)"
 run 7 "$program" host # which has a handler of its own
 quiet
 
+# --- Kernels without end
+run 1 GRADUS_SIM_PATIENCE=0.01 "$program" endless
+grep -q "^stuck in programs::endless_kernel: the thread has worked for 1 s without a barrier or its end" \
+  "$work/stderr" || wrong "$run: nothing is stuck"
+contains stderr "  goes on, block (0, 0, 0), thread (0, 0, 0) at $(place endless endless_kernel)"
+
+for check in 0 1; do
+  run 134 GRADUS_SIM_PATIENCE=0.01 GRADUS_SIM_CHECK=$check "$program" silent
+  grep -q "^stuck in programs::silent_kernel: the thread goes on and on, without a look at memory" \
+    "$work/stderr" || wrong "$run: nothing is stuck"
+  contains stderr "  fails, block (0, 0, 0), thread (0, 0, 0) at $(place silent silent_kernel)"
+done
+
 # --- GRADUS_SIM_REPORT
 run 0 GRADUS_SIM_REPORT=0 "$program" clean
 quiet

@@ -61,6 +61,26 @@ __global__ void wild_kernel(float* x) {
   x[threadIdx.x] = 1;  // LINE wild
 }
 
+__global__ void endless_kernel(const int* x, int* out, int at) {
+  for (unsigned i = 0; x[0] + at != 0; ++i) out[i % 2] = at;  // LINE endless
+}
+__global__ void silent_kernel(unsigned* out, unsigned x) {
+  while (x != 0) x = x * 3 + (x & 1);  // LINE silent
+  *out = x;
+}
+void launch_endless(bool silent) {
+  int *x = nullptr, *out = nullptr;
+  cudaMalloc(&x, sizeof(int));
+  cudaMalloc(&out, 2 * sizeof(int));
+  cudaMemset(x, 0, sizeof(int));
+  if (silent)
+    cuda::launch(silent_kernel, {1, 1}, reinterpret_cast<unsigned*>(out), 1u);
+  else
+    cuda::launch(endless_kernel, {1, 1}, x, out, 1);
+  cudaFree(x);
+  cudaFree(out);
+}
+
 // What a program does about faults of its own is left to it.
 void end_well(int) { std::_Exit(7); }
 void fail_on_the_host() {
@@ -95,6 +115,7 @@ int run(std::string_view mode) {
   if (mode == "wrong" || mode == "told" || mode == "taken") launch_wrong();
   if (mode == "deep") launch_deep();
   if (mode == "null") cuda::launch(wild_kernel, {1, 32}, nullptr);
+  if (mode == "endless" || mode == "silent") launch_endless(mode == "silent");
   if (mode == "host") fail_on_the_host();
   if (mode == "told") cuda::synchronize();
   if (mode == "taken") std::printf("taken %zu\n", cuda::sim::take_findings().size());
