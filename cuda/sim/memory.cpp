@@ -175,7 +175,7 @@ Neighbour describe_address(uintptr_t address) {
   constexpr size_t kAbsurd = size_t{1} << 31;  // as of an unsigned index below 0
   return {(past == 0 ? std::string("right") : std::to_string(past) + " bytes") +
               " after the end of " + std::to_string(before->used) + " allocated bytes" +
-              (past >= kAbsurd ? "; a negative index?" : ""),
+              (past >= kAbsurd ? " (a negative index?)" : ""),
           false, *before};
 }
 

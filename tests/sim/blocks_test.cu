@@ -242,5 +242,18 @@ TEST_F(SimBlockTest, ConstantMemory) {
   cudaGetLastError();
 }
 
+__global__ void write_constant_kernel(unsigned at) {
+  const float* const table = constant_table;
+  const_cast<float*>(table)[at] = 1;
+}
+
+TEST_F(SimBlockTest, ConstantMemoryIsNotForKernelsToWrite) {
+  if (!cuda::sim::checks()) GTEST_SKIP() << "GRADUS_SIM_CHECK=0: the simulator does not check";
+  launch(write_constant_kernel, {1, 1}, 2u);
+  const std::vector<cuda::sim::Finding> found = cuda::sim::take_findings();
+  ASSERT_EQ(found.size(), 1u) << text_of(found);
+  EXPECT_CONTAINS(found[0].message, "the address is of constant memory, which kernels only read");
+}
+
 }  // namespace
 }  // namespace gradus

@@ -97,6 +97,10 @@ TEST_F(SimReportTest, OutOfBoundsTellsHowFar) {
             "the address is only in part inside: it goes on right after the end of 100 allocated "
             "bytes" +
                 fix);
+  EXPECT_EQ(message(x + 0xfffffffe),  // an unsigned -2
+            "the address is 34359738260 bytes after the end of 100 allocated bytes (a negative "
+            "index?)" +
+                fix);
   ASSERT_EQ(cudaFree(x), cudaSuccess);
   EXPECT_EQ(
       message(x + 2),
