@@ -322,7 +322,7 @@ void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
     return;
   }
   Thread& thread = *worker->current;
-  if (thread.fiber->owns(address)) return;
+  if (thread.fiber->owns(address) || worker->place.covers(address, size)) return;
   thread.accessed = true;
   const bool global = in_arena(address);
   const Seen seen{access, address, size, pc, access == Access::atomic || (is_volatile && global)};
