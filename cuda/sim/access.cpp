@@ -1,19 +1,13 @@
 #include "gradus/cuda/sim/access.h"
 
-#include <link.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string>
 
 #include "gradus/cuda/sim/device.h"
 #include "gradus/cuda/sim/dynamic_shared.h"
+#include "gradus/cuda/sim/variables.h"
 #include "gradus/cuda/sim/worker.h"
-
-// What kernels say __constant__ of.
-extern "C" {
-[[gnu::weak]] extern char __start_gradus_constant[], __stop_gradus_constant[];
-}
 
 namespace gradus::cuda::sim {
 
@@ -49,36 +43,15 @@ void report(Worker& worker, const Seen& seen, Kind kind, const std::string& mess
 }
 
 // --- Where an address may lie
-// What kernels may read besides: __constant__ variables, and constexpr tables, which lie in a
-// segment that nobody can write. Empty where the address is in none.
-Range constants_around(uintptr_t address) {
-  const Range marked{reinterpret_cast<uintptr_t>(__start_gradus_constant),
-                     reinterpret_cast<uintptr_t>(__stop_gradus_constant)};
-  if (marked.covers(address, 1)) return marked;
-  struct Search {
-    uintptr_t address;
-    Range found;
-  } search{address, {}};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        auto& it = *static_cast<Search*>(data);
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const auto& segment = info->dlpi_phdr[i];
-          const bool fixed = segment.p_type == PT_GNU_RELRO ||
-                             (segment.p_type == PT_LOAD && !(segment.p_flags & PF_W));
-          const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-          const Range range{begin, begin + segment.p_memsz};
-          if (fixed && range.covers(it.address, 1)) it.found = range;
-        }
-        return it.found.end ? 1 : 0;
-      },
-      &search);
-  return search.found;
+uintptr_t place_of_variable(uintptr_t address) {
+  const Unwatched guard;
+  return global_place(address);
 }
 
 bool is_constant(Worker& worker, const Seen& seen) {
   if (seen.access != Access::read) return false;
   if (worker.constants.covers(seen.address, seen.size)) return true;
+  const Unwatched guard;
   worker.constants = constants_around(seen.address);
   return worker.constants.covers(seen.address, seen.size);
 }
@@ -324,9 +297,13 @@ void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
   Thread& thread = *worker->current;
   if (thread.fiber->owns(address) || worker->place.covers(address, size)) return;
   thread.accessed = true;
+  SharedMemory* shared = nullptr;
+  if (!in_arena(address)) {
+    shared = worker->shared_at(address);
+    if (!shared) address = place_of_variable(address);
+  }
   const bool global = in_arena(address);
   const Seen seen{access, address, size, pc, access == Access::atomic || (is_volatile && global)};
-  SharedMemory* const shared = global ? nullptr : worker->shared_at(address);
   if (worker->launch->counter && (global || shared)) [[unlikely]] {
     const Unwatched guard;
     worker->accesses().push_back({pc, address, static_cast<uint16_t>(size),

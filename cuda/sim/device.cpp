@@ -106,6 +106,7 @@ constexpr ErrorText kErrors[] = {
                      "vm.overcommit_memory"),
     GRADUS_SIM_ERROR(cudaErrorCudartUnloading, "driver shutting down"),
     GRADUS_SIM_ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidSymbol, "invalid device symbol"),
     GRADUS_SIM_ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
     GRADUS_SIM_ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
     GRADUS_SIM_ERROR(cudaErrorNoDevice, "no device: GRADUS_SIM_DEVICES is 0"),
@@ -165,7 +166,7 @@ bool is_stream_here(cudaStream_t stream) {
 }
 
 bool may_access(int device, int peer) {
-  return device == peer || peer == kHostZone || peers[device][peer].load();
+  return device == peer || peer >= kHostZone || peers[device][peer].load();
 }
 
 }  // namespace gradus::cuda::sim

@@ -12,6 +12,7 @@
 
 #include "gradus/cuda/sim/device.h"
 #include "gradus/cuda/sim/dynamic_shared.h"
+#include "gradus/cuda/sim/variables.h"
 #include "gradus/cuda/sim/worker.h"
 
 namespace gradus::cuda::sim {
@@ -211,6 +212,7 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
     publish_refusal(kernel, why.text);
     return result(why.status);
   }
+  load_variables();
   Launch launch;
   launch.kernel = kernel;
   launch.invoke = known.invoke;

@@ -2,15 +2,15 @@
 
 #include <backtrace.h>
 #include <cxxabi.h>
-#include <elf.h>
 #include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
+
+#include "gradus/cuda/sim/elf.h"
 
 namespace gradus::cuda::sim {
 
@@ -75,44 +75,13 @@ bool is_machinery(const Frame& frame) {
          frame.function.starts_with("gradus::cuda::sim::") || frame.function.starts_with("__tsan_");
 }
 
-// The last component of "gradus::cuda::kernel<float>(...)::tile".
-std::string last_component(const std::string& name) {
-  const size_t colon = name.rfind("::");
-  return colon == std::string::npos ? name : name.substr(colon + 2);
-}
-
-template <class T>
-std::vector<T> read_table(std::ifstream& file, size_t offset, size_t nbytes) {
-  std::vector<T> out(nbytes / sizeof(T));
-  file.seekg(static_cast<std::streamoff>(offset));
-  file.read(reinterpret_cast<char*>(out.data()),
-            static_cast<std::streamsize>(out.size() * sizeof(T)));
-  return out;
-}
-
-// The thread-local variables of functions, by the symbol table of an ELF file.
 std::vector<SharedArray> arrays_in(const std::string& path) {
   std::vector<SharedArray> out;
-  std::ifstream file(path, std::ios::binary);
-  ElfW(Ehdr) header{};
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return out;
-  const auto sections =
-      read_table<ElfW(Shdr)>(file, header.e_shoff, header.e_shnum * sizeof(ElfW(Shdr)));
-  for (const auto& section : sections) {
-    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
-    const auto symbols = read_table<ElfW(Sym)>(file, section.sh_offset, section.sh_size);
-    const auto& names = sections[section.sh_link];
-    const auto text = read_table<char>(file, names.sh_offset, names.sh_size);
-    for (const auto& symbol : symbols) {
-      if ((symbol.st_info & 15) != STT_TLS || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0 ||
-          symbol.st_name >= text.size())
-        continue;
-      const char* const name = &text[symbol.st_name];
-      if (std::string_view(name).starts_with("_ZZ"))
-        out.push_back({symbol.st_value, symbol.st_size, last_component(readable(name))});
-      else if (std::string_view(name) == "gradus_sim_dynamic_shared")
-        out.push_back({symbol.st_value, symbol.st_size, "dynamic shared memory"});
-    }
+  for (const Variable& each : variables_in(path)) {
+    if (each.kind != Variable::Kind::shared) continue;
+    const bool dynamic = each.symbol == "gradus_sim_dynamic_shared";
+    out.push_back({each.offset, each.size,
+                   dynamic ? "dynamic shared memory" : readable_name(each.symbol), each.symbol});
   }
   return out;
 }
@@ -140,6 +109,16 @@ std::vector<Frame> frames_of(const Trace& trace) {
     }
   }
   return out;
+}
+
+std::string readable_name(const std::string& variable) {
+  const std::string name = readable(variable.c_str());
+  const size_t colon = name.rfind("::");
+  return colon == std::string::npos ? name : name.substr(colon + 2);
+}
+
+std::string path_of(const dl_phdr_info& info) {
+  return info.dlpi_name && *info.dlpi_name ? info.dlpi_name : "/proc/self/exe";
 }
 
 std::string function_name(const void* function) {
@@ -174,8 +153,7 @@ std::vector<ModuleMemory> thread_local_memory() {
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const auto& segment = info->dlpi_phdr[i];
           if (segment.p_type != PT_TLS) continue;
-          const std::string path =
-              info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+          const std::string path = path_of(*info);
           auto& module = modules[path];
           if (!module) module = std::make_unique<Module>(path, segment.p_memsz);
           static_cast<std::vector<ModuleMemory>*>(list)->push_back(

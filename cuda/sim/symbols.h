@@ -8,6 +8,8 @@
 
 #include "gradus/cuda/sim/simulator.h"
 
+struct dl_phdr_info;
+
 namespace gradus::cuda::sim {
 
 using Trace = std::vector<uintptr_t>;  // the calls that led to a place, innermost first
@@ -18,12 +20,15 @@ Trace current_trace();
 // simulator are left out, and those of a kernel end with the kernel, others with main.
 std::vector<Frame> frames_of(const Trace& trace);
 std::string function_name(const void* function);  // readable
+// Of a symbol, without namespaces and functions around it: "tile" for kernel(float*)::tile.
+std::string readable_name(const std::string& variable);
+std::string path_of(const dl_phdr_info& module);  // where its ELF file is
 
-// Arrays of shared memory are thread-local variables of the program. One module is the program or
+// Arrays of shared memory are the thread-local variables of .cu files. One module is the program or
 // one of its libraries; all offsets count from where its thread-local memory begins.
 struct SharedArray {
   size_t offset, size;
-  std::string name;
+  std::string name, symbol = "";
 };
 class Module {
  public:

@@ -13,6 +13,10 @@ __global__ void reverse_floats_kernel(const float* x, float* out) {
   out[threadIdx.x] = turned[threadIdx.x];
 }
 
+// At file scope, static and not.
+__shared__ int of_the_file[32];
+static __shared__ double also_of_the_file;
+
 namespace {
 
 using SimSharedTest = SimTest;
@@ -137,6 +141,38 @@ TEST_F(SimSharedTest, AnArrayOfADeviceFunction) {
   launch(through_a_function_kernel, {2, 32}, out);
   const std::vector<float> got = out.values();
   for (size_t i = 0; i < 64; ++i) EXPECT_EQ(got[i], static_cast<float>(31 - i % 32 + i / 32));
+}
+
+__device__ int neighbour_of_the_file() { return of_the_file[threadIdx.x ^ 1]; }
+__global__ void of_the_file_kernel(int* out) {
+  of_the_file[threadIdx.x] = static_cast<int>(threadIdx.x);
+  if (threadIdx.x == 0) also_of_the_file = 0.5;
+  __syncthreads();
+  out[threadIdx.x] = neighbour_of_the_file() + static_cast<int>(2 * also_of_the_file);
+}
+
+TEST_F(SimSharedTest, ArraysAtFileScope) {
+  const DeviceArray<int> out(32);
+  launch(of_the_file_kernel, {1, 32}, out);
+  const std::vector<int> got = out.values();
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], (i ^ 1) + 1);
+}
+
+// Aligned by each of the ways to say so.
+__global__ void aligned_kernel(uintptr_t* out) {
+  alignas(64) __shared__ char first[3];
+  __shared__ __align__(128) char second[3];
+  __align__(32) __shared__ char third[3];
+  first[0] = second[0] = third[0] = 1;
+  out[0] = reinterpret_cast<uintptr_t>(first) % 64;
+  out[1] = reinterpret_cast<uintptr_t>(second) % 128;
+  out[2] = reinterpret_cast<uintptr_t>(third) % 32;
+}
+
+TEST_F(SimSharedTest, AreAligned) {
+  const DeviceArray<uintptr_t> out(3);
+  launch(aligned_kernel, {1, 1}, out);
+  EXPECT_EQ(out.values(), std::vector<uintptr_t>(3, 0));
 }
 
 // Each block begins with memory of its own: nobody waits for another block's value.

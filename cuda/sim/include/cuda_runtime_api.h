@@ -18,6 +18,7 @@ enum cudaError_t {
   cudaErrorInitializationError = 3,
   cudaErrorCudartUnloading = 4,
   cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidSymbol = 13,
   cudaErrorInvalidMemcpyDirection = 21,
   cudaErrorInsufficientDriver = 35,
   cudaErrorInvalidDeviceFunction = 98,
@@ -157,18 +158,7 @@ const void* handle(void (*kernel)(Params...));
 // all of what was once allocated for one live array.
 void mark_used(void* memory, size_t nbytes);
 void mark_unused(void* memory);
-
-cudaError_t copy_to_constant(void* symbol, size_t size, const void* from, size_t nbytes,
-                             size_t offset);
 }  // namespace gradus::cuda::sim
-
-// Into a __constant__ variable.
-template <class T>
-cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t nbytes,
-                               size_t offset = 0) {
-  return gradus::cuda::sim::copy_to_constant(const_cast<T*>(&symbol), sizeof(T), from, nbytes,
-                                             offset);
-}
 
 namespace gradus::cuda::sim {
 // Reads the arguments unseen: they are no memory of a device.
@@ -187,3 +177,5 @@ const void* handle(void (*kernel)(Params...)) {
   return function;
 }
 }  // namespace gradus::cuda::sim
+
+#include <sim/symbols.h>
