@@ -67,6 +67,15 @@ int add_frame(void* out, uintptr_t, const char* file, int line, const char* func
   return 0;
 }
 
+std::string symbol_of(const void* function) {
+  std::string out;
+  const auto found = [](void* name, uintptr_t, const char* symbol, uintptr_t, uintptr_t) {
+    if (symbol) *static_cast<std::string*>(name) = symbol;
+  };
+  backtrace_syminfo(state(), reinterpret_cast<uintptr_t>(function), found, ignore_error, &out);
+  return out;
+}
+
 // Of the simulator, or of what starts a kernel.
 bool is_machinery(const Frame& frame) {
   return frame.function.starts_with("gradus::cuda::launch") ||
@@ -122,12 +131,8 @@ std::string path_of(const dl_phdr_info& info) {
 }
 
 std::string function_name(const void* function) {
-  std::string out;
-  const auto found = [](void* name, uintptr_t, const char* symbol, uintptr_t, uintptr_t) {
-    *static_cast<std::string*>(name) = short_name(readable(symbol));
-  };
-  backtrace_syminfo(state(), reinterpret_cast<uintptr_t>(function), found, ignore_error, &out);
-  return out.empty() ? "(unnamed kernel)" : out;
+  const std::string symbol = symbol_of(function);
+  return symbol.empty() ? "(unnamed kernel)" : short_name(readable(symbol.c_str()));
 }
 
 Module::Module(const std::string& path, size_t nbytes) : size_(nbytes), arrays_(arrays_in(path)) {
@@ -140,6 +145,13 @@ const SharedArray* Module::array_at(size_t offset) const {
   if (after == arrays_.begin()) return nullptr;
   const SharedArray& array = *std::prev(after);
   return offset - array.offset < array.size ? &array : nullptr;
+}
+
+size_t Module::bytes_of(const std::string& prefix) const {
+  size_t out = 0;
+  for (const SharedArray& each : arrays_)
+    if (each.symbol.starts_with(prefix)) out += each.size;
+  return out;
 }
 
 std::vector<ModuleMemory> thread_local_memory() {
@@ -162,6 +174,16 @@ std::vector<ModuleMemory> thread_local_memory() {
         return 0;
       },
       &out);
+  return out;
+}
+
+size_t static_shared_bytes(const void* kernel) {
+  const std::string symbol = symbol_of(kernel);
+  if (!symbol.starts_with("_Z")) return 0;
+  size_t out = 0;
+  // As the ABI calls what a function declares: _ZZ1fvE1x is x of _Z1fv.
+  for (const ModuleMemory& each : thread_local_memory())
+    out += each.module->bytes_of("_Z" + symbol.substr(1) + "E");
   return out;
 }
 

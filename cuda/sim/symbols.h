@@ -37,6 +37,7 @@ class Module {
   // The array that has this byte; null where there is none. Without a symbol table every byte
   // belongs to one array, the whole.
   const SharedArray* array_at(size_t offset) const;
+  size_t bytes_of(const std::string& prefix) const;  // all arrays whose symbols begin so
 
  private:
   size_t size_;
@@ -49,5 +50,8 @@ struct ModuleMemory {
   uintptr_t begin;
 };
 std::vector<ModuleMemory> thread_local_memory();
+
+// Of the arrays that a kernel declares itself; those of functions that it calls are not counted.
+size_t static_shared_bytes(const void* kernel);
 
 }  // namespace gradus::cuda::sim

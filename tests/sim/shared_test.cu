@@ -216,5 +216,50 @@ TEST_F(SimSharedTest, AsMuchAsAChipHas) {
   EXPECT_EQ(out.values()[5], 12282);
 }
 
+// --- More than a chip has
+template <int kBytes>
+__global__ void static_kernel(char* out, int last) {
+  __shared__ char bytes[kBytes];
+  extern __shared__ char more[];
+  for (int i = 0; i <= last; ++i) bytes[i] = more[i] = 1;
+  *out = bytes[last] + more[last];
+}
+
+TEST_F(SimSharedTest, StaticAndDynamicArraysShareTheLimit) {
+  const DeviceArray<char> out(1);
+  constexpr int kStatic = 40 << 10, kLeft = 8 << 10, kMost = (227 - 40) << 10;
+  const auto kernel = reinterpret_cast<const void*>(static_kernel<kStatic>);
+  launch(static_kernel<kStatic>, {1, 1, kLeft}, out, 99);
+  EXPECT_EQ(out.values()[0], 2);
+  EXPECT_THROW(launch(static_kernel<kStatic>, {1, 1, kLeft + 1}, out, 99), Error);
+  std::vector<cuda::sim::Finding> found = cuda::sim::take_findings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, cuda::sim::Kind::launch);
+  EXPECT_EQ(found[0].message,
+            "8193 bytes of dynamic shared memory; the kernel may use 8192, and up to 191488 with "
+            "cudaFuncAttributeMaxDynamicSharedMemorySize, beside its 40960 static ones");
+  const auto allow = [&](int nbytes) {
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, nbytes);
+  };
+  ASSERT_EQ(allow(kMost), cudaSuccess);
+  launch(static_kernel<kStatic>, {1, 1, kMost}, out, 99);
+  EXPECT_EQ(out.values()[0], 2);
+  EXPECT_EQ(allow(kMost + 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cuda::sim::take_findings().size(), 1u);
+  cudaGetLastError();
+}
+
+#ifdef GRADUS_SIMULATED  // nvcc does not compile it
+TEST_F(SimSharedTest, StaticArraysOfMoreThan48K) {
+  const DeviceArray<char> out(1);
+  EXPECT_THROW(launch(static_kernel<(48 << 10) + 1>, {1, 1}, out, 99), Error);
+  const std::vector<cuda::sim::Finding> found = cuda::sim::take_findings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(
+      found[0].message,
+      "49153 bytes of static shared memory; nvcc compiles no more than 49152: make it dynamic");
+}
+#endif
+
 }  // namespace
 }  // namespace gradus
