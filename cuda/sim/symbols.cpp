@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "gradus/cuda/sim/elf.h"
 
@@ -76,12 +77,22 @@ std::string symbol_of(const void* function) {
   return out;
 }
 
+std::string_view folder_of(std::string_view file) { return file.substr(0, file.rfind('/') + 1); }
+
+// Whether it is this function, or an instance of it.
+bool is_instance(std::string_view function, std::string_view name) {
+  return function.starts_with(name) &&
+         (function.size() == name.size() || function[name.size()] == '<');
+}
+
 // Of the simulator, or of what starts a kernel.
 bool is_machinery(const Frame& frame) {
-  return frame.function.starts_with("gradus::cuda::launch") ||
-         frame.function.starts_with("gradus::cuda::detail::launch") ||
-         frame.file.find("/cuda/sim/") != std::string::npos ||
-         frame.function.starts_with("gradus::cuda::sim::") || frame.function.starts_with("__tsan_");
+  // As this file is named, and as its header is: the latter by way of a link.
+  return frame.file.starts_with(folder_of(__FILE__)) ||
+         frame.file.starts_with(folder_of(kSymbolsHeader)) ||
+         is_instance(frame.function, "gradus::cuda::launch") ||
+         is_instance(frame.function, "gradus::cuda::detail::launch") ||
+         is_instance(frame.function, "gradus::cuda::detail::handle");
 }
 
 std::vector<SharedArray> arrays_in(const std::string& path) {

@@ -12,6 +12,8 @@ struct dl_phdr_info;
 
 namespace gradus::cuda::sim {
 
+inline constexpr const char* kSymbolsHeader = __FILE__;
+
 using Trace = std::vector<uintptr_t>;  // the calls that led to a place, innermost first
 
 // The calls that led here, without those of the simulator.
