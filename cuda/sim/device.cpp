@@ -106,6 +106,7 @@ constexpr ErrorText kErrors[] = {
                      "vm.overcommit_memory"),
     GRADUS_SIM_ERROR(cudaErrorCudartUnloading, "driver shutting down"),
     GRADUS_SIM_ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidPitchValue, "invalid pitch argument"),
     GRADUS_SIM_ERROR(cudaErrorInvalidSymbol, "invalid device symbol"),
     GRADUS_SIM_ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
     GRADUS_SIM_ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
@@ -116,6 +117,7 @@ constexpr ErrorText kErrors[] = {
     GRADUS_SIM_ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
     GRADUS_SIM_ERROR(cudaErrorMisalignedAddress, "misaligned address"),
     GRADUS_SIM_ERROR(cudaErrorLaunchFailure, "the simulator found a mistake in a kernel"),
+    GRADUS_SIM_ERROR(cudaErrorNotSupported, "the simulator does not support this"),
     GRADUS_SIM_ERROR(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
 #undef GRADUS_SIM_ERROR
 };
@@ -222,6 +224,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
 }
 
 cudaError_t cudaDeviceSynchronize() { return result(pending_error()); }
+cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 cudaError_t cudaDeviceCanAccessPeer(int* possible, int device, int peer) {
   if (!is_device(device) || !is_device(peer)) return result(cudaErrorInvalidDevice);
   return give(possible, static_cast<int>(device != peer));

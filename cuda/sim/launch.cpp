@@ -256,7 +256,11 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
   return result(cudaSuccess);
 }
 
-cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int value) {
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
+    return result(value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue);
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
+    return result(cudaErrorInvalidValue);
   std::unique_lock lock(kernels_mutex);
   Kernel& it = entry(kernel);
   const size_t most = kMostDynamicShared - std::min<size_t>(kMostDynamicShared, it.static_shared);
@@ -269,6 +273,14 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int valu
                               std::to_string(most) + " for a block" +
                               (most < kMostDynamicShared ? " beside the static ones" : ""));
   return result(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* kernel) {
+  if (!out) return result(cudaErrorInvalidValue);
+  const std::unique_lock lock(kernels_mutex);
+  const Kernel& it = entry(kernel);
+  *out = {it.static_shared, kMostThreads, static_cast<int>(it.dynamic_limit)};
+  return result(cudaSuccess);
 }
 
 cudaError_t cudaFuncGetName(const char** name, const void* kernel) {

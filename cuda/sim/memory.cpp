@@ -11,6 +11,7 @@
 #include <string>
 
 #include "gradus/cuda/sim/device.h"
+#include "gradus/cuda/sim/findings.h"
 #include "gradus/cuda/sim/simulator.h"
 #include "gradus/cuda/sim/symbols.h"
 #include "gradus/cuda/sim/variables.h"
@@ -269,6 +270,23 @@ cudaError_t cudaFree(void* data) {
   const cudaError_t status = release(data, false);  // also after an error: it is no leak
   const cudaError_t broken = pending_error();
   return result(broken ? broken : status);
+}
+cudaError_t cudaMallocAsync(void** out, size_t nbytes, cudaStream_t stream) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  return cudaMalloc(out, nbytes);
+}
+cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
+  const cudaError_t status = cudaFree(data);
+  return is_stream(stream) ? status : result(cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaMallocManaged(void** out, size_t, unsigned) {
+  if (out) *out = nullptr;
+  publish({Kind::foreign_memory,
+           "cudaMallocManaged",
+           "no memory is both the host's and a simulated device's; use cudaMalloc, and cudaMemcpy",
+           {{"called", frames_of(current_trace())}}});
+  return result(cudaErrorNotSupported);
 }
 cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned) {
   if (const cudaError_t broken = pending_error()) return result(broken);

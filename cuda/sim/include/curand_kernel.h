@@ -1,2 +1,2 @@
 #pragma once
-#error "<curand_kernel.h> is not simulated: gradus/tensor/philox.h has random numbers, for kernels too"
+#error "<curand_kernel.h> is not simulated: kernels have the generator of gradus/tensor/philox.h"

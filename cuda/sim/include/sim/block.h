@@ -1,6 +1,8 @@
 // The place of a thread, and the barriers of its block.
 #pragma once
 
+#include <time.h>  // clock()
+
 #include <vector_types.h>
 
 // Variables, as in CUDA, which a kernel may take references to, and whose names it may use for its
@@ -24,3 +26,9 @@ void __threadfence_block();
 void __threadfence();
 void __threadfence_system();
 long long clock64();
+__forceinline__ void __nanosleep(unsigned) {}  // others run while this thread waits for them
+
+#define __assume(...) static_cast<void>(sizeof((__VA_ARGS__)))  // a hint, without effect
+#ifndef __clang__
+#define __builtin_assume(...) __assume(__VA_ARGS__)
+#endif
