@@ -7,20 +7,23 @@ namespace gradus::cuda::sim {
 
 namespace {
 
-// What f gives under another rounding mode of the CPU. All that f reads and gives is volatile, so
-// the compiler moves no operation across the changes of mode.
+// The compiler moves no operation on what this gives, nor this itself, across other side effects.
+template <class T>
+T unknown(T x) {
+  const volatile T hidden = x;
+  return hidden;
+}
+
+// What f gives under another rounding mode of the CPU.
 template <class Result, class F, class... Args>
 Result rounded(Rounding to, const F& f, Args... args) {
-  const auto apply = [&](volatile Args... unknown) {
-    const int before = std::fegetround();
-    std::fesetround(to == Rounding::zero ? FE_TOWARDZERO
-                    : to == Rounding::up ? FE_UPWARD
-                                         : FE_DOWNWARD);
-    const volatile Result result = f(static_cast<Args>(unknown)...);
-    std::fesetround(before);
-    return static_cast<Result>(result);
-  };
-  return apply(args...);
+  const int before = std::fegetround();
+  std::fesetround(to == Rounding::zero ? FE_TOWARDZERO
+                  : to == Rounding::up ? FE_UPWARD
+                                       : FE_DOWNWARD);
+  const Result result = unknown<Result>(f(unknown(args)...));
+  std::fesetround(before);
+  return result;
 }
 
 }  // namespace

@@ -116,27 +116,27 @@ TEST(SimRounding, SurroundsTheExactResult) {
     const double wide = real(-1000, 1000);
     const float x = static_cast<float>(wide), y = static_cast<float>(real(-10, 10)),
                 z = static_cast<float>(real(-10, 10)), p = std::fabs(x);
-    using Exact = long double;  // of 64 binary digits: enough for these
-    EXPECT_AROUND(Exact{x} + Exact{y}, __fadd, x, y);
-    EXPECT_AROUND(Exact{x} - Exact{y}, __fsub, x, y);
-    EXPECT_AROUND(Exact{x} * Exact{y}, __fmul, x, y);
-    EXPECT_AROUND(Exact{x} / Exact{y}, __fdiv, x, y);
-    EXPECT_AROUND(Exact{x} * Exact{y} + Exact{z}, __fmaf, x, y, z);
-    EXPECT_AROUND(1 / Exact{x}, __frcp, x);
-    EXPECT_AROUND(std::sqrt(Exact{p}), __fsqrt, p);
-    EXPECT_AROUND(Exact{wide}, __double2float, wide);
+    // Of 64 binary digits: enough for these.
+    const auto exact = [](auto value) { return static_cast<long double>(value); };
+    EXPECT_AROUND(exact(x) + exact(y), __fadd, x, y);
+    EXPECT_AROUND(exact(x) - exact(y), __fsub, x, y);
+    EXPECT_AROUND(exact(x) * exact(y), __fmul, x, y);
+    EXPECT_AROUND(exact(x) / exact(y), __fdiv, x, y);
+    EXPECT_AROUND(exact(x) * exact(y) + exact(z), __fmaf, x, y, z);
+    EXPECT_AROUND(1 / exact(x), __frcp, x);
+    EXPECT_AROUND(std::sqrt(exact(p)), __fsqrt, p);
+    EXPECT_AROUND(exact(wide), __double2float, wide);
     const auto bits = static_cast<long long>(rng()());
     const auto count = static_cast<unsigned long long>(bits);
-    EXPECT_AROUND(static_cast<Exact>(bits), __ll2float, bits);
-    EXPECT_AROUND(static_cast<Exact>(bits), __ll2double, bits);
-    EXPECT_AROUND(static_cast<Exact>(count), __ull2float, count);
-    EXPECT_AROUND(static_cast<Exact>(count), __ull2double, count);
-    EXPECT_AROUND(static_cast<Exact>(static_cast<int>(bits)), __int2float, static_cast<int>(bits));
-    EXPECT_AROUND(static_cast<Exact>(static_cast<unsigned>(bits)), __uint2float,
-                  static_cast<unsigned>(bits));
+    EXPECT_AROUND(exact(bits), __ll2float, bits);
+    EXPECT_AROUND(exact(bits), __ll2double, bits);
+    EXPECT_AROUND(exact(count), __ull2float, count);
+    EXPECT_AROUND(exact(count), __ull2double, count);
+    EXPECT_AROUND(exact(static_cast<int>(bits)), __int2float, static_cast<int>(bits));
+    EXPECT_AROUND(exact(static_cast<unsigned>(bits)), __uint2float, static_cast<unsigned>(bits));
     const double u = real(-10, 10), v = real(-10, 10);
-    EXPECT_AROUND(Exact{u} + Exact{v}, __dadd, u, v);
-    EXPECT_AROUND(Exact{u} / Exact{v}, __ddiv, u, v);
+    EXPECT_AROUND(exact(u) + exact(v), __dadd, u, v);
+    EXPECT_AROUND(exact(u) / exact(v), __ddiv, u, v);
   }
 }
 
