@@ -6,37 +6,19 @@
 
 #include "gradus/cuda/sim/device.h"
 #include "gradus/cuda/sim/dynamic_shared.h"
+#include "gradus/cuda/sim/races.h"
+#include "gradus/cuda/sim/seen.h"
 #include "gradus/cuda/sim/variables.h"
-#include "gradus/cuda/sim/worker.h"
 
 namespace gradus::cuda::sim {
 
 namespace {
 
-struct Seen {
-  Access access;
-  uintptr_t address;
-  unsigned size;
-  uintptr_t pc;
-  bool strong;  // atomic, or volatile in global memory: such accesses may meet each other
-
-  std::string text() const {
-    const char* const verb = access == Access::read    ? "reads "
-                             : access == Access::write ? "writes "
-                                                       : "changes atomically ";
-    return verb + std::to_string(size) + (size == 1 ? " byte" : " bytes");
-  }
-};
-
-Sighting::Side this_side(Worker& worker, const Seen& seen) {
-  return worker.side(seen.text(), *worker.current, current_trace());
-}
-
 void report(Worker& worker, const Seen& seen, Kind kind, const std::string& message,
             std::vector<Sighting::Side> others = {}) {
   worker.launch->sightings.add(kind, seen.pc, 0, [&] {
     Sighting out{kind, message, {}};
-    out.sides.push_back(this_side(worker, seen));
+    out.sides.push_back(side_of(worker, seen));
     for (auto& other : others) out.sides.push_back(std::move(other));
     return out;
   });
@@ -165,116 +147,6 @@ bool all_written(const uint8_t* written, unsigned size) {
                 : "nobody has written this memory since it was allocated; fill it first");
 }
 
-// --- Races
-class Clock {
- public:
-  Clock(const Worker& worker, Record now, bool shared)
-      : worker_(worker), now_(now), shared_(shared) {}
-
-  // Whether nothing orders the access before this one.
-  bool concurrent(Record before) const {
-    const Intervals& intervals = *worker_.launch->intervals;
-    if (before.bits() == 0 || !intervals.is_current(before.interval())) return false;
-    if (before.interval() != now_.interval()) {
-      // Shared memory is new to each block.
-      if (!shared_ && intervals.block_of(before.interval()) != worker_.block_number()) return true;
-      if (before.interval() < worker_.interval) return false;
-    }
-    if (before.thread() == now_.thread()) return false;
-    return before.thread() / kWarp != now_.thread() / kWarp || before.epoch() == now_.epoch();
-  }
-  bool races(Record before) const { return (before.bytes() & now_.bytes()) && concurrent(before); }
-
- private:
-  const Worker& worker_;
-  Record now_;
-  bool shared_;
-};
-
-Record load(const std::atomic<uint64_t>& slot) {
-  return Record(slot.load(std::memory_order_relaxed));
-}
-
-[[gnu::cold, gnu::noinline]] void report_race(Worker& worker, const Seen& seen, Record before,
-                                              const char* verb, const SharedMemory* shared,
-                                              uintptr_t address) {
-  const Unwatched guard;
-  const uintptr_t other_pc = pc_of(before.place());
-  worker.launch->sightings.add(Kind::race, seen.pc, other_pc, [&] {
-    const uint32_t number = worker.launch->intervals->block_of(before.interval());
-    const dim3 grid = worker.launch->grid, size = worker.launch->block;
-    const bool same_block = number == worker.block_number();
-    const SharedArray* const array = shared ? shared->array_at(address) : nullptr;
-    Sighting out{
-        Kind::race,
-        (array
-             ? "two threads meet at byte " +
-                   std::to_string(address - shared->begin() - array->offset) + " of " + array->name
-             : std::string("two threads meet at one address of global memory")) +
-            (same_block
-                 ? (shared ? "; put a barrier between them"
-                           : "; put a barrier between them, or use an atomic")
-                 : "; threads of different blocks must not meet: use an atomic, or two launches"),
-        {}};
-    out.sides.push_back(this_side(worker, seen));
-    Sighting::Side other{verb, other_pc ? Trace{other_pc} : Trace{}, true, {}, {}};
-    other.block = {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y};
-    const unsigned t = before.thread();
-    other.thread = {t % size.x, t / size.x % size.y, t / size.x / size.y};
-    out.sides.push_back(std::move(other));
-    return out;
-  });
-}
-
-constexpr char kStrong[] = "changes, atomically or as volatile";
-
-// Compares with who touched a word before, and remembers this access to `bytes` of it.
-void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
-                const SharedMemory* shared, uintptr_t word) {
-  const Thread& thread = *worker.current;
-  const Record now(thread.interval, thread.linear, thread.epoch, 0, bytes);
-  const Clock clock(worker, now, shared != nullptr);
-  const auto meet = [&](const std::atomic<uint64_t>& slot, const char* verb) {
-    const Record before = load(slot);
-    if (clock.races(before) && !worker.knows(before)) [[unlikely]]
-      report_race(worker, seen, before, verb, shared, word);
-  };
-  const auto remember = [&](std::atomic<uint64_t>& slot) {
-    const Record before = load(slot);
-    const Record after = now.at(place_of(seen.pc));
-    slot.store((before.same_moment(now) ? after.with_bytes_of(before) : after).bits(),
-               std::memory_order_relaxed);
-  };
-  if (seen.access == Access::read) {
-    // Whoever wrote since then has met that read.
-    if (const Record before = load(cell.read); before.same_moment(now) && before.covers(now))
-      return;
-    meet(cell.write, "writes");
-    if (seen.strong) return;
-    meet(cell.atomic, kStrong);
-    if (!clock.concurrent(load(cell.read)))
-      remember(cell.read);
-    else if (!clock.concurrent(load(cell.other_read)))
-      remember(cell.other_read);
-    return;
-  }
-  meet(cell.write, "writes");
-  if (!seen.strong) meet(cell.atomic, kStrong);
-  meet(cell.read, "reads");
-  meet(cell.other_read, "reads");
-  remember(seen.strong ? cell.atomic : cell.write);
-}
-
-[[gnu::always_inline]] inline void check_words(Worker& worker, const Seen& seen, Cell* cells,
-                                               const SharedMemory* shared) {
-  const uintptr_t end = seen.address + seen.size;
-  for (uintptr_t word = seen.address / 4 * 4; word < end; word += 4, ++cells) {
-    const uintptr_t from = std::max(word, seen.address), to = std::min(word + 4, end);
-    const unsigned bytes = ((1u << (to - from)) - 1) << (from - word);
-    check_word(worker, seen, *cells, bytes, shared, from);
-  }
-}
-
 [[gnu::cold, gnu::noinline]] void report_host_access(uintptr_t address, uintptr_t pc) {
   static thread_local bool reported = false;
   if (reported || is_page_locked(reinterpret_cast<void*>(address))) return;
@@ -303,7 +175,7 @@ void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
     if (!shared) address = place_of_variable(address);
   }
   const bool global = in_arena(address);
-  const Seen seen{access, address, size, pc, access == Access::atomic || (is_volatile && global)};
+  const Seen seen{access, address, size, pc, is_volatile};
   if (worker->launch->counter && (global || shared)) [[unlikely]] {
     const Unwatched guard;
     worker->accesses().push_back({pc, address, static_cast<uint16_t>(size),
@@ -323,7 +195,7 @@ void check_word(Worker& worker, const Seen& seen, Cell& cell, unsigned bytes,
   if (access != Access::write && !all_written(written, size)) [[unlikely]]
     report_unwritten(*worker, seen, shared != nullptr), std::memset(written, 1, size);
   if (access == Access::write) std::memset(written, 1, size);
-  check_words(*worker, seen, global ? cell_at(address) : shared->cell_at(address), shared);
+  Races(*worker, seen, shared).check(global ? cell_at(address) : shared->cell_at(address));
 }
 
 }  // namespace

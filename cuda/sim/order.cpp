@@ -6,10 +6,13 @@
 namespace gradus::cuda::sim {
 
 void Order::publish(MeetingPoint at, uint32_t block, unsigned thread, const Fence& fence,
+                    const std::unordered_map<unsigned, uint32_t>& others,
                     const MeetingPoints& before) {
   const std::lock_guard lock(mutex_);
   Publication& it = by_point_[at][block];
   it.block_before = std::max(it.block_before, fence.block_before);
+  for (const auto& [other, through] : others)
+    if (through >= fence.block_before) it.through[other] = through;
   it.through[thread] = fence.thread_through;
   for (const MeetingPoint each : before)
     if (std::find(it.before.begin(), it.before.end(), each) == it.before.end())
@@ -39,7 +42,10 @@ bool Order::reaches(const MeetingPoints& met, Record access, uint32_t block) con
   return false;
 }
 
-void Met::add(MeetingPoint at, unsigned thread) { threads_[at].set(thread); }
+void Met::share(const std::bitset<1024>& threads) {
+  for (auto& [point, those] : threads_)
+    if ((those & threads).any()) those |= threads;
+}
 
 MeetingPoints Met::of_block() const {
   MeetingPoints out;

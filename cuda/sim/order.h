@@ -2,10 +2,11 @@
 // others have left.
 //
 // A thread publishes at an address when it changes it atomically, or by a volatile store, after a
-// __threadfence: all that its block did before the barrier before that fence, and what it did
-// itself between the two. Whoever accesses the address so as well has met it, and may read all of
-// that; and what was met at other addresses before goes along. (PTX ISA, "Memory Consistency
-// Model": release and acquire patterns, causality order.)
+// __threadfence: all that its block did before the barrier before that fence, what it did itself
+// between the two, and what other threads did before fences of their own and a barrier. Whoever
+// accesses the address so as well has met it, and may read all of that; and what was met at other
+// addresses before goes along. (PTX ISA, "Memory Consistency Model": release and acquire patterns,
+// causality order.)
 #pragma once
 
 #include <atomic>
@@ -33,9 +34,10 @@ struct Fence {
 class Order {
  public:
   bool is_empty() const { return !any_.load(std::memory_order_acquire); }
-  // By a thread of a block that has met `before`.
+  // By a thread of a block that has met `before`. `others`: up to which interval other threads have
+  // fences before a barrier.
   void publish(MeetingPoint at, uint32_t block, unsigned thread, const Fence& fence,
-               const MeetingPoints& before);
+               const std::unordered_map<unsigned, uint32_t>& others, const MeetingPoints& before);
   // Whether the access, by a thread of `block`, is known to whoever has met these.
   bool reaches(const MeetingPoints& met, Record access, uint32_t block) const;
 
@@ -54,7 +56,9 @@ class Order {
 // Where a block, or one thread of it, has been.
 class Met {
  public:
-  void add(MeetingPoint at, unsigned thread);
+  void add(MeetingPoint at, unsigned thread) { threads_[at].set(thread); }
+  // Where one of these has been, all of them have: they have met at a barrier.
+  void share(const std::bitset<1024>& threads);
   MeetingPoints of_block() const;
   MeetingPoints of_thread(unsigned thread) const;
   void clear() { threads_.clear(); }

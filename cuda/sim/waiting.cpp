@@ -31,13 +31,21 @@ void Worker::fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!launch->checked) return;
   current->fence = {interval, current->interval};
+  fenced_[current->linear] = current->interval;
   current->interval = launch->intervals->take(block_number_);
 }
 
 void Worker::publish(uintptr_t address) {
   if (!launch->checked || current->fence.thread_through == 0) return;
   const Unwatched guard;
-  launch->order.publish(point_of(address), block_number_, current->linear, current->fence,
+  // What the lanes of its warp did before a __syncwarp.
+  auto others = released_;
+  const unsigned begin = current->linear / kWarp * kWarp;
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    uint32_t& through = others[begin + lane];
+    through = std::max(through, static_cast<uint32_t>(synced_[current->linear][lane] >> 8));
+  }
+  launch->order.publish(point_of(address), block_number_, current->linear, current->fence, others,
                         met_.of_block());
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <sstream>
 
 #include "gradus/cuda/sim/worker.h"
 
@@ -28,6 +29,13 @@ unsigned source_of(const Thread& thread, unsigned lane) {
     default:
       return kNoLane;
   }
+}
+
+const char* mismatch(const Thread& a, const Thread& b) {
+  return a.mask == b.mask
+             ? "lanes of one warp meet in different operations; let all lanes of the "
+               "mask make the same call"
+             : "lanes of one warp meet with different masks; give all of them the same";
 }
 
 bool is_shuffle(WarpOp op) { return op >= WarpOp::shuffle && op <= WarpOp::shuffle_xor; }
@@ -66,8 +74,10 @@ uint64_t Worker::warp(WarpOp op, unsigned mask, uint64_t value, unsigned argumen
                       uintptr_t pc) {
   const Unwatched guard;
   Thread& thread = *current;
-  const unsigned lane = thread.linear % kWarp, begin = thread.linear - lane;
+  const unsigned lane = thread.linear % kWarp;
+  settle_doubt();
   thread.pc = pc;
+  thread.call = ++calls_;
   thread.warp_op = op;
   thread.mask = mask;
   thread.argument = argument;
@@ -79,17 +89,6 @@ uint64_t Worker::warp(WarpOp op, unsigned mask, uint64_t value, unsigned argumen
                  "the mask leaves out the lane that calls; name every lane that takes part");
     stop_block();
   }
-  for (unsigned other = begin; other < std::min(begin + kWarp, started_); ++other) {
-    Thread& it = threads_[other];
-    if (&it == &thread || it.state != State::at_warp || !(mask >> (other - begin) & 1)) continue;
-    if (it.mask == mask && it.warp_op == op) continue;
-    report_lanes(thread, &it,
-                 it.mask == mask
-                     ? "lanes of one warp meet in different operations; let all lanes of the mask "
-                       "make the same call"
-                     : "lanes of one warp meet with different masks; give all of them the same");
-    stop_block();
-  }
   if (try_complete(thread)) {
     thread.state = State::ready;
     return thread.value;
@@ -98,21 +97,31 @@ uint64_t Worker::warp(WarpOp op, unsigned mask, uint64_t value, unsigned argumen
   return thread.value;
 }
 
-// Whether every lane that the mask of this one names, and that has not returned, is here; then all
-// of them get their results, and all but the one that runs become ready.
+// Whether every lane that the mask of this one names, and that has not returned, waits in the same
+// call; then all of them get their results, and all but the one that runs become ready. A lane that
+// waits in another call may come to this one later.
 bool Worker::try_complete(Thread& thread) {
   const unsigned begin = thread.linear / kWarp * kWarp;
   const unsigned end = std::min(begin + kWarp, launch->threads());
   unsigned present = 0;
+  uint64_t first_call = thread.call;
+  const Thread* left = nullptr;  // the last to call something else, and to return
   for (unsigned at = begin; at < end; ++at) {
     if (!(thread.mask >> (at - begin) & 1)) continue;
     if (at >= started_) return false;
-    const State state = threads_[at].state;
-    if (state == State::at_warp)
-      present |= 1u << (at - begin);
-    else if (state != State::done && state != State::stopped)
+    const Thread& other = threads_[at];
+    if (other.state == State::stopped) continue;
+    if (other.state == State::done) {
+      if (!left || other.call > left->call) left = &other;
+      continue;
+    }
+    if (other.state != State::at_warp || other.mask != thread.mask ||
+        other.warp_op != thread.warp_op)
       return false;
+    present |= 1u << (at - begin);
+    first_call = std::min(first_call, other.call);
   }
+  if (left && left->call > first_call) report_lanes(thread, left, mismatch(thread, *left));
   finish_call(begin, present);
   for (unsigned at = begin; at < end; ++at)
     if (present >> (at - begin) & 1 && &threads_[at] != current) {
@@ -127,14 +136,13 @@ void Worker::finish_call(unsigned begin, unsigned present) {
   const unsigned first = begin + static_cast<unsigned>(std::countr_zero(present));
   const WarpOp op = threads_[first].warp_op;
   uint64_t in[kWarp] = {}, all = threads_[first].value, ballot = 0;
-  uint8_t epoch = 0;
+  if (op == WarpOp::sync && launch->checked) sync_lanes(begin, present);
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     if (!(present >> lane & 1)) continue;
     const Thread& thread = threads_[begin + lane];
     in[lane] = thread.value;
     all = begin + lane == first ? thread.value : reduce(op, all, thread.value);
     ballot |= uint64_t{thread.value != 0} << lane;
-    epoch = std::max(epoch, thread.epoch);
   }
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     if (!(present >> lane & 1)) continue;
@@ -142,9 +150,8 @@ void Worker::finish_call(unsigned begin, unsigned present) {
     uint64_t equal = 0;
     for (unsigned other = 0; other < kWarp; ++other)
       if (present >> other & 1 && in[other] == in[lane]) equal |= 1u << other;
-    if (op == WarpOp::sync) {
-      thread.epoch = static_cast<uint8_t>(epoch + 1);
-    } else if (is_shuffle(op)) {
+    if (op == WarpOp::sync) continue;
+    if (is_shuffle(op)) {
       const unsigned source = source_of(thread, lane);
       if (source == kNoLane) continue;
       if (present >> source & 1)
@@ -165,12 +172,76 @@ void Worker::finish_call(unsigned begin, unsigned present) {
   }
 }
 
+// Each lane gets to know how far all of them are, and what they knew of the others.
+void Worker::sync_lanes(unsigned begin, unsigned present) {
+  met_.share(std::bitset<kMostThreads>(present) << begin);
+  std::array<uint64_t, kWarp> all{};
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    if (!(present >> lane & 1)) continue;
+    const Thread& thread = threads_[begin + lane];
+    for (unsigned other = 0; other < kWarp; ++other)
+      all[other] = std::max(all[other], synced_[begin + lane][other]);
+    all[lane] = clock(thread.interval, thread.epoch);
+  }
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    if (!(present >> lane & 1)) continue;
+    Thread& thread = threads_[begin + lane];
+    synced_[begin + lane] = all;
+    if (++thread.epoch == 0) thread.interval = launch->intervals->take(block_number_);
+  }
+}
+
 // A thread has ended: others may have waited for it alone.
 void Worker::complete_without(const Thread& ended) {
   const unsigned begin = ended.linear / kWarp * kWarp, end = std::min(begin + kWarp, started_);
   for (unsigned at = begin; at < end; ++at)
     if (threads_[at].state == State::at_warp && threads_[at].mask >> (ended.linear - begin) & 1)
       try_complete(threads_[at]);
+}
+
+// Some threads wait for lanes that will never come.
+void Worker::report_stuck() {
+  if (stopped_ > 0) return;
+  const auto end = threads_.begin() + launch->threads();
+  const auto waits = [](const Thread& each) { return each.state == State::at_warp; };
+  // What is best to say is where two lanes wait for each other.
+  for (auto lane = threads_.begin(); lane != end; ++lane) {
+    if (!waits(*lane)) continue;
+    const unsigned begin = lane->linear / kWarp * kWarp;
+    for (auto other = std::next(lane); other != end && other->linear < begin + kWarp; ++other)
+      if (waits(*other) && (lane->mask >> (other->linear - begin) & 1)) {
+        if (other->mask == lane->mask && other->warp_op == lane->warp_op) continue;
+        return report_lanes(*lane, &*other, mismatch(*lane, *other));
+      }
+  }
+  const Thread& lane = *std::find_if(threads_.begin(), end, waits);
+  const unsigned begin = lane.linear / kWarp * kWarp;
+  const auto other = std::find_if(threads_.begin() + begin, end, [&](const Thread& each) {
+    return each.state == State::at_barrier && each.linear < begin + kWarp &&
+           (lane.mask >> (each.linear - begin) & 1);
+  });
+  report_lanes(lane, other == end ? nullptr : &*other,
+               "lanes that the mask names are elsewhere; let all of them make the call, or leave "
+               "them out of the mask");
+}
+
+void Worker::report_lanes(const Thread& thread, const Thread* other, const std::string& message) {
+  launch->sightings.add(Kind::warp, thread.pc, other ? other->pc : 0, [&] {
+    const auto mask = [](const Thread& each) {
+      std::ostringstream text;
+      text << "is lane " << each.linear % kWarp;
+      if (each.state == State::at_barrier)
+        text << ", waits at a barrier";
+      else
+        text << ", mask 0x" << std::hex << each.mask;
+      if (each.state == State::done) text << ", has returned since";
+      return text.str();
+    };
+    Sighting out{Kind::warp, message, {}};
+    out.sides.push_back(side(mask(thread), thread, {thread.pc}));
+    if (other) out.sides.push_back(side(mask(*other), *other, {other->pc}));
+    return out;
+  });
 }
 
 unsigned Worker::active_lanes(uintptr_t pc) {

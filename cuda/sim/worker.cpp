@@ -74,7 +74,11 @@ void SharedMemory::forget() {
 }
 
 // --- Worker: blocks
-Worker::Worker() : place(place_variables()), threads_(kMostThreads), accesses_(kMostWarps) {
+Worker::Worker()
+    : place(place_variables()),
+      threads_(kMostThreads),
+      synced_(kMostThreads),
+      accesses_(kMostWarps) {
   ready_.reserve(kMostThreads);
   for (const ModuleMemory& memory : thread_local_memory()) shared_.emplace_back(memory);
 }
@@ -87,6 +91,7 @@ void Worker::run(Launch& launched) {
   if (generation_ != launch->intervals->generation()) {
     generation_ = launch->intervals->generation();
     for (SharedMemory& each : shared_) each.forget_records();
+    synced_.assign(kMostThreads, {});
   }
   for (;;) {
     const uint64_t number = launch->next_block.fetch_add(1, std::memory_order_relaxed);
@@ -106,6 +111,8 @@ void Worker::run_block(uint64_t number) {
     interval = launch->intervals->take(block_number_);
     for (SharedMemory& each : shared_) each.forget();
     met_.clear();
+    fenced_.clear();
+    released_.clear();
   }
   const unsigned threads = launch->threads();
   started_ = ended_ = waiting_ = stopped_ = gave_way_ = 0;
@@ -193,6 +200,7 @@ void Worker::run_thread(Fiber* fiber) {
   thread.interval = interval;
   enter(thread);
   launch->invoke(launch->kernel, launch->args);
+  settle_doubt();
   leave();
   thread.state = State::done;
   ++ended_;
@@ -247,6 +255,7 @@ void Worker::stop_block() {
 uint64_t Worker::barrier(BarrierOp op, int predicate, uintptr_t pc) {
   const Unwatched guard;
   Thread& thread = *current;
+  settle_doubt();
   thread.pc = pc;
   thread.barrier_op = op;
   thread.value = predicate != 0;
@@ -302,6 +311,9 @@ bool Worker::release_barrier() {
     ready_.push_back(&*each);
   }
   waiting_ = 0;
+  for (const auto& [thread, through] : fenced_) released_[thread] = through;
+  fenced_.clear();
+  met_.share(std::bitset<kMostThreads>().set());
   launch->progress.fetch_add(1, std::memory_order_relaxed);
   if (launch->counter) flush_accesses();
   return true;
@@ -313,21 +325,6 @@ bool Worker::same_line(uintptr_t a, uintptr_t b) {
   return frames[0].line == others[0].line && frames[0].file == others[0].file;
 }
 
-// Some threads wait for lanes that will never come.
-void Worker::report_stuck() {
-  if (stopped_ > 0) return;
-  const auto end = threads_.begin() + launch->threads();
-  const Thread& lane = *std::find_if(
-      threads_.begin(), end, [](const Thread& each) { return each.state == State::at_warp; });
-  const unsigned begin = lane.linear / kWarp * kWarp;
-  const auto other = std::find_if(threads_.begin() + begin, end, [&](const Thread& each) {
-    return each.state == State::at_barrier && (lane.mask >> (each.linear - begin) & 1);
-  });
-  report_lanes(lane, other == end ? nullptr : &*other,
-               "lanes that the mask names are elsewhere; let all of them make the call, or leave "
-               "them out of the mask");
-}
-
 // --- What reports say
 Sighting::Side Worker::side(std::string what, const Thread& thread, Trace trace) const {
   return {std::move(what),
@@ -335,26 +332,6 @@ Sighting::Side Worker::side(std::string what, const Thread& thread, Trace trace)
           true,
           {block.x, block.y, block.z},
           {thread.index.x, thread.index.y, thread.index.z}};
-}
-
-void Worker::report_lanes(const Thread& thread, const Thread* other, const std::string& message) {
-  launch->sightings.add(Kind::warp, thread.pc, other ? other->pc : 0, [&] {
-    const auto mask = [](const Thread& each) {
-      std::ostringstream text;
-      text << "is lane " << each.linear % kWarp;
-      if (each.state != State::at_barrier && each.state != State::done)
-        text << ", mask 0x" << std::hex << each.mask;
-      else
-        text << (each.state == State::done ? ", has returned" : ", waits at a barrier");
-      return text.str();
-    };
-    Sighting out{Kind::warp, message, {}};
-    out.sides.push_back(side(mask(thread), thread, {thread.pc}));
-    if (other)
-      out.sides.push_back(
-          side(mask(*other), *other, other->state == State::done ? Trace{} : Trace{other->pc}));
-    return out;
-  });
 }
 
 }  // namespace gradus::cuda::sim

@@ -68,14 +68,23 @@ struct Launch {
 enum class BarrierOp : uint8_t { none, count, all, any };
 enum class State : uint8_t { ready, at_barrier, at_warp, at_activemask, gave_way, done, stopped };
 
+// A plain read that met an atomic operation of another thread. It begins a loop of atomicCAS, or it
+// is a race: an atomic operation of its own thread, before the next barrier, would tell.
+struct Doubt {
+  uint64_t before = 0;  // a Record; 0 without a doubt
+  uintptr_t address, pc;
+  unsigned size;
+};
+
 struct Thread {
   uint3 index;
   unsigned linear;
   State state;
-  uint8_t epoch;  // of its warp: counts __syncwarp
+  uint8_t epoch;  // counts its __syncwarp since the interval began
   bool accessed;  // memory, since its start
   uint32_t interval;
   Fence fence;
+  Doubt doubt;
   unsigned looks;  // at addresses that another thread may change, since its start
   Fiber* fiber;
   // Where and why it waits.
@@ -83,6 +92,7 @@ struct Thread {
   BarrierOp barrier_op;
   WarpOp warp_op;
   unsigned mask, argument, width;
+  uint64_t call;   // the number of its last call of a warp, counted over the worker; 0 before
   uint64_t value;  // what it brings, then what it gets
 };
 
@@ -149,6 +159,11 @@ class Worker {
   void meet(uintptr_t address, bool is_volatile, uintptr_t pc);
   // Whether an access of another thread, or block, came before this one by what was met.
   bool knows(Record access) const;
+  // Whether a __syncwarp of both lanes came after an access of the same warp.
+  bool has_synced(const Thread& lane, Record access) const {
+    return clock(access.interval(), access.epoch()) <=
+           synced_[lane.linear][access.thread() % kWarp];
+  }
   // Ends the thread that runs, after a mistake that it cannot go on from.
   [[noreturn]] void stop_thread();
 
@@ -188,10 +203,15 @@ class Worker {
   bool release_active_lanes();
   bool release_those_that_gave_way();
   void report_vain_wait(const Thread& thread);
+  void settle_doubt();
   MeetingPoint point_of(uintptr_t address) const;
   static bool same_line(uintptr_t a, uintptr_t b);
+  static uint64_t clock(uint32_t interval, uint8_t epoch) {
+    return uint64_t{interval} << 8 | epoch;
+  }
   bool try_complete(Thread& thread);
   void finish_call(unsigned begin, unsigned present);
+  void sync_lanes(unsigned begin, unsigned present);
   void complete_without(const Thread& ended);
   void report_stuck();
   void report_lanes(const Thread& thread, const Thread* other, const std::string& message);
@@ -207,7 +227,11 @@ class Worker {
   bool abandoned_ = false;
   uint32_t block_number_ = 0;
   unsigned generation_ = 0;
+  uint64_t calls_ = 0;
   Met met_;
+  std::unordered_map<unsigned, uint32_t> fenced_;    // threads since the last barrier: Fence's
+  std::unordered_map<unsigned, uint32_t> released_;  // and until it
+  std::vector<std::array<uint64_t, kWarp>> synced_;  // by thread: how far it knows its lanes
   Fiber home_;
   Fiber* starting_ = nullptr;
   std::vector<SharedMemory> shared_;

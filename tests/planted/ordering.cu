@@ -142,5 +142,80 @@ const Plant lock_opened_too_soon_bug("lock_opened_too_soon", "race", [] {
   cudaDeviceSynchronize();
 });
 
+// Every thread orders its own number, and one speaks for all after a barrier.
+__global__ void all_threads_fence(const int* x, int* doubled, unsigned* done, int* out) {
+  __shared__ bool is_last;
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  doubled[i] = 2 * x[i];
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(done, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (!is_last || threadIdx.x > 0) return;
+  int sum = 0;
+  for (unsigned each = 0; each < gridDim.x * blockDim.x; ++each) sum += doubled[each];
+  *out = sum;
+}
+const Plant all_threads_fence_plant("all_threads_fence", "", [] {
+  const Buffer<int> x(8 * 64, 1), doubled(8 * 64), out(1);
+  const Buffer<unsigned> done(1, 0u);
+  launch(all_threads_fence, {8, 64}, x, doubled, done, out);
+  cudaDeviceSynchronize();
+});
+
+// One warp fills an array that another takes, in turns.
+__global__ void warps_in_turns(const float* x, float* out, int rounds) {
+  __shared__ volatile int is_full;
+  __shared__ float passed[32];
+  const unsigned lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) is_full = 0;
+  __syncthreads();
+  for (int i = 0; i < rounds; ++i) {
+    const bool gives = threadIdx.x < 32;
+    while (is_full == (gives ? 1 : 0)) {
+    }
+    if (gives)
+      passed[lane] = x[i * 32 + lane];
+    else
+      out[i * 32 + lane] = passed[lane];
+    __threadfence_block();
+    __syncwarp();
+    if (lane == 0) is_full = gives ? 1 : 0;
+    __syncwarp();
+  }
+}
+const Plant warps_in_turns_plant("warps_in_turns", "", [] {
+  const Buffer<float> x(4 * 32, 1.f), out(4 * 32);
+  launch(warps_in_turns, {1, 64}, x, out, 4);
+  cudaDeviceSynchronize();
+});
+
+// As in the CUDA C++ Programming Guide: the first read is a guess, which atomicCAS confirms.
+__global__ void product_by_cas(const double* x, double* product) {
+  auto* const bits = reinterpret_cast<unsigned long long*>(product);
+  const double factor = x[threadIdx.x];
+  unsigned long long old = *bits, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(bits, assumed, __double_as_longlong(factor * __longlong_as_double(assumed)));
+  } while (assumed != old);
+}
+const Plant product_by_cas_plant("product_by_cas", "", [] {
+  const Buffer<double> x(256, 1.0), product(1, 1.0);
+  launch(product_by_cas, {2, 128}, x, product);
+  cudaDeviceSynchronize();
+});
+
+// A plain read of what others still count.
+__global__ void reads_a_running_count(int* count, int* out) {
+  atomicAdd(count, 1);        // BUG reads_a_running_count
+  out[threadIdx.x] = *count;  // BUG reads_a_running_count
+}
+const Plant reads_a_running_count_bug("reads_a_running_count", "race", [] {
+  const Buffer<int> count(1, 0), out(128);
+  launch(reads_a_running_count, {1, 128}, count, out);
+  cudaDeviceSynchronize();
+});
+
 }  // namespace
 }  // namespace gradus::planted

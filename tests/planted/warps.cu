@@ -73,5 +73,67 @@ const Plant not_in_its_own_mask_bug("not_in_its_own_mask", "warp", [] {
   cudaDeviceSynchronize();
 });
 
+// Some lanes make calls of their own before all of them meet.
+__global__ void some_lanes_then_all(const int* x, int* out) {
+  int value = x[threadIdx.x];
+  const unsigned even = __ballot_sync(kAllLanes, value % 2 == 0);
+  if (value % 2 == 0) value += __shfl_sync(even, value, __ffs(static_cast<int>(even)) - 1);
+  __syncwarp();
+  const unsigned alike = __match_any_sync(kAllLanes, value);
+  if (threadIdx.x % 3 == 0) value += __popc(__ballot_sync(0x49249249u, alike & 1));
+  out[threadIdx.x] = __shfl_xor_sync(kAllLanes, value, 1);
+}
+const Plant some_lanes_then_all_plant("some_lanes_then_all", "", [] {
+  std::vector<int> values(32);
+  for (int i = 0; i < 32; ++i) values[static_cast<size_t>(i)] = i * 7 % 5;
+  const Buffer<int> x(values), out(32);
+  launch(some_lanes_then_all, {1, 32}, x, out);
+  cudaDeviceSynchronize();
+});
+
+__global__ void many_syncwarps(const int* x, int* out, int rounds) {
+  __shared__ int values[32];
+  values[threadIdx.x] = x[threadIdx.x];
+  __syncwarp();
+  for (int i = 1; i <= rounds; ++i) {
+    const int next = values[(threadIdx.x + 1) % 32];
+    __syncwarp();
+    values[threadIdx.x] = next;
+    __syncwarp();
+  }
+  out[threadIdx.x] = values[threadIdx.x];
+}
+const Plant many_syncwarps_plant("many_syncwarps", "", [] {
+  const Buffer<int> x(32, 1), out(32);
+  launch(many_syncwarps, {1, 32}, x, out, 400);
+  cudaDeviceSynchronize();
+});
+
+// Two of the lanes that write have met; the one that reads has not met them.
+__global__ void half_a_syncwarp(int* out) {
+  __shared__ int values[32];
+  const unsigned lane = threadIdx.x;
+  values[lane] = static_cast<int>(lane);  // BUG half_a_syncwarp
+  if (lane < 16) __syncwarp(0x0000ffffu);
+  out[lane] = values[(lane + 16) % 32];  // BUG half_a_syncwarp
+}
+const Plant half_a_syncwarp_bug("half_a_syncwarp", "race", [] {
+  const Buffer<int> out(32);
+  launch(half_a_syncwarp, {1, 32}, out);
+  cudaDeviceSynchronize();
+});
+
+// __syncwarp orders the lanes of the warp that writes, not those of the other that reads.
+__global__ void another_warp_still_reads(int* x, int* out) {
+  out[threadIdx.x] = x[0];  // BUG another_warp_still_reads
+  __syncwarp();
+  if (threadIdx.x == 5) x[0] = 1;  // BUG another_warp_still_reads
+}
+const Plant another_warp_still_reads_bug("another_warp_still_reads", "race", [] {
+  const Buffer<int> x(1, 0), out(64);
+  launch(another_warp_still_reads, {1, 64}, x, out);
+  cudaDeviceSynchronize();
+});
+
 }  // namespace
 }  // namespace gradus::planted
