@@ -1,7 +1,5 @@
 #include "gradus/cuda/sim/access.h"
 
-#include <link.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -10,11 +8,7 @@
 #include "gradus/cuda/sim/dynamic_shared.h"
 #include "gradus/cuda/sim/races.h"
 #include "gradus/cuda/sim/seen.h"
-
-// What kernels say __constant__ of.
-extern "C" {
-[[gnu::weak]] extern char __start_gradus_constant[], __stop_gradus_constant[];
-}
+#include "gradus/cuda/sim/variables.h"
 
 namespace gradus::cuda::sim {
 
@@ -31,36 +25,15 @@ void report(Worker& worker, const Seen& seen, Kind kind, const std::string& mess
 }
 
 // --- Where an address may lie
-// What kernels may read besides: __constant__ variables, and constexpr tables, which lie in a
-// segment that nobody can write. Empty where the address is in none.
-Range constants_around(uintptr_t address) {
-  const Range marked{reinterpret_cast<uintptr_t>(__start_gradus_constant),
-                     reinterpret_cast<uintptr_t>(__stop_gradus_constant)};
-  if (marked.covers(address, 1)) return marked;
-  struct Search {
-    uintptr_t address;
-    Range found;
-  } search{address, {}};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* data) {
-        auto& it = *static_cast<Search*>(data);
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const auto& segment = info->dlpi_phdr[i];
-          const bool fixed = segment.p_type == PT_GNU_RELRO ||
-                             (segment.p_type == PT_LOAD && !(segment.p_flags & PF_W));
-          const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-          const Range range{begin, begin + segment.p_memsz};
-          if (fixed && range.covers(it.address, 1)) it.found = range;
-        }
-        return it.found.end ? 1 : 0;
-      },
-      &search);
-  return search.found;
+uintptr_t place_of_variable(uintptr_t address) {
+  const Unwatched guard;
+  return global_place(address);
 }
 
 bool is_constant(Worker& worker, const Seen& seen) {
   if (seen.access != Access::read) return false;
   if (worker.constants.covers(seen.address, seen.size)) return true;
+  const Unwatched guard;
   worker.constants = constants_around(seen.address);
   return worker.constants.covers(seen.address, seen.size);
 }
@@ -209,11 +182,15 @@ bool any_written(const uint8_t* written, size_t size) {
   }
   worker->tick(pc);
   Thread& thread = *worker->current;
-  if (thread.fiber->owns(address)) return;
+  if (thread.fiber->owns(address) || worker->place.covers(address, size)) return;
   thread.accessed = true;
+  SharedMemory* shared = nullptr;
+  if (!in_arena(address)) {
+    shared = worker->shared_at(address);
+    if (!shared) address = place_of_variable(address);
+  }
   const bool global = in_arena(address);
   const Seen seen{access, address, size, pc, is_volatile};
-  SharedMemory* const shared = global ? nullptr : worker->shared_at(address);
   if (worker->launch->counter && (global || shared)) [[unlikely]]
     count(*worker, seen, !global);
   if (!worker->launch->checked) return;
@@ -266,6 +243,7 @@ GRADUS_SIM_CHECKS(16)
 bool is_in_use(uintptr_t address) {
   const Unwatched guard;
   return range_in_use(address).covers(address, 1) || here->shared_at(address) ||
+         is_variable(reinterpret_cast<const void*>(address), 1) ||
          here->current->fiber->owns(address);
 }
 

@@ -1,3 +1,5 @@
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <sim/atomics.h>
 
 #include <atomic>
@@ -60,14 +62,29 @@ class Guard {
 };
 }  // namespace
 
+namespace {
 template <class T>
-T atomic(AtomicOp op, T* address, T value) {
-  const Guard guard(address, GRADUS_SIM_CALLER);
+T change(AtomicOp op, T* address, T value) {
   const std::atomic_ref<T> target(*address);
   T old = target.load();
   while (!target.compare_exchange_weak(old, apply(op, old, value))) {
   }
   return old;
+}
+// Each number by itself, as CUDA promises no more.
+float2 change(AtomicOp op, float2* address, float2 value) {
+  return {change(op, &address->x, value.x), change(op, &address->y, value.y)};
+}
+float4 change(AtomicOp op, float4* address, float4 value) {
+  return {change(op, &address->x, value.x), change(op, &address->y, value.y),
+          change(op, &address->z, value.z), change(op, &address->w, value.w)};
+}
+}  // namespace
+
+template <class T>
+T atomic(AtomicOp op, T* address, T value) {
+  const Guard guard(address, GRADUS_SIM_CALLER);
+  return change(op, address, value);
 }
 
 template <class T>
@@ -83,6 +100,12 @@ template long long atomic(AtomicOp, long long*, long long);
 template unsigned long long atomic(AtomicOp, unsigned long long*, unsigned long long);
 template float atomic(AtomicOp, float*, float);
 template double atomic(AtomicOp, double*, double);
+template float2 atomic(AtomicOp, float2*, float2);
+template float4 atomic(AtomicOp, float4*, float4);
+template __half atomic(AtomicOp, __half*, __half);
+template __half2 atomic(AtomicOp, __half2*, __half2);
+template __nv_bfloat16 atomic(AtomicOp, __nv_bfloat16*, __nv_bfloat16);
+template __nv_bfloat162 atomic(AtomicOp, __nv_bfloat162*, __nv_bfloat162);
 template int compare_and_swap(int*, int, int);
 template unsigned compare_and_swap(unsigned*, unsigned, unsigned);
 template unsigned short compare_and_swap(unsigned short*, unsigned short, unsigned short);

@@ -10,12 +10,7 @@
 alignas(1024) thread_local unsigned char gradus_sim_dynamic_shared
     [gradus::cuda::sim::kMostDynamicShared];
 
-namespace gradus::cuda::sim {
-uint3 thread_index() noexcept { return here->current->index; }
-uint3 block_index() noexcept { return here->block; }
-dim3 block_size() noexcept { return here->launch->block; }
-dim3 grid_size() noexcept { return here->launch->grid; }
-}  // namespace gradus::cuda::sim
+const int warpSize = 32;
 
 using gradus::cuda::sim::BarrierOp;
 using gradus::cuda::sim::here;

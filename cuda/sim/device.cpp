@@ -106,6 +106,8 @@ constexpr ErrorText kErrors[] = {
                      "vm.overcommit_memory"),
     GRADUS_SIM_ERROR(cudaErrorCudartUnloading, "driver shutting down"),
     GRADUS_SIM_ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidPitchValue, "invalid pitch argument"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidSymbol, "invalid device symbol"),
     GRADUS_SIM_ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
     GRADUS_SIM_ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
     GRADUS_SIM_ERROR(cudaErrorNoDevice, "no device: GRADUS_SIM_DEVICES is 0"),
@@ -116,6 +118,7 @@ constexpr ErrorText kErrors[] = {
     GRADUS_SIM_ERROR(cudaErrorMisalignedAddress, "misaligned address"),
     GRADUS_SIM_ERROR(cudaErrorAssert, "an assertion does not hold in a kernel"),
     GRADUS_SIM_ERROR(cudaErrorLaunchFailure, "the simulator found a mistake in a kernel"),
+    GRADUS_SIM_ERROR(cudaErrorNotSupported, "the simulator does not support this"),
     GRADUS_SIM_ERROR(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
 #undef GRADUS_SIM_ERROR
 };
@@ -166,7 +169,7 @@ bool is_stream_here(cudaStream_t stream) {
 }
 
 bool may_access(int device, int peer) {
-  return device == peer || peer == kHostZone || peers[device][peer].load();
+  return device == peer || peer >= kHostZone || peers[device][peer].load();
 }
 
 }  // namespace gradus::cuda::sim
@@ -222,6 +225,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
 }
 
 cudaError_t cudaDeviceSynchronize() { return result(pending_error()); }
+cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 cudaError_t cudaDeviceCanAccessPeer(int* possible, int device, int peer) {
   if (!is_device(device) || !is_device(peer)) return result(cudaErrorInvalidDevice);
   return give(possible, static_cast<int>(device != peer));

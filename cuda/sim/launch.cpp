@@ -15,23 +15,35 @@
 #include "gradus/cuda/sim/dynamic_shared.h"
 #include "gradus/cuda/sim/endless.h"
 #include "gradus/cuda/sim/faults.h"
+#include "gradus/cuda/sim/variables.h"
 #include "gradus/cuda/sim/worker.h"
 
 namespace gradus::cuda::sim {
 
 namespace {
 
-constexpr size_t kSharedWithoutAsking = 48 << 10;
+constexpr size_t kSharedWithoutAsking = 48 << 10;  // static and dynamic
 
 // --- Kernels
 struct Kernel {
   Invoke invoke = nullptr;
-  size_t shared_limit = kSharedWithoutAsking;
+  size_t static_shared = 0;
+  size_t dynamic_limit = 0;
 };
 std::shared_mutex kernels_mutex;
 std::unordered_map<const void*, Kernel>& kernels() {
   static auto& all = *new std::unordered_map<const void*, Kernel>;
   return all;
+}
+// REQUIRES: the mutex is held, and not shared.
+Kernel& entry(const void* kernel) {
+  const auto [at, is_new] = kernels().try_emplace(kernel);
+  Kernel& it = at->second;
+  if (is_new) {
+    it.static_shared = static_shared_bytes(kernel);
+    it.dynamic_limit = kSharedWithoutAsking - std::min(kSharedWithoutAsking, it.static_shared);
+  }
+  return it;
 }
 
 // --- Workers
@@ -142,7 +154,7 @@ struct Refusal {
   std::string text;
 };
 
-Refusal refuse(dim3 grid, dim3 block, size_t shared_bytes, size_t shared_limit) {
+Refusal refuse(dim3 grid, dim3 block, size_t shared_bytes, const Kernel& kernel) {
   const auto text = [](const auto&... parts) {
     std::ostringstream out;
     (out << ... << parts);
@@ -159,11 +171,19 @@ Refusal refuse(dim3 grid, dim3 block, size_t shared_bytes, size_t shared_limit) 
     return {cudaErrorInvalidConfiguration,
             text("a grid of ", grid.x, " x ", grid.y, " x ", grid.z,
                  " blocks; a chip takes 2147483647 x 65535 x 65535")};
-  if (shared_bytes > shared_limit)
-    return {cudaErrorInvalidValue,
-            text(shared_bytes, " bytes of dynamic shared memory; the kernel may use ", shared_limit,
-                 ", and up to ", kMostDynamicShared,
-                 " with cudaFuncAttributeMaxDynamicSharedMemorySize")};
+  if (kernel.static_shared > kSharedWithoutAsking)
+    return {
+        cudaErrorInvalidValue,
+        text(kernel.static_shared, " bytes of static shared memory; nvcc compiles no more than ",
+             kSharedWithoutAsking, ": make it dynamic")};
+  if (shared_bytes > kernel.dynamic_limit)
+    return {
+        cudaErrorInvalidValue,
+        text(shared_bytes, " bytes of dynamic shared memory; the kernel may use ",
+             kernel.dynamic_limit, ", and up to ", kMostDynamicShared - kernel.static_shared,
+             " with cudaFuncAttributeMaxDynamicSharedMemorySize",
+             kernel.static_shared > 0 ? text(", beside its ", kernel.static_shared, " static ones")
+                                      : "")};
   return {};
 }
 
@@ -180,7 +200,7 @@ void declare(const void* kernel, Invoke invoke) {
     if (found != kernels().end() && found->second.invoke) return;
   }
   const std::unique_lock lock(kernels_mutex);
-  kernels()[kernel].invoke = invoke;
+  entry(kernel).invoke = invoke;
 }
 
 Worker* look_away() { return std::exchange(watching, nullptr); }
@@ -215,10 +235,11 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
       return result(cudaErrorInvalidDeviceFunction);
     known = found->second;
   }
-  if (const Refusal why = refuse(grid, block, shared_bytes, known.shared_limit); why.status) {
+  if (const Refusal why = refuse(grid, block, shared_bytes, known); why.status) {
     publish_refusal(kernel, why.text);
     return result(why.status);
   }
+  load_variables();
   Launch launch;
   launch.kernel = kernel;
   launch.invoke = known.invoke;
@@ -244,14 +265,30 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
   return result(cudaSuccess);
 }
 
-cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int value) {
-  if (value < 0 || value > static_cast<int>(kMostDynamicShared)) {
-    publish_refusal(kernel, std::to_string(value) + " bytes of dynamic shared memory; a chip has " +
-                                std::to_string(kMostDynamicShared) + " for a block");
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
+    return result(value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue);
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
     return result(cudaErrorInvalidValue);
+  std::unique_lock lock(kernels_mutex);
+  Kernel& it = entry(kernel);
+  const size_t most = kMostDynamicShared - std::min<size_t>(kMostDynamicShared, it.static_shared);
+  if (value >= 0 && static_cast<size_t>(value) <= most) {
+    it.dynamic_limit = static_cast<size_t>(value);
+    return result(cudaSuccess);
   }
+  lock.unlock();
+  publish_refusal(kernel, std::to_string(value) + " bytes of dynamic shared memory; a chip has " +
+                              std::to_string(most) + " for a block" +
+                              (most < kMostDynamicShared ? " beside the static ones" : ""));
+  return result(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* kernel) {
+  if (!out) return result(cudaErrorInvalidValue);
   const std::unique_lock lock(kernels_mutex);
-  kernels()[kernel].shared_limit = static_cast<size_t>(value);
+  const Kernel& it = entry(kernel);
+  *out = {it.static_shared, kMostThreads, static_cast<int>(it.dynamic_limit)};
   return result(cudaSuccess);
 }
 

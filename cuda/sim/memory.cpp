@@ -11,8 +11,10 @@
 #include <string>
 
 #include "gradus/cuda/sim/device.h"
+#include "gradus/cuda/sim/findings.h"
 #include "gradus/cuda/sim/simulator.h"
 #include "gradus/cuda/sim/symbols.h"
+#include "gradus/cuda/sim/variables.h"
 
 namespace gradus::cuda::sim {
 
@@ -26,9 +28,9 @@ constexpr size_t kPage = 4096;
 
 struct Memory {
   std::shared_mutex mutex;
-  std::map<uintptr_t, Allocation> allocations;     // by address; those given back stay until reused
-  std::array<uintptr_t, kMostDevices + 1> next{};  // where each zone is free
-  std::array<size_t, kMostDevices + 1> taken{};
+  std::map<uintptr_t, Allocation> allocations;  // by address; those given back stay until reused
+  std::array<uintptr_t, kZones> next{};         // where each zone is free
+  std::array<size_t, kZones> taken{};
 };
 Memory& memory() {
   static auto& all = *new Memory;
@@ -148,13 +150,24 @@ cudaError_t release(void* data, bool host) {
 
 Range range_in_use(uintptr_t address) {
   if (!in_arena(address)) return {};
+  if (zone_of(address) == kVariableZone) return variable_around(address);
   const std::shared_lock lock(memory().mutex);
   const Allocation* it = at_or_before(address);
   if (!it || !it->in_use || address - it->begin >= it->used) return {};
   return {it->begin, it->begin + it->used};
 }
 
+uintptr_t place_for_variables(Range variables) {
+  const std::lock_guard lock(memory().mutex);
+  if (!reserve_arena()) return 0;
+  uintptr_t& next = memory().next[kVariableZone];
+  const uintptr_t at = next + variables.begin % kPage;
+  next = (at + (variables.end - variables.begin) + kApart) / kPage * kPage;
+  return at;
+}
+
 Neighbour describe_address(uintptr_t address) {
+  if (zone_of(address) == kVariableZone) return {describe_variable(address), false, {}};
   const std::shared_lock lock(memory().mutex);
   const auto& all = memory().allocations;
   const auto next = all.upper_bound(address);
@@ -179,6 +192,14 @@ Neighbour describe_address(uintptr_t address) {
           false, *before};
 }
 
+namespace {
+uintptr_t place_of(const void* data) {
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t place = global_place(address);
+  return in_arena(address) || range_in_use(place).end ? place : address;
+}
+}  // namespace
+
 bool is_page_locked(const void* data) {
   const auto at = reinterpret_cast<uintptr_t>(data);
   return in_arena(at) && zone_of(at) == kHostZone;
@@ -187,7 +208,7 @@ bool is_page_locked(const void* data) {
 cudaError_t copy(void* to, const void* from, size_t nbytes) {
   if (nbytes == 0) return cudaSuccess;
   if (!to || !from) return cudaErrorInvalidValue;
-  const auto target = reinterpret_cast<uintptr_t>(to), source = reinterpret_cast<uintptr_t>(from);
+  const uintptr_t target = place_of(to), source = place_of(from);
   const bool into = in_arena(target), out_of = in_arena(source);
   if (into && !range_in_use(target).covers(target, nbytes)) return cudaErrorInvalidValue;
   if (out_of && !range_in_use(source).covers(source, nbytes)) return cudaErrorInvalidValue;
@@ -239,13 +260,6 @@ void mark_unused(void* data) {
   found->second.given_back = current_trace();
 }
 
-cudaError_t copy_to_constant(void* symbol, size_t size, const void* from, size_t nbytes,
-                             size_t offset) {
-  if (const cudaError_t broken = pending_error()) return result(broken);
-  if (offset > size || nbytes > size - offset) return result(cudaErrorInvalidValue);
-  return result(copy(static_cast<unsigned char*>(symbol) + offset, from, nbytes));
-}
-
 }  // namespace gradus::cuda::sim
 
 using namespace gradus::cuda::sim;
@@ -258,6 +272,23 @@ cudaError_t cudaFree(void* data) {
   const cudaError_t status = release(data, false);  // also after an error: it is no leak
   const cudaError_t broken = pending_error();
   return result(broken ? broken : status);
+}
+cudaError_t cudaMallocAsync(void** out, size_t nbytes, cudaStream_t stream) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  return cudaMalloc(out, nbytes);
+}
+cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
+  const cudaError_t status = cudaFree(data);
+  return is_stream(stream) ? status : result(cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaMallocManaged(void** out, size_t, unsigned) {
+  if (out) *out = nullptr;
+  publish({Kind::foreign_memory,
+           "cudaMallocManaged",
+           "no memory is both the host's and a simulated device's; use cudaMalloc, and cudaMemcpy",
+           {{"called", frames_of(current_trace())}}});
+  return result(cudaErrorNotSupported);
 }
 cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned) {
   if (const cudaError_t broken = pending_error()) return result(broken);
@@ -279,30 +310,35 @@ cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* data) {
   if (!out) return result(cudaErrorInvalidValue);
-  const auto at = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t at = place_of(data);
   *out = {cudaMemoryTypeUnregistered, -1, nullptr, const_cast<void*>(data)};
   if (!range_in_use(at).covers(at, 1)) return result(pending_error());
   void* const device = const_cast<void*>(data);
   if (zone_of(at) == kHostZone)
     *out = {cudaMemoryTypeHost, 0, device, device};
   else
-    *out = {cudaMemoryTypeDevice, zone_of(at), device, nullptr};
+    *out = {cudaMemoryTypeDevice, zone_of(at) == kVariableZone ? current_zone() : zone_of(at),
+            device, nullptr};
   return result(pending_error());
 }
 
 namespace {
-// Where the direction that the caller names must have memory of a device.
+// Where the direction that the caller names must have memory of a device. A variable of a .cu file
+// may be of either.
 bool fits(cudaMemcpyKind kind, const void* to, const void* from) {
   const auto on_device = [](const void* data) {
-    return in_arena(reinterpret_cast<uintptr_t>(data)) && !is_page_locked(data);
+    return in_arena(place_of(data)) && !is_page_locked(data);
+  };
+  const auto on_host = [](const void* data) {
+    return !in_arena(reinterpret_cast<uintptr_t>(data)) || is_page_locked(data);
   };
   switch (kind) {
     case cudaMemcpyHostToHost:
-      return !on_device(to) && !on_device(from);
+      return on_host(to) && on_host(from);
     case cudaMemcpyHostToDevice:
-      return on_device(to) && !on_device(from);
+      return on_device(to) && on_host(from);
     case cudaMemcpyDeviceToHost:
-      return !on_device(to) && on_device(from);
+      return on_host(to) && on_device(from);
     case cudaMemcpyDeviceToDevice:
       return on_device(to) && on_device(from);
     case cudaMemcpyDefault:
@@ -337,7 +373,7 @@ cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_d
 cudaError_t cudaMemsetAsync(void* data, int value, size_t nbytes, cudaStream_t stream) {
   if (const cudaError_t broken = pending_error()) return result(broken);
   if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
-  const auto at = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t at = place_of(data);
   if (nbytes > 0 && !range_in_use(at).covers(at, nbytes)) return result(cudaErrorInvalidValue);
   std::memset(data, value, nbytes);
   if (checks() && nbytes > 0) std::memset(written_at(at), 1, nbytes);

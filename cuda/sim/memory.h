@@ -1,7 +1,8 @@
 // The memory of the simulated devices, and what is known of each of its bytes.
 //
-// All of it lies in one range of addresses, with a zone for each device and one for page-locked
-// memory of the host, so that an address tells its owner. Addresses are used once before they are
+// All of it lies in one range of addresses, with a zone for each device, one for page-locked memory
+// of the host, and one for what is known of __device__ variables (variables.h), so that an address
+// tells its owner. Addresses are used once before they are
 // used again, and allocations lie far apart: a pointer into freed memory, or past an end, meets
 // nothing else. Beside each byte stands whether it was written, and beside each word who touched
 // it last (shadow.h). The system gives memory to pages that are touched, so all this costs no more
@@ -18,9 +19,10 @@
 namespace gradus::cuda::sim {
 
 inline constexpr int kMostDevices = 16;
-inline constexpr int kHostZone = kMostDevices;
+inline constexpr int kHostZone = kMostDevices, kVariableZone = kMostDevices + 1;
+inline constexpr int kZones = kMostDevices + 2;
 inline constexpr uintptr_t kZoneBytes = uintptr_t{1} << 37;
-inline constexpr uintptr_t kArenaBytes = kZoneBytes * (kMostDevices + 1);
+inline constexpr uintptr_t kArenaBytes = kZoneBytes * kZones;
 inline constexpr size_t kDeviceBytes = size_t{16} << 30;  // of each simulated device
 
 using Trace = std::vector<uintptr_t>;  // the calls that led to a place, innermost first
@@ -73,5 +75,6 @@ bool is_page_locked(const void* memory);
 cudaError_t copy(void* to, const void* from, size_t nbytes);
 std::vector<Allocation> take_allocations_in_use();  // of devices; each once
 void forget_records();                              // of who touched what
+uintptr_t place_for_variables(Range variables);     // in the arena, aligned as they are; 0: no room
 
 }  // namespace gradus::cuda::sim

@@ -2,15 +2,16 @@
 
 #include <backtrace.h>
 #include <cxxabi.h>
-#include <elf.h>
 #include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
+
+#include "gradus/cuda/sim/elf.h"
 
 namespace gradus::cuda::sim {
 
@@ -67,52 +68,40 @@ int add_frame(void* out, uintptr_t, const char* file, int line, const char* func
   return 0;
 }
 
-// Of the simulator, or of what starts a kernel.
-bool is_machinery(const Frame& frame) {
-  return frame.function.starts_with("gradus::cuda::launch") ||
-         frame.function.starts_with("gradus::cuda::detail::launch") ||
-         frame.file.find("/cuda/sim/") != std::string::npos ||
-         frame.function.starts_with("gradus::cuda::sim::") || frame.function.starts_with("__tsan_");
-}
-
-// The last component of "gradus::cuda::kernel<float>(...)::tile".
-std::string last_component(const std::string& name) {
-  const size_t colon = name.rfind("::");
-  return colon == std::string::npos ? name : name.substr(colon + 2);
-}
-
-template <class T>
-std::vector<T> read_table(std::ifstream& file, size_t offset, size_t nbytes) {
-  std::vector<T> out(nbytes / sizeof(T));
-  file.seekg(static_cast<std::streamoff>(offset));
-  file.read(reinterpret_cast<char*>(out.data()),
-            static_cast<std::streamsize>(out.size() * sizeof(T)));
+std::string symbol_of(const void* function) {
+  std::string out;
+  const auto found = [](void* name, uintptr_t, const char* symbol, uintptr_t, uintptr_t) {
+    if (symbol) *static_cast<std::string*>(name) = symbol;
+  };
+  backtrace_syminfo(state(), reinterpret_cast<uintptr_t>(function), found, ignore_error, &out);
   return out;
 }
 
-// The thread-local variables of functions, by the symbol table of an ELF file.
+std::string_view folder_of(std::string_view file) { return file.substr(0, file.rfind('/') + 1); }
+
+// Whether it is this function, or an instance of it.
+bool is_instance(std::string_view function, std::string_view name) {
+  return function.starts_with(name) &&
+         (function.size() == name.size() || function[name.size()] == '<');
+}
+
+// Of the simulator, or of what starts a kernel.
+bool is_machinery(const Frame& frame) {
+  // As this file is named, and as its header is: the latter by way of a link.
+  return frame.file.starts_with(folder_of(__FILE__)) ||
+         frame.file.starts_with(folder_of(kSymbolsHeader)) ||
+         is_instance(frame.function, "gradus::cuda::launch") ||
+         is_instance(frame.function, "gradus::cuda::detail::launch") ||
+         is_instance(frame.function, "gradus::cuda::detail::handle");
+}
+
 std::vector<SharedArray> arrays_in(const std::string& path) {
   std::vector<SharedArray> out;
-  std::ifstream file(path, std::ios::binary);
-  ElfW(Ehdr) header{};
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return out;
-  const auto sections =
-      read_table<ElfW(Shdr)>(file, header.e_shoff, header.e_shnum * sizeof(ElfW(Shdr)));
-  for (const auto& section : sections) {
-    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
-    const auto symbols = read_table<ElfW(Sym)>(file, section.sh_offset, section.sh_size);
-    const auto& names = sections[section.sh_link];
-    const auto text = read_table<char>(file, names.sh_offset, names.sh_size);
-    for (const auto& symbol : symbols) {
-      if ((symbol.st_info & 15) != STT_TLS || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0 ||
-          symbol.st_name >= text.size())
-        continue;
-      const char* const name = &text[symbol.st_name];
-      if (std::string_view(name).starts_with("_ZZ"))
-        out.push_back({symbol.st_value, symbol.st_size, last_component(readable(name))});
-      else if (std::string_view(name) == "gradus_sim_dynamic_shared")
-        out.push_back({symbol.st_value, symbol.st_size, "dynamic shared memory"});
-    }
+  for (const Variable& each : variables_in(path)) {
+    if (each.kind != Variable::Kind::shared) continue;
+    const bool dynamic = each.symbol == "gradus_sim_dynamic_shared";
+    out.push_back({each.offset, each.size,
+                   dynamic ? "dynamic shared memory" : readable_name(each.symbol), each.symbol});
   }
   return out;
 }
@@ -142,13 +131,19 @@ std::vector<Frame> frames_of(const Trace& trace) {
   return out;
 }
 
+std::string readable_name(const std::string& variable) {
+  const std::string name = readable(variable.c_str());
+  const size_t colon = name.rfind("::");
+  return colon == std::string::npos ? name : name.substr(colon + 2);
+}
+
+std::string path_of(const dl_phdr_info& info) {
+  return info.dlpi_name && *info.dlpi_name ? info.dlpi_name : "/proc/self/exe";
+}
+
 std::string function_name(const void* function) {
-  std::string out;
-  const auto found = [](void* name, uintptr_t, const char* symbol, uintptr_t, uintptr_t) {
-    *static_cast<std::string*>(name) = short_name(readable(symbol));
-  };
-  backtrace_syminfo(state(), reinterpret_cast<uintptr_t>(function), found, ignore_error, &out);
-  return out.empty() ? "(unnamed kernel)" : out;
+  const std::string symbol = symbol_of(function);
+  return symbol.empty() ? "(unnamed kernel)" : short_name(readable(symbol.c_str()));
 }
 
 Module::Module(const std::string& path, size_t nbytes) : size_(nbytes), arrays_(arrays_in(path)) {
@@ -163,6 +158,13 @@ const SharedArray* Module::array_at(size_t offset) const {
   return offset - array.offset < array.size ? &array : nullptr;
 }
 
+size_t Module::bytes_of(const std::string& prefix) const {
+  size_t out = 0;
+  for (const SharedArray& each : arrays_)
+    if (each.symbol.starts_with(prefix)) out += each.size;
+  return out;
+}
+
 std::vector<ModuleMemory> thread_local_memory() {
   static std::mutex mutex;
   static auto& modules = *new std::map<std::string, std::unique_ptr<Module>>;
@@ -174,8 +176,7 @@ std::vector<ModuleMemory> thread_local_memory() {
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const auto& segment = info->dlpi_phdr[i];
           if (segment.p_type != PT_TLS) continue;
-          const std::string path =
-              info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+          const std::string path = path_of(*info);
           auto& module = modules[path];
           if (!module) module = std::make_unique<Module>(path, segment.p_memsz);
           static_cast<std::vector<ModuleMemory>*>(list)->push_back(
@@ -184,6 +185,16 @@ std::vector<ModuleMemory> thread_local_memory() {
         return 0;
       },
       &out);
+  return out;
+}
+
+size_t static_shared_bytes(const void* kernel) {
+  const std::string symbol = symbol_of(kernel);
+  if (!symbol.starts_with("_Z")) return 0;
+  size_t out = 0;
+  // As the ABI calls what a function declares: _ZZ1fvE1x is x of _Z1fv.
+  for (const ModuleMemory& each : thread_local_memory())
+    out += each.module->bytes_of("_Z" + symbol.substr(1) + "E");
   return out;
 }
 

@@ -8,7 +8,11 @@
 
 #include "gradus/cuda/sim/simulator.h"
 
+struct dl_phdr_info;
+
 namespace gradus::cuda::sim {
+
+inline constexpr const char* kSymbolsHeader = __FILE__;
 
 using Trace = std::vector<uintptr_t>;  // the calls that led to a place, innermost first
 
@@ -18,12 +22,15 @@ Trace current_trace();
 // simulator are left out, and those of a kernel end with the kernel, others with main.
 std::vector<Frame> frames_of(const Trace& trace);
 std::string function_name(const void* function);  // readable
+// Of a symbol, without namespaces and functions around it: "tile" for kernel(float*)::tile.
+std::string readable_name(const std::string& variable);
+std::string path_of(const dl_phdr_info& module);  // where its ELF file is
 
-// Arrays of shared memory are thread-local variables of the program. One module is the program or
+// Arrays of shared memory are the thread-local variables of .cu files. One module is the program or
 // one of its libraries; all offsets count from where its thread-local memory begins.
 struct SharedArray {
   size_t offset, size;
-  std::string name;
+  std::string name, symbol = "";
 };
 class Module {
  public:
@@ -32,6 +39,7 @@ class Module {
   // The array that has this byte; null where there is none. Without a symbol table every byte
   // belongs to one array, the whole.
   const SharedArray* array_at(size_t offset) const;
+  size_t bytes_of(const std::string& prefix) const;  // all arrays whose symbols begin so
 
  private:
   size_t size_;
@@ -44,5 +52,8 @@ struct ModuleMemory {
   uintptr_t begin;
 };
 std::vector<ModuleMemory> thread_local_memory();
+
+// Of the arrays that a kernel declares itself; those of functions that it calls are not counted.
+size_t static_shared_bytes(const void* kernel);
 
 }  // namespace gradus::cuda::sim

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "gradus/cuda/sim/variables.h"
 #include "gradus/cuda/sim/worker.h"
 
 namespace gradus::cuda::sim {
@@ -21,7 +22,7 @@ std::chrono::duration<double> patience() {
 }
 
 MeetingPoint Worker::point_of(uintptr_t address) const {
-  if (in_arena(address)) return address;
+  if (const uintptr_t global = global_place(address); in_arena(global)) return global;
   constexpr uint64_t kShared = uint64_t{1} << 63, kLow = (uint64_t{1} << 31) - 1;
   return kShared | uint64_t{block_number_} << 31 | (address & kLow);
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gradus/cuda/sim/dynamic_shared.h"
+#include "gradus/cuda/sim/place.h"
 
 namespace gradus::cuda::sim {
 
@@ -73,7 +74,11 @@ void SharedMemory::forget() {
 }
 
 // --- Worker: blocks
-Worker::Worker() : threads_(kMostThreads), synced_(kMostThreads), accesses_(kMostWarps) {
+Worker::Worker()
+    : place(place_variables()),
+      threads_(kMostThreads),
+      synced_(kMostThreads),
+      accesses_(kMostWarps) {
   ready_.reserve(kMostThreads);
   for (const ModuleMemory& memory : thread_local_memory()) shared_.emplace_back(memory);
 }
@@ -81,6 +86,8 @@ Worker::Worker() : threads_(kMostThreads), synced_(kMostThreads), accesses_(kMos
 void Worker::run(Launch& launched) {
   launch = &launched;
   ranges.fill({});
+  gradus_sim_block_size = launch->block;
+  gradus_sim_grid_size = launch->grid;
   if (generation_ != launch->intervals->generation()) {
     generation_ = launch->intervals->generation();
     for (SharedMemory& each : shared_) each.forget_records();
@@ -98,6 +105,7 @@ void Worker::run_block(uint64_t number) {
   const dim3 grid = launch->grid;
   block = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
            static_cast<unsigned>(number / grid.x / grid.y)};
+  gradus_sim_block_index = block;
   block_number_ = static_cast<uint32_t>(number);
   if (launch->checked) {
     interval = launch->intervals->take(block_number_);
@@ -202,6 +210,7 @@ void Worker::run_thread(Fiber* fiber) {
 void Worker::enter(Thread& thread) {
   turns_.store(turns() + 1, std::memory_order_relaxed);
   current = &thread;
+  gradus_sim_thread_index = thread.index;
   here = this;
   if (launch->checked || launch->counter) watching = this;
 }

@@ -190,6 +190,7 @@ class Worker {
   uint32_t interval = 0;         // since the last barrier
   std::array<Range, 64> ranges;  // in use, by where an access stands in the program
   Range constants;               // that were read last
+  const Range place;             // the variables that tell a thread its place
 
  private:
   static constexpr unsigned kTicks = 1 << 20;

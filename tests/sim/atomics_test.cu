@@ -1,4 +1,7 @@
 // Atomic operations of every kind and type, on global and shared memory, against the host.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -116,7 +119,68 @@ TEST_F(SimAtomicTest, MinAndMax) {
 TEST_F(SimAtomicTest, Bits) {
   expect_bits<int>();
   expect_bits<unsigned>();
+  expect_bits<long long>();
   expect_bits<unsigned long long>();
+}
+
+// --- Pairs and numbers of 16 bits, and the variants for a block and for the system
+__global__ void add_vectors_kernel(float2* two, float4* four, float4* before) {
+  atomicAdd(two, make_float2(1, 2));
+  before[threadIdx.x] = atomicAdd(four, make_float4(1, 2, 3, 4));
+}
+TEST_F(SimAtomicTest, AddVectors) {
+  const DeviceArray<float2> two(1, make_float2(0, 5));
+  const DeviceArray<float4> four(1, make_float4(0, 0, 0, 5)), before(64);
+  launch(add_vectors_kernel, {1, 64}, two, four, before);
+  EXPECT_EQ(two.values()[0].x, 64);
+  EXPECT_EQ(two.values()[0].y, 133);
+  const float4 got = four.values()[0];
+  EXPECT_EQ((std::vector{got.x, got.y, got.z, got.w}), (std::vector<float>{64, 128, 192, 261}));
+  float sum = 0;
+  for (const float4& each : before.values()) sum += each.y;
+  EXPECT_EQ(sum, 2 * 63 * 64 / 2);
+}
+
+template <class Half, class Half2>
+__global__ void add_halves_kernel(Half* one, Half2* two, Half one_more, Half2 two_more) {
+  atomicAdd(one, one_more);
+  atomicAdd(two, two_more);
+}
+template <class Half, class Half2>
+void expect_halves_add() {
+  const Half zero(0.f), one(1.f), two(2.f);
+  const DeviceArray<Half> single(2, zero);
+  const DeviceArray<Half2> pair(1, Half2(zero, zero));
+  launch(add_halves_kernel<Half, Half2>, {2, 32}, single + 1, pair, one, Half2(one, two));
+  EXPECT_EQ(static_cast<float>(single.values()[0]), 0);
+  EXPECT_EQ(static_cast<float>(single.values()[1]), 64);
+  EXPECT_EQ(static_cast<float>(pair.values()[0].x), 64);
+  EXPECT_EQ(static_cast<float>(pair.values()[0].y), 128);
+}
+TEST_F(SimAtomicTest, AddNumbersOf16Bits) {
+  expect_halves_add<__half, __half2>();
+  expect_halves_add<__nv_bfloat16, __nv_bfloat162>();
+}
+
+__global__ void variants_kernel(int* out, unsigned* wraps, long long* wide, float* real) {
+  atomicAdd_block(out, 1);
+  atomicSub_system(out, 2);
+  atomicMax_block(wide, 1ll << 40);
+  atomicOr_system(wide, 1ll);
+  atomicInc_block(wraps, 9u);
+  atomicExch_block(real, 2.f);
+  atomicCAS_system(out, -32, 7);
+}
+TEST_F(SimAtomicTest, VariantsForABlockAndForTheSystem) {
+  const DeviceArray<int> out(1, 0);
+  const DeviceArray<unsigned> wraps(1, 0u);
+  const DeviceArray<long long> wide(1, 0ll);
+  const DeviceArray<float> real(1, 0.f);
+  launch(variants_kernel, {1, 32}, out, wraps, wide, real);
+  EXPECT_EQ(out.values()[0], 7);
+  EXPECT_EQ(wraps.values()[0], 2u);
+  EXPECT_EQ(wide.values()[0], (1ll << 40) + 1);
+  EXPECT_EQ(real.values()[0], 2.f);
 }
 
 TEST_F(SimAtomicTest, IncAndDecWrap) {

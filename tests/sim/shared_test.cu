@@ -13,6 +13,10 @@ __global__ void reverse_floats_kernel(const float* x, float* out) {
   out[threadIdx.x] = turned[threadIdx.x];
 }
 
+// At file scope, static and not.
+__shared__ int of_the_file[32];
+static __shared__ double also_of_the_file;
+
 namespace {
 
 using SimSharedTest = SimTest;
@@ -139,6 +143,38 @@ TEST_F(SimSharedTest, AnArrayOfADeviceFunction) {
   for (size_t i = 0; i < 64; ++i) EXPECT_EQ(got[i], static_cast<float>(31 - i % 32 + i / 32));
 }
 
+__device__ int neighbour_of_the_file() { return of_the_file[threadIdx.x ^ 1]; }
+__global__ void of_the_file_kernel(int* out) {
+  of_the_file[threadIdx.x] = static_cast<int>(threadIdx.x);
+  if (threadIdx.x == 0) also_of_the_file = 0.5;
+  __syncthreads();
+  out[threadIdx.x] = neighbour_of_the_file() + static_cast<int>(2 * also_of_the_file);
+}
+
+TEST_F(SimSharedTest, ArraysAtFileScope) {
+  const DeviceArray<int> out(32);
+  launch(of_the_file_kernel, {1, 32}, out);
+  const std::vector<int> got = out.values();
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], (i ^ 1) + 1);
+}
+
+// Aligned by each of the ways to say so.
+__global__ void aligned_kernel(uintptr_t* out) {
+  alignas(64) __shared__ char first[3];
+  __shared__ __align__(128) char second[3];
+  __align__(32) __shared__ char third[3];
+  first[0] = second[0] = third[0] = 1;
+  out[0] = reinterpret_cast<uintptr_t>(first) % 64;
+  out[1] = reinterpret_cast<uintptr_t>(second) % 128;
+  out[2] = reinterpret_cast<uintptr_t>(third) % 32;
+}
+
+TEST_F(SimSharedTest, AreAligned) {
+  const DeviceArray<uintptr_t> out(3);
+  launch(aligned_kernel, {1, 1}, out);
+  EXPECT_EQ(out.values(), std::vector<uintptr_t>(3, 0));
+}
+
 // Each block begins with memory of its own: nobody waits for another block's value.
 __global__ void own_memory_kernel(int* out) {
   __shared__ int mine;
@@ -179,6 +215,51 @@ TEST_F(SimSharedTest, AsMuchAsAChipHas) {
   launch(static_48k_kernel, {1, 64}, out);
   EXPECT_EQ(out.values()[5], 12282);
 }
+
+// --- More than a chip has
+template <int kBytes>
+__global__ void static_kernel(char* out, int last) {
+  __shared__ char bytes[kBytes];
+  extern __shared__ char more[];
+  for (int i = 0; i <= last; ++i) bytes[i] = more[i] = 1;
+  *out = bytes[last] + more[last];
+}
+
+TEST_F(SimSharedTest, StaticAndDynamicArraysShareTheLimit) {
+  const DeviceArray<char> out(1);
+  constexpr int kStatic = 40 << 10, kLeft = 8 << 10, kMost = (227 - 40) << 10;
+  const auto kernel = reinterpret_cast<const void*>(static_kernel<kStatic>);
+  launch(static_kernel<kStatic>, {1, 1, kLeft}, out, 99);
+  EXPECT_EQ(out.values()[0], 2);
+  EXPECT_THROW(launch(static_kernel<kStatic>, {1, 1, kLeft + 1}, out, 99), Error);
+  std::vector<cuda::sim::Finding> found = cuda::sim::take_findings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, cuda::sim::Kind::launch);
+  EXPECT_EQ(found[0].message,
+            "8193 bytes of dynamic shared memory; the kernel may use 8192, and up to 191488 with "
+            "cudaFuncAttributeMaxDynamicSharedMemorySize, beside its 40960 static ones");
+  const auto allow = [&](int nbytes) {
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, nbytes);
+  };
+  ASSERT_EQ(allow(kMost), cudaSuccess);
+  launch(static_kernel<kStatic>, {1, 1, kMost}, out, 99);
+  EXPECT_EQ(out.values()[0], 2);
+  EXPECT_EQ(allow(kMost + 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cuda::sim::take_findings().size(), 1u);
+  cudaGetLastError();
+}
+
+#ifdef GRADUS_SIMULATED  // nvcc does not compile it
+TEST_F(SimSharedTest, StaticArraysOfMoreThan48K) {
+  const DeviceArray<char> out(1);
+  EXPECT_THROW(launch(static_kernel<(48 << 10) + 1>, {1, 1}, out, 99), Error);
+  const std::vector<cuda::sim::Finding> found = cuda::sim::take_findings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(
+      found[0].message,
+      "49153 bytes of static shared memory; nvcc compiles no more than 49152: make it dynamic");
+}
+#endif
 
 }  // namespace
 }  // namespace gradus

@@ -19,6 +19,8 @@ enum cudaError_t {
   cudaErrorInitializationError = 3,
   cudaErrorCudartUnloading = 4,
   cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidPitchValue = 12,
+  cudaErrorInvalidSymbol = 13,
   cudaErrorInvalidMemcpyDirection = 21,
   cudaErrorInsufficientDriver = 35,
   cudaErrorInvalidDeviceFunction = 98,
@@ -40,6 +42,7 @@ enum cudaError_t {
   cudaErrorInvalidAddressSpace = 717,
   cudaErrorInvalidPc = 718,
   cudaErrorLaunchFailure = 719,
+  cudaErrorNotSupported = 801,
   cudaErrorSystemNotReady = 802,
 };
 
@@ -72,7 +75,10 @@ struct cudaPointerAttributes {
   int device;
   void *devicePointer, *hostPointer;
 };
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9,  // a hint, without effect
+};
 
 inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventDefault = 0, cudaEventDisableTiming = 2;
@@ -92,6 +98,7 @@ cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaDeviceReset();  // only waits: what was not given back is a leak
 cudaError_t cudaDeviceCanAccessPeer(int* possible, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest);
@@ -115,6 +122,9 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 // --- Memory
 cudaError_t cudaMalloc(void** memory, size_t nbytes);
 cudaError_t cudaFree(void* memory);
+cudaError_t cudaMallocAsync(void** memory, size_t nbytes, cudaStream_t stream);
+cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream);
+cudaError_t cudaMallocManaged(void** memory, size_t nbytes, unsigned flags = 1);  // always fails
 cudaError_t cudaHostAlloc(void** memory, size_t nbytes, unsigned flags);
 cudaError_t cudaMallocHost(void** memory, size_t nbytes);
 cudaError_t cudaFreeHost(void* memory);
@@ -141,6 +151,22 @@ cudaError_t cudaMalloc(T** memory, size_t nbytes) {
   return cudaMalloc(reinterpret_cast<void**>(memory), nbytes);
 }
 template <class T>
+cudaError_t cudaMallocAsync(T** memory, size_t nbytes, cudaStream_t stream) {
+  return cudaMallocAsync(reinterpret_cast<void**>(memory), nbytes, stream);
+}
+template <class T>
+cudaError_t cudaMallocManaged(T** memory, size_t nbytes, unsigned flags = 1) {
+  return cudaMallocManaged(reinterpret_cast<void**>(memory), nbytes, flags);
+}
+template <class T>
+cudaError_t cudaMallocHost(T** memory, size_t nbytes) {
+  return cudaMallocHost(reinterpret_cast<void**>(memory), nbytes);
+}
+template <class T>
+cudaError_t cudaFuncSetAttribute(T* kernel, cudaFuncAttribute attribute, int value) {
+  return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
+}
+template <class T>
 cudaError_t cudaHostAlloc(T** memory, size_t nbytes, unsigned flags) {
   return cudaHostAlloc(reinterpret_cast<void**>(memory), nbytes, flags);
 }
@@ -158,18 +184,7 @@ const void* handle(void (*kernel)(Params...));
 // all of what was once allocated for one live array.
 void mark_used(void* memory, size_t nbytes);
 void mark_unused(void* memory);
-
-cudaError_t copy_to_constant(void* symbol, size_t size, const void* from, size_t nbytes,
-                             size_t offset);
 }  // namespace gradus::cuda::sim
-
-// Into a __constant__ variable.
-template <class T>
-cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t nbytes,
-                               size_t offset = 0) {
-  return gradus::cuda::sim::copy_to_constant(const_cast<T*>(&symbol), sizeof(T), from, nbytes,
-                                             offset);
-}
 
 namespace gradus::cuda::sim {
 // While a thread of a kernel runs: stops looking at what it does, and goes on to.
@@ -200,3 +215,7 @@ const void* handle(void (*kernel)(Params...)) {
   return function;
 }
 }  // namespace gradus::cuda::sim
+
+#include <sim/occupancy.h>
+#include <sim/pitched.h>
+#include <sim/symbols.h>

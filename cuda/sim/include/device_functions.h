@@ -10,3 +10,5 @@
 #include <sim/integers.h>
 #include <sim/loads.h>
 #include <sim/min_max.h>
+#include <sim/rounding.h>
+#include <sim/special.h>

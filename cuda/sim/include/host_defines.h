@@ -15,6 +15,13 @@
 // Each worker runs one block at a time, so one copy a worker is one copy a block.
 #define __shared__ thread_local
 
-// One copy for all devices, that cudaMemcpyToSymbol writes. The section tells it from other
-// variables of the host; of const variables it would have to be another.
-#define __constant__ __attribute__((section("gradus_constant")))
+// The section tells it from other variables. Each has its own, since constant ones and others may
+// not share one.
+#define __constant__ GRADUS_SIM_CONSTANT(__COUNTER__)
+#define GRADUS_SIM_CONSTANT(number) GRADUS_SIM_SECTION(gradus_constant_, number)
+#define GRADUS_SIM_SECTION(name, number) __attribute__((section(#name #number)))
+
+#define __managed__                                                                         \
+  static_assert(false,                                                                      \
+                "__managed__ variables are not simulated: make it __device__, and copy it " \
+                "with cudaMemcpyToSymbol and cudaMemcpyFromSymbol");

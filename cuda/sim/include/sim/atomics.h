@@ -1,7 +1,7 @@
 // Atomic operations on global and shared memory. The old value is the result.
 #pragma once
 
-#include <host_defines.h>
+#include <vector_types.h>
 
 namespace gradus::cuda::sim {
 enum class AtomicOp {
@@ -22,8 +22,13 @@ template <class T>
 T compare_and_swap(T* address, T expected, T value);
 }  // namespace gradus::cuda::sim
 
-// The types that CUDA has each operation for: signed 64-bit numbers have the fewest.
-#define GRADUS_SIM_ATOMIC(name, op, type)                                              \
+// The types that CUDA has each operation for, with the variants that order less and more: here all
+// of them do as much as the strongest.
+#define GRADUS_SIM_ATOMIC(name, op, type)            \
+  GRADUS_SIM_ATOMIC_FUNCTION(name, op, type)         \
+  GRADUS_SIM_ATOMIC_FUNCTION(name##_block, op, type) \
+  GRADUS_SIM_ATOMIC_FUNCTION(name##_system, op, type)
+#define GRADUS_SIM_ATOMIC_FUNCTION(name, op, type)                                     \
   __forceinline__ type name(type* address, type value) {                               \
     return gradus::cuda::sim::atomic(gradus::cuda::sim::AtomicOp::op, address, value); \
   }
@@ -34,28 +39,38 @@ T compare_and_swap(T* address, T expected, T value);
 GRADUS_SIM_ATOMIC_INTEGERS(atomicAdd, add)
 GRADUS_SIM_ATOMIC(atomicAdd, add, float)
 GRADUS_SIM_ATOMIC(atomicAdd, add, double)
+GRADUS_SIM_ATOMIC(atomicAdd, add, float2)
+GRADUS_SIM_ATOMIC(atomicAdd, add, float4)
 GRADUS_SIM_ATOMIC(atomicSub, sub, int)
 GRADUS_SIM_ATOMIC(atomicSub, sub, unsigned)
-GRADUS_SIM_ATOMIC_INTEGERS(atomicMin, min)
-GRADUS_SIM_ATOMIC(atomicMin, min, long long)
-GRADUS_SIM_ATOMIC_INTEGERS(atomicMax, max)
-GRADUS_SIM_ATOMIC(atomicMax, max, long long)
 GRADUS_SIM_ATOMIC_INTEGERS(atomicExch, exchange)
 GRADUS_SIM_ATOMIC(atomicExch, exchange, float)
 GRADUS_SIM_ATOMIC(atomicInc, increment, unsigned)
 GRADUS_SIM_ATOMIC(atomicDec, decrement, unsigned)
-GRADUS_SIM_ATOMIC_INTEGERS(atomicAnd, bit_and)
-GRADUS_SIM_ATOMIC_INTEGERS(atomicOr, bit_or)
-GRADUS_SIM_ATOMIC_INTEGERS(atomicXor, bit_xor)
+#define GRADUS_SIM_ATOMIC_ALL_INTEGERS(name, op) \
+  GRADUS_SIM_ATOMIC_INTEGERS(name, op)           \
+  GRADUS_SIM_ATOMIC(name, op, long long)
+GRADUS_SIM_ATOMIC_ALL_INTEGERS(atomicMin, min)
+GRADUS_SIM_ATOMIC_ALL_INTEGERS(atomicMax, max)
+GRADUS_SIM_ATOMIC_ALL_INTEGERS(atomicAnd, bit_and)
+GRADUS_SIM_ATOMIC_ALL_INTEGERS(atomicOr, bit_or)
+GRADUS_SIM_ATOMIC_ALL_INTEGERS(atomicXor, bit_xor)
+#undef GRADUS_SIM_ATOMIC_ALL_INTEGERS
 #undef GRADUS_SIM_ATOMIC_INTEGERS
 #undef GRADUS_SIM_ATOMIC
+#undef GRADUS_SIM_ATOMIC_FUNCTION
 
-#define GRADUS_SIM_COMPARE_AND_SWAP(type)                                    \
-  __forceinline__ type atomicCAS(type* address, type expected, type value) { \
-    return gradus::cuda::sim::compare_and_swap(address, expected, value);    \
+#define GRADUS_SIM_COMPARE_AND_SWAP(name, type)                           \
+  __forceinline__ type name(type* address, type expected, type value) {   \
+    return gradus::cuda::sim::compare_and_swap(address, expected, value); \
   }
-GRADUS_SIM_COMPARE_AND_SWAP(int)
-GRADUS_SIM_COMPARE_AND_SWAP(unsigned)
-GRADUS_SIM_COMPARE_AND_SWAP(unsigned short)
-GRADUS_SIM_COMPARE_AND_SWAP(unsigned long long)
+#define GRADUS_SIM_COMPARE_AND_SWAPS(type)           \
+  GRADUS_SIM_COMPARE_AND_SWAP(atomicCAS, type)       \
+  GRADUS_SIM_COMPARE_AND_SWAP(atomicCAS_block, type) \
+  GRADUS_SIM_COMPARE_AND_SWAP(atomicCAS_system, type)
+GRADUS_SIM_COMPARE_AND_SWAPS(int)
+GRADUS_SIM_COMPARE_AND_SWAPS(unsigned)
+GRADUS_SIM_COMPARE_AND_SWAPS(unsigned short)
+GRADUS_SIM_COMPARE_AND_SWAPS(unsigned long long)
+#undef GRADUS_SIM_COMPARE_AND_SWAPS
 #undef GRADUS_SIM_COMPARE_AND_SWAP

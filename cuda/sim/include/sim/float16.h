@@ -68,6 +68,25 @@ class Float16 {
     return sign * digits * power_of_two(std::max(exponent, 1) - kBias - kMantissaBits);
   }
 
+  // The nearest that is no greater, no less, no further from zero.
+  template <class T>
+  __forceinline__ static constexpr Float16 rounded_down(T x) {
+    const double number = to_odd(x);
+    const Float16 nearest = number;
+    return nearest.wide() > number ? nearest.below() : nearest;
+  }
+  template <class T>
+  __forceinline__ static constexpr Float16 rounded_up(T x) {
+    const double number = to_odd(x);
+    const Float16 nearest = number;
+    return nearest.wide() < number ? -(-nearest).below() : nearest;
+  }
+
+  template <class T>
+  __forceinline__ static constexpr Float16 rounded_to_zero(T x) {
+    return x < T{} ? rounded_up(x) : rounded_down(x);
+  }
+
   // Computed in double, these are rounded twice and yet as if once: double has digits and range to
   // spare for + - * / and the square root (Figueroa, "When is double rounding innocuous?", 1995).
 #define GRADUS_OPERATOR(sign)                                                         \
@@ -173,14 +192,20 @@ class Float16 {
                 (static_cast<unsigned>(exponent - least) << kMantissaBits)));
   }
 
-  template <std::integral I>
-  __forceinline__ static constexpr double to_odd(I x) {
-    if constexpr (sizeof(I) <= 4) {
+  template <class T>
+  __forceinline__ static constexpr double to_odd(T x) {
+    if constexpr (sizeof(T) <= 4) {
       return static_cast<double>(x);
     } else {
-      const I low = x % (I{1} << 32);
+      const T low = x % (T{1} << 32);
       return sum_to_odd(static_cast<double>(x - low), static_cast<double>(low));
     }
+  }
+
+  // The next number downwards. REQUIRES: there is one.
+  __forceinline__ constexpr Float16 below() const {
+    const int bits = bits_ & kSign ? bits_ + 1 : bits_ == 0 ? kSign + 1 : bits_ - 1;
+    return Raw{static_cast<unsigned short>(bits)};
   }
 
   // Into [0, 1]; 0 for NaN.

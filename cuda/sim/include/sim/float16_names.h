@@ -1,6 +1,7 @@
 // The conversions whose CUDA names contain the type's: `name` is half or bfloat16.
 #pragma once
 
+#include <sim/atomics.h>
 #include <sim/float16_functions.h>
 #include <vector_types.h>
 
@@ -16,6 +17,17 @@
   GRADUS_FLOAT16_INTEGER(name, Type, uint, unsigned)                                               \
   GRADUS_FLOAT16_INTEGER(name, Type, ll, long long)                                                \
   GRADUS_FLOAT16_INTEGER(name, Type, ull, unsigned long long)                                      \
+  GRADUS_FLOAT16_DIRECTED(__float2##name, Type, float)                                             \
+                                                                                                   \
+  __forceinline__ Type atomicAdd(Type* address, Type value) {                                      \
+    using namespace gradus::cuda::sim;                                                             \
+    return atomic(AtomicOp::add, address, value);                                                  \
+  }                                                                                                \
+  __forceinline__ Type2 atomicAdd(Type2* address, Type2 value) {                                   \
+    using namespace gradus::cuda::sim;                                                             \
+    return atomic(AtomicOp::add, address, value);                                                  \
+  }                                                                                                \
+                                                                                                   \
   __forceinline__ constexpr signed char __##name##2char_rz(Type x) { return x; }                   \
   __forceinline__ constexpr unsigned char __##name##2uchar_rz(Type x) { return x; }                \
                                                                                                    \
@@ -46,7 +58,14 @@
 
 #define GRADUS_FLOAT16_INTEGER(name, Type, integer, Integer)                        \
   __forceinline__ constexpr Type __##integer##2##name##_rn(Integer x) { return x; } \
+  GRADUS_FLOAT16_DIRECTED(__##integer##2##name, Type, Integer)                      \
   __forceinline__ constexpr Integer __##name##2##integer##_rz(Type x) { return x; } \
   __forceinline__ Integer __##name##2##integer##_rn(Type x) { return hrint(x); }    \
   __forceinline__ Integer __##name##2##integer##_ru(Type x) { return hceil(x); }    \
   __forceinline__ Integer __##name##2##integer##_rd(Type x) { return hfloor(x); }
+
+// Towards zero, up, down.
+#define GRADUS_FLOAT16_DIRECTED(name, Type, From)                                       \
+  __forceinline__ constexpr Type name##_rz(From x) { return Type::rounded_to_zero(x); } \
+  __forceinline__ constexpr Type name##_ru(From x) { return Type::rounded_up(x); }      \
+  __forceinline__ constexpr Type name##_rd(From x) { return Type::rounded_down(x); }

@@ -31,20 +31,6 @@ __forceinline__ double __drcp_rn(double x) { return 1 / x; }
 __forceinline__ float fdividef(float x, float y) { return x / y; }
 __forceinline__ float __fdividef(float x, float y) { return x / y; }
 __forceinline__ float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }  // NaN is 0
-__forceinline__ float normcdff(float x) {
-  return static_cast<float>(::erfc(-static_cast<double>(x) / ::sqrt(2.0)) / 2);
-}
-
-// Winitzki's estimate ("A handy approximation for the error function and its inverse", 2008), then
-// Newton's steps from there. Infinite at -1 and 1, NaN beyond.
-inline float erfinvf(float number) {
-  const double x = static_cast<double>(number), pi = 3.141592653589793, a = 0.147;
-  if (!(::fabs(x) < 1)) return ::fabs(x) == 1 ? copysignf(INFINITY, number) : NAN;
-  const double log = ::log1p(-x * x), t = 2 / (pi * a) + log / 2;
-  double y = ::copysign(::sqrt(::sqrt(t * t - log / a) - t), x);
-  for (int step = 0; step < 3; ++step) y -= (::erf(y) - x) * ::sqrt(pi) / 2 * ::exp(y * y);
-  return static_cast<float>(y);
-}
 
 // The C library may declare names like these for itself, hence its linkage and noexcept.
 extern "C" {
@@ -58,6 +44,7 @@ __forceinline__ float __log10f(float x) noexcept { return log10f(x); }
 __forceinline__ float __sinf(float x) noexcept { return sinf(x); }
 __forceinline__ float __cosf(float x) noexcept { return cosf(x); }
 __forceinline__ float __tanf(float x) noexcept { return tanf(x); }
+__forceinline__ float __tanhf(float x) noexcept { return tanhf(x); }
 __forceinline__ float __powf(float x, float y) noexcept { return powf(x, y); }
 __forceinline__ void __sincosf(float x, float* sine, float* cosine) noexcept {
   *sine = sinf(x);

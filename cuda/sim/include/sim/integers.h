@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include <host_defines.h>
+#include <vector_types.h>
 
 namespace gradus::cuda::sim {
 __extension__ typedef __int128 int128;
@@ -100,4 +100,18 @@ __forceinline__ constexpr unsigned __funnelshift_l(unsigned low, unsigned high, 
 }
 __forceinline__ constexpr unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return __funnelshift_rc(low, high, shift & 31);
+}
+
+// z and the sum of products of four bytes each.
+__forceinline__ constexpr int __dp4a(char4 x, char4 y, int z) {
+  return z + x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
+}
+__forceinline__ constexpr unsigned __dp4a(uchar4 x, uchar4 y, unsigned z) {
+  return z + static_cast<unsigned>(x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w);
+}
+__forceinline__ constexpr int __dp4a(int x, int y, int z) {
+  return __dp4a(std::bit_cast<char4>(x), std::bit_cast<char4>(y), z);
+}
+__forceinline__ constexpr unsigned __dp4a(unsigned x, unsigned y, unsigned z) {
+  return __dp4a(std::bit_cast<uchar4>(x), std::bit_cast<uchar4>(y), z);
 }

@@ -38,3 +38,14 @@ __forceinline__ double min(float a, double b) { return min(static_cast<double>(a
 __forceinline__ double max(float a, double b) { return max(static_cast<double>(a), b); }
 __forceinline__ double min(double a, float b) { return min(a, static_cast<double>(b)); }
 __forceinline__ double max(double a, float b) { return max(a, static_cast<double>(b)); }
+
+__forceinline__ constexpr unsigned umin(unsigned a, unsigned b) { return min(a, b); }
+__forceinline__ constexpr unsigned umax(unsigned a, unsigned b) { return max(a, b); }
+__forceinline__ constexpr long long llmin(long long a, long long b) { return min(a, b); }
+__forceinline__ constexpr long long llmax(long long a, long long b) { return max(a, b); }
+__forceinline__ constexpr unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+  return min(a, b);
+}
+__forceinline__ constexpr unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+  return max(a, b);
+}

@@ -1,0 +1,25 @@
+// The variables of a program that its kernels use by name, by the tables of an ELF file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gradus::cuda::sim {
+
+struct Variable {
+  // What __shared__ and __device__ are said of. Variables of the host that stand in a .cu file look
+  // like the latter. __constant__ ones come as the sections that they lie in, without names.
+  enum class Kind { shared, constant, device };
+  Kind kind;
+  uintptr_t
+      offset;  // into thread-local memory for shared ones, else from where the file was loaded
+  size_t size;
+  std::string symbol;
+};
+
+// Of the program or a library. Without a symbol table there are none but constants.
+std::vector<Variable> variables_in(const std::string& path);
+
+}  // namespace gradus::cuda::sim

@@ -1,0 +1,3 @@
+#pragma once
+#error \
+    "<cooperative_groups.h> is not simulated: use __syncthreads(), __syncwarp() and the shuffles and votes of a warp"
