@@ -7,13 +7,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "gradus/tensor/host_device.h"
 #include "gradus/tensor/ops.h"
-
-#ifdef __CUDACC__
-#define GRADUS_HD __host__ __device__
-#else
-#define GRADUS_HD
-#endif
 
 namespace gradus::scalar {
 
