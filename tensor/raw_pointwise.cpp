@@ -23,13 +23,14 @@ const char* name_of(BinaryOp op) {
 namespace raw {
 
 namespace {
-constexpr bool unary_is_real[] = {
-#define UNARY(name, ...) scalar::Unary<UnaryOp::name>::ints == scalar::Ints::real,
+using scalar::Ints;
+constexpr Ints unary_ints[] = {
+#define UNARY(name, ...) scalar::Unary<UnaryOp::name>::ints,
 #include "gradus/tensor/elementwise.def"
 };
-constexpr bool binary_is_real[] = {
-#define BINARY(name, ...) scalar::Binary<BinaryOp::name>::ints == scalar::Ints::real,
-#define COMPARISON(name, ...) false,
+constexpr Ints binary_ints[] = {
+#define BINARY(name, ...) scalar::Binary<BinaryOp::name>::ints,
+#define COMPARISON(name, ...) Ints::same,
 #include "gradus/tensor/elementwise.def"
 };
 constexpr bool binary_compares[] = {
@@ -37,16 +38,21 @@ constexpr bool binary_compares[] = {
 #define COMPARISON(name, ...) true,
 #include "gradus/tensor/elementwise.def"
 };
-bool is_real(UnaryOp op) { return unary_is_real[static_cast<int>(op)]; }
-bool is_real(BinaryOp op) { return binary_is_real[static_cast<int>(op)]; }
 bool compares(BinaryOp op) { return binary_compares[static_cast<int>(op)]; }
 
+// What operands of a dtype become before they are computed with.
+ScalarType enter(const char* op, Ints ints, ScalarType dtype) {
+  if (isFloatingType(dtype) || ints == Ints::same) return dtype;
+  check<TypeError>(ints == Ints::real, op, ": dtype ", dtype,
+                   " is not supported; convert with .to(kFloat)");
+  return get_default_dtype();
+}
+
 ScalarType map_dtype(UnaryOp op, const Tensor& x) {
-  if (isFloatingType(x.dtype())) return x.dtype();
-  if (is_real(op)) return get_default_dtype();
-  check<TypeError>(x.dtype() != kBool, name_of(op),
+  const Ints ints = unary_ints[static_cast<int>(op)];
+  check<TypeError>(x.dtype() != kBool || ints != Ints::same, name_of(op),
                    ": dtype bool is not supported; convert with .to(kLong)");
-  return x.dtype();
+  return enter(name_of(op), ints, x.dtype());
 }
 
 // Of a pair: what both operands become first, what to compute in, and what comes out.
@@ -54,12 +60,9 @@ struct ZipTypes {
   ScalarType common, compute, result;
 };
 ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
-  const ScalarType common = result_type(x, y);
+  const ScalarType common =
+      enter(name_of(op), binary_ints[static_cast<int>(op)], result_type(x, y));
   if (compares(op)) return {common, computed_type(common), kBool};
-  if (is_real(op) && !isFloatingType(common)) {
-    const ScalarType real = get_default_dtype();
-    return {real, computed_type(real), real};
-  }
   check<TypeError>(common != kBool || op != BinaryOp::sub,
                    "sub: bool operands cannot be subtracted; convert with .to(kLong)");
   return {common, computed_type(common), common};

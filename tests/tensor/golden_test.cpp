@@ -110,11 +110,11 @@ const GoldenKinds kKinds = {
     {"matmul", {[](const Words& w) { return matmul(golden()[w[1]], golden()[w[2]]); }, 32}},
 };
 
-// Gradus lets bool operands be subtracted, raised and searched; PyTorch lets them be squared and
-// stepped.
+// Gradus lets bool operands be subtracted, raised and searched; PyTorch lets them be squared,
+// stepped and asked for their sign.
 bool is_about_bool(const GoldenCase& c) {
-  static const std::set<std::string> operations = {"sub",    "pow",    "argmax",
-                                                   "argmin", "square", "step"};
+  static const std::set<std::string> operations = {"sub",    "pow",  "argmax", "argmin",
+                                                   "square", "step", "sign"};
   return operations.contains(c.words[1]) &&
          (c.text.find("bool") != std::string::npos || c.text.find("true") != std::string::npos);
 }
