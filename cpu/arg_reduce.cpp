@@ -1,6 +1,7 @@
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk.h"
+#include "gradus/tensor/dispatch.h"
 
 namespace gradus::cpu {
 
@@ -70,7 +71,7 @@ void arg_reduce_tensor(const Tensor& x, int64_t dim, const Tensor& values, const
 
 void CpuBackend::arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                             const Tensor& indices) {
-  visit(x.dtype(), [&]<class T>(TypeTag<T>) {
+  visit_numbers(largest ? "max" : "min", x.dtype(), [&]<class T>(TypeTag<T>) {
     largest ? arg_reduce_tensor<true, T>(x, dim, values, indices)
             : arg_reduce_tensor<false, T>(x, dim, values, indices);
   });

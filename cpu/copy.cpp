@@ -3,6 +3,7 @@
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk.h"
+#include "gradus/tensor/convert.h"
 #include "gradus/tensor/dispatch.h"
 #include "gradus/tensor/rounding.h"
 
@@ -16,9 +17,9 @@ void copy_run(int64_t n, D* to, int64_t to_step, const S* from, int64_t from_ste
     if constexpr (std::is_same_v<S, D>)
       std::memmove(to, from, static_cast<size_t>(n) * sizeof(D));
     else
-      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<D>(from[i]);
+      for (int64_t i = 0; i < n; ++i) to[i] = convert<D>(from[i]);
   } else {
-    for (int64_t i = 0; i < n; ++i) to[i * to_step] = static_cast<D>(from[i * from_step]);
+    for (int64_t i = 0; i < n; ++i) to[i * to_step] = convert<D>(from[i * from_step]);
   }
 }
 
@@ -38,8 +39,16 @@ void copy_tensor(const Tensor& src, const Tensor& dst) {
 }  // namespace
 
 void CpuBackend::copy(const Tensor& src, const Tensor& dst) {
+  if (src.dtype() == dst.dtype())
+    return visit_bits(src.element_size(),
+                      [&]<class T>(TypeTag<T>) { copy_tensor<T, T>(src, dst); });
   visit(src.dtype(), [&]<class S>(TypeTag<S>) {
-    visit(dst.dtype(), [&]<class D>(TypeTag<D>) { copy_tensor<S, D>(src, dst); });
+    visit(dst.dtype(), [&]<class D>(TypeTag<D>) {
+      if constexpr (converts_at_once<S, D> && !std::is_same_v<S, D>)
+        copy_tensor<S, D>(src, dst);
+      else
+        fail<TypeError>("copy: no conversion at once from ", src.dtype(), " to ", dst.dtype());
+    });
   });
 }
 

@@ -46,7 +46,7 @@ void CpuBackend::gather(const Tensor& x, int64_t dim, const Tensor& index, const
   const Strided<3> view =
       collapse<3>(out.sizes(), {out.strides(), index.strides(), without(x, dim)});
   const auto step = inner_strides(view);
-  visit(out.dtype(), [&]<class T>(TypeTag<T>) {
+  visit_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
     const T* const from = static_cast<const T*>(x.data_ptr());
     const int64_t* const which = static_cast<const int64_t*>(index.data_ptr());
     T* const to = static_cast<T*>(out.data_ptr());

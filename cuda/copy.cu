@@ -2,6 +2,7 @@
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/elementwise.cuh"
+#include "gradus/tensor/dispatch.h"
 
 namespace gradus::cuda {
 
@@ -35,13 +36,19 @@ void transpose(const Strided<2>& walk, const Tensor& src, const Tensor& dst) {
 
 void CudaBackend::copy(const Tensor& src, const Tensor& dst) {
   if (dst.numel() == 0) return;
-  visit(src.dtype(), [&]<class From>(TypeTag<From>) {
-    if (src.dtype() == dst.dtype()) {
+  if (src.dtype() == dst.dtype())
+    return visit_bits(src.element_size(), [&]<class T>(TypeTag<T>) {
       auto walk = collapse<2>(dst.sizes(), {dst.strides(), src.strides()});
-      if (transposes(walk)) return transpose<From>(walk, src, dst);
-    }
-    visit(dst.dtype(),
-          [&]<class To>(TypeTag<To>) { elementwise<To, From>(Convert<To>{}, dst, src); });
+      if (transposes(walk)) return transpose<T>(walk, src, dst);
+      elementwise<T, T>(Convert<T>{}, dst, src);
+    });
+  visit(src.dtype(), [&]<class From>(TypeTag<From>) {
+    visit(dst.dtype(), [&]<class To>(TypeTag<To>) {
+      if constexpr (converts_at_once<From, To> && !std::is_same_v<From, To>)
+        elementwise<To, From>(Convert<To>{}, dst, src);
+      else
+        fail<TypeError>("copy: no conversion at once from ", src.dtype(), " to ", dst.dtype());
+    });
   });
 }
 

@@ -17,7 +17,7 @@ void CudaBackend::gather(const Tensor& x, int64_t dim, const Tensor& index, cons
   Dims fixed = x.impl().strides;
   fixed[dim] = 0;
   const auto walk = collapse<3>(out.sizes(), {out.strides(), index.strides(), fixed});
-  visit(out.dtype(), [&]<class T>(TypeTag<T>) {
+  visit_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
     launch(gather_kernel<T>, linear_launch(context, walk.numel), walk, indexed(x, dim),
            device_fault(), static_cast<T*>(out.data_ptr()),
            static_cast<const int64_t*>(index.data_ptr()), static_cast<const T*>(x.data_ptr()));

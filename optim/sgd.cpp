@@ -41,30 +41,38 @@ Tensor SGD::step(LossClosure closure) {
     // Parameters go to the backend in one call per device and dtype, and apart where their momentum
     // is still to be made.
     std::vector<SgdParameter> batch;
+    std::vector<Tensor> targets;  // of float16 or bfloat16: the step is made on a copy in float32
     const auto flush = [&] {
       if (!batch.empty()) backend(batch[0].parameter).sgd(settings, batch);
-      for (const SgdParameter& p : batch) p.parameter.impl().storage->bump_version();
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if (targets[i].dtype() != batch[i].parameter.dtype())
+          raw::copy_(targets[i], batch[i].parameter);
+        targets[i].impl().storage->bump_version();
+      }
       batch.clear();
+      targets.clear();
     };
     for (const Tensor& parameter : group.params()) {
       if (!parameter.grad().defined() || parameter.numel() == 0) continue;
       check<Error>(parameter.is_contiguous(), "SGD: a parameter of shape ", parameter.sizes(),
                    " is not contiguous; make it so with contiguous()");
+      const Tensor wide = raw::to(parameter, computed_type(parameter.dtype()));
       Tensor buffer;
       bool first = false;
       if (o.momentum() != 0) {
         Tensor& kept = momentum_[&parameter.impl()];
         first = !kept.defined() || kept.device() != parameter.device() ||
-                kept.dtype() != parameter.dtype();
-        if (first) kept = raw::empty_like(parameter);
+                kept.dtype() != wide.dtype();
+        if (first) kept = raw::empty_like(wide);
         buffer = kept;
       }
       const bool fits = batch.empty() || (settings.first == first &&
                                           batch[0].parameter.device() == parameter.device() &&
-                                          batch[0].parameter.dtype() == parameter.dtype());
+                                          batch[0].parameter.dtype() == wide.dtype());
       if (!fits) flush();
       settings.first = first;
-      batch.push_back({parameter, parameter.grad().contiguous(), buffer});
+      batch.push_back({wide, raw::to(parameter.grad(), wide.dtype()).contiguous(), buffer});
+      targets.push_back(parameter);
     }
     flush();
   }

@@ -52,7 +52,7 @@ class Backend {
   virtual void fill(const Tensor& out, const Scalar& value) = 0;
   // out[i] = start + i * step; out is contiguous, 1-D.
   virtual void arange(const Tensor& out, const Scalar& start, const Scalar& step) = 0;
-  // Same shape, any dtypes, any strides, same device.
+  // Same shape, any strides, same device. The dtypes convert at once (convert.h).
   virtual void copy(const Tensor& src, const Tensor& dst) = 0;
   // Same shape and dtype, both contiguous, on different devices of which at least one is this
   // backend's. A copy to the CPU waits for the data unless non_blocking.
@@ -74,7 +74,8 @@ class Backend {
   // plus those of size 1. x and out: one dtype (Long, Float, Double).
   virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;
   // Largest (or smallest) element along dim, and its first index; NaN counts as most extreme.
-  // values (x's dtype) and indices (Long) have size 1 in dim. x is not empty along dim.
+  // values (x's dtype: Long, Float, Double) and indices (Long) have size 1 in dim. x is not empty
+  // along dim.
   virtual void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                           const Tensor& indices) = 0;
   // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and

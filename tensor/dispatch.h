@@ -41,6 +41,21 @@ void visit_op(ReduceOp op, F&& f) {
   }
 }
 
+// Calls f(TypeTag<T>{}) with an unsigned integer of so many bytes, for what only moves elements.
+template <class F>
+void visit_bits(size_t element_size, F&& f) {
+  switch (element_size) {
+    case 1:
+      return f(TypeTag<uint8_t>{});
+    case 2:
+      return f(TypeTag<uint16_t>{});
+    case 4:
+      return f(TypeTag<uint32_t>{});
+    default:
+      return f(TypeTag<uint64_t>{});
+  }
+}
+
 // Calls f(TypeTag<T>{}) for the dtypes that numbers are computed in. `op` is named in the error.
 template <class F>
 void visit_numbers(std::string_view op, ScalarType dtype, F&& f) {

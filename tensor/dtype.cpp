@@ -2,13 +2,14 @@
 
 #include <atomic>
 #include <ostream>
+#include <type_traits>
 
 namespace gradus {
 
 std::string_view toString(ScalarType dtype) {
   switch (dtype) {
-#define DTYPE(name, type, short_name, kind) \
-  case ScalarType::name:                    \
+#define DTYPE(name, type, short_name, kind, computed) \
+  case ScalarType::name:                              \
     return #name;
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
@@ -18,8 +19,8 @@ std::string_view toString(ScalarType dtype) {
 
 std::string_view short_name(ScalarType dtype) {
   switch (dtype) {
-#define DTYPE(name, type, short_name, kind) \
-  case ScalarType::name:                    \
+#define DTYPE(name, type, short_name, kind, computed) \
+  case ScalarType::name:                              \
     return #short_name;
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
@@ -27,6 +28,8 @@ std::string_view short_name(ScalarType dtype) {
   return "undefined";
 }
 
+std::ostream& operator<<(std::ostream& out, Half x) { return out << static_cast<float>(x); }
+std::ostream& operator<<(std::ostream& out, BFloat16 x) { return out << static_cast<float>(x); }
 std::ostream& operator<<(std::ostream& out, ScalarType dtype) { return out << toString(dtype); }
 
 namespace {

@@ -8,21 +8,24 @@
 #include <string_view>
 
 #include "gradus/tensor/error.h"
+#include "gradus/tensor/half.h"
 
 namespace gradus {
 
 enum class ScalarType : int8_t {
-#define DTYPE(name, type, short_name, kind) name,
+#define DTYPE(name, type, short_name, kind, computed) name,
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
 };
 using Dtype = ScalarType;
 
 // kBool, kLong, kFloat, kDouble ...
-#define DTYPE(name, type, short_name, kind) inline constexpr ScalarType k##name = ScalarType::name;
+#define DTYPE(name, type, short_name, kind, computed) \
+  inline constexpr ScalarType k##name = ScalarType::name;
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
-inline constexpr ScalarType kInt64 = kLong, kFloat32 = kFloat, kFloat64 = kDouble;
+inline constexpr ScalarType kUInt8 = kByte, kInt8 = kChar, kInt16 = kShort, kInt32 = kInt,
+                            kInt64 = kLong, kFloat16 = kHalf, kFloat32 = kFloat, kFloat64 = kDouble;
 
 // Boolean < Integral < Floating: an operation's result has the highest category of its operands.
 enum class DtypeKind : int8_t { Boolean, Integral, Floating };
@@ -33,16 +36,16 @@ inline constexpr ScalarType dtype_of = [] {
   static_assert(sizeof(T) == 0, "no dtype for this C++ type");
   return kBool;
 }();
-#define DTYPE(name, type, short_name, kind) \
-  template <>                               \
+#define DTYPE(name, type, short_name, kind, computed) \
+  template <>                                         \
   inline constexpr ScalarType dtype_of<type> = ScalarType::name;
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
 
 constexpr size_t element_size(ScalarType dtype) {
   switch (dtype) {
-#define DTYPE(name, type, short_name, kind) \
-  case ScalarType::name:                    \
+#define DTYPE(name, type, short_name, kind, computed) \
+  case ScalarType::name:                              \
     return sizeof(type);
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
@@ -52,8 +55,8 @@ constexpr size_t element_size(ScalarType dtype) {
 
 constexpr DtypeKind kind_of(ScalarType dtype) {
   switch (dtype) {
-#define DTYPE(name, type, short_name, kind) \
-  case ScalarType::name:                    \
+#define DTYPE(name, type, short_name, kind, computed) \
+  case ScalarType::name:                              \
     return DtypeKind::kind;
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
@@ -68,7 +71,24 @@ constexpr bool isIntegralType(ScalarType dtype, bool include_bool = false) {
 }
 
 // The smallest dtype that holds both (PyTorch's torch.promote_types).
-constexpr ScalarType promoteTypes(ScalarType a, ScalarType b) { return a < b ? b : a; }
+constexpr ScalarType promoteTypes(ScalarType a, ScalarType b) {
+  const ScalarType low = a < b ? a : b, high = a < b ? b : a;
+  if (low == kByte && high == kChar) return kShort;
+  if (low == kHalf && high == kBFloat16) return kFloat;
+  return high;
+}
+
+// What numbers of a dtype are computed with: kLong, kFloat or kDouble.
+constexpr ScalarType computed_type(ScalarType dtype) {
+  switch (dtype) {
+#define DTYPE(name, type, short_name, kind, computed) \
+  case ScalarType::name:                              \
+    return ScalarType::computed;
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+  }
+  return kLong;
+}
 
 // "Float", "Long": PyTorch's C++ names. `short_name` gives "float32", "int64".
 std::string_view toString(ScalarType dtype);
@@ -89,8 +109,8 @@ struct TypeTag {
 template <class F>
 decltype(auto) visit(ScalarType dtype, F&& f) {
   switch (dtype) {
-#define DTYPE(name, type, short_name, kind) \
-  case ScalarType::name:                    \
+#define DTYPE(name, type, short_name, kind, computed) \
+  case ScalarType::name:                              \
     return f(TypeTag<type>{});
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
@@ -98,7 +118,7 @@ decltype(auto) visit(ScalarType dtype, F&& f) {
   fail<TypeError>("unknown dtype ", static_cast<int>(dtype));
 }
 
-// The same over floating point types alone. `op` is named in the error.
+// The same over the floating point types that are computed with. `op` is named in the error.
 template <class F>
 decltype(auto) visit_floating(std::string_view op, ScalarType dtype, F&& f) {
   if (dtype == kFloat) return f(TypeTag<float>{});

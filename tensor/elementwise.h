@@ -7,17 +7,14 @@
 #include <limits>
 #include <type_traits>
 
+#include "gradus/tensor/host_device.h"
 #include "gradus/tensor/ops.h"
-
-#ifdef __CUDACC__
-#define GRADUS_HD __host__ __device__
-#else
-#define GRADUS_HD
-#endif
 
 namespace gradus::scalar {
 
-using std::cos, std::exp, std::log, std::sin, std::sqrt, std::tanh;
+using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cos,
+    std::cosh, std::erf, std::erfc, std::exp, std::exp2, std::expm1, std::hypot, std::log,
+    std::log10, std::log1p, std::log2, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
 
 // NaN in either operand gives NaN, as in PyTorch.
 template <class T>
@@ -51,6 +48,32 @@ GRADUS_HD T power(T x, T y) {
       if (y & 1) result *= base;
     return static_cast<T>(result);
   }
+}
+
+enum class Rounding { down, up, to_zero, to_even };
+template <Rounding mode, class T>
+GRADUS_HD T round_by(T x) {
+  if constexpr (!std::is_floating_point_v<T>)
+    return x;
+  else if constexpr (mode == Rounding::down)
+    return std::floor(x);
+  else if constexpr (mode == Rounding::up)
+    return std::ceil(x);
+  else if constexpr (mode == Rounding::to_zero)
+    return std::trunc(x);
+  else
+    return std::nearbyint(x);
+}
+
+// Without overflow, and exact where the result is close to 0.
+template <class T>
+GRADUS_HD T log_of_sigmoid(T x) {
+  return min(x, T(0)) - std::log1p(std::exp(-magnitude(x)));
+}
+template <class T>
+GRADUS_HD T log_add(T x, T y) {
+  return x == y ? x + T(0.6931471805599453)  // infinities too
+                : max(x, y) + std::log1p(std::exp(-magnitude(x - y)));
 }
 
 template <class T>
@@ -120,7 +143,7 @@ GRADUS_USES_OPERATOR(==)
 template <class T>
 using Real = std::conditional_t<std::is_floating_point_v<T>, T, double>;
 
-enum class Ints : uint8_t { same, real };
+enum class Ints : uint8_t { same, real, none };
 
 template <UnaryOp>
 struct Unary;

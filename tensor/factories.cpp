@@ -27,13 +27,14 @@ Tensor filled(IntArrayRef size, const Scalar& value, const TensorOptions& option
 
 Tensor random(Distribution kind, double a, double b, IntArrayRef size,
               const TensorOptions& options) {
-  Tensor out = raw::empty(size, options.dtype(), options.device());
+  const ScalarType dtype = options.dtype();
   if (kind != Distribution::randint)
-    check<TypeError>(out.is_floating_point(), "rand: dtype ", out.dtype(),
+    check<TypeError>(isFloatingType(dtype), "rand: dtype ", dtype,
                      " is not a floating point type; use randint for integers");
+  Tensor out = raw::empty(size, computed_type(dtype), options.device());
   const PhiloxState state = default_generator(out.device()).take(out.numel());
   if (out.numel() > 0) backend(out).random(kind, a, b, state, out);
-  return finish(std::move(out), options);
+  return finish(raw::to(out, dtype), options);
 }
 }  // namespace
 
@@ -76,9 +77,9 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
         "; change its sign");
   const auto count = static_cast<int64_t>(std::ceil(span / step.toDouble()));
   const ScalarType dtype = options.dtype_opt().value_or(integers ? kLong : get_default_dtype());
-  Tensor out = raw::empty({count}, dtype, options.device());
+  Tensor out = raw::empty({count}, computed_type(dtype), options.device());
   if (count > 0) backend(out).arange(out, start, step);
-  return finish(std::move(out), options);
+  return finish(raw::to(out, dtype), options);
 }
 
 Tensor rand(IntArrayRef size, const TensorOptions& options) {

@@ -40,9 +40,12 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
           " is larger than src of shape ", src.sizes(), " at dimension ", i);
     part = narrow(part, i, 0, index.sizes()[i]);
   }
-  Tensor out = clone(x);
-  if (index.numel() > 0) backend(out).scatter_add(d, lifted(index), lifted(part), lifted(out));
-  return out;
+  // Summed in the type of numbers, and rounded once.
+  const ScalarType compute = computed_type(x.dtype());
+  Tensor out = x.dtype() == compute ? clone(x) : to(x, compute);
+  if (index.numel() > 0)
+    backend(out).scatter_add(d, lifted(index), lifted(to(part, compute)), lifted(out));
+  return to(out, x.dtype());
 }
 
 }  // namespace gradus::raw

@@ -63,8 +63,11 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
     full.push_back(rows), full.push_back(columns);
     return full;
   };
-  Tensor out = empty(with(m, n), a.dtype(), a.device());
-  batched(expand(left, with(m, k)), expand(right, with(k, n)), Tensor(), out);
+  const ScalarType compute = computed_type(a.dtype());
+  Tensor out = empty(with(m, n), compute, a.device());
+  batched(expand(to(left, compute), with(m, k)), expand(to(right, compute), with(k, n)), Tensor(),
+          out);
+  out = to(out, a.dtype());
   Dims shape = sizes;
   if (a.dim() > 1) shape.push_back(m);
   if (b.dim() > 1) shape.push_back(n);
@@ -88,16 +91,18 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   shape[shape.size() - 1] = weight.size(0);
   int64_t rows = 1;
   for (int64_t d = 0; d + 1 < x.dim(); ++d) rows *= x.sizes()[d];
-  Tensor out = empty(shape, x.dtype(), x.device());
-  if (out.numel() == 0) return out;
-  Tensor flat = x;
+  const ScalarType compute = computed_type(x.dtype());
+  Tensor out = empty(shape, compute, x.device());
+  if (out.numel() == 0) return to(out, x.dtype());
+  Tensor flat = to(x, compute);
   if (x.dim() != 2) {
-    const auto view = try_view(x, {rows, x.size(-1)});
-    flat = view ? *view : *try_view(clone(x), {rows, x.size(-1)});
+    const auto view = try_view(flat, {rows, x.size(-1)});
+    flat = view ? *view : *try_view(clone(flat), {rows, x.size(-1)});
   }
-  backend(out).matmul(as_batch(flat, 1, 0, 0), as_batch(transpose(weight, 0, 1), 1, 0, 0), bias,
-                      *try_view(out, {1, rows, weight.size(0)}));
-  return out;
+  backend(out).matmul(
+      as_batch(flat, 1, 0, 0), as_batch(transpose(to(weight, compute), 0, 1), 1, 0, 0),
+      bias.defined() ? to(bias, compute) : bias, *try_view(out, {1, rows, weight.size(0)}));
+  return to(out, x.dtype());
 }
 
 }  // namespace gradus::raw

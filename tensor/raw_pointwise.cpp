@@ -23,13 +23,14 @@ const char* name_of(BinaryOp op) {
 namespace raw {
 
 namespace {
-constexpr bool unary_is_real[] = {
-#define UNARY(name, ...) scalar::Unary<UnaryOp::name>::ints == scalar::Ints::real,
+using scalar::Ints;
+constexpr Ints unary_ints[] = {
+#define UNARY(name, ...) scalar::Unary<UnaryOp::name>::ints,
 #include "gradus/tensor/elementwise.def"
 };
-constexpr bool binary_is_real[] = {
-#define BINARY(name, ...) scalar::Binary<BinaryOp::name>::ints == scalar::Ints::real,
-#define COMPARISON(name, ...) false,
+constexpr Ints binary_ints[] = {
+#define BINARY(name, ...) scalar::Binary<BinaryOp::name>::ints,
+#define COMPARISON(name, ...) Ints::same,
 #include "gradus/tensor/elementwise.def"
 };
 constexpr bool binary_compares[] = {
@@ -37,48 +38,62 @@ constexpr bool binary_compares[] = {
 #define COMPARISON(name, ...) true,
 #include "gradus/tensor/elementwise.def"
 };
-bool is_real(UnaryOp op) { return unary_is_real[static_cast<int>(op)]; }
-bool is_real(BinaryOp op) { return binary_is_real[static_cast<int>(op)]; }
 bool compares(BinaryOp op) { return binary_compares[static_cast<int>(op)]; }
 
-ScalarType map_dtype(UnaryOp op, const Tensor& x) {
-  if (isFloatingType(x.dtype())) return x.dtype();
-  if (is_real(op)) return get_default_dtype();
-  check<TypeError>(x.dtype() != kBool, name_of(op),
-                   ": dtype bool is not supported; convert with .to(kLong)");
-  return x.dtype();
+// What operands of a dtype become before they are computed with.
+ScalarType enter(const char* op, Ints ints, ScalarType dtype) {
+  if (isFloatingType(dtype) || ints == Ints::same) return dtype;
+  check<TypeError>(ints == Ints::real, op, ": dtype ", dtype,
+                   " is not supported; convert with .to(kFloat)");
+  return get_default_dtype();
 }
 
-// Of a pair: what to compute in, and what comes out.
+ScalarType map_dtype(UnaryOp op, const Tensor& x) {
+  const Ints ints = unary_ints[static_cast<int>(op)];
+  check<TypeError>(x.dtype() != kBool || ints != Ints::same, name_of(op),
+                   ": dtype bool is not supported; convert with .to(kLong)");
+  return enter(name_of(op), ints, x.dtype());
+}
+
+// Of a pair: what both operands become first, what to compute in, and what comes out.
 struct ZipTypes {
-  ScalarType compute, result;
+  ScalarType common, compute, result;
 };
 ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
-  const ScalarType common = result_type(x, y);
-  if (compares(op)) return {common == kBool ? kLong : common, kBool};
-  if (is_real(op) && !isFloatingType(common)) return {get_default_dtype(), get_default_dtype()};
+  const ScalarType common =
+      enter(name_of(op), binary_ints[static_cast<int>(op)], result_type(x, y));
+  if (compares(op)) return {common, computed_type(common), kBool};
   check<TypeError>(common != kBool || op != BinaryOp::sub,
                    "sub: bool operands cannot be subtracted; convert with .to(kLong)");
-  return {common == kBool ? kLong : common, common};
+  return {common, computed_type(common), common};
 }
 
-// x of the given dtype, seen with the given shape.
-Tensor prepare(const Tensor& x, ScalarType dtype, IntArrayRef shape) {
-  Tensor out = to(x, dtype);
+// An operand as it enters: rounded, or wrapped around, to the common dtype.
+Tensor prepare(const Tensor& x, const ZipTypes& types, IntArrayRef shape) {
+  Tensor out = to(to(x, types.common), types.compute);
   return out.sizes() == shape ? out : expand(out, shape);
 }
+Scalar prepare(const Scalar& x, const ZipTypes& types) {
+  if (types.common == types.compute || types.common == kBool) return x;
+  return visit(types.common, [&]<class T>(TypeTag<T>) -> Scalar { return x.to<T>(); });
+}
 
-void run_zip(BinaryOp op, const Operand& x, const Operand& y, ScalarType compute,
+void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& types,
              const Tensor& out) {
   if (out.numel() == 0) return;
   const auto ready = [&](const Operand& o) {
-    return o.is_number() || (o.tensor->dtype() == compute && o.tensor->sizes() == out.sizes());
+    return o.is_number() ? types.common == types.compute
+                         : o.tensor->dtype() == types.compute && types.common == types.compute &&
+                               o.tensor->sizes() == out.sizes();
   };
   if (ready(x) && ready(y)) return backend(out).zip(op, x, y, out);
-  Tensor tx, ty;
-  if (!x.is_number()) tx = prepare(*x.tensor, compute, out.sizes());
-  if (!y.is_number()) ty = prepare(*y.tensor, compute, out.sizes());
-  backend(out).zip(op, x.is_number() ? x : Operand(tx), y.is_number() ? y : Operand(ty), out);
+  Tensor tensors[2];
+  const auto operand = [&](const Operand& o, Tensor& kept) {
+    if (o.is_number()) return Operand(prepare(o.number, types));
+    kept = prepare(*o.tensor, types, out.sizes());
+    return Operand(kept);
+  };
+  backend(out).zip(op, operand(x, tensors[0]), operand(y, tensors[1]), out);
 }
 
 void check_devices(BinaryOp op, const Operand& x, const Operand& y) {
@@ -113,15 +128,18 @@ ScalarType result_type(const Operand& x, const Operand& y) {
 
 Tensor map(UnaryOp op, const Tensor& x) {
   const ScalarType dtype = map_dtype(op, x);
-  Tensor out = empty(x.sizes(), dtype, x.device());
-  if (out.numel() > 0) backend(out).map(op, x.dtype() == dtype ? x : to(x, dtype), out);
-  return out;
+  const ScalarType compute = computed_type(dtype);
+  Tensor out = empty(x.sizes(), compute, x.device());
+  if (out.numel() > 0) backend(out).map(op, to(x, compute), out);
+  return to(out, dtype);
 }
 
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y) {
-  Tensor out = empty_like(grad);
-  if (out.numel() > 0) backend(out).map_grad(op, grad, x, y, out);
-  return out;
+  const ScalarType compute = computed_type(grad.dtype());
+  const auto ready = [compute](const Tensor& t) { return t.defined() ? to(t, compute) : t; };
+  Tensor out = empty(grad.sizes(), compute, grad.device());
+  if (out.numel() > 0) backend(out).map_grad(op, ready(grad), ready(x), ready(y), out);
+  return to(out, grad.dtype());
 }
 
 Tensor zip(BinaryOp op, const Operand& x, const Operand& y) {
@@ -132,22 +150,18 @@ Tensor zip(BinaryOp op, const Operand& x, const Operand& y) {
   const Dims sizes = same_shape
                          ? one.impl().sizes
                          : broadcast_shapes(name_of(op), x.tensor->sizes(), y.tensor->sizes());
-  // Bool arithmetic is computed in integers and comes back as "not zero".
-  if (types.result == kBool && !compares(op)) {
-    Tensor out = empty(sizes, types.compute, one.device());
-    run_zip(op, x, y, types.compute, out);
-    return to(out, kBool);
-  }
-  Tensor out = empty(sizes, types.result, one.device());
-  run_zip(op, x, y, types.compute, out);
-  return out;
+  Tensor out = empty(sizes, compares(op) ? kBool : types.compute, one.device());
+  run_zip(op, x, y, types, out);
+  return to(out, types.result);
 }
 
 void map_(UnaryOp op, const Tensor& x) {
   check<TypeError>(map_dtype(op, x) == x.dtype(), name_of(op), "_: the result of dtype ",
                    map_dtype(op, x), " cannot be stored in a tensor of ", x.dtype(),
                    "; use the form that returns a new tensor");
-  if (x.numel() > 0) backend(x).map(op, x, x);
+  if (x.numel() == 0) return;
+  if (x.dtype() == computed_type(x.dtype())) return backend(x).map(op, x, x);
+  copy_(x, map(op, x));
 }
 
 void zip_(BinaryOp op, const Tensor& x, const Operand& y) {
@@ -170,10 +184,11 @@ void zip_(BinaryOp op, const Tensor& x, const Operand& y) {
     safe = clone(*y.tensor);
     other = Operand(safe);
   }
-  if (types.compute == x.dtype()) return run_zip(op, x, other, types.compute, x);
+  if (types.compute == x.dtype() && types.common == x.dtype())
+    return run_zip(op, x, other, types, x);
   Tensor out = empty(x.sizes(), types.compute, x.device());
-  run_zip(op, x, other, types.compute, out);
-  copy_(x, out);
+  run_zip(op, x, other, types, out);
+  copy_(x, to(out, types.result));
 }
 
 }  // namespace raw

@@ -37,7 +37,7 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
           x.sizes(), " has size 0, and an empty set has no such element");
     sizes[d] = 1;
   }
-  const ScalarType compute = dtype == kBool ? kLong : dtype;
+  const ScalarType compute = computed_type(dtype);
   Tensor out = empty(sizes, compute, x.device());
   if (out.numel() > 0) backend(out).reduce(op, to(to(x, dtype), compute), out);
   return to(out, dtype);
@@ -55,7 +55,7 @@ ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int
   check<IndexError>(sizes[d] > 0, name, ": dimension ", d, " of shape ", x.sizes(),
                     " has size 0, and an empty set has no such element");
   sizes[d] = 1;
-  const ScalarType compute = x.dtype() == kBool ? kLong : x.dtype();
+  const ScalarType compute = computed_type(x.dtype());
   Tensor values = empty(sizes, compute, x.device());
   Tensor indices = empty(sizes, kLong, x.device());
   if (values.numel() > 0) backend(x).arg_reduce(largest, to(x, compute), d, values, indices);

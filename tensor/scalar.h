@@ -12,7 +12,8 @@ class Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
   template <class T>
-  requires std::is_arithmetic_v<T> Scalar(T value) {  // NOLINT: implicit, as in libtorch
+  requires(std::is_arithmetic_v<T> || HalfType<T>)
+      Scalar(T value) {  // NOLINT: implicit, as in libtorch
     if constexpr (std::same_as<T, bool>) {
       kind_ = DtypeKind::Boolean, integer_ = value;
     } else if constexpr (std::integral<T>) {

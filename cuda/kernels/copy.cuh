@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/strided.cuh"
+#include "gradus/tensor/convert.h"
 
 namespace gradus::cuda {
 
@@ -9,7 +10,7 @@ template <class To>
 struct Convert {
   template <class From>
   __device__ To operator()(From x) const {
-    return static_cast<To>(x);
+    return convert<To>(x);
   }
 };
 

@@ -25,13 +25,13 @@ inline Tensor random_memory(ScalarType dtype, int64_t n, Range range = {}) {
   std::uniform_real_distribution<double> real(range.low, range.high);
   visit(dtype, [&]<class T>(TypeTag<T>) {
     for (int64_t i = 0; i < n; ++i)
-      if constexpr (std::is_floating_point_v<T>)
-        out.data_ptr<T>()[i] = static_cast<T>(real(rng()));
-      else if constexpr (std::is_same_v<T, bool>)
+      if constexpr (std::is_same_v<T, bool>)
         out.data_ptr<T>()[i] = pick(0, 1) == 1;
+      else if constexpr (std::is_integral_v<T>)
+        out.data_ptr<T>()[i] = static_cast<T>(
+            pick(std::llround(std::ceil(range.low)), std::llround(std::floor(range.high))));
       else
-        out.data_ptr<T>()[i] =
-            pick(std::llround(std::ceil(range.low)), std::llround(std::floor(range.high)));
+        out.data_ptr<T>()[i] = static_cast<T>(real(rng()));
   });
   return out;
 }

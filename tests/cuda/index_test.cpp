@@ -21,7 +21,7 @@ class CudaIndex : public GpuTest {};
 TEST_F(CudaIndex, GatherAlongEveryDimension) {
   for (const Layout& layout : all_layouts())
     for (int64_t d = 0; d < static_cast<int64_t>(layout.sizes.size()); ++d)
-      for (const ScalarType dtype : {kBool, kLong, kFloat, kDouble}) {
+      for (const ScalarType dtype : {kBool, kByte, kShort, kHalf, kLong, kFloat, kDouble}) {
         const Pair index = random_index(layout), x = selected_from(dtype, layout.sizes, d);
         expect_close(raw::gather(x.gpu, d, index.gpu), raw::gather(x.cpu, d, index.cpu), 0,
                      describe("gather", dtype, layout.name));

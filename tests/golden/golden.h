@@ -17,6 +17,12 @@ namespace gradus::test {
 
 using Words = std::vector<std::string>;
 
+inline ScalarType dtype_named(const std::string& name) {
+  for (ScalarType dtype : {kBool, kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat})
+    if (short_name(dtype) == name) return dtype;
+  return kDouble;
+}
+
 struct GoldenCase {
   std::string text;  // of the words
   Words words;
@@ -58,9 +64,7 @@ struct Golden {
     std::vector<int64_t> sizes;
     for (const std::string& size : split(words[1].substr(1, words[1].size() - 2), ','))
       sizes.push_back(std::stoll(size));
-    ScalarType dtype = kBool;
-    for (ScalarType candidate : {kLong, kFloat, kDouble})
-      if (short_name(candidate) == words[0]) dtype = candidate;
+    const ScalarType dtype = dtype_named(words[0]);
     std::vector<double> values;
     for (size_t i = 2; i < words.size(); ++i) values.push_back(std::stod(words[i]));
     return tensor(values, kDouble).to(dtype).view(sizes);
@@ -76,13 +80,17 @@ inline std::vector<int64_t> parse_dims(const std::string& text) {
   return out;
 }
 
-// The same dtype, sizes and values: NaN for NaN, and numbers within 16 units in the last place, or
-// `slack` units of 1 where sums cancel. Without slack the sign of zero counts as well.
+// The same dtype, sizes and values: NaN for NaN, and numbers within 16 units in the last place (1
+// for types of 16 bits, which are rounded last), or `slack` units of 1 where sums cancel. Without
+// slack the sign of zero counts as well.
 inline ::testing::AssertionResult same(const Tensor& got, const Tensor& expected, double slack) {
   if (got.dtype() != expected.dtype() || got.sizes() != expected.sizes())
     return ::testing::AssertionFailure() << "got " << got.dtype() << got.sizes() << ", expected "
                                          << expected.dtype() << expected.sizes();
-  const double unit = got.dtype() == kFloat ? 0x1p-23 : 0x1p-52;
+  const double unit = got.dtype() == kHalf       ? 0x1p-10 / 16
+                      : got.dtype() == kBFloat16 ? 0x1p-7 / 16
+                      : got.dtype() == kFloat    ? 0x1p-23
+                                                 : 0x1p-52;
   const Tensor a = got.detach().to(kCPU, kDouble).contiguous(), b = expected.to(kDouble);
   for (int64_t i = 0; i < a.numel(); ++i) {
     const double x = a.data_ptr<double>()[i], y = b.data_ptr<double>()[i];

@@ -18,7 +18,9 @@ import torch
 HERE = pathlib.Path(__file__).resolve().parent
 DTYPES = {"bool": torch.bool, "int64": torch.int64, "float32": torch.float32,
           "float64": torch.float64}
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
+NARROW = {"uint8": torch.uint8, "int8": torch.int8, "int16": torch.int16, "int32": torch.int32,
+          "float16": torch.float16, "bfloat16": torch.bfloat16}
+NAMES = {dtype: name for name, dtype in {**DTYPES, **NARROW}.items()}
 INF, NAN = float("inf"), float("nan")
 
 # Rows of elementwise.def that PyTorch knows under another name.
@@ -35,6 +37,8 @@ def rows(kind):
 
 
 def number(value, dtype):
+    if dtype in (torch.float16, torch.bfloat16):
+        value, dtype = value.float(), torch.float32
     if dtype == torch.float32:
         return repr(value.numpy().item()) if value.isnan() else str(value.numpy())
     return repr(value.item()) if dtype.is_floating_point else str(int(value))
@@ -59,7 +63,9 @@ class Writer:
         """One line for a tensor; several, told apart by a last word, for a dict of them."""
         try:
             result = compute()
-        except (RuntimeError, IndexError):
+        except (RuntimeError, IndexError) as error:
+            if "not implemented for 'Half'" in str(error) or "'BFloat16'" in str(error):
+                return  # PyTorch has it on a GPU
             result = None
         for key, value in result.items() if isinstance(result, dict) else [("", result)]:
             line = f"{words} {key}".strip()
@@ -117,6 +123,46 @@ def promotion(out):
         for a, b in itertools.product(tensors, tensors):
             out.case(f"in_place {op} {a} {b}",
                      lambda: getattr(tensors[a].clone(), f"{op}_")(tensors[b]))
+
+
+def narrow(out):
+    """Types of 8, 16 and 32 bits: what they promote to, where they wrap around, how they round."""
+    values = {"bool": [True, False, True], "uint8": [200, 100, 3], "int8": [-100, 90, 2],
+              "int16": [30000, -30000, 7], "int32": [2000000000, -2000000000, 5],
+              "int64": [3, -70000, 2], "float16": [0.1, -3.0, 60000.0],
+              "bfloat16": [0.1, -3.0, 1e30], "float32": [0.3, 5.0, -2.0], "float64": [1.25, 2.0, 0.1]}
+    all_dtypes = {**DTYPES, **NARROW}
+    tensors = {}
+    for name, v in values.items():
+        tensors[f"n.{name}"] = out.let(f"n.{name}", torch.tensor(v, dtype=all_dtypes[name]))
+        tensors[f"z.{name}"] = out.let(f"z.{name}", torch.tensor(v[0], dtype=all_dtypes[name]))
+    narrow_ones = {n: t for n, t in tensors.items() if NAMES[t.dtype] in NARROW}
+    functions = dict(itertools.chain(rows("UNARY"), rows("BINARY"), rows("COMPARISON")))
+    for op in ("add", "sub", "mul", "div", "lt"):
+        f = functions[op]
+        for a, b in itertools.product(tensors, tensors):
+            if a in narrow_ones or b in narrow_ones:
+                out.case(f"binary {op} {a} {b}", lambda: f(tensors[a], tensors[b]))
+        for a, (n, x) in itertools.product(narrow_ones, {"true": True, "2": 2, "1.5": 1.5}.items()):
+            out.case(f"with_number {op} {a} {n}", lambda: f(tensors[a], x))
+    for op in ("add", "mul", "div"):
+        for a, b in itertools.product(tensors, tensors):
+            if a in narrow_ones or b in narrow_ones:
+                out.case(f"in_place {op} {a} {b}",
+                         lambda: getattr(tensors[a].clone(), f"{op}_")(tensors[b]))
+    for op in ("neg", "abs", "exp", "sqrt", "sigmoid", "tanh", "relu", "square", "reciprocal"):
+        for a in narrow_ones:
+            out.case(f"unary {op} {a}", lambda: functions[op](tensors[a]))
+    for op, f in (("sum", torch.sum), ("mean", torch.mean), ("amax", torch.amax),
+                  ("amin", torch.amin)):
+        for a in narrow_ones:
+            out.case(f"reduce {op} {a} all 0", lambda: f(tensors[a], dim=tuple(range(tensors[a].dim()))))
+    for (a, x), (b, dtype) in itertools.product(tensors.items(), all_dtypes.items()):
+        # A floating point number that an integer type does not hold has no defined value.
+        fits = dtype == torch.bool or dtype.is_floating_point or not x.dtype.is_floating_point or (
+            bool((x.double().abs() < 100).all()) and (dtype != torch.uint8 or bool((x >= 0).all())))
+        if (b in NARROW or NAMES[x.dtype] in NARROW) and fits:
+            out.case(f"convert {a} {b}", lambda: x.to(dtype))
 
 
 def reductions(out):
@@ -305,7 +351,7 @@ def trajectories(out):
 
 def main():
     torch.set_num_threads(1)
-    for name, parts in (("tensor", (elementwise, promotion, reductions, products)),
+    for name, parts in (("tensor", (elementwise, promotion, narrow, reductions, products)),
                         ("autograd", (derivatives,)), ("nn", (layers,)),
                         ("optim", (trajectories,))):
         out = Writer(name)

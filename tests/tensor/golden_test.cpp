@@ -44,12 +44,6 @@ Scalar number(const std::string& text) {
   return std::stod(text);
 }
 
-ScalarType dtype_named(const std::string& name) {
-  for (ScalarType dtype : {kBool, kLong, kFloat})
-    if (short_name(dtype) == name) return dtype;
-  return kDouble;
-}
-
 Tensor unary(const Words& w) { return kUnary.at(w[1])(golden()[w[2]]); }
 Tensor outer(const Words& w) {
   const Tensor x = golden()[w[2]];
@@ -105,6 +99,7 @@ const GoldenKinds kKinds = {
     {"with_number", {with_number}},
     {"number_with", {number_with}},
     {"in_place", {in_place}},
+    {"convert", {[](const Words& w) { return golden()[w[1]].to(dtype_named(w[2])); }}},
     {"reduce", {reduce, 32}},
     {"reduce_as", {reduce_as, 32}},
     {"extreme", {extreme}},
@@ -115,11 +110,11 @@ const GoldenKinds kKinds = {
     {"matmul", {[](const Words& w) { return matmul(golden()[w[1]], golden()[w[2]]); }, 32}},
 };
 
-// Gradus lets bool operands be subtracted, raised and searched; PyTorch lets them be squared and
-// stepped.
+// Gradus lets bool operands be subtracted, raised and searched; PyTorch lets them be squared,
+// stepped and asked for their sign.
 bool is_about_bool(const GoldenCase& c) {
-  static const std::set<std::string> operations = {"sub",    "pow",    "argmax",
-                                                   "argmin", "square", "step"};
+  static const std::set<std::string> operations = {"sub",    "pow",  "argmax", "argmin",
+                                                   "square", "step", "sign"};
   return operations.contains(c.words[1]) &&
          (c.text.find("bool") != std::string::npos || c.text.find("true") != std::string::npos);
 }

@@ -14,7 +14,9 @@ namespace {
 using scalar::Ints;
 
 std::string dtypes(Ints ints) {
-  return ints == Ints::same ? "int64, float32, float64" : "float32, float64 (integers converted)";
+  return ints == Ints::same   ? "all"
+         : ints == Ints::real ? "floating point (integers are converted)"
+                              : "floating point";
 }
 
 // A table cell may not contain the character that separates cells.

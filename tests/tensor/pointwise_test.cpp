@@ -41,7 +41,7 @@ double tolerance(ScalarType dtype) { return dtype == kFloat ? 4e-6 : 1e-14; }
 
 struct UnaryRow {
   const char* name;
-  bool real;
+  scalar::Ints ints;
   double lo, hi;
   Tensor (*f)(const Tensor&);
   Tensor& (Tensor::*in_place)();
@@ -61,13 +61,13 @@ void PrintTo(const UnaryRow& row, std::ostream* out) { *out << row.name; }
 void PrintTo(const BinaryRow& row, std::ostream* out) { *out << row.name; }
 
 const std::vector<UnaryRow> kUnary = {
-#define UNARY(name, doc_, ints_, lo, hi, ...)                \
-  {#name,                                                    \
-   scalar::Unary<UnaryOp::name>::ints == scalar::Ints::real, \
-   lo,                                                       \
-   hi,                                                       \
-   [](const Tensor& x) { return gradus::name(x); },          \
-   &Tensor::name##_,                                         \
+#define UNARY(name, doc_, ints_, lo, hi, ...)       \
+  {#name,                                           \
+   scalar::Unary<UnaryOp::name>::ints,              \
+   lo,                                              \
+   hi,                                              \
+   [](const Tensor& x) { return gradus::name(x); }, \
+   &Tensor::name##_,                                \
    [](double x) { return scalar::Unary<UnaryOp::name>::f(x); }},
 #include "gradus/tensor/elementwise.def"
 };
@@ -116,12 +116,14 @@ TEST_P(UnaryOnLayouts, InPlaceOnASliceLeavesTheRestAlone) {
   }
 }
 
-TEST_P(UnaryOnLayouts, IntegersBecomeRealWhereTheRowSaysSo) {
+TEST_P(UnaryOnLayouts, IntegersDoWhatTheRowSays) {
   const UnaryRow& row = GetParam();
   Tensor x = tensor({1, 2, 3});
-  EXPECT_EQ(row.f(x).dtype(), row.real ? kFloat : kLong);
+  if (row.ints == scalar::Ints::none)
+    return expect_error<TypeError>([&] { row.f(x); }, "int64 is not supported");
+  EXPECT_EQ(row.f(x).dtype(), row.ints == scalar::Ints::real ? kFloat : kLong);
   expect_values(row.f(x), {row.number(1), row.number(2), row.number(3)});
-  if (row.real) {
+  if (row.ints == scalar::Ints::real) {
     expect_error<TypeError>([&] { (x.*row.in_place)(); }, std::string(row.name) + "_: the result");
     expect_values(x, {1, 2, 3}, 0);
   }
