@@ -61,8 +61,8 @@ Tensor SGD::step(LossClosure closure) {
       bool first = false;
       if (o.momentum() != 0) {
         Tensor& kept = momentum_[&parameter.impl()];
-        first = !kept.defined() || kept.device() != parameter.device() ||
-                kept.dtype() != wide.dtype();
+        first =
+            !kept.defined() || kept.device() != parameter.device() || kept.dtype() != wide.dtype();
         if (first) kept = raw::empty_like(wide);
         buffer = kept;
       }

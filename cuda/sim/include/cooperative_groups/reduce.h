@@ -1,2 +1,0 @@
-#pragma once
-#error "<cooperative_groups/reduce.h> is not simulated: use __syncthreads(), __syncwarp() and the shuffles and votes of a warp"

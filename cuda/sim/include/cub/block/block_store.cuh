@@ -1,2 +1,0 @@
-#pragma once
-#error "<cub/block/block_store.cuh> is not simulated: write it with shuffles and shared memory, or use operations of tensors"

@@ -1,3 +1,0 @@
-#pragma once
-#error \
-    "<cuda_awbarrier_primitives.h> is not simulated: copy to shared memory by plain loads and stores, and wait by __syncthreads()"
