@@ -47,6 +47,6 @@ function(gradus_simulate target)
   list(FILTER files INCLUDE REGEX "[.]cu$")
   set_source_files_properties(${files} TARGET_DIRECTORY ${target} PROPERTIES
     LANGUAGE CXX COMPILE_OPTIONS "${GRADUS_KERNEL_OPTIONS}")
-  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
-    "${PROJECT_SOURCE_DIR}/cuda/sim/compile;${CMAKE_CXX_COMPILER_LAUNCHER}")
+  set(launcher ${PROJECT_SOURCE_DIR}/cuda/sim/compile ${CMAKE_CXX_COMPILER_LAUNCHER})
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher}")
 endfunction()
