@@ -1,5 +1,6 @@
 # GRADUS_CUDA=SIM: the CUDA backend for simulated devices, by the host compiler alone
-# (docs/simulator.md). Sets GRADUS_SIMULATED, and makes gradus_kernel_options for .cu files.
+# (docs/simulator.md). Sets GRADUS_SIMULATED, and
+# gradus_simulate(), which lets a target have .cu files.
 include(CheckCXXSourceCompiles)
 
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -41,7 +42,6 @@ set(GRADUS_KERNEL_OPTIONS -D__CUDACC__ -include cuda_runtime.h -O1 -g1
     -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset -fno-builtin-malloc -U_FORTIFY_SOURCE -UNDEBUG
     -fno-extern-tls-init -ffp-contract=off -Wno-unknown-pragmas -Wno-shadow)
 
-# Lets a target have .cu files.
 function(gradus_simulate target)
   get_target_property(files ${target} SOURCES)
   list(FILTER files INCLUDE REGEX "[.]cu$")

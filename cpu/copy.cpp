@@ -44,7 +44,7 @@ void CpuBackend::copy(const Tensor& src, const Tensor& dst) {
                       [&]<class T>(TypeTag<T>) { copy_tensor<T, T>(src, dst); });
   visit(src.dtype(), [&]<class S>(TypeTag<S>) {
     visit(dst.dtype(), [&]<class D>(TypeTag<D>) {
-      if constexpr (converts_at_once<S, D> && !std::is_same_v<S, D>)
+      if constexpr (converts_at_once(dtype_of<S>, dtype_of<D>) && !std::is_same_v<S, D>)
         copy_tensor<S, D>(src, dst);
       else
         fail<TypeError>("copy: no conversion at once from ", src.dtype(), " to ", dst.dtype());

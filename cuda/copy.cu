@@ -44,7 +44,7 @@ void CudaBackend::copy(const Tensor& src, const Tensor& dst) {
     });
   visit(src.dtype(), [&]<class From>(TypeTag<From>) {
     visit(dst.dtype(), [&]<class To>(TypeTag<To>) {
-      if constexpr (converts_at_once<From, To> && !std::is_same_v<From, To>)
+      if constexpr (converts_at_once(dtype_of<From>, dtype_of<To>) && !std::is_same_v<From, To>)
         elementwise<To, From>(Convert<To>{}, dst, src);
       else
         fail<TypeError>("copy: no conversion at once from ", src.dtype(), " to ", dst.dtype());

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "gradus/tensor/half.h"
+#include "gradus/tensor/dtype.h"
 
 namespace gradus {
 
@@ -21,14 +21,11 @@ GRADUS_HD To convert(From x) {
     return static_cast<To>(x);
 }
 
-// Whether backends convert between the types at once. One of them is a type that is computed with,
-// or bool; other pairs go by way of such a type.
-template <class A, class B>
-inline constexpr bool converts_at_once = [] {
-  constexpr auto wide = []<class T>(std::type_identity<T>) {
-    return std::is_same_v<T, bool> || std::is_same_v<T, int64_t> || std::is_floating_point_v<T>;
-  };
-  return std::is_same_v<A, B> || wide(std::type_identity<A>{}) || wide(std::type_identity<B>{});
-}();
+// Whether backends convert between the types at once: one of them is a type that is computed with,
+// or bool. Other pairs go by way of such a type.
+constexpr bool converts_at_once(ScalarType a, ScalarType b) {
+  constexpr auto wide = [](ScalarType x) { return x == kBool || x == computed_type(x); };
+  return a == b || wide(a) || wide(b);
+}
 
 }  // namespace gradus

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <ostream>
-#include <type_traits>
 
 namespace gradus {
 

@@ -1,11 +1,7 @@
+#include "gradus/tensor/convert.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus::raw {
-
-namespace {
-// One such dtype makes a conversion possible at once (convert.h).
-bool is_wide(ScalarType dtype) { return dtype == kBool || dtype == computed_type(dtype); }
-}  // namespace
 
 void copy_(const Tensor& dst, const Tensor& src, bool non_blocking) {
   const Tensor from =
@@ -16,8 +12,7 @@ void copy_(const Tensor& dst, const Tensor& src, bool non_blocking) {
                        src.storage_offset());
   if (dst.numel() == 0) return;
   if (from.device() == dst.device()) {
-    const bool at_once =
-        is_wide(from.dtype()) || is_wide(dst.dtype()) || from.dtype() == dst.dtype();
+    const bool at_once = converts_at_once(from.dtype(), dst.dtype());
     backend(dst).copy(at_once ? from : to(from, computed_type(from.dtype())), dst);
   } else {
     // Convert where the data lies, send it as one block, spread it where it arrives.
