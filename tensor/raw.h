@@ -84,7 +84,7 @@ void masked_fill_(const Tensor& x, const Tensor& mask, const Tensor& value);
 TensorList index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices);
 // `list` is index_list's; so `rule` may be of the backend. The dimensions of the indices stand
 // where the indexed ones were where those are neighbours, else in front.
-Tensor index(const Tensor& x, const TensorList& list);
+Tensor index(const char* op, const Tensor& x, const TensorList& list);
 void index_put_(const char* op, const Tensor& x, const TensorList& list, const Tensor& values,
                 bool accumulate);
 

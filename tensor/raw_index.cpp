@@ -32,7 +32,7 @@ Tensor under(const char* op, const Tensor& index, const Tensor& src) {
   for (int64_t i = 0; i < positions.dim(); ++i) {
     check(positions.sizes()[i] <= part.sizes()[i], op, ": index of shape ", index.sizes(),
           " is larger than src of shape ", src.sizes(), " at dimension ", i);
-    if (positions.sizes()[i] != part.sizes()[i]) part = narrow(part, i, 0, positions.sizes()[i]);
+    if (positions.sizes()[i] != part.sizes()[i]) part = raw::narrow(part, i, 0, positions.sizes()[i]);
   }
   return part;
 }
@@ -40,7 +40,7 @@ Tensor under(const char* op, const Tensor& index, const Tensor& src) {
 }  // namespace
 
 Tensor apart(const Tensor& x, const Tensor& changed) {
-  return x.impl().storage == changed.impl().storage ? clone(x) : x;
+  return x.impl().storage == changed.impl().storage ? raw::clone(x) : x;
 }
 
 void gather_into(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
@@ -55,7 +55,7 @@ void scatter_into(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor
   // Computed in the type of numbers, and rounded once.
   const Tensor wide = to(out, compute);
   backend(out).scatter(op, rule, dim, index, to(src, compute), wide);
-  if (compute != out.dtype()) copy_(out, wide);
+  if (compute != out.dtype()) raw::copy_(out, wide);
 }
 
 Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
@@ -90,21 +90,21 @@ Tensor where(const Tensor& condition, const Operand& x, const Operand& y) {
       sizes = broadcast_shapes("where", sizes, o->tensor->sizes());
     }
   const auto operand = [&](const Operand& o) {
-    if (!o.is_number()) return expand(to(*o.tensor, dtype), sizes);
+    if (!o.is_number()) return raw::expand(to(*o.tensor, dtype), sizes);
     const Tensor number = empty({}, dtype, condition.device());
-    fill_(number, o.number);
-    return expand(number, sizes);
+    raw::fill_(number, o.number);
+    return raw::expand(number, sizes);
   };
   Tensor out = empty(sizes, dtype, condition.device());
   if (out.numel() > 0)
-    backend(out).where(expand(to(condition, kBool), sizes), operand(x), operand(y), out);
+    backend(out).where(raw::expand(to(condition, kBool), sizes), operand(x), operand(y), out);
   return out;
 }
 
 void masked_fill_(const Tensor& x, const Tensor& mask, const Tensor& value) {
   if (x.numel() == 0) return;
   const Tensor chosen = apart(to(mask, kBool), x), number = apart(to(value, x.dtype()), x);
-  backend(x).where(expand(chosen, x.sizes()), expand(number, x.sizes()), x, x);
+  backend(x).where(raw::expand(chosen, x.sizes()), raw::expand(number, x.sizes()), x, x);
 }
 
 }  // namespace gradus::raw

@@ -12,7 +12,7 @@ TensorList places(const char* op, const Tensor& x, const Tensor& mask, int64_t a
     check<IndexError>(at + d < x.dim() && mask.sizes()[d] == x.sizes()[at + d], op, ": a mask of ",
                       "shape ", mask.sizes(), " does not fit dimensions ", at, " and on of self ",
                       "of shape ", x.sizes(), "; their sizes must be equal");
-  const Tensor rows = nonzero(mask);
+  const Tensor rows = raw::nonzero(mask);
   TensorList out;
   for (int64_t d = 0; d < mask.dim(); ++d)
     out.push_back(as_strided(rows, {rows.sizes()[0]}, {rows.strides()[0]},
@@ -59,11 +59,11 @@ Folded fold(const char* op, const Tensor& x, const TensorList& list) {
   if (count == 1) {
     out.rule = {op, first, x.sizes()[first], true};
     strides[out.dim] = x.strides()[first];
-    index = contiguous(list[static_cast<size_t>(first)]);
+    index = raw::contiguous(list[static_cast<size_t>(first)]);
   } else {
     // An offset in memory for each place, so that no layout of x needs a copy.
     index = empty(shape, kLong, x.device());
-    fill_(index, 0);
+    raw::fill_(index, 0);
     int64_t extent = 1;
     for (int64_t d = first; d <= last; ++d) {
       if (!is_indexed(d)) continue;
@@ -108,12 +108,12 @@ TensorList index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices)
   check<IndexError>(static_cast<int64_t>(out.size()) <= x.dim(), op, ": ", out.size(),
                     " dimensions are indexed, and self of shape ", x.sizes(), " has ", x.dim());
   for (Tensor& one : out)
-    if (one.defined()) one = expand(one, shape);
+    if (one.defined()) one = raw::expand(one, shape);
   return out;
 }
 
-Tensor index(const Tensor& x, const TensorList& list) {
-  const Folded folded = fold("index", x, list);
+Tensor index(const char* op, const Tensor& x, const TensorList& list) {
+  const Folded folded = fold(op, x, list);
   Tensor out = empty(folded.result, x.dtype(), x.device());
   gather_into(folded.rule, folded.x, folded.dim, folded.index,
               as_strided(out, folded.flat, contiguous_strides(folded.flat), 0));
@@ -125,15 +125,15 @@ void index_put_(const char* op, const Tensor& x, const TensorList& list, const T
   const ScalarType compute = computed_type(x.dtype());
   if (accumulate && compute != x.dtype()) {  // summed in the type of numbers, and rounded once
     const Tensor wide = to(x, compute);
-    index_put_(op, wide, list, to(values, compute), true);
-    return copy_(x, to(wide, x.dtype()));
+    raw::index_put_(op, wide, list, to(values, compute), true);
+    return raw::copy_(x, to(wide, x.dtype()));
   }
   const Folded folded = fold(op, x, list);
-  Tensor src = expand(values, folded.result);
+  Tensor src = raw::expand(values, folded.result);
   if (auto flat = try_view(src, folded.flat))
     src = *flat;
   else
-    src = *try_view(clone(src), folded.flat);
+    src = *try_view(raw::clone(src), folded.flat);
   scatter_into(accumulate ? ScatterOp::sum : ScatterOp::set, folded.rule, folded.dim,
                apart(folded.index, x), apart(src, x), folded.x);
 }

@@ -3,7 +3,7 @@
 namespace gradus::raw {
 
 Tensor flat_nonzero(const Tensor& x) {
-  const Tensor here = contiguous(to(to(x, kBool), Device(kCPU)));
+  const Tensor here = raw::contiguous(to(to(x, kBool), Device(kCPU)));
   const bool* const chosen = here.data_ptr<bool>();
   int64_t count = 0;
   for (int64_t i = 0; i < here.numel(); ++i) count += chosen[i];
@@ -15,7 +15,7 @@ Tensor flat_nonzero(const Tensor& x) {
 }
 
 Tensor nonzero(const Tensor& x) {
-  const Tensor flat = to(flat_nonzero(x), Device(kCPU));
+  const Tensor flat = to(raw::flat_nonzero(x), Device(kCPU));
   Tensor out = empty({flat.numel(), x.dim()}, kLong, Device(kCPU));
   for (int64_t i = 0; i < flat.numel(); ++i) {
     int64_t rest = flat.data_ptr<int64_t>()[i];
