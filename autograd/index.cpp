@@ -41,33 +41,32 @@ class Application {
 
  private:
   void apply(const TensorIndex& index, int64_t unnamed) {
-    using enum indexing::TensorIndexType;
-    switch (index.type()) {
-      case None:
+    using enum TensorIndex::Kind;
+    switch (index.kind()) {
+      case none:
         out_.view = out_.view.unsqueeze(dim_++);
         return;
-      case Ellipsis:
+      case ellipsis:
         dim_ += unnamed;
         return;
-      case Integer:
+      case integer:
         out_.view = out_.view.select(dim_, index.integer());
         return;
-      case Boolean:
+      case boolean:
         return apply_bool(index.boolean());
-      case Slice:
+      case slice:
         return apply_slice(index.slice());
-      case Tensor:
+      case tensor:
         return apply_tensor(index.tensor());
     }
   }
 
   void apply_slice(const indexing::Slice& slice) {
-    const gradus::Tensor part =
-        out_.view.slice(dim_, slice.start(), slice.stop(), slice.step());
+    const Tensor part = out_.view.slice(dim_, slice.start(), slice.stop(), slice.step());
     if (part.sizes() != out_.view.sizes()) out_.view = part;  // else all of it
     ++dim_;
   }
-  void apply_tensor(const gradus::Tensor& index) {
+  void apply_tensor(const Tensor& index) {
     check<IndexError>(index.defined(), op_, ": an index is an undefined tensor");
     if (index.dim() > 0 || !isIntegralType(index.dtype(), true)) return keep(index);
     if (is_mask(index)) return apply_bool(index.item<bool>());
@@ -78,7 +77,7 @@ class Application {
     out_.view = out_.view.unsqueeze(dim_);
     keep(zeros({index}, TensorOptions(kLong).device(out_.view.device())));
   }
-  void keep(const gradus::Tensor& index) {
+  void keep(const Tensor& index) {
     out_.tensors.resize(static_cast<size_t>(dim_));
     out_.tensors.push_back(index);
     ++dim_;
@@ -100,9 +99,10 @@ Tensor spread(const char* op, const Tensor& grad, const TensorList& list, const 
   Tensor out = zeros(sizes, grad.options());
   raw::index_put_(op, out, list, grad, /*accumulate=*/true);
   if (recording(grad))
-    record("IndexPutBackward0", out, {grad}, list, [op, n = list.size()](Node& node, const Tensor& g) {
-      return TensorList{gathered(op, "IndexBackward0", g, saved_list(node, n))};
-    });
+    record("IndexPutBackward0", out, {grad}, list,
+           [op, n = list.size()](Node& node, const Tensor& g) {
+             return TensorList{gathered(op, "IndexBackward0", g, saved_list(node, n))};
+           });
   return out;
 }
 

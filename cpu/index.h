@@ -1,7 +1,6 @@
 // What gather and scatter share: the walk over all but the indexed dimension.
 #pragma once
 
-#include "gradus/tensor/error.h"
 #include "gradus/tensor/index_rule.h"
 #include "gradus/tensor/tensor.h"
 
@@ -10,9 +9,7 @@ namespace gradus::cpu {
 // Errors: IndexError where the rule does not allow the number.
 inline int64_t checked_place(const IndexRule& rule, int64_t number) {
   if (!rule.allows(number)) [[unlikely]]
-    fail<IndexError>(rule.op, ": index ", number, " is out of range for dimension ", rule.dim,
-                     " of size ", rule.size, "; expected ", rule.wraps ? -rule.size : 0,
-                     " <= index < ", rule.size);
+    fail_index(rule, number);
   return rule.place(number);
 }
 

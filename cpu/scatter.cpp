@@ -81,8 +81,8 @@ void CpuBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const
   const Lines lines{collapse<3>(sizes, {out.strides(), index.strides(), src.strides()}),
                     index.sizes()[dim], out.strides()[dim], index.strides()[dim],
                     src.strides()[dim]};
-  const int64_t grain = std::max<int64_t>(lines.side_by_side() ? 64 : 1,
-                                          kGrain / std::max<int64_t>(1, lines.length));
+  const int64_t grain =
+      std::max<int64_t>(lines.side_by_side() ? 64 : 1, kGrain / std::max<int64_t>(1, lines.length));
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto constant, TypeTag<T>) {
     parallel_for(0, lines.others.numel, grain, [&](int64_t begin, int64_t end) {
       scatter_lines<constant.value>(rule, lines, begin, end, static_cast<T*>(out.data_ptr()),

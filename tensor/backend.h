@@ -82,8 +82,8 @@ class Backend {
   // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and
   // bias; out contiguous. dtypes: Float, Double, Long. K may be 0: then out is bias or zero.
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) = 0;
-  // out[i] = x[..., index[i], ...]: index is Long, of out's shape; x has as many dimensions, and any
-  // size from out's on in those that are not indexed. A number that rule does not allow is an
+  // out[i] = x[..., index[i], ...]: index is Long, of out's shape; x has as many dimensions, and
+  // any size from out's on in those that are not indexed. A number that rule does not allow is an
   // IndexError: on the CPU at once, and on a GPU, which reads 0 there, at a later wait.
   virtual void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
                       const Tensor& out) = 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gradus/tensor/error.h"
 #include "gradus/tensor/host_device.h"
 
 namespace gradus {
@@ -21,6 +22,14 @@ struct IndexRule {
     return place(number) >= 0 && place(number) < size;
   }
 };
+
+// Throws the error for a number that the rule does not allow; `where` says more of the place.
+template <class... Where>
+[[noreturn]] void fail_index(const IndexRule& rule, int64_t number, const Where&... where) {
+  fail<IndexError>(rule.op, ": index ", number, " is out of range for dimension ", rule.dim,
+                   " of size ", rule.size, "; expected ", rule.wraps ? -rule.size : 0,
+                   " <= index < ", rule.size, where...);
+}
 
 // How scatter puts a number to the one that is there.
 enum class ScatterOp : uint8_t { set, sum, prod, amax, amin };

@@ -38,33 +38,33 @@ class Slice {
   int64_t step_;
 };
 
-enum class TensorIndexType { None, Ellipsis, Integer, Boolean, Slice, Tensor };
-
 // One index of any kind.
 class TensorIndex {
  public:
-  TensorIndex(std::nullopt_t) : type_(TensorIndexType::None) {}        // NOLINT: implicit
-  TensorIndex(EllipsisIndexType) : type_(TensorIndexType::Ellipsis) {}  // NOLINT: implicit
+  enum class Kind { none, ellipsis, integer, boolean, slice, tensor };
+
+  TensorIndex(std::nullopt_t) : kind_(Kind::none) {}         // NOLINT: implicit
+  TensorIndex(EllipsisIndexType) : kind_(Kind::ellipsis) {}  // NOLINT: implicit
   // Errors: ValueError for another text than "...".
-  TensorIndex(const char* text) : type_(TensorIndexType::Ellipsis) {  // NOLINT: implicit
+  TensorIndex(const char* text) : kind_(Kind::ellipsis) {  // NOLINT: implicit
     check(std::string_view(text) == "...", "index: the text \"", text,
           "\" is no index; expected \"...\"");
   }
   template <std::integral T>
   TensorIndex(T value)  // NOLINT: implicit
-      : type_(std::same_as<T, bool> ? TensorIndexType::Boolean : TensorIndexType::Integer),
+      : kind_(std::same_as<T, bool> ? Kind::boolean : Kind::integer),
         integer_(static_cast<int64_t>(value)) {}
-  TensorIndex(const Slice& slice) : type_(TensorIndexType::Slice), slice_(slice) {}  // NOLINT
-  TensorIndex(const gradus::Tensor& tensor)                                          // NOLINT
-      : type_(TensorIndexType::Tensor), tensor_(tensor) {}
+  TensorIndex(const Slice& slice) : kind_(Kind::slice), slice_(slice) {}  // NOLINT
+  TensorIndex(const gradus::Tensor& tensor)                               // NOLINT
+      : kind_(Kind::tensor), tensor_(tensor) {}
 
-  TensorIndexType type() const { return type_; }
-  bool is_none() const { return type_ == TensorIndexType::None; }
-  bool is_ellipsis() const { return type_ == TensorIndexType::Ellipsis; }
-  bool is_integer() const { return type_ == TensorIndexType::Integer; }
-  bool is_boolean() const { return type_ == TensorIndexType::Boolean; }
-  bool is_slice() const { return type_ == TensorIndexType::Slice; }
-  bool is_tensor() const { return type_ == TensorIndexType::Tensor; }
+  Kind kind() const { return kind_; }
+  bool is_none() const { return kind_ == Kind::none; }
+  bool is_ellipsis() const { return kind_ == Kind::ellipsis; }
+  bool is_integer() const { return kind_ == Kind::integer; }
+  bool is_boolean() const { return kind_ == Kind::boolean; }
+  bool is_slice() const { return kind_ == Kind::slice; }
+  bool is_tensor() const { return kind_ == Kind::tensor; }
 
   int64_t integer() const { return integer_; }
   bool boolean() const { return integer_ != 0; }
@@ -72,7 +72,7 @@ class TensorIndex {
   const gradus::Tensor& tensor() const { return tensor_; }
 
  private:
-  TensorIndexType type_;
+  Kind kind_;
   int64_t integer_ = 0;
   Slice slice_;
   gradus::Tensor tensor_;

@@ -5,7 +5,7 @@ namespace gradus::raw {
 
 namespace {
 
-Tensor lifted(const Tensor& x) { return x.dim() == 0 ? unsqueeze(x, 0) : x; }
+Tensor lifted(const Tensor& x) { return x.dim() == 0 ? raw::unsqueeze(x, 0) : x; }
 
 // What gather and scatter ask of an index; returns the dimension counted from 0.
 int64_t check_index(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
@@ -32,7 +32,8 @@ Tensor under(const char* op, const Tensor& index, const Tensor& src) {
   for (int64_t i = 0; i < positions.dim(); ++i) {
     check(positions.sizes()[i] <= part.sizes()[i], op, ": index of shape ", index.sizes(),
           " is larger than src of shape ", src.sizes(), " at dimension ", i);
-    if (positions.sizes()[i] != part.sizes()[i]) part = raw::narrow(part, i, 0, positions.sizes()[i]);
+    if (positions.sizes()[i] != part.sizes()[i])
+      part = raw::narrow(part, i, 0, positions.sizes()[i]);
   }
   return part;
 }

@@ -22,12 +22,12 @@ TensorList places(const char* op, const Tensor& x, const Tensor& mask, int64_t a
 
 // The tensor and the index with the indexed dimensions laid together into one, and what comes out.
 struct Folded {
-  Tensor x;            // before..., 1, after...: the one is indexed
-  int64_t dim;         // which it is
-  Tensor index;        // of shape 1..., n, 1..., broadcast over the others
+  Tensor x;      // before..., 1, after...: the one is indexed
+  int64_t dim;   // which it is
+  Tensor index;  // of shape 1..., n, 1..., broadcast over the others
   IndexRule rule;
-  Dims result;         // before..., shape of the indices..., after...
-  Dims flat;           // before..., n, after...
+  Dims result;  // before..., shape of the indices..., after...
+  Dims flat;    // before..., n, after...
 };
 
 Folded fold(const char* op, const Tensor& x, const TensorList& list) {

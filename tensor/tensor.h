@@ -25,6 +25,9 @@ using TensorList = std::vector<Tensor>;
 using TensorPair = std::tuple<Tensor, Tensor>;
 using TensorTie = std::tuple<Tensor&, Tensor&>;
 class Node;
+namespace indexing {
+class TensorIndex;  // tensor/indexing.h
+}
 
 // Arguments after others: nothing, or a comma and the list.
 #define GRADUS_AND(...) __VA_OPT__(, ) __VA_ARGS__
