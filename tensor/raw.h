@@ -2,6 +2,8 @@
 // the backend. autograd/ wraps them into the public functions; a derivative never calls these.
 #pragma once
 
+#include <initializer_list>
+
 #include "gradus/tensor/backend.h"
 
 namespace gradus::raw {
@@ -39,9 +41,9 @@ void fill_(const Tensor& x, const Scalar& value);
 Scalar item(const Tensor& x);
 
 // --- Pointwise
-// PyTorch's
-// result type of an operation on x and y.
-ScalarType result_type(const Operand& x, const Operand& y);
+// PyTorch's result type of an operation on all of them.
+ScalarType result_type(std::initializer_list<Operand> operands);
+inline ScalarType result_type(const Operand& x, const Operand& y) { return result_type({x, y}); }
 Tensor map(UnaryOp op, const Tensor& x);
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y);
 Tensor zip(BinaryOp op, const Operand& x, const Operand& y);

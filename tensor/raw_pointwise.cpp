@@ -102,15 +102,15 @@ void check_devices(BinaryOp op, const Operand& x, const Operand& y) {
 }
 }  // namespace
 
-ScalarType result_type(const Operand& x, const Operand& y) {
+ScalarType result_type(std::initializer_list<Operand> operands) {
   // Three ranks: tensors with dimensions, tensors without, numbers. A lower rank decides only
   // where its category (bool, integer, floating) is higher.
   ScalarType by_rank[3] = {kBool, kBool, kBool};
   bool present[3] = {false, false, false};
-  for (const Operand* o : {&x, &y}) {
-    const int rank = o->is_number() ? 2 : o->tensor->dim() == 0 ? 1 : 0;
-    ScalarType dtype = o->is_number() ? o->number.type() : o->tensor->dtype();
-    if (o->is_number() && isFloatingType(dtype)) dtype = get_default_dtype();
+  for (const Operand& o : operands) {
+    const int rank = o.is_number() ? 2 : o.tensor->dim() == 0 ? 1 : 0;
+    ScalarType dtype = o.is_number() ? o.number.type() : o.tensor->dtype();
+    if (o.is_number() && isFloatingType(dtype)) dtype = get_default_dtype();
     by_rank[rank] = present[rank] ? promoteTypes(by_rank[rank], dtype) : dtype;
     present[rank] = true;
   }

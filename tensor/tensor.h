@@ -241,6 +241,8 @@ template <class T>
 bool requires_grad(const T& x) {
   if constexpr (std::is_same_v<T, Tensor>)
     return x.defined() && x.requires_grad();
+  else if constexpr (std::is_same_v<T, std::optional<Tensor>>)
+    return x && requires_grad(*x);
   else
     return false;
 }
