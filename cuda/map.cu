@@ -8,15 +8,6 @@ namespace gradus::cuda {
 
 namespace {
 template <UnaryOp op, class T>
-void map_tensor(const Tensor& x, const Tensor& out) {
-  if constexpr (std::is_floating_point_v<T> || scalar::Unary<op>::ints == scalar::Ints::same)
-    elementwise<T, T>(Map<op>{}, out, x);
-  else
-    fail<TypeError>(name_of(op), ": dtype ", dtype_of<T>,
-                    " is not computed with; convert with .to(kFloat)");
-}
-
-template <UnaryOp op, class T>
 void map_grad_tensor(const Tensor& grad, const Tensor& x, const Tensor& y, const Tensor& out) {
   constexpr unsigned uses = scalar::slope_uses<op>;
   if constexpr (uses == 0)
@@ -32,16 +23,19 @@ void map_grad_tensor(const Tensor& grad, const Tensor& x, const Tensor& y, const
 
 void CudaBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
   visit_op(op, [&](auto row) {
-    visit_numbers(name_of(op), out.dtype(),
-                  [&]<class T>(TypeTag<T>) { map_tensor<row.value, T>(x, out); });
+    using Row = scalar::Unary<row.value>;
+    visit_computed<Row>(x.dtype(), [&]<class T>(TypeTag<T>) {
+      elementwise<std::conditional_t<Row::gives_bool, bool, T>, T>(Map<row.value>{}, out, x);
+    });
   });
 }
 
 void CudaBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                            const Tensor& out) {
   visit_op(op, [&](auto row) {
-    visit_floating(name_of(op), out.dtype(),
-                   [&]<class T>(TypeTag<T>) { map_grad_tensor<row.value, T>(grad, x, y, out); });
+    if constexpr (!scalar::Unary<row.value>::gives_bool)
+      visit_floating(name_of(op), out.dtype(),
+                     [&]<class T>(TypeTag<T>) { map_grad_tensor<row.value, T>(grad, x, y, out); });
   });
 }
 

@@ -9,19 +9,13 @@ namespace gradus::cuda {
 namespace {
 template <BinaryOp op, class T>
 void zip_tensors(const Operand& x, const Operand& y, const Tensor& out) {
-  using Row = scalar::Binary<op>;
-  if constexpr (std::is_floating_point_v<T> || Row::ints == scalar::Ints::same) {
-    using Out = std::conditional_t<Row::compares, bool, T>;
-    if (x.is_number())
-      elementwise<Out, T>(ZipNumber<op, T>{x.number.to<T>(), true}, out, *y.tensor);
-    else if (y.is_number())
-      elementwise<Out, T>(ZipNumber<op, T>{y.number.to<T>(), false}, out, *x.tensor);
-    else
-      elementwise<Out, T>(Zip<op>{}, out, *x.tensor, *y.tensor);
-  } else {
-    fail<TypeError>(name_of(op), ": dtype ", dtype_of<T>,
-                    " is not computed with; convert with .to(kFloat)");
-  }
+  using Out = std::conditional_t<scalar::Binary<op>::gives_bool, bool, T>;
+  if (x.is_number())
+    elementwise<Out, T>(ZipNumber<op, T>{x.number.to<T>(), true}, out, *y.tensor);
+  else if (y.is_number())
+    elementwise<Out, T>(ZipNumber<op, T>{y.number.to<T>(), false}, out, *x.tensor);
+  else
+    elementwise<Out, T>(Zip<op>{}, out, *x.tensor, *y.tensor);
 }
 
 }  // namespace
@@ -29,8 +23,8 @@ void zip_tensors(const Operand& x, const Operand& y, const Tensor& out) {
 void CudaBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
   const ScalarType dtype = (x.is_number() ? y : x).tensor->dtype();
   visit_op(op, [&](auto row) {
-    visit_numbers(name_of(op), dtype,
-                  [&]<class T>(TypeTag<T>) { zip_tensors<row.value, T>(x, y, out); });
+    visit_computed<scalar::Binary<row.value>>(
+        dtype, [&]<class T>(TypeTag<T>) { zip_tensors<row.value, T>(x, y, out); });
   });
 }
 
