@@ -16,6 +16,12 @@ void check_number(const char* op, const Tensor& x) {
                    ": dtype bool is not supported; convert with .to(kLong)");
 }
 
+Tensor leaky(const char* node, const Tensor& self, double slope) {
+  return one_node(
+      node, self, [=](const Tensor& x) { return where(x > 0, x, x * slope); },
+      [=](const Tensor& grad, const Tensor& x) { return where(x > 0, grad, grad * slope); });
+}
+
 // scale * x above 0, factor * (e^(rate x) - 1) below.
 Tensor exponential(const char* op, const char* node, const Tensor& self, double factor,
                    double scale, double rate) {
@@ -24,8 +30,8 @@ Tensor exponential(const char* op, const char* node, const Tensor& self, double 
       node, self,
       [=](const Tensor& x) { return where(x <= 0, expm1(x * rate) * factor, x * scale); },
       [=](const Tensor& grad, const Tensor& x) {
-        // Above 0 nothing is selected, and nothing may overflow.
-        const Tensor slope = exp(clamp_max(x, 0) * rate) * (factor * rate);
+        // Not of x itself: where that is large the exponential, which is not selected, overflows.
+        const Tensor slope = exp(relu(-x) * -rate) * (factor * rate);
         return where(x <= 0, grad * slope, grad * scale);
       });
 }
@@ -34,22 +40,23 @@ Tensor exponential(const char* op, const char* node, const Tensor& self, double 
 
 Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope) {
   check_floating("leaky_relu", self);
-  const double slope = negative_slope.toDouble();
-  return one_node(
-      "LeakyReluBackward0", self, [=](const Tensor& x) { return where(x > 0, x, x * slope); },
-      [=](const Tensor& grad, const Tensor& x) { return where(x > 0, grad, grad * slope); });
+  return leaky("LeakyReluBackward0", self, negative_slope.toDouble());
 }
 
 Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training) {
   check_floating("rrelu", self);
   const double lo = lower.toDouble(), hi = upper.toDouble();
   check(lo <= hi, "rrelu: lower = ", lo, " exceeds upper = ", hi);
-  if (!training) return leaky_relu(self, (lo + hi) / 2);
+  if (!training) return leaky("RreluWithNoiseBackward0", self, (lo + hi) / 2);
   const Tensor noise = without_graph([&] {
     const Tensor slope = empty(self.sizes(), widened(self).options()).uniform_(lo, hi);
     return where(self > 0, Scalar(1), slope).to(self.dtype());
   });
-  return self * noise;
+  const Tensor out = without_graph([&] { return self * noise; });
+  if (recording(self))
+    record("RreluWithNoiseBackward0", out, {self}, {noise},
+           [](Node& n, const Tensor& grad) { return TensorList{grad * n.saved(0)}; });
+  return out;
 }
 
 Tensor elu(const Tensor& self, const Scalar& alpha, const Scalar& scale,

@@ -19,4 +19,11 @@ Tensor subtract(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   return sub(self, other, alpha);
 }
 
+Tensor divide(const Tensor& self, const Tensor& other, std::optional<std::string_view> mode) {
+  return div(self, other, mode);
+}
+Tensor divide(const Tensor& self, const Scalar& other, std::optional<std::string_view> mode) {
+  return div(self, other, mode);
+}
+
 }  // namespace gradus

@@ -56,12 +56,21 @@ Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   return self - scaled("sub", self, other, alpha);
 }
 Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return other - scaled("rsub", other, self, alpha);
+  const Tensor out = without_graph([&] { return other - scaled("rsub", other, self, alpha); });
+  if (recording(self, other))
+    record("RsubBackward0", out, {self, other}, {}, [alpha](Node&, const Tensor& grad) {
+      return TensorList{-grad * alpha, grad};
+    });
+  return out;
 }
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   const ScalarType dtype = raw::result_type(self, other);
   check_factor("rsub", "alpha", dtype, alpha);
-  return other - (alpha.toDouble() == 1 ? self : self.to(dtype) * alpha);
+  const Tensor out = without_graph([&] { return other - self.to(dtype) * alpha; });
+  if (recording(self))
+    record("RsubBackward1", out, {self}, {},
+           [alpha](Node&, const Tensor& grad) { return TensorList{-grad * alpha}; });
+  return out;
 }
 
 Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {

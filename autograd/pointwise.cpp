@@ -142,15 +142,14 @@ std::string node_name(std::string op) {
         [&](const Tensor& self) { return gradus::name(self, other); });                 \
   }
 
-#define COMPARISON(name, ...)                                                           \
-  Tensor name(const Tensor& self, const Tensor& other) {                                \
-    return raw::zip(BinaryOp::name, self, other);                                       \
-  }                                                                                     \
-  Tensor name(const Tensor& self, const Scalar& other) {                                \
-    return raw::zip(BinaryOp::name, self, other);                                       \
-  }                                                                                     \
-  Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \
-  Tensor Tensor::name(const Scalar& other) const { return gradus::name(*this, other); }
+#define COMPARISON(name, ...)                            \
+  Tensor name(const Tensor& self, const Tensor& other) { \
+    return raw::zip(BinaryOp::name, self, other);        \
+  }                                                      \
+  Tensor name(const Tensor& self, const Scalar& other) { \
+    return raw::zip(BinaryOp::name, self, other);        \
+  }                                                      \
+  GRADUS_METHODS(name)
 
 #define PREDICATE(name, ...)                                                \
   Tensor name(const Tensor& self) { return raw::map(UnaryOp::name, self); } \
@@ -158,12 +157,5 @@ std::string node_name(std::string op) {
 
 #include "gradus/tensor/elementwise.def"
 #undef GRADUS_METHODS
-
-Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return self + other * alpha;
-}
-Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return self - other * alpha;
-}
 
 }  // namespace gradus

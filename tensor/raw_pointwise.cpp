@@ -214,9 +214,10 @@ void zip_(BinaryOp op, const Tensor& x, const Operand& y) {
     safe = raw::clone(*y.tensor);
     other = Operand(safe);
   }
-  if (types.compute == x.dtype() && types.common == x.dtype())
+  const bool gives_bool = facts(op).gives_bool;
+  if (!gives_bool && types.compute == x.dtype() && types.common == x.dtype())
     return run_zip(op, x, other, types, x);
-  Tensor out = empty(x.sizes(), types.compute, x.device());
+  Tensor out = empty(x.sizes(), gives_bool ? kBool : types.compute, x.device());
   run_zip(op, x, other, types, out);
   copy_(x, to(out, types.result));
 }

@@ -160,9 +160,7 @@ class Tensor {
   Tensor& name##_(const Tensor& other);   \
   Tensor& name##_(const Scalar& other);
 #define INTEGER(name, ...) BINARY(name)
-#define COMPARISON(name, ...)             \
-  Tensor name(const Tensor& other) const; \
-  Tensor name(const Scalar& other) const;
+#define COMPARISON(name, ...) BINARY(name)
 #define PREDICATE(name, ...) Tensor name() const;
 #include "gradus/tensor/elementwise.def"
   Tensor operator-() const { return neg(); }

@@ -10,7 +10,8 @@ int main() {
   std::cout << a + 1 << 10 - a << a * 2.5 << 6 / x << x / 2 << 1 / x << a % 2 << "\n";
   std::cout << (a < b) << (a <= 2) << (2 < a) << (a == b) << (a != 2) << (x > 0) << (x >= 0.5)
             << "\n";
-  std::cout << (a & 1) << (a | b) << (a ^ b) << ~a << (x > 0).logical_not() << torch::bitwise_left_shift(a, 2) << torch::bitwise_right_shift(a, b) << "\n";
+  std::cout << (a & 1) << (a | b) << (a ^ b) << ~a << (x > 0).logical_not()
+            << torch::bitwise_left_shift(a, 2) << torch::bitwise_right_shift(a, b) << "\n";
   std::cout << (torch::tensor({true, false}) & torch::tensor({true, true}))
             << ~torch::tensor({true, false}) << (torch::tensor({true}) + true) << "\n";
 

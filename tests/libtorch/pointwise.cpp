@@ -41,8 +41,8 @@ int main() {
   const auto odd = torch::tensor({NAN, INFINITY, -INFINITY, 1.0f});
   std::cout << torch::nan_to_num(odd, 0.0, 9.0, -9.0) << odd.isnan() << odd.isposinf()
             << odd.isneginf() << odd.signbit() << "\n";
-  std::cout << (i & j) << (i | j) << (i ^ j) << (~i) << torch::bitwise_left_shift(i, 1) << torch::bitwise_right_shift(i, 1)
-            << torch::bitwise_and(i, 6) << "\n";
+  std::cout << (i & j) << (i | j) << (i ^ j) << (~i) << torch::bitwise_left_shift(i, 1)
+            << torch::bitwise_right_shift(i, 1) << torch::bitwise_and(i, 6) << "\n";
   std::cout << torch::logical_and(i, j) << torch::logical_or(i, j) << torch::eq(i, j) << i.ge(0)
             << i.ne(12) << "\n";
 }

@@ -5,10 +5,11 @@
 
 int main() {
   const auto x = torch::tensor({{1.0, 5.0, -2.0}, {4.0, 0.0, 3.0}}, torch::kDouble);
-  std::cout << x.sum() << x.sum(0) << x.sum({1}, true) << x.sum(torch::IntArrayRef({0, 1})) << x.prod() << x.prod(1)
+  std::cout << x.sum() << x.sum(0) << x.sum({1}, true) << x.sum(torch::IntArrayRef({0, 1}))
+            << x.prod() << x.prod(1) << "\n";
+  std::cout << x.mean() << x.mean(0) << x.mean(torch::IntArrayRef({0, 1}), true) << x.var()
+            << x.var(1) << x.std(0, false) << x.var({0}, /*unbiased=*/true, /*keepdim=*/true)
             << "\n";
-  std::cout << x.mean() << x.mean(0) << x.mean(torch::IntArrayRef({0, 1}), true) << x.var() << x.var(1)
-            << x.std(0, false) << x.var({0}, /*unbiased=*/true, /*keepdim=*/true) << "\n";
   std::cout << x.max() << x.min() << x.amax(0) << x.amin({1}, true) << x.argmax() << x.argmax(1)
             << x.argmin(0, true) << "\n";
   auto [values, indices] = x.max(1);
@@ -17,7 +18,8 @@ int main() {
             << torch::norm(x, INFINITY) << torch::norm(x, 0) << "\n";
   std::cout << torch::logsumexp(x, 1) << torch::softmax(x, 0) << torch::log_softmax(x, 1) << "\n";
   std::cout << x.any() << (x > 0).all(1) << (x > 0).any(0) << torch::all(x)
-            << torch::count_nonzero(x) << torch::count_nonzero(x, c10::optional<int64_t>(1)) << "\n";
+            << torch::count_nonzero(x) << torch::count_nonzero(x, c10::optional<int64_t>(1))
+            << "\n";
   std::cout << x.median() << std::get<0>(x.median(1)) << std::get<1>(x.median(1))
             << torch::nansum(x) << "\n";
   std::cout << x.cumsum(1) << x.cumprod(0) << std::get<0>(x.cummax(1)) << std::get<1>(x.cummax(1))
