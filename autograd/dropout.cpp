@@ -35,15 +35,13 @@ std::optional<Noise> draw(const Kind& kind, const Tensor& x, double p, bool trai
   NoGradGuard guard;
   const auto options = TensorOptions(computed_type(x.dtype())).device(x.device());
   if (p == 1) return Noise{zeros(shape, options).to(x.dtype()), {}};
-  const Tensor kept = rand(shape, options) >= p;
+  const Tensor kept = (rand(shape, options) >= p).to(options.dtype());
   if (!kind.keeps_moments) return Noise{(kept / (1 - p)).to(x.dtype()), {}};
   // What is left out takes the value that selu approaches at -infinity; scaled and shifted so that
   // mean 0 and variance 1 stay as they are.
   constexpr double limit = 1.7580993408473766;
   const double scale = 1 / std::sqrt((limit * limit * p + 1) * (1 - p));
-  const Tensor left_out = kept.logical_not();
-  return Noise{(kept * scale).to(x.dtype()),
-               ((p - left_out.to(options.dtype())) * (limit * scale)).to(x.dtype())};
+  return Noise{(kept * scale).to(x.dtype()), ((p - (1 - kept)) * (limit * scale)).to(x.dtype())};
 }
 
 Tensor apply(const Kind& kind, const Tensor& x, double p, bool train) {
