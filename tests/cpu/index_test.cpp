@@ -99,9 +99,8 @@ TEST(CpuScatter, SharesLinesAmongThreads) {
         index_sizes[dim] = 5;
         Dims stored = index_sizes;
         if (one_index) stored[1 - dim] = 1;
-        const Tensor index =
-            raw::expand(random_tensor(stored, kLong, 0, static_cast<double>(sizes[dim])),
-                        index_sizes);
+        const Tensor index = raw::expand(
+            random_tensor(stored, kLong, 0, static_cast<double>(sizes[dim])), index_sizes);
         check_scatter(ScatterOp::sum, {random_tensor(sizes, kDouble), index, dim}, kDouble);
       }
 }
@@ -124,10 +123,9 @@ TEST(CpuIndex, OutOfRangeWritesNothing) {
   for (const bool wraps : {false, true})
     for (const double bad : {2.0, wraps ? -3.0 : -1.0}) {
       const Tensor index = tensor({2, 2}, {0, 1, 0, bad}, kLong);
-      const std::string text =
-          "op: index " + std::to_string(static_cast<int>(bad)) +
-          " is out of range for dimension 7 of size 2; expected " + (wraps ? "-2" : "0") +
-          " <= index < 2";
+      const std::string text = "op: index " + std::to_string(static_cast<int>(bad)) +
+                               " is out of range for dimension 7 of size 2; expected " +
+                               (wraps ? "-2" : "0") + " <= index < 2";
       const auto message = [&](const auto& call) -> std::string {
         try {
           call();
@@ -164,8 +162,8 @@ TEST(CpuWhere, RandomCases) {
     for (int round = 0; round < 40; ++round) {
       const Dims sizes = random_sizes(3, 9);
       const Tensor condition = random_tensor(sizes, kBool), x = random_tensor(sizes, dtype);
-      const Tensor y = round % 2 ? random_tensor(sizes, dtype)
-                                 : raw::expand(random_tensor({}, dtype), sizes);
+      const Tensor y =
+          round % 2 ? random_tensor(sizes, dtype) : raw::expand(random_tensor({}, dtype), sizes);
       const Tensor out = random_layout(sizes, dtype);
       const bool swapped = round % 3 == 0;
       cpu_backend().where(condition, swapped ? y : x, swapped ? x : y, out);

@@ -60,9 +60,8 @@ TEST_F(CudaIndex, WhereInEveryLayout) {
       const Pair condition = random_pair(kBool, layout);
       const Pair x = random_pair(dtype, layout);
       const Pair y = random_pair(dtype, contiguous_layout("", layout.sizes, pick(0, 2)));
-      expect_close(raw::where(condition.gpu, x.gpu, y.gpu),
-                   raw::where(condition.cpu, x.cpu, y.cpu), 0,
-                   describe("where", dtype, layout.name));
+      expect_close(raw::where(condition.gpu, x.gpu, y.gpu), raw::where(condition.cpu, x.cpu, y.cpu),
+                   0, describe("where", dtype, layout.name));
       expect_close(raw::where(condition.gpu, x.gpu, Scalar(1)),
                    raw::where(condition.cpu, x.cpu, Scalar(1)), 0,
                    describe("where with a number", dtype, layout.name));
