@@ -16,9 +16,10 @@ namespace {
 bool is_mask(const Tensor& index) { return index.dtype() == kBool || index.dtype() == kByte; }
 
 // How many dimensions an index stands for.
-int64_t dims_of(const TensorIndex& index) {
-  if (index.is_tensor()) return is_mask(index.tensor()) ? index.tensor().dim() : 1;
-  return index.is_integer() || index.is_slice();
+int64_t dims_of(const char* op, const TensorIndex& index) {
+  if (!index.is_tensor()) return index.is_integer() || index.is_slice();
+  check<IndexError>(index.tensor().defined(), op, ": an index is an undefined tensor");
+  return is_mask(index.tensor()) ? index.tensor().dim() : 1;
 }
 
 // What is left when the basic indices are applied: a view, and tensors for some of its dimensions.
@@ -32,7 +33,7 @@ class Application {
   Application(const char* op, const Tensor& self, ArrayRef<TensorIndex> indices)
       : op_(op), out_{self, {}} {
     int64_t named = 0;
-    for (const TensorIndex& index : indices) named += dims_of(index);
+    for (const TensorIndex& index : indices) named += dims_of(op, index);
     check<IndexError>(named <= self.dim(), op, ": too many indices (", named,
                       ") for a tensor of dimension ", self.dim());
     for (const TensorIndex& index : indices) apply(index, self.dim() - named);
@@ -67,7 +68,6 @@ class Application {
     ++dim_;
   }
   void apply_tensor(const Tensor& index) {
-    check<IndexError>(index.defined(), op_, ": an index is an undefined tensor");
     if (index.dim() > 0 || !isIntegralType(index.dtype(), true)) return keep(index);
     if (is_mask(index)) return apply_bool(index.item<bool>());
     out_.view = out_.view.select(dim_, index.item<int64_t>());
