@@ -9,7 +9,7 @@ namespace gradus {
 
 Tensor gathered(const char* op, const char* node_name, const Tensor& self, int64_t dim,
                 const Tensor& index) {
-  Tensor out = raw::gather(op, self, dim, index);
+  Tensor out = raw::gather(self, dim, index, op);
   if (recording(self))
     record(node_name, out, {self}, {index},
            [dim, sizes = self.impl().sizes](Node& n, const Tensor& grad) {

@@ -71,8 +71,8 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 // --- Indexing
-// torch.gather under the name `op`. Errors: as backend.h says, and for shapes that do not fit.
-Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index);
+// torch.gather; `op` is named in errors: as backend.h says, and for shapes that do not fit.
+Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, const char* op = "gather");
 // torch.scatter into x: of src, the part under the index, which has x's dtype.
 void scatter_(const char* name, ScatterOp op, const Tensor& x, int64_t dim, const Tensor& index,
               const Tensor& src);

@@ -59,7 +59,7 @@ void scatter_into(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor
   if (compute != out.dtype()) raw::copy_(out, wide);
 }
 
-Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
+Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, const char* op) {
   const int64_t d = check_index(op, x, dim, index);
   Tensor out = empty(index.sizes(), x.dtype(), x.device());
   const Tensor from = lifted(x);
