@@ -56,6 +56,12 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
   return raw::where(condition, self, other);
 }
+Tensor Tensor::where(const Tensor& condition, const Tensor& other) const {
+  return gradus::where(condition, *this, other);
+}
+Tensor Tensor::where(const Tensor& condition, const Scalar& other) const {
+  return gradus::where(condition, *this, other);
+}
 TensorList where(const Tensor& condition) { return condition.nonzero_numpy(); }
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {

@@ -194,6 +194,9 @@ class Tensor {
   METHOD(result, name, params, args)            \
   Tensor& name##_ params;
 #include "gradus/tensor/functions.def"
+  // self where condition, else other: self is the second operand of the free function.
+  Tensor where(const Tensor& condition, const Tensor& other) const;
+  Tensor where(const Tensor& condition, const Scalar& other) const;
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
   Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
   Tensor operator[](int64_t index) const { return select(0, index); }

@@ -39,5 +39,4 @@ int main() {
   const auto xy = torch::meshgrid({torch::arange(2), torch::arange(3)}, "xy");
   std::cout << xy[0] << "\n" << xy[1] << "\n";
   std::cout << torch::cartesian_prod({torch::tensor({1, 2}), torch::tensor({3, 4})}) << "\n";
-  std::cout << torch::vander(torch::tensor({1, 2, 3})) << "\n";
 }

@@ -1,3 +1,0 @@
-#pragma once
-
-#include "gradus/compat/torch/torch.h"
