@@ -30,11 +30,4 @@ Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const T
   return out;
 }
 
-Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
-  return gradus::gather(*this, dim, index);
-}
-Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const {
-  return gradus::scatter_add(*this, dim, index, src);
-}
-
 }  // namespace gradus

@@ -70,6 +70,27 @@ Tensor& Tensor::fill_(const Scalar& value) {
   return *this;
 }
 
+Tensor& Tensor::resize_(IntArrayRef size) {
+  if (sizes() == size) return *this;
+  check<Error>(!requires_grad(), "resize_: the tensor requires grad; resize a detach()ed one");
+  const int64_t numel = checked_numel("resize_", size);
+  const size_t needed =
+      (static_cast<size_t>(numel) + static_cast<size_t>(storage_offset())) * element_size();
+  if (needed > impl().storage->nbytes()) {
+    const Tensor larger = raw::empty(size, dtype(), device());
+    const int64_t kept = std::min(numel, this->numel());
+    raw::copy_(raw::narrow(larger.view({numel}), 0, 0, kept),
+               raw::narrow(raw::contiguous(detach()).view({this->numel()}), 0, 0, kept));
+    impl().storage = larger.impl().storage;
+    impl().offset = 0;
+  }
+  impl().sizes = Dims(size.data(), size.size());
+  impl().strides = contiguous_strides(size);
+  impl().numel = numel;
+  impl().contiguous = true;
+  return *this;
+}
+
 namespace {
 Tensor& random_(const char* op, Tensor& x, Distribution kind, double a, double b) {
   check<TypeError>(x.is_floating_point(), op, "_: dtype ", x.dtype(),

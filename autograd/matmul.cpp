@@ -90,10 +90,4 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   return out;
 }
 
-Tensor Tensor::matmul(const Tensor& other) const { return gradus::matmul(*this, other); }
-Tensor Tensor::mm(const Tensor& mat2) const { return gradus::mm(*this, mat2); }
-Tensor Tensor::bmm(const Tensor& mat2) const { return gradus::bmm(*this, mat2); }
-Tensor Tensor::mv(const Tensor& vec) const { return gradus::mv(*this, vec); }
-Tensor Tensor::dot(const Tensor& other) const { return gradus::dot(*this, other); }
-
 }  // namespace gradus

@@ -142,13 +142,5 @@ Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return self - other * alpha;
 }
-Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const {
-  return gradus::add(*this, other, alpha);
-}
-Tensor Tensor::sub(const Tensor& other, const Scalar& alpha) const {
-  return gradus::sub(*this, other, alpha);
-}
-Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) { return add_(other * alpha); }
-Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) { return sub_(other * alpha); }
 
 }  // namespace gradus

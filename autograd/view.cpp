@@ -104,7 +104,7 @@ Tensor squeeze(const Tensor& self, int64_t dim) {
   return reshaped("SqueezeBackward1", self, shape);
 }
 
-Tensor expand(const Tensor& self, IntArrayRef size) {
+Tensor expand(const Tensor& self, IntArrayRef size, bool) {
   Tensor out = raw::expand(self, size);
   if (recording(self))
     record("ExpandBackward0", out, {self}, {},
@@ -136,27 +136,6 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   Dims shape = self.impl().sizes;
   shape.erase(d);
   return reshaped("SelectBackward0", narrow(self, d, index < 0 ? index + size : index, 1), shape);
-}
-
-Tensor Tensor::view(IntArrayRef size) const { return gradus::view(*this, size); }
-Tensor Tensor::reshape(IntArrayRef shape) const { return gradus::reshape(*this, shape); }
-Tensor Tensor::flatten(int64_t start_dim, int64_t end_dim) const {
-  return gradus::flatten(*this, start_dim, end_dim);
-}
-Tensor Tensor::permute(IntArrayRef dims) const { return gradus::permute(*this, dims); }
-Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const {
-  return gradus::transpose(*this, dim0, dim1);
-}
-Tensor Tensor::t() const { return gradus::t(*this); }
-Tensor Tensor::unsqueeze(int64_t dim) const { return gradus::unsqueeze(*this, dim); }
-Tensor Tensor::squeeze() const { return gradus::squeeze(*this); }
-Tensor Tensor::squeeze(int64_t dim) const { return gradus::squeeze(*this, dim); }
-Tensor Tensor::expand(IntArrayRef size, bool) const { return gradus::expand(*this, size); }
-Tensor Tensor::select(int64_t dim, int64_t index) const {
-  return gradus::select(*this, dim, index);
-}
-Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const {
-  return gradus::narrow(*this, dim, start, length);
 }
 
 }  // namespace gradus

@@ -16,7 +16,7 @@ int64_t check_index(const char* op, const Tensor& x, int64_t dim, const Tensor& 
           " is larger than self of shape ", x.sizes(), " at dimension ", i);
   return d;
 }
-Tensor lifted(const Tensor& x) { return x.dim() == 0 ? unsqueeze(x, 0) : x; }
+Tensor lifted(const Tensor& x) { return x.dim() == 0 ? raw::unsqueeze(x, 0) : x; }
 }  // namespace
 
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
@@ -38,11 +38,11 @@ Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tens
   for (int64_t i = 0; i < index.dim(); ++i) {
     check(index.sizes()[i] <= src.sizes()[i], "scatter_add: index of shape ", index.sizes(),
           " is larger than src of shape ", src.sizes(), " at dimension ", i);
-    part = narrow(part, i, 0, index.sizes()[i]);
+    part = raw::narrow(part, i, 0, index.sizes()[i]);
   }
   // Summed in the type of numbers, and rounded once.
   const ScalarType compute = computed_type(x.dtype());
-  Tensor out = x.dtype() == compute ? clone(x) : to(x, compute);
+  Tensor out = x.dtype() == compute ? raw::clone(x) : to(x, compute);
   if (index.numel() > 0)
     backend(out).scatter_add(d, lifted(index), lifted(to(part, compute)), lifted(out));
   return to(out, x.dtype());

@@ -71,7 +71,7 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
 // An operand as it enters: rounded, or wrapped around, to the common dtype.
 Tensor prepare(const Tensor& x, const ZipTypes& types, IntArrayRef shape) {
   Tensor out = to(to(x, types.common), types.compute);
-  return out.sizes() == shape ? out : expand(out, shape);
+  return out.sizes() == shape ? out : raw::expand(out, shape);
 }
 Scalar prepare(const Scalar& x, const ZipTypes& types) {
   if (types.common == types.compute || types.common == kBool) return x;
@@ -181,7 +181,7 @@ void zip_(BinaryOp op, const Tensor& x, const Operand& y) {
   if (!y.is_number() && y.tensor->impl().storage == x.impl().storage &&
       (y.tensor->sizes() != x.sizes() || y.tensor->strides() != x.strides() ||
        y.tensor->storage_offset() != x.storage_offset())) {
-    safe = clone(*y.tensor);
+    safe = raw::clone(*y.tensor);
     other = Operand(safe);
   }
   if (types.compute == x.dtype() && types.common == x.dtype())

@@ -23,7 +23,25 @@ namespace gradus {
 
 class Tensor;
 using TensorList = std::vector<Tensor>;
+using TensorPair = std::tuple<Tensor, Tensor>;
+using TensorTie = std::tuple<Tensor&, Tensor&>;
 class Node;
+
+// Arguments after others: nothing, or a comma and the list.
+#define GRADUS_AND(...) __VA_OPT__(, ) __VA_ARGS__
+
+// The rows of functions.def that are methods, too. autograd/functions.h declares the rest.
+#define METHOD(result, name, params, ...) result name(const Tensor& self GRADUS_AND params);
+#define FUNCTION(...) METHOD(__VA_ARGS__)
+#define IN_PLACE(...) METHOD(__VA_ARGS__)
+#define PAIR(...) METHOD(__VA_ARGS__)
+#include "gradus/tensor/functions.def"
+
+namespace detail {
+// Gives self the value and the history of f(self); `args` are what else f reads.
+template <class F, class... Args>
+Tensor& update(const char* op, Tensor& self, F f, const Args&... args);
+}  // namespace detail
 
 // What autograd knows of a tensor; autograd/meta.h defines the rest.
 struct AutogradMetaBase {
@@ -164,11 +182,6 @@ class Tensor {
   Tensor name(const Tensor& other) const; \
   Tensor name(const Scalar& other) const;
 #include "gradus/tensor/elementwise.def"
-  // this + alpha * other, this - alpha * other.
-  Tensor add(const Tensor& other, const Scalar& alpha) const;
-  Tensor sub(const Tensor& other, const Scalar& alpha) const;
-  Tensor& add_(const Tensor& other, const Scalar& alpha);
-  Tensor& sub_(const Tensor& other, const Scalar& alpha);
   Tensor operator-() const { return neg(); }
   Tensor& operator+=(const Tensor& other) { return add_(other); }
   Tensor& operator-=(const Tensor& other) { return sub_(other); }
@@ -179,62 +192,25 @@ class Tensor {
   Tensor& operator*=(const Scalar& other) { return mul_(other); }
   Tensor& operator/=(const Scalar& other) { return div_(other); }
 
-  // --- Reductions (autograd/functions.h has the meaning of each)
-  Tensor sum(std::optional<ScalarType> dtype = std::nullopt) const;
-  Tensor sum(OptionalIntArrayRef dim, bool keepdim = false,
-             std::optional<ScalarType> dtype = std::nullopt) const;
-  Tensor mean(std::optional<ScalarType> dtype = std::nullopt) const;
-  Tensor mean(OptionalIntArrayRef dim, bool keepdim = false,
-              std::optional<ScalarType> dtype = std::nullopt) const;
-  Tensor amax(IntArrayRef dim = {}, bool keepdim = false) const;
-  Tensor amin(IntArrayRef dim = {}, bool keepdim = false) const;
-  Tensor max() const;
-  Tensor min() const;
-  // (values, indices) along dim; the first index of several equal ones.
-  std::tuple<Tensor, Tensor> max(int64_t dim, bool keepdim = false) const;
-  std::tuple<Tensor, Tensor> min(int64_t dim, bool keepdim = false) const;
-  Tensor argmax(std::optional<int64_t> dim = std::nullopt, bool keepdim = false) const;
-  Tensor argmin(std::optional<int64_t> dim = std::nullopt, bool keepdim = false) const;
-  Tensor sum_to_size(IntArrayRef size) const;
-  Tensor log_softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
-  Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
-
-  // --- Products
-  Tensor matmul(const Tensor& other) const;
-  Tensor mm(const Tensor& mat2) const;
-  Tensor bmm(const Tensor& mat2) const;
-  Tensor mv(const Tensor& vec) const;
-  Tensor dot(const Tensor& other) const;
-
-  // --- Shape: views wherever the memory allows
-  // The elements at storage_offset + sum of index * stride in this tensor's storage, whatever its own
-  // geometry. Errors: ValueError where they would lie outside of it.
-  Tensor as_strided(IntArrayRef size, IntArrayRef stride,
-                    std::optional<int64_t> storage_offset = std::nullopt) const;
-  Tensor view(IntArrayRef size) const;
+  // --- Everything else: the rows of functions.def
+#define METHOD(result, name, params, args, ...) \
+  result name params const { return gradus::name(*this GRADUS_AND args); }
+#define FUNCTION(...) METHOD(__VA_ARGS__)
+#define PAIR(...) METHOD(__VA_ARGS__)
+#define IN_PLACE(result, name, params, args, ...)           \
+  METHOD(result, name, params, args)                        \
+  Tensor& name##_ params {                                  \
+    const auto f = [&](const Tensor& self) -> Tensor {      \
+      return gradus::name(self GRADUS_AND args);            \
+    };                                                      \
+    return detail::update(#name, *this, f GRADUS_AND args); \
+  }
+#include "gradus/tensor/functions.def"
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
-  Tensor reshape(IntArrayRef shape) const;
-  Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1) const;
-  Tensor permute(IntArrayRef dims) const;
-  Tensor transpose(int64_t dim0, int64_t dim1) const;
-  Tensor t() const;
-  Tensor unsqueeze(int64_t dim) const;
-  Tensor squeeze() const;
-  Tensor squeeze(int64_t dim) const;
-  Tensor expand(IntArrayRef size, bool implicit = false) const;
   Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
-  Tensor select(int64_t dim, int64_t index) const;
-  Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
   Tensor operator[](int64_t index) const { return select(0, index); }
 
-  // --- Indexing
-  // out[i][j] = this[index[i][j]][j] for dim 0, and so on. Errors: IndexError, on a GPU too.
-  Tensor gather(int64_t dim, const Tensor& index) const;
-  Tensor scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const;
-
   // --- Copies and conversions
-  Tensor clone() const;
-  Tensor contiguous() const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;
   Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;
   Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
@@ -247,6 +223,10 @@ class Tensor {
   Tensor type_as(const Tensor& other) const { return to(other.device(), other.dtype()); }
   Tensor& copy_(const Tensor& src, bool non_blocking = false);
   Tensor& fill_(const Scalar& value);
+  // Another shape, row-major: in the same memory where that suffices, otherwise in memory of its
+  // own; elements beyond the old ones are uninitialised. Errors: Error where self requires grad.
+  Tensor& resize_(IntArrayRef size);
+  Tensor& resize_as_(const Tensor& other) { return resize_(other.sizes()); }
   Tensor& zero_() { return fill_(0); }
   Tensor& uniform_(double from = 0, double to = 1);
   Tensor& normal_(double mean = 0, double std = 1);
@@ -264,6 +244,27 @@ class Tensor {
   [[noreturn]] static void undefined();
   std::shared_ptr<TensorImpl> impl_;
 };
+
+namespace detail {
+// Whether f(self) is to be recorded. Errors: where self may not be changed in place.
+bool begin_update(const char* op, const Tensor& self, bool others_require_grad);
+// Errors: where the result does not fit self.
+Tensor& finish_update(const char* op, Tensor& self, const Tensor& result, bool records);
+
+template <class T>
+bool requires_grad(const T& x) {
+  if constexpr (std::is_same_v<T, Tensor>)
+    return x.defined() && x.requires_grad();
+  else
+    return false;
+}
+template <class F, class... Args>
+Tensor& update(const char* op, Tensor& self, F f, const Args&... args) {
+  const bool records = begin_update(op, self, (... || requires_grad(args)));
+  // A recorded f may keep what it read, so it reads a copy.
+  return finish_update(op, self, f(records ? self.clone() : self), records);
+}
+}  // namespace detail
 
 // As libtorch prints: the elements, then [ CPUFloatType{2,3} ].
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
