@@ -33,7 +33,7 @@ void finish(const std::shared_ptr<Node>& node, TensorList& outputs,
   const TensorList before = outputs;
   for (Tensor& output : outputs) output = raw::alias(output);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const uint32_t nr = node->add_input(outputs[i]);
+    const uint32_t nr = node->add_input_metadata(outputs[i]);
     if (isFloatingType(outputs[i].dtype()) && !among(non_differentiable, before[i]))
       set_history(outputs[i], node, nr);
   }

@@ -72,10 +72,12 @@ class AutogradContext {
 template <class T>
 class FunctionNode final : public Node {
  public:
-  explicit FunctionNode(const char* name) : Node(name) { context.node_ = this; }
-  TensorList apply(const TensorList& grads) override;
+  FunctionNode() { context.node_ = this; }
   AutogradContext context;
   std::vector<bool> is_tensor;  // of the arguments of forward, in order
+
+ private:
+  TensorList apply(TensorList&& grads) override;
 };
 
 template <class T>
@@ -94,7 +96,7 @@ TensorList materialize(const Node& node, const TensorList& grads, bool zeros);
 TensorList tensors_only(const Node& node, const std::vector<bool>& is_tensor, TensorList grads);
 
 template <class T>
-TensorList FunctionNode<T>::apply(const TensorList& grads) {
+TensorList FunctionNode<T>::apply(TensorList&& grads) {
   TensorList out = T::backward(&context, materialize(*this, grads, context.materialize_grads_));
   return tensors_only(*this, is_tensor, std::move(out));
 }
@@ -102,7 +104,7 @@ TensorList FunctionNode<T>::apply(const TensorList& grads) {
 template <class T>
 template <class... Args>
 auto Function<T>::apply(Args&&... args) {
-  auto node = make_node<FunctionNode<T>>("FunctionBackward");
+  auto node = make_node<FunctionNode<T>>();
   std::vector<const Tensor*> inputs;
   const auto note = [&](const auto& arg) {
     constexpr bool tensor = std::is_same_v<std::decay_t<decltype(arg)>, Tensor>;

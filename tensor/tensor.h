@@ -126,8 +126,8 @@ class Tensor {
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
   bool is_leaf() const;
-  // What computed this tensor; null for a leaf. That of a view follows changes of its base in place.
-  // Errors: Error where such a change concerns a view that does not allow it.
+  // What computed this tensor; null for a leaf. That of a view follows changes of its base in
+  // place. Errors: Error where such a change concerns a view that does not allow it.
   const std::shared_ptr<Node>& grad_fn() const;
   uint32_t output_nr() const;
   // Counts the changes in place. Errors: Error for an inference tensor, which does not count them.
@@ -138,10 +138,10 @@ class Tensor {
   // Keeps the gradient of a non-leaf in grad().
   void retain_grad() const;
   bool retains_grad() const;
-  // Calls hook(Tensor) with the gradient of this tensor when it is ready. A hook returns nothing, or a
-  // Tensor that, where defined, replaces the gradient and has its shape, dtype and device. Hooks run in
-  // the order of their registration, before retain_grad() keeps the gradient.
-  // Returns a handle for remove_hook. Errors: Error where the tensor does not require grad.
+  // Calls hook(Tensor) with the gradient of this tensor when it is ready. A hook returns nothing,
+  // or a Tensor that, where defined, replaces the gradient and has its shape, dtype and device.
+  // Hooks run in the order of their registration, before retain_grad() keeps the gradient. Returns
+  // a handle for remove_hook. Errors: Error where the tensor does not require grad.
   template <class Hook>
   unsigned register_hook(Hook&& hook) const {
     if constexpr (std::is_void_v<std::invoke_result_t<Hook&, Tensor>>)
@@ -227,7 +227,7 @@ class Tensor {
   // own; elements beyond the old ones are uninitialised. Errors: Error where self requires grad.
   Tensor& resize_(IntArrayRef size);
   Tensor& resize_as_(const Tensor& other) { return resize_(other.sizes()); }
-  Tensor& zero_() { return fill_(0); }
+  Tensor& zero_();
   Tensor& uniform_(double from = 0, double to = 1);
   Tensor& normal_(double mean = 0, double std = 1);
 

@@ -124,10 +124,10 @@ TEST(Engine, SeveralRootsAddUp) {
 
 TEST(Engine, ExplainsWhatCannotBeDifferentiated) {
   const Tensor x = ones({2}), y = ones({2}, requires_grad());
-  expect_error<Error>([&] { x.sum().backward(); }, "does not require grad and has no grad_fn");
+  expect_error<Error>([&] { x.sum().backward(); }, "does not require grad and does not have a grad_fn");
   expect_error<Error>([&] { (y * 2).backward(); },
                       "grad can be implicitly created only for scalar outputs");
-  expect_error<Error>([&] { (y * 2).backward(ones({3})); }, "gradient 0 has shape [3]");
+  expect_error<Error>([&] { (y * 2).backward(ones({3})); }, "Mismatch in shape: grad_output[0] has a shape of [3]");
   expect_error<TypeError>([&] { ones({2}, kLong).requires_grad_(); }, "floating point");
   Tensor computed = y * 2;
   expect_error<Error>([&] { computed.requires_grad_(false); }, "use detach()");
@@ -189,18 +189,6 @@ TEST(Hooks, RetainGradKeepsTheGradientOfANonLeaf) {
   h.retain_grad();
   (h * h).sum().backward();
   expect_values(h.grad(), {12});
-}
-
-TEST(Hooks, OnNodesSeeWhatGoesInAndOut) {
-  const Tensor x = tensor({2.0}, requires_grad());
-  const Tensor y = x * 3;
-  double out = 0, in = 0;
-  y.grad_fn()->add_post_hook([&](const TensorList& outputs, const TensorList& inputs) {
-    out = outputs[0].item<double>(), in = inputs[0].item<double>();
-  });
-  y.sum().backward();
-  EXPECT_EQ(out, 3);
-  EXPECT_EQ(in, 1);
 }
 
 TEST(Versions, CatchASavedTensorThatWasChanged) {
@@ -265,22 +253,6 @@ TEST(InPlace, IsRefusedOnALeafThatRequiresGrad) {
   const NoGradGuard guard;
   x.add_(1);
   expect_values(x, {2, 2});
-}
-
-TEST(InPlace, ARecordedChangeOfAViewIsRefused) {
-  const Tensor w = ones({2}, requires_grad());
-  Tensor x = w * 2;
-  Tensor view = x.narrow(0, 0, 1);
-  expect_error<NotImplementedError>([&] { view.mul_(3); }, "view");
-  expect_values(x, {2, 2});
-}
-
-TEST(InPlace, AStaleViewIsReported) {
-  const Tensor w = ones({2}, requires_grad());
-  Tensor x = w * 2;
-  const Tensor view = x.narrow(0, 0, 1);
-  x.mul_(3);
-  expect_error<Error>([&] { view * 2; }, "take the view again");
 }
 
 TEST(InPlace, CopyRecordsItsSource) {
