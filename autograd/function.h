@@ -78,6 +78,7 @@ class FunctionNode final : public Node {
 
  private:
   TensorList apply(TensorList&& grads) override;
+  std::recursive_mutex mutex_;  // T::backward may change the context, and threads may share a node
 };
 
 template <class T>
@@ -97,6 +98,7 @@ TensorList tensors_only(const Node& node, const std::vector<bool>& is_tensor, Te
 
 template <class T>
 TensorList FunctionNode<T>::apply(TensorList&& grads) {
+  const std::lock_guard lock(mutex_);
   TensorList out = T::backward(&context, materialize(*this, grads, context.materialize_grads_));
   return tensors_only(*this, is_tensor, std::move(out));
 }
