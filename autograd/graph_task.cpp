@@ -102,6 +102,14 @@ bool GraphTask::needs(const Node* node) const {
   return at == states_.end() || at->second.needed;
 }
 
+bool GraphTask::leads_to_capture(const Node& node) const {
+  for (const Capture& capture : *captures_)
+    if (capture.edge.function.get() == &node) return true;
+  for (const Edge& edge : node.next_edges())
+    if (edge.is_valid() && states_.at(edge.function.get()).needed) return true;
+  return false;
+}
+
 // Counts, for every node reachable from a root, the edges that lead to it, and finds which lead to
 // a capture: a node is left after all that its edges point to.
 void GraphTask::discover(Node* root) {
@@ -121,14 +129,7 @@ void GraphTask::discover(Node* root) {
       ++states_.at(child).pending;
       continue;
     }
-    if (captures_) {
-      bool needed = std::any_of(captures_->begin(), captures_->end(), [&](const Capture& capture) {
-        return capture.edge.function.get() == node;
-      });
-      for (const Edge& edge : node->next_edges())
-        needed = needed || (edge.is_valid() && states_.at(edge.function.get()).needed);
-      states_.at(node).needed = needed;
-    }
+    if (captures_) states_.at(node).needed = leads_to_capture(*node);
     path.pop_back();
   }
 }

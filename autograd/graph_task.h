@@ -45,6 +45,7 @@ class GraphTask {
   };
 
   void discover(Node* root);
+  bool leads_to_capture(const Node& node) const;
   void run_all();
   void push(Node* node);
   void process(Node* node);

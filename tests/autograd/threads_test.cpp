@@ -94,7 +94,7 @@ TEST(Threads, ReplayAViewThatAllOfThemUse) {
     Tensor base = x * 1;
     const Tensor view = base.narrow(0, 1, 1);
     base.mul_(2);
-    on_threads([&](int) { view.sum().backward(); });
+    on_threads([&](int) { view.sum().backward({}, /*retain_graph=*/true); });
     expect_values(x.grad(), {0, 2.0 * kThreads});
   }
 }
