@@ -360,4 +360,5 @@ def main():
         out.close()
 
 
-main()
+if __name__ == "__main__":
+    main()
