@@ -8,29 +8,33 @@
 
 namespace gradus {
 
-namespace {
-
-// base with the elements of one of its views from value (undefined: from nowhere).
-void record_copy_slices(const Tensor& view, const Tensor& value) {
+void record_view_change(const Tensor& view, Edge value) {
   const Tensor base = view._base();
-  record("torch::autograd::CopySlices", base, {base, value}, {},
-         [b = geometry_of(base), v = geometry_of(view)](Node& n, const Tensor& grad) {
-           TensorList out(2);
-           const Tensor copy = laid_out(grad, b);
-           Tensor part = copy.as_strided(v.sizes, v.strides, v.offset - b.offset);
-           if (n.wants(1)) out[1] = part.clone();
-           if (n.wants(0)) {
-             part.zero_();
-             out[0] = copy;
-           }
-           return out;
-         });
+  auto backward = [b = geometry_of(base), v = geometry_of(view)](Node& n, const Tensor& grad) {
+    TensorList out(2);
+    const Tensor copy = laid_out(grad, b);
+    Tensor part = copy.as_strided(v.sizes, v.strides, v.offset - b.offset);
+    if (n.wants(1)) out[1] = part.clone();
+    if (n.wants(0)) {
+      part.zero_();
+      out[0] = copy;
+    }
+    return out;
+  };
+  auto node =
+      make_node<LambdaNode<decltype(backward)>>("torch::autograd::CopySlices", std::move(backward));
+  node->add_next_edge(gradient_edge(base));
+  node->add_next_edge(std::move(value));
+  node->add_input_metadata(base);
+  set_history(base, std::move(node), 0);
 }
+
+namespace {
 
 // Records that x was overwritten with value (undefined: with what has no gradient). The caller has
 // not bumped the version yet.
 void record_overwrite(const char* node, const Tensor& x, const Tensor& value) {
-  if (x.is_view()) return record_copy_slices(x, value);
+  if (x.is_view()) return record_view_change(x, value.defined() ? gradient_edge(value) : Edge{});
   record(node, x, {x, value}, {}, [](Node& n, const Tensor& grad) {
     TensorList out(2);
     if (n.wants(0)) out[0] = zeros_like(grad);
@@ -106,10 +110,11 @@ void adopt(const Tensor& x, const Tensor& result) {
                    " cannot be stored in a tensor of ", x.dtype());
   const Tensor fitted = result.dtype() == x.dtype() ? result : result.to(x.dtype());
   raw::copy_(x, fitted);
+  Edge edge = gradient_edge(fitted);
   if (x.is_view())
-    record_copy_slices(x, fitted);
-  else if (const Edge edge = gradient_edge(fitted); edge.is_valid())
-    set_history(x, edge.function, edge.input_nr);
+    record_view_change(x, std::move(edge));
+  else if (edge.is_valid())
+    set_history(x, std::move(edge.function), edge.input_nr);
   x.impl().storage->bump_version();
   if (x.retains_grad()) x.grad_fn();  // moves what keeps the gradient to the changed view
 }

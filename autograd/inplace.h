@@ -18,6 +18,9 @@ void check_in_place(const char* op, const Tensor& x, bool records);
 void check_view_origin(const Tensor& x, const char* changed);
 // Gives x the values and the history of `result`, which has its shape and dtype.
 void adopt(const Tensor& x, const Tensor& result);
+// Records that the elements of `view` come from `value` (an invalid edge: from nowhere), in the
+// history of the base. REQUIRES: the version is bumped afterwards.
+void record_view_change(const Tensor& view, Edge value);
 // x with its old value: what a recorded operation reads, and may keep, while x changes.
 Tensor old_value(const Tensor& x);
 

@@ -28,13 +28,14 @@ Node::Node(const char* name) : Node(edge_list{}) { name_ = name; }
 
 Node::~Node() = default;
 
-std::string Node::name() const {
-  if (name_) return name_;
+std::string readable_name(const std::type_info& type) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> readable(
-      abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status), std::free);
-  return readable ? readable.get() : typeid(*this).name();
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
+  return readable ? readable.get() : type.name();
 }
+
+std::string Node::name() const { return name_ ? name_ : readable_name(typeid(*this)); }
 
 void Node::release_variables() {
   std::vector<Saved> freed;  // after the lock: what they free may be much

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,8 @@ std::shared_ptr<N> make_node(Args&&... args) {
   return std::shared_ptr<N>(new N(std::forward<Args>(args)...), delete_node);
 }
 unsigned new_hook_handle();
+// The name of a type as C++ writes it.
+std::string readable_name(const std::type_info& type);
 
 namespace autograd {
 using gradus::Edge, gradus::edge_list, gradus::Node;

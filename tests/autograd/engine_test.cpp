@@ -1,8 +1,6 @@
 // The engine: accumulation, retain_graph, create_graph, depth, changes in place.
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "gradus/gradus.h"
 #include "tests/support.h"
 
@@ -115,25 +113,6 @@ TEST(Engine, ExplainsWhatCannotBeDifferentiated) {
   expect_error<TypeError>([&] { ones({2}, kLong).requires_grad_(); }, "floating point");
   Tensor computed = y * 2;
   expect_error<Error>([&] { computed.requires_grad_(false); }, "use detach()");
-}
-
-TEST(GradModeTest, NoGradGuardRecordsNothing) {
-  const Tensor x = ones({2}, requires_grad());
-  {
-    const NoGradGuard guard;
-    EXPECT_FALSE((x * 2).requires_grad());
-    const AutoGradMode on(true);
-    EXPECT_TRUE((x * 2).requires_grad());
-  }
-  EXPECT_TRUE((x * 2).requires_grad());
-}
-
-TEST(GradModeTest, BelongsToTheThread) {
-  const NoGradGuard guard;
-  bool enabled_elsewhere = false;
-  std::thread([&] { enabled_elsewhere = GradMode::is_enabled(); }).join();
-  EXPECT_TRUE(enabled_elsewhere);
-  EXPECT_FALSE(GradMode::is_enabled());
 }
 
 TEST(Detach, SharesMemoryAndStopsGradients) {

@@ -75,7 +75,8 @@ TEST(Hooks, RefuseWhatIsNoGradientOfTheTensor) {
   type.register_hook([](const Tensor& grad) { return grad.to(kDouble); });
   expect_error<Error>([&] { shape.sum().backward(); },
                       "a hook has changed the gradient of output 0");
-  expect_error<Error>([&] { type.sum().backward(); }, "from float32 [2] on cpu to float64 [2] on cpu");
+  expect_error<Error>([&] { type.sum().backward(); },
+                      "from float32 [2] on cpu to float64 [2] on cpu");
   expect_error<Error>([&] { ones({2}).register_hook([](const Tensor&) {}); },
                       "cannot register a hook on a tensor that doesn't require gradient");
   expect_error<Error>([&] { ones({2}).retain_grad(); }, "requires_grad=False");
