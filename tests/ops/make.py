@@ -50,7 +50,11 @@ VOCABULARY = {
 
 
 # What Python calls otherwise than C++ does.
-OTHER_NAMES = {**OTHER_NAMES, "log_sigmoid": torch.nn.functional.logsigmoid}
+OTHER_NAMES = {**OTHER_NAMES, "log_sigmoid": torch.nn.functional.logsigmoid,
+               "index": lambda self, indices: self[indices], "slice": torch.ops.aten.slice,
+               "unfold": torch.Tensor.unfold,
+               "scatter_reduce": lambda *args: torch.scatter_reduce(
+                   *args[:5], include_self=args[5] if args[5:] else True)}
 
 
 def function_named(name):

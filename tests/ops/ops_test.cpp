@@ -26,6 +26,7 @@ const std::map<std::string, Known>& known() {
 #define METHOD(result, name, params, args, dtypes, grad, doc) note(#name, #grad, false);
 #define FUNCTION(result, name, params, args, dtypes, grad, doc) note(#name, #grad, true);
 #define IN_PLACE(...) FUNCTION(__VA_ARGS__)
+#define UPDATE(...) FUNCTION(__VA_ARGS__)
 #define PAIR(...) FUNCTION(__VA_ARGS__)
 #define FREE(...) METHOD(__VA_ARGS__)
 #define FREE_OUT(...) FUNCTION(__VA_ARGS__)

@@ -104,6 +104,7 @@ std::string table() {
 #define METHOD(...) ROW("method", "self", __VA_ARGS__)
 #define FUNCTION(...) ROW("method, `f_out`", "self", __VA_ARGS__)
 #define IN_PLACE(...) ROW("method, `f_`, `f_out`", "self", __VA_ARGS__)
+#define UPDATE(...) IN_PLACE(__VA_ARGS__)
 #define PAIR(...) ROW("method, `f_out`", "self", __VA_ARGS__)
 #define FREE(...) ROW("", "", __VA_ARGS__)
 #define FREE_OUT(...) ROW("`f_out`", "", __VA_ARGS__)
