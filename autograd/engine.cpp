@@ -1,6 +1,7 @@
 // The entries to the backward pass; graph_task.cpp runs it.
 #include "gradus/autograd/engine.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "gradus/autograd/functions.h"
@@ -64,9 +65,14 @@ void backward(const TensorList& tensors, const TensorList& grad_tensors,
   auto captures = captures_of("backward", inputs);
   run("backward", tensors, grad_tensors, retain_graph, create_graph, &captures, true);
   const AutoGradMode mode(create_graph);
-  for (size_t i = 0; i < inputs.size(); ++i)  // leaves have accumulated by themselves
-    if (!inputs[i].is_leaf() && captures[i].grad.defined())
-      accumulate_grad(inputs[i], std::exchange(captures[i].grad, Tensor()));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor grad = std::exchange(captures[i].grad, Tensor());
+    const auto earlier = inputs.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool repeated =
+        std::any_of(inputs.begin(), earlier, [&](const Tensor& x) { return x.is_same(inputs[i]); });
+    // Leaves have accumulated by themselves.
+    if (!inputs[i].is_leaf() && grad.defined() && !repeated) accumulate_grad(inputs[i], grad);
+  }
 }
 
 void clear_grad(const Tensor& x, bool set_to_none) {

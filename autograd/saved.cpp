@@ -42,9 +42,9 @@ Saved::Saved(const Tensor& tensor, std::optional<uint32_t> output_nr) : output_n
                "an inference tensor cannot be saved for backward; clone() it outside of "
                "InferenceMode and compute with the clone");
   if (current_store) [[unlikely]] {
-    ticket_ =
-        std::make_shared<Ticket>(current_store->shared_from_this(), current_store->put(tensor),
-                                 output_nr ? Edge{} : gradient_edge(tensor));
+    ticket_ = std::make_shared<Ticket>(Ticket{current_store->shared_from_this(),
+                                              current_store->put(tensor),
+                                              output_nr ? Edge{} : gradient_edge(tensor)});
     return;
   }
   tensor_ = output_nr ? raw::alias(tensor) : tensor;

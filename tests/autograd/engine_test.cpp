@@ -95,6 +95,50 @@ TEST(Engine, BackwardOfSelectedInputsLeavesOthersAlone) {
   expect_values(w.grad(), {2});
 }
 
+TEST(Engine, BackwardOfSelectedInputsTakesTensorsThatAreNoLeaves) {
+  const Tensor x = tensor({2.0}, requires_grad());
+  const Tensor h = x * 3, y = (h * h).sum();
+  y.backward({}, /*retain_graph=*/true, false, TensorList{h, h});
+  expect_values(h.grad(), {12});
+  EXPECT_FALSE(x.grad().defined());
+  y.backward({}, std::nullopt, false, TensorList{x, h});
+  expect_values(h.grad(), {24});
+  expect_values(x.grad(), {36});
+  expect_error<Error>([&] { y.backward({}, true, false, TensorList{}); },
+                      "inputs is an empty list");
+  expect_error<Error>([&] { y.backward({}, true, false, TensorList{ones({1})}); },
+                      "One of the differentiated Tensors does not require grad");
+}
+
+TEST(Engine, ANodeIsToldWhichGradientsAreNeeded) {
+  struct Product : autograd::Function<Product> {
+    static Tensor forward(autograd::AutogradContext* ctx, const Tensor& a, const Tensor& b) {
+      ctx->save_for_backward({a, b});
+      return a * b;
+    }
+    static TensorList backward(autograd::AutogradContext* ctx, TensorList grads) {
+      EXPECT_TRUE(ctx->needs_input_grad(0));
+      EXPECT_FALSE(ctx->needs_input_grad(1));
+      return {grads[0] * ctx->get_saved_variables()[1], Tensor()};
+    }
+  };
+  const Tensor a = tensor({2.0}, requires_grad()), b = tensor({3.0}, requires_grad());
+  expect_values(autograd::grad({Product::apply(a, b * 1).sum()}, {a})[0], {3});
+}
+
+TEST(Engine, ReportsGradientsThatDoNotMatchTheirTensors) {
+  const Tensor x = ones({2}, requires_grad());
+  const Tensor y = x * 2;
+  expect_error<ValueError>(
+      [&] {
+        autograd::backward({y.sum(), y.sum()}, {ones({})});
+      },
+      "got 2 tensors and 1 gradients");
+  expect_error<ValueError>([&] { autograd::grad({y.sum()}, {}); }, "requires non-empty inputs");
+  expect_error<Error>([&] { autograd::grad({y.sum()}, {ones({1})}); }, "does not require grad");
+  EXPECT_FALSE(x.grad().defined());
+}
+
 TEST(Engine, SeveralRootsAddUp) {
   const Tensor x = tensor({2.0}, requires_grad());
   const Tensor y = x * x;
