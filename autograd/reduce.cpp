@@ -112,6 +112,8 @@ TensorPair max(const Tensor& self, int64_t dim, bool keepdim) {
 TensorPair min(const Tensor& self, int64_t dim, bool keepdim) {
   return extreme("min", "MinBackward0", false, self, dim, keepdim);
 }
+Tensor max(const Tensor& self, const Tensor& other) { return maximum(self, other); }
+Tensor min(const Tensor& self, const Tensor& other) { return minimum(self, other); }
 Tensor argmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   return arg_extreme("argmax", true, self, dim, keepdim);
 }

@@ -93,7 +93,8 @@ inline ::testing::AssertionResult same(const Tensor& got, const Tensor& expected
                       : got.dtype() == kBFloat16 ? 0x1p-7 / 16
                       : got.dtype() == kFloat    ? 0x1p-23
                                                  : 0x1p-52;
-  const Tensor a = got.detach().to(kCPU, kDouble).contiguous(), b = expected.to(kDouble);
+  const Tensor a = got.detach().to(kCPU, kDouble).contiguous(),
+               b = expected.detach().to(kCPU, kDouble).contiguous();
   for (int64_t i = 0; i < a.numel(); ++i) {
     const double x = a.data_ptr<double>()[i], y = b.data_ptr<double>()[i];
     const bool equal = x == y ? slack > 0 || std::signbit(x) == std::signbit(y)

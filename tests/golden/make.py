@@ -409,4 +409,5 @@ def main():
         out.close()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+#include "tests/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+const Registered family{{
+    "index",
+    {
+#include "tests/ops/samples/index.def"
+    },
+#include "tests/ops/samples/index.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test
