@@ -4,6 +4,7 @@
 #include "gradus/autograd/inplace.h"
 #include "gradus/autograd/record.h"
 #include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
@@ -14,7 +15,9 @@ using scalar::kUsesX, scalar::kUsesY, scalar::kUsesZ;
 
 // grad times a derivative, which is a tensor or, for some rows, a number.
 Tensor times(const Tensor& grad, const Tensor& slope) { return grad * slope; }
-Tensor times(const Tensor& grad, double slope) { return slope == 1 ? grad : grad * slope; }
+Tensor times(const Tensor& grad, double slope) {
+  return slope == 1 ? grad : slope == 0 ? zeros_like(grad) : grad * slope;
+}
 
 template <UnaryOp op>
 Tensor unary(const char* node_name, const Tensor& x) {
@@ -122,19 +125,34 @@ std::string node_name(std::string_view op, Form form = Form::tensors) {
         [](const Tensor& self) { return gradus::name(self); });                               \
   }
 
-#define BINARY(name, ...)                                                               \
-  Tensor name(const Tensor& self, const Tensor& other) {                                \
-    static const std::string node = node_name(#name);                                   \
-    return binary<BinaryOp::name>(node.c_str(), self, other);                           \
-  }                                                                                     \
-  Tensor name(const Tensor& self, const Scalar& other) {                                \
-    static const std::string node = node_name(#name, Form::number_right);               \
-    return binary<BinaryOp::name>(node.c_str(), self, other);                           \
-  }                                                                                     \
-  Tensor name(const Scalar& self, const Tensor& other) {                                \
-    static const std::string node = node_name(#name, Form::number_left);                \
-    return binary<BinaryOp::name>(node.c_str(), self, other);                           \
-  }                                                                                     \
+#define BINARY(name, ...)                                                 \
+  Tensor name(const Tensor& self, const Tensor& other) {                  \
+    static const std::string node = node_name(#name);                     \
+    return binary<BinaryOp::name>(node.c_str(), self, other);             \
+  }                                                                       \
+  Tensor name(const Tensor& self, const Scalar& other) {                  \
+    static const std::string node = node_name(#name, Form::number_right); \
+    return binary<BinaryOp::name>(node.c_str(), self, other);             \
+  }                                                                       \
+  Tensor name(const Scalar& self, const Tensor& other) {                  \
+    static const std::string node = node_name(#name, Form::number_left);  \
+    return binary<BinaryOp::name>(node.c_str(), self, other);             \
+  }                                                                       \
+  GRADUS_METHODS(name)
+
+#define INTEGER(name, ...)                               \
+  Tensor name(const Tensor& self, const Tensor& other) { \
+    return raw::zip(BinaryOp::name, self, other);        \
+  }                                                      \
+  Tensor name(const Tensor& self, const Scalar& other) { \
+    return raw::zip(BinaryOp::name, self, other);        \
+  }                                                      \
+  Tensor name(const Scalar& self, const Tensor& other) { \
+    return raw::zip(BinaryOp::name, self, other);        \
+  }                                                      \
+  GRADUS_METHODS(name)
+
+#define GRADUS_METHODS(name)                                                            \
   Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \
   Tensor Tensor::name(const Scalar& other) const { return gradus::name(*this, other); } \
   Tensor& Tensor::name##_(const Tensor& other) {                                        \
@@ -160,7 +178,12 @@ std::string node_name(std::string_view op, Form form = Form::tensors) {
   Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \
   Tensor Tensor::name(const Scalar& other) const { return gradus::name(*this, other); }
 
+#define PREDICATE(name, ...)                                                \
+  Tensor name(const Tensor& self) { return raw::map(UnaryOp::name, self); } \
+  Tensor Tensor::name() const { return gradus::name(*this); }
+
 #include "gradus/tensor/elementwise.def"
+#undef GRADUS_METHODS
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return self + other * alpha;

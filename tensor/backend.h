@@ -65,9 +65,11 @@ class Backend {
   virtual void random(Distribution kind, double a, double b, PhiloxState state,
                       const Tensor& out) = 0;
 
-  // x and out: same shape and dtype (Float, Double; Long too where the row says `same`).
+  // x and out: same shape and dtype (Float, Double, Long: those that the row is computed in), but
+  // out is Bool for predicates.
   virtual void map(UnaryOp op, const Tensor& x, const Tensor& out) = 0;
-  // out = grad * slope(x, y); of x and y those that the slope does not use may be undefined.
+  // out = grad * slope(x, y), for rows that have a slope; of x and y those that the slope does not
+  // use may be undefined.
   virtual void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                         const Tensor& out) = 0;
   // Operands broadcast to out's shape already and are of one dtype (Long, Float, Double), which is

@@ -191,11 +191,14 @@ class Tensor {
   Tensor name(const Scalar& other) const; \
   Tensor& name##_(const Tensor& other);   \
   Tensor& name##_(const Scalar& other);
+#define INTEGER(name, ...) BINARY(name)
 #define COMPARISON(name, ...)             \
   Tensor name(const Tensor& other) const; \
   Tensor name(const Scalar& other) const;
+#define PREDICATE(name, ...) Tensor name() const;
 #include "gradus/tensor/elementwise.def"
   Tensor operator-() const { return neg(); }
+  Tensor operator~() const { return bitwise_not(); }
   Tensor& operator+=(const Tensor& other) { return add_(other); }
   Tensor& operator-=(const Tensor& other) { return sub_(other); }
   Tensor& operator*=(const Tensor& other) { return mul_(other); }
@@ -204,6 +207,9 @@ class Tensor {
   Tensor& operator-=(const Scalar& other) { return sub_(other); }
   Tensor& operator*=(const Scalar& other) { return mul_(other); }
   Tensor& operator/=(const Scalar& other) { return div_(other); }
+  Tensor& operator&=(const Tensor& other) { return bitwise_and_(other); }
+  Tensor& operator|=(const Tensor& other) { return bitwise_or_(other); }
+  Tensor& operator^=(const Tensor& other) { return bitwise_xor_(other); }
 
   // --- Everything else: the rows of functions.def
 #define METHOD(result, name, params, args, ...) \

@@ -16,7 +16,7 @@ const UnaryRow kRows[] = {
 #define UNARY(name, ...)                                                 \
   {UnaryOp::name,                                                        \
    {scalar::Unary<UnaryOp::name>::lo, scalar::Unary<UnaryOp::name>::hi}, \
-   scalar::Unary<UnaryOp::name>::ints == scalar::Ints::same,             \
+   scalar::Unary<UnaryOp::name>::integers,                               \
    scalar::slope_uses<UnaryOp::name>},
 #include "gradus/tensor/elementwise.def"
 };
