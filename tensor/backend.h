@@ -7,6 +7,8 @@
 // where it is that operand exactly. Work on a GPU is queued on the current stream.
 #pragma once
 
+#include <functional>
+
 #include "gradus/tensor/index_rule.h"
 #include "gradus/tensor/ops.h"
 #include "gradus/tensor/tensor.h"
@@ -112,5 +114,7 @@ inline Backend& backend(const Tensor& tensor) { return backend(tensor.device().t
 // Defined in cpu/ and cuda/; cuda/stub.cpp answers for builds without CUDA.
 Backend& cpu_backend();
 Backend& cuda_backend();
+// What another thread calls to work where this one does: on its current device and streams.
+std::function<void()> cuda_thread_state();
 
 }  // namespace gradus

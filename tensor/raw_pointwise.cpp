@@ -119,6 +119,13 @@ void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& ty
   run(operand(x, tensors[0]), operand(y, tensors[1]));
 }
 
+// o, or its one number where it is a tensor of the CPU without dimensions beside one of a GPU.
+Operand beside(const Operand& o, const Operand& other) {
+  const bool number = !o.is_number() && !other.is_number() && o.tensor->dim() == 0 &&
+                      o.tensor->is_cpu() && !other.tensor->is_cpu();
+  return number ? Operand(item(*o.tensor)) : o;
+}
+
 void check_devices(BinaryOp op, const Operand& x, const Operand& y) {
   if (!x.is_number() && !y.is_number())
     check_same_device(name_of(op), *x.tensor, "self", *y.tensor, "other");
@@ -166,9 +173,10 @@ Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y
   return to(out, grad.dtype());
 }
 
-Tensor zip(BinaryOp op, const Operand& x, const Operand& y) {
+Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
+  const ZipTypes types = zip_types(op, self, other);
+  const Operand x = beside(self, other), y = beside(other, self);
   check_devices(op, x, y);
-  const ZipTypes types = zip_types(op, x, y);
   const ScalarType dtype = facts(op).gives_bool ? kBool : types.compute;
   const Tensor& one = x.is_number() ? *y.tensor : *x.tensor;
   Tensor out;
@@ -194,9 +202,10 @@ void map_(UnaryOp op, const Tensor& x) {
   copy_(x, map(op, x));
 }
 
-void zip_(BinaryOp op, const Tensor& x, const Operand& y) {
+void zip_(BinaryOp op, const Tensor& x, const Operand& given) {
+  const ZipTypes types = zip_types(op, x, given);
+  const Operand y = beside(given, x);
   check_devices(op, x, y);
-  const ZipTypes types = zip_types(op, x, y);
   check<TypeError>(kind_of(types.result) <= kind_of(x.dtype()), name_of(op),
                    "_: the result of dtype ", types.result, " cannot be stored in a tensor of ",
                    x.dtype(), "; use the form that returns a new tensor");

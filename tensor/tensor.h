@@ -5,6 +5,7 @@
 // the same operations without a graph.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -51,11 +52,17 @@ struct AutogradMetaBase {
   virtual ~AutogradMetaBase() = default;
 };
 
+// How a view was made, where that forbids a recorded change of it in place.
+enum class ViewOrigin : uint8_t { recorded, no_grad, inference, multi_output, custom_function };
+
 // What a handle points to.
 struct TensorImpl {
   StoragePtr storage;
   ScalarType dtype;
   bool contiguous;
+  bool inference;                         // made in InferenceMode
+  ViewOrigin origin;                      // of a view
+  std::atomic<uint32_t> history_version;  // of the storage, when a view's history was made
   int64_t numel;
   int64_t offset;  // of element 0, in elements from the start of the storage
   Dims sizes;
@@ -123,6 +130,7 @@ class Tensor {
   }
 
   // --- Autograd
+  // A view requires grad where its base does.
   bool requires_grad() const;
   // Errors: TypeError for an integer dtype; Error where a non-leaf is told false.
   Tensor& requires_grad_(bool requires_grad = true);
@@ -131,24 +139,48 @@ class Tensor {
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
   bool is_leaf() const;
+  // What computed this tensor; null for a leaf. That of a view follows changes of its base in
+  // place. Errors: Error where such a change concerns a view that does not allow it.
   const std::shared_ptr<Node>& grad_fn() const;
   uint32_t output_nr() const;
-  uint32_t _version() const { return impl().storage->version(); }
-  // Keeps the gradient of a non-leaf.
+  // Counts the changes in place. Errors: Error for an inference tensor, which does not count them.
+  uint32_t _version() const;
+  bool is_inference() const { return impl().inference; }
+  // The tensor that this one is a view of. Errors: Error where it is none.
+  Tensor _base() const;
+  // Keeps the gradient of a non-leaf in grad().
   void retain_grad() const;
-  // Calls hook with the gradient of this tensor when it is ready; a defined result replaces it.
-  // Returns a handle for remove_hook.
-  unsigned register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  bool retains_grad() const;
+  // Calls hook(Tensor) with the gradient of this tensor when it is ready. A hook returns nothing,
+  // or a Tensor that, where defined, replaces the gradient and has its shape, dtype and device.
+  // Hooks run in the order of their registration, before retain_grad() keeps the gradient. Returns
+  // a handle for remove_hook. Errors: Error where the tensor does not require grad.
+  template <class Hook>
+  unsigned register_hook(Hook&& hook) const {
+    if constexpr (std::is_void_v<std::invoke_result_t<Hook&, Tensor>>)
+      return add_hook([call = std::forward<Hook>(hook)](const Tensor& grad) mutable {
+        call(grad);
+        return Tensor();
+      });
+    else
+      return add_hook(std::forward<Hook>(hook));
+  }
   void remove_hook(unsigned handle) const;
-  // Accumulates d(this)/d(leaf) into the leaves' grad(). `gradient` is required where numel() != 1.
+  // Accumulates d(this)/d(leaf) into the leaves' grad(), or into that of `inputs` alone where they
+  // are given. `gradient` is required where numel() != 1.
   // Complexity: one visit of each recorded node. Errors: Error where nothing requires grad, or the
   // graph has been freed by an earlier backward.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
-                bool create_graph = false) const;
-  // The same memory, outside the graph. data() counts as detach() does.
+                bool create_graph = false,
+                const std::optional<TensorList>& inputs = std::nullopt) const;
+  // The same memory, outside the graph. data() and variable_data() count as detach() does.
   Tensor detach() const;
   Tensor& detach_();
   Tensor data() const { return detach(); }
+  Tensor variable_data() const { return detach(); }
+  // Shows new_data's memory from here on; keeps what autograd knows of this tensor.
+  // Errors: TypeError where this tensor requires grad and new_data is not of a floating type.
+  void set_data(const Tensor& new_data) const;
 
   // --- Pointwise: the rows of elementwise.def
 #define UNARY(name, ...) \
@@ -221,7 +253,7 @@ class Tensor {
   // own; elements beyond the old ones are uninitialised. Errors: Error where self requires grad.
   Tensor& resize_(IntArrayRef size);
   Tensor& resize_as_(const Tensor& other) { return resize_(other.sizes()); }
-  Tensor& zero_() { return fill_(0); }
+  Tensor& zero_();
   Tensor& uniform_(double from = 0, double to = 1);
   Tensor& normal_(double mean = 0, double std = 1);
 
@@ -234,6 +266,7 @@ class Tensor {
   const std::shared_ptr<TensorImpl>& impl_ptr() const { return impl_; }
 
  private:
+  unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;
   [[noreturn]] static void undefined();
   std::shared_ptr<TensorImpl> impl_;
 };

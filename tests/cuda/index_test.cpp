@@ -69,7 +69,7 @@ TEST_F(CudaIndex, WhereInEveryLayout) {
 }
 
 TEST_F(CudaIndex, ListsOfTensors) {
-  const Layout layout{"gaps", {kSize, 3, kSize, 4}, {500, 121, 17, 2}, 7};
+  const Layout layout{"gaps", {kSize, 3, kSize, 4}, {700, 200, 17, 2}, 7};
   const Pair x = random_pair(kFloat, layout);
   const Range range{-static_cast<double>(kSize), kSize - 1.0};
   const Pair first = random_pair(kLong, contiguous_layout("", {70, 1}), range);
@@ -119,7 +119,7 @@ TEST_F(CudaIndex, AnIndexOutOfRangeIsAnError) {
   const Pair first = random_pair(kLong, contiguous_layout("", {9}), {0, 499});
   const Pair second = random_pair(kLong, contiguous_layout("", {9}), {-30, -kSize - 1.0});
   EXPECT_CONTAINS(message_of<IndexError>([&] {
-                    const Tensor list[] = {first.gpu, second.gpu};
+                    const TensorList list{first.gpu, second.gpu};
                     raw::index("index", x.gpu, raw::index_list("index", x.gpu, list));
                     cuda::synchronize();
                   }),

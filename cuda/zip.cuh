@@ -1,12 +1,13 @@
-#include "gradus/cuda/kernels/zip.cuh"
+// The definition of zip_of.
+#pragma once
 
-#include "gradus/cuda/backend.h"
 #include "gradus/cuda/elementwise.cuh"
+#include "gradus/cuda/kernels/zip.cuh"
+#include "gradus/cuda/zip.h"
 #include "gradus/tensor/dispatch.h"
 
 namespace gradus::cuda {
 
-namespace {
 template <BinaryOp op, class T>
 void zip_tensors(const Operand& x, const Operand& y, const Tensor& out) {
   using Out = std::conditional_t<scalar::Binary<op>::gives_bool, bool, T>;
@@ -18,13 +19,12 @@ void zip_tensors(const Operand& x, const Operand& y, const Tensor& out) {
     elementwise<Out, T>(Zip<op>{}, out, *x.tensor, *y.tensor);
 }
 
-}  // namespace
-
-void CudaBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
-  const ScalarType dtype = (x.is_number() ? y : x).tensor->dtype();
+template <class T>
+void zip_of(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
   visit_op(op, [&](auto row) {
-    visit_computed<scalar::Binary<row.value>>(
-        dtype, [&]<class T>(TypeTag<T>) { zip_tensors<row.value, T>(x, y, out); });
+    visit_computed<scalar::Binary<row.value>>(dtype_of<T>, [&]<class U>(TypeTag<U>) {
+      if constexpr (std::is_same_v<U, T>) zip_tensors<row.value, T>(x, y, out);
+    });
   });
 }
 
