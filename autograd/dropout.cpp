@@ -51,11 +51,11 @@ Tensor apply(const Kind& kind, const Tensor& x, double p, bool train) {
   return noise->shift.defined() ? y + noise->shift : y;
 }
 
-Tensor& apply_(const Kind& kind, Tensor& x, double p, bool train) {
+Tensor& apply_(const Kind& kind, const Tensor& x, double p, bool train) {
   const auto noise = draw(kind, x, p, train);
-  if (!noise) return x;
+  if (!noise) return x.handle();
   x.mul_(noise->factor);
-  return noise->shift.defined() ? x.add_(noise->shift) : x;
+  return noise->shift.defined() ? x.add_(noise->shift) : x.handle();
 }
 
 }  // namespace
@@ -71,10 +71,14 @@ Tensor feature_alpha_dropout(const Tensor& self, double p, bool train) {
   return apply(kFeatureAlpha, self, p, train);
 }
 
-Tensor& Tensor::dropout_(double p, bool train) { return apply_(kDropout, *this, p, train); }
-Tensor& Tensor::feature_dropout_(double p, bool train) { return apply_(kFeature, *this, p, train); }
-Tensor& Tensor::alpha_dropout_(double p, bool train) { return apply_(kAlpha, *this, p, train); }
-Tensor& Tensor::feature_alpha_dropout_(double p, bool train) {
+Tensor& Tensor::dropout_(double p, bool train) const { return apply_(kDropout, *this, p, train); }
+Tensor& Tensor::feature_dropout_(double p, bool train) const {
+  return apply_(kFeature, *this, p, train);
+}
+Tensor& Tensor::alpha_dropout_(double p, bool train) const {
+  return apply_(kAlpha, *this, p, train);
+}
+Tensor& Tensor::feature_alpha_dropout_(double p, bool train) const {
   return apply_(kFeatureAlpha, *this, p, train);
 }
 

@@ -119,7 +119,7 @@ void adopt(const Tensor& x, const Tensor& result) {
   if (x.retains_grad()) x.grad_fn();  // moves what keeps the gradient to the changed view
 }
 
-Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) {
+Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
   const bool records = recording(*this, src) && is_floating_point();
   check_in_place("copy", *this, records);
   broadcast_strides("copy_", src.sizes(), src.strides(), sizes());
@@ -129,25 +129,27 @@ Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) {
     record_overwrite("torch::autograd::CopyBackwards", *this,
                      src.is_floating_point() ? src : Tensor());
   impl().storage->bump_version();
-  return *this;
+  return handle();
 }
 
 namespace {
-Tensor& fill(const char* op, const char* node, Tensor& x, const Scalar& value) {
+Tensor& fill(const char* op, const char* node, const Tensor& x, const Scalar& value) {
   const bool records = recording(x);
   check_in_place(op, x, records);
   raw::fill_(x, value);
   if (records) record_overwrite(node, x, {});
   x.impl().storage->bump_version();
-  return x;
+  return x.handle();
 }
 }  // namespace
 
-Tensor& Tensor::fill_(const Scalar& value) { return fill("fill", "FillBackward0", *this, value); }
-Tensor& Tensor::zero_() { return fill("zero", "ZeroBackward0", *this, 0); }
+Tensor& Tensor::fill_(const Scalar& value) const {
+  return fill("fill", "FillBackward0", *this, value);
+}
+Tensor& Tensor::zero_() const { return fill("zero", "ZeroBackward0", *this, 0); }
 
-Tensor& Tensor::resize_(IntArrayRef size) {
-  if (sizes() == size) return *this;
+Tensor& Tensor::resize_(IntArrayRef size) const {
+  if (sizes() == size) return handle();
   check<Error>(!requires_grad(), "resize_: the tensor requires grad; resize a detach()ed one");
   const int64_t numel = checked_numel("resize_", size);
   const size_t needed =
@@ -164,11 +166,11 @@ Tensor& Tensor::resize_(IntArrayRef size) {
   impl().strides = contiguous_strides(size);
   impl().numel = numel;
   impl().contiguous = true;
-  return *this;
+  return handle();
 }
 
 namespace {
-Tensor& random_(const char* op, const char* node, Tensor& x, Distribution kind, double a,
+Tensor& random_(const char* op, const char* node, const Tensor& x, Distribution kind, double a,
                 double b) {
   check<TypeError>(x.is_floating_point(), op, "_: dtype ", x.dtype(),
                    " is not a floating point type");
@@ -181,16 +183,16 @@ Tensor& random_(const char* op, const char* node, Tensor& x, Distribution kind, 
   }
   if (records) record_overwrite(node, x, {});
   x.impl().storage->bump_version();
-  return x;
+  return x.handle();
 }
 }  // namespace
 
-Tensor& Tensor::uniform_(double from, double to) {
+Tensor& Tensor::uniform_(double from, double to) const {
   check(from <= to, "uniform_: from = ", from, " exceeds to = ", to);
   return random_("uniform", "UniformBackward0", *this, Distribution::uniform, from, to);
 }
 
-Tensor& Tensor::normal_(double mean, double std) {
+Tensor& Tensor::normal_(double mean, double std) const {
   check(std >= 0, "normal_: std = ", std, " is negative");
   return random_("normal", "NormalBackward0", *this, Distribution::normal, mean, std);
 }

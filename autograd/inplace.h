@@ -27,7 +27,9 @@ Tensor old_value(const Tensor& x);
 // direct(x) changes x; recorded(old) computes the new value from a copy of the old one, and is used
 // where the graph must know.
 template <class Direct, class Recorded>
-Tensor& in_place(const char* op, Tensor& x, bool records, Direct direct, Recorded recorded) {
+Tensor& in_place(const char* op, const Tensor& self, bool records, Direct direct,
+                 Recorded recorded) {
+  Tensor& x = self.handle();
   check_in_place(op, x, records);
   if (records) {
     adopt(x, recorded(old_value(x)));

@@ -70,7 +70,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
   return masked_fill(self, mask, full({}, value, self.options()));
 }
-Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) {
+Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
   const Tensor number = filling(*this, mask, value);
   const Dims sizes = broadcast_shapes("masked_fill_", this->sizes(), mask.sizes());
   check(IntArrayRef(sizes) == this->sizes(), "masked_fill_: mask of shape ", mask.sizes(),
@@ -80,7 +80,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) {
       [&](Tensor& x) { raw::masked_fill_(x, mask, number); },
       [&](const Tensor& x) { return x.masked_fill(mask, number); });
 }
-Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) {
+Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
   return masked_fill_(mask, full({}, value, options()));
 }
 

@@ -44,7 +44,7 @@ class TensorIndex;  // tensor/indexing.h
 namespace detail {
 // Gives self the value and the history of f(self); `args` are what else f reads.
 template <class F, class... Args>
-Tensor& update(const char* op, Tensor& self, F f, const Args&... args);
+Tensor& update(const char* op, const Tensor& self, F f, const Args&... args);
 }  // namespace detail
 
 // What autograd knows of a tensor; autograd/meta.h defines the rest.
@@ -133,7 +133,7 @@ class Tensor {
   // A view requires grad where its base does.
   bool requires_grad() const;
   // Errors: TypeError for an integer dtype; Error where a non-leaf is told false.
-  Tensor& requires_grad_(bool requires_grad = true);
+  Tensor& requires_grad_(bool requires_grad = true) const;
   const Tensor& set_requires_grad(bool requires_grad) const;
   // The gradient, undefined until backward() has put one here.
   const Tensor& grad() const;
@@ -175,7 +175,7 @@ class Tensor {
                 const std::optional<TensorList>& inputs = std::nullopt) const;
   // The same memory, outside the graph. data() and variable_data() count as detach() does.
   Tensor detach() const;
-  Tensor& detach_();
+  Tensor& detach_() const;
   Tensor data() const { return detach(); }
   Tensor variable_data() const { return detach(); }
   // Shows new_data's memory from here on; keeps what autograd knows of this tensor.
@@ -185,12 +185,12 @@ class Tensor {
   // --- Pointwise: the rows of elementwise.def
 #define UNARY(name, ...) \
   Tensor name() const;   \
-  Tensor& name##_();
-#define BINARY(name, ...)                 \
-  Tensor name(const Tensor& other) const; \
-  Tensor name(const Scalar& other) const; \
-  Tensor& name##_(const Tensor& other);   \
-  Tensor& name##_(const Scalar& other);
+  Tensor& name##_() const;
+#define BINARY(name, ...)                     \
+  Tensor name(const Tensor& other) const;     \
+  Tensor name(const Scalar& other) const;     \
+  Tensor& name##_(const Tensor& other) const; \
+  Tensor& name##_(const Scalar& other) const;
 #define INTEGER(name, ...) BINARY(name)
 #define COMPARISON(name, ...) BINARY(name)
 #define PREDICATE(name, ...) Tensor name() const;
@@ -216,7 +216,7 @@ class Tensor {
 #define PAIR(...) METHOD(__VA_ARGS__)
 #define IN_PLACE(result, name, params, args, ...)           \
   METHOD(result, name, params, args)                        \
-  Tensor& name##_ params {                                  \
+  Tensor& name##_ params const {                            \
     const auto f = [&](const Tensor& self) -> Tensor {      \
       return gradus::name(self GRADUS_AND args);            \
     };                                                      \
@@ -224,7 +224,7 @@ class Tensor {
   }
 #define UPDATE(result, name, params, args, ...) \
   METHOD(result, name, params, args)            \
-  Tensor& name##_ params;
+  Tensor& name##_ params const;
 #include "gradus/tensor/functions.def"
   // self where condition, else other: self is the second operand of the free function.
   Tensor where(const Tensor& condition, const Tensor& other) const;
@@ -247,15 +247,15 @@ class Tensor {
   Tensor cpu() const { return to(kCPU); }
   Tensor cuda() const { return to(kCUDA); }
   Tensor type_as(const Tensor& other) const { return to(other.device(), other.dtype()); }
-  Tensor& copy_(const Tensor& src, bool non_blocking = false);
-  Tensor& fill_(const Scalar& value);
+  Tensor& copy_(const Tensor& src, bool non_blocking = false) const;
+  Tensor& fill_(const Scalar& value) const;
   // Another shape, row-major: in the same memory where that suffices, otherwise in memory of its
   // own; elements beyond the old ones are uninitialised. Errors: Error where self requires grad.
-  Tensor& resize_(IntArrayRef size);
-  Tensor& resize_as_(const Tensor& other) { return resize_(other.sizes()); }
-  Tensor& zero_();
-  Tensor& uniform_(double from = 0, double to = 1);
-  Tensor& normal_(double mean = 0, double std = 1);
+  Tensor& resize_(IntArrayRef size) const;
+  Tensor& resize_as_(const Tensor& other) const { return resize_(other.sizes()); }
+  Tensor& zero_() const;
+  Tensor& uniform_(double from = 0, double to = 1) const;
+  Tensor& normal_(double mean = 0, double std = 1) const;
 
   // For the library itself. REQUIRES: defined(), else Error.
   TensorImpl& impl() const {
@@ -264,6 +264,9 @@ class Tensor {
     return *impl_;
   }
   const std::shared_ptr<TensorImpl>& impl_ptr() const { return impl_; }
+  // What operations in place return. They change what a handle points to, never the handle, and so
+  // are const, as in libtorch.
+  Tensor& handle() const { return const_cast<Tensor&>(*this); }
 
  private:
   unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;
@@ -275,7 +278,7 @@ namespace detail {
 // Whether f(self) is to be recorded. Errors: where self may not be changed in place.
 bool begin_update(const char* op, const Tensor& self, bool others_require_grad);
 // Errors: where the result does not fit self.
-Tensor& finish_update(const char* op, Tensor& self, const Tensor& result, bool records);
+Tensor& finish_update(const char* op, const Tensor& self, const Tensor& result, bool records);
 
 template <class T>
 bool requires_grad(const T& x) {
@@ -287,7 +290,7 @@ bool requires_grad(const T& x) {
     return false;
 }
 template <class F, class... Args>
-Tensor& update(const char* op, Tensor& self, F f, const Args&... args) {
+Tensor& update(const char* op, const Tensor& self, F f, const Args&... args) {
   const bool records = begin_update(op, self, (... || requires_grad(args)));
   // A recorded f may keep what it read, so it reads a copy.
   return finish_update(op, self, f(records ? self.clone() : self), records);
