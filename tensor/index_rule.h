@@ -16,10 +16,10 @@ struct IndexRule {
   bool wraps = false;
 
   GRADUS_HD constexpr int64_t place(int64_t number) const {
-    return wraps && number < 0 ? number + size : number;
+    return number + (number < 0 && wraps ? size : 0);
   }
   GRADUS_HD constexpr bool allows(int64_t number) const {
-    return place(number) >= 0 && place(number) < size;
+    return static_cast<uint64_t>(place(number)) < static_cast<uint64_t>(size);  // 0 <= place too
   }
 };
 
