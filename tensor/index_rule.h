@@ -10,7 +10,7 @@ namespace gradus {
 
 // Along a dimension of `size`. A negative number counts from the end where `wraps`.
 struct IndexRule {
-  const char* op;  // is named in errors; outlives every kernel that may report one
+  const char* op;  // named in errors: text of the host that outlives every kernel that may report
   int64_t dim;     // as the caller of op counts dimensions
   int64_t size;
   bool wraps = false;
