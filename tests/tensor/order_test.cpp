@@ -219,7 +219,7 @@ TEST(RawScan, LinesOfEveryLength) {
 Tensor factors(IntArrayRef sizes, ScalarType dtype) {
   const Tensor out = random_layout(sizes, dtype);
   for (int64_t i = 0; i < out.numel(); ++i)
-    set(out, i, dtype == kLong ? 2 * pick(0, 1) - 1 : real(0.95, 1.05));
+    set(out, i, dtype != kLong ? real(0.95, 1.05) : pick(0, 1) ? 1 : -1);
   return out;
 }
 
