@@ -71,14 +71,14 @@ void replay_view(const Tensor& view) {
   impl.history_version.store(version, std::memory_order_release);
 }
 
-// Brings the history of a view up to date.
+// Brings the history of a view up to date. What a replay writes is read after this alone, as
+// another thread may replay at the same time.
 void refresh(const Tensor& x) {
   const TensorImpl& impl = x.impl();
   if (!impl.view_of ||
       impl.history_version.load(std::memory_order_acquire) == impl.storage->version())
     return;
-  const AutogradMeta* meta = meta_of(x);
-  if ((meta && meta->grad_fn) || base_requires_grad(impl)) replay_view(x);
+  if (base_requires_grad(impl)) replay_view(x);
 }
 
 }  // namespace
@@ -103,9 +103,9 @@ void set_history(const Tensor& x, std::shared_ptr<Node> node, uint32_t output_nr
 }
 
 bool Tensor::requires_grad() const {
+  if (is_view() && base_requires_grad(impl())) return true;
   const AutogradMeta* meta = meta_of(*this);
-  return (meta && (meta->requires_grad || meta->grad_fn)) ||
-         (is_view() && base_requires_grad(impl()));
+  return meta && (meta->requires_grad || meta->grad_fn);
 }
 
 const Tensor& Tensor::set_requires_grad(bool requires_grad) const {

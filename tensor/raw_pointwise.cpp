@@ -86,9 +86,10 @@ Scalar prepare(const Scalar& x, const ZipTypes& types) {
 // Integers have no quotient by 0. As in PyTorch that is an error on the CPU, and has some value on
 // a GPU, which would have to be waited for. Errors: ValueError.
 void check_divisor(BinaryOp op, const Operand& y, const ZipTypes& types, const Tensor& out) {
+  if (isFloatingType(types.common) || !out.is_cpu()) return;
   const bool divides = op == BinaryOp::floor_divide || op == BinaryOp::div_trunc ||
                        op == BinaryOp::remainder || op == BinaryOp::fmod;
-  if (!divides || isFloatingType(types.common) || !out.is_cpu()) return;
+  if (!divides) return;
   const bool zero =
       y.is_number() ? y.number.toLong() == 0
                     : item(reduce(ReduceOp::amax, zip(BinaryOp::eq, y, Scalar(0)), {})).toBool();

@@ -45,9 +45,9 @@ GRADUS_HD T inverse_erf(T x) {
   return std::copysign(y, x);
 }
 
-// The derivative of log_gamma: its asymptotic series (Abramowitz and Stegun, 6.3.18) from 10 on,
-// the recurrence (6.3.5) up to there, and reflection (6.3.7) below 0. Within 8 ulp of the larger of
-// |psi(x)|, 1 and, below 0, |pi / tan(pi x)|.
+// The derivative of log_gamma: its asymptotic series (Abramowitz and Stegun, 6.3.18) from where
+// it has all digits, the recurrence (6.3.5) up to there, and reflection (6.3.7) below 0. Within 8
+// ulp of the larger of |psi(x)|, 1 and, below 0, |pi / tan(pi x)|.
 template <class T>
 GRADUS_HD T digamma_of(T x) {
   if (x == 0) return std::copysign(greatest<T>(), -x);
@@ -59,7 +59,8 @@ GRADUS_HD T digamma_of(T x) {
     sum = -pi / std::tan(pi * from_pole);
     x = 1 - x;
   }
-  for (; x < 10; ++x) sum -= 1 / x;
+  constexpr T far = std::is_same_v<T, float> ? 4 : 10;
+  for (; x < far; ++x) sum -= 1 / x;
   const T z = 1 / (x * x);
   // B(2k) / 2k for k = 1 to 7, of alternating sign.
   const T series =
@@ -68,7 +69,7 @@ GRADUS_HD T digamma_of(T x) {
        z * (T(1. / 120) -
             z * (T(1. / 252) -
                  z * (T(1. / 240) - z * (T(1. / 132) - z * (T(691. / 32760) - z * T(1. / 12)))))));
-  return std::log(x) - 1 / (2 * x) - series + sum;
+  return std::log(x) + sum - (1 / (2 * x) + series);
 }
 
 // x to the power -n, n >= 0.
