@@ -3,7 +3,6 @@
 #include "gradus/autograd/as_strided.h"
 #include "gradus/autograd/record.h"
 #include "gradus/tensor/factories.h"
-#include "gradus/tensor/generator.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
@@ -167,34 +166,6 @@ Tensor& Tensor::resize_(IntArrayRef size) const {
   impl().numel = numel;
   impl().contiguous = true;
   return handle();
-}
-
-namespace {
-Tensor& random_(const char* op, const char* node, const Tensor& x, Distribution kind, double a,
-                double b) {
-  check<TypeError>(x.is_floating_point(), op, "_: dtype ", x.dtype(),
-                   " is not a floating point type");
-  const bool records = recording(x);
-  check_in_place(op, x, records);
-  if (x.numel() > 0) {
-    const Tensor block = x.is_contiguous() ? x : raw::empty_like(x);
-    backend(x).random(kind, a, b, default_generator(x.device()).take(x.numel()), block);
-    if (!x.is_contiguous()) raw::copy_(x, block);
-  }
-  if (records) record_overwrite(node, x, {});
-  x.impl().storage->bump_version();
-  return x.handle();
-}
-}  // namespace
-
-Tensor& Tensor::uniform_(double from, double to) const {
-  check(from <= to, "uniform_: from = ", from, " exceeds to = ", to);
-  return random_("uniform", "UniformBackward0", *this, Distribution::uniform, from, to);
-}
-
-Tensor& Tensor::normal_(double mean, double std) const {
-  check(std >= 0, "normal_: std = ", std, " is negative");
-  return random_("normal", "NormalBackward0", *this, Distribution::normal, mean, std);
 }
 
 }  // namespace gradus

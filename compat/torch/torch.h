@@ -9,10 +9,15 @@
 #include <map>
 #include <unordered_map>
 
+#include "gradus/compat/ATen/Context.h"
+#include "gradus/compat/c10/util/Exception.h"
+#include "gradus/compat/c10/util/Optional.h"
+#include "gradus/compat/c10/util/string_view.h"
 #include "gradus/gradus.h"
 
 namespace torch = gradus;
 namespace at = gradus;
 namespace c10 = gradus;
+namespace caffe2 = gradus;
 
 #define TORCH_MODULE(Name) GRADUS_MODULE(Name)
