@@ -76,7 +76,7 @@ template <class F>
 void record_lists(const char* name, ArrayRef<Tensor> outputs, ArrayRef<Tensor> inputs, F backward) {
   auto node = make_node<LambdaNode<F>>(name, std::move(backward));
   for (const Tensor& input : inputs) node->add_next_edge(gradient_edge(input));
-  for (const Tensor& output : outputs) set_history(output, node, node->add_input(output));
+  for (const Tensor& output : outputs) set_history(output, node, node->add_input_metadata(output));
 }
 
 }  // namespace gradus
