@@ -76,8 +76,8 @@ void check_view_origin(const Tensor& x, const char* changed) {
 
 void check_in_place(const char* op, const Tensor& x, bool records) {
   for (int64_t d = 0; d < x.dim(); ++d)
-    check(x.strides()[d] != 0 || x.sizes()[d] <= 1, op, "_: self has shape ", x.sizes(),
-          " and strides ", x.strides(),
+    check(x.strides()[d] != 0 || x.sizes()[d] <= 1 || x.numel() == 0, op, "_: self has shape ",
+          x.sizes(), " and strides ", x.strides(),
           ": several of its elements share memory, as expand() makes them; clone() it first");
   check<Error>(!x.is_inference() || thread_modes.inference, op,
                "_: Inplace update to inference tensor outside InferenceMode is not allowed; "

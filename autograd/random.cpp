@@ -164,8 +164,9 @@ Tensor& Tensor::random_(int64_t from, std::optional<int64_t> to,
   });
   const int64_t below = to.value_or(end);
   check(from < below, "random_: from = ", from, " is not below to = ", below);
-  check(below <= end && (from >= 0 || (is_signed() && from >= -end)), "random_: dtype ",
-        scalar_type(), " does not count from ", from, " to ", below - 1);
+  const int64_t least = is_signed() ? -end - (end == INT64_MAX) : 0;
+  check(below <= end && from >= least, "random_: dtype ", scalar_type(), " does not count from ",
+        from, " to ", below - 1);
   return drawn("random", "RandomBackward0", *this, [&](const Tensor& x) {
     raw::random_(x, Distribution::randint, from, below, generator);
   });

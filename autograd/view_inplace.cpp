@@ -10,13 +10,15 @@ Tensor& become(const char* op, Tensor& self, const Tensor& view) {
   check<Error>(!GradMode::is_enabled() || !self.requires_grad() || !self.is_leaf(), op,
                "_: a leaf Variable that requires grad is being used in an in-place operation; use ",
                op, "(), which returns a view");
+  Edge history = gradient_edge(view);  // as it is before the version changes
   TensorImpl& impl = self.impl();
   const TensorImpl& from = view.impl();
   impl.sizes = from.sizes;
   impl.strides = from.strides;
   impl.contiguous = from.contiguous;
   impl.storage->bump_version();
-  if (view.grad_fn()) set_history(self, view.grad_fn(), view.output_nr());
+  if (history.is_valid()) set_history(self, std::move(history.function), history.input_nr);
+  impl.history_version = impl.storage->version();
   return self;
 }
 }  // namespace

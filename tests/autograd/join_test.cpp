@@ -44,7 +44,7 @@ TEST(Split, PiecesWithoutGradientCountAsZero) {
 TEST(Cat, LeavesOutInputsThatNeedNoGradient) {
   const Tensor a = ones({2, 2}, requires_grad()), b = ones({1, 2}),
                none = zeros({0}, requires_grad());
-  cat({b, a, none, b}).mul(arange(10.0).view({5, 2})).sum().backward();
+  cat({b, a, none, b}).mul(arange(8.0).view({4, 2})).sum().backward();
   expect_values(a.grad(), {2, 3, 4, 5}, 0);
   EXPECT_FALSE(b.grad().defined());
   EXPECT_EQ(none.grad().sizes(), IntArrayRef({0}));

@@ -1,3 +1,4 @@
+#include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {
