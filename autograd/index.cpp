@@ -191,7 +191,7 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
     accumulate ? to.view.add_(fresh) : to.view.copy_(fresh);
     return handle();
   }
-  Tensor& part = to.view.is_same(*this) ? handle() : to.view;
+  const Tensor& part = to.view.is_same(*this) ? *this : to.view;
   if (fresh.dim() == 0 && !accumulate)
     if (const Tensor mask = only_mask(to); mask.defined()) {  // needs no count of its elements
       part.masked_fill_(mask, fresh);
