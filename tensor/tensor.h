@@ -24,6 +24,7 @@ class Tensor;
 using TensorList = std::vector<Tensor>;
 using TensorPair = std::tuple<Tensor, Tensor>;
 using TensorTie = std::tuple<Tensor&, Tensor&>;
+using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;
 class Node;
 
 // Arguments after others: nothing, or a comma and the list.
