@@ -11,6 +11,9 @@ namespace gradus::raw {
 // Errors: ValueError for a negative size or too many elements, OutOfMemoryError.
 Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device);
 inline Tensor empty_like(const Tensor& x) { return empty(x.sizes(), x.dtype(), x.device()); }
+// Of x's shape, with the dimensions in the order in which x has them in memory, so that both are
+// walked in one run; row-major where x repeats elements.
+Tensor empty_as(const Tensor& x, ScalarType dtype);
 // Row-major over foreign memory.
 Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype);
 
@@ -33,7 +36,7 @@ Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length);
 void copy_(const Tensor& dst, const Tensor& src, bool non_blocking = false);
 Tensor clone(const Tensor& x);                 // row-major
 Tensor contiguous(const Tensor& x);            // x itself where it is contiguous already
-Tensor to(const Tensor& x, ScalarType dtype);  // x itself where nothing changes
+Tensor to(const Tensor& x, ScalarType dtype);  // as empty_as; x itself where nothing changes
 Tensor to(const Tensor& x, Device device, bool non_blocking = false);
 void fill_(const Tensor& x, const Scalar& value);
 Scalar item(const Tensor& x);

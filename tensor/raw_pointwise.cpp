@@ -129,7 +129,7 @@ ScalarType result_type(const Operand& x, const Operand& y) {
 Tensor map(UnaryOp op, const Tensor& x) {
   const ScalarType dtype = map_dtype(op, x);
   const ScalarType compute = computed_type(dtype);
-  Tensor out = empty(x.sizes(), compute, x.device());
+  Tensor out = empty_as(x, compute);
   if (out.numel() > 0) backend(out).map(op, to(x, compute), out);
   return to(out, dtype);
 }
@@ -137,7 +137,7 @@ Tensor map(UnaryOp op, const Tensor& x) {
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y) {
   const ScalarType compute = computed_type(grad.dtype());
   const auto ready = [compute](const Tensor& t) { return t.defined() ? to(t, compute) : t; };
-  Tensor out = empty(grad.sizes(), compute, grad.device());
+  Tensor out = empty_as(grad, compute);
   if (out.numel() > 0) backend(out).map_grad(op, ready(grad), ready(x), ready(y), out);
   return to(out, grad.dtype());
 }
@@ -145,12 +145,18 @@ Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y
 Tensor zip(BinaryOp op, const Operand& x, const Operand& y) {
   check_devices(op, x, y);
   const ZipTypes types = zip_types(op, x, y);
+  const ScalarType dtype = compares(op) ? kBool : types.compute;
   const Tensor& one = x.is_number() ? *y.tensor : *x.tensor;
-  const bool same_shape = x.is_number() || y.is_number() || x.tensor->sizes() == y.tensor->sizes();
-  const Dims sizes = same_shape
-                         ? one.impl().sizes
-                         : broadcast_shapes(name_of(op), x.tensor->sizes(), y.tensor->sizes());
-  Tensor out = empty(sizes, compares(op) ? kBool : types.compute, one.device());
+  Tensor out;
+  if (x.is_number() || y.is_number() || x.tensor->sizes() == y.tensor->sizes()) {
+    out = empty_as(one, dtype);
+  } else {
+    const Dims sizes = broadcast_shapes(name_of(op), x.tensor->sizes(), y.tensor->sizes());
+    if (one.sizes() == sizes || y.tensor->sizes() == sizes)
+      out = empty_as(one.sizes() == sizes ? one : *y.tensor, dtype);
+    else
+      out = empty(sizes, dtype, one.device());
+  }
   run_zip(op, x, y, types, out);
   return to(out, types.result);
 }

@@ -44,6 +44,25 @@ Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device) {
               contiguous_strides(sizes), 0, numel, true);
 }
 
+Tensor empty_as(const Tensor& x, ScalarType dtype) {
+  Tensor out = empty(x.sizes(), dtype, x.device());
+  if (x.is_contiguous() || x.numel() == 0) return out;
+  // By insertion, since tensors have few dimensions: those of smaller stride come later.
+  int64_t order[kMaxDims];
+  for (int64_t i = 0; i < x.dim(); ++i) {
+    if (x.strides()[i] == 0 && x.sizes()[i] > 1) return out;
+    int64_t at = i;
+    for (; at > 0 && x.strides()[order[at - 1]] < x.strides()[i]; --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  TensorImpl& impl = out.impl();
+  int64_t stride = 1;
+  for (int64_t i = x.dim(); i-- > 0; stride *= impl.sizes[order[i]])
+    impl.strides[order[i]] = stride;
+  impl.contiguous = gradus::is_contiguous(impl.sizes, impl.strides);
+  return out;
+}
+
 Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype) {
   return make(std::move(storage), dtype, Dims(sizes.data(), sizes.size()),
               contiguous_strides(sizes), 0, checked_numel("from_blob", sizes), true);

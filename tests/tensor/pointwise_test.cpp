@@ -231,5 +231,19 @@ TEST(Devices, MixedOperandsAreNamed) {
   expect_error<Error>([] { ones({2}) + ones({2}, kCUDA); }, "add: self is on cpu, other on cuda:0");
 }
 
+TEST(Pointwise, ResultsLieInMemoryAsTheirOperands) {
+  const Tensor x = rand({4, 3, 2}), y = x.permute({2, 0, 1});
+  EXPECT_EQ((y + y).strides(), y.strides());
+  EXPECT_EQ(y.exp().strides(), y.strides());
+  EXPECT_EQ((2 * y).strides(), y.strides());
+  EXPECT_EQ((y + rand({1})).strides(), y.strides());
+  EXPECT_EQ(y.to(kDouble).strides(), y.strides());
+  EXPECT_EQ((y < y).strides(), y.strides());
+  // Gaps are closed, and what repeats is laid out anew.
+  EXPECT_EQ(rand({4, 6}).t().narrow(0, 0, 3).exp().strides(), IntArrayRef({1, 3}));
+  EXPECT_EQ(rand({4, 1}).expand({4, 5}).exp().strides(), IntArrayRef({5, 1}));
+  EXPECT_EQ((x + x).strides(), x.strides());
+}
+
 }  // namespace
 }  // namespace gradus
