@@ -78,6 +78,25 @@ class Backend {
   // along dim.
   virtual void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                           const Tensor& indices) = 0;
+
+  // x, out: one shape and dtype (Long, Float, Double; for logcumsumexp not Long), one dimension at
+  // least, some elements. Folds in double or, without overflow, modulo 2^64; in an order that
+  // depends on shapes and strides alone.
+  virtual void scan(ScanOp op, const Tensor& x, int64_t dim, const Tensor& out) = 0;
+  // Largest (or smallest) element so far along dim, and its last index; NaN counts as most extreme.
+  // x, values (Long, Float, Double) and indices (Long): one shape, as for scan.
+  virtual void arg_scan(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
+                        const Tensor& indices) = 0;
+  // The elements along dim in order, and where they were; of equal elements the first comes first.
+  // NaN is greater than every number. x, values (Long, Float, Double) and indices (Long): one
+  // shape, as for scan.
+  virtual void sort(const Tensor& x, int64_t dim, bool descending, const Tensor& values,
+                    const Tensor& indices) = 0;
+  // Where the elements are that are not 0, in row-major order: (dimensions of `shape`, found), of
+  // Long. Coordinates count within `shape`, which has as many elements as x. x: any dtype, some
+  // elements. Waits for the number of those found.
+  virtual Tensor nonzero(const Tensor& x, IntArrayRef shape) = 0;
+
   // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and
   // bias; out contiguous. dtypes: Float, Double, Long. K may be 0: then out is bias or zero.
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) = 0;

@@ -41,6 +41,16 @@ void visit_op(ReduceOp op, F&& f) {
   }
 }
 
+template <class F>
+void visit_op(ScanOp op, F&& f) {
+  switch (op) {
+#define SCAN(name, ...) \
+  case ScanOp::name:    \
+    return f(Constant<ScanOp::name>{});
+#include "gradus/tensor/scans.def"
+  }
+}
+
 // Calls f(TypeTag<T>{}) with an unsigned integer of so many bytes, for what only moves elements.
 template <class F>
 void visit_bits(size_t element_size, F&& f) {

@@ -1,5 +1,5 @@
-// The rows of elementwise.def and reductions.def as functions on numbers, for host and device.
-// Kernels include this; nobody else needs it.
+// The rows of elementwise.def, reductions.def and scans.def as functions on numbers, for host and
+// device. Kernels include this; nobody else needs it.
 #pragma once
 
 #include <cmath>
@@ -234,6 +234,23 @@ struct Reduction;
     }                                                            \
   };
 #include "gradus/tensor/reductions.def"
+
+template <ScanOp>
+struct Scan;
+#define SCAN(name_, doc_, start_, combine_)                  \
+  template <>                                                \
+  struct Scan<ScanOp::name_> {                               \
+    static constexpr const char *name = #name_, *doc = doc_; \
+    template <class T>                                       \
+    GRADUS_HD static constexpr T start() {                   \
+      return start_;                                         \
+    }                                                        \
+    template <class T>                                       \
+    GRADUS_HD static T combine(T a, T b) {                   \
+      return combine_;                                       \
+    }                                                        \
+  };
+#include "gradus/tensor/scans.def"
 
 #define UNARY(name, ...) \
   template <class T>     \

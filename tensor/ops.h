@@ -21,8 +21,14 @@ enum class ReduceOp : uint8_t {
 #include "gradus/tensor/reductions.def"
 };
 
+enum class ScanOp : uint8_t {
+#define SCAN(name, ...) name,
+#include "gradus/tensor/scans.def"
+};
+
 const char* name_of(UnaryOp op);
 const char* name_of(BinaryOp op);
 const char* name_of(ReduceOp op);
+const char* name_of(ScanOp op);
 
 }  // namespace gradus

@@ -62,6 +62,20 @@ struct ValuesAndIndices {
 };
 ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim);
 
+// --- Order along one dimension
+// cumsum, cumprod, logcumsumexp. `dtype`: converted to first; without it sums and products of
+// integers and bools count in int64.
+// Errors: TypeError for a result of bool, and for logcumsumexp of integers.
+Tensor scan(ScanOp op, const Tensor& x, int64_t dim, std::optional<ScalarType> dtype = {});
+// cummax, cummin: of equal elements the last index.
+ValuesAndIndices arg_scan(bool largest, const Tensor& x, int64_t dim);
+// Stable, also where it is descending. NaN is greater than every number.
+ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending);
+// The row-major indices (found) and the coordinates (found, dim) of the elements that are not 0; as
+// in PyTorch, each coordinate lies contiguous in memory. Both wait for the device.
+Tensor flat_nonzero(const Tensor& x);
+Tensor nonzero(const Tensor& x);
+
 // --- Products
 // torch.matmul: 1-D, 2-D and batched operands with broadcast batch dimensions.
 Tensor matmul(const Tensor& a, const Tensor& b);
