@@ -11,4 +11,5 @@
 #include "gradus/optim/optim.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/generator.h"
+#include "gradus/tensor/indexing.h"
 #include "gradus/tensor/tensor.h"

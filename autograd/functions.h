@@ -67,6 +67,7 @@ inline TensorTie write_out(const char* op, Tensor& first, Tensor& second,
 #define IN_PLACE(result, name, params, args, ...) \
   FUNCTION(result, name, params, args)            \
   inline Tensor& name##_(Tensor& self GRADUS_AND params) { return self.name##_ args; }
+#define UPDATE(...) IN_PLACE(__VA_ARGS__)
 #define PAIR(result, name, params, args, ...)                                                     \
   inline TensorTie name##_out(Tensor& out0, Tensor& out1, const Tensor& self GRADUS_AND params) { \
     return detail::write_out(#name, out0, out1, gradus::name(self GRADUS_AND args));              \

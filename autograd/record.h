@@ -50,8 +50,9 @@ inline const Tensor& if_used(bool used, const Tensor& x) {
 using TensorRefs = std::initializer_list<std::reference_wrapper<const Tensor>>;
 
 // backward(node, grad) returns the gradients of `inputs` in order; undefined ones count as zero.
-template <class F>
-void record(const char* name, const Tensor& output, TensorRefs inputs, TensorRefs saved,
+// `saved` may be a TensorList as well.
+template <class Saved = TensorRefs, class F>
+void record(const char* name, const Tensor& output, TensorRefs inputs, const Saved& saved,
             F backward) {
   auto node = make_node<LambdaNode<F>>(name, std::move(backward));
   for (const Tensor& input : inputs)

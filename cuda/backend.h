@@ -30,8 +30,13 @@ class CudaBackend final : public Backend {
             const Tensor& indices) override;
   Tensor nonzero(const Tensor& x, IntArrayRef shape) override;
   void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;
-  void gather(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& out) override;
-  void scatter_add(int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) override;
+  void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
+              const Tensor& out) override;
+  void scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
+               const Tensor& src, const Tensor& out) override;
+  void add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
+                   const Tensor& out) override;
+  void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) override;
 
   void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) override;
 };

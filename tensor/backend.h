@@ -7,6 +7,7 @@
 // where it is that operand exactly. Work on a GPU is queued on the current stream.
 #pragma once
 
+#include "gradus/tensor/index_rule.h"
 #include "gradus/tensor/ops.h"
 #include "gradus/tensor/tensor.h"
 
@@ -100,11 +101,22 @@ class Backend {
   // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and
   // bias; out contiguous. dtypes: Float, Double, Long. K may be 0: then out is bias or zero.
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) = 0;
-  // index: Long, of out's shape. An index out of range is an IndexError.
-  virtual void gather(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& out) = 0;
-  // out[..., index[i], ...] += src[i], in the order of i, so that the sum is reproducible.
-  virtual void scatter_add(int64_t dim, const Tensor& index, const Tensor& src,
+  // out[i] = x[..., index[i], ...]: index is Long, of out's shape; x has as many dimensions, and
+  // any size from out's on in those that are not indexed. A number that rule does not allow is an
+  // IndexError: on the CPU at once, and on a GPU, which reads 0 there, at a later wait.
+  virtual void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
+                      const Tensor& out) = 0;
+  // The converse: src[i] is put to out[..., index[i], ...], in the order of i, so that of several
+  // the last is set, and a sum is reproducible. src has index's shape. dtypes: any where op is
+  // `set`, else Long, Float and Double. An IndexError of the CPU leaves out as it was.
+  virtual void scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
+                       const Tensor& src, const Tensor& out) = 0;
+  // out += stride * index, with the index wrapped and checked as above. Both Long, of one shape.
+  virtual void add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
                            const Tensor& out) = 0;
+  // out = condition ? x : y, of one shape; condition is Bool.
+  virtual void where(const Tensor& condition, const Tensor& x, const Tensor& y,
+                     const Tensor& out) = 0;
 
   // One step of stochastic gradient descent over all parameters, which are contiguous.
   virtual void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) = 0;

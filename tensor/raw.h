@@ -83,8 +83,40 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 // --- Indexing
-Tensor gather(const Tensor& x, int64_t dim, const Tensor& index);
-Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src);
+// torch.gather under the name `op`. Errors: as backend.h says, and for shapes that do not fit.
+Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index);
+// torch.scatter into x: of src, the part under the index, which has x's dtype.
+void scatter_(const char* name, ScatterOp op, const Tensor& x, int64_t dim, const Tensor& index,
+              const Tensor& src);
+// x where condition (bool or uint8) is not 0, else y; broadcast and promoted.
+Tensor where(const Tensor& condition, const Operand& x, const Operand& y);
+// REQUIRES: mask (bool or uint8) and value broadcast to x's shape.
+void masked_fill_(const Tensor& x, const Tensor& mask, const Tensor& value);
+
+// Indexing by a list of tensors, of which an undefined one stands for a whole dimension, as those
+// after the last do. index_list makes an int64 index of each (of a mask one for each dimension)
+// and brings them to one shape and to x's device.
+// Errors: IndexError for a mask of another shape than x, too many indices, another kind of tensor,
+// or shapes that do not broadcast.
+TensorList index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices);
+// `list` is index_list's; so `rule` may be of the backend. The dimensions of the indices stand
+// where the indexed ones were where those are neighbours, else in front.
+Tensor index(const char* op, const Tensor& x, const TensorList& list);
+void index_put_(const char* op, const Tensor& x, const TensorList& list, const Tensor& values,
+                bool accumulate);
+
+// What is left of the checks: geometry and dtypes are as backend.h wants them, of one dimension or
+// more. `out` may have any dtype.
+void gather_into(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
+                 const Tensor& out);
+void scatter_into(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
+                  const Tensor& src, const Tensor& out);
+// x, or a copy of it where it lies in the memory of a tensor that is about to be changed.
+Tensor apart(const Tensor& x, const Tensor& changed);
+
+// The row-major numbers (int64, 1-D) of the elements that are not 0; as rows of indices (n, dim).
+Tensor flat_nonzero(const Tensor& x);
+Tensor nonzero(const Tensor& x);
 
 // Errors: Error that names op and both devices.
 void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,

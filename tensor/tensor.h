@@ -26,6 +26,9 @@ using TensorPair = std::tuple<Tensor, Tensor>;
 using TensorTie = std::tuple<Tensor&, Tensor&>;
 using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;
 class Node;
+namespace indexing {
+class TensorIndex;  // tensor/indexing.h
+}
 
 // Arguments after others: nothing, or a comma and the list.
 #define GRADUS_AND(...) __VA_OPT__(, ) __VA_ARGS__
@@ -34,6 +37,7 @@ class Node;
 #define METHOD(result, name, params, ...) result name(const Tensor& self GRADUS_AND params);
 #define FUNCTION(...) METHOD(__VA_ARGS__)
 #define IN_PLACE(...) METHOD(__VA_ARGS__)
+#define UPDATE(...) METHOD(__VA_ARGS__)
 #define PAIR(...) METHOD(__VA_ARGS__)
 #include "gradus/tensor/functions.def"
 
@@ -65,6 +69,15 @@ class Tensor {
  public:
   Tensor() = default;  // undefined: defined() is false
   explicit Tensor(std::shared_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) = default;
+  ~Tensor() = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & = default;
+  // To the elements that an expression names: x[0] = y, x.index({1, Slice(2)}) = 3.
+  Tensor& operator=(const Tensor& src) && { return copy_(src); }
+  Tensor& operator=(Tensor&& src) && { return copy_(src); }
+  Tensor& operator=(const Scalar& value) && { return fill_(value); }
 
   // --- What it is
   bool defined() const { return impl_ != nullptr; }
@@ -174,10 +187,16 @@ class Tensor {
     };                                                      \
     return detail::update(#name, *this, f GRADUS_AND args); \
   }
+#define UPDATE(result, name, params, args, ...) \
+  METHOD(result, name, params, args)            \
+  Tensor& name##_ params;
 #include "gradus/tensor/functions.def"
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
   Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
   Tensor operator[](int64_t index) const { return select(0, index); }
+  // Errors: IndexError unless the index is a whole number.
+  Tensor operator[](const Scalar& index) const;
+  Tensor operator[](const Tensor& index) const;
 
   // --- Copies and conversions
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;

@@ -26,7 +26,7 @@ __global__ void touch_shared_kernel(int* out, int last) {
 __global__ void wild_write_kernel(int* out) { *out = 1; }
 
 __global__ void check_index_kernel(Fault* fault, int64_t index, int64_t size) {
-  in_range(fault, FaultOp::gather, 3, index, size);
+  in_range(fault, {"gather", 3, size}, index);
 }
 
 std::vector<float> download(const Scratch& memory, int count) {
