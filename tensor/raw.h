@@ -114,10 +114,6 @@ void scatter_into(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor
 // x, or a copy of it where it lies in the memory of a tensor that is about to be changed.
 Tensor apart(const Tensor& x, const Tensor& changed);
 
-// The row-major numbers (int64, 1-D) of the elements that are not 0; as rows of indices (n, dim).
-Tensor flat_nonzero(const Tensor& x);
-Tensor nonzero(const Tensor& x);
-
 // Errors: Error that names op and both devices.
 void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
                        const char* b_name);
