@@ -1,6 +1,8 @@
 // Running sums, products and extremes along one dimension.
 #include "gradus/autograd/reduce.h"
 
+#include <cmath>
+
 namespace gradus {
 
 namespace {

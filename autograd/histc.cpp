@@ -19,7 +19,7 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
   check(low < high, "histc: min is ", low, ", max ", high, "; expected min <= max");
   const Tensor inside = logical_and(x >= low, x <= high);
   // The last interval holds its upper end.
-  const Tensor bin = ((where(inside, x, low) - low) * (static_cast<double>(bins) / (high - low)))
+  const Tensor bin = ((where(inside, x, low) - low) * static_cast<double>(bins) / (high - low))
                          .to(kLong)
                          .minimum(bins - 1);
   return zeros({bins}, x.options().dtype(kLong))

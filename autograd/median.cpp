@@ -1,6 +1,8 @@
 // Medians and modes: elements that sorting finds.
 #include "gradus/autograd/reduce.h"
 
+#include <cmath>
+
 namespace gradus {
 
 namespace {
@@ -22,7 +24,7 @@ raw::ValuesAndIndices median_of(const Tensor& lists, int64_t d, bool ignores_nan
   const NoGradGuard guard;
   const int64_t n = lists.size(d);
   const Tensor numbers = (lists == lists).sum(d, true);
-  const Tensor k = ignores_nan ? (numbers - 1).maximum(0).div(2).to(kLong)
+  const Tensor k = ignores_nan ? (numbers - 1).maximum(0).to(kDouble) / 2
                                : where(numbers == n, (n - 1) / 2, numbers);
   return at(raw::sort(lists, d, false), d, k.to(kLong));
 }

@@ -52,11 +52,6 @@ Tensor in_order(const Tensor& sequence, const std::optional<Tensor>& sorter) {
   return sequence.detach().gather(-1, *sorter);
 }
 
-void check_dtypes(const char* op, const Tensor& list, const Tensor& wanted) {
-  check<TypeError>(list.dtype() == wanted.dtype(), op, ": the sorted sequence has dtype ",
-                   list.dtype(), ", self has ", wanted.dtype(), "; convert one with .to(...)");
-}
-
 Tensor number_beside(const Tensor& x, const Scalar& number) {
   return full({}, number, TensorOptions().device(x.device()));
 }
@@ -65,7 +60,6 @@ Tensor number_beside(const Tensor& x, const Scalar& number) {
 
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,
                     std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
-  check_dtypes("searchsorted", sorted_sequence, self);
   return search("searchsorted", in_order(sorted_sequence, sorter), self, out_int32,
                 is_right(right, side));
 }
@@ -78,7 +72,6 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
   check(boundaries.dim() == 1, "bucketize: boundaries has shape ", boundaries.sizes(),
         ", expected 1 dimension");
-  check_dtypes("bucketize", boundaries, self);
   return search("bucketize", boundaries, self, out_int32, right);
 }
 Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {

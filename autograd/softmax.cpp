@@ -1,6 +1,8 @@
 // Normalised powers of e, computed about the largest element, so that they do not overflow.
 #include "gradus/autograd/reduce.h"
 
+#include <cmath>
+
 namespace gradus {
 
 namespace {

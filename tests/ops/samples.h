@@ -57,7 +57,11 @@ auto with_names(Inputs& in, F f) {
 }
 
 // The forms that a name has are found by asking the compiler, which needs arguments of a type that
-// it does not know yet: hence the parameters of unnamed type.
+// it does not know yet: hence the parameters of unnamed type, and a list type that depends on them.
+template <class>
+struct Unknown {
+  using TensorList = gradus::TensorList;
+};
 #define GRADUS_SAMPLE(name, inputs, refused, ...)                                    \
   {#name,                                                                            \
    inputs,                                                                           \
@@ -70,6 +74,7 @@ auto with_names(Inputs& in, F f) {
    [](Inputs& in) {                                                                  \
      return with_names(in, []([[maybe_unused]] auto& a, [[maybe_unused]] auto& b,    \
                               [[maybe_unused]] auto& c, [[maybe_unused]] auto& d) {  \
+       using TensorList [[maybe_unused]] = Unknown<decltype(a)>::TensorList;         \
        std::optional<Tensor> out;                                                    \
        if constexpr (requires { name##_(__VA_ARGS__); }) out = name##_(__VA_ARGS__); \
        return out;                                                                   \
@@ -78,6 +83,7 @@ auto with_names(Inputs& in, F f) {
    []([[maybe_unused]] TensorList& outs, Inputs& in) {                               \
      return with_names(in, [&]([[maybe_unused]] auto& a, [[maybe_unused]] auto& b,   \
                                [[maybe_unused]] auto& c, [[maybe_unused]] auto& d) { \
+       using TensorList [[maybe_unused]] = Unknown<decltype(a)>::TensorList;         \
        if constexpr (requires { name##_out(a, __VA_ARGS__); })                       \
          return name##_out(outs[0], __VA_ARGS__), true;                              \
        else if constexpr (requires { name##_out(a, a, __VA_ARGS__); })               \
