@@ -118,6 +118,7 @@ Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
 }
 
 Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return (self != 0).sum(dim); }
+Tensor count_nonzero(const Tensor& self, int64_t dim) { return (self != 0).sum(dim); }
 Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
   return dim ? (self != 0).sum(*dim) : (self != 0).sum();
 }
