@@ -5,6 +5,7 @@
 #include "gradus/autograd/function.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/grad_mode.h"
+#include "gradus/autograd/linalg.h"
 #include "gradus/cuda/cuda.h"
 #include "gradus/data/image_dataset.h"
 #include "gradus/nn/nn.h"

@@ -67,9 +67,7 @@ Tensor record_sum(const Sum& sum, const Tensor& out, const Tensor& a, const Tens
 Tensor record_matrices(const Sum& sum, const Tensor& out, const Tensor& a, const Tensor& b) {
   return record_sum(
       sum, out, a, b,
-      [](const Tensor& grad, const Tensor& right) {
-        return grad.matmul(right.transpose(-2, -1));
-      },
+      [](const Tensor& grad, const Tensor& right) { return grad.matmul(right.transpose(-2, -1)); },
       [](const Tensor& grad, const Tensor& left) { return left.transpose(-2, -1).matmul(grad); });
 }
 

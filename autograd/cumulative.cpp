@@ -22,9 +22,7 @@ Tensor recurrence(const Tensor& g, const Tensor& f, int64_t dim) {
   const int64_t n = g.size(dim);
   if (n <= 1) return g;
   if (n % 2 == 1) {
-    const auto padded = [&](const Tensor& x) {
-      return cat({x, zeros_like(head(x, dim, 1))}, dim);
-    };
+    const auto padded = [&](const Tensor& x) { return cat({x, zeros_like(head(x, dim, 1))}, dim); };
     return head(recurrence(padded(g), padded(f), dim), dim, n);
   }
   const auto every_second = [dim](const Tensor& x, int64_t first) {
@@ -67,7 +65,8 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
     record("CumprodBackward0", out, {x}, {x, out},
            [as = Lists("cumprod", x, dim)](Node& n, const Tensor& grad) -> TensorList {
              if (grad.numel() == 0) return {grad};
-             // dy[k] / dx[i] is the product of what stands before i and what stands from i + 1 to k.
+             // dy[k] / dx[i] is the product of what stands before i and what stands from i + 1 to
+             // k.
              const Tensor list = as.enter(n.saved(0)), y = as.enter(n.saved(1));
              const int64_t d = as.dim, last = list.size(d) - 1;
              const Tensor before = cat({ones_like(head(list, d, 1)), head(y, d, last)}, d);

@@ -33,7 +33,8 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tens
             const std::optional<Tensor>& append) {
   check(self.dim() > 0, "diff: self has no dimensions, expected 1 or more");
   TensorList parts;
-  if (prepend && prepend->defined()) check_fits(self, *prepend, "prepend"), parts.push_back(*prepend);
+  if (prepend && prepend->defined())
+    check_fits(self, *prepend, "prepend"), parts.push_back(*prepend);
   parts.push_back(self);
   if (append && append->defined()) check_fits(self, *append, "append"), parts.push_back(*append);
   return diff(parts.size() == 1 ? self : cat(parts, dim), n, dim);

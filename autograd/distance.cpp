@@ -40,8 +40,8 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
   check(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1), "cdist: x1 has shape ",
         x1.sizes(), ", x2 ", x2.sizes(), "; expected (..., m, k) and (..., n, k)");
   check(p >= 0, "cdist: p is ", p, ", expected 0 or more");
-  check(compute_mode.value_or(0) >= 0 && compute_mode.value_or(0) <= 2,
-        "cdist: compute_mode is ", compute_mode.value_or(0), ", expected 0, 1 or 2");
+  check(compute_mode.value_or(0) >= 0 && compute_mode.value_or(0) <= 2, "cdist: compute_mode is ",
+        compute_mode.value_or(0), ", expected 0, 1 or 2");
   return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1);
 }
 

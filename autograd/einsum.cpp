@@ -72,8 +72,8 @@ size_t position(const Labels& labels, int label) {
 // The diagonal for labels that x has twice, and x's dimensions in the order of `order`.
 Tensor aligned(Tensor x, Labels labels, const Labels& order, size_t operand) {
   for (size_t i = 0; i < labels.size();) {
-    const size_t again = position({labels.begin() + static_cast<int64_t>(i) + 1, labels.end()},
-                                  labels[i]) + i + 1;
+    const size_t again =
+        position({labels.begin() + static_cast<int64_t>(i) + 1, labels.end()}, labels[i]) + i + 1;
     if (again == labels.size()) {
       ++i;
       continue;
@@ -151,8 +151,8 @@ Tensor einsum(std::string_view equation, ArrayRef<Tensor> tensors) {
   int ellipsis_rank = 0;
   for (size_t i = 0; i < terms.size(); ++i)
     if (std::count(terms[i].begin(), terms[i].end(), kEllipsis))
-      ellipsis_rank = std::max(ellipsis_rank,
-                               static_cast<int>(tensors[i].dim()) - static_cast<int>(terms[i].size()) + 1);
+      ellipsis_rank = std::max(ellipsis_rank, static_cast<int>(tensors[i].dim()) -
+                                                  static_cast<int>(terms[i].size()) + 1);
 
   std::vector<Labels> inputs;
   std::vector<int> count(kLetters + static_cast<size_t>(ellipsis_rank));

@@ -11,10 +11,11 @@ Tensor extreme(ReduceOp op, const char* node, const Tensor& self, OptionalIntArr
   const Tensor kept = raw::reduce(op, self, dim);
   const Tensor out = drop(kept, mask, keepdim);
   if (recording(self))
-    record(node, out, {self}, {self, out},
-           [mask, shape = kept.impl().sizes](Node& n, const Tensor& grad) -> TensorList {
-             return {shared_evenly(grad.reshape(shape), n.saved(0), n.saved(1).reshape(shape), mask)};
-           });
+    record(
+        node, out, {self}, {self, out},
+        [mask, shape = kept.impl().sizes](Node& n, const Tensor& grad) -> TensorList {
+          return {shared_evenly(grad.reshape(shape), n.saved(0), n.saved(1).reshape(shape), mask)};
+        });
   return out;
 }
 

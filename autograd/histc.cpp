@@ -11,8 +11,7 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
   check(bins > 0, "histc: bins is ", bins, ", expected a positive number");
   const Tensor x = self.detach().reshape({-1}).to(computed_type(self.dtype()));
   double low = min.toDouble(), high = max.toDouble();
-  if (low == high && x.numel() > 0)
-    low = x.min().item<double>(), high = x.max().item<double>();
+  if (low == high && x.numel() > 0) low = x.min().item<double>(), high = x.max().item<double>();
   if (low == high) low -= 1, high += 1;
   check(std::isfinite(low) && std::isfinite(high), "histc: the range [", low, ", ", high,
         "] is not finite; give min and max");

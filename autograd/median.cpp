@@ -39,7 +39,8 @@ TensorPair median_along(const char* op, const char* node, const Tensor& self, in
                     " has size 0, and an empty set has no such element");
   auto [values, indices] = median_of(lists, d, ignores_nan);
   const bool keeps = keepdim && self.dim() > 0;
-  const Tensor out = drop(values, mask, keeps), kept_indices = self.dim() ? indices : drop(indices, mask);
+  const Tensor out = drop(values, mask, keeps),
+               kept_indices = self.dim() ? indices : drop(indices, mask);
   record_selection(node, out, self, d, kept_indices);
   return {out, drop(indices, mask, keeps)};
 }
@@ -61,7 +62,9 @@ Tensor median_of_all(const char* op, const char* node, const Tensor& self, bool 
 
 }  // namespace
 
-Tensor median(const Tensor& self) { return median_of_all("median", "MedianBackward0", self, false); }
+Tensor median(const Tensor& self) {
+  return median_of_all("median", "MedianBackward0", self, false);
+}
 TensorPair median(const Tensor& self, int64_t dim, bool keepdim) {
   return median_along("median", "MedianBackward1", self, dim, keepdim, false);
 }
@@ -82,8 +85,7 @@ Tensor end_of_longest_run(const Tensor& sorted, int64_t d) {
   shape[d] = n;
   const Tensor place = arange(n, sorted.options().dtype(kLong)).reshape(shape);
   const Tensor first = full_like(sorted.narrow(d, 0, 1), true, kBool);
-  const Tensor begins =
-      cat({first, sorted.narrow(d, 1, n - 1) != sorted.narrow(d, 0, n - 1)}, d);
+  const Tensor begins = cat({first, sorted.narrow(d, 1, n - 1) != sorted.narrow(d, 0, n - 1)}, d);
   const Tensor run_begin = raw::arg_scan(true, where(begins, place, 0), d).values;
   return raw::arg_reduce("mode", true, place - run_begin, d).indices;
 }

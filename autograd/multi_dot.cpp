@@ -61,7 +61,7 @@ Tensor chain_matmul(ArrayRef<Tensor> matrices) {
   for (size_t i = 0; i < matrices.size(); ++i)
     check(matrices[i].dim() == 2, "chain_matmul: matrix ", i, " has shape ", matrices[i].sizes(),
           ", expected 2 dimensions");
-  return matrices.size() == 1 ? matrices[0] : linalg_multi_dot(matrices);
+  return matrices.size() == 1 ? matrices[0].clone() : linalg_multi_dot(matrices);
 }
 
 }  // namespace gradus

@@ -144,8 +144,7 @@ IntArrayRef matrix_dims(const Tensor& self, OptionalIntArrayRef dim) {
 Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, OptionalIntArrayRef dim,
                    bool keepdim, std::optional<ScalarType> dtype) {
   const bool of_vectors = dim.has_value() ? dim.value().size() == 1 : self.dim() == 1;
-  if (!ord || of_vectors)
-    return linalg_vector_norm(self, ord.value_or(2), dim, keepdim, dtype);
+  if (!ord || of_vectors) return linalg_vector_norm(self, ord.value_or(2), dim, keepdim, dtype);
   return linalg_matrix_norm(self, *ord, matrix_dims(self, dim), keepdim, dtype);
 }
 Tensor linalg_norm(const Tensor& self, std::string_view ord, OptionalIntArrayRef dim, bool keepdim,

@@ -8,8 +8,8 @@ namespace {
 
 // The dimensions of x that are not listed, then those that are, or the other way round.
 Dims order(const Tensor& x, const Dims& listed, bool listed_first) {
-  const auto mask = listed.empty() ? std::array<bool, kMaxDims>{}
-                                   : dim_mask("tensordot", listed, x.dim());
+  const auto mask =
+      listed.empty() ? std::array<bool, kMaxDims>{} : dim_mask("tensordot", listed, x.dim());
   Dims others;
   for (int64_t d = 0; d < x.dim(); ++d)
     if (!mask[static_cast<size_t>(d)]) others.push_back(d);
@@ -117,7 +117,8 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
         " do not fit weight ", weight.sizes());
   // out[..., o] = sum of input1[..., i] weight[o, i, j] input2[..., j]
   const int64_t rows = numel_of(input1.sizes().slice(0, input1.sizes().size() - 1));
-  const Tensor x = input1.reshape({rows, weight.size(1)}), y = input2.reshape({rows, weight.size(2)});
+  const Tensor x = input1.reshape({rows, weight.size(1)}),
+               y = input2.reshape({rows, weight.size(2)});
   const Tensor left = tensordot(x, weight, IntArrayRef(1), IntArrayRef(1));  // rows, o, j
   Dims shape = input1.impl().sizes;
   shape[shape.size() - 1] = weight.size(0);

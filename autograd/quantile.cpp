@@ -6,8 +6,8 @@ namespace gradus {
 namespace {
 
 void check_quantile(const char* op, const Tensor& self, const Tensor& q) {
-  check<TypeError>(self.dtype() == kFloat || self.dtype() == kDouble, op, ": self has dtype ",
-                   self.dtype(), ", expected float32 or float64; convert with .to(kFloat)");
+  check<TypeError>(self.is_floating_point(), op, ": self has dtype ", self.dtype(),
+                   ", expected a floating point type; convert with .to(kFloat)");
   check(self.numel() > 0, op, ": self of shape ", self.sizes(), " has no elements");
   check(q.dim() <= 1, op, ": q has shape ", q.sizes(), ", expected a number or one dimension");
   check<TypeError>(q.dtype() == self.dtype(), op, ": q has dtype ", q.dtype(), ", self has ",
@@ -16,8 +16,7 @@ void check_quantile(const char* op, const Tensor& self, const Tensor& q) {
                self.device(), "; move one with .to(...)");
   // Reading q would wait for a GPU.
   if (q.is_cpu())
-    check(logical_and(q >= 0, q <= 1).all().item<bool>(), op,
-          ": q has a value outside of [0, 1]");
+    check(logical_and(q >= 0, q <= 1).all().item<bool>(), op, ": q has a value outside of [0, 1]");
 }
 
 // Between elements of sorted lists, which lie along the last dimension, as `places` do.
@@ -49,7 +48,8 @@ Tensor quantiles(const char* op, const Tensor& self, const Tensor& q, std::optio
                                     : where(numbers == n, q * (n - 1), n - 1);
   Dims shape = lists.impl().sizes;
   shape[shape.size() - 1] = q.numel();
-  const Tensor found = interpolated(op, std::get<0>(sort(lists)), places.expand(shape), interpolation);
+  const Tensor found =
+      interpolated(op, std::get<0>(sort(lists)), places.expand(shape), interpolation);
 
   // (..., q) -> (q, ...), without the dimension of q where that is a number.
   Dims order, sizes;

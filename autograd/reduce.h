@@ -55,11 +55,12 @@ inline Tensor widened(const Tensor& x) { return raw::to(x, computed_type(x.dtype
 inline void record_selection(const char* node, const Tensor& values, const Tensor& self,
                              int64_t dim, const Tensor& indices) {
   if (!recording(self) || !values.is_floating_point()) return;
-  record(node, values, {self}, {indices},
-         [dim, full = self.impl().sizes](Node& n, const Tensor& grad) -> TensorList {
-           const Tensor index = n.saved(0);
-           return {zeros(full, grad.options()).scatter_add(dim, index, grad.reshape(index.sizes()))};
-         });
+  record(
+      node, values, {self}, {indices},
+      [dim, full = self.impl().sizes](Node& n, const Tensor& grad) -> TensorList {
+        const Tensor index = n.saved(0);
+        return {zeros(full, grad.options()).scatter_add(dim, index, grad.reshape(index.sizes()))};
+      });
 }
 
 // Gives every element of x that equals `value` the same share of grad; `value` and grad have size 1

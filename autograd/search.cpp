@@ -38,8 +38,8 @@ Tensor search(const char* op, const Tensor& list, const Tensor& wanted, bool out
 }
 
 bool is_right(bool right, std::optional<std::string_view> side) {
-  check(!side || *side == "left" || *side == "right", "searchsorted: side is \"",
-        side.value_or(""), "\", expected left or right");
+  check(!side || *side == "left" || *side == "right", "searchsorted: side is \"", side.value_or(""),
+        "\", expected left or right");
   check(!side || !right || *side == "right",
         "searchsorted: side is \"left\" and right is true; give one of them");
   return right || side == "right";

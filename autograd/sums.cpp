@@ -108,13 +108,15 @@ Tensor record_product(const char* node, const Tensor& out, const Tensor& self, i
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
   const DimMask mask = mask_of("prod", dim, self.dim());
   const Tensor x = dtype ? self.to(*dtype) : self;
-  return record_product("ProdBackward1", drop(raw::reduce(ReduceOp::prod, x, dim, dtype), mask, keepdim),
-                        x, wrap_dim("prod", dim, self.dim()), kept_sizes(self, mask));
+  return record_product("ProdBackward1",
+                        drop(raw::reduce(ReduceOp::prod, x, dim, dtype), mask, keepdim), x,
+                        wrap_dim("prod", dim, self.dim()), kept_sizes(self, mask));
 }
 
 Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
   const Tensor list = (dtype ? self.to(*dtype) : self).reshape({-1});
-  return record_product("ProdBackward0", drop(raw::reduce(ReduceOp::prod, list, 0, dtype), {true}), list, 0, {1});
+  return record_product("ProdBackward0", drop(raw::reduce(ReduceOp::prod, list, 0, dtype), {true}),
+                        list, 0, {1});
 }
 
 Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return (self != 0).sum(dim); }

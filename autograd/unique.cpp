@@ -62,8 +62,7 @@ Found different_rows(const Tensor& rows, bool consecutive, bool wants_inverse, b
 TensorTriple unique_elements(const Tensor& self, bool consecutive, bool wants_inverse,
                              bool wants_counts) {
   const Tensor list = self.detach().reshape({-1});
-  const Found found =
-      different_rows(list.unsqueeze(1), consecutive, wants_inverse, wants_counts);
+  const Found found = different_rows(list.unsqueeze(1), consecutive, wants_inverse, wants_counts);
   return {list.index_select(0, found.places),
           wants_inverse ? found.inverse.reshape(self.sizes()) : found.inverse, found.counts};
 }
