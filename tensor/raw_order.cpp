@@ -51,8 +51,8 @@ ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending) {
   const int64_t d = wrap_dim("sort", dim, x.dim());
   // A float holds every number of 16 bits, and is sorted in half the time of an int64.
   const ScalarType ordered = x.element_size() <= 2 ? kFloat : computed_type(x.dtype());
-  Tensor values = empty(x.sizes(), ordered, x.device());
-  Tensor indices = empty(x.sizes(), kLong, x.device());
+  // Unlike scans, PyTorch's sort keeps the order of the dimensions in memory.
+  Tensor values = empty_as(x, ordered), indices = empty_as(x, kLong);
   if (values.numel() > 0)
     backend(x).sort(lifted(to(x, ordered)), d, descending, lifted(values), lifted(indices));
   return {to(values, x.dtype()), indices};
