@@ -1,7 +1,6 @@
 #include "gradus/autograd/inplace.h"
 
 #include "gradus/autograd/record.h"
-#include "gradus/tensor/generator.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
@@ -89,31 +88,6 @@ Tensor& Tensor::resize_(IntArrayRef size) {
   impl().numel = numel;
   impl().contiguous = true;
   return *this;
-}
-
-namespace {
-Tensor& random_(const char* op, Tensor& x, Distribution kind, double a, double b) {
-  check<TypeError>(x.is_floating_point(), op, "_: dtype ", x.dtype(),
-                   " is not a floating point type");
-  check_in_place(op, x, recording(x));
-  if (x.numel() > 0) {
-    const Tensor block = x.is_contiguous() ? x : raw::empty_like(x);
-    backend(x).random(kind, a, b, default_generator(x.device()).take(x.numel()), block);
-    if (!x.is_contiguous()) raw::copy_(x, block);
-  }
-  x.impl().storage->bump_version();
-  return x;
-}
-}  // namespace
-
-Tensor& Tensor::uniform_(double from, double to) {
-  check(from <= to, "uniform_: from = ", from, " exceeds to = ", to);
-  return random_("uniform", *this, Distribution::uniform, from, to);
-}
-
-Tensor& Tensor::normal_(double mean, double std) {
-  check(std >= 0, "normal_: std = ", std, " is negative");
-  return random_("normal", *this, Distribution::normal, mean, std);
 }
 
 }  // namespace gradus

@@ -107,7 +107,7 @@ void Module::to(Device device, ScalarType dtype, bool non_blocking) {
   check<TypeError>(isFloatingType(dtype), "Module::to: dtype ", dtype,
                    " is not a floating point type; parameters need one");
   apply_to_tensors([&](const Tensor& x) {
-    return x.to(device, x.is_floating_point() ? dtype : x.dtype(), non_blocking);
+    return x.to(device, x.is_floating_point() ? dtype : x.scalar_type(), non_blocking);
   });
 }
 void Module::to(ScalarType dtype, bool non_blocking) {

@@ -6,4 +6,5 @@
 #include "gradus/nn/linear.h"
 #include "gradus/nn/loss.h"
 #include "gradus/nn/module.h"
+#include "gradus/nn/padding.h"
 #include "gradus/nn/sequential.h"

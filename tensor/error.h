@@ -18,6 +18,7 @@ class Error : public std::exception {
   explicit Error(std::string message) : message_(std::move(message)) {}
   const char* what() const noexcept override { return message_.c_str(); }
   const std::string& msg() const { return message_; }
+  const char* what_without_backtrace() const noexcept { return what(); }
 
  private:
   std::string message_;

@@ -109,7 +109,7 @@ ScalarType result_type(const Operand& x, const Operand& y) {
   bool present[3] = {false, false, false};
   for (const Operand* o : {&x, &y}) {
     const int rank = o->is_number() ? 2 : o->tensor->dim() == 0 ? 1 : 0;
-    ScalarType dtype = o->is_number() ? o->number.type() : o->tensor->dtype();
+    ScalarType dtype = o->is_number() ? o->number.type() : o->tensor->scalar_type();
     if (o->is_number() && isFloatingType(dtype)) dtype = get_default_dtype();
     by_rank[rank] = present[rank] ? promoteTypes(by_rank[rank], dtype) : dtype;
     present[rank] = true;

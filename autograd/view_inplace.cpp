@@ -1,0 +1,33 @@
+// Changes of a tensor's own geometry: the elements stay where they are.
+#include "gradus/autograd/inplace.h"
+#include "gradus/autograd/record.h"
+
+namespace gradus {
+
+namespace {
+// Gives self the geometry and the history of `view`, a view of it.
+Tensor& become(const char* op, Tensor& self, const Tensor& view) {
+  check<Error>(!GradMode::is_enabled() || !self.requires_grad() || !self.is_leaf(), op,
+               "_: a leaf Variable that requires grad is being used in an in-place operation; use ",
+               op, "(), which returns a view");
+  TensorImpl& impl = self.impl();
+  const TensorImpl& from = view.impl();
+  impl.sizes = from.sizes;
+  impl.strides = from.strides;
+  impl.contiguous = from.contiguous;
+  impl.storage->bump_version();
+  if (view.grad_fn()) set_history(self, view.grad_fn(), view.output_nr());
+  return self;
+}
+}  // namespace
+
+Tensor& Tensor::squeeze_() { return become("squeeze", *this, squeeze()); }
+Tensor& Tensor::squeeze_(int64_t dim) { return become("squeeze", *this, squeeze(dim)); }
+Tensor& Tensor::squeeze_(IntArrayRef dim) { return become("squeeze", *this, squeeze(dim)); }
+Tensor& Tensor::unsqueeze_(int64_t dim) { return become("unsqueeze", *this, unsqueeze(dim)); }
+Tensor& Tensor::t_() { return become("t", *this, t()); }
+Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1) {
+  return become("transpose", *this, transpose(dim0, dim1));
+}
+
+}  // namespace gradus
