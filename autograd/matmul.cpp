@@ -90,7 +90,7 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   Tensor out = raw::linear(input, weight, bias);
   if (recording(input, weight, bias))
-    record("AddmmBackward0", out, {input, weight, bias},
+    record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},
            {if_used(weight.requires_grad(), input), if_used(input.requires_grad(), weight)},
            [](Node& n, const Tensor& grad) {
              TensorList grads(3);
