@@ -17,14 +17,17 @@ constexpr int kLetters = 52, kEllipsis = -1;
 int label_of(char c) { return c <= 'Z' ? c - 'A' : c - 'a' + 26; }
 char letter_of(int label) { return static_cast<char>(label < 26 ? 'A' + label : 'a' + label - 26); }
 
+bool contains(const Labels& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
 Labels parse_term(std::string_view term) {
   Labels labels;
   for (size_t i = 0; i < term.size(); ++i) {
     const char c = term[i];
     if (c == ' ') continue;
     if (term.substr(i, 3) == "...") {
-      check(std::count(labels.begin(), labels.end(), kEllipsis) == 0, "einsum: \"", term,
-            "\" has more than one ellipsis");
+      check(!contains(labels, kEllipsis), "einsum: \"", term, "\" has more than one ellipsis");
       labels.push_back(kEllipsis);
       i += 2;
       continue;
@@ -49,7 +52,7 @@ std::vector<Labels> parse_terms(std::string_view text) {
 
 // The labels of an operand of `rank` dimensions, with the ellipsis spelled out.
 Labels spelled_out(const Labels& term, size_t rank, size_t operand, int ellipsis_rank) {
-  const bool has_ellipsis = std::count(term.begin(), term.end(), kEllipsis) > 0;
+  const bool has_ellipsis = contains(term, kEllipsis);
   const size_t letters = term.size() - has_ellipsis;
   check(has_ellipsis ? letters <= rank : letters == rank, "einsum: operand ", operand, " has ",
         rank, " dimensions, and the equation gives it ", letters, has_ellipsis ? " and more" : "");
@@ -68,6 +71,74 @@ Labels spelled_out(const Labels& term, size_t rank, size_t operand, int ellipsis
 size_t position(const Labels& labels, int label) {
   return static_cast<size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
 }
+std::string name_of(int label) {
+  return label < kLetters ? std::string(1, letter_of(label)) : "...";
+}
+
+// The most dimensions that an ellipsis stands for.
+int ellipsis_rank_of(const std::vector<Labels>& terms, ArrayRef<Tensor> tensors) {
+  int rank = 0;
+  for (size_t i = 0; i < terms.size(); ++i)
+    if (contains(terms[i], kEllipsis))
+      rank = std::max(rank,
+                      static_cast<int>(tensors[i].dim()) - static_cast<int>(terms[i].size()) + 1);
+  return rank;
+}
+
+struct Equation {
+  std::vector<Labels> inputs;  // for each operand, a label for each dimension
+  Labels order;                // those of the result, then those that are summed over
+  size_t results;              // how many are of the result
+
+  Equation(std::string_view text, ArrayRef<Tensor> tensors) {
+    const size_t arrow = text.find("->");
+    const std::vector<Labels> terms = parse_terms(text.substr(0, arrow));
+    check(terms.size() == tensors.size(), "einsum: the equation \"", text, "\" has ", terms.size(),
+          " operands, and ", tensors.size(), " tensors were given");
+    const int ellipsis_rank = ellipsis_rank_of(terms, tensors);
+    Labels all;
+    for (size_t i = 0; i < terms.size(); ++i) {
+      inputs.push_back(spelled_out(terms[i], tensors[i].sizes().size(), i, ellipsis_rank));
+      all.insert(all.end(), inputs[i].begin(), inputs[i].end());
+    }
+    const Labels result =
+        arrow == std::string_view::npos ? implied_result(all) : parse_term(text.substr(arrow + 2));
+    for (int label : result) {
+      if (label == kEllipsis) {
+        for (int i = 0; i < ellipsis_rank; ++i) order.push_back(kLetters + i);
+        continue;
+      }
+      check(contains(all, label), "einsum: the result's label '", name_of(label),
+            "' is of no operand");
+      check(!contains(order, label), "einsum: the result has the label '", name_of(label),
+            "' twice");
+      order.push_back(label);
+    }
+    results = order.size();
+    for (int label : all)
+      if (!contains(order, label)) order.push_back(label);
+  }
+
+  // Which dimensions are summed over together with an operand: those of which it is the last user.
+  std::vector<bool> summed_with(size_t operand) const {
+    std::vector<bool> summed(order.size());
+    for (size_t d = results; d < order.size(); ++d) {
+      size_t last = inputs.size() - 1;
+      while (!contains(inputs[last], order[d])) --last;
+      summed[d] = last == operand;
+    }
+    return summed;
+  }
+
+ private:
+  // Without "->": the dimensions of ellipses, then the letters that occur once, in order.
+  static Labels implied_result(const Labels& all) {
+    Labels result{kEllipsis};
+    for (int label = 0; label < kLetters; ++label)
+      if (std::count(all.begin(), all.end(), label) == 1) result.push_back(label);
+    return result;
+  }
+};
 
 // The diagonal for labels that x has twice, and x's dimensions in the order of `order`.
 Tensor aligned(Tensor x, Labels labels, const Labels& order, size_t operand) {
@@ -80,9 +151,8 @@ Tensor aligned(Tensor x, Labels labels, const Labels& order, size_t operand) {
     }
     const int64_t d = static_cast<int64_t>(i), e = static_cast<int64_t>(again);
     const int label = labels[i];
-    check(x.size(d) == x.size(e), "einsum: operand ", operand, " has '",
-          std::string(1, letter_of(label)), "' twice, for dimensions of size ", x.size(d), " and ",
-          x.size(e));
+    check(x.size(d) == x.size(e), "einsum: operand ", operand, " has '", name_of(label),
+          "' twice, for dimensions of size ", x.size(d), " and ", x.size(e));
     x = x.diagonal(0, d, e);  // which becomes the last dimension
     labels.erase(labels.begin() + e), labels.erase(labels.begin() + d);
     labels.push_back(label);
@@ -139,89 +209,38 @@ Tensor contract(Tensor x, Tensor y, const std::vector<bool>& summed) {
       .permute(back);
 }
 
-}  // namespace
-
-Tensor einsum(std::string_view equation, ArrayRef<Tensor> tensors) {
-  check(!tensors.empty(), "einsum: no operands, expected at least 1");
-  const size_t arrow = equation.find("->");
-  const std::vector<Labels> terms = parse_terms(equation.substr(0, arrow));
-  check(terms.size() == tensors.size(), "einsum: the equation \"", equation, "\" has ",
-        terms.size(), " operands, and ", tensors.size(), " tensors were given");
-
-  int ellipsis_rank = 0;
-  for (size_t i = 0; i < terms.size(); ++i)
-    if (std::count(terms[i].begin(), terms[i].end(), kEllipsis))
-      ellipsis_rank = std::max(ellipsis_rank, static_cast<int>(tensors[i].dim()) -
-                                                  static_cast<int>(terms[i].size()) + 1);
-
-  std::vector<Labels> inputs;
-  std::vector<int> count(kLetters + static_cast<size_t>(ellipsis_rank));
-  std::vector<size_t> last_user(count.size());
-  for (size_t i = 0; i < terms.size(); ++i) {
-    inputs.push_back(spelled_out(terms[i], tensors[i].sizes().size(), i, ellipsis_rank));
-    for (int label : inputs[i]) {
-      ++count[static_cast<size_t>(label)];
-      last_user[static_cast<size_t>(label)] = i;
-    }
-  }
-
-  // The labels of the result, then those that are summed over.
-  Labels order;
-  if (arrow == std::string_view::npos) {
-    for (int i = 0; i < ellipsis_rank; ++i) order.push_back(kLetters + i);
-    for (int label = 0; label < kLetters; ++label)
-      if (count[static_cast<size_t>(label)] == 1) order.push_back(label);
-  } else {
-    const Labels term = parse_term(equation.substr(arrow + 2));
-    for (int label : term) {
-      if (label == kEllipsis) {
-        for (int i = 0; i < ellipsis_rank; ++i) order.push_back(kLetters + i);
-        continue;
-      }
-      check(count[static_cast<size_t>(label)] > 0, "einsum: the result's label '",
-            std::string(1, letter_of(label)), "' is of no operand");
-      check(position(order, label) == order.size(), "einsum: the result has the label '",
-            std::string(1, letter_of(label)), "' twice");
-      order.push_back(label);
-    }
-  }
-  const size_t results = order.size();
-  for (const Labels& labels : inputs)
-    for (int label : labels)
-      if (position(order, label) == order.size()) order.push_back(label);
-
-  TensorList operands;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    operands.push_back(aligned(tensors[i], inputs[i], order, i));
+void check_sizes(const TensorList& operands, const Labels& order) {
   for (size_t d = 0; d < order.size(); ++d) {
     int64_t size = 1;
     for (const Tensor& x : operands) {
       const int64_t own = x.sizes()[d];
-      check(own == size || own == 1 || size == 1, "einsum: the label '",
-            order[d] < kLetters ? std::string(1, letter_of(order[d])) : "...",
+      check(own == size || own == 1 || size == 1, "einsum: the label '", name_of(order[d]),
             "' stands for the sizes ", size, " and ", own);
       if (own != 1) size = own;
     }
   }
+}
 
-  // A label is summed over with its last operand.
-  const auto sums_with = [&](size_t operand) {
-    std::vector<bool> summed(order.size());
-    for (size_t d = results; d < order.size(); ++d)
-      summed[d] = last_user[static_cast<size_t>(order[d])] == operand;
-    return summed;
-  };
-  const auto summed_alone = [&](const Tensor& x) {
-    Dims dims;
-    const std::vector<bool> summed = sums_with(0);
-    for (size_t d = 0; d < summed.size(); ++d)
-      if (summed[d]) dims.push_back(static_cast<int64_t>(d));
-    return dims.empty() ? x : x.sum(dims, true, x.dtype());
-  };
-  Tensor out = summed_alone(operands[0]);
-  for (size_t i = 1; i < operands.size(); ++i) out = contract(out, operands[i], sums_with(i));
-  const Dims shape(out.sizes().data(), results);
-  return out.reshape(shape);
+Tensor summed_over(const Tensor& x, const std::vector<bool>& summed) {
+  Dims dims;
+  for (size_t d = 0; d < summed.size(); ++d)
+    if (summed[d]) dims.push_back(static_cast<int64_t>(d));
+  return dims.empty() ? x : x.sum(dims, true, x.dtype());
+}
+
+}  // namespace
+
+Tensor einsum(std::string_view equation, ArrayRef<Tensor> tensors) {
+  check(!tensors.empty(), "einsum: no operands, expected at least 1");
+  const Equation parsed(equation, tensors);
+  TensorList operands;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    operands.push_back(aligned(tensors[i], parsed.inputs[i], parsed.order, i));
+  check_sizes(operands, parsed.order);
+  Tensor out = summed_over(operands[0], parsed.summed_with(0));
+  for (size_t i = 1; i < operands.size(); ++i)
+    out = contract(out, operands[i], parsed.summed_with(i));
+  return out.reshape(out.sizes().slice(0, parsed.results));
 }
 
 }  // namespace gradus
