@@ -1,8 +1,11 @@
 // Gradus, all of it: #include <gradus/gradus.h>
 #pragma once
 
+#include "gradus/autograd/anomaly_mode.h"
+#include "gradus/autograd/checkpoint.h"
 #include "gradus/autograd/engine.h"
 #include "gradus/autograd/function.h"
+#include "gradus/autograd/functional.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/grad_mode.h"
 #include "gradus/autograd/linalg.h"

@@ -15,9 +15,11 @@ namespace gradus {
   Tensor name(const Tensor& self, const Tensor& other); \
   Tensor name(const Tensor& self, const Scalar& other); \
   Tensor name(const Scalar& self, const Tensor& other);
+#define INTEGER(name, ...) BINARY(name)
 #define COMPARISON(name, ...)                           \
   Tensor name(const Tensor& self, const Tensor& other); \
   Tensor name(const Tensor& self, const Scalar& other);
+#define PREDICATE(name, ...) Tensor name(const Tensor& self);
 #include "gradus/tensor/elementwise.def"
 
 #define GRADUS_OPERATOR(op, name)                                                    \
@@ -33,6 +35,10 @@ GRADUS_ARITHMETIC(+, add)
 GRADUS_ARITHMETIC(-, sub)
 GRADUS_ARITHMETIC(*, mul)
 GRADUS_ARITHMETIC(/, div)
+GRADUS_ARITHMETIC(%, remainder)
+GRADUS_ARITHMETIC(&, bitwise_and)
+GRADUS_ARITHMETIC(|, bitwise_or)
+GRADUS_ARITHMETIC(^, bitwise_xor)
 GRADUS_COMPARISON(==, eq, eq)
 GRADUS_COMPARISON(!=, ne, ne)
 GRADUS_COMPARISON(<, lt, gt)
@@ -79,11 +85,13 @@ inline TensorTie write_out(const char* op, Tensor& first, Tensor& second,
 #include "gradus/tensor/functions.def"
 
 // --- Other forms of the rows of elementwise.def
+#define PREDICATE(name, ...)                                   \
+  inline Tensor& name##_out(Tensor& out, const Tensor& self) { \
+    return detail::write_out(#name, out, gradus::name(self));  \
+  }
 #define UNARY(name, ...)                                          \
   inline Tensor& name##_(Tensor& self) { return self.name##_(); } \
-  inline Tensor& name##_out(Tensor& out, const Tensor& self) {    \
-    return detail::write_out(#name, out, gradus::name(self));     \
-  }
+  PREDICATE(name)
 #define COMPARISON(name, ...)                                                       \
   inline Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other) { \
     return detail::write_out(#name, out, gradus::name(self, other));                \
@@ -91,7 +99,19 @@ inline TensorTie write_out(const char* op, Tensor& first, Tensor& second,
   inline Tensor& name##_out(Tensor& out, const Tensor& self, const Scalar& other) { \
     return detail::write_out(#name, out, gradus::name(self, other));                \
   }
+#define INTEGER(name, ...) COMPARISON(name)
 #define BINARY(name, ...) COMPARISON(name)
 #include "gradus/tensor/elementwise.def"
+
+// --- Dtypes of results, by PyTorch's rules of promotion
+ScalarType result_type(const Tensor& tensor, const Tensor& other);
+ScalarType result_type(const Tensor& tensor, const Scalar& other);
+ScalarType result_type(const Scalar& scalar, const Tensor& tensor);
+ScalarType result_type(const Scalar& scalar1, const Scalar& scalar2);
+constexpr ScalarType promote_types(ScalarType type1, ScalarType type2) {
+  return promoteTypes(type1, type2);
+}
+// Whether a result of dtype `from` may be stored in a tensor of dtype `to`.
+constexpr bool can_cast(ScalarType from, ScalarType to) { return kind_of(from) <= kind_of(to); }
 
 }  // namespace gradus

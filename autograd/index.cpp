@@ -16,9 +16,10 @@ namespace {
 bool is_mask(const Tensor& index) { return index.dtype() == kBool || index.dtype() == kByte; }
 
 // How many dimensions an index stands for.
-int64_t dims_of(const TensorIndex& index) {
-  if (index.is_tensor()) return is_mask(index.tensor()) ? index.tensor().dim() : 1;
-  return index.is_integer() || index.is_slice();
+int64_t dims_of(const char* op, const TensorIndex& index) {
+  if (!index.is_tensor()) return index.is_integer() || index.is_slice();
+  check<IndexError>(index.tensor().defined(), op, ": an index is an undefined tensor");
+  return is_mask(index.tensor()) ? index.tensor().dim() : 1;
 }
 
 // What is left when the basic indices are applied: a view, and tensors for some of its dimensions.
@@ -32,7 +33,7 @@ class Application {
   Application(const char* op, const Tensor& self, ArrayRef<TensorIndex> indices)
       : op_(op), out_{self, {}} {
     int64_t named = 0;
-    for (const TensorIndex& index : indices) named += dims_of(index);
+    for (const TensorIndex& index : indices) named += dims_of(op, index);
     check<IndexError>(named <= self.dim(), op, ": too many indices (", named,
                       ") for a tensor of dimension ", self.dim());
     for (const TensorIndex& index : indices) apply(index, self.dim() - named);
@@ -67,7 +68,6 @@ class Application {
     ++dim_;
   }
   void apply_tensor(const Tensor& index) {
-    check<IndexError>(index.defined(), op_, ": an index is an undefined tensor");
     if (index.dim() > 0 || !isIntegralType(index.dtype(), true)) return keep(index);
     if (is_mask(index)) return apply_bool(index.item<bool>());
     out_.view = out_.view.select(dim_, index.item<int64_t>());
@@ -150,6 +150,20 @@ Tensor fitting(const Tensor& values, const Applied& to) {
   return out;
 }
 
+// The mask, where it is all that is left to apply, in a shape that broadcasts to the view's.
+Tensor only_mask(const Applied& to) {
+  const size_t at = to.tensors.size() - 1;
+  const Tensor& mask = to.tensors[at];
+  for (size_t i = 0; i < at; ++i)
+    if (to.tensors[i].defined()) return {};
+  const size_t rank = to.view.sizes().size(), end = at + mask.sizes().size();
+  if (!is_mask(mask) || end > rank || to.view.sizes().slice(at, end - at) != mask.sizes())
+    return {};
+  Dims sizes = mask.impl().sizes;
+  for (size_t d = end; d < rank; ++d) sizes.push_back(1);
+  return mask.to(to.view.device()).reshape(sizes);
+}
+
 }  // namespace
 
 Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
@@ -169,23 +183,31 @@ Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar
   return index_put(self, indices, full({}, value, self.options()), accumulate);
 }
 
-Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values, bool accumulate) {
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
+                           bool accumulate) const {
   Applied to = Application("index_put", *this, indices).result();
   const Tensor fresh = fitting(values, to);
   if (to.tensors.empty()) {
     accumulate ? to.view.add_(fresh) : to.view.copy_(fresh);
-    return *this;
+    return handle();
   }
-  const TensorList list = raw::index_list("index_put", to.view, to.tensors);
+  Tensor& part = to.view.is_same(*this) ? handle() : to.view;
+  if (fresh.dim() == 0 && !accumulate)
+    if (const Tensor mask = only_mask(to); mask.defined()) {  // needs no count of its elements
+      part.masked_fill_(mask, fresh);
+      return handle();
+    }
+  const TensorList list = raw::index_list("index_put", part, to.tensors);
   in_place(
-      "index_put", to.view.is_same(*this) ? *this : to.view, recording(to.view, fresh),
+      "index_put", part, recording(part, fresh),
       [&](Tensor& x) { raw::index_put_("index_put", x, list, fresh, accumulate); },
       [&](const Tensor& x) {
         return with_put("index_put", "IndexPutBackward0", x, list, fresh, accumulate);
       });
-  return *this;
+  return handle();
 }
-Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value, bool accumulate) {
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value,
+                           bool accumulate) const {
   return index_put_(indices, full({}, value, options()), accumulate);
 }
 

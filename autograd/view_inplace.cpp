@@ -21,13 +21,17 @@ Tensor& become(const char* op, Tensor& self, const Tensor& view) {
 }
 }  // namespace
 
-Tensor& Tensor::squeeze_() { return become("squeeze", *this, squeeze()); }
-Tensor& Tensor::squeeze_(int64_t dim) { return become("squeeze", *this, squeeze(dim)); }
-Tensor& Tensor::squeeze_(IntArrayRef dim) { return become("squeeze", *this, squeeze(dim)); }
-Tensor& Tensor::unsqueeze_(int64_t dim) { return become("unsqueeze", *this, unsqueeze(dim)); }
-Tensor& Tensor::t_() { return become("t", *this, t()); }
-Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1) {
-  return become("transpose", *this, transpose(dim0, dim1));
+Tensor& Tensor::squeeze_() const { return become("squeeze", handle(), squeeze()); }
+Tensor& Tensor::squeeze_(int64_t dim) const { return become("squeeze", handle(), squeeze(dim)); }
+Tensor& Tensor::squeeze_(IntArrayRef dim) const {
+  return become("squeeze", handle(), squeeze(dim));
+}
+Tensor& Tensor::unsqueeze_(int64_t dim) const {
+  return become("unsqueeze", handle(), unsqueeze(dim));
+}
+Tensor& Tensor::t_() const { return become("t", handle(), t()); }
+Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1) const {
+  return become("transpose", handle(), transpose(dim0, dim1));
 }
 
 }  // namespace gradus

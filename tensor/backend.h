@@ -7,6 +7,8 @@
 // where it is that operand exactly. Work on a GPU is queued on the current stream.
 #pragma once
 
+#include <functional>
+
 #include "gradus/tensor/index_rule.h"
 #include "gradus/tensor/ops.h"
 #include "gradus/tensor/tensor.h"
@@ -60,9 +62,11 @@ class Backend {
   virtual void random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
                       const Tensor& out) = 0;
 
-  // x and out: same shape and dtype (Float, Double; Long too where the row says `same`).
+  // x and out: same shape and dtype (Float, Double, Long: those that the row is computed in), but
+  // out is Bool for predicates.
   virtual void map(UnaryOp op, const Tensor& x, const Tensor& out) = 0;
-  // out = grad * slope(x, y); of x and y those that the slope does not use may be undefined.
+  // out = grad * slope(x, y), for rows that have a slope; of x and y those that the slope does not
+  // use may be undefined.
   virtual void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                         const Tensor& out) = 0;
   // Operands broadcast to out's shape already and are of one dtype (Long, Float, Double), which is
@@ -126,5 +130,7 @@ inline Backend& backend(const Tensor& tensor) { return backend(tensor.device().t
 // Defined in cpu/ and cuda/; cuda/stub.cpp answers for builds without CUDA.
 Backend& cpu_backend();
 Backend& cuda_backend();
+// What another thread calls to work where this one does: on its current device and streams.
+std::function<void()> cuda_thread_state();
 
 }  // namespace gradus

@@ -10,16 +10,16 @@ namespace gradus {
 
 // Along a dimension of `size`. A negative number counts from the end where `wraps`.
 struct IndexRule {
-  const char* op;  // is named in errors; outlives every kernel that may report one
+  const char* op;  // named in errors: text of the host that outlives every kernel that may report
   int64_t dim;     // as the caller of op counts dimensions
   int64_t size;
   bool wraps = false;
 
   GRADUS_HD constexpr int64_t place(int64_t number) const {
-    return wraps && number < 0 ? number + size : number;
+    return number + (number < 0 && wraps ? size : 0);
   }
   GRADUS_HD constexpr bool allows(int64_t number) const {
-    return place(number) >= 0 && place(number) < size;
+    return static_cast<uint64_t>(place(number)) < static_cast<uint64_t>(size);  // 0 <= place too
   }
 };
 

@@ -7,11 +7,13 @@ namespace gradus {
 
 enum class UnaryOp : uint8_t {
 #define UNARY(name, ...) name,
+#define PREDICATE(name, ...) name,
 #include "gradus/tensor/elementwise.def"
 };
 
 enum class BinaryOp : uint8_t {
 #define BINARY(name, ...) name,
+#define INTEGER(name, ...) name,
 #define COMPARISON(name, ...) name,
 #include "gradus/tensor/elementwise.def"
 };

@@ -2,6 +2,8 @@
 // the backend. autograd/ wraps them into the public functions; a derivative never calls these.
 #pragma once
 
+#include <initializer_list>
+
 #include "gradus/tensor/backend.h"
 
 namespace gradus::raw {
@@ -54,9 +56,9 @@ Tensor flip(const Tensor& x, IntArrayRef dims);
 Scalar item(const Tensor& x);
 
 // --- Pointwise
-// PyTorch's
-// result type of an operation on x and y.
-ScalarType result_type(const Operand& x, const Operand& y);
+// PyTorch's result type of an operation on all of them.
+ScalarType result_type(std::initializer_list<Operand> operands);
+inline ScalarType result_type(const Operand& x, const Operand& y) { return result_type({x, y}); }
 Tensor map(UnaryOp op, const Tensor& x);
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y);
 Tensor zip(BinaryOp op, const Operand& x, const Operand& y);
@@ -95,8 +97,8 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 // --- Indexing
-// torch.gather under the name `op`. Errors: as backend.h says, and for shapes that do not fit.
-Tensor gather(const char* op, const Tensor& x, int64_t dim, const Tensor& index);
+// torch.gather; `op` is named in errors: as backend.h says, and for shapes that do not fit.
+Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, const char* op = "gather");
 // torch.scatter into x: of src, the part under the index, which has x's dtype.
 void scatter_(const char* name, ScatterOp op, const Tensor& x, int64_t dim, const Tensor& index,
               const Tensor& src);

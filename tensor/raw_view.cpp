@@ -1,5 +1,6 @@
 #include <cstdlib>
 
+#include "gradus/tensor/modes.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
@@ -31,6 +32,7 @@ Tensor make(StoragePtr storage, ScalarType dtype, const Dims& sizes, const Dims&
   impl->storage = std::move(storage);
   impl->dtype = dtype;
   impl->contiguous = contiguous;
+  impl->inference = thread_modes.inference;
   impl->numel = numel;
   impl->offset = offset;
   impl->sizes = sizes;
@@ -84,13 +86,21 @@ Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64
   Tensor out = make(x.impl().storage, x.dtype(), sizes, strides, offset, numel_of(sizes),
                     gradus::is_contiguous(sizes, strides));
   // A view of a view is a view of the first tensor, so that chains do not keep handles alive.
-  out.impl().view_of = x.impl().view_of ? x.impl().view_of : x.impl_ptr();
+  TensorImpl& impl = out.impl();
+  impl.view_of = x.impl().view_of ? x.impl().view_of : x.impl_ptr();
+  impl.history_version = x.impl().storage->version();
+  impl.inference = x.impl().inference;
+  impl.origin = thread_modes.grad        ? x.impl().origin
+                : thread_modes.inference ? ViewOrigin::inference
+                                         : ViewOrigin::no_grad;
   return out;
 }
 
 Tensor alias(const Tensor& x) {
-  return make(x.impl().storage, x.dtype(), x.impl().sizes, x.impl().strides, x.storage_offset(),
-              x.numel(), x.is_contiguous());
+  Tensor out = make(x.impl().storage, x.dtype(), x.impl().sizes, x.impl().strides,
+                    x.storage_offset(), x.numel(), x.is_contiguous());
+  out.impl().inference = x.impl().inference;
+  return out;
 }
 
 std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape) {
