@@ -244,8 +244,8 @@ TEST(PointwiseErrors, NameTheOperationAndBothShapes) {
 }
 
 TEST(IntegersDividedByZero, AreRefusedAndNothingChanges) {
-  using Operation = Tensor& (Tensor::*)(const Tensor&);
-  using WithNumber = Tensor& (Tensor::*)(const Scalar&);
+  using Operation = Tensor& (Tensor::*)(const Tensor&) const;
+  using WithNumber = Tensor& (Tensor::*)(const Scalar&) const;
   const std::vector<std::pair<Operation, WithNumber>> operations = {
       {&Tensor::floor_divide_, &Tensor::floor_divide_},
       {&Tensor::div_trunc_, &Tensor::div_trunc_},
