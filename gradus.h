@@ -8,6 +8,7 @@
 #include "gradus/autograd/functional.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/grad_mode.h"
+#include "gradus/autograd/linalg.h"
 #include "gradus/cuda/cuda.h"
 #include "gradus/data/image_dataset.h"
 #include "gradus/nn/nn.h"

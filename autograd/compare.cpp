@@ -7,17 +7,11 @@
 
 namespace gradus {
 
-namespace {
-bool all(const Tensor& condition) {
-  return condition.numel() == 0 || condition.to(kByte).amin().item<bool>();
-}
-}  // namespace
-
 bool is_same_size(const Tensor& self, const Tensor& other) { return self.sizes() == other.sizes(); }
 
 bool equal(const Tensor& self, const Tensor& other) {
   raw::check_same_device("equal", self, "self", other, "other");
-  return self.sizes() == other.sizes() && all(self == other);
+  return self.sizes() == other.sizes() && all(self == other).item<bool>();
 }
 
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
@@ -35,7 +29,7 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
 }
 
 bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
-  return all(isclose(self, other, rtol, atol, equal_nan));
+  return all(isclose(self, other, rtol, atol, equal_nan)).item<bool>();
 }
 
 bool is_nonzero(const Tensor& self) {

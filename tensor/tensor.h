@@ -28,6 +28,7 @@ class Tensor;
 using TensorList = std::vector<Tensor>;
 using TensorPair = std::tuple<Tensor, Tensor>;
 using TensorTie = std::tuple<Tensor&, Tensor&>;
+using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;
 class Node;
 namespace indexing {
 class TensorIndex;  // tensor/indexing.h

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "gradus/gradus.h"
@@ -18,6 +19,8 @@
 namespace gradus::test {
 
 using Inputs = std::array<Tensor, 4>;
+// What arguments call it in Python, too.
+inline constexpr double inf = INFINITY;
 
 struct Sample {
   const char *name, *inputs, *arguments;
