@@ -4,6 +4,7 @@
 #include "gradus/autograd/anomaly_mode.h"
 #include "gradus/autograd/checkpoint.h"
 #include "gradus/autograd/engine.h"
+#include "gradus/autograd/factories_out.h"
 #include "gradus/autograd/function.h"
 #include "gradus/autograd/functional.h"
 #include "gradus/autograd/functions.h"

@@ -42,7 +42,7 @@ TEST(StandardDeviation, HasNoGradientWhereItIsZero) {
 }
 
 TEST(Norm, HasNoGradientAtZero) {
-  for (const double p : {0.0, 0.5, 1.0, 1.5, 2.0, 3.0, INFINITY}) {
+  for (const double p : {0.0, 0.5, 1.0, 1.5, 2.0, 3.0, double{INFINITY}}) {
     const Tensor x = zeros({3}, requires_grad());
     x.norm(p).backward();
     const Tensor grad = x.grad().defined() ? x.grad() : zeros({3});
