@@ -44,7 +44,7 @@ TEST(Split, PiecesWithoutGradientCountAsZero) {
 TEST(Cat, LeavesOutInputsThatNeedNoGradient) {
   const Tensor a = ones({2, 2}, requires_grad()), b = ones({1, 2}),
                none = zeros({0}, requires_grad());
-  cat({b, a, none, b}).mul(arange(10.0).view({5, 2})).sum().backward();
+  cat({b, a, none, b}).mul(arange(8.0).view({4, 2})).sum().backward();
   expect_values(a.grad(), {2, 3, 4, 5}, 0);
   EXPECT_FALSE(b.grad().defined());
   EXPECT_EQ(none.grad().sizes(), IntArrayRef({0}));
@@ -61,8 +61,7 @@ TEST(Cat, JoinsPartsOfAnySizeAndLayout) {
     std::vector<double> expected;
     for (int64_t p = test::pick(1, 4); p > 0; --p) {
       const Dims sizes{rows, test::pick(0, 3), inner};
-      parts.push_back(test::pick(0, 1) ? test::random_layout(sizes, kFloat) : empty(sizes));
-      parts.back().copy_(rand(sizes));
+      parts.push_back(test::pick(0, 1) ? test::random_tensor(sizes, kFloat) : rand(sizes));
     }
     const Tensor joined = cat(parts, -2);
     for (int64_t row = 0; row < rows; ++row)
