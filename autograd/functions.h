@@ -15,9 +15,11 @@ namespace gradus {
   Tensor name(const Tensor& self, const Tensor& other); \
   Tensor name(const Tensor& self, const Scalar& other); \
   Tensor name(const Scalar& self, const Tensor& other);
+#define INTEGER(name, ...) BINARY(name)
 #define COMPARISON(name, ...)                           \
   Tensor name(const Tensor& self, const Tensor& other); \
   Tensor name(const Tensor& self, const Scalar& other);
+#define PREDICATE(name, ...) Tensor name(const Tensor& self);
 #include "gradus/tensor/elementwise.def"
 
 #define GRADUS_OPERATOR(op, name)                                                    \
@@ -33,6 +35,10 @@ GRADUS_ARITHMETIC(+, add)
 GRADUS_ARITHMETIC(-, sub)
 GRADUS_ARITHMETIC(*, mul)
 GRADUS_ARITHMETIC(/, div)
+GRADUS_ARITHMETIC(%, remainder)
+GRADUS_ARITHMETIC(&, bitwise_and)
+GRADUS_ARITHMETIC(|, bitwise_or)
+GRADUS_ARITHMETIC(^, bitwise_xor)
 GRADUS_COMPARISON(==, eq, eq)
 GRADUS_COMPARISON(!=, ne, ne)
 GRADUS_COMPARISON(<, lt, gt)
@@ -67,6 +73,7 @@ inline TensorTie write_out(const char* op, Tensor& first, Tensor& second,
 #define IN_PLACE(result, name, params, args, ...) \
   FUNCTION(result, name, params, args)            \
   inline Tensor& name##_(Tensor& self GRADUS_AND params) { return self.name##_ args; }
+#define UPDATE(...) IN_PLACE(__VA_ARGS__)
 #define PAIR(result, name, params, args, ...)                                                     \
   inline TensorTie name##_out(Tensor& out0, Tensor& out1, const Tensor& self GRADUS_AND params) { \
     return detail::write_out(#name, out0, out1, gradus::name(self GRADUS_AND args));              \
@@ -78,11 +85,13 @@ inline TensorTie write_out(const char* op, Tensor& first, Tensor& second,
 #include "gradus/tensor/functions.def"
 
 // --- Other forms of the rows of elementwise.def
+#define PREDICATE(name, ...)                                   \
+  inline Tensor& name##_out(Tensor& out, const Tensor& self) { \
+    return detail::write_out(#name, out, gradus::name(self));  \
+  }
 #define UNARY(name, ...)                                          \
   inline Tensor& name##_(Tensor& self) { return self.name##_(); } \
-  inline Tensor& name##_out(Tensor& out, const Tensor& self) {    \
-    return detail::write_out(#name, out, gradus::name(self));     \
-  }
+  PREDICATE(name)
 #define COMPARISON(name, ...)                                                       \
   inline Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other) { \
     return detail::write_out(#name, out, gradus::name(self, other));                \
@@ -90,7 +99,19 @@ inline TensorTie write_out(const char* op, Tensor& first, Tensor& second,
   inline Tensor& name##_out(Tensor& out, const Tensor& self, const Scalar& other) { \
     return detail::write_out(#name, out, gradus::name(self, other));                \
   }
+#define INTEGER(name, ...) COMPARISON(name)
 #define BINARY(name, ...) COMPARISON(name)
 #include "gradus/tensor/elementwise.def"
+
+// --- Dtypes of results, by PyTorch's rules of promotion
+ScalarType result_type(const Tensor& tensor, const Tensor& other);
+ScalarType result_type(const Tensor& tensor, const Scalar& other);
+ScalarType result_type(const Scalar& scalar, const Tensor& tensor);
+ScalarType result_type(const Scalar& scalar1, const Scalar& scalar2);
+constexpr ScalarType promote_types(ScalarType type1, ScalarType type2) {
+  return promoteTypes(type1, type2);
+}
+// Whether a result of dtype `from` may be stored in a tensor of dtype `to`.
+constexpr bool can_cast(ScalarType from, ScalarType to) { return kind_of(from) <= kind_of(to); }
 
 }  // namespace gradus

@@ -26,7 +26,7 @@ void record_zero(const char* node, const Tensor& out, TensorRefs inputs) {
 
 // draw(x) fills x with numbers.
 template <class Draw>
-Tensor& drawn(const char* op, const char* node, Tensor& self, Draw draw) {
+Tensor& drawn(const char* op, const char* node, const Tensor& self, Draw draw) {
   return in_place(op, self, recording(self), draw, [&](const Tensor& old) {
     const Tensor out = raw::empty_like(old);
     draw(out);
@@ -77,7 +77,7 @@ void draw_bernoulli(const Tensor& x, const Operand& p, const std::optional<Gener
 
 }  // namespace
 
-Tensor& Tensor::uniform_(double from, double to, std::optional<Generator> generator) {
+Tensor& Tensor::uniform_(double from, double to, std::optional<Generator> generator) const {
   check_real("uniform", *this);
   check(from <= to, "uniform_: from = ", from, " exceeds to = ", to);
   return drawn("uniform", "UniformBackward0", *this, [&](const Tensor& x) {
@@ -85,7 +85,7 @@ Tensor& Tensor::uniform_(double from, double to, std::optional<Generator> genera
   });
 }
 
-Tensor& Tensor::normal_(double mean, double std, std::optional<Generator> generator) {
+Tensor& Tensor::normal_(double mean, double std, std::optional<Generator> generator) const {
   check_real("normal", *this);
   check_deviation("normal_", std);
   return drawn("normal", "NormalBackward0", *this, [&](const Tensor& x) {
@@ -93,7 +93,7 @@ Tensor& Tensor::normal_(double mean, double std, std::optional<Generator> genera
   });
 }
 
-Tensor& Tensor::log_normal_(double mean, double std, std::optional<Generator> generator) {
+Tensor& Tensor::log_normal_(double mean, double std, std::optional<Generator> generator) const {
   check_real("log_normal", *this);
   check(std > 0, "log_normal_: std = ", std, " is not positive");
   return drawn("log_normal", "LogNormalBackward0", *this, [&](const Tensor& x) {
@@ -104,7 +104,7 @@ Tensor& Tensor::log_normal_(double mean, double std, std::optional<Generator> ge
   });
 }
 
-Tensor& Tensor::exponential_(double lambd, std::optional<Generator> generator) {
+Tensor& Tensor::exponential_(double lambd, std::optional<Generator> generator) const {
   check_real("exponential", *this);
   check(lambd > 0, "exponential_: lambd = ", lambd, " is not positive");
   return drawn("exponential", "ExponentialBackward0", *this, [&](const Tensor& x) {
@@ -114,7 +114,7 @@ Tensor& Tensor::exponential_(double lambd, std::optional<Generator> generator) {
   });
 }
 
-Tensor& Tensor::cauchy_(double median, double sigma, std::optional<Generator> generator) {
+Tensor& Tensor::cauchy_(double median, double sigma, std::optional<Generator> generator) const {
   check_real("cauchy", *this);
   check(sigma > 0, "cauchy_: sigma = ", sigma, " is not positive");
   return drawn("cauchy", "CauchyBackward0", *this, [&](const Tensor& x) {
@@ -128,7 +128,7 @@ Tensor& Tensor::cauchy_(double median, double sigma, std::optional<Generator> ge
   });
 }
 
-Tensor& Tensor::geometric_(double p, std::optional<Generator> generator) {
+Tensor& Tensor::geometric_(double p, std::optional<Generator> generator) const {
   check(p > 0 && p < 1, "geometric_: p = ", p, " lies outside of 0 to 1");
   check<TypeError>(dtype() != kBool, "geometric_: dtype bool does not count");
   return drawn("geometric", "GeometricBackward0", *this, [&](const Tensor& x) {
@@ -140,13 +140,13 @@ Tensor& Tensor::geometric_(double p, std::optional<Generator> generator) {
   });
 }
 
-Tensor& Tensor::bernoulli_(double p, std::optional<Generator> generator) {
+Tensor& Tensor::bernoulli_(double p, std::optional<Generator> generator) const {
   check_probability("bernoulli_", p);
   return drawn("bernoulli", "BernoulliBackward0", *this,
                [&](const Tensor& x) { draw_bernoulli(x, Scalar(p), generator); });
 }
 
-Tensor& Tensor::bernoulli_(const Tensor& p, std::optional<Generator> generator) {
+Tensor& Tensor::bernoulli_(const Tensor& p, std::optional<Generator> generator) const {
   check_probabilities("bernoulli_", p);
   raw::check_same_device("bernoulli_", *this, "self", p, "p");
   const Tensor fitting = raw::expand(p, sizes());
@@ -155,7 +155,7 @@ Tensor& Tensor::bernoulli_(const Tensor& p, std::optional<Generator> generator) 
 }
 
 Tensor& Tensor::random_(int64_t from, std::optional<int64_t> to,
-                        std::optional<Generator> generator) {
+                        std::optional<Generator> generator) const {
   // The dtype counts exactly from `least` to below `end`.
   const auto [least, end] = visit(dtype(), []<class T>(TypeTag<T>) -> std::pair<int64_t, int64_t> {
     constexpr int digits = std::numeric_limits<T>::digits;
@@ -174,10 +174,10 @@ Tensor& Tensor::random_(int64_t from, std::optional<int64_t> to,
     raw::random_(x, Distribution::randint, from, below, generator);
   });
 }
-Tensor& Tensor::random_(int64_t to, std::optional<Generator> generator) {
+Tensor& Tensor::random_(int64_t to, std::optional<Generator> generator) const {
   return random_(0, to, std::move(generator));
 }
-Tensor& Tensor::random_(std::optional<Generator> generator) {
+Tensor& Tensor::random_(std::optional<Generator> generator) const {
   return random_(0, std::nullopt, std::move(generator));
 }
 

@@ -65,6 +65,8 @@ TensorPair extreme(const char* op, const char* node, bool largest, const Tensor&
 
 Tensor arg_extreme(const char* op, bool largest, const Tensor& self, std::optional<int64_t> dim,
                    bool keepdim) {
+  check<TypeError>(self.dtype() != kBool, op,
+                   ": dtype bool is not supported; convert with .to(kLong)");
   if (dim) {
     auto [values, indices] = raw::arg_reduce(op, largest, self, *dim);
     std::array<bool, kMaxDims> mask{};

@@ -7,9 +7,7 @@ namespace gradus {
 namespace {
 // Gives self the geometry and the history of `view`, a view of it.
 Tensor& become(const char* op, Tensor& self, const Tensor& view) {
-  check<Error>(!GradMode::is_enabled() || !self.requires_grad() || !self.is_leaf(), op,
-               "_: a leaf Variable that requires grad is being used in an in-place operation; use ",
-               op, "(), which returns a view");
+  check_history(op, self, recording(self));
   TensorImpl& impl = self.impl();
   const TensorImpl& from = view.impl();
   impl.sizes = from.sizes;
@@ -17,17 +15,22 @@ Tensor& become(const char* op, Tensor& self, const Tensor& view) {
   impl.contiguous = from.contiguous;
   impl.storage->bump_version();
   if (view.grad_fn()) set_history(self, view.grad_fn(), view.output_nr());
+  impl.history_version = impl.storage->version();
   return self;
 }
 }  // namespace
 
-Tensor& Tensor::squeeze_() { return become("squeeze", *this, squeeze()); }
-Tensor& Tensor::squeeze_(int64_t dim) { return become("squeeze", *this, squeeze(dim)); }
-Tensor& Tensor::squeeze_(IntArrayRef dim) { return become("squeeze", *this, squeeze(dim)); }
-Tensor& Tensor::unsqueeze_(int64_t dim) { return become("unsqueeze", *this, unsqueeze(dim)); }
-Tensor& Tensor::t_() { return become("t", *this, t()); }
-Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1) {
-  return become("transpose", *this, transpose(dim0, dim1));
+Tensor& Tensor::squeeze_() const { return become("squeeze", handle(), squeeze()); }
+Tensor& Tensor::squeeze_(int64_t dim) const { return become("squeeze", handle(), squeeze(dim)); }
+Tensor& Tensor::squeeze_(IntArrayRef dim) const {
+  return become("squeeze", handle(), squeeze(dim));
+}
+Tensor& Tensor::unsqueeze_(int64_t dim) const {
+  return become("unsqueeze", handle(), unsqueeze(dim));
+}
+Tensor& Tensor::t_() const { return become("t", handle(), t()); }
+Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1) const {
+  return become("transpose", handle(), transpose(dim0, dim1));
 }
 
 }  // namespace gradus

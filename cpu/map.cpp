@@ -10,10 +10,10 @@ namespace {
 
 // Rows that make integers floating point call <cmath>, so fewer elements are worth a thread.
 template <UnaryOp op>
-constexpr int64_t grain = scalar::Unary<op>::ints == scalar::Ints::same ? kGrain : kGrain / 4;
+constexpr int64_t grain = scalar::Unary<op>::integers ? kGrain : kGrain / 4;
 
-template <UnaryOp op, class T>
-void map_run(int64_t n, T* out, int64_t out_step, const T* x, int64_t x_step) {
+template <UnaryOp op, class T, class R>
+void map_run(int64_t n, R* out, int64_t out_step, const T* x, int64_t x_step) {
   if (out_step == 1 && x_step == 1) {
     for (int64_t i = 0; i < n; ++i) out[i] = scalar::Unary<op>::f(x[i]);
   } else {
@@ -23,7 +23,8 @@ void map_run(int64_t n, T* out, int64_t out_step, const T* x, int64_t x_step) {
 
 template <UnaryOp op, class T>
 void map_tensor(const Tensor& x, const Tensor& out) {
-  T* const to = static_cast<T*>(out.data_ptr());
+  using R = std::conditional_t<scalar::Unary<op>::gives_bool, bool, T>;
+  R* const to = static_cast<R*>(out.data_ptr());
   const T* const from = static_cast<const T*>(x.data_ptr());
   if (x.is_contiguous() && out.is_contiguous()) {
     parallel_for(0, out.numel(), grain<op>, [&](int64_t begin, int64_t end) {
@@ -73,20 +74,17 @@ void map_grad_tensor(const Tensor& grad, const Tensor& x, const Tensor& y, const
 
 void CpuBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
   visit_op(op, [&](auto row) {
-    if constexpr (scalar::Unary<row.value>::ints == scalar::Ints::same)
-      visit_numbers(name_of(op), out.dtype(),
-                    [&]<class T>(TypeTag<T>) { map_tensor<row.value, T>(x, out); });
-    else
-      visit_floating(name_of(op), out.dtype(),
-                     [&]<class T>(TypeTag<T>) { map_tensor<row.value, T>(x, out); });
+    visit_computed<scalar::Unary<row.value>>(
+        x.dtype(), [&]<class T>(TypeTag<T>) { map_tensor<row.value, T>(x, out); });
   });
 }
 
 void CpuBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                           const Tensor& out) {
   visit_op(op, [&](auto row) {
-    visit_floating(name_of(op), out.dtype(),
-                   [&]<class T>(TypeTag<T>) { map_grad_tensor<row.value, T>(grad, x, y, out); });
+    if constexpr (!scalar::Unary<row.value>::gives_bool)
+      visit_floating(name_of(op), out.dtype(),
+                     [&]<class T>(TypeTag<T>) { map_grad_tensor<row.value, T>(grad, x, y, out); });
   });
 }
 

@@ -45,7 +45,7 @@ void zip_run(int64_t n, R* out, int64_t out_step, const T* x, int64_t x_step, co
 
 template <BinaryOp op, class T>
 void zip_tensor(const Operand& x_operand, const Operand& y_operand, const Tensor& out) {
-  using R = std::conditional_t<scalar::Binary<op>::compares, bool, T>;
+  using R = std::conditional_t<scalar::Binary<op>::gives_bool, bool, T>;
   const Source<T> x(x_operand), y(y_operand);
   R* const to = static_cast<R*>(out.data_ptr());
   const T* const xs = x.data();
@@ -72,12 +72,8 @@ void zip_tensor(const Operand& x_operand, const Operand& y_operand, const Tensor
 void CpuBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
   const ScalarType dtype = (x.is_number() ? y : x).tensor->dtype();
   visit_op(op, [&](auto row) {
-    if constexpr (scalar::Binary<row.value>::ints == scalar::Ints::same)
-      visit_numbers(name_of(op), dtype,
-                    [&]<class T>(TypeTag<T>) { zip_tensor<row.value, T>(x, y, out); });
-    else
-      visit_floating(name_of(op), dtype,
-                     [&]<class T>(TypeTag<T>) { zip_tensor<row.value, T>(x, y, out); });
+    visit_computed<scalar::Binary<row.value>>(
+        dtype, [&]<class T>(TypeTag<T>) { zip_tensor<row.value, T>(x, y, out); });
   });
 }
 

@@ -1,99 +1,22 @@
-// The rows of elementwise.def and reductions.def as functions on numbers, for host and device.
-// Kernels include this; nobody else needs it.
+// The rows of elementwise.def, reductions.def and scans.def as functions on numbers, for host and
+// device. Kernels include this; nobody else needs it.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "gradus/tensor/host_device.h"
 #include "gradus/tensor/ops.h"
+#include "gradus/tensor/scalar_functions.h"
+#include "gradus/tensor/special.h"
 
 namespace gradus::scalar {
 
-using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cos,
-    std::cosh, std::erf, std::erfc, std::exp, std::exp2, std::expm1, std::hypot, std::log,
-    std::log10, std::log1p, std::log2, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
-
-// NaN in either operand gives NaN, as in PyTorch.
-template <class T>
-GRADUS_HD constexpr T max(T a, T b) {
-  return a > b || a != a ? a : b;
-}
-template <class T>
-GRADUS_HD constexpr T min(T a, T b) {
-  return a < b || a != a ? a : b;
-}
-
-template <class T>
-GRADUS_HD T magnitude(T x) {
-  if constexpr (std::is_floating_point_v<T>)
-    return std::fabs(x);
-  else
-    return x < 0 ? -x : x;
-}
-
-// Integers: by squaring; a negative exponent gives 0, or +-1 where x is +-1.
-template <class T>
-GRADUS_HD T power(T x, T y) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return std::pow(x, y);
-  } else {
-    if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
-    // Unsigned, where a product that does not fit wraps around instead of being undefined.
-    using Unsigned = std::make_unsigned_t<T>;
-    Unsigned result = 1;
-    for (auto base = static_cast<Unsigned>(x); y > 0; y >>= 1, base *= base)
-      if (y & 1) result *= base;
-    return static_cast<T>(result);
-  }
-}
-
-enum class Rounding { down, up, to_zero, to_even };
-template <Rounding mode, class T>
-GRADUS_HD T round_by(T x) {
-  if constexpr (!std::is_floating_point_v<T>)
-    return x;
-  else if constexpr (mode == Rounding::down)
-    return std::floor(x);
-  else if constexpr (mode == Rounding::up)
-    return std::ceil(x);
-  else if constexpr (mode == Rounding::to_zero)
-    return std::trunc(x);
-  else
-    return std::nearbyint(x);
-}
-
-// Without overflow, and exact where the result is close to 0.
-template <class T>
-GRADUS_HD T log_of_sigmoid(T x) {
-  return min(x, T(0)) - std::log1p(std::exp(-magnitude(x)));
-}
-template <class T>
-GRADUS_HD T log_add(T x, T y) {
-  return x == y ? x + T(0.6931471805599453)  // infinities too
-                : max(x, y) + std::log1p(std::exp(-magnitude(x - y)));
-}
-
-template <class T>
-GRADUS_HD T product_log(T x, T y) {
-  return x == 0 && y == y ? T(0) : x * std::log(y);
-}
-
-// Variables, since device code may read a constant where it may not call numeric_limits.
-template <class T, class Limits = std::numeric_limits<T>>
-inline constexpr T least_value = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-template <class T, class Limits = std::numeric_limits<T>>
-inline constexpr T greatest_value = Limits::has_infinity ? Limits::infinity() : Limits::max();
-template <class T>
-GRADUS_HD constexpr T least() {
-  return least_value<T>;
-}
-template <class T>
-GRADUS_HD constexpr T greatest() {
-  return greatest_value<T>;
-}
+using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh,
+    std::copysign, std::cos, std::cosh, std::erf, std::erfc, std::exp, std::exp2, std::expm1,
+    std::hypot, std::log, std::log10, std::log1p, std::log2, std::nextafter, std::sin, std::sinh,
+    std::sqrt, std::tan, std::tanh;
 
 // Rows may use one another on numbers: sigmoid(x) in the derivative of another row.
 #define UNARY(name, ...) \
@@ -131,6 +54,10 @@ GRADUS_USES_OPERATOR(-)
 GRADUS_USES_OPERATOR(*)
 GRADUS_USES_OPERATOR(/)
 GRADUS_USES_OPERATOR(==)
+GRADUS_USES_OPERATOR(!=)
+GRADUS_USES_OPERATOR(<)
+GRADUS_USES_OPERATOR(<=)
+GRADUS_USES_OPERATOR(>=)
 #undef GRADUS_USES_OPERATOR
 #define UNARY(name, ...) \
   GRADUS_HD constexpr Uses name(Uses a) { return a; }
@@ -143,16 +70,24 @@ GRADUS_USES_OPERATOR(==)
 template <class T>
 using Real = std::conditional_t<std::is_floating_point_v<T>, T, double>;
 
-enum class Ints : uint8_t { same, real, none };
+// What becomes of integers and bool, as elementwise.def says.
+enum class Ints : uint8_t { any, same, real, none, only, bits };
+// The types that a row is computed in.
+template <Ints kind>
+struct Computed {
+  static constexpr Ints ints = kind;
+  static constexpr bool integers = kind != Ints::real && kind != Ints::none;
+  static constexpr bool reals = kind != Ints::only && kind != Ints::bits;
+};
 
 template <UnaryOp>
 struct Unary;
 #define UNARY(name_, doc_, ints_, lo_, hi_, f_, df_, px_, py_)                          \
   template <>                                                                           \
-  struct Unary<UnaryOp::name_> {                                                        \
+  struct Unary<UnaryOp::name_> : Computed<Ints::ints_> {                                \
     static constexpr const char *name = #name_, *doc = doc_, *formula = #f_,            \
                                 *slope_formula = #df_;                                  \
-    static constexpr Ints ints = Ints::ints_;                                           \
+    static constexpr bool gives_bool = false;                                           \
     static constexpr double lo = lo_, hi = hi_, point_x = px_, point_y = py_;           \
     template <class T>                                                                  \
     GRADUS_HD static T f(T x) {                                                         \
@@ -164,16 +99,26 @@ struct Unary;
       return df_;                                                                       \
     }                                                                                   \
   };
+#define PREDICATE(name_, doc_, f_)                           \
+  template <>                                                \
+  struct Unary<UnaryOp::name_> : Computed<Ints::any> {       \
+    static constexpr const char *name = #name_, *doc = doc_; \
+    static constexpr bool gives_bool = true;                 \
+    template <class T>                                       \
+    GRADUS_HD static bool f(T x) {                           \
+      return f_;                                             \
+    }                                                        \
+  };
+#include "gradus/tensor/elementwise.def"
 
 template <BinaryOp>
 struct Binary;
 #define BINARY(name_, doc_, ints_, xlo_, xhi_, ylo_, yhi_, f_, dx_, dy_, px_, py_, pz_)          \
   template <>                                                                                    \
-  struct Binary<BinaryOp::name_> {                                                               \
+  struct Binary<BinaryOp::name_> : Computed<Ints::ints_> {                                       \
     static constexpr const char *name = #name_, *doc = doc_, *formula = #f_, *dx_formula = #dx_, \
                                 *dy_formula = #dy_;                                              \
-    static constexpr Ints ints = Ints::ints_;                                                    \
-    static constexpr bool compares = false;                                                      \
+    static constexpr bool gives_bool = false;                                                    \
     static constexpr double x_lo = xlo_, x_hi = xhi_, y_lo = ylo_, y_hi = yhi_;                  \
     static constexpr double point_x = px_, point_y = py_, point_z = pz_;                         \
     template <class T>                                                                           \
@@ -195,14 +140,24 @@ struct Binary;
   };
 #define COMPARISON(name_, doc_, f_)                          \
   template <>                                                \
-  struct Binary<BinaryOp::name_> {                           \
+  struct Binary<BinaryOp::name_> : Computed<Ints::any> {     \
     static constexpr const char *name = #name_, *doc = doc_; \
-    static constexpr Ints ints = Ints::same;                 \
-    static constexpr bool compares = true;                   \
+    static constexpr bool gives_bool = true;                 \
     template <class T>                                       \
     GRADUS_HD static bool f(T x, T y) {                      \
       return f_;                                             \
     }                                                        \
+  };
+#define INTEGER(name_, doc_, ints_, f_, px_, py_, pz_)                    \
+  template <>                                                             \
+  struct Binary<BinaryOp::name_> : Computed<Ints::ints_> {                \
+    static constexpr const char *name = #name_, *doc = doc_;              \
+    static constexpr bool gives_bool = false;                             \
+    static constexpr int64_t point_x = px_, point_y = py_, point_z = pz_; \
+    template <class T>                                                    \
+    GRADUS_HD static T f(T x, T y) {                                      \
+      return static_cast<T>(f_);                                          \
+    }                                                                     \
   };
 #include "gradus/tensor/elementwise.def"
 
@@ -234,6 +189,23 @@ struct Reduction;
     }                                                            \
   };
 #include "gradus/tensor/reductions.def"
+
+template <ScanOp>
+struct Scan;
+#define SCAN(name_, doc_, start_, combine_)                  \
+  template <>                                                \
+  struct Scan<ScanOp::name_> {                               \
+    static constexpr const char *name = #name_, *doc = doc_; \
+    template <class T>                                       \
+    GRADUS_HD static constexpr T start() {                   \
+      return start_;                                         \
+    }                                                        \
+    template <class T>                                       \
+    GRADUS_HD static T combine(T a, T b) {                   \
+      return combine_;                                       \
+    }                                                        \
+  };
+#include "gradus/tensor/scans.def"
 
 #define UNARY(name, ...) \
   template <class T>     \

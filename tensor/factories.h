@@ -42,6 +42,12 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 const TensorOptions& options = {});
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10.0,
                 const TensorOptions& options = {});
+// The rows and columns, as (2, n), of the elements of a row x col matrix that tril and triu keep.
+// int64 unless given. Errors: TypeError for a dtype of no integers.
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0,
+                    const TensorOptions& options = kLong);
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0,
+                    const TensorOptions& options = kLong);
 
 // Of the shape, dtype and device of `self`, but for what the options say.
 Tensor empty_like(const Tensor& self, const TensorOptions& options = {},

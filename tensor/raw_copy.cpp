@@ -34,7 +34,7 @@ Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : raw::clone(x
 
 Tensor to(const Tensor& x, ScalarType dtype) {
   if (x.dtype() == dtype) return x;
-  Tensor out = empty(x.sizes(), dtype, x.device());
+  Tensor out = empty_as(x, dtype);
   copy_(out, x);
   return out;
 }

@@ -5,6 +5,7 @@
 // the same operations without a graph.
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <functional>
 #include <iosfwd>
@@ -28,6 +29,9 @@ using TensorList = std::vector<Tensor>;
 using TensorPair = std::tuple<Tensor, Tensor>;
 using TensorTie = std::tuple<Tensor&, Tensor&>;
 class Node;
+namespace indexing {
+class TensorIndex;  // tensor/indexing.h
+}
 
 // Arguments after others: nothing, or a comma and the list.
 #define GRADUS_AND(...) __VA_OPT__(, ) __VA_ARGS__
@@ -36,13 +40,14 @@ class Node;
 #define METHOD(result, name, params, ...) result name(const Tensor& self GRADUS_AND params);
 #define FUNCTION(...) METHOD(__VA_ARGS__)
 #define IN_PLACE(...) METHOD(__VA_ARGS__)
+#define UPDATE(...) METHOD(__VA_ARGS__)
 #define PAIR(...) METHOD(__VA_ARGS__)
 #include "gradus/tensor/functions.def"
 
 namespace detail {
 // Gives self the value and the history of f(self); `args` are what else f reads.
 template <class F, class... Args>
-Tensor& update(const char* op, Tensor& self, F f, const Args&... args);
+Tensor& update(const char* op, const Tensor& self, F f, const Args&... args);
 }  // namespace detail
 
 // What autograd knows of a tensor; autograd/meta.h defines the rest.
@@ -50,11 +55,17 @@ struct AutogradMetaBase {
   virtual ~AutogradMetaBase() = default;
 };
 
+// How a view was made, where that forbids a recorded change of it in place.
+enum class ViewOrigin : uint8_t { recorded, no_grad, inference, multi_output, custom_function };
+
 // What a handle points to.
 struct TensorImpl {
   StoragePtr storage;
   ScalarType dtype;
   bool contiguous;
+  bool inference;                         // made in InferenceMode
+  ViewOrigin origin;                      // of a view
+  std::atomic<uint32_t> history_version;  // of the storage, when a view's history was made
   int64_t numel;
   int64_t offset;  // of element 0, in elements from the start of the storage
   Dims sizes;
@@ -67,6 +78,15 @@ class Tensor {
  public:
   Tensor() = default;  // undefined: defined() is false
   explicit Tensor(std::shared_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) = default;
+  ~Tensor() = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & = default;
+  // To the elements that an expression names: x[0] = y, x.index({1, Slice(2)}) = 3.
+  Tensor& operator=(const Tensor& src) && { return copy_(src); }
+  Tensor& operator=(Tensor&& src) && { return copy_(src); }
+  Tensor& operator=(const Scalar& value) && { return fill_(value); }
 
   // --- What it is
   bool defined() const { return impl_ != nullptr; }
@@ -161,47 +181,73 @@ class Tensor {
   }
 
   // --- Autograd
+  // A view requires grad where its base does.
   bool requires_grad() const;
   // Errors: TypeError for an integer dtype; Error where a non-leaf is told false.
-  Tensor& requires_grad_(bool requires_grad = true);
+  Tensor& requires_grad_(bool requires_grad = true) const;
   const Tensor& set_requires_grad(bool requires_grad) const;
   // The gradient, undefined until backward() has put one here.
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
   bool is_leaf() const;
+  // What computed this tensor; null for a leaf. That of a view follows changes of its base in
+  // place. Errors: Error where such a change concerns a view that does not allow it.
   const std::shared_ptr<Node>& grad_fn() const;
   uint32_t output_nr() const;
-  uint32_t _version() const { return impl().storage->version(); }
-  // Keeps the gradient of a non-leaf.
+  // Counts the changes in place. Errors: Error for an inference tensor, which does not count them.
+  uint32_t _version() const;
+  bool is_inference() const { return impl().inference; }
+  // The tensor that this one is a view of. Errors: Error where it is none.
+  Tensor _base() const;
+  // Keeps the gradient of a non-leaf in grad().
   void retain_grad() const;
-  // Calls hook with the gradient of this tensor when it is ready; a defined result replaces it.
-  // Returns a handle for remove_hook.
-  unsigned register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  bool retains_grad() const;
+  // Calls hook(Tensor) with the gradient of this tensor when it is ready. A hook returns nothing,
+  // or a Tensor that, where defined, replaces the gradient and has its shape, dtype and device.
+  // Hooks run in the order of their registration, before retain_grad() keeps the gradient. Returns
+  // a handle for remove_hook. Errors: Error where the tensor does not require grad.
+  template <class Hook>
+  unsigned register_hook(Hook&& hook) const {
+    if constexpr (std::is_void_v<std::invoke_result_t<Hook&, Tensor>>)
+      return add_hook([call = std::forward<Hook>(hook)](const Tensor& grad) mutable {
+        call(grad);
+        return Tensor();
+      });
+    else
+      return add_hook(std::forward<Hook>(hook));
+  }
   void remove_hook(unsigned handle) const;
-  // Accumulates d(this)/d(leaf) into the leaves' grad(). `gradient` is required where numel() != 1.
+  // Accumulates d(this)/d(leaf) into the leaves' grad(), or into that of `inputs` alone where they
+  // are given. `gradient` is required where numel() != 1.
   // Complexity: one visit of each recorded node. Errors: Error where nothing requires grad, or the
   // graph has been freed by an earlier backward.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
-                bool create_graph = false) const;
-  // The same memory, outside the graph. data() counts as detach() does.
+                bool create_graph = false,
+                const std::optional<TensorList>& inputs = std::nullopt) const;
+  // The same memory, outside the graph. data() and variable_data() count as detach() does.
   Tensor detach() const;
-  Tensor& detach_();
+  Tensor& detach_() const;
   Tensor data() const { return detach(); }
+  Tensor variable_data() const { return detach(); }
+  // Shows new_data's memory from here on; keeps what autograd knows of this tensor.
+  // Errors: TypeError where this tensor requires grad and new_data is not of a floating type.
+  void set_data(const Tensor& new_data) const;
 
   // --- Pointwise: the rows of elementwise.def
 #define UNARY(name, ...) \
   Tensor name() const;   \
-  Tensor& name##_();
-#define BINARY(name, ...)                 \
-  Tensor name(const Tensor& other) const; \
-  Tensor name(const Scalar& other) const; \
-  Tensor& name##_(const Tensor& other);   \
-  Tensor& name##_(const Scalar& other);
-#define COMPARISON(name, ...)             \
-  Tensor name(const Tensor& other) const; \
-  Tensor name(const Scalar& other) const;
+  Tensor& name##_() const;
+#define BINARY(name, ...)                     \
+  Tensor name(const Tensor& other) const;     \
+  Tensor name(const Scalar& other) const;     \
+  Tensor& name##_(const Tensor& other) const; \
+  Tensor& name##_(const Scalar& other) const;
+#define INTEGER(name, ...) BINARY(name)
+#define COMPARISON(name, ...) BINARY(name)
+#define PREDICATE(name, ...) Tensor name() const;
 #include "gradus/tensor/elementwise.def"
   Tensor operator-() const { return neg(); }
+  Tensor operator~() const { return bitwise_not(); }
   Tensor& operator+=(const Tensor& other) { return add_(other); }
   Tensor& operator-=(const Tensor& other) { return sub_(other); }
   Tensor& operator*=(const Tensor& other) { return mul_(other); }
@@ -210,6 +256,9 @@ class Tensor {
   Tensor& operator-=(const Scalar& other) { return sub_(other); }
   Tensor& operator*=(const Scalar& other) { return mul_(other); }
   Tensor& operator/=(const Scalar& other) { return div_(other); }
+  Tensor& operator&=(const Tensor& other) { return bitwise_and_(other); }
+  Tensor& operator|=(const Tensor& other) { return bitwise_or_(other); }
+  Tensor& operator^=(const Tensor& other) { return bitwise_xor_(other); }
 
   // --- Everything else: the rows of functions.def
 #define METHOD(result, name, params, args, ...) \
@@ -218,13 +267,19 @@ class Tensor {
 #define PAIR(...) METHOD(__VA_ARGS__)
 #define IN_PLACE(result, name, params, args, ...)           \
   METHOD(result, name, params, args)                        \
-  Tensor& name##_ params {                                  \
+  Tensor& name##_ params const {                            \
     const auto f = [&](const Tensor& self) -> Tensor {      \
       return gradus::name(self GRADUS_AND args);            \
     };                                                      \
     return detail::update(#name, *this, f GRADUS_AND args); \
   }
+#define UPDATE(result, name, params, args, ...) \
+  METHOD(result, name, params, args)            \
+  Tensor& name##_ params const;
 #include "gradus/tensor/functions.def"
+  // self where condition, else other: self is the second operand of the free function.
+  Tensor where(const Tensor& condition, const Tensor& other) const;
+  Tensor where(const Tensor& condition, const Scalar& other) const;
   // The same bytes as elements of another type. Errors: ValueError where they do not divide so.
   template <std::same_as<ScalarType> T>  // view({}) asks for a shape
   Tensor view(T dtype) const {
@@ -234,16 +289,19 @@ class Tensor {
   Tensor reshape_as(const Tensor& other) const { return reshape(other.sizes()); }
   Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
   Tensor operator[](int64_t index) const { return select(0, index); }
+  // Errors: IndexError unless the index is a whole number.
+  Tensor operator[](const Scalar& index) const;
+  Tensor operator[](const Tensor& index) const;
 
   // --- Changes of the shape in place; the elements stay where they are
-  Tensor& squeeze_();
-  Tensor& squeeze_(int64_t dim);
-  Tensor& squeeze_(IntArrayRef dim);
-  Tensor& unsqueeze_(int64_t dim);
-  Tensor& transpose_(int64_t dim0, int64_t dim1);
-  Tensor& swapaxes_(int64_t axis0, int64_t axis1) { return transpose_(axis0, axis1); }
-  Tensor& swapdims_(int64_t dim0, int64_t dim1) { return transpose_(dim0, dim1); }
-  Tensor& t_();
+  Tensor& squeeze_() const;
+  Tensor& squeeze_(int64_t dim) const;
+  Tensor& squeeze_(IntArrayRef dim) const;
+  Tensor& unsqueeze_(int64_t dim) const;
+  Tensor& transpose_(int64_t dim0, int64_t dim1) const;
+  Tensor& swapaxes_(int64_t axis0, int64_t axis1) const { return transpose_(axis0, axis1); }
+  Tensor& swapdims_(int64_t dim0, int64_t dim1) const { return transpose_(dim0, dim1); }
+  Tensor& t_() const;
 
   // --- New tensors of this one's dtype and device, but for what the options say
   Tensor new_empty(IntArrayRef size, const TensorOptions& options = {}) const;
@@ -280,29 +338,32 @@ class Tensor {
   Tensor cuda() const { return to(kCUDA); }
   Tensor type_as(const Tensor& other) const { return to(other); }
   Tensor toType(ScalarType dtype) const { return to(dtype); }
-  Tensor& copy_(const Tensor& src, bool non_blocking = false);
-  Tensor& fill_(const Scalar& value);
+  Tensor& copy_(const Tensor& src, bool non_blocking = false) const;
+  Tensor& fill_(const Scalar& value) const;
   // Another shape, row-major: in the same memory where that suffices, otherwise in memory of its
   // own; elements beyond the old ones are uninitialised. Errors: Error where self requires grad.
-  Tensor& resize_(IntArrayRef size);
-  Tensor& resize_as_(const Tensor& other) { return resize_(other.sizes()); }
-  Tensor& zero_() { return fill_(0); }
+  Tensor& resize_(IntArrayRef size) const;
+  Tensor& resize_as_(const Tensor& other) const { return resize_(other.sizes()); }
+  Tensor& zero_() const;
 
   // --- Random numbers in place of the elements; generator left out: that of the device.
   // Errors: ValueError for parameters out of range, TypeError for a dtype that does not hold them.
-  Tensor& uniform_(double from = 0, double to = 1, std::optional<Generator> generator = {});
-  Tensor& normal_(double mean = 0, double std = 1, std::optional<Generator> generator = {});
-  Tensor& log_normal_(double mean = 1, double std = 2, std::optional<Generator> generator = {});
-  Tensor& exponential_(double lambd = 1, std::optional<Generator> generator = {});
-  Tensor& cauchy_(double median = 0, double sigma = 1, std::optional<Generator> generator = {});
+  Tensor& uniform_(double from = 0, double to = 1, std::optional<Generator> generator = {}) const;
+  Tensor& normal_(double mean = 0, double std = 1, std::optional<Generator> generator = {}) const;
+  Tensor& log_normal_(double mean = 1, double std = 2,
+                      std::optional<Generator> generator = {}) const;
+  Tensor& exponential_(double lambd = 1, std::optional<Generator> generator = {}) const;
+  Tensor& cauchy_(double median = 0, double sigma = 1,
+                  std::optional<Generator> generator = {}) const;
   // The number of trials of probability p up to the first success.
-  Tensor& geometric_(double p, std::optional<Generator> generator = {});
-  Tensor& bernoulli_(double p = 0.5, std::optional<Generator> generator = {});
-  Tensor& bernoulli_(const Tensor& p, std::optional<Generator> generator = {});
+  Tensor& geometric_(double p, std::optional<Generator> generator = {}) const;
+  Tensor& bernoulli_(double p = 0.5, std::optional<Generator> generator = {}) const;
+  Tensor& bernoulli_(const Tensor& p, std::optional<Generator> generator = {}) const;
   // Integers from `from` on and below `to`; left out: as far as the dtype counts exactly.
-  Tensor& random_(int64_t from, std::optional<int64_t> to, std::optional<Generator> generator = {});
-  Tensor& random_(int64_t to, std::optional<Generator> generator = {});
-  Tensor& random_(std::optional<Generator> generator = {});
+  Tensor& random_(int64_t from, std::optional<int64_t> to,
+                  std::optional<Generator> generator = {}) const;
+  Tensor& random_(int64_t to, std::optional<Generator> generator = {}) const;
+  Tensor& random_(std::optional<Generator> generator = {}) const;
   // 1 with the probability of the element, or with p, otherwise 0.
   Tensor bernoulli(std::optional<Generator> generator = {}) const;
   Tensor bernoulli(double p, std::optional<Generator> generator = {}) const;
@@ -317,8 +378,12 @@ class Tensor {
     return *impl_;
   }
   const std::shared_ptr<TensorImpl>& impl_ptr() const { return impl_; }
+  // What operations in place return. They change what a handle points to, never the handle, and so
+  // are const, as in libtorch.
+  Tensor& handle() const { return const_cast<Tensor&>(*this); }
 
  private:
+  unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;
   [[noreturn]] static void undefined();
   void check_accessor(size_t dims, int64_t limit) const;
   Tensor view_dtype(ScalarType dtype) const;
@@ -329,17 +394,19 @@ namespace detail {
 // Whether f(self) is to be recorded. Errors: where self may not be changed in place.
 bool begin_update(const char* op, const Tensor& self, bool others_require_grad);
 // Errors: where the result does not fit self.
-Tensor& finish_update(const char* op, Tensor& self, const Tensor& result, bool records);
+Tensor& finish_update(const char* op, const Tensor& self, const Tensor& result, bool records);
 
 template <class T>
 bool requires_grad(const T& x) {
   if constexpr (std::is_same_v<T, Tensor>)
     return x.defined() && x.requires_grad();
+  else if constexpr (std::is_same_v<T, std::optional<Tensor>>)
+    return x && requires_grad(*x);
   else
     return false;
 }
 template <class F, class... Args>
-Tensor& update(const char* op, Tensor& self, F f, const Args&... args) {
+Tensor& update(const char* op, const Tensor& self, F f, const Args&... args) {
   const bool records = begin_update(op, self, (... || requires_grad(args)));
   // A recorded f may keep what it read, so it reads a copy.
   return finish_update(op, self, f(records ? self.clone() : self), records);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -66,7 +67,8 @@ struct Golden {
       sizes.push_back(std::stoll(size));
     const ScalarType dtype = dtype_named(words[0]);
     std::vector<double> values;
-    for (size_t i = 2; i < words.size(); ++i) values.push_back(std::stod(words[i]));
+    for (size_t i = 2; i < words.size(); ++i)  // std::stod refuses subnormal numbers
+      values.push_back(std::strtod(words[i].c_str(), nullptr));
     return tensor(values, kDouble).to(dtype).view(sizes);
   }
 };

@@ -1,7 +1,11 @@
+#include <cmath>
+
 #include "tests/ops/samples.h"
 
 namespace gradus::test {
 namespace {
+
+using namespace indexing;  // Slice, None, Ellipsis
 
 const Registered family{{
     "index",

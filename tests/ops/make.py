@@ -50,7 +50,13 @@ VOCABULARY = {
 
 
 # What Python calls otherwise than C++ does.
-OTHER_NAMES = {**OTHER_NAMES, "log_sigmoid": torch.nn.functional.logsigmoid}
+OTHER_NAMES = {**OTHER_NAMES,
+               "index": lambda self, indices: self[indices], "slice": torch.ops.aten.slice,
+               "unfold": torch.Tensor.unfold,
+               "scatter_reduce": lambda *args: torch.scatter_reduce(
+                   *args[:5], include_self=args[5] if args[5:] else True),
+               # Of order 1 in every sample; torch.polygamma(1, x) has 9 digits only.
+               "digamma_slope": lambda x, n: torch.special.zeta(n.round() + 1, x)}
 
 
 def function_named(name):
@@ -113,8 +119,13 @@ def elementwise_rows():
         yield f'SAMPLE({name}, "uniform({low}, {high}, 2, 3)", a)'
     for name, _, *ranges in re.findall(columns % "BINARY", table, re.MULTILINE):
         yield 'SAMPLE({}, "uniform({}, {}, 2, 3); uniform({}, {}, 3)", a, b)'.format(name, *ranges)
+    for name, f_x, f_y in re.findall(r"^INTEGER\(\s*(\w+),.*,\s*(-?\d+), (-?\d+), -?\d+\)", table,
+                                      re.MULTILINE):
+        yield f'SAMPLE({name}, "tensor([{f_x}, 7, -9]); tensor([[{f_y}], [4]])", a, b)'
     for name in re.findall(r"^COMPARISON\(\s*(\w+),", table, re.MULTILINE):
         yield f'SAMPLE({name}, "real([0, 1, 2]); real([0, 2, 1])", a, b)'
+    for name in re.findall(r"^PREDICATE\(\s*(\w+),", table, re.MULTILINE):
+        yield f'SAMPLE({name}, "real([0, -1, inf, -inf, nan])", a)'
 
 
 def write(name, rows):

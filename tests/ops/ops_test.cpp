@@ -26,13 +26,16 @@ const std::map<std::string, Known>& known() {
 #define METHOD(result, name, params, args, dtypes, grad, doc) note(#name, #grad, false);
 #define FUNCTION(result, name, params, args, dtypes, grad, doc) note(#name, #grad, true);
 #define IN_PLACE(...) FUNCTION(__VA_ARGS__)
+#define UPDATE(...) FUNCTION(__VA_ARGS__)
 #define PAIR(...) FUNCTION(__VA_ARGS__)
 #define FREE(...) METHOD(__VA_ARGS__)
 #define FREE_OUT(...) FUNCTION(__VA_ARGS__)
 #include "gradus/tensor/functions.def"
 #define UNARY(name, ...) note(#name, "grad", true);
 #define BINARY(name, ...) note(#name, "grad", true);
+#define INTEGER(name, ...) note(#name, "none", true);
 #define COMPARISON(name, ...) note(#name, "none", true);
+#define PREDICATE(name, ...) note(#name, "none", true);
 #include "gradus/tensor/elementwise.def"
     return out;
   }();
@@ -180,6 +183,8 @@ TEST_P(Operations, ReadExpandedInputsAsTheirCopies) {
 // Narrow types: the result is that of float64, rounded, for inputs that the narrow type holds.
 TEST_P(Operations, RoundToTheDtypeOfTheirInputs) {
   each([](const Family& family, const Sample& sample) {
+    const std::string name = sample.name;
+    if (name == "nextafter" || name == "float_power") return;  // have types of their own
     for (const ScalarType dtype : {kFloat, kHalf, kBFloat16}) {
       Inputs in = inputs_of(family, sample), wide = in;
       bool any = false;

@@ -15,9 +15,21 @@ namespace {
 using scalar::Ints;
 
 std::string dtypes(Ints ints) {
-  return ints == Ints::same   ? "all"
-         : ints == Ints::real ? "floating point (integers are converted)"
-                              : "floating point";
+  switch (ints) {
+    case Ints::any:
+      return "all";
+    case Ints::same:
+      return "all but bool";
+    case Ints::real:
+      return "floating point (integers are converted)";
+    case Ints::none:
+      return "floating point";
+    case Ints::only:
+      return "integers";
+    case Ints::bits:
+      return "integers, bool";
+  }
+  return "";
 }
 
 // A table cell may not contain the character that separates cells.
@@ -38,7 +50,7 @@ void binary(std::ostream& out) {
       << " | `" << Row::dx_formula << "` | `" << Row::dy_formula << "` |\n";
 }
 template <class Row>
-void plain(std::ostream& out, const char* arguments, const char* types) {
+void plain(std::ostream& out, const char* arguments, const std::string& types) {
   out << "| `" << Row::name << arguments << "` | " << cell(Row::doc) << " | " << types << " |\n";
 }
 
@@ -90,10 +102,21 @@ std::string table() {
          "| operation | meaning | dtypes | d/dx | d/dy |\n|---|---|---|---|---|\n";
 #define BINARY(name, ...) binary<scalar::Binary<BinaryOp::name>>(out);
 #include "gradus/tensor/elementwise.def"
+  out << "\n## Two integers\n\n"
+         "As those, without derivatives.\n\n"
+         "| operation | meaning | dtypes |\n|---|---|---|\n";
+#define INTEGER(name, doc, ints, ...) \
+  plain<scalar::Binary<BinaryOp::name>>(out, "(x, y)", dtypes(Ints::ints));
+#include "gradus/tensor/elementwise.def"
   out << "\n## Comparisons\n\n"
          "| operation | meaning | dtypes |\n|---|---|---|\n";
 #define COMPARISON(name, ...) \
   plain<scalar::Binary<BinaryOp::name>>(out, "(x, y)", "all; the result is bool");
+#include "gradus/tensor/elementwise.def"
+  out << "\n## Predicates\n\n"
+         "| operation | meaning | dtypes |\n|---|---|---|\n";
+#define PREDICATE(name, ...) \
+  plain<scalar::Unary<UnaryOp::name>>(out, "(x)", "all; the result is bool");
 #include "gradus/tensor/elementwise.def"
   out << "\n## Functions\n\n"
          "`x.f(...)` where the column says method; `f_`: in place, as `x.f_(...)` and "
@@ -104,6 +127,7 @@ std::string table() {
 #define METHOD(...) ROW("method", "self", __VA_ARGS__)
 #define FUNCTION(...) ROW("method, `f_out`", "self", __VA_ARGS__)
 #define IN_PLACE(...) ROW("method, `f_`, `f_out`", "self", __VA_ARGS__)
+#define UPDATE(...) IN_PLACE(__VA_ARGS__)
 #define PAIR(...) ROW("method, `f_out`", "self", __VA_ARGS__)
 #define FREE(...) ROW("", "", __VA_ARGS__)
 #define FREE_OUT(...) ROW("`f_out`", "", __VA_ARGS__)
