@@ -79,6 +79,10 @@ void check_in_place(const char* op, const Tensor& x, bool records) {
     check(x.strides()[d] != 0 || x.sizes()[d] <= 1 || x.numel() == 0, op, "_: self has shape ",
           x.sizes(), " and strides ", x.strides(),
           ": several of its elements share memory, as expand() makes them; clone() it first");
+  check_history(op, x, records);
+}
+
+void check_history(const char* op, const Tensor& x, bool records) {
   check<Error>(!x.is_inference() || thread_modes.inference, op,
                "_: Inplace update to inference tensor outside InferenceMode is not allowed; "
                "clone() it first");

@@ -14,6 +14,8 @@ namespace gradus {
 // InferenceMode; and, where the change `records`, where x is a leaf that requires grad, a view of
 // one, or a view that must not be changed.
 void check_in_place(const char* op, const Tensor& x, bool records);
+// The same but for elements that share memory: for changes of the geometry.
+void check_history(const char* op, const Tensor& x, bool records);
 // Errors: Error where x is a view whose origin forbids that `changed` (what has been) in place.
 void check_view_origin(const Tensor& x, const char* changed);
 // Gives x the values and the history of `result`, which has its shape and dtype.

@@ -156,16 +156,19 @@ Tensor& Tensor::bernoulli_(const Tensor& p, std::optional<Generator> generator) 
 
 Tensor& Tensor::random_(int64_t from, std::optional<int64_t> to,
                         std::optional<Generator> generator) const {
-  // One past the last integer up to which the dtype counts exactly.
-  const int64_t end = visit(dtype(), []<class T>(TypeTag<T>) -> int64_t {
+  // The dtype counts exactly from `least` to below `end`.
+  const auto [least, end] = visit(dtype(), []<class T>(TypeTag<T>) -> std::pair<int64_t, int64_t> {
     constexpr int digits = std::numeric_limits<T>::digits;
-    const bool exact = !std::is_integral_v<T>;
-    return digits == 63 ? INT64_MAX : (int64_t{1} << digits) + exact;
+    if constexpr (digits == 63)
+      return {INT64_MIN, INT64_MAX};
+    else if constexpr (std::is_integral_v<T>)
+      return {std::numeric_limits<T>::lowest(), int64_t{1} << digits};
+    else
+      return {-(int64_t{1} << digits), (int64_t{1} << digits) + 1};
   });
   const int64_t below = to.value_or(end);
   check(from < below, "random_: from = ", from, " is not below to = ", below);
-  const int64_t least = is_signed() ? -end - (end == INT64_MAX) : 0;
-  check(below <= end && from >= least, "random_: dtype ", scalar_type(), " does not count from ",
+  check(from >= least && below <= end, "random_: dtype ", scalar_type(), " does not count from ",
         from, " to ", below - 1);
   return drawn("random", "RandomBackward0", *this, [&](const Tensor& x) {
     raw::random_(x, Distribution::randint, from, below, generator);

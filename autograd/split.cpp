@@ -7,6 +7,12 @@ namespace gradus {
 
 namespace {
 
+// Views that share a node must not be changed in place.
+void forbid_changes(const TensorList& views) {
+  for (const Tensor& view : views)
+    if (view.impl().origin == ViewOrigin::recorded) view.impl().origin = ViewOrigin::multi_output;
+}
+
 // The gradients of the pieces, zeros for those that nothing came to.
 TensorList with_zeros(const Node& node, const TensorList& grads) {
   TensorList out = grads;
@@ -21,22 +27,16 @@ int64_t dim_of(const char* op, const Tensor& self, int64_t dim) {
   return wrap_dim(op, dim, self.dim());
 }
 
-// One of several views that a node has: changed in place, it would leave the others' node behind.
-Tensor one_of_several(Tensor view) {
-  ViewOrigin& origin = view.impl().origin;
-  if (origin == ViewOrigin::recorded) origin = ViewOrigin::multi_output;
-  return view;
-}
-
 // REQUIRES: sizes sum to the size of dim.
 TensorList pieces(const char* node, const Tensor& self, IntArrayRef sizes, int64_t dim) {
   TensorList out;
   out.reserve(sizes.size());
   int64_t start = 0;
   for (int64_t size : sizes) {
-    out.push_back(one_of_several(raw::narrow(self, dim, start, size)));
+    out.push_back(raw::narrow(self, dim, start, size));
     start += size;
   }
+  forbid_changes(out);
   if (recording(self))
     record_lists(node, out, {self}, [dim](Node& n, const TensorList& grads) {
       return TensorList{cat(with_zeros(n, grads), dim)};
@@ -161,8 +161,8 @@ TensorList unbind(const Tensor& self, int64_t dim) {
   TensorList out;
   out.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)
-    out.push_back(
-        one_of_several(raw::as_strided(self, sizes, strides, self.storage_offset() + i * step)));
+    out.push_back(raw::as_strided(self, sizes, strides, self.storage_offset() + i * step));
+  forbid_changes(out);
   if (recording(self))
     record_lists("UnbindBackward0", out, {self}, [d](Node& n, const TensorList& grads) {
       return TensorList{stack(with_zeros(n, grads), d)};

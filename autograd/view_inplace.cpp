@@ -7,9 +7,7 @@ namespace gradus {
 namespace {
 // Gives self the geometry and the history of `view`, a view of it.
 Tensor& become(const char* op, Tensor& self, const Tensor& view) {
-  check<Error>(!GradMode::is_enabled() || !self.requires_grad() || !self.is_leaf(), op,
-               "_: a leaf Variable that requires grad is being used in an in-place operation; use ",
-               op, "(), which returns a view");
+  check_history(op, self, recording(self));
   Edge history = gradient_edge(view);  // as it is before the version changes
   TensorImpl& impl = self.impl();
   const TensorImpl& from = view.impl();

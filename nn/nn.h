@@ -4,6 +4,7 @@
 #include "gradus/nn/activation.h"
 #include "gradus/nn/functional/activation.h"
 #include "gradus/nn/functional/dropout.h"
+#include "gradus/nn/functional/normalization.h"
 #include "gradus/nn/init.h"
 #include "gradus/nn/linear.h"
 #include "gradus/nn/loss.h"

@@ -24,6 +24,20 @@ TEST(Split, PiecesAreViewsWithOneNode) {
   EXPECT_EQ(stack({leaf, leaf}).grad_fn()->name(), "StackBackward0");
 }
 
+TEST(Split, PiecesAreNotChangedInPlaceWhereThatIsRecorded) {
+  const Tensor leaf = ones({4}, requires_grad()), x = leaf * 1, plain = ones({4});
+  for (Tensor piece : {x.split(2)[1], x.chunk(2)[0], x.split({1, 3})[0], x.unbind()[2]}) {
+    expect_error<Error>([&] { piece.mul_(2); }, "a function that returns multiple views");
+    expect_error<Error>([&] { piece.unsqueeze_(0); }, "a function that returns multiple views");
+  }
+  expect_error<Error>([&] { plain.unbind()[0].mul_(leaf[0]); }, "multiple views");
+  plain.unbind()[0].mul_(2);
+  expect_values(plain, {2, 1, 1, 1}, 0);
+  x.tensor_split(2)[1].mul_(3);
+  x.sum().backward();
+  expect_values(leaf.grad(), {1, 1, 3, 3}, 0);
+}
+
 TEST(Split, TakesItsBordersFromATensor) {
   const Tensor x = arange(5.0);
   expect_values(x.tensor_split(tensor({1, 3}))[1], {1, 2}, 0);
@@ -61,8 +75,7 @@ TEST(Cat, JoinsPartsOfAnySizeAndLayout) {
     std::vector<double> expected;
     for (int64_t p = test::pick(1, 4); p > 0; --p) {
       const Dims sizes{rows, test::pick(0, 3), inner};
-      parts.push_back(test::pick(0, 1) ? test::random_layout(sizes, kFloat) : empty(sizes));
-      parts.back().copy_(rand(sizes));
+      parts.push_back(test::pick(0, 1) ? test::random_tensor(sizes, kFloat) : rand(sizes));
     }
     const Tensor joined = cat(parts, -2);
     for (int64_t row = 0; row < rows; ++row)
@@ -106,6 +119,15 @@ TEST(InPlaceShape, KeepsTheHistory) {
   expect_values(leaf.grad(), {0, 4, 8, 2, 6, 10}, 0);
   Tensor itself = leaf;
   expect_error<Error>([&] { itself.t_(); }, "leaf Variable that requires grad");
+  expect_error<Error>([&] { leaf.view({3, 2}).t_(); }, "view of a leaf Variable");
+  // A view changes its own shape, and neither its base's nor that of other views.
+  const Tensor base = leaf * 3, row = base[0];
+  Tensor all = base.view({3, 2});
+  all.t_();
+  EXPECT_EQ(base.sizes(), IntArrayRef({2, 3}));
+  const Tensor weights = arange(6, kDouble).view({2, 3});
+  const auto by_leaf = [&](const Tensor& y) { return autograd::grad({y}, {leaf})[0]; };
+  expect_values(by_leaf((all * weights).sum() + row.sum()), {3, 12, 6, 12, 6, 15}, 0);
   // What has been saved has another shape then.
   Tensor y = leaf * 1;
   const Tensor z = y.exp() * y;
