@@ -79,6 +79,8 @@ Tensor var(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scal
            bool keepdim) {
   return variance(self, dim, correction, keepdim);
 }
+Tensor var(const Tensor& self, int dim) { return var(self, IntArrayRef({dim}), true); }
+Tensor std(const Tensor& self, int dim) { return gradus::std(self, IntArrayRef({dim}), true); }
 Tensor std(const Tensor& self, bool unbiased) {
   return deviation(self, std::nullopt, correction_of(unbiased), false);
 }
