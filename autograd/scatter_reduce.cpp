@@ -100,7 +100,7 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
   if (!include_self) count.scatter_(dim, index, 0);
   count.scatter_add_(dim, index, ones({}, count.options()).expand(index.sizes()));
   if (isFloatingType(self.dtype())) return sum / count.to(self.dtype());
-  return (sum.to(kDouble) / count).floor().to(self.dtype());
+  return sum.floor_divide(count).to(self.dtype());
 }
 
 Tensor& Tensor::scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& src,

@@ -1,4 +1,5 @@
 // Python's x[...] against a loop over its rules, and what changes a tensor by an index.
+#include "gradus/autograd/gradcheck.h"
 #include "tests/random.h"
 #include "tests/support.h"
 
@@ -285,6 +286,35 @@ TEST(InPlaceIndexing, IsRefusedForLeavesAndOverlappingMemory) {
         spread.masked_fill_(tensor({true, false, false}), 1);
       },
       "share memory");
+}
+
+// What y = x, changed by each, is worth by the gradients of x and of the values.
+TEST(InPlaceIndexing, OfViewsIsRecorded) {
+  const auto changed = [](const std::function<void(Tensor&, const Tensor&)>& change) {
+    return [change](const TensorList& in) {
+      Tensor y = in[0] * 1;
+      change(y, in[1]);
+      return TensorList{y * y};
+    };
+  };
+  const TensorOptions options = dtype(kDouble).requires_grad(true);
+  const Tensor x = randn({3, 4}, options), two = randn({2}, options), one = randn({}, options);
+  const auto prove = [&](const Tensor& values, auto change) {
+    EXPECT_TRUE(autograd::gradcheck(changed(change), {x, values}));
+    EXPECT_TRUE(autograd::gradgradcheck(changed(change), {x, values}));
+  };
+  prove(two, [](Tensor& y, const Tensor& v) { y.index_put_({1, Slice(1, 3)}, v); });
+  prove(two, [](Tensor& y, const Tensor& v) { y.index_put_({1, tensor({0, 2})}, v); });
+  prove(two, [](Tensor& y, const Tensor& v) { y.index_put_({2, tensor({0, 0})}, v, true); });
+  prove(two, [](Tensor& y, const Tensor& v) { y[0].slice(0, 2) = v; });
+  prove(one, [](Tensor& y, const Tensor& v) { y[0][1] = v; });
+  prove(one, [](Tensor& y, const Tensor& v) { y[1].masked_fill_(y[1] > 0, v); });
+  prove(two, [](Tensor& y, const Tensor& v) { y.t()[3].scatter_add_(0, tensor({1, 1}), v); });
+  prove(two, [](Tensor& y, const Tensor& v) {
+    const Tensor row = y[1];  // sees the change of its base
+    y.index_put_({1, Slice(0, 2)}, v);
+    y[0] = row * 2;
+  });
 }
 
 TEST(InPlaceIndexing, KeepsShapesThatTheOtherFormsWouldBroadcast) {
