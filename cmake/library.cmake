@@ -15,9 +15,14 @@ else()
 endif()
 add_library(gradus ${sources} ${cuda_sources})
 add_library(gradus::gradus ALIAS gradus)
-# What calls tensor/rounding.h.
+# What calls tensor/rounding.h or tensor/math/.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/random.cpp ${PROJECT_SOURCE_DIR}/cpu/copy.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+foreach(set baseline avx2 avx512)
+  # Nobody reads floating point exceptions, and without them both sides of a condition can be computed.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/loops_${set}.cpp
+                              PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-fno-trapping-math")
+endforeach()
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.

@@ -8,13 +8,31 @@
 #include <type_traits>
 
 #include "gradus/tensor/host_device.h"
+#include "gradus/tensor/math/math.h"
 #include "gradus/tensor/ops.h"
 
 namespace gradus::scalar {
 
-using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cos,
-    std::cosh, std::erf, std::erfc, std::exp, std::exp2, std::expm1, std::hypot, std::log,
-    std::log10, std::log1p, std::log2, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
+using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cosh,
+    std::erfc, std::hypot, std::sinh, std::sqrt, std::tan;
+
+// A GPU has functions of its own; those of the host become vector code.
+#ifdef __CUDA_ARCH__
+using std::cos, std::erf, std::exp, std::exp2, std::expm1, std::log, std::log10, std::log1p,
+    std::log2, std::sin, std::tanh;
+template <class T>
+GRADUS_HD T logistic(T x) {
+  return 1 / (1 + exp(-x));
+}
+template <class T>
+GRADUS_HD T normal_share(T x) {
+  return T(0.5) * (1 + erf(x * T(0.7071067811865476)));
+}
+#else
+using math::cos, math::erf, math::exp, math::exp2, math::expm1, math::log, math::log10, math::log1p,
+    math::log2, math::logistic, math::normal_share, math::sin, math::tanh;
+#endif
+using math::Number;
 
 // NaN in either operand gives NaN, as in PyTorch.
 template <class T>
@@ -68,17 +86,17 @@ GRADUS_HD T round_by(T x) {
 // Without overflow, and exact where the result is close to 0.
 template <class T>
 GRADUS_HD T log_of_sigmoid(T x) {
-  return min(x, T(0)) - std::log1p(std::exp(-magnitude(x)));
+  return min(x, T(0)) - log1p(exp(-magnitude(x)));
 }
 template <class T>
 GRADUS_HD T log_add(T x, T y) {
   return x == y ? x + T(0.6931471805599453)  // infinities too
-                : max(x, y) + std::log1p(std::exp(-magnitude(x - y)));
+                : max(x, y) + log1p(exp(-magnitude(x - y)));
 }
 
 template <class T>
 GRADUS_HD T product_log(T x, T y) {
-  return x == 0 && y == y ? T(0) : x * std::log(y);
+  return x == 0 && y == y ? T(0) : x * log(y);
 }
 
 // Variables, since device code may read a constant where it may not call numeric_limits.
@@ -97,11 +115,11 @@ GRADUS_HD constexpr T greatest() {
 
 // Rows may use one another on numbers: sigmoid(x) in the derivative of another row.
 #define UNARY(name, ...) \
-  template <class T>     \
-  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x);
+  template <Number T>    \
+  GRADUS_HD T name(T x);
 #define BINARY(name, ...) \
-  template <class T>      \
-  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x, T y);
+  template <Number T>     \
+  GRADUS_HD T name(T x, T y);
 #include "gradus/tensor/elementwise.def"
 
 // Stands for x, y or z in a derivative to learn, at compile time, which of them it reads; autograd
@@ -235,13 +253,15 @@ struct Reduction;
   };
 #include "gradus/tensor/reductions.def"
 
-#define UNARY(name, ...) \
-  template <class T>     \
-  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x) { return Unary<UnaryOp::name>::f(x); }
-#define BINARY(name, ...)                                       \
-  template <class T>                                            \
-  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x, T y) { \
-    return Binary<BinaryOp::name>::f(x, y);                     \
+#define UNARY(name, ...)               \
+  template <Number T>                  \
+  GRADUS_HD T name(T x) {              \
+    return Unary<UnaryOp::name>::f(x); \
+  }
+#define BINARY(name, ...)                   \
+  template <Number T>                       \
+  GRADUS_HD T name(T x, T y) {              \
+    return Binary<BinaryOp::name>::f(x, y); \
   }
 #include "gradus/tensor/elementwise.def"
 
