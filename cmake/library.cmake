@@ -15,13 +15,15 @@ else()
 endif()
 add_library(gradus ${sources} ${cuda_sources})
 add_library(gradus::gradus ALIAS gradus)
-# What calls tensor/rounding.h or tensor/math/.
+# What calls tensor/rounding.h.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/random.cpp ${PROJECT_SOURCE_DIR}/cpu/copy.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+# Products and sums are fused where the source says so, and nowhere by chance. Nobody reads floating
+# point exceptions, so that both sides of a condition may be computed. GCC would make a chain of
+# conditions into copies of what follows them.
 foreach(set baseline avx2 avx512)
-  # Nobody reads floating point exceptions, and without them both sides of a condition can be computed.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/loops_${set}.cpp
-                              PROPERTIES COMPILE_OPTIONS "-ffp-contract=off;-fno-trapping-math")
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/loops_${set}.cpp PROPERTIES COMPILE_OPTIONS
+    "-ffp-contract=off;-fno-trapping-math;$<$<CXX_COMPILER_ID:GNU>:-fno-thread-jumps>")
 endforeach()
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder

@@ -16,8 +16,9 @@ constexpr std::string_view name_of(InstructionSet set) { return kNames[static_ca
 std::vector<InstructionSet> find_sets() {
   std::vector<InstructionSet> out = {InstructionSet::baseline};
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2")) out.push_back(InstructionSet::avx2);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (avx2) out.push_back(InstructionSet::avx2);
+  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
     out.push_back(InstructionSet::avx512);
 #endif

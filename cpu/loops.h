@@ -9,7 +9,7 @@
 namespace gradus::cpu {
 
 // out[i] = f(in[0][i], in[1][i], ...), for n of them. `out` may be one of the inputs. An element
-// depends on its operands alone: not on n, nor on where it stands, nor on the instruction set.
+// depends on its operands and on the instruction set alone, not on n or on where it stands.
 using Loop = void (*)(int64_t n, void* out, const void* const* in);
 
 // The loops of an operation on a type, whose inputs are x; grad, x and y; x and y.

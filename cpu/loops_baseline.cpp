@@ -1,4 +1,7 @@
 // What every processor of the architecture runs, and integers.
+#ifdef __FP_FAST_FMAF
+#define GRADUS_FUSED
+#endif
 #define GRADUS_SET baseline
 #define GRADUS_TARGET __attribute__((flatten))
 #include "gradus/cpu/loops.inc"

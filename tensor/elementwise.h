@@ -11,7 +11,7 @@
 #include "gradus/tensor/math/math.h"
 #include "gradus/tensor/ops.h"
 
-namespace gradus::scalar {
+namespace gradus::scalar::inline GRADUS_VARIANT {
 
 using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cosh,
     std::erfc, std::hypot, std::sinh, std::sqrt, std::tan;
@@ -265,4 +265,4 @@ struct Reduction;
   }
 #include "gradus/tensor/elementwise.def"
 
-}  // namespace gradus::scalar
+}  // namespace gradus::scalar::inline GRADUS_VARIANT

@@ -1,6 +1,6 @@
 // What the elementary functions share. They are formulas without branches or tables, which a
-// compiler makes vector code of, and round after every operation: built with -ffp-contract=off,
-// one formula gives the same bits in every instruction set and at every place of an array.
+// compiler makes vector code of. Built with -ffp-contract=off they give the same bits at every
+// place of an array.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,15 @@
 
 #include "gradus/tensor/host_device.h"
 
-namespace gradus::math {
+// Files that are compiled for instruction sets which multiply and add with one rounding define
+// GRADUS_FUSED. Their functions have names of their own, so that no others are linked in place.
+#ifdef GRADUS_FUSED
+#define GRADUS_VARIANT fused
+#else
+#define GRADUS_VARIANT plain
+#endif
+
+namespace gradus::math::inline GRADUS_VARIANT {
 
 template <class T>
 concept Number = std::is_arithmetic_v<T>;
@@ -52,6 +60,19 @@ template <class T>
 inline constexpr T kRounder = T(3) * from_bits<T>(Bits<T>(kBias<T> + kFraction<T> - 1)
                                                   << kFraction<T>);
 
+// a * b + c, rounded once or twice.
+template <class T>
+GRADUS_HD T multiply_add(T a, T b, T c) {
+#ifdef GRADUS_FUSED
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
 // c0 + c1 x + c2 x^2 + ...
 template <class T>
 GRADUS_HD T polynomial(T, T c0) {
@@ -59,11 +80,11 @@ GRADUS_HD T polynomial(T, T c0) {
 }
 template <class T, class... C>
 GRADUS_HD T polynomial(T x, T c0, C... rest) {
-  return c0 + x * polynomial(x, rest...);
+  return multiply_add(x, polynomial(x, rest...), c0);
 }
 
 // One of two numbers, by the type that is computed with.
 template <class T>
 inline constexpr bool is_float = std::is_same_v<T, float>;
 
-}  // namespace gradus::math
+}  // namespace gradus::math::inline GRADUS_VARIANT

@@ -3,14 +3,15 @@
 
 #include "gradus/tensor/math/exp.h"
 
-namespace gradus::math {
+namespace gradus::math::inline GRADUS_VARIANT {
 
 // 2^-g, for g that are not so large that it is subnormal.
 template <class T>
 GRADUS_HD T negative_power_of_two(T g) {
   const T shifted = kRounder<T> - g;
   const T r = (kRounder<T> - shifted) - g;
-  return from_bits<T>(bits_of(1 + r * exp2_series(r)) + (bits_of(shifted) << kFraction<T>));
+  return from_bits<T>(bits_of(multiply_add(r, exp2_series(r), T(1))) +
+                      (bits_of(shifted) << kFraction<T>));
 }
 
 // x + x p(x^2) up to 1; beyond, 1 - 2^-g(x).
@@ -37,7 +38,7 @@ GRADUS_HD T erf(T x) {
                    -0x1.9986047665a64p-19, 0x1.1e42ce8fe3ee7p-21, -0x1.1ca2c7586049ap-24,
                    0x1.81b02d91bcf87p-28, -0x1.4080f7ea2829p-32, 0x1.edf338129df81p-38);
   }
-  return with_sign_of(x, size >= 1 ? 1 - negative_power_of_two(g) : size + size * p);
+  return with_sign_of(x, size >= 1 ? 1 - negative_power_of_two(g) : multiply_add(size, p, size));
 }
 
 // The share of a normal distribution below x. It is within one ulp of 1 of the truth, and 0 from
@@ -63,4 +64,4 @@ GRADUS_HD T normal_share(T x) {
   return x != x ? x : x < 0 ? tail : 1 - tail;
 }
 
-}  // namespace gradus::math
+}  // namespace gradus::math::inline GRADUS_VARIANT

@@ -3,7 +3,7 @@
 
 #include "gradus/tensor/math/exp.h"
 
-namespace gradus::math {
+namespace gradus::math::inline GRADUS_VARIANT {
 
 // x = 2^k (1 + f), where 1 + f lies between sqrt(1/2) and sqrt(2).
 template <class T>
@@ -34,7 +34,7 @@ GRADUS_HD T log_rest(T f, T half_square) {
     r = polynomial(z, 0x1.5555555555593p-1, 0x1.999999997f8a8p-2, 0x1.249249423e492p-2,
                    0x1.c71c51c675643p-3, 0x1.74664d74e3dcep-3, 0x1.39a02f0dfdfe6p-3,
                    0x1.2f15ba2dccaf7p-3);
-  return s * (half_square + z * r);
+  return s * multiply_add(z, r, half_square);
 }
 
 // What a logarithm gives outside of its domain, and y inside.
@@ -49,8 +49,8 @@ template <Real T>
 GRADUS_HD T log(T x) {
   const auto [k, f] = factors(x);
   const T half_square = T(0.5) * f * f;
-  const T low = log_rest(f, half_square) + k * kLn2Low<T>;
-  return log_at_edges(x, k * kLn2High<T> - ((half_square - low) - f));
+  const T low = multiply_add(k, kLn2Low<T>, log_rest(f, half_square));
+  return log_at_edges(x, multiply_add(k, kLn2High<T>, f - (half_square - low)));
 }
 
 // log(u) + (1 + x - u) / u, where u is 1 + x rounded.
@@ -58,46 +58,51 @@ template <Real T>
 GRADUS_HD T log1p(T x) {
   const T u = 1 + x;
   const auto [k, f] = factors(u);
-  // The larger of 1 and x is what u - it is exact for.
+  // Exact: the larger of 1 and x is taken from u first.
   const T lost = x < 1 ? x - (u - 1) : 1 - (u - x);
   const T half_square = T(0.5) * f * f;
-  const T low = log_rest(f, half_square) + (k * kLn2Low<T> + lost / u);
-  const T y = k * kLn2High<T> - ((half_square - low) - f);
+  const T low = log_rest(f, half_square) + multiply_add(k, kLn2Low<T>, lost / u);
+  const T y = multiply_add(k, kLn2High<T>, f - (half_square - low));
   return without_sign(x) < std::numeric_limits<T>::epsilon() / 4 ? x : log_at_edges(u, y);
 }
 
-// log(x) * c + k * c2, where log2 and log10 keep what rounding loses.
-template <Real T>
-GRADUS_HD T log2(T x) {
+// A constant in two parts. Products of the first with half of a number's bits, or with an exponent,
+// are exact.
+template <class T>
+struct Constant {
+  T high, low;
+};
+
+// log(x) * scale, where per_octave is log(2) * scale. What is rounded away is added at the end.
+template <class T>
+GRADUS_HD T scaled_log(T x, Constant<T> scale, Constant<T> per_octave) {
+  constexpr Bits<T> lower_half = (Bits<T>{1} << (kFraction<T> / 2 + 1)) - 1;
   const auto [k, f] = factors(x);
   const T half_square = T(0.5) * f * f;
-  const T exact = f - half_square;
-  const T high = from_bits<T>(bits_of(exact) & ~((Bits<T>{1} << (kFraction<T> / 2 + 1)) - 1));
+  const T high = from_bits<T>(bits_of(f - half_square) & ~lower_half);
   const T low = ((f - high) - half_square) + log_rest(f, half_square);
-  constexpr T c_high = is_float<T> ? T(0x1.714p+0) : T(0x1.715476p+0);
-  constexpr T c_low = is_float<T> ? T(1.4426950408889634 - 0x1.714p+0) : T(0x1.4ae0bf85ddf44p-26);
-  const T top = high * c_high;
-  const T sum = k + top;
-  const T rest = (k - sum) + top;
-  return log_at_edges(x, sum + (rest + ((low + high) * c_low + low * c_high)));
+  const T octaves = k * per_octave.high, top = high * scale.high, sum = octaves + top;
+  const T lost = multiply_add(k, per_octave.low, (octaves - sum) + top);
+  return log_at_edges(
+      x, sum + multiply_add(low, scale.high, multiply_add(low + high, scale.low, lost)));
+}
+
+template <Real T>
+GRADUS_HD T log2(T x) {
+  if constexpr (is_float<T>)
+    return scaled_log(x, {0x1.714p+0f, 0x1.47652b82fe177p-12f}, {1.0f, 0.0f});
+  else
+    return scaled_log(x, {0x1.715476p+0, 0x1.4ae0bf85ddf44p-26}, {1.0, 0.0});
 }
 
 template <Real T>
 GRADUS_HD T log10(T x) {
-  const auto [k, f] = factors(x);
-  const T half_square = T(0.5) * f * f;
-  const T exact = f - half_square;
-  const T high = from_bits<T>(bits_of(exact) & ~((Bits<T>{1} << (kFraction<T> / 2 + 1)) - 1));
-  const T low = ((f - high) - half_square) + log_rest(f, half_square);
-  // 1 / ln 10 and log10(2), each in two parts.
-  constexpr T c_high = is_float<T> ? T(0x1.bccp-2) : T(0x1.bcb7b1p-2);
-  constexpr T c_low = is_float<T> ? T(0.4342944819032518 - 0x1.bccp-2) : T(0x1.49b9438ca9aaep-28);
-  constexpr T d_high = is_float<T> ? T(0x1.344p-2) : T(0x1.34413509f6p-2);
-  constexpr T d_low = is_float<T> ? T(0.3010299956639812 - 0x1.344p-2) : T(0x1.9fef311f12b36p-42);
-  const T top = high * c_high, start = k * d_high;
-  const T sum = start + top;
-  const T rest = (start - sum) + top;
-  return log_at_edges(x, sum + (rest + (k * d_low + ((low + high) * c_low + low * c_high))));
+  if constexpr (is_float<T>)
+    return scaled_log(x, {0x1.bccp-2f, -0x1.09d5b235e39abp-15f},
+                      {0x1.344p-2f, 0x1.3509f79fef312p-18f});
+  else
+    return scaled_log(x, {0x1.bcb7b1p-2, 0x1.49b9438ca9aaep-28},
+                      {0x1.34413509f6p-2, 0x1.9fef311f12b36p-42});
 }
 
-}  // namespace gradus::math
+}  // namespace gradus::math::inline GRADUS_VARIANT
