@@ -27,7 +27,7 @@ Loop find(Op op, ScalarType dtype, Loop const (Loops::*table)[n]) {
 }
 
 // Of functions that are vector code, and of those of the C library, which are not.
-constexpr int64_t kFormulaGrain = kGrain / 4, kLibraryGrain = kGrain / 16;
+constexpr int64_t kFormulaGrain = kGrain / 2, kLibraryGrain = kGrain / 16;
 
 }  // namespace
 

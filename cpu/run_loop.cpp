@@ -11,10 +11,20 @@ namespace {
 
 // What does not lie one after the other passes through buffers of so many elements.
 constexpr int64_t kBlock = 512;
+// The most elements of one call of a loop: a loop that reads its input twice finds it in the cache.
+constexpr int64_t kPiece = 4096;
 // Runs of the innermost dimension that are shorter than this are collected into blocks.
 constexpr int64_t kLongRun = 64;
 
 constexpr int64_t kZeros[kMaxDims] = {};
+
+// Even shares of the threads, since no element depends on where a share ends; of at least `grain`
+// elements or so, and in whole cache lines.
+int64_t share_of(int64_t numel, int64_t grain) {
+  constexpr int64_t kLine = 64;
+  const int64_t shares = std::min<int64_t>(thread_count(), (numel + grain - 1) / grain);
+  return shares <= 1 ? std::max(numel, grain) : (numel / shares + kLine) / kLine * kLine;
+}
 
 template <class T>
 void copy_elements(int64_t n, std::byte* to, int64_t to_step, const std::byte* from,
@@ -47,7 +57,7 @@ class Runner {
   // `count` elements that are steps apart, from offsets `at` on.
   void run(const Steps& at, int64_t count) {
     const bool direct = std::all_of(steps_.begin(), steps_.end(), [](int64_t s) { return s == 1; });
-    const int64_t block = direct ? count : std::min(count, kBlock);
+    const int64_t block = direct ? kPiece : kBlock;
     for (int64_t done = 0; done < count; done += block) {
       const int64_t n = std::min(block, count - done);
       const auto start = [&](int i) { return streams_[i].at(at[i] + done * steps_[i]); };
@@ -122,7 +132,7 @@ void run_loop(Loop loop, int64_t grain, IntArrayRef sizes, const std::array<Stre
     int64_t numel = 1;
     for (const int64_t size : sizes) numel *= size;
     for (int i = 0; i < N; ++i) steps[i] = streams[i].step;
-    return parallel_for(0, numel, grain, [&](int64_t begin, int64_t end) {
+    return parallel_for(0, numel, share_of(numel, grain), [&](int64_t begin, int64_t end) {
       std::array<int64_t, N> at;
       for (int i = 0; i < N; ++i) at[i] = begin * steps[i];
       Runner<N>(loop, streams, steps).run(at, end - begin);
@@ -133,7 +143,7 @@ void run_loop(Loop loop, int64_t grain, IntArrayRef sizes, const std::array<Stre
   const Strided<N> view = collapse<N>(sizes, strides);
   steps = inner_strides(view);
   const bool long_runs = view.dims > 0 && view.size[view.dims - 1] >= kLongRun;
-  parallel_for(0, view.numel, grain, [&](int64_t begin, int64_t end) {
+  parallel_for(0, view.numel, share_of(view.numel, grain), [&](int64_t begin, int64_t end) {
     Runner<N> runner(loop, streams, steps);
     if (long_runs)
       return walk(view, begin, end, [&](const auto& at, int64_t count) { runner.run(at, count); });

@@ -90,7 +90,7 @@ GRADUS_HD T scaled_log(T x, Constant<T> scale, Constant<T> per_octave) {
 template <Real T>
 GRADUS_HD T log2(T x) {
   if constexpr (is_float<T>)
-    return scaled_log(x, {0x1.714p+0f, 0x1.47652b82fe177p-12f}, {1.0f, 0.0f});
+    return scaled_log(x, {0x1.714p+0f, 0x1.47652cp-12f}, {1.0f, 0.0f});
   else
     return scaled_log(x, {0x1.715476p+0, 0x1.4ae0bf85ddf44p-26}, {1.0, 0.0});
 }
@@ -98,8 +98,7 @@ GRADUS_HD T log2(T x) {
 template <Real T>
 GRADUS_HD T log10(T x) {
   if constexpr (is_float<T>)
-    return scaled_log(x, {0x1.bccp-2f, -0x1.09d5b235e39abp-15f},
-                      {0x1.344p-2f, 0x1.3509f79fef312p-18f});
+    return scaled_log(x, {0x1.bccp-2f, -0x1.09d5b2p-15f}, {0x1.344p-2f, 0x1.3509f8p-18f});
   else
     return scaled_log(x, {0x1.bcb7b1p-2, 0x1.49b9438ca9aaep-28},
                       {0x1.34413509f6p-2, 0x1.9fef311f12b36p-42});

@@ -118,6 +118,29 @@ void check_in_place() {
 TEST(CpuLoops, InPlaceFloat) { check_in_place<float>(); }
 TEST(CpuLoops, InPlaceDouble) { check_in_place<double>(); }
 
+// Both fuse the same products and sums.
+template <class T>
+void check_avx_sets_agree() {
+  constexpr int64_t n = 1000;
+  for_each_loop<T>(InstructionSet::avx2, [&](const char* table, size_t op, Loop narrow, int,
+                                             bool compares) {
+    const Loops& other = loops_of(InstructionSet::avx512, dtype_of<T>);
+    const Loop wide = table == std::string("map")        ? other.map[op]
+                      : table == std::string("map_grad") ? other.map_grad[op]
+                                                         : other.zip[op];
+    if (compares) return;
+    const std::vector<T> x[3] = {operands<T>(n), operands<T>(n), operands<T>(n)};
+    const std::vector<T> a = run<T, T>(narrow, 0, n, x), b = run<T, T>(wide, 0, n, x);
+    for (size_t i = 0; i < n; ++i)
+      ASSERT_TRUE(same(a[i], b[i])) << text<T>(InstructionSet::avx2, table, op) << ": " << x[0][i];
+  });
+}
+TEST(CpuLoops, AvxSetsAgree) {
+  if (instruction_sets().size() < 3) GTEST_SKIP() << "this processor has no AVX-512";
+  check_avx_sets_agree<float>();
+  check_avx_sets_agree<double>();
+}
+
 TEST(CpuLoops, ASineOfFarAnglesLeavesItsNeighboursAlone) {
   for (const InstructionSet set : instruction_sets()) {
     const Loop sine = loops_of(set, kFloat).map[static_cast<int>(UnaryOp::sin)];
