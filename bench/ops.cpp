@@ -42,6 +42,7 @@ void time(const std::string& name, const std::function<Tensor()>& f) {
 void elementwise(const std::string& size, int64_t n) {
   const Tensor x = torch::rand({n}) + 0.5, y = torch::rand({n}) + 0.5;
   time("x + y, " + size, [&] { return x + y; });
+  time("x * y, " + size, [&] { return x * y; });
   time("x * 2, " + size, [&] { return x * 2; });
   time("relu, " + size, [&] { return torch::relu(x); });
   time("exp, " + size, [&] { return torch::exp(x); });
@@ -49,6 +50,7 @@ void elementwise(const std::string& size, int64_t n) {
   time("sin, " + size, [&] { return torch::sin(x); });
   time("tanh, " + size, [&] { return torch::tanh(x); });
   time("sigmoid, " + size, [&] { return torch::sigmoid(x); });
+  time("gelu, " + size, [&] { return torch::gelu(x); });
   time("sqrt, " + size, [&] { return torch::sqrt(x); });
   time("x < y, " + size, [&] { return x < y; });
 }

@@ -18,6 +18,13 @@ add_library(gradus::gradus ALIAS gradus)
 # What calls tensor/rounding.h.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/random.cpp ${PROJECT_SOURCE_DIR}/cpu/copy.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+# Products and sums are fused where the source says so, and nowhere by chance. Nobody reads floating
+# point exceptions, so that both sides of a condition may be computed. GCC would make a chain of
+# conditions into copies of what follows them.
+foreach(set baseline avx2 avx512)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/loops_${set}.cpp PROPERTIES COMPILE_OPTIONS
+    "-ffp-contract=off;-fno-trapping-math;$<IF:$<CXX_COMPILER_ID:GNU>,-fno-thread-jumps,-Wno-pass-failed>")
+endforeach()
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.

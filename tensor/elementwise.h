@@ -11,20 +11,19 @@
 #include "gradus/tensor/scalar_functions.h"
 #include "gradus/tensor/special.h"
 
-namespace gradus::scalar {
+namespace gradus::scalar::inline GRADUS_VARIANT {
 
+using math::Number;
 using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh,
-    std::copysign, std::cos, std::cosh, std::erf, std::erfc, std::exp, std::exp2, std::expm1,
-    std::hypot, std::log, std::log10, std::log1p, std::log2, std::nextafter, std::sin, std::sinh,
-    std::sqrt, std::tan, std::tanh;
+    std::copysign, std::cosh, std::erfc, std::hypot, std::nextafter, std::sinh, std::sqrt, std::tan;
 
 // Rows may use one another on numbers: sigmoid(x) in the derivative of another row.
 #define UNARY(name, ...) \
-  template <class T>     \
-  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x);
+  template <Number T>    \
+  GRADUS_HD T name(T x);
 #define BINARY(name, ...) \
-  template <class T>      \
-  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x, T y);
+  template <Number T>     \
+  GRADUS_HD T name(T x, T y);
 #include "gradus/tensor/elementwise.def"
 
 // Stands for x, y or z in a derivative to learn, at compile time, which of them it reads; autograd
@@ -207,14 +206,16 @@ struct Scan;
   };
 #include "gradus/tensor/scans.def"
 
-#define UNARY(name, ...) \
-  template <class T>     \
-  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x) { return Unary<UnaryOp::name>::f(x); }
-#define BINARY(name, ...)                                       \
-  template <class T>                                            \
-  requires std::is_arithmetic_v<T> GRADUS_HD T name(T x, T y) { \
-    return Binary<BinaryOp::name>::f(x, y);                     \
+#define UNARY(name, ...)               \
+  template <Number T>                  \
+  GRADUS_HD T name(T x) {              \
+    return Unary<UnaryOp::name>::f(x); \
+  }
+#define BINARY(name, ...)                   \
+  template <Number T>                       \
+  GRADUS_HD T name(T x, T y) {              \
+    return Binary<BinaryOp::name>::f(x, y); \
   }
 #include "gradus/tensor/elementwise.def"
 
-}  // namespace gradus::scalar
+}  // namespace gradus::scalar::inline GRADUS_VARIANT

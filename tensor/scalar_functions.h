@@ -7,8 +7,26 @@
 #include <type_traits>
 
 #include "gradus/tensor/host_device.h"
+#include "gradus/tensor/math/math.h"
 
-namespace gradus::scalar {
+namespace gradus::scalar::inline GRADUS_VARIANT {
+
+// A GPU has functions of its own; those of the host become vector code.
+#ifdef __CUDA_ARCH__
+using std::cos, std::erf, std::exp, std::exp2, std::expm1, std::log, std::log10, std::log1p,
+    std::log2, std::sin, std::tanh;
+template <class T>
+GRADUS_HD T logistic(T x) {
+  return 1 / (1 + exp(-x));
+}
+template <class T>
+GRADUS_HD T normal_share(T x) {
+  return T(0.5) * (1 + erf(x * T(0.7071067811865476)));
+}
+#else
+using math::cos, math::erf, math::exp, math::exp2, math::expm1, math::log, math::log10, math::log1p,
+    math::log2, math::logistic, math::normal_share, math::sin, math::tanh;
+#endif
 
 // Variables, since device code may read a constant where it may not call numeric_limits.
 template <class T, class Limits = std::numeric_limits<T>>
@@ -173,28 +191,27 @@ GRADUS_HD T power(T x, T y) {
 // Without overflow, and exact where the result is close to 0.
 template <class T>
 GRADUS_HD T log_of_sigmoid(T x) {
-  return min(x, T(0)) - std::log1p(std::exp(-magnitude(x)));
+  return min(x, T(0)) - log1p(exp(-magnitude(x)));
 }
 template <class T>
 GRADUS_HD T log_add(T x, T y) {
   return x == y ? x + T(0.6931471805599453)  // infinities too
-                : max(x, y) + std::log1p(std::exp(-magnitude(x - y)));
+                : max(x, y) + log1p(exp(-magnitude(x - y)));
 }
 template <class T>
 GRADUS_HD T log2_add(T x, T y) {
   return x == y ? x + 1
-                : max(x, y) + std::log1p(std::exp2(-magnitude(x - y))) *
-                                  T(1.4426950408889634);  // 1 / log 2
+                : max(x, y) + log1p(exp2(-magnitude(x - y))) * T(1.4426950408889634);  // 1 / log 2
 }
 
 // 0 where x is 0, whatever the logarithm; NaN stays NaN.
 template <class T>
 GRADUS_HD T product_log(T x, T y) {
-  return x == 0 && y == y ? T(0) : x * std::log(y);
+  return x == 0 && y == y ? T(0) : x * log(y);
 }
 template <class T>
 GRADUS_HD T product_log1p(T x, T y) {
-  return x == 0 && y == y ? T(0) : x * std::log1p(y);
+  return x == 0 && y == y ? T(0) : x * log1p(y);
 }
 
-}  // namespace gradus::scalar
+}  // namespace gradus::scalar::inline GRADUS_VARIANT

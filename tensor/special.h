@@ -4,7 +4,7 @@
 
 #include "gradus/tensor/scalar_functions.h"
 
-namespace gradus::scalar {
+namespace gradus::scalar::inline GRADUS_VARIANT {
 
 template <class T>
 GRADUS_HD T sin_over(T x) {
@@ -155,4 +155,4 @@ GRADUS_HD T bessel_i(T x) {
   return n == 0 ? sum : std::copysign(sum, x);
 }
 
-}  // namespace gradus::scalar
+}  // namespace gradus::scalar::inline GRADUS_VARIANT

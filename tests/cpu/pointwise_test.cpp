@@ -118,6 +118,27 @@ TEST(CpuZip, InPlaceAndAboveOneChunk) {
   }
 }
 
+// Runs around the sizes of a loop's vectors, blocks and chunks, in every layout.
+TEST(CpuPointwise, LongRuns) {
+  for (int round = 0; round < 60; ++round) {
+    const Dims sizes = {pick(1, 3), pick(1, 1200), pick(0, 3) ? 1 : pick(60, 70)};
+    const Tensor x = random_tensor(sizes, kFloat), y = random_tensor(sizes, kFloat);
+    const Tensor sum = random_layout(sizes, kFloat), less = random_layout(sizes, kBool);
+    const Tensor slope = random_layout(sizes, kFloat), shifted = random_layout(sizes, kFloat);
+    cpu_backend().zip(BinaryOp::add, x, y, sum);
+    cpu_backend().zip(BinaryOp::lt, x, y, less);
+    cpu_backend().zip(BinaryOp::sub, Scalar(1), y, shifted);
+    cpu_backend().map_grad(UnaryOp::square, x, y, Tensor(), slope);
+    for (int64_t i = 0; i < x.numel(); ++i) {
+      const float a = static_cast<float>(get(x, i)), b = static_cast<float>(get(y, i));
+      ASSERT_EQ(static_cast<float>(get(sum, i)), a + b) << sizes << " at " << i;
+      ASSERT_EQ(get(less, i), a < b) << sizes << " at " << i;
+      ASSERT_EQ(static_cast<float>(get(shifted, i)), 1 - b) << sizes << " at " << i;
+      ASSERT_EQ(static_cast<float>(get(slope, i)), a * (2 * b)) << sizes << " at " << i;
+    }
+  }
+}
+
 TEST(CpuZip, NanPassesThroughExtremes) {
   const double nan = std::nan("");
   const Tensor x = tensor({3}, {nan, 1, nan}), y = tensor({3}, {1, nan, nan}), out = empty({3});

@@ -1,0 +1,29 @@
+// Runs a loop of loops.h over operands of any layout.
+#pragma once
+
+#include "gradus/cpu/loops.h"
+#include "gradus/tensor/tensor.h"
+
+namespace gradus::cpu {
+
+// What a loop reads or writes: the elements of a tensor, or one number again and again.
+struct Stream {
+  std::byte* data;
+  size_t size;             // of an element, in bytes: 1, 4 or 8
+  bool contiguous;         // the elements lie one after the other, or are one number
+  int64_t step;            // 1, or 0 for a number; between elements where they are contiguous
+  const int64_t* strides;  // of the tensor
+
+  static Stream of(const Tensor& x);
+  // `number` is of `size` bytes and outlives the stream.
+  static Stream of_number(const void* number, size_t size);
+
+  std::byte* at(int64_t offset) const { return data + offset * static_cast<int64_t>(size); }
+};
+
+// Calls the loop for all elements, on several threads where each has `grain` of them or so. The
+// first stream is the output, of shape `sizes`; to that the others are broadcast.
+template <int N>
+void run_loop(Loop loop, int64_t grain, IntArrayRef sizes, const std::array<Stream, N>& streams);
+
+}  // namespace gradus::cpu

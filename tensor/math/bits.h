@@ -1,0 +1,90 @@
+// What the elementary functions share. They are formulas without branches or tables, which a
+// compiler makes vector code of. Built with -ffp-contract=off they give the same bits at every
+// place of an array.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "gradus/tensor/host_device.h"
+
+// Files that are compiled for instruction sets which multiply and add with one rounding define
+// GRADUS_FUSED. Their functions have names of their own, so that no others are linked in place.
+#ifdef GRADUS_FUSED
+#define GRADUS_VARIANT fused
+#else
+#define GRADUS_VARIANT plain
+#endif
+
+namespace gradus::math::inline GRADUS_VARIANT {
+
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+template <class T>
+concept Real = Number<T> && std::is_floating_point_v<T>;
+
+template <class T>
+using Bits = std::conditional_t<std::is_same_v<T, float>, uint32_t, uint64_t>;
+
+// Of a number's format: how many bits stand behind the point, and what is added to the exponent.
+template <class T>
+inline constexpr int kFraction = std::numeric_limits<T>::digits - 1;
+template <class T>
+inline constexpr int kBias = std::numeric_limits<T>::max_exponent - 1;
+
+template <class T>
+GRADUS_HD constexpr Bits<T> bits_of(T x) {
+  return __builtin_bit_cast(Bits<T>, x);
+}
+template <class T>
+GRADUS_HD constexpr T from_bits(Bits<T> x) {
+  return __builtin_bit_cast(T, x);
+}
+
+template <class T>
+inline constexpr Bits<T> kSign = Bits<T>{1} << (8 * sizeof(T) - 1);
+template <class T>
+GRADUS_HD T without_sign(T x) {
+  return from_bits<T>(bits_of(x) & ~kSign<T>);
+}
+// `x` is not negative.
+template <class T>
+GRADUS_HD T with_sign_of(T sign, T x) {
+  return from_bits<T>(bits_of(x) | (bits_of(sign) & kSign<T>));
+}
+
+// A number that large has no fraction left, so that adding it rounds to an integer, which then
+// stands in the last bits.
+template <class T>
+inline constexpr T kRounder = T(3) * from_bits<T>(Bits<T>(kBias<T> + kFraction<T> - 1)
+                                                  << kFraction<T>);
+
+// a * b + c, rounded once or twice.
+template <class T>
+GRADUS_HD T multiply_add(T a, T b, T c) {
+#ifdef GRADUS_FUSED
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+// c0 + c1 x + c2 x^2 + ...
+template <class T>
+GRADUS_HD T polynomial(T, T c0) {
+  return c0;
+}
+template <class T, class... C>
+GRADUS_HD T polynomial(T x, T c0, C... rest) {
+  return multiply_add(x, polynomial(x, rest...), c0);
+}
+
+// One of two numbers, by the type that is computed with.
+template <class T>
+inline constexpr bool is_float = std::is_same_v<T, float>;
+
+}  // namespace gradus::math::inline GRADUS_VARIANT

@@ -1,0 +1,16 @@
+// The elementary functions of the CPU, on float and double: subnormal numbers, infinities, NaN, the
+// sign of 0 and arguments of any size are as they should be. Largest errors, in units of the last
+// place, which tests/cpu/math_test.cpp holds them to:
+//
+//   exp    1.0     log    0.85    sin    0.85    tanh      1.25
+//   exp2   1.25    log2   0.8     cos    0.85    erf       1.5
+//   expm1  1.25    log10  0.75                   logistic  1.6
+//                  log1p  0.9
+//
+// The coefficients are those of minimax polynomials, found by the exchange of Remez.
+#pragma once
+
+#include "gradus/tensor/math/erf.h"
+#include "gradus/tensor/math/exp.h"
+#include "gradus/tensor/math/log.h"
+#include "gradus/tensor/math/trig.h"

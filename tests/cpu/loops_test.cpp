@@ -1,0 +1,167 @@
+// Properties of the loops of every instruction set that this processor runs.
+#include "gradus/cpu/loops.h"
+
+#include <cstring>
+
+#include "tests/random.h"
+
+namespace gradus::cpu {
+namespace {
+
+using test::pick, test::real;
+
+// Numbers of every size, and the special ones.
+template <class T>
+std::vector<T> operands(int64_t n) {
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  const T special[] = {T(0),
+                       T(-0.0),
+                       inf,
+                       -inf,
+                       std::nan(""),
+                       T(1),
+                       T(-1),
+                       T(1e30),
+                       T(-1e30),
+                       std::numeric_limits<T>::denorm_min(),
+                       std::numeric_limits<T>::max()};
+  std::vector<T> out(static_cast<size_t>(n));
+  for (T& x : out)
+    x = pick(0, 9) ? static_cast<T>(real(-3, 3) * std::pow(10, pick(-2, 2)))
+                   : special[pick(0, std::ssize(special) - 1)];
+  return out;
+}
+
+// Bit by bit, but for NaN, of which there are many.
+template <class T>
+bool same(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (a != a || b != b) return a != a && b != b;
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+template <class T>
+std::string text(InstructionSet set, const char* table, size_t op) {
+  return std::string(table) + " " + std::to_string(op) + " of set " +
+         std::to_string(static_cast<int>(set)) + (sizeof(T) == 4 ? ", float32" : ", float64");
+}
+
+constexpr bool kUnaryBool[] = {
+#define UNARY(...) false,
+#define PREDICATE(...) true,
+#include "gradus/tensor/elementwise.def"
+};
+constexpr bool kBinaryBool[] = {
+#define BINARY(...) false,
+#define INTEGER(...) false,
+#define COMPARISON(...) true,
+#include "gradus/tensor/elementwise.def"
+};
+
+// f(table, index, loop, how many inputs, whether it gives bool) for every loop of a set.
+template <class T, class F>
+void for_each_loop(InstructionSet set, F f) {
+  const Loops& all = loops_of(set, dtype_of<T>);
+  for (size_t i = 0; i < kUnaryOps; ++i) {
+    if (all.map[i]) f("map", i, all.map[i], 1, kUnaryBool[i]);
+    if (all.map_grad[i]) f("map_grad", i, all.map_grad[i], 3, false);
+  }
+  for (size_t i = 0; i < kBinaryOps; ++i)
+    if (all.zip[i]) f("zip", i, all.zip[i], 2, kBinaryBool[i]);
+}
+
+template <class T, class R>
+std::vector<R> run(Loop loop, int64_t begin, int64_t end, const std::vector<T> (&x)[3]) {
+  std::vector<std::byte> out(static_cast<size_t>(end - begin) * sizeof(R));
+  const void* in[] = {&x[0][begin], &x[1][begin], &x[2][begin]};
+  loop(end - begin, out.data(), in);
+  std::vector<R> result(static_cast<size_t>(end - begin));
+  std::memcpy(result.data(), out.data(), out.size());
+  return result;
+}
+
+template <class T, class R>
+void check_places(Loop loop, const std::string& what) {
+  constexpr int64_t n = 150;
+  const std::vector<T> x[3] = {operands<T>(n), operands<T>(n), operands<T>(n)};
+  const std::vector<R> whole = run<T, R>(loop, 0, n, x);
+  for (int round = 0; round < 40; ++round) {
+    const int64_t begin = pick(0, n - 1), end = std::min(n, begin + pick(1, 70));
+    const std::vector<R> part = run<T, R>(loop, begin, end, x);
+    for (int64_t i = begin; i < end; ++i)
+      ASSERT_TRUE(same(part[i - begin], whole[i]))
+          << what << ": f(" << x[0][i] << ", " << x[1][i] << ", " << x[2][i] << ") is " << whole[i]
+          << " as one of " << n << " and " << part[i - begin] << " as one of " << end - begin;
+  }
+}
+
+template <class T>
+void check_all_places() {
+  for (const InstructionSet set : instruction_sets())
+    for_each_loop<T>(set, [&](const char* table, size_t op, Loop loop, int, bool compares) {
+      const std::string what = text<T>(set, table, op);
+      compares ? check_places<T, uint8_t>(loop, what) : check_places<T, T>(loop, what);
+    });
+}
+TEST(CpuLoops, AnElementDoesNotDependOnItsPlaceFloat) { check_all_places<float>(); }
+TEST(CpuLoops, AnElementDoesNotDependOnItsPlaceDouble) { check_all_places<double>(); }
+
+template <class T>
+void check_in_place() {
+  constexpr int64_t n = 1000;
+  for (const InstructionSet set : instruction_sets())
+    for_each_loop<T>(set, [&](const char* table, size_t op, Loop loop, int inputs, bool compares) {
+      if (compares) return;
+      const std::vector<T> x[3] = {operands<T>(n), operands<T>(n), operands<T>(n)};
+      const std::vector<T> expected = run<T, T>(loop, 0, n, x);
+      for (int target = 0; target < inputs; ++target) {
+        std::vector<T> changed = x[target];
+        const void* in[] = {x[0].data(), x[1].data(), x[2].data()};
+        in[target] = changed.data();
+        loop(n, changed.data(), in);
+        for (size_t i = 0; i < changed.size(); ++i)
+          ASSERT_TRUE(same(changed[i], expected[i])) << text<T>(set, table, op) << " at " << i;
+      }
+    });
+}
+TEST(CpuLoops, InPlaceFloat) { check_in_place<float>(); }
+TEST(CpuLoops, InPlaceDouble) { check_in_place<double>(); }
+
+// Both fuse the same products and sums.
+template <class T>
+void check_avx_sets_agree() {
+  constexpr int64_t n = 1000;
+  for_each_loop<T>(InstructionSet::avx2, [&](const char* table, size_t op, Loop narrow, int,
+                                             bool compares) {
+    const Loops& other = loops_of(InstructionSet::avx512, dtype_of<T>);
+    const Loop wide = table == std::string("map")        ? other.map[op]
+                      : table == std::string("map_grad") ? other.map_grad[op]
+                                                         : other.zip[op];
+    if (compares) return;
+    const std::vector<T> x[3] = {operands<T>(n), operands<T>(n), operands<T>(n)};
+    const std::vector<T> a = run<T, T>(narrow, 0, n, x), b = run<T, T>(wide, 0, n, x);
+    for (size_t i = 0; i < n; ++i)
+      ASSERT_TRUE(same(a[i], b[i])) << text<T>(InstructionSet::avx2, table, op) << ": " << x[0][i];
+  });
+}
+TEST(CpuLoops, AvxSetsAgree) {
+  if (instruction_sets().size() < 3) GTEST_SKIP() << "this processor has no AVX-512";
+  check_avx_sets_agree<float>();
+  check_avx_sets_agree<double>();
+}
+
+TEST(CpuLoops, ASineOfFarAnglesLeavesItsNeighboursAlone) {
+  for (const InstructionSet set : instruction_sets()) {
+    const Loop sine = loops_of(set, kFloat).map[static_cast<int>(UnaryOp::sin)];
+    std::vector<float> x[3] = {operands<float>(100), operands<float>(100), operands<float>(100)};
+    for (float& angle : x[0]) angle = static_cast<float>(real(-9, 9));
+    const std::vector<float> near = run<float, float>(sine, 0, 100, x);
+    x[0][37] = 1e30f;
+    const std::vector<float> mixed = run<float, float>(sine, 0, 100, x);
+    EXPECT_EQ(mixed[37], static_cast<float>(std::sin(static_cast<double>(1e30f))));
+    for (size_t i = 0; i < 100; ++i) EXPECT_EQ(mixed[i], i == 37 ? mixed[i] : near[i]);
+  }
+}
+
+}  // namespace
+}  // namespace gradus::cpu

@@ -1,0 +1,162 @@
+// The elementary functions of every instruction set: their largest errors, and where they are
+// exact.
+#include "gradus/tensor/math/math.h"
+
+#include "gradus/cpu/loops.h"
+#include "tests/random.h"
+
+namespace gradus::cpu {
+namespace {
+
+// Knows 11 bits more, or 29.
+template <class T>
+using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+
+// The distance of `got` from the truth, in units of the last place of the truth. What lies beyond
+// the greatest number counts as the next power of two.
+template <class T>
+double error_in_ulps(T got, Wide<T> truth) {
+  using Limits = std::numeric_limits<T>;
+  if (std::isnan(truth) || std::isnan(got))
+    return std::isnan(truth) == std::isnan(got) ? 0 : HUGE_VAL;
+  const Wide<T> beyond = std::ldexp(Wide<T>(1), Limits::max_exponent);
+  const Wide<T> value = std::clamp(Wide<T>(got), -beyond, beyond);
+  truth = std::clamp(truth, -beyond, beyond);
+  int exponent = Limits::min_exponent;
+  if (truth != 0) std::frexp(truth, &exponent);
+  const Wide<T> ulp =
+      std::ldexp(Wide<T>(1),
+                 std::clamp(exponent, Limits::min_exponent, Limits::max_exponent) - Limits::digits);
+  return static_cast<double>(std::fabs(value - truth) / ulp);
+}
+
+// Every so manyth bit pattern; for float64 random ones, and random numbers of the ranges that
+// count.
+std::vector<float> samples(float) {
+  std::vector<float> out;
+  for (uint64_t bits = static_cast<uint64_t>(test::pick(0, 1008)); bits < uint64_t{1} << 32;
+       bits += 1009)
+    out.push_back(math::from_bits<float>(static_cast<uint32_t>(bits)));
+  return out;
+}
+std::vector<double> samples(double) {
+  std::vector<double> out;
+  for (int i = 0; i < 60'000; ++i) {
+    out.push_back(math::from_bits<double>(test::rng()()));
+    out.push_back(test::real(-1.5, 1.5));
+    out.push_back(test::real(-40, 40));
+    out.push_back(test::real(-750, 750));
+    out.push_back(std::ldexp(test::real(-1, 1), static_cast<int>(-test::pick(0, 60))));
+    out.push_back(1 + std::ldexp(test::real(-1, 1), static_cast<int>(-test::pick(0, 52))));
+  }
+  return out;
+}
+
+template <class T>
+void check(UnaryOp op, double bound, Wide<T> (*truth)(Wide<T>)) {
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> x = samples(T{});
+  for (const T value : {T(0), T(1), T(2), T(0.5), T(1e30), inf, nan, Limits::max(), Limits::min(),
+                        Limits::denorm_min(), T(2e7), T(88.72283), T(709.7827128933840)})
+    x.push_back(value), x.push_back(-value);
+  std::vector<Wide<T>> expected;
+  for (const T value : x) expected.push_back(truth(value));
+  std::vector<T> y(x.size());
+  for (const InstructionSet set : instruction_sets()) {
+    const void* in[] = {x.data()};
+    loops_of(set, dtype_of<T>).map[static_cast<int>(op)](std::ssize(x), y.data(), in);
+    double worst = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double error = error_in_ulps(y[i], expected[i]);
+      if (error > worst) worst = error, at = i;
+      // A function that is 0 at 0 keeps its sign.
+      const bool zeros = x[i] == 0 && expected[i] == 0;
+      EXPECT_TRUE(!zeros || std::signbit(y[i]) == std::signbit(x[i])) << name_of(op);
+    }
+    EXPECT_LE(worst, bound) << name_of(op) << "(" << x[at] << ") of set " << static_cast<int>(set)
+                            << " is " << y[at] << ", not " << expected[at];
+  }
+}
+
+template <class W>
+W logistic_truth(W x) {
+  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+}
+
+template <class T>
+void check_all() {
+  using W = Wide<T>;
+  check<T>(UnaryOp::exp, 1.0, [](W x) { return std::exp(x); });
+  check<T>(UnaryOp::exp2, 1.25, [](W x) { return std::exp2(x); });
+  check<T>(UnaryOp::expm1, 1.25, [](W x) { return std::expm1(x); });
+  check<T>(UnaryOp::log, 0.85, [](W x) { return std::log(x); });
+  check<T>(UnaryOp::log2, 0.8, [](W x) { return std::log2(x); });
+  check<T>(UnaryOp::log10, 0.75, [](W x) { return std::log10(x); });
+  check<T>(UnaryOp::log1p, 0.9, [](W x) { return std::log1p(x); });
+  check<T>(UnaryOp::sin, 0.85, [](W x) { return std::sin(x); });
+  check<T>(UnaryOp::cos, 0.85, [](W x) { return std::cos(x); });
+  check<T>(UnaryOp::tanh, 1.25, [](W x) { return std::tanh(x); });
+  check<T>(UnaryOp::erf, 1.5, [](W x) { return std::erf(x); });
+  check<T>(UnaryOp::sigmoid, 1.6, logistic_truth<W>);
+}
+TEST(CpuMath, ErrorsInFloat) { check_all<float>(); }
+TEST(CpuMath, ErrorsInDouble) { check_all<double>(); }
+
+// gelu is x times the share of a normal distribution, whose error is relative to 1.
+template <class T>
+void check_gelu() {
+  std::vector<T> x;
+  for (int i = 0; i < 200'000; ++i) x.push_back(static_cast<T>(test::real(-15, 15)));
+  for (const T value : {T(0), T(1e-30), T(1e30)}) x.push_back(value), x.push_back(-value);
+  std::vector<T> y(x.size());
+  for (const InstructionSet set : instruction_sets()) {
+    const void* in[] = {x.data()};
+    loops_of(set, dtype_of<T>).map[static_cast<int>(UnaryOp::gelu)](std::ssize(x), y.data(), in);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const Wide<T> wide = x[i], share = std::erfc(-wide * std::sqrt(Wide<T>(0.5))) / 2;
+      const Wide<T> error = Wide<T>(y[i]) - wide * share;
+      ASSERT_LE(std::fabs(error), std::fabs(wide) * Wide<T>(std::numeric_limits<T>::epsilon()))
+          << "gelu(" << x[i] << ") of set " << static_cast<int>(set);
+    }
+  }
+}
+TEST(CpuMath, GeluInFloat) { check_gelu<float>(); }
+TEST(CpuMath, GeluInDouble) { check_gelu<double>(); }
+
+TEST(CpuMath, SpecialValuesAreExact) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const auto value = [](UnaryOp op, double x, InstructionSet set) {
+    const void* in[] = {&x};
+    double y;
+    loops_of(set, kDouble).map[static_cast<int>(op)](1, &y, in);
+    return y;
+  };
+  for (const InstructionSet set : instruction_sets()) {
+    EXPECT_EQ(value(UnaryOp::exp, 0, set), 1);
+    EXPECT_EQ(value(UnaryOp::exp, -inf, set), 0);
+    EXPECT_EQ(value(UnaryOp::exp, 1000, set), inf);
+    for (int k = -1074; k < 1024; ++k)
+      ASSERT_EQ(value(UnaryOp::exp2, k, set), std::ldexp(1, k)) << k;
+    for (int k = -1074; k < 1024; ++k)
+      ASSERT_EQ(value(UnaryOp::log2, std::ldexp(1, k), set), k) << k;
+    for (int k = 0; k < 23; ++k) ASSERT_EQ(value(UnaryOp::log10, std::pow(10, k), set), k) << k;
+    EXPECT_EQ(value(UnaryOp::log, 0, set), -inf);
+    EXPECT_EQ(value(UnaryOp::log, 1, set), 0);
+    EXPECT_TRUE(std::isnan(value(UnaryOp::log, -1, set)));
+    EXPECT_EQ(value(UnaryOp::log1p, -1, set), -inf);
+    EXPECT_EQ(value(UnaryOp::expm1, -inf, set), -1);
+    EXPECT_EQ(value(UnaryOp::tanh, inf, set), 1);
+    EXPECT_EQ(value(UnaryOp::tanh, -inf, set), -1);
+    EXPECT_EQ(value(UnaryOp::erf, inf, set), 1);
+    EXPECT_EQ(value(UnaryOp::sigmoid, 0, set), 0.5);
+    EXPECT_EQ(value(UnaryOp::sigmoid, -inf, set), 0);
+    EXPECT_EQ(value(UnaryOp::sigmoid, inf, set), 1);
+    EXPECT_TRUE(std::isnan(value(UnaryOp::sin, inf, set)));
+    EXPECT_EQ(value(UnaryOp::cos, 0, set), 1);
+  }
+}
+
+}  // namespace
+}  // namespace gradus::cpu
