@@ -74,6 +74,22 @@ void matrices(const std::string& size, int64_t n) {
   time("log_softmax of columns, " + size, [&] { return x.log_softmax(0); });
 }
 
+void indexing(const std::string& size, int64_t n) {
+  const auto rows = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+  const int64_t columns = n / rows;
+  const Tensor x = torch::rand({rows, columns}), mask = x > 0.5;
+  const Tensor some = torch::randint(0, rows, {rows}, torch::kLong);
+  const Tensor places = torch::randint(0, columns, {rows, columns}, torch::kLong);
+  time("cat of rows, " + size, [&] { return torch::cat({x, x}, 0); });
+  time("cat of columns, " + size, [&] { return torch::cat({x, x}, 1); });
+  time("index_select of rows, " + size, [&] { return x.index_select(0, some); });
+  time("x.index({rows}), " + size, [&] { return x.index({some}); });
+  time("gather along rows, " + size, [&] { return x.gather(1, places); });
+  time("x.index({mask}), " + size, [&] { return x.index({mask}); });
+  time("masked_fill, " + size, [&] { return x.masked_fill(mask, 0); });
+  time("where, " + size, [&] { return torch::where(mask, x, x); });
+}
+
 void products() {
   for (const int64_t n : {128, 256, 512, 1024, 2048}) {
     const Tensor x = torch::randn({n, n}), y = torch::randn({n, n});
@@ -97,6 +113,7 @@ int main() {
     const torch::NoGradGuard guard;
     elementwise(size, n);
     matrices(size, n);
+    indexing(size, n);
   }
   products();
   recording();
