@@ -1,8 +1,11 @@
 // Gradus, all of it: #include <gradus/gradus.h>
 #pragma once
 
+#include "gradus/autograd/anomaly_mode.h"
+#include "gradus/autograd/checkpoint.h"
 #include "gradus/autograd/engine.h"
 #include "gradus/autograd/function.h"
+#include "gradus/autograd/functional.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/grad_mode.h"
 #include "gradus/cuda/cuda.h"
@@ -11,4 +14,5 @@
 #include "gradus/optim/optim.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/generator.h"
+#include "gradus/tensor/indexing.h"
 #include "gradus/tensor/tensor.h"

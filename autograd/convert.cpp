@@ -14,8 +14,7 @@ Tensor identity(const char* node, const Tensor& self, Tensor out) {
 }  // namespace
 
 Tensor clone(const Tensor& self) { return identity("CloneBackward0", self, raw::clone(self)); }
-Tensor Tensor::clone() const { return gradus::clone(*this); }
-Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
+Tensor contiguous(const Tensor& self) { return self.is_contiguous() ? self : self.clone(); }
 
 Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy) const {
   const Device target = backend(device.type()).resolve(device);

@@ -2,10 +2,17 @@
 
 #include <algorithm>
 
+#include "gradus/autograd/inplace.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus::autograd {
+
+namespace {
+bool among(const TensorList& list, const Tensor& x) {
+  return std::any_of(list.begin(), list.end(), [&](const Tensor& y) { return y.is_same(x); });
+}
+}  // namespace
 
 TensorList AutogradContext::get_saved_variables() const {
   TensorList out;
@@ -13,53 +20,94 @@ TensorList AutogradContext::get_saved_variables() const {
   return out;
 }
 
-void connect(Node& node, const std::vector<const Tensor*>& inputs) {
-  for (const Tensor* input : inputs)
-    node.add_next_edge(input->defined() ? gradient_edge(*input) : Edge{});
+bool AutogradContext::needs_input_grad(
+    std::initializer_list<std::pair<size_t, size_t>> ranges) const {
+  for (auto [first, last] : ranges)
+    for (size_t i = first; i < last; ++i)
+      if (needs_input_grad(i)) return true;
+  return false;
 }
 
-void finish(const std::shared_ptr<Node>& node, TensorList& outputs,
-            const TensorList& non_differentiable, const TensorList& to_save) {
-  const auto among = [](const TensorList& list, const Tensor& x) {
-    return std::any_of(list.begin(), list.end(), [&](const Tensor& y) { return y.is_same(x); });
+void FunctionNodeBase::note_tensor(const Tensor& input) {
+  is_tensor_.push_back(true);
+  inputs_.push_back(input);
+  add_next_edge(input.defined() ? gradient_edge(input) : Edge{});
+}
+
+bool FunctionNodeBase::records() const {
+  return GradMode::is_enabled() && std::any_of(inputs_.begin(), inputs_.end(), [](const Tensor& x) {
+           return x.defined() && x.requires_grad();
+         });
+}
+
+// A result of forward as the caller gets it: the input that was changed in place; otherwise a
+// handle of its own, so that an input that is handed through keeps its own history. What shares
+// memory with an input counts as a view of it.
+Tensor FunctionNodeBase::output(const Tensor& result) {
+  if (among(context.dirty_, result)) return result;
+  const auto shares = [&](const Tensor& input) {
+    return input.defined() && input.impl().storage == result.impl().storage;
   };
-  for (const Tensor& tensor : to_save) {
-    std::optional<uint32_t> output_nr;
-    for (size_t i = 0; i < outputs.size(); ++i)
-      if (tensor.is_same(outputs[i])) output_nr = static_cast<uint32_t>(i);
-    node->save(tensor, output_nr);
-  }
-  // Handles of their own: an input that is handed through as an output keeps its own history.
-  const TensorList before = outputs;
-  for (Tensor& output : outputs) output = raw::alias(output);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const uint32_t nr = node->add_input(outputs[i]);
-    if (isFloatingType(outputs[i].dtype()) && !among(non_differentiable, before[i]))
-      set_history(outputs[i], node, nr);
-  }
-}
-
-TensorList materialize(const Node& node, const TensorList& grads, bool fill) {
-  TensorList out = grads;
-  for (size_t i = 0; fill && i < out.size(); ++i) {
-    const Node::Meta& meta = node.meta(i);
-    if (!out[i].defined())
-      out[i] = zeros(meta.sizes, TensorOptions(meta.dtype).device(meta.device));
-  }
+  if (std::none_of(inputs_.begin(), inputs_.end(), shares)) return raw::alias(result);
+  Tensor out =
+      raw::as_strided(result, result.impl().sizes, result.impl().strides, result.storage_offset());
+  out.impl().origin = ViewOrigin::custom_function;
   return out;
 }
 
-TensorList tensors_only(const Node& node, const std::vector<bool>& is_tensor, TensorList grads) {
-  check<Error>(grads.size() == is_tensor.size(), node.name(), ": backward returned ", grads.size(),
-               " gradients, and forward took ", is_tensor.size(),
-               " arguments; return one each, Tensor() where there is none");
+void FunctionNodeBase::finish(TensorList& outputs) {
+  for (const Tensor& dirty : context.dirty_) {
+    check<Error>(among(inputs_, dirty), name(),
+                 ": mark_dirty was given a tensor that is no input of forward");
+    check_in_place("mark_dirty", dirty, true);
+    dirty.impl().storage->bump_version();
+  }
+  context.saved_ = context.to_save_.size();
+  for (const Tensor& tensor : context.to_save_) {
+    const auto at = std::find_if(outputs.begin(), outputs.end(),
+                                 [&](const Tensor& y) { return y.is_same(tensor); });
+    save(tensor, at == outputs.end()
+                     ? std::nullopt
+                     : std::optional<uint32_t>(static_cast<uint32_t>(at - outputs.begin())));
+  }
+  for (Tensor& result : outputs) {
+    const uint32_t nr = add_input_metadata(result);
+    const bool differentiable =
+        result.is_floating_point() && !among(context.non_differentiable_, result);
+    result = output(result);
+    if (!differentiable) continue;
+    if (result.is_view() && result.impl().origin != ViewOrigin::custom_function)
+      record_view_change(result, {getptr(), nr});
+    else
+      set_history(result, getptr(), nr);
+  }
+  inputs_.clear();
+  context.to_save_.clear();
+  context.dirty_.clear();
+  context.non_differentiable_.clear();
+}
+
+TensorList FunctionNodeBase::materialize(TensorList&& grads) const {
+  for (size_t i = 0; context.materialize_grads_ && i < grads.size(); ++i)
+    if (!grads[i].defined())
+      grads[i] = zeros(meta(i).sizes, TensorOptions(meta(i).dtype).device(meta(i).device));
+  return std::move(grads);
+}
+
+TensorList FunctionNodeBase::tensors_only(TensorList&& grads) const {
+  // More than there are arguments may stand there, undefined.
+  while (grads.size() > is_tensor_.size() && !grads.back().defined()) grads.pop_back();
+  check<Error>(grads.size() == is_tensor_.size(), name(),
+               ": backward returned an incorrect number of gradients (expected ", is_tensor_.size(),
+               ", got ", grads.size(),
+               "); return one for each argument of forward, Tensor() where there is none");
   TensorList out;
   for (size_t i = 0; i < grads.size(); ++i) {
-    if (is_tensor[i])
+    if (is_tensor_[i])
       out.push_back(std::move(grads[i]));
     else
-      check<Error>(!grads[i].defined(), node.name(), ": backward returned a gradient for argument ",
-                   i, ", which is no Tensor; return Tensor() for it");
+      check<Error>(!grads[i].defined(), name(), ": backward returned a gradient for argument ", i,
+                   ", which is no Tensor; return Tensor() for it");
   }
   return out;
 }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <map>
+#include <typeinfo>
 #include <variant>
 
 #include "gradus/autograd/record.h"
@@ -48,34 +49,81 @@ class SavedValue {
 // place; saved_data is for everything else.
 class AutogradContext {
  public:
+  AutogradContext() = default;
+  AutogradContext(const AutogradContext&) = delete;
+  AutogradContext& operator=(const AutogradContext&) = delete;
+
   std::map<std::string, SavedValue> saved_data;
 
   void save_for_backward(TensorList tensors) { to_save_ = std::move(tensors); }
+  // Errors: Error after the graph was freed, or where one of them was changed in place.
   TensorList get_saved_variables() const;
+  // These inputs, which forward returns, were changed in place.
+  void mark_dirty(const TensorList& inputs) { dirty_ = inputs; }
   // These outputs get no gradient.
   void mark_non_differentiable(const TensorList& outputs) { non_differentiable_ = outputs; }
   // false: a gradient that nobody sent arrives undefined instead of as zeros. Default true.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
+  // Of the Tensors among forward's arguments, in order.
   bool needs_input_grad(size_t output_edge_index) const { return node_->wants(output_edge_index); }
+  // Of any in the ranges [first, last).
+  bool needs_input_grad(std::initializer_list<std::pair<size_t, size_t>> ranges) const;
 
  private:
-  template <class T>
-  friend class FunctionNode;
-  template <class T>
-  friend class Function;
-  TensorList to_save_, non_differentiable_;
+  friend class FunctionNodeBase;
+  TensorList to_save_, dirty_, non_differentiable_;
   size_t saved_ = 0;
   bool materialize_grads_ = true;
   Node* node_ = nullptr;
 };
 
-template <class T>
-class FunctionNode final : public Node {
+// What the nodes of all Functions share.
+class FunctionNodeBase : public Node {
  public:
-  explicit FunctionNode(const char* name) : Node(name) { context.node_ = this; }
-  TensorList apply(const TensorList& grads) override;
+  FunctionNodeBase() { context.node_ = this; }
+
+  // Notes an argument of forward.
+  template <class A>
+  void note(const A& argument) {
+    if constexpr (std::is_same_v<A, Tensor>)
+      note_tensor(argument);
+    else if constexpr (std::is_same_v<A, std::optional<Tensor>>)
+      argument ? note_tensor(*argument) : is_tensor_.push_back(false);
+    else
+      is_tensor_.push_back(false);
+  }
+  bool records() const;
+  // Gives the results of forward their history.
+  void finish(TensorList& outputs);
+
   AutogradContext context;
-  std::vector<bool> is_tensor;  // of the arguments of forward, in order
+
+ protected:
+  TensorList materialize(TensorList&& grads) const;
+  // The gradients of the Tensors among forward's arguments.
+  // Errors: Error where backward did not return one gradient for each argument.
+  TensorList tensors_only(TensorList&& grads) const;
+  std::recursive_mutex mutex_;  // T::backward may change the context, and threads may share a node
+
+ private:
+  void note_tensor(const Tensor& input);
+  Tensor output(const Tensor& result);
+  TensorList inputs_;
+  std::vector<bool> is_tensor_;  // of the arguments of forward, in order
+};
+
+template <class T>
+class FunctionNode final : public FunctionNodeBase {
+ public:
+  std::string name() const override {
+    return "torch::autograd::CppNode<" + readable_name(typeid(T)) + ">";
+  }
+
+ private:
+  TensorList apply(TensorList&& grads) override {
+    const std::lock_guard lock(mutex_);
+    return tensors_only(T::backward(&context, materialize(std::move(grads))));
+  }
 };
 
 template <class T>
@@ -83,53 +131,24 @@ class Function {
  public:
   // Runs T::forward without recording, and records T::backward for it. Returns what forward does.
   template <class... Args>
-  static auto apply(Args&&... args);
-};
-
-// For the templates below.
-void connect(Node& node, const std::vector<const Tensor*>& inputs);
-void finish(const std::shared_ptr<Node>& node, TensorList& outputs,
-            const TensorList& non_differentiable, const TensorList& to_save);
-TensorList materialize(const Node& node, const TensorList& grads, bool zeros);
-TensorList tensors_only(const Node& node, const std::vector<bool>& is_tensor, TensorList grads);
-
-template <class T>
-TensorList FunctionNode<T>::apply(const TensorList& grads) {
-  TensorList out = T::backward(&context, materialize(*this, grads, context.materialize_grads_));
-  return tensors_only(*this, is_tensor, std::move(out));
-}
-
-template <class T>
-template <class... Args>
-auto Function<T>::apply(Args&&... args) {
-  auto node = make_node<FunctionNode<T>>("FunctionBackward");
-  std::vector<const Tensor*> inputs;
-  const auto note = [&](const auto& arg) {
-    constexpr bool tensor = std::is_same_v<std::decay_t<decltype(arg)>, Tensor>;
-    if constexpr (tensor) inputs.push_back(&arg);
-    node->is_tensor.push_back(tensor);
-  };
-  (note(args), ...);
-  bool records = false;
-  for (const Tensor* input : inputs) records |= recording(*input);
-  connect(*node, inputs);
-  auto result = [&] {
-    const NoGradGuard guard;
-    return T::forward(&node->context, std::forward<Args>(args)...);
-  }();
-  if (!records) return result;
-  AutogradContext& context = node->context;
-  context.saved_ = context.to_save_.size();
-  if constexpr (std::is_same_v<decltype(result), Tensor>) {
-    TensorList outputs{result};
-    finish(node, outputs, context.non_differentiable_, context.to_save_);
-    result = outputs[0];
-  } else {
-    finish(node, result, context.non_differentiable_, context.to_save_);
+  static auto apply(Args&&... args) {
+    auto node = make_node<FunctionNode<T>>();
+    (node->note(args), ...);
+    const bool records = node->records();
+    auto result = [&] {
+      const NoGradGuard guard;
+      return T::forward(&node->context, std::forward<Args>(args)...);
+    }();
+    if (!records) return result;
+    if constexpr (std::is_same_v<decltype(result), Tensor>) {
+      TensorList outputs{result};
+      node->finish(outputs);
+      result = outputs[0];
+    } else {
+      node->finish(result);
+    }
+    return result;
   }
-  context.to_save_.clear();
-  context.non_differentiable_.clear();
-  return result;
-}
+};
 
 }  // namespace gradus::autograd

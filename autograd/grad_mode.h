@@ -1,11 +1,13 @@
 // Whether operations record the graph; per thread, on by default.
 #pragma once
 
+#include "gradus/tensor/modes.h"
+
 namespace gradus {
 
 struct GradMode {
-  static bool is_enabled();
-  static void set_enabled(bool enabled);
+  static bool is_enabled() { return thread_modes.grad; }
+  static void set_enabled(bool enabled) { thread_modes.grad = enabled; }
 };
 
 // Sets the mode while it lives.
@@ -24,6 +26,23 @@ class AutoGradMode {
 
 struct NoGradGuard : AutoGradMode {
   NoGradGuard() : AutoGradMode(false) {}
+};
+
+// While it lives (and `enabled`), nothing is recorded, and the tensors that are made are inference
+// tensors: never saved for a backward pass, and changed in place under InferenceMode alone.
+class InferenceMode {
+ public:
+  explicit InferenceMode(bool enabled = true) : before_(thread_modes) {
+    thread_modes = {.grad = !enabled, .inference = enabled};
+  }
+  ~InferenceMode() { thread_modes = before_; }
+  InferenceMode(const InferenceMode&) = delete;
+  InferenceMode& operator=(const InferenceMode&) = delete;
+
+  static bool is_enabled() { return thread_modes.inference; }
+
+ private:
+  ThreadModes before_;
 };
 
 }  // namespace gradus

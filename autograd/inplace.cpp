@@ -1,30 +1,105 @@
 #include "gradus/autograd/inplace.h"
 
+#include "gradus/autograd/as_strided.h"
 #include "gradus/autograd/record.h"
+#include "gradus/tensor/factories.h"
 #include "gradus/tensor/generator.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
+
+void record_view_change(const Tensor& view, Edge value) {
+  const Tensor base = view._base();
+  auto backward = [b = geometry_of(base), v = geometry_of(view)](Node& n, const Tensor& grad) {
+    TensorList out(2);
+    const Tensor copy = laid_out(grad, b);
+    Tensor part = copy.as_strided(v.sizes, v.strides, v.offset - b.offset);
+    if (n.wants(1)) out[1] = part.clone();
+    if (n.wants(0)) {
+      part.zero_();
+      out[0] = copy;
+    }
+    return out;
+  };
+  auto node =
+      make_node<LambdaNode<decltype(backward)>>("torch::autograd::CopySlices", std::move(backward));
+  node->add_next_edge(gradient_edge(base));
+  node->add_next_edge(std::move(value));
+  node->add_input_metadata(base);
+  set_history(base, std::move(node), 0);
+}
+
+namespace {
+
+// Records that x was overwritten with value (undefined: with what has no gradient). The caller has
+// not bumped the version yet.
+void record_overwrite(const char* node, const Tensor& x, const Tensor& value) {
+  if (x.is_view()) return record_view_change(x, value.defined() ? gradient_edge(value) : Edge{});
+  record(node, x, {x, value}, {}, [](Node& n, const Tensor& grad) {
+    TensorList out(2);
+    if (n.wants(0)) out[0] = zeros_like(grad);
+    if (n.wants(1)) out[1] = grad;
+    return out;
+  });
+}
+
+}  // namespace
+
+void check_view_origin(const Tensor& x, const char* changed) {
+  const char* reason = "";
+  switch (x.impl().origin) {
+    case ViewOrigin::recorded:
+      return;
+    case ViewOrigin::no_grad:
+      fail<Error>("A view was created in no_grad mode and ", changed,
+                  " modified inplace with grad mode enabled; take the view and change it both "
+                  "inside of the no_grad block, or both outside");
+    case ViewOrigin::inference:
+      fail<Error>("A view was created in inference mode and ", changed,
+                  " modified inplace in normal mode; take the view and change it both inside of "
+                  "the InferenceMode block, or both outside");
+    case ViewOrigin::multi_output:
+      reason =
+          "This view is the output of a function that returns multiple views, which must not be "
+          "modified inplace; use an operation that returns a new tensor";
+      break;
+    case ViewOrigin::custom_function:
+      reason =
+          "This view was created inside a custom Function, whose backward would be overridden; "
+          "clone() it in the Function's forward";
+      break;
+  }
+  const AutogradMeta* meta = meta_of(x);
+  fail<Error>("Output ", x.output_nr(), " of ",
+              meta && meta->grad_fn ? meta->grad_fn->name() : "a function of several views",
+              " is a view and ", changed, " modified inplace. ", reason);
+}
 
 void check_in_place(const char* op, const Tensor& x, bool records) {
   for (int64_t d = 0; d < x.dim(); ++d)
     check(x.strides()[d] != 0 || x.sizes()[d] <= 1, op, "_: self has shape ", x.sizes(),
           " and strides ", x.strides(),
           ": several of its elements share memory, as expand() makes them; clone() it first");
-  if (GradMode::is_enabled()) {
-    check<Error>(!x.is_leaf() || !x.requires_grad(), op,
-                 "_: a leaf Variable that requires grad is being used in an in-place operation; "
-                 "do it under NoGradGuard, or on a clone()");
-    if (x.is_view()) {
-      const Tensor base(x.impl().view_of);
-      check<Error>(!base.is_leaf() || !base.requires_grad(), op,
-                   "_: a view of a leaf Variable that requires grad is being used in an in-place "
-                   "operation; do it under NoGradGuard, or on a clone()");
-    }
+  check<Error>(!x.is_inference() || thread_modes.inference, op,
+               "_: Inplace update to inference tensor outside InferenceMode is not allowed; "
+               "clone() it first");
+  if (!records) return;
+  if (x.is_view()) {
+    check_view_origin(x, "is being");
+    check<Error>(!x.requires_grad() || !x._base().is_leaf(), op,
+                 "_: a view of a leaf Variable that requires grad is being used in an in-place "
+                 "operation; do it under NoGradGuard, or on a clone()");
   }
-  check<NotImplementedError>(!records || !x.is_view(), op,
-                             "_: a recorded change in place of a view is not supported; compute a "
-                             "new tensor instead, or clone() the view first");
+  check<Error>(!x.requires_grad() || !x.is_leaf(), op,
+               "_: a leaf Variable that requires grad is being used in an in-place operation; "
+               "do it under NoGradGuard, or on a clone()");
+}
+
+Tensor old_value(const Tensor& x) {
+  Tensor old = raw::clone(x);
+  if (Edge edge = gradient_edge(x); edge.is_valid())
+    set_history(old, std::move(edge.function), edge.input_nr);
+  return old;
 }
 
 void adopt(const Tensor& x, const Tensor& result) {
@@ -35,51 +110,76 @@ void adopt(const Tensor& x, const Tensor& result) {
                    " cannot be stored in a tensor of ", x.dtype());
   const Tensor fitted = result.dtype() == x.dtype() ? result : result.to(x.dtype());
   raw::copy_(x, fitted);
+  Edge edge = gradient_edge(fitted);
+  if (x.is_view())
+    record_view_change(x, std::move(edge));
+  else if (edge.is_valid())
+    set_history(x, std::move(edge.function), edge.input_nr);
   x.impl().storage->bump_version();
-  ensure_meta(x).rebased += 1;
-  set_history(x, fitted.grad_fn(), fitted.output_nr());
+  if (x.retains_grad()) x.grad_fn();  // moves what keeps the gradient to the changed view
 }
 
 Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) {
-  const bool records = recording(*this, src);
+  const bool records = recording(*this, src) && is_floating_point();
   check_in_place("copy", *this, records);
   broadcast_strides("copy_", src.sizes(), src.strides(), sizes());
-  if (records && src.requires_grad()) {
-    adopt(*this, src.to(device(), dtype(), non_blocking, /*copy=*/true).expand(sizes()));
-    return *this;
-  }
   const bool overlaps = src.impl().storage == impl().storage && !src.is_same(*this);
   raw::copy_(*this, overlaps ? raw::clone(src) : src, non_blocking);
+  if (records)
+    record_overwrite("torch::autograd::CopyBackwards", *this,
+                     src.is_floating_point() ? src : Tensor());
   impl().storage->bump_version();
-  if (records) {  // overwritten: nothing of the old history is left
-    ensure_meta(*this).rebased += 1;
-    detach_();
-  }
-  return *this;
-}
-
-Tensor& Tensor::fill_(const Scalar& value) {
-  const bool records = recording(*this);
-  check_in_place("fill", *this, records);
-  raw::fill_(*this, value);
-  impl().storage->bump_version();
-  if (records) {
-    ensure_meta(*this).rebased += 1;
-    detach_();
-  }
   return *this;
 }
 
 namespace {
-Tensor& random_(const char* op, Tensor& x, Distribution kind, double a, double b) {
+Tensor& fill(const char* op, const char* node, Tensor& x, const Scalar& value) {
+  const bool records = recording(x);
+  check_in_place(op, x, records);
+  raw::fill_(x, value);
+  if (records) record_overwrite(node, x, {});
+  x.impl().storage->bump_version();
+  return x;
+}
+}  // namespace
+
+Tensor& Tensor::fill_(const Scalar& value) { return fill("fill", "FillBackward0", *this, value); }
+Tensor& Tensor::zero_() { return fill("zero", "ZeroBackward0", *this, 0); }
+
+Tensor& Tensor::resize_(IntArrayRef size) {
+  if (sizes() == size) return *this;
+  check<Error>(!requires_grad(), "resize_: the tensor requires grad; resize a detach()ed one");
+  const int64_t numel = checked_numel("resize_", size);
+  const size_t needed =
+      (static_cast<size_t>(numel) + static_cast<size_t>(storage_offset())) * element_size();
+  if (needed > impl().storage->nbytes()) {
+    const Tensor larger = raw::empty(size, dtype(), device());
+    const int64_t kept = std::min(numel, this->numel());
+    raw::copy_(raw::narrow(larger.view({numel}), 0, 0, kept),
+               raw::narrow(raw::contiguous(detach()).view({this->numel()}), 0, 0, kept));
+    impl().storage = larger.impl().storage;
+    impl().offset = 0;
+  }
+  impl().sizes = Dims(size.data(), size.size());
+  impl().strides = contiguous_strides(size);
+  impl().numel = numel;
+  impl().contiguous = true;
+  return *this;
+}
+
+namespace {
+Tensor& random_(const char* op, const char* node, Tensor& x, Distribution kind, double a,
+                double b) {
   check<TypeError>(x.is_floating_point(), op, "_: dtype ", x.dtype(),
                    " is not a floating point type");
-  check_in_place(op, x, recording(x));
+  const bool records = recording(x);
+  check_in_place(op, x, records);
   if (x.numel() > 0) {
     const Tensor block = x.is_contiguous() ? x : raw::empty_like(x);
     backend(x).random(kind, a, b, default_generator(x.device()).take(x.numel()), block);
     if (!x.is_contiguous()) raw::copy_(x, block);
   }
+  if (records) record_overwrite(node, x, {});
   x.impl().storage->bump_version();
   return x;
 }
@@ -87,12 +187,12 @@ Tensor& random_(const char* op, Tensor& x, Distribution kind, double a, double b
 
 Tensor& Tensor::uniform_(double from, double to) {
   check(from <= to, "uniform_: from = ", from, " exceeds to = ", to);
-  return random_("uniform", *this, Distribution::uniform, from, to);
+  return random_("uniform", "UniformBackward0", *this, Distribution::uniform, from, to);
 }
 
 Tensor& Tensor::normal_(double mean, double std) {
   check(std >= 0, "normal_: std = ", std, " is negative");
-  return random_("normal", *this, Distribution::normal, mean, std);
+  return random_("normal", "NormalBackward0", *this, Distribution::normal, mean, std);
 }
 
 }  // namespace gradus

@@ -32,7 +32,8 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
   const int64_t a = self.dim(), b = other.dim();
   if (!recording(self, other)) return raw::matmul(self, other);
   if (a == 0 || b == 0) return raw::matmul(self, other);  // reports it
-  if (a == 1 && b == 1) return matmul(self.unsqueeze(0), other.unsqueeze(1)).reshape({});
+  if (a == 1 && b == 1) return dot(self, other);
+  if (a == 2 && b == 1) return mv(self, other);
   if (a == 1) return matmul(self.unsqueeze(0), other).squeeze(-2);
   if (b == 1) return matmul(self, other.unsqueeze(1)).squeeze(-1);
   // One matrix for a whole batch: the batch is rows of one product, and so is its gradient.
@@ -61,18 +62,38 @@ Tensor bmm(const Tensor& self, const Tensor& mat2) {
 Tensor mv(const Tensor& self, const Tensor& vec) {
   check_rank("mv", self, "self", 2);
   check_rank("mv", vec, "vec", 1);
-  return matmul(self, vec);
+  Tensor out = raw::matmul(self, vec);
+  if (recording(self, vec))
+    record("MvBackward0", out, {self, vec},
+           {if_used(vec.requires_grad(), self), if_used(self.requires_grad(), vec)},
+           [](Node& n, const Tensor& grad) {
+             TensorList grads(2);
+             if (n.wants(0)) grads[0] = grad.unsqueeze(1) * n.saved(1);
+             if (n.wants(1)) grads[1] = n.saved(0).t().mv(grad);
+             return grads;
+           });
+  return out;
 }
 Tensor dot(const Tensor& self, const Tensor& other) {
   check_rank("dot", self, "self", 1);
   check_rank("dot", other, "other", 1);
-  return matmul(self, other);
+  Tensor out = raw::matmul(self, other);
+  if (recording(self, other))
+    record("DotBackward0", out, {self, other},
+           {if_used(other.requires_grad(), self), if_used(self.requires_grad(), other)},
+           [](Node& n, const Tensor& grad) {
+             TensorList grads(2);
+             if (n.wants(0)) grads[0] = grad * n.saved(1);
+             if (n.wants(1)) grads[1] = grad * n.saved(0);
+             return grads;
+           });
+  return out;
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   Tensor out = raw::linear(input, weight, bias);
   if (recording(input, weight, bias))
-    record("AddmmBackward0", out, {input, weight, bias},
+    record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},
            {if_used(weight.requires_grad(), input), if_used(input.requires_grad(), weight)},
            [](Node& n, const Tensor& grad) {
              TensorList grads(3);
@@ -89,11 +110,5 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
            });
   return out;
 }
-
-Tensor Tensor::matmul(const Tensor& other) const { return gradus::matmul(*this, other); }
-Tensor Tensor::mm(const Tensor& mat2) const { return gradus::mm(*this, mat2); }
-Tensor Tensor::bmm(const Tensor& mat2) const { return gradus::bmm(*this, mat2); }
-Tensor Tensor::mv(const Tensor& vec) const { return gradus::mv(*this, vec); }
-Tensor Tensor::dot(const Tensor& other) const { return gradus::dot(*this, other); }
 
 }  // namespace gradus

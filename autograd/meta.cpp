@@ -1,7 +1,11 @@
 #include "gradus/autograd/meta.h"
 
+#include <algorithm>
+
+#include "gradus/autograd/as_strided.h"
 #include "gradus/autograd/engine.h"
 #include "gradus/autograd/grad_mode.h"
+#include "gradus/autograd/inplace.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
@@ -11,14 +15,8 @@ AutogradMeta& ensure_meta(const Tensor& x) {
   return *meta_of(x);
 }
 
-AccumulateGrad::AccumulateGrad(const Tensor& leaf) : Node("AccumulateGrad"), leaf_(leaf) {
-  add_input(leaf);
-}
-
-TensorList AccumulateGrad::apply(const TensorList& grads) {
-  const Tensor& fresh = grads[0];
-  if (!fresh.defined()) return {};
-  AutogradMeta& meta = ensure_meta(leaf_);
+void accumulate_grad(const Tensor& leaf, const Tensor& fresh) {
+  AutogradMeta& meta = ensure_meta(leaf);
   const std::lock_guard lock(meta.mutex);
   if (GradMode::is_enabled()) {  // the gradient has a graph of its own: never change it in place
     meta.grad = meta.grad.defined() ? meta.grad.add(fresh) : fresh;
@@ -26,26 +24,70 @@ TensorList AccumulateGrad::apply(const TensorList& grads) {
     raw::zip_(BinaryOp::add, meta.grad, fresh);
     meta.grad.impl().storage->bump_version();
   } else {
-    // Taken as it is where nobody else holds it: `grads` does, once.
     const bool sole = fresh.impl_ptr().use_count() == 1 && fresh.impl().storage.use_count() == 1 &&
                       fresh.is_contiguous();
     meta.grad = sole ? raw::alias(fresh) : raw::clone(fresh);
   }
+}
+
+AccumulateGrad::AccumulateGrad(const Tensor& leaf)
+    : Node("torch::autograd::AccumulateGrad"), leaf_(leaf) {
+  run_first();
+  add_input_metadata(leaf);
+}
+
+TensorList AccumulateGrad::apply(TensorList&& grads) {
+  if (grads[0].defined()) accumulate_grad(leaf_, grads[0]);
   return {};
 }
 
+namespace {
+
+bool base_requires_grad(const TensorImpl& view) {
+  const auto* meta = static_cast<const AutogradMeta*>(view.view_of->autograd.get());
+  return meta && (meta->requires_grad || meta->grad_fn);
+}
+
+// Keeps the gradient of x, which another node is about to compute.
+void move_retained(const AutogradMeta& meta, Node& to, uint32_t output_nr) {
+  std::vector<TensorHook>& from = meta.grad_fn->tensor_hooks();
+  const auto keeps = [&](const TensorHook& hook) { return hook.retains == &meta; };
+  const auto hook = std::find_if(from.begin(), from.end(), keeps);
+  if (hook == from.end()) return;
+  to.tensor_hooks().push_back(std::move(*hook));
+  to.tensor_hooks().back().output_nr = output_nr;
+  from.erase(hook);
+}
+
+// The history of a view whose memory was changed since: it is read out of its base as that is now.
+void replay_view(const Tensor& view) {
+  static std::mutex mutex;  // replays are rare and short
+  const std::lock_guard lock(mutex);
+  TensorImpl& impl = view.impl();
+  const uint32_t version = impl.storage->version();
+  if (impl.history_version.load(std::memory_order_relaxed) == version) return;
+  check_view_origin(view, "its base, or another view of its base, has been");
+  set_history(view, as_strided_node(Tensor(impl.view_of), view), 0);
+  impl.history_version.store(version, std::memory_order_release);
+}
+
+// Brings the history of a view up to date. What a replay writes is read after this alone, as
+// another thread may replay at the same time.
+void refresh(const Tensor& x) {
+  const TensorImpl& impl = x.impl();
+  if (!impl.view_of ||
+      impl.history_version.load(std::memory_order_acquire) == impl.storage->version())
+    return;
+  if (base_requires_grad(impl)) replay_view(x);
+}
+
+}  // namespace
+
 Edge gradient_edge(const Tensor& x) {
+  refresh(x);
   AutogradMeta* meta = meta_of(x);
   if (!meta) return {};
-  if (meta->grad_fn) {
-    if (x.is_view()) {
-      const auto* base = static_cast<AutogradMeta*>(x.impl().view_of->autograd.get());
-      check<Error>((base ? base->rebased : 0) == meta->base_rebased, "a view of shape ", x.sizes(),
-                   " is used after the tensor that it views was "
-                   "changed in place by a recorded operation; take the view again");
-    }
-    return {meta->grad_fn, meta->output_nr};
-  }
+  if (meta->grad_fn) return {meta->grad_fn, meta->output_nr};
   if (!meta->requires_grad) return {};
   const std::lock_guard lock(meta->mutex);
   std::shared_ptr<Node> node = meta->accumulator.lock();
@@ -55,15 +97,13 @@ Edge gradient_edge(const Tensor& x) {
 
 void set_history(const Tensor& x, std::shared_ptr<Node> node, uint32_t output_nr) {
   AutogradMeta& meta = ensure_meta(x);
+  if (meta.retains_grad && meta.grad_fn) move_retained(meta, *node, output_nr);
   meta.grad_fn = std::move(node);
   meta.output_nr = output_nr;
-  if (x.is_view()) {
-    const auto* base = static_cast<AutogradMeta*>(x.impl().view_of->autograd.get());
-    meta.base_rebased = base ? base->rebased : 0;
-  }
 }
 
 bool Tensor::requires_grad() const {
+  if (is_view() && base_requires_grad(impl())) return true;
   const AutogradMeta* meta = meta_of(*this);
   return meta && (meta->requires_grad || meta->grad_fn);
 }
@@ -75,6 +115,9 @@ const Tensor& Tensor::set_requires_grad(bool requires_grad) const {
                "requires_grad_: this tensor was computed from others (by ",
                is_leaf() ? "" : grad_fn()->name(),
                "), so it requires grad as they do; use detach() for one that does not");
+  check<Error>(!requires_grad || !is_inference() || thread_modes.inference,
+               "requires_grad_: the tensor is an inference tensor; clone() it outside of "
+               "InferenceMode and let the clone require grad");
   if (is_leaf() && (requires_grad || impl().autograd))
     ensure_meta(*this).requires_grad = requires_grad;
   return *this;
@@ -100,6 +143,7 @@ bool Tensor::is_leaf() const {
 
 const std::shared_ptr<Node>& Tensor::grad_fn() const {
   static const std::shared_ptr<Node> none;
+  refresh(*this);
   const AutogradMeta* meta = meta_of(*this);
   return meta ? meta->grad_fn : none;
 }
@@ -109,55 +153,49 @@ uint32_t Tensor::output_nr() const {
   return meta ? meta->output_nr : 0;
 }
 
-unsigned Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
-  check<Error>(requires_grad(),
-               "register_hook: the tensor does not require grad, so no gradient "
-               "will come; call requires_grad_() first");
-  AutogradMeta& meta = ensure_meta(*this);
-  const unsigned handle = new_hook_handle();
-  auto& hooks = meta.grad_fn ? meta.grad_fn->tensor_hooks() : meta.hooks;
-  hooks.push_back({meta.output_nr, handle, std::move(hook)});
-  return handle;
+uint32_t Tensor::_version() const {
+  check<Error>(!is_inference(), "_version: an inference tensor does not count its changes");
+  return impl().storage->version();
 }
 
-void Tensor::remove_hook(unsigned handle) const {
-  AutogradMeta* meta = meta_of(*this);
-  const auto is_it = [handle](const TensorHook& hook) { return hook.handle == handle; };
-  const size_t removed =
-      meta ? std::erase_if(meta->grad_fn ? meta->grad_fn->tensor_hooks() : meta->hooks, is_it) : 0;
-  check(removed == 1, "remove_hook: the tensor has no hook ", handle);
+Tensor Tensor::_base() const {
+  check<Error>(is_view(), "_base: the tensor of shape ", sizes(), " is not a view");
+  return Tensor(impl().view_of);
 }
 
-void Tensor::retain_grad() const {
-  check<Error>(requires_grad(), "retain_grad: the tensor does not require grad");
-  AutogradMeta& meta = ensure_meta(*this);
-  if (is_leaf() || meta.retains_grad) return;
-  meta.retains_grad = true;
-  register_hook([weak = std::weak_ptr(impl_)](const Tensor& grad) {
-    if (auto impl = weak.lock()) {
-      Tensor& kept = Tensor(impl).mutable_grad();
-      kept = kept.defined() ? kept.add(grad) : grad.clone();
-    }
-    return Tensor();
-  });
-}
-
-void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph,
-                      bool create_graph) const {
-  autograd::backward({*this}, {gradient}, retain_graph, create_graph);
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
+                      const std::optional<TensorList>& inputs) const {
+  check<Error>(!inputs || !inputs->empty(),
+               "backward: inputs is an empty list; leave it out for all leaves");
+  autograd::backward({*this}, {gradient}, retain_graph, create_graph,
+                     inputs ? *inputs : TensorList{});
 }
 
 Tensor Tensor::detach() const { return raw::alias(*this); }
 
 Tensor& Tensor::detach_() {
   check<Error>(!is_view(),
-               "detach_: the tensor is a view; use detach(), which returns a new tensor");
+               "detach_: the tensor is a view, which cannot be detached in place; use detach(), "
+               "which returns a new tensor");
   if (AutogradMeta* meta = meta_of(*this)) {
     meta->grad_fn = nullptr;
     meta->requires_grad = false;
     meta->output_nr = 0;
   }
   return *this;
+}
+
+void Tensor::set_data(const Tensor& new_data) const {
+  check<TypeError>(!requires_grad() || new_data.is_floating_point(),
+                   "set_data: new_data has dtype ", new_data.dtype(),
+                   ", and the tensor requires grad, which needs a floating one");
+  TensorImpl& to = impl();
+  const TensorImpl& from = new_data.impl();
+  to.storage = from.storage, to.dtype = from.dtype, to.contiguous = from.contiguous;
+  to.offset = from.offset, to.numel = from.numel, to.sizes = from.sizes, to.strides = from.strides;
+  to.history_version = from.storage->version();
+  // The accumulator knows the old geometry.
+  if (AutogradMeta* meta = meta_of(*this)) meta->accumulator.reset();
 }
 
 }  // namespace gradus

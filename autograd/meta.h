@@ -10,9 +10,7 @@ namespace gradus {
 struct AutogradMeta final : AutogradMetaBase {
   bool requires_grad = false;  // of a leaf; a tensor with a grad_fn requires grad by it
   bool retains_grad = false;
-  uint32_t output_nr = 0;     // which output of grad_fn this tensor is
-  uint32_t rebased = 0;       // how often a recorded in-place operation replaced the history
-  uint32_t base_rebased = 0;  // of the tensor this is a view of, when the view was taken
+  uint32_t output_nr = 0;  // which output of grad_fn this tensor is
   Tensor grad;
   std::shared_ptr<Node> grad_fn;  // null: a leaf
   std::weak_ptr<Node> accumulator;
@@ -26,22 +24,29 @@ inline AutogradMeta* meta_of(const Tensor& x) {
 }
 AutogradMeta& ensure_meta(const Tensor& x);
 
+// Adds `fresh` to the leaf's (or other tensor's) grad(). `fresh` is taken as it is where the caller
+// holds it alone.
+void accumulate_grad(const Tensor& leaf, const Tensor& fresh);
+
 // Adds its input to the leaf's grad().
 class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(const Tensor& leaf);
-  TensorList apply(const TensorList& grads) override;
   std::vector<TensorHook>& tensor_hooks() override { return ensure_meta(leaf_).hooks; }
+  const std::vector<TensorHook>* find_tensor_hooks() const override {
+    return &ensure_meta(leaf_).hooks;
+  }
+
+  Tensor variable() const { return leaf_; }
 
  private:
+  TensorList apply(TensorList&& grads) override;
   Tensor leaf_;
 };
 
 // Where the gradient of x goes; invalid where x does not require grad.
-// Errors: Error where x is a view taken before its base's history was replaced.
 Edge gradient_edge(const Tensor& x);
 // Makes x output `output_nr` of node.
 void set_history(const Tensor& x, std::shared_ptr<Node> node, uint32_t output_nr);
-unsigned new_hook_handle();
 
 }  // namespace gradus

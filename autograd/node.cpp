@@ -1,74 +1,106 @@
 #include "gradus/autograd/node.h"
 
-#include <atomic>
+#include <cxxabi.h>
 
-#include "gradus/autograd/grad_mode.h"
-#include "gradus/autograd/meta.h"
-#include "gradus/tensor/raw.h"
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <typeinfo>
+
+#include "gradus/autograd/graph_task.h"
 
 namespace gradus {
 
 namespace {
-thread_local bool grad_enabled = true;
-std::atomic<uint64_t> next_sequence_nr{0};
+thread_local constinit uint64_t next_sequence_nr = 0;
 std::atomic<unsigned> next_hook{0};
 }  // namespace
 
-bool GradMode::is_enabled() { return grad_enabled; }
-void GradMode::set_enabled(bool enabled) { grad_enabled = enabled; }
+unsigned new_hook_handle() { return next_hook.fetch_add(1, std::memory_order_relaxed); }
 
-unsigned new_hook_handle() { return next_hook.fetch_add(1); }
+Node::Node(edge_list&& next_edges)
+    : sequence_nr_(next_sequence_nr++), next_edges_(std::move(next_edges)) {
+  if (autograd::AnomalyMode::is_enabled()) [[unlikely]]
+    forward_call_ = std::make_unique<autograd::ForwardCall>();
+}
 
-Node::Node(std::string name)
-    : name_(std::move(name)), sequence_nr_(next_sequence_nr.fetch_add(1)) {}
+Node::Node(const char* name) : Node(edge_list{}) { name_ = name; }
 
-void Node::release() {
-  released_ = !saved_.empty();
-  saved_.clear();
+Node::~Node() = default;
+
+std::string readable_name(const std::type_info& type) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> readable(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
+  return readable ? readable.get() : type.name();
+}
+
+std::string Node::name() const { return name_ ? name_ : readable_name(typeid(*this)); }
+
+void Node::release_variables() {
+  std::vector<Saved> freed;  // after the lock: what they free may be much
+  const std::lock_guard lock(mutex_);
+  released_ |= !saved_.empty();
+  freed.swap(saved_);
 }
 
 Tensor Node::saved(size_t i) {
-  check<Error>(!released_, "backward: the graph was freed by an earlier backward (at ", name_,
-               "); pass retain_graph = true to the first one to go through it twice");
-  return saved_[i].unpack(shared_from_this());
+  std::optional<Saved> found;
+  {
+    const std::lock_guard lock(mutex_);
+    check<Error>(!released_,
+                 "backward: trying to backward through the graph a second time: the tensors that ",
+                 name(),
+                 " saved were freed by the first; pass retain_graph = true to the first one");
+    found = saved_[i];
+  }
+  return found->unpack(shared_from_this());
 }
 
-unsigned Node::add_post_hook(PostHook hook) {
-  post_hooks_.push_back(std::move(hook));
-  return static_cast<unsigned>(post_hooks_.size() - 1);
-}
-
-void Node::run_post_hooks(const TensorList& outputs, const TensorList& inputs) const {
-  for (const PostHook& hook : post_hooks_) hook(outputs, inputs);
-}
-
-uint32_t Node::add_input(const Tensor& forward_output) {
+uint32_t Node::add_input_metadata(const Tensor& forward_output) {
   metas_.push_back({forward_output.impl().sizes, forward_output.dtype(), forward_output.device()});
   return static_cast<uint32_t>(metas_.size() - 1);
 }
 
-Saved::Saved(const Tensor& tensor, std::optional<uint32_t> output_nr) : output_nr_(output_nr) {
-  if (!tensor.defined()) return;
-  tensor_ = output_nr ? raw::alias(tensor) : tensor;
-  version_ = tensor._version();
+bool Node::should_compute_output(size_t i) const {
+  check<IndexError>(i < next_edges_.size(), "should_compute_output: ", name(), " has ",
+                    next_edges_.size(), " outputs, and number ", i, " was asked for");
+  return next_edges_[i].is_valid();
 }
 
-Tensor Saved::unpack(const std::shared_ptr<Node>& owner) const {
-  if (!tensor_.defined()) return tensor_;
-  check<Error>(tensor_._version() == version_,
-               "backward: one of the variables needed for gradient computation has been modified "
-               "by an inplace operation: a tensor of shape ",
-               tensor_.sizes(), " and dtype ", tensor_.dtype(), " saved by ", owner->name(),
-               " is at version ", tensor_._version(), "; expected version ", version_,
-               "; clone() it before changing it");
-  if (!output_nr_ || !GradMode::is_enabled()) return tensor_;
-  Tensor out = raw::alias(tensor_);
-  set_history(out, owner, *output_nr_);
-  return out;
+bool Node::should_compute_output(std::initializer_list<std::pair<size_t, size_t>> ranges) const {
+  for (auto [first, last] : ranges)
+    for (size_t i = first; i < last; ++i)
+      if (should_compute_output(i)) return true;
+  return false;
 }
 
-void NodeDeleter::operator()(Node* node) const {
-  static thread_local std::vector<Node*>* waiting = nullptr;
+bool Node::wants(size_t i) const {
+  return next_edges_[i].is_valid() && autograd::needed_by_task(next_edges_[i].function.get());
+}
+
+NodeHooks& Node::hooks() {
+  if (!hooks_) hooks_ = std::make_unique<NodeHooks>();
+  return *hooks_;
+}
+
+uintptr_t Node::add_post_hook(std::unique_ptr<autograd::FunctionPostHook>&& hook) {
+  hooks().after.push_back(std::move(hook));
+  return reinterpret_cast<uintptr_t>(hooks().after.back().get());
+}
+
+bool Node::del_post_hook(uintptr_t handle) {
+  return std::erase_if(hooks().after, [handle](const auto& hook) {
+           return reinterpret_cast<uintptr_t>(hook.get()) == handle;
+         }) > 0;
+}
+
+void Node::add_pre_hook(std::unique_ptr<autograd::FunctionPreHook>&& hook) {
+  hooks().before.push_back(std::move(hook));
+}
+
+void delete_node(Node* node) {
+  static thread_local constinit std::vector<Node*>* waiting = nullptr;
   if (waiting) return waiting->push_back(node);
   std::vector<Node*> queue;
   waiting = &queue;

@@ -1,12 +1,17 @@
 // The graph: a Node per recorded operation, with an Edge to the node of each of its inputs.
 #pragma once
 
-#include <functional>
+#include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
-#include "gradus/tensor/tensor.h"
+#include "gradus/autograd/anomaly_mode.h"
+#include "gradus/autograd/hooks.h"
+#include "gradus/autograd/saved.h"
 
 namespace gradus {
 
@@ -15,29 +20,9 @@ struct Edge {
   std::shared_ptr<Node> function;
   uint32_t input_nr = 0;
   bool is_valid() const { return function != nullptr; }
+  friend bool operator==(const Edge&, const Edge&) = default;
 };
-
-// A tensor kept for the backward pass. Unpacking checks that it has not been changed in place.
-class Saved {
- public:
-  // output_nr: the tensor is that output of the owning node; it is kept without its history, which
-  // would own the node that owns it.
-  Saved(const Tensor& tensor, std::optional<uint32_t> output_nr);
-  // Errors: Error where the tensor was changed since.
-  Tensor unpack(const std::shared_ptr<Node>& owner) const;
-
- private:
-  Tensor tensor_;
-  uint32_t version_ = 0;
-  std::optional<uint32_t> output_nr_;
-};
-
-// A function that sees the gradient of one forward output, and may replace it.
-struct TensorHook {
-  uint32_t output_nr;
-  unsigned handle;
-  std::function<Tensor(const Tensor&)> call;
-};
+using edge_list = std::vector<Edge>;
 
 class Node : public std::enable_shared_from_this<Node> {
  public:
@@ -47,58 +32,107 @@ class Node : public std::enable_shared_from_this<Node> {
     ScalarType dtype;
     Device device;
   };
-  using PostHook = std::function<void(const TensorList& outputs, const TensorList& inputs)>;
 
-  explicit Node(std::string name);
-  virtual ~Node() = default;
+  explicit Node(edge_list&& next_edges = {});
+  // REQUIRES: name outlives the node.
+  explicit Node(const char* name);
+  virtual ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
   // Gradients of the forward outputs in, gradients of the forward inputs out (undefined: zero).
-  virtual TensorList apply(const TensorList& grads) = 0;
+  TensorList operator()(TensorList&& grads) { return apply(std::move(grads)); }
   // Frees what the backward pass needed.
-  virtual void release();
-  virtual std::vector<TensorHook>& tensor_hooks() { return tensor_hooks_; }
+  virtual void release_variables();
 
-  const std::string& name() const { return name_; }
-  // Later nodes have larger numbers, so an edge always points to a smaller one.
+  // The one given, or that of the class.
+  virtual std::string name() const;
+  // Nodes that a thread made later have larger numbers and run earlier.
   uint64_t sequence_nr() const { return sequence_nr_; }
-  const std::vector<Edge>& next_edges() const { return next_edges_; }
-  size_t num_inputs() const { return metas_.size(); }
-  const Meta& meta(size_t i) const { return metas_[i]; }
-  // Whether the gradient of forward input i is needed at all.
-  bool wants(size_t i) const { return next_edges_[i].is_valid(); }
-  // The i-th saved tensor. Errors: Error after release(), or where it was changed in place.
-  Tensor saved(size_t i);
+  std::shared_ptr<Node> getptr() { return shared_from_this(); }
 
-  unsigned add_post_hook(PostHook hook);
-  void run_post_hooks(const TensorList& outputs, const TensorList& inputs) const;
-
-  // For recording.
+  // --- Edges to the nodes of the forward inputs
+  const edge_list& next_edges() const { return next_edges_; }
+  const Edge& next_edge(size_t i) const { return next_edges_[i]; }
+  uint32_t num_outputs() const { return static_cast<uint32_t>(next_edges_.size()); }
   void add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
-  uint32_t add_input(const Tensor& forward_output);
+  void set_next_edge(size_t i, Edge edge) { next_edges_[i] = std::move(edge); }
+  void set_next_edges(edge_list&& edges) { next_edges_ = std::move(edges); }
+  // Whether forward input i, or any in the ranges [first, last), requires grad.
+  // Errors: IndexError where there is no such input.
+  bool should_compute_output(size_t i) const;
+  bool should_compute_output(std::initializer_list<std::pair<size_t, size_t>> ranges) const;
+  // Whether the gradient of forward input i is needed, in the running backward pass where there is
+  // one: what autograd::grad() was not asked for need not be computed.
+  bool wants(size_t i) const;
+
+  // --- The forward outputs
+  uint32_t num_inputs() const { return static_cast<uint32_t>(metas_.size()); }
+  const Meta& meta(size_t i) const { return metas_[i]; }
+  uint32_t add_input_metadata(const Tensor& forward_output);
+
+  // --- Saved tensors
   void save(const Tensor& tensor, std::optional<uint32_t> output_nr) {
     saved_.emplace_back(tensor, output_nr);
   }
+  // The i-th saved tensor. Errors: Error after release_variables(), or where it was changed in
+  // place.
+  Tensor saved(size_t i);
+  // Room for so many of each, for the speed of recording.
+  void reserve(size_t edges, size_t saved) {
+    next_edges_.reserve(edges);
+    saved_.reserve(saved);
+  }
+
+  // --- Hooks
+  // Returns a handle for del_post_hook.
+  uintptr_t add_post_hook(std::unique_ptr<autograd::FunctionPostHook>&& hook);
+  // Whether there was such a hook.
+  bool del_post_hook(uintptr_t handle);
+  void add_pre_hook(std::unique_ptr<autograd::FunctionPreHook>&& hook);
+  // What is hooked to the gradients that enter: the node's own list, or its leaf's.
+  virtual std::vector<TensorHook>& tensor_hooks() { return hooks().tensor; }
+  // Null: none.
+  virtual const std::vector<TensorHook>* find_tensor_hooks() const {
+    return hooks_ ? &hooks_->tensor : nullptr;
+  }
+  const NodeHooks* find_hooks() const { return hooks_.get(); }
+
+  // Where the operation was called; null unless AnomalyMode was on then.
+  const autograd::ForwardCall* forward_call() const { return forward_call_.get(); }
+
+ protected:
+  virtual TensorList apply(TensorList&& grads) = 0;
+  // Runs as soon as its gradients are there, before all other nodes.
+  void run_first() { sequence_nr_ = UINT64_MAX; }
 
  private:
-  std::string name_;
+  NodeHooks& hooks();
+
+  const char* name_ = nullptr;
   uint64_t sequence_nr_;
-  std::vector<Edge> next_edges_;
+  edge_list next_edges_;
   std::vector<Meta> metas_;
   std::vector<Saved> saved_;
   bool released_ = false;
-  std::vector<TensorHook> tensor_hooks_;
-  std::vector<PostHook> post_hooks_;
+  std::mutex mutex_;  // guards saved_ and released_: backward passes may share a node
+  std::unique_ptr<NodeHooks> hooks_;
+  std::unique_ptr<autograd::ForwardCall> forward_call_;
 };
 
 // Frees nodes one after the other, however long the chain of them.
-struct NodeDeleter {
-  void operator()(Node* node) const;
-};
+void delete_node(Node* node);
 template <class N, class... Args>
 std::shared_ptr<N> make_node(Args&&... args) {
-  return std::shared_ptr<N>(new N(std::forward<Args>(args)...), NodeDeleter{});
+  return std::shared_ptr<N>(new N(std::forward<Args>(args)...), delete_node);
 }
+unsigned new_hook_handle();
+// The name of a type as C++ writes it.
+std::string readable_name(const std::type_info& type);
+
+namespace autograd {
+using gradus::Edge, gradus::edge_list, gradus::Node;
+inline void deleteNode(Node* node) { delete_node(node); }
+}  // namespace autograd
 
 }  // namespace gradus

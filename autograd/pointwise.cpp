@@ -1,7 +1,10 @@
 // Expands elementwise.def into the public functions and their derivatives.
+#include <cctype>
+
 #include "gradus/autograd/inplace.h"
 #include "gradus/autograd/record.h"
 #include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
@@ -12,7 +15,9 @@ using scalar::kUsesX, scalar::kUsesY, scalar::kUsesZ;
 
 // grad times a derivative, which is a tensor or, for some rows, a number.
 Tensor times(const Tensor& grad, const Tensor& slope) { return grad * slope; }
-Tensor times(const Tensor& grad, double slope) { return slope == 1 ? grad : grad * slope; }
+Tensor times(const Tensor& grad, double slope) {
+  return slope == 1 ? grad : slope == 0 ? zeros_like(grad) : grad * slope;
+}
 
 template <UnaryOp op>
 Tensor unary(const char* node_name, const Tensor& x) {
@@ -76,10 +81,34 @@ Tensor binary(const char* node_name, const Scalar& x, const Tensor& y) {
   return z;
 }
 
-// "exp" -> "ExpBackward0", once per operation.
-std::string node_name(std::string op) {
-  op[0] = static_cast<char>(op[0] - 'a' + 'A');
-  return op + "Backward0";
+// The forms of an operation: on tensors alone, with a number on the right, with one on the left.
+enum class Form : uint8_t { tensors, number_right, number_left };
+
+// "log_sigmoid" -> "LogSigmoidBackward0", "log1p" -> "Log1PBackward0", once per operation. PyTorch
+// builds some rows of others, and numbers the forms of some.
+std::string node_name(std::string_view op, Form form = Form::tensors) {
+  struct Exception {
+    std::string_view op;
+    const char* names[3];
+  };
+  static constexpr Exception exceptions[] = {
+      {"square", {"PowBackward0"}},
+      {"relu6", {"HardtanhBackward0"}},
+      {"sub", {"SubBackward0", "SubBackward0", "RsubBackward1"}},
+      {"pow", {"PowBackward1", "PowBackward0", "PowBackward1"}},
+      {"xlogy", {"XlogyBackward0", "XlogyBackward2", "XlogyBackward1"}},
+      {"fmod", {"FmodBackward1", "FmodBackward0", "FmodBackward1"}},
+      {"remainder", {"RemainderBackward1", "RemainderBackward0", "RemainderBackward1"}},
+  };
+  for (const Exception& exception : exceptions)
+    if (exception.op == op) return exception.names[static_cast<size_t>(form)];
+  std::string out;
+  bool capital = true;
+  for (const char c : op) {
+    if (c != '_') out += capital ? static_cast<char>(std::toupper(c)) : c;
+    capital = c == '_' || (c >= '0' && c <= '9');
+  }
+  return out + "Backward0";
 }
 
 }  // namespace
@@ -96,19 +125,34 @@ std::string node_name(std::string op) {
         [](const Tensor& self) { return gradus::name(self); });                               \
   }
 
-#define BINARY(name, ...)                                                               \
-  Tensor name(const Tensor& self, const Tensor& other) {                                \
-    static const std::string node = node_name(#name);                                   \
-    return binary<BinaryOp::name>(node.c_str(), self, other);                           \
-  }                                                                                     \
-  Tensor name(const Tensor& self, const Scalar& other) {                                \
-    static const std::string node = node_name(#name);                                   \
-    return binary<BinaryOp::name>(node.c_str(), self, other);                           \
-  }                                                                                     \
-  Tensor name(const Scalar& self, const Tensor& other) {                                \
-    static const std::string node = node_name(#name);                                   \
-    return binary<BinaryOp::name>(node.c_str(), self, other);                           \
-  }                                                                                     \
+#define BINARY(name, ...)                                                 \
+  Tensor name(const Tensor& self, const Tensor& other) {                  \
+    static const std::string node = node_name(#name);                     \
+    return binary<BinaryOp::name>(node.c_str(), self, other);             \
+  }                                                                       \
+  Tensor name(const Tensor& self, const Scalar& other) {                  \
+    static const std::string node = node_name(#name, Form::number_right); \
+    return binary<BinaryOp::name>(node.c_str(), self, other);             \
+  }                                                                       \
+  Tensor name(const Scalar& self, const Tensor& other) {                  \
+    static const std::string node = node_name(#name, Form::number_left);  \
+    return binary<BinaryOp::name>(node.c_str(), self, other);             \
+  }                                                                       \
+  GRADUS_METHODS(name)
+
+#define INTEGER(name, ...)                               \
+  Tensor name(const Tensor& self, const Tensor& other) { \
+    return raw::zip(BinaryOp::name, self, other);        \
+  }                                                      \
+  Tensor name(const Tensor& self, const Scalar& other) { \
+    return raw::zip(BinaryOp::name, self, other);        \
+  }                                                      \
+  Tensor name(const Scalar& self, const Tensor& other) { \
+    return raw::zip(BinaryOp::name, self, other);        \
+  }                                                      \
+  GRADUS_METHODS(name)
+
+#define GRADUS_METHODS(name)                                                            \
   Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \
   Tensor Tensor::name(const Scalar& other) const { return gradus::name(*this, other); } \
   Tensor& Tensor::name##_(const Tensor& other) {                                        \
@@ -134,7 +178,12 @@ std::string node_name(std::string op) {
   Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \
   Tensor Tensor::name(const Scalar& other) const { return gradus::name(*this, other); }
 
+#define PREDICATE(name, ...)                                                \
+  Tensor name(const Tensor& self) { return raw::map(UnaryOp::name, self); } \
+  Tensor Tensor::name() const { return gradus::name(*this); }
+
 #include "gradus/tensor/elementwise.def"
+#undef GRADUS_METHODS
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return self + other * alpha;
@@ -142,13 +191,5 @@ Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return self - other * alpha;
 }
-Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const {
-  return gradus::add(*this, other, alpha);
-}
-Tensor Tensor::sub(const Tensor& other, const Scalar& alpha) const {
-  return gradus::sub(*this, other, alpha);
-}
-Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) { return add_(other * alpha); }
-Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) { return sub_(other * alpha); }
 
 }  // namespace gradus

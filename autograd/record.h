@@ -30,14 +30,14 @@ template <class F>
 class LambdaNode final : public Node {
  public:
   LambdaNode(const char* name, F backward) : Node(name), backward_(std::move(backward)) {}
-  TensorList apply(const TensorList& grads) override {
+
+ private:
+  TensorList apply(TensorList&& grads) override {
     if constexpr (std::is_invocable_v<F, Node&, const Tensor&>)
       return backward_(*this, grads[0]);
     else
       return backward_(*this, grads);
   }
-
- private:
   F backward_;
 };
 
@@ -50,15 +50,17 @@ inline const Tensor& if_used(bool used, const Tensor& x) {
 using TensorRefs = std::initializer_list<std::reference_wrapper<const Tensor>>;
 
 // backward(node, grad) returns the gradients of `inputs` in order; undefined ones count as zero.
-template <class F>
-void record(const char* name, const Tensor& output, TensorRefs inputs, TensorRefs saved,
+// `saved` may be a TensorList as well.
+template <class Saved = TensorRefs, class F>
+void record(const char* name, const Tensor& output, TensorRefs inputs, const Saved& saved,
             F backward) {
   auto node = make_node<LambdaNode<F>>(name, std::move(backward));
+  node->reserve(inputs.size(), saved.size());
   for (const Tensor& input : inputs)
     node->add_next_edge(input.defined() ? gradient_edge(input) : Edge{});
   for (const Tensor& tensor : saved)
     node->save(tensor, tensor.is_same(output) ? std::optional<uint32_t>(0) : std::nullopt);
-  node->add_input(output);
+  node->add_input_metadata(output);
   set_history(output, std::move(node), 0);
 }
 

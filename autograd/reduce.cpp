@@ -44,8 +44,8 @@ Tensor reduce(ReduceOp op, const Tensor& self, OptionalIntArrayRef dim, bool kee
   return out;
 }
 
-std::tuple<Tensor, Tensor> extreme(const char* op, const char* node, bool largest,
-                                   const Tensor& self, int64_t dim, bool keepdim) {
+TensorPair extreme(const char* op, const char* node, bool largest, const Tensor& self, int64_t dim,
+                   bool keepdim) {
   auto [values, indices] = raw::arg_reduce(op, largest, self, dim);
   const int64_t d = wrap_dim(op, dim, self.dim());
   std::array<bool, kMaxDims> mask{};
@@ -65,6 +65,8 @@ std::tuple<Tensor, Tensor> extreme(const char* op, const char* node, bool larges
 
 Tensor arg_extreme(const char* op, bool largest, const Tensor& self, std::optional<int64_t> dim,
                    bool keepdim) {
+  check<TypeError>(self.dtype() != kBool, op,
+                   ": dtype bool is not supported; convert with .to(kLong)");
   if (dim) {
     auto [values, indices] = raw::arg_reduce(op, largest, self, *dim);
     std::array<bool, kMaxDims> mask{};
@@ -104,12 +106,14 @@ Tensor max(const Tensor& self) {
 Tensor min(const Tensor& self) {
   return reduce(ReduceOp::amin, self, {}, false, std::nullopt, "MinBackward1");
 }
-std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim) {
+TensorPair max(const Tensor& self, int64_t dim, bool keepdim) {
   return extreme("max", "MaxBackward0", true, self, dim, keepdim);
 }
-std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim) {
+TensorPair min(const Tensor& self, int64_t dim, bool keepdim) {
   return extreme("min", "MinBackward0", false, self, dim, keepdim);
 }
+Tensor max(const Tensor& self, const Tensor& other) { return maximum(self, other); }
+Tensor min(const Tensor& self, const Tensor& other) { return minimum(self, other); }
 Tensor argmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   return arg_extreme("argmax", true, self, dim, keepdim);
 }
@@ -173,42 +177,6 @@ Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
       [](const Tensor& grad, const Tensor& y, int64_t d) {
         return y * (grad - (grad * y).sum(d, true));
       });
-}
-
-Tensor Tensor::sum(std::optional<ScalarType> dtype) const { return gradus::sum(*this, dtype); }
-Tensor Tensor::sum(OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) const {
-  return gradus::sum(*this, dim, keepdim, dtype);
-}
-Tensor Tensor::mean(std::optional<ScalarType> dtype) const { return gradus::mean(*this, dtype); }
-Tensor Tensor::mean(OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) const {
-  return gradus::mean(*this, dim, keepdim, dtype);
-}
-Tensor Tensor::amax(IntArrayRef dim, bool keepdim) const {
-  return gradus::amax(*this, dim, keepdim);
-}
-Tensor Tensor::amin(IntArrayRef dim, bool keepdim) const {
-  return gradus::amin(*this, dim, keepdim);
-}
-Tensor Tensor::max() const { return gradus::max(*this); }
-Tensor Tensor::min() const { return gradus::min(*this); }
-std::tuple<Tensor, Tensor> Tensor::max(int64_t dim, bool keepdim) const {
-  return gradus::max(*this, dim, keepdim);
-}
-std::tuple<Tensor, Tensor> Tensor::min(int64_t dim, bool keepdim) const {
-  return gradus::min(*this, dim, keepdim);
-}
-Tensor Tensor::argmax(std::optional<int64_t> dim, bool keepdim) const {
-  return gradus::argmax(*this, dim, keepdim);
-}
-Tensor Tensor::argmin(std::optional<int64_t> dim, bool keepdim) const {
-  return gradus::argmin(*this, dim, keepdim);
-}
-Tensor Tensor::sum_to_size(IntArrayRef size) const { return gradus::sum_to_size(*this, size); }
-Tensor Tensor::log_softmax(int64_t dim, std::optional<ScalarType> dtype) const {
-  return gradus::log_softmax(*this, dim, dtype);
-}
-Tensor Tensor::softmax(int64_t dim, std::optional<ScalarType> dtype) const {
-  return gradus::softmax(*this, dim, dtype);
 }
 
 }  // namespace gradus

@@ -43,7 +43,10 @@ Tensor view(const Tensor& self, IntArrayRef size) {
 
 Tensor reshape(const Tensor& self, IntArrayRef shape) {
   auto out = raw::try_view(self, shape);
-  if (!out) return view(self.clone(), shape);
+  if (!out) {  // the view of the copy is nobody else's
+    const Tensor copy = self.clone();
+    return record_reshape("UnsafeViewBackward0", copy, raw::alias(*raw::try_view(copy, shape)));
+  }
   return record_reshape("ViewBackward0", self, std::move(*out));
 }
 
@@ -70,18 +73,24 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
   return out;
 }
 
-Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+namespace {
+Tensor transposed(const char* node, const Tensor& self, int64_t dim0, int64_t dim1) {
   Tensor out = raw::transpose(self, dim0, dim1);
   if (recording(self))
-    record("TransposeBackward0", out, {self}, {},
+    record(node, out, {self}, {},
            [=](Node&, const Tensor& grad) { return TensorList{grad.transpose(dim0, dim1)}; });
   return out;
+}
+}  // namespace
+
+Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
+  return transposed("TransposeBackward0", self, dim0, dim1);
 }
 
 Tensor t(const Tensor& self) {
   check(self.dim() <= 2, "t: the tensor has shape ", self.sizes(),
         ", expected at most 2 dimensions; use transpose(dim0, dim1)");
-  return self.dim() == 2 ? transpose(self, 0, 1) : reshaped("TBackward0", self, self.sizes());
+  return transposed("TBackward0", self, 0, self.dim() == 2 ? 1 : 0);
 }
 
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
@@ -104,7 +113,7 @@ Tensor squeeze(const Tensor& self, int64_t dim) {
   return reshaped("SqueezeBackward1", self, shape);
 }
 
-Tensor expand(const Tensor& self, IntArrayRef size) {
+Tensor expand(const Tensor& self, IntArrayRef size, bool) {
   Tensor out = raw::expand(self, size);
   if (recording(self))
     record("ExpandBackward0", out, {self}, {},
@@ -135,28 +144,14 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
                     " is out of range for dimension ", d, " of size ", size);
   Dims shape = self.impl().sizes;
   shape.erase(d);
-  return reshaped("SelectBackward0", narrow(self, d, index < 0 ? index + size : index, 1), shape);
-}
-
-Tensor Tensor::view(IntArrayRef size) const { return gradus::view(*this, size); }
-Tensor Tensor::reshape(IntArrayRef shape) const { return gradus::reshape(*this, shape); }
-Tensor Tensor::flatten(int64_t start_dim, int64_t end_dim) const {
-  return gradus::flatten(*this, start_dim, end_dim);
-}
-Tensor Tensor::permute(IntArrayRef dims) const { return gradus::permute(*this, dims); }
-Tensor Tensor::transpose(int64_t dim0, int64_t dim1) const {
-  return gradus::transpose(*this, dim0, dim1);
-}
-Tensor Tensor::t() const { return gradus::t(*this); }
-Tensor Tensor::unsqueeze(int64_t dim) const { return gradus::unsqueeze(*this, dim); }
-Tensor Tensor::squeeze() const { return gradus::squeeze(*this); }
-Tensor Tensor::squeeze(int64_t dim) const { return gradus::squeeze(*this, dim); }
-Tensor Tensor::expand(IntArrayRef size, bool) const { return gradus::expand(*this, size); }
-Tensor Tensor::select(int64_t dim, int64_t index) const {
-  return gradus::select(*this, dim, index);
-}
-Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const {
-  return gradus::narrow(*this, dim, start, length);
+  const int64_t at = index < 0 ? index + size : index;
+  Tensor out = *raw::try_view(raw::narrow(self, d, at, 1), shape);
+  if (recording(self))
+    record("SelectBackward0", out, {self}, {},
+           [d, at, sizes = self.impl().sizes](Node&, const Tensor& grad) {
+             return TensorList{narrow_backward(grad.unsqueeze(d), sizes, d, at)};
+           });
+  return out;
 }
 
 }  // namespace gradus

@@ -7,8 +7,6 @@
 #include <thread>
 
 #include "bench/timer.h"
-namespace api = gradus;
-#include "bench/elementwise.h"
 
 using namespace gradus;
 using bench::host_seconds, bench::report;
@@ -19,10 +17,9 @@ int main() {
     const NoGradGuard guard;
     const Tensor a = ones({1}), b = ones({1});
     report("a + b, one element", "gradus", host_seconds([&] { a + b; }, 11, 100000), 1, "op");
-    bench::elementwise([](const char* name, int calls, const auto& f) {
-      report(name, "gradus", host_seconds(f, 15, calls), 1, "op");
-    });
-    const Tensor x = rand({10000000});
+    const Tensor x = rand({10000000}), y = rand({10000000});
+    report("a + b, 1e7", "gradus", host_seconds([&] { x + y; }, 7, 3), 1, "op");
+    report("exp, 1e7", "gradus", host_seconds([&] { x.exp(); }, 7, 3), 1, "op");
     report("sum, 1e7", "gradus", host_seconds([&] { x.sum(); }, 7, 3), 1, "op");
     for (const int n : {256, 512, 1024, 2048}) {
       const Tensor p = randn({n, n}), q = randn({n, n});

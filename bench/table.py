@@ -2,8 +2,9 @@
 
     bench/table.py FILE...      each line: case, who, seconds per call, work per call, unit
 
-Prints Markdown: case, gradus, each peer with the ratio peer's time / gradus' time (above 1: gradus is
-faster), and the fraction of the copy bandwidth where the case moves bytes and a copy was timed.
+Of several lines for one case the fastest counts. Prints Markdown: case, gradus, each peer with the
+ratio peer's time / gradus' time (above 1: gradus is faster), and the fraction of the copy bandwidth
+where the case moves bytes and a copy was timed.
 """
 import sys
 
@@ -17,7 +18,9 @@ def read(paths):
                 if len(fields) != 5:
                     continue
                 name, who, seconds, work, unit = fields
-                cases.setdefault(name, {})[who] = (float(seconds), float(work), unit)
+                case = cases.setdefault(name, {})
+                best = min(float(seconds), case.get(who, (float("inf"),))[0])
+                case[who] = (best, float(work), unit)
     return cases
 
 

@@ -1,7 +1,9 @@
 #include "gradus/cpu/loops.h"
 
+#include "gradus/cpu/cost.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/tensor/dispatch.h"
+#include "gradus/tensor/elementwise.h"
 
 namespace gradus::cpu {
 
@@ -17,17 +19,30 @@ const Loops& loops_of(InstructionSet set, ScalarType dtype) {
 
 namespace {
 
+// Raises the error of an operation that is not computed in a dtype.
+void check_computed(UnaryOp op, ScalarType dtype) {
+  visit_op(op, [&](auto row) { visit_computed<scalar::Unary<row.value>>(dtype, [](auto) {}); });
+}
+void check_computed(BinaryOp op, ScalarType dtype) {
+  visit_op(op, [&](auto row) { visit_computed<scalar::Binary<row.value>>(dtype, [](auto) {}); });
+}
+
 // The loop of an operation in one of the tables of Loops.
 template <class Op, size_t n>
 Loop find(Op op, ScalarType dtype, Loop const (Loops::*table)[n]) {
-  visit_numbers(name_of(op), dtype, [](auto) {});
-  const Loop loop = (loops_of(instruction_set(), dtype).*table)[static_cast<int>(op)];
-  if (!loop) visit_floating(name_of(op), dtype, [](auto) {});  // says what is wrong
-  return loop;
+  const InstructionSet set = instruction_set();
+  const bool has_loops = dtype == kFloat || dtype == kDouble || dtype == kLong;
+  if (has_loops)
+    for (const InstructionSet s : {set, InstructionSet::baseline})
+      if (const Loop loop = (loops_of(s, dtype).*table)[static_cast<int>(op)]) return loop;
+  check_computed(op, dtype);
+  fail<TypeError>(name_of(op), ": has no derivative in dtype ", short_name(dtype),
+                  "; detach its input");
 }
 
-// Of functions that are vector code, and of those of the C library, which are not.
-constexpr int64_t kFormulaGrain = kGrain / 2, kLibraryGrain = kGrain / 16;
+int64_t grain_of(Cost cost) {
+  return cost == Cost::cheap ? kGrain : cost == Cost::formula ? kGrain / 2 : kGrain / 16;
+}
 
 }  // namespace
 
@@ -35,51 +50,7 @@ Loop map_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map
 Loop map_grad_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map_grad); }
 Loop zip_loop(BinaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip); }
 
-int64_t grain_of(UnaryOp op) {
-  switch (op) {
-    case UnaryOp::exp:
-    case UnaryOp::exp2:
-    case UnaryOp::expm1:
-    case UnaryOp::log:
-    case UnaryOp::log2:
-    case UnaryOp::log10:
-    case UnaryOp::log1p:
-    case UnaryOp::sin:
-    case UnaryOp::cos:
-    case UnaryOp::tanh:
-    case UnaryOp::erf:
-    case UnaryOp::sigmoid:
-    case UnaryOp::log_sigmoid:
-    case UnaryOp::silu:
-    case UnaryOp::gelu:
-      return kFormulaGrain;
-    case UnaryOp::tan:
-    case UnaryOp::asin:
-    case UnaryOp::acos:
-    case UnaryOp::atan:
-    case UnaryOp::sinh:
-    case UnaryOp::cosh:
-    case UnaryOp::asinh:
-    case UnaryOp::acosh:
-    case UnaryOp::atanh:
-    case UnaryOp::erfc:
-      return kLibraryGrain;
-    default:
-      return kGrain;
-  }
-}
-int64_t grain_of(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::logaddexp:
-    case BinaryOp::xlogy:
-      return kFormulaGrain;
-    case BinaryOp::pow:
-    case BinaryOp::atan2:
-    case BinaryOp::hypot:
-      return kLibraryGrain;
-    default:
-      return kGrain;
-  }
-}
+int64_t grain_of(UnaryOp op) { return grain_of(cost_of(op)); }
+int64_t grain_of(BinaryOp op) { return grain_of(cost_of(op)); }
 
 }  // namespace gradus::cpu

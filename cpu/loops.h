@@ -24,10 +24,12 @@ int64_t grain_of(BinaryOp op);
 
 inline constexpr int kUnaryOps = 0
 #define UNARY(...) +1
+#define PREDICATE(...) +1
 #include "gradus/tensor/elementwise.def"
     ;
 inline constexpr int kBinaryOps = 0
 #define BINARY(...) +1
+#define INTEGER(...) +1
 #define COMPARISON(...) +1
 #include "gradus/tensor/elementwise.def"
     ;
@@ -36,16 +38,20 @@ inline constexpr int kBinaryOps = 0
 struct Loops {
   Loop map[kUnaryOps], map_grad[kUnaryOps], zip[kBinaryOps];
 };
-// Integers gain little from wider vectors, so the baseline alone has loops for them.
+// The baseline is complete. The others lack what wider vectors do not speed up: integers, and the
+// functions of the C library.
 namespace baseline {
+inline constexpr bool kComplete = true;
 extern const Loops float_loops, double_loops, long_loops;
-}
+}  // namespace baseline
 namespace avx2 {
+inline constexpr bool kComplete = false;
 extern const Loops float_loops, double_loops;
-}
+}  // namespace avx2
 namespace avx512 {
+inline constexpr bool kComplete = false;
 extern const Loops float_loops, double_loops;
-}
+}  // namespace avx512
 
 // REQUIRES: the processor runs the set; dtype is Long, Float or Double.
 const Loops& loops_of(InstructionSet set, ScalarType dtype);

@@ -8,6 +8,7 @@ namespace {
 
 constexpr unsigned kSlopeUses[] = {
 #define UNARY(name, ...) scalar::slope_uses<UnaryOp::name>,
+#define PREDICATE(...) 0,
 #include "gradus/tensor/elementwise.def"
 };
 

@@ -58,7 +58,6 @@ void multiply_part(const Product<T>& p, const Layout& a, const Layout& b) {
        static_cast<blasint>(p.out_row));
 }
 
-// Cuts the result into one part per thread, as square as they come.
 template <class T>
 bool multiply(const Product<T>& p) {
   const Layout a = layout(p.m, p.k, p.a_row, p.a_column);
@@ -66,25 +65,7 @@ bool multiply(const Product<T>& p) {
   if (!a.leading || !b.leading || p.k == 0) return false;
   if (std::max({p.m, p.n, p.k, a.leading, b.leading, p.out_row}) > INT_MAX) return false;
   use_one_thread();
-
-  const int64_t parts =
-      std::min<int64_t>(thread_count(), std::max<int64_t>(p.m * p.n * p.k / kProductGrain, 1));
-  int64_t down = 1;
-  for (int64_t d = 1; d <= parts; ++d)
-    if (parts % d == 0 && p.m / d + p.n / (parts / d) < p.m / down + p.n / (parts / down)) down = d;
-  // Whole tiles of any kernel, so that parts do not end in slow remainders.
-  const auto share = [](int64_t size, int64_t count) {
-    return (size + count * 32 - 1) / (count * 32) * 32;
-  };
-  const int64_t rows = share(p.m, down), columns = share(p.n, parts / down);
-  const int64_t across = (p.n + columns - 1) / columns;
-  parallel_for(0, (p.m + rows - 1) / rows * across, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t row = i / across * rows, column = i % across * columns;
-      multiply_part(p.part(row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)),
-                    a, b);
-    }
-  });
+  for_parts(p, 32, 32, [&](const Product<T>& part) { multiply_part(part, a, b); });
   return true;
 }
 

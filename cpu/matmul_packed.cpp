@@ -1,9 +1,10 @@
 // The packed matrix product, after Goto and van de Geijn, "Anatomy of high-performance matrix
 // multiplication" (2008), and Van Zee and van de Geijn, "BLIS" (2015).
 //
-// The result is cut into blocks, and the depth k into slices. Per slice, the rows of a and columns
-// of b that a block needs are copied into panels as wide as a micro-kernel, in the order in which
-// it reads them; then tiles of the block are computed in parallel.
+// Each thread computes a part of the result by itself. It cuts the depth k into slices, copies the
+// rows of a and the columns of b that it needs next into panels as wide as a micro-kernel, in the
+// order in which that reads them, and runs the micro-kernel over all pairs of panels. Threads whose
+// parts share rows or columns pack them twice, which costs less than waiting for one another.
 #include <algorithm>
 
 #include "gradus/cpu/backend.h"
@@ -14,10 +15,11 @@ namespace gradus::cpu {
 
 namespace {
 
-constexpr int64_t kDepth = 256;      // of a slice: a panel of b stays in the first-level cache
-constexpr int64_t kBlock = 2048;     // rows and columns of a block: bounds the packed memory
-constexpr int64_t kTileRows = 4;     // of a task, in panels: its operands stay in the
-constexpr int64_t kTileColumns = 2;  // second-level cache
+// Of a slice: a panel of b fits the first-level cache.
+template <class T>
+constexpr int64_t kDepth = 1536 / sizeof(T);
+constexpr int64_t kRows = 240;     // of packed a, and
+constexpr int64_t kColumns = 768;  // columns of packed b: together they fit the second-level cache
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -52,57 +54,57 @@ void pack_panel(const T* from, int64_t lane_step, int64_t lanes, int64_t step, i
 template <class T>
 void pack(const T* from, int64_t lane_step, int64_t lanes, int64_t step, int64_t depth,
           int64_t width, T* to) {
-  parallel_for(0, ceil_div(lanes, width), std::max<int64_t>(kGrain / (width * depth), 1),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t panel = begin; panel < end; ++panel)
-                   pack_panel(from + panel * width * lane_step, lane_step,
-                              std::min(width, lanes - panel * width), step, depth, width,
-                              to + panel * width * depth);
-               });
+  for (int64_t lane = 0; lane < lanes; lane += width)
+    pack_panel(from + lane * lane_step, lane_step, std::min(width, lanes - lane), step, depth,
+               width, to + lane * depth);
 }
 
-// Writes a computed tile of `width` columns where it fits into p; adds it after the first slice.
+// The tile of the result at (row, column), of which only a part may lie within p.
 template <class T>
-void store(const Product<T>& p, const T* tile, int64_t width, int64_t row, int64_t rows,
-           int64_t column, int64_t columns, bool first) {
-  rows = std::min(rows, p.m - row), columns = std::min(columns, p.n - column);
-  for (int64_t r = 0; r < rows; ++r, tile += width) {
-    T* const out = p.out + (row + r) * p.out_row + column * p.out_column;
-    if (!first) {
-      for (int64_t c = 0; c < columns; ++c) out[c * p.out_column] += tile[c];
-    } else if (p.bias) {
-      const T* const bias = p.bias + (row + r) * p.bias_row + column * p.bias_column;
-      for (int64_t c = 0; c < columns; ++c)
-        out[c * p.out_column] = tile[c] + bias[c * p.bias_column];
-    } else {
-      for (int64_t c = 0; c < columns; ++c) out[c * p.out_column] = tile[c];
+void multiply_tile(const Product<T>& p, const MicroKernel<T>& kernel, int64_t depth, const T* a,
+                   const T* b, int64_t row, int64_t column, bool adds) {
+  T* const out = p.out + row * p.out_row + column * p.out_column;
+  const int64_t rows = std::min(kernel.rows, p.m - row);
+  const int64_t columns = std::min(kernel.columns, p.n - column);
+  if (rows == kernel.rows && columns == kernel.columns && p.out_column == 1)
+    return kernel.multiply(depth, a, b, out, p.out_row, adds);
+  alignas(64) T tile[kMaxTile];
+  kernel.multiply(depth, a, b, tile, kernel.columns, false);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c) {
+      T& to = out[r * p.out_row + c * p.out_column];
+      to = tile[r * kernel.columns + c] + (adds ? to : T(0));
     }
-  }
 }
 
+// In one thread.
 template <class T>
-void multiply_block(const Product<T>& p, const MicroKernel<T>& kernel, T* a_packed, T* b_packed) {
-  const int64_t a_panels = ceil_div(p.m, kernel.rows), b_panels = ceil_div(p.n, kernel.columns);
-  const int64_t across = ceil_div(b_panels, kTileColumns);
-  const int64_t tasks = ceil_div(a_panels, kTileRows) * across;
-  for (int64_t slice = 0; slice < p.k; slice += kDepth) {
-    const int64_t depth = std::min(kDepth, p.k - slice);
-    pack(p.a + slice * p.a_column, p.a_row, p.m, p.a_column, depth, kernel.rows, a_packed);
-    pack(p.b + slice * p.b_row, p.b_column, p.n, p.b_row, depth, kernel.columns, b_packed);
-    const int64_t grain = std::max<int64_t>(kProductGrain * tasks / (p.m * p.n * depth), 1);
-    parallel_for(0, tasks, grain, [&](int64_t begin, int64_t end) {
-      alignas(64) T tile[kMaxTile];
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t i0 = task / across * kTileRows, j0 = task % across * kTileColumns;
-        for (int64_t i = i0; i < std::min(i0 + kTileRows, a_panels); ++i)
-          for (int64_t j = j0; j < std::min(j0 + kTileColumns, b_panels); ++j) {
-            kernel.multiply(depth, a_packed + i * kernel.rows * depth,
-                            b_packed + j * kernel.columns * depth, tile);
-            store(p, tile, kernel.columns, i * kernel.rows, kernel.rows, j * kernel.columns,
-                  kernel.columns, slice == 0);
-          }
+void multiply_part(const Product<T>& p, const MicroKernel<T>& kernel) {
+  const int64_t most_columns = std::min(ceil_div(p.n, kernel.columns) * kernel.columns, kColumns);
+  const int64_t most_depth = std::min(p.k, kDepth<T>);
+  T* const b_packed = scratch<T>((most_columns + kRows + kernel.rows) * most_depth);
+  T* const a_packed = b_packed + most_columns * most_depth;
+  if (p.bias)
+    for (int64_t i = 0; i < p.m; ++i)
+      for (int64_t j = 0; j < p.n; ++j)
+        p.out[i * p.out_row + j * p.out_column] = p.bias[i * p.bias_row + j * p.bias_column];
+  for (int64_t left = 0; left < p.n; left += kColumns) {
+    const int64_t columns = std::min(kColumns, p.n - left);
+    for (int64_t slice = 0; slice < p.k; slice += kDepth<T>) {
+      const int64_t depth = std::min(kDepth<T>, p.k - slice);
+      const bool adds = slice > 0 || p.bias;
+      pack(p.b + left * p.b_column + slice * p.b_row, p.b_column, columns, p.b_row, depth,
+           kernel.columns, b_packed);
+      for (int64_t top = 0; top < p.m; top += kRows) {
+        const int64_t rows = std::min(kRows, p.m - top);
+        pack(p.a + top * p.a_row + slice * p.a_column, p.a_row, rows, p.a_column, depth,
+             kernel.rows, a_packed);
+        for (int64_t j = 0; j < columns; j += kernel.columns)
+          for (int64_t i = 0; i < rows; i += kernel.rows)
+            multiply_tile(p, kernel, depth, a_packed + i * depth, b_packed + j * depth, top + i,
+                          left + j, adds);
       }
-    });
+    }
   }
 }
 
@@ -112,15 +114,8 @@ template <class T>
 void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel) {
   // A tile is wider than high: a narrow result fills it better lying down.
   if (p.n < kernel.columns && p.m > p.n) return multiply_packed(p.transposed(), kernel);
-  const int64_t depth = std::min(kDepth, p.k);
-  const int64_t a_size = ceil_div(std::min(p.m, kBlock), kernel.rows) * kernel.rows * depth;
-  const int64_t b_size = ceil_div(std::min(p.n, kBlock), kernel.columns) * kernel.columns * depth;
-  T* const b_packed = scratch<T>(b_size + a_size);
-  T* const a_packed = b_packed + b_size;
-  for (int64_t i = 0; i < p.m; i += kBlock)
-    for (int64_t j = 0; j < p.n; j += kBlock)
-      multiply_block(p.part(i, std::min(kBlock, p.m - i), j, std::min(kBlock, p.n - j)), kernel,
-                     a_packed, b_packed);
+  for_parts(p, kernel.rows, kernel.columns,
+            [&](const Product<T>& part) { multiply_part(part, kernel); });
 }
 
 template void multiply_packed(const Product<float>&, const MicroKernel<float>&);

@@ -10,21 +10,22 @@ namespace {
 // 32 of 64 bytes, 16 of 32 bytes, 16 of 16 bytes.
 #ifdef __x86_64__
 template <class T>
-__attribute__((target("avx512f"))) void multiply_avx512(int64_t k, const T* a, const T* b,
-                                                        T* tile) {
+__attribute__((target("avx512f"))) void multiply_avx512(int64_t k, const T* a, const T* b, T* out,
+                                                        int64_t out_row, bool adds) {
   constexpr int kBytes = 64, kRows = 12, kVectors = 2;
 #include "gradus/cpu/micro_kernel.inc"
 }
 
 template <class T>
-__attribute__((target("avx2,fma"))) void multiply_avx2(int64_t k, const T* a, const T* b, T* tile) {
+__attribute__((target("avx2,fma"))) void multiply_avx2(int64_t k, const T* a, const T* b, T* out,
+                                                       int64_t out_row, bool adds) {
   constexpr int kBytes = 32, kRows = 6, kVectors = 2;
 #include "gradus/cpu/micro_kernel.inc"
 }
 #endif
 
 template <class T>
-void multiply_portable(int64_t k, const T* a, const T* b, T* tile) {
+void multiply_portable(int64_t k, const T* a, const T* b, T* out, int64_t out_row, bool adds) {
   constexpr int kBytes = 16, kRows = 4, kVectors = 2;
 #include "gradus/cpu/micro_kernel.inc"
 }

@@ -8,13 +8,13 @@
 
 namespace gradus::cpu {
 
-// multiply: tile[r][c] = sum over i < k of a[i][r] * b[i][c], for `rows` x `columns` of them, all
-// row-major. REQUIRES: every pointer is aligned to 64 bytes or the kernel's vectors, if smaller.
+// multiply: out[r * out_row + c] = sum over i < k of a[i][r] * b[i][c], for `rows` x `columns` of
+// them, a and b row-major; added to what is there where `adds`.
 template <class T>
 struct MicroKernel {
   std::string_view name;
   int64_t rows, columns;
-  void (*multiply)(int64_t k, const T* a, const T* b, T* tile);
+  void (*multiply)(int64_t k, const T* a, const T* b, T* out, int64_t out_row, bool adds);
 };
 
 // Most elements that a tile has.

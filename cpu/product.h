@@ -1,9 +1,11 @@
 // One matrix product as the multiplying functions take it, and those functions.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "gradus/cpu/micro_kernel.h"
+#include "gradus/cpu/parallel.h"
 
 namespace gradus::cpu {
 
@@ -35,11 +37,35 @@ struct Product {
 // Multiplications and additions that outweigh the waking of a thread.
 inline constexpr int64_t kProductGrain = 1 << 18;
 
+// Cuts the result into one part per thread, as square as they come, of whole tiles, and calls
+// f(part) for each, in parallel.
+template <class T, class F>
+void for_parts(const Product<T>& p, int64_t tile_rows, int64_t tile_columns, F f) {
+  const int64_t parts =
+      std::min<int64_t>(thread_count(), std::max<int64_t>(p.m * p.n * p.k / kProductGrain, 1));
+  if (parts == 1) return f(p);
+  int64_t down = 1;
+  for (int64_t d = 1; d <= parts; ++d)
+    if (parts % d == 0 && p.m / d + p.n / (parts / d) < p.m / down + p.n / (parts / down)) down = d;
+  const auto share = [](int64_t size, int64_t count, int64_t tile) {
+    return (size + count * tile - 1) / (count * tile) * tile;
+  };
+  const int64_t rows = share(p.m, down, tile_rows);
+  const int64_t columns = share(p.n, parts / down, tile_columns);
+  const int64_t across = (p.n + columns - 1) / columns;
+  parallel_for(0, (p.m + rows - 1) / rows * across, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = i / across * rows, column = i % across * columns;
+      f(p.part(row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)));
+    }
+  });
+}
+
 // Straight from the operands, in one thread: for products too small to prepare anything.
 template <class T>
 void multiply_small(const Product<T>& p);
 
-// By blocks whose operands are packed first. Errors: OutOfMemoryError before anything is written.
+// By blocks whose operands are packed first. Errors: OutOfMemoryError.
 template <class T>
 void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel);
 

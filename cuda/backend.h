@@ -23,9 +23,20 @@ class CudaBackend final : public Backend {
   void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
   void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                   const Tensor& indices) override;
+  void scan(ScanOp op, const Tensor& x, int64_t dim, const Tensor& out) override;
+  void arg_scan(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
+                const Tensor& indices) override;
+  void sort(const Tensor& x, int64_t dim, bool descending, const Tensor& values,
+            const Tensor& indices) override;
+  Tensor nonzero(const Tensor& x, IntArrayRef shape) override;
   void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;
-  void gather(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& out) override;
-  void scatter_add(int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) override;
+  void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
+              const Tensor& out) override;
+  void scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
+               const Tensor& src, const Tensor& out) override;
+  void add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
+                   const Tensor& out) override;
+  void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) override;
 
   void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) override;
 };

@@ -73,16 +73,18 @@ dim3 strided_block(const Strided<N, int32_t>& walk) {
   return {columns, kElementwiseThreads / columns};
 }
 
-template <class F, class Out, class... In>
+template <class F, size_t... I, class Out, class... In>
 void launch_strided(const Context& context, const F& f,
-                    const Strided<1 + sizeof...(In), int32_t>& piece, Out* out, const In*... in) {
+                    const Strided<1 + sizeof...(In), int32_t>& piece,
+                    const Offsets<1 + sizeof...(In), int64_t>& start, std::index_sequence<I...>,
+                    Out* out, const In*... in) {
   const int32_t columns = piece.size[piece.dims - 1], rows = piece.numel / columns;
   const dim3 block = strided_block(piece);
   const int32_t tiles = ceil_div(columns, static_cast<int32_t>(block.x) * kStridedParts);
   const int32_t row_blocks = ceil_div(rows, static_cast<int32_t>(block.y));
   launch(elementwise_strided<F, Out, In...>,
          {dim3(static_cast<unsigned>(row_blocks * tiles)), block, 0, context.stream}, f, piece,
-         rows, tiles, out, in...);
+         rows, tiles, out + start.at[0], (in + start.at[I + 1])...);
 }
 
 template <class F, class Out, class... In>
@@ -96,10 +98,7 @@ void launch_elementwise(const Context& context, const F& f, const Strided<1 + si
                   walk.numel, out, in...);
   }
   for_each_piece(walk, {}, [&](const auto& piece, const auto& start) {
-    const auto run = [&]<size_t... I>(std::index_sequence<I...>) {
-      launch_strided(context, f, piece, out + start.at[0], (in + start.at[I + 1])...);
-    };
-    run(std::index_sequence_for<In...>{});
+    launch_strided(context, f, piece, start, std::index_sequence_for<In...>{}, out, in...);
   });
 }
 

@@ -11,16 +11,6 @@ namespace gradus::cuda {
 
 namespace {
 
-const char* name_of(FaultOp op) {
-  switch (op) {
-    case FaultOp::gather:
-      return "gather";
-    case FaultOp::scatter_add:
-      return "scatter_add";
-  }
-  return "unknown operation";
-}
-
 // One for each device, from the first use to the end of the process; null until then.
 constinit std::atomic<Fault*> records{nullptr};
 
@@ -48,9 +38,7 @@ Fault* create_records() {
   // The kernel has ended: nobody writes now, and the whole record can be seen.
   const Fault fault = record;
   record = {};
-  fail<IndexError>(name_of(fault.op), ": index ", fault.index, " is out of range for dimension ",
-                   fault.dim, " of size ", fault.size, "; expected 0 <= index < ", fault.size,
-                   " (found by a kernel on cuda:", device, ")");
+  fail_index(fault.rule, fault.index, " (found by a kernel on cuda:", device, ")");
 }
 
 }  // namespace

@@ -1,40 +1,54 @@
 #include "gradus/cuda/kernels/index.cuh"
 
 #include "gradus/cuda/backend.h"
-#include "gradus/cuda/grid.h"
+#include "gradus/cuda/elementwise.cuh"
 #include "gradus/tensor/dispatch.h"
 
 namespace gradus::cuda {
 
-namespace {
-IndexedDim indexed(const Tensor& x, int64_t dim) {
-  return {static_cast<int>(dim), x.sizes()[dim], x.strides()[dim]};
-}
-}  // namespace
-
-void CudaBackend::gather(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& out) {
+void CudaBackend::gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
+                         const Tensor& out) {
   const Context context(out);
   Dims fixed = x.impl().strides;
   fixed[dim] = 0;
   const auto walk = collapse<3>(out.sizes(), {out.strides(), index.strides(), fixed});
   visit_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
-    launch(gather_kernel<T>, linear_launch(context, walk.numel), walk, indexed(x, dim),
+    launch(gather_kernel<T>, linear_launch(context, walk.numel), walk, rule, x.strides()[dim],
            device_fault(), static_cast<T*>(out.data_ptr()),
            static_cast<const int64_t*>(index.data_ptr()), static_cast<const T*>(x.data_ptr()));
   });
 }
 
-void CudaBackend::scatter_add(int64_t dim, const Tensor& index, const Tensor& src,
-                              const Tensor& out) {
+void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
+                          const Tensor& src, const Tensor& out) {
   const Context context(out);
   Dims sizes = index.impl().sizes;
-  const ScatterRun run{sizes[dim], index.strides()[dim], src.strides()[dim]};
+  const ScatterRun run{sizes[dim], out.strides()[dim], index.strides()[dim], src.strides()[dim]};
   sizes[dim] = 1;
   const auto walk = collapse<3>(sizes, {out.strides(), index.strides(), src.strides()});
-  visit_numbers("scatter_add", out.dtype(), [&]<class T>(TypeTag<T>) {
-    launch(scatter_add_kernel<T>, linear_launch(context, walk.numel), walk, indexed(out, dim), run,
+  visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
+    launch(scatter_kernel<how.value, T>, linear_launch(context, walk.numel), walk, rule, run,
            device_fault(), static_cast<T*>(out.data_ptr()),
            static_cast<const int64_t*>(index.data_ptr()), static_cast<const T*>(src.data_ptr()));
+  });
+}
+
+void CudaBackend::add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
+                              const Tensor& out) {
+  const Context context(out);  // whose device the record is of
+  elementwise<int64_t, int64_t>(AddOffset{rule, stride, device_fault()}, out, out, index);
+}
+
+void CudaBackend::where(const Tensor& condition, const Tensor& x, const Tensor& y,
+                        const Tensor& out) {
+  if (out.numel() == 0) return;
+  const Context context(out);
+  const auto walk =
+      collapse<4>(out.sizes(), {out.strides(), condition.strides(), x.strides(), y.strides()});
+  visit_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
+    launch_elementwise(context, Where{}, walk, static_cast<T*>(out.data_ptr()),
+                       static_cast<const bool*>(condition.data_ptr()),
+                       static_cast<const T*>(x.data_ptr()), static_cast<const T*>(y.data_ptr()));
   });
 }
 

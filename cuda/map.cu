@@ -6,42 +6,12 @@
 
 namespace gradus::cuda {
 
-namespace {
-template <UnaryOp op, class T>
-void map_tensor(const Tensor& x, const Tensor& out) {
-  if constexpr (std::is_floating_point_v<T> || scalar::Unary<op>::ints == scalar::Ints::same)
-    elementwise<T, T>(Map<op>{}, out, x);
-  else
-    fail<TypeError>(name_of(op), ": dtype ", dtype_of<T>,
-                    " is not computed with; convert with .to(kFloat)");
-}
-
-template <UnaryOp op, class T>
-void map_grad_tensor(const Tensor& grad, const Tensor& x, const Tensor& y, const Tensor& out) {
-  constexpr unsigned uses = scalar::slope_uses<op>;
-  if constexpr (uses == 0)
-    elementwise<T, T>(MapGrad<op>{}, out, grad);
-  else if constexpr (uses == scalar::kUsesX)
-    elementwise<T, T>(MapGrad<op>{}, out, grad, x);
-  else if constexpr (uses == scalar::kUsesY)
-    elementwise<T, T>(MapGrad<op>{}, out, grad, y);
-  else
-    elementwise<T, T>(MapGrad<op>{}, out, grad, x, y);
-}
-}  // namespace
-
 void CudaBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
   visit_op(op, [&](auto row) {
-    visit_numbers(name_of(op), out.dtype(),
-                  [&]<class T>(TypeTag<T>) { map_tensor<row.value, T>(x, out); });
-  });
-}
-
-void CudaBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
-                           const Tensor& out) {
-  visit_op(op, [&](auto row) {
-    visit_floating(name_of(op), out.dtype(),
-                   [&]<class T>(TypeTag<T>) { map_grad_tensor<row.value, T>(grad, x, y, out); });
+    using Row = scalar::Unary<row.value>;
+    visit_computed<Row>(x.dtype(), [&]<class T>(TypeTag<T>) {
+      elementwise<std::conditional_t<Row::gives_bool, bool, T>, T>(Map<row.value>{}, out, x);
+    });
   });
 }
 

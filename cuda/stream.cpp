@@ -9,6 +9,7 @@
 #include "gradus/cuda/check.h"
 #include "gradus/cuda/context.h"
 #include "gradus/cuda/event.h"
+#include "gradus/tensor/backend.h"
 
 namespace gradus::cuda {
 
@@ -99,3 +100,11 @@ StreamGuard::~StreamGuard() {
 }
 
 }  // namespace gradus::cuda
+
+std::function<void()> gradus::cuda_thread_state() {
+  if (!cuda::is_available()) return [] {};
+  return [device = cuda::current_device(), handles = cuda::current_handles] {
+    cuda::current_handles = handles;
+    cuda::set_device(device);
+  };
+}

@@ -13,6 +13,9 @@ namespace {
 }  // namespace
 
 Backend& cuda_backend() { missing("cuda"); }
+std::function<void()> cuda_thread_state() {
+  return [] {};
+}
 
 namespace cuda {
 

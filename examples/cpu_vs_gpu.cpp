@@ -47,16 +47,16 @@ Case cos_sin(int64_t n) {
           }};
 }
 
-// Klambauer and others, "Self-normalizing neural networks" (2017).
-Tensor selu(const Tensor& x) {
+// gradus::selu in six steps. Klambauer and others, "Self-normalizing neural networks" (2017).
+Tensor selu_in_steps(const Tensor& x) {
   constexpr double kAlpha = 1.6732632423543772, kScale = 1.0507009873554805;
   return (x.maximum(0) + (x.minimum(0).exp() - 1) * kAlpha) * kScale;
 }
 
 Case selu_case(int64_t n) {
-  return {"SELU, 1e6 values", 7 * static_cast<double>(n), 6 * 4 * static_cast<double>(n),
+  return {"SELU in steps, 1e6 values", 7 * static_cast<double>(n), 6 * 4 * static_cast<double>(n),
           [n] { return Tensors{gradus::randn({n})}; },
-          [](Device) -> Step { return [](const Tensors& in) { return selu(in[0]); }; }};
+          [](Device) -> Step { return [](const Tensors& in) { return selu_in_steps(in[0]); }; }};
 }
 
 // Forward, mean squared error, backward and an SGD step.

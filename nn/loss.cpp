@@ -35,21 +35,6 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
   return nll_loss(input.log_softmax(-1), target, options);
 }
 
-Tensor one_hot(const Tensor& target, int64_t num_classes) {
-  check<TypeError>(target.dtype() == kLong, "one_hot: target has dtype ", target.dtype(),
-                   ", expected int64; convert with .to(kLong)");
-  check(target.numel() > 0 || num_classes > 0,
-        "one_hot: num_classes cannot be inferred from an empty target; give it");
-  if (target.numel() > 0) {
-    const int64_t low = target.min().item<int64_t>(), high = target.max().item<int64_t>();
-    if (num_classes == -1) num_classes = high + 1;
-    check<IndexError>(low >= 0 && high < num_classes, "one_hot: target ", low < 0 ? low : high,
-                      " is out of range for ", num_classes, " classes");
-  }
-  const Tensor classes = arange(num_classes, TensorOptions(kLong).device(target.device()));
-  return (target.unsqueeze(-1) == classes).to(kLong);
-}
-
 }  // namespace nn::functional
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
@@ -60,9 +45,6 @@ Tensor nll_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
 }
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
   return nn::functional::cross_entropy(self, target, reduction);
-}
-Tensor one_hot(const Tensor& self, int64_t num_classes) {
-  return nn::functional::one_hot(self, num_classes);
 }
 
 }  // namespace gradus

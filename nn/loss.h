@@ -40,10 +40,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& target,
 // out of range (on a GPU at the next synchronisation).
 Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      const CrossEntropyLossOptions& options = {});
-// 1 at the class of each target, 0 elsewhere, int64, of shape target.sizes() + [num_classes]; -1
-// counts the classes from the largest target. Waits for the device.
-// Errors: IndexError for a target below 0 or not below num_classes.
-Tensor one_hot(const Tensor& target, int64_t num_classes = -1);
+using gradus::one_hot;
 
 inline Tensor relu(const Tensor& input) { return gradus::relu(input); }
 inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}) {
@@ -80,6 +77,5 @@ GRADUS_MODULE(CrossEntropyLoss);
 Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction = kMean);
 Tensor nll_loss(const Tensor& self, const Tensor& target, Reduction reduction = kMean);
 Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, Reduction reduction = kMean);
-Tensor one_hot(const Tensor& self, int64_t num_classes = -1);
 
 }  // namespace gradus

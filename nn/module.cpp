@@ -4,7 +4,6 @@
 
 #include "gradus/autograd/engine.h"
 #include "gradus/autograd/grad_mode.h"
-#include "gradus/autograd/meta.h"
 
 namespace gradus::nn {
 
@@ -95,11 +94,7 @@ void Module::apply_to_tensors(const Convert& convert) {
   for (auto& [old, fresh] : changes) {
     if (old.is_same(fresh)) continue;
     // The handle stays, so that optimizers, and whoever else holds it, see the new memory.
-    TensorImpl& to = old.impl();
-    const TensorImpl& from = fresh.impl();
-    to.storage = from.storage, to.dtype = from.dtype, to.contiguous = from.contiguous;
-    to.offset = from.offset, to.sizes = from.sizes, to.strides = from.strides;
-    if (AutogradMeta* meta = meta_of(old)) meta->accumulator.reset();  // it knows the old device
+    old.set_data(fresh);
   }
 }
 

@@ -7,6 +7,9 @@
 // where it is that operand exactly. Work on a GPU is queued on the current stream.
 #pragma once
 
+#include <functional>
+
+#include "gradus/tensor/index_rule.h"
 #include "gradus/tensor/ops.h"
 #include "gradus/tensor/tensor.h"
 
@@ -62,9 +65,11 @@ class Backend {
   virtual void random(Distribution kind, double a, double b, PhiloxState state,
                       const Tensor& out) = 0;
 
-  // x and out: same shape and dtype (Float, Double; Long too where the row says `same`).
+  // x and out: same shape and dtype (Float, Double, Long: those that the row is computed in), but
+  // out is Bool for predicates.
   virtual void map(UnaryOp op, const Tensor& x, const Tensor& out) = 0;
-  // out = grad * slope(x, y); of x and y those that the slope does not use may be undefined.
+  // out = grad * slope(x, y), for rows that have a slope; of x and y those that the slope does not
+  // use may be undefined.
   virtual void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                         const Tensor& out) = 0;
   // Operands broadcast to out's shape already and are of one dtype (Long, Float, Double), which is
@@ -78,14 +83,44 @@ class Backend {
   // along dim.
   virtual void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                           const Tensor& indices) = 0;
+
+  // x, out: one shape and dtype (Long, Float, Double; for logcumsumexp not Long), one dimension at
+  // least, some elements. Folds in double or, without overflow, modulo 2^64; in an order that
+  // depends on shapes and strides alone.
+  virtual void scan(ScanOp op, const Tensor& x, int64_t dim, const Tensor& out) = 0;
+  // Largest (or smallest) element so far along dim, and its last index; NaN counts as most extreme.
+  // x, values (Long, Float, Double) and indices (Long): one shape, as for scan.
+  virtual void arg_scan(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
+                        const Tensor& indices) = 0;
+  // The elements along dim in order, and where they were; of equal elements the first comes first.
+  // NaN is greater than every number. x, values (Long, Float, Double) and indices (Long): one
+  // shape, as for scan.
+  virtual void sort(const Tensor& x, int64_t dim, bool descending, const Tensor& values,
+                    const Tensor& indices) = 0;
+  // Where the elements are that are not 0, in row-major order: (dimensions of `shape`, found), of
+  // Long. Coordinates count within `shape`, which has as many elements as x. x: any dtype, some
+  // elements. Waits for the number of those found.
+  virtual Tensor nonzero(const Tensor& x, IntArrayRef shape) = 0;
+
   // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and
   // bias; out contiguous. dtypes: Float, Double, Long. K may be 0: then out is bias or zero.
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) = 0;
-  // index: Long, of out's shape. An index out of range is an IndexError.
-  virtual void gather(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& out) = 0;
-  // out[..., index[i], ...] += src[i], in the order of i, so that the sum is reproducible.
-  virtual void scatter_add(int64_t dim, const Tensor& index, const Tensor& src,
+  // out[i] = x[..., index[i], ...]: index is Long, of out's shape; x has as many dimensions, and
+  // any size from out's on in those that are not indexed. A number that rule does not allow is an
+  // IndexError: on the CPU at once, and on a GPU, which reads 0 there, at a later wait.
+  virtual void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
+                      const Tensor& out) = 0;
+  // The converse: src[i] is put to out[..., index[i], ...], in the order of i, so that of several
+  // the last is set, and a sum is reproducible. src has index's shape. dtypes: any where op is
+  // `set`, else Long, Float and Double. An IndexError of the CPU leaves out as it was.
+  virtual void scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
+                       const Tensor& src, const Tensor& out) = 0;
+  // out += stride * index, with the index wrapped and checked as above. Both Long, of one shape.
+  virtual void add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
                            const Tensor& out) = 0;
+  // out = condition ? x : y, of one shape; condition is Bool.
+  virtual void where(const Tensor& condition, const Tensor& x, const Tensor& y,
+                     const Tensor& out) = 0;
 
   // One step of stochastic gradient descent over all parameters, which are contiguous.
   virtual void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) = 0;
@@ -98,5 +133,7 @@ inline Backend& backend(const Tensor& tensor) { return backend(tensor.device().t
 // Defined in cpu/ and cuda/; cuda/stub.cpp answers for builds without CUDA.
 Backend& cpu_backend();
 Backend& cuda_backend();
+// What another thread calls to work where this one does: on its current device and streams.
+std::function<void()> cuda_thread_state();
 
 }  // namespace gradus

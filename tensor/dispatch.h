@@ -18,6 +18,7 @@ void visit_op(UnaryOp op, F&& f) {
 #define UNARY(name, ...) \
   case UnaryOp::name:    \
     return f(Constant<UnaryOp::name>{});
+#define PREDICATE(name, ...) UNARY(name)
 #include "gradus/tensor/elementwise.def"
   }
 }
@@ -27,6 +28,7 @@ void visit_op(BinaryOp op, F&& f) {
 #define BINARY(name, ...) \
   case BinaryOp::name:    \
     return f(Constant<BinaryOp::name>{});
+#define INTEGER(name, ...) BINARY(name)
 #define COMPARISON(name, ...) BINARY(name)
 #include "gradus/tensor/elementwise.def"
   }
@@ -38,6 +40,16 @@ void visit_op(ReduceOp op, F&& f) {
   case ReduceOp::name:       \
     return f(Constant<ReduceOp::name>{});
 #include "gradus/tensor/reductions.def"
+  }
+}
+
+template <class F>
+void visit_op(ScanOp op, F&& f) {
+  switch (op) {
+#define SCAN(name, ...) \
+  case ScanOp::name:    \
+    return f(Constant<ScanOp::name>{});
+#include "gradus/tensor/scans.def"
   }
 }
 
@@ -64,6 +76,20 @@ void visit_numbers(std::string_view op, ScalarType dtype, F&& f) {
   if (dtype == kLong) return f(TypeTag<int64_t>{});
   fail<TypeError>(op, ": dtype ", short_name(dtype),
                   " is not computed with; convert with .to(kLong) or .to(kFloat)");
+}
+
+// Calls f(TypeTag<T>{}) for the dtypes that a row of elementwise.def is computed in.
+template <class Row, class F>
+void visit_computed(ScalarType dtype, F&& f) {
+  if constexpr (Row::integers && Row::reals) {
+    visit_numbers(Row::name, dtype, f);
+  } else if constexpr (Row::reals) {
+    visit_floating(Row::name, dtype, f);
+  } else {
+    check<TypeError>(dtype == kLong, Row::name, ": dtype ", short_name(dtype),
+                     " is not computed with; convert with .to(kLong)");
+    f(TypeTag<int64_t>{});
+  }
 }
 
 }  // namespace gradus

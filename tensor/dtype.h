@@ -90,6 +90,11 @@ constexpr ScalarType computed_type(ScalarType dtype) {
   return kLong;
 }
 
+// The bits that are 0 in every element that is: all but the sign of a floating point number.
+constexpr uint64_t value_bits(ScalarType dtype) {
+  return ~uint64_t{0} >> (64 - 8 * element_size(dtype) + (isFloatingType(dtype) ? 1 : 0));
+}
+
 // "Float", "Long": PyTorch's C++ names. `short_name` gives "float32", "int64".
 std::string_view toString(ScalarType dtype);
 std::string_view short_name(ScalarType dtype);

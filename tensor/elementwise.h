@@ -1,117 +1,21 @@
-// The rows of elementwise.def and reductions.def as functions on numbers, for host and device.
-// Kernels include this; nobody else needs it.
+// The rows of elementwise.def, reductions.def and scans.def as functions on numbers, for host and
+// device. Kernels include this; nobody else needs it.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "gradus/tensor/host_device.h"
-#include "gradus/tensor/math/math.h"
 #include "gradus/tensor/ops.h"
+#include "gradus/tensor/scalar_functions.h"
+#include "gradus/tensor/special.h"
 
 namespace gradus::scalar::inline GRADUS_VARIANT {
 
-using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cosh,
-    std::erfc, std::hypot, std::sinh, std::sqrt, std::tan;
-
-// A GPU has functions of its own; those of the host become vector code.
-#ifdef __CUDA_ARCH__
-using std::cos, std::erf, std::exp, std::exp2, std::expm1, std::log, std::log10, std::log1p,
-    std::log2, std::sin, std::tanh;
-template <class T>
-GRADUS_HD T logistic(T x) {
-  return 1 / (1 + exp(-x));
-}
-template <class T>
-GRADUS_HD T normal_share(T x) {
-  return T(0.5) * (1 + erf(x * T(0.7071067811865476)));
-}
-#else
-using math::cos, math::erf, math::exp, math::exp2, math::expm1, math::log, math::log10, math::log1p,
-    math::log2, math::logistic, math::normal_share, math::sin, math::tanh;
-#endif
 using math::Number;
-
-// NaN in either operand gives NaN, as in PyTorch.
-template <class T>
-GRADUS_HD constexpr T max(T a, T b) {
-  return a > b || a != a ? a : b;
-}
-template <class T>
-GRADUS_HD constexpr T min(T a, T b) {
-  return a < b || a != a ? a : b;
-}
-
-template <class T>
-GRADUS_HD T magnitude(T x) {
-  if constexpr (std::is_floating_point_v<T>)
-    return std::fabs(x);
-  else
-    return x < 0 ? -x : x;
-}
-
-// Integers: by squaring; a negative exponent gives 0, or +-1 where x is +-1.
-template <class T>
-GRADUS_HD T power(T x, T y) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return std::pow(x, y);
-  } else {
-    if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
-    // Unsigned, where a product that does not fit wraps around instead of being undefined.
-    using Unsigned = std::make_unsigned_t<T>;
-    Unsigned result = 1;
-    for (auto base = static_cast<Unsigned>(x); y > 0; y >>= 1, base *= base)
-      if (y & 1) result *= base;
-    return static_cast<T>(result);
-  }
-}
-
-enum class Rounding { down, up, to_zero, to_even };
-template <Rounding mode, class T>
-GRADUS_HD T round_by(T x) {
-  if constexpr (!std::is_floating_point_v<T>)
-    return x;
-  else if constexpr (mode == Rounding::down)
-    return std::floor(x);
-  else if constexpr (mode == Rounding::up)
-    return std::ceil(x);
-  else if constexpr (mode == Rounding::to_zero)
-    return std::trunc(x);
-  else
-    return std::nearbyint(x);
-}
-
-// Without overflow, and exact where the result is close to 0.
-template <class T>
-GRADUS_HD T log_of_sigmoid(T x) {
-  return min(x, T(0)) - log1p(exp(-magnitude(x)));
-}
-template <class T>
-GRADUS_HD T log_add(T x, T y) {
-  return x == y ? x + T(0.6931471805599453)  // infinities too
-                : max(x, y) + log1p(exp(-magnitude(x - y)));
-}
-
-template <class T>
-GRADUS_HD T product_log(T x, T y) {
-  return x == 0 && y == y ? T(0) : x * log(y);
-}
-
-// Variables, since device code may read a constant where it may not call numeric_limits.
-template <class T, class Limits = std::numeric_limits<T>>
-inline constexpr T least_value = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-template <class T, class Limits = std::numeric_limits<T>>
-inline constexpr T greatest_value = Limits::has_infinity ? Limits::infinity() : Limits::max();
-template <class T>
-GRADUS_HD constexpr T least() {
-  return least_value<T>;
-}
-template <class T>
-GRADUS_HD constexpr T greatest() {
-  return greatest_value<T>;
-}
+using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh,
+    std::copysign, std::cosh, std::erfc, std::hypot, std::nextafter, std::sinh, std::sqrt, std::tan;
 
 // Rows may use one another on numbers: sigmoid(x) in the derivative of another row.
 #define UNARY(name, ...) \
@@ -149,6 +53,10 @@ GRADUS_USES_OPERATOR(-)
 GRADUS_USES_OPERATOR(*)
 GRADUS_USES_OPERATOR(/)
 GRADUS_USES_OPERATOR(==)
+GRADUS_USES_OPERATOR(!=)
+GRADUS_USES_OPERATOR(<)
+GRADUS_USES_OPERATOR(<=)
+GRADUS_USES_OPERATOR(>=)
 #undef GRADUS_USES_OPERATOR
 #define UNARY(name, ...) \
   GRADUS_HD constexpr Uses name(Uses a) { return a; }
@@ -161,16 +69,24 @@ GRADUS_USES_OPERATOR(==)
 template <class T>
 using Real = std::conditional_t<std::is_floating_point_v<T>, T, double>;
 
-enum class Ints : uint8_t { same, real, none };
+// What becomes of integers and bool, as elementwise.def says.
+enum class Ints : uint8_t { any, same, real, none, only, bits };
+// The types that a row is computed in.
+template <Ints kind>
+struct Computed {
+  static constexpr Ints ints = kind;
+  static constexpr bool integers = kind != Ints::real && kind != Ints::none;
+  static constexpr bool reals = kind != Ints::only && kind != Ints::bits;
+};
 
 template <UnaryOp>
 struct Unary;
 #define UNARY(name_, doc_, ints_, lo_, hi_, f_, df_, px_, py_)                          \
   template <>                                                                           \
-  struct Unary<UnaryOp::name_> {                                                        \
+  struct Unary<UnaryOp::name_> : Computed<Ints::ints_> {                                \
     static constexpr const char *name = #name_, *doc = doc_, *formula = #f_,            \
                                 *slope_formula = #df_;                                  \
-    static constexpr Ints ints = Ints::ints_;                                           \
+    static constexpr bool gives_bool = false;                                           \
     static constexpr double lo = lo_, hi = hi_, point_x = px_, point_y = py_;           \
     template <class T>                                                                  \
     GRADUS_HD static T f(T x) {                                                         \
@@ -182,16 +98,26 @@ struct Unary;
       return df_;                                                                       \
     }                                                                                   \
   };
+#define PREDICATE(name_, doc_, f_)                           \
+  template <>                                                \
+  struct Unary<UnaryOp::name_> : Computed<Ints::any> {       \
+    static constexpr const char *name = #name_, *doc = doc_; \
+    static constexpr bool gives_bool = true;                 \
+    template <class T>                                       \
+    GRADUS_HD static bool f(T x) {                           \
+      return f_;                                             \
+    }                                                        \
+  };
+#include "gradus/tensor/elementwise.def"
 
 template <BinaryOp>
 struct Binary;
 #define BINARY(name_, doc_, ints_, xlo_, xhi_, ylo_, yhi_, f_, dx_, dy_, px_, py_, pz_)          \
   template <>                                                                                    \
-  struct Binary<BinaryOp::name_> {                                                               \
+  struct Binary<BinaryOp::name_> : Computed<Ints::ints_> {                                       \
     static constexpr const char *name = #name_, *doc = doc_, *formula = #f_, *dx_formula = #dx_, \
                                 *dy_formula = #dy_;                                              \
-    static constexpr Ints ints = Ints::ints_;                                                    \
-    static constexpr bool compares = false;                                                      \
+    static constexpr bool gives_bool = false;                                                    \
     static constexpr double x_lo = xlo_, x_hi = xhi_, y_lo = ylo_, y_hi = yhi_;                  \
     static constexpr double point_x = px_, point_y = py_, point_z = pz_;                         \
     template <class T>                                                                           \
@@ -213,14 +139,24 @@ struct Binary;
   };
 #define COMPARISON(name_, doc_, f_)                          \
   template <>                                                \
-  struct Binary<BinaryOp::name_> {                           \
+  struct Binary<BinaryOp::name_> : Computed<Ints::any> {     \
     static constexpr const char *name = #name_, *doc = doc_; \
-    static constexpr Ints ints = Ints::same;                 \
-    static constexpr bool compares = true;                   \
+    static constexpr bool gives_bool = true;                 \
     template <class T>                                       \
     GRADUS_HD static bool f(T x, T y) {                      \
       return f_;                                             \
     }                                                        \
+  };
+#define INTEGER(name_, doc_, ints_, f_, px_, py_, pz_)                    \
+  template <>                                                             \
+  struct Binary<BinaryOp::name_> : Computed<Ints::ints_> {                \
+    static constexpr const char *name = #name_, *doc = doc_;              \
+    static constexpr bool gives_bool = false;                             \
+    static constexpr int64_t point_x = px_, point_y = py_, point_z = pz_; \
+    template <class T>                                                    \
+    GRADUS_HD static T f(T x, T y) {                                      \
+      return static_cast<T>(f_);                                          \
+    }                                                                     \
   };
 #include "gradus/tensor/elementwise.def"
 
@@ -252,6 +188,23 @@ struct Reduction;
     }                                                            \
   };
 #include "gradus/tensor/reductions.def"
+
+template <ScanOp>
+struct Scan;
+#define SCAN(name_, doc_, start_, combine_)                  \
+  template <>                                                \
+  struct Scan<ScanOp::name_> {                               \
+    static constexpr const char *name = #name_, *doc = doc_; \
+    template <class T>                                       \
+    GRADUS_HD static constexpr T start() {                   \
+      return start_;                                         \
+    }                                                        \
+    template <class T>                                       \
+    GRADUS_HD static T combine(T a, T b) {                   \
+      return combine_;                                       \
+    }                                                        \
+  };
+#include "gradus/tensor/scans.def"
 
 #define UNARY(name, ...)               \
   template <Number T>                  \

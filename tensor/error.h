@@ -18,6 +18,8 @@ class Error : public std::exception {
   explicit Error(std::string message) : message_(std::move(message)) {}
   const char* what() const noexcept override { return message_.c_str(); }
   const std::string& msg() const { return message_; }
+  // Says more, for whoever catches it further out.
+  void add_context(std::string_view text) { message_ += text; }
 
  private:
   std::string message_;

@@ -35,6 +35,12 @@ Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options = {}
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options = {});
 // 0 ... n-1 in random order, int64 unless given. Drawn on the CPU.
 Tensor randperm(int64_t n, const TensorOptions& options = {});
+// The rows and columns, as (2, n), of the elements of a row x col matrix that tril and triu keep.
+// int64 unless given. Errors: TypeError for a dtype of no integers.
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0,
+                    const TensorOptions& options = kLong);
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0,
+                    const TensorOptions& options = kLong);
 
 // Of the shape, dtype and device of `self`, but for what the options say.
 Tensor empty_like(const Tensor& self, const TensorOptions& options = {});

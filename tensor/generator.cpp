@@ -24,6 +24,16 @@ PhiloxState Generator::take(int64_t elements) {
   return out;
 }
 
+PhiloxState Generator::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void Generator::set_state(PhiloxState state) {
+  const std::lock_guard lock(mutex_);
+  state_ = state;
+}
+
 namespace {
 // One for the CPU, one for each index a CUDA device can have.
 std::array<Generator, 1 + INT8_MAX + 1>& generators() {

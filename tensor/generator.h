@@ -17,6 +17,9 @@ class Generator {
   uint64_t current_seed() const;
   // Reserves the numbers for `elements` elements and returns the state to draw them with.
   PhiloxState take(int64_t elements);
+  // Where it stands; set, it draws the same numbers again.
+  PhiloxState state() const;
+  void set_state(PhiloxState state);
 
  private:
   mutable std::mutex mutex_;

@@ -7,11 +7,13 @@ namespace gradus {
 
 enum class UnaryOp : uint8_t {
 #define UNARY(name, ...) name,
+#define PREDICATE(name, ...) name,
 #include "gradus/tensor/elementwise.def"
 };
 
 enum class BinaryOp : uint8_t {
 #define BINARY(name, ...) name,
+#define INTEGER(name, ...) name,
 #define COMPARISON(name, ...) name,
 #include "gradus/tensor/elementwise.def"
 };
@@ -21,8 +23,14 @@ enum class ReduceOp : uint8_t {
 #include "gradus/tensor/reductions.def"
 };
 
+enum class ScanOp : uint8_t {
+#define SCAN(name, ...) name,
+#include "gradus/tensor/scans.def"
+};
+
 const char* name_of(UnaryOp op);
 const char* name_of(BinaryOp op);
 const char* name_of(ReduceOp op);
+const char* name_of(ScanOp op);
 
 }  // namespace gradus

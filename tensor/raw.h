@@ -11,6 +11,9 @@ namespace gradus::raw {
 // Errors: ValueError for a negative size or too many elements, OutOfMemoryError.
 Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device);
 inline Tensor empty_like(const Tensor& x) { return empty(x.sizes(), x.dtype(), x.device()); }
+// Of x's shape, with the dimensions in the order in which x has them in memory, so that both are
+// walked in one run; row-major where x repeats elements.
+Tensor empty_as(const Tensor& x, ScalarType dtype);
 // Row-major over foreign memory.
 Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype);
 
@@ -33,7 +36,7 @@ Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length);
 void copy_(const Tensor& dst, const Tensor& src, bool non_blocking = false);
 Tensor clone(const Tensor& x);                 // row-major
 Tensor contiguous(const Tensor& x);            // x itself where it is contiguous already
-Tensor to(const Tensor& x, ScalarType dtype);  // x itself where nothing changes
+Tensor to(const Tensor& x, ScalarType dtype);  // as empty_as; x itself where nothing changes
 Tensor to(const Tensor& x, Device device, bool non_blocking = false);
 void fill_(const Tensor& x, const Scalar& value);
 Scalar item(const Tensor& x);
@@ -59,6 +62,20 @@ struct ValuesAndIndices {
 };
 ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim);
 
+// --- Order along one dimension
+// cumsum, cumprod, logcumsumexp. `dtype`: converted to first; without it sums and products of
+// integers and bools count in int64.
+// Errors: TypeError for a result of bool, and for logcumsumexp of integers.
+Tensor scan(ScanOp op, const Tensor& x, int64_t dim, std::optional<ScalarType> dtype = {});
+// cummax, cummin: of equal elements the last index.
+ValuesAndIndices arg_scan(bool largest, const Tensor& x, int64_t dim);
+// Stable, also where it is descending. NaN is greater than every number.
+ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending);
+// The row-major indices (found) and the coordinates (found, dim) of the elements that are not 0; as
+// in PyTorch, each coordinate lies contiguous in memory. Both wait for the device.
+Tensor flat_nonzero(const Tensor& x);
+Tensor nonzero(const Tensor& x);
+
 // --- Products
 // torch.matmul: 1-D, 2-D and batched operands with broadcast batch dimensions.
 Tensor matmul(const Tensor& a, const Tensor& b);
@@ -66,8 +83,36 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 // --- Indexing
-Tensor gather(const Tensor& x, int64_t dim, const Tensor& index);
-Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src);
+// torch.gather; `op` is named in errors: as backend.h says, and for shapes that do not fit.
+Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, const char* op = "gather");
+// torch.scatter into x: of src, the part under the index, which has x's dtype.
+void scatter_(const char* name, ScatterOp op, const Tensor& x, int64_t dim, const Tensor& index,
+              const Tensor& src);
+// x where condition (bool or uint8) is not 0, else y; broadcast and promoted.
+Tensor where(const Tensor& condition, const Operand& x, const Operand& y);
+// REQUIRES: mask (bool or uint8) and value broadcast to x's shape.
+void masked_fill_(const Tensor& x, const Tensor& mask, const Tensor& value);
+
+// Indexing by a list of tensors, of which an undefined one stands for a whole dimension, as those
+// after the last do. index_list makes an int64 index of each (of a mask one for each dimension)
+// and brings them to one shape and to x's device.
+// Errors: IndexError for a mask of another shape than x, too many indices, another kind of tensor,
+// or shapes that do not broadcast.
+TensorList index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices);
+// `list` is index_list's; so `rule` may be of the backend. The dimensions of the indices stand
+// where the indexed ones were where those are neighbours, else in front.
+Tensor index(const char* op, const Tensor& x, const TensorList& list);
+void index_put_(const char* op, const Tensor& x, const TensorList& list, const Tensor& values,
+                bool accumulate);
+
+// What is left of the checks: geometry and dtypes are as backend.h wants them, of one dimension or
+// more. `out` may have any dtype.
+void gather_into(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
+                 const Tensor& out);
+void scatter_into(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
+                  const Tensor& src, const Tensor& out);
+// x, or a copy of it where it lies in the memory of a tensor that is about to be changed.
+Tensor apart(const Tensor& x, const Tensor& changed);
 
 // Errors: Error that names op and both devices.
 void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,

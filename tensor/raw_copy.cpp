@@ -16,7 +16,7 @@ void copy_(const Tensor& dst, const Tensor& src, bool non_blocking) {
     backend(dst).copy(at_once ? from : to(from, computed_type(from.dtype())), dst);
   } else {
     // Convert where the data lies, send it as one block, spread it where it arrives.
-    const Tensor block = contiguous(to(from, dst.dtype()));
+    const Tensor block = raw::contiguous(to(from, dst.dtype()));
     const Tensor landing = dst.is_contiguous() ? dst : empty_like(dst);
     const Tensor& on_gpu = dst.is_cuda() ? dst : block;
     backend(on_gpu).transfer(block, landing, non_blocking);
@@ -30,11 +30,11 @@ Tensor clone(const Tensor& x) {
   return out;
 }
 
-Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : clone(x); }
+Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : raw::clone(x); }
 
 Tensor to(const Tensor& x, ScalarType dtype) {
   if (x.dtype() == dtype) return x;
-  Tensor out = empty(x.sizes(), dtype, x.device());
+  Tensor out = empty_as(x, dtype);
   copy_(out, x);
   return out;
 }

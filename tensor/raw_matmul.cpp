@@ -50,8 +50,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   check(a.dim() > 0 && b.dim() > 0, "matmul: shapes ", a.sizes(), " and ", b.sizes(),
         "; both need at least one dimension; multiply by a number with *");
   // A vector on the left is a row, on the right a column; the extra dimension goes away again.
-  const Tensor left = a.dim() == 1 ? unsqueeze(a, 0) : a;
-  const Tensor right = b.dim() == 1 ? unsqueeze(b, 1) : b;
+  const Tensor left = a.dim() == 1 ? raw::unsqueeze(a, 0) : a;
+  const Tensor right = b.dim() == 1 ? raw::unsqueeze(b, 1) : b;
   const int64_t m = left.size(-2), k = left.size(-1), n = right.size(-1);
   check(k == right.size(-2), "matmul: shapes ", a.sizes(), " and ", b.sizes(),
         " do not multiply: ", k, " columns against ", right.size(-2),
@@ -65,8 +65,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   };
   const ScalarType compute = computed_type(a.dtype());
   Tensor out = empty(with(m, n), compute, a.device());
-  batched(expand(to(left, compute), with(m, k)), expand(to(right, compute), with(k, n)), Tensor(),
-          out);
+  batched(raw::expand(to(left, compute), with(m, k)), raw::expand(to(right, compute), with(k, n)),
+          Tensor(), out);
   out = to(out, a.dtype());
   Dims shape = sizes;
   if (a.dim() > 1) shape.push_back(m);
@@ -97,10 +97,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   Tensor flat = to(x, compute);
   if (x.dim() != 2) {
     const auto view = try_view(flat, {rows, x.size(-1)});
-    flat = view ? *view : *try_view(clone(flat), {rows, x.size(-1)});
+    flat = view ? *view : *try_view(raw::clone(flat), {rows, x.size(-1)});
   }
   backend(out).matmul(
-      as_batch(flat, 1, 0, 0), as_batch(transpose(to(weight, compute), 0, 1), 1, 0, 0),
+      as_batch(flat, 1, 0, 0), as_batch(raw::transpose(to(weight, compute), 0, 1), 1, 0, 0),
       bias.defined() ? to(bias, compute) : bias, *try_view(out, {1, rows, weight.size(0)}));
   return to(out, x.dtype());
 }

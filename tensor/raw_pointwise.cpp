@@ -3,56 +3,56 @@
 
 namespace gradus {
 
-const char* name_of(UnaryOp op) {
-  static constexpr const char* names[] = {
-#define UNARY(name, ...) #name,
-#include "gradus/tensor/elementwise.def"
-  };
-  return names[static_cast<int>(op)];
-}
+namespace {
+using scalar::Ints;
 
-const char* name_of(BinaryOp op) {
-  static constexpr const char* names[] = {
-#define BINARY(name, ...) #name,
-#define COMPARISON(name, ...) #name,
+// What the rows say that is needed while running.
+struct Facts {
+  const char* name;
+  Ints ints;
+  bool gives_bool;
+};
+template <class Row>
+constexpr Facts facts_of = {Row::name, Row::ints, Row::gives_bool};
+constexpr Facts unary_facts[] = {
+#define UNARY(name, ...) facts_of<scalar::Unary<UnaryOp::name>>,
+#define PREDICATE(name, ...) UNARY(name)
 #include "gradus/tensor/elementwise.def"
-  };
-  return names[static_cast<int>(op)];
-}
+};
+constexpr Facts binary_facts[] = {
+#define BINARY(name, ...) facts_of<scalar::Binary<BinaryOp::name>>,
+#define INTEGER(name, ...) BINARY(name)
+#define COMPARISON(name, ...) BINARY(name)
+#include "gradus/tensor/elementwise.def"
+};
+const Facts& facts(UnaryOp op) { return unary_facts[static_cast<int>(op)]; }
+const Facts& facts(BinaryOp op) { return binary_facts[static_cast<int>(op)]; }
+}  // namespace
+
+const char* name_of(UnaryOp op) { return facts(op).name; }
+const char* name_of(BinaryOp op) { return facts(op).name; }
 
 namespace raw {
 
 namespace {
-using scalar::Ints;
-constexpr Ints unary_ints[] = {
-#define UNARY(name, ...) scalar::Unary<UnaryOp::name>::ints,
-#include "gradus/tensor/elementwise.def"
-};
-constexpr Ints binary_ints[] = {
-#define BINARY(name, ...) scalar::Binary<BinaryOp::name>::ints,
-#define COMPARISON(name, ...) Ints::same,
-#include "gradus/tensor/elementwise.def"
-};
-constexpr bool binary_compares[] = {
-#define BINARY(name, ...) false,
-#define COMPARISON(name, ...) true,
-#include "gradus/tensor/elementwise.def"
-};
-bool compares(BinaryOp op) { return binary_compares[static_cast<int>(op)]; }
-
 // What operands of a dtype become before they are computed with.
-ScalarType enter(const char* op, Ints ints, ScalarType dtype) {
-  if (isFloatingType(dtype) || ints == Ints::same) return dtype;
-  check<TypeError>(ints == Ints::real, op, ": dtype ", dtype,
+ScalarType enter(const Facts& row, ScalarType dtype) {
+  if (isFloatingType(dtype)) {
+    check<TypeError>(row.ints != Ints::only && row.ints != Ints::bits, row.name, ": dtype ", dtype,
+                     " is not supported, for it takes integers; convert with .to(kLong)");
+    return dtype;
+  }
+  if (row.ints == Ints::real) return get_default_dtype();
+  check<TypeError>(row.ints != Ints::none, row.name, ": dtype ", dtype,
                    " is not supported; convert with .to(kFloat)");
-  return get_default_dtype();
+  check<TypeError>(dtype != kBool || row.ints == Ints::any || row.ints == Ints::bits, row.name,
+                   ": dtype bool is not supported; convert with .to(kLong)");
+  return dtype;
 }
 
 ScalarType map_dtype(UnaryOp op, const Tensor& x) {
-  const Ints ints = unary_ints[static_cast<int>(op)];
-  check<TypeError>(x.dtype() != kBool || ints != Ints::same, name_of(op),
-                   ": dtype bool is not supported; convert with .to(kLong)");
-  return enter(name_of(op), ints, x.dtype());
+  if (op == UnaryOp::square && x.dtype() == kBool) return kLong;  // a power, and 2 is an integer
+  return enter(facts(op), x.dtype());
 }
 
 // Of a pair: what both operands become first, what to compute in, and what comes out.
@@ -60,22 +60,42 @@ struct ZipTypes {
   ScalarType common, compute, result;
 };
 ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
-  const ScalarType common =
-      enter(name_of(op), binary_ints[static_cast<int>(op)], result_type(x, y));
-  if (compares(op)) return {common, computed_type(common), kBool};
-  check<TypeError>(common != kBool || op != BinaryOp::sub,
+  const auto is_bool = [](const Operand& o) {
+    return o.is_number() ? o.number.isBoolean() : o.tensor->dtype() == kBool;
+  };
+  check<TypeError>(op != BinaryOp::sub || (!is_bool(x) && !is_bool(y)),
                    "sub: bool operands cannot be subtracted; convert with .to(kLong)");
-  return {common, computed_type(common), common};
+  const ScalarType common = enter(facts(op), result_type(x, y));
+  const ScalarType compute = computed_type(common);
+  check<TypeError>(op != BinaryOp::nextafter || common == compute, "nextafter: dtype ", common,
+                   " is not supported, for it is computed with in ", compute,
+                   "; convert with .to(kFloat)");
+  return {common, compute, facts(op).gives_bool ? kBool : common};
 }
 
 // An operand as it enters: rounded, or wrapped around, to the common dtype.
 Tensor prepare(const Tensor& x, const ZipTypes& types, IntArrayRef shape) {
   Tensor out = to(to(x, types.common), types.compute);
-  return out.sizes() == shape ? out : expand(out, shape);
+  return out.sizes() == shape ? out : raw::expand(out, shape);
 }
 Scalar prepare(const Scalar& x, const ZipTypes& types) {
   if (types.common == types.compute || types.common == kBool) return x;
   return visit(types.common, [&]<class T>(TypeTag<T>) -> Scalar { return x.to<T>(); });
+}
+
+// Integers have no quotient by 0. As in PyTorch that is an error on the CPU, and has some value on
+// a GPU, which would have to be waited for. Errors: ValueError.
+void check_divisor(BinaryOp op, const Operand& y, const ZipTypes& types, const Tensor& out) {
+  if (isFloatingType(types.common) || !out.is_cpu()) return;
+  const bool divides = op == BinaryOp::floor_divide || op == BinaryOp::div_trunc ||
+                       op == BinaryOp::remainder || op == BinaryOp::fmod;
+  if (!divides) return;
+  const bool zero =
+      y.is_number() ? y.number.toLong() == 0
+                    : item(reduce(ReduceOp::amax, zip(BinaryOp::eq, y, Scalar(0)), {})).toBool();
+  check(!zero, name_of(op), ": division of integers by zero (ZeroDivisionError): other ",
+        y.is_number() ? "is 0" : "has an element 0",
+        "; mask it first, or convert with .to(kFloat)");
 }
 
 void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& types,
@@ -86,14 +106,25 @@ void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& ty
                          : o.tensor->dtype() == types.compute && types.common == types.compute &&
                                o.tensor->sizes() == out.sizes();
   };
-  if (ready(x) && ready(y)) return backend(out).zip(op, x, y, out);
+  const auto run = [&](const Operand& a, const Operand& b) {
+    check_divisor(op, b, types, out);
+    backend(out).zip(op, a, b, out);
+  };
+  if (ready(x) && ready(y)) return run(x, y);
   Tensor tensors[2];
   const auto operand = [&](const Operand& o, Tensor& kept) {
     if (o.is_number()) return Operand(prepare(o.number, types));
     kept = prepare(*o.tensor, types, out.sizes());
     return Operand(kept);
   };
-  backend(out).zip(op, operand(x, tensors[0]), operand(y, tensors[1]), out);
+  run(operand(x, tensors[0]), operand(y, tensors[1]));
+}
+
+// o, or its one number where it is a tensor of the CPU without dimensions beside one of a GPU.
+Operand beside(const Operand& o, const Operand& other) {
+  const bool number = !o.is_number() && !other.is_number() && o.tensor->dim() == 0 &&
+                      o.tensor->is_cpu() && !other.tensor->is_cpu();
+  return number ? Operand(item(*o.tensor)) : o;
 }
 
 void check_devices(BinaryOp op, const Operand& x, const Operand& y) {
@@ -129,28 +160,36 @@ ScalarType result_type(const Operand& x, const Operand& y) {
 Tensor map(UnaryOp op, const Tensor& x) {
   const ScalarType dtype = map_dtype(op, x);
   const ScalarType compute = computed_type(dtype);
-  Tensor out = empty(x.sizes(), compute, x.device());
+  const bool gives_bool = facts(op).gives_bool;
+  Tensor out = empty_as(x, gives_bool ? kBool : compute);
   if (out.numel() > 0) backend(out).map(op, to(x, compute), out);
-  return to(out, dtype);
+  return to(out, gives_bool ? kBool : dtype);
 }
 
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y) {
   const ScalarType compute = computed_type(grad.dtype());
   const auto ready = [compute](const Tensor& t) { return t.defined() ? to(t, compute) : t; };
-  Tensor out = empty(grad.sizes(), compute, grad.device());
+  Tensor out = empty_as(grad, compute);
   if (out.numel() > 0) backend(out).map_grad(op, ready(grad), ready(x), ready(y), out);
   return to(out, grad.dtype());
 }
 
-Tensor zip(BinaryOp op, const Operand& x, const Operand& y) {
+Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
+  const ZipTypes types = zip_types(op, self, other);
+  const Operand x = beside(self, other), y = beside(other, self);
   check_devices(op, x, y);
-  const ZipTypes types = zip_types(op, x, y);
+  const ScalarType dtype = facts(op).gives_bool ? kBool : types.compute;
   const Tensor& one = x.is_number() ? *y.tensor : *x.tensor;
-  const bool same_shape = x.is_number() || y.is_number() || x.tensor->sizes() == y.tensor->sizes();
-  const Dims sizes = same_shape
-                         ? one.impl().sizes
-                         : broadcast_shapes(name_of(op), x.tensor->sizes(), y.tensor->sizes());
-  Tensor out = empty(sizes, compares(op) ? kBool : types.compute, one.device());
+  Tensor out;
+  if (x.is_number() || y.is_number() || x.tensor->sizes() == y.tensor->sizes()) {
+    out = empty_as(one, dtype);
+  } else {
+    const Dims sizes = broadcast_shapes(name_of(op), x.tensor->sizes(), y.tensor->sizes());
+    if (one.sizes() == sizes || y.tensor->sizes() == sizes)
+      out = empty_as(one.sizes() == sizes ? one : *y.tensor, dtype);
+    else
+      out = empty(sizes, dtype, one.device());
+  }
   run_zip(op, x, y, types, out);
   return to(out, types.result);
 }
@@ -164,9 +203,10 @@ void map_(UnaryOp op, const Tensor& x) {
   copy_(x, map(op, x));
 }
 
-void zip_(BinaryOp op, const Tensor& x, const Operand& y) {
+void zip_(BinaryOp op, const Tensor& x, const Operand& given) {
+  const ZipTypes types = zip_types(op, x, given);
+  const Operand y = beside(given, x);
   check_devices(op, x, y);
-  const ZipTypes types = zip_types(op, x, y);
   check<TypeError>(kind_of(types.result) <= kind_of(x.dtype()), name_of(op),
                    "_: the result of dtype ", types.result, " cannot be stored in a tensor of ",
                    x.dtype(), "; use the form that returns a new tensor");
@@ -181,7 +221,7 @@ void zip_(BinaryOp op, const Tensor& x, const Operand& y) {
   if (!y.is_number() && y.tensor->impl().storage == x.impl().storage &&
       (y.tensor->sizes() != x.sizes() || y.tensor->strides() != x.strides() ||
        y.tensor->storage_offset() != x.storage_offset())) {
-    safe = clone(*y.tensor);
+    safe = raw::clone(*y.tensor);
     other = Operand(safe);
   }
   if (types.compute == x.dtype() && types.common == x.dtype())

@@ -46,7 +46,7 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
 ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim) {
   const int64_t d = wrap_dim(name, dim, x.dim());
   if (x.dim() == 0)
-    return {clone(x), [&] {
+    return {raw::clone(x), [&] {
               Tensor zero = empty({}, kLong, x.device());
               fill_(zero, 0);
               return zero;

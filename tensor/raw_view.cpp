@@ -1,3 +1,4 @@
+#include "gradus/tensor/modes.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
@@ -19,6 +20,7 @@ Tensor make(StoragePtr storage, ScalarType dtype, const Dims& sizes, const Dims&
   impl->storage = std::move(storage);
   impl->dtype = dtype;
   impl->contiguous = contiguous;
+  impl->inference = thread_modes.inference;
   impl->numel = numel;
   impl->offset = offset;
   impl->sizes = sizes;
@@ -44,6 +46,25 @@ Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device) {
               contiguous_strides(sizes), 0, numel, true);
 }
 
+Tensor empty_as(const Tensor& x, ScalarType dtype) {
+  Tensor out = empty(x.sizes(), dtype, x.device());
+  if (x.is_contiguous() || x.numel() == 0) return out;
+  // By insertion, since tensors have few dimensions: those of smaller stride come later.
+  int64_t order[kMaxDims];
+  for (int64_t i = 0; i < x.dim(); ++i) {
+    if (x.strides()[i] == 0 && x.sizes()[i] > 1) return out;
+    int64_t at = i;
+    for (; at > 0 && x.strides()[order[at - 1]] < x.strides()[i]; --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  TensorImpl& impl = out.impl();
+  int64_t stride = 1;
+  for (int64_t i = x.dim(); i-- > 0; stride *= impl.sizes[order[i]])
+    impl.strides[order[i]] = stride;
+  impl.contiguous = gradus::is_contiguous(impl.sizes, impl.strides);
+  return out;
+}
+
 Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype) {
   return make(std::move(storage), dtype, Dims(sizes.data(), sizes.size()),
               contiguous_strides(sizes), 0, checked_numel("from_blob", sizes), true);
@@ -53,13 +74,21 @@ Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64
   Tensor out = make(x.impl().storage, x.dtype(), sizes, strides, offset, numel_of(sizes),
                     gradus::is_contiguous(sizes, strides));
   // A view of a view is a view of the first tensor, so that chains do not keep handles alive.
-  out.impl().view_of = x.impl().view_of ? x.impl().view_of : x.impl_ptr();
+  TensorImpl& impl = out.impl();
+  impl.view_of = x.impl().view_of ? x.impl().view_of : x.impl_ptr();
+  impl.history_version = x.impl().storage->version();
+  impl.inference = x.impl().inference;
+  impl.origin = thread_modes.grad        ? x.impl().origin
+                : thread_modes.inference ? ViewOrigin::inference
+                                         : ViewOrigin::no_grad;
   return out;
 }
 
 Tensor alias(const Tensor& x) {
-  return make(x.impl().storage, x.dtype(), x.impl().sizes, x.impl().strides, x.storage_offset(),
-              x.numel(), x.is_contiguous());
+  Tensor out = make(x.impl().storage, x.dtype(), x.impl().sizes, x.impl().strides,
+                    x.storage_offset(), x.numel(), x.is_contiguous());
+  out.impl().inference = x.impl().inference;
+  return out;
 }
 
 std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape) {

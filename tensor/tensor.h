@@ -5,6 +5,7 @@
 // the same operations without a graph.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -22,18 +23,46 @@ namespace gradus {
 
 class Tensor;
 using TensorList = std::vector<Tensor>;
+using TensorPair = std::tuple<Tensor, Tensor>;
+using TensorTie = std::tuple<Tensor&, Tensor&>;
 class Node;
+namespace indexing {
+class TensorIndex;  // tensor/indexing.h
+}
+
+// Arguments after others: nothing, or a comma and the list.
+#define GRADUS_AND(...) __VA_OPT__(, ) __VA_ARGS__
+
+// The rows of functions.def that are methods, too. autograd/functions.h declares the rest.
+#define METHOD(result, name, params, ...) result name(const Tensor& self GRADUS_AND params);
+#define FUNCTION(...) METHOD(__VA_ARGS__)
+#define IN_PLACE(...) METHOD(__VA_ARGS__)
+#define UPDATE(...) METHOD(__VA_ARGS__)
+#define PAIR(...) METHOD(__VA_ARGS__)
+#include "gradus/tensor/functions.def"
+
+namespace detail {
+// Gives self the value and the history of f(self); `args` are what else f reads.
+template <class F, class... Args>
+Tensor& update(const char* op, Tensor& self, F f, const Args&... args);
+}  // namespace detail
 
 // What autograd knows of a tensor; autograd/meta.h defines the rest.
 struct AutogradMetaBase {
   virtual ~AutogradMetaBase() = default;
 };
 
+// How a view was made, where that forbids a recorded change of it in place.
+enum class ViewOrigin : uint8_t { recorded, no_grad, inference, multi_output, custom_function };
+
 // What a handle points to.
 struct TensorImpl {
   StoragePtr storage;
   ScalarType dtype;
   bool contiguous;
+  bool inference;                         // made in InferenceMode
+  ViewOrigin origin;                      // of a view
+  std::atomic<uint32_t> history_version;  // of the storage, when a view's history was made
   int64_t numel;
   int64_t offset;  // of element 0, in elements from the start of the storage
   Dims sizes;
@@ -46,6 +75,15 @@ class Tensor {
  public:
   Tensor() = default;  // undefined: defined() is false
   explicit Tensor(std::shared_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) = default;
+  ~Tensor() = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & = default;
+  // To the elements that an expression names: x[0] = y, x.index({1, Slice(2)}) = 3.
+  Tensor& operator=(const Tensor& src) && { return copy_(src); }
+  Tensor& operator=(Tensor&& src) && { return copy_(src); }
+  Tensor& operator=(const Scalar& value) && { return fill_(value); }
 
   // --- What it is
   bool defined() const { return impl_ != nullptr; }
@@ -92,6 +130,7 @@ class Tensor {
   }
 
   // --- Autograd
+  // A view requires grad where its base does.
   bool requires_grad() const;
   // Errors: TypeError for an integer dtype; Error where a non-leaf is told false.
   Tensor& requires_grad_(bool requires_grad = true);
@@ -100,24 +139,48 @@ class Tensor {
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
   bool is_leaf() const;
+  // What computed this tensor; null for a leaf. That of a view follows changes of its base in
+  // place. Errors: Error where such a change concerns a view that does not allow it.
   const std::shared_ptr<Node>& grad_fn() const;
   uint32_t output_nr() const;
-  uint32_t _version() const { return impl().storage->version(); }
-  // Keeps the gradient of a non-leaf.
+  // Counts the changes in place. Errors: Error for an inference tensor, which does not count them.
+  uint32_t _version() const;
+  bool is_inference() const { return impl().inference; }
+  // The tensor that this one is a view of. Errors: Error where it is none.
+  Tensor _base() const;
+  // Keeps the gradient of a non-leaf in grad().
   void retain_grad() const;
-  // Calls hook with the gradient of this tensor when it is ready; a defined result replaces it.
-  // Returns a handle for remove_hook.
-  unsigned register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  bool retains_grad() const;
+  // Calls hook(Tensor) with the gradient of this tensor when it is ready. A hook returns nothing,
+  // or a Tensor that, where defined, replaces the gradient and has its shape, dtype and device.
+  // Hooks run in the order of their registration, before retain_grad() keeps the gradient. Returns
+  // a handle for remove_hook. Errors: Error where the tensor does not require grad.
+  template <class Hook>
+  unsigned register_hook(Hook&& hook) const {
+    if constexpr (std::is_void_v<std::invoke_result_t<Hook&, Tensor>>)
+      return add_hook([call = std::forward<Hook>(hook)](const Tensor& grad) mutable {
+        call(grad);
+        return Tensor();
+      });
+    else
+      return add_hook(std::forward<Hook>(hook));
+  }
   void remove_hook(unsigned handle) const;
-  // Accumulates d(this)/d(leaf) into the leaves' grad(). `gradient` is required where numel() != 1.
+  // Accumulates d(this)/d(leaf) into the leaves' grad(), or into that of `inputs` alone where they
+  // are given. `gradient` is required where numel() != 1.
   // Complexity: one visit of each recorded node. Errors: Error where nothing requires grad, or the
   // graph has been freed by an earlier backward.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
-                bool create_graph = false) const;
-  // The same memory, outside the graph. data() counts as detach() does.
+                bool create_graph = false,
+                const std::optional<TensorList>& inputs = std::nullopt) const;
+  // The same memory, outside the graph. data() and variable_data() count as detach() does.
   Tensor detach() const;
   Tensor& detach_();
   Tensor data() const { return detach(); }
+  Tensor variable_data() const { return detach(); }
+  // Shows new_data's memory from here on; keeps what autograd knows of this tensor.
+  // Errors: TypeError where this tensor requires grad and new_data is not of a floating type.
+  void set_data(const Tensor& new_data) const;
 
   // --- Pointwise: the rows of elementwise.def
 #define UNARY(name, ...) \
@@ -128,16 +191,14 @@ class Tensor {
   Tensor name(const Scalar& other) const; \
   Tensor& name##_(const Tensor& other);   \
   Tensor& name##_(const Scalar& other);
+#define INTEGER(name, ...) BINARY(name)
 #define COMPARISON(name, ...)             \
   Tensor name(const Tensor& other) const; \
   Tensor name(const Scalar& other) const;
+#define PREDICATE(name, ...) Tensor name() const;
 #include "gradus/tensor/elementwise.def"
-  // this + alpha * other, this - alpha * other.
-  Tensor add(const Tensor& other, const Scalar& alpha) const;
-  Tensor sub(const Tensor& other, const Scalar& alpha) const;
-  Tensor& add_(const Tensor& other, const Scalar& alpha);
-  Tensor& sub_(const Tensor& other, const Scalar& alpha);
   Tensor operator-() const { return neg(); }
+  Tensor operator~() const { return bitwise_not(); }
   Tensor& operator+=(const Tensor& other) { return add_(other); }
   Tensor& operator-=(const Tensor& other) { return sub_(other); }
   Tensor& operator*=(const Tensor& other) { return mul_(other); }
@@ -146,59 +207,35 @@ class Tensor {
   Tensor& operator-=(const Scalar& other) { return sub_(other); }
   Tensor& operator*=(const Scalar& other) { return mul_(other); }
   Tensor& operator/=(const Scalar& other) { return div_(other); }
+  Tensor& operator&=(const Tensor& other) { return bitwise_and_(other); }
+  Tensor& operator|=(const Tensor& other) { return bitwise_or_(other); }
+  Tensor& operator^=(const Tensor& other) { return bitwise_xor_(other); }
 
-  // --- Reductions (autograd/functions.h has the meaning of each)
-  Tensor sum(std::optional<ScalarType> dtype = std::nullopt) const;
-  Tensor sum(OptionalIntArrayRef dim, bool keepdim = false,
-             std::optional<ScalarType> dtype = std::nullopt) const;
-  Tensor mean(std::optional<ScalarType> dtype = std::nullopt) const;
-  Tensor mean(OptionalIntArrayRef dim, bool keepdim = false,
-              std::optional<ScalarType> dtype = std::nullopt) const;
-  Tensor amax(IntArrayRef dim = {}, bool keepdim = false) const;
-  Tensor amin(IntArrayRef dim = {}, bool keepdim = false) const;
-  Tensor max() const;
-  Tensor min() const;
-  // (values, indices) along dim; the first index of several equal ones.
-  std::tuple<Tensor, Tensor> max(int64_t dim, bool keepdim = false) const;
-  std::tuple<Tensor, Tensor> min(int64_t dim, bool keepdim = false) const;
-  Tensor argmax(std::optional<int64_t> dim = std::nullopt, bool keepdim = false) const;
-  Tensor argmin(std::optional<int64_t> dim = std::nullopt, bool keepdim = false) const;
-  Tensor sum_to_size(IntArrayRef size) const;
-  Tensor log_softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
-  Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
-
-  // --- Products
-  Tensor matmul(const Tensor& other) const;
-  Tensor mm(const Tensor& mat2) const;
-  Tensor bmm(const Tensor& mat2) const;
-  Tensor mv(const Tensor& vec) const;
-  Tensor dot(const Tensor& other) const;
-
-  // --- Shape: views wherever the memory allows
-  Tensor view(IntArrayRef size) const;
+  // --- Everything else: the rows of functions.def
+#define METHOD(result, name, params, args, ...) \
+  result name params const { return gradus::name(*this GRADUS_AND args); }
+#define FUNCTION(...) METHOD(__VA_ARGS__)
+#define PAIR(...) METHOD(__VA_ARGS__)
+#define IN_PLACE(result, name, params, args, ...)           \
+  METHOD(result, name, params, args)                        \
+  Tensor& name##_ params {                                  \
+    const auto f = [&](const Tensor& self) -> Tensor {      \
+      return gradus::name(self GRADUS_AND args);            \
+    };                                                      \
+    return detail::update(#name, *this, f GRADUS_AND args); \
+  }
+#define UPDATE(result, name, params, args, ...) \
+  METHOD(result, name, params, args)            \
+  Tensor& name##_ params;
+#include "gradus/tensor/functions.def"
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
-  Tensor reshape(IntArrayRef shape) const;
-  Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1) const;
-  Tensor permute(IntArrayRef dims) const;
-  Tensor transpose(int64_t dim0, int64_t dim1) const;
-  Tensor t() const;
-  Tensor unsqueeze(int64_t dim) const;
-  Tensor squeeze() const;
-  Tensor squeeze(int64_t dim) const;
-  Tensor expand(IntArrayRef size, bool implicit = false) const;
   Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
-  Tensor select(int64_t dim, int64_t index) const;
-  Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
   Tensor operator[](int64_t index) const { return select(0, index); }
-
-  // --- Indexing
-  // out[i][j] = this[index[i][j]][j] for dim 0, and so on. Errors: IndexError, on a GPU too.
-  Tensor gather(int64_t dim, const Tensor& index) const;
-  Tensor scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const;
+  // Errors: IndexError unless the index is a whole number.
+  Tensor operator[](const Scalar& index) const;
+  Tensor operator[](const Tensor& index) const;
 
   // --- Copies and conversions
-  Tensor clone() const;
-  Tensor contiguous() const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;
   Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;
   Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
@@ -211,7 +248,11 @@ class Tensor {
   Tensor type_as(const Tensor& other) const { return to(other.device(), other.dtype()); }
   Tensor& copy_(const Tensor& src, bool non_blocking = false);
   Tensor& fill_(const Scalar& value);
-  Tensor& zero_() { return fill_(0); }
+  // Another shape, row-major: in the same memory where that suffices, otherwise in memory of its
+  // own; elements beyond the old ones are uninitialised. Errors: Error where self requires grad.
+  Tensor& resize_(IntArrayRef size);
+  Tensor& resize_as_(const Tensor& other) { return resize_(other.sizes()); }
+  Tensor& zero_();
   Tensor& uniform_(double from = 0, double to = 1);
   Tensor& normal_(double mean = 0, double std = 1);
 
@@ -224,9 +265,31 @@ class Tensor {
   const std::shared_ptr<TensorImpl>& impl_ptr() const { return impl_; }
 
  private:
+  unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;
   [[noreturn]] static void undefined();
   std::shared_ptr<TensorImpl> impl_;
 };
+
+namespace detail {
+// Whether f(self) is to be recorded. Errors: where self may not be changed in place.
+bool begin_update(const char* op, const Tensor& self, bool others_require_grad);
+// Errors: where the result does not fit self.
+Tensor& finish_update(const char* op, Tensor& self, const Tensor& result, bool records);
+
+template <class T>
+bool requires_grad(const T& x) {
+  if constexpr (std::is_same_v<T, Tensor>)
+    return x.defined() && x.requires_grad();
+  else
+    return false;
+}
+template <class F, class... Args>
+Tensor& update(const char* op, Tensor& self, F f, const Args&... args) {
+  const bool records = begin_update(op, self, (... || requires_grad(args)));
+  // A recorded f may keep what it read, so it reads a copy.
+  return finish_update(op, self, f(records ? self.clone() : self), records);
+}
+}  // namespace detail
 
 // As libtorch prints: the elements, then [ CPUFloatType{2,3} ].
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kReduceThreads)
   const auto at = offsets_of(kept, valid ? element : 0);
   const T* from = x + at.at[2];
   // A thread without elements of its own starts with the last one, which does no harm.
-  const int64_t first = min(int64_t{r}, n - 1);
+  const int64_t first = ::min(int64_t{r}, n - 1);
   Candidate<T> best{from[first * stride], first};
 #pragma unroll 4
   for (int64_t i = first + division.reduced; i < n; i += division.reduced) {

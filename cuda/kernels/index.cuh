@@ -1,48 +1,61 @@
-// gather and scatter_add. An index out of range is reported and its access skipped; gather gives 0
-// in its place, so that no element stays unwritten.
+// gather, scatter and where. An index out of range is reported and its access skipped; gather gives
+// 0 in its place, so that no element stays unwritten.
 #pragma once
 
 #include "gradus/cuda/fault.h"
 #include "gradus/cuda/kernels/strided.cuh"
+#include "gradus/tensor/scatter.h"
 
 namespace gradus::cuda {
 
-// The dimension that an index selects along, in the tensor it selects from.
-struct IndexedDim {
-  int dim;
-  int64_t size, stride;
-};
-
-// The walk is over out, index, and x at index 0.
+// The walk is over out, index, and x at index 0 of the indexed dimension, whose stride is `jump`.
 template <class T>
-__global__ void gather_kernel(Strided<3> walk, IndexedDim along, Fault* fault, T* out,
+__global__ void gather_kernel(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault, T* out,
                               const int64_t* index, const T* x) {
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= walk.numel) return;
   const auto at = offsets_of(walk, i);
-  const int64_t selected = index[at.at[1]];
-  const bool valid = in_range(fault, FaultOp::gather, along.dim, selected, along.size);
-  out[at.at[0]] = valid ? x[at.at[2] + selected * along.stride] : T(0);
+  const int64_t number = index[at.at[1]];
+  const bool valid = in_range(fault, rule, number);
+  out[at.at[0]] = valid ? x[at.at[2] + rule.place(number) * jump] : T(0);
 }
 
-// What index and src step by along the dimension.
+// What out, index and src step by along the indexed dimension.
 struct ScatterRun {
-  int64_t count, index_stride, src_stride;
+  int64_t count, jump, index_step, src_step;
 };
 
-// The walk is over out, index and src with the dimension taken out. A thread adds one run after the
-// other, so that two equal indices add in the same order each time.
-template <class T>
-__global__ void scatter_add_kernel(Strided<3> walk, IndexedDim along, ScatterRun run, Fault* fault,
-                                   T* out, const int64_t* index, const T* src) {
+// The walk is over out, index and src with the indexed dimension taken out. A thread puts one
+// element after the other, so that elements of one place meet in the same order each time. It takes
+// many lines to fill a GPU so: a sum of 1e6 elements by one 1-D index is the work of one thread.
+template <ScatterOp op, class T>
+__global__ void scatter_kernel(Strided<3> walk, IndexRule rule, ScatterRun run, Fault* fault,
+                               T* out, const int64_t* index, const T* src) {
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= walk.numel) return;
   const auto at = offsets_of(walk, i);
   for (int64_t k = 0; k < run.count; ++k) {
-    const int64_t selected = index[at.at[1] + k * run.index_stride];
-    if (in_range(fault, FaultOp::scatter_add, along.dim, selected, along.size))
-      out[at.at[0] + selected * along.stride] += src[at.at[2] + k * run.src_stride];
+    const int64_t number = index[at.at[1] + k * run.index_step];
+    if (!in_range(fault, rule, number)) continue;
+    T& there = out[at.at[0] + rule.place(number) * run.jump];
+    there = put_to<op>(there, src[at.at[2] + k * run.src_step]);
   }
 }
+
+// As functors of the elementwise kernels.
+struct AddOffset {
+  IndexRule rule;
+  int64_t stride;
+  Fault* fault;
+  __device__ int64_t operator()(int64_t sum, int64_t number) const {
+    return in_range(fault, rule, number) ? sum + rule.place(number) * stride : sum;
+  }
+};
+struct Where {
+  template <class T>
+  __device__ T operator()(bool condition, T x, T y) const {
+    return condition ? x : y;
+  }
+};
 
 }  // namespace gradus::cuda

@@ -8,7 +8,7 @@ namespace gradus::cuda {
 template <UnaryOp op>
 struct Map {
   template <class T>
-  __device__ T operator()(T x) const {
+  __device__ auto operator()(T x) const {
     return scalar::Unary<op>::f(x);
   }
 };

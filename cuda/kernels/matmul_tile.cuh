@@ -19,7 +19,7 @@ __device__ TileOrigin tile_origin(const MatmulArgs<T>& args) {
   const auto across = static_cast<unsigned>((args.n + kCols - 1) / kCols);
   const unsigned band = blockIdx.x / (kBand * across);
   const unsigned rest = blockIdx.x - band * kBand * across;
-  const unsigned height = min(kBand, down - band * kBand);
+  const unsigned height = ::min(kBand, down - band * kBand);
   return {int64_t{band * kBand + rest % height} * kRows, int64_t{rest / height} * kCols};
 }
 
@@ -70,7 +70,7 @@ class TileLoader {
     depth_ = x.along_outer ? t / kAcross : t / kRun % kDeep * kWidth;
     outer_step_ = x.along_outer ? 0 : kThreads / kDeep;
     depth_step_ = x.along_outer ? kThreads / kAcross : 0;
-    limit_ = static_cast<int>(min(end - first, int64_t{kOuter}));
+    limit_ = static_cast<int>(::min(end - first, int64_t{kOuter}));
     whole_ = limit_ == kOuter && (kWidth == 1 || x.aligned);
     from_ = terms(x, first + outer_) + depth_ * x.depth;
   }

@@ -35,7 +35,7 @@ __device__ T fold_run(const T* x, int n, int lane, int lanes) {
   for (int v = 0; v < V; ++v) sum.at[v] = Op::template start<T>();
 
   const int misaligned = static_cast<int>(reinterpret_cast<uintptr_t>(x) / sizeof(T) % V);
-  const int head = min(n, (V - misaligned) % V);
+  const int head = ::min(n, (V - misaligned) % V);
   for (int i = lane; i < head; i += lanes) sum.at[0] = Op::combine(sum.at[0], x[i]);
   x += head;
   n -= head;
@@ -63,7 +63,7 @@ __device__ T fold_run(const T* x, int n, int lane, int lanes) {
 template <class Op, class T>
 __device__ T fold_lanes(T value, int lanes) {
   constexpr int warps = kReduceThreads / 32;
-  for (int reach = min(lanes, 32) / 2; reach > 0; reach /= 2)
+  for (int reach = ::min(lanes, 32) / 2; reach > 0; reach /= 2)
     value = Op::combine(value, __shfl_xor_sync(0xffffffffu, value, reach));
   if (lanes <= 32) return value;
   __shared__ T of_warp[warps];
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kReduceThreads)
   const bool valid = row < rows.numel;
   const auto at = offsets_of(rows, valid ? row : 0);
   const int64_t begin = blockIdx.y * segment;
-  const int count = valid ? static_cast<int>(min(segment, n - begin)) : 0;
+  const int count = valid ? static_cast<int>(::min(segment, n - begin)) : 0;
   const T result = fold_lanes<Op>(fold_run<Op>(x + at.at[1] + begin, count, lane, lanes), lanes);
   if (!valid || lane != 0) return;
   if (gridDim.y > 1)
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kReduceThreads)
   Vector<T, V> sum;
   for (int v = 0; v < V; ++v) sum.at[v] = Op::template start<T>();
   int64_t i = blockIdx.y * segment + r;
-  const int64_t end = valid ? min((blockIdx.y + 1) * segment, reduced.numel) : 0;
+  const int64_t end = valid ? ::min((blockIdx.y + 1) * segment, reduced.numel) : 0;
   for (; i + (kReduceBatch - 1) * step < end; i += kReduceBatch * step) {
     Vector<T, V> part[kReduceBatch];
 #pragma unroll

@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kSgdThreads)
   constexpr int V = vector_width<T>;
   const int which = parameter_of(table, blockIdx.x);
   const int64_t begin = int64_t{blockIdx.x - table.first_block[which]} * kSgdChunk;
-  const int count = static_cast<int>(min(table.numel[which] - begin, int64_t{kSgdChunk}));
+  const int count = static_cast<int>(::min(table.numel[which] - begin, int64_t{kSgdChunk}));
   T* const parameter = table.parameter[which] + begin;
   const T* const gradient = table.gradient[which] + begin;
   T* const buffer = table.buffer[which] ? table.buffer[which] + begin : nullptr;

@@ -74,7 +74,92 @@ TEST(CustomFunction, RecordsNothingWithoutGrad) {
 
 TEST(CustomFunction, ReportsAWrongNumberOfGradients) {
   const Tensor y = WrongCount::apply(input()).sum();
-  expect_error<Error>([&] { y.backward(); }, "returned 2 gradients");
+  expect_error<Error>([&] { y.backward(); }, "incorrect number of gradients (expected 1, got 2)");
+}
+
+struct DoubleInPlace : autograd::Function<DoubleInPlace> {
+  static Tensor forward(AutogradContext* ctx, Tensor x) {
+    x.mul_(2);
+    ctx->mark_dirty({x});
+    return x;
+  }
+  static TensorList backward(AutogradContext*, TensorList grads) {
+    return {grads[0] * 2, Tensor(), Tensor()};  // undefined ones may be too many
+  }
+};
+
+TEST(CustomFunction, MayChangeItsInputInPlace) {
+  const Tensor leaf = tensor({1.0, 2.0}, requires_grad());
+  const Tensor x = leaf * 3;
+  const Tensor y = DoubleInPlace::apply(x);
+  EXPECT_TRUE(y.is_same(x));
+  EXPECT_EQ(x._version(), 2u);  // by mul_, and by the Function
+  x.sum().backward();
+  expect_values(leaf.grad(), {6, 6});
+  // Through a view of it.
+  const Tensor base = leaf * 3;
+  DoubleInPlace::apply(base.narrow(0, 1, 1));
+  EXPECT_EQ(base.grad_fn()->name(), "torch::autograd::CopySlices");
+  autograd::clear_grad(leaf, true);
+  base.sum().backward();
+  expect_values(leaf.grad(), {3, 6});
+  expect_error<Error>([&] { DoubleInPlace::apply(leaf); }, "a leaf Variable that requires grad");
+}
+
+struct HandThrough : autograd::Function<HandThrough> {
+  static TensorList forward(AutogradContext*, const Tensor& x) { return {x, x.narrow(0, 0, 1)}; }
+  static TensorList backward(AutogradContext*, TensorList grads) {
+    return {grads[0] * 10 + grads[1].sum()};
+  }
+};
+
+TEST(CustomFunction, MayReturnItsInputAndViewsOfIt) {
+  const Tensor leaf = tensor({1.0, 2.0}, requires_grad());
+  TensorList out = HandThrough::apply(leaf);
+  EXPECT_TRUE(leaf.is_leaf());
+  EXPECT_EQ(out[0].data_ptr(), leaf.data_ptr());
+  expect_error<Error>([&] { out[1].mul_(2); }, "created inside a custom Function");
+  (out[0].sum() + out[1].sum()).backward();
+  expect_values(leaf.grad(), {11, 11});
+}
+
+struct MaybeScaled : autograd::Function<MaybeScaled> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, std::optional<Tensor> scale) {
+    ctx->save_for_backward({x, scale.value_or(Tensor())});
+    return scale ? x * *scale : x.clone();
+  }
+  static TensorList backward(AutogradContext* ctx, TensorList grads) {
+    const TensorList saved = ctx->get_saved_variables();
+    if (!saved[1].defined()) return {grads[0], Tensor()};
+    EXPECT_TRUE(ctx->needs_input_grad(0));
+    EXPECT_TRUE(ctx->needs_input_grad({{1, 2}}));
+    return {grads[0] * saved[1], grads[0] * saved[0]};
+  }
+};
+
+TEST(CustomFunction, TakesOptionalTensors) {
+  const Tensor x = tensor({2.0}, requires_grad()), scale = tensor({5.0}, requires_grad());
+  MaybeScaled::apply(x, std::optional<Tensor>(scale)).sum().backward();
+  expect_values(x.grad(), {5});
+  expect_values(scale.grad(), {2});
+  MaybeScaled::apply(x, std::optional<Tensor>()).sum().backward();
+  expect_values(x.grad(), {6});
+}
+
+TEST(CustomFunction, IsNamedInTheGraph) {
+  const std::string name = Cube::apply(input(), 1.0).grad_fn()->name();
+  EXPECT_TRUE(name.starts_with("torch::autograd::CppNode<")) << name;
+  EXPECT_NE(name.find("Cube>"), std::string::npos) << name;
+}
+
+struct GradientForANumber : autograd::Function<GradientForANumber> {
+  static Tensor forward(AutogradContext*, const Tensor& x, double) { return x * 2; }
+  static TensorList backward(AutogradContext*, TensorList grads) { return {grads[0], grads[0]}; }
+};
+
+TEST(CustomFunction, ReportsAGradientForWhatIsNoTensor) {
+  const Tensor y = GradientForANumber::apply(input(), 1.0).sum();
+  expect_error<Error>([&] { y.backward(); }, "argument 1, which is no Tensor");
 }
 
 TEST(Gradcheck, FindsAWrongDerivative) {

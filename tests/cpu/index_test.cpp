@@ -30,12 +30,14 @@ Case random_case(ScalarType dtype) {
           random_tensor(index_sizes, kLong, 0, static_cast<double>(sizes[dim])), dim};
 }
 
+IndexRule rule_of(const char* op, const Tensor& x, int64_t dim) { return {op, dim, x.size(dim)}; }
+
 TEST(CpuGather, RandomCases) {
   for (ScalarType dtype : {kBool, kLong, kFloat, kDouble})
     for (int round = 0; round < 30; ++round) {
       const auto [x, index, dim] = random_case(dtype);
       const Tensor out = random_layout(index.sizes(), dtype);
-      cpu_backend().gather(x, dim, index, out);
+      cpu_backend().gather(rule_of("gather", x, dim), x, dim, index, out);
       for (int64_t i = 0; i < out.numel(); ++i) {
         const int64_t chosen = static_cast<int64_t>(get(index, i));
         ASSERT_EQ(get(out, i), get(x, chosen_index(index, x, dim, i, chosen)));
@@ -43,52 +45,131 @@ TEST(CpuGather, RandomCases) {
     }
 }
 
-TEST(CpuScatterAdd, RandomCases) {
-  for (ScalarType dtype : {kLong, kFloat, kDouble})
-    for (int round = 0; round < 30; ++round) {
-      const auto [x, index, dim] = random_case(dtype);
-      const Tensor out = random_layout(x.sizes(), dtype);
-      const Tensor src = random_tensor(index.sizes(), dtype);
-      cpu_backend().copy(x, out);
-      std::vector<double> want;
-      for (int64_t i = 0; i < x.numel(); ++i) want.push_back(get(x, i));
-      for (int64_t i = 0; i < index.numel(); ++i) {
-        const int64_t chosen = static_cast<int64_t>(get(index, i));
-        want[static_cast<size_t>(chosen_index(index, x, dim, i, chosen))] += get(src, i);
-      }
-      cpu_backend().scatter_add(dim, index, src, out);
-      for (int64_t i = 0; i < x.numel(); ++i)
-        ASSERT_NEAR(get(out, i), want[static_cast<size_t>(i)], 1e-5);
-    }
+double put_to(ScatterOp op, double there, double fresh) {
+  switch (op) {
+    case ScatterOp::sum:
+      return there + fresh;
+    case ScatterOp::prod:
+      return there * fresh;
+    case ScatterOp::amax:
+      return std::max(there, fresh);
+    case ScatterOp::amin:
+      return std::min(there, fresh);
+    default:
+      return fresh;
+  }
+}
+constexpr ScatterOp kAllOps[] = {ScatterOp::set, ScatterOp::sum, ScatterOp::prod, ScatterOp::amax,
+                                 ScatterOp::amin};
+
+void check_scatter(ScatterOp op, const Case& drawn, ScalarType dtype) {
+  const auto& [x, index, dim] = drawn;
+  const Tensor out = random_layout(x.sizes(), dtype);
+  const Tensor src = random_tensor(index.sizes(), dtype);
+  cpu_backend().copy(x, out);
+  std::vector<double> want;
+  for (int64_t i = 0; i < x.numel(); ++i) want.push_back(get(x, i));
+  for (int64_t i = 0; i < index.numel(); ++i) {
+    const int64_t chosen = static_cast<int64_t>(get(index, i));
+    double& there = want[static_cast<size_t>(chosen_index(index, x, dim, i, chosen))];
+    there = put_to(op, there, get(src, i));
+  }
+  cpu_backend().scatter(op, rule_of("scatter", out, dim), dim, index, src, out);
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    const double expected = want[static_cast<size_t>(i)];
+    ASSERT_NEAR(get(out, i), expected, 1e-5 * std::max(1.0, std::abs(expected)));
+  }
 }
 
-TEST(CpuScatterAdd, AddsInTheOrderOfTheIndex) {
+TEST(CpuScatter, RandomCases) {
+  for (const ScatterOp op : kAllOps)
+    for (const ScalarType dtype : {kLong, kFloat, kDouble})
+      for (int round = 0; round < 30; ++round) check_scatter(op, random_case(dtype), dtype);
+  for (const ScalarType dtype : {kBool, kShort, kInt})  // are moved
+    for (int round = 0; round < 10; ++round)
+      check_scatter(ScatterOp::set, random_case(dtype), dtype);
+}
+
+// More lines than a thread takes, along either order of memory, and with one index for all of them.
+TEST(CpuScatter, SharesLinesAmongThreads) {
+  for (const Dims& sizes : {Dims{3, 70'000}, Dims{70'000, 3}, Dims{400, 300}})
+    for (const int64_t dim : {0, 1})
+      for (const bool one_index : {false, true}) {
+        Dims index_sizes = sizes;
+        index_sizes[dim] = 5;
+        Dims stored = index_sizes;
+        if (one_index) stored[1 - dim] = 1;
+        const Tensor index = raw::expand(
+            random_tensor(stored, kLong, 0, static_cast<double>(sizes[dim])), index_sizes);
+        check_scatter(ScatterOp::sum, {random_tensor(sizes, kDouble), index, dim}, kDouble);
+      }
+}
+
+TEST(CpuScatter, PutsInTheOrderOfTheIndex) {
   // (1e8 + 1) - 1e8 is 0 in float32, and (1e8 - 1e8) + 1 is 1.
   const Tensor out = empty({2}), index = tensor({6}, {0, 0, 0, 1, 1, 1}, kLong);
+  const Tensor src = tensor({6}, {1e8, 1, -1e8, 1e8, -1e8, 1});
   cpu_backend().fill(out, 0);
-  cpu_backend().scatter_add(0, index, tensor({6}, {1e8, 1, -1e8, 1e8, -1e8, 1}), out);
+  cpu_backend().scatter(ScatterOp::sum, {"scatter", 0, 2}, 0, index, src, out);
   EXPECT_EQ(get(out, 0), 0);
+  EXPECT_EQ(get(out, 1), 1);
+  cpu_backend().scatter(ScatterOp::set, {"scatter", 0, 2}, 0, index, src, out);
+  EXPECT_EQ(get(out, 0), static_cast<double>(-1e8f));
   EXPECT_EQ(get(out, 1), 1);
 }
 
 TEST(CpuIndex, OutOfRangeWritesNothing) {
   const Tensor x = tensor({2, 2}, {1, 2, 3, 4}), out = tensor({2, 2}, {5, 6, 7, 8});
-  for (double bad : {2.0, -1.0}) {
-    const Tensor index = tensor({2, 2}, {0, 1, 0, bad}, kLong);
-    const std::string text = "index " + std::to_string(static_cast<int>(bad)) +
-                             " is out of range for dimension 0 of size 2; expected 0 <= index < 2";
-    const auto expect_error = [&](const std::string& op, const auto& call) {
-      try {
-        call();
-        FAIL() << "expected IndexError";
-      } catch (const IndexError& error) {
-        EXPECT_EQ(error.msg(), op + ": " + text);
-      }
+  for (const bool wraps : {false, true})
+    for (const double bad : {2.0, wraps ? -3.0 : -1.0}) {
+      const Tensor index = tensor({2, 2}, {0, 1, 0, bad}, kLong);
+      const std::string text = "op: index " + std::to_string(static_cast<int>(bad)) +
+                               " is out of range for dimension 7 of size 2; expected " +
+                               (wraps ? "-2" : "0") + " <= index < 2";
+      const auto message = [&](const auto& call) -> std::string {
+        try {
+          call();
+        } catch (const IndexError& error) {
+          return error.msg();
+        }
+        return "no IndexError";
+      };
+      const IndexRule rule{"op", 7, 2, wraps};
+      const Tensor unused = empty({2, 2});
+      EXPECT_EQ(message([&] { cpu_backend().gather(rule, x, 0, index, unused); }), text);
+      for (const ScatterOp op : kAllOps)
+        EXPECT_EQ(message([&] { cpu_backend().scatter(op, rule, 0, index, x, out); }), text);
       for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(get(out, i), static_cast<double>(i + 5));
-    };
-    expect_error("gather", [&] { cpu_backend().gather(x, 0, index, out); });
-    expect_error("scatter_add", [&] { cpu_backend().scatter_add(0, index, x, out); });
-  }
+    }
+}
+
+TEST(CpuIndex, NegativeNumbersCountFromTheEndWhereTheRuleSaysSo) {
+  const IndexRule rule{"op", 0, 3, true};
+  const Tensor x = tensor({3}, {1, 2, 3}), index = tensor({3}, {-1, 0, -3}, kLong);
+  const Tensor out = empty({3});
+  cpu_backend().gather(rule, x, 0, index, out);
+  EXPECT_EQ((std::vector{get(out, 0), get(out, 1), get(out, 2)}), (std::vector{3.0, 1.0, 1.0}));
+  cpu_backend().scatter(ScatterOp::sum, rule, 0, index, x, out);
+  EXPECT_EQ((std::vector{get(out, 0), get(out, 1), get(out, 2)}), (std::vector{8.0, 1.0, 2.0}));
+  const Tensor offsets = tensor({3}, {100, 200, 300}, kLong);
+  cpu_backend().add_offsets(rule, 10, index, offsets);
+  EXPECT_EQ((std::vector{get(offsets, 0), get(offsets, 1), get(offsets, 2)}),
+            (std::vector{120.0, 200.0, 300.0}));
+}
+
+TEST(CpuWhere, RandomCases) {
+  for (const ScalarType dtype : {kBool, kShort, kInt, kFloat, kDouble})
+    for (int round = 0; round < 40; ++round) {
+      const Dims sizes = random_sizes(3, 9);
+      const Tensor condition = random_tensor(sizes, kBool), x = random_tensor(sizes, dtype);
+      const Tensor y =
+          round % 2 ? random_tensor(sizes, dtype) : raw::expand(random_tensor({}, dtype), sizes);
+      const Tensor out = random_layout(sizes, dtype);
+      const bool swapped = round % 3 == 0;
+      cpu_backend().where(condition, swapped ? y : x, swapped ? x : y, out);
+      for (int64_t i = 0; i < out.numel(); ++i)
+        ASSERT_EQ(get(out, i), get((get(condition, i) != 0) != swapped ? x : y, i));
+    }
 }
 
 }  // namespace

@@ -46,19 +46,28 @@ std::string text(InstructionSet set, const char* table, size_t op) {
          std::to_string(static_cast<int>(set)) + (sizeof(T) == 4 ? ", float32" : ", float64");
 }
 
-constexpr bool kCompares[] = {
+constexpr bool kUnaryBool[] = {
+#define UNARY(...) false,
+#define PREDICATE(...) true,
+#include "gradus/tensor/elementwise.def"
+};
+constexpr bool kBinaryBool[] = {
 #define BINARY(...) false,
+#define INTEGER(...) false,
 #define COMPARISON(...) true,
 #include "gradus/tensor/elementwise.def"
 };
 
-// f(table, index, loop, how many inputs, whether it gives bool) for every loop.
+// f(table, index, loop, how many inputs, whether it gives bool) for every loop of a set.
 template <class T, class F>
 void for_each_loop(InstructionSet set, F f) {
   const Loops& all = loops_of(set, dtype_of<T>);
-  for (size_t i = 0; i < kUnaryOps; ++i) f("map", i, all.map[i], 1, false);
-  for (size_t i = 0; i < kUnaryOps; ++i) f("map_grad", i, all.map_grad[i], 3, false);
-  for (size_t i = 0; i < kBinaryOps; ++i) f("zip", i, all.zip[i], 2, kCompares[i]);
+  for (size_t i = 0; i < kUnaryOps; ++i) {
+    if (all.map[i]) f("map", i, all.map[i], 1, kUnaryBool[i]);
+    if (all.map_grad[i]) f("map_grad", i, all.map_grad[i], 3, false);
+  }
+  for (size_t i = 0; i < kBinaryOps; ++i)
+    if (all.zip[i]) f("zip", i, all.zip[i], 2, kBinaryBool[i]);
 }
 
 template <class T, class R>

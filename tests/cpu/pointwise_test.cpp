@@ -43,17 +43,17 @@ template <BinaryOp op>
 void check_binary(double x_low, double x_high, double y_low, double y_high, ScalarType dtype) {
   using Row = scalar::Binary<op>;
   SCOPED_TRACE(Row::name);
-  const auto value = [](double x, double y, ScalarType type) {
-    if constexpr (Row::ints == scalar::Ints::same)
-      if (type == kLong)
+  const auto value = [](double x, double y, [[maybe_unused]] ScalarType type) {
+    if constexpr (Row::integers)
+      if (!Row::reals || type == kLong)
         return static_cast<double>(Row::f(static_cast<int64_t>(x), static_cast<int64_t>(y)));
-    return static_cast<double>(Row::f(x, y));
+    if constexpr (Row::reals) return static_cast<double>(Row::f(x, y));
   };
   for (int round = 0; round < 20; ++round) {
     const Dims sizes = random_sizes(4, 6);
     const Tensor x = random_tensor(sizes, dtype, x_low, x_high);
     const Tensor y = random_tensor(sizes, dtype, y_low, y_high);
-    const Tensor out = random_layout(sizes, Row::compares ? kBool : dtype);
+    const Tensor out = random_layout(sizes, Row::gives_bool ? kBool : dtype);
     const double number = get(x, 0);
     cpu_backend().zip(op, x, y, out);
     for (int64_t i = 0; i < out.numel(); ++i)
@@ -86,6 +86,10 @@ TEST(CpuZip, Integers) {
   check_binary<BinaryOp::pow>(-3, 4, -3, 5, kLong);
   check_binary<BinaryOp::eq>(-2, 2, -2, 2, kLong);
   check_binary<BinaryOp::lt>(-2, 2, -2, 2, kLong);
+  check_binary<BinaryOp::floor_divide>(-9, 9, 1, 5, kLong);
+  check_binary<BinaryOp::remainder>(-9, 9, -5, -1, kLong);
+#define INTEGER(name, ...) check_binary<BinaryOp::name>(-9, 9, -9, 9, kLong);
+#include "gradus/tensor/elementwise.def"
 }
 
 TEST(CpuZip, KnownPoints){

@@ -1,4 +1,4 @@
-// gather and scatter_add.
+// gather, scatter, where, and indexing by lists of tensors.
 #include "tests/cuda/compare.h"
 
 namespace gradus {
@@ -28,17 +28,72 @@ TEST_F(CudaIndex, GatherAlongEveryDimension) {
       }
 }
 
-// The CPU adds in the same order, so that even float sums are equal bit for bit.
-TEST_F(CudaIndex, ScatterAddAlongEveryDimension) {
+Tensor scattered(ScatterOp op, const Tensor& x, int64_t dim, const Tensor& index,
+                 const Tensor& src) {
+  Tensor out = raw::clone(x);
+  raw::scatter_("scatter", op, out, dim, index, src);
+  return out;
+}
+
+// The CPU puts in the same order, so that even float sums are equal bit for bit.
+TEST_F(CudaIndex, ScatterAlongEveryDimension) {
   for (const Layout& layout : all_layouts())
-    for (int64_t d = 0; d < static_cast<int64_t>(layout.sizes.size()); ++d)
-      for (const ScalarType dtype : {kLong, kFloat, kDouble}) {
-        const Pair index = random_index(layout), src = random_pair(dtype, layout);
-        const Pair x = selected_from(dtype, layout.sizes, d);
-        expect_close(raw::scatter_add(x.gpu, d, index.gpu, src.gpu),
-                     raw::scatter_add(x.cpu, d, index.cpu, src.cpu), 0,
-                     describe("scatter_add", dtype, layout.name));
-      }
+    for (int64_t d = 0; d < static_cast<int64_t>(layout.sizes.size()); ++d) {
+      const Pair index = random_index(layout);
+      const auto compare = [&](ScatterOp op, ScalarType dtype) {
+        const Pair src = random_pair(dtype, layout), x = selected_from(dtype, layout.sizes, d);
+        expect_close(scattered(op, x.gpu, d, index.gpu, src.gpu),
+                     scattered(op, x.cpu, d, index.cpu, src.cpu), 0,
+                     describe("scatter", dtype, layout.name));
+      };
+      for (const ScalarType dtype : {kLong, kFloat, kDouble}) compare(ScatterOp::sum, dtype);
+      for (const ScalarType dtype : {kBool, kShort, kFloat, kDouble})
+        compare(ScatterOp::set, dtype);
+      for (const ScatterOp op : {ScatterOp::prod, ScatterOp::amax, ScatterOp::amin})
+        compare(op, kFloat);
+    }
+}
+
+TEST_F(CudaIndex, WhereInEveryLayout) {
+  for (const Layout& layout : all_layouts())
+    for (const ScalarType dtype : {kBool, kShort, kFloat, kDouble}) {
+      const Pair condition = random_pair(kBool, layout);
+      const Pair x = random_pair(dtype, layout);
+      const Pair y = random_pair(dtype, contiguous_layout("", layout.sizes, pick(0, 2)));
+      expect_close(raw::where(condition.gpu, x.gpu, y.gpu), raw::where(condition.cpu, x.cpu, y.cpu),
+                   0, describe("where", dtype, layout.name));
+      expect_close(raw::where(condition.gpu, x.gpu, Scalar(1)),
+                   raw::where(condition.cpu, x.cpu, Scalar(1)), 0,
+                   describe("where with a number", dtype, layout.name));
+    }
+}
+
+TEST_F(CudaIndex, ListsOfTensors) {
+  const Layout layout{"gaps", {kSize, 3, kSize, 4}, {700, 200, 17, 2}, 7};
+  const Pair x = random_pair(kFloat, layout);
+  const Range range{-static_cast<double>(kSize), kSize - 1.0};
+  const Pair first = random_pair(kLong, contiguous_layout("", {70, 1}), range);
+  const Pair second = random_pair(kLong, contiguous_layout("", {9}), range);
+  const auto compare = [&](std::vector<Pair> given) {
+    std::vector<Tensor> gpu, cpu;
+    for (const Pair& each : given) gpu.push_back(each.gpu), cpu.push_back(each.cpu);
+    const TensorList there = raw::index_list("index", x.gpu, gpu);
+    const TensorList here = raw::index_list("index", x.cpu, cpu);
+    const Tensor y = raw::index("index", x.cpu, here);
+    expect_close(raw::index("index", x.gpu, there), y, 0, "index");
+    const Pair values = random_pair(kFloat, contiguous_layout("", y.impl().sizes));
+    for (const bool accumulate : {false, true}) {
+      const Pair into = pair_of(x.cpu_all, layout);
+      const Tensor before = raw::clone(x.cpu_all);
+      raw::index_put_("index_put", into.gpu, there, values.gpu, accumulate);
+      raw::index_put_("index_put", into.cpu, here, values.cpu, accumulate);
+      expect_close(into.gpu_all, into.cpu_all, 0, "index_put");
+      raw::copy_(x.cpu_all, before);
+    }
+  };
+  compare({first});
+  compare({first, {}, second});
+  compare({{}, {}, first});
 }
 
 TEST_F(CudaIndex, AnIndexOutOfRangeIsAnError) {
@@ -55,12 +110,20 @@ TEST_F(CudaIndex, AnIndexOutOfRangeIsAnError) {
     EXPECT_CONTAINS(gather, std::to_string(wrong));
     EXPECT_CONTAINS(gather, std::to_string(kSize));
     const std::string scatter = message_of<IndexError>([&] {
-      raw::scatter_add(x.gpu, 1, index.gpu, raw::narrow(x.gpu, 1, 0, 3));
+      scattered(ScatterOp::sum, x.gpu, 1, index.gpu, raw::narrow(x.gpu, 1, 0, 3));
       cuda::synchronize();
     });
-    EXPECT_CONTAINS(scatter, "scatter_add");
+    EXPECT_CONTAINS(scatter, "scatter");
     EXPECT_CONTAINS(scatter, std::to_string(wrong));
   }
+  const Pair first = random_pair(kLong, contiguous_layout("", {9}), {0, 499});
+  const Pair second = random_pair(kLong, contiguous_layout("", {9}), {-30, -kSize - 1.0});
+  EXPECT_CONTAINS(message_of<IndexError>([&] {
+                    const TensorList list{first.gpu, second.gpu};
+                    raw::index("index", x.gpu, raw::index_list("index", x.gpu, list));
+                    cuda::synchronize();
+                  }),
+                  "is out of range for dimension 1 of size 11; expected -11 <= index < 11");
   // The record is clear again, and the device works on.
   expect_close(raw::map(UnaryOp::neg, x.gpu), raw::map(UnaryOp::neg, x.cpu), 0, "afterwards");
 }

@@ -25,8 +25,8 @@ __global__ void touch_shared_kernel(int* out, int last) {
 
 __global__ void wild_write_kernel(int* out) { *out = 1; }
 
-__global__ void check_index_kernel(Fault* fault, int64_t index, int64_t size) {
-  in_range(fault, FaultOp::gather, 3, index, size);
+__global__ void check_index_kernel(Fault* fault, IndexRule rule, int64_t index) {
+  in_range(fault, rule, index);
 }
 
 std::vector<float> download(const Scratch& memory, int count) {
@@ -90,13 +90,14 @@ TEST_F(LaunchKernelsTest, ListsRecentLaunchesNewestFirst) {
 }
 
 TEST_F(LaunchKernelsTest, AFaultComesUpAtTheNextLaunchToo) {
-  launch(check_index_kernel, {4, 32}, device_fault(), 12, 10);
+  const IndexRule rule{"gather", 3, 10};
+  launch(check_index_kernel, {4, 32}, device_fault(), rule, 12);
   check_cuda(cudaDeviceSynchronize(), "test");  // behind the library's back
-  const std::string text = message_of<IndexError>([] {
-    launch(check_index_kernel, {1, 1}, device_fault(), 0, 10);
+  const std::string text = message_of<IndexError>([&] {
+    launch(check_index_kernel, {1, 1}, device_fault(), rule, 0);
   });
   EXPECT_CONTAINS(text, "gather: index 12 is out of range for dimension 3 of size 10");
-  launch(check_index_kernel, {1, 1}, device_fault(), 9, 10);
+  launch(check_index_kernel, {1, 1}, device_fault(), rule, 9);
   EXPECT_NO_THROW(synchronize());
 }
 

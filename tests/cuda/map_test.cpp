@@ -16,7 +16,7 @@ const UnaryRow kRows[] = {
 #define UNARY(name, ...)                                                 \
   {UnaryOp::name,                                                        \
    {scalar::Unary<UnaryOp::name>::lo, scalar::Unary<UnaryOp::name>::hi}, \
-   scalar::Unary<UnaryOp::name>::ints == scalar::Ints::same,             \
+   scalar::Unary<UnaryOp::name>::integers,                               \
    scalar::slope_uses<UnaryOp::name>},
 #include "gradus/tensor/elementwise.def"
 };
@@ -67,6 +67,9 @@ TEST_F(CudaMap, SpecialValues) {
                  name_of(row.op));
 }
 
+// A slope is a formula of several terms, which round before they cancel: digamma's sum has ten.
+constexpr double kSlopeSteps = 8;
+
 // x and y are left undefined where the row says that its slope does not read them.
 TEST_F(CudaMap, EverySlopeInEveryLayout) {
   for (const UnaryRow& row : kRows)
@@ -82,7 +85,8 @@ TEST_F(CudaMap, EverySlopeInEveryLayout) {
                                               raw::to(x.cpu, kDouble), raw::to(y, kDouble));
         expect_close(raw::map_grad(row.op, grad.gpu, where(scalar::kUsesX, x.gpu),
                                    where(scalar::kUsesY, y_gpu)),
-                     expected, rounding(dtype), describe(name_of(row.op), dtype, layout.name));
+                     expected, kSlopeSteps * rounding(dtype),
+                     describe(name_of(row.op), dtype, layout.name));
       }
 }
 

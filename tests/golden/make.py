@@ -24,7 +24,17 @@ NAMES = {dtype: name for name, dtype in {**DTYPES, **NARROW}.items()}
 INF, NAN = float("inf"), float("nan")
 
 # Rows of elementwise.def that PyTorch knows under another name.
-OTHER_NAMES = {"step": lambda x: torch.heaviside(x, torch.zeros((), dtype=x.dtype))}
+F = torch.nn.functional
+OTHER_NAMES = {"step": lambda x: torch.heaviside(x, torch.zeros((), dtype=x.dtype)),
+               "div_trunc": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+               "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+               "hardsigmoid": F.hardsigmoid, "hardswish": F.hardswish, "i1": torch.special.i1,
+               "log_sigmoid": F.logsigmoid, "mish": F.mish, "relu6": F.relu6, "silu": F.silu,
+               "softsign": F.softsign, "tanhshrink": F.tanhshrink, "xlog1py": torch.special.xlog1py}
+# PyTorch gives these no derivative.
+NO_GRADIENT = ("step", "floor_divide", "heaviside", "nextafter")
+# PyTorch computes the derivative to 9 digits, digamma's, or with a constant of float32.
+INEXACT_GRADIENT = ("digamma", "hardsigmoid")
 
 
 def rows(kind):
@@ -84,6 +94,7 @@ def elementwise(out):
         xs[name] = out.let(f"x.{name}", torch.tensor(special, dtype=DTYPES[name]))
     xs["int64"] = out.let("x.int64", torch.tensor([0, 1, -1, 2, -3, 7, 1000000007]))
     xs["bool"] = out.let("x.bool", torch.tensor([True, False]))
+    few = out.let("few", torch.tensor([0, 3, 1, 5, 60, 63, 2]))
     for op, f in rows("UNARY"):
         for name, x in xs.items():
             out.case(f"unary {op} x.{name}", lambda: f(x))
@@ -95,6 +106,28 @@ def elementwise(out):
     for op, f in itertools.chain(rows("BINARY"), rows("COMPARISON")):
         for name, x in ps.items():
             out.case(f"outer {op} p.{name}", lambda: f(x[:, None], x[None, :]))
+    whole = out.let("w.int64", torch.tensor([-1000000007, -7, -3, -1, 1, 2, 12, 70]))
+    for op, f in itertools.chain(rows("INTEGER"), rows("BINARY")):
+        if "shift" in op:  # by more than all bits, PyTorch's result is the processor's
+            out.case(f"binary {op} x.int64 few", lambda: f(xs["int64"], few))
+        else:
+            out.case(f"outer {op} w.int64", lambda: f(whole[:, None], whole[None, :]))
+    for op, f in rows("PREDICATE"):
+        for name, x in xs.items():
+            out.case(f"unary {op} x.{name}", lambda: f(x))
+    for op in ("logical_not", "bitwise_not", "positive"):
+        for name, x in xs.items():
+            out.case(f"unary {op} x.{name}", lambda: getattr(torch, op)(x))
+    for name, x in ps.items():
+        for op in ("float_power", "ldexp"):
+            out.case(f"outer {op} p.{name}", lambda: getattr(torch, op)(x[:, None], x[None, :]))
+    for name, dtype in (("float32", torch.float32), ("float64", torch.float64)):
+        g = out.let(f"g.{name}", torch.tensor([0.5, 1.0, 2.25, 10.0, 100.0, -0.25, -1.75, 0.0, NAN],
+                                              dtype=dtype))
+        for n in range(4):
+            if n == 1 and dtype == torch.float64:
+                continue  # PyTorch's has 9 digits
+            out.case(f"polygamma {n} g.{name}", lambda: torch.polygamma(n, g))
 
 
 def promotion(out):
@@ -105,21 +138,24 @@ def promotion(out):
         tensors[f"v.{name}"] = out.let(f"v.{name}", torch.tensor(v, dtype=DTYPES[name]))
         tensors[f"s.{name}"] = out.let(f"s.{name}", torch.tensor(v[0], dtype=DTYPES[name]))
     numbers = {"true": True, "2": 2, "1.5": 1.5}
-    functions = dict(itertools.chain(rows("BINARY"), rows("COMPARISON")))
-    for op in ("add", "sub", "mul", "div", "pow", "maximum", "xlogy", "eq", "lt"):
+    functions = dict(itertools.chain(rows("BINARY"), rows("INTEGER"), rows("COMPARISON")))
+    for op in ("add", "sub", "mul", "div", "pow", "maximum", "xlogy", "eq", "lt", "floor_divide",
+               "div_trunc", "remainder", "fmod", "copysign", "fmax", "hypot", "logaddexp2", "xlog1py",
+               "nextafter", "bitwise_and", "bitwise_left_shift", "gcd"):
         f = functions[op]
         for a, b in itertools.product(tensors, tensors):
             out.case(f"binary {op} {a} {b}", lambda: f(tensors[a], tensors[b]))
-        if op == "maximum":
+        if op in ("maximum", "fmax", "hypot", "logaddexp2", "nextafter", "gcd"):
             continue  # PyTorch has it for tensors only
         for a, n in itertools.product(tensors, numbers):
             out.case(f"with_number {op} {a} {n}", lambda: f(tensors[a], numbers[n]))
-    for op in ("sub", "div", "pow"):
+    reversible = {"sub": lambda x, y: x - y, "div": lambda x, y: x / y, "pow": lambda x, y: x ** y,
+                  "floor_divide": torch.floor_divide, "remainder": torch.remainder,
+                  "bitwise_xor": torch.bitwise_xor}
+    for op, reverse in reversible.items():
         for a, n in itertools.product(tensors, numbers):
-            reverse = {"sub": lambda x, y: x - y, "div": lambda x, y: x / y,
-                       "pow": lambda x, y: x ** y}[op]
             out.case(f"number_with {op} {n} {a}", lambda: reverse(numbers[n], tensors[a]))
-    for op in ("add", "div", "pow"):
+    for op in ("add", "div", "pow", "remainder", "floor_divide", "bitwise_or"):
         for a, b in itertools.product(tensors, tensors):
             out.case(f"in_place {op} {a} {b}",
                      lambda: getattr(tensors[a].clone(), f"{op}_")(tensors[b]))
@@ -137,12 +173,16 @@ def narrow(out):
         tensors[f"n.{name}"] = out.let(f"n.{name}", torch.tensor(v, dtype=all_dtypes[name]))
         tensors[f"z.{name}"] = out.let(f"z.{name}", torch.tensor(v[0], dtype=all_dtypes[name]))
     narrow_ones = {n: t for n, t in tensors.items() if NAMES[t.dtype] in NARROW}
-    functions = dict(itertools.chain(rows("UNARY"), rows("BINARY"), rows("COMPARISON")))
-    for op in ("add", "sub", "mul", "div", "lt"):
+    functions = dict(itertools.chain(rows("UNARY"), rows("BINARY"), rows("INTEGER"),
+                                     rows("COMPARISON"), rows("PREDICATE")))
+    for op in ("add", "sub", "mul", "div", "lt", "floor_divide", "remainder", "copysign",
+               "bitwise_xor", "lcm"):
         f = functions[op]
         for a, b in itertools.product(tensors, tensors):
             if a in narrow_ones or b in narrow_ones:
                 out.case(f"binary {op} {a} {b}", lambda: f(tensors[a], tensors[b]))
+        if op == "lcm":
+            continue
         for a, (n, x) in itertools.product(narrow_ones, {"true": True, "2": 2, "1.5": 1.5}.items()):
             out.case(f"with_number {op} {a} {n}", lambda: f(tensors[a], x))
     for op in ("add", "mul", "div"):
@@ -150,7 +190,8 @@ def narrow(out):
             if a in narrow_ones or b in narrow_ones:
                 out.case(f"in_place {op} {a} {b}",
                          lambda: getattr(tensors[a].clone(), f"{op}_")(tensors[b]))
-    for op in ("neg", "abs", "exp", "sqrt", "sigmoid", "tanh", "relu", "square", "reciprocal"):
+    for op in ("neg", "abs", "exp", "sqrt", "sigmoid", "tanh", "relu", "square", "reciprocal",
+               "erfinv", "lgamma", "signbit", "isinf", "isfinite"):
         for a in narrow_ones:
             out.case(f"unary {op} {a}", lambda: functions[op](tensors[a]))
     for op, f in (("sum", torch.sum), ("mean", torch.mean), ("amax", torch.amax),
@@ -241,11 +282,19 @@ def gradients(f, inputs):
 def derivatives(out):
     x = out.let("x", torch.tensor([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0], dtype=torch.float64))
     for op, f in rows("UNARY"):
-        if op != "step":  # heaviside has no derivative in PyTorch
+        if op not in NO_GRADIENT + INEXACT_GRADIENT:
             out.case(f"unary {op} x", lambda: gradients(f, [x]))
     for op, f in rows("BINARY"):
-        a, b = x.view(7, 1), x
-        out.case(f"outer {op} x", lambda: gradients(lambda p, q: f(p.view(7, 1), q), [x, x]))
+        if op not in NO_GRADIENT:
+            out.case(f"outer {op} x", lambda: gradients(lambda p, q: f(p.view(7, 1), q), [x, x]))
+    # Where infinities and NaN meet others.
+    e = out.let("edges", torch.tensor([-INF, -1.0, 0.0, 2.0, INF, NAN, 0.5], dtype=torch.float64))
+    for op, f in rows("BINARY"):
+        if op in ("logaddexp", "logaddexp2", "fmax", "fmin", "copysign", "xlogy", "xlog1py"):
+            out.case(f"outer {op} edges", lambda: gradients(lambda p, q: f(p.view(7, 1), q), [e, e]))
+    for op, f in rows("UNARY"):
+        if op in ("selu", "mish", "erfinv", "lgamma", "sinc", "i0", "gelu_tanh", "logit"):
+            out.case(f"unary {op} edges", lambda: gradients(f, [e]))
     for name, values in (("distinct", [[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]]),
                          ("tied", [[2.0, 2.0, 1.0], [0.0, 2.0, 0.0]])):
         m = out.let(name, torch.tensor(values, dtype=torch.float64))
@@ -360,4 +409,5 @@ def main():
         out.close()
 
 
-main()
+if __name__ == "__main__":
+    main()

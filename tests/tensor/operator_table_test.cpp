@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -14,9 +15,21 @@ namespace {
 using scalar::Ints;
 
 std::string dtypes(Ints ints) {
-  return ints == Ints::same   ? "all"
-         : ints == Ints::real ? "floating point (integers are converted)"
-                              : "floating point";
+  switch (ints) {
+    case Ints::any:
+      return "all";
+    case Ints::same:
+      return "all but bool";
+    case Ints::real:
+      return "floating point (integers are converted)";
+    case Ints::none:
+      return "floating point";
+    case Ints::only:
+      return "integers";
+    case Ints::bits:
+      return "integers, bool";
+  }
+  return "";
 }
 
 // A table cell may not contain the character that separates cells.
@@ -37,19 +50,48 @@ void binary(std::ostream& out) {
       << " | `" << Row::dx_formula << "` | `" << Row::dy_formula << "` |\n";
 }
 template <class Row>
-void plain(std::ostream& out, const char* arguments, const char* types) {
+void plain(std::ostream& out, const char* arguments, const std::string& types) {
   out << "| `" << Row::name << arguments << "` | " << cell(Row::doc) << " | " << types << " |\n";
+}
+
+// Parameters without the words that every signature repeats.
+std::string shortened(std::string text) {
+  const std::pair<const char*, const char*> words[] = {{"const Tensor&", "Tensor"},
+                                                       {"const TensorList&", "TensorList"},
+                                                       {"const Scalar&", "Scalar"},
+                                                       {"const TensorOptions&", "TensorOptions"},
+                                                       {"std::optional", "optional"},
+                                                       {"std::nullopt", "nullopt"},
+                                                       {"int64_t", "int"},
+                                                       {"std::string_view", "string"}};
+  for (const auto& [from, to] : words)
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += std::strlen(to))
+      text.replace(at, std::strlen(from), to);
+  return text;
+}
+void function(std::ostream& out, const char* forms, const std::string& first, const char* result,
+              const char* name, const std::string& params, const char* dtypes, const char* grad,
+              const char* doc) {
+  const std::string rest = params.substr(1, params.size() - 2);
+  out << "| `"
+      << cell(shortened(std::string(name) + "(" + first +
+                        (first.empty() || rest.empty() ? "" : ", ") + rest + ")"))
+      << "`" << (std::strcmp(result, "Tensor") ? " -> " + std::string(result) : "") << " | "
+      << forms << " | " << cell(doc) << " | " << dtypes << " | "
+      << (std::strcmp(grad, "grad") ? "none" : "every order") << " |\n";
 }
 
 std::string table() {
   std::ostringstream out;
   out << "# Operators\n\n"
-         "Made from `tensor/elementwise.def` and `tensor/reductions.def` by "
+         "Made from `tensor/elementwise.def` and `tensor/functions.def` by "
          "`GRADUS_UPDATE_DOCS=1 build/test/tests/test_tensor\n--gtest_filter=OperatorTable.*`; a "
          "test fails while it is out of date. Every operation here runs on the CPU and on CUDA, "
          "over "
          "any\nstrides; those with a derivative have derivatives of every order. y and z stand for "
          "the result.\n\n"
+         "[One operand](#one-operand) | [Two operands](#two-operands) | "
+         "[Comparisons](#comparisons) | [Functions](#functions)\n\n"
          "## One operand\n\n"
          "Each is a function, a method, and a method in place (`x.exp_()`).\n\n"
          "| operation | meaning | dtypes | d/dx |\n|---|---|---|---|\n";
@@ -60,18 +102,36 @@ std::string table() {
          "| operation | meaning | dtypes | d/dx | d/dy |\n|---|---|---|---|---|\n";
 #define BINARY(name, ...) binary<scalar::Binary<BinaryOp::name>>(out);
 #include "gradus/tensor/elementwise.def"
+  out << "\n## Two integers\n\n"
+         "As those, without derivatives.\n\n"
+         "| operation | meaning | dtypes |\n|---|---|---|\n";
+#define INTEGER(name, doc, ints, ...) \
+  plain<scalar::Binary<BinaryOp::name>>(out, "(x, y)", dtypes(Ints::ints));
+#include "gradus/tensor/elementwise.def"
   out << "\n## Comparisons\n\n"
          "| operation | meaning | dtypes |\n|---|---|---|\n";
 #define COMPARISON(name, ...) \
   plain<scalar::Binary<BinaryOp::name>>(out, "(x, y)", "all; the result is bool");
 #include "gradus/tensor/elementwise.def"
-  out << "\n## Reductions\n\n"
-         "Over any dimensions, `keepdim` or not.\n\n"
+  out << "\n## Predicates\n\n"
          "| operation | meaning | dtypes |\n|---|---|---|\n";
-#define REDUCTION(name, ...)                \
-  plain<scalar::Reduction<ReduceOp::name>>( \
-      out, "(x, dim, keepdim)", ReduceOp::name == ReduceOp::mean ? "float32, float64" : "all");
-#include "gradus/tensor/reductions.def"
+#define PREDICATE(name, ...) \
+  plain<scalar::Unary<UnaryOp::name>>(out, "(x)", "all; the result is bool");
+#include "gradus/tensor/elementwise.def"
+  out << "\n## Functions\n\n"
+         "`x.f(...)` where the column says method; `f_`: in place, as `x.f_(...)` and "
+         "`f_(x, ...)`; `f_out`: into tensors given before the arguments.\n\n"
+         "| function | forms | meaning | dtypes | gradient |\n|---|---|---|---|---|\n";
+#define ROW(forms, first, result, name, params, args, dtypes, grad, doc) \
+  function(out, forms, first, #result, #name, #params, #dtypes, #grad, doc);
+#define METHOD(...) ROW("method", "self", __VA_ARGS__)
+#define FUNCTION(...) ROW("method, `f_out`", "self", __VA_ARGS__)
+#define IN_PLACE(...) ROW("method, `f_`, `f_out`", "self", __VA_ARGS__)
+#define UPDATE(...) IN_PLACE(__VA_ARGS__)
+#define PAIR(...) ROW("method, `f_out`", "self", __VA_ARGS__)
+#define FREE(...) ROW("", "", __VA_ARGS__)
+#define FREE_OUT(...) ROW("`f_out`", "", __VA_ARGS__)
+#include "gradus/tensor/functions.def"
   return out.str();
 }
 

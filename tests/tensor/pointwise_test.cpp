@@ -1,6 +1,9 @@
 // The rows of elementwise.def on tensors of every layout, against loops over their scalar function
 // in float64.
 #include "gradus/tensor/elementwise.h"
+
+#include <limits>
+
 #include "tests/random.h"
 #include "tests/support.h"
 
@@ -224,11 +227,154 @@ TEST(PointwiseErrors, NameTheOperationAndBothShapes) {
   expect_error<ValueError>([] { ones({2, 3}) * ones({4}); }, "mul: shapes [2, 3] and [4]");
   expect_error<TypeError>([] { tensor({true}) - tensor({true}); }, "sub: bool operands");
   expect_error<TypeError>([] { neg(tensor({true})); }, "neg: dtype bool is not supported");
+  expect_error<TypeError>([] { tensor({1, 2}) - Scalar(true); }, "sub: bool operands");
+  expect_error<TypeError>([] { pow(tensor({true}), true); }, "pow: dtype bool is not supported");
+  expect_error<TypeError>([] { positive(tensor({true})); }, "positive: dtype bool");
+  expect_error<TypeError>([] { bitwise_and(ones({2}), 1); },
+                          "bitwise_and: dtype float32 is not supported, for it takes integers");
+  expect_error<TypeError>([] { gcd(tensor({true}), tensor({true})); },
+                          "gcd: dtype bool is not supported; convert with .to(kLong)");
+  expect_error<TypeError>([] { logaddexp2(arange(2), 1); }, "logaddexp2: dtype int64");
+  expect_error<TypeError>([] { nextafter(ones({2}, kHalf), 2); },
+                          "nextafter: dtype float16 is not supported");
+  expect_error<ValueError>([] { div(ones({2}), 2, "round"); },
+                           "div: rounding_mode is \"round\", expected \"trunc\"");
+  expect_error<ValueError>([] { gelu(ones({2}), "erf"); }, "gelu: approximate is \"erf\"");
+  expect_error<ValueError>([] { polygamma(-1, ones({2})); }, "polygamma: n is -1");
+}
+
+TEST(IntegersDividedByZero, AreRefusedAndNothingChanges) {
+  using Operation = Tensor& (Tensor::*)(const Tensor&);
+  using WithNumber = Tensor& (Tensor::*)(const Scalar&);
+  const std::vector<std::pair<Operation, WithNumber>> operations = {
+      {&Tensor::floor_divide_, &Tensor::floor_divide_},
+      {&Tensor::div_trunc_, &Tensor::div_trunc_},
+      {&Tensor::remainder_, &Tensor::remainder_},
+      {&Tensor::fmod_, &Tensor::fmod_}};
+  for (const auto& [f, g] : operations) {
+    for (ScalarType dtype : {kLong, kInt, kByte}) {
+      Tensor x = tensor({5, 6, 7}).to(dtype);
+      expect_error<ValueError>(
+          [&] {
+            (x.*f)(tensor({1, 0, 2}).to(dtype));
+          },
+          "division of integers by zero (ZeroDivisionError): other has an");
+      expect_error<ValueError>([&] { (x.*g)(0); }, "zero (ZeroDivisionError): other is 0");
+      expect_values(x, {5, 6, 7}, 0);
+      EXPECT_EQ(x._version(), 0u);
+    }
+    // 256 is 0 as a uint8; nothing is divided where there is nothing.
+    Tensor bytes = ones({2}, kByte);
+    expect_error<ValueError>([&] { (bytes.*g)(256); }, "division of integers by zero");
+    Tensor none = zeros({0}, kLong);
+    (none.*g)(0);
+    Tensor real = ones({2});
+    (real.*g)(0);
+  }
+}
+
+TEST(Integers, TheLeastOneDividedByMinusOneWrapsAround) {
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  const Tensor x = tensor({least, least + 1}, kLong);
+  const auto at = [](const Tensor& y, int64_t i) { return y[i].item<int64_t>(); };
+  for (const Tensor& y : {floor_divide(x, -1), div_trunc(x, tensor({-1, -1}))}) {
+    EXPECT_EQ(at(y, 0), least);
+    EXPECT_EQ(at(y, 1), -(least + 1));
+  }
+  for (const Tensor& y : {remainder(x, -1), fmod(x, -1)}) expect_values(y, {0, 0}, 0);
+  EXPECT_EQ(at(gcd(x, 0), 0), least);  // 2^63 wraps around
+  EXPECT_EQ(at(gcd(x, 6), 0), 2);
+  EXPECT_EQ(at(lcm(x, -1), 1), -(least + 1));
+}
+
+TEST(Integers, ShiftsByAllBitsOrMoreMoveEveryBitOut) {
+  const Tensor x = tensor({5, -5}), by = tensor({{64}, {63}, {1000}, {-1}});
+  expect_values(bitwise_right_shift(x, by), {0, -1, 0, -1, 0, -1, 0, -1}, 0);
+  const Tensor left = bitwise_left_shift(x, by);
+  expect_values(left.select(0, 0), {0, 0}, 0);
+  EXPECT_EQ(left[1][0].item<int64_t>(), std::numeric_limits<int64_t>::min());
+  expect_values(left.narrow(0, 2, 2), {0, 0, 0, 0}, 0);
+  expect_values(bitwise_left_shift(tensor({1}).to(kByte), 8), {0}, 0);
+}
+
+TEST(Division, RoundsAsItIsTold) {
+  const Tensor x = tensor({7, -7}), y = tensor({7.0, -7.0}, kDouble);
+  expect_values(div(x, 2, "floor"), {3, -4}, 0);
+  expect_values(x.div(tensor({2}), "trunc"), {3, -3}, 0);
+  expect_values(div(x, 2, std::nullopt), {3.5, -3.5}, 0);
+  EXPECT_EQ(div(x, 2, "floor").dtype(), kLong);
+  Tensor z = y.clone();
+  z.div_(2, "floor");
+  expect_values(z, {3, -4}, 0);
+  // 1 / 0.1 rounds up to 10, and 0.1 goes into 1 only 9 times.
+  expect_values(floor_divide(full({}, 1, kDouble), 0.1), {9}, 0);
+}
+
+TEST(Bitwise, OperatorsAndNot) {
+  const Tensor x = tensor({12, 10}), flags = tensor({true, false});
+  expect_values(x & 10, {8, 10}, 0);
+  expect_values(x | 3, {15, 11}, 0);
+  expect_values(3 ^ x, {15, 9}, 0);
+  expect_values(x % -5, {-3, 0}, 0);
+  expect_values(~x, {-13, -11}, 0);
+  expect_values(~x.to(kByte), {243, 245}, 0);
+  expect_values(~flags, {0, 1}, 0);
+  EXPECT_EQ((~flags).dtype(), kBool);
+  EXPECT_EQ((flags | flags).dtype(), kBool);
+  Tensor y = x.clone();
+  y &= tensor({4, 2});
+  y ^= tensor({1, 1});
+  y |= tensor({8, 8});
+  expect_values(y, {13, 11}, 0);
+  y.logical_not_();
+  expect_values(y, {0, 0}, 0);
+  y.bitwise_not_();
+  expect_values(y, {-1, -1}, 0);
+}
+
+TEST(Integers, RowsHaveTheirKnownPoint){
+#define INTEGER(name, doc, ints, f, x, y, z)                        \
+  {                                                                 \
+    SCOPED_TRACE(#name);                                            \
+    const Tensor a = full({3}, x, kLong), b = full({3}, y, kLong);  \
+    expect_values(gradus::name(a, b), {z, z, z}, 0);                \
+    expect_values(gradus::name(a, y), {z, z, z}, 0);                \
+    expect_values(gradus::name(x, b), {z, z, z}, 0);                \
+    expect_values(a.to(kShort).name##_(b.to(kChar)), {z, z, z}, 0); \
+  }
+#include "gradus/tensor/elementwise.def"
+}
+
+TEST(Predicates, OfTypesThatAreRounded) {
+  const Tensor x = tensor({1e6, -1e6, 0.0, -0.0}, kDouble).to(kHalf);
+  expect_values(isinf(x), {1, 1, 0, 0}, 0);
+  expect_values(x.isneginf(), {0, 1, 0, 0}, 0);
+  expect_values(x.isposinf(), {1, 0, 0, 0}, 0);
+  expect_values(isfinite(x), {0, 0, 1, 1}, 0);
+  expect_values(signbit(x), {0, 1, 0, 1}, 0);
+  expect_values(isnan(x - x), {1, 1, 0, 0}, 0);
+  Tensor out = empty({0}, kBool);
+  isnan_out(out, x.narrow(0, 1, 2));
+  EXPECT_EQ(out.sizes(), IntArrayRef({2}));
 }
 
 TEST(Devices, MixedOperandsAreNamed) {
   if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
   expect_error<Error>([] { ones({2}) + ones({2}, kCUDA); }, "add: self is on cpu, other on cuda:0");
+}
+
+TEST(Pointwise, ResultsLieInMemoryAsTheirOperands) {
+  const Tensor x = rand({4, 3, 2}), y = x.permute({2, 0, 1});
+  EXPECT_EQ((y + y).strides(), y.strides());
+  EXPECT_EQ(y.exp().strides(), y.strides());
+  EXPECT_EQ((2 * y).strides(), y.strides());
+  EXPECT_EQ((y + rand({1})).strides(), y.strides());
+  EXPECT_EQ(y.to(kDouble).strides(), y.strides());
+  EXPECT_EQ((y < y).strides(), y.strides());
+  // Gaps are closed, and what repeats is laid out anew.
+  EXPECT_EQ(rand({4, 6}).t().narrow(0, 0, 3).exp().strides(), IntArrayRef({1, 3}));
+  EXPECT_EQ(rand({4, 1}).expand({4, 5}).exp().strides(), IntArrayRef({5, 1}));
+  EXPECT_EQ((x + x).strides(), x.strides());
 }
 
 }  // namespace

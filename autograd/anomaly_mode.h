@@ -1,0 +1,57 @@
+// Finding the operation whose gradient went wrong.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gradus {
+
+class Node;
+
+namespace autograd {
+
+// While it is on, every recorded operation keeps where it was called; an error in its backward says
+// so, and, where check_nan, a gradient with a NaN is such an error. Slow; for all threads.
+class AnomalyMode {
+ public:
+  static bool is_enabled() { return enabled_.load(std::memory_order_relaxed); }
+  static bool should_check_nan() { return check_nan_.load(std::memory_order_relaxed); }
+  static void set_enabled(bool enabled, bool check_nan = true) {
+    enabled_.store(enabled, std::memory_order_relaxed);
+    check_nan_.store(check_nan, std::memory_order_relaxed);
+  }
+
+ private:
+  static inline std::atomic<bool> enabled_ = false, check_nan_ = true;
+};
+
+// Turns the mode on while it lives; guards nest.
+class DetectAnomalyGuard {
+ public:
+  explicit DetectAnomalyGuard(bool check_nan = true);
+  ~DetectAnomalyGuard();
+  DetectAnomalyGuard(const DetectAnomalyGuard&) = delete;
+  DetectAnomalyGuard& operator=(const DetectAnomalyGuard&) = delete;
+
+ private:
+  bool enabled_before_, check_nan_before_;
+};
+
+// Where an operation was called. Made by the node of the operation, on the thread that calls it.
+class ForwardCall {
+ public:
+  ForwardCall();
+  // For an error message: the calls that led to `node`, innermost first, one `program(+offset)` a
+  // line, which addr2line -e program turns into a line of the source; and the operation in whose
+  // backward the node was made, if any.
+  static std::string describe(const Node& node);
+
+ private:
+  std::vector<void*> frames_;
+  std::shared_ptr<Node> parent_;
+};
+
+}  // namespace autograd
+}  // namespace gradus

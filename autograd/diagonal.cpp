@@ -1,0 +1,113 @@
+// Diagonals and triangles of matrices.
+#include "gradus/autograd/embed.h"
+
+namespace gradus {
+
+namespace {
+
+// Columns minus rows of the last two dimensions: 0 on the main diagonal, positive above.
+Tensor above(int64_t rows, int64_t columns, Device device) {
+  const TensorOptions options = TensorOptions(kLong).device(device);
+  return arange(columns, options) - arange(rows, options).unsqueeze(1);
+}
+
+template <class Keep, class Backward>
+Tensor triangle(const char* op, const char* node, const Tensor& self, Keep keep,
+                Backward backward) {
+  check(self.dim() >= 2, op, ": the tensor has shape ", self.sizes(),
+        ", expected at least two dimensions");
+  const Tensor kept = keep(above(self.size(-2), self.size(-1), self.device()));
+  Tensor out = raw::where(kept, self, Scalar(false));
+  if (recording(self))
+    record(node, out, {self}, {},
+           [backward](Node&, const Tensor& grad) { return TensorList{backward(grad)}; });
+  return out;
+}
+
+// Of a row x col matrix, what keep says of columns minus rows.
+template <class Keep>
+Tensor triangle_indices(const char* op, int64_t row, int64_t col, const TensorOptions& options,
+                        Keep keep) {
+  check(row >= 0 && col >= 0, op, ": row is ", row, " and col ", col,
+        "; expected no negative number");
+  check<TypeError>(isIntegralType(options.dtype()), op, ": dtype ", options.dtype(),
+                   " is not an integer type");
+  const Tensor kept = raw::nonzero(keep(above(row, col, options.device())));
+  return kept.t().contiguous().to(options.dtype());
+}
+
+}  // namespace
+
+Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  const int64_t rows = wrap_dim("diagonal", dim1, self.dim());
+  const int64_t columns = wrap_dim("diagonal", dim2, self.dim());
+  check(rows != columns, "diagonal: dim1 and dim2 are both ", rows, "; expected two dimensions");
+  const int64_t row = std::max<int64_t>(0, -offset), column = std::max<int64_t>(0, offset);
+  const int64_t length =
+      std::max<int64_t>(0, std::min(self.sizes()[rows] - row, self.sizes()[columns] - column));
+  Dims sizes = self.impl().sizes, strides = self.impl().strides;
+  const int64_t step = strides[rows] + strides[columns];
+  const int64_t start = length ? row * strides[rows] + column * strides[columns] : 0;
+  for (const int64_t d : {std::max(rows, columns), std::min(rows, columns)})
+    sizes.erase(d), strides.erase(d);
+  sizes.push_back(length), strides.push_back(step);
+  return record_view("DiagonalBackward0", self,
+                     raw::as_strided(self, sizes, strides, self.storage_offset() + start),
+                     [=](const Tensor& x) { return x.diagonal(offset, dim1, dim2); });
+}
+
+Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1,
+                        int64_t dim2) {
+  return replaced("diagonal_scatter", "DiagonalScatterBackward0", self, src,
+                  [=](const Tensor& x) { return x.diagonal(offset, dim1, dim2); });
+}
+
+Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  check<IndexError>(self.dim() > 0, "diag_embed: the tensor has no dimensions; unsqueeze it first");
+  const int64_t a = wrap_dim("diag_embed", dim1, self.dim() + 1);
+  const int64_t b = wrap_dim("diag_embed", dim2, self.dim() + 1);
+  check(a != b, "diag_embed: dim1 and dim2 are both ", a, "; expected two dimensions");
+  Dims sizes(self.sizes().data(), self.sizes().size() - 1);
+  const int64_t n = self.size(-1) + std::abs(offset);
+  sizes.insert(std::min(a, b), n);
+  sizes.insert(std::max(a, b), n);
+  return embed(self, sizes, [=](const Tensor& x) { return x.diagonal(offset, a, b); });
+}
+
+Tensor diag(const Tensor& self, int64_t diagonal) {
+  check(self.dim() == 1 || self.dim() == 2, "diag: the tensor has shape ", self.sizes(),
+        ", expected a vector or a matrix");
+  return self.dim() == 1 ? self.diag_embed(diagonal) : self.diagonal(diagonal).clone();
+}
+Tensor diagflat(const Tensor& self, int64_t offset) {
+  return self.reshape({-1}).diag_embed(offset);
+}
+
+Tensor trace(const Tensor& self) {
+  check(self.dim() == 2, "trace: the tensor has shape ", self.sizes(), ", expected a matrix");
+  check<TypeError>(self.dtype() != kBool,
+                   "trace: dtype bool is not supported; convert with .to(kLong)");
+  return self.diagonal().sum();
+}
+
+Tensor tril(const Tensor& self, int64_t diagonal) {
+  return triangle(
+      "tril", "TrilBackward0", self, [=](const Tensor& above) { return above <= diagonal; },
+      [=](const Tensor& grad) { return grad.tril(diagonal); });
+}
+Tensor triu(const Tensor& self, int64_t diagonal) {
+  return triangle(
+      "triu", "TriuBackward0", self, [=](const Tensor& above) { return above >= diagonal; },
+      [=](const Tensor& grad) { return grad.triu(diagonal); });
+}
+
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
+  return triangle_indices("tril_indices", row, col, options,
+                          [=](const Tensor& above) { return above <= offset; });
+}
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
+  return triangle_indices("triu_indices", row, col, options,
+                          [=](const Tensor& above) { return above >= offset; });
+}
+
+}  // namespace gradus

@@ -1,0 +1,50 @@
+// The other forms of a function that returns a new tensor: in place, and into a given tensor.
+#include "gradus/autograd/functions.h"
+#include "gradus/autograd/inplace.h"
+#include "gradus/autograd/record.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus::detail {
+
+namespace {
+void check_dtype(const char* op, const char* form, const Tensor& result, const Tensor& target) {
+  check<TypeError>(kind_of(result.dtype()) <= kind_of(target.dtype()), op, form,
+                   ": the result of dtype ", result.dtype(), " cannot be stored in a tensor of ",
+                   target.dtype());
+}
+}  // namespace
+
+bool begin_update(const char* op, const Tensor& self, bool others_require_grad) {
+  const bool records = (others_require_grad || self.requires_grad()) && GradMode::is_enabled();
+  check_in_place(op, self, records);
+  return records;
+}
+
+Tensor& finish_update(const char* op, Tensor& self, const Tensor& result, bool records) {
+  check(result.sizes() == self.sizes(), op, "_: the result has shape ", result.sizes(),
+        ", which does not fit self of shape ", self.sizes(), "; use ", op, ", which returns it");
+  check_dtype(op, "_", result, self);
+  if (records) {
+    adopt(self, result);
+  } else {
+    raw::copy_(self, result);
+    self.impl().storage->bump_version();
+  }
+  return self;
+}
+
+Tensor& write_out(const char* op, Tensor& out, const Tensor& result) {
+  check<Error>(!GradMode::is_enabled() || !(result.requires_grad() || out.requires_grad()), op,
+               "_out: functions with out=... arguments don't support automatic differentiation, "
+               "but one of the arguments requires grad; do it under NoGradGuard");
+  check<Error>(out.device() == result.device(), op, "_out: out is on ", out.device(),
+               ", the result on ", result.device(), "; give an out there");
+  check_dtype(op, "_out", result, out);
+  check_in_place(op, out, false);
+  out.resize_(result.sizes());
+  raw::copy_(out, result);
+  out.impl().storage->bump_version();
+  return out;
+}
+
+}  // namespace gradus::detail

@@ -1,0 +1,74 @@
+// One run of the graph backwards: every node once, after all nodes that send it a gradient. The
+// nodes wait in a queue ordered by their sequence number, so no call recurses, however deep the
+// graph.
+#pragma once
+
+#include <queue>
+#include <unordered_map>
+
+#include "gradus/autograd/node.h"
+
+namespace gradus::autograd {
+
+// A gradient that is asked for: the one that arrives at input input_nr of a node.
+struct Capture {
+  Edge edge;
+  Tensor grad;
+};
+
+class GraphTask {
+ public:
+  // captures: null to accumulate into all leaves. Otherwise only what leads to one of the captured
+  // edges runs; of the leaves, those that are captured accumulate where `accumulate`.
+  GraphTask(bool keep_graph, std::vector<Capture>* captures, bool accumulate)
+      : keep_graph_(keep_graph), captures_(captures), accumulate_(accumulate) {}
+
+  // grad fits what root.function expects.
+  void add_root(const Edge& root, Tensor grad);
+  // Runs on this thread, or, where backward passes within one another are many, on another one
+  // while this one waits.
+  void execute();
+  // Whether the gradients that enter a node lead to one that is asked for.
+  bool needs(const Node* node) const;
+
+ private:
+  struct State {
+    int pending = 0;     // gradients still to come
+    bool needed = true;  // leads to a capture
+    bool queued = false;
+    TensorList grads;  // one per forward output, summed so far
+  };
+  struct Later {
+    bool operator()(const Node* a, const Node* b) const {
+      return a->sequence_nr() < b->sequence_nr();
+    }
+  };
+
+  void discover(Node* root);
+  bool leads_to_capture(const Node& node) const;
+  void run_all();
+  void push(Node* node);
+  void process(Node* node);
+  bool applies(Node* node, const TensorList& grads) const;
+  TensorList call(Node* node, TensorList grads) const;
+  void deliver(Node* node, TensorList out);
+
+  bool keep_graph_;
+  std::vector<Capture>* captures_;
+  bool accumulate_;
+  std::unordered_map<const Node*, State> states_;
+  std::vector<std::pair<Edge, Tensor>> roots_;
+  std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
+};
+
+// A gradient as its tensor wants it: summed over broadcast dimensions and converted to the dtype
+// and device, so that no derivative has to. Errors: Error where the shape cannot be.
+Tensor fit(Tensor grad, const Node::Meta& meta, const Node& sender, size_t index);
+
+// The node whose backward runs on this thread, or null.
+Node* evaluating_node();
+// Whether the backward pass that runs on this thread, if any, needs the gradients that enter a
+// node.
+bool needed_by_task(const Node* node);
+
+}  // namespace gradus::autograd

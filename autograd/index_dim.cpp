@@ -1,0 +1,124 @@
+// A list of slices along one dimension: a 1-D index stands for one that repeats over the others.
+#include "gradus/autograd/record.h"
+#include "gradus/autograd/scatter.h"
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+namespace {
+
+constexpr Scattering kAdd{"index_add", "IndexAddBackward0", ScatterOp::sum};
+constexpr Scattering kCopy{"index_copy", "IndexCopyBackward0", ScatterOp::set};
+constexpr Scattering kFill{"index_fill", "IndexFillBackward0", ScatterOp::set};
+
+// The index over self's other dimensions, as gather takes it.
+Tensor repeated(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
+  check<IndexError>(index.dim() <= 1, op, ": index has shape ", index.sizes(),
+                    ", expected at most one dimension; flatten() it");
+  check<TypeError>(index.dtype() == kLong || index.dtype() == kInt, op, ": index has dtype ",
+                   index.dtype(), ", expected int64 or int32; convert with .to(kLong)");
+  const int64_t d = wrap_dim(op, dim, self.dim());
+  const Tensor numbers = raw::to(index, kLong);
+  if (self.dim() == 0) {
+    check(index.numel() == 1, op, ": index has ", index.numel(),
+          " elements, and self no dimensions; expected one");
+    return raw::as_strided(numbers, {}, {}, numbers.storage_offset());
+  }
+  Dims sizes = self.impl().sizes, strides = Dims::filled(self.dim(), 0);
+  sizes[d] = numbers.numel();
+  strides[d] = numbers.dim() ? numbers.strides()[0] : 1;
+  return raw::as_strided(numbers, sizes, strides, numbers.storage_offset());
+}
+
+// Errors: where source is no list of slices of self, one for each number of the index.
+void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                  const Tensor& source) {
+  check<TypeError>(source.dtype() == self.dtype(), op, ": source has dtype ", source.dtype(),
+                   ", self has ", self.dtype(), "; convert one with .to(...)");
+  check<IndexError>(source.dim() == self.dim(), op, ": source has shape ", source.sizes(),
+                    ", self ", self.sizes(), "; expected the same number of dimensions");
+  const int64_t d = wrap_dim(op, dim, self.dim());
+  for (int64_t i = 0; i < self.dim(); ++i)
+    check(source.sizes()[i] == (i == d ? index.numel() : self.sizes()[i]), op,
+          ": source has shape ", source.sizes(), ", self ", self.sizes(), " and index ",
+          index.numel(), " elements; dimension ", i, " does not fit");
+}
+
+Tensor filling(const Tensor& self, const Tensor& repeated_index, const Tensor& value) {
+  check(value.dim() == 0, "index_fill: value has shape ", value.sizes(),
+        ", expected a tensor without dimensions");
+  return value.to(self.device(), self.dtype()).expand(repeated_index.sizes());
+}
+// index_fill accepts negative numbers.
+Tensor from_start(const Tensor& self, int64_t dim, const Tensor& index) {
+  check<TypeError>(index.dtype() == kLong, "index_fill: index has dtype ", index.dtype(),
+                   ", expected int64; convert with .to(kLong)");
+  const int64_t size = self.dim() ? self.size(dim) : 1;
+  return where(index < 0, index + size, index);
+}
+
+}  // namespace
+
+Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
+  return gathered("index_select", "IndexSelectBackward0", self, dim,
+                  repeated("index_select", self, dim, index));
+}
+
+Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                 const Scalar& alpha) {
+  const Tensor places = repeated("index_add", self, dim, index);
+  check_source("index_add", self, dim, index, source);
+  return kAdd(self, dim, places, alpha.toDouble() == 1 ? source : source * alpha);
+}
+Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& source,
+                           const Scalar& alpha) {
+  const Tensor places = repeated("index_add", *this, dim, index);
+  check_source("index_add", *this, dim, index, source);
+  return kAdd.update(*this, dim, places, alpha.toDouble() == 1 ? source : source * alpha);
+}
+
+Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  const Tensor places = repeated("index_copy", self, dim, index);
+  check_source("index_copy", self, dim, index, source);
+  return kCopy(self, dim, places, source);
+}
+Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& source) {
+  const Tensor places = repeated("index_copy", *this, dim, index);
+  check_source("index_copy", *this, dim, index, source);
+  return kCopy.update(*this, dim, places, source);
+}
+
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+  const Tensor places = repeated("index_fill", self, dim, from_start(self, dim, index));
+  return kFill(self, dim, places, filling(self, places, value));
+}
+Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Tensor& value) {
+  const Tensor places = repeated("index_fill", *this, dim, from_start(*this, dim, index));
+  return kFill.update(*this, dim, places, filling(*this, places, value));
+}
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  return index_fill(self, dim, index, full({}, value, self.options()));
+}
+Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Scalar& value) {
+  return index_fill_(dim, index, full({}, value, options()));
+}
+
+Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
+  if (!dim) return self.reshape({-1}).gather(0, indices.reshape({-1}));
+  check(self.dim() == indices.dim(), "take_along_dim: self has shape ", self.sizes(), ", indices ",
+        indices.sizes(), "; expected the same number of dimensions");
+  const int64_t d = wrap_dim("take_along_dim", *dim, self.dim());
+  const auto with = [d](const Tensor& x, int64_t size) {
+    Dims sizes = x.impl().sizes;
+    if (x.dim() > 0) sizes[d] = size;
+    return sizes;
+  };
+  if (self.dim() == 0) return self.gather(0, indices);
+  const Dims sizes = broadcast_shapes("take_along_dim", with(self, 1), with(indices, 1));
+  Dims from = sizes, at = sizes;
+  from[d] = self.sizes()[d], at[d] = indices.sizes()[d];
+  return self.expand(from).gather(d, indices.expand(at));
+}
+
+}  // namespace gradus

@@ -1,0 +1,50 @@
+// Tensors that are kept for the backward pass.
+#pragma once
+
+#include <optional>
+
+#include "gradus/tensor/tensor.h"
+
+namespace gradus {
+
+// Keeps tensors in the place of Saved, which holds a ticket instead. checkpoint() makes them again
+// rather than to keep them.
+class SavedStore : public std::enable_shared_from_this<SavedStore> {
+ public:
+  virtual ~SavedStore() = default;
+  // The number of a ticket.
+  virtual size_t put(const Tensor& tensor) = 0;
+  virtual Tensor get(size_t number) = 0;
+};
+
+// While it lives, tensors that this thread saves go to a store.
+class SavedStoreGuard {
+ public:
+  explicit SavedStoreGuard(SavedStore& store);
+  ~SavedStoreGuard();
+  SavedStoreGuard(const SavedStoreGuard&) = delete;
+  SavedStoreGuard& operator=(const SavedStoreGuard&) = delete;
+
+ private:
+  SavedStore* before_;
+};
+
+// Unpacking checks that the tensor has not been changed in place since.
+class Saved {
+ public:
+  // output_nr: the tensor is that output of the owning node; it is kept without its history, which
+  // would own the node that owns it. Errors: Error for an inference tensor.
+  Saved(const Tensor& tensor, std::optional<uint32_t> output_nr);
+  // owner: null where no node is. Errors: Error where the tensor was changed since.
+  Tensor unpack(const std::shared_ptr<Node>& owner) const;
+
+ private:
+  struct Ticket;
+
+  Tensor tensor_;
+  uint32_t version_ = 0;
+  std::optional<uint32_t> output_nr_;
+  std::shared_ptr<const Ticket> ticket_;  // in the place of tensor_; rare
+};
+
+}  // namespace gradus

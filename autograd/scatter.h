@@ -1,0 +1,21 @@
+// gather and scatter along one dimension, recorded under the name of the function that uses them.
+#pragma once
+
+#include "gradus/tensor/backend.h"
+
+namespace gradus {
+
+Tensor gathered(const char* op, const char* node_name, const Tensor& self, int64_t dim,
+                const Tensor& index);
+
+// self with src set, or added, along dim at the places of index.
+struct Scattering {
+  const char *op, *node_name;
+  ScatterOp how;  // set or sum
+
+  Tensor operator()(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) const;
+  // The same into self.
+  Tensor& update(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) const;
+};
+
+}  // namespace gradus

@@ -1,0 +1,103 @@
+// Operations on the CPU at 1e3, 1e5 and 1e7 elements. The same source is built against gradus and
+// against libtorch, each program with as many threads as OMP_NUM_THREADS says.
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#ifdef TORCH_VERSION
+constexpr const char* kWho = "libtorch";
+#else
+constexpr const char* kWho = "gradus";
+#endif
+
+namespace {
+
+using torch::Tensor;
+using Clock = std::chrono::steady_clock;
+
+double seconds_of(const std::function<Tensor()>& f, int calls) {
+  const auto start = Clock::now();
+  for (int i = 0; i < calls; ++i) f();
+  return std::chrono::duration<double>(Clock::now() - start).count() / calls;
+}
+
+// The median of rounds of about 10 ms each.
+void time(const std::string& name, const std::function<Tensor()>& f) {
+  f();
+  const double once = std::max(seconds_of(f, 3), 1e-9);
+  const int calls = static_cast<int>(std::clamp(0.01 / once, 1.0, 1e5));
+  std::vector<double> times;
+  for (int round = 0; round < 9; ++round) times.push_back(seconds_of(f, calls));
+  std::sort(times.begin(), times.end());
+  std::printf("%s\t%s\t%.9g\t1\top\n", name.c_str(), kWho, times[times.size() / 2]);
+  std::fflush(stdout);
+}
+
+void elementwise(const std::string& size, int64_t n) {
+  const Tensor x = torch::rand({n}) + 0.5, y = torch::rand({n}) + 0.5;
+  time("x + y, " + size, [&] { return x + y; });
+  time("x * y, " + size, [&] { return x * y; });
+  time("x * 2, " + size, [&] { return x * 2; });
+  time("relu, " + size, [&] { return torch::relu(x); });
+  time("exp, " + size, [&] { return torch::exp(x); });
+  time("log, " + size, [&] { return torch::log(x); });
+  time("sin, " + size, [&] { return torch::sin(x); });
+  time("tanh, " + size, [&] { return torch::tanh(x); });
+  time("sigmoid, " + size, [&] { return torch::sigmoid(x); });
+  time("gelu, " + size, [&] { return torch::gelu(x); });
+  time("sqrt, " + size, [&] { return torch::sqrt(x); });
+  time("x < y, " + size, [&] { return x < y; });
+}
+
+// A matrix of about as many rows as columns.
+void matrices(const std::string& size, int64_t n) {
+  const auto rows = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+  const Tensor x = torch::rand({rows, n / rows}), row = torch::rand({n / rows});
+  time("x + row, " + size, [&] { return x + row; });
+  time("x.t() + x.t() * 1, " + size, [&] { return x.t() + x.t(); });
+  time("copy of x.t(), " + size, [&] { return x.t().contiguous(); });
+  time("sum, " + size, [&] { return x.sum(); });
+  time("sum of columns, " + size, [&] { return x.sum(0); });
+  time("sum of rows, " + size, [&] { return x.sum(1); });
+  time("mean of rows, " + size, [&] { return x.mean(1); });
+  time("amax, " + size, [&] { return x.amax(); });
+  time("amax of columns, " + size, [&] { return x.amax(0); });
+  time("max of rows with indices, " + size, [&] { return std::get<0>(x.max(1)); });
+  time("argmax of columns, " + size, [&] { return x.argmax(0); });
+  time("softmax of rows, " + size, [&] { return x.softmax(1); });
+  time("log_softmax of columns, " + size, [&] { return x.log_softmax(0); });
+}
+
+void products() {
+  for (const int64_t n : {128, 256, 512, 1024, 2048}) {
+    const Tensor x = torch::randn({n, n}), y = torch::randn({n, n});
+    time("matmul " + std::to_string(n), [&] { return x.matmul(y); });
+  }
+}
+
+// The graph's share: one operation recorded, and its tensor freed.
+void recording() {
+  const Tensor x = torch::rand({1}, torch::requires_grad()), y = torch::rand({1});
+  time("x + y recorded, 1 element", [&] { return x + y; });
+  time("x * y recorded, 1 element", [&] { return x * y; });
+  time("exp recorded, 1 element", [&] { return x.exp(); });
+}
+
+}  // namespace
+
+int main() {
+  torch::manual_seed(1);
+  for (const auto& [size, n] : {std::pair{"1e3", 1000}, {"1e5", 100000}, {"1e7", 10000000}}) {
+    const torch::NoGradGuard guard;
+    elementwise(size, n);
+    matrices(size, n);
+  }
+  products();
+  recording();
+}

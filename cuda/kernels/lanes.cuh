@@ -1,0 +1,71 @@
+// Scans over neighbouring threads: what each needs of those before it, and what all have together.
+#pragma once
+
+#include "gradus/tensor/scan.h"
+
+namespace gradus::cuda {
+
+inline constexpr int kScanThreads = 256;  // of a block
+inline constexpr int kScanWarps = kScanThreads / 32;
+
+// A sum of counts, as a fold of lanes.
+struct Counting {
+  using State = unsigned;
+  __device__ static State start() { return 0; }
+  __device__ static State combine(State a, State b) { return a + b; }
+};
+
+template <class T>
+__device__ T shuffle(T value, int lane, int width) {
+  return __shfl_sync(0xffffffffu, value, lane, width);
+}
+template <class T>
+__device__ Candidate<T> shuffle(Candidate<T> s, int lane, int width) {
+  return {shuffle(s.value, lane, width), shuffle(s.index, lane, width)};
+}
+template <class T>
+__device__ T shuffle_up(T value, int reach, int width) {
+  return __shfl_up_sync(0xffffffffu, value, static_cast<unsigned>(reach), width);
+}
+template <class T>
+__device__ Candidate<T> shuffle_up(Candidate<T> s, int reach, int width) {
+  return {shuffle_up(s.value, reach, width), shuffle_up(s.index, reach, width)};
+}
+
+// Of a thread among its neighbours: the fold of all before it, and of all.
+template <class State>
+struct Prefix {
+  State before, total;
+};
+
+// Over `width` neighbouring threads, a power of two up to a warp. In step r a thread takes in what
+// the thread r before it has, which is the fold of r threads: after log2(width) steps it has all
+// up to its own.
+template <class S, class State = typename S::State>
+__device__ Prefix<State> scan_warp(const S& scan, State value, int width) {
+  const int lane = static_cast<int>(threadIdx.x) & (width - 1);
+  for (int reach = 1; reach < width; reach *= 2) {
+    const State other = shuffle_up(value, reach, width);
+    if (lane >= reach) value = scan.combine(other, value);
+  }
+  const State before = shuffle_up(value, 1, width);
+  return {lane > 0 ? before : scan.start(), shuffle(value, width - 1, width)};
+}
+
+// Over `lanes` neighbouring threads: a power of two up to a warp, or the block of kScanThreads,
+// which scans its warps and then their totals. REQUIRES: every thread of the block calls this.
+template <class S, class State = typename S::State>
+__device__ Prefix<State> scan_lanes(const S& scan, State value, int lanes) {
+  Prefix<State> mine = scan_warp(scan, value, ::min(lanes, 32));
+  if (lanes <= 32) return mine;
+  __shared__ State of_warp[kScanWarps];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  __syncthreads();  // of_warp may still be read by a call before
+  if (threadIdx.x % 32 == 0) of_warp[warp] = mine.total;
+  __syncthreads();
+  // Lane w of every warp has the total of warp w.
+  const auto warps = scan_warp(scan, of_warp[threadIdx.x % kScanWarps], kScanWarps);
+  return {scan.combine(shuffle(warps.before, warp, kScanWarps), mine.before), warps.total};
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,81 @@
+// What Tensor::index and index_put_ take, with libtorch's names (torch::indexing):
+//
+//   x.index({0, Slice(1, None, 2), "...", mask})      // Python: x[0, 1::2, ..., mask]
+//   x.index_put_({Slice(), index}, 1)                 // Python: x[:, index] = 1
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <string_view>
+
+#include "gradus/tensor/tensor.h"
+
+namespace gradus::indexing {
+
+// A dimension of size 1; also an end of a Slice that is left out.
+inline constexpr std::nullopt_t None = std::nullopt;
+
+// As many whole dimensions as the other indices leave.
+struct EllipsisIndexType {};
+inline constexpr EllipsisIndexType Ellipsis;
+
+// start, start + step, ... below stop. Negative ends count from the end of the dimension.
+class Slice {
+ public:
+  // Errors: ValueError where step is not positive.
+  Slice(std::optional<int64_t> start = {}, std::optional<int64_t> stop = {},  // NOLINT: implicit
+        std::optional<int64_t> step = {})
+      : start_(start), stop_(stop), step_(step.value_or(1)) {
+    check(step_ > 0, "Slice: step is ", step_, ", expected a positive number");
+  }
+
+  std::optional<int64_t> start() const { return start_; }
+  std::optional<int64_t> stop() const { return stop_; }
+  int64_t step() const { return step_; }
+
+ private:
+  std::optional<int64_t> start_, stop_;
+  int64_t step_;
+};
+
+// One index of any kind.
+class TensorIndex {
+ public:
+  enum class Kind { none, ellipsis, integer, boolean, slice, tensor };
+
+  TensorIndex(std::nullopt_t) : kind_(Kind::none) {}         // NOLINT: implicit
+  TensorIndex(EllipsisIndexType) : kind_(Kind::ellipsis) {}  // NOLINT: implicit
+  // Errors: ValueError for another text than "...".
+  TensorIndex(const char* text) : kind_(Kind::ellipsis) {  // NOLINT: implicit
+    check(std::string_view(text) == "...", "index: the text \"", text,
+          "\" is no index; expected \"...\"");
+  }
+  template <std::integral T>
+  TensorIndex(T value)  // NOLINT: implicit
+      : kind_(std::same_as<T, bool> ? Kind::boolean : Kind::integer),
+        integer_(static_cast<int64_t>(value)) {}
+  TensorIndex(const Slice& slice) : kind_(Kind::slice), slice_(slice) {}  // NOLINT
+  TensorIndex(const gradus::Tensor& tensor)                               // NOLINT
+      : kind_(Kind::tensor), tensor_(tensor) {}
+
+  Kind kind() const { return kind_; }
+  bool is_none() const { return kind_ == Kind::none; }
+  bool is_ellipsis() const { return kind_ == Kind::ellipsis; }
+  bool is_integer() const { return kind_ == Kind::integer; }
+  bool is_boolean() const { return kind_ == Kind::boolean; }
+  bool is_slice() const { return kind_ == Kind::slice; }
+  bool is_tensor() const { return kind_ == Kind::tensor; }
+
+  int64_t integer() const { return integer_; }
+  bool boolean() const { return integer_ != 0; }
+  const Slice& slice() const { return slice_; }
+  const gradus::Tensor& tensor() const { return tensor_; }
+
+ private:
+  Kind kind_;
+  int64_t integer_ = 0;
+  Slice slice_;
+  gradus::Tensor tensor_;
+};
+
+}  // namespace gradus::indexing

@@ -1,0 +1,74 @@
+// Scans, sorting, and the search for elements that are not 0.
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+const char* name_of(ScanOp op) {
+  static constexpr const char* names[] = {
+#define SCAN(name, ...) #name,
+#include "gradus/tensor/scans.def"
+  };
+  return names[static_cast<int>(op)];
+}
+
+namespace raw {
+
+namespace {
+ScalarType scan_dtype(ScanOp op, const Tensor& x, std::optional<ScalarType> asked) {
+  const ScalarType dtype = asked.value_or(x.dtype());
+  if (op == ScanOp::logcumsumexp)
+    check<TypeError>(isFloatingType(dtype), "logcumsumexp: dtype ", dtype,
+                     " is not a floating point type; convert with .to(kFloat)");
+  if (!asked && !isFloatingType(dtype)) return kLong;
+  check<TypeError>(dtype != kBool, name_of(op),
+                   ": dtype bool cannot hold the result; leave dtype out, or pass kLong");
+  return dtype;
+}
+
+// Backends have a dimension to go along.
+Tensor lifted(const Tensor& x) { return x.dim() == 0 ? raw::unsqueeze(x, 0) : x; }
+}  // namespace
+
+Tensor scan(ScanOp op, const Tensor& x, int64_t dim, std::optional<ScalarType> asked) {
+  const int64_t d = wrap_dim(name_of(op), dim, x.dim());
+  const ScalarType dtype = scan_dtype(op, x, asked), compute = computed_type(dtype);
+  Tensor out = empty(x.sizes(), compute, x.device());
+  if (out.numel() > 0) backend(x).scan(op, lifted(to(to(x, dtype), compute)), d, lifted(out));
+  return to(out, dtype);
+}
+
+ValuesAndIndices arg_scan(bool largest, const Tensor& x, int64_t dim) {
+  const int64_t d = wrap_dim(largest ? "cummax" : "cummin", dim, x.dim());
+  const ScalarType compute = computed_type(x.dtype());
+  Tensor values = empty(x.sizes(), compute, x.device());
+  Tensor indices = empty(x.sizes(), kLong, x.device());
+  if (values.numel() > 0)
+    backend(x).arg_scan(largest, lifted(to(x, compute)), d, lifted(values), lifted(indices));
+  return {to(values, x.dtype()), indices};
+}
+
+ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending) {
+  const int64_t d = wrap_dim("sort", dim, x.dim());
+  // A float holds every number of 16 bits, and is sorted in half the time of an int64.
+  const ScalarType ordered = x.element_size() <= 2 ? kFloat : computed_type(x.dtype());
+  // Unlike scans, PyTorch's sort keeps the order of the dimensions in memory.
+  Tensor values = empty_as(x, ordered), indices = empty_as(x, kLong);
+  if (values.numel() > 0)
+    backend(x).sort(lifted(to(x, ordered)), d, descending, lifted(values), lifted(indices));
+  return {to(values, x.dtype()), indices};
+}
+
+Tensor flat_nonzero(const Tensor& x) {
+  if (x.numel() == 0) return empty({0}, kLong, x.device());
+  const Tensor found = backend(x).nonzero(x, {x.numel()});
+  return over_storage(found.impl().storage, {found.numel()}, kLong);
+}
+
+Tensor nonzero(const Tensor& x) {
+  const Tensor found =
+      x.numel() == 0 ? empty({x.dim(), 0}, kLong, x.device()) : backend(x).nonzero(x, x.sizes());
+  return alias(raw::transpose(found, 0, 1));
+}
+
+}  // namespace raw
+}  // namespace gradus

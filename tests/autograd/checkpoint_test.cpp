@@ -1,0 +1,116 @@
+// checkpoint(): the same gradients without what was saved for them.
+#include "gradus/autograd/gradcheck.h"
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+using autograd::checkpoint;
+
+Tensor doubles(IntArrayRef sizes) { return rand(sizes, dtype(kDouble)).requires_grad_(); }
+
+TEST(Checkpoint, HasTheGradientsOfTheFunction) {
+  const auto block = [](const TensorList& in) {
+    return TensorList{(in[0] * in[1]).sin() * in[0], in[1].exp()};
+  };
+  const auto f = [&](const TensorList& in) { return checkpoint(block, {in[0] * 2, in[1]}); };
+  EXPECT_TRUE(autograd::gradcheck(f, {doubles({3}), doubles({3})}));
+  EXPECT_TRUE(autograd::gradgradcheck(f, {doubles({3}), doubles({3})}));
+}
+
+TEST(Checkpoint, KeepsNothingOfTheForwardPassAndRunsOnceMore) {
+  const Tensor x = doubles({4});
+  int runs = 0;
+  std::vector<std::weak_ptr<TensorImpl>> inside;
+  const Tensor y = checkpoint(
+      [&](const Tensor& in) {
+        ++runs;
+        const Tensor a = in.sin(), b = a.exp();
+        inside = {a.impl_ptr(), b.impl_ptr()};
+        return a * b;
+      },
+      x);
+  for (const auto& tensor : inside) EXPECT_TRUE(tensor.expired());
+  EXPECT_EQ(runs, 1);
+  y.sum().backward();
+  EXPECT_EQ(runs, 2);
+  for (const auto& tensor : inside) EXPECT_TRUE(tensor.expired());
+  const Tensor s = x.detach().sin(), expected = s.exp() * x.detach().cos() * (1 + s);
+  expect_values(x.grad(), to_vector(expected), 1e-12);
+}
+
+TEST(Checkpoint, ReachesTensorsThatTheFunctionCaptured) {
+  const Tensor x = doubles({3}), w = doubles({3});
+  checkpoint([&](const Tensor& in) { return (in * w).exp(); }, x).sum().backward();
+  expect_values(w.grad(), to_vector((x.detach() * (x * w).exp().detach())), 1e-12);
+  const TensorList both = autograd::grad(
+      {checkpoint([&](const Tensor& in) { return (in * w).exp(); }, x).sum()}, {w, x});
+  expect_values(both[0], to_vector(w.grad()), 1e-12);
+  expect_values(both[1], to_vector((w.detach() * (x * w).exp().detach())), 1e-12);
+}
+
+TEST(Checkpoint, DrawsTheSameRandomNumbersAgainAndLeavesTheOthersAlone) {
+  manual_seed(3);
+  const Tensor x = ones({100}, requires_grad());
+  Tensor mask;
+  const Tensor y = checkpoint(
+      [&](const Tensor& in) {
+        mask = (rand({100}) > 0.5).to(kFloat);
+        return (in * mask).pow(2);
+      },
+      x);
+  const Tensor first = mask.clone();
+  const Tensor next = rand({1});
+  manual_seed(4);
+  const Tensor expected_next = rand({1});
+  manual_seed(4);
+  y.sum().backward();
+  expect_values(rand({1}), to_vector(expected_next), 0);
+  expect_values(mask, to_vector(first), 0);
+  expect_values(x.grad(), to_vector(2 * first));
+}
+
+TEST(Checkpoint, StandsWithinAnother) {
+  int inner_runs = 0;
+  const auto inner = [&](const Tensor& in) {
+    ++inner_runs;
+    return in.sin().exp();
+  };
+  const auto outer = [&](const Tensor& in) { return checkpoint(inner, in.cos()).tanh() * in; };
+  const auto f = [&](const TensorList& in) { return TensorList{checkpoint(outer, in[0])}; };
+  EXPECT_TRUE(autograd::gradcheck(f, {doubles({2})}));
+  EXPECT_TRUE(autograd::gradgradcheck(f, {doubles({2})}));
+  inner_runs = 0;
+  f({doubles({2})})[0].sum().backward();
+  EXPECT_GE(inner_runs, 2);
+}
+
+TEST(Checkpoint, CanBeGoneThroughTwice) {
+  const Tensor x = doubles({3});
+  const Tensor y = checkpoint([](const Tensor& in) { return in.exp() * in; }, x).sum();
+  y.backward({}, /*retain_graph=*/true);
+  const std::vector<double> once = to_vector(x.grad());
+  y.backward();
+  for (size_t i = 0; i < once.size(); ++i) EXPECT_DOUBLE_EQ(to_vector(x.grad())[i], 2 * once[i]);
+  expect_error<Error>([&] { y.backward(); }, "a second time");
+}
+
+TEST(Checkpoint, RecordsNothingWithoutGrad) {
+  const NoGradGuard guard;
+  EXPECT_FALSE(checkpoint([](const Tensor& in) { return in * 2; }, doubles({1})).requires_grad());
+}
+
+TEST(Checkpoint, ReportsAFunctionThatDiffersAndAnInputThatWasChanged) {
+  const Tensor x = doubles({3});
+  bool again = false;
+  const Tensor y = checkpoint(
+      [&](const Tensor& in) { return std::exchange(again, true) ? in.exp() : in.exp().exp(); }, x);
+  expect_error<Error>([&] { y.sum().backward(); }, "saved 2 tensors for its backward, and 1");
+  Tensor h = x * 2;
+  const Tensor z = checkpoint([](const Tensor& in) { return in.exp(); }, h);
+  h.add_(1);
+  expect_error<Error>([&] { z.sum().backward(); }, "checkpoint saved it");
+}
+
+}  // namespace
+}  // namespace gradus

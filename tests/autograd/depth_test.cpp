@@ -1,0 +1,89 @@
+// Graphs of a million operations, recorded, run and freed on a thread of a small stack.
+#include <pthread.h>
+
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+constexpr int kOperations = 1000000;
+// A frame per operation would need a hundred times as much. Sanitizers make all frames larger.
+constexpr size_t kStack = 256 * 1024;
+
+void on_small_stack(void (*f)()) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, kStack), 0);
+  pthread_t thread;
+  const auto enter = [](void* call) -> void* {
+    reinterpret_cast<void (*)()>(call)();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, enter, reinterpret_cast<void*>(f)), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+}
+
+struct Same : autograd::Function<Same> {
+  static Tensor forward(autograd::AutogradContext* ctx, const Tensor& x) {
+    ctx->save_for_backward({x});
+    ctx->saved_data["too"] = x;
+    return x.clone();
+  }
+  static TensorList backward(autograd::AutogradContext*, TensorList grads) { return {grads[0]}; }
+};
+
+TEST(Depth, ALongGraphRunsAndIsFreed) {
+  on_small_stack([] {
+    const Tensor x = ones({1}, requires_grad());
+    Tensor y = x;
+    for (int i = 0; i < kOperations; ++i) y = y + 1;
+    y.backward();
+    y = Tensor();
+    expect_values(x.grad(), {1});
+  });
+}
+
+TEST(Depth, AGraphThatSavedItsTensorsIsFreedWithoutABackward) {
+  on_small_stack([] {
+    const Tensor x = ones({1}, requires_grad());
+    std::weak_ptr<Node> first;
+    {
+      Tensor y = x.sin();
+      first = y.grad_fn();
+      for (int i = 0; i < kOperations; ++i) y = y.sin();
+    }
+    EXPECT_TRUE(first.expired());
+  });
+}
+
+TEST(Depth, ThroughViewsChangesInPlaceAndFunctions) {
+  on_small_stack([] {
+    const Tensor x = ones({2}, requires_grad());
+    Tensor y = x * 1;
+    for (int i = 0; i < kOperations / 20; ++i) {
+      y = y.view({2, 1}).squeeze(1);
+      Tensor part = y.narrow(0, 0, 1);
+      part.mul_(1);
+      y.add_(0);
+      y = Same::apply(y);
+    }
+    y.sum().backward();
+    expect_values(x.grad(), {1, 1});
+    Tensor dropped = x * 1;
+    for (int i = 0; i < kOperations / 20; ++i) dropped = Same::apply(dropped.view({2}));
+  });
+}
+
+TEST(Depth, AGradientOfALongGraphIsFreed) {
+  on_small_stack([] {
+    const Tensor x = ones({1}, requires_grad());
+    Tensor y = x;
+    for (int i = 0; i < kOperations / 20; ++i) y = y.sin();
+    const Tensor first = autograd::grad({y}, {x}, {}, true, /*create_graph=*/true)[0];
+    EXPECT_TRUE(autograd::grad({first}, {x})[0].defined());
+  });
+}
+
+}  // namespace
+}  // namespace gradus

@@ -1,0 +1,154 @@
+// Jacobians, Hessians, their products with vectors, and vmap.
+#include "gradus/autograd/functional.h"
+#include "gradus/autograd/gradcheck.h"
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+using namespace autograd::functional;
+
+// y0 = a b (elementwise), y1 = sum(a^2).
+TensorList two(const TensorList& in) { return {in[0] * in[1], in[0].pow(2).sum()}; }
+// sum(a^2 b).
+TensorList cubic(const TensorList& in) { return {(in[0].pow(2) * in[1]).sum()}; }
+
+const TensorList& points() {
+  static const TensorList at{tensor({1.0, 2.0}, kDouble), tensor({3.0, 5.0}, kDouble)};
+  return at;
+}
+const TensorList& directions() {
+  static const TensorList v{tensor({1.0, 10.0}, kDouble), tensor({100.0, 1000.0}, kDouble)};
+  return v;
+}
+
+TEST(Functional, Jacobian) {
+  const auto j = jacobian(two, points());
+  expect_values(j[0][0], {3, 0, 0, 5});
+  expect_values(j[0][1], {1, 0, 0, 2});
+  expect_values(j[1][0], {2, 4});
+  expect_values(j[1][1], {0, 0});
+  EXPECT_EQ(j[1][0].sizes(), IntArrayRef({2}));
+  EXPECT_FALSE(j[0][0].requires_grad());
+  const Tensor m = jacobian([](const Tensor& x) { return x.t(); }, rand({2, 3}));
+  EXPECT_EQ(m.sizes(), IntArrayRef({3, 2, 2, 3}));
+}
+
+TEST(Functional, JacobianCanBeDifferentiated) {
+  const auto f = [](const TensorList& in) {
+    return TensorList{jacobian([](const Tensor& x) { return x.pow(3); }, in[0], true)};
+  };
+  EXPECT_TRUE(autograd::gradcheck(f, {rand({2}, dtype(kDouble)).requires_grad_()}));
+}
+
+TEST(Functional, Hessian) {
+  const auto h = hessian(cubic, points());
+  expect_values(h[0][0], {6, 0, 0, 10});
+  expect_values(h[0][1], {2, 0, 0, 4});
+  expect_values(h[1][0], {2, 0, 0, 4});
+  expect_values(h[1][1], {0, 0, 0, 0});
+  const Tensor x = tensor({2.0, 3.0});
+  expect_values(hessian([](const Tensor& t) { return t.pow(3).sum(); }, x), {12, 0, 0, 18});
+  expect_error<ValueError>([&] { hessian([](const Tensor& t) { return t * 2; }, x); },
+                           "one tensor of one element");
+}
+
+TEST(Functional, VectorJacobianProducts) {
+  const auto [outputs, product] =
+      vjp(two, points(), {tensor({1.0, 10.0}, kDouble), tensor(100.0, kDouble)});
+  expect_values(outputs[0], {3, 10});
+  expect_values(outputs[1], {5});
+  expect_values(product[0], {3 + 200, 50 + 400});
+  expect_values(product[1], {1, 20});
+  expect_values(vjp(cubic, points()).product[0], {6, 20});
+}
+
+TEST(Functional, JacobianVectorProducts) {
+  const auto [outputs, product] = jvp(two, points(), directions());
+  expect_values(outputs[0], {3, 10});
+  expect_values(product[0], {3 * 1 + 1 * 100, 5 * 10 + 2 * 1000});
+  expect_values(product[1], {2 * 1 + 4 * 10});
+}
+
+TEST(Functional, ProductsWithTheHessianAgree) {
+  // H = [[diag(2b), diag(2a)], [diag(2a), 0]]
+  for (const auto& [outputs, product] :
+       {vhp(cubic, points(), directions()), hvp(cubic, points(), directions())}) {
+    expect_values(outputs[0], {23});
+    expect_values(product[0], {6 * 1 + 2 * 100, 10 * 10 + 4 * 1000});
+    expect_values(product[1], {2 * 1, 4 * 10});
+    EXPECT_FALSE(product[0].requires_grad());
+  }
+}
+
+TEST(Functional, ProductsCanBeDifferentiated) {
+  for (const bool second : {false, true})
+    EXPECT_TRUE(autograd::gradcheck(
+        [&](const TensorList& in) {
+          return second ? hvp(cubic, in, directions(), true).product
+                        : jvp(two, in, directions(), true).product;
+        },
+        {rand({2}, kDouble).requires_grad_(), rand({2}, kDouble).requires_grad_()}));
+}
+
+TEST(Functional, IndependenceIsZeroOrStrictlyAnError) {
+  const auto first = [](const TensorList& in) { return TensorList{in[0].sum()}; };
+  const auto constant = [](const TensorList&) { return TensorList{ones({})}; };
+  expect_values(jacobian(first, points())[0][1], {0, 0});
+  expect_values(jacobian(constant, points())[0][0], {0, 0});
+  expect_values(hvp(first, points(), directions()).product[0], {0, 0});
+  expect_error<Error>([&] { jacobian(first, points(), false, true); }, "independent of input 1");
+  expect_error<Error>([&] { jacobian(constant, points(), false, true); },
+                      "Output 0 of the function");
+  expect_error<Error>([&] { vjp(constant, points(), {}, false, true); }, "strict mode");
+}
+
+TEST(Functional, VectorsAreChecked) {
+  expect_error<ValueError>([] { vjp(two, points()); }, "v may be left out only where");
+  expect_error<ValueError>([] { jvp(two, points(), {ones({2})}); }, "v has 1 tensors");
+  expect_error<ValueError>(
+      [] {
+        jvp(two, points(), {ones({2}), ones({3})});
+      },
+      "v[1] has shape [3]");
+}
+
+TEST(Functional, CallsTheFunctionWithLeavesOfItsOwn) {
+  const Tensor x = ones({2}, requires_grad());
+  jacobian(
+      [&](const Tensor& in) {
+        EXPECT_FALSE(in.is_same(x));
+        EXPECT_TRUE(in.is_leaf());
+        return in * 2;
+      },
+      x);
+  EXPECT_FALSE(x.grad().defined());
+  const NoGradGuard guard;
+  expect_values(jacobian([](const Tensor& in) { return in * 2; }, x), {2, 0, 0, 2});
+}
+
+TEST(Vmap, MapsADimensionAndStacksTheResults) {
+  const Tensor x = tensor({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}});
+  const auto square = [](const Tensor& row) { return row * row; };
+  expect_values(vmap(square)(x), {1, 4, 9, 16, 25, 36});
+  EXPECT_EQ(vmap(square, 1)(x).sizes(), IntArrayRef({3, 2}));
+  expect_values(vmap(square, 1)(x), {1, 16, 4, 25, 9, 36});
+  expect_values(vmap(square, 0, -1)(x), {1, 16, 4, 25, 9, 36});
+  expect_values(vmap([](const Tensor& row) { return row.sum(); })(x), {6, 15});
+  expect_error<ValueError>([&] { vmap(square)(ones({0, 2})); }, "no slices");
+  int64_t calls = 0;
+  const auto growing = [&](const Tensor&) { return ones({++calls}); };
+  expect_error<ValueError>([&] { vmap(growing)(x); }, "returned shape [1] for slice 0 and [2]");
+}
+
+TEST(Vmap, IsDifferentiable) {
+  const auto f = [](const TensorList& in) {
+    return TensorList{vmap([](const Tensor& row) { return row.sin() * row.sum(); }, 1, 1)(in[0])};
+  };
+  const Tensor x = rand({2, 3}, kDouble).requires_grad_();
+  EXPECT_TRUE(autograd::gradcheck(f, {x}));
+  EXPECT_TRUE(autograd::gradgradcheck(f, {x}));
+}
+
+}  // namespace
+}  // namespace gradus

@@ -1,0 +1,357 @@
+// Python's x[...] against a loop over its rules, and what changes a tensor by an index.
+#include "tests/random.h"
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+using namespace indexing;
+
+// --- The rules, element by element
+
+// A dimension of the result, or what a dimension of x is indexed by.
+struct Axis {
+  enum { kept, added, fixed, listed } kind;
+  int64_t start = 0, step = 1, size = 1;  // of what is kept; start: of what is fixed
+  std::vector<int64_t> list = {};         // broadcast to all lists' shape, row-major
+};
+
+struct Drawn {
+  std::vector<TensorIndex> indices;
+  std::vector<Axis> axes;
+  Dims list_shape;
+};
+
+// Indices of every kind for all dimensions of x. The lists' shape is drawn first.
+Drawn draw(const Tensor& x) {
+  Drawn out;
+  out.list_shape = test::random_sizes(2, 3);
+  if (out.list_shape.empty()) out.list_shape.push_back(2);
+  bool has_list = false;
+  int64_t d = 0;
+  while (d < x.dim()) {
+    const int64_t size = x.sizes()[d];
+    switch (test::pick(0, 5)) {
+      case 0:
+        out.indices.emplace_back(None);
+        out.axes.push_back({.kind = Axis::added});
+        continue;
+      case 1: {
+        const int64_t at = test::pick(-size, size - 1);
+        out.indices.emplace_back(at);
+        out.axes.push_back({.kind = Axis::fixed, .start = at < 0 ? at + size : at});
+        break;
+      }
+      case 2: {
+        const int64_t start = test::pick(0, size), stop = test::pick(start, size);
+        const int64_t step = test::pick(1, 3);
+        out.indices.emplace_back(
+            Slice(start == 0 ? start : start - (size - start ? size : 0), stop, step));
+        out.axes.push_back({.kind = Axis::kept,
+                            .start = start,
+                            .step = step,
+                            .size = (stop - start + step - 1) / step});
+        break;
+      }
+      case 3: {
+        Dims stored = out.list_shape;
+        if (has_list && test::pick(0, 1)) stored[0] = 1;  // broadcasts to the first one's shape
+        has_list = true;
+        const Tensor list = test::random_tensor(stored, kLong, static_cast<double>(-size),
+                                                static_cast<double>(size));
+        Axis axis{.kind = Axis::listed};
+        for (const double value : to_vector(list.expand(out.list_shape)))
+          axis.list.push_back(static_cast<int64_t>(value) + (value < 0 ? size : 0));
+        out.indices.emplace_back(list);
+        out.axes.push_back(axis);
+        break;
+      }
+      default:
+        out.indices.emplace_back(Slice());
+        out.axes.push_back({.kind = Axis::kept, .size = size});
+    }
+    ++d;
+  }
+  return out;
+}
+
+// Calls f(row-major numbers of the elements of x) once, in the order of the result.
+struct Expected {
+  Dims sizes;
+  std::vector<int64_t> elements;  // of x, row-major
+};
+Expected by_the_rules(const Tensor& x, const Drawn& drawn) {
+  // A number counts as a list where there are others, and so may stand between two of them.
+  const auto is_list = [&](const Axis& axis) { return axis.kind == Axis::listed; };
+  int64_t runs = 0, lists = 0;
+  bool before = false;
+  for (const Axis& axis : drawn.axes) {
+    if (axis.kind == Axis::fixed) continue;  // leaves no dimension between two lists
+    runs += is_list(axis) && !before;
+    lists += is_list(axis);
+    before = is_list(axis);
+  }
+  Expected out;
+  const auto add_lists = [&] {
+    for (int64_t size : drawn.list_shape) out.sizes.push_back(size);
+  };
+  int64_t list_at = 0;  // where the lists' dimensions stand in the result
+  if (runs > 1) add_lists();
+  for (const Axis& axis : drawn.axes) {
+    if (is_list(axis) && runs == 1 && lists > 0) {
+      list_at = static_cast<int64_t>(out.sizes.size());
+      add_lists();
+      lists = 0;
+    }
+    if (axis.kind == Axis::kept || axis.kind == Axis::added) out.sizes.push_back(axis.size);
+  }
+  const int64_t list_dims = runs ? static_cast<int64_t>(drawn.list_shape.size()) : 0;
+  for (int64_t i = 0; i < numel_of(out.sizes); ++i) {
+    Dims at = out.sizes;
+    int64_t rest = i;
+    for (int64_t d = static_cast<int64_t>(at.size()); d-- > 0; rest /= out.sizes[d])
+      at[d] = rest % out.sizes[d];
+    int64_t in_list = 0;
+    for (int64_t d = 0; d < list_dims; ++d)
+      in_list = in_list * drawn.list_shape[d] + at[list_at + d];
+    int64_t next = 0, element = 0, dim = 0;
+    for (const Axis& axis : drawn.axes) {
+      if (list_dims && next == list_at) next += list_dims;
+      int64_t here = axis.start;
+      if (axis.kind == Axis::listed) here = axis.list[static_cast<size_t>(in_list)];
+      if (axis.kind == Axis::kept || axis.kind == Axis::added) here += axis.step * at[next++];
+      if (axis.kind == Axis::added) continue;
+      element = element * x.sizes()[dim++] + here;
+    }
+    out.elements.push_back(element);
+  }
+  return out;
+}
+
+TEST(Index, ReadsWhatTheRulesSay) {
+  for (int round = 0; round < 500; ++round) {
+    Dims sizes = test::random_sizes(4, 5);
+    const Tensor x = test::random_tensor(sizes, kDouble).detach();
+    const Drawn drawn = draw(x);
+    const Expected expected = by_the_rules(x, drawn);
+    const Tensor y = x.index(drawn.indices);
+    ASSERT_EQ(y.sizes(), IntArrayRef(expected.sizes));
+    for (int64_t i = 0; i < y.numel(); ++i)
+      ASSERT_EQ(test::get(y, i), test::get(x, expected.elements[static_cast<size_t>(i)]));
+  }
+}
+
+TEST(Index, PutWritesWhereIndexReads) {
+  for (int round = 0; round < 500; ++round) {
+    const Dims sizes = test::random_sizes(4, 5);
+    const Tensor x = test::random_layout(sizes, kDouble).detach();
+    for (int64_t i = 0; i < x.numel(); ++i) test::set(x, i, test::real(-3, 3));
+    const Drawn drawn = draw(x);
+    const Expected expected = by_the_rules(x, drawn);
+    const Tensor values = test::random_tensor(expected.sizes, kDouble).detach();
+    const bool accumulate = test::pick(0, 1);
+    std::vector<double> want = to_vector(x);
+    for (int64_t i = 0; i < values.numel(); ++i) {
+      double& there = want[static_cast<size_t>(expected.elements[static_cast<size_t>(i)])];
+      there = test::get(values, i) + (accumulate ? there : 0);
+    }
+    expect_values(index_put(x, drawn.indices, values, accumulate), want, 1e-12);
+    Tensor changed = x;
+    changed.index_put_(drawn.indices, values, accumulate);
+    expect_values(x, want, 1e-12);
+  }
+}
+
+// --- Views and assignments
+
+TEST(Index, OfBasicIndicesIsAView) {
+  const Tensor x = arange(24, kDouble).view({2, 3, 4});
+  for (const std::vector<TensorIndex>& indices : {std::vector<TensorIndex>{0},
+                                                  {Ellipsis},
+                                                  {Slice(1), None, -1},
+                                                  {tensor(1), Slice(0, 3, 2)}}) {
+    const Tensor y = x.index(indices);
+    EXPECT_TRUE(y.is_view());
+    EXPECT_FALSE(y.is_same(x));
+    EXPECT_EQ(y.impl().storage, x.impl().storage);
+  }
+  EXPECT_FALSE(x.index({tensor({0, 1})}).is_view());
+  EXPECT_FALSE(x.index({true}).impl().storage == x.impl().storage);
+}
+
+TEST(Index, AssignmentToAnExpressionWritesThroughIt) {
+  Tensor x = zeros({2, 3});
+  x[0] = 1;
+  x[1][2] = tensor(5.0);
+  x.index({1, Slice(0, 2)}) = tensor({7, 8});
+  expect_values(x, {1, 1, 1, 7, 8, 5}, 0);
+  x.t()[0] = x[0].slice(0, 0, 2);
+  expect_values(x, {1, 1, 1, 1, 8, 5}, 0);
+  Tensor row = x[1];
+  row = zeros({3});  // another tensor under the name; x stays
+  expect_values(x, {1, 1, 1, 1, 8, 5}, 0);
+}
+
+TEST(Index, SquareBracketsTakeNumbersAndTensorsWithoutDimensions) {
+  const Tensor x = tensor({3, 4, 5});
+  EXPECT_EQ(x[tensor(2)].item<int64_t>(), 5);
+  EXPECT_EQ(x[Scalar(-1)].item<int64_t>(), 5);
+  expect_error<IndexError>([&] { x[Scalar(1.5)]; }, "whole number");
+  expect_error<IndexError>([&] { x[tensor({1})]; }, "without dimensions");
+  expect_error<IndexError>([&] { x[tensor(true)]; }, "whole number");
+  expect_error<IndexError>([&] { x[Tensor()]; }, "without dimensions");
+}
+
+TEST(Index, RefusesSlicesAndTextsThatPythonDoes) {
+  expect_error<ValueError>([] { Slice(0, 3, 0); }, "step is 0");
+  expect_error<ValueError>([] { Slice(None, None, -1); }, "step is -1");
+  expect_error<ValueError>([] { TensorIndex("1"); }, "expected \"...\"");
+  expect_error<IndexError>([] { zeros({2}).index({Tensor()}); }, "undefined");
+}
+
+TEST(Index, TakesMasksOfBytesAndNarrowIndices) {
+  const Tensor x = tensor({3, 4, 5});
+  expect_values(x.index({tensor({1, 0, 7}, kByte)}), {3, 5}, 0);
+  expect_values(x.index({tensor({2, 0}, kInt)}), {5, 3}, 0);
+  expect_values(where(tensor({1, 0, 7}, kByte), x, 0), {3, 0, 5}, 0);
+  expect_values(x.masked_fill(tensor({1, 0, 7}, kByte), 9), {9, 4, 9}, 0);
+}
+
+TEST(Index, PutFitsValuesAsCopiesDo) {
+  Tensor x = zeros({2, 3});
+  x.index_put_({0}, tensor({{1, 2, 3}}));  // converted, without the leading dimension
+  x.index_put_({1, Slice(1)}, 4.5);
+  x.index_put_({1}, 1, /*accumulate=*/true);
+  expect_values(x, {1, 2, 3, 1, 5.5, 5.5}, 0);
+  x.index_put_({x > 2}, 0);
+  expect_values(x, {1, 2, 0, 1, 0, 0}, 0);
+  x.index_put_({Slice(), tensor({2, 0})}, tensor({{{8.0, 9.0}}}));
+  expect_values(x, {9, 2, 8, 9, 0, 8}, 0);
+}
+
+// --- In place
+
+TEST(InPlaceIndexing, ReadsOperandsThatShareItsMemoryBeforeItWrites) {
+  const auto fresh = [] { return arange(6, kLong); };
+  Tensor x = fresh();
+  x.index_put_({tensor({1, 2, 3})}, x.slice(0, 0, 3));
+  expect_values(x, {0, 0, 1, 2, 4, 5}, 0);
+  x = fresh();
+  x.index_put_({x.slice(0, 1, 4)}, tensor({9, 8, 7}));  // its own numbers are the index
+  expect_values(x, {0, 9, 8, 7, 4, 5}, 0);
+  x = fresh();
+  x.scatter_(0, tensor({1, 2, 3}), x);
+  expect_values(x, {0, 0, 1, 2, 4, 5}, 0);
+  x = fresh();
+  x.scatter_add_(0, x, x);
+  expect_values(x, {0, 2, 4, 6, 8, 10}, 0);
+  x = fresh();
+  x.masked_fill_(x > 2, x[1]);
+  expect_values(x, {0, 1, 2, 1, 1, 1}, 0);
+  Tensor mask = tensor({{true, false}, {true, true}});
+  mask.masked_fill_(mask.t(), false);
+  expect_values(mask, {0, 0, 1, 0}, 0);
+}
+
+TEST(InPlaceIndexing, ChangesTheVersionAndNothingAfterAnError) {
+  Tensor x = zeros({3});
+  const auto refused = [&](auto f) {
+    expect_error<IndexError>(f, "out of range");
+    expect_values(x, {0, 0, 0}, 0);
+    EXPECT_EQ(x._version(), 0u);
+  };
+  refused([&] { x.index_put_({tensor({0, 3})}, 1); });
+  refused([&] { x.scatter_(0, tensor({0, 3}), 1); });
+  refused([&] { x.scatter_add_(0, tensor({0, -1}), ones({2})); });
+  refused([&] { x.index_fill_(0, tensor({0, 3}), 1); });
+  refused([&] { x.index_copy_(0, tensor({0, 3}), ones({2})); });
+  refused([&] { x.put_(tensor({0, 3}), ones({2})); });
+  x.index_put_({0}, 1);
+  EXPECT_EQ(x._version(), 1u);
+  x.masked_fill_(x > 0, 2);
+  EXPECT_EQ(x._version(), 2u);
+}
+
+TEST(InPlaceIndexing, IsRefusedForLeavesAndOverlappingMemory) {
+  Tensor leaf = zeros({3}, requires_grad());
+  expect_error<Error>([&] { leaf.index_put_({tensor({0})}, 1); }, "leaf Variable");
+  expect_error<Error>([&] { leaf.scatter_(0, tensor({0}), 1); }, "leaf Variable");
+  expect_error<Error>([&] { leaf.masked_fill_(leaf > 0, 1); }, "leaf Variable");
+  expect_error<Error>([&] { leaf[0] = 1; }, "view of a leaf Variable");
+  Tensor spread = zeros({1}).expand({3});
+  expect_error<ValueError>([&] { spread.index_put_({tensor({0})}, 1); }, "share memory");
+  expect_error<ValueError>(
+      [&] {
+        spread.masked_fill_(tensor({true, false, false}), 1);
+      },
+      "share memory");
+}
+
+TEST(InPlaceIndexing, KeepsShapesThatTheOtherFormsWouldBroadcast) {
+  Tensor x = zeros({1});
+  expect_error<ValueError>([&] { x.masked_fill_(tensor({true, false}), 1); }, "does not broadcast");
+  EXPECT_EQ(x.masked_fill(tensor({true, false}), 1).sizes(), IntArrayRef({2}));
+}
+
+// --- Gradients that samples of random numbers do not show
+
+TEST(IndexGradients, OfPlacesThatAreReadSeveralTimesAdd) {
+  const Tensor x = tensor({1.0, 2.0, 3.0}, dtype(kDouble).requires_grad(true));
+  x.index({tensor({0, 2, 0, 0})}).backward(tensor({1.0, 10.0, 100.0, 1000.0}, kDouble));
+  expect_values(x.grad(), {1101, 0, 10}, 0);
+}
+
+TEST(IndexGradients, OfProductsWithZeros) {
+  const Tensor index = tensor({0, 0, 1, 1, 2});
+  const Tensor x = tensor({2.0, 3.0, 0.0}, dtype(kDouble).requires_grad(true));
+  const Tensor src = tensor({0.0, 5.0, 0.0, 0.0, 7.0}, dtype(kDouble).requires_grad(true));
+  const Tensor y = x.scatter_reduce(0, index, src, "prod");
+  expect_values(y, {0, 0, 0}, 0);
+  y.sum().backward();
+  expect_values(x.grad(), {0, 0, 7}, 0);
+  expect_values(src.grad(), {10, 0, 0, 0, 0}, 0);
+}
+
+TEST(IndexGradients, OfEqualExtremesAreShared) {
+  const Tensor x = tensor({2.0, 3.0}, dtype(kDouble).requires_grad(true));
+  const Tensor src = tensor({2.0, 2.0, 1.0}, dtype(kDouble).requires_grad(true));
+  x.scatter_reduce(0, tensor({0, 0, 1}), src, "amax").backward(tensor({3.0, 5.0}, kDouble));
+  expect_values(x.grad(), {1, 5}, 1e-12);
+  expect_values(src.grad(), {1, 1, 0}, 1e-12);
+}
+
+TEST(IndexGradients, OfWhatIsNotChosenAreZeroBesideNaN) {
+  const Tensor x = tensor({-1.0, 4.0}, dtype(kDouble).requires_grad(true));
+  where(x > 0, x.sqrt(), 0).sum().backward();
+  EXPECT_TRUE(std::isnan(to_vector(x.grad())[0]));  // 0 times an infinite slope, as in PyTorch
+  EXPECT_EQ(to_vector(x.grad())[1], 0.25);
+  const Tensor y = tensor({std::nan(""), 4.0}, dtype(kDouble).requires_grad(true));
+  y.masked_fill(y != y, 0).sum().backward();
+  expect_values(y.grad(), {0, 1}, 0);
+}
+
+TEST(TriangleIndices, AreThoseThatTheTrianglesKeep) {
+  for (int64_t row : {0, 1, 4})
+    for (int64_t col : {0, 3, 5})
+      for (int64_t offset : {-2, 0, 1, 9}) {
+        const Tensor kept = ones({row, col}).tril(offset).nonzero().t();
+        EXPECT_EQ(to_vector(tril_indices(row, col, offset)), to_vector(kept));
+        EXPECT_EQ(tril_indices(row, col, offset).sizes(), kept.sizes());
+        EXPECT_EQ(to_vector(triu_indices(row, col, offset)),
+                  to_vector(ones({row, col}).triu(offset).nonzero().t()));
+      }
+  EXPECT_EQ(tril_indices(3, 3, 0, kInt).dtype(), kInt);
+  EXPECT_TRUE(triu_indices(3, 3).is_contiguous());
+  expect_error<ValueError>([] { tril_indices(-1, 2); }, "row is -1");
+  expect_error<TypeError>([] { triu_indices(1, 2, 0, kFloat); }, "float32");
+}
+
+TEST(Masks, AreOfBoolsOrBytes) {
+  const Tensor x = zeros({2}), numbers = tensor({1, 0});
+  expect_error<TypeError>([&] { x.masked_fill(numbers, 1); }, "mask has dtype int64");
+  expect_error<TypeError>([&] { x.masked_select(numbers); }, "mask has dtype int64");
+  expect_error<TypeError>([&] { where(numbers, x, x); }, "condition has dtype int64");
+}
+
+}  // namespace
+}  // namespace gradus

@@ -1,0 +1,93 @@
+// What tests/tensor/order_test.cpp does not see: threads, operands that are results, and views.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "gradus/cpu/parallel.h"
+#include "tests/random.h"
+
+namespace gradus::test {
+namespace {
+
+// f() in a parallel loop, where everything inside runs on one thread.
+template <class F>
+void on_one_thread(const F& f) {
+  cpu::parallel_for(0, 2, 1, [&](int64_t i, int64_t) {
+    if (i == 0) f();
+  });
+}
+
+Tensor normal(IntArrayRef sizes) {
+  const Tensor out = empty(sizes);
+  cpu_backend().random(Distribution::normal, 0, 1, {static_cast<uint64_t>(pick(0, 1000)), 0}, out);
+  return out;
+}
+
+void expect_same_bytes(const Tensor& a, const Tensor& b) {
+  ASSERT_EQ(a.sizes(), b.sizes());
+  EXPECT_EQ(std::memcmp(a.data_ptr(), b.data_ptr(), a.nbytes()), 0) << a.sizes();
+}
+
+TEST(CpuScan, IsTheSameOnAnyNumberOfThreads) {
+  for (const Dims& sizes : {Dims{200'001}, Dims{70'001, 3}, Dims{3001, 70}}) {
+    const Tensor x = normal(sizes);
+    for (int64_t d = 0; d < x.dim(); ++d) {
+      Tensor one;
+      on_one_thread([&] { one = raw::scan(ScanOp::cumsum, x, d); });
+      expect_same_bytes(raw::scan(ScanOp::cumsum, x, d), one);
+    }
+  }
+}
+
+TEST(CpuSort, IsTheSameOnAnyNumberOfThreads) {
+  for (const Dims& sizes : {Dims{200'001}, Dims{301, 70}}) {
+    const Tensor x = normal(sizes);
+    raw::ValuesAndIndices one;
+    on_one_thread([&] { one = raw::sort(x, 0, true); });
+    const auto many = raw::sort(x, 0, true);
+    expect_same_bytes(many.values, one.values);
+    expect_same_bytes(many.indices, one.indices);
+  }
+}
+
+TEST(CpuNonzero, IsTheSameOnAnyNumberOfThreads) {
+  const Tensor x = raw::to(normal({300, 501}), kLong);
+  Tensor one;
+  on_one_thread([&] { one = raw::nonzero(x); });
+  EXPECT_GT(one.numel(), 0);
+  expect_same_bytes(raw::contiguous(raw::nonzero(x)), raw::contiguous(one));
+}
+
+TEST(CpuScan, ResultsMayBeTheOperandOrAView) {
+  for (const Dims& sizes : {Dims{100'000}, Dims{40'000, 2}, Dims{20, 30}, Dims{5, 1}}) {
+    const Tensor x = normal(sizes), sums = raw::scan(ScanOp::cumsum, x, 0);
+    const auto most = raw::arg_scan(true, x, 0), sorted = raw::sort(x, 0, false);
+    const Tensor values = random_layout(sizes, kFloat), indices = random_layout(sizes, kLong);
+    cpu_backend().scan(ScanOp::cumsum, x, 0, values);
+    expect_same_bytes(raw::clone(values), sums);
+    cpu_backend().arg_scan(true, x, 0, values, indices);
+    expect_same_bytes(raw::clone(values), most.values);
+    expect_same_bytes(raw::clone(indices), most.indices);
+    cpu_backend().sort(x, 0, false, values, indices);
+    expect_same_bytes(raw::clone(values), sorted.values);
+    expect_same_bytes(raw::clone(indices), sorted.indices);
+    cpu_backend().scan(ScanOp::cumsum, x, 0, x);
+    expect_same_bytes(x, sums);
+  }
+}
+
+// The error of 3 million float additions would be seen; that of double ones is not.
+TEST(CpuScan, LongSumsAreExactToTheLastRounding) {
+  const int64_t n = 3'000'000;
+  const Tensor x = empty({n});
+  cpu_backend().random(Distribution::uniform, 0, 1, {9, 0}, x);
+  const Tensor got = raw::scan(ScanOp::cumsum, x, 0);
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    sum += static_cast<double>(x.data_ptr<float>()[i]);
+    ASSERT_NEAR(static_cast<double>(got.data_ptr<float>()[i]), sum, 0x1.01p-24 * sum) << i;
+  }
+}
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,258 @@
+// Scans, sorting and nonzero: the GPU against the CPU.
+#include <limits>
+
+#include "tests/cuda/compare.h"
+
+namespace gradus {
+namespace {
+
+// Few different values, so that many are equal, with what is special about floating point.
+Pair tied_pair(ScalarType dtype, const Layout& layout) {
+  const Tensor memory = random_memory(dtype, layout.memory() + 3, {-3, 3});
+  constexpr double kSpecial[] = {std::numeric_limits<double>::quiet_NaN(),
+                                 -std::numeric_limits<double>::infinity(),
+                                 std::numeric_limits<double>::infinity(), -0.0, 0.0};
+  for (int64_t i = 0; i < memory.numel(); ++i)
+    if (isFloatingType(dtype))
+      test::set(memory, i, pick(0, 3) ? static_cast<double>(pick(-3, 3)) : kSpecial[pick(0, 4)]);
+  return pair_of(memory, layout);
+}
+
+// NaN equals NaN, and -0 differs from 0.
+void expect_same(const Tensor& got, const Tensor& expected, const std::string& what) {
+  ASSERT_EQ(got.dtype(), expected.dtype()) << what;
+  expect_close(got, expected, 0, what);
+  const std::vector<double> a = doubles(got), b = doubles(expected);
+  for (size_t i = 0; i < a.size(); ++i)
+    ASSERT_TRUE(a[i] != 0 || std::signbit(a[i]) == std::signbit(b[i])) << what << ": " << i;
+}
+
+void compare_sort(const Pair& x, int64_t dim, bool descending, const std::string& what) {
+  const auto got = raw::sort(x.gpu, dim, descending), want = raw::sort(x.cpu, dim, descending);
+  expect_same(got.values, want.values, what + ": values");
+  expect_same(got.indices, want.indices, what + ": indices");
+}
+
+class CudaSort : public GpuTest {};
+
+TEST_F(CudaSort, EveryDimensionOfEveryLayout) {
+  for (const Layout& layout : all_layouts())
+    for (const ScalarType dtype : {kLong, kFloat}) {
+      if (numel_of(layout.sizes) > 6000) continue;  // other tests have long rows
+      const Pair x = tied_pair(dtype, layout);
+      for (int64_t d = 0; d < std::max<int64_t>(x.cpu.dim(), 1); ++d)
+        compare_sort(x, d, pick(0, 1), describe("sort", dtype, layout.name));
+    }
+}
+
+TEST_F(CudaSort, EveryDtype) {
+  for (const ScalarType dtype :
+       {kBool, kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble})
+    for (const bool descending : {false, true})
+      compare_sort(tied_pair(dtype, contiguous_layout("", {3, 50})), 1, descending,
+                   describe("sort", dtype, descending ? "down" : "up"));
+}
+
+TEST_F(CudaSort, RowsOfEveryLength) {
+  for (const int64_t n : {1, 2, 3, 31, 32, 33, 255, 257, 1023, 1024, 1025, 2047, 2048, 2049, 5000})
+    for (const ScalarType dtype : {kFloat, kDouble}) {
+      const std::string what = describe("sort", dtype, std::to_string(n));
+      const int64_t rows = n < 300 ? pick(1, 40) : n < 2048 ? 2 : 1;
+      compare_sort(tied_pair(dtype, contiguous_layout("", {rows, n})), 1, pick(0, 1), what);
+    }
+}
+
+TEST_F(CudaSort, LongRows) {
+  const Layout layouts[] = {contiguous_layout("three rows", {3, 2100}),
+                            contiguous_layout("columns", {2100, 2}),
+                            {"every second", {4097}, {2}, 1}};
+  for (const Layout& layout : layouts)
+    compare_sort(tied_pair(kFloat, layout), layout.name == "three rows", pick(0, 1), layout.name);
+  const Pair wide = random_pair(kLong, contiguous_layout("", {4100}), {-1e15, 1e15});
+  compare_sort(wide, 0, false, "all digits");
+  compare_sort(random_pair(kFloat, contiguous_layout("", {20'011})), 0, true, "many tiles");
+}
+
+TEST_F(CudaSort, WritesAViewAndNothingElse) {
+  const Pair x = random_pair(kLong, contiguous_layout("", {6, 7, 5}));
+  for (const int64_t d : {0, 1, 2}) {
+    const Layout layout{"a view", {6, 7, 5}, {120, 16, 3}, 2};
+    const Pair values = random_pair(kLong, layout), indices = random_pair(kLong, layout);
+    cpu_backend().sort(x.cpu, d, false, values.cpu, indices.cpu);
+    cuda_backend().sort(x.gpu, d, false, values.gpu, indices.gpu);
+    expect_close(values.gpu_all, values.cpu_all, 0, "values");
+    expect_close(indices.gpu_all, indices.cpu_all, 0, "indices");
+  }
+}
+
+// --- Scans
+class CudaScan : public GpuTest {};
+
+constexpr ScanOp kScans[] = {ScanOp::cumsum, ScanOp::cumprod, ScanOp::logcumsumexp};
+bool has(ScanOp op, ScalarType dtype) { return dtype != kLong || op != ScanOp::logcumsumexp; }
+
+// Both fold in double, in trees of their own, and round once.
+void compare_scan(ScanOp op, const Pair& x, int64_t dim, const std::string& what) {
+  const double tolerance = x.cpu.dtype() == kFloat ? 1.3e-7 : x.cpu.dtype() == kLong ? 0 : 1e-13;
+  const Tensor want = raw::scan(op, x.cpu, dim);
+  double largest = 1;
+  for (const double value : doubles(want)) largest = std::max(largest, std::abs(value));
+  const double unit = x.cpu.dtype() == kDouble ? largest : 1;
+  expect_close(raw::scan(op, x.gpu, dim), want, tolerance, what, unit);
+}
+
+TEST_F(CudaScan, EveryDimensionOfEveryLayout) {
+  for (const Layout& layout : all_layouts())
+    for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
+      const Pair x = random_pair(dtype, layout, {-1.2, 1.2});
+      for (int64_t d = 0; d < std::max<int64_t>(x.cpu.dim(), 1); ++d)
+        for (const ScanOp op : kScans)
+          if (has(op, dtype)) compare_scan(op, x, d, describe(name_of(op), dtype, layout.name));
+    }
+}
+
+TEST_F(CudaScan, RowsAndColumnsOfEveryLength) {
+  for (const int64_t n : {1, 2, 3, 31, 32, 33, 127, 128, 129, 1023, 1024, 1025, 2047, 2049, 5000})
+    for (const ScalarType dtype : {kFloat, kDouble}) {
+      const std::string what = describe("cumsum", dtype, std::to_string(n));
+      const Layout rows = contiguous_layout("", {pick(1, 9), n}, pick(0, 3));
+      compare_scan(ScanOp::cumsum, random_pair(dtype, rows), 1, what);
+      const Layout columns = contiguous_layout("", {n, pick(1, 9)}, pick(0, 3));
+      compare_scan(ScanOp::cumsum, random_pair(dtype, columns), 0, what);
+    }
+}
+
+// Split into segments, in three launches.
+TEST_F(CudaScan, LongLines) {
+  const Layout layouts[] = {contiguous_layout("one row", {20'011}),
+                            contiguous_layout("a row at an odd address", {20'011}, 1),
+                            contiguous_layout("two rows", {2, 9001}),
+                            contiguous_layout("two columns", {9001, 2}),
+                            contiguous_layout("the middle of three", {2, 3001, 3}),
+                            {"every second", {20'000}, {2}, 1}};
+  for (const Layout& layout : layouts)
+    for (const ScalarType dtype : {kFloat, kLong}) {
+      const Pair x = random_pair(dtype, layout, {-1.2, 1.2});
+      const int64_t dim = layout.sizes.size() == 1 || layout.name == "two columns" ? 0 : 1;
+      const int64_t before = cuda::stats().kernel_launches;
+      raw::scan(ScanOp::cumsum, x.gpu, dim);
+      EXPECT_EQ(cuda::stats().kernel_launches - before, 3) << layout.name;
+      for (const ScanOp op : kScans)
+        if (has(op, dtype)) compare_scan(op, x, dim, describe(name_of(op), dtype, layout.name));
+    }
+}
+
+TEST_F(CudaScan, AFewThousandElementsAreOneLaunch) {
+  const Pair x = random_pair(kFloat, contiguous_layout("", {64, 60}));
+  for (const int64_t d : {0, 1}) {
+    const int64_t before = cuda::stats().kernel_launches;
+    raw::scan(ScanOp::cumsum, x.gpu, d);
+    EXPECT_EQ(cuda::stats().kernel_launches - before, 1);
+  }
+}
+
+TEST_F(CudaScan, SpecialNumbersAndDtypes) {
+  for (const ScalarType dtype : {kBool, kByte, kInt, kHalf, kBFloat16, kFloat, kDouble})
+    for (const ScanOp op : kScans) {
+      if (op == ScanOp::logcumsumexp && !isFloatingType(dtype)) continue;
+      const Pair x = tied_pair(dtype, contiguous_layout("", {9, 40}));
+      for (const int64_t d : {0, 1})
+        expect_close(raw::scan(op, x.gpu, d), raw::scan(op, x.cpu, d),
+                     isFloatingType(dtype) ? 1e-6 : 0, describe(name_of(op), dtype, "special"));
+    }
+}
+
+TEST_F(CudaScan, ResultsMayBeTheOperandOrAView) {
+  for (const Dims& sizes : {Dims{20'000}, Dims{9001, 2}, Dims{20, 30}}) {
+    const Pair x = random_pair(kFloat, contiguous_layout("", sizes));
+    cpu_backend().scan(ScanOp::cumsum, x.cpu, 0, x.cpu);
+    cuda_backend().scan(ScanOp::cumsum, x.gpu, 0, x.gpu);
+    expect_close(x.gpu, x.cpu, 1.3e-7, "in place");
+  }
+  const Pair x = random_pair(kLong, contiguous_layout("", {6, 7, 5}));
+  for (const int64_t d : {0, 1, 2}) {
+    const Layout layout{"a view", {6, 7, 5}, {120, 16, 3}, 2};
+    const Pair out = random_pair(kLong, layout), indices = random_pair(kLong, layout);
+    cpu_backend().scan(ScanOp::cumsum, x.cpu, d, out.cpu);
+    cuda_backend().scan(ScanOp::cumsum, x.gpu, d, out.gpu);
+    expect_close(out.gpu_all, out.cpu_all, 0, "sums");
+    cpu_backend().arg_scan(true, x.cpu, d, out.cpu, indices.cpu);
+    cuda_backend().arg_scan(true, x.gpu, d, out.gpu, indices.gpu);
+    expect_close(out.gpu_all, out.cpu_all, 0, "values");
+    expect_close(indices.gpu_all, indices.cpu_all, 0, "indices");
+  }
+}
+
+void compare_arg_scan(bool largest, const Pair& x, int64_t dim, const std::string& what) {
+  const auto got = raw::arg_scan(largest, x.gpu, dim), want = raw::arg_scan(largest, x.cpu, dim);
+  expect_same(got.values, want.values, what + ": values");
+  expect_same(got.indices, want.indices, what + ": indices");
+}
+
+class CudaArgScan : public GpuTest {};
+
+TEST_F(CudaArgScan, EveryDimensionOfEveryLayout) {
+  for (const Layout& layout : all_layouts())
+    for (const ScalarType dtype : {kFloat, kLong}) {
+      const Pair x = tied_pair(dtype, layout);
+      for (int64_t d = 0; d < std::max<int64_t>(x.cpu.dim(), 1); ++d)
+        compare_arg_scan(pick(0, 1), x, d, describe("extreme", dtype, layout.name));
+    }
+}
+
+TEST_F(CudaArgScan, EveryDtype) {
+  for (const ScalarType dtype : {kBool, kByte, kInt, kHalf, kBFloat16, kDouble})
+    for (const int64_t d : {0, 1})
+      compare_arg_scan(pick(0, 1), tied_pair(dtype, contiguous_layout("", {9, 40})), d,
+                       describe("extreme", dtype, "every dtype"));
+}
+
+TEST_F(CudaArgScan, LongLines) {
+  for (const bool largest : {false, true})
+    for (const ScalarType dtype : {kFloat, kLong}) {
+      const Range range{-1e6, 1e6};
+      compare_arg_scan(largest, random_pair(dtype, contiguous_layout("", {20'011}), range), 0,
+                       "row");
+      compare_arg_scan(largest, random_pair(dtype, contiguous_layout("", {9001, 2}), range), 0,
+                       "columns");
+      compare_arg_scan(largest, tied_pair(dtype, contiguous_layout("", {9001})), 0, "ties");
+    }
+}
+
+// --- Elements that are not 0
+class CudaNonzero : public GpuTest {};
+
+void compare_nonzero(const Pair& x, const std::string& what) {
+  expect_same(raw::nonzero(x.gpu), raw::nonzero(x.cpu), what);
+  expect_same(raw::flat_nonzero(x.gpu), raw::flat_nonzero(x.cpu), what + ", flat");
+}
+
+TEST_F(CudaNonzero, EveryLayoutAndDtype) {
+  for (const Layout& layout : all_layouts())
+    for (const ScalarType dtype : {kBool, kFloat})
+      compare_nonzero(tied_pair(dtype, layout), describe("nonzero", dtype, layout.name));
+  for (const ScalarType dtype : {kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kDouble})
+    compare_nonzero(tied_pair(dtype, contiguous_layout("", {3, 50})), "every dtype");
+}
+
+TEST_F(CudaNonzero, EveryLength) {
+  for (const int64_t n : {1, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 20'011}) {
+    const Layout layout = contiguous_layout("", {n});
+    compare_nonzero(random_pair(kBool, layout), std::to_string(n));
+    for (const int value : {0, 1}) {  // none, and all of them
+      const Pair x = random_pair(kLong, layout);
+      raw::fill_(x.cpu, value), raw::fill_(x.gpu, value);
+      compare_nonzero(x, std::to_string(n) + " of one value");
+    }
+  }
+}
+
+TEST_F(CudaNonzero, WaitsOnce) {
+  const Pair x = random_pair(kFloat, contiguous_layout("", {3000}));
+  const int64_t before = cuda::stats().synchronizations;
+  raw::nonzero(x.gpu);
+  EXPECT_EQ(cuda::stats().synchronizations - before, 1);
+}
+
+}  // namespace
+}  // namespace gradus
