@@ -15,7 +15,7 @@ constexpr unsigned kSlopeUses[] = {
 }  // namespace
 
 void CpuBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
-  const Loop loop = map_loop(op, out.dtype());
+  const Loop loop = map_loop(op, x.scalar_type());
   run_loop<2>(loop, grain_of(op), out.sizes(), {Stream::of(out), Stream::of(x)});
 }
 

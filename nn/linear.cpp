@@ -29,7 +29,7 @@ Tensor LinearImpl::forward(const Tensor& input) { return gradus::linear(input, w
 void LinearImpl::pretty_print(std::ostream& stream) const {
   stream << "gradus::nn::Linear(in_features=" << options.in_features()
          << ", out_features=" << options.out_features()
-         << ", bias=" << (options.bias() ? "true" : "false") << ')';
+         << ", bias=" << std::boolalpha << options.bias() << ')';
 }
 
 }  // namespace gradus::nn

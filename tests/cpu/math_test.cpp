@@ -92,7 +92,7 @@ void check_all() {
   check<T>(UnaryOp::exp2, 1.25, [](W x) { return std::exp2(x); });
   check<T>(UnaryOp::expm1, 1.25, [](W x) { return std::expm1(x); });
   check<T>(UnaryOp::log, 0.85, [](W x) { return std::log(x); });
-  check<T>(UnaryOp::log2, 0.8, [](W x) { return std::log2(x); });
+  check<T>(UnaryOp::log2, 0.85, [](W x) { return std::log2(x); });
   check<T>(UnaryOp::log10, 0.75, [](W x) { return std::log10(x); });
   check<T>(UnaryOp::log1p, 0.9, [](W x) { return std::log1p(x); });
   check<T>(UnaryOp::sin, 0.85, [](W x) { return std::sin(x); });

@@ -101,6 +101,10 @@ constexpr double kAnyZero = 0x1p-20;
 const GoldenKinds kKinds = {
     {"unary", {unary}},
     {"unary relu", {unary, kAnyZero}},
+    // e^x where PyTorch divides by an infinite 1 + e^-x.
+    {"unary sigmoid", {unary, kAnyZero}},
+    // 1 + tanh cancels.
+    {"unary gelu_tanh", {unary, 4}},
     {"unary relu6", {unary, kAnyZero}},
     {"unary selu", {unary, kAnyZero}},
     {"unary gelu", {unary, 4}},
