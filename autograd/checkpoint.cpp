@@ -21,11 +21,11 @@ class RandomStates {
     for (const Tensor& x : inputs)
       if (x.defined() && std::find(devices_.begin(), devices_.end(), x.device()) == devices_.end())
         devices_.push_back(x.device());
-    for (const Device device : devices_) states_.push_back(default_generator(device).state());
+    for (const Device device : devices_) states_.push_back(default_generator(device).philox());
   }
   void restore() const {
     for (size_t i = 0; i < devices_.size(); ++i)
-      default_generator(devices_[i]).set_state(states_[i]);
+      default_generator(devices_[i]).set_philox(states_[i]);
   }
 
  private:

@@ -13,28 +13,38 @@ Tensor identity(const char* node, const Tensor& self, Tensor out) {
 }
 }  // namespace
 
-Tensor clone(const Tensor& self) { return identity("CloneBackward0", self, raw::clone(self)); }
-Tensor contiguous(const Tensor& self) { return self.is_contiguous() ? self : self.clone(); }
+Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
+  check_row_major("clone", memory_format);
+  return identity("CloneBackward0", self, raw::clone(self));
+}
+Tensor contiguous(const Tensor& self, MemoryFormat memory_format) {
+  return self.is_contiguous(memory_format) ? self : self.clone();
+}
 
-Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy) const {
+Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> memory_format) const {
+  check_row_major("to", memory_format);
   const Device target = backend(device.type()).resolve(device);
   if (target == this->device() && dtype == this->dtype()) return copy ? clone() : *this;
   // The conversion runs where fewer bytes then travel.
-  const bool convert_first = gradus::element_size(dtype) <= element_size();
+  const bool convert_first = gradus::element_size(dtype) <= itemsize();
   Tensor out = convert_first ? raw::to(raw::to(*this, dtype), target, non_blocking)
                              : raw::to(raw::to(*this, target, non_blocking), dtype);
   return identity("ToCopyBackward0", *this, std::move(out));
 }
 
-Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy) const {
-  return to(device(), dtype, non_blocking, copy);
+Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> memory_format) const {
+  return to(device(), dtype, non_blocking, copy, memory_format);
 }
-Tensor Tensor::to(Device device, bool non_blocking, bool copy) const {
-  return to(device, dtype(), non_blocking, copy);
+Tensor Tensor::to(Device device, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> memory_format) const {
+  return to(device, dtype(), non_blocking, copy, memory_format);
 }
-Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy) const {
+Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> memory_format) const {
   return to(options.device_opt().value_or(device()), options.dtype_opt().value_or(dtype()),
-            non_blocking, copy);
+            non_blocking, copy, memory_format ? memory_format : options.memory_format_opt());
 }
 
 Scalar Tensor::item() const { return raw::item(*this); }

@@ -20,7 +20,7 @@ bool begin_update(const char* op, const Tensor& self, bool others_require_grad) 
   return records;
 }
 
-Tensor& finish_update(const char* op, Tensor& self, const Tensor& result, bool records) {
+Tensor& finish_update(const char* op, const Tensor& self, const Tensor& result, bool records) {
   check(result.sizes() == self.sizes(), op, "_: the result has shape ", result.sizes(),
         ", which does not fit self of shape ", self.sizes(), "; use ", op, ", which returns it");
   check_dtype(op, "_", result, self);
@@ -30,7 +30,7 @@ Tensor& finish_update(const char* op, Tensor& self, const Tensor& result, bool r
     raw::copy_(self, result);
     self.impl().storage->bump_version();
   }
-  return self;
+  return self.handle();
 }
 
 Tensor& write_out(const char* op, Tensor& out, const Tensor& result) {

@@ -103,4 +103,15 @@ inline TensorTie write_out(const char* op, Tensor& first, Tensor& second,
 #define BINARY(name, ...) COMPARISON(name)
 #include "gradus/tensor/elementwise.def"
 
+// --- Dtypes of results, by PyTorch's rules of promotion
+ScalarType result_type(const Tensor& tensor, const Tensor& other);
+ScalarType result_type(const Tensor& tensor, const Scalar& other);
+ScalarType result_type(const Scalar& scalar, const Tensor& tensor);
+ScalarType result_type(const Scalar& scalar1, const Scalar& scalar2);
+constexpr ScalarType promote_types(ScalarType type1, ScalarType type2) {
+  return promoteTypes(type1, type2);
+}
+// Whether a result of dtype `from` may be stored in a tensor of dtype `to`.
+constexpr bool can_cast(ScalarType from, ScalarType to) { return kind_of(from) <= kind_of(to); }
+
 }  // namespace gradus

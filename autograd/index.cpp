@@ -183,18 +183,19 @@ Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar
   return index_put(self, indices, full({}, value, self.options()), accumulate);
 }
 
-Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values, bool accumulate) {
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
+                           bool accumulate) const {
   Applied to = Application("index_put", *this, indices).result();
   const Tensor fresh = fitting(values, to);
   if (to.tensors.empty()) {
     accumulate ? to.view.add_(fresh) : to.view.copy_(fresh);
-    return *this;
+    return handle();
   }
-  Tensor& part = to.view.is_same(*this) ? *this : to.view;
+  const Tensor& part = to.view.is_same(*this) ? *this : to.view;
   if (fresh.dim() == 0 && !accumulate)
     if (const Tensor mask = only_mask(to); mask.defined()) {  // needs no count of its elements
       part.masked_fill_(mask, fresh);
-      return *this;
+      return handle();
     }
   const TensorList list = raw::index_list("index_put", part, to.tensors);
   in_place(
@@ -203,9 +204,10 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values, 
       [&](const Tensor& x) {
         return with_put("index_put", "IndexPutBackward0", x, list, fresh, accumulate);
       });
-  return *this;
+  return handle();
 }
-Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value, bool accumulate) {
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value,
+                           bool accumulate) const {
   return index_put_(indices, full({}, value, options()), accumulate);
 }
 

@@ -72,7 +72,7 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Ten
   return kAdd(self, dim, places, alpha.toDouble() == 1 ? source : source * alpha);
 }
 Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& source,
-                           const Scalar& alpha) {
+                           const Scalar& alpha) const {
   const Tensor places = repeated("index_add", *this, dim, index);
   check_source("index_add", *this, dim, index, source);
   return kAdd.update(*this, dim, places, alpha.toDouble() == 1 ? source : source * alpha);
@@ -83,7 +83,7 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
   check_source("index_copy", self, dim, index, source);
   return kCopy(self, dim, places, source);
 }
-Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& source) {
+Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& source) const {
   const Tensor places = repeated("index_copy", *this, dim, index);
   check_source("index_copy", *this, dim, index, source);
   return kCopy.update(*this, dim, places, source);
@@ -93,14 +93,14 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Te
   const Tensor places = repeated("index_fill", self, dim, from_start(self, dim, index));
   return kFill(self, dim, places, filling(self, places, value));
 }
-Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Tensor& value) {
+Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Tensor& value) const {
   const Tensor places = repeated("index_fill", *this, dim, from_start(*this, dim, index));
   return kFill.update(*this, dim, places, filling(*this, places, value));
 }
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   return index_fill(self, dim, index, full({}, value, self.options()));
 }
-Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Scalar& value) {
+Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Scalar& value) const {
   return index_fill_(dim, index, full({}, value, options()));
 }
 

@@ -3,7 +3,6 @@
 #include "gradus/autograd/as_strided.h"
 #include "gradus/autograd/record.h"
 #include "gradus/tensor/factories.h"
-#include "gradus/tensor/generator.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
@@ -77,9 +76,13 @@ void check_view_origin(const Tensor& x, const char* changed) {
 
 void check_in_place(const char* op, const Tensor& x, bool records) {
   for (int64_t d = 0; d < x.dim(); ++d)
-    check(x.strides()[d] != 0 || x.sizes()[d] <= 1, op, "_: self has shape ", x.sizes(),
-          " and strides ", x.strides(),
+    check(x.strides()[d] != 0 || x.sizes()[d] <= 1 || x.numel() == 0, op, "_: self has shape ",
+          x.sizes(), " and strides ", x.strides(),
           ": several of its elements share memory, as expand() makes them; clone() it first");
+  check_history(op, x, records);
+}
+
+void check_history(const char* op, const Tensor& x, bool records) {
   check<Error>(!x.is_inference() || thread_modes.inference, op,
                "_: Inplace update to inference tensor outside InferenceMode is not allowed; "
                "clone() it first");
@@ -119,7 +122,7 @@ void adopt(const Tensor& x, const Tensor& result) {
   if (x.retains_grad()) x.grad_fn();  // moves what keeps the gradient to the changed view
 }
 
-Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) {
+Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
   const bool records = recording(*this, src) && is_floating_point();
   check_in_place("copy", *this, records);
   broadcast_strides("copy_", src.sizes(), src.strides(), sizes());
@@ -129,25 +132,27 @@ Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) {
     record_overwrite("torch::autograd::CopyBackwards", *this,
                      src.is_floating_point() ? src : Tensor());
   impl().storage->bump_version();
-  return *this;
+  return handle();
 }
 
 namespace {
-Tensor& fill(const char* op, const char* node, Tensor& x, const Scalar& value) {
+Tensor& fill(const char* op, const char* node, const Tensor& x, const Scalar& value) {
   const bool records = recording(x);
   check_in_place(op, x, records);
   raw::fill_(x, value);
   if (records) record_overwrite(node, x, {});
   x.impl().storage->bump_version();
-  return x;
+  return x.handle();
 }
 }  // namespace
 
-Tensor& Tensor::fill_(const Scalar& value) { return fill("fill", "FillBackward0", *this, value); }
-Tensor& Tensor::zero_() { return fill("zero", "ZeroBackward0", *this, 0); }
+Tensor& Tensor::fill_(const Scalar& value) const {
+  return fill("fill", "FillBackward0", *this, value);
+}
+Tensor& Tensor::zero_() const { return fill("zero", "ZeroBackward0", *this, 0); }
 
-Tensor& Tensor::resize_(IntArrayRef size) {
-  if (sizes() == size) return *this;
+Tensor& Tensor::resize_(IntArrayRef size) const {
+  if (sizes() == size) return handle();
   check<Error>(!requires_grad(), "resize_: the tensor requires grad; resize a detach()ed one");
   const int64_t numel = checked_numel("resize_", size);
   const size_t needed =
@@ -164,35 +169,7 @@ Tensor& Tensor::resize_(IntArrayRef size) {
   impl().strides = contiguous_strides(size);
   impl().numel = numel;
   impl().contiguous = true;
-  return *this;
-}
-
-namespace {
-Tensor& random_(const char* op, const char* node, Tensor& x, Distribution kind, double a,
-                double b) {
-  check<TypeError>(x.is_floating_point(), op, "_: dtype ", x.dtype(),
-                   " is not a floating point type");
-  const bool records = recording(x);
-  check_in_place(op, x, records);
-  if (x.numel() > 0) {
-    const Tensor block = x.is_contiguous() ? x : raw::empty_like(x);
-    backend(x).random(kind, a, b, default_generator(x.device()).take(x.numel()), block);
-    if (!x.is_contiguous()) raw::copy_(x, block);
-  }
-  if (records) record_overwrite(node, x, {});
-  x.impl().storage->bump_version();
-  return x;
-}
-}  // namespace
-
-Tensor& Tensor::uniform_(double from, double to) {
-  check(from <= to, "uniform_: from = ", from, " exceeds to = ", to);
-  return random_("uniform", "UniformBackward0", *this, Distribution::uniform, from, to);
-}
-
-Tensor& Tensor::normal_(double mean, double std) {
-  check(std >= 0, "normal_: std = ", std, " is negative");
-  return random_("normal", "NormalBackward0", *this, Distribution::normal, mean, std);
+  return handle();
 }
 
 }  // namespace gradus

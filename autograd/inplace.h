@@ -14,6 +14,8 @@ namespace gradus {
 // InferenceMode; and, where the change `records`, where x is a leaf that requires grad, a view of
 // one, or a view that must not be changed.
 void check_in_place(const char* op, const Tensor& x, bool records);
+// The same but for elements that share memory: for changes of the geometry.
+void check_history(const char* op, const Tensor& x, bool records);
 // Errors: Error where x is a view whose origin forbids that `changed` (what has been) in place.
 void check_view_origin(const Tensor& x, const char* changed);
 // Gives x the values and the history of `result`, which has its shape and dtype.
@@ -27,7 +29,9 @@ Tensor old_value(const Tensor& x);
 // direct(x) changes x; recorded(old) computes the new value from a copy of the old one, and is used
 // where the graph must know.
 template <class Direct, class Recorded>
-Tensor& in_place(const char* op, Tensor& x, bool records, Direct direct, Recorded recorded) {
+Tensor& in_place(const char* op, const Tensor& self, bool records, Direct direct,
+                 Recorded recorded) {
+  Tensor& x = self.handle();
   check_in_place(op, x, records);
   if (records) {
     adopt(x, recorded(old_value(x)));

@@ -56,6 +56,12 @@ Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
   return raw::where(condition, self, other);
 }
+Tensor Tensor::where(const Tensor& condition, const Tensor& other) const {
+  return gradus::where(condition, *this, other);
+}
+Tensor Tensor::where(const Tensor& condition, const Scalar& other) const {
+  return gradus::where(condition, *this, other);
+}
 TensorList where(const Tensor& condition) { return condition.nonzero_numpy(); }
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
@@ -64,7 +70,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
   return masked_fill(self, mask, full({}, value, self.options()));
 }
-Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) {
+Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
   const Tensor number = filling(*this, mask, value);
   const Dims sizes = broadcast_shapes("masked_fill_", this->sizes(), mask.sizes());
   check(IntArrayRef(sizes) == this->sizes(), "masked_fill_: mask of shape ", mask.sizes(),
@@ -74,7 +80,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) {
       [&](Tensor& x) { raw::masked_fill_(x, mask, number); },
       [&](const Tensor& x) { return x.masked_fill(mask, number); });
 }
-Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) {
+Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
   return masked_fill_(mask, full({}, value, options()));
 }
 

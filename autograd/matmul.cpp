@@ -1,3 +1,4 @@
+// Products of vectors, matrices and batches of matrices.
 #include "gradus/autograd/record.h"
 #include "gradus/tensor/raw.h"
 
@@ -7,18 +8,27 @@ namespace {
 
 Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
 
-// Operands with at least two dimensions. The engine sums a gradient over broadcast batches.
-Tensor product(const char* node, const Tensor& a, const Tensor& b) {
+// raw::matmul(a, b); first(grad, b) and second(grad, a) are the gradients of a and b.
+template <class First, class Second>
+Tensor product(const char* node, const Tensor& a, const Tensor& b, First first, Second second) {
   Tensor out = raw::matmul(a, b);
   if (recording(a, b))
     record(node, out, {a, b}, {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},
-           [](Node& n, const Tensor& grad) {
+           [first, second](Node& n, const Tensor& grad) {
              TensorList grads(2);
-             if (n.wants(0)) grads[0] = grad.matmul(transposed(n.saved(1)));
-             if (n.wants(1)) grads[1] = transposed(n.saved(0)).matmul(grad);
+             if (n.wants(0)) grads[0] = first(grad, n.saved(1));
+             if (n.wants(1)) grads[1] = second(grad, n.saved(0));
              return grads;
            });
   return out;
+}
+
+// Operands with at least two dimensions. The engine sums a gradient over broadcast batches.
+Tensor matrices(const char* node, const Tensor& a, const Tensor& b) {
+  return product(
+      node, a, b,
+      [](const Tensor& grad, const Tensor& right) { return grad.matmul(transposed(right)); },
+      [](const Tensor& grad, const Tensor& left) { return transposed(left).matmul(grad); });
 }
 
 void check_rank(const char* op, const Tensor& x, const char* name, int64_t rank) {
@@ -42,52 +52,39 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
     shape[shape.size() - 1] = other.size(1);
     int64_t rows = 1;
     for (int64_t d = 0; d + 1 < a; ++d) rows *= self.sizes()[d];
-    return product("MmBackward0", self.reshape({rows, self.size(-1)}), other).reshape(shape);
+    return matrices("MmBackward0", self.reshape({rows, self.size(-1)}), other).reshape(shape);
   }
-  return product(a == 2 && b == 2 ? "MmBackward0" : "BmmBackward0", self, other);
+  return matrices(a == 2 && b == 2 ? "MmBackward0" : "BmmBackward0", self, other);
 }
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
   check_rank("mm", self, "self", 2);
   check_rank("mm", mat2, "mat2", 2);
-  return matmul(self, mat2);
+  return matrices("MmBackward0", self, mat2);
 }
+
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
   check_rank("bmm", self, "self", 3);
   check_rank("bmm", mat2, "mat2", 3);
   check(self.size(0) == mat2.size(0), "bmm: self has ", self.size(0), " matrices, mat2 ",
         mat2.size(0), "; expected as many; use matmul to broadcast");
-  return matmul(self, mat2);
+  return matrices("BmmBackward0", self, mat2);
 }
+
 Tensor mv(const Tensor& self, const Tensor& vec) {
   check_rank("mv", self, "self", 2);
   check_rank("mv", vec, "vec", 1);
-  Tensor out = raw::matmul(self, vec);
-  if (recording(self, vec))
-    record("MvBackward0", out, {self, vec},
-           {if_used(vec.requires_grad(), self), if_used(self.requires_grad(), vec)},
-           [](Node& n, const Tensor& grad) {
-             TensorList grads(2);
-             if (n.wants(0)) grads[0] = grad.unsqueeze(1) * n.saved(1);
-             if (n.wants(1)) grads[1] = n.saved(0).t().mv(grad);
-             return grads;
-           });
-  return out;
+  return product(
+      "MvBackward0", self, vec,
+      [](const Tensor& grad, const Tensor& right) { return grad.outer(right); },
+      [](const Tensor& grad, const Tensor& left) { return left.t().mv(grad); });
 }
-Tensor dot(const Tensor& self, const Tensor& other) {
+
+Tensor dot(const Tensor& self, const Tensor& tensor) {
   check_rank("dot", self, "self", 1);
-  check_rank("dot", other, "other", 1);
-  Tensor out = raw::matmul(self, other);
-  if (recording(self, other))
-    record("DotBackward0", out, {self, other},
-           {if_used(other.requires_grad(), self), if_used(self.requires_grad(), other)},
-           [](Node& n, const Tensor& grad) {
-             TensorList grads(2);
-             if (n.wants(0)) grads[0] = grad * n.saved(1);
-             if (n.wants(1)) grads[1] = grad * n.saved(0);
-             return grads;
-           });
-  return out;
+  check_rank("dot", tensor, "tensor", 1);
+  const auto scaled = [](const Tensor& grad, const Tensor& other) { return grad * other; };
+  return product("DotBackward0", self, tensor, scaled, scaled);
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {

@@ -123,9 +123,9 @@ const Tensor& Tensor::set_requires_grad(bool requires_grad) const {
   return *this;
 }
 
-Tensor& Tensor::requires_grad_(bool requires_grad) {
+Tensor& Tensor::requires_grad_(bool requires_grad) const {
   set_requires_grad(requires_grad);
-  return *this;
+  return handle();
 }
 
 const Tensor& Tensor::grad() const {
@@ -173,7 +173,7 @@ void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, 
 
 Tensor Tensor::detach() const { return raw::alias(*this); }
 
-Tensor& Tensor::detach_() {
+Tensor& Tensor::detach_() const {
   check<Error>(!is_view(),
                "detach_: the tensor is a view, which cannot be detached in place; use detach(), "
                "which returns a new tensor");
@@ -182,7 +182,7 @@ Tensor& Tensor::detach_() {
     meta->requires_grad = false;
     meta->output_nr = 0;
   }
-  return *this;
+  return handle();
 }
 
 void Tensor::set_data(const Tensor& new_data) const {

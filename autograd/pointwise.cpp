@@ -119,7 +119,7 @@ std::string node_name(std::string_view op, Form form = Form::tensors) {
     return unary<UnaryOp::name>(node.c_str(), self);                                          \
   }                                                                                           \
   Tensor Tensor::name() const { return gradus::name(*this); }                                 \
-  Tensor& Tensor::name##_() {                                                                 \
+  Tensor& Tensor::name##_() const {                                                           \
     return in_place(                                                                          \
         #name, *this, recording(*this), [](Tensor& self) { raw::map_(UnaryOp::name, self); }, \
         [](const Tensor& self) { return gradus::name(self); });                               \
@@ -155,28 +155,27 @@ std::string node_name(std::string_view op, Form form = Form::tensors) {
 #define GRADUS_METHODS(name)                                                            \
   Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \
   Tensor Tensor::name(const Scalar& other) const { return gradus::name(*this, other); } \
-  Tensor& Tensor::name##_(const Tensor& other) {                                        \
+  Tensor& Tensor::name##_(const Tensor& other) const {                                  \
     return in_place(                                                                    \
         #name, *this, recording(*this, other),                                          \
         [&](Tensor& self) { raw::zip_(BinaryOp::name, self, other); },                  \
         [&](const Tensor& self) { return gradus::name(self, other); });                 \
   }                                                                                     \
-  Tensor& Tensor::name##_(const Scalar& other) {                                        \
+  Tensor& Tensor::name##_(const Scalar& other) const {                                  \
     return in_place(                                                                    \
         #name, *this, recording(*this),                                                 \
         [&](Tensor& self) { raw::zip_(BinaryOp::name, self, other); },                  \
         [&](const Tensor& self) { return gradus::name(self, other); });                 \
   }
 
-#define COMPARISON(name, ...)                                                           \
-  Tensor name(const Tensor& self, const Tensor& other) {                                \
-    return raw::zip(BinaryOp::name, self, other);                                       \
-  }                                                                                     \
-  Tensor name(const Tensor& self, const Scalar& other) {                                \
-    return raw::zip(BinaryOp::name, self, other);                                       \
-  }                                                                                     \
-  Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \
-  Tensor Tensor::name(const Scalar& other) const { return gradus::name(*this, other); }
+#define COMPARISON(name, ...)                            \
+  Tensor name(const Tensor& self, const Tensor& other) { \
+    return raw::zip(BinaryOp::name, self, other);        \
+  }                                                      \
+  Tensor name(const Tensor& self, const Scalar& other) { \
+    return raw::zip(BinaryOp::name, self, other);        \
+  }                                                      \
+  GRADUS_METHODS(name)
 
 #define PREDICATE(name, ...)                                                \
   Tensor name(const Tensor& self) { return raw::map(UnaryOp::name, self); } \
@@ -184,12 +183,5 @@ std::string node_name(std::string_view op, Form form = Form::tensors) {
 
 #include "gradus/tensor/elementwise.def"
 #undef GRADUS_METHODS
-
-Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return self + other * alpha;
-}
-Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return self - other * alpha;
-}
 
 }  // namespace gradus

@@ -47,6 +47,12 @@ inline const Tensor& if_used(bool used, const Tensor& x) {
   return used ? x : none;
 }
 
+inline bool recording(ArrayRef<Tensor> inputs) {
+  bool any = false;
+  for (const Tensor& input : inputs) any |= input.requires_grad();
+  return any && GradMode::is_enabled();
+}
+
 using TensorRefs = std::initializer_list<std::reference_wrapper<const Tensor>>;
 
 // backward(node, grad) returns the gradients of `inputs` in order; undefined ones count as zero.
@@ -62,6 +68,15 @@ void record(const char* name, const Tensor& output, TensorRefs inputs, const Sav
     node->save(tensor, tensor.is_same(output) ? std::optional<uint32_t>(0) : std::nullopt);
   node->add_input_metadata(output);
   set_history(output, std::move(node), 0);
+}
+
+// The same for lists: backward(node, grads) has the gradients of all outputs, undefined ones among
+// them, and saves nothing.
+template <class F>
+void record_lists(const char* name, ArrayRef<Tensor> outputs, ArrayRef<Tensor> inputs, F backward) {
+  auto node = make_node<LambdaNode<F>>(name, std::move(backward));
+  for (const Tensor& input : inputs) node->add_next_edge(gradient_edge(input));
+  for (const Tensor& output : outputs) set_history(output, node, node->add_input_metadata(output));
 }
 
 }  // namespace gradus

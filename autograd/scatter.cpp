@@ -38,7 +38,7 @@ Tensor Scattering::operator()(const Tensor& self, int64_t dim, const Tensor& ind
   return out;
 }
 
-Tensor& Scattering::update(Tensor& self, int64_t dim, const Tensor& index,
+Tensor& Scattering::update(const Tensor& self, int64_t dim, const Tensor& index,
                            const Tensor& src) const {
   return in_place(
       op, self, recording(self, src),
@@ -72,13 +72,13 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool /*spars
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   return kScatter(self, dim, index, src);
 }
-Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src) {
+Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src) const {
   return kScatter.update(*this, dim, index, src);
 }
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   return kScatter(self, dim, index, everywhere(self, index, value));
 }
-Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value) {
+Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value) const {
   return kScatter.update(*this, dim, index, everywhere(*this, index, value));
 }
 
@@ -87,7 +87,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tenso
   return self.scatter_reduce(dim, index, src, reduction(reduce));
 }
 Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src,
-                         std::string_view reduce) {
+                         std::string_view reduce) const {
   return scatter_reduce_(dim, index, src, reduction(reduce));
 }
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
@@ -95,14 +95,14 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scala
   return scatter(self, dim, index, everywhere(self, index, value), reduce);
 }
 Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value,
-                         std::string_view reduce) {
+                         std::string_view reduce) const {
   return scatter_(dim, index, everywhere(*this, index, value), reduce);
 }
 
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   return kScatterAdd(self, dim, index, src);
 }
-Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) {
+Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const {
   return kScatterAdd.update(*this, dim, index, src);
 }
 

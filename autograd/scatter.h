@@ -15,7 +15,7 @@ struct Scattering {
 
   Tensor operator()(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) const;
   // The same into self.
-  Tensor& update(Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor& update(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) const;
 };
 
 }  // namespace gradus

@@ -104,7 +104,7 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
 }
 
 Tensor& Tensor::scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& src,
-                                std::string_view reduce, bool include_self) {
+                                std::string_view reduce, bool include_self) const {
   const auto f = [&](const Tensor& x) {
     return x.scatter_reduce(dim, index, src, reduce, include_self);
   };

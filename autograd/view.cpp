@@ -113,6 +113,14 @@ Tensor squeeze(const Tensor& self, int64_t dim) {
   return reshaped("SqueezeBackward1", self, shape);
 }
 
+Tensor squeeze(const Tensor& self, IntArrayRef dim) {
+  const auto listed = dim_mask("squeeze", dim, self.dim());
+  Dims shape;
+  for (size_t d = 0; d < self.sizes().size(); ++d)
+    if (dim.empty() || !listed[d] || self.sizes()[d] != 1) shape.push_back(self.sizes()[d]);
+  return reshaped("SqueezeBackward2", self, shape);
+}
+
 Tensor expand(const Tensor& self, IntArrayRef size, bool) {
   Tensor out = raw::expand(self, size);
   if (recording(self))

@@ -23,7 +23,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/random.cpp ${PROJECT_SOURC
 # `gradus` with a link to each public folder of the source tree, as an installation does.
 set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data cuda compat)
 # Of cuda/ these alone are for users: they name no CUDA type.
-set(GRADUS_PUBLIC_CUDA cuda.h device.h stream.h event.h allocator.h stats.h matmul.h)
+set(GRADUS_PUBLIC_CUDA cuda.h device.h generator.h stream.h event.h allocator.h stats.h matmul.h)
 set(GRADUS_INCLUDE ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRADUS_INCLUDE}/gradus)
 foreach(part ${GRADUS_PUBLIC} cpu)

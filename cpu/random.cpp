@@ -21,22 +21,22 @@ void draw(const Tensor& out, PhiloxState state, F element) {
 
 }  // namespace
 
-void CpuBackend::random(Distribution kind, double a, double b, PhiloxState state,
+void CpuBackend::random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
                         const Tensor& out) {
   switch (kind) {
     case Distribution::uniform:
       return visit_floating("uniform", out.dtype(), [&]<class T>(TypeTag<T>) {
-        const T low = static_cast<T>(a), high = static_cast<T>(b);
+        const T low = a.to<T>(), high = b.to<T>();
         draw<T>(out, state, [=](uint64_t bits) { return philox::uniform(bits, low, high); });
       });
     case Distribution::normal:
       return visit_floating("normal", out.dtype(), [&]<class T>(TypeTag<T>) {
-        const T mean = static_cast<T>(a), deviation = static_cast<T>(b);
+        const T mean = a.to<T>(), deviation = b.to<T>();
         draw<T>(out, state, [=](uint64_t bits) { return philox::normal(bits, mean, deviation); });
       });
     case Distribution::randint:
       return visit_numbers("randint", out.dtype(), [&]<class T>(TypeTag<T>) {
-        const int64_t low = static_cast<int64_t>(a), high = static_cast<int64_t>(b);
+        const int64_t low = a.toLong(), high = b.toLong();
         draw<T>(out, state,
                 [=](uint64_t bits) { return static_cast<T>(philox::randint(bits, low, high)); });
       });

@@ -14,7 +14,8 @@ class CudaBackend final : public Backend {
   void arange(const Tensor& out, const Scalar& start, const Scalar& step) override;
   void copy(const Tensor& src, const Tensor& dst) override;
   void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) override;
-  void random(Distribution kind, double a, double b, PhiloxState state, const Tensor& out) override;
+  void random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
+              const Tensor& out) override;
 
   void map(UnaryOp op, const Tensor& x, const Tensor& out) override;
   void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,

@@ -4,5 +4,6 @@
 #include "gradus/cuda/allocator.h"
 #include "gradus/cuda/device.h"
 #include "gradus/cuda/event.h"
+#include "gradus/cuda/generator.h"
 #include "gradus/cuda/stats.h"
 #include "gradus/cuda/stream.h"

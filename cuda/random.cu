@@ -16,20 +16,20 @@ void draw(const Draw& element, PhiloxState state, const Tensor& out) {
 }
 }  // namespace
 
-void CudaBackend::random(Distribution kind, double a, double b, PhiloxState state,
+void CudaBackend::random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
                          const Tensor& out) {
   switch (kind) {
     case Distribution::uniform:
       return visit_floating("uniform", out.dtype(), [&]<class T>(TypeTag<T>) {
-        draw<T>(Uniform<T>{static_cast<T>(a), static_cast<T>(b)}, state, out);
+        draw<T>(Uniform<T>{a.to<T>(), b.to<T>()}, state, out);
       });
     case Distribution::normal:
       return visit_floating("normal", out.dtype(), [&]<class T>(TypeTag<T>) {
-        draw<T>(Normal<T>{static_cast<T>(a), static_cast<T>(b)}, state, out);
+        draw<T>(Normal<T>{a.to<T>(), b.to<T>()}, state, out);
       });
     case Distribution::randint:
       return visit_numbers("randint", out.dtype(), [&]<class T>(TypeTag<T>) {
-        draw<T>(RandomInteger<T>{static_cast<int64_t>(a), static_cast<int64_t>(b)}, state, out);
+        draw<T>(RandomInteger<T>{a.toLong(), b.toLong()}, state, out);
       });
   }
 }

@@ -42,14 +42,9 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      const CrossEntropyLossOptions& options = {});
 using gradus::one_hot;
 
-inline Tensor relu(const Tensor& input) { return gradus::relu(input); }
 inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}) {
   return gradus::linear(input, weight, bias);
 }
-inline Tensor log_softmax(const Tensor& input, int64_t dim) {
-  return gradus::log_softmax(input, dim);
-}
-inline Tensor softmax(const Tensor& input, int64_t dim) { return gradus::softmax(input, dim); }
 }  // namespace functional
 
 struct MSELossImpl : Module {

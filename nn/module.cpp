@@ -1,6 +1,11 @@
 #include "gradus/nn/module.h"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
 #include <ostream>
+#include <typeinfo>
 
 #include "gradus/autograd/engine.h"
 #include "gradus/autograd/grad_mode.h"
@@ -102,7 +107,7 @@ void Module::to(Device device, ScalarType dtype, bool non_blocking) {
   check<TypeError>(isFloatingType(dtype), "Module::to: dtype ", dtype,
                    " is not a floating point type; parameters need one");
   apply_to_tensors([&](const Tensor& x) {
-    return x.to(device, x.is_floating_point() ? dtype : x.dtype(), non_blocking);
+    return x.to(device, x.is_floating_point() ? dtype : x.scalar_type(), non_blocking);
   });
 }
 void Module::to(ScalarType dtype, bool non_blocking) {
@@ -115,8 +120,16 @@ void Module::to(Device device, bool non_blocking) {
   apply_to_tensors([&](const Tensor& x) { return x.to(device, non_blocking); });
 }
 
+std::string Module::name() const {
+  if (!name_.empty()) return name_;
+  const char* raw = typeid(*this).name();
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(raw, nullptr, nullptr, nullptr), &std::free);
+  return text ? text.get() : raw;
+}
+
 void Module::pretty_print(std::ostream& stream) const {
-  stream << (name_.empty() ? "Module" : name_);
+  stream << name();
   if (children_.is_empty()) return;
   stream << "(\n";
   for (const auto& child : children_)

@@ -103,7 +103,8 @@ class Module : public std::enable_shared_from_this<Module> {
   void to(DeviceType device, bool non_blocking = false) { to(Device(device), non_blocking); }
   // set_to_none: grad() becomes undefined, and the next backward stores instead of adding.
   virtual void zero_grad(bool set_to_none = true);
-  const std::string& name() const { return name_; }
+  // The one given, or that of the class.
+  std::string name() const;
   // "Linear(in_features=10, out_features=1, bias=true)"
   virtual void pretty_print(std::ostream& stream) const;
 

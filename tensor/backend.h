@@ -27,12 +27,6 @@ struct Operand {
 
 enum class Distribution : uint8_t { uniform, normal, randint };
 
-// Draws of a counter-based generator; see tensor/philox.h.
-struct PhiloxState {
-  uint64_t seed;
-  uint64_t offset;
-};
-
 // One parameter of an optimizer step; buffer is undefined without momentum.
 struct SgdParameter {
   Tensor parameter, gradient, buffer;
@@ -57,12 +51,15 @@ class Backend {
   virtual void arange(const Tensor& out, const Scalar& start, const Scalar& step) = 0;
   // Same shape, any strides, same device. The dtypes convert at once (convert.h).
   virtual void copy(const Tensor& src, const Tensor& dst) = 0;
+  // The parts one after the other along dim; they and the contiguous out have at least one
+  // dimension.
+  virtual void cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out);
   // Same shape and dtype, both contiguous, on different devices of which at least one is this
   // backend's. A copy to the CPU waits for the data unless non_blocking.
   virtual void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) = 0;
   // Random elements: uniform in [a, b), normal with mean a and deviation b, integers in [a, b).
   // Element i is the same on every device for the same state. out is contiguous.
-  virtual void random(Distribution kind, double a, double b, PhiloxState state,
+  virtual void random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
                       const Tensor& out) = 0;
 
   // x and out: same shape and dtype (Float, Double, Long: those that the row is computed in), but

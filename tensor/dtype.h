@@ -26,6 +26,8 @@ using Dtype = ScalarType;
 #undef DTYPE
 inline constexpr ScalarType kUInt8 = kByte, kInt8 = kChar, kInt16 = kShort, kInt32 = kInt,
                             kInt64 = kLong, kFloat16 = kHalf, kFloat32 = kFloat, kFloat64 = kDouble;
+inline constexpr ScalarType kU8 = kByte, kI8 = kChar, kI16 = kShort, kI32 = kInt, kI64 = kLong,
+                            kF16 = kHalf, kF32 = kFloat, kF64 = kDouble;
 
 // Boolean < Integral < Floating: an operation's result has the highest category of its operands.
 enum class DtypeKind : int8_t { Boolean, Integral, Floating };
@@ -70,6 +72,10 @@ constexpr bool isIntegralType(ScalarType dtype, bool include_bool = false) {
          (include_bool && kind_of(dtype) == DtypeKind::Boolean);
 }
 
+constexpr bool isSignedType(ScalarType dtype) { return dtype != kBool && dtype != kByte; }
+// Whether an operation may store its result of dtype `from` in a tensor of dtype `to`.
+constexpr bool canCast(ScalarType from, ScalarType to) { return kind_of(from) <= kind_of(to); }
+
 // The smallest dtype that holds both (PyTorch's torch.promote_types).
 constexpr ScalarType promoteTypes(ScalarType a, ScalarType b) {
   const ScalarType low = a < b ? a : b, high = a < b ? b : a;
@@ -97,12 +103,14 @@ constexpr uint64_t value_bits(ScalarType dtype) {
 
 // "Float", "Long": PyTorch's C++ names. `short_name` gives "float32", "int64".
 std::string_view toString(ScalarType dtype);
+constexpr size_t elementSize(ScalarType dtype) { return element_size(dtype); }
 std::string_view short_name(ScalarType dtype);
 std::ostream& operator<<(std::ostream& out, ScalarType dtype);
 
 // The dtype of new floating point tensors: kFloat until set.
 // Errors: TypeError where dtype is not a floating point one.
 ScalarType get_default_dtype();
+inline ScalarType get_default_dtype_as_scalartype() { return get_default_dtype(); }
 void set_default_dtype(ScalarType dtype);
 
 template <class T>

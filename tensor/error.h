@@ -20,6 +20,7 @@ class Error : public std::exception {
   const std::string& msg() const { return message_; }
   // Says more, for whoever catches it further out.
   void add_context(std::string_view text) { message_ += text; }
+  const char* what_without_backtrace() const noexcept { return what(); }
 
  private:
   std::string message_;

@@ -1,15 +1,16 @@
 #include "gradus/tensor/factories.h"
 
 #include <cmath>
-#include <numeric>
+#include <cstdlib>
 
-#include "gradus/tensor/philox.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
 
 namespace {
 Tensor finish(Tensor out, const TensorOptions& options) {
+  check<Error>(!options.pinned_memory() || out.is_cpu(), "pinned_memory: the tensor is on ",
+               out.device(), "; only memory of the CPU can be pinned");
   if (options.requires_grad()) out.set_requires_grad(true);
   return out;
 }
@@ -25,21 +26,42 @@ Tensor filled(IntArrayRef size, const Scalar& value, const TensorOptions& option
   return finish(std::move(out), options);
 }
 
-Tensor random(Distribution kind, double a, double b, IntArrayRef size,
-              const TensorOptions& options) {
-  const ScalarType dtype = options.dtype();
-  if (kind != Distribution::randint)
-    check<TypeError>(isFloatingType(dtype), "rand: dtype ", dtype,
-                     " is not a floating point type; use randint for integers");
-  Tensor out = raw::empty(size, computed_type(dtype), options.device());
-  const PhiloxState state = default_generator(out.device()).take(out.numel());
-  if (out.numel() > 0) backend(out).random(kind, a, b, state, out);
+// start + i * step for i in [0, count).
+Tensor sequence(const Scalar& start, const Scalar& step, int64_t count, ScalarType dtype,
+                const TensorOptions& options) {
+  Tensor out = raw::empty({count}, computed_type(dtype), options.device());
+  if (count > 0) backend(out).arange(out, start, step);
   return finish(raw::to(out, dtype), options);
+}
+
+// Elements from the first one to one past the last one that `strides` reach.
+int64_t extent(const char* op, IntArrayRef sizes, IntArrayRef strides) {
+  check(sizes.size() == strides.size(), op, ": sizes ", sizes, " and strides ", strides,
+        " differ in length; give one stride for each size");
+  int64_t out = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    check(strides[d] >= 0, op, ": strides ", strides, " has a negative one");
+    out += std::max<int64_t>(sizes[d] - 1, 0) * strides[d];
+  }
+  return checked_numel(op, sizes) == 0 ? 0 : out;
+}
+
+// The first elements of `flat` under another geometry, as a tensor of its own.
+Tensor strided(const Tensor& flat, IntArrayRef sizes, IntArrayRef strides) {
+  return raw::alias(raw::as_strided(flat, Dims(sizes.data(), sizes.size()),
+                                    Dims(strides.data(), strides.size()), 0));
 }
 }  // namespace
 
-Tensor empty(IntArrayRef size, const TensorOptions& options) {
+Tensor empty(IntArrayRef size, const TensorOptions& options,
+             std::optional<MemoryFormat> memory_format) {
+  check_row_major("empty", memory_format);
   return finish(raw::empty(size, options.dtype(), options.device()), options);
+}
+Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
+  const Tensor flat =
+      raw::empty({extent("empty_strided", size, stride)}, options.dtype(), options.device());
+  return finish(strided(flat, size, stride), options);
 }
 Tensor zeros(IntArrayRef size, const TensorOptions& options) { return filled(size, 0, options); }
 Tensor ones(IntArrayRef size, const TensorOptions& options) { return filled(size, 1, options); }
@@ -47,6 +69,10 @@ Tensor ones(IntArrayRef size, const TensorOptions& options) { return filled(size
 Tensor full(IntArrayRef size, const Scalar& value, TensorOptions options) {
   if (!options.dtype_opt() && !value.isFloatingPoint()) options = options.dtype(value.type());
   return filled(size, value, options);
+}
+
+Tensor scalar_tensor(const Scalar& s, const TensorOptions& options) {
+  return filled({}, s, options);
 }
 
 Tensor eye(int64_t n, const TensorOptions& options) { return eye(n, n, options); }
@@ -59,100 +85,152 @@ Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
   return finish(std::move(out), options);
 }
 
+namespace {
+// How many steps lead from start to end.
+double steps_between(const char* op, const Scalar& start, const Scalar& end, const Scalar& step) {
+  const double span = end.toDouble() - start.toDouble();
+  check(step.toDouble() != 0, op, ": step is 0; give a step towards end");
+  check(std::isfinite(span) && std::isfinite(step.toDouble()), op,
+        ": start, end and step must be finite");
+  check(span / step.toDouble() >= 0, op, ": step ", step.toDouble(), " leads away from end: from ",
+        start.toDouble(), " to ", end.toDouble(), "; change its sign");
+  return span / step.toDouble();
+}
+// How many integers start, start + step, ... lie before end, exactly.
+int64_t integers_before(int64_t start, int64_t end, int64_t step) {
+  const auto unsign = [](int64_t x) { return static_cast<uint64_t>(x); };
+  const uint64_t span = step > 0 ? unsign(end) - unsign(start) : unsign(start) - unsign(end);
+  const uint64_t by = step > 0 ? unsign(step) : -unsign(step);
+  return static_cast<int64_t>(span / by + (span % by != 0));
+}
+// As the elements of an integer dtype start: without a fraction.
+Scalar fitted(const Scalar& x, ScalarType dtype) {
+  return isFloatingType(dtype) ? x : Scalar(x.toLong());
+}
+void check_counts(const char* op, ScalarType dtype) {
+  check<TypeError>(dtype != kBool, op, ": dtype bool does not count; use kByte");
+}
+}  // namespace
+
 Tensor arange(const Scalar& end, const TensorOptions& options) { return arange(0, end, options); }
 Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options) {
   return arange(start, end, 1, options);
 }
-
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               const TensorOptions& options) {
   const bool integers =
       !start.isFloatingPoint() && !end.isFloatingPoint() && !step.isFloatingPoint();
-  const double span = end.toDouble() - start.toDouble();
-  check(step.toDouble() != 0, "arange: step is 0; give a step towards end");
-  check(std::isfinite(span) && std::isfinite(step.toDouble()),
-        "arange: start, end and step must be finite");
-  check(span / step.toDouble() >= 0, "arange: step ", step.toDouble(),
-        " leads away from end: from ", start.toDouble(), " to ", end.toDouble(),
-        "; change its sign");
-  const auto count = static_cast<int64_t>(std::ceil(span / step.toDouble()));
   const ScalarType dtype = options.dtype_opt().value_or(integers ? kLong : get_default_dtype());
-  Tensor out = raw::empty({count}, computed_type(dtype), options.device());
-  if (count > 0) backend(out).arange(out, start, step);
-  return finish(raw::to(out, dtype), options);
+  check_counts("arange", dtype);
+  const double steps = steps_between("arange", start, end, step);
+  const Scalar first = fitted(start, dtype), by = fitted(step, dtype);
+  check(by.toDouble() != 0, "arange: step ", step.toDouble(), " is 0 as ", dtype,
+        "; give a floating point dtype");
+  const int64_t count = dtype == kLong ? integers_before(first.toLong(), end.toLong(), by.toLong())
+                                       : static_cast<int64_t>(std::ceil(steps));
+  return sequence(first, by, count, dtype, options);
 }
 
-Tensor rand(IntArrayRef size, const TensorOptions& options) {
-  return random(Distribution::uniform, 0, 1, size, options);
+Tensor range(const Scalar& start, const Scalar& end, const TensorOptions& options) {
+  return range(start, end, 1, options);
 }
-Tensor randn(IntArrayRef size, const TensorOptions& options) {
-  return random(Distribution::normal, 0, 1, size, options);
-}
-Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
-  return randint(0, high, size, options);
-}
-Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options) {
-  check(low < high, "randint: low = ", low, " is not below high = ", high);
-  constexpr int64_t kExact = int64_t{1} << 53;
-  check(low >= -kExact && high <= kExact, "randint: the range ", low, " to ", high,
-        " exceeds 2^53; use a smaller one");
-  return random(Distribution::randint, static_cast<double>(low), static_cast<double>(high), size,
-                options.dtype(options.dtype_opt().value_or(kLong)));
+Tensor range(const Scalar& start, const Scalar& end, const Scalar& step,
+             const TensorOptions& options) {
+  const ScalarType dtype = options.dtype();
+  check_counts("range", dtype);
+  const auto count = static_cast<int64_t>(steps_between("range", start, end, step)) + 1;
+  return sequence(fitted(start, dtype), fitted(step, dtype), count, dtype, options);
 }
 
-Tensor randperm(int64_t n, const TensorOptions& options) {
-  check(n >= 0, "randperm: n = ", n, " is negative");
-  Tensor out = raw::empty({n}, kLong, kCPU);
-  int64_t* order = out.data_ptr<int64_t>();
-  std::iota(order, order + n, 0);
-  // Fisher and Yates' shuffle, from the back.
-  const PhiloxState state = default_generator(kCPU).take(n);
-  for (int64_t i = n - 1; i > 0; --i) {
-    const uint64_t bits = philox::words(state.seed, state.offset, static_cast<uint64_t>(i));
-    std::swap(order[i], order[philox::randint(bits, 0, i + 1)]);
+namespace {
+// The numbers of linspace as float64; the second half is counted from the end, so that this comes
+// out exactly.
+Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t steps,
+              const TensorOptions& options) {
+  check(steps >= 0, op, ": steps = ", steps, " is negative");
+  check_counts(op, options.dtype());
+  const double first = fitted(start, options.dtype()).toDouble();
+  const double last = fitted(end, options.dtype()).toDouble();
+  const Tensor out = raw::empty({steps}, kDouble, options.device());
+  const int64_t half = (steps + 1) / 2;
+  const double step = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : 0;
+  if (half > 0) backend(out).arange(raw::narrow(out, 0, 0, half), first, step);
+  if (half < steps) {
+    const Tensor backwards = raw::empty({steps - half}, kDouble, out.device());
+    backend(out).arange(backwards, last, -step);
+    raw::copy_(raw::narrow(out, 0, half, steps - half), raw::flip(backwards, 0));
   }
-  out = raw::to(raw::to(out, options.dtype_opt().value_or(kLong)), options.device());
-  return finish(std::move(out), options);
+  return out;
+}
+}  // namespace
+
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
+                const TensorOptions& options) {
+  return finish(raw::to(spaced("linspace", start, end, steps, options), options.dtype()), options);
 }
 
-Tensor empty_like(const Tensor& self, const TensorOptions& options) {
-  return empty(self.sizes(), like(self, options));
-}
-Tensor zeros_like(const Tensor& self, const TensorOptions& options) {
-  return zeros(self.sizes(), like(self, options));
-}
-Tensor ones_like(const Tensor& self, const TensorOptions& options) {
-  return ones(self.sizes(), like(self, options));
-}
-Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options) {
-  return full(self.sizes(), value, like(self, options));
-}
-Tensor rand_like(const Tensor& self, const TensorOptions& options) {
-  return rand(self.sizes(), like(self, options));
-}
-Tensor randn_like(const Tensor& self, const TensorOptions& options) {
-  return randn(self.sizes(), like(self, options));
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
+                const TensorOptions& options) {
+  const Tensor exponents = spaced("logspace", start, end, steps, options);
+  return finish(raw::to(raw::zip(BinaryOp::pow, Scalar(base), exponents), options.dtype()),
+                options);
 }
 
-TensorData::TensorData(std::initializer_list<TensorData> rows) {
+Tensor empty_like(const Tensor& self, const TensorOptions& options,
+                  std::optional<MemoryFormat> memory_format) {
+  return empty(self.sizes(), like(self, options), memory_format);
+}
+Tensor zeros_like(const Tensor& self, const TensorOptions& options,
+                  std::optional<MemoryFormat> memory_format) {
+  return full_like(self, 0, options, memory_format);
+}
+Tensor ones_like(const Tensor& self, const TensorOptions& options,
+                 std::optional<MemoryFormat> memory_format) {
+  return full_like(self, 1, options, memory_format);
+}
+Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
+                 std::optional<MemoryFormat> memory_format) {
+  check_row_major("full_like", memory_format);
+  return filled(self.sizes(), value, like(self, options));
+}
+
+Tensor Tensor::new_empty(IntArrayRef size, const TensorOptions& options) const {
+  return empty(size, like(*this, options));
+}
+Tensor Tensor::new_empty_strided(IntArrayRef size, IntArrayRef stride,
+                                 const TensorOptions& options) const {
+  return empty_strided(size, stride, like(*this, options));
+}
+Tensor Tensor::new_zeros(IntArrayRef size, const TensorOptions& options) const {
+  return new_full(size, 0, options);
+}
+Tensor Tensor::new_ones(IntArrayRef size, const TensorOptions& options) const {
+  return new_full(size, 1, options);
+}
+Tensor Tensor::new_full(IntArrayRef size, const Scalar& fill_value,
+                        const TensorOptions& options) const {
+  return filled(size, fill_value, like(*this, options));
+}
+
+TensorData::TensorData(std::initializer_list<TensorData> rows) : TensorData() {
   sizes_ = {static_cast<int64_t>(rows.size())};
   if (rows.size() == 0) return;
   const Dims& first = rows.begin()->sizes_;
+  type_ = rows.begin()->type_;
   for (int64_t size : first) sizes_.push_back(size);
   for (const TensorData& row : rows) {
     check(IntArrayRef(row.sizes_) == IntArrayRef(first), "tensor: a row has shape ", row.sizes_,
           " beside one of shape ", first, "; all rows of a level need the same shape");
+    check<TypeError>(row.type_ == type_, "tensor: an element is ", row.type_,
+                     " beside one that is ", type_,
+                     "; write all of them as one type: 1.0 and 2.0, not 1 and 2.0");
     numbers_.insert(numbers_.end(), row.numbers_.begin(), row.numbers_.end());
   }
 }
 
 ScalarType TensorData::dtype() const {
-  if (numbers_.empty()) return empty_type_.value_or(get_default_dtype());
-  DtypeKind kind = DtypeKind::Boolean;
-  for (const Scalar& number : numbers_) kind = std::max(kind, number.kind());
-  return kind == DtypeKind::Boolean    ? kBool
-         : kind == DtypeKind::Integral ? kLong
-                                       : get_default_dtype();
+  if (type_ == kInt) return kLong;
+  return type_ == kFloat || type_ == kDouble ? get_default_dtype() : type_;
 }
 
 Tensor tensor(const TensorData& data, const TensorOptions& options) {
@@ -167,28 +245,37 @@ Tensor tensor(const TensorData& data, const TensorOptions& options) {
 
 namespace {
 struct ForeignStorage final : Storage {
-  ForeignStorage(void* data, size_t nbytes, Device device, std::function<void(void*)> release)
+  ForeignStorage(void* data, size_t nbytes, Device device, Deleter release)
       : Storage(data, nbytes, device), deleter(std::move(release)) {}
   ~ForeignStorage() override {
     if (deleter) deleter(data());
   }
-  std::function<void(void*)> deleter;
+  Deleter deleter;
 };
 }  // namespace
 
 Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options) {
-  return from_blob(data, sizes, nullptr, options);
+  return from_blob(data, sizes, Deleter(), options);
+}
+Tensor from_blob(void* data, IntArrayRef sizes, const Deleter& deleter,
+                 const TensorOptions& options) {
+  checked_numel("from_blob", sizes);
+  return from_blob(data, sizes, contiguous_strides(sizes), deleter, options);
+}
+Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
+  return from_blob(data, sizes, strides, Deleter(), options);
 }
 
-Tensor from_blob(void* data, IntArrayRef sizes, std::function<void(void*)> deleter,
+Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const Deleter& deleter,
                  const TensorOptions& options) {
-  const int64_t numel = checked_numel("from_blob", sizes);
-  check(data != nullptr || numel == 0, "from_blob: data is null, and shape ", sizes, " has ", numel,
-        " elements");
+  const int64_t length = extent("from_blob", sizes, strides);
+  check(data != nullptr || length == 0, "from_blob: data is null, and shape ", sizes,
+        " reaches over ", length, " elements");
   const Device device = backend(options.device().type()).resolve(options.device());
-  const size_t nbytes = static_cast<size_t>(numel) * element_size(options.dtype());
-  auto storage = std::make_shared<ForeignStorage>(data, nbytes, device, std::move(deleter));
-  return finish(raw::over_storage(std::move(storage), sizes, options.dtype()), options);
+  const size_t nbytes = static_cast<size_t>(length) * element_size(options.dtype());
+  auto storage = std::make_shared<ForeignStorage>(data, nbytes, device, deleter);
+  const Tensor flat = raw::over_storage(std::move(storage), {length}, options.dtype());
+  return finish(strided(flat, sizes, strides), options);
 }
 
 }  // namespace gradus

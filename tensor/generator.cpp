@@ -1,43 +1,77 @@
 #include "gradus/tensor/generator.h"
 
-#include <array>
+#include <cstring>
+#include <random>
+#include <vector>
 
 #include "gradus/tensor/philox.h"
+#include "gradus/tensor/raw.h"
 
 namespace gradus {
 
-void Generator::set_current_seed(uint64_t seed) {
-  const std::lock_guard lock(mutex_);
-  state_ = {seed, 0};
+GeneratorImpl& Generator::impl() const {
+  check<Error>(defined(), "an undefined Generator was used; make one with make_generator()");
+  return *impl_;
 }
 
-uint64_t Generator::current_seed() const {
-  const std::lock_guard lock(mutex_);
-  return state_.seed;
+PhiloxState Generator::philox() const {
+  const std::lock_guard lock(impl().guard);
+  return impl_->state;
+}
+
+void Generator::set_philox(PhiloxState state) {
+  const std::lock_guard lock(impl().guard);
+  impl_->state = state;
 }
 
 PhiloxState Generator::take(int64_t elements) {
-  const std::lock_guard lock(mutex_);
-  const PhiloxState out = state_;
-  state_.offset +=
+  const std::lock_guard lock(impl().guard);
+  const PhiloxState out = impl_->state;
+  impl_->state.offset +=
       (static_cast<uint64_t>(elements) + philox::kElementsPerBlock - 1) / philox::kElementsPerBlock;
   return out;
 }
 
-PhiloxState Generator::state() const {
-  const std::lock_guard lock(mutex_);
-  return state_;
+uint64_t Generator::seed() {
+  std::random_device source;
+  const uint64_t seed = uint64_t{source()} << 32 | source();
+  set_current_seed(seed);
+  return seed;
 }
 
-void Generator::set_state(PhiloxState state) {
-  const std::lock_guard lock(mutex_);
-  state_ = state;
+Tensor Generator::get_state() const {
+  const PhiloxState state = philox();
+  const Tensor out = raw::empty({sizeof state}, kByte, kCPU);
+  std::memcpy(out.data_ptr(), &state, sizeof state);
+  return out;
+}
+
+void Generator::set_state(const Tensor& state) {
+  check<TypeError>(state.dtype() == kByte && state.is_cpu(), "set_state: state has dtype ",
+                   state.scalar_type(), " on ", state.device(),
+                   "; expected uint8 on the CPU, as get_state() returns it");
+  PhiloxState read;
+  check(state.dim() == 1 && state.nbytes() == sizeof read, "set_state: state has shape ",
+        state.sizes(), ", expected [", sizeof read, "]");
+  std::memcpy(&read, raw::contiguous(state).data_ptr(), sizeof read);
+  set_philox(read);
+}
+
+Generator Generator::clone() const {
+  auto copy = std::make_shared<GeneratorImpl>(device());
+  copy->state = philox();
+  return Generator(std::move(copy));
 }
 
 namespace {
 // One for the CPU, one for each index a CUDA device can have.
-std::array<Generator, 1 + INT8_MAX + 1>& generators() {
-  static auto* all = new std::array<Generator, 1 + INT8_MAX + 1>;  // outlives static destructors
+std::vector<Generator>& generators() {
+  static auto* all = [] {  // outlives static destructors
+    auto* out = new std::vector<Generator>{make_generator<CPUGeneratorImpl>()};
+    for (int i = 0; i <= INT8_MAX; ++i)
+      out->push_back(make_generator<CUDAGeneratorImpl>(static_cast<DeviceIndex>(i)));
+    return out;
+  }();
   return *all;
 }
 }  // namespace

@@ -1,30 +1,76 @@
-// Random numbers: the state of a Philox generator (tensor/philox.h) per device.
+// Random numbers: the state of a Philox generator (tensor/philox.h), and the one of each device.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
-#include "gradus/tensor/backend.h"
+#include "gradus/tensor/device.h"
 
 namespace gradus {
 
+class Tensor;
+
+// Draws of a counter-based generator; see tensor/philox.h.
+struct PhiloxState {
+  uint64_t seed;
+  uint64_t offset;
+};
+
+inline constexpr uint64_t default_rng_seed_val = 67280421310721;
+
+struct GeneratorImpl {
+  explicit GeneratorImpl(Device of, uint64_t seed = default_rng_seed_val)
+      : device(of), state{seed, 0} {}
+
+  const Device device;
+  std::mutex callers;  // what Generator::mutex() hands out
+  std::mutex guard;    // of the state
+  PhiloxState state;
+};
+struct CPUGeneratorImpl final : GeneratorImpl {
+  explicit CPUGeneratorImpl(uint64_t seed = default_rng_seed_val) : GeneratorImpl(kCPU, seed) {}
+};
+struct CUDAGeneratorImpl final : GeneratorImpl {
+  explicit CUDAGeneratorImpl(DeviceIndex index = -1) : GeneratorImpl(Device(kCUDA, index)) {}
+};
+
+// A handle: copies share one stream. May be used by several threads at once.
 class Generator {
  public:
-  explicit Generator(uint64_t seed = kDefaultSeed) : state_{seed, 0} {}
-  static constexpr uint64_t kDefaultSeed = 67280421310721;
+  Generator() = default;  // undefined: defined() is false
+  explicit Generator(std::shared_ptr<GeneratorImpl> impl) : impl_(std::move(impl)) {}
 
-  void set_current_seed(uint64_t seed);
-  uint64_t current_seed() const;
+  bool defined() const { return impl_ != nullptr; }
+  Device device() const { return impl().device; }
+  void set_current_seed(uint64_t seed) { set_philox({seed, 0}); }
+  uint64_t current_seed() const { return philox().seed; }
+  // Seeds it with a number that differs each time, and returns that.
+  uint64_t seed();
+  // Seed and position, as 16 bytes of a tensor on the CPU.
+  Tensor get_state() const;
+  // Errors: ValueError, TypeError for what get_state() does not return.
+  void set_state(const Tensor& state);
+  // A generator of its own in the same state.
+  Generator clone() const;
+  // For callers who want several calls to stay together.
+  std::mutex& mutex() { return impl().callers; }
+  friend bool operator==(const Generator&, const Generator&) = default;
+
+  PhiloxState philox() const;
+  void set_philox(PhiloxState state);
   // Reserves the numbers for `elements` elements and returns the state to draw them with.
   PhiloxState take(int64_t elements);
-  // Where it stands; set, it draws the same numbers again.
-  PhiloxState state() const;
-  void set_state(PhiloxState state);
 
  private:
-  mutable std::mutex mutex_;
-  PhiloxState state_;
+  GeneratorImpl& impl() const;
+  std::shared_ptr<GeneratorImpl> impl_;
 };
+
+template <class Impl, class... Args>
+Generator make_generator(Args&&... args) {
+  return Generator(std::make_shared<Impl>(std::forward<Args>(args)...));
+}
 
 // The generator that random factories use on a device. REQUIRES: device has an index, or is the
 // CPU.
@@ -32,5 +78,12 @@ Generator& default_generator(Device device);
 
 // Seeds the default generator of every device.
 void manual_seed(uint64_t seed);
+
+namespace detail {
+inline Generator createCPUGenerator(uint64_t seed = default_rng_seed_val) {
+  return make_generator<CPUGeneratorImpl>(seed);
+}
+inline const Generator& getDefaultCPUGenerator() { return default_generator(kCPU); }
+}  // namespace detail
 
 }  // namespace gradus

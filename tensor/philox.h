@@ -64,8 +64,10 @@ GRADUS_HD T normal(uint64_t bits, T mean, T deviation) {
                                                         std::cos(6.283185307179586 * v));
 }
 
+// In [low, high), which may be wider than an int64 counts.
 GRADUS_HD inline int64_t randint(uint64_t bits, int64_t low, int64_t high) {
-  return low + static_cast<int64_t>(bits % static_cast<uint64_t>(high - low));
+  const uint64_t first = static_cast<uint64_t>(low);
+  return static_cast<int64_t>(first + bits % (static_cast<uint64_t>(high) - first));
 }
 
 }  // namespace gradus::philox

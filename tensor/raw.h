@@ -2,6 +2,8 @@
 // the backend. autograd/ wraps them into the public functions; a derivative never calls these.
 #pragma once
 
+#include <initializer_list>
+
 #include "gradus/tensor/backend.h"
 
 namespace gradus::raw {
@@ -17,6 +19,13 @@ Tensor empty_as(const Tensor& x, ScalarType dtype);
 // Row-major over foreign memory.
 Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype);
 
+// Random elements in x (of a dtype that the distribution gives, or a narrower one), drawn from the
+// generator, or that of the device. Errors: Error where the generator is of another kind of device.
+void random_(const Tensor& x, Distribution kind, const Scalar& a, const Scalar& b,
+             const std::optional<Generator>& generator);
+// The state to draw so many elements with.
+PhiloxState take(const std::optional<Generator>& generator, Device device, int64_t elements);
+
 // --- Views: the same storage, another geometry
 // REQUIRES: the geometry lies within the
 // storage. `offset` counts from the start of the storage.
@@ -30,6 +39,8 @@ Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1);
 Tensor unsqueeze(const Tensor& x, int64_t dim);
 Tensor expand(const Tensor& x, IntArrayRef sizes);
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length);
+// The bytes as elements of another type; the last dimension shrinks or grows with its size.
+Tensor view(const Tensor& x, ScalarType dtype);
 
 // --- Copies
 // Broadcasts src and converts its dtype; any devices.
@@ -39,12 +50,15 @@ Tensor contiguous(const Tensor& x);            // x itself where it is contiguou
 Tensor to(const Tensor& x, ScalarType dtype);  // as empty_as; x itself where nothing changes
 Tensor to(const Tensor& x, Device device, bool non_blocking = false);
 void fill_(const Tensor& x, const Scalar& value);
+// The tensors one after the other along dim, of the dtype that they promote to.
+Tensor cat(ArrayRef<Tensor> tensors, int64_t dim);
+Tensor flip(const Tensor& x, IntArrayRef dims);
 Scalar item(const Tensor& x);
 
 // --- Pointwise
-// PyTorch's
-// result type of an operation on x and y.
-ScalarType result_type(const Operand& x, const Operand& y);
+// PyTorch's result type of an operation on all of them.
+ScalarType result_type(std::initializer_list<Operand> operands);
+inline ScalarType result_type(const Operand& x, const Operand& y) { return result_type({x, y}); }
 Tensor map(UnaryOp op, const Tensor& x);
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y);
 Tensor zip(BinaryOp op, const Operand& x, const Operand& y);

@@ -133,15 +133,15 @@ void check_devices(BinaryOp op, const Operand& x, const Operand& y) {
 }
 }  // namespace
 
-ScalarType result_type(const Operand& x, const Operand& y) {
+ScalarType result_type(std::initializer_list<Operand> operands) {
   // Three ranks: tensors with dimensions, tensors without, numbers. A lower rank decides only
   // where its category (bool, integer, floating) is higher.
   ScalarType by_rank[3] = {kBool, kBool, kBool};
   bool present[3] = {false, false, false};
-  for (const Operand* o : {&x, &y}) {
-    const int rank = o->is_number() ? 2 : o->tensor->dim() == 0 ? 1 : 0;
-    ScalarType dtype = o->is_number() ? o->number.type() : o->tensor->dtype();
-    if (o->is_number() && isFloatingType(dtype)) dtype = get_default_dtype();
+  for (const Operand& o : operands) {
+    const int rank = o.is_number() ? 2 : o.tensor->dim() == 0 ? 1 : 0;
+    ScalarType dtype = o.is_number() ? o.number.type() : o.tensor->scalar_type();
+    if (o.is_number() && isFloatingType(dtype)) dtype = get_default_dtype();
     by_rank[rank] = present[rank] ? promoteTypes(by_rank[rank], dtype) : dtype;
     present[rank] = true;
   }
@@ -224,9 +224,10 @@ void zip_(BinaryOp op, const Tensor& x, const Operand& given) {
     safe = raw::clone(*y.tensor);
     other = Operand(safe);
   }
-  if (types.compute == x.dtype() && types.common == x.dtype())
+  const bool gives_bool = facts(op).gives_bool;
+  if (!gives_bool && types.compute == x.dtype() && types.common == x.dtype())
     return run_zip(op, x, other, types, x);
-  Tensor out = empty(x.sizes(), types.compute, x.device());
+  Tensor out = empty(x.sizes(), gives_bool ? kBool : types.compute, x.device());
   run_zip(op, x, other, types, out);
   copy_(x, to(out, types.result));
 }

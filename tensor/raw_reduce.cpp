@@ -15,13 +15,14 @@ namespace raw {
 namespace {
 bool picks_an_element(ReduceOp op) { return op == ReduceOp::amax || op == ReduceOp::amin; }
 
-// Sums of integers count in int64; a mean needs a floating point type.
+// Sums and products of integers count in int64; a mean needs a floating point type.
 ScalarType reduce_dtype(ReduceOp op, const Tensor& x, std::optional<ScalarType> asked) {
   const ScalarType dtype = asked.value_or(x.dtype());
   if (op == ReduceOp::mean)
     check<TypeError>(isFloatingType(dtype), "mean: dtype ", dtype,
                      " is not a floating point type; convert with .to(kFloat), or pass dtype");
-  if (op == ReduceOp::sum && !asked && !isFloatingType(dtype)) return kLong;
+  const bool counts = op == ReduceOp::sum || op == ReduceOp::prod;
+  if (counts && !asked && !isFloatingType(dtype)) return kLong;
   return dtype;
 }
 }  // namespace
@@ -33,7 +34,7 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
   Dims sizes = x.impl().sizes;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (!mask[d]) continue;
-    check(sizes[d] > 0 || !picks_an_element(op), name_of(op), ": dimension ", d, " of shape ",
+    check<IndexError>(sizes[d] > 0 || !picks_an_element(op), name_of(op), ": dimension ", d, " of shape ",
           x.sizes(), " has size 0, and an empty set has no such element");
     sizes[d] = 1;
   }

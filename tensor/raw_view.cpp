@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "gradus/tensor/modes.h"
 #include "gradus/tensor/raw.h"
 
@@ -7,6 +9,16 @@ void Tensor::undefined() {
   fail<Error>(
       "an undefined Tensor was used; it was default-constructed, or is a gradient that no "
       "backward() has filled; test with .defined()");
+}
+
+void Tensor::check_accessor(size_t dims, int64_t limit) const {
+  check(static_cast<size_t>(dim()) == dims, "accessor: expected ", dims,
+        " dimensions, and the tensor of shape ", sizes(), " has ", dim());
+  int64_t reach = 0;
+  for (size_t d = 0; d < dims; ++d)
+    reach += std::max<int64_t>(sizes()[d] - 1, 0) * std::abs(strides()[d]);
+  check(reach <= limit && numel() <= limit, "packed_accessor32: the tensor of shape ", sizes(),
+        " and strides ", strides(), " reaches beyond 32 bits; use packed_accessor64()");
 }
 
 Backend& backend(DeviceType type) { return type == kCPU ? cpu_backend() : cuda_backend(); }
@@ -155,6 +167,33 @@ Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
   Dims sizes = x.impl().sizes;
   sizes[d] = length;
   return as_strided(x, sizes, x.impl().strides, x.storage_offset() + start * x.strides()[d]);
+}
+
+Tensor view(const Tensor& x, ScalarType dtype) {
+  const auto from = static_cast<int64_t>(x.element_size()),
+             to = static_cast<int64_t>(element_size(dtype));
+  Dims sizes = x.impl().sizes, strides = x.impl().strides;
+  int64_t offset = x.storage_offset();
+  if (from != to) {
+    check(x.dim() > 0, "view: a tensor without dimensions of dtype ", x.dtype(),
+          " cannot be seen as ", dtype, ", whose elements have another size");
+    check(strides.back() == 1 || sizes.back() == 1, "view: the last dimension has stride ",
+          strides.back(), ", expected 1 to see ", x.dtype(), " as ", dtype, "; use contiguous()");
+    const auto fits = [&](int64_t count) { return count * from % to == 0; };
+    bool all_fit = fits(sizes.back()) && fits(offset);
+    for (int64_t d = 0; d + 1 < x.dim(); ++d) all_fit &= fits(strides[d]);
+    check(all_fit, "view: shape ", x.sizes(), ", strides ", x.strides(), " and offset ", offset,
+          " of ", x.dtype(), " do not divide into elements of ", dtype,
+          ": they need to be multiples of ", to / std::min(from, to));
+    const int64_t last = x.dim() - 1;
+    sizes[last] = sizes[last] * from / to;
+    for (int64_t d = 0; d < last; ++d) strides[d] = strides[d] * from / to;
+    strides[last] = 1;
+    offset = offset * from / to;
+  }
+  Tensor out = as_strided(x, sizes, strides, offset);
+  out.impl().dtype = dtype;
+  return out;
 }
 
 }  // namespace raw

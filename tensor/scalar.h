@@ -39,6 +39,7 @@ class Scalar {
   double toDouble() const { return to<double>(); }
   float toFloat() const { return to<float>(); }
   int64_t toLong() const { return to<int64_t>(); }
+  int toInt() const { return to<int>(); }
   bool toBool() const { return to<bool>(); }
 
  private:

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -14,6 +15,8 @@
 #include <tuple>
 #include <vector>
 
+#include "gradus/tensor/accessor.h"
+#include "gradus/tensor/generator.h"
 #include "gradus/tensor/options.h"
 #include "gradus/tensor/scalar.h"
 #include "gradus/tensor/shape.h"
@@ -25,6 +28,7 @@ class Tensor;
 using TensorList = std::vector<Tensor>;
 using TensorPair = std::tuple<Tensor, Tensor>;
 using TensorTie = std::tuple<Tensor&, Tensor&>;
+using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;
 class Node;
 namespace indexing {
 class TensorIndex;  // tensor/indexing.h
@@ -44,7 +48,7 @@ class TensorIndex;  // tensor/indexing.h
 namespace detail {
 // Gives self the value and the history of f(self); `args` are what else f reads.
 template <class F, class... Args>
-Tensor& update(const char* op, Tensor& self, F f, const Args&... args);
+Tensor& update(const char* op, const Tensor& self, F f, const Args&... args);
 }  // namespace detail
 
 // What autograd knows of a tensor; autograd/meta.h defines the rest.
@@ -87,7 +91,10 @@ class Tensor {
 
   // --- What it is
   bool defined() const { return impl_ != nullptr; }
+  void reset() { impl_.reset(); }
+  size_t use_count() const { return static_cast<size_t>(impl_.use_count()); }
   int64_t dim() const { return static_cast<int64_t>(impl().sizes.size()); }
+  int64_t ndimension() const { return dim(); }
   IntArrayRef sizes() const { return impl().sizes; }
   IntArrayRef strides() const { return impl().strides; }
   // Errors: IndexError where dim is out of range.
@@ -96,23 +103,34 @@ class Tensor {
   int64_t numel() const { return impl().numel; }
   int64_t storage_offset() const { return impl().offset; }
   ScalarType scalar_type() const { return impl().dtype; }
-  ScalarType dtype() const { return impl().dtype; }
-  size_t element_size() const { return gradus::element_size(dtype()); }
-  size_t itemsize() const { return element_size(); }
-  size_t nbytes() const { return static_cast<size_t>(numel()) * element_size(); }
+  TypeMeta dtype() const { return impl().dtype; }
+  Layout layout() const { return kStrided; }
+  int64_t element_size() const { return static_cast<int64_t>(itemsize()); }
+  size_t itemsize() const { return gradus::element_size(dtype()); }
+  size_t nbytes() const { return static_cast<size_t>(numel()) * itemsize(); }
   Device device() const { return impl().storage->device(); }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().is_cuda(); }
-  bool is_contiguous() const { return impl().contiguous; }
+  // -1 on the CPU.
+  int64_t get_device() const { return device().index(); }
+  bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
+    check_row_major("is_contiguous", format);
+    return impl().contiguous;
+  }
   bool is_floating_point() const { return isFloatingType(dtype()); }
+  bool is_signed() const { return isSignedType(dtype()); }
+  bool is_complex() const { return false; }
+  bool is_sparse() const { return false; }
   bool is_view() const { return impl().view_of != nullptr; }
+  bool is_alias_of(const Tensor& other) const { return impl().storage == other.impl().storage; }
+  bool has_storage() const { return defined(); }
   TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 
   // The memory of element 0; on the device the tensor is on.
   void* data_ptr() const {
     return static_cast<char*>(impl().storage->data()) +
-           static_cast<size_t>(impl().offset) * element_size();
+           static_cast<size_t>(impl().offset) * itemsize();
   }
   // Errors: TypeError where T is not the tensor's type.
   template <class T>
@@ -121,6 +139,40 @@ class Tensor {
                      dtype(), ", and ", dtype_of<std::remove_const_t<T>>, " was asked for");
     return static_cast<T*>(data_ptr());
   }
+  const void* const_data_ptr() const { return data_ptr(); }
+  void* mutable_data_ptr() const { return data_ptr(); }
+  template <class T>
+  const T* const_data_ptr() const {
+    return data_ptr<T>();
+  }
+  template <class T>
+  T* mutable_data_ptr() const {
+    return data_ptr<T>();
+  }
+  // Elements by their indices: x.accessor<float, 2>()[i][j]. The packed ones may travel to a GPU.
+  // Errors: ValueError where the tensor has another number of dimensions, or elements beyond the
+  // reach of 32 bits; TypeError where T is not its type.
+  template <class T, size_t N>
+  TensorAccessor<T, N> accessor() const& {
+    check_accessor(N, INT64_MAX);
+    return {data_ptr<T>(), sizes().data(), strides().data()};
+  }
+  template <class T, size_t N>
+  TensorAccessor<T, N> accessor() && = delete;  // it would outlive the tensor
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const& {
+    check_accessor(N, INT32_MAX);
+    return {data_ptr<T>(), sizes(), strides()};
+  }
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() && = delete;
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() const& {
+    check_accessor(N, INT64_MAX);
+    return {data_ptr<T>(), sizes(), strides()};
+  }
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() && = delete;
 
   // The one element as a number; waits for the device. Errors: ValueError where numel() != 1.
   Scalar item() const;
@@ -133,7 +185,7 @@ class Tensor {
   // A view requires grad where its base does.
   bool requires_grad() const;
   // Errors: TypeError for an integer dtype; Error where a non-leaf is told false.
-  Tensor& requires_grad_(bool requires_grad = true);
+  Tensor& requires_grad_(bool requires_grad = true) const;
   const Tensor& set_requires_grad(bool requires_grad) const;
   // The gradient, undefined until backward() has put one here.
   const Tensor& grad() const;
@@ -175,7 +227,7 @@ class Tensor {
                 const std::optional<TensorList>& inputs = std::nullopt) const;
   // The same memory, outside the graph. data() and variable_data() count as detach() does.
   Tensor detach() const;
-  Tensor& detach_();
+  Tensor& detach_() const;
   Tensor data() const { return detach(); }
   Tensor variable_data() const { return detach(); }
   // Shows new_data's memory from here on; keeps what autograd knows of this tensor.
@@ -185,16 +237,14 @@ class Tensor {
   // --- Pointwise: the rows of elementwise.def
 #define UNARY(name, ...) \
   Tensor name() const;   \
-  Tensor& name##_();
-#define BINARY(name, ...)                 \
-  Tensor name(const Tensor& other) const; \
-  Tensor name(const Scalar& other) const; \
-  Tensor& name##_(const Tensor& other);   \
-  Tensor& name##_(const Scalar& other);
+  Tensor& name##_() const;
+#define BINARY(name, ...)                     \
+  Tensor name(const Tensor& other) const;     \
+  Tensor name(const Scalar& other) const;     \
+  Tensor& name##_(const Tensor& other) const; \
+  Tensor& name##_(const Scalar& other) const;
 #define INTEGER(name, ...) BINARY(name)
-#define COMPARISON(name, ...)             \
-  Tensor name(const Tensor& other) const; \
-  Tensor name(const Scalar& other) const;
+#define COMPARISON(name, ...) BINARY(name)
 #define PREDICATE(name, ...) Tensor name() const;
 #include "gradus/tensor/elementwise.def"
   Tensor operator-() const { return neg(); }
@@ -218,7 +268,7 @@ class Tensor {
 #define PAIR(...) METHOD(__VA_ARGS__)
 #define IN_PLACE(result, name, params, args, ...)           \
   METHOD(result, name, params, args)                        \
-  Tensor& name##_ params {                                  \
+  Tensor& name##_ params const {                            \
     const auto f = [&](const Tensor& self) -> Tensor {      \
       return gradus::name(self GRADUS_AND args);            \
     };                                                      \
@@ -226,35 +276,101 @@ class Tensor {
   }
 #define UPDATE(result, name, params, args, ...) \
   METHOD(result, name, params, args)            \
-  Tensor& name##_ params;
+  Tensor& name##_ params const;
 #include "gradus/tensor/functions.def"
+  // self where condition, else other: self is the second operand of the free function.
+  Tensor where(const Tensor& condition, const Tensor& other) const;
+  Tensor where(const Tensor& condition, const Scalar& other) const;
+  // The same bytes as elements of another type. Errors: ValueError where they do not divide so.
+  template <std::same_as<ScalarType> T>  // view({}) asks for a shape
+  Tensor view(T dtype) const {
+    return view_dtype(dtype);
+  }
   Tensor view_as(const Tensor& other) const { return view(other.sizes()); }
+  Tensor reshape_as(const Tensor& other) const { return reshape(other.sizes()); }
   Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
   Tensor operator[](int64_t index) const { return select(0, index); }
   // Errors: IndexError unless the index is a whole number.
   Tensor operator[](const Scalar& index) const;
   Tensor operator[](const Tensor& index) const;
 
+  // --- Changes of the shape in place; the elements stay where they are
+  Tensor& squeeze_() const;
+  Tensor& squeeze_(int64_t dim) const;
+  Tensor& squeeze_(IntArrayRef dim) const;
+  Tensor& unsqueeze_(int64_t dim) const;
+  Tensor& transpose_(int64_t dim0, int64_t dim1) const;
+  Tensor& swapaxes_(int64_t axis0, int64_t axis1) const { return transpose_(axis0, axis1); }
+  Tensor& swapdims_(int64_t dim0, int64_t dim1) const { return transpose_(dim0, dim1); }
+  Tensor& t_() const;
+
+  // --- New tensors of this one's dtype and device, but for what the options say
+  Tensor new_empty(IntArrayRef size, const TensorOptions& options = {}) const;
+  Tensor new_empty_strided(IntArrayRef size, IntArrayRef stride,
+                           const TensorOptions& options = {}) const;
+  Tensor new_zeros(IntArrayRef size, const TensorOptions& options = {}) const;
+  Tensor new_ones(IntArrayRef size, const TensorOptions& options = {}) const;
+  Tensor new_full(IntArrayRef size, const Scalar& fill_value,
+                  const TensorOptions& options = {}) const;
+
   // --- Copies and conversions
-  Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false) const;
-  Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;
-  Tensor to(Device device, bool non_blocking = false, bool copy = false) const;
-  Tensor to(DeviceType device, bool non_blocking = false, bool copy = false) const {
-    return to(Device(device), non_blocking, copy);
+  Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor to(TypeMeta dtype, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const {
+    return to(dtype.toScalarType(), non_blocking, copy, memory_format);
   }
-  Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false) const;
+  Tensor to(Device device, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor to(DeviceType device, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const {
+    return to(Device(device), non_blocking, copy, memory_format);
+  }
+  // What the options leave out stays as it is.
+  Tensor to(const TensorOptions& options = {}, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const {
+    return to(other.device(), other.dtype(), non_blocking, copy, memory_format);
+  }
   Tensor cpu() const { return to(kCPU); }
   Tensor cuda() const { return to(kCUDA); }
-  Tensor type_as(const Tensor& other) const { return to(other.device(), other.dtype()); }
-  Tensor& copy_(const Tensor& src, bool non_blocking = false);
-  Tensor& fill_(const Scalar& value);
+  Tensor type_as(const Tensor& other) const { return to(other); }
+  Tensor toType(ScalarType dtype) const { return to(dtype); }
+  Tensor& copy_(const Tensor& src, bool non_blocking = false) const;
+  Tensor& fill_(const Scalar& value) const;
   // Another shape, row-major: in the same memory where that suffices, otherwise in memory of its
   // own; elements beyond the old ones are uninitialised. Errors: Error where self requires grad.
-  Tensor& resize_(IntArrayRef size);
-  Tensor& resize_as_(const Tensor& other) { return resize_(other.sizes()); }
-  Tensor& zero_();
-  Tensor& uniform_(double from = 0, double to = 1);
-  Tensor& normal_(double mean = 0, double std = 1);
+  Tensor& resize_(IntArrayRef size) const;
+  Tensor& resize_as_(const Tensor& other) const { return resize_(other.sizes()); }
+  Tensor& zero_() const;
+
+  // --- Random numbers in place of the elements; generator left out: that of the device.
+  // Errors: ValueError for parameters out of range, TypeError for a dtype that does not hold them.
+  Tensor& uniform_(double from = 0, double to = 1, std::optional<Generator> generator = {}) const;
+  Tensor& normal_(double mean = 0, double std = 1, std::optional<Generator> generator = {}) const;
+  Tensor& log_normal_(double mean = 1, double std = 2,
+                      std::optional<Generator> generator = {}) const;
+  Tensor& exponential_(double lambd = 1, std::optional<Generator> generator = {}) const;
+  Tensor& cauchy_(double median = 0, double sigma = 1,
+                  std::optional<Generator> generator = {}) const;
+  // The number of trials of probability p up to the first success.
+  Tensor& geometric_(double p, std::optional<Generator> generator = {}) const;
+  Tensor& bernoulli_(double p = 0.5, std::optional<Generator> generator = {}) const;
+  Tensor& bernoulli_(const Tensor& p, std::optional<Generator> generator = {}) const;
+  // Integers from `from` on and below `to`; left out: as far as the dtype counts exactly.
+  Tensor& random_(int64_t from, std::optional<int64_t> to,
+                  std::optional<Generator> generator = {}) const;
+  Tensor& random_(int64_t to, std::optional<Generator> generator = {}) const;
+  Tensor& random_(std::optional<Generator> generator = {}) const;
+  // 1 with the probability of the element, or with p, otherwise 0.
+  Tensor bernoulli(std::optional<Generator> generator = {}) const;
+  Tensor bernoulli(double p, std::optional<Generator> generator = {}) const;
+  // Indices drawn by the weights in the last dimension. See gradus::multinomial.
+  Tensor multinomial(int64_t num_samples, bool replacement = false,
+                     std::optional<Generator> generator = {}) const;
 
   // For the library itself. REQUIRES: defined(), else Error.
   TensorImpl& impl() const {
@@ -263,10 +379,15 @@ class Tensor {
     return *impl_;
   }
   const std::shared_ptr<TensorImpl>& impl_ptr() const { return impl_; }
+  // What operations in place return. They change what a handle points to, never the handle, and so
+  // are const, as in libtorch.
+  Tensor& handle() const { return const_cast<Tensor&>(*this); }
 
  private:
   unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;
   [[noreturn]] static void undefined();
+  void check_accessor(size_t dims, int64_t limit) const;
+  Tensor view_dtype(ScalarType dtype) const;
   std::shared_ptr<TensorImpl> impl_;
 };
 
@@ -274,17 +395,19 @@ namespace detail {
 // Whether f(self) is to be recorded. Errors: where self may not be changed in place.
 bool begin_update(const char* op, const Tensor& self, bool others_require_grad);
 // Errors: where the result does not fit self.
-Tensor& finish_update(const char* op, Tensor& self, const Tensor& result, bool records);
+Tensor& finish_update(const char* op, const Tensor& self, const Tensor& result, bool records);
 
 template <class T>
 bool requires_grad(const T& x) {
   if constexpr (std::is_same_v<T, Tensor>)
     return x.defined() && x.requires_grad();
+  else if constexpr (std::is_same_v<T, std::optional<Tensor>>)
+    return x && requires_grad(*x);
   else
     return false;
 }
 template <class F, class... Args>
-Tensor& update(const char* op, Tensor& self, F f, const Args&... args) {
+Tensor& update(const char* op, const Tensor& self, F f, const Args&... args) {
   const bool records = begin_update(op, self, (... || requires_grad(args)));
   // A recorded f may keep what it read, so it reads a copy.
   return finish_update(op, self, f(records ? self.clone() : self), records);

@@ -2,10 +2,22 @@
 // #include <torch/torch.h>, torch::, at:: and c10:: name what gradus:: does.
 #pragma once
 
+// What libtorch's header brings along, and programs rely on.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <unordered_map>
+
+#include "gradus/compat/ATen/Context.h"
+#include "gradus/compat/c10/util/Exception.h"
+#include "gradus/compat/c10/util/Optional.h"
+#include "gradus/compat/c10/util/string_view.h"
 #include "gradus/gradus.h"
 
 namespace torch = gradus;
 namespace at = gradus;
 namespace c10 = gradus;
+namespace caffe2 = gradus;
 
 #define TORCH_MODULE(Name) GRADUS_MODULE(Name)

@@ -18,7 +18,7 @@ int64_t output_index(const Tensor& x, const Tensor& out, int64_t i) {
 }
 
 struct Reference {
-  std::vector<long double> result, magnitude;  // and the sum of the magnitudes behind each
+  std::vector<long double> result, magnitude;  // and what its rounding errors are relative to
 };
 Reference reference(ReduceOp op, const Tensor& x, const Tensor& out) {
   std::vector<long double> result(static_cast<size_t>(out.numel())), magnitude(result.size());
@@ -33,9 +33,13 @@ Reference reference(ReduceOp op, const Tensor& x, const Tensor& out) {
       result[o] = std::max(result[o], value);
     else if (op == ReduceOp::amin)
       result[o] = std::min(result[o], value);
+    else if (op == ReduceOp::prod)
+      result[o] *= value;
     else
       result[o] += value;
   }
+  if (op == ReduceOp::prod)
+    for (size_t o = 0; o < result.size(); ++o) magnitude[o] = std::abs(result[o]);
   if (op == ReduceOp::mean)
     for (size_t o = 0; o < result.size(); ++o) result[o] /= static_cast<long double>(count[o]);
   return {result, magnitude};
@@ -44,7 +48,8 @@ Reference reference(ReduceOp op, const Tensor& x, const Tensor& out) {
 void expect_reduction(ReduceOp op, const Tensor& x, const Tensor& out) {
   cpu_backend().reduce(op, x, out);
   const auto want = reference(op, x, out);
-  // However many elements there are, at most some 300 roundings lie between one and its sum.
+  // However many elements there are, at most some 300 roundings lie between one and its sum; as many
+  // as there are in a product, of which no test has more than 300.
   const double unit = 300 * (x.dtype() == kFloat ? 0x1p-24 : 0x1p-53);
   for (int64_t o = 0; o < out.numel(); ++o) {
     const size_t at = static_cast<size_t>(o);
@@ -64,9 +69,10 @@ Dims reduced(IntArrayRef sizes) {
 
 TEST(CpuReduce, RandomShapesDimsAndLayouts) {
   for (int round = 0; round < 200; ++round) {
-    const ReduceOp op = static_cast<ReduceOp>(pick(0, 3));
+    const ReduceOp op = static_cast<ReduceOp>(pick(0, 4));
     const ScalarType dtype = pick(0, 1) ? kFloat : kDouble;
-    const Dims sizes = random_sizes(4, pick(0, 3) ? 7 : 20);
+    // Long products leave the range of the dtype.
+    const Dims sizes = op == ReduceOp::prod ? random_sizes(3, 4) : random_sizes(4, pick(0, 3) ? 7 : 20);
     expect_reduction(op, random_tensor(sizes, dtype), random_layout(reduced(sizes), dtype));
   }
 }

@@ -37,7 +37,7 @@ inline Tensor random_memory(ScalarType dtype, int64_t n, Range range = {}) {
 }
 
 // How a tensor lies in its memory.
-struct Layout {
+struct MemoryLayout {
   std::string name;
   Dims sizes, strides;
   int64_t offset = 0;
@@ -49,12 +49,12 @@ struct Layout {
   }
 };
 
-inline Layout contiguous_layout(std::string name, Dims sizes, int64_t offset = 0) {
+inline MemoryLayout contiguous_layout(std::string name, Dims sizes, int64_t offset = 0) {
   return {std::move(name), sizes, contiguous_strides(sizes), offset};
 }
 
 // Layouts without an element that lies twice, which results may have too.
-inline std::vector<Layout> dense_layouts() {
+inline std::vector<MemoryLayout> dense_layouts() {
   const int64_t tail = pick(1, 2047);
   return {contiguous_layout("scalar", {}),
           contiguous_layout("empty", {3, 0, 2}),
@@ -74,16 +74,16 @@ inline std::vector<Layout> dense_layouts() {
           {"gaps everywhere", {4, 3, 5, 6}, {500, 121, 17, 2}, 7}};
 }
 
-inline std::vector<Layout> broadcast_layouts() {
+inline std::vector<MemoryLayout> broadcast_layouts() {
   return {{"one row for all", {33, 77}, {0, 1}, 1},
           {"one column for all", {33, 77}, {1, 0}, 0},
           {"one element for all", {9, 300}, {0, 0}, 4},
           {"one matrix for a batch", {6, 20, 30}, {0, 1, 20}, 0}};
 }
 
-inline std::vector<Layout> all_layouts() {
-  std::vector<Layout> out = dense_layouts();
-  for (Layout& layout : broadcast_layouts()) out.push_back(std::move(layout));
+inline std::vector<MemoryLayout> all_layouts() {
+  std::vector<MemoryLayout> out = dense_layouts();
+  for (MemoryLayout& layout : broadcast_layouts()) out.push_back(std::move(layout));
   return out;
 }
 
@@ -92,12 +92,12 @@ struct Pair {
   Tensor cpu, gpu;          // the views
   Tensor cpu_all, gpu_all;  // all of the memory
 };
-inline Pair pair_of(const Tensor& memory, const Layout& layout) {
+inline Pair pair_of(const Tensor& memory, const MemoryLayout& layout) {
   const Tensor copy = raw::to(memory, Device(kCUDA));
   return {raw::as_strided(memory, layout.sizes, layout.strides, layout.offset),
           raw::as_strided(copy, layout.sizes, layout.strides, layout.offset), memory, copy};
 }
-inline Pair random_pair(ScalarType dtype, const Layout& layout, Range range = {}) {
+inline Pair random_pair(ScalarType dtype, const MemoryLayout& layout, Range range = {}) {
   return pair_of(random_memory(dtype, layout.memory() + 3, range), layout);
 }
 

@@ -8,7 +8,8 @@ constexpr ScalarType kDtypes[] = {kBool, kByte, kChar,     kShort, kInt,
                                   kLong, kHalf, kBFloat16, kFloat, kDouble};
 
 // Into every layout that a result may have, from one of the same sizes.
-void compare_copy(const Layout& from, const Layout& to, ScalarType source, ScalarType target) {
+void compare_copy(const MemoryLayout& from, const MemoryLayout& to, ScalarType source,
+                  ScalarType target) {
   const std::string what =
       describe(std::string(short_name(source)).c_str(), target, from.name + " to " + to.name);
   const Pair src = random_pair(source, from), dst = random_pair(target, to);
@@ -21,14 +22,14 @@ void compare_copy(const Layout& from, const Layout& to, ScalarType source, Scala
 class CudaCopy : public GpuTest {};
 
 TEST_F(CudaCopy, EveryPairOfDtypesInEveryLayout) {
-  for (const Layout& layout : dense_layouts())
+  for (const MemoryLayout& layout : dense_layouts())
     for (const ScalarType source : kDtypes)
       for (const ScalarType target : kDtypes) {
         compare_copy(contiguous_layout("row-major", layout.sizes), layout, source, target);
         compare_copy(layout, contiguous_layout("row-major", layout.sizes), source, target);
         compare_copy(layout, layout, source, target);
       }
-  for (const Layout& layout : broadcast_layouts())
+  for (const MemoryLayout& layout : broadcast_layouts())
     for (const ScalarType dtype : kDtypes)
       compare_copy(layout, contiguous_layout("row-major", layout.sizes), dtype, dtype);
 }
@@ -41,8 +42,8 @@ TEST_F(CudaCopy, Transposed) {
       const int64_t gap = pick(0, 2), start = pick(0, 3);
       const Dims sizes = {batch, rows, columns};
       const int64_t high = rows + gap, wide = columns + gap;
-      const Layout turned{"turned", sizes, {columns * high, 1, high}, start};
-      const Layout straight{"straight", sizes, {rows * wide, wide, 1}, start};
+      const MemoryLayout turned{"turned", sizes, {columns * high, 1, high}, start};
+      const MemoryLayout straight{"straight", sizes, {rows * wide, wide, 1}, start};
       compare_copy(turned, straight, dtype, dtype);
       compare_copy(straight, turned, dtype, dtype);
       const Dims outer = {1, rows * batch, batch};  // the batch is innermost in src
@@ -87,7 +88,7 @@ TEST_F(CudaCopy, AnythingButZeroIsTrue) {
 class CudaFill : public GpuTest {};
 
 TEST_F(CudaFill, WritesTheViewAndNothingElse) {
-  for (const Layout& layout : dense_layouts())
+  for (const MemoryLayout& layout : dense_layouts())
     for (const ScalarType dtype : kDtypes) {
       const Pair x = random_pair(dtype, layout);
       raw::fill_(x.cpu, 3);

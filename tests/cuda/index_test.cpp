@@ -7,7 +7,7 @@ namespace {
 constexpr int64_t kSize = 11;  // of the indexed dimension
 
 // Indices of [0, kSize) in the given layout.
-Pair random_index(const Layout& layout) {
+Pair random_index(const MemoryLayout& layout) {
   return random_pair(kLong, layout, {0, static_cast<double>(kSize - 1)});
 }
 // A tensor that an index of these sizes selects from along dim.
@@ -19,7 +19,7 @@ Pair selected_from(ScalarType dtype, Dims sizes, int64_t dim) {
 class CudaIndex : public GpuTest {};
 
 TEST_F(CudaIndex, GatherAlongEveryDimension) {
-  for (const Layout& layout : all_layouts())
+  for (const MemoryLayout& layout : all_layouts())
     for (int64_t d = 0; d < static_cast<int64_t>(layout.sizes.size()); ++d)
       for (const ScalarType dtype : {kBool, kByte, kShort, kHalf, kLong, kFloat, kDouble}) {
         const Pair index = random_index(layout), x = selected_from(dtype, layout.sizes, d);
@@ -37,7 +37,7 @@ Tensor scattered(ScatterOp op, const Tensor& x, int64_t dim, const Tensor& index
 
 // The CPU puts in the same order, so that even float sums are equal bit for bit.
 TEST_F(CudaIndex, ScatterAlongEveryDimension) {
-  for (const Layout& layout : all_layouts())
+  for (const MemoryLayout& layout : all_layouts())
     for (int64_t d = 0; d < static_cast<int64_t>(layout.sizes.size()); ++d) {
       const Pair index = random_index(layout);
       const auto compare = [&](ScatterOp op, ScalarType dtype) {
@@ -57,7 +57,7 @@ TEST_F(CudaIndex, ScatterAlongEveryDimension) {
 }
 
 TEST_F(CudaIndex, WhereInEveryLayout) {
-  for (const Layout& layout : all_layouts())
+  for (const MemoryLayout& layout : all_layouts())
     for (const ScalarType dtype : {kBool, kShort, kFloat, kDouble}) {
       const Pair condition = random_pair(kBool, layout);
       const Pair x = random_pair(dtype, layout);
@@ -71,7 +71,7 @@ TEST_F(CudaIndex, WhereInEveryLayout) {
 }
 
 TEST_F(CudaIndex, ListsOfTensors) {
-  const Layout layout{"gaps", {kSize, 3, kSize, 4}, {700, 200, 17, 2}, 7};
+  const MemoryLayout layout{"gaps", {kSize, 3, kSize, 4}, {700, 200, 17, 2}, 7};
   const Pair x = random_pair(kFloat, layout);
   const Range range{-static_cast<double>(kSize), kSize - 1.0};
   const Pair first = random_pair(kLong, contiguous_layout("", {300, 1}), range);

@@ -26,7 +26,7 @@ class CudaMap : public GpuTest {};
 // Against the CPU's result in float64.
 TEST_F(CudaMap, EveryRowInEveryLayout) {
   for (const UnaryRow& row : kRows)
-    for (const Layout& layout : all_layouts())
+    for (const MemoryLayout& layout : all_layouts())
       for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
         if (dtype == kLong && !row.ints) continue;
         const Pair x = random_pair(dtype, layout, row.range);
@@ -38,7 +38,7 @@ TEST_F(CudaMap, EveryRowInEveryLayout) {
 
 // The result is a view; the memory around it keeps what it was.
 TEST_F(CudaMap, WritesTheViewAndNothingElse) {
-  for (const Layout& layout : dense_layouts()) {
+  for (const MemoryLayout& layout : dense_layouts()) {
     const Pair x = random_pair(kFloat, contiguous_layout("", layout.sizes));
     const Pair out = random_pair(kFloat, layout);
     if (x.cpu.numel() == 0) continue;
@@ -49,7 +49,7 @@ TEST_F(CudaMap, WritesTheViewAndNothingElse) {
 }
 
 TEST_F(CudaMap, InPlace) {
-  for (const Layout& layout : dense_layouts()) {
+  for (const MemoryLayout& layout : dense_layouts()) {
     const Pair x = random_pair(kDouble, layout);
     raw::map_(UnaryOp::square, x.cpu);
     raw::map_(UnaryOp::square, x.gpu);
@@ -73,7 +73,7 @@ constexpr double kSlopeSteps = 8;
 // x and y are left undefined where the row says that its slope does not read them.
 TEST_F(CudaMap, EverySlopeInEveryLayout) {
   for (const UnaryRow& row : kRows)
-    for (const Layout& layout : all_layouts())
+    for (const MemoryLayout& layout : all_layouts())
       for (const ScalarType dtype : {kFloat, kDouble}) {
         const Pair x = random_pair(dtype, layout, row.range), grad = random_pair(dtype, layout);
         if (x.cpu.numel() == 0) continue;

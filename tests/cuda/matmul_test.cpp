@@ -14,21 +14,24 @@ using test::rng;
 
 // How an operand lies in memory. `shifted` begins one element past an aligned address; `gappy` uses
 // every second row and every third column; `broadcast` has one matrix for all batches.
-enum class Layout { plain, transposed, shifted, gappy, broadcast };
-constexpr Layout kLayouts[] = {Layout::plain, Layout::transposed, Layout::shifted, Layout::gappy,
-                               Layout::broadcast};
+enum class MemoryLayout { plain, transposed, shifted, gappy, broadcast };
+constexpr MemoryLayout kLayouts[] = {MemoryLayout::plain, MemoryLayout::transposed,
+                                     MemoryLayout::shifted, MemoryLayout::gappy,
+                                     MemoryLayout::broadcast};
 
 // A tensor (batches, rows, columns) of random numbers, on the CPU and, with the same strides, on
 // the GPU.
 struct Pair {
   Tensor cpu, gpu;
 };
-Pair random_pair(ScalarType dtype, int64_t batches, int64_t rows, int64_t columns, Layout layout) {
-  const int64_t down = layout == Layout::gappy ? 2 : 1, across = layout == Layout::gappy ? 3 : 1;
-  const int64_t shift = layout == Layout::shifted ? 1 : 0;
+Pair random_pair(ScalarType dtype, int64_t batches, int64_t rows, int64_t columns,
+                 MemoryLayout layout) {
+  const int64_t down = layout == MemoryLayout::gappy ? 2 : 1,
+                across = layout == MemoryLayout::gappy ? 3 : 1;
+  const int64_t shift = layout == MemoryLayout::shifted ? 1 : 0;
   Dims strides = {rows * down * columns * across, down * columns * across, across};
-  if (layout == Layout::transposed) strides = {rows * columns, 1, rows};
-  if (layout == Layout::broadcast) strides[0] = 0;
+  if (layout == MemoryLayout::transposed) strides = {rows * columns, 1, rows};
+  if (layout == MemoryLayout::broadcast) strides[0] = 0;
   const Tensor memory = raw::empty({shift + batches * rows * down * columns * across}, dtype, kCPU);
   std::uniform_real_distribution<double> uniform(-1, 1);
   for (int64_t i = 0; i < memory.numel(); ++i) {
@@ -119,18 +122,18 @@ class MatmulTest : public GpuTest {
 
   // Compares every kernel with the definition.
   void check_product(ScalarType dtype, int64_t batches, int64_t m, int64_t n, int64_t k,
-                     Layout a_layout = Layout::plain, Layout b_layout = Layout::plain,
-                     bool with_bias = false,
+                     MemoryLayout a_layout = MemoryLayout::plain,
+                     MemoryLayout b_layout = MemoryLayout::plain, bool with_bias = false,
                      ArrayRef<std::string_view> kernels = cuda::matmul_kernels()) {
     const Pair a = random_pair(dtype, batches, m, k, a_layout);
     const Pair b = random_pair(dtype, batches, k, n, b_layout);
     Pair bias;
     if (with_bias) {
-      const Pair matrix = random_pair(dtype, 1, n, 2, Layout::plain);
+      const Pair matrix = random_pair(dtype, 1, n, 2, MemoryLayout::plain);
       bias = {raw::as_strided(matrix.cpu, {n}, {2}, 1), raw::as_strided(matrix.gpu, {n}, {2}, 1)};
     }
     const std::vector<double> expected = reference(a.cpu, b.cpu, bias.cpu);
-    const bool gaps = a_layout == Layout::gappy || b_layout == Layout::gappy;
+    const bool gaps = a_layout == MemoryLayout::gappy || b_layout == MemoryLayout::gappy;
     for (const std::string_view kernel : kernels) {
       if (!takes(kernel, dtype) || (kernel == "cublas" && gaps)) continue;
       cuda::set_matmul_kernel(kernel);
@@ -145,8 +148,8 @@ class MatmulTest : public GpuTest {
 };
 
 TEST_F(MatmulTest, EveryKernelTakesEveryLayout) {
-  for (const Layout a : kLayouts)
-    for (const Layout b : kLayouts) {
+  for (const MemoryLayout a : kLayouts)
+    for (const MemoryLayout b : kLayouts) {
       check_product(kFloat, 2, 132, 136, 40, a, b, pick(0, 1));  // aligned rows, tails of tiles
       check_product(kFloat, 3, 37, 29, 35, a, b, pick(0, 1));
       check_product(kDouble, 2, 70, 66, 20, a, b, pick(0, 1));
@@ -155,8 +158,8 @@ TEST_F(MatmulTest, EveryKernelTakesEveryLayout) {
 }
 
 TEST_F(MatmulTest, EveryKernelTakesWholeTiles) {
-  for (const Layout a : {Layout::plain, Layout::transposed})
-    for (const Layout b : {Layout::plain, Layout::transposed}) {
+  for (const MemoryLayout a : {MemoryLayout::plain, MemoryLayout::transposed})
+    for (const MemoryLayout b : {MemoryLayout::plain, MemoryLayout::transposed}) {
       check_product(kFloat, 1, 256, 256, 64, a, b);
       check_product(kDouble, 1, 128, 128, 64, a, b, true);
     }
@@ -173,9 +176,9 @@ TEST_F(MatmulTest, RandomShapes) {
 
 TEST_F(MatmulTest, SkinnyAndTinyShapes) {
   const auto both = [this](int64_t m, int64_t n, int64_t k) {
-    check_product(kFloat, 1, m, n, k, Layout::plain, Layout::transposed, true);
-    check_product(kFloat, 1, m, n, k, Layout::transposed, Layout::plain);
-    check_product(kDouble, 1, m, n, k, Layout::plain, Layout::transposed, true);
+    check_product(kFloat, 1, m, n, k, MemoryLayout::plain, MemoryLayout::transposed, true);
+    check_product(kFloat, 1, m, n, k, MemoryLayout::transposed, MemoryLayout::plain);
+    check_product(kDouble, 1, m, n, k, MemoryLayout::plain, MemoryLayout::transposed, true);
   };
   both(1, 1, 1);
   both(64, 1, 10);
@@ -189,23 +192,24 @@ TEST_F(MatmulTest, SkinnyAndTinyShapes) {
 // Few outputs and many terms: these are split over blocks, with a rest that does not divide.
 TEST_F(MatmulTest, LongSums) {
   check_product(kFloat, 1, 1, 1, 100003);
-  check_product(kFloat, 1, 33, 47, 10007, Layout::plain, Layout::plain, true);
-  check_product(kFloat, 1, 10, 200, 5000, Layout::transposed, Layout::plain);
-  check_product(kDouble, 1, 33, 47, 10007, Layout::transposed, Layout::transposed, true);
-  check_product(kLong, 1, 5, 6, 3001, Layout::plain, Layout::plain, true);
+  check_product(kFloat, 1, 33, 47, 10007, MemoryLayout::plain, MemoryLayout::plain, true);
+  check_product(kFloat, 1, 10, 200, 5000, MemoryLayout::transposed, MemoryLayout::plain);
+  check_product(kDouble, 1, 33, 47, 10007, MemoryLayout::transposed, MemoryLayout::transposed,
+                true);
+  check_product(kLong, 1, 5, 6, 3001, MemoryLayout::plain, MemoryLayout::plain, true);
 }
 
 // The rungs are launched alike; those with few threads for so small a product will do.
 TEST_F(MatmulTest, MoreBatchesThanAGridCounts) {
   const std::vector<std::string_view> kernels = {"automatic", "coalesced", "cublas"};
-  for (const Layout b : {Layout::plain, Layout::broadcast})
-    check_product(kFloat, 70001, 2, 2, 3, Layout::plain, b, true, kernels);
+  for (const MemoryLayout b : {MemoryLayout::plain, MemoryLayout::broadcast})
+    check_product(kFloat, 70001, 2, 2, 3, MemoryLayout::plain, b, true, kernels);
 }
 
 TEST_F(MatmulTest, NoTermsGiveTheBiasOrZero) {
   for (const bool with_bias : {false, true})
     for (const ScalarType dtype : {kFloat, kDouble, kLong})
-      check_product(dtype, 2, 3, 5, 0, Layout::plain, Layout::plain, with_bias);
+      check_product(dtype, 2, 3, 5, 0, MemoryLayout::plain, MemoryLayout::plain, with_bias);
 }
 
 TEST_F(MatmulTest, NoOutputsAreNothingToDo) {
@@ -215,19 +219,19 @@ TEST_F(MatmulTest, NoOutputsAreNothingToDo) {
 }
 
 TEST_F(MatmulTest, TheSameProductTwiceIsTheSameBitForBit) {
-  const Pair a = random_pair(kFloat, 1, 40, 20000, Layout::plain);
-  const Pair b = random_pair(kFloat, 1, 20000, 30, Layout::plain);
+  const Pair a = random_pair(kFloat, 1, 40, 20000, MemoryLayout::plain);
+  const Pair b = random_pair(kFloat, 1, 20000, 30, MemoryLayout::plain);
   const Tensor first = multiply(a.gpu, b.gpu, {}, 0), second = multiply(a.gpu, b.gpu, {}, 0);
   for (int64_t i = 0; i < first.numel(); ++i) ASSERT_EQ(at(first, i), at(second, i)) << i;
 }
 
 TEST_F(MatmulTest, CublasRefusesWhatItCannotExpress) {
   cuda::set_matmul_kernel("cublas");
-  const Pair gappy = random_pair(kFloat, 1, 4, 4, Layout::gappy);
-  const Pair plain = random_pair(kFloat, 1, 4, 4, Layout::plain);
+  const Pair gappy = random_pair(kFloat, 1, 4, 4, MemoryLayout::gappy);
+  const Pair plain = random_pair(kFloat, 1, 4, 4, MemoryLayout::plain);
   const std::string text = message_of<Error>([&] { multiply(gappy.gpu, plain.gpu, {}, 0); });
   EXPECT_CONTAINS(text, "self has strides 24 and 3");
-  const Pair whole = random_pair(kLong, 1, 4, 4, Layout::plain);
+  const Pair whole = random_pair(kLong, 1, 4, 4, MemoryLayout::plain);
   EXPECT_CONTAINS(message_of<NotImplementedError>([&] { multiply(whole.gpu, whole.gpu, {}, 0); }),
                   "int64");
 }

@@ -7,7 +7,7 @@ namespace gradus {
 namespace {
 
 // Few different values, so that many are equal, with what is special about floating point.
-Pair tied_pair(ScalarType dtype, const Layout& layout) {
+Pair tied_pair(ScalarType dtype, const MemoryLayout& layout) {
   const Tensor memory = random_memory(dtype, layout.memory() + 3, {-3, 3});
   constexpr double kSpecial[] = {std::numeric_limits<double>::quiet_NaN(),
                                  -std::numeric_limits<double>::infinity(),
@@ -36,7 +36,7 @@ void compare_sort(const Pair& x, int64_t dim, bool descending, const std::string
 class CudaSort : public GpuTest {};
 
 TEST_F(CudaSort, EveryDimensionOfEveryLayout) {
-  for (const Layout& layout : all_layouts())
+  for (const MemoryLayout& layout : all_layouts())
     for (const ScalarType dtype : {kLong, kFloat}) {
       if (numel_of(layout.sizes) > 6000) continue;  // other tests have long rows
       const Pair x = tied_pair(dtype, layout);
@@ -63,10 +63,10 @@ TEST_F(CudaSort, RowsOfEveryLength) {
 }
 
 TEST_F(CudaSort, LongRows) {
-  const Layout layouts[] = {contiguous_layout("three rows", {3, 2100}),
-                            contiguous_layout("columns", {2100, 2}),
-                            {"every second", {4097}, {2}, 1}};
-  for (const Layout& layout : layouts)
+  const MemoryLayout layouts[] = {contiguous_layout("three rows", {3, 2100}),
+                                  contiguous_layout("columns", {2100, 2}),
+                                  {"every second", {4097}, {2}, 1}};
+  for (const MemoryLayout& layout : layouts)
     compare_sort(tied_pair(kFloat, layout), layout.name == "three rows", pick(0, 1), layout.name);
   const Pair wide = random_pair(kLong, contiguous_layout("", {4100}), {-1e15, 1e15});
   compare_sort(wide, 0, false, "all digits");
@@ -76,7 +76,7 @@ TEST_F(CudaSort, LongRows) {
 TEST_F(CudaSort, WritesAViewAndNothingElse) {
   const Pair x = random_pair(kLong, contiguous_layout("", {6, 7, 5}));
   for (const int64_t d : {0, 1, 2}) {
-    const Layout layout{"a view", {6, 7, 5}, {120, 16, 3}, 2};
+    const MemoryLayout layout{"a view", {6, 7, 5}, {120, 16, 3}, 2};
     const Pair values = random_pair(kLong, layout), indices = random_pair(kLong, layout);
     cpu_backend().sort(x.cpu, d, false, values.cpu, indices.cpu);
     cuda_backend().sort(x.gpu, d, false, values.gpu, indices.gpu);
@@ -102,7 +102,7 @@ void compare_scan(ScanOp op, const Pair& x, int64_t dim, const std::string& what
 }
 
 TEST_F(CudaScan, EveryDimensionOfEveryLayout) {
-  for (const Layout& layout : all_layouts())
+  for (const MemoryLayout& layout : all_layouts())
     for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
       const Pair x = random_pair(dtype, layout, {-1.2, 1.2});
       for (int64_t d = 0; d < std::max<int64_t>(x.cpu.dim(), 1); ++d)
@@ -115,22 +115,22 @@ TEST_F(CudaScan, RowsAndColumnsOfEveryLength) {
   for (const int64_t n : {1, 2, 3, 31, 32, 33, 127, 128, 129, 1023, 1024, 1025, 2047, 2049, 5000})
     for (const ScalarType dtype : {kFloat, kDouble}) {
       const std::string what = describe("cumsum", dtype, std::to_string(n));
-      const Layout rows = contiguous_layout("", {pick(1, 9), n}, pick(0, 3));
+      const MemoryLayout rows = contiguous_layout("", {pick(1, 9), n}, pick(0, 3));
       compare_scan(ScanOp::cumsum, random_pair(dtype, rows), 1, what);
-      const Layout columns = contiguous_layout("", {n, pick(1, 9)}, pick(0, 3));
+      const MemoryLayout columns = contiguous_layout("", {n, pick(1, 9)}, pick(0, 3));
       compare_scan(ScanOp::cumsum, random_pair(dtype, columns), 0, what);
     }
 }
 
 // Split into segments, in three launches.
 TEST_F(CudaScan, LongLines) {
-  const Layout layouts[] = {contiguous_layout("one row", {20'011}),
-                            contiguous_layout("a row at an odd address", {20'011}, 1),
-                            contiguous_layout("two rows", {2, 9001}),
-                            contiguous_layout("two columns", {9001, 2}),
-                            contiguous_layout("the middle of three", {2, 3001, 3}),
-                            {"every second", {20'000}, {2}, 1}};
-  for (const Layout& layout : layouts)
+  const MemoryLayout layouts[] = {contiguous_layout("one row", {20'011}),
+                                  contiguous_layout("a row at an odd address", {20'011}, 1),
+                                  contiguous_layout("two rows", {2, 9001}),
+                                  contiguous_layout("two columns", {9001, 2}),
+                                  contiguous_layout("the middle of three", {2, 3001, 3}),
+                                  {"every second", {20'000}, {2}, 1}};
+  for (const MemoryLayout& layout : layouts)
     for (const ScalarType dtype : {kFloat, kLong}) {
       const Pair x = random_pair(dtype, layout, {-1.2, 1.2});
       const int64_t dim = layout.sizes.size() == 1 || layout.name == "two columns" ? 0 : 1;
@@ -171,7 +171,7 @@ TEST_F(CudaScan, ResultsMayBeTheOperandOrAView) {
   }
   const Pair x = random_pair(kLong, contiguous_layout("", {6, 7, 5}));
   for (const int64_t d : {0, 1, 2}) {
-    const Layout layout{"a view", {6, 7, 5}, {120, 16, 3}, 2};
+    const MemoryLayout layout{"a view", {6, 7, 5}, {120, 16, 3}, 2};
     const Pair out = random_pair(kLong, layout), indices = random_pair(kLong, layout);
     cpu_backend().scan(ScanOp::cumsum, x.cpu, d, out.cpu);
     cuda_backend().scan(ScanOp::cumsum, x.gpu, d, out.gpu);
@@ -192,7 +192,7 @@ void compare_arg_scan(bool largest, const Pair& x, int64_t dim, const std::strin
 class CudaArgScan : public GpuTest {};
 
 TEST_F(CudaArgScan, EveryDimensionOfEveryLayout) {
-  for (const Layout& layout : all_layouts())
+  for (const MemoryLayout& layout : all_layouts())
     for (const ScalarType dtype : {kFloat, kLong}) {
       const Pair x = tied_pair(dtype, layout);
       for (int64_t d = 0; d < std::max<int64_t>(x.cpu.dim(), 1); ++d)
@@ -228,7 +228,7 @@ void compare_nonzero(const Pair& x, const std::string& what) {
 }
 
 TEST_F(CudaNonzero, EveryLayoutAndDtype) {
-  for (const Layout& layout : all_layouts())
+  for (const MemoryLayout& layout : all_layouts())
     for (const ScalarType dtype : {kBool, kFloat})
       compare_nonzero(tied_pair(dtype, layout), describe("nonzero", dtype, layout.name));
   for (const ScalarType dtype : {kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kDouble})
@@ -237,7 +237,7 @@ TEST_F(CudaNonzero, EveryLayoutAndDtype) {
 
 TEST_F(CudaNonzero, EveryLength) {
   for (const int64_t n : {1, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 20'011}) {
-    const Layout layout = contiguous_layout("", {n});
+    const MemoryLayout layout = contiguous_layout("", {n});
     compare_nonzero(random_pair(kBool, layout), std::to_string(n));
     for (const int value : {0, 1}) {  // none, and all of them
       const Pair x = random_pair(kLong, layout);

@@ -1,3 +1,4 @@
+#include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {
@@ -40,6 +41,33 @@ TEST_F(CudaRandom, IntegersDoNotGoIntoBool) {
                     cuda_backend().random(Distribution::randint, 0, 2, {1, 0}, out);
                   }),
                   "randint");
+}
+
+// By the default generators, and by generators of each device with one seed.
+TEST_F(CudaRandom, ASeedGivesTheSameOnBothDevices) {
+  for (const bool own : {false, true}) {
+    manual_seed(rng()());
+    std::optional<Generator> here, there;
+    if (own)
+      here = make_generator<CPUGeneratorImpl>(7), there = cuda::detail::createCUDAGenerator();
+    if (own) there->set_current_seed(7);
+    const auto expect_same = [](const Tensor& x, const Tensor& y, double tolerance = 0) {
+      EXPECT_TRUE(y.is_cuda());
+      EXPECT_TRUE(allclose(x, y.cpu(), tolerance, tolerance));
+    };
+    const Tensor p = full({7, 3}, 0.4);
+    expect_same(bernoulli(p, here), bernoulli(p.to(kCUDA), there));
+    expect_same(multinomial(p, 2, false, here), multinomial(p.to(kCUDA), 2, false, there));
+    expect_same(randperm(20, here), randperm(20, there, TensorOptions(kLong).device(kCUDA)));
+    expect_same(p.clone().random_(0, 9, here), p.to(kCUDA).random_(0, 9, there));
+    expect_same(p.clone().exponential_(2, here), p.to(kCUDA).exponential_(2, there), 1e-6);
+    expect_same(p.clone().cauchy_(0, 1, here), p.to(kCUDA).cauchy_(0, 1, there), 1e-6);
+    expect_same(normal(p, p, here), normal(p.to(kCUDA), p.to(kCUDA), there), 1e-6);
+  }
+  cuda::manual_seed_all(3);
+  EXPECT_EQ(cuda::detail::getDefaultCUDAGenerator().current_seed(), 3u);
+  cuda::manual_seed(4);
+  EXPECT_EQ(default_generator(Device(kCUDA, 0)).current_seed(), 4u);
 }
 
 }  // namespace

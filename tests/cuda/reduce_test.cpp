@@ -9,7 +9,7 @@ constexpr ReduceOp kOps[] = {ReduceOp::sum, ReduceOp::mean, ReduceOp::amax, Redu
 
 bool has_mean(ReduceOp op, ScalarType dtype) { return op != ReduceOp::mean || dtype != kLong; }
 
-std::string where(ReduceOp op, ScalarType dtype, const Layout& layout, const Dims& dims) {
+std::string where(ReduceOp op, ScalarType dtype, const MemoryLayout& layout, const Dims& dims) {
   std::string out = describe(name_of(op), dtype, layout.name) + " over ";
   append(out, dims);
   return out;
@@ -33,7 +33,7 @@ class CudaReduce : public GpuTest {};
 
 // Every set of dimensions of every layout.
 TEST_F(CudaReduce, EveryRowInEveryLayout) {
-  for (const Layout& layout : all_layouts())
+  for (const MemoryLayout& layout : all_layouts())
     for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
       const Pair x = random_pair(dtype, layout);
       for (unsigned set = 0; set < 1u << layout.sizes.size(); ++set) {
@@ -55,9 +55,10 @@ TEST_F(CudaReduce, RowsAndColumnsOfEveryLength) {
        {1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 64, 127, 256, 300, 1000, 1024, 1025, 1500, 4097})
     for (const int64_t m : {int64_t{1}, int64_t{3}, int64_t{64}, pick(65, 200)})
       for (const ScalarType dtype : {kFloat, kDouble}) {
-        const Layout layout = contiguous_layout("length " + std::to_string(n), {m, n}, pick(0, 3));
+        const MemoryLayout layout =
+            contiguous_layout("length " + std::to_string(n), {m, n}, pick(0, 3));
         const Pair x = random_pair(dtype, layout);
-        const Layout columns =
+        const MemoryLayout columns =
             contiguous_layout("columns of " + std::to_string(n), {n, m}, pick(0, 1) * 3);
         const Pair y = random_pair(dtype, columns);
         for (const ReduceOp op : {ReduceOp::sum, ReduceOp::amax}) {
@@ -70,14 +71,15 @@ TEST_F(CudaReduce, RowsAndColumnsOfEveryLength) {
 // Long enough to be split over blocks and folded by a second launch.
 TEST_F(CudaReduce, SplitOverBlocks) {
   const int64_t odd = pick(1, 999);
-  const Layout layouts[] = {contiguous_layout("one long row", {200000 + odd}),
-                            contiguous_layout("a long row at an odd address", {70000 + odd}, 1),
-                            contiguous_layout("three long rows", {3, 50001}),
-                            contiguous_layout("few long columns", {40000 + odd, 3}),
-                            contiguous_layout("vectors of columns", {9000 + odd, 8}),
-                            contiguous_layout("the middle of three", {2, 5000 + odd, 12}),
-                            {"every second", {60000}, {2}, 1}};
-  for (const Layout& layout : layouts)
+  const MemoryLayout layouts[] = {
+      contiguous_layout("one long row", {200000 + odd}),
+      contiguous_layout("a long row at an odd address", {70000 + odd}, 1),
+      contiguous_layout("three long rows", {3, 50001}),
+      contiguous_layout("few long columns", {40000 + odd, 3}),
+      contiguous_layout("vectors of columns", {9000 + odd, 8}),
+      contiguous_layout("the middle of three", {2, 5000 + odd, 12}),
+      {"every second", {60000}, {2}, 1}};
+  for (const MemoryLayout& layout : layouts)
     for (const ScalarType dtype : {kFloat, kLong}) {
       const Pair x = random_pair(dtype, layout);
       for (int64_t d = 0; d < x.cpu.dim(); ++d)
@@ -89,7 +91,7 @@ TEST_F(CudaReduce, SplitOverBlocks) {
 TEST_F(CudaReduce, WritesAViewAndNothingElse) {
   const Pair x = random_pair(kLong, contiguous_layout("", {6, 7, 5}));
   for (const int64_t d : {0, 1, 2}) {
-    Layout layout{"a view", {6, 7, 5}, {120, 16, 3}, 2};
+    MemoryLayout layout{"a view", {6, 7, 5}, {120, 16, 3}, 2};
     layout.sizes[d] = 1;
     const Pair out = random_pair(kLong, layout);
     cpu_backend().reduce(ReduceOp::sum, x.cpu, out.cpu);
@@ -145,7 +147,7 @@ void compare_arg(bool largest, const Pair& x, int64_t dim, const std::string& wh
 
 // Integers of a small range, so that many are equal and the first has to win.
 TEST_F(CudaArgReduce, EveryDimensionOfEveryLayout) {
-  for (const Layout& layout : all_layouts())
+  for (const MemoryLayout& layout : all_layouts())
     for (const ScalarType dtype : {kFloat, kDouble, kLong, kBool}) {
       const Pair x = random_pair(dtype, layout);
       for (int64_t d = 0; d < x.cpu.dim(); ++d)

@@ -34,7 +34,7 @@ class CudaZip : public GpuTest {};
 
 TEST_F(CudaZip, EveryRowInEveryLayout) {
   for (const BinaryRow& row : kRows)
-    for (const Layout& layout : all_layouts())
+    for (const MemoryLayout& layout : all_layouts())
       for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
         if (dtype == kLong ? !row.ints : !row.reals) continue;
         const std::string what = describe(name_of(row.op), dtype, layout.name);
@@ -51,7 +51,7 @@ TEST_F(CudaZip, EveryRowInEveryLayout) {
 
 TEST_F(CudaZip, ANumberOnEitherSide) {
   for (const BinaryRow& row : kRows)
-    for (const Layout& layout : all_layouts())
+    for (const MemoryLayout& layout : all_layouts())
       for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
         if (dtype == kLong ? !row.ints : !row.reals) continue;
         const std::string what = describe(name_of(row.op), dtype, layout.name);
@@ -88,7 +88,7 @@ TEST_F(CudaZip, Broadcasting) {
 }
 
 TEST_F(CudaZip, InPlaceWritesTheViewAndNothingElse) {
-  for (const Layout& layout : dense_layouts()) {
+  for (const MemoryLayout& layout : dense_layouts()) {
     const Pair x = random_pair(kFloat, layout), y = random_pair(kFloat, layout);
     raw::zip_(BinaryOp::sub, x.cpu, y.cpu);
     raw::zip_(BinaryOp::sub, x.gpu, y.gpu);

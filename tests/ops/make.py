@@ -62,6 +62,8 @@ OTHER_NAMES = {**OTHER_NAMES,
 def function_named(name):
     if name in OTHER_NAMES:
         return OTHER_NAMES[name]
+    if name.startswith("linalg_"):
+        return getattr(torch.linalg, name.removeprefix("linalg_"))
     for home in (torch, torch.nn.functional, torch.special):
         if hasattr(home, name):
             return getattr(home, name)

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "gradus/gradus.h"
@@ -18,6 +19,8 @@
 namespace gradus::test {
 
 using Inputs = std::array<Tensor, 4>;
+// What arguments call it in Python, too.
+inline constexpr double inf = INFINITY;
 
 struct Sample {
   const char *name, *inputs, *arguments;
@@ -53,38 +56,41 @@ TensorList results(const std::tuple<T...>& x) {
 
 template <class F>
 auto with_names(Inputs& in, F f) {
-  return f(in[0], in[1], in[2], in[3]);
+  return f.template operator()<TensorList>(in[0], in[1], in[2], in[3]);
 }
 
 // The forms that a name has are found by asking the compiler, which needs arguments of a type that
-// it does not know yet: hence the parameters of unnamed type.
-#define GRADUS_SAMPLE(name, inputs, refused, ...)                                    \
-  {#name,                                                                            \
-   inputs,                                                                           \
-   #__VA_ARGS__,                                                                     \
-   refused,                                                                          \
-   [](Inputs& in) {                                                                  \
-     [[maybe_unused]] Tensor &a = in[0], &b = in[1], &c = in[2], &d = in[3];         \
-     return results(gradus::name(__VA_ARGS__));                                      \
-   },                                                                                \
-   [](Inputs& in) {                                                                  \
-     return with_names(in, []([[maybe_unused]] auto& a, [[maybe_unused]] auto& b,    \
-                              [[maybe_unused]] auto& c, [[maybe_unused]] auto& d) {  \
-       std::optional<Tensor> out;                                                    \
-       if constexpr (requires { name##_(__VA_ARGS__); }) out = name##_(__VA_ARGS__); \
-       return out;                                                                   \
-     });                                                                             \
-   },                                                                                \
-   []([[maybe_unused]] TensorList& outs, Inputs& in) {                               \
-     return with_names(in, [&]([[maybe_unused]] auto& a, [[maybe_unused]] auto& b,   \
-                               [[maybe_unused]] auto& c, [[maybe_unused]] auto& d) { \
-       if constexpr (requires { name##_out(a, __VA_ARGS__); })                       \
-         return name##_out(outs[0], __VA_ARGS__), true;                              \
-       else if constexpr (requires { name##_out(a, a, __VA_ARGS__); })               \
-         return name##_out(outs[0], outs[1], __VA_ARGS__), true;                     \
-       else                                                                          \
-         return false;                                                               \
-     });                                                                             \
+// it does not know yet: hence the parameters of unnamed type, and TensorList as one.
+#define GRADUS_SAMPLE(name, inputs, refused, ...)                                                  \
+  {#name,                                                                                          \
+   inputs,                                                                                         \
+   #__VA_ARGS__,                                                                                   \
+   refused,                                                                                        \
+   [](Inputs& in) {                                                                                \
+     [[maybe_unused]] Tensor &a = in[0], &b = in[1], &c = in[2], &d = in[3];                       \
+     return results(gradus::name(__VA_ARGS__));                                                    \
+   },                                                                                              \
+   [](Inputs& in) {                                                                                \
+     return with_names(in,                                                                         \
+                       []<class TensorList>([[maybe_unused]] auto& a, [[maybe_unused]] auto& b,    \
+                                            [[maybe_unused]] auto& c, [[maybe_unused]] auto& d) {  \
+                         std::optional<Tensor> out;                                                \
+                         if constexpr (requires { name##_(__VA_ARGS__); })                         \
+                           out = name##_(__VA_ARGS__);                                             \
+                         return out;                                                               \
+                       });                                                                         \
+   },                                                                                              \
+   []([[maybe_unused]] TensorList& outs, Inputs& in) {                                             \
+     return with_names(in,                                                                         \
+                       [&]<class TensorList>([[maybe_unused]] auto& a, [[maybe_unused]] auto& b,   \
+                                             [[maybe_unused]] auto& c, [[maybe_unused]] auto& d) { \
+                         if constexpr (requires { name##_out(a, __VA_ARGS__); })                   \
+                           return name##_out(outs[0], __VA_ARGS__), true;                          \
+                         else if constexpr (requires { name##_out(a, a, __VA_ARGS__); })           \
+                           return name##_out(outs[0], outs[1], __VA_ARGS__), true;                 \
+                         else                                                                      \
+                           return false;                                                           \
+                       });                                                                         \
    }},
 #define SAMPLE(name, inputs, ...) GRADUS_SAMPLE(name, inputs, nullptr, __VA_ARGS__)
 #define SAMPLE_PY(name, inputs, python, ...) GRADUS_SAMPLE(name, inputs, nullptr, __VA_ARGS__)

@@ -41,6 +41,108 @@ TEST(Factories, ArangeStopsBelowItsEnd) {
   expect_error<ValueError>([] { arange(INFINITY); }, "must be finite");
 }
 
+// PyTorch's numbers: an integer dtype drops the fractions of start and step first.
+TEST(Factories, ArangeCountsInEveryDtype) {
+  expect_values(arange(0, 5.5, 1.9, kLong), {0, 1, 2, 3, 4}, 0);
+  expect_values(arange(0.5, 5, 1, kLong), {0, 1, 2, 3, 4}, 0);
+  expect_values(arange(2, 9, 3, kByte), {2, 5, 8}, 0);
+  expect_values(arange(1, -1, -0.5, kHalf), {1, 0.5, 0, -0.5}, 0);
+  EXPECT_EQ(arange(3, kBFloat16).dtype(), kBFloat16);
+  const int64_t large = (int64_t{1} << 62) + 1;
+  const Tensor exact = arange(large, large + 5, 2);
+  EXPECT_EQ(exact.numel(), 3);
+  EXPECT_EQ(exact[2].item<int64_t>(), large + 4);
+  expect_error<ValueError>([] { arange(0, 5, 0.5, kInt); }, "step 0.5 is 0 as int32");
+  expect_error<TypeError>([] { arange(2, kBool); }, "dtype bool");
+}
+
+TEST(Factories, RangeIncludesItsEnd) {
+  expect_values(range(0, 3, 0.5), {0, 0.5, 1, 1.5, 2, 2.5, 3}, 0);
+  expect_values(range(0, 3), {0, 1, 2, 3}, 0);
+  EXPECT_EQ(range(0, 3).dtype(), kFloat);
+  EXPECT_EQ(range(0, 3, kLong).dtype(), kLong);
+  expect_error<ValueError>([] { range(0, 3, -1); }, "range: step -1 leads away");
+}
+
+TEST(Factories, LinspaceGoesEvenlyToItsEnd) {
+  expect_values(linspace(0, 1, 5), {0, 0.25, 0.5, 0.75, 1}, 0);
+  expect_values(linspace(3, -3, 4, kDouble), {3, 1, -1, -3}, 1e-15);
+  expect_values(linspace(0, 10, 5, kInt), {0, 2, 5, 7, 10}, 0);
+  expect_values(linspace(0, -7, 5, kLong), {0, -1, -3, -5, -7}, 0);
+  expect_values(linspace(0.5, 7, 5, kLong), {0, 1, 3, 5, 7}, 0);
+  expect_values(linspace(2, 9, 1), {2}, 0);
+  EXPECT_EQ(linspace(2, 9, 0).sizes(), IntArrayRef({0}));
+  const double end = 1.0 / 3;
+  for (int64_t steps = 2; steps < 50; ++steps)
+    EXPECT_EQ(linspace(0.1, end, steps, kDouble)[-1].item<double>(), end);
+  expect_error<ValueError>([] { linspace(0, 1, -1); }, "linspace: steps = -1 is negative");
+  expect_error<TypeError>([] { linspace(0, 1, 2, kBool); }, "linspace: dtype bool");
+}
+
+TEST(Factories, LogspaceGivesPowers) {
+  expect_values(logspace(0, 3, 4), {1, 10, 100, 1000}, 1e-6);
+  expect_values(logspace(-1, 2, 4, 2.0, kDouble), {0.5, 1, 2, 4}, 1e-15);
+  expect_values(logspace(0, 2, 5, 10.0, kInt), {1, 3, 10, 31, 100}, 0);
+}
+
+TEST(Factories, TakeShapesDtypesAndDevicesFromTensors) {
+  const Tensor x = ones({2, 3}, kDouble);
+  expect_values(x.new_zeros({2}), {0, 0}, 0);
+  expect_values(x.new_ones({2}, kLong), {1, 1}, 0);
+  expect_values(x.new_full({1, 2}, 7), {7, 7}, 0);
+  EXPECT_EQ(x.new_empty({4}).dtype(), kDouble);
+  EXPECT_EQ(x.new_full({1}, true).dtype(), kDouble);
+  EXPECT_EQ(x.new_empty_strided({2, 2}, {1, 2}).strides(), IntArrayRef({1, 2}));
+  EXPECT_TRUE(x.new_ones({2}, requires_grad()).requires_grad());
+  EXPECT_EQ(full_like(ones({2}, kLong), 2.5).dtype(), kLong);
+  EXPECT_EQ(empty_like(x, kFloat, MemoryFormat::Preserve).sizes(), x.sizes());
+  expect_error<NotImplementedError>([&] { zeros_like(x, {}, MemoryFormat::ChannelsLast); },
+                                    "channels-last");
+  EXPECT_EQ(scalar_tensor(3).dtype(), kFloat);
+  EXPECT_EQ(scalar_tensor(3, kLong).dim(), 0);
+}
+
+TEST(Factories, EmptyStridedHasItsStrides) {
+  Tensor x = empty_strided({2, 3}, {1, 4});
+  EXPECT_EQ(x.strides(), IntArrayRef({1, 4}));
+  EXPECT_FALSE(x.is_view());
+  EXPECT_EQ(x.impl().storage->nbytes(), 10 * sizeof(float));
+  expect_values(x.fill_(2), std::vector<double>(6, 2), 0);
+  EXPECT_EQ(empty_strided({0, 3}, {5, 1}).numel(), 0);
+  expect_error<ValueError>([] { empty_strided({2}, {-1}); }, "negative");
+  expect_error<ValueError>([] { empty_strided({2}, {1, 1}); }, "differ in length");
+}
+
+TEST(Factories, TensorHasTheDtypeOfItsElements) {
+  EXPECT_EQ(tensor(int8_t{3}).dtype(), kChar);
+  EXPECT_EQ(tensor(uint8_t{3}).dtype(), kByte);
+  EXPECT_EQ(tensor(int16_t{3}).dtype(), kShort);
+  EXPECT_EQ(tensor(3).dtype(), kLong);
+  EXPECT_EQ(tensor(3LL).dtype(), kLong);
+  EXPECT_EQ(tensor(3.0f).dtype(), kFloat);
+  EXPECT_EQ(tensor(3.0).dtype(), kFloat);
+  EXPECT_EQ(tensor({Half(1), Half(2)}).dtype(), kHalf);
+  EXPECT_EQ(tensor(std::vector<BFloat16>{1}).dtype(), kBFloat16);
+  EXPECT_EQ(tensor(std::vector<int>{1, 2}).dtype(), kLong);
+  EXPECT_EQ(tensor(std::vector<int16_t>{1, 2}).dtype(), kShort);
+  EXPECT_EQ(tensor(std::vector<bool>{true}).dtype(), kBool);
+  const std::array<int64_t, 2> memory = {5, 6};
+  expect_values(tensor(ArrayRef<int64_t>(memory)), {5, 6}, 0);
+  EXPECT_EQ(tensor({{}, {}}).sizes(), IntArrayRef({2, 0}));
+  EXPECT_EQ(tensor({}).dtype(), kFloat);
+  const std::vector<float> row = {1, 2};
+  EXPECT_EQ(tensor({row, row}).sizes(), IntArrayRef({2, 2}));
+  EXPECT_EQ(tensor({{{{1.5}}}}, kDouble).dim(), 4);
+  set_default_dtype(kDouble);
+  EXPECT_EQ(tensor({1.0f}).dtype(), kDouble);
+  set_default_dtype(kFloat);
+  expect_error<TypeError>(
+      [] {
+        tensor({1.0, 2.0f});
+      },
+      "an element is float32 beside one that is float64");
+}
+
 TEST(Factories, TensorTakesNumbersListsAndVectors) {
   EXPECT_EQ(tensor(1.5).dim(), 0);
   const Tensor nested = tensor({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}});
@@ -76,10 +178,27 @@ TEST(Factories, FromBlobSharesTheCallersMemory) {
   expect_error<ValueError>([] { from_blob(nullptr, {2}); }, "from_blob: data is null");
 }
 
+TEST(Factories, FromBlobTakesStrides) {
+  std::vector<double> memory = {0, 1, 2, 3, 4, 5};
+  const Tensor columns = from_blob(memory.data(), {2, 3}, {1, 2}, kDouble);
+  expect_values(columns, {0, 2, 4, 1, 3, 5}, 0);
+  EXPECT_FALSE(columns.is_view());
+  int released = 0;
+  {
+    const Tensor rows = from_blob(
+        memory.data(), {2}, {3}, [&](void*) { ++released; }, requires_grad().dtype(kDouble));
+    expect_values(rows, {0, 3}, 0);
+    EXPECT_TRUE(rows.requires_grad());
+  }
+  EXPECT_EQ(released, 1);
+  expect_error<ValueError>([&] { from_blob(memory.data(), {2}, {-1}); }, "negative");
+}
+
 TEST(Factories, RefuseWhatHasNoMeaning) {
   expect_error<ValueError>([] { zeros({-1}); }, "negative size -1");
   expect_error<TypeError>([] { rand({2}, kLong); }, "use randint for integers");
   expect_error<ValueError>([] { randint(3, 3, {1}); }, "low = 3 is not below high = 3");
+  expect_error<ValueError>([] { randint(0, 300, {1}, kByte); }, "uint8 does not hold");
   expect_error<ValueError>([] { randperm(-1); }, "n = -1 is negative");
   expect_error<ValueError>([] { zeros({int64_t{1} << 61}, kDouble); }, "bytes");
   expect_error<OutOfMemoryError>([] { zeros({int64_t{1} << 58}); }, "");

@@ -25,7 +25,7 @@ struct BinaryForms {
   Tensor (*tensors)(const Tensor&, const Tensor&);
   Tensor (*number_right)(const Tensor&, const Scalar&);
   Tensor (*number_left)(const Scalar&, const Tensor&);
-  Tensor& (Tensor::*in_place)(const Tensor&);
+  Tensor& (Tensor::*in_place)(const Tensor&) const;
 };
 const std::map<std::string, BinaryForms> kBinary = {
 #define BINARY(name, ...)                                                \
@@ -33,7 +33,7 @@ const std::map<std::string, BinaryForms> kBinary = {
    {[](const Tensor& x, const Tensor& y) { return gradus::name(x, y); }, \
     [](const Tensor& x, const Scalar& y) { return gradus::name(x, y); }, \
     [](const Scalar& x, const Tensor& y) { return gradus::name(x, y); }, \
-    static_cast<Tensor& (Tensor::*)(const Tensor&)>(&Tensor::name##_)}},
+    static_cast<Tensor& (Tensor::*)(const Tensor&) const>(&Tensor::name##_)}},
 #define INTEGER(name, ...) BINARY(name)
 #define COMPARISON(name, ...)                                            \
   {#name,                                                                \

@@ -57,7 +57,7 @@ void plain(std::ostream& out, const char* arguments, const std::string& types) {
 // Parameters without the words that every signature repeats.
 std::string shortened(std::string text) {
   const std::pair<const char*, const char*> words[] = {{"const Tensor&", "Tensor"},
-                                                       {"const TensorList&", "TensorList"},
+                                                       {"ArrayRef<Tensor>", "TensorList"},
                                                        {"const Scalar&", "Scalar"},
                                                        {"const TensorOptions&", "TensorOptions"},
                                                        {"std::optional", "optional"},

@@ -180,7 +180,7 @@ void check_scan(ScanOp op, const Tensor& x, int64_t dim) {
       want[static_cast<size_t>(i)] = state = fold(op, state, in[static_cast<size_t>(i)]);
   });
   const Tensor got = raw::scan(op, x, dim);
-  EXPECT_EQ(got.dtype(), isFloatingType(x.dtype()) ? x.dtype() : kLong);
+  EXPECT_EQ(got.dtype(), isFloatingType(x.dtype()) ? x.scalar_type() : kLong);
   EXPECT_TRUE(got.is_contiguous());
   EXPECT_EQ(got.sizes(), x.sizes());
   // Folded in double and rounded at the end; 16-bit types by way of float.

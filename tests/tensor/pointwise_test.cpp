@@ -47,7 +47,7 @@ struct UnaryRow {
   scalar::Ints ints;
   double lo, hi;
   Tensor (*f)(const Tensor&);
-  Tensor& (Tensor::*in_place)();
+  Tensor& (Tensor::*in_place)() const;
   double (*number)(double);
 };
 struct BinaryRow {
@@ -55,7 +55,7 @@ struct BinaryRow {
   double x_lo, x_hi, y_lo, y_hi;
   Tensor (*f)(const Tensor&, const Tensor&);
   Tensor (*with_number)(const Tensor&, const Scalar&);
-  Tensor& (Tensor::*in_place)(const Tensor&);
+  Tensor& (Tensor::*in_place)(const Tensor&) const;
   double (*numbers)(double, double);
 };
 
@@ -83,7 +83,7 @@ const std::vector<BinaryRow> kBinary = {
    yhi,                                                                 \
    [](const Tensor& x, const Tensor& y) { return gradus::name(x, y); }, \
    [](const Tensor& x, const Scalar& y) { return gradus::name(x, y); }, \
-   static_cast<Tensor& (Tensor::*)(const Tensor&)>(&Tensor::name##_),   \
+   static_cast<Tensor& (Tensor::*)(const Tensor&) const>(&Tensor::name##_),   \
    [](double x, double y) { return scalar::Binary<BinaryOp::name>::f(x, y); }},
 #include "gradus/tensor/elementwise.def"
 };
@@ -244,8 +244,8 @@ TEST(PointwiseErrors, NameTheOperationAndBothShapes) {
 }
 
 TEST(IntegersDividedByZero, AreRefusedAndNothingChanges) {
-  using Operation = Tensor& (Tensor::*)(const Tensor&);
-  using WithNumber = Tensor& (Tensor::*)(const Scalar&);
+  using Operation = Tensor& (Tensor::*)(const Tensor&) const;
+  using WithNumber = Tensor& (Tensor::*)(const Scalar&) const;
   const std::vector<std::pair<Operation, WithNumber>> operations = {
       {&Tensor::floor_divide_, &Tensor::floor_divide_},
       {&Tensor::div_trunc_, &Tensor::div_trunc_},

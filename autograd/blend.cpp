@@ -1,0 +1,150 @@
+// Weighted sums: add and sub with a factor, lerp, addcmul, addcdiv.
+#include "gradus/autograd/one_node.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+namespace {
+
+void check_factor(const char* op, const char* name, ScalarType dtype, const Scalar& factor) {
+  check<TypeError>(isFloatingType(dtype) || !factor.isFloatingPoint(), op, ": ", name, " = ",
+                   factor.toDouble(), " is a floating point number, and the tensors are of ", dtype,
+                   "; convert them with .to(kFloat)");
+  check<TypeError>(dtype == kBool || !factor.isBoolean(), op, ": ", name,
+                   " is bool, and the tensors are of ", dtype, "; give a number");
+}
+
+// x times alpha, in the dtype of the sum.
+template <class Other>
+auto scaled(const char* op, const Tensor& self, const Other& x, const Scalar& alpha) {
+  const ScalarType dtype = raw::result_type(self, x);
+  check_factor(op, "alpha", dtype, alpha);
+  if constexpr (std::is_same_v<Other, Tensor>)
+    return alpha.toDouble() == 1 ? x : x.to(dtype) * alpha;
+  else
+    return isFloatingType(dtype) ? Scalar(x.toDouble() * alpha.toDouble())
+                                 : Scalar(x.toLong() * alpha.toLong());
+}
+
+void check_lerp(const char* name, const Tensor& x, ScalarType expected) {
+  check<TypeError>(x.is_floating_point() && x.dtype() == expected, "lerp: ", name, " has dtype ",
+                   x.dtype(), ", expected the floating point one of self, ", expected,
+                   "; convert with .to(...)");
+}
+
+// From the end that is nearer, which is met exactly.
+Tensor between(const Tensor& x, const Tensor& y, const Scalar& weight) {
+  const double w = weight.toDouble();
+  return std::abs(w) < 0.5 ? x + (y - x) * w : y - (y - x) * (1 - w);
+}
+Tensor between(const Tensor& x, const Tensor& y, const Tensor& weight) {
+  return where(weight.abs() < 0.5, x + (y - x) * weight, y - (y - x) * (1 - weight));
+}
+
+}  // namespace
+
+Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return self + scaled("add", self, other, alpha);
+}
+Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return self + scaled("add", self, other, alpha);
+}
+Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return self - scaled("sub", self, other, alpha);
+}
+Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return self - scaled("sub", self, other, alpha);
+}
+Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  const Tensor out = without_graph([&] { return other - scaled("rsub", other, self, alpha); });
+  if (recording(self, other))
+    record("RsubBackward0", out, {self, other}, {}, [alpha](Node&, const Tensor& grad) {
+      return TensorList{-grad * alpha, grad};
+    });
+  return out;
+}
+Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  const ScalarType dtype = raw::result_type(self, other);
+  check_factor("rsub", "alpha", dtype, alpha);
+  const Tensor out = without_graph([&] { return other - self.to(dtype) * alpha; });
+  if (recording(self))
+    record("RsubBackward1", out, {self}, {},
+           [alpha](Node&, const Tensor& grad) { return TensorList{-grad * alpha}; });
+  return out;
+}
+
+Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
+  check_lerp("self", self, self.dtype());
+  check_lerp("end", end, self.dtype());
+  const Tensor out =
+      without_graph([&] { return between(widened(self), widened(end), weight).to(self.dtype()); });
+  if (recording(self, end))
+    record("LerpBackward0", out, {self, end}, {},
+           [w = weight.toDouble()](Node& n, const Tensor& grad) {
+             return TensorList{n.wants(0) ? grad * (1 - w) : Tensor(),
+                               n.wants(1) ? grad * w : Tensor()};
+           });
+  return out;
+}
+
+Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  check_lerp("self", self, self.dtype());
+  check_lerp("end", end, self.dtype());
+  check_lerp("weight", weight, self.dtype());
+  const Tensor out = without_graph(
+      [&] { return between(widened(self), widened(end), widened(weight)).to(self.dtype()); });
+  if (recording(self, end, weight))
+    record("LerpBackward1", out, {self, end, weight}, {self, end, weight},
+           [](Node& n, const Tensor& grad) {
+             TensorList grads(3);
+             const Tensor w = n.saved(2);
+             if (n.wants(0)) grads[0] = grad * (1 - w);
+             if (n.wants(1)) grads[1] = grad * w;
+             if (n.wants(2)) grads[2] = grad * (n.saved(1) - n.saved(0));
+             return grads;
+           });
+  return out;
+}
+
+Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value) {
+  const ScalarType dtype = raw::result_type({self, tensor1, tensor2});
+  check_factor("addcmul", "value", dtype, value);
+  const auto ready = [&](const Tensor& x) { return x.to(dtype).to(computed_type(dtype)); };
+  const Tensor out = without_graph(
+      [&] { return (ready(self) + ready(tensor1) * value * ready(tensor2)).to(dtype); });
+  if (recording(self, tensor1, tensor2))
+    record("AddcmulBackward0", out, {self, tensor1, tensor2}, {tensor1, tensor2},
+           [value](Node& n, const Tensor& grad) {
+             TensorList grads(3);
+             if (n.wants(0)) grads[0] = grad;
+             if (n.wants(1)) grads[1] = grad * (n.saved(1) * value);
+             if (n.wants(2)) grads[2] = grad * (n.saved(0) * value);
+             return grads;
+           });
+  return out;
+}
+
+Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value) {
+  check<TypeError>(tensor1.is_floating_point() || tensor2.is_floating_point(),
+                   "addcdiv: tensor1 has dtype ", tensor1.dtype(), ", and tensor2 ",
+                   tensor2.dtype(), ", expected one of floating point; convert with .to(kFloat)");
+  const ScalarType dtype = raw::result_type({self, tensor1, tensor2});
+  const auto ready = [&](const Tensor& x) { return x.to(dtype).to(computed_type(dtype)); };
+  const Tensor out = without_graph(
+      [&] { return (ready(self) + ready(tensor1) * value / ready(tensor2)).to(dtype); });
+  if (recording(self, tensor1, tensor2))
+    record("AddcdivBackward0", out, {self, tensor1, tensor2}, {tensor1, tensor2},
+           [value](Node& n, const Tensor& grad) {
+             TensorList grads(3);
+             const Tensor divisor = n.saved(1);
+             if (n.wants(0)) grads[0] = grad;
+             if (n.wants(1)) grads[1] = grad * value / divisor;
+             if (n.wants(2)) grads[2] = -grad * (value * n.saved(0) / (divisor * divisor));
+             return grads;
+           });
+  return out;
+}
+
+}  // namespace gradus

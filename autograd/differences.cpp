@@ -1,0 +1,95 @@
+// Differences of neighbours, and integrals of samples.
+#include "gradus/autograd/functions.h"
+
+namespace gradus {
+
+namespace {
+
+void check_fits(const Tensor& self, const Tensor& other, const char* name) {
+  check(self.dim() == other.dim(), "diff: ", name, " has shape ", other.sizes(),
+        ", expected as many dimensions as self of shape ", self.sizes());
+}
+
+// The elements along dim that have a neighbour before them, and those that have one behind them.
+Tensor later(const Tensor& x, int64_t dim) { return x.narrow(dim, 1, x.size(dim) - 1); }
+Tensor earlier(const Tensor& x, int64_t dim) { return x.narrow(dim, 0, x.size(dim) - 1); }
+
+}  // namespace
+
+Tensor diff(const Tensor& self, int64_t n, int64_t dim) {
+  check(self.dim() > 0, "diff: self has no dimensions, expected 1 or more");
+  check(n >= 0, "diff: n is ", n, ", expected 0 or more");
+  const int64_t d = wrap_dim("diff", dim, self.dim());
+  if (n == 0) return self.clone();
+  Tensor out = self;
+  for (int64_t i = 0; i < n && out.size(d) > 0; ++i)
+    out = out.dtype() == kBool ? later(out, d) != earlier(out, d) : later(out, d) - earlier(out, d);
+  return out;
+}
+Tensor diff(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend) {
+  return diff(self, n, dim, prepend, std::nullopt);
+}
+Tensor diff(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
+            const std::optional<Tensor>& append) {
+  check(self.dim() > 0, "diff: self has no dimensions, expected 1 or more");
+  TensorList parts;
+  if (prepend && prepend->defined())
+    check_fits(self, *prepend, "prepend"), parts.push_back(*prepend);
+  parts.push_back(self);
+  if (append && append->defined()) check_fits(self, *append, "append"), parts.push_back(*append);
+  return diff(parts.size() == 1 ? self : cat(parts, dim), n, dim);
+}
+
+namespace {
+
+// The areas of the trapezoids between neighbours; `widths` broadcasts.
+template <class Width>
+Tensor areas(const Tensor& y, const Width& widths, int64_t dim) {
+  return (later(y, dim) + earlier(y, dim)) * widths / 2.0;
+}
+
+// The distances of samples at x, which may be one list for all of y.
+Tensor widths(const Tensor& y, const Tensor& x, int64_t dim) {
+  if (x.dim() != 1 || y.dim() == 1) return diff(x, 1, x.dim() == y.dim() ? dim : dim - y.dim());
+  check(x.size(0) == y.size(dim), "trapezoid: x has ", x.size(0), " elements, dimension ", dim,
+        " of y has size ", y.size(dim));
+  Dims shape = Dims::filled(y.dim(), 1);
+  shape[dim] = x.size(0) - 1;
+  return diff(x).reshape(shape);
+}
+
+int64_t samples_dim(const Tensor& y, int64_t dim) {
+  check(y.dim() > 0, "trapezoid: y has no dimensions, expected 1 or more");
+  check<TypeError>(y.dtype() != kBool,
+                   "trapezoid: dtype bool is not supported; convert with .to(kLong)");
+  return wrap_dim("trapezoid", dim, y.dim());
+}
+
+template <class Width, class Fold>
+Tensor integral(const Tensor& y, const Width& of_sample, int64_t d, Fold fold) {
+  if (y.size(d) == 0) return fold(y, d);
+  return fold(areas(y, of_sample, d), d);
+}
+Tensor total(const Tensor& x, int64_t dim) { return x.sum(dim); }
+Tensor so_far(const Tensor& x, int64_t dim) { return x.cumsum(dim); }
+
+}  // namespace
+
+Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
+  const int64_t d = samples_dim(y, dim);
+  return integral(y, widths(y, x, d), d, total);
+}
+Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
+  return integral(y, dx, samples_dim(y, dim), total);
+}
+Tensor trapz(const Tensor& y, const Tensor& x, int64_t dim) { return trapezoid(y, x, dim); }
+Tensor trapz(const Tensor& y, double dx, int64_t dim) { return trapezoid(y, Scalar(dx), dim); }
+Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
+  const int64_t d = samples_dim(y, dim);
+  return integral(y, widths(y, x, d), d, so_far);
+}
+Tensor cumulative_trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
+  return integral(y, dx, samples_dim(y, dim), so_far);
+}
+
+}  // namespace gradus

@@ -1,0 +1,109 @@
+// Medians and modes: elements that sorting finds.
+#include "gradus/autograd/reduce.h"
+
+#include <cmath>
+
+namespace gradus {
+
+namespace {
+
+void check_median(const char* op, const Tensor& self) {
+  check<TypeError>(self.dtype() != kBool, op,
+                   ": dtype bool is not supported; convert with .to(kLong)");
+}
+
+// The elements and indices of `order` at place `k` (of size 1 in dimension d).
+raw::ValuesAndIndices at(const raw::ValuesAndIndices& order, int64_t d, const Tensor& k) {
+  const NoGradGuard guard;
+  return {order.values.gather(d, k), order.indices.gather(d, k)};
+}
+
+// Lists along dimension d, which is not empty. NaN stands behind all numbers, so that the first NaN
+// has as many elements before it as there are numbers.
+raw::ValuesAndIndices median_of(const Tensor& lists, int64_t d, bool ignores_nan) {
+  const NoGradGuard guard;
+  const int64_t n = lists.size(d);
+  const Tensor numbers = (lists == lists).sum(d, true);
+  const Tensor k = ignores_nan ? (numbers - 1).maximum(0).to(kDouble) / 2
+                               : where(numbers == n, (n - 1) / 2, numbers);
+  return at(raw::sort(lists, d, false), d, k.to(kLong));
+}
+
+TensorPair median_along(const char* op, const char* node, const Tensor& self, int64_t dim,
+                        bool keepdim, bool ignores_nan) {
+  check_median(op, self);
+  const DimMask mask = mask_of(op, dim, self.dim());
+  const int64_t d = wrap_dim(op, dim, self.dim());
+  const Tensor lists = self.dim() ? self.detach() : self.detach().reshape({1});
+  check<IndexError>(lists.size(d) > 0, op, ": dimension ", d, " of shape ", self.sizes(),
+                    " has size 0, and an empty set has no such element");
+  auto [values, indices] = median_of(lists, d, ignores_nan);
+  const bool keeps = keepdim && self.dim() > 0;
+  const Tensor out = drop(values, mask, keeps),
+               kept_indices = self.dim() ? indices : drop(indices, mask);
+  record_selection(node, out, self, d, kept_indices);
+  return {out, drop(indices, mask, keeps)};
+}
+
+Tensor median_of_all(const char* op, const char* node, const Tensor& self, bool ignores_nan) {
+  check_median(op, self);
+  const Tensor list = self.detach().reshape({-1});
+  // As in PyTorch: NaN, or the least number of an integer type.
+  const Scalar none = self.is_floating_point() ? Scalar(NAN) : Scalar(INT64_MIN);
+  const Tensor out = list.numel() == 0 ? full({}, none, self.options())
+                                       : drop(median_of(list, 0, ignores_nan).values, {true});
+  if (recording(self))
+    record(node, out, {self}, {self, out}, [](Node& n, const Tensor& grad) -> TensorList {
+      const Tensor x = n.saved(0);
+      return {shared_evenly(grad, x, n.saved(1), dim_mask("median", {}, x.dim()))};
+    });
+  return out;
+}
+
+}  // namespace
+
+Tensor median(const Tensor& self) {
+  return median_of_all("median", "MedianBackward0", self, false);
+}
+TensorPair median(const Tensor& self, int64_t dim, bool keepdim) {
+  return median_along("median", "MedianBackward1", self, dim, keepdim, false);
+}
+Tensor nanmedian(const Tensor& self) {
+  return median_of_all("nanmedian", "NanmedianBackward0", self, true);
+}
+TensorPair nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
+  return median_along("nanmedian", "NanmedianBackward1", self, dim, keepdim, true);
+}
+
+namespace {
+
+// In sorted lists, the last place of the longest run of equal elements; of equally long ones the
+// first.
+Tensor end_of_longest_run(const Tensor& sorted, int64_t d) {
+  const int64_t n = sorted.size(d);
+  Dims shape = Dims::filled(sorted.dim(), 1);
+  shape[d] = n;
+  const Tensor place = arange(n, sorted.options().dtype(kLong)).reshape(shape);
+  const Tensor first = full_like(sorted.narrow(d, 0, 1), true, kBool);
+  const Tensor begins = cat({first, sorted.narrow(d, 1, n - 1) != sorted.narrow(d, 0, n - 1)}, d);
+  const Tensor run_begin = raw::arg_scan(true, where(begins, place, 0), d).values;
+  return raw::arg_reduce("mode", true, place - run_begin, d).indices;
+}
+
+}  // namespace
+
+TensorPair mode(const Tensor& self, int64_t dim, bool keepdim) {
+  const DimMask mask = mask_of("mode", dim, self.dim());
+  const int64_t d = wrap_dim("mode", dim, self.dim());
+  const Tensor lists = self.dim() ? self.detach() : self.detach().reshape({1});
+  check<IndexError>(lists.size(d) > 0, "mode: dimension ", d, " of shape ", self.sizes(),
+                    " has size 0, and an empty set has no such element");
+  const auto order = raw::sort(lists, d, false);
+  auto [values, indices] = at(order, d, end_of_longest_run(order.values, d));
+  const bool keeps = keepdim && self.dim() > 0;
+  const Tensor out = drop(values, mask, keeps);
+  record_selection("ModeBackward0", out, self, d, self.dim() ? indices : drop(indices, mask));
+  return {out, drop(indices, mask, keeps)};
+}
+
+}  // namespace gradus

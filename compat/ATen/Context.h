@@ -1,0 +1,24 @@
+// at::globalContext(): what it says of devices and their generators.
+#pragma once
+
+#include "gradus/cuda/device.h"
+#include "gradus/cuda/generator.h"
+#include "gradus/tensor/backend.h"
+
+namespace gradus {
+
+class Context {
+ public:
+  // Errors: Error where there is no such device.
+  const Generator& defaultGenerator(Device device) {
+    return default_generator(backend(device.type()).resolve(device));
+  }
+  static bool hasCUDA() { return cuda::is_available(); }
+};
+inline Context& globalContext() {
+  static Context context;
+  return context;
+}
+inline bool hasCUDA() { return Context::hasCUDA(); }
+
+}  // namespace gradus

@@ -1,0 +1,110 @@
+// Options of the activations, for the modules and for nn::functional.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "gradus/tensor/dtype.h"
+#include "gradus/tensor/option.h"
+
+namespace gradus::nn {
+
+// `inplace`: the input is overwritten.
+struct ReLUOptions {
+  ReLUOptions(bool inplace = false) : inplace_(inplace) {}  // NOLINT: implicit, as in libtorch
+  GRADUS_OPTION(ReLUOptions, bool, inplace);
+};
+using ReLU6Options = ReLUOptions;
+using SELUOptions = ReLUOptions;
+
+struct ELUOptions {
+  GRADUS_OPTION(ELUOptions, double, alpha) = 1;
+  GRADUS_OPTION(ELUOptions, bool, inplace) = false;
+};
+using CELUOptions = ELUOptions;
+
+struct GLUOptions {
+  GLUOptions(int64_t dim = -1) : dim_(dim) {}  // NOLINT: implicit
+  GRADUS_OPTION(GLUOptions, int64_t, dim);
+};
+
+struct GELUOptions {
+  GRADUS_OPTION(GELUOptions, std::string, approximate) = "none";  // or "tanh"
+};
+
+struct HardshrinkOptions {
+  HardshrinkOptions(double lambda = 0.5) : lambda_(lambda) {}  // NOLINT: implicit
+  GRADUS_OPTION(HardshrinkOptions, double, lambda);
+};
+using SoftshrinkOptions = HardshrinkOptions;
+
+struct HardtanhOptions {
+  GRADUS_OPTION(HardtanhOptions, double, min_val) = -1;
+  GRADUS_OPTION(HardtanhOptions, double, max_val) = 1;
+  GRADUS_OPTION(HardtanhOptions, bool, inplace) = false;
+};
+
+struct LeakyReLUOptions {
+  GRADUS_OPTION(LeakyReLUOptions, double, negative_slope) = 0.01;
+  GRADUS_OPTION(LeakyReLUOptions, bool, inplace) = false;
+};
+
+struct RReLUOptions {
+  GRADUS_OPTION(RReLUOptions, double, lower) = 1.0 / 8;
+  GRADUS_OPTION(RReLUOptions, double, upper) = 1.0 / 3;
+  GRADUS_OPTION(RReLUOptions, bool, inplace) = false;
+};
+
+struct SoftplusOptions {
+  GRADUS_OPTION(SoftplusOptions, double, beta) = 1;
+  GRADUS_OPTION(SoftplusOptions, double, threshold) = 20;
+};
+
+struct ThresholdOptions {
+  ThresholdOptions(double threshold, double value) : threshold_(threshold), value_(value) {}
+  GRADUS_OPTION(ThresholdOptions, double, threshold);
+  GRADUS_OPTION(ThresholdOptions, double, value);
+  GRADUS_OPTION(ThresholdOptions, bool, inplace) = false;
+};
+
+struct SoftmaxOptions {
+  SoftmaxOptions(int64_t dim) : dim_(dim) {}  // NOLINT: implicit
+  GRADUS_OPTION(SoftmaxOptions, int64_t, dim);
+};
+using SoftminOptions = SoftmaxOptions;
+using LogSoftmaxOptions = SoftmaxOptions;
+
+namespace functional {
+using ReLUFuncOptions = ReLUOptions;
+using ReLU6FuncOptions = ReLU6Options;
+using SELUFuncOptions = SELUOptions;
+using ELUFuncOptions = ELUOptions;
+using CELUFuncOptions = CELUOptions;
+using GLUFuncOptions = GLUOptions;
+using GELUFuncOptions = GELUOptions;
+using HardshrinkFuncOptions = HardshrinkOptions;
+using SoftshrinkFuncOptions = SoftshrinkOptions;
+using HardtanhFuncOptions = HardtanhOptions;
+using LeakyReLUFuncOptions = LeakyReLUOptions;
+using SoftplusFuncOptions = SoftplusOptions;
+using ThresholdFuncOptions = ThresholdOptions;
+
+struct RReLUFuncOptions {
+  GRADUS_OPTION(RReLUFuncOptions, double, lower) = 1.0 / 8;
+  GRADUS_OPTION(RReLUFuncOptions, double, upper) = 1.0 / 3;
+  GRADUS_OPTION(RReLUFuncOptions, bool, training) = false;
+  GRADUS_OPTION(RReLUFuncOptions, bool, inplace) = false;
+};
+
+// `dtype`: the input is converted to it first.
+struct SoftmaxFuncOptions {
+  SoftmaxFuncOptions(int64_t dim) : dim_(dim) {}  // NOLINT: implicit
+  GRADUS_OPTION(SoftmaxFuncOptions, int64_t, dim);
+  GRADUS_OPTION(SoftmaxFuncOptions, std::optional<ScalarType>, dtype);
+};
+using SoftminFuncOptions = SoftmaxFuncOptions;
+using LogSoftmaxFuncOptions = SoftmaxFuncOptions;
+}  // namespace functional
+
+}  // namespace gradus::nn

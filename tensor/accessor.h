@@ -1,0 +1,83 @@
+// Elements of a tensor by their indices, x[i][j], without a check or a tensor for each.
+#pragma once
+
+#include <cstdint>
+
+#include "gradus/tensor/host_device.h"
+#include "gradus/tensor/shape.h"
+
+namespace gradus {
+
+template <class T>
+struct DefaultPtrTraits {
+  using PtrType = T*;
+};
+template <class T>
+struct RestrictPtrTraits {
+  using PtrType = T* __restrict__;
+};
+
+// Reads the sizes and strides of the tensor, which is to outlive it.
+template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+          class Index = int64_t>
+class TensorAccessor {
+ public:
+  using PtrType = typename PtrTraits<T>::PtrType;
+
+  GRADUS_HD TensorAccessor(PtrType data, const Index* sizes, const Index* strides)
+      : data_(data), sizes_(sizes), strides_(strides) {}
+
+  IntArrayRef sizes() const requires std::is_same_v<Index, int64_t> { return {sizes_, N}; }
+  IntArrayRef strides() const requires std::is_same_v<Index, int64_t> { return {strides_, N}; }
+  GRADUS_HD Index size(Index dim) const { return sizes_[dim]; }
+  GRADUS_HD Index stride(Index dim) const { return strides_[dim]; }
+  GRADUS_HD PtrType data() const { return data_; }
+
+  // The element, or an accessor of one dimension less. REQUIRES: 0 <= i < size(0).
+  GRADUS_HD decltype(auto) operator[](Index i) const {
+    if constexpr (N == 1)
+      return static_cast<T&>(data_[i * strides_[0]]);
+    else
+      return TensorAccessor<T, N - 1, PtrTraits, Index>(data_ + i * strides_[0], sizes_ + 1,
+                                                        strides_ + 1);
+  }
+
+ private:
+  PtrType data_;
+  const Index* sizes_;
+  const Index* strides_;
+};
+
+// The same with copies of sizes and strides: an argument of a kernel.
+template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+          class Index = int64_t>
+class GenericPackedTensorAccessor {
+ public:
+  using PtrType = typename PtrTraits<T>::PtrType;
+
+  // REQUIRES: N sizes and strides that Index holds.
+  GenericPackedTensorAccessor(PtrType data, IntArrayRef sizes, IntArrayRef strides) : data_(data) {
+    for (size_t d = 0; d < N; ++d) {
+      sizes_[d] = static_cast<Index>(sizes[d]);
+      strides_[d] = static_cast<Index>(strides[d]);
+    }
+  }
+
+  GRADUS_HD Index size(Index dim) const { return sizes_[dim]; }
+  GRADUS_HD Index stride(Index dim) const { return strides_[dim]; }
+  GRADUS_HD PtrType data() const { return data_; }
+  GRADUS_HD decltype(auto) operator[](Index i) const {
+    return TensorAccessor<T, N, PtrTraits, Index>(data_, sizes_, strides_)[i];
+  }
+
+ private:
+  PtrType data_;
+  Index sizes_[N];
+  Index strides_[N];
+};
+template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, PtrTraits, int32_t>;
+template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, PtrTraits, int64_t>;
+
+}  // namespace gradus

@@ -1,0 +1,24 @@
+// How the elements of a tensor lie in memory. Gradus makes strided, row-major tensors; the other
+// names stand here for programs that ask about them.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string_view>
+
+namespace gradus {
+
+enum class Layout : int8_t { Strided, Sparse };
+inline constexpr Layout kStrided = Layout::Strided, kSparse = Layout::Sparse;
+
+// Preserve: what the operation makes anyway.
+enum class MemoryFormat : int8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
+
+std::ostream& operator<<(std::ostream& out, Layout layout);
+std::ostream& operator<<(std::ostream& out, MemoryFormat format);
+
+// Errors: NotImplementedError that names op, where format is one of the channels-last ones.
+void check_row_major(std::string_view op, std::optional<MemoryFormat> format);
+
+}  // namespace gradus

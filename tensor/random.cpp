@@ -1,0 +1,135 @@
+#include "gradus/tensor/random.h"
+
+#include <limits>
+#include <numeric>
+
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/philox.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+namespace raw {
+
+PhiloxState take(const std::optional<Generator>& generator, Device device, int64_t elements) {
+  if (!generator || !generator->defined()) return default_generator(device).take(elements);
+  check<Error>(generator->device().type() == device.type(), "random: the generator is of ",
+               generator->device(), ", and the elements are drawn on ", device,
+               "; give a generator of that device, or none");
+  return Generator(*generator).take(elements);
+}
+
+void random_(const Tensor& x, Distribution kind, const Scalar& a, const Scalar& b,
+             const std::optional<Generator>& generator) {
+  const ScalarType drawn = computed_type(x.dtype());
+  const PhiloxState state = take(generator, x.device(), x.numel());
+  if (x.numel() == 0) return;
+  const bool direct = x.is_contiguous() && drawn == x.dtype();
+  const Tensor block = direct ? x : empty(x.sizes(), drawn, x.device());
+  backend(x).random(kind, a, b, state, block);
+  if (!direct) copy_(x, block);
+}
+
+}  // namespace raw
+
+namespace {
+
+Tensor drawn(const char* op, Distribution kind, const Scalar& a, const Scalar& b, IntArrayRef size,
+             const std::optional<Generator>& generator, const TensorOptions& options) {
+  const ScalarType dtype = options.dtype();
+  check<TypeError>(kind == Distribution::randint || isFloatingType(dtype), op, ": dtype ", dtype,
+                   " is not a floating point type; use randint for integers");
+  const Tensor out = empty(size, options);
+  raw::random_(out, kind, a, b, generator);
+  return out;
+}
+
+TensorOptions like(const Tensor& self, const TensorOptions& options) {
+  return self.options().merge_in(options);
+}
+
+// The integers that a dtype holds lie in [first, second].
+std::pair<double, double> range_of(ScalarType dtype) {
+  return visit(dtype, []<class T>(TypeTag<T>) -> std::pair<double, double> {
+    return {static_cast<double>(std::numeric_limits<T>::lowest()),
+            static_cast<double>(std::numeric_limits<T>::max())};
+  });
+}
+
+}  // namespace
+
+Tensor rand(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
+  return drawn("rand", Distribution::uniform, 0, 1, size, generator, options);
+}
+Tensor rand(IntArrayRef size, const TensorOptions& options) {
+  return rand(size, std::nullopt, options);
+}
+Tensor randn(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
+  return drawn("randn", Distribution::normal, 0, 1, size, generator, options);
+}
+Tensor randn(IntArrayRef size, const TensorOptions& options) {
+  return randn(size, std::nullopt, options);
+}
+
+Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator,
+               const TensorOptions& options) {
+  check(low < high, "randint: low = ", low, " is not below high = ", high);
+  const TensorOptions with_dtype = options.dtype(options.dtype_opt().value_or(kLong));
+  const auto [least, greatest] = range_of(with_dtype.dtype());
+  check(static_cast<double>(low) >= least && static_cast<double>(high - 1) <= greatest,
+        "randint: dtype ", with_dtype.dtype().toScalarType(), " does not hold the range ", low,
+        " to ", high - 1, "; use a wider dtype");
+  return drawn("randint", Distribution::randint, low, high, size, generator, with_dtype);
+}
+Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options) {
+  return randint(low, high, size, std::nullopt, options);
+}
+Tensor randint(int64_t high, IntArrayRef size, std::optional<Generator> generator,
+               const TensorOptions& options) {
+  return randint(0, high, size, std::move(generator), options);
+}
+Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
+  return randint(0, high, size, std::nullopt, options);
+}
+
+Tensor randperm(int64_t n, const TensorOptions& options) {
+  return randperm(n, std::nullopt, options);
+}
+Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
+  check(n >= 0, "randperm: n = ", n, " is negative");
+  const Tensor out = raw::empty({n}, kLong, kCPU);
+  int64_t* order = out.data_ptr<int64_t>();
+  std::iota(order, order + n, 0);
+  // Fisher and Yates' shuffle, from the back.
+  const Device device = backend(options.device().type()).resolve(options.device());
+  const PhiloxState state = raw::take(generator, device, n);
+  for (int64_t i = n - 1; i > 0; --i) {
+    const uint64_t bits = philox::words(state.seed, state.offset, static_cast<uint64_t>(i));
+    std::swap(order[i], order[philox::randint(bits, 0, i + 1)]);
+  }
+  Tensor result = raw::to(raw::to(out, options.dtype_opt().value_or(kLong)), device);
+  result.set_requires_grad(options.requires_grad());
+  return result;
+}
+
+Tensor rand_like(const Tensor& self, const TensorOptions& options,
+                 std::optional<MemoryFormat> memory_format) {
+  check_row_major("rand_like", memory_format);
+  return rand(self.sizes(), like(self, options));
+}
+Tensor randn_like(const Tensor& self, const TensorOptions& options,
+                  std::optional<MemoryFormat> memory_format) {
+  check_row_major("randn_like", memory_format);
+  return randn(self.sizes(), like(self, options));
+}
+Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options,
+                    std::optional<MemoryFormat> memory_format) {
+  check_row_major("randint_like", memory_format);
+  return randint(low, high, self.sizes(), like(self, options));
+}
+Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options,
+                    std::optional<MemoryFormat> memory_format) {
+  return randint_like(self, 0, high, options, memory_format);
+}
+
+}  // namespace gradus

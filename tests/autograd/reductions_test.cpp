@@ -1,0 +1,156 @@
+// What the samples of tests/ops cannot show of reductions and products: accuracy, gradients at
+// kinks, names of nodes, and what is not implemented.
+#include "gradus/gradus.h"
+#include "tests/random.h"
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+TEST(Variance, IsAccurateWhereTheMeanIsLarge) {
+  manual_seed(1);
+  for (const double offset : {0.0, 1e4, 1e6}) {
+    // Of numbers that float32 holds.
+    const Tensor x = (randn({100000}, kDouble) + offset).to(kFloat);
+    const double exact = x.to(kDouble).var().item<double>();
+    EXPECT_NEAR(x.var().item<double>(), exact, 2e-6 * exact) << "offset " << offset;
+    EXPECT_NEAR(x.view({100, 1000}).std(OptionalIntArrayRef(0)).to(kDouble).mean().item<double>(),
+                x.view({100, 1000}).to(kDouble).std(OptionalIntArrayRef(0)).mean().item<double>(),
+                2e-6)
+        << "offset " << offset;
+  }
+}
+
+TEST(Variance, OfEqualNumbersIsZeroHoweverTheirMeanIsRounded) {
+  for (const double value : {0.1, 1e8 + 0.3, -7e12})
+    expect_values(full({1001}, value, kFloat).std(), {0});
+}
+
+TEST(Variance, OverloadsMeanWhatTheyMeanInLibtorch) {
+  const Tensor x = tensor({{1.0, 2.0, 4.0}, {2.0, 2.0, 5.0}}, kDouble);
+  expect_values(x.var(false), {x.var(true).item<double>() * 5 / 6});
+  EXPECT_EQ(x.var(1).sizes(), (Dims{2}));
+  EXPECT_EQ(x.std(1).sizes(), (Dims{2}));
+  EXPECT_EQ(x.var(1, true).sizes(), (Dims{2}));
+  EXPECT_EQ(x.var({0, 1}, std::optional<Scalar>(2), true).sizes(), (Dims{1, 1}));
+  EXPECT_EQ(x.var(std::nullopt, std::optional<int64_t>(2)).dim(), 0);
+}
+
+TEST(StandardDeviation, HasNoGradientWhereItIsZero) {
+  const Tensor x = ones({4}, requires_grad());
+  x.std().backward();
+  expect_values(x.grad(), {0, 0, 0, 0});
+}
+
+TEST(Norm, HasNoGradientAtZero) {
+  for (const double p : {0.0, 0.5, 1.0, 1.5, 2.0, 3.0, double{INFINITY}}) {
+    const Tensor x = zeros({3}, requires_grad());
+    x.norm(p).backward();
+    const Tensor grad = x.grad().defined() ? x.grad() : zeros({3});
+    expect_values(grad, {0, 0, 0});
+  }
+}
+
+TEST(Norm, GradientIsZeroAtZerosOfAVectorThatIsNot) {
+  for (const double p : {0.5, 1.5, 2.0, 3.0}) {
+    const Tensor x = tensor({0.0, 2.0, 0.0}, TensorOptions(kDouble).requires_grad(true));
+    x.norm(p).backward();
+    expect_values(x.grad(), {0, 1, 0});
+  }
+}
+
+TEST(Norm, OfSingularValuesIsNotImplemented) {
+  const Tensor x = ones({2, 2});
+  expect_error<NotImplementedError>([&] { linalg_matrix_norm(x, 2); }, "singular values");
+  expect_error<NotImplementedError>([&] { linalg_norm(x, "nuc"); }, "singular values");
+  expect_error<NotImplementedError>([&] { x.matrix_power(-1); }, "inverse");
+}
+
+TEST(Sums, OfHalvesAreRoundedOnce) {
+  // In halves, ones would stop to count at 2048.
+  const Tensor x = ones({5000}, kHalf);
+  expect_values(x.sum(), {5000});
+  expect_values(x.prod(), {1});
+  expect_values(logsumexp(zeros({4096}, kHalf), 0), {std::log(4096.0)}, 1e-3);
+  expect_values(norm(x), {std::sqrt(5000.0)}, 1e-3);
+}
+
+TEST(Extremes, OfEqualElementsShareTheGradient) {
+  const Tensor x = tensor({2.0, 1.0, 2.0}, requires_grad());
+  x.max().backward();
+  expect_values(x.grad(), {0.5, 0, 0.5});
+  const Tensor y = tensor({2.0, 1.0, 2.0}, requires_grad());
+  std::get<0>(y.max(0)).backward();
+  expect_values(y.grad(), {1, 0, 0});
+  const Tensor z = tensor({3.0, 3.0, 1.0}, requires_grad());
+  z.median().backward();
+  expect_values(z.grad(), {0.5, 0.5, 0});
+}
+
+TEST(Products, IgnoreSelfWhereBetaIsZero) {
+  const Tensor nan = full({2, 2}, NAN), x = ones({2, 2});
+  expect_values(addmm(nan, x, x, 0), {2, 2, 2, 2});
+  Tensor y = nan.clone();
+  expect_values(y.addmm_(x, x, 0, 3), {6, 6, 6, 6});
+}
+
+TEST(Products, EinsumAgreesWithLoops) {
+  for (int round = 0; round < 20; ++round) {
+    const int64_t b = test::pick(1, 3), i = test::pick(1, 4), j = test::pick(1, 4),
+                  k = test::pick(1, 4);
+    const Tensor x = test::random_tensor({b, j, i}, kDouble),
+                 y = test::random_tensor({k, b, j}, kDouble);
+    const Tensor got = einsum("bji, kbj -> kib", {x, y}).contiguous();
+    ASSERT_EQ(got.sizes(), (Dims{k, i, b}));
+    for (int64_t at = 0; at < got.numel(); ++at) {
+      const int64_t bb = at % b, ii = at / b % i, kk = at / b / i;
+      double sum = 0;
+      for (int64_t jj = 0; jj < j; ++jj)
+        sum += test::get(x, (bb * j + jj) * i + ii) * test::get(y, (kk * b + bb) * j + jj);
+      EXPECT_NEAR(test::get(got, at), sum, 1e-12);
+    }
+  }
+}
+
+TEST(Reductions, RecordNodesWithPyTorchsNames) {
+  const Tensor x = tensor({{1.0, 2.0}, {3.0, 5.0}}, requires_grad());
+  const std::pair<Tensor, const char*> expected[] = {
+      {x.sum(), "SumBackward0"},
+      {x.sum(0), "SumBackward1"},
+      {x.nansum(), "NansumBackward0"},
+      {x.prod(), "ProdBackward0"},
+      {x.prod(0), "ProdBackward1"},
+      {x.mean(), "MeanBackward0"},
+      {x.amax(0), "AmaxBackward0"},
+      {x.max(), "MaxBackward1"},
+      {std::get<0>(x.max(0)), "MaxBackward0"},
+      {x.var(), "VarBackward0"},
+      {x.std(), "StdBackward0"},
+      {x.norm(), "NormBackward0"},
+      {x.norm(2, 0), "NormBackward1"},
+      {linalg_vector_norm(x), "LinalgVectorNormBackward0"},
+      {x.logsumexp(0), "LogsumexpBackward0"},
+      {x.softmax(0), "SoftmaxBackward0"},
+      {x.cumsum(0), "CumsumBackward0"},
+      {x.cumprod(0), "CumprodBackward0"},
+      {x.logcumsumexp(0), "LogcumsumexpBackward0"},
+      {std::get<0>(x.cummax(0)), "CummaxBackward0"},
+      {std::get<0>(x.sort()), "SortBackward0"},
+      {std::get<0>(x.topk(1)), "TopkBackward0"},
+      {std::get<0>(x.kthvalue(1)), "KthvalueBackward0"},
+      {x.median(), "MedianBackward0"},
+      {std::get<0>(x.median(0)), "MedianBackward1"},
+      {std::get<0>(x.mode()), "ModeBackward0"},
+      {x.mm(x), "MmBackward0"},
+      {x.mv(x[0]), "MvBackward0"},
+      {x[0].dot(x[1]), "DotBackward0"},
+      {x.addmm(x, x), "AddmmBackward0"},
+      {x[0].addmv(x, x[0]), "AddmvBackward0"},
+      {baddbmm(x, x.unsqueeze(0), x.unsqueeze(0)), "BaddbmmBackward0"},
+      {x.unsqueeze(0).bmm(x.unsqueeze(0)), "BmmBackward0"},
+  };
+  for (const auto& [y, name] : expected) EXPECT_EQ(y.grad_fn()->name(), name);
+}
+
+}  // namespace
+}  // namespace gradus

@@ -1,0 +1,222 @@
+// Distributions: where their numbers lie, how often, and which ones a seed gives.
+#include "tests/random.h"
+
+#include <set>
+
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+constexpr int64_t kDraws = 100'000;
+
+// Where the mean of `deviation`-wide draws lies, but for one in 500 million.
+double within(double deviation) { return 6 * deviation / std::sqrt(static_cast<double>(kDraws)); }
+double mean_of(const Tensor& x) { return x.to(kDouble).mean().item<double>(); }
+double share(const Tensor& condition) { return mean_of(condition); }
+
+class Distributions : public ::testing::Test {
+ protected:
+  void SetUp() override { manual_seed(test::rng()()); }
+};
+
+TEST_F(Distributions, UniformAndNormalInPlaceInEveryFloatingDtype) {
+  for (ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble}) {
+    const Tensor x = empty({kDraws}, dtype).uniform_(-1, 3);
+    EXPECT_GE(x.amin().item<double>(), -1);
+    EXPECT_LE(x.amax().item<double>(), 3);
+    EXPECT_NEAR(mean_of(x), 1, within(4 / std::sqrt(12.0)) + 0.01);
+    EXPECT_NEAR(mean_of(empty({kDraws}, dtype).normal_(2, 0.5)), 2, within(0.5) + 0.01);
+  }
+  EXPECT_THROW(zeros({2}, kLong).uniform_(), TypeError);
+  EXPECT_THROW(zeros({2}, kLong).normal_(), TypeError);
+  expect_error<ValueError>([] { zeros({2}).normal_(0, -1); }, "std = -1 is negative");
+}
+
+// Each by a probability that its formula gives.
+TEST_F(Distributions, HaveTheProbabilitiesOfTheirFormulas) {
+  const auto expect_share = [&](const Tensor& condition, double p) {
+    EXPECT_NEAR(share(condition), p, within(std::sqrt(p * (1 - p))));
+  };
+  Tensor y = empty({kDraws});
+  expect_share(y.exponential_(2) < 0.5, 1 - std::exp(-1.0));
+  expect_share(y >= 0, 1);
+  expect_share(y.cauchy_(1, 2) < 3, 0.75);
+  expect_share(y < 1, 0.5);
+  expect_share(y.log_normal_(0.5, 2) < std::exp(0.5), 0.5);
+  expect_share(y < std::exp(2.5), 0.841344746);
+  expect_share(y.geometric_(0.25) == 1, 0.25);
+  expect_share(y <= 3, 1 - 0.75 * 0.75 * 0.75);
+  Tensor counts = empty({kDraws}, kLong);
+  expect_share(counts.geometric_(0.5) == 2, 0.25);
+  EXPECT_EQ(counts.amin().item<int64_t>(), 1);
+  expect_share(y.bernoulli_(0.3), 0.3);
+  expect_share(counts.bernoulli_(0.8), 0.8);
+  EXPECT_THROW(zeros({2}).exponential_(0), ValueError);
+  EXPECT_THROW(zeros({2}).cauchy_(0, 0), ValueError);
+  EXPECT_THROW(zeros({2}).log_normal_(0, 0), ValueError);
+  EXPECT_THROW(zeros({2}).geometric_(1), ValueError);
+  EXPECT_THROW(zeros({2}, kLong).exponential_(), TypeError);
+  EXPECT_THROW(zeros({2}, kBool).geometric_(0.5), TypeError);
+}
+
+TEST_F(Distributions, BernoulliFollowsItsProbabilities) {
+  const Tensor p = tensor({0.0, 1.0, 0.25}, kDouble).expand({kDraws, 3});
+  for (const Tensor& drawn : {bernoulli(p), zeros({kDraws, 3}, kLong).bernoulli_(p)}) {
+    EXPECT_EQ(mean_of(drawn.select(1, 0)), 0);
+    EXPECT_EQ(mean_of(drawn.select(1, 1)), 1);
+    EXPECT_NEAR(mean_of(drawn.select(1, 2)), 0.25, within(std::sqrt(0.1875)));
+  }
+  EXPECT_EQ(bernoulli(ones({2}, kHalf)).dtype(), kHalf);
+  EXPECT_NEAR(mean_of(bernoulli(zeros({kDraws}, kLong), 0.6)), 0.6, within(0.49));
+  EXPECT_EQ(mean_of(ones({3}).bernoulli(0.0)), 0);
+  expect_error<ValueError>([] { bernoulli(full({2}, 1.5)); }, "outside of 0 to 1");
+  expect_error<ValueError>([] { bernoulli(full({2}, NAN)); }, "outside of 0 to 1");
+  expect_error<ValueError>([] { zeros({2}).bernoulli_(-0.1); }, "p = -0.1 is not a probability");
+  expect_error<TypeError>([] { bernoulli(ones({2}, kLong)); }, "dtype int64");
+}
+
+TEST_F(Distributions, NormalTakesMeansAndDeviations) {
+  const Tensor mean = tensor({0.0, 5.0}, kDouble).expand({kDraws, 2});
+  const Tensor std = tensor({{1.0}, {0.0}}, kDouble).repeat({kDraws / 2, 1});
+  EXPECT_NEAR(mean_of(normal(mean, 2).select(1, 1)), 5, within(2));
+  EXPECT_NEAR(mean_of(normal(3, ones({kDraws}, kDouble))), 3, within(1));
+  const Tensor both = normal(mean, std);
+  EXPECT_EQ(both.sizes(), IntArrayRef({kDraws, 2}));
+  EXPECT_EQ(both[1][1].item<double>(), 5);
+  EXPECT_NEAR(mean_of((both - mean).square()), 0.5, within(1.5));
+  EXPECT_EQ(normal(0, 1, {2, 3}, std::nullopt, kDouble).dtype(), kDouble);
+  EXPECT_NEAR(mean_of(normal(4, 0.1, {kDraws})), 4, within(0.1));
+  EXPECT_TRUE(normal(0, 1, {2}, std::nullopt, requires_grad()).requires_grad());
+  expect_error<ValueError>([] { normal(0, -1, {2}); }, "std = -1 is negative");
+  expect_error<ValueError>([] { normal(0, tensor({1.0, -1.0})); }, "std is negative");
+  expect_error<TypeError>([] { normal(ones({2}, kLong)); }, "int64");
+}
+
+TEST_F(Distributions, RandomIntegersGoAsFarAsTheDtypeCounts) {
+  const auto extremes = [](const Tensor& x) {
+    return std::pair(x.amin().item<int64_t>(), x.amax().item<int64_t>());
+  };
+  EXPECT_EQ(extremes(zeros({20'000}, kByte).random_()), std::pair(int64_t{0}, int64_t{255}));
+  EXPECT_EQ(extremes(zeros({20'000}, kChar).random_(-128, std::optional<int64_t>())),
+            std::pair(int64_t{-128}, int64_t{127}));
+  EXPECT_EQ(extremes(zeros({20'000}, kBFloat16).random_()), std::pair(int64_t{0}, int64_t{256}));
+  EXPECT_EQ(extremes(zeros({1'000}, kInt).random_(3)), std::pair(int64_t{0}, int64_t{2}));
+  EXPECT_EQ(extremes(zeros({1'000}, kFloat).random_(-2, 2)), std::pair(int64_t{-2}, int64_t{1}));
+  const Tensor wide = zeros({1'000}, kLong).random_(INT64_MIN, INT64_MAX);
+  EXPECT_LT(extremes(wide).first, INT64_MIN / 2);
+  EXPECT_GT(extremes(wide).second, INT64_MAX / 2);
+  EXPECT_GE(zeros({1'000}, kLong).random_().amin().item<int64_t>(), 0);
+  EXPECT_NEAR(mean_of(zeros({kDraws}, kBool).random_()), 0.5, within(0.5));
+  expect_error<ValueError>([] { zeros({1}, kChar).random_(0, 200); }, "int8 does not count");
+  expect_error<ValueError>([] { zeros({1}, kByte).random_(-1, 2); }, "uint8 does not count");
+  expect_error<ValueError>([] { zeros({1}).random_(3, 3); }, "from = 3 is not below to = 3");
+}
+
+TEST_F(Distributions, MultinomialDrawsByWeight) {
+  const Tensor weights = tensor({{0.0, 1.0, 3.0, 0.0}, {5.0, 0.0, 0.0, 5.0}}, kDouble);
+  const Tensor drawn = multinomial(weights, kDraws, true);
+  EXPECT_EQ(drawn.sizes(), IntArrayRef({2, kDraws}));
+  EXPECT_EQ(drawn.dtype(), kLong);
+  EXPECT_NEAR(share(drawn[0] == 2), 0.75, within(std::sqrt(0.1875)));
+  EXPECT_EQ(share((drawn[0] == 0) + (drawn[0] == 3)), 0);
+  EXPECT_NEAR(share(drawn[1] == 3), 0.5, within(0.5));
+  // Without replacement: 1, 2 for sure, and 2 first in three of four draws.
+  const Tensor pairs = weights[0].expand({kDraws, 4}).multinomial(2);
+  EXPECT_NEAR(share(pairs.select(1, 0) == 2), 0.75, within(std::sqrt(0.1875)));
+  EXPECT_EQ(share(pairs.sum(1) == 3), 1);
+  EXPECT_EQ(multinomial(rand({5}), 5).sum().item<int64_t>(), 10);
+  EXPECT_EQ(multinomial(rand({0, 5}), 2).sizes(), IntArrayRef({0, 2}));
+  expect_error<ValueError>([&] { multinomial(weights, 3); }, "a row has 2 weights above 0");
+  expect_error<ValueError>([&] { multinomial(weights, 5); }, "there are 4 weights");
+  expect_error<ValueError>([&] { multinomial(weights, 0); }, "num_samples = 0");
+  expect_error<ValueError>([] { multinomial(zeros({2}), 1); }, "sum to 0");
+  expect_error<ValueError>([] { multinomial(tensor({1.0, -1.0}), 1); }, "weight 1 of a row is -1");
+  expect_error<ValueError>([] { multinomial(ones({1, 1, 1}), 1); }, "expected 1 or 2 dimensions");
+  expect_error<TypeError>([] { multinomial(ones({2}, kLong), 1); }, "dtype int64");
+}
+
+TEST_F(Distributions, WriteIntoViewsAlone) {
+  Tensor x = full({4, 6}, 9.0);
+  x.narrow(1, 2, 2).uniform_();
+  x.select(0, 1).exponential_();
+  EXPECT_EQ(share(x.narrow(1, 0, 2) == 9), 0.75);
+  EXPECT_EQ(share(x.narrow(1, 2, 2) < 9), 1);
+}
+
+TEST_F(Distributions, HaveNoGradient) {
+  const Tensor leaf = ones({3}, requires_grad());
+  Tensor x = leaf * 2;
+  x.uniform_();
+  x.bernoulli_(0.5);
+  x.sum().backward();
+  expect_values(leaf.grad(), {0, 0, 0}, 0);
+  const Tensor mean = zeros({1}, requires_grad()), p = full({2}, 0.5, requires_grad());
+  (normal(mean, ones({3})).sum() + bernoulli(p).sum()).backward();
+  expect_values(mean.grad(), {0}, 0);
+  expect_values(p.grad(), {0, 0}, 0);
+  Tensor other = ones({2}, requires_grad());
+  expect_error<Error>([&] { other.normal_(); }, "leaf Variable that requires grad");
+  const NoGradGuard guard;
+  other.normal_();
+}
+
+TEST(GeneratorObjects, HaveStreamsOfTheirOwn) {
+  Generator a = detail::createCPUGenerator(5), b = make_generator<CPUGeneratorImpl>(5);
+  EXPECT_EQ(a.current_seed(), 5u);
+  EXPECT_EQ(a.device(), Device(kCPU));
+  EXPECT_FALSE(a == b);
+  EXPECT_TRUE(equal(rand({3}, a), rand({3}, b)));
+  EXPECT_FALSE(equal(rand({3}, a), rand({3}, std::nullopt)));
+  b = a.clone();
+  EXPECT_TRUE(equal(randn({3}, a, kDouble), randn({3}, b, kDouble)));
+  EXPECT_TRUE(equal(randint(9, {3}, a), randint(9, {3}, b)));
+  EXPECT_TRUE(equal(randint(-2, 9, {3}, a, kInt), randint(-2, 9, {3}, b, kInt)));
+  EXPECT_TRUE(equal(randperm(9, a), randperm(9, b)));
+  EXPECT_TRUE(equal(normal(0, 1, {4}, a), normal(0, 1, {4}, b)));
+  EXPECT_TRUE(equal(multinomial(ones({9}), 3, false, a), multinomial(ones({9}), 3, false, b)));
+  EXPECT_TRUE(equal(bernoulli(full({9}, 0.5), a), bernoulli(full({9}, 0.5), b)));
+  EXPECT_TRUE(equal(zeros({4}).cauchy_(0, 1, a), zeros({4}).cauchy_(0, 1, b)));
+  const Tensor state = a.get_state();
+  const Tensor first = rand({5}, a);
+  EXPECT_FALSE(equal(rand({5}, a), first));
+  a.set_state(state);
+  EXPECT_TRUE(equal(rand({5}, a), first));
+  const Generator copy = a;  // the same stream
+  EXPECT_TRUE(copy == a);
+  EXPECT_FALSE(equal(rand({5}, copy), rand({5}, a)));
+  {
+    const std::lock_guard lock(a.mutex());
+    a.set_current_seed(8);
+  }
+  EXPECT_EQ(copy.current_seed(), 8u);
+  EXPECT_NE(a.seed(), 8u);
+}
+
+TEST(GeneratorObjects, RefuseWhatDoesNotFit) {
+  const Generator none;
+  EXPECT_FALSE(none.defined());
+  expect_error<Error>([&] { none.current_seed(); }, "an undefined Generator was used");
+  EXPECT_EQ(rand({2}, none).numel(), 2);
+  const Generator gpu = make_generator<CUDAGeneratorImpl>(0);
+  expect_error<Error>([&] { rand({2}, gpu); }, "the generator is of cuda:0");
+  Generator cpu = detail::createCPUGenerator();
+  EXPECT_EQ(cpu.current_seed(), default_rng_seed_val);
+  expect_error<ValueError>([&] { cpu.set_state(zeros({3}, kByte)); }, "expected [16]");
+  expect_error<TypeError>([&] { cpu.set_state(zeros({16})); }, "expected uint8 on the CPU");
+}
+
+TEST(GeneratorObjects, TheDefaultOneDrawsWhatHasNoOther) {
+  manual_seed(11);
+  const Tensor first = rand({4});
+  default_generator(kCPU).set_current_seed(11);
+  EXPECT_TRUE(equal(rand_like(first), first));
+  EXPECT_TRUE(detail::getDefaultCPUGenerator() == default_generator(kCPU));
+  const Tensor like = randint_like(zeros({50}, kByte), 5, 8);
+  EXPECT_EQ(like.dtype(), kByte);
+  EXPECT_EQ(like.amin().item<int>(), 5);
+  EXPECT_EQ(like.amax().item<int>(), 7);
+}
+
+}  // namespace
+}  // namespace gradus
