@@ -19,20 +19,6 @@ void CudaBackend::gather(const IndexRule& rule, const Tensor& x, int64_t dim, co
   });
 }
 
-void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
-                          const Tensor& src, const Tensor& out) {
-  const Context context(out);
-  Dims sizes = index.impl().sizes;
-  const ScatterRun run{sizes[dim], out.strides()[dim], index.strides()[dim], src.strides()[dim]};
-  sizes[dim] = 1;
-  const auto walk = collapse<3>(sizes, {out.strides(), index.strides(), src.strides()});
-  visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
-    launch(scatter_kernel<how.value, T>, linear_launch(context, walk.numel), walk, rule, run,
-           device_fault(), static_cast<T*>(out.data_ptr()),
-           static_cast<const int64_t*>(index.data_ptr()), static_cast<const T*>(src.data_ptr()));
-  });
-}
-
 void CudaBackend::add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
                               const Tensor& out) {
   const Context context(out);  // whose device the record is of

@@ -1,10 +1,9 @@
-// gather, scatter and where. An index out of range is reported and its access skipped; gather gives
-// 0 in its place, so that no element stays unwritten.
+// gather, where and add_offsets. An index out of range is reported and its access skipped; gather
+// gives 0 in its place, so that no element stays unwritten.
 #pragma once
 
 #include "gradus/cuda/fault.h"
 #include "gradus/cuda/kernels/strided.cuh"
-#include "gradus/tensor/scatter.h"
 
 namespace gradus::cuda {
 
@@ -18,28 +17,6 @@ __global__ void gather_kernel(Strided<3> walk, IndexRule rule, int64_t jump, Fau
   const int64_t number = index[at.at[1]];
   const bool valid = in_range(fault, rule, number);
   out[at.at[0]] = valid ? x[at.at[2] + rule.place(number) * jump] : T(0);
-}
-
-// What out, index and src step by along the indexed dimension.
-struct ScatterRun {
-  int64_t count, jump, index_step, src_step;
-};
-
-// The walk is over out, index and src with the indexed dimension taken out. A thread puts one
-// element after the other, so that elements of one place meet in the same order each time. It takes
-// many lines to fill a GPU so: a sum of 1e6 elements by one 1-D index is the work of one thread.
-template <ScatterOp op, class T>
-__global__ void scatter_kernel(Strided<3> walk, IndexRule rule, ScatterRun run, Fault* fault,
-                               T* out, const int64_t* index, const T* src) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= walk.numel) return;
-  const auto at = offsets_of(walk, i);
-  for (int64_t k = 0; k < run.count; ++k) {
-    const int64_t number = index[at.at[1] + k * run.index_step];
-    if (!in_range(fault, rule, number)) continue;
-    T& there = out[at.at[0] + rule.place(number) * run.jump];
-    there = put_to<op>(there, src[at.at[2] + k * run.src_step]);
-  }
 }
 
 // As functors of the elementwise kernels.

@@ -46,9 +46,11 @@ TEST_F(CudaIndex, ScatterAlongEveryDimension) {
                      scattered(op, x.cpu, d, index.cpu, src.cpu), 0,
                      describe("scatter", dtype, layout.name));
       };
-      for (const ScalarType dtype : {kLong, kFloat, kDouble}) compare(ScatterOp::sum, dtype);
-      for (const ScalarType dtype : {kBool, kShort, kFloat, kDouble})
-        compare(ScatterOp::set, dtype);
+      compare(ScatterOp::sum, kFloat);
+      compare(ScatterOp::set, kShort);
+      if (numel_of(layout.sizes) > 2000) continue;  // takes simulated devices seconds
+      for (const ScalarType dtype : {kLong, kDouble}) compare(ScatterOp::sum, dtype);
+      for (const ScalarType dtype : {kBool, kFloat, kDouble}) compare(ScatterOp::set, dtype);
       for (const ScatterOp op : {ScatterOp::prod, ScatterOp::amax, ScatterOp::amin})
         compare(op, kFloat);
     }
@@ -72,7 +74,7 @@ TEST_F(CudaIndex, ListsOfTensors) {
   const MemoryLayout layout{"gaps", {kSize, 3, kSize, 4}, {700, 200, 17, 2}, 7};
   const Pair x = random_pair(kFloat, layout);
   const Range range{-static_cast<double>(kSize), kSize - 1.0};
-  const Pair first = random_pair(kLong, contiguous_layout("", {70, 1}), range);
+  const Pair first = random_pair(kLong, contiguous_layout("", {300, 1}), range);
   const Pair second = random_pair(kLong, contiguous_layout("", {9}), range);
   const auto compare = [&](std::vector<Pair> given) {
     std::vector<Tensor> gpu, cpu;
@@ -124,6 +126,17 @@ TEST_F(CudaIndex, AnIndexOutOfRangeIsAnError) {
                     cuda::synchronize();
                   }),
                   "is out of range for dimension 1 of size 11; expected -11 <= index < 11");
+  // Where the index is sorted, too.
+  const Tensor memory = random_memory(kLong, 1500, {0, 499});
+  memory.data_ptr<int64_t>()[pick(0, 1499)] = 500;
+  const Pair index = pair_of(memory, contiguous_layout("", {1500})),
+             src = random_pair(kFloat, contiguous_layout("", {1500}));
+  EXPECT_CONTAINS(message_of<IndexError>([&] {
+                    scattered(ScatterOp::sum, raw::narrow(src.gpu, 0, 0, 500), 0, index.gpu,
+                              src.gpu);
+                    cuda::synchronize();
+                  }),
+                  "index 500 is out of range for dimension 0 of size 500");
   // The record is clear again, and the device works on.
   expect_close(raw::map(UnaryOp::neg, x.gpu), raw::map(UnaryOp::neg, x.cpu), 0, "afterwards");
 }

@@ -63,8 +63,11 @@ TEST_F(LaunchTest, TheFirstOfManyFaultsIsReportedOnce) {
   const Tensor x = filled({2}, 3);
   const Tensor index = raw::empty({1 << 16}, kLong, kCUDA);
   raw::fill_(index, 9);
-  raw::scatter_("scatter_add", ScatterOp::sum, x, 0, index, filled({1 << 16}, 1));
-  EXPECT_CONTAINS(message_of<IndexError>([] { cuda::synchronize(); }),
+  const Tensor src = filled({1 << 16}, 1);
+  EXPECT_CONTAINS(message_of<IndexError>([&] {
+                    raw::scatter_("scatter_add", ScatterOp::sum, x, 0, index, src);
+                    cuda::synchronize();
+                  }),
                   "scatter_add: index 9 is out of range for dimension 0 of size 2");
   EXPECT_NO_THROW(cuda::synchronize());
 }

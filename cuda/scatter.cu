@@ -1,0 +1,60 @@
+#include "gradus/cuda/kernels/scatter.cuh"
+
+#include "gradus/cuda/backend.h"
+#include "gradus/cuda/elementwise.cuh"
+#include "gradus/tensor/raw.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+// Lines of this length are worth sorting, unless so many of them keep a GPU busy as they are.
+constexpr int64_t kLongLine = 256, kManyLines = 1 << 16;
+
+struct Lines {
+  Strided<3> walk;
+  Line line;
+};
+Lines lines_of(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
+  Dims sizes = index.impl().sizes;
+  const Line line{sizes[dim], out.strides()[dim], index.strides()[dim], src.strides()[dim]};
+  sizes[dim] = 1;
+  return {collapse<3>(sizes, {out.strides(), index.strides(), src.strides()}), line};
+}
+
+// The index without the dimensions over which it is the same.
+Tensor distinct(const Tensor& index, int64_t dim) {
+  Dims sizes = index.impl().sizes;
+  for (int64_t d = 0; d < index.dim(); ++d)
+    if (d != dim && index.strides()[d] == 0) sizes[d] = 1;
+  return raw::as_strided(index, sizes, index.impl().strides, index.storage_offset());
+}
+
+}  // namespace
+
+void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
+                          const Tensor& src, const Tensor& out) {
+  const Context context(out);
+  const Lines lines = lines_of(out, dim, index, src);
+  if (lines.line.length < kLongLine || lines.walk.numel >= kManyLines)
+    return visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
+      launch(scatter_lines<how.value, T>, linear_launch(context, lines.walk.numel), lines.walk,
+             rule, lines.line, device_fault(), static_cast<T*>(out.data_ptr()),
+             static_cast<const int64_t*>(index.data_ptr()), static_cast<const T*>(src.data_ptr()));
+    });
+
+  const Tensor numbers = distinct(index, dim);
+  const Tensor places = raw::empty(numbers.sizes(), kLong, out.device());
+  const Tensor sorted = raw::empty_like(places), order = raw::empty_like(places);
+  elementwise<int64_t, int64_t>(PlaceOf{rule, device_fault()}, places, numbers);
+  sort(places, dim, /*descending=*/false, sorted, order);
+  const Lines by_place = lines_of(out, dim, raw::expand(sorted, index.sizes()), src);
+  visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
+    launch(scatter_sorted<how.value, T>, linear_launch(context, index.numel()), by_place.walk,
+           rule.size, by_place.line, static_cast<T*>(out.data_ptr()),
+           static_cast<const int64_t*>(sorted.data_ptr()),
+           static_cast<const int64_t*>(order.data_ptr()), static_cast<const T*>(src.data_ptr()));
+  });
+}
+
+}  // namespace gradus::cuda
