@@ -1,4 +1,4 @@
-// Sums, means, products, and counts.
+// Sums, means and products.
 #include "gradus/autograd/reduce.h"
 
 namespace gradus {
@@ -117,33 +117,6 @@ Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
   const Tensor list = (dtype ? self.to(*dtype) : self).reshape({-1});
   return record_product("ProdBackward0", drop(raw::reduce(ReduceOp::prod, list, 0, dtype), {true}),
                         list, 0, {1});
-}
-
-Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return (self != 0).sum(dim); }
-Tensor count_nonzero(const Tensor& self, int64_t dim) { return (self != 0).sum(dim); }
-Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
-  return dim ? (self != 0).sum(*dim) : (self != 0).sum();
-}
-
-namespace {
-// Whether there is one (or: no) element that is (or: is not) 0.
-Tensor any_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
-  return ((self != 0).sum(dim, keepdim) != 0).to(self.dtype() == kByte ? kByte : kBool);
-}
-Tensor all_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
-  return ((self == 0).sum(dim, keepdim) == 0).to(self.dtype() == kByte ? kByte : kBool);
-}
-}  // namespace
-
-Tensor any(const Tensor& self) { return any_of(self, std::nullopt, false); }
-Tensor any(const Tensor& self, int64_t dim, bool keepdim) { return any_of(self, dim, keepdim); }
-Tensor any(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
-  return any_of(self, dim, keepdim);
-}
-Tensor all(const Tensor& self) { return all_of(self, std::nullopt, false); }
-Tensor all(const Tensor& self, int64_t dim, bool keepdim) { return all_of(self, dim, keepdim); }
-Tensor all(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
-  return all_of(self, dim, keepdim);
 }
 
 }  // namespace gradus

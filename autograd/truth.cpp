@@ -1,0 +1,40 @@
+// Which elements are true: those that are not 0.
+#include "gradus/autograd/reduce.h"
+
+namespace gradus {
+
+namespace {
+
+Tensor truth(const Tensor& self) { return self.dtype() == kBool ? self : self != 0; }
+
+Tensor answer(const Tensor& self, const Tensor& of_count) {
+  return self.dtype() == kByte ? of_count.to(kByte) : of_count;
+}
+Tensor any_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return answer(self, truth(self).sum(dim, keepdim) != 0);
+}
+Tensor all_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  const int64_t count = reduced_count(self, dim_mask("all", dim, self.dim()));
+  return answer(self, truth(self).sum(dim, keepdim) == count);
+}
+
+}  // namespace
+
+Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return truth(self).sum(dim); }
+Tensor count_nonzero(const Tensor& self, int64_t dim) { return truth(self).sum(dim); }
+Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
+  return dim ? truth(self).sum(*dim) : truth(self).sum();
+}
+
+Tensor any(const Tensor& self) { return any_of(self, std::nullopt, false); }
+Tensor any(const Tensor& self, int64_t dim, bool keepdim) { return any_of(self, dim, keepdim); }
+Tensor any(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return any_of(self, dim, keepdim);
+}
+Tensor all(const Tensor& self) { return all_of(self, std::nullopt, false); }
+Tensor all(const Tensor& self, int64_t dim, bool keepdim) { return all_of(self, dim, keepdim); }
+Tensor all(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return all_of(self, dim, keepdim);
+}
+
+}  // namespace gradus
