@@ -3,11 +3,7 @@
 // place, which tests/cpu/math_test.cpp holds them to:
 //
 //   exp    1.0     log    0.85    sin    0.85    tanh      1.25
-<<<<<<< HEAD
-//   exp2   1.25    log2   0.8     cos    0.85    erf       1.5
-=======
 //   exp2   1.25    log2   0.85    cos    0.85    erf       1.5
->>>>>>> 080acf8d04c9144916647c266d26282b15863d35
 //   expm1  1.25    log10  0.75                   logistic  1.6
 //                  log1p  0.9
 //
