@@ -118,7 +118,7 @@ class Runner {
 }  // namespace
 
 Stream Stream::of(const Tensor& x) {
-  return {static_cast<std::byte*>(x.data_ptr()), x.element_size(), x.is_contiguous(), 1,
+  return {static_cast<std::byte*>(x.data_ptr()), x.itemsize(), x.is_contiguous(), 1,
           x.strides().data()};
 }
 Stream Stream::of_number(const void* number, size_t size) {
