@@ -92,6 +92,12 @@ Tensor std(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scal
   return deviation(self, dim, correction, keepdim);
 }
 
+TensorPair var_mean(const Tensor& self, int dim) {
+  return {var(self, dim), mean(self, IntArrayRef({dim}))};
+}
+TensorPair std_mean(const Tensor& self, int dim) {
+  return {gradus::std(self, dim), mean(self, IntArrayRef({dim}))};
+}
 TensorPair var_mean(const Tensor& self, bool unbiased) { return {var(self, unbiased), mean(self)}; }
 TensorPair var_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim) {
   return {var(self, dim, unbiased, keepdim), mean(self, dim, keepdim)};

@@ -58,7 +58,7 @@ __global__ void references_kernel(unsigned* out) {
   __syncthreads();  // other threads run
   const unsigned i =
       linear(threadIdx, blockDim) + blockDim.x * blockDim.y * linear(blockIdx, gridDim);
-  out[i] = twice(before) + min(t.x, 0u);
+  out[i] = twice(before) + ::min(t.x, 0u);
   if (i == 0) out[i] = static_cast<unsigned>(warpSize);
 }
 

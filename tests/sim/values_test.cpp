@@ -153,23 +153,23 @@ concept HaveMin = requires(A a, B b) {
   ::min(a, b);
 };
 
-static_assert(std::is_same_v<decltype(min(1, 2u)), unsigned>);
-static_assert(std::is_same_v<decltype(min(1l, 2ul)), unsigned long>);
-static_assert(std::is_same_v<decltype(max(1ull, 2ll)), unsigned long long>);
-static_assert(std::is_same_v<decltype(max(1.0f, 2.0f)), float>);
-static_assert(std::is_same_v<decltype(max(1.0f, 2.0)), double>);
+static_assert(std::is_same_v<decltype(::min(1, 2u)), unsigned>);
+static_assert(std::is_same_v<decltype(::min(1l, 2ul)), unsigned long>);
+static_assert(std::is_same_v<decltype(::max(1ull, 2ll)), unsigned long long>);
+static_assert(std::is_same_v<decltype(::max(1.0f, 2.0f)), float>);
+static_assert(std::is_same_v<decltype(::max(1.0f, 2.0)), double>);
 static_assert(!HaveMin<long, int> && !HaveMin<float, int> && !HaveMin<long, long long>);
 
 TEST(SimMinMax, CompareInTheResultsType) {
-  EXPECT_EQ(min(-1, 2), -1);
-  EXPECT_EQ(min(-1, 2u), 2u);
-  EXPECT_EQ(max(-1, 2u), 0xffffffffu);
-  EXPECT_EQ(max(int64_t{-5}, int64_t{-7}), -5);
+  EXPECT_EQ(::min(-1, 2), -1);
+  EXPECT_EQ(::min(-1, 2u), 2u);
+  EXPECT_EQ(::max(-1, 2u), 0xffffffffu);
+  EXPECT_EQ(::max(int64_t{-5}, int64_t{-7}), -5);
   const float none = CUDART_NAN_F;
-  EXPECT_EQ(min(none, 1.0f) + 10 * min(2.0f, none), 21.0f);
-  EXPECT_EQ(max(none, 1.0f) + 10 * max(2.0f, none), 21.0f);
-  EXPECT_EQ(min(none, 1.0) + 10 * min(2.0, none), 21.0);
-  EXPECT_EQ(max(none, 1.0) + 10 * max(2.0, none), 21.0);
+  EXPECT_EQ(::min(none, 1.0f) + 10 * ::min(2.0f, none), 21.0f);
+  EXPECT_EQ(::max(none, 1.0f) + 10 * ::max(2.0f, none), 21.0f);
+  EXPECT_EQ(::min(none, 1.0) + 10 * ::min(2.0, none), 21.0);
+  EXPECT_EQ(::max(none, 1.0) + 10 * ::max(2.0, none), 21.0);
 }
 
 // ------------------------------------------------------------------- floats and conversions
@@ -445,7 +445,7 @@ TYPED_TEST(SimFloat16, ConvertsToIntegers) {
     ASSERT_EQ(static_cast<int>(x), __float2int_rz(x)) << bits;
     ASSERT_EQ(static_cast<unsigned>(x), __float2uint_rz(x)) << bits;
     ASSERT_EQ(static_cast<long long>(x), __float2ll_rz(x)) << bits;
-    ASSERT_EQ(static_cast<signed char>(x), min(max(__float2int_rz(x), -128), 127)) << bits;
+    ASSERT_EQ(static_cast<signed char>(x), ::min(::max(__float2int_rz(x), -128), 127)) << bits;
   }
 }
 
