@@ -175,7 +175,22 @@ Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y
   return to(out, grad.dtype());
 }
 
+namespace {
+// x to a power that takes a few instructions; undefined for others.
+Tensor easy_power(const Tensor& x, double exponent) {
+  if (x.dtype() != computed_type(x.dtype()) || !x.is_floating_point()) return {};
+  if (exponent == 2) return map(UnaryOp::square, x);
+  if (exponent == 3) return zip(BinaryOp::mul, map(UnaryOp::square, x), x);
+  if (exponent == 0.5) return map(UnaryOp::sqrt, x);
+  if (exponent == -1) return map(UnaryOp::reciprocal, x);
+  return {};
+}
+}  // namespace
+
 Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
+  if (op == BinaryOp::pow && other.is_number() && !other.number.isBoolean())
+    if (Tensor power = easy_power(*self.tensor, other.number.toDouble()); power.defined())
+      return power;
   const ZipTypes types = zip_types(op, self, other);
   const Operand x = beside(self, other), y = beside(other, self);
   check_devices(op, x, y);
