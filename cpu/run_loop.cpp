@@ -18,14 +18,6 @@ constexpr int64_t kLongRun = 64;
 
 constexpr int64_t kZeros[kMaxDims] = {};
 
-// Even shares of the threads, since no element depends on where a share ends; of at least `grain`
-// elements or so, and in whole cache lines.
-int64_t share_of(int64_t numel, int64_t grain) {
-  constexpr int64_t kLine = 64;
-  const int64_t shares = std::min<int64_t>(thread_count(), (numel + grain - 1) / grain);
-  return shares <= 1 ? std::max(numel, grain) : (numel / shares + kLine) / kLine * kLine;
-}
-
 template <class T>
 void copy_elements(int64_t n, std::byte* to, int64_t to_step, const std::byte* from,
                    int64_t from_step) {
