@@ -100,17 +100,17 @@ GRADUS_HD Near<T> operator-(Near<T> x) {
   return Near<T>(-x.value);
 }
 
-// That range: from `least`, which is not negative, to `most`, for numbers or for their magnitudes.
+// That range: from `least` to `most`, both positive; or all magnitudes up to `most`.
 template <class T>
 struct Range {
   T least, most;
   bool of_magnitude;
 
-  // x is in the range where this is at most `span`, as it is for no infinity and no NaN.
-  GRADUS_HD constexpr Bits<T> offset(T x) const {
-    return (bits_of(x) & ~(of_magnitude ? kSign<T> : 0)) - bits_of(least);
+  // Has its highest bit set where x is not in the range, as no infinity and no NaN is.
+  GRADUS_HD constexpr Bits<T> beyond(T x) const {
+    if (of_magnitude) return bits_of(most) - (bits_of(x) & ~kSign<T>);
+    return (bits_of(x) - bits_of(least)) | (bits_of(most) - bits_of(x));
   }
-  GRADUS_HD constexpr Bits<T> span() const { return bits_of(most) - bits_of(least); }
 };
 
 // One of two numbers, by the type that is computed with.
