@@ -168,6 +168,8 @@ Tensor only_mask(const Applied& to) {
 
 Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
   const auto [part, tensors] = Application("index", self, indices).result();
+  if (tensors.size() == 1 && is_mask(tensors[0]) && !recording(part))
+    return raw::masked_select("index", part, tensors[0]);
   if (!tensors.empty())
     return gathered("index", "IndexBackward0", part, raw::index_list("index", part, tensors));
   return part.is_same(self) ? view(self, self.sizes()) : part;

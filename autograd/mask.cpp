@@ -87,6 +87,8 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   check_mask("masked_select", mask);
   const Dims sizes = broadcast_shapes("masked_select", self.sizes(), mask.sizes());
+  if (!recording(self) && self.device() == mask.device())
+    return raw::masked_select("masked_select", self.expand(sizes), mask.expand(sizes));
   return gathered("masked_select", "MaskedSelectBackward0", self.expand(sizes).reshape({-1}), 0,
                   raw::flat_nonzero(mask.expand(sizes)));
 }

@@ -31,6 +31,7 @@ class CpuBackend final : public Backend {
   void sort(const Tensor& x, int64_t dim, bool descending, const Tensor& values,
             const Tensor& indices) override;
   Tensor nonzero(const Tensor& x, IntArrayRef shape) override;
+  Tensor masked_select(const Tensor& x, const Tensor& mask) override;
   void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;
   void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
               const Tensor& out) override;

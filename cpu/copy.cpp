@@ -29,7 +29,7 @@ void copy_tensor(const Tensor& src, const Tensor& dst) {
   const auto step = inner_strides(view);
   const S* const from = static_cast<const S*>(src.data_ptr());
   D* const to = static_cast<D*>(dst.data_ptr());
-  parallel_for(0, view.numel, kGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(0, view.numel, share_of(view.numel, kGrain), [&](int64_t begin, int64_t end) {
     walk(view, begin, end, [&](const auto& at, int64_t n) {
       copy_run(n, to + at[0], step[0], from + at[1], step[1]);
     });
@@ -58,7 +58,7 @@ void CpuBackend::fill(const Tensor& out, const Scalar& value) {
     const int64_t step = inner_strides(view)[0];
     const T number = value.to<T>();
     T* const to = static_cast<T*>(out.data_ptr());
-    parallel_for(0, view.numel, kGrain, [&](int64_t begin, int64_t end) {
+    parallel_for(0, view.numel, share_of(view.numel, kGrain), [&](int64_t begin, int64_t end) {
       walk(view, begin, end, [&](const auto& at, int64_t n) {
         if (step == 1)
           std::fill_n(to + at[0], n, number);
@@ -74,7 +74,7 @@ void CpuBackend::arange(const Tensor& out, const Scalar& start, const Scalar& st
     using Wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
     const Wide first = start.to<Wide>(), by = step.to<Wide>();
     T* const to = static_cast<T*>(out.data_ptr());
-    parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    parallel_for(0, out.numel(), share_of(out.numel(), kGrain), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
         to[i] = static_cast<T>(multiply_then_add(static_cast<Wide>(i), by, first));
     });

@@ -43,7 +43,7 @@ void CpuBackend::gather(const IndexRule& rule, const Tensor& x, int64_t dim, con
     const T* const from = static_cast<const T*>(x.data_ptr());
     const int64_t* const which = static_cast<const int64_t*>(index.data_ptr());
     T* const to = static_cast<T*>(out.data_ptr());
-    parallel_for(0, view.numel, kGrain, [&](int64_t begin, int64_t end) {
+    parallel_for(0, view.numel, share_of(view.numel, kGrain), [&](int64_t begin, int64_t end) {
       walk(view, begin, end, [&](const auto& at, int64_t n) {
         gather_run(n, rule, step, jump, to + at[0], which + at[1], from + at[2]);
       });
@@ -57,7 +57,7 @@ void CpuBackend::add_offsets(const IndexRule& rule, int64_t stride, const Tensor
   const auto step = inner_strides(view);
   const int64_t* const from = static_cast<const int64_t*>(index.data_ptr());
   int64_t* const to = static_cast<int64_t*>(out.data_ptr());
-  parallel_for(0, view.numel, kGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(0, view.numel, share_of(view.numel, kGrain), [&](int64_t begin, int64_t end) {
     walk(view, begin, end, [&, rule](const auto& at, int64_t n) {
       for (int64_t i = 0; i < n; ++i)
         to[at[0] + i * step[0]] += stride * checked_place(rule, from[at[1] + i * step[1]]);

@@ -41,7 +41,7 @@ Loop find(Op op, ScalarType dtype, Loop const (Loops::*table)[n]) {
 }
 
 int64_t grain_of(Cost cost) {
-  return cost == Cost::cheap ? kGrain : cost == Cost::formula ? kGrain / 2 : kGrain / 16;
+  return cost == Cost::cheap ? kGrain : cost == Cost::formula ? kGrain / 4 : kGrain / 16;
 }
 
 }  // namespace

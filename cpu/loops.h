@@ -18,7 +18,7 @@ Loop map_loop(UnaryOp op, ScalarType dtype);
 Loop map_grad_loop(UnaryOp op, ScalarType dtype);
 Loop zip_loop(BinaryOp op, ScalarType dtype);
 
-// How many elements of an operation outweigh the waking of a thread.
+// How many elements of an operation outweigh the waking of threads.
 int64_t grain_of(UnaryOp op);
 int64_t grain_of(BinaryOp op);
 

@@ -1,10 +1,10 @@
-// The search for elements that are not 0: each chunk of fixed borders counts its own, and then
-// writes them behind those of the chunks before it.
+// The search for elements that are not 0: each chunk counts its own, and then writes them, or what
+// a mask of them chooses, behind those of the chunks before it.
+#include <cstring>
 #include <vector>
 
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
-#include "gradus/cpu/walk.h"
 #include "gradus/tensor/dispatch.h"
 #include "gradus/tensor/raw.h"
 
@@ -12,44 +12,95 @@ namespace gradus::cpu {
 
 namespace {
 
-// Column `column` of `out` becomes the coordinates of element i.
-void write_coordinates(int64_t i, IntArrayRef shape, int64_t* out, int64_t apart) {
-  for (size_t d = shape.size(); d-- > 1; i /= shape[d])
-    out[static_cast<int64_t>(d) * apart] = i % shape[d];
-  if (!shape.empty()) out[0] = i;
+constexpr int64_t kSearchGrain = kGrain / 4;
+
+// Contiguous elements, of which those count that have other bits than 0 among `value`.
+template <class Bits>
+class Search {
+ public:
+  Search(const Bits* x, int64_t n, Bits value)
+      : x_(x), n_(n), share_(share_of(n, kSearchGrain)), value_(value) {
+    before_.resize(static_cast<size_t>((n - 1) / share_ + 2));
+    parallel_for(0, n, share_, [&](int64_t first, int64_t last) {
+      before_[static_cast<size_t>(first / share_ + 1)] = count(first, last);
+    });
+    for (size_t i = 1; i < before_.size(); ++i) before_[i] += before_[i - 1];
+  }
+
+  int64_t found() const { return before_.back(); }
+  bool is_found(int64_t i) const { return (x_[i] & value_) != 0; }
+
+  // f(first, last, place) for chunks; `place` counts those found before first.
+  template <class F>
+  void for_chunks(const F& f) const {
+    parallel_for(0, n_, share_, [&](int64_t first, int64_t last) {
+      f(first, last, before_[static_cast<size_t>(first / share_)]);
+    });
+  }
+
+  // put(place, i) for elements [first, last) that are found, the first of which is the `place`-th;
+  // returns the place behind them. put is called for others too, but writes where the next one
+  // comes: so there is no branch to be guessed wrong.
+  template <class F>
+  int64_t put(int64_t first, int64_t last, int64_t place, const F& put) const {
+    for (; last > first && !is_found(last - 1); --last) {
+    }
+    for (int64_t i = first; i < last; ++i) {
+      put(place, i);
+      place += is_found(i);
+    }
+    return place;
+  }
+
+ private:
+  // By runs whose count fits into an element, so that it is vector code.
+  int64_t count(int64_t first, int64_t last) const {
+    constexpr int64_t kRun = 128;
+    int64_t out = 0;
+    for (; first < last; first += kRun) {
+      const Bits* const run = x_ + first;
+      Bits part = 0;
+      for (int64_t i = 0, n = std::min(kRun, last - first); i < n; ++i)
+        part = static_cast<Bits>(part + ((run[i] & value_) != 0));
+      out += static_cast<int64_t>(part);
+    }
+    return out;
+  }
+
+  const Bits* x_;
+  int64_t n_, share_;
+  Bits value_;
+  std::vector<int64_t> before_;
+};
+
+template <class Bits>
+Search<Bits> search(const Tensor& dense) {
+  return {static_cast<const Bits*>(dense.data_ptr()), dense.numel(),
+          static_cast<Bits>(value_bits(dense.dtype()))};
 }
 
 template <class Bits>
-Tensor find_nonzero(const Tensor& x, IntArrayRef shape) {
-  const Dims row_major = contiguous_strides(x.sizes());
-  const Strided<2> view = collapse<2>(x.sizes(), {row_major, x.strides()});
-  const int64_t step = inner_strides(view)[1];
-  const Bits* const from = static_cast<const Bits*>(x.data_ptr());
-  const auto mask = static_cast<Bits>(value_bits(x.dtype()));
-  // f(chunk, i) for each element that is not 0, in order.
-  const auto for_found = [&](const auto& f) {
-    parallel_for(0, view.numel, kGrain, [&](int64_t first, int64_t last) {
-      auto found = f(static_cast<size_t>(first / kGrain));
-      int64_t i = first;
-      walk(view, first, last, [&](const auto& at, int64_t n) {
-        const Bits* const run = from + at[1];
-        for (int64_t k = 0; k < n; ++k) found(i + k, (run[k * step] & mask) != 0);
-        i += n;
-      });
-    });
-  };
-  std::vector<int64_t> before(static_cast<size_t>((view.numel - 1) / kGrain + 1));
-  for_found([&](size_t chunk) {
-    return [&count = before[chunk]](int64_t, bool nonzero) { count += nonzero; };
-  });
-  int64_t total = 0;
-  for (int64_t& count : before) total += std::exchange(count, total);
-  const Tensor out = raw::empty({static_cast<int64_t>(shape.size()), total}, kLong, x.device());
+Tensor find_nonzero(const Tensor& dense, IntArrayRef shape) {
+  const Search found = search<Bits>(dense);
+  const int64_t dims = static_cast<int64_t>(shape.size()), total = found.found();
+  const Tensor out = raw::empty({dims, total}, kLong, dense.device());
+  if (dims == 0) return out;
   int64_t* const to = out.data_ptr<int64_t>();
-  for_found([&](size_t chunk) {
-    return [&, next = to + before[chunk]](int64_t i, bool nonzero) mutable {
-      if (nonzero) write_coordinates(i, shape, next++, total);
-    };
+  int64_t* const innermost = to + (dims - 1) * total;
+  const int64_t length = shape[shape.size() - 1];
+  // By rows of the last dimension, in which the other coordinates do not change.
+  found.for_chunks([&](int64_t first, int64_t last, int64_t place) {
+    while (first < last) {
+      int64_t row = first / length;
+      const int64_t start = row * length, end = std::min(start + length, last);
+      const int64_t next =
+          found.put(first, end, place, [&](int64_t at, int64_t i) { innermost[at] = i - start; });
+      for (int64_t d = dims - 1; d-- > 0; row /= shape[static_cast<size_t>(d)])
+        std::fill(to + d * total + place, to + d * total + next,
+                  d ? row % shape[static_cast<size_t>(d)] : row);
+      place = next;
+      first = end;
+    }
   });
   return out;
 }
@@ -58,8 +109,31 @@ Tensor find_nonzero(const Tensor& x, IntArrayRef shape) {
 
 Tensor CpuBackend::nonzero(const Tensor& x, IntArrayRef shape) {
   Tensor out;
+  const Tensor dense = raw::contiguous(x);
   visit_bits(x.element_size(),
-             [&]<class Bits>(TypeTag<Bits>) { out = find_nonzero<Bits>(x, shape); });
+             [&]<class Bits>(TypeTag<Bits>) { out = find_nonzero<Bits>(dense, shape); });
+  return out;
+}
+
+Tensor CpuBackend::masked_select(const Tensor& x, const Tensor& mask) {
+  const Tensor from = raw::contiguous(x), dense = raw::contiguous(mask);
+  const Search found = search<uint8_t>(dense);
+  Dims sizes = {found.found()};
+  for (int64_t d = mask.dim(); d < x.dim(); ++d) sizes.push_back(x.sizes()[d]);
+  const Tensor out = raw::empty(sizes, x.dtype(), x.device());
+  if (out.numel() == 0) return out;
+  const int64_t row = out.numel() / found.found();
+  visit_bits(x.element_size(), [&]<class T>(TypeTag<T>) {
+    const T* const source = static_cast<const T*>(from.data_ptr());
+    T* const to = static_cast<T*>(out.data_ptr());
+    found.for_chunks([&](int64_t first, int64_t last, int64_t place) {
+      if (row == 1)
+        found.put(first, last, place, [&](int64_t at, int64_t i) { to[at] = source[i]; });
+      else
+        for (int64_t i = first; i < last; ++i)
+          if (found.is_found(i)) std::copy_n(source + i * row, row, to + place++ * row);
+    });
+  });
   return out;
 }
 

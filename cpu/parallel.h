@@ -7,11 +7,21 @@
 
 namespace gradus::cpu {
 
-// Elements of a cheap loop, such as x + y, that outweigh the waking of a thread.
+// Elements of a cheap loop, such as x + y, that outweigh the waking of threads.
 inline constexpr int64_t kGrain = 32768;
 
 // Threads that a parallel loop uses; 1 inside of one.
 int thread_count();
+
+// The grain for a loop of which no result depends on where a chunk ends: all of it where that does
+// not outweigh the waking of the threads, which takes `grain` elements or so; else even shares of
+// all threads, in whole cache lines, since waking one wakes all.
+inline int64_t share_of(int64_t numel, int64_t grain) {
+  if (numel <= grain) return grain;
+  constexpr int64_t kLine = 64, kSharesOfGrain = 8;
+  const int64_t most = (numel * kSharesOfGrain - 1) / grain + 1;
+  return (numel / std::min<int64_t>(thread_count(), most) + kLine) / kLine * kLine;
+}
 
 // Calls body(context, i) for i in [0, count), on several threads.
 void run_chunks(int64_t count, void (*body)(void* context, int64_t chunk), void* context);

@@ -18,14 +18,6 @@ constexpr int64_t kLongRun = 64;
 
 constexpr int64_t kZeros[kMaxDims] = {};
 
-// Even shares of the threads, since no element depends on where a share ends; of at least `grain`
-// elements or so, and in whole cache lines.
-int64_t share_of(int64_t numel, int64_t grain) {
-  constexpr int64_t kLine = 64;
-  const int64_t shares = std::min<int64_t>(thread_count(), (numel + grain - 1) / grain);
-  return shares <= 1 ? std::max(numel, grain) : (numel / shares + kLine) / kLine * kLine;
-}
-
 template <class T>
 void copy_elements(int64_t n, std::byte* to, int64_t to_step, const std::byte* from,
                    int64_t from_step) {
@@ -73,31 +65,45 @@ class Runner {
     }
   }
 
-  // Elements [begin, end) of a walk, at most kBlock, across its innermost runs.
+  // Elements [begin, end) of a walk, in blocks across its innermost runs.
   void collect(const Strided<N>& view, int64_t begin, int64_t end) {
     void* places[N];
-    bool direct[N];
+    bool direct[N], repeats[N];
     for (int i = 0; i < N; ++i) {
       direct[i] = in_order(view, i);
-      places[i] = direct[i] ? streams_[i].at(begin) : buffers_[i];
+      repeats[i] = is_one_run(view, i);
+      places[i] = buffers_[i];
     }
     const auto buffer = [&](int i, int64_t done) {
       return buffers_[i] + done * static_cast<int64_t>(streams_[i].size);
     };
-    int64_t done = 0;
-    walk(view, begin, end, [&](const Steps& at, int64_t n) {
-      for (int i = 1; i < N; ++i)
-        if (!direct[i])
-          copy_elements(streams_[i].size, n, buffer(i, done), 1, streams_[i].at(at[i]), steps_[i]);
-      done += n;
-    });
-    loop_(end - begin, places[0], places + 1);
-    if (direct[0]) return;
-    done = 0;
-    walk(view, begin, end, [&](const Steps& at, int64_t n) {
-      copy_elements(streams_[0].size, n, streams_[0].at(at[0]), steps_[0], buffer(0, done), 1);
-      done += n;
-    });
+    // Of whole runs: so what is the same in all runs stays in its buffer.
+    const int64_t run = view.dims > 0 ? view.size[view.dims - 1] : 1, block = kBlock / run * run;
+    for (int64_t first = begin; first < end; first += block) {
+      const int64_t last = std::min(first + block, end);
+      bool copied[N], copies = false;
+      for (int i = 0; i < N; ++i) {
+        if (direct[i]) places[i] = streams_[i].at(first);
+        copied[i] = i > 0 && !direct[i] && (first == begin || !repeats[i]);
+        copies = copies || copied[i];
+      }
+      int64_t done = 0;
+      if (copies)
+        walk(view, first, last, [&](const Steps& at, int64_t n) {
+          for (int i = 1; i < N; ++i)
+            if (copied[i])
+              copy_elements(streams_[i].size, n, buffer(i, done), 1, streams_[i].at(at[i]),
+                            steps_[i]);
+          done += n;
+        });
+      loop_(last - first, places[0], places + 1);
+      if (direct[0]) continue;
+      done = 0;
+      walk(view, first, last, [&](const Steps& at, int64_t n) {
+        copy_elements(streams_[0].size, n, streams_[0].at(at[0]), steps_[0], buffer(0, done), 1);
+        done += n;
+      });
+    }
   }
 
  private:
@@ -106,6 +112,12 @@ class Runner {
     int64_t stride = 1;
     for (int d = view.dims; d-- > 0; stride *= view.size[d])
       if (view.stride[i][d] != stride) return false;
+    return true;
+  }
+  // Whether every run of the innermost dimension reads the same elements.
+  static bool is_one_run(const Strided<N>& view, int i) {
+    for (int d = 0; d + 1 < view.dims; ++d)
+      if (view.stride[i][d] != 0) return false;
     return true;
   }
 
@@ -147,8 +159,7 @@ void run_loop(Loop loop, int64_t grain, IntArrayRef sizes, const std::array<Stre
     Runner<N> runner(loop, streams, steps);
     if (long_runs)
       return walk(view, begin, end, [&](const auto& at, int64_t count) { runner.run(at, count); });
-    for (int64_t i = begin; i < end; i += kBlock)
-      runner.collect(view, i, std::min(i + kBlock, end));
+    runner.collect(view, begin, end);
   });
 }
 

@@ -21,7 +21,7 @@ struct Stream {
   std::byte* at(int64_t offset) const { return data + offset * static_cast<int64_t>(size); }
 };
 
-// Calls the loop for all elements, on several threads where each has `grain` of them or so. The
+// Calls the loop for all elements, on several threads where these are more than `grain`. The
 // first stream is the output, of shape `sizes`; to that the others are broadcast.
 template <int N>
 void run_loop(Loop loop, int64_t grain, IntArrayRef sizes, const std::array<Stream, N>& streams);

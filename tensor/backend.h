@@ -98,6 +98,9 @@ class Backend {
   // Long. Coordinates count within `shape`, which has as many elements as x. x: any dtype, some
   // elements. Waits for the number of those found.
   virtual Tensor nonzero(const Tensor& x, IntArrayRef shape) = 0;
+  // x[i] for every i where mask (Bool, of x's leading sizes, with some elements) is true, in
+  // row-major order. Waits for their number.
+  virtual Tensor masked_select(const Tensor& x, const Tensor& mask);
 
   // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and
   // bias; out contiguous. dtypes: Float, Double, Long. K may be 0: then out is bias or zero.

@@ -118,6 +118,9 @@ TensorList index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices)
 // `list` is index_list's; so `rule` may be of the backend. The dimensions of the indices stand
 // where the indexed ones were where those are neighbours, else in front.
 Tensor index(const char* op, const Tensor& x, const TensorList& list);
+// What index gives for one mask of x's leading dimensions, without a list of places. Errors: those
+// of index_list for a mask.
+Tensor masked_select(const char* op, const Tensor& x, const Tensor& mask);
 void index_put_(const char* op, const Tensor& x, const TensorList& list, const Tensor& values,
                 bool accumulate);
 

@@ -38,6 +38,11 @@ Tensor under(const char* op, const Tensor& index, const Tensor& src) {
   return part;
 }
 
+// x itself where it needs no view.
+Tensor broadcast(const Tensor& x, IntArrayRef sizes) {
+  return x.sizes() == sizes ? x : raw::expand(x, sizes);
+}
+
 }  // namespace
 
 Tensor apart(const Tensor& x, const Tensor& changed) {
@@ -91,21 +96,21 @@ Tensor where(const Tensor& condition, const Operand& x, const Operand& y) {
       sizes = broadcast_shapes("where", sizes, o->tensor->sizes());
     }
   const auto operand = [&](const Operand& o) {
-    if (!o.is_number()) return raw::expand(to(*o.tensor, dtype), sizes);
+    if (!o.is_number()) return broadcast(to(*o.tensor, dtype), sizes);
     const Tensor number = empty({}, dtype, condition.device());
     raw::fill_(number, o.number);
     return raw::expand(number, sizes);
   };
   Tensor out = empty(sizes, dtype, condition.device());
   if (out.numel() > 0)
-    backend(out).where(raw::expand(to(condition, kBool), sizes), operand(x), operand(y), out);
+    backend(out).where(broadcast(to(condition, kBool), sizes), operand(x), operand(y), out);
   return out;
 }
 
 void masked_fill_(const Tensor& x, const Tensor& mask, const Tensor& value) {
   if (x.numel() == 0) return;
   const Tensor chosen = apart(to(mask, kBool), x), number = apart(to(value, x.dtype()), x);
-  backend(x).where(raw::expand(chosen, x.sizes()), raw::expand(number, x.sizes()), x, x);
+  backend(x).where(broadcast(chosen, x.sizes()), raw::expand(number, x.sizes()), x, x);
 }
 
 }  // namespace gradus::raw

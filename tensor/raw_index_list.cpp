@@ -1,17 +1,27 @@
 // Indexing by a list of tensors becomes one gather or scatter along one dimension.
 #include "gradus/tensor/raw.h"
 
-namespace gradus::raw {
+namespace gradus {
+
+Tensor Backend::masked_select(const Tensor& x, const Tensor& mask) {
+  return raw::index("masked_select", x, raw::index_list("masked_select", x, mask));
+}
+
+namespace raw {
 
 namespace {
 
-// The places of a mask's elements, one int64 index for each of its dimensions. It stands at
-// dimension `at` of x.
-TensorList places(const char* op, const Tensor& x, const Tensor& mask, int64_t at) {
+// A mask stands at dimension `at` of x.
+void check_mask(const char* op, const Tensor& x, const Tensor& mask, int64_t at) {
   for (int64_t d = 0; d < mask.dim(); ++d)
     check<IndexError>(at + d < x.dim() && mask.sizes()[d] == x.sizes()[at + d], op, ": a mask of ",
                       "shape ", mask.sizes(), " does not fit dimensions ", at, " and on of self ",
                       "of shape ", x.sizes(), "; their sizes must be equal");
+}
+
+// The places of a mask's elements, one int64 index for each of its dimensions.
+TensorList places(const char* op, const Tensor& x, const Tensor& mask, int64_t at) {
+  check_mask(op, x, mask, at);
   const Tensor rows = raw::nonzero(mask);
   TensorList out;
   for (int64_t d = 0; d < mask.dim(); ++d)
@@ -120,6 +130,16 @@ Tensor index(const char* op, const Tensor& x, const TensorList& list) {
   return out;
 }
 
+Tensor masked_select(const char* op, const Tensor& x, const Tensor& mask) {
+  check_mask(op, x, mask, 0);
+  const Tensor here = to(mask.is_cpu() ? to(mask, x.device()) : mask, kBool);
+  check_same_device(op, x, "self", here, "an index");
+  if (mask.numel() > 0) return backend(x).masked_select(x, here);
+  Dims sizes = {0};
+  for (int64_t d = mask.dim(); d < x.dim(); ++d) sizes.push_back(x.sizes()[d]);
+  return empty(sizes, x.dtype(), x.device());
+}
+
 void index_put_(const char* op, const Tensor& x, const TensorList& list, const Tensor& values,
                 bool accumulate) {
   const ScalarType compute = computed_type(x.dtype());
@@ -138,4 +158,5 @@ void index_put_(const char* op, const Tensor& x, const TensorList& list, const T
                apart(folded.index, x), apart(src, x), folded.x);
 }
 
-}  // namespace gradus::raw
+}  // namespace raw
+}  // namespace gradus

@@ -60,17 +60,21 @@ template <class T>
 inline constexpr T kRounder = T(3) * from_bits<T>(Bits<T>(kBias<T> + kFraction<T> - 1)
                                                   << kFraction<T>);
 
+#ifdef GRADUS_FUSED
+inline constexpr bool kFused = true;
+#else
+inline constexpr bool kFused = false;
+#endif
+
 // a * b + c, rounded once or twice.
 template <class T>
 GRADUS_HD T multiply_add(T a, T b, T c) {
-#ifdef GRADUS_FUSED
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (!kFused)
+    return a * b + c;
+  else if constexpr (std::is_same_v<T, float>)
     return __builtin_fmaf(a, b, c);
   else
     return __builtin_fma(a, b, c);
-#else
-  return a * b + c;
-#endif
 }
 
 // c0 + c1 x + c2 x^2 + ...
@@ -82,6 +86,32 @@ template <class T, class... C>
 GRADUS_HD T polynomial(T x, T c0, C... rest) {
   return multiply_add(x, polynomial(x, rest...), c0);
 }
+
+// A number from the range where a function has no special cases, so that its formula is short. It
+// gives the same bits as that for all numbers. A row of elementwise.def that is made of such
+// functions and a sign works on it as on a number.
+template <class T>
+struct Near {
+  T value;
+  GRADUS_HD explicit Near(T x) : value(x) {}
+};
+template <class T>
+GRADUS_HD Near<T> operator-(Near<T> x) {
+  return Near<T>(-x.value);
+}
+
+// That range: from `least` to `most`, both positive; or all magnitudes up to `most`.
+template <class T>
+struct Range {
+  T least, most;
+  bool of_magnitude;
+
+  // Has its highest bit set where x is not in the range, as no infinity and no NaN is.
+  GRADUS_HD constexpr Bits<T> beyond(T x) const {
+    if (of_magnitude) return bits_of(most) - (bits_of(x) & ~kSign<T>);
+    return (bits_of(x) - bits_of(least)) | (bits_of(most) - bits_of(x));
+  }
+};
 
 // One of two numbers, by the type that is computed with.
 template <class T>

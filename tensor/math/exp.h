@@ -57,10 +57,34 @@ GRADUS_HD T below_infinity_of_exp(T x) {
   return x > high ? high : x;
 }
 
+// e^r. The longer way loses less where products are rounded.
+template <class T>
+GRADUS_HD T exp_near_zero(T r) {
+  T series;
+  if constexpr (is_float<T>)
+    series = polynomial(r, 0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558f2p-5f, 0x1.123a2p-7f,
+                        0x1.6a23cep-10f);
+  else
+    series = polynomial(r, 0x1.000000000000ap-1, 0x1.55555555554f9p-3, 0x1.555555555083fp-5,
+                        0x1.1111111127d09p-7, 0x1.6c16c18438a93p-10, 0x1.a01a012a113a4p-13,
+                        0x1.a01999e27346ep-16, 0x1.71df25ae3ea3ap-19, 0x1.28ad9b79f7275p-22,
+                        0x1.ad7f46dfbf8f1p-26);
+  return kFused ? polynomial(r, T(1), T(1), series) : 1 + (r + r * r * series);
+}
+
 template <Real T>
 GRADUS_HD T exp(T x) {
   const Power<T> p = power_of_two(below_infinity_of_exp(above_zero_of_exp(x)));
-  return scale(1 + multiply_add(p.r * p.r, exp_series(p.r), p.r), p.k);
+  return scale(exp_near_zero(p.r), p.k);
+}
+
+// Neither subnormal nor infinite.
+template <class T>
+inline constexpr Range<T> kExpRange = {0, is_float<T> ? T(87) : T(708), true};
+template <class T>
+GRADUS_HD Near<T> exp(Near<T> x) {
+  const Power<T> p = power_of_two(x.value);
+  return Near<T>(from_bits<T>(bits_of(exp_near_zero(p.r)) + (p.k << kFraction<T>)));
 }
 
 // (2^r - 1) / r for |r| <= 1/2
@@ -117,15 +141,28 @@ GRADUS_HD T rough_reciprocal(T x) {
   return multiply_add(x, T(-0.5), T(1.457));
 }
 
-// With e = e^(-2 |x|) - 1, -e / (2 + e), and then what the roundings of e and 2 + e changed.
+// In float, x + x p(x^2) where that is short, and 1 - 2 / (e^2x + 1) from where on it is exact
+// enough. In double, with e = e^(-2 |x|) - 1, -e / (2 + e), and then what the roundings of e and
+// 2 + e changed.
 template <Real T>
 GRADUS_HD T tanh(T x) {
   const T size = without_sign(x);
-  const Pair<T> e = expm1_pair(-2 * (size > T(20) ? T(20) : size));
-  const T d = 2 + e.high, lost = (e.high - (d - 2)) + e.low;
-  const T q = -e.high / d;
-  const T y = multiply_add(-multiply_add(q, lost, e.low), rough_reciprocal(d), q);
-  return with_sign_of(x, size < std::numeric_limits<T>::epsilon() / 4 ? size : y);
+  if constexpr (is_float<T>) {
+    const float z = size * size;
+    const float series =
+        polynomial(z, -0x1.55555p-2f, 0x1.110faap-3f, -0x1.b9da72p-5f, 0x1.6377cep-6f,
+                   -0x1.110566p-7f, 0x1.5b792cp-9f, -0x1.f9da3p-12f);
+    const Power<float> p = power_of_two(2 * (size > 10 ? 10.0f : size));
+    const float grown = exp_near_zero(p.r) * from_bits<float>((p.k + kBias<T>) << kFraction<T>);
+    const float y = size < 0.875f ? multiply_add(size * z, series, size) : 1 - 2 / (grown + 1);
+    return with_sign_of(x, y);
+  } else {
+    const Pair<T> e = expm1_pair(-2 * (size > T(20) ? T(20) : size));
+    const T d = 2 + e.high, lost = (e.high - (d - 2)) + e.low;
+    const T q = -e.high / d;
+    const T y = multiply_add(-multiply_add(q, lost, e.low), rough_reciprocal(d), q);
+    return with_sign_of(x, size < std::numeric_limits<T>::epsilon() / 4 ? size : y);
+  }
 }
 
 // 1 / (1 + e^-x), by way of e = e^-|x|, which does not overflow; corrected as tanh is.

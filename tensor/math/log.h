@@ -11,30 +11,35 @@ struct Factors {
   T k, f;
 };
 
-// REQUIRES: x is positive and finite; any other x gives something.
-template <class T>
+// REQUIRES: x is positive and finite, and subnormal only where `subnormals`; any other x gives
+// something.
+template <bool subnormals, class T>
 GRADUS_HD Factors<T> factors(T x) {
   constexpr Bits<T> root = bits_of(T(0.7071067811865476)), one = bits_of(T(1));
   constexpr T shift = kRounder<T> / T(1.5);  // 2^kFraction
-  const bool small = x < std::numeric_limits<T>::min();
+  const bool small = subnormals && x < std::numeric_limits<T>::min();
   const Bits<T> moved = bits_of(small ? x * shift : x) + (one - root);
   const T k = from_bits<T>(bits_of(shift) | moved >> kFraction<T>) -
               (small ? shift + (kBias<T> + kFraction<T>) : shift + kBias<T>);
   return {k, from_bits<T>((moved & ((Bits<T>{1} << kFraction<T>)-1)) + root) - 1};
 }
 
-// log(1 + f) = f - f^2 / 2 + rest, by way of log(1 + f) = 2 artanh(s), s = f / (2 + f).
+// log(1 + f) = f - f^2 / 2 + rest. In double by way of log(1 + f) = 2 artanh(s), s = f / (2 + f),
+// which is shorter there than a polynomial of f.
 template <class T>
 GRADUS_HD T log_rest(T f, T half_square) {
-  const T s = f / (2 + f), z = s * s;
-  T r;
-  if constexpr (is_float<T>)
-    r = polynomial(z, 0x1.55557ap-1f, 0x1.995e7cp-2f, 0x1.31eap-2f);
-  else
-    r = polynomial(z, 0x1.5555555555593p-1, 0x1.999999997f8a8p-2, 0x1.249249423e492p-2,
-                   0x1.c71c51c675643p-3, 0x1.74664d74e3dcep-3, 0x1.39a02f0dfdfe6p-3,
-                   0x1.2f15ba2dccaf7p-3);
-  return s * multiply_add(z, r, half_square);
+  if constexpr (is_float<T>) {
+    return f * (f * f) *
+           polynomial(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b6p-3f, -0x1.555c4ep-3f,
+                      0x1.23376ap-3f, -0x1.fc221p-4f, 0x1.e6f068p-4f, -0x1.de3be2p-4f,
+                      0x1.14576cp-4f);
+  } else {
+    const T s = f / (2 + f), z = s * s;
+    const T r = polynomial(z, 0x1.5555555555593p-1, 0x1.999999997f8a8p-2, 0x1.249249423e492p-2,
+                           0x1.c71c51c675643p-3, 0x1.74664d74e3dcep-3, 0x1.39a02f0dfdfe6p-3,
+                           0x1.2f15ba2dccaf7p-3);
+    return s * multiply_add(z, r, half_square);
+  }
 }
 
 // What a logarithm gives outside of its domain, and y inside.
@@ -45,22 +50,35 @@ GRADUS_HD T log_at_edges(T x, T y) {
   return x < 0 ? std::numeric_limits<T>::quiet_NaN() : y;
 }
 
+template <class T>
+GRADUS_HD T log_of(Factors<T> x) {
+  const T half_square = T(0.5) * (x.f * x.f);
+  const T low = multiply_add(x.k, kLn2Low<T>, log_rest(x.f, half_square));
+  return multiply_add(x.k, kLn2High<T>, x.f - (half_square - low));
+}
+
 template <Real T>
 GRADUS_HD T log(T x) {
-  const auto [k, f] = factors(x);
-  const T half_square = T(0.5) * f * f;
-  const T low = multiply_add(k, kLn2Low<T>, log_rest(f, half_square));
-  return log_at_edges(x, multiply_add(k, kLn2High<T>, f - (half_square - low)));
+  return log_at_edges(x, log_of(factors<true>(x)));
+}
+
+// Neither subnormal nor infinite.
+template <class T>
+inline constexpr Range<T> kLogRange = {std::numeric_limits<T>::min(), std::numeric_limits<T>::max(),
+                                       false};
+template <class T>
+GRADUS_HD Near<T> log(Near<T> x) {
+  return Near<T>(log_of(factors<false>(x.value)));
 }
 
 // log(u) + (1 + x - u) / u, where u is 1 + x rounded.
 template <Real T>
 GRADUS_HD T log1p(T x) {
   const T u = 1 + x;
-  const auto [k, f] = factors(u);
+  const auto [k, f] = factors<false>(u);
   // Exact: the larger of 1 and x is taken from u first.
   const T lost = x < 1 ? x - (u - 1) : 1 - (u - x);
-  const T half_square = T(0.5) * f * f;
+  const T half_square = T(0.5) * (f * f);
   const T low = log_rest(f, half_square) + multiply_add(k, kLn2Low<T>, lost / u);
   const T y = multiply_add(k, kLn2High<T>, f - (half_square - low));
   return without_sign(x) < std::numeric_limits<T>::epsilon() / 4 ? x : log_at_edges(u, y);
@@ -77,8 +95,8 @@ struct Constant {
 template <class T>
 GRADUS_HD T scaled_log(T x, Constant<T> scale, Constant<T> per_octave) {
   constexpr Bits<T> lower_half = (Bits<T>{1} << (kFraction<T> / 2 + 1)) - 1;
-  const auto [k, f] = factors(x);
-  const T half_square = T(0.5) * f * f;
+  const auto [k, f] = factors<true>(x);
+  const T half_square = T(0.5) * (f * f);
   const T high = from_bits<T>(bits_of(f - half_square) & ~lower_half);
   const T low = ((f - high) - half_square) + log_rest(f, half_square);
   const T octaves = k * per_octave.high, top = high * scale.high, sum = octaves + top;

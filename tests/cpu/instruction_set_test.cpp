@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "gradus/tensor/error.h"
 
 namespace gradus::cpu {

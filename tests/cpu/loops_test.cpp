@@ -150,17 +150,52 @@ TEST(CpuLoops, AvxSetsAgree) {
   check_avx_sets_agree<double>();
 }
 
-TEST(CpuLoops, ASineOfFarAnglesLeavesItsNeighboursAlone) {
+// Numbers for which a loop has a shorter formula, if none of its others is `far`.
+template <class T>
+void check_near(UnaryOp op, T least, T most, std::initializer_list<T> far) {
+  constexpr int64_t n = 1000;
   for (const InstructionSet set : instruction_sets()) {
-    const Loop sine = loops_of(set, kFloat).map[static_cast<int>(UnaryOp::sin)];
-    std::vector<float> x[3] = {operands<float>(100), operands<float>(100), operands<float>(100)};
-    for (float& angle : x[0]) angle = static_cast<float>(real(-9, 9));
-    const std::vector<float> near = run<float, float>(sine, 0, 100, x);
-    x[0][37] = 1e30f;
-    const std::vector<float> mixed = run<float, float>(sine, 0, 100, x);
-    EXPECT_EQ(mixed[37], static_cast<float>(std::sin(static_cast<double>(1e30f))));
-    for (size_t i = 0; i < 100; ++i) EXPECT_EQ(mixed[i], i == 37 ? mixed[i] : near[i]);
+    const Loops& loops = loops_of(set, dtype_of<T>);
+    std::vector<T> x[3] = {operands<T>(n), operands<T>(n), operands<T>(n)};
+    for (T& number : x[0]) number = static_cast<T>(real(least, most));
+    x[0][0] = least, x[0][1] = most;
+    x[1] = x[0];  // of a slope's loop, which reads grad first
+    for (const Loop loop :
+         {loops.map[static_cast<int>(op)], loops.map_grad[static_cast<int>(op)]}) {
+      const std::vector<T> near = run<T, T>(loop, 0, n, x);
+      for (const T number : far) {
+        std::vector<T> mixed[3] = {x[0], x[1], x[2]};
+        mixed[0][37] = mixed[1][37] = number;
+        const std::vector<T> beside = run<T, T>(loop, 0, n, mixed);
+        mixed[0].assign(n, number), mixed[1].assign(n, number);
+        const std::vector<T> alone = run<T, T>(loop, 36, 38, mixed);
+        for (size_t i = 0; i < n; ++i)
+          ASSERT_TRUE(i == 37 || same(beside[i], near[i])) << name_of(op) << " of " << x[0][i];
+        EXPECT_TRUE(x[2][37] != x[2][37] || same(beside[37], alone[1])) << number;
+      }
+    }
   }
+}
+template <class T>
+void check_all_near() {
+  using Limits = std::numeric_limits<T>;
+  constexpr T inf = Limits::infinity(), nan = Limits::quiet_NaN(), tiny = Limits::denorm_min();
+  constexpr T high = sizeof(T) == 4 ? T(87) : T(708);
+  check_near<T>(UnaryOp::exp, -high, high, {-high * 2, high * 2, -inf, inf, nan, -nan});
+  check_near<T>(UnaryOp::log, Limits::min(), Limits::max(), {T(0), T(-0.0), tiny, T(-1), inf, nan});
+  for (const UnaryOp op : {UnaryOp::sin, UnaryOp::cos})
+    check_near<T>(op, T(-32768), T(32768), {T(1e30), T(-2e5), -inf, nan});
+}
+TEST(CpuLoops, AFarNumberLeavesItsNeighboursAloneFloat) { check_all_near<float>(); }
+TEST(CpuLoops, AFarNumberLeavesItsNeighboursAloneDouble) { check_all_near<double>(); }
+
+TEST(CpuLoops, FarAnglesAreThoseOfTheLibrary) {
+  for (const InstructionSet set : instruction_sets())
+    for (const double angle : {1e6, -1e30}) {
+      const Loop sine = loops_of(set, kDouble).map[static_cast<int>(UnaryOp::sin)];
+      const std::vector<double> x[3] = {{angle}, {angle}, {angle}};
+      EXPECT_EQ((run<double, double>(sine, 0, 1, x)[0]), std::sin(angle));
+    }
 }
 
 }  // namespace

@@ -50,6 +50,26 @@ TEST(CpuSort, IsTheSameOnAnyNumberOfThreads) {
   }
 }
 
+// What an index made of the mask chooses, at every density of the mask.
+TEST(CpuMaskedSelect, IsWhatAnIndexChooses) {
+  for (int round = 0; round < 60; ++round) {
+    const double share = real(-0.2, 1.2);
+    const Dims sizes = {pick(1, 300), pick(1, 40), pick(1, 5)};
+    Dims leading = sizes;
+    leading.resize(static_cast<size_t>(pick(1, 3)));
+    const Tensor mask = empty(leading, kBool);
+    for (int64_t i = 0; i < mask.numel(); ++i) mask.data_ptr<bool>()[i] = real(0, 1) < share;
+    Tensor x = raw::to(normal(sizes), pick(0, 1) ? kFloat : kHalf);
+    if (pick(0, 1)) x = raw::transpose(raw::contiguous(raw::transpose(x, 0, 1)), 0, 1);
+    const Tensor expected = raw::index("index", x, raw::index_list("index", x, mask));
+    const Tensor got = raw::masked_select("index", x, mask);
+    expect_same_bytes(got, expected);
+    Tensor one;
+    on_one_thread([&] { one = raw::masked_select("index", x, mask); });
+    expect_same_bytes(got, one);
+  }
+}
+
 TEST(CpuNonzero, IsTheSameOnAnyNumberOfThreads) {
   const Tensor x = raw::to(normal({300, 501}), kLong);
   Tensor one;

@@ -28,6 +28,20 @@ TEST(Parallel, ChunkBordersAreFixed) {
   EXPECT_EQ(chunks(2, 7, 5), (Chunks{{2, 7}}));
 }
 
+TEST(Parallel, SharesAreEvenAndOfWholeLines) {
+  for (const int64_t numel : {0, 1, 1000, 1001, 5000, 100'000, 1'234'567}) {
+    const int64_t share = share_of(numel, 1000);
+    if (numel <= 1000) {
+      EXPECT_GE(share, numel);
+      continue;
+    }
+    EXPECT_EQ(share % 64, 0);
+    EXPECT_LE((numel - 1) / share + 1, thread_count());
+    EXPECT_LE(share, numel / std::min<int64_t>(thread_count(), numel / 125) + 64);
+    EXPECT_GE(share, 125);
+  }
+}
+
 TEST(Parallel, EmptyRangeCallsNothing) { EXPECT_EQ(chunks(4, 4, 5), Chunks{}); }
 
 TEST(Parallel, WritesOfEveryThreadAreSeenAfterwards) {

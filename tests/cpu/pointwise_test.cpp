@@ -139,6 +139,25 @@ TEST(CpuPointwise, LongRuns) {
   }
 }
 
+template <UnaryOp op, class T>
+void check_predicate(std::initializer_list<double> values) {
+  using Row = scalar::Unary<op>;
+  const Tensor x = tensor({static_cast<int64_t>(values.size())}, values, dtype_of<T>);
+  const Tensor out = random_layout(x.sizes(), kBool);
+  cpu_backend().map(op, x, out);
+  for (int64_t i = 0; i < x.numel(); ++i)
+    EXPECT_EQ(get(out, i), Row::f(static_cast<T>(get(x, i)))) << Row::name << " of " << get(x, i);
+}
+
+TEST(CpuMap, Predicates) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+#define PREDICATE(name, ...)                                                           \
+  check_predicate<UnaryOp::name, float>({0, -0.0, 1.5, -2, inf, -inf, std::nan("")});  \
+  check_predicate<UnaryOp::name, double>({0, -0.0, 1.5, -2, inf, -inf, std::nan("")}); \
+  check_predicate<UnaryOp::name, int64_t>({0, 1, -2});
+#include "gradus/tensor/elementwise.def"
+}
+
 TEST(CpuZip, NanPassesThroughExtremes) {
   const double nan = std::nan("");
   const Tensor x = tensor({3}, {nan, 1, nan}), y = tensor({3}, {1, nan, nan}), out = empty({3});
