@@ -10,7 +10,7 @@ namespace gradus::cuda {
 
 namespace {
 
-// Lines along dim of tensors of one shape; `places` are those of their elements.
+// Lines along dim of tensors of one shape.
 template <class T, int N>
 SoftmaxArgs<N> args_of(bool log, int64_t dim, const std::array<const Tensor*, N>& tensors) {
   constexpr int V = vector_width<T>;
@@ -35,10 +35,10 @@ SoftmaxArgs<N> args_of(bool log, int64_t dim, const std::array<const Tensor*, N>
 
 // Threads for a line: as few as have it in their registers, but at least as many as read whole
 // sectors of memory; up to a warp, and a block for a longer line.
-template <class T>
+template <class T, int N>
 int lanes_for(int64_t n, bool vectors) {
-  if (n > 32 * Tile<T>::kSize) return kReduceThreads;
-  const int64_t lanes = vectors ? std::max<int64_t>(ceil_div(n, int64_t{Tile<T>::kSize}), 2) : n;
+  if (n > 32 * Tile<T, N>::kSize) return kReduceThreads;
+  const int64_t lanes = vectors ? std::max<int64_t>(ceil_div(n, int64_t{Tile<T, N>::kSize}), 2) : n;
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::min<int64_t>(lanes, 32))));
 }
 
@@ -54,7 +54,7 @@ void with_team(const SoftmaxArgs<N>& args, const F& start) {
     const Division division = divide_block(lines.numel, next, args.n, args.step[1]);
     return start(ColumnTeam{division}, blocks(division.kept), division.kept * division.reduced);
   }
-  const int lanes = lanes_for<T>(args.n, args.vectors);
+  const int lanes = lanes_for<T, N>(args.n, args.vectors);
   start(RowTeam{lanes}, blocks(kReduceThreads / lanes), kReduceThreads);
 }
 

@@ -15,7 +15,7 @@ namespace gradus::cuda {
 // Neighbouring threads, a power of two up to a warp, or the block: for elements that lie closer
 // together than lines do.
 struct RowTeam {
-  static constexpr int kBlocks = 3;  // of a multiprocessor, without spilling registers
+  static constexpr int kBlocks = 3;  // whose registers a multiprocessor has room for
   int lanes;
 
   __device__ int size() const { return lanes; }
@@ -66,66 +66,66 @@ struct SoftmaxArgs {
   bool vectors;  // elements are neighbours, n is a whole number of vectors, and lines are aligned
 };
 
-// What a thread has of a tile: kVectors times V elements.
-template <class T>
+// What a thread has of a tile: 8 vectors, or 4 of each where a kernel of N = 3 tensors reads two.
+template <class T, int N>
 struct Tile {
-  static constexpr int V = vector_width<T>, kVectors = 8, kSize = V * kVectors;
+  static constexpr int V = vector_width<T>, kSize = V * (N == 2 ? 8 : 4);
   T at[kSize];
 };
 
 // Which elements of a tile a thread has: vectors, or single ones between those of its neighbours.
-template <class T>
+template <class T, int N>
 struct Share {
-  static constexpr int V = Tile<T>::V;
+  static constexpr int V = Tile<T, N>::V, kSize = Tile<T, N>::kSize;
   int lane, lanes;
   bool vectors;
 
-  __device__ int tile_length() const { return lanes * Tile<T>::kSize; }
+  __device__ int tile_length() const { return lanes * kSize; }
 
   // Calls f(k) for the places that hold one of `count` elements of a tile for some thread.
   template <class F>
   __device__ void for_each(int count, const F& f) const {
 #pragma unroll
-    for (int k = 0; k < Tile<T>::kSize; k += V) {
+    for (int k = 0; k < kSize; k += V) {
       if (k * lanes >= count) continue;
 #pragma unroll
       for (int v = 0; v < V; ++v) f(k + v);
     }
   }
-  // Calls f(k, i, some): the places from k on hold `some` elements from i on.
+  // Calls f(k, at, some): the places from k on hold `some` elements, which lie from `at` on.
   template <class F>
-  __device__ void for_own(int count, const F& f) const {
+  __device__ void for_own(int count, int64_t step, const F& f) const {
     if (vectors) {
 #pragma unroll
-      for (int k = 0; k < Tile<T>::kSize; k += V) {
+      for (int k = 0; k < kSize; k += V) {
         const int i = k * lanes + lane * V;
-        if (i < count) f(k, i, Constant<V>{});
+        if (i < count) f(k, int64_t{i}, Constant<V>{});
       }
     } else {
 #pragma unroll
-      for (int k = 0; k < Tile<T>::kSize; ++k) {
+      for (int k = 0; k < kSize; ++k) {
         const int i = k * lanes + lane;
-        if (i < count) f(k, i, Constant<1>{});
+        if (i < count) f(k, i * step, Constant<1>{});
       }
     }
   }
 
   // Places without an element get `padding`.
-  __device__ void load(Tile<T>& tile, const T* from, int64_t step, int count, T padding) const {
+  __device__ void load(Tile<T, N>& tile, const T* from, int64_t step, int count, T padding) const {
 #pragma unroll
-    for (int k = 0; k < Tile<T>::kSize; ++k) tile.at[k] = padding;
-    for_own(count, [&](int k, int i, auto some) {
-      const auto elements = load_vector<some.value>(from + i * step);
+    for (int k = 0; k < kSize; ++k) tile.at[k] = padding;
+    for_own(count, step, [&](int k, int64_t at, auto some) {
+      const auto elements = load_vector<some.value>(from + at);
 #pragma unroll
       for (int v = 0; v < some.value; ++v) tile.at[k + v] = elements.at[v];
     });
   }
-  __device__ void store(const Tile<T>& tile, T* to, int64_t step, int count) const {
-    for_own(count, [&](int k, int i, auto some) {
+  __device__ void store(const Tile<T, N>& tile, T* to, int64_t step, int count) const {
+    for_own(count, step, [&](int k, int64_t at, auto some) {
       Vector<T, some.value> elements;
 #pragma unroll
       for (int v = 0; v < some.value; ++v) elements.at[v] = tile.at[k + v];
-      store_vector(to + i * step, elements);
+      store_vector(to + at, elements);
     });
   }
 };
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(kReduceThreads, Team::kBlocks)
   using Max = scalar::Reduction<ReduceOp::amax>;
   const bool valid = team.line() < args.lines.numel;
   const auto at = offsets_of(args.lines, valid ? team.line() : 0);
-  const Share<T> share{team.lane(), team.size(), args.vectors};
+  const Share<T, 2> share{team.lane(), team.size(), args.vectors};
   const int length = share.tile_length();
   const int64_t last = (args.n - 1) / length * length;
   const auto count_from = [&](int64_t first) {  // none for a team without a line
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(kReduceThreads, Team::kBlocks)
   x += at.at[1];
   out += at.at[0];
 
-  Tile<T> tile = {};
+  Tile<T, 2> tile = {};
   T top = least, about = 0, sum = 0;
   // The sum of e^x about the largest element so far, where padding gives 0.
   const auto raise = [&](int count) {
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kReduceThreads, 2)
     softmax_grad_kernel(SoftmaxArgs<3> args, Team team, T* out, const T* grad, const T* y) {
   const bool valid = team.line() < args.lines.numel;
   const auto at = offsets_of(args.lines, valid ? team.line() : 0);
-  const Share<T> share{team.lane(), team.size(), args.vectors};
+  const Share<T, 3> share{team.lane(), team.size(), args.vectors};
   const int length = share.tile_length();
   const int64_t last = (args.n - 1) / length * length;
   const auto count_from = [&](int64_t first) {  // none for a team without a line
@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(kReduceThreads, 2)
   grad += at.at[1];
   y += at.at[2];
 
-  Tile<T> grads, results;
+  Tile<T, 3> grads, results;
   const auto load = [&](int64_t first) {
     const int count = count_from(first);
     share.load(grads, grad + first * args.step[1], args.step[1], count, T(0));
