@@ -14,7 +14,8 @@ struct Folds {
   T start;  // of nothing
   // out[i] = the fold of n elements from x + i * apart on, for `count` of them.
   void (*runs)(int64_t count, const T* x, int64_t apart, int64_t n, T* out);
-  // Folds n rows of `width` elements, `step` apart, into the row `out`.
+  // Folds n rows of `width` elements, `step` apart, into the row `out`; each column for itself, in
+  // an order that depends on n alone.
   void (*columns)(int64_t width, const T* x, int64_t step, int64_t n, T* out);
   // Makes results of folds of n elements.
   void (*finish)(int64_t count, int64_t n, T* folds);

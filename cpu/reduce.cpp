@@ -20,10 +20,26 @@ constexpr int64_t kRunChunk = 4096, kColumnChunk = 512, kBuffer = 512;
 constexpr int64_t kLongRun = 64, kMaxRuns = 128;
 // Columns that are folded side by side: their folds stay in the first-level cache.
 constexpr int64_t kPanel = 2048;
-// Parts of an output's row that several threads write begin at a cache line.
-constexpr int64_t kLine = 16;
+// Rows of fewer columns are not cut, since they are folded in an order of their own. Others are cut
+// at multiples of a cache line.
+constexpr int64_t kNarrow = 64, kLine = 16;
+// Outputs whose runs are folded at a time.
+constexpr int64_t kSome = 64;
 // Elements that outweigh the waking of the threads: reading them is all there is to do.
 constexpr int64_t kFoldGrain = 1 << 17;
+
+// Four at a time, of which no address waits for another.
+template <class T>
+void collect(int64_t n, const T* x, int64_t step, T* out) {
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4, x += 4 * step) {
+    out[i] = x[0];
+    out[i + 1] = x[step];
+    out[i + 2] = x[2 * step];
+    out[i + 3] = x[3 * step];
+  }
+  for (; i < n; ++i, x += step) out[i] = *x;
+}
 
 // One call: two walks, over the outputs and over the elements behind each, cut into tasks.
 template <class T>
@@ -89,10 +105,10 @@ class Reduction {
     const int64_t threads = count * elements().numel <= kFoldGrain ? 1 : thread_count();
     // Few chunks: every thread has outputs of its own.
     int64_t part = chunks_ < 8 * threads ? divide_up(count, threads) : count;
-    if (layout_ == Layout::columns)
-      part = std::min(divide_up(part, kLine) * kLine, kPanel);
-    else if (chunks_ > 1)
-      part = 1;
+    if (layout_ == Layout::columns) {
+      const int64_t row = outputs().size[outputs().dims - 1], unit = row < kNarrow ? row : kLine;
+      part = std::min(divide_up(part, unit), kPanel / unit) * unit;
+    }
     const int64_t tasks = divide_up(count, part) * chunks_;
     parallel_for(0, tasks, divide_up(tasks, threads), [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
@@ -110,39 +126,64 @@ class Reduction {
       const T* const from = x_ + at[1];
       if (layout_ == Layout::columns)
         fold_columns(from, first, last, count, result);
-      else if (layout_ == Layout::runs && elements().dims == 1)
+      else if (layout_ == Layout::scattered)
+        for (int64_t i = 0; i < count; ++i)
+          result[i] = fold_scattered(from + i * apart, first, last);
+      else if (elements().dims == 1)
         folds_.runs(count, from + first, apart, last - first, result);
       else
-        for (int64_t o = 0; o < count; ++o) result[o] = fold_one(from + o * apart, first, last);
+        fold_runs(from, first, last, count, result);
       result += count;
     });
   }
 
-  void fold_columns(const T* x, int64_t first, int64_t last, int64_t width, T* result) const {
-    std::fill_n(result, width, folds_.start);
+  // The folds of elements [first, last) behind `count` neighbouring outputs.
+  void fold_columns(const T* x, int64_t first, int64_t last, int64_t count, T* result) const {
+    const int64_t step = inner_strides(elements())[0];
+    std::fill_n(result, count, folds_.start);
     walk(elements(), first, last, [&](const auto& at, int64_t n) {
-      folds_.columns(width, x + at[0], inner_strides(elements())[0], n, result);
+      if (count < kNarrow && step == count)
+        fold_narrow(x + at[0], n, count, result);
+      else
+        folds_.columns(count, x + at[0], step, n, result);
     });
   }
-
-  // The fold of elements [first, last) behind one output.
-  T fold_one(const T* x, int64_t first, int64_t last) const {
-    T result = folds_.start;
-    if (layout_ == Layout::runs) {
-      walk(elements(), first, last, [&](const auto& at, int64_t n) {
-        T part;
-        folds_.runs(1, x + at[0], 0, n, &part);
-        folds_.columns(1, &part, 0, 1, &result);
-      });
-    } else {
-      const int64_t step = inner_strides(elements())[0];
-      T buffer[kBuffer];
-      T* to = buffer;
-      walk(elements(), first, last, [&](const auto& at, int64_t n) {
-        for (int64_t i = 0; i < n; ++i) *to++ = x[at[0] + i * step];
-      });
-      folds_.runs(1, buffer, 0, last - first, &result);
+  // Folds n rows that lie one behind the other, of which several make a wide one.
+  void fold_narrow(const T* x, int64_t n, int64_t count, T* result) const {
+    constexpr int64_t kWide = 4 * kNarrow;
+    const int64_t rows = kWide / count, wide = rows * count;
+    if (n >= 4 * rows) {
+      T row[kWide];
+      std::fill_n(row, wide, folds_.start);
+      folds_.columns(wide, x, wide, n / rows, row);
+      folds_.columns(count, row, count, rows, result);
+      x += n / rows * wide, n %= rows;
     }
+    folds_.columns(count, x, count, n, result);
+  }
+  void fold_runs(const T* x, int64_t first, int64_t last, int64_t count, T* result) const {
+    const int64_t apart = inner_strides(outputs())[1];
+    T parts[kSome];
+    for (; count > 0; count -= kSome, x += kSome * apart, result += kSome) {
+      const int64_t some = std::min(count, kSome);
+      std::fill_n(result, some, folds_.start);
+      walk(elements(), first, last, [&](const auto& at, int64_t n) {
+        folds_.runs(some, x + at[0], apart, n, parts);
+        folds_.columns(some, parts, 0, 1, result);
+      });
+    }
+  }
+  // The fold behind one output.
+  T fold_scattered(const T* x, int64_t first, int64_t last) const {
+    const int64_t step = inner_strides(elements())[0];
+    T buffer[kBuffer];
+    int64_t done = 0;
+    walk(elements(), first, last, [&](const auto& at, int64_t n) {
+      collect(n, x + at[0], step, buffer + done);
+      done += n;
+    });
+    T result;
+    folds_.runs(1, buffer, 0, last - first, &result);
     return result;
   }
 
