@@ -218,28 +218,32 @@ TEST(CpuArgReduce, FirstOfTheMostExtreme) {
   }
 }
 
-// Few outputs, whose elements several threads search, and many.
+// The places of the largest elements of a contiguous matrix.
+void expect_places(const Tensor& x, int64_t d) {
+  Dims kept(x.sizes().data(), 2);
+  kept[d] = 1;
+  const Tensor values = random_layout(kept, kFloat), indices = random_layout(kept, kLong);
+  cpu_backend().arg_reduce(true, x, d, values, indices);
+  for (int64_t o = 0; o < values.numel(); ++o) {
+    const int64_t step = x.strides()[d];
+    const float* const from = x.data_ptr<float>() + o * x.strides()[1 - d];
+    int64_t want = 0;
+    for (int64_t i = 0; i < x.sizes()[d]; ++i)
+      if (from[i * step] > from[want * step]) want = i;
+    ASSERT_EQ(get(indices, o), static_cast<double>(want)) << x.sizes() << d << " at " << o;
+    ASSERT_EQ(get(values, o), static_cast<double>(from[want * step]));
+  }
+}
+
+// Few outputs, whose elements several threads search, and many; few values, and many.
 TEST(CpuArgReduce, SharesOfSeveralThreads) {
   for (const Dims& sizes : {Dims{1, 100'001}, Dims{100'001, 1}, Dims{3, 30'001}, Dims{30'001, 3},
-                            Dims{300, 301}}) {
-    const Tensor x = empty(sizes);
-    cpu_backend().random(Distribution::randint, 0, 500, {9, 0}, x);
-    for (int64_t d = 0; d < 2; ++d) {
-      Dims kept = sizes;
-      kept[d] = 1;
-      const Tensor values = random_layout(kept, kFloat), indices = random_layout(kept, kLong);
-      cpu_backend().arg_reduce(true, x, d, values, indices);
-      for (int64_t o = 0; o < values.numel(); ++o) {
-        const int64_t step = d == 0 ? sizes[1] : 1;
-        const float* const from = x.data_ptr<float>() + (d == 0 ? o : o * sizes[1]);
-        int64_t want = 0;
-        for (int64_t i = 0; i < sizes[d]; ++i)
-          if (from[i * step] > from[want * step]) want = i;
-        ASSERT_EQ(get(indices, o), static_cast<double>(want)) << x.sizes() << d << " at " << o;
-        ASSERT_EQ(get(values, o), static_cast<double>(from[want * step]));
-      }
+                            Dims{300, 301}})
+    for (const int64_t values : {500, 1 << 24}) {
+      const Tensor x = empty(sizes);
+      cpu_backend().random(Distribution::randint, 0, values, {9, 0}, x);
+      for (int64_t d = 0; d < 2; ++d) expect_places(x, d);
     }
-  }
 }
 
 }  // namespace
