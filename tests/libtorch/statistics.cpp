@@ -62,9 +62,9 @@ int main() {
             << torch::isclose(x, x + 1) << torch::isfinite(x / 0).any() << torch::isnan(x)
             << (x == x).all().item<bool>() << torch::is_nonzero(torch::tensor(1)) << "\n";
   auto nan = torch::tensor({std::nan(""), 1.0, 2.0});
-  std::cout << nan.max() << nan.argmax() << nan.nansum() << std::get<0>(nan.sort())
+  std::cout << nan.max().isnan() << nan.argmax() << nan.nansum() << std::get<0>(nan.sort())
             << nan.nan_to_num(7) << nan.nanmedian() << torch::fmax(nan, torch::zeros({3})) << "\n";
   auto e = torch::empty({0, 3});
-  std::cout << e.sum() << e.prod() << e.sum(0) << e.any() << e.all() << e.mean()
-            << e.cumsum(0).sizes() << e.var() << "\n";
+  std::cout << e.sum() << e.prod() << e.sum(0) << e.any() << e.all() << e.mean().isnan()
+            << e.cumsum(0).sizes() << e.var().isnan() << "\n";
 }

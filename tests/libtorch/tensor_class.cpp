@@ -55,11 +55,11 @@ int main() {
 
   tensor = torch::tensor({1, 2, 3});
   CHECK(tensor.numel() == 3 && tensor.dtype() == at::kLong && exactly_equal(tensor[0], int64_t{1}));
-  tensor = at::tensor(std::vector<int>({1, 2, 3}));
-  CHECK(tensor.dtype() == at::kInt && exactly_equal(tensor[2], 3));
-  tensor = at::tensor(at::ArrayRef<double>({1.5, 2.5}));
-  CHECK(tensor.dtype() == at::kDouble && almost_equal(tensor[1], 2.5));
-  tensor = at::tensor({1.5, 2.5}, at::dtype(at::kInt));
+  tensor = torch::tensor(std::vector<int>({1, 2, 3}));
+  CHECK(tensor.dtype() == at::kLong && exactly_equal(tensor[2], int64_t{3}));
+  tensor = torch::tensor(at::ArrayRef<double>({1.5, 2.5}));
+  CHECK(tensor.dtype() == at::kFloat && almost_equal(tensor[1], 2.5f));
+  tensor = torch::tensor({1.5, 2.5}, at::dtype(at::kInt));
   CHECK(tensor.dtype() == at::kInt && exactly_equal(tensor[1], 2));
   tensor = torch::tensor({{1, 2}, {3, 4}}, torch::dtype(torch::kFloat).requires_grad(true));
   CHECK(tensor.sizes() == std::vector<int64_t>({2, 2}) && tensor.requires_grad() &&
