@@ -1,11 +1,8 @@
 #include "gradus/autograd/anomaly_mode.h"
 
-#include <cxxabi.h>
-#include <dlfcn.h>
 #include <execinfo.h>
 
-#include <charconv>
-
+#include "gradus/autograd/code_place.h"
 #include "gradus/autograd/graph_task.h"
 #include "gradus/autograd/node.h"
 
@@ -21,34 +18,8 @@ DetectAnomalyGuard::~DetectAnomalyGuard() {
   AnomalyMode::set_enabled(enabled_before_, check_nan_before_);
 }
 
-namespace {
-
-constexpr int kFrames = 64;
-
-// "program(+0x1234) function"; empty inside of the library, as far as symbols tell.
-std::string describe_frame(void* address) {
-  // The address is that of the return; the call lies before it.
-  const char* call = static_cast<const char*>(address) - 1;
-  Dl_info info;
-  if (!dladdr(call, &info) || !info.dli_fname) return {};
-  std::string symbol;
-  if (info.dli_sname) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> readable(
-        abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status), std::free);
-    symbol = readable ? readable.get() : info.dli_sname;
-    if (symbol.starts_with("gradus::")) return {};
-  }
-  char offset[2 * sizeof(void*)];
-  const auto end = std::to_chars(offset, offset + sizeof offset,
-                                 call - static_cast<const char*>(info.dli_fbase), 16);
-  return std::string(info.dli_fname) + "(+0x" + std::string(offset, end.ptr) + ") " + symbol;
-}
-
-}  // namespace
-
-ForwardCall::ForwardCall() : frames_(kFrames) {
-  frames_.resize(static_cast<size_t>(backtrace(frames_.data(), kFrames)));
+ForwardCall::ForwardCall() : frames_(64) {
+  frames_.resize(static_cast<size_t>(backtrace(frames_.data(), static_cast<int>(frames_.size()))));
   if (Node* parent = evaluating_node()) parent_ = parent->getptr();
 }
 
@@ -65,8 +36,7 @@ std::string ForwardCall::describe(const Node& node) {
     const ForwardCall* call = at->forward_call();
     if (!call) return out + ": not known, as the anomaly mode was off";
     out += ':';
-    for (void* frame : call->frames_)
-      if (const std::string line = describe_frame(frame); !line.empty()) out += "\n  " + line;
+    for (const std::string& place : code_places(call->frames_)) out += "\n  " + place;
     at = call->parent_.get();
   }
   return out;

@@ -43,9 +43,8 @@ class DetectAnomalyGuard {
 class ForwardCall {
  public:
   ForwardCall();
-  // For an error message: the calls that led to `node`, innermost first, one `program(+offset)` a
-  // line, which addr2line -e program turns into a line of the source; and the operation in whose
-  // backward the node was made, if any.
+  // For an error message: the calls that led to `node`, innermost first, as code_places gives them,
+  // and the operation in whose backward the node was made, if any.
   static std::string describe(const Node& node);
 
  private:

@@ -38,7 +38,7 @@ std::string readable_name(const std::type_info& type) {
 std::string Node::name() const { return name_ ? name_ : readable_name(typeid(*this)); }
 
 void Node::release_variables() {
-  std::vector<Saved> freed;  // after the lock: what they free may be much
+  SmallList<Saved, 2> freed;  // after the lock: what they free may be much
   const std::lock_guard lock(mutex_);
   released_ |= !saved_.empty();
   freed.swap(saved_);
@@ -52,6 +52,7 @@ Tensor Node::saved(size_t i) {
                  "backward: trying to backward through the graph a second time: the tensors that ",
                  name(),
                  " saved were freed by the first; pass retain_graph = true to the first one");
+    if (i >= saved_.size()) return {};
     found = saved_[i];
   }
   return found->unpack(shared_from_this());
@@ -99,18 +100,19 @@ void Node::add_pre_hook(std::unique_ptr<autograd::FunctionPreHook>&& hook) {
   hooks().before.push_back(std::move(hook));
 }
 
-void delete_node(Node* node) {
-  static thread_local constinit std::vector<Node*>* waiting = nullptr;
-  if (waiting) return waiting->push_back(node);
-  std::vector<Node*> queue;
-  waiting = &queue;
-  delete node;
-  while (!queue.empty()) {
-    Node* next = queue.back();
-    queue.pop_back();
-    delete next;
+void end_node(Node* node, void (*end)(Node*)) {
+  static thread_local constinit Node* waiting = nullptr;
+  static thread_local constinit bool ending = false;
+  node->end_ = end;
+  node->next_to_end_ = std::exchange(waiting, node);
+  if (std::exchange(ending, true)) return;
+  while (waiting) {
+    Node* const next = std::exchange(waiting, waiting->next_to_end_);
+    // Of a node that shares memory with its count; it goes when nothing refers to that any more.
+    const std::weak_ptr<Node> memory = next->weak_from_this();
+    next->end_(next);
   }
-  waiting = nullptr;
+  ending = false;
 }
 
 }  // namespace gradus

@@ -12,6 +12,7 @@
 #include "gradus/autograd/anomaly_mode.h"
 #include "gradus/autograd/hooks.h"
 #include "gradus/autograd/saved.h"
+#include "gradus/tensor/small_list.h"
 
 namespace gradus {
 
@@ -29,8 +30,8 @@ class Node : public std::enable_shared_from_this<Node> {
   // What a gradient must look like: that of the tensor it belongs to.
   struct Meta {
     Dims sizes;
-    ScalarType dtype;
-    Device device;
+    ScalarType dtype = kFloat;
+    Device device = kCPU;
   };
 
   explicit Node(edge_list&& next_edges = {});
@@ -56,6 +57,7 @@ class Node : public std::enable_shared_from_this<Node> {
   const Edge& next_edge(size_t i) const { return next_edges_[i]; }
   uint32_t num_outputs() const { return static_cast<uint32_t>(next_edges_.size()); }
   void add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
+  void reserve_next_edges(size_t count) { next_edges_.reserve(count); }
   void set_next_edge(size_t i, Edge edge) { next_edges_[i] = std::move(edge); }
   void set_next_edges(edge_list&& edges) { next_edges_ = std::move(edges); }
   // Whether forward input i, or any in the ranges [first, last), requires grad.
@@ -73,16 +75,11 @@ class Node : public std::enable_shared_from_this<Node> {
 
   // --- Saved tensors
   void save(const Tensor& tensor, std::optional<uint32_t> output_nr) {
-    saved_.emplace_back(tensor, output_nr);
+    saved_.push_back(Saved(tensor, output_nr));
   }
-  // The i-th saved tensor. Errors: Error after release_variables(), or where it was changed in
-  // place.
+  // The i-th saved tensor; undefined beyond the last. Errors: Error after release_variables(), or
+  // where it was changed in place.
   Tensor saved(size_t i);
-  // Room for so many of each, for the speed of recording.
-  void reserve(size_t edges, size_t saved) {
-    next_edges_.reserve(edges);
-    saved_.reserve(saved);
-  }
 
   // --- Hooks
   // Returns a handle for del_post_hook.
@@ -112,19 +109,41 @@ class Node : public std::enable_shared_from_this<Node> {
   const char* name_ = nullptr;
   uint64_t sequence_nr_;
   edge_list next_edges_;
-  std::vector<Meta> metas_;
-  std::vector<Saved> saved_;
+  SmallList<Meta, 1> metas_;
+  SmallList<Saved, 2> saved_;
   bool released_ = false;
   std::mutex mutex_;  // guards saved_ and released_: backward passes may share a node
   std::unique_ptr<NodeHooks> hooks_;
   std::unique_ptr<autograd::ForwardCall> forward_call_;
+
+  friend void end_node(Node* node, void (*end)(Node*));
+  void (*end_)(Node*) = nullptr;
+  Node* next_to_end_ = nullptr;
 };
 
-// Frees nodes one after the other, however long the chain of them.
-void delete_node(Node* node);
+// Nodes end one after the other, however long the chain of them: one whose turn has not come waits.
+// `end` ends its life.
+void end_node(Node* node, void (*end)(Node*));
+inline void delete_node(Node* node) {
+  end_node(node, [](Node* n) { delete n; });
+}
+
+template <class N>
+struct NodeAllocator : std::allocator<N> {
+  template <class Other>
+  struct rebind {
+    using other = NodeAllocator<Other>;
+  };
+  NodeAllocator() = default;
+  template <class Other>
+  NodeAllocator(const NodeAllocator<Other>&) {}  // NOLINT: implicit, as allocators convert
+  void destroy(Node* node) {
+    end_node(node, [](Node* n) { n->~Node(); });
+  }
+};
 template <class N, class... Args>
 std::shared_ptr<N> make_node(Args&&... args) {
-  return std::shared_ptr<N>(new N(std::forward<Args>(args)...), delete_node);
+  return std::allocate_shared<N>(NodeAllocator<N>(), std::forward<Args>(args)...);
 }
 unsigned new_hook_handle();
 // The name of a type as C++ writes it.

@@ -41,9 +41,8 @@ template <BinaryOp op>
 Tensor binary(const char* node_name, const Tensor& x, const Tensor& y) {
   using Row = scalar::Binary<op>;
   Tensor z = raw::zip(op, x, y);
-  if (recording(x, y)) {
-    const unsigned uses = (x.requires_grad() ? scalar::dx_uses<op> : 0) |
-                          (y.requires_grad() ? scalar::dy_uses<op> : 0);
+  if (const bool of_x = recording(x), of_y = recording(y); of_x || of_y) {
+    const unsigned uses = (of_x ? scalar::dx_uses<op> : 0) | (of_y ? scalar::dy_uses<op> : 0);
     record(node_name, z, {x, y},
            {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
            [](Node& n, const Tensor& grad) {

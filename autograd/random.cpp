@@ -1,6 +1,6 @@
 // Random numbers in place of the elements of a tensor, or by parameters that are tensors. No number
 // depends on what was there before, or smoothly on its parameters: the gradients are zero.
-#include "gradus/tensor/random.h"
+#include "gradus/tensor/factories.h"
 
 #include <cmath>
 #include <limits>

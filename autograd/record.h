@@ -23,7 +23,7 @@ namespace gradus {
 // Whether an operation on these tensors belongs into the graph.
 template <class... T>
 bool recording(const T&... inputs) {
-  return (... || (inputs.defined() && inputs.requires_grad())) && GradMode::is_enabled();
+  return GradMode::is_enabled() && (... || (inputs.defined() && inputs.requires_grad()));
 }
 
 template <class F>
@@ -48,12 +48,24 @@ inline const Tensor& if_used(bool used, const Tensor& x) {
 }
 
 inline bool recording(ArrayRef<Tensor> inputs) {
-  bool any = false;
-  for (const Tensor& input : inputs) any |= input.requires_grad();
-  return any && GradMode::is_enabled();
+  if (!GradMode::is_enabled()) return false;
+  for (const Tensor& input : inputs)
+    if (input.requires_grad()) return true;
+  return false;
 }
 
 using TensorRefs = std::initializer_list<std::reference_wrapper<const Tensor>>;
+
+// Keeps the tensors for the backward pass, but for undefined ones at the end.
+template <class Iterator>
+void save_all(Node& node, const Tensor& output, Iterator first, Iterator last) {
+  const auto defined = [](const Tensor& x) { return x.defined(); };
+  while (first != last && !defined(*(last - 1))) --last;
+  for (; first != last; ++first) {
+    const Tensor& tensor = *first;
+    node.save(tensor, tensor.is_same(output) ? std::optional<uint32_t>(0) : std::nullopt);
+  }
+}
 
 // backward(node, grad) returns the gradients of `inputs` in order; undefined ones count as zero.
 // `saved` may be a TensorList as well.
@@ -61,11 +73,10 @@ template <class Saved = TensorRefs, class F>
 void record(const char* name, const Tensor& output, TensorRefs inputs, const Saved& saved,
             F backward) {
   auto node = make_node<LambdaNode<F>>(name, std::move(backward));
-  node->reserve(inputs.size(), saved.size());
+  node->reserve_next_edges(inputs.size());
   for (const Tensor& input : inputs)
     node->add_next_edge(input.defined() ? gradient_edge(input) : Edge{});
-  for (const Tensor& tensor : saved)
-    node->save(tensor, tensor.is_same(output) ? std::optional<uint32_t>(0) : std::nullopt);
+  save_all(*node, output, saved.begin(), saved.end());
   node->add_input_metadata(output);
   set_history(output, std::move(node), 0);
 }

@@ -45,7 +45,7 @@ inline Tensor drop(const Tensor& kept, const DimMask& mask, bool keepdim = false
   Dims sizes, strides;
   for (size_t d = 0; d < kept.sizes().size(); ++d)
     if (!mask[d]) sizes.push_back(kept.sizes()[d]), strides.push_back(kept.strides()[d]);
-  return raw::alias(raw::as_strided(kept, sizes, strides, kept.storage_offset()));
+  return raw::alias(kept, sizes, strides);
 }
 
 // As the numbers that an operation on x's dtype is computed with, without a graph.

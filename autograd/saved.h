@@ -32,6 +32,7 @@ class SavedStoreGuard {
 // Unpacking checks that the tensor has not been changed in place since.
 class Saved {
  public:
+  Saved() = default;
   // output_nr: the tensor is that output of the owning node; it is kept without its history, which
   // would own the node that owns it. Errors: Error for an inference tensor.
   Saved(const Tensor& tensor, std::optional<uint32_t> output_nr);

@@ -1,5 +1,6 @@
 // Operations on the CPU at 1e3, 1e5 and 1e7 elements. The same source is built against gradus and
-// against libtorch, each program with as many threads as OMP_NUM_THREADS says.
+// against libtorch, each program with as many threads as OMP_NUM_THREADS says. An argument: only the
+// cases whose names contain it.
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -27,8 +28,11 @@ double seconds_of(const std::function<Tensor()>& f, int calls) {
   return std::chrono::duration<double>(Clock::now() - start).count() / calls;
 }
 
+std::string wanted;
+
 // The median of rounds of about 10 ms each.
 void time(const std::string& name, const std::function<Tensor()>& f) {
+  if (name.find(wanted) == std::string::npos) return;
   f();
   const double once = std::max(seconds_of(f, 3), 1e-9);
   const int calls = static_cast<int>(std::clamp(0.01 / once, 1.0, 1e5));
@@ -107,7 +111,8 @@ void recording() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1) wanted = argv[1];
   torch::manual_seed(1);
   for (const auto& [size, n] : {std::pair{"1e3", 1000}, {"1e5", 100000}, {"1e7", 10000000}}) {
     const torch::NoGradGuard guard;

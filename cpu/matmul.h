@@ -6,7 +6,9 @@
 
 namespace gradus {
 
-// automatic: OpenBLAS where the build has it, own otherwise.
+// automatic: own where the processor has vectors of 32 bytes or more, or the build no OpenBLAS;
+// else
+//            blas.
 // own:       the kernels of this folder.
 // blas:      OpenBLAS for Float and Double operands whose rows or columns are dense; own for
 // others.

@@ -4,10 +4,12 @@
 // Each thread computes a part of the result by itself. It cuts the depth k into slices, copies the
 // rows of a and the columns of b that it needs next into panels as wide as a micro-kernel, in the
 // order in which that reads them, and runs the micro-kernel over all pairs of panels. Threads whose
-// parts share rows or columns pack them twice, which costs less than waiting for one another.
+// parts share rows or columns pack them twice, which costs less than waiting for one another. A
+// product of one slice whose operands have dense rows is computed without any copy.
 #include <algorithm>
 
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/pack.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/product.h"
 
@@ -15,11 +17,11 @@ namespace gradus::cpu {
 
 namespace {
 
-// Of a slice: a panel of b fits the first-level cache.
+// The most of a slice. A sum over that many is made in one go, whatever the layout and the threads.
 template <class T>
-constexpr int64_t kDepth = 1536 / sizeof(T);
+constexpr int64_t kDepth = 2048 / sizeof(T);
 constexpr int64_t kRows = 240;     // of packed a, and
-constexpr int64_t kColumns = 768;  // columns of packed b: together they fit the second-level cache
+constexpr int64_t kColumns = 640;  // columns of packed b: together they fit the second-level cache
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -30,33 +32,6 @@ T* scratch(int64_t count) {
   const size_t nbytes = static_cast<size_t>(count) * sizeof(T);
   if (!memory || memory->nbytes() < nbytes) memory = cpu_backend().allocate(nbytes, Device(kCPU));
   return static_cast<T*>(memory->data());
-}
-
-// to[i][l] = from[l * lane_step + i * step] for l < lanes, 0 for the rest of `width`.
-template <class T>
-void pack_panel(const T* from, int64_t lane_step, int64_t lanes, int64_t step, int64_t depth,
-                int64_t width, T* to) {
-  if (lanes < width) std::fill_n(to, depth * width, T(0));
-  if (lane_step == 1) {
-    for (int64_t i = 0; i < depth; ++i) std::copy_n(from + i * step, lanes, to + i * width);
-    return;
-  }
-  // A cache line of each lane at a time, since lanes a power of two apart evict one another.
-  constexpr int64_t kLine = 64 / sizeof(T);
-  for (int64_t begin = 0; begin < depth; begin += kLine) {
-    const int64_t end = std::min(begin + kLine, depth);
-    for (int64_t l = 0; l < lanes; ++l)
-      for (int64_t i = begin; i < end; ++i) to[i * width + l] = from[l * lane_step + i * step];
-  }
-}
-
-// All panels of one operand's slice, `width` of its `lanes` lanes each.
-template <class T>
-void pack(const T* from, int64_t lane_step, int64_t lanes, int64_t step, int64_t depth,
-          int64_t width, T* to) {
-  for (int64_t lane = 0; lane < lanes; lane += width)
-    pack_panel(from + lane * lane_step, lane_step, std::min(width, lanes - lane), step, depth,
-               width, to + lane * depth);
 }
 
 // The tile of the result at (row, column), of which only a part may lie within p.
@@ -77,11 +52,31 @@ void multiply_tile(const Product<T>& p, const MicroKernel<T>& kernel, int64_t de
     }
 }
 
+template <class T>
+bool takes_in_place(const Product<T>& p, const MicroKernel<T>& kernel) {
+  return p.k <= kDepth<T> && p.m >= kernel.rows && p.n >= kernel.columns && p.a_column == 1 &&
+         p.b_column == 1 && p.out_column == 1 && !p.bias;
+}
+
+// The last tiles reach back over their neighbours, and compute some elements once more.
+template <class T>
+void multiply_in_place(const Product<T>& p, const MicroKernel<T>& kernel) {
+  for (int64_t j = 0; j < p.n; j += kernel.columns)
+    for (int64_t i = 0; i < p.m; i += kernel.rows) {
+      const int64_t row = std::min(i, p.m - kernel.rows);
+      const int64_t column = std::min(j, p.n - kernel.columns);
+      kernel.multiply_in_place(p.k, p.a + row * p.a_row, p.a_row, p.b + column, p.b_row,
+                               p.out + row * p.out_row + column, p.out_row);
+    }
+}
+
 // In one thread.
 template <class T>
 void multiply_part(const Product<T>& p, const MicroKernel<T>& kernel) {
+  if (takes_in_place(p, kernel)) return multiply_in_place(p, kernel);
   const int64_t most_columns = std::min(ceil_div(p.n, kernel.columns) * kernel.columns, kColumns);
-  const int64_t most_depth = std::min(p.k, kDepth<T>);
+  const int64_t slices = std::max<int64_t>(ceil_div(p.k, kDepth<T>), 1);
+  const int64_t most_depth = ceil_div(p.k, slices);
   T* const b_packed = scratch<T>((most_columns + kRows + kernel.rows) * most_depth);
   T* const a_packed = b_packed + most_columns * most_depth;
   if (p.bias)
@@ -90,8 +85,8 @@ void multiply_part(const Product<T>& p, const MicroKernel<T>& kernel) {
         p.out[i * p.out_row + j * p.out_column] = p.bias[i * p.bias_row + j * p.bias_column];
   for (int64_t left = 0; left < p.n; left += kColumns) {
     const int64_t columns = std::min(kColumns, p.n - left);
-    for (int64_t slice = 0; slice < p.k; slice += kDepth<T>) {
-      const int64_t depth = std::min(kDepth<T>, p.k - slice);
+    for (int64_t slice = 0; slice < p.k; slice += most_depth) {
+      const int64_t depth = std::min(most_depth, p.k - slice);
       const bool adds = slice > 0 || p.bias;
       pack(p.b + left * p.b_column + slice * p.b_row, p.b_column, columns, p.b_row, depth,
            kernel.columns, b_packed);

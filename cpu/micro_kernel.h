@@ -15,6 +15,9 @@ struct MicroKernel {
   std::string_view name;
   int64_t rows, columns;
   void (*multiply)(int64_t k, const T* a, const T* b, T* out, int64_t out_row, bool adds);
+  // The same for a[r * a_row + i] and b[i * b_row + c], not added.
+  void (*multiply_in_place)(int64_t k, const T* a, int64_t a_row, const T* b, int64_t b_row, T* out,
+                            int64_t out_row);
 };
 
 // Most elements that a tile has.

@@ -45,9 +45,20 @@ class CpuStorage final : public Storage {
   ~CpuStorage() override { std::free(data()); }
 };
 
+// A few elements, which need no block of their own.
+class SmallStorage final : public Storage {
+ public:
+  static constexpr size_t kBytes = 64;
+  explicit SmallStorage(size_t nbytes) : Storage(bytes_, nbytes, Device(kCPU)) {}
+
+ private:
+  alignas(16) std::byte bytes_[kBytes];
+};
+
 }  // namespace
 
 StoragePtr CpuBackend::allocate(size_t nbytes, Device) {
+  if (nbytes <= SmallStorage::kBytes) return std::make_shared<SmallStorage>(nbytes);
   return std::make_shared<CpuStorage>(nbytes);
 }
 

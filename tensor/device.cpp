@@ -7,11 +7,10 @@
 
 namespace gradus {
 
-Device::Device(DeviceType type, DeviceIndex index) : type_(type), index_(index) {
-  check(index >= -1, "Device: index ", int{index}, " is negative; expected -1 (current) or more");
-  check(type != kCPU || index <= 0, "Device: cpu:", int{index},
-        " does not exist; the CPU is one device, use \"cpu\"");
-  if (type == kCPU) index_ = -1;
+void Device::refuse(DeviceType type, DeviceIndex index) {
+  if (type == kCPU && index > 0)
+    fail("Device: cpu:", int{index}, " does not exist; the CPU is one device, use \"cpu\"");
+  fail("Device: index ", int{index}, " is negative; expected -1 (current) or more");
 }
 
 namespace {

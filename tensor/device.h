@@ -20,7 +20,11 @@ class Device {
  public:
   // index -1 means "the current device of that type".
   // Errors: ValueError where index < -1, or index > 0 on the CPU, which is one device.
-  Device(DeviceType type, DeviceIndex index = -1);  // NOLINT: implicit, as in libtorch
+  Device(DeviceType type, DeviceIndex index = -1)  // NOLINT: implicit, as in libtorch
+      : type_(type), index_(type == kCPU ? DeviceIndex{-1} : index) {
+    if (index < -1 || (type == kCPU && index > 0)) [[unlikely]]
+      refuse(type, index);
+  }
   // "cpu", "cuda" or "cuda:N". Errors: ValueError for anything else.
   Device(std::string_view text);  // NOLINT: implicit, as in libtorch
   Device(const std::string& text) : Device(std::string_view(text)) {}  // NOLINT
@@ -38,6 +42,8 @@ class Device {
   friend bool operator==(const Device&, const Device&) = default;
 
  private:
+  [[noreturn]] static void refuse(DeviceType type, DeviceIndex index);
+
   DeviceType type_;
   DeviceIndex index_;
 };

@@ -48,8 +48,7 @@ int64_t extent(const char* op, IntArrayRef sizes, IntArrayRef strides) {
 
 // The first elements of `flat` under another geometry, as a tensor of its own.
 Tensor strided(const Tensor& flat, IntArrayRef sizes, IntArrayRef strides) {
-  return raw::alias(raw::as_strided(flat, Dims(sizes.data(), sizes.size()),
-                                    Dims(strides.data(), strides.size()), 0));
+  return raw::alias(flat, Dims(sizes.data(), sizes.size()), Dims(strides.data(), strides.size()));
 }
 }  // namespace
 

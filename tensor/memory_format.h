@@ -18,7 +18,12 @@ enum class MemoryFormat : int8_t { Contiguous, Preserve, ChannelsLast, ChannelsL
 std::ostream& operator<<(std::ostream& out, Layout layout);
 std::ostream& operator<<(std::ostream& out, MemoryFormat format);
 
+[[noreturn]] void refuse_channels_last(std::string_view op);
 // Errors: NotImplementedError that names op, where format is one of the channels-last ones.
-void check_row_major(std::string_view op, std::optional<MemoryFormat> format);
+inline void check_row_major(std::string_view op, std::optional<MemoryFormat> format) {
+  if (format && *format != MemoryFormat::Contiguous && *format != MemoryFormat::Preserve)
+      [[unlikely]]
+    refuse_channels_last(op);
+}
 
 }  // namespace gradus

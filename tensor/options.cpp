@@ -4,9 +4,9 @@
 
 namespace gradus {
 
-void check_row_major(std::string_view op, std::optional<MemoryFormat> format) {
-  check<NotImplementedError>(
-      !format || *format == MemoryFormat::Contiguous || *format == MemoryFormat::Preserve, op,
+void refuse_channels_last(std::string_view op) {
+  fail<NotImplementedError>(
+      op,
       ": tensors are row-major here, and a channels-last memory format was asked for; use "
       "permute() for another order of the elements");
 }

@@ -32,6 +32,8 @@ PhiloxState take(const std::optional<Generator>& generator, Device device, int64
 Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64_t offset);
 // The same memory and geometry under a handle of its own, which has no graph.
 Tensor alias(const Tensor& x);
+// REQUIRES: the geometry lies within the storage.
+Tensor alias(const Tensor& x, const Dims& sizes, const Dims& strides);
 // Nothing where the memory does not allow it.
 std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape);
 Tensor permute(const Tensor& x, IntArrayRef dims);

@@ -65,7 +65,8 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   };
   check<TypeError>(op != BinaryOp::sub || (!is_bool(x) && !is_bool(y)),
                    "sub: bool operands cannot be subtracted; convert with .to(kLong)");
-  const ScalarType common = enter(facts(op), result_type(x, y));
+  const bool alike = !x.is_number() && !y.is_number() && x.tensor->dtype() == y.tensor->dtype();
+  const ScalarType common = enter(facts(op), alike ? x.tensor->scalar_type() : result_type(x, y));
   const ScalarType compute = computed_type(common);
   check(op != BinaryOp::pow || !y.is_number() || isFloatingType(common) || y.number.toLong() >= 0,
         "pow: an integer has no integer power of ", y.number, "; convert with .to(kFloat)");

@@ -23,21 +23,23 @@ void Tensor::check_accessor(size_t dims, int64_t limit) const {
 
 Backend& backend(DeviceType type) { return type == kCPU ? cpu_backend() : cuda_backend(); }
 
+TensorImpl::TensorImpl(StoragePtr memory, ScalarType type, const Dims& shape, const Dims& steps,
+                       int64_t first, int64_t count, bool row_major)
+    : storage(std::move(memory)),
+      dtype(type),
+      contiguous(row_major),
+      inference(thread_modes.inference),
+      numel(count),
+      offset(first),
+      sizes(shape),
+      strides(steps) {}
+
 namespace raw {
 
 namespace {
-Tensor make(StoragePtr storage, ScalarType dtype, const Dims& sizes, const Dims& strides,
-            int64_t offset, int64_t numel, bool contiguous) {
-  auto impl = std::make_shared<TensorImpl>();
-  impl->storage = std::move(storage);
-  impl->dtype = dtype;
-  impl->contiguous = contiguous;
-  impl->inference = thread_modes.inference;
-  impl->numel = numel;
-  impl->offset = offset;
-  impl->sizes = sizes;
-  impl->strides = strides;
-  return Tensor(std::move(impl));
+template <class... Args>
+Tensor make(Args&&... args) {
+  return Tensor(std::make_shared<TensorImpl>(std::forward<Args>(args)...));
 }
 }  // namespace
 
@@ -59,6 +61,11 @@ Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device) {
 }
 
 Tensor empty_as(const Tensor& x, ScalarType dtype) {
+  if (x.is_contiguous() && x.itemsize() >= element_size(dtype)) {  // no size overflows, then
+    const size_t nbytes = static_cast<size_t>(x.numel()) * element_size(dtype);
+    return make(backend(x).allocate(nbytes, x.device()), dtype, x.impl().sizes, x.impl().strides, 0,
+                x.numel(), true);
+  }
   Tensor out = empty(x.sizes(), dtype, x.device());
   if (x.is_contiguous() || x.numel() == 0) return out;
   // By insertion, since tensors have few dimensions: those of smaller stride come later.
@@ -96,9 +103,11 @@ Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64
   return out;
 }
 
-Tensor alias(const Tensor& x) {
-  Tensor out = make(x.impl().storage, x.dtype(), x.impl().sizes, x.impl().strides,
-                    x.storage_offset(), x.numel(), x.is_contiguous());
+Tensor alias(const Tensor& x) { return alias(x, x.impl().sizes, x.impl().strides); }
+
+Tensor alias(const Tensor& x, const Dims& sizes, const Dims& strides) {
+  Tensor out = make(x.impl().storage, x.dtype(), sizes, strides, x.storage_offset(),
+                    numel_of(sizes), gradus::is_contiguous(sizes, strides));
   out.impl().inference = x.impl().inference;
   return out;
 }

@@ -64,15 +64,18 @@ struct TensorImpl {
   StoragePtr storage;
   ScalarType dtype;
   bool contiguous;
-  bool inference;                         // made in InferenceMode
-  ViewOrigin origin;                      // of a view
-  std::atomic<uint32_t> history_version;  // of the storage, when a view's history was made
+  bool inference;                             // made in InferenceMode
+  ViewOrigin origin = ViewOrigin::recorded;   // of a view
+  std::atomic<uint32_t> history_version = 0;  // of the storage, when a view's history was made
   int64_t numel;
   int64_t offset;  // of element 0, in elements from the start of the storage
   Dims sizes;
   Dims strides;                                // in elements; 0 where broadcast
   std::unique_ptr<AutogradMetaBase> autograd;  // null: requires no grad and never did
   std::shared_ptr<TensorImpl> view_of;         // the tensor that this one is a view of, or null
+
+  TensorImpl(StoragePtr memory, ScalarType type, const Dims& shape, const Dims& steps,
+             int64_t first, int64_t count, bool row_major);
 };
 
 class Tensor {

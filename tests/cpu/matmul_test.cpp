@@ -137,6 +137,37 @@ TEST(CpuMicroKernels, Float) { check_micro_kernels<float>(); }
 TEST(CpuMicroKernels, Double) { check_micro_kernels<double>(); }
 TEST(CpuMicroKernels, Long) { check_micro_kernels<int64_t>(); }
 
+// Dense rows are multiplied where they are, others are packed: both sum in the same order.
+template <class T>
+void check_layouts() {
+  for (const cpu::MicroKernel<T>& kernel : cpu::micro_kernels<T>()) {
+    SCOPED_TRACE(std::string(kernel.name));
+    const int64_t m = kernel.rows + pick(0, 30), k = pick(1, 200), n = kernel.columns + pick(0, 80);
+    const Tensor a = random_tensor({1, m, k}, dtype_of<T>),
+                 b = random_tensor({1, k, n}, dtype_of<T>);
+    const auto multiply = [&](const Tensor& x, const Tensor& y) {
+      const Tensor out = empty({1, m, n}, dtype_of<T>);
+      const auto data = [](const Tensor& t) { return static_cast<T*>(t.data_ptr()); };
+      cpu::multiply_packed<T>({m, n, k, data(x), data(y), nullptr, data(out), x.stride(1),
+                               x.stride(2), y.stride(1), y.stride(2), 0, 0, n, 1},
+                              kernel);
+      return out;
+    };
+    const auto turned = [](const Tensor& x) {
+      return raw::transpose(raw::clone(raw::transpose(x, 1, 2)), 1, 2);
+    };
+    const Tensor dense = multiply(raw::clone(a), raw::clone(b));
+    for (const Tensor& x : {raw::clone(a), turned(a)}) {
+      const Tensor packed = multiply(x, turned(b));
+      for (int64_t i = 0; i < dense.numel(); ++i)
+        ASSERT_EQ(get(packed, i), get(dense, i)) << m << " " << k << " " << n << " at " << i;
+    }
+  }
+}
+TEST(CpuMicroKernels, EveryLayoutGivesTheSameBits) {
+  for (int round = 0; round < 10; ++round) check_layouts<float>(), check_layouts<double>();
+}
+
 TEST(CpuMatmul, BlasIsRefusedWhereTheBuildLacksIt) {
   if (cpu::have_blas()) GTEST_SKIP() << "this build has OpenBLAS";
   try {

@@ -39,10 +39,9 @@ TEST(CpuStorage, SaysHowMuchIsMissing) {
 TEST(CpuBackend, IsOneDevice) { EXPECT_EQ(cpu_backend().resolve(kCPU), Device(kCPU)); }
 
 TEST(CpuBackend, LeavesTransfersToTheOtherDevice) {
-  const StoragePtr storage = cpu_backend().allocate(4, Device(kCPU));
-  const auto impl = std::make_shared<TensorImpl>();
-  impl->storage = storage;
-  EXPECT_THROW(cpu_backend().transfer(Tensor(impl), Tensor(impl), false), Error);
+  const Tensor x(std::make_shared<TensorImpl>(cpu_backend().allocate(4, Device(kCPU)), kFloat,
+                                              Dims{1}, Dims{1}, 0, 1, true));
+  EXPECT_THROW(cpu_backend().transfer(x, x, false), Error);
 }
 
 }  // namespace

@@ -1,0 +1,94 @@
+// Copies of an operand of the packed matrix product, in the order in which a micro-kernel reads it.
+// A lane is a row of a or a column of b, and a panel as many lanes as the micro-kernel takes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace gradus::cpu {
+
+// Lanes that are transposed at once: as many elements as a vector of every processor has.
+template <class T>
+inline constexpr int64_t kBlock = 16 / sizeof(T);
+// How many lanes ahead memory is asked for. Each lane is read for so short that the processor does
+// not foresee the next one.
+inline constexpr int64_t kLanesAhead = 8;
+
+// to[l] = from[l] for a few l, too few for a call of memcpy to pay.
+template <class T>
+void copy_few(const T* from, int64_t count, T* to) {
+  typedef T Vector __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
+  constexpr int64_t kStep = 32 / sizeof(T);
+  int64_t l = 0;
+  for (; l + kStep <= count; l += kStep)
+    *reinterpret_cast<Vector*>(to + l) = *reinterpret_cast<const Vector*>(from + l);
+  for (; l < count; ++l) to[l] = from[l];
+}
+
+// to[i][l] = from[l * lane_step + i] for l < kBlock.
+template <class T>
+void pack_block(const T* from, int64_t lane_step, int64_t depth, int64_t width, T* to) {
+  typedef T Vector __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
+  const auto get = [&](int64_t l, int64_t i) {
+    return *reinterpret_cast<const Vector*>(from + l * lane_step + i);
+  };
+  const auto put = [&](int64_t i, Vector x) { *reinterpret_cast<Vector*>(to + i * width) = x; };
+  constexpr int64_t kLine = 64 / sizeof(T);
+  int64_t i = 0;
+  for (; i + kBlock<T> <= depth; i += kBlock<T>) {
+    if (i % kLine == 0)
+      for (int64_t l = 0; l < kBlock<T>; ++l)
+        __builtin_prefetch(from + (l + kLanesAhead) * lane_step + i);
+    const Vector a = get(0, i), b = get(1, i);
+    if constexpr (kBlock<T> == 4) {
+      const Vector c = get(2, i), d = get(3, i);
+      const Vector ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+      const Vector cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+      put(i, __builtin_shufflevector(ab, cd, 0, 1, 4, 5));
+      put(i + 1, __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+      const Vector ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+      const Vector cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+      put(i + 2, __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5));
+      put(i + 3, __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7));
+    } else {
+      put(i, __builtin_shufflevector(a, b, 0, 2));
+      put(i + 1, __builtin_shufflevector(a, b, 1, 3));
+    }
+  }
+  for (; i < depth; ++i)
+    for (int64_t l = 0; l < kBlock<T>; ++l) to[i * width + l] = from[l * lane_step + i];
+}
+
+// One panel: to[i][l] = from[l * lane_step + i * step] for l < lanes, 0 for the rest of `width`.
+template <class T>
+void pack_panel(const T* from, int64_t lane_step, int64_t lanes, int64_t step, int64_t depth,
+                int64_t width, T* to) {
+  if (lanes < width) std::fill_n(to, depth * width, T(0));
+  int64_t first = 0;
+  if (step == 1)
+    for (; first + kBlock<T> <= lanes; first += kBlock<T>)
+      pack_block(from + first * lane_step, lane_step, depth, width, to + first);
+  for (int64_t i = 0; i < depth; ++i)
+    for (int64_t l = first; l < lanes; ++l) to[i * width + l] = from[l * lane_step + i * step];
+}
+
+// All panels of `width` lanes each, one after the other.
+template <class T>
+void pack(const T* from, int64_t lane_step, int64_t lanes, int64_t step, int64_t depth,
+          int64_t width, T* to) {
+  if (lane_step != 1) {
+    for (int64_t lane = 0; lane < lanes; lane += width)
+      pack_panel(from + lane * lane_step, lane_step, std::min(width, lanes - lane), step, depth,
+                 width, to + lane * depth);
+    return;
+  }
+  // Across all panels, since memory likes to be read along its rows.
+  const int64_t whole = lanes / width * width;
+  if (whole < lanes) std::fill_n(to + whole * depth, depth * width, T(0));
+  for (int64_t i = 0; i < depth; ++i)
+    for (int64_t lane = 0; lane < lanes; lane += width)
+      copy_few(from + i * step + lane, std::min(width, lanes - lane),
+               to + lane * depth + i * width);
+}
+
+}  // namespace gradus::cpu

@@ -1,0 +1,33 @@
+// A list whose first N elements need no memory of their own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace gradus {
+
+template <class T, size_t N>
+class SmallList {
+ public:
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T& operator[](size_t i) { return i < N ? first_[i] : more_[i - N]; }
+  const T& operator[](size_t i) const { return i < N ? first_[i] : more_[i - N]; }
+  void push_back(T value) {
+    if (size_ < N)
+      first_[size_] = std::move(value);
+    else
+      more_.push_back(std::move(value));
+    ++size_;
+  }
+  void swap(SmallList& other) { std::swap(*this, other); }
+
+ private:
+  size_t size_ = 0;
+  std::array<T, N> first_{};
+  std::vector<T> more_;
+};
+
+}  // namespace gradus
