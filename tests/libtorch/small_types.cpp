@@ -105,7 +105,7 @@ int main() {
   std::cout << by_type[at::kLong] << by_device[a.device()] << "\n";
 
   torch::Device cpu = torch::kCPU, gpu("cuda:1"), same(torch::kCUDA, 1), any(at::DeviceType::CUDA);
-  std::cout << cpu << gpu << (gpu == same) << (gpu != any) << any.has_index() << gpu.index()
+  std::cout << cpu << gpu << (gpu == same) << (gpu != any) << any.has_index() << int{gpu.index()}
             << cpu.type() << gpu.is_cuda() << cpu.is_cpu() << any.str() << at::kCUDA
             << int{c10::Device("cpu").index()} << "\n";
   gpu.set_index(0);
