@@ -80,6 +80,7 @@ void draw_bernoulli(const Tensor& x, const Operand& p, const std::optional<Gener
 Tensor& Tensor::uniform_(double from, double to, std::optional<Generator> generator) const {
   check_real("uniform", *this);
   check(from <= to, "uniform_: from = ", from, " exceeds to = ", to);
+  for (const double bound : {from, to}) raw::check_fits("uniform_", bound, scalar_type());
   return drawn("uniform", "UniformBackward0", *this, [&](const Tensor& x) {
     raw::random_(x, Distribution::uniform, from, to, generator);
   });

@@ -53,7 +53,9 @@ Tensor clone(const Tensor& x);                 // row-major
 Tensor contiguous(const Tensor& x);            // x itself where it is contiguous already
 Tensor to(const Tensor& x, ScalarType dtype);  // as empty_as; x itself where nothing changes
 Tensor to(const Tensor& x, Device device, bool non_blocking = false);
-void fill_(const Tensor& x, const Scalar& value);
+// Errors: ValueError that names op, where an element cannot hold the value.
+void check_fits(std::string_view op, const Scalar& value, ScalarType dtype);
+void fill_(const Tensor& x, const Scalar& value);  // Errors: as check_fits
 // The tensors one after the other along dim, of the dtype that they promote to.
 Tensor cat(ArrayRef<Tensor> tensors, int64_t dim);
 Tensor flip(const Tensor& x, IntArrayRef dims);
