@@ -1,4 +1,5 @@
-// What a device must be able to do: four primitives (map, zip, reduce, matmul) and their helpers.
+// What a device must be able to do: four primitives (map, zip of two or three operands, reduce,
+// matmul) and their helpers.
 //
 // Contract of every function. `out` is allocated, on this backend's device, of the final shape and
 // dtype; operands are on that device too and of the dtype that `out` says they are; every check of
