@@ -1,6 +1,7 @@
 // Activations that are made of two or three pieces. Where the pieces meet, the slope is PyTorch's.
 #include "gradus/autograd/one_node.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw.h"
 
 namespace gradus {
 
@@ -16,22 +17,33 @@ void check_number(const char* op, const Tensor& x) {
                    ": dtype bool is not supported; convert with .to(kLong)");
 }
 
+// Beside integers numbers lose their fraction.
+Scalar of_kind(const Tensor& x, const Scalar& number) {
+  return x.is_floating_point() ? number : Scalar(number.toLong());
+}
+
 Tensor leaky(const char* node, const Tensor& self, double slope) {
   return one_node(
-      node, self, [=](const Tensor& x) { return where(x > 0, x, x * slope); },
+      node, self,
+      [=](const Tensor& x) {
+        return raw::zip3(TernaryOp::leaky_relu, x, Scalar(slope), Scalar(0));
+      },
       [=](const Tensor& grad, const Tensor& x) { return where(x > 0, grad, grad * slope); });
 }
 
-// scale * x above 0, factor * (e^(rate x) - 1) below.
-Tensor exponential(const char* op, const char* node, const Tensor& self, double factor,
-                   double scale, double rate) {
+// scale * x above 0, scale * alpha * (e^(rate x) - 1) below.
+Tensor exponential(const char* op, const char* node, const Tensor& self, double alpha, double scale,
+                   double rate) {
   check_floating(op, self);
   return one_wide_node(
       node, self,
-      [=](const Tensor& x) { return where(x <= 0, expm1(x * rate) * factor, x * scale); },
+      [=](const Tensor& x) {
+        const Tensor out = raw::zip3(TernaryOp::elu, x, Scalar(alpha), Scalar(rate));
+        return scale == 1 ? out : out * scale;
+      },
       [=](const Tensor& grad, const Tensor& x) {
         // Not of x itself: where that is large the exponential, which is not selected, overflows.
-        const Tensor slope = exp(relu(-x) * -rate) * (factor * rate);
+        const Tensor slope = exp(relu(-x) * -rate) * (scale * alpha * rate);
         return where(x <= 0, grad * slope, grad * scale);
       });
 }
@@ -61,8 +73,8 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
 
 Tensor elu(const Tensor& self, const Scalar& alpha, const Scalar& scale,
            const Scalar& input_scale) {
-  return exponential("elu", "EluBackward0", self, alpha.toDouble() * scale.toDouble(),
-                     scale.toDouble(), input_scale.toDouble());
+  return exponential("elu", "EluBackward0", self, alpha.toDouble(), scale.toDouble(),
+                     input_scale.toDouble());
 }
 
 Tensor celu(const Tensor& self, const Scalar& alpha) {
@@ -75,7 +87,7 @@ Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold)
   const double b = beta.toDouble(), limit = threshold.toDouble();
   return one_wide_node(
       "SoftplusBackward0", self,
-      [=](const Tensor& x) { return where(x * b > limit, x, log_sigmoid(x * -b) / -b); },
+      [=](const Tensor& x) { return raw::zip3(TernaryOp::softplus, x, Scalar(b), Scalar(limit)); },
       [=](const Tensor& grad, const Tensor& x) {
         return where(x * b > limit, grad, grad * sigmoid(x * b));
       });
@@ -83,23 +95,22 @@ Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold)
 
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
   check_number("threshold", self);
+  const Scalar edge = of_kind(self, threshold);
   return one_node(
       "ThresholdBackward0", self,
-      [&](const Tensor& x) { return where(x <= threshold, value, x).to(x.dtype()); },
-      [threshold](const Tensor& grad, const Tensor& x) { return where(x <= threshold, 0, grad); });
+      [&](const Tensor& x) { return raw::zip3(TernaryOp::threshold, x, edge, of_kind(x, value)); },
+      [edge](const Tensor& grad, const Tensor& x) { return where(x <= edge, 0, grad); });
 }
 
 Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   check_number("hardtanh", self);
-  const bool floating = self.is_floating_point();
-  const Scalar lo = floating ? min_val : Scalar(min_val.toLong());
-  const Scalar hi = floating ? max_val : Scalar(max_val.toLong());
+  const Scalar lo = of_kind(self, min_val), hi = of_kind(self, max_val);
   check(self.dtype() != kByte || (lo.toLong() >= 0 && hi.toLong() >= 0),
         "hardtanh: dtype uint8 has no numbers below 0, and the bounds are ", lo.toLong(), " and ",
         hi.toLong());
   return one_node(
       "HardtanhBackward0", self,
-      [&](const Tensor& x) { return minimum(maximum(x, lo), hi).to(x.dtype()); },
+      [&](const Tensor& x) { return raw::zip3(TernaryOp::clamp, x, lo, hi); },
       [lo, hi](const Tensor& grad, const Tensor& x) {
         return where((x <= lo).logical_or(x >= hi), 0, grad);
       });
@@ -147,7 +158,7 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   Dims shape = Dims::filled(std::max<int64_t>(self.dim(), 1), 1);
   if (self.dim() > 1) shape[1] = weight.numel();
   const Tensor slope = self.dim() == 0 ? weight.reshape({}) : weight.reshape(shape);
-  const Tensor out = without_graph([&] { return where(self > 0, self, slope * self); });
+  const Tensor out = raw::zip3(TernaryOp::leaky_relu, self, slope, Scalar(0));
   if (recording(self, weight))
     record("PreluBackward0", out, {self, slope}, {self, slope}, [](Node& n, const Tensor& grad) {
       TensorList grads(2);

@@ -32,13 +32,9 @@ void check_lerp(const char* name, const Tensor& x, ScalarType expected) {
                    "; convert with .to(...)");
 }
 
-// From the end that is nearer, which is met exactly.
-Tensor between(const Tensor& x, const Tensor& y, const Scalar& weight) {
-  const double w = weight.toDouble();
-  return std::abs(w) < 0.5 ? x + (y - x) * w : y - (y - x) * (1 - w);
-}
-Tensor between(const Tensor& x, const Tensor& y, const Tensor& weight) {
-  return where(weight.abs() < 0.5, x + (y - x) * weight, y - (y - x) * (1 - weight));
+// x times value, which is 1 most of the time.
+Tensor product(const Tensor& x, const Scalar& value) {
+  return value.toDouble() == 1 ? x : x * value;
 }
 
 }  // namespace
@@ -76,8 +72,9 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
   check_lerp("self", self, self.dtype());
   check_lerp("end", end, self.dtype());
-  const Tensor out =
-      without_graph([&] { return between(widened(self), widened(end), weight).to(self.dtype()); });
+  const Tensor out = without_graph([&] {
+    return raw::zip3(TernaryOp::lerp, widened(self), widened(end), weight).to(self.dtype());
+  });
   if (recording(self, end))
     record("LerpBackward0", out, {self, end}, {},
            [w = weight.toDouble()](Node& n, const Tensor& grad) {
@@ -91,8 +88,10 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
   check_lerp("self", self, self.dtype());
   check_lerp("end", end, self.dtype());
   check_lerp("weight", weight, self.dtype());
-  const Tensor out = without_graph(
-      [&] { return between(widened(self), widened(end), widened(weight)).to(self.dtype()); });
+  const Tensor out = without_graph([&] {
+    return raw::zip3(TernaryOp::lerp, widened(self), widened(end), widened(weight))
+        .to(self.dtype());
+  });
   if (recording(self, end, weight))
     record("LerpBackward1", out, {self, end, weight}, {self, end, weight},
            [](Node& n, const Tensor& grad) {
@@ -111,8 +110,11 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   const ScalarType dtype = raw::result_type({self, tensor1, tensor2});
   check_factor("addcmul", "value", dtype, value);
   const auto ready = [&](const Tensor& x) { return x.to(dtype).to(computed_type(dtype)); };
-  const Tensor out = without_graph(
-      [&] { return (ready(self) + ready(tensor1) * value * ready(tensor2)).to(dtype); });
+  const Tensor out = without_graph([&] {
+    return raw::zip3(TernaryOp::addcmul, ready(self), product(ready(tensor1), value),
+                     ready(tensor2))
+        .to(dtype);
+  });
   if (recording(self, tensor1, tensor2))
     record("AddcmulBackward0", out, {self, tensor1, tensor2}, {tensor1, tensor2},
            [value](Node& n, const Tensor& grad) {
@@ -132,8 +134,11 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                    tensor2.dtype(), ", expected one of floating point; convert with .to(kFloat)");
   const ScalarType dtype = raw::result_type({self, tensor1, tensor2});
   const auto ready = [&](const Tensor& x) { return x.to(dtype).to(computed_type(dtype)); };
-  const Tensor out = without_graph(
-      [&] { return (ready(self) + ready(tensor1) * value / ready(tensor2)).to(dtype); });
+  const Tensor out = without_graph([&] {
+    return raw::zip3(TernaryOp::addcdiv, ready(self), product(ready(tensor1), value),
+                     ready(tensor2))
+        .to(dtype);
+  });
   if (recording(self, tensor1, tensor2))
     record("AddcdivBackward0", out, {self, tensor1, tensor2}, {tensor1, tensor2},
            [value](Node& n, const Tensor& grad) {

@@ -22,8 +22,8 @@ Tensor promoted(const Tensor& x, const B& bound) {
 
 template <class B>
 Tensor clamped(const Tensor& x, const B& min, const B& max) {
-  const Tensor raised = min ? maximum(x, *min) : x;
-  return max ? minimum(raised, *max) : raised;
+  if (min && max) return raw::zip3(TernaryOp::clamp, x, *min, *max);
+  return min ? maximum(x, *min) : minimum(x, *max);
 }
 
 // Where x itself is the result.

@@ -5,35 +5,25 @@ namespace gradus {
 
 namespace {
 
-// Columns minus rows of the last two dimensions: 0 on the main diagonal, positive above.
-Tensor above(int64_t rows, int64_t columns, Device device) {
-  const TensorOptions options = TensorOptions(kLong).device(device);
-  return arange(columns, options) - arange(rows, options).unsqueeze(1);
-}
-
-template <class Keep, class Backward>
-Tensor triangle(const char* op, const char* node, const Tensor& self, Keep keep,
-                Backward backward) {
-  check(self.dim() >= 2, op, ": the tensor has shape ", self.sizes(),
-        ", expected at least two dimensions");
-  const Tensor kept = keep(above(self.size(-2), self.size(-1), self.device()));
-  Tensor out = raw::where(kept, self, Scalar(false));
+Tensor triangle(const char* op, const char* node, const Tensor& self, bool upper,
+                int64_t diagonal) {
+  const Tensor out = raw::triangle(op, upper, diagonal, self);
   if (recording(self))
-    record(node, out, {self}, {},
-           [backward](Node&, const Tensor& grad) { return TensorList{backward(grad)}; });
+    record(node, out, {self}, {}, [upper, diagonal](Node&, const Tensor& grad) {
+      return TensorList{upper ? grad.triu(diagonal) : grad.tril(diagonal)};
+    });
   return out;
 }
 
-// Of a row x col matrix, what keep says of columns minus rows.
-template <class Keep>
-Tensor triangle_indices(const char* op, int64_t row, int64_t col, const TensorOptions& options,
-                        Keep keep) {
+// Where a triangle of a row x col matrix lies.
+Tensor triangle_indices(const char* op, bool upper, int64_t row, int64_t col, int64_t offset,
+                        const TensorOptions& options) {
   check(row >= 0 && col >= 0, op, ": row is ", row, " and col ", col,
         "; expected no negative number");
   check<TypeError>(isIntegralType(options.dtype()), op, ": dtype ", options.dtype(),
                    " is not an integer type");
-  const Tensor kept = raw::nonzero(keep(above(row, col, options.device())));
-  return kept.t().contiguous().to(options.dtype());
+  const Tensor whole = ones({row, col}, options.dtype(kBool));
+  return raw::nonzero(raw::triangle(op, upper, offset, whole)).t().contiguous().to(options.dtype());
 }
 
 }  // namespace
@@ -108,23 +98,17 @@ Tensor trace(const Tensor& self) {
 }
 
 Tensor tril(const Tensor& self, int64_t diagonal) {
-  return triangle(
-      "tril", "TrilBackward0", self, [=](const Tensor& above) { return above <= diagonal; },
-      [=](const Tensor& grad) { return grad.tril(diagonal); });
+  return triangle("tril", "TrilBackward0", self, false, diagonal);
 }
 Tensor triu(const Tensor& self, int64_t diagonal) {
-  return triangle(
-      "triu", "TriuBackward0", self, [=](const Tensor& above) { return above >= diagonal; },
-      [=](const Tensor& grad) { return grad.triu(diagonal); });
+  return triangle("triu", "TriuBackward0", self, true, diagonal);
 }
 
 Tensor tril_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
-  return triangle_indices("tril_indices", row, col, options,
-                          [=](const Tensor& above) { return above <= offset; });
+  return triangle_indices("tril_indices", false, row, col, offset, options);
 }
 Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
-  return triangle_indices("triu_indices", row, col, options,
-                          [=](const Tensor& above) { return above >= offset; });
+  return triangle_indices("triu_indices", true, row, col, offset, options);
 }
 
 }  // namespace gradus

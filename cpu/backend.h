@@ -22,6 +22,8 @@ class CpuBackend final : public Backend {
   void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                 const Tensor& out) override;
   void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) override;
+  void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
+            const Tensor& out) override;
   void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
   void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                   const Tensor& indices) override;
@@ -43,6 +45,7 @@ class CpuBackend final : public Backend {
   void add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
                    const Tensor& out) override;
   void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) override;
+  void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) override;
 
   void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) override;
 };

@@ -79,4 +79,8 @@ constexpr Cost cost_of(BinaryOp op) {
   }
 }
 
+constexpr Cost cost_of(TernaryOp op) {
+  return op == TernaryOp::elu || op == TernaryOp::softplus ? Cost::formula : Cost::cheap;
+}
+
 }  // namespace gradus::cpu

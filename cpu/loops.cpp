@@ -26,6 +26,9 @@ void check_computed(UnaryOp op, ScalarType dtype) {
 void check_computed(BinaryOp op, ScalarType dtype) {
   visit_op(op, [&](auto row) { visit_computed<scalar::Binary<row.value>>(dtype, [](auto) {}); });
 }
+void check_computed(TernaryOp op, ScalarType dtype) {
+  visit_op(op, [&](auto row) { visit_computed<scalar::Ternary<row.value>>(dtype, [](auto) {}); });
+}
 
 // The loop of an operation in one of the tables of Loops.
 template <class Op, size_t n>
@@ -49,8 +52,10 @@ int64_t grain_of(Cost cost) {
 Loop map_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map); }
 Loop map_grad_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map_grad); }
 Loop zip_loop(BinaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip); }
+Loop zip3_loop(TernaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip3); }
 
 int64_t grain_of(UnaryOp op) { return grain_of(cost_of(op)); }
 int64_t grain_of(BinaryOp op) { return grain_of(cost_of(op)); }
+int64_t grain_of(TernaryOp op) { return grain_of(cost_of(op)); }
 
 }  // namespace gradus::cpu

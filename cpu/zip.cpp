@@ -38,4 +38,13 @@ void CpuBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tens
               {Stream::of(out), x_source.stream(), y_source.stream()});
 }
 
+void CpuBackend::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
+                      const Tensor& out) {
+  const ScalarType dtype = out.scalar_type();
+  const Loop loop = zip3_loop(op, dtype);
+  const Source y_source(y, dtype), z_source(z, dtype);
+  run_loop<4>(loop, grain_of(op), out.sizes(),
+              {Stream::of(out), Stream::of(x), y_source.stream(), z_source.stream()});
+}
+
 }  // namespace gradus::cpu

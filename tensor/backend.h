@@ -1,4 +1,5 @@
-// What a device must be able to do: four primitives (map, zip, reduce, matmul) and their helpers.
+// What a device must be able to do: four primitives (map, zip of two or three operands, reduce,
+// matmul) and their helpers.
 //
 // Contract of every function. `out` is allocated, on this backend's device, of the final shape and
 // dtype; operands are on that device too and of the dtype that `out` says they are; every check of
@@ -15,7 +16,7 @@
 
 namespace gradus {
 
-// An operand of zip: a tensor, or a number for all elements.
+// An operand of zip and zip3: a tensor, or a number for all elements.
 struct Operand {
   Operand(const Tensor& x) : tensor(&x) {}  // NOLINT: implicit
   Operand(const Scalar& x) : number(x) {}   // NOLINT: implicit
@@ -72,6 +73,10 @@ class Backend {
   // Operands broadcast to out's shape already and are of one dtype (Long, Float, Double), which is
   // out's for arithmetic; out is Bool for comparisons. At most one operand is a number.
   virtual void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) = 0;
+  // The same for three operands and one dtype, which is out's. x is a tensor, and z is a number
+  // where y is one.
+  virtual void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
+                    const Tensor& out) = 0;
   // out has x's rank, and size 1 in the reduced dimensions, which are those where the sizes differ
   // plus those of size 1. x and out: one dtype (Long, Float, Double).
   virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;
@@ -130,6 +135,9 @@ class Backend {
   // out = condition ? x : y, of one shape; condition is Bool.
   virtual void where(const Tensor& condition, const Tensor& x, const Tensor& y,
                      const Tensor& out) = 0;
+  // out = x where column - row of the last two dimensions is at least (upper) or at most
+  // `diagonal`, else 0. x and the contiguous out: one shape and dtype, any, with some elements.
+  virtual void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out);
 
   // One step of stochastic gradient descent over all parameters, which are contiguous.
   virtual void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) = 0;

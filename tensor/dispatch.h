@@ -34,6 +34,15 @@ void visit_op(BinaryOp op, F&& f) {
   }
 }
 template <class F>
+void visit_op(TernaryOp op, F&& f) {
+  switch (op) {
+#define TERNARY(name, ...) \
+  case TernaryOp::name:    \
+    return f(Constant<TernaryOp::name>{});
+#include "gradus/tensor/ternary.def"
+  }
+}
+template <class F>
 void visit_op(ReduceOp op, F&& f) {
   switch (op) {
 #define REDUCTION(name, ...) \
@@ -78,7 +87,7 @@ void visit_numbers(std::string_view op, ScalarType dtype, F&& f) {
                   " is not computed with; convert with .to(kLong) or .to(kFloat)");
 }
 
-// Calls f(TypeTag<T>{}) for the dtypes that a row of elementwise.def is computed in.
+// Calls f(TypeTag<T>{}) for the dtypes that an elementwise row is computed in.
 template <class Row, class F>
 void visit_computed(ScalarType dtype, F&& f) {
   if constexpr (Row::integers && Row::reals) {

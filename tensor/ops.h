@@ -1,4 +1,4 @@
-// The names of the table's operations, as enums.
+// The names of the tables' operations, as enums.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,11 @@ enum class BinaryOp : uint8_t {
 #include "gradus/tensor/elementwise.def"
 };
 
+enum class TernaryOp : uint8_t {
+#define TERNARY(name, ...) name,
+#include "gradus/tensor/ternary.def"
+};
+
 enum class ReduceOp : uint8_t {
 #define REDUCTION(name, ...) name,
 #include "gradus/tensor/reductions.def"
@@ -30,6 +35,7 @@ enum class ScanOp : uint8_t {
 
 const char* name_of(UnaryOp op);
 const char* name_of(BinaryOp op);
+const char* name_of(TernaryOp op);
 const char* name_of(ReduceOp op);
 const char* name_of(ScanOp op);
 

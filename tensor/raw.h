@@ -68,6 +68,10 @@ inline ScalarType result_type(const Operand& x, const Operand& y) { return resul
 Tensor map(UnaryOp op, const Tensor& x);
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y);
 Tensor zip(BinaryOp op, const Operand& x, const Operand& y);
+// y and z broadcast to x, or it to them, and enter in the dtype that all promote to.
+// REQUIRES: z is a number where y is one.
+// Errors: TypeError where the row is not computed in that dtype, ValueError for the shapes.
+Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z);
 // Into x, which keeps its shape and dtype. Errors: ValueError, TypeError where it cannot.
 void map_(UnaryOp op, const Tensor& x);
 void zip_(BinaryOp op, const Tensor& x, const Operand& y);
@@ -118,6 +122,9 @@ void scatter_(const char* name, ScatterOp op, const Tensor& x, int64_t dim, cons
               const Tensor& src);
 // x where condition (bool or uint8) is not 0, else y; broadcast and promoted.
 Tensor where(const Tensor& condition, const Operand& x, const Operand& y);
+// x above or below a diagonal of its last two dimensions, else 0; row-major.
+// Errors: ValueError, which names op, for fewer dimensions.
+Tensor triangle(const char* op, bool upper, int64_t diagonal, const Tensor& x);
 // REQUIRES: mask (bool or uint8) and value broadcast to x's shape.
 void masked_fill_(const Tensor& x, const Tensor& mask, const Tensor& value);
 

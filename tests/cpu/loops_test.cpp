@@ -68,6 +68,8 @@ void for_each_loop(InstructionSet set, F f) {
   }
   for (size_t i = 0; i < kBinaryOps; ++i)
     if (all.zip[i]) f("zip", i, all.zip[i], 2, kBinaryBool[i]);
+  for (size_t i = 0; i < kTernaryOps; ++i)
+    if (all.zip3[i]) f("zip3", i, all.zip3[i], 3, false);
 }
 
 template <class T, class R>
@@ -136,7 +138,8 @@ void check_avx_sets_agree() {
     const Loops& other = loops_of(InstructionSet::avx512, dtype_of<T>);
     const Loop wide = table == std::string("map")        ? other.map[op]
                       : table == std::string("map_grad") ? other.map_grad[op]
-                                                         : other.zip[op];
+                      : table == std::string("zip")      ? other.zip[op]
+                                                         : other.zip3[op];
     if (compares) return;
     const std::vector<T> x[3] = {operands<T>(n), operands<T>(n), operands<T>(n)};
     const std::vector<T> a = run<T, T>(narrow, 0, n, x), b = run<T, T>(wide, 0, n, x);

@@ -1,0 +1,20 @@
+// The rows of ternary.def as functors of the elementwise kernels.
+#pragma once
+
+#include "gradus/tensor/elementwise.h"
+
+namespace gradus::cuda {
+
+// y and z are those operands where they are numbers.
+template <TernaryOp op, class T>
+struct Zip3 {
+  T y, z;
+
+  __device__ T operator()(T x) const { return scalar::Ternary<op>::f(x, y, z); }
+  __device__ T operator()(T x, T other) const { return scalar::Ternary<op>::f(x, other, z); }
+  __device__ T operator()(T x, T other, T third) const {
+    return scalar::Ternary<op>::f(x, other, third);
+  }
+};
+
+}  // namespace gradus::cuda

@@ -1,0 +1,76 @@
+// Elementwise functions of three operands (ternary.def): promotion, broadcasting, one backend call.
+#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus {
+
+const char* name_of(TernaryOp op) {
+  constexpr const char* names[] = {
+#define TERNARY(name, ...) #name,
+#include "gradus/tensor/ternary.def"
+  };
+  return names[static_cast<int>(op)];
+}
+
+namespace raw {
+
+namespace {
+
+using Tensors = std::array<const Tensor*, 3>;  // null where the operand is a number
+
+// A tensor of the CPU without dimensions may stand beside tensors of a GPU.
+bool follows(const Tensor& x) { return x.dim() == 0 && x.is_cpu(); }
+
+Device device_of(TernaryOp op, const Tensors& operands) {
+  constexpr const char* names[] = {"the first tensor", "the second", "the third"};
+  const Tensor* first = operands[0];
+  size_t at = 0;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Tensor* const x = operands[i];
+    if (!x || follows(*x)) continue;
+    if (follows(*first)) first = x, at = i;
+    check_same_device(name_of(op), *first, names[at], *x, names[i]);
+  }
+  return first->device();
+}
+
+// Uninitialised, of the shape that all broadcast to, in the memory order of one that has it.
+Tensor result_of(TernaryOp op, const Tensors& operands, ScalarType dtype, Device device) {
+  Dims sizes = operands[0]->impl().sizes;
+  for (const Tensor* x : {operands[1], operands[2]})
+    if (x && x->sizes() != sizes) sizes = broadcast_shapes(name_of(op), sizes, x->sizes());
+  for (const Tensor* x : operands)
+    if (x && x->sizes() == sizes && x->device() == device) return empty_as(*x, dtype);
+  return empty(sizes, dtype, device);
+}
+
+// An operand rounded, or wrapped around, to the common dtype; in the dtype, on the device and of
+// the shape of out.
+Tensor prepare(const Tensor& x, ScalarType common, const Tensor& out) {
+  const Tensor ready = to(to(to(x, common), out.scalar_type()), out.device());
+  return ready.sizes() == out.sizes() ? ready : raw::expand(ready, out.sizes());
+}
+Scalar prepare(const Scalar& x, ScalarType common) {
+  return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return x.to<T>(); });
+}
+
+}  // namespace
+
+Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
+  const Tensors operands = {&x, y.tensor, z.tensor};
+  const Device device = device_of(op, operands);
+  const ScalarType common = result_type({x, y, z}), compute = computed_type(common);
+  const Tensor out = result_of(op, operands, compute, device);
+  if (out.numel() == 0) return to(out, common);
+  Tensor kept[2];
+  const auto operand = [&](const Operand& o, Tensor& tensor) {
+    if (o.is_number()) return Operand(prepare(o.number, common));
+    tensor = prepare(*o.tensor, common, out);
+    return Operand(tensor);
+  };
+  backend(out).zip3(op, prepare(x, common, out), operand(y, kept[0]), operand(z, kept[1]), out);
+  return to(out, common);
+}
+
+}  // namespace raw
+}  // namespace gradus

@@ -1,0 +1,107 @@
+#include <limits>
+
+#include "gradus/tensor/elementwise.h"
+#include "tests/cuda/compare.h"
+
+namespace gradus {
+namespace {
+
+struct TernaryRow {
+  TernaryOp op;
+  Range y, z;
+  bool ints;
+};
+const TernaryRow kRows[] = {
+#define TERNARY(name, ...)                                                           \
+  {TernaryOp::name,                                                                  \
+   {scalar::Ternary<TernaryOp::name>::y_lo, scalar::Ternary<TernaryOp::name>::y_hi}, \
+   {scalar::Ternary<TernaryOp::name>::z_lo, scalar::Ternary<TernaryOp::name>::z_hi}, \
+   scalar::Ternary<TernaryOp::name>::integers},
+#include "gradus/tensor/ternary.def"
+};
+constexpr Range kX = {-3, 3};
+
+Tensor widen(const Tensor& x) { return x.dtype() == kFloat ? raw::to(x, kDouble) : x; }
+
+class CudaZip3 : public GpuTest {};
+
+// Against the CPU's result in float64.
+TEST_F(CudaZip3, EveryRowInEveryLayout) {
+  for (const TernaryRow& row : kRows)
+    for (const MemoryLayout& layout : all_layouts())
+      for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
+        if (dtype == kLong && !row.ints) continue;
+        const std::string what = describe(name_of(row.op), dtype, layout.name);
+        const double near = rounding(dtype);
+        const Scalar b = dtype == kLong ? Scalar(1) : Scalar(row.y.high);
+        const Scalar c = dtype == kLong ? Scalar(2) : Scalar(row.z.low);
+        const Pair x = random_pair(dtype, layout, kX), y = random_pair(dtype, layout, row.y);
+        const Pair z = random_pair(dtype, contiguous_layout("", layout.sizes), row.z);
+        const Tensor wide_x = widen(x.cpu), wide_y = widen(y.cpu);
+        expect_close(raw::zip3(row.op, x.gpu, y.gpu, z.gpu),
+                     raw::zip3(row.op, wide_x, wide_y, widen(z.cpu)), near, what);
+        expect_close(raw::zip3(row.op, x.gpu, y.gpu, c), raw::zip3(row.op, wide_x, wide_y, c), near,
+                     what + ", a number last");
+        expect_close(raw::zip3(row.op, x.gpu, b, c), raw::zip3(row.op, wide_x, b, c), near,
+                     what + ", numbers");
+      }
+}
+
+TEST_F(CudaZip3, WritesTheViewAndNothingElse) {
+  for (const MemoryLayout& layout : dense_layouts()) {
+    const Pair x = random_pair(kFloat, contiguous_layout("", layout.sizes));
+    const Pair out = random_pair(kFloat, layout);
+    if (x.cpu.numel() == 0) continue;
+    cpu_backend().zip3(TernaryOp::clamp, x.cpu, Scalar(-1), Scalar(2), out.cpu);
+    cuda_backend().zip3(TernaryOp::clamp, x.gpu, Scalar(-1), Scalar(2), out.gpu);
+    expect_close(out.gpu_all, out.cpu_all, 0, layout.name);
+  }
+}
+
+TEST_F(CudaZip3, SpecialValues) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double values[] = {0, -0.0, inf, -inf, std::nan(""), 1e-40, 3e38, -3e38, 100, -100};
+  const Tensor x = raw::empty({10}, kDouble, kCPU);
+  std::copy(std::begin(values), std::end(values), x.data_ptr<double>());
+  for (const TernaryRow& row : kRows)
+    for (const double number : values)
+      expect_close(raw::zip3(row.op, raw::to(x, Device(kCUDA)), Scalar(1), Scalar(number)),
+                   raw::zip3(row.op, x, Scalar(1), Scalar(number)), 1e-15, name_of(row.op));
+}
+
+// Tensors of the CPU without dimensions stand beside those of a GPU, in every place.
+TEST_F(CudaZip3, TensorsWithoutDimensionsFollow) {
+  const Pair x = random_pair(kFloat, contiguous_layout("", {3, 5}));
+  const Pair one = random_pair(kFloat, contiguous_layout("", {}));
+  const Pair sum[] = {x, one};
+  for (int places = 0; places < 7; ++places) {  // of 8, all but those without one of the GPU
+    const auto at = [&](int i) -> const Pair& { return sum[places >> i & 1]; };
+    const auto given = [&](int i) { return places >> i & 1 ? one.cpu : x.gpu; };
+    const Tensor out = raw::zip3(TernaryOp::addcmul, given(0), given(1), given(2));
+    EXPECT_TRUE(out.is_cuda());
+    expect_close(out, raw::zip3(TernaryOp::addcmul, at(0).cpu, at(1).cpu, at(2).cpu), 1e-6,
+                 std::to_string(places));
+  }
+  try {
+    raw::zip3(TernaryOp::lerp, one.cpu, x.gpu, x.cpu);
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    const std::string text = error.msg();
+    EXPECT_NE(text.find("lerp: the second is on cuda:0, the third on cpu"), std::string::npos)
+        << text;
+  }
+}
+
+TEST_F(CudaZip3, Triangles) {
+  for (const MemoryLayout& layout : all_layouts()) {
+    if (layout.sizes.size() < 2) continue;
+    const Pair x = random_pair(kFloat, layout);
+    for (const int64_t diagonal : {-40, -1, 0, 2, 40})
+      for (const bool upper : {false, true})
+        expect_close(raw::triangle("triangle", upper, diagonal, x.gpu),
+                     raw::triangle("triangle", upper, diagonal, x.cpu), 0, layout.name);
+  }
+}
+
+}  // namespace
+}  // namespace gradus
