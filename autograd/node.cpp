@@ -59,7 +59,10 @@ Tensor Node::saved(size_t i) {
 }
 
 uint32_t Node::add_input_metadata(const Tensor& forward_output) {
-  metas_.push_back({forward_output.impl().sizes, forward_output.dtype(), forward_output.device()});
+  Meta& meta = metas_.add();
+  meta.sizes = forward_output.impl().sizes;
+  meta.dtype = forward_output.dtype();
+  meta.device = forward_output.device();
   return static_cast<uint32_t>(metas_.size() - 1);
 }
 

@@ -75,7 +75,7 @@ class Node : public std::enable_shared_from_this<Node> {
 
   // --- Saved tensors
   void save(const Tensor& tensor, std::optional<uint32_t> output_nr) {
-    saved_.push_back(Saved(tensor, output_nr));
+    saved_.add() = Saved(tensor, output_nr);
   }
   // The i-th saved tensor; undefined beyond the last. Errors: Error after release_variables(), or
   // where it was changed in place.

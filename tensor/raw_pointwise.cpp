@@ -160,13 +160,21 @@ ScalarType result_type(std::initializer_list<Operand> operands) {
   return out;
 }
 
+namespace {
+// A result that nobody else holds; counting its holders would cost as much as some operations.
+Tensor in_dtype(Tensor&& out, ScalarType dtype) {
+  if (out.scalar_type() == dtype) return std::move(out);
+  return to(out, dtype);
+}
+}  // namespace
+
 Tensor map(UnaryOp op, const Tensor& x) {
   const ScalarType dtype = map_dtype(op, x);
   const ScalarType compute = computed_type(dtype);
   const bool gives_bool = facts(op).gives_bool;
   Tensor out = empty_as(x, gives_bool ? kBool : compute);
   if (out.numel() > 0) backend(out).map(op, to(x, compute), out);
-  return to(out, gives_bool ? kBool : dtype);
+  return in_dtype(std::move(out), gives_bool ? kBool : dtype);
 }
 
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y) {
@@ -174,7 +182,7 @@ Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y
   const auto ready = [compute](const Tensor& t) { return t.defined() ? to(t, compute) : t; };
   Tensor out = empty_as(grad, compute);
   if (out.numel() > 0) backend(out).map_grad(op, ready(grad), ready(x), ready(y), out);
-  return to(out, grad.dtype());
+  return in_dtype(std::move(out), grad.dtype());
 }
 
 namespace {
@@ -209,7 +217,7 @@ Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
       out = empty(sizes, dtype, one.device());
   }
   run_zip(op, x, y, types, out);
-  return to(out, types.result);
+  return in_dtype(std::move(out), types.result);
 }
 
 void map_(UnaryOp op, const Tensor& x) {

@@ -15,18 +15,13 @@ class SmallList {
   bool empty() const { return size_ == 0; }
   T& operator[](size_t i) { return i < N ? first_[i] : more_[i - N]; }
   const T& operator[](size_t i) const { return i < N ? first_[i] : more_[i - N]; }
-  void push_back(T value) {
-    if (size_ < N)
-      first_[size_] = std::move(value);
-    else
-      more_.push_back(std::move(value));
-    ++size_;
-  }
+  // A further element, to be filled.
+  T& add() { return ++size_ <= N ? first_[size_ - 1] : more_.emplace_back(); }
   void swap(SmallList& other) { std::swap(*this, other); }
 
  private:
   size_t size_ = 0;
-  std::array<T, N> first_{};
+  std::array<T, N> first_;  // each as its default constructor leaves it
   std::vector<T> more_;
 };
 
