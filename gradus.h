@@ -10,6 +10,7 @@
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/grad_mode.h"
 #include "gradus/autograd/linalg.h"
+#include "gradus/autograd/special_functions.h"
 #include "gradus/cuda/cuda.h"
 #include "gradus/data/image_dataset.h"
 #include "gradus/nn/nn.h"
@@ -18,3 +19,4 @@
 #include "gradus/tensor/generator.h"
 #include "gradus/tensor/indexing.h"
 #include "gradus/tensor/tensor.h"
+#include "gradus/tensor/threads.h"

@@ -37,6 +37,8 @@ Tensor clamp_by_numbers(const char* node, const Tensor& self, const Bound& min, 
   const Tensor x = promoted(promoted(self, min), max);
   check<TypeError>(x.dtype() != kBool,
                    "clamp: dtype bool is not supported; convert with .to(kLong)");
+  for (const Bound& bound : {min, max})
+    if (bound) raw::check_fits("clamp", *bound, x.dtype());
   return one_node(
       node, x, [&](const Tensor& t) { return clamped(t, min, max); },
       [min, max](const Tensor& grad, const Tensor& t) {

@@ -46,6 +46,23 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
                      [=](const Tensor& x) { return x.diagonal(offset, dim1, dim2); });
 }
 
+Tensor& Tensor::fill_diagonal_(const Scalar& fill_value, bool wrap) const {
+  check(dim() >= 2, "fill_diagonal_: the tensor has shape ", sizes(),
+        ", expected at least two dimensions");
+  int64_t step = 0, length = size(0);
+  for (int64_t d = 0; d < dim(); ++d) {
+    check(dim() == 2 || size(d) == size(0), "fill_diagonal_: the tensor has shape ", sizes(),
+          ", expected equal sizes, or a matrix");
+    step += stride(d), length = std::min(length, size(d));
+  }
+  for (int64_t row = 0; row < size(0); row += size(1) + 1) {
+    const int64_t start = storage_offset() + row * stride(0);
+    as_strided({std::min(length, size(0) - row)}, {step}, start).fill_(fill_value);
+    if (!wrap) break;
+  }
+  return handle();
+}
+
 Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1,
                         int64_t dim2) {
   return replaced("diagonal_scatter", "DiagonalScatterBackward0", self, src,

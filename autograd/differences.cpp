@@ -92,4 +92,31 @@ Tensor cumulative_trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
   return integral(y, dx, samples_dim(y, dim), so_far);
 }
 
+namespace {
+// Slopes along one dimension: between both neighbours, and at the two ends of those beside them, to
+// the order of edge_order.
+Tensor slopes(const Tensor& x, const Scalar& spacing, int64_t dim, int64_t edge_order) {
+  const int64_t n = x.size(dim);
+  check(n > edge_order, "gradient: dimension ", dim, " has size ", n, ", expected more than ",
+        edge_order, ", which is edge_order");
+  const auto at = [&](int64_t i) { return x.narrow(dim, i < 0 ? i + n : i, 1); };
+  const Tensor inner = (x.narrow(dim, 2, n - 2) - x.narrow(dim, 0, n - 2)) / 2;
+  if (edge_order == 1) return cat({at(1) - at(0), inner, at(-1) - at(-2)}, dim) / spacing;
+  return cat({(4 * at(1) - 3 * at(0) - at(2)) / 2, inner, (3 * at(-1) - 4 * at(-2) + at(-3)) / 2},
+             dim) /
+         spacing;
+}
+}  // namespace
+
+TensorList gradient(const Tensor& self, const std::optional<Scalar>& spacing,
+                    std::optional<int64_t> dim, int64_t edge_order) {
+  check(edge_order == 1 || edge_order == 2, "gradient: edge_order is ", edge_order,
+        ", expected 1 or 2");
+  const Scalar by = spacing.value_or(1);
+  if (dim) return {slopes(self, by, wrap_dim("gradient", *dim, self.dim()), edge_order)};
+  TensorList out;
+  for (int64_t d = 0; d < self.dim(); ++d) out.push_back(slopes(self, by, d, edge_order));
+  return out;
+}
+
 }  // namespace gradus

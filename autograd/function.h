@@ -15,35 +15,15 @@
 
 #include <map>
 #include <typeinfo>
-#include <variant>
 
 #include "gradus/autograd/record.h"
+#include "gradus/autograd/saved_value.h"
 
 namespace gradus::autograd {
 
 using Variable = Tensor;
 using variable_list = TensorList;
 using tensor_list = TensorList;
-
-// A value kept in ctx->saved_data between forward and backward.
-class SavedValue {
- public:
-  SavedValue() = default;
-  template <class T>
-  requires std::is_arithmetic_v<T> SavedValue(T value)
-      : value_(Scalar(value)) {}                                        // NOLINT: implicit
-  SavedValue(Tensor value) : value_(std::move(value)) {}                // NOLINT
-  SavedValue(std::vector<int64_t> value) : value_(std::move(value)) {}  // NOLINT
-  // Errors: std::bad_variant_access where the value is of another kind.
-  int64_t toInt() const { return std::get<Scalar>(value_).toLong(); }
-  double toDouble() const { return std::get<Scalar>(value_).toDouble(); }
-  bool toBool() const { return std::get<Scalar>(value_).toBool(); }
-  const Tensor& toTensor() const { return std::get<Tensor>(value_); }
-  const std::vector<int64_t>& toIntVector() const { return std::get<std::vector<int64_t>>(value_); }
-
- private:
-  std::variant<Scalar, Tensor, std::vector<int64_t>> value_;
-};
 
 // What forward hands to backward. Tensors belong into save_for_backward, which catches changes in
 // place; saved_data is for everything else.

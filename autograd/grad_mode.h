@@ -45,4 +45,8 @@ class InferenceMode {
   ThreadModes before_;
 };
 
+namespace autograd {
+using gradus::AutoGradMode, gradus::GradMode;
+}
+
 }  // namespace gradus

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gradus/tensor/philox.h"
-#include "gradus/tensor/random.h"
+#include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {

@@ -1,6 +1,6 @@
 // Random numbers in place of the elements of a tensor, or by parameters that are tensors. No number
 // depends on what was there before, or smoothly on its parameters: the gradients are zero.
-#include "gradus/tensor/random.h"
+#include "gradus/tensor/factories.h"
 
 #include <cmath>
 #include <limits>
@@ -80,6 +80,7 @@ void draw_bernoulli(const Tensor& x, const Operand& p, const std::optional<Gener
 Tensor& Tensor::uniform_(double from, double to, std::optional<Generator> generator) const {
   check_real("uniform", *this);
   check(from <= to, "uniform_: from = ", from, " exceeds to = ", to);
+  for (const double bound : {from, to}) raw::check_fits("uniform_", bound, scalar_type());
   return drawn("uniform", "UniformBackward0", *this, [&](const Tensor& x) {
     raw::random_(x, Distribution::uniform, from, to, generator);
   });

@@ -7,48 +7,34 @@ namespace gradus {
 
 namespace {
 
-// What log_softmax and softmax share; y = forward(x - max(x), d), without a graph.
-template <class Forward, class Backward>
-Tensor soft(const char* op, const char* node, const Tensor& self, int64_t dim,
-            std::optional<ScalarType> dtype, Forward forward, Backward backward) {
-  const int64_t d = wrap_dim(op, dim, self.dim());
+// dy/dx applied to grad, for y = softmax(x, dim) or log_softmax(x, dim).
+Tensor gradient(bool log, const Tensor& grad, const Tensor& y, int64_t dim) {
+  if (!GradMode::is_enabled()) return raw::softmax_grad(log, grad, y, dim);
+  if (log) return grad - y.exp() * grad.sum(dim, true);
+  return y * (grad - (grad * y).sum(dim, true));
+}
+
+Tensor soft(bool log, const char* node, const Tensor& self, int64_t dim,
+            std::optional<ScalarType> dtype) {
   const Tensor x = dtype ? self.to(*dtype) : self;
-  check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
-                   " is not a floating point type; convert with .to(kFloat), or pass dtype");
-  Tensor y;
-  {
-    const NoGradGuard guard;
-    const Tensor wide = widened(x);
-    y = x.numel() == 0 ? raw::clone(x) : raw::to(forward(wide - wide.amax(d, true), d), x.dtype());
-  }
-  if (recording(x))
-    record(node, y, {x}, {y}, [d, backward](Node& n, const Tensor& grad) -> TensorList {
-      return {backward(grad, n.saved(0), d)};
+  const Tensor y = raw::softmax(log, x, dim);
+  if (recording(x)) {
+    const int64_t d = wrap_dim(node, dim, x.dim());
+    record(node, y, {x}, {y}, [log, d](Node& n, const Tensor& grad) -> TensorList {
+      return {gradient(log, grad, n.saved(0), d)};
     });
+  }
   return y;
 }
 
 }  // namespace
 
 Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  return soft(
-      "log_softmax", "LogSoftmaxBackward0", self, dim, dtype,
-      [](const Tensor& centred, int64_t d) { return centred - centred.exp().sum(d, true).log(); },
-      [](const Tensor& grad, const Tensor& y, int64_t d) {
-        return grad - y.exp() * grad.sum(d, true);
-      });
+  return soft(true, "LogSoftmaxBackward0", self, dim, dtype);
 }
 
 Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  return soft(
-      "softmax", "SoftmaxBackward0", self, dim, dtype,
-      [](const Tensor& centred, int64_t d) {
-        const Tensor powers = centred.exp();
-        return powers / powers.sum(d, true);
-      },
-      [](const Tensor& grad, const Tensor& y, int64_t d) {
-        return y * (grad - (grad * y).sum(d, true));
-      });
+  return soft(false, "SoftmaxBackward0", self, dim, dtype);
 }
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {

@@ -37,6 +37,14 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
       [](const Tensor& grad, const Tensor& x) { return grad * isfinite(x); });
 }
 
+Tensor round(const Tensor& self, int64_t decimals) {
+  if (decimals == 0) return round(self);
+  check<TypeError>(self.is_floating_point(), "round: dtype ", self.dtype(),
+                   " has no decimals, and ", decimals, " were asked for; convert with .to(kFloat)");
+  const double scale = std::pow(10.0, std::abs(decimals));
+  return decimals > 0 ? round(self * scale) / scale : round(self / scale) * scale;
+}
+
 Tensor logit(const Tensor& self, std::optional<double> eps) {
   if (!eps) return logit(self);
   const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());

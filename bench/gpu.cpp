@@ -1,9 +1,11 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
 #include <cmath>
 #include <cstring>
+#include <string>
 
 #include "bench/timer.h"
 #include "gradus/cuda/matmul.h"
+#include "gradus/tensor/raw.h"
 
 using namespace gradus;
 using bench::device_seconds, bench::report;
@@ -34,6 +36,24 @@ void reductions() {
   report("amax dim 1 16384^2", "gradus", device_seconds([&] { x.amax(1); }), bytes, "B");
   report("add row 16384^2", "gradus", device_seconds([&] { x + row; }), 2 * bytes, "B");
   report("add transposed 16384^2", "gradus", device_seconds([&] { x + x.t(); }), 3 * bytes, "B");
+}
+
+void softmaxes() {
+  const auto time = [](const char* shape, const Tensor& x, int64_t dim) {
+    const double bytes = 4.0 * static_cast<double>(x.numel());
+    const Tensor y = x.softmax(dim), grad = randn_like(x);
+    const auto name = [&](const char* what) { return std::string(what) + shape; };
+    report(name("softmax ").c_str(), "gradus", device_seconds([&] { x.softmax(dim); }), 2 * bytes,
+           "B");
+    report(name("log_softmax ").c_str(), "gradus", device_seconds([&] { x.log_softmax(dim); }),
+           2 * bytes, "B");
+    report(name("softmax backward ").c_str(), "gradus",
+           device_seconds([&] { raw::softmax_grad(false, grad, y, dim); }), 3 * bytes, "B");
+  };
+  time("rows of 128", randn({131072, 128}, kCUDA), 1);
+  time("rows of 1024", randn({16384, 1024}, kCUDA), 1);
+  time("rows of 50257", randn({1024, 50257}, kCUDA), 1);
+  time("columns of 1024", randn({1024, 16384}, kCUDA), 0);
 }
 
 // The largest relative error of the product's rows against float64, on a few rows.
@@ -93,6 +113,7 @@ int main() {
   const NoGradGuard guard;
   elementwise();
   reductions();
+  softmaxes();
   products();
   const AutoGradMode grad(true);
   training_steps();

@@ -51,6 +51,22 @@ def reductions():
     report("add transposed 16384^2", device_seconds(lambda: x + x.t()), 3 * size, "B")
 
 
+def softmaxes():
+    def measure(shape, x, dim):
+        size = 4.0 * x.numel()
+        y, grad = x.softmax(dim), torch.randn_like(x)
+        report(f"softmax {shape}", device_seconds(lambda: x.softmax(dim)), 2 * size, "B")
+        report(f"log_softmax {shape}", device_seconds(lambda: x.log_softmax(dim)), 2 * size, "B")
+        report(f"softmax backward {shape}",
+               device_seconds(lambda: torch._softmax_backward_data(grad, y, dim, x.dtype)),
+               3 * size, "B")
+
+    measure("rows of 128", torch.randn(131072, 128, device="cuda"), 1)
+    measure("rows of 1024", torch.randn(16384, 1024, device="cuda"), 1)
+    measure("rows of 50257", torch.randn(1024, 50257, device="cuda"), 1)
+    measure("columns of 1024", torch.randn(1024, 16384, device="cuda"), 0)
+
+
 def products():
     for n in (1024, 2048, 4096, 8192):
         a, b = torch.randn(n, n, device="cuda"), torch.randn(n, n, device="cuda")
@@ -88,5 +104,6 @@ torch.manual_seed(1)
 with torch.no_grad():
     elementwise()
     reductions()
+    softmaxes()
     products()
 training_steps()

@@ -22,7 +22,9 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/random.cpp ${PROJECT_SOURC
 # point exceptions, so that both sides of a condition may be computed. GCC would make a chain of
 # conditions into copies of what follows them.
 foreach(set baseline avx2 avx512)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/loops_${set}.cpp PROPERTIES COMPILE_OPTIONS
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/loops_${set}.cpp
+    ${PROJECT_SOURCE_DIR}/cpu/folds_${set}.cpp ${PROJECT_SOURCE_DIR}/cpu/softmax_${set}.cpp
+    PROPERTIES COMPILE_OPTIONS
     "-ffp-contract=off;-fno-trapping-math;$<IF:$<CXX_COMPILER_ID:GNU>,-fno-thread-jumps,-Wno-pass-failed>")
 endforeach()
 

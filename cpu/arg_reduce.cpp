@@ -1,4 +1,6 @@
+// The largest or smallest elements along one dimension, and where they are.
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/folds.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk.h"
 #include "gradus/tensor/dispatch.h"
@@ -7,42 +9,9 @@ namespace gradus::cpu {
 
 namespace {
 
-// Outputs that are searched side by side, so that a search along columns reads whole cache lines.
-constexpr int64_t kPanel = 64;
-
-template <bool largest, class T>
-bool more_extreme(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
-    if (a != a) return b == b;
-  return largest ? a > b : a < b;
-}
-
-// Searches n elements, `step` apart, behind each of `count` <= kPanel outputs, `apart` apart.
-template <bool largest, class T>
-void search(const T* x, int64_t apart, int64_t count, int64_t n, int64_t step, T* best,
-            int64_t* index) {
-  const auto look = [&](int64_t o, int64_t i, T& extreme, int64_t& where) {
-    const T value = x[i * step + o * apart];
-    const bool wins = more_extreme<largest>(value, extreme);
-    extreme = wins ? value : extreme;
-    where = wins ? i : where;
-  };
-  if (apart == 1) {
-    for (int64_t o = 0; o < count; ++o) best[o] = x[o], index[o] = 0;
-    for (int64_t i = 1; i < n; ++i)
-      for (int64_t o = 0; o < count; ++o) look(o, i, best[o], index[o]);
-    return;
-  }
-  for (int64_t o = 0; o < count; ++o) {
-    T extreme = x[o * apart];
-    int64_t where = 0;
-    for (int64_t i = 1; i < n; ++i) look(o, i, extreme, where);
-    best[o] = extreme, index[o] = where;
-  }
-}
-
-template <bool largest, class T>
-void arg_reduce_tensor(const Tensor& x, int64_t dim, const Tensor& values, const Tensor& indices) {
+template <class T>
+void arg_reduce_tensor(const Searches<T>& searches, const Tensor& x, int64_t dim,
+                       const Tensor& values, const Tensor& indices) {
   const int64_t n = x.dim() ? x.sizes()[dim] : 1, step = x.dim() ? x.strides()[dim] : 0;
   // x is walked over the outputs: with size 1 in dim, its stride there does not matter.
   const Strided<3> view =
@@ -51,19 +20,54 @@ void arg_reduce_tensor(const Tensor& x, int64_t dim, const Tensor& values, const
   const T* const from = static_cast<const T*>(x.data_ptr());
   T* const value = static_cast<T*>(values.data_ptr());
   int64_t* const index = static_cast<int64_t*>(indices.data_ptr());
-  parallel_for(0, view.numel, std::max(kGrain / n, kPanel), [&](int64_t begin, int64_t end) {
-    walk(view, begin, end, [&](const auto& at, int64_t count) {
-      T best[kPanel];
-      int64_t where[kPanel];
-      for (int64_t first = 0; first < count; first += kPanel) {
-        const int64_t some = std::min(kPanel, count - first);
-        search<largest>(from + at[2] + first * apart[2], apart[2], some, n, step, best, where);
-        for (int64_t o = 0; o < some; ++o) {
-          value[at[0] + (first + o) * apart[0]] = best[o];
-          index[at[1] + (first + o) * apart[1]] = where[o];
-        }
-      }
+  const int64_t count = view.numel;
+  if (count == 0) return;
+
+  // Every thread has a part of the outputs or, where they are few, of the elements behind them.
+  const int64_t threads = count * n <= kGrain ? 1 : thread_count();
+  const int64_t length = divide_up(n, std::min(divide_up(threads, count), n));
+  const int64_t pieces = divide_up(n, length), part = divide_up(count, threads);
+  const bool direct = pieces == 1 && values.is_contiguous() && indices.is_contiguous();
+  // Row p holds what piece p gives for every output.
+  StoragePtr memory;
+  if (!direct)
+    memory = cpu_backend().allocate(
+        static_cast<size_t>(pieces * count) * (sizeof(int64_t) + sizeof(T)), Device(kCPU));
+  int64_t* const places = direct ? index : static_cast<int64_t*>(memory->data());
+  T* const extremes = direct ? value : reinterpret_cast<T*>(places + pieces * count);
+
+  const auto search = [&](int64_t piece, int64_t begin, int64_t end) {
+    const int64_t first = piece * length, some = std::min(length, n - first);
+    T* best = extremes + piece * count + begin;
+    int64_t* place = places + piece * count + begin;
+    walk(view, begin, end, [&](const auto& at, int64_t run) {
+      const T* const start = from + at[2] + first * step;
+      if (step == 1)
+        searches.runs(run, start, apart[2], some, best, place);
+      else if (apart[2] == 1)
+        searches.columns(run, start, step, some, best, place);
+      else
+        for (int64_t i = 0; i < run; ++i)
+          searches.columns(1, start + i * apart[2], step, some, best + i, place + i);
+      best += run, place += run;
     });
+  };
+  const int64_t parts = divide_up(count, part);
+  parallel_for(0, parts * pieces, divide_up(parts * pieces, threads), [&](int64_t i, int64_t last) {
+    for (; i < last; ++i) {
+      const int64_t begin = i / pieces * part;
+      search(i % pieces, begin, std::min(begin + part, count));
+    }
+  });
+  if (direct) return;
+
+  int64_t o = 0;
+  walk(view, 0, count, [&](const auto& at, int64_t run) {
+    for (int64_t i = 0; i < run; ++i, ++o) {
+      int64_t piece;
+      searches.columns(1, extremes + o, count, pieces, &value[at[0] + i * apart[0]], &piece);
+      index[at[1] + i * apart[1]] = places[piece * count + o] + piece * length;
+    }
   });
 }
 
@@ -72,8 +76,8 @@ void arg_reduce_tensor(const Tensor& x, int64_t dim, const Tensor& values, const
 void CpuBackend::arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                             const Tensor& indices) {
   visit_numbers(largest ? "max" : "min", x.dtype(), [&]<class T>(TypeTag<T>) {
-    largest ? arg_reduce_tensor<true, T>(x, dim, values, indices)
-            : arg_reduce_tensor<false, T>(x, dim, values, indices);
+    const FoldTable<T>& table = fold_table<T>(instruction_set());
+    arg_reduce_tensor(largest ? table.largest : table.smallest, x, dim, values, indices);
   });
 }
 

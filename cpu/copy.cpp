@@ -56,7 +56,7 @@ void CpuBackend::fill(const Tensor& out, const Scalar& value) {
   visit(out.dtype(), [&]<class T>(TypeTag<T>) {
     const Strided<1> view = collapse<1>(out.sizes(), {out.strides()});
     const int64_t step = inner_strides(view)[0];
-    const T number = value.to<T>();
+    const T number = value.cast<T>();
     T* const to = static_cast<T*>(out.data_ptr());
     parallel_for(0, view.numel, share_of(view.numel, kGrain), [&](int64_t begin, int64_t end) {
       walk(view, begin, end, [&](const auto& at, int64_t n) {
@@ -72,7 +72,7 @@ void CpuBackend::fill(const Tensor& out, const Scalar& value) {
 void CpuBackend::arange(const Tensor& out, const Scalar& start, const Scalar& step) {
   visit_numbers("arange", out.dtype(), [&]<class T>(TypeTag<T>) {
     using Wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
-    const Wide first = start.to<Wide>(), by = step.to<Wide>();
+    const Wide first = start.cast<Wide>(), by = step.cast<Wide>();
     T* const to = static_cast<T*>(out.data_ptr());
     parallel_for(0, out.numel(), share_of(out.numel(), kGrain), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)

@@ -1,4 +1,4 @@
-// Which of a processor's vector instructions the loops of map and zip are compiled for.
+// Which of a processor's vector instructions the loops of cpu/*.inc are compiled for.
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,7 @@ void multiply(const Product<T>& p) {
   }
   if (small)
     multiply_small(p);
-  else
+  else if (!multiply_vector(p))
     multiply_packed(p, micro_kernels<T>()[0]);
 }
 

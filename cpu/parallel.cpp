@@ -5,6 +5,9 @@
 #include <atomic>
 #include <exception>
 
+#include "gradus/tensor/error.h"
+#include "gradus/tensor/threads.h"
+
 // ThreadSanitizer does not see into libgomp, so it is told where a region starts and ends.
 #ifdef __SANITIZE_THREAD__
 extern "C" void __tsan_acquire(void* address);
@@ -76,3 +79,13 @@ void run_chunks(int64_t count, void (*body)(void*, int64_t), void* context) {
 }
 
 }  // namespace gradus::cpu
+
+namespace gradus {
+
+int get_num_threads() { return omp_get_max_threads(); }
+void set_num_threads(int count) {
+  check(count > 0, "set_num_threads: count is ", count, ", expected a positive number");
+  omp_set_num_threads(count);
+}
+
+}  // namespace gradus

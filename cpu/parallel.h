@@ -10,6 +10,9 @@ namespace gradus::cpu {
 // Elements of a cheap loop, such as x + y, that outweigh the waking of threads.
 inline constexpr int64_t kGrain = 32768;
 
+// a / b, rounded up. REQUIRES: a >= 0, b > 0.
+inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 // Threads that a parallel loop uses; 1 inside of one.
 int thread_count();
 

@@ -65,6 +65,11 @@ void for_parts(const Product<T>& p, int64_t tile_rows, int64_t tile_columns, F f
 template <class T>
 void multiply_small(const Product<T>& p);
 
+// By one vector, whose kernels read the matrix where it is; false, and nothing done, where neither
+// operand is a vector, or the strides do not allow it.
+template <class T>
+bool multiply_vector(const Product<T>& p);
+
 // By blocks whose operands are packed first. Errors: OutOfMemoryError.
 template <class T>
 void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel);

@@ -26,17 +26,17 @@ void CpuBackend::random(Distribution kind, const Scalar& a, const Scalar& b, Phi
   switch (kind) {
     case Distribution::uniform:
       return visit_floating("uniform", out.dtype(), [&]<class T>(TypeTag<T>) {
-        const T low = a.to<T>(), high = b.to<T>();
+        const T low = a.cast<T>(), high = b.cast<T>();
         draw<T>(out, state, [=](uint64_t bits) { return philox::uniform(bits, low, high); });
       });
     case Distribution::normal:
       return visit_floating("normal", out.dtype(), [&]<class T>(TypeTag<T>) {
-        const T mean = a.to<T>(), deviation = b.to<T>();
+        const T mean = a.cast<T>(), deviation = b.cast<T>();
         draw<T>(out, state, [=](uint64_t bits) { return philox::normal(bits, mean, deviation); });
       });
     case Distribution::randint:
       return visit_numbers("randint", out.dtype(), [&]<class T>(TypeTag<T>) {
-        const int64_t low = a.toLong(), high = b.toLong();
+        const int64_t low = a.cast<int64_t>(), high = b.cast<int64_t>();
         draw<T>(out, state,
                 [=](uint64_t bits) { return static_cast<T>(philox::randint(bits, low, high)); });
       });

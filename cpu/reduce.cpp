@@ -3,166 +3,218 @@
 // The reduced elements are cut into chunks of a fixed length, each chunk is folded, and the results
 // are folded pairwise: a tree that depends on the shape alone, never on the number of threads.
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/folds.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk.h"
 #include "gradus/tensor/dispatch.h"
-#include "gradus/tensor/elementwise.h"
 
 namespace gradus::cpu {
 
 namespace {
 
-// Elements of one chunk of a run in memory, which is folded in lanes; and of a column, which is
-// folded one by one.
-constexpr int64_t kRunChunk = 4096;
-constexpr int64_t kColumnChunk = 128;
-// Runs of a chunk, where the reduced elements are not one run: they are folded one by one, too.
-constexpr int64_t kMaxRuns = 128;
-// Columns that are folded side by side; their accumulators stay in the first-level cache.
+// Elements of one chunk: of runs in memory, which are folded in many lanes; of a column, of which
+// several elements are folded at a time; and of what is brought together in a buffer first.
+constexpr int64_t kRunChunk = 4096, kColumnChunk = 512, kBuffer = 512;
+// Runs of several that are one output's, where they are worth a fold each, and how many of them
+// make a chunk, since their folds are added up one by one.
+constexpr int64_t kLongRun = 64, kMaxRuns = 128;
+// Columns that are folded side by side: their folds stay in the first-level cache.
 constexpr int64_t kPanel = 2048;
+// Rows of fewer columns are not cut, since they are folded in an order of their own. Others are cut
+// at multiples of a cache line.
+constexpr int64_t kNarrow = 64, kLine = 16;
+// Outputs whose runs are folded at a time.
+constexpr int64_t kSome = 64;
+// Elements that outweigh the waking of the threads: reading them is all there is to do.
+constexpr int64_t kFoldGrain = 1 << 17;
 
-// Folds `count` rows of `width` values, `step` apart, into the first, neighbours first.
-template <class R, class T>
-void fold_pairwise(T* values, int64_t count, int64_t step, int64_t width) {
-  for (int64_t reach = 1; reach < count; reach *= 2)
-    for (int64_t i = 0; i + reach < count; i += 2 * reach)
-      for (int64_t w = 0; w < width; ++w)
-        values[i * step + w] =
-            R::template combine<T>(values[i * step + w], values[(i + reach) * step + w]);
+// Four at a time, of which no address waits for another.
+template <class T>
+void collect(int64_t n, const T* x, int64_t step, T* out) {
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4, x += 4 * step) {
+    out[i] = x[0];
+    out[i + 1] = x[step];
+    out[i + 2] = x[2 * step];
+    out[i + 3] = x[3 * step];
+  }
+  for (; i < n; ++i, x += step) out[i] = *x;
 }
 
-template <class R, class T>
-T fold_run(const T* x, int64_t n, int64_t step) {
-  constexpr int64_t kLanes = 128 / sizeof(T);
-  if (n < kLanes) {
-    T result = R::template start<T>();
-    for (int64_t i = 0; i < n; ++i) result = R::template combine<T>(result, x[i * step]);
+// One call: two walks, over the outputs and over the elements behind each, cut into tasks.
+template <class T>
+class Reduction {
+ public:
+  Reduction(const Folds<T>& folds, const Tensor& x, const Tensor& out)
+      : folds_(folds),
+        x_(static_cast<const T*>(x.data_ptr())),
+        walks_(reduction_walks(x.sizes(), x.strides(), out.sizes(), out.strides())) {
+    const int64_t run = elements().dims ? elements().size[elements().dims - 1] : 1;
+    const bool dense = inner_strides(elements())[0] == 1;
+    if (inner_strides(outputs())[1] == 1 && !dense)
+      layout_ = Layout::columns, chunk_ = kColumnChunk;
+    else if (dense && (elements().dims == 1 || run >= kLongRun))
+      layout_ = Layout::runs, chunk_ = std::clamp<int64_t>(run * kMaxRuns, 1, kRunChunk);
+    else
+      layout_ = Layout::scattered, chunk_ = kBuffer;
+    chunks_ = std::max<int64_t>(divide_up(elements().numel, chunk_), 1);
+  }
+
+  void run(const Tensor& out_tensor) const {
+    T* const out = static_cast<T*>(out_tensor.data_ptr());
+    const int64_t count = outputs().numel;
+    if (count == 0) return;
+    if (chunks_ == 1 && out_tensor.is_contiguous())
+      return for_tasks([&](int64_t chunk, int64_t begin, int64_t end) {
+        fold_chunk(chunk, begin, end, out + begin);
+        folds_.finish(end - begin, elements().numel, out + begin);
+      });
+    // Row c holds what chunk c gives for every output.
+    const StoragePtr memory =
+        cpu_backend().allocate(static_cast<size_t>(chunks_ * count) * sizeof(T), Device(kCPU));
+    T* const rows = static_cast<T*>(memory->data());
+    for_tasks([&](int64_t chunk, int64_t begin, int64_t end) {
+      fold_chunk(chunk, begin, end, rows + chunk * count + begin);
+    });
+    const int64_t grain = std::max<int64_t>(kFoldGrain / chunks_, 1);
+    parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
+      fold_chunks(rows, begin, end);
+      folds_.finish(end - begin, elements().numel, rows + begin);
+      const T* row = rows + begin;
+      walk(outputs(), begin, end, [&](const auto& at, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) out[at[0] + i * inner_strides(outputs())[0]] = *row++;
+      });
+    });
+  }
+
+ private:
+  enum class Layout : uint8_t {
+    runs,       // an output's elements lie one after the other, or much of them does
+    columns,    // neighbouring outputs are neighbours in x: they are folded side by side
+    scattered,  // neither
+  };
+
+  const Strided<2>& outputs() const { return walks_.kept; }  // of out and x
+  const Strided<1>& elements() const { return walks_.reduced; }
+
+  // Calls f(chunk, begin, end) for parts of the outputs, in parallel: even shares of the threads,
+  // since no fold depends on where one ends.
+  template <class F>
+  void for_tasks(const F& f) const {
+    const int64_t count = outputs().numel;
+    const int64_t threads = count * elements().numel <= kFoldGrain ? 1 : thread_count();
+    // Few chunks: every thread has outputs of its own.
+    int64_t part = chunks_ < 8 * threads ? divide_up(count, threads) : count;
+    if (layout_ == Layout::columns) {
+      const int64_t row = outputs().size[outputs().dims - 1], unit = row < kNarrow ? row : kLine;
+      part = std::min(divide_up(part, unit), kPanel / unit) * unit;
+    }
+    const int64_t tasks = divide_up(count, part) * chunks_;
+    parallel_for(0, tasks, divide_up(tasks, threads), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        const int64_t begin = i / chunks_ * part;
+        f(i % chunks_, begin, std::min(begin + part, count));
+      }
+    });
+  }
+
+  // The folds of one chunk behind outputs [begin, end).
+  void fold_chunk(int64_t chunk, int64_t begin, int64_t end, T* result) const {
+    const int64_t first = chunk * chunk_, last = std::min(first + chunk_, elements().numel);
+    const int64_t apart = inner_strides(outputs())[1];
+    walk(outputs(), begin, end, [&](const auto& at, int64_t count) {
+      const T* const from = x_ + at[1];
+      if (layout_ == Layout::columns)
+        fold_columns(from, first, last, count, result);
+      else if (layout_ == Layout::scattered)
+        for (int64_t i = 0; i < count; ++i)
+          result[i] = fold_scattered(from + i * apart, first, last);
+      else if (elements().dims == 1)
+        folds_.runs(count, from + first, apart, last - first, result);
+      else
+        fold_runs(from, first, last, count, result);
+      result += count;
+    });
+  }
+
+  // The folds of elements [first, last) behind `count` neighbouring outputs.
+  void fold_columns(const T* x, int64_t first, int64_t last, int64_t count, T* result) const {
+    const int64_t step = inner_strides(elements())[0];
+    std::fill_n(result, count, folds_.start);
+    walk(elements(), first, last, [&](const auto& at, int64_t n) {
+      if (count < kNarrow && step == count)
+        fold_narrow(x + at[0], n, count, result);
+      else
+        folds_.columns(count, x + at[0], step, n, result);
+    });
+  }
+  // Folds n rows that lie one behind the other, of which several make a wide one.
+  void fold_narrow(const T* x, int64_t n, int64_t count, T* result) const {
+    constexpr int64_t kWide = 4 * kNarrow;
+    const int64_t rows = kWide / count, wide = rows * count;
+    if (n >= 4 * rows) {
+      T row[kWide];
+      std::fill_n(row, wide, folds_.start);
+      folds_.columns(wide, x, wide, n / rows, row);
+      folds_.columns(count, row, count, rows, result);
+      x += n / rows * wide, n %= rows;
+    }
+    folds_.columns(count, x, count, n, result);
+  }
+  void fold_runs(const T* x, int64_t first, int64_t last, int64_t count, T* result) const {
+    const int64_t apart = inner_strides(outputs())[1];
+    T parts[kSome];
+    for (; count > 0; count -= kSome, x += kSome * apart, result += kSome) {
+      const int64_t some = std::min(count, kSome);
+      std::fill_n(result, some, folds_.start);
+      walk(elements(), first, last, [&](const auto& at, int64_t n) {
+        folds_.runs(some, x + at[0], apart, n, parts);
+        folds_.columns(some, parts, 0, 1, result);
+      });
+    }
+  }
+  // The fold behind one output.
+  T fold_scattered(const T* x, int64_t first, int64_t last) const {
+    const int64_t step = inner_strides(elements())[0];
+    T buffer[kBuffer];
+    int64_t done = 0;
+    walk(elements(), first, last, [&](const auto& at, int64_t n) {
+      collect(n, x + at[0], step, buffer + done);
+      done += n;
+    });
+    T result;
+    folds_.runs(1, buffer, 0, last - first, &result);
     return result;
   }
-  T lane[kLanes];
-  for (int64_t l = 0; l < kLanes; ++l) lane[l] = x[l * step];
-  int64_t i = kLanes;
-  if (step == 1) {
-    for (; i + kLanes <= n; i += kLanes)
-      for (int64_t l = 0; l < kLanes; ++l) lane[l] = R::template combine<T>(lane[l], x[i + l]);
-  } else {
-    for (; i + kLanes <= n; i += kLanes)
-      for (int64_t l = 0; l < kLanes; ++l)
-        lane[l] = R::template combine<T>(lane[l], x[(i + l) * step]);
+
+  // Folds the chunks' rows into the first, for outputs [begin, end).
+  void fold_chunks(T* rows, int64_t begin, int64_t end) const {
+    const int64_t step = outputs().numel;
+    if (step == 1) return folds_.runs(1, rows, 0, chunks_, rows);
+    for (int64_t reach = 1; reach < chunks_; reach *= 2)
+      for (int64_t c = 0; c + reach < chunks_; c += 2 * reach)
+        folds_.columns(end - begin, rows + (c + reach) * step + begin, 0, 1,
+                       rows + c * step + begin);
   }
-  for (int64_t l = 0; i < n; ++i, ++l) lane[l] = R::template combine<T>(lane[l], x[i * step]);
-  fold_pairwise<R>(lane, kLanes, 1, 1);
-  return lane[0];
-}
 
-// Folds n rows, `step` apart, into the `width` elements of result; four at a time, to touch it
-// less.
-template <class R, class T>
-void fold_columns(const T* x, int64_t n, int64_t step, int64_t width, T* result) {
-  constexpr auto combine = [](T a, T b) { return R::template combine<T>(a, b); };
-  int64_t i = 0;
-  for (; i + 4 <= n; i += 4, x += 4 * step)
-    for (int64_t w = 0; w < width; ++w) {
-      const T low = combine(x[w], x[step + w]), high = combine(x[2 * step + w], x[3 * step + w]);
-      result[w] = combine(result[w], combine(low, high));
-    }
-  for (; i < n; ++i, x += step)
-    for (int64_t w = 0; w < width; ++w) result[w] = combine(result[w], x[w]);
-}
-
-// A reduction as two walks: over the outputs, and over the elements behind each.
-struct Plan {
-  Strided<2> outputs;   // of out and x
-  Strided<1> elements;  // of x
-  bool columns;         // neighbouring outputs are neighbours in x: fold them side by side
-  int64_t chunk;        // elements folded at a time
-  int64_t chunks;
-
-  Plan(const Tensor& x, const Tensor& out) {
-    const ReductionWalks walks =
-        reduction_walks(x.sizes(), x.strides(), out.sizes(), out.strides());
-    outputs = walks.kept;
-    elements = walks.reduced;
-    columns = inner_strides(outputs)[1] == 1 && inner_strides(elements)[0] != 1;
-    const int64_t run = elements.dims ? elements.size[elements.dims - 1] : 1;
-    chunk = columns ? kColumnChunk : std::clamp<int64_t>(run * kMaxRuns, 1, kRunChunk);
-    chunks = std::max<int64_t>((elements.numel + chunk - 1) / chunk, 1);
-  }
+  const Folds<T>& folds_;
+  const T* x_;
+  ReductionWalks walks_;
+  Layout layout_;
+  int64_t chunk_, chunks_;  // elements of a chunk, and how many chunks there are
 };
-
-// Folds elements [begin, end) behind each of `count` outputs that lie `x_step` apart in x.
-template <class R, class T>
-void fold_outputs(const Plan& plan, const T* x, int64_t x_step, int64_t count, int64_t begin,
-                  int64_t end, T* result) {
-  const int64_t step = inner_strides(plan.elements)[0];
-  std::fill_n(result, count, R::template start<T>());
-  walk(plan.elements, begin, end, [&](const auto& at, int64_t n) {
-    const T* const from = x + at[0];
-    if (plan.columns) {
-      fold_columns<R>(from, n, step, count, result);
-    } else {
-      for (int64_t o = 0; o < count; ++o)
-        result[o] = R::template combine<T>(result[o], fold_run<R>(from + o * x_step, n, step));
-    }
-  });
-}
-
-template <ReduceOp op, class T>
-void reduce_tensor(const Tensor& x_tensor, const Tensor& out_tensor) {
-  using R = scalar::Reduction<op>;
-  const Plan plan(x_tensor, out_tensor);
-  const T* const x = static_cast<const T*>(x_tensor.data_ptr());
-  T* const out = static_cast<T*>(out_tensor.data_ptr());
-  const int64_t outputs = plan.outputs.numel, n = plan.elements.numel;
-  const auto step = inner_strides(plan.outputs);
-
-  // Row c holds what chunk c gives for every output; the one row of a short reduction is `out`.
-  const bool direct = plan.chunks == 1 && out_tensor.is_contiguous();
-  StoragePtr memory;
-  if (!direct)
-    memory = cpu_backend().allocate(static_cast<size_t>(plan.chunks * outputs) * sizeof(T),
-                                    Device(kCPU));
-  T* const rows = direct ? out : static_cast<T*>(memory->data());
-
-  const int64_t group =
-      plan.columns ? kPanel : std::max<int64_t>(kGrain / std::min(n + 1, kRunChunk), 1);
-  const int64_t groups = (outputs + group - 1) / group;
-  const auto fold_group = [&](int64_t chunk, int64_t from) {
-    T* row = rows + chunk * outputs + from;
-    const int64_t begin = chunk * plan.chunk, end = std::min(begin + plan.chunk, n);
-    walk(plan.outputs, from, std::min(from + group, outputs), [&](const auto& at, int64_t count) {
-      fold_outputs<R>(plan, x + at[1], step[1], count, begin, end, row);
-      row += count;
-    });
-  };
-  const int64_t work = std::min(group, outputs) * std::min(n, plan.chunk) + 1;
-  const int64_t grain = std::max<int64_t>(kGrain / work, 1);
-  parallel_for(0, groups * plan.chunks, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) fold_group(i / groups, i % groups * group);
-  });
-
-  const int64_t final_grain = std::max<int64_t>(kGrain / plan.chunks, 1);
-  parallel_for(0, outputs, final_grain, [&](int64_t begin, int64_t end) {
-    fold_pairwise<R>(rows + begin, plan.chunks, outputs, end - begin);
-    const T* row = rows + begin;
-    walk(plan.outputs, begin, end, [&](const auto& at, int64_t count) {
-      for (int64_t i = 0; i < count; ++i)
-        out[at[0] + i * step[0]] = R::template finish<T>(*row++, n);
-    });
-  });
-}
 
 }  // namespace
 
 void CpuBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
-  visit_op(op, [&](auto row) {
-    if constexpr (row.value == ReduceOp::mean)
-      visit_floating(name_of(op), x.dtype(),
-                     [&]<class T>(TypeTag<T>) { reduce_tensor<row.value, T>(x, out); });
-    else
-      visit_numbers(name_of(op), x.dtype(),
-                    [&]<class T>(TypeTag<T>) { reduce_tensor<row.value, T>(x, out); });
-  });
+  const auto run = [&]<class T>(TypeTag<T>) {
+    const Folds<T>& folds = fold_table<T>(instruction_set()).folds[static_cast<int>(op)];
+    Reduction<T>(folds, x, out).run(out);
+  };
+  if (op == ReduceOp::mean)
+    visit_floating(name_of(op), x.dtype(), run);
+  else
+    visit_numbers(name_of(op), x.dtype(), run);
 }
 
 }  // namespace gradus::cpu

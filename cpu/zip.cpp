@@ -13,7 +13,7 @@ class Source {
   Source(const Operand& operand, ScalarType dtype) : tensor_(operand.tensor), dtype_(dtype) {
     if (operand.is_number())
       visit(dtype, [&]<class T>(TypeTag<T>) {
-        const T number = operand.number.to<T>();
+        const T number = operand.number.cast<T>();
         std::memcpy(number_, &number, sizeof(T));
       });
   }

@@ -26,6 +26,9 @@ class CudaBackend final : public Backend {
   void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
   void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                   const Tensor& indices) override;
+  void softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) override;
+  void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
+                    const Tensor& out) override;
   void scan(ScanOp op, const Tensor& x, int64_t dim, const Tensor& out) override;
   void arg_scan(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                 const Tensor& indices) override;

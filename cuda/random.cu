@@ -21,15 +21,15 @@ void CudaBackend::random(Distribution kind, const Scalar& a, const Scalar& b, Ph
   switch (kind) {
     case Distribution::uniform:
       return visit_floating("uniform", out.dtype(), [&]<class T>(TypeTag<T>) {
-        draw<T>(Uniform<T>{a.to<T>(), b.to<T>()}, state, out);
+        draw<T>(Uniform<T>{a.cast<T>(), b.cast<T>()}, state, out);
       });
     case Distribution::normal:
       return visit_floating("normal", out.dtype(), [&]<class T>(TypeTag<T>) {
-        draw<T>(Normal<T>{a.to<T>(), b.to<T>()}, state, out);
+        draw<T>(Normal<T>{a.cast<T>(), b.cast<T>()}, state, out);
       });
     case Distribution::randint:
       return visit_numbers("randint", out.dtype(), [&]<class T>(TypeTag<T>) {
-        draw<T>(RandomInteger<T>{a.toLong(), b.toLong()}, state, out);
+        draw<T>(RandomInteger<T>{a.cast<int64_t>(), b.cast<int64_t>()}, state, out);
       });
   }
 }

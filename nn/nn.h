@@ -3,6 +3,7 @@
 
 #include "gradus/nn/activation.h"
 #include "gradus/nn/functional/activation.h"
+#include "gradus/nn/functional/distance.h"
 #include "gradus/nn/functional/dropout.h"
 #include "gradus/nn/functional/normalization.h"
 #include "gradus/nn/init.h"

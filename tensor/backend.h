@@ -86,6 +86,15 @@ class Backend {
   virtual void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                           const Tensor& indices) = 0;
 
+  // out = e^x / sum(e^x) along dim, or its logarithm. x, out: one shape and dtype (Float, Double),
+  // one dimension at least, some elements. A line with NaN or +infinity, or of -infinity alone, is
+  // NaN. The same on any number of threads.
+  virtual void softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) = 0;
+  // The gradient of x, given that of the result y: y (grad - sum(grad y)), or for the logarithm
+  // grad - e^y sum(grad). grad, y, out: one shape and dtype, as for softmax.
+  virtual void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
+                            const Tensor& out) = 0;
+
   // x, out: one shape and dtype (Long, Float, Double; for logcumsumexp not Long), one dimension at
   // least, some elements. Folds in double or, without overflow, modulo 2^64; in an order that
   // depends on shapes and strides alone.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ class Device {
   DeviceType type() const { return type_; }
   DeviceIndex index() const { return index_; }
   bool has_index() const { return index_ >= 0; }
+  // Errors: as the constructor.
+  void set_index(DeviceIndex index) { *this = Device(type_, index); }
   bool is_cpu() const { return type_ == kCPU; }
   bool is_cuda() const { return type_ == kCUDA; }
   std::string str() const;
@@ -51,3 +54,10 @@ std::ostream& operator<<(std::ostream& out, const Device& device);
 void append(std::string& out, const Device& device);
 
 }  // namespace gradus
+
+template <>
+struct std::hash<gradus::Device> {
+  size_t operator()(const gradus::Device& device) const noexcept {
+    return static_cast<size_t>(device.type()) << 8 | static_cast<uint8_t>(device.index());
+  }
+};

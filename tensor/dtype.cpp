@@ -7,7 +7,7 @@
 
 namespace gradus {
 
-std::string_view toString(ScalarType dtype) {
+const char* toString(ScalarType dtype) {
   switch (dtype) {
 #define DTYPE(name, type, short_name, kind, computed) \
   case ScalarType::name:                              \
@@ -64,7 +64,9 @@ namespace {
 std::atomic<ScalarType> default_dtype{kFloat};
 }
 
-ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
+ScalarType get_default_dtype_as_scalartype() {
+  return default_dtype.load(std::memory_order_relaxed);
+}
 
 void set_default_dtype(ScalarType dtype) {
   check<TypeError>(isFloatingType(dtype), "set_default_dtype: ", dtype,

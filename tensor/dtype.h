@@ -72,6 +72,7 @@ constexpr bool isIntegralType(ScalarType dtype, bool include_bool = false) {
          (include_bool && kind_of(dtype) == DtypeKind::Boolean);
 }
 
+constexpr bool isComplexType(ScalarType) { return false; }
 constexpr bool isSignedType(ScalarType dtype) { return dtype != kBool && dtype != kByte; }
 // Whether an operation may store its result of dtype `from` in a tensor of dtype `to`.
 constexpr bool canCast(ScalarType from, ScalarType to) { return kind_of(from) <= kind_of(to); }
@@ -102,15 +103,14 @@ constexpr uint64_t value_bits(ScalarType dtype) {
 }
 
 // "Float", "Long": PyTorch's C++ names. `short_name` gives "float32", "int64".
-std::string_view toString(ScalarType dtype);
+const char* toString(ScalarType dtype);
 constexpr size_t elementSize(ScalarType dtype) { return element_size(dtype); }
 std::string_view short_name(ScalarType dtype);
 std::ostream& operator<<(std::ostream& out, ScalarType dtype);
 
 // The dtype of new floating point tensors: kFloat until set.
 // Errors: TypeError where dtype is not a floating point one.
-ScalarType get_default_dtype();
-inline ScalarType get_default_dtype_as_scalartype() { return get_default_dtype(); }
+ScalarType get_default_dtype_as_scalartype();
 void set_default_dtype(ScalarType dtype);
 
 template <class T>

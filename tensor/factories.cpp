@@ -104,7 +104,7 @@ int64_t integers_before(int64_t start, int64_t end, int64_t step) {
 }
 // As the elements of an integer dtype start: without a fraction.
 Scalar fitted(const Scalar& x, ScalarType dtype) {
-  return isFloatingType(dtype) ? x : Scalar(x.toLong());
+  return isFloatingType(dtype) ? x : Scalar(x.cast<int64_t>());
 }
 void check_counts(const char* op, ScalarType dtype) {
   check<TypeError>(dtype != kBool, op, ": dtype bool does not count; use kByte");
@@ -119,7 +119,8 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               const TensorOptions& options) {
   const bool integers =
       !start.isFloatingPoint() && !end.isFloatingPoint() && !step.isFloatingPoint();
-  const ScalarType dtype = options.dtype_opt().value_or(integers ? kLong : get_default_dtype());
+  const ScalarType dtype =
+      options.dtype_opt().value_or(integers ? kLong : get_default_dtype_as_scalartype());
   check_counts("arange", dtype);
   const double steps = steps_between("arange", start, end, step);
   const Scalar first = fitted(start, dtype), by = fitted(step, dtype);
@@ -148,6 +149,7 @@ Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t st
               const TensorOptions& options) {
   check(steps >= 0, op, ": steps = ", steps, " is negative");
   check_counts(op, options.dtype());
+  for (const Scalar& x : {start, end}) raw::check_fits(op, x, options.dtype());
   const double first = fitted(start, options.dtype()).toDouble();
   const double last = fitted(end, options.dtype()).toDouble();
   const Tensor out = raw::empty({steps}, kDouble, options.device());
@@ -229,7 +231,7 @@ TensorData::TensorData(std::initializer_list<TensorData> rows) : TensorData() {
 
 ScalarType TensorData::dtype() const {
   if (type_ == kInt) return kLong;
-  return type_ == kFloat || type_ == kDouble ? get_default_dtype() : type_;
+  return type_ == kFloat || type_ == kDouble ? get_default_dtype_as_scalartype() : type_;
 }
 
 Tensor tensor(const TensorData& data, const TensorOptions& options) {

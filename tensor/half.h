@@ -92,19 +92,19 @@ GRADUS_HD T operator-(T a) {
   return -static_cast<float>(a);
 }
 template <HalfType T>
-GRADUS_HD T& operator+=(T& a, T b) {
+GRADUS_HD T& operator+=(T& a, std::type_identity_t<T> b) {
   return a = a + b;
 }
 template <HalfType T>
-GRADUS_HD T& operator-=(T& a, T b) {
+GRADUS_HD T& operator-=(T& a, std::type_identity_t<T> b) {
   return a = a - b;
 }
 template <HalfType T>
-GRADUS_HD T& operator*=(T& a, T b) {
+GRADUS_HD T& operator*=(T& a, std::type_identity_t<T> b) {
   return a = a * b;
 }
 template <HalfType T>
-GRADUS_HD T& operator/=(T& a, T b) {
+GRADUS_HD T& operator/=(T& a, std::type_identity_t<T> b) {
   return a = a / b;
 }
 

@@ -25,17 +25,16 @@ class Slice {
   // Errors: ValueError where step is not positive.
   Slice(std::optional<int64_t> start = {}, std::optional<int64_t> stop = {},  // NOLINT: implicit
         std::optional<int64_t> step = {})
-      : start_(start), stop_(stop), step_(step.value_or(1)) {
+      : start_(start.value_or(0)), stop_(stop.value_or(INT64_MAX)), step_(step.value_or(1)) {
     check(step_ > 0, "Slice: step is ", step_, ", expected a positive number");
   }
 
-  std::optional<int64_t> start() const { return start_; }
-  std::optional<int64_t> stop() const { return stop_; }
+  int64_t start() const { return start_; }
+  int64_t stop() const { return stop_; }
   int64_t step() const { return step_; }
 
  private:
-  std::optional<int64_t> start_, stop_;
-  int64_t step_;
+  int64_t start_, stop_, step_;
 };
 
 // One index of any kind.
@@ -77,5 +76,9 @@ class TensorIndex {
   Slice slice_;
   gradus::Tensor tensor_;
 };
+
+// 1:5:2, None, ..., and so on.
+std::ostream& operator<<(std::ostream& out, const Slice& slice);
+std::ostream& operator<<(std::ostream& out, const TensorIndex& index);
 
 }  // namespace gradus::indexing

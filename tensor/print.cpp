@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iomanip>
 #include <ios>
+#include <iostream>
 #include <ostream>
 
 #include "gradus/tensor/raw.h"
@@ -14,7 +15,6 @@ namespace gradus {
 
 namespace {
 
-constexpr int kLineWidth = 80;
 constexpr int kDigits = 4;  // after the point
 
 // Gives the caller's stream back as it was.
@@ -95,10 +95,10 @@ void print_vector(std::ostream& out, const Matrix& m) {
   for (double x : m) out << std::setw(style.width) << x / style.scale << '\n';
 }
 
-void print_matrix(std::ostream& out, const Matrix& m, int indent) {
+void print_matrix(std::ostream& out, const Matrix& m, int indent, int64_t line_size) {
   const std::string margin(static_cast<size_t>(indent), ' ');
   const Style style = choose_style(m);
-  const int64_t per_line = (kLineWidth - indent) / (style.width + 1);
+  const int64_t per_line = std::max<int64_t>((line_size - indent) / (style.width + 1), 1);
   out << margin;
   for (int64_t first = 0; first < m.columns; first += per_line) {
     const int64_t last = std::min(first + per_line, m.columns);
@@ -118,7 +118,7 @@ void print_matrix(std::ostream& out, const Matrix& m, int indent) {
 }
 
 // The matrices of the last two dimensions, under headers that count the first dimension fastest.
-void print_matrices(std::ostream& out, const Tensor& x) {
+void print_matrices(std::ostream& out, const Tensor& x, int64_t line_size) {
   const int64_t rows = x.size(-2), columns = x.size(-1);
   const int64_t matrices = x.numel() / (rows * columns);
   const IntArrayRef lead = x.sizes().slice(0, x.sizes().size() - 2);
@@ -132,12 +132,12 @@ void print_matrices(std::ostream& out, const Tensor& x) {
       offset += index[d] * x.strides()[d];
     }
     out << ".,.) = \n";
-    print_matrix(out, {x.data_ptr<double>() + offset, rows, columns}, 1);
+    print_matrix(out, {x.data_ptr<double>() + offset, rows, columns}, 1, line_size);
     for (size_t d = 0; d < lead.size() && ++index[d] == lead[d]; ++d) index[d] = 0;
   }
 }
 
-void print_elements(std::ostream& out, const Tensor& x) {
+void print_elements(std::ostream& out, const Tensor& x, int64_t line_size) {
   const double* data = x.data_ptr<double>();
   if (x.dim() == 0) {
     out.unsetf(std::ios_base::floatfield);
@@ -145,22 +145,38 @@ void print_elements(std::ostream& out, const Tensor& x) {
   } else if (x.dim() == 1) {
     print_vector(out, {data, x.numel(), 1});
   } else if (x.dim() == 2) {
-    print_matrix(out, {data, x.size(0), x.size(1)}, 0);
+    print_matrix(out, {data, x.size(0), x.size(1)}, 0, line_size);
   } else {
-    print_matrices(out, x);
+    print_matrices(out, x, line_size);
   }
 }
 
 }  // namespace
 
-std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+std::string Tensor::toString() const {
+  if (!defined()) return "UndefinedType";
+  return std::string(is_cuda() ? "CUDA" : "CPU") + gradus::toString(scalar_type()) + "Type";
+}
+
+void Tensor::print() const {
+  if (defined())
+    std::cerr << '[' << toString() << ' ' << sizes() << "]\n";
+  else
+    std::cerr << "[UndefinedTensor]\n";
+}
+
+std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line_size) {
   if (!tensor.defined()) return out << "[ Tensor (undefined) ]";
   const StreamState restored(out);
   if (tensor.numel() > 0)
-    print_elements(out, raw::contiguous(raw::to(raw::to(tensor, kDouble), kCPU)));
-  out << "[ " << (tensor.is_cuda() ? "CUDA" : "CPU") << toString(tensor.dtype()) << "Type{";
+    print_elements(out, raw::contiguous(raw::to(raw::to(tensor, kDouble), kCPU)), line_size);
+  out << "[ " << tensor.toString() << '{';
   for (size_t d = 0; d < tensor.sizes().size(); ++d) out << (d ? "," : "") << tensor.sizes()[d];
   return out << "} ]";
 }
+
+void print(const Tensor& tensor, int64_t line_size) { print(std::cout, tensor, line_size); }
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return print(out, tensor, 80); }
 
 }  // namespace gradus

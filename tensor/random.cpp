@@ -1,4 +1,4 @@
-#include "gradus/tensor/random.h"
+#include "gradus/tensor/factories.h"
 
 #include <limits>
 #include <numeric>

@@ -39,6 +39,8 @@ std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape);
 Tensor permute(const Tensor& x, IntArrayRef dims);
 Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1);
 Tensor unsqueeze(const Tensor& x, int64_t dim);
+// With a dimension to go along, which backends want.
+inline Tensor lifted(const Tensor& x) { return x.dim() == 0 ? raw::unsqueeze(x, 0) : x; }
 Tensor expand(const Tensor& x, IntArrayRef sizes);
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length);
 // The bytes as elements of another type; the last dimension shrinks or grows with its size.
@@ -51,7 +53,9 @@ Tensor clone(const Tensor& x);                 // row-major
 Tensor contiguous(const Tensor& x);            // x itself where it is contiguous already
 Tensor to(const Tensor& x, ScalarType dtype);  // as empty_as; x itself where nothing changes
 Tensor to(const Tensor& x, Device device, bool non_blocking = false);
-void fill_(const Tensor& x, const Scalar& value);
+// Errors: ValueError that names op, where an element cannot hold the value.
+void check_fits(std::string_view op, const Scalar& value, ScalarType dtype);
+void fill_(const Tensor& x, const Scalar& value);  // Errors: as check_fits
 // The tensors one after the other along dim, of the dtype that they promote to.
 Tensor cat(ArrayRef<Tensor> tensors, int64_t dim);
 Tensor flip(const Tensor& x, IntArrayRef dims);
@@ -81,6 +85,14 @@ struct ValuesAndIndices {
   Tensor values, indices;
 };
 ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim);
+
+// --- Softmax along one dimension
+// e^x / sum(e^x), or its logarithm, about the largest element; row-major.
+// Errors: IndexError for dim, TypeError where x is not of a floating type.
+Tensor softmax(bool log, const Tensor& x, int64_t dim);
+// The gradient of x, given that of y = softmax(log, x, dim), of y's shape and dtype; row-major.
+// REQUIRES: 0 <= dim.
+Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim);
 
 // --- Order along one dimension
 // cumsum, cumprod, logcumsumexp. `dtype`: converted to first; without it sums and products of

@@ -47,7 +47,15 @@ Tensor to(const Tensor& x, Device device, bool non_blocking) {
   return out;
 }
 
+void check_fits(std::string_view op, const Scalar& value, ScalarType dtype) {
+  visit(dtype, [&]<class T>(TypeTag<T>) {
+    check(value.fits<T>(), op, ": value ", value, " is beyond the limits of ", dtype,
+          "; convert the tensor to a wider dtype");
+  });
+}
+
 void fill_(const Tensor& x, const Scalar& value) {
+  check_fits("fill", value, x.dtype());
   if (x.numel() > 0) backend(x).fill(x, value);
 }
 

@@ -5,8 +5,6 @@ namespace gradus::raw {
 
 namespace {
 
-Tensor lifted(const Tensor& x) { return x.dim() == 0 ? raw::unsqueeze(x, 0) : x; }
-
 // What gather and scatter ask of an index; returns the dimension counted from 0.
 int64_t check_index(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
   check_same_device(op, x, "self", index, "index");

@@ -30,6 +30,14 @@ TensorList places(const char* op, const Tensor& x, const Tensor& mask, int64_t a
   return out;
 }
 
+bool broadcast_together(IntArrayRef a, IntArrayRef b) {
+  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
+    const int64_t x = a[a.size() - i], y = b[b.size() - i];
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  return true;
+}
+
 // The tensor and the index with the indexed dimensions laid together into one, and what comes out.
 struct Folded {
   Tensor x;      // before..., 1, after...: the one is indexed
@@ -111,6 +119,9 @@ TensorList index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices)
                                      : TensorList{to(given, kLong)}) {
       const Tensor here = one.is_cpu() ? to(one, x.device()) : one;
       check_same_device(op, x, "self", here, "an index");
+      check<IndexError>(broadcast_together(shape, here.sizes()), op, ": indices of shapes ", shape,
+                        " and ", here.sizes(),
+                        " do not broadcast; reshape or unsqueeze one of them");
       shape = broadcast_shapes(op, shape, here.sizes());
       out.push_back(here);
     }

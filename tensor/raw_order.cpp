@@ -24,9 +24,6 @@ ScalarType scan_dtype(ScanOp op, const Tensor& x, std::optional<ScalarType> aske
                    ": dtype bool cannot hold the result; leave dtype out, or pass kLong");
   return dtype;
 }
-
-// Backends have a dimension to go along.
-Tensor lifted(const Tensor& x) { return x.dim() == 0 ? raw::unsqueeze(x, 0) : x; }
 }  // namespace
 
 Tensor scan(ScanOp op, const Tensor& x, int64_t dim, std::optional<ScalarType> asked) {

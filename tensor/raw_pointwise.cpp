@@ -68,6 +68,8 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   const bool alike = !x.is_number() && !y.is_number() && x.tensor->dtype() == y.tensor->dtype();
   const ScalarType common = enter(facts(op), alike ? x.tensor->scalar_type() : result_type(x, y));
   const ScalarType compute = computed_type(common);
+  check(op != BinaryOp::pow || !y.is_number() || isFloatingType(common) || y.number.toLong() >= 0,
+        "pow: an integer has no integer power of ", y.number, "; convert with .to(kFloat)");
   check<TypeError>(op != BinaryOp::nextafter || common == compute, "nextafter: dtype ", common,
                    " is not supported, for it is computed with in ", compute,
                    "; convert with .to(kFloat)");
@@ -81,7 +83,7 @@ Tensor prepare(const Tensor& x, const ZipTypes& types, IntArrayRef shape) {
 }
 Scalar prepare(const Scalar& x, const ZipTypes& types) {
   if (types.common == types.compute || types.common == kBool) return x;
-  return visit(types.common, [&]<class T>(TypeTag<T>) -> Scalar { return x.to<T>(); });
+  return visit(types.common, [&]<class T>(TypeTag<T>) -> Scalar { return x.cast<T>(); });
 }
 
 // Integers have no quotient by 0. As in PyTorch that is an error on the CPU, and has some value on
@@ -175,7 +177,22 @@ Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y
   return to(out, grad.dtype());
 }
 
+namespace {
+// x to a power that takes a few instructions; undefined for others.
+Tensor easy_power(const Tensor& x, double exponent) {
+  if (x.dtype() != computed_type(x.dtype()) || !x.is_floating_point()) return {};
+  if (exponent == 2) return map(UnaryOp::square, x);
+  if (exponent == 3) return zip(BinaryOp::mul, map(UnaryOp::square, x), x);
+  if (exponent == 0.5) return map(UnaryOp::sqrt, x);
+  if (exponent == -1) return map(UnaryOp::reciprocal, x);
+  return {};
+}
+}  // namespace
+
 Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
+  if (op == BinaryOp::pow && other.is_number() && !other.number.isBoolean())
+    if (Tensor power = easy_power(*self.tensor, other.number.toDouble()); power.defined())
+      return power;
   const ZipTypes types = zip_types(op, self, other);
   const Operand x = beside(self, other), y = beside(other, self);
   check_devices(op, x, y);

@@ -47,14 +47,16 @@ GRADUS_HD constexpr T greatest() {
 }
 
 // --- Order and sign
-// NaN in either operand gives NaN, as in PyTorch.
+// NaN in either operand gives NaN, as in PyTorch. Two choices, each an instruction of its own.
 template <class T>
 GRADUS_HD constexpr T max(T a, T b) {
-  return a > b || a != a ? a : b;
+  const T greater = a > b ? a : b;
+  return a != a ? a : greater;
 }
 template <class T>
 GRADUS_HD constexpr T min(T a, T b) {
-  return a < b || a != a ? a : b;
+  const T less = a < b ? a : b;
+  return a != a ? a : less;
 }
 // NaN in one operand gives the other.
 template <class T>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,9 +81,16 @@ template <class T>
 class ArrayRef {
  public:
   using value_type = T;
+  using iterator = const T*;
+  using const_iterator = const T*;
+  using size_type = size_t;
   constexpr ArrayRef() = default;
   constexpr ArrayRef(const T& one) : data_(&one), size_(1) {}  // NOLINT
   constexpr ArrayRef(const T* data, size_t size) : data_(data), size_(size) {}
+  constexpr ArrayRef(const T* begin, const T* end)
+      : ArrayRef(begin, static_cast<size_t>(end - begin)) {}
+  template <size_t N>
+  constexpr ArrayRef(const T (&list)[N]) : data_(list), size_(N) {}  // NOLINT
 #ifndef __clang__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"  // a list outlives the call it is passed to
@@ -105,9 +113,16 @@ class ArrayRef {
   constexpr const T* data() const { return data_; }
   constexpr const T* begin() const { return data_; }
   constexpr const T* end() const { return data_ + size_; }
+  constexpr auto rbegin() const { return std::reverse_iterator(end()); }
+  constexpr auto rend() const { return std::reverse_iterator(begin()); }
   template <class I>
   constexpr const T& operator[](I i) const {
     return data_[static_cast<size_t>(i)];
+  }
+  // Errors: IndexError where there is no such element.
+  constexpr const T& at(size_t i) const {
+    check<IndexError>(i < size_, "ArrayRef::at: index ", i, " of ", size_, " elements");
+    return data_[i];
   }
   constexpr const T& front() const { return data_[0]; }
   constexpr const T& back() const { return data_[size_ - 1]; }

@@ -123,11 +123,20 @@ class Tensor {
   bool is_floating_point() const { return isFloatingType(dtype()); }
   bool is_signed() const { return isSignedType(dtype()); }
   bool is_complex() const { return false; }
+  bool is_quantized() const { return false; }
   bool is_sparse() const { return false; }
   bool is_view() const { return impl().view_of != nullptr; }
   bool is_alias_of(const Tensor& other) const { return impl().storage == other.impl().storage; }
   bool has_storage() const { return defined(); }
-  TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
+  const Storage& storage() const { return *impl().storage; }
+  MemoryFormat suggest_memory_format() const { return MemoryFormat::Contiguous; }
+  bool is_conj() const { return false; }
+  bool is_neg() const { return false; }
+  // "CPUFloatType".
+  std::string toString() const;
+  // To stderr: [CPUFloatType [2, 3]].
+  void print() const;
+  TensorOptions options() const { return TensorOptions(dtype()).device(device()).layout(layout()); }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 
   // The memory of element 0; on the device the tensor is on.
@@ -228,11 +237,13 @@ class Tensor {
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
                 bool create_graph = false,
                 const std::optional<TensorList>& inputs = std::nullopt) const;
-  // The same memory, outside the graph. data() and variable_data() count as detach() does.
+  // The same memory, outside the graph. data(), variable_data() and
+  // tensor_data() count as detach() does.
   Tensor detach() const;
   Tensor& detach_() const;
   Tensor data() const { return detach(); }
   Tensor variable_data() const { return detach(); }
+  Tensor tensor_data() const { return detach(); }
   // Shows new_data's memory from here on; keeps what autograd knows of this tensor.
   // Errors: TypeError where this tensor requires grad and new_data is not of a floating type.
   void set_data(const Tensor& new_data) const;
@@ -331,6 +342,11 @@ class Tensor {
             std::optional<MemoryFormat> memory_format = std::nullopt) const {
     return to(Device(device), non_blocking, copy, memory_format);
   }
+  // to("cpu"): a text is a device, and not a name for options.
+  Tensor to(const char* device, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> memory_format = std::nullopt) const {
+    return to(Device(device), non_blocking, copy, memory_format);
+  }
   // What the options leave out stays as it is.
   Tensor to(const TensorOptions& options = {}, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
@@ -349,6 +365,9 @@ class Tensor {
   Tensor& resize_(IntArrayRef size) const;
   Tensor& resize_as_(const Tensor& other) const { return resize_(other.sizes()); }
   Tensor& zero_() const;
+  // The elements with equal indices. wrap: of a tall matrix the diagonals below, too, one row
+  // apart. Errors: ValueError for fewer than two dimensions, or more of different sizes.
+  Tensor& fill_diagonal_(const Scalar& fill_value, bool wrap = false) const;
 
   // --- Random numbers in place of the elements; generator left out: that of the device.
   // Errors: ValueError for parameters out of range, TypeError for a dtype that does not hold them.
@@ -417,7 +436,10 @@ Tensor& update(const char* op, const Tensor& self, F f, const Args&... args) {
 }
 }  // namespace detail
 
-// As libtorch prints: the elements, then [ CPUFloatType{2,3} ].
+// As libtorch prints: the elements, then [ CPUFloatType{2,3} ]. Lines have line_size characters at
+// most.
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line_size);
+void print(const Tensor& tensor, int64_t line_size = 80);
 
 }  // namespace gradus

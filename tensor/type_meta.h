@@ -35,6 +35,8 @@ class TypeMeta {
 
 std::ostream& operator<<(std::ostream& out, TypeMeta type);
 
+inline TypeMeta get_default_dtype() { return get_default_dtype_as_scalartype(); }
+
 constexpr ScalarType typeMetaToScalarType(TypeMeta type) { return type; }
 constexpr TypeMeta scalarTypeToTypeMeta(ScalarType type) { return type; }
 

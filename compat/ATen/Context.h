@@ -22,3 +22,5 @@ inline Context& globalContext() {
 inline bool hasCUDA() { return Context::hasCUDA(); }
 
 }  // namespace gradus
+
+#include "gradus/compat/torch/torch.h"  // the namespaces at and c10

@@ -10,6 +10,9 @@
 #include <unordered_map>
 
 #include "gradus/compat/ATen/Context.h"
+#include "gradus/compat/ATen/Dispatch.h"
+#include "gradus/compat/c10/core/ScalarType.h"
+#include "gradus/compat/c10/util/ArrayRef.h"
 #include "gradus/compat/c10/util/Exception.h"
 #include "gradus/compat/c10/util/Optional.h"
 #include "gradus/compat/c10/util/string_view.h"

@@ -7,6 +7,21 @@ namespace {
 
 using autograd::AutogradContext;
 
+TEST(SavedValue, IsReadAsWhatItWasStoredAs) {
+  using autograd::SavedValue;
+  EXPECT_EQ(SavedValue(3).toInt(), 3);
+  EXPECT_EQ(SavedValue(2.5f).toDouble(), 2.5);
+  EXPECT_TRUE(SavedValue(true).toBool());
+  EXPECT_EQ(SavedValue("text").toStringRef(), "text");
+  EXPECT_EQ(SavedValue(IntArrayRef({1, 2})).toIntVector(), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(SavedValue(std::vector<double>{0.5}).toDoubleVector()[0], 0.5);
+  EXPECT_EQ(SavedValue(TensorList{ones({2})}).toTensorVector().size(), 1u);
+  EXPECT_TRUE(SavedValue().isNone() && SavedValue(std::optional<double>()).isNone());
+  EXPECT_TRUE(SavedValue(std::optional<double>(1)).isDouble() && SavedValue(ones({1})).isTensor());
+  EXPECT_TRUE(SavedValue(Scalar(2)).toScalar().isIntegral(false));
+  expect_error<TypeError>([] { SavedValue(3).toDouble(); }, "toDouble() of a value");
+}
+
 struct Cube : autograd::Function<Cube> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x, double scale) {
     ctx->save_for_backward({x});

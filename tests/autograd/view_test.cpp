@@ -299,5 +299,20 @@ TEST(AsStrided, ChecksItsArguments) {
   EXPECT_EQ(x.narrow(0, 2, 2).as_strided({2}, {1}).storage_offset(), 2);
 }
 
+TEST(FillDiagonal, FillsAndForgetsTheOldElements) {
+  // PyTorch's values.
+  expect_values(zeros({3, 2}).fill_diagonal_(5), {5, 0, 0, 5, 0, 0});
+  expect_values(zeros({2, 3}).t().fill_diagonal_(5), {5, 0, 0, 5, 0, 0});
+  expect_values(zeros({5, 2}).fill_diagonal_(1, /*wrap=*/true), {1, 0, 0, 1, 0, 0, 1, 0, 0, 1});
+  expect_values(zeros({4, 2}).fill_diagonal_(1, true), {1, 0, 0, 1, 0, 0, 1, 0});
+  expect_values(zeros({2, 2, 2}).fill_diagonal_(3), {3, 0, 0, 0, 0, 0, 0, 3});
+  const Tensor leaf = ones({2, 2}, requires_grad());
+  Tensor x = leaf * 2;
+  x.fill_diagonal_(7).sum().backward();
+  expect_values(leaf.grad(), {0, 2, 2, 0});
+  expect_error<ValueError>([] { ones({3}).fill_diagonal_(1); }, "at least two dimensions");
+  expect_error<ValueError>([] { ones({2, 2, 3}).fill_diagonal_(1); }, "expected equal sizes");
+}
+
 }  // namespace
 }  // namespace gradus

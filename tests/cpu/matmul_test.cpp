@@ -71,6 +71,10 @@ TEST_P(EveryKernel, Skinny) {
     check_sizes(1, 700, 3, 2, dtype);
     check_sizes(1, 2, 3, 700, dtype);
     check_sizes(1, 500, 1, 50, dtype);
+    check_sizes(1, 150, 300, 1, dtype);
+    check_sizes(1, 1, 150000, 1, dtype);  // several chunks of a sum
+    check_sizes(3, 1, 700, 90, dtype);
+    for (int round = 0; round < 20; ++round) check_sizes(1, pick(1, 200), pick(1, 200), 1, dtype);
   }
 }
 

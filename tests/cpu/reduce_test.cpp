@@ -122,7 +122,9 @@ TEST(CpuReduce, LongColumnsStayAccurate) {
 }
 
 TEST(CpuReduce, IsTheSameOnAnyNumberOfThreads) {
-  for (const Dims& sizes : {Dims{200'001}, Dims{3001, 70}, Dims{70, 3001}}) {
+  // Long runs, wide and narrow rows, and rows within rows.
+  for (const Dims& sizes : {Dims{200'001}, Dims{3001, 70}, Dims{70, 3001}, Dims{70'001, 3},
+                            Dims{101, 700, 3}, Dims{37, 60, 90}}) {
     const Tensor x = empty(sizes);
     cpu_backend().random(Distribution::normal, 0, 1, {5, 0}, x);
     for (int64_t d = 0; d < x.dim(); ++d) {
@@ -136,6 +138,20 @@ TEST(CpuReduce, IsTheSameOnAnyNumberOfThreads) {
       EXPECT_EQ(std::memcmp(many.data_ptr(), one.data_ptr(), one.nbytes()), 0) << x.sizes() << d;
     }
   }
+}
+
+// More elements than one thread takes, in every layout.
+TEST(CpuReduce, SharesOfSeveralThreads) {
+  const Tensor x = random_tensor({60, 50, 61}, kFloat);
+  for (const Dims& out : {Dims{1, 1, 1}, Dims{60, 1, 1}, Dims{1, 50, 1}, Dims{1, 1, 61},
+                          Dims{60, 50, 1}, Dims{1, 50, 61}, Dims{60, 1, 61}})
+    for (ReduceOp op : {ReduceOp::sum, ReduceOp::amax}) {
+      expect_reduction(op, x, random_layout(out, kFloat));
+      expect_reduction(op, random_tensor({60, 50, 61}, kFloat), empty(out));
+    }
+  const Tensor wide = random_tensor({60, 2501}, kDouble);
+  expect_reduction(ReduceOp::mean, wide, empty({1, 2501}, kDouble));
+  expect_reduction(ReduceOp::mean, wide, empty({60, 1}, kDouble));
 }
 
 TEST(CpuReduce, NanWinsEveryExtreme) {
@@ -200,6 +216,34 @@ TEST(CpuArgReduce, FirstOfTheMostExtreme) {
       ASSERT_TRUE(value == best[o] || (std::isnan(value) && std::isnan(best[o])));
     }
   }
+}
+
+// The places of the largest elements of a contiguous matrix.
+void expect_places(const Tensor& x, int64_t d) {
+  Dims kept(x.sizes().data(), 2);
+  kept[d] = 1;
+  const Tensor values = random_layout(kept, kFloat), indices = random_layout(kept, kLong);
+  cpu_backend().arg_reduce(true, x, d, values, indices);
+  for (int64_t o = 0; o < values.numel(); ++o) {
+    const int64_t step = x.strides()[d];
+    const float* const from = x.data_ptr<float>() + o * x.strides()[1 - d];
+    int64_t want = 0;
+    for (int64_t i = 0; i < x.sizes()[d]; ++i)
+      if (from[i * step] > from[want * step]) want = i;
+    ASSERT_EQ(get(indices, o), static_cast<double>(want)) << x.sizes() << d << " at " << o;
+    ASSERT_EQ(get(values, o), static_cast<double>(from[want * step]));
+  }
+}
+
+// Few outputs, whose elements several threads search, and many; few values, and many.
+TEST(CpuArgReduce, SharesOfSeveralThreads) {
+  for (const Dims& sizes : {Dims{1, 100'001}, Dims{100'001, 1}, Dims{3, 30'001}, Dims{30'001, 3},
+                            Dims{300, 301}})
+    for (const int64_t values : {500, 1 << 24}) {
+      const Tensor x = empty(sizes);
+      cpu_backend().random(Distribution::randint, 0, values, {9, 0}, x);
+      for (int64_t d = 0; d < 2; ++d) expect_places(x, d);
+    }
 }
 
 }  // namespace

@@ -14,9 +14,11 @@ void expect_near(double got, double want, const std::string& what) {
 // What the row says, in double or int64.
 template <class Row>
 double value(ScalarType dtype, double x, double y, double z) {
-  if (dtype != kLong) return Row::f(x, y, z);
-  const auto whole = [](double number) { return static_cast<int64_t>(number); };
-  return static_cast<double>(Row::f(whole(x), whole(y), whole(z)));
+  if constexpr (Row::integers) {
+    const auto whole = [](double number) { return static_cast<int64_t>(number); };
+    if (dtype == kLong) return static_cast<double>(Row::f(whole(x), whole(y), whole(z)));
+  }
+  return Row::f(x, y, z);
 }
 
 template <TernaryOp op>
@@ -118,12 +120,12 @@ TEST(CpuZip3, PromotesAndBroadcasts) {
   for (int64_t i = 0; i < 6; ++i)
     EXPECT_EQ(get(out, i), 0.5 + static_cast<double>((i / 3 + 1) * (i % 3 + 1) * 10));
   EXPECT_EQ(raw::zip3(TernaryOp::clamp, column, Scalar(0), Scalar(1.5)).dtype(), kFloat);
-  // Numbers enter in the tensors' dtype: 2049 is 2048 in float16, and 300 is 44 in uint8.
+  // Numbers enter in the tensors' dtype: 2049 is 2048 in float16, and 300 is none of uint8.
   EXPECT_EQ(
       get(raw::zip3(TernaryOp::threshold, tensor({1}, {0}, kHalf), Scalar(1), Scalar(2049)), 0),
       2048);
-  EXPECT_EQ(
-      get(raw::zip3(TernaryOp::threshold, tensor({1}, {0}, kByte), Scalar(1), Scalar(300)), 0), 44);
+  EXPECT_THROW(raw::zip3(TernaryOp::threshold, tensor({1}, {0}, kByte), Scalar(1), Scalar(300)),
+               ValueError);
   EXPECT_EQ(raw::zip3(TernaryOp::clamp, empty({0, 1}), row, one).sizes(), IntArrayRef({0, 3}));
 }
 

@@ -20,7 +20,7 @@ from make import OTHER_NAMES, text  # noqa: E402: found by the line above
 DTYPES = {"kBool": "bool", "kByte": "uint8", "kChar": "int8", "kShort": "int16", "kInt": "int32",
           "kLong": "int64", "kHalf": "float16", "kBFloat16": "bfloat16", "kFloat": "float32",
           "kDouble": "float64"}
-ROW = re.compile(r'^(SAMPLE|SAMPLE_PY|REFUSED)\((\w+), "([^"]*)", (.*)\)$')
+ROW = re.compile(r'^(SAMPLE|SAMPLE_PY|REFUSED|MADE|NOT_MADE|RANDOM)\((\w+), "([^"]*)", (.*)\)$')
 FIRST_STRING = re.compile(r'^"((?:[^"\\]|\\.)*)", (.*)$')
 
 
@@ -100,15 +100,17 @@ def answer(line):
     names = {**VOCABULARY, "torch": torch, "F": torch.nn.functional,
              **dict(zip("abcd", (x.clone() for x in tensors)))}
     try:
-        if kind == "SAMPLE_PY":
+        if kind in ("SAMPLE_PY", "MADE", "RANDOM"):
             result = eval(string.replace('\\"', '"'), names)
+            if kind == "RANDOM":
+                result = torch.zeros_like(result)
         else:
             result = function_named(name)(*eval(f"({as_python(rest)},)", names))
     except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as error:
-        if kind != "REFUSED":
+        if kind not in ("REFUSED", "NOT_MADE"):
             raise SystemExit(f"{line}\nPyTorch refuses this: {error}")
         return lines
-    if kind == "REFUSED":
+    if kind in ("REFUSED", "NOT_MADE"):
         raise SystemExit(f"{line}\nPyTorch does not refuse this: {result}")
     return lines + [f"{head} | out{i} = {text(x)}" for i, x in enumerate(flat(result))]
 

@@ -3,7 +3,11 @@
 //   SAMPLE(name, "inputs", arguments)         gradus::name(arguments)
 //   SAMPLE_PY(name, "inputs", "python", ...)  where PyTorch's arguments read otherwise
 //   REFUSED(name, "inputs", "text", ...)      an Error whose message has the text; PyTorch refuses
-//   it too
+//                                             it too
+//   MADE, NOT_MADE                            SAMPLE_PY and REFUSED for functions that make
+//   tensors,
+//                                             which have no other forms
+//   RANDOM(name, "inputs", "python", ...)     the shape and the dtype alone are PyTorch's
 //
 // The inputs are Python expressions (tests/ops/make.py has their vocabulary), separated by
 // semicolons, which the arguments call a, b, c and d; `const` before one: it gets no gradient.
@@ -95,5 +99,23 @@ auto with_names(Inputs& in, F f) {
 #define SAMPLE(name, inputs, ...) GRADUS_SAMPLE(name, inputs, nullptr, __VA_ARGS__)
 #define SAMPLE_PY(name, inputs, python, ...) GRADUS_SAMPLE(name, inputs, nullptr, __VA_ARGS__)
 #define REFUSED(name, inputs, text, ...) GRADUS_SAMPLE(name, inputs, text, __VA_ARGS__)
+
+#define GRADUS_MADE(name, inputs, refused, expression, ...) \
+  {#name,                                                   \
+   inputs,                                                  \
+   #__VA_ARGS__,                                            \
+   refused,                                                 \
+   [](Inputs& in) {                                         \
+     [[maybe_unused]] Tensor &a = in[0], &b = in[1];        \
+     return results(expression);                            \
+   },                                                       \
+   [](Inputs&) { return std::optional<Tensor>(); },         \
+   [](TensorList&, Inputs&) { return false; }},
+#define MADE(name, inputs, python, ...) \
+  GRADUS_MADE(name, inputs, nullptr, gradus::name(__VA_ARGS__), __VA_ARGS__)
+#define RANDOM(name, inputs, python, ...) \
+  GRADUS_MADE(name, inputs, nullptr, zeros_like(gradus::name(__VA_ARGS__)), __VA_ARGS__)
+#define NOT_MADE(name, inputs, text, ...) \
+  GRADUS_MADE(name, inputs, text, gradus::name(__VA_ARGS__), __VA_ARGS__)
 
 }  // namespace gradus::test

@@ -15,6 +15,10 @@ TEST(DeviceTag, ReadsAndWritesItsText) {
   EXPECT_EQ(Device(kCUDA).str(), "cuda");
   EXPECT_FALSE(Device(kCUDA).has_index());
   EXPECT_NE(Device(kCUDA, 0), Device(kCUDA));
+  Device device(kCUDA, 3);
+  device.set_index(1);
+  EXPECT_EQ(device, Device("cuda:1"));
+  EXPECT_NE(std::hash<Device>()(device), std::hash<Device>()(Device(kCUDA)));
   std::ostringstream out;
   out << Device("cuda:1") << ' ' << kCPU;
   EXPECT_EQ(out.str(), "cuda:1 cpu");
@@ -36,7 +40,7 @@ TEST(Dtypes, PromoteToTheSmallestThatHoldsBoth) {
 }
 
 TEST(Dtypes, HaveNamesAndSizes) {
-  EXPECT_EQ(toString(kFloat), "Float");
+  EXPECT_STREQ(toString(kFloat), "Float");
   EXPECT_EQ(short_name(kLong), "int64");
   EXPECT_EQ(element_size(kBool), 1u);
   EXPECT_EQ(element_size(kDouble), 8u);
@@ -54,6 +58,38 @@ TEST(Dtypes, TheDefaultIsForFloatingPointAlone) {
   set_default_dtype(kFloat);
   expect_error<TypeError>([] { set_default_dtype(kLong); }, "int64 is not a floating point type");
   EXPECT_EQ(get_default_dtype(), kFloat);
+}
+
+TEST(Scalars, AreReadAsATypeThatHoldsThem) {
+  EXPECT_TRUE(Scalar(255).fits<uint8_t>() && Scalar(-255).fits<uint8_t>());  // -255 wraps round
+  EXPECT_FALSE(Scalar(256).fits<uint8_t>() || Scalar(-256).fits<uint8_t>());
+  EXPECT_FALSE(Scalar(-1.0).fits<uint8_t>() || Scalar(-129).fits<int8_t>());
+  EXPECT_TRUE(Scalar(255.0).fits<uint8_t>() && Scalar(-128).fits<int8_t>());
+  EXPECT_FALSE(Scalar(0x1p63).fits<int64_t>() || Scalar(NAN).fits<int64_t>());
+  EXPECT_TRUE(Scalar(-0x1p63).fits<int64_t>());
+  EXPECT_TRUE(Scalar(65504).fits<Half>() && Scalar(INFINITY).fits<Half>());
+  EXPECT_FALSE(Scalar(65505).fits<Half>() || Scalar(1e39).fits<float>());
+  EXPECT_TRUE(Scalar(NAN).fits<float>() && Scalar(1e300).fits<bool>());
+  expect_error<ValueError>([] { (void)Scalar(300).toByte(); }, "300 is beyond the limits");
+  expect_error<ValueError>([] { (void)tensor(3e9).item<int>(); }, "beyond the limits");
+  expect_error<ValueError>([] { full({1}, 300, kByte); },
+                           "value 300 is beyond the limits of uint8");
+  expect_error<ValueError>([] { ones({1}, kByte).clamp(0, 300); }, "clamp: value 300");
+  const Tensor x = zeros({1}, kHalf);
+  expect_error<ValueError>([&] { x.fill_(1e6); }, "float16");
+  EXPECT_EQ(x.item<float>(), 0);
+}
+
+TEST(Scalars, CompareNegateAndPrint) {
+  EXPECT_TRUE(Scalar(3).equal(3.0) && Scalar(true).equal(true));
+  EXPECT_FALSE(Scalar(3).equal(2) || Scalar(true).equal(1));
+  EXPECT_EQ((-Scalar(3)).toLong(), -3);
+  EXPECT_EQ((-Scalar(2.5)).toDouble(), -2.5);
+  EXPECT_EQ((-Scalar(INT64_MIN)).toLong(), INT64_MIN);
+  expect_error<TypeError>([] { (void)-Scalar(true); }, "boolean");
+  std::ostringstream out;
+  out << Scalar(2) << ' ' << Scalar(2.5) << ' ' << Scalar(true);
+  EXPECT_EQ(out.str(), "2 2.5 true");
 }
 
 TEST(Scalars, KeepTheirKindAndTheirValue) {

@@ -104,7 +104,7 @@ TEST(Half, HasItsLimits) {
 }
 
 TEST(Half, TensorsOfItGiveAndTakeIt) {
-  const Tensor x = tensor({0.1, 2.0, 70000.0}, kHalf);
+  const Tensor x = tensor({0.1, 2.0, 70000.0}).to(kHalf);
   EXPECT_EQ(x.dtype(), kHalf);
   EXPECT_EQ(x.element_size(), 2u);
   EXPECT_EQ(x.data_ptr<Half>()[1].bits, 0x4000);
@@ -113,6 +113,7 @@ TEST(Half, TensorsOfItGiveAndTakeIt) {
   EXPECT_TRUE(std::isinf(x.select(0, 2).item<double>()));
   EXPECT_EQ(zeros({2}, kBFloat16).dtype(), kBFloat16);
   expect_error<TypeError>([&] { x.data_ptr<BFloat16>(); }, "float16");
+  expect_error<ValueError>([] { tensor({70000.0}, kHalf); }, "70000 is beyond the limits");
 }
 
 TEST(Half, DerivativesHaveItsDtype) {

@@ -1,3 +1,27 @@
+// The C++ type of a dtype, and the dtype of a C++ type.
 #pragma once
 
-#include "gradus/compat/torch/torch.h"
+#include "gradus/tensor/dtype.h"
+
+namespace gradus {
+
+template <class T>
+struct CppTypeToScalarType : std::integral_constant<ScalarType, dtype_of<T>> {};
+
+namespace impl {
+template <ScalarType dtype>
+struct ScalarTypeToCPPType;
+#define DTYPE(name, cpp_type, short_name, kind, computed) \
+  template <>                                             \
+  struct ScalarTypeToCPPType<ScalarType::name> {          \
+    using type = cpp_type;                                \
+  };
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+template <ScalarType dtype>
+using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<dtype>::type;
+}  // namespace impl
+
+}  // namespace gradus
+
+#include "gradus/compat/torch/torch.h"  // the namespaces at and c10

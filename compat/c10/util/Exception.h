@@ -39,3 +39,5 @@ template <class E, class... Parts>
 #define TORCH_CHECK_TYPE(...) GRADUS_CHECK_WITH(TypeError, __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(...) GRADUS_CHECK_WITH(NotImplementedError, __VA_ARGS__)
 #define TORCH_INTERNAL_ASSERT(...) TORCH_CHECK(__VA_ARGS__)
+
+#include "gradus/compat/torch/torch.h"  // the namespaces at and c10

@@ -10,3 +10,5 @@ using std::nullopt;
 using std::nullopt_t;
 using std::optional;
 }  // namespace gradus
+
+#include "gradus/compat/torch/torch.h"  // the namespaces at and c10

@@ -6,3 +6,5 @@
 namespace gradus {
 using std::string_view;
 }  // namespace gradus
+
+#include "gradus/compat/torch/torch.h"  // the namespaces at and c10

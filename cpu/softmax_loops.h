@@ -1,0 +1,46 @@
+// The innermost loops of softmax, log_softmax and their gradients. softmax_loops.inc has them once;
+// each instruction set has a file that compiles them for it.
+#pragma once
+
+#include "gradus/cpu/instruction_set.h"
+
+namespace gradus::cpu {
+
+// Most lines that are computed side by side.
+inline constexpr int64_t kMaxWidth = 512;
+
+// Functions of lines of n > 0 elements. `in` is x, or the gradient of the result and the result;
+// `out` may be one of them. A line gives the same wherever it stands, and AVX2 and AVX-512 give the
+// same bits.
+template <class T>
+struct SoftmaxLoop {
+  // `count` lines, whose elements are neighbours in memory; `apart` says by how much the lines lie
+  // apart in out, and in each of `in`.
+  void (*lines)(int64_t n, int64_t count, const int64_t* apart, T* out, const T* const* in);
+  // `width` lines side by side, at most kMaxWidth: element i of line w is [i * step + w], with a
+  // step for out, and for each of `in`.
+  void (*columns)(int64_t n, int64_t width, const int64_t* step, T* out, const T* const* in);
+};
+
+template <class T>
+struct SoftmaxLoops {
+  SoftmaxLoop<T> softmax, log_softmax, softmax_grad, log_softmax_grad;
+};
+struct SoftmaxSet {
+  SoftmaxLoops<float> float_loops;
+  SoftmaxLoops<double> double_loops;
+};
+namespace baseline {
+extern const SoftmaxSet softmax_set;
+}
+namespace avx2 {
+extern const SoftmaxSet softmax_set;
+}
+namespace avx512 {
+extern const SoftmaxSet softmax_set;
+}
+
+// REQUIRES: the processor runs the set.
+const SoftmaxSet& softmax_set_of(InstructionSet set);
+
+}  // namespace gradus::cpu

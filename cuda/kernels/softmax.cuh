@@ -1,0 +1,226 @@
+// softmax, log_softmax and their gradients along one dimension: lines of n elements, each of which
+// a team of threads reads once, where it fits into their registers.
+//
+// A team goes over a line tile by tile, from the front: it keeps the largest element so far and the
+// sum of e^x about it, and multiplies the sum whenever the largest element grows. Then it writes
+// the tiles from the back, of which the last one is still in registers; longer lines are read a
+// second time. Sums are folded in a fixed tree.
+#pragma once
+
+#include "gradus/cuda/kernels/reduce.cuh"
+#include "gradus/tensor/dispatch.h"
+
+namespace gradus::cuda {
+
+// Neighbouring threads, a power of two up to a warp, or the block: for elements that lie closer
+// together than lines do.
+struct RowTeam {
+  static constexpr int kBlocks = 3;  // whose registers a multiprocessor has room for
+  int lanes;
+
+  __device__ int size() const { return lanes; }
+  __device__ int lane() const { return static_cast<int>(threadIdx.x) & (lanes - 1); }
+  __device__ int64_t line() const {
+    return (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) / static_cast<unsigned>(lanes);
+  }
+  template <class Op, class T>
+  __device__ T fold(T value) const {
+    return fold_lanes<Op>(value, lanes);
+  }
+};
+
+// Threads of a block that are `division.kept` apart, so that neighbours have neighbouring lines.
+struct ColumnTeam {
+  static constexpr int kBlocks = 2;
+  Division division;
+
+  __device__ int size() const { return division.reduced; }
+  __device__ int lane() const { return division.reduced_index(); }
+  __device__ int64_t line() const {
+    return int64_t{blockIdx.x} * division.kept + division.kept_index();
+  }
+  template <class Op, class T>
+  __device__ T fold(T value) const {
+    __shared__ T table[kReduceThreads];
+    T* const first = table + division.kept_index();
+    T* const mine = first + division.reduced_index() * division.kept;
+    *mine = value;
+    for (int reach = division.reduced / 2; reach > 0; reach /= 2) {
+      __syncthreads();
+      if (division.reduced_index() < reach)
+        *mine = value = Op::combine(value, mine[reach * division.kept]);
+    }
+    __syncthreads();
+    return *first;
+  }
+};
+
+// `lines` walks over N tensors, of which the first is written, without the dimension, along which
+// elements are `step` apart.
+template <int N>
+struct SoftmaxArgs {
+  Strided<N> lines;
+  int64_t step[N];
+  int64_t n;
+  bool log;
+  bool vectors;  // elements are neighbours, n is a whole number of vectors, and lines are aligned
+};
+
+// What a thread has of a tile: 8 vectors, or 4 of each where a kernel of N = 3 tensors reads two.
+template <class T, int N>
+struct Tile {
+  static constexpr int V = vector_width<T>, kSize = V * (N == 2 ? 8 : 4);
+  T at[kSize];
+};
+
+// Which elements of a tile a thread has: vectors, or single ones between those of its neighbours.
+template <class T, int N>
+struct Share {
+  static constexpr int V = Tile<T, N>::V, kSize = Tile<T, N>::kSize;
+  int lane, lanes;
+  bool vectors;
+
+  __device__ int tile_length() const { return lanes * kSize; }
+
+  // Calls f(k) for the places that hold one of `count` elements of a tile for some thread.
+  template <class F>
+  __device__ void for_each(int count, const F& f) const {
+#pragma unroll
+    for (int k = 0; k < kSize; k += V) {
+      if (k * lanes >= count) continue;
+#pragma unroll
+      for (int v = 0; v < V; ++v) f(k + v);
+    }
+  }
+  // Calls f(k, at, some): the places from k on hold `some` elements, which lie from `at` on.
+  template <class F>
+  __device__ void for_own(int count, int64_t step, const F& f) const {
+    if (vectors) {
+#pragma unroll
+      for (int k = 0; k < kSize; k += V) {
+        const int i = k * lanes + lane * V;
+        if (i < count) f(k, int64_t{i}, Constant<V>{});
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < kSize; ++k) {
+        const int i = k * lanes + lane;
+        if (i < count) f(k, i * step, Constant<1>{});
+      }
+    }
+  }
+
+  // Places without an element get `padding`.
+  __device__ void load(Tile<T, N>& tile, const T* from, int64_t step, int count, T padding) const {
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) tile.at[k] = padding;
+    for_own(count, step, [&](int k, int64_t at, auto some) {
+      const auto elements = load_vector<some.value>(from + at);
+#pragma unroll
+      for (int v = 0; v < some.value; ++v) tile.at[k + v] = elements.at[v];
+    });
+  }
+  __device__ void store(const Tile<T, N>& tile, T* to, int64_t step, int count) const {
+    for_own(count, step, [&](int k, int64_t at, auto some) {
+      Vector<T, some.value> elements;
+#pragma unroll
+      for (int v = 0; v < some.value; ++v) elements.at[v] = tile.at[k + v];
+      store_vector(to + at, elements);
+    });
+  }
+};
+
+// out = e^x / sum(e^x), or its logarithm.
+template <class T, class Team>
+__global__ void __launch_bounds__(kReduceThreads, Team::kBlocks)
+    softmax_kernel(SoftmaxArgs<2> args, Team team, T* out, const T* x) {
+  using Max = scalar::Reduction<ReduceOp::amax>;
+  const bool valid = team.line() < args.lines.numel;
+  const auto at = offsets_of(args.lines, valid ? team.line() : 0);
+  const Share<T, 2> share{team.lane(), team.size(), args.vectors};
+  const int length = share.tile_length();
+  const int64_t last = (args.n - 1) / length * length;
+  const auto count_from = [&](int64_t first) {  // none for a team without a line
+    return valid ? static_cast<int>(::min(args.n - first, int64_t{length})) : 0;
+  };
+  constexpr T least = scalar::least<T>();
+  x += at.at[1];
+  out += at.at[0];
+
+  Tile<T, 2> tile = {};
+  T top = least, about = 0, sum = 0;
+  // The sum of e^x about the largest element so far, where padding gives 0.
+  const auto raise = [&](int count) {
+    T powers = 0;
+    share.for_each(count, [&](int k) {
+      const T power = scalar::exp(tile.at[k] - about);
+      powers += power;
+      if (!args.log) tile.at[k] = power;
+    });
+    return powers;
+  };
+  for (int64_t first = 0; first <= last; first += length) {
+    if (first > 0) __syncthreads();  // all have read the last maximum, whose memory is used again
+    const int count = count_from(first);
+    share.load(tile, x + first * args.step[1], args.step[1], count, least);
+    T next = top;
+    share.for_each(count, [&](int k) { next = Max::combine(next, tile.at[k]); });
+    next = team.template fold<Max>(next);
+    about = next == least ? T(0) : next;
+    sum = sum * scalar::exp(top - about) + raise(count);
+    top = next;
+  }
+  sum = team.template fold<scalar::Reduction<ReduceOp::sum>>(sum);
+  const T log_sum = args.log ? scalar::log(sum) : T(0);
+  for (int64_t first = last; first >= 0; first -= length) {
+    const int count = count_from(first);
+    if (first < last) {
+      share.load(tile, x + first * args.step[1], args.step[1], count, least);
+      raise(count);
+    }
+    share.for_each(count, [&](int k) {
+      tile.at[k] = args.log ? (tile.at[k] - about) - log_sum : tile.at[k] / sum;
+    });
+    share.store(tile, out + first * args.step[0], args.step[0], count);
+  }
+}
+
+// out = y (grad - sum(grad y)), or for the logarithm grad - e^y sum(grad).
+template <class T, class Team>
+__global__ void __launch_bounds__(kReduceThreads, 2)
+    softmax_grad_kernel(SoftmaxArgs<3> args, Team team, T* out, const T* grad, const T* y) {
+  const bool valid = team.line() < args.lines.numel;
+  const auto at = offsets_of(args.lines, valid ? team.line() : 0);
+  const Share<T, 3> share{team.lane(), team.size(), args.vectors};
+  const int length = share.tile_length();
+  const int64_t last = (args.n - 1) / length * length;
+  const auto count_from = [&](int64_t first) {  // none for a team without a line
+    return valid ? static_cast<int>(::min(args.n - first, int64_t{length})) : 0;
+  };
+  out += at.at[0];
+  grad += at.at[1];
+  y += at.at[2];
+
+  Tile<T, 3> grads, results;
+  const auto load = [&](int64_t first) {
+    const int count = count_from(first);
+    share.load(grads, grad + first * args.step[1], args.step[1], count, T(0));
+    share.load(results, y + first * args.step[2], args.step[2], count, T(0));
+    return count;
+  };
+  T sum = 0;
+  for (int64_t first = 0; first <= last; first += length)
+    share.for_each(load(first),
+                   [&](int k) { sum += args.log ? grads.at[k] : grads.at[k] * results.at[k]; });
+  sum = team.template fold<scalar::Reduction<ReduceOp::sum>>(sum);
+  for (int64_t first = last; first >= 0; first -= length) {
+    const int count = first < last ? load(first) : count_from(first);
+    share.for_each(count, [&](int k) {
+      grads.at[k] = args.log ? grads.at[k] - scalar::exp(results.at[k]) * sum
+                             : results.at[k] * (grads.at[k] - sum);
+    });
+    share.store(grads, out + first * args.step[0], args.step[0], count);
+  }
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,25 @@
+#include "gradus/tensor/raw.h"
+
+namespace gradus::raw {
+
+Tensor softmax(bool log, const Tensor& x, int64_t dim) {
+  const char* const op = log ? "log_softmax" : "softmax";
+  const int64_t d = wrap_dim(op, dim, x.dim());
+  check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
+                   " is not a floating point type; convert with .to(kFloat), or pass dtype");
+  const ScalarType compute = computed_type(x.dtype());
+  Tensor out = empty(x.sizes(), compute, x.device());
+  if (out.numel() > 0) backend(x).softmax(log, lifted(to(x, compute)), d, lifted(out));
+  return to(out, x.dtype());
+}
+
+Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim) {
+  const ScalarType compute = computed_type(y.dtype());
+  Tensor out = empty(y.sizes(), compute, y.device());
+  if (out.numel() > 0)
+    backend(y).softmax_grad(log, lifted(to(grad, compute)), lifted(to(y, compute)), dim,
+                            lifted(out));
+  return to(out, y.dtype());
+}
+
+}  // namespace gradus::raw

@@ -1,0 +1,27 @@
+#include "gradus/tensor/scalar.h"
+
+#include <ostream>
+
+namespace gradus {
+
+Scalar Scalar::operator-() const {
+  check<TypeError>(!isBoolean(), "Scalar: -x of a boolean is not defined; subtract it from 1");
+  if (isFloatingPoint()) return -real_;
+  return static_cast<int64_t>(-static_cast<uint64_t>(integer_));  // the least number is its own
+}
+
+void append(std::string& out, const Scalar& x) {
+  if (x.isBoolean())
+    detail::append(out, x.toBool());
+  else if (x.isFloatingPoint())
+    detail::append(out, x.toDouble());
+  else
+    detail::append(out, x.toLong());
+}
+
+std::ostream& operator<<(std::ostream& out, const Scalar& x) {
+  if (x.isBoolean()) return out << (x.toBool() ? "true" : "false");
+  return x.isFloatingPoint() ? out << x.toDouble() : out << x.toLong();
+}
+
+}  // namespace gradus
