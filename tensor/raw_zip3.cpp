@@ -44,14 +44,21 @@ Tensor result_of(TernaryOp op, const Tensors& operands, ScalarType dtype, Device
   return empty(sizes, dtype, device);
 }
 
-// An operand rounded, or wrapped around, to the common dtype; in the dtype, on the device and of
-// the shape of out.
-Tensor prepare(const Tensor& x, ScalarType common, const Tensor& out) {
-  const Tensor ready = to(to(to(x, common), out.scalar_type()), out.device());
-  return ready.sizes() == out.sizes() ? ready : raw::expand(ready, out.sizes());
+// An operand rounded, or wrapped around, to the common dtype; then in the dtype, on the device and
+// of the shape of out. `kept` holds what has to be made for that.
+const Tensor& prepare(const Tensor& x, ScalarType common, const Tensor& out, Tensor& kept) {
+  const ScalarType compute = out.scalar_type();
+  if (x.scalar_type() == compute && common == compute && x.device() == out.device() &&
+      x.sizes() == out.sizes())
+    return x;
+  kept = to(to(to(x, common), compute), out.device());
+  if (kept.sizes() != out.sizes()) kept = raw::expand(kept, out.sizes());
+  return kept;
 }
-Scalar prepare(const Scalar& x, ScalarType common) {
-  return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return x.to<T>(); });
+Operand prepare(const Operand& x, ScalarType common, const Tensor& out, Tensor& kept) {
+  if (!x.is_number()) return prepare(*x.tensor, common, out, kept);
+  if (common == out.scalar_type()) return x;
+  return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return x.number.to<T>(); });
 }
 
 }  // namespace
@@ -62,13 +69,9 @@ Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
   const ScalarType common = result_type({x, y, z}), compute = computed_type(common);
   const Tensor out = result_of(op, operands, compute, device);
   if (out.numel() == 0) return to(out, common);
-  Tensor kept[2];
-  const auto operand = [&](const Operand& o, Tensor& tensor) {
-    if (o.is_number()) return Operand(prepare(o.number, common));
-    tensor = prepare(*o.tensor, common, out);
-    return Operand(tensor);
-  };
-  backend(out).zip3(op, prepare(x, common, out), operand(y, kept[0]), operand(z, kept[1]), out);
+  Tensor kept[3];
+  backend(out).zip3(op, prepare(x, common, out, kept[0]), prepare(y, common, out, kept[1]),
+                    prepare(z, common, out, kept[2]), out);
   return to(out, common);
 }
 
