@@ -67,7 +67,7 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
   const Tensor out = without_graph([&] { return self * noise; });
   if (recording(self))
     record("RreluWithNoiseBackward0", out, {self}, {noise},
-           [](Node& n, const Tensor& grad) { return TensorList{grad * n.saved(0)}; });
+           [](Node& n, const Tensor& grad) { return Tensors{grad * n.saved(0)}; });
   return out;
 }
 
@@ -161,7 +161,7 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   const Tensor out = raw::zip3(TernaryOp::leaky_relu, self, slope, Scalar(0));
   if (recording(self, weight))
     record("PreluBackward0", out, {self, slope}, {self, slope}, [](Node& n, const Tensor& grad) {
-      TensorList grads(2);
+      Tensors grads(2);
       const Tensor x = n.saved(0), w = n.saved(1);
       if (n.wants(0)) grads[0] = where(x > 0, grad, grad * w);
       if (n.wants(1)) grads[1] = where(x > 0, 0, grad * x);

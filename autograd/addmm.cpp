@@ -55,7 +55,7 @@ Tensor record_sum(const Sum& sum, const Tensor& out, const Tensor& a, const Tens
     record(sum.node, out, {sum.self, a, b},
            {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},
            [=, beta = sum.beta, alpha = sum.alpha](Node& n, const Tensor& grad) {
-             TensorList grads(3);
+             Tensors grads(3);
              if (n.wants(0)) grads[0] = scaled(grad, beta);
              if (n.wants(1)) grads[1] = scaled(first(grad, n.saved(1)), alpha);
              if (n.wants(2)) grads[2] = scaled(second(grad, n.saved(0)), alpha);

@@ -68,9 +68,8 @@ Tensor as_strided_backward(const Tensor& grad, const Geometry& in, const Geometr
 }
 
 auto backward_of(const Geometry& in, const Geometry& out) {
-  return [in, out](Node&, const Tensor& grad) {
-    return TensorList{as_strided_backward(grad, in, out)};
-  };
+  return
+      [in, out](Node&, const Tensor& grad) { return Tensors{as_strided_backward(grad, in, out)}; };
 }
 
 constexpr const char* kNode = "AsStridedBackward0";

@@ -55,7 +55,7 @@ Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   const Tensor out = without_graph([&] { return other - scaled("rsub", other, self, alpha); });
   if (recording(self, other))
     record("RsubBackward0", out, {self, other}, {}, [alpha](Node&, const Tensor& grad) {
-      return TensorList{-grad * alpha, grad};
+      return Tensors{-grad * alpha, grad};
     });
   return out;
 }
@@ -65,7 +65,7 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   const Tensor out = without_graph([&] { return other - self.to(dtype) * alpha; });
   if (recording(self))
     record("RsubBackward1", out, {self}, {},
-           [alpha](Node&, const Tensor& grad) { return TensorList{-grad * alpha}; });
+           [alpha](Node&, const Tensor& grad) { return Tensors{-grad * alpha}; });
   return out;
 }
 
@@ -76,11 +76,11 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
     return raw::zip3(TernaryOp::lerp, widened(self), widened(end), weight).to(self.dtype());
   });
   if (recording(self, end))
-    record("LerpBackward0", out, {self, end}, {},
-           [w = weight.toDouble()](Node& n, const Tensor& grad) {
-             return TensorList{n.wants(0) ? grad * (1 - w) : Tensor(),
-                               n.wants(1) ? grad * w : Tensor()};
-           });
+    record(
+        "LerpBackward0", out, {self, end}, {},
+        [w = weight.toDouble()](Node& n, const Tensor& grad) {
+          return Tensors{n.wants(0) ? grad * (1 - w) : Tensor(), n.wants(1) ? grad * w : Tensor()};
+        });
   return out;
 }
 
@@ -95,7 +95,7 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
   if (recording(self, end, weight))
     record("LerpBackward1", out, {self, end, weight}, {self, end, weight},
            [](Node& n, const Tensor& grad) {
-             TensorList grads(3);
+             Tensors grads(3);
              const Tensor w = n.saved(2);
              if (n.wants(0)) grads[0] = grad * (1 - w);
              if (n.wants(1)) grads[1] = grad * w;
@@ -118,7 +118,7 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   if (recording(self, tensor1, tensor2))
     record("AddcmulBackward0", out, {self, tensor1, tensor2}, {tensor1, tensor2},
            [value](Node& n, const Tensor& grad) {
-             TensorList grads(3);
+             Tensors grads(3);
              if (n.wants(0)) grads[0] = grad;
              if (n.wants(1)) grads[1] = grad * (n.saved(1) * value);
              if (n.wants(2)) grads[2] = grad * (n.saved(0) * value);
@@ -142,7 +142,7 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   if (recording(self, tensor1, tensor2))
     record("AddcdivBackward0", out, {self, tensor1, tensor2}, {tensor1, tensor2},
            [value](Node& n, const Tensor& grad) {
-             TensorList grads(3);
+             Tensors grads(3);
              const Tensor divisor = n.saved(1);
              if (n.wants(0)) grads[0] = grad;
              if (n.wants(1)) grads[1] = grad * value / divisor;

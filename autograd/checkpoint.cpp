@@ -12,12 +12,12 @@ namespace gradus::autograd {
 
 namespace {
 
-using ListFunction = std::function<TensorList(const TensorList&)>;
+using ListFunction = std::function<Tensors(const Tensors&)>;
 
 // Where the random numbers of some devices stand.
 class RandomStates {
  public:
-  explicit RandomStates(const TensorList& inputs) : devices_{Device(kCPU)} {
+  explicit RandomStates(const Tensors& inputs) : devices_{Device(kCPU)} {
     for (const Tensor& x : inputs)
       if (x.defined() && std::find(devices_.begin(), devices_.end(), x.device()) == devices_.end())
         devices_.push_back(x.device());
@@ -42,13 +42,13 @@ class Collector final : public SavedStore {
   }
   Tensor get(size_t number) override { return raw::alias(tensors[number]); }
 
-  TensorList tensors;
+  Tensors tensors;
 };
 
 // Keeps nothing but how to compute it again.
 class Recomputation final : public SavedStore {
  public:
-  Recomputation(ListFunction f, const TensorList& inputs) : f_(std::move(f)), random_(inputs) {
+  Recomputation(ListFunction f, const Tensors& inputs) : f_(std::move(f)), random_(inputs) {
     for (const Tensor& x : inputs) {
       inputs_.emplace_back(x, std::nullopt);
       requires_grad_.push_back(x.defined() && x.requires_grad());
@@ -64,12 +64,12 @@ class Recomputation final : public SavedStore {
   }
 
  private:
-  TensorList run_again() const {
+  Tensors run_again() const {
     struct Restore {
       const RandomStates now;
       ~Restore() { now.restore(); }
     };
-    TensorList inputs;
+    Tensors inputs;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const Tensor x = inputs_[i].unpack(nullptr);
       inputs.push_back(x.defined() ? raw::alias(x) : x);
@@ -95,12 +95,12 @@ class Recomputation final : public SavedStore {
   RandomStates random_;
   size_t count_ = 0;
   std::mutex mutex_;  // guards again_
-  TensorList again_;  // those that were not read yet
+  Tensors again_;     // those that were not read yet
 };
 
 }  // namespace
 
-TensorList checkpoint(const ListFunction& f, const TensorList& inputs) {
+Tensors checkpoint(const ListFunction& f, const Tensors& inputs) {
   if (!GradMode::is_enabled()) return f(inputs);
   const auto store = std::make_shared<Recomputation>(f, inputs);
   const SavedStoreGuard guard(*store);
@@ -108,7 +108,7 @@ TensorList checkpoint(const ListFunction& f, const TensorList& inputs) {
 }
 
 Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& input) {
-  return checkpoint([f](const TensorList& in) { return TensorList{f(in[0])}; }, {input})[0];
+  return checkpoint([f](const Tensors& in) { return Tensors{f(in[0])}; }, {input})[0];
 }
 
 }  // namespace gradus::autograd

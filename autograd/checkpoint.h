@@ -14,8 +14,7 @@ namespace gradus::autograd {
 // within one another; backward(), grad() and create_graph work as without, also for tensors that f
 // captured. f must compute the same each time, and `inputs` must not be changed in place in
 // between. Errors: those of f; at the backward pass Error where f saved another number of tensors.
-TensorList checkpoint(const std::function<TensorList(const TensorList&)>& f,
-                      const TensorList& inputs);
+Tensors checkpoint(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs);
 Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& input);
 
 }  // namespace gradus::autograd

@@ -58,7 +58,7 @@ Tensor clamp_by_tensors(const char* node, const Tensor& self, const TensorBound&
       };
       const Tensor t = n.saved(0);
       const TensorBound least = bound(1), most = bound(2);
-      TensorList grads(3);
+      Tensors grads(3);
       if (n.wants(0)) grads[0] = where(within(t, least, most), grad, 0);
       if (n.wants(1)) {
         const Tensor below = t < *least;

@@ -8,7 +8,7 @@ namespace gradus {
 namespace {
 Tensor identity(const char* node, const Tensor& self, Tensor out) {
   if (recording(self) && isFloatingType(out.dtype()))
-    record(node, out, {self}, {}, [](Node&, const Tensor& grad) { return TensorList{grad}; });
+    record(node, out, {self}, {}, [](Node&, const Tensor& grad) { return Tensors{grad}; });
   return out;
 }
 }  // namespace

@@ -20,7 +20,7 @@ Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
   if (recording(self, other))
     record("LinalgCrossBackward0", out, {self, other}, {self, other},
            [d](Node& n, const Tensor& grad) {
-             TensorList grads(2);
+             Tensors grads(2);
              if (n.wants(0)) grads[0] = linalg_cross(n.saved(1), grad, d);
              if (n.wants(1)) grads[1] = linalg_cross(grad, n.saved(0), d);
              return grads;

@@ -51,7 +51,7 @@ struct Lists {
 Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   Tensor out = raw::scan(ScanOp::cumsum, self, dim, dtype);
   if (recording(self) && out.is_floating_point())
-    record("CumsumBackward0", out, {self}, {}, [dim](Node&, const Tensor& grad) -> TensorList {
+    record("CumsumBackward0", out, {self}, {}, [dim](Node&, const Tensor& grad) -> Tensors {
       if (grad.dim() == 0) return {grad};
       return {grad.flip(dim).cumsum(dim).flip(dim)};
     });
@@ -63,7 +63,7 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
   Tensor out = raw::scan(ScanOp::cumprod, x, dim, dtype);
   if (recording(x) && out.is_floating_point())
     record("CumprodBackward0", out, {x}, {x, out},
-           [as = Lists("cumprod", x, dim)](Node& n, const Tensor& grad) -> TensorList {
+           [as = Lists("cumprod", x, dim)](Node& n, const Tensor& grad) -> Tensors {
              if (grad.numel() == 0) return {grad};
              // dy[k] / dx[i] is the product of what stands before i and what stands from i + 1 to
              // k.
@@ -79,7 +79,7 @@ Tensor logcumsumexp(const Tensor& self, int64_t dim) {
   Tensor out = raw::scan(ScanOp::logcumsumexp, self, dim);
   if (recording(self))
     record("LogcumsumexpBackward0", out, {self}, {self, out},
-           [as = Lists("logcumsumexp", self, dim)](Node& n, const Tensor& grad) -> TensorList {
+           [as = Lists("logcumsumexp", self, dim)](Node& n, const Tensor& grad) -> Tensors {
              if (grad.numel() == 0) return {grad};
              // The sum of g[k] e^(x[i] - y[k]) over k >= i, in steps of e^(y[i] - y[i + 1]): no
              // exponent is above 0, as y never falls. Where y is -inf there is nothing to grow.

@@ -10,7 +10,7 @@ Tensor triangle(const char* op, const char* node, const Tensor& self, bool upper
   const Tensor out = raw::triangle(op, upper, diagonal, self);
   if (recording(self))
     record(node, out, {self}, {}, [upper, diagonal](Node&, const Tensor& grad) {
-      return TensorList{upper ? grad.triu(diagonal) : grad.tril(diagonal)};
+      return Tensors{upper ? grad.triu(diagonal) : grad.tril(diagonal)};
     });
   return out;
 }

@@ -32,7 +32,7 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tens
 Tensor diff(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
             const std::optional<Tensor>& append) {
   check(self.dim() > 0, "diff: self has no dimensions, expected 1 or more");
-  TensorList parts;
+  Tensors parts;
   if (prepend && prepend->defined())
     check_fits(self, *prepend, "prepend"), parts.push_back(*prepend);
   parts.push_back(self);
@@ -108,13 +108,13 @@ Tensor slopes(const Tensor& x, const Scalar& spacing, int64_t dim, int64_t edge_
 }
 }  // namespace
 
-TensorList gradient(const Tensor& self, const std::optional<Scalar>& spacing,
-                    std::optional<int64_t> dim, int64_t edge_order) {
+Tensors gradient(const Tensor& self, const std::optional<Scalar>& spacing,
+                 std::optional<int64_t> dim, int64_t edge_order) {
   check(edge_order == 1 || edge_order == 2, "gradient: edge_order is ", edge_order,
         ", expected 1 or 2");
   const Scalar by = spacing.value_or(1);
   if (dim) return {slopes(self, by, wrap_dim("gradient", *dim, self.dim()), edge_order)};
-  TensorList out;
+  Tensors out;
   for (int64_t d = 0; d < self.dim(); ++d) out.push_back(slopes(self, by, d, edge_order));
   return out;
 }

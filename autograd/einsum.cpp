@@ -209,7 +209,7 @@ Tensor contract(Tensor x, Tensor y, const std::vector<bool>& summed) {
       .permute(back);
 }
 
-void check_sizes(const TensorList& operands, const Labels& order) {
+void check_sizes(const Tensors& operands, const Labels& order) {
   for (size_t d = 0; d < order.size(); ++d) {
     int64_t size = 1;
     for (const Tensor& x : operands) {
@@ -233,7 +233,7 @@ Tensor summed_over(const Tensor& x, const std::vector<bool>& summed) {
 Tensor einsum(std::string_view equation, ArrayRef<Tensor> tensors) {
   check(!tensors.empty(), "einsum: no operands, expected at least 1");
   const Equation parsed(equation, tensors);
-  TensorList operands;
+  Tensors operands;
   for (size_t i = 0; i < tensors.size(); ++i)
     operands.push_back(aligned(tensors[i], parsed.inputs[i], parsed.order, i));
   check_sizes(operands, parsed.order);

@@ -15,7 +15,7 @@ Tensor embed(const Tensor& x, const Dims& sizes, View view) {
   raw::copy_(view(out), x);
   if (recording(x))
     record("EmbedBackward0", out, {x}, {},
-           [view](Node&, const Tensor& grad) { return TensorList{view(grad)}; });
+           [view](Node&, const Tensor& grad) { return Tensors{view(grad)}; });
   return out;
 }
 
@@ -24,7 +24,7 @@ template <class View>
 Tensor record_view(const char* node, const Tensor& self, Tensor out, View view) {
   if (recording(self))
     record(node, out, {self}, {}, [view, sizes = self.impl().sizes](Node&, const Tensor& grad) {
-      return TensorList{embed(grad, sizes, view)};
+      return Tensors{embed(grad, sizes, view)};
     });
   return out;
 }
@@ -41,7 +41,7 @@ Tensor replaced(const char* op, const char* node, const Tensor& self, const Tens
   raw::copy_(part, src);
   if (recording(self, src))
     record(node, out, {self, src}, {}, [=, sizes = src.impl().sizes](Node& n, const Tensor& grad) {
-      TensorList grads(2);
+      Tensors grads(2);
       if (n.wants(0)) grads[0] = replaced(op, node, grad, zeros(sizes, grad.options()), view);
       if (n.wants(1)) grads[1] = view(grad);
       return grads;

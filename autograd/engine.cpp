@@ -14,7 +14,7 @@ namespace gradus::autograd {
 
 namespace {
 
-void run(const char* op, const TensorList& roots, const TensorList& root_grads,
+void run(const char* op, const Tensors& roots, const Tensors& root_grads,
          std::optional<bool> retain_graph, bool create_graph, std::vector<Capture>* captures,
          bool accumulate) {
   check(root_grads.empty() || root_grads.size() == roots.size(), op, ": got ", roots.size(),
@@ -42,7 +42,7 @@ void run(const char* op, const TensorList& roots, const TensorList& root_grads,
   task.execute();
 }
 
-std::vector<Capture> captures_of(const char* op, const TensorList& inputs) {
+std::vector<Capture> captures_of(const char* op, const Tensors& inputs) {
   std::vector<Capture> out;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Edge edge = gradient_edge(inputs[i]);
@@ -58,8 +58,8 @@ std::vector<Capture> captures_of(const char* op, const TensorList& inputs) {
 
 }  // namespace
 
-void backward(const TensorList& tensors, const TensorList& grad_tensors,
-              std::optional<bool> retain_graph, bool create_graph, const TensorList& inputs) {
+void backward(const Tensors& tensors, const Tensors& grad_tensors, std::optional<bool> retain_graph,
+              bool create_graph, const Tensors& inputs) {
   if (inputs.empty())
     return run("backward", tensors, grad_tensors, retain_graph, create_graph, nullptr, true);
   auto captures = captures_of("backward", inputs);
@@ -86,13 +86,13 @@ void clear_grad(const Tensor& x, bool set_to_none) {
   }
 }
 
-TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs,
-                std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
+Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_outputs,
+             std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
   check(!inputs.empty(),
         "grad: grad requires non-empty inputs; list the tensors to differentiate by");
   auto captures = captures_of("grad", inputs);
   run("grad", outputs, grad_outputs, retain_graph, create_graph, &captures, false);
-  TensorList out;
+  Tensors out;
   for (size_t i = 0; i < captures.size(); ++i) {
     check<Error>(allow_unused || captures[i].grad.defined(),
                  "grad: One of the differentiated Tensors appears to not have been used in the "

@@ -12,16 +12,15 @@ namespace gradus::autograd {
 // `inputs` is not empty, of those tensors alone.
 // create_graph: the gradients can be differentiated again; implies retain_graph.
 // Errors: Error where a tensor requires no grad, a weight's shape differs, or the graph was freed.
-void backward(const TensorList& tensors, const TensorList& grad_tensors = {},
+void backward(const Tensors& tensors, const Tensors& grad_tensors = {},
               std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
-              const TensorList& inputs = {});
+              const Tensors& inputs = {});
 
 // The gradients of the same sum with respect to `inputs`; touches no grad(). An input that the
 // outputs do not depend on is an Error, or an undefined gradient where allow_unused.
-TensorList grad(const TensorList& outputs, const TensorList& inputs,
-                const TensorList& grad_outputs = {},
-                std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
-                bool allow_unused = false);
+Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_outputs = {},
+             std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
+             bool allow_unused = false);
 
 // Forgets x.grad(), or, where not set_to_none, fills it with zeros.
 void clear_grad(const Tensor& x, bool set_to_none);

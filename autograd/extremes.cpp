@@ -13,7 +13,7 @@ Tensor extreme(ReduceOp op, const char* node, const Tensor& self, OptionalIntArr
   if (recording(self))
     record(
         node, out, {self}, {self, out},
-        [mask, shape = kept.impl().sizes](Node& n, const Tensor& grad) -> TensorList {
+        [mask, shape = kept.impl().sizes](Node& n, const Tensor& grad) -> Tensors {
           return {shared_evenly(grad.reshape(shape), n.saved(0), n.saved(1).reshape(shape), mask)};
         });
   return out;

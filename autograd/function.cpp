@@ -9,13 +9,13 @@
 namespace gradus::autograd {
 
 namespace {
-bool among(const TensorList& list, const Tensor& x) {
+bool among(const Tensors& list, const Tensor& x) {
   return std::any_of(list.begin(), list.end(), [&](const Tensor& y) { return y.is_same(x); });
 }
 }  // namespace
 
-TensorList AutogradContext::get_saved_variables() const {
-  TensorList out;
+Tensors AutogradContext::get_saved_variables() const {
+  Tensors out;
   for (size_t i = 0; i < saved_; ++i) out.push_back(node_->saved(i));
   return out;
 }
@@ -55,7 +55,7 @@ Tensor FunctionNodeBase::output(const Tensor& result) {
   return out;
 }
 
-void FunctionNodeBase::finish(TensorList& outputs) {
+void FunctionNodeBase::finish(Tensors& outputs) {
   for (const Tensor& dirty : context.dirty_) {
     check<Error>(among(inputs_, dirty), name(),
                  ": mark_dirty was given a tensor that is no input of forward");
@@ -87,21 +87,21 @@ void FunctionNodeBase::finish(TensorList& outputs) {
   context.non_differentiable_.clear();
 }
 
-TensorList FunctionNodeBase::materialize(TensorList&& grads) const {
+Tensors FunctionNodeBase::materialize(Tensors&& grads) const {
   for (size_t i = 0; context.materialize_grads_ && i < grads.size(); ++i)
     if (!grads[i].defined())
       grads[i] = zeros(meta(i).sizes, TensorOptions(meta(i).dtype).device(meta(i).device));
   return std::move(grads);
 }
 
-TensorList FunctionNodeBase::tensors_only(TensorList&& grads) const {
+Tensors FunctionNodeBase::tensors_only(Tensors&& grads) const {
   // More than there are arguments may stand there, undefined.
   while (grads.size() > is_tensor_.size() && !grads.back().defined()) grads.pop_back();
   check<Error>(grads.size() == is_tensor_.size(), name(),
                ": backward returned an incorrect number of gradients (expected ", is_tensor_.size(),
                ", got ", grads.size(),
                "); return one for each argument of forward, Tensor() where there is none");
-  TensorList out;
+  Tensors out;
   for (size_t i = 0; i < grads.size(); ++i) {
     if (is_tensor_[i])
       out.push_back(std::move(grads[i]));

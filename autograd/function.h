@@ -5,7 +5,7 @@
 //       ctx->save_for_backward({x});
 //       return x * x * x;
 //     }
-//     static TensorList backward(autograd::AutogradContext* ctx, TensorList grads) {
+//     static Tensors backward(autograd::AutogradContext* ctx, Tensors grads) {
 //       const Tensor x = ctx->get_saved_variables()[0];
 //       return {grads[0] * 3 * x * x};
 //     }
@@ -22,8 +22,8 @@
 namespace gradus::autograd {
 
 using Variable = Tensor;
-using variable_list = TensorList;
-using tensor_list = TensorList;
+using variable_list = Tensors;
+using tensor_list = Tensors;
 
 // What forward hands to backward. Tensors belong into save_for_backward, which catches changes in
 // place; saved_data is for everything else.
@@ -35,13 +35,13 @@ class AutogradContext {
 
   std::map<std::string, SavedValue> saved_data;
 
-  void save_for_backward(TensorList tensors) { to_save_ = std::move(tensors); }
+  void save_for_backward(Tensors tensors) { to_save_ = std::move(tensors); }
   // Errors: Error after the graph was freed, or where one of them was changed in place.
-  TensorList get_saved_variables() const;
+  Tensors get_saved_variables() const;
   // These inputs, which forward returns, were changed in place.
-  void mark_dirty(const TensorList& inputs) { dirty_ = inputs; }
+  void mark_dirty(const Tensors& inputs) { dirty_ = inputs; }
   // These outputs get no gradient.
-  void mark_non_differentiable(const TensorList& outputs) { non_differentiable_ = outputs; }
+  void mark_non_differentiable(const Tensors& outputs) { non_differentiable_ = outputs; }
   // false: a gradient that nobody sent arrives undefined instead of as zeros. Default true.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
   // Of the Tensors among forward's arguments, in order.
@@ -51,7 +51,7 @@ class AutogradContext {
 
  private:
   friend class FunctionNodeBase;
-  TensorList to_save_, dirty_, non_differentiable_;
+  Tensors to_save_, dirty_, non_differentiable_;
   size_t saved_ = 0;
   bool materialize_grads_ = true;
   Node* node_ = nullptr;
@@ -74,21 +74,21 @@ class FunctionNodeBase : public Node {
   }
   bool records() const;
   // Gives the results of forward their history.
-  void finish(TensorList& outputs);
+  void finish(Tensors& outputs);
 
   AutogradContext context;
 
  protected:
-  TensorList materialize(TensorList&& grads) const;
+  Tensors materialize(Tensors&& grads) const;
   // The gradients of the Tensors among forward's arguments.
   // Errors: Error where backward did not return one gradient for each argument.
-  TensorList tensors_only(TensorList&& grads) const;
+  Tensors tensors_only(Tensors&& grads) const;
   std::recursive_mutex mutex_;  // T::backward may change the context, and threads may share a node
 
  private:
   void note_tensor(const Tensor& input);
   Tensor output(const Tensor& result);
-  TensorList inputs_;
+  Tensors inputs_;
   std::vector<bool> is_tensor_;  // of the arguments of forward, in order
 };
 
@@ -100,7 +100,7 @@ class FunctionNode final : public FunctionNodeBase {
   }
 
  private:
-  TensorList apply(TensorList&& grads) override {
+  Tensors apply(Tensors&& grads) override {
     const std::lock_guard lock(mutex_);
     return tensors_only(T::backward(&context, materialize(std::move(grads))));
   }
@@ -121,7 +121,7 @@ class Function {
     }();
     if (!records) return result;
     if constexpr (std::is_same_v<decltype(result), Tensor>) {
-      TensorList outputs{result};
+      Tensors outputs{result};
       node->finish(outputs);
       result = outputs[0];
     } else {

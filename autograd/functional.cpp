@@ -10,21 +10,21 @@ namespace gradus::autograd::functional {
 namespace {
 
 // Handles of their own, so that f finds leaves, or, for create_graph, the caller's graph.
-TensorList enter(const TensorList& inputs, bool create_graph) {
-  TensorList out;
+Tensors enter(const Tensors& inputs, bool create_graph) {
+  Tensors out;
   for (const Tensor& x : inputs)
     out.push_back(create_graph && x.requires_grad() ? x.view(x.sizes())
                                                     : x.detach().requires_grad_());
   return out;
 }
 
-TensorList leave(TensorList results, bool create_graph) {
+Tensors leave(Tensors results, bool create_graph) {
   if (!create_graph)
     for (Tensor& x : results) x = x.detach();
   return results;
 }
 
-void check_outputs(const char* op, const TensorList& outputs, bool strict) {
+void check_outputs(const char* op, const Tensors& outputs, bool strict) {
   for (size_t i = 0; strict && i < outputs.size(); ++i)
     check<Error>(outputs[i].requires_grad(), op, ": Output ", i,
                  " of the function does not require gradient, which is not allowed in strict mode; "
@@ -32,15 +32,15 @@ void check_outputs(const char* op, const TensorList& outputs, bool strict) {
 }
 
 // Of what requires grad among `outputs`, with zeros for what does not depend on an input.
-TensorList derive(const char* op, const TensorList& outputs, const TensorList& inputs,
-                  const TensorList& weights, bool create_graph, bool strict) {
-  TensorList roots, root_weights;
+Tensors derive(const char* op, const Tensors& outputs, const Tensors& inputs,
+               const Tensors& weights, bool create_graph, bool strict) {
+  Tensors roots, root_weights;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].requires_grad()) continue;
     roots.push_back(outputs[i]);
     root_weights.push_back(weights.empty() ? Tensor() : weights[i]);
   }
-  TensorList out(inputs.size());
+  Tensors out(inputs.size());
   if (!roots.empty())
     out = grad(roots, inputs, root_weights, /*retain_graph=*/true, create_graph,
                /*allow_unused=*/true);
@@ -53,7 +53,7 @@ TensorList derive(const char* op, const TensorList& outputs, const TensorList& i
 }
 
 // v as given, or ones for what has one element.
-TensorList vectors(const char* op, const char* of, const TensorList& v, const TensorList& like) {
+Tensors vectors(const char* op, const char* of, const Tensors& v, const Tensors& like) {
   if (v.empty()) {
     check(like.size() == 1 && like[0].numel() == 1, op,
           ": v may be left out only where there is one ", of, " of one element");
@@ -67,25 +67,25 @@ TensorList vectors(const char* op, const char* of, const TensorList& v, const Te
   return v;
 }
 
-void check_scalar(const char* op, const TensorList& outputs) {
+void check_scalar(const char* op, const Tensors& outputs) {
   check(outputs.size() == 1 && outputs[0].numel() == 1, op,
         ": the function must return one tensor of one element");
 }
 
-TensorList weights_of(const TensorList& like) {
-  TensorList out;
+Tensors weights_of(const Tensors& like) {
+  Tensors out;
   for (const Tensor& x : like) out.push_back(zeros_like(x).requires_grad_());
   return out;
 }
 
 // Equal shapes, along a dimension of their own. Differentiable.
-Tensor stack(const TensorList& rows, int64_t dim) {
+Tensor stack(const Tensors& rows, int64_t dim) {
   const int64_t d = wrap_dim("vmap", dim, rows[0].dim() + 1);
   Dims sizes = rows[0].impl().sizes;
   sizes.insert(d, static_cast<int64_t>(rows.size()));
   Tensor out = raw::empty(sizes, rows[0].dtype(), rows[0].device());
   auto backward = [d](Node& n, const Tensor& grad) {
-    TensorList grads;
+    Tensors grads;
     for (size_t i = 0; i < n.num_outputs(); ++i)
       grads.push_back(n.wants(i) ? grad.select(d, static_cast<int64_t>(i)) : Tensor());
     return grads;
@@ -112,26 +112,26 @@ Tensor with_sizes(const Tensor& x, const Tensor& first, const Tensor& then) {
 }
 
 ListFunction listed(const TensorFunction& f) {
-  return [f](const TensorList& in) { return TensorList{f(in[0])}; };
+  return [f](const Tensors& in) { return Tensors{f(in[0])}; };
 }
 
 }  // namespace
 
-std::vector<TensorList> jacobian(const ListFunction& f, const TensorList& given, bool create_graph,
-                                 bool strict) {
+std::vector<Tensors> jacobian(const ListFunction& f, const Tensors& given, bool create_graph,
+                              bool strict) {
   const AutoGradMode mode(true);
-  const TensorList inputs = enter(given, create_graph);
-  const TensorList outputs = f(inputs);
+  const Tensors inputs = enter(given, create_graph);
+  const Tensors outputs = f(inputs);
   check_outputs("jacobian", outputs, strict);
-  std::vector<TensorList> out;
+  std::vector<Tensors> out;
   for (const Tensor& y : outputs) {
-    std::vector<TensorList> rows(inputs.size());  // by input
+    std::vector<Tensors> rows(inputs.size());  // by input
     for (int64_t e = 0; e < y.numel(); ++e) {
-      TensorList gradients =
+      Tensors gradients =
           derive("jacobian", {y.reshape({-1})[e]}, inputs, {}, create_graph, strict);
       for (size_t j = 0; j < inputs.size(); ++j) rows[j].push_back(std::move(gradients[j]));
     }
-    TensorList& row = out.emplace_back();
+    Tensors& row = out.emplace_back();
     for (size_t j = 0; j < inputs.size(); ++j)
       row.push_back(rows[j].empty() ? zeros({0}, inputs[j].options()) : stack(rows[j], 0));
     for (size_t j = 0; j < inputs.size(); ++j) row[j] = with_sizes(row[j], y, inputs[j]);
@@ -144,11 +144,11 @@ Tensor jacobian(const TensorFunction& f, const Tensor& input, bool create_graph,
   return jacobian(listed(f), {input}, create_graph, strict)[0][0];
 }
 
-std::vector<TensorList> hessian(const ListFunction& f, const TensorList& inputs, bool create_graph,
-                                bool strict) {
-  const auto gradients = [&](const TensorList& x) {
-    const auto scalar = [&](const TensorList& in) {
-      TensorList out = f(in);
+std::vector<Tensors> hessian(const ListFunction& f, const Tensors& inputs, bool create_graph,
+                             bool strict) {
+  const auto gradients = [&](const Tensors& x) {
+    const auto scalar = [&](const Tensors& in) {
+      Tensors out = f(in);
       check_scalar("hessian", out);
       out[0] = out[0].reshape({});
       return out;
@@ -162,56 +162,56 @@ Tensor hessian(const TensorFunction& f, const Tensor& input, bool create_graph, 
   return hessian(listed(f), {input}, create_graph, strict)[0][0];
 }
 
-Product vjp(const ListFunction& f, const TensorList& given, const TensorList& v, bool create_graph,
+Product vjp(const ListFunction& f, const Tensors& given, const Tensors& v, bool create_graph,
             bool strict) {
   const AutoGradMode mode(true);
-  const TensorList inputs = enter(given, create_graph);
-  const TensorList outputs = f(inputs);
+  const Tensors inputs = enter(given, create_graph);
+  const Tensors outputs = f(inputs);
   check_outputs("vjp", outputs, strict);
-  TensorList product =
+  Tensors product =
       derive("vjp", outputs, inputs, vectors("vjp", "output", v, outputs), create_graph, strict);
   return {leave(outputs, create_graph), leave(std::move(product), create_graph)};
 }
 
-Product jvp(const ListFunction& f, const TensorList& given, const TensorList& v, bool create_graph,
+Product jvp(const ListFunction& f, const Tensors& given, const Tensors& v, bool create_graph,
             bool strict) {
   const AutoGradMode mode(true);
-  const TensorList inputs = enter(given, create_graph);
-  const TensorList given_v = vectors("jvp", "input", v, inputs);
-  const TensorList outputs = f(inputs);
+  const Tensors inputs = enter(given, create_graph);
+  const Tensors given_v = vectors("jvp", "input", v, inputs);
+  const Tensors outputs = f(inputs);
   check_outputs("jvp", outputs, strict);
   // The gradient is linear in its weights w: w^T J. Its own gradient by w, weighted by v, is J v.
-  const TensorList weights = weights_of(outputs);
-  const TensorList linear = derive("jvp", outputs, inputs, weights, /*create_graph=*/true, strict);
-  TensorList product = derive("jvp", linear, weights, given_v, create_graph, strict);
+  const Tensors weights = weights_of(outputs);
+  const Tensors linear = derive("jvp", outputs, inputs, weights, /*create_graph=*/true, strict);
+  Tensors product = derive("jvp", linear, weights, given_v, create_graph, strict);
   return {leave(outputs, create_graph), leave(std::move(product), create_graph)};
 }
 
-Product vhp(const ListFunction& f, const TensorList& given, const TensorList& v, bool create_graph,
+Product vhp(const ListFunction& f, const Tensors& given, const Tensors& v, bool create_graph,
             bool strict) {
   const AutoGradMode mode(true);
-  const TensorList inputs = enter(given, create_graph);
-  const TensorList given_v = vectors("vhp", "input", v, inputs);
-  const TensorList outputs = f(inputs);
+  const Tensors inputs = enter(given, create_graph);
+  const Tensors given_v = vectors("vhp", "input", v, inputs);
+  const Tensors outputs = f(inputs);
   check_scalar("vhp", outputs);
   check_outputs("vhp", outputs, strict);
-  const TensorList first = derive("vhp", outputs, inputs, {}, /*create_graph=*/true, strict);
-  TensorList product = derive("vhp", first, inputs, given_v, create_graph, strict);
+  const Tensors first = derive("vhp", outputs, inputs, {}, /*create_graph=*/true, strict);
+  Tensors product = derive("vhp", first, inputs, given_v, create_graph, strict);
   return {leave(outputs, create_graph), leave(std::move(product), create_graph)};
 }
 
-Product hvp(const ListFunction& f, const TensorList& given, const TensorList& v, bool create_graph,
+Product hvp(const ListFunction& f, const Tensors& given, const Tensors& v, bool create_graph,
             bool strict) {
   const AutoGradMode mode(true);
-  const TensorList inputs = enter(given, create_graph);
-  const TensorList given_v = vectors("hvp", "input", v, inputs);
-  const TensorList outputs = f(inputs);
+  const Tensors inputs = enter(given, create_graph);
+  const Tensors given_v = vectors("hvp", "input", v, inputs);
+  const Tensors outputs = f(inputs);
   check_scalar("hvp", outputs);
   check_outputs("hvp", outputs, strict);
-  const TensorList first = derive("hvp", outputs, inputs, {}, /*create_graph=*/true, strict);
-  const TensorList weights = weights_of(first);
-  const TensorList linear = derive("hvp", first, inputs, weights, /*create_graph=*/true, strict);
-  TensorList product = derive("hvp", linear, weights, given_v, create_graph, strict);
+  const Tensors first = derive("hvp", outputs, inputs, {}, /*create_graph=*/true, strict);
+  const Tensors weights = weights_of(first);
+  const Tensors linear = derive("hvp", first, inputs, weights, /*create_graph=*/true, strict);
+  Tensors product = derive("hvp", linear, weights, given_v, create_graph, strict);
   return {leave(outputs, create_graph), leave(std::move(product), create_graph)};
 }
 
@@ -220,7 +220,7 @@ std::function<Tensor(const Tensor&)> vmap(TensorFunction f, int64_t in_dim, int6
     const int64_t count = x.size(in_dim);
     check(x.dim() > 0 && count > 0, "vmap: dimension ", in_dim, " of shape ", x.sizes(),
           " has no slices to call f with");
-    TensorList rows;
+    Tensors rows;
     for (int64_t i = 0; i < count; ++i) rows.push_back(f(x.select(in_dim, i)));
     return stack(rows, out_dim);
   };

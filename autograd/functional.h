@@ -13,40 +13,40 @@
 
 namespace gradus::autograd::functional {
 
-using ListFunction = std::function<TensorList(const TensorList&)>;
+using ListFunction = std::function<Tensors(const Tensors&)>;
 using TensorFunction = std::function<Tensor(const Tensor&)>;
 
 // out[i][j] is d f(inputs)[i] / d inputs[j], of the sizes of that output followed by those of that
 // input. Complexity: one backward for each element of each output.
-std::vector<TensorList> jacobian(const ListFunction& f, const TensorList& inputs,
-                                 bool create_graph = false, bool strict = false);
+std::vector<Tensors> jacobian(const ListFunction& f, const Tensors& inputs,
+                              bool create_graph = false, bool strict = false);
 Tensor jacobian(const TensorFunction& f, const Tensor& input, bool create_graph = false,
                 bool strict = false);
 
 // out[i][j] is the second derivative of f's one output, of one element, by inputs[i] and inputs[j].
-std::vector<TensorList> hessian(const ListFunction& f, const TensorList& inputs,
-                                bool create_graph = false, bool strict = false);
+std::vector<Tensors> hessian(const ListFunction& f, const Tensors& inputs,
+                             bool create_graph = false, bool strict = false);
 Tensor hessian(const TensorFunction& f, const Tensor& input, bool create_graph = false,
                bool strict = false);
 
 // What a function returned, and a product with its derivatives.
 struct Product {
-  TensorList outputs, product;
+  Tensors outputs, product;
 };
 
 // v^T times the Jacobian. v: one tensor for each output, of its shape; may be left out where there
 // is one output of one element.
-Product vjp(const ListFunction& f, const TensorList& inputs, const TensorList& v = {},
+Product vjp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
 // The Jacobian times v, by two backward passes. v: one tensor for each input, of its shape; may be
 // left out where there is one input of one element.
-Product jvp(const ListFunction& f, const TensorList& inputs, const TensorList& v = {},
+Product jvp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
 // v^T times the Hessian, and the Hessian times v, of a function of one output of one element. They
 // are the same numbers; vhp is the quicker one.
-Product vhp(const ListFunction& f, const TensorList& inputs, const TensorList& v = {},
+Product vhp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
-Product hvp(const ListFunction& f, const TensorList& inputs, const TensorList& v = {},
+Product hvp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
 
 // f applied to each slice of dimension in_dim, the results stacked along out_dim. Differentiable.

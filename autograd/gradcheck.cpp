@@ -18,7 +18,7 @@ std::vector<double> values(const Tensor& x) {
   return {p, p + here.numel()};
 }
 
-void check_inputs(const TensorList& inputs) {
+void check_inputs(const Tensors& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i)
     check(!inputs[i].requires_grad() || inputs[i].dtype() == kDouble, "gradcheck: input ", i,
           " has dtype ", inputs[i].dtype(),
@@ -26,8 +26,8 @@ void check_inputs(const TensorList& inputs) {
 }
 
 // The same inputs as leaves of their own memory, so that they can be moved by eps.
-TensorList as_leaves(const TensorList& inputs) {
-  TensorList out;
+Tensors as_leaves(const Tensors& inputs) {
+  Tensors out;
   for (const Tensor& input : inputs) {
     Tensor leaf = input.defined() ? raw::clone(input) : input;
     if (input.defined() && input.requires_grad()) leaf.requires_grad_();
@@ -37,9 +37,9 @@ TensorList as_leaves(const TensorList& inputs) {
 }
 
 // Every output at inputs whose element `at` of input `index` is moved by delta.
-std::vector<std::vector<double>> evaluate(const CheckedFunction& f, const TensorList& inputs,
+std::vector<std::vector<double>> evaluate(const CheckedFunction& f, const Tensors& inputs,
                                           size_t index, int64_t at, double delta) {
-  TensorList moved = as_leaves(inputs);
+  Tensors moved = as_leaves(inputs);
   Tensor cell = raw::as_strided(moved[index], {}, {}, at);
   raw::zip_(BinaryOp::add, cell, Scalar(delta));
   std::vector<std::vector<double>> out;
@@ -49,15 +49,15 @@ std::vector<std::vector<double>> evaluate(const CheckedFunction& f, const Tensor
 
 }  // namespace
 
-bool gradcheck(const CheckedFunction& f, const TensorList& given, const GradcheckOptions& options) {
+bool gradcheck(const CheckedFunction& f, const Tensors& given, const GradcheckOptions& options) {
   check_inputs(given);
   const AutoGradMode mode(true);
-  const TensorList inputs = as_leaves(given);
-  TensorList wanted;
+  const Tensors inputs = as_leaves(given);
+  Tensors wanted;
   for (const Tensor& input : inputs)
     if (input.defined() && input.requires_grad()) wanted.push_back(input);
   check(!wanted.empty(), "gradcheck: no input requires grad; call requires_grad_() on one");
-  const TensorList outputs = f(inputs);
+  const Tensors outputs = f(inputs);
 
   // analytic[o][e][w]: the gradient of element e of output o by wanted input w.
   std::vector<std::vector<std::vector<std::vector<double>>>> analytic(outputs.size());
@@ -65,9 +65,9 @@ bool gradcheck(const CheckedFunction& f, const TensorList& given, const Gradchec
     for (int64_t e = 0; e < outputs[o].numel(); ++e) {
       Tensor seed = zeros_like(outputs[o]).contiguous();
       raw::fill_(raw::as_strided(seed, {}, {}, e), 1);
-      const TensorList grads = outputs[o].requires_grad() ? grad({outputs[o]}, wanted, {seed},
-                                                                 /*retain_graph=*/true, false, true)
-                                                          : TensorList(wanted.size());
+      const Tensors grads = outputs[o].requires_grad() ? grad({outputs[o]}, wanted, {seed},
+                                                              /*retain_graph=*/true, false, true)
+                                                       : Tensors(wanted.size());
       auto& row = analytic[o].emplace_back();
       for (size_t w = 0; w < wanted.size(); ++w)
         row.push_back(grads[w].defined()
@@ -97,13 +97,13 @@ bool gradcheck(const CheckedFunction& f, const TensorList& given, const Gradchec
   return true;
 }
 
-bool gradgradcheck(const CheckedFunction& f, const TensorList& inputs,
+bool gradgradcheck(const CheckedFunction& f, const Tensors& inputs,
                    const GradcheckOptions& options) {
   check_inputs(inputs);
   const AutoGradMode mode(true);
   // The weights are inputs too, so that the derivative by them is checked as well.
-  TensorList all = as_leaves(inputs);
-  const TensorList outputs = f(all);
+  Tensors all = as_leaves(inputs);
+  const Tensors outputs = f(all);
   size_t weights = 0;
   for (const Tensor& y : outputs) {
     if (!y.requires_grad()) continue;
@@ -113,15 +113,15 @@ bool gradgradcheck(const CheckedFunction& f, const TensorList& inputs,
   check(weights > 0, "gradgradcheck: no output requires grad");
   const size_t count = inputs.size();
   return gradcheck(
-      [&](const TensorList& x) {
-        const TensorList own(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(count));
-        TensorList results, wanted;
+      [&](const Tensors& x) {
+        const Tensors own(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(count));
+        Tensors results, wanted;
         for (const Tensor& y : f(own))
           if (y.requires_grad()) results.push_back(y);
         for (const Tensor& input : own)
           if (input.defined() && input.requires_grad()) wanted.push_back(input);
-        const TensorList seeds(x.begin() + static_cast<std::ptrdiff_t>(count), x.end());
-        TensorList grads = grad(results, wanted, seeds, true, /*create_graph=*/true, true);
+        const Tensors seeds(x.begin() + static_cast<std::ptrdiff_t>(count), x.end());
+        Tensors grads = grad(results, wanted, seeds, true, /*create_graph=*/true, true);
         for (size_t i = 0; i < grads.size(); ++i)
           if (!grads[i].defined()) grads[i] = zeros_like(wanted[i]);
         return grads;

@@ -7,7 +7,7 @@
 
 namespace gradus::autograd {
 
-using CheckedFunction = std::function<TensorList(const TensorList&)>;
+using CheckedFunction = std::function<Tensors(const Tensors&)>;
 
 struct GradcheckOptions {
   double eps = 1e-6;
@@ -19,11 +19,11 @@ struct GradcheckOptions {
 // for every element of every output and every input that requires grad. Inputs are float64 and are
 // restored. Returns true; throws Error naming the first element that disagrees.
 // Complexity: two evaluations per input element, one backward per output element.
-bool gradcheck(const CheckedFunction& f, const TensorList& inputs,
+bool gradcheck(const CheckedFunction& f, const Tensors& inputs,
                const GradcheckOptions& options = {});
 
 // The same for the gradients of f: gradients of gradients, with random weights on the outputs.
-bool gradgradcheck(const CheckedFunction& f, const TensorList& inputs,
+bool gradgradcheck(const CheckedFunction& f, const Tensors& inputs,
                    const GradcheckOptions& options = {});
 
 }  // namespace gradus::autograd

@@ -56,7 +56,7 @@ std::string ordinal(size_t i) {
   return std::to_string(i) + ending;
 }
 
-void run_hooks(const Node& node, TensorList& grads) {
+void run_hooks(const Node& node, Tensors& grads) {
   const std::vector<TensorHook>* found = node.find_tensor_hooks();
   if (!found) return;
   for (const TensorHook& hook : std::vector<TensorHook>(*found)) {  // hooks may remove hooks
@@ -174,15 +174,15 @@ void GraphTask::push(Node* node) {
 }
 
 void GraphTask::process(Node* node) {
-  TensorList grads = std::move(states_.at(node).grads);
+  Tensors grads = std::move(states_.at(node).grads);
   run_hooks(*node, grads);
   if (captures_)
     for (Capture& capture : *captures_)
       if (capture.edge.function.get() == node) capture.grad = grads[capture.edge.input_nr];
-  deliver(node, applies(node, grads) ? call(node, std::move(grads)) : TensorList{});
+  deliver(node, applies(node, grads) ? call(node, std::move(grads)) : Tensors{});
 }
 
-bool GraphTask::applies(Node* node, const TensorList& grads) const {
+bool GraphTask::applies(Node* node, const Tensors& grads) const {
   if (std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); }))
     return false;
   if (!captures_) return true;
@@ -192,15 +192,15 @@ bool GraphTask::applies(Node* node, const TensorList& grads) const {
                      [&](const Edge& e) { return e.is_valid() && needs(e.function.get()); });
 }
 
-TensorList GraphTask::call(Node* node, TensorList grads) const {
+Tensors GraphTask::call(Node* node, Tensors grads) const {
   const Scope scope({this, node, running.depth});
   try {
     const NodeHooks* hooks = node->find_hooks();
     if (hooks)
       for (const auto& hook : hooks->before) grads = (*hook)(grads);
-    TensorList seen;
+    Tensors seen;
     if (hooks && !hooks->after.empty()) seen = grads;
-    TensorList out = (*node)(std::move(grads));
+    Tensors out = (*node)(std::move(grads));
     if (hooks)
       for (const auto& hook : hooks->after) out = (*hook)(out, seen);
     if (AnomalyMode::is_enabled() && AnomalyMode::should_check_nan())
@@ -215,7 +215,7 @@ TensorList GraphTask::call(Node* node, TensorList grads) const {
   }
 }
 
-void GraphTask::deliver(Node* node, TensorList out) {
+void GraphTask::deliver(Node* node, Tensors out) {
   const edge_list& edges = node->next_edges();
   check<Error>(out.empty() || out.size() >= edges.size(), "backward: ", node->name(), " returned ",
                out.size(), " gradients, expected ", edges.size());

@@ -36,7 +36,7 @@ class GraphTask {
     int pending = 0;     // gradients still to come
     bool needed = true;  // leads to a capture
     bool queued = false;
-    TensorList grads;  // one per forward output, summed so far
+    Tensors grads;  // one per forward output, summed so far
   };
   struct Later {
     bool operator()(const Node* a, const Node* b) const {
@@ -49,9 +49,9 @@ class GraphTask {
   void run_all();
   void push(Node* node);
   void process(Node* node);
-  bool applies(Node* node, const TensorList& grads) const;
-  TensorList call(Node* node, TensorList grads) const;
-  void deliver(Node* node, TensorList out);
+  bool applies(Node* node, const Tensors& grads) const;
+  Tensors call(Node* node, Tensors grads) const;
+  void deliver(Node* node, Tensors out);
 
   bool keep_graph_;
   std::vector<Capture>* captures_;

@@ -20,13 +20,13 @@ namespace autograd {
 // Of a node: sees, and returns, all gradients that are about to enter it.
 struct FunctionPreHook {
   virtual ~FunctionPreHook() = default;
-  virtual TensorList operator()(const TensorList& grads) = 0;
+  virtual Tensors operator()(const Tensors& grads) = 0;
 };
 
 // Of a node: sees what left it (outputs) and what had entered it (inputs); returns what leaves.
 struct FunctionPostHook {
   virtual ~FunctionPostHook() = default;
-  virtual TensorList operator()(const TensorList& outputs, const TensorList& inputs) = 0;
+  virtual Tensors operator()(const Tensors& outputs, const Tensors& inputs) = 0;
 };
 
 }  // namespace autograd

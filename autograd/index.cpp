@@ -25,7 +25,7 @@ int64_t dims_of(const char* op, const TensorIndex& index) {
 // What is left when the basic indices are applied: a view, and tensors for some of its dimensions.
 struct Applied {
   Tensor view;
-  TensorList tensors;
+  Tensors tensors;
 };
 
 class Application {
@@ -88,45 +88,45 @@ class Application {
   int64_t dim_ = 0;
 };
 
-TensorList saved_list(Node& node, size_t count) {
-  TensorList out;
+Tensors saved_list(Node& node, size_t count) {
+  Tensors out;
   for (size_t i = 0; i < count; ++i) out.push_back(node.saved(i));
   return out;
 }
 
 // grad added at the places of the list among zeros: the adjoint of gathered.
-Tensor spread(const char* op, const Tensor& grad, const TensorList& list, const Dims& sizes) {
+Tensor spread(const char* op, const Tensor& grad, const Tensors& list, const Dims& sizes) {
   Tensor out = zeros(sizes, grad.options());
   raw::index_put_(op, out, list, grad, /*accumulate=*/true);
   if (recording(grad))
     record("IndexPutBackward0", out, {grad}, list,
            [op, n = list.size()](Node& node, const Tensor& g) {
-             return TensorList{gathered(op, "IndexBackward0", g, saved_list(node, n))};
+             return Tensors{gathered(op, "IndexBackward0", g, saved_list(node, n))};
            });
   return out;
 }
 
 }  // namespace
 
-Tensor gathered(const char* op, const char* node_name, const Tensor& self, const TensorList& list) {
+Tensor gathered(const char* op, const char* node_name, const Tensor& self, const Tensors& list) {
   Tensor out = raw::index(op, self, list);
   if (recording(self))
     record(node_name, out, {self}, list,
            [op, n = list.size(), sizes = self.impl().sizes](Node& node, const Tensor& grad) {
-             return TensorList{spread(op, grad, saved_list(node, n), sizes)};
+             return Tensors{spread(op, grad, saved_list(node, n), sizes)};
            });
   return out;
 }
 
-Tensor with_put(const char* op, const char* node_name, const Tensor& self, const TensorList& list,
+Tensor with_put(const char* op, const char* node_name, const Tensor& self, const Tensors& list,
                 const Tensor& values, bool accumulate) {
   Tensor out = raw::clone(self);
   raw::index_put_(op, out, list, values, accumulate);
   if (recording(self, values))
     record(node_name, out, {self, values}, list,
            [=, n = list.size()](Node& node, const Tensor& grad) {
-             const TensorList places = saved_list(node, n);
-             TensorList grads(2);
+             const Tensors places = saved_list(node, n);
+             Tensors grads(2);
              if (node.wants(0))
                grads[0] = accumulate ? grad
                                      : with_put(op, node_name, grad, places,
@@ -199,7 +199,7 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
       part.masked_fill_(mask, fresh);
       return handle();
     }
-  const TensorList list = raw::index_list("index_put", part, to.tensors);
+  const Tensors list = raw::index_list("index_put", part, to.tensors);
   in_place(
       "index_put", part, recording(part, fresh),
       [&](Tensor& x) { raw::index_put_("index_put", x, list, fresh, accumulate); },

@@ -5,9 +5,9 @@
 
 namespace gradus {
 
-Tensor gathered(const char* op, const char* node_name, const Tensor& self, const TensorList& list);
+Tensor gathered(const char* op, const char* node_name, const Tensor& self, const Tensors& list);
 // self with values, which broadcast, set or added at the places of the list.
-Tensor with_put(const char* op, const char* node_name, const Tensor& self, const TensorList& list,
+Tensor with_put(const char* op, const char* node_name, const Tensor& self, const Tensors& list,
                 const Tensor& values, bool accumulate);
 
 }  // namespace gradus

@@ -10,7 +10,7 @@ namespace gradus {
 void record_view_change(const Tensor& view, Edge value) {
   const Tensor base = view._base();
   auto backward = [b = geometry_of(base), v = geometry_of(view)](Node& n, const Tensor& grad) {
-    TensorList out(2);
+    Tensors out(2);
     const Tensor copy = laid_out(grad, b);
     Tensor part = copy.as_strided(v.sizes, v.strides, v.offset - b.offset);
     if (n.wants(1)) out[1] = part.clone();
@@ -35,7 +35,7 @@ namespace {
 void record_overwrite(const char* node, const Tensor& x, const Tensor& value) {
   if (x.is_view()) return record_view_change(x, value.defined() ? gradient_edge(value) : Edge{});
   record(node, x, {x, value}, {}, [](Node& n, const Tensor& grad) {
-    TensorList out(2);
+    Tensors out(2);
     if (n.wants(0)) out[0] = zeros_like(grad);
     if (n.wants(1)) out[1] = grad;
     return out;

@@ -12,8 +12,8 @@ Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
   std::vector<int64_t> lengths;  // -1: of shape (0), which may stand beside tensors of another rank
   for (const Tensor& x : tensors) lengths.push_back(x.dim() == out.dim() ? x.sizes()[d] : -1);
   record_lists("CatBackward0", {out}, tensors,
-               [d, lengths = std::move(lengths)](Node& n, const TensorList& grads) {
-                 TensorList parts(lengths.size());
+               [d, lengths = std::move(lengths)](Node& n, const Tensors& grads) {
+                 Tensors parts(lengths.size());
                  int64_t start = 0;
                  for (size_t i = 0; i < parts.size(); ++i) {
                    if (lengths[i] < 0) {
@@ -33,7 +33,7 @@ Tensor concatenate(ArrayRef<Tensor> tensors, int64_t dim) { return cat(tensors, 
 Tensor stack(ArrayRef<Tensor> tensors, int64_t dim) {
   check(!tensors.empty(), "stack: the list of tensors is empty; give one or more");
   const int64_t d = wrap_dim("stack", dim, tensors[0].dim() + 1);
-  TensorList rows;
+  Tensors rows;
   rows.reserve(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     check(tensors[i].sizes() == tensors[0].sizes(),
@@ -45,12 +45,12 @@ Tensor stack(ArrayRef<Tensor> tensors, int64_t dim) {
   Tensor out = raw::cat(rows, d);
   if (recording(tensors))
     record_lists("StackBackward0", {out}, tensors,
-                 [d](Node&, const TensorList& grads) { return grads[0].unbind(d); });
+                 [d](Node&, const Tensors& grads) { return grads[0].unbind(d); });
   return out;
 }
 
 Tensor hstack(ArrayRef<Tensor> tensors) {
-  const TensorList rows = atleast_1d(tensors);
+  const Tensors rows = atleast_1d(tensors);
   return cat(rows, !rows.empty() && rows[0].dim() == 1 ? 0 : 1);
 }
 Tensor vstack(ArrayRef<Tensor> tensors) { return cat(atleast_2d(tensors), 0); }
@@ -58,7 +58,7 @@ Tensor row_stack(ArrayRef<Tensor> tensors) { return vstack(tensors); }
 Tensor dstack(ArrayRef<Tensor> tensors) { return cat(atleast_3d(tensors), 2); }
 
 Tensor column_stack(ArrayRef<Tensor> tensors) {
-  TensorList columns;
+  Tensors columns;
   for (const Tensor& x : tensors) columns.push_back(x.dim() <= 1 ? x.reshape({x.numel(), 1}) : x);
   return cat(columns, 1);
 }
@@ -71,7 +71,7 @@ Tensor block_diag(ArrayRef<Tensor> tensors) {
           tensors[i].sizes(), ", expected at most 2 dimensions");
     columns += tensors[i].dim() == 0 ? 1 : tensors[i].size(-1);
   }
-  TensorList rows;
+  Tensors rows;
   for (const Tensor& x : atleast_2d(tensors)) {
     const int64_t after = columns - before - x.size(1);
     rows.push_back(constant_pad_nd(x, {before, after}));
@@ -85,7 +85,7 @@ Tensor cartesian_prod(ArrayRef<Tensor> tensors) {
     check(x.dim() == 1, "cartesian_prod: a tensor has shape ", x.sizes(), ", expected vectors");
   check(!tensors.empty(), "cartesian_prod: the list of tensors is empty; give one or more");
   if (tensors.size() == 1) return tensors[0];
-  TensorList columns = meshgrid(tensors);
+  Tensors columns = meshgrid(tensors);
   for (Tensor& column : columns) column = column.reshape({-1});
   return stack(columns, 1);
 }

@@ -25,7 +25,7 @@ Tensor chosen(const char* node_name, const Tensor& condition, const Tensor& x, c
   Tensor out = raw::where(condition, x, y);
   if (recording(x, y) && out.is_floating_point())
     record(node_name, out, {x, y}, {condition}, [](Node& n, const Tensor& grad) {
-      TensorList grads(2);
+      Tensors grads(2);
       const Tensor which = n.saved(0);
       if (n.wants(0)) grads[0] = where(which, grad, 0);
       if (n.wants(1)) grads[1] = where(which, 0, grad);
@@ -43,14 +43,14 @@ Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   Tensor out = raw::where(condition, self, other);
   if (recording(other) && out.is_floating_point())
     record("WhereBackward0", out, {other}, {condition},
-           [](Node& n, const Tensor& grad) { return TensorList{where(n.saved(0), 0, grad)}; });
+           [](Node& n, const Tensor& grad) { return Tensors{where(n.saved(0), 0, grad)}; });
   return out;
 }
 Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   Tensor out = raw::where(condition, self, other);
   if (recording(self) && out.is_floating_point())
     record("WhereBackward0", out, {self}, {condition},
-           [](Node& n, const Tensor& grad) { return TensorList{where(n.saved(0), grad, 0)}; });
+           [](Node& n, const Tensor& grad) { return Tensors{where(n.saved(0), grad, 0)}; });
   return out;
 }
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
@@ -62,7 +62,7 @@ Tensor Tensor::where(const Tensor& condition, const Tensor& other) const {
 Tensor Tensor::where(const Tensor& condition, const Scalar& other) const {
   return gradus::where(condition, *this, other);
 }
-TensorList where(const Tensor& condition) { return condition.nonzero_numpy(); }
+Tensors where(const Tensor& condition) { return condition.nonzero_numpy(); }
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
   return chosen("MaskedFillBackward0", mask, filling(self, mask, value), self);
@@ -110,10 +110,10 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
 Tensor nonzero(const Tensor& self) { return raw::nonzero(self); }
 Tensor argwhere(const Tensor& self) { return raw::nonzero(self); }
 
-TensorList nonzero_numpy(const Tensor& self) {
+Tensors nonzero_numpy(const Tensor& self) {
   // A number counts as one of a list of one, so that there is a column to hold the answer.
   const Tensor rows = nonzero(self.dim() ? self : self.reshape({1}));
-  TensorList out;
+  Tensors out;
   for (int64_t d = 0; d < rows.size(1); ++d) out.push_back(rows.select(1, d));
   return out;
 }

@@ -15,7 +15,7 @@ Tensor product(const char* node, const Tensor& a, const Tensor& b, First first, 
   if (recording(a, b))
     record(node, out, {a, b}, {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},
            [first, second](Node& n, const Tensor& grad) {
-             TensorList grads(2);
+             Tensors grads(2);
              if (n.wants(0)) grads[0] = first(grad, n.saved(1));
              if (n.wants(1)) grads[1] = second(grad, n.saved(0));
              return grads;
@@ -93,7 +93,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
     record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},
            {if_used(weight.requires_grad(), input), if_used(input.requires_grad(), weight)},
            [](Node& n, const Tensor& grad) {
-             TensorList grads(3);
+             Tensors grads(3);
              // All leading dimensions are rows.
              const auto rows = [](const Tensor& x) {
                return x.dim() == 2 ? x

@@ -53,7 +53,7 @@ Tensor median_of_all(const char* op, const char* node, const Tensor& self, bool 
   const Tensor out = list.numel() == 0 ? full({}, none, self.options())
                                        : drop(median_of(list, 0, ignores_nan).values, {true});
   if (recording(self))
-    record(node, out, {self}, {self, out}, [](Node& n, const Tensor& grad) -> TensorList {
+    record(node, out, {self}, {self, out}, [](Node& n, const Tensor& grad) -> Tensors {
       const Tensor x = n.saved(0);
       return {shared_evenly(grad, x, n.saved(1), dim_mask("median", {}, x.dim()))};
     });

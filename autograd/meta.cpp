@@ -36,7 +36,7 @@ AccumulateGrad::AccumulateGrad(const Tensor& leaf)
   add_input_metadata(leaf);
 }
 
-TensorList AccumulateGrad::apply(TensorList&& grads) {
+Tensors AccumulateGrad::apply(Tensors&& grads) {
   if (grads[0].defined()) accumulate_grad(leaf_, grads[0]);
   return {};
 }
@@ -164,11 +164,10 @@ Tensor Tensor::_base() const {
 }
 
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
-                      const std::optional<TensorList>& inputs) const {
+                      const std::optional<Tensors>& inputs) const {
   check<Error>(!inputs || !inputs->empty(),
                "backward: inputs is an empty list; leave it out for all leaves");
-  autograd::backward({*this}, {gradient}, retain_graph, create_graph,
-                     inputs ? *inputs : TensorList{});
+  autograd::backward({*this}, {gradient}, retain_graph, create_graph, inputs ? *inputs : Tensors{});
 }
 
 Tensor Tensor::detach() const { return raw::alias(*this); }

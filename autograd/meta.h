@@ -40,7 +40,7 @@ class AccumulateGrad final : public Node {
   Tensor variable() const { return leaf_; }
 
  private:
-  TensorList apply(TensorList&& grads) override;
+  Tensors apply(Tensors&& grads) override;
   Tensor leaf_;
 };
 

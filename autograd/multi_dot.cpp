@@ -9,10 +9,10 @@ namespace {
 
 // The cheapest order of multiplying matrices [i, j): cut[i][j] is where it is cut in two.
 struct Chain {
-  TensorList matrices;
+  Tensors matrices;
   std::vector<std::vector<size_t>> cut;
 
-  explicit Chain(TensorList list) : matrices(std::move(list)) {
+  explicit Chain(Tensors list) : matrices(std::move(list)) {
     const size_t count = matrices.size();
     cut.assign(count + 1, std::vector<size_t>(count + 1));
     std::vector<std::vector<double>> cost(count + 1, std::vector<double>(count + 1));
@@ -39,7 +39,7 @@ struct Chain {
 
 Tensor linalg_multi_dot(ArrayRef<Tensor> tensors) {
   check(tensors.size() >= 2, "multi_dot: ", tensors.size(), " tensors, expected at least 2");
-  TensorList matrices = tensors.vec();
+  Tensors matrices = tensors.vec();
   Tensor &first = matrices.front(), &last = matrices.back();
   const bool row = first.dim() == 1, column = last.dim() == 1;
   if (row) first = first.unsqueeze(0);

@@ -42,7 +42,7 @@ class Node : public std::enable_shared_from_this<Node> {
   Node& operator=(const Node&) = delete;
 
   // Gradients of the forward outputs in, gradients of the forward inputs out (undefined: zero).
-  TensorList operator()(TensorList&& grads) { return apply(std::move(grads)); }
+  Tensors operator()(Tensors&& grads) { return apply(std::move(grads)); }
   // Frees what the backward pass needed.
   virtual void release_variables();
 
@@ -99,7 +99,7 @@ class Node : public std::enable_shared_from_this<Node> {
   const autograd::ForwardCall* forward_call() const { return forward_call_.get(); }
 
  protected:
-  virtual TensorList apply(TensorList&& grads) = 0;
+  virtual Tensors apply(Tensors&& grads) = 0;
   // Runs as soon as its gradients are there, before all other nodes.
   void run_first() { sequence_nr_ = UINT64_MAX; }
 

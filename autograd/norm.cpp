@@ -48,7 +48,7 @@ Tensor vector_norm(const char* op, const char* node, const Tensor& self, const S
   const Norm norm{p.toDouble(), dim_mask(op, dim, x.dim())};
   const Tensor out = drop(raw::to(norm(widened(x)), x.dtype()), norm.mask, keepdim);
   if (recording(x))
-    record(node, out, {x}, {x, out}, [norm](Node& n, const Tensor& grad) -> TensorList {
+    record(node, out, {x}, {x, out}, [norm](Node& n, const Tensor& grad) -> Tensors {
       const Tensor saved = n.saved(0);
       const Dims kept = kept_sizes(saved, norm.mask);
       return {norm.backward(grad.reshape(kept), saved, n.saved(1).reshape(kept))};

@@ -16,9 +16,8 @@ template <class Value, class Gradient>
 Tensor one_node(const char* node, const Tensor& self, Value value, Gradient gradient) {
   Tensor out = without_graph([&] { return value(self); });
   if (recording(self))
-    record(node, out, {self}, {self}, [gradient](Node& n, const Tensor& grad) {
-      return TensorList{gradient(grad, n.saved(0))};
-    });
+    record(node, out, {self}, {self},
+           [gradient](Node& n, const Tensor& grad) { return Tensors{gradient(grad, n.saved(0))}; });
   return out;
 }
 

@@ -36,7 +36,7 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
     std::vector<int64_t> back;
     for (int64_t count : pad) back.push_back(-count);
     record("ConstantPadNdBackward0", out, {self}, {},
-           [back](Node&, const Tensor& grad) { return TensorList{constant_pad_nd(grad, back)}; });
+           [back](Node&, const Tensor& grad) { return Tensors{constant_pad_nd(grad, back)}; });
   }
   return out;
 }
@@ -76,7 +76,7 @@ Tensor border(Border kind, const Tensor& x, int64_t dim, int64_t count, bool at_
 }
 
 Tensor grown(Border kind, const Tensor& x, int64_t dim, int64_t before, int64_t after) {
-  TensorList parts;
+  Tensors parts;
   if (before > 0) parts.push_back(border(kind, x, dim, before, false));
   parts.push_back(x);
   if (after > 0) parts.push_back(border(kind, x, dim, after, true));

@@ -26,7 +26,7 @@ Tensor unary(const char* node_name, const Tensor& x) {
   Tensor y = raw::map(op, x);
   if (recording(x))
     record(node_name, y, {x}, {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y)},
-           [](Node& n, const Tensor& grad) -> TensorList {
+           [](Node& n, const Tensor& grad) -> Tensors {
              if constexpr (uses == 0)
                return {times(grad, Row::slope(0.0, 0.0))};
              else if (GradMode::is_enabled())
@@ -46,7 +46,7 @@ Tensor binary(const char* node_name, const Tensor& x, const Tensor& y) {
     record(node_name, z, {x, y},
            {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
            [](Node& n, const Tensor& grad) {
-             TensorList out(2);
+             Tensors out(2);
              const Tensor sx = n.saved(0), sy = n.saved(1), sz = n.saved(2);
              if (n.wants(0)) out[0] = times(grad, Row::dx(sx, sy, sz));
              if (n.wants(1)) out[1] = times(grad, Row::dy(sx, sy, sz));
@@ -62,7 +62,7 @@ Tensor binary(const char* node_name, const Tensor& x, const Scalar& y) {
   Tensor z = raw::zip(op, x, y);
   if (recording(x))
     record(node_name, z, {x}, {if_used(uses & kUsesX, x), if_used(uses & kUsesZ, z)},
-           [number = y.toDouble()](Node& n, const Tensor& grad) -> TensorList {
+           [number = y.toDouble()](Node& n, const Tensor& grad) -> Tensors {
              return {times(grad, scalar::Binary<op>::dx(n.saved(0), number, n.saved(1)))};
            });
   return z;
@@ -74,7 +74,7 @@ Tensor binary(const char* node_name, const Scalar& x, const Tensor& y) {
   Tensor z = raw::zip(op, x, y);
   if (recording(y))
     record(node_name, z, {y}, {if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
-           [number = x.toDouble()](Node& n, const Tensor& grad) -> TensorList {
+           [number = x.toDouble()](Node& n, const Tensor& grad) -> Tensors {
              return {times(grad, scalar::Binary<op>::dy(number, n.saved(0), n.saved(1)))};
            });
   return z;

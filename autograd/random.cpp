@@ -20,7 +20,7 @@ void record_zero(const char* node, const Tensor& out, TensorRefs inputs) {
   for (const Tensor& input : inputs) any |= recording(input);
   if (!any) return;
   record(node, out, inputs, {}, [count = inputs.size()](Node&, const Tensor& grad) {
-    return TensorList(count, zeros_like(grad));
+    return Tensors(count, zeros_like(grad));
   });
 }
 

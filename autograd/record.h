@@ -3,7 +3,7 @@
 //   Tensor y = raw::map(UnaryOp::exp, x);
 //   if (recording(x))
 //     record("ExpBackward0", y, {x}, {y}, [](Node& n, const Tensor& grad) {
-//       return TensorList{grad * n.saved(0)};
+//       return Tensors{grad * n.saved(0)};
 //     });
 //
 // The lambda may capture numbers and shapes. Tensors go through the saved list, which is checked
@@ -32,7 +32,7 @@ class LambdaNode final : public Node {
   LambdaNode(const char* name, F backward) : Node(name), backward_(std::move(backward)) {}
 
  private:
-  TensorList apply(TensorList&& grads) override {
+  Tensors apply(Tensors&& grads) override {
     if constexpr (std::is_invocable_v<F, Node&, const Tensor&>)
       return backward_(*this, grads[0]);
     else
@@ -68,7 +68,7 @@ void save_all(Node& node, const Tensor& output, Iterator first, Iterator last) {
 }
 
 // backward(node, grad) returns the gradients of `inputs` in order; undefined ones count as zero.
-// `saved` may be a TensorList as well.
+// `saved` may be a Tensors as well.
 template <class Saved = TensorRefs, class F>
 void record(const char* name, const Tensor& output, TensorRefs inputs, const Saved& saved,
             F backward) {

@@ -57,7 +57,7 @@ inline void record_selection(const char* node, const Tensor& values, const Tenso
   if (!recording(self) || !values.is_floating_point()) return;
   record(
       node, values, {self}, {indices},
-      [dim, full = self.impl().sizes](Node& n, const Tensor& grad) -> TensorList {
+      [dim, full = self.impl().sizes](Node& n, const Tensor& grad) -> Tensors {
         const Tensor index = n.saved(0);
         return {zeros(full, grad.options()).scatter_add(dim, index, grad.reshape(index.sizes()))};
       });

@@ -102,7 +102,7 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
     std::vector<int64_t> back;
     for (int64_t shift : shifts) back.push_back(-shift);
     record("RollBackward0", out, {self}, {}, [back, dims = dims.vec()](Node&, const Tensor& grad) {
-      return TensorList{grad.roll(back, dims)};
+      return Tensors{grad.roll(back, dims)};
     });
   }
   return out;
@@ -112,7 +112,7 @@ Tensor flip(const Tensor& self, IntArrayRef dims) {
   Tensor out = raw::flip(self, dims);
   if (recording(self))
     record("FlipBackward0", out, {self}, {},
-           [dims = dims.vec()](Node&, const Tensor& grad) { return TensorList{grad.flip(dims)}; });
+           [dims = dims.vec()](Node&, const Tensor& grad) { return Tensors{grad.flip(dims)}; });
   return out;
 }
 

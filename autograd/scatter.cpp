@@ -13,7 +13,7 @@ Tensor gathered(const char* op, const char* node_name, const Tensor& self, int64
   if (recording(self))
     record(node_name, out, {self}, {index},
            [dim, sizes = self.impl().sizes](Node& n, const Tensor& grad) {
-             return TensorList{zeros(sizes, grad.options()).scatter_add_(dim, n.saved(0), grad)};
+             return Tensors{zeros(sizes, grad.options()).scatter_add_(dim, n.saved(0), grad)};
            });
   return out;
 }
@@ -30,7 +30,7 @@ Tensor Scattering::operator()(const Tensor& self, int64_t dim, const Tensor& ind
   record(node_name, out, {self, part}, {index},
          [dim, adds = how == ScatterOp::sum](Node& n, const Tensor& grad) {
            const Tensor places = n.saved(0);
-           TensorList grads(2);
+           Tensors grads(2);
            if (n.wants(0)) grads[0] = adds ? grad : grad.scatter(dim, places, 0);
            if (n.wants(1)) grads[1] = grad.gather(dim, places);
            return grads;

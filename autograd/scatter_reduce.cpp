@@ -40,8 +40,8 @@ Scalar neutral(ScatterOp how, ScalarType dtype) {
 }
 
 // Of equal extremes each gets the same share.
-TensorList extreme_backward(const Tensor& grad, int64_t dim, const Tensor& index,
-                            const Tensor& self, const Tensor& src, const Tensor& out) {
+Tensors extreme_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& self,
+                         const Tensor& src, const Tensor& out) {
   const Tensor self_is_it = (self == out).to(grad.dtype());
   const Tensor src_is_it = (src == out.gather(dim, index)).to(grad.dtype());
   const Tensor share = grad / self_is_it.scatter_add(dim, index, src_is_it);
@@ -49,8 +49,8 @@ TensorList extreme_backward(const Tensor& grad, int64_t dim, const Tensor& index
 }
 
 // The product of the others, which is out / itself unless that divides by 0.
-TensorList product_backward(const Tensor& grad, int64_t dim, const Tensor& index,
-                            const Tensor& self, const Tensor& src) {
+Tensors product_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& self,
+                         const Tensor& src) {
   // As factors in a row: the zeros of a place are counted, and left out of its product.
   const Tensor self_zero = self == 0, src_zero = src == 0;
   const Tensor zeros_there = self_zero.to(kLong).scatter_add(dim, index, src_zero.to(kLong));

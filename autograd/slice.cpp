@@ -45,7 +45,7 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step)
   Tensor out = raw::as_strided(self, sizes, strides, self.storage_offset());
   if (recording(self))
     record("UnfoldBackward0", out, {self}, {},
-           [=, shape = self.impl().sizes](Node&, const Tensor& grad) -> TensorList {
+           [=, shape = self.impl().sizes](Node&, const Tensor& grad) -> Tensors {
              if (shape.empty()) return {grad.sum(-1)};
              // Windows share elements: each element gathers what it is worth in all of them.
              const Tensor places = arange(extent, TensorOptions(kLong).device(grad.device()))

@@ -20,7 +20,7 @@ Tensor soft(bool log, const char* node, const Tensor& self, int64_t dim,
   const Tensor y = raw::softmax(log, x, dim);
   if (recording(x)) {
     const int64_t d = wrap_dim(node, dim, x.dim());
-    record(node, y, {x}, {y}, [log, d](Node& n, const Tensor& grad) -> TensorList {
+    record(node, y, {x}, {y}, [log, d](Node& n, const Tensor& grad) -> Tensors {
       return {gradient(log, grad, n.saved(0), d)};
     });
   }
@@ -58,7 +58,7 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   const Tensor out = drop(kept, mask, keepdim);
   if (recording(x))
     record("LogsumexpBackward0", out, {x}, {x, out},
-           [shape](Node& n, const Tensor& grad) -> TensorList {
+           [shape](Node& n, const Tensor& grad) -> Tensors {
              return {grad.reshape(shape) * (n.saved(0) - n.saved(1).reshape(shape)).exp()};
            });
   return out;

@@ -8,14 +8,14 @@ namespace gradus {
 namespace {
 
 // Views that share a node must not be changed in place.
-void forbid_changes(const TensorList& views) {
+void forbid_changes(const Tensors& views) {
   for (const Tensor& view : views)
     if (view.impl().origin == ViewOrigin::recorded) view.impl().origin = ViewOrigin::multi_output;
 }
 
 // The gradients of the pieces, zeros for those that nothing came to.
-TensorList with_zeros(const Node& node, const TensorList& grads) {
-  TensorList out = grads;
+Tensors with_zeros(const Node& node, const Tensors& grads) {
+  Tensors out = grads;
   for (size_t i = 0; i < out.size(); ++i)
     if (const auto& meta = node.meta(i); !out[i].defined())
       out[i] = zeros(meta.sizes, TensorOptions(meta.dtype).device(meta.device));
@@ -28,8 +28,8 @@ int64_t dim_of(const char* op, const Tensor& self, int64_t dim) {
 }
 
 // REQUIRES: sizes sum to the size of dim.
-TensorList pieces(const char* node, const Tensor& self, IntArrayRef sizes, int64_t dim) {
-  TensorList out;
+Tensors pieces(const char* node, const Tensor& self, IntArrayRef sizes, int64_t dim) {
+  Tensors out;
   out.reserve(sizes.size());
   int64_t start = 0;
   for (int64_t size : sizes) {
@@ -38,21 +38,21 @@ TensorList pieces(const char* node, const Tensor& self, IntArrayRef sizes, int64
   }
   forbid_changes(out);
   if (recording(self))
-    record_lists(node, out, {self}, [dim](Node& n, const TensorList& grads) {
-      return TensorList{cat(with_zeros(n, grads), dim)};
+    record_lists(node, out, {self}, [dim](Node& n, const Tensors& grads) {
+      return Tensors{cat(with_zeros(n, grads), dim)};
     });
   return out;
 }
 
 // Views from each border to the next.
-TensorList between(const Tensor& self, const std::vector<int64_t>& borders, int64_t dim) {
-  TensorList out;
+Tensors between(const Tensor& self, const std::vector<int64_t>& borders, int64_t dim) {
+  Tensors out;
   for (size_t i = 0; i + 1 < borders.size(); ++i)
     out.push_back(self.narrow(dim, borders[i], std::max<int64_t>(borders[i + 1] - borders[i], 0)));
   return out;
 }
 
-TensorList equal_parts(const char* op, const Tensor& self, int64_t sections, int64_t dim) {
+Tensors equal_parts(const char* op, const Tensor& self, int64_t sections, int64_t dim) {
   check(sections > 0 && self.size(dim) % sections == 0, op, ": dimension ", dim, " of size ",
         self.size(dim), " does not divide into ", sections, " equal parts; use tensor_split()");
   return self.tensor_split(sections, dim);
@@ -64,7 +64,7 @@ void check_rank(const char* op, const Tensor& self, int64_t rank) {
 
 }  // namespace
 
-TensorList split(const Tensor& self, int64_t split_size, int64_t dim) {
+Tensors split(const Tensor& self, int64_t split_size, int64_t dim) {
   const int64_t d = dim_of("split", self, dim), size = self.sizes()[d];
   check(split_size > 0 || (split_size == 0 && size == 0), "split: split_size ", split_size,
         " for a dimension of size ", size, "; expected a positive number");
@@ -75,7 +75,7 @@ TensorList split(const Tensor& self, int64_t split_size, int64_t dim) {
   return pieces("SplitBackward0", self, sizes, d);
 }
 
-TensorList split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
+Tensors split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
   const int64_t d = dim_of("split_with_sizes", self, dim);
   int64_t total = 0;
   for (int64_t size : split_sizes) {
@@ -86,11 +86,11 @@ TensorList split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t
         ", expected the size ", self.sizes()[d], " of dimension ", d);
   return pieces("SplitWithSizesBackward0", self, split_sizes, d);
 }
-TensorList split(const Tensor& self, IntArrayRef split_size, int64_t dim) {
+Tensors split(const Tensor& self, IntArrayRef split_size, int64_t dim) {
   return split_with_sizes(self, split_size, dim);
 }
 
-TensorList chunk(const Tensor& self, int64_t chunks, int64_t dim) {
+Tensors chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   const int64_t d = dim_of("chunk", self, dim), size = self.sizes()[d];
   check(chunks > 0, "chunk: chunks = ", chunks, ", expected a positive number");
   if (size == 0)
@@ -98,7 +98,7 @@ TensorList chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   return split(self, (size - 1) / chunks + 1, d);
 }
 
-TensorList tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
+Tensors tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
   const int64_t d = dim_of("tensor_split", self, dim), size = self.sizes()[d];
   check(sections > 0, "tensor_split: sections = ", sections, ", expected a positive number");
   std::vector<int64_t> borders;
@@ -107,7 +107,7 @@ TensorList tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
   return between(self, borders, d);
 }
 
-TensorList tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim) {
+Tensors tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim) {
   const int64_t d = dim_of("tensor_split", self, dim), size = self.sizes()[d];
   std::vector<int64_t> borders{0};
   for (int64_t index : indices)
@@ -116,7 +116,7 @@ TensorList tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim) {
   return between(self, borders, d);
 }
 
-TensorList tensor_split(const Tensor& self, const Tensor& tensor_indices_or_sections, int64_t dim) {
+Tensors tensor_split(const Tensor& self, const Tensor& tensor_indices_or_sections, int64_t dim) {
   const Tensor& given = tensor_indices_or_sections;
   check(given.is_cpu() && given.dim() <= 1, "tensor_split: tensor_indices_or_sections is on ",
         given.device(), " and has ", given.dim(), " dimensions; expected at most 1, on the CPU");
@@ -128,44 +128,44 @@ TensorList tensor_split(const Tensor& self, const Tensor& tensor_indices_or_sect
       self, IntArrayRef(indices.data_ptr<int64_t>(), static_cast<size_t>(indices.numel())), dim);
 }
 
-TensorList hsplit(const Tensor& self, int64_t sections) {
+Tensors hsplit(const Tensor& self, int64_t sections) {
   check_rank("hsplit", self, 1);
   return equal_parts("hsplit", self, sections, self.dim() == 1 ? 0 : 1);
 }
-TensorList hsplit(const Tensor& self, IntArrayRef indices) {
+Tensors hsplit(const Tensor& self, IntArrayRef indices) {
   check_rank("hsplit", self, 1);
   return self.tensor_split(indices, self.dim() == 1 ? 0 : 1);
 }
-TensorList vsplit(const Tensor& self, int64_t sections) {
+Tensors vsplit(const Tensor& self, int64_t sections) {
   check_rank("vsplit", self, 2);
   return equal_parts("vsplit", self, sections, 0);
 }
-TensorList vsplit(const Tensor& self, IntArrayRef indices) {
+Tensors vsplit(const Tensor& self, IntArrayRef indices) {
   check_rank("vsplit", self, 2);
   return self.tensor_split(indices, 0);
 }
-TensorList dsplit(const Tensor& self, int64_t sections) {
+Tensors dsplit(const Tensor& self, int64_t sections) {
   check_rank("dsplit", self, 3);
   return equal_parts("dsplit", self, sections, 2);
 }
-TensorList dsplit(const Tensor& self, IntArrayRef indices) {
+Tensors dsplit(const Tensor& self, IntArrayRef indices) {
   check_rank("dsplit", self, 3);
   return self.tensor_split(indices, 2);
 }
 
-TensorList unbind(const Tensor& self, int64_t dim) {
+Tensors unbind(const Tensor& self, int64_t dim) {
   const int64_t d = dim_of("unbind", self, dim);
   Dims sizes = self.impl().sizes, strides = self.impl().strides;
   const int64_t count = sizes[d], step = strides[d];
   sizes.erase(d), strides.erase(d);
-  TensorList out;
+  Tensors out;
   out.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)
     out.push_back(raw::as_strided(self, sizes, strides, self.storage_offset() + i * step));
   forbid_changes(out);
   if (recording(self))
-    record_lists("UnbindBackward0", out, {self}, [d](Node& n, const TensorList& grads) {
-      return TensorList{stack(with_zeros(n, grads), d)};
+    record_lists("UnbindBackward0", out, {self}, [d](Node& n, const Tensors& grads) {
+      return Tensors{stack(with_zeros(n, grads), d)};
     });
   return out;
 }

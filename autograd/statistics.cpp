@@ -43,7 +43,7 @@ Tensor variance(const Tensor& self, OptionalIntArrayRef dim,
   const Deviations from("var", self, dim, correction);
   const Tensor out = drop(raw::to(from.variance(self), self.dtype()), from.mask, keepdim);
   if (recording(self))
-    record("VarBackward0", out, {self}, {self}, [from](Node& n, const Tensor& grad) -> TensorList {
+    record("VarBackward0", out, {self}, {self}, [from](Node& n, const Tensor& grad) -> Tensors {
       const Tensor x = n.saved(0);
       return {from.backward(grad.reshape(kept_sizes(x, from.mask)), x)};
     });
@@ -57,7 +57,7 @@ Tensor deviation(const Tensor& self, OptionalIntArrayRef dim,
       drop(raw::to(raw::map(UnaryOp::sqrt, from.variance(self)), self.dtype()), from.mask, keepdim);
   if (recording(self))
     record("StdBackward0", out, {self}, {self, out},
-           [from](Node& n, const Tensor& grad) -> TensorList {
+           [from](Node& n, const Tensor& grad) -> Tensors {
              const Tensor x = n.saved(0), y = n.saved(1);
              const Tensor of_variance = where(y == 0, 0, grad / (y * 2));
              return {from.backward(of_variance.reshape(kept_sizes(x, from.mask)), x)};

@@ -16,7 +16,7 @@ Tensor sum_or_mean(ReduceOp op, const char* node, const Tensor& self, OptionalIn
   record(node, out, {self}, {},
          [scale, shape = kept.impl().sizes, full = self.impl().sizes](Node&, const Tensor& grad) {
            const Tensor scaled = scale == 1 ? grad : grad * scale;
-           return TensorList{scaled.reshape(shape).expand(full)};
+           return Tensors{scaled.reshape(shape).expand(full)};
          });
   return out;
 }
@@ -46,7 +46,7 @@ Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
   if (recording(self) && out.is_floating_point())
     record("NansumBackward0", out, {self}, {self},
            [shape = kept_sizes(self, dim_mask("nansum", dim, self.dim()))](
-               Node& n, const Tensor& grad) -> TensorList {
+               Node& n, const Tensor& grad) -> Tensors {
              const Tensor x = n.saved(0);
              return {where(x == x, grad.reshape(shape), 0)};
            });
@@ -94,7 +94,7 @@ Tensor product_of_others(const Tensor& x, int64_t dim) {
 Tensor record_product(const char* node, const Tensor& out, const Tensor& self, int64_t dim,
                       const Dims& kept) {
   if (recording(self) && out.is_floating_point())
-    record(node, out, {self}, {self}, [dim, kept](Node& n, const Tensor& grad) -> TensorList {
+    record(node, out, {self}, {self}, [dim, kept](Node& n, const Tensor& grad) -> Tensors {
       const Tensor x = n.saved(0);
       // Without dimensions, a list of one.
       const Tensor others = product_of_others(x.dim() ? x : x.reshape({1}), dim);

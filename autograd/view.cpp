@@ -9,7 +9,7 @@ namespace {
 Tensor record_reshape(const char* node, const Tensor& self, Tensor out) {
   if (recording(self))
     record(node, out, {self}, {}, [sizes = self.impl().sizes](Node&, const Tensor& grad) {
-      return TensorList{grad.reshape(sizes)};
+      return Tensors{grad.reshape(sizes)};
     });
   return out;
 }
@@ -27,7 +27,7 @@ Tensor narrow_backward(const Tensor& grad, const Dims& sizes, int64_t dim, int64
   raw::copy_(raw::narrow(out, dim, start, length), grad);
   if (recording(grad))
     record("NarrowBackward0", out, {grad}, {},
-           [=](Node&, const Tensor& g) { return TensorList{g.narrow(dim, start, length)}; });
+           [=](Node&, const Tensor& g) { return Tensors{g.narrow(dim, start, length)}; });
   return out;
 }
 
@@ -68,7 +68,7 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
     Dims inverse = Dims::filled(self.dim(), 0);
     for (int64_t i = 0; i < self.dim(); ++i) inverse[wrap_dim("permute", dims[i], self.dim())] = i;
     record("PermuteBackward0", out, {self}, {},
-           [inverse](Node&, const Tensor& grad) { return TensorList{grad.permute(inverse)}; });
+           [inverse](Node&, const Tensor& grad) { return Tensors{grad.permute(inverse)}; });
   }
   return out;
 }
@@ -78,7 +78,7 @@ Tensor transposed(const char* node, const Tensor& self, int64_t dim0, int64_t di
   Tensor out = raw::transpose(self, dim0, dim1);
   if (recording(self))
     record(node, out, {self}, {},
-           [=](Node&, const Tensor& grad) { return TensorList{grad.transpose(dim0, dim1)}; });
+           [=](Node&, const Tensor& grad) { return Tensors{grad.transpose(dim0, dim1)}; });
   return out;
 }
 }  // namespace
@@ -126,7 +126,7 @@ Tensor expand(const Tensor& self, IntArrayRef size, bool) {
   if (recording(self))
     record("ExpandBackward0", out, {self}, {},
            [sizes = self.impl().sizes](Node&, const Tensor& grad) {
-             return TensorList{grad.sum_to_size(sizes)};
+             return Tensors{grad.sum_to_size(sizes)};
            });
   return out;
 }
@@ -138,7 +138,7 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
     const int64_t from = start < 0 ? start + self.sizes()[d] : start;
     record("SliceBackward0", out, {self}, {},
            [d, from, sizes = self.impl().sizes](Node&, const Tensor& grad) {
-             return TensorList{narrow_backward(grad, sizes, d, from)};
+             return Tensors{narrow_backward(grad, sizes, d, from)};
            });
   }
   return out;
@@ -157,7 +157,7 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   if (recording(self))
     record("SelectBackward0", out, {self}, {},
            [d, at, sizes = self.impl().sizes](Node&, const Tensor& grad) {
-             return TensorList{narrow_backward(grad.unsqueeze(d), sizes, d, at)};
+             return Tensors{narrow_backward(grad.unsqueeze(d), sizes, d, at)};
            });
   return out;
 }

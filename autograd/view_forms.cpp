@@ -80,15 +80,15 @@ Tensor matrix_H(const Tensor& self) {
 
 Tensor broadcast_to(const Tensor& self, IntArrayRef size) { return self.expand(size); }
 
-TensorList broadcast_tensors(ArrayRef<Tensor> tensors) {
+Tensors broadcast_tensors(ArrayRef<Tensor> tensors) {
   Dims shape;
   for (const Tensor& x : tensors) shape = broadcast_shapes("broadcast_tensors", shape, x.sizes());
-  TensorList out;
+  Tensors out;
   for (const Tensor& x : tensors) out.push_back(x.expand(shape));
   return out;
 }
 
-TensorList meshgrid(ArrayRef<Tensor> tensors, std::string_view indexing) {
+Tensors meshgrid(ArrayRef<Tensor> tensors, std::string_view indexing) {
   check(!tensors.empty(), "meshgrid: the list of tensors is empty; give one or more");
   check(indexing == "ij" || indexing == "xy", "meshgrid: indexing \"", indexing,
         "\", expected \"ij\" or \"xy\"");
@@ -101,7 +101,7 @@ TensorList meshgrid(ArrayRef<Tensor> tensors, std::string_view indexing) {
                  tensors[0].device(), " and ", x.device(), "; expected one device");
     shape.push_back(x.numel());
   }
-  TensorList out;
+  Tensors out;
   for (size_t i = 0; i < tensors.size(); ++i) {
     Dims own = Dims::filled(static_cast<int64_t>(tensors.size()), 1);
     own[i] = tensors[i].numel();
@@ -111,7 +111,7 @@ TensorList meshgrid(ArrayRef<Tensor> tensors, std::string_view indexing) {
     for (Tensor& grid : out) grid = grid.transpose(0, 1);
   return out;
 }
-TensorList meshgrid(ArrayRef<Tensor> tensors) { return meshgrid(tensors, "ij"); }
+Tensors meshgrid(ArrayRef<Tensor> tensors) { return meshgrid(tensors, "ij"); }
 
 Tensor atleast_1d(const Tensor& self) { return self.dim() == 0 ? self.reshape({1}) : self; }
 Tensor atleast_2d(const Tensor& self) {
@@ -124,15 +124,15 @@ Tensor atleast_3d(const Tensor& self) {
 }
 
 namespace {
-TensorList each(ArrayRef<Tensor> tensors, Tensor (*f)(const Tensor&)) {
-  TensorList out;
+Tensors each(ArrayRef<Tensor> tensors, Tensor (*f)(const Tensor&)) {
+  Tensors out;
   for (const Tensor& x : tensors) out.push_back(f(x));
   return out;
 }
 }  // namespace
 
-TensorList atleast_1d(ArrayRef<Tensor> tensors) { return each(tensors, atleast_1d); }
-TensorList atleast_2d(ArrayRef<Tensor> tensors) { return each(tensors, atleast_2d); }
-TensorList atleast_3d(ArrayRef<Tensor> tensors) { return each(tensors, atleast_3d); }
+Tensors atleast_1d(ArrayRef<Tensor> tensors) { return each(tensors, atleast_1d); }
+Tensors atleast_2d(ArrayRef<Tensor> tensors) { return each(tensors, atleast_2d); }
+Tensors atleast_3d(ArrayRef<Tensor> tensors) { return each(tensors, atleast_3d); }
 
 }  // namespace gradus

@@ -16,8 +16,7 @@
 
 #include "table.h"
 
-using gradus::Device, gradus::Tensor;
-using Tensors = std::vector<Tensor>;
+using gradus::Device, gradus::Tensor, gradus::Tensors;
 using Step = std::function<Tensor(const Tensors&)>;
 
 struct Case {

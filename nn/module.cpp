@@ -49,8 +49,8 @@ OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
   return out;
 }
 
-TensorList Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
-TensorList Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
+Tensors Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
+Tensors Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
 
 Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
   check_name(name);

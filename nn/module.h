@@ -83,9 +83,9 @@ class Module : public std::enable_shared_from_this<Module> {
 
   // Every parameter (buffer, module) of this module and of its submodules; names are joined by
   // dots: "fc1.weight". The module itself has the name "".
-  TensorList parameters(bool recurse = true) const;
+  Tensors parameters(bool recurse = true) const;
   OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const;
-  TensorList buffers(bool recurse = true) const;
+  Tensors buffers(bool recurse = true) const;
   OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const;
   std::vector<std::shared_ptr<Module>> children() const { return children_.values(); }
   const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const {

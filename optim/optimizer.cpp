@@ -12,7 +12,7 @@ Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups,
 }
 
 void Optimizer::add_param_group(OptimizerParamGroup group) {
-  TensorList known = parameters();
+  Tensors known = parameters();
   for (const Tensor& parameter : group.params()) {
     check(parameter.is_leaf(), "Optimizer: a parameter of shape ", parameter.sizes(),
           " was computed from others; only leaves can be optimized");
@@ -30,8 +30,8 @@ void Optimizer::zero_grad(bool set_to_none) {
     for (const Tensor& parameter : group.params()) autograd::clear_grad(parameter, set_to_none);
 }
 
-TensorList Optimizer::parameters() const {
-  TensorList out;
+Tensors Optimizer::parameters() const {
+  Tensors out;
   for (const OptimizerParamGroup& group : groups_)
     out.insert(out.end(), group.params().begin(), group.params().end());
   return out;

@@ -21,21 +21,21 @@ struct OptimizerOptions {
 // Parameters that share options; without options of its own a group takes the optimizer's.
 class OptimizerParamGroup {
  public:
-  OptimizerParamGroup(TensorList params, std::unique_ptr<OptimizerOptions> options = nullptr)
+  OptimizerParamGroup(Tensors params, std::unique_ptr<OptimizerOptions> options = nullptr)
       : params_(std::move(params)), options_(std::move(options)) {}
   OptimizerParamGroup(const OptimizerParamGroup& other)
       : params_(other.params_), options_(other.options_ ? other.options_->clone() : nullptr) {}
   OptimizerParamGroup(OptimizerParamGroup&&) = default;
 
-  const TensorList& params() const { return params_; }
-  TensorList& params() { return params_; }
+  const Tensors& params() const { return params_; }
+  Tensors& params() { return params_; }
   bool has_options() const { return options_ != nullptr; }
   const OptimizerOptions& options() const { return *options_; }
   OptimizerOptions& options() { return *options_; }
   void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
 
  private:
-  TensorList params_;
+  Tensors params_;
   std::unique_ptr<OptimizerOptions> options_;
 };
 
@@ -58,7 +58,7 @@ class Optimizer {
   std::vector<OptimizerParamGroup>& param_groups() { return groups_; }
   const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
   const OptimizerOptions& defaults() const { return *defaults_; }
-  TensorList parameters() const;
+  Tensors parameters() const;
 
  private:
   std::vector<OptimizerParamGroup> groups_;

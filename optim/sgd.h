@@ -32,7 +32,7 @@ struct SGDOptions : OptimizerOptions {
 // momentum or with dampening.
 class SGD : public Optimizer {
  public:
-  SGD(TensorList params, const SGDOptions& options)
+  SGD(Tensors params, const SGDOptions& options)
       : SGD(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, options) {}
   SGD(std::vector<OptimizerParamGroup> groups, const SGDOptions& options);
   Tensor step(LossClosure closure = nullptr) override;

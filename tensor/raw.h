@@ -133,14 +133,14 @@ void masked_fill_(const Tensor& x, const Tensor& mask, const Tensor& value);
 // and brings them to one shape and to x's device.
 // Errors: IndexError for a mask of another shape than x, too many indices, another kind of tensor,
 // or shapes that do not broadcast.
-TensorList index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices);
+Tensors index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices);
 // `list` is index_list's; so `rule` may be of the backend. The dimensions of the indices stand
 // where the indexed ones were where those are neighbours, else in front.
-Tensor index(const char* op, const Tensor& x, const TensorList& list);
+Tensor index(const char* op, const Tensor& x, const Tensors& list);
 // What index gives for one mask of x's leading dimensions, without a list of places. Errors: those
 // of index_list for a mask.
 Tensor masked_select(const char* op, const Tensor& x, const Tensor& mask);
-void index_put_(const char* op, const Tensor& x, const TensorList& list, const Tensor& values,
+void index_put_(const char* op, const Tensor& x, const Tensors& list, const Tensor& values,
                 bool accumulate);
 
 // What is left of the checks: geometry and dtypes are as backend.h wants them, of one dimension or

@@ -20,10 +20,10 @@ void check_mask(const char* op, const Tensor& x, const Tensor& mask, int64_t at)
 }
 
 // The places of a mask's elements, one int64 index for each of its dimensions.
-TensorList places(const char* op, const Tensor& x, const Tensor& mask, int64_t at) {
+Tensors places(const char* op, const Tensor& x, const Tensor& mask, int64_t at) {
   check_mask(op, x, mask, at);
   const Tensor rows = raw::nonzero(mask);
-  TensorList out;
+  Tensors out;
   for (int64_t d = 0; d < mask.dim(); ++d)
     out.push_back(as_strided(rows, {rows.sizes()[0]}, {rows.strides()[0]},
                              rows.storage_offset() + d * rows.strides()[1]));
@@ -48,7 +48,7 @@ struct Folded {
   Dims flat;    // before..., n, after...
 };
 
-Folded fold(const char* op, const Tensor& x, const TensorList& list) {
+Folded fold(const char* op, const Tensor& x, const Tensors& list) {
   const auto is_indexed = [&](int64_t d) {
     return d < static_cast<int64_t>(list.size()) && list[static_cast<size_t>(d)].defined();
   };
@@ -102,8 +102,8 @@ Folded fold(const char* op, const Tensor& x, const TensorList& list) {
 
 }  // namespace
 
-TensorList index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices) {
-  TensorList out;
+Tensors index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices) {
+  Tensors out;
   Dims shape;
   for (const Tensor& given : indices) {
     if (!given.defined()) {
@@ -116,7 +116,7 @@ TensorList index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices)
                       ", expected int64, int32, or bool or uint8 for a mask");
     const bool is_mask = dtype == kBool || dtype == kByte;
     for (const Tensor& one : is_mask ? places(op, x, given, static_cast<int64_t>(out.size()))
-                                     : TensorList{to(given, kLong)}) {
+                                     : Tensors{to(given, kLong)}) {
       const Tensor here = one.is_cpu() ? to(one, x.device()) : one;
       check_same_device(op, x, "self", here, "an index");
       check<IndexError>(broadcast_together(shape, here.sizes()), op, ": indices of shapes ", shape,
@@ -133,7 +133,7 @@ TensorList index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices)
   return out;
 }
 
-Tensor index(const char* op, const Tensor& x, const TensorList& list) {
+Tensor index(const char* op, const Tensor& x, const Tensors& list) {
   const Folded folded = fold(op, x, list);
   Tensor out = empty(folded.result, x.dtype(), x.device());
   gather_into(folded.rule, folded.x, folded.dim, folded.index,
@@ -151,7 +151,7 @@ Tensor masked_select(const char* op, const Tensor& x, const Tensor& mask) {
   return empty(sizes, x.dtype(), x.device());
 }
 
-void index_put_(const char* op, const Tensor& x, const TensorList& list, const Tensor& values,
+void index_put_(const char* op, const Tensor& x, const Tensors& list, const Tensor& values,
                 bool accumulate) {
   const ScalarType compute = computed_type(x.dtype());
   if (accumulate && compute != x.dtype()) {  // summed in the type of numbers, and rounded once

@@ -56,7 +56,7 @@ Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
   if (all_add) {
     backend(out).cat(tensors, d, out);
   } else {
-    TensorList parts;
+    Tensors parts;
     for (const Tensor& x : tensors)
       if (!adds_nothing(x)) parts.push_back(x);
     backend(out).cat(parts, d, out);

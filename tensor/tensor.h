@@ -25,7 +25,8 @@
 namespace gradus {
 
 class Tensor;
-using TensorList = std::vector<Tensor>;
+using Tensors = std::vector<Tensor>;
+using TensorList = ArrayRef<Tensor>;
 using TensorPair = std::tuple<Tensor, Tensor>;
 using TensorTie = std::tuple<Tensor&, Tensor&>;
 using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;
@@ -236,7 +237,7 @@ class Tensor {
   // graph has been freed by an earlier backward.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
                 bool create_graph = false,
-                const std::optional<TensorList>& inputs = std::nullopt) const;
+                const std::optional<Tensors>& inputs = std::nullopt) const;
   // The same memory, outside the graph. data(), variable_data() and
   // tensor_data() count as detach() does.
   Tensor detach() const;

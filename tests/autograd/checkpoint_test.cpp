@@ -10,10 +10,10 @@ using autograd::checkpoint;
 Tensor doubles(IntArrayRef sizes) { return rand(sizes, dtype(kDouble)).requires_grad_(); }
 
 TEST(Checkpoint, HasTheGradientsOfTheFunction) {
-  const auto block = [](const TensorList& in) {
-    return TensorList{(in[0] * in[1]).sin() * in[0], in[1].exp()};
+  const auto block = [](const Tensors& in) {
+    return Tensors{(in[0] * in[1]).sin() * in[0], in[1].exp()};
   };
-  const auto f = [&](const TensorList& in) { return checkpoint(block, {in[0] * 2, in[1]}); };
+  const auto f = [&](const Tensors& in) { return checkpoint(block, {in[0] * 2, in[1]}); };
   EXPECT_TRUE(autograd::gradcheck(f, {doubles({3}), doubles({3})}));
   EXPECT_TRUE(autograd::gradgradcheck(f, {doubles({3}), doubles({3})}));
 }
@@ -43,7 +43,7 @@ TEST(Checkpoint, ReachesTensorsThatTheFunctionCaptured) {
   const Tensor x = doubles({3}), w = doubles({3});
   checkpoint([&](const Tensor& in) { return (in * w).exp(); }, x).sum().backward();
   expect_values(w.grad(), to_vector((x.detach() * (x * w).exp().detach())), 1e-12);
-  const TensorList both = autograd::grad(
+  const Tensors both = autograd::grad(
       {checkpoint([&](const Tensor& in) { return (in * w).exp(); }, x).sum()}, {w, x});
   expect_values(both[0], to_vector(w.grad()), 1e-12);
   expect_values(both[1], to_vector((w.detach() * (x * w).exp().detach())), 1e-12);
@@ -77,7 +77,7 @@ TEST(Checkpoint, StandsWithinAnother) {
     return in.sin().exp();
   };
   const auto outer = [&](const Tensor& in) { return checkpoint(inner, in.cos()).tanh() * in; };
-  const auto f = [&](const TensorList& in) { return TensorList{checkpoint(outer, in[0])}; };
+  const auto f = [&](const Tensors& in) { return Tensors{checkpoint(outer, in[0])}; };
   EXPECT_TRUE(autograd::gradcheck(f, {doubles({2})}));
   EXPECT_TRUE(autograd::gradgradcheck(f, {doubles({2})}));
   inner_runs = 0;

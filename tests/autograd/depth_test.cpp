@@ -42,7 +42,7 @@ struct Same : autograd::Function<Same> {
     ctx->saved_data["too"] = x;
     return x.clone();
   }
-  static TensorList backward(autograd::AutogradContext*, TensorList grads) { return {grads[0]}; }
+  static Tensors backward(autograd::AutogradContext*, Tensors grads) { return {grads[0]}; }
 };
 
 TEST(Depth, ALongGraphRunsAndIsFreed) {

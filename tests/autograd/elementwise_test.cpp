@@ -52,7 +52,7 @@ Tensor leaf(IntArrayRef sizes, double lo, double hi) {
   return out.requires_grad_();
 }
 
-void check_derivatives(const autograd::CheckedFunction& f, const TensorList& inputs) {
+void check_derivatives(const autograd::CheckedFunction& f, const Tensors& inputs) {
   EXPECT_TRUE(autograd::gradcheck(f, inputs));
   EXPECT_TRUE(autograd::gradgradcheck(f, inputs));
 }
@@ -60,8 +60,8 @@ void check_derivatives(const autograd::CheckedFunction& f, const TensorList& inp
 // The layouts that kernels tell apart; the last is larger than a block, with a tail.
 const std::vector<std::vector<int64_t>> kShapes = {{},     {5},       {0},      {2, 0, 3},
                                                    {3, 4}, {2, 3, 5}, {1031, 7}};
-TensorList layouts(double lo, double hi, ScalarType dtype) {
-  TensorList out;
+Tensors layouts(double lo, double hi, ScalarType dtype) {
+  Tensors out;
   for (const auto& shape : kShapes) {
     const Tensor x = leaf(shape, lo, hi).detach().to(dtype);
     out.push_back(x);
@@ -87,10 +87,10 @@ TEST_P(UnaryTable, HasItsKnownPoint) {
 
 TEST_P(UnaryTable, DerivativesMatchFiniteDifferences) {
   const UnaryRow& row = GetParam();
-  const auto f = [&](const TensorList& x) { return TensorList{row.f(x[0])}; };
+  const auto f = [&](const Tensors& x) { return Tensors{row.f(x[0])}; };
   for (const auto& shape : std::vector<std::vector<int64_t>>{{}, {7}, {2, 3}})
     check_derivatives(f, {leaf(shape, row.lo, row.hi)});
-  const auto transposed = [&](const TensorList& x) { return TensorList{row.f(x[0].t())}; };
+  const auto transposed = [&](const Tensors& x) { return Tensors{row.f(x[0].t())}; };
   check_derivatives(transposed, {leaf({2, 3}, row.lo, row.hi)});
 }
 
@@ -132,7 +132,7 @@ TEST_P(BinaryTable, HasItsKnownPoint) {
 
 TEST_P(BinaryTable, DerivativesMatchFiniteDifferencesWhereShapesBroadcast) {
   const BinaryRow& row = GetParam();
-  const auto f = [&](const TensorList& x) { return TensorList{row.f(x[0], x[1])}; };
+  const auto f = [&](const Tensors& x) { return Tensors{row.f(x[0], x[1])}; };
   const std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>> shapes = {
       {{}, {}}, {{5}, {5}}, {{2, 3}, {3}}, {{2, 1}, {1, 3}}, {{}, {2, 2}}, {{2, 1, 2}, {3, 1}}};
   for (const auto& [a, b] : shapes)
@@ -142,15 +142,15 @@ TEST_P(BinaryTable, DerivativesMatchFiniteDifferencesWhereShapesBroadcast) {
 TEST_P(BinaryTable, DerivativesMatchFiniteDifferencesBesideNumbers) {
   const BinaryRow& row = GetParam();
   const double a = test::real(row.x_lo, row.x_hi), b = test::real(row.y_lo, row.y_hi);
-  check_derivatives([&](const TensorList& x) { return TensorList{row.number_right(x[0], b)}; },
+  check_derivatives([&](const Tensors& x) { return Tensors{row.number_right(x[0], b)}; },
                     {leaf({2, 3}, row.x_lo, row.x_hi)});
-  check_derivatives([&](const TensorList& y) { return TensorList{row.number_left(a, y[0])}; },
+  check_derivatives([&](const Tensors& y) { return Tensors{row.number_left(a, y[0])}; },
                     {leaf({2, 3}, row.y_lo, row.y_hi)});
 }
 
 TEST_P(BinaryTable, OneOperandAloneMayRequireGrad) {
   const BinaryRow& row = GetParam();
-  const auto f = [&](const TensorList& x) { return TensorList{row.f(x[0], x[1])}; };
+  const auto f = [&](const Tensors& x) { return Tensors{row.f(x[0], x[1])}; };
   const Tensor x = leaf({3}, row.x_lo, row.x_hi), y = leaf({2, 3}, row.y_lo, row.y_hi);
   check_derivatives(f, {x, y.detach()});
   check_derivatives(f, {x.detach(), y});

@@ -98,15 +98,14 @@ TEST(Engine, BackwardOfSelectedInputsLeavesOthersAlone) {
 TEST(Engine, BackwardOfSelectedInputsTakesTensorsThatAreNoLeaves) {
   const Tensor x = tensor({2.0}, requires_grad());
   const Tensor h = x * 3, y = (h * h).sum();
-  y.backward({}, /*retain_graph=*/true, false, TensorList{h, h});
+  y.backward({}, /*retain_graph=*/true, false, Tensors{h, h});
   expect_values(h.grad(), {12});
   EXPECT_FALSE(x.grad().defined());
-  y.backward({}, std::nullopt, false, TensorList{x, h});
+  y.backward({}, std::nullopt, false, Tensors{x, h});
   expect_values(h.grad(), {24});
   expect_values(x.grad(), {36});
-  expect_error<Error>([&] { y.backward({}, true, false, TensorList{}); },
-                      "inputs is an empty list");
-  expect_error<Error>([&] { y.backward({}, true, false, TensorList{ones({1})}); },
+  expect_error<Error>([&] { y.backward({}, true, false, Tensors{}); }, "inputs is an empty list");
+  expect_error<Error>([&] { y.backward({}, true, false, Tensors{ones({1})}); },
                       "One of the differentiated Tensors does not require grad");
 }
 
@@ -116,7 +115,7 @@ TEST(Engine, ANodeIsToldWhichGradientsAreNeeded) {
       ctx->save_for_backward({a, b});
       return a * b;
     }
-    static TensorList backward(autograd::AutogradContext* ctx, TensorList grads) {
+    static Tensors backward(autograd::AutogradContext* ctx, Tensors grads) {
       EXPECT_TRUE(ctx->needs_input_grad(0));
       EXPECT_FALSE(ctx->needs_input_grad(1));
       return {grads[0] * ctx->get_saved_variables()[1], Tensor()};

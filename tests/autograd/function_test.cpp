@@ -15,7 +15,7 @@ TEST(SavedValue, IsReadAsWhatItWasStoredAs) {
   EXPECT_EQ(SavedValue("text").toStringRef(), "text");
   EXPECT_EQ(SavedValue(IntArrayRef({1, 2})).toIntVector(), (std::vector<int64_t>{1, 2}));
   EXPECT_EQ(SavedValue(std::vector<double>{0.5}).toDoubleVector()[0], 0.5);
-  EXPECT_EQ(SavedValue(TensorList{ones({2})}).toTensorVector().size(), 1u);
+  EXPECT_EQ(SavedValue(Tensors{ones({2})}).toTensorVector().size(), 1u);
   EXPECT_TRUE(SavedValue().isNone() && SavedValue(std::optional<double>()).isNone());
   EXPECT_TRUE(SavedValue(std::optional<double>(1)).isDouble() && SavedValue(ones({1})).isTensor());
   EXPECT_TRUE(SavedValue(Scalar(2)).toScalar().isIntegral(false));
@@ -28,7 +28,7 @@ struct Cube : autograd::Function<Cube> {
     ctx->saved_data["scale"] = scale;
     return x * x * x * scale;
   }
-  static TensorList backward(AutogradContext* ctx, TensorList grads) {
+  static Tensors backward(AutogradContext* ctx, Tensors grads) {
     const Tensor x = ctx->get_saved_variables()[0];
     return {grads[0] * 3 * x * x * ctx->saved_data["scale"].toDouble(), Tensor()};
   }
@@ -36,13 +36,13 @@ struct Cube : autograd::Function<Cube> {
 
 // Saves its output, and has two of them, of which the second may get no gradient.
 struct ExpAndSign : autograd::Function<ExpAndSign> {
-  static TensorList forward(AutogradContext* ctx, const Tensor& x) {
+  static Tensors forward(AutogradContext* ctx, const Tensor& x) {
     const Tensor y = x.exp(), sign = (x > 0).to(x.dtype());
     ctx->save_for_backward({y});
     ctx->mark_non_differentiable({sign});
     return {y, sign};
   }
-  static TensorList backward(AutogradContext* ctx, TensorList grads) {
+  static Tensors backward(AutogradContext* ctx, Tensors grads) {
     EXPECT_TRUE(grads[1].defined());  // zeros, as grads are materialised
     return {grads[0] * ctx->get_saved_variables()[0]};
   }
@@ -50,12 +50,12 @@ struct ExpAndSign : autograd::Function<ExpAndSign> {
 
 struct WrongCount : autograd::Function<WrongCount> {
   static Tensor forward(AutogradContext*, const Tensor& x) { return x * 2; }
-  static TensorList backward(AutogradContext*, TensorList grads) { return {grads[0], grads[0]}; }
+  static Tensors backward(AutogradContext*, Tensors grads) { return {grads[0], grads[0]}; }
 };
 
 struct WrongDerivative : autograd::Function<WrongDerivative> {
   static Tensor forward(AutogradContext*, const Tensor& x) { return x * 2; }
-  static TensorList backward(AutogradContext*, TensorList grads) { return {grads[0] * 2.1}; }
+  static Tensors backward(AutogradContext*, Tensors grads) { return {grads[0] * 2.1}; }
 };
 
 Tensor input() { return randn({3, 2}, dtype(kDouble).requires_grad(true)); }
@@ -67,16 +67,16 @@ TEST(CustomFunction, HasTheDerivativeThatItSays) {
 }
 
 TEST(CustomFunction, IsDifferentiableTwice) {
-  const auto f = [](const TensorList& in) { return TensorList{Cube::apply(in[0], 0.5)}; };
+  const auto f = [](const Tensors& in) { return Tensors{Cube::apply(in[0], 0.5)}; };
   EXPECT_TRUE(autograd::gradcheck(f, {input()}));
   EXPECT_TRUE(autograd::gradgradcheck(f, {input()}));
 }
 
 TEST(CustomFunction, SavesOutputsWithoutALeakAndDifferentiatesThemTwice) {
-  const auto f = [](const TensorList& in) { return TensorList{ExpAndSign::apply(in[0])[0]}; };
+  const auto f = [](const Tensors& in) { return Tensors{ExpAndSign::apply(in[0])[0]}; };
   EXPECT_TRUE(autograd::gradcheck(f, {input()}));
   EXPECT_TRUE(autograd::gradgradcheck(f, {input()}));
-  const TensorList out = ExpAndSign::apply(input());
+  const Tensors out = ExpAndSign::apply(input());
   EXPECT_TRUE(out[0].requires_grad());
   EXPECT_FALSE(out[1].requires_grad());
 }
@@ -98,7 +98,7 @@ struct DoubleInPlace : autograd::Function<DoubleInPlace> {
     ctx->mark_dirty({x});
     return x;
   }
-  static TensorList backward(AutogradContext*, TensorList grads) {
+  static Tensors backward(AutogradContext*, Tensors grads) {
     return {grads[0] * 2, Tensor(), Tensor()};  // undefined ones may be too many
   }
 };
@@ -122,15 +122,15 @@ TEST(CustomFunction, MayChangeItsInputInPlace) {
 }
 
 struct HandThrough : autograd::Function<HandThrough> {
-  static TensorList forward(AutogradContext*, const Tensor& x) { return {x, x.narrow(0, 0, 1)}; }
-  static TensorList backward(AutogradContext*, TensorList grads) {
+  static Tensors forward(AutogradContext*, const Tensor& x) { return {x, x.narrow(0, 0, 1)}; }
+  static Tensors backward(AutogradContext*, Tensors grads) {
     return {grads[0] * 10 + grads[1].sum()};
   }
 };
 
 TEST(CustomFunction, MayReturnItsInputAndViewsOfIt) {
   const Tensor leaf = tensor({1.0, 2.0}, requires_grad());
-  TensorList out = HandThrough::apply(leaf);
+  Tensors out = HandThrough::apply(leaf);
   EXPECT_TRUE(leaf.is_leaf());
   EXPECT_EQ(out[0].data_ptr(), leaf.data_ptr());
   expect_error<Error>([&] { out[1].mul_(2); }, "created inside a custom Function");
@@ -143,8 +143,8 @@ struct MaybeScaled : autograd::Function<MaybeScaled> {
     ctx->save_for_backward({x, scale.value_or(Tensor())});
     return scale ? x * *scale : x.clone();
   }
-  static TensorList backward(AutogradContext* ctx, TensorList grads) {
-    const TensorList saved = ctx->get_saved_variables();
+  static Tensors backward(AutogradContext* ctx, Tensors grads) {
+    const Tensors saved = ctx->get_saved_variables();
     if (!saved[1].defined()) return {grads[0], Tensor()};
     EXPECT_TRUE(ctx->needs_input_grad(0));
     EXPECT_TRUE(ctx->needs_input_grad({{1, 2}}));
@@ -169,7 +169,7 @@ TEST(CustomFunction, IsNamedInTheGraph) {
 
 struct GradientForANumber : autograd::Function<GradientForANumber> {
   static Tensor forward(AutogradContext*, const Tensor& x, double) { return x * 2; }
-  static TensorList backward(AutogradContext*, TensorList grads) { return {grads[0], grads[0]}; }
+  static Tensors backward(AutogradContext*, Tensors grads) { return {grads[0], grads[0]}; }
 };
 
 TEST(CustomFunction, ReportsAGradientForWhatIsNoTensor) {
@@ -178,29 +178,29 @@ TEST(CustomFunction, ReportsAGradientForWhatIsNoTensor) {
 }
 
 TEST(Gradcheck, FindsAWrongDerivative) {
-  const auto f = [](const TensorList& in) { return TensorList{WrongDerivative::apply(in[0])}; };
+  const auto f = [](const Tensors& in) { return Tensors{WrongDerivative::apply(in[0])}; };
   expect_error<Error>([&] { autograd::gradcheck(f, {input()}); }, "is 2.1 by backward and 2 by");
 }
 
 TEST(Gradcheck, FindsAWrongElementAmongMany) {
-  const auto f = [](const TensorList& in) {
+  const auto f = [](const Tensors& in) {
     // The detached factor hides one path from autograd at the last element alone.
     const Tensor mask = tensor({0.0, 0.0, 1.0}, kDouble);
-    return TensorList{in[0] * in[0] * (1 - mask) + in[0] * in[0].detach() * mask};
+    return Tensors{in[0] * in[0] * (1 - mask) + in[0] * in[0].detach() * mask};
   };
   const Tensor x = tensor({1.0, 2.0, 3.0}, dtype(kDouble).requires_grad(true));
   expect_error<Error>([&] { autograd::gradcheck(f, {x}); }, "output 0 [2] / d input 0 [2]");
 }
 
 TEST(Gradcheck, FindsAWrongSecondDerivative) {
-  const auto f = [](const TensorList& in) { return TensorList{in[0] * in[0].detach() * 2}; };
-  const auto square = [](const TensorList& in) { return TensorList{in[0] * in[0]}; };
+  const auto f = [](const Tensors& in) { return Tensors{in[0] * in[0].detach() * 2}; };
+  const auto square = [](const Tensors& in) { return Tensors{in[0] * in[0]}; };
   EXPECT_TRUE(autograd::gradgradcheck(square, {input()}));
   EXPECT_THROW(autograd::gradgradcheck(f, {input()}), Error);
 }
 
 TEST(Gradcheck, NeedsFloat64) {
-  const auto f = [](const TensorList& in) { return TensorList{in[0] * 2}; };
+  const auto f = [](const Tensors& in) { return Tensors{in[0] * 2}; };
   expect_error<ValueError>([&] { autograd::gradcheck(f, {ones({2}, requires_grad())}); },
                            "float64");
   expect_error<ValueError>([&] { autograd::gradcheck(f, {ones({2}, kDouble)}); }, "requires grad");

@@ -9,16 +9,16 @@ namespace {
 using namespace autograd::functional;
 
 // y0 = a b (elementwise), y1 = sum(a^2).
-TensorList two(const TensorList& in) { return {in[0] * in[1], in[0].pow(2).sum()}; }
+Tensors two(const Tensors& in) { return {in[0] * in[1], in[0].pow(2).sum()}; }
 // sum(a^2 b).
-TensorList cubic(const TensorList& in) { return {(in[0].pow(2) * in[1]).sum()}; }
+Tensors cubic(const Tensors& in) { return {(in[0].pow(2) * in[1]).sum()}; }
 
-const TensorList& points() {
-  static const TensorList at{tensor({1.0, 2.0}, kDouble), tensor({3.0, 5.0}, kDouble)};
+const Tensors& points() {
+  static const Tensors at{tensor({1.0, 2.0}, kDouble), tensor({3.0, 5.0}, kDouble)};
   return at;
 }
-const TensorList& directions() {
-  static const TensorList v{tensor({1.0, 10.0}, kDouble), tensor({100.0, 1000.0}, kDouble)};
+const Tensors& directions() {
+  static const Tensors v{tensor({1.0, 10.0}, kDouble), tensor({100.0, 1000.0}, kDouble)};
   return v;
 }
 
@@ -35,8 +35,8 @@ TEST(Functional, Jacobian) {
 }
 
 TEST(Functional, JacobianCanBeDifferentiated) {
-  const auto f = [](const TensorList& in) {
-    return TensorList{jacobian([](const Tensor& x) { return x.pow(3); }, in[0], true)};
+  const auto f = [](const Tensors& in) {
+    return Tensors{jacobian([](const Tensor& x) { return x.pow(3); }, in[0], true)};
   };
   EXPECT_TRUE(autograd::gradcheck(f, {rand({2}, dtype(kDouble)).requires_grad_()}));
 }
@@ -84,7 +84,7 @@ TEST(Functional, ProductsWithTheHessianAgree) {
 TEST(Functional, ProductsCanBeDifferentiated) {
   for (const bool second : {false, true})
     EXPECT_TRUE(autograd::gradcheck(
-        [&](const TensorList& in) {
+        [&](const Tensors& in) {
           return second ? hvp(cubic, in, directions(), true).product
                         : jvp(two, in, directions(), true).product;
         },
@@ -92,8 +92,8 @@ TEST(Functional, ProductsCanBeDifferentiated) {
 }
 
 TEST(Functional, IndependenceIsZeroOrStrictlyAnError) {
-  const auto first = [](const TensorList& in) { return TensorList{in[0].sum()}; };
-  const auto constant = [](const TensorList&) { return TensorList{ones({})}; };
+  const auto first = [](const Tensors& in) { return Tensors{in[0].sum()}; };
+  const auto constant = [](const Tensors&) { return Tensors{ones({})}; };
   expect_values(jacobian(first, points())[0][1], {0, 0});
   expect_values(jacobian(constant, points())[0][0], {0, 0});
   expect_values(hvp(first, points(), directions()).product[0], {0, 0});
@@ -142,8 +142,8 @@ TEST(Vmap, MapsADimensionAndStacksTheResults) {
 }
 
 TEST(Vmap, IsDifferentiable) {
-  const auto f = [](const TensorList& in) {
-    return TensorList{vmap([](const Tensor& row) { return row.sin() * row.sum(); }, 1, 1)(in[0])};
+  const auto f = [](const Tensors& in) {
+    return Tensors{vmap([](const Tensor& row) { return row.sin() * row.sum(); }, 1, 1)(in[0])};
   };
   const Tensor x = rand({2, 3}, kDouble).requires_grad_();
   EXPECT_TRUE(autograd::gradcheck(f, {x}));

@@ -11,7 +11,7 @@ const Golden& golden() {
   return read;
 }
 
-using Function = std::function<Tensor(const TensorList&)>;
+using Function = std::function<Tensor(const Tensors&)>;
 
 const std::map<std::string, Tensor (*)(const Tensor&)> kUnary = {
 #define UNARY(name, ...) {#name, [](const Tensor& x) { return gradus::name(x); }},
@@ -24,13 +24,13 @@ const std::map<std::string, Tensor (*)(const Tensor&, const Tensor&)> kBinary = 
 };
 
 Tensor unary(const Words& w) {
-  return result_or_gradient(w[3], [&](const TensorList& x) { return kUnary.at(w[1])(x[0]); },
+  return result_or_gradient(w[3], [&](const Tensors& x) { return kUnary.at(w[1])(x[0]); },
                             {golden()[w[2]]});
 }
 
 Tensor outer(const Words& w) {
   const Tensor x = golden()[w[2]];
-  const auto f = [&](const TensorList& xs) { return kBinary.at(w[1])(xs[0].view({7, 1}), xs[1]); };
+  const auto f = [&](const Tensors& xs) { return kBinary.at(w[1])(xs[0].view({7, 1}), xs[1]); };
   return result_or_gradient(w[3], f, {x, x});
 }
 
@@ -44,7 +44,7 @@ Tensor reduced(const std::string& op, const std::string& dims, const Tensor& x) 
   return std::get<0>(op == "max" ? x.max(dim[0]) : x.min(dim[0]));
 }
 Tensor reduce(const Words& w) {
-  return result_or_gradient(w[4], [&](const TensorList& x) { return reduced(w[1], w[3], x[0]); },
+  return result_or_gradient(w[4], [&](const Tensors& x) { return reduced(w[1], w[3], x[0]); },
                             {golden()[w[2]]});
 }
 
@@ -54,39 +54,38 @@ struct Composite {
 };
 // The same expressions stand in make.py.
 const std::map<std::string, Composite> kComposites = {
-    {"sigmoid_product", {[](const TensorList& x) { return sigmoid(x[0] * x[1]); }, {"a", "b"}}},
-    {"layer", {[](const TensorList& x) { return tanh(matmul(x[0], x[1])); }, {"a", "c"}}},
+    {"sigmoid_product", {[](const Tensors& x) { return sigmoid(x[0] * x[1]); }, {"a", "b"}}},
+    {"layer", {[](const Tensors& x) { return tanh(matmul(x[0], x[1])); }, {"a", "c"}}},
     {"normalised",
-     {[](const TensorList& x) {
+     {[](const Tensors& x) {
         return (x[0] - x[0].mean(1, true)) / (x[0].square().mean(1, true) + 1).sqrt();
       },
       {"a"}}},
-    {"log_sum_exp", {[](const TensorList& x) { return x[0].exp().sum(0).log(); }, {"a"}}},
-    {"log_softmax", {[](const TensorList& x) { return log_softmax(x[0], 1); }, {"a"}}},
-    {"softmax", {[](const TensorList& x) { return softmax(x[0], 0); }, {"a"}}},
+    {"log_sum_exp", {[](const Tensors& x) { return x[0].exp().sum(0).log(); }, {"a"}}},
+    {"log_softmax", {[](const Tensors& x) { return log_softmax(x[0], 1); }, {"a"}}},
+    {"softmax", {[](const Tensors& x) { return softmax(x[0], 0); }, {"a"}}},
     {"views",
-     {[](const TensorList& x) {
+     {[](const Tensors& x) {
         const Tensor product = x[0].t().narrow(0, 1, 2) * x[1].expand({3, 4}).t().narrow(0, 0, 2);
         return product.reshape({3, 2});
       },
       {"a", "b"}}},
     {"gather",
-     {[](const TensorList& x) { return x[0].gather(0, golden()["index"]) * x[0].narrow(0, 0, 2); },
+     {[](const Tensors& x) { return x[0].gather(0, golden()["index"]) * x[0].narrow(0, 0, 2); },
       {"a"}}},
     {"scatter_add",
-     {[](const TensorList& x) {
+     {[](const Tensors& x) {
         return x[0].scatter_add(0, golden()["index"], x[1].expand({2, 4}));
       },
       {"a", "b"}}},
-    {"reused", {[](const TensorList& x) { return x[0] * x[0].sum() / (x[0] + 5); }, {"a"}}},
-    {"detached", {[](const TensorList& x) { return x[0] * x[0].detach(); }, {"a"}}},
+    {"reused", {[](const Tensors& x) { return x[0] * x[0].sum() / (x[0] + 5); }, {"a"}}},
+    {"detached", {[](const Tensors& x) { return x[0] * x[0].detach(); }, {"a"}}},
     {"number_minus",
-     {[](const TensorList& x) { return 2 - 3 / (x[0].square() + 1) + std::sqrt(2.0) * x[0]; },
-      {"a"}}},
+     {[](const Tensors& x) { return 2 - 3 / (x[0].square() + 1) + std::sqrt(2.0) * x[0]; }, {"a"}}},
 };
 Tensor composite(const Words& w) {
   const Composite& c = kComposites.at(w[1]);
-  TensorList inputs;
+  Tensors inputs;
   for (const std::string& name : c.inputs) inputs.push_back(golden()[name]);
   return result_or_gradient(w[2], c.f, inputs);
 }

@@ -85,23 +85,23 @@ TEST(Hooks, RefuseWhatIsNoGradientOfTheTensor) {
 
 struct Scale : autograd::FunctionPreHook {
   explicit Scale(double by) : factor(by) {}
-  TensorList operator()(const TensorList& grads) override { return {grads[0] * factor}; }
+  Tensors operator()(const Tensors& grads) override { return {grads[0] * factor}; }
   double factor;
 };
 
 struct Record : autograd::FunctionPostHook {
-  explicit Record(TensorList* to) : seen(to) {}
-  TensorList operator()(const TensorList& outputs, const TensorList& inputs) override {
+  explicit Record(Tensors* to) : seen(to) {}
+  Tensors operator()(const Tensors& outputs, const Tensors& inputs) override {
     *seen = {outputs[0], inputs[0]};
     return {outputs[0] + 1};
   }
-  TensorList* seen;
+  Tensors* seen;
 };
 
 TEST(Hooks, OfNodesSeeAndReplaceWhatGoesInAndOut) {
   const Tensor x = tensor({2.0}, requires_grad());
   const Tensor y = x * 3;
-  TensorList seen;
+  Tensors seen;
   y.grad_fn()->add_pre_hook(std::make_unique<Scale>(10));
   const uintptr_t handle = y.grad_fn()->add_post_hook(std::make_unique<Record>(&seen));
   y.sum().backward({}, true);
@@ -120,7 +120,7 @@ TEST(Hooks, OfAnAccumulatorRunAfterTheLeafHasItsGradient) {
   const Tensor y = x * 3;
   struct Look : autograd::FunctionPostHook {
     Look(Tensor leaf, double* to) : x(std::move(leaf)), seen(to) {}
-    TensorList operator()(const TensorList& outputs, const TensorList&) override {
+    Tensors operator()(const Tensors& outputs, const Tensors&) override {
       *seen = x.grad().item<double>();
       return outputs;
     }
@@ -160,7 +160,7 @@ TEST(Nodes, TellTheirNamesEdgesAndPlaces) {
 
 // A node of one's own, as libtorch has them.
 struct Twice : autograd::Node {
-  TensorList apply(TensorList&& grads) override { return {grads[0] * 2}; }
+  Tensors apply(Tensors&& grads) override { return {grads[0] * 2}; }
 };
 
 TEST(Nodes, CanBeCalledByThemselves) {

@@ -291,10 +291,10 @@ TEST(InPlaceIndexing, IsRefusedForLeavesAndOverlappingMemory) {
 // What y = x, changed by each, is worth by the gradients of x and of the values.
 TEST(InPlaceIndexing, OfViewsIsRecorded) {
   const auto changed = [](const std::function<void(Tensor&, const Tensor&)>& change) {
-    return [change](const TensorList& in) {
+    return [change](const Tensors& in) {
       Tensor y = in[0] * 1;
       change(y, in[1]);
-      return TensorList{y * y};
+      return Tensors{y * y};
     };
   };
   const TensorOptions options = dtype(kDouble).requires_grad(true);

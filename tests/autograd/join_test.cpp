@@ -7,7 +7,7 @@ namespace {
 
 TEST(Split, PiecesAreViewsWithOneNode) {
   const Tensor leaf = arange(12, dtype(kDouble).requires_grad(true)).view({6, 2});
-  const auto expect_node = [&](const TensorList& pieces, const std::string& name) {
+  const auto expect_node = [&](const Tensors& pieces, const std::string& name) {
     for (size_t i = 0; i < pieces.size(); ++i) {
       EXPECT_TRUE(pieces[i].is_view() && pieces[i].is_alias_of(leaf));
       EXPECT_EQ(pieces[i].grad_fn(), pieces[0].grad_fn());
@@ -71,7 +71,7 @@ TEST(Cat, JoinsPartsOfAnySizeAndLayout) {
   for (int i = 0; i < 30; ++i) {
     const int64_t rows = test::pick(0, 3),
                   inner = i % 3 == 0 ? test::pick(20'000, 40'000) : test::pick(0, 5);
-    TensorList parts;
+    Tensors parts;
     std::vector<double> expected;
     for (int64_t p = test::pick(1, 4); p > 0; --p) {
       const Dims sizes{rows, test::pick(0, 3), inner};

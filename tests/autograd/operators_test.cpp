@@ -18,11 +18,11 @@ struct Case {
 
 // One tensor in, one out.
 Case one(std::string name, std::vector<int64_t> shape, std::function<Tensor(const Tensor&)> f) {
-  return {std::move(name), [f](const TensorList& x) { return TensorList{f(x[0])}; }, {shape}};
+  return {std::move(name), [f](const Tensors& x) { return Tensors{f(x[0])}; }, {shape}};
 }
 Case two(std::string name, std::vector<int64_t> a, std::vector<int64_t> b,
          std::function<Tensor(const Tensor&, const Tensor&)> f) {
-  return {std::move(name), [f](const TensorList& x) { return TensorList{f(x[0], x[1])}; }, {a, b}};
+  return {std::move(name), [f](const Tensors& x) { return Tensors{f(x[0], x[1])}; }, {a, b}};
 }
 
 std::vector<Case> cases() {
@@ -117,13 +117,13 @@ std::vector<Case> cases() {
           [](const Tensor& a, const Tensor& b) { return a * a + a * b - b / (a * a + 2); }),
   };
   all.push_back({"linear",
-                 [](const TensorList& x) { return TensorList{linear(x[0], x[1], x[2])}; },
+                 [](const Tensors& x) { return Tensors{linear(x[0], x[1], x[2])}; },
                  {{4, 3}, {2, 3}, {2}}});
   all.push_back({"linear_3d",
-                 [](const TensorList& x) { return TensorList{linear(x[0], x[1], x[2])}; },
+                 [](const Tensors& x) { return Tensors{linear(x[0], x[1], x[2])}; },
                  {{2, 2, 3}, {2, 3}, {2}}});
   all.push_back({"linear_vector",
-                 [](const TensorList& x) { return TensorList{linear(x[0], x[1], x[2])}; },
+                 [](const Tensors& x) { return Tensors{linear(x[0], x[1], x[2])}; },
                  {{3}, {2, 3}, {2}}});
   return all;
 }
@@ -132,7 +132,7 @@ class Operators : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Operators, FirstAndSecondDerivativesMatchFiniteDifferences) {
   manual_seed(static_cast<uint64_t>(::testing::UnitTest::GetInstance()->random_seed()));
-  TensorList inputs;
+  Tensors inputs;
   for (const auto& shape : GetParam().shapes) inputs.push_back(leaf(shape));
   EXPECT_TRUE(autograd::gradcheck(GetParam().f, inputs));
   EXPECT_TRUE(autograd::gradgradcheck(GetParam().f, inputs));

@@ -15,7 +15,7 @@ struct Nest : autograd::Function<Nest> {
     ctx->saved_data["depth"] = depth;
     return x.clone();
   }
-  static TensorList backward(AutogradContext* ctx, TensorList grads) {
+  static Tensors backward(AutogradContext* ctx, Tensors grads) {
     const auto depth = static_cast<int>(ctx->saved_data["depth"].toInt());
     if (depth == 0) return {grads[0], Tensor()};
     EXPECT_FALSE(GradMode::is_enabled());
@@ -28,7 +28,7 @@ struct Nest : autograd::Function<Nest> {
 
 struct Throw : autograd::Function<Throw> {
   static Tensor forward(AutogradContext*, const Tensor& x) { return x * 1; }
-  static TensorList backward(AutogradContext*, TensorList) { throw std::runtime_error("mine"); }
+  static Tensors backward(AutogradContext*, Tensors) { throw std::runtime_error("mine"); }
 };
 
 TEST(Reentrant, ABackwardRunsInTheBackwardOfAFunction) {

@@ -23,7 +23,7 @@ struct Count : autograd::Function<Count> {
     ctx->saved_data["calls"] = 0;
     return x * x;
   }
-  static TensorList backward(autograd::AutogradContext* ctx, TensorList grads) {
+  static Tensors backward(autograd::AutogradContext* ctx, Tensors grads) {
     ctx->saved_data["calls"] = ctx->saved_data["calls"].toInt() + 1;
     return {grads[0] * 2 * ctx->get_saved_variables()[0]};
   }

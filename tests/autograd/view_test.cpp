@@ -14,7 +14,7 @@ using test::pick;
 
 Tensor doubles(IntArrayRef sizes) { return rand(sizes, dtype(kDouble).requires_grad(true)) + 0.5; }
 
-void expect_differentiable(const autograd::CheckedFunction& f, const TensorList& inputs) {
+void expect_differentiable(const autograd::CheckedFunction& f, const Tensors& inputs) {
   EXPECT_TRUE(gradcheck(f, inputs));
   EXPECT_TRUE(gradgradcheck(f, inputs));
 }
@@ -104,7 +104,7 @@ TEST(InPlaceOverwrite, OfAnIntegerTensorRecordsNothing) {
 
 TEST(ViewInPlace, ChainsOfViewsAndChangesHaveTheRightDerivatives) {
   expect_differentiable(
-      [](const TensorList& in) {
+      [](const Tensors& in) {
         const Tensor x = in[0] * 1;
         Tensor corner = x.transpose(0, 1).narrow(0, 1, 2).select(1, 0);
         corner.mul_(in[1]);
@@ -112,19 +112,19 @@ TEST(ViewInPlace, ChainsOfViewsAndChangesHaveTheRightDerivatives) {
         all.sin_();
         Tensor last = all.narrow(0, 4, 2);
         last.copy_(in[1] * last.clone());
-        return TensorList{x * in[0], corner};
+        return Tensors{x * in[0], corner};
       },
       {doubles({2, 3}), doubles({2})});
 }
 
 TEST(ViewInPlace, OfABaseWithStridesOfItsOwn) {
   expect_differentiable(
-      [](const TensorList& in) {
+      [](const Tensors& in) {
         Tensor base = empty({3, 2}, kDouble).transpose(0, 1).detach();
         base.copy_(in[0]);
         Tensor part = base.narrow(1, 1, 2);
         part.mul_(in[0].narrow(1, 0, 2));
-        return TensorList{base * base};
+        return Tensors{base * base};
       },
       {doubles({2, 3})});
 }
@@ -266,8 +266,8 @@ TEST(ViewInPlace, RetainGradMovesToTheChangedTensor) {
 TEST(AsStrided, HasTheRightDerivativesWhereItOverlapsItself) {
   const auto check_both = [](const Tensor& x, Dims size, Dims stride, int64_t offset) {
     expect_differentiable(
-        [=](const TensorList& in) {
-          return TensorList{(in[0] * 1).as_strided(size, stride, offset).sin()};
+        [=](const Tensors& in) {
+          return Tensors{(in[0] * 1).as_strided(size, stride, offset).sin()};
         },
         {x});
   };

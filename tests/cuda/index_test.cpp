@@ -79,8 +79,8 @@ TEST_F(CudaIndex, ListsOfTensors) {
   const auto compare = [&](std::vector<Pair> given) {
     std::vector<Tensor> gpu, cpu;
     for (const Pair& each : given) gpu.push_back(each.gpu), cpu.push_back(each.cpu);
-    const TensorList there = raw::index_list("index", x.gpu, gpu);
-    const TensorList here = raw::index_list("index", x.cpu, cpu);
+    const Tensors there = raw::index_list("index", x.gpu, gpu);
+    const Tensors here = raw::index_list("index", x.cpu, cpu);
     const Tensor y = raw::index("index", x.cpu, here);
     expect_close(raw::index("index", x.gpu, there), y, 0, "index");
     const Pair values = random_pair(kFloat, contiguous_layout("", y.impl().sizes));
@@ -121,7 +121,7 @@ TEST_F(CudaIndex, AnIndexOutOfRangeIsAnError) {
   const Pair first = random_pair(kLong, contiguous_layout("", {9}), {0, 499});
   const Pair second = random_pair(kLong, contiguous_layout("", {9}), {-30, -kSize - 1.0});
   EXPECT_CONTAINS(message_of<IndexError>([&] {
-                    const TensorList list{first.gpu, second.gpu};
+                    const Tensors list{first.gpu, second.gpu};
                     raw::index("index", x.gpu, raw::index_list("index", x.gpu, list));
                     cuda::synchronize();
                   }),

@@ -142,9 +142,9 @@ inline void check_golden(const Golden& golden, const GoldenKinds& kinds,
 // What make.py's `gradients` gives: "y" is the result of f, and "grad1" the gradient by inputs[1]
 // of its elements' sum weighted with 1, 2, 3, ...
 inline Tensor result_or_gradient(const std::string& which,
-                                 const std::function<Tensor(const TensorList&)>& f,
-                                 const TensorList& inputs) {
-  TensorList leaves;
+                                 const std::function<Tensor(const Tensors&)>& f,
+                                 const Tensors& inputs) {
+  Tensors leaves;
   for (const Tensor& input : inputs) leaves.push_back(input.clone().requires_grad_());
   const Tensor y = f(leaves);
   if (which == "y") return y;

@@ -19,33 +19,33 @@ Reduction reduction_named(const std::string& name) {
 
 Tensor linear_case(const Words& w) {
   const bool has_bias = w[0] == "linear";
-  const auto f = [&](const TensorList& x) {
+  const auto f = [&](const Tensors& x) {
     nn::Linear layer(nn::LinearOptions(3, 2).bias(has_bias));
     layer->weight = x[1];
     if (has_bias) layer->bias = x[2];
     return layer(x[0]);
   };
-  TensorList inputs = {golden()[w[1]], golden()["weight"]};
+  Tensors inputs = {golden()[w[1]], golden()["weight"]};
   if (has_bias) inputs.push_back(golden()["bias"]);
   return result_or_gradient(w[2], f, inputs);
 }
 
 Tensor mse_case(const Words& w) {
   nn::MSELoss loss(nn::MSELossOptions().reduction(reduction_named(w[3])));
-  return result_or_gradient(w[4], [&](const TensorList& x) { return loss(x[0], x[1]); },
+  return result_or_gradient(w[4], [&](const Tensors& x) { return loss(x[0], x[1]); },
                             {golden()[w[1]], golden()[w[2]]});
 }
 
 Tensor cross_entropy_case(const Words& w) {
   nn::CrossEntropyLoss loss(nn::CrossEntropyLossOptions().reduction(reduction_named(w[3])));
-  return result_or_gradient(w[4], [&](const TensorList& x) { return loss(x[0], golden()[w[2]]); },
+  return result_or_gradient(w[4], [&](const Tensors& x) { return loss(x[0], golden()[w[2]]); },
                             {golden()[w[1]]});
 }
 
 Tensor nll_case(const Words& w) {
   return result_or_gradient(
       w[4],
-      [&](const TensorList& x) { return F::nll_loss(x[0], golden()[w[2]], reduction_named(w[3])); },
+      [&](const Tensors& x) { return F::nll_loss(x[0], golden()[w[2]], reduction_named(w[3])); },
       {golden()[w[1]]});
 }
 

@@ -55,12 +55,12 @@ std::string head(const Sample& sample) {
 }
 
 // The tensors "in" or "out" of a sample.
-TensorList tensors(const Family& family, const Sample& sample, const std::string& which) {
+Tensors tensors(const Family& family, const Sample& sample, const std::string& which) {
   static std::map<std::string, std::map<std::string, Tensor>> index;
   auto& cases = index[family.name];
   if (cases.empty())
     for (const GoldenCase& c : golden(family).cases) cases[c.text] = c.expected;
-  TensorList out;
+  Tensors out;
   for (int i = 0;; ++i) {
     const auto found = cases.find(head(sample) + " | " + which + std::to_string(i));
     if (found == cases.end()) return out;
@@ -72,7 +72,7 @@ TensorList tensors(const Family& family, const Sample& sample, const std::string
 Inputs inputs_of(const Family& family, const Sample& sample, bool grad = false,
                  Device device = kCPU) {
   Inputs in;
-  const TensorList given = tensors(family, sample, "in");
+  const Tensors given = tensors(family, sample, "in");
   std::istringstream specs(sample.inputs);
   size_t i = 0;
   for (std::string spec; std::getline(specs, spec, ';') && i < given.size(); ++i) {
@@ -83,14 +83,14 @@ Inputs inputs_of(const Family& family, const Sample& sample, bool grad = false,
   return in;
 }
 
-TensorList differentiable(const Inputs& in) {
-  TensorList out;
+Tensors differentiable(const Inputs& in) {
+  Tensors out;
   for (const Tensor& x : in)
     if (x.defined() && x.requires_grad()) out.push_back(x);
   return out;
 }
 
-::testing::AssertionResult alike(const TensorList& got, const TensorList& expected,
+::testing::AssertionResult alike(const Tensors& got, const Tensors& expected,
                                  double slack = kSlack) {
   if (got.size() != expected.size())
     return ::testing::AssertionFailure()
@@ -129,7 +129,7 @@ TEST_P(Operations, AgreeWithPyTorch) {
 TEST_P(Operations, LeaveTheirInputsAlone) {
   each([](const Family& family, const Sample& sample) {
     Inputs in = inputs_of(family, sample);
-    const TensorList out = sample.call(in), before = tensors(family, sample, "in");
+    const Tensors out = sample.call(in), before = tensors(family, sample, "in");
     for (size_t i = 0; i < before.size(); ++i) {
       EXPECT_TRUE(same(in[i], before[i], 0));
       EXPECT_EQ(in[i]._version(), 0u);
@@ -198,7 +198,7 @@ TEST_P(Operations, RoundToTheDtypeOfTheirInputs) {
         any = true;
       }
       if (!any) return;
-      const TensorList got = sample.call(in), expected = sample.call(wide);
+      const Tensors got = sample.call(in), expected = sample.call(wide);
       ASSERT_EQ(got.size(), expected.size());
       for (size_t i = 0; i < got.size(); ++i) {
         if (expected[i].dtype() != kDouble) {
@@ -221,12 +221,12 @@ TEST_P(Operations, RoundToTheDtypeOfTheirInputs) {
 }
 
 autograd::CheckedFunction weighted(const Sample& sample, const Inputs& in) {
-  return [&sample, in](const TensorList& leaves) {
+  return [&sample, in](const Tensors& leaves) {
     Inputs all = in;
     size_t next = 0;
     for (Tensor& x : all)
       if (x.defined() && x.requires_grad()) x = leaves[next++];
-    TensorList out;
+    Tensors out;
     for (const Tensor& y : sample.call(all))
       if (y.requires_grad()) out.push_back(y);
     return out;
@@ -235,7 +235,7 @@ autograd::CheckedFunction weighted(const Sample& sample, const Inputs& in) {
 
 void check_derivatives(const Family& family, const Sample& sample, Device device) {
   const Inputs in = inputs_of(family, sample, /*grad=*/true, device);
-  const TensorList leaves = differentiable(in);
+  const Tensors leaves = differentiable(in);
   if (leaves.empty()) return;
   const auto f = weighted(sample, in);
   if (f(leaves).empty()) {
@@ -267,11 +267,11 @@ TEST_P(Operations, GiveOnAGpuWhatTheyGiveOnTheCpu) {
   if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
   each([](const Family& family, const Sample& sample) {
     Inputs here = inputs_of(family, sample, true), there = inputs_of(family, sample, true, kCUDA);
-    const TensorList x = sample.call(here), y = sample.call(there);
+    const Tensors x = sample.call(here), y = sample.call(there);
     const bool follows = here[0].defined() && known().at(sample.name).gives_tensors;
     for (const Tensor& each : y) EXPECT_EQ(each.is_cuda(), follows);
     EXPECT_TRUE(alike(y, x));
-    for (const TensorList& outs : {x, y})
+    for (const Tensors& outs : {x, y})
       for (const Tensor& out : outs)
         if (out.requires_grad())
           out.backward(arange(1, out.numel() + 1, out.options()).view(out.sizes()), true);
@@ -330,10 +330,10 @@ TEST_P(Operations, ChangeInPlaceWithTheGradientsThatTheyHave) {
 
 TEST_P(Operations, WriteIntoTensorsThatAreGiven) {
   each([](const Family& family, const Sample& sample) {
-    const TensorList expected = tensors(family, sample, "out");
+    const Tensors expected = tensors(family, sample, "out");
     for (const bool fits : {true, false}) {
       Inputs in = inputs_of(family, sample);
-      TensorList outs;
+      Tensors outs;
       for (const Tensor& y : expected)
         outs.push_back(fits ? empty(y.sizes(), y.options()) : empty({0}, y.options()));
       outs.resize(2);
@@ -347,7 +347,7 @@ TEST_P(Operations, WriteIntoTensorsThatAreGiven) {
     }
     Inputs in = inputs_of(family, sample, true);
     if (differentiable(in).empty() || !known().at(sample.name).differentiable) return;
-    TensorList outs(2, empty({0}, expected[0].options()));
+    Tensors outs(2, empty({0}, expected[0].options()));
     try {
       sample.into(outs, in);
       EXPECT_FALSE(expected[0].is_floating_point()) << "it wrote where a gradient was asked for";
@@ -372,7 +372,7 @@ TEST_P(Operations, RefuseWhatPyTorchRefuses) {
           }
           EXPECT_NE(message.find(sample.refused), std::string::npos)
               << (message.empty() ? "nothing was thrown" : message);
-          const TensorList before = tensors(family, sample, "in");
+          const Tensors before = tensors(family, sample, "in");
           for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(same(in[i], before[i], 0));
         }
       },

@@ -29,10 +29,10 @@ inline constexpr double inf = INFINITY;
 struct Sample {
   const char *name, *inputs, *arguments;
   const char* refused;  // part of the message, or null
-  TensorList (*call)(Inputs& in);
+  Tensors (*call)(Inputs& in);
   // Nothing where the operation has no such form.
   std::optional<Tensor> (*in_place)(Inputs& in);
-  bool (*into)(TensorList& outs, Inputs& in);
+  bool (*into)(Tensors& outs, Inputs& in);
 };
 
 // The samples of one file, and PyTorch's answers to them.
@@ -50,17 +50,17 @@ struct Registered {
 };
 
 // Whatever an operation returns, as a list.
-inline TensorList results(const Tensor& x) { return {x}; }
-inline TensorList results(const TensorList& x) { return x; }
-inline TensorList results(const Scalar& x) { return {full({}, x)}; }
+inline Tensors results(const Tensor& x) { return {x}; }
+inline Tensors results(const Tensors& x) { return x; }
+inline Tensors results(const Scalar& x) { return {full({}, x)}; }
 template <class... T>
-TensorList results(const std::tuple<T...>& x) {
-  return std::apply([](const auto&... each) { return TensorList{each...}; }, x);
+Tensors results(const std::tuple<T...>& x) {
+  return std::apply([](const auto&... each) { return Tensors{each...}; }, x);
 }
 
 template <class F>
 auto with_names(Inputs& in, F f) {
-  return f.template operator()<TensorList>(in[0], in[1], in[2], in[3]);
+  return f.template operator()<Tensors>(in[0], in[1], in[2], in[3]);
 }
 
 // The forms that a name has are found by asking the compiler, which needs arguments of a type that
@@ -84,7 +84,7 @@ auto with_names(Inputs& in, F f) {
                          return out;                                                               \
                        });                                                                         \
    },                                                                                              \
-   []([[maybe_unused]] TensorList& outs, Inputs& in) {                                             \
+   []([[maybe_unused]] Tensors& outs, Inputs& in) {                                                \
      return with_names(in,                                                                         \
                        [&]<class TensorList>([[maybe_unused]] auto& a, [[maybe_unused]] auto& b,   \
                                              [[maybe_unused]] auto& c, [[maybe_unused]] auto& d) { \
@@ -110,7 +110,7 @@ auto with_names(Inputs& in, F f) {
      return results(expression);                            \
    },                                                       \
    [](Inputs&) { return std::optional<Tensor>(); },         \
-   [](TensorList&, Inputs&) { return false; }},
+   [](Tensors&, Inputs&) { return false; }},
 #define MADE(name, inputs, python, ...) \
   GRADUS_MADE(name, inputs, nullptr, gradus::name(__VA_ARGS__), __VA_ARGS__)
 #define RANDOM(name, inputs, python, ...) \

@@ -32,8 +32,8 @@ TEST(Sgd, LeavesParametersWithoutGradientAlone) {
 TEST(Sgd, GroupsHaveOptionsOfTheirOwn) {
   const Tensor a = tensor({1.0}, requires_grad()), b = tensor({1.0}, requires_grad());
   std::vector<optim::OptimizerParamGroup> groups;
-  groups.emplace_back(TensorList{a});
-  groups.emplace_back(TensorList{b}, std::make_unique<SGDOptions>(1.0));
+  groups.emplace_back(Tensors{a});
+  groups.emplace_back(Tensors{b}, std::make_unique<SGDOptions>(1.0));
   SGD sgd(std::move(groups), 0.1);
   (a + b).sum().backward();
   sgd.step();
@@ -96,7 +96,7 @@ TEST(Sgd, RefusesOptionsThatMakeNoSense) {
   const Tensor p = ones({1}, requires_grad());
   expect_error<ValueError>([&] { SGD({p}, -1.0); }, "lr = -1");
   expect_error<ValueError>([&] { SGD({p}, SGDOptions(0.1).nesterov(true)); }, "Nesterov");
-  expect_error<ValueError>([&] { SGD(TensorList{}, 0.1); }, "empty");
+  expect_error<ValueError>([&] { SGD(Tensors{}, 0.1); }, "empty");
   expect_error<ValueError>([&] { SGD({p, p}, 0.1); }, "twice");
   expect_error<ValueError>([&] { SGD({p * 2}, 0.1); }, "leaves");
 }
