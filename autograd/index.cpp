@@ -30,8 +30,7 @@ struct Applied {
 
 class Application {
  public:
-  Application(const char* op, const Tensor& self, ArrayRef<TensorIndex> indices)
-      : op_(op), out_{self, {}} {
+  Application(const char* op, const Tensor& self, ArrayRef<TensorIndex> indices) : out_{self, {}} {
     int64_t named = 0;
     for (const TensorIndex& index : indices) named += dims_of(op, index);
     check<IndexError>(named <= self.dim(), op, ": too many indices (", named,
@@ -83,7 +82,6 @@ class Application {
     ++dim_;
   }
 
-  const char* op_;
   Applied out_;
   int64_t dim_ = 0;
 };

@@ -22,7 +22,7 @@ namespace {
 #undef GRADUS_TARGET
 
 #define GRADUS_SET avx512
-#define GRADUS_TARGET __attribute__((target("avx512f,avx512dq,prefer-vector-width=512")))
+#define GRADUS_TARGET __attribute__((target("avx512f,avx512dq")))
 #include "gradus/cpu/vector_kernel.inc"
 #undef GRADUS_SET
 #undef GRADUS_TARGET
