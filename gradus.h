@@ -14,6 +14,7 @@
 #include "gradus/cuda/cuda.h"
 #include "gradus/data/image_dataset.h"
 #include "gradus/nn/nn.h"
+#include "gradus/nn/parallel/data_parallel.h"
 #include "gradus/optim/optim.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/generator.h"
