@@ -11,11 +11,12 @@
 // n shards of the batch give one after the other on one device.
 #pragma once
 
-#include <initializer_list>
+#include <memory>
 #include <optional>
 
 #include "gradus/nn/parallel/data_parallel_base.h"
-#include "gradus/nn/parallel/nested.h"
+#include "gradus/nn/parallel/reduce_tree.h"
+#include "gradus/nn/parallel/scatter_gather.h"
 
 namespace gradus::nn {
 
@@ -61,7 +62,8 @@ template <class M>
 class DataParallel : public ModuleHolder<DataParallelImpl<M>> {
  public:
   using Impl = DataParallelImpl<M>;
-  using ModuleHolder<Impl>::ModuleHolder;
+  DataParallel(std::nullptr_t) : ModuleHolder<Impl>(nullptr) {}                      // NOLINT
+  DataParallel(std::shared_ptr<Impl> impl) : ModuleHolder<Impl>(std::move(impl)) {}  // NOLINT
   DataParallel(std::shared_ptr<M> module, parallel::DeviceIds device_ids = {},  // NOLINT: implicit
                std::optional<Device> output_device = std::nullopt, int64_t dim = 0)
       : ModuleHolder<Impl>(
