@@ -1,3 +1,4 @@
+#include <unordered_set>
 #include <utility>
 
 #include "gradus/autograd/graph_task.h"
@@ -109,16 +110,40 @@ Tensors reduced(ForwardGraph& graph, const Tensors& grads, std::vector<bool> wan
   return out;
 }
 
+// Makes the graphs of the replicas parts of the graph around them. A later pass then comes through
+// their nodes twice, from outside and by DataParallelBackward, so they free nothing.
+void open_up(ForwardGraph& graph) {
+  std::unordered_set<Node*> seen;
+  std::vector<Node*> path;
+  const auto enter = [&](const Edge& edge) {
+    if (edge.is_valid() && seen.insert(edge.function.get()).second)
+      path.push_back(edge.function.get());
+  };
+  for (const auto& of_replica : graph.sinks)
+    for (const auto& sink : of_replica)
+      if (sink) seen.insert(sink.get());
+  for (const Tensors& output : graph.outputs)
+    for (const Tensor& part : output) enter(gradient_edge(part));
+  while (!path.empty()) {
+    Node* const node = path.back();
+    path.pop_back();
+    node->keep_variables();
+    for (const Edge& edge : node->next_edges()) enter(edge);
+  }
+  for (const auto& of_replica : graph.sinks)
+    for (const auto& sink : of_replica)
+      if (sink) sink->connect();
+}
+
 // The same by operations that are recorded, for gradients of gradients: one replica after the other
 // on this thread, with its sums in the order of reduce_tree.h.
 Tensors recorded(ForwardGraph& graph, const Tensors& grads, const std::vector<bool>& wanted) {
+  open_up(graph);
   std::vector<Tensors> found(graph.replicas, Tensors(wanted.size()));
   for (size_t r = 0; r < graph.replicas; ++r) {
     std::vector<autograd::Capture> captures;
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      if (graph.sinks[r][i]) graph.sinks[r][i]->connect();
+    for (size_t i = 0; i < wanted.size(); ++i)
       if (wanted[i]) captures.push_back({{graph.sinks[r][i], 0}, Tensor()});
-    }
     autograd::GraphTask task(true, &captures, false);
     add_roots(task, graph, r, grads);
     task.execute();
