@@ -84,7 +84,8 @@ Tensors reduced(ForwardGraph& graph, const Tensors& grads, std::vector<bool> wan
   wanted.resize(graph.inputs_at);
   const std::lock_guard lock(engine.mutex);
   std::vector<Tensors> input_grads(graph.replicas, Tensors(inputs));
-  Reduction reduction(engine.replicas, graph.replicas, engine.buckets, std::move(wanted));
+  Reduction reduction(engine.replicas, graph.replicas, engine.buckets, std::move(wanted),
+                      engine.timeline.get());
   struct Settled {
     Reduction& reduction;
     ~Settled() { reduction.settle(); }
@@ -95,6 +96,8 @@ Tensors reduced(ForwardGraph& graph, const Tensors& grads, std::vector<bool> wan
     engine.crew.run(graph.replicas, [&](size_t replica) {
       Receiver receiver(graph, replica, reduction, input_grads[replica]);
       const ReceiverGuard guard(receiver);
+      const TimelineScope scope(engine.timeline.get(), "backward", replica,
+                                compute_stream(engine.replicas.devices()[replica]));
       autograd::GraphTask task(keep, nullptr, true);
       add_roots(task, graph, replica, grads);
       task.execute();

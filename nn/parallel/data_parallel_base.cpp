@@ -50,6 +50,23 @@ void DataParallelBase::replicate() {
   engine_->replicas.forget();
 }
 
+void DataParallelBase::start_timeline() {
+  if (!engine_) return;
+  const std::lock_guard lock(engine_->mutex);
+  std::vector<Device> devices = devices_;
+  devices.push_back(output_device_);
+  engine_->timeline = std::make_unique<Timeline>(devices);
+}
+
+std::vector<TimelineSpan> DataParallelBase::stop_timeline() {
+  if (!engine_) return {};
+  const std::lock_guard lock(engine_->mutex);
+  check<Error>(engine_->timeline != nullptr, "stop_timeline: call start_timeline() first");
+  const std::vector<TimelineSpan> spans = engine_->timeline->spans();
+  engine_->timeline.reset();
+  return spans;
+}
+
 void DataParallelBase::pretty_print(std::ostream& stream) const {
   stream << "DataParallel(\n  (module): " << *original_ << "\n)";
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "gradus/nn/parallel/nested.h"
+#include "gradus/nn/parallel/timeline_span.h"
 
 namespace gradus::nn::parallel {
 
@@ -44,6 +45,10 @@ class DataParallelBase : public Module {
   int64_t dim() const { return dim_; }
   // The next forward clones the module anew.
   void replicate();
+  // When each phase ran on each replica, of all steps between the two; nothing on one device alone.
+  // Both wait for the devices.
+  void start_timeline();
+  std::vector<TimelineSpan> stop_timeline();
   void pretty_print(std::ostream& stream) const override;
 
  protected:

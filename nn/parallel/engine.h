@@ -8,6 +8,7 @@
 
 #include "gradus/nn/parallel/crew.h"
 #include "gradus/nn/parallel/reduction.h"
+#include "gradus/nn/parallel/timeline.h"
 
 namespace gradus::nn::parallel {
 
@@ -26,7 +27,8 @@ struct Engine {
   Buckets buckets;
   Device output_device;
   int64_t dim;
-  std::mutex mutex;
+  std::unique_ptr<Timeline> timeline;  // null: none is wanted
+  std::mutex mutex;                    // of whoever uses any of it
 };
 
 // One forward of all replicas: the steps in their order.

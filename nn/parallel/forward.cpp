@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <list>
 
 #include "gradus/autograd/record.h"
 #include "gradus/nn/parallel/forward_graph.h"
@@ -19,6 +20,9 @@ bool any_requires_grad(const Tensors& list) {
 Forward::Forward(std::shared_ptr<Engine> engine, const Tensors& inputs, size_t replicas)
     : engine_(std::move(engine)), lock_(engine_->mutex), count_(replicas) {
   Replicas& all = engine_->replicas;
+  std::list<TimelineScope> scopes;
+  for (size_t r = 0; engine_->timeline && r < all.size(); ++r)
+    scopes.emplace_back(engine_->timeline.get(), "scatter", r, compute_stream(all.devices()[r]));
   all.update();
   for (size_t i = 0; i < inputs.size(); ++i) {
     parts_.push_back(scatter(inputs[i], all.devices(), engine_->dim));
@@ -70,11 +74,15 @@ void Forward::run(const std::function<void(size_t, const Tensors&)>& f) {
     Tensors parts;
     for (const Tensors& of_input : parts_) parts.push_back(of_input[replica]);
     if (graph_) attach(replica, parts);
+    const TimelineScope scope(engine_->timeline.get(), "forward", replica,
+                              compute_stream(engine_->replicas.devices()[replica]));
     f(replica, parts);
   });
 }
 
 Tensors Forward::gather(const std::vector<Tensors>& columns) {
+  const TimelineScope scope(engine_->timeline.get(), "gather", 0,
+                            compute_stream(engine_->output_device));
   Tensors outputs;
   for (const Tensors& column : columns) {
     const auto defined =

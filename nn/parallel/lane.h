@@ -21,6 +21,8 @@ class Lane {
   explicit Lane(Device device);
 
   Device device() const { return device_; }
+  // Where it adds; none on the CPU.
+  const std::optional<cuda::Stream>& sums() const { return sums_; }
   // Work of the lane from here on waits for what the current stream of its device holds so far.
   void follow_compute();
   // The converse, for the current stream of a device: that of the lane, or another.

@@ -53,10 +53,12 @@ void Buckets::learn(const std::vector<size_t>& order) {
   learned_ = true;
 }
 
-Reduction::Reduction(Replicas& replicas, size_t count, Buckets& buckets, std::vector<bool> wanted)
+Reduction::Reduction(Replicas& replicas, size_t count, Buckets& buckets, std::vector<bool> wanted,
+                     Timeline* timeline)
     : replicas_(replicas),
       count_(count),
       plan_(buckets),
+      timeline_(timeline),
       wanted_(std::move(wanted)),
       buckets_(buckets.of(replicas.originals(), wanted_)),
       bucket_of_(wanted_.size()),
@@ -141,6 +143,7 @@ void Reduction::chain(std::vector<Tensor> parts) {
     const int64_t length = std::min(piece, numel - at);
     for (size_t k = present.size() - 1; k-- > 0;) {
       const size_t to = present[k], from = present[k + 1];
+      const TimelineScope scope(timeline_, "reduce", to, replicas_.lane(to).sums());
       replicas_.lane(to).add(raw::narrow(parts[to], 0, at, length),
                              raw::narrow(parts[from], 0, at, length), replicas_.lane(from));
     }

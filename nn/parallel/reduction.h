@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gradus/nn/parallel/replicas.h"
+#include "gradus/nn/parallel/timeline.h"
 
 namespace gradus::nn::parallel {
 
@@ -31,8 +32,9 @@ class Buckets {
 // the last one sends it along the chain (reduce_tree.h).
 class Reduction {
  public:
-  // Of the first `replicas`.
-  Reduction(Replicas& replicas, size_t count, Buckets& buckets, std::vector<bool> wanted);
+  // Of the first `count` replicas. timeline: may be null.
+  Reduction(Replicas& replicas, size_t count, Buckets& buckets, std::vector<bool> wanted,
+            Timeline* timeline);
 
   // REQUIRES: on the thread of the replica. Errors: Error where it comes a second time.
   void report(size_t replica, size_t index, Tensor grad);
@@ -52,6 +54,7 @@ class Reduction {
   Replicas& replicas_;
   size_t count_;
   Buckets& plan_;
+  Timeline* timeline_;
   std::vector<bool> wanted_;
   const std::vector<Buckets::Bucket>& buckets_;
   std::vector<size_t> bucket_of_;             // by index
