@@ -51,6 +51,10 @@ class Forward {
 
   std::shared_ptr<Engine> engine_;
   std::unique_lock<std::mutex> lock_;
+  struct Settled {
+    Replicas& replicas;
+    ~Settled() { replicas.settle(); }
+  } settled_;  // also where a step fails
   size_t count_;
   std::vector<Tensors> parts_;           // by input and replica
   std::shared_ptr<ForwardGraph> graph_;  // null: nothing is recorded

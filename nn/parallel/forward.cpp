@@ -18,7 +18,10 @@ bool any_requires_grad(const Tensors& list) {
 }  // namespace
 
 Forward::Forward(std::shared_ptr<Engine> engine, const Tensors& inputs, size_t replicas)
-    : engine_(std::move(engine)), lock_(engine_->mutex), count_(replicas) {
+    : engine_(std::move(engine)),
+      lock_(engine_->mutex),
+      settled_{engine_->replicas},
+      count_(replicas) {
   Replicas& all = engine_->replicas;
   std::list<TimelineScope> scopes;
   for (size_t r = 0; engine_->timeline && r < all.size(); ++r)
@@ -65,10 +68,6 @@ void Forward::attach(size_t replica, Tensors& parts) {
 }
 
 void Forward::run(const std::function<void(size_t, const Tensors&)>& f) {
-  struct Settled {
-    Replicas& replicas;
-    ~Settled() { replicas.settle(); }
-  } const settled{engine_->replicas};
   engine_->crew.run(count_, [&](size_t replica) {
     engine_->replicas.match_training(replica);
     Tensors parts;

@@ -13,9 +13,10 @@ Lane::Lane(Device device) : device_(device) {
 
 void Lane::follow_compute() {
   if (!copies_) return;
-  done_.record(cuda::getCurrentCUDAStream(device_.index()));
-  done_.block(*copies_);
-  done_.block(*sums_);
+  computed_.record(cuda::getCurrentCUDAStream(device_.index()));
+  computed_.block(*copies_);
+  computed_.block(*sums_);
+  done_.record(*sums_);
 }
 
 void Lane::lead_compute(Device device) const {

@@ -45,7 +45,8 @@ class Lane {
 
   Device device_;
   std::optional<cuda::Stream> copies_, sums_;  // none on the CPU
-  cuda::Event done_;                           // what was queued last
+  cuda::Event computed_;                       // what the lane follows
+  cuda::Event done_;                           // what it has queued last
   std::array<Scratch, 2> scratch_;
   size_t turn_ = 0;
 };

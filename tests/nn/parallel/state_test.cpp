@@ -1,5 +1,7 @@
 // What the replicas know of the module, and the module of the replicas.
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "tests/nn/parallel/nets.h"
 
@@ -243,6 +245,30 @@ TEST(State, HasTheModulesNames) {
   EXPECT_EQ(parallel->device_ids(), kThree);
   EXPECT_EQ(parallel->output_device(), Device(kCPU));
   EXPECT_EQ(parallel->dim(), 0);
+}
+
+TEST(State, TheTimelineHasEveryPhaseOfEveryReplica) {
+  for (const Devices& devices : several()) {
+    Mlp net(3, 4, 2);
+    net->to(devices[0]);
+    nn::DataParallel parallel(net, devices);
+    const Tensor x = randn({9, 3}).to(devices[0]);
+    parallel->start_timeline();
+    parallel(x).sum().backward();
+    const auto spans = parallel->stop_timeline();
+    std::map<std::string, std::set<size_t>> replicas;
+    for (const auto& span : spans) {
+      EXPECT_LE(span.begin, span.end) << span.phase;
+      replicas[span.phase].insert(span.replica);
+    }
+    for (const char* phase : {"scatter", "forward", "backward"})
+      EXPECT_EQ(replicas[phase].size(), devices.size()) << phase;
+    EXPECT_EQ(replicas["reduce"].size(), devices.size() - 1);
+    EXPECT_EQ(replicas["gather"].size(), 1u);
+    EXPECT_EQ(replicas.size(), 5u);
+    expect_error<Error>([&] { parallel->stop_timeline(); }, "call start_timeline() first");
+    parallel(x).sum().backward();
+  }
 }
 
 TEST(State, WithoutGradientsNothingIsRecorded) {
