@@ -19,6 +19,10 @@ void Lane::follow_compute() {
   done_.record(*sums_);
 }
 
+void Lane::mark_copies(cuda::Event& event) const {
+  if (copies_) event.record(*copies_);
+}
+
 void Lane::lead_compute(Device device) const {
   if (copies_ && device.is_cuda()) done_.block(cuda::getCurrentCUDAStream(device.index()));
 }

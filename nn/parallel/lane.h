@@ -15,8 +15,9 @@ namespace gradus::nn::parallel {
 class Lane {
  public:
   // Bytes that travel as one piece. A chain of n devices takes the time of n - 2 pieces more than
-  // one transfer of the whole; a piece should take long beside the few microseconds of a launch.
-  static constexpr int64_t kPieceBytes = int64_t{8} << 20;
+  // one transfer of the whole; and a piece should take longer on its way (40 us over NVLink) than
+  // the host takes to queue the calls for one piece on a few devices.
+  static constexpr int64_t kPieceBytes = int64_t{16} << 20;
 
   explicit Lane(Device device);
 
@@ -25,7 +26,10 @@ class Lane {
   const std::optional<cuda::Stream>& sums() const { return sums_; }
   // Work of the lane from here on waits for what the current stream of its device holds so far.
   void follow_compute();
-  // The converse, for the current stream of a device: that of the lane, or another.
+  // Marks what copy() has queued so far; nothing on the CPU.
+  void mark_copies(cuda::Event& event) const;
+  // The converse of follow_compute, for the current stream of a device: that of the lane, or
+  // another.
   void lead_compute(Device device) const;
 
   // dst = src and dst += src, when `source` has done what it has queued so far. dst is on this

@@ -4,6 +4,7 @@
 #include <typeinfo>
 
 #include "gradus/autograd/grad_mode.h"
+#include "gradus/nn/parallel/timeline.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus::nn::parallel {
@@ -12,15 +13,34 @@ namespace {
 
 constexpr int64_t kAlignment = 256;  // of a tensor in a block, as CUDA aligns memory
 
-// A tensor's part of a block, with a count of changes of its own.
+// A tensor's part of a block, with a count of changes of its own. Copies on a GPU are queued, and
+// whoever uses the memory first lets his stream wait for them: so a forward begins while the
+// parameters of its later layers are still on their way.
 class Slice final : public Storage {
  public:
   Slice(StoragePtr block, int64_t begin, size_t nbytes)
       : Storage(static_cast<char*>(block->data()) + begin, nbytes, block->device()),
         block_(std::move(block)) {}
 
+  // What the lane has queued is on its way here.
+  void expect(const Lane& lane) {
+    if (!device().is_cuda()) return;
+    lane.mark_copies(arrived_);
+    user_ = compute_stream(device());
+    set_arriving(true);
+  }
+
  private:
+  void arrive() const override {
+    const auto stream = compute_stream(device());
+    arrived_.block(*stream);
+    // A stream of the module's own waits for itself alone.
+    if (stream == user_) set_arriving(false);
+  }
+
   StoragePtr block_;
+  cuda::Event arrived_;
+  std::optional<cuda::Stream> user_;
 };
 
 int64_t bytes_of(const Tensor& x) { return static_cast<int64_t>(x.nbytes()); }
@@ -164,6 +184,10 @@ void Replicas::copy_run(size_t first, size_t last) {
       from = &lanes_[r];
     }
   }
+  for (size_t r = first_copied_; r < size(); ++r)
+    for (size_t i = first; i <= last; ++i)
+      if (auto* slice = dynamic_cast<Slice*>(tensors_[r][i].impl().storage.get()))
+        slice->expect(lanes_[r]);
 }
 
 void Replicas::update() {
@@ -197,7 +221,6 @@ void Replicas::update() {
   seen_.clear();
   for (const Tensor& x : originals_) seen_.emplace_back(x);
   for (size_t r = first_copied_; r < size(); ++r) {
-    lanes_[r].lead_compute(devices_[r]);
     for (const size_t i : due) {
       // What a graph of an earlier forward has saved of it is another value.
       tensors_[r][i].impl().storage->bump_version();
@@ -207,8 +230,10 @@ void Replicas::update() {
 }
 
 void Replicas::settle() {
-  for (size_t r = first_copied_; r < size(); ++r)
+  for (size_t r = first_copied_; r < size(); ++r) {
+    lanes_[r].lead_compute(devices_[r]);
     lanes_[r].lead_compute(r == first_copied_ ? source_.device() : devices_[r - 1]);
+  }
   staged_.clear();
 }
 

@@ -28,8 +28,9 @@ class Replicas {
   const Tensors& tensors(size_t replica) const { return tensors_[replica]; }
   Lane& lane(size_t replica) { return lanes_[replica]; }
 
-  // Gives every replica the values of the original. What is queued on the current streams from here
-  // on waits for them. Errors: Error where the original's tensors are on several devices.
+  // Gives every replica the values of the original. Work that uses them, on the current streams,
+  // waits for those that it uses. Errors: Error where the original's tensors are on several
+  // devices.
   void update();
   // To be called when the work that reads the replicas has been queued: what is queued on the
   // current streams from here on may change what the update has read.
