@@ -69,9 +69,9 @@ Tensor SGD::step(LossClosure closure) {
       if (o.momentum() != 0) {
         kept = static_cast<SGDParamState*>(&state_of(parameter));
         first = !kept->momentum_buffer().defined();
-        // The parameter may have been moved or converted since.
-        buffer = first ? raw::empty_like(wide)
-                       : raw::to(raw::to(kept->momentum_buffer(), wide.dtype()), wide.device());
+        buffer = first ? raw::empty_like(wide) : kept->momentum_buffer();
+        if (buffer.dtype() != wide.dtype() || buffer.device() != wide.device())
+          buffer = raw::to(raw::to(buffer, wide.dtype()), wide.device());
       }
       const bool fits = batch.empty() || (settings.first == first &&
                                           batch[0].parameter.device() == parameter.device() &&

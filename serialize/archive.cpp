@@ -154,7 +154,9 @@ void InputArchive::read_into(const std::string& key, const Tensor& tensor) {
         "InputArchive::read: tensor ", printable(prefix_ + key), " is ", value.scalar_type(),
         " of shape ", value.sizes(), ", expected ", tensor.scalar_type(), " of shape ",
         tensor.sizes());
-  replace(tensor, raw::to(value, tensor.device()));
+  // Not the archive's own memory, which others may read, too.
+  replace(tensor,
+          value.device() == tensor.device() ? raw::clone(value) : raw::to(value, tensor.device()));
 }
 
 void InputArchive::replace(const Tensor& tensor, const Tensor& value) {

@@ -113,6 +113,15 @@ struct Parts {
   std::string misfits;
 };
 
+// Names come from the file: they shall neither steer a terminal nor fill it.
+std::string tamed(std::string lines) {
+  constexpr size_t kLongest = 8000;
+  if (lines.size() > kLongest) lines = lines.substr(0, kLongest) + "\n  ...";
+  for (char& c : lines)
+    if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
+  return lines;
+}
+
 std::string under(const char* title, const std::string& lines) {
   return lines.empty() ? "" : "\n" + std::string(title) + ":" + lines;
 }
@@ -150,7 +159,8 @@ Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* o
                       under("model", nn::misfits(state, parts.model, true, false)) +
                       under("rng", check_generators(parts));
   if (optimizer != nullptr) wrong += under("optimizer", check_optimizer(parts, *optimizer, names));
-  check(wrong.empty(), "load_checkpoint: ", path, " does not fit; nothing was loaded", wrong);
+  check(wrong.empty(), "load_checkpoint: ", path, " does not fit; nothing was loaded",
+        tamed(wrong));
 
   if (optimizer != nullptr) optimizer->load_state_dict(parts.optimizer, names);
   nn::assign(state, parts.model);

@@ -90,7 +90,7 @@ TEST(Checkpoint, FromAGpuToTheCpu) {
   there.train(3);
   save_checkpoint(folder / "c", *there.net, *there.sgd);
   load_checkpoint(folder / "c", *here.net, *here.sgd);
-  EXPECT_TRUE(here.sgd->state_dict()["state.0.weight.momentum_buffer"].is_cpu());
+  EXPECT_TRUE(here.sgd->state_dict()["state.0.momentum_buffer"].is_cpu());
   expect_equal(values(here), values(there));
 }
 
@@ -230,6 +230,11 @@ TEST_F(Refused, AllThatIsWrongIsListed) {
   Training wider(kCPU, 6);
   expect_unchanged(wider, "0.weight has shape [5, 4], expected [6, 4]\n  0.bias has shape [5]");
   expect_unchanged(wider, "optimizer:\n  state.0.weight.momentum_buffer is float32");
+}
+
+TEST_F(Refused, NamesThatAreNoNames) {
+  refuse("model.\x1b[2J", ones({1}), "model:\n  ?[2J is unknown");
+  refuse("model." + std::string(100'000, 'n'), ones({1}), "nnn\n  ...");
 }
 
 TEST_F(Refused, AFileThatIsTruncated) {

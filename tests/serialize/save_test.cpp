@@ -48,6 +48,18 @@ TEST(Save, AModule) {
   EXPECT_TRUE(weight.grad().defined());
 }
 
+TEST(Save, TwoModulesFromOneArchiveShareNothing) {
+  std::stringstream stream;
+  Net a, b;
+  save(a, stream);
+  InputArchive in;
+  in.load_from(stream);
+  a->load(in);
+  b->load(in);
+  EXPECT_FALSE(a->first->weight.is_alias_of(b->first->weight));
+  expect_same_state(*a, *b);
+}
+
 TEST(Save, NamesAreThoseOfTheModule) {
   const TemporaryFolder folder;
   save(Net(), folder / "net");
