@@ -64,6 +64,25 @@ TEST(Safetensors, AnyLayoutIsWrittenAsItReads) {
   }
 }
 
+TEST(Safetensors, EveryTensorIsAligned) {
+  NamedTensors tensors;
+  for (int i = 0; i < 40; ++i) {
+    const ScalarType dtype = kAll[test::pick(0, 9)];
+    tensors.insert(std::to_string(i), test::random_tensor({test::pick(0, 7)}, dtype));
+  }
+  std::string bytes;
+  serialize::write_safetensors(
+      [&](const void* from, size_t count) { bytes.append(static_cast<const char*>(from), count); },
+      tensors);
+  uint64_t length;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  EXPECT_EQ(length % 8, 0u);
+  const auto header =
+      serialize::parse_header(bytes.substr(8, length), bytes.size() - 8 - length, "bytes");
+  for (const auto& entry : header.entries)
+    EXPECT_EQ(entry.begin % element_size(entry.dtype), 0u) << entry.name;
+}
+
 TEST(Safetensors, AliasesAreWrittenEach) {
   const Tensor x = arange(6.0).view({2, 3});
   NamedTensors tensors;
