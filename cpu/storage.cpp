@@ -49,7 +49,7 @@ class BlockCache {
   static constexpr size_t kLeast = kAlignFrom, kMost = size_t{1} << 20;
 
   // Whether blocks of so many bytes are kept. A sanitizer is to see them freed.
-  static bool keeps(size_t nbytes) {
+  static bool keeps([[maybe_unused]] size_t nbytes) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return false;
 #else
