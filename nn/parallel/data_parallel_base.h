@@ -50,6 +50,9 @@ class DataParallelBase : public Module {
   void start_timeline();
   std::vector<TimelineSpan> stop_timeline();
   void pretty_print(std::ostream& stream) const override;
+  // The module's own archive.
+  void save(serialize::OutputArchive& archive) const override { original_->save(archive); }
+  void load(serialize::InputArchive& archive) override { original_->load(archive); }
 
  protected:
   // Errors: Error where a parameter or buffer is not on the first device.

@@ -1,4 +1,7 @@
 // What the replicas know of the module, and the module of the replicas.
+#include <unistd.h>
+
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <set>
@@ -154,6 +157,29 @@ TEST(State, SharedParameters) {
       expect_values(net->again.grad(), sum, 1e-5);
     }
   }
+}
+
+TEST(State, WhatIsSavedOfOneIsLoadedIntoTheOther) {
+  const std::string path =
+      testing::TempDir() + "gradus_data_parallel_" + std::to_string(getpid()) + ".safetensors";
+  const Mlp net(3, 4, 2), other(3, 4, 2), third(3, 4, 2);
+  nn::DataParallel parallel(net, kThree), parallel_other(other, kThree);
+  save(parallel, path);
+  Mlp loaded = third;
+  load(loaded, path);
+  EXPECT_TRUE(same_bits(third->head->weight, net->head->weight));
+  other->load_state_dict(parallel->state_dict());
+  EXPECT_TRUE(same_bits(other->head->weight, net->head->weight));
+  {
+    const NoGradGuard guard;
+    net->head->weight.mul_(2);
+  }
+  save(net, path);
+  load(parallel_other, path);
+  EXPECT_TRUE(same_bits(other->head->weight, net->head->weight));
+  parallel->load_state_dict(third->state_dict());
+  EXPECT_TRUE(same_bits(third->head->weight, net->head->weight));
+  std::remove(path.c_str());
 }
 
 // Counts what it has seen, in a buffer.
