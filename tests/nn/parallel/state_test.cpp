@@ -128,6 +128,20 @@ TEST(State, AParameterMayBeUsedInSomeReplicasAlone) {
   expect_values(net->a.grad(), {-6});
 }
 
+// The first replica shares the original's count of changes; the others have their own.
+TEST(State, AnUpdateBetweenForwardAndBackwardIsAnErrorInEveryReplica) {
+  Sometimes net;
+  nn::DataParallel parallel(net, {kCPU, kCPU});
+  const Tensor first = parallel(tensor({-1.f, 2.f})).sum();  // b is used in replica 1 alone
+  {
+    const NoGradGuard guard;
+    net->b.mul_(2);
+  }
+  const Tensor second = parallel(tensor({-1.f, 2.f})).sum();
+  expect_error<Error>([&] { first.backward(); }, "in replica 1");
+  second.backward();
+}
+
 struct TiedImpl : nn::Cloneable<TiedImpl> {
   TiedImpl() { reset(); }
   void reset() override {
