@@ -292,7 +292,7 @@ TEST(State, TheTimelineHasEveryPhaseOfEveryReplica) {
     Mlp net(3, 4, 2);
     net->to(devices[0]);
     nn::DataParallel parallel(net, devices);
-    const Tensor x = randn({9, 3}).to(devices[0]);
+    const Tensor x = randn({2 * static_cast<int64_t>(devices.size()), 3}).to(devices[0]);
     parallel->start_timeline();
     parallel(x).sum().backward();
     const auto spans = parallel->stop_timeline();
