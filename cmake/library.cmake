@@ -1,7 +1,8 @@
 # The library. A new source file needs no line here.
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tensor/*.cpp ${PROJECT_SOURCE_DIR}/cpu/*.cpp
      ${PROJECT_SOURCE_DIR}/autograd/*.cpp ${PROJECT_SOURCE_DIR}/nn/*.cpp
-     ${PROJECT_SOURCE_DIR}/optim/*.cpp ${PROJECT_SOURCE_DIR}/data/*.cpp)
+     ${PROJECT_SOURCE_DIR}/optim/*.cpp ${PROJECT_SOURCE_DIR}/data/*.cpp
+     ${PROJECT_SOURCE_DIR}/distributed/*.cpp ${PROJECT_SOURCE_DIR}/distributed/threads/*.cpp)
 if(GRADUS_HAS_CUDA)
   file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/*.cu
        ${PROJECT_SOURCE_DIR}/cuda/*.cpp)
@@ -30,7 +31,7 @@ endforeach()
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.
-set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data cuda compat)
+set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data distributed cuda compat)
 # Of cuda/ these alone are for users: they name no CUDA type.
 set(GRADUS_PUBLIC_CUDA cuda.h device.h generator.h stream.h event.h allocator.h stats.h matmul.h)
 set(GRADUS_INCLUDE ${PROJECT_BINARY_DIR}/include)

@@ -1,0 +1,7 @@
+// Several ranks (threads, processes) that work together: communication between them. docs/distributed.md is the guide.
+#pragma once
+
+#include "gradus/distributed/collectives.h"
+#include "gradus/distributed/error.h"
+#include "gradus/distributed/init.h"
+#include "gradus/distributed/threads/spawn.h"

@@ -1,0 +1,44 @@
+// The job that this process or thread is a rank of. Private to the library.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <string_view>
+
+#include "gradus/distributed/process_group.h"
+#include "gradus/distributed/store.h"
+
+namespace gradus::distributed {
+
+struct World {
+  std::string backend;
+  int rank = -1;
+  int size = 0;
+  std::shared_ptr<Store> store;
+  std::shared_ptr<Watch> watch;
+  // How the backend makes a group.
+  std::function<Group(ProcessGroup::Members)> make_group;
+
+  Group group;  // of all ranks
+  std::list<Group> groups;
+  int groups_made = 0;
+  int counters = 0;  // of names in the store, which all ranks take in the same order
+};
+
+// Errors: Error, which names op, where there is none.
+World& world(std::string_view op);
+ProcessGroup& world_group(std::string_view op);
+
+// --- What the backends are to init_process_group
+struct Setup {
+  Milliseconds timeout;
+  int rank, size;
+  std::shared_ptr<Store> store;
+};
+// Fills in watch and make_group.
+void set_up_threads(const Setup& setup, World& world);
+
+// Waits until ranks 0 to size - 1 are there. Errors: as init_process_group.
+void check_in(Store& store, int rank, int size, Milliseconds timeout);
+
+}  // namespace gradus::distributed
