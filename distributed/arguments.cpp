@@ -8,7 +8,7 @@
 namespace gradus::distributed {
 
 ProcessGroup& resolve(std::string_view op, const Group& group) {
-  ProcessGroup& chosen = group ? *group : world_group(op);
+  ProcessGroup& chosen = group ? *group : *world_group(op);
   check(chosen.rank() >= 0, op, ": this rank, ", get_rank(), ", is not in group '", chosen.name(),
         "'; only its members may call it");
   return chosen;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gradus/distributed/collectives.h"
+#include "gradus/distributed/distributed_data_parallel.h"
 #include "gradus/distributed/error.h"
 #include "gradus/distributed/init.h"
 #include "gradus/distributed/threads/spawn.h"

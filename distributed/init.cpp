@@ -39,7 +39,7 @@ World& world(std::string_view op) {
   return *found;
 }
 
-ProcessGroup& world_group(std::string_view op) { return *world(op).group; }
+const Group& world_group(std::string_view op) { return world(op).group; }
 
 void init_process_group(const std::string& backend, const std::string& init_method,
                         Milliseconds timeout, int world_size, int rank,

@@ -42,6 +42,8 @@ class ProcessGroup {
   int size() const { return static_cast<int>(members_.ranks.size()); }
   const std::vector<int>& ranks() const { return members_.ranks; }
   Watch& watch() const { return *members_.watch; }
+  // For names in the store that the members use in turn: 1, 2, ... at each of them.
+  int next_number() { return ++number_; }
 
   // --- The collectives of a backend. They run on the group's thread, in the order of their
   // submission, which is the same on all ranks, and end when the result is there, or queued on the
@@ -92,6 +94,7 @@ class ProcessGroup {
   const cuda::Stream& stream(int device);
 
   Members members_;
+  int number_ = 0;
   std::mutex mutex_;  // guards what follows up to the thread
   std::condition_variable changed_;
   std::deque<Job> jobs_;

@@ -22,12 +22,11 @@ struct World {
   Group group;  // of all ranks
   std::list<Group> groups;
   int groups_made = 0;
-  int counters = 0;  // of names in the store, which all ranks take in the same order
 };
 
 // Errors: Error, which names op, where there is none.
 World& world(std::string_view op);
-ProcessGroup& world_group(std::string_view op);
+const Group& world_group(std::string_view op);
 
 // --- What the backends are to init_process_group
 struct Setup {

@@ -76,6 +76,12 @@ void Module::add_child(std::string name, std::shared_ptr<Module> module) {
   children_.insert(std::move(name), std::move(module));
 }
 
+void Module::share_registries(const Module& other) {
+  parameters_ = other.parameters_;
+  buffers_ = other.buffers_;
+  children_ = other.children_;
+}
+
 void Module::train(bool on) {
   training_ = on;
   for (const auto& child : children_) child.value()->train(on);

@@ -122,6 +122,11 @@ class Module : public std::enable_shared_from_this<Module> {
     return register_module(std::move(name), holder.ptr());
   }
 
+ protected:
+  // For a module that stands for another one: parameters, buffers and submodules become those of
+  // `other`, under their names there.
+  void share_registries(const Module& other);
+
  private:
   void add_child(std::string name, std::shared_ptr<Module> module);
   template <class F>
