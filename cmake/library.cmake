@@ -2,7 +2,18 @@
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tensor/*.cpp ${PROJECT_SOURCE_DIR}/cpu/*.cpp
      ${PROJECT_SOURCE_DIR}/autograd/*.cpp ${PROJECT_SOURCE_DIR}/nn/*.cpp
      ${PROJECT_SOURCE_DIR}/optim/*.cpp ${PROJECT_SOURCE_DIR}/data/*.cpp
-     ${PROJECT_SOURCE_DIR}/distributed/*.cpp ${PROJECT_SOURCE_DIR}/distributed/threads/*.cpp)
+     ${PROJECT_SOURCE_DIR}/distributed/*.cpp ${PROJECT_SOURCE_DIR}/distributed/threads/*.cpp
+     ${PROJECT_SOURCE_DIR}/distributed/net/*.cpp)
+foreach(backend mpi nccl)
+  string(TOUPPER ${backend} name)
+  if(GRADUS_HAS_${name})
+    file(GLOB backend_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/distributed/${backend}/*.cpp)
+    list(REMOVE_ITEM backend_sources ${PROJECT_SOURCE_DIR}/distributed/${backend}/absent.cpp)
+  else()
+    set(backend_sources ${PROJECT_SOURCE_DIR}/distributed/${backend}/absent.cpp)
+  endif()
+  list(APPEND sources ${backend_sources})
+endforeach()
 if(GRADUS_HAS_CUDA)
   file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/*.cu
        ${PROJECT_SOURCE_DIR}/cuda/*.cpp)
@@ -82,6 +93,9 @@ target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>
 if(GRADUS_HAS_BLAS)
   target_compile_definitions(gradus PRIVATE GRADUS_BLAS)
   target_link_libraries(gradus PRIVATE OpenBLAS::OpenBLAS)
+endif()
+if(GRADUS_HAS_MPI)
+  target_link_libraries(gradus PRIVATE MPI::MPI_CXX)
 endif()
 if(GRADUS_SIMULATED)
   gradus_simulate(gradus)

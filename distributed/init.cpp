@@ -1,10 +1,12 @@
 #include "gradus/distributed/init.h"
 
 #include <algorithm>
-#include <mutex>
+#include <cstdlib>
 #include <numeric>
 
 #include "gradus/distributed/collectives.h"
+#include "gradus/distributed/net/server.h"
+#include "gradus/distributed/net/watch_client.h"
 #include "gradus/distributed/world.h"
 
 namespace gradus::distributed {
@@ -41,6 +43,30 @@ World& world(std::string_view op) {
 
 const Group& world_group(std::string_view op) { return world(op).group; }
 
+World::~World() {
+  groups.clear();
+  group.reset();
+  if (!watch) return;
+  const bool failed = watch->failure().happened();
+  const Milliseconds patience = failed ? Milliseconds(2000) : watch->timeout();
+  watch->leave();
+  watch.reset();
+  const auto* served = dynamic_cast<const TCPStore*>(store.get());
+  if (served && served->server()) served->server()->await_departures(patience);
+}
+
+void check_ranks(const Setup& setup) {
+  check(setup.size > 0 && setup.rank >= 0 && setup.rank < setup.size,
+        "init_process_group: rank = ", setup.rank, " and world_size = ", setup.size,
+        "; expected 0 <= rank < world_size");
+}
+
+void watch_processes(const Setup& setup, TCPStore& store, World& world) {
+  if (store.server()) store.server()->watch(setup.timeout);
+  check_in(store, setup.rank, setup.size, setup.timeout);
+  world.watch = std::make_shared<WatchClient>(store, setup.rank, setup.timeout);
+}
+
 void init_process_group(const std::string& backend, const std::string& init_method,
                         Milliseconds timeout, int world_size, int rank,
                         std::shared_ptr<Store> store) {
@@ -48,21 +74,25 @@ void init_process_group(const std::string& backend, const std::string& init_meth
   check<Error>(!find_world(), op,
                ": it has been called already; call destroy_process_group first");
   check(timeout.count() > 0, op, ": timeout = ", in_seconds(timeout), "; it must be positive");
-  Setup setup{timeout, rank, world_size, std::move(store)};
-  check(backend == "threads", op, ": there is no backend '", backend, "'");
-  check(setup.store != nullptr && init_method.empty(), op,
-        ": 'threads' needs a HashStore that all threads share; spawn_threads makes one");
-  check(setup.size > 0 && setup.rank >= 0 && setup.rank < setup.size, op, ": rank = ", setup.rank,
-        " and world_size = ", setup.size, "; expected 0 <= rank < world_size");
+  check(backend == "threads" || backend == "mpi" || backend == "nccl", op, ": backend = '", backend,
+        "'; expected threads, mpi or nccl");
   auto fresh = std::make_unique<World>();
+  Setup setup{timeout, rank, world_size, std::move(store), init_method};
+  if (backend == "threads") set_up_threads(setup, *fresh);
+  else if (backend == "mpi") set_up_mpi(setup, *fresh);
+  else set_up_nccl(setup, *fresh);
   fresh->backend = backend;
   fresh->rank = setup.rank;
   fresh->size = setup.size;
   fresh->store = setup.store;
-  check_in(*setup.store, setup.rank, setup.size, timeout);
-  set_up_threads(setup, *fresh);
   fresh->group = fresh->make_group(members_of(*fresh, "world", all_ranks(setup.size)));
-  thread_world = std::move(fresh);
+  if (backend == "threads") {
+    thread_world = std::move(fresh);
+  } else {
+    process_world = std::move(fresh);
+    static const int registered = std::atexit([] { process_world.reset(); });
+    (void)registered;
+  }
 }
 
 bool is_initialized() { return find_world() != nullptr; }
@@ -74,9 +104,6 @@ void destroy_process_group(const Group& group) {
           "' has been destroyed already");
     return;
   }
-  w.groups.clear();
-  w.group.reset();
-  w.watch->leave();
   (thread_world ? thread_world : process_world).reset();
 }
 
@@ -105,8 +132,5 @@ Group new_group(const std::vector<int>& ranks) {
   w.groups.push_back(w.make_group(members_of(w, name, ranks.empty() ? all_ranks(w.size) : ranks)));
   return w.groups.back();
 }
-
-bool is_mpi_available() { return false; }
-bool is_nccl_available() { return false; }
 
 }  // namespace gradus::distributed

@@ -7,10 +7,18 @@
 
 #include "gradus/distributed/process_group.h"
 #include "gradus/distributed/store.h"
+#include "gradus/distributed/tcp_store.h"
 
 namespace gradus::distributed {
 
 struct World {
+  World() = default;
+  // Runs what is queued, and leaves; where this process serves the job, waits for the others to
+  // leave, but not for ever.
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
   std::string backend;
   int rank = -1;
   int size = 0;
@@ -33,10 +41,18 @@ struct Setup {
   Milliseconds timeout;
   int rank, size;
   std::shared_ptr<Store> store;
+  std::string init_method;
 };
-// Fills in watch and make_group.
-void set_up_threads(const Setup& setup, World& world);
+// They fill in watch and make_group, and what setup lacks.
+void set_up_threads(Setup& setup, World& world);
+void set_up_mpi(Setup& setup, World& world);
+void set_up_nccl(Setup& setup, World& world);
 
+// For ranks that are processes: the server of the store watches over them.
+void watch_processes(const Setup& setup, TCPStore& store, World& world);
+
+// Errors: ValueError unless 0 <= rank < size.
+void check_ranks(const Setup& setup);
 // Waits until ranks 0 to size - 1 are there. Errors: as init_process_group.
 void check_in(Store& store, int rank, int size, Milliseconds timeout);
 

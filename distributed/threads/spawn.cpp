@@ -65,7 +65,12 @@ std::string text_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-void set_up_threads(const Setup& setup, World& world) {
+void set_up_threads(Setup& setup, World& world) {
+  check(setup.store != nullptr,
+        "init_process_group: 'threads' needs a HashStore that all threads share; spawn_threads "
+        "makes one");
+  check_ranks(setup);
+  check_in(*setup.store, setup.rank, setup.size, setup.timeout);
   const std::shared_ptr<ThreadsJob> job = job_of(setup);
   world.watch = std::make_shared<SharedWatch>(job->monitor, setup.rank);
   world.make_group = [job](ProcessGroup::Members members) -> Group {
