@@ -2,6 +2,7 @@
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tensor/*.cpp ${PROJECT_SOURCE_DIR}/cpu/*.cpp
      ${PROJECT_SOURCE_DIR}/autograd/*.cpp ${PROJECT_SOURCE_DIR}/nn/*.cpp
      ${PROJECT_SOURCE_DIR}/optim/*.cpp ${PROJECT_SOURCE_DIR}/data/*.cpp
+     ${PROJECT_SOURCE_DIR}/data/samplers/*.cpp
      ${PROJECT_SOURCE_DIR}/distributed/*.cpp ${PROJECT_SOURCE_DIR}/distributed/threads/*.cpp
      ${PROJECT_SOURCE_DIR}/distributed/net/*.cpp)
 foreach(backend mpi nccl)

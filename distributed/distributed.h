@@ -1,4 +1,4 @@
-// Several ranks (threads, processes) that work together: communication between them. docs/distributed.md is the guide.
+// Ranks (threads or processes) that train together. docs/distributed.md is the guide.
 #pragma once
 
 #include "gradus/distributed/collectives.h"
@@ -6,5 +6,6 @@
 #include "gradus/distributed/environment.h"
 #include "gradus/distributed/error.h"
 #include "gradus/distributed/init.h"
+#include "gradus/distributed/model_parallel.h"
 #include "gradus/distributed/tcp_store.h"
 #include "gradus/distributed/threads/spawn.h"
