@@ -29,8 +29,8 @@ class WatchClient final : public Watch {
   void lose_server(const std::string& how);
 
   int rank_;
-  Socket socket_, wake_;
   std::string received_;
+  Socket socket_, wake_;
   Clock::time_point heard_;
   bool closing_ = false;  // the server ends in good order
   std::mutex mutex_;      // guards what follows
