@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
-#include "gradus/distributed/init.h"
 #include "gradus/distributed/world.h"
 
 namespace gradus::distributed {
 
 ProcessGroup& resolve(std::string_view op, const Group& group) {
   ProcessGroup& chosen = group ? *group : *world_group(op);
-  check(chosen.rank() >= 0, op, ": this rank, ", get_rank(), ", is not in group '", chosen.name(),
+  check(chosen.rank() >= 0, op, ": this rank is not in group '", chosen.name(),
         "'; only its members may call it");
   return chosen;
 }
@@ -37,9 +36,9 @@ void check_list(const ProcessGroup& group, const char* op, const char* argument,
         " tensors; expected one for each of the ", group.size(), " ranks");
   for (const Tensor& x : list) {
     check_tensor(group, op, argument, x);
-    check(x.sizes() == like.sizes() && x.dtype() == like.dtype() && x.device() == like.device(),
-          op, ": ", argument, " has ", described(x), " on ", x.device(), ", expected ",
-          described(like), " on ", like.device());
+    check(x.sizes() == like.sizes() && x.dtype() == like.dtype() && x.device() == like.device(), op,
+          ": ", argument, " has ", described(x), " on ", x.device(), ", expected ", described(like),
+          " on ", like.device());
   }
 }
 
@@ -56,9 +55,8 @@ ProcessGroup::Counts split_counts(const ProcessGroup& group, const char* op, con
   check(x.dim() > 0, op, ": ", argument, " has no dimension to be split along");
   const int64_t length = x.size(0);
   if (rows.empty()) {
-    check(length % group.size() == 0, op, ": ", argument, " of shape ", x.sizes(),
-          " has ", length, " rows, which ", group.size(),
-          " ranks cannot share equally; pass the split sizes");
+    check(length % group.size() == 0, op, ": ", argument, " of shape ", x.sizes(), " has ", length,
+          " rows, which ", group.size(), " ranks cannot share equally; pass the split sizes");
     return ProcessGroup::Counts(ranks, x.numel() / group.size());
   }
   check(rows.size() == ranks, op, ": ", rows.size(), " split sizes for ", argument,
@@ -76,8 +74,8 @@ ProcessGroup::Counts split_counts(const ProcessGroup& group, const char* op, con
 }
 
 void check_reduction(const char* op, ReduceOp reduction, const Tensor& x) {
-  check<TypeError>(reduction != ReduceOp::AVG || x.is_floating_point(), op,
-                   ": AVG of ", x.dtype(), ", which has no fractions; convert to a floating type, "
+  check<TypeError>(reduction != ReduceOp::AVG || x.is_floating_point(), op, ": AVG of ", x.dtype(),
+                   ", which has no fractions; convert to a floating type, "
                    "or use SUM");
 }
 

@@ -12,11 +12,6 @@ namespace {
 // The verdict that all ranks wait for: empty where all is well.
 constexpr const char* kVerdict = "init/verdict";
 
-[[noreturn]] void refuse(Store& store, const std::string& message) {
-  store.compare_set(kVerdict, "", message);
-  throw ValueError(message);
-}
-
 std::string rank_key(int rank) { return "init/rank " + std::to_string(rank); }
 
 std::string missing_ranks(Store& store, int size) {
@@ -28,13 +23,20 @@ std::string missing_ranks(Store& store, int size) {
 
 }  // namespace
 
+void refuse(Store& store, const std::string& message) {
+  store.compare_set(kVerdict, "", message);
+  throw ValueError(message);
+}
+
 void check_in(Store& store, int rank, int size, Milliseconds timeout) {
   const std::string expected = std::to_string(size);
   const std::string known = store.compare_set("init/world_size", "", expected);
   if (known != expected)
-    refuse(store, "init_process_group: rank " + std::to_string(rank) + " was started with world_size = " +
-                      expected + ", and another rank with " + known);
-  const std::string me = std::to_string(std::random_device{}()) + std::to_string(std::random_device{}());
+    refuse(store, "init_process_group: rank " + std::to_string(rank) +
+                      " was started with world_size = " + expected + ", and another rank with " +
+                      known);
+  const std::string me =
+      std::to_string(std::random_device{}()) + std::to_string(std::random_device{}());
   if (store.compare_set(rank_key(rank), "", me) != me)
     refuse(store, "init_process_group: two ranks were started with rank = " + std::to_string(rank) +
                       "; give each one of 0 to " + std::to_string(size - 1));

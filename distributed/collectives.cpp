@@ -1,7 +1,6 @@
 #include "gradus/distributed/collectives.h"
 
 #include "gradus/distributed/arguments.h"
-#include "gradus/distributed/init.h"
 #include "gradus/distributed/world.h"
 #include "gradus/tensor/raw.h"
 
@@ -83,9 +82,9 @@ WorkPtr all_reduce(const Tensor& tensor, ReduceOp op, const Group& group, bool a
   check_tensor(g, "all_reduce", "tensor", tensor);
   check_reduction("all_reduce", op, tensor);
   note_change(tensor);
-  return finish(g.submit(call("all_reduce", op, tensor), {tensor},
-                         [=, &g] { g.all_reduce(tensor, op); }),
-                async_op);
+  return finish(
+      g.submit(call("all_reduce", op, tensor), {tensor}, [=, &g] { g.all_reduce(tensor, op); }),
+      async_op);
 }
 
 WorkPtr reduce(const Tensor& tensor, int dst, ReduceOp op, const Group& group, bool async_op) {
@@ -122,8 +121,8 @@ WorkPtr all_gather_into_tensor(const Tensor& output, const Tensor& input, const 
   check_tensor(g, op, "input_tensor", input);
   check_tensor(g, op, "output_tensor", output);
   check_pair(op, "output_tensor", output, input);
-  check(output.numel() == g.size() * input.numel(), op, ": output_tensor ", output.sizes(),
-        " has ", output.numel(), " elements, expected ", g.size(), " times the ", input.numel(),
+  check(output.numel() == g.size() * input.numel(), op, ": output_tensor ", output.sizes(), " has ",
+        output.numel(), " elements, expected ", g.size(), " times the ", input.numel(),
         " of input_tensor ", input.sizes());
   note_change(output);
   return finish(
@@ -171,7 +170,7 @@ WorkPtr gather(const Tensor& tensor, const Tensors& gather_list, int dst, const 
   const int root = place_in(g, "gather", "dst", dst);
   const bool here = root == g.rank();
   check(here || gather_list.empty(), "gather: gather_list belongs to rank ", dst,
-        " (dst) alone; pass {} on rank ", get_rank());
+        " (dst) alone; pass {} on the others");
   if (here) check_list(g, "gather", "gather_list", gather_list, tensor);
   for (const Tensor& x : gather_list) note_change(x);
   const auto run = [=, &g] {
@@ -180,8 +179,8 @@ WorkPtr gather(const Tensor& tensor, const Tensors& gather_list, int dst, const 
     g.all_to_all(all, equal(g, here ? tensor.numel() : 0), tensor, only(g, root, tensor.numel()));
     unpack(all, gather_list);
   };
-  return finish(
-      g.submit(call("gather", "dst", dst, tensor), joined(gather_list, tensor), run), async_op);
+  return finish(g.submit(call("gather", "dst", dst, tensor), joined(gather_list, tensor), run),
+                async_op);
 }
 
 WorkPtr scatter(const Tensor& tensor, const Tensors& scatter_list, int src, const Group& group,
@@ -191,7 +190,7 @@ WorkPtr scatter(const Tensor& tensor, const Tensors& scatter_list, int src, cons
   const int root = place_in(g, "scatter", "src", src);
   const bool here = root == g.rank();
   check(here || scatter_list.empty(), "scatter: scatter_list belongs to rank ", src,
-        " (src) alone; pass {} on rank ", get_rank());
+        " (src) alone; pass {} on the others");
   if (here) check_list(g, "scatter", "scatter_list", scatter_list, tensor);
   note_change(tensor);
   const auto run = [=, &g] {
@@ -200,8 +199,8 @@ WorkPtr scatter(const Tensor& tensor, const Tensors& scatter_list, int src, cons
     pack(all, scatter_list);
     g.all_to_all(tensor, only(g, root, tensor.numel()), all, equal(g, here ? tensor.numel() : 0));
   };
-  return finish(
-      g.submit(call("scatter", "src", src, tensor), joined(scatter_list, tensor), run), async_op);
+  return finish(g.submit(call("scatter", "src", src, tensor), joined(scatter_list, tensor), run),
+                async_op);
 }
 
 WorkPtr all_to_all(const Tensors& output_list, const Tensors& input_list, const Group& group,
@@ -286,7 +285,7 @@ void send(const Tensor& tensor, int dst, const Group& group, int tag) {
 int recv(const Tensor& tensor, int src, const Group& group, int tag) {
   const WorkPtr work = irecv(tensor, src, group, tag);
   work->wait();
-  return work->source_rank();
+  return src < 0 ? work->source_rank() : src;
 }
 
 }  // namespace gradus::distributed

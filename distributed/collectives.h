@@ -30,9 +30,8 @@ WorkPtr all_gather(const Tensors& tensor_list, const Tensor& tensor, const Group
 WorkPtr all_gather_into_tensor(const Tensor& output_tensor, const Tensor& input_tensor,
                                const Group& group = nullptr, bool async_op = false);
 // output becomes the combination of everyone's input_list[r] at rank r of the group.
-WorkPtr reduce_scatter(const Tensor& output, const Tensors& input_list,
-                       ReduceOp op = ReduceOp::SUM, const Group& group = nullptr,
-                       bool async_op = false);
+WorkPtr reduce_scatter(const Tensor& output, const Tensors& input_list, ReduceOp op = ReduceOp::SUM,
+                       const Group& group = nullptr, bool async_op = false);
 WorkPtr reduce_scatter_tensor(const Tensor& output, const Tensor& input,
                               ReduceOp op = ReduceOp::SUM, const Group& group = nullptr,
                               bool async_op = false);

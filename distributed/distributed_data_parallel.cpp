@@ -39,8 +39,9 @@ DistributedModule::DistributedModule(std::shared_ptr<nn::Module> module,
                                       : world_group("DistributedDataParallel")) {
   const double bytes = std::ceil(options_.bucket_cap_mb() * 1024 * 1024);
   check(wrapped_ != nullptr, "DistributedDataParallel: the module is empty");
-  check(bytes >= 0 && bytes < 1e15, "DistributedDataParallel: bucket_cap_mb = ",
-        options_.bucket_cap_mb(), "; expected 0 or more");
+  check(bytes >= 0 && bytes < 1e15,
+        "DistributedDataParallel: bucket_cap_mb = ", options_.bucket_cap_mb(),
+        "; expected 0 or more");
   resolve("DistributedDataParallel", group_);
   check_same_module(*wrapped_, *group_);
   const auto parameters = trained_parameters(*wrapped_);

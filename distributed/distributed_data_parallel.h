@@ -59,8 +59,8 @@ class DistributedModule : public nn::Module {
 
   // Runs f, which trains on this rank's batches, however many. A rank whose f has returned goes on
   // taking part in the others' steps, with gradients of zero, until all are done; then it gets the
-  // parameters and buffers of one that was the last. All ranks call it. Averages are over all ranks,
-  // or, where not divide_by_initial_world_size, over those that still have batches.
+  // parameters and buffers of one that was the last. All ranks call it. Averages are over all
+  // ranks, or, where not divide_by_initial_world_size, over those that still have batches.
   void join(const std::function<void()>& f, bool divide_by_initial_world_size = true);
 
   // The bytes of the buckets in which gradients travel, in the order in which they start.
@@ -72,8 +72,8 @@ class DistributedModule : public nn::Module {
 
  private:
   struct Round {
-    int active = 0;       // ranks that still have batches
-    int first = -1;       // the first of them, in the group
+    int active = 0;  // ranks that still have batches
+    int first = -1;  // the first of them, in the group
     bool averages = false;
   };
   Round exchange(bool active, bool averages);
@@ -127,11 +127,11 @@ DistributedDataParallel(std::shared_ptr<M>, DistributedDataParallelOptions)
     -> DistributedDataParallel<M>;
 template <class Holder>
 requires requires { typename Holder::ContainedType; }
-DistributedDataParallel(Holder) -> DistributedDataParallel<typename Holder::ContainedType>;
+DistributedDataParallel(Holder)->DistributedDataParallel<typename Holder::ContainedType>;
 template <class Holder>
 requires requires { typename Holder::ContainedType; }
 DistributedDataParallel(Holder, DistributedDataParallelOptions)
-    -> DistributedDataParallel<typename Holder::ContainedType>;
+    ->DistributedDataParallel<typename Holder::ContainedType>;
 
 }  // namespace gradus::distributed
 

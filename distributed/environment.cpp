@@ -13,7 +13,8 @@ constexpr int kDefaultPort = 29500;
 
 struct Launcher {
   const char *name, *rank, *world_size, *local_rank, *local_size;
-  // What says that there is one machine only: local_size is the world size, or 1 machine is counted.
+  // What says that there is one machine only: local_size is the world size, or 1 machine is
+  // counted.
   const char* machines;
 };
 constexpr Launcher kLaunchers[] = {
@@ -44,8 +45,7 @@ class Reader {
   }
   bool on_one_machine(int world_size) const {
     if (find(launcher_.machines)) return number(launcher_.machines, 1, INT32_MAX) == 1;
-    return find(launcher_.local_size) &&
-           number(launcher_.local_size, 1, INT32_MAX) == world_size;
+    return find(launcher_.local_size) && number(launcher_.local_size, 1, INT32_MAX) == world_size;
   }
 
  private:
@@ -75,9 +75,10 @@ Launch read_environment(const Variables& variable) {
     if (const char* token = reader.find("GRADUS_JOB_TOKEN")) launch.token = token;
     return launch;
   }
-  fail<ValueError>("init_process_group: the environment names no rank: neither RANK (torchrun), "
-                   "OMPI_COMM_WORLD_RANK (mpirun) nor SLURM_PROCID (srun) is set; start the program "
-                   "with one of these, or give init_method, world_size and rank");
+  fail<ValueError>(
+      "init_process_group: the environment names no rank: neither RANK (torchrun), "
+      "OMPI_COMM_WORLD_RANK (mpirun) nor SLURM_PROCID (srun) is set; start the program "
+      "with one of these, or give init_method, world_size and rank");
 }
 
 Launch read_environment() {
@@ -93,8 +94,7 @@ Launch read_url(const std::string& url, int rank, int world_size) {
   launch.rank = rank;
   launch.world_size = world_size;
   launch.address = url.substr(scheme.size(), colon - scheme.size());
-  launch.port =
-      number_in("the port of init_method '" + url + "'", url.substr(colon + 1), 1, 65535);
+  launch.port = number_in("the port of init_method '" + url + "'", url.substr(colon + 1), 1, 65535);
   if (const char* token = std::getenv("GRADUS_JOB_TOKEN")) launch.token = token;
   return launch;
 }

@@ -8,10 +8,10 @@ namespace gradus::distributed {
 
 struct Launch {
   int rank = -1, world_size = -1;
-  int local_rank = 0;        // on this machine: which GPU to take
-  std::string address;       // where rank 0 serves
+  int local_rank = 0;   // on this machine: which GPU to take
+  std::string address;  // where rank 0 serves
   int port = 0;
-  std::string token;         // GRADUS_JOB_TOKEN; needed where the address is not loopback
+  std::string token;  // GRADUS_JOB_TOKEN; needed where the address is not loopback
 };
 
 // Reads, in this order:

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "gradus/distributed/collectives.h"
+#include "gradus/distributed/environment.h"
 #include "gradus/distributed/net/server.h"
 #include "gradus/distributed/net/watch_client.h"
 #include "gradus/distributed/world.h"
@@ -67,20 +68,41 @@ void watch_processes(const Setup& setup, TCPStore& store, World& world) {
   world.watch = std::make_shared<WatchClient>(store, setup.rank, setup.timeout);
 }
 
+std::shared_ptr<TCPStore> open_tcp_store(Setup& setup) {
+  if (setup.store) {
+    const auto given = std::dynamic_pointer_cast<TCPStore>(setup.store);
+    check<TypeError>(given != nullptr,
+                     "init_process_group: store is not a TCPStore, which ranks "
+                     "that are processes need");
+    check_ranks(setup);
+    return given;
+  }
+  const bool from_environment = setup.init_method.empty() || setup.init_method == "env://";
+  const Launch launch =
+      from_environment ? read_environment() : read_url(setup.init_method, setup.rank, setup.size);
+  setup.rank = launch.rank;
+  setup.size = launch.world_size;
+  check_ranks(setup);
+  return std::make_shared<TCPStore>(launch.address, launch.port, launch.rank == 0, setup.timeout,
+                                    launch.token, launch.rank);
+}
+
 void init_process_group(const std::string& backend, const std::string& init_method,
                         Milliseconds timeout, int world_size, int rank,
                         std::shared_ptr<Store> store) {
   const char* op = "init_process_group";
-  check<Error>(!find_world(), op,
-               ": it has been called already; call destroy_process_group first");
+  check<Error>(!find_world(), op, ": it has been called already; call destroy_process_group first");
   check(timeout.count() > 0, op, ": timeout = ", in_seconds(timeout), "; it must be positive");
   check(backend == "threads" || backend == "mpi" || backend == "nccl", op, ": backend = '", backend,
         "'; expected threads, mpi or nccl");
   auto fresh = std::make_unique<World>();
   Setup setup{timeout, rank, world_size, std::move(store), init_method};
-  if (backend == "threads") set_up_threads(setup, *fresh);
-  else if (backend == "mpi") set_up_mpi(setup, *fresh);
-  else set_up_nccl(setup, *fresh);
+  if (backend == "threads")
+    set_up_threads(setup, *fresh);
+  else if (backend == "mpi")
+    set_up_mpi(setup, *fresh);
+  else
+    set_up_nccl(setup, *fresh);
   fresh->backend = backend;
   fresh->rank = setup.rank;
   fresh->size = setup.size;

@@ -13,8 +13,8 @@ namespace gradus::distributed {
 
 // Makes this process (for "threads": this thread) a rank of a job, and waits until all are here.
 //
-// backend: "threads" (ranks are threads of this process), "mpi" (tensors of the CPU), "nccl" (CUDA).
-// init_method: "env://" (also "") for what the launcher says, see environment.h; or
+// backend: "threads" (ranks are threads of this process), "mpi" (tensors of the CPU), "nccl"
+// (CUDA). init_method: "env://" (also "") for what the launcher says, see environment.h; or
 //   "tcp://HOST:PORT" with rank and world_size. Rank 0 listens there.
 // timeout: what a call may take before the job ends with a message (60 s).
 // store: instead of init_method, with rank and world_size; for "threads" a HashStore that all

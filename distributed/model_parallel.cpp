@@ -51,9 +51,8 @@ Tensor copy_to_ranks(const Tensor& x, const Group& given) {
   const Group group = chosen(given);
   const Tensor y = x.detach();
   if (recording(x))
-    record("CopyToRanks", y, {x}, {}, [group](Node&, const Tensor& grad) {
-      return Tensors{reduce_from_ranks(grad, group)};
-    });
+    record("CopyToRanks", y, {x}, {},
+           [group](Node&, const Tensor& grad) { return Tensors{reduce_from_ranks(grad, group)}; });
   return y;
 }
 
@@ -61,9 +60,8 @@ Tensor reduce_from_ranks(const Tensor& x, const Group& given) {
   const Group group = chosen(given);
   const Tensor y = summed(x, group);
   if (recording(x))
-    record("ReduceFromRanks", y, {x}, {}, [group](Node&, const Tensor& grad) {
-      return Tensors{copy_to_ranks(grad, group)};
-    });
+    record("ReduceFromRanks", y, {x}, {},
+           [group](Node&, const Tensor& grad) { return Tensors{copy_to_ranks(grad, group)}; });
   return y;
 }
 
@@ -71,9 +69,8 @@ Tensor gather_from_ranks(const Tensor& x, const Group& given) {
   const Group group = chosen(given);
   const Tensor y = gathered(x, group);
   if (recording(x))
-    record("GatherFromRanks", y, {x}, {}, [group](Node&, const Tensor& grad) {
-      return Tensors{scatter_to_ranks(grad, group)};
-    });
+    record("GatherFromRanks", y, {x}, {},
+           [group](Node&, const Tensor& grad) { return Tensors{scatter_to_ranks(grad, group)}; });
   return y;
 }
 
@@ -82,9 +79,8 @@ Tensor scatter_to_ranks(const Tensor& x, const Group& given) {
   check_share("scatter_to_ranks", "the last dimension", x.size(-1), *group);
   const Tensor y = part(x.detach(), -1, *group).contiguous();
   if (recording(x))
-    record("ScatterToRanks", y, {x}, {}, [group](Node&, const Tensor& grad) {
-      return Tensors{gather_from_ranks(grad, group)};
-    });
+    record("ScatterToRanks", y, {x}, {},
+           [group](Node&, const Tensor& grad) { return Tensors{gather_from_ranks(grad, group)}; });
   return y;
 }
 

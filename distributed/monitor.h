@@ -24,8 +24,8 @@ class Monitor {
 
   // A rank has a group of these ranks. Those of one name must be the same.
   void open(int rank, const std::string& group, const std::vector<int>& ranks);
-  // A rank starts its `sequence`-th call in the group; `call` says which, with shapes and dtype, and
-  // must be the same for all.
+  // A rank starts its `sequence`-th call in the group; `call` says which, with shapes and dtype,
+  // and must be the same for all.
   void start(int rank, const std::string& group, uint64_t sequence, const std::string& call,
              Clock::time_point now);
   void finish(int rank, const std::string& group, uint64_t sequence);

@@ -22,7 +22,8 @@ void ProcessGroup::join() {
   if (thread_.joinable()) thread_.join();
 }
 
-WorkPtr ProcessGroup::submit(std::string what, Tensors tensors, std::function<void()> f) {
+WorkPtr ProcessGroup::queue(bool watched, std::string what, Tensors tensors,
+                            std::function<void()> f) {
   check_failure();
   Job job;
   job.what = std::move(what);
@@ -36,8 +37,10 @@ WorkPtr ProcessGroup::submit(std::string what, Tensors tensors, std::function<vo
   }
   const std::shared_ptr<QueuedWork> work = job.work;
   const std::lock_guard lock(mutex_);
-  job.sequence = ++sequence_;
-  watch().start(name(), job.sequence, job.what);
+  if (watched) {
+    job.sequence = ++sequence_;
+    watch().start(name(), job.sequence, job.what);
+  }
   jobs_.push_back(std::move(job));
   changed_.notify_all();
   return work;
@@ -65,7 +68,7 @@ void ProcessGroup::run(Job& job) {
     } else {
       job.f();
     }
-    watch().finish(name(), job.sequence);
+    if (job.sequence > 0) watch().finish(name(), job.sequence);
   } catch (const DistributedError&) {
     error = std::current_exception();
   } catch (const std::exception& e) {
@@ -89,8 +92,12 @@ void ProcessGroup::run_on_gpu(Job& job) {
   done.record();
   ready.record();
   job.work->set_ready(std::move(ready), device);
+  const Clock::time_point deadline = Clock::now() + watch().timeout();
   while (!done.query()) {
     check_failure();
+    if (job.sequence == 0 && Clock::now() > deadline)
+      watch().give_up("waited " + in_seconds(watch().timeout()) + " in " + job.what +
+                      " of group '" + name() + "', which nobody answered");
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }

@@ -69,17 +69,23 @@ class ProcessGroup {
   // Runs f on the group's thread, as the call that `what` describes, with shapes and dtype; all
   // ranks describe it alike. `tensors` are what f uses; those of a GPU are used on a stream of the
   // group, behind the work that is queued so far. Errors: DistributedError where the job failed.
-  WorkPtr submit(std::string what, Tensors tensors, std::function<void()> f);
+  WorkPtr submit(std::string what, Tensors tensors, std::function<void()> f) {
+    return queue(true, std::move(what), std::move(tensors), std::move(f));
+  }
 
  protected:
   // To be called first by the destructor of a backend: what is queued is run, or, where the job
   // failed, dropped.
   void join();
   void check_failure() const { watch().failure().check(); }
+  // A call of two ranks, which the others know nothing of.
+  WorkPtr submit_message(std::string what, Tensors tensors, std::function<void()> f) {
+    return queue(false, std::move(what), std::move(tensors), std::move(f));
+  }
 
  private:
   struct Job {
-    uint64_t sequence = 0;
+    uint64_t sequence = 0;  // 0: of a message, which the watch is not told of
     std::string what;
     Tensors tensors;
     std::function<void()> f;
@@ -88,6 +94,7 @@ class ProcessGroup {
     cuda::Event inputs_ready;
   };
 
+  WorkPtr queue(bool watched, std::string what, Tensors tensors, std::function<void()> f);
   void run_jobs();
   void run(Job& job);
   void run_on_gpu(Job& job);

@@ -37,8 +37,8 @@ Reducer::Reducer(const OrderedDict<std::string, Tensor>& parameters, Group group
   for (const auto& item : parameters) {
     const Tensor& parameter = item.value();
     order.insert(order.begin(), slots_.size());
-    slots_.push_back({item.key(), parameter, nullptr, 0, parameter.scalar_type(),
-                      parameter.device()});
+    slots_.push_back(
+        {item.key(), parameter, nullptr, 0, parameter.scalar_type(), parameter.device()});
   }
   for (size_t i = 0; i < slots_.size(); ++i) watch_gradients(i);
   assign(order);

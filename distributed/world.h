@@ -50,9 +50,13 @@ void set_up_nccl(Setup& setup, World& world);
 
 // For ranks that are processes: the server of the store watches over them.
 void watch_processes(const Setup& setup, TCPStore& store, World& world);
+// By what the launcher or init_method says, unless setup has a store.
+std::shared_ptr<TCPStore> open_tcp_store(Setup& setup);
 
 // Errors: ValueError unless 0 <= rank < size.
 void check_ranks(const Setup& setup);
+// Errors: ValueError with the message, at the ranks that check in, too.
+[[noreturn]] void refuse(Store& store, const std::string& message);
 // Waits until ranks 0 to size - 1 are there. Errors: as init_process_group.
 void check_in(Store& store, int rank, int size, Milliseconds timeout);
 

@@ -29,6 +29,8 @@ need_compiler() {
   need zlib1g-dev has_header zlib.h
   wish ccache have ccache
   wish libopenblas-dev has_header openblas_config.h
+  wish openmpi-bin have mpirun
+  wish libopenmpi-dev test -e "$(echo /usr/lib/*/openmpi/include/mpi.h)"
 }
 
 # Drops the wishes that the package lists of this system, where it has any, do not know.

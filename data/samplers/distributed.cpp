@@ -10,8 +10,8 @@ namespace gradus::data::samplers {
 SharedOrderSampler::SharedOrderSampler(size_t size, size_t num_replicas, size_t rank,
                                        bool allow_duplicates, bool shuffles)
     : DistributedSampler(size, num_replicas, rank, allow_duplicates), shuffles_(shuffles) {
-  check(rank < num_replicas, "DistributedSampler: rank = ", rank, " and num_replicas = ",
-        num_replicas, "; expected 0 <= rank < num_replicas");
+  check(rank < num_replicas, "DistributedSampler: rank = ", rank,
+        " and num_replicas = ", num_replicas, "; expected 0 <= rank < num_replicas");
   reset();
 }
 

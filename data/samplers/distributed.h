@@ -1,4 +1,5 @@
-// Samplers that divide a data set among ranks: every rank draws the same order, and takes its share.
+// Samplers that divide a data set among ranks: every rank draws the same order, and takes its
+// share.
 #pragma once
 
 #include "gradus/data/samplers/base.h"

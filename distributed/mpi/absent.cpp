@@ -8,8 +8,9 @@ namespace gradus::distributed {
 bool is_mpi_available() { return false; }
 
 void set_up_mpi(Setup&, World&) {
-  fail<Error>("init_process_group: gradus was built without MPI; install it (libopenmpi-dev) and "
-              "configure with -DGRADUS_MPI=AUTO");
+  fail<Error>(
+      "init_process_group: gradus was built without MPI; install it (libopenmpi-dev) and "
+      "configure with -DGRADUS_MPI=AUTO");
 }
 
 }  // namespace gradus::distributed

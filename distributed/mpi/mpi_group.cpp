@@ -18,9 +18,7 @@ class Patience {
   int rounds_ = 0;
 };
 
-bool is_half(const Tensor& x) {
-  return x.scalar_type() == kHalf || x.scalar_type() == kBFloat16;
-}
+bool is_half(const Tensor& x) { return x.scalar_type() == kHalf || x.scalar_type() == kBFloat16; }
 
 // A message under way; it progresses when somebody asks.
 class Message final : public Work {

@@ -106,8 +106,10 @@ void set_up_mpi(Setup& setup, World& world) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   check((setup.rank < 0 || setup.rank == rank) && (setup.size < 0 || setup.size == size),
-        "init_process_group: rank ", setup.rank, " of ", setup.size, " was asked for, and MPI has "
-        "started this process as rank ", rank, " of ", size, "; start the ranks with mpirun or srun");
+        "init_process_group: rank ", setup.rank, " of ", setup.size,
+        " was asked for, and MPI has "
+        "started this process as rank ",
+        rank, " of ", size, "; start the ranks with mpirun or srun");
   setup.rank = rank;
   setup.size = size;
   const auto store = open_store(rank, size, setup.timeout);

@@ -8,8 +8,9 @@ namespace gradus::distributed {
 bool is_nccl_available() { return false; }
 
 void set_up_nccl(Setup&, World&) {
-  fail<Error>("init_process_group: gradus was built without NCCL; install it (libnccl-dev) and "
-              "configure with -DGRADUS_CUDA=ON");
+  fail<Error>(
+      "init_process_group: gradus was built without NCCL; install it (libnccl-dev) and "
+      "configure with -DGRADUS_CUDA=ON");
 }
 
 }  // namespace gradus::distributed

@@ -81,9 +81,8 @@ void Server::poll_once() {
     Connection c;
     c.socket = accept_from(listener_);
     c.since = Clock::now();
-    const auto strangers = std::count_if(connections_.begin(), connections_.end(), [](auto& other) {
-      return other.kind == Kind::stranger;
-    });
+    const auto strangers = std::count_if(connections_.begin(), connections_.end(),
+                                         [](auto& other) { return other.kind == Kind::stranger; });
     if (c.socket.is_open() && static_cast<size_t>(strangers) < kMaxStrangers)
       connections_.push_back(std::move(c));
   }
@@ -102,9 +101,12 @@ void Server::receive(Connection& c) {
     const Decoded decoded = decode(c.in, limit, frame);
     if (decoded == Decoded::garbled) c.broken = true;
     if (decoded != Decoded::frame) return;
-    if (c.kind == Kind::stranger) greet(c, frame);
-    else if (c.kind == Kind::store) serve_store(c, frame);
-    else serve_watch(c, frame);
+    if (c.kind == Kind::stranger)
+      greet(c, frame);
+    else if (c.kind == Kind::store)
+      serve_store(c, frame);
+    else
+      serve_watch(c, frame);
   }
 }
 
@@ -212,8 +214,10 @@ void Server::announce() {
   if (beat) last_beat_ = Clock::now();
   for (Connection& c : connections_) {
     if (c.kind != Kind::watch || c.ends) continue;
-    if (news) send(c, {"failed", *monitor_->failure()});
-    else if (beat) send(c, {"alive"});
+    if (news)
+      send(c, {"failed", *monitor_->failure()});
+    else if (beat)
+      send(c, {"alive"});
   }
   announced_ |= news;
 }

@@ -30,8 +30,8 @@ Addresses resolve(const std::string& address, int port) {
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const int status = getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
-  check<Error>(status == 0, "the address '", address, "' is not known: ",
-               static_cast<const char*>(gai_strerror(status)));
+  check<Error>(status == 0, "the address '", address,
+               "' is not known: ", static_cast<const char*>(gai_strerror(status)));
   return Addresses(found, &freeaddrinfo);
 }
 
@@ -66,8 +66,8 @@ Socket listen_at(const std::string& address, int port) {
   Socket socket = open(*found);
   const int on = 1;
   setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const bool listens = bind(socket.fd(), found->ai_addr, found->ai_addrlen) == 0 &&
-                       listen(socket.fd(), 128) == 0;
+  const bool listens =
+      bind(socket.fd(), found->ai_addr, found->ai_addrlen) == 0 && listen(socket.fd(), 128) == 0;
   check<Error>(listens, "cannot listen at ", endpoint(address, port), ": ",
                static_cast<const char*>(std::strerror(errno)),
                "; choose another MASTER_PORT, or an address of this machine");

@@ -46,7 +46,8 @@ void WatchClient::finish(const std::string& group, uint64_t sequence) {
 }
 void WatchClient::leave() { post({"leave"}); }
 
-// The server makes the message that all ranks get; this one waits for it, unless the server is gone.
+// The server makes the message that all ranks get; this one waits for it, unless the server is
+// gone.
 void WatchClient::give_up(const std::string& why) {
   post({"give_up", why});
   const Clock::time_point deadline = Clock::now() + std::chrono::seconds(2);

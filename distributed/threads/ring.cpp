@@ -1,7 +1,7 @@
 // The ring: how N ranks add up a tensor that each of them has.
 //
-// The ranks sit in a circle. Everyone cuts its tensor into N chunks of about the same size, and only
-// ever talks to its neighbours: it hands a chunk to the right and gets one from the left.
+// The ranks sit in a circle. Everyone cuts its tensor into N chunks of about the same size, and
+// only ever talks to its neighbours: it hands a chunk to the right and gets one from the left.
 //
 //   1. sum_around. In step s = 0 ... N - 2, rank r hands on chunk r - s, and adds what it gets from
 //      the left, chunk r - s - 1, to its own. A chunk grows by one rank's share in every step. With
@@ -16,8 +16,8 @@
 //   2. copy_around. The whole chunks go around once more, and replace what they meet.
 //
 // Every rank hands on 2 (N - 1) chunks of 1 / N of the tensor: nearly twice its size, however many
-// ranks there are, and all links are busy all the time. That is why large tensors are added this way
-// and not, say, at one rank, which would have to receive N - 1 whole tensors.
+// ranks there are, and all links are busy all the time. That is why large tensors are added this
+// way and not, say, at one rank, which would have to receive N - 1 whole tensors.
 //
 // The sum of a chunk begins at the rank of its number and follows the circle, so its rounding
 // depends on nothing else, and all ranks get the same bits.

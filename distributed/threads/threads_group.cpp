@@ -61,12 +61,10 @@ class Receipt final : public Work {
     error_ = std::move(error);
   }
   void give_up() {
-    watch_.give_up("waited " + in_seconds(watch_.timeout()) + " in recv of " + described(x_) +
-                   " from " +
-                   (src_ < 0 ? "any rank"
-                             : "rank " + std::to_string(ranks_[static_cast<size_t>(src_)])) +
-                   " with tag " + std::to_string(tag_) + " in group '" + name_ +
-                   "', and nobody sent it");
+    watch_.give_up(
+        "waited " + in_seconds(watch_.timeout()) + " in recv of " + described(x_) + " from " +
+        (src_ < 0 ? "any rank" : "rank " + std::to_string(ranks_[static_cast<size_t>(src_)])) +
+        " with tag " + std::to_string(tag_) + " in group '" + name_ + "', and nobody sent it");
     watch_.failure().check();
   }
   void read() {

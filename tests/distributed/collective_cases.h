@@ -34,8 +34,8 @@ inline Tensor combined(dist::ReduceOp op, int size, IntArrayRef sizes, ScalarTyp
 // Small whole numbers have exact sums; an average may be rounded once more than here.
 inline void expect_same(const Tensor& got, const Tensor& expected, const std::string& what) {
   const double tolerance = got.dtype() == kBFloat16 ? 1e-2 : got.dtype() == kHalf ? 1e-3 : 1e-6;
-  const bool same = isFloatingType(got.dtype()) ? allclose(got, expected, tolerance, 0.0)
-                                                : equal(got, expected);
+  const bool same =
+      isFloatingType(got.dtype()) ? allclose(got, expected, tolerance, 0.0) : equal(got, expected);
   EXPECT_TRUE(same) << what << ": " << got << " expected " << expected;
 }
 

@@ -282,8 +282,8 @@ TEST(Ddp, RefusesWhatItCannotAverage) {
   dist::spawn_threads(1, [](int) {
     Net net = make_net(1);
     DistributedDataParallel model(net);
-    expect_error<Error>(
-        [&] { loss_of(model(inputs(1, 1))).backward({}, true, true); }, "create_graph");
+    expect_error<Error>([&] { loss_of(model(inputs(1, 1))).backward({}, true, true); },
+                        "create_graph");
     net->to(kFloat);
     expect_error<Error>([&] { model(inputs(1, 1)); }, "before it is wrapped");
     for (const Tensor& x : net->parameters()) x.requires_grad_(false);

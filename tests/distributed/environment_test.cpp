@@ -17,9 +17,9 @@ Launch read(const Variables& variables) {
   });
 }
 
-const Variables torchrun = {{"RANK", "3"},          {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "1"},
-                            {"MASTER_ADDR", "n01"}, {"MASTER_PORT", "1234"},
-                            {"GRADUS_JOB_TOKEN", "t"}};
+const Variables torchrun = {{"RANK", "3"},           {"WORLD_SIZE", "8"},
+                            {"LOCAL_RANK", "1"},     {"MASTER_ADDR", "n01"},
+                            {"MASTER_PORT", "1234"}, {"GRADUS_JOB_TOKEN", "t"}};
 
 TEST(Environment, OfEachLauncher) {
   const Launch a = read(torchrun);

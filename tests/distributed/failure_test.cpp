@@ -52,18 +52,18 @@ TEST(Failure, AnotherShapeDtypeOperationOrReduction) {
   expect_contains(shape, "as operation 2 of group 'world'");
   expect_contains(pair([](int rank) { dist::all_reduce(ones({2}, rank ? kFloat : kDouble)); }),
                   "float64 [2]");
-  expect_contains(pair([](int rank) {
-                    rank == 2 ? dist::barrier() : dist::broadcast(ones({2}), 0);
-                  }),
-                  "broadcast(src 0) float32 [2]");
+  expect_contains(
+      pair([](int rank) { rank == 2 ? dist::barrier() : dist::broadcast(ones({2}), 0); }),
+      "broadcast(src 0) float32 [2]");
   expect_contains(pair([](int rank) { dist::broadcast(ones({2}), rank == 2); }),
                   "broadcast(src 1)");
   expect_contains(pair([](int rank) {
-                    dist::all_reduce(ones({2}),
-                                     rank ? dist::ReduceOp::MAX : dist::ReduceOp::SUM);
+                    dist::all_reduce(ones({2}), rank ? dist::ReduceOp::MAX : dist::ReduceOp::SUM);
                   }),
                   "all_reduce(MAX)");
-  expect_contains(pair([](int rank) { dist::new_group({0, rank == 2 ? 2 : 1}); }),
+  expect_contains(pair([](int rank) {
+                    dist::new_group({0, rank == 2 ? 2 : 1});
+                  }),
                   "new_group [0, 2]");
 }
 
@@ -100,10 +100,11 @@ TEST(Failure, ARankThatThrowsEndsAll) {
       EXPECT_EQ(std::string(error.what()), "it broke (rank " + std::to_string(bad) + ")");
     }
   }
-  EXPECT_THROW(dist::spawn_threads(2, [](int rank) {
-                 if (rank == 1) throw std::runtime_error("foreign");
-                 dist::barrier();
-               }),
+  EXPECT_THROW(dist::spawn_threads(2,
+                                   [](int rank) {
+                                     if (rank == 1) throw std::runtime_error("foreign");
+                                     dist::barrier();
+                                   }),
                std::runtime_error);
 }
 
@@ -133,8 +134,9 @@ TEST(Failure, ARankThatLeavesOrNeverComes) {
         }
       },
       milliseconds(300));
-  expect_contains(message, "timed out: ranks 0, 2 wait in operation 2 of group 'world', "
-                           "all_reduce(SUM) float32 [5] for 0.3 s");
+  expect_contains(message,
+                  "timed out: ranks 0, 2 wait in operation 2 of group 'world', "
+                  "all_reduce(SUM) float32 [5] for 0.3 s");
   expect_contains(message, "rank 1 has not called it (its last was 1, barrier)");
 }
 
@@ -143,8 +145,10 @@ TEST(Failure, AMessageThatNobodySendsOrOfAnotherShape) {
                       2,
                       [](int rank) {
                         Tensor x = ones({2, 3});
-                        if (rank == 1) dist::recv(x, 0, nullptr, 7);
-                        else dist::barrier();
+                        if (rank == 1)
+                          dist::recv(x, 0, nullptr, 7);
+                        else
+                          dist::barrier();
                       },
                       milliseconds(300)),
                   "0.3 s");
@@ -152,8 +156,10 @@ TEST(Failure, AMessageThatNobodySendsOrOfAnotherShape) {
                       2,
                       [](int rank) {
                         Tensor x = ones({3 - rank});
-                        if (rank == 1) dist::recv(x, 0);
-                        else dist::send(x, 1), dist::barrier();
+                        if (rank == 1)
+                          dist::recv(x, 0);
+                        else
+                          dist::send(x, 1), dist::barrier();
                       },
                       milliseconds(20000)),
                   "rank 1 expected float32 [2] in recv with tag 0 of group 'world', and rank 0 "
@@ -181,13 +187,17 @@ TEST(Failure, ArgumentsAreRefusedBeforeAnythingIsSent) {
   dist::spawn_threads(2, [](int rank) {
     const Tensor x = ones({2, 3});
     using E = ValueError;
-    expect_error<E>([&] { dist::all_reduce(x.t()); }, "is not contiguous; pass tensor.contiguous()");
+    expect_error<E>([&] { dist::all_reduce(x.t()); },
+                    "is not contiguous; pass tensor.contiguous()");
     expect_error<E>([&] { dist::all_reduce(Tensor()); }, "tensor is undefined");
     expect_error<E>([&] { dist::broadcast(x, 2); },
                     "src = 2 is not a rank of group 'world'; its ranks are [0, 1]");
     expect_error<E>([&] { dist::all_gather({x}, x); }, "tensor_list has 1 tensors");
-    expect_error<E>([&] { dist::all_gather({x, ones({3})}, x); },
-                    "has float32 [3] on cpu, expected float32 [2, 3] on cpu");
+    expect_error<E>(
+        [&] {
+          dist::all_gather({x, ones({3})}, x);
+        },
+        "has float32 [3] on cpu, expected float32 [2, 3] on cpu");
     expect_error<E>([&] { dist::all_gather_into_tensor(ones({7}), x); },
                     "has 7 elements, expected 2 times the 6");
     expect_error<E>([&] { dist::reduce_scatter_tensor(x, ones({7})); }, "expected 2 times the 6");
@@ -198,8 +208,11 @@ TEST(Failure, ArgumentsAreRefusedBeforeAnythingIsSent) {
     expect_error<E>([&] { dist::gather(x, {x, x}, 1 - rank); }, "belongs to rank");
     expect_error<E>([&] { dist::scatter(x, {x, x}, 1 - rank); }, "belongs to rank");
     expect_error<E>([&] { dist::all_to_all_single(ones({3}), ones({3})); }, "3 rows, which 2");
-    expect_error<E>([&] { dist::all_to_all_single(ones({4}), ones({4}), {1, 2}, {2, 2}); },
-                    "sum to 3, and it has 4 rows");
+    expect_error<E>(
+        [&] {
+          dist::all_to_all_single(ones({4}), ones({4}), {1, 2}, {2, 2});
+        },
+        "sum to 3, and it has 4 rows");
     expect_error<E>([&] { dist::send(x, rank); }, "is this rank itself");
     expect_error<E>([&] { dist::recv(x, 5); }, "src = 5 is not a rank");
     expect_error<E>([&] { dist::isend(x, 1 - rank, nullptr, -1); }, "tag = -1");

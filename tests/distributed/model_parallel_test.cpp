@@ -36,21 +36,21 @@ TEST_P(ModelParallel, TwoLayersAreThePlainOnesWithTheirGradients) {
         x.requires_grad_();
 
         const Tensor y = second(tanh(first(x)));
-        const Tensor plain = linear(tanh(linear(plain_x, w1, b1)), w2,
-                                    bias ? second->bias.detach() : Tensor());
+        const Tensor plain =
+            linear(tanh(linear(plain_x, w1, b1)), w2, bias ? second->bias.detach() : Tensor());
         EXPECT_TRUE(allclose(y, plain, 1e-5, 1e-6)) << y << plain;
         const Tensor scale = arange(6, kFloat).view({2, 3});
         (y * scale).sum().backward();
         (plain * scale).sum().backward();
         EXPECT_TRUE(allclose(x.grad(), plain_x.grad(), 1e-5, 1e-6)) << x.grad() << plain_x.grad();
         const int64_t part = 12 / size;
-        EXPECT_TRUE(allclose(first->weight.grad(), w1.grad().narrow(0, rank * part, part), 1e-5,
-                             1e-6));
-        EXPECT_TRUE(allclose(second->weight.grad(), w2.grad().narrow(1, rank * part, part), 1e-5,
-                             1e-6));
+        EXPECT_TRUE(
+            allclose(first->weight.grad(), w1.grad().narrow(0, rank * part, part), 1e-5, 1e-6));
+        EXPECT_TRUE(
+            allclose(second->weight.grad(), w2.grad().narrow(1, rank * part, part), 1e-5, 1e-6));
         if (!bias) return;
-        EXPECT_TRUE(allclose(first->bias.grad(), b1.grad().narrow(0, rank * part, part), 1e-5,
-                             1e-6));
+        EXPECT_TRUE(
+            allclose(first->bias.grad(), b1.grad().narrow(0, rank * part, part), 1e-5, 1e-6));
         EXPECT_TRUE(allclose(second->bias.grad(), scale.sum(0)));
       });
 }

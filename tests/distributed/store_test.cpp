@@ -39,8 +39,11 @@ void check_store(dist::Store& store) {
   EXPECT_FALSE(store.delete_key("a"));
   store.wait({});
   store.wait({"c", "n"});
-  expect_error<Error>([&] { store.wait({"c", "late"}, milliseconds(20)); },
-                      "[c, late] were not all set within 0.02 s");
+  expect_error<Error>(
+      [&] {
+        store.wait({"c", "late"}, milliseconds(20));
+      },
+      "[c, late] were not all set within 0.02 s");
   const std::string large(3 << 20, 'x');
   store.set("large", large);
   EXPECT_EQ(store.get("large"), large);
@@ -124,7 +127,8 @@ TEST(Store, StrangersDisturbNobody) {
     std::string bytes;
     if (i % 4 == 0) bytes = "GET / HTTP/1.0\r\n\r\n";
     if (i % 4 == 1) bytes = dist::encode({dist::kProtocol, "secret", "store", "x"});
-    if (i % 4 == 2) bytes = dist::encode({dist::kProtocol, "secret", "store", "1"}).substr(0, i / 8);
+    if (i % 4 == 2)
+      bytes = dist::encode({dist::kProtocol, "secret", "store", "1"}).substr(0, i / 8);
     if (i % 4 == 3)  // welcome, and then noise
       bytes = dist::encode({dist::kProtocol, "secret", "store", "1"});
     for (int n = 0; n < 40; ++n) bytes += static_cast<char>(random());

@@ -4,7 +4,7 @@ mpirun=$1 ranks=$2 program=$3 mode=$4
 log=$(mktemp)
 began=$(date +%s)
 OMP_NUM_THREADS=1 OMPI_MCA_btl=self,vader OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_mpi_yield_when_idle=1 \
-  timeout -k 5 60 "$mpirun" --allow-run-as-root --oversubscribe -n "$ranks" "$program" "$mode" > "$log" 2>&1
+  timeout -k 5 60 "$mpirun" --allow-run-as-root --oversubscribe -n "$ranks" "$program" mpi "$mode" > "$log" 2>&1
 status=$?
 cat "$log"
 pids=$(sed -n 's/^pid //p' "$log")

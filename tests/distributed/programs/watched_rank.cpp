@@ -8,7 +8,6 @@
 #include "gradus/distributed/net/server.h"
 #include "gradus/distributed/net/watch_client.h"
 
-
 namespace gradus::distributed {
 namespace {
 
@@ -45,6 +44,7 @@ int run(char** arguments) {
   const Milliseconds timeout(std::atoi(arguments[5]));
   try {
     TCPStore store(arguments[1], port, rank == 0, Milliseconds(5000), "token", rank);
+    store.set_timeout(Milliseconds(1000));
     if (store.server()) store.server()->watch(timeout);
     const auto watch = std::make_shared<WatchClient>(store, rank, timeout);
     std::vector<int> ranks;
@@ -56,11 +56,13 @@ int run(char** arguments) {
         distributed::barrier(group);
         if (i == 0) std::cout << "begun" << std::endl;
       }
-    } catch (const Error&) {
+    } catch (const Error& first) {
       // The store may be gone before the watch has said so.
       const auto deadline = Clock::now() + std::chrono::seconds(5);
       while (!watch->failure().happened() && Clock::now() < deadline) continue;
       watch->failure().check();
+      std::cout << "without a failure: " << first.what() << std::endl;
+      return 5;
     }
   } catch (const DistributedError& error) {
     std::cout << error.what() << std::endl;
