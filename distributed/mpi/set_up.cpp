@@ -117,19 +117,24 @@ void set_up_mpi(Setup& setup, World& world) {
   watch_processes(setup, *store, world);
   latest_failure() = std::shared_ptr<Failure>(world.watch, &world.watch->failure());
 
-  MPI_Comm all;
-  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &all), "MPI_Comm_dup");
-  MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+  const auto end = [failure = latest_failure()](MPI_Comm* comm) {
+    const std::lock_guard lock(mpi_mutex());
+    if (!failure->happened()) MPI_Comm_free(comm);
+    delete comm;
+  };
+  const std::shared_ptr<MPI_Comm> all(new MPI_Comm(MPI_COMM_NULL), end);
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, all.get()), "MPI_Comm_dup");
+  MPI_Comm_set_errhandler(*all, MPI_ERRORS_RETURN);
   world.make_group = [all](ProcessGroup::Members members) -> Group {
     MPI_Comm comm = MPI_COMM_NULL;
     const std::lock_guard lock(mpi_mutex());
     if (members.rank >= 0) {
       MPI_Group everyone, chosen;
-      check_mpi(MPI_Comm_group(all, &everyone), "MPI_Comm_group");
+      check_mpi(MPI_Comm_group(*all, &everyone), "MPI_Comm_group");
       check_mpi(MPI_Group_incl(everyone, static_cast<int>(members.ranks.size()),
                                members.ranks.data(), &chosen),
                 "MPI_Group_incl");
-      check_mpi(MPI_Comm_create_group(all, chosen, 0, &comm), "MPI_Comm_create_group");
+      check_mpi(MPI_Comm_create_group(*all, chosen, 0, &comm), "MPI_Comm_create_group");
       MPI_Group_free(&chosen);
       MPI_Group_free(&everyone);
       MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
