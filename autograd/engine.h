@@ -1,6 +1,7 @@
 // The backward pass.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "gradus/tensor/tensor.h"
@@ -21,6 +22,11 @@ void backward(const Tensors& tensors, const Tensors& grad_tensors = {},
 Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_outputs = {},
              std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
              bool allow_unused = false);
+
+// Calls f when the backward pass that runs on this thread has computed all gradients, the outermost
+// where passes run within one another. What f throws, backward() throws.
+// Errors: Error where none runs.
+void queue_callback(std::function<void()> f);
 
 // Forgets x.grad(), or, where not set_to_none, fills it with zeros.
 void clear_grad(const Tensor& x, bool set_to_none);

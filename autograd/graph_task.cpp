@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "gradus/autograd/engine.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/grad_mode.h"
 #include "gradus/tensor/raw.h"
@@ -18,6 +19,7 @@ struct Running {
   const GraphTask* task = nullptr;
   Node* node = nullptr;
   int depth = 0;  // of backward passes within one another
+  GraphTask* outermost = nullptr;
 };
 thread_local constinit Running running;
 
@@ -92,6 +94,13 @@ Tensor fit(Tensor grad, const Node::Meta& meta, const Node& sender, size_t index
   return grad;
 }
 
+void queue_callback(std::function<void()> f) {
+  check<Error>(running.outermost != nullptr,
+               "queue_callback: no backward pass runs on this thread; call it in a hook or in the "
+               "backward of a function");
+  running.outermost->add_callback(std::move(f));
+}
+
 void GraphTask::add_root(const Edge& root, Tensor grad) {
   discover(root.function.get());
   roots_.emplace_back(root, std::move(grad));
@@ -136,8 +145,9 @@ void GraphTask::discover(Node* root) {
 }
 
 void GraphTask::execute() {
+  GraphTask* const outermost = running.outermost ? running.outermost : this;
   if (running.depth < kMaxDepth) {
-    const Scope scope({this, nullptr, running.depth + 1});
+    const Scope scope({this, nullptr, running.depth + 1, outermost});
     return run_all();
   }
   // A stack of its own: the depth is then bounded by memory alone.
@@ -146,7 +156,7 @@ void GraphTask::execute() {
     thread_modes = modes;
     try {
       here();
-      const Scope scope({this, nullptr, 1});
+      const Scope scope({this, nullptr, 1, outermost});
       run_all();
     } catch (...) {
       error = std::current_exception();
@@ -168,6 +178,7 @@ void GraphTask::run_all() {
     ready_.pop();
     process(node);
   }
+  for (size_t i = 0; i < callbacks_.size(); ++i) callbacks_[i]();  // they may add more
 }
 
 void GraphTask::push(Node* node) {
@@ -194,7 +205,7 @@ bool GraphTask::applies(Node* node, const Tensors& grads) const {
 }
 
 Tensors GraphTask::call(Node* node, Tensors grads) const {
-  const Scope scope({this, node, running.depth});
+  const Scope scope({this, node, running.depth, running.outermost});
   try {
     const NodeHooks* hooks = node->find_hooks();
     if (hooks)

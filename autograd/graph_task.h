@@ -3,6 +3,7 @@
 // graph.
 #pragma once
 
+#include <functional>
 #include <queue>
 #include <unordered_map>
 
@@ -28,6 +29,8 @@ class GraphTask {
   // Runs on this thread, or, where backward passes within one another are many, on another one
   // while this one waits.
   void execute();
+  // Called, in order, when all nodes have run.
+  void add_callback(std::function<void()> f) { callbacks_.push_back(std::move(f)); }
   // Whether the gradients that enter a node lead to one that is asked for.
   bool needs(const Node* node) const;
   bool keeps_graph() const { return keep_graph_; }
@@ -59,6 +62,7 @@ class GraphTask {
   bool accumulate_;
   std::unordered_map<const Node*, State> states_;
   std::vector<std::pair<Edge, Tensor>> roots_;
+  std::vector<std::function<void()>> callbacks_;
   std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
 };
 

@@ -21,7 +21,9 @@ foreach(part ${GRADUS_PUBLIC})
     install(FILES ${headers} DESTINATION ${include_dir}/cuda)
   elseif(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${part})
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part} DESTINATION ${include_dir}
-            FILES_MATCHING PATTERN *.h PATTERN *.def)
+            FILES_MATCHING PATTERN *.h PATTERN *.def
+            PATTERN distributed/mpi EXCLUDE PATTERN distributed/nccl EXCLUDE
+            PATTERN distributed/net EXCLUDE)
   else()
     install(FILES ${PROJECT_SOURCE_DIR}/${part} DESTINATION ${include_dir})
   endif()

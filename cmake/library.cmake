@@ -3,7 +3,19 @@ file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tensor/*.cpp ${PROJECT
      ${PROJECT_SOURCE_DIR}/autograd/*.cpp ${PROJECT_SOURCE_DIR}/nn/*.cpp
      ${PROJECT_SOURCE_DIR}/nn/parallel/*.cpp
      ${PROJECT_SOURCE_DIR}/optim/*.cpp ${PROJECT_SOURCE_DIR}/data/*.cpp
-     ${PROJECT_SOURCE_DIR}/serialize/*.cpp)
+     ${PROJECT_SOURCE_DIR}/data/samplers/*.cpp ${PROJECT_SOURCE_DIR}/serialize/*.cpp
+     ${PROJECT_SOURCE_DIR}/distributed/*.cpp ${PROJECT_SOURCE_DIR}/distributed/threads/*.cpp
+     ${PROJECT_SOURCE_DIR}/distributed/net/*.cpp)
+foreach(backend mpi nccl)
+  string(TOUPPER ${backend} name)
+  if(GRADUS_HAS_${name})
+    file(GLOB backend_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/distributed/${backend}/*.cpp)
+    list(REMOVE_ITEM backend_sources ${PROJECT_SOURCE_DIR}/distributed/${backend}/absent.cpp)
+  else()
+    set(backend_sources ${PROJECT_SOURCE_DIR}/distributed/${backend}/absent.cpp)
+  endif()
+  list(APPEND sources ${backend_sources})
+endforeach()
 if(GRADUS_HAS_CUDA)
   file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/*.cu
        ${PROJECT_SOURCE_DIR}/cuda/*.cpp)
@@ -32,7 +44,7 @@ endforeach()
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.
-set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data serialize cuda compat)
+set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data serialize distributed cuda compat)
 # Of cuda/ these alone are for users: they name no CUDA type.
 set(GRADUS_PUBLIC_CUDA cuda.h device.h generator.h stream.h event.h allocator.h stats.h matmul.h
     peer.h)
@@ -85,6 +97,20 @@ target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>
 if(GRADUS_HAS_BLAS)
   target_compile_definitions(gradus PRIVATE GRADUS_BLAS)
   target_link_libraries(gradus PRIVATE OpenBLAS::OpenBLAS)
+endif()
+# Only the backends know these libraries.
+if(GRADUS_HAS_NCCL)
+  file(GLOB backend_sources ${PROJECT_SOURCE_DIR}/distributed/nccl/*.cpp)
+  set_source_files_properties(${backend_sources} PROPERTIES
+                              COMPILE_OPTIONS "-isystem;${NCCL_INCLUDE_DIR}")
+  target_link_libraries(gradus PRIVATE ${NCCL_LIBRARY})
+endif()
+if(GRADUS_HAS_MPI)
+  file(GLOB backend_sources ${PROJECT_SOURCE_DIR}/distributed/mpi/*.cpp)
+  list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND "-isystem;" OUTPUT_VARIABLE mpi_options)
+  set_source_files_properties(${backend_sources} PROPERTIES
+    COMPILE_OPTIONS "${mpi_options};-DOMPI_SKIP_MPICXX;-DMPICH_SKIP_MPICXX")
+  target_link_libraries(gradus PRIVATE $<LINK_ONLY:MPI::MPI_CXX>)
 endif()
 if(GRADUS_SIMULATED)
   gradus_simulate(gradus)

@@ -30,6 +30,8 @@ need_compiler() {
   need nlohmann-json3-dev has_header nlohmann/json.hpp
   wish ccache have ccache
   wish libopenblas-dev has_header openblas_config.h
+  wish openmpi-bin have mpirun
+  wish libopenmpi-dev test -e "$(echo /usr/lib/*/openmpi/include/mpi.h)"
 }
 
 # Drops the wishes that the package lists of this system, where it has any, do not know.

@@ -27,6 +27,31 @@ TEST(Hooks, OnALeafRunBeforeAccumulation) {
   expect_values(x.grad(), {10});
 }
 
+TEST(Hooks, QueueCallbackRunsAtTheEndOfTheOutermostPass) {
+  Tensor x = ones({2}).requires_grad_(), z = ones({2}).requires_grad_();
+  std::string order;
+  Tensor y = x * 2;
+  y.register_hook([&](const Tensor&) {
+    autograd::queue_callback([&] {
+      order += x.grad().defined() ? "end " : "early ";
+      autograd::queue_callback([&] { order += "later "; });
+    });
+    Tensor inner = z * 3;
+    inner.register_hook(
+        [&](const Tensor&) { autograd::queue_callback([&] { order += "of the inner pass "; }); });
+    inner.sum().backward();
+    order += "hook ";
+  });
+  y.sum().backward();
+  EXPECT_EQ(order, "hook end of the inner pass later ");
+  expect_error<Error>([] { autograd::queue_callback([] {}); }, "no backward pass runs");
+  Tensor w = x * 2;
+  w.register_hook(
+      [&](const Tensor&) { autograd::queue_callback([] { throw ValueError("late"); }); });
+  expect_error<ValueError>([&] { w.sum().backward(); }, "late");
+  x.sum().backward();  // nothing is left of it
+}
+
 TEST(Hooks, RetainGradKeepsTheGradientOfANonLeaf) {
   const Tensor x = tensor({2.0}, requires_grad());
   const Tensor h = x * 3;

@@ -32,6 +32,8 @@ const std::map<std::string, Names> below = {
 const Names top = {"gradus.h", "compat", "examples", "bench", "tests", "course", "python"};
 const Names with_public_headers = {"tensor", "autograd",    "nn",          "optim",    "serialize",
                                    "data",   "nn/parallel", "distributed", "gradus.h", "compat"};
+// Folders whose headers are not installed.
+const Names without_public_headers = {"distributed/mpi", "distributed/nccl", "distributed/net"};
 const Names skipped = {"build", "install", "docs", "cmake", "scripts"};
 
 // "nn/parallel/x.h" is in nn/parallel; "nn/functional/x.h" is in nn.
@@ -98,6 +100,9 @@ class Reader {
   void check_arrow(const std::string& target) {
     if (is_public() && target.starts_with("cuda/") && !public_cuda_.contains(target))
       report("is a public header and includes " + target + ", which is not");
+    if (is_public() &&
+        without_public_headers.contains(fs::path(target).parent_path().generic_string()))
+      report("is a public header and includes " + target + ", which is not");
     if (top.contains(folder_)) return;
     auto to = folder_of(target);
     if (to == folder_ || below.at(folder_).contains(to)) return;
@@ -108,6 +113,8 @@ class Reader {
 
   bool is_public() const {
     if (public_cuda_.contains(path_)) return true;
+    if (without_public_headers.contains(fs::path(path_).parent_path().generic_string()))
+      return false;
     return with_public_headers.contains(folder_) && has_extension(path_, {".h", ".def"});
   }
 

@@ -129,6 +129,16 @@ TEST_F(Planted, APublicHeaderIncludesAnInternalOneOfCuda) {
             "gradus.h:1: is a public header and includes cuda/launch.h, which is not\n");
 }
 
+TEST_F(Planted, APublicHeaderIncludesAPrivateOneOfDistributed) {
+  plant("distributed/nccl/group.h", "#include <nccl.h>\n");
+  plant("distributed/nccl/group.cpp", "#include \"gradus/distributed/nccl/group.h\"\n");
+  EXPECT_EQ(found(), "");
+  plant("distributed/init.h", "#include \"gradus/distributed/nccl/group.h\"\n");
+  EXPECT_EQ(found(),
+            "distributed/init.h:1: is a public header and includes distributed/nccl/group.h, which "
+            "is not\n");
+}
+
 TEST_F(Planted, ALongFile) {
   std::string line = "// one\n", text;
   for (int i = 0; i < 500; ++i) text += line;

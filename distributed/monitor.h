@@ -1,0 +1,66 @@
+// Whether the ranks of a job do the same thing. It is told of every call that a rank starts and
+// finishes, and finds what cannot end well. Not safe for threads; whoever owns it has a lock.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gradus::distributed {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::milliseconds;
+
+// "0.5 s"
+std::string in_seconds(Clock::duration time);
+
+class Monitor {
+ public:
+  explicit Monitor(Milliseconds timeout) : timeout_(timeout) {}
+
+  // A rank has a group of these ranks. Those of one name must be the same.
+  void open(int rank, const std::string& group, const std::vector<int>& ranks);
+  // A rank starts its `sequence`-th call in the group; `call` says which, with shapes and dtype,
+  // and must be the same for all.
+  void start(int rank, const std::string& group, uint64_t sequence, const std::string& call,
+             Clock::time_point now);
+  void finish(int rank, const std::string& group, uint64_t sequence);
+  // A rank is done with the job.
+  void leave(int rank);
+  // A rank is gone, or gives up. `why` continues "rank 1 ".
+  void lose(int rank, const std::string& why);
+  // Calls that not all ranks have finished in time.
+  void check_time(Clock::time_point now);
+
+  // What went wrong first, as the one message for all ranks.
+  const std::optional<std::string>& failure() const { return failure_; }
+  bool has_left(int rank) const { return left_.contains(rank); }
+
+ private:
+  struct Call {
+    std::string text;
+    int first_rank;
+    Clock::time_point begin;
+    std::set<int> started, finished;
+  };
+  struct Group {
+    std::vector<int> ranks;
+    std::map<uint64_t, Call> calls;         // those that not all ranks have finished
+    std::map<int, std::string> last_calls;  // of each rank: "17, barrier"
+  };
+
+  void fail(const std::string& text);
+  void check_departed(const std::string& name, uint64_t sequence, const Call& call);
+  std::string describe(const std::string& group, uint64_t sequence, const Call& call) const;
+
+  Milliseconds timeout_;
+  std::map<std::string, Group> groups_;
+  std::set<int> left_;
+  std::optional<std::string> failure_;
+};
+
+}  // namespace gradus::distributed

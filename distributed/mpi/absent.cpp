@@ -1,0 +1,16 @@
+// What a build without MPI has in place of the backend.
+#include "gradus/distributed/init.h"
+#include "gradus/distributed/world.h"
+#include "gradus/tensor/error.h"
+
+namespace gradus::distributed {
+
+bool is_mpi_available() { return false; }
+
+void set_up_mpi(Setup&, World&) {
+  fail<Error>(
+      "init_process_group: gradus was built without MPI; install it (libopenmpi-dev) and "
+      "configure with -DGRADUS_MPI=AUTO");
+}
+
+}  // namespace gradus::distributed

@@ -1,0 +1,233 @@
+#include "gradus/distributed/mpi/mpi_group.h"
+
+#include "gradus/tensor/raw.h"
+
+namespace gradus::distributed {
+
+namespace {
+
+// How often to ask whether a call is done: soon at first, then ever less often.
+class Patience {
+ public:
+  void pause() {
+    if (++rounds_ < 200) return std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(rounds_ < 1000 ? 20 : 200));
+  }
+
+ private:
+  int rounds_ = 0;
+};
+
+bool is_half(const Tensor& x) { return x.scalar_type() == kHalf || x.scalar_type() == kBFloat16; }
+
+// A message under way; it progresses when somebody asks.
+class Message final : public Work {
+ public:
+  Message(const ProcessGroup& group, Tensor x, std::string what)
+      : watch_(group.watch()), ranks_(group.ranks()), x_(std::move(x)), what_(std::move(what)) {}
+  ~Message() override {
+    if (!ended_) abandon({x_});
+  }
+
+  MPI_Request request = MPI_REQUEST_NULL;
+
+  bool wait() override {
+    const Clock::time_point deadline = Clock::now() + watch_.timeout();
+    for (Patience patience; !is_completed(); patience.pause()) {
+      if (Clock::now() < deadline) continue;
+      watch_.give_up("waited " + in_seconds(watch_.timeout()) + " in " + what_ +
+                     ", which nobody answered");
+    }
+    if (error_) std::rethrow_exception(error_);
+    return true;
+  }
+  bool is_completed() override {
+    const std::lock_guard lock(mutex_);
+    if (!ended_) ask();
+    return ended_;
+  }
+  std::exception_ptr exception() override {
+    const std::lock_guard lock(mutex_);
+    return error_;
+  }
+  int source_rank() const override { return source_; }
+
+ private:
+  void ask() {
+    try {
+      MPI_Status status;
+      int done = 0;
+      {
+        const std::lock_guard lock(mpi_mutex());
+        check_mpi(MPI_Test(&request, &done, &status), "MPI_Test");
+      }
+      if (done) {
+        ended_ = true;
+        const auto place = static_cast<size_t>(status.MPI_SOURCE);
+        if (place < ranks_.size()) source_ = ranks_[place];
+      } else {
+        watch_.failure().check();
+      }
+    } catch (...) {
+      if (request != MPI_REQUEST_NULL) abandon({x_});
+      ended_ = true;
+      error_ = std::current_exception();
+    }
+  }
+
+  Watch& watch_;
+  std::vector<int> ranks_;
+  Tensor x_;
+  std::string what_;
+  std::mutex mutex_;
+  bool ended_ = false;
+  std::exception_ptr error_;
+  int source_ = -1;
+};
+
+std::string described(const char* op, const Tensor& x, int tag, const ProcessGroup& group) {
+  std::string text = std::string(op) + " of ";
+  append(text, x.dtype());
+  text += ' ';
+  append(text, x.sizes());
+  return text + " with tag " + std::to_string(tag) + " in group '" + group.name() + "'";
+}
+
+}  // namespace
+
+void abandon(const Tensors& buffers) {
+  static std::mutex& mutex = *new std::mutex;
+  static Tensors& kept = *new Tensors;
+  const std::lock_guard lock(mutex);
+  kept.insert(kept.end(), buffers.begin(), buffers.end());
+}
+
+MpiGroup::MpiGroup(Members members, MPI_Comm comm)
+    : ProcessGroup(std::move(members)), comm_(comm) {}
+
+MpiGroup::~MpiGroup() {
+  join();
+  if (comm_ == MPI_COMM_NULL || watch().failure().happened()) return;
+  const std::lock_guard lock(mpi_mutex());
+  MPI_Comm_free(&comm_);
+}
+
+void MpiGroup::check_device(const char* op, Device device) const {
+  check<TypeError>(device.is_cpu(), op, ": a tensor is on ", device,
+                   ", and the backend mpi communicates tensors of the CPU; use nccl, or .cpu()");
+}
+
+template <class Start>
+void MpiGroup::call(const Tensors& buffers, Start start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  try {
+    int done = 0;
+    {
+      const std::lock_guard lock(mpi_mutex());
+      check_mpi(start(&request), "a collective");
+    }
+    for (Patience patience; !done; patience.pause()) {
+      const std::lock_guard lock(mpi_mutex());
+      check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      if (!done) check_failure();
+    }
+  } catch (const DistributedError&) {
+    abandon(buffers);
+    throw;
+  } catch (const Error&) {
+    abandon(buffers);
+    // Where ranks called different things MPI may find that out first; the watch says it better.
+    const Clock::time_point deadline = Clock::now() + std::chrono::seconds(2);
+    while (Clock::now() < deadline) {
+      check_failure();
+      std::this_thread::sleep_for(Milliseconds(1));
+    }
+    throw;
+  }
+}
+
+void MpiGroup::broadcast(const Tensor& x, int root) {
+  const int count = counted(x.numel());
+  call({x}, [&](MPI_Request* request) {
+    return MPI_Ibcast(x.data_ptr(), count, moved_type(x), root, comm_, request);
+  });
+}
+
+void MpiGroup::all_reduce(const Tensor& x, ReduceOp op) {
+  const Tensor sum = is_half(x) ? raw::to(x, kFloat) : x;
+  const int count = counted(x.numel());
+  call({sum}, [&](MPI_Request* request) {
+    return MPI_Iallreduce(MPI_IN_PLACE, sum.data_ptr(), count, combined_type(sum),
+                          combination(op, sum), comm_, request);
+  });
+  if (op == ReduceOp::AVG) raw::zip_(BinaryOp::div, sum, Scalar(size()));
+  if (is_half(x)) raw::copy_(x, sum);
+}
+
+void MpiGroup::all_gather(const Tensor& out, const Tensor& in) {
+  const int count = counted(in.numel());
+  call({out, in}, [&](MPI_Request* request) {
+    return MPI_Iallgather(in.data_ptr(), count, moved_type(in), out.data_ptr(), count,
+                          moved_type(in), comm_, request);
+  });
+}
+
+void MpiGroup::reduce_scatter(const Tensor& out, const Tensor& in, ReduceOp op) {
+  const Tensor parts = is_half(in) ? raw::to(in, kFloat) : in;
+  const Tensor sum = is_half(out) ? raw::to(out, kFloat) : out;
+  const int count = counted(out.numel());
+  call({sum, parts}, [&](MPI_Request* request) {
+    return MPI_Ireduce_scatter_block(parts.data_ptr(), sum.data_ptr(), count, combined_type(sum),
+                                     combination(op, sum), comm_, request);
+  });
+  if (op == ReduceOp::AVG) raw::zip_(BinaryOp::div, sum, Scalar(size()));
+  if (is_half(out)) raw::copy_(out, sum);
+}
+
+void MpiGroup::all_to_all(const Tensor& out, const Counts& out_counts, const Tensor& in,
+                          const Counts& in_counts) {
+  struct Layout {
+    explicit Layout(const Counts& elements) {
+      int64_t begin = 0;
+      for (const int64_t count : elements) {
+        counts.push_back(counted(count));
+        begins.push_back(counted(begin));
+        begin += count;
+      }
+    }
+    std::vector<int> counts, begins;
+  };
+  const Layout to(out_counts), from(in_counts);
+  call({out, in}, [&](MPI_Request* request) {
+    return MPI_Ialltoallv(in.data_ptr(), from.counts.data(), from.begins.data(), moved_type(in),
+                          out.data_ptr(), to.counts.data(), to.begins.data(), moved_type(out),
+                          comm_, request);
+  });
+}
+
+void MpiGroup::barrier() {
+  call({}, [&](MPI_Request* request) { return MPI_Ibarrier(comm_, request); });
+}
+
+WorkPtr MpiGroup::send(const Tensor& x, int dst, int tag) {
+  check_failure();
+  auto message = std::make_shared<Message>(*this, x, described("send", x, tag, *this));
+  const int count = counted(x.numel());
+  const std::lock_guard lock(mpi_mutex());
+  check_mpi(MPI_Isend(x.data_ptr(), count, moved_type(x), dst, tag, comm_, &message->request),
+            "MPI_Isend");
+  return message;
+}
+
+WorkPtr MpiGroup::recv(const Tensor& x, int src, int tag) {
+  check_failure();
+  auto message = std::make_shared<Message>(*this, x, described("recv", x, tag, *this));
+  const int count = counted(x.numel());
+  const std::lock_guard lock(mpi_mutex());
+  check_mpi(MPI_Irecv(x.data_ptr(), count, moved_type(x), src < 0 ? MPI_ANY_SOURCE : src, tag,
+                      comm_, &message->request),
+            "MPI_Irecv");
+  return message;
+}
+
+}  // namespace gradus::distributed

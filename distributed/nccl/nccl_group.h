@@ -1,0 +1,45 @@
+// The backend `nccl`: tensors of GPUs, one for each rank. Private to the library.
+#pragma once
+
+#include <nccl.h>
+
+#include "gradus/distributed/process_group.h"
+#include "gradus/distributed/store.h"
+
+namespace gradus::distributed {
+
+class NcclGroup final : public ProcessGroup {
+ public:
+  // The members find each other through the store. device: this rank's GPU.
+  NcclGroup(Members members, int device, Store& store);
+  ~NcclGroup() override;
+
+  const char* backend() const override { return "nccl"; }
+  void check_device(const char* op, Device device) const override;
+
+  void broadcast(const Tensor& x, int root) override;
+  void all_reduce(const Tensor& x, ReduceOp op) override;
+  void all_gather(const Tensor& out, const Tensor& in) override;
+  void reduce_scatter(const Tensor& out, const Tensor& in, ReduceOp op) override;
+  void all_to_all(const Tensor& out, const Counts& out_counts, const Tensor& in,
+                  const Counts& in_counts) override;
+  void barrier() override;
+  // In one order with everything else of the group: two ranks that send to each other first use
+  // all_to_all. Messages meet by their order alone, and come from a rank that is named.
+  WorkPtr send(const Tensor& x, int dst, int tag) override;
+  WorkPtr recv(const Tensor& x, int src, int tag) override;
+
+ private:
+  // Calls f(communicator, stream), and asks until NCCL has taken it.
+  template <class F>
+  void call(const char* what, F f);
+  void settle(const char* what, ncclResult_t status);
+  void abort();
+
+  int device_;
+  std::mutex mutex_;  // guards comm_: the watch aborts it from a thread of its own
+  ncclComm_t comm_ = nullptr;
+  Failure::Handle listener_;
+};
+
+}  // namespace gradus::distributed

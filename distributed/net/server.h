@@ -1,0 +1,83 @@
+// The server of a job, a thread in rank 0's process: it keeps the store, and watches over the
+// ranks. Private to the library.
+//
+// Whoever connects has a few seconds to send a greeting with the job's token, and is cut off
+// otherwise; nothing that strangers send, or leave out, holds up anyone else.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "gradus/distributed/monitor.h"
+#include "gradus/distributed/net/frame.h"
+#include "gradus/distributed/net/socket.h"
+#include "gradus/distributed/store.h"
+
+namespace gradus::distributed {
+
+// {kProtocol, token, kind, rank}: the first frame of a connection of kind "store" or "watch".
+inline constexpr const char* kProtocol = "gradus job 1";
+
+class Server {
+ public:
+  // Errors: as listen_at; ValueError where others could reach the address and there is no token.
+  Server(const std::string& address, int port, std::string token);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  int port() const { return port_; }
+  // Watches from here on over calls that may take so long.
+  void watch(Milliseconds timeout);
+  // Waits until no rank is watched any more, but not beyond `timeout`.
+  void await_departures(Milliseconds timeout);
+
+ private:
+  enum class Kind { stranger, store, watch };
+  struct Connection {
+    Socket socket;
+    Clock::time_point since;
+    Kind kind = Kind::stranger;
+    int rank = -1;
+    std::string in, out;
+    bool ends = false;  // once `out` is sent
+    bool broken = false;
+    // A request that waits for keys, and what to answer then.
+    std::vector<std::string> awaited;
+    bool wants_value = false;
+    Clock::time_point deadline;
+  };
+
+  void run();
+  void poll_once();
+  void receive(Connection& c);
+  void greet(Connection& c, const Frame& frame);
+  void serve_store(Connection& c, const Frame& frame);
+  void serve_watch(Connection& c, const Frame& frame);
+  void answer_waiting();
+  void announce();
+  void drop_dead();
+  void send(Connection& c, const Frame& frame);
+  int timeout_of_poll() const;
+
+  std::string token_;
+  Socket listener_, wake_;
+  int port_;
+  std::mutex mutex_;  // guards monitor_, and watched_
+  std::condition_variable departed_;
+  std::optional<Monitor> monitor_;
+  Milliseconds timeout_{60000};
+  int watched_ = 0;
+  bool announced_ = false;
+  Clock::time_point last_beat_;
+  KeyTable table_;
+  std::list<Connection> connections_;
+  std::atomic<bool> ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace gradus::distributed

@@ -1,0 +1,48 @@
+// TCP connections that never wait longer than they are told. Private to the library.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "gradus/distributed/monitor.h"
+
+namespace gradus::distributed {
+
+// Owns a descriptor, which does not block and is closed on exec.
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int fd) : fd_(fd) {}
+  ~Socket() { close(); }
+  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    if (this != &other) close(), fd_ = std::exchange(other.fd_, -1);
+    return *this;
+  }
+  int fd() const { return fd_; }
+  bool is_open() const { return fd_ >= 0; }
+  void close();
+
+ private:
+  int fd_ = -1;
+};
+
+// Listens at exactly that address, a name or a number; port 0 is any that is free.
+// Errors: Error with the address and the reason, such as that the port is taken.
+Socket listen_at(const std::string& address, int port);
+int port_of(const Socket& listener);
+// Whether only this machine can reach the address. Errors: Error where it is none.
+bool is_loopback(const std::string& address);
+// Tries until someone listens there. Errors: Error after the deadline.
+Socket connect_to(const std::string& address, int port, Clock::time_point deadline);
+// The next connection of a listener, where there is one.
+Socket accept_from(const Socket& listener);
+// Whether it became readable (or writable) by the deadline.
+bool await(const Socket& socket, bool writable, Clock::time_point deadline);
+
+// Appends what has come. False at the end of the connection.
+bool read_some(const Socket& socket, std::string& buffer);
+// Takes from the buffer what can be sent at once. False at the end of the connection.
+bool write_some(const Socket& socket, std::string& buffer);
+
+}  // namespace gradus::distributed

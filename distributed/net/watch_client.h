@@ -1,0 +1,42 @@
+// The watch of a rank that is a process of its own: a thread with a connection to the job's server.
+// Private to the library.
+#pragma once
+
+#include <thread>
+
+#include "gradus/distributed/net/frame.h"
+#include "gradus/distributed/net/socket.h"
+#include "gradus/distributed/tcp_store.h"
+#include "gradus/distributed/watch.h"
+
+namespace gradus::distributed {
+
+class WatchClient final : public Watch {
+ public:
+  WatchClient(const TCPStore& store, int rank, Milliseconds timeout);
+  ~WatchClient() override;
+
+  void open(const std::string& group, const std::vector<int>& ranks) override;
+  void start(const std::string& group, uint64_t sequence, const std::string& call) override;
+  void finish(const std::string& group, uint64_t sequence) override;
+  void leave() override;
+  void give_up(const std::string& why) override;
+
+ private:
+  void post(const Frame& frame);
+  void run();
+  bool hear();
+  void lose_server(const std::string& how);
+
+  int rank_;
+  std::string received_;
+  Socket socket_, wake_;
+  Clock::time_point heard_;
+  bool closing_ = false;  // the server ends in good order
+  std::mutex mutex_;      // guards what follows
+  std::string unsent_, last_call_;
+  bool leaves_ = false;
+  std::thread thread_;
+};
+
+}  // namespace gradus::distributed

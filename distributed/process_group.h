@@ -1,0 +1,115 @@
+// ProcessGroup: ranks that communicate. A backend implements a few collectives as plain functions
+// that run to their end; the base class runs them one after the other on a thread of the group, so
+// that the caller computes meanwhile, and tells the watch of each.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gradus/distributed/reduce_op.h"
+#include "gradus/distributed/watch.h"
+#include "gradus/distributed/work.h"
+#include "gradus/tensor/tensor.h"
+
+namespace gradus::distributed {
+
+class ProcessGroup {
+ public:
+  // What all ranks know of a group, and the view of one of them.
+  struct Members {
+    std::string name;
+    std::vector<int> ranks;  // the members by their rank in the job; their order is that here
+    int rank;                // this member, in [0, ranks.size()); -1 where it is none
+    std::shared_ptr<Watch> watch;
+  };
+
+  explicit ProcessGroup(Members members);
+  virtual ~ProcessGroup();
+  ProcessGroup(const ProcessGroup&) = delete;
+  ProcessGroup& operator=(const ProcessGroup&) = delete;
+
+  virtual const char* backend() const = 0;
+  // Errors: TypeError where it does not communicate tensors of the device.
+  virtual void check_device(const char* op, Device device) const = 0;
+
+  const std::string& name() const { return members_.name; }
+  int rank() const { return members_.rank; }
+  int size() const { return static_cast<int>(members_.ranks.size()); }
+  const std::vector<int>& ranks() const { return members_.ranks; }
+  Watch& watch() const { return *members_.watch; }
+  // For names in the store that the members use in turn: 1, 2, ... at each of them.
+  int next_number() { return ++number_; }
+
+  // --- The collectives of a backend. They run on the group's thread, in the order of their
+  // submission, which is the same on all ranks, and end when the result is there, or queued on the
+  // current stream of its device. Tensors are contiguous, on one device, and fit each other; ranks
+  // are those of the group. Errors: DistributedError where the job fails meanwhile.
+  virtual void broadcast(const Tensor& x, int root) = 0;
+  virtual void all_reduce(const Tensor& x, ReduceOp op) = 0;
+  // out: the inputs of all ranks, one after the other.
+  virtual void all_gather(const Tensor& out, const Tensor& in) = 0;
+  // in: as many parts as ranks; out: the combination of everyone's part `rank()`.
+  virtual void reduce_scatter(const Tensor& out, const Tensor& in, ReduceOp op) = 0;
+  // in: in_counts[r] elements for rank r, one part after the other; out: out_counts[r] of rank r.
+  using Counts = std::vector<int64_t>;
+  virtual void all_to_all(const Tensor& out, const Counts& out_counts, const Tensor& in,
+                          const Counts& in_counts) = 0;
+  virtual void barrier() = 0;
+
+  // --- From one rank to another, outside of that order: the n-th send meets the n-th receipt
+  // between two ranks with one tag. src -1: from any rank.
+  virtual WorkPtr send(const Tensor& x, int dst, int tag) = 0;
+  virtual WorkPtr recv(const Tensor& x, int src, int tag) = 0;
+
+  // Runs f on the group's thread, as the call that `what` describes, with shapes and dtype; all
+  // ranks describe it alike. `tensors` are what f uses; those of a GPU are used on a stream of the
+  // group, behind the work that is queued so far. Errors: DistributedError where the job failed.
+  WorkPtr submit(std::string what, Tensors tensors, std::function<void()> f) {
+    return queue(true, std::move(what), std::move(tensors), std::move(f));
+  }
+
+ protected:
+  // To be called first by the destructor of a backend: what is queued is run, or, where the job
+  // failed, dropped.
+  void join();
+  void check_failure() const { watch().failure().check(); }
+  // A call of two ranks, which the others know nothing of.
+  WorkPtr submit_message(std::string what, Tensors tensors, std::function<void()> f) {
+    return queue(false, std::move(what), std::move(tensors), std::move(f));
+  }
+
+ private:
+  struct Job {
+    uint64_t sequence = 0;  // 0: of a message, which the watch is not told of
+    std::string what;
+    Tensors tensors;
+    std::function<void()> f;
+    std::shared_ptr<QueuedWork> work = std::make_shared<QueuedWork>();
+    std::optional<Device> cuda;
+    cuda::Event inputs_ready;
+  };
+
+  WorkPtr queue(bool watched, std::string what, Tensors tensors, std::function<void()> f);
+  void run_jobs();
+  void run(Job& job);
+  void run_on_gpu(Job& job);
+  const cuda::Stream& stream(int device);
+
+  Members members_;
+  int number_ = 0;
+  std::mutex mutex_;  // guards what follows up to the thread
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  uint64_t sequence_ = 0;
+  bool ends_ = false;
+  std::map<int, cuda::Stream> streams_;  // of the group's thread alone, by device
+  std::thread thread_;
+};
+using Group = std::shared_ptr<ProcessGroup>;
+
+}  // namespace gradus::distributed

@@ -1,0 +1,77 @@
+// Reducer: averages the gradients of a model over the ranks of a group while backward() computes
+// the others.
+//
+// A hook at each parameter puts its gradient into a bucket. A bucket that is full starts its
+// all_reduce at once, on the group's thread, and the backward pass goes on. When that ends, the
+// averages are waited for and copied back. Buckets start in one order at all ranks: at first the
+// reverse order of the parameters, which is about that in which gradients arrive; after the first
+// step the order in which they did arrive at the group's first rank.
+#pragma once
+
+#include "gradus/autograd/node.h"
+#include "gradus/distributed/buckets.h"
+#include "gradus/distributed/process_group.h"
+#include "gradus/nn/module.h"
+
+namespace gradus::distributed {
+
+class Reducer {
+ public:
+  struct Settings {
+    size_t bucket_bytes;
+    bool find_unused_parameters;
+  };
+
+  // parameters: those that require grad.
+  Reducer(const OrderedDict<std::string, Tensor>& parameters, Group group, Settings settings);
+  ~Reducer();
+  Reducer(const Reducer&) = delete;
+  Reducer& operator=(const Reducer&) = delete;
+
+  // Before a forward pass: whether the gradients of its backward pass are averaged, over so many
+  // ranks (0: all). Errors: Error where a parameter has been moved or converted.
+  void prepare(bool average, int divisor);
+  // Takes part in what the other ranks do in such a step, with gradients of zero.
+  void shadow(int divisor);
+
+  // The bytes of the buckets, in the order in which they start.
+  std::vector<size_t> bucket_sizes() const;
+
+ private:
+  struct Slot {
+    std::string name;
+    Tensor parameter;
+    std::shared_ptr<Node> accumulator;
+    uintptr_t hook = 0;
+    ScalarType dtype;
+    Device device;
+    size_t bucket = 0;
+    int64_t offset = 0;  // in the bucket
+    bool arrived = false;
+  };
+
+  void watch_gradients(size_t i);
+  void assign(const std::vector<size_t>& order);
+  void reset();
+  void arrive(size_t i);
+  void put(size_t i);
+  void start_full_buckets();
+  void start(Bucket& bucket);
+  void finish();
+  Tensor share_usage();
+  void add_unused();
+  void write_back(const Tensor& used);
+  void rebuild();
+  Tensor place(const Slot& slot) const;
+
+  Group group_;
+  Settings settings_;
+  std::vector<Slot> slots_;
+  std::vector<Bucket> buckets_;
+  std::vector<size_t> arrivals_;  // of the step that runs
+  size_t next_bucket_ = 0;
+  int divisor_ = 0;
+  bool averages_ = true, running_ = false, rebuilt_ = false;
+};
+
+}  // namespace gradus::distributed

@@ -1,0 +1,56 @@
+// TCPStore: a store that processes share, by a server in one of them.
+#pragma once
+
+#include "gradus/distributed/store.h"
+
+namespace gradus::distributed {
+
+class Server;
+class Socket;
+
+class TCPStore final : public Store {
+ public:
+  // is_master: serves, at exactly that address; port 0 is any that is free. Others connect there,
+  // and wait for the server to start. Whoever does not show the token is refused; without one the
+  // address must be the machine's own loopback.
+  // Errors: Error where the port is taken, nobody serves in time, or the token is wrong; ValueError
+  // where the token is missing.
+  TCPStore(const std::string& host_name, int port, bool is_master = false,
+           std::chrono::milliseconds timeout = std::chrono::minutes(5),
+           const std::string& token = "", int rank = -1);
+  ~TCPStore() override;
+
+  const std::string& host() const { return host_; }
+  int port() const { return port_; }
+  const std::string& token() const { return token_; }
+  // Null unless is_master.
+  Server* server() const { return server_.get(); }
+
+  using Store::wait;
+  void set(const std::string& key, const std::string& value) override;
+  std::string get(const std::string& key) override;
+  int64_t add(const std::string& key, int64_t amount) override;
+  std::string compare_set(const std::string& key, const std::string& expected,
+                          const std::string& desired) override;
+  void wait(const std::vector<std::string>& keys, std::chrono::milliseconds timeout) override;
+  bool check(const std::vector<std::string>& keys) override;
+  bool delete_key(const std::string& key) override;
+  int64_t num_keys() override;
+
+ private:
+  using Request = std::vector<std::string>;
+  std::string ask(const Request& request, std::chrono::milliseconds patience);
+  std::string ask(const Request& request) { return ask(request, timeout()); }
+
+  std::string host_, token_;
+  int port_;
+  std::unique_ptr<Server> server_;
+  std::mutex mutex_;  // one request at a time
+  std::unique_ptr<Socket> socket_;
+  std::string received_;
+};
+
+// A connection that the server has welcomed. Errors: as TCPStore. Private to the library.
+Socket connect_as(const std::string& kind, int rank, const TCPStore& store, std::string& received);
+
+}  // namespace gradus::distributed

@@ -1,0 +1,107 @@
+#include "gradus/distributed/threads/spawn.h"
+
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "gradus/distributed/init.h"
+#include "gradus/distributed/threads/threads_group.h"
+#include "gradus/distributed/world.h"
+#include "gradus/tensor/modes.h"
+
+namespace gradus::distributed {
+
+namespace {
+
+// What all ranks of a job share; found by the store that they share.
+struct ThreadsJob {
+  explicit ThreadsJob(std::shared_ptr<Store> store_, Milliseconds timeout)
+      : store(std::move(store_)), monitor(std::make_shared<SharedMonitor>(timeout)) {}
+
+  std::shared_ptr<Store> store;
+  std::shared_ptr<SharedMonitor> monitor;
+  std::map<std::string, std::weak_ptr<Room>> rooms;
+};
+
+std::mutex jobs_mutex;  // guards the jobs and their rooms
+std::map<const Store*, std::weak_ptr<ThreadsJob>> jobs;
+
+std::shared_ptr<ThreadsJob> job_of(const Setup& setup) {
+  const std::lock_guard lock(jobs_mutex);
+  std::weak_ptr<ThreadsJob>& known = jobs[setup.store.get()];
+  std::shared_ptr<ThreadsJob> job = known.lock();
+  if (!job) known = job = std::make_shared<ThreadsJob>(setup.store, setup.timeout);
+  std::erase_if(jobs, [](const auto& item) { return item.second.expired(); });
+  return job;
+}
+
+std::shared_ptr<Room> room_of(ThreadsJob& job, const std::string& name, int size) {
+  const std::lock_guard lock(jobs_mutex);
+  std::weak_ptr<Room>& known = job.rooms[name];
+  std::shared_ptr<Room> room = known.lock();
+  if (!room) known = room = std::make_shared<Room>(size, job.monitor->failure);
+  return room;
+}
+
+// The rank of the exception that is thrown is part of its message.
+void rethrow_with_rank(const std::exception_ptr& error, int rank) {
+  try {
+    std::rethrow_exception(error);
+  } catch (Error& e) {
+    e.add_context(" (rank " + std::to_string(rank) + ")");
+    throw;
+  }
+}
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+}  // namespace
+
+void set_up_threads(Setup& setup, World& world) {
+  check(setup.store != nullptr,
+        "init_process_group: 'threads' needs a HashStore that all threads share; spawn_threads "
+        "makes one");
+  check_ranks(setup);
+  check_in(*setup.store, setup.rank, setup.size, setup.timeout);
+  const std::shared_ptr<ThreadsJob> job = job_of(setup);
+  world.watch = std::make_shared<SharedWatch>(job->monitor, setup.rank);
+  world.make_group = [job](ProcessGroup::Members members) -> Group {
+    auto room = room_of(*job, members.name, static_cast<int>(members.ranks.size()));
+    return std::make_shared<ThreadsGroup>(std::move(members), std::move(room));
+  };
+}
+
+void spawn_threads(int world_size, const std::function<void(int rank)>& f, Milliseconds timeout) {
+  check(world_size > 0, "spawn_threads: world_size = ", world_size, "; expected 1 or more");
+  const auto store = std::make_shared<HashStore>(timeout);
+  std::mutex mutex;
+  std::exception_ptr first;
+  int first_rank = -1;
+  const auto run = [&, modes = thread_modes](int rank) {
+    thread_modes = modes;
+    try {
+      init_process_group("threads", "", timeout, world_size, rank, store);
+      f(rank);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!first) first = std::current_exception(), first_rank = rank;
+      if (is_initialized())
+        world("spawn_threads").watch->give_up("threw: " + text_of(std::current_exception()));
+    }
+    if (is_initialized()) destroy_process_group();
+  };
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < world_size; ++rank) threads.emplace_back(run, rank);
+  for (std::thread& thread : threads) thread.join();
+  if (first) rethrow_with_rank(first, first_rank);
+}
+
+}  // namespace gradus::distributed

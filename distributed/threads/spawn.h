@@ -1,0 +1,21 @@
+// Ranks as threads of this process.
+#pragma once
+
+#include <functional>
+
+#include "gradus/distributed/monitor.h"
+
+namespace gradus::distributed {
+
+// Runs f(rank) on world_size threads, each a rank of a job with the backend `threads`, and returns
+// when all have ended. Where one throws, the others' communication ends with a DistributedError,
+// and the first exception is thrown here; an Error then names its rank.
+//
+//   spawn_threads(4, [](int rank) {
+//     Tensor x = full({3}, rank);
+//     all_reduce(x);                 // 6, 6, 6 at each of them
+//   });
+void spawn_threads(int world_size, const std::function<void(int rank)>& f,
+                   Milliseconds timeout = Milliseconds(60000));
+
+}  // namespace gradus::distributed

@@ -1,0 +1,90 @@
+// What watches over a job: each rank says what it calls, and hears when the job cannot go on.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "gradus/distributed/error.h"
+#include "gradus/distributed/monitor.h"
+
+namespace gradus::distributed {
+
+// The end of a job: one message, told to whoever waits.
+class Failure {
+ public:
+  bool happened() const { return happened_.load(std::memory_order_acquire); }
+  // Errors: DistributedError with the message, where it has happened.
+  void check() const;
+  // The first message counts.
+  void happen(const std::string& message);
+
+  // Calls f when it happens, from the thread that finds out; at once where it has.
+  using Handle = std::list<std::function<void()>>::iterator;
+  Handle subscribe(std::function<void()> f);
+  // f is not running and will not be called when this returns.
+  void unsubscribe(Handle handle);
+
+ private:
+  std::atomic<bool> happened_ = false;
+  std::mutex mutex_;  // guards what follows; message_ is constant once happened_ is set
+  std::string message_;
+  std::list<std::function<void()>> listeners_;
+};
+
+// One rank's view of it. Reports wait for nothing.
+class Watch {
+ public:
+  Watch(std::shared_ptr<Failure> failure, Milliseconds timeout)
+      : failure_(std::move(failure)), timeout_(timeout) {}
+  virtual ~Watch() = default;
+
+  // As for Monitor, by this rank.
+  virtual void open(const std::string& group, const std::vector<int>& ranks) = 0;
+  virtual void start(const std::string& group, uint64_t sequence, const std::string& call) = 0;
+  virtual void finish(const std::string& group, uint64_t sequence) = 0;
+  virtual void leave() = 0;
+  // This rank gives up, and so must all. `why` continues "rank 1 ".
+  virtual void give_up(const std::string& why) = 0;
+  // To be called now and then by whoever waits for other ranks.
+  virtual void look() {}
+
+  Failure& failure() const { return *failure_; }
+  Milliseconds timeout() const { return timeout_; }
+
+ private:
+  std::shared_ptr<Failure> failure_;
+  Milliseconds timeout_;
+};
+
+// The monitor of ranks that are threads of this process.
+struct SharedMonitor {
+  explicit SharedMonitor(Milliseconds time_limit)
+      : monitor(time_limit), failure(std::make_shared<Failure>()), timeout(time_limit) {}
+  std::mutex mutex;
+  Monitor monitor;
+  std::shared_ptr<Failure> failure;
+  Milliseconds timeout;
+};
+
+class SharedWatch final : public Watch {
+ public:
+  SharedWatch(std::shared_ptr<SharedMonitor> shared, int rank);
+  void open(const std::string& group, const std::vector<int>& ranks) override;
+  void start(const std::string& group, uint64_t sequence, const std::string& call) override;
+  void finish(const std::string& group, uint64_t sequence) override;
+  void leave() override;
+  void give_up(const std::string& why) override;
+  void look() override;
+
+ private:
+  template <class F>
+  void tell(F f);
+
+  std::shared_ptr<SharedMonitor> shared_;
+  int rank_;
+};
+
+}  // namespace gradus::distributed

@@ -1,0 +1,63 @@
+// The job that this process or thread is a rank of. Private to the library.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <string_view>
+
+#include "gradus/distributed/process_group.h"
+#include "gradus/distributed/store.h"
+#include "gradus/distributed/tcp_store.h"
+
+namespace gradus::distributed {
+
+struct World {
+  World() = default;
+  // Runs what is queued, and leaves; where this process serves the job, waits for the others to
+  // leave, but not for ever.
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  std::string backend;
+  int rank = -1;
+  int size = 0;
+  std::shared_ptr<Store> store;
+  std::shared_ptr<Watch> watch;
+  // How the backend makes a group.
+  std::function<Group(ProcessGroup::Members)> make_group;
+
+  Group group;  // of all ranks
+  std::list<Group> groups;
+  int groups_made = 0;
+};
+
+// Errors: Error, which names op, where there is none.
+World& world(std::string_view op);
+const Group& world_group(std::string_view op);
+
+// --- What the backends are to init_process_group
+struct Setup {
+  Milliseconds timeout;
+  int rank, size;
+  std::shared_ptr<Store> store;
+  std::string init_method;
+};
+// They fill in watch and make_group, and what setup lacks.
+void set_up_threads(Setup& setup, World& world);
+void set_up_mpi(Setup& setup, World& world);
+void set_up_nccl(Setup& setup, World& world);
+
+// For ranks that are processes: the server of the store watches over them.
+void watch_processes(const Setup& setup, TCPStore& store, World& world);
+// By what the launcher or init_method says, unless setup has a store.
+std::shared_ptr<TCPStore> open_tcp_store(Setup& setup);
+
+// Errors: ValueError unless 0 <= rank < size.
+void check_ranks(const Setup& setup);
+// Errors: ValueError with the message, at the ranks that check in, too.
+[[noreturn]] void refuse(Store& store, const std::string& message);
+// Waits until ranks 0 to size - 1 are there. Errors: as init_process_group.
+void check_in(Store& store, int rank, int size, Milliseconds timeout);
+
+}  // namespace gradus::distributed
