@@ -17,6 +17,8 @@
 #include "gradus/distributed/distributed.h"
 #include "gradus/nn/nn.h"
 #include "gradus/optim/optim.h"
+#include "gradus/serialize/checkpoint.h"
+#include "gradus/serialize/save.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/generator.h"
 #include "gradus/tensor/indexing.h"

@@ -56,6 +56,37 @@ void softmaxes() {
   time("columns of 1024", randn({1024, 16384}, kCUDA), 0);
 }
 
+void order() {
+  const int64_t n = 8192;
+  const double bytes = 4.0 * static_cast<double>(n * n);
+  const Tensor x = randn({n, n}, kCUDA);
+  report("cumsum dim 1 8192^2", "gradus", device_seconds([&] { x.cumsum(1); }), 2 * bytes, "B");
+  report("cumsum dim 0 8192^2", "gradus", device_seconds([&] { x.cumsum(0); }), 2 * bytes, "B");
+  const double count = static_cast<double>(1 << 24);
+  const Tensor line = randn({1 << 24}, kCUDA), rows = line.view({1 << 14, 1 << 10});
+  report("sort 2^24", "gradus", device_seconds([&] { line.sort(); }), count, "elements");
+  report("sort rows of 1024", "gradus", device_seconds([&] { rows.sort(1); }), count, "elements");
+}
+
+// Places are drawn at random; what is moved of them, and of the elements, is counted.
+void lookups() {
+  const int64_t n = 8192;
+  const double bytes = static_cast<double>(n * n);
+  const Tensor x = randn({n, n}, kCUDA), some = randint(n, {n}, kCUDA).to(kLong);
+  const Tensor places = randint(n, {n, n}, kCUDA).to(kLong), mask = x > 0;
+  Tensor out = zeros({n, n}, kCUDA);
+  report("index_select of rows 8192^2", "gradus", device_seconds([&] { x.index_select(0, some); }),
+         8 * bytes, "B");
+  report("gather along rows 8192^2", "gradus", device_seconds([&] { x.gather(1, places); }),
+         16 * bytes, "B");
+  report("scatter_add along rows 8192^2", "gradus",
+         device_seconds([&] { out.scatter_add_(1, places, x); }), 16 * bytes, "B");
+  report("masked_fill 8192^2", "gradus", device_seconds([&] { x.masked_fill(mask, 0); }), 9 * bytes,
+         "B");
+  report("masked_select 8192^2", "gradus", device_seconds([&] { x.masked_select(mask); }),
+         7 * bytes, "B");
+}
+
 // The largest relative error of the product's rows against float64, on a few rows.
 double product_error(const Tensor& a, const Tensor& b, const Tensor& c) {
   const Tensor rows = a.narrow(0, 0, 16).to(kDouble), exact = rows.matmul(b.to(kDouble));
@@ -114,6 +145,8 @@ int main() {
   elementwise();
   reductions();
   softmaxes();
+  order();
+  lookups();
   products();
   const AutoGradMode grad(true);
   training_steps();

@@ -67,6 +67,32 @@ def softmaxes():
     measure("columns of 1024", torch.randn(1024, 16384, device="cuda"), 0)
 
 
+def order():
+    n = 8192
+    size = 4.0 * n * n
+    x = torch.randn(n, n, device="cuda")
+    report("cumsum dim 1 8192^2", device_seconds(lambda: x.cumsum(1)), 2 * size, "B")
+    report("cumsum dim 0 8192^2", device_seconds(lambda: x.cumsum(0)), 2 * size, "B")
+    line = torch.randn(1 << 24, device="cuda")
+    rows = line.view(1 << 14, 1 << 10)
+    report("sort 2^24", device_seconds(lambda: line.sort()), 1 << 24, "elements")
+    report("sort rows of 1024", device_seconds(lambda: rows.sort(1)), 1 << 24, "elements")
+
+
+def lookups():
+    n = 8192
+    x, some = torch.randn(n, n, device="cuda"), torch.randint(n, (n,), device="cuda")
+    places, mask = torch.randint(n, (n, n), device="cuda"), x > 0
+    out = torch.zeros(n, n, device="cuda")
+    size = float(n * n)
+    report("index_select of rows 8192^2", device_seconds(lambda: x.index_select(0, some)), 8 * size, "B")
+    report("gather along rows 8192^2", device_seconds(lambda: x.gather(1, places)), 16 * size, "B")
+    report("scatter_add along rows 8192^2",
+           device_seconds(lambda: out.scatter_add_(1, places, x)), 16 * size, "B")
+    report("masked_fill 8192^2", device_seconds(lambda: x.masked_fill(mask, 0)), 9 * size, "B")
+    report("masked_select 8192^2", device_seconds(lambda: x.masked_select(mask)), 7 * size, "B")
+
+
 def products():
     for n in (1024, 2048, 4096, 8192):
         a, b = torch.randn(n, n, device="cuda"), torch.randn(n, n, device="cuda")
@@ -105,5 +131,7 @@ with torch.no_grad():
     elementwise()
     reductions()
     softmaxes()
+    order()
+    lookups()
     products()
 training_steps()

@@ -3,6 +3,7 @@ file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tensor/*.cpp ${PROJECT
      ${PROJECT_SOURCE_DIR}/autograd/*.cpp ${PROJECT_SOURCE_DIR}/nn/*.cpp
      ${PROJECT_SOURCE_DIR}/optim/*.cpp ${PROJECT_SOURCE_DIR}/data/*.cpp
      ${PROJECT_SOURCE_DIR}/data/samplers/*.cpp
+     ${PROJECT_SOURCE_DIR}/serialize/*.cpp
      ${PROJECT_SOURCE_DIR}/distributed/*.cpp ${PROJECT_SOURCE_DIR}/distributed/threads/*.cpp
      ${PROJECT_SOURCE_DIR}/distributed/net/*.cpp)
 foreach(backend mpi nccl)
@@ -43,7 +44,7 @@ endforeach()
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.
-set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data distributed cuda compat)
+set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data serialize distributed cuda compat)
 # Of cuda/ these alone are for users: they name no CUDA type.
 set(GRADUS_PUBLIC_CUDA cuda.h device.h generator.h stream.h event.h allocator.h stats.h matmul.h)
 set(GRADUS_INCLUDE ${PROJECT_BINARY_DIR}/include)
@@ -59,6 +60,7 @@ set_target_properties(gradus PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   INSTALL_RPATH_USE_LINK_PATH ON)
 target_link_libraries(gradus PUBLIC Threads::Threads PRIVATE OpenMP::OpenMP_CXX ZLIB::ZLIB)
+target_include_directories(gradus SYSTEM PRIVATE ${NLOHMANN_JSON_INCLUDE_DIR})  # headers alone
 
 # For programs that say #include <torch/torch.h> and torch::
 add_library(gradus_compat INTERFACE)

@@ -63,6 +63,12 @@ endif()
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(ZLIB REQUIRED)
+find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp)  # read by serialize/, in no public header
+mark_as_advanced(NLOHMANN_JSON_INCLUDE_DIR)
+if(NOT NLOHMANN_JSON_INCLUDE_DIR)
+  message(FATAL_ERROR "nlohmann/json.hpp was not found; install nlohmann-json3-dev, or set "
+                      "NLOHMANN_JSON_INCLUDE_DIR to the folder that holds nlohmann/")
+endif()
 set(GRADUS_HAS_BLAS OFF)
 if(NOT GRADUS_BLAS STREQUAL "OFF")
   find_package(OpenBLAS QUIET MODULE)

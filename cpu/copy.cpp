@@ -2,6 +2,7 @@
 
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
+#include "gradus/cpu/transpose.h"
 #include "gradus/cpu/walk.h"
 #include "gradus/tensor/convert.h"
 #include "gradus/tensor/dispatch.h"
@@ -23,12 +24,40 @@ void copy_run(int64_t n, D* to, int64_t to_step, const S* from, int64_t from_ste
   }
 }
 
+// Whether the last two dimensions are the rows of a matrix in dst, and the columns of one in src.
+bool is_transposed(const Strided<2>& view) {
+  const int last = view.dims - 1;
+  return last > 0 && view.stride[0][last] == 1 && view.stride[1][last] != 1 &&
+         view.stride[1][last - 1] == 1;
+}
+
+template <class T>
+void copy_transposed(Strided<2> view, T* to, const T* from) {
+  view.dims -= 2;  // what is left is walked
+  const int row = view.dims, column = row + 1;
+  const int64_t rows = view.size[row], columns = view.size[column];
+  const int64_t to_row = view.stride[0][row], from_column = view.stride[1][column];
+  const int64_t bands = divide_up(rows, kBand<T>), band_numel = kBand<T> * columns;
+  const int64_t grain = divide_up(share_of(view.numel, kGrain), band_numel);
+  parallel_for(0, view.numel / (rows * columns) * bands, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % bands * kBand<T>;
+      walk(view, i / bands, i / bands + 1, [&](const auto& at, int64_t) {
+        transpose_band(std::min(kBand<T>, rows - first), columns, to + at[0] + first * to_row,
+                       to_row, from + at[1] + first, from_column);
+      });
+    }
+  });
+}
+
 template <class S, class D>
 void copy_tensor(const Tensor& src, const Tensor& dst) {
   const Strided<2> view = collapse<2>(dst.sizes(), {dst.strides(), src.strides()});
   const auto step = inner_strides(view);
   const S* const from = static_cast<const S*>(src.data_ptr());
   D* const to = static_cast<D*>(dst.data_ptr());
+  if constexpr (std::is_same_v<S, D>)
+    if (view.numel > 0 && is_transposed(view)) return copy_transposed(view, to, from);
   parallel_for(0, view.numel, share_of(view.numel, kGrain), [&](int64_t begin, int64_t end) {
     walk(view, begin, end, [&](const auto& at, int64_t n) {
       copy_run(n, to + at[0], step[0], from + at[1], step[1]);

@@ -46,22 +46,18 @@ namespace {
 constexpr int64_t kSmall = 1024;
 
 template <class T>
-bool have_wide_vectors() {
-  return micro_kernels<T>().size() > 1;
-}
-
-template <class T>
 void multiply(const Product<T>& p) {
   const MatmulKernel kernel = selected.load(std::memory_order_relaxed);
   const bool small = p.m * p.n * p.k <= kSmall;
   if constexpr (std::is_floating_point_v<T>) {
-    const bool slow = kernel == MatmulKernel::automatic && !small && !have_wide_vectors<T>();
+    const bool slow = kernel == MatmulKernel::automatic && !small &&
+                      instruction_set() == InstructionSet::baseline;
     if ((kernel == MatmulKernel::blas || slow) && multiply_blas(p)) return;
   }
   if (small)
     multiply_small(p);
   else if (!multiply_vector(p))
-    multiply_packed(p, micro_kernels<T>()[0]);
+    multiply_packed(p, micro_kernel<T>());
 }
 
 }  // namespace

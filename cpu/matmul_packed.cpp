@@ -23,8 +23,6 @@ constexpr int64_t kDepth = 2048 / sizeof(T);
 constexpr int64_t kRows = 240;     // of packed a, and
 constexpr int64_t kColumns = 640;  // columns of packed b: together they fit the second-level cache
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // Memory of at least `count` elements, which this thread keeps for its next product.
 template <class T>
 T* scratch(int64_t count) {
@@ -74,9 +72,9 @@ void multiply_in_place(const Product<T>& p, const MicroKernel<T>& kernel) {
 template <class T>
 void multiply_part(const Product<T>& p, const MicroKernel<T>& kernel) {
   if (takes_in_place(p, kernel)) return multiply_in_place(p, kernel);
-  const int64_t most_columns = std::min(ceil_div(p.n, kernel.columns) * kernel.columns, kColumns);
-  const int64_t slices = std::max<int64_t>(ceil_div(p.k, kDepth<T>), 1);
-  const int64_t most_depth = ceil_div(p.k, slices);
+  const int64_t most_columns = std::min(divide_up(p.n, kernel.columns) * kernel.columns, kColumns);
+  const int64_t slices = std::max<int64_t>(divide_up(p.k, kDepth<T>), 1);
+  const int64_t most_depth = divide_up(p.k, slices);
   T* const b_packed = scratch<T>((most_columns + kRows + kernel.rows) * most_depth);
   T* const a_packed = b_packed + most_columns * most_depth;
   if (p.bias)

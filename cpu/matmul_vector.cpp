@@ -15,11 +15,12 @@ constexpr int64_t kTerms = 1 << 16;
 // Elements of the matrix that outweigh the waking of a thread.
 constexpr int64_t kMatrixGrain = 1 << 15;
 
+// sums: p.m of each chunk.
 template <class T>
-void finish(const Product<T>& p, const std::vector<T>& sums, int64_t chunks) {
+void finish(const Product<T>& p, const T* sums, int64_t chunks) {
   for (int64_t i = 0; i < p.m; ++i) {
-    T total = sums[static_cast<size_t>(i)];
-    for (int64_t c = 1; c < chunks; ++c) total += sums[static_cast<size_t>(c * p.m + i)];
+    T total = sums[i];
+    for (int64_t c = 1; c < chunks; ++c) total += sums[c * p.m + i];
     p.out[i * p.out_row] = p.bias ? total + p.bias[i * p.bias_row] : total;
   }
 }
@@ -32,16 +33,18 @@ bool multiply_vector(const Product<T>& p) {
   const bool by_rows = p.a_column == 1 && p.b_row == 1;
   if (!by_rows && p.a_row != 1) return false;
   const VectorKernel<T>& kernel = vector_kernel<T>();
-  const int64_t chunks = std::max<int64_t>((p.k + kTerms - 1) / kTerms, 1);
-  std::vector<T> sums(static_cast<size_t>(p.m * chunks));
+  const int64_t chunks = std::max<int64_t>(divide_up(p.k, kTerms), 1);
+  const bool in_place = chunks == 1 && p.out_row == 1;
+  std::vector<T> memory(in_place ? 0 : static_cast<size_t>(p.m * chunks));
+  T* const sums = in_place ? p.out : memory.data();
   // In multiples of what a kernel takes at once.
   const int64_t terms = std::max<int64_t>(std::min(p.k, kTerms), 1);
-  const int64_t share = (kMatrixGrain / terms + 64) / 64 * 64, shares = (p.m + share - 1) / share;
+  const int64_t share = (kMatrixGrain / terms + 64) / 64 * 64, shares = divide_up(p.m, share);
   parallel_for(0, shares * chunks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t row = i % shares * share, term = i / shares * kTerms;
       const int64_t rows = std::min(share, p.m - row), k = std::min(kTerms, p.k - term);
-      T* const to = sums.data() + i / shares * p.m + row;
+      T* const to = sums + i / shares * p.m + row;
       const T *const a = p.a + row * p.a_row + term * p.a_column, *const b = p.b + term * p.b_row;
       if (by_rows)
         kernel.rows(rows, k, a, p.a_row, b, to);
@@ -49,7 +52,7 @@ bool multiply_vector(const Product<T>& p) {
         kernel.columns(rows, k, a, p.a_column, b, p.b_row, to);
     }
   });
-  finish(p, sums, chunks);
+  if (!in_place || p.bias) finish(p, sums, chunks);
   return true;
 }
 

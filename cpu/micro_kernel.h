@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
-#include "gradus/tensor/shape.h"
+#include "gradus/cpu/instruction_set.h"
 
 namespace gradus::cpu {
 
@@ -12,7 +11,6 @@ namespace gradus::cpu {
 // them, a and b row-major; added to what is there where `adds`.
 template <class T>
 struct MicroKernel {
-  std::string_view name;
   int64_t rows, columns;
   void (*multiply)(int64_t k, const T* a, const T* b, T* out, int64_t out_row, bool adds);
   // The same for a[r * a_row + i] and b[i * b_row + c], not added.
@@ -23,8 +21,9 @@ struct MicroKernel {
 // Most elements that a tile has.
 inline constexpr int64_t kMaxTile = 1024;
 
-// Those that this processor runs, the fastest first.
+// That of an instruction set. What it sums, and in which order, depends on k alone.
+// REQUIRES: this processor runs the set.
 template <class T>
-ArrayRef<MicroKernel<T>> micro_kernels();
+const MicroKernel<T>& micro_kernel(InstructionSet set = instruction_set());
 
 }  // namespace gradus::cpu

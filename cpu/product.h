@@ -48,12 +48,12 @@ void for_parts(const Product<T>& p, int64_t tile_rows, int64_t tile_columns, F f
   for (int64_t d = 1; d <= parts; ++d)
     if (parts % d == 0 && p.m / d + p.n / (parts / d) < p.m / down + p.n / (parts / down)) down = d;
   const auto share = [](int64_t size, int64_t count, int64_t tile) {
-    return (size + count * tile - 1) / (count * tile) * tile;
+    return divide_up(size, count * tile) * tile;
   };
   const int64_t rows = share(p.m, down, tile_rows);
   const int64_t columns = share(p.n, parts / down, tile_columns);
-  const int64_t across = (p.n + columns - 1) / columns;
-  parallel_for(0, (p.m + rows - 1) / rows * across, 1, [&](int64_t begin, int64_t end) {
+  const int64_t across = divide_up(p.n, columns);
+  parallel_for(0, divide_up(p.m, rows) * across, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t row = i / across * rows, column = i % across * columns;
       f(p.part(row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)));

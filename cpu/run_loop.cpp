@@ -71,7 +71,7 @@ class Runner {
     bool direct[N], repeats[N];
     for (int i = 0; i < N; ++i) {
       direct[i] = in_order(view, i);
-      repeats[i] = is_one_run(view, i);
+      repeats[i] = i > 0 && !direct[i] && is_one_run(view, i);
       places[i] = buffers_[i];
     }
     const auto buffer = [&](int i, int64_t done) {
@@ -79,14 +79,16 @@ class Runner {
     };
     // Of whole runs: so what is the same in all runs stays in its buffer.
     const int64_t run = view.dims > 0 ? view.size[view.dims - 1] : 1, block = kBlock / run * run;
+    bool copied[N] = {}, copies = false;
+    for (int i = 1; i < N; ++i) {
+      copied[i] = !direct[i] && !repeats[i];
+      copies = copies || copied[i];
+      if (repeats[i]) repeat(i, run, begin % run, std::min(block, end - begin));
+    }
     for (int64_t first = begin; first < end; first += block) {
       const int64_t last = std::min(first + block, end);
-      bool copied[N], copies = false;
-      for (int i = 0; i < N; ++i) {
+      for (int i = 0; i < N; ++i)
         if (direct[i]) places[i] = streams_[i].at(first);
-        copied[i] = i > 0 && !direct[i] && (first == begin || !repeats[i]);
-        copies = copies || copied[i];
-      }
       int64_t done = 0;
       if (copies)
         walk(view, first, last, [&](const Steps& at, int64_t n) {
@@ -119,6 +121,20 @@ class Runner {
     for (int d = 0; d + 1 < view.dims; ++d)
       if (view.stride[i][d] != 0) return false;
     return true;
+  }
+
+  // Fills buffer i with a run of `length` elements again and again, from its element `start` on.
+  void repeat(int i, int64_t length, int64_t start, int64_t count) {
+    const auto size = static_cast<int64_t>(streams_[i].size);
+    std::byte* const to = buffers_[i];
+    const int64_t head = std::min(length - start, count), both = std::min(length, count);
+    copy_elements(streams_[i].size, head, to, 1, streams_[i].at(start * steps_[i]), steps_[i]);
+    copy_elements(streams_[i].size, both - head, to + head * size, 1, streams_[i].at(0), steps_[i]);
+    for (int64_t done = both; done < count;) {
+      const int64_t more = std::min(done, count - done);
+      std::memcpy(to + done * size, to, static_cast<size_t>(more * size));
+      done += more;
+    }
   }
 
   Loop loop_;

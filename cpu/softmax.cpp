@@ -63,14 +63,14 @@ class Runner {
     };
     const int64_t count = lines_.numel;
     const int64_t threads = std::clamp<int64_t>(count * n_ / kLeast, 1, thread_count());
-    const int64_t share = (count + threads - 1) / threads;
+    const int64_t share = divide_up(count, threads);
     const auto for_runs = [&](int64_t grain, const auto& f) {
       parallel_for(0, count, grain,
                    [&](int64_t begin, int64_t end) { walk(lines_, begin, end, f); });
     };
     if (ones(step_) && !(is_short() && count >= kBuffered))
       return for_runs(share, [&](const Strides& at, int64_t some) { run_lines(at, some); });
-    const int64_t panels = (share + kLeastWidth - 1) / kLeastWidth * kLeastWidth;
+    const int64_t panels = divide_up(share, kLeastWidth) * kLeastWidth;
     if (ones(apart_) && !ones(step_) && lines_.size[lines_.dims - 1] >= kNarrow)
       return for_runs(panels, [&](const Strides& at, int64_t some) { run_columns(at, some); });
     parallel_for(0, count, panels, [&](int64_t begin, int64_t end) { run_buffered(begin, end); });

@@ -1,4 +1,7 @@
+#include <array>
+#include <bit>
 #include <cstdlib>
+#include <utility>
 
 #include "gradus/cpu/backend.h"
 
@@ -39,10 +42,83 @@ void* allocate_block(size_t nbytes) {
   return block;
 }
 
+// Blocks that this thread freed, kept for its next tensors: the system's allocator takes as long as
+// an addition of a thousand elements. One list for each power of two.
+class BlockCache {
+ public:
+  static constexpr size_t kLeast = kAlignFrom, kMost = size_t{1} << 20;
+
+  // Whether blocks of so many bytes are kept. A sanitizer is to see them freed.
+  static bool keeps([[maybe_unused]] size_t nbytes) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return false;
+#else
+    return nbytes >= kLeast && nbytes <= kMost;
+#endif
+  }
+
+  // REQUIRES: keeps(nbytes). Null where there is none.
+  static void* take(size_t nbytes) {
+    if (ended_) return nullptr;
+    List& list = cache().lists_[index(nbytes)];
+    if (!list.first) return nullptr;
+    list.count -= 1;
+    return std::exchange(list.first, list.first->next);
+  }
+  // REQUIRES: keeps(nbytes), and the block has size(nbytes) bytes. Whether it was kept.
+  static bool put(void* block, size_t nbytes) {
+    if (ended_) return false;
+    List& list = cache().lists_[index(nbytes)];
+    if (list.count == kBlocks) return false;
+    list.first = new (block) Block{list.first};
+    list.count += 1;
+    return true;
+  }
+  // Of the block that holds nbytes.
+  static size_t size(size_t nbytes) { return std::bit_ceil(nbytes); }
+
+  ~BlockCache() {
+    ended_ = true;
+    for (List& list : lists_)
+      while (list.first) std::free(std::exchange(list.first, list.first->next));
+  }
+
+ private:
+  static constexpr int kBlocks = 4;  // of each list at most
+  struct Block {
+    Block* next;
+  };
+  struct List {
+    Block* first = nullptr;
+    int count = 0;
+  };
+
+  static BlockCache& cache() {
+    thread_local BlockCache cache;
+    return cache;
+  }
+  static size_t index(size_t nbytes) {
+    return static_cast<size_t>(std::bit_width(nbytes - 1) - std::bit_width(kLeast - 1));
+  }
+
+  std::array<List, 11> lists_;
+  static thread_local bool ended_;  // tensors may be freed after the thread's cache
+};
+thread_local bool BlockCache::ended_ = false;
+
 class CpuStorage final : public Storage {
  public:
-  explicit CpuStorage(size_t nbytes) : Storage(allocate_block(nbytes), nbytes, Device(kCPU)) {}
-  ~CpuStorage() override { std::free(data()); }
+  explicit CpuStorage(size_t nbytes) : Storage(block_of(nbytes), nbytes, Device(kCPU)) {}
+  ~CpuStorage() override {
+    if (!BlockCache::keeps(nbytes()) || !BlockCache::put(data(), nbytes())) std::free(data());
+  }
+
+ private:
+  static void* block_of(size_t nbytes) {
+    if (!BlockCache::keeps(nbytes)) return allocate_block(nbytes);
+    void* const kept = BlockCache::take(nbytes);
+    return kept ? kept : allocate_block(BlockCache::size(nbytes));
+  }
 };
 
 // A few elements, which need no block of their own.

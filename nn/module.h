@@ -8,67 +8,14 @@
 
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/ordered_dict.h"
 
 namespace gradus {
 
-// Values by name, in the order in which they were added.
-template <class Key, class Value>
-class OrderedDict {
- public:
-  class Item {
-   public:
-    Item(Key key, Value value) : pair_(std::move(key), std::move(value)) {}
-    const Key& key() const { return pair_.first; }
-    Value& value() { return pair_.second; }
-    const Value& value() const { return pair_.second; }
-    const std::pair<Key, Value>& pair() const { return pair_; }
-    Value& operator*() { return pair_.second; }
-    Value* operator->() { return &pair_.second; }
-
-   private:
-    std::pair<Key, Value> pair_;
-  };
-
-  // Errors: ValueError where the key is there already.
-  Value& insert(Key key, Value value) {
-    check(!contains(key), "OrderedDict: key '", key, "' is there already; use another name");
-    items_.emplace_back(std::move(key), std::move(value));
-    return items_.back().value();
-  }
-  Value* find(const Key& key) {
-    for (Item& item : items_)
-      if (item.key() == key) return &item.value();
-    return nullptr;
-  }
-  const Value* find(const Key& key) const { return const_cast<OrderedDict*>(this)->find(key); }
-  bool contains(const Key& key) const { return find(key) != nullptr; }
-  // Errors: ValueError where there is no such key.
-  Value& operator[](const Key& key) {
-    Value* value = find(key);
-    check(value != nullptr, "OrderedDict: there is no key '", key, "'");
-    return *value;
-  }
-  const Value& operator[](const Key& key) const { return (*const_cast<OrderedDict*>(this))[key]; }
-  size_t size() const { return items_.size(); }
-  bool is_empty() const { return items_.empty(); }
-  std::vector<Key> keys() const {
-    std::vector<Key> out;
-    for (const Item& item : items_) out.push_back(item.key());
-    return out;
-  }
-  std::vector<Value> values() const {
-    std::vector<Value> out;
-    for (const Item& item : items_) out.push_back(item.value());
-    return out;
-  }
-  auto begin() { return items_.begin(); }
-  auto end() { return items_.end(); }
-  auto begin() const { return items_.begin(); }
-  auto end() const { return items_.end(); }
-
- private:
-  std::vector<Item> items_;
-};
+namespace serialize {
+class OutputArchive;
+class InputArchive;
+}  // namespace serialize
 
 namespace nn {
 
@@ -91,6 +38,18 @@ class Module : public std::enable_shared_from_this<Module> {
   const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const {
     return children_;
   }
+
+  // Parameters, then buffers, without a graph; they share the memory of the module.
+  OrderedDict<std::string, Tensor> state_dict() const;
+  // Copies the values to the parameters and buffers of the same names, and converts their dtypes.
+  // strict: every name is on both sides.
+  // Errors: ValueError that lists all names that are missing, unknown, or of another shape; nothing
+  // is changed then.
+  void load_state_dict(const OrderedDict<std::string, Tensor>& values, bool strict = true);
+  // Parameters, buffers and submodules under their names; defined in serialize/.
+  virtual void save(serialize::OutputArchive& archive) const;
+  // Errors: ValueError that names what is missing, or has another shape or dtype.
+  virtual void load(serialize::InputArchive& archive);
 
   virtual void train(bool on = true);
   void eval() { train(false); }

@@ -22,6 +22,7 @@ void Optimizer::add_param_group(OptimizerParamGroup group) {
     known.push_back(parameter);
   }
   if (!group.has_options()) group.set_options(defaults_->clone());
+  group.options().validate();
   groups_.push_back(std::move(group));
 }
 
@@ -35,6 +36,12 @@ Tensors Optimizer::parameters() const {
   for (const OptimizerParamGroup& group : groups_)
     out.insert(out.end(), group.params().begin(), group.params().end());
   return out;
+}
+
+OptimizerParamState& Optimizer::state_of(const Tensor& parameter) {
+  std::unique_ptr<OptimizerParamState>& kept = state_[&parameter.impl()];
+  if (!kept) kept = new_state();
+  return *kept;
 }
 
 }  // namespace gradus::optim

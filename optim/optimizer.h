@@ -3,12 +3,23 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "gradus/autograd/functions.h"
+#include "gradus/optim/fields.h"
 #include "gradus/tensor/option.h"
+#include "gradus/tensor/ordered_dict.h"
 
-namespace gradus::optim {
+namespace gradus {
+
+namespace serialize {
+class OutputArchive;
+class InputArchive;
+}  // namespace serialize
+
+namespace optim {
 
 // Options of an optimizer, known to the base class by their learning rate alone.
 struct OptimizerOptions {
@@ -16,6 +27,19 @@ struct OptimizerOptions {
   virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
   virtual double get_lr() const = 0;
   virtual void set_lr(double lr) = 0;
+  // All options, for state_dict(); none of them a tensor.
+  // Errors: NotImplementedError where a class does not say.
+  virtual Fields fields();
+  // Errors: ValueError for values that the algorithm cannot work with.
+  virtual void validate() const {}
+};
+
+// What an algorithm keeps of one parameter from step to step.
+struct OptimizerParamState {
+  virtual ~OptimizerParamState() = default;
+  // All of it, for state_dict(). A tensor has the shape of the parameter and the dtype that its
+  // numbers are computed with, or is undefined.
+  virtual Fields fields() = 0;
 };
 
 // Parameters that share options; without options of its own a group takes the optimizer's.
@@ -59,10 +83,46 @@ class Optimizer {
   const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
   const OptimizerOptions& defaults() const { return *defaults_; }
   Tensors parameters() const;
+  // By TensorImpl; a parameter that was not updated yet has none.
+  const std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() const {
+    return state_;
+  }
+
+  // All that the next step depends on beside parameters and gradients: options under
+  // "param_groups.0.lr", state under "state.NAME.momentum_buffer", and under
+  // "param_groups.0.params" which parameters a group has. `names` are those of parameters(), in
+  // order; without them these are numbered. The tensors share the optimizer's memory.
+  // Errors: NotImplementedError where the algorithm does not list its fields.
+  OrderedDict<std::string, Tensor> state_dict(const std::vector<std::string>& names = {}) const;
+  // Takes copies of the values.
+  // Errors: ValueError that lists all names that are missing, unknown, or of another shape, dtype
+  // or value than fits; nothing is changed then.
+  void load_state_dict(const OrderedDict<std::string, Tensor>& values,
+                       const std::vector<std::string>& names = {});
+  // What load_state_dict would refuse, a line each, each after a line break.
+  std::string misfits(const OrderedDict<std::string, Tensor>& values,
+                      const std::vector<std::string>& names = {}) const;
+
+  // state_dict() under its names, and the class; defined in serialize/.
+  virtual void save(serialize::OutputArchive& archive) const;
+  // Errors: ValueError for the state of another class, and as load_state_dict.
+  virtual void load(serialize::InputArchive& archive);
+
+ protected:
+  // An algorithm without one keeps nothing.
+  virtual std::unique_ptr<OptimizerParamState> new_state() const { return nullptr; }
+  // Made by new_state() at first.
+  OptimizerParamState& state_of(const Tensor& parameter);
 
  private:
+  struct Loaded;
+  Loaded read_state_dict(const OrderedDict<std::string, Tensor>& values,
+                         const std::vector<std::string>& names) const;
+
   std::vector<OptimizerParamGroup> groups_;
+  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> state_;
   std::unique_ptr<OptimizerOptions> defaults_;
 };
 
-}  // namespace gradus::optim
+}  // namespace optim
+}  // namespace gradus

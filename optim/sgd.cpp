@@ -11,20 +11,20 @@ const SGDOptions& options_of(const OptimizerParamGroup& group) {
   check<TypeError>(options != nullptr, "SGD: a parameter group has options of another optimizer");
   return *options;
 }
-
-void check_options(const SGDOptions& o) {
-  check(o.lr() >= 0, "SGD: lr = ", o.lr(), " is negative");
-  check(o.momentum() >= 0, "SGD: momentum = ", o.momentum(), " is negative");
-  check(o.weight_decay() >= 0, "SGD: weight_decay = ", o.weight_decay(), " is negative");
-  check(!o.nesterov() || (o.momentum() > 0 && o.dampening() == 0),
-        "SGD: Nesterov momentum needs momentum above 0 and dampening 0, got momentum = ",
-        o.momentum(), " and dampening = ", o.dampening());
-}
 }  // namespace
+
+void SGDOptions::validate() const {
+  check(lr() >= 0, "SGD: lr = ", lr(), " is negative");
+  check(momentum() >= 0, "SGD: momentum = ", momentum(), " is negative");
+  check(weight_decay() >= 0, "SGD: weight_decay = ", weight_decay(), " is negative");
+  check(!nesterov() || (momentum() > 0 && dampening() == 0),
+        "SGD: Nesterov momentum needs momentum above 0 and dampening 0, got momentum = ",
+        momentum(), " and dampening = ", dampening());
+}
 
 SGD::SGD(std::vector<OptimizerParamGroup> groups, const SGDOptions& options)
     : Optimizer(std::move(groups), options.clone()) {
-  for (const OptimizerParamGroup& group : param_groups()) check_options(options_of(group));
+  for (const OptimizerParamGroup& group : param_groups()) options_of(group);
 }
 
 Tensor SGD::step(LossClosure closure) {
@@ -41,13 +41,19 @@ Tensor SGD::step(LossClosure closure) {
     // Parameters go to the backend in one call per device and dtype, and apart where their momentum
     // is still to be made.
     std::vector<SgdParameter> batch;
-    std::vector<Tensor> targets;  // of float16 or bfloat16: the step is made on a copy in float32
+    struct Target {
+      Tensor parameter;  // of float16 or bfloat16: the step is made on a copy in float32
+      SGDParamState* kept;
+    };
+    std::vector<Target> targets;
     const auto flush = [&] {
       if (!batch.empty()) backend(batch[0].parameter).sgd(settings, batch);
       for (size_t i = 0; i < batch.size(); ++i) {
-        if (targets[i].dtype() != batch[i].parameter.dtype())
-          raw::copy_(targets[i], batch[i].parameter);
-        targets[i].impl().storage->bump_version();
+        const auto& [parameter, kept] = targets[i];
+        if (parameter.dtype() != batch[i].parameter.dtype())
+          raw::copy_(parameter, batch[i].parameter);
+        parameter.impl().storage->bump_version();
+        if (kept != nullptr) kept->momentum_buffer(batch[i].buffer);
       }
       batch.clear();
       targets.clear();
@@ -58,13 +64,14 @@ Tensor SGD::step(LossClosure closure) {
                    " is not contiguous; make it so with contiguous()");
       const Tensor wide = raw::to(parameter, computed_type(parameter.dtype()));
       Tensor buffer;
+      SGDParamState* kept = nullptr;
       bool first = false;
       if (o.momentum() != 0) {
-        Tensor& kept = momentum_[&parameter.impl()];
-        first =
-            !kept.defined() || kept.device() != parameter.device() || kept.dtype() != wide.dtype();
-        if (first) kept = raw::empty_like(wide);
-        buffer = kept;
+        kept = static_cast<SGDParamState*>(&state_of(parameter));
+        first = !kept->momentum_buffer().defined();
+        buffer = first ? raw::empty_like(wide) : kept->momentum_buffer();
+        if (buffer.dtype() != wide.dtype() || buffer.device() != wide.device())
+          buffer = raw::to(raw::to(buffer, wide.dtype()), wide.device());
       }
       const bool fits = batch.empty() || (settings.first == first &&
                                           batch[0].parameter.device() == parameter.device() &&
@@ -72,7 +79,7 @@ Tensor SGD::step(LossClosure closure) {
       if (!fits) flush();
       settings.first = first;
       batch.push_back({wide, raw::to(parameter.grad(), wide.dtype()).contiguous(), buffer});
-      targets.push_back(parameter);
+      targets.push_back({parameter, kept});
     }
     flush();
   }

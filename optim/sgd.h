@@ -6,8 +6,6 @@
 //   p = p - lr * (nesterov ? d + momentum * v : v)
 #pragma once
 
-#include <unordered_map>
-
 #include "gradus/optim/optimizer.h"
 
 namespace gradus::optim {
@@ -26,6 +24,21 @@ struct SGDOptions : OptimizerOptions {
   }
   double get_lr() const override { return lr(); }
   void set_lr(double value) override { lr(value); }
+  Fields fields() override {
+    return {{"lr", &lr_},
+            {"momentum", &momentum_},
+            {"dampening", &dampening_},
+            {"weight_decay", &weight_decay_},
+            {"nesterov", &nesterov_},
+            {"maximize", &maximize_}};
+  }
+  void validate() const override;
+};
+
+struct SGDParamState : OptimizerParamState {
+  GRADUS_OPTION(SGDParamState, Tensor, momentum_buffer);
+
+  Fields fields() override { return {{"momentum_buffer", &momentum_buffer_}}; }
 };
 
 // Errors: ValueError for a negative lr, momentum or weight decay, and for Nesterov momentum without
@@ -37,8 +50,10 @@ class SGD : public Optimizer {
   SGD(std::vector<OptimizerParamGroup> groups, const SGDOptions& options);
   Tensor step(LossClosure closure = nullptr) override;
 
- private:
-  std::unordered_map<TensorImpl*, Tensor> momentum_;
+ protected:
+  std::unique_ptr<OptimizerParamState> new_state() const override {
+    return std::make_unique<SGDParamState>();
+  }
 };
 
 }  // namespace gradus::optim

@@ -27,6 +27,7 @@ need_compiler() {
   need cmake have cmake
   need ninja-build have_maker
   need zlib1g-dev has_header zlib.h
+  need nlohmann-json3-dev has_header nlohmann/json.hpp
   wish ccache have ccache
   wish libopenblas-dev has_header openblas_config.h
   wish openmpi-bin have mpirun

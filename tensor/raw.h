@@ -52,6 +52,7 @@ void copy_(const Tensor& dst, const Tensor& src, bool non_blocking = false);
 Tensor clone(const Tensor& x);                 // row-major
 Tensor contiguous(const Tensor& x);            // x itself where it is contiguous already
 Tensor to(const Tensor& x, ScalarType dtype);  // as empty_as; x itself where nothing changes
+Tensor to(Tensor&& x, ScalarType dtype);       // without counting one holder more of x
 Tensor to(const Tensor& x, Device device, bool non_blocking = false);
 // Errors: ValueError that names op, where an element cannot hold the value.
 void check_fits(std::string_view op, const Scalar& value, ScalarType dtype);

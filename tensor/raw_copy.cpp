@@ -39,6 +39,11 @@ Tensor to(const Tensor& x, ScalarType dtype) {
   return out;
 }
 
+Tensor to(Tensor&& x, ScalarType dtype) {
+  if (x.scalar_type() == dtype) return std::move(x);
+  return to(x, dtype);
+}
+
 Tensor to(const Tensor& x, Device device, bool non_blocking) {
   const Device target = backend(device.type()).resolve(device);
   if (x.device() == target) return x;

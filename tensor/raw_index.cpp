@@ -55,7 +55,8 @@ void gather_into(const IndexRule& rule, const Tensor& x, int64_t dim, const Tens
 void scatter_into(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
                   const Tensor& src, const Tensor& out) {
   if (index.numel() == 0) return;
-  const ScalarType compute = op == ScatterOp::set ? out.scalar_type() : computed_type(out.scalar_type());
+  const ScalarType compute =
+      op == ScatterOp::set ? out.scalar_type() : computed_type(out.scalar_type());
   // Computed in the type of numbers, and rounded once.
   const Tensor wide = to(out, compute);
   backend(out).scatter(op, rule, dim, index, to(src, compute), wide);

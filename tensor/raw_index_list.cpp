@@ -30,12 +30,12 @@ Tensors places(const char* op, const Tensor& x, const Tensor& mask, int64_t at) 
   return out;
 }
 
-bool broadcast_together(IntArrayRef a, IntArrayRef b) {
-  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
-    const int64_t x = a[a.size() - i], y = b[b.size() - i];
-    if (x != y && x != 1 && y != 1) return false;
+Dims broadcast_indices(const char* op, IntArrayRef a, IntArrayRef b) {
+  try {
+    return broadcast_shapes(op, a, b);
+  } catch (const ValueError& error) {
+    throw IndexError(error.msg());
   }
-  return true;
 }
 
 // The tensor and the index with the indexed dimensions laid together into one, and what comes out.
@@ -119,10 +119,7 @@ Tensors index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices) {
                                      : Tensors{to(given, kLong)}) {
       const Tensor here = one.is_cpu() ? to(one, x.device()) : one;
       check_same_device(op, x, "self", here, "an index");
-      check<IndexError>(broadcast_together(shape, here.sizes()), op, ": indices of shapes ", shape,
-                        " and ", here.sizes(),
-                        " do not broadcast; reshape or unsqueeze one of them");
-      shape = broadcast_shapes(op, shape, here.sizes());
+      shape = broadcast_indices(op, shape, here.sizes());
       out.push_back(here);
     }
   }

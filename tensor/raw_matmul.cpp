@@ -67,7 +67,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   Tensor out = empty(with(m, n), compute, a.device());
   batched(raw::expand(to(left, compute), with(m, k)), raw::expand(to(right, compute), with(k, n)),
           Tensor(), out);
-  out = to(out, a.dtype());
+  out = to(std::move(out), a.dtype());
   Dims shape = sizes;
   if (a.dim() > 1) shape.push_back(m);
   if (b.dim() > 1) shape.push_back(n);
@@ -93,7 +93,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   for (int64_t d = 0; d + 1 < x.dim(); ++d) rows *= x.sizes()[d];
   const ScalarType compute = computed_type(x.dtype());
   Tensor out = empty(shape, compute, x.device());
-  if (out.numel() == 0) return to(out, x.dtype());
+  if (out.numel() == 0) return to(std::move(out), x.dtype());
   Tensor flat = to(x, compute);
   if (x.dim() != 2) {
     const auto view = try_view(flat, {rows, x.size(-1)});
@@ -102,7 +102,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   backend(out).matmul(
       as_batch(flat, 1, 0, 0), as_batch(raw::transpose(to(weight, compute), 0, 1), 1, 0, 0),
       bias.defined() ? to(bias, compute) : bias, *try_view(out, {1, rows, weight.size(0)}));
-  return to(out, x.dtype());
+  return to(std::move(out), x.dtype());
 }
 
 }  // namespace gradus::raw

@@ -31,7 +31,7 @@ Tensor scan(ScanOp op, const Tensor& x, int64_t dim, std::optional<ScalarType> a
   const ScalarType dtype = scan_dtype(op, x, asked), compute = computed_type(dtype);
   Tensor out = empty(x.sizes(), compute, x.device());
   if (out.numel() > 0) backend(x).scan(op, lifted(to(to(x, dtype), compute)), d, lifted(out));
-  return to(out, dtype);
+  return to(std::move(out), dtype);
 }
 
 ValuesAndIndices arg_scan(bool largest, const Tensor& x, int64_t dim) {

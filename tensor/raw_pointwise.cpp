@@ -160,21 +160,13 @@ ScalarType result_type(std::initializer_list<Operand> operands) {
   return out;
 }
 
-namespace {
-// A result that nobody else holds; counting its holders would cost as much as some operations.
-Tensor in_dtype(Tensor&& out, ScalarType dtype) {
-  if (out.scalar_type() == dtype) return std::move(out);
-  return to(out, dtype);
-}
-}  // namespace
-
 Tensor map(UnaryOp op, const Tensor& x) {
   const ScalarType dtype = map_dtype(op, x);
   const ScalarType compute = computed_type(dtype);
   const bool gives_bool = facts(op).gives_bool;
   Tensor out = empty_as(x, gives_bool ? kBool : compute);
   if (out.numel() > 0) backend(out).map(op, to(x, compute), out);
-  return in_dtype(std::move(out), gives_bool ? kBool : dtype);
+  return to(std::move(out), gives_bool ? kBool : dtype);
 }
 
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y) {
@@ -182,25 +174,26 @@ Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y
   const auto ready = [compute](const Tensor& t) { return t.defined() ? to(t, compute) : t; };
   Tensor out = empty_as(grad, compute);
   if (out.numel() > 0) backend(out).map_grad(op, ready(grad), ready(x), ready(y), out);
-  return in_dtype(std::move(out), grad.dtype());
+  return to(std::move(out), grad.dtype());
 }
 
 namespace {
 // x to a power that takes a few instructions; undefined for others.
-Tensor easy_power(const Tensor& x, double exponent) {
-  if (x.dtype() != computed_type(x.dtype()) || !x.is_floating_point()) return {};
-  if (exponent == 2) return map(UnaryOp::square, x);
-  if (exponent == 3) return zip(BinaryOp::mul, map(UnaryOp::square, x), x);
-  if (exponent == 0.5) return map(UnaryOp::sqrt, x);
-  if (exponent == -1) return map(UnaryOp::reciprocal, x);
+Tensor easy_power(BinaryOp op, const Operand& x, const Operand& exponent) {
+  if (op != BinaryOp::pow || !exponent.is_number() || exponent.number.isBoolean()) return {};
+  const Tensor& base = *x.tensor;
+  if (base.dtype() != computed_type(base.dtype()) || !base.is_floating_point()) return {};
+  const double power = exponent.number.toDouble();
+  if (power == 2) return map(UnaryOp::square, base);
+  if (power == 3) return zip(BinaryOp::mul, map(UnaryOp::square, base), base);
+  if (power == 0.5) return map(UnaryOp::sqrt, base);
+  if (power == -1) return map(UnaryOp::reciprocal, base);
   return {};
 }
 }  // namespace
 
 Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
-  if (op == BinaryOp::pow && other.is_number() && !other.number.isBoolean())
-    if (Tensor power = easy_power(*self.tensor, other.number.toDouble()); power.defined())
-      return power;
+  if (Tensor power = easy_power(op, self, other); power.defined()) return power;
   const ZipTypes types = zip_types(op, self, other);
   const Operand x = beside(self, other), y = beside(other, self);
   check_devices(op, x, y);
@@ -217,7 +210,7 @@ Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
       out = empty(sizes, dtype, one.device());
   }
   run_zip(op, x, y, types, out);
-  return in_dtype(std::move(out), types.result);
+  return to(std::move(out), types.result);
 }
 
 void map_(UnaryOp op, const Tensor& x) {
@@ -230,6 +223,7 @@ void map_(UnaryOp op, const Tensor& x) {
 }
 
 void zip_(BinaryOp op, const Tensor& x, const Operand& given) {
+  if (const Tensor power = easy_power(op, x, given); power.defined()) return copy_(x, power);
   const ZipTypes types = zip_types(op, x, given);
   const Operand y = beside(given, x);
   check_devices(op, x, y);
@@ -255,7 +249,7 @@ void zip_(BinaryOp op, const Tensor& x, const Operand& given) {
     return run_zip(op, x, other, types, x);
   Tensor out = empty(x.sizes(), gives_bool ? kBool : types.compute, x.device());
   run_zip(op, x, other, types, out);
-  copy_(x, to(out, types.result));
+  copy_(x, to(std::move(out), types.result));
 }
 
 }  // namespace raw

@@ -34,14 +34,14 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
   Dims sizes = x.impl().sizes;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (!mask[d]) continue;
-    check<IndexError>(sizes[d] > 0 || !picks_an_element(op), name_of(op), ": dimension ", d, " of shape ",
-          x.sizes(), " has size 0, and an empty set has no such element");
+    check<IndexError>(sizes[d] > 0 || !picks_an_element(op), name_of(op), ": dimension ", d,
+                      " of shape ", x.sizes(), " has size 0, and an empty set has no such element");
     sizes[d] = 1;
   }
   const ScalarType compute = computed_type(dtype);
   Tensor out = empty(sizes, compute, x.device());
   if (out.numel() > 0) backend(out).reduce(op, to(to(x, dtype), compute), out);
-  return to(out, dtype);
+  return to(std::move(out), dtype);
 }
 
 ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim) {

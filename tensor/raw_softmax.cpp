@@ -10,7 +10,7 @@ Tensor softmax(bool log, const Tensor& x, int64_t dim) {
   const ScalarType compute = computed_type(x.dtype());
   Tensor out = empty(x.sizes(), compute, x.device());
   if (out.numel() > 0) backend(x).softmax(log, lifted(to(x, compute)), d, lifted(out));
-  return to(out, x.dtype());
+  return to(std::move(out), x.dtype());
 }
 
 Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim) {
@@ -19,7 +19,7 @@ Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim) 
   if (out.numel() > 0)
     backend(y).softmax_grad(log, lifted(to(grad, compute)), lifted(to(y, compute)), dim,
                             lifted(out));
-  return to(out, y.dtype());
+  return to(std::move(out), y.dtype());
 }
 
 }  // namespace gradus::raw

@@ -67,12 +67,12 @@ Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
   const Tensors operands = {&x, y.tensor, z.tensor};
   const Device device = device_of(op, operands);
   const ScalarType common = result_type({x, y, z}), compute = computed_type(common);
-  const Tensor out = result_of(op, operands, compute, device);
-  if (out.numel() == 0) return to(out, common);
+  Tensor out = result_of(op, operands, compute, device);
+  if (out.numel() == 0) return to(std::move(out), common);
   Tensor kept[3];
   backend(out).zip3(op, prepare(x, common, out, kept[0]), prepare(y, common, out, kept[1]),
                     prepare(z, common, out, kept[2]), out);
-  return to(out, common);
+  return to(std::move(out), common);
 }
 
 }  // namespace raw

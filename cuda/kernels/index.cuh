@@ -16,7 +16,7 @@ __global__ void gather_kernel(Strided<3> walk, IndexRule rule, int64_t jump, Fau
   const auto at = offsets_of(walk, i);
   const int64_t number = index[at.at[1]];
   const bool valid = in_range(fault, rule, number);
-  out[at.at[0]] = valid ? x[at.at[2] + rule.place(number) * jump] : T(0);
+  out[at.at[0]] = valid ? x[at.at[2] + rule.place(number) * jump] : T{};
 }
 
 // As functors of the elementwise kernels.

@@ -48,6 +48,12 @@ template <class T>
 GRADUS_HD T without_sign(T x) {
   return from_bits<T>(bits_of(x) & ~kSign<T>);
 }
+// All bits where the sign is negative, none elsewhere.
+template <class T>
+GRADUS_HD constexpr Bits<T> sign_mask(T x) {
+  return static_cast<Bits<T>>(static_cast<std::make_signed_t<Bits<T>>>(bits_of(x)) >>
+                              (8 * sizeof(T) - 1));
+}
 // `x` is not negative.
 template <class T>
 GRADUS_HD T with_sign_of(T sign, T x) {

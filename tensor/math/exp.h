@@ -45,6 +45,12 @@ GRADUS_HD T scale(T x, Bits<T> k) {
   return x * from_bits<T>(half << kFraction<T>) * from_bits<T>((biased - half) << kFraction<T>);
 }
 
+// Where x * 2^k is a normal number, as x is.
+template <class T>
+GRADUS_HD T scale_near(T x, Bits<T> k) {
+  return from_bits<T>(bits_of(x) + (k << kFraction<T>));
+}
+
 // Beyond these e^x is 0, or infinity. NaN stays.
 template <class T>
 GRADUS_HD T above_zero_of_exp(T x) {
@@ -84,7 +90,7 @@ inline constexpr Range<T> kExpRange = {0, is_float<T> ? T(87) : T(708), true};
 template <class T>
 GRADUS_HD Near<T> exp(Near<T> x) {
   const Power<T> p = power_of_two(x.value);
-  return Near<T>(from_bits<T>(bits_of(exp_near_zero(p.r)) + (p.k << kFraction<T>)));
+  return Near<T>(scale_near(exp_near_zero(p.r), p.k));
 }
 
 // (2^r - 1) / r for |r| <= 1/2
@@ -149,12 +155,11 @@ GRADUS_HD T tanh(T x) {
   const T size = without_sign(x);
   if constexpr (is_float<T>) {
     const float z = size * size;
-    const float series =
-        polynomial(z, -0x1.55555p-2f, 0x1.110faap-3f, -0x1.b9da72p-5f, 0x1.6377cep-6f,
-                   -0x1.110566p-7f, 0x1.5b792cp-9f, -0x1.f9da3p-12f);
+    const float series = polynomial(z, -0x1.55554ap-2f, 0x1.110db8p-3f, -0x1.b97d3cp-5f,
+                                    0x1.5f785ap-6f, -0x1.f5d36ep-8f, 0x1.c753cap-10f);
     const Power<float> p = power_of_two(2 * (size > 10 ? 10.0f : size));
     const float grown = exp_near_zero(p.r) * from_bits<float>((p.k + kBias<T>) << kFraction<T>);
-    const float y = size < 0.875f ? multiply_add(size * z, series, size) : 1 - 2 / (grown + 1);
+    const float y = size < 0.75f ? multiply_add(size * z, series, size) : 1 - 2 / (grown + 1);
     return with_sign_of(x, y);
   } else {
     const Pair<T> e = expm1_pair(-2 * (size > T(20) ? T(20) : size));
@@ -165,15 +170,26 @@ GRADUS_HD T tanh(T x) {
   }
 }
 
-// 1 / (1 + e^-x), by way of e = e^-|x|, which does not overflow; corrected as tanh is.
+// 1 / (1 + e^-x), by way of e = e^-|x|, which does not overflow; corrected as tanh is. `power` is
+// that of e^-|x|, and `scaled` multiplies by 2^k.
+template <class T, class Scale>
+GRADUS_HD T logistic_of(T x, const Power<T>& power, const Scale& scaled) {
+  const T growth = multiply_add(power.r * power.r, exp_series(power.r), power.r), sum = 1 + growth;
+  const T e = scaled(sum, power.k), low = (1 - sum) + growth;
+  const T d = 1 + e, lost = e - (d - 1);
+  // By masks: a choice of two quotients would be two divisions.
+  const Bits<T> negative = sign_mask(x);
+  const T q = from_bits<T>((bits_of(e) & negative) | (bits_of(T(1)) & ~negative)) / d;
+  return multiply_add(-q, (lost - from_bits<T>(bits_of(low) & negative)) * rough_reciprocal(d), q);
+}
+
 template <Real T>
 GRADUS_HD T logistic(T x) {
-  const Power<T> p = power_of_two(above_zero_of_exp(-without_sign(x)));
-  const T growth = multiply_add(p.r * p.r, exp_series(p.r), p.r), sum = 1 + growth;
-  const T e = scale(sum, p.k), low = (1 - sum) + growth;
-  const T d = 1 + e, lost = e - (d - 1);
-  const T q = (x < 0 ? e : T(1)) / d;
-  return multiply_add(-q, (lost - (x < 0 ? low : T(0))) * rough_reciprocal(d), q);
+  return logistic_of(x, power_of_two(above_zero_of_exp(-without_sign(x))), scale<T>);
+}
+template <class T>
+GRADUS_HD Near<T> logistic(Near<T> x) {
+  return Near<T>(logistic_of(x.value, power_of_two(-without_sign(x.value)), scale_near<T>));
 }
 
 }  // namespace gradus::math::inline GRADUS_VARIANT

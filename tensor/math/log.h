@@ -15,13 +15,25 @@ struct Factors {
 // something.
 template <bool subnormals, class T>
 GRADUS_HD Factors<T> factors(T x) {
-  constexpr Bits<T> root = bits_of(T(0.7071067811865476)), one = bits_of(T(1));
+  constexpr Bits<T> root = bits_of(T(0.7071067811865476));
   constexpr T shift = kRounder<T> / T(1.5);  // 2^kFraction
   const bool small = subnormals && x < std::numeric_limits<T>::min();
-  const Bits<T> moved = bits_of(small ? x * shift : x) + (one - root);
-  const T k = from_bits<T>(bits_of(shift) | moved >> kFraction<T>) -
-              (small ? shift + (kBias<T> + kFraction<T>) : shift + kBias<T>);
+  const Bits<T> moved = bits_of(small ? x * shift : x) - root;
+  T k;
+  if constexpr (is_float<T>) {
+    k = static_cast<float>(static_cast<int32_t>(moved) >> kFraction<T>);
+  } else {  // without a conversion, which few processors have as a vector instruction
+    k = from_bits<T>(bits_of(shift) | (moved + bits_of(T(1))) >> kFraction<T>) - (shift + kBias<T>);
+  }
+  if (small) k -= kFraction<T>;
   return {k, from_bits<T>((moved & ((Bits<T>{1} << kFraction<T>)-1)) + root) - 1};
+}
+
+// (log(1 + f) - f + f^2 / 2) / f^3
+GRADUS_HD inline float log_series(float f) {
+  return polynomial(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b6p-3f, -0x1.555c4ep-3f,
+                    0x1.23376ap-3f, -0x1.fc221p-4f, 0x1.e6f068p-4f, -0x1.de3be2p-4f,
+                    0x1.14576cp-4f);
 }
 
 // log(1 + f) = f - f^2 / 2 + rest. In double by way of log(1 + f) = 2 artanh(s), s = f / (2 + f),
@@ -29,10 +41,7 @@ GRADUS_HD Factors<T> factors(T x) {
 template <class T>
 GRADUS_HD T log_rest(T f, T half_square) {
   if constexpr (is_float<T>) {
-    return f * (f * f) *
-           polynomial(f, 0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b6p-3f, -0x1.555c4ep-3f,
-                      0x1.23376ap-3f, -0x1.fc221p-4f, 0x1.e6f068p-4f, -0x1.de3be2p-4f,
-                      0x1.14576cp-4f);
+    return f * (f * f) * log_series(f);
   } else {
     const T s = f / (2 + f), z = s * s;
     const T r = polynomial(z, 0x1.5555555555593p-1, 0x1.999999997f8a8p-2, 0x1.249249423e492p-2,
@@ -52,7 +61,12 @@ GRADUS_HD T log_at_edges(T x, T y) {
 
 template <class T>
 GRADUS_HD T log_of(Factors<T> x) {
-  const T half_square = T(0.5) * (x.f * x.f);
+  const T square = x.f * x.f;
+  if constexpr (is_float<T> && kFused) {  // the shortest way where products are exact in a sum
+    const T rest = multiply_add(x.f, log_series(x.f), T(-0.5));
+    return multiply_add(x.k, kLn2High<T>, x.f + multiply_add(square, rest, x.k * kLn2Low<T>));
+  }
+  const T half_square = T(0.5) * square;
   const T low = multiply_add(x.k, kLn2Low<T>, log_rest(x.f, half_square));
   return multiply_add(x.k, kLn2High<T>, x.f - (half_square - low));
 }

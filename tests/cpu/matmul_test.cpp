@@ -121,8 +121,9 @@ TEST_P(EveryKernel, NanOfAnOperandReachesItsRowAlone) {
 // Every micro-kernel of this processor, the one in use or not.
 template <class T>
 void check_micro_kernels() {
-  for (const cpu::MicroKernel<T>& kernel : cpu::micro_kernels<T>()) {
-    SCOPED_TRACE(std::string(kernel.name));
+  for (const cpu::InstructionSet set : cpu::instruction_sets()) {
+    SCOPED_TRACE(static_cast<int>(set));
+    const cpu::MicroKernel<T>& kernel = cpu::micro_kernel<T>(set);
     ASSERT_LE(kernel.rows * kernel.columns, cpu::kMaxTile);
     for (int round = 0; round < 10; ++round) {
       const int64_t m = pick(1, 60), k = pick(1, 300), n = pick(1, 60);
@@ -144,8 +145,9 @@ TEST(CpuMicroKernels, Long) { check_micro_kernels<int64_t>(); }
 // Dense rows are multiplied where they are, others are packed: both sum in the same order.
 template <class T>
 void check_layouts() {
-  for (const cpu::MicroKernel<T>& kernel : cpu::micro_kernels<T>()) {
-    SCOPED_TRACE(std::string(kernel.name));
+  for (const cpu::InstructionSet set : cpu::instruction_sets()) {
+    SCOPED_TRACE(static_cast<int>(set));
+    const cpu::MicroKernel<T>& kernel = cpu::micro_kernel<T>(set);
     const int64_t m = kernel.rows + pick(0, 30), k = pick(1, 200), n = kernel.columns + pick(0, 80);
     const Tensor a = random_tensor({1, m, k}, dtype_of<T>),
                  b = random_tensor({1, k, n}, dtype_of<T>);

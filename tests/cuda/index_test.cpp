@@ -28,6 +28,18 @@ TEST_F(CudaIndex, GatherAlongEveryDimension) {
       }
 }
 
+// Some of these are copied 16 bytes at a time, and some cannot be.
+TEST_F(CudaIndex, RowsOfEveryLength) {
+  for (const int64_t width : {1, 3, 4, 8, 16, 33, 64})
+    for (const int64_t offset : {0, 1, 16})
+      for (const ScalarType dtype : {kByte, kHalf, kFloat, kDouble}) {
+        const Pair x = random_pair(dtype, contiguous_layout("", {3, kSize, width}, offset));
+        const Pair index = random_index(contiguous_layout("", {7}));
+        expect_close(x.gpu.index_select(1, index.gpu), x.cpu.index_select(1, index.cpu), 0,
+                     describe("index_select", dtype, std::to_string(width)));
+      }
+}
+
 Tensor scattered(ScatterOp op, const Tensor& x, int64_t dim, const Tensor& index,
                  const Tensor& src) {
   Tensor out = raw::clone(x);

@@ -2,16 +2,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>  // mkdtemp
 #include <zlib.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "gradus/tensor/error.h"
+#include "tests/temporary_folder.h"
 
 namespace gradus::data {
 
@@ -39,31 +37,6 @@ inline Bytes gzip(const Bytes& bytes) {
   deflateEnd(&stream);
   return out;
 }
-
-// A folder that goes away with everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "gradus-data-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) fail<Error>("cannot make ", name);
-    path_ = name;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string path() const { return path_.string(); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string write(const std::string& name, const Bytes& bytes) const {
-    std::ofstream(path_ / name, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-    return *this / name;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 // The message of the E that `run` throws.
 template <class E, class F>

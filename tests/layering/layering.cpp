@@ -23,8 +23,8 @@ const std::map<std::string, Names> below = {
     {"autograd", {"tensor"}},
     {"nn", {"tensor", "autograd"}},
     {"optim", {"tensor", "autograd"}},
-    {"serialize", {"tensor", "autograd"}},
     {"data", {"tensor", "autograd"}},
+    {"serialize", {"tensor", "autograd", "nn", "optim"}},
     {"nn/parallel", {"tensor", "autograd", "nn", "optim", "serialize", "data"}},
     {"distributed", {"tensor", "autograd", "nn", "optim", "serialize", "data"}},
 };

@@ -36,6 +36,7 @@ class Planted : public testing::Test {
     plant("nn/linear.h", "#include \"gradus/nn/module.h\"\n#include \"gradus/autograd/node.h\"\n");
     plant("nn/parallel/replicas.h", "#include \"gradus/optim/sgd.h\"\n");
     plant("optim/sgd.h", "#include \"gradus/tensor/tensor.h\"\n");
+    plant("serialize/save.h", "#include \"gradus/nn/linear.h\"\n#include \"gradus/optim/sgd.h\"\n");
     plant("tests/cpu/map_test.cpp", "#include \"helper.h\"\n#include \"gradus/cpu/map.h\"\n");
     plant("build/x.h", "#include \"anything.h\"\n");
   }
@@ -65,6 +66,14 @@ TEST_F(Planted, AnArrowThatPointsUp) {
 TEST_F(Planted, ASibling) {
   plant("optim/adam.cpp", "#  include   \"gradus/nn/module.h\"\n");
   EXPECT_EQ(found(), "optim/adam.cpp:1: optim/ includes nn/module.h, which is not below it\n");
+}
+
+TEST_F(Planted, SerializeStandsAboveTheModulesThatItSaves) {
+  plant("nn/linear.h", "#include \"gradus/serialize/archive.h\"\n");
+  plant("serialize/idx.cpp", "#include \"gradus/data/idx.h\"\n");
+  EXPECT_EQ(found(),
+            "nn/linear.h:1: nn/ includes serialize/archive.h, which is not below it\n"
+            "serialize/idx.cpp:1: serialize/ includes data/idx.h, which is not below it\n");
 }
 
 TEST_F(Planted, ABackendIncludesTheOther) {

@@ -1,0 +1,18 @@
+// The values of an options or state struct by name, listed once for reading and for writing.
+#pragma once
+
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "gradus/tensor/tensor.h"
+
+namespace gradus::optim {
+
+struct Field {
+  std::string_view name;
+  std::variant<bool*, int64_t*, double*, Tensor*> value;
+};
+using Fields = std::vector<Field>;
+
+}  // namespace gradus::optim

@@ -1,0 +1,172 @@
+#include "gradus/serialize/archive.h"
+
+#include <cstring>
+#include <istream>
+#include <iterator>
+#include <ostream>
+#include <set>
+
+#include "gradus/tensor/raw.h"
+
+namespace gradus::serialize {
+
+void OutputArchive::write(const std::string& key, const Tensor& tensor, bool) {
+  check(tensor.defined(), "OutputArchive::write: tensor ", printable(key),
+        " is undefined; leave it out");
+  contents_.tensors.insert(key, tensor);
+}
+
+void OutputArchive::write(const std::string& key, const std::string& text) {
+  check(contents_.metadata.emplace(key, text).second, "OutputArchive::write: the name ",
+        printable(key), " is taken; use another");
+}
+
+void OutputArchive::write(const std::string& key, OutputArchive& nested) {
+  for (const auto& item : nested.contents_.tensors) write(key + '.' + item.key(), item.value());
+  for (const auto& [name, text] : nested.contents_.metadata) write(key + '.' + name, text);
+}
+
+void OutputArchive::save_to(const std::string& path) const {
+  save_file(contents_.tensors, path, contents_.metadata);
+}
+
+void OutputArchive::save_to(std::ostream& stream) const {
+  save_to([&](const void* bytes, size_t count) {
+    stream.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+    return stream ? count : 0;
+  });
+}
+
+void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& write) const {
+  write_safetensors(
+      [&](const void* bytes, size_t count) {
+        const size_t taken = write(bytes, count);
+        check<Error>(taken == count, "OutputArchive::save_to: ", taken, " of ", count,
+                     " bytes were taken");
+      },
+      contents_.tensors, contents_.metadata);
+}
+
+void InputArchive::load_from(const std::string& path, std::optional<Device> device) {
+  contents_ = std::make_shared<SafetensorsContents>(load_file(path, device.value_or(Device(kCPU))));
+}
+
+void InputArchive::load_from(std::istream& stream, std::optional<Device> device) {
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  check<Error>(!stream.bad(), "InputArchive::load_from: the stream cannot be read");
+  load_from(bytes.data(), bytes.size(), device);
+}
+
+void InputArchive::load_from(const char* data, size_t size, std::optional<Device> device) {
+  load_from(
+      [&](uint64_t position, void* bytes, size_t count) {
+        std::memcpy(bytes, data + position, count);
+        return count;
+      },
+      [&] { return size; }, device);
+}
+
+void InputArchive::load_from(const std::function<size_t(uint64_t, void*, size_t)>& read,
+                             const std::function<size_t()>& size, std::optional<Device> device) {
+  const std::string name = "InputArchive::load_from";
+  const auto read_all = [&](uint64_t position, void* bytes, size_t count) {
+    const size_t got = read(position, bytes, count);
+    check<Error>(got == count, name, ": ", got, " of ", count, " bytes came from position ",
+                 position);
+  };
+  contents_ = std::make_shared<SafetensorsContents>(
+      read_safetensors(read_all, size(), name, device.value_or(Device(kCPU))));
+}
+
+bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool) {
+  const Tensor* value = contents_->tensors.find(prefix_ + key);
+  if (value == nullptr) return false;
+  if (tensor.defined()) {
+    replace(tensor, *value);
+  } else {
+    tensor = *value;
+  }
+  return true;
+}
+
+void InputArchive::read(const std::string& key, Tensor& tensor, bool is_buffer) {
+  check(try_read(key, tensor, is_buffer), "InputArchive::read: there is no tensor ",
+        printable(prefix_ + key), "; keys() lists what there is");
+}
+
+bool InputArchive::try_read(const std::string& key, std::string& text) {
+  const auto found = contents_->metadata.find(prefix_ + key);
+  if (found == contents_->metadata.end()) return false;
+  text = found->second;
+  return true;
+}
+
+void InputArchive::read(const std::string& key, std::string& text) {
+  check(try_read(key, text), "InputArchive::read: there is no text ", printable(prefix_ + key));
+}
+
+bool InputArchive::try_read(const std::string& key, InputArchive& archive) {
+  InputArchive found = nested(key);
+  if (found.keys().empty()) return false;
+  archive = std::move(found);
+  return true;
+}
+
+void InputArchive::read(const std::string& key, InputArchive& archive) {
+  check(try_read(key, archive), "InputArchive::read: there is no archive ",
+        printable(prefix_ + key), "; keys() lists what there is");
+}
+
+InputArchive InputArchive::nested(const std::string& key) const {
+  InputArchive out;
+  out.contents_ = contents_;
+  out.prefix_ = prefix_ + key + '.';
+  out.replaced_ = replaced_;
+  return out;
+}
+
+std::vector<std::string> InputArchive::keys() const {
+  std::vector<std::string> out;
+  std::set<std::string> known;
+  const auto add = [&](const std::string& name) {
+    if (!name.starts_with(prefix_)) return;
+    const std::string key =
+        name.substr(prefix_.size(), name.find('.', prefix_.size()) - prefix_.size());
+    if (known.insert(key).second) out.push_back(key);
+  };
+  for (const auto& item : contents_->tensors) add(item.key());
+  for (const auto& item : contents_->metadata) add(item.first);
+  return out;
+}
+
+NamedTensors InputArchive::tensors() const {
+  NamedTensors out;
+  for (const auto& item : contents_->tensors)
+    if (item.key().starts_with(prefix_))
+      out.insert(item.key().substr(prefix_.size()), item.value());
+  return out;
+}
+
+void InputArchive::read_into(const std::string& key, const Tensor& tensor) {
+  Tensor value;
+  read(key, value);
+  check(value.sizes() == tensor.sizes() && value.dtype() == tensor.dtype(),
+        "InputArchive::read: tensor ", printable(prefix_ + key), " is ", value.scalar_type(),
+        " of shape ", value.sizes(), ", expected ", tensor.scalar_type(), " of shape ",
+        tensor.sizes());
+  // Not the archive's own memory, which others may read, too.
+  replace(tensor,
+          value.device() == tensor.device() ? raw::clone(value) : raw::to(value, tensor.device()));
+}
+
+void InputArchive::replace(const Tensor& tensor, const Tensor& value) {
+  if (replaced_) replaced_->push_back({tensor, raw::alias(tensor)});
+  tensor.set_data(value);
+}
+
+void InputArchive::put_back() {
+  for (auto it = replaced_->rbegin(); it != replaced_->rend(); ++it) it->tensor.set_data(it->old);
+  replaced_.reset();
+}
+
+}  // namespace gradus::serialize

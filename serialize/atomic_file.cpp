@@ -1,0 +1,106 @@
+#include "gradus/serialize/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include "gradus/tensor/error.h"
+
+namespace gradus::serialize {
+
+namespace fs = std::filesystem;
+
+const FileCalls FileCalls::system = {
+    [](const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }, ::write,
+    ::fsync, ::close, std::rename};
+
+AtomicFile::AtomicFile(const std::string& path, const FileCalls& calls)
+    : calls_(calls), path_(path) {
+  std::error_code error;
+  if (fs::is_symlink(fs::symlink_status(path, error))) {
+    path_ = fs::canonical(path, error).string();
+    check<Error>(!error, "AtomicFile: ", path,
+                 " cannot be written: it is a symbolic link: ", error.message());
+  }
+  folder_ = fs::path(path_).parent_path().string();
+  if (folder_.empty()) folder_ = ".";
+  struct stat older;
+  if (stat(path_.c_str(), &older) != 0) {
+    create(0666);
+    return;
+  }
+  check<Error>(S_ISREG(older.st_mode), "AtomicFile: ", path_,
+               " cannot be written: it is there already, and not a regular file");
+  create(0600);
+  if (fchmod(descriptor_, older.st_mode & 07777) == 0) return;
+  const int reason = errno;
+  discard();
+  errno = reason;
+  refuse("cannot be written");
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() {
+  if (descriptor_ >= 0) calls_.close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void AtomicFile::refuse(const char* what) const {
+  fail<Error>("AtomicFile: ", path_, " ", what, ": ", std::strerror(errno));
+}
+
+void AtomicFile::create(mode_t mode) {
+  // Room for the rest of the temporary name within the 255 bytes that systems take.
+  const std::string name = fs::path(path_).filename().string().substr(0, 200);
+  std::random_device number;
+  do {
+    temporary_ = (fs::path(folder_) / ("." + name + "." + std::to_string(number()) + ".tmp"));
+    descriptor_ = calls_.open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ < 0) {
+    temporary_.clear();
+    refuse("cannot be written");
+  }
+}
+
+void AtomicFile::write(const void* bytes, size_t count) {
+  constexpr size_t kMost = size_t{1} << 30;  // systems take less than 2 GiB in one call
+  const char* next = static_cast<const char*>(bytes);
+  while (count > 0) {
+    const ssize_t done = calls_.write(descriptor_, next, std::min(count, kMost));
+    if (done < 0 && errno == EINTR) continue;
+    if (done == 0) errno = ENOSPC;
+    if (done <= 0) refuse("cannot be written");
+    next += done;
+    count -= static_cast<size_t>(done);
+  }
+}
+
+void AtomicFile::commit() {
+  if (calls_.fsync(descriptor_) != 0) refuse("cannot be brought to the disk");
+  // Closed whatever it returns: the system keeps no descriptor for a second try.
+  if (calls_.close(std::exchange(descriptor_, -1)) != 0) refuse("cannot be closed");
+  if (calls_.rename(temporary_.c_str(), path_.c_str()) != 0) refuse("cannot be replaced");
+  temporary_.clear();
+  sync_folder();
+}
+
+// Without it a crash of the machine may bring the older file back.
+void AtomicFile::sync_folder() const {
+  const int folder = calls_.open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  const bool synced = folder >= 0 && (calls_.fsync(folder) == 0 || errno == EINVAL);
+  const int reason = errno;
+  if (folder >= 0) calls_.close(folder);
+  errno = reason;
+  if (!synced) refuse("was replaced, but its folder cannot be brought to the disk");
+}
+
+}  // namespace gradus::serialize

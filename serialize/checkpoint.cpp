@@ -1,0 +1,191 @@
+#include "gradus/serialize/checkpoint.h"
+
+#include <charconv>
+#include <typeinfo>
+
+#include "gradus/autograd/node.h"
+#include "gradus/cuda/device.h"
+#include "gradus/nn/state_dict.h"
+#include "gradus/tensor/generator.h"
+
+namespace gradus::serialize {
+namespace {
+
+constexpr char kFormat[] = "gradus.checkpoint", kVersion[] = "1", kUser[] = "user.";
+
+// The module's names of the optimizer's parameters.
+std::vector<std::string> names_of(const nn::Module& module, const optim::Optimizer& optimizer) {
+  const auto known = module.named_parameters();
+  std::unordered_map<const TensorImpl*, const std::string*> names;
+  for (const auto& item : known) names.emplace(&item.value().impl(), &item.key());
+  std::vector<std::string> out;
+  for (const Tensor& parameter : optimizer.parameters()) {
+    const auto found = names.find(&parameter.impl());
+    check(found != names.end(), "checkpoint: parameter ", out.size(),
+          " of the optimizer, of shape ", parameter.sizes(),
+          ", is none of the module's; register it in the module");
+    out.push_back(*found->second);
+  }
+  return out;
+}
+
+// The default generators by name.
+OrderedDict<std::string, Generator> generators() {
+  OrderedDict<std::string, Generator> out;
+  out.insert("cpu", default_generator(kCPU));
+  for (int64_t i = 0; i < cuda::device_count(); ++i)
+    out.insert("cuda." + std::to_string(i),
+               default_generator(Device(kCUDA, static_cast<DeviceIndex>(i))));
+  return out;
+}
+
+bool is_generator(std::string_view name) {
+  if (name == "cpu") return true;
+  for (int i = 0; i <= INT8_MAX; ++i)
+    if (name == "cuda." + std::to_string(i)) return true;
+  return false;
+}
+
+void save(const std::string& path, const nn::Module& module, const optim::Optimizer* optimizer,
+          const Checkpoint& rest) {
+  NamedTensors tensors;
+  Metadata metadata = {{"format", kFormat},
+                       {"version", kVersion},
+                       {"step", std::to_string(rest.step)},
+                       {"epoch", std::to_string(rest.epoch)}};
+  for (const auto& [name, text] : rest.metadata) metadata.emplace(kUser + name, text);
+  for (const auto& item : module.state_dict()) tensors.insert("model." + item.key(), item.value());
+  if (optimizer != nullptr) {
+    metadata.emplace("optimizer", readable_name(typeid(*optimizer)));
+    for (const auto& item : optimizer->state_dict(names_of(module, *optimizer)))
+      tensors.insert("optimizer." + item.key(), item.value());
+  }
+  if (rest.rng)
+    for (const auto& item : generators())
+      tensors.insert("rng." + item.key(), item.value().get_state());
+  save_file(tensors, path, metadata);
+}
+
+// A file's contents by their places in a checkpoint, checked as far as that needs nothing else.
+struct Parts {
+  Parts(SafetensorsContents contents, const std::string& path) {
+    const auto format = contents.metadata.find("format"),
+               version = contents.metadata.find("version");
+    check(format != contents.metadata.end() && format->second == kFormat, "load_checkpoint: ", path,
+          ": the metadata do not say format = ", kFormat, "; this is not a checkpoint");
+    check(version != contents.metadata.end() && version->second == kVersion,
+          "load_checkpoint: ", path, ": the metadata do not say version = ", kVersion);
+    bool step = false, epoch = false;
+    for (const auto& [name, text] : contents.metadata) {
+      if (name == "step") {
+        step = parse(text, rest.step);
+      } else if (name == "epoch") {
+        epoch = parse(text, rest.epoch);
+      } else if (name == "optimizer") {
+        optimizer_class = text;
+      } else if (name.starts_with(kUser)) {
+        rest.metadata.emplace(name.substr(sizeof kUser - 1), text);
+      } else if (name != "format" && name != "version") {
+        misfits += "\n  the metadata " + printable(name) + " are unknown";
+      }
+    }
+    if (!step) misfits += "\n  step is missing, or no whole number";
+    if (!epoch) misfits += "\n  epoch is missing, or no whole number";
+    for (const auto& item : contents.tensors)
+      if (!put("model.", item, model) && !put("optimizer.", item, optimizer) &&
+          !put("rng.", item, rng))
+        misfits += "\n  " + printable(item.key()) + " is unknown";
+  }
+
+  static bool parse(const std::string& text, int64_t& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+  }
+  static bool put(std::string_view prefix, const NamedTensors::Item& item, NamedTensors& to) {
+    if (!item.key().starts_with(prefix)) return false;
+    to.insert(item.key().substr(prefix.size()), item.value());
+    return true;
+  }
+
+  NamedTensors model, optimizer, rng;
+  std::string optimizer_class;  // empty: there was none
+  Checkpoint rest;
+  std::string misfits;
+};
+
+// Names come from the file: they shall neither steer a terminal nor fill it.
+std::string tamed(std::string lines) {
+  constexpr size_t kLongest = 8000;
+  if (lines.size() > kLongest) lines = lines.substr(0, kLongest) + "\n  ...";
+  for (char& c : lines)
+    if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
+  return lines;
+}
+
+std::string under(const char* title, const std::string& lines) {
+  return lines.empty() ? "" : "\n" + std::string(title) + ":" + lines;
+}
+
+std::string check_optimizer(const Parts& parts, const optim::Optimizer& optimizer,
+                            const std::vector<std::string>& names) {
+  const std::string own = readable_name(typeid(optimizer));
+  if (parts.optimizer_class.empty()) return "\n  the file has none";
+  if (parts.optimizer_class != own)
+    return "\n  the file has the state of a " + printable(parts.optimizer_class) +
+           ", and this is a " + own;
+  return optimizer.misfits(parts.optimizer, names);
+}
+
+std::string check_generators(const Parts& parts) {
+  std::string out;
+  const Tensor expected = default_generator(kCPU).get_state();
+  for (const auto& item : parts.rng)
+    if (!is_generator(item.key())) {
+      out += "\n  " + printable(item.key()) + " is unknown";
+    } else if (item.value().dtype() != expected.dtype() ||
+               item.value().sizes() != expected.sizes()) {
+      out += "\n  " + item.key() + " is not the state of a generator";
+    }
+  return out;
+}
+
+Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* optimizer,
+                bool rng) {
+  Parts parts(load_file(path), path);
+  const nn::StateDict state = module.state_dict();
+  const auto names =
+      optimizer != nullptr ? names_of(module, *optimizer) : std::vector<std::string>();
+  std::string wrong = under("file", parts.misfits) +
+                      under("model", nn::misfits(state, parts.model, true, false)) +
+                      under("rng", check_generators(parts));
+  if (optimizer != nullptr) wrong += under("optimizer", check_optimizer(parts, *optimizer, names));
+  check(wrong.empty(), "load_checkpoint: ", path, " does not fit; nothing was loaded",
+        tamed(wrong));
+
+  if (optimizer != nullptr) optimizer->load_state_dict(parts.optimizer, names);
+  nn::assign(state, parts.model);
+  parts.rest.rng = rng && !parts.rng.is_empty();
+  if (rng)
+    for (auto& item : generators())
+      if (const Tensor* value = parts.rng.find(item.key())) item.value().set_state(*value);
+  return std::move(parts.rest);
+}
+
+}  // namespace
+
+void save_checkpoint(const std::string& path, const nn::Module& module,
+                     const optim::Optimizer& optimizer, const Checkpoint& rest) {
+  save(path, module, &optimizer, rest);
+}
+void save_checkpoint(const std::string& path, const nn::Module& module, const Checkpoint& rest) {
+  save(path, module, nullptr, rest);
+}
+Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
+                           bool rng) {
+  return load(path, module, &optimizer, rng);
+}
+Checkpoint load_checkpoint(const std::string& path, nn::Module& module, bool rng) {
+  return load(path, module, nullptr, rng);
+}
+
+}  // namespace gradus::serialize

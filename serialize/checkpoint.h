@@ -1,0 +1,41 @@
+// Checkpoints: one safetensors file with all that training goes on from. It holds "model.NAME" for
+// each parameter and buffer, the optimizer's state_dict() under "optimizer.", with the parameters'
+// names, and the random generators' states under "rng."; in the metadata step, epoch, the
+// optimizer's class, and free text under "user.".
+//
+//   save_checkpoint(path, *model, sgd, {.step = step});
+//   step = load_checkpoint(path, *model, sgd).step;
+#pragma once
+
+#include "gradus/nn/module.h"
+#include "gradus/optim/optimizer.h"
+#include "gradus/serialize/safetensors.h"
+
+namespace gradus::serialize {
+
+// What a checkpoint holds beside model and optimizer.
+struct Checkpoint {
+  int64_t step = 0, epoch = 0;
+  Metadata metadata = {};
+  // The states of the default generators: whether to save them; whether they were loaded.
+  bool rng = true;
+};
+
+// The older file is replaced when the new one is complete (serialize/atomic_file.h).
+// Errors: as save_file; ValueError where the optimizer has a parameter that is none of the
+// module's.
+void save_checkpoint(const std::string& path, const nn::Module& module,
+                     const optim::Optimizer& optimizer, const Checkpoint& rest = {});
+void save_checkpoint(const std::string& path, const nn::Module& module,
+                     const Checkpoint& rest = {});
+
+// Whatever the file's device was, values come to where module and optimizer are. Generators of CUDA
+// devices that are not here are passed over; rng = false leaves all generators alone. Without an
+// optimizer the state of the saved one is passed over.
+// Errors: as load_file; ValueError that lists every name that is missing, unknown, or of another
+// shape, dtype or value than fits, and for an optimizer of another class. Nothing is changed then.
+Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
+                           bool rng = true);
+Checkpoint load_checkpoint(const std::string& path, nn::Module& module, bool rng = true);
+
+}  // namespace gradus::serialize

@@ -1,0 +1,107 @@
+#include "gradus/serialize/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "gradus/serialize/atomic_file.h"
+#include "gradus/serialize/input_file.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus::serialize {
+
+static_assert(std::endian::native == std::endian::little, "the format is little-endian");
+
+namespace {
+
+// Large elements first: then each tensor starts at a multiple of its element's size.
+std::vector<size_t> order_of_data(const NamedTensors& tensors) {
+  std::vector<size_t> order;
+  for (const auto& item : tensors) {
+    check(item.value().defined(), "save_file: tensor ", printable(item.key()),
+          " is undefined; leave it out");
+    order.push_back(order.size());
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const auto first = tensors.begin();
+    return first[static_cast<std::ptrdiff_t>(a)].value().itemsize() >
+           first[static_cast<std::ptrdiff_t>(b)].value().itemsize();
+  });
+  return order;
+}
+
+// A byte other than 0 and 1 is no bool, and reading one as such is undefined.
+void check_bools(const Tensor& x, const SafetensorsEntry& entry, const std::string& file) {
+  const auto* bytes = static_cast<const uint8_t*>(x.data_ptr());
+  for (int64_t i = 0; i < x.numel(); ++i)
+    check(bytes[i] <= 1, file, ": tensor ", printable(entry.name), " of bool has the byte ",
+          int{bytes[i]}, " at element ", i, "; expected 0 or 1");
+}
+
+}  // namespace
+
+void write_safetensors(const WriteBytes& write, const NamedTensors& tensors,
+                       const Metadata& metadata) {
+  SafetensorsHeader header;
+  header.metadata = metadata;
+  for (const auto& item : tensors) header.entries.push_back({item.key(), kBool, {}, 0, 0});
+  const std::vector<size_t> order = order_of_data(tensors);
+  const std::vector<Tensor> values = tensors.values();
+  uint64_t end = 0;
+  for (const size_t i : order) {
+    SafetensorsEntry& entry = header.entries[i];
+    entry.dtype = values[i].scalar_type();
+    entry.sizes = values[i].impl().sizes;
+    entry.begin = end;
+    entry.end = end += values[i].nbytes();
+  }
+  const std::string text = write_header(header);
+  write(text.data(), text.size());
+  for (const size_t i : order) {
+    const Tensor here = raw::contiguous(raw::to(values[i], Device(kCPU)));
+    if (here.nbytes() > 0) write(here.data_ptr(), here.nbytes());
+  }
+}
+
+SafetensorsContents read_safetensors(const ReadBytes& read, uint64_t size, const std::string& name,
+                                     Device device) {
+  check(size >= kLengthBytes, name, ": ", size, " bytes, too few for the ", kLengthBytes,
+        " that begin a safetensors file");
+  uint8_t bytes[kLengthBytes];
+  read(0, bytes, kLengthBytes);
+  uint64_t length = 0;
+  for (size_t b = kLengthBytes; b-- > 0;) length = length << 8 | bytes[b];
+  check(length <= kLargestHeader, name, ": the header's length is given as ", length,
+        " bytes; at most ", kLargestHeader, " are read; this is not a safetensors file");
+  check(length <= size - kLengthBytes, name, ": the header's length is given as ", length,
+        " bytes, and ", size - kLengthBytes, " follow; the file is truncated");
+  std::string text(length, ' ');
+  if (length > 0) read(kLengthBytes, text.data(), length);
+  const uint64_t start = kLengthBytes + length;
+  SafetensorsHeader header = parse_header(text, size - start, name);
+
+  SafetensorsContents out;
+  out.metadata = std::move(header.metadata);
+  for (const SafetensorsEntry& entry : header.entries) {
+    const Tensor here = raw::empty(entry.sizes, entry.dtype, Device(kCPU));
+    if (here.nbytes() > 0) read(start + entry.begin, here.data_ptr(), here.nbytes());
+    if (entry.dtype == kBool) check_bools(here, entry, name);
+    out.tensors.insert(entry.name, raw::to(here, device));
+  }
+  return out;
+}
+
+void save_file(const NamedTensors& tensors, const std::string& path, const Metadata& metadata) {
+  AtomicFile file(path);
+  write_safetensors([&](const void* bytes, size_t count) { file.write(bytes, count); }, tensors,
+                    metadata);
+  file.commit();
+}
+
+SafetensorsContents load_file(const std::string& path, Device device) {
+  InputFile file(path);
+  return read_safetensors(
+      [&](uint64_t position, void* bytes, size_t count) { file.read(position, bytes, count); },
+      file.size(), "load_file: " + path, device);
+}
+
+}  // namespace gradus::serialize

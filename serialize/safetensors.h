@@ -1,0 +1,43 @@
+// Tensors by name in a safetensors file, which programs in Python and elsewhere read too. The file
+// holds numbers and text, and nothing that is run.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "gradus/serialize/safetensors_header.h"
+#include "gradus/tensor/ordered_dict.h"
+#include "gradus/tensor/tensor.h"
+
+namespace gradus::serialize {
+
+using NamedTensors = OrderedDict<std::string, Tensor>;
+
+struct SafetensorsContents {
+  NamedTensors tensors;  // in the order of the file's header
+  Metadata metadata;
+};
+
+// Tensors of any layout and device. Each is written whole, also where several share memory. The
+// file appears under its name when it is complete, and not otherwise (serialize/atomic_file.h).
+// Errors: Error where the file cannot be written; ValueError for an undefined tensor, for a name or
+// metadata that are not UTF-8, and for the name __metadata__.
+void save_file(const NamedTensors& tensors, const std::string& path, const Metadata& metadata = {});
+
+// Nothing is taken on trust: what the header claims is checked against the file's size before
+// memory is allocated for it. Errors: Error where the file cannot be read; ValueError that names
+// the file and what is wrong in it; NotImplementedError for a dtype that gradus lacks.
+SafetensorsContents load_file(const std::string& path, Device device = kCPU);
+
+// The same to and from other places than a file.
+// Takes all of the bytes, or throws.
+using WriteBytes = std::function<void(const void* bytes, size_t count)>;
+void write_safetensors(const WriteBytes& write, const NamedTensors& tensors,
+                       const Metadata& metadata = {});
+// `read` brings `count` bytes, of which the first is byte `position`, or throws. `name` stands for
+// the file in messages.
+using ReadBytes = std::function<void(uint64_t position, void* bytes, size_t count)>;
+SafetensorsContents read_safetensors(const ReadBytes& read, uint64_t size, const std::string& name,
+                                     Device device = kCPU);
+
+}  // namespace gradus::serialize

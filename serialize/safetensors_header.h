@@ -1,0 +1,49 @@
+// The header of a safetensors file: a JSON object that says of each tensor its dtype, shape and
+// place in the data behind it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gradus/tensor/dtype.h"
+#include "gradus/tensor/shape.h"
+
+namespace gradus::serialize {
+
+// Free text that belongs to a file, by name.
+using Metadata = std::map<std::string, std::string>;
+
+struct SafetensorsEntry {
+  std::string name;
+  ScalarType dtype;
+  Dims sizes;
+  uint64_t begin, end;  // bytes, from the start of the data
+};
+
+struct SafetensorsHeader {
+  std::vector<SafetensorsEntry> entries;
+  Metadata metadata;
+};
+
+// What every reader of the format takes.
+inline constexpr uint64_t kLargestHeader = 100'000'000;
+// Of the number in front of the header, its length in bytes, little-endian.
+inline constexpr size_t kLengthBytes = 8;
+
+// The number, the JSON, and spaces up to a multiple of 8 bytes.
+// Errors: ValueError for a name or metadata that are not UTF-8, for a tensor named as the metadata
+// are, and for a header above the limit.
+std::string write_header(const SafetensorsHeader& header);
+
+// `json` is the header without the number; `file` stands for the file in messages. The entries come
+// in the order of the header; their data fill `data_bytes` without gap or overlap.
+// Errors: ValueError for whatever is not so, NotImplementedError for a dtype that gradus lacks.
+SafetensorsHeader parse_header(std::string_view json, uint64_t data_bytes, std::string_view file);
+
+// A name out of a file, fit for a message: in quotes, with escapes, and not too long.
+std::string printable(std::string_view name);
+
+}  // namespace gradus::serialize

@@ -1,0 +1,75 @@
+#include "gradus/serialize/save.h"
+
+#include <typeinfo>
+
+#include "gradus/autograd/node.h"
+
+namespace gradus {
+
+namespace nn {
+
+void Module::save(serialize::OutputArchive& archive) const {
+  for (const auto& item : named_parameters(false)) archive.write(item.key(), item.value());
+  for (const auto& item : named_buffers(false)) archive.write(item.key(), item.value(), true);
+  for (const auto& child : children_) {
+    serialize::OutputArchive nested;
+    child.value()->save(nested);
+    archive.write(child.key(), nested);
+  }
+}
+
+void Module::load(serialize::InputArchive& archive) {
+  for (const auto& item : named_parameters(false)) archive.read_into(item.key(), item.value());
+  for (const auto& item : named_buffers(false)) archive.read_into(item.key(), item.value());
+  for (const auto& child : children_) {
+    serialize::InputArchive nested = archive.nested(child.key());
+    child.value()->load(nested);
+  }
+}
+
+}  // namespace nn
+
+namespace optim {
+
+void Optimizer::save(serialize::OutputArchive& archive) const {
+  archive.write("class", readable_name(typeid(*this)));
+  for (const auto& item : state_dict()) archive.write(item.key(), item.value());
+}
+
+void Optimizer::load(serialize::InputArchive& archive) {
+  std::string kind;
+  archive.read("class", kind);
+  const std::string own = readable_name(typeid(*this));
+  check(kind == own, "load: the state is that of a ", serialize::printable(kind),
+        ", and this is a ", own, "; load it into one of the same class");
+  load_state_dict(archive.tensors());
+}
+
+}  // namespace optim
+
+namespace serialize {
+
+OutputArchive& operator<<(OutputArchive& archive, const std::shared_ptr<nn::Module>& module) {
+  check<Error>(module != nullptr, "save: the module is empty; assign it one first");
+  module->save(archive);
+  return archive;
+}
+
+InputArchive& operator>>(InputArchive& archive, const std::shared_ptr<nn::Module>& module) {
+  check<Error>(module != nullptr, "load: the module is empty; assign it one first");
+  archive.all_or_nothing([&] { module->load(archive); });
+  return archive;
+}
+
+OutputArchive& operator<<(OutputArchive& archive, const optim::Optimizer& optimizer) {
+  optimizer.save(archive);
+  return archive;
+}
+
+InputArchive& operator>>(InputArchive& archive, optim::Optimizer& optimizer) {
+  optimizer.load(archive);
+  return archive;
+}
+
+}  // namespace serialize
+}  // namespace gradus

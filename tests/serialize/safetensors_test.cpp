@@ -1,0 +1,194 @@
+#include "gradus/serialize/safetensors.h"
+
+#include <cstring>
+
+#include "tests/random.h"
+#include "tests/support.h"
+#include "tests/temporary_folder.h"
+
+namespace gradus {
+namespace {
+
+using serialize::load_file, serialize::Metadata, serialize::NamedTensors, serialize::save_file;
+using serialize::SafetensorsContents;
+
+const ScalarType kAll[] = {kBool, kByte, kChar,     kShort, kInt,
+                           kLong, kHalf, kBFloat16, kFloat, kDouble};
+
+// The same dtype, shape and bits.
+void expect_same(const Tensor& got, const Tensor& expected) {
+  ASSERT_EQ(got.dtype(), expected.dtype());
+  ASSERT_EQ(got.sizes(), expected.sizes());
+  ASSERT_TRUE(got.is_contiguous());
+  const Tensor a = raw::to(got, Device(kCPU));
+  const Tensor b = raw::contiguous(raw::to(expected, Device(kCPU)));
+  if (a.numel() > 0) {
+    EXPECT_EQ(std::memcmp(a.data_ptr(), b.data_ptr(), a.nbytes()), 0);
+  }
+}
+
+SafetensorsContents through_file(const NamedTensors& tensors, const Metadata& metadata = {}) {
+  const TemporaryFolder folder;
+  save_file(tensors, folder / "x.safetensors", metadata);
+  return load_file(folder / "x.safetensors");
+}
+
+Tensor with_random_bits(IntArrayRef sizes, ScalarType dtype) {
+  const Tensor out = raw::contiguous(test::random_tensor(sizes, dtype));
+  auto* bytes = static_cast<uint8_t*>(out.data_ptr());
+  for (size_t i = 0; i < out.nbytes(); ++i)
+    bytes[i] = static_cast<uint8_t>(test::pick(0, dtype == kBool ? 1 : 255));
+  return out;
+}
+
+TEST(Safetensors, EveryDtypeKeepsItsBits) {
+  NamedTensors tensors;
+  for (const ScalarType dtype : kAll)
+    for (const Dims& sizes : {Dims{}, Dims{0}, Dims{2, 0, 3}, Dims{7}, Dims{3, 1, 5}})
+      tensors.insert("x" + std::to_string(tensors.size()), with_random_bits(sizes, dtype));
+  tensors.insert("", with_random_bits({3}, kFloat));
+  tensors.insert("large", with_random_bits({300, 1001}, kFloat));
+  const SafetensorsContents got = through_file(tensors);
+  EXPECT_EQ(got.tensors.keys(), tensors.keys());
+  for (const auto& item : tensors) expect_same(got.tensors[item.key()], item.value());
+}
+
+TEST(Safetensors, AnyLayoutIsWrittenAsItReads) {
+  for (int i = 0; i < 60; ++i) {
+    NamedTensors tensors;
+    for (const ScalarType dtype : kAll)
+      tensors.insert(std::string(short_name(dtype)),
+                     test::random_tensor(test::random_sizes(4, 5), dtype));
+    const SafetensorsContents got = through_file(tensors);
+    for (const auto& item : tensors) expect_same(got.tensors[item.key()], item.value());
+  }
+}
+
+TEST(Safetensors, EveryTensorIsAligned) {
+  NamedTensors tensors;
+  for (int i = 0; i < 40; ++i) {
+    const ScalarType dtype = kAll[test::pick(0, 9)];
+    tensors.insert(std::to_string(i), test::random_tensor({test::pick(0, 7)}, dtype));
+  }
+  std::string bytes;
+  serialize::write_safetensors(
+      [&](const void* from, size_t count) { bytes.append(static_cast<const char*>(from), count); },
+      tensors);
+  uint64_t length;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  EXPECT_EQ(length % 8, 0u);
+  const auto header =
+      serialize::parse_header(bytes.substr(8, length), bytes.size() - 8 - length, "bytes");
+  for (const auto& entry : header.entries)
+    EXPECT_EQ(entry.begin % element_size(entry.dtype), 0u) << entry.name;
+}
+
+TEST(Safetensors, AliasesAreWrittenEach) {
+  const Tensor x = arange(6.0).view({2, 3});
+  NamedTensors tensors;
+  tensors.insert("x", x);
+  tensors.insert("transposed", x.t());
+  tensors.insert("row", x[1]);
+  tensors.insert("again", x);
+  const SafetensorsContents got = through_file(tensors);
+  for (const auto& item : tensors) expect_same(got.tensors[item.key()], item.value());
+  EXPECT_FALSE(got.tensors["x"].is_alias_of(got.tensors["again"]));
+}
+
+TEST(Safetensors, ATensorWithAGraphIsWrittenAsItsValue) {
+  const Tensor x = tensor({1.0, 2.0}, requires_grad());
+  NamedTensors tensors;
+  tensors.insert("y", x * 3);
+  const Tensor got = through_file(tensors).tensors["y"];
+  expect_values(got, {3, 6});
+  EXPECT_FALSE(got.requires_grad());
+}
+
+TEST(Safetensors, MetadataAndNamesAreAnyUnicode) {
+  std::string text;
+  for (char c = 1; c > 0; ++c) text += c;
+  text += std::string(1, '\0') + "\u00e9\u6f22\U0001f600\ufffd";
+  const Metadata metadata = {{"a", ""}, {"", "b"}, {text, text}, {"__metadata__", "x"}};
+  NamedTensors tensors;
+  tensors.insert(text, ones({2}));
+  const SafetensorsContents got = through_file(tensors, metadata);
+  EXPECT_EQ(got.metadata, metadata);
+  EXPECT_EQ(got.tensors.keys(), tensors.keys());
+}
+
+TEST(Safetensors, NothingIsAFileToo) {
+  const SafetensorsContents got = through_file({});
+  EXPECT_TRUE(got.tensors.is_empty());
+  EXPECT_TRUE(got.metadata.empty());
+}
+
+TEST(Safetensors, WhatCannotBeWritten) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.safetensors";
+  const auto save = [&](const std::string& name, const Tensor& x, const Metadata& metadata = {}) {
+    NamedTensors tensors;
+    tensors.insert(name, x);
+    save_file(tensors, path, metadata);
+  };
+  expect_error<ValueError>([&] { save("x", {}); }, "tensor \"x\" is undefined");
+  expect_error<ValueError>([&] { save("\xff", ones({1})); }, "is not UTF-8");
+  expect_error<ValueError>([&] { save("x", ones({1}), {{"a", "\xc3"}}); }, "is not UTF-8");
+  expect_error<ValueError>([&] { save("__metadata__", ones({1})); }, "named __metadata__");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Safetensors, LoadsToADevice) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  NamedTensors tensors;
+  const Tensor x = arange(12.0).view({3, 4});
+  tensors.insert("here", x);
+  tensors.insert("there", x.to(kCUDA).t());
+  const TemporaryFolder folder;
+  save_file(tensors, folder / "x.safetensors");
+  const SafetensorsContents got = load_file(folder / "x.safetensors", kCUDA);
+  for (const auto& item : tensors) {
+    EXPECT_EQ(got.tensors[item.key()].device(), Device("cuda:0"));
+    expect_same(got.tensors[item.key()], item.value());
+  }
+}
+
+NamedTensors golden() {
+  NamedTensors out;
+  out.insert("bool", tensor({true, false, true}));
+  out.insert("uint8", test::tensor({2, 2}, {0, 1, 128, 255}, kByte));
+  out.insert("int8", test::tensor({2}, {-128, 127}, kChar));
+  out.insert("int16", test::tensor({1, 2, 1}, {-32768, 32767}, kShort));
+  out.insert("int32", test::tensor({2}, {-2147483648.0, 2147483647.0}, kInt));
+  out.insert("int64", tensor({INT64_MIN, INT64_MAX}));
+  out.insert("float16", test::tensor({3}, {0.5, -65504, INFINITY}, kHalf));
+  out.insert("bfloat16", test::tensor({2}, {1.5, -2}, kBFloat16));
+  out.insert("float32", test::tensor({2, 3}, {0, 1, 2, -3.5, 0x1p100, NAN}, kFloat));
+  out.insert("float64", test::tensor({}, {M_PI}, kDouble));
+  out.insert("empty", test::empty({2, 0, 3}));
+  out.insert("gr\u00f6\u00dfe \"\u6f22\" \n", test::tensor({1}, {7}, kByte));
+  return out;
+}
+const Metadata kGoldenMetadata = {
+    {"format", "pt"},
+    {"n\u00e4me", "line\nbreak, \"quotes\", \\, tab\t, \u0001, \u6f22\u5b57, \U0001f600"}};
+
+TEST(Safetensors, ReadsWhatPythonWrote) {
+  const SafetensorsContents got =
+      load_file(GRADUS_SOURCE_DIR "/tests/serialize/golden.safetensors");
+  const NamedTensors expected = golden();
+  EXPECT_EQ(got.metadata, kGoldenMetadata);
+  EXPECT_EQ(got.tensors.keys(), expected.keys());
+  for (const auto& item : expected) expect_same(got.tensors[item.key()], item.value());
+}
+
+TEST(Safetensors, PythonReadsWhatWasWritten) {
+  if (std::system("python3 -c pass 2> /dev/null") != 0) GTEST_SKIP() << "there is no python3";
+  const TemporaryFolder folder;
+  save_file(golden(), folder / "x.safetensors", kGoldenMetadata);
+  const std::string command = "python3 '" GRADUS_SOURCE_DIR "/tests/serialize/golden.py' check '" +
+                              folder / "x.safetensors" + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+}  // namespace
+}  // namespace gradus
