@@ -16,6 +16,7 @@
 #include "gradus/data/samplers/distributed.h"
 #include "gradus/distributed/distributed.h"
 #include "gradus/nn/nn.h"
+#include "gradus/nn/parallel/data_parallel.h"
 #include "gradus/optim/optim.h"
 #include "gradus/serialize/checkpoint.h"
 #include "gradus/serialize/save.h"

@@ -80,6 +80,7 @@ void run_hooks(const Node& node, Tensors& grads) {
 
 Node* evaluating_node() { return running.node; }
 bool needed_by_task(const Node* node) { return !running.task || running.task->needs(node); }
+bool kept_by_task() { return !running.task || running.task->keeps_graph(); }
 
 Tensor fit(Tensor grad, const Node::Meta& meta, const Node& sender, size_t index) {
   if (grad.sizes() != IntArrayRef(meta.sizes)) {

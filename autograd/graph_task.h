@@ -33,6 +33,7 @@ class GraphTask {
   void add_callback(std::function<void()> f) { callbacks_.push_back(std::move(f)); }
   // Whether the gradients that enter a node lead to one that is asked for.
   bool needs(const Node* node) const;
+  bool keeps_graph() const { return keep_graph_; }
 
  private:
   struct State {
@@ -74,5 +75,7 @@ Node* evaluating_node();
 // Whether the backward pass that runs on this thread, if any, needs the gradients that enter a
 // node.
 bool needed_by_task(const Node* node);
+// Whether that pass, if any, keeps what it goes through for another one.
+bool kept_by_task();
 
 }  // namespace gradus::autograd

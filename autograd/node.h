@@ -45,6 +45,9 @@ class Node : public std::enable_shared_from_this<Node> {
   Tensors operator()(Tensors&& grads) { return apply(std::move(grads)); }
   // Frees what the backward pass needed.
   virtual void release_variables();
+  // It frees nothing from here on: another backward pass than the one that ends goes through the
+  // node as well.
+  void keep_variables();
 
   // The one given, or that of the class.
   virtual std::string name() const;
@@ -111,8 +114,8 @@ class Node : public std::enable_shared_from_this<Node> {
   edge_list next_edges_;
   SmallList<Meta, 1> metas_;
   SmallList<Saved, 2> saved_;
-  bool released_ = false;
-  std::mutex mutex_;  // guards saved_ and released_: backward passes may share a node
+  bool released_ = false, keeps_variables_ = false;
+  std::mutex mutex_;  // guards the three above: backward passes may share a node
   std::unique_ptr<NodeHooks> hooks_;
   std::unique_ptr<autograd::ForwardCall> forward_call_;
 

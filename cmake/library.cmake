@@ -1,6 +1,7 @@
 # The library. A new source file needs no line here.
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tensor/*.cpp ${PROJECT_SOURCE_DIR}/cpu/*.cpp
      ${PROJECT_SOURCE_DIR}/autograd/*.cpp ${PROJECT_SOURCE_DIR}/nn/*.cpp
+     ${PROJECT_SOURCE_DIR}/nn/parallel/*.cpp
      ${PROJECT_SOURCE_DIR}/optim/*.cpp ${PROJECT_SOURCE_DIR}/data/*.cpp
      ${PROJECT_SOURCE_DIR}/data/samplers/*.cpp
      ${PROJECT_SOURCE_DIR}/serialize/*.cpp
@@ -46,7 +47,8 @@ endforeach()
 # `gradus` with a link to each public folder of the source tree, as an installation does.
 set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data serialize distributed cuda compat)
 # Of cuda/ these alone are for users: they name no CUDA type.
-set(GRADUS_PUBLIC_CUDA cuda.h device.h generator.h stream.h event.h allocator.h stats.h matmul.h)
+set(GRADUS_PUBLIC_CUDA cuda.h device.h generator.h stream.h event.h allocator.h stats.h matmul.h
+    peer.h)
 set(GRADUS_INCLUDE ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRADUS_INCLUDE}/gradus)
 foreach(part ${GRADUS_PUBLIC} cpu)

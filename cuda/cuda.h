@@ -5,5 +5,6 @@
 #include "gradus/cuda/device.h"
 #include "gradus/cuda/event.h"
 #include "gradus/cuda/generator.h"
+#include "gradus/cuda/peer.h"
 #include "gradus/cuda/stats.h"
 #include "gradus/cuda/stream.h"

@@ -2,6 +2,7 @@
 
 #include "gradus/cuda/cuda.h"
 #include "gradus/cuda/matmul.h"
+#include "gradus/cuda/peer.h"
 #include "gradus/tensor/backend.h"
 
 namespace gradus {
@@ -57,6 +58,9 @@ MemoryStats memory_stats(int) { missing("memory_stats"); }
 void reset_peak_memory_stats(int) { missing("reset_peak_memory_stats"); }
 void empty_cache() {}  // there is none
 void record_stream(const StoragePtr&, const Stream&) { missing("record_stream"); }
+
+bool enable_peer_access(int, int) { missing("enable_peer_access"); }
+void copy_async(const Tensor&, const Tensor&, const Stream&) { missing("copy_async"); }
 
 ArrayRef<std::string_view> matmul_kernels() { return {}; }
 std::string_view matmul_kernel() { missing("matmul_kernel"); }

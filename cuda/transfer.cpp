@@ -9,6 +9,7 @@
 #include "gradus/cuda/check.h"
 #include "gradus/cuda/context.h"
 #include "gradus/cuda/event.h"
+#include "gradus/cuda/peer.h"
 #include "gradus/cuda/stats.h"
 
 namespace gradus::cuda {
@@ -42,46 +43,60 @@ void download(const Tensor& src, const Tensor& dst, bool non_blocking) {
     after_wait(cudaStreamSynchronize(context.stream), src.device().index(), "transfer to the CPU");
 }
 
-// Lets the current device reach the memory of `peer` where the machine can; without it CUDA copies
-// through the host, so a refusal is no error.
-void enable_peer_access(int device, int peer) {
-  static std::mutex mutex;
-  static std::array<std::array<bool, kMaxDevices>, kMaxDevices> asked{};
-  const std::lock_guard lock(mutex);
-  bool& done = asked[static_cast<size_t>(device)][static_cast<size_t>(peer)];
-  if (done) return;
-  int possible = 0;
-  check_cuda(cudaDeviceCanAccessPeer(&possible, device, peer), "transfer: cudaDeviceCanAccessPeer");
-  if (possible) {
-    const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
-    if (status == cudaErrorPeerAccessAlreadyEnabled || status == cudaErrorTooManyPeers)
-      cudaGetLastError();
-    else
-      check_cuda(status, "transfer: cudaDeviceEnablePeerAccess to cuda:", peer);
-  }
-  done = true;
-}
-
 // The copy runs on the destination's stream, behind the work of the source's stream, whose later
 // work waits for it. The host waits for nothing.
 void transfer_peer(const Tensor& src, const Tensor& dst) {
   const int from = src.device().index(), to = dst.device().index();
-  const DeviceGuard guard(to);
-  enable_peer_access(to, from);
   const Stream source = getCurrentCUDAStream(from), destination = getCurrentCUDAStream(to);
   Event ready, copied;
   ready.record(source);
   ready.block(destination);
-  detail::count(detail::counters.device_to_device);
-  check_cuda(cudaMemcpyPeerAsync(dst.data_ptr(), to, src.data_ptr(), from, src.nbytes(),
-                                 static_cast<cudaStream_t>(destination.handle())),
-             "transfer: copy of ", src.nbytes(), " bytes from ", src.device(), " to ",
-             dst.device());
+  copy_async(dst, src, destination);
   copied.record(destination);
   copied.block(source);
 }
 
 }  // namespace
+
+bool enable_peer_access(int device, int peer) {
+  enum class Access : uint8_t { unknown, no, yes };
+  static std::mutex mutex;
+  static std::array<std::array<Access, kMaxDevices>, kMaxDevices> known{};
+  const DeviceGuard guard(device);
+  checked_device("enable_peer_access", peer);
+  const std::lock_guard lock(mutex);
+  Access& access = known[static_cast<size_t>(device)][static_cast<size_t>(peer)];
+  if (access != Access::unknown) return access == Access::yes;
+  int possible = device == peer;
+  if (!possible)
+    check_cuda(cudaDeviceCanAccessPeer(&possible, device, peer),
+               "enable_peer_access: cudaDeviceCanAccessPeer");
+  if (possible && device != peer) {
+    const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
+    if (status == cudaErrorTooManyPeers) possible = false;
+    if (status == cudaErrorPeerAccessAlreadyEnabled || status == cudaErrorTooManyPeers)
+      cudaGetLastError();
+    else
+      check_cuda(status, "enable_peer_access: cudaDeviceEnablePeerAccess to cuda:", peer);
+  }
+  access = possible ? Access::yes : Access::no;
+  return possible;
+}
+
+void copy_async(const Tensor& dst, const Tensor& src, const Stream& stream) {
+  if (dst.numel() == 0) return;
+  const int from = src.device().index(), to = dst.device().index();
+  const auto native = static_cast<cudaStream_t>(stream.handle());
+  const DeviceGuard guard(to);
+  enable_peer_access(to, from);
+  detail::count(detail::counters.device_to_device);
+  check_cuda(
+      from == to
+          ? cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), src.nbytes(), cudaMemcpyDeviceToDevice,
+                            native)
+          : cudaMemcpyPeerAsync(dst.data_ptr(), to, src.data_ptr(), from, src.nbytes(), native),
+      "copy_async: copy of ", src.nbytes(), " bytes from ", src.device(), " to ", dst.device());
+}
 
 void CudaBackend::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {
   if (src.numel() == 0) return;

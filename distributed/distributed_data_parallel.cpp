@@ -50,15 +50,10 @@ DistributedModule::DistributedModule(std::shared_ptr<nn::Module> module,
   reducer_ = std::make_unique<Reducer>(
       parameters, group_,
       Reducer::Settings{static_cast<size_t>(bytes), options_.find_unused_parameters()});
-  share_registries(*wrapped_);
+  stand_for(wrapped_);
 }
 
 DistributedModule::~DistributedModule() = default;
-
-void DistributedModule::train(bool on) {
-  Module::train(on);
-  wrapped_->train(on);
-}
 
 void DistributedModule::pretty_print(std::ostream& stream) const {
   stream << "DistributedDataParallel(" << *wrapped_ << ')';

@@ -37,9 +37,6 @@ class DistributedModule : public nn::Module {
  public:
   ~DistributedModule() override;
 
-  // Names are those of the wrapped module.
-  void train(bool on = true) override;
-  using nn::Module::to;
   void pretty_print(std::ostream& stream) const override;
 
   // While it lives, backward passes of forward passes that are begun leave gradients as they are;

@@ -1,7 +1,7 @@
 // Linear: y = x W^T + b.
 #pragma once
 
-#include "gradus/nn/module.h"
+#include "gradus/nn/cloneable.h"
 #include "gradus/tensor/option.h"
 
 namespace gradus::nn {
@@ -17,10 +17,11 @@ struct LinearOptions {
 // Input (..., in_features), output (..., out_features); weight (out_features, in_features) and bias
 // (out_features) start uniform in +-1/sqrt(in_features), as in PyTorch.
 // Errors: ValueError for a feature count below 1, or an input of another last dimension.
-struct LinearImpl : Module {
+struct LinearImpl : Cloneable<LinearImpl> {
   LinearImpl(int64_t in_features, int64_t out_features)
       : LinearImpl(LinearOptions(in_features, out_features)) {}
   explicit LinearImpl(const LinearOptions& options);
+  void reset() override;
   void reset_parameters();
   Tensor forward(const Tensor& input);
   void pretty_print(std::ostream& stream) const override;

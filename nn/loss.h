@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "gradus/nn/module.h"
+#include "gradus/nn/cloneable.h"
 #include "gradus/tensor/option.h"
 
 namespace gradus {
@@ -47,9 +47,10 @@ inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bi
 }
 }  // namespace functional
 
-struct MSELossImpl : Module {
+struct MSELossImpl : Cloneable<MSELossImpl> {
   explicit MSELossImpl(const MSELossOptions& options_ = {})
-      : Module("MSELoss"), options(options_) {}
+      : Cloneable("MSELoss"), options(options_) {}
+  void reset() override {}
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::mse_loss(input, target, options);
   }
@@ -57,9 +58,10 @@ struct MSELossImpl : Module {
 };
 GRADUS_MODULE(MSELoss);
 
-struct CrossEntropyLossImpl : Module {
+struct CrossEntropyLossImpl : Cloneable<CrossEntropyLossImpl> {
   explicit CrossEntropyLossImpl(const CrossEntropyLossOptions& options_ = {})
-      : Module("CrossEntropyLoss"), options(options_) {}
+      : Cloneable("CrossEntropyLoss"), options(options_) {}
+  void reset() override {}
   Tensor forward(const Tensor& input, const Tensor& target) {
     return functional::cross_entropy(input, target, options);
   }

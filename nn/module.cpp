@@ -19,7 +19,7 @@ void check_name(const std::string& name) {
         "' contains a dot, which separates modules; leave it out");
 }
 std::string joined(const std::string& prefix, const std::string& name) {
-  return prefix.empty() ? name : prefix + "." + name;
+  return prefix.empty() || name.empty() ? prefix + name : prefix + "." + name;
 }
 }  // namespace
 
@@ -49,8 +49,23 @@ OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
   return out;
 }
 
-Tensors Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
-Tensors Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
+Tensors Module::parameters(bool recurse) const {
+  Tensors out;
+  visit("", recurse, [&](const std::string&, const Module& module) {
+    for (const auto& item : module.parameters_)
+      if (item.value()->defined()) out.push_back(*item.value());
+  });
+  return out;
+}
+
+Tensors Module::buffers(bool recurse) const {
+  Tensors out;
+  visit("", recurse, [&](const std::string&, const Module& module) {
+    for (const auto& item : module.buffers_)
+      if (item.value()->defined()) out.push_back(*item.value());
+  });
+  return out;
+}
 
 Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
   check_name(name);
@@ -76,10 +91,16 @@ void Module::add_child(std::string name, std::shared_ptr<Module> module) {
   children_.insert(std::move(name), std::move(module));
 }
 
-void Module::share_registries(const Module& other) {
-  parameters_ = other.parameters_;
-  buffers_ = other.buffers_;
-  children_ = other.children_;
+void Module::stand_for(std::shared_ptr<Module> module) { children_.insert("", std::move(module)); }
+
+std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
+  fail<Error>("clone() has not been implemented for ", name(), ". Subclass nn::Cloneable<", name(),
+              "> instead of nn::Module to inherit the ability to clone.");
+}
+
+void Module::clone_(const Module& other, const std::optional<Device>&) {
+  fail<Error>("clone: the submodule ", other.name(), " was to be cloned into ", name(),
+              ", which does not derive from nn::Cloneable<", name(), ">");
 }
 
 void Module::train(bool on) {

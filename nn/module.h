@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +55,9 @@ class Module : public std::enable_shared_from_this<Module> {
   virtual void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const { return training_; }
+  // A deep copy, on `device` where one is given. Cloneable (nn/cloneable.h) defines it.
+  // Errors: Error where the class does not derive from Cloneable.
+  virtual std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const;
   // Moves or converts all parameters and buffers in place: an optimizer made before still holds
   // them. Integer buffers keep their dtype. non_blocking as in Tensor::to.
   virtual void to(Device device, ScalarType dtype, bool non_blocking = false);
@@ -82,11 +86,15 @@ class Module : public std::enable_shared_from_this<Module> {
   }
 
  protected:
-  // For a module that stands for another one: parameters, buffers and submodules become those of
-  // `other`, under their names there.
-  void share_registries(const Module& other);
+  // What `module` holds counts as this module's own, under the same names. REQUIRES: this module
+  // registers nothing itself.
+  void stand_for(std::shared_ptr<Module> module);
 
  private:
+  template <class Derived>
+  friend class Cloneable;
+  // This module becomes a clone of `other`.
+  virtual void clone_(const Module& other, const std::optional<Device>& device);
   void add_child(std::string name, std::shared_ptr<Module> module);
   template <class F>
   void visit(const std::string& prefix, bool recurse, F&& f) const;

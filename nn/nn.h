@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gradus/nn/activation.h"
+#include "gradus/nn/cloneable.h"
 #include "gradus/nn/functional/activation.h"
 #include "gradus/nn/functional/distance.h"
 #include "gradus/nn/functional/dropout.h"

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "gradus/nn/module.h"
+#include "gradus/nn/cloneable.h"
 
 namespace gradus::nn {
 
@@ -12,7 +12,13 @@ class AnyModule {
  public:
   template <class T>
   requires std::is_base_of_v<Module, T> AnyModule(std::shared_ptr<T> module)  // NOLINT: implicit
-      : module_(module), forward_([m = module.get()](const Tensor& x) { return m->forward(x); }) {}
+      : module_(module),
+        forward_([m = module.get()](const Tensor& x) { return m->forward(x); }),
+        with_([](const std::shared_ptr<Module>& m) {
+          const auto same = std::dynamic_pointer_cast<T>(m);
+          check<Error>(same != nullptr, "clone() of ", m->name(), " returned another class");
+          return AnyModule(same);
+        }) {}
   template <class T>
   AnyModule(const ModuleHolder<T>& holder) : AnyModule(holder.ptr()) {}  // NOLINT: implicit
   template <class T>
@@ -22,14 +28,19 @@ class AnyModule {
 
   Tensor forward(const Tensor& x) const { return forward_(x); }
   const std::shared_ptr<Module>& ptr() const { return module_; }
+  // Errors: as Module::clone.
+  AnyModule clone(const std::optional<Device>& device = std::nullopt) const {
+    return with_(module_->clone(device));
+  }
 
  private:
   std::shared_ptr<Module> module_;
   std::function<Tensor(const Tensor&)> forward_;
+  AnyModule (*with_)(const std::shared_ptr<Module>&);  // the same of another module of the class
 };
 
-struct SequentialImpl : Module {
-  SequentialImpl() : Module("Sequential") {}
+struct SequentialImpl : Cloneable<SequentialImpl> {
+  SequentialImpl() : Cloneable("Sequential") {}
   template <class... Modules>
   requires(sizeof...(Modules) > 0 && (std::is_constructible_v<AnyModule, Modules> &&
                                       ...)) explicit SequentialImpl(Modules&&... modules)
@@ -40,6 +51,16 @@ struct SequentialImpl : Module {
   explicit SequentialImpl(std::initializer_list<std::pair<std::string, AnyModule>> modules)
       : SequentialImpl() {
     for (const auto& [key, module] : modules) push_back(key, module);
+  }
+
+  // The modules are given, and not made by it.
+  void reset() override {}
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    auto copy = std::make_shared<SequentialImpl>();
+    copy->train(is_training());
+    const std::vector<std::string> names = named_children().keys();
+    for (size_t i = 0; i < size(); ++i) copy->push_back(names[i], modules_[i].clone(device));
+    return copy;
   }
 
   void push_back(AnyModule module) {

@@ -26,6 +26,7 @@ TEST(Device, EveryUseWithoutADeviceSaysWhyThereIsNone) {
   EXPECT_CONTAINS(message_of<Error>([] { cuda::getCurrentCUDAStream(0); }), why);
   EXPECT_CONTAINS(message_of<Error>([] { cuda::memory_stats(); }), why);
   EXPECT_CONTAINS(message_of<Error>([] { cuda_backend(); }), why);
+  EXPECT_CONTAINS(message_of<Error>([] { cuda::enable_peer_access(0, 1); }), why);
   EXPECT_NO_THROW(cuda::empty_cache());
 }
 

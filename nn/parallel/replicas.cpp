@@ -1,0 +1,242 @@
+#include "gradus/nn/parallel/replicas.h"
+
+#include <algorithm>
+#include <typeinfo>
+
+#include "gradus/autograd/grad_mode.h"
+#include "gradus/nn/parallel/timeline.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus::nn::parallel {
+
+namespace {
+
+constexpr int64_t kAlignment = 256;  // of a tensor in a block, as CUDA aligns memory
+
+// A tensor's part of a block, with a count of changes of its own. Copies on a GPU are queued, and
+// whoever uses the memory first lets his stream wait for them: so a forward begins while the
+// parameters of its later layers are still on their way.
+class Slice final : public Storage {
+ public:
+  Slice(StoragePtr block, int64_t begin, size_t nbytes)
+      : Storage(static_cast<char*>(block->data()) + begin, nbytes, block->device()),
+        block_(std::move(block)) {}
+
+  // What the lane has queued is on its way here.
+  void expect(const Lane& lane) {
+    if (!device().is_cuda()) return;
+    lane.mark_copies(arrived_);
+    user_ = compute_stream(device());
+    set_arriving(true);
+  }
+
+ private:
+  void arrive() const override {
+    const auto stream = compute_stream(device());
+    arrived_.block(*stream);
+    // A stream of the module's own waits for itself alone.
+    if (stream == user_) set_arriving(false);
+  }
+
+  StoragePtr block_;
+  cuda::Event arrived_;
+  std::optional<cuda::Stream> user_;
+};
+
+int64_t bytes_of(const Tensor& x) { return static_cast<int64_t>(x.nbytes()); }
+
+// The bytes of a contiguous tensor in one dimension.
+Tensor as_bytes(const Tensor& x) { return raw::view(*raw::try_view(x, {x.numel()}), kByte); }
+
+bool same_kind(const Tensor& a, const Tensor& b) {
+  return a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type();
+}
+
+void match(const Module& from, Module& to) {
+  if (to.is_training() != from.is_training()) to.train(from.is_training());
+  const auto parts = from.children(), copies = to.children();
+  for (size_t i = 0; i < std::min(parts.size(), copies.size()); ++i) match(*parts[i], *copies[i]);
+}
+
+}  // namespace
+
+Replicas::Seen::Seen(const Tensor& x)
+    : storage(x.impl().storage),
+      version(x.impl().storage->version()),
+      offset(x.storage_offset()),
+      strides(x.impl().strides) {}
+
+bool Replicas::Seen::still(const Tensor& x) const {
+  return storage.lock() == x.impl().storage && version == x.impl().storage->version() &&
+         offset == x.storage_offset() && IntArrayRef(strides) == x.strides();
+}
+
+Replicas::Replicas(std::shared_ptr<Module> original, std::vector<Device> devices)
+    : original_(std::move(original)), devices_(std::move(devices)), source_(kCPU) {
+  for (const Device device : devices_) lanes_.emplace_back(device);
+  clone_all();
+}
+
+Tensors Replicas::tensors_of(const Module& module) const {
+  Tensors all = module.parameters();
+  for (Tensor& buffer : module.buffers()) all.push_back(std::move(buffer));
+  return all;
+}
+
+Device Replicas::home() const {
+  const Tensors all = tensors_of(*original_);
+  if (all.empty()) return devices_[0];
+  for (const Tensor& x : all)
+    check<Error>(x.device() == all[0].device(),
+                 "DataParallel: the module has parameters or buffers on ", all[0].device(),
+                 " and on ", x.device(), "; move it to one device with to()");
+  return all[0].device();
+}
+
+void Replicas::clone_all() {
+  modules_.clear();
+  tensors_.clear();
+  for (const Device device : devices_) {
+    const auto copy = original_->clone(device);
+    const Module &a = *copy, &b = *original_;
+    check<Error>(typeid(a) == typeid(b), "DataParallel: clone() of ", b.name(), " returned a ",
+                 a.name(), "; derive it from nn::Cloneable<", b.name(), ">");
+    modules_.push_back(copy);
+    tensors_.push_back(tensors_of(a));
+    // Gradients come by the sinks that a forward attaches.
+    for (const Tensor& x : tensors_.back()) x.set_requires_grad(false);
+  }
+  places_.clear();
+}
+
+bool Replicas::fits_layout() const {
+  if (places_.size() != originals_.size() || (places_.empty() && blocks_.empty())) return false;
+  for (const Tensors& copies : tensors_)
+    for (size_t i = 0; i < originals_.size(); ++i)
+      if (!same_kind(copies[i], originals_[i])) return false;
+  return true;
+}
+
+// Gives the tensors of all copies their places.
+void Replicas::lay_out() {
+  places_.clear();
+  blocks_.clear();
+  copies_.clear();
+  seen_.clear();
+  int64_t end = 0;
+  for (const Tensor& x : originals_) {
+    places_.push_back(end);
+    end += (bytes_of(x) + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  for (size_t r = 0; r < size(); ++r) {
+    copies_.emplace_back();
+    blocks_.push_back(raw::empty({r < first_copied_ ? 0 : end}, kByte, devices_[r]));
+    if (r < first_copied_) continue;
+    raw::fill_(blocks_[r], 0);
+    for (size_t i = 0; i < originals_.size(); ++i) {
+      const Tensor& x = originals_[i];
+      auto slice = std::make_shared<Slice>(blocks_[r].impl().storage, places_[i], x.nbytes());
+      tensors_[r][i].set_data(raw::over_storage(std::move(slice), x.sizes(), x.scalar_type()));
+      copies_[r].emplace_back(tensors_[r][i]);
+    }
+  }
+}
+
+void Replicas::share_first() {
+  for (size_t i = 0; first_copied_ > 0 && i < originals_.size(); ++i)
+    if (!Seen(originals_[i]).still(tensors_[0][i]) || !same_kind(originals_[i], tensors_[0][i]))
+      tensors_[0][i].set_data(raw::alias(originals_[i]));
+}
+
+bool Replicas::changed(size_t i) const {
+  if (seen_.empty() || !seen_[i].still(originals_[i])) return true;
+  for (size_t r = first_copied_; r < size(); ++r)
+    if (!copies_[r][i].still(tensors_[r][i])) return true;
+  return false;
+}
+
+// Copies the tensors [first, last], which are neighbours, to one replica after the other.
+void Replicas::copy_run(size_t first, size_t last) {
+  const int64_t begin = places_[first], end = places_[last] + bytes_of(originals_[last]);
+  Tensor run;
+  if (first == last && originals_[first].is_contiguous()) {
+    run = as_bytes(originals_[first]);
+  } else {
+    run = raw::empty({end - begin}, kByte, source_.device());
+    raw::fill_(run, 0);
+    for (size_t i = first; i <= last; ++i) {
+      const Tensor& x = originals_[i];
+      if (x.numel() == 0) continue;
+      const Tensor place = raw::narrow(run, 0, places_[i] - begin, bytes_of(x));
+      raw::copy_(*raw::try_view(raw::view(place, x.scalar_type()), x.sizes()), x);
+    }
+    staged_.push_back(run);
+    source_.follow_compute();
+  }
+  for (int64_t at = 0; at < end - begin; at += Lane::kPieceBytes) {
+    const int64_t length = std::min(Lane::kPieceBytes, end - begin - at);
+    Tensor piece = raw::narrow(run, 0, at, length);
+    const Lane* from = &source_;
+    for (size_t r = first_copied_; r < size(); ++r) {
+      const Tensor copy = raw::narrow(blocks_[r], 0, begin + at, length);
+      lanes_[r].copy(copy, piece, *from);
+      piece = copy;
+      from = &lanes_[r];
+    }
+  }
+  for (size_t r = first_copied_; r < size(); ++r)
+    for (size_t i = first; i <= last; ++i)
+      if (auto* slice = dynamic_cast<Slice*>(tensors_[r][i].impl().storage.get()))
+        slice->expect(lanes_[r]);
+}
+
+void Replicas::update() {
+  const NoGradGuard guard;
+  if (modules_.empty()) clone_all();
+  originals_ = tensors_of(*original_);
+  if (originals_.size() != tensors_[0].size()) clone_all();
+  const Device device = home();
+  if (source_.device() != device) {
+    source_ = Lane(device);
+    places_.clear();
+    blocks_.clear();
+  }
+  first_copied_ = device == devices_[0] ? 1 : 0;
+  if (!fits_layout()) lay_out();
+  share_first();
+  std::vector<size_t> due;
+  for (size_t i = 0; i < originals_.size(); ++i)
+    if (changed(i)) due.push_back(i);
+  if (due.empty() || first_copied_ == size()) return;
+  source_.follow_compute();
+  for (Lane& lane : lanes_) lane.follow_compute();
+  for (size_t k = 0; k < due.size();) {
+    const size_t first = due[k];
+    size_t last = first;
+    while (++k < due.size() && due[k] == last + 1 &&
+           places_[due[k]] + bytes_of(originals_[due[k]]) - places_[first] <= Lane::kPieceBytes)
+      last = due[k];
+    copy_run(first, last);
+  }
+  seen_.clear();
+  for (const Tensor& x : originals_) seen_.emplace_back(x);
+  for (size_t r = first_copied_; r < size(); ++r) {
+    for (const size_t i : due) {
+      // What a graph of an earlier forward has saved of it is another value.
+      tensors_[r][i].impl().storage->bump_version();
+      copies_[r][i] = Seen(tensors_[r][i]);
+    }
+  }
+}
+
+void Replicas::settle() {
+  for (size_t r = first_copied_; r < size(); ++r) {
+    lanes_[r].lead_compute(devices_[r]);
+    lanes_[r].lead_compute(r == first_copied_ ? source_.device() : devices_[r - 1]);
+  }
+  staged_.clear();
+}
+
+void Replicas::match_training(size_t replica) { match(*original_, *modules_[replica]); }
+
+}  // namespace gradus::nn::parallel

@@ -1,0 +1,58 @@
+#include <cstring>
+
+#include "tests/nn/parallel/nets.h"
+
+namespace gradus {
+namespace {
+
+// Everything that a step leaves, beside the module alone on the first device.
+void expect_like_plain(const Devices& devices, int64_t rows) {
+  SCOPED_TRACE(name_of(devices) + std::to_string(rows) + " rows");
+  manual_seed(1);
+  Mlp plain(5, 7, 3);
+  plain->to(kDouble);
+  plain->to(devices[0]);
+  Mlp net(std::dynamic_pointer_cast<MlpImpl>(plain->clone()));
+  nn::DataParallel parallel(net, devices);
+  const Tensor x = randn({rows, 5}, kDouble).to(devices[0]);
+  const Tensor a = x.clone().requires_grad_(), b = x.clone().requires_grad_();
+  const Tensor weights = randn({rows, 3}, kDouble).to(devices[0]);
+  for (int step = 0; step < 3; ++step) {
+    const Tensor y = plain(a), z = parallel(b);
+    ASSERT_EQ(z.sizes(), y.sizes());
+    EXPECT_EQ(z.device(), devices[0]);
+    expect_values(z, to_vector(y), 1e-12);
+    (y * weights).sum().backward();
+    (z * weights).sum().backward();
+    const auto expected = plain->named_parameters(), got = parallel->named_parameters();
+    ASSERT_EQ(expected.keys(), got.keys());
+    for (const auto& item : expected) {
+      ASSERT_TRUE(got[item.key()].grad().defined()) << item.key();
+      expect_values(got[item.key()].grad(), to_vector(item.value().grad()), 1e-11);
+    }
+    expect_values(b.grad(), to_vector(a.grad()), 1e-11);
+    optim::SGD one(plain->parameters(), 0.1), other(parallel->parameters(), 0.1);
+    one.step();
+    other.step();
+    if (step == 1) one.zero_grad(), other.zero_grad();  // step 2 adds to the gradients of step 1
+  }
+}
+
+TEST(DataParallel, EqualsTheModuleAloneOnEveryListOfDevices) {
+  for (const Devices& devices : device_lists())
+    for (const int64_t rows : {0, 1, 2, 5, 8, 19}) expect_like_plain(devices, rows);
+}
+
+TEST(DataParallel, SharesOutAsChunkDoes) {
+  Mlp net(5, 4, 2);
+  nn::DataParallel parallel(net, {kCPU, kCPU, kCPU, kCPU});
+  EXPECT_EQ(parallel(ones({5, 5})).sizes(), IntArrayRef({5, 2}));
+  EXPECT_EQ(parallel(ones({0, 5})).sizes(), IntArrayRef({0, 2}));
+  const Tensors parts = nn::parallel::scatter(ones({5, 2}), Devices(4, kCPU));
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[0].size(0), 2);
+  EXPECT_EQ(parts[2].size(0), 1);
+}
+
+}  // namespace
+}  // namespace gradus
