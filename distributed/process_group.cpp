@@ -78,7 +78,7 @@ void ProcessGroup::run(Job& job) {
   }
   job.f = nullptr;  // what it holds ends before anyone is told
   job.tensors.clear();
-  job.work->set_completed(error);
+  job.work->set_completed(std::move(error));
 }
 
 // The caller may go on as soon as all is queued; this thread stays until it is done, so that the

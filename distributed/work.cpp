@@ -1,15 +1,26 @@
 #include "gradus/distributed/work.h"
 
 #include "gradus/cuda/stream.h"
+#include "gradus/distributed/error.h"
 
 namespace gradus::distributed {
 
 bool QueuedWork::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ready_; });
-  if (error_) std::rethrow_exception(error_);
+  if (error_) rethrow();
   if (done_.is_recorded()) done_.block(cuda::getCurrentCUDAStream(device_));
   return true;
+}
+
+// The caller gets an exception of its own where it may outlive this object, whose end the group's
+// thread may see to.
+void QueuedWork::rethrow() const {
+  try {
+    std::rethrow_exception(error_);
+  } catch (const DistributedError& error) {
+    throw DistributedError(error.msg());
+  }
 }
 
 bool QueuedWork::is_completed() {

@@ -39,6 +39,8 @@ class QueuedWork final : public Work {
   void set_completed(std::exception_ptr error);
 
  private:
+  [[noreturn]] void rethrow() const;
+
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ready_ = false, completed_ = false;

@@ -20,7 +20,7 @@ struct ThreadsJob {
 
   std::shared_ptr<Store> store;
   std::shared_ptr<SharedMonitor> monitor;
-  std::map<std::string, std::weak_ptr<Room>> rooms;
+  std::map<std::string, std::shared_ptr<Room>> rooms;  // a rank may come after another has left
 };
 
 std::mutex jobs_mutex;  // guards the jobs and their rooms
@@ -37,9 +37,8 @@ std::shared_ptr<ThreadsJob> job_of(const Setup& setup) {
 
 std::shared_ptr<Room> room_of(ThreadsJob& job, const std::string& name, int size) {
   const std::lock_guard lock(jobs_mutex);
-  std::weak_ptr<Room>& known = job.rooms[name];
-  std::shared_ptr<Room> room = known.lock();
-  if (!room) known = room = std::make_shared<Room>(size, job.monitor->failure);
+  std::shared_ptr<Room>& room = job.rooms[name];
+  if (!room) room = std::make_shared<Room>(size, job.monitor->failure);
   return room;
 }
 
@@ -70,8 +69,9 @@ void set_up_threads(Setup& setup, World& world) {
         "init_process_group: 'threads' needs a HashStore that all threads share; spawn_threads "
         "makes one");
   check_ranks(setup);
-  check_in(*setup.store, setup.rank, setup.size, setup.timeout);
+  // The job lives before the first rank can leave it.
   const std::shared_ptr<ThreadsJob> job = job_of(setup);
+  check_in(*setup.store, setup.rank, setup.size, setup.timeout);
   world.watch = std::make_shared<SharedWatch>(job->monitor, setup.rank);
   world.make_group = [job](ProcessGroup::Members members) -> Group {
     auto room = room_of(*job, members.name, static_cast<int>(members.ranks.size()));

@@ -36,6 +36,7 @@ TEST(Hooks, QueueCallbackRunsAtTheEndOfTheOutermostPass) {
       order += x.grad().defined() ? "end " : "early ";
       autograd::queue_callback([&] { order += "later "; });
     });
+    const AutoGradMode records(true);
     Tensor inner = z * 3;
     inner.register_hook(
         [&](const Tensor&) { autograd::queue_callback([&] { order += "of the inner pass "; }); });
