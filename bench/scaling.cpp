@@ -52,10 +52,10 @@ int main(int argc, char** argv) {
   }
   manual_seed(1);
   if (mode == "ddp") {
-    distributed::init_process_group("nccl");
     const char* const local_rank = std::getenv("LOCAL_RANK");
     const Device device(kCUDA, static_cast<DeviceIndex>(local_rank ? std::atoi(local_rank) : 0));
     cuda::set_device(device.index());
+    distributed::init_process_group("nccl");
     auto net = make_model();
     net->to(device);
     nn::parallel::DistributedDataParallel model(net);

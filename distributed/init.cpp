@@ -82,6 +82,7 @@ std::shared_ptr<TCPStore> open_tcp_store(Setup& setup) {
       from_environment ? read_environment() : read_url(setup.init_method, setup.rank, setup.size);
   setup.rank = launch.rank;
   setup.size = launch.world_size;
+  setup.local_rank = launch.local_rank;
   check_ranks(setup);
   return std::make_shared<TCPStore>(launch.address, launch.port, launch.rank == 0, setup.timeout,
                                     launch.token, launch.rank);

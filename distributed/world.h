@@ -42,6 +42,7 @@ struct Setup {
   int rank, size;
   std::shared_ptr<Store> store;
   std::string init_method;
+  int local_rank = 0;
 };
 // They fill in watch and make_group, and what setup lacks.
 void set_up_threads(Setup& setup, World& world);

@@ -22,9 +22,9 @@ void claim_device(int device, const Setup& setup) {
   const std::string gpu = std::string(host) + " " + bus, me = std::to_string(setup.rank);
   const std::string owner = setup.store->compare_set("nccl/gpu " + gpu, "", me);
   if (owner != me)
-    refuse(*setup.store, "init_process_group: ranks " + owner + " and " + me +
-                             " have the same GPU, " + gpu +
-                             "; call cuda::set_device(local rank) first");
+    refuse(*setup.store,
+           "init_process_group: ranks " + owner + " and " + me + " have the same GPU, " + gpu +
+               "; start the ranks with LOCAL_RANK = 0, 1, ..., or call cuda::set_device first");
 }
 
 }  // namespace
@@ -33,9 +33,10 @@ bool is_nccl_available() { return true; }
 
 void set_up_nccl(Setup& setup, World& world) {
   setenv("NCCL_NVLS_ENABLE", "0", 0);  // no multicast between GPUs, unless somebody asks for it
-  const int device = cuda::current_device();
   const auto store = open_tcp_store(setup);
   setup.store = store;
+  const bool is_chosen = cuda::current_device() != 0 || setup.local_rank >= cuda::device_count();
+  const int device = is_chosen ? cuda::current_device() : setup.local_rank;
   claim_device(device, setup);
   watch_processes(setup, *store, world);
   world.make_group = [device, store](ProcessGroup::Members members) -> Group {
