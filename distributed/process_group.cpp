@@ -105,7 +105,8 @@ void ProcessGroup::run_on_gpu(Job& job) {
 const cuda::Stream& ProcessGroup::stream(int device) {
   const auto at = streams_.find(device);
   if (at != streams_.end()) return at->second;
-  return streams_.emplace(device, cuda::getStreamFromPool(false, device)).first->second;
+  return streams_.emplace(device, cuda::getStreamFromPool(/*high_priority=*/true, device))
+      .first->second;
 }
 
 }  // namespace gradus::distributed

@@ -11,12 +11,20 @@ Lane::Lane(Device device) : device_(device) {
   sums_ = cuda::getStreamFromPool(/*high_priority=*/true, device.index());
 }
 
-void Lane::follow_compute() {
+void Lane::mark_compute(cuda::Event& event) const {
+  if (copies_) event.record(cuda::getCurrentCUDAStream(device_.index()));
+}
+
+void Lane::follow(const cuda::Event& computed) {
   if (!copies_) return;
-  computed_.record(cuda::getCurrentCUDAStream(device_.index()));
-  computed_.block(*copies_);
-  computed_.block(*sums_);
+  computed.block(*copies_);
+  computed.block(*sums_);
   done_.record(*sums_);
+}
+
+void Lane::follow_compute() {
+  mark_compute(computed_);
+  follow(computed_);
 }
 
 void Lane::mark_copies(cuda::Event& event) const {

@@ -17,14 +17,18 @@ class Lane {
   // Bytes that travel as one piece. A chain of n devices takes the time of n - 2 pieces more than
   // one transfer of the whole; and a piece should take longer on its way (40 us over NVLink) than
   // the host takes to queue the calls for one piece on a few devices.
-  static constexpr int64_t kPieceBytes = int64_t{16} << 20;
+  static constexpr int64_t kPieceBytes = int64_t{32} << 20;
 
   explicit Lane(Device device);
 
   Device device() const { return device_; }
   // Where it adds; none on the CPU.
   const std::optional<cuda::Stream>& sums() const { return sums_; }
-  // Work of the lane from here on waits for what the current stream of its device holds so far.
+  // Marks what the current stream of its device holds so far; nothing on the CPU.
+  void mark_compute(cuda::Event& event) const;
+  // Work of the lane from here on waits for that.
+  void follow(const cuda::Event& computed);
+  // Both.
   void follow_compute();
   // Marks what copy() has queued so far; nothing on the CPU.
   void mark_copies(cuda::Event& event) const;

@@ -65,6 +65,7 @@ Reduction::Reduction(Replicas& replicas, size_t count, Buckets& buckets, std::ve
       grads_(count, Tensors(wanted_.size())),
       reported_(count, std::vector<bool>(wanted_.size())),
       flat_(count, Tensors(buckets_.size())),
+      computed_(buckets_.size()),
       arrived_(buckets_.size()) {
   std::vector<size_t> sizes;
   for (size_t b = 0; b < buckets_.size(); ++b) {
@@ -72,6 +73,8 @@ Reduction::Reduction(Replicas& replicas, size_t count, Buckets& buckets, std::ve
     for (const size_t i : buckets_[b]) bucket_of_[i] = b;
   }
   left_.assign(count, sizes);
+  for (std::vector<cuda::Event>& events : computed_)
+    for (size_t r = 0; r < count; ++r) events.emplace_back();
 }
 
 void Reduction::report(size_t replica, size_t index, Tensor grad) {
@@ -103,14 +106,18 @@ void Reduction::complete(size_t replica, size_t bucket) {
     for (const size_t i : members) parts.push_back(flattened(grads[i]));
     flat_[replica][bucket] = raw::cat(parts, 0);
   }
-  if (replicas_.devices()[replica].is_cuda()) {
-    const std::lock_guard lock(lanes_mutex_);
-    replicas_.lane(replica).follow_compute();
-  }
+  replicas_.lane(replica).mark_compute(computed_[bucket][replica]);
   if (arrived_[bucket].fetch_add(1, std::memory_order_acq_rel) + 1 == count_) send(bucket);
 }
 
+// The lanes wait for this bucket alone: some replica's thread may have queued later ones already.
 void Reduction::send(size_t bucket) {
+  const bool on_gpu = std::any_of(replicas_.devices().begin(), replicas_.devices().end(),
+                                  [](Device d) { return d.is_cuda(); });
+  // Lanes have one user at a time; those of the CPU have nothing to keep in order.
+  std::unique_lock lock(lanes_mutex_, std::defer_lock);
+  if (on_gpu) lock.lock();
+  for (size_t r = 0; r < count_; ++r) replicas_.lane(r).follow(computed_[bucket][r]);
   const auto packed = [&](const Tensors& flats) { return flats[bucket].defined(); };
   if (std::all_of(flat_.begin(), flat_.end(), packed)) {
     Tensors parts;
@@ -132,11 +139,6 @@ void Reduction::chain(std::vector<Tensor> parts) {
   for (size_t r = 0; r < count_; ++r)
     if (parts[r].defined()) present.push_back(r);
   if (present.size() < 2) return;
-  const bool on_gpu = std::any_of(replicas_.devices().begin(), replicas_.devices().end(),
-                                  [](Device d) { return d.is_cuda(); });
-  // Lanes have one user at a time; those of the CPU have nothing to keep in order.
-  std::unique_lock lock(lanes_mutex_, std::defer_lock);
-  if (on_gpu) lock.lock();
   const int64_t numel = parts[present[0]].numel();
   const int64_t piece = Lane::kPieceBytes / parts[present[0]].element_size();
   for (int64_t at = 0; at < numel; at += piece) {

@@ -57,13 +57,14 @@ class Reduction {
   Timeline* timeline_;
   std::vector<bool> wanted_;
   const std::vector<Buckets::Bucket>& buckets_;
-  std::vector<size_t> bucket_of_;             // by index
-  std::vector<Tensors> grads_;                // by replica and index
-  std::vector<std::vector<bool>> reported_;   // likewise
-  std::vector<std::vector<size_t>> left_;     // by replica and bucket
-  std::vector<Tensors> flat_;                 // by replica and bucket; undefined: not packed
-  std::vector<std::atomic<size_t>> arrived_;  // replicas that have completed each bucket
-  std::vector<size_t> order_;                 // in which replica 0 reported
+  std::vector<size_t> bucket_of_;                   // by index
+  std::vector<Tensors> grads_;                      // by replica and index
+  std::vector<std::vector<bool>> reported_;         // likewise
+  std::vector<std::vector<size_t>> left_;           // by replica and bucket
+  std::vector<Tensors> flat_;                       // by replica and bucket; undefined: not packed
+  std::vector<std::vector<cuda::Event>> computed_;  // by bucket and replica: all of it is there
+  std::vector<std::atomic<size_t>> arrived_;        // replicas that have completed each bucket
+  std::vector<size_t> order_;                       // in which replica 0 reported
   std::mutex lanes_mutex_;
 };
 
