@@ -121,9 +121,11 @@ TEST_P(Pieces, StayWholeWhereSomebodyMayChangeThem) {
   expect_whole([&] { plain(); });
   weight.remove_hook(hook);
   accumulator = gradient_edge(weight).function;
-  const auto handle = accumulator->add_post_hook(std::make_unique<Idle>());
-  expect_whole([&] { plain(); });
-  accumulator->del_post_hook(handle);
+  expect_whole([&] {
+    const auto second = accumulator->add_post_hook(std::make_unique<Idle>());
+    plain();
+    accumulator->del_post_hook(second);
+  });
   expect_whole([&] {
     const Tensor y = F::linear(x, weight);
     y.grad_fn()->add_post_hook(std::make_unique<Idle>());
