@@ -16,6 +16,8 @@ Tensor own(Tensor grad) {
   return sole ? std::move(grad) : raw::clone(grad);
 }
 
+bool is_cut(const Tensor& x) { return autograd::piece_ends(x).size() > 1; }
+
 Tensor flattened(const Tensor& x) { return *raw::try_view(x, {x.numel()}); }
 
 }  // namespace
@@ -34,8 +36,9 @@ std::vector<Buckets::Bucket>& Buckets::of(const Tensors& tensors, const std::vec
   for (const size_t i : order_) {
     if (!wanted[i]) continue;
     const Tensor& x = tensors[i];
-    const bool fits = !buckets_.empty() &&
-                      tensors[buckets_.back().members[0]].scalar_type() == x.scalar_type() &&
+    const Tensor* const first = buckets_.empty() ? nullptr : &tensors[buckets_.back().members[0]];
+    const bool fits = first && !is_cut(*first) && !is_cut(x) &&
+                      first->scalar_type() == x.scalar_type() &&
                       bytes + x.nbytes() <= size_t{Lane::kPieceBytes};
     if (!fits) buckets_.emplace_back(), bytes = 0;
     buckets_.back().members.push_back(i);
