@@ -1,5 +1,5 @@
-// job_rank BACKEND MODE: a rank of a job. Ends with 0 where all is as it should be, with 3 after a
-// DistributedError, which it says, and with 77 where there are too few GPUs.
+// job_rank --backend BACKEND MODE: a rank of a job. Ends with 0 where all is as it should be, with
+// 3 after a DistributedError, which it says, and with 77 where there are too few GPUs.
 #include <signal.h>
 #include <unistd.h>
 
@@ -83,7 +83,7 @@ void run(const std::string& mode, int rank, int size) {
 
 int main(int, char** arguments) {
   testing::InitGoogleTest();
-  const std::string backend = arguments[1], mode = arguments[2];
+  const std::string backend = arguments[2], mode = arguments[3];
   std::cout << "pid " << getpid() << std::endl;
   try {
     if (backend == "nccl") {
