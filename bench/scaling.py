@@ -1,6 +1,6 @@
 """Training on 1 to N GPUs beside PyTorch, in turns, as one table.
 
-    bench/scaling.py BUILD_DIR [--turns 2] [--batches 512,4096] [--devices 2,4,8] [--out FILE]
+    python3 bench/scaling.py BUILD_DIR [--turns 2] [--batches 512,4096] [--devices 2,4,8] [--out FILE]
 
 Weak scaling has the same batch on each GPU: its efficiency is the time of a step on one GPU over
 that on N. Strong scaling divides one batch: its efficiency is the time on one GPU over N times that
@@ -84,6 +84,8 @@ def main():
         print(f"{gpus} GPU, and {min(options.devices)} are wanted: only steps on one GPU are timed.\n")
 
     program = f"{options.build}/bench/bench_scaling"
+    if not os.path.exists(program):
+        sys.exit(f"scaling.py: there is no {program}; configure with -DGRADUS_BENCH=ON and CUDA, and build it")
     whos = {"gradus": [program], "pytorch": [sys.executable, str(here / "scaling_peer.py")]}
     shares = {n: [batch // n for batch in options.batches if batch % n == 0] for n in counts}
     cases = {}  # the fastest row of each case and who

@@ -1,6 +1,6 @@
 """Predicts the step of DistributedDataParallel on 2 to 1024 GPUs from what few GPUs did.
 
-    bench/scaling_model.py FILE [--node 8] [--net-gbit 400] [--net-latency-us 5]
+    python3 bench/scaling_model.py FILE [--node 8] [--net-gbit 400] [--net-latency-us 5]
 
 FILE is what bench/scaling.py --out has measured: all_reduce by size on 2 GPUs or more of one
 machine, when the gradients of a step on one GPU are there, and the buckets in which they travel.
@@ -164,7 +164,10 @@ def main():
     parser.add_argument("--net-latency-us", type=float, default=5, help="of a step between machines")
     parser.add_argument("--gpus", default="2,4,8,64,1024", help="the numbers to predict for")
     options = parser.parse_args()
-    measured = Measured(options.file)
+    try:
+        measured = Measured(options.file)
+    except OSError as error:
+        sys.exit(f"scaling_model.py: {error}")
     for what in ("all_reduce", "buckets", "profile"):
         if not getattr(measured, what):
             sys.exit(f"scaling_model.py: {options.file} has no figures of {what}; "

@@ -156,6 +156,9 @@ class Model(unittest.TestCase):
         done = self.run_model(MEASURED)
         self.assertEqual(done.returncode, 1)
         self.assertIn("has no figures of all_reduce", done.stderr)
+        done = subprocess.run([sys.executable, str(bench / "scaling_model.py"), "/none/there"],
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
 
 
 if __name__ == "__main__":
