@@ -31,6 +31,8 @@ case $backend-$mode in
   nccl-stopped) said $((ranks - 1)) "timed out: " ;;
   mpi-stopped)
     said $((ranks - 1)) "timed out: rank.* in operation 2[0-9] of group 'world', all_reduce(MAX) float32 \[4, 5\]" ;;
+  mpi-stopped_in_new_group)
+    said $((ranks - 1)) "rank . waited 1.5 s for the other ranks to make group 'group 1'" ;;
   *-same_gpu) said "$ranks" "have the same GPU" ;;
 esac
 pids=$(sed -n 's/^pid //p' "$log")
