@@ -167,12 +167,12 @@ TEST_P(Pieces, AHookThatHasSeenAWholeGradientDoesNotMakeACopy) {
 TEST(PieceSizes, DependOnTheShapeAlone) {
   using autograd::rows_of_piece;
   EXPECT_EQ(rows_of_piece({8192, 1024}, 4), 8192);  // 32 MiB
-  EXPECT_EQ(rows_of_piece({8192, 8192}, 4), 512);   // 16 MiB each
-  EXPECT_EQ(rows_of_piece({8192, 4096}, 4), 1024);
-  EXPECT_EQ(rows_of_piece({8193, 5000}, 4), 768);
+  EXPECT_EQ(rows_of_piece({8192, 8192}, 4), 1024);  // 32 MiB each
+  EXPECT_EQ(rows_of_piece({8192, 4096}, 4), 2048);
+  EXPECT_EQ(rows_of_piece({8193, 5000}, 4), 1536);
   EXPECT_EQ(rows_of_piece({512, 1000000}, 4), 256);  // not fewer
   EXPECT_EQ(rows_of_piece({100, 1000000}, 4), 100);
-  EXPECT_EQ(rows_of_piece({1 << 24}, 4), 1 << 22);
+  EXPECT_EQ(rows_of_piece({1 << 24}, 4), 1 << 23);
   EXPECT_EQ(rows_of_piece({}, 4), 1);
   EXPECT_EQ(rows_of_piece({0, 5}, 4), 0);
   const SmallPieces small;
