@@ -60,8 +60,8 @@ GRADUS_HD T cos_series(T z) {
                       -0x1.27e4f809f0831p-22, 0x1.1ee9ebe91b3acp-29, -0x1.8fae9c6e14ed0p-37);
 }
 
-// sin of so many quarter turns and r + tail, with another sign where `sign` has one; a cosine begins
-// one quarter later.
+// sin of so many quarter turns and r + tail, with another sign where `sign` has one; a cosine
+// begins one quarter later.
 template <class T>
 GRADUS_HD T sin_of(const Angle<T>& angle, Bits<T> quarters, Bits<T> sign) {
   const T r = angle.r, z = r * r, w = multiply_add(z, T(-0.5), T(1));
