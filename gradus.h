@@ -13,7 +13,7 @@
 #include "gradus/autograd/special_functions.h"
 #include "gradus/cuda/cuda.h"
 #include "gradus/data/image_dataset.h"
-#include "gradus/data/samplers/distributed.h"
+#include "gradus/data/samplers/samplers.h"
 #include "gradus/distributed/distributed.h"
 #include "gradus/nn/nn.h"
 #include "gradus/nn/parallel/data_parallel.h"

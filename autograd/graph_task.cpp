@@ -16,7 +16,7 @@ namespace {
 
 // What runs on this thread. A backward pass within another puts itself in its place, and goes.
 struct Running {
-  const GraphTask* task = nullptr;
+  GraphTask* task = nullptr;
   Node* node = nullptr;
   int depth = 0;  // of backward passes within one another
   GraphTask* outermost = nullptr;
@@ -81,6 +81,10 @@ void run_hooks(const Node& node, Tensors& grads) {
 Node* evaluating_node() { return running.node; }
 bool needed_by_task(const Node* node) { return !running.task || running.task->needs(node); }
 bool kept_by_task() { return !running.task || running.task->keeps_graph(); }
+void rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end) {
+  if (running.node == &sender) running.task->rows_ready(sender, index, grad, end);
+}
+bool came_in_rows() { return running.node && running.task->came_in_rows(running.node); }
 
 Tensor fit(Tensor grad, const Node::Meta& meta, const Node& sender, size_t index) {
   if (grad.sizes() != IntArrayRef(meta.sizes)) {
@@ -204,7 +208,25 @@ bool GraphTask::applies(Node* node, const Tensors& grads) const {
                      [&](const Edge& e) { return e.is_valid() && needs(e.function.get()); });
 }
 
-Tensors GraphTask::call(Node* node, Tensors grads) const {
+void GraphTask::rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end) {
+  const Edge& edge = sender.next_edge(index);
+  Node& next = *edge.function;
+  State& state = states_.at(&next);
+  const Node::Meta& meta = next.meta(edge.input_nr);
+  const NodeHooks *before = next.find_hooks(), *after = sender.find_hooks();
+  const std::vector<TensorHook>* hooks = next.find_tensor_hooks();
+  if (captures_ || state.pending != 1 || state.grads[edge.input_nr].defined()) return;
+  if ((after && !after->after.empty()) || (hooks && !hooks->empty()) ||
+      (before && !before->before.empty()))
+    return;
+  if (grad.sizes() != IntArrayRef(meta.sizes) || grad.dtype() != meta.dtype ||
+      grad.device() != meta.device)
+    return;
+  state.in_rows = true;
+  next.rows_ready(grad, end);
+}
+
+Tensors GraphTask::call(Node* node, Tensors grads) {
   const Scope scope({this, node, running.depth, running.outermost});
   try {
     const NodeHooks* hooks = node->find_hooks();

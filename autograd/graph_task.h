@@ -34,13 +34,17 @@ class GraphTask {
   // Whether the gradients that enter a node lead to one that is asked for.
   bool needs(const Node* node) const;
   bool keeps_graph() const { return keep_graph_; }
+  // As the functions below.
+  void rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end);
+  bool came_in_rows(const Node* node) const { return states_.at(node).in_rows; }
 
  private:
   struct State {
     int pending = 0;     // gradients still to come
     bool needed = true;  // leads to a capture
     bool queued = false;
-    Tensors grads;  // one per forward output, summed so far
+    bool in_rows = false;  // it was told of rows of its gradient
+    Tensors grads;         // one per forward output, summed so far
   };
   struct Later {
     bool operator()(const Node* a, const Node* b) const {
@@ -54,7 +58,7 @@ class GraphTask {
   void push(Node* node);
   void process(Node* node);
   bool applies(Node* node, const Tensors& grads) const;
-  Tensors call(Node* node, Tensors grads) const;
+  Tensors call(Node* node, Tensors grads);
   void deliver(Node* node, Tensors out);
 
   bool keep_graph_;
@@ -77,5 +81,14 @@ Node* evaluating_node();
 bool needed_by_task(const Node* node);
 // Whether that pass, if any, keeps what it goes through for another one.
 bool kept_by_task();
+
+// To be called by a node that computes a large gradient row after row: tells the node that its
+// gradient number `index` goes to of its first `end` rows, unless something else than this tensor
+// as it is arrives there: a sum of several, a gradient that is hooked or captured, or of another
+// shape, dtype or device. REQUIRES: the sender alone holds the tensor, and returns it.
+void rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end);
+// Whether the node that runs was told of rows: then only those it has shown them to hold the
+// tensor.
+bool came_in_rows();
 
 }  // namespace gradus::autograd

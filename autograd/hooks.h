@@ -27,6 +27,8 @@ struct FunctionPreHook {
 struct FunctionPostHook {
   virtual ~FunctionPostHook() = default;
   virtual Tensors operator()(const Tensors& outputs, const Tensors& inputs) = 0;
+  // At the accumulator of a leaf: see Node::rows_ready.
+  virtual void rows_ready(const Tensor&, int64_t) {}
 };
 
 }  // namespace autograd

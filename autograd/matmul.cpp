@@ -1,4 +1,6 @@
 // Products of vectors, matrices and batches of matrices.
+#include "gradus/autograd/graph_task.h"
+#include "gradus/autograd/pieces.h"
 #include "gradus/autograd/record.h"
 #include "gradus/tensor/raw.h"
 
@@ -87,6 +89,17 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
   return product("DotBackward0", self, tensor, scaled, scaled);
 }
 
+namespace {
+
+Tensor weight_gradient(const Node& node, const Tensor& grad, const Tensor& input) {
+  if (GradMode::is_enabled()) return grad.t().matmul(input);
+  return autograd::product_in_pieces(
+      raw::transpose(grad, 0, 1), input,
+      [&](const Tensor& out, int64_t end) { autograd::rows_ready(node, 1, out, end); });
+}
+
+}  // namespace
+
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   Tensor out = raw::linear(input, weight, bias);
   if (recording(input, weight, bias))
@@ -100,9 +113,10 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
                                    : x.reshape({numel_of(x.sizes().slice(0, x.sizes().size() - 1)),
                                                 x.size(-1)});
              };
+             // The weight's last: its pieces travel beside the nodes to come.
              if (n.wants(0)) grads[0] = grad.matmul(n.saved(1));
-             if (n.wants(1)) grads[1] = rows(grad).t().matmul(rows(n.saved(0)));
              if (n.wants(2)) grads[2] = rows(grad).sum(0);
+             if (n.wants(1)) grads[1] = weight_gradient(n, rows(grad), rows(n.saved(0)));
              return grads;
            });
   return out;

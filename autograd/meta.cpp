@@ -5,6 +5,7 @@
 #include "gradus/autograd/as_strided.h"
 #include "gradus/autograd/engine.h"
 #include "gradus/autograd/grad_mode.h"
+#include "gradus/autograd/graph_task.h"
 #include "gradus/autograd/inplace.h"
 #include "gradus/tensor/raw.h"
 
@@ -15,7 +16,7 @@ AutogradMeta& ensure_meta(const Tensor& x) {
   return *meta_of(x);
 }
 
-void accumulate_grad(const Tensor& leaf, const Tensor& fresh) {
+void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take) {
   AutogradMeta& meta = ensure_meta(leaf);
   const std::lock_guard lock(meta.mutex);
   if (GradMode::is_enabled()) {  // the gradient has a graph of its own: never change it in place
@@ -26,7 +27,7 @@ void accumulate_grad(const Tensor& leaf, const Tensor& fresh) {
   } else {
     const bool sole = fresh.impl_ptr().use_count() == 1 && fresh.impl().storage.use_count() == 1 &&
                       fresh.is_contiguous();
-    meta.grad = sole ? raw::alias(fresh) : raw::clone(fresh);
+    meta.grad = take || sole ? raw::alias(fresh) : raw::clone(fresh);
   }
 }
 
@@ -37,8 +38,20 @@ AccumulateGrad::AccumulateGrad(const Tensor& leaf)
 }
 
 Tensors AccumulateGrad::apply(Tensors&& grads) {
-  if (grads[0].defined()) accumulate_grad(leaf_, grads[0]);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return {};
+  // Post hooks are shown what entered, and may find it to be grad().
+  const NodeHooks* hooks = find_hooks();
+  const bool hooked = hooks && !hooks->after.empty() && grad.impl_ptr().use_count() == 2 &&
+                      grad.impl().storage.use_count() == 1 && grad.is_contiguous();
+  accumulate_grad(leaf_, grad, hooked || autograd::came_in_rows());
   return {};
+}
+
+void AccumulateGrad::rows_ready(const Tensor& grad, int64_t end) {
+  const NodeHooks* hooks = find_hooks();
+  if (hooks && hooks->after.size() == 1 && !leaf_.grad().defined())
+    hooks->after[0]->rows_ready(grad, end);
 }
 
 namespace {

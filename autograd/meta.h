@@ -24,9 +24,9 @@ inline AutogradMeta* meta_of(const Tensor& x) {
 }
 AutogradMeta& ensure_meta(const Tensor& x);
 
-// Adds `fresh` to the leaf's (or other tensor's) grad(). `fresh` is taken as it is where the caller
-// holds it alone.
-void accumulate_grad(const Tensor& leaf, const Tensor& fresh);
+// Adds `fresh` to the leaf's (or other tensor's) grad(), or makes it that, where there is none: as
+// it is where `take` or nobody else holds it.
+void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take = false);
 
 // Adds its input to the leaf's grad().
 class AccumulateGrad final : public Node {
@@ -36,6 +36,9 @@ class AccumulateGrad final : public Node {
   const std::vector<TensorHook>* find_tensor_hooks() const override {
     return &ensure_meta(leaf_).hooks;
   }
+
+  // Shows them to a hook, where there is one alone and no gradient yet to add to.
+  void rows_ready(const Tensor& grad, int64_t end) override;
 
   Tensor variable() const { return leaf_; }
 

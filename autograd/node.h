@@ -45,6 +45,10 @@ class Node : public std::enable_shared_from_this<Node> {
   Tensors operator()(Tensors&& grads) { return apply(std::move(grads)); }
   // Frees what the backward pass needed.
   virtual void release_variables();
+  // The first `end` rows of the gradient that is going to enter are there when the current stream
+  // has done what is queued so far. What then enters is this tensor, whole, and exactly this: so
+  // its rows may be sent away, and even be changed, by now. graph_task.h says who calls it.
+  virtual void rows_ready(const Tensor&, int64_t) {}
   // It frees nothing from here on: another backward pass than the one that ends goes through the
   // node as well.
   void keep_variables();

@@ -1,4 +1,4 @@
-"""PyTorch on the cases of bench/scaling.cpp: python3 scaling_peer.py single|data_parallel|ddp BATCH [DEVICES]."""
+"""PyTorch on the cases of bench/scaling.cpp: python3 scaling_peer.py single|data_parallel|ddp BATCHES [DEVICES]."""
 import os
 import statistics
 import sys
@@ -12,47 +12,46 @@ torch.backends.cuda.matmul.allow_tf32 = False
 
 def make_model():
     return nn.Sequential(nn.Linear(4096, 8192), nn.ReLU(), nn.Linear(8192, 8192), nn.ReLU(),
-                         nn.Linear(8192, 1024))
+                         nn.Linear(8192, 1024)).cuda()
 
 
-def seconds_per_step(model, x, y, devices):
+def seconds_per_step(model, rows, steps, devices):
+    x, y = torch.randn(rows, 4096, device="cuda"), torch.randn(rows, 1024, device="cuda")
     sgd = torch.optim.SGD(model.parameters(), lr=1e-3)
-    calls = 10 if len(x) > 4096 else 30
     times = []
-    for round in range(-1, 5):
+    for _ in range(8):
         start = time.perf_counter()
-        for _ in range(calls):
+        for _ in range(steps):
             sgd.zero_grad()
             nn.functional.mse_loss(model(x), y).backward()
             sgd.step()
         for device in devices:
             torch.cuda.synchronize(device)
-        if round >= 0:
-            times.append((time.perf_counter() - start) / calls)
-    return statistics.median(times)
+        times.append((time.perf_counter() - start) / steps)
+    return statistics.median(times[1:])
 
 
-def report(mode, batch, devices, seconds):
-    print(f"{mode}, batch {batch} on {devices}\tpytorch\t{seconds:.9g}\t{batch * devices}\tsamples", flush=True)
+def time_steps(mode, model, batches, ranks, devices, reports=True):
+    for batch in batches:
+        steps = min(max(12000 // batch, 3), 24)
+        seconds = seconds_per_step(model, batch * len(devices), steps, devices)
+        if reports:
+            print(f"{mode}, batch {batch} on {ranks}\tpytorch\t{seconds:.9g}\t{batch * ranks}\tsamples", flush=True)
 
 
-mode, batch = sys.argv[1], int(sys.argv[2])
+mode, batches = sys.argv[1], [int(batch) for batch in sys.argv[2].split(",")]
 torch.manual_seed(1)
 if mode == "ddp":
-    torch.distributed.init_process_group("nccl")
     device = int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(device)
-    model = nn.parallel.DistributedDataParallel(make_model().cuda(), device_ids=[device])
-    x, y = torch.randn(batch, 4096, device="cuda"), torch.randn(batch, 1024, device="cuda")
-    seconds = seconds_per_step(model, x, y, [device])
-    if torch.distributed.get_rank() == 0:
-        report(mode, batch, torch.distributed.get_world_size(), seconds)
+    torch.distributed.init_process_group("nccl")
+    model = nn.parallel.DistributedDataParallel(make_model(), device_ids=[device])
+    ranks, rank = torch.distributed.get_world_size(), torch.distributed.get_rank()
+    time_steps(mode, model, batches, ranks, [device], rank == 0)
     torch.distributed.destroy_process_group()
 else:
-    devices = 1 if mode == "single" else int(sys.argv[3])
-    model = make_model().cuda()
+    devices = list(range(1 if mode == "single" else int(sys.argv[3])))
+    model = make_model()
     if mode == "data_parallel":
-        model = nn.DataParallel(model, list(range(devices)))
-    x = torch.randn(batch * devices, 4096, device="cuda")
-    y = torch.randn(batch * devices, 1024, device="cuda")
-    report(mode, batch, devices, seconds_per_step(model, x, y, range(devices)))
+        model = nn.DataParallel(model, devices)
+    time_steps(mode, model, batches, len(devices), devices)

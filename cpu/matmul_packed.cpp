@@ -20,8 +20,8 @@ namespace {
 // The most of a slice. A sum over that many is made in one go, whatever the layout and the threads.
 template <class T>
 constexpr int64_t kDepth = 2048 / sizeof(T);
-constexpr int64_t kRows = 240;     // of packed a, and
-constexpr int64_t kColumns = 640;  // columns of packed b: together they fit the second-level cache
+constexpr int64_t kRows = 240;      // of packed a: they fit the second-level cache
+constexpr int64_t kColumns = 2048;  // of packed b, of which a panel at a time is read once more
 
 // Memory of at least `count` elements, which this thread keeps for its next product.
 template <class T>

@@ -43,10 +43,11 @@ void* allocate_block(size_t nbytes) {
 }
 
 // Blocks that this thread freed, kept for its next tensors: the system's allocator takes as long as
-// an addition of a thousand elements. One list for each power of two.
+// an addition of a thousand elements, and fills the pages of a large block with zeros, which takes
+// as long as an addition of all it holds. One list for each power of two.
 class BlockCache {
  public:
-  static constexpr size_t kLeast = kAlignFrom, kMost = size_t{1} << 20;
+  static constexpr size_t kLeast = kAlignFrom, kMost = size_t{32} << 20;
 
   // Whether blocks of so many bytes are kept. A sanitizer is to see them freed.
   static bool keeps([[maybe_unused]] size_t nbytes) {
@@ -69,7 +70,7 @@ class BlockCache {
   static bool put(void* block, size_t nbytes) {
     if (ended_) return false;
     List& list = cache().lists_[index(nbytes)];
-    if (list.count == kBlocks) return false;
+    if (list.count == (nbytes <= kLarge ? kBlocks : 1)) return false;
     list.first = new (block) Block{list.first};
     list.count += 1;
     return true;
@@ -84,7 +85,9 @@ class BlockCache {
   }
 
  private:
-  static constexpr int kBlocks = 4;  // of each list at most
+  // Of each list at most; of those of larger blocks one. A thread keeps 70 MB at most.
+  static constexpr int kBlocks = 4;
+  static constexpr size_t kLarge = size_t{1} << 20;
   struct Block {
     Block* next;
   };
@@ -101,7 +104,7 @@ class BlockCache {
     return static_cast<size_t>(std::bit_width(nbytes - 1) - std::bit_width(kLeast - 1));
   }
 
-  std::array<List, 11> lists_;
+  std::array<List, 16> lists_;
   static thread_local bool ended_;  // tensors may be freed after the thread's cache
 };
 thread_local bool BlockCache::ended_ = false;

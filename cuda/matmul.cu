@@ -17,6 +17,7 @@
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
 #include "gradus/cuda/launch.h"
+#include "gradus/cuda/matmul_kernel.h"
 
 namespace gradus::cuda {
 
@@ -30,11 +31,12 @@ enum class Choice : size_t {
   register_1d,
   register_2d,
   vectorized,
+  tensor_cores,
   cublas
 };
-constexpr std::array<std::string_view, 8> kNames = {"automatic",  "naive",       "coalesced",
-                                                    "tiled",      "register_1d", "register_2d",
-                                                    "vectorized", "cublas"};
+constexpr std::array<std::string_view, 9> kNames = {"automatic",  "naive",        "coalesced",
+                                                    "tiled",      "register_1d",  "register_2d",
+                                                    "vectorized", "tensor_cores", "cublas"};
 
 Choice choice_of(const char* where, std::string_view name) {
   std::string known;
@@ -61,13 +63,7 @@ void set_matmul_kernel(std::string_view name) { choice() = choice_of("set_matmul
 // --- The kernels
 namespace {
 template <class T>
-struct Kernel {
-  void (*run)(MatmulArgs<T>);
-  int rows, cols;  // outputs that a block makes
-  int threads;
-  int resident = 1;  // blocks that fit a multiprocessor
-  double speed = 1;  // multiply-adds of a full multiprocessor, as a share of its peak
-};
+using Kernel = MatmulKernel<T>;
 
 template <class T>
 constexpr Kernel<T> kDot = {matmul_dot<T>, 1, 1, 32, 32};
@@ -88,14 +84,15 @@ constexpr auto kTiny = vectorized<BlockShape<32, 32, 16, 16, 32, 4, 4, 8>>(0.40)
 constexpr auto kTall = vectorized<BlockShape<128, 16, 16, 64, 16, 8, 4, 6>>(0.45);
 constexpr auto kWide = vectorized<BlockShape<16, 128, 16, 16, 64, 4, 8, 6>>(0.45);
 
-// What "automatic" has to pick from, for products that fill a tile.
+// What "automatic" has to pick from, for products that fill a tile; first those for tensor cores.
 template <class T>
 constexpr std::array<Kernel<T>, 1> kTiles = {kTiled<T>};
 template <>
-constexpr std::array<Kernel<float>, 6> kTiles<float> = {kLarge, kMedium, kSmall,
-                                                        kTiny,  kTall,   kWide};
-template <>
 constexpr std::array<Kernel<double>, 2> kTiles<double> = {kDouble2d, kTiled<double>};
+template <>
+const std::array<Kernel<float>, 9> kTiles<float> = {
+    kTensorCores[0], kTensorCores[1], kTensorCores[2], kLarge, kMedium,
+    kSmall,          kTiny,           kTall,           kWide};
 
 [[noreturn]] void refuse(Choice name, ScalarType dtype) {
   fail<NotImplementedError>("matmul: the kernel '", kNames[static_cast<size_t>(name)],
@@ -117,6 +114,13 @@ Kernel<T> rung(Choice name) {
   if constexpr (std::is_same_v<T, float>) {
     if (name == Choice::register_2d) return {matmul_register_2d<float, 8>, 128, 128, 256};
     if (name == Choice::vectorized) return kLarge;
+    if (name == Choice::tensor_cores) {
+      check<NotImplementedError>(has_tensor_cores(),
+                                 "matmul: the kernel 'tensor_cores' needs a GPU of compute "
+                                 "capability 8.0 and code for it; "
+                                 "pick another with set_matmul_kernel(\"automatic\")");
+      return kTensorCores[0];
+    }
   }
   refuse(name, dtype_of<T>);
 }
@@ -135,7 +139,9 @@ void run(const Kernel<T>& kernel, MatmulArgs<T> args, int64_t batches) {
   const auto blocks = static_cast<unsigned>(tiles(kernel, args));
   for (; batches > 0; batches -= kMostBatches) {
     const int64_t count = std::min(batches, kMostBatches);
-    launch(kernel.run, {{blocks, 1, static_cast<unsigned>(count)}, unsigned(kernel.threads)}, args);
+    const dim3 grid(blocks, 1, static_cast<unsigned>(count));
+    launch(kernel.run(args),
+           {grid, unsigned(kernel.threads), static_cast<size_t>(kernel.shared_bytes)}, args);
     args.a.data += count * args.a.batch;
     args.b.data += count * args.b.batch;
     args.out += count * args.m * args.n;
@@ -193,14 +199,12 @@ int64_t useful_parts(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t
 template <class T>
 double cost(const Plan<T>& plan, const MatmulArgs<T>& args, int64_t batches,
             int64_t multiprocessors) {
-  // A step that waits for memory takes as long as this many outputs, however few there are.
-  constexpr double kLatency = 5600;
   constexpr double kSecondPass = 6e5, kSecondPassEach = 0.4;
   const Kernel<T>& kernel = plan.kernel;
   const int64_t blocks = ceil_div(tiles(kernel, args) * batches * plan.parts, multiprocessors);
   const double outputs = static_cast<double>(blocks * kernel.rows * kernel.cols) / kernel.speed;
   const double terms = static_cast<double>(ceil_div(args.k, plan.parts));
-  const double first = std::max(outputs, kLatency) * terms;
+  const double first = std::max(outputs, kernel.alone) * terms;
   if (plan.parts == 1) return first;
   return first + kSecondPass + kSecondPassEach * static_cast<double>(args.m * args.n * plan.parts);
 }
@@ -217,6 +221,7 @@ Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiproces
   Plan<T> best = {};
   double least = std::numeric_limits<double>::infinity();
   for (const Kernel<T>& kernel : kTiles<T>) {
+    if (kernel.uses_tensor_cores && !has_tensor_cores()) continue;
     for (const int64_t parts :
          {int64_t{1}, useful_parts(kernel, args, batches, multiprocessors, 256)}) {
       const Plan<T> plan = {kernel, parts};

@@ -10,7 +10,7 @@
 namespace gradus::cuda {
 
 // "automatic", then the ladder from its slowest rung to its fastest (naive, coalesced, tiled,
-// register_1d, register_2d, vectorized), then "cublas", the peer to compare with.
+// register_1d, register_2d, vectorized, tensor_cores), then "cublas", the peer to compare with.
 ArrayRef<std::string_view> matmul_kernels();
 
 // The one in use; "automatic" unless set. It picks the tile by the shape, and never runs cuBLAS.
@@ -19,7 +19,8 @@ std::string_view matmul_kernel();
 
 // Errors: ValueError, listing the names, for an unknown one. A later product is a
 // NotImplementedError for a dtype that the kernel does not have (float64 has the rungs up to
-// register_2d, int64 up to tiled; cuBLAS has no int64), and with "cublas" an Error for strides that
+// register_2d, int64 up to tiled; cuBLAS has no int64), for "tensor_cores" on a GPU of a compute
+// capability below 8.0, and with "cublas" an Error for strides that
 // it cannot express.
 void set_matmul_kernel(std::string_view name);
 

@@ -1,5 +1,7 @@
 #include "gradus/distributed/buckets.h"
 
+#include "gradus/autograd/pieces.h"
+
 namespace gradus::distributed {
 
 std::vector<Bucket> make_buckets(const Tensors& parameters, const std::vector<size_t>& order,
@@ -20,6 +22,11 @@ std::vector<Bucket> make_buckets(const Tensors& parameters, const std::vector<si
     buckets.back().parameters.push_back(i);
     buckets.back().numel += parameter.numel();
     filled += parameter.nbytes();
+  }
+  for (Bucket& bucket : buckets) {
+    const bool alone = bucket.parameters.size() == 1;
+    bucket.ends = alone ? autograd::piece_ends(parameters[bucket.parameters[0]])
+                        : std::vector<int64_t>{bucket.numel};
   }
   return buckets;
 }

@@ -1,5 +1,6 @@
 // Which gradients travel together. Few large messages are faster than many small ones, and several
-// are better than one, which could not start before the last gradient is there.
+// are better than one, which could not start before the last gradient is there. A large gradient
+// travels alone, in pieces (autograd/pieces.h), which start before the rest of it is computed.
 #pragma once
 
 #include <vector>
@@ -12,10 +13,12 @@ namespace gradus::distributed {
 struct Bucket {
   std::vector<size_t> parameters;  // their numbers, in the order of their places in `flat`
   int64_t numel = 0;
+  std::vector<int64_t> ends;  // of the pieces, by elements; the same at all ranks
   // --- Of the step that runs
-  size_t missing = 0;  // gradients that have not arrived
-  Tensor flat;         // the gradients one after the other, or the only one itself
-  WorkPtr work;        // their reduction, where it has begun
+  size_t missing = 0;          // gradients that have not arrived
+  Tensor flat;                 // the gradients one after the other, or the only one itself
+  int64_t ready = 0;           // of one that comes in parts: so many elements are computed
+  std::vector<WorkPtr> works;  // the reductions of the pieces that have begun
 };
 
 // The parameters in the given order, up to `bytes` in a bucket, and `first_bytes` in the first one,

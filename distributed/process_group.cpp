@@ -27,14 +27,9 @@ WorkPtr ProcessGroup::queue(bool watched, std::string what, Tensors tensors,
   check_failure();
   Job job;
   job.what = std::move(what);
-  job.tensors = std::move(tensors);
   job.f = std::move(f);
-  for (const Tensor& x : job.tensors)
-    if (x.is_cuda()) job.cuda = x.device();
-  if (job.cuda) {
-    const cuda::DeviceGuard guard(job.cuda->index());
-    job.inputs_ready.record();
-  }
+  job.work = std::make_shared<QueuedWork>(std::move(tensors));
+  if (job.work->stream()) job.inputs_ready.record(*job.work->stream());
   const std::shared_ptr<QueuedWork> work = job.work;
   const std::lock_guard lock(mutex_);
   if (watched) {
@@ -48,57 +43,97 @@ WorkPtr ProcessGroup::queue(bool watched, std::string what, Tensors tensors,
 
 void ProcessGroup::run_jobs() {
   set_num_threads(1);  // the ranks share the cores with one another and with what they compute
+  constexpr auto kPeriod = std::chrono::microseconds(50);
   while (true) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return ends_ || !jobs_.empty(); });
-    if (jobs_.empty()) return;
-    Job job = std::move(jobs_.front());
-    jobs_.pop_front();
-    lock.unlock();
-    run(job);
+    const auto can_start = [&] {
+      return !jobs_.empty() &&
+             (under_way_.empty() || (jobs_.front().work->stream() && only_queues()));
+    };
+    if (under_way_.empty())
+      changed_.wait(lock, [&] { return ends_ || can_start(); });
+    else
+      changed_.wait_for(lock, kPeriod, can_start);
+    if (can_start()) {
+      Job job = std::move(jobs_.front());
+      jobs_.pop_front();
+      lock.unlock();
+      start(std::move(job));
+    } else if (under_way_.empty()) {
+      return;
+    } else {
+      lock.unlock();
+    }
+    look_after();
   }
 }
 
-void ProcessGroup::run(Job& job) {
-  std::exception_ptr error;
+void ProcessGroup::start(Job job) {
   try {
     check_failure();
-    if (job.cuda) {
+    if (job.work->stream()) {
       run_on_gpu(job);
     } else {
       job.f();
     }
-    if (job.sequence > 0) watch().finish(name(), job.sequence);
-  } catch (const DistributedError&) {
-    error = std::current_exception();
-  } catch (const std::exception& e) {
-    error = std::current_exception();
-    watch().give_up("failed in operation " + std::to_string(job.sequence) + " of group '" + name() +
-                    "', " + job.what + ": " + e.what());
+  } catch (...) {
+    job.error = spread_error(job);
   }
   job.f = nullptr;  // what it holds ends before anyone is told
-  job.tensors.clear();
-  job.work->set_completed(std::move(error));
+  job.begin = Clock::now();
+  under_way_.push_back(std::move(job));
 }
 
-// The caller may go on as soon as all is queued; this thread stays until it is done, so that the
-// tensors live, and the watch hears of the end and not of the beginning.
+// The caller may go on as soon as all is queued. The watch hears of the end and not of the
+// beginning.
 void ProcessGroup::run_on_gpu(Job& job) {
-  const int device = job.cuda->index();
-  const cuda::StreamGuard guard(stream(device));
-  stream(device).wait(job.inputs_ready);
+  const cuda::Stream& own = stream(job.work->stream()->device_index());
+  const cuda::StreamGuard guard(own);
+  own.wait(job.inputs_ready);
   job.f();
-  cuda::Event done, ready;
-  done.record();
-  ready.record();
-  job.work->set_ready(std::move(ready), device);
-  const Clock::time_point deadline = Clock::now() + watch().timeout();
-  while (!done.query()) {
-    check_failure();
-    if (job.sequence == 0 && Clock::now() > deadline)
+  job.f = nullptr;
+  job.work->set_ready();
+}
+
+void ProcessGroup::look_after() {
+  while (!under_way_.empty() && is_over(under_way_.front())) {
+    Job& job = under_way_.front();
+    job.work->set_completed(std::move(job.error));
+    under_way_.pop_front();
+    if (!under_way_.empty()) under_way_.front().begin = Clock::now();
+  }
+}
+
+bool ProcessGroup::is_over(Job& job) {
+  if (job.error) return true;
+  try {
+    if (job.work->stream()) check_failure();  // which may have cut it short
+    if (is_done(*job.work)) {
+      if (job.sequence > 0) watch().finish(name(), job.sequence);
+      return true;
+    }
+    if (job.sequence == 0 && Clock::now() > job.begin + watch().timeout()) {
+      job.begin = Clock::now();  // said once
       watch().give_up("waited " + in_seconds(watch().timeout()) + " in " + job.what +
                       " of group '" + name() + "', which nobody answered");
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    return false;
+  } catch (...) {
+    job.error = spread_error(job);
+    return true;
+  }
+}
+
+// What is being handled, and ends the job. Errors of this rank's own end the others' as well.
+std::exception_ptr ProcessGroup::spread_error(const Job& job) const {
+  try {
+    throw;
+  } catch (const DistributedError&) {
+    return std::current_exception();
+  } catch (const std::exception& e) {
+    watch().give_up("failed in operation " + std::to_string(job.sequence) + " of group '" + name() +
+                    "', " + job.what + ": " + e.what());
+    return std::current_exception();
   }
 }
 

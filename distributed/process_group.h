@@ -1,12 +1,12 @@
-// ProcessGroup: ranks that communicate. A backend implements a few collectives as plain functions
-// that run to their end; the base class runs them one after the other on a thread of the group, so
-// that the caller computes meanwhile, and tells the watch of each.
+// ProcessGroup: ranks that communicate. A backend implements a few collectives as plain functions;
+// the base class calls them one after the other on a thread of the group, so that the caller
+// computes meanwhile, and tells the watch of each. What a function has queued on a GPU goes on
+// while the next one is called; the thread looks after it until it is done.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -78,6 +78,14 @@ class ProcessGroup {
   // failed, dropped.
   void join();
   void check_failure() const { watch().failure().check(); }
+  // Whether collectives of GPU tensors only queue work, so that the next one may be called before
+  // the last one is done. They call look_after() where they have to wait for other ranks.
+  virtual bool only_queues() const { return false; }
+  // Ends the calls that the GPU has done, or that cannot end. REQUIRES: on the group's thread, or
+  // before the first call.
+  void look_after();
+  // Whether the GPU has done what the call has queued; a test may hold it back.
+  virtual bool is_done(QueuedWork& work) const { return work.is_reached(); }
   // A call of two ranks, which the others know nothing of.
   WorkPtr submit_message(std::string what, Tensors tensors, std::function<void()> f) {
     return queue(false, std::move(what), std::move(tensors), std::move(f));
@@ -87,17 +95,19 @@ class ProcessGroup {
   struct Job {
     uint64_t sequence = 0;  // 0: of a message, which the watch is not told of
     std::string what;
-    Tensors tensors;
     std::function<void()> f;
-    std::shared_ptr<QueuedWork> work = std::make_shared<QueuedWork>();
-    std::optional<Device> cuda;
+    std::shared_ptr<QueuedWork> work;
     cuda::Event inputs_ready;
+    Clock::time_point begin;  // when it was next to end
+    std::exception_ptr error;
   };
 
   WorkPtr queue(bool watched, std::string what, Tensors tensors, std::function<void()> f);
   void run_jobs();
-  void run(Job& job);
+  void start(Job job);
   void run_on_gpu(Job& job);
+  bool is_over(Job& job);
+  std::exception_ptr spread_error(const Job& job) const;
   const cuda::Stream& stream(int device);
 
   Members members_;
@@ -107,7 +117,9 @@ class ProcessGroup {
   std::deque<Job> jobs_;
   uint64_t sequence_ = 0;
   bool ends_ = false;
-  std::map<int, cuda::Stream> streams_;  // of the group's thread alone, by device
+  // --- Of the group's thread alone
+  std::map<int, cuda::Stream> streams_;  // by device
+  std::deque<Job> under_way_;            // in the order of their start, in which they end
   std::thread thread_;
 };
 using Group = std::shared_ptr<ProcessGroup>;

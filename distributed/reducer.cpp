@@ -1,6 +1,7 @@
 #include "gradus/distributed/reducer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "gradus/autograd/engine.h"
 #include "gradus/autograd/grad_mode.h"
@@ -15,13 +16,21 @@ namespace {
 constexpr size_t kFirstBucketBytes = 1 << 20;
 
 struct Arrival final : autograd::FunctionPostHook {
-  explicit Arrival(std::function<void()> f) : arrived(std::move(f)) {}
+  using Part = std::function<void(const Tensor&, int64_t)>;
+  Arrival(std::function<void()> all, Part part)
+      : arrived(std::move(all)), arrived_in_part(std::move(part)) {}
   Tensors operator()(const Tensors& outputs, const Tensors&) override {
     arrived();
     return outputs;
   }
+  void rows_ready(const Tensor& grad, int64_t end) override { arrived_in_part(grad, end); }
   std::function<void()> arrived;
+  Part arrived_in_part;
 };
+
+Tensor flattened(const Tensor& x) {
+  return raw::as_strided(x, {x.numel()}, {1}, x.storage_offset());
+}
 
 Tensor zeros_for(const Bucket& bucket, const Tensor& parameter) {
   Tensor flat = raw::empty({bucket.numel}, parameter.dtype(), parameter.device());
@@ -51,7 +60,9 @@ Reducer::~Reducer() {
 void Reducer::watch_gradients(size_t i) {
   Slot& slot = slots_[i];
   slot.accumulator = gradient_edge(slot.parameter).function;
-  slot.hook = slot.accumulator->add_post_hook(std::make_unique<Arrival>([this, i] { arrive(i); }));
+  slot.hook = slot.accumulator->add_post_hook(std::make_unique<Arrival>(
+      [this, i] { arrive(i); },
+      [this, i](const Tensor& grad, int64_t rows) { arrive_in_part(i, grad, rows); }));
 }
 
 void Reducer::assign(const std::vector<size_t>& order) {
@@ -75,9 +86,10 @@ void Reducer::reset() {
   for (Bucket& bucket : buckets_) {
     bucket.missing = bucket.parameters.size();
     bucket.flat = Tensor();
-    bucket.work = nullptr;
+    bucket.ready = 0;
+    bucket.works.clear();
   }
-  for (Slot& slot : slots_) slot.arrived = false;
+  for (Slot& slot : slots_) slot.seen = slot.arrived = false;
   arrivals_.clear();
   next_bucket_ = 0;
   running_ = false;
@@ -108,6 +120,25 @@ void Reducer::prepare(bool average, int divisor) {
   }
 }
 
+void Reducer::see(size_t i) {
+  if (std::exchange(slots_[i].seen, true)) return;
+  arrivals_.push_back(i);
+  if (std::exchange(running_, true)) return;
+  autograd::queue_callback([this] { finish(); });
+}
+
+// What arrives afterwards is this tensor itself.
+void Reducer::arrive_in_part(size_t i, const Tensor& grad, int64_t rows) {
+  const Slot& slot = slots_[i];
+  Bucket& bucket = buckets_[slot.bucket];
+  if (!averages_ || slot.arrived || bucket.parameters.size() > 1) return;
+  const NoGradGuard guard;
+  see(i);
+  if (!bucket.flat.defined()) bucket.flat = flattened(grad);
+  bucket.ready = grad.numel() / grad.size(0) * rows;
+  start_ready();
+}
+
 void Reducer::arrive(size_t i) {
   if (!averages_) return;
   const NoGradGuard guard;
@@ -119,14 +150,10 @@ void Reducer::arrive(size_t i) {
   check<Error>(!slot.arrived, "DistributedDataParallel: the gradient of parameter '", slot.name,
                "' has arrived twice in one backward pass; use each parameter either inside of "
                "checkpoint() or outside");
-  if (!running_) {
-    running_ = true;
-    autograd::queue_callback([this] { finish(); });
-  }
+  see(i);
   slot.arrived = true;
-  arrivals_.push_back(i);
   put(i);
-  start_full_buckets();
+  start_ready();
 }
 
 Tensor Reducer::place(const Slot& slot) const {
@@ -139,9 +166,13 @@ void Reducer::put(size_t i) {
   Slot& slot = slots_[i];
   Bucket& bucket = buckets_[slot.bucket];
   const Tensor& grad = slot.parameter.grad();
-  const bool alone = bucket.parameters.size() == 1;
-  if (alone && grad.defined() && grad.is_contiguous() && grad.storage_offset() == 0) {
-    bucket.flat = raw::as_strided(grad, {grad.numel()}, {1}, 0);
+  if (bucket.ready > 0) {
+    check<Error>(grad.is_alias_of(bucket.flat),
+                 "DistributedDataParallel: the gradient of parameter '", slot.name,
+                 "' was replaced while it was computed; let hooks change it later");
+  } else if (bucket.parameters.size() == 1 && grad.defined() && grad.is_contiguous() &&
+             grad.storage_offset() == 0) {
+    bucket.flat = flattened(grad);
   } else {
     if (!bucket.flat.defined()) bucket.flat = zeros_for(bucket, slot.parameter);
     if (grad.defined()) raw::copy_(place(slot), grad);
@@ -149,14 +180,24 @@ void Reducer::put(size_t i) {
   --bucket.missing;
 }
 
-void Reducer::start_full_buckets() {
-  while (next_bucket_ < buckets_.size() && buckets_[next_bucket_].missing == 0)
-    start(buckets_[next_bucket_++]);
+// All pieces that are ready, as far as those before them have started.
+void Reducer::start_ready() {
+  for (; next_bucket_ < buckets_.size(); ++next_bucket_) {
+    Bucket& bucket = buckets_[next_bucket_];
+    while (bucket.works.size() < bucket.ends.size()) {
+      const bool some = bucket.ready > 0 && bucket.ends[bucket.works.size()] <= bucket.ready;
+      if (bucket.missing > 0 && !some) return;
+      start_piece(bucket);
+    }
+  }
 }
 
-void Reducer::start(Bucket& bucket) {
+void Reducer::start_piece(Bucket& bucket) {
+  const size_t n = bucket.works.size();
+  const int64_t begin = n > 0 ? bucket.ends[n - 1] : 0;
   const ReduceOp op = divisor_ > 0 ? ReduceOp::SUM : ReduceOp::AVG;
-  bucket.work = all_reduce(bucket.flat, op, group_, true);
+  bucket.works.push_back(
+      all_reduce(raw::narrow(bucket.flat, 0, begin, bucket.ends[n] - begin), op, group_, true));
 }
 
 // At the end of the backward pass.
@@ -165,7 +206,7 @@ void Reducer::finish() {
   if (arrivals_.size() < slots_.size()) add_unused();
   const Tensor used = share_usage();
   for (Bucket& bucket : buckets_) {
-    bucket.work->wait();
+    for (const WorkPtr& work : bucket.works) work->wait();
     if (divisor_ > 0) raw::zip_(BinaryOp::div, bucket.flat, Scalar(divisor_));
   }
   write_back(used);
@@ -186,7 +227,7 @@ void Reducer::add_unused() {
   }
   for (size_t i = 0; i < slots_.size(); ++i)
     if (!slots_[i].arrived) put(i);
-  start_full_buckets();
+  start_ready();
 }
 
 // At how many ranks each parameter was used; undefined where all are used.
@@ -235,14 +276,16 @@ void Reducer::shadow(int divisor) {
   reset();
   for (Bucket& bucket : buckets_) {
     bucket.flat = zeros_for(bucket, slots_[bucket.parameters[0]].parameter);
-    start(bucket);
+    bucket.missing = 0;
   }
+  start_ready();
   if (settings_.find_unused_parameters) {
     Tensor used = raw::empty({static_cast<int64_t>(slots_.size())}, kInt, slots_[0].device);
     raw::fill_(used, 0);
     all_reduce(used, ReduceOp::SUM, group_);
   }
-  for (Bucket& bucket : buckets_) bucket.work->wait();
+  for (const Bucket& bucket : buckets_)
+    for (const WorkPtr& work : bucket.works) work->wait();
   if (!rebuilt_) rebuild();
   reset();
 }

@@ -2,10 +2,11 @@
 // the others.
 //
 // A hook at each parameter puts its gradient into a bucket. A bucket that is full starts its
-// all_reduce at once, on the group's thread, and the backward pass goes on. When that ends, the
-// averages are waited for and copied back. Buckets start in one order at all ranks: at first the
-// reverse order of the parameters, which is about that in which gradients arrive; after the first
-// step the order in which they did arrive at the group's first rank.
+// all_reduce at once, on the group's thread, and the backward pass goes on; so does each piece of a
+// large gradient, while the next one is computed. When the pass ends, the averages are waited for
+// and copied back, where they are not in place. Buckets start in one order at all ranks: at first
+// the reverse order of the parameters, which is about that in which gradients arrive; after the
+// first step the order in which they did arrive at the group's first rank.
 #pragma once
 
 #include "gradus/autograd/node.h"
@@ -47,16 +48,19 @@ class Reducer {
     Device device;
     size_t bucket = 0;
     int64_t offset = 0;  // in the bucket
+    bool seen = false;   // some rows, or all of it
     bool arrived = false;
   };
 
   void watch_gradients(size_t i);
   void assign(const std::vector<size_t>& order);
   void reset();
+  void see(size_t i);
   void arrive(size_t i);
+  void arrive_in_part(size_t i, const Tensor& grad, int64_t rows);
   void put(size_t i);
-  void start_full_buckets();
-  void start(Bucket& bucket);
+  void start_ready();
+  void start_piece(Bucket& bucket);
   void finish();
   Tensor share_usage();
   void add_unused();
@@ -68,7 +72,7 @@ class Reducer {
   Settings settings_;
   std::vector<Slot> slots_;
   std::vector<Bucket> buckets_;
-  std::vector<size_t> arrivals_;  // of the step that runs
+  std::vector<size_t> arrivals_;  // of the step that runs: in the order in which they were seen
   size_t next_bucket_ = 0;
   int divisor_ = 0;
   bool averages_ = true, running_ = false, rebuilt_ = false;

@@ -5,11 +5,19 @@
 
 namespace gradus::distributed {
 
+QueuedWork::QueuedWork(Tensors tensors) : tensors_(std::move(tensors)) {
+  for (const Tensor& x : tensors_)
+    if (x.is_cuda()) stream_ = cuda::getCurrentCUDAStream(x.device().index());
+}
+
 bool QueuedWork::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ready_; });
   if (error_) rethrow();
-  if (done_.is_recorded()) done_.block(cuda::getCurrentCUDAStream(device_));
+  if (!done_.is_recorded()) return true;
+  const cuda::Stream current = cuda::getCurrentCUDAStream(stream_->device_index());
+  done_.block(current);
+  if (current == *stream_) tensors_.clear();
   return true;
 }
 
@@ -33,16 +41,21 @@ std::exception_ptr QueuedWork::exception() {
   return error_;
 }
 
-void QueuedWork::set_ready(cuda::Event done, int device) {
+void QueuedWork::set_ready() {
   const std::lock_guard lock(mutex_);
-  done_ = std::move(done);
-  device_ = device;
+  done_.record(cuda::getCurrentCUDAStream(stream_->device_index()));
   ready_ = true;
   changed_.notify_all();
 }
 
+bool QueuedWork::is_reached() {
+  const std::lock_guard lock(mutex_);
+  return !done_.is_recorded() || done_.query();
+}
+
 void QueuedWork::set_completed(std::exception_ptr error) {
   const std::lock_guard lock(mutex_);
+  tensors_.clear();  // before anyone is told
   error_ = std::move(error);
   ready_ = completed_ = true;
   changed_.notify_all();

@@ -5,8 +5,10 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "gradus/cuda/event.h"
+#include "gradus/tensor/tensor.h"
 
 namespace gradus::distributed {
 
@@ -29,23 +31,31 @@ using WorkPtr = std::shared_ptr<Work>;
 // What a thread of the group runs.
 class QueuedWork final : public Work {
  public:
+  // Keeps the tensors until it has ended, or the stream that is current here, where they are of a
+  // GPU, waits for it: what frees them from then on is in order with their use.
+  explicit QueuedWork(Tensors tensors);
+
   bool wait() override;
   bool is_completed() override;
   std::exception_ptr exception() override;
 
-  // The values are there, or, where `done` was recorded, will be at that mark of a stream of the
-  // CUDA device.
-  void set_ready(cuda::Event done, int device);
+  // The CUDA device of the tensors; none: the CPU.
+  const std::optional<cuda::Stream>& stream() const { return stream_; }
+  // The values will be there at the mark that is set here on the current stream of that device.
+  void set_ready();
+  // Whether that mark has been reached, or there is none.
+  bool is_reached();
   void set_completed(std::exception_ptr error);
 
  private:
   [[noreturn]] void rethrow() const;
 
-  std::mutex mutex_;
+  std::optional<cuda::Stream> stream_;
+  std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   bool ready_ = false, completed_ = false;
   cuda::Event done_;
-  int device_ = -1;
+  Tensors tensors_;
   std::exception_ptr error_;
 };
 

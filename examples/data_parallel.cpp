@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "devices.h"
 #include "save.h"
 #include "table.h"
 #include "timeline.h"
 
 using gradus::Device, gradus::Tensor, gradus::Tensors;
 namespace nn = gradus::nn;
-using Devices = std::vector<Device>;
 
 struct Sizes {
   int64_t in = 128, hidden = 256, out = 16;
@@ -144,30 +144,6 @@ Result run(const Sizes& sizes, const Devices& devices) {
   return result;
 }
 
-// The devices to use, and what there is to say about them.
-Devices choose(const std::vector<std::string>& names, int replicas, std::string& remark) {
-  if (!names.empty()) {
-    Devices out;
-    for (const std::string& name : names) out.emplace_back(name);
-    // So that a device that does not exist is refused here, and "cuda" gets its number.
-    return nn::parallel::DeviceIds(out).resolved();
-  }
-  if (gradus::cuda::is_available() && !gradus::cuda::getDeviceProperties(0).simulated)
-    return nn::parallel::DeviceIds().resolved();
-  remark =
-      "No GPU (" +
-      (gradus::cuda::is_available() ? "the devices are simulated; --devices cuda:0 cuda:1 uses them"
-                                    : gradus::cuda::why_unavailable()) +
-      "), so the replicas run on the CPU and share its cores: expect no speed-up.";
-  return Devices(static_cast<size_t>(replicas), Device(gradus::kCPU));
-}
-
-std::string joined(const Devices& devices) {
-  std::string text;
-  for (const Device device : devices) text += (text.empty() ? "" : " ") + device.str();
-  return text;
-}
-
 int main(int argc, char** argv) {
   Sizes sizes;
   std::vector<std::string> names;
@@ -198,7 +174,7 @@ int main(int argc, char** argv) {
   try {
     if (large) sizes = {4096, 8192, 1024, 512, sizes.steps};
     std::string remark;
-    const Devices devices = choose(names, replicas, remark);
+    const Devices devices = choose_devices(names, replicas, remark);
     const std::filesystem::path folder = std::filesystem::path(out).parent_path();
     check_writable(folder.empty() ? "." : folder);
     if (!remark.empty()) std::cout << remark << "\n";
@@ -211,8 +187,7 @@ int main(int argc, char** argv) {
     double alone = 0;
     bool exact = true;
     Result last;
-    for (size_t n = 1; n <= devices.size();
-         n = n < devices.size() ? std::min(2 * n, devices.size()) : n + 1) {
+    for (const size_t n : counts_up_to(devices.size())) {
       last = run(sizes, Devices(devices.begin(), devices.begin() + static_cast<long>(n)));
       const double rate = static_cast<double>(sizes.batch) * static_cast<double>(n) / last.seconds;
       if (n == 1) alone = rate;

@@ -73,8 +73,11 @@ Install them $how ${missing[*]} ${wished[*]}"
     [ ${#missing[@]} = 0 ] || die "the package manager could not install ${missing[*]}; see above"
 }
 
-has_gpu() { have nvidia-smi && nvidia-smi -L > /dev/null 2>&1; }
+# A container may have the devices and the driver's libraries alone.
+has_gpu() { { have nvidia-smi && nvidia-smi -L > /dev/null 2>&1; } || [ -e /dev/nvidia0 ]; }
 has_nvcc() { have nvcc || [ -x /usr/local/cuda/bin/nvcc ]; }
+# Whether programs for CUDA could not run here; not where CMAKE_ARGS says what to build.
+cuda_is_of_no_use() { [[ ${CMAKE_ARGS:-} != *GRADUS_CUDA=* ]] && ! has_gpu; }
 
 # One architecture is enough here, and quicker to build: this machine's, or a current one.
 cuda_architecture() { if has_gpu; then echo native; else echo 90; fi; }

@@ -112,6 +112,9 @@ Tensor nonzero(const Tensor& x);
 // --- Products
 // torch.matmul: 1-D, 2-D and batched operands with broadcast batch dimensions.
 Tensor matmul(const Tensor& a, const Tensor& b);
+// out = a b. REQUIRES: matrices that fit, on one device and of one dtype, Float, Double or Long;
+// out is contiguous.
+void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out);
 // x W^T + bias over the last dimension of x; bias may be undefined.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 

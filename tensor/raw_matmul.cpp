@@ -74,6 +74,10 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   return shape.size() == out.sizes().size() ? out : alias(*try_view(out, shape));
 }
 
+void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out) {
+  batched(a, b, Tensor(), out);
+}
+
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check(weight.dim() == 2, "linear: weight has shape ", weight.sizes(),
         "; expected (out_features, in_features)");

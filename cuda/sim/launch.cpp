@@ -288,7 +288,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* kernel) {
   if (!out) return result(cudaErrorInvalidValue);
   const std::unique_lock lock(kernels_mutex);
   const Kernel& it = entry(kernel);
-  *out = {it.static_shared, kMostThreads, static_cast<int>(it.dynamic_limit)};
+  *out = {it.static_shared, kMostThreads, static_cast<int>(it.dynamic_limit), 90};
   return result(cudaSuccess);
 }
 

@@ -137,12 +137,18 @@ void Worker::finish_call(unsigned begin, unsigned present) {
   const WarpOp op = threads_[first].warp_op;
   uint64_t in[kWarp] = {}, all = threads_[first].value, ballot = 0;
   if (op == WarpOp::sync && launch->checked) sync_lanes(begin, present);
+  if (op == WarpOp::multiply_add && present != ~0u)
+    report_lanes(threads_[first], nullptr, "tensor cores work for all 32 lanes of a warp together");
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     if (!(present >> lane & 1)) continue;
     const Thread& thread = threads_[begin + lane];
     in[lane] = thread.value;
     all = begin + lane == first ? thread.value : reduce(op, all, thread.value);
     ballot |= uint64_t{thread.value != 0} << lane;
+  }
+  if (op == WarpOp::multiply_add) {
+    if (present == ~0u) multiply_fragments(in);
+    return;
   }
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     if (!(present >> lane & 1)) continue;

@@ -24,6 +24,9 @@ namespace gradus::cuda::sim {
 
 inline constexpr unsigned kWarp = 32, kMostThreads = 1024, kMostWarps = kMostThreads / kWarp;
 
+// Of sim/tensor_core.h, by the addresses of the lanes' Fragments.
+void multiply_fragments(const uint64_t (&lanes)[kWarp]);
+
 // Which block each interval belongs to (shadow.h).
 class Intervals {
  public:

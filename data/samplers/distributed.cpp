@@ -30,7 +30,6 @@ void SharedOrderSampler::reset(std::optional<size_t> new_size) {
 }
 
 std::optional<std::vector<size_t>> SharedOrderSampler::next(size_t batch_size) {
-  check(batch_size > 0, "DistributedSampler::next: batch_size = 0");
   if (index_ == end_) return std::nullopt;
   const auto begin = order_.begin() + static_cast<std::ptrdiff_t>(index_);
   const size_t count = std::min(batch_size, end_ - index_);

@@ -17,7 +17,8 @@ class DistributedSampler : public Sampler<BatchRequest> {
   size_t epoch() const { return epoch_; }
 
  protected:
-  DistributedSampler(size_t size, size_t num_replicas, size_t rank, bool allow_duplicates)
+  explicit DistributedSampler(size_t size, size_t num_replicas = 1, size_t rank = 0,
+                              bool allow_duplicates = true)
       : size_(size),
         num_replicas_(num_replicas),
         rank_(rank),
@@ -39,6 +40,10 @@ class SharedOrderSampler : public DistributedSampler<> {
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
   // The place in the order of all examples from which next() goes on.
   size_t index() const noexcept { return index_; }
+
+  // The epoch counts where the order depends on it.
+  void save(serialize::OutputArchive& archive) const override;
+  void load(serialize::InputArchive& archive) override;
 
  protected:
   SharedOrderSampler(size_t size, size_t num_replicas, size_t rank, bool allow_duplicates,

@@ -6,18 +6,6 @@ namespace gradus::distributed {
 
 namespace {
 
-// How often to ask whether a call is done: soon at first, then ever less often.
-class Patience {
- public:
-  void pause() {
-    if (++rounds_ < 200) return std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::microseconds(rounds_ < 1000 ? 20 : 200));
-  }
-
- private:
-  int rounds_ = 0;
-};
-
 bool is_half(const Tensor& x) { return x.scalar_type() == kHalf || x.scalar_type() == kBFloat16; }
 
 // A message under way; it progresses when somebody asks.
@@ -58,7 +46,7 @@ class Message final : public Work {
       MPI_Status status;
       int done = 0;
       {
-        const std::lock_guard lock(mpi_mutex());
+        const auto lock = lock_mpi(watch_.failure());
         check_mpi(MPI_Test(&request, &done, &status), "MPI_Test");
       }
       if (done) {
@@ -107,9 +95,7 @@ MpiGroup::MpiGroup(Members members, MPI_Comm comm)
 
 MpiGroup::~MpiGroup() {
   join();
-  if (comm_ == MPI_COMM_NULL || watch().failure().happened()) return;
-  const std::lock_guard lock(mpi_mutex());
-  MPI_Comm_free(&comm_);
+  free_comm(comm_, watch().failure());
 }
 
 void MpiGroup::check_device(const char* op, Device device) const {
@@ -123,11 +109,11 @@ void MpiGroup::call(const Tensors& buffers, Start start) {
   try {
     int done = 0;
     {
-      const std::lock_guard lock(mpi_mutex());
+      const auto lock = lock_mpi(watch().failure());
       check_mpi(start(&request), "a collective");
     }
     for (Patience patience; !done; patience.pause()) {
-      const std::lock_guard lock(mpi_mutex());
+      const auto lock = lock_mpi(watch().failure());
       check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
       if (!done) check_failure();
     }
@@ -213,7 +199,7 @@ WorkPtr MpiGroup::send(const Tensor& x, int dst, int tag) {
   check_failure();
   auto message = std::make_shared<Message>(*this, x, described("send", x, tag, *this));
   const int count = counted(x.numel());
-  const std::lock_guard lock(mpi_mutex());
+  const auto lock = lock_mpi(watch().failure());
   check_mpi(MPI_Isend(x.data_ptr(), count, moved_type(x), dst, tag, comm_, &message->request),
             "MPI_Isend");
   return message;
@@ -223,7 +209,7 @@ WorkPtr MpiGroup::recv(const Tensor& x, int src, int tag) {
   check_failure();
   auto message = std::make_shared<Message>(*this, x, described("recv", x, tag, *this));
   const int count = counted(x.numel());
-  const std::lock_guard lock(mpi_mutex());
+  const auto lock = lock_mpi(watch().failure());
   check_mpi(MPI_Irecv(x.data_ptr(), count, moved_type(x), src < 0 ? MPI_ANY_SOURCE : src, tag,
                       comm_, &message->request),
             "MPI_Irecv");

@@ -1,8 +1,8 @@
 // The backend `mpi`: tensors of the CPU, by any MPI library. Private to the library.
 //
-// Every call of MPI is one that does not wait, and is asked again until it is done, so that the end
-// of the job interrupts it. All calls of the process stand under one lock; MPI_THREAD_SERIALIZED is
-// enough.
+// Calls of MPI are ones that do not wait, and are asked again until they are done, so that the end
+// of the job interrupts them; set_up.cpp has those that cannot be asked so. All calls of the
+// process stand under one lock; MPI_THREAD_SERIALIZED is enough.
 #pragma once
 
 #include <mpi.h>
@@ -38,8 +38,22 @@ class MpiGroup final : public ProcessGroup {
   MPI_Comm comm_;
 };
 
-// One call of MPI at a time.
-std::mutex& mpi_mutex();
+// How often to ask whether something is done: soon at first, then ever less often.
+class Patience {
+ public:
+  void pause() {
+    if (++rounds_ < 200) return std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(rounds_ < 1000 ? 20 : 200));
+  }
+
+ private:
+  int rounds_ = 0;
+};
+
+// One call of MPI at a time. Errors: DistributedError where the job fails before its turn.
+std::unique_lock<std::mutex> lock_mpi(const Failure& failure);
+// Does nothing where the job has failed: MPI would wait for ranks that are gone.
+void free_comm(MPI_Comm& comm, const Failure& failure) noexcept;
 // Errors: Error with MPI's text.
 void check_mpi(int status, const char* what);
 // Keeps what MPI may still write to after the job has failed, up to the end of the process.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <future>
 #include <random>
 
 #include "gradus/distributed/init.h"
@@ -83,11 +84,56 @@ std::shared_ptr<TCPStore> open_store(int rank, int size, Milliseconds timeout) {
   return store ? store : std::make_shared<TCPStore>(address, port, false, timeout, token, rank);
 }
 
+// Of some of the ranks of the job, in their order.
+MPI_Comm comm_of(MPI_Comm job, const std::vector<int>& ranks) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Group everyone, chosen;
+  check_mpi(MPI_Comm_group(job, &everyone), "MPI_Comm_group");
+  check_mpi(MPI_Group_incl(everyone, static_cast<int>(ranks.size()), ranks.data(), &chosen),
+            "MPI_Group_incl");
+  check_mpi(MPI_Comm_create_group(job, chosen, 0, &comm), "MPI_Comm_create_group");
+  MPI_Group_free(&chosen);
+  MPI_Group_free(&everyone);
+  return comm;
+}
+
+// Runs make, which waits for other ranks in MPI, on a thread: where the job fails meanwhile the
+// thread stays behind, with the lock, and this returns. `what` is for the message.
+// Errors: DistributedError, also where the others do not come in time.
+MPI_Comm made(Watch& watch, const std::string& what, std::function<MPI_Comm()> make) {
+  std::packaged_task<MPI_Comm()> task([failure = latest_failure(), make = std::move(make)] {
+    const auto lock = lock_mpi(*failure);
+    const MPI_Comm comm = make();
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return comm;
+  });
+  std::future<MPI_Comm> comm = task.get_future();
+  std::thread(std::move(task)).detach();
+  const Clock::time_point deadline = Clock::now() + watch.timeout();
+  while (comm.wait_for(Milliseconds(1)) != std::future_status::ready) {
+    if (Clock::now() > deadline)
+      watch.give_up("waited " + in_seconds(watch.timeout()) + " for the other ranks to " + what);
+    watch.failure().check();
+  }
+  return comm.get();
+}
+
 }  // namespace
 
-std::mutex& mpi_mutex() {
+std::unique_lock<std::mutex> lock_mpi(const Failure& failure) {
   static auto& mutex = *new std::mutex;
-  return mutex;
+  std::unique_lock lock(mutex, std::defer_lock);
+  for (Patience patience; !lock.try_lock(); patience.pause()) failure.check();
+  return lock;
+}
+
+void free_comm(MPI_Comm& comm, const Failure& failure) noexcept {
+  try {
+    if (comm == MPI_COMM_NULL || failure.happened()) return;
+    const auto lock = lock_mpi(failure);
+    MPI_Comm_free(&comm);
+  } catch (const DistributedError&) {
+  }
 }
 
 void check_mpi(int status, const char* what) {
@@ -118,27 +164,20 @@ void set_up_mpi(Setup& setup, World& world) {
   latest_failure() = std::shared_ptr<Failure>(world.watch, &world.watch->failure());
 
   const auto end = [failure = latest_failure()](MPI_Comm* comm) {
-    const std::lock_guard lock(mpi_mutex());
-    if (!failure->happened()) MPI_Comm_free(comm);
+    free_comm(*comm, *failure);
     delete comm;
   };
   const std::shared_ptr<MPI_Comm> all(new MPI_Comm(MPI_COMM_NULL), end);
-  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, all.get()), "MPI_Comm_dup");
-  MPI_Comm_set_errhandler(*all, MPI_ERRORS_RETURN);
+  *all = made(*world.watch, "make the job's communicator", [] {
+    MPI_Comm comm = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");
+    return comm;
+  });
   world.make_group = [all](ProcessGroup::Members members) -> Group {
     MPI_Comm comm = MPI_COMM_NULL;
-    const std::lock_guard lock(mpi_mutex());
-    if (members.rank >= 0) {
-      MPI_Group everyone, chosen;
-      check_mpi(MPI_Comm_group(*all, &everyone), "MPI_Comm_group");
-      check_mpi(MPI_Group_incl(everyone, static_cast<int>(members.ranks.size()),
-                               members.ranks.data(), &chosen),
-                "MPI_Group_incl");
-      check_mpi(MPI_Comm_create_group(*all, chosen, 0, &comm), "MPI_Comm_create_group");
-      MPI_Group_free(&chosen);
-      MPI_Group_free(&everyone);
-      MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    }
+    if (members.rank >= 0)
+      comm = made(*members.watch, "make group '" + members.name + "'",
+                  [job = *all, ranks = members.ranks] { return comm_of(job, ranks); });
     return std::make_shared<MpiGroup>(std::move(members), comm);
   };
 }

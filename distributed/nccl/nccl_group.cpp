@@ -126,6 +126,7 @@ void NcclGroup::call(const char* what, F f) {
 
 void NcclGroup::settle(const char* what, ncclResult_t status) {
   while (status == ncclInProgress) {
+    look_after();
     check_failure();
     std::this_thread::yield();
     const std::lock_guard lock(mutex_);

@@ -29,6 +29,9 @@ class NcclGroup final : public ProcessGroup {
   WorkPtr send(const Tensor& x, int dst, int tag) override;
   WorkPtr recv(const Tensor& x, int src, int tag) override;
 
+ protected:
+  bool only_queues() const override { return true; }
+
  private:
   // Calls f(communicator, stream), and asks until NCCL has taken it.
   template <class F>

@@ -54,6 +54,9 @@ class Receiver final : public GradientReceiver {
     else
       inputs_[index - inputs_at_] = std::move(grad);
   }
+  void rows_ready(size_t index, const Tensor& grad, int64_t end) override {
+    if (index < inputs_at_) reduction_.report_rows(replica_, index, grad, end);
+  }
 
  private:
   size_t inputs_at_, replica_;

@@ -19,6 +19,10 @@ void GradientSink::connect() {
   if (next_edges().empty()) add_next_edge(target_);
 }
 
+void GradientSink::rows_ready(const Tensor& grad, int64_t end) {
+  if (receiver && receiver->forward() == forward_) receiver->rows_ready(index_, grad, end);
+}
+
 Tensors GradientSink::apply(Tensors&& grads) {
   if (!receiver) {
     check<Error>(!next_edges().empty(),

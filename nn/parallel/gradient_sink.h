@@ -14,6 +14,8 @@ class GradientReceiver {
   explicit GradientReceiver(uint64_t forward) : forward_(forward) {}
   virtual ~GradientReceiver() = default;
   virtual void receive(size_t index, Tensor grad) = 0;
+  // As Node::rows_ready, of what receive() will get.
+  virtual void rows_ready(size_t index, const Tensor& grad, int64_t end) = 0;
   uint64_t forward() const { return forward_; }
 
  private:
@@ -36,6 +38,7 @@ class GradientSink final : public Node {
  public:
   GradientSink(uint64_t forward, size_t index, Edge target, const Tensor& tensor);
   void connect();
+  void rows_ready(const Tensor& grad, int64_t end) override;
 
  private:
   Tensors apply(Tensors&& grads) override;

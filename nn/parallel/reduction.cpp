@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gradus/autograd/pieces.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus::nn::parallel {
@@ -19,8 +20,8 @@ Tensor flattened(const Tensor& x) { return *raw::try_view(x, {x.numel()}); }
 
 }  // namespace
 
-const std::vector<Buckets::Bucket>& Buckets::of(const Tensors& tensors,
-                                                const std::vector<bool>& wanted) {
+std::vector<Buckets::Bucket>& Buckets::of(const Tensors& tensors, const std::vector<bool>& wanted,
+                                          size_t replicas) {
   if (wanted == wanted_) return buckets_;
   if (wanted.size() != order_.size()) {
     learned_ = false;
@@ -34,13 +35,31 @@ const std::vector<Buckets::Bucket>& Buckets::of(const Tensors& tensors,
     if (!wanted[i]) continue;
     const Tensor& x = tensors[i];
     const bool fits = !buckets_.empty() &&
-                      tensors[buckets_.back()[0]].scalar_type() == x.scalar_type() &&
+                      tensors[buckets_.back().members[0]].scalar_type() == x.scalar_type() &&
                       bytes + x.nbytes() <= size_t{Lane::kPieceBytes};
     if (!fits) buckets_.emplace_back(), bytes = 0;
-    buckets_.back().push_back(i);
+    buckets_.back().members.push_back(i);
     bytes += x.nbytes();
   }
+  cut(tensors, replicas);
   return buckets_;
+}
+
+void Buckets::cut(const Tensors& tensors, size_t replicas) {
+  for (Bucket& bucket : buckets_) {
+    std::vector<int64_t> ends;
+    if (bucket.members.size() == 1) {
+      ends = autograd::piece_ends(tensors[bucket.members[0]]);
+    } else {
+      ends = {0};
+      for (const size_t i : bucket.members) ends[0] += tensors[i].numel();
+    }
+    int64_t begin = 0;
+    for (const int64_t end : ends) {
+      bucket.pieces.push_back({begin, end, std::vector<cuda::Event>(replicas)});
+      begin = end;
+    }
+  }
 }
 
 void Buckets::learn(const std::vector<size_t>& order) {
@@ -60,21 +79,17 @@ Reduction::Reduction(Replicas& replicas, size_t count, Buckets& buckets, std::ve
       plan_(buckets),
       timeline_(timeline),
       wanted_(std::move(wanted)),
-      buckets_(buckets.of(replicas.originals(), wanted_)),
+      buckets_(buckets.of(replicas.originals(), wanted_, replicas.size())),
       bucket_of_(wanted_.size()),
       grads_(count, Tensors(wanted_.size())),
       reported_(count, std::vector<bool>(wanted_.size())),
-      flat_(count, Tensors(buckets_.size())),
-      computed_(buckets_.size()),
-      arrived_(buckets_.size()) {
-  std::vector<size_t> sizes;
+      at_(count, std::vector<Progress>(buckets_.size())) {
   for (size_t b = 0; b < buckets_.size(); ++b) {
-    sizes.push_back(buckets_[b].size());
-    for (const size_t i : buckets_[b]) bucket_of_[i] = b;
+    const Buckets::Bucket& bucket = buckets_[b];
+    for (const size_t i : bucket.members) bucket_of_[i] = b;
+    for (std::vector<Progress>& of_replica : at_) of_replica[b].left = bucket.members.size();
+    arrived_.emplace_back(bucket.pieces.size());
   }
-  left_.assign(count, sizes);
-  for (std::vector<cuda::Event>& events : computed_)
-    for (size_t r = 0; r < count; ++r) events.emplace_back();
 }
 
 void Reduction::report(size_t replica, size_t index, Tensor grad) {
@@ -84,10 +99,23 @@ void Reduction::report(size_t replica, size_t index, Tensor grad) {
       "DataParallel: a gradient was computed twice in one backward pass; a hook within the "
       "module calls backward() on what the replica has computed");
   reported_[replica][index] = true;
-  if (grad.defined()) grads_[replica][index] = own(std::move(grad));
+  Tensor& known = grads_[replica][index];  // where its rows were reported: this one
+  if (grad.defined() && !known.defined()) known = own(std::move(grad));
   if (replica == 0) order_.push_back(index);
   const size_t bucket = bucket_of_[index];
-  if (--left_[replica][bucket] == 0) complete(replica, bucket);
+  if (--at_[replica][bucket].left == 0) complete(replica, bucket);
+}
+
+void Reduction::report_rows(size_t replica, size_t index, const Tensor& grad, int64_t end) {
+  if (!wanted_[index] || reported_[replica][index]) return;
+  const size_t bucket = bucket_of_[index];
+  const std::vector<Buckets::Piece>& pieces = buckets_[bucket].pieces;
+  if (pieces.size() == 1) return;
+  Tensor& known = grads_[replica][index];
+  if (!known.defined()) known = grad;  // once: other threads read it from the first piece on
+  const int64_t ready = grad.numel() / grad.size(0) * end;
+  size_t& there = at_[replica][bucket].pieces;
+  while (there < pieces.size() && pieces[there].end <= ready) arrive(replica, bucket);
 }
 
 void Reduction::end(size_t replica) {
@@ -97,52 +125,63 @@ void Reduction::end(size_t replica) {
 }
 
 void Reduction::complete(size_t replica, size_t bucket) {
-  const Buckets::Bucket& members = buckets_[bucket];
+  const std::vector<size_t>& members = buckets_[bucket].members;
   const Tensors& grads = grads_[replica];
   const bool all =
       std::all_of(members.begin(), members.end(), [&](size_t i) { return grads[i].defined(); });
+  Progress& at = at_[replica][bucket];
   if (all && members.size() > 1) {
     Tensors parts;
     for (const size_t i : members) parts.push_back(flattened(grads[i]));
-    flat_[replica][bucket] = raw::cat(parts, 0);
+    at.flat = raw::cat(parts, 0);
   }
-  replicas_.lane(replica).mark_compute(computed_[bucket][replica]);
-  if (arrived_[bucket].fetch_add(1, std::memory_order_acq_rel) + 1 == count_) send(bucket);
+  while (at.pieces < buckets_[bucket].pieces.size()) arrive(replica, bucket);
 }
 
-// The lanes wait for this bucket alone: some replica's thread may have queued later ones already.
-void Reduction::send(size_t bucket) {
+// The next piece is there.
+void Reduction::arrive(size_t replica, size_t bucket) {
+  const size_t n = at_[replica][bucket].pieces++;
+  Buckets::Piece& piece = buckets_[bucket].pieces[n];
+  replicas_.lane(replica).mark_compute(piece.computed[replica]);
+  if (arrived_[bucket][n].fetch_add(1, std::memory_order_acq_rel) + 1 == count_)
+    send(bucket, piece);
+}
+
+// The lanes wait for this piece alone: some replica's thread may have queued later ones already.
+void Reduction::send(size_t bucket, const Buckets::Piece& piece) {
   const bool on_gpu = std::any_of(replicas_.devices().begin(), replicas_.devices().end(),
                                   [](Device d) { return d.is_cuda(); });
   // Lanes have one user at a time; those of the CPU have nothing to keep in order.
   std::unique_lock lock(lanes_mutex_, std::defer_lock);
   if (on_gpu) lock.lock();
-  for (size_t r = 0; r < count_; ++r) replicas_.lane(r).follow(computed_[bucket][r]);
-  const auto packed = [&](const Tensors& flats) { return flats[bucket].defined(); };
-  if (std::all_of(flat_.begin(), flat_.end(), packed)) {
-    Tensors parts;
-    for (const Tensors& flats : flat_) parts.push_back(flats[bucket]);
-    return chain(std::move(parts));
-  }
-  for (size_t r = 0; r < count_; ++r) flat_[r][bucket] = Tensor();
-  for (const size_t i : buckets_[bucket]) {
+  for (size_t r = 0; r < count_; ++r) replicas_.lane(r).follow(piece.computed[r]);
+  const std::vector<size_t>& members = buckets_[bucket].members;
+  const auto parts_of = [&](size_t i) {
     Tensors parts;
     for (const Tensors& grads : grads_)
       parts.push_back(grads[i].defined() ? flattened(grads[i]) : Tensor());
-    chain(std::move(parts));
+    return parts;
+  };
+  if (members.size() == 1) return chain(parts_of(members[0]), piece.begin, piece.end);
+  const auto packed = [&](const std::vector<Progress>& at) { return at[bucket].flat.defined(); };
+  if (std::all_of(at_.begin(), at_.end(), packed)) {
+    Tensors parts;
+    for (const std::vector<Progress>& at : at_) parts.push_back(at[bucket].flat);
+    return chain(parts, 0, piece.end);
   }
+  for (std::vector<Progress>& at : at_) at[bucket].flat = Tensor();
+  for (const size_t i : members) chain(parts_of(i), 0, replicas_.originals()[i].numel());
 }
 
-// Adds each part to the one before it that is defined.
-void Reduction::chain(std::vector<Tensor> parts) {
+// Adds those elements of each part to the one before it that is defined.
+void Reduction::chain(const Tensors& parts, int64_t begin, int64_t end) {
   std::vector<size_t> present;
   for (size_t r = 0; r < count_; ++r)
     if (parts[r].defined()) present.push_back(r);
   if (present.size() < 2) return;
-  const int64_t numel = parts[present[0]].numel();
-  const int64_t piece = Lane::kPieceBytes / parts[present[0]].element_size();
-  for (int64_t at = 0; at < numel; at += piece) {
-    const int64_t length = std::min(piece, numel - at);
+  const int64_t most = Lane::kPieceBytes / parts[present[0]].element_size();
+  for (int64_t at = begin; at < end; at += most) {
+    const int64_t length = std::min(most, end - at);
     for (size_t k = present.size() - 1; k-- > 0;) {
       const size_t to = present[k], from = present[k + 1];
       const TimelineScope scope(timeline_, "reduce", to, replicas_.lane(to).sums());
@@ -162,10 +201,11 @@ Tensors Reduction::sums() {
   Tensors out(wanted_.size());
   for (size_t b = 0; b < buckets_.size(); ++b) {
     int64_t at = 0;
-    for (const size_t i : buckets_[b]) {
-      if (flat_[0][b].defined()) {
+    const Tensor& flat = at_[0][b].flat;
+    for (const size_t i : buckets_[b].members) {
+      if (flat.defined()) {
         const Tensor& x = replicas_.originals()[i];
-        out[i] = *raw::try_view(raw::narrow(flat_[0][b], 0, at, x.numel()), x.sizes());
+        out[i] = *raw::try_view(raw::narrow(flat, 0, at, x.numel()), x.sizes());
         at += x.numel();
         continue;
       }

@@ -1,139 +1,186 @@
-// Functions made of pieces: slopes where the pieces meet and at NaN and infinity, as PyTorch has
-// them, and the names of their nodes.
-#include <limits>
-
+// Large gradients are computed in pieces, and whoever waits for one is told of them, unless
+// something else than these arrives in the end.
+#include "gradus/autograd/meta.h"
+#include "tests/piece_sizes.h"
 #include "tests/support.h"
 
 namespace gradus {
 namespace {
 
-const double kNan = std::numeric_limits<double>::quiet_NaN();
-const double kInf = std::numeric_limits<double>::infinity();
+namespace F = nn::functional;
+using Ends = std::vector<int64_t>;
 
-Tensor leaf(const std::vector<double>& values) { return tensor(values, kDouble).requires_grad_(); }
+struct Seen {
+  Ends ends;           // of the rows that it was told of
+  Tensor shown, grad;  // what they were of, and what arrived
+  int arrivals = 0;
+};
 
-using Values = std::vector<double>;
+struct Listener final : autograd::FunctionPostHook {
+  Listener(Seen& to, const Tensor& of, const Tensor& expected)
+      : seen(to), weight(of), whole(expected) {}
+  void rows_ready(const Tensor& grad, int64_t end) override {
+    EXPECT_EQ(seen.arrivals, 0);
+    seen.ends.push_back(end);
+    seen.shown = grad;
+    EXPECT_TRUE(equal(grad.narrow(0, 0, end), whole.narrow(0, 0, end))) << end;
+  }
+  Tensors operator()(const Tensors& outputs, const Tensors& inputs) override {
+    ++seen.arrivals;
+    seen.grad = inputs[0];
+    return outputs;
+  }
+  Seen& seen;
+  Tensor weight, whole;
+};
 
-template <class F>
-void expect_slopes(const char* what, F f, const Values& at, const Values& y, const Values& slope) {
-  SCOPED_TRACE(what);
-  const Tensor x = leaf(at), out = f(x);
-  expect_values(out, y);
-  out.sum().backward();
-  expect_values(x.grad(), slope);
+struct Idle final : autograd::FunctionPostHook {
+  Tensors operator()(const Tensors& outputs, const Tensors&) override { return outputs; }
+};
+struct IdleBefore final : autograd::FunctionPreHook {
+  Tensors operator()(const Tensors& grads) override { return grads; }
+};
+
+class Pieces : public testing::TestWithParam<DeviceType> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == kCUDA && !cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+    manual_seed(1);
+    x = on(randn({5, 8}));
+    weight = on(randn({11, 8})).requires_grad_();
+  }
+  Tensor on(const Tensor& t) const { return t.to(Device(GetParam(), 0)); }
+
+  // What the weight's accumulator sees of pass(), which is compared with a pass without pieces.
+  Seen listen(const std::function<void()>& pass) {
+    const Tensor before = weight.grad().defined() ? weight.grad().clone() : Tensor();
+    pass();
+    const Tensor expected = weight.grad().defined() ? weight.grad().clone() : Tensor();
+    weight.mutable_grad() = before;
+    Seen seen;
+    accumulator = gradient_edge(weight).function;
+    const auto hook =
+        accumulator->add_post_hook(std::make_unique<Listener>(seen, weight, expected));
+    {
+      const SmallPieces small(terms);
+      pass();
+    }
+    accumulator->del_post_hook(hook);
+    EXPECT_EQ(expected.defined(), weight.grad().defined());
+    if (expected.defined()) {
+      EXPECT_TRUE(equal(weight.grad(), expected));
+    }
+    return seen;
+  }
+  void expect_whole(const std::function<void()>& pass, int arrivals = 1) {
+    const Seen seen = listen(pass);
+    EXPECT_EQ(seen.ends, Ends{});
+    EXPECT_EQ(seen.arrivals, arrivals);
+    weight.mutable_grad() = Tensor();
+  }
+  void plain() { F::linear(x, weight).square().sum().backward(); }
+
+  Tensor x, weight;
+  std::shared_ptr<Node> accumulator;
+  int64_t terms = 1;
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Pieces, testing::Values(kCPU, kCUDA));
+
+TEST_P(Pieces, CoverTheGradientOnceAndInOrder) {
+  const Seen seen = listen([&] { plain(); });
+  EXPECT_EQ(seen.ends, (Ends{4, 8, 11}));
+  EXPECT_EQ(seen.arrivals, 1);
+  // Nothing was copied: the pieces are those of grad() itself.
+  EXPECT_EQ(seen.shown.data_ptr(), weight.grad().data_ptr());
+  EXPECT_EQ(seen.grad.data_ptr(), weight.grad().data_ptr());
 }
 
-TEST(Pieces, HaveTheSlopesOfPyTorchWhereTheyMeet) {
-  const Values edge = {kNan, kInf, -kInf, -0.0, 0, 1};
-  const auto at_edge = [&](const char* what, auto f, const Values& y, const Values& slope) {
-    expect_slopes(what, f, edge, y, slope);
-  };
-  at_edge("leaky_relu", [](const Tensor& x) { return leaky_relu(x); }, {kNan, kInf, -kInf, 0, 0, 1},
-          {0.01, 1, 0.01, 0.01, 0.01, 1});
-  at_edge("elu", [](const Tensor& x) { return elu(x, 2); }, {kNan, kInf, -2, 0, 0, 1},
-          {1, 1, 0, 2, 2, 1});
-  at_edge("celu", [](const Tensor& x) { return celu(x); }, {kNan, kInf, -1, 0, 0, 1},
-          {1, 1, 0, 1, 1, 1});
-  at_edge("softplus", [](const Tensor& x) { return softplus(x); },
-          {kNan, kInf, 0, 0.6931471805599453, 0.6931471805599453, 1.3132616875182228},
-          {kNan, 1, 0, 0.5, 0.5, 0.7310585786300049});
-  at_edge("hardshrink", [](const Tensor& x) { return hardshrink(x); }, {kNan, kInf, -kInf, 0, 0, 1},
-          {1, 1, 1, 0, 0, 1});
-  at_edge("softshrink", [](const Tensor& x) { return softshrink(x); }, {0, kInf, -kInf, 0, 0, 0.5},
-          {1, 1, 1, 0, 0, 1});
-  at_edge("hardtanh", [](const Tensor& x) { return hardtanh(x); }, {kNan, 1, -1, 0, 0, 1},
-          {1, 0, 0, 1, 1, 0});
-  at_edge("threshold", [](const Tensor& x) { return threshold(x, 0, 1.5); },
-          {kNan, kInf, 1.5, 1.5, 1.5, 1}, {1, 1, 0, 0, 0, 1});
-  at_edge("clamp", [](const Tensor& x) { return clamp(x, 0, 1); }, {kNan, 1, 0, 0, 0, 1},
-          {0, 0, 0, 1, 1, 1});
-  at_edge("nan_to_num", [](const Tensor& x) { return nan_to_num(x, 3, 4, 5); }, {3, 4, 5, 0, 0, 1},
-          {0, 0, 0, 1, 1, 1});
-  at_edge("logit", [](const Tensor& x) { return logit(x, 0.1); },
-          {kNan, std::log(9), -std::log(9), -std::log(9), -std::log(9), std::log(9)},
-          {kNan, 0, 0, 0, 0, 0});
-  at_edge("angle", [](const Tensor& x) { return angle(x); }, {kNan, 0, 3.141592653589793, 0, 0, 0},
-          {0, 0, 0, 0, 0, 0});
+TEST_P(Pieces, OfMoreDimensionsWithBiasAndInDouble) {
+  x = on(randn({2, 3, 8}));
+  const Tensor bias = on(randn({11})).requires_grad_();
+  EXPECT_EQ(listen([&] { F::linear(x, weight, bias).square().sum().backward(); }).ends,
+            (Ends{4, 8, 11}));
+  x = x.to(kDouble), weight = weight.detach().to(kDouble).requires_grad_();
+  EXPECT_EQ(listen([&] { plain(); }).ends, (Ends{2, 4, 6, 8, 10, 11}));
 }
 
-TEST(Pieces, ClampByTensorsSharesTheGradientAsPyTorchDoes) {
-  const Values at = {-1, 0, 0.5, 1, 2, kNan};
-  const auto slopes = [&](double lo, double hi, const Values& x_slope, const Values& lo_slope,
-                          const Values& hi_slope) {
-    const Tensor x = leaf(at), min = leaf(Values(6, lo)), max = leaf(Values(6, hi));
-    clamp(x, min, max).sum().backward();
-    expect_values(x.grad(), x_slope);
-    expect_values(min.grad(), lo_slope);
-    expect_values(max.grad(), hi_slope);
-  };
-  slopes(0, 1, {0, 1, 1, 1, 0, 0}, {1, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 1, 0});
-  slopes(1, 0, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 1});
-  slopes(0.5, 0.5, {0, 0, 1, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 1, 0});
+TEST_P(Pieces, StayWholeWhereAnotherPartIsAdded) {
+  expect_whole(
+      [&] { (F::linear(x, weight) + F::linear(x + 1, weight)).square().sum().backward(); });
+  expect_whole([&] { (F::linear(x, weight).sum() + weight.square().sum()).backward(); });
+  expect_whole([&] { F::linear(weight, weight).sum().backward(); });
+  expect_whole([&] {
+    autograd::backward({F::linear(x, weight).sum(), weight}, {Tensor(), ones_like(weight)});
+  });
+  plain();  // onto what is there already
+  expect_whole([&] { plain(); });
 }
 
-TEST(Pieces, WhatIsNotSelectedDoesNotReachTheGradient) {
-  const Tensor x = leaf({1000, -1000}), out = elu(x, 2);
-  const Tensor first = autograd::grad({out.sum()}, {x}, {}, true, true)[0];
-  expect_values(first, {1, 0});
-  expect_values(autograd::grad({first.sum()}, {x})[0], {0, 0});
-  const Tensor infinite = leaf({kInf, -1}), weight = leaf({0.5});
-  prelu(infinite, weight).sum().backward();
-  expect_values(infinite.grad(), {1, 0.5});
-  expect_values(weight.grad(), {-1});
+TEST_P(Pieces, StayWholeWhereSomebodyMayChangeThem) {
+  const unsigned hook = weight.register_hook([](const Tensor& grad) { return grad * 2; });
+  expect_whole([&] { plain(); });
+  weight.remove_hook(hook);
+  accumulator = gradient_edge(weight).function;
+  expect_whole([&] {
+    const auto second = accumulator->add_post_hook(std::make_unique<Idle>());
+    plain();
+    accumulator->del_post_hook(second);
+  });
+  expect_whole([&] {
+    const Tensor y = F::linear(x, weight);
+    y.grad_fn()->add_post_hook(std::make_unique<Idle>());
+    y.square().sum().backward();
+  });
+  EXPECT_EQ(listen([&] { plain(); }).ends.size(), 3U);
+  weight.mutable_grad() = Tensor();
+  accumulator->add_pre_hook(std::make_unique<IdleBefore>());
+  expect_whole([&] { plain(); });
 }
 
-TEST(Pieces, HaveTheNodeNamesOfPyTorch) {
-  const Tensor x = leaf({0.5, 0.25}), y = leaf({1, 2});
-  const auto name = [](const Tensor& z) { return std::string(z.grad_fn()->name()); };
-  EXPECT_EQ(name(clamp(x, 0, 1)), "ClampBackward1");
-  EXPECT_EQ(name(clamp(x, y, y)), "ClampBackward0");
-  EXPECT_EQ(name(clamp_min(x, 0)), "ClampMinBackward0");
-  EXPECT_EQ(name(clamp_max(x, y)), "ClampMaxBackward1");
-  EXPECT_EQ(name(lerp(x, y, 0.5)), "LerpBackward0");
-  EXPECT_EQ(name(lerp(x, y, y)), "LerpBackward1");
-  EXPECT_EQ(name(addcmul(x, y, y)), "AddcmulBackward0");
-  EXPECT_EQ(name(addcdiv(x, y, y)), "AddcdivBackward0");
-  EXPECT_EQ(name(leaky_relu(x)), "LeakyReluBackward0");
-  EXPECT_EQ(name(rrelu(x, 0.1, 0.2, true)), "RreluWithNoiseBackward0");
-  EXPECT_EQ(name(rsub(x, y)), "RsubBackward0");
-  EXPECT_EQ(name(rsub(x, 2)), "RsubBackward1");
+TEST_P(Pieces, StayWholeWhereAnotherGradientArrives) {
+  expect_whole([&] { F::linear(x, weight).square().sum().backward({}, true, true); });
+  expect_whole([&] { F::linear(x, weight * 1).square().sum().backward(); });
+  expect_whole([&] { F::linear(x, weight.to(kDouble).to(kFloat)).square().sum().backward(); });
+  const Tensor loss = F::linear(x, weight).square().sum();
+  expect_whole([&] { autograd::backward({loss}, {}, true, false, {weight}); });
+  expect_whole([&] { autograd::grad({loss}, {weight}, {}, true); }, 0);
 }
 
-TEST(Pieces, ComparisonsInPlaceKeepTheDtype) {
-  Tensor x = tensor({1.0, 2.0, 3.0}), n = tensor({1, 2, 3});
-  EXPECT_EQ(x.gt_(1.5).dtype(), kFloat);
-  expect_values(x, {0, 1, 1});
-  EXPECT_EQ(n.eq_(tensor({3, 2, 1})).dtype(), kLong);
-  expect_values(n, {0, 1, 0});
-  Tensor flags = tensor({true, false});
-  expect_values(flags.logical_and_(tensor({1.0, 1.0})), {1, 0});
+TEST_P(Pieces, StayWholeWhereTheyAreNotWorthIt) {
+  terms = 6;
+  expect_whole([&] { plain(); });
+  x = x.to(kHalf), weight = weight.detach().to(kHalf).requires_grad_();
+  terms = 1;
+  expect_whole([&] { F::linear(x, weight).sum().backward(); });
+  x = on(randn({5, 4})), weight = on(randn({16, 4})).requires_grad_();
+  expect_whole([&] { plain(); });  // 256 bytes
 }
 
-TEST(Dropout, LeavesTheShareThatWasAskedForAndScalesTheRest) {
-  manual_seed(3);
-  const Tensor x = ones({200, 100}, kDouble);
-  const Tensor y = dropout(x, 0.3, true);
-  EXPECT_NEAR((y == 0).sum().item<double>() / 20000, 0.3, 0.02);
-  EXPECT_NEAR(y.max().item<double>(), 1 / 0.7, 1e-12);
-  const Tensor channels = feature_dropout(ones({50, 20, 4}, kDouble), 0.5, true);
-  EXPECT_TRUE((channels.select(2, 0) == channels.select(2, 3)).sum().item<int64_t>() == 1000);
-  EXPECT_NEAR(channels.mean().item<double>(), 1, 0.1);
-  const Tensor normal = alpha_dropout(randn({200, 100}, kDouble), 0.2, true);
-  EXPECT_NEAR(normal.mean().item<double>(), 0, 0.03);
-  EXPECT_NEAR(normal.square().mean().item<double>(), 1, 0.05);
-  EXPECT_TRUE(dropout(x, 0.3, false).is_same(x));
-  EXPECT_TRUE(dropout(x, 0, true).is_same(x));
+// Whoever was shown rows may hold them: grad() is that memory all the same.
+TEST_P(Pieces, AHookThatHasSeenAWholeGradientDoesNotMakeACopy) {
+  x = on(randn({5, 2})), weight = on(randn({3, 2})).requires_grad_();
+  const Seen seen = listen([&] { plain(); });
+  EXPECT_EQ(seen.ends, Ends{});
+  EXPECT_EQ(seen.grad.data_ptr(), weight.grad().data_ptr());
 }
 
-TEST(Dropout, HasTheGradientOfItsMask) {
-  const Tensor x = ones({100}, kDouble).requires_grad_();
-  const Tensor y = dropout(x, 0.5, true);
-  y.sum().backward();
-  expect_values(x.grad(), to_vector(y));
-  Tensor z = x * 1;
-  z.dropout_(0.5, true);
-  EXPECT_TRUE(z.requires_grad());
-  expect_values(autograd::grad({z.sum()}, {x})[0], to_vector(z));
+TEST(PieceSizes, DependOnTheShapeAlone) {
+  using autograd::rows_of_piece;
+  EXPECT_EQ(rows_of_piece({8192, 1024}, 4), 8192);  // 32 MiB
+  EXPECT_EQ(rows_of_piece({8192, 8192}, 4), 512);   // 16 MiB each
+  EXPECT_EQ(rows_of_piece({8192, 4096}, 4), 1024);
+  EXPECT_EQ(rows_of_piece({8193, 5000}, 4), 768);
+  EXPECT_EQ(rows_of_piece({512, 1000000}, 4), 256);  // not fewer
+  EXPECT_EQ(rows_of_piece({100, 1000000}, 4), 100);
+  EXPECT_EQ(rows_of_piece({1 << 24}, 4), 1 << 22);
+  EXPECT_EQ(rows_of_piece({}, 4), 1);
+  EXPECT_EQ(rows_of_piece({0, 5}, 4), 0);
+  const SmallPieces small;
+  EXPECT_EQ(autograd::piece_ends(ones({11, 8})), (Ends{32, 64, 88}));
+  EXPECT_EQ(autograd::piece_ends(ones({100})), (Ends{32, 64, 96, 100}));
+  EXPECT_EQ(autograd::piece_ends(ones({64})), Ends{64});
+  EXPECT_EQ(autograd::piece_ends(ones({})), Ends{1});
+  EXPECT_EQ(autograd::piece_ends(ones({0, 3})), Ends{0});
 }
 
 }  // namespace

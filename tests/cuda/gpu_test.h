@@ -9,13 +9,15 @@
 
 namespace gradus {
 
-// So many elements keep a device busy while the host goes on to queue more. A simulated device has
-// done all work when it was queued, and takes its time for it.
+// A simulated device has done all work when it was queued, and takes its time for it.
 #ifdef GRADUS_SIMULATED
-inline constexpr int64_t kBusyElements = int64_t{1} << 14;
+inline constexpr bool kSimulated = true;
 #else
-inline constexpr int64_t kBusyElements = int64_t{1} << 26;
+inline constexpr bool kSimulated = false;
 #endif
+
+// So many elements keep a device busy while the host goes on to queue more.
+inline constexpr int64_t kBusyElements = int64_t{1} << (kSimulated ? 14 : 26);
 
 class GpuTest : public testing::Test {
  protected:

@@ -1,6 +1,7 @@
 #include "gradus/cuda/matmul.h"
 
 #include <cmath>
+#include <limits>
 
 #include "gradus/tensor/raw.h"
 #include "tests/cuda/gpu_test.h"
@@ -109,9 +110,9 @@ Tensor multiply(const Tensor& a, const Tensor& b, const Tensor& bias, int64_t fe
 
 // Whether a kernel has the dtype.
 bool takes(std::string_view kernel, ScalarType dtype) {
-  if (dtype == kLong)
-    return kernel.substr(0, 8) != "register" && kernel != "vectorized" && kernel != "cublas";
-  return dtype == kFloat || kernel != "vectorized";
+  if (dtype == kFloat) return true;
+  if (kernel == "vectorized" || kernel == "tensor_cores") return false;
+  return dtype == kDouble || (kernel.substr(0, 8) != "register" && kernel != "cublas");
 }
 
 class MatmulTest : public GpuTest {
@@ -166,11 +167,12 @@ TEST_F(MatmulTest, EveryKernelTakesWholeTiles) {
 }
 
 TEST_F(MatmulTest, RandomShapes) {
+  const int64_t most = kSimulated ? 140 : 300;
   for (int round = 0; round < 40; ++round)
     check_product(round % 4   ? kFloat
                   : round % 8 ? kDouble
                               : kLong,
-                  pick(1, 3), pick(1, 300), pick(1, 300), pick(1, 300), kLayouts[pick(0, 4)],
+                  pick(1, 3), pick(1, most), pick(1, most), pick(1, most), kLayouts[pick(0, 4)],
                   kLayouts[pick(0, 4)], pick(0, 1));
 }
 
@@ -191,10 +193,11 @@ TEST_F(MatmulTest, SkinnyAndTinyShapes) {
 
 // Few outputs and many terms: these are split over blocks, with a rest that does not divide.
 TEST_F(MatmulTest, LongSums) {
-  check_product(kFloat, 1, 1, 1, 100003);
-  check_product(kFloat, 1, 33, 47, 10007, MemoryLayout::plain, MemoryLayout::plain, true);
-  check_product(kFloat, 1, 10, 200, 5000, MemoryLayout::transposed, MemoryLayout::plain);
-  check_product(kDouble, 1, 33, 47, 10007, MemoryLayout::transposed, MemoryLayout::transposed,
+  const int64_t terms = kSimulated ? 1000 : 10000;
+  check_product(kFloat, 1, 1, 1, 10 * terms + 3);
+  check_product(kFloat, 1, 33, 47, terms + 7, MemoryLayout::plain, MemoryLayout::plain, true);
+  check_product(kFloat, 1, 10, 200, terms / 2, MemoryLayout::transposed, MemoryLayout::plain);
+  check_product(kDouble, 1, 33, 47, terms + 7, MemoryLayout::transposed, MemoryLayout::transposed,
                 true);
   check_product(kLong, 1, 5, 6, 3001, MemoryLayout::plain, MemoryLayout::plain, true);
 }
@@ -225,6 +228,45 @@ TEST_F(MatmulTest, TheSameProductTwiceIsTheSameBitForBit) {
   for (int64_t i = 0; i < first.numel(); ++i) ASSERT_EQ(at(first, i), at(second, i)) << i;
 }
 
+// What does not fit a part of a float that tensor cores take: each row of a has one such number.
+TEST_F(MatmulTest, TheEndsOfTheRangeAreThoseOfMultiplyAdds) {
+  constexpr float kInf = std::numeric_limits<float>::infinity(), kMax = 0x1.fffffep127f;
+  const std::vector<float> odd = {kInf,   -kInf,     NAN,     kMax,   -kMax, 0x1.fffp127f,
+                                  1e-30f, 0x1p-126f, -1e-40f, 1e-45f, -0.f,  0x1.ffep127f};
+  constexpr int64_t kRows = 150, kCols = 140, kTerms = 40;
+  for (const MemoryLayout layout : {MemoryLayout::plain, MemoryLayout::transposed}) {
+    const Pair a = random_pair(kFloat, 1, kRows, kTerms, layout);
+    const Pair b = random_pair(kFloat, 1, kTerms, kCols, layout);
+    for (int64_t i = 0; i < kTerms * kCols; ++i)
+      b.cpu.data_ptr<float>()[i] = static_cast<float>(test::real(0.5, 0.99));
+    for (int64_t row = 0; row < kRows; ++row) {
+      const float x = odd[static_cast<size_t>(row) % odd.size()];
+      const bool tiny = std::abs(x) < 1e-20f;
+      for (int64_t k = 0; k < kTerms; ++k) {
+        float& element = a.cpu.data_ptr<float>()[row * a.cpu.stride(1) + k * a.cpu.stride(2)];
+        if (tiny || k == row % kTerms) element = x;
+      }
+    }
+    raw::copy_(a.gpu, a.cpu);
+    raw::copy_(b.gpu, b.cpu);
+    const std::vector<double> expected = reference(a.cpu, b.cpu, {});
+    for (const std::string_view kernel : cuda::matmul_kernels()) {
+      cuda::set_matmul_kernel(kernel);
+      const Tensor out = multiply(a.gpu, b.gpu, {}, 0);
+      for (int64_t i = 0; i < out.numel(); ++i) {
+        const double x = expected[static_cast<size_t>(i)];
+        if (std::isnan(x))
+          ASSERT_TRUE(std::isnan(at(out, i))) << kernel << " row " << i / kCols;
+        else if (std::isinf(x))
+          ASSERT_EQ(at(out, i), x) << kernel << " row " << i / kCols;
+        else  // each term rounds to a multiple of 2^-149
+          ASSERT_NEAR(at(out, i), x, std::abs(x) * 1e-5 + kTerms * 0x1p-149)
+              << kernel << " row " << i / kCols;
+      }
+    }
+  }
+}
+
 TEST_F(MatmulTest, CublasRefusesWhatItCannotExpress) {
   cuda::set_matmul_kernel("cublas");
   const Pair gappy = random_pair(kFloat, 1, 4, 4, MemoryLayout::gappy);
@@ -253,9 +295,10 @@ TEST_F(MatmulTest, AKernelRefusesADtypeThatItDoesNotHave) {
 }
 
 TEST_F(MatmulTest, KernelsAreChosenByName) {
-  EXPECT_EQ(cuda::matmul_kernels().vec(),
-            (std::vector<std::string_view>{"automatic", "naive", "coalesced", "tiled",
-                                           "register_1d", "register_2d", "vectorized", "cublas"}));
+  EXPECT_EQ(
+      cuda::matmul_kernels().vec(),
+      (std::vector<std::string_view>{"automatic", "naive", "coalesced", "tiled", "register_1d",
+                                     "register_2d", "vectorized", "tensor_cores", "cublas"}));
   for (const std::string_view name : cuda::matmul_kernels()) {
     cuda::set_matmul_kernel(name);
     EXPECT_EQ(cuda::matmul_kernel(), name);
@@ -263,7 +306,7 @@ TEST_F(MatmulTest, KernelsAreChosenByName) {
   cuda::set_matmul_kernel("naive");
   EXPECT_EQ(message_of<ValueError>([] { cuda::set_matmul_kernel("fastest"); }),
             "set_matmul_kernel: no matmul kernel is named 'fastest'; expected one of automatic, "
-            "naive, coalesced, tiled, register_1d, register_2d, vectorized, cublas");
+            "naive, coalesced, tiled, register_1d, register_2d, vectorized, tensor_cores, cublas");
   EXPECT_EQ(cuda::matmul_kernel(), "naive");
   cuda::set_matmul_kernel("automatic");
 }

@@ -39,39 +39,50 @@ void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text << "\nexpected in it: " << part;
 }
 
-TEST(Failure, AnotherShapeDtypeOperationOrReduction) {
-  const auto pair = [](const std::function<void(int)>& f) {
+class FailureOn : public testing::TestWithParam<DeviceType> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == kCUDA && !cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  }
+  Tensor here(const Tensor& x) const { return x.to(Device(GetParam(), 0)); }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, FailureOn, testing::Values(kCPU, kCUDA));
+
+TEST_P(FailureOn, AnotherShapeDtypeOperationOrReduction) {
+  const auto pair = [&](const std::function<void(int)>& f) {
     return failure_of(3, f, milliseconds(20000));
   };
-  const std::string shape = pair([](int rank) {
+  const std::string shape = pair([&](int rank) {
     dist::barrier();
-    dist::all_reduce(rank == 1 ? ones({2, 3}) : ones({3, 2}));
+    dist::all_reduce(rank == 1 ? here(ones({2, 3})) : here(ones({3, 2})));
   });
   expect_contains(shape, "all_reduce(SUM) float32 [2, 3]");
   expect_contains(shape, "all_reduce(SUM) float32 [3, 2]");
   expect_contains(shape, "as operation 2 of group 'world'");
-  expect_contains(pair([](int rank) { dist::all_reduce(ones({2}, rank ? kFloat : kDouble)); }),
-                  "float64 [2]");
   expect_contains(
-      pair([](int rank) { rank == 2 ? dist::barrier() : dist::broadcast(ones({2}), 0); }),
+      pair([&](int rank) { dist::all_reduce(here(ones({2}, rank ? kFloat : kDouble))); }),
+      "float64 [2]");
+  expect_contains(
+      pair([&](int rank) { rank == 2 ? dist::barrier() : dist::broadcast(here(ones({2})), 0); }),
       "broadcast(src 0) float32 [2]");
-  expect_contains(pair([](int rank) { dist::broadcast(ones({2}), rank == 2); }),
+  expect_contains(pair([&](int rank) { dist::broadcast(here(ones({2})), rank == 2); }),
                   "broadcast(src 1)");
-  expect_contains(pair([](int rank) {
-                    dist::all_reduce(ones({2}), rank ? dist::ReduceOp::MAX : dist::ReduceOp::SUM);
+  expect_contains(pair([&](int rank) {
+                    dist::all_reduce(here(ones({2})),
+                                     rank ? dist::ReduceOp::MAX : dist::ReduceOp::SUM);
                   }),
                   "all_reduce(MAX)");
-  expect_contains(pair([](int rank) {
+  expect_contains(pair([&](int rank) {
                     dist::new_group({0, rank == 2 ? 2 : 1});
                   }),
                   "new_group [0, 2]");
 }
 
-TEST(Failure, NothingMovesBeforeAllHaveCalledTheSame) {
+TEST_P(FailureOn, NothingMovesBeforeAllHaveCalledTheSame) {
   failure_of(
       3,
-      [](int rank) {
-        const Tensor x = full({4}, 1.0 + rank);
+      [&](int rank) {
+        const Tensor x = here(full({4}, 1.0 + rank));
         const Tensor before = x.clone();
         EXPECT_THROW(dist::all_reduce(rank == 2 ? x.view({2, 2}) : x), DistributedError);
         EXPECT_TRUE(equal(x, before));
@@ -81,14 +92,14 @@ TEST(Failure, NothingMovesBeforeAllHaveCalledTheSame) {
       milliseconds(20000));
 }
 
-TEST(Failure, ARankThatThrowsEndsAll) {
+TEST_P(FailureOn, ARankThatThrowsEndsAll) {
   for (const int bad : {0, 2}) {
     try {
       dist::spawn_threads(3, [&](int rank) {
         dist::barrier();
         check<IndexError>(rank != bad, "it broke");
         try {
-          dist::all_reduce(ones({2}));
+          dist::all_reduce(here(ones({2})));
           ADD_FAILURE() << "nothing was thrown";
         } catch (const DistributedError& error) {
           expect_contains(error.what(), "rank " + std::to_string(bad) + " threw: it broke");
@@ -101,18 +112,18 @@ TEST(Failure, ARankThatThrowsEndsAll) {
     }
   }
   EXPECT_THROW(dist::spawn_threads(2,
-                                   [](int rank) {
+                                   [&](int rank) {
                                      if (rank == 1) throw std::runtime_error("foreign");
                                      dist::barrier();
                                    }),
                std::runtime_error);
 }
 
-TEST(Failure, ARankThatLeavesOrNeverComes) {
+TEST_P(FailureOn, ARankThatLeavesOrNeverComes) {
   expect_contains(failure_of(
                       3,
-                      [](int rank) {
-                        if (rank != 1) dist::all_reduce(ones({5}));
+                      [&](int rank) {
+                        if (rank != 1) dist::all_reduce(here(ones({5})));
                       },
                       milliseconds(20000)),
                   "rank 1 has left the job, while rank");
@@ -127,7 +138,7 @@ TEST(Failure, ARankThatLeavesOrNeverComes) {
           return;
         }
         try {
-          dist::all_reduce(ones({5}));
+          dist::all_reduce(here(ones({5})));
         } catch (...) {
           if (rank == 0) promise.set_value();
           throw;
@@ -140,11 +151,11 @@ TEST(Failure, ARankThatLeavesOrNeverComes) {
   expect_contains(message, "rank 1 has not called it (its last was 1, barrier)");
 }
 
-TEST(Failure, AMessageThatNobodySendsOrOfAnotherShape) {
+TEST_P(FailureOn, AMessageThatNobodySendsOrOfAnotherShape) {
   expect_contains(failure_of(
                       2,
-                      [](int rank) {
-                        Tensor x = ones({2, 3});
+                      [&](int rank) {
+                        Tensor x = here(ones({2, 3}));
                         if (rank == 1)
                           dist::recv(x, 0, nullptr, 7);
                         else
@@ -154,8 +165,8 @@ TEST(Failure, AMessageThatNobodySendsOrOfAnotherShape) {
                   "0.3 s");
   expect_contains(failure_of(
                       2,
-                      [](int rank) {
-                        Tensor x = ones({3 - rank});
+                      [&](int rank) {
+                        Tensor x = here(ones({3 - rank}));
                         if (rank == 1)
                           dist::recv(x, 0);
                         else
@@ -166,13 +177,14 @@ TEST(Failure, AMessageThatNobodySendsOrOfAnotherShape) {
                   "sent float32 [3]");
 }
 
-TEST(Failure, AsyncWorkEndsToo) {
+TEST_P(FailureOn, AsyncWorkEndsToo) {
   failure_of(
       2,
-      [](int rank) {
-        Tensor x = ones({2}), y = ones({3 + rank}), z = ones({2});
+      [&](int rank) {
+        Tensor x = here(ones({2})), y = here(ones({3 + rank})), z = here(ones({2}));
         const auto first = dist::all_reduce(x, dist::ReduceOp::SUM, nullptr, true);
         first->wait();
+        while (!first->is_completed()) std::this_thread::yield();
         const auto second = dist::all_reduce(y, dist::ReduceOp::SUM, nullptr, true);
         EXPECT_THROW(second->wait(), DistributedError);
         EXPECT_NE(second->exception(), nullptr);

@@ -24,7 +24,7 @@ const std::map<std::string, Names> below = {
     {"nn", {"tensor", "autograd"}},
     {"optim", {"tensor", "autograd"}},
     {"data", {"tensor", "autograd"}},
-    {"serialize", {"tensor", "autograd", "nn", "optim"}},
+    {"serialize", {"tensor", "autograd", "nn", "optim", "data"}},
     {"nn/parallel", {"tensor", "autograd", "nn", "optim", "serialize", "data"}},
     {"distributed", {"tensor", "autograd", "nn", "optim", "serialize", "data"}},
 };

@@ -68,12 +68,17 @@ TEST_F(Planted, ASibling) {
   EXPECT_EQ(found(), "optim/adam.cpp:1: optim/ includes nn/module.h, which is not below it\n");
 }
 
-TEST_F(Planted, SerializeStandsAboveTheModulesThatItSaves) {
+TEST_F(Planted, SerializeStandsAboveWhatItSavesAndBelowTheRest) {
   plant("nn/linear.h", "#include \"gradus/serialize/archive.h\"\n");
-  plant("serialize/idx.cpp", "#include \"gradus/data/idx.h\"\n");
-  EXPECT_EQ(found(),
-            "nn/linear.h:1: nn/ includes serialize/archive.h, which is not below it\n"
-            "serialize/idx.cpp:1: serialize/ includes data/idx.h, which is not below it\n");
+  plant("data/samplers/base.h", "#include \"gradus/serialize/archive.h\"\n");
+  plant("serialize/samplers.cpp", "#include \"gradus/data/samplers/samplers.h\"\n");
+  plant("serialize/archive.cpp", "#include \"gradus/nn/parallel/replicas.h\"\n");
+  EXPECT_EQ(
+      found(),
+      "data/samplers/base.h:1: data/ includes serialize/archive.h, which is not below it\n"
+      "nn/linear.h:1: nn/ includes serialize/archive.h, which is not below it\n"
+      "serialize/archive.cpp:1: serialize/ includes nn/parallel/replicas.h, which is not below "
+      "it\n");
 }
 
 TEST_F(Planted, ABackendIncludesTheOther) {

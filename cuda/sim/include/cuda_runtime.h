@@ -9,4 +9,5 @@
 #include <device_functions.h>
 #include <sim/atomics.h>
 #include <sim/block.h>
+#include <sim/tensor_core.h>
 #include <sim/warp.h>

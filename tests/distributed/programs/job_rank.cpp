@@ -1,11 +1,12 @@
-// job_rank BACKEND MODE: a rank of a job. Ends with 0 where all is as it should be, with 3 after a
-// DistributedError, which it says, and with 77 where there are too few GPUs.
+// job_rank --backend BACKEND MODE: a rank of a job. Ends with 0 where all is as it should be, with
+// 3 after a DistributedError, which it says, and with 77 where there are too few GPUs.
 #include <signal.h>
 #include <unistd.h>
 
 #include <iostream>
 
 #include "collective_cases.h"
+#include "gradus/distributed/world.h"
 
 using namespace gradus;
 namespace dist = gradus::distributed;
@@ -64,9 +65,21 @@ void check_training(int rank, int size) {
   });
 }
 
+// Of the ranks that make a group the last one stops when all have said that they will.
+void stop_in_new_group(int rank, int size) {
+  if (rank < size - 1) {
+    dist::new_group();
+    return;
+  }
+  const dist::Group all = dist::world("job_rank").group;
+  all->submit("new_group []", {}, [&] { all->barrier(); })->wait();
+  kill(getpid(), SIGSTOP);
+}
+
 void run(const std::string& mode, int rank, int size) {
   if (mode == "collectives") return check_collectives(rank, size);
   if (mode == "training") return check_training(rank, size);
+  if (mode == "stopped_in_new_group") return stop_in_new_group(rank, size);
   const int bad = size - 1;
   Tensor x = ones({4, 5}).to(here);
   for (int i = 0; mode == "mismatch" ? i < 3 : true; ++i) {
@@ -83,7 +96,7 @@ void run(const std::string& mode, int rank, int size) {
 
 int main(int, char** arguments) {
   testing::InitGoogleTest();
-  const std::string backend = arguments[1], mode = arguments[2];
+  const std::string backend = arguments[2], mode = arguments[3];
   std::cout << "pid " << getpid() << std::endl;
   try {
     if (backend == "nccl") {
@@ -97,7 +110,7 @@ int main(int, char** arguments) {
       here = Device(kCUDA, static_cast<DeviceIndex>(cuda::current_device()));
     }
     dist::init_process_group(backend, "",
-                             std::chrono::milliseconds(mode == "stopped" ? 1500 : 20000));
+                             std::chrono::milliseconds(mode.starts_with("stopped") ? 1500 : 20000));
     run(mode, dist::get_rank(), dist::get_world_size());
     dist::destroy_process_group();
     // A job may be followed by another.

@@ -44,8 +44,12 @@ int run(char** arguments) {
   const Milliseconds timeout(std::atoi(arguments[5]));
   try {
     TCPStore store(arguments[1], port, rank == 0, Milliseconds(5000), "token", rank);
+    if (store.server()) {
+      store.server()->watch(timeout);
+      store.set("watched", "");
+    }
+    store.get("watched");  // what is said before that is lost
     store.set_timeout(Milliseconds(1000));
-    if (store.server()) store.server()->watch(timeout);
     const auto watch = std::make_shared<WatchClient>(store, rank, timeout);
     std::vector<int> ranks;
     for (int r = 0; r < size; ++r) ranks.push_back(r);

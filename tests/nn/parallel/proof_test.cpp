@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "tests/nn/parallel/nets.h"
+#include "tests/piece_sizes.h"
 
 namespace gradus {
 namespace {
@@ -169,6 +170,19 @@ TEST(Proof, HoldsForTensorsOfManyPieces) {
   manual_seed(6);
   const Around net([](const Tensor& x) { return x.repeat({1, 300000}); }, 2400000);
   prove(net, Devices(3, kCPU), 4, 2, true);
+}
+
+// Some replicas may have too few rows to compute a gradient in pieces.
+TEST(Proof, HoldsForGradientsThatAreComputedInPieces) {
+  manual_seed(7);
+  const Mlp net(6, 16, 4);
+  for (const int64_t terms : {1, 5}) {
+    const SmallPieces small(terms);
+    for (const Devices& devices : device_lists()) {
+      if (!of_one_kind(devices)) continue;
+      for (const int64_t rows : {32, 13, 1}) prove(net, devices, rows, 2, rows != 13);
+    }
+  }
 }
 
 TEST(Proof, TheChainIsWhatItSays) {

@@ -34,6 +34,7 @@ struct cudaFuncAttributes {
   size_t sharedSizeBytes;  // static
   int maxThreadsPerBlock;
   int maxDynamicSharedSizeBytes;
+  int ptxVersion;
 };
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
 template <class T>

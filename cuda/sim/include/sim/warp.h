@@ -27,7 +27,8 @@ enum class WarpOp : uint8_t {
   smax,
   bit_and,
   bit_or,
-  bit_xor
+  bit_xor,
+  multiply_add
 };
 // The result of this lane, once every lane of `mask` has called with the same mask and operation.
 uint64_t warp_call(WarpOp op, unsigned mask, uint64_t value, unsigned argument = 0,

@@ -1,0 +1,96 @@
+#include "gradus/autograd/pieces.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "gradus/cuda/event.h"
+#include "gradus/cuda/stream.h"
+#include "gradus/tensor/raw.h"
+
+namespace gradus::autograd {
+
+namespace {
+
+using Streams = std::array<cuda::Stream, 2>;
+
+const Streams& side_streams(int device) {
+  thread_local std::map<int, Streams> known;
+  const auto at = known.find(device);
+  if (at != known.end()) return at->second;
+  const Streams streams = {cuda::getStreamFromPool(false, device),
+                           cuda::getStreamFromPool(false, device)};
+  return known.emplace(device, streams).first->second;
+}
+
+// Runs one piece after the other. A piece may be one block for each multiprocessor, of which some
+// are late or busy for others; two streams take turns, so that the next piece fills the gaps.
+class Turns {
+ public:
+  explicit Turns(Device device) {
+    if (!device.is_cuda()) return;
+    current_ = cuda::getCurrentCUDAStream(device.index());
+    streams_ = &side_streams(device.index());
+    mark_.record(*current_);
+    for (const cuda::Stream& stream : *streams_) mark_.block(stream);
+  }
+  // The current stream waits for what f queues.
+  template <class F>
+  void run(F f) {
+    if (!streams_) return f();
+    const cuda::Stream& stream = (*streams_)[turn_++ % streams_->size()];
+    {
+      const cuda::StreamGuard guard(stream);
+      f();
+    }
+    mark_.record(stream);
+    mark_.block(*current_);
+  }
+
+ private:
+  std::optional<cuda::Stream> current_;
+  const Streams* streams_ = nullptr;  // null: the CPU
+  cuda::Event mark_;
+  size_t turn_ = 0;
+};
+
+}  // namespace
+
+PieceSizes piece_sizes;
+
+int64_t rows_of_piece(IntArrayRef sizes, size_t itemsize) {
+  const int64_t rows = sizes.empty() ? 1 : sizes[0];
+  const int64_t bytes = numel_of(sizes) * static_cast<int64_t>(itemsize);
+  if (static_cast<size_t>(bytes) <= piece_sizes.least_bytes) return rows;
+  const int64_t fitting = piece_sizes.bytes / (bytes / rows) / piece_sizes.rows * piece_sizes.rows;
+  return std::min(rows, std::max(fitting, piece_sizes.rows));
+}
+
+std::vector<int64_t> piece_ends(const Tensor& x) {
+  std::vector<int64_t> ends;
+  const int64_t rows = rows_of_piece(x.sizes(), x.itemsize());
+  const int64_t piece = x.dim() == 0 || rows == 0 ? x.numel() : x.numel() / x.size(0) * rows;
+  for (int64_t end = piece; end < x.numel(); end += piece) ends.push_back(end);
+  ends.push_back(x.numel());
+  return ends;
+}
+
+Tensor product_in_pieces(const Tensor& a, const Tensor& b,
+                         const std::function<void(const Tensor&, int64_t)>& ready) {
+  const int64_t m = a.size(0), n = b.size(1);
+  const int64_t rows = rows_of_piece({m, n}, a.itemsize());
+  const bool computed = a.dtype() == kFloat || a.dtype() == kDouble;
+  if (rows == m || b.size(0) < piece_sizes.terms || !computed) return raw::matmul(a, b);
+  const Tensor out = raw::empty({m, n}, a.dtype(), a.device());
+  Turns turns(a.device());
+  for (int64_t begin = 0; begin < m; begin += rows) {
+    const int64_t count = std::min(rows, m - begin);
+    turns.run([&] {
+      raw::matmul_into(raw::narrow(a, 0, begin, count), b, raw::narrow(out, 0, begin, count));
+    });
+    ready(out, begin + count);
+  }
+  return out;
+}
+
+}  // namespace gradus::autograd

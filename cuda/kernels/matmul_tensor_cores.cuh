@@ -1,0 +1,190 @@
+// Rung 7, tensor_cores: float32 products by tensor cores, as exact as those of multiply-add units.
+//
+// Idea. Tensor cores multiply numbers with fractions of 10 bits (TF32) and lose what a float has
+// more. So each float becomes the sum of two such numbers, big + small, and three products replace
+// one: small big' + big small' + big big' (small small' is below what a float shows). This is how
+// Markidis et al. (2018, "NVIDIA tensor core programmability, performance and precision", section
+// V) and Ootomo and Yokota (2022, "Recovering single precision accuracy from tensor cores")
+// multiply. Tensor cores also cut off, rather than round, what they add up. As the latter do, only
+// 8 terms are left to them at a time, and the sums of 8 are added by ordinary additions.
+// The tiles lie in shared memory as they do in global memory, copied there past the registers
+// (cp.async) two tiles ahead, and a float is split when it has come to a register.
+// Cost. For 8 terms of 64 x 64 outputs, a warp issues 96 instructions of tensor cores, of 1024
+// multiply-adds each, 128 additions, 32 loads of shared memory and 96 operations that split.
+// Tensor cores alone would need about 6.5 cycles for each of theirs: 106 TFLOP/s on an H200, and
+// with the additions and the splitting beside them 76.
+// Next. Instructions by which four warps multiply what lies in shared memory (wgmma) reach the
+// tensor cores' full rate; their operands would have to be split before.
+#pragma once
+
+#include <algorithm>
+
+#include "gradus/cuda/kernels/matmul_copy.cuh"
+
+namespace gradus::cuda {
+
+// A block makes rows x cols outputs in steps of depth terms, a warp warp_rows x warp_cols of them.
+// `stages` tiles of each operand are in shared memory at a time; `resident` blocks fit a
+// multiprocessor.
+template <int rows, int cols, int depth, int warp_rows, int warp_cols, int stages, int resident>
+struct TensorShape {
+  static constexpr int kRows = rows, kCols = cols, kDepth = depth;
+  static constexpr int kWarpRows = warp_rows, kWarpCols = warp_cols;
+  static constexpr int kWarpsAcross = cols / warp_cols;
+  static constexpr int kThreads = 32 * (rows / warp_rows) * kWarpsAcross;
+  static constexpr int kStages = stages, kResident = resident;
+  static constexpr int kSharedBytes =
+      4 * stages *
+      (std::max(OperandTile<rows, depth, true>::kFloats, OperandTile<rows, depth, false>::kFloats) +
+       std::max(OperandTile<cols, depth, true>::kFloats, OperandTile<cols, depth, false>::kFloats));
+};
+
+// x = big + small: big has a fraction of 10 bits, and of that of small, of at most 2^-11 |x|,
+// tensor cores cut off what lies behind its first 10 bits, up to 2^-22 of x with either sign.
+struct Halves {
+  uint32_t big, small;
+};
+__device__ inline Halves halves(float x) {
+  constexpr uint32_t kKept = 0xffffe000, kHalfUlp = 0x1000;
+  const uint32_t big = (__float_as_uint(x) + kHalfUlp) & kKept;
+  return {big, __float_as_uint(x - __uint_as_float(big))};
+}
+
+// What this thread makes of a block's outputs: its place in the tiles, and the sums.
+template <class S, class TileA, class TileB>
+struct Share {
+  static constexpr int kDown = S::kWarpRows / 16, kAcross = S::kWarpCols / 8;
+  using Sums = float[kDown][kAcross][4];
+
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  __device__ static int row() {
+    return static_cast<int>(threadIdx.x) / 32 / S::kWarpsAcross * S::kWarpRows;
+  }
+  __device__ static int col() {
+    return static_cast<int>(threadIdx.x) / 32 % S::kWarpsAcross * S::kWarpCols;
+  }
+
+  // step(tile of a, tile of b) for one after the other.
+  template <class Step>
+  __device__ static void walk(const MatmulArgs<float>& args, const TileOrigin& tile, Step step) {
+    extern __shared__ float shared[];
+    constexpr int kFloats = TileA::kFloats + TileB::kFloats;
+    TileCopier<TileA, S::kThreads> a(args.a, tile.row, args.m);
+    TileCopier<TileB, S::kThreads> b(args.b, tile.col, args.n);
+    const auto copy = [&](int slot, int64_t k) {
+      float* const to = shared + slot * kFloats;
+      if (k < args.k) a.copy(to, args.k - k), b.copy(to + TileA::kFloats, args.k - k);
+      end_copy_group();
+    };
+#pragma unroll
+    for (int s = 0; s < S::kStages - 1; ++s) copy(s, s * S::kDepth);
+    int slot = 0;
+#pragma unroll 1
+    for (int64_t k = 0; k < args.k; k += S::kDepth) {
+      wait_for_copies<S::kStages - 2>();
+      __syncthreads();  // all have copied their part of this tile, and have left the one before
+      copy(slot == 0 ? S::kStages - 1 : slot - 1, k + (S::kStages - 1) * S::kDepth);
+      step(shared + slot * kFloats, shared + slot * kFloats + TileA::kFloats);
+      if (++slot == S::kStages) slot = 0;
+    }
+    wait_for_copies<0>();
+    __syncthreads();
+  }
+
+  // Sums of 8 terms by tensor cores, which cut off what they add up: so they are added to the rest
+  // by an addition that rounds.
+  __device__ static void add_terms(const float* a_tile, const float* b_tile, Sums& sum) {
+    a_tile += TileA::at(row() + lane() / 4, lane() % 4);
+    b_tile += TileB::at(col() + lane() / 4, lane() % 4);
+#pragma unroll
+    for (int i = 0; i < S::kDepth; i += 8) {
+      Halves a[kDown][4];
+#pragma unroll
+      for (int r = 0; r < kDown; ++r)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          a[r][e] = halves(a_tile[TileA::at(r * 16 + e % 2 * 8, i + e / 2 * 4)]);
+#pragma unroll
+      for (int c = 0; c < kAcross; ++c) {
+        const Halves b[2] = {halves(b_tile[TileB::at(c * 8, i)]),
+                             halves(b_tile[TileB::at(c * 8, i + 4)])};
+        const uint32_t big_b[2] = {b[0].big, b[1].big}, small_b[2] = {b[0].small, b[1].small};
+#pragma unroll
+        for (int r = 0; r < kDown; ++r) {
+          const uint32_t big_a[4] = {a[r][0].big, a[r][1].big, a[r][2].big, a[r][3].big};
+          const uint32_t small_a[4] = {a[r][0].small, a[r][1].small, a[r][2].small, a[r][3].small};
+          float terms[4] = {};
+          multiply_add_tf32(terms, small_a, big_b);
+          multiply_add_tf32(terms, big_a, small_b);
+          multiply_add_tf32(terms, big_a, big_b);
+#pragma unroll
+          for (int e = 0; e < 4; ++e) sum[r][c][e] += terms[e];
+        }
+      }
+    }
+  }
+
+  // The same by multiply-adds.
+  __device__ static void add_terms_plainly(const float* a_tile, const float* b_tile, Sums& sum) {
+    a_tile += TileA::at(row() + lane() / 4, 0);
+    b_tile += TileB::at(col() + lane() % 4 * 2, 0);
+#pragma unroll 1
+    for (int i = 0; i < S::kDepth; ++i)
+#pragma unroll
+      for (int r = 0; r < kDown; ++r)
+#pragma unroll
+        for (int c = 0; c < kAcross; ++c)
+#pragma unroll
+          for (int e = 0; e < 4; ++e)
+            sum[r][c][e] +=
+                a_tile[TileA::at(r * 16 + e / 2 * 8, i)] * b_tile[TileB::at(c * 8 + e % 2, i)];
+  }
+
+  __device__ static void write(const MatmulArgs<float>& args, const TileOrigin& tile,
+                               const Sums& sum) {
+    const int64_t first_row = tile.row + row() + lane() / 4;
+    const int64_t first_col = tile.col + col() + lane() % 4 * 2;
+#pragma unroll
+    for (int r = 0; r < kDown; ++r)
+#pragma unroll
+      for (int c = 0; c < kAcross; ++c)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          store(args, first_row + r * 16 + e / 2 * 8, first_col + c * 8 + e % 2, sum[r][c][e]);
+  }
+
+  __device__ static bool all_finite(const Sums& sum) {
+    bool finite = true;
+#pragma unroll
+    for (int r = 0; r < kDown; ++r)
+#pragma unroll
+      for (int c = 0; c < kAcross; ++c)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) finite &= isfinite(sum[r][c][e]);
+    return finite;
+  }
+
+  __device__ __noinline__ static void make_plainly(const MatmulArgs<float>& args, TileOrigin tile) {
+    Sums sum = {};
+    walk(args, tile, [&](const float* a, const float* b) { add_terms_plainly(a, b, sum); });
+    write(args, tile, sum);
+  }
+};
+
+template <class S, bool a_along_outer, bool b_along_outer>
+__global__ void __launch_bounds__(S::kThreads, S::kResident)
+    matmul_tensor_cores(const __grid_constant__ MatmulArgs<float> args) {
+  using TileA = OperandTile<S::kRows, S::kDepth, a_along_outer>;
+  using TileB = OperandTile<S::kCols, S::kDepth, b_along_outer>;
+  using Mine = Share<S, TileA, TileB>;
+  const TileOrigin tile = tile_origin<S::kRows, S::kCols>(args);
+  typename Mine::Sums sum = {};
+  Mine::walk(args, tile, [&](const float* a, const float* b) { Mine::add_terms(a, b, sum); });
+  // An infinity falls into an infinity and a NaN, and so does what rounds to one.
+  if (__syncthreads_or(!Mine::all_finite(sum)))
+    Mine::make_plainly(args, tile);
+  else
+    Mine::write(args, tile, sum);
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,44 @@
+// What the host knows of a kernel of the matmul ladder.
+#pragma once
+
+#include <array>
+
+#include "gradus/cuda/kernels/matmul.h"
+
+namespace gradus::cuda {
+
+template <class T>
+struct MatmulKernel {
+  using Run = void (*)(MatmulArgs<T>);
+  // By whether a, and whether b, lies along its outer direction.
+  struct Runs {
+    constexpr Runs() = default;
+    constexpr Runs(Run every) : Runs(every, every, every, every) {}
+    constexpr Runs(Run none, Run only_b, Run only_a, Run both)
+        : at{{none, only_b}, {only_a, both}} {}
+    Run at[2][2] = {};
+  };
+
+  Runs runs;
+  int rows, cols;  // outputs that a block makes
+  int threads;
+  int resident = 1;  // blocks that fit a multiprocessor
+  // In units of the time of a multiply-add of all FFMA units of a multiprocessor: what it makes of
+  // an output, as a share, and what a term of a block takes that has one for itself. That is as
+  // long as it waits for memory, at least.
+  double speed = 1, alone = 5600;
+  int shared_bytes = 0;  // dynamic
+  bool uses_tensor_cores = false;
+
+  Run run(const MatmulArgs<T>& args) const {
+    return runs.at[args.a.along_outer][args.b.along_outer];
+  }
+};
+
+// The rung tensor_cores: with the tiles of large products, and smaller ones.
+extern const std::array<MatmulKernel<float>, 3> kTensorCores;
+
+// Whether the current device has tensor cores for float32, and this build kernels for them.
+bool has_tensor_cores();
+
+}  // namespace gradus::cuda

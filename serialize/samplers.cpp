@@ -1,0 +1,80 @@
+// The state of the samplers of data/samplers, under libtorch's names.
+#include "gradus/data/samplers/samplers.h"
+#include "gradus/autograd/functions.h"
+#include "gradus/serialize/archive.h"
+#include "gradus/tensor/factories.h"
+
+namespace gradus::data::samplers {
+
+namespace {
+
+void write_number(serialize::OutputArchive& archive, const char* key, size_t number) {
+  archive.write(key, tensor(static_cast<int64_t>(number)), /*is_buffer=*/true);
+}
+
+size_t read_number(serialize::InputArchive& archive, const char* sampler, const char* key,
+                   size_t low, size_t high) {
+  Tensor number;
+  archive.read(key, number, /*is_buffer=*/true);
+  check(number.scalar_type() == kLong && number.numel() == 1, sampler, "::load: ", key, " is ",
+        number.scalar_type(), " of shape ", number.sizes(), ", expected one ", kLong);
+  const auto value = number.item<int64_t>();
+  check(value >= 0 && static_cast<size_t>(value) >= low && static_cast<size_t>(value) <= high,
+        sampler, "::load: ", key, " = ", value, ", expected ", low, " to ", high,
+        "; load into a sampler of the same size and rank");
+  return static_cast<size_t>(value);
+}
+
+}  // namespace
+
+void SequentialSampler::save(serialize::OutputArchive& archive) const {
+  write_number(archive, "index", index_);
+}
+
+void SequentialSampler::load(serialize::InputArchive& archive) {
+  index_ = read_number(archive, "SequentialSampler", "index", 0, size_);
+}
+
+void StreamSampler::save(serialize::OutputArchive& archive) const {
+  write_number(archive, "index", index_);
+}
+
+void StreamSampler::load(serialize::InputArchive& archive) {
+  index_ = read_number(archive, "StreamSampler", "index", 0, size_);
+}
+
+void RandomSampler::save(serialize::OutputArchive& archive) const {
+  write_number(archive, "index", index());
+  archive.write("indices", order_, /*is_buffer=*/true);
+}
+
+// The order has the size that it was saved with.
+void RandomSampler::load(serialize::InputArchive& archive) {
+  Tensor order;
+  archive.read("indices", order, /*is_buffer=*/true);
+  const int64_t size = order.numel();
+  check(order.dim() == 1 && !order.is_floating_point(), "RandomSampler::load: indices is ",
+        order.scalar_type(), " of shape ", order.sizes(), ", expected a vector of whole numbers");
+  const Tensor sorted = std::get<0>(order.to(kLong).sort());
+  check(sorted.equal(arange(size)), "RandomSampler::load: indices are not 0 to ", size - 1,
+        " in some order");
+  index_ = static_cast<int64_t>(
+      read_number(archive, "RandomSampler", "index", 0, static_cast<size_t>(size)));
+  order_ = order;
+}
+
+void SharedOrderSampler::save(serialize::OutputArchive& archive) const {
+  write_number(archive, "sample_index_", index_);
+  if (shuffles_) write_number(archive, "epoch_", epoch_);
+}
+
+void SharedOrderSampler::load(serialize::InputArchive& archive) {
+  const size_t share = local_sample_count(), begin = rank_ * share;
+  const size_t index =
+      read_number(archive, "DistributedSampler", "sample_index_", begin, begin + share);
+  if (shuffles_) epoch_ = read_number(archive, "DistributedSampler", "epoch_", 0, SIZE_MAX);
+  reset();
+  index_ = index;
+}
+
+}  // namespace gradus::data::samplers

@@ -1,0 +1,269 @@
+// DistributedDataParallel with gradients that travel in pieces, on the CPU and on CUDA devices.
+#include <algorithm>
+#include <mutex>
+
+#include "gradus/autograd/meta.h"
+#include "gradus/distributed/distributed.h"
+#include "tests/piece_sizes.h"
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+namespace dist = distributed;
+namespace F = nn::functional;
+using nn::parallel::DistributedDataParallel;
+using nn::parallel::DistributedDataParallelOptions;
+
+// Two large weights, a small one, and one that is large and not of a linear layer.
+struct NetImpl : nn::Module {
+  NetImpl() {
+    const auto values = [](IntArrayRef sizes, double scale) {
+      const Tensor x = arange(numel_of(sizes), kDouble).reshape(sizes);
+      return ((x * scale).sin() / 3).to(kFloat);
+    };
+    a = register_parameter("a", values({12, 9}, 0.7));
+    a_bias = register_parameter("a_bias", values({12}, 1.1));
+    b = register_parameter("b", values({12, 12}, 0.3));
+    table = register_parameter("table", values({15, 12}, 0.9));
+    head = register_parameter("head", values({2, 12}, 0.5));
+  }
+  // b_first: another order of the gradients.
+  Tensor forward(const Tensor& x, bool b_first = false, bool uses_b = true) {
+    Tensor y = F::linear(x, a, a_bias).tanh();
+    if (b_first && uses_b) {
+      const Tensor other = F::linear(y.detach(), b).tanh();
+      return F::linear(F::linear(x, a, a_bias).tanh() + other + table.sum(0), head);
+    }
+    if (uses_b) y = F::linear(y, b).tanh();
+    return F::linear(y + table.sum(0), head);
+  }
+  Tensor a, a_bias, b, table, head;
+};
+GRADUS_MODULE(Net);
+
+Tensor inputs(int64_t rows, int rank, int step) {
+  return (arange(rows * 9, kDouble) * 0.37 + 5 * rank + step).cos().reshape({rows, 9}).to(kFloat);
+}
+Tensor loss_of(const Tensor& y) { return y.square().mean(); }
+
+using Pass = std::function<Tensor(Net&, const Tensor& x, int rank)>;
+
+class DdpPieces : public testing::TestWithParam<std::tuple<DeviceType, int>> {
+ protected:
+  void SetUp() override {
+    if (type() == kCUDA && !cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  }
+  DeviceType type() const { return std::get<0>(GetParam()); }
+  int size() const { return std::get<1>(GetParam()); }
+  Device device(int rank) const {
+    return type() == kCPU ? Device(kCPU)
+                          : Device(kCUDA, static_cast<DeviceIndex>(rank % cuda::device_count()));
+  }
+  DistributedDataParallelOptions options(double cap = 0) const {
+    return DistributedDataParallelOptions().bucket_cap_mb(cap).find_unused_parameters(true);
+  }
+  // What all ranks' losses give together.
+  Tensors expected(int step, const Pass& pass) const {
+    Net net;
+    for (int r = 0; r < size(); ++r) (pass(net, inputs(3, r, step), r) / size()).backward();
+    Tensors grads;
+    for (const Tensor& x : net->parameters()) grads.push_back(x.grad());
+    return grads;
+  }
+  void expect_gradients(const nn::Module& net, const Tensors& wanted, const std::string& what) {
+    const Tensors parameters = net.parameters();
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      ASSERT_EQ(parameters[i].grad().defined(), wanted[i].defined()) << what << i;
+      if (!wanted[i].defined()) continue;
+      EXPECT_TRUE(allclose(parameters[i].grad().cpu(), wanted[i], 1e-4, 1e-6)) << what << i;
+    }
+  }
+  // Three steps of DDP against that; the order of the buckets changes after the first one.
+  void compare(const Pass& pass, double cap = 0) {
+    std::vector<Tensors> wanted;
+    for (int step = 0; step < 3; ++step) wanted.push_back(expected(step, pass));
+    const SmallPieces small;
+    dist::spawn_threads(size(), [&](int rank) {
+      Net net;
+      net->to(device(rank));
+      DistributedDataParallel model(net, options(cap));
+      for (int step = 0; step < 3; ++step) {
+        model->zero_grad();
+        const Tensor x = inputs(3, rank, step).to(device(rank));
+        model(x);  // prepares; what counts is the pass
+        pass(net, x, rank).backward();
+        expect_gradients(*net, wanted[static_cast<size_t>(step)], "step " + std::to_string(step));
+      }
+    });
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Ranks, DdpPieces,
+                         testing::Combine(testing::Values(kCPU, kCUDA), testing::Values(1, 2, 3)));
+
+TEST_P(DdpPieces, GiveTheGradientsOfTheWholeBatch) {
+  for (const double cap : {0.0, 1e-3, 25.0})
+    compare([](Net& net, const Tensor& x, int) { return loss_of(net(x)); }, cap);
+}
+
+TEST_P(DdpPieces, ArriveInAnotherOrderAtEachRank) {
+  compare([](Net& net, const Tensor& x, int rank) { return loss_of(net(x, rank % 2 == 1)); });
+}
+
+TEST_P(DdpPieces, AreLeftOutWhereAParameterIsUnused) {
+  compare([](Net& net, const Tensor& x, int rank) { return loss_of(net(x, false, rank > 0)); });
+}
+
+TEST_P(DdpPieces, StayWholeWhereAParameterIsUsedTwice) {
+  compare([](Net& net, const Tensor& x, int rank) {
+    const Tensor y = loss_of(net(x));
+    return rank == 0 ? y + F::linear(x, net->a).square().mean() : y;
+  });
+}
+
+TEST_P(DdpPieces, WaitForTheStepThatAverages) {
+  const auto pass = [](Net& net, const Tensor& x, int) { return loss_of(net(x)); };
+  Tensors wanted = expected(0, pass);
+  const Tensors more = expected(1, pass);
+  for (size_t i = 0; i < wanted.size(); ++i) wanted[i] += more[i];
+  const SmallPieces small;
+  dist::spawn_threads(size(), [&](int rank) {
+    Net net;
+    net->to(device(rank));
+    DistributedDataParallel model(net, options());
+    {
+      const auto guard = model->no_sync();
+      loss_of(model(inputs(3, rank, 0).to(device(rank)))).backward();
+    }
+    loss_of(model(inputs(3, rank, 1).to(device(rank)))).backward();
+    expect_gradients(*net, wanted, "accumulated");
+  });
+}
+
+TEST_P(DdpPieces, AreJoinedByRanksWithoutBatches) {
+  const SmallPieces small;
+  for (const bool by_all : {true, false})
+    dist::spawn_threads(size(), [&](int rank) {
+      Net net;
+      net->to(device(rank));
+      DistributedDataParallel model(net, options());
+      model->join(
+          [&] {
+            for (int step = 0; step <= rank; ++step) {
+              model->zero_grad();
+              loss_of(model(inputs(3, rank, step).to(device(rank)))).backward();
+              Net alone;
+              const int active = size() - step;
+              for (int r = step; r < size(); ++r)
+                (loss_of(alone(inputs(3, r, step))) / (by_all ? size() : active)).backward();
+              Tensors wanted;
+              for (const Tensor& x : alone->parameters()) wanted.push_back(x.grad());
+              expect_gradients(*net, wanted, "step " + std::to_string(step));
+            }
+          },
+          by_all);
+    });
+}
+
+// A rank alone that notes what it was asked for.
+class NotingGroup final : public dist::ProcessGroup {
+ public:
+  explicit NotingGroup(std::shared_ptr<dist::Watch> watch)
+      : ProcessGroup({"noting", {0}, 0, std::move(watch)}) {}
+  ~NotingGroup() override { join(); }
+  const char* backend() const override { return "noting"; }
+  void check_device(const char*, Device) const override {}
+  void broadcast(const Tensor&, int) override {}
+  void all_reduce(const Tensor& x, dist::ReduceOp) override {
+    const std::lock_guard lock(mutex_);
+    sizes_.push_back(x.numel());
+  }
+  void all_gather(const Tensor&, const Tensor&) override {}
+  void reduce_scatter(const Tensor&, const Tensor&, dist::ReduceOp) override {}
+  void all_to_all(const Tensor&, const Counts&, const Tensor&, const Counts&) override {}
+  void barrier() override {}
+  dist::WorkPtr send(const Tensor&, int, int) override { return nullptr; }
+  dist::WorkPtr recv(const Tensor&, int, int) override { return nullptr; }
+
+  std::vector<int64_t> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(sizes_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<int64_t> sizes_;
+};
+
+std::shared_ptr<NotingGroup> noting_group() {
+  const auto shared = std::make_shared<dist::SharedMonitor>(std::chrono::milliseconds(20000));
+  return std::make_shared<NotingGroup>(std::make_shared<dist::SharedWatch>(shared, 0));
+}
+
+TEST(DdpPiecesAlone, TheCallsOfABucketDependOnItsSizeAlone) {
+  const SmallPieces small;
+  dist::spawn_threads(1, [](int) {
+    const auto group = noting_group();
+    Net net;
+    DistributedDataParallel model(
+        net, DistributedDataParallelOptions().bucket_cap_mb(0).process_group(group));
+    // Two rows of a weight are a piece; a_bias and head are small.
+    std::vector<int64_t> calls(6, 18);         // a
+    calls.insert(calls.end(), {12, 12});       // a_bias, the last row of table
+    calls.insert(calls.end(), 6 + 7 + 1, 24);  // b, table, head
+    std::sort(calls.begin(), calls.end());
+    const auto calls_of = [&](const Pass& pass) {
+      model->zero_grad();
+      const Tensor x = inputs(3, 0, 0);
+      model(x);
+      group->take();
+      pass(net, x, 0).backward();
+      std::vector<int64_t> all = group->take();
+      std::sort(all.begin(), all.end());
+      return all;
+    };
+    EXPECT_EQ(calls_of([](Net& n, const Tensor& x, int) { return loss_of(n(x)); }), calls);
+    EXPECT_EQ(calls_of([](Net& n, const Tensor& x, int) { return loss_of(n(x, true)); }), calls);
+    EXPECT_EQ(calls_of([](Net& n, const Tensor& x, int) {  // whole
+                return loss_of(n(x)) + n->a.sum() + n->b.sum();
+              }),
+              calls);
+  });
+}
+
+// What a hook of another tensor does while pieces are under way.
+struct Replace final : autograd::FunctionPostHook {
+  explicit Replace(const Tensor& of) : x(of) {}
+  Tensors operator()(const Tensors& outputs, const Tensors&) override {
+    x.mutable_grad() = zeros_like(x.detach());
+    return outputs;
+  }
+  Tensor x;
+};
+
+TEST(DdpPiecesAlone, AGradientThatIsReplacedMeanwhileIsRefused) {
+  const SmallPieces small;
+  dist::spawn_threads(1, [](int) {
+    nn::Linear net(9, 12);
+    DistributedDataParallel model(net, DistributedDataParallelOptions().bucket_cap_mb(0));
+    const Tensor x = inputs(3, 0, 0).requires_grad_();
+    const auto accumulator = gradient_edge(x).function;
+    for (int step = 0; step < 2; ++step) {  // the first one shows the order of the gradients
+      model->zero_grad();
+      if (step > 0) accumulator->add_post_hook(std::make_unique<Replace>(net->weight));
+      const Tensor loss = loss_of(model(x));
+      if (step == 0)
+        loss.backward();
+      else
+        expect_error<Error>(
+            [&] { loss.backward(); },
+            "the gradient of parameter 'weight' was replaced while it was computed");
+    }
+    model->zero_grad();
+    loss_of(model(inputs(3, 0, 0))).backward();  // goes on
+    EXPECT_TRUE(net->weight.grad().defined());
+  });
+}
+
+}  // namespace
+}  // namespace gradus
