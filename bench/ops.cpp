@@ -1,6 +1,6 @@
 // Operations on the CPU at 1e3, 1e5 and 1e7 elements. The same source is built against gradus and
-// against libtorch, each program with as many threads as OMP_NUM_THREADS says. An argument: only the
-// cases whose names contain it.
+// against libtorch, each program with as many threads as OMP_NUM_THREADS says. An argument: only
+// the cases whose names contain it.
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -109,11 +109,20 @@ void recording() {
   time("exp recorded, 1 element", [&] { return x.exp(); });
 }
 
+// The first half second is slower, while clocks rise and the threads of libraries come to rest.
+void warm_up() {
+  const Tensor x = torch::rand({1000});
+  const auto start = Clock::now();
+  while (Clock::now() - start < std::chrono::seconds(1))
+    seconds_of([&] { return torch::exp(x); }, 1000);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc > 1) wanted = argv[1];
   torch::manual_seed(1);
+  warm_up();
   for (const auto& [size, n] : {std::pair{"1e3", 1000}, {"1e5", 100000}, {"1e7", 10000000}}) {
     const torch::NoGradGuard guard;
     elementwise(size, n);

@@ -16,35 +16,32 @@ void copy_run(int64_t n, T* to, int64_t to_step, const T* from, int64_t from_ste
     for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
 }
 
-// Whether all numbers are from [0, size). Without branches, so that it becomes vector code.
-bool all_within(int64_t n, const int64_t* which, int64_t size) {
-  int64_t beyond = 0;  // is negative where one is not
-  for (int64_t i = 0; i < n; ++i) beyond |= which[i] | (size - 1 - which[i]);
-  return beyond >= 0;
-}
-
-// step: of out, index and x; place(number) * jump is where an element of x stands.
-template <class T, class Place>
-void gather_places(int64_t n, const std::array<int64_t, 3> step, int64_t jump, T* to,
-                   const int64_t* which, const T* from, Place place) {
-  if (step[0] == 1 && step[1] == 1 && step[2] == 0)
-    for (int64_t i = 0; i < n; ++i) to[i] = from[place(which[i]) * jump];
-  else
+// step: of out, index and x; place * jump is where an element of x stands. A number from [0, size)
+// is its own place: the fewer instructions stand between the loads, the more of those that miss the
+// cache are under way at once.
+template <class T>
+void gather_places(int64_t n, const IndexRule rule, const std::array<int64_t, 3> step, int64_t jump,
+                   T* to, const int64_t* which, const T* from) {
+  const auto place = [rule](int64_t number) {
+    return static_cast<uint64_t>(number) < static_cast<uint64_t>(rule.size)
+               ? number
+               : checked_place(rule, number);
+  };
+  if (step[0] == 1 && step[1] == 1 && step[2] == 0 && jump == 1) {
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < n; ++i) to[i] = from[place(which[i])];
+  } else {
     for (int64_t i = 0; i < n; ++i)
       to[i * step[0]] = from[i * step[2] + place(which[i * step[1]]) * jump];
+  }
 }
 
-// The fewer instructions stand between the loads, the more of those that miss the cache are under
-// way at once: so numbers are checked before, where they lie one after the other.
 template <class T>
 void gather_run(int64_t n, const IndexRule& rule, const std::array<int64_t, 3>& step, int64_t jump,
                 T* to, const int64_t* which, const T* from) {
   if (step[1] == 0)  // one number for the whole run: a row of a matrix, for example
     return copy_run(n, to, step[0], from + checked_place(rule, *which) * jump, step[2]);
-  if (step[1] == 1 && all_within(n, which, rule.size))
-    return gather_places(n, step, jump, to, which, from, [](int64_t number) { return number; });
-  gather_places(n, step, jump, to, which, from,
-                [rule](int64_t number) { return checked_place(rule, number); });
+  gather_places(n, rule, step, jump, to, which, from);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #define GRADUS_FUSED
 #define GRADUS_SET avx512
 #define GRADUS_TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"), flatten))
+#include "gradus/cpu/loops.inc"
+#include "gradus/cpu/loops_in_steps.inc"
 
 namespace gradus::cpu::avx512 {
 
@@ -24,7 +26,9 @@ GRADUS_TARGET inline __m512 square_root(__m512 x) {
 }
 
 // Numbers whose rest would be subnormal, 0, infinities, NaN and what is negative go the other way.
-GRADUS_TARGET void square_roots(int64_t n, float* out, const float* x) {
+GRADUS_TARGET void square_roots(int64_t n, void* to, const void* const* in) {
+  float* const out = static_cast<float*>(to);
+  const float* const x = static_cast<const float*>(in[0]);
   constexpr int kLeast = 0x0D000000, kInfinity = 0x7F800000;  // the bits of 2^-101 and infinity
   const __m512i least = _mm512_set1_epi32(kLeast), span = _mm512_set1_epi32(kInfinity - kLeast);
   int64_t i = 0;
@@ -39,8 +43,14 @@ GRADUS_TARGET void square_roots(int64_t n, float* out, const float* x) {
   _mm512_mask_storeu_ps(out + i, last, _mm512_maskz_sqrt_ps(last, value));
 }
 
-}  // namespace gradus::cpu::avx512
+constexpr Loops make_own_loops() {
+  Loops out = make_loops_in_steps();
+  out.map[static_cast<int>(UnaryOp::sqrt)] = square_roots;
+  return out;
+}
 
-#define GRADUS_SQUARE_ROOTS square_roots
-#include "gradus/cpu/loops.inc"
+const Loops float_loops = make_own_loops();
+const Loops double_loops = make_loops<double>();
+
+}  // namespace gradus::cpu::avx512
 #endif

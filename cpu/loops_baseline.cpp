@@ -6,4 +6,10 @@
 #define GRADUS_TARGET __attribute__((flatten))
 #include "gradus/cpu/loops.inc"
 
-const gradus::cpu::Loops gradus::cpu::baseline::long_loops = make_loops<int64_t>();
+namespace gradus::cpu {
+
+const Loops baseline::float_loops = baseline::make_loops<float>();
+const Loops baseline::double_loops = baseline::make_loops<double>();
+const Loops baseline::long_loops = baseline::make_loops<int64_t>();
+
+}  // namespace gradus::cpu

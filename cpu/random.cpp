@@ -9,13 +9,25 @@ namespace {
 
 // A draw costs some ten times an addition.
 constexpr int64_t kDrawGrain = kGrain / 8;
+// Elements whose bits are drawn before the first is made of them, so that both become vector code.
+constexpr int64_t kPiece = 256;
+static_assert(kDrawGrain % kPiece == 0 && kPiece % philox::kElementsPerBlock == 0);
 
 template <class T, class F>
 void draw(const Tensor& out, PhiloxState state, F element) {
   T* const to = static_cast<T*>(out.data_ptr());
   parallel_for(0, out.numel(), kDrawGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      to[i] = element(philox::words(state.seed, state.offset, static_cast<uint64_t>(i)));
+    uint64_t bits[kPiece];
+    for (; begin < end; begin += kPiece) {
+      constexpr int kEach = philox::kElementsPerBlock;
+      const uint64_t counter = state.offset + static_cast<uint64_t>(begin / kEach);
+      const int64_t count = std::min(kPiece, end - begin);
+      for (int64_t i = 0; i < divide_up(count, kEach); ++i) {
+        const philox::Block block = philox::block(state.seed, counter + static_cast<uint64_t>(i));
+        for (int lane = 0; lane < kEach; ++lane) bits[i * kEach + lane] = words(block, lane);
+      }
+      for (int64_t i = 0; i < count; ++i) to[begin + i] = element(bits[i]);
+    }
   });
 }
 

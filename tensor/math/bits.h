@@ -112,10 +112,12 @@ struct Range {
   T least, most;
   bool of_magnitude;
 
-  // Has its highest bit set where x is not in the range, as no infinity and no NaN is.
-  GRADUS_HD constexpr Bits<T> beyond(T x) const {
-    if (of_magnitude) return bits_of(most) - (bits_of(x) & ~kSign<T>);
-    return (bits_of(x) - bits_of(least)) | (bits_of(most) - bits_of(x));
+  // x is in the range where this is at most span(); for infinities and NaN it is greater.
+  GRADUS_HD constexpr Bits<T> place(T x) const {
+    return of_magnitude ? bits_of(x) & ~kSign<T> : bits_of(x) - bits_of(least);
+  }
+  GRADUS_HD constexpr Bits<T> span() const {
+    return of_magnitude ? bits_of(most) : bits_of(most) - bits_of(least);
   }
 };
 

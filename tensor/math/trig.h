@@ -60,28 +60,28 @@ GRADUS_HD T cos_series(T z) {
                       -0x1.27e4f809f0831p-22, 0x1.1ee9ebe91b3acp-29, -0x1.8fae9c6e14ed0p-37);
 }
 
-// sin of so many quarter turns and r + tail; a cosine begins one quarter later.
+// sin of so many quarter turns and r + tail, with another sign where `sign` has one; a cosine
+// begins one quarter later.
 template <class T>
-GRADUS_HD T sin_of(const Angle<T>& angle, Bits<T> quarters) {
-  const T r = angle.r, z = r * r, half = T(0.5) * z, w = 1 - half;
+GRADUS_HD T sin_of(const Angle<T>& angle, Bits<T> quarters, Bits<T> sign) {
+  const T r = angle.r, z = r * r, w = multiply_add(z, T(-0.5), T(1));
   const T sine = r + multiply_add(r * z, sin_series(z), angle.tail * w);
-  const T rest = multiply_add(-r, angle.tail, (1 - w) - half);
+  const T rest = multiply_add(-r, angle.tail, multiply_add(z, T(-0.5), 1 - w));
   const T cosine = w + multiply_add(z * z, cos_series(z), rest);
   const Bits<T> quadrant = angle.quarters + quarters;
-  return from_bits<T>(bits_of(quadrant & 1 ? cosine : sine) ^ (quadrant & 2)
-                                                                  << (8 * sizeof(T) - 2));
+  const Bits<T> turned = (quadrant << (8 * sizeof(T) - 2)) ^ sign;
+  return from_bits<T>(bits_of(quadrant & 1 ? cosine : sine) ^ (turned & kSign<T>));
 }
 
 template <class T>
 inline constexpr Range<T> kTrigRange = {0, kTrigLimit<T>, true};
 template <class T>
 GRADUS_HD Near<T> sin(Near<T> x) {
-  const T y = sin_of<T>(reduce_angle(without_sign(x.value)), 0);
-  return Near<T>(from_bits<T>(bits_of(y) ^ (bits_of(x.value) & kSign<T>)));
+  return Near<T>(sin_of<T>(reduce_angle(without_sign(x.value)), 0, bits_of(x.value)));
 }
 template <class T>
 GRADUS_HD Near<T> cos(Near<T> x) {
-  return Near<T>(sin_of<T>(reduce_angle(x.value), 1));
+  return Near<T>(sin_of<T>(reduce_angle(x.value), 1, 0));
 }
 
 template <Real T>

@@ -35,6 +35,18 @@ TEST(CpuCopy, AboveOneChunk) {
   for (int64_t i = 0; i < src.numel(); ++i) ASSERT_EQ(get(src, i), get(dst, i));
 }
 
+TEST(CpuCopy, FillsRunsOfEveryLength) {
+  for (const ScalarType dtype : kDtypes)
+    for (const int64_t n :
+         {int64_t{1}, int64_t{511}, int64_t{1024}, int64_t{1025}, pick(2, 9000)}) {
+      const Tensor block =
+          tensor({n + 2}, std::vector<double>(static_cast<size_t>(n) + 2, 0), dtype);
+      cpu_backend().fill(raw::narrow(block, 0, 1, n), 1);
+      for (int64_t i = 0; i < n + 2; ++i)
+        ASSERT_EQ(get(block, i), i > 0 && i <= n) << i << " of " << n << " in " << dtype;
+    }
+}
+
 TEST(CpuCopy, LeavesTheGapsAlone) {
   const Tensor all = empty({10});
   cpu_backend().fill(all, 5);

@@ -104,6 +104,22 @@ void check_all() {
 TEST(CpuMath, ErrorsInFloat) { check_all<float>(); }
 TEST(CpuMath, ErrorsInDouble) { check_all<double>(); }
 
+// The shorter way, for numbers that are not positive.
+template <class T>
+void check_exp_below_one() {
+  std::vector<T> x = samples(T{});
+  x.insert(x.end(), {T(0), T(-0.0), -std::numeric_limits<T>::infinity(), T(-1e30)});
+  for (const T value : x) {
+    if (value > 0) continue;
+    const T got = math::exp_below_one(value), expected = math::exp(value);
+    ASSERT_TRUE(got == expected || (std::isnan(got) && std::isnan(value))) << value << " " << got;
+  }
+}
+TEST(CpuMath, ExpBelowOneHasTheBitsOfExp) {
+  check_exp_below_one<float>();
+  check_exp_below_one<double>();
+}
+
 TEST(CpuMath, SquareRootsAreRoundedRight) {
   const std::vector<float> x = samples(0.0f);
   std::vector<float> y(x.size());

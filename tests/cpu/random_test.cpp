@@ -23,6 +23,14 @@ TEST(CpuRandom, ElementsFollowThePhiloxStream) {
     const double unit = static_cast<double>(bits >> 40) / (1 << 24);
     EXPECT_NEAR(get(x, i), -2 + 7 * unit, 1e-6);
   }
+  for (const int64_t n : {1, 2, 3, 255, 256, 257, 9999}) {
+    const Tensor all = draw(Distribution::randint, 0, 1 << 30, state, n, kLong);
+    for (int64_t i = 0; i < n; ++i)
+      ASSERT_EQ(get(all, i),
+                static_cast<double>(philox::randint(
+                    philox::words(state.seed, state.offset, static_cast<uint64_t>(i)), 0, 1 << 30)))
+          << i << " of " << n;
+  }
   // A draw that starts later continues the stream.
   const Tensor later = draw(Distribution::uniform, -2, 5, {state.seed, state.offset + 50}, 100);
   for (int64_t i = 0; i < 100; ++i) EXPECT_EQ(get(later, i), get(x, i + 100));
