@@ -37,22 +37,41 @@ class Measured:
             self.ddp[int(found[2]), int(found[3])] = seconds
 
 
+def solve(matrix, right):
+    """x of matrix x = right, by Gaussian elimination; the matrix is positive definite."""
+    rows = [row + [value] for row, value in zip(matrix, right)]
+    for k, pivot in enumerate(rows):
+        for row in rows[k + 1:]:
+            scale = row[k] / pivot[k]
+            row[k:] = [x - scale * y for x, y in zip(row[k:], pivot[k:])]
+    x = [0.0] * len(rows)
+    for k in reversed(range(len(rows))):
+        x[k] = (rows[k][-1] - sum(a * b for a, b in zip(rows[k][k + 1:-1], x[k + 1:]))) / rows[k][k]
+    return x
+
+
 def fit(all_reduce):
-    """Latency in s and bandwidth in B/s of a ring's step, by least squares of relative errors."""
-    aa = ab = bb = a1 = b1 = 0
-    for ranks, points in all_reduce.items():
-        for size, seconds in points:
-            a, b = 2 * (ranks - 1) / seconds, 2 * (ranks - 1) / ranks * size / seconds
-            aa, ab, bb, a1, b1 = aa + a * a, ab + a * b, bb + b * b, a1 + a, b1 + b
-    det = aa * bb - ab * ab
-    return (a1 * bb - b1 * ab) / det, det / (b1 * aa - a1 * ab)
+    """Seconds that every call takes, latency in s and bandwidth in B/s of a ring's step, by least squares of
+    relative errors. Calls on one number of GPUs do not tell the first two apart: all counts for the call."""
+    points = [(1, 2 * (ranks - 1), 2 * (ranks - 1) / ranks * size, seconds)
+              for ranks, measured in all_reduce.items() for size, seconds in measured]
+
+    def least_squares(columns):
+        terms = [[point[c] / point[3] for c in columns] for point in points]
+        products = [[sum(row[a] * row[b] for row in terms) for b in range(len(columns))] for a in range(len(columns))]
+        return solve(products, [sum(row[a] for row in terms) for a in range(len(columns))])
+
+    call, alpha, inverse = least_squares([0, 1, 2]) if len(all_reduce) > 1 else (0, -1, 0)
+    if alpha < 0:
+        (call, inverse), alpha = least_squares([0, 2]), 0.0
+    return call, alpha, 1 / inverse
 
 
 class Network:
     """Machines of `node` GPUs each; seconds of an all_reduce of n bytes by each algorithm."""
 
-    def __init__(self, alpha, beta, node, net_alpha, net_beta):
-        self.alpha, self.beta, self.node = alpha, beta, node
+    def __init__(self, call, alpha, beta, node, net_alpha, net_beta):
+        self.call, self.alpha, self.beta, self.node = call, alpha, beta, node
         self.net_alpha, self.net_beta = net_alpha, net_beta
 
     def shape(self, gpus):
@@ -65,31 +84,42 @@ class Network:
 
     def ring(self, n, gpus):
         alpha, beta = self.slowest(gpus)
-        return 2 * (gpus - 1) * (alpha + n / gpus / beta)
+        return self.call + 2 * (gpus - 1) * (alpha + n / gpus / beta)
 
     def tree(self, n, gpus):
         local, nodes = self.shape(gpus)
         levels = math.ceil(math.log2(nodes))
-        return 2 * (local - 1) * self.alpha + 2 * levels * self.net_alpha + 2 * n / self.slowest(gpus)[1]
+        steps = 2 * (local - 1) * self.alpha + 2 * levels * self.net_alpha
+        return self.call + steps + 2 * n / self.slowest(gpus)[1]
 
     def hierarchical(self, n, gpus):
         local, nodes = self.shape(gpus)
         part, levels = n / local, math.ceil(math.log2(nodes))
         between = min(2 * (nodes - 1) * (self.net_alpha + part / nodes / self.net_beta),
                       2 * levels * self.net_alpha + 2 * part / self.net_beta)
-        return 2 * (local - 1) * (self.alpha + part / self.beta) + between
+        return self.call + 2 * (local - 1) * (self.alpha + part / self.beta) + between
 
     def best(self, n, gpus):
         return min(self.ring(n, gpus), self.tree(n, gpus), self.hierarchical(n, gpus))
 
 
-def exposed(profile, buckets, cost):
-    """How much later than the backward pass the last bucket is there, and the time of all of them."""
+def pieces(profile, buckets, most):
+    """Bytes of what is reduced by one call, and when it is there. A bucket of more than `most` bytes is one gradient
+    that is computed, and travels, in pieces: evenly in the time since the gradient before it, so the model has it."""
     gradients = [mark for name, mark in profile.items() if name.startswith("gradient ")]
     arrived = list(itertools.accumulate(size for _, size in gradients))
-    end = total = 0.0
     for size, needed in zip(buckets, itertools.accumulate(buckets)):
-        ready = next((at for (at, _), there in zip(gradients, arrived) if there >= needed), gradients[-1][0])
+        last = next((i for i, there in enumerate(arrived) if there >= needed), len(gradients) - 1)
+        count = math.ceil(size / most)
+        begin, end = gradients[last - 1][0] if last > 0 else 0.0, gradients[last][0]
+        for k in range(count):
+            yield min(most, size - k * most), begin + (end - begin) * (k + 1) / count
+
+
+def exposed(profile, buckets, cost, most):
+    """How much later than the backward pass the last piece is there, and the time of all of them."""
+    end = total = 0.0
+    for size, ready in pieces(profile, buckets, most):
         spent = cost(size)
         end, total = max(end, ready) + spent, total + spent
     return max(0.0, end - profile["backward"][0]), total
@@ -115,8 +145,8 @@ def time_of(seconds):
 
 def print_fit(measured, network):
     counts = " and ".join(map(str, sorted(measured.all_reduce)))
-    print(f"A step of the ring, fitted to {counts} GPUs: alpha = {network.alpha * 1e6:.1f} us, "
-          f"{network.beta * 1e-9:.1f} GB/s.\n")
+    print(f"Fitted to {counts} GPUs: a call {network.call * 1e6:.1f} us, and a step of the ring "
+          f"alpha = {network.alpha * 1e6:.1f} us, {network.beta * 1e-9:.1f} GB/s.\n")
     rows = []
     for ranks, points in sorted(measured.all_reduce.items()):
         for size, seconds in points:
@@ -134,14 +164,14 @@ def print_algorithms(network, sizes, counts):
            for n in counts for size in sizes])
 
 
-def print_steps(measured, network, counts):
+def print_steps(measured, network, counts, most):
     rows = []
     for batch, profile in measured.profile.items():
         alone = measured.ddp[batch, 1]
 
         def predict(n):
             buckets = measured.buckets.get(n) or next(iter(measured.buckets.values()))
-            return exposed(profile, buckets, lambda size: network.best(size, n))
+            return exposed(profile, buckets, lambda size: network.best(size, n), most)
 
         fewest = min((n for b, n in measured.ddp if b == batch and n > 1), default=None)
         rest = measured.ddp[batch, fewest] - alone - predict(fewest)[0] if fewest else None
@@ -162,6 +192,7 @@ def main():
     parser.add_argument("--node", type=int, default=8, help="GPUs of a machine")
     parser.add_argument("--net-gbit", type=float, default=400, help="of each GPU to other machines, Gb/s")
     parser.add_argument("--net-latency-us", type=float, default=5, help="of a step between machines")
+    parser.add_argument("--piece-mib", type=float, default=32, help="of a large gradient, as it travels")
     parser.add_argument("--gpus", default="2,4,8,64,1024", help="the numbers to predict for")
     options = parser.parse_args()
     try:
@@ -180,7 +211,7 @@ def main():
           f"{options.net_latency_us:g} us for a step.\n")
     whole = sum(next(iter(measured.buckets.values())))
     print_algorithms(network, [1 << 20, whole], counts)
-    print_steps(measured, network, counts)
+    print_steps(measured, network, counts, options.piece_mib * (1 << 20))
 
 
 if __name__ == "__main__":

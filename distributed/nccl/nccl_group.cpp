@@ -146,8 +146,8 @@ void NcclGroup::settle(const char* what, ncclResult_t status) {
 void NcclGroup::check_device(const char* op, Device device) const {
   check<TypeError>(device == Device(kCUDA, static_cast<DeviceIndex>(device_)), op,
                    ": a tensor is on ", device, ", and this rank's GPU is cuda:", device_,
-                   ", which was current at init_process_group; move the tensor, or call "
-                   "cuda::set_device first");
+                   ", which it has by LOCAL_RANK, or by cuda::set_device before "
+                   "init_process_group; move the tensor");
 }
 
 void NcclGroup::broadcast(const Tensor& x, int root) {

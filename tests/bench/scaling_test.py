@@ -100,12 +100,20 @@ profile, batch 64, step\tgradus\t0.010\t0\tB
 
 class Model(unittest.TestCase):
     # 20 us a step, 100 GB/s; between machines 5 us, 50 GB/s
-    network = scaling_model.Network(20e-6, 100e9, 8, 5e-6, 50e9)
+    network = scaling_model.Network(0, 20e-6, 100e9, 8, 5e-6, 50e9)
 
     def test_fit_finds_what_the_ring_was_made_of(self):
-        points = {n: [(size, self.network.ring(size, n)) for size in (1 << 12, 1 << 20, 1 << 28)] for n in (2, 4)}
-        alpha, beta = scaling_model.fit(points)
+        network = scaling_model.Network(70e-6, 20e-6, 100e9, 8, 5e-6, 50e9)
+        points = {n: [(size, network.ring(size, n)) for size in (1 << 12, 1 << 20, 1 << 28)] for n in (2, 4)}
+        call, alpha, beta = scaling_model.fit(points)
+        self.assertAlmostEqual(call, 70e-6, places=12)
         self.assertAlmostEqual(alpha, 20e-6, places=12)
+        self.assertAlmostEqual(beta * 1e-9, 100, places=6)
+
+    def test_one_number_of_gpus_does_not_tell_calls_from_steps(self):
+        call, alpha, beta = scaling_model.fit({2: [(n, self.network.ring(n, 2)) for n in (1 << 12, 1 << 28)]})
+        self.assertAlmostEqual(call, 40e-6, places=12)
+        self.assertEqual(alpha, 0)
         self.assertAlmostEqual(beta * 1e-9, 100, places=6)
 
     def test_algorithms(self):
@@ -126,11 +134,17 @@ class Model(unittest.TestCase):
     def test_overlap(self):
         profile = {"backward": (8.0, 0), "gradient c": (2.0, 10), "gradient b": (5.0, 30), "gradient a": (7.0, 60)}
         # begins at 2, 5 (ready) and 8 (when the one before is done)
-        self.assertEqual(scaling_model.exposed(profile, [10, 30, 60], lambda n: n / 10), (6.0, 10.0))
+        self.assertEqual(scaling_model.exposed(profile, [10, 30, 60], lambda n: n / 10, 60), (6.0, 10.0))
         # begins at 2, 5 (ready) and 7 (ready); 7.5 is before the end of the backward pass
-        self.assertEqual(scaling_model.exposed(profile, [10, 30, 60], lambda n: 0.5), (0.0, 1.5))
+        self.assertEqual(scaling_model.exposed(profile, [10, 30, 60], lambda n: 0.5, 60), (0.0, 1.5))
         # a bucket of several gradients waits for the last of them
-        self.assertEqual(scaling_model.exposed(profile, [40, 60], lambda n: 1.5), (0.5, 3.0))
+        self.assertEqual(scaling_model.exposed(profile, [40, 60], lambda n: 1.5, 60), (0.5, 3.0))
+
+    def test_large_buckets_travel_in_pieces(self):
+        profile = {"backward": (8.0, 0), "gradient b": (2.0, 10), "gradient a": (8.0, 90)}
+        # 30, 30 and 30 at 4, 6 and 8, a second each: the last is late
+        self.assertEqual(list(scaling_model.pieces(profile, [10, 90], 30)), [(10, 2.0), (30, 4.0), (30, 6.0), (30, 8.0)])
+        self.assertEqual(scaling_model.exposed(profile, [10, 90], lambda n: 1.0, 30), (1.0, 4.0))
 
     def run_model(self, text, *options):
         with tempfile.NamedTemporaryFile("w", suffix=".tsv") as file:
@@ -142,9 +156,9 @@ class Model(unittest.TestCase):
     def test_report(self):
         sizes = [1 << k for k in range(12, 30)]
         rings = "".join(f"all_reduce of {n} B on 2\tgradus\t{self.network.ring(n, 2)!r}\t{n}\tB\n" for n in sizes)
-        done = self.run_model(MEASURED + rings)
+        done = self.run_model(MEASURED + rings, "--piece-mib", "1000")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("alpha = 20.0 us, 100.0 GB/s", done.stdout)
+        self.assertIn("a call 40.0 us, and a step of the ring alpha = 0.0 us, 100.0 GB/s", done.stdout)
         # On 2: buckets of 1.04 and 3.04 ms that begin at 4 and 7.5 ms, so 2.54 of 4.08 ms are late.
         # The 2.5 ms seen leave no rest but -0.04.
         self.assertIn("| 64 | 2 | 4.08 ms | 38% | 12.54 ms | 0.797 | 12.50 ms | 0.800 | 12.50 ms | 0.800 |",
