@@ -61,4 +61,36 @@ void QueuedWork::set_completed(std::exception_ptr error) {
   changed_.notify_all();
 }
 
+bool AskedWork::wait() {
+  const auto began = std::chrono::steady_clock::now();
+  for (int round = 0; !is_completed(); ++round) {
+    try {
+      stay(began, round);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      error_ = std::current_exception();
+      ended_ = true;
+    }
+  }
+  if (error_) std::rethrow_exception(error_);
+  return true;
+}
+
+bool AskedWork::is_completed() {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return true;
+  try {
+    ended_ = ask();
+  } catch (...) {
+    error_ = std::current_exception();
+    ended_ = true;
+  }
+  return ended_;
+}
+
+std::exception_ptr AskedWork::exception() {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
 }  // namespace gradus::distributed

@@ -1,6 +1,7 @@
 // A communication under way.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -56,6 +57,28 @@ class QueuedWork final : public Work {
   bool ready_ = false, completed_ = false;
   cuda::Event done_;
   Tensors tensors_;
+  std::exception_ptr error_;
+};
+
+// A message, which progresses when somebody asks.
+class AskedWork : public Work {
+ public:
+  bool wait() override;
+  bool is_completed() override;
+  std::exception_ptr exception() override;
+  int source_rank() const override { return source_; }
+
+ protected:
+  // Whether it has ended; of a receipt that has, source_ is set. Errors: what it ends with.
+  virtual bool ask() = 0;
+  // Waits a little for what asking may tell, the round-th time since `began`. Errors: likewise.
+  virtual void stay(std::chrono::steady_clock::time_point began, int round) = 0;
+
+  int source_ = -1;
+
+ private:
+  std::mutex mutex_;  // guards what follows, and calls of ask()
+  bool ended_ = false;
   std::exception_ptr error_;
 };
 

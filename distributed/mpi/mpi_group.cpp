@@ -8,69 +8,40 @@ namespace {
 
 bool is_half(const Tensor& x) { return x.scalar_type() == kHalf || x.scalar_type() == kBFloat16; }
 
-// A message under way; it progresses when somebody asks.
-class Message final : public Work {
+class Message final : public AskedWork {
  public:
   Message(const ProcessGroup& group, Tensor x, std::string what)
       : watch_(group.watch()), ranks_(group.ranks()), x_(std::move(x)), what_(std::move(what)) {}
   ~Message() override {
-    if (!ended_) abandon({x_});
+    if (request != MPI_REQUEST_NULL) abandon({x_});
   }
 
   MPI_Request request = MPI_REQUEST_NULL;
 
-  bool wait() override {
-    const Clock::time_point deadline = Clock::now() + watch_.timeout();
-    for (Patience patience; !is_completed(); patience.pause()) {
-      if (Clock::now() < deadline) continue;
-      watch_.give_up("waited " + in_seconds(watch_.timeout()) + " in " + what_ +
-                     ", which nobody answered");
+ private:
+  bool ask() override {
+    MPI_Status status;
+    int done = 0;
+    {
+      const auto lock = lock_mpi(watch_.failure());
+      check_mpi(MPI_Test(&request, &done, &status), "MPI_Test");
     }
-    if (error_) std::rethrow_exception(error_);
+    if (!done) return watch_.failure().check(), false;
+    const auto place = static_cast<size_t>(status.MPI_SOURCE);
+    if (place < ranks_.size()) source_ = ranks_[place];
     return true;
   }
-  bool is_completed() override {
-    const std::lock_guard lock(mutex_);
-    if (!ended_) ask();
-    return ended_;
-  }
-  std::exception_ptr exception() override {
-    const std::lock_guard lock(mutex_);
-    return error_;
-  }
-  int source_rank() const override { return source_; }
-
- private:
-  void ask() {
-    try {
-      MPI_Status status;
-      int done = 0;
-      {
-        const auto lock = lock_mpi(watch_.failure());
-        check_mpi(MPI_Test(&request, &done, &status), "MPI_Test");
-      }
-      if (done) {
-        ended_ = true;
-        const auto place = static_cast<size_t>(status.MPI_SOURCE);
-        if (place < ranks_.size()) source_ = ranks_[place];
-      } else {
-        watch_.failure().check();
-      }
-    } catch (...) {
-      if (request != MPI_REQUEST_NULL) abandon({x_});
-      ended_ = true;
-      error_ = std::current_exception();
-    }
+  void stay(Clock::time_point began, int round) override {
+    if (Clock::now() >= began + watch_.timeout())
+      watch_.give_up("waited " + in_seconds(watch_.timeout()) + " in " + what_ +
+                     ", which nobody answered");
+    Patience(round).pause();
   }
 
   Watch& watch_;
   std::vector<int> ranks_;
   Tensor x_;
   std::string what_;
-  std::mutex mutex_;
-  bool ended_ = false;
-  std::exception_ptr error_;
-  int source_ = -1;
 };
 
 std::string described(const char* op, const Tensor& x, int tag, const ProcessGroup& group) {

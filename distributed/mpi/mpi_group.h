@@ -41,6 +41,7 @@ class MpiGroup final : public ProcessGroup {
 // How often to ask whether something is done: soon at first, then ever less often.
 class Patience {
  public:
+  explicit Patience(int rounds = 0) : rounds_(rounds) {}
   void pause() {
     if (++rounds_ < 200) return std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::microseconds(rounds_ < 1000 ? 20 : 200));

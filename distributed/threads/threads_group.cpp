@@ -18,8 +18,7 @@ std::string described(const Tensor& x) {
   return text;
 }
 
-// A receipt: the message may or may not have come when someone asks.
-class Receipt final : public Work {
+class Receipt final : public AskedWork {
  public:
   Receipt(std::shared_ptr<Room> room, const ProcessGroup& group, Tensor x, int src, int tag)
       : room_(std::move(room)),
@@ -31,60 +30,27 @@ class Receipt final : public Work {
         src_(src),
         tag_(tag) {}
 
-  bool wait() override {
-    const std::lock_guard lock(mutex_);
-    if (!ended_) {
-      try {
-        if (!room_->await_mail(src_, rank_, tag_, watch_)) give_up();
-      } catch (...) {
-        end(std::current_exception());
-      }
-      if (!ended_) read();
-    }
-    if (error_) std::rethrow_exception(error_);
-    return true;
-  }
-  bool is_completed() override {
-    const std::lock_guard lock(mutex_);
-    if (!ended_) read();
-    return ended_;
-  }
-  std::exception_ptr exception() override {
-    const std::lock_guard lock(mutex_);
-    return error_;
-  }
-  int source_rank() const override { return source_; }
-
  private:
-  void end(std::exception_ptr error) {
-    ended_ = true;
-    error_ = std::move(error);
-  }
-  void give_up() {
-    watch_.give_up(
-        "waited " + in_seconds(watch_.timeout()) + " in recv of " + described(x_) + " from " +
-        (src_ < 0 ? "any rank" : "rank " + std::to_string(ranks_[static_cast<size_t>(src_)])) +
-        " with tag " + std::to_string(tag_) + " in group '" + name_ + "', and nobody sent it");
-    watch_.failure().check();
-  }
-  void read() {
+  bool ask() override {
     const auto mail = room_->collect(src_, rank_, tag_);
-    if (!mail) return;
+    if (!mail) return watch_.failure().check(), false;
     source_ = ranks_[static_cast<size_t>(mail->from)];
     const Tensor& sent = mail->content;
     if (sent.dtype() != x_.dtype() || sent.numel() != x_.numel()) {
       watch_.give_up("expected " + described(x_) + " in recv with tag " + std::to_string(tag_) +
                      " of group '" + name_ + "', and rank " + std::to_string(source_) + " sent " +
                      described(sent));
-      try {
-        watch_.failure().check();
-      } catch (...) {
-        end(std::current_exception());
-      }
-      return;
+      return watch_.failure().check(), false;
     }
     raw::copy_(flat(x_, 0, x_.numel()), flat(sent, 0, sent.numel()));
-    end(nullptr);
+    return true;
+  }
+  void stay(Clock::time_point, int) override {
+    if (room_->await_mail(src_, rank_, tag_, watch_)) return;
+    watch_.give_up(
+        "waited " + in_seconds(watch_.timeout()) + " in recv of " + described(x_) + " from " +
+        (src_ < 0 ? "any rank" : "rank " + std::to_string(ranks_[static_cast<size_t>(src_)])) +
+        " with tag " + std::to_string(tag_) + " in group '" + name_ + "', and nobody sent it");
   }
 
   std::shared_ptr<Room> room_;
@@ -94,10 +60,6 @@ class Receipt final : public Work {
   std::vector<int> ranks_;
   Tensor x_;
   int src_, tag_;
-  std::mutex mutex_;
-  bool ended_ = false;
-  std::exception_ptr error_;
-  int source_ = -1;
 };
 
 }  // namespace

@@ -106,7 +106,7 @@ int main(int, char** arguments) {
                   << cuda::device_count() << std::endl;
         return 77;
       }
-      cuda::set_device(mode == "same_gpu" ? cuda::device_count() - 1 : rank);
+      cuda::set_device(mode == "same_gpu" ? static_cast<int>(cuda::device_count()) - 1 : rank);
       here = Device(kCUDA, static_cast<DeviceIndex>(cuda::current_device()));
     }
     dist::init_process_group(backend, "",
