@@ -2,11 +2,12 @@
 //
 // Idea. Tensor cores multiply numbers with fractions of 10 bits (TF32) and lose what a float has
 // more. So each float becomes the sum of two such numbers, big + small, and three products replace
-// one: small big' + big small' + big big' (small small' is below what a float shows). This is how
-// Markidis et al. (2018, "NVIDIA tensor core programmability, performance and precision", section
-// V) and Ootomo and Yokota (2022, "Recovering single precision accuracy from tensor cores")
-// multiply. Tensor cores also cut off, rather than round, what they add up. As the latter do, only
-// 8 terms are left to them at a time, and the sums of 8 are added by ordinary additions.
+// one: small big' + big small' + big big' (small small' is below what a float shows).
+// Tensor cores also cut off, rather than round, what they add up: so only 8 terms are left to them
+// at a time, and the sums of 8 are added by ordinary additions. Both are ideas of Ootomo and Yokota
+// (2022, "Recovering single precision accuracy from tensor cores while surpassing the FP32
+// theoretical peak performance"); the split is older (Markidis et al. 2018, "NVIDIA tensor core
+// programmability, performance and precision").
 // The tiles lie in shared memory as they do in global memory, copied there past the registers
 // (cp.async) two tiles ahead, and a float is split when it has come to a register.
 // Cost. For 8 terms of 64 x 64 outputs, a warp issues 96 instructions of tensor cores, of 1024
@@ -39,8 +40,8 @@ struct TensorShape {
        std::max(OperandTile<cols, depth, true>::kFloats, OperandTile<cols, depth, false>::kFloats));
 };
 
-// x = big + small: big has a fraction of 10 bits, and of that of small, of at most 2^-11 |x|,
-// tensor cores cut off what lies behind its first 10 bits, up to 2^-22 of x with either sign.
+// x = big + small, where big is x rounded to a fraction of 10 bits. The rest has 12 bits at most,
+// of which tensor cores take 11: they may cut off the last bit of x, with either sign.
 struct Halves {
   uint32_t big, small;
 };
