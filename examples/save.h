@@ -40,6 +40,9 @@ inline void save(const std::vector<ResultFile>& files) {
   try {
     for (const auto& [path, text] : files) {
       std::error_code error;
+      gradus::check<gradus::Error>(!fs::exists(path, error) || fs::is_regular_file(path, error),
+                                   "cannot write ", path.string(),
+                                   ": it is there already, and not a regular file; name another");
       if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
       errno = 0;
       std::ofstream out(beside(path), std::ios::binary);

@@ -38,6 +38,9 @@ fails "a GPU that is not there" "data_parallel: " --devices cuda:99 cuda:99
 fails "no rows" "--batch" --batch 0
 fails "no replicas" "--replicas" --replicas 0
 fails "a folder that is a file" "not a folder" --devices cpu cpu --out "$work/picture.svg/a.svg"
+mkfifo "$work/pipe"
+fails "what is no file" "not a regular file" --devices cpu cpu --out "$work/pipe"
+[ -p "$work/pipe" ] || wrong "what is no file was replaced"
 
 [ $failures -eq 0 ] && echo "data_parallel: all as expected"
 exit $((failures > 0))
