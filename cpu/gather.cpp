@@ -16,24 +16,28 @@ void copy_run(int64_t n, T* to, int64_t to_step, const T* from, int64_t from_ste
     for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
 }
 
-// step: of out, index and x; place * jump is where an element of x stands. A number from [0, size)
-// is its own place: the fewer instructions stand between the loads, the more of those that miss the
-// cache are under way at once.
+// step: of out, index and x; place * jump is where an element of x stands.
 template <class T>
-void gather_places(int64_t n, const IndexRule rule, const std::array<int64_t, 3> step, int64_t jump,
-                   T* to, const int64_t* which, const T* from) {
-  const auto place = [rule](int64_t number) {
-    return static_cast<uint64_t>(number) < static_cast<uint64_t>(rule.size)
-               ? number
-               : checked_place(rule, number);
+void gather_places(int64_t n, const IndexRule& rule, const std::array<int64_t, 3>& step,
+                   int64_t jump, T* to, const int64_t* which, const T* from) {
+  for (int64_t i = 0; i < n; ++i)
+    to[i * step[0]] = from[i * step[2] + checked_place(rule, which[i * step[1]]) * jump];
+}
+
+// to[i] = from[which[i]]. A number from [0, size) is its own place: the fewer instructions stand
+// between the loads, the more of those that miss the cache are under way at once.
+template <class T>
+void gather_neighbours(int64_t n, const IndexRule rule, T* to, const int64_t* which,
+                       const T* from) {
+  const auto element = [=](int64_t number) {
+    const bool in_place = static_cast<uint64_t>(number) < static_cast<uint64_t>(rule.size);
+    return from[in_place ? number : checked_place(rule, number)];
   };
-  if (step[0] == 1 && step[1] == 1 && step[2] == 0 && jump == 1) {
+  constexpr int64_t kSome = 8;
+  for (; n >= kSome; n -= kSome, to += kSome, which += kSome)
 #pragma GCC unroll 8
-    for (int64_t i = 0; i < n; ++i) to[i] = from[place(which[i])];
-  } else {
-    for (int64_t i = 0; i < n; ++i)
-      to[i * step[0]] = from[i * step[2] + place(which[i * step[1]]) * jump];
-  }
+    for (int64_t i = 0; i < kSome; ++i) to[i] = element(which[i]);
+  for (; n > 0; --n) *to++ = element(*which++);
 }
 
 template <class T>
@@ -57,6 +61,10 @@ void CpuBackend::gather(const IndexRule& rule, const Tensor& x, int64_t dim, con
     const int64_t* const which = static_cast<const int64_t*>(index.data_ptr());
     T* const to = static_cast<T*>(out.data_ptr());
     parallel_for(0, view.numel, share_of(view.numel, kGrain), [&](int64_t begin, int64_t end) {
+      if (step == std::array<int64_t, 3>{1, 1, 0} && jump == 1)
+        return walk(view, begin, end, [&](const auto& at, int64_t n) {
+          gather_neighbours(n, rule, to + at[0], which + at[1], from + at[2]);
+        });
       walk(view, begin, end, [&](const auto& at, int64_t n) {
         gather_run(n, rule, step, jump, to + at[0], which + at[1], from + at[2]);
       });

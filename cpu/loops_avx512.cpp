@@ -1,17 +1,11 @@
 #ifdef __x86_64__
-#include <immintrin.h>
-
-#include <cstdint>
-
 #define GRADUS_FUSED
 #define GRADUS_SET avx512
 #define GRADUS_TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"), flatten))
+#include "gradus/cpu/formulas_avx512.inc"
 #include "gradus/cpu/loops.inc"
-#include "gradus/cpu/loops_in_steps.inc"
 
 namespace gradus::cpu::avx512 {
-
-constexpr __mmask16 kAll = 0xFFFF;  // the forms without a mask read what GCC takes for unset
 
 // The bits of the processor's own square root, which waits for its divider: an estimate y of
 // 1 / sqrt(x) improved once, and the rest of x that it leaves put right with one rounding.
@@ -38,14 +32,66 @@ GRADUS_TARGET void square_roots(int64_t n, void* to, const void* const* in) {
     const bool all_near = _mm512_cmpge_epu32_mask(above, span) == 0;
     _mm512_storeu_ps(out + i, all_near ? square_root(value) : _mm512_maskz_sqrt_ps(kAll, value));
   }
-  const auto last = static_cast<__mmask16>((1u << (n - i)) - 1);
+  const __mmask16 last = first_lanes(n - i);
   const __m512 value = _mm512_maskz_loadu_ps(last, x + i);
   _mm512_mask_storeu_ps(out + i, last, _mm512_maskz_sqrt_ps(last, value));
 }
 
+// A formula of formulas_avx512.inc, for all numbers.
+template <class Formula>
+GRADUS_TARGET void apply(int64_t n, void* to, const void* const* in) {
+  float* const out = static_cast<float*>(to);
+  const float* const x = static_cast<const float*>(in[0]);
+  const Formula f;
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) _mm512_storeu_ps(out + i, f(_mm512_loadu_ps(x + i)));
+  const __mmask16 last = first_lanes(n - i);
+  if (last) _mm512_mask_storeu_ps(out + i, last, f(_mm512_maskz_loadu_ps(last, x + i)));
+}
+
+// Whether all magnitudes are at most `most`; NaN has none.
+GRADUS_TARGET inline bool all_within(float most, int64_t n, const float* x) {
+  constexpr int kLarger = 0b1011;  // of magnitudes, without a sign
+  __m512 a = _mm512_setzero_ps(), b = a;
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    a = _mm512_maskz_range_ps(kAll, a, _mm512_loadu_ps(x + i), kLarger);
+    b = _mm512_maskz_range_ps(kAll, b, _mm512_loadu_ps(x + i + 16), kLarger);
+  }
+  for (; i < n; i += 16)
+    a = _mm512_maskz_range_ps(kAll, a, _mm512_maskz_loadu_ps(first_lanes(n - i), x + i), kLarger);
+  return _mm512_cmp_ps_mask(_mm512_maskz_range_ps(kAll, a, b, kLarger), all(most), _CMP_GT_OQ) == 0;
+}
+
+// A formula for magnitudes up to Formula::kMost. Others go the way of all instruction sets.
+template <UnaryOp op, class Formula>
+GRADUS_TARGET void apply_within(int64_t n, void* to, const void* const* in) {
+  const float* const x = static_cast<const float*>(in[0]);
+  if (all_within(Formula::kMost, n, x)) return apply<Formula>(n, to, in);
+  float* const out = static_cast<float*>(to);
+  const Formula f;
+  for (int64_t i = 0; i < n; i += 16) {
+    float general[16];
+    const void* const from[] = {x + i};
+    const int64_t some = n - i < 16 ? n - i : 16;
+    map<op, float>(some, general, from);
+    const __m512 value = _mm512_maskz_loadu_ps(first_lanes(some), x + i);
+    const __mmask16 far = _mm512_cmp_ps_mask(_mm512_abs_ps(value), all(Formula::kMost), _CMP_GT_OQ);
+    const __m512 y = _mm512_mask_loadu_ps(f(value), far & first_lanes(some), general);
+    _mm512_mask_storeu_ps(out + i, first_lanes(some), y);
+  }
+}
+
 constexpr Loops make_own_loops() {
-  Loops out = make_loops_in_steps();
-  out.map[static_cast<int>(UnaryOp::sqrt)] = square_roots;
+  Loops out = make_loops<float>();
+  const auto own = [&](UnaryOp op, Loop loop) { out.map[static_cast<int>(op)] = loop; };
+  own(UnaryOp::sqrt, square_roots);
+  own(UnaryOp::exp, apply<Exp>);
+  own(UnaryOp::sigmoid, apply_within<UnaryOp::sigmoid, Sigmoid>);
+  own(UnaryOp::log, apply<Log>);
+  own(UnaryOp::tanh, apply<Tanh>);
+  own(UnaryOp::sin, apply_within<UnaryOp::sin, Sine<0>>);
+  own(UnaryOp::cos, apply_within<UnaryOp::cos, Sine<1>>);
   return out;
 }
 

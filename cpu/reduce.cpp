@@ -103,6 +103,7 @@ class Reduction {
   void for_tasks(const F& f) const {
     const int64_t count = outputs().numel;
     const int64_t threads = count * elements().numel <= kFoldGrain ? 1 : thread_count();
+    if (threads == 1 && chunks_ == 1 && count <= kPanel) return f(0, 0, count);
     // Few chunks: every thread has outputs of its own.
     int64_t part = chunks_ < 8 * threads ? divide_up(count, threads) : count;
     if (layout_ == Layout::columns) {

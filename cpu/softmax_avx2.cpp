@@ -3,4 +3,10 @@
 #define GRADUS_SET avx2
 #define GRADUS_TARGET __attribute__((target("avx2,fma"), flatten))
 #include "gradus/cpu/softmax_loops.inc"
+
+namespace gradus::cpu {
+
+const SoftmaxSet avx2::softmax_set = {avx2::softmax_loops<float>(), avx2::softmax_loops<double>()};
+
+}  // namespace gradus::cpu
 #endif

@@ -4,3 +4,10 @@
 #define GRADUS_SET baseline
 #define GRADUS_TARGET __attribute__((flatten))
 #include "gradus/cpu/softmax_loops.inc"
+
+namespace gradus::cpu {
+
+const SoftmaxSet baseline::softmax_set = {baseline::softmax_loops<float>(),
+                                          baseline::softmax_loops<double>()};
+
+}  // namespace gradus::cpu

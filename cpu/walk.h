@@ -1,6 +1,7 @@
 // Walks over part of a strided view, one run of its innermost dimension at a time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "gradus/tensor/strided.h"
@@ -23,10 +24,14 @@ void walk(const Strided<N>& s, int64_t begin, int64_t end, F&& f) {
   if (begin == end) return;  // nothing, perhaps because a size is 0
   std::array<int64_t, N> offset{};
   int64_t at[kMaxDims];
-  int64_t rest = begin;
-  for (int d = s.dims; d-- > 0; rest /= s.size[d]) {
-    at[d] = rest % s.size[d];
-    for (int n = 0; n < N; ++n) offset[n] += at[d] * s.stride[n][d];
+  if (begin == 0) {  // without divisions, which take as long as a short run
+    std::fill_n(at, s.dims, 0);
+  } else {
+    int64_t rest = begin;
+    for (int d = s.dims; d-- > 0; rest /= s.size[d]) {
+      at[d] = rest % s.size[d];
+      for (int n = 0; n < N; ++n) offset[n] += at[d] * s.stride[n][d];
+    }
   }
   const int inner = s.dims - 1;
   while (begin < end) {
@@ -35,8 +40,10 @@ void walk(const Strided<N>& s, int64_t begin, int64_t end, F&& f) {
     begin += count;
     if (begin == end) return;
     // The run ended with its dimension: carry into the outer ones.
-    for (int n = 0; n < N; ++n) offset[n] -= at[inner] * s.stride[n][inner];
-    at[inner] = 0;
+    if (at[inner] != 0) {  // only the first run can begin within its dimension
+      for (int n = 0; n < N; ++n) offset[n] -= at[inner] * s.stride[n][inner];
+      at[inner] = 0;
+    }
     for (int d = inner - 1;; --d) {
       for (int n = 0; n < N; ++n) offset[n] += s.stride[n][d];
       if (++at[d] < s.size[d]) break;

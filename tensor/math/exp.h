@@ -63,13 +63,16 @@ GRADUS_HD T below_infinity_of_exp(T x) {
   return x > high ? high : x;
 }
 
+// The coefficients of r^2 to r^6 in e^r, in float.
+inline constexpr float kExp2 = 0x1.fffffcp-2f, kExp3 = 0x1.555492p-3f, kExp4 = 0x1.5558f2p-5f,
+                       kExp5 = 0x1.123a2p-7f, kExp6 = 0x1.6a23cep-10f;
+
 // e^r. The longer way loses less where products are rounded.
 template <class T>
 GRADUS_HD T exp_near_zero(T r) {
   T series;
   if constexpr (is_float<T>)
-    series = polynomial(r, 0x1.fffffcp-2f, 0x1.555492p-3f, 0x1.5558f2p-5f, 0x1.123a2p-7f,
-                        0x1.6a23cep-10f);
+    series = polynomial(r, kExp2, kExp3, kExp4, kExp5, kExp6);
   else
     series = polynomial(r, 0x1.000000000000ap-1, 0x1.55555555554f9p-3, 0x1.555555555083fp-5,
                         0x1.1111111127d09p-7, 0x1.6c16c18438a93p-10, 0x1.a01a012a113a4p-13,

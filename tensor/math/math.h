@@ -7,6 +7,8 @@
 //   expm1  1.25    log10  0.75                   logistic  1.6
 //                  log1p  0.9
 //
+// cpu/formulas_avx512.inc has some of them in other ways, with the same bounds.
+//
 // The coefficients are those of minimax polynomials, found by the exchange of Remez.
 #pragma once
 

@@ -129,6 +129,16 @@ void check_in_place() {
 TEST(CpuLoops, InPlaceFloat) { check_in_place<float>(); }
 TEST(CpuLoops, InPlaceDouble) { check_in_place<double>(); }
 
+// These have formulas of their own in AVX-512; math_test.cpp holds them to the same bounds.
+template <class T>
+bool differs(const char* table, size_t op) {
+  if (sizeof(T) != 4 || table != std::string("map")) return false;
+  for (const UnaryOp own :
+       {UnaryOp::log, UnaryOp::sin, UnaryOp::cos, UnaryOp::tanh, UnaryOp::sigmoid})
+    if (op == static_cast<size_t>(own)) return true;
+  return false;
+}
+
 // Both fuse the same products and sums.
 template <class T>
 void check_avx_sets_agree() {
@@ -140,7 +150,7 @@ void check_avx_sets_agree() {
                       : table == std::string("map_grad") ? other.map_grad[op]
                       : table == std::string("zip")      ? other.zip[op]
                                                          : other.zip3[op];
-    if (compares) return;
+    if (compares || differs<T>(table, op)) return;
     const std::vector<T> x[3] = {operands<T>(n), operands<T>(n), operands<T>(n)};
     const std::vector<T> a = run<T, T>(narrow, 0, n, x), b = run<T, T>(wide, 0, n, x);
     for (size_t i = 0; i < n; ++i)
@@ -185,9 +195,11 @@ void check_all_near() {
   constexpr T inf = Limits::infinity(), nan = Limits::quiet_NaN(), tiny = Limits::denorm_min();
   constexpr T high = sizeof(T) == 4 ? T(87) : T(708);
   check_near<T>(UnaryOp::exp, -high, high, {-high * 2, high * 2, -inf, inf, nan, -nan});
+  check_near<T>(UnaryOp::sigmoid, -high, high, {-high * 2, high * 2, -inf, inf, nan, -nan});
   check_near<T>(UnaryOp::log, Limits::min(), Limits::max(), {T(0), T(-0.0), tiny, T(-1), inf, nan});
   for (const UnaryOp op : {UnaryOp::sin, UnaryOp::cos})
-    check_near<T>(op, T(-32768), T(32768), {T(1e30), T(-2e5), -inf, nan});
+    for (const T most : {T(512), T(32768)})
+      check_near<T>(op, -most, most, {T(-1000), T(1e30), T(-2e5), -inf, nan});
 }
 TEST(CpuLoops, AFarNumberLeavesItsNeighboursAloneFloat) { check_all_near<float>(); }
 TEST(CpuLoops, AFarNumberLeavesItsNeighboursAloneDouble) { check_all_near<double>(); }

@@ -132,7 +132,9 @@ TEST(CpuMath, SquareRootsAreRoundedRight) {
   }
 }
 
-// gelu is x times the share of a normal distribution, whose error is relative to 1.
+// gelu is x times the share of a normal distribution, whose error is relative to 1. Half of an
+// argument's rounding, of erf's 1.6 units of the last place and of 1 + erf, and the product's
+// rounding, come to at most 1.25 epsilon of x, where erf is near 1/2.
 template <class T>
 void check_gelu() {
   std::vector<T> x;
@@ -145,7 +147,8 @@ void check_gelu() {
     for (size_t i = 0; i < x.size(); ++i) {
       const Wide<T> wide = x[i], share = std::erfc(-wide * std::sqrt(Wide<T>(0.5))) / 2;
       const Wide<T> error = Wide<T>(y[i]) - wide * share;
-      ASSERT_LE(std::fabs(error), std::fabs(wide) * Wide<T>(std::numeric_limits<T>::epsilon()))
+      ASSERT_LE(std::fabs(error),
+                std::fabs(wide) * Wide<T>(1.25) * Wide<T>(std::numeric_limits<T>::epsilon()))
           << "gelu(" << x[i] << ") of set " << static_cast<int>(set);
     }
   }

@@ -2,16 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "gradus/tensor/elementwise.h"
+#include "tests/cpu/near.h"
 #include "tests/random.h"
 
 namespace gradus::test {
 namespace {
-
-constexpr double kTolerance = 2e-6;  // of float32, relative
-
-void expect_near(double got, double want, const std::string& what) {
-  EXPECT_NEAR(got, want, kTolerance * std::max(1.0, std::abs(want))) << what;
-}
 
 template <UnaryOp op>
 void check_unary() {

@@ -1,15 +1,10 @@
 // zip3 on every row of ternary.def, and triangles, over random shapes and layouts.
 #include "gradus/tensor/elementwise.h"
+#include "tests/cpu/near.h"
 #include "tests/random.h"
 
 namespace gradus::test {
 namespace {
-
-constexpr double kTolerance = 2e-6;  // of float32, relative
-
-void expect_near(double got, double want, const std::string& what) {
-  EXPECT_NEAR(got, want, kTolerance * std::max(1.0, std::abs(want))) << what;
-}
 
 // What the row says, in double or int64.
 template <class Row>
