@@ -22,7 +22,7 @@ ByteReader::ByteReader(ArrayRef<uint8_t> file, std::string_view name) : input_(f
   stream_ = std::make_unique<z_stream>();
   constexpr int kGzipOnly = 16 + MAX_WBITS;
   check<OutOfMemoryError>(inflateInit2(stream_.get(), kGzipOnly) == Z_OK, "read_idx: ", name_,
-                          ": no memory to inflate the gzip data");
+                          ": no memory to inflate the gzip data; unpack the file with gunzip");
 }
 
 ByteReader::~ByteReader() {
@@ -84,7 +84,8 @@ void ByteReader::end_of_member() {
   ended_ = stream_->avail_in == 0;
   if (ended_) return;
   check(starts_gzip(stream_->next_in, stream_->avail_in), "read_idx: ", name_, ": ",
-        input_.size() + stream_->avail_in, " bytes follow the gzip data; expected none");
+        input_.size() + stream_->avail_in,
+        " bytes follow the gzip data, expected none; copy the file again");
   inflateReset(stream_.get());
 }
 

@@ -43,18 +43,20 @@ std::vector<int64_t> read_header(ByteReader& reader, std::string_view name) {
   uint8_t head[4];
   const size_t got = reader.read(head, sizeof head);
   check(got == sizeof head, "read_idx: ", name, ": ", got,
-        " bytes of data, too few for the 4 bytes that begin an IDX file");
+        " bytes of data, too few for the 4 bytes that begin an IDX file; copy it again");
   check(head[0] == 0 && head[1] == 0, "read_idx: ", name, ": begins with bytes ", hex(head[0]), " ",
-        hex(head[1]), ", expected 0x00 0x00; this is not an IDX file");
+        hex(head[1]), ", expected 0x00 0x00; this is not an IDX file, give one");
   check<NotImplementedError>(head[2] == 0x08, "read_idx: ", name, ": element type ", hex(head[2]),
-                             " (", type_name(head[2]), "), expected 0x08 (unsigned byte)");
+                             " (", type_name(head[2]),
+                             "), expected 0x08 (unsigned byte); convert the elements");
   const size_t rank = head[3];
   check(rank >= 1 && rank <= size_t{kMaxDims}, "read_idx: ", name, ": ", rank,
-        " dimensions, expected 1 to ", kMaxDims);
+        " dimensions, expected 1 to ", kMaxDims, "; copy the file again");
   uint8_t sizes[4 * kMaxDims];
   const size_t read = reader.read(sizes, 4 * rank);
   check(read == 4 * rank, "read_idx: ", name, ": the header of ", rank, " dimensions needs ",
-        4 + 4 * rank, " bytes, and the data end after ", 4 + read);
+        4 + 4 * rank, " bytes, and the data end after ", 4 + read,
+        "; the file is truncated, copy it again");
   std::vector<int64_t> out(rank);
   for (size_t i = 0; i < rank; ++i)
     for (size_t b = 0; b < 4; ++b) out[i] = out[i] * 256 + sizes[4 * i + b];
@@ -70,7 +72,7 @@ size_t declared_elements(IntArrayRef sizes, const ByteReader& reader, std::strin
   for (const int64_t size : sizes) {
     check(count <= limit / static_cast<size_t>(size), "read_idx: ", name, ": the header declares ",
           sizes, " bytes of data, and at most ", limit,
-          " can follow it in this file; it is truncated or its header is wrong");
+          " can follow it in this file; it is truncated or its header is wrong, copy it again");
     count *= static_cast<size_t>(size);
   }
   return count;
@@ -80,16 +82,18 @@ std::vector<uint8_t> read_file(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  check<Error>(fs::exists(status), "read_idx: ", path, ": there is no such file");
-  check<Error>(fs::is_regular_file(status), "read_idx: ", path, ": not a regular file");
+  check<Error>(fs::exists(status), "read_idx: ", path, ": there is no such file; check the path");
+  check<Error>(fs::is_regular_file(status), "read_idx: ", path,
+               ": not a regular file; give the path of one");
   const uintmax_t size = fs::file_size(path, error);
-  check<Error>(!error, "read_idx: ", path, ": ", error.message());
+  check<Error>(!error, "read_idx: ", path, ": ", error.message(), "; check its permissions");
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  check<Error>(file != nullptr, "read_idx: ", path, ": cannot be opened: ", std::strerror(errno));
+  check<Error>(file != nullptr, "read_idx: ", path, ": cannot be opened: ", std::strerror(errno),
+               "; check its permissions");
   std::vector<uint8_t> bytes(size);
   const size_t got = std::fread(bytes.data(), 1, bytes.size(), file.get());
   check<Error>(got == size, "read_idx: ", path, ": reading stopped after ", got, " of ", size,
-               " bytes: ", std::strerror(errno));
+               " bytes: ", std::strerror(errno), "; copy the file again");
   return bytes;
 }
 
@@ -106,7 +110,7 @@ IdxArray parse_idx(ArrayRef<uint8_t> file, std::string_view name) {
     const size_t got = reader.read(out.bytes.data() + before, out.bytes.size() - before);
     check(got == out.bytes.size() - before, "read_idx: ", name, ": the header declares ", count,
           " bytes of data ", IntArrayRef(out.sizes), ", and ", before + got,
-          " are there; the file is truncated or its header is wrong");
+          " are there; the file is truncated or its header is wrong, copy it again");
   }
   // Read to the end, because it is there that corrupt gzip data show for certain.
   const size_t end = reader.position();
@@ -114,7 +118,7 @@ IdxArray parse_idx(ArrayRef<uint8_t> file, std::string_view name) {
   while (reader.read(extra.data(), extra.size()) > 0) continue;
   check(reader.position() == end, "read_idx: ", name, ": ", reader.position() - end,
         " bytes follow the data that the header declares, ", IntArrayRef(out.sizes),
-        "; the header is wrong or bytes were appended");
+        "; the header is wrong or bytes were appended, copy the file again");
   return out;
 }
 

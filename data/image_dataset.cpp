@@ -22,9 +22,9 @@ std::string find_file(const std::string& folder, bool train, const std::string& 
       if (fs::exists(path, error)) return path.string();
     }
   check<Error>(fs::is_directory(folder, error), "load_idx_folder: ", folder,
-               ": there is no such folder");
+               ": there is no such folder; check the path");
   fail<Error>("load_idx_folder: ", folder, ": holds no ", stem, "-", type, " or ", stem, "-", type,
-              ".gz; expected the four files of MNIST");
+              ".gz, expected the four files of MNIST; put them there");
 }
 
 }  // namespace
@@ -34,15 +34,17 @@ ImageDataset load_idx_folder(const std::string& folder, bool train) {
   const std::string label_path = find_file(folder, train, "labels", '1');
   const IdxArray pixels = read_idx(image_path);
   check(pixels.sizes.size() == 3, "load_idx_folder: ", image_path, ": sizes ",
-        IntArrayRef(pixels.sizes), ", expected three: count, height, width");
+        IntArrayRef(pixels.sizes),
+        ", expected three: count, height, width; put the file of images there");
   check(!pixels.bytes.empty(), "load_idx_folder: ", image_path, ": sizes ",
-        IntArrayRef(pixels.sizes), ", expected at least one image of at least one pixel");
+        IntArrayRef(pixels.sizes),
+        ", expected at least one image of at least one pixel; copy the file again");
   const IdxArray labels = read_idx(label_path);
   check(labels.sizes.size() == 1, "load_idx_folder: ", label_path, ": sizes ",
-        IntArrayRef(labels.sizes), ", expected one: count");
+        IntArrayRef(labels.sizes), ", expected one: count; put the file of labels there");
   check(labels.sizes[0] == pixels.sizes[0], "load_idx_folder: ", label_path, ": holds ",
         labels.sizes[0], " labels, and ", image_path, " ", pixels.sizes[0],
-        " images; expected as many, are both of one data set?");
+        " images, expected as many; take both from one data set");
 
   ImageDataset out;
   out.images = empty(pixels.sizes, kFloat);

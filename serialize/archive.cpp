@@ -42,7 +42,7 @@ void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& wr
       [&](const void* bytes, size_t count) {
         const size_t taken = write(bytes, count);
         check<Error>(taken == count, "OutputArchive::save_to: ", taken, " of ", count,
-                     " bytes were taken");
+                     " bytes were taken; take all of them, or throw");
       },
       contents_.tensors, contents_.metadata);
 }
@@ -53,7 +53,7 @@ void InputArchive::load_from(const std::string& path, std::optional<Device> devi
 
 void InputArchive::load_from(std::istream& stream, std::optional<Device> device) {
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-  check<Error>(!stream.bad(), "InputArchive::load_from: the stream cannot be read");
+  check<Error>(!stream.bad(), "InputArchive::load_from: the stream cannot be read; open it again");
   load_from(bytes.data(), bytes.size(), device);
 }
 
@@ -72,7 +72,7 @@ void InputArchive::load_from(const std::function<size_t(uint64_t, void*, size_t)
   const auto read_all = [&](uint64_t position, void* bytes, size_t count) {
     const size_t got = read(position, bytes, count);
     check<Error>(got == count, name, ": ", got, " of ", count, " bytes came from position ",
-                 position);
+                 position, "; give as many, or a smaller size");
   };
   contents_ = std::make_shared<SafetensorsContents>(
       read_safetensors(read_all, size(), name, device.value_or(Device(kCPU))));
@@ -102,7 +102,8 @@ bool InputArchive::try_read(const std::string& key, std::string& text) {
 }
 
 void InputArchive::read(const std::string& key, std::string& text) {
-  check(try_read(key, text), "InputArchive::read: there is no text ", printable(prefix_ + key));
+  check(try_read(key, text), "InputArchive::read: there is no text ", printable(prefix_ + key),
+        "; keys() lists what there is");
 }
 
 bool InputArchive::try_read(const std::string& key, InputArchive& archive) {
@@ -153,7 +154,7 @@ void InputArchive::read_into(const std::string& key, const Tensor& tensor) {
   check(value.sizes() == tensor.sizes() && value.dtype() == tensor.dtype(),
         "InputArchive::read: tensor ", printable(prefix_ + key), " is ", value.scalar_type(),
         " of shape ", value.sizes(), ", expected ", tensor.scalar_type(), " of shape ",
-        tensor.sizes());
+        tensor.sizes(), "; read it into a module that is as the saved one");
   // Not the archive's own memory, which others may read, too.
   replace(tensor,
           value.device() == tensor.device() ? raw::clone(value) : raw::to(value, tensor.device()));

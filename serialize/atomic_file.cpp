@@ -27,7 +27,7 @@ AtomicFile::AtomicFile(const std::string& path, const FileCalls& calls)
   if (fs::is_symlink(fs::symlink_status(path, error))) {
     path_ = fs::canonical(path, error).string();
     check<Error>(!error, "AtomicFile: ", path,
-                 " cannot be written: it is a symbolic link: ", error.message());
+                 " cannot be written: it is a symbolic link: ", error.message(), "; remove it");
   }
   folder_ = fs::path(path_).parent_path().string();
   if (folder_.empty()) folder_ = ".";
@@ -36,8 +36,9 @@ AtomicFile::AtomicFile(const std::string& path, const FileCalls& calls)
     create(0666);
     return;
   }
-  check<Error>(S_ISREG(older.st_mode), "AtomicFile: ", path_,
-               " cannot be written: it is there already, and not a regular file");
+  check<Error>(
+      S_ISREG(older.st_mode), "AtomicFile: ", path_,
+      " cannot be written: it is there already, and not a regular file; choose another path");
   create(0600);
   if (fchmod(descriptor_, older.st_mode & 07777) == 0) return;
   const int reason = errno;

@@ -72,9 +72,11 @@ struct Parts {
     const auto format = contents.metadata.find("format"),
                version = contents.metadata.find("version");
     check(format != contents.metadata.end() && format->second == kFormat, "load_checkpoint: ", path,
-          ": the metadata do not say format = ", kFormat, "; this is not a checkpoint");
+          ": the metadata do not say format = ", kFormat,
+          "; this is not a checkpoint, give one that save_checkpoint wrote");
     check(version != contents.metadata.end() && version->second == kVersion,
-          "load_checkpoint: ", path, ": the metadata do not say version = ", kVersion);
+          "load_checkpoint: ", path, ": the metadata do not say version = ", kVersion,
+          "; save the checkpoint again with this version of gradus");
     bool step = false, epoch = false;
     for (const auto& [name, text] : contents.metadata) {
       if (name == "step") {
@@ -159,7 +161,8 @@ Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* o
                       under("model", nn::misfits(state, parts.model, true, false)) +
                       under("rng", check_generators(parts));
   if (optimizer != nullptr) wrong += under("optimizer", check_optimizer(parts, *optimizer, names));
-  check(wrong.empty(), "load_checkpoint: ", path, " does not fit; nothing was loaded",
+  check(wrong.empty(), "load_checkpoint: ", path,
+        " does not fit; nothing was loaded; give the module and the optimizer that were saved",
         tamed(wrong));
 
   if (optimizer != nullptr) optimizer->load_state_dict(parts.optimizer, names);

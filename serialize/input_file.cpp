@@ -15,12 +15,12 @@ namespace gradus::serialize {
 // Without O_NONBLOCK a pipe would be waited for.
 InputFile::InputFile(std::string path)
     : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  check<Error>(descriptor_ >= 0, "load_file: ", path_,
-               ": cannot be opened: ", std::strerror(errno));
+  check<Error>(descriptor_ >= 0, "load_file: ", path_, ": cannot be opened: ", std::strerror(errno),
+               "; check the path and its permissions");
   struct stat status;
   const bool regular = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
   if (!regular) close(descriptor_);
-  check<Error>(regular, "load_file: ", path_, ": not a regular file");
+  check<Error>(regular, "load_file: ", path_, ": not a regular file; give the path of one");
   size_ = static_cast<uint64_t>(status.st_size);
 }
 
@@ -32,9 +32,10 @@ void InputFile::read(uint64_t position, void* bytes, size_t count) const {
     const ssize_t got = pread(descriptor_, static_cast<char*>(bytes) + done,
                               std::min(count - done, kMost), static_cast<off_t>(position + done));
     if (got < 0 && errno == EINTR) continue;
-    check<Error>(got >= 0, "load_file: ", path_, ": cannot be read: ", std::strerror(errno));
+    check<Error>(got >= 0, "load_file: ", path_, ": cannot be read: ", std::strerror(errno),
+                 "; copy it to another disk");
     check<Error>(got > 0, "load_file: ", path_, ": ends after ", position + done, " of ", size_,
-                 " bytes; it was changed while it was read");
+                 " bytes; it was changed while it was read, load it again");
     done += static_cast<size_t>(got);
   }
 }

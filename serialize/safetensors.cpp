@@ -34,7 +34,7 @@ void check_bools(const Tensor& x, const SafetensorsEntry& entry, const std::stri
   const auto* bytes = static_cast<const uint8_t*>(x.data_ptr());
   for (int64_t i = 0; i < x.numel(); ++i)
     check(bytes[i] <= 1, file, ": tensor ", printable(entry.name), " of bool has the byte ",
-          int{bytes[i]}, " at element ", i, "; expected 0 or 1");
+          int{bytes[i]}, " at element ", i, ", expected 0 or 1", kSaveAgain);
 }
 
 }  // namespace
@@ -65,15 +65,16 @@ void write_safetensors(const WriteBytes& write, const NamedTensors& tensors,
 SafetensorsContents read_safetensors(const ReadBytes& read, uint64_t size, const std::string& name,
                                      Device device) {
   check(size >= kLengthBytes, name, ": ", size, " bytes, too few for the ", kLengthBytes,
-        " that begin a safetensors file");
+        " that begin a safetensors file; copy it again");
   uint8_t bytes[kLengthBytes];
   read(0, bytes, kLengthBytes);
   uint64_t length = 0;
   for (size_t b = kLengthBytes; b-- > 0;) length = length << 8 | bytes[b];
   check(length <= kLargestHeader, name, ": the header's length is given as ", length,
-        " bytes; at most ", kLargestHeader, " are read; this is not a safetensors file");
+        " bytes; at most ", kLargestHeader,
+        " are read; this is not a safetensors file, give one that save_file wrote");
   check(length <= size - kLengthBytes, name, ": the header's length is given as ", length,
-        " bytes, and ", size - kLengthBytes, " follow; the file is truncated");
+        " bytes, and ", size - kLengthBytes, " follow; the file is truncated, copy it again");
   std::string text(length, ' ');
   if (length > 0) read(kLengthBytes, text.data(), length);
   const uint64_t start = kLengthBytes + length;

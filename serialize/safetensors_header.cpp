@@ -24,14 +24,16 @@ constexpr DtypeName kDtypeNames[] = {
 std::string_view name_of(ScalarType dtype) {
   for (const DtypeName& row : kDtypeNames)
     if (row.dtype == dtype) return row.name;
-  fail<TypeError>("save_file: dtype ", dtype, " has no name in the safetensors format");
+  fail<TypeError>("save_file: dtype ", dtype,
+                  " has no name in the safetensors format; convert it with .to(...)");
 }
 
 std::string json_text(std::string_view text) {
   try {
     return json(text).dump();
   } catch (const json::exception&) {
-    fail("save_file: ", printable(text), " is not UTF-8, which the safetensors format wants");
+    fail("save_file: ", printable(text),
+         " is not UTF-8, which the safetensors format wants; rename it");
   }
 }
 
@@ -58,16 +60,16 @@ class HeaderReader : public nlohmann::json_sax<json> {
   bool key(string_t& name) override {
     if (place_ == Place::top) {
       check(names_.insert(name).second, file_, ": the name ", printable(name),
-            " stands in the header twice");
+            " stands in the header twice", kSaveAgain);
     } else if (place_ == Place::entry) {
       check(name == "dtype" || name == "shape" || name == "data_offsets", file_, ": tensor ",
             printable(entry().name), " has the field ", printable(name),
-            "; expected dtype, shape and data_offsets alone");
+            ", expected dtype, shape and data_offsets alone", kSaveAgain);
       check(fields_.insert(name).second, file_, ": tensor ", printable(entry().name),
-            " has the field ", name, " twice");
+            " has the field ", name, " twice", kSaveAgain);
     } else {
       check(!out_.metadata.contains(name), file_, ": the metadata have the name ", printable(name),
-            " twice");
+            " twice", kSaveAgain);
     }
     key_ = name;
     return true;
@@ -95,7 +97,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
     if (place_ != Place::list) refuse("a number");
     const size_t most = key_ == "shape" ? size_t{kMaxDims} : 2;
     check(numbers_.size() < most, file_, ": tensor ", printable(entry().name), ": ", key_,
-          " has more than ", most, " numbers");
+          " has more than ", most, " numbers", kSaveAgain);
     numbers_.push_back(value);
     return true;
   }
@@ -105,12 +107,13 @@ class HeaderReader : public nlohmann::json_sax<json> {
     if (key_ == "shape") {
       for (const uint64_t size : numbers_) {
         check(size <= INT64_MAX, file_, ": tensor ", printable(entry().name), " has the size ",
-              size, ", which is beyond an int64");
+              size, ", which is beyond an int64", kSaveAgain);
         entry().sizes.push_back(static_cast<int64_t>(size));
       }
     } else {
       check(numbers_.size() == 2, file_, ": tensor ", printable(entry().name),
-            ": data_offsets has ", numbers_.size(), " numbers, expected 2: begin and end");
+            ": data_offsets has ", numbers_.size(), " numbers, expected 2: begin and end",
+            kSaveAgain);
       entry().begin = numbers_[0], entry().end = numbers_[1];
     }
     return true;
@@ -120,7 +123,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
     if (place_ == Place::entry) {
       for (const char* field : {"dtype", "shape", "data_offsets"})
         check(fields_.contains(field), file_, ": tensor ", printable(entry().name), " has no ",
-              field);
+              field, kSaveAgain);
     }
     place_ = Place::top;
     return true;
@@ -134,7 +137,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
   }
   bool binary(binary_t&) override { refuse("binary data"); }
   bool parse_error(size_t position, const std::string&, const json::exception&) override {
-    fail(file_, ": the header is not valid JSON: it goes wrong at byte ", position);
+    fail(file_, ": the header is not valid JSON: it goes wrong at byte ", position, kSaveAgain);
   }
 
  private:
@@ -147,7 +150,8 @@ class HeaderReader : public nlohmann::json_sax<json> {
     fail(file_, ": the header has ", what, " where none belongs",
          inside                     ? ": tensor " + printable(entry().name) + ", field " + key_
          : place_ == Place::outside ? std::string()
-                                    : ": " + printable(key_));
+                                    : ": " + printable(key_),
+         kSaveAgain);
   }
 
   ScalarType dtype_named(std::string_view text) {
@@ -185,10 +189,11 @@ void check_places(const SafetensorsHeader& header, uint64_t data_bytes, std::str
   for (const SafetensorsEntry& entry : header.entries) {
     const std::optional<uint64_t> bytes = bytes_of(entry);
     check(bytes.has_value(), file, ": tensor ", printable(entry.name), " has shape ", entry.sizes,
-          " of ", entry.dtype, ", more bytes than an int64 counts");
+          " of ", entry.dtype, ", more bytes than an int64 counts", kSaveAgain);
     check(entry.begin <= entry.end && entry.end - entry.begin == *bytes, file, ": tensor ",
           printable(entry.name), " has data_offsets ", entry.begin, " to ", entry.end,
-          ", and its shape ", entry.sizes, " of ", entry.dtype, " takes ", *bytes, " bytes");
+          ", and its shape ", entry.sizes, " of ", entry.dtype, " takes ", *bytes, " bytes",
+          kSaveAgain);
     order.push_back(&entry);
   }
   std::sort(order.begin(), order.end(), [](const SafetensorsEntry* a, const SafetensorsEntry* b) {
@@ -198,11 +203,13 @@ void check_places(const SafetensorsHeader& header, uint64_t data_bytes, std::str
   for (const SafetensorsEntry* entry : order) {
     check(entry->begin == end, file, ": the data of tensor ", printable(entry->name),
           " begin at byte ", entry->begin, ", and those before end at ", end,
-          entry->begin < end ? ": they overlap" : ": there is a gap");
+          entry->begin < end ? ": they overlap" : ": there is a gap", kSaveAgain);
     end = entry->end;
   }
   check(end == data_bytes, file, ": the header names ", end, " bytes of data, and ", data_bytes,
-        " follow it; ", end > data_bytes ? "the file is truncated" : "bytes were appended");
+        " follow it; ",
+        end > data_bytes ? "the file is truncated, copy it again"
+                         : "bytes were appended, copy the file again");
 }
 
 }  // namespace
@@ -253,11 +260,11 @@ std::string write_header(const SafetensorsHeader& header) {
 SafetensorsHeader parse_header(std::string_view json_text, uint64_t data_bytes,
                                std::string_view file) {
   check(json_text.starts_with('{'), file, ": the header does not begin with {; this is not a ",
-        "safetensors file");
+        "safetensors file, give one that save_file wrote");
   // The parser would take it for the end of the text.
   const size_t nul = json_text.find('\0');
   check(nul == std::string_view::npos, file,
-        ": the header is not valid JSON: it goes wrong at byte ", nul + 1);
+        ": the header is not valid JSON: it goes wrong at byte ", nul + 1, kSaveAgain);
   SafetensorsHeader out;
   HeaderReader reader(file, out);
   json::sax_parse(json_text.begin(), json_text.end(), &reader);

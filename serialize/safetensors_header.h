@@ -32,6 +32,8 @@ struct SafetensorsHeader {
 inline constexpr uint64_t kLargestHeader = 100'000'000;
 // Of the number in front of the header, its length in bytes, little-endian.
 inline constexpr size_t kLengthBytes = 8;
+// What mends a file whose bytes are not what the format wants.
+inline constexpr const char* kSaveAgain = "; save the file again";
 
 // The number, the JSON, and spaces up to a multiple of 8 bytes.
 // Errors: ValueError for a name or metadata that are not UTF-8, for a tensor named as the metadata

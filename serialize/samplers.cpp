@@ -17,7 +17,8 @@ size_t read_number(serialize::InputArchive& archive, const char* sampler, const 
   Tensor number;
   archive.read(key, number, /*is_buffer=*/true);
   check(number.scalar_type() == kLong && number.numel() == 1, sampler, "::load: ", key, " is ",
-        number.scalar_type(), " of shape ", number.sizes(), ", expected one ", kLong);
+        number.scalar_type(), " of shape ", number.sizes(), ", expected one ", kLong,
+        "; load what a sampler of this class saved");
   const auto value = number.item<int64_t>();
   check(value >= 0 && static_cast<size_t>(value) >= low && static_cast<size_t>(value) <= high,
         sampler, "::load: ", key, " = ", value, ", expected ", low, " to ", high,
@@ -54,10 +55,11 @@ void RandomSampler::load(serialize::InputArchive& archive) {
   archive.read("indices", order, /*is_buffer=*/true);
   const int64_t size = order.numel();
   check(order.dim() == 1 && !order.is_floating_point(), "RandomSampler::load: indices is ",
-        order.scalar_type(), " of shape ", order.sizes(), ", expected a vector of whole numbers");
+        order.scalar_type(), " of shape ", order.sizes(),
+        ", expected a vector of whole numbers; load what a RandomSampler saved");
   const Tensor sorted = std::get<0>(order.to(kLong).sort());
   check(sorted.equal(arange(size)), "RandomSampler::load: indices are not 0 to ", size - 1,
-        " in some order");
+        " in some order; load what a RandomSampler saved");
   index_ = static_cast<int64_t>(
       read_number(archive, "RandomSampler", "index", 0, static_cast<size_t>(size)));
   order_ = order;

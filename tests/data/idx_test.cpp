@@ -11,8 +11,13 @@ namespace {
 const Bytes kElements = {1, 2, 3, 40, 50, 255};
 const Bytes kFile = make_idx({2, 3}, kElements);
 
+// The message, which names its one fix.
 std::string error_of(const Bytes& file) {
-  return message_of<ValueError>([&] { parse_idx(file, "some.idx"); });
+  const std::string message = message_of<ValueError>([&] { parse_idx(file, "some.idx"); });
+  EXPECT_TRUE(message.ends_with("copy it again") || message.ends_with("copy the file again") ||
+              message.ends_with("not an IDX file, give one"))
+      << message;
+  return message;
 }
 
 Bytes with(Bytes bytes, const Bytes& more) {
@@ -105,12 +110,15 @@ TEST(Idx, CorruptGzipIsCalledSo) {
 
 TEST(Idx, NamesWhatIsWrongInTheHeader) {
   EXPECT_EQ(error_of({}),
-            "read_idx: some.idx: 0 bytes of data, too few for the 4 bytes that begin an IDX file");
-  EXPECT_TRUE(contains(error_of({'P', 'N', 'G', 1, 2}), "begins with bytes 0x50 0x4e, expected"));
+            "read_idx: some.idx: 0 bytes of data, too few for the 4 bytes that begin an IDX file; "
+            "copy it again");
+  EXPECT_TRUE(
+      contains(error_of({'P', 'N', 'G', 1, 2}), "begins with bytes 0x50 0x4e, expected 0x00 0x00"));
   EXPECT_TRUE(contains(error_of({0, 0, 8, 0}), "0 dimensions, expected 1 to 16"));
   EXPECT_TRUE(contains(error_of({0, 0, 8, 17}), "17 dimensions, expected 1 to 16"));
   EXPECT_TRUE(contains(error_of({0, 0, 8, 3, 0, 0, 0, 1}),
-                       "the header of 3 dimensions needs 16 bytes, and the data end after 8"));
+                       "the header of 3 dimensions needs 16 bytes, and the data end after 8; "
+                       "the file is truncated, copy it again"));
 }
 
 TEST(Idx, OtherElementTypesAreRefusedByName) {
@@ -119,8 +127,9 @@ TEST(Idx, OtherElementTypesAreRefusedByName) {
       {0x0d, "0x0d (float32)"},     {0x0e, "0x0e (float64)"}, {0x07, "0x07 (unknown)"}};
   for (const auto& [type, name] : types) {
     const Bytes file = make_idx({1}, {1}, type);
-    EXPECT_TRUE(contains(message_of<NotImplementedError>([&] { parse_idx(file, "some.idx"); }),
-                         "element type " + std::string(name) + ", expected 0x08 (unsigned byte)"));
+    EXPECT_TRUE(
+        contains(message_of<NotImplementedError>([&] { parse_idx(file, "some.idx"); }),
+                 "element type " + std::string(name) + ", expected 0x08 (unsigned byte); convert"));
   }
 }
 
@@ -128,7 +137,7 @@ TEST(Idx, HeadersThatDeclareMoreThanTheFileHolds) {
   EXPECT_EQ(
       error_of(make_idx({2, 4}, kElements)),
       "read_idx: some.idx: the header declares [2, 4] bytes of data, and at most 6 can follow "
-      "it in this file; it is truncated or its header is wrong");
+      "it in this file; it is truncated or its header is wrong, copy it again");
   // The product is 2^64 and 2^64 + 2^32: nothing for a 64-bit product.
   EXPECT_TRUE(contains(error_of(make_idx({1u << 31, 1u << 31, 4}, kElements)), "at most 6"));
   EXPECT_TRUE(contains(error_of(make_idx({1u << 31, 1u << 31, 4, 1}, {})), "at most 0"));
@@ -165,9 +174,9 @@ TEST(Idx, FilesThatCannotBeRead) {
   const TemporaryFolder folder;
   const std::string missing = folder / "missing.gz";
   EXPECT_EQ(message_of<Error>([&] { read_idx(missing); }),
-            "read_idx: " + missing + ": there is no such file");
+            "read_idx: " + missing + ": there is no such file; check the path");
   EXPECT_EQ(message_of<Error>([&] { read_idx(folder.path()); }),
-            "read_idx: " + folder.path() + ": not a regular file");
+            "read_idx: " + folder.path() + ": not a regular file; give the path of one");
   EXPECT_TRUE(contains(message_of<Error>([&] { read_idx("/dev/zero"); }), "not a regular file"));
   EXPECT_EQ(read_idx(folder.write("some.gz", gzip(kFile))).bytes, kElements);
   EXPECT_EQ(read_idx(folder.write("misnamed.gz", kFile)).bytes, kElements);

@@ -50,12 +50,12 @@ TEST(ImageDataset, NamesWhatIsMissing) {
     return message_of<Error>([&] { load_idx_folder(folder.path(), false); });
   };
   EXPECT_EQ(message(), "load_idx_folder: " + folder.path() +
-                           ": holds no t10k-images-idx3-ubyte or t10k-images-idx3-ubyte.gz; "
-                           "expected the four files of MNIST");
+                           ": holds no t10k-images-idx3-ubyte or t10k-images-idx3-ubyte.gz, "
+                           "expected the four files of MNIST; put them there");
   folder.write("t10k-images-idx3-ubyte", kImages);
   EXPECT_TRUE(contains(message(), "holds no t10k-labels-idx1-ubyte or"));
   EXPECT_EQ(message_of<Error>([&] { load_idx_folder(folder / "none"); }),
-            "load_idx_folder: " + (folder / "none") + ": there is no such folder");
+            "load_idx_folder: " + (folder / "none") + ": there is no such folder; check the path");
 }
 
 TEST(ImageDataset, RefusesFilesThatDoNotBelongTogether) {
@@ -67,12 +67,15 @@ TEST(ImageDataset, RefusesFilesThatDoNotBelongTogether) {
   };
   const std::string mismatch = message(kImages, make_idx({3}, {1, 2, 3}));
   EXPECT_TRUE(contains(mismatch, "train-labels-idx1-ubyte: holds 3 labels, and "));
-  EXPECT_TRUE(contains(mismatch, "train-images-idx3-ubyte 2 images; expected as many"));
-  EXPECT_TRUE(contains(message(kLabels, kLabels),
-                       "train-images-idx3-ubyte: sizes [2], expected three: count, height, width"));
-  EXPECT_TRUE(contains(message(kImages, kImages), "sizes [2, 1, 3], expected one: count"));
-  EXPECT_TRUE(contains(message(make_idx({0, 28, 28}, {}), make_idx({0}, {})),
-                       "sizes [0, 28, 28], expected at least one image of at least one pixel"));
+  EXPECT_TRUE(contains(
+      mismatch, "train-images-idx3-ubyte 2 images, expected as many; take both from one data set"));
+  EXPECT_TRUE(
+      contains(message(kLabels, kLabels),
+               "train-images-idx3-ubyte: sizes [2], expected three: count, height, width; put"));
+  EXPECT_TRUE(contains(message(kImages, kImages), "sizes [2, 1, 3], expected one: count; put"));
+  EXPECT_TRUE(
+      contains(message(make_idx({0, 28, 28}, {}), make_idx({0}, {})),
+               "sizes [0, 28, 28], expected at least one image of at least one pixel; copy"));
   EXPECT_TRUE(
       contains(message(make_idx({2, 0, 28}, {}), kLabels), "sizes [2, 0, 28], expected at"));
   EXPECT_TRUE(contains(message(kImages, make_idx({5}, {1, 2})), "the header declares [5] bytes"));

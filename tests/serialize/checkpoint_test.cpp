@@ -180,7 +180,9 @@ class Refused : public testing::Test {
 };
 
 TEST_F(Refused, TheModel) {
-  refuse("model.0.weight", {}, "model:\n  0.weight is missing");
+  refuse("model.0.weight", {},
+         "does not fit; nothing was loaded; give the module and the optimizer that were saved\n"
+         "model:\n  0.weight is missing");
   refuse("model.steps", {}, "model:\n  steps is missing");
   refuse("model.0.extra", ones({1}), "model:\n  0.extra is unknown");
   refuse("model.0.bias", ones({4}), "model:\n  0.bias has shape [4], expected [5]");
@@ -215,8 +217,10 @@ TEST_F(Refused, TheRest) {
   refuse("rng.cuda.128", zeros({16}, kByte), "\"cuda.128\" is unknown");
   refuse("weight", ones({1}), "file:\n  \"weight\" is unknown");
   refuse_text("format", nullptr, "this is not a checkpoint");
-  refuse_text("format", "pt", "this is not a checkpoint");
-  refuse_text("version", "2", "do not say version = 1");
+  refuse_text("format", "pt",
+              "the metadata do not say format = gradus.checkpoint; this is not a checkpoint, give "
+              "one that save_checkpoint wrote");
+  refuse_text("version", "2", "do not say version = 1; save the checkpoint again");
   refuse_text("step", nullptr, "step is missing, or no whole number");
   for (const char* text : {"", " 1", "1 ", "1.5", "+1", "0x1", "99999999999999999999"})
     refuse_text("step", text, "step is missing, or no whole number");
@@ -240,7 +244,7 @@ TEST_F(Refused, NamesThatAreNoNames) {
 TEST_F(Refused, AFileThatIsTruncated) {
   const auto size = std::filesystem::file_size(folder_ / "c");
   std::filesystem::resize_file(folder_ / "c", size - 1);
-  expect_unchanged(training_, "the file is truncated");
+  expect_unchanged(training_, "the file is truncated, copy it again");
 }
 
 TEST_F(Refused, AnOptimizerOfOtherParameters) {
