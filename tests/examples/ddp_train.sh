@@ -5,13 +5,7 @@
 #   ddp_train.sh PROGRAM [MPIRUN_SH]    the second is examples/launch/mpirun.sh, where there is MPI
 set -u
 program=$1 launch=${2:-}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-wrong() {
-  echo "FAILED: $1"
-  failures=$((failures + 1))
-}
+. "$(dirname "$0")/../expect.sh"
 export OMP_NUM_THREADS=1
 
 loss_of() { printf '%s\n' "$1" | sed -n 's/^step [0-9]*, loss //p'; }
@@ -52,18 +46,11 @@ if [ -n "$launch" ]; then
     "$(loss_of "$("$program" --ranks 4 --steps $to)")"
 fi
 
-# fails NAME MESSAGE OPTION...
-fails() {
-  name=$1 expected=$2
-  shift 2
-  message=$("$program" "$@" 2>&1 > /dev/null) && wrong "$name: exit code 0"
-  printf '%s\n' "$message" | grep -q "$expected" || wrong "$name: '$message' lacks '$expected'"
-}
-fails "a batch that does not divide" "does not divide among 7 ranks" --ranks 7
-fails "a backend that is none" "expected threads, mpi or nccl" --backend gloo
-fails "a checkpoint that is none" "$work/none" --checkpoint "$work/none" --resume
-fails "no checkpoint" "checkpoint" --resume
+fails "a batch that does not divide" "does not divide among 7 ranks" "$program" --ranks 7
+fails "a backend that is none" "expected threads, mpi or nccl" "$program" --backend gloo
+fails "a checkpoint that is none" "$work/none" "$program" --checkpoint "$work/none" --resume
+fails "no checkpoint" "checkpoint" "$program" --resume
 head -c 100 "$work/threads" > "$work/half"
-fails "a truncated checkpoint" "$work/half" --checkpoint "$work/half" --resume
-fails "a folder without data" "$work" --data "$work"
-exit $failures
+fails "a truncated checkpoint" "$work/half" "$program" --checkpoint "$work/half" --resume
+fails "a folder without data" "$work" "$program" --data "$work"
+finish

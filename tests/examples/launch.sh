@@ -5,15 +5,8 @@
 #   launch.sh LAUNCHED_RANK
 program=$(realpath "$1")
 launch=$(cd "$(dirname "$0")/../../examples/launch" && pwd)
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../expect.sh"
 cd "$work" || exit 1
-failures=0
-wrong() {
-  echo "FAILED: $*"
-  cat log
-  failures=$((failures + 1))
-}
 # are RANKS LINE: every rank has said its line, RANK and LOCAL in it replaced, $per_node on a machine.
 are() {
   for ((rank = 0; rank < $1; ++rank)); do
@@ -87,5 +80,4 @@ batch "$work/none" && wrong "slurm.sbatch: a program that is not there gives exi
 printf '#!/bin/sh\nexit 1\n' > bin/scontrol
 batch "$program" && wrong "slurm.sbatch goes on without a node"
 
-[ $failures = 0 ] && echo "launch: all as expected"
-exit $((failures > 0))
+finish

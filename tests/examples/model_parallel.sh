@@ -5,11 +5,7 @@
 #   model_parallel.sh PROGRAM
 set -u
 program=$1
-failures=0
-wrong() {
-  echo "FAILED: $1"
-  failures=$((failures + 1))
-}
+. "$(dirname "$0")/../expect.sh"
 export OMP_NUM_THREADS=1
 
 # has_rows TABLE COUNT...: each with an error that rounding explains.
@@ -35,20 +31,9 @@ if "$program" --size 1 --rounds 1 --devices cuda:0 > /dev/null 2>&1; then
   has_rows "$("$program" --size 64 --rounds 1 --devices cuda:0 cuda:0)" 1 2
 fi
 
-# fails NAME MESSAGE OPTION...
-fails() {
-  name=$1 expected=$2
-  shift 2
-  message=$("$program" --size 8 "$@" 2>&1 >/dev/null) && wrong "$name: exit code 0"
-  case $message in
-    *"$expected"*) ;;
-    *) wrong "$name: '$message'" ;;
-  esac
-}
-fails "a device of another kind" "tpu" --devices tpu
-fails "a GPU that is not there" "model_parallel: " --devices cuda:99 cuda:99
-fails "no rounds" "--rounds" --rounds 0
-fails "no replicas" "--replicas" --replicas 0
+fails "a device of another kind" "tpu" "$program" --size 8 --devices tpu
+fails "a GPU that is not there" "model_parallel: " "$program" --size 8 --devices cuda:99 cuda:99
+fails "no rounds" "--rounds" "$program" --size 8 --rounds 0
+fails "no replicas" "--replicas" "$program" --size 8 --replicas 0
 
-[ $failures -eq 0 ] && echo "model_parallel: all as expected"
-exit $((failures > 0))
+finish

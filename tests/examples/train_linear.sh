@@ -5,15 +5,7 @@
 #   train_linear.sh PROGRAM DIGITS    (DIGITS: the repository's folder data/digits)
 set -u
 program=$1 digits=$2
-work=$(mktemp -d "${TMPDIR:-/tmp}/train_linear.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-wrong() {
-  echo "FAILED: $*"
-  sed 's/^/    /' "$work/stdout" "$work/stderr"
-  failures=$((failures + 1))
-}
+. "$(dirname "$0")/../expect.sh"
 
 # succeeds NAME ARGUMENTS...
 succeeds() {
@@ -22,8 +14,8 @@ succeeds() {
   [ ! -s "$work/stderr" ] || wrong "$name: wrote to stderr"
 }
 
-# fails NAME PART-OF-THE-MESSAGE OUT-FOLDER ARGUMENTS...
-fails() {
+# refuses NAME PART-OF-THE-MESSAGE OUT-FOLDER ARGUMENTS...
+refuses() {
   name=$1 part=$2 to=$3 && shift 3
   "$program" --device cpu --epochs 1 --out "$to" "$@" >"$work/stdout" 2>"$work/stderr"
   code=$?
@@ -61,36 +53,36 @@ grep -qF 'made-up numbers' "$work/stdout" || wrong "synthetic data are not calle
 
 # --- Data -----------------------------------------------------------------------------------------
 out=$work/out
-fails "no folder" "none: there is no such folder" "$out" --data "$work/none"
+refuses "no folder" "none: there is no such folder" "$out" --data "$work/none"
 mkdir "$work/empty"
-fails "no file" "holds no train-images-idx3-ubyte" "$out" --data "$work/empty"
+refuses "no file" "holds no train-images-idx3-ubyte" "$out" --data "$work/empty"
 
 fresh && head -c 20000 "$digits/$images" >"$work/data/$images"
-fails "truncated gzip" "$images: the gzip data end early" "$out" --data "$work/data"
+refuses "truncated gzip" "$images: the gzip data end early" "$out" --data "$work/data"
 fresh && gzip -dc "$digits/$images" | head -c 50000 >"$work/data/${images%.gz}"
-fails "truncated file" "${images%.gz}: the header declares [1437, 8, 8]" "$out" --data "$work/data"
+refuses "truncated file" "${images%.gz}: the header declares [1437, 8, 8]" "$out" --data "$work/data"
 fresh && : >"$work/data/$labels"
-fails "empty file" "$labels: 0 bytes of data" "$out" --data "$work/data"
+refuses "empty file" "$labels: 0 bytes of data" "$out" --data "$work/data"
 fresh && printf 'abcdefgh' | dd of="$work/data/$images" bs=1 seek=9000 conv=notrunc 2>/dev/null
-fails "corrupt gzip" "$images: the gzip data are corrupt" "$out" --data "$work/data"
+refuses "corrupt gzip" "$images: the gzip data are corrupt" "$out" --data "$work/data"
 fresh && printf 'x' >>"$work/data/$images"
-fails "bytes behind gzip" "$images: 1 bytes follow the gzip data" "$out" --data "$work/data"
+refuses "bytes behind gzip" "$images: 1 bytes follow the gzip data" "$out" --data "$work/data"
 fresh && cp "$digits/t10k-labels-idx1-ubyte.gz" "$work/data/$labels"
-fails "mismatched" "holds 360 labels" "$out" --data "$work/data"
+refuses "mismatched" "holds 360 labels" "$out" --data "$work/data"
 fresh && cp "$digits/$labels" "$work/data/$images"
-fails "labels as images" "expected three: count, height, width" "$out" --data "$work/data"
+refuses "labels as images" "expected three: count, height, width" "$out" --data "$work/data"
 fresh && printf 'P5 8 8 255' >"$work/data/$images"
-fails "another format" "this is not an IDX file" "$out" --data "$work/data"
+refuses "another format" "this is not an IDX file" "$out" --data "$work/data"
 fresh && printf '\000\000\010\003\000\000\000\001\000\000\000\002\000\000\000\002abcd' \
   >"$work/data/t10k-images-idx3-ubyte" &&
   printf '\000\000\010\001\000\000\000\001\003' >"$work/data/t10k-labels-idx1-ubyte"
-fails "other image size" "training images have 64 pixels and test images 4" "$out" \
+refuses "other image size" "training images have 64 pixels and test images 4" "$out" \
   --data "$work/data"
 
 # --- Results --------------------------------------------------------------------------------------
-fails "diverged" "try a smaller --lr" "$out" --data "$digits" --lr 1e30
+refuses "diverged" "try a smaller --lr" "$out" --data "$digits" --lr 1e30
 : >"$work/file"
-fails "out is a file" "file is not a folder" "$work/file" --data "$digits"
+refuses "out is a file" "file is not a folder" "$work/file" --data "$digits"
 # A disk that is full, as a limit of no bytes for every file this shell writes.
 message=$(
   trap '' XFSZ
@@ -107,8 +99,7 @@ esac
 [ ! -d "$out" ] || [ -z "$(ls -A "$out")" ] || wrong "full disk: left $(ls -A "$out") behind"
 mkdir -p "$work/closed" && chmod 555 "$work/closed"
 if ! touch "$work/closed/try" 2>/dev/null; then # root may write anywhere
-  fails "closed folder" "cannot write to" "$work/closed" --data "$digits"
+  refuses "closed folder" "cannot write to" "$work/closed" --data "$digits"
 fi
 
-[ $failures -eq 0 ] && echo "train_linear: all as expected"
-exit $((failures > 0))
+finish

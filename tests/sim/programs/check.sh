@@ -5,17 +5,8 @@
 set -u
 program=$1
 source=$(dirname "$0")/program.cu
-work=$(mktemp -d "${TMPDIR:-/tmp}/sim_program.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
+. "$(dirname "$0")/../../expect.sh"
 unset GRADUS_SIM_DEVICES GRADUS_SIM_CHECK GRADUS_SIM_REPORT GRADUS_SIM_PATIENCE
-
-wrong() {
-  echo "FAILED: $*"
-  sed 's/^/    stdout: /' "$work/stdout"
-  sed 's/^/    stderr: /' "$work/stderr"
-  failures=$((failures + 1))
-}
 
 # run EXIT-CODE [VARIABLE=VALUE...] MODE
 run() {
@@ -178,5 +169,4 @@ done
 run 1 GRADUS_SIM_REPORT=1 "$program" leak # the end is told as well
 contains stderr "leak: 400 bytes of a device were never given back"
 
-[ $failures -eq 0 ] && echo "all as expected"
-exit $failures
+finish

@@ -3,15 +3,7 @@
 #
 #   check.sh COMPILE COMPILER OPTIONS...
 set -u
-work=$(mktemp -d "${TMPDIR:-/tmp}/sim_sources.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-wrong() {
-  echo "FAILED: $*"
-  sed 's/^/    /' "$work/said"
-  failures=$((failures + 1))
-}
+. "$(dirname "$0")/../../expect.sh"
 compile() { # compile OPTIONS...: the source comes from standard input
   cat >"$work/kernel.cu"
   "$@" -std=c++20 -c "$work/kernel.cu" -o "$work/kernel.o" >"$work/said" 2>&1
@@ -74,5 +66,4 @@ __global__ void k(int4* p) { *p = make_int4(CUDA_VERSION, threadIdx.x, 0, 0); }
 END
 [ ! -e "$work/kernel.o.symbols" ] || wrong "files are left"
 
-[ $failures -eq 0 ] && echo "all as expected"
-exit $failures
+finish
