@@ -9,6 +9,11 @@
 
 namespace gradus {
 
+// Stands in a row for a derivative that nobody has a formula for. Errors: NotImplementedError.
+static Tensor underivable(const char* op, const Tensor&) {
+  fail<NotImplementedError>(op, ": the derivative by self is not implemented; detach() it");
+}
+
 namespace {
 
 using scalar::kUsesX, scalar::kUsesY, scalar::kUsesZ;
@@ -47,7 +52,13 @@ Tensor binary(const char* node_name, const Tensor& x, const Tensor& y) {
            {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
            [](Node& n, const Tensor& grad) {
              Tensors out(2);
-             const Tensor sx = n.saved(0), sy = n.saved(1), sz = n.saved(2);
+             // Beside an integer y alone, 1 / y would be of the default dtype.
+             const auto saved = [&](size_t i) {
+               const Tensor operand = n.saved(i);
+               const bool integer = operand.defined() && !operand.is_floating_point();
+               return integer ? operand.to(grad.dtype()) : operand;
+             };
+             const Tensor sx = saved(0), sy = saved(1), sz = n.saved(2);
              if (n.wants(0)) out[0] = times(grad, Row::dx(sx, sy, sz));
              if (n.wants(1)) out[1] = times(grad, Row::dy(sx, sy, sz));
              return out;
@@ -140,16 +151,10 @@ std::string node_name(std::string_view op, Form form = Form::tensors) {
   GRADUS_METHODS(name)
 
 #define INTEGER(name, ...)                               \
-  Tensor name(const Tensor& self, const Tensor& other) { \
-    return raw::zip(BinaryOp::name, self, other);        \
-  }                                                      \
-  Tensor name(const Tensor& self, const Scalar& other) { \
-    return raw::zip(BinaryOp::name, self, other);        \
-  }                                                      \
   Tensor name(const Scalar& self, const Tensor& other) { \
     return raw::zip(BinaryOp::name, self, other);        \
   }                                                      \
-  GRADUS_METHODS(name)
+  COMPARISON(name)
 
 #define GRADUS_METHODS(name)                                                            \
   Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \

@@ -1,5 +1,5 @@
-// Functions of one tensor that are made of others: nan_to_num, logit, mvlgamma, and what real
-// numbers leave of the functions of complex ones.
+// Functions of one tensor that are made of others: nan_to_num, logit, mvlgamma, frexp, and what
+// real numbers leave of the functions of complex ones.
 #include <cmath>
 #include <numbers>
 
@@ -71,6 +71,15 @@ Tensor mvlgamma(const Tensor& self, int64_t p) {
   return one_wide_node(
       "MvlgammaBackward0", x, [=](const Tensor& t) { return sum(lgamma, t) + constant; },
       [=](const Tensor& grad, const Tensor& t) { return grad * sum(digamma, t); });
+}
+
+Tensor ndtr(const Tensor& self) { return erfc(self * -std::sqrt(0.5)) / 2; }
+Tensor spherical_bessel_j0(const Tensor& self) { return sinc(self / std::numbers::pi); }
+
+TensorPair frexp(const Tensor& self) {
+  check<TypeError>(self.is_floating_point(), "frexp: self has dtype ", self.dtype(),
+                   ", expected a floating point type; convert with .to(kFloat)");
+  return {frexp_mantissa(self), without_graph([&] { return frexp_exponent(self).to(kInt); })};
 }
 
 Tensor angle(const Tensor& self) {

@@ -4,39 +4,66 @@
 
 #include "gradus/autograd/functions.h"
 
-namespace gradus::special {
+#define GRADUS_OF_ONE(name, of)                                       \
+  inline Tensor name(const Tensor& self) { return gradus::of(self); } \
+  inline Tensor& name##_out(Tensor& out, const Tensor& self) { return gradus::of##_out(out, self); }
+#define GRADUS_FORM_OF_TWO(name, of, Left, Right)                                              \
+  inline Tensor name(const Left& self, const Right& other) { return gradus::of(self, other); } \
+  inline Tensor& name##_out(Tensor& out, const Left& self, const Right& other) {               \
+    return gradus::detail::write_out(#of, out, gradus::of(self, other));                       \
+  }
+#define GRADUS_OF_TWO(name, of)                \
+  GRADUS_FORM_OF_TWO(name, of, Tensor, Tensor) \
+  GRADUS_FORM_OF_TWO(name, of, Tensor, Scalar) \
+  GRADUS_FORM_OF_TWO(name, of, Scalar, Tensor)
 
-inline Tensor digamma(const Tensor& self) { return gradus::digamma(self); }
-inline Tensor erf(const Tensor& self) { return gradus::erf(self); }
-inline Tensor erfc(const Tensor& self) { return gradus::erfc(self); }
-inline Tensor erfinv(const Tensor& self) { return gradus::erfinv(self); }
-inline Tensor exp2(const Tensor& self) { return gradus::exp2(self); }
-inline Tensor expit(const Tensor& self) { return sigmoid(self); }
-inline Tensor expm1(const Tensor& self) { return gradus::expm1(self); }
-inline Tensor gammaln(const Tensor& self) { return lgamma(self); }
-inline Tensor i0(const Tensor& self) { return gradus::i0(self); }
-inline Tensor log1p(const Tensor& self) { return gradus::log1p(self); }
+namespace gradus {
+
+#define SPECIAL_OF_ONE(name, of) GRADUS_OF_ONE(special_##name, of)
+#define SPECIAL_OF_TWO(name, of) GRADUS_OF_TWO(special_##name, of)
+#include "gradus/autograd/special.def"
+
+namespace special {
+
+#define SPECIAL_OF_ONE(name, of) GRADUS_OF_ONE(name, of)
+#define SPECIAL_OF_TWO(name, of) GRADUS_OF_TWO(name, of)
+#include "gradus/autograd/special.def"
+
 inline Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   return gradus::log_softmax(self, dim, dtype);
 }
-inline Tensor logit(const Tensor& self) { return gradus::logit(self); }
 inline Tensor logit(const Tensor& self, std::optional<double> eps) {
   return gradus::logit(self, eps);
+}
+inline Tensor& logit_out(Tensor& out, const Tensor& self, std::optional<double> eps) {
+  return gradus::logit_out(out, self, eps);
 }
 inline Tensor logsumexp(const Tensor& self, IntArrayRef dims, bool keepdim) {
   return gradus::logsumexp(self, dims, keepdim);
 }
+inline Tensor& logsumexp_out(Tensor& out, const Tensor& self, IntArrayRef dims, bool keepdim) {
+  return gradus::logsumexp_out(out, self, dims, keepdim);
+}
 inline Tensor multigammaln(const Tensor& self, int64_t p) { return mvlgamma(self, p); }
+inline Tensor& multigammaln_out(Tensor& out, const Tensor& self, int64_t p) {
+  return mvlgamma_out(out, self, p);
+}
 inline Tensor polygamma(int64_t n, const Tensor& self) { return gradus::polygamma(n, self); }
-inline Tensor psi(const Tensor& self) { return gradus::digamma(self); }
-inline Tensor round(const Tensor& self) { return gradus::round(self); }
+inline Tensor& polygamma_out(Tensor& out, int64_t n, const Tensor& self) {
+  return gradus::polygamma_out(out, n, self);
+}
 inline Tensor round(const Tensor& self, int64_t decimals) { return gradus::round(self, decimals); }
-inline Tensor sinc(const Tensor& self) { return gradus::sinc(self); }
+inline Tensor& round_out(Tensor& out, const Tensor& self, int64_t decimals) {
+  return gradus::round_out(out, self, decimals);
+}
 inline Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   return gradus::softmax(self, dim, dtype);
 }
-inline Tensor xlogy(const Tensor& self, const Tensor& other) { return gradus::xlogy(self, other); }
-inline Tensor xlogy(const Scalar& self, const Tensor& other) { return gradus::xlogy(self, other); }
-inline Tensor xlogy(const Tensor& self, const Scalar& other) { return gradus::xlogy(self, other); }
 
-}  // namespace gradus::special
+}  // namespace special
+
+#undef GRADUS_OF_ONE
+#undef GRADUS_FORM_OF_TWO
+#undef GRADUS_OF_TWO
+
+}  // namespace gradus

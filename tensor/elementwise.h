@@ -43,6 +43,7 @@ GRADUS_HD constexpr unsigned uses(const T& value) {
 template <class A, class B>
 concept AnyUses = std::is_same_v<A, Uses> || std::is_same_v<B, Uses>;
 GRADUS_HD constexpr Uses operator-(Uses a) { return a; }
+GRADUS_HD constexpr Uses underivable(const char*, Uses a) { return a; }
 #define GRADUS_USES_OPERATOR(op)                                          \
   template <class A, class B>                                             \
   requires AnyUses<A, B> GRADUS_HD constexpr Uses operator op(A a, B b) { \

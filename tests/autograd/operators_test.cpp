@@ -106,7 +106,19 @@ std::vector<Case> cases() {
       one("cross_entropy", {3, 4},
           [classes](const Tensor& x) { return cross_entropy_loss(x, classes); }),
       one("cross_entropy_none", {3, 4},
-          [classes](const Tensor& x) { return cross_entropy_loss(x, classes, kNone); }),
+          [classes](const Tensor& x) { return cross_entropy_loss(x, classes, {}, kNone); }),
+      two("cross_entropy_with_options", {2, 3, 2}, {3},
+          [](const Tensor& x, const Tensor& w) {
+            return cross_entropy_loss(x, tensor({{0, 2}, {1, 0}}), w.square() + 1, kMean, 1, 0.3);
+          }),
+      two("cross_entropy_of_probabilities", {2, 3, 2}, {2, 3, 2},
+          [](const Tensor& x, const Tensor& target) {
+            return cross_entropy_loss(x, target, tensor({0.5, 2.0, 1.0}, kDouble), kSum, -100, 0.3);
+          }),
+      two("nll_loss_with_options", {3, 4}, {4},
+          [](const Tensor& x, const Tensor& w) {
+            return nll_loss(x, tensor({3, 1, 0}), w.square() + 1, kMean, 1);
+          }),
       two("in_place_chain", {2, 2}, {2, 2},
           [](const Tensor& a, const Tensor& b) {
             Tensor y = a * 2;

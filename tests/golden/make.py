@@ -32,7 +32,7 @@ OTHER_NAMES = {"step": lambda x: torch.heaviside(x, torch.zeros((), dtype=x.dtyp
                "log_sigmoid": F.logsigmoid, "mish": F.mish, "relu6": F.relu6, "silu": F.silu,
                "softsign": F.softsign, "tanhshrink": F.tanhshrink, "xlog1py": torch.special.xlog1py}
 # PyTorch gives these no derivative.
-NO_GRADIENT = ("step", "floor_divide", "heaviside", "nextafter")
+NO_GRADIENT = ("step", "floor_divide", "heaviside", "nextafter", "igamma", "igammac")
 # PyTorch computes the derivative to 9 digits, digamma's, or with a constant of float32.
 INEXACT_GRADIENT = ("digamma", "hardsigmoid")
 
@@ -366,6 +366,45 @@ def layers(out):
                  lambda: gradients(lambda x: nll(x, classes, reduction=r), [scores]))
         out.case(f"cross_entropy first one_class {r}",
                  lambda: gradients(lambda x: ce(x, one_class, reduction=r), [first]))
+    losses_with_options(out, scores, classes, one_class)
+
+
+def losses_with_options(out, scores, classes, one_class):
+    """`with_options LOSS INPUT TARGET WEIGHT IGNORED SMOOTHING REDUCTION`"""
+    def randn(name, *shape):
+        return out.let(name, torch.randn(*shape, dtype=torch.float64))
+    inputs = {"first": scores[0], "scores": scores, "lines": randn("lines", 2, 3, 4),
+              "images": randn("images", 2, 3, 2, 2), "volumes": randn("volumes", 2, 3, 1, 2, 2),
+              "no_rows": randn("no_rows", 0, 3), "no_lines": randn("no_lines", 2, 3, 0)}
+    targets = {"first": ["one_class"], "scores": ["classes"]}
+    weight = out.let("weight3", torch.tensor([0.5, 2.0, 1.25], dtype=torch.float64))
+    tensors = {"one_class": one_class, "classes": classes, "-": None, "weight3": weight}
+    for name, x in inputs.items():
+        shape = x.shape[:1] + x.shape[2:]
+        if name not in targets:
+            tensors[f"{name}_classes"] = torch.randint(3, shape)
+            targets[name] = [f"{name}_classes"]
+        tensors[f"{name}_shares"] = torch.softmax(torch.randn(x.shape, dtype=torch.float64),
+                                                  0 if x.dim() == 1 else 1)
+        targets[name].append(f"{name}_shares")
+    tensors["ignored"] = torch.tensor([1, 1, 1, 1])
+    targets["scores"].append("ignored")
+    for name, tensor in tensors.items():
+        if name not in ("-", "weight3", "one_class", "classes"):
+            out.let(name, tensor)
+    for name, x in inputs.items():
+        for target, w, ignored, smoothing, r in itertools.product(
+                targets[name], ("-", "weight3"), (-100, 1), (0, 0.2), ("none", "mean", "sum")):
+            shares = target.endswith("_shares")
+            if shares and ignored == 1:
+                continue
+            kwargs = dict(weight=tensors[w], ignore_index=ignored, reduction=r)
+            t, words = tensors[target], f"{name} {target} {w} {ignored} {smoothing} {r}"
+            out.case(f"with_options cross_entropy {words}", lambda: gradients(
+                lambda x: F.cross_entropy(x, t, label_smoothing=smoothing, **kwargs), [x]))
+            if not shares and smoothing == 0:
+                out.case(f"with_options nll_loss {words}",
+                         lambda: gradients(lambda x: F.nll_loss(x, t, **kwargs), [x]))
 
 
 def trajectories(out):

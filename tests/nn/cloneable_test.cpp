@@ -56,8 +56,8 @@ TEST(Cloneable, CopiesEveryLayerDeeply) {
   const nn::MSELoss sum(kSum);
   const auto sum2 = std::dynamic_pointer_cast<nn::MSELossImpl>(sum->clone());
   EXPECT_EQ(sum2->options.reduction(), kSum);
-  const auto none =
-      std::dynamic_pointer_cast<nn::CrossEntropyLossImpl>(nn::CrossEntropyLoss(kNone)->clone());
+  const auto none = std::dynamic_pointer_cast<nn::CrossEntropyLossImpl>(
+      nn::CrossEntropyLoss(nn::CrossEntropyLossOptions().reduction(kNone))->clone());
   EXPECT_EQ(none->options.reduction(), kNone);
 }
 

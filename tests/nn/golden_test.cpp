@@ -43,16 +43,36 @@ Tensor cross_entropy_case(const Words& w) {
 }
 
 Tensor nll_case(const Words& w) {
-  return result_or_gradient(
-      w[4],
-      [&](const Tensors& x) { return F::nll_loss(x[0], golden()[w[2]], reduction_named(w[3])); },
-      {golden()[w[1]]});
+  return result_or_gradient(w[4],
+                            [&](const Tensors& x) {
+                              return F::nll_loss(
+                                  x[0], golden()[w[2]],
+                                  F::NLLLossFuncOptions().reduction(reduction_named(w[3])));
+                            },
+                            {golden()[w[1]]});
+}
+
+// with_options LOSS INPUT TARGET WEIGHT IGNORED SMOOTHING REDUCTION
+Tensor options_case(const Words& w) {
+  const Tensor target = golden()[w[3]], weight = w[4] == "-" ? Tensor() : golden()[w[4]];
+  const auto with = [&](auto options) {
+    return options.weight(weight).ignore_index(std::stoll(w[5])).reduction(reduction_named(w[7]));
+  };
+  nn::NLLLoss nll(with(nn::NLLLossOptions()));
+  nn::CrossEntropyLoss cross_entropy(
+      with(nn::CrossEntropyLossOptions()).label_smoothing(std::stod(w[6])));
+  return result_or_gradient(w[8],
+                            [&](const Tensors& x) {
+                              return w[1] == "nll_loss" ? nll(x[0], target)
+                                                        : cross_entropy(x[0], target);
+                            },
+                            {golden()[w[2]]});
 }
 
 const GoldenKinds kKinds = {
     {"linear", {linear_case, 64}}, {"linear_no_bias", {linear_case, 64}},
     {"mse_loss", {mse_case, 64}},  {"cross_entropy", {cross_entropy_case, 64}},
-    {"nll_loss", {nll_case, 64}},
+    {"nll_loss", {nll_case, 64}},  {"with_options", {options_case, 64}},
 };
 
 TEST(NnGolden, MatchesPyTorch) { check_golden(golden(), kKinds); }

@@ -141,9 +141,81 @@ TEST(Losses, RefuseWhatWouldBroadcastOrMisread) {
   const Tensor logits = randn({2, 3});
   expect_error<TypeError>([&] { cross_entropy_loss(logits, ones({2})); }, "int64");
   expect_error<ValueError>([&] { cross_entropy_loss(logits, zeros({3}, kLong)); },
-                           "one class number per row");
-  expect_error<IndexError>([&] { cross_entropy_loss(logits, tensor({0, 3})); }, "index 3");
+                           "cross_entropy: input has shape [2, 3], target [3], expected one class "
+                           "number per element of [2]; reshape it");
+  expect_error<IndexError>(
+      [&] {
+        cross_entropy_loss(logits, tensor({0, 3}));
+      },
+      "cross_entropy: index 3 is out of range for dimension 1 of size 3");
+  expect_error<IndexError>([&] { nll_loss(logits, tensor({0, 3})); }, "nll_loss: index 3");
   expect_error<IndexError>([&] { cross_entropy_loss(logits, tensor({-1, 0})); }, "index -1");
+}
+
+TEST(Losses, RefuseOptionsThatDoNotFit) {
+  const Tensor logits = randn({2, 3}), classes = tensor({0, 1});
+  const auto smoothed = [&](double part) {
+    cross_entropy_loss(logits, classes, {}, kMean, -100, part);
+  };
+  expect_error<ValueError>([&] { smoothed(1.5); },
+                           "cross_entropy: label_smoothing is 1.5, expected");
+  expect_error<ValueError>([&] { smoothed(-0.5); }, "label_smoothing is -0.5");
+  expect_error<ValueError>([&] { cross_entropy_loss(logits, classes, ones({2})); },
+                           "cross_entropy: weight has shape [2], expected [3]");
+  expect_error<ValueError>(
+      [&] {
+        nll_loss(logits, classes, ones({3, 1}));
+      },
+      "nll_loss: weight has shape [3, 1], expected [3]");
+  expect_error<TypeError>([&] { nll_loss(logits, classes, ones({3}, kDouble)); },
+                          "nll_loss: weight has dtype float64, input float32; convert");
+  expect_error<TypeError>(
+      [&] {
+        cross_entropy_loss(logits, ones({2, 3}, kLong));
+      },
+      "cross_entropy: target has input's shape [2, 3] and dtype int64");
+  expect_error<ValueError>(
+      [&] {
+        cross_entropy_loss(logits, ones({2, 3}), {}, kMean, 2);
+      },
+      "cross_entropy: ignore_index is 2, and the target holds probabilities");
+  expect_error<ValueError>([&] { cross_entropy_loss(ones({}), zeros({}, kLong)); },
+                           "cross_entropy: input has no dimensions");
+  expect_error<ValueError>([&] { nll_loss(ones({}), zeros({}, kLong)); },
+                           "nll_loss: input has no dimensions");
+}
+
+TEST(Losses, WhatIsIgnoredNeedsNoFiniteLoss) {
+  Tensor x = tensor({{-INFINITY, 0.0f}, {-1.0f, -2.0f}});
+  x.set_requires_grad(true);
+  const Tensor loss = nll_loss(x, tensor({9, 1}), {}, kMean, 9);
+  EXPECT_EQ(loss.item<float>(), 2);
+  loss.backward();
+  expect_values(x.grad(), {0, 0, 0, -1});
+  EXPECT_TRUE(std::isnan(nll_loss(x, tensor({9, 9}), {}, kMean, 9).item<float>()));
+  EXPECT_EQ(nll_loss(x, tensor({9, 9}), {}, kSum, 9).item<float>(), 0);
+  const Tensor bytes = tensor({156, 1}).to(kByte), wide = zeros({2, 200});
+  EXPECT_EQ(nll_loss(wide + 1, bytes, {}, kSum).item<float>(), -2);
+}
+
+// 100000 targets, and losses that sum to 200000: both beyond float16.
+TEST(Losses, AMeanOfSmallTypesDoesNotOverflow) {
+  const Tensor x = full({100000, 2}, -2, kHalf);
+  EXPECT_EQ(nll_loss(x, zeros({100000}, kLong)).item<float>(), 2);
+}
+
+TEST(Losses, TheWeightIsABufferOfTheModuleAlone) {
+  const Tensor weight = tensor({1.0f, 3.0f});
+  nn::CrossEntropyLoss loss(nn::CrossEntropyLossOptions().weight(weight));
+  EXPECT_TRUE(loss->named_buffers().contains("weight"));
+  EXPECT_EQ(nn::NLLLoss()->buffers().size(), 0u);
+  const auto copy = std::dynamic_pointer_cast<nn::CrossEntropyLossImpl>(loss->clone());
+  copy->weight.fill_(7);
+  loss->to(kDouble);
+  EXPECT_EQ(loss->weight.dtype(), kDouble);
+  EXPECT_EQ(weight.dtype(), kFloat);
+  EXPECT_EQ(copy->weight.dtype(), kFloat);
+  expect_values(weight, {1, 3});
 }
 
 TEST(Losses, OneHotMarksTheClass) {

@@ -11,6 +11,7 @@ import re
 import sys
 import zlib
 
+import mpmath
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -49,12 +50,21 @@ VOCABULARY = {
 }
 
 
+def by_mpmath(f, order):
+    return lambda x: x.clone().apply_(lambda v: float(f(order, v)))
+
+
 # What Python calls otherwise than C++ does.
 OTHER_NAMES = {**OTHER_NAMES,
                "index": lambda self, indices: self[indices], "slice": torch.ops.aten.slice,
                "unfold": torch.Tensor.unfold,
                "scatter_reduce": lambda *args: torch.scatter_reduce(
                    *args[:5], include_self=args[5] if args[5:] else True),
+               # PyTorch's have 10 digits.
+               **{name: by_mpmath(f, n) for n in (0, 1) for name, f in (
+                   (f"bessel_j{n}", mpmath.besselj), (f"bessel_y{n}", mpmath.bessely))},
+               "frexp_mantissa": lambda x: torch.frexp(x)[0],
+               "frexp_exponent": lambda x: torch.frexp(x)[1].to(x.dtype),
                # Of order 1 in every sample; torch.polygamma(1, x) has 9 digits only.
                "digamma_slope": lambda x, n: torch.special.zeta(n.round() + 1, x)}
 

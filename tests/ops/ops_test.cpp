@@ -15,6 +15,7 @@ constexpr double kSlack = 256;
 // What the rows of the tables say of the operations of a name.
 struct Known {
   bool differentiable = false, makes_new = true, gives_tensors = true;
+  bool by_first = true;  // by its first operand, too
 };
 const std::map<std::string, Known>& known() {
   static const std::map<std::string, Known> all = [] {
@@ -35,7 +36,9 @@ const std::map<std::string, Known>& known() {
 #define FACTORY(name, ...) note(#name, "none", true);
 #include "gradus/tensor/functions.def"
 #define UNARY(name, ...) note(#name, "grad", true);
-#define BINARY(name, ...) note(#name, "grad", true);
+#define BINARY(name, doc, ints, xlo, xhi, ylo, yhi, f, dx, ...) \
+  note(#name, "grad", true);                                    \
+  out[#name].by_first = std::string(#dx).find("underivable") == std::string::npos;
 #define INTEGER(name, ...) note(#name, "none", true);
 #define COMPARISON(name, ...) note(#name, "none", true);
 #define PREDICATE(name, ...) note(#name, "none", true);
@@ -77,7 +80,8 @@ Inputs inputs_of(const Family& family, const Sample& sample, bool grad = false,
   size_t i = 0;
   for (std::string spec; std::getline(specs, spec, ';') && i < given.size(); ++i) {
     in[i] = given[i].clone().to(device);
-    const bool is_const = spec.find("const ") != std::string::npos;
+    const bool is_const =
+        spec.find("const ") != std::string::npos || (i == 0 && !known().at(sample.name).by_first);
     if (grad && !is_const && in[i].is_floating_point()) in[i].requires_grad_();
   }
   return in;
