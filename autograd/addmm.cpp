@@ -23,7 +23,7 @@ void check_sum(const Sum& sum, IntArrayRef shape, bool floating) {
                    ": beta and alpha must be integers for integer operands; convert those with "
                    ".to(kFloat)");
   check(IntArrayRef(broadcast_shapes(op, self.sizes(), shape)) == shape, op, ": self of shape ",
-        self.sizes(), " does not expand to the product's shape ", shape);
+        self.sizes(), " does not expand to the product's shape ", shape, "; reshape it");
 }
 void check_sum(const Sum& sum, IntArrayRef shape, const Tensor& factor) {
   check_sum(sum, shape, factor.is_floating_point());
@@ -33,7 +33,7 @@ void check_sum(const Sum& sum, IntArrayRef shape, const Tensor& factor) {
                    "; convert one with .to(...)");
 }
 
-// The value for factors a and b of raw::matmul, rounded once.
+// The value for factors that fit, rounded once.
 Tensor evaluate(const Sum& sum, const Tensor& a, const Tensor& b, IntArrayRef shape) {
   check_sum(sum, shape, a);
   const auto& [op, node, self, beta, alpha] = sum;
@@ -71,36 +71,39 @@ Tensor record_matrices(const Sum& sum, const Tensor& out, const Tensor& a, const
       [](const Tensor& grad, const Tensor& left) { return left.transpose(-2, -1).matmul(grad); });
 }
 
-void check_factors(const char* op, const Tensor& a, const char* a_name, int64_t a_rank,
-                   const Tensor& b, const char* b_name, int64_t b_rank) {
+void check_factors(const raw::ProductNames& names, const Tensor& a, int64_t a_rank, const Tensor& b,
+                   int64_t b_rank) {
+  const auto& [op, a_name, b_name] = names;
   check(a.dim() == a_rank && b.dim() == b_rank, op, ": ", a_name, " has shape ", a.sizes(), ", ",
-        b_name, " has ", b.sizes(), "; expected ", a_rank, " and ", b_rank, " dimensions");
-  const int64_t inner = b.size(b_rank == 1 ? 0 : -2);
-  check(a.size(-1) == inner, op, ": ", a_name, " of shape ", a.sizes(), " and ", b_name,
-        " of shape ", b.sizes(), " do not multiply: ", a.size(-1), " columns against ", inner,
-        " rows; transpose one of them?");
+        b_name, " has ", b.sizes(), "; expected ", a_rank, " and ", b_rank,
+        " dimensions; reshape one of them");
+  raw::check_factors(names, a, b);
   check(a_rank < 3 || a.size(0) == b.size(0), op, ": ", a_name, " has ", a.size(0), " matrices, ",
-        b_name, " ", b.size(0), "; expected as many");
+        b_name, " ", b.size(0), "; expected as many; expand one of them");
+}
+
+Tensor add_product(const Sum& sum, const Tensor& mat1, const Tensor& mat2) {
+  const Dims shape{mat1.size(0), mat2.size(1)};
+  // A row for all rows is the bias that the product adds by itself.
+  const bool is_bias =
+      is_one(sum.beta) && is_one(sum.alpha) && sum.self.dim() == 1 && sum.self.size(0) == shape[1];
+  if (is_bias) check_sum(sum, shape, mat1);
+  const Tensor out = is_bias ? raw::linear(mat1, raw::transpose(mat2, 0, 1), sum.self)
+                             : evaluate(sum, mat1, mat2, shape);
+  return record_matrices(sum, out, mat1, mat2);
 }
 
 }  // namespace
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
              const Scalar& alpha) {
-  check_factors("addmm", mat1, "mat1", 2, mat2, "mat2", 2);
-  const Sum sum{"addmm", "AddmmBackward0", self, beta, alpha};
-  const Dims shape{mat1.size(0), mat2.size(1)};
-  // A row for all rows is the bias that the product adds by itself.
-  const bool is_bias = is_one(beta) && is_one(alpha) && self.dim() == 1 && self.size(0) == shape[1];
-  if (is_bias) check_sum(sum, shape, mat1);
-  const Tensor out = is_bias ? raw::linear(mat1, raw::transpose(mat2, 0, 1), self)
-                             : evaluate(sum, mat1, mat2, shape);
-  return record_matrices(sum, out, mat1, mat2);
+  check_factors({"addmm", "mat1", "mat2"}, mat1, 2, mat2, 2);
+  return add_product({"addmm", "AddmmBackward0", self, beta, alpha}, mat1, mat2);
 }
 
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                const Scalar& alpha) {
-  check_factors("baddbmm", batch1, "batch1", 3, batch2, "batch2", 3);
+  check_factors({"baddbmm", "batch1", "batch2"}, batch1, 3, batch2, 3);
   const Sum sum{"baddbmm", "BaddbmmBackward0", self, beta, alpha};
   const Dims shape{batch1.size(0), batch1.size(1), batch2.size(2)};
   return record_matrices(sum, evaluate(sum, batch1, batch2, shape), batch1, batch2);
@@ -108,7 +111,7 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
 
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
              const Scalar& alpha) {
-  check_factors("addmv", mat, "mat", 2, vec, "vec", 1);
+  check_factors({"addmv", "mat", "vec"}, mat, 2, vec, 1);
   const Sum sum{"addmv", "AddmvBackward0", self, beta, alpha};
   return record_sum(
       sum, evaluate(sum, mat, vec, {mat.size(0)}), mat, vec,
@@ -118,17 +121,17 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
 
 Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
               const Scalar& alpha) {
-  check_factors("addbmm", batch1, "batch1", 3, batch2, "batch2", 3);
+  check_factors({"addbmm", "batch1", "batch2"}, batch1, 3, batch2, 3);
   // The sum of the products is one product with a longer inner dimension.
   const int64_t n = batch1.size(1), inner = batch1.size(0) * batch1.size(2), p = batch2.size(2);
-  return addmm(self, batch1.transpose(0, 1).reshape({n, inner}), batch2.reshape({inner, p}), beta,
-               alpha);
+  return add_product({"addbmm", "AddmmBackward0", self, beta, alpha},
+                     batch1.transpose(0, 1).reshape({n, inner}), batch2.reshape({inner, p}));
 }
 
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
             const Scalar& alpha) {
   check(vec1.dim() == 1 && vec2.dim() == 1, "addr: vec1 has shape ", vec1.sizes(), ", vec2 has ",
-        vec2.sizes(), "; expected 1 dimension each");
+        vec2.sizes(), "; expected 1 dimension each; use flatten()");
   const Tensor product = outer(vec1, vec2);
   check_sum({"addr", "AddrBackward0", self, beta, alpha}, product.sizes(),
             self.is_floating_point() || product.is_floating_point());

@@ -1,9 +1,10 @@
 // Einstein summation: every operand becomes a tensor with one dimension for each label of the
 // equation (of size 1 where it lacks the label), and operands are contracted from left to right,
 // each pair by one batched matrix product.
-#include "gradus/autograd/functions.h"
-
 #include <algorithm>
+
+#include "gradus/autograd/functions.h"
+#include "gradus/autograd/matmul.h"
 
 namespace gradus {
 
@@ -203,8 +204,10 @@ Tensor contract(Tensor x, Tensor y, const std::vector<bool>& summed) {
     const int64_t own = x.sizes()[made[i]];
     if (i < made.size() - inner.size()) shape[i] = own != 1 ? own : y.sizes()[made[i]];
   }
-  return bmm(x.permute(joined({batch, left, inner, right})).reshape({batches, rows, depth}),
-             y.permute(joined({batch, inner, right, left})).reshape({batches, depth, columns}))
+  return autograd::matmul(
+             x.permute(joined({batch, left, inner, right})).reshape({batches, rows, depth}),
+             y.permute(joined({batch, inner, right, left})).reshape({batches, depth, columns}),
+             {"einsum", "an operand", "the next one"})
       .reshape(shape)
       .permute(back);
 }

@@ -187,32 +187,41 @@ Product jvp(const ListFunction& f, const Tensors& given, const Tensors& v, bool 
   return {leave(outputs, create_graph), leave(std::move(product), create_graph)};
 }
 
+namespace {
+
+// What v times a Hessian and a Hessian times v begin with.
+struct FirstDerivative {
+  FirstDerivative(const char* op, const ListFunction& f, const Tensors& given,
+                  const Tensors& given_v, bool create_graph, bool strict)
+      : inputs(enter(given, create_graph)),
+        v(vectors(op, "input", given_v, inputs)),
+        outputs(f(inputs)) {
+    check_scalar(op, outputs);
+    check_outputs(op, outputs, strict);
+    value = derive(op, outputs, inputs, {}, /*create_graph=*/true, strict);
+  }
+  Tensors inputs, v, outputs, value;
+};
+
+}  // namespace
+
 Product vhp(const ListFunction& f, const Tensors& given, const Tensors& v, bool create_graph,
             bool strict) {
   const AutoGradMode mode(true);
-  const Tensors inputs = enter(given, create_graph);
-  const Tensors given_v = vectors("vhp", "input", v, inputs);
-  const Tensors outputs = f(inputs);
-  check_scalar("vhp", outputs);
-  check_outputs("vhp", outputs, strict);
-  const Tensors first = derive("vhp", outputs, inputs, {}, /*create_graph=*/true, strict);
-  Tensors product = derive("vhp", first, inputs, given_v, create_graph, strict);
-  return {leave(outputs, create_graph), leave(std::move(product), create_graph)};
+  const FirstDerivative first("vhp", f, given, v, create_graph, strict);
+  Tensors product = derive("vhp", first.value, first.inputs, first.v, create_graph, strict);
+  return {leave(first.outputs, create_graph), leave(std::move(product), create_graph)};
 }
 
 Product hvp(const ListFunction& f, const Tensors& given, const Tensors& v, bool create_graph,
             bool strict) {
   const AutoGradMode mode(true);
-  const Tensors inputs = enter(given, create_graph);
-  const Tensors given_v = vectors("hvp", "input", v, inputs);
-  const Tensors outputs = f(inputs);
-  check_scalar("hvp", outputs);
-  check_outputs("hvp", outputs, strict);
-  const Tensors first = derive("hvp", outputs, inputs, {}, /*create_graph=*/true, strict);
-  const Tensors weights = weights_of(first);
-  const Tensors linear = derive("hvp", first, inputs, weights, /*create_graph=*/true, strict);
-  Tensors product = derive("hvp", linear, weights, given_v, create_graph, strict);
-  return {leave(outputs, create_graph), leave(std::move(product), create_graph)};
+  const FirstDerivative first("hvp", f, given, v, create_graph, strict);
+  const Tensors weights = weights_of(first.value);
+  const Tensors linear =
+      derive("hvp", first.value, first.inputs, weights, /*create_graph=*/true, strict);
+  Tensors product = derive("hvp", linear, weights, first.v, create_graph, strict);
+  return {leave(first.outputs, create_graph), leave(std::move(product), create_graph)};
 }
 
 std::function<Tensor(const Tensor&)> vmap(TensorFunction f, int64_t in_dim, int64_t out_dim) {

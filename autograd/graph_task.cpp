@@ -84,6 +84,10 @@ bool kept_by_task() { return !running.task || running.task->keeps_graph(); }
 void rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end) {
   if (running.node == &sender) running.task->rows_ready(sender, index, grad, end);
 }
+Tensor room(const Node& sender, size_t index, IntArrayRef sizes, ScalarType dtype, Device device) {
+  return running.node == &sender ? running.task->room(sender, index, sizes, dtype, device)
+                                 : Tensor();
+}
 bool came_in_rows() { return running.node && running.task->came_in_rows(running.node); }
 
 Tensor fit(Tensor grad, const Node::Meta& meta, const Node& sender, size_t index) {
@@ -208,22 +212,40 @@ bool GraphTask::applies(Node* node, const Tensors& grads) const {
                      [&](const Edge& e) { return e.is_valid() && needs(e.function.get()); });
 }
 
+// Whether what the sender computes enters as it is: nothing is added to it, and no hook sees it.
+bool GraphTask::enters_whole(const Edge& edge, const Node& sender) const {
+  const State& state = states_.at(edge.function.get());
+  if (captures_ || state.pending != 1 || state.grads[edge.input_nr].defined()) return false;
+  const NodeHooks *before = edge.function->find_hooks(), *after = sender.find_hooks();
+  const std::vector<TensorHook>* hooks = edge.function->find_tensor_hooks();
+  return (!after || after->after.empty()) && (!hooks || hooks->empty()) &&
+         (!before || before->before.empty());
+}
+
+namespace {
+bool is_of(const Node::Meta& meta, IntArrayRef sizes, ScalarType dtype, Device device) {
+  return sizes == IntArrayRef(meta.sizes) && dtype == meta.dtype && device == meta.device;
+}
+}  // namespace
+
 void GraphTask::rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end) {
   const Edge& edge = sender.next_edge(index);
-  Node& next = *edge.function;
-  State& state = states_.at(&next);
-  const Node::Meta& meta = next.meta(edge.input_nr);
-  const NodeHooks *before = next.find_hooks(), *after = sender.find_hooks();
-  const std::vector<TensorHook>* hooks = next.find_tensor_hooks();
-  if (captures_ || state.pending != 1 || state.grads[edge.input_nr].defined()) return;
-  if ((after && !after->after.empty()) || (hooks && !hooks->empty()) ||
-      (before && !before->before.empty()))
+  if (!enters_whole(edge, sender) ||
+      !is_of(edge.function->meta(edge.input_nr), grad.sizes(), grad.scalar_type(), grad.device()))
     return;
-  if (grad.sizes() != IntArrayRef(meta.sizes) || grad.dtype() != meta.dtype ||
-      grad.device() != meta.device)
-    return;
-  state.in_rows = true;
-  next.rows_ready(grad, end);
+  states_.at(edge.function.get()).in_rows = true;
+  edge.function->rows_ready(grad, end);
+}
+
+Tensor GraphTask::room(const Node& sender, size_t index, IntArrayRef sizes, ScalarType dtype,
+                       Device device) {
+  const Edge& edge = sender.next_edge(index);
+  if (!enters_whole(edge, sender) ||
+      !is_of(edge.function->meta(edge.input_nr), sizes, dtype, device))
+    return Tensor();
+  const Tensor place = edge.function->room();
+  if (place.defined()) states_.at(edge.function.get()).in_rows = true;
+  return place;
 }
 
 Tensors GraphTask::call(Node* node, Tensors grads) {

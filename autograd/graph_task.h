@@ -36,6 +36,7 @@ class GraphTask {
   bool keeps_graph() const { return keep_graph_; }
   // As the functions below.
   void rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end);
+  Tensor room(const Node& sender, size_t index, IntArrayRef sizes, ScalarType dtype, Device device);
   bool came_in_rows(const Node* node) const { return states_.at(node).in_rows; }
 
  private:
@@ -58,6 +59,7 @@ class GraphTask {
   void push(Node* node);
   void process(Node* node);
   bool applies(Node* node, const Tensors& grads) const;
+  bool enters_whole(const Edge& edge, const Node& sender) const;
   Tensors call(Node* node, Tensors grads);
   void deliver(Node* node, Tensors out);
 
@@ -87,8 +89,10 @@ bool kept_by_task();
 // as it is arrives there: a sum of several, a gradient that is hooked or captured, or of another
 // shape, dtype or device. REQUIRES: the sender alone holds the tensor, and returns it.
 void rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end);
-// Whether the node that runs was told of rows: then only those it has shown them to hold the
-// tensor.
+// Where such a node may compute that gradient: see Node::room. Undefined: anywhere.
+Tensor room(const Node& sender, size_t index, IntArrayRef sizes, ScalarType dtype, Device device);
+// Whether the node that runs was told of rows, or gave room: then only those it has shown them to,
+// or who gave it, hold the tensor.
 bool came_in_rows();
 
 }  // namespace gradus::autograd

@@ -29,6 +29,8 @@ struct FunctionPostHook {
   virtual Tensors operator()(const Tensors& outputs, const Tensors& inputs) = 0;
   // At the accumulator of a leaf: see Node::rows_ready.
   virtual void rows_ready(const Tensor&, int64_t) {}
+  // At the accumulator of a leaf: see Node::room.
+  virtual Tensor room() { return Tensor(); }
 };
 
 }  // namespace autograd

@@ -1,19 +1,23 @@
 // Products of vectors, matrices and batches of matrices.
+#include "gradus/autograd/matmul.h"
+
 #include "gradus/autograd/graph_task.h"
 #include "gradus/autograd/pieces.h"
 #include "gradus/autograd/record.h"
-#include "gradus/tensor/raw.h"
 
 namespace gradus {
 
 namespace {
 
+using raw::ProductNames;
+
 Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
 
-// raw::matmul(a, b); first(grad, b) and second(grad, a) are the gradients of a and b.
+// raw::matmul(a, b, names); first(grad, b) and second(grad, a) are the gradients of a and b.
 template <class First, class Second>
-Tensor product(const char* node, const Tensor& a, const Tensor& b, First first, Second second) {
-  Tensor out = raw::matmul(a, b);
+Tensor product(const char* node, const Tensor& a, const Tensor& b, const ProductNames& names,
+               First first, Second second) {
+  Tensor out = raw::matmul(a, b, names);
   if (recording(a, b))
     record(node, out, {a, b}, {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},
            [first, second](Node& n, const Tensor& grad) {
@@ -26,75 +30,100 @@ Tensor product(const char* node, const Tensor& a, const Tensor& b, First first, 
 }
 
 // Operands with at least two dimensions. The engine sums a gradient over broadcast batches.
-Tensor matrices(const char* node, const Tensor& a, const Tensor& b) {
+Tensor matrices(const char* node, const Tensor& a, const Tensor& b, const ProductNames& names) {
   return product(
-      node, a, b,
+      node, a, b, names,
       [](const Tensor& grad, const Tensor& right) { return grad.matmul(transposed(right)); },
       [](const Tensor& grad, const Tensor& left) { return transposed(left).matmul(grad); });
 }
 
-void check_rank(const char* op, const Tensor& x, const char* name, int64_t rank) {
-  check(x.dim() == rank, op, ": ", name, " has shape ", x.sizes(), ", expected ", rank,
-        rank == 1 ? " dimension" : " dimensions", "; use matmul for other ranks");
-}
-
-}  // namespace
-
-Tensor matmul(const Tensor& self, const Tensor& other) {
-  const int64_t a = self.dim(), b = other.dim();
-  if (!recording(self, other)) return raw::matmul(self, other);
-  if (a == 0 || b == 0) return raw::matmul(self, other);  // reports it
-  if (a == 1 && b == 1) return dot(self, other);
-  if (a == 2 && b == 1) return mv(self, other);
-  if (a == 1) return matmul(self.unsqueeze(0), other).squeeze(-2);
-  if (b == 1) return matmul(self, other.unsqueeze(1)).squeeze(-1);
-  // One matrix for a whole batch: the batch is rows of one product, and so is its gradient.
-  if (a > 2 && b == 2 && self.size(-1) == other.size(0)) {
-    Dims shape = self.impl().sizes;
-    shape[shape.size() - 1] = other.size(1);
-    int64_t rows = 1;
-    for (int64_t d = 0; d + 1 < a; ++d) rows *= self.sizes()[d];
-    return matrices("MmBackward0", self.reshape({rows, self.size(-1)}), other).reshape(shape);
-  }
-  return matrices(a == 2 && b == 2 ? "MmBackward0" : "BmmBackward0", self, other);
-}
-
-Tensor mm(const Tensor& self, const Tensor& mat2) {
-  check_rank("mm", self, "self", 2);
-  check_rank("mm", mat2, "mat2", 2);
-  return matrices("MmBackward0", self, mat2);
-}
-
-Tensor bmm(const Tensor& self, const Tensor& mat2) {
-  check_rank("bmm", self, "self", 3);
-  check_rank("bmm", mat2, "mat2", 3);
-  check(self.size(0) == mat2.size(0), "bmm: self has ", self.size(0), " matrices, mat2 ",
-        mat2.size(0), "; expected as many; use matmul to broadcast");
-  return matrices("BmmBackward0", self, mat2);
-}
-
-Tensor mv(const Tensor& self, const Tensor& vec) {
-  check_rank("mv", self, "self", 2);
-  check_rank("mv", vec, "vec", 1);
+Tensor matrix_by_vector(const Tensor& a, const Tensor& b, const ProductNames& names) {
   return product(
-      "MvBackward0", self, vec,
+      "MvBackward0", a, b, names,
       [](const Tensor& grad, const Tensor& right) { return grad.outer(right); },
       [](const Tensor& grad, const Tensor& left) { return left.t().mv(grad); });
 }
 
-Tensor dot(const Tensor& self, const Tensor& tensor) {
-  check_rank("dot", self, "self", 1);
-  check_rank("dot", tensor, "tensor", 1);
+Tensor vectors(const Tensor& a, const Tensor& b, const ProductNames& names) {
   const auto scaled = [](const Tensor& grad, const Tensor& other) { return grad * other; };
-  return product("DotBackward0", self, tensor, scaled, scaled);
+  return product("DotBackward0", a, b, names, scaled, scaled);
+}
+
+void check_ranks(const ProductNames& names, const Tensor& a, int64_t a_rank, const Tensor& b,
+                 int64_t b_rank) {
+  const auto check_rank = [&](const Tensor& x, const char* name, int64_t rank) {
+    check(x.dim() == rank, names.op, ": ", name, " has shape ", x.sizes(), ", expected ", rank,
+          rank == 1 ? " dimension" : " dimensions", "; use matmul for other ranks");
+  };
+  check_rank(a, names.first, a_rank);
+  check_rank(b, names.second, b_rank);
+}
+
+Tensor dot_named(const Tensor& a, const Tensor& b, const ProductNames& names) {
+  check_ranks(names, a, 1, b, 1);
+  return vectors(a, b, names);
+}
+
+}  // namespace
+
+Tensor autograd::matmul(const Tensor& self, const Tensor& other, const ProductNames& names) {
+  const int64_t a = self.dim(), b = other.dim();
+  if (!recording(self, other)) return raw::matmul(self, other, names);
+  raw::check_factors(names, self, other);
+  if (a == 1 && b == 1) return vectors(self, other, names);
+  if (a == 2 && b == 1) return matrix_by_vector(self, other, names);
+  if (a == 1) return autograd::matmul(self.unsqueeze(0), other, names).squeeze(-2);
+  if (b == 1) return autograd::matmul(self, other.unsqueeze(1), names).squeeze(-1);
+  // One matrix for a whole batch: the batch is rows of one product, and so is its gradient.
+  if (a > 2 && b == 2) {
+    Dims shape = self.impl().sizes;
+    shape[shape.size() - 1] = other.size(1);
+    int64_t rows = 1;
+    for (int64_t d = 0; d + 1 < a; ++d) rows *= self.sizes()[d];
+    return matrices("MmBackward0", self.reshape({rows, self.size(-1)}), other, names)
+        .reshape(shape);
+  }
+  return matrices(a == 2 && b == 2 ? "MmBackward0" : "BmmBackward0", self, other, names);
+}
+
+Tensor matmul(const Tensor& self, const Tensor& other) { return autograd::matmul(self, other, {}); }
+
+Tensor mm(const Tensor& self, const Tensor& mat2) {
+  constexpr ProductNames names{"mm", "self", "mat2"};
+  check_ranks(names, self, 2, mat2, 2);
+  return matrices("MmBackward0", self, mat2, names);
+}
+
+Tensor bmm(const Tensor& self, const Tensor& mat2) {
+  constexpr ProductNames names{"bmm", "self", "mat2"};
+  check_ranks(names, self, 3, mat2, 3);
+  check(self.size(0) == mat2.size(0), "bmm: self has ", self.size(0), " matrices, mat2 ",
+        mat2.size(0), "; expected as many; use matmul to broadcast");
+  return matrices("BmmBackward0", self, mat2, names);
+}
+
+Tensor mv(const Tensor& self, const Tensor& vec) {
+  constexpr ProductNames names{"mv", "self", "vec"};
+  check_ranks(names, self, 2, vec, 1);
+  return matrix_by_vector(self, vec, names);
+}
+
+Tensor dot(const Tensor& self, const Tensor& tensor) {
+  return dot_named(self, tensor, {"dot", "self", "tensor"});
+}
+
+Tensor vdot(const Tensor& self, const Tensor& other) {
+  return dot_named(self, other, {"vdot", "self", "other"});
 }
 
 namespace {
 
 Tensor weight_gradient(const Node& node, const Tensor& grad, const Tensor& input) {
   if (GradMode::is_enabled()) return grad.t().matmul(input);
+  const Tensor room =
+      autograd::room(node, 1, {grad.size(1), input.size(1)}, grad.scalar_type(), grad.device());
   return autograd::product_in_pieces(
-      raw::transpose(grad, 0, 1), input,
+      raw::transpose(grad, 0, 1), input, room,
       [&](const Tensor& out, int64_t end) { autograd::rows_ready(node, 1, out, end); });
 }
 
@@ -113,10 +142,10 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
                                    : x.reshape({numel_of(x.sizes().slice(0, x.sizes().size() - 1)),
                                                 x.size(-1)});
              };
-             // The weight's last: its pieces travel beside the nodes to come.
-             if (n.wants(0)) grads[0] = grad.matmul(n.saved(1));
-             if (n.wants(2)) grads[2] = rows(grad).sum(0);
+             // The weight's first: its pieces travel beside the input's gradient.
              if (n.wants(1)) grads[1] = weight_gradient(n, rows(grad), rows(n.saved(0)));
+             if (n.wants(2)) grads[2] = rows(grad).sum(0);
+             if (n.wants(0)) grads[0] = grad.matmul(n.saved(1));
              return grads;
            });
   return out;

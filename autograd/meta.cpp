@@ -54,6 +54,12 @@ void AccumulateGrad::rows_ready(const Tensor& grad, int64_t end) {
     hooks->after[0]->rows_ready(grad, end);
 }
 
+Tensor AccumulateGrad::room() {
+  const NodeHooks* hooks = find_hooks();
+  const bool asks = hooks && hooks->after.size() == 1 && !leaf_.grad().defined();
+  return asks ? hooks->after[0]->room() : Tensor();
+}
+
 namespace {
 
 bool base_requires_grad(const TensorImpl& view) {

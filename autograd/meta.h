@@ -39,6 +39,7 @@ class AccumulateGrad final : public Node {
 
   // Shows them to a hook, where there is one alone and no gradient yet to add to.
   void rows_ready(const Tensor& grad, int64_t end) override;
+  Tensor room() override;
 
   Tensor variable() const { return leaf_; }
 

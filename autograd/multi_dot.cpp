@@ -1,7 +1,8 @@
 // Products of many matrices, in the order that takes the fewest multiplications.
-#include "gradus/autograd/functions.h"
-
 #include <limits>
+
+#include "gradus/autograd/functions.h"
+#include "gradus/autograd/matmul.h"
 
 namespace gradus {
 
@@ -9,10 +10,11 @@ namespace {
 
 // The cheapest order of multiplying matrices [i, j): cut[i][j] is where it is cut in two.
 struct Chain {
+  const char* op;
   Tensors matrices;
   std::vector<std::vector<size_t>> cut;
 
-  explicit Chain(Tensors list) : matrices(std::move(list)) {
+  Chain(const char* name, Tensors list) : op(name), matrices(std::move(list)) {
     const size_t count = matrices.size();
     cut.assign(count + 1, std::vector<size_t>(count + 1));
     std::vector<std::vector<double>> cost(count + 1, std::vector<double>(count + 1));
@@ -31,37 +33,44 @@ struct Chain {
   }
   Tensor multiply(size_t i, size_t j) const {
     if (j == i + 1) return matrices[i];
-    return mm(multiply(i, cut[i][j]), multiply(cut[i][j], j));
+    return autograd::matmul(multiply(i, cut[i][j]), multiply(cut[i][j], j),
+                            {op, "a tensor", "the next one"});
   }
 };
 
-}  // namespace
-
-Tensor linalg_multi_dot(ArrayRef<Tensor> tensors) {
-  check(tensors.size() >= 2, "multi_dot: ", tensors.size(), " tensors, expected at least 2");
+// Of two tensors or more.
+Tensor multi_dot(const char* op, ArrayRef<Tensor> tensors) {
   Tensors matrices = tensors.vec();
   Tensor &first = matrices.front(), &last = matrices.back();
   const bool row = first.dim() == 1, column = last.dim() == 1;
   if (row) first = first.unsqueeze(0);
   if (column) last = last.unsqueeze(1);
   for (size_t i = 0; i < matrices.size(); ++i) {
-    check(matrices[i].dim() == 2, "multi_dot: tensor ", i, " has shape ", tensors[i].sizes(),
-          "; expected 2 dimensions, or 1 of the first and the last");
-    check(i == 0 || matrices[i - 1].size(1) == matrices[i].size(0), "multi_dot: tensors ", i - 1,
+    check(matrices[i].dim() == 2, op, ": tensor ", i, " has shape ", tensors[i].sizes(),
+          "; expected 2 dimensions, or 1 of the first and the last; use matmul for batches");
+    check(i == 0 || matrices[i - 1].size(1) == matrices[i].size(0), op, ": tensors ", i - (i > 0),
           " and ", i, " of shapes ", tensors[i - (i > 0)].sizes(), " and ", tensors[i].sizes(),
-          " do not multiply");
+          " do not multiply; transpose one of them?");
   }
-  Tensor out = Chain(matrices).multiply(0, matrices.size());
+  Tensor out = Chain(op, matrices).multiply(0, matrices.size());
   if (row) out = out.squeeze(0);
   return column ? out.squeeze(-1) : out;
+}
+
+}  // namespace
+
+Tensor linalg_multi_dot(ArrayRef<Tensor> tensors) {
+  check(tensors.size() >= 2, "multi_dot: ", tensors.size(),
+        " tensors, expected at least 2; a single one is its own product");
+  return multi_dot("multi_dot", tensors);
 }
 
 Tensor chain_matmul(ArrayRef<Tensor> matrices) {
   check(!matrices.empty(), "chain_matmul: no matrices, expected at least 1");
   for (size_t i = 0; i < matrices.size(); ++i)
     check(matrices[i].dim() == 2, "chain_matmul: matrix ", i, " has shape ", matrices[i].sizes(),
-          ", expected 2 dimensions");
-  return matrices.size() == 1 ? matrices[0].clone() : linalg_multi_dot(matrices);
+          ", expected 2 dimensions; use linalg_multi_dot for vectors");
+  return matrices.size() == 1 ? matrices[0].clone() : multi_dot("chain_matmul", matrices);
 }
 
 }  // namespace gradus

@@ -49,6 +49,9 @@ class Node : public std::enable_shared_from_this<Node> {
   // has done what is queued so far. What then enters is this tensor, whole, and exactly this: so
   // its rows may be sent away, and even be changed, by now. graph_task.h says who calls it.
   virtual void rows_ready(const Tensor&, int64_t) {}
+  // A tensor in which the gradient that is going to enter may be computed, of its shape, dtype and
+  // device; undefined where it may be anywhere. What then enters is this tensor.
+  virtual Tensor room() { return Tensor(); }
   // It frees nothing from here on: another backward pass than the one that ends goes through the
   // node as well.
   void keep_variables();

@@ -1,60 +1,11 @@
 #include "gradus/autograd/pieces.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
 
-#include "gradus/cuda/event.h"
-#include "gradus/cuda/stream.h"
+#include "gradus/cuda/turns.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus::autograd {
-
-namespace {
-
-using Streams = std::array<cuda::Stream, 2>;
-
-const Streams& side_streams(int device) {
-  thread_local std::map<int, Streams> known;
-  const auto at = known.find(device);
-  if (at != known.end()) return at->second;
-  const Streams streams = {cuda::getStreamFromPool(false, device),
-                           cuda::getStreamFromPool(false, device)};
-  return known.emplace(device, streams).first->second;
-}
-
-// Runs one piece after the other. A piece may be one block for each multiprocessor, of which some
-// are late or busy for others; two streams take turns, so that the next piece fills the gaps.
-class Turns {
- public:
-  explicit Turns(Device device) {
-    if (!device.is_cuda()) return;
-    current_ = cuda::getCurrentCUDAStream(device.index());
-    streams_ = &side_streams(device.index());
-    mark_.record(*current_);
-    for (const cuda::Stream& stream : *streams_) mark_.block(stream);
-  }
-  // The current stream waits for what f queues.
-  template <class F>
-  void run(F f) {
-    if (!streams_) return f();
-    const cuda::Stream& stream = (*streams_)[turn_++ % streams_->size()];
-    {
-      const cuda::StreamGuard guard(stream);
-      f();
-    }
-    mark_.record(stream);
-    mark_.block(*current_);
-  }
-
- private:
-  std::optional<cuda::Stream> current_;
-  const Streams* streams_ = nullptr;  // null: the CPU
-  cuda::Event mark_;
-  size_t turn_ = 0;
-};
-
-}  // namespace
 
 PieceSizes piece_sizes;
 
@@ -75,14 +26,18 @@ std::vector<int64_t> piece_ends(const Tensor& x) {
   return ends;
 }
 
-Tensor product_in_pieces(const Tensor& a, const Tensor& b,
+Tensor product_in_pieces(const Tensor& a, const Tensor& b, const Tensor& room,
                          const std::function<void(const Tensor&, int64_t)>& ready) {
   const int64_t m = a.size(0), n = b.size(1);
   const int64_t rows = rows_of_piece({m, n}, a.itemsize());
   const bool computed = a.dtype() == kFloat || a.dtype() == kDouble;
-  if (rows == m || b.size(0) < piece_sizes.terms || !computed) return raw::matmul(a, b);
-  const Tensor out = raw::empty({m, n}, a.dtype(), a.device());
-  Turns turns(a.device());
+  const bool whole = rows == m || b.size(0) < piece_sizes.terms || !computed;
+  if (whole && !(room.defined() && computed)) return raw::matmul(a, b);
+  const Tensor out = room.defined() ? room : raw::empty({m, n}, a.dtype(), a.device());
+  if (whole) return raw::matmul_into(a, b, out), out;
+  // A piece may be one block for each multiprocessor, of which some are late or busy for others: by
+  // two streams the next piece fills the gaps.
+  cuda::Turns turns(a.device(), 2);
   for (int64_t begin = 0; begin < m; begin += rows) {
     const int64_t count = std::min(rows, m - begin);
     turns.run([&] {

@@ -29,7 +29,8 @@ std::vector<int64_t> piece_ends(const Tensor& x);
 // a b of two matrices, as products of some rows of a where the result is large. Calls ready(out,
 // end) when its first `end` rows are computed by what is queued on the current stream; not where it
 // stays whole. It is cut by the shapes alone, so that it has the same bits whoever waits for it.
-Tensor product_in_pieces(const Tensor& a, const Tensor& b,
+// room: where it is computed, if defined.
+Tensor product_in_pieces(const Tensor& a, const Tensor& b, const Tensor& room,
                          const std::function<void(const Tensor& out, int64_t end)>& ready);
 
 }  // namespace gradus::autograd

@@ -6,6 +6,9 @@ Weak scaling has the same batch on each GPU: its efficiency is the time of a ste
 that on N. Strong scaling divides one batch: its efficiency is the time on one GPU over N times that
 on N. A program that runs times all batches of its kind, since starting takes longer than timing.
 
+Row `apart`: as many GPUs that train without each other at the same time, the slowest of them. What
+it loses to one GPU is heat and power, not communication. Row `ddp_copies`: with GRADUS_PEER_COPIES=1.
+
 --out FILE keeps what was measured, also what bench/scaling_model.py needs: the time of all_reduce
 by size, and when the parts of a step on one GPU end.
 """
@@ -26,15 +29,16 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def run(command, ranks, timeout=90):
+def run(command, ranks, timeout=90, copies=False, apart=False):
     """What ranks print that end well, as rows of a case, who, seconds, work and unit."""
-    common = dict(os.environ, NCCL_NVLS_ENABLE="0", OMP_NUM_THREADS="4")
-    if ranks:
+    common = dict(os.environ, NCCL_NVLS_ENABLE="0", OMP_NUM_THREADS="4", GRADUS_PEER_COPIES=str(int(copies)))
+    if ranks and not apart:
         common.update(WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1",
                       MASTER_PORT=str(free_port()))
     begin = time.monotonic()
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
-                                env=dict(common, RANK=str(r), LOCAL_RANK=str(r)) if ranks else common)
+                                env=dict(common, CUDA_VISIBLE_DEVICES=str(r)) if apart
+                                else dict(common, RANK=str(r), LOCAL_RANK=str(r)) if ranks else common)
                for r in range(ranks or 1)]
     lines = []
     try:
@@ -91,11 +95,17 @@ def main():
     cases = {}  # the fastest row of each case and who
     failed = []
 
-    def keep(who, arguments, ranks=0):
-        rows = run(whos[who] + arguments, ranks)
+    def keep(who, arguments, ranks=0, copies=False, apart=False):
+        rows = run(whos[who] + arguments, ranks, copies=copies, apart=apart)
         if not rows and who == "gradus":
             failed.append(" ".join(arguments))
+        if apart:
+            slowest = {row[0]: row for row in sorted(rows, key=lambda row: float(row[2]))}
+            rows = [[case.replace("single", "apart").replace("on 1", f"on {ranks}"), *row[1:]]
+                    for case, row in slowest.items()]
         for row in rows:
+            if copies:
+                row[0] = row[0].replace("ddp,", "ddp_copies,")
             key = row[0], row[1]
             if key not in cases or float(row[2]) < float(cases[key][2]):
                 cases[key] = row
@@ -108,6 +118,10 @@ def main():
                 batches = ",".join(map(str, sorted({*options.batches, *shares[n]})))
                 keep(who, ["data_parallel", batches, str(n)])
                 keep(who, ["ddp", batches], n)
+            if who == "gradus":
+                for n in counts:
+                    keep(who, ["ddp", whole], n, copies=True)
+                    keep(who, ["single", whole], n, apart=True)
     if options.out:
         keep("gradus", ["profile", whole])
         for n in counts:
@@ -125,8 +139,10 @@ def main():
         alone = spent("single", batch, 1)
         print("| " + " | ".join(["", "1", "", str(batch)] + cells(alone, alone)) + " |")
         for n in counts:
-            for mode in ("data_parallel", "ddp"):
+            for mode in ("apart", "data_parallel", "ddp", "ddp_copies"):
                 row = ["weak", str(n), mode, str(batch)] + cells(spent(mode, batch, n), alone)
+                if mode in ("apart", "ddp_copies"):  # PyTorch has none
+                    row[-3:] = ["", "", ""]
                 print("| " + " | ".join(row) + " |")
             if batch % n:
                 continue

@@ -143,6 +143,10 @@ void empty_cache() {
   for (DevicePool& each : pools()) each.blocks.release_cached();
 }
 
+bool is_allocated(const StoragePtr& storage) {
+  return dynamic_cast<const CudaStorage*>(storage.get()) != nullptr;
+}
+
 void record_stream(const StoragePtr& storage, const Stream& stream) {
   const auto* memory = dynamic_cast<const CudaStorage*>(storage.get());
   check<TypeError>(memory,

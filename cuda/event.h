@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gradus/cuda/stream.h"
+#include "gradus/tensor/storage.h"
 
 namespace gradus::cuda {
 
@@ -39,5 +40,23 @@ class Event {
   void* handle_ = nullptr;
 };
 using CUDAEvent = Event;
+
+// Memory of a device that work queued on some stream of it fills.
+class EventArrival final : public Arrival {
+ public:
+  // The memory is there when what the stream holds so far is done.
+  explicit EventArrival(const Stream& stream) : device_(stream.device_index()) {
+    event_.record(stream);
+  }
+  bool await() override {
+    if (event_.query()) return true;
+    event_.block(getCurrentCUDAStream(device_));
+    return false;
+  }
+
+ private:
+  int device_;
+  Event event_;
+};
 
 }  // namespace gradus::cuda

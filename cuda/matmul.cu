@@ -18,6 +18,7 @@
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
 #include "gradus/cuda/launch.h"
 #include "gradus/cuda/matmul_kernel.h"
+#include "gradus/cuda/turns.h"
 
 namespace gradus::cuda {
 
@@ -234,12 +235,12 @@ Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiproces
 
 // --- The arguments
 // x (batches, ., .), with its rows or columns (`outer`) and its terms (`depth`) in those
-// dimensions.
+// dimensions. It may still be arriving.
 template <class T>
 MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
   const IntArrayRef sizes = x.sizes(), strides = x.strides();
-  MatmulOperand<T> out = {x.data_ptr<T>(), strides[0], strides[outer],
-                          strides[depth],  false,      false};
+  const T* const data = static_cast<const T*>(x.impl().storage->address()) + x.storage_offset();
+  MatmulOperand<T> out = {data, strides[0], strides[outer], strides[depth], false, false};
   // The stride of a dimension of size 1 says nothing.
   constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
   out.along_outer = (sizes[outer] > 1 ? std::abs(out.outer) : kFar) <
@@ -252,6 +253,59 @@ MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
   return out;
 }
 
+void await(const Tensor& x) { x.impl().storage->data(); }
+
+// How many columns of b (1, k, n) lie whole in the first bytes of its memory.
+int64_t columns_within(size_t bytes, const Tensor& b) {
+  const int64_t depth = b.strides()[1], outer = b.strides()[2];
+  const int64_t first = b.storage_offset() + (b.sizes()[1] - 1) * depth;  // its last element
+  const int64_t past_first = static_cast<int64_t>(bytes / b.itemsize()) - first;
+  if (depth < 0 || outer <= 0 || past_first <= 0) return 0;
+  return std::min(b.sizes()[2], ceil_div(past_first, outer));
+}
+
+// A product with a b that arrives in parts, in launches that wait for no more than their columns.
+// They make the tiles of the one launch of all, by the same kernel: so the bits are the same, and
+// whoever has all of b need not launch often. Of few outputs each tile takes long: hence as many
+// streams as launches.
+template <class T>
+void run_as_b_arrives(const Kernel<T>& kernel, const MatmulArgs<T>& args, const Tensor& b,
+                      const std::vector<Arrival::Part>& parts) {
+  Turns turns(b.device(), Turns::kMostStreams);
+  const int64_t least = ceil_div(args.n, Turns::kMostStreams);
+  int64_t begin = 0;
+  for (const Arrival::Part& part : parts) {
+    int64_t end = &part == &parts.back() ? args.n : columns_within(part.end, b);
+    if (end < args.n) end = end / kernel.cols * kernel.cols;
+    if (end - begin < (end < args.n ? least : 1)) continue;
+    MatmulArgs<T> piece = args;
+    piece.n = end - begin;
+    piece.b.data += begin * args.b.outer;
+    piece.out += begin;
+    if (args.bias) piece.bias += begin * args.bias_stride;
+    turns.run([&] {
+      part.arrival->await();
+      run(kernel, piece, 1);
+    });
+    begin = end;
+  }
+}
+
+template <class T>
+void run_by_shape(const MatmulArgs<T>& args, int64_t batches, const Tensor& b,
+                  int64_t multiprocessors) {
+  const Plan<T> plan = plan_for(args, batches, multiprocessors);
+  const std::shared_ptr<Arrival> arrival = b.impl().storage->arrival();
+  const bool by_columns = arrival && !arrival->parts().empty() && !args.b.along_outer;
+  if (by_columns && batches == 1 && plan.parts == 1)
+    return run_as_b_arrives(plan.kernel, args, b, arrival->parts());
+  await(b);
+  if (plan.parts > 1)
+    run_split(plan.kernel, args, plan.parts);
+  else
+    run(plan.kernel, args, batches);
+}
+
 template <class T>
 void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out,
               int64_t multiprocessors) {
@@ -262,8 +316,10 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
                         out.data_ptr<T>(),
                         a.sizes()[1],
                         b.sizes()[2],
-                        a.sizes()[2]};
+                        a.sizes()[2],
+                        b.sizes()[2]};
   int64_t batches = out.sizes()[0];
+  await(a);
   // One b for all batches: the rows of all of them make one product.
   if (batches > 1 && args.b.batch == 0 && args.a.batch == args.m * args.a.outer) {
     args.m *= batches;
@@ -271,13 +327,10 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
   }
 
   const Choice name = choice();
-  if (name == Choice::automatic || args.k == 0) {  // without terms there is nothing to choose
-    const Plan<T> plan = plan_for(args, batches, multiprocessors);
-    if (plan.parts > 1)
-      run_split(plan.kernel, args, plan.parts);
-    else
-      run(plan.kernel, args, batches);
-  } else if (name == Choice::cublas) {
+  if (name == Choice::automatic || args.k == 0)  // without terms there is nothing to choose
+    return run_by_shape(args, batches, b, multiprocessors);
+  await(b);
+  if (name == Choice::cublas) {
     if constexpr (std::is_floating_point_v<T>) {
       cublas_matmul(args, batches);
       args.m *= batches;

@@ -41,6 +41,8 @@ class ProcessGroup {
   int rank() const { return members_.rank; }
   int size() const { return static_cast<int>(members_.ranks.size()); }
   const std::vector<int>& ranks() const { return members_.ranks; }
+  // Whether this is the thread that runs what is submitted, in order.
+  bool is_own_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
   Watch& watch() const { return *members_.watch; }
   // For names in the store that the members use in turn: 1, 2, ... at each of them.
   int next_number() { return ++number_; }
@@ -60,6 +62,11 @@ class ProcessGroup {
   virtual void all_to_all(const Tensor& out, const Counts& out_counts, const Tensor& in,
                           const Counts& in_counts) = 0;
   virtual void barrier() = 0;
+
+  // Memory in which an all_reduce of this group is faster than elsewhere, of as many bytes at all
+  // ranks, who call this together; null where there is none such. What lies at the same place in it
+  // at all ranks is combined. Errors: those of the backend, at all ranks.
+  virtual StoragePtr allocate_shared(size_t /*nbytes*/) { return nullptr; }
 
   // --- From one rank to another, outside of that order: the n-th send meets the n-th receipt
   // between two ranks with one tag. src -1: from any rank.
@@ -86,6 +93,8 @@ class ProcessGroup {
   void look_after();
   // Whether the GPU has done what the call has queued; a test may hold it back.
   virtual bool is_done(QueuedWork& work) const { return work.is_reached(); }
+  // On which the next call for a GPU queues. REQUIRES: on the group's thread.
+  virtual const cuda::Stream& stream(int device);
   // A call of two ranks, which the others know nothing of.
   WorkPtr submit_message(std::string what, Tensors tensors, std::function<void()> f) {
     return queue(false, std::move(what), std::move(tensors), std::move(f));
@@ -108,7 +117,6 @@ class ProcessGroup {
   void run_on_gpu(Job& job);
   bool is_over(Job& job);
   std::exception_ptr spread_error(const Job& job) const;
-  const cuda::Stream& stream(int device);
 
   Members members_;
   int number_ = 0;

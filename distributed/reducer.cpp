@@ -15,28 +15,59 @@ namespace {
 
 constexpr size_t kFirstBucketBytes = 1 << 20;
 
-struct Arrival final : autograd::FunctionPostHook {
+struct GradientHook final : autograd::FunctionPostHook {
   using Part = std::function<void(const Tensor&, int64_t)>;
-  Arrival(std::function<void()> all, Part part)
-      : arrived(std::move(all)), arrived_in_part(std::move(part)) {}
+  GradientHook(std::function<void()> all, Part part, std::function<Tensor()> place)
+      : arrived(std::move(all)), arrived_in_part(std::move(part)), make_room(std::move(place)) {}
   Tensors operator()(const Tensors& outputs, const Tensors&) override {
     arrived();
     return outputs;
   }
   void rows_ready(const Tensor& grad, int64_t end) override { arrived_in_part(grad, end); }
+  Tensor room() override { return make_room(); }
   std::function<void()> arrived;
   Part arrived_in_part;
+  std::function<Tensor()> make_room;
 };
 
 Tensor flattened(const Tensor& x) {
   return raw::as_strided(x, {x.numel()}, {1}, x.storage_offset());
 }
 
-Tensor zeros_for(const Bucket& bucket, const Tensor& parameter) {
-  Tensor flat = raw::empty({bucket.numel}, parameter.dtype(), parameter.device());
-  raw::fill_(flat, 0);
-  return flat;
+// Gradients that travel without copies.
+class Averages final : public Arrival {
+ public:
+  Averages(Group group, std::vector<WorkPtr> works)
+      : group_(std::move(group)), works_(std::move(works)) {}
+  bool await() override {
+    if (group_->is_own_thread()) return false;  // what it does comes after what it did
+    bool all = true;
+    for (const WorkPtr& work : works_) {
+      all = work->is_completed() && all;
+      work->wait();
+    }
+    return all;
+  }
+
+ private:
+  Group group_;
+  std::vector<WorkPtr> works_;
+};
+
+constexpr int64_t kAlignment = 256;  // of a bucket in shared memory
+
+int64_t bytes_of(const Bucket& bucket, const Tensor& parameter) {
+  return bucket.numel * static_cast<int64_t>(parameter.itemsize());
 }
+
+// Whether x is where `place` is.
+bool is_at(const Tensor& x, const Tensor& place) {
+  return x.defined() && x.is_alias_of(place) && x.storage_offset() == place.storage_offset() &&
+         x.strides() == place.strides();
+}
+
+// Whether nobody but its parameter holds a gradient.
+bool is_sole(const Tensor& grad) { return grad.impl_ptr().use_count() == 1; }
 
 }  // namespace
 
@@ -50,6 +81,12 @@ Reducer::Reducer(const OrderedDict<std::string, Tensor>& parameters, Group group
         {item.key(), parameter, nullptr, 0, parameter.scalar_type(), parameter.device()});
   }
   for (size_t i = 0; i < slots_.size(); ++i) watch_gradients(i);
+  const bool together = std::all_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+    return slot.device == slots_[0].device;
+  });
+  size_t bytes = 0;
+  for (const Slot& slot : slots_) bytes += slot.parameter.nbytes() + kAlignment;
+  if (together) shared_ = group_->allocate_shared(bytes);
   assign(order);
 }
 
@@ -60,17 +97,26 @@ Reducer::~Reducer() {
 void Reducer::watch_gradients(size_t i) {
   Slot& slot = slots_[i];
   slot.accumulator = gradient_edge(slot.parameter).function;
-  slot.hook = slot.accumulator->add_post_hook(std::make_unique<Arrival>(
+  slot.hook = slot.accumulator->add_post_hook(std::make_unique<GradientHook>(
       [this, i] { arrive(i); },
-      [this, i](const Tensor& grad, int64_t rows) { arrive_in_part(i, grad, rows); }));
+      [this, i](const Tensor& grad, int64_t rows) { arrive_in_part(i, grad, rows); },
+      [this, i] { return room(i); }));
 }
 
 void Reducer::assign(const std::vector<size_t>& order) {
+  for (const Bucket& bucket : buckets_) {  // others take their places
+    if (bucket.averages) bucket.averages->await();
+    if (const auto held = bucket.memory.lock()) held->move_out();
+  }
   Tensors parameters;
   for (const Slot& slot : slots_) parameters.push_back(slot.parameter);
   buckets_ = make_buckets(parameters, order, std::min(kFirstBucketBytes, settings_.bucket_bytes),
                           settings_.bucket_bytes);
+  int64_t place = 0;
   for (size_t b = 0; b < buckets_.size(); ++b) {
+    buckets_[b].place = place;
+    place += bytes_of(buckets_[b], parameters[buckets_[b].parameters[0]]);
+    place = (place + kAlignment - 1) / kAlignment * kAlignment;
     int64_t offset = 0;
     for (const size_t i : buckets_[b].parameters) {
       slots_[i].bucket = b;
@@ -134,7 +180,8 @@ void Reducer::arrive_in_part(size_t i, const Tensor& grad, int64_t rows) {
   if (!averages_ || slot.arrived || bucket.parameters.size() > 1) return;
   const NoGradGuard guard;
   see(i);
-  if (!bucket.flat.defined()) bucket.flat = flattened(grad);
+  if (!bucket.flat.defined() && !shared_) bucket.flat = flattened(grad);
+  if (!bucket.flat.defined() || !grad.is_alias_of(bucket.flat)) return;
   bucket.ready = grad.numel() / grad.size(0) * rows;
   start_ready();
 }
@@ -156,26 +203,67 @@ void Reducer::arrive(size_t i) {
   start_ready();
 }
 
-Tensor Reducer::place(const Slot& slot) const {
+Tensor Reducer::place(const Slot& slot, const Tensor& flat) {
   const Dims& sizes = slot.parameter.impl().sizes;
-  return raw::as_strided(buckets_[slot.bucket].flat, sizes, contiguous_strides(sizes), slot.offset);
+  return raw::as_strided(flat, sizes, contiguous_strides(sizes),
+                         flat.storage_offset() + slot.offset);
+}
+
+// Memory for the gradients of a step. What others still hold of the last step's moves away.
+Tensor Reducer::make_flat(Bucket& bucket) {
+  const Tensor& parameter = slots_[bucket.parameters[0]].parameter;
+  if (!shared_) return raw::empty({bucket.numel}, parameter.scalar_type(), parameter.device());
+  if (const auto held = bucket.memory.lock()) held->move_out();
+  const auto memory = std::make_shared<StorageSlice>(
+      shared_, bucket.place, static_cast<size_t>(bytes_of(bucket, parameter)));
+  if (bucket.averages) memory->expect(bucket.averages);
+  bucket.memory = memory;
+  return raw::over_storage(memory, {bucket.numel}, parameter.scalar_type());
+}
+
+// The bucket whose gradients are where they would be put; undefined where some are not.
+Tensor Reducer::found_flat(const Bucket& bucket) const {
+  const Slot& first = slots_[bucket.parameters[0]];
+  const Tensor& grad = first.parameter.grad();
+  if (!shared_) {
+    const bool fits = bucket.parameters.size() == 1 && grad.defined() && grad.is_contiguous() &&
+                      grad.storage_offset() == 0;
+    return fits ? flattened(grad) : Tensor();
+  }
+  const auto held = bucket.memory.lock();
+  if (!held) return Tensor();
+  const Tensor flat = raw::over_storage(held, {bucket.numel}, first.dtype);
+  const bool all = std::all_of(bucket.parameters.begin(), bucket.parameters.end(), [&](size_t i) {
+    return is_at(slots_[i].parameter.grad(), place(slots_[i], flat));
+  });
+  return all ? flat : Tensor();
+}
+
+// Where a gradient may be computed, so that it need not be copied there.
+Tensor Reducer::room(size_t i) {
+  if (!averages_ || !shared_) return Tensor();
+  const NoGradGuard guard;
+  Bucket& bucket = buckets_[slots_[i].bucket];
+  if (!bucket.flat.defined()) bucket.flat = make_flat(bucket);
+  return place(slots_[i], bucket.flat);
 }
 
 // Puts the gradient into its bucket; an undefined one counts as zero.
 void Reducer::put(size_t i) {
-  Slot& slot = slots_[i];
+  const Slot& slot = slots_[i];
   Bucket& bucket = buckets_[slot.bucket];
-  const Tensor& grad = slot.parameter.grad();
-  if (bucket.ready > 0) {
-    check<Error>(grad.is_alias_of(bucket.flat),
-                 "DistributedDataParallel: the gradient of parameter '", slot.name,
-                 "' was replaced while it was computed; let hooks change it later");
-  } else if (bucket.parameters.size() == 1 && grad.defined() && grad.is_contiguous() &&
-             grad.storage_offset() == 0) {
-    bucket.flat = flattened(grad);
-  } else {
-    if (!bucket.flat.defined()) bucket.flat = zeros_for(bucket, slot.parameter);
-    if (grad.defined()) raw::copy_(place(slot), grad);
+  Tensor& grad = slot.parameter.mutable_grad();
+  check<Error>(bucket.ready == 0 || grad.is_alias_of(bucket.flat),
+               "DistributedDataParallel: the gradient of parameter '", slot.name,
+               "' was replaced while it was computed; let hooks change it later");
+  if (!bucket.flat.defined()) bucket.flat = found_flat(bucket);
+  if (!bucket.flat.defined()) bucket.flat = make_flat(bucket);
+  const Tensor home = place(slot, bucket.flat);
+  if (!grad.defined()) {
+    raw::fill_(home, 0);
+  } else if (!is_at(grad, home)) {
+    raw::copy_(home, grad);
+    if (is_sole(grad)) grad = home;  // it becomes the average where it is
   }
   --bucket.missing;
 }
@@ -192,12 +280,21 @@ void Reducer::start_ready() {
   }
 }
 
+// Shared memory outlives what travels in it, which need not keep a gradient that nobody wants.
+Tensor Reducer::as_sent(const Bucket& bucket) const {
+  if (!shared_) return bucket.flat;
+  const auto all = static_cast<int64_t>(shared_->nbytes()), place = bucket.place;
+  const int64_t size = bytes_of(bucket, bucket.flat);
+  return raw::view(raw::narrow(raw::over_storage(shared_, {all}, kByte), 0, place, size),
+                   bucket.flat.scalar_type());
+}
+
 void Reducer::start_piece(Bucket& bucket) {
   const size_t n = bucket.works.size();
   const int64_t begin = n > 0 ? bucket.ends[n - 1] : 0;
   const ReduceOp op = divisor_ > 0 ? ReduceOp::SUM : ReduceOp::AVG;
   bucket.works.push_back(
-      all_reduce(raw::narrow(bucket.flat, 0, begin, bucket.ends[n] - begin), op, group_, true));
+      all_reduce(raw::narrow(as_sent(bucket), 0, begin, bucket.ends[n] - begin), op, group_, true));
 }
 
 // At the end of the backward pass.
@@ -206,12 +303,24 @@ void Reducer::finish() {
   if (arrivals_.size() < slots_.size()) add_unused();
   const Tensor used = share_usage();
   for (Bucket& bucket : buckets_) {
+    if (is_in_place(bucket) && divisor_ == 0 && bucket.flat.is_cuda()) {
+      bucket.averages = std::make_shared<Averages>(group_, std::move(bucket.works));
+      bucket.flat.impl().storage->expect(bucket.averages);
+      continue;
+    }
     for (const WorkPtr& work : bucket.works) work->wait();
     if (divisor_ > 0) raw::zip_(BinaryOp::div, bucket.flat, Scalar(divisor_));
   }
   write_back(used);
   if (!rebuilt_) rebuild();
   reset();
+}
+
+// Whether all of its averages become the gradients where they are.
+bool Reducer::is_in_place(const Bucket& bucket) const {
+  return std::all_of(bucket.parameters.begin(), bucket.parameters.end(), [&](size_t i) {
+    return is_at(slots_[i].parameter.grad(), place(slots_[i], bucket.flat));
+  });
 }
 
 void Reducer::add_unused() {
@@ -247,10 +356,10 @@ void Reducer::write_back(const Tensor& used) {
     const Slot& slot = slots_[i];
     if (used.defined() && used.data_ptr<int>()[i] == 0) continue;
     Tensor& grad = slot.parameter.mutable_grad();
-    const Tensor average = place(slot);
+    const Tensor average = place(slot, buckets_[slot.bucket].flat);
     if (!grad.defined()) {
       grad = raw::clone(average);
-    } else if (!grad.is_alias_of(average)) {
+    } else if (!is_at(grad, average)) {
       raw::copy_(grad, average);
       grad.impl().storage->bump_version();
     }
@@ -275,7 +384,8 @@ void Reducer::shadow(int divisor) {
   divisor_ = divisor;
   reset();
   for (Bucket& bucket : buckets_) {
-    bucket.flat = zeros_for(bucket, slots_[bucket.parameters[0]].parameter);
+    bucket.flat = make_flat(bucket);
+    raw::fill_(bucket.flat, 0);
     bucket.missing = 0;
   }
   start_ready();

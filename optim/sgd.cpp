@@ -11,6 +11,23 @@ const SGDOptions& options_of(const OptimizerParamGroup& group) {
   check<TypeError>(options != nullptr, "SGD: a parameter group has options of another optimizer");
   return *options;
 }
+
+bool is_arriving(const Tensor& parameter) { return parameter.grad().impl().storage->is_arriving(); }
+
+// The parameters that have gradients. Those whose gradients other devices still add to come last,
+// in the order in which a backward pass goes through the layers: the others are stepped meanwhile.
+Tensors in_order_of_arrival(const Tensors& parameters) {
+  Tensors order, late;
+  for (const Tensor& parameter : parameters)
+    if (parameter.grad().defined()) (is_arriving(parameter) ? late : order).push_back(parameter);
+  order.insert(order.end(), late.rbegin(), late.rend());
+  return order;
+}
+
+// One call would wait for the later of the two.
+bool arrive_together(const Tensor& a, const Tensor& b) {
+  return (!is_arriving(a) && !is_arriving(b)) || a.grad().impl().storage == b.grad().impl().storage;
+}
 }  // namespace
 
 void SGDOptions::validate() const {
@@ -58,8 +75,8 @@ Tensor SGD::step(LossClosure closure) {
       batch.clear();
       targets.clear();
     };
-    for (const Tensor& parameter : group.params()) {
-      if (!parameter.grad().defined() || parameter.numel() == 0) continue;
+    for (const Tensor& parameter : in_order_of_arrival(group.params())) {
+      if (parameter.numel() == 0) continue;
       check<Error>(parameter.is_contiguous(), "SGD: a parameter of shape ", parameter.sizes(),
                    " is not contiguous; make it so with contiguous()");
       const Tensor wide = raw::to(parameter, computed_type(parameter.dtype()));
@@ -74,6 +91,7 @@ Tensor SGD::step(LossClosure closure) {
           buffer = raw::to(raw::to(buffer, wide.dtype()), wide.device());
       }
       const bool fits = batch.empty() || (settings.first == first &&
+                                          arrive_together(parameter, targets[0].parameter) &&
                                           batch[0].parameter.device() == parameter.device() &&
                                           batch[0].parameter.dtype() == wide.dtype());
       if (!fits) flush();

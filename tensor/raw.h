@@ -110,8 +110,14 @@ Tensor flat_nonzero(const Tensor& x);
 Tensor nonzero(const Tensor& x);
 
 // --- Products
+// What errors call a product and its factors: as the function does that the user called.
+struct ProductNames {
+  const char *op = "matmul", *first = "self", *second = "other";
+};
 // torch.matmul: 1-D, 2-D and batched operands with broadcast batch dimensions.
-Tensor matmul(const Tensor& a, const Tensor& b);
+Tensor matmul(const Tensor& a, const Tensor& b, const ProductNames& names = {});
+// Errors: those of matmul, except for batch dimensions that do not broadcast.
+void check_factors(const ProductNames& names, const Tensor& a, const Tensor& b);
 // out = a b. REQUIRES: matrices that fit, on one device and of one dtype, Float, Double or Long;
 // out is contiguous.
 void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out);

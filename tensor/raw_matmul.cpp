@@ -4,8 +4,8 @@
 namespace gradus::raw {
 
 namespace {
-void check_operands(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
-                    const char* b_name) {
+void check_operands(const ProductNames& names, const Tensor& a, const Tensor& b) {
+  const auto& [op, a_name, b_name] = names;
   check_same_device(op, a, a_name, b, b_name);
   check<TypeError>(a.dtype() == b.dtype(), op, ": ", a_name, " has dtype ", a.dtype(), ", ", b_name,
                    " has ", b.dtype(), "; convert one with .to(...)");
@@ -45,18 +45,26 @@ void batched(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor&
 }
 }  // namespace
 
-Tensor matmul(const Tensor& a, const Tensor& b) {
-  check_operands("matmul", a, "self", b, "other");
-  check(a.dim() > 0 && b.dim() > 0, "matmul: shapes ", a.sizes(), " and ", b.sizes(),
-        "; both need at least one dimension; multiply by a number with *");
+void check_factors(const ProductNames& names, const Tensor& a, const Tensor& b) {
+  check_operands(names, a, b);
+  const auto& [op, a_name, b_name] = names;
+  check(a.dim() > 0 && b.dim() > 0, op, ": ", a_name, " has shape ", a.sizes(), ", ", b_name, " ",
+        b.sizes(), "; both need at least one dimension; multiply by a number with *");
+  const int64_t columns = a.size(-1), rows = b.size(b.dim() == 1 ? 0 : -2);
+  check(columns == rows, op, ": ", a_name, " of shape ", a.sizes(), " and ", b_name, " of shape ",
+        b.sizes(), " do not multiply: ", columns,
+        a.dim() == 1 ? " elements against " : " columns against ", rows,
+        b.dim() == 1 ? " elements" : " rows",
+        a.dim() == 1 && b.dim() == 1 ? "; shorten one of them?" : "; transpose one of them?");
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b, const ProductNames& names) {
+  check_factors(names, a, b);
   // A vector on the left is a row, on the right a column; the extra dimension goes away again.
   const Tensor left = a.dim() == 1 ? raw::unsqueeze(a, 0) : a;
   const Tensor right = b.dim() == 1 ? raw::unsqueeze(b, 1) : b;
   const int64_t m = left.size(-2), k = left.size(-1), n = right.size(-1);
-  check(k == right.size(-2), "matmul: shapes ", a.sizes(), " and ", b.sizes(),
-        " do not multiply: ", k, " columns against ", right.size(-2),
-        " rows; transpose one of them?");
-  Dims sizes = broadcast_shapes("matmul", left.sizes().slice(0, left.sizes().size() - 2),
+  Dims sizes = broadcast_shapes(names.op, left.sizes().slice(0, left.sizes().size() - 2),
                                 right.sizes().slice(0, right.sizes().size() - 2));
   const auto with = [&](int64_t rows, int64_t columns) {
     Dims full = sizes;
@@ -84,9 +92,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check(x.dim() > 0 && x.size(-1) == weight.size(1), "linear: input ", x.sizes(),
         " has last dimension ", x.dim() > 0 ? x.size(-1) : 0,
         ", expected in_features = ", weight.size(1), "; flatten it first?");
-  check_operands("linear", x, "input", weight, "weight");
+  check_operands({"linear", "input", "weight"}, x, weight);
   if (bias.defined()) {
-    check_operands("linear", x, "input", bias, "bias");
+    check_operands({"linear", "input", "bias"}, x, bias);
     check(bias.dim() == 1 && bias.size(0) == weight.size(0), "linear: bias has shape ",
           bias.sizes(), ", expected [", weight.size(0), "]");
   }

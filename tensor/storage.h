@@ -5,10 +5,40 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "gradus/tensor/device.h"
 
 namespace gradus {
+
+// What is still on its way to some memory.
+class Arrival {
+ public:
+  virtual ~Arrival() = default;
+  // Sees to it that the work of whoever asks, here and on the current stream of the memory's
+  // device, comes after. Returns whether all of it is there, so that nobody has to ask again.
+  virtual bool await() = 0;
+  // Where it comes in parts, the first bytes first, each with the byte that it ends before: when a
+  // part is there, so are those before it. Empty where it comes as a whole.
+  struct Part {
+    size_t end;
+    std::shared_ptr<Arrival> arrival;
+  };
+  virtual const std::vector<Part>& parts() const;
+};
+
+// What comes in parts.
+class PartsArrival final : public Arrival {
+ public:
+  // REQUIRES: not empty; the last one ends with the memory.
+  explicit PartsArrival(std::vector<Part> parts) : parts_(std::move(parts)) {}
+  bool await() override;
+  const std::vector<Part>& parts() const override { return parts_; }
+
+ private:
+  std::vector<Part> parts_;
+};
 
 // Each backend derives a class whose destructor gives the memory back.
 class Storage {
@@ -19,11 +49,14 @@ class Storage {
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
+  // Errors: those of what is on its way here.
   void* data() const {
-    if (arriving_.load(std::memory_order_acquire)) [[unlikely]]
-      arrive();
+    if (is_arriving()) [[unlikely]]
+      await();
     return data_;
   }
+  // The same at once, for whoever awaits what is on its way by himself.
+  void* address() const { return data_; }
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }
 
@@ -31,18 +64,24 @@ class Storage {
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
 
+  // From here on data() awaits it first, so that nobody waits before he uses the memory.
+  void expect(std::shared_ptr<Arrival> arrival);
+  bool is_arriving() const { return arriving_.load(std::memory_order_acquire); }
+  // What is on its way; null: nothing.
+  std::shared_ptr<Arrival> arrival() const;
+
  protected:
-  // Whether the memory is still on its way: data() then calls arrive() first, which sees to it that
-  // the work of whoever asks comes after.
-  void set_arriving(bool arriving) const { arriving_.store(arriving, std::memory_order_release); }
+  // REQUIRES: nobody uses the storage during the call.
+  void relocate(void* data) { data_ = data; }
 
  private:
-  virtual void arrive() const {}
+  void await() const;
 
   void* data_;
   size_t nbytes_;
   Device device_;
   std::atomic<uint32_t> version_{0};
+  std::shared_ptr<Arrival> arrival_;  // guarded by a mutex of all storages
   mutable std::atomic<bool> arriving_{false};
 };
 

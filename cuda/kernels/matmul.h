@@ -22,8 +22,9 @@ struct MatmulArgs {
   MatmulOperand<T> a, b;
   const T* bias;
   int64_t bias_stride;
-  T* out;  // row-major
+  T* out;
   int64_t m, n, k;
+  int64_t out_stride;  // from row to row; n, unless a launch makes some columns alone
 };
 
 }  // namespace gradus::cuda

@@ -12,10 +12,6 @@ namespace gradus::distributed {
 
 namespace {
 
-cudaStream_t current_stream(int device) {
-  return static_cast<cudaStream_t>(cuda::getCurrentCUDAStream(device).handle());
-}
-
 // Bools are bytes of 0 and 1.
 ncclDataType_t combined_type(const Tensor& x) {
   switch (x.scalar_type()) {
@@ -61,7 +57,7 @@ size_t elements(const Tensor& x) { return static_cast<size_t>(x.numel()); }
 
 }  // namespace
 
-NcclGroup::NcclGroup(Members members, int device, Store& store)
+NcclGroup::NcclGroup(Members members, int device, const std::shared_ptr<Store>& store)
     : ProcessGroup(std::move(members)), device_(device) {
   if (rank() < 0) return;
   ncclUniqueId id;
@@ -69,9 +65,9 @@ NcclGroup::NcclGroup(Members members, int device, Store& store)
   if (rank() == 0) {
     check<Error>(ncclGetUniqueId(&id) == ncclSuccess,
                  "nccl: ncclGetUniqueId: ", static_cast<const char*>(ncclGetLastError(nullptr)));
-    store.set(key, std::string(id.internal, sizeof id.internal));
+    store->set(key, std::string(id.internal, sizeof id.internal));
   }
-  const std::string text = store.get(key);
+  const std::string text = store->get(key);
   check<Error>(text.size() == sizeof id.internal, "nccl: the id of group '", name(), "' has ",
                text.size(), " bytes");
   std::memcpy(id.internal, text.data(), text.size());
@@ -88,6 +84,9 @@ NcclGroup::NcclGroup(Members members, int device, Store& store)
     abort();
     throw;
   }
+  peers_ = PeerReduce::connect(name(), rank(), size(), device_, store);
+  for (size_t i = 0; peers_ && i < PeerReduce::kSlots; ++i)
+    streams_.push_back(cuda::getStreamFromPool(/*high_priority=*/true, device_));
   listener_ = watch().failure().subscribe([this] { abort(); });
 }
 
@@ -106,8 +105,18 @@ NcclGroup::~NcclGroup() {
     ncclCommAbort(comm_);
 }
 
+StoragePtr NcclGroup::allocate_shared(size_t nbytes) {
+  return peers_ ? peers_->memory().allocate(nbytes) : nullptr;
+}
+
+// Pieces of gradients overlap; what NCCL does stays in one order with all of it.
+const cuda::Stream& NcclGroup::stream(int device) {
+  return peers_ ? streams_[turn_++ % streams_.size()] : ProcessGroup::stream(device);
+}
+
 // What the GPU still waits for ends.
 void NcclGroup::abort() {
+  if (peers_) peers_->abort();
   const std::lock_guard lock(mutex_);
   if (comm_) ncclCommAbort(comm_);
   comm_ = nullptr;
@@ -116,12 +125,18 @@ void NcclGroup::abort() {
 template <class F>
 void NcclGroup::call(const char* what, F f) {
   ncclResult_t status;
+  const cuda::Stream current = cuda::getCurrentCUDAStream(device_);
+  if (peers_) {
+    peers_->follow(current);
+    called_.block(current);
+  }
   {
     const std::lock_guard lock(mutex_);
     if (!comm_) check_failure();
-    status = f(comm_, current_stream(device_));
+    status = f(comm_, static_cast<cudaStream_t>(current.handle()));
   }
   settle(what, status);
+  if (peers_) called_.record(current);
 }
 
 void NcclGroup::settle(const char* what, ncclResult_t status) {
@@ -157,6 +172,11 @@ void NcclGroup::broadcast(const Tensor& x, int root) {
 }
 
 void NcclGroup::all_reduce(const Tensor& x, ReduceOp op) {
+  if (peers_ && peers_->takes(x, op)) {
+    const cuda::Stream current = cuda::getCurrentCUDAStream(device_);
+    called_.block(current);
+    return peers_->all_reduce(x, op, current);
+  }
   call("ncclAllReduce", [&](ncclComm_t comm, cudaStream_t stream) {
     return ncclAllReduce(x.data_ptr(), x.data_ptr(), elements(x), combined_type(x),
                          combination(op, x), comm, stream);

@@ -3,6 +3,7 @@
 
 #include <nccl.h>
 
+#include "gradus/distributed/nccl/peer_reduce.h"
 #include "gradus/distributed/process_group.h"
 #include "gradus/distributed/store.h"
 
@@ -11,7 +12,7 @@ namespace gradus::distributed {
 class NcclGroup final : public ProcessGroup {
  public:
   // The members find each other through the store. device: this rank's GPU.
-  NcclGroup(Members members, int device, Store& store);
+  NcclGroup(Members members, int device, const std::shared_ptr<Store>& store);
   ~NcclGroup() override;
 
   const char* backend() const override { return "nccl"; }
@@ -24,6 +25,9 @@ class NcclGroup final : public ProcessGroup {
   void all_to_all(const Tensor& out, const Counts& out_counts, const Tensor& in,
                   const Counts& in_counts) override;
   void barrier() override;
+  // With GRADUS_PEER_COPIES=1 at all ranks: memory that GPUs of one machine map into every process;
+  // an all_reduce of what lies there is done by copy engines (peer_reduce.h).
+  StoragePtr allocate_shared(size_t nbytes) override;
   // In one order with everything else of the group: two ranks that send to each other first use
   // all_to_all. Messages meet by their order alone, and come from a rank that is named.
   WorkPtr send(const Tensor& x, int dst, int tag) override;
@@ -31,6 +35,7 @@ class NcclGroup final : public ProcessGroup {
 
  protected:
   bool only_queues() const override { return true; }
+  const cuda::Stream& stream(int device) override;
 
  private:
   // Calls f(communicator, stream), and asks until NCCL has taken it.
@@ -43,6 +48,11 @@ class NcclGroup final : public ProcessGroup {
   std::mutex mutex_;  // guards comm_: the watch aborts it from a thread of its own
   ncclComm_t comm_ = nullptr;
   Failure::Handle listener_;
+  std::unique_ptr<PeerReduce> peers_;  // null: NCCL does it all
+  // --- Of the group's thread alone, with peers_
+  std::vector<cuda::Stream> streams_;  // take turns
+  size_t turn_ = 0;
+  cuda::Event called_;  // what NCCL was called for last
 };
 
 }  // namespace gradus::distributed

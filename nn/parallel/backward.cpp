@@ -3,6 +3,7 @@
 
 #include "gradus/autograd/graph_task.h"
 #include "gradus/autograd/record.h"
+#include "gradus/cuda/peer.h"
 #include "gradus/nn/parallel/forward_graph.h"
 #include "gradus/nn/parallel/scatter_gather.h"
 #include "gradus/tensor/raw.h"
@@ -25,9 +26,14 @@ Place place_of(const ForwardGraph& graph, size_t output, size_t replica) {
   return {false, dim, begin, parts[replica].size(dim)};
 }
 
-// The gradients of a replica's results as the roots of its backward pass.
-void add_roots(autograd::GraphTask& task, const ForwardGraph& graph, size_t replica,
-               const Tensors& grads) {
+struct Root {
+  Edge edge;
+  Tensor grad;
+};
+
+// Where the backward pass of a replica begins, with its parts of the gradients.
+std::vector<Root> roots_of(const ForwardGraph& graph, size_t replica, const Tensors& grads) {
+  std::vector<Root> roots;
   for (size_t k = 0; k < grads.size(); ++k) {
     const Tensor& output = graph.outputs[k][replica];
     if (!grads[k].defined() || !output.requires_grad()) continue;
@@ -35,8 +41,10 @@ void add_roots(autograd::GraphTask& task, const ForwardGraph& graph, size_t repl
     Tensor grad = grads[k].narrow(place.dim, place.begin, place.size);
     if (place.scalar) grad = grad.squeeze(0);
     const Edge edge = gradient_edge(output);
-    task.add_root(edge, autograd::fit(grad, edge.function->meta(edge.input_nr), *edge.function, k));
+    roots.push_back(
+        {edge, autograd::fit(grad, edge.function->meta(edge.input_nr), *edge.function, k)});
   }
+  return roots;
 }
 
 // Sorts the gradients of one replica.
@@ -95,6 +103,10 @@ Tensors reduced(ForwardGraph& graph, const Tensors& grads, std::vector<bool> wan
   };
   {
     const Settled settled{reduction};
+    // Here, and not by the replicas: a late thread's copy would wait for the first replica's work.
+    const cuda::CopiesAtOnce copies;
+    std::vector<std::vector<Root>> roots;
+    for (size_t r = 0; r < graph.replicas; ++r) roots.push_back(roots_of(graph, r, grads));
     const bool keep = autograd::kept_by_task();
     engine.crew.run(graph.replicas, [&](size_t replica) {
       Receiver receiver(graph, replica, reduction, input_grads[replica]);
@@ -102,7 +114,7 @@ Tensors reduced(ForwardGraph& graph, const Tensors& grads, std::vector<bool> wan
       const TimelineScope scope(engine.timeline.get(), "backward", replica,
                                 compute_stream(engine.replicas.devices()[replica]));
       autograd::GraphTask task(keep, nullptr, true);
-      add_roots(task, graph, replica, grads);
+      for (Root& root : roots[replica]) task.add_root(root.edge, std::move(root.grad));
       task.execute();
       reduction.end(replica);
     });
@@ -151,7 +163,7 @@ Tensors recorded(ForwardGraph& graph, const Tensors& grads, const std::vector<bo
     for (size_t i = 0; i < wanted.size(); ++i)
       if (wanted[i]) captures.push_back({{graph.sinks[r][i], 0}, Tensor()});
     autograd::GraphTask task(true, &captures, false);
-    add_roots(task, graph, r, grads);
+    for (Root& root : roots_of(graph, r, grads)) task.add_root(root.edge, std::move(root.grad));
     task.execute();
     for (size_t i = 0, k = 0; i < wanted.size(); ++i)
       if (wanted[i]) found[r][i] = captures[k++].grad;

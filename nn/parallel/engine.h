@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include "gradus/cuda/peer.h"
 #include "gradus/nn/parallel/crew.h"
 #include "gradus/nn/parallel/reduction.h"
 #include "gradus/nn/parallel/timeline.h"
@@ -55,6 +56,7 @@ class Forward {
     Replicas& replicas;
     ~Settled() { replicas.settle(); }
   } settled_;  // also where a step fails
+  cuda::CopiesAtOnce copies_;
   size_t count_;
   std::vector<Tensors> parts_;           // by input and replica
   std::shared_ptr<ForwardGraph> graph_;  // null: nothing is recorded

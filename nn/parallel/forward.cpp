@@ -26,7 +26,8 @@ Forward::Forward(std::shared_ptr<Engine> engine, const Tensors& inputs, size_t r
   std::list<TimelineScope> scopes;
   for (size_t r = 0; engine_->timeline && r < all.size(); ++r)
     scopes.emplace_back(engine_->timeline.get(), "scatter", r, compute_stream(all.devices()[r]));
-  // The inputs first: they are small, and the first replica waits for their copies.
+  // The inputs first, which are small; the copies of parameters do not wait for theirs.
+  all.find_changes();
   for (size_t i = 0; i < inputs.size(); ++i) {
     parts_.push_back(scatter(inputs[i], all.devices(), engine_->dim));
     check(parts_[i].size() == parts_[0].size(), "DataParallel: along dimension ", engine_->dim,
@@ -35,7 +36,7 @@ Forward::Forward(std::shared_ptr<Engine> engine, const Tensors& inputs, size_t r
           "; give them the same size there");
     count_ = parts_[0].size();
   }
-  all.update();
+  all.copy_changes();
   if (!GradMode::is_enabled()) return;
   if (!any_requires_grad(all.originals()) && !any_requires_grad(inputs)) return;
   graph_ = std::make_shared<ForwardGraph>();

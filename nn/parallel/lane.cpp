@@ -5,21 +5,24 @@
 
 namespace gradus::nn::parallel {
 
+PieceBytes piece_bytes;
+
 Lane::Lane(Device device) : device_(device) {
   if (!device.is_cuda()) return;
-  copies_ = cuda::getStreamFromPool(/*high_priority=*/true, device.index());
+  for (Way& way : ways_)
+    way.copies = cuda::getStreamFromPool(/*high_priority=*/true, device.index());
   sums_ = cuda::getStreamFromPool(/*high_priority=*/true, device.index());
 }
 
 void Lane::mark_compute(cuda::Event& event) const {
-  if (copies_) event.record(cuda::getCurrentCUDAStream(device_.index()));
+  if (sums_) event.record(cuda::getCurrentCUDAStream(device_.index()));
 }
 
 void Lane::follow(const cuda::Event& computed) {
-  if (!copies_) return;
-  computed.block(*copies_);
+  if (!sums_) return;
+  for (const Way& way : ways_) computed.block(*way.copies);
   computed.block(*sums_);
-  done_.record(*sums_);
+  mark_done(kWays, *sums_);
 }
 
 void Lane::follow_compute() {
@@ -27,44 +30,64 @@ void Lane::follow_compute() {
   follow(computed_);
 }
 
-void Lane::mark_copies(cuda::Event& event) const {
-  if (copies_) event.record(*copies_);
+std::shared_ptr<Arrival> Lane::copies_arrive() {
+  if (!sums_) return nullptr;
+  const cuda::Stream& last = *ways_[way_].copies;
+  for (size_t way = 0; way < kWays; ++way)
+    if (way != way_) done_[way].block(last);
+  return std::make_shared<cuda::EventArrival>(last);
+}
+
+std::shared_ptr<Arrival> Lane::sums_arrive() const {
+  return sums_ ? std::make_shared<cuda::EventArrival>(*sums_) : nullptr;
 }
 
 void Lane::lead_compute(Device device) const {
-  if (copies_ && device.is_cuda()) done_.block(cuda::getCurrentCUDAStream(device.index()));
+  if (!sums_ || !device.is_cuda()) return;
+  for (const cuda::Event& done : done_) done.block(cuda::getCurrentCUDAStream(device.index()));
+}
+
+void Lane::mark_done(size_t on, const cuda::Stream& stream) {
+  done_[on].record(stream);
+  last_ = on;
 }
 
 void Lane::copy(const Tensor& dst, const Tensor& src, const Lane& source) {
-  if (copies_ && source.copies_) {
-    source.done_.block(*copies_);
-    cuda::copy_async(dst, src, *copies_);
-    return done_.record(*copies_);
+  copy(next_way(), dst, src, source);
+}
+
+void Lane::copy(size_t way, const Tensor& dst, const Tensor& src, const Lane& source) {
+  const std::optional<cuda::Stream>& copies = ways_[way].copies;
+  if (copies && source.sums_) {
+    source.done_[source.last_].block(*copies);
+    cuda::copy_async(dst, src, *copies);
+    return mark_done(way, *copies);
   }
   // One side is the CPU: its part is done already, and the host waits for the other's.
-  if (source.copies_) {
-    source.done_.block(*source.copies_);
-    const cuda::StreamGuard guard(*source.copies_);
+  if (source.sums_) {
+    const cuda::Stream& theirs = *source.ways_[source.way_].copies;
+    source.done_[source.last_].block(theirs);
+    const cuda::StreamGuard guard(theirs);
     return raw::copy_(dst, src);
   }
-  if (!copies_) return raw::copy_(dst, src);
-  const cuda::StreamGuard guard(*copies_);
+  if (!copies) return raw::copy_(dst, src);
+  const cuda::StreamGuard guard(*copies);
   raw::copy_(dst, src);
-  done_.record(*copies_);
+  mark_done(way, *copies);
 }
 
 // src on this lane's device, for the work of sums_.
-Tensor Lane::fetch(const Tensor& src, const Lane& source) {
-  Scratch& scratch = scratch_[turn_++ % scratch_.size()];
-  if (!scratch.memory.defined()) {
-    const cuda::StreamGuard guard(*copies_);
-    scratch.memory = raw::empty({kPieceBytes}, kByte, device_);
+Tensor Lane::fetch(size_t number, const Tensor& src, const Lane& source) {
+  Way& way = ways_[number];
+  if (!way.memory.defined()) {
+    const cuda::StreamGuard guard(*way.copies);
+    way.memory = raw::empty({piece_bytes.most}, kByte, device_);
   }
-  const Tensor bytes = raw::narrow(scratch.memory, 0, 0, static_cast<int64_t>(src.nbytes()));
+  const Tensor bytes = raw::narrow(way.memory, 0, 0, static_cast<int64_t>(src.nbytes()));
   const Tensor piece = *raw::try_view(raw::view(bytes, src.scalar_type()), src.sizes());
-  scratch.is_free.block(*copies_);
-  copy(piece, src, source);
-  done_.block(*sums_);
+  way.is_free.block(*way.copies);
+  copy(number, piece, src, source);
+  done_[number].block(*sums_);
   return piece;
 }
 
@@ -75,13 +98,12 @@ void Lane::add(const Tensor& dst, const Tensor& src, const Lane& source) {
     return raw::zip_(BinaryOp::add, dst, here);
   }
   const bool near = src.device() == device_;
-  const size_t slot = turn_ % scratch_.size();
-  if (near) source.done_.block(*sums_);
-  const Tensor here = near ? src : fetch(src, source);
+  if (near) source.done_[source.last_].block(*sums_);
+  const Tensor here = near ? src : fetch(next_way(), src, source);
   const cuda::StreamGuard guard(*sums_);
   raw::zip_(BinaryOp::add, dst, here);
-  if (!near) scratch_[slot].is_free.record(*sums_);
-  done_.record(*sums_);
+  if (!near) ways_[way_].is_free.record(*sums_);
+  mark_done(kWays, *sums_);
 }
 
 }  // namespace gradus::nn::parallel

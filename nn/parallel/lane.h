@@ -10,15 +10,23 @@
 
 namespace gradus::nn::parallel {
 
+// How many bytes travel as one piece. Tests set it, while there is no lane.
+struct PieceBytes {
+  // A chain of n devices takes the time of n - 2 pieces more than one transfer of the whole; and a
+  // piece should take longer on its way (90 us over NVLink) than the host takes to queue the calls
+  // for one piece on a few devices.
+  int64_t most = int64_t{32} << 20;
+  // Of the first so many bytes of an update, for which the end of the chain waits,
+  int64_t first = int64_t{16} << 20, of_first = int64_t{128} << 20;
+  // and of the last so many of a backward pass, for which all wait.
+  int64_t last = int64_t{8} << 20, of_last = int64_t{32} << 20;
+};
+extern PieceBytes piece_bytes;
+
 // On a GPU the work is queued on streams of the lane's own, and the host waits for nothing unless
 // the other side is the CPU; on the CPU it is done when a function returns. One caller at a time.
 class Lane {
  public:
-  // Bytes that travel as one piece. A chain of n devices takes the time of n - 2 pieces more than
-  // one transfer of the whole; and a piece should take longer on its way (40 us over NVLink) than
-  // the host takes to queue the calls for one piece on a few devices.
-  static constexpr int64_t kPieceBytes = int64_t{32} << 20;
-
   explicit Lane(Device device);
 
   Device device() const { return device_; }
@@ -30,33 +38,40 @@ class Lane {
   void follow(const cuda::Event& computed);
   // Both.
   void follow_compute();
-  // Marks what copy() has queued so far; nothing on the CPU.
-  void mark_copies(cuda::Event& event) const;
+  // What copy() and add() have queued so far; null on the CPU, where it is done.
+  std::shared_ptr<Arrival> copies_arrive();
+  std::shared_ptr<Arrival> sums_arrive() const;
   // The converse of follow_compute, for the current stream of a device: that of the lane, or
   // another.
   void lead_compute(Device device) const;
 
-  // dst = src and dst += src, when `source` has done what it has queued so far. dst is on this
+  // dst = src and dst += src, when `source` has done what it has queued last. dst is on this
   // lane's device, src on that of `source`. REQUIRES: both are contiguous, of one shape and dtype;
-  // for add at most kPieceBytes large. They stay alive until the lane has done it.
+  // for add at most piece_bytes.most large. They stay alive until the lane has done it.
   void copy(const Tensor& dst, const Tensor& src, const Lane& source);
   void add(const Tensor& dst, const Tensor& src, const Lane& source);
 
  private:
-  // Where a piece waits to be added: two, so that the next one comes while one is added.
-  struct Scratch {
-    Tensor memory;
-    cuda::Event is_free;
+  // Copies go two ways in turn: on one stream they would begin 20 us after one another.
+  struct Way {
+    std::optional<cuda::Stream> copies;  // none on the CPU
+    Tensor memory;                       // where a piece waits to be added
+    cuda::Event is_free;                 // that memory
   };
+  static constexpr size_t kWays = 2;
 
-  Tensor fetch(const Tensor& src, const Lane& source);
+  size_t next_way() { return way_ = (way_ + 1) % kWays; }
+  void copy(size_t way, const Tensor& dst, const Tensor& src, const Lane& source);
+  Tensor fetch(size_t way, const Tensor& src, const Lane& source);
+  void mark_done(size_t on, const cuda::Stream& stream);
 
   Device device_;
-  std::optional<cuda::Stream> copies_, sums_;  // none on the CPU
-  cuda::Event computed_;                       // what the lane follows
-  cuda::Event done_;                           // what it has queued last
-  std::array<Scratch, 2> scratch_;
-  size_t turn_ = 0;
+  std::array<Way, kWays> ways_;
+  std::optional<cuda::Stream> sums_;
+  size_t way_ = 0;                           // of the last copy
+  cuda::Event computed_;                     // what the lane follows
+  std::array<cuda::Event, kWays + 1> done_;  // what the ways, then the sums, have queued last
+  size_t last_ = kWays;                      // of done_
 };
 
 }  // namespace gradus::nn::parallel

@@ -3,16 +3,18 @@
 #include <algorithm>
 
 #include "gradus/autograd/pieces.h"
+#include "gradus/cuda/allocator.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus::nn::parallel {
 
 namespace {
 
-// A gradient that may be added to: nobody else holds it.
+// A gradient that may be added to: nobody else holds it, and its memory is ours.
 Tensor own(Tensor grad) {
-  const bool sole = grad.impl_ptr().use_count() == 1 && grad.impl().storage.use_count() == 1 &&
-                    grad.is_contiguous();
+  const StoragePtr& memory = grad.impl().storage;
+  const bool sole = grad.impl_ptr().use_count() == 1 && memory.use_count() == 1 &&
+                    grad.is_contiguous() && (grad.is_cpu() || cuda::is_allocated(memory));
   return sole ? std::move(grad) : raw::clone(grad);
 }
 
@@ -39,7 +41,7 @@ std::vector<Buckets::Bucket>& Buckets::of(const Tensors& tensors, const std::vec
     const Tensor* const first = buckets_.empty() ? nullptr : &tensors[buckets_.back().members[0]];
     const bool fits = first && !is_cut(*first) && !is_cut(x) &&
                       first->scalar_type() == x.scalar_type() &&
-                      bytes + x.nbytes() <= size_t{Lane::kPieceBytes};
+                      bytes + x.nbytes() <= static_cast<size_t>(piece_bytes.most);
     if (!fits) buckets_.emplace_back(), bytes = 0;
     buckets_.back().members.push_back(i);
     bytes += x.nbytes();
@@ -63,6 +65,14 @@ void Buckets::cut(const Tensors& tensors, size_t replicas) {
       begin = end;
     }
   }
+  // Nothing is computed any more while the last bytes travel.
+  int64_t behind = 0;
+  for (size_t b = buckets_.size(); b-- > 0;)
+    for (size_t p = buckets_[b].pieces.size(); p-- > 0 && behind < piece_bytes.of_last;) {
+      Piece& piece = buckets_[b].pieces[p];
+      piece.most = piece_bytes.last;
+      behind += (piece.end - piece.begin) * tensors[buckets_[b].members[0]].element_size();
+    }
 }
 
 void Buckets::learn(const std::vector<size_t>& order) {
@@ -165,24 +175,25 @@ void Reduction::send(size_t bucket, const Buckets::Piece& piece) {
       parts.push_back(grads[i].defined() ? flattened(grads[i]) : Tensor());
     return parts;
   };
-  if (members.size() == 1) return chain(parts_of(members[0]), piece.begin, piece.end);
+  if (members.size() == 1) return chain(parts_of(members[0]), piece.begin, piece.end, piece.most);
   const auto packed = [&](const std::vector<Progress>& at) { return at[bucket].flat.defined(); };
   if (std::all_of(at_.begin(), at_.end(), packed)) {
     Tensors parts;
     for (const std::vector<Progress>& at : at_) parts.push_back(at[bucket].flat);
-    return chain(parts, 0, piece.end);
+    return chain(parts, 0, piece.end, piece.most);
   }
   for (std::vector<Progress>& at : at_) at[bucket].flat = Tensor();
-  for (const size_t i : members) chain(parts_of(i), 0, replicas_.originals()[i].numel());
+  for (const size_t i : members)
+    chain(parts_of(i), 0, replicas_.originals()[i].numel(), piece.most);
 }
 
 // Adds those elements of each part to the one before it that is defined.
-void Reduction::chain(const Tensors& parts, int64_t begin, int64_t end) {
+void Reduction::chain(const Tensors& parts, int64_t begin, int64_t end, int64_t most_bytes) {
   std::vector<size_t> present;
   for (size_t r = 0; r < count_; ++r)
     if (parts[r].defined()) present.push_back(r);
   if (present.size() < 2) return;
-  const int64_t most = Lane::kPieceBytes / parts[present[0]].element_size();
+  const int64_t most = most_bytes / parts[present[0]].element_size();
   for (int64_t at = begin; at < end; at += most) {
     const int64_t length = std::min(most, end - at);
     for (size_t k = present.size() - 1; k-- > 0;) {
@@ -192,12 +203,22 @@ void Reduction::chain(const Tensors& parts, int64_t begin, int64_t end) {
                              raw::narrow(parts[from], 0, at, length), replicas_.lane(from));
     }
   }
+  if (end == parts[present[0]].numel()) expect_sum(parts[present[0]], present[0]);
+}
+
+// An optimizer begins with the layers whose sums are there, while the last ones are added up.
+void Reduction::expect_sum(const Tensor& sum, size_t replica) {
+  const Lane& lane = replicas_.lane(replica);
+  if (!lane.sums()) return;
+  const StoragePtr& memory = sum.impl().storage;
+  cuda::record_stream(memory, *lane.sums());
+  memory->expect(lane.sums_arrive());
 }
 
 void Reduction::settle() {
   for (size_t r = 0; r < count_; ++r)
     for (size_t reader = 0; reader <= r; ++reader)
-      replicas_.lane(reader).lead_compute(replicas_.devices()[r]);
+      if (r > 0) replicas_.lane(reader).lead_compute(replicas_.devices()[r]);
 }
 
 Tensors Reduction::sums() {

@@ -11,7 +11,7 @@
 namespace gradus::nn::parallel {
 
 // Which gradients travel together: those that the backward pass completes one after the other, of
-// one dtype, up to Lane::kPieceBytes. A larger one travels alone; so does one that is cut, in the
+// one dtype, up to piece_bytes.most. A larger one travels alone; so does one that is cut, in the
 // pieces in which it is computed (autograd/pieces.h). Until a backward pass has shown the order it
 // is guessed: that of registration, backwards.
 class Buckets {
@@ -19,6 +19,7 @@ class Buckets {
   struct Piece {
     int64_t begin, end;                 // elements of the bucket
     std::vector<cuda::Event> computed;  // by replica: this piece is there
+    int64_t most = piece_bytes.most;    // bytes that travel at once
   };
   struct Bucket {
     std::vector<size_t> members;
@@ -53,8 +54,9 @@ class Reduction {
   void report_rows(size_t replica, size_t index, const Tensor& grad, int64_t end);
   // The replica reports nothing more: what is left got no gradient.
   void end(size_t replica);
-  // The work of the lanes comes before what is queued on the current streams from here on. To be
-  // called before any gradient is freed.
+  // The work of the lanes comes before what is queued on the current streams from here on, but for
+  // that of the sums, which are awaited where their memory is used. To be called before any
+  // gradient is freed.
   void settle();
   // The sum of each tensor's gradients: undefined where it was not wanted, or none was reported.
   Tensors sums();
@@ -72,7 +74,8 @@ class Reduction {
   void complete(size_t replica, size_t bucket);
   void arrive(size_t replica, size_t bucket);
   void send(size_t bucket, const Buckets::Piece& piece);
-  void chain(const Tensors& parts, int64_t begin, int64_t end);
+  void chain(const Tensors& parts, int64_t begin, int64_t end, int64_t most_bytes);
+  void expect_sum(const Tensor& sum, size_t replica);
 
   Replicas& replicas_;
   size_t count_;

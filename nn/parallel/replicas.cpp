@@ -6,42 +6,13 @@
 #include "gradus/autograd/grad_mode.h"
 #include "gradus/nn/parallel/timeline.h"
 #include "gradus/tensor/raw.h"
+#include "gradus/tensor/storage_slice.h"
 
 namespace gradus::nn::parallel {
 
 namespace {
 
 constexpr int64_t kAlignment = 256;  // of a tensor in a block, as CUDA aligns memory
-
-// A tensor's part of a block, with a count of changes of its own. Copies on a GPU are queued, and
-// whoever uses the memory first lets his stream wait for them: so a forward begins while the
-// parameters of its later layers are still on their way.
-class Slice final : public Storage {
- public:
-  Slice(StoragePtr block, int64_t begin, size_t nbytes)
-      : Storage(static_cast<char*>(block->data()) + begin, nbytes, block->device()),
-        block_(std::move(block)) {}
-
-  // What the lane has queued is on its way here.
-  void expect(const Lane& lane) {
-    if (!device().is_cuda()) return;
-    lane.mark_copies(arrived_);
-    user_ = compute_stream(device());
-    set_arriving(true);
-  }
-
- private:
-  void arrive() const override {
-    const auto stream = compute_stream(device());
-    arrived_.block(*stream);
-    // A stream of the module's own waits for itself alone.
-    if (stream == user_) set_arriving(false);
-  }
-
-  StoragePtr block_;
-  cuda::Event arrived_;
-  std::optional<cuda::Stream> user_;
-};
 
 int64_t bytes_of(const Tensor& x) { return static_cast<int64_t>(x.nbytes()); }
 
@@ -135,7 +106,8 @@ void Replicas::lay_out() {
     raw::fill_(blocks_[r], 0);
     for (size_t i = 0; i < originals_.size(); ++i) {
       const Tensor& x = originals_[i];
-      auto slice = std::make_shared<Slice>(blocks_[r].impl().storage, places_[i], x.nbytes());
+      auto slice =
+          std::make_shared<StorageSlice>(blocks_[r].impl().storage, places_[i], x.nbytes());
       tensors_[r][i].set_data(raw::over_storage(std::move(slice), x.sizes(), x.scalar_type()));
       copies_[r].emplace_back(tensors_[r][i]);
     }
@@ -155,45 +127,86 @@ bool Replicas::changed(size_t i) const {
   return false;
 }
 
-// Copies the tensors [first, last], which are neighbours, to one replica after the other.
-void Replicas::copy_run(size_t first, size_t last) {
-  const int64_t begin = places_[first], end = places_[last] + bytes_of(originals_[last]);
-  Tensor run;
-  if (first == last && originals_[first].is_contiguous()) {
-    run = as_bytes(originals_[first]);
-  } else {
-    run = raw::empty({end - begin}, kByte, source_.device());
-    raw::fill_(run, 0);
-    for (size_t i = first; i <= last; ++i) {
-      const Tensor& x = originals_[i];
-      if (x.numel() == 0) continue;
-      const Tensor place = raw::narrow(run, 0, places_[i] - begin, bytes_of(x));
-      raw::copy_(*raw::try_view(raw::view(place, x.scalar_type()), x.sizes()), x);
-    }
-    staged_.push_back(run);
-    source_.follow_compute();
+// In the order of the tensors; but one that follows a large one goes before it, as a bias, without
+// which a layer does not begin with the first rows of its weight.
+std::vector<Replicas::Run> Replicas::runs() const {
+  const auto bytes_until = [&](size_t first, size_t last) {
+    return places_[last] + bytes_of(originals_[last]) - places_[first];
+  };
+  const auto is_large = [&](const Run& run) {
+    return bytes_until(run.first, run.last) > piece_bytes.most;
+  };
+  std::vector<Run> out;
+  for (const size_t i : due_) {
+    const bool fits = !out.empty() && i == out.back().last + 1 &&
+                      bytes_until(out.back().first, i) <= piece_bytes.most;
+    if (fits)
+      out.back().last = i;
+    else
+      out.push_back({i, i});
   }
-  for (int64_t at = 0; at < end - begin; at += Lane::kPieceBytes) {
-    const int64_t length = std::min(Lane::kPieceBytes, end - begin - at);
-    Tensor piece = raw::narrow(run, 0, at, length);
+  for (size_t k = 1; k < out.size(); ++k)
+    if (is_large(out[k - 1]) && !is_large(out[k])) std::swap(out[k - 1], out[k]);
+  return out;
+}
+
+// The bytes of a run: one tensor's own, or copies beside one another. A forward may change its
+// buffers while they travel, so these are always copied.
+Tensor Replicas::bytes_of_run(const Run& run) {
+  const auto [first, last] = run;
+  if (first == last && first < buffers_at_ && originals_[first].is_contiguous())
+    return as_bytes(originals_[first]);
+  const int64_t begin = places_[first], end = places_[last] + bytes_of(originals_[last]);
+  const Tensor bytes = raw::empty({end - begin}, kByte, source_.device());
+  raw::fill_(bytes, 0);
+  for (size_t i = first; i <= last; ++i) {
+    const Tensor& x = originals_[i];
+    if (x.numel() == 0) continue;
+    const Tensor place = raw::narrow(bytes, 0, places_[i] - begin, bytes_of(x));
+    raw::copy_(*raw::try_view(raw::view(place, x.scalar_type()), x.sizes()), x);
+  }
+  staged_.push_back(bytes);
+  source_.follow_compute();
+  return bytes;
+}
+
+// From one replica to the next, in pieces.
+void Replicas::copy_run(const Run& run) {
+  const Tensor bytes = bytes_of_run(run);
+  std::vector<std::vector<Arrival::Part>> parts(size());  // by replica
+  int64_t end = 0;
+  while (end < bytes.numel()) {
+    const int64_t begin = end;
+    const int64_t most = sent_ < piece_bytes.of_first ? piece_bytes.first : piece_bytes.most;
+    end = std::min(begin + most, bytes.numel());
+    sent_ += end - begin;
+    Tensor piece = raw::narrow(bytes, 0, begin, end - begin);
     const Lane* from = &source_;
     for (size_t r = first_copied_; r < size(); ++r) {
-      const Tensor copy = raw::narrow(blocks_[r], 0, begin + at, length);
+      const Tensor copy = raw::narrow(blocks_[r], 0, places_[run.first] + begin, end - begin);
       lanes_[r].copy(copy, piece, *from);
       piece = copy;
       from = &lanes_[r];
+      if (const auto arrival = lanes_[r].copies_arrive())
+        parts[r].push_back({static_cast<size_t>(end), arrival});
     }
   }
-  for (size_t r = first_copied_; r < size(); ++r)
-    for (size_t i = first; i <= last; ++i)
-      if (auto* slice = dynamic_cast<Slice*>(tensors_[r][i].impl().storage.get()))
-        slice->expect(lanes_[r]);
+  // A forward begins while the parameters of its later layers are still on their way, and a layer
+  // with the first rows of a large one.
+  for (size_t r = first_copied_; r < size(); ++r) {
+    if (parts[r].empty()) continue;
+    std::shared_ptr<Arrival> arrival = parts[r].back().arrival;
+    if (run.first == run.last && parts[r].size() > 1)
+      arrival = std::make_shared<PartsArrival>(std::move(parts[r]));
+    for (size_t i = run.first; i <= run.last; ++i) tensors_[r][i].impl().storage->expect(arrival);
+  }
 }
 
-void Replicas::update() {
+void Replicas::find_changes() {
   const NoGradGuard guard;
   if (modules_.empty()) clone_all();
   originals_ = tensors_of(*original_);
+  buffers_at_ = original_->parameters().size();
   if (originals_.size() != tensors_[0].size()) clone_all();
   const Device device = home();
   if (source_.device() != device) {
@@ -204,24 +217,23 @@ void Replicas::update() {
   first_copied_ = device == devices_[0] ? 1 : 0;
   if (!fits_layout()) lay_out();
   share_first();
-  std::vector<size_t> due;
-  for (size_t i = 0; i < originals_.size(); ++i)
-    if (changed(i)) due.push_back(i);
-  if (due.empty() || first_copied_ == size()) return;
+  due_.clear();
+  for (size_t i = 0; i < originals_.size() && first_copied_ < size(); ++i)
+    if (changed(i)) due_.push_back(i);
+  if (due_.empty()) return;
   source_.follow_compute();
   for (Lane& lane : lanes_) lane.follow_compute();
-  for (size_t k = 0; k < due.size();) {
-    const size_t first = due[k];
-    size_t last = first;
-    while (++k < due.size() && due[k] == last + 1 &&
-           places_[due[k]] + bytes_of(originals_[due[k]]) - places_[first] <= Lane::kPieceBytes)
-      last = due[k];
-    copy_run(first, last);
-  }
+}
+
+void Replicas::copy_changes() {
+  if (due_.empty()) return;
+  const NoGradGuard guard;
+  sent_ = 0;
+  for (const Run& run : runs()) copy_run(run);
   seen_.clear();
   for (const Tensor& x : originals_) seen_.emplace_back(x);
   for (size_t r = first_copied_; r < size(); ++r) {
-    for (const size_t i : due) {
+    for (const size_t i : due_) {
       // What a graph of an earlier forward has saved of it is another value.
       tensors_[r][i].impl().storage->bump_version();
       copies_[r][i] = Seen(tensors_[r][i]);

@@ -1,5 +1,7 @@
 // Large gradients are computed in pieces, and whoever waits for one is told of them, unless
 // something else than these arrives in the end.
+#include <optional>
+
 #include "gradus/autograd/meta.h"
 #include "tests/piece_sizes.h"
 #include "tests/support.h"
@@ -32,6 +34,15 @@ struct Listener final : autograd::FunctionPostHook {
   }
   Seen& seen;
   Tensor weight, whole;
+};
+
+// Has the gradient computed in a tensor of its own.
+struct Host final : autograd::FunctionPostHook {
+  explicit Host(const Tensor& of) : place(of) {}
+  Tensor room() override { return ++asked, place; }
+  Tensors operator()(const Tensors& outputs, const Tensors&) override { return outputs; }
+  Tensor place;
+  int asked = 0;
 };
 
 struct Idle final : autograd::FunctionPostHook {
@@ -181,6 +192,41 @@ TEST(PieceSizes, DependOnTheShapeAlone) {
   EXPECT_EQ(autograd::piece_ends(ones({64})), Ends{64});
   EXPECT_EQ(autograd::piece_ends(ones({})), Ends{1});
   EXPECT_EQ(autograd::piece_ends(ones({0, 3})), Ends{0});
+}
+
+// A leaf's accumulator may say where its gradient is computed, whole or in pieces.
+TEST_P(Pieces, AGradientIsComputedWhereThereIsRoomForIt) {
+  plain();
+  const Tensor expected = std::exchange(weight.mutable_grad(), Tensor());
+  accumulator = gradient_edge(weight).function;
+  auto host = std::make_unique<Host>(on(zeros({11, 8})));
+  Host& room = *host;
+  accumulator->add_post_hook(std::move(host));
+  for (const bool cut : {false, true}) {
+    room.place.fill_(0);
+    weight.mutable_grad() = Tensor();
+    std::optional<SmallPieces> small;
+    if (cut) small.emplace(terms);
+    plain();
+    EXPECT_EQ(weight.grad().data_ptr(), room.place.data_ptr());
+    EXPECT_TRUE(equal(room.place, expected));
+  }
+  EXPECT_EQ(room.asked, 2);
+}
+
+TEST_P(Pieces, ThereIsNoRoomForWhatIsAddedToSomethingElse) {
+  accumulator = gradient_edge(weight).function;
+  auto host = std::make_unique<Host>(on(zeros({11, 8})));
+  Host& room = *host;
+  accumulator->add_post_hook(std::move(host));
+  (F::linear(x, weight) + F::linear(x + 1, weight)).square().sum().backward();
+  plain();  // onto what is there already
+  weight.mutable_grad() = Tensor();
+  F::linear(x, weight).square().sum().backward({}, true, true);
+  weight.mutable_grad() = Tensor();  // whose graph leads back to it
+  autograd::grad({F::linear(x, weight).sum()}, {weight});
+  EXPECT_EQ(room.asked, 0);
+  EXPECT_EQ(room.place.abs().sum().item<float>(), 0);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include "gradus/autograd/meta.h"
 #include "gradus/distributed/distributed.h"
+#include "gradus/distributed/world.h"
+#include "gradus/tensor/raw.h"
 #include "tests/piece_sizes.h"
 #include "tests/support.h"
 
@@ -49,7 +51,44 @@ Tensor loss_of(const Tensor& y) { return y.square().mean(); }
 
 using Pass = std::function<Tensor(Net&, const Tensor& x, int rank)>;
 
-class DdpPieces : public testing::TestWithParam<std::tuple<DeviceType, int>> {
+// The group of all ranks, with memory for gradients that it wants them to be in.
+class SharingGroup final : public dist::ProcessGroup {
+ public:
+  SharingGroup(dist::Group inner, Device device)
+      : ProcessGroup({"sharing", inner->ranks(), inner->rank(), dist::world("test").watch}),
+        inner_(std::move(inner)),
+        device_(device) {}
+  ~SharingGroup() override { join(); }
+  const char* backend() const override { return "sharing"; }
+  void check_device(const char*, Device) const override {}
+  StoragePtr allocate_shared(size_t nbytes) override {
+    EXPECT_FALSE(shared_.defined());
+    shared_ = raw::empty({static_cast<int64_t>(nbytes)}, kByte, device_);
+    return shared_.impl().storage;
+  }
+  void all_reduce(const Tensor& x, dist::ReduceOp op) override {
+    if (x.is_floating_point()) {
+      const auto* begin = static_cast<const char*>(shared_.data_ptr());
+      const auto* at = static_cast<const char*>(x.data_ptr());
+      EXPECT_TRUE(at >= begin && at + x.nbytes() <= begin + shared_.nbytes()) << x.sizes();
+    }
+    inner_->all_reduce(x, op);
+  }
+  void broadcast(const Tensor& x, int root) override { inner_->broadcast(x, root); }
+  void all_gather(const Tensor& out, const Tensor& in) override { inner_->all_gather(out, in); }
+  void reduce_scatter(const Tensor&, const Tensor&, dist::ReduceOp) override { FAIL(); }
+  void all_to_all(const Tensor&, const Counts&, const Tensor&, const Counts&) override { FAIL(); }
+  void barrier() override { inner_->barrier(); }
+  dist::WorkPtr send(const Tensor&, int, int) override { return nullptr; }
+  dist::WorkPtr recv(const Tensor&, int, int) override { return nullptr; }
+
+ private:
+  dist::Group inner_;
+  Device device_;
+  Tensor shared_;
+};
+
+class DdpPieces : public testing::TestWithParam<std::tuple<DeviceType, int, bool>> {
  protected:
   void SetUp() override {
     if (type() == kCUDA && !cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
@@ -60,8 +99,11 @@ class DdpPieces : public testing::TestWithParam<std::tuple<DeviceType, int>> {
     return type() == kCPU ? Device(kCPU)
                           : Device(kCUDA, static_cast<DeviceIndex>(rank % cuda::device_count()));
   }
-  DistributedDataParallelOptions options(double cap = 0) const {
-    return DistributedDataParallelOptions().bucket_cap_mb(cap).find_unused_parameters(true);
+  DistributedDataParallelOptions options(int rank, double cap = 0) const {
+    DistributedDataParallelOptions chosen;
+    if (std::get<2>(GetParam()))
+      chosen.process_group(std::make_shared<SharingGroup>(dist::world_group("test"), device(rank)));
+    return chosen.bucket_cap_mb(cap).find_unused_parameters(true);
   }
   // What all ranks' losses give together.
   Tensors expected(int step, const Pass& pass) const {
@@ -87,7 +129,7 @@ class DdpPieces : public testing::TestWithParam<std::tuple<DeviceType, int>> {
     dist::spawn_threads(size(), [&](int rank) {
       Net net;
       net->to(device(rank));
-      DistributedDataParallel model(net, options(cap));
+      DistributedDataParallel model(net, options(rank, cap));
       for (int step = 0; step < 3; ++step) {
         model->zero_grad();
         const Tensor x = inputs(3, rank, step).to(device(rank));
@@ -99,7 +141,8 @@ class DdpPieces : public testing::TestWithParam<std::tuple<DeviceType, int>> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Ranks, DdpPieces,
-                         testing::Combine(testing::Values(kCPU, kCUDA), testing::Values(1, 2, 3)));
+                         testing::Combine(testing::Values(kCPU, kCUDA), testing::Values(1, 2, 3),
+                                          testing::Bool()));
 
 TEST_P(DdpPieces, GiveTheGradientsOfTheWholeBatch) {
   for (const double cap : {0.0, 1e-3, 25.0})
@@ -130,7 +173,7 @@ TEST_P(DdpPieces, WaitForTheStepThatAverages) {
   dist::spawn_threads(size(), [&](int rank) {
     Net net;
     net->to(device(rank));
-    DistributedDataParallel model(net, options());
+    DistributedDataParallel model(net, options(rank));
     {
       const auto guard = model->no_sync();
       loss_of(model(inputs(3, rank, 0).to(device(rank)))).backward();
@@ -140,13 +183,40 @@ TEST_P(DdpPieces, WaitForTheStepThatAverages) {
   });
 }
 
+// In shared memory the next step takes their place: these have moved by then.
+TEST_P(DdpPieces, LeaveAGradientToWhoeverHoldsIt) {
+  const auto pass = [](Net& net, const Tensor& x, int) { return loss_of(net(x)); };
+  std::vector<Tensors> wanted;
+  for (int step = 0; step < 4; ++step) wanted.push_back(expected(step, pass));
+  const SmallPieces small;
+  dist::spawn_threads(size(), [&](int rank) {
+    Net net;
+    net->to(device(rank));
+    DistributedDataParallel model(net, options(rank));
+    std::vector<Tensors> held;
+    for (int step = 0; step < 4; ++step) {
+      loss_of(model(inputs(3, rank, step).to(device(rank)))).backward();
+      held.emplace_back();
+      for (const Tensor& x : net->parameters()) held.back().push_back(x.grad());
+      if (step == 2) continue;  // the next one is added to it
+      model->zero_grad();
+    }
+    const size_t count = held[0].size();
+    for (size_t i = 0; i < count; ++i) {
+      for (const size_t step : {0, 1})
+        EXPECT_TRUE(allclose(held[step][i].cpu(), wanted[step][i], 1e-4, 1e-6)) << step << i;
+      EXPECT_TRUE(allclose(held[3][i].cpu(), wanted[2][i] + wanted[3][i], 1e-4, 1e-6)) << i;
+    }
+  });
+}
+
 TEST_P(DdpPieces, AreJoinedByRanksWithoutBatches) {
   const SmallPieces small;
   for (const bool by_all : {true, false})
     dist::spawn_threads(size(), [&](int rank) {
       Net net;
       net->to(device(rank));
-      DistributedDataParallel model(net, options());
+      DistributedDataParallel model(net, options(rank));
       model->join(
           [&] {
             for (int step = 0; step <= rank; ++step) {

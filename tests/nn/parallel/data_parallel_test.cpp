@@ -43,6 +43,29 @@ TEST(DataParallel, EqualsTheModuleAloneOnEveryListOfDevices) {
     for (const int64_t rows : {0, 1, 2, 5, 8, 19}) expect_like_plain(devices, rows);
 }
 
+TEST(DataParallel, InputsAndOutputGradientsMayBeChangedAtOnce) {
+  for (const Devices& devices : device_lists()) {
+    Mlp net(64, 8, 2);
+    net->to(devices[0]);
+    nn::DataParallel parallel(net, devices);
+    const Tensor x = randn({600, 64}).to(devices[0]), kept = x.clone();
+    const Tensor grad = randn({600, 2}).to(devices[0]);
+    const Tensor y = net(kept);
+    y.backward(grad);
+    const auto expected = to_vector(net->scale.grad());
+    net->zero_grad();
+    {
+      const NoGradGuard guard;
+      const Tensor z = parallel(x);
+      x.fill_(1e6);
+      expect_values(z, to_vector(y), 1e-5);
+    }
+    parallel(kept).backward(grad);
+    grad.fill_(1e6);
+    expect_values(net->scale.grad(), expected, 1e-3);
+  }
+}
+
 TEST(DataParallel, SharesOutAsChunkDoes) {
   Mlp net(5, 4, 2);
   nn::DataParallel parallel(net, {kCPU, kCPU, kCPU, kCPU});

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <functional>
 
+#include "gradus/nn/parallel/lane.h"
 #include "tests/nn/parallel/nets.h"
 #include "tests/piece_sizes.h"
 
@@ -183,6 +184,28 @@ TEST(Proof, HoldsForGradientsThatAreComputedInPieces) {
       for (const int64_t rows : {32, 13, 1}) prove(net, devices, rows, 2, rows != 13);
     }
   }
+}
+
+// While it lives tensors travel in pieces of 16 KiB, the first and the last ones in smaller ones.
+class SmallTravels {
+ public:
+  SmallTravels() { nn::parallel::piece_bytes = {1 << 14, 1 << 12, 1 << 16, 1 << 10, 1 << 13}; }
+  ~SmallTravels() { nn::parallel::piece_bytes = before_; }
+  SmallTravels(const SmallTravels&) = delete;
+  SmallTravels& operator=(const SmallTravels&) = delete;
+
+ private:
+  nn::parallel::PieceBytes before_ = nn::parallel::piece_bytes;
+};
+
+// A GPU multiplies the first rows of a weight while the others travel.
+TEST(Proof, HoldsForWeightsThatArriveInPieces) {
+  manual_seed(8);
+  const SmallTravels travels;
+  const Mlp net(6, 192, 4);
+  for (const Devices& devices : device_lists())
+    if (of_one_kind(devices) && (devices[0].is_cuda() || devices.size() == 3))
+      prove(net, devices, 37, 2, true);
 }
 
 TEST(Proof, TheChainIsWhatItSays) {

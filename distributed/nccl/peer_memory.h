@@ -1,0 +1,82 @@
+// Memory of the GPUs of one machine that the processes of a group map into each other (CUDA IPC),
+// so that one rank's copy engines write into another rank's tensors. Private to the library.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gradus/distributed/store.h"
+#include "gradus/tensor/storage.h"
+
+namespace gradus::distributed {
+
+// This rank's part is the storage.
+class PeerBlock final : public Storage {
+ public:
+  // bases: the address of each rank's part in this process.
+  PeerBlock(std::vector<char*> bases, int rank, size_t nbytes, Device device)
+      : Storage(bases[static_cast<size_t>(rank)], nbytes, device), bases_(std::move(bases)) {}
+  char* at(int rank) const { return bases_[static_cast<size_t>(rank)]; }
+
+ private:
+  std::vector<char*> bases_;
+};
+
+class PeerMemory {
+ public:
+  // Collective. Null at all ranks where one of them does not say GRADUS_PEER_COPIES=1, two of the
+  // GPUs are not of one machine, or one of them cannot reach another's memory.
+  static std::unique_ptr<PeerMemory> connect(const std::string& group, int rank, int size,
+                                             int device, std::shared_ptr<Store> store);
+  ~PeerMemory();
+  PeerMemory(const PeerMemory&) = delete;
+  PeerMemory& operator=(const PeerMemory&) = delete;
+
+  // Collective: as many bytes, zeros, at every rank, which may free them when it likes. The tensors
+  // that lie there do not outlive this object. Errors: OutOfMemoryError; Error where a rank does
+  // not take part in time.
+  std::shared_ptr<PeerBlock> allocate(size_t nbytes);
+  // The job has failed: from here on nobody is waited for, and nothing given back, which the end of
+  // the process does.
+  void abandon() { abandoned_ = true; }
+  // The block that x lies in; null where there is none.
+  const PeerBlock* find(const void* x) const;
+
+ private:
+  struct Part {
+    uint64_t number;
+    void* own;
+    std::vector<char*> bases;
+    size_t nbytes;
+    std::weak_ptr<PeerBlock> block;
+  };
+
+  PeerMemory(const std::string& group, int rank, int size, int device, std::shared_ptr<Store> store)
+      : name_("peer/" + group),
+        rank_(rank),
+        size_(size),
+        device_(device),
+        store_(std::move(store)) {}
+  std::vector<std::string> exchange(const std::string& what, const std::string& mine);
+  bool all_say_yes(const std::string& what, bool mine);
+  bool reaches_all();
+  bool open(Part& part, const std::vector<std::string>& handles);
+  void close(Part& part);
+  void collect();
+  bool is_closed_by_all(const Part& part);
+
+  std::string name_;
+  int rank_, size_, device_;
+  std::shared_ptr<Store> store_;
+  uint64_t numbers_ = 0;
+  std::atomic<bool> abandoned_{false};
+  mutable std::mutex mutex_;  // guards parts_, which the group's thread reads
+  std::list<Part> parts_;     // those that are in use, or were at the last look
+  std::list<Part> retired_;   // closed here; other ranks may have them open still
+};
+
+}  // namespace gradus::distributed

@@ -1,0 +1,38 @@
+#include "gradus/tensor/storage.h"
+
+#include <mutex>
+
+namespace gradus {
+
+namespace {
+// Of all storages: few expect anything, and seldom.
+std::mutex arrivals;
+}  // namespace
+
+const std::vector<Arrival::Part>& Arrival::parts() const {
+  static const std::vector<Part> none;
+  return none;
+}
+
+bool PartsArrival::await() { return parts_.back().arrival->await(); }
+
+void Storage::expect(std::shared_ptr<Arrival> arrival) {
+  const std::lock_guard lock(arrivals);
+  arrival_ = std::move(arrival);
+  arriving_.store(true, std::memory_order_release);
+}
+
+std::shared_ptr<Arrival> Storage::arrival() const {
+  if (!is_arriving()) return nullptr;
+  const std::lock_guard lock(arrivals);
+  return arrival_;
+}
+
+void Storage::await() const {
+  const std::shared_ptr<Arrival> expected = arrival();
+  if (!expected || !expected->await()) return;
+  const std::lock_guard lock(arrivals);
+  if (arrival_ == expected) arriving_.store(false, std::memory_order_release);
+}
+
+}  // namespace gradus

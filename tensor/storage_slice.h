@@ -1,0 +1,25 @@
+// A part of a block of memory, as a storage of its own.
+#pragma once
+
+#include "gradus/tensor/storage.h"
+
+namespace gradus {
+
+// It has its own count of changes, and its own arrival. It keeps the block alive.
+class StorageSlice final : public Storage {
+ public:
+  // REQUIRES: `nbytes` from `begin` on lie in the block.
+  StorageSlice(StoragePtr block, int64_t begin, size_t nbytes)
+      : Storage(static_cast<char*>(block->data()) + begin, nbytes, block->device()),
+        block_(std::move(block)) {}
+
+  // Moves what it holds to memory of its own, for somebody else wants its place in the block: its
+  // tensors do not notice. The copy is queued on the device's current stream.
+  // REQUIRES: nobody uses the storage during the call. Errors: OutOfMemoryError.
+  void move_out();
+
+ private:
+  StoragePtr block_;
+};
+
+}  // namespace gradus
