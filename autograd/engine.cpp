@@ -2,6 +2,7 @@
 #include "gradus/autograd/engine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "gradus/autograd/functions.h"
@@ -9,6 +10,7 @@
 #include "gradus/autograd/graph_task.h"
 #include "gradus/autograd/meta.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/warning.h"
 
 namespace gradus::autograd {
 
@@ -60,6 +62,12 @@ std::vector<Capture> captures_of(const char* op, const Tensors& inputs) {
 
 void backward(const Tensors& tensors, const Tensors& grad_tensors, std::optional<bool> retain_graph,
               bool create_graph, const Tensors& inputs) {
+  if (create_graph) {
+    static std::atomic<bool> warned = false;
+    warn_once(warned,
+              "backward: Using backward() with create_graph=True lets a parameter and its gradient "
+              "hold each other, which leaks memory; use autograd::grad, or reset the gradients");
+  }
   if (inputs.empty())
     return run("backward", tensors, grad_tensors, retain_graph, create_graph, nullptr, true);
   auto captures = captures_of("backward", inputs);

@@ -3,6 +3,7 @@
 #include "gradus/autograd/inplace.h"
 #include "gradus/autograd/record.h"
 #include "gradus/tensor/raw.h"
+#include "gradus/tensor/warning.h"
 
 namespace gradus::detail {
 
@@ -41,6 +42,13 @@ Tensor& write_out(const char* op, Tensor& out, const Tensor& result) {
                ", the result on ", result.device(), "; give an out there");
   check_dtype(op, "_out", result, out);
   check_in_place(op, out, false);
+  if (out.numel() > 0 && out.sizes() != result.sizes()) {
+    std::string message =
+        std::string(op) + "_out: an output with one or more elements was resized from ";
+    append(message, out.sizes());
+    append(message += " to ", result.sizes());
+    warn(message + "; give one of that shape, or call out.resize_({0}) before");
+  }
   out.resize_(result.sizes());
   raw::copy_(out, result);
   out.impl().storage->bump_version();

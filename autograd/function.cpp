@@ -20,8 +20,7 @@ Tensors AutogradContext::get_saved_variables() const {
   return out;
 }
 
-bool AutogradContext::needs_input_grad(
-    std::initializer_list<std::pair<size_t, size_t>> ranges) const {
+bool AutogradContext::needs_input_grad(std::initializer_list<IndexRange> ranges) const {
   for (auto [first, last] : ranges)
     for (size_t i = first; i < last; ++i)
       if (needs_input_grad(i)) return true;

@@ -24,6 +24,12 @@ namespace gradus::autograd {
 using Variable = Tensor;
 using variable_list = Tensors;
 using tensor_list = Tensors;
+using IndexRange = std::pair<size_t, size_t>;  // [first, last)
+
+// data's memory as a leaf of its own.
+inline Variable make_variable(const Tensor& data, bool requires_grad = false) {
+  return data.defined() ? data.detach().set_requires_grad(requires_grad) : Variable();
+}
 
 // What forward hands to backward. Tensors belong into save_for_backward, which catches changes in
 // place; saved_data is for everything else.
@@ -47,7 +53,7 @@ class AutogradContext {
   // Of the Tensors among forward's arguments, in order.
   bool needs_input_grad(size_t output_edge_index) const { return node_->wants(output_edge_index); }
   // Of any in the ranges [first, last).
-  bool needs_input_grad(std::initializer_list<std::pair<size_t, size_t>> ranges) const;
+  bool needs_input_grad(std::initializer_list<IndexRange> ranges) const;
 
  private:
   friend class FunctionNodeBase;

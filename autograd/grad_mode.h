@@ -46,7 +46,7 @@ class InferenceMode {
 };
 
 namespace autograd {
-using gradus::AutoGradMode, gradus::GradMode;
+using gradus::AutoGradMode, gradus::GradMode, gradus::InferenceMode;
 }
 
 }  // namespace gradus

@@ -6,6 +6,7 @@
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/indexing.h"
 #include "gradus/tensor/raw.h"
+#include "gradus/tensor/warning.h"
 
 namespace gradus {
 
@@ -67,6 +68,8 @@ class Application {
     ++dim_;
   }
   void apply_tensor(const Tensor& index) {
+    if (index.dtype() == kByte)
+      warn("index: indexing with dtype torch.uint8 is now deprecated; use a mask of torch.bool");
     if (index.dim() > 0 || !isIntegralType(index.dtype(), true)) return keep(index);
     if (is_mask(index)) return apply_bool(index.item<bool>());
     out_.view = out_.view.select(dim_, index.item<int64_t>());

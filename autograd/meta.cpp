@@ -8,6 +8,7 @@
 #include "gradus/autograd/graph_task.h"
 #include "gradus/autograd/inplace.h"
 #include "gradus/tensor/raw.h"
+#include "gradus/tensor/warning.h"
 
 namespace gradus {
 
@@ -150,7 +151,12 @@ Tensor& Tensor::requires_grad_(bool requires_grad) const {
 const Tensor& Tensor::grad() const {
   static const Tensor none;
   const AutogradMeta* meta = meta_of(*this);
-  return meta ? meta->grad : none;
+  if (!meta) return none;
+  if (!meta->grad.defined() && !is_leaf() && !retains_grad())
+    warn(
+        "grad: the tensor is not a leaf Tensor, so that backward() puts no gradient here; call "
+        "retain_grad() before it, or ask a leaf");
+  return meta->grad;
 }
 
 Tensor& Tensor::mutable_grad() const { return ensure_meta(*this).grad; }
@@ -183,10 +189,12 @@ Tensor Tensor::_base() const {
 }
 
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
-                      const std::optional<Tensors>& inputs) const {
-  check<Error>(!inputs || !inputs->empty(),
-               "backward: inputs is an empty list; leave it out for all leaves");
-  autograd::backward({*this}, {gradient}, retain_graph, create_graph, inputs ? *inputs : Tensors{});
+                      std::optional<TensorList> inputs) const {
+  check<Error>(
+      !inputs || !inputs->empty(),
+      "backward: inputs is an empty list, which cannot be empty; leave it out for all leaves");
+  autograd::backward({*this}, {gradient}, retain_graph, create_graph,
+                     inputs ? inputs->vec() : Tensors{});
 }
 
 Tensor Tensor::detach() const { return raw::alias(*this); }

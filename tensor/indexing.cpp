@@ -27,4 +27,10 @@ std::ostream& operator<<(std::ostream& out, const TensorIndex& index) {
   return out;
 }
 
+std::ostream& operator<<(std::ostream& out, const std::vector<TensorIndex>& indices) {
+  out << '(';
+  for (size_t i = 0; i < indices.size(); ++i) out << (i > 0 ? ", " : "") << indices[i];
+  return out << ')';
+}
+
 }  // namespace gradus::indexing

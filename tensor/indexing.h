@@ -19,14 +19,20 @@ inline constexpr std::nullopt_t None = std::nullopt;
 struct EllipsisIndexType {};
 inline constexpr EllipsisIndexType Ellipsis;
 
-// start, start + step, ... below stop. Negative ends count from the end of the dimension.
+// The ends of a Slice that are left out.
+inline constexpr int64_t INDEX_MIN = INT64_MIN, INDEX_MAX = INT64_MAX;
+
+// start, start + step, ... below stop. Negative ends count from the end of the dimension. A
+// negative step can be written, and no tensor takes it.
 class Slice {
  public:
-  // Errors: ValueError where step is not positive.
+  // Errors: ValueError where step is 0.
   Slice(std::optional<int64_t> start = {}, std::optional<int64_t> stop = {},  // NOLINT: implicit
         std::optional<int64_t> step = {})
-      : start_(start.value_or(0)), stop_(stop.value_or(INT64_MAX)), step_(step.value_or(1)) {
-    check(step_ > 0, "Slice: step is ", step_, ", expected a positive number");
+      : step_(step.value_or(1)) {
+    check(step_ != 0, "Slice: slice step cannot be zero; expected a positive number");
+    start_ = start.value_or(step_ < 0 ? INDEX_MAX : 0);
+    stop_ = stop.value_or(step_ < 0 ? INDEX_MIN : INDEX_MAX);
   }
 
   int64_t start() const { return start_; }
@@ -46,8 +52,8 @@ class TensorIndex {
   TensorIndex(EllipsisIndexType) : kind_(Kind::ellipsis) {}  // NOLINT: implicit
   // Errors: ValueError for another text than "...".
   TensorIndex(const char* text) : kind_(Kind::ellipsis) {  // NOLINT: implicit
-    check(std::string_view(text) == "...", "index: the text \"", text,
-          "\" is no index; expected \"...\"");
+    check(std::string_view(text) == "...",
+          "index: Expected \"...\" to represent an ellipsis index, but got \"", text, "\"");
   }
   template <std::integral T>
   TensorIndex(T value)  // NOLINT: implicit
@@ -80,5 +86,7 @@ class TensorIndex {
 // 1:5:2, None, ..., and so on.
 std::ostream& operator<<(std::ostream& out, const Slice& slice);
 std::ostream& operator<<(std::ostream& out, const TensorIndex& index);
+// (None, ..., 1:5:2)
+std::ostream& operator<<(std::ostream& out, const std::vector<TensorIndex>& indices);
 
 }  // namespace gradus::indexing

@@ -236,8 +236,7 @@ class Tensor {
   // Complexity: one visit of each recorded node. Errors: Error where nothing requires grad, or the
   // graph has been freed by an earlier backward.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
-                bool create_graph = false,
-                const std::optional<Tensors>& inputs = std::nullopt) const;
+                bool create_graph = false, std::optional<TensorList> inputs = std::nullopt) const;
   // The same memory, outside the graph. data(), variable_data() and
   // tensor_data() count as detach() does.
   Tensor detach() const;

@@ -18,9 +18,18 @@
 #include "gradus/compat/c10/util/string_view.h"
 #include "gradus/gradus.h"
 
-namespace torch = gradus;
-namespace at = gradus;
-namespace c10 = gradus;
-namespace caffe2 = gradus;
+// Namespaces of their own, since programs open them.
+namespace torch {
+using namespace gradus;
+}
+namespace at {
+using namespace gradus;
+}
+namespace c10 {
+using namespace gradus;
+}
+namespace caffe2 {
+using namespace gradus;
+}
 
 #define TORCH_MODULE(Name) GRADUS_MODULE(Name)

@@ -1,9 +1,10 @@
-// libtorch's checks: TORCH_CHECK(x > 0, "x is ", x). c10::Error is gradus::Error.
+// libtorch's checks and warnings: TORCH_CHECK(x > 0, "x is ", x). c10::Error is gradus::Error.
 #pragma once
 
 #include <sstream>
 
 #include "gradus/tensor/error.h"
+#include "gradus/tensor/warning.h"
 
 namespace gradus {
 
@@ -11,8 +12,17 @@ namespace gradus {
 template <class... Parts>
 std::string str(const Parts&... parts) {
   std::ostringstream out;
-  (out << ... << parts);
+  ((out << parts), ...);
   return out.str();
+}
+
+// The elements of a container, with the delimiter between them.
+template <class Container>
+std::string Join(const std::string& delimiter, const Container& parts) {
+  std::string out;
+  for (auto part = parts.begin(); part != parts.end(); ++part)
+    out += str(part == parts.begin() ? "" : delimiter, *part);
+  return out;
 }
 
 namespace detail {
@@ -39,5 +49,13 @@ template <class E, class... Parts>
 #define TORCH_CHECK_TYPE(...) GRADUS_CHECK_WITH(TypeError, __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(...) GRADUS_CHECK_WITH(NotImplementedError, __VA_ARGS__)
 #define TORCH_INTERNAL_ASSERT(...) TORCH_CHECK(__VA_ARGS__)
+#define TORCH_WARN(...) \
+  ::gradus::Warning::warn({__func__, __FILE__, __LINE__}, ::gradus::str(__VA_ARGS__))
+#define TORCH_WARN_ONCE(...)                                                  \
+  do {                                                                        \
+    static std::atomic<bool> gradus_warned = false;                           \
+    if (!gradus_warned.exchange(true) || ::gradus::Warning::get_warnAlways()) \
+      TORCH_WARN(__VA_ARGS__);                                                \
+  } while (false)
 
 #include "gradus/compat/torch/torch.h"  // the namespaces at and c10
