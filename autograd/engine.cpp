@@ -26,9 +26,10 @@ void run(const char* op, const Tensors& roots, const Tensors& root_grads,
   for (size_t i = 0; i < roots.size(); ++i) {
     const Tensor& root = roots[i];
     const Edge edge = gradient_edge(root);
-    check<Error>(edge.is_valid(), op, ": element ", i, " of tensors, of shape ", root.sizes(),
-                 ", does not require grad and does not have a grad_fn; nothing that it was "
-                 "computed from requires grad");
+    check<Error>(edge.is_valid(), op, ": element ", i,
+                 " of tensors does not require grad and does not have a grad_fn: nothing that "
+                 "computed it, of shape ",
+                 root.sizes(), ", requires grad; call requires_grad_() on what should");
     Tensor grad = i < root_grads.size() ? root_grads[i] : Tensor();
     if (!grad.defined()) {
       check<Error>(root.numel() == 1, op,
@@ -97,7 +98,7 @@ void clear_grad(const Tensor& x, bool set_to_none) {
 Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_outputs,
              std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
   check(!inputs.empty(),
-        "grad: grad requires non-empty inputs; list the tensors to differentiate by");
+        "grad: grad requires non-empty inputs. List the tensors to differentiate by");
   auto captures = captures_of("grad", inputs);
   run("grad", outputs, grad_outputs, retain_graph, create_graph, &captures, false);
   Tensors out;
@@ -105,7 +106,7 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_
     check<Error>(allow_unused || captures[i].grad.defined(),
                  "grad: One of the differentiated Tensors appears to not have been used in the "
                  "graph: the outputs do not depend on input ",
-                 i, " of shape ", inputs[i].sizes(), "; pass allow_unused = true if that is meant");
+                 i, " of shape ", inputs[i].sizes(), ". Set allow_unused=True if that is meant");
     out.push_back(captures[i].grad);
   }
   return out;

@@ -75,6 +75,8 @@ class FunctionNodeBase : public Node {
       note_tensor(argument);
     else if constexpr (std::is_same_v<A, std::optional<Tensor>>)
       argument ? note_tensor(*argument) : is_tensor_.push_back(false);
+    else if constexpr (std::is_convertible_v<const A&, TensorList>)
+      for (const Tensor& input : TensorList(argument)) note_tensor(input);
     else
       is_tensor_.push_back(false);
   }
@@ -86,7 +88,7 @@ class FunctionNodeBase : public Node {
 
  protected:
   Tensors materialize(Tensors&& grads) const;
-  // The gradients of the Tensors among forward's arguments.
+  // The gradients of the Tensors among forward's arguments; a list of them counts as so many.
   // Errors: Error where backward did not return one gradient for each argument.
   Tensors tensors_only(Tensors&& grads) const;
   std::recursive_mutex mutex_;  // T::backward may change the context, and threads may share a node

@@ -99,8 +99,12 @@ inline TensorTie write_out(const char* op, Tensor& first, Tensor& second,
   inline Tensor& name##_out(Tensor& out, const Tensor& self, const Scalar& other) { \
     return detail::write_out(#name, out, gradus::name(self, other));                \
   }
-#define INTEGER(name, ...) COMPARISON(name)
-#define BINARY(name, ...) COMPARISON(name)
+#define INTEGER(name, ...) BINARY(name)
+#define BINARY(name, ...)                                                           \
+  COMPARISON(name)                                                                  \
+  inline Tensor& name##_out(Tensor& out, const Scalar& self, const Tensor& other) { \
+    return detail::write_out(#name, out, gradus::name(self, other));                \
+  }
 #include "gradus/tensor/elementwise.def"
 
 // --- Dtypes of results, by PyTorch's rules of promotion

@@ -9,6 +9,7 @@
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/grad_mode.h"
 #include "gradus/tensor/raw.h"
+#include "gradus/tensor/warning.h"
 
 namespace gradus::autograd {
 
@@ -35,14 +36,6 @@ class Scope {
  private:
   Running outer_;
 };
-
-bool shape_fits(IntArrayRef grad, IntArrayRef wanted) {
-  if (grad.size() < wanted.size()) return false;
-  const size_t lead = grad.size() - wanted.size();
-  for (size_t i = 0; i < wanted.size(); ++i)
-    if (wanted[i] != 1 && wanted[i] != grad[lead + i]) return false;
-  return true;
-}
 
 bool has_nan(const Tensor& x) {
   if (!x.is_floating_point() || x.numel() == 0) return false;
@@ -92,9 +85,9 @@ bool came_in_rows() { return running.node && running.task->came_in_rows(running.
 
 Tensor fit(Tensor grad, const Node::Meta& meta, const Node& sender, size_t index) {
   if (grad.sizes() != IntArrayRef(meta.sizes)) {
-    check<Error>(shape_fits(grad.sizes(), meta.sizes), "backward: ", sender.name(),
+    check<Error>(broadcasts_to(meta.sizes, grad.sizes()), "backward: ", sender.name(),
                  " returned a gradient of shape ", grad.sizes(), " for its input ", index,
-                 " of shape ", meta.sizes);
+                 "; expected shape ", meta.sizes);
     grad = grad.sum_to_size(meta.sizes);
   }
   if (grad.dtype() != meta.dtype) grad = grad.to(meta.dtype);
@@ -266,7 +259,12 @@ Tensors GraphTask::call(Node* node, Tensors grads) {
     if (!keep_graph_) node->release_variables();
     return out;
   } catch (Error& error) {
-    if (AnomalyMode::is_enabled()) error.add_context(ForwardCall::describe(*node));
+    if (AnomalyMode::is_enabled()) {
+      const std::string call = ForwardCall::describe(*node);
+      warn("Error detected in " + node->name() +
+           ". Traceback of forward call that caused the error:" + call);
+      error.add_context(call);
+    }
     throw;
   }
 }

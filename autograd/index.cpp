@@ -4,6 +4,7 @@
 #include "gradus/autograd/inplace.h"
 #include "gradus/autograd/record.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/index_rule.h"
 #include "gradus/tensor/indexing.h"
 #include "gradus/tensor/raw.h"
 #include "gradus/tensor/warning.h"
@@ -31,11 +32,16 @@ struct Applied {
 
 class Application {
  public:
-  Application(const char* op, const Tensor& self, ArrayRef<TensorIndex> indices) : out_{self, {}} {
+  Application(const char* op, const Tensor& self, ArrayRef<TensorIndex> indices)
+      : op_(op), self_(self), out_{self, {}} {
+    check<IndexError>(!indices.empty(), op, ": Passing an empty index list to Tensor::", op,
+                      "() is not valid syntax; give an index for a dimension, or Ellipsis for all");
     int64_t named = 0;
     for (const TensorIndex& index : indices) named += dims_of(op, index);
-    check<IndexError>(named <= self.dim(), op, ": too many indices (", named,
-                      ") for a tensor of dimension ", self.dim());
+    check<IndexError>(named == 0 || self.dim() > 0, op,
+                      ": invalid index of a 0-dim tensor; use item() for its number");
+    check<IndexError>(named <= self.dim(), op, ": too many indices for tensor of dimension ",
+                      self.dim(), ": ", named);
     for (const TensorIndex& index : indices) apply(index, self.dim() - named);
   }
   Applied result() && { return std::move(out_); }
@@ -45,14 +51,14 @@ class Application {
     using enum TensorIndex::Kind;
     switch (index.kind()) {
       case none:
-        out_.view = out_.view.unsqueeze(dim_++);
+        add_dim();
+        ++dim_;
         return;
       case ellipsis:
         dim_ += unnamed;
         return;
       case integer:
-        out_.view = out_.view.select(dim_, index.integer());
-        return;
+        return apply_integer(index.integer());
       case boolean:
         return apply_bool(index.boolean());
       case slice:
@@ -72,12 +78,23 @@ class Application {
       warn("index: indexing with dtype torch.uint8 is now deprecated; use a mask of torch.bool");
     if (index.dim() > 0 || !isIntegralType(index.dtype(), true)) return keep(index);
     if (is_mask(index)) return apply_bool(index.item<bool>());
-    out_.view = out_.view.select(dim_, index.item<int64_t>());
+    apply_integer(index.item<int64_t>());
+  }
+  void apply_integer(int64_t index) {
+    const int64_t of_self = dim_ + selected_ - added_;
+    const IndexRule rule{op_, of_self, self_.size(of_self), /*wraps=*/true};
+    if (!rule.allows(index)) fail_index(rule, index);
+    out_.view = out_.view.select(dim_, index);
+    ++selected_;
   }
   // All, or nothing, of a dimension of size 1.
   void apply_bool(bool index) {
-    out_.view = out_.view.unsqueeze(dim_);
+    add_dim();
     keep(zeros({index}, TensorOptions(kLong).device(out_.view.device())));
+  }
+  void add_dim() {
+    out_.view = out_.view.unsqueeze(dim_);
+    ++added_;
   }
   void keep(const Tensor& index) {
     out_.tensors.resize(static_cast<size_t>(dim_));
@@ -85,8 +102,11 @@ class Application {
     ++dim_;
   }
 
+  const char* op_;
+  const Tensor& self_;
   Applied out_;
-  int64_t dim_ = 0;
+  int64_t dim_ = 0;                   // of out_.view, which the next index is for
+  int64_t selected_ = 0, added_ = 0;  // dimensions of self that are gone, and others in the view
 };
 
 Tensors saved_list(Node& node, size_t count) {
@@ -188,7 +208,7 @@ Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar
 
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
                            bool accumulate) const {
-  Applied to = Application("index_put", *this, indices).result();
+  Applied to = Application("index_put_", *this, indices).result();
   const Tensor fresh = fitting(values, to);
   if (to.tensors.empty()) {
     accumulate ? to.view.add_(fresh) : to.view.copy_(fresh);

@@ -151,7 +151,8 @@ Tensor& Tensor::fill_(const Scalar& value) const {
 }
 Tensor& Tensor::zero_() const { return fill("zero", "ZeroBackward0", *this, 0); }
 
-Tensor& Tensor::resize_(IntArrayRef size) const {
+Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {
+  check_row_major("resize_", format);
   if (sizes() == size) return handle();
   check<Error>(!requires_grad(), "resize_: the tensor requires grad; resize a detach()ed one");
   const int64_t numel = checked_numel("resize_", size);

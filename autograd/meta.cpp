@@ -86,7 +86,7 @@ void replay_view(const Tensor& view) {
   TensorImpl& impl = view.impl();
   const uint32_t version = impl.storage->version();
   if (impl.history_version.load(std::memory_order_relaxed) == version) return;
-  check_view_origin(view, "its base, or another view of its base, has been");
+  check_view_origin(view, "its base or another view of its base has been");
   set_history(view, as_strided_node(Tensor(impl.view_of), view), 0);
   impl.history_version.store(version, std::memory_order_release);
 }
@@ -136,8 +136,8 @@ const Tensor& Tensor::set_requires_grad(bool requires_grad) const {
                is_leaf() ? "" : grad_fn()->name(),
                "), so it requires grad as they do; use detach() for one that does not");
   check<Error>(!requires_grad || !is_inference() || thread_modes.inference,
-               "requires_grad_: the tensor is an inference tensor; clone() it outside of "
-               "InferenceMode and let the clone require grad");
+               "requires_grad_: Setting requires_grad=True on inference tensor outside "
+               "InferenceMode is not allowed. clone() it and let the clone require grad");
   if (is_leaf() && (requires_grad || impl().autograd))
     ensure_meta(*this).requires_grad = requires_grad;
   return *this;

@@ -20,10 +20,14 @@
 
 namespace gradus {
 
+// Whether x is part of the graph. An inference tensor is not, whatever it was told.
+inline bool in_graph(const Tensor& x) {
+  return x.defined() && x.requires_grad() && !x.is_inference();
+}
 // Whether an operation on these tensors belongs into the graph.
 template <class... T>
 bool recording(const T&... inputs) {
-  return GradMode::is_enabled() && (... || (inputs.defined() && inputs.requires_grad()));
+  return GradMode::is_enabled() && (... || in_graph(inputs));
 }
 
 template <class F>
@@ -50,7 +54,7 @@ inline const Tensor& if_used(bool used, const Tensor& x) {
 inline bool recording(ArrayRef<Tensor> inputs) {
   if (!GradMode::is_enabled()) return false;
   for (const Tensor& input : inputs)
-    if (input.requires_grad()) return true;
+    if (in_graph(input)) return true;
   return false;
 }
 

@@ -39,7 +39,7 @@ struct Saved::Ticket {
 Saved::Saved(const Tensor& tensor, std::optional<uint32_t> output_nr) : output_nr_(output_nr) {
   if (!tensor.defined()) return;
   check<Error>(!tensor.is_inference(),
-               "an inference tensor cannot be saved for backward; clone() it outside of "
+               "Inference tensors cannot be saved for backward. clone() it outside of "
                "InferenceMode and compute with the clone");
   if (current_store) [[unlikely]] {
     ticket_ = std::make_shared<Ticket>(Ticket{current_store->shared_from_this(),

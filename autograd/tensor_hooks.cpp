@@ -33,7 +33,7 @@ unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {
 void Tensor::remove_hook(unsigned handle) const {
   const size_t removed = std::erase_if(
       hooks_of(*this), [handle](const TensorHook& hook) { return hook.handle == handle; });
-  check(removed == 1, "remove_hook: the tensor has no hook ", handle);
+  check(removed == 1, "remove_hook: Invalid index: the tensor has no hook ", handle);
 }
 
 void Tensor::retain_grad() const {

@@ -149,7 +149,7 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   const int64_t d = wrap_dim("select", dim, self.dim());
   const int64_t size = self.sizes()[d];
   check<IndexError>(index >= -size && index < size, "select: index ", index,
-                    " is out of range for dimension ", d, " of size ", size);
+                    " out of range for tensor of size ", self.sizes(), " at dimension ", d);
   Dims shape = self.impl().sizes;
   shape.erase(d);
   const int64_t at = index < 0 ? index + size : index;

@@ -14,10 +14,11 @@ namespace gradus {
 class TensorOptions {
  public:
   TensorOptions() = default;
-  TensorOptions(ScalarType dtype) : dtype_(dtype) {}         // NOLINT: implicit, as in libtorch
-  TensorOptions(TypeMeta dtype) : dtype_(dtype) {}           // NOLINT
-  TensorOptions(Device device) : device_(device) {}          // NOLINT
-  TensorOptions(DeviceType type) : device_(Device(type)) {}  // NOLINT
+  TensorOptions(ScalarType dtype) : dtype_(dtype) {}  // NOLINT: implicit, as in libtorch
+  TensorOptions(TypeMeta dtype) : dtype_(dtype) {}    // NOLINT
+  TensorOptions(Device device) : device_(device) {}   // NOLINT
+  TensorOptions(DeviceType type, DeviceIndex index = -1)
+      : device_(Device(type, index)) {}                                  // NOLINT
   TensorOptions(Layout layout) { *this = this->layout(layout); }         // NOLINT
   TensorOptions(MemoryFormat format) { *this = memory_format(format); }  // NOLINT
   // A literal: from a pointer, the number 0 would be an option, and arange(3, 0) ambiguous.

@@ -157,6 +157,8 @@ void index_put_(const char* op, const Tensor& x, const Tensors& list, const Tens
     return raw::copy_(x, to(wide, x.dtype()));
   }
   const Folded folded = fold(op, x, list);
+  check(broadcasts_to(values.sizes(), folded.result), op, ": shape mismatch: value tensor of shape ",
+        values.sizes(), " cannot be broadcast to indexing result of shape ", folded.result);
   Tensor src = raw::expand(values, folded.result);
   if (auto flat = try_view(src, folded.flat))
     src = *flat;

@@ -94,12 +94,14 @@ Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64
                     gradus::is_contiguous(sizes, strides));
   // A view of a view is a view of the first tensor, so that chains do not keep handles alive.
   TensorImpl& impl = out.impl();
+  impl.inference = x.impl().inference;
+  if (impl.inference) return out;  // never changed through another tensor's history
   impl.view_of = x.impl().view_of ? x.impl().view_of : x.impl_ptr();
   impl.history_version = x.impl().storage->version();
-  impl.inference = x.impl().inference;
-  impl.origin = thread_modes.grad        ? x.impl().origin
-                : thread_modes.inference ? ViewOrigin::inference
-                                         : ViewOrigin::no_grad;
+  if (thread_modes.grad || x.impl().origin == ViewOrigin::inference)
+    impl.origin = x.impl().origin;
+  else
+    impl.origin = thread_modes.inference ? ViewOrigin::inference : ViewOrigin::no_grad;
   return out;
 }
 

@@ -63,6 +63,21 @@ Dims contiguous_strides(IntArrayRef sizes) {
   return strides;
 }
 
+bool is_dense(IntArrayRef sizes, IntArrayRef strides) {
+  std::vector<std::pair<int64_t, int64_t>> dims;  // stride and size, from the innermost on
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return true;
+    if (sizes[d] > 1) dims.emplace_back(strides[d], sizes[d]);
+  }
+  std::sort(dims.begin(), dims.end());
+  int64_t expected = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != expected) return false;
+    expected *= size;
+  }
+  return true;
+}
+
 bool is_contiguous(IntArrayRef sizes, IntArrayRef strides) {
   int64_t expected = 1;
   bool matches = true;
@@ -75,11 +90,19 @@ bool is_contiguous(IntArrayRef sizes, IntArrayRef strides) {
   return matches;
 }
 
+bool broadcasts_to(IntArrayRef sizes, IntArrayRef target) {
+  if (sizes.size() > target.size()) return false;
+  const size_t lead = target.size() - sizes.size();
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != 1 && sizes[i] != target[lead + i]) return false;
+  return true;
+}
+
 int64_t wrap_dim(std::string_view op, int64_t dim, int64_t rank) {
   const int64_t range = std::max<int64_t>(rank, 1);
-  check<IndexError>(dim >= -range && dim < range, op, ": dimension ", dim,
-                    " is out of range for a tensor of ", rank, " dimensions; expected ", -range,
-                    " to ", range - 1);
+  check<IndexError>(dim >= -range && dim < range, op,
+                    ": Dimension out of range (expected to be in range of [", -range, ", ",
+                    range - 1, "], but got ", dim, ")");
   return dim < 0 ? dim + range : dim;
 }
 

@@ -179,6 +179,8 @@ int64_t numel_of(IntArrayRef sizes);
 // Row-major strides, in elements.
 Dims contiguous_strides(IntArrayRef sizes);
 bool is_contiguous(IntArrayRef sizes, IntArrayRef strides);
+// Whether the elements fill a piece of memory, in some order of the dimensions, each once.
+bool is_dense(IntArrayRef sizes, IntArrayRef strides);
 
 // dim in [-rank, rank) becomes one in [0, rank); a tensor of rank 0 takes 0 and -1, as in PyTorch.
 // Errors: IndexError that names op.
@@ -192,6 +194,7 @@ std::array<bool, kMaxDims> dim_mask(std::string_view op, OptionalIntArrayRef dim
 // dimension.
 Dims broadcast_shapes(std::string_view op, IntArrayRef a, IntArrayRef b);
 
+bool broadcasts_to(IntArrayRef sizes, IntArrayRef target);
 // Strides with which a tensor of `sizes`/`strides` is read as `target` (0 where it broadcasts).
 // Errors: ValueError where it cannot.
 Dims broadcast_strides(std::string_view op, IntArrayRef sizes, IntArrayRef strides,

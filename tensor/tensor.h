@@ -121,6 +121,8 @@ class Tensor {
     check_row_major("is_contiguous", format);
     return impl().contiguous;
   }
+  // Whether the elements fill a piece of memory, in some order of the dimensions, each once.
+  bool is_non_overlapping_and_dense() const { return gradus::is_dense(sizes(), strides()); }
   bool is_floating_point() const { return isFloatingType(dtype()); }
   bool is_signed() const { return isSignedType(dtype()); }
   bool is_complex() const { return false; }
@@ -362,8 +364,10 @@ class Tensor {
   Tensor& fill_(const Scalar& value) const;
   // Another shape, row-major: in the same memory where that suffices, otherwise in memory of its
   // own; elements beyond the old ones are uninitialised. Errors: Error where self requires grad.
-  Tensor& resize_(IntArrayRef size) const;
-  Tensor& resize_as_(const Tensor& other) const { return resize_(other.sizes()); }
+  Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> format = std::nullopt) const;
+  Tensor& resize_as_(const Tensor& other, std::optional<MemoryFormat> format = std::nullopt) const {
+    return resize_(other.sizes(), format);
+  }
   Tensor& zero_() const;
   // The elements with equal indices. wrap: of a tall matrix the diagonals below, too, one row
   // apart. Errors: ValueError for fewer than two dimensions, or more of different sizes.

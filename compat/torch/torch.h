@@ -11,10 +11,13 @@
 
 #include "gradus/compat/ATen/Context.h"
 #include "gradus/compat/ATen/Dispatch.h"
+#include "gradus/compat/ATen/ScalarOps.h"
+#include "gradus/compat/ATen/core/DeprecatedTypeProperties.h"
 #include "gradus/compat/c10/core/ScalarType.h"
 #include "gradus/compat/c10/util/ArrayRef.h"
 #include "gradus/compat/c10/util/Exception.h"
 #include "gradus/compat/c10/util/Optional.h"
+#include "gradus/compat/c10/util/irange.h"
 #include "gradus/compat/c10/util/string_view.h"
 #include "gradus/gradus.h"
 

@@ -257,7 +257,7 @@ TEST(InPlaceIndexing, ReadsOperandsThatShareItsMemoryBeforeItWrites) {
 TEST(InPlaceIndexing, ChangesTheVersionAndNothingAfterAnError) {
   Tensor x = zeros({3});
   const auto refused = [&](auto f) {
-    expect_error<IndexError>(f, "out of range");
+    expect_error<IndexError>(f, "out of bounds");
     expect_values(x, {0, 0, 0}, 0);
     EXPECT_EQ(x._version(), 0u);
   };

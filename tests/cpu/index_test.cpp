@@ -124,7 +124,7 @@ TEST(CpuIndex, OutOfRangeWritesNothing) {
     for (const double bad : {2.0, wraps ? -3.0 : -1.0}) {
       const Tensor index = tensor({2, 2}, {0, 1, 0, bad}, kLong);
       const std::string text = "op: index " + std::to_string(static_cast<int>(bad)) +
-                               " is out of range for dimension 7 of size 2; expected " +
+                               " is out of bounds for dimension 7 with size 2; expected " +
                                (wraps ? "-2" : "0") + " <= index < 2";
       const auto message = [&](const auto& call) -> std::string {
         try {

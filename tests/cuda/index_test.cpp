@@ -137,7 +137,7 @@ TEST_F(CudaIndex, AnIndexOutOfRangeIsAnError) {
                     raw::index("index", x.gpu, raw::index_list("index", x.gpu, list));
                     cuda::synchronize();
                   }),
-                  "is out of range for dimension 1 of size 11; expected -11 <= index < 11");
+                  "is out of bounds for dimension 1 with size 11; expected -11 <= index < 11");
   // Where the index is sorted, too.
   const Tensor memory = random_memory(kLong, 1500, {0, 499});
   memory.data_ptr<int64_t>()[pick(0, 1499)] = 500;
@@ -148,7 +148,7 @@ TEST_F(CudaIndex, AnIndexOutOfRangeIsAnError) {
                               src.gpu);
                     cuda::synchronize();
                   }),
-                  "index 500 is out of range for dimension 0 of size 500");
+                  "index 500 is out of bounds for dimension 0 with size 500");
   // The record is clear again, and the device works on.
   expect_close(raw::map(UnaryOp::neg, x.gpu), raw::map(UnaryOp::neg, x.cpu), 0, "afterwards");
 }

@@ -46,7 +46,7 @@ TEST_F(LaunchTest, AnIndexOutOfRangeComesUpAtTheNextWait) {
   cuda::synchronize();
   const Tensor out = raw::gather(x, 0, index);
   const std::string text = message_of<IndexError>([] { cuda::synchronize(); });
-  EXPECT_CONTAINS(text, "gather: index 7 is out of range for dimension 0 of size 5");
+  EXPECT_CONTAINS(text, "gather: index 7 is out of bounds for dimension 0 with size 5");
   EXPECT_CONTAINS(text, "cuda:0");
   EXPECT_NO_THROW(cuda::synchronize()) << "reported once";
   EXPECT_EQ(raw::item(raw::narrow(out, 0, 2, 1)).to<float>(), 3.f) << "the others are right";
@@ -68,7 +68,7 @@ TEST_F(LaunchTest, TheFirstOfManyFaultsIsReportedOnce) {
                     raw::scatter_("scatter_add", ScatterOp::sum, x, 0, index, src);
                     cuda::synchronize();
                   }),
-                  "scatter_add: index 9 is out of range for dimension 0 of size 2");
+                  "scatter_add: index 9 is out of bounds for dimension 0 with size 2");
   EXPECT_NO_THROW(cuda::synchronize());
 }
 

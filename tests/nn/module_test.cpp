@@ -147,7 +147,7 @@ TEST(Losses, RefuseWhatWouldBroadcastOrMisread) {
       [&] {
         cross_entropy_loss(logits, tensor({0, 3}));
       },
-      "cross_entropy: index 3 is out of range for dimension 1 of size 3");
+      "cross_entropy: index 3 is out of bounds for dimension 1 with size 3");
   expect_error<IndexError>([&] { nll_loss(logits, tensor({0, 3})); }, "nll_loss: index 3");
   expect_error<IndexError>([&] { cross_entropy_loss(logits, tensor({-1, 0})); }, "index -1");
 }

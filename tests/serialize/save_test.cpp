@@ -200,7 +200,7 @@ TEST(Save, ArchivesWithinArchives) {
   inner("y", zeros({1}), true);
   out("inner", inner);
   out("z", full({1}, 3));
-  expect_error<ValueError>([&] { out.write("z", ones({1})); }, "is there already");
+  expect_error<ValueError>([&] { out.write("z", ones({1})); }, "already defined");
   expect_error<ValueError>([&] { out.write("w", Tensor()); }, "tensor \"w\" is undefined");
   out.save_to(stream);
 

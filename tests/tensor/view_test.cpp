@@ -157,14 +157,14 @@ TEST(ViewErrors, NameTheOperationAndTheArgument) {
   expect_error<ValueError>([&] { x.view({4}); }, "view: shape [4] has 4 elements");
   expect_error<ValueError>([&] { x.permute({0}); }, "permute: dims [0] lists 1 dimensions");
   expect_error<ValueError>([&] { x.permute({0, 0}); }, "permute: dimension 0 stands twice");
-  expect_error<IndexError>([&] { x.transpose(0, 2); }, "transpose: dimension 2 is out of range");
+  expect_error<IndexError>([&] { x.transpose(0, 2); }, "transpose: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   expect_error<IndexError>([&] { x.unsqueeze(4); }, "unsqueeze: dimension 4");
   expect_error<IndexError>([&] { x.squeeze(2); }, "squeeze: dimension 2");
   expect_error<ValueError>([&] { x.expand({2, 4}); }, "expand: shape [2, 3] does not broadcast to");
   expect_error<ValueError>([&] { x.expand({3}); }, "expand: shape [3] has fewer dimensions");
   expect_error<ValueError>([&] { x.expand({-1, 2, 3}); }, "-1 at the new dimension 0");
   expect_error<IndexError>([&] { x.select(0, 2); },
-                           "select: index 2 is out of range for dimension 0");
+                           "select: index 2 out of range for tensor of size");
   expect_error<IndexError>([&] { x[0][0][0]; }, "select: the tensor has no dimensions");
   expect_error<IndexError>([&] { x.narrow(1, 2, 2); },
                            "narrow: start 2 + length 2 exceeds dimension");

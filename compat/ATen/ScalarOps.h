@@ -1,0 +1,15 @@
+// at::scalar_to_tensor.
+#pragma once
+
+#include "gradus/tensor/factories.h"
+
+namespace gradus {
+
+// Of no dimensions, with the number's widest dtype of its kind: float64, int64 or bool.
+inline Tensor scalar_to_tensor(const Scalar& value, Device device = kCPU) {
+  return scalar_tensor(value, TensorOptions(value.type()).device(device));
+}
+
+}  // namespace gradus
+
+#include "gradus/compat/torch/torch.h"  // the namespaces at and c10
