@@ -32,11 +32,12 @@ class OrderedDict {
     std::pair<Key, Value> pair_;
   };
 
+  OrderedDict() = default;
   // What errors call a key.
-  explicit OrderedDict(std::string key_description = "Key")
+  explicit OrderedDict(std::string key_description)
       : key_description_(std::move(key_description)) {}
   // Errors: ValueError where a key occurs twice.
-  OrderedDict(std::initializer_list<Item> items) : OrderedDict() {
+  OrderedDict(std::initializer_list<Item> items) {
     for (const Item& item : items) insert(item.key(), item.value());
   }
 
@@ -128,7 +129,7 @@ class OrderedDict {
     check<IndexError>(!is_empty(), "Called ", end, "() on an empty OrderedDict");
   }
 
-  std::string key_description_;
+  std::string key_description_ = "Key";
   std::vector<Item> items_;
   std::unordered_map<Key, size_t> index_;
 };
