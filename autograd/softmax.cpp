@@ -14,9 +14,9 @@ Tensor gradient(bool log, const Tensor& grad, const Tensor& y, int64_t dim) {
   return y * (grad - (grad * y).sum(dim, true));
 }
 
-Tensor soft(bool log, const char* node, const Tensor& self, int64_t dim,
+Tensor soft(bool log, const char* node, const Tensor& x, int64_t dim,
             std::optional<ScalarType> dtype) {
-  const Tensor x = dtype ? self.to(*dtype) : self;
+  if (dtype && *dtype != x.scalar_type()) return soft(log, node, x.to(*dtype), dim, {});
   const Tensor y = raw::softmax(log, x, dim);
   if (recording(x)) {
     const int64_t d = wrap_dim(node, dim, x.dim());

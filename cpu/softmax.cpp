@@ -86,7 +86,7 @@ class Runner {
   }
 
   void run_columns(const Strides& at, int64_t count) const {
-    const int64_t width = fitting<T>(n_, kLeastWidth, kMaxWidth);
+    const int64_t width = count <= kLeastWidth ? count : fitting<T>(n_, kLeastWidth, kMaxWidth);
     for (int64_t first = 0; first < count; first += width) {
       const T* in[N - 1];
       for (int t = 1; t < N; ++t) in[t - 1] = data_[t] + at[t] + first;

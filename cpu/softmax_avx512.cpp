@@ -2,12 +2,50 @@
 #define GRADUS_FUSED
 #define GRADUS_SET avx512
 #define GRADUS_TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"), flatten))
+#include <array>
+#include <bit>
+
 #include "gradus/cpu/formulas_avx512.inc"
 #include "gradus/cpu/softmax_loops.inc"
 
 namespace gradus::cpu::avx512 {
 
 namespace {
+
+// 2^(j/16) as bits, without the j that `e` below adds under the exponent.
+constexpr std::array<uint32_t, 16> powers() {
+  constexpr float kPower[] = {0x1p+0f,        0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f,
+                              0x1.306fep+0f,  0x1.3dea64p+0f, 0x1.4bfdaep+0f, 0x1.5ab07ep+0f,
+                              0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f,
+                              0x1.ae89fap+0f, 0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f};
+  std::array<uint32_t, 16> out{};
+  for (uint32_t j = 0; j < 16; ++j) out[j] = std::bit_cast<uint32_t>(kPower[j]) - (j << 19);
+  return out;
+}
+constexpr std::array<uint32_t, 16> kPowers = powers();
+
+// e^x for x <= 0 in half as many products as Exp: x = (k / 16) ln 2 + r, and e^r by three terms,
+// to 2 units of the last place where x > -10. 0 where the result is below the normal numbers.
+struct Share {
+  GRADUS_TARGET Share() : power_(_mm512_loadu_si512(kPowers.data())) {}
+
+  GRADUS_TARGET __m512 operator()(__m512 x) const {
+    const __m512 rounder = all(math::kRounder<float>);
+    const __m512 t = _mm512_fmadd_ps(x, all(0x1.715476p+4f), rounder);  // k in the last bits
+    const __m512 r = _mm512_fnmadd_ps(_mm512_sub_ps(t, rounder), all(0x1.62e43p-5f), x);
+    const __m512i k = _mm512_castps_si512(t);
+    const __m512 e =
+        _mm512_castsi512_ps(_mm512_add_epi32(_mm512_maskz_permutexvar_epi32(kAll, k, power_),
+                                             _mm512_maskz_slli_epi32(kAll, k, 19)));  // 2^(k/16)
+    const __m512 half = _mm512_fmadd_ps(r, all(1.0f / 6), all(0.5f));
+    const __m512 slope = _mm512_fmadd_ps(r, half, all(1));
+    const __mmask16 normal = _mm512_cmp_ps_mask(x, all(-87), _CMP_NLT_UQ);  // or NaN
+    return _mm512_maskz_fmadd_ps(normal, _mm512_mul_ps(e, r), slope, e);
+  }
+
+ private:
+  __m512i power_;
+};
 
 struct Sum {
   GRADUS_TARGET __m512 operator()(__m512 a, __m512 b) const { return _mm512_add_ps(a, b); }
@@ -52,44 +90,48 @@ GRADUS_TARGET __m512 fold_lines(const __m512* line) {
 template <class F>
 GRADUS_TARGET void for_vectors(int64_t n, F f) {
   int64_t i = 0;
-  for (; i + 16 < n; i += 16) f(i, kAll);
-  f(i, first_lanes(n - i));
+  for (; i + 16 <= n; i += 16) f(i, kAll);
+  if (i < n) f(i, first_lanes(n - i));
 }
 
-// As quotient() does it.
-GRADUS_TARGET inline __m512 quotients(__m512 e, __m512 sum, __m512 reciprocal) {
-  const __m512 q = _mm512_mul_ps(e, reciprocal);
-  return _mm512_fmadd_ps(_mm512_fnmadd_ps(q, sum, e), reciprocal, q);
+// The largest elements of a line, in lanes.
+GRADUS_TARGET inline __m512 largest_in_lanes(int64_t n, const float* x) {
+  const __m512 least = all(-std::numeric_limits<float>::infinity());
+  __m512 most = least;
+  for_vectors(n, [&](int64_t i, __mmask16 mask) GRADUS_TARGET {
+    most = Larger()(_mm512_mask_loadu_ps(least, mask, x + i), most);
+  });
+  return most;
+}
+// out[l] becomes the fold of line l's lanes.
+template <class F>
+GRADUS_TARGET void fold_all(int64_t count, __m512* line, float* out) {
+  for (int64_t l = count; l % 16 != 0; ++l) line[l] = line[0];  // read by nobody
+  for (int64_t l = 0; l < count; l += 16) _mm512_storeu_ps(out + l, fold_lines<F>(line + l));
 }
 
-// Lines of one piece, so many at a time that they stay in the first-level cache.
+// Lines of one piece, as many at a time as stay in the first-level cache: each pass waits for the
+// end of the one before.
 template <bool kLog>
 GRADUS_TARGET void softmax_some_lines(int64_t n, int64_t count, const int64_t* apart, float* out,
                                       const float* const* in) {
-  const __m512 least = all(-std::numeric_limits<float>::infinity()), zero = _mm512_setzero_ps();
-  const Exp exp;
-  const int64_t batch = n < 256 ? kBatch : kBatch / 4;
+  constexpr int64_t kMost = 32;
+  const Share exp;
+  const int64_t to_apart = apart[0], from_apart = apart[1];
+  const int64_t batch = n <= 64 ? kMost : n < 256 ? kMost / 2 : kMost / 8;
   for (int64_t first = 0; first < count; first += batch) {
     const int64_t some = count - first < batch ? count - first : batch;
-    const float* const x = in[0] + first * apart[1];
-    float* const y = out + first * apart[0];
-    __m512 line[kBatch];
-    float top[kBatch], sum[kBatch], scale[kBatch];
+    const float* const x = in[0] + first * from_apart;
+    float* const y = out + first * to_apart;
+    __m512 line[kMost];
+    float top[kMost], sum[kMost], scale[kMost];
+    for (int64_t l = 0; l < some; ++l) line[l] = largest_in_lanes(n, x + l * from_apart);
+    fold_all<Larger>(some, line, top);
     for (int64_t l = 0; l < some; ++l) {
-      const float* const from = x + l * apart[1];
-      __m512 most = least;
-      for_vectors(n, [&](int64_t i, __mmask16 mask) GRADUS_TARGET {
-        most = Larger()(_mm512_mask_loadu_ps(least, mask, from + i), most);
-      });
-      line[l] = most;
-    }
-    for (int64_t l = some; l < kBatch; ++l) line[l] = zero;
-    _mm512_storeu_ps(top, fold_lines<Larger>(line));
-    for (int64_t l = 0; l < some; ++l) {
-      const float* const from = x + l * apart[1];
-      float* const to = y + l * apart[0];
+      const float* const from = x + l * from_apart;
+      float* const to = y + l * to_apart;
       const __m512 about = all(top[l]);
-      __m512 total = zero;
+      __m512 total = _mm512_setzero_ps();
       for_vectors(n, [&](int64_t i, __mmask16 mask) GRADUS_TARGET {
         const __m512 e = exp(_mm512_sub_ps(_mm512_maskz_loadu_ps(mask, from + i), about));
         if constexpr (!kLog) _mm512_mask_storeu_ps(to + i, mask, e);
@@ -97,76 +139,91 @@ GRADUS_TARGET void softmax_some_lines(int64_t n, int64_t count, const int64_t* a
       });
       line[l] = total;
     }
-    const __m512 sums = fold_lines<Sum>(line);
-    _mm512_storeu_ps(sum, sums);
-    if constexpr (kLog)
-      for_each<float>(kBatch, [&](int64_t l) { scale[l] = math::log(sum[l]); });
-    else
-      _mm512_storeu_ps(scale, _mm512_div_ps(all(1), sums));
+    fold_all<Sum>(some, line, sum);
+    for_each<float>(some, [&](int64_t l) { scale[l] = kLog ? math::log(sum[l]) : 1 / sum[l]; });
     for (int64_t l = 0; l < some; ++l) {
-      const float* const from = kLog ? x + l * apart[1] : y + l * apart[0];
-      float* const to = y + l * apart[0];
-      const __m512 about = all(top[l]), of = all(sum[l]), by = all(scale[l]);
+      const float* const from = kLog ? x + l * from_apart : y + l * to_apart;
+      float* const to = y + l * to_apart;
+      const __m512 about = all(top[l]), by = all(scale[l]);
       for_vectors(n, [&](int64_t i, __mmask16 mask) GRADUS_TARGET {
         const __m512 value = _mm512_maskz_loadu_ps(mask, from + i);
         const __m512 result =
-            kLog ? _mm512_sub_ps(_mm512_sub_ps(value, about), by) : quotients(value, of, by);
+            kLog ? _mm512_sub_ps(_mm512_sub_ps(value, about), by) : _mm512_mul_ps(value, by);
         _mm512_mask_storeu_ps(to + i, mask, result);
       });
     }
   }
 }
 
-// Lines side by side, 16 at a time.
+// kVectors times 16 lines side by side, of which `mask` has those of the last vector: two vectors
+// wait for each other's passes less than one for its own.
+template <bool kLog, int kVectors>
+GRADUS_TARGET void softmax_vectors(int64_t n, __mmask16 mask, int64_t to_step, int64_t from_step,
+                                   float* y, const float* x) {
+  const Share exp;
+  const Larger larger;
+  const auto mask_of = [&](int v) { return v + 1 < kVectors ? kAll : mask; };
+  const auto value = [&](int64_t i, int v) GRADUS_TARGET {
+    return _mm512_maskz_loadu_ps(mask_of(v), x + i * from_step + 16 * v);
+  };
+  __m512 top[kVectors], scale[kVectors];
+  for (__m512& t : top) t = all(-std::numeric_limits<float>::infinity());
+  for_rows(n, [&](int64_t i, auto four) GRADUS_TARGET {
+    for (int v = 0; v < kVectors; ++v)
+      if constexpr (four)
+        top[v] = larger(
+            larger(larger(value(i, v), value(i + 1, v)), larger(value(i + 2, v), value(i + 3, v))),
+            top[v]);
+      else
+        top[v] = larger(value(i, v), top[v]);
+  });
+  const auto term = [&](int64_t i, int v) GRADUS_TARGET {
+    const __m512 e = exp(_mm512_sub_ps(value(i, v), top[v]));
+    if constexpr (!kLog) _mm512_mask_storeu_ps(y + i * to_step + 16 * v, mask_of(v), e);
+    return e;
+  };
+  __m512d low[kVectors], high[kVectors];  // sums of eight lines each
+  for (int v = 0; v < kVectors; ++v) low[v] = high[v] = _mm512_setzero_pd();
+  for_rows(n, [&](int64_t i, auto four) GRADUS_TARGET {
+    for (int v = 0; v < kVectors; ++v) {
+      __m512 some = term(i, v);
+      if constexpr (four)
+        some = _mm512_add_ps(_mm512_add_ps(some, term(i + 1, v)),
+                             _mm512_add_ps(term(i + 2, v), term(i + 3, v)));
+      low[v] = _mm512_add_pd(
+          low[v], _mm512_maskz_cvtps_pd(0xFF, _mm512_maskz_extractf32x8_ps(0xFF, some, 0)));
+      high[v] = _mm512_add_pd(
+          high[v], _mm512_maskz_cvtps_pd(0xFF, _mm512_maskz_extractf32x8_ps(0xFF, some, 1)));
+    }
+  });
+  for (int v = 0; v < kVectors; ++v) {
+    alignas(64) float sum[16];
+    _mm256_store_ps(sum, _mm512_maskz_cvtpd_ps(0xFF, low[v]));
+    _mm256_store_ps(sum + 8, _mm512_maskz_cvtpd_ps(0xFF, high[v]));
+    for_each<float>(16, [&](int64_t l) { sum[l] = kLog ? math::log(sum[l]) : 1 / sum[l]; });
+    scale[v] = _mm512_load_ps(sum);
+  }
+  for (int64_t i = 0; i < n; ++i)
+    for (int v = 0; v < kVectors; ++v) {
+      float* const to = y + i * to_step + 16 * v;
+      const __m512 result = kLog ? _mm512_sub_ps(_mm512_sub_ps(value(i, v), top[v]), scale[v])
+                                 : _mm512_mul_ps(_mm512_maskz_loadu_ps(mask_of(v), to), scale[v]);
+      _mm512_mask_storeu_ps(to, mask_of(v), result);
+    }
+}
+
 template <bool kLog>
 GRADUS_TARGET void softmax_some_columns(int64_t n, int64_t width, const int64_t* step, float* out,
                                         const float* const* in) {
-  const Exp exp;
-  for (int64_t first = 0; first < width; first += 16) {
-    const __mmask16 mask = first_lanes(width - first);
-    const float* const x = in[0] + first;
-    float* const y = out + first;
-    const auto value = [&](int64_t i)
-                           GRADUS_TARGET { return _mm512_maskz_loadu_ps(mask, x + i * step[1]); };
-    const Larger larger;
-    __m512 top = all(-std::numeric_limits<float>::infinity());
-    for_rows(n, [&](int64_t i, auto four) GRADUS_TARGET {
-      if constexpr (four)
-        top =
-            larger(larger(larger(value(i), value(i + 1)), larger(value(i + 2), value(i + 3))), top);
-      else
-        top = larger(value(i), top);
-    });
-    const auto term = [&](int64_t i) GRADUS_TARGET {
-      const __m512 e = exp(_mm512_sub_ps(value(i), top));
-      if constexpr (!kLog) _mm512_mask_storeu_ps(y + i * step[0], mask, e);
-      return e;
-    };
-    __m512d low = _mm512_setzero_pd(), high = low;  // sums of eight lines each
-    for_rows(n, [&](int64_t i, auto four) GRADUS_TARGET {
-      __m512 some = term(i);
-      if constexpr (four)
-        some = _mm512_add_ps(_mm512_add_ps(some, term(i + 1)),
-                             _mm512_add_ps(term(i + 2), term(i + 3)));
-      low = _mm512_add_pd(low,
-                          _mm512_maskz_cvtps_pd(0xFF, _mm512_maskz_extractf32x8_ps(0xFF, some, 0)));
-      high = _mm512_add_pd(
-          high, _mm512_maskz_cvtps_pd(0xFF, _mm512_maskz_extractf32x8_ps(0xFF, some, 1)));
-    });
-    alignas(64) float sum[16], scale[16];
-    _mm256_store_ps(sum, _mm512_maskz_cvtpd_ps(0xFF, low));
-    _mm256_store_ps(sum + 8, _mm512_maskz_cvtpd_ps(0xFF, high));
-    for_each<float>(16, [&](int64_t l) { scale[l] = kLog ? math::log(sum[l]) : 1 / sum[l]; });
-    const __m512 of = _mm512_load_ps(sum), by = _mm512_load_ps(scale);
-    for (int64_t i = 0; i < n; ++i) {
-      const __m512 result = kLog ? _mm512_sub_ps(_mm512_sub_ps(value(i), top), by)
-                                 : quotients(_mm512_maskz_loadu_ps(mask, y + i * step[0]), of, by);
-      _mm512_mask_storeu_ps(y + i * step[0], mask, result);
-    }
-  }
+  int64_t first = 0;
+  for (; first + 16 < width; first += 32)
+    softmax_vectors<kLog, 2>(n, first_lanes(width - first - 16), step[0], step[1], out + first,
+                             in[0] + first);
+  if (first < width)
+    softmax_vectors<kLog, 1>(n, first_lanes(width - first), step[0], step[1], out + first,
+                             in[0] + first);
 }
 
-// With the bits of softmax_lines and softmax_columns.
 template <bool kLog>
 GRADUS_TARGET void lines(int64_t n, int64_t count, const int64_t* apart, float* out,
                          const float* const* in) {

@@ -10,8 +10,8 @@ namespace gradus::cpu {
 inline constexpr int64_t kMaxWidth = 512;
 
 // Functions of lines of n > 0 elements. `in` is x, or the gradient of the result and the result;
-// `out` may be one of them. A line gives the same wherever it stands, and AVX2 and AVX-512 give the
-// same bits.
+// `out` may be one of them. A line gives the same wherever it stands. AVX2 and AVX-512 give the
+// same bits, but for softmax and log_softmax of float32, whose powers AVX-512 takes from a table.
 template <class T>
 struct SoftmaxLoop {
   // `count` lines, whose elements are neighbours in memory; `apart` says by how much the lines lie

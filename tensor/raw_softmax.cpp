@@ -8,9 +8,13 @@ Tensor softmax(bool log, const Tensor& x, int64_t dim) {
   check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
                    " is not a floating point type; convert with .to(kFloat), or pass dtype");
   const ScalarType compute = computed_type(x.dtype());
-  Tensor out = empty(x.sizes(), compute, x.device());
-  if (out.numel() > 0) backend(x).softmax(log, lifted(to(x, compute)), d, lifted(out));
-  return to(std::move(out), x.dtype());
+  if (compute != x.dtype()) return to(softmax(log, to(x, compute), d), x.dtype());
+  const Tensor out = empty(x.sizes(), compute, x.device());
+  if (x.dim() == 0)
+    backend(x).softmax(log, lifted(x), d, lifted(out));
+  else if (out.numel() > 0)
+    backend(x).softmax(log, x, d, out);
+  return out;
 }
 
 Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim) {

@@ -230,7 +230,10 @@ void check_sets() {
         const double unit = unit_of(dtype_of<T>) * 40 * static_cast<double>(n);
         for (size_t i = 0; i < out.size(); ++i) ASSERT_NEAR(out[i], baseline[i], unit);
         if (set == cpu::InstructionSet::avx2) of_avx2 = out;
-        if (set == cpu::InstructionSet::avx512) {
+        const bool by_table =
+            std::is_same_v<T, float> &&  // in AVX-512 alone
+            (loop == &cpu::SoftmaxLoops<T>::softmax || loop == &cpu::SoftmaxLoops<T>::log_softmax);
+        if (set == cpu::InstructionSet::avx512 && !by_table) {
           EXPECT_EQ(std::memcmp(out.data(), of_avx2.data(), out.size() * sizeof(T)), 0) << n;
         }
       }
