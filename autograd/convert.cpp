@@ -37,10 +37,6 @@ Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> memory_format) const {
   return to(device(), dtype, non_blocking, copy, memory_format);
 }
-Tensor Tensor::to(Device device, bool non_blocking, bool copy,
-                  std::optional<MemoryFormat> memory_format) const {
-  return to(device, dtype(), non_blocking, copy, memory_format);
-}
 Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> memory_format) const {
   return to(options.device_opt().value_or(device()), options.dtype_opt().value_or(dtype()),

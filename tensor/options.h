@@ -3,6 +3,7 @@
 //   zeros({2, 3}, dtype(kDouble).device(kCUDA).requires_grad(true))
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include "gradus/tensor/device.h"
@@ -16,14 +17,13 @@ class TensorOptions {
   TensorOptions() = default;
   TensorOptions(ScalarType dtype) : dtype_(dtype) {}  // NOLINT: implicit, as in libtorch
   TensorOptions(TypeMeta dtype) : dtype_(dtype) {}    // NOLINT
-  TensorOptions(Device device) : device_(device) {}   // NOLINT
-  TensorOptions(DeviceType type, DeviceIndex index = -1)
-      : device_(Device(type, index)) {}                                  // NOLINT
   TensorOptions(Layout layout) { *this = this->layout(layout); }         // NOLINT
   TensorOptions(MemoryFormat format) { *this = memory_format(format); }  // NOLINT
-  // A literal: from a pointer, the number 0 would be an option, and arange(3, 0) ambiguous.
-  template <size_t N>
-  TensorOptions(const char (&device)[N]) : device_(Device(device)) {}  // NOLINT
+  // What makes a Device: one, its type, with its number or without, or a text such as "cuda:1".
+  template <class... Args>
+  requires(sizeof...(Args) > 0 && std::constructible_from<Device, Args...>)
+      TensorOptions(Args&&... args)
+      : device_(Device(std::forward<Args>(args)...)) {}  // NOLINT
 
   TensorOptions dtype(std::optional<ScalarType> dtype) const {
     return with([&](TensorOptions& out) { out.dtype_ = dtype; });

@@ -338,16 +338,14 @@ class Tensor {
             std::optional<MemoryFormat> memory_format = std::nullopt) const {
     return to(dtype.toScalarType(), non_blocking, copy, memory_format);
   }
-  Tensor to(Device device, bool non_blocking = false, bool copy = false,
-            std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor to(DeviceType device, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const {
-    return to(Device(device), non_blocking, copy, memory_format);
+    return to(Device(device), dtype(), non_blocking, copy, memory_format);
   }
   // to("cpu"): a text is a device, and not a name for options.
   Tensor to(const char* device, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const {
-    return to(Device(device), non_blocking, copy, memory_format);
+    return to(Device(device), dtype(), non_blocking, copy, memory_format);
   }
   // What the options leave out stays as it is.
   Tensor to(const TensorOptions& options = {}, bool non_blocking = false, bool copy = false,
