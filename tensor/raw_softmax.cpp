@@ -5,8 +5,9 @@ namespace gradus::raw {
 Tensor softmax(bool log, const Tensor& x, int64_t dim) {
   const char* const op = log ? "log_softmax" : "softmax";
   const int64_t d = wrap_dim(op, dim, x.dim());
-  check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
-                   " is not a floating point type; convert with .to(kFloat), or pass dtype");
+  check<TypeError>(
+      x.is_floating_point(), op, ": not implemented for '", TypeName{x.dtype()},
+      "', which is not a floating point type; convert with .to(kFloat), or pass dtype");
   const ScalarType compute = computed_type(x.dtype());
   Tensor out = empty(x.sizes(), compute, x.device());
   if (out.numel() > 0) backend(x).softmax(log, lifted(to(x, compute)), d, lifted(out));
