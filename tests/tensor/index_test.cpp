@@ -75,7 +75,11 @@ TEST(Indexing, RefusesIndicesOutOfRangeAndChangesNothing) {
 
 TEST(Indexing, RefusesShapesAndDtypesThatDoNotFit) {
   const Tensor x = zeros({2, 3}), index = zeros({2, 2}, kLong);
-  expect_error<TypeError>([&] { x.gather(0, zeros({2, 2})); }, "index has dtype float32");
+  expect_error<TypeError>(
+      [&] {
+        x.gather(0, zeros({2, 2}));
+      },
+      "gather: Expected dtype int64 for index, not float32");
   expect_error<ValueError>([&] { x.gather(0, zeros({2}, kLong)); },
                            "index has 1 dimensions, self 2");
   expect_error<ValueError>([&] { x.gather(1, zeros({3, 1}, kLong)); }, "larger than self");
