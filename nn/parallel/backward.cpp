@@ -204,7 +204,7 @@ Tensors DataParallelBackward::apply(Tensors&& grads) {
     graph = graph_;
   }
   check<Error>(graph != nullptr,
-               "backward: trying to backward through the graph a second time: the graphs of "
+               "backward: Trying to backward through the graph a second time: the graphs of "
                "DataParallel's replicas were freed by the first; pass retain_graph = true to it");
   std::vector<bool> wanted;
   size_t edge = 0;
