@@ -73,6 +73,7 @@ Drawn draw(const Tensor& x) {
     }
     ++d;
   }
+  if (out.indices.empty()) out.indices.emplace_back(Ellipsis);  // an empty list is refused
   return out;
 }
 
@@ -324,7 +325,7 @@ TEST(InPlaceIndexing, KeepsShapesThatTheOtherFormsWouldBroadcast) {
       [&] {
         x.masked_fill_(tensor({true, false}), 1);
       },
-      "masked_fill: The size of tensor a");
+      "masked_fill_: output with shape [1] doesn't match the broadcast shape [2]");
   EXPECT_EQ(x.masked_fill(tensor({true, false}), 1).sizes(), IntArrayRef({2}));
 }
 
