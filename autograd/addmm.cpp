@@ -22,8 +22,7 @@ void check_sum(const Sum& sum, IntArrayRef shape, bool floating) {
   check<TypeError>(floating || !(beta.isFloatingPoint() || alpha.isFloatingPoint()), op,
                    ": beta and alpha must be integers for integer operands; convert those with "
                    ".to(kFloat)");
-  check(IntArrayRef(broadcast_shapes(op, self.sizes(), shape)) == shape, op, ": self of shape ",
-        self.sizes(), " does not expand to the product's shape ", shape, "; reshape it");
+  broadcast_strides(op, self.sizes(), self.strides(), shape);
 }
 void check_sum(const Sum& sum, IntArrayRef shape, const Tensor& factor) {
   check_sum(sum, shape, factor.is_floating_point());
@@ -73,13 +72,8 @@ Tensor record_matrices(const Sum& sum, const Tensor& out, const Tensor& a, const
 
 void check_factors(const raw::ProductNames& names, const Tensor& a, int64_t a_rank, const Tensor& b,
                    int64_t b_rank) {
-  const auto& [op, a_name, b_name] = names;
-  check(a.dim() == a_rank && b.dim() == b_rank, op, ": ", a_name, " has shape ", a.sizes(), ", ",
-        b_name, " has ", b.sizes(), "; expected ", a_rank, " and ", b_rank,
-        " dimensions; reshape one of them");
+  raw::check_ranks(names, a, a_rank, b, b_rank);
   raw::check_factors(names, a, b);
-  check(a_rank < 3 || a.size(0) == b.size(0), op, ": ", a_name, " has ", a.size(0), " matrices, ",
-        b_name, " ", b.size(0), "; expected as many; expand one of them");
 }
 
 Tensor add_product(const Sum& sum, const Tensor& mat1, const Tensor& mat2) {

@@ -33,8 +33,9 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 }
 
 bool is_nonzero(const Tensor& self) {
-  check(self.numel() == 1, "is_nonzero: the tensor of shape ", self.sizes(), " has ", self.numel(),
-        " elements, expected one; use any() or all()");
+  check(self.numel() == 1, "is_nonzero: Boolean value of Tensor with ",
+        self.numel() == 0 ? "no values" : "more than one value", " is ambiguous: shape ",
+        self.sizes(), "; use any() or all()");
   return self.item<bool>();
 }
 

@@ -35,8 +35,7 @@ Tensor index_of_extreme(const char* op, bool largest, const Tensor& self,
   if (dim)
     return drop(raw::arg_reduce(op, largest, self, *dim).indices, mask_of(op, *dim, self.dim()),
                 keepdim);
-  check<IndexError>(self.numel() > 0, op, ": the tensor of shape ", self.sizes(),
-                    " has no elements; expected one, or a dim of another size");
+  raw::check_reducible(op, self);
   const Tensor index = raw::arg_reduce(op, largest, self.detach().reshape({-1}), 0).indices;
   return index.reshape(keepdim ? Dims::filled(self.dim(), 1) : Dims{});
 }

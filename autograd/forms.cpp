@@ -7,14 +7,6 @@
 
 namespace gradus::detail {
 
-namespace {
-void check_dtype(const char* op, const char* form, const Tensor& result, const Tensor& target) {
-  check<TypeError>(kind_of(result.dtype()) <= kind_of(target.dtype()), op, form,
-                   ": the result of dtype ", result.dtype(), " cannot be stored in a tensor of ",
-                   target.dtype());
-}
-}  // namespace
-
 bool begin_update(const char* op, const Tensor& self, bool others_require_grad) {
   const bool records = (others_require_grad || self.requires_grad()) && GradMode::is_enabled();
   check_in_place(op, self, records);
@@ -22,12 +14,10 @@ bool begin_update(const char* op, const Tensor& self, bool others_require_grad) 
 }
 
 Tensor& finish_update(const char* op, const Tensor& self, const Tensor& result, bool records) {
-  check(result.sizes() == self.sizes(), op, "_: the result has shape ", result.sizes(),
-        ", which does not fit self of shape ", self.sizes(), "; use ", op, ", which returns it");
-  check_dtype(op, "_", result, self);
   if (records) {
-    adopt(self, result);
+    adopt(op, self, result);
   } else {
+    check_result(op, self, result);
     raw::copy_(self, result);
     self.impl().storage->bump_version();
   }
@@ -40,7 +30,7 @@ Tensor& write_out(const char* op, Tensor& out, const Tensor& result) {
                "but one of the arguments requires grad; do it under NoGradGuard");
   check<Error>(out.device() == result.device(), op, "_out: out is on ", out.device(),
                ", the result on ", result.device(), "; give an out there");
-  check_dtype(op, "_out", result, out);
+  check_can_cast(op, "_out", result.dtype(), out.dtype());
   check_in_place(op, out, false);
   if (out.numel() > 0 && out.sizes() != result.sizes()) {
     std::string message =

@@ -83,11 +83,12 @@ Tensor room(const Node& sender, size_t index, IntArrayRef sizes, ScalarType dtyp
 }
 bool came_in_rows() { return running.node && running.task->came_in_rows(running.node); }
 
-Tensor fit(Tensor grad, const Node::Meta& meta, const Node& sender, size_t index) {
+Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index) {
   if (grad.sizes() != IntArrayRef(meta.sizes)) {
-    check<Error>(broadcasts_to(meta.sizes, grad.sizes()), "backward: ", sender.name(),
-                 " returned a gradient of shape ", grad.sizes(), " for its input ", index,
-                 "; expected shape ", meta.sizes);
+    if (!broadcasts_to(meta.sizes, grad.sizes()))
+      fail<Error>("backward: ", sender ? sender->name() + " returned an " : "an ",
+                  "invalid gradient at index ", index, " - got ", grad.sizes(),
+                  " but expected shape compatible with ", meta.sizes);
     grad = grad.sum_to_size(meta.sizes);
   }
   if (grad.dtype() != meta.dtype) grad = grad.to(meta.dtype);
@@ -278,7 +279,7 @@ void GraphTask::deliver(Node* node, Tensors out) {
     Node* next = edges[i].function.get();
     State& state = states_.at(next);
     if (i < out.size() && out[i].defined()) {
-      Tensor grad = fit(std::move(out[i]), next->meta(edges[i].input_nr), *node, i);
+      Tensor grad = fit(std::move(out[i]), next->meta(edges[i].input_nr), node, i);
       Tensor& sum = state.grads[edges[i].input_nr];
       sum = sum.defined() ? sum.add(grad) : std::move(grad);
     }

@@ -73,8 +73,9 @@ class GraphTask {
 };
 
 // A gradient as its tensor wants it: summed over broadcast dimensions and converted to the dtype
-// and device, so that no derivative has to. Errors: Error where the shape cannot be.
-Tensor fit(Tensor grad, const Node::Meta& meta, const Node& sender, size_t index);
+// and device, so that no derivative has to. `sender`: what computed it; null for the caller of
+// backward(). Errors: Error where the shape cannot be.
+Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index);
 
 // The node whose backward runs on this thread, or null.
 Node* evaluating_node();

@@ -76,9 +76,10 @@ void check_view_origin(const Tensor& x, const char* changed) {
 
 void check_in_place(const char* op, const Tensor& x, bool records) {
   for (int64_t d = 0; d < x.dim(); ++d)
-    check(x.strides()[d] != 0 || x.sizes()[d] <= 1 || x.numel() == 0, op, "_: self has shape ",
-          x.sizes(), " and strides ", x.strides(),
-          ": several of its elements share memory, as expand() makes them; clone() it first");
+    check(x.strides()[d] != 0 || x.sizes()[d] <= 1 || x.numel() == 0, op,
+          "_: more than one element of the written-to tensor refers to a single memory location, "
+          "as expand() makes them: shape ",
+          x.sizes(), ", strides ", x.strides(), "; clone() it first");
   check_history(op, x, records);
 }
 
@@ -105,12 +106,13 @@ Tensor old_value(const Tensor& x) {
   return old;
 }
 
-void adopt(const Tensor& x, const Tensor& result) {
-  check(result.sizes() == x.sizes(), "in-place operation: the result has shape ", result.sizes(),
-        ", which does not fit self of shape ", x.sizes());
-  check<TypeError>(kind_of(result.dtype()) <= kind_of(x.dtype()),
-                   "in-place operation: the result of dtype ", result.dtype(),
-                   " cannot be stored in a tensor of ", x.dtype());
+void check_result(const char* op, const Tensor& x, const Tensor& result) {
+  check_output_shape(op, "_", x.sizes(), result.sizes());
+  check_can_cast(op, "_", result.dtype(), x.dtype());
+}
+
+void adopt(const char* op, const Tensor& x, const Tensor& result) {
+  check_result(op, x, result);
   const Tensor fitted = result.dtype() == x.dtype() ? result : result.to(x.dtype());
   raw::copy_(x, fitted);
   Edge edge = gradient_edge(fitted);
@@ -125,7 +127,7 @@ void adopt(const Tensor& x, const Tensor& result) {
 Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
   const bool records = recording(*this, src) && is_floating_point();
   check_in_place("copy", *this, records);
-  broadcast_strides("copy_", src.sizes(), src.strides(), sizes());
+  check_output_shape("copy", "_", sizes(), broadcast_shapes("copy_", sizes(), src.sizes()));
   const bool overlaps = src.impl().storage == impl().storage && !src.is_same(*this);
   raw::copy_(*this, overlaps ? raw::clone(src) : src, non_blocking);
   if (records)

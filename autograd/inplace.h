@@ -18,8 +18,11 @@ void check_in_place(const char* op, const Tensor& x, bool records);
 void check_history(const char* op, const Tensor& x, bool records);
 // Errors: Error where x is a view whose origin forbids that `changed` (what has been) in place.
 void check_view_origin(const Tensor& x, const char* changed);
-// Gives x the values and the history of `result`, which has its shape and dtype.
-void adopt(const Tensor& x, const Tensor& result);
+// Errors: ValueError or TypeError where the result of op has another shape than x, or a dtype of a
+// higher kind.
+void check_result(const char* op, const Tensor& x, const Tensor& result);
+// Gives x the values and the history of the result of op. Errors: those of check_result.
+void adopt(const char* op, const Tensor& x, const Tensor& result);
 // Records that the elements of `view` come from `value` (an invalid edge: from nowhere), in the
 // history of the base. REQUIRES: the version is bumped afterwards.
 void record_view_change(const Tensor& view, Edge value);
@@ -34,7 +37,7 @@ Tensor& in_place(const char* op, const Tensor& self, bool records, Direct direct
   Tensor& x = self.handle();
   check_in_place(op, x, records);
   if (records) {
-    adopt(x, recorded(old_value(x)));
+    adopt(op, x, recorded(old_value(x)));
   } else {
     direct(x);
     x.impl().storage->bump_version();

@@ -31,14 +31,14 @@ Tensor concat(ArrayRef<Tensor> tensors, int64_t dim) { return cat(tensors, dim);
 Tensor concatenate(ArrayRef<Tensor> tensors, int64_t dim) { return cat(tensors, dim); }
 
 Tensor stack(ArrayRef<Tensor> tensors, int64_t dim) {
-  check(!tensors.empty(), "stack: the list of tensors is empty; give one or more");
+  check(!tensors.empty(), "stack: stack expects a non-empty TensorList");
   const int64_t d = wrap_dim("stack", dim, tensors[0].dim() + 1);
   Tensors rows;
   rows.reserve(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     check(tensors[i].sizes() == tensors[0].sizes(),
-          "stack: expects tensors of equal size, but got ", tensors[0].sizes(),
-          " at position 0 and ", tensors[i].sizes(), " at position ", i,
+          "stack: stack expects each tensor to be equal size, but got ", tensors[0].sizes(),
+          " at entry 0 and ", tensors[i].sizes(), " at entry ", i,
           "; use cat() for tensors that differ along one dimension");
     rows.push_back(raw::unsqueeze(tensors[i], d));
   }

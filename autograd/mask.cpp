@@ -73,8 +73,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
 Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
   const Tensor number = filling(*this, mask, value);
   const Dims sizes = broadcast_shapes("masked_fill_", this->sizes(), mask.sizes());
-  check(IntArrayRef(sizes) == this->sizes(), "masked_fill_: mask of shape ", mask.sizes(),
-        " does not broadcast to self of shape ", this->sizes());
+  check_output_shape("masked_fill", "_", this->sizes(), sizes);
   return in_place(
       "masked_fill", *this, recording(*this, value),
       [&](Tensor& x) { raw::masked_fill_(x, mask, number); },

@@ -49,18 +49,8 @@ Tensor vectors(const Tensor& a, const Tensor& b, const ProductNames& names) {
   return product("DotBackward0", a, b, names, scaled, scaled);
 }
 
-void check_ranks(const ProductNames& names, const Tensor& a, int64_t a_rank, const Tensor& b,
-                 int64_t b_rank) {
-  const auto check_rank = [&](const Tensor& x, const char* name, int64_t rank) {
-    check(x.dim() == rank, names.op, ": ", name, " has shape ", x.sizes(), ", expected ", rank,
-          rank == 1 ? " dimension" : " dimensions", "; use matmul for other ranks");
-  };
-  check_rank(a, names.first, a_rank);
-  check_rank(b, names.second, b_rank);
-}
-
 Tensor dot_named(const Tensor& a, const Tensor& b, const ProductNames& names) {
-  check_ranks(names, a, 1, b, 1);
+  raw::check_ranks(names, a, 1, b, 1);
   return vectors(a, b, names);
 }
 
@@ -90,21 +80,19 @@ Tensor matmul(const Tensor& self, const Tensor& other) { return autograd::matmul
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
   constexpr ProductNames names{"mm", "self", "mat2"};
-  check_ranks(names, self, 2, mat2, 2);
+  raw::check_ranks(names, self, 2, mat2, 2);
   return matrices("MmBackward0", self, mat2, names);
 }
 
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
   constexpr ProductNames names{"bmm", "self", "mat2"};
-  check_ranks(names, self, 3, mat2, 3);
-  check(self.size(0) == mat2.size(0), "bmm: self has ", self.size(0), " matrices, mat2 ",
-        mat2.size(0), "; expected as many; use matmul to broadcast");
+  raw::check_ranks(names, self, 3, mat2, 3);
   return matrices("BmmBackward0", self, mat2, names);
 }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
   constexpr ProductNames names{"mv", "self", "vec"};
-  check_ranks(names, self, 2, vec, 1);
+  raw::check_ranks(names, self, 2, vec, 1);
   return matrix_by_vector(self, vec, names);
 }
 

@@ -35,8 +35,7 @@ TensorPair median_along(const char* op, const char* node, const Tensor& self, in
   const DimMask mask = mask_of(op, dim, self.dim());
   const int64_t d = wrap_dim(op, dim, self.dim());
   const Tensor lists = self.dim() ? self.detach() : self.detach().reshape({1});
-  check<IndexError>(lists.size(d) > 0, op, ": dimension ", d, " of shape ", self.sizes(),
-                    " has size 0, and an empty set has no such element");
+  raw::check_reducible(op, self, d);
   auto [values, indices] = median_of(lists, d, ignores_nan);
   const bool keeps = keepdim && self.dim() > 0;
   const Tensor out = drop(values, mask, keeps),
@@ -96,8 +95,7 @@ TensorPair mode(const Tensor& self, int64_t dim, bool keepdim) {
   const DimMask mask = mask_of("mode", dim, self.dim());
   const int64_t d = wrap_dim("mode", dim, self.dim());
   const Tensor lists = self.dim() ? self.detach() : self.detach().reshape({1});
-  check<IndexError>(lists.size(d) > 0, "mode: dimension ", d, " of shape ", self.sizes(),
-                    " has size 0, and an empty set has no such element");
+  raw::check_reducible("mode", self, d);
   const auto order = raw::sort(lists, d, false);
   auto [values, indices] = at(order, d, end_of_longest_run(order.values, d));
   const bool keeps = keepdim && self.dim() > 0;

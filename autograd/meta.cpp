@@ -129,12 +129,13 @@ bool Tensor::requires_grad() const {
 }
 
 const Tensor& Tensor::set_requires_grad(bool requires_grad) const {
-  check<TypeError>(!requires_grad || is_floating_point(), "requires_grad_: dtype ", dtype(),
-                   " is not a floating point type, and only those have gradients");
-  check<Error>(requires_grad || is_leaf(),
-               "requires_grad_: this tensor was computed from others (by ",
-               is_leaf() ? "" : grad_fn()->name(),
-               "), so it requires grad as they do; use detach() for one that does not");
+  check<TypeError>(!requires_grad || is_floating_point(),
+                   "requires_grad_: Only Tensors of floating point and complex dtype can require "
+                   "gradients, not of ",
+                   dtype(), "; convert with .to(kFloat)");
+  if (!requires_grad && !is_leaf())
+    fail<Error>("requires_grad_: you can only change requires_grad flags of leaf variables, and ",
+                grad_fn()->name(), " computed this one; use detach()");
   check<Error>(!requires_grad || !is_inference() || thread_modes.inference,
                "requires_grad_: Setting requires_grad=True on inference tensor outside "
                "InferenceMode is not allowed. clone() it and let the clone require grad");

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "gradus/tensor/philox.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/philox.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
@@ -48,13 +48,15 @@ void check_weights(const double* weights, int64_t n, int64_t samples, bool repla
   double total = 0;
   int64_t positive = 0;
   for (int64_t i = 0; i < n; ++i) {
-    check(weights[i] >= 0 && std::isfinite(weights[i]), "multinomial: weight ", i, " of a row is ",
-          weights[i], "; expected finite numbers that are not negative");
+    check(weights[i] >= 0 && std::isfinite(weights[i]),
+          "multinomial: probability tensor contains either `inf`, `nan` or element < 0: element ",
+          i, " of a row is ", weights[i]);
     total += weights[i];
     positive += weights[i] > 0;
   }
-  check(total > 0, "multinomial: the weights of a row sum to ", total,
-        "; expected one above 0 at least");
+  check(total > 0,
+        "multinomial: invalid multinomial distribution (sum of probabilities <= 0) in a row; "
+        "expected one above 0 at least");
   check(replacement || samples <= positive, "multinomial: ", samples,
         " different samples were asked for, and a row has ", positive,
         " weights above 0; draw with replacement");

@@ -55,7 +55,7 @@ Tensor Node::saved(size_t i) {
   {
     const std::lock_guard lock(mutex_);
     check<Error>(!released_,
-                 "backward: trying to backward through the graph a second time: the tensors that ",
+                 "backward: Trying to backward through the graph a second time: the tensors that ",
                  name(),
                  " saved were freed by the first; pass retain_graph = true to the first one");
     if (i >= saved_.size()) return {};

@@ -40,7 +40,7 @@ void check_real(const char* op, const Tensor& self) {
                    " is not a floating point type");
 }
 void check_deviation(const char* op, double std) {
-  check(std >= 0, op, ": std = ", std, " is negative");
+  check(std >= 0, op, ": normal expects std >= 0.0, but found std ", std);
 }
 
 // Uniform in [0, 1) with all bits of a float64: the logarithm of what is left to 1 is as fine.
@@ -168,7 +168,8 @@ Tensor& Tensor::random_(int64_t from, std::optional<int64_t> to,
       return {-(int64_t{1} << digits), (int64_t{1} << digits) + 1};
   });
   const int64_t below = to.value_or(end);
-  check(from < below, "random_: from = ", from, " is not below to = ", below);
+  check(from < below, "random_: random_ expects 'from' to be less than 'to', but got from=", from,
+        " >= to=", below);
   check(from >= least && below <= end, "random_: dtype ", scalar_type(), " does not count from ",
         from, " to ", below - 1);
   return drawn("random", "RandomBackward0", *this, [&](const Tensor& x) {
@@ -224,7 +225,7 @@ Tensor scaled_normal(const Operand& mean, const Operand& std, IntArrayRef size, 
 void check_deviations(const Tensor& std) {
   if (!std.is_cpu() || std.numel() == 0) return;  // a GPU would have to be waited for
   check(raw::item(raw::reduce(ReduceOp::amin, std, {})).toDouble() >= 0,
-        "normal: an element of std is negative");
+        "normal: normal expects all elements of std >= 0.0");
 }
 }  // namespace
 

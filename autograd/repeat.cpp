@@ -6,8 +6,10 @@
 namespace gradus {
 
 Tensor repeat(const Tensor& self, IntArrayRef repeats) {
-  check(repeats.size() >= self.sizes().size(), "repeat: repeats ", repeats,
-        " has fewer dimensions than self of shape ", self.sizes(), "; tile() takes that");
+  check(repeats.size() >= self.sizes().size(),
+        "repeat: Number of dimensions of repeat dims can not be smaller than number of dimensions "
+        "of tensor: ",
+        repeats, " for shape ", self.sizes(), "; tile() takes that");
   const size_t lead = repeats.size() - self.sizes().size();
   // Each size n that repeats becomes (1, n), of which the 1 expands.
   Dims split, expanded, out;

@@ -36,8 +36,8 @@ TensorPair topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool) 
   check_numbers("topk", self);
   const int64_t d = wrap_dim("topk", dim, self.dim());
   const int64_t size = self.dim() ? self.size(d) : 1;
-  check(k >= 0 && k <= size, "topk: k is ", k, ", and dimension ", d, " of shape ", self.sizes(),
-        " has ", size, " elements; expected 0 <= k <= ", size);
+  check(k >= 0 && k <= size, "topk: selected index k out of range: ", k, " for dimension ", d,
+        " of shape ", self.sizes(), "; expected 0 <= k <= ", size);
   const auto order = raw::sort(self, d, largest);
   const auto first = [&](const Tensor& x) {
     return self.dim() ? raw::clone(raw::narrow(x, d, 0, k)) : x;
@@ -51,8 +51,7 @@ TensorPair kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   check_numbers("kthvalue", self);
   const int64_t d = wrap_dim("kthvalue", dim, self.dim());
   const int64_t size = self.dim() ? self.size(d) : 1;
-  check<IndexError>(size > 0, "kthvalue: dimension ", d, " of shape ", self.sizes(),
-                    " has size 0, and an empty set has no such element");
+  raw::check_reducible("kthvalue", self, d);
   check(k >= 1 && k <= size, "kthvalue: k is ", k, ", expected 1 <= k <= ", size,
         ", the size of dimension ", d);
   const auto order = raw::sort(self, d, false);

@@ -66,8 +66,10 @@ void check_rank(const char* op, const Tensor& self, int64_t rank) {
 
 Tensors split(const Tensor& self, int64_t split_size, int64_t dim) {
   const int64_t d = dim_of("split", self, dim), size = self.sizes()[d];
-  check(split_size > 0 || (split_size == 0 && size == 0), "split: split_size ", split_size,
-        " for a dimension of size ", size, "; expected a positive number");
+  check(split_size >= 0,
+        "split: split expects split_size be non-negative, but got split_size=", split_size);
+  check(split_size > 0 || size == 0,
+        "split: split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
   std::vector<int64_t> sizes;
   for (int64_t rest = size; rest > 0; rest -= split_size)
     sizes.push_back(std::min(split_size, rest));
@@ -79,11 +81,16 @@ Tensors split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t di
   const int64_t d = dim_of("split_with_sizes", self, dim);
   int64_t total = 0;
   for (int64_t size : split_sizes) {
-    check(size >= 0, "split_with_sizes: sizes ", split_sizes, " has the negative size ", size);
+    check(size >= 0,
+          "split_with_sizes: split_with_sizes expects split_sizes have only non-negative entries, "
+          "but got split_sizes=",
+          split_sizes);
     total += size;
   }
-  check(total == self.sizes()[d], "split_with_sizes: sizes ", split_sizes, " sum to ", total,
-        ", expected the size ", self.sizes()[d], " of dimension ", d);
+  check(total == self.sizes()[d],
+        "split_with_sizes: split_with_sizes expects split_sizes to sum exactly to ",
+        self.sizes()[d], " (input tensor's size at dimension ", d,
+        "), but got split_sizes=", split_sizes, ", which sum to ", total);
   return pieces("SplitWithSizesBackward0", self, split_sizes, d);
 }
 Tensors split(const Tensor& self, IntArrayRef split_size, int64_t dim) {
@@ -92,7 +99,7 @@ Tensors split(const Tensor& self, IntArrayRef split_size, int64_t dim) {
 
 Tensors chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   const int64_t d = dim_of("chunk", self, dim), size = self.sizes()[d];
-  check(chunks > 0, "chunk: chunks = ", chunks, ", expected a positive number");
+  check(chunks > 0, "chunk: chunk expects `chunks` to be greater than 0, got: ", chunks);
   if (size == 0)
     return split_with_sizes(self, std::vector<int64_t>(static_cast<size_t>(chunks), 0), d);
   return split(self, (size - 1) / chunks + 1, d);

@@ -12,8 +12,9 @@ struct Deviations {
   Deviations(const char* op, const Tensor& self, OptionalIntArrayRef dim,
              const std::optional<Scalar>& correction)
       : mask(dim_mask(op, dim, self.dim())) {
-    check<TypeError>(self.is_floating_point(), op, ": dtype ", self.dtype(),
-                     " is not a floating point type; convert with .to(kFloat)");
+    check<TypeError>(self.is_floating_point(), op,
+                     ": std and var only support floating point and complex dtypes, not ",
+                     self.dtype(), "; convert with .to(kFloat)");
     const auto n = static_cast<double>(reduced_count(self, mask));
     divisor = std::max(n - correction.value_or(1).toDouble(), 0.0);
   }

@@ -23,7 +23,7 @@ void insert(std::vector<TensorHook>& hooks, TensorHook hook) {
 
 unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {
   check<Error>(requires_grad(),
-               "register_hook: cannot register a hook on a tensor that doesn't require gradient; "
+               "register_hook: cannot register a hook on a variable that doesn't require gradient; "
                "call requires_grad_() first");
   const unsigned handle = new_hook_handle();
   insert(hooks_of(*this), {output_nr(), handle, nullptr, std::move(hook)});

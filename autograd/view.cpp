@@ -35,9 +35,10 @@ Tensor narrow_backward(const Tensor& grad, const Dims& sizes, int64_t dim, int64
 
 Tensor view(const Tensor& self, IntArrayRef size) {
   auto out = raw::try_view(self, size);
-  check(out.has_value(), "view: shape ", size,
-        " cannot be seen in the memory of a tensor of shape ", self.sizes(), " and strides ",
-        self.strides(), "; use reshape(), which copies if it must");
+  check(out.has_value(),
+        "view: view size is not compatible with input tensor's size and stride: ", size,
+        " for shape ", self.sizes(), " and strides ", self.strides(),
+        "; use reshape(), which copies if it must");
   return record_reshape("ViewBackward0", self, std::move(*out));
 }
 
@@ -88,8 +89,8 @@ Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
 }
 
 Tensor t(const Tensor& self) {
-  check(self.dim() <= 2, "t: the tensor has shape ", self.sizes(),
-        ", expected at most 2 dimensions; use transpose(dim0, dim1)");
+  check(self.dim() <= 2, "t: t() expects a tensor with <= 2 dimensions, but self is ", self.dim(),
+        "D: shape ", self.sizes(), "; use transpose(dim0, dim1)");
   return transposed("TBackward0", self, 0, self.dim() == 2 ? 1 : 0);
 }
 
@@ -145,7 +146,9 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
 }
 
 Tensor select(const Tensor& self, int64_t dim, int64_t index) {
-  check<IndexError>(self.dim() > 0, "select: the tensor has no dimensions; use item()");
+  check<IndexError>(
+      self.dim() > 0,
+      "select: select() cannot be applied to a 0-dim tensor. Use item() for its number");
   const int64_t d = wrap_dim("select", dim, self.dim());
   const int64_t size = self.sizes()[d];
   check<IndexError>(index >= -size && index < size, "select: index ", index,

@@ -141,5 +141,17 @@ decltype(auto) visit_floating(std::string_view op, ScalarType dtype, F&& f) {
 }
 
 inline void append(std::string& out, ScalarType dtype) { out += short_name(dtype); }
+// A dtype in an error's text by the name that toString gives: Float.
+struct TypeName {
+  ScalarType dtype;
+};
+inline void append(std::string& out, TypeName name) { out += toString(name.dtype); }
+
+// Whether a result may be stored. Errors: TypeError that names op followed by form (add, _).
+inline void check_can_cast(const char* op, const char* form, ScalarType result, ScalarType output) {
+  check<TypeError>(canCast(result, output), op, form, ": result type ", TypeName{result},
+                   " can't be cast to the desired output type ", TypeName{output},
+                   "; use the form that returns a new tensor");
+}
 
 }  // namespace gradus

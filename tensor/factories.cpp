@@ -88,11 +88,12 @@ namespace {
 // How many steps lead from start to end.
 double steps_between(const char* op, const Scalar& start, const Scalar& end, const Scalar& step) {
   const double span = end.toDouble() - start.toDouble();
-  check(step.toDouble() != 0, op, ": step is 0; give a step towards end");
+  check(step.toDouble() != 0, op, ": step must be nonzero; give one towards end");
   check(std::isfinite(span) && std::isfinite(step.toDouble()), op,
         ": start, end and step must be finite");
-  check(span / step.toDouble() >= 0, op, ": step ", step.toDouble(), " leads away from end: from ",
-        start.toDouble(), " to ", end.toDouble(), "; change its sign");
+  check(span / step.toDouble() >= 0, op,
+        ": upper bound and larger bound inconsistent with step sign: from ", start.toDouble(),
+        " to ", end.toDouble(), " by ", step.toDouble(), "; change its sign");
   return span / step.toDouble();
 }
 // How many integers start, start + step, ... lie before end, exactly.
@@ -147,7 +148,7 @@ namespace {
 // out exactly.
 Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t steps,
               const TensorOptions& options) {
-  check(steps >= 0, op, ": steps = ", steps, " is negative");
+  check(steps >= 0, op, ": number of steps must be non-negative, not ", steps);
   check_counts(op, options.dtype());
   for (const Scalar& x : {start, end}) raw::check_fits(op, x, options.dtype());
   const double first = fitted(start, options.dtype()).toDouble();

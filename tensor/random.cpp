@@ -73,7 +73,8 @@ Tensor randn(IntArrayRef size, const TensorOptions& options) {
 
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator,
                const TensorOptions& options) {
-  check(low < high, "randint: low = ", low, " is not below high = ", high);
+  check(low < high, "randint: random_ expects 'from' to be less than 'to', but got from=", low,
+        " >= to=", high);
   const TensorOptions with_dtype = options.dtype(options.dtype_opt().value_or(kLong));
   const auto [least, greatest] = range_of(with_dtype.dtype());
   check(static_cast<double>(low) >= least && static_cast<double>(high - 1) <= greatest,

@@ -82,6 +82,10 @@ void zip_(BinaryOp op, const Tensor& x, const Operand& y);
 // dimensions keep size 1. No dims: all of them. `dtype`: converted to first.
 Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
               std::optional<ScalarType> dtype = std::nullopt);
+// That there are elements to choose from: along a dimension, or where none was given, in all of x.
+// Errors: IndexError that names op.
+void check_reducible(const char* op, const Tensor& x, int64_t dim);
+void check_reducible(const char* op, const Tensor& x);
 struct ValuesAndIndices {
   Tensor values, indices;
 };
@@ -118,6 +122,10 @@ struct ProductNames {
 Tensor matmul(const Tensor& a, const Tensor& b, const ProductNames& names = {});
 // Errors: those of matmul, except for batch dimensions that do not broadcast.
 void check_factors(const ProductNames& names, const Tensor& a, const Tensor& b);
+// Errors: ValueError where a factor has another number of dimensions, and for batches of different
+// sizes.
+void check_ranks(const ProductNames& names, const Tensor& a, int64_t a_rank, const Tensor& b,
+                 int64_t b_rank);
 // out = a b. REQUIRES: matrices that fit, on one device and of one dtype, Float, Double or Long;
 // out is contiguous.
 void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out);

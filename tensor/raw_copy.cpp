@@ -65,8 +65,9 @@ void fill_(const Tensor& x, const Scalar& value) {
 }
 
 Scalar item(const Tensor& x) {
-  check(x.numel() == 1, "item: the tensor of shape ", x.sizes(), " has ", x.numel(),
-        " elements; expected one; reduce it first, or index one element");
+  check(x.numel() == 1, "item: a Tensor with ", x.numel(),
+        " elements cannot be converted to Scalar; expected one, not shape ", x.sizes(),
+        "; reduce it first, or index one element");
   const Tensor here = to(x, Device(kCPU));
   return visit(here.dtype(), [&](auto tag) -> Scalar {
     return *static_cast<const typename decltype(tag)::type*>(here.data_ptr());

@@ -8,13 +8,14 @@ namespace {
 // What gather and scatter ask of an index; returns the dimension counted from 0.
 int64_t check_index(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
   check_same_device(op, x, "self", index, "index");
-  check<TypeError>(index.dtype() == kLong, op, ": index has dtype ", index.dtype(),
-                   ", expected int64; convert with .to(kLong)");
+  check<TypeError>(index.dtype() == kLong, op, ": Expected dtype int64 for index, not ",
+                   index.dtype(), "; convert with .to(kLong)");
   const int64_t d = wrap_dim(op, dim, x.dim());
   if (index.numel() == 0) return d;
   const Tensor selected = lifted(index), from = lifted(x);
-  check(selected.dim() == from.dim(), op, ": index has ", index.dim(), " dimensions, self ",
-        x.dim(), "; expected the same number");
+  check(selected.dim() == from.dim(), op,
+        ": Index tensor must have the same number of dimensions as input tensor, and has ",
+        index.dim(), ", not ", x.dim());
   for (int64_t i = 0; i < x.dim(); ++i)
     check(i == d || index.sizes()[i] <= x.sizes()[i], op, ": index of shape ", index.sizes(),
           " is larger than self of shape ", x.sizes(), " at dimension ", i);

@@ -11,12 +11,19 @@ namespace raw {
 
 namespace {
 
+void check_count(const char* op, const Tensor& x, int64_t count) {
+  check<IndexError>(count <= x.dim(), op, ": too many indices for tensor of dimension ", x.dim(),
+                    ": ", count);
+}
+
 // A mask stands at dimension `at` of x.
 void check_mask(const char* op, const Tensor& x, const Tensor& mask, int64_t at) {
+  check_count(op, x, at + mask.dim());
   for (int64_t d = 0; d < mask.dim(); ++d)
-    check<IndexError>(at + d < x.dim() && mask.sizes()[d] == x.sizes()[at + d], op, ": a mask of ",
-                      "shape ", mask.sizes(), " does not fit dimensions ", at, " and on of self ",
-                      "of shape ", x.sizes(), "; their sizes must be equal");
+    check<IndexError>(mask.sizes()[d] == x.sizes()[at + d], op, ": The shape of the mask ",
+                      mask.sizes(), " at index ", d,
+                      " does not match the shape of the indexed tensor ", x.sizes(), " at index ",
+                      at + d);
 }
 
 // The places of a mask's elements, one int64 index for each of its dimensions.
@@ -30,12 +37,20 @@ Tensors places(const char* op, const Tensor& x, const Tensor& mask, int64_t at) 
   return out;
 }
 
-Dims broadcast_indices(const char* op, IntArrayRef a, IntArrayRef b) {
+// The shape that all indices broadcast to.
+Dims shape_of(const char* op, const Tensors& list) {
+  Dims shape;
   try {
-    return broadcast_shapes(op, a, b);
-  } catch (const ValueError& error) {
-    throw IndexError(error.msg());
+    for (const Tensor& one : list)
+      if (one.defined()) shape = broadcast_shapes(op, shape, one.sizes());
+  } catch (const ValueError&) {
+    std::string shapes;
+    for (const Tensor& one : list)
+      if (one.defined()) append(shapes += shapes.empty() ? "" : ", ", one.sizes());
+    fail<IndexError>(op, ": shape mismatch: indexing tensors could not be broadcast together with ",
+                     "shapes ", shapes);
   }
+  return shape;
 }
 
 // The tensor and the index with the indexed dimensions laid together into one, and what comes out.
@@ -104,7 +119,6 @@ Folded fold(const char* op, const Tensor& x, const Tensors& list) {
 
 Tensors index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices) {
   Tensors out;
-  Dims shape;
   for (const Tensor& given : indices) {
     if (!given.defined()) {
       out.emplace_back();
@@ -112,19 +126,18 @@ Tensors index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices) {
     }
     const ScalarType dtype = given.dtype();
     check<IndexError>(dtype == kLong || dtype == kInt || dtype == kByte || dtype == kBool, op,
-                      ": an index has dtype ", dtype,
-                      ", expected int64, int32, or bool or uint8 for a mask");
+                      ": tensors used as indices must be long, int, byte or bool tensors, not ",
+                      dtype);
     const bool is_mask = dtype == kBool || dtype == kByte;
     for (const Tensor& one : is_mask ? places(op, x, given, static_cast<int64_t>(out.size()))
                                      : Tensors{to(given, kLong)}) {
       const Tensor here = one.is_cpu() ? to(one, x.device()) : one;
       check_same_device(op, x, "self", here, "an index");
-      shape = broadcast_indices(op, shape, here.sizes());
       out.push_back(here);
     }
   }
-  check<IndexError>(static_cast<int64_t>(out.size()) <= x.dim(), op, ": ", out.size(),
-                    " dimensions are indexed, and self of shape ", x.sizes(), " has ", x.dim());
+  check_count(op, x, static_cast<int64_t>(out.size()));
+  const Dims shape = shape_of(op, out);
   for (Tensor& one : out)
     if (one.defined()) one = raw::expand(one, shape);
   return out;
@@ -157,8 +170,9 @@ void index_put_(const char* op, const Tensor& x, const Tensors& list, const Tens
     return raw::copy_(x, to(wide, x.dtype()));
   }
   const Folded folded = fold(op, x, list);
-  check(broadcasts_to(values.sizes(), folded.result), op, ": shape mismatch: value tensor of shape ",
-        values.sizes(), " cannot be broadcast to indexing result of shape ", folded.result);
+  check(broadcasts_to(values.sizes(), folded.result), op,
+        ": shape mismatch: value tensor of shape ", values.sizes(),
+        " cannot be broadcast to indexing result of shape ", folded.result);
   Tensor src = raw::expand(values, folded.result);
   if (auto flat = try_view(src, folded.flat))
     src = *flat;

@@ -19,23 +19,26 @@ bool adds_nothing(const Tensor& x) { return x.dim() == 1 && x.numel() == 0; }
 
 void check_fits(const Tensor& x, size_t position, const Tensor& first, int64_t dim) {
   check_same_device("cat", first, "the first tensor", x, "another");
-  bool fits = x.dim() == first.dim();
-  for (int64_t d = 0; fits && d < x.dim(); ++d)
-    fits = d == dim || x.impl().sizes[d] == first.impl().sizes[d];
-  check(fits, "cat: the tensor at position ", position, " has shape ", x.sizes(),
-        " beside one of shape ", first.sizes(), "; sizes may differ in dimension ", dim, " alone");
+  check(x.dim() == first.dim(), "cat: Tensors must have same number of dimensions: got ",
+        first.dim(), " and ", x.dim(), " for tensor number ", position, ": shapes ", first.sizes(),
+        " and ", x.sizes());
+  for (int64_t d = 0; d < x.dim(); ++d)
+    check(d == dim || x.impl().sizes[d] == first.impl().sizes[d],
+          "cat: Sizes of tensors must match except in dimension ", dim, ". Expected size ",
+          first.impl().sizes[d], " but got size ", x.impl().sizes[d], " for tensor number ",
+          position, " in the list: shapes ", first.sizes(), " and ", x.sizes());
 }
 
 }  // namespace
 
 Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
-  check(!tensors.empty(), "cat: the list of tensors is empty; give one or more");
+  check(!tensors.empty(), "cat: expected a non-empty list of Tensors");
   const Tensor* first = nullptr;  // of those that add something
   ScalarType dtype = tensors[0].dtype();
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& x = tensors[i];
-    check(x.dim() > 0, "cat: the tensor at position ", i,
-          " has no dimensions; unsqueeze(0) it, or use stack()");
+    check(x.dim() > 0, "cat: zero-dimensional tensor (at position ", i,
+          ") cannot be concatenated; unsqueeze(0) it, or use stack()");
     dtype = promoteTypes(dtype, x.dtype());
     if (!first && !adds_nothing(x)) first = &x;
   }

@@ -13,6 +13,48 @@ void check_operands(const ProductNames& names, const Tensor& a, const Tensor& b)
                    ": dtype bool is not supported; convert with .to(kLong)");
 }
 
+void check_at_least_1d(const char* op, const Tensor& a, const Tensor& b) {
+  check(a.dim() > 0 && b.dim() > 0, op,
+        ": both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ",
+        b.dim(), "D; multiply by a number with *");
+}
+
+// How many rows x is where its last dimension holds their elements.
+int64_t rows_of(const Tensor& x) { return numel_of(x.sizes().slice(0, x.sizes().size() - 1)); }
+
+// Of a matrix (m, k) by one of (rows, n). `more` says what else there is to say.
+template <class... More>
+[[noreturn]] void fail_matrices(const char* op, int64_t m, int64_t k, int64_t rows, int64_t n,
+                                const More&... more) {
+  fail(op, ": mat1 and mat2 shapes cannot be multiplied (", m, "x", k, " and ", rows, "x", n, ")",
+       more...);
+}
+
+[[noreturn]] void fail_batches(const char* op, int64_t batches, const Tensor& a, const Tensor& b) {
+  fail(op, ": Expected size for first two dimensions of batch2 tensor to be: [", batches, ", ",
+       a.size(2), "] but got: [", b.size(0), ", ", b.size(1), "] beside batch1 of shape ",
+       a.sizes(), "; transpose or expand one of them");
+}
+
+[[noreturn, gnu::cold]] void fail_factors(const ProductNames& names, const Tensor& a,
+                                          const Tensor& b) {
+  const auto& [op, a_name, b_name] = names;
+  const int64_t k = a.size(-1);
+  if (a.dim() == 1 && b.dim() == 1)
+    fail(op, ": inconsistent tensor size, expected tensor ", a.sizes(), " and src ", b.sizes(),
+         " to have the same number of elements, but got ", k, " and ", b.size(0),
+         " elements respectively; shorten one of them?");
+  if (b.dim() == 1)
+    fail(op, ": size mismatch, got ", rows_of(a), ", ", rows_of(a), "x", k, ",", b.size(0),
+         "; transpose ", a_name, "?");
+  if (a.dim() == 3 && b.dim() == 3) fail_batches(op, b.size(0), a, b);
+  if (a.dim() == 2 && b.dim() == 2)
+    fail_matrices(op, a.size(0), k, b.size(0), b.size(1), "; transpose one of them?");
+  fail_matrices(op, a.dim() > 1 && b.dim() > 2 ? a.size(-2) : rows_of(a), k, b.size(-2), b.size(-1),
+                ": ", a_name, " has shape ", a.sizes(), ", ", b_name, " ", b.sizes(),
+                "; transpose one of them?");
+}
+
 Tensor as_batch(const Tensor& x, int64_t batch, int64_t stride, int64_t offset) {
   const int64_t d = x.dim();
   return as_strided(x, {batch, x.sizes()[d - 2], x.sizes()[d - 1]},
@@ -47,15 +89,25 @@ void batched(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor&
 
 void check_factors(const ProductNames& names, const Tensor& a, const Tensor& b) {
   check_operands(names, a, b);
+  check_at_least_1d(names.op, a, b);
+  if (a.size(-1) != b.size(b.dim() == 1 ? 0 : -2)) fail_factors(names, a, b);
+}
+
+void check_ranks(const ProductNames& names, const Tensor& a, int64_t a_rank, const Tensor& b,
+                 int64_t b_rank) {
   const auto& [op, a_name, b_name] = names;
-  check(a.dim() > 0 && b.dim() > 0, op, ": ", a_name, " has shape ", a.sizes(), ", ", b_name, " ",
-        b.sizes(), "; both need at least one dimension; multiply by a number with *");
-  const int64_t columns = a.size(-1), rows = b.size(b.dim() == 1 ? 0 : -2);
-  check(columns == rows, op, ": ", a_name, " of shape ", a.sizes(), " and ", b_name, " of shape ",
-        b.sizes(), " do not multiply: ", columns,
-        a.dim() == 1 ? " elements against " : " columns against ", rows,
-        b.dim() == 1 ? " elements" : " rows",
-        a.dim() == 1 && b.dim() == 1 ? "; shorten one of them?" : "; transpose one of them?");
+  check(a_rank + b_rank > 2 || (a.dim() == 1 && b.dim() == 1), op,
+        ": 1D tensors expected, but got ", a.dim(), "D and ", b.dim(), "D tensors: ", a_name,
+        " has shape ", a.sizes(), ", ", b_name, " ", b.sizes(), "; use matmul for other ranks");
+  check(b_rank > 1 || (a.dim() == a_rank && b.dim() == 1), op,
+        ": vector + matrix @ vector expected, got 1, ", a.dim(), ", ", b.dim(), ": ", a_name,
+        " has shape ", a.sizes(), ", ", b_name, " ", b.sizes(), "; use matmul for other ranks");
+  const auto check_rank = [op = op](const Tensor& x, const char* name, int64_t rank) {
+    check(x.dim() == rank, op, ": ", name, " must be a ", rank == 2 ? "matrix" : "3D tensor",
+          ", not of shape ", x.sizes(), "; use matmul for other ranks");
+  };
+  check_rank(a, a_name, a_rank), check_rank(b, b_name, b_rank);
+  if (a_rank == 3 && a.size(0) != b.size(0)) fail_batches(op, a.size(0), a, b);
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, const ProductNames& names) {
@@ -89,9 +141,12 @@ void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out) {
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check(weight.dim() == 2, "linear: weight has shape ", weight.sizes(),
         "; expected (out_features, in_features)");
-  check(x.dim() > 0 && x.size(-1) == weight.size(1), "linear: input ", x.sizes(),
-        " has last dimension ", x.dim() > 0 ? x.size(-1) : 0,
-        ", expected in_features = ", weight.size(1), "; flatten it first?");
+  check_at_least_1d("linear", x, weight);
+  const int64_t rows = rows_of(x);
+  if (x.size(-1) != weight.size(1))
+    fail_matrices("linear", rows, x.size(-1), weight.size(1), weight.size(0), ": input has shape ",
+                  x.sizes(), ", expected in_features = ", weight.size(1),
+                  " last; flatten it first?");
   check_operands({"linear", "input", "weight"}, x, weight);
   if (bias.defined()) {
     check_operands({"linear", "input", "bias"}, x, bias);
@@ -101,8 +156,6 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   // All leading dimensions are rows of one product.
   Dims shape = x.impl().sizes;
   shape[shape.size() - 1] = weight.size(0);
-  int64_t rows = 1;
-  for (int64_t d = 0; d + 1 < x.dim(); ++d) rows *= x.sizes()[d];
   const ScalarType compute = computed_type(x.dtype());
   Tensor out = empty(shape, compute, x.device());
   if (out.numel() == 0) return to(std::move(out), x.dtype());

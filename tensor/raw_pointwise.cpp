@@ -52,6 +52,9 @@ ScalarType enter(const Facts& row, ScalarType dtype) {
 
 ScalarType map_dtype(UnaryOp op, const Tensor& x) {
   if (op == UnaryOp::square && x.dtype() == kBool) return kLong;  // a power, and 2 is an integer
+  check<TypeError>(op != UnaryOp::neg || x.dtype() != kBool,
+                   "neg: Negation, the `-` operator, on a bool tensor is not supported; to invert "
+                   "a mask, use the `~` operator");
   return enter(facts(op), x.dtype());
 }
 
@@ -63,13 +66,18 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   const auto is_bool = [](const Operand& o) {
     return o.is_number() ? o.number.isBoolean() : o.tensor->dtype() == kBool;
   };
+  check<TypeError>(op != BinaryOp::sub || !is_bool(x) || !is_bool(y),
+                   "sub: Subtraction, the `-` operator, with two bool tensors is not supported; "
+                   "use the `^` operator");
   check<TypeError>(op != BinaryOp::sub || (!is_bool(x) && !is_bool(y)),
-                   "sub: bool operands cannot be subtracted; convert with .to(kLong)");
+                   "sub: Subtraction, the `-` operator, with a bool tensor is not supported; to "
+                   "invert a mask, use the `~` operator, or convert with .to(kLong)");
   const bool alike = !x.is_number() && !y.is_number() && x.tensor->dtype() == y.tensor->dtype();
   const ScalarType common = enter(facts(op), alike ? x.tensor->scalar_type() : result_type(x, y));
   const ScalarType compute = computed_type(common);
   check(op != BinaryOp::pow || !y.is_number() || isFloatingType(common) || y.number.toLong() >= 0,
-        "pow: an integer has no integer power of ", y.number, "; convert with .to(kFloat)");
+        "pow: Integers to negative integer powers are not allowed: ", y.number,
+        "; convert with .to(kFloat)");
   check<TypeError>(op != BinaryOp::nextafter || common == compute, "nextafter: dtype ", common,
                    " is not supported, for it is computed with in ", compute,
                    "; convert with .to(kFloat)");
@@ -214,9 +222,7 @@ Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
 }
 
 void map_(UnaryOp op, const Tensor& x) {
-  check<TypeError>(map_dtype(op, x) == x.dtype(), name_of(op), "_: the result of dtype ",
-                   map_dtype(op, x), " cannot be stored in a tensor of ", x.dtype(),
-                   "; use the form that returns a new tensor");
+  check_can_cast(name_of(op), "_", map_dtype(op, x), x.dtype());
   if (x.numel() == 0) return;
   if (x.dtype() == computed_type(x.dtype())) return backend(x).map(op, x, x);
   copy_(x, map(op, x));
@@ -227,13 +233,10 @@ void zip_(BinaryOp op, const Tensor& x, const Operand& given) {
   const ZipTypes types = zip_types(op, x, given);
   const Operand y = beside(given, x);
   check_devices(op, x, y);
-  check<TypeError>(kind_of(types.result) <= kind_of(x.dtype()), name_of(op),
-                   "_: the result of dtype ", types.result, " cannot be stored in a tensor of ",
-                   x.dtype(), "; use the form that returns a new tensor");
+  check_can_cast(name_of(op), "_", types.result, x.dtype());
   if (!y.is_number()) {
     const Dims sizes = broadcast_shapes(name_of(op), x.sizes(), y.tensor->sizes());
-    check(IntArrayRef(sizes) == x.sizes(), name_of(op), "_: the result of shape ", sizes,
-          " does not fit self of shape ", x.sizes(), ", which is changed in place");
+    check_output_shape(name_of(op), "_", x.sizes(), sizes);
   }
   // An operand that overlaps x otherwise than element on element would be read after it changed.
   Tensor safe;

@@ -19,23 +19,35 @@ bool picks_an_element(ReduceOp op) { return op == ReduceOp::amax || op == Reduce
 ScalarType reduce_dtype(ReduceOp op, const Tensor& x, std::optional<ScalarType> asked) {
   const ScalarType dtype = asked.value_or(x.dtype());
   if (op == ReduceOp::mean)
-    check<TypeError>(isFloatingType(dtype), "mean: dtype ", dtype,
-                     " is not a floating point type; convert with .to(kFloat), or pass dtype");
+    check<TypeError>(
+        isFloatingType(dtype), "mean: could not infer output dtype. ", asked ? "Optional" : "Input",
+        " dtype must be either a floating point or complex dtype. Got: ", TypeName{dtype},
+        "; convert with .to(kFloat), or pass dtype");
   const bool counts = op == ReduceOp::sum || op == ReduceOp::prod;
   if (counts && !asked && !isFloatingType(dtype)) return kLong;
   return dtype;
 }
 }  // namespace
 
+void check_reducible(const char* op, const Tensor& x, int64_t dim) {
+  check<IndexError>(x.dim() == 0 || x.sizes()[dim] > 0, op, ": Expected reduction dim ", dim,
+                    " to have non-zero size: shape ", x.sizes());
+}
+void check_reducible(const char* op, const Tensor& x) {
+  check<IndexError>(x.numel() > 0, op,
+                    ": Expected reduction dim to be specified for input.numel() == 0: shape ",
+                    x.sizes(), "; give a dim of another size");
+}
+
 Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
               std::optional<ScalarType> asked) {
   const ScalarType dtype = reduce_dtype(op, x, asked);
   const auto mask = dim_mask(name_of(op), dims, x.dim());
+  if (picks_an_element(op) && dims.value().empty()) check_reducible(name_of(op), x);
   Dims sizes = x.impl().sizes;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (!mask[d]) continue;
-    check<IndexError>(sizes[d] > 0 || !picks_an_element(op), name_of(op), ": dimension ", d,
-                      " of shape ", x.sizes(), " has size 0, and an empty set has no such element");
+    if (picks_an_element(op)) check_reducible(name_of(op), x, static_cast<int64_t>(d));
     sizes[d] = 1;
   }
   const ScalarType compute = computed_type(dtype);
@@ -53,8 +65,7 @@ ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int
               return zero;
             }()};
   Dims sizes = x.impl().sizes;
-  check<IndexError>(sizes[d] > 0, name, ": dimension ", d, " of shape ", x.sizes(),
-                    " has size 0, and an empty set has no such element");
+  check_reducible(name, x, d);
   sizes[d] = 1;
   const ScalarType compute = computed_type(x.dtype());
   Tensor values = empty(sizes, compute, x.device());

@@ -5,8 +5,9 @@ namespace gradus::raw {
 Tensor softmax(bool log, const Tensor& x, int64_t dim) {
   const char* const op = log ? "log_softmax" : "softmax";
   const int64_t d = wrap_dim(op, dim, x.dim());
-  check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
-                   " is not a floating point type; convert with .to(kFloat), or pass dtype");
+  check<TypeError>(
+      x.is_floating_point(), op, ": not implemented for '", TypeName{x.dtype()},
+      "', which is not a floating point type; convert with .to(kFloat), or pass dtype");
   const ScalarType compute = computed_type(x.dtype());
   if (compute != x.dtype()) return to(softmax(log, to(x, compute), d), x.dtype());
   const Tensor out = empty(x.sizes(), compute, x.device());

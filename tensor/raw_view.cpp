@@ -12,8 +12,8 @@ void Tensor::undefined() {
 }
 
 void Tensor::check_accessor(size_t dims, int64_t limit) const {
-  check(static_cast<size_t>(dim()) == dims, "accessor: expected ", dims,
-        " dimensions, and the tensor of shape ", sizes(), " has ", dim());
+  check(static_cast<size_t>(dim()) == dims, "accessor: TensorAccessor expected ", dims,
+        " dims but tensor has ", dim(), ": shape ", sizes());
   int64_t reach = 0;
   for (size_t d = 0; d < dims; ++d)
     reach += std::max<int64_t>(sizes()[d] - 1, 0) * std::abs(strides()[d]);
@@ -122,12 +122,18 @@ std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape) {
 }
 
 Tensor permute(const Tensor& x, IntArrayRef dims) {
-  check(dims.size() == x.sizes().size(), "permute: dims ", dims, " lists ", dims.size(),
-        " dimensions, and the tensor of shape ", x.sizes(), " has ", x.dim());
-  if (!dims.empty()) dim_mask("permute", dims, x.dim());  // refuses doubles
+  check(dims.size() == x.sizes().size(),
+        "permute: number of dimensions in the tensor input does not match the length of the "
+        "desired ordering of dimensions i.e. input.dim() = ",
+        x.dim(), " is not equal to len(dims) = ", dims.size(), ": shape ", x.sizes(), ", dims ",
+        dims);
+  std::array<bool, kMaxDims> seen{};
   Dims sizes, strides;
   for (int64_t listed : dims) {
     const int64_t dim = wrap_dim("permute", listed, x.dim());
+    check(!std::exchange(seen[static_cast<size_t>(dim)], true),
+          "permute: duplicate dims are not allowed, and ", dims, " lists dimension ", dim,
+          " twice");
     sizes.push_back(x.sizes()[dim]);
     strides.push_back(x.strides()[dim]);
   }
@@ -150,14 +156,14 @@ Tensor unsqueeze(const Tensor& x, int64_t dim) {
 }
 
 Tensor expand(const Tensor& x, IntArrayRef sizes) {
-  check(sizes.size() >= x.sizes().size(), "expand: shape ", sizes, " has fewer dimensions than ",
-        x.sizes());
   Dims target(sizes.data(), sizes.size());
-  const size_t lead = sizes.size() - x.sizes().size();
-  for (size_t i = 0; i < sizes.size(); ++i) {
+  const int64_t lead = static_cast<int64_t>(sizes.size()) - x.dim();  // negative: refused below
+  for (int64_t i = 0; i < static_cast<int64_t>(sizes.size()) && lead >= 0; ++i) {
     if (target[i] == -1) {
-      check(i >= lead, "expand: shape ", sizes, " has -1 at the new dimension ", i,
-            "; give its size");
+      check(i >= lead,
+            "expand: The expanded size of the tensor (-1) isn't allowed in a leading, "
+            "non-existing dimension ",
+            i, " of ", sizes, "; give its size");
       target[i] = x.sizes()[i - lead];
     }
     check(target[i] >= 0, "expand: shape ", sizes, " has the negative size ", target[i]);
@@ -173,8 +179,9 @@ Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
   check<IndexError>(start >= -size && start <= size, "narrow: start ", start,
                     " is out of range for dimension ", d, " of size ", size);
   if (start < 0) start += size;
-  check<IndexError>(length >= 0 && start + length <= size, "narrow: start ", start, " + length ",
-                    length, " exceeds dimension ", d, " of size ", size);
+  check<IndexError>(length >= 0 && start + length <= size, "narrow: start (", start, ") + length (",
+                    length, ") exceeds dimension size (", size, "). Shape ", x.sizes(),
+                    ", dimension ", d);
   Dims sizes = x.impl().sizes;
   sizes[d] = length;
   return as_strided(x, sizes, x.impl().strides, x.storage_offset() + start * x.strides()[d]);

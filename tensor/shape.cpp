@@ -35,7 +35,7 @@ int64_t checked_numel(std::string_view op, IntArrayRef sizes) {
   int64_t product = 1;
   bool overflow = false;
   for (int64_t size : sizes) {
-    check(size >= 0, op, ": shape ", sizes, " has the negative size ", size,
+    check(size >= 0, op, ": Trying to create tensor with negative dimension ", size, ": ", sizes,
           "; sizes are zero or more");
     overflow |= __builtin_mul_overflow(product, size, &product);
   }
@@ -114,8 +114,8 @@ std::array<bool, kMaxDims> dim_mask(std::string_view op, OptionalIntArrayRef dim
   }
   for (int64_t listed : dims.value()) {
     const int64_t dim = wrap_dim(op, listed, rank);
-    check(!mask[static_cast<size_t>(dim)], op, ": dimension ", dim,
-          " stands twice in dim = ", dims.value(), "; list it once");
+    check(!mask[static_cast<size_t>(dim)], op, ": dim ", dim,
+          " appears multiple times in the list of dims ", dims.value(), "; list it once");
     mask[static_cast<size_t>(dim)] = true;
   }
   return mask;
@@ -128,9 +128,9 @@ Dims broadcast_shapes(std::string_view op, IntArrayRef a, IntArrayRef b) {
   for (size_t i = 0; i < rank; ++i) {  // i counts from the last dimension
     const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    check(x == y || x == 1 || y == 1, op, ": shapes ", a, " and ", b, " do not broadcast: sizes ",
-          x, " and ", y, " differ at dimension ", rank - 1 - i,
-          " and neither is 1; reshape or unsqueeze one of them");
+    check(x == y || x == 1 || y == 1, op, ": The size of tensor a (", x,
+          ") must match the size of tensor b (", y, ") at non-singleton dimension ", rank - 1 - i,
+          ": shapes ", a, " and ", b, "; reshape or unsqueeze one of them");
     out[rank - 1 - i] = x == 1 ? y : x;
   }
   return out;
@@ -138,17 +138,24 @@ Dims broadcast_shapes(std::string_view op, IntArrayRef a, IntArrayRef b) {
 
 Dims broadcast_strides(std::string_view op, IntArrayRef sizes, IntArrayRef strides,
                        IntArrayRef target) {
-  check(sizes.size() <= target.size(), op, ": shape ", sizes, " has more dimensions than ", target,
-        "; expected at most ", target.size());
+  check(sizes.size() <= target.size(), op, ": the number of sizes provided (", target.size(),
+        ") must be greater or equal to the number of dimensions in the tensor (", sizes.size(),
+        "): ", target, " for shape ", sizes);
   Dims out = Dims::filled(static_cast<int64_t>(target.size()), 0);
   const size_t lead = target.size() - sizes.size();
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int64_t want = target[lead + i];
-    check(sizes[i] == want || sizes[i] == 1, op, ": shape ", sizes, " does not broadcast to ",
-          target, ": size ", sizes[i], " at dimension ", i, " is neither 1 nor ", want);
+    check(sizes[i] == want || sizes[i] == 1, op, ": The expanded size of the tensor (", want,
+          ") must match the existing size (", sizes[i], ") at non-singleton dimension ", lead + i,
+          ". Target sizes: ", target, ". Tensor sizes: ", sizes);
     out[lead + i] = sizes[i] == want ? strides[i] : 0;
   }
   return out;
+}
+
+void check_output_shape(const char* op, const char* form, IntArrayRef output, IntArrayRef result) {
+  check(output == result, op, form, ": output with shape ", output,
+        " doesn't match the broadcast shape ", result, "; use the form that returns a new tensor");
 }
 
 Dims infer_size(std::string_view op, IntArrayRef shape, int64_t numel) {
@@ -156,23 +163,21 @@ Dims infer_size(std::string_view op, IntArrayRef shape, int64_t numel) {
   int64_t known = 1, unknown = -1;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == -1) {
-      check(unknown < 0, op, ": shape ", shape, " has two sizes of -1; only one can be inferred");
+      check(unknown < 0, op, ": only one dimension can be inferred, and shape ", shape,
+            " has two sizes of -1");
       unknown = static_cast<int64_t>(i);
     } else {
-      check(shape[i] >= 0, op, ": shape ", shape, " has the size ", shape[i],
+      check(shape[i] >= 0, op, ": invalid shape dimension ", shape[i], " in ", shape,
             "; sizes are zero or more, or one -1");
       check(!__builtin_mul_overflow(known, shape[i], &known), op, ": shape ", shape,
             " has more elements than an int64 counts");
     }
   }
-  if (unknown >= 0) {
-    check(known != 0, op, ": shape ", shape, " cannot infer its -1 beside a size of 0; give it");
-    check(numel % known == 0, op, ": shape ", shape, " does not divide ", numel, " elements");
-    out[unknown] = numel / known;
-  } else {
-    check(known == numel, op, ": shape ", shape, " has ", known, " elements, and the tensor has ",
-          numel);
-  }
+  check(unknown < 0 || known != 0, op, ": shape ", shape,
+        " cannot infer its -1 beside a size of 0; give it");
+  check(unknown < 0 ? known == numel : numel % known == 0, op, ": shape '", shape,
+        "' is invalid for input of size ", numel, "; expected the same number of elements");
+  if (unknown >= 0) out[unknown] = numel / known;
   return out;
 }
 

@@ -200,6 +200,10 @@ bool broadcasts_to(IntArrayRef sizes, IntArrayRef target);
 Dims broadcast_strides(std::string_view op, IntArrayRef sizes, IntArrayRef strides,
                        IntArrayRef target);
 
+// Whether a result has the shape of the tensor that takes it. Errors: ValueError that names op
+// followed by form (add, _) and both shapes.
+void check_output_shape(const char* op, const char* form, IntArrayRef output, IntArrayRef result);
+
 // Replaces a -1 in `shape` so that it has `numel` elements.
 // Errors: ValueError for two -1, a size below -1, or a shape of another number of elements.
 Dims infer_size(std::string_view op, IntArrayRef shape, int64_t numel);

@@ -150,8 +150,10 @@ class Tensor {
   // Errors: TypeError where T is not the tensor's type.
   template <class T>
   T* data_ptr() const {
-    check<TypeError>(dtype_of<std::remove_const_t<T>> == dtype(), "data_ptr: the tensor has dtype ",
-                     dtype(), ", and ", dtype_of<std::remove_const_t<T>>, " was asked for");
+    constexpr ScalarType asked = dtype_of<std::remove_const_t<T>>;
+    check<TypeError>(asked == dtype(), "data_ptr: expected scalar type ", TypeName{asked},
+                     " but found ", TypeName{dtype()}, "; convert with .to(k", TypeName{asked},
+                     ")");
     return static_cast<T*>(data_ptr());
   }
   const void* const_data_ptr() const { return data_ptr(); }

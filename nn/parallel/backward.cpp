@@ -41,8 +41,7 @@ std::vector<Root> roots_of(const ForwardGraph& graph, size_t replica, const Tens
     Tensor grad = grads[k].narrow(place.dim, place.begin, place.size);
     if (place.scalar) grad = grad.squeeze(0);
     const Edge edge = gradient_edge(output);
-    roots.push_back(
-        {edge, autograd::fit(grad, edge.function->meta(edge.input_nr), *edge.function, k)});
+    roots.push_back({edge, autograd::fit(grad, edge.function->meta(edge.input_nr), nullptr, k)});
   }
   return roots;
 }
@@ -205,7 +204,7 @@ Tensors DataParallelBackward::apply(Tensors&& grads) {
     graph = graph_;
   }
   check<Error>(graph != nullptr,
-               "backward: trying to backward through the graph a second time: the graphs of "
+               "backward: Trying to backward through the graph a second time: the graphs of "
                "DataParallel's replicas were freed by the first; pass retain_graph = true to it");
   std::vector<bool> wanted;
   size_t edge = 0;

@@ -151,11 +151,20 @@ TEST(Engine, ExplainsWhatCannotBeDifferentiated) {
                       "does not require grad and does not have a grad_fn");
   expect_error<Error>([&] { (y * 2).backward(); },
                       "grad can be implicitly created only for scalar outputs");
-  expect_error<Error>([&] { (y * 2).backward(ones({3})); },
-                      "Mismatch in shape: grad_output[0] has a shape of [3]");
+  expect_error<Error>(
+      [&] { (y * 2).backward(ones({3})); },
+      "invalid gradient at index 0 - got [3] but expected shape compatible with [2]");
   expect_error<TypeError>([&] { ones({2}, kLong).requires_grad_(); }, "floating point");
   Tensor computed = y * 2;
-  expect_error<Error>([&] { computed.requires_grad_(false); }, "use detach()");
+  expect_error<Error>([&] { computed.requires_grad_(false); },
+                      "you can only change requires_grad flags of leaf variables, and MulBackward0 "
+                      "computed this one; use detach()");
+}
+
+TEST(Engine, SumsAGivenGradientOverWhatBroadcasts) {
+  const Tensor x = ones({2}, requires_grad());
+  (x * 2).backward(tensor({{1.0, 2.0}, {3.0, 4.0}}));
+  expect_values(x.grad(), {8, 12});
 }
 
 TEST(Detach, SharesMemoryAndStopsGradients) {

@@ -104,7 +104,7 @@ TEST(Hooks, RefuseWhatIsNoGradientOfTheTensor) {
   expect_error<Error>([&] { type.sum().backward(); },
                       "from float32 [2] on cpu to float64 [2] on cpu");
   expect_error<Error>([&] { ones({2}).register_hook([](const Tensor&) {}); },
-                      "cannot register a hook on a tensor that doesn't require gradient");
+                      "cannot register a hook on a variable that doesn't require gradient");
   expect_error<Error>([&] { ones({2}).retain_grad(); }, "requires_grad=False");
   EXPECT_FALSE(x.grad().defined());
 }

@@ -73,6 +73,7 @@ Drawn draw(const Tensor& x) {
     }
     ++d;
   }
+  if (out.indices.empty()) out.indices.emplace_back(Ellipsis);  // an empty list is refused
   return out;
 }
 
@@ -204,9 +205,9 @@ TEST(Index, SquareBracketsTakeNumbersAndTensorsWithoutDimensions) {
 }
 
 TEST(Index, RefusesSlicesAndTextsThatPythonDoes) {
-  expect_error<ValueError>([] { Slice(0, 3, 0); }, "step is 0");
-  expect_error<ValueError>([] { Slice(None, None, -1); }, "step is -1");
-  expect_error<ValueError>([] { TensorIndex("1"); }, "expected \"...\"");
+  expect_error<ValueError>([] { Slice(0, 3, 0); }, "step cannot be zero");
+  expect_error<ValueError>([] { zeros({2}).index({Slice(None, None, -1)}); }, "slice: step is -1");
+  expect_error<ValueError>([] { TensorIndex("1"); }, "Expected \"...\"");
   expect_error<IndexError>([] { zeros({2}).index({Tensor()}); }, "undefined");
 }
 
@@ -280,12 +281,13 @@ TEST(InPlaceIndexing, IsRefusedForLeavesAndOverlappingMemory) {
   expect_error<Error>([&] { leaf.masked_fill_(leaf > 0, 1); }, "leaf Variable");
   expect_error<Error>([&] { leaf[0] = 1; }, "view of a leaf Variable");
   Tensor spread = zeros({1}).expand({3});
-  expect_error<ValueError>([&] { spread.index_put_({tensor({0})}, 1); }, "share memory");
+  expect_error<ValueError>([&] { spread.index_put_({tensor({0})}, 1); },
+                           "index_put_: more than one element of the written-to tensor refers to");
   expect_error<ValueError>(
       [&] {
         spread.masked_fill_(tensor({true, false, false}), 1);
       },
-      "share memory");
+      "masked_fill_: more than one element of the written-to tensor refers to");
 }
 
 // What y = x, changed by each, is worth by the gradients of x and of the values.
@@ -319,7 +321,11 @@ TEST(InPlaceIndexing, OfViewsIsRecorded) {
 
 TEST(InPlaceIndexing, KeepsShapesThatTheOtherFormsWouldBroadcast) {
   Tensor x = zeros({1});
-  expect_error<ValueError>([&] { x.masked_fill_(tensor({true, false}), 1); }, "does not broadcast");
+  expect_error<ValueError>(
+      [&] {
+        x.masked_fill_(tensor({true, false}), 1);
+      },
+      "masked_fill_: output with shape [1] doesn't match the broadcast shape [2]");
   EXPECT_EQ(x.masked_fill(tensor({true, false}), 1).sizes(), IntArrayRef({2}));
 }
 

@@ -106,7 +106,9 @@ TEST(InPlaceShape, ChangesTheTensorItself) {
   EXPECT_EQ(x.unsqueeze_(-1).transpose_(0, 2).sizes(), IntArrayRef({1, 2, 3}));
   EXPECT_EQ(x.swapaxes_(0, 1).squeeze_().swapdims_(0, 1).sizes(), IntArrayRef({3, 2}));
   EXPECT_EQ(zeros({1, 2, 1}).squeeze_({0, 1}).sizes(), IntArrayRef({2, 1}));
-  expect_error<IndexError>([&] { x.unsqueeze_(9); }, "unsqueeze: dimension 9");
+  expect_error<IndexError>([&] { x.unsqueeze_(9); },
+                           "unsqueeze: Dimension out of range (expected to be in range of [-3, 2], "
+                           "but got 9)");
 }
 
 TEST(InPlaceShape, KeepsTheHistory) {

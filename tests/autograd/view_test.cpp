@@ -218,8 +218,7 @@ TEST(ViewInPlace, AViewMadeWithoutGradCannotFollowItsBase) {
     view = base.narrow(0, 0, 1);
   }
   base.mul_(w);
-  expect_error<Error>([&] { view * 2; },
-                      "its base, or another view of its base, has been modified");
+  expect_error<Error>([&] { view * 2; }, "its base or another view of its base has been modified");
 }
 
 TEST(ViewInPlace, IsRefusedOnAnOutputOfSeveral) {

@@ -102,8 +102,8 @@ TEST(Linear, ExplainsAWrongInput) {
       [&] {
         fc(ones({64, 28, 28}));
       },
-      "linear: input [64, 28, 28] has last dimension 28, expected "
-      "in_features = 784; flatten it first?");
+      "linear: mat1 and mat2 shapes cannot be multiplied (1792x28 and 784x10): input has shape "
+      "[64, 28, 28], expected in_features = 784 last; flatten it first?");
   expect_error<TypeError>([&] { fc(ones({64, 784}, kDouble)); }, "convert one with .to");
   expect_error<ValueError>([] { nn::Linear(0, 3); }, "in_features = 0");
 }

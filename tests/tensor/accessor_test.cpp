@@ -29,8 +29,10 @@ TEST(Accessor, ReadsAndWritesElementsOfAnyLayout) {
 
 TEST(Accessor, RefusesOtherRanksAndTypes) {
   const Tensor x = ones({2, 3});
-  expect_error<ValueError>([&] { x.accessor<float, 1>(); }, "expected 1 dimensions");
-  expect_error<TypeError>([&] { x.accessor<double, 2>(); }, "dtype float32, and float64");
+  expect_error<ValueError>([&] { x.accessor<float, 1>(); },
+                           "accessor: TensorAccessor expected 1 dims but tensor has 2");
+  expect_error<TypeError>([&] { x.accessor<double, 2>(); },
+                          "expected scalar type Double but found Float; convert with .to(kDouble)");
   const Tensor wide = x.expand({int64_t{1} << 31, 2, 3});
   EXPECT_EQ((wide.packed_accessor64<float, 3>()[5][1][2]), 1);
   expect_error<ValueError>([&] { wide.packed_accessor32<float, 3>(); }, "beyond 32 bits");

@@ -84,7 +84,14 @@ TEST(Copies, FillAndZeroReachEveryElementOfAView) {
 TEST(Copies, RefuseWhatDoesNotFit) {
   Tensor x = zeros({2, 3});
   expect_error<ValueError>([&] { x.copy_(ones({4})); },
-                           "copy_: shape [4] does not broadcast to [2, 3]");
+                           "copy_: The size of tensor a (3) must match the size of tensor b (4) at "
+                           "non-singleton dimension 1");
+  expect_error<ValueError>(
+      [&] {
+        x.copy_(ones({2, 2, 3}));
+      },
+      "copy_: output with shape [2, 3] doesn't match the broadcast shape "
+      "[2, 2, 3]");
   expect_values(x, {0, 0, 0, 0, 0, 0}, 0);
   if (!cuda::is_available()) expect_error<Error>([&] { x.to(kCUDA); }, cuda::why_unavailable());
 }
@@ -93,7 +100,8 @@ TEST(Items, ReadTheOneElement) {
   EXPECT_EQ(tensor({{2.5}}).item<double>(), 2.5);
   EXPECT_EQ(arange(5)[3].item<int64_t>(), 3);
   EXPECT_TRUE(tensor(true).item().isBoolean());
-  expect_error<ValueError>([] { zeros({0}).item(); }, "has 0 elements; expected one");
+  expect_error<ValueError>([] { zeros({0}).item(); },
+                           "a Tensor with 0 elements cannot be converted to Scalar; expected one");
 }
 
 }  // namespace

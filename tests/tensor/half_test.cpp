@@ -112,7 +112,8 @@ TEST(Half, TensorsOfItGiveAndTakeIt) {
   EXPECT_EQ(float{x.select(0, 0).item<Half>()}, float{Half(0.1)});
   EXPECT_TRUE(std::isinf(x.select(0, 2).item<double>()));
   EXPECT_EQ(zeros({2}, kBFloat16).dtype(), kBFloat16);
-  expect_error<TypeError>([&] { x.data_ptr<BFloat16>(); }, "float16");
+  expect_error<TypeError>([&] { x.data_ptr<BFloat16>(); },
+                          "expected scalar type BFloat16 but found Half");
   expect_error<ValueError>([] { tensor({70000.0}, kHalf); }, "70000 is beyond the limits");
 }
 

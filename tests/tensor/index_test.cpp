@@ -75,11 +75,19 @@ TEST(Indexing, RefusesIndicesOutOfRangeAndChangesNothing) {
 
 TEST(Indexing, RefusesShapesAndDtypesThatDoNotFit) {
   const Tensor x = zeros({2, 3}), index = zeros({2, 2}, kLong);
-  expect_error<TypeError>([&] { x.gather(0, zeros({2, 2})); }, "index has dtype float32");
+  expect_error<TypeError>(
+      [&] {
+        x.gather(0, zeros({2, 2}));
+      },
+      "gather: Expected dtype int64 for index, not float32");
   expect_error<ValueError>([&] { x.gather(0, zeros({2}, kLong)); },
-                           "index has 1 dimensions, self 2");
+                           "gather: Index tensor must have the same number of dimensions as input "
+                           "tensor, and has 1, not 2");
   expect_error<ValueError>([&] { x.gather(1, zeros({3, 1}, kLong)); }, "larger than self");
-  expect_error<IndexError>([&] { x.gather(2, index); }, "gather: dimension 2");
+  expect_error<IndexError>(
+      [&] { x.gather(2, index); },
+      "gather: Dimension out of range (expected to be in range of [-2, 1], but "
+      "got 2)");
   expect_error<TypeError>([&] { x.scatter_add(0, index, zeros({2, 2}, kLong)); }, "src has dtype");
   expect_error<ValueError>([&] { x.scatter_add(0, index, zeros({1, 2})); }, "larger than src");
   expect_error<ValueError>([&] { x.scatter_add(0, index, zeros({2})); }, "src has shape [2]");

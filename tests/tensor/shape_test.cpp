@@ -28,8 +28,8 @@ TEST(Shape, BroadcastsAsEveryPairOfSizesSays) {
       [] {
         broadcast_shapes("add", {2, 3}, {4});
       },
-      "add: shapes [2, 3] and [4] do not broadcast: sizes 3 and 4 differ at "
-      "dimension 1");
+      "add: The size of tensor a (3) must match the size of tensor b (4) at non-singleton "
+      "dimension 1: shapes [2, 3] and [4]");
 }
 
 TEST(Shape, BroadcastStridesAreZeroWhereElementsRepeat) {
@@ -38,25 +38,52 @@ TEST(Shape, BroadcastStridesAreZeroWhereElementsRepeat) {
   EXPECT_EQ(IntArrayRef(broadcast_strides("op", {}, {}, {2})), IntArrayRef({0}));
   expect_error<ValueError>(
       [] {
-        broadcast_strides("copy_", {3}, {1}, {2, 4});
+        broadcast_strides("expand", {3}, {1}, {2, 4});
       },
-      "copy_: shape [3] does not broadcast to [2, 4]");
+      "expand: The expanded size of the tensor (4) must match the existing size (3) at "
+      "non-singleton dimension 1. Target sizes: [2, 4]. Tensor sizes: [3]");
   expect_error<ValueError>(
       [] {
-        broadcast_strides("copy_", {1, 3}, {3, 1}, {3});
+        broadcast_strides("expand", {1, 3}, {3, 1}, {3});
       },
-      "has more dimensions than [3]");
+      "the number of sizes provided (1) must be greater or equal to the number of dimensions in "
+      "the tensor (2): [3] for shape [1, 3]");
+}
+
+TEST(Shape, OfAnOutputIsThatOfTheResult) {
+  check_output_shape("add", "_", {2, 3}, {2, 3});
+  expect_error<ValueError>(
+      [] {
+        check_output_shape("add", "_", {3}, {2, 3});
+      },
+      "add_: output with shape [3] doesn't match the broadcast shape [2, 3]; use");
 }
 
 TEST(Shape, InfersOneSize) {
   EXPECT_EQ(IntArrayRef(infer_size("view", {2, -1}, 6)), IntArrayRef({2, 3}));
   EXPECT_EQ(IntArrayRef(infer_size("view", {-1}, 0)), IntArrayRef({0}));
   EXPECT_EQ(IntArrayRef(infer_size("view", {}, 1)), IntArrayRef());
-  expect_error<ValueError>([] { infer_size("view", {-1, -1}, 6); }, "two sizes of -1");
-  expect_error<ValueError>([] { infer_size("view", {-2, 3}, 6); }, "has the size -2");
-  expect_error<ValueError>([] { infer_size("view", {4, -1}, 6); }, "[4, -1] does not divide 6");
+  expect_error<ValueError>(
+      [] {
+        infer_size("view", {-1, -1}, 6);
+      },
+      "view: only one dimension can be inferred");
+  expect_error<ValueError>(
+      [] {
+        infer_size("view", {-2, 3}, 6);
+      },
+      "invalid shape dimension -2 in [-2, 3]");
+  expect_error<ValueError>(
+      [] {
+        infer_size("view", {4, -1}, 6);
+      },
+      "view: shape '[4, -1]' is invalid for input of size 6");
   expect_error<ValueError>([] { infer_size("view", {0, -1}, 0); }, "beside a size of 0");
-  expect_error<ValueError>([] { infer_size("view", {2, 2}, 6); }, "has 4 elements");
+  expect_error<ValueError>(
+      [] {
+        infer_size("view", {2, 2}, 6);
+      },
+      "shape '[2, 2]' is invalid for input of size 6");
   expect_error<ValueError>([] { infer_size("view", {int64_t{1} << 62, 4}, 0); }, "int64");
 }
 
@@ -65,10 +92,14 @@ TEST(Shape, WrapsDimensions) {
     const int64_t range = std::max<int64_t>(rank, 1);
     for (int64_t dim = -range; dim < range; ++dim)
       EXPECT_EQ(wrap_dim("op", dim, rank), (dim + range) % range);
-    expect_error<IndexError>([&] { wrap_dim("sum", range, rank); }, "sum: dimension ");
-    expect_error<IndexError>([&] { wrap_dim("sum", -range - 1, rank); }, "out of range");
+    expect_error<IndexError>([&] { wrap_dim("sum", range, rank); }, "sum: Dimension out of range");
+    expect_error<IndexError>([&] { wrap_dim("sum", -range - 1, rank); }, "but got -");
   }
-  expect_error<ValueError>([] { dim_mask("sum", {0, -2}, 2); }, "dimension 0 stands twice");
+  expect_error<ValueError>(
+      [] {
+        dim_mask("sum", {0, -2}, 2);
+      },
+      "sum: dim 0 appears multiple times in the list of dims [0, -2]");
 }
 
 TEST(Shape, CountsElements) {
@@ -79,7 +110,7 @@ TEST(Shape, CountsElements) {
       [] {
         checked_numel("empty", {2, -1});
       },
-      "empty: shape [2, -1] has the negative size -1");
+      "empty: Trying to create tensor with negative dimension -1: [2, -1]");
   expect_error<ValueError>([] { checked_numel("empty", {int64_t{1} << 62, 8}); }, "int64");
   expect_error<ValueError>([] { Dims::filled(17, 1); }, "at most 16");
 }

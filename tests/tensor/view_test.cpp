@@ -154,24 +154,54 @@ INSTANTIATE_TEST_SUITE_P(Random, Views, ::testing::Range(0, 20));
 TEST(ViewErrors, NameTheOperationAndTheArgument) {
   const Tensor x = zeros({2, 3});
   expect_error<ValueError>([&] { x.t().view({6}); }, "use reshape(), which copies if it must");
-  expect_error<ValueError>([&] { x.view({4}); }, "view: shape [4] has 4 elements");
-  expect_error<ValueError>([&] { x.permute({0}); }, "permute: dims [0] lists 1 dimensions");
-  expect_error<ValueError>([&] { x.permute({0, 0}); }, "permute: dimension 0 stands twice");
-  expect_error<IndexError>([&] { x.transpose(0, 2); }, "transpose: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
-  expect_error<IndexError>([&] { x.unsqueeze(4); }, "unsqueeze: dimension 4");
-  expect_error<IndexError>([&] { x.squeeze(2); }, "squeeze: dimension 2");
-  expect_error<ValueError>([&] { x.expand({2, 4}); }, "expand: shape [2, 3] does not broadcast to");
-  expect_error<ValueError>([&] { x.expand({3}); }, "expand: shape [3] has fewer dimensions");
-  expect_error<ValueError>([&] { x.expand({-1, 2, 3}); }, "-1 at the new dimension 0");
+  expect_error<ValueError>([&] { x.view({4}); },
+                           "view: shape '[4]' is invalid for input of size 6");
+  expect_error<ValueError>([&] { x.permute({0}); },
+                           "input.dim() = 2 is not equal to len(dims) = 1");
+  expect_error<ValueError>(
+      [&] {
+        x.permute({0, 0});
+      },
+      "permute: duplicate dims are not allowed, and [0, 0] lists dimension 0");
+  expect_error<IndexError>(
+      [&] { x.transpose(0, 2); },
+      "transpose: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+  expect_error<IndexError>([&] { x.unsqueeze(4); },
+                           "unsqueeze: Dimension out of range (expected to be in range of [-3, 2], "
+                           "but got 4)");
+  expect_error<IndexError>([&] { x.squeeze(2); },
+                           "squeeze: Dimension out of range (expected to be in range of [-2, 1], "
+                           "but got 2)");
+  expect_error<ValueError>(
+      [&] {
+        x.expand({2, 4});
+      },
+      "expand: The expanded size of the tensor (4) must match the existing "
+      "size (3) at non-singleton dimension 1");
+  expect_error<ValueError>([&] { x.expand({3}); },
+                           "expand: the number of sizes provided (1) must be greater or equal to "
+                           "the number of dimensions in the tensor (2)");
+  expect_error<ValueError>(
+      [&] {
+        x.expand({-1, 2, 3});
+      },
+      "(-1) isn't allowed in a leading, non-existing dimension 0");
   expect_error<IndexError>([&] { x.select(0, 2); },
                            "select: index 2 out of range for tensor of size");
-  expect_error<IndexError>([&] { x[0][0][0]; }, "select: the tensor has no dimensions");
+  expect_error<IndexError>([&] { x[0][0][0]; },
+                           "select: select() cannot be applied to a 0-dim tensor");
   expect_error<IndexError>([&] { x.narrow(1, 2, 2); },
-                           "narrow: start 2 + length 2 exceeds dimension");
+                           "narrow: start (2) + length (2) exceeds dimension size (3).");
   expect_error<IndexError>([&] { x.narrow(1, 4, 0); }, "narrow: start 4 is out of range");
   expect_error<ValueError>([&] { x.flatten(1, 0); }, "flatten: start_dim 1 comes after end_dim 0");
-  expect_error<ValueError>([] { zeros({1, 1, 1}).t(); }, "expected at most 2 dimensions");
-  expect_error<IndexError>([&] { x.size(2); }, "size: dimension 2");
+  expect_error<ValueError>(
+      [] {
+        zeros({1, 1, 1}).t();
+      },
+      "t() expects a tensor with <= 2 dimensions, but self is 3D");
+  expect_error<IndexError>([&] { x.size(2); },
+                           "size: Dimension out of range (expected to be in range of [-2, 1], but "
+                           "got 2)");
 }
 
 }  // namespace
