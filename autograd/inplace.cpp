@@ -151,6 +151,12 @@ Tensor& fill(const char* op, const char* node, const Tensor& x, const Scalar& va
 Tensor& Tensor::fill_(const Scalar& value) const {
   return fill("fill", "FillBackward0", *this, value);
 }
+Tensor& Tensor::fill_(const Tensor& value) const {
+  check(value.dim() == 0,
+        "fill_: fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
+        " dimensions; use copy_(), which broadcasts");
+  return copy_(value);
+}
 Tensor& Tensor::zero_() const { return fill("zero", "ZeroBackward0", *this, 0); }
 
 Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "gradus/tensor/host_device.h"
 #include "gradus/tensor/shape.h"
@@ -68,6 +69,16 @@ class GenericPackedTensorAccessor {
   GRADUS_HD PtrType data() const { return data_; }
   GRADUS_HD decltype(auto) operator[](Index i) const {
     return TensorAccessor<T, N, PtrTraits, Index>(data_, sizes_, strides_)[i];
+  }
+  // The same elements with two dimensions swapped, on the host. Errors: IndexError beyond N.
+  GenericPackedTensorAccessor transpose(Index dim1, Index dim2) const {
+    const auto dims = static_cast<Index>(N);
+    check<IndexError>(0 <= dim1 && dim1 < dims && 0 <= dim2 && dim2 < dims,
+                      "accessor: transpose of dimensions ", dim1, " and ", dim2, " of ", N);
+    GenericPackedTensorAccessor out = *this;
+    std::swap(out.sizes_[dim1], out.sizes_[dim2]);
+    std::swap(out.strides_[dim1], out.strides_[dim2]);
+    return out;
   }
 
  private:

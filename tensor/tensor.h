@@ -362,6 +362,8 @@ class Tensor {
   Tensor toType(ScalarType dtype) const { return to(dtype); }
   Tensor& copy_(const Tensor& src, bool non_blocking = false) const;
   Tensor& fill_(const Scalar& value) const;
+  // Errors: ValueError unless value has no dimensions.
+  Tensor& fill_(const Tensor& value) const;
   // Another shape, row-major: in the same memory where that suffices, otherwise in memory of its
   // own; elements beyond the old ones are uninitialised. Errors: Error where self requires grad.
   Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> format = std::nullopt) const;

@@ -72,4 +72,22 @@ int main() {
             << torch::TensorOptions(torch::kCPU, 0).device() << '\n';
   Tensor y = torch::autograd::make_variable(x, true);
   std::cout << y.requires_grad() << y.is_leaf() << (y.data_ptr() == x.data_ptr()) << '\n';
+
+  Tensor z = torch::zeros({2, 3});
+  z.fill_(torch::tensor(7));
+  try {
+    z.fill_(torch::ones({1}));
+  } catch (const c10::Error&) {
+    std::cout << "fill_ takes a tensor without dimensions: " << z.sum().item<float>() << '\n';
+  }
+  const auto original = x.packed_accessor64<float, 2>();
+  const auto transposed = original.transpose(0, 1);
+  std::cout << transposed.size(0) << transposed.size(1) << (transposed[2][1] == original[1][2]);
+  try {
+    original.transpose(0, 2);
+  } catch (const c10::IndexError&) {
+    std::cout << " IndexError\n";
+  }
+  at::DeprecatedTypeProperties& type = at::CPU(at::kFloat);
+  std::cout << torch::ones({1}, type).item<float>() << '\n';
 }
