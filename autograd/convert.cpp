@@ -39,6 +39,10 @@ Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy,
 }
 Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> memory_format) const {
+  check<Error>(
+      !options.requires_grad(),
+      "to: to(options) expects unset requires_grad flag, but got options.requires_grad set "
+      "as true; call requires_grad_() on the result");
   return to(options.device_opt().value_or(device()), options.dtype_opt().value_or(dtype()),
             non_blocking, copy, memory_format ? memory_format : options.memory_format_opt());
 }

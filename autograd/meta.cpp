@@ -134,7 +134,7 @@ const Tensor& Tensor::set_requires_grad(bool requires_grad) const {
                    "gradients, not of ",
                    dtype(), "; convert with .to(kFloat)");
   if (!requires_grad && !is_leaf())
-    fail<Error>("requires_grad_: you can only change requires_grad flags of leaf variables, and ",
+    fail<Error>("requires_grad_: you can only change requires_grad flags of leaf variables. ",
                 grad_fn()->name(), " computed this one; use detach()");
   check<Error>(!requires_grad || !is_inference() || thread_modes.inference,
                "requires_grad_: Setting requires_grad=True on inference tensor outside "

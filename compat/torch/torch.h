@@ -13,6 +13,7 @@
 #include "gradus/compat/ATen/Dispatch.h"
 #include "gradus/compat/ATen/ScalarOps.h"
 #include "gradus/compat/ATen/core/DeprecatedTypeProperties.h"
+#include "gradus/compat/ATen/ops/tensor.h"
 #include "gradus/compat/c10/core/ScalarType.h"
 #include "gradus/compat/c10/util/ArrayRef.h"
 #include "gradus/compat/c10/util/Exception.h"

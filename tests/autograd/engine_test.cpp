@@ -157,7 +157,7 @@ TEST(Engine, ExplainsWhatCannotBeDifferentiated) {
   expect_error<TypeError>([&] { ones({2}, kLong).requires_grad_(); }, "floating point");
   Tensor computed = y * 2;
   expect_error<Error>([&] { computed.requires_grad_(false); },
-                      "you can only change requires_grad flags of leaf variables, and MulBackward0 "
+                      "you can only change requires_grad flags of leaf variables. MulBackward0 "
                       "computed this one; use detach()");
 }
 
