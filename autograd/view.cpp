@@ -43,7 +43,7 @@ Tensor view(const Tensor& self, IntArrayRef size) {
 }
 
 Tensor reshape(const Tensor& self, IntArrayRef shape) {
-  auto out = raw::try_view(self, shape);
+  auto out = raw::try_view(self, shape, "reshape");
   if (!out) {  // the view of the copy is nobody else's
     const Tensor copy = self.clone();
     return record_reshape("UnsafeViewBackward0", copy, raw::alias(*raw::try_view(copy, shape)));

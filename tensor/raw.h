@@ -34,8 +34,8 @@ Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64
 Tensor alias(const Tensor& x);
 // REQUIRES: the geometry lies within the storage.
 Tensor alias(const Tensor& x, const Dims& sizes, const Dims& strides);
-// Nothing where the memory does not allow it.
-std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape);
+// Nothing where the memory does not allow it. Errors: those of infer_size, which name op.
+std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape, std::string_view op = "view");
 Tensor permute(const Tensor& x, IntArrayRef dims);
 Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1);
 Tensor unsqueeze(const Tensor& x, int64_t dim);

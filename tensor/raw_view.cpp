@@ -114,8 +114,8 @@ Tensor alias(const Tensor& x, const Dims& sizes, const Dims& strides) {
   return out;
 }
 
-std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape) {
-  const Dims sizes = infer_size("view", shape, x.numel());
+std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape, std::string_view op) {
+  const Dims sizes = infer_size(op, shape, x.numel());
   const auto strides = view_strides(x.sizes(), x.strides(), sizes);
   if (!strides) return std::nullopt;
   return as_strided(x, sizes, *strides, x.storage_offset());

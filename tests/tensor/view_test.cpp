@@ -156,6 +156,11 @@ TEST(ViewErrors, NameTheOperationAndTheArgument) {
   expect_error<ValueError>([&] { x.t().view({6}); }, "use reshape(), which copies if it must");
   expect_error<ValueError>([&] { x.view({4}); },
                            "view: shape '[4]' is invalid for input of size 6");
+  expect_error<ValueError>(
+      [&] {
+        x.reshape({4, -1});
+      },
+      "reshape: shape '[4, -1]' is invalid for input of size 6");
   expect_error<ValueError>([&] { x.permute({0}); },
                            "input.dim() = 2 is not equal to len(dims) = 1");
   expect_error<ValueError>(
