@@ -48,8 +48,8 @@ Reference reference(ReduceOp op, const Tensor& x, const Tensor& out) {
 void expect_reduction(ReduceOp op, const Tensor& x, const Tensor& out) {
   cpu_backend().reduce(op, x, out);
   const auto want = reference(op, x, out);
-  // However many elements there are, at most some 300 roundings lie between one and its sum; as many
-  // as there are in a product, of which no test has more than 300.
+  // However many elements there are, at most some 300 roundings lie between one and its sum; as
+  // many as there are in a product, of which no test has more than 300.
   const double unit = 300 * (x.dtype() == kFloat ? 0x1p-24 : 0x1p-53);
   for (int64_t o = 0; o < out.numel(); ++o) {
     const size_t at = static_cast<size_t>(o);
@@ -72,7 +72,8 @@ TEST(CpuReduce, RandomShapesDimsAndLayouts) {
     const ReduceOp op = static_cast<ReduceOp>(pick(0, 4));
     const ScalarType dtype = pick(0, 1) ? kFloat : kDouble;
     // Long products leave the range of the dtype.
-    const Dims sizes = op == ReduceOp::prod ? random_sizes(3, 4) : random_sizes(4, pick(0, 3) ? 7 : 20);
+    const Dims sizes =
+        op == ReduceOp::prod ? random_sizes(3, 4) : random_sizes(4, pick(0, 3) ? 7 : 20);
     expect_reduction(op, random_tensor(sizes, dtype), random_layout(reduced(sizes), dtype));
   }
 }
@@ -237,8 +238,8 @@ void expect_places(const Tensor& x, int64_t d) {
 
 // Few outputs, whose elements several threads search, and many; few values, and many.
 TEST(CpuArgReduce, SharesOfSeveralThreads) {
-  for (const Dims& sizes : {Dims{1, 100'001}, Dims{100'001, 1}, Dims{3, 30'001}, Dims{30'001, 3},
-                            Dims{300, 301}})
+  for (const Dims& sizes :
+       {Dims{1, 100'001}, Dims{100'001, 1}, Dims{3, 30'001}, Dims{30'001, 3}, Dims{300, 301}})
     for (const int64_t values : {500, 1 << 24}) {
       const Tensor x = empty(sizes);
       cpu_backend().random(Distribution::randint, 0, values, {9, 0}, x);

@@ -39,8 +39,7 @@ TEST(Warning, GoesToTheHandlerOfItsThread) {
 TEST(Warning, NamesItsPlaceOnStderr) {
   testing::internal::CaptureStderr();
   Warning::warn({"f", "file.cpp", 12}, "one");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "[W file.cpp:12] Warning: one (function f)\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "[W file.cpp:12] Warning: one (function f)\n");
 }
 
 TEST(Warning, OnceUnlessAlways) {
