@@ -96,7 +96,7 @@ TEST_F(LaunchKernelsTest, AFaultComesUpAtTheNextLaunchToo) {
   const std::string text = message_of<IndexError>([&] {
     launch(check_index_kernel, {1, 1}, device_fault(), rule, 0);
   });
-  EXPECT_CONTAINS(text, "gather: index 12 is out of range for dimension 3 of size 10");
+  EXPECT_CONTAINS(text, "gather: index 12 is out of bounds for dimension 3 with size 10");
   launch(check_index_kernel, {1, 1}, device_fault(), rule, 9);
   EXPECT_NO_THROW(synchronize());
 }

@@ -69,7 +69,7 @@ int main() {
             << torch::ones({2}, at::CPU(at::kDouble)).scalar_type()
             << at::scalar_to_tensor(2).scalar_type() << at::scalar_to_tensor(1.5).scalar_type()
             << at::scalar_to_tensor(true).scalar_type()
-            << torch::TensorOptions(torch::kCPU, 0).device() << '\n';
+            << torch::TensorOptions(torch::kCUDA, 1).device() << '\n';
   Tensor y = torch::autograd::make_variable(x, true);
   std::cout << y.requires_grad() << y.is_leaf() << (y.data_ptr() == x.data_ptr()) << '\n';
 
