@@ -62,9 +62,10 @@ void backward(const Tensors& tensors, const Tensors& grad_tensors, std::optional
               bool create_graph, const Tensors& inputs) {
   if (create_graph) {
     static std::atomic<bool> warned = false;
-    warn_once(warned,
-              "backward: Using backward() with create_graph=True lets a parameter and its gradient "
-              "hold each other, which leaks memory; use autograd::grad, or reset the gradients");
+    if (warns_again(warned))
+      warn(
+          "backward: Using backward() with create_graph=True lets a parameter and its gradient "
+          "hold each other, which leaks memory; use autograd::grad, or reset the gradients");
   }
   if (inputs.empty())
     return run("backward", tensors, grad_tensors, retain_graph, create_graph, nullptr, true);

@@ -6,7 +6,8 @@
 namespace gradus {
 
 namespace {
-thread_local WarningHandler* handler_of_thread = nullptr;
+WarningHandler to_stderr;
+constinit thread_local WarningHandler* handler_of_thread = &to_stderr;
 std::atomic<bool> always = false;
 }  // namespace
 
@@ -20,19 +21,20 @@ void WarningHandler::process(const SourceLocation& source, const std::string& me
 }
 
 void Warning::warn(const SourceLocation& source, const std::string& message, bool verbatim) {
-  WarningHandler to_stderr;
-  (handler_of_thread ? handler_of_thread : &to_stderr)->process(source, message, verbatim);
+  handler_of_thread->process(source, message, verbatim);
 }
 
-void Warning::set_warning_handler(WarningHandler* handler) noexcept { handler_of_thread = handler; }
+void Warning::set_warning_handler(WarningHandler* handler) noexcept {
+  handler_of_thread = handler ? handler : &to_stderr;
+}
 WarningHandler* Warning::get_warning_handler() noexcept { return handler_of_thread; }
 void Warning::set_warnAlways(bool value) noexcept { always = value; }
 bool Warning::get_warnAlways() noexcept { return always; }
 
 void warn(const std::string& message) { Warning::warn({"", "", 0}, message, /*verbatim=*/true); }
 
-void warn_once(std::atomic<bool>& warned, const std::string& message) {
-  if (!warned.exchange(true) || Warning::get_warnAlways()) warn(message);
+bool warns_again(std::atomic<bool>& warned) {
+  return !warned.exchange(true) || Warning::get_warnAlways();
 }
 
 }  // namespace gradus

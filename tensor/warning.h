@@ -24,7 +24,7 @@ class WarningHandler {
 struct Warning {
   static void warn(const SourceLocation& source, const std::string& message, bool verbatim = false);
 
-  // The handler of this thread; null, which is the default, stands for stderr.
+  // The handler of this thread: stderr's by default, and where null is set.
   // REQUIRES: the handler lives until another one is set.
   static void set_warning_handler(WarningHandler* handler) noexcept;
   static WarningHandler* get_warning_handler() noexcept;
@@ -48,7 +48,7 @@ struct Warning {
 
 // Warns in the name of an operation, whose place no reader asks for.
 void warn(const std::string& message);
-// The first time that `warned` is seen.
-void warn_once(std::atomic<bool>& warned, const std::string& message);
+// Whether to warn of what is said once: the first time that `warned` is seen, or always.
+bool warns_again(std::atomic<bool>& warned);
 
 }  // namespace gradus

@@ -10,13 +10,14 @@ namespace gradus {
 namespace {
 
 struct Notes : WarningHandler {
-  Notes() { Warning::set_warning_handler(this); }
-  ~Notes() override { Warning::set_warning_handler(nullptr); }
+  Notes() : before(Warning::get_warning_handler()) { Warning::set_warning_handler(this); }
+  ~Notes() override { Warning::set_warning_handler(before); }
   void process(const SourceLocation& source, const std::string& message, bool verbatim) override {
     messages.push_back(message);
     line = source.line, without_place = verbatim;
   }
 
+  WarningHandler* before;
   std::vector<std::string> messages;
   uint32_t line = 0;
   bool without_place = false;
@@ -42,18 +43,28 @@ TEST(Warning, NamesItsPlaceOnStderr) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "[W file.cpp:12] Warning: one (function f)\n");
 }
 
+// A handler may hand on to the one before it.
+TEST(Warning, HasAHandlerFromTheStart) {
+  Warning::set_warning_handler(nullptr);
+  testing::internal::CaptureStderr();
+  Warning::get_warning_handler()->process({"", "", 0}, "on", true);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "Warning: on\n");
+}
+
 TEST(Warning, OnceUnlessAlways) {
   Notes notes;
   std::atomic<bool> warned = false;
-  for (int i = 0; i < 3; ++i) warn_once(warned, "once");
+  for (int i = 0; i < 3; ++i)
+    if (warns_again(warned)) warn("once");
   EXPECT_EQ(notes.messages.size(), 1u);
   {
     const Warning::WarnAlways always;
     EXPECT_TRUE(Warning::get_warnAlways());
-    for (int i = 0; i < 3; ++i) warn_once(warned, "once");
+    for (int i = 0; i < 3; ++i)
+      if (warns_again(warned)) warn("once");
   }
   EXPECT_EQ(notes.messages.size(), 4u);
-  warn_once(warned, "once");
+  if (warns_again(warned)) warn("once");
   EXPECT_EQ(notes.messages.size(), 4u);
 }
 

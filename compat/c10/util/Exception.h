@@ -51,11 +51,10 @@ template <class E, class... Parts>
 #define TORCH_INTERNAL_ASSERT(...) TORCH_CHECK(__VA_ARGS__)
 #define TORCH_WARN(...) \
   ::gradus::Warning::warn({__func__, __FILE__, __LINE__}, ::gradus::str(__VA_ARGS__))
-#define TORCH_WARN_ONCE(...)                                                  \
-  do {                                                                        \
-    static std::atomic<bool> gradus_warned = false;                           \
-    if (!gradus_warned.exchange(true) || ::gradus::Warning::get_warnAlways()) \
-      TORCH_WARN(__VA_ARGS__);                                                \
+#define TORCH_WARN_ONCE(...)                                           \
+  do {                                                                 \
+    static std::atomic<bool> gradus_warned = false;                    \
+    if (::gradus::warns_again(gradus_warned)) TORCH_WARN(__VA_ARGS__); \
   } while (false)
 
 #include "gradus/compat/torch/torch.h"  // the namespaces at and c10
