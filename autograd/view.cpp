@@ -152,7 +152,8 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   const int64_t d = wrap_dim("select", dim, self.dim());
   const int64_t size = self.sizes()[d];
   check<IndexError>(index >= -size && index < size, "select: index ", index,
-                    " out of range for tensor of size ", self.sizes(), " at dimension ", d);
+                    " out of range for tensor of size ", self.sizes(), " at dimension ", d,
+                    "; expected ", -size, " <= index < ", size);
   Dims shape = self.impl().sizes;
   shape.erase(d);
   const int64_t at = index < 0 ? index + size : index;
