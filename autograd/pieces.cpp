@@ -37,7 +37,7 @@ Tensor product_in_pieces(const Tensor& a, const Tensor& b, const Tensor& room,
   if (whole) return raw::matmul_into(a, b, out), out;
   // A piece may be one block for each multiprocessor, of which some are late or busy for others: by
   // two streams the next piece fills the gaps.
-  cuda::Turns turns(a.device(), 2);
+  cuda::Turns turns(a.device());
   for (int64_t begin = 0; begin < m; begin += rows) {
     const int64_t count = std::min(rows, m - begin);
     turns.run([&] {

@@ -18,7 +18,6 @@
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
 #include "gradus/cuda/launch.h"
 #include "gradus/cuda/matmul_kernel.h"
-#include "gradus/cuda/turns.h"
 
 namespace gradus::cuda {
 
@@ -255,38 +254,45 @@ MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
 
 void await(const Tensor& x) { x.impl().storage->data(); }
 
-// How many columns of b (1, k, n) lie whole in the first bytes of its memory.
-int64_t columns_within(size_t bytes, const Tensor& b) {
-  const int64_t depth = b.strides()[1], outer = b.strides()[2];
-  const int64_t first = b.storage_offset() + (b.sizes()[1] - 1) * depth;  // its last element
-  const int64_t past_first = static_cast<int64_t>(bytes / b.itemsize()) - first;
-  if (depth < 0 || outer <= 0 || past_first <= 0) return 0;
-  return std::min(b.sizes()[2], ceil_div(past_first, outer));
+// The terms of a product whose b, of these rows in memory, arrives in parts: how many are there
+// with each part. Empty where b lies otherwise.
+template <class T>
+std::vector<int64_t> terms_within(const Arrival::Parts& parts, const Tensor& b,
+                                  const MatmulArgs<T>& args) {
+  const auto row = static_cast<int64_t>(parts.row_bytes / sizeof(T));
+  const int64_t first = b.storage_offset() % row;
+  if (args.b.depth != 1 || args.b.outer != row || first + args.k > row) return {};
+  std::vector<int64_t> terms;
+  for (const Arrival::Part& part : parts.all)
+    terms.push_back(
+        std::clamp<int64_t>(static_cast<int64_t>(part.end / sizeof(T)) - first, 0, args.k));
+  return terms;
 }
 
-// A product with a b that arrives in parts, in launches that wait for no more than their columns.
-// They make the tiles of the one launch of all, by the same kernel: so the bits are the same, and
-// whoever has all of b need not launch often. Of few outputs each tile takes long: hence as many
-// streams as launches.
+// A product in launches that wait for no more of b than the terms that they add: an eighth of them,
+// and then what should have arrived while the launch before ran. Every output adds up the same
+// terms in the same order as in one launch, so the bits are the same.
 template <class T>
-void run_as_b_arrives(const Kernel<T>& kernel, const MatmulArgs<T>& args, const Tensor& b,
-                      const std::vector<Arrival::Part>& parts) {
-  Turns turns(b.device(), Turns::kMostStreams);
-  const int64_t least = ceil_div(args.n, Turns::kMostStreams);
-  int64_t begin = 0;
-  for (const Arrival::Part& part : parts) {
-    int64_t end = &part == &parts.back() ? args.n : columns_within(part.end, b);
-    if (end < args.n) end = end / kernel.cols * kernel.cols;
-    if (end - begin < (end < args.n ? least : 1)) continue;
+void run_as_terms_arrive(const Kernel<T>& kernel, const MatmulArgs<T>& args,
+                         const Arrival::Parts& parts, const std::vector<int64_t>& terms) {
+  constexpr int64_t kAlignment = 32;  // the largest depth of a kernel's tiles
+  // Of so many rows of a, terms are added (at 62 TFLOP/s) as fast as NVLink brings them (350 GB/s).
+  constexpr int64_t kRowsAtOnce = 360;
+  int64_t begin = 0, least = ceil_div(args.k, 8);
+  for (size_t i = 0; begin < args.k; ++i) {
+    const bool last = i + 1 == terms.size();
+    const int64_t end = last ? args.k : terms[i] / kAlignment * kAlignment;
+    if (!last && end - begin < least) continue;
+    parts.all[i].arrival->await();
     MatmulArgs<T> piece = args;
-    piece.n = end - begin;
-    piece.b.data += begin * args.b.outer;
-    piece.out += begin;
-    if (args.bias) piece.bias += begin * args.bias_stride;
-    turns.run([&] {
-      part.arrival->await();
-      run(kernel, piece, 1);
-    });
+    piece.a.data += begin * args.a.depth;
+    piece.b.data += begin * args.b.depth;
+    piece.k = end - begin;
+    piece.before = begin;
+    piece.more = end < args.k;
+    if (piece.more) piece.bias = nullptr;
+    run(kernel, piece, 1);
+    least = std::max(least, piece.k * args.m / kRowsAtOnce);
     begin = end;
   }
 }
@@ -296,9 +302,11 @@ void run_by_shape(const MatmulArgs<T>& args, int64_t batches, const Tensor& b,
                   int64_t multiprocessors) {
   const Plan<T> plan = plan_for(args, batches, multiprocessors);
   const std::shared_ptr<Arrival> arrival = b.impl().storage->arrival();
-  const bool by_columns = arrival && !arrival->parts().empty() && !args.b.along_outer;
-  if (by_columns && batches == 1 && plan.parts == 1)
-    return run_as_b_arrives(plan.kernel, args, b, arrival->parts());
+  const Arrival::Parts* const parts = arrival ? arrival->parts() : nullptr;
+  if (parts && batches == 1 && plan.parts == 1 && plan.kernel.uses_tensor_cores) {
+    const std::vector<int64_t> terms = terms_within(*parts, b, args);
+    if (!terms.empty()) return run_as_terms_arrive(plan.kernel, args, *parts, terms);
+  }
   await(b);
   if (plan.parts > 1)
     run_split(plan.kernel, args, plan.parts);
@@ -316,8 +324,7 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
                         out.data_ptr<T>(),
                         a.sizes()[1],
                         b.sizes()[2],
-                        a.sizes()[2],
-                        b.sizes()[2]};
+                        a.sizes()[2]};
   int64_t batches = out.sizes()[0];
   await(a);
   // One b for all batches: the rows of all of them make one product.

@@ -15,7 +15,8 @@ bool enable_peer_access(int device, int peer);
 
 // Queues dst = src on `stream`, which belongs to dst's device, and on nothing else: the caller lets
 // the stream wait for src, and keeps both alive until the stream has done it.
-// REQUIRES: both are contiguous CUDA tensors of one size in bytes.
+// REQUIRES: both are contiguous CUDA tensors of one size in bytes; or, where enable_peer_access
+// says yes, matrices of one shape and dtype whose rows are contiguous.
 void copy_async(const Tensor& dst, const Tensor& src, const Stream& stream);
 
 // While it lives, what this thread copies from one GPU to others goes to all of them at once: the

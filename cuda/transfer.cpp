@@ -112,12 +112,22 @@ void copy_async(const Tensor& dst, const Tensor& src, const Stream& stream) {
   const auto native = static_cast<cudaStream_t>(stream.handle());
   const DeviceGuard guard(to);
   detail::count(detail::counters.device_to_device);
-  check_cuda(
-      enable_peer_access(to, from)
-          ? cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), src.nbytes(), cudaMemcpyDeviceToDevice,
-                            native)
-          : cudaMemcpyPeerAsync(dst.data_ptr(), to, src.data_ptr(), from, src.nbytes(), native),
-      "copy_async: copy of ", src.nbytes(), " bytes from ", src.device(), " to ", dst.device());
+  const auto queue = [&] {
+    if (!src.is_contiguous() || !dst.is_contiguous()) {
+      const auto pitch = [](const Tensor& x) {
+        return static_cast<size_t>(x.stride(0)) * x.itemsize();
+      };
+      return cudaMemcpy2DAsync(dst.data_ptr(), pitch(dst), src.data_ptr(), pitch(src),
+                               static_cast<size_t>(src.size(1)) * src.itemsize(),
+                               static_cast<size_t>(src.size(0)), cudaMemcpyDeviceToDevice, native);
+    }
+    if (enable_peer_access(to, from))
+      return cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), src.nbytes(), cudaMemcpyDeviceToDevice,
+                             native);
+    return cudaMemcpyPeerAsync(dst.data_ptr(), to, src.data_ptr(), from, src.nbytes(), native);
+  };
+  check_cuda(queue(), "copy_async: copy of ", src.nbytes(), " bytes from ", src.device(), " to ",
+             dst.device());
 }
 
 void CudaBackend::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {

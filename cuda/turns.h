@@ -14,23 +14,20 @@ namespace gradus::cuda {
 // is done when run() returns.
 class Turns {
  public:
-  static constexpr size_t kMostStreams = 4;
-
   // The pieces come after what the current stream of the device holds so far.
-  // REQUIRES: streams is from 1 to kMostStreams.
-  Turns(Device device, size_t streams) : streams_(streams) {
+  explicit Turns(Device device) {
     if (!device.is_cuda()) return;
     current_ = getCurrentCUDAStream(device.index());
     side_ = &side_streams(device.index());
     mark_.record(*current_);
-    for (size_t i = 0; i < streams_; ++i) mark_.block((*side_)[i]);
+    for (const Stream& stream : *side_) mark_.block(stream);
   }
 
   // f queues a piece, on the next stream in turn; the current stream waits for it.
   template <class F>
   void run(F f) {
     if (!side_) return f();
-    const Stream& stream = (*side_)[turn_++ % streams_];
+    const Stream& stream = (*side_)[turn_++ % side_->size()];
     {
       const StreamGuard guard(stream);
       f();
@@ -40,16 +37,15 @@ class Turns {
   }
 
  private:
-  using Side = std::array<Stream, kMostStreams>;
+  using Side = std::array<Stream, 2>;
   static const Side& side_streams(int device) {
     thread_local std::map<int, Side> known;
     const auto at = known.find(device);
     if (at != known.end()) return at->second;
     const auto next = [device] { return getStreamFromPool(false, device); };
-    return known.emplace(device, Side{next(), next(), next(), next()}).first->second;
+    return known.emplace(device, Side{next(), next()}).first->second;
   }
 
-  size_t streams_;
   std::optional<Stream> current_;
   const Side* side_ = nullptr;  // null: the CPU
   Event mark_;

@@ -9,13 +9,6 @@ namespace {
 std::mutex arrivals;
 }  // namespace
 
-const std::vector<Arrival::Part>& Arrival::parts() const {
-  static const std::vector<Part> none;
-  return none;
-}
-
-bool PartsArrival::await() { return parts_.back().arrival->await(); }
-
 void Storage::expect(std::shared_ptr<Arrival> arrival) {
   const std::lock_guard lock(arrivals);
   arrival_ = std::move(arrival);

@@ -19,25 +19,30 @@ class Arrival {
   // Sees to it that the work of whoever asks, here and on the current stream of the memory's
   // device, comes after. Returns whether all of it is there, so that nobody has to ask again.
   virtual bool await() = 0;
-  // Where it comes in parts, the first bytes first, each with the byte that it ends before: when a
-  // part is there, so are those before it. Empty where it comes as a whole.
+  // What comes in parts: of each row of so many bytes the first bytes first. A part has the byte of
+  // a row that it ends before; when it is there, so are those before it.
   struct Part {
     size_t end;
     std::shared_ptr<Arrival> arrival;
   };
-  virtual const std::vector<Part>& parts() const;
+  struct Parts {
+    size_t row_bytes;
+    std::vector<Part> all;
+  };
+  // Null where it comes as a whole.
+  virtual const Parts* parts() const { return nullptr; }
 };
 
 // What comes in parts.
 class PartsArrival final : public Arrival {
  public:
-  // REQUIRES: not empty; the last one ends with the memory.
-  explicit PartsArrival(std::vector<Part> parts) : parts_(std::move(parts)) {}
-  bool await() override;
-  const std::vector<Part>& parts() const override { return parts_; }
+  // REQUIRES: not empty; the memory is whole rows, and the last part ends with the row.
+  explicit PartsArrival(Parts parts) : parts_(std::move(parts)) {}
+  bool await() override { return parts_.all.back().arrival->await(); }
+  const Parts* parts() const override { return &parts_; }
 
  private:
-  std::vector<Part> parts_;
+  Parts parts_;
 };
 
 // Each backend derives a class whose destructor gives the memory back.

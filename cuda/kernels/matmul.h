@@ -24,7 +24,10 @@ struct MatmulArgs {
   int64_t bias_stride;
   T* out;
   int64_t m, n, k;
-  int64_t out_stride;  // from row to row; n, unless a launch makes some columns alone
+  // Of a product in several launches, which kernels of tensor cores make: the terms before a's and
+  // b's data whose sums out holds already, and whether another launch adds to what this one leaves.
+  int64_t before = 0;
+  bool more = false;
 };
 
 }  // namespace gradus::cuda

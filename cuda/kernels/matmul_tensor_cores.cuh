@@ -24,6 +24,8 @@
 
 namespace gradus::cuda {
 
+inline constexpr int kRegistersOfMultiprocessor = 65536;
+
 // A block makes rows x cols outputs in steps of depth terms, a warp warp_rows x warp_cols of them.
 // `stages` tiles of each operand are in shared memory at a time; `resident` blocks fit a
 // multiprocessor.
@@ -34,6 +36,10 @@ struct TensorShape {
   static constexpr int kWarpsAcross = cols / warp_cols;
   static constexpr int kThreads = 32 * (rows / warp_rows) * kWarpsAcross;
   static constexpr int kStages = stages, kResident = resident;
+  // Of a thread. The largest blocks need no more than this, which leaves room for a small block
+  // beside two of theirs: what other streams do in passing, as add_part, waits for none to end.
+  static constexpr int kRegisters =
+      rows >= 128 ? 232 : kRegistersOfMultiprocessor / (kThreads * resident) / 8 * 8;
   static constexpr int kSharedBytes =
       4 * stages *
       (std::max(OperandTile<rows, depth, true>::kFloats, OperandTile<rows, depth, false>::kFloats) +
@@ -141,8 +147,9 @@ struct Share {
                 a_tile[TileA::at(r * 16 + e / 2 * 8, i)] * b_tile[TileB::at(c * 8 + e % 2, i)];
   }
 
-  __device__ static void write(const MatmulArgs<float>& args, const TileOrigin& tile,
-                               const Sums& sum) {
+  // f(row, column, sum) for each.
+  template <class Sums, class F>
+  __device__ static void for_each(const TileOrigin& tile, Sums& sum, F f) {
     const int64_t first_row = tile.row + row() + lane() / 4;
     const int64_t first_col = tile.col + col() + lane() % 4 * 2;
 #pragma unroll
@@ -151,7 +158,19 @@ struct Share {
       for (int c = 0; c < kAcross; ++c)
 #pragma unroll
         for (int e = 0; e < 4; ++e)
-          store(args, first_row + r * 16 + e / 2 * 8, first_col + c * 8 + e % 2, sum[r][c][e]);
+          f(first_row + r * 16 + e / 2 * 8, first_col + c * 8 + e % 2, sum[r][c][e]);
+  }
+
+  // The sums of the launches before.
+  __device__ static void read(const MatmulArgs<float>& args, const TileOrigin& tile, Sums& sum) {
+    for_each(tile, sum, [&](int64_t r, int64_t c, float& at) {
+      if (r < args.m && c < args.n) at = args.out[r * args.n + c];
+    });
+  }
+
+  __device__ static void write(const MatmulArgs<float>& args, const TileOrigin& tile,
+                               const Sums& sum) {
+    for_each(tile, sum, [&](int64_t r, int64_t c, float at) { store(args, r, c, at); });
   }
 
   __device__ static bool all_finite(const Sums& sum) {
@@ -165,7 +184,11 @@ struct Share {
     return finite;
   }
 
-  __device__ __noinline__ static void make_plainly(const MatmulArgs<float>& args, TileOrigin tile) {
+  // From the first term of all launches on.
+  __device__ __noinline__ static void make_plainly(MatmulArgs<float> args, TileOrigin tile) {
+    args.a.data -= args.before * args.a.depth;
+    args.b.data -= args.before * args.b.depth;
+    args.k += args.before;
     Sums sum = {};
     walk(args, tile, [&](const float* a, const float* b) { add_terms_plainly(a, b, sum); });
     write(args, tile, sum);
@@ -173,16 +196,17 @@ struct Share {
 };
 
 template <class S, bool a_along_outer, bool b_along_outer>
-__global__ void __launch_bounds__(S::kThreads, S::kResident)
+__global__ void __maxnreg__(S::kRegisters)
     matmul_tensor_cores(const __grid_constant__ MatmulArgs<float> args) {
   using TileA = OperandTile<S::kRows, S::kDepth, a_along_outer>;
   using TileB = OperandTile<S::kCols, S::kDepth, b_along_outer>;
   using Mine = Share<S, TileA, TileB>;
   const TileOrigin tile = tile_origin<S::kRows, S::kCols>(args);
   typename Mine::Sums sum = {};
+  if (args.before > 0) Mine::read(args, tile, sum);
   Mine::walk(args, tile, [&](const float* a, const float* b) { Mine::add_terms(a, b, sum); });
   // An infinity falls into an infinity and a NaN, and so does what rounds to one.
-  if (__syncthreads_or(!Mine::all_finite(sum)))
+  if (!args.more && __syncthreads_or(!Mine::all_finite(sum)))
     Mine::make_plainly(args, tile);
   else
     Mine::write(args, tile, sum);

@@ -38,7 +38,7 @@ __device__ T bias_at(const MatmulArgs<T>& args, int64_t col) {
 template <class T>
 __device__ void store(const MatmulArgs<T>& args, int64_t row, int64_t col, T sum) {
   if (row >= args.m || col >= args.n) return;
-  args.out[(blockIdx.z * args.m + row) * args.out_stride + col] = sum + bias_at(args, col);
+  args.out[(blockIdx.z * args.m + row) * args.n + col] = sum + bias_at(args, col);
 }
 
 // Brings tiles of kOuter x kDepth elements of an operand to shared memory, in the order of the

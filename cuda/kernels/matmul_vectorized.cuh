@@ -41,7 +41,7 @@ __device__ void read_groups(const float* from, float (&to)[count]) {
 // 4 neighbouring outputs: the epilogue of 16 bytes.
 __device__ inline void store_group(const MatmulArgs<float>& args, int64_t row, int64_t col,
                                    float (&sum)[4]) {
-  float* const out = args.out + (blockIdx.z * args.m + row) * args.out_stride + col;
+  float* const out = args.out + (blockIdx.z * args.m + row) * args.n + col;
   const bool aligned = reinterpret_cast<uintptr_t>(out) % 16 == 0;
   if (row < args.m && col + 4 <= args.n && aligned) {
     *reinterpret_cast<float4*>(out) =

@@ -4,6 +4,7 @@
 #include <typeinfo>
 
 #include "gradus/autograd/grad_mode.h"
+#include "gradus/cuda/peer.h"
 #include "gradus/nn/parallel/timeline.h"
 #include "gradus/tensor/raw.h"
 #include "gradus/tensor/storage_slice.h"
@@ -94,6 +95,12 @@ void Replicas::lay_out() {
   blocks_.clear();
   copies_.clear();
   seen_.clear();
+  reach_ = true;
+  for (size_t r = first_copied_; r < size(); ++r) {
+    const Device from = r > first_copied_ ? devices_[r - 1] : source_.device();
+    reach_ = reach_ && from.is_cuda() && devices_[r].is_cuda() &&
+             cuda::enable_peer_access(devices_[r].index(), from.index());
+  }
   int64_t end = 0;
   for (const Tensor& x : originals_) {
     places_.push_back(end);
@@ -128,7 +135,7 @@ bool Replicas::changed(size_t i) const {
 }
 
 // In the order of the tensors; but one that follows a large one goes before it, as a bias, without
-// which a layer does not begin with the first rows of its weight.
+// which a layer does not begin with the first terms of its weight.
 std::vector<Replicas::Run> Replicas::runs() const {
   const auto bytes_until = [&](size_t first, size_t last) {
     return places_[last] + bytes_of(originals_[last]) - places_[first];
@@ -170,20 +177,32 @@ Tensor Replicas::bytes_of_run(const Run& run) {
   return bytes;
 }
 
+// A large matrix travels some columns after the other: a product goes on from term to term as they
+// come (cuda/matmul.cu). Anything else is one row.
+int64_t Replicas::rows_of_run(const Run& run) const {
+  const Tensor& x = originals_[run.first];
+  const bool large = run.first == run.last && bytes_of(x) > piece_bytes.most;
+  return reach_ && large && x.dim() == 2 ? x.size(0) : 1;
+}
+
 // From one replica to the next, in pieces.
 void Replicas::copy_run(const Run& run) {
   const Tensor bytes = bytes_of_run(run);
+  const int64_t rows = rows_of_run(run), row_bytes = bytes.numel() / rows;
+  const auto matrix = [&](const Tensor& x) { return *raw::try_view(x, {rows, row_bytes}); };
   std::vector<std::vector<Arrival::Part>> parts(size());  // by replica
   int64_t end = 0;
-  while (end < bytes.numel()) {
+  while (end < row_bytes) {
     const int64_t begin = end;
     const int64_t most = sent_ < piece_bytes.of_first ? piece_bytes.first : piece_bytes.most;
-    end = std::min(begin + most, bytes.numel());
-    sent_ += end - begin;
-    Tensor piece = raw::narrow(bytes, 0, begin, end - begin);
+    const int64_t width = std::max(most / rows / kAlignment, int64_t{1}) * kAlignment;
+    end = std::min(begin + width, row_bytes);
+    sent_ += rows * (end - begin);
+    Tensor piece = raw::narrow(matrix(bytes), 1, begin, end - begin);
     const Lane* from = &source_;
     for (size_t r = first_copied_; r < size(); ++r) {
-      const Tensor copy = raw::narrow(blocks_[r], 0, places_[run.first] + begin, end - begin);
+      const Tensor place = raw::narrow(blocks_[r], 0, places_[run.first], bytes.numel());
+      const Tensor copy = raw::narrow(matrix(place), 1, begin, end - begin);
       lanes_[r].copy(copy, piece, *from);
       piece = copy;
       from = &lanes_[r];
@@ -192,12 +211,13 @@ void Replicas::copy_run(const Run& run) {
     }
   }
   // A forward begins while the parameters of its later layers are still on their way, and a layer
-  // with the first rows of a large one.
+  // with the first terms of its sums.
   for (size_t r = first_copied_; r < size(); ++r) {
     if (parts[r].empty()) continue;
     std::shared_ptr<Arrival> arrival = parts[r].back().arrival;
     if (run.first == run.last && parts[r].size() > 1)
-      arrival = std::make_shared<PartsArrival>(std::move(parts[r]));
+      arrival = std::make_shared<PartsArrival>(
+          Arrival::Parts{static_cast<size_t>(row_bytes), std::move(parts[r])});
     for (size_t i = run.first; i <= run.last; ++i) tensors_[r][i].impl().storage->expect(arrival);
   }
 }

@@ -65,6 +65,7 @@ class Replicas {
     size_t first, last;
   };
   std::vector<Run> runs() const;
+  int64_t rows_of_run(const Run& run) const;
   Tensor bytes_of_run(const Run& run);
   void copy_run(const Run& run);
 
@@ -72,6 +73,7 @@ class Replicas {
   std::vector<Device> devices_;
   std::vector<Lane> lanes_;
   Lane source_;              // of the original
+  bool reach_ = false;       // each lane's device the memory of the one before
   size_t first_copied_ = 0;  // 1 where replica 0 shares the original's memory
   std::vector<std::shared_ptr<Module>> modules_;
   Tensors originals_;

@@ -1,6 +1,7 @@
 // Products whose right side is still arriving.
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "gradus/tensor/raw.h"
 #include "tests/cuda/gpu_test.h"
@@ -22,7 +23,7 @@ class Window final : public Storage {
   Tensor memory_;
 };
 
-// The first bytes of some memory: copied there when they are awaited, and no sooner.
+// The first columns of a matrix: copied there when they are awaited, and no sooner.
 class CopyWhenAwaited final : public Arrival {
  public:
   CopyWhenAwaited(Tensor to, Tensor from, size_t number, std::vector<size_t>& awaited)
@@ -47,70 +48,104 @@ Tensor random_numbers(IntArrayRef sizes, ScalarType dtype) {
   return *raw::try_view(numbers, sizes);
 }
 
-Tensor as_bytes(const Tensor& x) { return raw::view(*raw::try_view(x, {x.numel()}), kByte); }
-
-// linear(x, weight, bias) where the weight's memory arrives up to each of these bytes, and which of
-// these parts it has waited for, has the bits that it has without waiting.
+// linear(x, weight, bias), of the columns of `memory` from `col` on, where its memory arrives up to
+// each of these columns, has the bits that it has without waiting. Returns which of these parts it
+// has waited for.
 std::vector<size_t> expect_same_bits(const Tensor& x, const Tensor& memory, int64_t row,
-                                     const Tensor& bias, const std::vector<int64_t>& ends) {
+                                     int64_t col, const Tensor& bias,
+                                     const std::vector<int64_t>& ends) {
   const auto weight_of = [&](const Tensor& all) {
-    return raw::narrow(all, 0, row, all.size(0) - row);
+    const Tensor rows = raw::narrow(all, 0, row, all.size(0) - row);
+    return raw::narrow(rows, 1, col, all.size(1) - col);
   };
   const Tensor expected = raw::to(raw::linear(x, weight_of(memory), bias), kCPU);
   const Tensor arriving = raw::empty(memory.sizes(), memory.scalar_type(), memory.device());
   raw::fill_(arriving, memory.dtype() == kLong ? Scalar(-987654321) : Scalar(std::nan("")));
   std::vector<size_t> awaited;
-  std::vector<Arrival::Part> parts;
+  Arrival::Parts parts{static_cast<size_t>(memory.size(1)) * memory.itemsize(), {}};
   for (const int64_t end : ends)
-    parts.push_back({static_cast<size_t>(end),
-                     std::make_shared<CopyWhenAwaited>(raw::narrow(as_bytes(arriving), 0, 0, end),
-                                                       raw::narrow(as_bytes(memory), 0, 0, end),
-                                                       parts.size(), awaited)});
+    parts.all.push_back({static_cast<size_t>(end) * memory.itemsize(),
+                         std::make_shared<CopyWhenAwaited>(raw::narrow(arriving, 1, 0, end),
+                                                           raw::narrow(memory, 1, 0, end),
+                                                           parts.all.size(), awaited)});
   const auto window = std::make_shared<Window>(arriving);
   window->expect(std::make_shared<PartsArrival>(parts));
   const Tensor whole = raw::over_storage(window, memory.sizes(), memory.scalar_type());
   const Tensor out = raw::to(raw::linear(x, weight_of(whole), bias), kCPU);
   EXPECT_EQ(std::memcmp(out.data_ptr(), expected.data_ptr(), out.nbytes()), 0)
       << "rows " << x.size(0) << ", weight " << memory.dtype() << " " << memory.sizes()
-      << " from row " << row << ", " << ends.size() << " parts";
+      << " from row " << row << " and column " << col << ", " << ends.size() << " parts";
   EXPECT_TRUE(window->is_arriving());
   return awaited;
 }
 
-TEST_F(MatmulArrivalTest, ALargeOneIsMultipliedByQuarters) {
-  const Tensor weight = random_numbers({2048, 64}, kFloat), bias = random_numbers({2048}, kFloat);
-  const Tensor x = random_numbers({128, 64}, kFloat);
+std::vector<int64_t> sixteenths(int64_t columns) {
   std::vector<int64_t> ends;
-  for (int64_t part = 1; part <= 16; ++part) ends.push_back(part * 128 * 64 * 4);
-  const std::vector<size_t> quarters = {3, 7, 11, 15};
-  EXPECT_EQ(expect_same_bits(x, weight, 0, bias, ends), quarters);
-  // Without the rows of the first half the second half is the weight.
-  const std::vector<size_t> later = {9, 11, 13, 15};
-  EXPECT_EQ(expect_same_bits(x, weight, 1024, raw::narrow(bias, 0, 0, 1024), ends), later);
+  for (int64_t part = 1; part <= 16; ++part) ends.push_back(part * columns / 16);
+  return ends;
 }
 
-TEST_F(MatmulArrivalTest, WhatIsNotMultipliedByPartsWaitsForAll) {
-  // Few outputs of many terms, which are split.
+TEST_F(MatmulArrivalTest, ALargeOneGoesOnByQuartersOfItsTerms) {
+  const Tensor weight = random_numbers({2048, 128}, kFloat), bias = random_numbers({2048}, kFloat);
+  const Tensor x = random_numbers({256, 128}, kFloat);
+  const std::vector<size_t> quarters = {3, 7, 11, 15};
+  EXPECT_EQ(expect_same_bits(x, weight, 0, 0, bias, sixteenths(128)), quarters);
+  // Without the columns of the first half the second half is the weight.
+  const std::vector<size_t> later = {11, 15};
+  EXPECT_EQ(expect_same_bits(raw::narrow(x, 1, 64, 64), weight, 0, 64, bias, sixteenths(128)),
+            later);
+}
+
+TEST_F(MatmulArrivalTest, OneOfManyRowsNeedsFewerLaunches) {
+  const Tensor weight = random_numbers({512, 128}, kFloat), bias = random_numbers({512}, kFloat);
+  const std::vector<size_t> two = {3, 15};
+  EXPECT_EQ(
+      expect_same_bits(random_numbers({1024, 128}, kFloat), weight, 0, 0, bias, sixteenths(128)),
+      two);
+}
+
+// They make a block of outputs anew, from its first term on.
+TEST_F(MatmulArrivalTest, InfinitiesAndNansHaveTheBitsOfTheWhole) {
+  const Tensor weight = random_numbers({2048, 128}, kFloat), x = random_numbers({256, 128}, kFloat);
+  raw::fill_(raw::narrow(raw::narrow(weight, 0, 100, 1), 1, 20, 1),
+             std::numeric_limits<double>::infinity());
+  raw::fill_(raw::narrow(raw::narrow(weight, 0, 900, 1), 1, 100, 1), std::nan(""));
+  expect_same_bits(x, weight, 0, 0, Tensor(), sixteenths(128));
+}
+
+TEST_F(MatmulArrivalTest, WhatIsSplitWaitsForAll) {
+  // Few outputs of many terms.
   const Tensor x = random_numbers({8, 4096}, kFloat), weight = random_numbers({256, 4096}, kFloat);
-  std::vector<int64_t> ends;
-  for (int64_t part = 1; part <= 4; ++part) ends.push_back(part * 64 * 4096 * 4);
-  const std::vector<size_t> last = {3};
-  EXPECT_EQ(expect_same_bits(x, weight, 0, Tensor(), ends), last);
+  const std::vector<size_t> last = {15};
+  EXPECT_EQ(expect_same_bits(x, weight, 0, 0, Tensor(), sixteenths(4096)), last);
+}
+
+TEST_F(MatmulArrivalTest, RowsThatAreNoRowsOfTheMemoryWaitForAll) {
+  const Tensor memory = random_numbers({1024, 512}, kFloat), x = random_numbers({128, 256}, kFloat);
+  const auto window = std::make_shared<Window>(memory);
+  std::vector<size_t> awaited;
+  Arrival::Parts parts{512 * 4, {}};
+  for (const int64_t end : {256, 512})
+    parts.all.push_back(
+        {static_cast<size_t>(end * 4),
+         std::make_shared<CopyWhenAwaited>(memory, memory, parts.all.size(), awaited)});
+  window->expect(std::make_shared<PartsArrival>(parts));
+  raw::linear(x, raw::over_storage(window, {2048, 256}, kFloat), Tensor());
+  EXPECT_EQ(awaited, std::vector<size_t>{1});
 }
 
 TEST_F(MatmulArrivalTest, RandomShapesAndPartsHaveTheBitsOfTheWhole) {
   for (int round = 0; round < 40; ++round) {
     const ScalarType dtype = round % 4 == 0 ? kDouble : round % 4 == 1 ? kLong : kFloat;
-    const int64_t n = pick(1, 700), k = pick(1, 80), m = pick(0, 3) == 0 ? 1 : pick(2, 150);
-    const Tensor memory = random_numbers({n, k}, dtype), x = random_numbers({m, k}, dtype);
-    const int64_t row = pick(0, 1) ? 0 : pick(0, n - 1);
+    const int64_t n = pick(1, 300), k = pick(1, 400), m = pick(0, 3) == 0 ? 1 : pick(2, 150);
+    const int64_t row = pick(0, 1) ? 0 : pick(0, n - 1), col = pick(0, 1) ? 0 : pick(0, k - 1);
+    const Tensor memory = random_numbers({n, k}, dtype), x = random_numbers({m, k - col}, dtype);
     const Tensor bias = pick(0, 1) ? random_numbers({n - row}, dtype) : Tensor();
-    const auto bytes = static_cast<int64_t>(memory.nbytes());
     std::vector<int64_t> ends;
-    const int64_t most = pick(bytes / 20 + 1, bytes);
-    for (int64_t end = pick(1, most); end < bytes; end += pick(1, most)) ends.push_back(end);
-    ends.push_back(bytes);
-    expect_same_bits(x, memory, row, bias, ends);
+    const int64_t most = pick(k / 20 + 1, k);
+    for (int64_t end = pick(1, most); end < k; end += pick(1, most)) ends.push_back(end);
+    ends.push_back(k);
+    expect_same_bits(x, memory, row, col, bias, ends);
   }
 }
 

@@ -7,6 +7,7 @@
 #define __global__
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 // Empty, for the standard library's own headers spell an attribute so; it is a hint anyway.
 #define __noinline__

@@ -198,7 +198,7 @@ class SmallTravels {
   nn::parallel::PieceBytes before_ = nn::parallel::piece_bytes;
 };
 
-// A GPU multiplies the first rows of a weight while the others travel.
+// A GPU multiplies the first columns of a weight while the others travel.
 TEST(Proof, HoldsForWeightsThatArriveInPieces) {
   manual_seed(8);
   const SmallTravels travels;
