@@ -1,5 +1,6 @@
 // The public functions of cuda/ in a build without CUDA: no device, and an error that says so.
 
+#include "gradus/cuda/add_part.h"
 #include "gradus/cuda/cuda.h"
 #include "gradus/cuda/matmul.h"
 #include "gradus/cuda/peer.h"
@@ -62,6 +63,10 @@ void record_stream(const StoragePtr&, const Stream&) { missing("record_stream");
 
 bool enable_peer_access(int, int) { missing("enable_peer_access"); }
 void copy_async(const Tensor&, const Tensor&, const Stream&) { missing("copy_async"); }
+bool takes_parts(const Tensor&) { missing("takes_parts"); }
+void add_part(void*, const void*, int64_t, ScalarType, double, const Stream&) {
+  missing("add_part");
+}
 CopiesAtOnce::CopiesAtOnce() : outer_(nullptr) {}
 CopiesAtOnce::~CopiesAtOnce() = default;
 CopiesAtOnce* CopiesAtOnce::current() { return nullptr; }

@@ -14,9 +14,14 @@ __device__ void add_vector(T* sum, const T* part, T divisor) {
   store_vector(sum, value);
 }
 
+// So small a block fits beside those of a large product (matmul_tensor_cores.cuh), and does not
+// wait for one of them to end.
+inline constexpr int kAddPartThreads = 128, kAddPartRegisters = 48;
+
 // REQUIRES: both are aligned to kAccessBytes.
 template <class T>
-__global__ void add_part_kernel(T* sum, const T* part, int64_t numel, T divisor) {
+__global__ void __maxnreg__(kAddPartRegisters)
+    add_part_kernel(T* sum, const T* part, int64_t numel, T divisor) {
   constexpr int V = vector_width<T>;
   const int64_t thread = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const int64_t threads = int64_t{gridDim.x} * blockDim.x;

@@ -1,5 +1,6 @@
 #include "gradus/nn/parallel/lane.h"
 
+#include "gradus/cuda/add_part.h"
 #include "gradus/cuda/peer.h"
 #include "gradus/tensor/raw.h"
 
@@ -18,16 +19,12 @@ void Lane::mark_compute(cuda::Event& event) const {
   if (sums_) event.record(cuda::getCurrentCUDAStream(device_.index()));
 }
 
-void Lane::follow(const cuda::Event& computed) {
-  if (!sums_) return;
-  for (const Way& way : ways_) computed.block(*way.copies);
-  computed.block(*sums_);
-  mark_done(kWays, *sums_);
-}
-
 void Lane::follow_compute() {
+  if (!sums_) return;
   mark_compute(computed_);
-  follow(computed_);
+  for (const Way& way : ways_) computed_.block(*way.copies);
+  computed_.block(*sums_);
+  mark_done(kSums, *sums_);
 }
 
 std::shared_ptr<Arrival> Lane::copies_arrive() {
@@ -53,20 +50,21 @@ void Lane::mark_done(size_t on, const cuda::Stream& stream) {
 }
 
 void Lane::copy(const Tensor& dst, const Tensor& src, const Lane& source) {
-  copy(next_way(), dst, src, source);
+  copy(next_way(), dst, src, source.done_[source.last_], source);
 }
 
-void Lane::copy(size_t way, const Tensor& dst, const Tensor& src, const Lane& source) {
+void Lane::copy(size_t way, const Tensor& dst, const Tensor& src, const cuda::Event& there,
+                const Lane& source) {
   const std::optional<cuda::Stream>& copies = ways_[way].copies;
   if (copies && source.sums_) {
-    source.done_[source.last_].block(*copies);
+    there.block(*copies);
     cuda::copy_async(dst, src, *copies);
     return mark_done(way, *copies);
   }
   // One side is the CPU: its part is done already, and the host waits for the other's.
   if (source.sums_) {
     const cuda::Stream& theirs = *source.ways_[source.way_].copies;
-    source.done_[source.last_].block(theirs);
+    there.block(theirs);
     const cuda::StreamGuard guard(theirs);
     return raw::copy_(dst, src);
   }
@@ -77,7 +75,7 @@ void Lane::copy(size_t way, const Tensor& dst, const Tensor& src, const Lane& so
 }
 
 // src on this lane's device, for the work of sums_.
-Tensor Lane::fetch(size_t number, const Tensor& src, const Lane& source) {
+Tensor Lane::fetch(size_t number, const Tensor& src, const cuda::Event& there, const Lane& source) {
   Way& way = ways_[number];
   if (!way.memory.defined()) {
     const cuda::StreamGuard guard(*way.copies);
@@ -86,24 +84,34 @@ Tensor Lane::fetch(size_t number, const Tensor& src, const Lane& source) {
   const Tensor bytes = raw::narrow(way.memory, 0, 0, static_cast<int64_t>(src.nbytes()));
   const Tensor piece = *raw::try_view(raw::view(bytes, src.scalar_type()), src.sizes());
   way.is_free.block(*way.copies);
-  copy(number, piece, src, source);
+  copy(number, piece, src, there, source);
   done_[number].block(*sums_);
   return piece;
 }
 
-void Lane::add(const Tensor& dst, const Tensor& src, const Lane& source) {
+// dst += src, of this device.
+void Lane::add_here(const Tensor& dst, const Tensor& src) const {
+  if (cuda::takes_parts(dst) && cuda::takes_parts(src))
+    return cuda::add_part(dst.data_ptr(), src.data_ptr(), dst.numel(), dst.scalar_type(), 1,
+                          *sums_);
+  const cuda::StreamGuard guard(*sums_);
+  raw::zip_(BinaryOp::add, dst, src);
+}
+
+void Lane::add(const Tensor& dst, const cuda::Event& dst_there, const Tensor& src,
+               const cuda::Event& src_there, const Lane& source) {
   if (!sums_) {
     const Tensor here = src.is_cpu() ? src : raw::empty(src.sizes(), src.scalar_type(), device_);
-    if (!src.is_cpu()) copy(here, src, source);
+    if (!src.is_cpu()) copy(way_, here, src, src_there, source);
     return raw::zip_(BinaryOp::add, dst, here);
   }
+  dst_there.block(*sums_);
   const bool near = src.device() == device_;
-  if (near) source.done_[source.last_].block(*sums_);
-  const Tensor here = near ? src : fetch(next_way(), src, source);
-  const cuda::StreamGuard guard(*sums_);
-  raw::zip_(BinaryOp::add, dst, here);
+  if (near) src_there.block(*sums_);
+  const Tensor here = near ? src : fetch(next_way(), src, src_there, source);
+  add_here(dst, here);
   if (!near) ways_[way_].is_free.record(*sums_);
-  mark_done(kWays, *sums_);
+  mark_done(kSums, *sums_);
 }
 
 }  // namespace gradus::nn::parallel

@@ -35,9 +35,9 @@ class Lane {
   // Marks what the current stream of its device holds so far; nothing on the CPU.
   void mark_compute(cuda::Event& event) const;
   // Work of the lane from here on waits for that.
-  void follow(const cuda::Event& computed);
-  // Both.
   void follow_compute();
+  // What add() has queued so far; never recorded on the CPU, where it is done.
+  const cuda::Event& summed() const { return done_[kSums]; }
   // What copy() and add() have queued so far; null on the CPU, where it is done.
   std::shared_ptr<Arrival> copies_arrive();
   std::shared_ptr<Arrival> sums_arrive() const;
@@ -45,11 +45,13 @@ class Lane {
   // another.
   void lead_compute(Device device) const;
 
-  // dst = src and dst += src, when `source` has done what it has queued last. dst is on this
-  // lane's device, src on that of `source`. REQUIRES: both are contiguous, of one shape and dtype;
-  // for add at most piece_bytes.most large. They stay alive until the lane has done it.
+  // dst = src, when `source` has done what it has queued last, and dst += src, when the two are
+  // there. dst is on this lane's device, src on that of `source`. REQUIRES: both are of one shape
+  // and dtype, and for add contiguous and at most piece_bytes.most large, for copy as copy_async
+  // says. They stay alive until the lane has done it.
   void copy(const Tensor& dst, const Tensor& src, const Lane& source);
-  void add(const Tensor& dst, const Tensor& src, const Lane& source);
+  void add(const Tensor& dst, const cuda::Event& dst_there, const Tensor& src,
+           const cuda::Event& src_there, const Lane& source);
 
  private:
   // Copies go two ways in turn: on one stream they would begin 20 us after one another.
@@ -58,11 +60,13 @@ class Lane {
     Tensor memory;                       // where a piece waits to be added
     cuda::Event is_free;                 // that memory
   };
-  static constexpr size_t kWays = 2;
+  static constexpr size_t kWays = 2, kSums = kWays;
 
   size_t next_way() { return way_ = (way_ + 1) % kWays; }
-  void copy(size_t way, const Tensor& dst, const Tensor& src, const Lane& source);
-  Tensor fetch(size_t way, const Tensor& src, const Lane& source);
+  void copy(size_t way, const Tensor& dst, const Tensor& src, const cuda::Event& there,
+            const Lane& source);
+  void add_here(const Tensor& dst, const Tensor& src) const;
+  Tensor fetch(size_t way, const Tensor& src, const cuda::Event& there, const Lane& source);
   void mark_done(size_t on, const cuda::Stream& stream);
 
   Device device_;
@@ -71,7 +75,7 @@ class Lane {
   size_t way_ = 0;                           // of the last copy
   cuda::Event computed_;                     // what the lane follows
   std::array<cuda::Event, kWays + 1> done_;  // what the ways, then the sums, have queued last
-  size_t last_ = kWays;                      // of done_
+  size_t last_ = kSums;                      // of done_
 };
 
 }  // namespace gradus::nn::parallel

@@ -167,7 +167,6 @@ void Reduction::send(size_t bucket, const Buckets::Piece& piece) {
   // Lanes have one user at a time; those of the CPU have nothing to keep in order.
   std::unique_lock lock(lanes_mutex_, std::defer_lock);
   if (on_gpu) lock.lock();
-  for (size_t r = 0; r < count_; ++r) replicas_.lane(r).follow(piece.computed[r]);
   const std::vector<size_t>& members = buckets_[bucket].members;
   const auto parts_of = [&](size_t i) {
     Tensors parts;
@@ -175,32 +174,35 @@ void Reduction::send(size_t bucket, const Buckets::Piece& piece) {
       parts.push_back(grads[i].defined() ? flattened(grads[i]) : Tensor());
     return parts;
   };
-  if (members.size() == 1) return chain(parts_of(members[0]), piece.begin, piece.end, piece.most);
+  if (members.size() == 1) return chain(parts_of(members[0]), piece.begin, piece.end, piece);
   const auto packed = [&](const std::vector<Progress>& at) { return at[bucket].flat.defined(); };
   if (std::all_of(at_.begin(), at_.end(), packed)) {
     Tensors parts;
     for (const std::vector<Progress>& at : at_) parts.push_back(at[bucket].flat);
-    return chain(parts, 0, piece.end, piece.most);
+    return chain(parts, 0, piece.end, piece);
   }
   for (std::vector<Progress>& at : at_) at[bucket].flat = Tensor();
-  for (const size_t i : members)
-    chain(parts_of(i), 0, replicas_.originals()[i].numel(), piece.most);
+  for (const size_t i : members) chain(parts_of(i), 0, replicas_.originals()[i].numel(), piece);
 }
 
 // Adds those elements of each part to the one before it that is defined.
-void Reduction::chain(const Tensors& parts, int64_t begin, int64_t end, int64_t most_bytes) {
+void Reduction::chain(const Tensors& parts, int64_t begin, int64_t end,
+                      const Buckets::Piece& piece) {
   std::vector<size_t> present;
   for (size_t r = 0; r < count_; ++r)
     if (parts[r].defined()) present.push_back(r);
   if (present.size() < 2) return;
-  const int64_t most = most_bytes / parts[present[0]].element_size();
+  const int64_t most = piece.most / parts[present[0]].element_size();
   for (int64_t at = begin; at < end; at += most) {
     const int64_t length = std::min(most, end - at);
     for (size_t k = present.size() - 1; k-- > 0;) {
       const size_t to = present[k], from = present[k + 1];
       const TimelineScope scope(timeline_, "reduce", to, replicas_.lane(to).sums());
-      replicas_.lane(to).add(raw::narrow(parts[to], 0, at, length),
-                             raw::narrow(parts[from], 0, at, length), replicas_.lane(from));
+      const Lane& source = replicas_.lane(from);
+      replicas_.lane(to).add(raw::narrow(parts[to], 0, at, length), piece.computed[to],
+                             raw::narrow(parts[from], 0, at, length),
+                             from == present.back() ? piece.computed[from] : source.summed(),
+                             source);
     }
   }
   if (end == parts[present[0]].numel()) expect_sum(parts[present[0]], present[0]);

@@ -74,7 +74,7 @@ class Reduction {
   void complete(size_t replica, size_t bucket);
   void arrive(size_t replica, size_t bucket);
   void send(size_t bucket, const Buckets::Piece& piece);
-  void chain(const Tensors& parts, int64_t begin, int64_t end, int64_t most_bytes);
+  void chain(const Tensors& parts, int64_t begin, int64_t end, const Buckets::Piece& piece);
   void expect_sum(const Tensor& sum, size_t replica);
 
   Replicas& replicas_;
