@@ -7,7 +7,8 @@ that on N. Strong scaling divides one batch: its efficiency is the time on one G
 on N. A program that runs times all batches of its kind, since starting takes longer than timing.
 
 Row `apart`: as many GPUs that train without each other at the same time, the slowest of them. What
-it loses to one GPU is heat and power, not communication. Row `ddp_copies`: with GRADUS_PEER_COPIES=1.
+it loses to one GPU is heat and power, not communication. Row `ddp_nccl`: with GRADUS_PEER_COPIES=0, NCCL
+averages the gradients.
 
 --out FILE keeps what was measured, also what bench/scaling_model.py needs: the time of all_reduce
 by size, and when the parts of a step on one GPU end.
@@ -29,9 +30,11 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def run(command, ranks, timeout=90, copies=False, apart=False):
+def run(command, ranks, timeout=90, nccl=False, apart=False):
     """What ranks print that end well, as rows of a case, who, seconds, work and unit."""
-    common = dict(os.environ, NCCL_NVLS_ENABLE="0", OMP_NUM_THREADS="4", GRADUS_PEER_COPIES=str(int(copies)))
+    common = dict(os.environ, NCCL_NVLS_ENABLE="0", OMP_NUM_THREADS="4")
+    if nccl:
+        common["GRADUS_PEER_COPIES"] = "0"
     if ranks and not apart:
         common.update(WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1",
                       MASTER_PORT=str(free_port()))
@@ -95,8 +98,8 @@ def main():
     cases = {}  # the fastest row of each case and who
     failed = []
 
-    def keep(who, arguments, ranks=0, copies=False, apart=False):
-        rows = run(whos[who] + arguments, ranks, copies=copies, apart=apart)
+    def keep(who, arguments, ranks=0, nccl=False, apart=False):
+        rows = run(whos[who] + arguments, ranks, nccl=nccl, apart=apart)
         if not rows and who == "gradus":
             failed.append(" ".join(arguments))
         if apart:
@@ -104,8 +107,8 @@ def main():
             rows = [[case.replace("single", "apart").replace("on 1", f"on {ranks}"), *row[1:]]
                     for case, row in slowest.items()]
         for row in rows:
-            if copies:
-                row[0] = row[0].replace("ddp,", "ddp_copies,")
+            if nccl:
+                row[0] = row[0].replace("ddp,", "ddp_nccl,")
             key = row[0], row[1]
             if key not in cases or float(row[2]) < float(cases[key][2]):
                 cases[key] = row
@@ -120,7 +123,7 @@ def main():
                 keep(who, ["ddp", batches], n)
             if who == "gradus":
                 for n in counts:
-                    keep(who, ["ddp", whole], n, copies=True)
+                    keep(who, ["ddp", whole], n, nccl=True)
                     keep(who, ["single", whole], n, apart=True)
     if options.out:
         keep("gradus", ["profile", whole])
@@ -139,9 +142,9 @@ def main():
         alone = spent("single", batch, 1)
         print("| " + " | ".join(["", "1", "", str(batch)] + cells(alone, alone)) + " |")
         for n in counts:
-            for mode in ("apart", "data_parallel", "ddp", "ddp_copies"):
+            for mode in ("apart", "data_parallel", "ddp", "ddp_nccl"):
                 row = ["weak", str(n), mode, str(batch)] + cells(spent(mode, batch, n), alone)
-                if mode in ("apart", "ddp_copies"):  # PyTorch has none
+                if mode in ("apart", "ddp_nccl"):  # PyTorch has none
                     row[-3:] = ["", "", ""]
                 print("| " + " | ".join(row) + " |")
             if batch % n:

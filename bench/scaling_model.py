@@ -29,11 +29,11 @@ class Measured:
     def take(self, case, seconds, work):
         if found := re.match(r"all_reduce of (\d+) B on (\d+)$", case):
             self.all_reduce.setdefault(int(found[2]), []).append((int(found[1]), seconds))
-        elif found := re.match(r"ddp, bucket \d+ on (\d+)$", case):
+        elif found := re.match(r"ddp_nccl, bucket \d+ on (\d+)$", case):
             self.buckets.setdefault(int(found[1]), []).append(int(work))
         elif found := re.match(r"profile, batch (\d+), (.*)$", case):
             self.profile.setdefault(int(found[1]), {})[found[2]] = seconds, work
-        elif found := re.match(r"(single|ddp), batch (\d+) on (\d+)$", case):
+        elif found := re.match(r"(single|ddp_nccl), batch (\d+) on (\d+)$", case):
             self.ddp[int(found[2]), int(found[3])] = seconds
 
 

@@ -106,7 +106,7 @@ NcclGroup::~NcclGroup() {
 }
 
 StoragePtr NcclGroup::allocate_shared(size_t nbytes) {
-  return peers_ ? peers_->memory().allocate(nbytes) : nullptr;
+  return peers_ ? peers_->allocate(nbytes) : nullptr;
 }
 
 // Pieces of gradients overlap; what NCCL does stays in one order with all of it.

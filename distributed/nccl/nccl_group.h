@@ -25,8 +25,9 @@ class NcclGroup final : public ProcessGroup {
   void all_to_all(const Tensor& out, const Counts& out_counts, const Tensor& in,
                   const Counts& in_counts) override;
   void barrier() override;
-  // With GRADUS_PEER_COPIES=1 at all ranks: memory that GPUs of one machine map into every process;
-  // an all_reduce of what lies there is done by copy engines (peer_reduce.h).
+  // Memory that GPUs of one machine map into every process; an all_reduce of what lies there is
+  // done by copy engines (peer_reduce.h). Null where a rank says GRADUS_PEER_COPIES=0, or the GPUs
+  // do not reach each other's memory.
   StoragePtr allocate_shared(size_t nbytes) override;
   // In one order with everything else of the group: two ranks that send to each other first use
   // all_to_all. Messages meet by their order alone, and come from a rank that is named.

@@ -71,16 +71,26 @@ bool PeerMemory::all_say_yes(const std::string& what, bool mine) {
 // Tries it, too: a process in a container of its own may have no access to the others.
 bool PeerMemory::reaches_all() {
   const std::string here = machine();
-  const char* const wanted = std::getenv("GRADUS_PEER_COPIES");
-  bool able = wanted && std::string(wanted) == "1";
+  const char* const variable = std::getenv("GRADUS_PEER_COPIES");
+  const std::string wanted = variable ? variable : "";
+  check(wanted.empty() || wanted == "0" || wanted == "1",
+        "init_process_group: GRADUS_PEER_COPIES is '", wanted,
+        "'; set it to 0 or 1, or leave it unset");
+  bool able = wanted != "0";
   for (const std::string& there : exchange("gpu", here + " " + bus_of(device_))) {
     int peer = -1;
     able = able && there.compare(0, here.size(), here) == 0 &&
            succeeded(cudaDeviceGetByPCIBusId(&peer, there.c_str() + here.size() + 1)) &&
            (peer == device_ || cuda::enable_peer_access(device_, peer));
   }
-  if (!all_say_yes("reach", able)) return false;
-  return allocate(1) != nullptr;
+  const bool all = all_say_yes("reach", able) && allocate(1) != nullptr;
+  check<Error>(all || wanted != "1",
+               "init_process_group: GRADUS_PEER_COPIES is 1, and a rank of "
+               "group '",
+               name_,
+               "' has it at 0, is on another machine, or reaches not all others' "
+               "GPUs; leave it unset to let NCCL average gradients there");
+  return all;
 }
 
 std::shared_ptr<PeerBlock> PeerMemory::allocate(size_t nbytes) {
@@ -104,8 +114,7 @@ std::shared_ptr<PeerBlock> PeerMemory::allocate(size_t nbytes) {
                             " bytes of gradients; use a smaller model, or free tensors");
     check<Error>(part.number == 1, "distributed: rank ", rank_,
                  " of the group, or another, cannot ", "map ", part.nbytes,
-                 " bytes of the others' GPUs; leave GRADUS_PEER_COPIES unset to ",
-                 "let NCCL move them");
+                 " bytes of the others' GPUs; set GRADUS_PEER_COPIES=0 to let NCCL move ", "them");
     return nullptr;
   }
   const auto block = std::make_shared<PeerBlock>(part.bases, rank_, nbytes,

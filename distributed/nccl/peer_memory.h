@@ -28,8 +28,9 @@ class PeerBlock final : public Storage {
 
 class PeerMemory {
  public:
-  // Collective. Null at all ranks where one of them does not say GRADUS_PEER_COPIES=1, two of the
-  // GPUs are not of one machine, or one of them cannot reach another's memory.
+  // Collective. Null at all ranks where one of them says GRADUS_PEER_COPIES=0, two of the GPUs are
+  // not of one machine, or one of them cannot reach another's memory. Errors: Error in this case at
+  // a rank that says GRADUS_PEER_COPIES=1; ValueError where it says anything else.
   static std::unique_ptr<PeerMemory> connect(const std::string& group, int rank, int size,
                                              int device, std::shared_ptr<Store> store);
   ~PeerMemory();

@@ -42,27 +42,30 @@ PeerReduce::PeerReduce(std::unique_ptr<PeerMemory> memory, int rank, int size, i
       size_(size),
       device_(device),
       desk_bytes_(kPieceBytes / size / kAlignment * kAlignment + kAlignment),
-      desks_(memory_->allocate(kWordBytes + kSlots * static_cast<size_t>(size - 1) *
-                                                static_cast<size_t>(desk_bytes_))),
+      words_(memory_->allocate(kWordBytes)),
       release_(cuda::getStreamFromPool(/*high_priority=*/true, device)) {}
+
+std::shared_ptr<PeerBlock> PeerReduce::allocate(size_t nbytes) {
+  const size_t desks = kSlots * static_cast<size_t>(size_ - 1);
+  if (!desks_) desks_ = memory_->allocate(desks * static_cast<size_t>(desk_bytes_));
+  return memory_->allocate(nbytes);
+}
 
 char* PeerReduce::desk(int owner, size_t slot, int step) const {
   const int64_t number = static_cast<int64_t>(slot) * (size_ - 1) + step;
-  return desks_->at(owner) + kWordBytes + number * desk_bytes_;
+  return desks_->at(owner) + number * desk_bytes_;
 }
 
 uint32_t* PeerReduce::word(int owner, Mark mark, size_t slot, int step) const {
   const size_t number =
       (static_cast<size_t>(mark) * kSlots + slot) * kMostRanks + static_cast<size_t>(step);
   static_assert(kMarks * kSlots * kMostRanks * sizeof(uint32_t) <= kWordBytes);
-  return reinterpret_cast<uint32_t*>(desks_->at(owner)) + number;
+  return reinterpret_cast<uint32_t*>(words_->at(owner)) + number;
 }
 
 bool PeerReduce::takes(const Tensor& x, ReduceOp op) const {
-  const bool computed = x.scalar_type() == kFloat || x.scalar_type() == kDouble;
-  const auto address = reinterpret_cast<uintptr_t>(x.data_ptr());
-  return computed && (op == ReduceOp::SUM || op == ReduceOp::AVG) && x.numel() > 0 &&
-         address % kAlignment == 0 && memory_->find(x.data_ptr()) != nullptr;
+  return cuda::takes_parts(x) && (op == ReduceOp::SUM || op == ReduceOp::AVG) && x.numel() > 0 &&
+         memory_->find(x.data_ptr()) != nullptr;
 }
 
 void PeerReduce::all_reduce(const Tensor& x, ReduceOp op, const cuda::Stream& stream) {
@@ -128,7 +131,7 @@ void PeerReduce::abort() {
   const cuda::DeviceGuard guard(device_);
   const std::vector<uint32_t> beyond(kWordBytes / sizeof(uint32_t), uint32_t{1} << 30);
   for (int again = 0; again < 5; ++again) {
-    cudaMemcpyAsync(desks_->data(), beyond.data(), kWordBytes, cudaMemcpyHostToDevice,
+    cudaMemcpyAsync(words_->data(), beyond.data(), kWordBytes, cudaMemcpyHostToDevice,
                     static_cast<cudaStream_t>(release_.handle()));
     cudaStreamSynchronize(static_cast<cudaStream_t>(release_.handle()));
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -29,8 +29,9 @@ class PeerReduce {
   static std::unique_ptr<PeerReduce> connect(const std::string& group, int rank, int size,
                                              int device, const std::shared_ptr<Store>& store);
 
-  PeerMemory& memory() { return *memory_; }
-  // Whether x can be combined here: a sum or mean of float32 or float64 in memory of memory(). It
+  // Collective: as PeerMemory::allocate, for tensors that all_reduce takes.
+  std::shared_ptr<PeerBlock> allocate(size_t nbytes);
+  // Whether x can be combined here: a sum or mean of float32 or float64 in memory of allocate(). It
   // is the same at all ranks where x lies at the same place of a block at each of them.
   bool takes(const Tensor& x, ReduceOp op) const;
   // Queues it on the stream. Pieces that overlap none under way do not wait for those.
@@ -62,8 +63,9 @@ class PeerReduce {
 
   std::unique_ptr<PeerMemory> memory_;
   int rank_, size_, device_;
-  int64_t desk_bytes_;                // for one part of a piece
-  std::shared_ptr<PeerBlock> desks_;  // the words, then the desks by slot and step
+  int64_t desk_bytes_;  // for one part of a piece
+  std::shared_ptr<PeerBlock> words_;
+  std::shared_ptr<PeerBlock> desks_;  // by slot and step; null until memory is asked for
   std::array<Slot, kSlots> slots_;
   size_t next_ = 0;
   cuda::Stream release_;  // on which abort() writes
