@@ -38,6 +38,15 @@ bool succeeded(cudaError_t status) {
 
 }  // namespace
 
+PeerCopies peer_copies() {
+  const char* const text = std::getenv("GRADUS_PEER_COPIES");
+  const std::string said = text ? text : "";
+  if (said.empty()) return PeerCopies::where_possible;
+  check(said == "0" || said == "1", "init_process_group: GRADUS_PEER_COPIES is '", said,
+        "'; set it to 0 or 1, or leave it unset");
+  return said == "0" ? PeerCopies::off : PeerCopies::required;
+}
+
 std::unique_ptr<PeerMemory> PeerMemory::connect(const std::string& group, int rank, int size,
                                                 int device, std::shared_ptr<Store> store) {
   std::unique_ptr<PeerMemory> memory(new PeerMemory(group, rank, size, device, std::move(store)));
@@ -71,26 +80,14 @@ bool PeerMemory::all_say_yes(const std::string& what, bool mine) {
 // Tries it, too: a process in a container of its own may have no access to the others.
 bool PeerMemory::reaches_all() {
   const std::string here = machine();
-  const char* const variable = std::getenv("GRADUS_PEER_COPIES");
-  const std::string wanted = variable ? variable : "";
-  check(wanted.empty() || wanted == "0" || wanted == "1",
-        "init_process_group: GRADUS_PEER_COPIES is '", wanted,
-        "'; set it to 0 or 1, or leave it unset");
-  bool able = wanted != "0";
+  bool able = peer_copies() != PeerCopies::off;
   for (const std::string& there : exchange("gpu", here + " " + bus_of(device_))) {
     int peer = -1;
     able = able && there.compare(0, here.size(), here) == 0 &&
            succeeded(cudaDeviceGetByPCIBusId(&peer, there.c_str() + here.size() + 1)) &&
            (peer == device_ || cuda::enable_peer_access(device_, peer));
   }
-  const bool all = all_say_yes("reach", able) && allocate(1) != nullptr;
-  check<Error>(all || wanted != "1",
-               "init_process_group: GRADUS_PEER_COPIES is 1, and a rank of "
-               "group '",
-               name_,
-               "' has it at 0, is on another machine, or reaches not all others' "
-               "GPUs; leave it unset to let NCCL average gradients there");
-  return all;
+  return all_say_yes("reach", able) && allocate(1) != nullptr;
 }
 
 std::shared_ptr<PeerBlock> PeerMemory::allocate(size_t nbytes) {

@@ -26,11 +26,14 @@ class PeerBlock final : public Storage {
   std::vector<char*> bases_;
 };
 
+// What GRADUS_PEER_COPIES says: unset, 0 or 1. Errors: ValueError where it is anything else.
+enum class PeerCopies { where_possible, off, required };
+PeerCopies peer_copies();
+
 class PeerMemory {
  public:
-  // Collective. Null at all ranks where one of them says GRADUS_PEER_COPIES=0, two of the GPUs are
-  // not of one machine, or one of them cannot reach another's memory. Errors: Error in this case at
-  // a rank that says GRADUS_PEER_COPIES=1; ValueError where it says anything else.
+  // Collective. Null at all ranks where one of them says that it is off, two of the GPUs are not of
+  // one machine, or one of them cannot reach another's memory.
   static std::unique_ptr<PeerMemory> connect(const std::string& group, int rank, int size,
                                              int device, std::shared_ptr<Store> store);
   ~PeerMemory();

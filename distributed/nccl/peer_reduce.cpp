@@ -30,8 +30,13 @@ void copy(char* to, const char* from, int64_t nbytes, const cuda::Stream& stream
 
 std::unique_ptr<PeerReduce> PeerReduce::connect(const std::string& group, int rank, int size,
                                                 int device, const std::shared_ptr<Store>& store) {
-  if (size < 2 || size > kMostRanks) return nullptr;
-  auto memory = PeerMemory::connect(group, rank, size, device, store);
+  if (size < 2) return nullptr;
+  auto memory = size > kMostRanks ? nullptr : PeerMemory::connect(group, rank, size, device, store);
+  check<Error>(memory || peer_copies() != PeerCopies::required,
+               "init_process_group: GRADUS_PEER_COPIES is 1, and group '", group, "' has ", size,
+               " ranks where ", kMostRanks,
+               " are the most, or a rank that says 0, is on another machine, or does not reach all "
+               "others' GPUs; leave it unset to let NCCL average gradients there");
   if (!memory) return nullptr;
   return std::unique_ptr<PeerReduce>(new PeerReduce(std::move(memory), rank, size, device));
 }

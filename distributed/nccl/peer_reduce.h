@@ -25,7 +25,8 @@ class PeerReduce {
   static constexpr size_t kSlots = 4;
   static constexpr int64_t kPieceBytes = int64_t{32} << 20;
 
-  // Collective. Null at all ranks where PeerMemory::connect says so.
+  // Collective. Null at all ranks where PeerMemory::connect says so, and for one rank or more than
+  // kMostRanks. Errors: Error in these cases, but for one rank, where it is required.
   static std::unique_ptr<PeerReduce> connect(const std::string& group, int rank, int size,
                                              int device, const std::shared_ptr<Store>& store);
 
