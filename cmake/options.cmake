@@ -52,7 +52,7 @@ elseif(NOT GRADUS_CUDA STREQUAL "OFF")
     endif()
     set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # one runtime in the process, whoever links it
     enable_language(CUDA)
-    find_package(CUDAToolkit REQUIRED)
+    find_package(CUDAToolkit 12.4 REQUIRED)
     set(GRADUS_HAS_CUDA ON)
   elseif(GRADUS_CUDA STREQUAL "ON")
     message(FATAL_ERROR "GRADUS_CUDA=ON, and no CUDA compiler was found. Put nvcc on the PATH, set "

@@ -21,6 +21,25 @@ const FileCalls FileCalls::system = {
     [](const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }, ::write,
     ::fsync, ::close, std::rename};
 
+namespace {
+const char* remedy(int reason) {
+  switch (reason) {
+    case ENOENT:
+    case ENOTDIR:
+      return "make the folder first, or choose another";
+    case ENOSPC:
+    case EDQUOT:
+      return "free space there, or choose another folder";
+    case EFBIG:
+      return "raise the limit for the size of a file, or save fewer tensors in one";
+    case ENAMETOOLONG:
+      return "choose a shorter name";
+    default:
+      return "choose a folder that can be written to";
+  }
+}
+}  // namespace
+
 AtomicFile::AtomicFile(const std::string& path, const FileCalls& calls)
     : calls_(calls), path_(path) {
   std::error_code error;
@@ -55,7 +74,8 @@ void AtomicFile::discard() {
 }
 
 void AtomicFile::refuse(const char* what) const {
-  fail<Error>("AtomicFile: ", path_, " ", what, ": ", std::strerror(errno));
+  const int reason = errno;
+  fail<Error>("AtomicFile: ", path_, " ", what, ": ", std::strerror(reason), "; ", remedy(reason));
 }
 
 void AtomicFile::create(mode_t mode) {

@@ -18,7 +18,7 @@ std::vector<T> operands(int64_t n) {
                        T(-0.0),
                        inf,
                        -inf,
-                       std::nan(""),
+                       std::numeric_limits<T>::quiet_NaN(),
                        T(1),
                        T(-1),
                        T(1e30),

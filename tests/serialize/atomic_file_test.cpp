@@ -96,8 +96,9 @@ TEST(AtomicFile, NamesOfAnyLength) {
 
 TEST(AtomicFile, WhereNoFileCanBe) {
   const TemporaryFolder folder;
-  expect_error<Error>([&] { save(folder / "none/x", "text"); },
-                      "/none/x cannot be written: No such file or directory");
+  expect_error<Error>(
+      [&] { save(folder / "none/x", "text"); },
+      "/none/x cannot be written: No such file or directory; make the folder first");
   put(folder / "file", "");
   expect_error<Error>([&] { save(folder / "file/x", "text"); }, "Not a directory");
   expect_error<Error>([&] { save(folder.path(), "text"); }, "not a regular file");
@@ -173,7 +174,8 @@ TEST(AtomicFile, WritesThatAreShortOrInterrupted) {
   save(folder / "x", "a long text", calls);
   EXPECT_EQ(read(folder / "x"), "a long text");
   calls.write = [](int, const void*, size_t) -> ssize_t { return 0; };
-  expect_error<Error>([&] { save(folder / "y", "text", calls); }, "No space left on device");
+  expect_error<Error>([&] { save(folder / "y", "text", calls); },
+                      "No space left on device; free space there");
   EXPECT_EQ(files_in(folder.path()), 1u);
 }
 
@@ -206,7 +208,7 @@ TEST(AtomicFile, AFileBeyondTheLimit) {
   const auto handler = signal(SIGXFSZ, SIG_IGN);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   expect_error<Error>([&] { serialize::save_file(tensors, path); },
-                      "x.safetensors cannot be written: File too large");
+                      "x.safetensors cannot be written: File too large; raise the limit");
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   signal(SIGXFSZ, handler);
   EXPECT_EQ(read(path), older);
