@@ -177,12 +177,14 @@ Tensor Replicas::bytes_of_run(const Run& run) {
   return bytes;
 }
 
-// A large matrix travels some columns after the other: a product goes on from term to term as they
-// come (cuda/matmul.cu). Anything else is one row.
+// A large matrix of wide rows travels some columns after the other: a product goes on from term to
+// term as they come (cuda/matmul.cu). Anything else is one row.
 int64_t Replicas::rows_of_run(const Run& run) const {
+  constexpr int64_t kFewestPieces = 4;
   const Tensor& x = originals_[run.first];
   const bool large = run.first == run.last && bytes_of(x) > piece_bytes.most;
-  return reach_ && large && x.dim() == 2 ? x.size(0) : 1;
+  if (!reach_ || !large || x.dim() != 2) return 1;
+  return bytes_of(x) / x.size(0) >= kFewestPieces * piece_bytes.narrowest ? x.size(0) : 1;
 }
 
 // From one replica to the next, in pieces.
@@ -195,7 +197,8 @@ void Replicas::copy_run(const Run& run) {
   while (end < row_bytes) {
     const int64_t begin = end;
     const int64_t most = sent_ < piece_bytes.of_first ? piece_bytes.first : piece_bytes.most;
-    const int64_t width = std::max(most / rows / kAlignment, int64_t{1}) * kAlignment;
+    const int64_t narrowest = piece_bytes.narrowest;
+    const int64_t width = std::max(most / rows / narrowest, int64_t{1}) * narrowest;
     end = std::min(begin + width, row_bytes);
     sent_ += rows * (end - begin);
     Tensor piece = raw::narrow(matrix(bytes), 1, begin, end - begin);

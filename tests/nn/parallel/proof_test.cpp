@@ -189,7 +189,9 @@ TEST(Proof, HoldsForGradientsThatAreComputedInPieces) {
 // While it lives tensors travel in pieces of 16 KiB, the first and the last ones in smaller ones.
 class SmallTravels {
  public:
-  SmallTravels() { nn::parallel::piece_bytes = {1 << 14, 1 << 12, 1 << 16, 1 << 10, 1 << 13}; }
+  SmallTravels() {
+    nn::parallel::piece_bytes = {1 << 14, 1 << 12, 1 << 16, 1 << 10, 1 << 13, 1 << 6};
+  }
   ~SmallTravels() { nn::parallel::piece_bytes = before_; }
   SmallTravels(const SmallTravels&) = delete;
   SmallTravels& operator=(const SmallTravels&) = delete;
@@ -203,9 +205,13 @@ TEST(Proof, HoldsForWeightsThatArriveInPieces) {
   manual_seed(8);
   const SmallTravels travels;
   const Mlp net(6, 192, 4);
+  // A large weight of rows too narrow to be cut.
+  const nn::Sequential tall(nn::Linear(6, 1024), nn::ReLU(), nn::Linear(1024, 4));
   for (const Devices& devices : device_lists())
-    if (of_one_kind(devices) && (devices[0].is_cuda() || devices.size() == 3))
+    if (of_one_kind(devices) && (devices[0].is_cuda() || devices.size() == 3)) {
       prove(net, devices, 37, 2, true);
+      prove(tall, devices, 37, 2, true);
+    }
 }
 
 TEST(Proof, TheChainIsWhatItSays) {
