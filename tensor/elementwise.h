@@ -11,7 +11,8 @@
 #include "gradus/tensor/scalar_functions.h"
 #include "gradus/tensor/special.h"
 
-namespace gradus::scalar::inline GRADUS_VARIANT {
+namespace gradus::scalar {
+inline namespace GRADUS_VARIANT {
 
 using math::Number;
 using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh,
@@ -234,4 +235,5 @@ struct Scan;
   }
 #include "gradus/tensor/elementwise.def"
 
-}  // namespace gradus::scalar::inline GRADUS_VARIANT
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::scalar

@@ -9,7 +9,8 @@
 #include "gradus/tensor/host_device.h"
 #include "gradus/tensor/math/math.h"
 
-namespace gradus::scalar::inline GRADUS_VARIANT {
+namespace gradus::scalar {
+inline namespace GRADUS_VARIANT {
 
 // A GPU has functions of its own; those of the host become vector code.
 #ifdef __CUDA_ARCH__
@@ -216,4 +217,5 @@ GRADUS_HD T product_log1p(T x, T y) {
   return x == 0 && y == y ? T(0) : x * log1p(y);
 }
 
-}  // namespace gradus::scalar::inline GRADUS_VARIANT
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::scalar

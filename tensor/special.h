@@ -7,7 +7,8 @@
 #include "gradus/tensor/special_bessel.h"
 #include "gradus/tensor/special_gamma.h"
 
-namespace gradus::scalar::inline GRADUS_VARIANT {
+namespace gradus::scalar {
+inline namespace GRADUS_VARIANT {
 
 template <class T>
 GRADUS_HD T sin_over(T x) {
@@ -95,4 +96,5 @@ GRADUS_HD T exponent_of(T x) {
   return static_cast<T>(exponent);
 }
 
-}  // namespace gradus::scalar::inline GRADUS_VARIANT
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::scalar

@@ -3,7 +3,8 @@
 
 #include "gradus/tensor/scalar_functions.h"
 
-namespace gradus::scalar::inline GRADUS_VARIANT {
+namespace gradus::scalar {
+inline namespace GRADUS_VARIANT {
 
 // The modified Bessel function of the first kind I_n, n = 0 or 1, times e^-|x| where `scaled`: its
 // power series (Abramowitz and Stegun, 9.6.10), whose terms have one sign, below 20, and from there
@@ -74,4 +75,5 @@ GRADUS_HD T bessel_k(T argument) {
   return static_cast<T>(scaled ? integral : integral * std::exp(-x));
 }
 
-}  // namespace gradus::scalar::inline GRADUS_VARIANT
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::scalar

@@ -3,7 +3,8 @@
 
 #include "gradus/tensor/scalar_functions.h"
 
-namespace gradus::scalar::inline GRADUS_VARIANT {
+namespace gradus::scalar {
+inline namespace GRADUS_VARIANT {
 
 // log |gamma(x)|.
 template <class T>
@@ -184,4 +185,5 @@ GRADUS_HD T gamma_share(T shape, T bound, bool upper) {
   return static_cast<T>(upper ? above : 1 - above);
 }
 
-}  // namespace gradus::scalar::inline GRADUS_VARIANT
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::scalar

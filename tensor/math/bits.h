@@ -17,7 +17,8 @@
 #define GRADUS_VARIANT plain
 #endif
 
-namespace gradus::math::inline GRADUS_VARIANT {
+namespace gradus::math {
+inline namespace GRADUS_VARIANT {
 
 template <class T>
 concept Number = std::is_arithmetic_v<T>;
@@ -125,4 +126,5 @@ struct Range {
 template <class T>
 inline constexpr bool is_float = std::is_same_v<T, float>;
 
-}  // namespace gradus::math::inline GRADUS_VARIANT
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::math

@@ -3,7 +3,8 @@
 
 #include "gradus/tensor/math/exp.h"
 
-namespace gradus::math::inline GRADUS_VARIANT {
+namespace gradus::math {
+inline namespace GRADUS_VARIANT {
 
 // 2^-g, for g that are not so large that it is subnormal.
 template <class T>
@@ -64,4 +65,5 @@ GRADUS_HD T normal_share(T x) {
   return x != x ? x : x < 0 ? tail : 1 - tail;
 }
 
-}  // namespace gradus::math::inline GRADUS_VARIANT
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::math

@@ -3,7 +3,8 @@
 
 #include "gradus/tensor/math/bits.h"
 
-namespace gradus::math::inline GRADUS_VARIANT {
+namespace gradus::math {
+inline namespace GRADUS_VARIANT {
 
 // ln 2 in two parts; the first times an exponent is exact.
 template <class T>
@@ -232,4 +233,5 @@ GRADUS_HD T logistic(T x) {
   }
 }
 
-}  // namespace gradus::math::inline GRADUS_VARIANT
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::math

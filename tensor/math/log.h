@@ -3,7 +3,8 @@
 
 #include "gradus/tensor/math/exp.h"
 
-namespace gradus::math::inline GRADUS_VARIANT {
+namespace gradus::math {
+inline namespace GRADUS_VARIANT {
 
 // x = 2^k (1 + f), where 1 + f lies between sqrt(1/2) and sqrt(2).
 template <class T>
@@ -136,4 +137,5 @@ GRADUS_HD T log10(T x) {
                       {0x1.34413509f6p-2, 0x1.9fef311f12b36p-42});
 }
 
-}  // namespace gradus::math::inline GRADUS_VARIANT
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::math

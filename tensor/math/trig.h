@@ -5,7 +5,8 @@
 
 #include "gradus/tensor/math/bits.h"
 
-namespace gradus::math::inline GRADUS_VARIANT {
+namespace gradus::math {
+inline namespace GRADUS_VARIANT {
 
 // Up to here arguments are reduced by a formula; std::sin and std::cos know how to go on.
 template <class T>
@@ -93,4 +94,5 @@ GRADUS_HD T cos(T x) {
   return without_sign(x) > kTrigLimit<T> ? std::cos(x) : cos(Near<T>(x)).value;
 }
 
-}  // namespace gradus::math::inline GRADUS_VARIANT
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::math
