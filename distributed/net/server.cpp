@@ -62,7 +62,8 @@ void Server::run() {
   }
 }
 
-int Server::timeout_of_poll() const {
+int Server::timeout_of_poll() {
+  const std::lock_guard lock(mutex_);
   const auto period = std::clamp(timeout_ / 8, Milliseconds(5), Milliseconds(250));
   return static_cast<int>(period.count());
 }

@@ -62,12 +62,12 @@ class Server {
   void announce();
   void drop_dead();
   void send(Connection& c, const Frame& frame);
-  int timeout_of_poll() const;
+  int timeout_of_poll();
 
   std::string token_;
   Socket listener_, wake_;
   int port_;
-  std::mutex mutex_;  // guards monitor_, and watched_
+  std::mutex mutex_;  // guards monitor_, timeout_ and watched_
   std::condition_variable departed_;
   std::optional<Monitor> monitor_;
   Milliseconds timeout_{60000};
