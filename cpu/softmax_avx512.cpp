@@ -2,9 +2,6 @@
 #define GRADUS_FUSED
 #define GRADUS_SET avx512
 #define GRADUS_TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"), flatten))
-#include <array>
-#include <bit>
-
 #include "gradus/cpu/formulas_avx512.inc"
 #include "gradus/cpu/softmax_loops.inc"
 
@@ -12,39 +9,20 @@ namespace gradus::cpu::avx512 {
 
 namespace {
 
-// 2^(j/16) as bits, without the j that `e` below adds under the exponent.
-constexpr std::array<uint32_t, 16> powers() {
-  constexpr float kPower[] = {0x1p+0f,        0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f,
-                              0x1.306fep+0f,  0x1.3dea64p+0f, 0x1.4bfdaep+0f, 0x1.5ab07ep+0f,
-                              0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f,
-                              0x1.ae89fap+0f, 0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f};
-  std::array<uint32_t, 16> out{};
-  for (uint32_t j = 0; j < 16; ++j) out[j] = std::bit_cast<uint32_t>(kPower[j]) - (j << 19);
-  return out;
-}
-constexpr std::array<uint32_t, 16> kPowers = powers();
-
-// e^x for x <= 0 in half as many products as Exp: x = (k / 16) ln 2 + r, and e^r by three terms,
-// to 2 units of the last place where x > -10. 0 where the result is below the normal numbers.
+// e^x for x <= 0 in half as many products as Exp: x = (k / 16) ln 2 + r, to 2 units of the last
+// place where x > -10. 0 where the result is below the normal numbers.
 struct Share {
-  GRADUS_TARGET Share() : power_(_mm512_loadu_si512(kPowers.data())) {}
+  Powers power;
 
   GRADUS_TARGET __m512 operator()(__m512 x) const {
     const __m512 rounder = all(math::kRounder<float>);
-    const __m512 t = _mm512_fmadd_ps(x, all(0x1.715476p+4f), rounder);  // k in the last bits
-    const __m512 r = _mm512_fnmadd_ps(_mm512_sub_ps(t, rounder), all(0x1.62e43p-5f), x);
-    const __m512i k = _mm512_castps_si512(t);
-    const __m512 e =
-        _mm512_castsi512_ps(_mm512_add_epi32(_mm512_maskz_permutexvar_epi32(kAll, k, power_),
-                                             _mm512_maskz_slli_epi32(kAll, k, 19)));  // 2^(k/16)
-    const __m512 half = _mm512_fmadd_ps(r, all(1.0f / 6), all(0.5f));
-    const __m512 slope = _mm512_fmadd_ps(r, half, all(1));
+    const __m512 shifted = _mm512_fmadd_ps(x, all(0x1.715476p+4f), rounder);
+    const __m512 r = _mm512_fnmadd_ps(_mm512_sub_ps(shifted, rounder), all(kLn2Sixteenth), x);
+    const __m512 e = power[_mm512_castps_si512(shifted)];
+    const __m512 slope = slope_of_exp(r);
     const __mmask16 normal = _mm512_cmp_ps_mask(x, all(-87), _CMP_NLT_UQ);  // or NaN
     return _mm512_maskz_fmadd_ps(normal, _mm512_mul_ps(e, r), slope, e);
   }
-
- private:
-  __m512i power_;
 };
 
 struct Sum {

@@ -1,5 +1,9 @@
-// Constants of formulas_avx512.inc: one of 32 for each interval of a function's argument.
+// Constants of formulas_avx512.inc: one of 32, or 16, for each interval of a function's argument.
 #pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
 
 namespace gradus::cpu::avx512 {
 
@@ -234,5 +238,36 @@ inline constexpr float kSineRest[] = {0,
                                       0x1.21d434p-26f,
                                       0x1.e651a8p-26f,
                                       0x1.feeb96p-26f};
+
+// 2^(j/16), and the logarithm of the factor that it lacks.
+inline constexpr float kPower[] = {0x1p+0f,        0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f,
+                                   0x1.306fep+0f,  0x1.3dea64p+0f, 0x1.4bfdaep+0f, 0x1.5ab07ep+0f,
+                                   0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f,
+                                   0x1.ae89fap+0f, 0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f};
+inline constexpr float kPowerRest[] = {0,
+                                       0x1.8d96d4p-25f,
+                                       -0x1.9c0c22p-27f,
+                                       0x1.964902p-25f,
+                                       0x1.125002p-25f,
+                                       0x1.370be4p-25f,
+                                       -0x1.0a3552p-25f,
+                                       -0x1.00d8acp-27f,
+                                       0x1.26055cp-26f,
+                                       -0x1.05cb44p-25f,
+                                       0x1.67a1cap-28f,
+                                       0x1.a3b5e4p-28f,
+                                       -0x1.f9c306p-27f,
+                                       -0x1.6961b4p-28f,
+                                       -0x1.a5217cp-28f,
+                                       0x1.61428ep-28f};
+
+// Bits to which those of 16 i + j, shifted by 19, are added: i comes to the exponent, and the j
+// that comes below it is taken off here.
+constexpr std::array<uint32_t, 16> power_bits() {
+  std::array<uint32_t, 16> out{};
+  for (uint32_t j = 0; j < 16; ++j) out[j] = std::bit_cast<uint32_t>(kPower[j]) - (j << 19);
+  return out;
+}
+inline constexpr std::array<uint32_t, 16> kPowerBits = power_bits();
 
 }  // namespace gradus::cpu::avx512
