@@ -27,6 +27,10 @@ void Lane::follow_compute() {
   mark_done(kSums, *sums_);
 }
 
+void Lane::sum_after(const cuda::Event& computed) {
+  if (sums_) computed.block(*sums_);
+}
+
 std::shared_ptr<Arrival> Lane::copies_arrive() {
   if (!sums_) return nullptr;
   const cuda::Stream& last = *ways_[way_].copies;
@@ -98,17 +102,15 @@ void Lane::add_here(const Tensor& dst, const Tensor& src) const {
   raw::zip_(BinaryOp::add, dst, src);
 }
 
-void Lane::add(const Tensor& dst, const cuda::Event& dst_there, const Tensor& src,
-               const cuda::Event& src_there, const Lane& source) {
+void Lane::add(const Tensor& dst, const Tensor& src, const cuda::Event& there, const Lane& source) {
   if (!sums_) {
     const Tensor here = src.is_cpu() ? src : raw::empty(src.sizes(), src.scalar_type(), device_);
-    if (!src.is_cpu()) copy(way_, here, src, src_there, source);
+    if (!src.is_cpu()) copy(way_, here, src, there, source);
     return raw::zip_(BinaryOp::add, dst, here);
   }
-  dst_there.block(*sums_);
   const bool near = src.device() == device_;
-  if (near) src_there.block(*sums_);
-  const Tensor here = near ? src : fetch(next_way(), src, src_there, source);
+  if (near) there.block(*sums_);
+  const Tensor here = near ? src : fetch(next_way(), src, there, source);
   add_here(dst, here);
   if (!near) ways_[way_].is_free.record(*sums_);
   mark_done(kSums, *sums_);

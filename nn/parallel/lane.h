@@ -38,6 +38,8 @@ class Lane {
   void mark_compute(cuda::Event& event) const;
   // Work of the lane from here on waits for that.
   void follow_compute();
+  // Sums from here on wait for what they add to.
+  void sum_after(const cuda::Event& computed);
   // What add() has queued so far; never recorded on the CPU, where it is done.
   const cuda::Event& summed() const { return done_[kSums]; }
   // What copy() and add() have queued so far; null on the CPU, where it is done.
@@ -47,13 +49,12 @@ class Lane {
   // another.
   void lead_compute(Device device) const;
 
-  // dst = src, when `source` has done what it has queued last, and dst += src, when the two are
-  // there. dst is on this lane's device, src on that of `source`. REQUIRES: both are of one shape
-  // and dtype, and for add contiguous and at most piece_bytes.most large, for copy as copy_async
-  // says. They stay alive until the lane has done it.
+  // dst = src, when `source` has done what it has queued last, and dst += src, when src is there.
+  // dst is on this lane's device, src on that of `source`. REQUIRES: both are of one shape and
+  // dtype, and for add contiguous and at most piece_bytes.most large, for copy as copy_async says.
+  // They stay alive until the lane has done it.
   void copy(const Tensor& dst, const Tensor& src, const Lane& source);
-  void add(const Tensor& dst, const cuda::Event& dst_there, const Tensor& src,
-           const cuda::Event& src_there, const Lane& source);
+  void add(const Tensor& dst, const Tensor& src, const cuda::Event& there, const Lane& source);
 
  private:
   // Copies go two ways in turn: on one stream they would begin 20 us after one another.

@@ -197,12 +197,12 @@ void Reduction::chain(const Tensors& parts, int64_t begin, int64_t end,
     const int64_t length = std::min(most, end - at);
     for (size_t k = present.size() - 1; k-- > 0;) {
       const size_t to = present[k], from = present[k + 1];
-      const TimelineScope scope(timeline_, "reduce", to, replicas_.lane(to).sums());
+      Lane& lane = replicas_.lane(to);
       const Lane& source = replicas_.lane(from);
-      replicas_.lane(to).add(raw::narrow(parts[to], 0, at, length), piece.computed[to],
-                             raw::narrow(parts[from], 0, at, length),
-                             from == present.back() ? piece.computed[from] : source.summed(),
-                             source);
+      lane.sum_after(piece.computed[to]);
+      const TimelineScope scope(timeline_, "reduce", to, lane.sums());
+      lane.add(raw::narrow(parts[to], 0, at, length), raw::narrow(parts[from], 0, at, length),
+               from == present.back() ? piece.computed[from] : source.summed(), source);
     }
   }
   if (end == parts[present[0]].numel()) expect_sum(parts[present[0]], present[0]);

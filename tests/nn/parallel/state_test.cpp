@@ -297,10 +297,14 @@ TEST(State, TheTimelineHasEveryPhaseOfEveryReplica) {
     parallel(x).sum().backward();
     const auto spans = parallel->stop_timeline();
     std::map<std::string, std::set<size_t>> replicas;
+    std::map<size_t, double> backward;
     for (const auto& span : spans) {
       EXPECT_LE(span.begin, span.end) << span.phase;
       replicas[span.phase].insert(span.replica);
+      if (std::string(span.phase) == "backward") backward[span.replica] = span.begin;
     }
+    for (const auto& span : spans)
+      EXPECT_TRUE(std::string(span.phase) != "reduce" || span.begin >= backward[span.replica]);
     for (const char* phase : {"scatter", "forward", "backward"})
       EXPECT_EQ(replicas[phase].size(), devices.size()) << phase;
     EXPECT_EQ(replicas["reduce"].size(), devices.size() - 1);
