@@ -15,12 +15,13 @@ FAKE_BENCH = """#!/bin/sh
 echo "$MASTER_PORT $WORLD_SIZE $RANK $*" >> "$LOG"
 [ "$1" != "$FAILS" ] || exit 1
 [ "${RANK:-0}" = 0 ] || exit 0
-ranks=${WORLD_SIZE:-${3:-1}}
+ranks=${WORLD_SIZE:-${3:-1}} each=10
+[ "$GRADUS_PEER_COPIES" != 0 ] || each=20
 case $1 in
   all_reduce) printf 'all_reduce of 4096 B on %s\\tgradus\\t1e-5\\t4096\\tB\\n' $ranks ;;
   *) for batch in $(echo $2 | tr , ' '); do
-       # 1 us for each row, 10 us for each further device
-       printf '%s, batch %s on %s\\tgradus\\t%s\\t1\\tsamples\\n' $1 $batch $ranks $((batch + 10 * (ranks - 1)))e-6
+       # 1 us for each row, 10 us for each further device, by NCCL 20 us
+       printf '%s, batch %s on %s\\tgradus\\t%s\\t1\\tsamples\\n' $1 $batch $ranks $((batch + each * (ranks - 1)))e-6
      done ;;
 esac
 """
@@ -51,6 +52,7 @@ class Scaling(unittest.TestCase):
         table = self.run_scaling(2)
         self.assertIn("| weak | 2 | data_parallel | 40 | 0.05 ms | 0.800 |", table)
         self.assertIn("| weak | 2 | ddp | 100 | 0.11 ms | 0.909 |", table)
+        self.assertIn("| weak | 2 | ddp_nccl | 100 | 0.12 ms | 0.833 |", table)
         self.assertIn("| strong | 2 | ddp | 50 | 0.06 ms | 0.833 |", table)
         self.assertIn("| strong | 2 | ddp | 20 | 0.03 ms | 0.667 | failed |", table)
         self.assertIn("2 0 ddp 20,40,50,100", self.calls)
@@ -86,9 +88,9 @@ class Scaling(unittest.TestCase):
 MEASURED = """\
 single, batch 64 on 1\tgradus\t0.010\t64\tsamples
 single, batch 64 on 1\tpytorch\t0.5\t64\tsamples
-ddp, batch 64 on 2\tgradus\t0.0125\t128\tsamples
-ddp, bucket 0 on 2\tgradus\t0\t100000000\tB
-ddp, bucket 1 on 2\tgradus\t0\t300000000\tB
+ddp_nccl, batch 64 on 2\tgradus\t0.0125\t128\tsamples
+ddp_nccl, bucket 0 on 2\tgradus\t0\t100000000\tB
+ddp_nccl, bucket 1 on 2\tgradus\t0\t300000000\tB
 profile, batch 64, begin\tgradus\t0\t0\tB
 profile, batch 64, forward\tgradus\t0.003\t0\tB
 profile, batch 64, gradient b\tgradus\t0.004\t100000000\tB
