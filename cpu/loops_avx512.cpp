@@ -88,6 +88,7 @@ constexpr Loops make_own_loops() {
   own(UnaryOp::sqrt, square_roots);
   own(UnaryOp::exp, apply<Exp>);
   own(UnaryOp::sigmoid, apply_within<UnaryOp::sigmoid, Sigmoid>);
+  own(UnaryOp::gelu, apply<Gelu>);
   own(UnaryOp::log, apply<Log>);
   own(UnaryOp::tanh, apply<Tanh>);
   own(UnaryOp::sin, apply_within<UnaryOp::sin, Sine<0>>);

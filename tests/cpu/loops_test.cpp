@@ -134,7 +134,7 @@ template <class T>
 bool differs(const char* table, size_t op) {
   if (sizeof(T) != 4 || table != std::string("map")) return false;
   for (const UnaryOp own :
-       {UnaryOp::log, UnaryOp::sin, UnaryOp::cos, UnaryOp::tanh, UnaryOp::sigmoid})
+       {UnaryOp::log, UnaryOp::sin, UnaryOp::cos, UnaryOp::tanh, UnaryOp::sigmoid, UnaryOp::gelu})
     if (op == static_cast<size_t>(own)) return true;
   return false;
 }
