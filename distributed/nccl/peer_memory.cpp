@@ -110,8 +110,8 @@ std::shared_ptr<PeerBlock> PeerMemory::allocate(size_t nbytes) {
                             part.nbytes,
                             " bytes of gradients; use a smaller model, or free tensors");
     check<Error>(part.number == 1, "distributed: rank ", rank_,
-                 " of the group, or another, cannot ", "map ", part.nbytes,
-                 " bytes of the others' GPUs; set GRADUS_PEER_COPIES=0 to let NCCL move ", "them");
+                 " of the group, or another, cannot map ", part.nbytes,
+                 " bytes of the others' GPUs; set GRADUS_PEER_COPIES=0 to let NCCL move them");
     return nullptr;
   }
   const auto block = std::make_shared<PeerBlock>(part.bases, rank_, nbytes,
