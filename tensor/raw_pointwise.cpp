@@ -1,5 +1,5 @@
 #include "gradus/tensor/elementwise.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw_operand.h"
 
 namespace gradus {
 
@@ -84,11 +84,7 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   return {common, compute, facts(op).gives_bool ? kBool : common};
 }
 
-// An operand as it enters: rounded, or wrapped around, to the common dtype.
-Tensor prepare(const Tensor& x, const ZipTypes& types, IntArrayRef shape) {
-  Tensor out = to(to(x, types.common), types.compute);
-  return out.sizes() == shape ? out : raw::expand(out, shape);
-}
+// A number as it enters: wrapped around to the common dtype.
 Scalar prepare(const Scalar& x, const ZipTypes& types) {
   if (types.common == types.compute || types.common == kBool) return x;
   return visit(types.common, [&]<class T>(TypeTag<T>) -> Scalar { return x.cast<T>(); });
@@ -112,23 +108,14 @@ void check_divisor(BinaryOp op, const Operand& y, const ZipTypes& types, const T
 void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& types,
              const Tensor& out) {
   if (out.numel() == 0) return;
-  const auto ready = [&](const Operand& o) {
-    return o.is_number() ? types.common == types.compute
-                         : o.tensor->dtype() == types.compute && types.common == types.compute &&
-                               o.tensor->sizes() == out.sizes();
+  Tensor kept[2];
+  const auto ready = [&](const Operand& o, Tensor& made) -> Operand {
+    if (o.is_number()) return prepare(o.number, types);
+    return as_operand(*o.tensor, types.common, types.compute, out, made);
   };
-  const auto run = [&](const Operand& a, const Operand& b) {
-    check_divisor(op, b, types, out);
-    backend(out).zip(op, a, b, out);
-  };
-  if (ready(x) && ready(y)) return run(x, y);
-  Tensor tensors[2];
-  const auto operand = [&](const Operand& o, Tensor& kept) {
-    if (o.is_number()) return Operand(prepare(o.number, types));
-    kept = prepare(*o.tensor, types, out.sizes());
-    return Operand(kept);
-  };
-  run(operand(x, tensors[0]), operand(y, tensors[1]));
+  const Operand a = ready(x, kept[0]), b = ready(y, kept[1]);
+  check_divisor(op, b, types, out);
+  backend(out).zip(op, a, b, out);
 }
 
 // o, or its one number where it is a tensor of the CPU without dimensions beside one of a GPU.

@@ -1,6 +1,6 @@
 // Elementwise functions of three operands (ternary.def): promotion, broadcasting, one backend call.
 #include "gradus/tensor/elementwise.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw_operand.h"
 
 namespace gradus {
 
@@ -44,19 +44,8 @@ Tensor result_of(TernaryOp op, const Tensors& operands, ScalarType dtype, Device
   return empty(sizes, dtype, device);
 }
 
-// An operand rounded, or wrapped around, to the common dtype; then in the dtype, on the device and
-// of the shape of out. `kept` holds what has to be made for that.
-const Tensor& prepare(const Tensor& x, ScalarType common, const Tensor& out, Tensor& kept) {
-  const ScalarType compute = out.scalar_type();
-  if (x.scalar_type() == compute && common == compute && x.device() == out.device() &&
-      x.sizes() == out.sizes())
-    return x;
-  kept = to(to(to(x, common), compute), out.device());
-  if (kept.sizes() != out.sizes()) kept = raw::expand(kept, out.sizes());
-  return kept;
-}
 Operand prepare(const Operand& x, ScalarType common, const Tensor& out, Tensor& kept) {
-  if (!x.is_number()) return prepare(*x.tensor, common, out, kept);
+  if (!x.is_number()) return as_operand(*x.tensor, common, out.scalar_type(), out, kept);
   if (common == out.scalar_type()) return x;
   return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return x.number.to<T>(); });
 }
@@ -70,8 +59,8 @@ Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
   Tensor out = result_of(op, operands, compute, device);
   if (out.numel() == 0) return to(std::move(out), common);
   Tensor kept[3];
-  backend(out).zip3(op, prepare(x, common, out, kept[0]), prepare(y, common, out, kept[1]),
-                    prepare(z, common, out, kept[2]), out);
+  backend(out).zip3(op, as_operand(x, common, compute, out, kept[0]),
+                    prepare(y, common, out, kept[1]), prepare(z, common, out, kept[2]), out);
   return to(std::move(out), common);
 }
 
