@@ -49,36 +49,48 @@ GRADUS_TARGET void apply(int64_t n, void* to, const void* const* in) {
   if (last) _mm512_mask_storeu_ps(out + i, last, f(_mm512_maskz_loadu_ps(last, x + i)));
 }
 
-// Whether all magnitudes are at most `most`; NaN has none.
-GRADUS_TARGET inline bool all_within(float most, int64_t n, const float* x) {
-  constexpr int kLarger = 0b1011;  // of magnitudes, without a sign
-  __m512 a = _mm512_setzero_ps(), b = a;
-  int64_t i = 0;
-  for (; i + 32 <= n; i += 32) {
-    a = _mm512_maskz_range_ps(kAll, a, _mm512_loadu_ps(x + i), kLarger);
-    b = _mm512_maskz_range_ps(kAll, b, _mm512_loadu_ps(x + i + 16), kLarger);
-  }
-  for (; i < n; i += 16)
-    a = _mm512_maskz_range_ps(kAll, a, _mm512_maskz_loadu_ps(first_lanes(n - i), x + i), kLarger);
-  return _mm512_cmp_ps_mask(_mm512_maskz_range_ps(kAll, a, b, kLarger), all(most), _CMP_GT_OQ) == 0;
+// Which of 16 magnitudes are above Formula::kMost; NaN has none.
+template <class Formula>
+GRADUS_TARGET inline __mmask16 beyond(__m512 x) {
+  return _mm512_cmp_ps_mask(_mm512_abs_ps(x), all(Formula::kMost), _CMP_GT_OQ);
 }
 
-// A formula for magnitudes up to Formula::kMost. Others go the way of all instruction sets.
+// A formula for up to 16 numbers, of which those beyond it go the way of all instruction sets.
+template <UnaryOp op, class Formula>
+[[gnu::noinline]] GRADUS_TARGET void apply_to_some(int64_t n, float* out, const float* x) {
+  float general[16];
+  const void* const from[] = {x};
+  map<op, float>(n, general, from);
+  const __mmask16 some = first_lanes(n);
+  const __m512 value = _mm512_maskz_loadu_ps(some, x);
+  const __mmask16 far = some & beyond<Formula>(value);
+  _mm512_mask_storeu_ps(out, some, _mm512_mask_loadu_ps(Formula()(value), far, general));
+}
+
+// A formula for magnitudes up to Formula::kMost.
 template <UnaryOp op, class Formula>
 GRADUS_TARGET void apply_within(int64_t n, void* to, const void* const* in) {
-  const float* const x = static_cast<const float*>(in[0]);
-  if (all_within(Formula::kMost, n, x)) return apply<Formula>(n, to, in);
   float* const out = static_cast<float*>(to);
+  const float* const x = static_cast<const float*>(in[0]);
   const Formula f;
-  for (int64_t i = 0; i < n; i += 16) {
-    float general[16];
-    const void* const from[] = {x + i};
-    const int64_t some = n - i < 16 ? n - i : 16;
-    map<op, float>(some, general, from);
-    const __m512 value = _mm512_maskz_loadu_ps(first_lanes(some), x + i);
-    const __mmask16 far = _mm512_cmp_ps_mask(_mm512_abs_ps(value), all(Formula::kMost), _CMP_GT_OQ);
-    const __m512 y = _mm512_mask_loadu_ps(f(value), far & first_lanes(some), general);
-    _mm512_mask_storeu_ps(out + i, first_lanes(some), y);
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    const __m512 a = _mm512_loadu_ps(x + i), b = _mm512_loadu_ps(x + i + 16);
+    if ((beyond<Formula>(a) | beyond<Formula>(b)) == 0) [[likely]] {
+      _mm512_storeu_ps(out + i, f(a));
+      _mm512_storeu_ps(out + i + 16, f(b));
+    } else {
+      apply_to_some<op, Formula>(16, out + i, x + i);
+      apply_to_some<op, Formula>(16, out + i + 16, x + i + 16);
+    }
+  }
+  for (; i < n; i += 16) {
+    const __mmask16 some = first_lanes(n - i);
+    const __m512 value = _mm512_maskz_loadu_ps(some, x + i);
+    if (beyond<Formula>(value) == 0)
+      _mm512_mask_storeu_ps(out + i, some, f(value));
+    else
+      apply_to_some<op, Formula>(n - i < 16 ? n - i : 16, out + i, x + i);
   }
 }
 

@@ -204,6 +204,23 @@ void check_all_near() {
 TEST(CpuLoops, AFarNumberLeavesItsNeighboursAloneFloat) { check_all_near<float>(); }
 TEST(CpuLoops, AFarNumberLeavesItsNeighboursAloneDouble) { check_all_near<double>(); }
 
+// The processor's comparisons of magnitudes may pass over what stands beside such a NaN.
+TEST(CpuLoops, ASignalingNanHidesNoFarNumber) {
+  for (const InstructionSet set : instruction_sets())
+    for (const UnaryOp op : {UnaryOp::sin, UnaryOp::cos, UnaryOp::sigmoid}) {
+      const Loop loop = loops_of(set, kFloat).map[static_cast<int>(op)];
+      const std::vector<float> far[3] = {{1e6f}, {1e6f}, {1e6f}};
+      const float alone = run<float, float>(loop, 0, 1, far)[0];
+      for (const size_t apart : {16, 32, 64}) {
+        std::vector<float> x[3] = {operands<float>(100), operands<float>(100),
+                                   operands<float>(100)};
+        for (float& number : x[0]) number = static_cast<float>(real(-1, 1));
+        x[0][5] = 1e6f, x[0][5 + apart] = std::numeric_limits<float>::signaling_NaN();
+        EXPECT_EQ((run<float, float>(loop, 0, 100, x)[5]), alone) << name_of(op) << " at " << apart;
+      }
+    }
+}
+
 TEST(CpuLoops, FarAnglesAreThoseOfTheLibrary) {
   for (const InstructionSet set : instruction_sets())
     for (const double angle : {1e6, -1e30}) {
