@@ -62,8 +62,9 @@ class Runner {
       return std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 1; });
     };
     const int64_t count = lines_.numel;
-    const int64_t threads = std::clamp<int64_t>(count * n_ / kLeast, 1, thread_count());
-    const int64_t share = divide_up(count, threads);
+    const int64_t parts = count * n_ / kLeast;
+    const int64_t share =
+        parts <= 1 ? count : divide_up(count, std::min<int64_t>(parts, thread_count()));
     const auto for_runs = [&](int64_t grain, const auto& f) {
       parallel_for(0, count, grain,
                    [&](int64_t begin, int64_t end) { walk(lines_, begin, end, f); });

@@ -64,6 +64,14 @@ GRADUS_TARGET __m512 fold_lines(const __m512* line) {
   return step.by_1(step.by_2(four[0], four[1]), step.by_2(four[2], four[3]));
 }
 
+// What a line's sum gives for its last pass: the logarithm to subtract, or the factor.
+template <bool kLog>
+struct Scale {
+  GRADUS_TARGET __m512 operator()(__m512 sum) const { return _mm512_div_ps(all(1), sum); }
+};
+template <>
+struct Scale<true> : Log {};
+
 // Calls f(i, mask) for every vector of a line of n elements, whose first one is element i.
 template <class F>
 GRADUS_TARGET void for_vectors(int64_t n, F f) {
@@ -95,6 +103,7 @@ GRADUS_TARGET void softmax_some_lines(int64_t n, int64_t count, const int64_t* a
                                       const float* const* in) {
   constexpr int64_t kMost = 32;
   const Share exp;
+  const Scale<kLog> scale_of;
   const int64_t to_apart = apart[0], from_apart = apart[1];
   const int64_t batch = n <= 64 ? kMost : n < 256 ? kMost / 2 : kMost / 8;
   for (int64_t first = 0; first < count; first += batch) {
@@ -118,7 +127,8 @@ GRADUS_TARGET void softmax_some_lines(int64_t n, int64_t count, const int64_t* a
       line[l] = total;
     }
     fold_all<Sum>(some, line, sum);
-    for_each<float>(some, [&](int64_t l) { scale[l] = kLog ? math::log(sum[l]) : 1 / sum[l]; });
+    for (int64_t l = 0; l < some; l += 16)
+      _mm512_storeu_ps(scale + l, scale_of(_mm512_loadu_ps(sum + l)));
     for (int64_t l = 0; l < some; ++l) {
       const float* const from = kLog ? x + l * from_apart : y + l * to_apart;
       float* const to = y + l * to_apart;
@@ -139,6 +149,7 @@ template <bool kLog, int kVectors>
 GRADUS_TARGET void softmax_vectors(int64_t n, __mmask16 mask, int64_t to_step, int64_t from_step,
                                    float* y, const float* x) {
   const Share exp;
+  const Scale<kLog> scale_of;
   const Larger larger;
   const auto mask_of = [&](int v) { return v + 1 < kVectors ? kAll : mask; };
   const auto value = [&](int64_t i, int v) GRADUS_TARGET {
@@ -175,11 +186,9 @@ GRADUS_TARGET void softmax_vectors(int64_t n, __mmask16 mask, int64_t to_step, i
     }
   });
   for (int v = 0; v < kVectors; ++v) {
-    alignas(64) float sum[16];
-    _mm256_store_ps(sum, _mm512_maskz_cvtpd_ps(0xFF, low[v]));
-    _mm256_store_ps(sum + 8, _mm512_maskz_cvtpd_ps(0xFF, high[v]));
-    for_each<float>(16, [&](int64_t l) { sum[l] = kLog ? math::log(sum[l]) : 1 / sum[l]; });
-    scale[v] = _mm512_load_ps(sum);
+    const __m256 first = _mm512_maskz_cvtpd_ps(0xFF, low[v]);
+    scale[v] = scale_of(_mm512_maskz_insertf32x8(kAll, _mm512_castps256_ps512(first),
+                                                 _mm512_maskz_cvtpd_ps(0xFF, high[v]), 1));
   }
   for (int64_t i = 0; i < n; ++i)
     for (int v = 0; v < kVectors; ++v) {
