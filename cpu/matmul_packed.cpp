@@ -21,7 +21,8 @@ namespace {
 template <class T>
 constexpr int64_t kDepth = 2048 / sizeof(T);
 constexpr int64_t kRows = 240;      // of packed a: they fit the second-level cache
-constexpr int64_t kColumns = 2048;  // of packed b, of which a panel at a time is read once more
+constexpr int64_t kColumns = 2048;  // of packed b
+constexpr int64_t kNear = 256;      // of them beside those rows, to stay in that cache as well
 
 // Memory of at least `count` elements, which this thread keeps for its next product.
 template <class T>
@@ -92,10 +93,11 @@ void multiply_part(const Product<T>& p, const MicroKernel<T>& kernel) {
         const int64_t rows = std::min(kRows, p.m - top);
         pack(p.a + top * p.a_row + slice * p.a_column, p.a_row, rows, p.a_column, depth,
              kernel.rows, a_packed);
-        for (int64_t j = 0; j < columns; j += kernel.columns)
+        for (int64_t near = 0; near < columns; near += kNear)
           for (int64_t i = 0; i < rows; i += kernel.rows)
-            multiply_tile(p, kernel, depth, a_packed + i * depth, b_packed + j * depth, top + i,
-                          left + j, adds);
+            for (int64_t j = near; j < std::min(near + kNear, columns); j += kernel.columns)
+              multiply_tile(p, kernel, depth, a_packed + i * depth, b_packed + j * depth, top + i,
+                            left + j, adds);
       }
     }
   }
