@@ -33,13 +33,16 @@ SoftmaxArgs<N> args_of(bool log, int64_t dim, const std::array<const Tensor*, N>
   return args;
 }
 
-// Threads for a line: as few as have it in their registers, but at least as many as read whole
-// sectors of memory; up to a warp, and a block for a longer line.
+// Threads for a line: as few as have it in their registers, but enough to read a line of the cache
+// at once; up to a warp where that has it, and up to a block for longer ones.
 template <class T, int N>
 int lanes_for(int64_t n, bool vectors) {
-  if (n > 32 * Tile<T, N>::kSize) return kReduceThreads;
-  const int64_t lanes = vectors ? std::max<int64_t>(ceil_div(n, int64_t{Tile<T, N>::kSize}), 2) : n;
-  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::min<int64_t>(lanes, 32))));
+  using Tile = gradus::cuda::Tile<T, N>;
+  const auto lanes_of = [n](int64_t each) { return ceil_div(n, each); };
+  const int64_t lanes =
+      vectors ? std::max(lanes_of(Tile::kSize), std::min<int64_t>(lanes_of(Tile::V), 8)) : n;
+  const int64_t most = n > 32 * Tile::kSize ? kReduceThreads : 32;
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::min(lanes, most))));
 }
 
 // Calls start(team, grid, threads) with the team for these lines.
@@ -55,7 +58,8 @@ void with_team(const SoftmaxArgs<N>& args, const F& start) {
     return start(ColumnTeam{division}, blocks(division.kept), division.kept * division.reduced);
   }
   const int lanes = lanes_for<T, N>(args.n, args.vectors);
-  start(RowTeam{lanes}, blocks(kReduceThreads / lanes), kReduceThreads);
+  const int threads = lanes > 32 ? lanes : kReduceThreads;
+  start(RowTeam{lanes}, blocks(threads / lanes), threads);
 }
 
 }  // namespace

@@ -59,17 +59,18 @@ __device__ T fold_run(const T* x, int n, int lane, int lanes) {
   return sum.at[0];
 }
 
-// The fold over `lanes` neighbouring threads: a power of two up to a warp, or the block.
+// The fold over `lanes` neighbouring threads, a power of two; those of more than a warp are a
+// block.
 template <class Op, class T>
 __device__ T fold_lanes(T value, int lanes) {
-  constexpr int warps = kReduceThreads / 32;
   for (int reach = ::min(lanes, 32) / 2; reach > 0; reach /= 2)
     value = Op::combine(value, __shfl_xor_sync(0xffffffffu, value, reach));
   if (lanes <= 32) return value;
-  __shared__ T of_warp[warps];
+  const int warps = lanes / 32;
+  __shared__ T of_warp[kReduceThreads / 32];
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
   __syncthreads();
-  value = of_warp[threadIdx.x % warps];
+  value = of_warp[threadIdx.x & (warps - 1)];
   for (int reach = warps / 2; reach > 0; reach /= 2)
     value = Op::combine(value, __shfl_xor_sync(0xffffffffu, value, reach));
   return value;

@@ -12,8 +12,8 @@
 
 namespace gradus::cuda {
 
-// Neighbouring threads, a power of two up to a warp, or the block: for elements that lie closer
-// together than lines do.
+// Neighbouring threads, a power of two, and all of the block where they are more than a warp: for
+// elements that lie closer together than lines do.
 struct RowTeam {
   static constexpr int kBlocks = 3;  // whose registers a multiprocessor has room for
   int lanes;
@@ -21,7 +21,7 @@ struct RowTeam {
   __device__ int size() const { return lanes; }
   __device__ int lane() const { return static_cast<int>(threadIdx.x) & (lanes - 1); }
   __device__ int64_t line() const {
-    return (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) / static_cast<unsigned>(lanes);
+    return (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / static_cast<unsigned>(lanes);
   }
   template <class Op, class T>
   __device__ T fold(T value) const {
