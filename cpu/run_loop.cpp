@@ -83,7 +83,7 @@ class Runner {
     for (int i = 1; i < N; ++i) {
       copied[i] = !direct[i] && !repeats[i];
       copies = copies || copied[i];
-      if (repeats[i]) repeat(i, run, begin % run, std::min(block, end - begin));
+      if (repeats[i]) repeat(i, run, begin == 0 ? 0 : begin % run, std::min(block, end - begin));
     }
     for (int64_t first = begin; first < end; first += block) {
       const int64_t last = std::min(first + block, end);

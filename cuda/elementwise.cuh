@@ -102,13 +102,15 @@ void launch_elementwise(const Context& context, const F& f, const Strided<1 + si
   });
 }
 
-// out[i] = f(in[i]...), any strides. REQUIRES: one shape and device; out is of type Out, all of
-// `in` of type In.
+// out[i] = f(in[i]...), any strides. REQUIRES: one device; `in` broadcast to out's shape; out is of
+// type Out, all of `in` of type In.
 template <class Out, class In, class F, class... Tensors>
 void elementwise(const F& f, const Tensor& out, const Tensors&... in) {
   if (out.numel() == 0) return;
   const Context context(out);
-  const auto walk = collapse<1 + sizeof...(in)>(out.sizes(), {out.strides(), in.strides()...});
+  const auto walk = collapse<1 + sizeof...(in)>(
+      out.sizes(),
+      {out.strides(), broadcast_strides("zip", in.sizes(), in.strides(), out.sizes())...});
   launch_elementwise(context, f, walk, static_cast<Out*>(out.data_ptr()),
                      static_cast<const In*>(in.data_ptr())...);
 }

@@ -111,7 +111,7 @@ void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& ty
   Tensor kept[2];
   const auto ready = [&](const Operand& o, Tensor& made) -> Operand {
     if (o.is_number()) return prepare(o.number, types);
-    return as_operand(*o.tensor, types.common, types.compute, out, made);
+    return as_operand(*o.tensor, types.common, types.compute, out.device(), made);
   };
   const Operand a = ready(x, kept[0]), b = ready(y, kept[1]);
   check_divisor(op, b, types, out);
@@ -160,7 +160,8 @@ Tensor map(UnaryOp op, const Tensor& x) {
   const ScalarType compute = computed_type(dtype);
   const bool gives_bool = facts(op).gives_bool;
   Tensor out = empty_as(x, gives_bool ? kBool : compute);
-  if (out.numel() > 0) backend(out).map(op, to(x, compute), out);
+  Tensor kept;
+  if (out.numel() > 0) backend(out).map(op, as_operand(x, dtype, compute, out.device(), kept), out);
   return to(std::move(out), gives_bool ? kBool : dtype);
 }
 

@@ -45,7 +45,7 @@ Tensor result_of(TernaryOp op, const Tensors& operands, ScalarType dtype, Device
 }
 
 Operand prepare(const Operand& x, ScalarType common, const Tensor& out, Tensor& kept) {
-  if (!x.is_number()) return as_operand(*x.tensor, common, out.scalar_type(), out, kept);
+  if (!x.is_number()) return as_operand(*x.tensor, common, out.scalar_type(), out.device(), kept);
   if (common == out.scalar_type()) return x;
   return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return x.number.to<T>(); });
 }
@@ -59,7 +59,7 @@ Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
   Tensor out = result_of(op, operands, compute, device);
   if (out.numel() == 0) return to(std::move(out), common);
   Tensor kept[3];
-  backend(out).zip3(op, as_operand(x, common, compute, out, kept[0]),
+  backend(out).zip3(op, as_operand(x, common, compute, device, kept[0]),
                     prepare(y, common, out, kept[1]), prepare(z, common, out, kept[2]), out);
   return to(std::move(out), common);
 }
