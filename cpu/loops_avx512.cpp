@@ -49,10 +49,13 @@ GRADUS_TARGET void apply(int64_t n, void* to, const void* const* in) {
   if (last) _mm512_mask_storeu_ps(out + i, last, f(_mm512_maskz_loadu_ps(last, x + i)));
 }
 
-// Which of 16 magnitudes are above Formula::kMost; NaN has none.
+// In which lanes the larger of two magnitudes is above Formula::kMost. NaN has none beside a
+// number, but a signaling one, or two of them, count as above.
 template <class Formula>
-GRADUS_TARGET inline __mmask16 beyond(__m512 x) {
-  return _mm512_cmp_ps_mask(_mm512_abs_ps(x), all(Formula::kMost), _CMP_GT_OQ);
+GRADUS_TARGET inline __mmask16 beyond(__m512 a, __m512 b) {
+  constexpr int kLarger = 0b1011;  // of magnitudes, without a sign
+  const __m512 larger = _mm512_maskz_range_ps(kAll, a, b, kLarger);
+  return _mm512_cmp_ps_mask(larger, all(Formula::kMost), _CMP_NLE_UQ);
 }
 
 // A formula for up to 16 numbers, of which those beyond it go the way of all instruction sets.
@@ -63,7 +66,7 @@ template <UnaryOp op, class Formula>
   map<op, float>(n, general, from);
   const __mmask16 some = first_lanes(n);
   const __m512 value = _mm512_maskz_loadu_ps(some, x);
-  const __mmask16 far = some & beyond<Formula>(value);
+  const __mmask16 far = some & beyond<Formula>(value, value);
   _mm512_mask_storeu_ps(out, some, _mm512_mask_loadu_ps(Formula()(value), far, general));
 }
 
@@ -76,7 +79,7 @@ GRADUS_TARGET void apply_within(int64_t n, void* to, const void* const* in) {
   int64_t i = 0;
   for (; i + 32 <= n; i += 32) {
     const __m512 a = _mm512_loadu_ps(x + i), b = _mm512_loadu_ps(x + i + 16);
-    if ((beyond<Formula>(a) | beyond<Formula>(b)) == 0) [[likely]] {
+    if (beyond<Formula>(a, b) == 0) [[likely]] {
       _mm512_storeu_ps(out + i, f(a));
       _mm512_storeu_ps(out + i + 16, f(b));
     } else {
@@ -87,7 +90,7 @@ GRADUS_TARGET void apply_within(int64_t n, void* to, const void* const* in) {
   for (; i < n; i += 16) {
     const __mmask16 some = first_lanes(n - i);
     const __m512 value = _mm512_maskz_loadu_ps(some, x + i);
-    if (beyond<Formula>(value) == 0)
+    if (beyond<Formula>(value, value) == 0)
       _mm512_mask_storeu_ps(out + i, some, f(value));
     else
       apply_to_some<op, Formula>(n - i < 16 ? n - i : 16, out + i, x + i);
