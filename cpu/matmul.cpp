@@ -81,7 +81,7 @@ void CpuBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, co
     // Few products share the threads within each; many run side by side, one thread each.
     const int64_t work = std::max<int64_t>(p.m * p.n * p.k, 1);
     const int64_t grain =
-        batch < thread_count() ? batch : std::max<int64_t>(kProductGrain / work, 1);
+        batch < thread_count() ? batch : std::max<int64_t>(2 * kProductGrain / work, 1);
     parallel_for(0, batch, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         Product<T> one = p;

@@ -34,15 +34,15 @@ struct Product {
   }
 };
 
-// Multiplications and additions that outweigh the waking of a thread.
-inline constexpr int64_t kProductGrain = 1 << 18;
+// Multiplications and additions that are worth a thread, where all are woken for twice as many.
+inline constexpr int64_t kProductGrain = 1 << 17;
 
 // Cuts the result into one part per thread, as square as they come, of whole tiles, and calls
 // f(part) for each, in parallel.
 template <class T, class F>
 void for_parts(const Product<T>& p, int64_t tile_rows, int64_t tile_columns, F f) {
-  const int64_t parts =
-      std::min<int64_t>(thread_count(), std::max<int64_t>(p.m * p.n * p.k / kProductGrain, 1));
+  const int64_t most = p.m * p.n * p.k / kProductGrain;
+  const int64_t parts = most < 4 ? 1 : std::min<int64_t>(thread_count(), most);
   if (parts == 1) return f(p);
   int64_t down = 1;
   for (int64_t d = 1; d <= parts; ++d)
