@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "gradus/cpu/product.h"
+#include "gradus/tensor/threads.h"
 #include "tests/random.h"
 
 namespace gradus::test {
@@ -172,6 +174,53 @@ void check_layouts() {
 }
 TEST(CpuMicroKernels, EveryLayoutGivesTheSameBits) {
   for (int round = 0; round < 10; ++round) check_layouts<float>(), check_layouts<double>();
+}
+
+// Many threads share the packed operands of a large product; their number changes no bit.
+template <class T>
+void check_threads(int64_t m, int64_t k, int64_t n) {
+  const int threads = get_num_threads();
+  const bool turns = pick(0, 1);
+  const Tensor a = random_tensor({m, k}, dtype_of<T>), b = random_tensor({k, n}, dtype_of<T>);
+  const Tensor bias = random_tensor({n}, dtype_of<T>);
+  const auto data = [](const Tensor& x) { return static_cast<T*>(x.data_ptr()); };
+  for (const cpu::InstructionSet set : cpu::instruction_sets())
+    for (const bool with_bias : {false, true}) {
+      const auto multiply = [&](int count) {
+        set_num_threads(count);
+        const Tensor out = empty({m, n}, dtype_of<T>);
+        const cpu::Product<T> p{m,
+                                n,
+                                k,
+                                data(a),
+                                data(b),
+                                with_bias ? data(bias) : nullptr,
+                                data(out),
+                                a.stride(0),
+                                a.stride(1),
+                                b.stride(0),
+                                b.stride(1),
+                                0,
+                                bias.stride(0),
+                                n,
+                                1};
+        cpu::multiply_packed(turns ? p.transposed() : p, cpu::micro_kernel<T>(set));
+        set_num_threads(threads);
+        return out;
+      };
+      const Tensor alone = multiply(1), together = multiply(8);
+      ASSERT_EQ(std::memcmp(data(alone), data(together), alone.nbytes()), 0)
+          << static_cast<int>(set) << ": " << m << " x " << k << " x " << n << ", " << turns;
+    }
+}
+TEST(CpuMicroKernels, ManyThreadsGiveTheSameBitsAsOne) {
+  check_threads<float>(600 + pick(0, 60), 700 + pick(0, 60), 700 + pick(0, 60));
+  check_threads<double>(600 + pick(0, 60), 700 + pick(0, 60), 700 + pick(0, 60));
+}
+// More rows, or columns, than are packed for all at a time.
+TEST(CpuMicroKernels, ManyThreadsShareLongProducts) {
+  check_threads<float>(2048 + pick(1, 200), 520, 300);
+  check_threads<float>(300, 520, 2048 + pick(1, 200));
 }
 
 TEST(CpuMatmul, BlasIsRefusedWhereTheBuildLacksIt) {
