@@ -80,11 +80,11 @@ NcclGroup::NcclGroup(Members members, int device, const std::shared_ptr<Store>& 
   }
   try {
     settle("ncclCommInitRankConfig", ncclInProgress);
+    peers_ = PeerReduce::connect(name(), rank(), size(), device_, store);
   } catch (...) {
     abort();
     throw;
   }
-  peers_ = PeerReduce::connect(name(), rank(), size(), device_, store);
   for (size_t i = 0; peers_ && i < PeerReduce::kSlots; ++i)
     streams_.push_back(cuda::getStreamFromPool(/*high_priority=*/true, device_));
   listener_ = watch().failure().subscribe([this] { abort(); });
