@@ -33,15 +33,13 @@ SoftmaxArgs<N> args_of(bool log, int64_t dim, const std::array<const Tensor*, N>
   return args;
 }
 
-// Threads for a line: as few as have it in their registers, but enough to read a line of the cache
-// at once; up to a warp where that has it, and up to a block for longer ones.
+// Threads for a line: as few as have it in their registers, but at least as many as read whole
+// sectors of memory; up to a warp for lines that this has, and up to a block for longer ones.
 template <class T, int N>
 int lanes_for(int64_t n, bool vectors) {
-  using Tile = gradus::cuda::Tile<T, N>;
-  const auto lanes_of = [n](int64_t each) { return ceil_div(n, each); };
-  const int64_t lanes =
-      vectors ? std::max(lanes_of(Tile::kSize), std::min<int64_t>(lanes_of(Tile::V), 8)) : n;
-  const int64_t most = n > 32 * Tile::kSize ? kReduceThreads : 32;
+  constexpr int64_t kOwn = Tile<T, N>::kSize;
+  const int64_t most = n > 32 * kOwn ? kReduceThreads : 32;
+  const int64_t lanes = vectors ? std::max<int64_t>(ceil_div(n, kOwn), 2) : n;
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::min(lanes, most))));
 }
 
