@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <iostream>
+#include <thread>
 
 #include "collective_cases.h"
 #include "gradus/distributed/world.h"
@@ -65,7 +67,8 @@ void check_training(int rank, int size) {
   });
 }
 
-// Of the ranks that make a group the last one stops when all have said that they will.
+// Of the ranks that make a group the last one stops when all have said that they will, and when the
+// job's watch has heard that this call ended.
 void stop_in_new_group(int rank, int size) {
   if (rank < size - 1) {
     dist::new_group();
@@ -73,6 +76,7 @@ void stop_in_new_group(int rank, int size) {
   }
   const dist::Group all = dist::world("job_rank").group;
   all->submit("new_group []", {}, [&] { all->barrier(); })->wait();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
   kill(getpid(), SIGSTOP);
 }
 
