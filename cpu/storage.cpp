@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gradus/cpu/backend.h"
+#include "gradus/tensor/recycled.h"
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -137,8 +138,8 @@ class SmallStorage final : public Storage {
 }  // namespace
 
 StoragePtr CpuBackend::allocate(size_t nbytes, Device) {
-  if (nbytes <= SmallStorage::kBytes) return std::make_shared<SmallStorage>(nbytes);
-  return std::make_shared<CpuStorage>(nbytes);
+  if (nbytes <= SmallStorage::kBytes) return make_recycled<SmallStorage>(nbytes);
+  return make_recycled<CpuStorage>(nbytes);
 }
 
 }  // namespace gradus::cpu

@@ -2,6 +2,7 @@
 
 #include "gradus/tensor/modes.h"
 #include "gradus/tensor/raw.h"
+#include "gradus/tensor/recycled.h"
 
 namespace gradus {
 
@@ -39,7 +40,7 @@ namespace raw {
 namespace {
 template <class... Args>
 Tensor make(Args&&... args) {
-  return Tensor(std::make_shared<TensorImpl>(std::forward<Args>(args)...));
+  return Tensor(make_recycled<TensorImpl>(std::forward<Args>(args)...));
 }
 }  // namespace
 
