@@ -28,9 +28,10 @@ constexpr int64_t kRows = 240;      // of packed a: they fit the second-level ca
 constexpr int64_t kColumns = 2048;  // of packed b
 constexpr int64_t kNear = 256;      // of them beside those rows, to stay in that cache as well
 
-// Threads that share what is packed, and how many multiplications each has to have for that; the
-// most rows and columns that are packed for all; and those of a block, of whole tiles.
-constexpr int64_t kSharers = 8, kSharedWork = 1 << 25;
+// Threads that share what is packed, how many multiplications each has to have for that, and how
+// many rows and columns there have to be for all to find blocks between two packings; the most rows
+// and columns that are packed for all; and those of a block, of whole tiles.
+constexpr int64_t kSharers = 8, kSharedWork = 1 << 25, kSharedSide = 512;
 constexpr int64_t kShared = 2048;
 constexpr int64_t kBlockRows = 120, kBlockColumns = 128;
 
@@ -182,7 +183,8 @@ void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel) {
   // A tile is wider than high: a narrow result fills it better lying down.
   if (p.n < kernel.columns && p.m > p.n) return multiply_packed(p.transposed(), kernel);
   const int64_t threads = thread_count();
-  if (threads >= kSharers && p.m * p.n * p.k / threads >= kSharedWork)
+  if (threads >= kSharers && std::min(p.m, p.n) >= kSharedSide &&
+      p.m * p.n * p.k / threads >= kSharedWork)
     return multiply_shared(p, kernel, threads);
   for_parts(p, kernel.rows, kernel.columns,
             [&](const Product<T>& part) { multiply_part(part, kernel); });
