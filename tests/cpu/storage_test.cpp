@@ -1,8 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
 
+#include "gradus/cpu/blocks.h"
 #include "gradus/tensor/backend.h"
+#include "gradus/tensor/recycled.h"
 
 namespace gradus {
 namespace {
@@ -34,6 +40,56 @@ TEST(CpuStorage, SaysHowMuchIsMissing) {
           << error.msg();
     }
   }
+}
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+TEST(CpuBlocks, LargeOnesServeTheNextTensorOfAboutTheirSizeOnAnyThread) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers see all memory freed";
+  void* const block = cpu::take_block(40 * kMiB);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % (2 * kMiB), 0u);
+  cpu::give_block(block, 40 * kMiB);
+  std::thread([&] {
+    void* const other = cpu::take_block(60 * kMiB);
+    EXPECT_NE(other, block);
+    void* const same = cpu::take_block(40 * kMiB - 5);
+    EXPECT_EQ(same, block);
+    cpu::give_block(other, 60 * kMiB), cpu::give_block(same, 40 * kMiB - 5);
+  }).join();
+}
+
+TEST(CpuBlocks, TheProcessKeepsTheNewestOfLargeOnes) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers see all memory freed";
+  std::vector<void*> blocks;
+  for (int i = 0; i < 9; ++i) blocks.push_back(cpu::take_block(64 * kMiB));
+  const std::set<void*> all(blocks.begin(), blocks.end());
+  EXPECT_EQ(all.size(), blocks.size());
+  for (void* block : blocks) cpu::give_block(block, 64 * kMiB);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(cpu::take_block(64 * kMiB), blocks[8 - i]);
+  for (size_t i = 0; i < 4; ++i) cpu::give_block(blocks[5 + i], 64 * kMiB);
+}
+
+TEST(CpuBlocks, AreNoOneElsesWhileTheyAreTaken) {
+  const auto work = [](unsigned char mark) {
+    std::vector<std::pair<unsigned char*, size_t>> taken;
+    for (int round = 0; round < 300; ++round) {
+      for (const size_t size : {size_t{700}, size_t{3000}, kMiB, kMiB + 1, 3 * kMiB}) {
+        auto* const block = static_cast<unsigned char*>(cpu::take_block(size));
+        block[0] = block[size / 2] = block[size - 1] = mark;
+        taken.emplace_back(block, size);
+      }
+      const size_t left = taken.size() > 20 ? 0 : taken.size() - 2;
+      for (; taken.size() > left; taken.pop_back()) {
+        const auto& [block, size] = taken.back();
+        ASSERT_TRUE(block[0] == mark && block[size / 2] == mark && block[size - 1] == mark);
+        cpu::give_block(block, size);
+      }
+    }
+    for (const auto& [block, size] : taken) cpu::give_block(block, size);
+  };
+  std::vector<std::thread> threads;
+  for (unsigned char mark = 1; mark <= 4; ++mark) threads.emplace_back(work, mark);
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(CpuBackend, IsOneDevice) { EXPECT_EQ(cpu_backend().resolve(kCPU), Device(kCPU)); }

@@ -14,14 +14,8 @@ struct Object {
 };
 using Allocator = Recycled<Object>;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kKeeps = false;
-#else
-constexpr bool kKeeps = true;
-#endif
-
 TEST(Recycled, GivesWhatThisThreadFreedLast) {
-  if (!kKeeps) GTEST_SKIP() << "sanitizers see all memory freed";
+  if (kSanitized) GTEST_SKIP() << "sanitizers see all memory freed";
   Object* const one = Allocator().allocate(1);
   Object* const other = Allocator().allocate(1);
   EXPECT_NE(one, other);

@@ -1,0 +1,182 @@
+#include "gradus/cpu/blocks.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "gradus/tensor/error.h"
+#include "gradus/tensor/recycled.h"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace gradus::cpu {
+
+namespace {
+
+// Blocks from kLeast bytes on start at a cache line, which vector loads like, and those above
+// kLarge at a huge page.
+constexpr size_t kLeast = 1024, kLarge = size_t{1} << 20;
+constexpr size_t kCacheLine = 64, kHugePage = size_t{2} << 20;
+constexpr size_t kMost = PTRDIFF_MAX / 2;
+
+// Blocks come in so many bytes, so that one fits tensors of about its size: those of a thread in
+// powers of two, large ones in eighths of them.
+size_t size_of(size_t nbytes) {
+  if (nbytes < kLeast) return nbytes ? nbytes : 1;
+  if (nbytes <= kLarge) return std::bit_ceil(nbytes);
+  const size_t unit = std::max(std::bit_floor(nbytes) / 8, kHugePage);
+  return (nbytes + unit - 1) / unit * unit;
+}
+
+void* new_block(size_t size) {
+  if (size < kLeast) return std::malloc(size);
+  if (size <= kLarge) return std::aligned_alloc(kCacheLine, size);
+  void* const block = std::aligned_alloc(kHugePage, size);
+#ifdef __linux__
+  // Advice: where the system refuses it, the block is as good, only slower at first.
+  if (block) madvise(block, size, MADV_HUGEPAGE);
+#endif
+  return block;
+}
+
+// What this thread freed: one list for each power of two.
+class BlocksOfThread {
+ public:
+  // Null where there is none. REQUIRES: kLeast <= size <= kLarge.
+  static void* take(size_t size) {
+    if (ended_) return nullptr;
+    List& list = blocks().lists_[index(size)];
+    if (!list.first) return nullptr;
+    list.count -= 1;
+    return std::exchange(list.first, list.first->next);
+  }
+  // Whether the block was kept. REQUIRES: as above.
+  static bool put(void* block, size_t size) {
+    if (ended_) return false;
+    List& list = blocks().lists_[index(size)];
+    if (list.count == kBlocks) return false;
+    list.first = new (block) Block{list.first};
+    list.count += 1;
+    return true;
+  }
+
+  ~BlocksOfThread() {
+    ended_ = true;
+    for (List& list : lists_)
+      while (list.first) std::free(std::exchange(list.first, list.first->next));
+  }
+
+ private:
+  static constexpr int kBlocks = 4;
+  struct Block {
+    Block* next;
+  };
+  struct List {
+    Block* first = nullptr;
+    int count = 0;
+  };
+
+  static BlocksOfThread& blocks() {
+    thread_local BlocksOfThread blocks;
+    return blocks;
+  }
+  static size_t index(size_t size) {
+    return static_cast<size_t>(std::countr_zero(size) - std::countr_zero(kLeast));
+  }
+
+  std::array<List, 11> lists_;
+  static thread_local bool ended_;  // tensors may be freed after the thread's blocks
+};
+thread_local bool BlocksOfThread::ended_ = false;
+
+// What all threads freed of large blocks, in a list from the newest to the oldest.
+class LargeBlocks {
+ public:
+  // Null where there is none.
+  void* take(size_t size) {
+    const std::scoped_lock lock(mutex_);
+    Block** at = &newest_;
+    while (*at && (*at)->size != size) at = &(*at)->older;
+    if (!*at) return nullptr;
+    bytes_ -= size;
+    return std::exchange(*at, (*at)->older);
+  }
+  // Keeps the block, and frees the oldest ones where that makes too many.
+  void put(void* block, size_t size) { free_list(add(new (block) Block{nullptr, size})); }
+  void free_all() {
+    const std::scoped_lock lock(mutex_);
+    bytes_ = 0;
+    free_list(std::exchange(newest_, nullptr));
+  }
+
+ private:
+  static constexpr size_t kBytes = size_t{256} << 20;
+  struct Block {
+    Block* older;
+    size_t size;
+  };
+
+  // Those that are too many then.
+  Block* add(Block* block) {
+    const std::scoped_lock lock(mutex_);
+    block->older = std::exchange(newest_, block);
+    bytes_ += block->size;
+    if (bytes_ <= kBytes) return nullptr;
+    bytes_ = 0;
+    Block** at = &newest_;
+    for (; *at && bytes_ + (*at)->size <= kBytes; at = &(*at)->older) bytes_ += (*at)->size;
+    return std::exchange(*at, nullptr);
+  }
+  static void free_list(Block* block) {
+    while (block) std::free(std::exchange(block, block->older));
+  }
+
+  std::mutex mutex_;
+  Block* newest_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+// Never destroyed, since tensors may be freed after all static objects.
+LargeBlocks& large_blocks() {
+  static LargeBlocks& blocks = *new LargeBlocks;
+  return blocks;
+}
+
+void* take_kept(size_t size) {
+  if (kSanitized || size < kLeast) return nullptr;
+  return size <= kLarge ? BlocksOfThread::take(size) : large_blocks().take(size);
+}
+
+}  // namespace
+
+void* take_block(size_t nbytes) {
+  void* block = nullptr;
+  if (nbytes <= kMost) {
+    const size_t size = size_of(nbytes);
+    block = take_kept(size);
+    if (!block) block = new_block(size);
+    if (!block) {
+      large_blocks().free_all();
+      block = new_block(size);
+    }
+  }
+  check<OutOfMemoryError>(block != nullptr, "allocate: the system has no ", nbytes,
+                          " bytes for a tensor on cpu; free some, or use smaller tensors");
+  return block;
+}
+
+void give_block(void* block, size_t nbytes) {
+  const size_t size = size_of(nbytes);
+  if (kSanitized || size < kLeast) return std::free(block);
+  if (size > kLarge) return large_blocks().put(block, size);
+  if (!BlocksOfThread::put(block, size)) std::free(block);
+}
+
+}  // namespace gradus::cpu

@@ -1,0 +1,17 @@
+// Memory for the elements of tensors, of which some is kept for the next ones when it is freed: the
+// system's allocator takes as long as an addition of a thousand elements, and its pages, which it
+// fills with zeros, several times as long as an addition of all that a large block holds.
+#pragma once
+
+#include <cstddef>
+
+namespace gradus::cpu {
+
+// Memory of at least nbytes, of any content. It starts at a cache line from 1 KiB on, and at a huge
+// page, if the system has any, above 1 MiB. Errors: OutOfMemoryError.
+void* take_block(size_t nbytes);
+// Gives it back. Up to 1 MiB this thread keeps some, 8 MiB in all; above that the process keeps
+// what was freed last, 256 MiB in all. REQUIRES: block is of take_block(nbytes).
+void give_block(void* block, size_t nbytes);
+
+}  // namespace gradus::cpu
