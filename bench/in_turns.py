@@ -2,9 +2,10 @@
 
     bench/in_turns.py TURNS [--only PART] PROGRAM=LOG...
 
-With --wait a program waits for a line of its input before each case, and answers with a line of its
-output, which goes to its log. So what else the machine does in those moments, and what clock it
-runs at, hits all of them. All that is done TURNS times.
+With --wait a program says that it is ready for a case, waits for a line of its input, and answers
+with a line of its output, which goes to its log; it prepares its next case before another program
+measures. So what else the machine does in those moments, and what clock it runs at, hits all of
+them. All that is done TURNS times.
 """
 import argparse
 import subprocess
@@ -16,6 +17,8 @@ REST = 0.02  # seconds in which the threads of the program before stop looking f
 def take_turns(programs, logs, part):
     running = [subprocess.Popen([program, "--wait", part], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
                for program in programs]
+    for program in running:
+        program.stdout.readline()
     ended = False
     while not ended:
         for program, log in zip(running, logs):
@@ -25,9 +28,8 @@ def take_turns(programs, logs, part):
                 program.stdin.flush()
             except BrokenPipeError:
                 pass  # it has ended, which its output says
-            line = program.stdout.readline()
-            ended = ended or not line
-            log.write(line)
+            log.write(program.stdout.readline())
+            ended = not program.stdout.readline() or ended
     for program in running:
         program.communicate()
         if program.returncode != 0:

@@ -1,8 +1,8 @@
 // Operations on the CPU at 1e3, 1e5 and 1e7 elements. The same source is built against gradus and
 // against libtorch, each program with as many threads as OMP_NUM_THREADS says.
 //
-//   bench_ops [--wait] [PART]    the cases whose names contain PART; with --wait before each of
-//                                them until a line of input comes (bench/in_turns.py)
+//   bench_ops [--wait] [PART]    the cases whose names contain PART; with --wait it says "ready"
+//                                before each of them, and waits for a line (bench/in_turns.py)
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::string wanted;
 
 void wait_for_turn() {
   std::string line;
-  if (waits && !std::getline(std::cin, line)) std::exit(1);
+  if (waits && !(std::cout << "ready" << std::endl && std::getline(std::cin, line))) std::exit(1);
   static const bool warm = (warm_up(), true);
   static_cast<void>(warm);
 }
