@@ -1,16 +1,19 @@
 // The packed matrix product, after Goto and van de Geijn, "Anatomy of high-performance matrix
 // multiplication" (2008), and Van Zee and van de Geijn, "BLIS" (2015).
 //
-// Each thread computes a part of the result by itself. It cuts the depth k into slices, copies the
-// rows of a and the columns of b that it needs next into panels as wide as a micro-kernel, in the
-// order in which that reads them, and runs the micro-kernel over all pairs of panels. A product of
-// one slice whose operands have dense rows is computed without any copy.
+// Each thread computes a part of the result. It cuts the depth k into slices, copies the rows of a
+// and the columns of b that it needs next into panels as wide as a micro-kernel, in the order in
+// which that reads them, and runs the micro-kernel over all pairs of panels. A product of one slice
+// whose operands have dense rows is computed without any copy.
 //
-// Threads whose parts share rows or columns pack them twice, which costs less than waiting for one
-// another where they are few, or the product is small. Many threads share what they pack, and take
-// small blocks of the result in turn, so that none waits long for one that other programs delay.
+// Threads whose parts share rows or columns pack them twice, which costs less than reading what
+// others wrote: a line of memory that many cores hold is slow to write again. A thread that is done
+// helps the others with what they have packed, since one of two that share a core, or whose core
+// runs other programs as well, may be half as fast.
 #include <algorithm>
 #include <atomic>
+#include <thread>
+#include <vector>
 
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/pack.h"
@@ -26,20 +29,15 @@ template <class T>
 constexpr int64_t kDepth = 2048 / sizeof(T);
 constexpr int64_t kRows = 240;      // of packed a: they fit the second-level cache
 constexpr int64_t kColumns = 2048;  // of packed b
-constexpr int64_t kNear = 256;      // of them beside those rows, to stay in that cache as well
+// Those of a block, which one thread multiplies: its columns stay in that cache beside its rows.
+constexpr int64_t kBlockRows = 60, kBlockColumns = 256;
 
-// Threads that share what is packed, how many multiplications each has to have for that, and how
-// many rows and columns there have to be for all to find blocks between two packings; the most rows
-// and columns that are packed for all; and those of a block, of whole tiles.
-constexpr int64_t kSharers = 8, kSharedWork = 1 << 25, kSharedSide = 512;
-constexpr int64_t kShared = 2048;
-constexpr int64_t kBlockRows = 120, kBlockColumns = 128;
-
-// Memory of at least `count` elements, which this thread keeps for its next product.
+// Memory of at least `count` elements, which this thread keeps for its next product. It is large
+// enough for a huge page, since a tile reads from many places.
 template <class T>
 T* scratch(int64_t count) {
   thread_local StoragePtr memory;
-  const size_t nbytes = static_cast<size_t>(count) * sizeof(T);
+  const size_t nbytes = std::max(static_cast<size_t>(count) * sizeof(T), size_t{2} << 20);
   if (!memory || memory->nbytes() < nbytes) memory = cpu_backend().allocate(nbytes, Device(kCPU));
   return static_cast<T*>(memory->data());
 }
@@ -87,94 +85,134 @@ void put_bias(const Product<T>& p) {
       p.out[i * p.out_row + j * p.out_column] = p.bias[i * p.bias_row + j * p.bias_column];
 }
 
-// All slices but the last are of so many.
+// Packed rows and columns of a part, and how many blocks of their product nobody has taken yet. The
+// owner of the part fills it in; any thread takes blocks.
 template <class T>
-int64_t depth_of_slices(const Product<T>& p) {
-  return divide_up(p.k, std::max<int64_t>(divide_up(p.k, kDepth<T>), 1));
+struct alignas(128) Stage {
+  Product<T> p{};  // the part
+  const T *a = nullptr, *b = nullptr;
+  int64_t depth = 0, top = 0, rows = 0, left = 0, columns = 0;
+  bool adds = false;
+  std::atomic<int64_t> untaken{0};
+  std::atomic<int64_t> helped{0};  // blocks that other threads multiplied
+};
+
+// Whether there was a block to multiply.
+template <class T>
+bool multiply_block(Stage<T>& s, const MicroKernel<T>& kernel) {
+  int64_t untaken = s.untaken.load(std::memory_order_relaxed);
+  do {
+    if (untaken == 0) return false;
+  } while (!s.untaken.compare_exchange_weak(untaken, untaken - 1, std::memory_order_acquire));
+  const int64_t down = divide_up(s.rows, kBlockRows);
+  const int64_t block = down * divide_up(s.columns, kBlockColumns) - untaken;
+  const int64_t top = block % down * kBlockRows, left = block / down * kBlockColumns;
+  for (int64_t i = top; i < std::min(top + kBlockRows, s.rows); i += kernel.rows)
+    for (int64_t j = left; j < std::min(left + kBlockColumns, s.columns); j += kernel.columns)
+      multiply_tile(s.p, kernel, s.depth, s.a + i * s.depth, s.b + j * s.depth, s.top + i,
+                    s.left + j, s.adds);
+  return true;
 }
 
-// In one thread.
+// Multiplies the stage, with those that help, and returns when none of them reads it any longer.
 template <class T>
-void multiply_part(const Product<T>& p, const MicroKernel<T>& kernel) {
-  if (takes_in_place(p, kernel)) return multiply_in_place(p, kernel);
-  const int64_t most_columns = std::min(divide_up(p.n, kernel.columns) * kernel.columns, kColumns);
-  const int64_t most_depth = depth_of_slices(p);
-  T* const b_packed = scratch<T>((most_columns + kRows + kernel.rows) * most_depth);
+void multiply_stage(Stage<T>& s, const MicroKernel<T>& kernel) {
+  const int64_t blocks = divide_up(s.rows, kBlockRows) * divide_up(s.columns, kBlockColumns);
+  s.helped.store(0, std::memory_order_relaxed);
+  s.untaken.store(blocks, std::memory_order_release);
+  int64_t own = 0;
+  while (multiply_block(s, kernel)) ++own;
+  while (s.helped.load(std::memory_order_acquire) < blocks - own) std::this_thread::yield();
+}
+
+// The size of even pieces of whole units, of at most `most`. REQUIRES: unit divides most.
+int64_t even_piece(int64_t size, int64_t most, int64_t unit) {
+  return divide_up(size, divide_up(std::max<int64_t>(size, 1), most) * unit) * unit;
+}
+
+// The part s.p.
+template <class T>
+void multiply_part(Stage<T>& s, const MicroKernel<T>& kernel) {
+  const Product<T>& p = s.p;
+  const int64_t most_columns = even_piece(p.n, kColumns, kernel.columns);
+  const int64_t most_rows = even_piece(p.m, kRows, kernel.rows);
+  const int64_t most_depth = even_piece(p.k, kDepth<T>, 1);
+  T* const b_packed = scratch<T>((most_columns + most_rows) * most_depth);
   T* const a_packed = b_packed + most_columns * most_depth;
+  s.a = a_packed, s.b = b_packed;
   if (p.bias) put_bias(p);
-  for (int64_t left = 0; left < p.n; left += kColumns) {
-    const int64_t columns = std::min(kColumns, p.n - left);
+  for (s.left = 0; s.left < p.n; s.left += most_columns) {
+    s.columns = std::min(most_columns, p.n - s.left);
     for (int64_t slice = 0; slice < p.k; slice += most_depth) {
-      const int64_t depth = std::min(most_depth, p.k - slice);
-      const bool adds = slice > 0 || p.bias;
-      pack(p.b + left * p.b_column + slice * p.b_row, p.b_column, columns, p.b_row, depth,
+      s.depth = std::min(most_depth, p.k - slice);
+      s.adds = slice > 0 || p.bias;
+      pack(p.b + s.left * p.b_column + slice * p.b_row, p.b_column, s.columns, p.b_row, s.depth,
            kernel.columns, b_packed);
-      for (int64_t top = 0; top < p.m; top += kRows) {
-        const int64_t rows = std::min(kRows, p.m - top);
-        pack(p.a + top * p.a_row + slice * p.a_column, p.a_row, rows, p.a_column, depth,
+      for (s.top = 0; s.top < p.m; s.top += most_rows) {
+        s.rows = std::min(most_rows, p.m - s.top);
+        pack(p.a + s.top * p.a_row + slice * p.a_column, p.a_row, s.rows, p.a_column, s.depth,
              kernel.rows, a_packed);
-        for (int64_t near = 0; near < columns; near += kNear)
-          for (int64_t i = 0; i < rows; i += kernel.rows)
-            for (int64_t j = near; j < std::min(near + kNear, columns); j += kernel.columns)
-              multiply_tile(p, kernel, depth, a_packed + i * depth, b_packed + j * depth, top + i,
-                            left + j, adds);
+        multiply_stage(s, kernel);
       }
     }
   }
 }
 
-// By `threads` that pack every slice together, and multiply it together.
+// By one thread.
 template <class T>
-void multiply_together(const Product<T>& p, const MicroKernel<T>& kernel, int64_t threads) {
-  const int64_t most_depth = depth_of_slices(p);
-  const int64_t b_lanes = divide_up(p.n, kernel.columns) * kernel.columns;
-  const int64_t a_lanes = divide_up(p.m, kernel.rows) * kernel.rows;
-  T* const b_packed = scratch<T>((a_lanes + b_lanes) * most_depth);
-  T* const a_packed = b_packed + b_lanes * most_depth;
-  const int64_t down = divide_up(p.m, kBlockRows), blocks = down * divide_up(p.n, kBlockColumns);
-  for (int64_t slice = 0; slice < p.k; slice += most_depth) {
-    const int64_t depth = std::min(most_depth, p.k - slice);
-    const bool adds = slice > 0 || p.bias;
-    // One thread's share of the panels of an operand.
-    const auto pack_share = [&](int64_t thread, const T* from, int64_t lane_step, int64_t lanes,
-                                int64_t step, int64_t width, T* to) {
-      const int64_t panels = divide_up(lanes, width);
-      const int64_t first = panels * thread / threads * width;
-      const int64_t last = std::min(panels * (thread + 1) / threads * width, lanes);
-      if (first < last)
-        pack(from + first * lane_step, lane_step, last - first, step, depth, width,
-             to + first * depth);
-    };
-    parallel_for(0, threads, 1, [&](int64_t thread, int64_t) {
-      pack_share(thread, p.b + slice * p.b_row, p.b_column, p.n, p.b_row, kernel.columns, b_packed);
-      pack_share(thread, p.a + slice * p.a_column, p.a_row, p.m, p.a_column, kernel.rows, a_packed);
-    });
-    std::atomic<int64_t> next{0};
-    parallel_for(0, threads, 1, [&](int64_t, int64_t) {
-      for (int64_t block; (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) {
-        const int64_t top = block % down * kBlockRows, left = block / down * kBlockColumns;
-        const int64_t bottom = std::min(top + kBlockRows, p.m);
-        const int64_t right = std::min(left + kBlockColumns, p.n);
-        for (int64_t i = top; i < bottom; i += kernel.rows)
-          for (int64_t j = left; j < right; j += kernel.columns)
-            multiply_tile(p, kernel, depth, a_packed + i * depth, b_packed + j * depth, i, j, adds);
-      }
-    });
-  }
+void multiply_alone(const Product<T>& p, const MicroKernel<T>& kernel) {
+  if (takes_in_place(p, kernel)) return multiply_in_place(p, kernel);
+  Stage<T> stage;
+  stage.p = p;
+  multiply_part(stage, kernel);
 }
 
-// In parts whose packed slices stay in the caches that all threads share.
+// By threads that help one another.
 template <class T>
-void multiply_shared(const Product<T>& p, const MicroKernel<T>& kernel, int64_t threads) {
-  if (p.bias)
-    parallel_for(0, p.m, divide_up(p.m, threads),
-                 [&](int64_t begin, int64_t end) { put_bias(p.part(begin, end - begin, 0, p.n)); });
-  for (int64_t top = 0; top < p.m; top += kShared)
-    for (int64_t left = 0; left < p.n; left += kShared)
-      multiply_together(
-          p.part(top, std::min(kShared, p.m - top), left, std::min(kShared, p.n - left)), kernel,
-          threads);
-}
+class Crew {
+ public:
+  Crew(const Parts<T>& parts, const MicroKernel<T>& kernel)
+      : kernel_(kernel), stages_(static_cast<size_t>(parts.count)), unfinished_(parts.count) {
+    for (int64_t i = 0; i < parts.count; ++i) stages_[static_cast<size_t>(i)].p = parts[i];
+  }
+
+  // What each of them does.
+  void work() {
+    size_t last = 0;
+    for (size_t i; (i = next_.fetch_add(1)) < stages_.size(); last = i) {
+      const Finish finish{unfinished_};
+      multiply_part(stages_[i], kernel_);
+    }
+    while (unfinished_.load(std::memory_order_relaxed) > 0)
+      if (!help_after(last)) std::this_thread::yield();
+  }
+
+ private:
+  // Counts a part as finished, also where it failed.
+  struct Finish {
+    std::atomic<int64_t>& unfinished;
+    ~Finish() { unfinished.fetch_sub(1); }
+  };
+
+  // Multiplies the blocks of other parts that are left, the next part's first; whether there were
+  // any.
+  bool help_after(size_t part) {
+    bool helped = false;
+    for (size_t i = 1; i <= stages_.size(); ++i) {
+      Stage<T>& s = stages_[(part + i) % stages_.size()];
+      while (multiply_block(s, kernel_)) {
+        s.helped.fetch_add(1, std::memory_order_release);
+        helped = true;
+      }
+    }
+    return helped;
+  }
+
+  const MicroKernel<T>& kernel_;
+  std::vector<Stage<T>> stages_;
+  std::atomic<size_t> next_{0};
+  std::atomic<int64_t> unfinished_;
+};
 
 }  // namespace
 
@@ -182,12 +220,12 @@ template <class T>
 void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel) {
   // A tile is wider than high: a narrow result fills it better lying down.
   if (p.n < kernel.columns && p.m > p.n) return multiply_packed(p.transposed(), kernel);
-  const int64_t threads = thread_count();
-  if (threads >= kSharers && std::min(p.m, p.n) >= kSharedSide &&
-      p.m * p.n * p.k / threads >= kSharedWork)
-    return multiply_shared(p, kernel, threads);
-  for_parts(p, kernel.rows, kernel.columns,
-            [&](const Product<T>& part) { multiply_part(part, kernel); });
+  const Parts<T> parts(p, kernel.rows, kernel.columns);
+  if (parts.count == 1 || takes_in_place(parts[0], kernel))
+    return parallel_for(0, parts.count, 1,
+                        [&](int64_t i, int64_t) { multiply_alone(parts[i], kernel); });
+  Crew<T> crew(parts, kernel);
+  parallel_for(0, parts.count, 1, [&](int64_t, int64_t) { crew.work(); });
 }
 
 template void multiply_packed(const Product<float>&, const MicroKernel<float>&);

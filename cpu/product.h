@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <utility>
 
 #include "gradus/cpu/micro_kernel.h"
 #include "gradus/cpu/parallel.h"
@@ -37,29 +36,33 @@ struct Product {
 // Multiplications and additions that are worth a thread, where all are woken for twice as many.
 inline constexpr int64_t kProductGrain = 1 << 17;
 
-// Cuts the result into one part per thread, as square as they come, of whole tiles, and calls
-// f(part) for each, in parallel.
-template <class T, class F>
-void for_parts(const Product<T>& p, int64_t tile_rows, int64_t tile_columns, F f) {
-  const int64_t most = p.m * p.n * p.k / kProductGrain;
-  const int64_t parts = most < 4 ? 1 : std::min<int64_t>(thread_count(), most);
-  if (parts == 1) return f(p);
-  int64_t down = 1;
-  for (int64_t d = 1; d <= parts; ++d)
-    if (parts % d == 0 && p.m / d + p.n / (parts / d) < p.m / down + p.n / (parts / down)) down = d;
-  const auto share = [](int64_t size, int64_t count, int64_t tile) {
-    return divide_up(size, count * tile) * tile;
-  };
-  const int64_t rows = share(p.m, down, tile_rows);
-  const int64_t columns = share(p.n, parts / down, tile_columns);
-  const int64_t across = divide_up(p.n, columns);
-  parallel_for(0, divide_up(p.m, rows) * across, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t row = i / across * rows, column = i % across * columns;
-      f(p.part(row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)));
-    }
-  });
-}
+// The result cut into one part per thread, as square as they come, of whole tiles; one part where
+// the product is too small for more.
+template <class T>
+struct Parts {
+  Parts(const Product<T>& product, int64_t tile_rows, int64_t tile_columns) : p(product) {
+    const int64_t most = p.m * p.n * p.k / kProductGrain;
+    const int64_t parts = most < 4 ? 1 : std::min<int64_t>(thread_count(), most);
+    int64_t down = 1;
+    for (int64_t d = 1; d <= parts; ++d)
+      if (parts % d == 0 && p.m / d + p.n / (parts / d) < p.m / down + p.n / (parts / down))
+        down = d;
+    const auto share = [](int64_t size, int64_t cuts, int64_t tile) {
+      return cuts == 1 ? size : divide_up(size, cuts * tile) * tile;
+    };
+    rows = share(p.m, down, tile_rows), columns = share(p.n, parts / down, tile_columns);
+    across = divide_up(p.n, columns);
+    count = divide_up(p.m, rows) * across;
+  }
+
+  Product<T> operator[](int64_t i) const {
+    const int64_t row = i / across * rows, column = i % across * columns;
+    return p.part(row, std::min(rows, p.m - row), column, std::min(columns, p.n - column));
+  }
+
+  Product<T> p;
+  int64_t rows, columns, across, count;
+};
 
 // Straight from the operands, in one thread: for products too small to prepare anything.
 template <class T>
