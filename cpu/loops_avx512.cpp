@@ -49,6 +49,25 @@ GRADUS_TARGET void apply(int64_t n, void* to, const void* const* in) {
   if (last) _mm512_mask_storeu_ps(out + i, last, f(_mm512_maskz_loadu_ps(last, x + i)));
 }
 
+GRADUS_TARGET void exponentials(int64_t n, void* to, const void* const* in) {
+  float* const out = static_cast<float*>(to);
+  const float* const x = static_cast<const float*>(in[0]);
+  constexpr int kTogether = 4;
+  int64_t i = 0;
+  for (; i + 16 * kTogether <= n; i += 16 * kTogether) {
+    __m512 value[kTogether];
+    for (int v = 0; v < kTogether; ++v) value[v] = _mm512_loadu_ps(x + i + 16 * v);
+    make_exp(value);
+    for (int v = 0; v < kTogether; ++v) _mm512_storeu_ps(out + i + 16 * v, value[v]);
+  }
+  for (; i < n; i += 16) {
+    const __mmask16 some = first_lanes(n - i);
+    __m512 value[] = {_mm512_maskz_loadu_ps(some, x + i)};
+    make_exp(value);
+    _mm512_mask_storeu_ps(out + i, some, value[0]);
+  }
+}
+
 // In which lanes the larger of two magnitudes is above Formula::kMost. NaN has none beside a
 // number, but a signaling one, or two of them, count as above.
 template <class Formula>
@@ -101,7 +120,7 @@ constexpr Loops make_own_loops() {
   Loops out = make_loops<float>();
   const auto own = [&](UnaryOp op, Loop loop) { out.map[static_cast<int>(op)] = loop; };
   own(UnaryOp::sqrt, square_roots);
-  own(UnaryOp::exp, apply<Exp>);
+  own(UnaryOp::exp, exponentials);
   own(UnaryOp::sigmoid, apply_within<UnaryOp::sigmoid, Sigmoid>);
   own(UnaryOp::gelu, apply<Gelu>);
   own(UnaryOp::log, apply<Log>);
