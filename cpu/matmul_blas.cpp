@@ -65,7 +65,7 @@ bool multiply(const Product<T>& p) {
   if (!a.leading || !b.leading || p.k == 0) return false;
   if (std::max({p.m, p.n, p.k, a.leading, b.leading, p.out_row}) > INT_MAX) return false;
   use_one_thread();
-  const Parts<T> parts(p, 32, 32);
+  const Parts<T> parts(p, 32, 32, 32);
   parallel_for(0, parts.count, 1, [&](int64_t i, int64_t) { multiply_part(parts[i], a, b); });
   return true;
 }

@@ -66,14 +66,16 @@ bool takes_in_place(const Product<T>& p, const MicroKernel<T>& kernel) {
          p.b_column == 1 && p.out_column == 1 && !p.bias;
 }
 
-// The last tiles reach back over their neighbours, and compute some elements once more.
+// The last tiles are lower ones, which reach back over their neighbours, and compute some elements
+// once more.
 template <class T>
 void multiply_in_place(const Product<T>& p, const MicroKernel<T>& kernel) {
   for (int64_t j = 0; j < p.n; j += kernel.columns)
     for (int64_t i = 0; i < p.m; i += kernel.rows) {
-      const int64_t row = std::min(i, p.m - kernel.rows);
+      const int64_t rows = std::min(divide_up(p.m - i, kernel.step) * kernel.step, kernel.rows);
+      const int64_t row = std::min(i, p.m - rows);
       const int64_t column = std::min(j, p.n - kernel.columns);
-      kernel.multiply_in_place(p.k, p.a + row * p.a_row, p.a_row, p.b + column, p.b_row,
+      kernel.multiply_in_place(rows, p.k, p.a + row * p.a_row, p.a_row, p.b + column, p.b_row,
                                p.out + row * p.out_row + column, p.out_row);
     }
 }
@@ -220,8 +222,9 @@ template <class T>
 void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel) {
   // A tile is wider than high: a narrow result fills it better lying down.
   if (p.n < kernel.columns && p.m > p.n) return multiply_packed(p.transposed(), kernel);
-  const Parts<T> parts(p, kernel.rows, kernel.columns);
-  if (parts.count == 1 || takes_in_place(parts[0], kernel))
+  const bool in_place = takes_in_place(p, kernel);
+  const Parts<T> parts(p, kernel.rows, in_place ? kernel.step : kernel.rows, kernel.columns);
+  if (parts.count == 1 || in_place)
     return parallel_for(0, parts.count, 1,
                         [&](int64_t i, int64_t) { multiply_alone(parts[i], kernel); });
   Crew<T> crew(parts, kernel);

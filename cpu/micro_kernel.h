@@ -11,11 +11,11 @@ namespace gradus::cpu {
 // them, a and b row-major; added to what is there where `adds`.
 template <class T>
 struct MicroKernel {
-  int64_t rows, columns;
+  int64_t rows, step, columns;  // rows is a multiple of step
   void (*multiply)(int64_t k, const T* a, const T* b, T* out, int64_t out_row, bool adds);
-  // The same for a[r * a_row + i] and b[i * b_row + c], not added.
-  void (*multiply_in_place)(int64_t k, const T* a, int64_t a_row, const T* b, int64_t b_row, T* out,
-                            int64_t out_row);
+  // The same for a[r * a_row + i] and b[i * b_row + c], not added, and a multiple of step rows.
+  void (*multiply_in_place)(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b,
+                            int64_t b_row, T* out, int64_t out_row);
 };
 
 // Most elements that a tile has.

@@ -36,11 +36,12 @@ struct Product {
 // Multiplications and additions that are worth a thread, where all are woken for twice as many.
 inline constexpr int64_t kProductGrain = 1 << 17;
 
-// The result cut into one part per thread, as square as they come, of whole tiles; one part where
-// the product is too small for more.
+// The result cut into one part per thread, as square as they come: of at least a tile, in whole
+// tiles' columns and multiples of row_step rows. One part where the product is too small for more.
 template <class T>
 struct Parts {
-  Parts(const Product<T>& product, int64_t tile_rows, int64_t tile_columns) : p(product) {
+  Parts(const Product<T>& product, int64_t tile_rows, int64_t row_step, int64_t tile_columns)
+      : p(product) {
     const int64_t most = p.m * p.n * p.k / kProductGrain;
     const int64_t parts = most < 4 ? 1 : std::min<int64_t>(thread_count(), most);
     int64_t down = 1;
@@ -50,7 +51,8 @@ struct Parts {
     const auto share = [](int64_t size, int64_t cuts, int64_t tile) {
       return cuts == 1 ? size : divide_up(size, cuts * tile) * tile;
     };
-    rows = share(p.m, down, tile_rows), columns = share(p.n, parts / down, tile_columns);
+    rows = std::max(share(p.m, down, row_step), tile_rows);
+    columns = share(p.n, parts / down, tile_columns);
     across = divide_up(p.n, columns);
     count = divide_up(p.m, rows) * across;
   }
