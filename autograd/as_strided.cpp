@@ -117,4 +117,21 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
   return result;
 }
 
+Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size,
+                          IntArrayRef stride, std::optional<int64_t> storage_offset) {
+  raw::check_same_device("as_strided_scatter", self, "self", src, "src");
+  check(src.sizes() == size, "as_strided_scatter: src has shape ", src.sizes(),
+        ", and the part that it replaces ", size);
+  const Geometry in = geometry_of(self);
+  if (may_overlap(in)) return as_strided_scatter(self.clone(), src, size, stride, storage_offset);
+  const Geometry part = geometry_of(self.detach().as_strided(size, stride, storage_offset));
+  // Both in one piece of memory, as in as_strided_backward.
+  const int64_t start = std::min(in.offset, part.offset);
+  const int64_t length = std::max(end_of(in), end_of(part)) - start;
+  const Tensor flat = zeros({length}, self.options());
+  at(flat, in, start).copy_(self);
+  at(flat, part, start).copy_(src);
+  return at(flat, in, start).clone();
+}
+
 }  // namespace gradus

@@ -1,5 +1,6 @@
 // Distances and similarities of vectors: composed of norms.
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/factories.h"
 
 namespace gradus {
 
@@ -43,6 +44,28 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
   check(compute_mode.value_or(0) >= 0 && compute_mode.value_or(0) <= 2, "cdist: compute_mode is ",
         compute_mode.value_or(0), ", expected 0, 1 or 2");
   return norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1);
+}
+
+Tensor pdist(const Tensor& self, double p) {
+  check(self.dim() == 2, "pdist: pdist only supports 2D tensors, got: ", self.dim(),
+        "D; use cdist() for batches");
+  check<TypeError>(self.is_floating_point(),
+                   "pdist: pdist only supports floating-point dtypes, got ", self.dtype(),
+                   "; convert with .to(kFloat)");
+  check(p >= 0, "pdist: pdist only supports non-negative p values, got ", p);
+  const int64_t n = self.size(0);
+  const Tensor pairs = triu_indices(n, n, 1, TensorOptions(kLong).device(self.device()));
+  return norm(self.index_select(0, pairs[0]) - self.index_select(0, pairs[1]), p, -1);
+}
+
+Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
+  if (dim == -1) return norm(v, pow);
+  const int64_t kept = wrap_dim("norm_except_dim", dim, v.dim());
+  Dims others;
+  for (int64_t d = 0; d <= v.dim(); ++d)
+    if (d != kept) others.push_back(d);
+  // The dimension at the end is for vectors, which have no others.
+  return norm(v.unsqueeze(-1), pow, others, true).squeeze(-1);
 }
 
 }  // namespace gradus

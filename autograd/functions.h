@@ -84,6 +84,17 @@ inline TensorTie write_out(const char* op, Tensor& first, Tensor& second,
   }
 #include "gradus/tensor/functions.def"
 
+// --- Methods that change self, as functions
+inline Tensor& fill_(Tensor& self, const Scalar& value) { return self.fill_(value); }
+inline Tensor& fill_(Tensor& self, const Tensor& value) { return self.fill_(value); }
+inline Tensor& zero_(Tensor& self) { return self.zero_(); }
+inline Tensor& detach_(Tensor& self) { return self.detach_(); }
+inline Tensor& conj_physical_(Tensor& self) { return self; }
+inline const Tensor& as_strided_(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                                 std::optional<int64_t> storage_offset = std::nullopt) {
+  return self.as_strided_(size, stride, storage_offset);
+}
+
 // --- Other forms of the rows of elementwise.def
 #define PREDICATE(name, ...)                                   \
   inline Tensor& name##_out(Tensor& out, const Tensor& self) { \

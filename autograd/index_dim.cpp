@@ -78,6 +78,16 @@ Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& sourc
   return kAdd.update(*this, dim, places, alpha.toDouble() == 1 ? source : source * alpha);
 }
 
+Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                    std::string_view reduce, bool include_self) {
+  check(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
+        "index_reduce: Expected reduce to be one of prod, mean, amax or amin but got ", reduce,
+        reduce == "sum" ? "; use index_add()" : "");
+  const Tensor places = repeated("index_reduce", self, dim, index);
+  check_source("index_reduce", self, dim, index, source);
+  return self.scatter_reduce(dim, places, source, reduce, include_self);
+}
+
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   const Tensor places = repeated("index_copy", self, dim, index);
   check_source("index_copy", self, dim, index, source);

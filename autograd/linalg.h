@@ -5,6 +5,10 @@
 
 namespace gradus::linalg {
 
+inline Tensor matmul(const Tensor& self, const Tensor& other) { return linalg_matmul(self, other); }
+inline Tensor diagonal(const Tensor& A, int64_t offset, int64_t dim1, int64_t dim2) {
+  return linalg_diagonal(A, offset, dim1, dim2);
+}
 inline Tensor matrix_power(const Tensor& self, int64_t n) { return linalg_matrix_power(self, n); }
 inline Tensor multi_dot(ArrayRef<Tensor> tensors) { return linalg_multi_dot(tensors); }
 inline Tensor norm(const Tensor& self, const std::optional<Scalar>& ord, OptionalIntArrayRef dim,

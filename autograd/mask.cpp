@@ -64,6 +64,15 @@ Tensor Tensor::where(const Tensor& condition, const Scalar& other) const {
 }
 Tensors where(const Tensor& condition) { return condition.nonzero_numpy(); }
 
+Tensor fill(const Tensor& self, const Scalar& value) {
+  return self.masked_fill(full({}, true, TensorOptions(self.device())), value);
+}
+Tensor fill(const Tensor& self, const Tensor& value) {
+  check(value.dim() == 0, "fill: fill_ only supports 0-dimension value tensor but got tensor with ",
+        value.dim(), " dimensions; use copy_(), which broadcasts");
+  return self.masked_fill(full({}, true, TensorOptions(self.device())), value);
+}
+
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
   return chosen("MaskedFillBackward0", mask, filling(self, mask, value), self);
 }
@@ -107,6 +116,14 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
 }
 
 Tensor nonzero(const Tensor& self) { return raw::nonzero(self); }
+Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value) {
+  check(size >= 0, "nonzero_static: 'size' must be an non-negative integer, not ", size);
+  const Tensor found = nonzero(self);
+  const int64_t count = std::min(size, found.size(0));
+  const Tensor out = full({size, self.dim()}, fill_value, found.options());
+  out.narrow(0, 0, count).copy_(found.narrow(0, 0, count));
+  return out;
+}
 Tensor argwhere(const Tensor& self) { return raw::nonzero(self); }
 
 Tensors nonzero_numpy(const Tensor& self) {

@@ -95,5 +95,8 @@ Tensor angle(const Tensor& self) {
 Tensor isreal(const Tensor& self) { return ones_like(self, kBool); }
 Tensor real(const Tensor& self) { return self; }
 Tensor conj(const Tensor& self) { return self; }
+Tensor conj_physical(const Tensor& self) { return self; }
+Tensor resolve_conj(const Tensor& self) { return self; }
+Tensor resolve_neg(const Tensor& self) { return self; }
 
 }  // namespace gradus

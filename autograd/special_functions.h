@@ -23,6 +23,30 @@ namespace gradus {
 #define SPECIAL_OF_TWO(name, of) GRADUS_OF_TWO(special_##name, of)
 #include "gradus/autograd/special.def"
 
+inline Tensor special_log_softmax(const Tensor& self, int64_t dim,
+                                  std::optional<ScalarType> dtype = std::nullopt) {
+  return log_softmax(self, dim, dtype);
+}
+inline Tensor special_softmax(const Tensor& self, int64_t dim,
+                              std::optional<ScalarType> dtype = std::nullopt) {
+  return softmax(self, dim, dtype);
+}
+inline Tensor special_logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim = false) {
+  return logsumexp(self, dim, keepdim);
+}
+inline Tensor& special_logsumexp_out(Tensor& out, const Tensor& self, IntArrayRef dim,
+                                     bool keepdim = false) {
+  return logsumexp_out(out, self, dim, keepdim);
+}
+inline Tensor special_multigammaln(const Tensor& self, int64_t p) { return mvlgamma(self, p); }
+inline Tensor& special_multigammaln_out(Tensor& out, const Tensor& self, int64_t p) {
+  return mvlgamma_out(out, self, p);
+}
+inline Tensor special_polygamma(int64_t n, const Tensor& self) { return polygamma(n, self); }
+inline Tensor& special_polygamma_out(Tensor& out, int64_t n, const Tensor& self) {
+  return polygamma_out(out, n, self);
+}
+
 namespace special {
 
 #define SPECIAL_OF_ONE(name, of) GRADUS_OF_ONE(name, of)

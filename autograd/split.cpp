@@ -105,6 +105,27 @@ Tensors chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   return split(self, (size - 1) / chunks + 1, d);
 }
 
+namespace {
+// To the graph they are no views, so that each may get a history of its own.
+Tensors apart(Tensors views) {
+  for (Tensor& view : views) {
+    view.impl().view_of = nullptr;
+    view.impl().origin = ViewOrigin::recorded;
+  }
+  return views;
+}
+}  // namespace
+
+Tensors unsafe_split(const Tensor& self, int64_t split_size, int64_t dim) {
+  return apart(split(self, split_size, dim));
+}
+Tensors unsafe_split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
+  return apart(split_with_sizes(self, split_sizes, dim));
+}
+Tensors unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim) {
+  return apart(chunk(self, chunks, dim));
+}
+
 Tensors tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
   const int64_t d = dim_of("tensor_split", self, dim), size = self.sizes()[d];
   check(sections > 0, "tensor_split: sections = ", sections, ", expected a positive number");

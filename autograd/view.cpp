@@ -94,6 +94,8 @@ Tensor t(const Tensor& self) {
   return transposed("TBackward0", self, 0, self.dim() == 2 ? 1 : 0);
 }
 
+Tensor alias(const Tensor& self) { return reshaped("AliasBackward0", self, self.sizes()); }
+
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
   Dims shape = self.impl().sizes;
   shape.insert(wrap_dim("unsqueeze", dim, self.dim() + 1), 1);

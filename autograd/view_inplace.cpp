@@ -1,6 +1,7 @@
 // Changes of a tensor's own geometry: the elements stay where they are.
 #include "gradus/autograd/inplace.h"
 #include "gradus/autograd/record.h"
+#include "gradus/tensor/raw.h"
 
 namespace gradus {
 
@@ -13,6 +14,8 @@ Tensor& become(const char* op, Tensor& self, const Tensor& view) {
   const TensorImpl& from = view.impl();
   impl.sizes = from.sizes;
   impl.strides = from.strides;
+  impl.offset = from.offset;
+  impl.numel = from.numel;
   impl.contiguous = from.contiguous;
   impl.storage->bump_version();
   if (history.is_valid()) set_history(self, std::move(history.function), history.input_nr);
@@ -33,5 +36,31 @@ Tensor& Tensor::t_() const { return become("t", handle(), t()); }
 Tensor& Tensor::transpose_(int64_t dim0, int64_t dim1) const {
   return become("transpose", handle(), transpose(dim0, dim1));
 }
+Tensor& Tensor::as_strided_(IntArrayRef size, IntArrayRef stride,
+                            std::optional<int64_t> storage_offset) const {
+  return become("as_strided", handle(), as_strided(size, stride, storage_offset));
+}
+
+Tensor& Tensor::set_(const Tensor& source, int64_t storage_offset, IntArrayRef size,
+                     IntArrayRef stride) const {
+  check<Error>(!requires_grad() && !source.requires_grad(),
+               "set_: ", requires_grad() ? "the tensor" : "source",
+               " requires grad, and no gradient passes; detach() it");
+  check<TypeError>(source.dtype() == dtype(), "set_: source has dtype ", source.dtype(),
+                   ", the tensor ", dtype(), "; convert source with .to(...)");
+  check<Error>(source.device() == device(), "set_: source is on ", source.device(),
+               ", the tensor on ", device(), "; expected one device");
+  check_history("set", *this, false);
+  const bool row_major = stride.empty() && !size.empty();
+  set_data(source.detach().as_strided(
+      size, row_major ? IntArrayRef(contiguous_strides(size)) : stride, storage_offset));
+  impl().view_of = nullptr;
+  impl().origin = ViewOrigin::recorded;
+  return handle();
+}
+Tensor& Tensor::set_(const Tensor& source) const {
+  return set_(source, source.storage_offset(), source.sizes(), source.strides());
+}
+Tensor& Tensor::set_() const { return set_(raw::empty({0}, dtype(), device())); }
 
 }  // namespace gradus

@@ -131,7 +131,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const ProductNames& names) {
   Dims shape = sizes;
   if (a.dim() > 1) shape.push_back(m);
   if (b.dim() > 1) shape.push_back(n);
-  return shape.size() == out.sizes().size() ? out : alias(*try_view(out, shape));
+  return shape.size() == out.sizes().size() ? out : raw::alias(*try_view(out, shape));
 }
 
 void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out) {

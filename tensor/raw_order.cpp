@@ -64,7 +64,7 @@ Tensor flat_nonzero(const Tensor& x) {
 Tensor nonzero(const Tensor& x) {
   const Tensor found =
       x.numel() == 0 ? empty({x.dim(), 0}, kLong, x.device()) : backend(x).nonzero(x, x.sizes());
-  return alias(raw::transpose(found, 0, 1));
+  return raw::alias(raw::transpose(found, 0, 1));
 }
 
 }  // namespace raw

@@ -5,10 +5,12 @@
 // the same operations without a graph.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <functional>
 #include <iosfwd>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -135,6 +137,11 @@ class Tensor {
   MemoryFormat suggest_memory_format() const { return MemoryFormat::Contiguous; }
   bool is_conj() const { return false; }
   bool is_neg() const { return false; }
+  bool is_distributed() const { return false; }
+  // No memory is page-locked.
+  bool is_pinned(std::optional<Device> = std::nullopt) const { return false; }
+  // Errors: Error, always.
+  Tensor pin_memory(std::optional<Device> device = std::nullopt) const;
   // "CPUFloatType".
   std::string toString() const;
   // To stderr: [CPUFloatType [2, 3]].
@@ -190,6 +197,23 @@ class Tensor {
   }
   template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
   PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() && = delete;
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+            class Index = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> generic_packed_accessor() const& {
+    check_accessor(N, std::min<uint64_t>(std::numeric_limits<Index>::max(), INT64_MAX));
+    return {data_ptr<T>(), sizes(), strides()};
+  }
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+            class Index = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> generic_packed_accessor() && = delete;
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+            class Index = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> packed_accessor() const& {
+    return generic_packed_accessor<T, N, PtrTraits, Index>();
+  }
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+            class Index = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> packed_accessor() && = delete;
 
   // The one element as a number; waits for the device. Errors: ValueError where numel() != 1.
   Scalar item() const;
@@ -251,6 +275,13 @@ class Tensor {
   // Shows new_data's memory from here on; keeps what autograd knows of this tensor.
   // Errors: TypeError where this tensor requires grad and new_data is not of a floating type.
   void set_data(const Tensor& new_data) const;
+  // Shows source's memory from here on, or the part of it that as_strided gives (row-major without
+  // strides), or none at all. Errors: Error where self or source requires grad, or source is on
+  // another device; TypeError where its dtype is another one.
+  Tensor& set_(const Tensor& source) const;
+  Tensor& set_(const Tensor& source, int64_t storage_offset, IntArrayRef size,
+               IntArrayRef stride = {}) const;
+  Tensor& set_() const;
 
   // --- Pointwise: the rows of elementwise.def
 #define UNARY(name, ...) \
@@ -296,6 +327,18 @@ class Tensor {
   METHOD(result, name, params, args)            \
   Tensor& name##_ params const;
 #include "gradus/tensor/functions.def"
+  Tensor& conj_physical_() const { return handle(); }
+#define GRADUS_IN_PLACE_OPERATOR(name, of)                         \
+  Tensor& name(const Tensor& other) const { return of##_(other); } \
+  Tensor& name(const Scalar& other) const { return of##_(other); }
+  // NOLINTBEGIN(bugprone-reserved-identifier): libtorch's names
+  GRADUS_IN_PLACE_OPERATOR(__iand__, bitwise_and)
+  GRADUS_IN_PLACE_OPERATOR(__ior__, bitwise_or)
+  GRADUS_IN_PLACE_OPERATOR(__ixor__, bitwise_xor)
+  GRADUS_IN_PLACE_OPERATOR(__ilshift__, bitwise_left_shift)
+  GRADUS_IN_PLACE_OPERATOR(__irshift__, bitwise_right_shift)
+  // NOLINTEND(bugprone-reserved-identifier)
+#undef GRADUS_IN_PLACE_OPERATOR
   // self where condition, else other: self is the second operand of the free function.
   Tensor where(const Tensor& condition, const Tensor& other) const;
   Tensor where(const Tensor& condition, const Scalar& other) const;
@@ -321,6 +364,8 @@ class Tensor {
   Tensor& swapaxes_(int64_t axis0, int64_t axis1) const { return transpose_(axis0, axis1); }
   Tensor& swapdims_(int64_t dim0, int64_t dim1) const { return transpose_(dim0, dim1); }
   Tensor& t_() const;
+  Tensor& as_strided_(IntArrayRef size, IntArrayRef stride,
+                      std::optional<int64_t> storage_offset = std::nullopt) const;
 
   // --- New tensors of this one's dtype and device, but for what the options say
   Tensor new_empty(IntArrayRef size, const TensorOptions& options = {}) const;

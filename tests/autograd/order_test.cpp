@@ -117,5 +117,25 @@ TEST(Order, HistogramCountsEveryElementOnce) {
   expect_values(histc(tensor({0.0, 1.0, 2.0, 3.0}), 3, 0, 3), {1, 1, 2}, 0);
 }
 
+TEST(Order, HistogramCountsWhatLiesBetweenItsEdges) {
+  manual_seed(4);
+  const Tensor x = randn({20, 50});
+  const auto [hist, edges] = histogram(x, 13);
+  expect_values(hist.sum(), {1000}, 0);
+  EXPECT_EQ(edges.sizes(), IntArrayRef({14}));
+  const auto [again, same] = histogram(x, edges);
+  EXPECT_TRUE(equal(again, hist) && equal(same, edges) && !same.is_alias_of(edges));
+  EXPECT_NEAR((std::get<0>(histogram(x, 13, std::nullopt, std::nullopt, true)) * edges.diff())
+                  .sum()
+                  .item<double>(),
+              1, 1e-6);
+  // NaN lies nowhere.
+  const Tensor some = tensor({double{NAN}, 0.0, 0.5, 1.0, 1.5, HUGE_VAL});
+  expect_values(std::get<0>(histogram(some, tensor({0.0, 1.0, 2.0}))), {2, 2}, 0);
+  expect_values(std::get<0>(histogram(some, tensor({0.0, 1.0, 2.0}), full({6}, 0.25))), {0.5, 0.5},
+                0);
+  EXPECT_FALSE(std::get<0>(histogram(x.clone().requires_grad_(), 3)).requires_grad());
+}
+
 }  // namespace
 }  // namespace gradus

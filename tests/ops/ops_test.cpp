@@ -289,6 +289,8 @@ TEST_P(Operations, GiveOnAGpuWhatTheyGiveOnTheCpu) {
 
 TEST_P(Operations, ChangeInPlaceAsTheyCompute) {
   each([](const Family& family, const Sample& sample) {
+    const std::set<std::string> others{"as_strided", "conj_physical", "detach"};
+    if (others.contains(sample.name)) return;  // change no element
     Inputs in = inputs_of(family, sample);
     const Tensor expected = tensors(family, sample, "out")[0];
     std::optional<Tensor> out;

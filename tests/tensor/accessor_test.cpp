@@ -36,6 +36,11 @@ TEST(Accessor, RefusesOtherRanksAndTypes) {
   const Tensor wide = x.expand({int64_t{1} << 31, 2, 3});
   EXPECT_EQ((wide.packed_accessor64<float, 3>()[5][1][2]), 1);
   expect_error<ValueError>([&] { wide.packed_accessor32<float, 3>(); }, "beyond 32 bits");
+  EXPECT_EQ((wide.packed_accessor<float, 3, DefaultPtrTraits, size_t>()[5][1][2]), 1);
+  EXPECT_EQ((wide.generic_packed_accessor<float, 3>().size(0)), int64_t{1} << 31);
+  expect_error<ValueError>(
+      [&] { wide.generic_packed_accessor<float, 3, DefaultPtrTraits, int32_t>(); },
+      "beyond 32 bits");
 }
 
 TEST(ViewDtype, ShowsTheSameBytes) {

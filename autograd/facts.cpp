@@ -1,0 +1,28 @@
+// What a tensor is, as functions.
+#include "gradus/autograd/functions.h"
+
+namespace gradus {
+
+bool is_floating_point(const Tensor& self) { return self.is_floating_point(); }
+bool is_signed(const Tensor& self) { return self.is_signed(); }
+bool is_complex(const Tensor& self) { return self.is_complex(); }
+bool is_conj(const Tensor& self) { return self.is_conj(); }
+bool is_neg(const Tensor& self) { return self.is_neg(); }
+bool is_distributed(const Tensor& self) { return self.is_distributed(); }
+bool is_inference(const Tensor& self) { return self.is_inference(); }
+int64_t size(const Tensor& self, int64_t dim) { return self.size(dim); }
+int64_t stride(const Tensor& self, int64_t dim) { return self.stride(dim); }
+Tensor detach(const Tensor& self) { return self.detach(); }
+
+bool is_set_to(const Tensor& self, const Tensor& tensor) {
+  return self.is_alias_of(tensor) && self.storage_offset() == tensor.storage_offset() &&
+         self.sizes() == tensor.sizes() && self.strides() == tensor.strides();
+}
+
+Tensor Tensor::pin_memory(std::optional<Device>) const {
+  fail<Error>(
+      "pin_memory: the memory of tensors cannot be page-locked; leave it out: copies to a GPU take "
+      "any memory");
+}
+
+}  // namespace gradus

@@ -1,0 +1,75 @@
+// Elements that change between channels and pixels, or between groups of channels.
+#include "gradus/autograd/functions.h"
+
+namespace gradus {
+
+namespace {
+// The last five dimensions in another order, and then in another shape.
+Tensor reordered(const Tensor& self, const Dims& split, std::initializer_list<int64_t> tail,
+                 const Dims& shape) {
+  const auto batch = static_cast<int64_t>(split.size()) - 5;
+  Dims order;
+  for (int64_t d = 0; d < batch; ++d) order.push_back(d);
+  for (const int64_t d : tail) order.push_back(batch + d);
+  const Tensor out = self.reshape(split).permute(order).reshape(shape);
+  return out.is_alias_of(self) ? out.clone() : out;  // of a factor of 1, say
+}
+
+// The sizes of the batch, and these.
+Dims with_batch(const Tensor& self, std::initializer_list<int64_t> sizes) {
+  Dims out(self.sizes().data(), self.sizes().size() - 3);
+  for (const int64_t size : sizes) out.push_back(size);
+  return out;
+}
+
+void check_pixels(const char* op, const char* name, const Tensor& self, int64_t factor) {
+  check(self.dim() >= 3, op, ": ", op,
+        " expects input to have at least 3 dimensions, but got input with ", self.dim(),
+        " dimension(s)");
+  check(factor > 0, op, ": ", op, " expects a positive ", name, ", but got ", factor);
+}
+}  // namespace
+
+Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
+  check_pixels("pixel_shuffle", "upscale_factor", self, upscale_factor);
+  const int64_t r = upscale_factor, c = self.size(-3), h = self.size(-2), w = self.size(-1);
+  check(c % (r * r) == 0,
+        "pixel_shuffle: pixel_shuffle expects its input's 'channel' dimension to be divisible by "
+        "the square of upscale_factor, but input.size(-3)=",
+        c, " is not divisible by ", r * r);
+  return reordered(self, with_batch(self, {c / (r * r), r, r, h, w}), {0, 3, 1, 4, 2},
+                   with_batch(self, {c / (r * r), h * r, w * r}));
+}
+
+Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
+  check_pixels("pixel_unshuffle", "downscale_factor", self, downscale_factor);
+  const int64_t r = downscale_factor, c = self.size(-3), h = self.size(-2), w = self.size(-1);
+  check(h % r == 0,
+        "pixel_unshuffle: pixel_unshuffle expects height to be divisible by downscale_factor, but "
+        "input.size(-2)=",
+        h, " is not divisible by ", r);
+  check(w % r == 0,
+        "pixel_unshuffle: pixel_unshuffle expects width to be divisible by downscale_factor, but "
+        "input.size(-1)=",
+        w, " is not divisible by ", r);
+  return reordered(self, with_batch(self, {c, h / r, r, w / r, r}), {0, 2, 4, 1, 3},
+                   with_batch(self, {c * r * r, h / r, w / r}));
+}
+
+Tensor channel_shuffle(const Tensor& self, int64_t groups) {
+  check(self.dim() > 2,
+        "channel_shuffle: channel_shuffle expects input with > 2 dims, but got input with sizes ",
+        self.sizes());
+  check(groups > 0,
+        "channel_shuffle: Number of groups to divide channels in must be positive. Value of "
+        "groups:",
+        groups);
+  check(self.size(1) % groups == 0,
+        "channel_shuffle: Number of channels must be divisible by groups. Got ", self.size(1),
+        " channels and ", groups, " groups.");
+  const Tensor out =
+      self.unflatten(1, {groups, self.size(1) / groups}).transpose(1, 2).reshape(self.sizes());
+  return out.is_alias_of(self) ? out.clone() : out;
+}
+
+}  // namespace gradus
