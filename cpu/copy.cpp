@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/half_loops.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/transpose.h"
 #include "gradus/cpu/walk.h"
@@ -17,6 +18,8 @@ void copy_run(int64_t n, D* to, int64_t to_step, const S* from, int64_t from_ste
   if (to_step == 1 && from_step == 1) {
     if constexpr (std::is_same_v<S, D>)
       std::memmove(to, from, static_cast<size_t>(n) * sizeof(D));
+    else if constexpr (requires { convert_run(n, from, to); })
+      convert_run(n, from, to);
     else
       for (int64_t i = 0; i < n; ++i) to[i] = convert<D>(from[i]);
   } else {
@@ -65,9 +68,15 @@ void copy_tensor(const Tensor& src, const Tensor& dst) {
   });
 }
 
-// A page of numbers, and then copies of it, which the C library moves by the widest vectors.
+// A page of numbers, and then copies of it, which the C library moves by the widest vectors. Zeros
+// it writes past the caches where there are many.
 template <class T>
 void fill_run(int64_t n, T* to, T number) {
+  constexpr std::byte kZero[sizeof(T)] = {};
+  if (std::memcmp(&number, kZero, sizeof(T)) == 0) {
+    std::memset(static_cast<void*>(to), 0, static_cast<size_t>(n) * sizeof(T));
+    return;
+  }
   const int64_t page = std::min<int64_t>(n, 4096 / sizeof(T));
   std::fill_n(to, page, number);
   for (int64_t done = page; done < n; done += page)
