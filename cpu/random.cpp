@@ -1,4 +1,7 @@
+#include <cmath>
+
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/loops.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/tensor/dispatch.h"
 #include "gradus/tensor/philox.h"
@@ -13,9 +16,9 @@ constexpr int64_t kDrawGrain = kGrain / 8;
 constexpr int64_t kPiece = 256;
 static_assert(kDrawGrain % kPiece == 0 && kPiece % philox::kElementsPerBlock == 0);
 
-template <class T, class F>
-void draw(const Tensor& out, PhiloxState state, F element) {
-  T* const to = static_cast<T*>(out.data_ptr());
+// f(first, bits, count): the bits of `count` elements from the first on.
+template <class F>
+void draw_pieces(const Tensor& out, PhiloxState state, F f) {
   parallel_for(0, out.numel(), kDrawGrain, [&](int64_t begin, int64_t end) {
     uint64_t bits[kPiece];
     for (; begin < end; begin += kPiece) {
@@ -26,8 +29,36 @@ void draw(const Tensor& out, PhiloxState state, F element) {
         const philox::Block block = philox::block(state.seed, counter + static_cast<uint64_t>(i));
         for (int lane = 0; lane < kEach; ++lane) bits[i * kEach + lane] = words(block, lane);
       }
-      for (int64_t i = 0; i < count; ++i) to[begin + i] = element(bits[i]);
+      f(begin, bits, count);
     }
+  });
+}
+
+template <class T, class F>
+void draw(const Tensor& out, PhiloxState state, F element) {
+  T* const to = static_cast<T*>(out.data_ptr());
+  draw_pieces(out, state, [=](int64_t first, const uint64_t* bits, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) to[first + i] = element(bits[i]);
+  });
+}
+
+// philox::normal, whose logarithms and cosines are vector code.
+template <class T>
+void draw_normal(const Tensor& out, PhiloxState state, double mean, double deviation) {
+  T* const to = static_cast<T*>(out.data_ptr());
+  const Loop log = map_loop(UnaryOp::log, kDouble), cos = map_loop(UnaryOp::cos, kDouble);
+  draw_pieces(out, state, [=](int64_t first, const uint64_t* bits, int64_t count) {
+    double radius[kPiece], angle[kPiece];
+    for (int64_t i = 0; i < count; ++i) {
+      radius[i] = philox::radius_place(bits[i]);
+      angle[i] = philox::angle(bits[i]);
+    }
+    const void* const radii[] = {radius};
+    const void* const angles[] = {angle};
+    log(count, radius, radii);
+    cos(count, angle, angles);
+    for (int64_t i = 0; i < count; ++i)
+      to[first + i] = static_cast<T>(mean + deviation * std::sqrt(-2 * radius[i]) * angle[i]);
   });
 }
 
@@ -43,8 +74,7 @@ void CpuBackend::random(Distribution kind, const Scalar& a, const Scalar& b, Phi
       });
     case Distribution::normal:
       return visit_floating("normal", out.dtype(), [&]<class T>(TypeTag<T>) {
-        const T mean = a.cast<T>(), deviation = b.cast<T>();
-        draw<T>(out, state, [=](uint64_t bits) { return philox::normal(bits, mean, deviation); });
+        draw_normal<T>(out, state, a.cast<T>(), b.cast<T>());
       });
     case Distribution::randint:
       return visit_numbers("randint", out.dtype(), [&]<class T>(TypeTag<T>) {

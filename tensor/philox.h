@@ -54,14 +54,19 @@ GRADUS_HD T uniform(uint64_t bits, T a, T b) {
   return x < b ? x : a;  // rounding may have reached b
 }
 
-// Box and Muller, "A note on the generation of random normal deviates" (1958), the cosine half.
+// Box and Muller, "A note on the generation of random normal deviates" (1958), the cosine half:
+// the number whose logarithm gives the distance from 0, in (0, 1], and the angle.
+GRADUS_HD inline double radius_place(uint64_t bits) {
+  return (static_cast<double>(bits >> 32) + 1) * 0x1p-32;
+}
+GRADUS_HD inline double angle(uint64_t bits) {
+  return 6.283185307179586 * (static_cast<double>(bits & 0xffffffffu) * 0x1p-32);
+}
 template <class T>
 GRADUS_HD T normal(uint64_t bits, T mean, T deviation) {
-  const double u = (static_cast<double>(bits >> 32) + 1) * 0x1p-32;  // (0, 1]
-  const double v = static_cast<double>(bits & 0xffffffffu) * 0x1p-32;
-  return static_cast<T>(static_cast<double>(mean) + static_cast<double>(deviation) *
-                                                        std::sqrt(-2 * std::log(u)) *
-                                                        std::cos(6.283185307179586 * v));
+  return static_cast<T>(static_cast<double>(mean) +
+                        static_cast<double>(deviation) *
+                            std::sqrt(-2 * std::log(radius_place(bits))) * std::cos(angle(bits)));
 }
 
 // In [low, high), which may be wider than an int64 counts.
