@@ -1,4 +1,5 @@
 // Weighted sums: add and sub with a factor, lerp, addcmul, addcdiv.
+#include "gradus/autograd/inplace.h"
 #include "gradus/autograd/one_node.h"
 #include "gradus/tensor/raw.h"
 
@@ -26,6 +27,36 @@ auto scaled(const char* op, const Tensor& self, const Other& x, const Scalar& al
                                  : Scalar(x.toLong() * alpha.toLong());
 }
 
+// Whether self + alpha * other is a row of ternary.def. The rows of elementwise.def say what is
+// wrong with operands, and compute integers.
+bool in_one_pass(const char* op, const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  if (alpha.toDouble() == 1 || !self.is_floating_point() || !other.is_floating_point() ||
+      self.device() != other.device())
+    return false;
+  check_factor(op, "alpha", self.scalar_type(), alpha);
+  broadcast_shapes(op, self.sizes(), other.sizes());
+  return true;
+}
+
+// self + factor * other, as one node.
+Tensor add_product(const char* node, const Tensor& self, const Tensor& other,
+                   const Scalar& factor) {
+  const Tensor out = raw::zip3(TernaryOp::addcmul, self, other, factor);
+  if (recording(self, other))
+    record(node, out, {self, other}, {}, [factor](Node& n, const Tensor& grad) {
+      return Tensors{grad, n.wants(1) ? grad * factor : Tensor()};
+    });
+  return out;
+}
+Tensor& add_product_(const char* op, const char* node, const Tensor& self, const Tensor& other,
+                     const Scalar& factor) {
+  check_output_shape(op, "_", self.sizes(), broadcast_shapes(op, self.sizes(), other.sizes()));
+  return in_place(
+      op, self, recording(self, other),
+      [&](Tensor& x) { raw::zip3_(TernaryOp::addcmul, x, other, factor); },
+      [&](const Tensor& x) { return add_product(node, x, other, factor); });
+}
+
 void check_lerp(const char* name, const Tensor& x, ScalarType expected) {
   check<TypeError>(x.is_floating_point() && x.dtype() == expected, "lerp: ", name, " has dtype ",
                    x.dtype(), ", expected the floating point one of self, ", expected,
@@ -40,17 +71,35 @@ Tensor product(const Tensor& x, const Scalar& value) {
 }  // namespace
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return self + scaled("add", self, other, alpha);
+  if (!in_one_pass("add", self, other, alpha)) return self + scaled("add", self, other, alpha);
+  return add_product("AddBackward0", self, other, alpha);
 }
 Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   return self + scaled("add", self, other, alpha);
 }
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  return self - scaled("sub", self, other, alpha);
+  if (!in_one_pass("sub", self, other, alpha)) return self - scaled("sub", self, other, alpha);
+  return add_product("SubBackward0", self, other, -alpha.toDouble());
 }
 Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   return self - scaled("sub", self, other, alpha);
 }
+
+Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
+  if (!in_one_pass("add", *this, other, alpha)) return add_(scaled("add", *this, other, alpha));
+  return add_product_("add", "AddBackward0", *this, other, alpha);
+}
+Tensor& Tensor::add_(const Scalar& other, const Scalar& alpha) const {
+  return add_(scaled("add", *this, other, alpha));
+}
+Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
+  if (!in_one_pass("sub", *this, other, alpha)) return sub_(scaled("sub", *this, other, alpha));
+  return add_product_("sub", "SubBackward0", *this, other, -alpha.toDouble());
+}
+Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
+  return sub_(scaled("sub", *this, other, alpha));
+}
+
 Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   const Tensor out = without_graph([&] { return other - scaled("rsub", other, self, alpha); });
   if (recording(self, other))

@@ -12,6 +12,15 @@ struct Norm {
   double p;
   DimMask mask;
 
+  // Their sum, which reads x once where it is one piece of memory, and all of it is summed.
+  Tensor squares(const Tensor& x, const Dims& dims) const {
+    if (dims.empty()) return x * x;
+    if (dims.size() != static_cast<size_t>(x.dim()) || !x.is_contiguous() || x.numel() == 0)
+      return (x * x).sum(dims, true);
+    const Tensor line = x.view({-1});
+    return line.dot(line).view(kept_sizes(x, mask));
+  }
+
   Tensor operator()(const Tensor& x) const {
     const NoGradGuard guard;
     const Dims dims = reduced_dims(mask, x.dim());
@@ -20,7 +29,7 @@ struct Norm {
     };
     if (p == 0) return sum((x != 0).to(x.dtype()));
     if (p == 1) return sum(x.abs());
-    if (p == 2) return sum(x * x).sqrt();
+    if (p == 2) return squares(x, dims).sqrt();
     if (std::isinf(p)) {
       const Tensor size = x.abs();
       return dims.empty() ? size : p > 0 ? size.amax(dims, true) : size.amin(dims, true);

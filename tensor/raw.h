@@ -76,6 +76,7 @@ Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z);
 // Into x, which keeps its shape and dtype. Errors: ValueError, TypeError where it cannot.
 void map_(UnaryOp op, const Tensor& x);
 void zip_(BinaryOp op, const Tensor& x, const Operand& y);
+void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z);
 
 // --- Reductions
 // Reduced

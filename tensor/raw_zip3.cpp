@@ -50,6 +50,15 @@ Operand prepare(const Operand& x, ScalarType common, const Tensor& out, Tensor& 
   return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return x.number.to<T>(); });
 }
 
+// Whether a result of x and operand may be written into x while both are read.
+bool can_replace(const Tensor& x, const Operand& operand) {
+  if (operand.is_number()) return true;
+  const Tensor& y = *operand.tensor;
+  const bool same_elements = y.sizes() == x.sizes() && y.strides() == x.strides() &&
+                             y.storage_offset() == x.storage_offset();
+  return y.impl().storage != x.impl().storage || same_elements;
+}
+
 }  // namespace
 
 Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
@@ -62,6 +71,21 @@ Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
   backend(out).zip3(op, as_operand(x, common, compute, device, kept[0]),
                     prepare(y, common, out, kept[1]), prepare(z, common, out, kept[2]), out);
   return to(std::move(out), common);
+}
+
+void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
+  const Tensors operands = {&x, y.tensor, z.tensor};
+  const ScalarType common = result_type({x, y, z});
+  Dims sizes = x.impl().sizes;
+  for (const Tensor* other : {y.tensor, z.tensor})
+    if (other) sizes = broadcast_shapes(name_of(op), sizes, other->sizes());
+  check_output_shape(name_of(op), "_", x.sizes(), sizes);
+  check_can_cast(name_of(op), "_", common, x.dtype());
+  if (common != x.dtype() || computed_type(common) != common ||
+      device_of(op, operands) != x.device() || !can_replace(x, y) || !can_replace(x, z))
+    return copy_(x, zip3(op, x, y, z));
+  Tensor kept[2];
+  backend(x).zip3(op, x, prepare(y, common, x, kept[0]), prepare(z, common, x, kept[1]), x);
 }
 
 }  // namespace raw
