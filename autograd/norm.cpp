@@ -12,10 +12,12 @@ struct Norm {
   double p;
   DimMask mask;
 
-  // Their sum, which reads x once where it is one piece of memory, and all of it is summed.
+  // Their sum, by a product that reads x once, where x is large, one piece of memory, and summed as
+  // a whole.
   Tensor squares(const Tensor& x, const Dims& dims) const {
+    constexpr int64_t kLarge = 32768;
     if (dims.empty()) return x * x;
-    if (dims.size() != static_cast<size_t>(x.dim()) || !x.is_contiguous() || x.numel() == 0)
+    if (dims.size() != static_cast<size_t>(x.dim()) || x.numel() < kLarge || !x.is_contiguous())
       return (x * x).sum(dims, true);
     const Tensor line = x.view({-1});
     return line.dot(line).view(kept_sizes(x, mask));

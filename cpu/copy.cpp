@@ -22,6 +22,8 @@ void copy_run(int64_t n, D* to, int64_t to_step, const S* from, int64_t from_ste
       convert_run(n, from, to);
     else
       for (int64_t i = 0; i < n; ++i) to[i] = convert<D>(from[i]);
+  } else if (to_step == 1 && from_step == -1) {  // a step that the compiler knows
+    for (int64_t i = 0; i < n; ++i) to[i] = convert<D>(from[-i]);
   } else {
     for (int64_t i = 0; i < n; ++i) to[i * to_step] = convert<D>(from[i * from_step]);
   }

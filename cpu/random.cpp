@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/draws.h"
 #include "gradus/cpu/loops.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/tensor/dispatch.h"
@@ -12,8 +13,6 @@ namespace {
 
 // A draw costs some ten times an addition.
 constexpr int64_t kDrawGrain = kGrain / 8;
-// Elements whose bits are drawn before the first is made of them, so that both become vector code.
-constexpr int64_t kPiece = 256;
 static_assert(kDrawGrain % kPiece == 0 && kPiece % philox::kElementsPerBlock == 0);
 
 // f(first, bits, count): the bits of `count` elements from the first on.
@@ -22,13 +21,9 @@ void draw_pieces(const Tensor& out, PhiloxState state, F f) {
   parallel_for(0, out.numel(), kDrawGrain, [&](int64_t begin, int64_t end) {
     uint64_t bits[kPiece];
     for (; begin < end; begin += kPiece) {
-      constexpr int kEach = philox::kElementsPerBlock;
-      const uint64_t counter = state.offset + static_cast<uint64_t>(begin / kEach);
       const int64_t count = std::min(kPiece, end - begin);
-      for (int64_t i = 0; i < divide_up(count, kEach); ++i) {
-        const philox::Block block = philox::block(state.seed, counter + static_cast<uint64_t>(i));
-        for (int lane = 0; lane < kEach; ++lane) bits[i * kEach + lane] = words(block, lane);
-      }
+      draw_bits(state.seed, state.offset + static_cast<uint64_t>(begin / philox::kElementsPerBlock),
+                bits);
       f(begin, bits, count);
     }
   });

@@ -41,7 +41,8 @@ GRADUS_HD inline uint64_t words(uint64_t seed, uint64_t offset, uint64_t i) {
 
 // Uniform in [0, 1): 24 bits for float, 53 for double, so that 1 never comes out.
 GRADUS_HD inline float unit(uint64_t bits, float) {
-  return static_cast<float>(bits >> 40) * 0x1p-24f;
+  // Processors convert signed numbers of 32 bits at once.
+  return static_cast<float>(static_cast<int32_t>(bits >> 40)) * 0x1p-24f;
 }
 GRADUS_HD inline double unit(uint64_t bits, double) {
   return static_cast<double>(bits >> 11) * 0x1p-53;
