@@ -70,6 +70,20 @@ TEST(Counts, AreThoseOfTheSeed) {
   EXPECT_TRUE(poisson(other, generator).narrow(0, 0, 50).equal(x.narrow(0, 0, 50)));
 }
 
+TEST(Counts, OnAGpuAreThoseOnTheCpu) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  const Tensor rate = linspace(0, 50, 100), chance = linspace(0, 1, 100);
+  for (const auto& draw :
+       {+[](const Tensor&a, const Tensor&) { return poisson(a); },
+        +[](const Tensor&a, const Tensor&b) { return binomial(a.round(), b); }}) {
+    manual_seed(5);
+    const Tensor here = draw(rate, chance);
+    manual_seed(5);
+    const Tensor there = draw(rate.to(kCUDA), chance.to(kCUDA));
+    EXPECT_TRUE(there.is_cuda() && there.cpu().equal(here));
+  }
+}
+
 TEST(Counts, OfExtremeParameters) {
   expect_values(poisson(tensor({0.0})), {0}, 0);
   EXPECT_NEAR(poisson(tensor({1e12}, kDouble)).item<double>(), 1e12, 1e7);

@@ -224,5 +224,21 @@ TEST(Undefined, SaysWhatItIs) {
                           "data_ptr: expected scalar type Long but found Float");
 }
 
+TEST(Windows, FollowTheirOptions) {
+  const Tensor x = kaiser_window(9, false, 2.0, TensorOptions(kDouble).requires_grad(true));
+  EXPECT_TRUE(x.requires_grad() && x.is_leaf());
+  EXPECT_EQ(x.dtype(), kDouble);
+  EXPECT_TRUE(equal(x.detach(), x.detach().flip({0})));  // symmetric
+  // Periodic: the longer symmetric one without its end.
+  EXPECT_TRUE(
+      equal(blackman_window(8, kDouble), blackman_window(9, false, kDouble).narrow(0, 0, 8)));
+  expect_error<ValueError>([] { bartlett_window(-2); },
+                           "requires non-negative window_length, got window_length=-2");
+  expect_error<TypeError>([] { hann_window(3, kInt); }, "floating point");
+  if (!cuda::is_available()) return;
+  const Tensor there = hamming_window(7, TensorOptions(kCUDA));
+  EXPECT_TRUE(there.is_cuda() && there.cpu().allclose(hamming_window(7)));
+}
+
 }  // namespace
 }  // namespace gradus
