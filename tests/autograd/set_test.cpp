@@ -87,6 +87,13 @@ TEST(UnsafeSplit, GivesTensorsThatMayBeChanged) {
   }
 }
 
+TEST(ViewCopies, ShareNoMemory) {
+  const Tensor x = ones({2, 4});
+  for (const Tensors& parts :
+       {split_copy(x, 2, 1), split_with_sizes_copy(x, {1, 3}, 1), unbind_copy(x)})
+    for (const Tensor& part : parts) EXPECT_FALSE(part.is_alias_of(x) || part.is_view());
+}
+
 TEST(PinMemory, IsRefused) {
   EXPECT_FALSE(ones({2}).is_pinned());
   expect_error<Error>([] { ones({2}).pin_memory(); }, "pin_memory: ");
