@@ -20,11 +20,13 @@ template <class Other>
 auto scaled(const char* op, const Tensor& self, const Other& x, const Scalar& alpha) {
   const ScalarType dtype = raw::result_type(self, x);
   check_factor(op, "alpha", dtype, alpha);
-  if constexpr (std::is_same_v<Other, Tensor>)
-    return alpha.toDouble() == 1 ? x : x.to(dtype) * alpha;
-  else
+  if constexpr (std::is_same_v<Other, Tensor>) {
+    const bool refused = x.dtype() == kBool && op != std::string_view("add");  // by the difference
+    return alpha.toDouble() == 1 || refused ? x : x.to(dtype) * alpha;
+  } else {
     return isFloatingType(dtype) ? Scalar(x.toDouble() * alpha.toDouble())
                                  : Scalar(x.toLong() * alpha.toLong());
+  }
 }
 
 // Whether self + alpha * other is a row of ternary.def. The rows of elementwise.def say what is

@@ -9,6 +9,38 @@ namespace {
 
 constexpr ScalarType kDtypes[] = {kBool, kLong, kFloat, kDouble};
 
+// By vectors, and one by one what is left beside them.
+TEST(CpuCopy, EveryHalfIsThereAndBack) {
+  for (const int64_t n : {65536, 65535}) {
+    const Tensor halves = empty({n}, kHalf), floats = empty({n}), back = empty({n}, kHalf);
+    for (int64_t i = 0; i < n; ++i) halves.data_ptr<Half>()[i].bits = static_cast<uint16_t>(i);
+    cpu_backend().copy(halves, floats), cpu_backend().copy(floats, back);
+    for (int64_t i = 0; i < n; ++i) {
+      const Half half = halves.data_ptr<Half>()[i], again = back.data_ptr<Half>()[i];
+      const float want = half, got = floats.data_ptr<float>()[i];
+      if (std::isnan(want))
+        ASSERT_TRUE(std::isnan(got) && std::isnan(float{again})) << i;
+      else
+        ASSERT_TRUE(got == want && again.bits == half.bits) << i << ": " << got << ", not " << want;
+    }
+  }
+}
+TEST(CpuCopy, FloatsRoundToHalfAsOneNumberDoes) {
+  const Tensor floats = empty({100001}), halves = empty({100001}, kHalf);
+  float* const x = floats.data_ptr<float>();
+  for (int64_t i = 0; i < 100001; ++i) {
+    auto bits = static_cast<uint32_t>(pick(0, 0xFFFFFFFF));
+    // Every second one within the exponents of float16, and a little beyond.
+    if (i % 2) bits = (bits & 0x807FFFFF) | static_cast<uint32_t>(pick(100, 145)) << 23;
+    x[i] = __builtin_bit_cast(float, bits);
+  }
+  cpu_backend().copy(floats, halves);
+  for (int64_t i = 0; i < 100001; ++i) {
+    const Half want = x[i], got = halves.data_ptr<Half>()[i];
+    ASSERT_TRUE(want.bits == got.bits || (std::isnan(x[i]) && std::isnan(float{got}))) << x[i];
+  }
+}
+
 TEST(CpuCopy, AnyDtypesAndLayouts) {
   for (ScalarType from : kDtypes)
     for (ScalarType to : kDtypes)
