@@ -81,7 +81,8 @@ Geometry geometry_of(const Tensor& x) {
 }
 
 Tensor laid_out(const Tensor& x, const Geometry& like) {
-  if (like.strides.size() == 0 || is_contiguous(like.sizes, like.strides)) return x.clone();
+  if (like.strides.size() == 0 || is_contiguous(like.sizes, like.strides))
+    return x.clone(MemoryFormat::Contiguous);
   const int64_t start = like.offset;
   Tensor flat = zeros({end_of(like) - start}, x.options());
   at(flat, like, start).copy_(x);
@@ -123,7 +124,9 @@ Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef siz
   check(src.sizes() == size, "as_strided_scatter: src has shape ", src.sizes(),
         ", and the part that it replaces ", size);
   const Geometry in = geometry_of(self);
-  if (may_overlap(in)) return as_strided_scatter(self.clone(), src, size, stride, storage_offset);
+  if (may_overlap(in))
+    return as_strided_scatter(self.clone(MemoryFormat::Contiguous), src, size, stride,
+                              storage_offset);
   const Geometry part = geometry_of(self.detach().as_strided(size, stride, storage_offset));
   // Both in one piece of memory, as in as_strided_backward.
   const int64_t start = std::min(in.offset, part.offset);

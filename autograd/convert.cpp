@@ -15,10 +15,14 @@ Tensor identity(const char* node, const Tensor& self, Tensor out) {
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
   check_row_major("clone", memory_format);
-  return identity("CloneBackward0", self, raw::clone(self));
+  if (memory_format.value_or(MemoryFormat::Preserve) != MemoryFormat::Preserve)
+    return identity("CloneBackward0", self, raw::clone(self));
+  Tensor out = raw::empty_as(self, self.scalar_type());
+  raw::copy_(out, self);
+  return identity("CloneBackward0", self, std::move(out));
 }
 Tensor contiguous(const Tensor& self, MemoryFormat memory_format) {
-  return self.is_contiguous(memory_format) ? self : self.clone();
+  return self.is_contiguous(memory_format) ? self : self.clone(MemoryFormat::Contiguous);
 }
 
 Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy,

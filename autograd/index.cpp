@@ -198,7 +198,7 @@ Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
 
 Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
                  bool accumulate) {
-  Tensor out = self.clone();
+  Tensor out = self.clone(MemoryFormat::Contiguous);
   return out.index_put_(indices, values, accumulate);
 }
 Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value,

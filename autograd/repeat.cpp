@@ -20,7 +20,7 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
     if (times != 1) split.push_back(1), expanded.push_back(times);
     if (times == 1 || size != 1) split.push_back(size), expanded.push_back(size);
   }
-  return self.reshape(split).expand(expanded).clone().view(out);
+  return self.reshape(split).expand(expanded).clone(MemoryFormat::Contiguous).view(out);
 }
 
 Tensor tile(const Tensor& self, IntArrayRef dims) {
@@ -77,7 +77,7 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
   check_output_size(self.sizes()[d] * repeats, output_size);
   Dims shape = self.impl().sizes;
   shape.insert(d + 1, repeats);
-  return self.unsqueeze(d + 1).expand(shape).clone().flatten(d, d + 1);
+  return self.unsqueeze(d + 1).expand(shape).clone(MemoryFormat::Contiguous).flatten(d, d + 1);
 }
 
 namespace {

@@ -45,7 +45,7 @@ Tensor view(const Tensor& self, IntArrayRef size) {
 Tensor reshape(const Tensor& self, IntArrayRef shape) {
   auto out = raw::try_view(self, shape, "reshape");
   if (!out) {  // the view of the copy is nobody else's
-    const Tensor copy = self.clone();
+    const Tensor copy = self.clone(MemoryFormat::Contiguous);
     return record_reshape("UnsafeViewBackward0", copy, raw::alias(*raw::try_view(copy, shape)));
   }
   return record_reshape("ViewBackward0", self, std::move(*out));

@@ -13,7 +13,7 @@ namespace {
 Group chosen(const Group& group) { return group ? group : world_group("model parallel"); }
 
 Tensor summed(const Tensor& x, const Group& group) {
-  const Tensor sum = x.detach().clone();
+  const Tensor sum = x.detach().clone(MemoryFormat::Contiguous);
   all_reduce(sum, ReduceOp::SUM, group);
   return sum;
 }
@@ -89,9 +89,11 @@ ColumnParallelLinearImpl::ColumnParallelLinearImpl(const ParallelLinearOptions& 
   const Group group = chosen(options.group());
   check_share("ColumnParallelLinear", "out_features", options.out_features(), *group);
   const nn::Linear whole = whole_layer(options, group);
-  weight = register_parameter("weight", part(whole->weight.detach(), 0, *group).clone());
+  weight = register_parameter(
+      "weight", part(whole->weight.detach(), 0, *group).clone(MemoryFormat::Contiguous));
   if (options.bias())
-    bias = register_parameter("bias", part(whole->bias.detach(), 0, *group).clone());
+    bias = register_parameter(
+        "bias", part(whole->bias.detach(), 0, *group).clone(MemoryFormat::Contiguous));
 }
 
 Tensor ColumnParallelLinearImpl::forward(const Tensor& x) {
@@ -104,7 +106,8 @@ RowParallelLinearImpl::RowParallelLinearImpl(const ParallelLinearOptions& option
   const Group group = chosen(options.group());
   check_share("RowParallelLinear", "in_features", options.in_features(), *group);
   const nn::Linear whole = whole_layer(options, group);
-  weight = register_parameter("weight", part(whole->weight.detach(), 1, *group).clone());
+  weight = register_parameter(
+      "weight", part(whole->weight.detach(), 1, *group).clone(MemoryFormat::Contiguous));
   if (options.bias()) bias = register_parameter("bias", whole->bias.detach());
 }
 

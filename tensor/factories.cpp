@@ -180,7 +180,11 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> memory_format) {
-  return empty(self.sizes(), like(self, options), memory_format);
+  check_row_major("empty_like", memory_format);
+  const bool in_order = memory_format.value_or(MemoryFormat::Preserve) != MemoryFormat::Preserve;
+  if (in_order || self.is_contiguous()) return empty(self.sizes(), like(self, options));
+  return empty_strided(self.sizes(), raw::empty_as(self, self.scalar_type()).strides(),
+                       like(self, options));
 }
 Tensor zeros_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> memory_format) {
@@ -192,8 +196,13 @@ Tensor ones_like(const Tensor& self, const TensorOptions& options,
 }
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                  std::optional<MemoryFormat> memory_format) {
-  check_row_major("full_like", memory_format);
-  return filled(self.sizes(), value, like(self, options));
+  if (self.is_contiguous()) {
+    check_row_major("full_like", memory_format);
+    return filled(self.sizes(), value, like(self, options));
+  }
+  const Tensor out = empty_like(self, TensorOptions(options).requires_grad(false), memory_format);
+  raw::fill_(out, value);
+  return finish(out, like(self, options));
 }
 
 Tensor Tensor::new_empty(IntArrayRef size, const TensorOptions& options) const {

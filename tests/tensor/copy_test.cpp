@@ -7,12 +7,13 @@ namespace {
 
 const std::vector<ScalarType> kDtypes = {kBool, kLong, kFloat, kDouble};
 
-TEST(Copies, HoldTheSameElementsInRowMajorOrder) {
+TEST(Copies, HoldTheSameElements) {
   for (int round = 0; round < 100; ++round) {
     const ScalarType dtype = kDtypes[static_cast<size_t>(test::pick(0, 3))];
     const Tensor x = test::random_tensor(test::random_sizes(4, 5), dtype);
     const Tensor copy = x.clone(), block = x.contiguous();
-    EXPECT_TRUE(copy.is_contiguous() && block.is_contiguous());
+    EXPECT_TRUE(block.is_contiguous());
+    EXPECT_TRUE(x.clone(MemoryFormat::Contiguous).is_contiguous());
     EXPECT_FALSE(copy.is_view());
     EXPECT_NE(copy.impl().storage, x.impl().storage);
     EXPECT_EQ(block.is_same(x), x.is_contiguous());
@@ -21,6 +22,24 @@ TEST(Copies, HoldTheSameElementsInRowMajorOrder) {
       EXPECT_EQ(test::get(block, i), test::get(x, i));
     }
   }
+}
+
+// As libtorch's: dense tensors keep their strides, others the order of their dimensions.
+TEST(Copies, LieInMemoryAsWhatTheyAreCopiesOf) {
+  const Tensor x = randn({2, 3, 4}).permute({2, 0, 1});
+  for (const Tensor& like : {x.clone(), empty_like(x), zeros_like(x), full_like(x, 3)}) {
+    EXPECT_EQ(like.strides(), x.strides());
+    EXPECT_FALSE(like.is_view());
+  }
+  EXPECT_TRUE(x.clone().equal(x));
+  EXPECT_EQ(x.slice(0, 0, 4, 2).clone().strides(), IntArrayRef({1, 6, 2}));
+  EXPECT_EQ(ones({3, 1}).expand({3, 2}).clone().strides(), IntArrayRef({2, 1}));
+  EXPECT_EQ(ones_like(x, kInt).strides(), x.strides());
+  EXPECT_TRUE(ones_like(x, requires_grad()).requires_grad());
+  for (const Tensor& row_major :
+       {x.clone(MemoryFormat::Contiguous), empty_like(x, {}, MemoryFormat::Contiguous),
+        zeros_like(x, {}, MemoryFormat::Contiguous)})
+    EXPECT_TRUE(row_major.is_contiguous());
 }
 
 TEST(Copies, ConvertBetweenAllDtypesLikeCpp) {
