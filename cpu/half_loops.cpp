@@ -11,7 +11,7 @@ namespace gradus::cpu {
 namespace {
 
 #ifdef __x86_64__
-// Vectors of a run, of which the first `n` elements are converted; how many those are.
+// Converts the whole vectors among n elements; how many elements those have.
 __attribute__((target("avx512f"))) int64_t by_sixteen(int64_t n, const float* from, Half* to) {
   int64_t i = 0;
   for (; i + 16 <= n; i += 16)
