@@ -1,7 +1,7 @@
 #include <cstring>
 
 #include "gradus/cpu/backend.h"
-#include "gradus/cpu/half_loops.h"
+#include "gradus/cpu/loops.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/transpose.h"
 #include "gradus/cpu/walk.h"
@@ -13,13 +13,16 @@ namespace gradus::cpu {
 
 namespace {
 
+// Runs from this length on are converted by a loop of the instruction set.
+constexpr int64_t kLongRun = 16;
+
 template <class S, class D>
 void copy_run(int64_t n, D* to, int64_t to_step, const S* from, int64_t from_step) {
   if (to_step == 1 && from_step == 1) {
     if constexpr (std::is_same_v<S, D>)
       std::memmove(to, from, static_cast<size_t>(n) * sizeof(D));
-    else if constexpr (requires { convert_run(n, from, to); })
-      convert_run(n, from, to);
+    else if (const void* const in[] = {from}; n >= kLongRun)
+      convert_loop(dtype_of<S>, dtype_of<D>)(n, to, in);
     else
       for (int64_t i = 0; i < n; ++i) to[i] = convert<D>(from[i]);
   } else if (to_step == 1 && from_step == -1) {  // a step that the compiler knows

@@ -8,13 +8,12 @@
 namespace gradus::cpu {
 
 const Loops& loops_of(InstructionSet set, ScalarType dtype) {
-  if (dtype == kLong) return baseline::long_loops;
-  const bool narrow = dtype == kFloat;
+  const auto at = static_cast<size_t>(dtype);
 #ifdef __x86_64__
-  if (set == InstructionSet::avx512) return narrow ? avx512::float_loops : avx512::double_loops;
-  if (set == InstructionSet::avx2) return narrow ? avx2::float_loops : avx2::double_loops;
+  if (set == InstructionSet::avx512) return avx512::loops[at];
+  if (set == InstructionSet::avx2) return avx2::loops[at];
 #endif
-  return narrow ? baseline::float_loops : baseline::double_loops;
+  return baseline::loops[at];
 }
 
 namespace {
@@ -30,15 +29,35 @@ void check_computed(TernaryOp op, ScalarType dtype) {
   visit_op(op, [&](auto row) { visit_computed<scalar::Ternary<row.value>>(dtype, [](auto) {}); });
 }
 
+bool gives_bool(UnaryOp op) {
+  constexpr bool facts[] = {
+#define UNARY(...) false,
+#define PREDICATE(...) true,
+#include "gradus/tensor/elementwise.def"
+  };
+  return facts[static_cast<int>(op)];
+}
+bool gives_bool(BinaryOp op) {
+  constexpr bool facts[] = {
+#define BINARY(...) false,
+#define INTEGER(...) false,
+#define COMPARISON(...) true,
+#include "gradus/tensor/elementwise.def"
+  };
+  return facts[static_cast<int>(op)];
+}
+bool gives_bool(TernaryOp) { return false; }
+
 // The loop of an operation in one of the tables of Loops.
 template <class Op, size_t n>
-Loop find(Op op, ScalarType dtype, Loop const (Loops::*table)[n]) {
+TypedLoop find(Op op, ScalarType dtype, Loop const (Loops::*table)[n]) {
   const InstructionSet set = instruction_set();
-  const bool has_loops = dtype == kFloat || dtype == kDouble || dtype == kLong;
-  if (has_loops)
+  const ScalarType computed = computed_type(dtype);
+  for (const ScalarType reads : {dtype, computed})
     for (const InstructionSet s : {set, InstructionSet::baseline})
-      if (const Loop loop = (loops_of(s, dtype).*table)[static_cast<int>(op)]) return loop;
-  check_computed(op, dtype);
+      if (const Loop loop = (loops_of(s, reads).*table)[static_cast<int>(op)])
+        return {loop, reads, gives_bool(op) ? kBool : reads};
+  check_computed(op, computed);
   fail<TypeError>(name_of(op), ": has no derivative in dtype ", short_name(dtype),
                   "; detach its input");
 }
@@ -49,10 +68,14 @@ int64_t grain_of(Cost cost) {
 
 }  // namespace
 
-Loop map_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map); }
-Loop map_grad_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map_grad); }
-Loop zip_loop(BinaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip); }
-Loop zip3_loop(TernaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip3); }
+TypedLoop map_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map); }
+TypedLoop map_grad_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map_grad); }
+TypedLoop zip_loop(BinaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip); }
+TypedLoop zip3_loop(TernaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip3); }
+
+Loop convert_loop(ScalarType from, ScalarType to) {
+  return loops_of(instruction_set(), from).convert[static_cast<int>(to)];
+}
 
 int64_t grain_of(UnaryOp op) { return grain_of(cost_of(op)); }
 int64_t grain_of(BinaryOp op) { return grain_of(cost_of(op)); }

@@ -2,6 +2,8 @@
 // memory. loops.inc has them once; each instruction set has a file that compiles them for it.
 #pragma once
 
+#include <array>
+
 #include "gradus/cpu/instruction_set.h"
 #include "gradus/tensor/dtype.h"
 #include "gradus/tensor/ops.h"
@@ -12,12 +14,22 @@ namespace gradus::cpu {
 // depends on its operands and on the instruction set alone, not on n or on where it stands.
 using Loop = void (*)(int64_t n, void* out, const void* const* in);
 
-// The loops of an operation on a type, whose inputs are x; grad, x and y; x and y; x, y and z.
+// A loop, and the types of its inputs and its output.
+struct TypedLoop {
+  Loop loop;
+  ScalarType reads, writes;
+};
+
+// The loops of an operation on a type, whose inputs are x; grad, x and y; x and y; x, y and z. They
+// read that type, or the one it is computed in.
 // Errors: TypeError where the operation is not computed in dtype, ValueError of instruction_set().
-Loop map_loop(UnaryOp op, ScalarType dtype);
-Loop map_grad_loop(UnaryOp op, ScalarType dtype);
-Loop zip_loop(BinaryOp op, ScalarType dtype);
-Loop zip3_loop(TernaryOp op, ScalarType dtype);
+TypedLoop map_loop(UnaryOp op, ScalarType dtype);
+TypedLoop map_grad_loop(UnaryOp op, ScalarType dtype);
+TypedLoop zip_loop(BinaryOp op, ScalarType dtype);
+TypedLoop zip3_loop(TernaryOp op, ScalarType dtype);
+
+// out[i] = in[0][i], as convert() does. REQUIRES: converts_at_once(from, to), and they differ.
+Loop convert_loop(ScalarType from, ScalarType to);
 
 // How many elements of an operation outweigh the waking of threads.
 int64_t grain_of(UnaryOp op);
@@ -40,26 +52,35 @@ inline constexpr int kTernaryOps = 0
 #include "gradus/tensor/ternary.def"
     ;
 
-// The loops of one type in one instruction set, by operation; null where there is none.
+inline constexpr int kDtypes = 0
+#define DTYPE(...) +1
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+    ;
+
+// The loops of one type in one instruction set, by operation, and those that convert it to others;
+// null where there is none.
 struct Loops {
-  Loop map[kUnaryOps], map_grad[kUnaryOps], zip[kBinaryOps], zip3[kTernaryOps];
+  Loop map[kUnaryOps], map_grad[kUnaryOps], zip[kBinaryOps], zip3[kTernaryOps], convert[kDtypes];
 };
-// The baseline is complete. The others lack what wider vectors do not speed up: integers, and the
-// functions of the C library.
+using LoopTable = std::array<Loops, kDtypes>;  // by dtype
+
+// The baseline is complete. The others lack what wider vectors do not speed up: functions of the C
+// library, and steps.
 namespace baseline {
 inline constexpr bool kComplete = true;
-extern const Loops float_loops, double_loops, long_loops;
+extern const LoopTable loops;
 }  // namespace baseline
 namespace avx2 {
 inline constexpr bool kComplete = false;
-extern const Loops float_loops, double_loops;
+extern const LoopTable loops;
 }  // namespace avx2
 namespace avx512 {
 inline constexpr bool kComplete = false;
-extern const Loops float_loops, double_loops;
+extern const LoopTable loops;
 }  // namespace avx512
 
-// REQUIRES: the processor runs the set; dtype is Long, Float or Double.
+// REQUIRES: the processor runs the set.
 const Loops& loops_of(InstructionSet set, ScalarType dtype);
 
 }  // namespace gradus::cpu

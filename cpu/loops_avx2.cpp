@@ -18,14 +18,13 @@ GRADUS_TARGET inline void sigmoids(int64_t n, void* to, const void* const* in) {
   for (int64_t i = 0; i < n; ++i) out[i] = math::logistic_of_power(out[i]);
 }
 
-constexpr Loops make_own_loops() {
-  Loops out = make_loops<float>();
-  out.map[static_cast<int>(UnaryOp::sigmoid)] = sigmoids;
+constexpr LoopTable make_own_table() {
+  LoopTable out = make_table();
+  out[static_cast<int>(kFloat)].map[static_cast<int>(UnaryOp::sigmoid)] = sigmoids;
   return out;
 }
 
-const Loops float_loops = make_own_loops();
-const Loops double_loops = make_loops<double>();
+const LoopTable loops = make_own_table();
 
 }  // namespace gradus::cpu::avx2
 #endif

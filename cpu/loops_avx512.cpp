@@ -116,9 +116,10 @@ GRADUS_TARGET void apply_within(int64_t n, void* to, const void* const* in) {
   }
 }
 
-constexpr Loops make_own_loops() {
-  Loops out = make_loops<float>();
-  const auto own = [&](UnaryOp op, Loop loop) { out.map[static_cast<int>(op)] = loop; };
+constexpr LoopTable make_own_table() {
+  LoopTable out = make_table();
+  Loops& floats = out[static_cast<int>(kFloat)];
+  const auto own = [&](UnaryOp op, Loop loop) { floats.map[static_cast<int>(op)] = loop; };
   own(UnaryOp::sqrt, square_roots);
   own(UnaryOp::exp, exponentials);
   own(UnaryOp::sigmoid, apply_within<UnaryOp::sigmoid, Sigmoid>);
@@ -130,8 +131,7 @@ constexpr Loops make_own_loops() {
   return out;
 }
 
-const Loops float_loops = make_own_loops();
-const Loops double_loops = make_loops<double>();
+const LoopTable loops = make_own_table();
 
 }  // namespace gradus::cpu::avx512
 #endif

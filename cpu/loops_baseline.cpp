@@ -1,4 +1,4 @@
-// What every processor of the architecture runs, and integers.
+// What every processor of the architecture runs.
 #ifdef __FP_FAST_FMAF
 #define GRADUS_FUSED
 #endif
@@ -8,8 +8,6 @@
 
 namespace gradus::cpu {
 
-const Loops baseline::float_loops = baseline::make_loops<float>();
-const Loops baseline::double_loops = baseline::make_loops<double>();
-const Loops baseline::long_loops = baseline::make_loops<int64_t>();
+const LoopTable baseline::loops = baseline::make_table();
 
 }  // namespace gradus::cpu

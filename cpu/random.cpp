@@ -41,7 +41,8 @@ void draw(const Tensor& out, PhiloxState state, F element) {
 template <class T>
 void draw_normal(const Tensor& out, PhiloxState state, double mean, double deviation) {
   T* const to = static_cast<T*>(out.data_ptr());
-  const Loop log = map_loop(UnaryOp::log, kDouble), cos = map_loop(UnaryOp::cos, kDouble);
+  const Loop log = map_loop(UnaryOp::log, kDouble).loop;
+  const Loop cos = map_loop(UnaryOp::cos, kDouble).loop;
   draw_pieces(out, state, [=](int64_t first, const uint64_t* bits, int64_t count) {
     double radius[kPiece], angle[kPiece];
     for (int64_t i = 0; i < count; ++i) {

@@ -9,7 +9,8 @@ namespace gradus::cpu {
 
 namespace {
 
-// What does not lie one after the other passes through buffers of so many elements.
+// What does not lie one after the other, or is of another type than the loop's, passes through
+// buffers of so many elements.
 constexpr int64_t kBlock = 512;
 // The most elements of one call of a loop: a loop that reads its input twice finds it in the cache.
 constexpr int64_t kPiece = 4096;
@@ -33,6 +34,7 @@ void copy_elements(int64_t n, std::byte* to, int64_t to_step, const std::byte* f
 void copy_elements(size_t size, int64_t n, std::byte* to, int64_t to_step, const std::byte* from,
                    int64_t from_step) {
   if (size == 1) return copy_elements<uint8_t>(n, to, to_step, from, from_step);
+  if (size == 2) return copy_elements<uint16_t>(n, to, to_step, from, from_step);
   if (size == 4) return copy_elements<uint32_t>(n, to, to_step, from, from_step);
   return copy_elements<uint64_t>(n, to, to_step, from, from_step);
 }
@@ -48,20 +50,23 @@ class Runner {
 
   // `count` elements that are steps apart, from offsets `at` on.
   void run(const Steps& at, int64_t count) {
-    const bool direct = std::all_of(steps_.begin(), steps_.end(), [](int64_t s) { return s == 1; });
-    const int64_t block = direct ? kPiece : kBlock;
+    bool direct[N], all_direct = true;
+    for (int i = 0; i < N; ++i) {
+      direct[i] = steps_[i] == 1 && !streams_[i].convert;
+      all_direct = all_direct && direct[i];
+    }
+    const int64_t block = all_direct ? kPiece : kBlock;
     for (int64_t done = 0; done < count; done += block) {
       const int64_t n = std::min(block, count - done);
       const auto start = [&](int i) { return streams_[i].at(at[i] + done * steps_[i]); };
       void* places[N];
       for (int i = 0; i < N; ++i) {
-        places[i] = steps_[i] == 1 ? start(i) : buffers_[i];
+        places[i] = direct[i] ? start(i) : buffers_[i];
         const bool stays = steps_[i] == 0 && done > 0;  // in the buffer since the first block
-        if (i > 0 && steps_[i] != 1 && !stays)
-          copy_elements(streams_[i].size, n, buffers_[i], 1, start(i), steps_[i]);
+        if (i > 0 && !direct[i] && !stays) load(i, n, buffers_[i], start(i));
       }
       loop_(n, places[0], places + 1);
-      if (steps_[0] != 1) copy_elements(streams_[0].size, n, start(0), steps_[0], buffers_[0], 1);
+      if (!direct[0]) store(n, start(0), buffers_[0]);
     }
   }
 
@@ -70,13 +75,10 @@ class Runner {
     void* places[N];
     bool direct[N], repeats[N];
     for (int i = 0; i < N; ++i) {
-      direct[i] = in_order(view, i);
+      direct[i] = in_order(view, i) && !streams_[i].convert;
       repeats[i] = i > 0 && !direct[i] && is_one_run(view, i);
       places[i] = buffers_[i];
     }
-    const auto buffer = [&](int i, int64_t done) {
-      return buffers_[i] + done * static_cast<int64_t>(streams_[i].size);
-    };
     // Of whole runs: so what is the same in all runs stays in its buffer.
     const int64_t run = view.dims > 0 ? view.size[view.dims - 1] : 1, block = kBlock / run * run;
     bool copied[N] = {}, copies = false;
@@ -93,16 +95,14 @@ class Runner {
       if (copies)
         walk(view, first, last, [&](const Steps& at, int64_t n) {
           for (int i = 1; i < N; ++i)
-            if (copied[i])
-              copy_elements(streams_[i].size, n, buffer(i, done), 1, streams_[i].at(at[i]),
-                            steps_[i]);
+            if (copied[i]) load(i, n, buffer(i, done), streams_[i].at(at[i]));
           done += n;
         });
       loop_(last - first, places[0], places + 1);
       if (direct[0]) continue;
       done = 0;
       walk(view, first, last, [&](const Steps& at, int64_t n) {
-        copy_elements(streams_[0].size, n, streams_[0].at(at[0]), steps_[0], buffer(0, done), 1);
+        store(n, streams_[0].at(at[0]), buffer(0, done));
         done += n;
       });
     }
@@ -123,16 +123,38 @@ class Runner {
     return true;
   }
 
+  std::byte* buffer(int i, int64_t element) {
+    return buffers_[i] + element * static_cast<int64_t>(streams_[i].loop_size);
+  }
+
+  // n elements of input i to a buffer, in the type of the loop.
+  void load(int i, int64_t n, std::byte* to, const std::byte* from) {
+    const Stream& input = streams_[i];
+    if (!input.convert) return copy_elements(input.size, n, to, 1, from, steps_[i]);
+    if (steps_[i] != 1) {
+      copy_elements(input.size, n, stage_, 1, from, steps_[i]);
+      from = stage_;
+    }
+    const void* const in[] = {from};
+    input.convert(n, to, in);
+  }
+  // n elements of the output from a buffer.
+  void store(int64_t n, std::byte* to, const std::byte* from) {
+    const Stream& output = streams_[0];
+    if (!output.convert) return copy_elements(output.size, n, to, steps_[0], from, 1);
+    const void* const in[] = {from};
+    output.convert(n, steps_[0] == 1 ? to : stage_, in);
+    if (steps_[0] != 1) copy_elements(output.size, n, to, steps_[0], stage_, 1);
+  }
+
   // Fills buffer i with a run of `length` elements again and again, from its element `start` on.
   void repeat(int i, int64_t length, int64_t start, int64_t count) {
-    const auto size = static_cast<int64_t>(streams_[i].size);
-    std::byte* const to = buffers_[i];
     const int64_t head = std::min(length - start, count), both = std::min(length, count);
-    copy_elements(streams_[i].size, head, to, 1, streams_[i].at(start * steps_[i]), steps_[i]);
-    copy_elements(streams_[i].size, both - head, to + head * size, 1, streams_[i].at(0), steps_[i]);
+    load(i, head, buffer(i, 0), streams_[i].at(start * steps_[i]));
+    load(i, both - head, buffer(i, head), streams_[i].at(0));
     for (int64_t done = both; done < count;) {
       const int64_t more = std::min(done, count - done);
-      std::memcpy(to + done * size, to, static_cast<size_t>(more * size));
+      std::memcpy(buffer(i, done), buffer(i, 0), static_cast<size_t>(more) * streams_[i].loop_size);
       done += more;
     }
   }
@@ -141,16 +163,34 @@ class Runner {
   const std::array<Stream, N>& streams_;
   Steps steps_;
   alignas(64) std::byte buffers_[N][kBlock * sizeof(double)];
+  alignas(64) std::byte stage_[kBlock * sizeof(double)];  // what is yet to be spread or converted
 };
 
 }  // namespace
 
-Stream Stream::of(const Tensor& x) {
-  return {static_cast<std::byte*>(x.data_ptr()), x.itemsize(), x.is_contiguous(), 1,
+namespace {
+Stream stream_of(const Tensor& x, ScalarType dtype) {
+  return {static_cast<std::byte*>(x.data_ptr()),
+          x.itemsize(),
+          element_size(dtype),
+          x.is_contiguous(),
+          1,
           x.strides().data()};
 }
+}  // namespace
+
+Stream Stream::input(const Tensor& x, ScalarType dtype) {
+  Stream out = stream_of(x, dtype);
+  if (x.scalar_type() != dtype) out.convert = convert_loop(x.scalar_type(), dtype);
+  return out;
+}
+Stream Stream::output(const Tensor& x, ScalarType dtype) {
+  Stream out = stream_of(x, dtype);
+  if (x.scalar_type() != dtype) out.convert = convert_loop(dtype, x.scalar_type());
+  return out;
+}
 Stream Stream::of_number(const void* number, size_t size) {
-  return {static_cast<std::byte*>(const_cast<void*>(number)), size, true, 0, kZeros};
+  return {static_cast<std::byte*>(const_cast<void*>(number)), size, size, true, 0, kZeros};
 }
 
 template <int N>

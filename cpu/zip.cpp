@@ -23,30 +23,31 @@ Stream stream_of(const Operand& operand, ScalarType dtype, const Tensor& out, Ke
     return Stream::of_number(kept.number, element_size(dtype));
   }
   const Tensor& x = *operand.tensor;
-  if (x.sizes() == out.sizes()) return Stream::of(x);
+  Stream stream = Stream::input(x, dtype);
+  if (x.sizes() == out.sizes()) return stream;
   kept.strides = broadcast_strides("zip", x.sizes(), x.strides(), out.sizes());
-  return {static_cast<std::byte*>(x.data_ptr()), x.itemsize(), false, 1, kept.strides.data()};
+  stream.contiguous = false;
+  stream.strides = kept.strides.data();
+  return stream;
 }
 
 }  // namespace
 
 void CpuBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
-  const ScalarType dtype = (x.is_number() ? y : x).tensor->dtype();
-  const Loop loop = zip_loop(op, dtype);
+  const auto [loop, reads, writes] = zip_loop(op, (x.is_number() ? y : x).tensor->scalar_type());
   Kept kept[2];
-  run_loop<3>(
-      loop, grain_of(op), out.sizes(),
-      {Stream::of(out), stream_of(x, dtype, out, kept[0]), stream_of(y, dtype, out, kept[1])});
+  run_loop<3>(loop, grain_of(op), out.sizes(),
+              {Stream::output(out, writes), stream_of(x, reads, out, kept[0]),
+               stream_of(y, reads, out, kept[1])});
 }
 
 void CpuBackend::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
                       const Tensor& out) {
-  const ScalarType dtype = out.scalar_type();
-  const Loop loop = zip3_loop(op, dtype);
+  const auto [loop, reads, writes] = zip3_loop(op, out.scalar_type());
   Kept kept[3];
   run_loop<4>(loop, grain_of(op), out.sizes(),
-              {Stream::of(out), stream_of(x, dtype, out, kept[0]),
-               stream_of(y, dtype, out, kept[1]), stream_of(z, dtype, out, kept[2])});
+              {Stream::output(out, writes), stream_of(x, reads, out, kept[0]),
+               stream_of(y, reads, out, kept[1]), stream_of(z, reads, out, kept[2])});
 }
 
 }  // namespace gradus::cpu

@@ -58,9 +58,16 @@ ScalarType map_dtype(UnaryOp op, const Tensor& x) {
   return enter(facts(op), x.dtype());
 }
 
-// Of a pair: what both operands become first, what to compute in, and what comes out.
+// o, or its one number where it is a tensor of the CPU without dimensions beside one of a GPU.
+Operand beside(const Operand& o, const Operand& other) {
+  const bool number = !o.is_number() && !other.is_number() && o.tensor->dim() == 0 &&
+                      o.tensor->is_cpu() && !other.tensor->is_cpu();
+  return number ? Operand(item(*o.tensor)) : o;
+}
+
+// Of a pair: what both operands become first, what the backend takes, and what comes out.
 struct ZipTypes {
-  ScalarType common, compute, result;
+  ScalarType common, taken, result;
 };
 ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   const auto is_bool = [](const Operand& o) {
@@ -74,19 +81,19 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
                    "invert a mask, use the `~` operator, or convert with .to(kLong)");
   const bool alike = !x.is_number() && !y.is_number() && x.tensor->dtype() == y.tensor->dtype();
   const ScalarType common = enter(facts(op), alike ? x.tensor->scalar_type() : result_type(x, y));
-  const ScalarType compute = computed_type(common);
   check(op != BinaryOp::pow || !y.is_number() || isFloatingType(common) || y.number.toLong() >= 0,
         "pow: Integers to negative integer powers are not allowed: ", y.number,
         "; convert with .to(kFloat)");
-  check<TypeError>(op != BinaryOp::nextafter || common == compute, "nextafter: dtype ", common,
-                   " is not supported, for it is computed with in ", compute,
-                   "; convert with .to(kFloat)");
-  return {common, compute, facts(op).gives_bool ? kBool : common};
+  check<TypeError>(op != BinaryOp::nextafter || common == computed_type(common),
+                   "nextafter: dtype ", common, " is not supported, for it is computed with in ",
+                   computed_type(common), "; convert with .to(kFloat)");
+  const Device device = beside(x, y).is_number() ? y.tensor->device() : x.tensor->device();
+  return {common, operand_type(device, common), facts(op).gives_bool ? kBool : common};
 }
 
 // A number as it enters: wrapped around to the common dtype.
 Scalar prepare(const Scalar& x, const ZipTypes& types) {
-  if (types.common == types.compute || types.common == kBool) return x;
+  if (types.common == computed_type(types.common) || types.common == kBool) return x;
   return visit(types.common, [&]<class T>(TypeTag<T>) -> Scalar { return x.cast<T>(); });
 }
 
@@ -111,18 +118,11 @@ void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& ty
   Tensor kept[2];
   const auto ready = [&](const Operand& o, Tensor& made) -> Operand {
     if (o.is_number()) return prepare(o.number, types);
-    return as_operand(*o.tensor, types.common, types.compute, out.device(), made);
+    return as_operand(*o.tensor, types.common, types.taken, out.device(), made);
   };
   const Operand a = ready(x, kept[0]), b = ready(y, kept[1]);
   check_divisor(op, b, types, out);
   backend(out).zip(op, a, b, out);
-}
-
-// o, or its one number where it is a tensor of the CPU without dimensions beside one of a GPU.
-Operand beside(const Operand& o, const Operand& other) {
-  const bool number = !o.is_number() && !other.is_number() && o.tensor->dim() == 0 &&
-                      o.tensor->is_cpu() && !other.tensor->is_cpu();
-  return number ? Operand(item(*o.tensor)) : o;
 }
 
 void check_devices(BinaryOp op, const Operand& x, const Operand& y) {
@@ -156,19 +156,18 @@ ScalarType result_type(std::initializer_list<Operand> operands) {
 }
 
 Tensor map(UnaryOp op, const Tensor& x) {
-  const ScalarType dtype = map_dtype(op, x);
-  const ScalarType compute = computed_type(dtype);
+  const ScalarType dtype = map_dtype(op, x), taken = operand_type(x.device(), dtype);
   const bool gives_bool = facts(op).gives_bool;
-  Tensor out = empty_as(x, gives_bool ? kBool : compute);
+  Tensor out = empty_as(x, gives_bool ? kBool : taken);
   Tensor kept;
-  if (out.numel() > 0) backend(out).map(op, as_operand(x, dtype, compute, out.device(), kept), out);
+  if (out.numel() > 0) backend(out).map(op, as_operand(x, dtype, taken, out.device(), kept), out);
   return to(std::move(out), gives_bool ? kBool : dtype);
 }
 
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y) {
-  const ScalarType compute = computed_type(grad.dtype());
-  const auto ready = [compute](const Tensor& t) { return t.defined() ? to(t, compute) : t; };
-  Tensor out = empty_as(grad, compute);
+  const ScalarType taken = operand_type(grad.device(), grad.dtype());
+  const auto ready = [taken](const Tensor& t) { return t.defined() ? to(t, taken) : t; };
+  Tensor out = empty_as(grad, taken);
   if (out.numel() > 0) backend(out).map_grad(op, ready(grad), ready(x), ready(y), out);
   return to(std::move(out), grad.dtype());
 }
@@ -193,7 +192,7 @@ Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
   const ZipTypes types = zip_types(op, self, other);
   const Operand x = beside(self, other), y = beside(other, self);
   check_devices(op, x, y);
-  const ScalarType dtype = facts(op).gives_bool ? kBool : types.compute;
+  const ScalarType dtype = facts(op).gives_bool ? kBool : types.taken;
   const Tensor& one = x.is_number() ? *y.tensor : *x.tensor;
   Tensor out;
   if (x.is_number() || y.is_number() || x.tensor->sizes() == y.tensor->sizes()) {
@@ -212,7 +211,9 @@ Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
 void map_(UnaryOp op, const Tensor& x) {
   check_can_cast(name_of(op), "_", map_dtype(op, x), x.dtype());
   if (x.numel() == 0) return;
-  if (x.dtype() == computed_type(x.dtype())) return backend(x).map(op, x, x);
+  const bool at_once = !facts(op).gives_bool && map_dtype(op, x) == x.dtype() &&
+                       operand_type(x.device(), x.dtype()) == x.dtype();
+  if (at_once) return backend(x).map(op, x, x);
   copy_(x, map(op, x));
 }
 
@@ -229,16 +230,14 @@ void zip_(BinaryOp op, const Tensor& x, const Operand& given) {
   // An operand that overlaps x otherwise than element on element would be read after it changed.
   Tensor safe;
   Operand other = y;
-  if (!y.is_number() && y.tensor->impl().storage == x.impl().storage &&
-      (y.tensor->sizes() != x.sizes() || y.tensor->strides() != x.strides() ||
-       y.tensor->storage_offset() != x.storage_offset())) {
+  if (!y.is_number() && !can_replace(x, *y.tensor)) {
     safe = raw::clone(*y.tensor);
     other = Operand(safe);
   }
   const bool gives_bool = facts(op).gives_bool;
-  if (!gives_bool && types.compute == x.dtype() && types.common == x.dtype())
+  if (!gives_bool && types.taken == x.dtype() && types.common == x.dtype())
     return run_zip(op, x, other, types, x);
-  Tensor out = empty(x.sizes(), gives_bool ? kBool : types.compute, x.device());
+  Tensor out = empty(x.sizes(), gives_bool ? kBool : types.taken, x.device());
   run_zip(op, x, other, types, out);
   copy_(x, to(std::move(out), types.result));
 }

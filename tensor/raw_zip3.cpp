@@ -46,17 +46,8 @@ Tensor result_of(TernaryOp op, const Tensors& operands, ScalarType dtype, Device
 
 Operand prepare(const Operand& x, ScalarType common, const Tensor& out, Tensor& kept) {
   if (!x.is_number()) return as_operand(*x.tensor, common, out.scalar_type(), out.device(), kept);
-  if (common == out.scalar_type()) return x;
+  if (common == computed_type(common)) return x;
   return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return x.number.to<T>(); });
-}
-
-// Whether a result of x and operand may be written into x while both are read.
-bool can_replace(const Tensor& x, const Operand& operand) {
-  if (operand.is_number()) return true;
-  const Tensor& y = *operand.tensor;
-  const bool same_elements = y.sizes() == x.sizes() && y.strides() == x.strides() &&
-                             y.storage_offset() == x.storage_offset();
-  return y.impl().storage != x.impl().storage || same_elements;
 }
 
 }  // namespace
@@ -64,11 +55,11 @@ bool can_replace(const Tensor& x, const Operand& operand) {
 Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
   const Tensors operands = {&x, y.tensor, z.tensor};
   const Device device = device_of(op, operands);
-  const ScalarType common = result_type({x, y, z}), compute = computed_type(common);
-  Tensor out = result_of(op, operands, compute, device);
+  const ScalarType common = result_type({x, y, z}), taken = operand_type(device, common);
+  Tensor out = result_of(op, operands, taken, device);
   if (out.numel() == 0) return to(std::move(out), common);
   Tensor kept[3];
-  backend(out).zip3(op, as_operand(x, common, compute, device, kept[0]),
+  backend(out).zip3(op, as_operand(x, common, taken, device, kept[0]),
                     prepare(y, common, out, kept[1]), prepare(z, common, out, kept[2]), out);
   return to(std::move(out), common);
 }
@@ -81,8 +72,11 @@ void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
     if (other) sizes = broadcast_shapes(name_of(op), sizes, other->sizes());
   check_output_shape(name_of(op), "_", x.sizes(), sizes);
   check_can_cast(name_of(op), "_", common, x.dtype());
-  if (common != x.dtype() || computed_type(common) != common ||
-      device_of(op, operands) != x.device() || !can_replace(x, y) || !can_replace(x, z))
+  const auto replaces = [&](const Operand& o) {
+    return o.is_number() || can_replace(x, *o.tensor);
+  };
+  if (common != x.dtype() || operand_type(x.device(), common) != common ||
+      device_of(op, operands) != x.device() || !replaces(y) || !replaces(z))
     return copy_(x, zip3(op, x, y, z));
   Tensor kept[2];
   backend(x).zip3(op, x, prepare(y, common, x, kept[0]), prepare(z, common, x, kept[1]), x);

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "gradus/tensor/convert.h"
 #include "tests/random.h"
 
 namespace gradus::cpu {
@@ -228,6 +229,102 @@ TEST(CpuLoops, FarAnglesAreThoseOfTheLibrary) {
       const std::vector<double> x[3] = {{angle}, {angle}, {angle}};
       EXPECT_EQ((run<double, double>(sine, 0, 1, x)[0]), std::sin(angle));
     }
+}
+
+// Any bits, where they are a number; of floating point numbers those that int64 holds, and NaN.
+template <class T>
+std::vector<T> numbers(int64_t n, bool with_nan) {
+  std::vector<T> out;
+  for (int64_t i = 0; i < n; ++i)
+    if constexpr (std::is_same_v<T, bool>)
+      out.push_back(pick(0, 1) != 0);
+    else if constexpr (std::is_integral_v<T>)
+      out.push_back(pick(0, 3) ? static_cast<T>(test::rng()()) : static_cast<T>(pick(0, 3)));
+    else if (with_nan && pick(0, 9) == 0)
+      out.push_back(static_cast<T>(std::numeric_limits<float>::quiet_NaN()));
+    else
+      out.push_back(static_cast<T>(static_cast<float>(real(-3, 3) * std::pow(10, pick(-6, 4)))));
+  return out;
+}
+// vector<bool> has no elements in memory.
+template <class T>
+std::unique_ptr<T[]> in_memory(const std::vector<T>& x) {
+  auto out = std::make_unique<T[]>(x.size());
+  for (size_t i = 0; i < x.size(); ++i) out[i] = x[i];
+  return out;
+}
+
+template <class T>
+void check_narrow(InstructionSet set) {
+  constexpr size_t n = 150;
+  for_each_loop<T>(set, [&](const char* table, size_t op, Loop loop, int inputs, bool compares) {
+    const Loops& wide = loops_of(InstructionSet::baseline, kLong);
+    const Loop reference = table == std::string("map")   ? wide.map[op]
+                           : table == std::string("zip") ? wide.zip[op]
+                                                         : wide.zip3[op];
+    const void *in[3] = {}, *wide_in[3] = {};
+    std::unique_ptr<T[]> x[3];
+    std::vector<int64_t> widened[3];
+    for (int i = 0; i < inputs; ++i) {
+      x[i] = in_memory(numbers<T>(n, false));
+      widened[i].assign(x[i].get(), x[i].get() + n);
+      in[i] = x[i].get(), wide_in[i] = widened[i].data();
+    }
+    T got[n];
+    bool got_bool[n], want_bool[n];
+    int64_t want[n];
+    loop(n, compares ? static_cast<void*>(got_bool) : got, in);
+    reference(n, compares ? static_cast<void*>(want_bool) : want, wide_in);
+    for (size_t i = 0; i < n; ++i)
+      if (compares)
+        ASSERT_EQ(got_bool[i], want_bool[i]) << table << op << " in " << dtype_of<T>;
+      else
+        ASSERT_EQ(got[i], static_cast<T>(want[i])) << table << op << " in " << dtype_of<T>;
+  });
+}
+TEST(CpuLoops, NarrowIntegersGiveWhatInt64DoesWrappedAround) {
+  for (const InstructionSet set : instruction_sets()) {
+    check_narrow<bool>(set);
+    check_narrow<uint8_t>(set), check_narrow<int8_t>(set);
+    check_narrow<int16_t>(set), check_narrow<int32_t>(set);
+    EXPECT_TRUE(loops_of(set, kByte).zip[static_cast<int>(BinaryOp::add)]);
+    EXPECT_FALSE(loops_of(set, kBool).zip[static_cast<int>(BinaryOp::add)]) << "true + true is 2";
+  }
+}
+
+template <class From, class To>
+void check_conversion(Loop loop) {
+  for (const size_t n : {1, 7, 100, 513}) {
+    // What is no number has no defined value as an integer.
+    const bool with_nan = isFloatingType(dtype_of<To>) || dtype_of<To> == kBool;
+    const auto x = in_memory(numbers<From>(static_cast<int64_t>(n), with_nan));
+    const auto got = std::make_unique<To[]>(n);
+    const void* const in[] = {x.get()};
+    loop(static_cast<int64_t>(n), got.get(), in);
+    for (size_t i = 0; i < n; ++i) {
+      const To want = convert<To>(x[i]);
+      if (want == want)
+        ASSERT_EQ(std::memcmp(&got[i], &want, sizeof(To)), 0) << dtype_of<From> << dtype_of<To>;
+      else
+        ASSERT_TRUE(got[i] != got[i]) << dtype_of<From> << dtype_of<To>;
+    }
+  }
+}
+TEST(CpuLoops, ConversionsAreThoseOfOneNumber) {
+  int found = 0;
+  for (const InstructionSet set : instruction_sets())
+    for (int from = 0; from < kDtypes; ++from)
+      for (int to = 0; to < kDtypes; ++to) {
+        const auto source = static_cast<ScalarType>(from), target = static_cast<ScalarType>(to);
+        const Loop loop = loops_of(set, source).convert[to];
+        ASSERT_EQ(loop != nullptr, from != to && converts_at_once(source, target));
+        if (!loop) continue;
+        ++found;
+        visit(source, [&]<class From>(TypeTag<From>) {
+          visit(target, [&]<class To>(TypeTag<To>) { check_conversion<From, To>(loop); });
+        });
+      }
+  EXPECT_GE(found, 60);
 }
 
 }  // namespace
