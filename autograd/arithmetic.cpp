@@ -52,7 +52,9 @@ Tensor positive(const Tensor& self) {
   return self;
 }
 
-Tensor logical_not(const Tensor& self) { return self == 0; }
+Tensor logical_not(const Tensor& self) {
+  return self == (self.dtype() == kBool ? Scalar(false) : Scalar(0));  // a 0 would make it int64
+}
 
 Tensor bitwise_not(const Tensor& self) {
   return self.dtype() == kBool ? logical_not(self) : bitwise_xor(self, -1);

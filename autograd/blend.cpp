@@ -65,6 +65,27 @@ void check_lerp(const char* name, const Tensor& x, ScalarType expected) {
                    "; convert with .to(...)");
 }
 
+// blend(x) into x, in one pass where all are of one floating point type that is computed with.
+// y(), z(): the second and third operand of op.
+template <class Y, class Z, class Blend>
+Tensor& blend_(const char* name, TernaryOp op, const Tensor& self,
+               std::initializer_list<const Tensor*> others, const Y& y, const Z& z,
+               const Blend& blend) {
+  bool alike = self.is_floating_point() && computed_type(self.dtype()) == self.dtype();
+  bool records = recording(self);
+  for (const Tensor* x : others) {
+    alike = alike && x->dtype() == self.dtype() && x->device() == self.device();
+    records = records || recording(*x);
+  }
+  const auto direct = [&](const Tensor& x) {
+    if (alike) return raw::zip3_(op, x, y(), z());
+    const Tensor result = blend(x);
+    check_result(name, x, result);
+    raw::copy_(x, result);
+  };
+  return in_place(name, self, records, direct, blend);
+}
+
 // x times value, which is 1 most of the time.
 Tensor product(const Tensor& x, const Scalar& value) {
   return value.toDouble() == 1 ? x : x * value;
@@ -113,7 +134,7 @@ Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   const ScalarType dtype = raw::result_type(self, other);
   check_factor("rsub", "alpha", dtype, alpha);
-  const Tensor out = without_graph([&] { return other - self.to(dtype) * alpha; });
+  const Tensor out = without_graph([&] { return other - product(self.to(dtype), alpha); });
   if (recording(self))
     record("RsubBackward1", out, {self}, {},
            [alpha](Node&, const Tensor& grad) { return Tensors{-grad * alpha}; });
@@ -154,6 +175,17 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
              return grads;
            });
   return out;
+}
+
+Tensor& Tensor::lerp_(const Tensor& end, const Scalar& weight) const {
+  return blend_(
+      "lerp", TernaryOp::lerp, *this, {&end}, [&] { return end; }, [&] { return weight; },
+      [&](const Tensor& x) { return gradus::lerp(x, end, weight); });
+}
+Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) const {
+  return blend_(
+      "lerp", TernaryOp::lerp, *this, {&end, &weight}, [&] { return end; }, [&] { return weight; },
+      [&](const Tensor& x) { return gradus::lerp(x, end, weight); });
 }
 
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
@@ -201,6 +233,19 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
              return grads;
            });
   return out;
+}
+
+Tensor& Tensor::addcmul_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) const {
+  return blend_(
+      "addcmul", TernaryOp::addcmul, *this, {&tensor1, &tensor2},
+      [&] { return product(tensor1, value); }, [&] { return tensor2; },
+      [&](const Tensor& x) { return gradus::addcmul(x, tensor1, tensor2, value); });
+}
+Tensor& Tensor::addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) const {
+  return blend_(
+      "addcdiv", TernaryOp::addcdiv, *this, {&tensor1, &tensor2},
+      [&] { return product(tensor1, value); }, [&] { return tensor2; },
+      [&](const Tensor& x) { return gradus::addcdiv(x, tensor1, tensor2, value); });
 }
 
 }  // namespace gradus

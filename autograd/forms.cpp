@@ -24,10 +24,16 @@ Tensor& finish_update(const char* op, const Tensor& self, const Tensor& result, 
   return self.handle();
 }
 
-Tensor& write_out(const char* op, Tensor& out, const Tensor& result) {
-  check<Error>(!GradMode::is_enabled() || !(result.requires_grad() || out.requires_grad()), op,
+namespace {
+void refuse_gradient(const char* op, bool asked_for) {
+  check<Error>(!GradMode::is_enabled() || !asked_for, op,
                "_out: functions with out=... arguments don't support automatic differentiation, "
                "but one of the arguments requires grad; do it under NoGradGuard");
+}
+}  // namespace
+
+Tensor& write_out(const char* op, Tensor& out, const Tensor& result) {
+  refuse_gradient(op, result.requires_grad() || out.requires_grad());
   check<Error>(out.device() == result.device(), op, "_out: out is on ", out.device(),
                ", the result on ", result.device(), "; give an out there");
   check_can_cast(op, "_out", result.dtype(), out.dtype());
@@ -43,6 +49,38 @@ Tensor& write_out(const char* op, Tensor& out, const Tensor& result) {
   raw::copy_(out, result);
   out.impl().storage->bump_version();
   return out;
+}
+
+namespace {
+bool requires_grad(const Tensor& x) { return x.requires_grad(); }
+bool requires_grad(const Scalar&) { return false; }
+
+template <class X, class Y>
+Tensor& write_zip(BinaryOp op, Tensor& out, const X& x, const Y& y) {
+  const bool records = !gives_bool(op) && (requires_grad(x) || requires_grad(y));
+  refuse_gradient(name_of(op), out.requires_grad() || records);
+  check_in_place(name_of(op), out, false);
+  if (!raw::zip_into(op, x, y, out)) return write_out(name_of(op), out, raw::zip(op, x, y));
+  out.impl().storage->bump_version();
+  return out;
+}
+}  // namespace
+
+Tensor& map_out(UnaryOp op, Tensor& out, const Tensor& self) {
+  refuse_gradient(name_of(op), out.requires_grad() || (!gives_bool(op) && self.requires_grad()));
+  check_in_place(name_of(op), out, false);
+  if (!raw::map_into(op, self, out)) return write_out(name_of(op), out, raw::map(op, self));
+  out.impl().storage->bump_version();
+  return out;
+}
+Tensor& zip_out(BinaryOp op, Tensor& out, const Tensor& self, const Tensor& other) {
+  return write_zip(op, out, self, other);
+}
+Tensor& zip_out(BinaryOp op, Tensor& out, const Tensor& self, const Scalar& other) {
+  return write_zip(op, out, self, other);
+}
+Tensor& zip_out(BinaryOp op, Tensor& out, const Scalar& self, const Tensor& other) {
+  return write_zip(op, out, self, other);
 }
 
 }  // namespace gradus::detail

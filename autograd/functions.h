@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "gradus/tensor/ops.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus {
@@ -64,6 +65,11 @@ inline TensorTie write_out(const char* op, Tensor& first, Tensor& second,
   write_out(op, second, std::get<1>(results));
   return {first, second};
 }
+// The same for rows of elementwise.def, without a copy where out is fit for the result.
+Tensor& map_out(UnaryOp op, Tensor& out, const Tensor& self);
+Tensor& zip_out(BinaryOp op, Tensor& out, const Tensor& self, const Tensor& other);
+Tensor& zip_out(BinaryOp op, Tensor& out, const Tensor& self, const Scalar& other);
+Tensor& zip_out(BinaryOp op, Tensor& out, const Scalar& self, const Tensor& other);
 }  // namespace detail
 
 #define FUNCTION(result, name, params, args, ...)                                \
@@ -98,23 +104,23 @@ inline const Tensor& as_strided_(const Tensor& self, IntArrayRef size, IntArrayR
 // --- Other forms of the rows of elementwise.def
 #define PREDICATE(name, ...)                                   \
   inline Tensor& name##_out(Tensor& out, const Tensor& self) { \
-    return detail::write_out(#name, out, gradus::name(self));  \
+    return detail::map_out(UnaryOp::name, out, self);          \
   }
 #define UNARY(name, ...)                                          \
   inline Tensor& name##_(Tensor& self) { return self.name##_(); } \
   PREDICATE(name)
 #define COMPARISON(name, ...)                                                       \
   inline Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other) { \
-    return detail::write_out(#name, out, gradus::name(self, other));                \
+    return detail::zip_out(BinaryOp::name, out, self, other);                       \
   }                                                                                 \
   inline Tensor& name##_out(Tensor& out, const Tensor& self, const Scalar& other) { \
-    return detail::write_out(#name, out, gradus::name(self, other));                \
+    return detail::zip_out(BinaryOp::name, out, self, other);                       \
   }
 #define INTEGER(name, ...) BINARY(name)
 #define BINARY(name, ...)                                                           \
   COMPARISON(name)                                                                  \
   inline Tensor& name##_out(Tensor& out, const Scalar& self, const Tensor& other) { \
-    return detail::write_out(#name, out, gradus::name(self, other));                \
+    return detail::zip_out(BinaryOp::name, out, self, other);                       \
   }
 #include "gradus/tensor/elementwise.def"
 

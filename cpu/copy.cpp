@@ -7,7 +7,6 @@
 #include "gradus/cpu/walk.h"
 #include "gradus/tensor/convert.h"
 #include "gradus/tensor/dispatch.h"
-#include "gradus/tensor/rounding.h"
 
 namespace gradus::cpu {
 
@@ -73,19 +72,15 @@ void copy_tensor(const Tensor& src, const Tensor& dst) {
   });
 }
 
-// A page of numbers, and then copies of it, which the C library moves by the widest vectors. Zeros
-// it writes past the caches where there are many.
+// Zeros the C library writes past the caches where there are many.
 template <class T>
-void fill_run(int64_t n, T* to, T number) {
+void fill_run(Loop repeat, int64_t n, T* to, T number) {
   constexpr std::byte kZero[sizeof(T)] = {};
-  if (std::memcmp(&number, kZero, sizeof(T)) == 0) {
+  const void* const in[] = {&number};
+  if (std::memcmp(&number, kZero, sizeof(T)) == 0)
     std::memset(static_cast<void*>(to), 0, static_cast<size_t>(n) * sizeof(T));
-    return;
-  }
-  const int64_t page = std::min<int64_t>(n, 4096 / sizeof(T));
-  std::fill_n(to, page, number);
-  for (int64_t done = page; done < n; done += page)
-    std::memcpy(to + done, to, static_cast<size_t>(std::min(page, n - done)) * sizeof(T));
+  else
+    repeat(n, to, in);
 }
 
 }  // namespace
@@ -110,10 +105,11 @@ void CpuBackend::fill(const Tensor& out, const Scalar& value) {
     const int64_t step = inner_strides(view)[0];
     const T number = value.cast<T>();
     T* const to = static_cast<T*>(out.data_ptr());
+    const Loop repeat = repeat_loop(sizeof(T));
     parallel_for(0, view.numel, share_of(view.numel, kGrain), [&](int64_t begin, int64_t end) {
       walk(view, begin, end, [&](const auto& at, int64_t n) {
         if (step == 1)
-          fill_run(n, to + at[0], number);
+          fill_run(repeat, n, to + at[0], number);
         else
           for (int64_t i = 0; i < n; ++i) to[at[0] + i * step] = number;
       });
@@ -126,9 +122,10 @@ void CpuBackend::arange(const Tensor& out, const Scalar& start, const Scalar& st
     using Wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
     const Wide first = start.cast<Wide>(), by = step.cast<Wide>();
     T* const to = static_cast<T*>(out.data_ptr());
+    const Loop loop = arange_loop(dtype_of<T>);
     parallel_for(0, out.numel(), share_of(out.numel(), kGrain), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        to[i] = static_cast<T>(multiply_then_add(static_cast<Wide>(i), by, first));
+      const void* const in[] = {&begin, &first, &by};
+      loop(end - begin, to + begin, in);
     });
   });
 }

@@ -29,23 +29,6 @@ void check_computed(TernaryOp op, ScalarType dtype) {
   visit_op(op, [&](auto row) { visit_computed<scalar::Ternary<row.value>>(dtype, [](auto) {}); });
 }
 
-bool gives_bool(UnaryOp op) {
-  constexpr bool facts[] = {
-#define UNARY(...) false,
-#define PREDICATE(...) true,
-#include "gradus/tensor/elementwise.def"
-  };
-  return facts[static_cast<int>(op)];
-}
-bool gives_bool(BinaryOp op) {
-  constexpr bool facts[] = {
-#define BINARY(...) false,
-#define INTEGER(...) false,
-#define COMPARISON(...) true,
-#include "gradus/tensor/elementwise.def"
-  };
-  return facts[static_cast<int>(op)];
-}
 bool gives_bool(TernaryOp) { return false; }
 
 // The loop of an operation in one of the tables of Loops.
@@ -76,6 +59,14 @@ TypedLoop zip3_loop(TernaryOp op, ScalarType dtype) { return find(op, dtype, &Lo
 Loop convert_loop(ScalarType from, ScalarType to) {
   return loops_of(instruction_set(), from).convert[static_cast<int>(to)];
 }
+Loop repeat_loop(size_t element_size) {
+  const ScalarType dtype = element_size == 1   ? kByte
+                           : element_size == 2 ? kShort
+                           : element_size == 4 ? kInt
+                                               : kLong;
+  return loops_of(instruction_set(), dtype).repeat;
+}
+Loop arange_loop(ScalarType dtype) { return loops_of(instruction_set(), dtype).arange; }
 
 int64_t grain_of(UnaryOp op) { return grain_of(cost_of(op)); }
 int64_t grain_of(BinaryOp op) { return grain_of(cost_of(op)); }

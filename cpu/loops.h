@@ -30,6 +30,11 @@ TypedLoop zip3_loop(TernaryOp op, ScalarType dtype);
 
 // out[i] = in[0][i], as convert() does. REQUIRES: converts_at_once(from, to), and they differ.
 Loop convert_loop(ScalarType from, ScalarType to);
+// out[i] = in[0][0], for elements of so many bytes.
+Loop repeat_loop(size_t element_size);
+// out[i] = start + (first + i) * step, in float64 or int64: in is {&first, &start, &step}, where
+// `first` is an int64. REQUIRES: dtype is Float, Double or Long.
+Loop arange_loop(ScalarType dtype);
 
 // How many elements of an operation outweigh the waking of threads.
 int64_t grain_of(UnaryOp op);
@@ -58,10 +63,11 @@ inline constexpr int kDtypes = 0
 #undef DTYPE
     ;
 
-// The loops of one type in one instruction set, by operation, and those that convert it to others;
-// null where there is none.
+// The loops of one type in one instruction set, by operation, those that convert it to others, and
+// those that make elements; null where there is none.
 struct Loops {
   Loop map[kUnaryOps], map_grad[kUnaryOps], zip[kBinaryOps], zip3[kTernaryOps], convert[kDtypes];
+  Loop repeat, arange;
 };
 using LoopTable = std::array<Loops, kDtypes>;  // by dtype
 

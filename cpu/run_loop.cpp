@@ -4,6 +4,7 @@
 
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk.h"
+#include "gradus/tensor/dispatch.h"
 
 namespace gradus::cpu {
 
@@ -20,23 +21,23 @@ constexpr int64_t kLongRun = 64;
 constexpr int64_t kZeros[kMaxDims] = {};
 
 template <class T>
-void copy_elements(int64_t n, std::byte* to, int64_t to_step, const std::byte* from,
-                   int64_t from_step) {
+void copy_apart(int64_t n, std::byte* to, int64_t to_step, const std::byte* from,
+                int64_t from_step) {
   T* const out = reinterpret_cast<T*>(to);
   const T* const in = reinterpret_cast<const T*>(from);
-  if (to_step == 1 && from_step == 1)
-    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
-  else if (to_step == 1 && from_step == 0)
-    std::fill_n(out, n, *in);
-  else
-    for (int64_t i = 0; i < n; ++i) out[i * to_step] = in[i * from_step];
+  for (int64_t i = 0; i < n; ++i) out[i * to_step] = in[i * from_step];
 }
 void copy_elements(size_t size, int64_t n, std::byte* to, int64_t to_step, const std::byte* from,
                    int64_t from_step) {
-  if (size == 1) return copy_elements<uint8_t>(n, to, to_step, from, from_step);
-  if (size == 2) return copy_elements<uint16_t>(n, to, to_step, from, from_step);
-  if (size == 4) return copy_elements<uint32_t>(n, to, to_step, from, from_step);
-  return copy_elements<uint64_t>(n, to, to_step, from, from_step);
+  if (to_step == 1 && from_step == 1) {
+    std::memcpy(to, from, static_cast<size_t>(n) * size);
+    return;
+  }
+  if (to_step == 1 && from_step == 0) {
+    const void* const in[] = {from};
+    return repeat_loop(size)(n, to, in);
+  }
+  visit_bits(size, [&]<class T>(TypeTag<T>) { copy_apart<T>(n, to, to_step, from, from_step); });
 }
 
 // One thread's part of a call.

@@ -39,4 +39,8 @@ const char* name_of(TernaryOp op);
 const char* name_of(ReduceOp op);
 const char* name_of(ScanOp op);
 
+// Whether results are of Bool, whatever the operands are.
+bool gives_bool(UnaryOp op);
+bool gives_bool(BinaryOp op);
+
 }  // namespace gradus

@@ -77,6 +77,10 @@ Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z);
 void map_(UnaryOp op, const Tensor& x);
 void zip_(BinaryOp op, const Tensor& x, const Operand& y);
 void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z);
+// Whether the result is in `out` now. It is not, and nothing has happened, where that has another
+// shape, dtype or device, or overlaps an operand otherwise than element on element.
+bool map_into(UnaryOp op, const Tensor& x, const Tensor& out);
+bool zip_into(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out);
 
 // --- Reductions
 // Reduced

@@ -14,7 +14,7 @@ inline ScalarType operand_type(Device device, ScalarType dtype) {
 // element on element.
 inline bool can_replace(const Tensor& x, const Tensor& y) {
   return y.impl().storage != x.impl().storage ||
-         (y.sizes() == x.sizes() && y.strides() == x.strides() &&
+         (y.dtype() == x.dtype() && y.sizes() == x.sizes() && y.strides() == x.strides() &&
           y.storage_offset() == x.storage_offset());
 }
 

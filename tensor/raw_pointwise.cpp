@@ -31,6 +31,8 @@ const Facts& facts(BinaryOp op) { return binary_facts[static_cast<int>(op)]; }
 
 const char* name_of(UnaryOp op) { return facts(op).name; }
 const char* name_of(BinaryOp op) { return facts(op).name; }
+bool gives_bool(UnaryOp op) { return facts(op).gives_bool; }
+bool gives_bool(BinaryOp op) { return facts(op).gives_bool; }
 
 namespace raw {
 
@@ -88,7 +90,7 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
                    "nextafter: dtype ", common, " is not supported, for it is computed with in ",
                    computed_type(common), "; convert with .to(kFloat)");
   const Device device = beside(x, y).is_number() ? y.tensor->device() : x.tensor->device();
-  return {common, operand_type(device, common), facts(op).gives_bool ? kBool : common};
+  return {common, operand_type(device, common), gives_bool(op) ? kBool : common};
 }
 
 // A number as it enters: wrapped around to the common dtype.
@@ -157,11 +159,10 @@ ScalarType result_type(std::initializer_list<Operand> operands) {
 
 Tensor map(UnaryOp op, const Tensor& x) {
   const ScalarType dtype = map_dtype(op, x), taken = operand_type(x.device(), dtype);
-  const bool gives_bool = facts(op).gives_bool;
-  Tensor out = empty_as(x, gives_bool ? kBool : taken);
+  Tensor out = empty_as(x, gives_bool(op) ? kBool : taken);
   Tensor kept;
   if (out.numel() > 0) backend(out).map(op, as_operand(x, dtype, taken, out.device(), kept), out);
-  return to(std::move(out), gives_bool ? kBool : dtype);
+  return to(std::move(out), gives_bool(op) ? kBool : dtype);
 }
 
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y) {
@@ -173,26 +174,33 @@ Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y
 }
 
 namespace {
-// x to a power that takes a few instructions; undefined for others.
-Tensor easy_power(BinaryOp op, const Operand& x, const Operand& exponent) {
+// The row that gives x to a power in a few instructions, if there is one.
+std::optional<UnaryOp> easy_power(BinaryOp op, const Operand& x, const Operand& exponent) {
   if (op != BinaryOp::pow || !exponent.is_number() || exponent.number.isBoolean()) return {};
   const Tensor& base = *x.tensor;
   if (base.dtype() != computed_type(base.dtype()) || !base.is_floating_point()) return {};
   const double power = exponent.number.toDouble();
-  if (power == 2) return map(UnaryOp::square, base);
-  if (power == 3) return zip(BinaryOp::mul, map(UnaryOp::square, base), base);
-  if (power == 0.5) return map(UnaryOp::sqrt, base);
-  if (power == -1) return map(UnaryOp::reciprocal, base);
+  if (power == 2) return UnaryOp::square;
+  if (power == 0.5) return UnaryOp::sqrt;
+  if (power == -1) return UnaryOp::reciprocal;
   return {};
+}
+
+// Whether a result of x can be written to `out` at once, if that has its shape.
+template <class Op>
+bool writes_at_once(Op op, ScalarType common, const Tensor& x, const Tensor& out) {
+  if (out.device() != x.device() || !can_replace(out, x)) return false;
+  if (gives_bool(op)) return out.dtype() == kBool;
+  return out.dtype() == common && operand_type(out.device(), common) == common;
 }
 }  // namespace
 
 Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
-  if (Tensor power = easy_power(op, self, other); power.defined()) return power;
+  if (const auto power = easy_power(op, self, other)) return map(*power, *self.tensor);
   const ZipTypes types = zip_types(op, self, other);
   const Operand x = beside(self, other), y = beside(other, self);
   check_devices(op, x, y);
-  const ScalarType dtype = facts(op).gives_bool ? kBool : types.taken;
+  const ScalarType dtype = gives_bool(op) ? kBool : types.taken;
   const Tensor& one = x.is_number() ? *y.tensor : *x.tensor;
   Tensor out;
   if (x.is_number() || y.is_number() || x.tensor->sizes() == y.tensor->sizes()) {
@@ -208,38 +216,47 @@ Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
   return to(std::move(out), types.result);
 }
 
-void map_(UnaryOp op, const Tensor& x) {
-  check_can_cast(name_of(op), "_", map_dtype(op, x), x.dtype());
-  if (x.numel() == 0) return;
-  const bool at_once = !facts(op).gives_bool && map_dtype(op, x) == x.dtype() &&
-                       operand_type(x.device(), x.dtype()) == x.dtype();
-  if (at_once) return backend(x).map(op, x, x);
-  copy_(x, map(op, x));
+bool map_into(UnaryOp op, const Tensor& x, const Tensor& out) {
+  const ScalarType dtype = map_dtype(op, x);
+  if (out.sizes() != x.sizes() || !writes_at_once(op, dtype, x, out)) return false;
+  Tensor kept;
+  const ScalarType taken = operand_type(out.device(), dtype);
+  if (out.numel() > 0) backend(out).map(op, as_operand(x, dtype, taken, out.device(), kept), out);
+  return true;
 }
 
-void zip_(BinaryOp op, const Tensor& x, const Operand& given) {
-  if (const Tensor power = easy_power(op, x, given); power.defined()) return copy_(x, power);
-  const ZipTypes types = zip_types(op, x, given);
-  const Operand y = beside(given, x);
+bool zip_into(BinaryOp op, const Operand& self, const Operand& other, const Tensor& out) {
+  if (const auto power = easy_power(op, self, other)) return map_into(*power, *self.tensor, out);
+  const ZipTypes types = zip_types(op, self, other);
+  const Operand x = beside(self, other), y = beside(other, self);
   check_devices(op, x, y);
+  for (const Operand* one : {&x, &y})
+    if (!one->is_number() && !writes_at_once(op, types.common, *one->tensor, out)) return false;
+  const bool same_sizes = (x.is_number() || x.tensor->sizes() == out.sizes()) &&
+                          (y.is_number() || y.tensor->sizes() == out.sizes());
+  if (!same_sizes) {
+    if (x.is_number() || y.is_number()) return false;
+    const Dims sizes = broadcast_shapes(name_of(op), x.tensor->sizes(), y.tensor->sizes());
+    if (out.sizes() != sizes) return false;
+  }
+  run_zip(op, x, y, types, out);
+  return true;
+}
+
+void map_(UnaryOp op, const Tensor& x) {
+  check_can_cast(name_of(op), "_", map_dtype(op, x), x.dtype());
+  if (!map_into(op, x, x)) copy_(x, map(op, x));
+}
+
+void zip_(BinaryOp op, const Tensor& x, const Operand& y) {
+  const ZipTypes types = zip_types(op, x, y);
+  check_devices(op, x, beside(y, x));
   check_can_cast(name_of(op), "_", types.result, x.dtype());
   if (!y.is_number()) {
     const Dims sizes = broadcast_shapes(name_of(op), x.sizes(), y.tensor->sizes());
     check_output_shape(name_of(op), "_", x.sizes(), sizes);
   }
-  // An operand that overlaps x otherwise than element on element would be read after it changed.
-  Tensor safe;
-  Operand other = y;
-  if (!y.is_number() && !can_replace(x, *y.tensor)) {
-    safe = raw::clone(*y.tensor);
-    other = Operand(safe);
-  }
-  const bool gives_bool = facts(op).gives_bool;
-  if (!gives_bool && types.taken == x.dtype() && types.common == x.dtype())
-    return run_zip(op, x, other, types, x);
-  Tensor out = empty(x.sizes(), gives_bool ? kBool : types.taken, x.device());
-  run_zip(op, x, other, types, out);
-  copy_(x, to(std::move(out), types.result));
+  if (!zip_into(op, x, y, x)) copy_(x, zip(op, x, y));
 }
 
 }  // namespace raw
