@@ -108,8 +108,14 @@ Tensor& Tensor::scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& 
   const auto f = [&](const Tensor& x) {
     return x.scatter_reduce(dim, index, src, reduce, include_self);
   };
-  return in_place(
-      "scatter_reduce", *this, recording(*this, src), [&](Tensor& x) { raw::copy_(x, f(x)); }, f);
+  const auto direct = [&](const Tensor& x) {
+    const Word word = parse(reduce);
+    if (include_self && !word.mean)
+      raw::scatter_("scatter_reduce", word.how, x, dim, index, src);
+    else
+      raw::copy_(x, f(x));
+  };
+  return in_place("scatter_reduce", *this, recording(*this, src), direct, f);
 }
 
 }  // namespace gradus

@@ -21,6 +21,22 @@ bool lie_evenly(ArrayRef<Tensor> parts, const Tensor& out) {
   return true;
 }
 
+// A row of a part, of so many bytes, and where it goes; short ones by a load and a store each.
+template <size_t length>
+void copy_rows(int64_t rows, char* to, size_t to_step, const char* from) {
+  for (int64_t row = 0; row < rows; ++row, to += to_step, from += length)
+    std::memcpy(to, from, length);
+}
+void copy_rows(size_t length, int64_t rows, char* to, size_t to_step, const char* from) {
+  if (length == 1) return copy_rows<1>(rows, to, to_step, from);
+  if (length == 2) return copy_rows<2>(rows, to, to_step, from);
+  if (length == 4) return copy_rows<4>(rows, to, to_step, from);
+  if (length == 8) return copy_rows<8>(rows, to, to_step, from);
+  if (length == 16) return copy_rows<16>(rows, to, to_step, from);
+  for (int64_t row = 0; row < rows; ++row, to += to_step, from += length)
+    std::memcpy(to, from, length);
+}
+
 }  // namespace
 
 // Parts that lie evenly in memory are moved at once: views of them would cost more. The output is
@@ -45,22 +61,20 @@ void CpuBackend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
                      part.nbytes() / static_cast<size_t>(rows)};
   const int64_t row_numel = numel / rows;
   const auto block = static_cast<int64_t>(std::max<size_t>(1, kNearBytes / step));
-  const auto copy_rows = [=, &sources](int64_t begin, int64_t end) {
+  const auto copy_blocks = [=, &sources](int64_t begin, int64_t end) {
     for (int64_t first = begin; first < end; first += block) {
       const int64_t last = std::min(first + block, end);
       char* start = to + static_cast<size_t>(first) * step;
       for (size_t i = 0; i < sources.size(); ++i) {
         const size_t length = sources[i].length;
         if (length == 0) continue;
-        const char* from = sources[i].from + static_cast<size_t>(first) * length;
-        char* at = start;
-        for (int64_t row = first; row < last; ++row, at += step, from += length)
-          std::memcpy(at, from, length);
+        copy_rows(length, last - first, start, step,
+                  sources[i].from + static_cast<size_t>(first) * length);
         start += length;
       }
     }
   };
-  parallel_for(0, rows, std::max<int64_t>(1, share_of(numel, kGrain) / row_numel), copy_rows);
+  parallel_for(0, rows, std::max<int64_t>(1, share_of(numel, kGrain) / row_numel), copy_blocks);
 }
 
 }  // namespace gradus::cpu

@@ -68,6 +68,17 @@ TEST(Cat, LeavesOutInputsThatNeedNoGradient) {
 }
 
 // Large and strided parts take another way than small ones, and many rows go in blocks.
+TEST(Cat, JoinsRowsOfFewBytes) {
+  for (const ScalarType dtype : {kBool, kByte, kHalf, kFloat, kDouble})
+    for (const int64_t width : {1, 2, 3, 4, 9}) {
+      const Tensor x = (rand({700, width}) > 0.5).to(dtype), y = (rand({700, 2}) > 0.5).to(dtype);
+      const Tensor both = cat({x, y, x}, 1);
+      EXPECT_TRUE(both.narrow(1, 0, width).equal(x));
+      EXPECT_TRUE(both.narrow(1, width, 2).equal(y));
+      EXPECT_TRUE(both.narrow(1, width + 2, width).equal(x));
+    }
+}
+
 TEST(Cat, JoinsPartsOfAnySizeAndLayout) {
   for (int i = 0; i < 30; ++i) {
     const int64_t rows = i % 3 == 1 ? test::pick(64, 1000) : test::pick(0, 3),

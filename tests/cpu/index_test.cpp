@@ -143,6 +143,25 @@ TEST(CpuIndex, OutOfRangeWritesNothing) {
     }
 }
 
+TEST(CpuScatter, SeesTheFarthestNumbersAmongMany) {
+  constexpr int64_t n = 1000, least = std::numeric_limits<int64_t>::min();
+  const Tensor src = tensor({n}, std::vector<double>(n, 1)), index = empty({n}, kLong);
+  int64_t* const numbers = index.data_ptr<int64_t>();
+  for (const bool wraps : {false, true})
+    for (const int64_t bad : {n, -n - 1, least, least + 1, -(least + 1), least + n,
+                              int64_t{1} << 62, wraps ? -n - 2 : -1}) {
+      for (int64_t i = 0; i < n; ++i) numbers[i] = wraps && i % 3 == 0 ? -n + i : i;
+      const Tensor out = tensor({n}, std::vector<double>(n, 2));
+      const IndexRule rule{"op", 0, n, wraps};
+      cpu_backend().scatter(ScatterOp::sum, rule, 0, index, src, out);
+      for (int64_t i = 0; i < n; ++i) ASSERT_EQ(get(out, i), 3);
+      numbers[pick(0, n - 1)] = bad;
+      EXPECT_THROW(cpu_backend().scatter(ScatterOp::sum, rule, 0, index, src, out), IndexError)
+          << bad;
+      for (int64_t i = 0; i < n; ++i) ASSERT_EQ(get(out, i), 3);
+    }
+}
+
 TEST(CpuIndex, NegativeNumbersCountFromTheEndWhereTheRuleSaysSo) {
   const IndexRule rule{"op", 0, 3, true};
   const Tensor x = tensor({3}, {1, 2, 3}), index = tensor({3}, {-1, 0, -3}, kLong);
