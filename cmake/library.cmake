@@ -29,8 +29,8 @@ else()
 endif()
 add_library(gradus ${sources} ${cuda_sources})
 add_library(gradus::gradus ALIAS gradus)
-# What calls tensor/rounding.h.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/random.cpp
+# What calls tensor/rounding.h, or gives the same bits in every instruction set.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/random.cpp ${PROJECT_SOURCE_DIR}/cpu/draws.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 # Products and sums are fused where the source says so, and nowhere by chance. Nobody reads floating
 # point exceptions, so that both sides of a condition may be computed. Integers wrap around. GCC

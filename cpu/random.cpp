@@ -18,12 +18,13 @@ static_assert(kDrawGrain % kPiece == 0 && kPiece % philox::kElementsPerBlock == 
 // f(first, bits, count): the bits of `count` elements from the first on.
 template <class F>
 void draw_pieces(const Tensor& out, PhiloxState state, F f) {
+  const Draws& draws = draws_of(instruction_set());
   parallel_for(0, out.numel(), kDrawGrain, [&](int64_t begin, int64_t end) {
     uint64_t bits[kPiece];
     for (; begin < end; begin += kPiece) {
       const int64_t count = std::min(kPiece, end - begin);
-      draw_bits(state.seed, state.offset + static_cast<uint64_t>(begin / philox::kElementsPerBlock),
-                bits);
+      draws.bits(state.seed,
+                 state.offset + static_cast<uint64_t>(begin / philox::kElementsPerBlock), bits);
       f(begin, bits, count);
     }
   });
@@ -41,20 +42,18 @@ void draw(const Tensor& out, PhiloxState state, F element) {
 template <class T>
 void draw_normal(const Tensor& out, PhiloxState state, double mean, double deviation) {
   T* const to = static_cast<T*>(out.data_ptr());
+  const Draws& draws = draws_of(instruction_set());
   const Loop log = map_loop(UnaryOp::log, kDouble).loop;
   const Loop cos = map_loop(UnaryOp::cos, kDouble).loop;
-  draw_pieces(out, state, [=](int64_t first, const uint64_t* bits, int64_t count) {
+  draw_pieces(out, state, [&](int64_t first, const uint64_t* bits, int64_t count) {
     double radius[kPiece], angle[kPiece];
-    for (int64_t i = 0; i < count; ++i) {
-      radius[i] = philox::radius_place(bits[i]);
-      angle[i] = philox::angle(bits[i]);
-    }
+    draws.polar(count, bits, radius, angle);
     const void* const radii[] = {radius};
     const void* const angles[] = {angle};
     log(count, radius, radii);
     cos(count, angle, angles);
-    for (int64_t i = 0; i < count; ++i)
-      to[first + i] = static_cast<T>(mean + deviation * std::sqrt(-2 * radius[i]) * angle[i]);
+    draws.project(count, radius, angle, mean, deviation, radius);
+    for (int64_t i = 0; i < count; ++i) to[first + i] = static_cast<T>(radius[i]);
   });
 }
 
@@ -74,9 +73,11 @@ void CpuBackend::random(Distribution kind, const Scalar& a, const Scalar& b, Phi
       });
     case Distribution::randint:
       return visit_numbers("randint", out.dtype(), [&]<class T>(TypeTag<T>) {
-        const int64_t low = a.cast<int64_t>(), high = b.cast<int64_t>();
-        draw<T>(out, state,
-                [=](uint64_t bits) { return static_cast<T>(philox::randint(bits, low, high)); });
+        const uint64_t low = static_cast<uint64_t>(a.cast<int64_t>());
+        const Remainder within(static_cast<uint64_t>(b.cast<int64_t>()) - low);
+        draw<T>(out, state, [=](uint64_t bits) {  // philox::randint
+          return static_cast<T>(static_cast<int64_t>(low + within(bits)));
+        });
       });
   }
 }

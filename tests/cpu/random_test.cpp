@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "gradus/cpu/draws.h"
 #include "gradus/tensor/philox.h"
 #include "tests/random.h"
 
@@ -34,6 +35,54 @@ TEST(CpuRandom, ElementsFollowThePhiloxStream) {
   // A draw that starts later continues the stream.
   const Tensor later = draw(Distribution::uniform, -2, 5, {state.seed, state.offset + 50}, 100);
   for (int64_t i = 0; i < 100; ++i) EXPECT_EQ(get(later, i), get(x, i + 100));
+}
+
+TEST(CpuRandom, EveryInstructionSetDrawsTheSame) {
+  using cpu::kPiece;
+  for (const cpu::InstructionSet set : cpu::instruction_sets()) {
+    const cpu::Draws &draws = cpu::draws_of(set),
+                     &baseline = cpu::draws_of(cpu::InstructionSet::baseline);
+    for (const uint64_t counter : {uint64_t{0}, rng()(), (uint64_t{1} << 32) - 37, ~uint64_t{99}}) {
+      const uint64_t seed = rng()();
+      uint64_t bits[kPiece];
+      draws.bits(seed, counter, bits);
+      for (uint64_t i = 0; i < kPiece; ++i)
+        ASSERT_EQ(bits[i], philox::words(seed, counter, i)) << i;
+      double radius[kPiece], angle[kPiece], out[kPiece], expected[kPiece];
+      draws.polar(kPiece - 3, bits, radius, angle);
+      for (int64_t i = 0; i < kPiece - 3; ++i) {
+        ASSERT_EQ(radius[i], philox::radius_place(bits[i]));
+        ASSERT_EQ(angle[i], philox::angle(bits[i]));
+        radius[i] = std::log(radius[i]), angle[i] = std::cos(angle[i]);
+      }
+      draws.project(kPiece - 3, radius, angle, 0.3, 1.7, out);
+      baseline.project(kPiece - 3, radius, angle, 0.3, 1.7, expected);
+      for (int64_t i = 0; i < kPiece - 3; ++i) {
+        ASSERT_EQ(out[i], expected[i]);
+        ASSERT_NEAR(out[i], philox::normal(bits[i], 0.3, 1.7), 1e-14);
+      }
+    }
+  }
+}
+
+TEST(CpuRandom, RemaindersAreThoseOfADivision) {
+  std::vector<uint64_t> divisors, numbers;
+  for (int shift = 0; shift < 64; ++shift)
+    for (const uint64_t next : {0, 1, 2}) {
+      divisors.push_back((uint64_t{1} << shift) + next - 1);
+      divisors.push_back(rng()() >> shift);
+      numbers.push_back((uint64_t{1} << shift) + next - 1);
+      numbers.push_back(rng()() >> shift);
+    }
+  divisors.push_back(~uint64_t{0}), numbers.push_back(~uint64_t{0});
+  for (const uint64_t divisor : divisors) {
+    if (divisor == 0) continue;
+    const cpu::Remainder remainder(divisor);
+    for (const uint64_t n : numbers) ASSERT_EQ(remainder(n), n % divisor) << n << " by " << divisor;
+    for (uint64_t k = 1; k < 9; ++k)
+      for (const uint64_t n : {k * divisor - 1, k * divisor, k * divisor + 1})
+        ASSERT_EQ(remainder(n), n % divisor) << n << " by " << divisor;
+  }
 }
 
 TEST(CpuRandom, UniformFillsItsInterval) {
