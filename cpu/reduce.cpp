@@ -4,9 +4,11 @@
 // are folded pairwise: a tree that depends on the shape alone, never on the number of threads.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/folds.h"
+#include "gradus/cpu/loops.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk.h"
 #include "gradus/tensor/dispatch.h"
+#include "gradus/tensor/raw.h"
 
 namespace gradus::cpu {
 
@@ -14,7 +16,7 @@ namespace {
 
 // Elements of one chunk: of runs in memory, which are folded in many lanes; of a column, of which
 // several elements are folded at a time; and of what is brought together in a buffer first.
-constexpr int64_t kRunChunk = 4096, kColumnChunk = 512, kBuffer = 512;
+constexpr int64_t kRunChunk = 4096, kColumnChunk = 512, kBuffer = 2048;
 // Runs of several that are one output's, where they are worth a fold each, and how many of them
 // make a chunk, since their folds are added up one by one.
 constexpr int64_t kLongRun = 64, kMaxRuns = 128;
@@ -41,17 +43,22 @@ void collect(int64_t n, const T* x, int64_t step, T* out) {
   for (; i < n; ++i, x += step) out[i] = *x;
 }
 
-// One call: two walks, over the outputs and over the elements behind each, cut into tasks.
+// One call: two walks, over the outputs and over the elements behind each, cut into tasks. Elements
+// of another type than T are converted in the buffer.
 template <class T>
 class Reduction {
  public:
   Reduction(const Folds<T>& folds, const Tensor& x, const Tensor& out)
       : folds_(folds),
-        x_(static_cast<const T*>(x.data_ptr())),
+        x_(static_cast<const std::byte*>(x.data_ptr())),
+        size_(static_cast<int64_t>(x.itemsize())),
+        convert_(x.dtype() == dtype_of<T> ? nullptr : convert_loop(x.scalar_type(), dtype_of<T>)),
         walks_(reduction_walks(x.sizes(), x.strides(), out.sizes(), out.strides())) {
     const int64_t run = elements().dims ? elements().size[elements().dims - 1] : 1;
     const bool dense = inner_strides(elements())[0] == 1;
-    if (inner_strides(outputs())[1] == 1 && !dense)
+    if (convert_)
+      layout_ = Layout::scattered, chunk_ = kBuffer;
+    else if (inner_strides(outputs())[1] == 1 && !dense)
       layout_ = Layout::columns, chunk_ = kColumnChunk;
     else if (dense && (elements().dims == 1 || run >= kLongRun))
       layout_ = Layout::runs, chunk_ = std::clamp<int64_t>(run * kMaxRuns, 1, kRunChunk);
@@ -91,7 +98,7 @@ class Reduction {
   enum class Layout : uint8_t {
     runs,       // an output's elements lie one after the other, or much of them does
     columns,    // neighbouring outputs are neighbours in x: they are folded side by side
-    scattered,  // neither
+    scattered,  // neither, or of another type
   };
 
   const Strided<2>& outputs() const { return walks_.kept; }  // of out and x
@@ -124,12 +131,13 @@ class Reduction {
     const int64_t first = chunk * chunk_, last = std::min(first + chunk_, elements().numel);
     const int64_t apart = inner_strides(outputs())[1];
     walk(outputs(), begin, end, [&](const auto& at, int64_t count) {
-      const T* const from = x_ + at[1];
+      const std::byte* const start = x_ + at[1] * size_;
+      const T* const from = reinterpret_cast<const T*>(start);
       if (layout_ == Layout::columns)
         fold_columns(from, first, last, count, result);
       else if (layout_ == Layout::scattered)
         for (int64_t i = 0; i < count; ++i)
-          result[i] = fold_scattered(from + i * apart, first, last);
+          result[i] = fold_scattered(start + i * apart * size_, first, last);
       else if (elements().dims == 1)
         folds_.runs(count, from + first, apart, last - first, result);
       else
@@ -175,17 +183,27 @@ class Reduction {
     }
   }
   // The fold behind one output.
-  T fold_scattered(const T* x, int64_t first, int64_t last) const {
-    const int64_t step = inner_strides(elements())[0];
+  T fold_scattered(const std::byte* x, int64_t first, int64_t last) const {
     T buffer[kBuffer];
     int64_t done = 0;
     walk(elements(), first, last, [&](const auto& at, int64_t n) {
-      collect(n, x + at[0], step, buffer + done);
+      load(n, x + at[0] * size_, buffer + done);
       done += n;
     });
     T result;
     folds_.runs(1, buffer, 0, last - first, &result);
     return result;
+  }
+  void load(int64_t n, const std::byte* x, T* out) const {
+    const int64_t step = inner_strides(elements())[0];
+    if (!convert_) return collect(n, reinterpret_cast<const T*>(x), step, out);
+    uint64_t stage[kBuffer];
+    const void* const in[] = {step == 1 ? x : reinterpret_cast<const std::byte*>(stage)};
+    if (step != 1)
+      visit_bits(static_cast<size_t>(size_), [&]<class U>(TypeTag<U>) {
+        collect(n, reinterpret_cast<const U*>(x), step, reinterpret_cast<U*>(stage));
+      });
+    convert_(n, out, in);
   }
 
   // Folds the chunks' rows into the first, for outputs [begin, end).
@@ -199,7 +217,9 @@ class Reduction {
   }
 
   const Folds<T>& folds_;
-  const T* x_;
+  const std::byte* x_;
+  int64_t size_;  // of an element of x
+  Loop convert_;  // null where x is of T
   ReductionWalks walks_;
   Layout layout_;
   int64_t chunk_, chunks_;  // elements of a chunk, and how many chunks there are
@@ -210,12 +230,14 @@ class Reduction {
 void CpuBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
   const auto run = [&]<class T>(TypeTag<T>) {
     const Folds<T>& folds = fold_table<T>(instruction_set()).folds[static_cast<int>(op)];
-    Reduction<T>(folds, x, out).run(out);
+    // Rows are converted in a buffer, and what lies otherwise all at once.
+    const bool rows = x.dim() > 0 && x.strides().back() == 1 && out.sizes().back() == 1;
+    Reduction<T>(folds, rows ? x : raw::to(x, out.scalar_type()), out).run(out);
   };
   if (op == ReduceOp::mean)
-    visit_floating(name_of(op), x.dtype(), run);
+    visit_floating(name_of(op), out.dtype(), run);
   else
-    visit_numbers(name_of(op), x.dtype(), run);
+    visit_numbers(name_of(op), out.dtype(), run);
 }
 
 }  // namespace gradus::cpu

@@ -1,3 +1,4 @@
+#include "gradus/tensor/convert.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus {
@@ -52,7 +53,11 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
   }
   const ScalarType compute = computed_type(dtype);
   Tensor out = empty(sizes, compute, x.device());
-  if (out.numel() > 0) backend(out).reduce(op, to(to(x, dtype), compute), out);
+  // Without a rounding to dtype between the two.
+  const bool at_once =
+      converts_at_once(x.dtype(), compute) && (x.dtype() == dtype || dtype == compute);
+  const bool converts = at_once && backend(out).converts_on_the_way();
+  if (out.numel() > 0) backend(out).reduce(op, converts ? x : to(to(x, dtype), compute), out);
   return to(std::move(out), dtype);
 }
 

@@ -50,7 +50,7 @@ void expect_reduction(ReduceOp op, const Tensor& x, const Tensor& out) {
   const auto want = reference(op, x, out);
   // However many elements there are, at most some 300 roundings lie between one and its sum; as
   // many as there are in a product, of which no test has more than 300.
-  const double unit = 300 * (x.dtype() == kFloat ? 0x1p-24 : 0x1p-53);
+  const double unit = 300 * (out.dtype() == kFloat ? 0x1p-24 : 0x1p-53);
   for (int64_t o = 0; o < out.numel(); ++o) {
     const size_t at = static_cast<size_t>(o);
     ASSERT_NEAR(get(out, o), static_cast<double>(want.result[at]),
@@ -217,6 +217,22 @@ TEST(CpuArgReduce, FirstOfTheMostExtreme) {
       ASSERT_TRUE(value == best[o] || (std::isnan(value) && std::isnan(best[o])));
     }
   }
+}
+
+// Elements of another type than the result's are converted on the way.
+TEST(CpuReduce, ElementsOfNarrowTypes) {
+  for (const ScalarType dtype : {kBool, kByte, kInt, kHalf, kBFloat16})
+    for (int round = 0; round < 40; ++round) {
+      const Dims sizes = round % 4 ? random_sizes(4, 6) : Dims{pick(1, 4), pick(1, 9000)};
+      const Tensor x = round % 4 ? random_layout(sizes, dtype) : empty(sizes, dtype);
+      for (int64_t i = 0; i < x.numel(); ++i)
+        set(x, i, dtype == kBool ? static_cast<double>(pick(0, 1)) : real(1, 9));
+      Dims kept = sizes;
+      for (int64_t& size : kept)
+        if (pick(0, 1)) size = 1;
+      for (const ReduceOp op : {ReduceOp::sum, ReduceOp::amax, ReduceOp::amin})
+        expect_reduction(op, x, random_layout(kept, computed_type(dtype)));
+    }
 }
 
 // The places of the largest elements of a contiguous matrix.
