@@ -12,15 +12,17 @@ struct Norm {
   double p;
   DimMask mask;
 
-  // Their sum, by a product that reads x once, where x is large, one piece of memory, and summed as
-  // a whole.
+  // Their sum, by products that read x once, where it is large, and summed along rows of memory.
   Tensor squares(const Tensor& x, const Dims& dims) const {
-    constexpr int64_t kLarge = 32768;
+    constexpr int64_t kLarge = 32768, kLongRow = 1024;
     if (dims.empty()) return x * x;
-    if (dims.size() != static_cast<size_t>(x.dim()) || x.numel() < kLarge || !x.is_contiguous())
+    const bool last = dims[0] + static_cast<int64_t>(dims.size()) == x.dim();
+    int64_t row = 1;
+    for (const int64_t d : dims) row *= x.sizes()[d];
+    if (!last || !x.is_contiguous() || row < kLongRow || x.numel() < kLarge)
       return (x * x).sum(dims, true);
-    const Tensor line = x.view({-1});
-    return line.dot(line).view(kept_sizes(x, mask));
+    const Tensor rows = x.view({-1, 1, row});
+    return rows.bmm(rows.mT()).view(kept_sizes(x, mask));
   }
 
   Tensor operator()(const Tensor& x) const {

@@ -42,13 +42,14 @@ namespace cpu {
 
 namespace {
 
-// Multiplications up to which packing, or a call of BLAS, costs more than it saves.
-constexpr int64_t kSmall = 1024;
+// Multiplications up to which packing, or a call of BLAS, costs more than it saves; but a sum of so
+// many terms alone is vector code.
+constexpr int64_t kSmall = 1024, kManyTerms = 32;
 
 template <class T>
 void multiply(const Product<T>& p) {
   const MatmulKernel kernel = selected.load(std::memory_order_relaxed);
-  const bool small = p.m * p.n * p.k <= kSmall;
+  const bool small = p.m * p.n * p.k <= kSmall && (p.m * p.n > 1 || p.k < kManyTerms);
   if constexpr (std::is_floating_point_v<T>) {
     const bool slow = kernel == MatmulKernel::automatic && !small &&
                       instruction_set() == InstructionSet::baseline;

@@ -74,6 +74,20 @@ TEST(Norm, IsTheSameHoweverItIsComputed) {
   EXPECT_EQ(x.norm(2, {0, 1}, true).sizes(), IntArrayRef({1, 1}));
   EXPECT_NEAR((x.to(kFloat) * 1e-3).norm().item<double>(), want * 1e-3, 1e-6 * want * 1e-3);
 }
+TEST(Norm, OfRowsIsTheSameHoweverItIsComputed) {
+  const Tensor x = randn({5, 7, 1200}, kDouble);
+  const auto expect = [](const Tensor& got, const Tensor& want) {
+    EXPECT_EQ(got.sizes(), want.sizes());
+    EXPECT_TRUE(got.allclose(want, 1e-12, 0));
+  };
+  expect(x.norm(2, 2), (x * x).sum(2).sqrt());
+  expect(x.norm(2, {1, 2}), (x * x).sum({1, 2}).sqrt());
+  expect(x.norm(2, {1, 2}, true), (x * x).sum({1, 2}, true).sqrt());
+  expect(x.norm(2, {0, 2}), (x * x).sum({0, 2}).sqrt());
+  const Tensor turned = x.permute({2, 0, 1});
+  expect(turned.norm(2, 0), (x * x).sum(2).sqrt());
+  expect(turned.norm(2, {1, 2}), (x * x).sum({0, 1}).sqrt());
+}
 
 }  // namespace
 }  // namespace gradus
