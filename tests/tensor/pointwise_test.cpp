@@ -395,6 +395,25 @@ TEST(Pointwise, ResultsLieInMemoryAsTheirOperands) {
   EXPECT_EQ((x + x).strides(), x.strides());
 }
 
+TEST(Equal, SeesOneDifferenceWhereverItIs) {
+  for (const int64_t n : {1, 1000, 32768, 32769, 500'000}) {
+    const Tensor x = rand({n}), y = x.clone(), wide = stack({x, x}, 1).select(1, 0);
+    EXPECT_TRUE(x.equal(y));
+    EXPECT_TRUE(x.equal(wide));
+    for (const int64_t at : {int64_t{0}, n / 2, n - 1}) {
+      y[at] = 2;
+      EXPECT_FALSE(x.equal(y)) << at << " of " << n;
+      EXPECT_FALSE(y.equal(wide));
+      y[at] = x[at];
+    }
+    y[n - 1] = NAN;
+    EXPECT_FALSE(y.equal(y));
+  }
+  EXPECT_TRUE(zeros({0, 2}).equal(ones({0, 2})));
+  EXPECT_FALSE(zeros({0, 2}).equal(zeros({2, 0})));
+  EXPECT_TRUE(zeros({3}).equal(-zeros({3})));
+}
+
 // --- Into a given tensor
 void expect_equal(const Tensor& got, const Tensor& want) {
   EXPECT_EQ(got.dtype(), want.dtype());
