@@ -1,66 +1,12 @@
-// Operations on the CPU at 1e3, 1e5 and 1e7 elements. The same source is built against gradus and
-// against libtorch, each program with as many threads as OMP_NUM_THREADS says.
-//
-//   bench_ops [--wait] [PART]    the cases whose names contain PART; with --wait it says "ready"
-//                                before each of them, and waits for a line (bench/in_turns.py)
-#include <torch/torch.h>
+// Operations on the CPU at 1e3, 1e5 and 1e7 elements.
+#include "bench/turns.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <iostream>
-#include <string>
-
-#ifdef TORCH_VERSION
-constexpr const char* kWho = "libtorch";
-#else
-constexpr const char* kWho = "gradus";
-#endif
 
 namespace {
 
 using torch::Tensor;
-using Clock = std::chrono::steady_clock;
-
-double seconds_of(const std::function<Tensor()>& f, int calls) {
-  const auto start = Clock::now();
-  for (int i = 0; i < calls; ++i) f();
-  return std::chrono::duration<double>(Clock::now() - start).count() / calls;
-}
-
-// The first half second is slower, while clocks rise and the threads of libraries come to rest.
-void warm_up() {
-  const Tensor x = torch::rand({1000});
-  const auto start = Clock::now();
-  while (Clock::now() - start < std::chrono::seconds(1))
-    seconds_of([&] { return torch::exp(x); }, 1000);
-}
-
-bool waits = false;
-std::string wanted;
-
-void wait_for_turn() {
-  std::string line;
-  if (waits && !(std::cout << "ready" << std::endl && std::getline(std::cin, line))) std::exit(1);
-  static const bool warm = (warm_up(), true);
-  static_cast<void>(warm);
-}
-
-// The best of rounds of about 4 ms each: what else runs on the machine makes some of them longer.
-void time(const std::string& name, const std::function<Tensor()>& f) {
-  if (name.find(wanted) == std::string::npos) return;
-  wait_for_turn();
-  f();
-  const double once = std::max(seconds_of(f, 3), 1e-9);
-  const int calls = static_cast<int>(std::clamp(0.004 / once, 1.0, 1e5));
-  double best = seconds_of(f, calls);
-  for (int round = 1; round < 7; ++round) best = std::min(best, seconds_of(f, calls));
-  std::printf("%s\t%s\t%.9g\t1\top\n", name.c_str(), kWho, best);
-  std::fflush(stdout);
-}
+using turns::time;
 
 void elementwise(const std::string& size, int64_t n) {
   const Tensor x = torch::rand({n}) + 0.5, y = torch::rand({n}) + 0.5;
@@ -131,11 +77,7 @@ void recording() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i)
-    if (argv[i] == std::string("--wait"))
-      waits = true;
-    else
-      wanted = argv[i];
+  turns::read_arguments(argc, argv);
   torch::manual_seed(1);
   for (const auto& [size, n] : {std::pair{"1e3", 1000}, {"1e5", 100000}, {"1e7", 10000000}}) {
     const torch::NoGradGuard guard;

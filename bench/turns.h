@@ -1,0 +1,74 @@
+// Times operations of one source that is built against gradus and against libtorch. The programs
+// run with as many threads as OMP_NUM_THREADS says, and take turns (bench/in_turns.py):
+//
+//   bench_NAME [--wait] [PART]    the cases whose names contain PART; with --wait it says "ready"
+//                                 before each of them, and waits for a line
+#pragma once
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+namespace turns {
+
+#ifdef TORCH_VERSION
+inline constexpr const char* kWho = "libtorch";
+#else
+inline constexpr const char* kWho = "gradus";
+#endif
+
+using Clock = std::chrono::steady_clock;
+
+template <class F>
+double seconds_of(const F& f, int calls) {
+  const auto start = Clock::now();
+  for (int i = 0; i < calls; ++i) f();
+  return std::chrono::duration<double>(Clock::now() - start).count() / calls;
+}
+
+// The first half second is slower, while clocks rise and the threads of libraries come to rest.
+inline void warm_up() {
+  const torch::Tensor x = torch::rand({1000});
+  const auto start = Clock::now();
+  while (Clock::now() - start < std::chrono::seconds(1))
+    seconds_of([&] { return torch::exp(x); }, 1000);
+}
+
+inline bool waits = false;
+inline std::string wanted;
+
+inline void read_arguments(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    if (argv[i] == std::string("--wait"))
+      waits = true;
+    else
+      wanted = argv[i];
+}
+
+inline void wait_for_turn() {
+  std::string line;
+  if (waits && !(std::cout << "ready" << std::endl && std::getline(std::cin, line))) std::exit(1);
+  static const bool warm = (warm_up(), true);
+  static_cast<void>(warm);
+}
+
+// The best of rounds of about 4 ms each: what else runs on the machine makes some of them longer.
+template <class F>
+void time(const std::string& name, const F& f) {
+  if (name.find(wanted) == std::string::npos) return;
+  wait_for_turn();
+  f();
+  const double once = std::max(seconds_of(f, 3), 1e-9);
+  const int calls = static_cast<int>(std::clamp(0.004 / once, 1.0, 1e5));
+  double best = seconds_of(f, calls);
+  for (int round = 1; round < 7; ++round) best = std::min(best, seconds_of(f, calls));
+  std::printf("%s\t%s\t%.9g\t1\top\n", name.c_str(), kWho, best);
+  std::fflush(stdout);
+}
+
+}  // namespace turns
