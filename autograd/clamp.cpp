@@ -1,4 +1,5 @@
 // Numbers kept within bounds. A gradient passes where the bound is met, and none where it is not.
+#include "gradus/autograd/inplace.h"
 #include "gradus/autograd/one_node.h"
 #include "gradus/tensor/raw.h"
 
@@ -46,6 +47,28 @@ Tensor clamp_by_numbers(const char* node, const Tensor& self, const Bound& min, 
       });
 }
 
+// By numbers that x holds at once.
+Tensor& clamp_by_numbers_(const char* op, const char* node, const Tensor& self, const Bound& min,
+                          const Bound& max) {
+  const auto whole = [&](const Tensor& x) { return clamp_by_numbers(node, x, min, max); };
+  const auto holds = [&](const Bound& bound) {
+    return !bound || raw::result_type(self, *bound) == self.dtype();
+  };
+  const bool at_once = self.dtype() != kBool && holds(min) && holds(max);
+  const auto direct = [&](const Tensor& x) {
+    if (!at_once) {
+      const Tensor result = whole(x);
+      check_result(op, x, result);
+      return raw::copy_(x, result);
+    }
+    for (const Bound& bound : {min, max})
+      if (bound) raw::check_fits(op, *bound, x.dtype());
+    if (min && max) return raw::zip3_(TernaryOp::clamp, x, *min, *max);
+    raw::zip_(min ? BinaryOp::maximum : BinaryOp::minimum, x, min ? *min : *max);
+  };
+  return in_place(op, self, recording(self), direct, whole);
+}
+
 Tensor clamp_by_tensors(const char* node, const Tensor& self, const TensorBound& min,
                         const TensorBound& max) {
   const Tensor x = promoted(promoted(self, min), max);
@@ -79,6 +102,10 @@ Tensor clamp(const Tensor& self, const Bound& min, const Bound& max) {
   check_bounds(min, max);
   return clamp_by_numbers("ClampBackward1", self, min, max);
 }
+Tensor& Tensor::clamp_(const Bound& min, const Bound& max) const {
+  check_bounds(min, max);
+  return clamp_by_numbers_("clamp", "ClampBackward1", *this, min, max);
+}
 Tensor clamp(const Tensor& self, const TensorBound& min, const TensorBound& max) {
   check_bounds(min, max);
   return clamp_by_tensors("ClampBackward0", self, min, max);
@@ -89,6 +116,7 @@ Tensor clamp(const Tensor& self) { return clamp(self, TensorBound(), TensorBound
 Tensor clip(const Tensor& self, const Bound& min, const Bound& max) {
   return clamp(self, min, max);
 }
+Tensor& Tensor::clip_(const Bound& min, const Bound& max) const { return clamp_(min, max); }
 Tensor clip(const Tensor& self, const TensorBound& min, const TensorBound& max) {
   return clamp(self, min, max);
 }
@@ -97,11 +125,17 @@ Tensor clip(const Tensor& self, const TensorBound& min) { return clamp(self, min
 Tensor clamp_min(const Tensor& self, const Scalar& min) {
   return clamp_by_numbers("ClampMinBackward0", self, min, Bound());
 }
+Tensor& Tensor::clamp_min_(const Scalar& min) const {
+  return clamp_by_numbers_("clamp_min", "ClampMinBackward0", *this, min, Bound());
+}
 Tensor clamp_min(const Tensor& self, const Tensor& min) {
   return clamp_by_tensors("ClampMinBackward1", self, min, TensorBound());
 }
 Tensor clamp_max(const Tensor& self, const Scalar& max) {
   return clamp_by_numbers("ClampMaxBackward0", self, Bound(), max);
+}
+Tensor& Tensor::clamp_max_(const Scalar& max) const {
+  return clamp_by_numbers_("clamp_max", "ClampMaxBackward0", *this, Bound(), max);
 }
 Tensor clamp_max(const Tensor& self, const Tensor& max) {
   return clamp_by_tensors("ClampMaxBackward1", self, TensorBound(), max);
