@@ -12,36 +12,16 @@ void check_median(const char* op, const Tensor& self) {
                    ": dtype bool is not supported; convert with .to(kLong)");
 }
 
-// The elements and indices of `order` at place `k` (of size 1 in dimension d).
-raw::ValuesAndIndices at(const raw::ValuesAndIndices& order, int64_t d, const Tensor& k) {
-  const NoGradGuard guard;
-  return {order.values.gather(d, k), order.indices.gather(d, k)};
-}
-
-// Lists along dimension d, which is not empty. NaN stands behind all numbers, so that the first NaN
-// has as many elements before it as there are numbers.
-raw::ValuesAndIndices median_of(const Tensor& lists, int64_t d, bool ignores_nan) {
-  const NoGradGuard guard;
-  const int64_t n = lists.size(d);
-  const Tensor numbers = (lists == lists).sum(d, true);
-  const Tensor k = ignores_nan ? (numbers - 1).maximum(0).to(kDouble) / 2
-                               : where(numbers == n, (n - 1) / 2, numbers);
-  return at(raw::sort(lists, d, false), d, k.to(kLong));
-}
-
 TensorPair median_along(const char* op, const char* node, const Tensor& self, int64_t dim,
                         bool keepdim, bool ignores_nan) {
   check_median(op, self);
   const DimMask mask = mask_of(op, dim, self.dim());
   const int64_t d = wrap_dim(op, dim, self.dim());
-  const Tensor lists = self.dim() ? self.detach() : self.detach().reshape({1});
   raw::check_reducible(op, self, d);
-  auto [values, indices] = median_of(lists, d, ignores_nan);
-  const bool keeps = keepdim && self.dim() > 0;
-  const Tensor out = drop(values, mask, keeps),
-               kept_indices = self.dim() ? indices : drop(indices, mask);
-  record_selection(node, out, self, d, kept_indices);
-  return {out, drop(indices, mask, keeps)};
+  const auto [values, indices] = raw::median(op, self, d, ignores_nan);
+  const Tensor out = drop(values, mask, keepdim);
+  record_selection(node, out, self, d, indices);
+  return {out, drop(indices, mask, keepdim)};
 }
 
 Tensor median_of_all(const char* op, const char* node, const Tensor& self, bool ignores_nan) {
@@ -50,7 +30,7 @@ Tensor median_of_all(const char* op, const char* node, const Tensor& self, bool 
   // As in PyTorch: NaN, or the least number of an integer type.
   const Scalar none = self.is_floating_point() ? Scalar(NAN) : Scalar(INT64_MIN);
   const Tensor out = list.numel() == 0 ? full({}, none, self.options())
-                                       : drop(median_of(list, 0, ignores_nan).values, {true});
+                                       : drop(raw::median(op, list, 0, ignores_nan).values, {true});
   if (recording(self))
     record(node, out, {self}, {self, out}, [](Node& n, const Tensor& grad) -> Tensors {
       const Tensor x = n.saved(0);
@@ -97,7 +77,9 @@ TensorPair mode(const Tensor& self, int64_t dim, bool keepdim) {
   const Tensor lists = self.dim() ? self.detach() : self.detach().reshape({1});
   raw::check_reducible("mode", self, d);
   const auto order = raw::sort(lists, d, false);
-  auto [values, indices] = at(order, d, end_of_longest_run(order.values, d));
+  const Tensor place = end_of_longest_run(order.values, d);
+  const Tensor values = raw::gather(order.values, d, place);
+  const Tensor indices = raw::gather(order.indices, d, place);
   const bool keeps = keepdim && self.dim() > 0;
   const Tensor out = drop(values, mask, keeps);
   record_selection("ModeBackward0", out, self, d, self.dim() ? indices : drop(indices, mask));

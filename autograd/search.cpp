@@ -7,25 +7,6 @@ namespace gradus {
 
 namespace {
 
-// For each element of `wanted`, how many of the list it belongs to are less (right: not greater),
-// by bisection of all at once. `list`: one, or one along the last dimension for each row of
-// `wanted`. NaN is greater than every number.
-Tensor count_below(const Tensor& list, const Tensor& wanted, bool right) {
-  const int64_t n = list.size(-1);
-  const bool is_one = list.dim() == 1;
-  const Tensor values = is_one ? wanted.reshape({-1}) : wanted;
-  Tensor below = zeros(values.sizes(), list.options().dtype(kLong));
-  int64_t step = 1;
-  while (step <= n / 2) step *= 2;
-  for (; n > 0 && step > 0; step /= 2) {
-    const Tensor next = below + step;
-    const Tensor found = list.gather(-1, next.minimum(n) - 1);
-    const Tensor stops = right ? found > values : found >= values;
-    below = where(logical_or(stops, next > n), below, next);
-  }
-  return is_one ? below.reshape(wanted.sizes()) : below;
-}
-
 Tensor search(const char* op, const Tensor& list, const Tensor& wanted, bool out_int32,
               bool right) {
   raw::check_same_device(op, list, "the sorted sequence", wanted, "self");
@@ -34,7 +15,7 @@ Tensor search(const char* op, const Tensor& list, const Tensor& wanted, bool out
   check(list.dim() == 1 || (list.dim() == wanted.dim() && rows(list) == rows(wanted)), op,
         ": the sorted sequence has shape ", list.sizes(), ", self ", wanted.sizes(),
         "; expected one sequence, or one for each row of self");
-  return count_below(list.detach(), wanted.detach(), right).to(out_int32 ? kInt : kLong);
+  return raw::to(raw::bisect(list, wanted, right), out_int32 ? kInt : kLong);
 }
 
 bool is_right(bool right, std::optional<std::string_view> side) {
@@ -91,7 +72,7 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool inve
   const int64_t n = tests.size(0);
   if (n == 0) return full(x.sizes(), invert, x.options().dtype(kBool));
   const Tensor list = raw::sort(tests, 0, false).values;
-  const Tensor place = count_below(list, x, false).minimum(n - 1);
+  const Tensor place = raw::bisect(list, x, false).minimum(n - 1);
   const Tensor nearest = list.gather(0, place.reshape({-1})).reshape(x.sizes());
   return invert ? nearest != x : nearest == x;
 }

@@ -38,11 +38,7 @@ TensorPair topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool) 
   const int64_t size = self.dim() ? self.size(d) : 1;
   check(k >= 0 && k <= size, "topk: selected index k out of range: ", k, " for dimension ", d,
         " of shape ", self.sizes(), "; expected 0 <= k <= ", size);
-  const auto order = raw::sort(self, d, largest);
-  const auto first = [&](const Tensor& x) {
-    return self.dim() ? raw::clone(raw::narrow(x, d, 0, k)) : x;
-  };
-  const Tensor values = first(order.values), indices = first(order.indices);
+  const auto [values, indices] = raw::select("topk", self, d, largest, 0, k);
   record_selection("TopkBackward0", values, self, d, indices);
   return {values, indices};
 }
@@ -54,13 +50,9 @@ TensorPair kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   raw::check_reducible("kthvalue", self, d);
   check(k >= 1 && k <= size, "kthvalue: k is ", k, ", expected 1 <= k <= ", size,
         ", the size of dimension ", d);
-  const auto order = raw::sort(self, d, false);
-  const auto at_k = [&](const Tensor& x) {
-    return self.dim() ? raw::clone(raw::narrow(x, d, k - 1, 1)) : x;
-  };
-  const Tensor indices = at_k(order.indices);
+  const auto [value, indices] = raw::select("kthvalue", self, d, false, k - 1, 1);
   const DimMask mask = mask_of("kthvalue", d, self.dim());
-  const Tensor values = drop(at_k(order.values), mask, keepdim);
+  const Tensor values = drop(value, mask, keepdim);
   record_selection("KthvalueBackward0", values, self, d, indices);
   return {values, drop(indices, mask, keepdim)};
 }

@@ -23,7 +23,7 @@ Tensor all_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
 Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return truth(self).sum(dim); }
 Tensor count_nonzero(const Tensor& self, int64_t dim) { return truth(self).sum(dim); }
 Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
-  return dim ? truth(self).sum(*dim) : truth(self).sum();
+  return dim ? truth(self).sum(*dim) : raw::count_nonzero(self);
 }
 
 Tensor any(const Tensor& self) { return any_of(self, std::nullopt, false); }

@@ -36,6 +36,12 @@ class CpuBackend final : public Backend {
                 const Tensor& indices) override;
   void sort(const Tensor& x, int64_t dim, bool descending, const Tensor& values,
             const Tensor& indices) override;
+  void select(const Tensor& x, int64_t dim, bool descending, int64_t first, const Tensor& values,
+              const Tensor& indices) override;
+  void median(bool ignores_nan, const Tensor& x, int64_t dim, const Tensor& values,
+              const Tensor& indices) override;
+  void bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out) override;
+  void count_nonzero(const Tensor& x, const Tensor& out) override;
   Tensor nonzero(const Tensor& x, IntArrayRef shape) override;
   Tensor masked_select(const Tensor& x, const Tensor& mask) override;
   void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;

@@ -115,6 +115,13 @@ Tensor CpuBackend::nonzero(const Tensor& x, IntArrayRef shape) {
   return out;
 }
 
+void CpuBackend::count_nonzero(const Tensor& x, const Tensor& out) {
+  const Tensor dense = raw::contiguous(x);
+  visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
+    *out.data_ptr<int64_t>() = search<Bits>(dense).found();
+  });
+}
+
 Tensor CpuBackend::masked_select(const Tensor& x, const Tensor& mask) {
   const Tensor from = raw::contiguous(x), dense = raw::contiguous(mask);
   const Search found = search<uint8_t>(dense);

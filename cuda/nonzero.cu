@@ -20,7 +20,7 @@ Tensor CudaBackend::nonzero(const Tensor& x, IntArrayRef shape) {
     const auto mask = static_cast<Bits>(value_bits(x.dtype()));
     const Bits* const from = static_cast<const Bits*>(x.data_ptr());
     const LaunchConfig config{dim3(static_cast<unsigned>(tiles)), kScanThreads, 0, context.stream};
-    launch(count_nonzero<Bits>, config, view, mask, from, counts.data_ptr<int64_t>());
+    launch(count_found<Bits>, config, view, mask, from, counts.data_ptr<int64_t>());
     scan(ScanOp::cumsum, counts, 0, counts);
     const int64_t found = raw::item(raw::narrow(counts, 0, tiles - 1, 1)).toLong();
     out = raw::empty({sizes.rank, found}, kLong, x.device());

@@ -111,6 +111,22 @@ class Backend {
   // shape, as for scan.
   virtual void sort(const Tensor& x, int64_t dim, bool descending, const Tensor& values,
                     const Tensor& indices) = 0;
+  // What sort puts at places first, first + 1 ... along dim, for as many as values and indices have
+  // there, at least one.
+  virtual void select(const Tensor& x, int64_t dim, bool descending, int64_t first,
+                      const Tensor& values, const Tensor& indices);
+  // The element in the middle of an ascending order along dim, the lower one of two: of the numbers
+  // alone, or of all, and then the first NaN where there is one. x: as for sort; values and indices
+  // have size 1 in dim.
+  virtual void median(bool ignores_nan, const Tensor& x, int64_t dim, const Tensor& values,
+                      const Tensor& indices);
+  // How many elements of a list in order are less than each value, or right: not greater, by
+  // bisection. NaN counts as less than a value, and is greater than all. list, values (one dtype:
+  // Long, Float, Double) and out (Long, of values' shape) are contiguous and have some elements;
+  // the list has one dimension, or those of values, with the same sizes but for the last.
+  virtual void bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out);
+  // out (Long, one element) = how many elements of x are not 0. x: any dtype, some elements.
+  virtual void count_nonzero(const Tensor& x, const Tensor& out);
   // Where the elements are that are not 0, in row-major order: (dimensions of `shape`, found), of
   // Long. Coordinates count within `shape`, which has as many elements as x. x: any dtype, some
   // elements. Waits for the number of those found.

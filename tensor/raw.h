@@ -113,6 +113,19 @@ Tensor scan(ScanOp op, const Tensor& x, int64_t dim, std::optional<ScalarType> d
 ValuesAndIndices arg_scan(bool largest, const Tensor& x, int64_t dim);
 // Stable, also where it is descending. NaN is greater than every number.
 ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending);
+// `count` of sort's results from `first` on; row-major. REQUIRES: 0 <= first, 0 <= count, there are
+// so many.
+ValuesAndIndices select(const char* op, const Tensor& x, int64_t dim, bool descending,
+                        int64_t first, int64_t count);
+// The element in the middle of the order, the lower one of two, with size 1 in dim: of the numbers
+// alone, or of all, and then the first NaN where there is one. REQUIRES: x is not empty along dim.
+ValuesAndIndices median(const char* op, const Tensor& x, int64_t dim, bool ignores_nan);
+// For each value how many elements of the list are less, or right: not greater; of values' shape.
+// REQUIRES: one device; the list is in order along its last dimension, and has one, or those of
+// values, with the same sizes but for the last.
+Tensor bisect(const Tensor& list, const Tensor& values, bool right);
+// How many elements are not 0: int64, without dimensions.
+Tensor count_nonzero(const Tensor& x);
 // The row-major indices (found) and the coordinates (found, dim) of the elements that are not 0; as
 // in PyTorch, each coordinate lies contiguous in memory. Both wait for the device.
 Tensor flat_nonzero(const Tensor& x);

@@ -53,6 +53,12 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
   }
   const ScalarType compute = computed_type(dtype);
   Tensor out = empty(sizes, compute, x.device());
+  // Truths are counted where they are, and not as numbers of eight bytes.
+  if (op == ReduceOp::sum && x.dtype() == kBool && dtype == kLong && out.numel() == 1 &&
+      x.numel() > 0) {
+    backend(out).count_nonzero(x, out);
+    return out;
+  }
   // Without a rounding to dtype between the two.
   const bool at_once =
       converts_at_once(x.dtype(), compute) && (x.dtype() == dtype || dtype == compute);

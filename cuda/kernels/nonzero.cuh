@@ -31,7 +31,7 @@ __device__ unsigned find_in_tile(const Strided<2>& view, const Bits* x, Bits mas
 
 template <class Bits>
 __global__ void __launch_bounds__(kScanThreads)
-    count_nonzero(Strided<2> view, Bits mask, const Bits* x, int64_t* counts) {
+    count_found(Strided<2> view, Bits mask, const Bits* x, int64_t* counts) {
   const auto found = static_cast<unsigned>(__popc(find_in_tile(view, x, mask)));
   const unsigned total = scan_lanes(Counting{}, found, kScanThreads).total;
   if (threadIdx.x == 0) counts[blockIdx.x] = total;

@@ -1,0 +1,4 @@
+// What every processor of the architecture runs.
+#define GRADUS_SET baseline
+#define GRADUS_TARGET __attribute__((flatten))
+#include "gradus/cpu/order_loops.inc"
