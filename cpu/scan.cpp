@@ -1,7 +1,11 @@
 // Cumulative sums, products and extremes along one dimension.
 #include "gradus/tensor/scan.h"
 
+#include <limits>
+
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/loops.h"
+#include "gradus/cpu/order_loops.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk.h"
 #include "gradus/tensor/dispatch.h"
@@ -68,6 +72,14 @@ void scan_panel(const S& scan, const Problem<T>& p, const std::array<int64_t, 3>
   if (p.side_by_side()) {
     for (int64_t i = begin; i < end; ++i)
       for (int64_t line = 0; line < count; ++line) element(line, i, state[line]);
+  } else if (!S::indexed && p.step[kX] == 1 && p.step[kValues] == 1) {
+    for (int64_t line = 0; line < count; ++line) {
+      const T* const x = p.x + place(kX, line, 0);
+      T* const values = p.values + place(kValues, line, 0);
+      typename S::State so_far = state[line];
+      for (int64_t i = begin; i < end; ++i)
+        values[i] = scan.value(so_far = scan.combine(so_far, scan.enter(x[i], i)));
+    }
   } else {
     for (int64_t line = 0; line < count; ++line) {
       typename S::State so_far = state[line];
@@ -135,16 +147,73 @@ void sum_in_chunks(const Problem<T>& p) {
   });
 }
 
+// f(where a line starts in each tensor) for all lines, on several threads.
+template <class T, class F>
+void for_lines(const Problem<T>& p, int64_t grain, const F& f) {
+  parallel_for(0, p.lines.numel, std::max<int64_t>(grain / p.n, 1),
+               [&](int64_t first, int64_t last) {
+                 walk(p.lines, first, last, [&](std::array<int64_t, 3> at, int64_t count) {
+                   for (; count > 0; --count) {
+                     f(at);
+                     for (int t = 0; t < 3; ++t) at[t] += p.apart[t];
+                   }
+                 });
+               });
+}
+
+// log(sum(e^x)) so far as m + log(sum(e^(x - m))), where m is the largest element so far: when it
+// grows, the sum is multiplied by a power of e. So the powers and the logarithms of many elements
+// are vector code, and none of them depends on elements to come.
+template <class T>
+void log_sums(const Problem<T>& p) {
+  constexpr int64_t kBlock = 256;
+  constexpr double kMost = std::numeric_limits<double>::max();
+  const Loop exp = map_loop(UnaryOp::exp, kDouble), log = map_loop(UnaryOp::log, kDouble);
+  for_lines(p, kGrain / 32, [&](const auto& at) {
+    double most = -kMost, sum = 0;
+    double mosts[kBlock], shrink[kBlock], sums[kBlock];
+    const void* const in_shrink[] = {shrink};
+    const void* const in_sums[] = {sums};
+    for (int64_t begin = 0; begin < p.n; begin += kBlock) {
+      const int64_t some = std::min(kBlock, p.n - begin);
+      const T* const x = p.x + at[kX] + begin * p.step[kX];
+      T* const out = p.values + at[kValues] + begin * p.step[kValues];
+      const double most_before = most;
+      for (int64_t i = 0; i < some; ++i) {
+        const auto element = static_cast<double>(x[i * p.step[kX]]);
+        // Not infinite, for infinity - infinity is no number.
+        mosts[i] = element > most ? std::min(element, kMost) : most;
+        shrink[i] = most - mosts[i];
+        sums[i] = element - mosts[i];
+        most = mosts[i];
+      }
+      exp(some, sums, in_sums);
+      if (most > most_before) {
+        exp(some, shrink, in_shrink);
+        for (int64_t i = 0; i < some; ++i) sums[i] = sum = sum * shrink[i] + sums[i];
+      } else {
+        for (int64_t i = 0; i < some; ++i) sums[i] = sum += sums[i];
+      }
+      log(some, sums, in_sums);
+      for (int64_t i = 0; i < some; ++i)
+        out[i * p.step[kValues]] = static_cast<T>(mosts[i] + sums[i]);
+    }
+  });
+}
+
 }  // namespace
 
 void CpuBackend::scan(ScanOp op, const Tensor& x, int64_t dim, const Tensor& out) {
   visit_op(op, [&](auto row) {
     const auto run = [&]<class T>(TypeTag<T>) {
       const Problem<T> p(x, dim, out, {});
+      if constexpr (row.value == ScanOp::logcumsumexp) return log_sums(p);
       // A product is not split, for that of a chunk may overflow where the product so far does
-      // not; nor are logarithms, of which a total costs as much as the scan.
+      // not. Sums of integers are the same in any order, and one thread has them in one pass.
       if constexpr (row.value == ScanOp::cumsum)
-        if (p.n > kChunk && p.lines.numel < kFewLines) return sum_in_chunks(p);
+        if (p.n > kChunk && p.lines.numel < kFewLines &&
+            !(std::is_integral_v<T> && thread_count() == 1))
+          return sum_in_chunks(p);
       scan_whole_lines(Fold<row.value, T>{}, p);
     };
     if constexpr (row.value == ScanOp::logcumsumexp)
@@ -157,7 +226,14 @@ void CpuBackend::scan(ScanOp op, const Tensor& x, int64_t dim, const Tensor& out
 void CpuBackend::arg_scan(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                           const Tensor& indices) {
   visit_numbers(largest ? "cummax" : "cummin", x.dtype(), [&]<class T>(TypeTag<T>) {
-    scan_whole_lines(Extreme<T>{largest}, Problem<T>(x, dim, values, indices));
+    const Problem<T> p(x, dim, values, indices);
+    if (p.n > 1 && (p.step[kX] != 1 || p.step[kValues] != 1 || p.step[kIndices] != 1))
+      return scan_whole_lines(Extreme<T>{largest}, p);
+    const OrderLoops<T>& loops = order_loops<T>(instruction_set());
+    const auto run = largest ? loops.running_most : loops.running_least;
+    for_lines(p, kGrain, [&](const auto& at) {
+      run(p.n, p.x + at[kX], p.values + at[kValues], p.indices + at[kIndices]);
+    });
   });
 }
 
