@@ -7,31 +7,41 @@ namespace gradus {
 
 namespace {
 
-// The runs of equal neighbours in a list.
+// The runs of equal neighbours in a list, or of equal rows of a matrix.
 struct Runs {
-  Tensor starts;  // where each begins
-  Tensor number;  // of the run that each place is in
+  Tensor begins;  // whether a place differs from the one before; the first one always does
 
-  // begins: where a place differs from the one before; the first one always does.
-  explicit Runs(const Tensor& begins)
-      : starts(raw::flat_nonzero(begins)), number(begins.cumsum(0) - 1) {}
+  explicit Runs(const Tensor& rows) {
+    const int64_t n = rows.size(0);
+    begins = full({std::min<int64_t>(n, 1)}, true, rows.options().dtype(kBool));
+    if (n <= 1) return;
+    const Tensor differ = rows.narrow(0, 1, n - 1) != rows.narrow(0, 0, n - 1);
+    begins = cat({begins, rows.dim() == 1 ? differ : differ.any(1)}, 0);
+  }
 
+  Tensor starts() const { return raw::flat_nonzero(begins); }
+  Tensor number() const { return begins.cumsum(0) - 1; }  // of the run that each place is in
   Tensor lengths() const {
-    const int64_t runs = starts.size(0);
-    if (runs == 0) return starts;
-    const Tensor end = full({1}, number.size(0), starts.options());
-    return cat({starts.narrow(0, 1, runs - 1), end}, 0) - starts;
+    const Tensor begin = starts();
+    const int64_t runs = begin.size(0);
+    if (runs == 0) return begin;
+    const Tensor end = full({1}, begins.size(0), begin.options());
+    return cat({begin.narrow(0, 1, runs - 1), end}, 0) - begin;
   }
 };
 
-// Rows of elements; a list is a matrix of one column. `order`: the place of each row in the list
-// that was sorted, or undefined where none was.
-Tensor begins_of(const Tensor& rows) {
-  const int64_t n = rows.size(0);
-  const Tensor first = full({std::min<int64_t>(n, 1)}, true, rows.options().dtype(kBool));
-  if (n <= 1) return first;
-  return cat({first, (rows.narrow(0, 1, n - 1) != rows.narrow(0, 0, n - 1)).any(1)}, 0);
-}
+// What is wanted of the rows that runs were found in: of those as they are, or in an order, which
+// is that of their places.
+struct InverseAndCounts {
+  Tensor inverse, counts;
+
+  InverseAndCounts(const Runs& runs, const Tensor& order, bool wants_inverse, bool wants_counts)
+      : inverse(empty({0}, runs.begins.options().dtype(kLong))), counts(inverse) {
+    if (wants_inverse) inverse = runs.number();
+    if (wants_inverse && order.defined()) inverse = empty_like(order).scatter_(0, order, inverse);
+    if (wants_counts) counts = runs.lengths();
+  }
+};
 
 // Row-major matrices sort by the last column first, since sorting is stable.
 Tensor lexicographic_order(const Tensor& rows) {
@@ -43,28 +53,17 @@ Tensor lexicographic_order(const Tensor& rows) {
   return order;
 }
 
-struct Found {
-  Tensor places, inverse, counts;  // of the different rows, and for each row
-};
-Found different_rows(const Tensor& rows, bool consecutive, bool wants_inverse, bool wants_counts) {
-  const Tensor none = empty({0}, rows.options().dtype(kLong));
-  if (consecutive) {
-    const Runs runs(begins_of(rows));
-    return {runs.starts, wants_inverse ? runs.number : none, wants_counts ? runs.lengths() : none};
-  }
-  const Tensor order = lexicographic_order(rows);
-  const Runs runs(begins_of(rows.index_select(0, order)));
-  return {order.index_select(0, runs.starts),
-          wants_inverse ? zeros_like(order).scatter_add(0, order, runs.number) : none,
-          wants_counts ? runs.lengths() : none};
-}
-
 TensorTriple unique_elements(const Tensor& self, bool consecutive, bool wants_inverse,
                              bool wants_counts) {
-  const Tensor list = self.detach().reshape({-1});
-  const Found found = different_rows(list.unsqueeze(1), consecutive, wants_inverse, wants_counts);
-  return {list.index_select(0, found.places),
-          wants_inverse ? found.inverse.reshape(self.sizes()) : found.inverse, found.counts};
+  Tensor list = self.detach().reshape({-1}), order;
+  if (!consecutive) {
+    const auto sorted = raw::sort(list, 0, false);
+    list = sorted.values, order = sorted.indices;
+  }
+  const Runs runs(list);
+  const InverseAndCounts other(runs, order, wants_inverse, wants_counts);
+  return {raw::masked_select("unique", list, runs.begins),
+          wants_inverse ? other.inverse.reshape(self.sizes()) : other.inverse, other.counts};
 }
 
 TensorTriple unique_slices(const char* op, const Tensor& self, int64_t dim, bool consecutive,
@@ -75,8 +74,12 @@ TensorTriple unique_slices(const char* op, const Tensor& self, int64_t dim, bool
   check(self.numel() > 0 || count == 0, op, ": the slices of dimension ", d, " of shape ",
         self.sizes(), " have no elements to compare");
   const Tensor rows = slices.reshape({count, count ? slices.numel() / count : 0});
-  const Found found = different_rows(rows, consecutive, wants_inverse, wants_counts);
-  return {x.dim() ? x.index_select(d, found.places) : x, found.inverse, found.counts};
+  const Tensor order = consecutive ? Tensor() : lexicographic_order(rows);
+  const Runs runs(consecutive ? rows : rows.index_select(0, order));
+  const InverseAndCounts other(runs, order, wants_inverse, wants_counts);
+  const Tensor starts = runs.starts();
+  const Tensor places = consecutive ? starts : order.index_select(0, starts);
+  return {x.dim() ? x.index_select(d, places) : x, other.inverse, other.counts};
 }
 
 }  // namespace
