@@ -56,6 +56,27 @@ std::pair<double, double> range_of(ScalarType dtype) {
   });
 }
 
+// Fisher and Yates' shuffle, from the front: the element for place i comes from one of those at i
+// and behind it. Places are drawn ahead, so that the memory behind them is on its way in time.
+void shuffle(int64_t* order, int64_t n, PhiloxState state) {
+  constexpr int64_t kBlock = 1024, kAhead = 16;
+  static_assert(kBlock % philox::kElementsPerBlock == 0);
+  const Tensor uniform = raw::empty({std::min(n, kBlock)}, kDouble, kCPU);
+  int64_t places[kBlock + kAhead] = {};
+  for (int64_t first = 0; first < n; first += kBlock) {
+    const int64_t some = std::min(n - first, kBlock);
+    backend(uniform).random(Distribution::uniform, 0, 1, state, raw::narrow(uniform, 0, 0, some));
+    state.offset += kBlock / philox::kElementsPerBlock;
+    const double* const drawn = uniform.data_ptr<double>();
+    for (int64_t i = 0; i < some; ++i)
+      places[i] = first + i + static_cast<int64_t>(drawn[i] * static_cast<double>(n - first - i));
+    for (int64_t i = 0; i < some; ++i) {
+      __builtin_prefetch(order + places[i + kAhead], 1);
+      std::swap(order[first + i], order[places[i]]);
+    }
+  }
+}
+
 }  // namespace
 
 Tensor rand(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
@@ -98,16 +119,11 @@ Tensor randperm(int64_t n, const TensorOptions& options) {
 }
 Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
   check(n >= 0, "randperm: n = ", n, " is negative");
-  const Tensor out = raw::empty({n}, kLong, kCPU);
-  int64_t* order = out.data_ptr<int64_t>();
-  std::iota(order, order + n, 0);
-  // Fisher and Yates' shuffle, from the back.
   const Device device = backend(options.device().type()).resolve(options.device());
-  const PhiloxState state = raw::take(generator, device, n);
-  for (int64_t i = n - 1; i > 0; --i) {
-    const uint64_t bits = philox::words(state.seed, state.offset, static_cast<uint64_t>(i));
-    std::swap(order[i], order[philox::randint(bits, 0, i + 1)]);
-  }
+  const Tensor out = raw::empty({n}, kLong, kCPU);
+  int64_t* const order = out.data_ptr<int64_t>();
+  std::iota(order, order + n, 0);
+  shuffle(order, n, raw::take(generator, device, n));
   Tensor result = raw::to(raw::to(out, options.dtype_opt().value_or(kLong)), device);
   result.set_requires_grad(options.requires_grad());
   return result;
