@@ -2,6 +2,7 @@
 // whatever device the weights are on.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -13,18 +14,44 @@ namespace gradus {
 
 namespace {
 
-// Each sample is where a uniform number falls among the sums of the weights.
+// So many neighbouring weights are summed apart.
+constexpr int64_t kGroup = 64;
+
+// The sums of the weights of the groups up to each.
+std::vector<double> sums_of_groups(const double* weights, int64_t n) {
+  std::vector<double> sums;
+  sums.reserve(static_cast<size_t>((n + kGroup - 1) / kGroup));
+  double sum = 0;
+  for (int64_t first = 0; first < n; first += kGroup) {
+    constexpr int64_t kLanes = 8;
+    double lane[kLanes] = {};
+    const int64_t end = std::min(first + kGroup, n), whole = end - (end - first) % kLanes;
+    for (int64_t i = first; i < whole; i += kLanes)
+      for (int64_t l = 0; l < kLanes; ++l) lane[l] += weights[i + l];
+    for (int64_t i = whole; i < end; ++i) lane[i - whole] += weights[i];
+    sum += std::accumulate(lane, lane + kLanes, 0.0);
+    sums.push_back(sum);
+  }
+  return sums;
+}
+
+// Each sample is where a uniform number falls among the sums of the weights: in a group, and among
+// those of the group.
 void draw_replacing(const double* weights, int64_t n, const double* uniform, int64_t samples,
                     int64_t* out) {
-  std::vector<double> sums(static_cast<size_t>(n));
-  std::partial_sum(weights, weights + n, sums.begin());
-  for (int64_t i = 0; i < samples; ++i) {
-    const double target = uniform[i] * sums.back();
-    const auto found = std::upper_bound(sums.begin(), sums.end(), target);
-    // A product that rounds up to the total falls to the last weight above zero.
-    out[i] = found != sums.end()
-                 ? found - sums.begin()
-                 : std::lower_bound(sums.begin(), sums.end(), sums.back()) - sums.begin();
+  const std::vector<double> sums = sums_of_groups(weights, n);
+  for (int64_t s = 0; s < samples; ++s) {
+    const double target = uniform[s] * sums.back();
+    // A product that rounds up to the total falls to the last group with a weight above zero.
+    auto group = std::upper_bound(sums.begin(), sums.end(), target);
+    if (group == sums.end()) group = std::lower_bound(sums.begin(), sums.end(), sums.back());
+    const int64_t first = (group - sums.begin()) * kGroup, end = std::min(first + kGroup, n);
+    double sum = group == sums.begin() ? 0 : group[-1];
+    // As does what rounding leaves between the last sum here and that of the group.
+    for (int64_t i = first; i < end && sum <= target; ++i) {
+      sum += weights[i];
+      if (weights[i] > 0) out[s] = i;
+    }
   }
 }
 
@@ -45,16 +72,16 @@ void draw_different(const double* weights, int64_t n, const double* uniform, int
 }
 
 void check_weights(const double* weights, int64_t n, int64_t samples, bool replacement) {
-  double total = 0;
-  int64_t positive = 0;
+  int64_t positive = 0, wrong = 0;
   for (int64_t i = 0; i < n; ++i) {
+    positive += weights[i] > 0;
+    wrong += !(weights[i] >= 0 && weights[i] <= std::numeric_limits<double>::max());
+  }
+  for (int64_t i = 0; wrong > 0 && i < n; ++i)
     check(weights[i] >= 0 && std::isfinite(weights[i]),
           "multinomial: probability tensor contains either `inf`, `nan` or element < 0: element ",
           i, " of a row is ", weights[i]);
-    total += weights[i];
-    positive += weights[i] > 0;
-  }
-  check(total > 0,
+  check(positive > 0,
         "multinomial: invalid multinomial distribution (sum of probabilities <= 0) in a row; "
         "expected one above 0 at least");
   check(replacement || samples <= positive, "multinomial: ", samples,
