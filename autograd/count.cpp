@@ -16,8 +16,9 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
     check<IndexError>(low >= 0 && high < num_classes, "one_hot: target ", low < 0 ? low : high,
                       " is out of range for ", num_classes, " classes");
   }
-  const Tensor classes = arange(num_classes, TensorOptions(kLong).device(self.device()));
-  return (self.unsqueeze(-1) == classes).to(kLong);
+  Dims sizes = self.impl().sizes;
+  sizes.push_back(num_classes);
+  return zeros(sizes, self.options()).scatter_(-1, self.unsqueeze(-1), 1);
 }
 
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
