@@ -42,12 +42,6 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tens
 
 namespace {
 
-// The areas of the trapezoids between neighbours; `widths` broadcasts.
-template <class Width>
-Tensor areas(const Tensor& y, const Width& widths, int64_t dim) {
-  return (later(y, dim) + earlier(y, dim)) * widths / 2.0;
-}
-
 // The distances of samples at x, which may be one list for all of y.
 Tensor widths(const Tensor& y, const Tensor& x, int64_t dim) {
   if (x.dim() != 1 || y.dim() == 1) return diff(x, 1, x.dim() == y.dim() ? dim : dim - y.dim());
@@ -65,10 +59,17 @@ int64_t samples_dim(const Tensor& y, int64_t dim) {
   return wrap_dim("trapezoid", dim, y.dim());
 }
 
-template <class Width, class Fold>
-Tensor integral(const Tensor& y, const Width& of_sample, int64_t d, Fold fold) {
+// Of the trapezoids between neighbours; fold(x, d) adds up what is twice their areas. A width that
+// is a number comes last, so that it multiplies sums.
+template <class Fold>
+Tensor integral(const Tensor& y, const Tensor& widths, int64_t d, Fold fold) {
   if (y.size(d) == 0) return fold(y, d);
-  return fold(areas(y, of_sample, d), d);
+  return fold((later(y, d) + earlier(y, d)) * widths, d) / 2.0;
+}
+template <class Fold>
+Tensor integral(const Tensor& y, const Scalar& width, int64_t d, Fold fold) {
+  if (y.size(d) == 0) return fold(y, d);
+  return fold(later(y, d) + earlier(y, d), d) * width / 2.0;
 }
 Tensor total(const Tensor& x, int64_t dim) { return x.sum(dim); }
 Tensor so_far(const Tensor& x, int64_t dim) { return x.cumsum(dim); }
