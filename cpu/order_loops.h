@@ -20,6 +20,10 @@ struct KeyRange {
   Key least, most;
   bool holds(Key key) const { return key - least <= most - least; }
 };
+// Items up to here are ordered by comparisons, which is quicker than several passes over all
+// digits.
+inline constexpr int64_t kFewItems = 64;
+
 // How many keys of a line are below a range, and within it.
 struct KeyCounts {
   int64_t below, within;
@@ -37,6 +41,8 @@ struct OrderLoops {
   // behind the last.
   Item<Key>* (*collect)(int64_t n, const T* x, bool descending, KeyRange<Key> range, Key first,
                         Item<Key>* out);
+  // Orders n <= kFewItems items, whose indices rise, by their keys, stably.
+  void (*sort_few)(int64_t n, Item<Key>* items);
   // The `wanted` least keys, in order, of equal ones the first. Returns how many there are.
   int64_t (*least)(int64_t n, const T* x, bool descending, int64_t wanted, Key first,
                    Item<Key>* out);

@@ -15,17 +15,6 @@
 
 namespace gradus::cpu {
 
-// Rows up to here are sorted by comparisons, which are quicker than several passes over all digits.
-inline constexpr int64_t kFewItems = 64;
-
-// By keys, and among equal ones by indices.
-template <class Word>
-void sort_few(Item<Word>* items, int64_t n) {
-  std::sort(items, items + n, [](const Item<Word>& a, const Item<Word>& b) {
-    return a.key != b.key ? a.key < b.key : a.index < b.index;
-  });
-}
-
 template <class Word>
 class Sorter {
  public:
@@ -41,7 +30,7 @@ class Sorter {
 
   // REQUIRES: 0 < n <= capacity.
   void sort(int64_t n) {
-    if (n <= kFewItems) return sort_few(items_, n);
+    if (n <= kFewItems) return sort_few_(n, items_);
     n_ = n;
     chunk_ = std::max(kChunk, (n - 1) / kMaxChunks + 1);
     counts_.resize(static_cast<size_t>((n - 1) / chunk_ + 1));
@@ -87,6 +76,10 @@ class Sorter {
   int64_t n_ = 0, chunk_ = 0;
   StoragePtr memory_;
   Item<Word>*items_, *spare_;
+  // Of any type with such keys.
+  void (*sort_few_)(int64_t n, Item<Word>* items) =
+      order_loops<std::conditional_t<sizeof(Word) == 4, float, int64_t>>(instruction_set())
+          .sort_few;
   std::vector<Counts> counts_;  // of each chunk: how many items; then where the next one goes
 };
 

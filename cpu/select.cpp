@@ -178,7 +178,10 @@ class Selector {
       // Behind all others.
       std::fill(part + count, part + wanted, Item<Key>{~Key{0}, ~Key{0}});
     });
-    if (n_ > share) sort_few(kept_.data(), static_cast<int64_t>(kept_.size()));
+    if (n_ > share)
+      std::sort(kept_.begin(), kept_.end(), [](const Item<Key>& a, const Item<Key>& b) {
+        return a.key != b.key ? a.key < b.key : a.index < b.index;
+      });
     return kept_.data();
   }
 

@@ -275,6 +275,14 @@ void check_loops(const cpu::OrderLoops<T>& loops, const Tensor& line) {
   std::vector<cpu::Item<Key>> got(within.size());  // not an item more is written
   ASSERT_EQ(loops.collect(n, x, descending, range, 3, got.data()), got.data() + got.size());
   expect_items(got, within, counts.within);
+  const int64_t few = std::min(n, pick(1, cpu::kFewItems));
+  got.assign(few, {});
+  for (int64_t i = 0; i < few; ++i) got[i] = {keys[i], static_cast<Key>(i)};
+  auto ordered = got;
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.key < b.key; });
+  loops.sort_few(few, got.data());
+  expect_items(got, ordered, few);
   const int64_t wanted = pick(1, 16);
   got.resize(static_cast<size_t>(wanted));
   ASSERT_EQ(loops.least(n, x, descending, wanted, 3, got.data()), std::min(wanted, n));
