@@ -2,7 +2,6 @@
 // whatever device the weights are on.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -14,32 +13,35 @@ namespace gradus {
 
 namespace {
 
+// Rows of weights: contiguous, of double, on the CPU.
+struct Rows {
+  const Tensor weights;
+  int64_t count, n;
+
+  const double* row(int64_t r) const { return weights.data_ptr<double>() + r * n; }
+  Tensor reduced(ReduceOp op) const {
+    return raw::reduce(op, raw::alias(weights, {count, n}, {n, 1}), {{1}});
+  }
+};
+
 // So many neighbouring weights are summed apart.
 constexpr int64_t kGroup = 64;
 
-// The sums of the weights of the groups up to each.
-std::vector<double> sums_of_groups(const double* weights, int64_t n) {
-  std::vector<double> sums;
-  sums.reserve(static_cast<size_t>((n + kGroup - 1) / kGroup));
-  double sum = 0;
-  for (int64_t first = 0; first < n; first += kGroup) {
-    constexpr int64_t kLanes = 8;
-    double lane[kLanes] = {};
-    const int64_t end = std::min(first + kGroup, n), whole = end - (end - first) % kLanes;
-    for (int64_t i = first; i < whole; i += kLanes)
-      for (int64_t l = 0; l < kLanes; ++l) lane[l] += weights[i + l];
-    for (int64_t i = whole; i < end; ++i) lane[i - whole] += weights[i];
-    sum += std::accumulate(lane, lane + kLanes, 0.0);
-    sums.push_back(sum);
-  }
-  return sums;
+// The sums of whole groups: (rows, groups).
+Tensor sums_of_groups(const Rows& rows) {
+  const Dims sizes = {rows.count, rows.n / kGroup, kGroup}, strides = {rows.n, kGroup, 1};
+  return raw::reduce(ReduceOp::sum, raw::alias(rows.weights, sizes, strides), {{2}});
 }
 
 // Each sample is where a uniform number falls among the sums of the weights: in a group, and among
 // those of the group.
-void draw_replacing(const double* weights, int64_t n, const double* uniform, int64_t samples,
-                    int64_t* out) {
-  const std::vector<double> sums = sums_of_groups(weights, n);
+void draw_replacing(const double* weights, int64_t n, const double* groups, const double* uniform,
+                    int64_t samples, int64_t* out) {
+  const int64_t whole = n / kGroup;
+  std::vector<double> sums(groups, groups + whole);
+  if (whole * kGroup < n)
+    sums.push_back(std::accumulate(weights + whole * kGroup, weights + n, 0.0));
+  std::partial_sum(sums.begin(), sums.end(), sums.begin());
   for (int64_t s = 0; s < samples; ++s) {
     const double target = uniform[s] * sums.back();
     // A product that rounds up to the total falls to the last group with a weight above zero.
@@ -71,22 +73,25 @@ void draw_different(const double* weights, int64_t n, const double* uniform, int
   std::copy_n(order.begin(), samples, out);
 }
 
-void check_weights(const double* weights, int64_t n, int64_t samples, bool replacement) {
-  int64_t positive = 0, wrong = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    positive += weights[i] > 0;
-    wrong += !(weights[i] >= 0 && weights[i] <= std::numeric_limits<double>::max());
+void check_weights(const Rows& rows, int64_t samples, bool replacement) {
+  const Tensor least = rows.reduced(ReduceOp::amin), most = rows.reduced(ReduceOp::amax);
+  for (int64_t r = 0; r < rows.count; ++r) {
+    const double* const weights = rows.row(r);
+    const double low = least.data_ptr<double>()[r], high = most.data_ptr<double>()[r];
+    for (int64_t i = 0; i < rows.n && !(low >= 0 && std::isfinite(high)); ++i)
+      check(weights[i] >= 0 && std::isfinite(weights[i]),
+            "multinomial: probability tensor contains either `inf`, `nan` or element < 0: element ",
+            i, " of a row is ", weights[i]);
+    check(high > 0,
+          "multinomial: invalid multinomial distribution (sum of probabilities <= 0) in a row; "
+          "expected one above 0 at least");
+    if (replacement) continue;
+    const int64_t positive =
+        std::count_if(weights, weights + rows.n, [](double weight) { return weight > 0; });
+    check(samples <= positive, "multinomial: ", samples,
+          " different samples were asked for, and a row has ", positive,
+          " weights above 0; draw with replacement");
   }
-  for (int64_t i = 0; wrong > 0 && i < n; ++i)
-    check(weights[i] >= 0 && std::isfinite(weights[i]),
-          "multinomial: probability tensor contains either `inf`, `nan` or element < 0: element ",
-          i, " of a row is ", weights[i]);
-  check(positive > 0,
-        "multinomial: invalid multinomial distribution (sum of probabilities <= 0) in a row; "
-        "expected one above 0 at least");
-  check(replacement || samples <= positive, "multinomial: ", samples,
-        " different samples were asked for, and a row has ", positive,
-        " weights above 0; draw with replacement");
 }
 
 }  // namespace
@@ -104,20 +109,26 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   check(replacement || num_samples <= n, "multinomial: ", num_samples,
         " different samples were asked for, and there are ", n, " weights; draw with replacement");
 
-  const Tensor weights = raw::contiguous(raw::to(raw::to(self, kCPU), kDouble));
-  const int64_t draws = replacement ? num_samples : n;  // of each row
-  for (int64_t row = 0; row < rows; ++row)
-    check_weights(weights.data_ptr<double>() + row * n, n, num_samples, replacement);
-  const Tensor uniform = raw::empty({rows, draws}, kDouble, kCPU);
-  const PhiloxState state = raw::take(generator, self.device(), uniform.numel());
-  if (uniform.numel() > 0) backend(uniform).random(Distribution::uniform, 0, 1, state, uniform);
   Dims shape = self.impl().sizes;
   shape[self.dim() - 1] = num_samples;
   const Tensor out = raw::empty(shape, kLong, kCPU);
-  for (int64_t row = 0; row < rows; ++row)
-    (replacement ? draw_replacing : draw_different)(
-        weights.data_ptr<double>() + row * n, n, uniform.data_ptr<double>() + row * draws,
-        num_samples, out.data_ptr<int64_t>() + row * num_samples);
+  if (out.numel() == 0) return raw::to(out, self.device());
+  const Rows weights{raw::contiguous(raw::to(raw::to(self, kCPU), kDouble)), rows, n};
+  check_weights(weights, num_samples, replacement);
+  const int64_t draws = replacement ? num_samples : n;  // of each row
+  const Tensor uniform = raw::empty({rows, draws}, kDouble, kCPU);
+  const PhiloxState state = raw::take(generator, self.device(), uniform.numel());
+  backend(uniform).random(Distribution::uniform, 0, 1, state, uniform);
+  const Tensor groups = replacement ? sums_of_groups(weights) : Tensor();
+  for (int64_t row = 0; row < rows; ++row) {
+    const double* const drawn = uniform.data_ptr<double>() + row * draws;
+    int64_t* const samples = out.data_ptr<int64_t>() + row * num_samples;
+    if (replacement)
+      draw_replacing(weights.row(row), n, groups.data_ptr<double>() + row * (n / kGroup), drawn,
+                     num_samples, samples);
+    else
+      draw_different(weights.row(row), n, drawn, num_samples, samples);
+  }
   return raw::to(out, self.device());
 }
 
