@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/folds.h"
 #include "gradus/cpu/loops.h"
 #include "gradus/cpu/order_loops.h"
 #include "gradus/cpu/parallel.h"
@@ -109,6 +110,14 @@ void scan_whole_lines(const S& scan, const Problem<T>& p) {
 // The sum of n elements, in lanes that are added at the end.
 template <class T, class S = Fold<ScanOp::cumsum, T>>
 typename S::State total(const T* x, int64_t n, int64_t step) {
+  if constexpr (std::is_same_v<T, double>)
+    if (step == 1) {
+      double sum;
+      fold_table<T>(instruction_set())
+          .folds[static_cast<int>(ReduceOp::sum)]
+          .runs(1, x, 0, n, &sum);
+      return sum;
+    }
   constexpr int64_t kLanes = 8;
   typename S::State lane[kLanes] = {};
   int64_t i = 0;
