@@ -85,6 +85,52 @@ TEST_F(CudaSort, WritesAViewAndNothingElse) {
   }
 }
 
+// --- Parts of an order, and searches in it
+class CudaSelect : public GpuTest {};
+
+TEST_F(CudaSelect, EveryDimensionOfEveryLayout) {
+  for (const MemoryLayout& layout : all_layouts())
+    for (const ScalarType dtype : {kLong, kFloat, kHalf}) {
+      if (numel_of(layout.sizes) > 6000) continue;
+      const Pair x = tied_pair(dtype, layout);
+      for (int64_t d = 0; d < x.cpu.dim(); ++d) {
+        const std::string what = describe("select", dtype, layout.name);
+        const int64_t n = x.cpu.sizes()[d];
+        if (n == 0) continue;
+        const int64_t first = pick(0, n - 1), count = pick(1, n - first);
+        const bool descending = pick(0, 1), ignores_nan = pick(0, 1);
+        const auto got = raw::select("topk", x.gpu, d, descending, first, count);
+        const auto want = raw::select("topk", x.cpu, d, descending, first, count);
+        expect_same(got.values, want.values, what);
+        expect_same(got.indices, want.indices, what + ": indices");
+        const auto middle = raw::median("median", x.gpu, d, ignores_nan);
+        const auto wanted = raw::median("median", x.cpu, d, ignores_nan);
+        expect_same(middle.values, wanted.values, what + ": median");
+        expect_same(middle.indices, wanted.indices, what + ": its index");
+      }
+    }
+}
+
+TEST_F(CudaSelect, BisectAndCountAsOnTheCpu) {
+  for (const ScalarType dtype : {kLong, kFloat, kDouble})
+    for (const bool right : {false, true}) {
+      const Pair any = tied_pair(dtype, contiguous_layout("", {3, pick(1, 70)}));
+      const Pair values = tied_pair(dtype, contiguous_layout("", {3, 40}));
+      const std::string what = describe("bisect", dtype, right ? "right" : "left");
+      const Tensor lists = raw::sort(any.cpu, 1, false).values;
+      const auto list_of = [&](int64_t row, Device device) {
+        return raw::to(row < 0 ? lists : *raw::try_view(raw::narrow(lists, 0, row, 1), {-1}),
+                       device);
+      };
+      for (const int64_t row : {-1, 1})
+        expect_same(raw::bisect(list_of(row, values.gpu.device()), values.gpu, right),
+                    raw::bisect(list_of(row, Device(kCPU)), values.cpu, right), what);
+      expect_same(raw::count_nonzero(values.gpu), raw::count_nonzero(values.cpu), what);
+      const Tensor gpu = raw::to(values.gpu, kBool), cpu = raw::to(values.cpu, kBool);
+      expect_same(raw::reduce(ReduceOp::sum, gpu, {}), raw::reduce(ReduceOp::sum, cpu, {}), what);
+    }
+}
+
 // --- Scans
 class CudaScan : public GpuTest {};
 
