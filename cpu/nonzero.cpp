@@ -25,6 +25,7 @@ class Search {
       before_[static_cast<size_t>(first / share_ + 1)] = count(first, last);
     });
     for (size_t i = 1; i < before_.size(); ++i) before_[i] += before_[i - 1];
+    is_clear_ = std::min(found(), n - found()) < n / 32;
   }
 
   int64_t found() const { return before_.back(); }
@@ -39,12 +40,30 @@ class Search {
   }
 
   // put(place, i) for elements [first, last) that are found, the first of which is the `place`-th;
-  // returns the place behind them. put is called for others too, but writes where the next one
-  // comes: so there is no branch to be guessed wrong.
+  // returns the place behind them. Groups of which all are found, or none, are taken at once where
+  // there are many. In others put is called for all, but writes where the next one comes: so there
+  // is no branch to be guessed wrong.
   template <class F>
   int64_t put(int64_t first, int64_t last, int64_t place, const F& put) const {
     for (; last > first && !is_found(last - 1); --last) {
     }
+    constexpr int64_t kGroup = 32;
+    for (; is_clear_ && first + kGroup <= last; first += kGroup) {
+      Bits found = 0;
+      for (int64_t i = 0; i < kGroup; ++i) found = static_cast<Bits>(found + is_found(first + i));
+      if (found == kGroup) {
+        for (int64_t i = 0; i < kGroup; ++i) put(place + i, first + i);
+        place += kGroup;
+      } else if (found > 0) {
+        place = put_some(first, first + kGroup, place, put);
+      }
+    }
+    return put_some(first, last, place, put);
+  }
+
+ private:
+  template <class F>
+  int64_t put_some(int64_t first, int64_t last, int64_t place, const F& put) const {
     for (int64_t i = first; i < last; ++i) {
       put(place, i);
       place += is_found(i);
@@ -52,7 +71,6 @@ class Search {
     return place;
   }
 
- private:
   // By runs whose count fits into an element, so that it is vector code.
   int64_t count(int64_t first, int64_t last) const {
     constexpr int64_t kRun = 128;
@@ -71,6 +89,7 @@ class Search {
   int64_t n_, share_;
   Bits value_;
   std::vector<int64_t> before_;
+  bool is_clear_;  // nearly all are found, or nearly none
 };
 
 template <class Bits>
