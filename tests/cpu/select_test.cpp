@@ -92,6 +92,28 @@ TEST(CpuSelect, LongLinesOnAnyNumberOfThreads) {
     }
 }
 
+// The places that cpu/select.cpp samples have the least elements, so that all others are elsewhere
+// than the sample says.
+TEST(CpuSelect, SamplesMayMislead) {
+  for (const ScalarType dtype : {kLong, kFloat}) {
+    const int64_t n = 100'000;
+    const Tensor x = line_of("random", n, dtype);
+    const double root = std::cbrt(static_cast<double>(n));
+    const auto size = static_cast<int64_t>(root * root), apart = n / size;
+    uint64_t random = 1;
+    for (int64_t i = 0; i < size; ++i) {
+      random = random * 0xd1342543de82ef95u + 1;
+      const auto place = static_cast<int64_t>((random >> 32) * static_cast<uint64_t>(apart) >> 32);
+      set(x, i * apart + place, real(-3e6, -2e6));
+    }
+    for (const int64_t first : {int64_t{0}, size - 1, size, n / 2, n - 40}) {
+      check_select(x, 0, false, first, 1, "a misleading sample");
+      check_select(x, 0, false, first, 40, "a misleading sample");
+      check_select(x, 0, true, first, 40, "a misleading sample");
+    }
+  }
+}
+
 TEST(CpuSelect, EveryDimensionOfEveryLayoutAndDtype) {
   constexpr ScalarType kDtypes[] = {kByte, kChar,     kShort, kInt,   kLong,
                                     kHalf, kBFloat16, kFloat, kDouble};
