@@ -1,6 +1,7 @@
 // Distributions: where their numbers lie, how often, and which ones a seed gives.
 #include "tests/random.h"
 
+#include <map>
 #include <set>
 
 #include "tests/support.h"
@@ -117,6 +118,37 @@ TEST_F(Distributions, RandomIntegersGoAsFarAsTheDtypeCounts) {
   expect_error<ValueError>([] { zeros({1}, kByte).random_(-1, 2); }, "uint8 does not count");
   expect_error<ValueError>([] { zeros({1}).random_(3, 3); },
                            "random_ expects 'from' to be less than 'to', but got from=3 >= to=3");
+}
+
+// At the lengths where blocks end, and where a number chooses one place and not two.
+TEST_F(Distributions, PermutationsHaveEveryNumberOnce) {
+  for (const int64_t n : {0, 1, 2, 3, 1023, 1024, 1025, 2049, (1 << 17) - 1, (1 << 17) + 1}) {
+    const Tensor drawn = randperm(n);
+    EXPECT_TRUE(equal(std::get<0>(drawn.sort()), arange(n))) << n;
+    EXPECT_TRUE(n < 1000 || share(drawn == arange(n)) < 0.05) << n;
+  }
+}
+
+TEST_F(Distributions, PermutationsAreEquallyLikely) {
+  constexpr int kTrials = 24'000, kOrders = 24;
+  std::map<std::vector<double>, int> counts;
+  for (int i = 0; i < kTrials; ++i) ++counts[to_vector(randperm(4))];
+  ASSERT_EQ(counts.size(), size_t{kOrders});
+  double squares = 0;  // chi squared with 23 degrees of freedom: above 86, one in 400 million
+  for (const auto& [order, count] : counts) squares += std::pow(count - 1000.0, 2) / 1000.0;
+  EXPECT_LT(squares, 86);
+}
+
+// As many draws from each group of weights, and from each place in it, as they say.
+TEST_F(Distributions, MultinomialOfManyWeights) {
+  const Tensor weights = rand({200});
+  weights.slice(0, 64, 128).zero_();
+  const Tensor counts = multinomial(weights, kDraws, true).bincount({}, 200).to(kDouble);
+  const Tensor shares = (weights / weights.sum()).to(kDouble);
+  EXPECT_EQ(counts.slice(0, 64, 128).sum().item<double>(), 0);
+  const Tensor deviations =
+      (counts - shares * kDraws).abs() / (shares * kDraws).sqrt().clamp_min(1);
+  EXPECT_LT(deviations.max().item<double>(), 7);
 }
 
 TEST_F(Distributions, MultinomialDrawsByWeight) {
