@@ -23,7 +23,16 @@ constexpr Cost cost_of(UnaryOp op) {
     case UnaryOp::logit:
     case UnaryOp::sin:
     case UnaryOp::cos:
+    case UnaryOp::tan:
+    case UnaryOp::asin:
+    case UnaryOp::acos:
+    case UnaryOp::atan:
+    case UnaryOp::sinh:
+    case UnaryOp::cosh:
     case UnaryOp::tanh:
+    case UnaryOp::asinh:
+    case UnaryOp::acosh:
+    case UnaryOp::atanh:
     case UnaryOp::tanhshrink:
     case UnaryOp::erf:
     case UnaryOp::sigmoid:
@@ -34,15 +43,6 @@ constexpr Cost cost_of(UnaryOp op) {
     case UnaryOp::mish:
     case UnaryOp::selu:
       return Cost::formula;
-    case UnaryOp::tan:
-    case UnaryOp::asin:
-    case UnaryOp::acos:
-    case UnaryOp::atan:
-    case UnaryOp::sinh:
-    case UnaryOp::cosh:
-    case UnaryOp::asinh:
-    case UnaryOp::acosh:
-    case UnaryOp::atanh:
     case UnaryOp::erfc:
     case UnaryOp::erfinv:
     case UnaryOp::lgamma:
@@ -58,6 +58,8 @@ constexpr Cost cost_of(UnaryOp op) {
 
 constexpr Cost cost_of(BinaryOp op) {
   switch (op) {
+    case BinaryOp::pow:
+    case BinaryOp::atan2:
     case BinaryOp::logaddexp:
     case BinaryOp::logaddexp2:
     case BinaryOp::xlogy:
@@ -66,9 +68,7 @@ constexpr Cost cost_of(BinaryOp op) {
     case BinaryOp::floor_divide:
     case BinaryOp::remainder:
     case BinaryOp::fmod:
-    case BinaryOp::pow:
     case BinaryOp::nextafter:
-    case BinaryOp::atan2:
     case BinaryOp::hypot:
     case BinaryOp::digamma_slope:
     case BinaryOp::gcd:

@@ -15,8 +15,7 @@ namespace gradus::scalar {
 inline namespace GRADUS_VARIANT {
 
 using math::Number;
-using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh,
-    std::copysign, std::cosh, std::erfc, std::hypot, std::nextafter, std::sinh, std::sqrt, std::tan;
+using std::copysign, std::erfc, std::hypot, std::nextafter, std::sqrt;
 
 // Rows may use one another on numbers: sigmoid(x) in the derivative of another row.
 #define UNARY(name, ...) \

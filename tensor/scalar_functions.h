@@ -14,8 +14,9 @@ inline namespace GRADUS_VARIANT {
 
 // A GPU has functions of its own; those of the host become vector code.
 #ifdef __CUDA_ARCH__
-using std::cos, std::erf, std::exp, std::exp2, std::expm1, std::log, std::log10, std::log1p,
-    std::log2, std::sin, std::tanh;
+using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cos,
+    std::cosh, std::erf, std::exp, std::exp2, std::expm1, std::log, std::log10, std::log1p,
+    std::log2, std::pow, std::sin, std::sinh, std::tan, std::tanh;
 template <class T>
 GRADUS_HD T logistic(T x) {
   return 1 / (1 + exp(-x));
@@ -25,8 +26,10 @@ GRADUS_HD T normal_share(T x) {
   return T(0.5) * (1 + erf(x * T(0.7071067811865476)));
 }
 #else
-using math::cos, math::erf, math::exp, math::exp2, math::expm1, math::log, math::log10, math::log1p,
-    math::log2, math::logistic, math::normal_share, math::sin, math::tanh;
+using math::acos, math::acosh, math::asin, math::asinh, math::atan, math::atan2, math::atanh,
+    math::cos, math::cosh, math::erf, math::exp, math::exp2, math::expm1, math::log, math::log10,
+    math::log1p, math::log2, math::logistic, math::normal_share, math::pow, math::sin, math::sinh,
+    math::tan, math::tanh;
 #endif
 
 // Variables, since device code may read a constant where it may not call numeric_limits.
@@ -181,7 +184,7 @@ GRADUS_HD T least_multiple(T x, T y) {
 template <class T>
 GRADUS_HD T power(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) {
-    return std::pow(x, y);
+    return pow(x, y);
   } else {
     if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
     std::make_unsigned_t<T> result = 1;

@@ -1,7 +1,7 @@
 // exp, expm1, exp2 and what is made of them.
 #pragma once
 
-#include "gradus/tensor/math/bits.h"
+#include "gradus/tensor/math/pair.h"
 
 namespace gradus::math {
 inline namespace GRADUS_VARIANT {
@@ -127,12 +127,6 @@ GRADUS_HD T exp2(T x) {
   const T shifted = x + kRounder<T>, r = x - (shifted - kRounder<T>);
   return scale(multiply_add(r, exp2_series(r), T(1)), bits_of(shifted));
 }
-
-// high + low, where low is what high lacks.
-template <class T>
-struct Pair {
-  T high, low;
-};
 
 // e^x - 1 = 2 (h (e^r - 1) + h - 1/2), where h = 2^(k-1) does not overflow early.
 template <class T>

@@ -86,17 +86,21 @@ GRADUS_HD Near<T> log(Near<T> x) {
   return Near<T>(log_of(factors<false>(x.value)));
 }
 
-// log(u) + (1 + x - u) / u, where u is 1 + x rounded.
-template <Real T>
-GRADUS_HD T log1p(T x) {
+// log(1 + x + low) + octaves log(2): log(u) + (1 + x - u + low) / u, where u is 1 + x rounded.
+template <class T>
+GRADUS_HD T log1p_of(T x, T low = 0, T octaves = 0) {
   const T u = 1 + x;
   const auto [k, f] = factors<false>(u);
   // Exact: the larger of 1 and x is taken from u first.
-  const T lost = x < 1 ? x - (u - 1) : 1 - (u - x);
+  const T lost = (x < 1 ? x - (u - 1) : 1 - (u - x)) + low;
   const T half_square = T(0.5) * (f * f);
-  const T low = log_rest(f, half_square) + multiply_add(k, kLn2Low<T>, lost / u);
-  const T y = multiply_add(k, kLn2High<T>, f - (half_square - low));
+  const T rest = log_rest(f, half_square) + multiply_add(k + octaves, kLn2Low<T>, lost / u);
+  const T y = multiply_add(k + octaves, kLn2High<T>, f - (half_square - rest));
   return without_sign(x) < std::numeric_limits<T>::epsilon() / 4 ? x : log_at_edges(u, y);
+}
+template <Real T>
+GRADUS_HD T log1p(T x) {
+  return log1p_of(x);
 }
 
 // A constant in two parts. Products of the first with half of a number's bits, or with an exponent,

@@ -2,17 +2,21 @@
 // sign of 0 and arguments of any size are as they should be. Largest errors, in units of the last
 // place, which tests/cpu/math_test.cpp holds them to:
 //
-//   exp    1.05    log    0.9     sin    0.85    tanh      1.25
-//   exp2   1.25    log2   0.85    cos    0.85    erf       1.5
-//   expm1  1.25    log10  0.75                   logistic  1.6
-//                  log1p  0.9
+//   exp    1.05    log    0.9     sin    0.85    asin   1.2     sinh   1.35    tanh      1.25
+//   exp2   1.25    log2   0.85    cos    0.85    acos   1.2     cosh   1.35    erf       1.5
+//   expm1  1.25    log10  0.75    tan    1.05    atan   1.35    asinh  1.3     logistic  1.6
+//   pow    1       log1p  0.9                    atan2  1.15    acosh  0.85
+//                                                               atanh  1.3
 //
 // cpu/formulas_avx512.inc has some of them in other ways, with the same bounds.
 //
 // The coefficients are those of minimax polynomials, found by the exchange of Remez.
 #pragma once
 
+#include "gradus/tensor/math/atan.h"
 #include "gradus/tensor/math/erf.h"
 #include "gradus/tensor/math/exp.h"
+#include "gradus/tensor/math/hyperbolic.h"
 #include "gradus/tensor/math/log.h"
+#include "gradus/tensor/math/pow.h"
 #include "gradus/tensor/math/trig.h"

@@ -1,9 +1,9 @@
-// sin and cos.
+// sin, cos and tan.
 #pragma once
 
 #include <cmath>
 
-#include "gradus/tensor/math/bits.h"
+#include "gradus/tensor/math/pair.h"
 
 namespace gradus::math {
 inline namespace GRADUS_VARIANT {
@@ -74,6 +74,22 @@ GRADUS_HD T sin_of(const Angle<T>& angle, Bits<T> quarters, Bits<T> sign) {
   return from_bits<T>(bits_of(quadrant & 1 ? cosine : sine) ^ (turned & kSign<T>));
 }
 
+// sin(r) / cos(r), or the other way round and with another sign, and then what the quotient lacks.
+template <class T>
+GRADUS_HD T tan_of(const Angle<T>& angle) {
+  const T r = angle.r, z = r * r, w = multiply_add(z, T(-0.5), T(1));
+  const auto sine = exact_sum(r, multiply_add(r * z, sin_series(z), angle.tail * w));
+  const T rest = multiply_add(-r, angle.tail, multiply_add(z, T(-0.5), 1 - w));
+  const auto cosine = exact_sum(w, multiply_add(z * z, cos_series(z), rest));
+  const bool odd = angle.quarters & 1;
+  const T above = odd ? -cosine.high : sine.high, above_low = odd ? -cosine.low : sine.low;
+  const T below = odd ? sine.high : cosine.high, below_low = odd ? sine.low : cosine.low;
+  const T reciprocal = 1 / below, quotient = above * reciprocal;
+  const auto [product, low] = exact_product(quotient, below);
+  const T lack = ((above - product) - low) + multiply_add(-quotient, below_low, above_low);
+  return multiply_add(lack, reciprocal, quotient);
+}
+
 template <class T>
 inline constexpr Range<T> kTrigRange = {0, kTrigLimit<T>, true};
 template <class T>
@@ -84,6 +100,11 @@ template <class T>
 GRADUS_HD Near<T> cos(Near<T> x) {
   return Near<T>(sin_of<T>(reduce_angle(x.value), 1, 0));
 }
+template <class T>
+GRADUS_HD Near<T> tan(Near<T> x) {
+  const T y = tan_of<T>(reduce_angle(without_sign(x.value)));
+  return Near<T>(from_bits<T>(bits_of(y) ^ (bits_of(x.value) & kSign<T>)));
+}
 
 template <Real T>
 GRADUS_HD T sin(T x) {
@@ -92,6 +113,11 @@ GRADUS_HD T sin(T x) {
 template <Real T>
 GRADUS_HD T cos(T x) {
   return without_sign(x) > kTrigLimit<T> ? std::cos(x) : cos(Near<T>(x)).value;
+}
+template <Real T>
+GRADUS_HD T tan(T x) {
+  return without_sign(x) > kTrigLimit<T> ? static_cast<T>(std::tan(static_cast<double>(x)))
+                                         : tan(Near<T>(x)).value;
 }
 
 }  // namespace GRADUS_VARIANT

@@ -85,6 +85,57 @@ W logistic_truth(W x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
 }
 
+// Pairs of which each pattern counts for some function: of all numbers, of like sizes, near 1,
+// whole ones, and every two of those that are treated apart.
+template <class T>
+std::vector<std::pair<T, T>> pairs() {
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> special;
+  for (const T value : {T(0), T(0.5), T(1), T(2), T(3), T(1e30), inf, nan, Limits::max(),
+                        Limits::min(), Limits::denorm_min(), T(0x1p24) - 1, T(0x1p53) - 1})
+    special.push_back(value), special.push_back(-value);
+  std::vector<std::pair<T, T>> out;
+  for (const T a : special)
+    for (const T b : special) out.emplace_back(a, b);
+  const auto any = [] { return math::from_bits<T>(static_cast<math::Bits<T>>(test::rng()())); };
+  const auto real = [](double lo, double hi) { return static_cast<T>(test::real(lo, hi)); };
+  const auto scaled = [&] {
+    return std::ldexp(real(-1, 1), static_cast<int>(test::pick(-30, 30)));
+  };
+  for (int i = 0; i < 60'000; ++i) {
+    out.emplace_back(any(), any());
+    out.emplace_back(real(-4, 4), real(-8, 8));
+    out.emplace_back(real(0, 40), real(-200, 200));
+    out.emplace_back(real(-40, 40), static_cast<T>(test::pick(-200, 200)));
+    out.emplace_back(1 + std::ldexp(real(-1, 1), static_cast<int>(-test::pick(0, 30))), scaled());
+    out.emplace_back(scaled(), scaled());
+  }
+  return out;
+}
+
+template <class T>
+void check(BinaryOp op, double bound, Wide<T> (*truth)(Wide<T>, Wide<T>)) {
+  std::vector<T> x, y, z;
+  for (const auto& [a, b] : pairs<T>()) x.push_back(a), y.push_back(b);
+  std::vector<Wide<T>> expected;
+  for (size_t i = 0; i < x.size(); ++i) expected.push_back(truth(x[i], y[i]));
+  z.resize(x.size());
+  for (const InstructionSet set : instruction_sets()) {
+    const Loops& loops = loops_of(set, dtype_of<T>);
+    const Loop own = loops.zip[static_cast<int>(op)];
+    const void* in[] = {x.data(), y.data()};
+    if (own) own(std::ssize(x), z.data(), in);
+    for (size_t i = 0; own && i < x.size(); ++i) {
+      const bool zeros = z[i] == 0 && expected[i] == 0;
+      ASSERT_TRUE(error_in_ulps(z[i], expected[i]) <= bound &&
+                  (!zeros || std::signbit(z[i]) == std::signbit(expected[i])))
+          << name_of(op) << "(" << x[i] << ", " << y[i] << ") of set " << static_cast<int>(set)
+          << " is " << z[i] << ", not " << expected[i];
+    }
+  }
+}
+
 template <class T>
 void check_all() {
   using W = Wide<T>;
@@ -97,9 +148,20 @@ void check_all() {
   check<T>(UnaryOp::log1p, 0.9, [](W x) { return std::log1p(x); });
   check<T>(UnaryOp::sin, 0.85, [](W x) { return std::sin(x); });
   check<T>(UnaryOp::cos, 0.85, [](W x) { return std::cos(x); });
+  check<T>(UnaryOp::tan, 1.05, [](W x) { return std::tan(x); });
+  check<T>(UnaryOp::asin, 1.2, [](W x) { return std::asin(x); });
+  check<T>(UnaryOp::acos, 1.2, [](W x) { return std::acos(x); });
+  check<T>(UnaryOp::atan, 1.35, [](W x) { return std::atan(x); });
+  check<T>(UnaryOp::sinh, 1.35, [](W x) { return std::sinh(x); });
+  check<T>(UnaryOp::cosh, 1.35, [](W x) { return std::cosh(x); });
+  check<T>(UnaryOp::asinh, 1.3, [](W x) { return std::asinh(x); });
+  check<T>(UnaryOp::acosh, 0.85, [](W x) { return std::acosh(x); });
+  check<T>(UnaryOp::atanh, 1.3, [](W x) { return std::atanh(x); });
   check<T>(UnaryOp::tanh, 1.25, [](W x) { return std::tanh(x); });
   check<T>(UnaryOp::erf, 1.5, [](W x) { return std::erf(x); });
   check<T>(UnaryOp::sigmoid, 1.6, logistic_truth<W>);
+  check<T>(BinaryOp::pow, 1, [](W x, W y) { return std::pow(x, y); });
+  check<T>(BinaryOp::atan2, 1.15, [](W x, W y) { return std::atan2(x, y); });
 }
 TEST(CpuMath, ErrorsInFloat) { check_all<float>(); }
 TEST(CpuMath, ErrorsInDouble) { check_all<double>(); }
