@@ -58,18 +58,17 @@ constexpr Cost cost_of(UnaryOp op) {
 
 constexpr Cost cost_of(BinaryOp op) {
   switch (op) {
+    case BinaryOp::floor_divide:
+    case BinaryOp::remainder:
+    case BinaryOp::fmod:
     case BinaryOp::pow:
     case BinaryOp::atan2:
+    case BinaryOp::hypot:
     case BinaryOp::logaddexp:
     case BinaryOp::logaddexp2:
     case BinaryOp::xlogy:
     case BinaryOp::xlog1py:
       return Cost::formula;
-    case BinaryOp::floor_divide:
-    case BinaryOp::remainder:
-    case BinaryOp::fmod:
-    case BinaryOp::nextafter:
-    case BinaryOp::hypot:
     case BinaryOp::digamma_slope:
     case BinaryOp::gcd:
     case BinaryOp::lcm:

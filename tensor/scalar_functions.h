@@ -15,8 +15,8 @@ inline namespace GRADUS_VARIANT {
 // A GPU has functions of its own; those of the host become vector code.
 #ifdef __CUDA_ARCH__
 using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cos,
-    std::cosh, std::erf, std::exp, std::exp2, std::expm1, std::log, std::log10, std::log1p,
-    std::log2, std::pow, std::sin, std::sinh, std::tan, std::tanh;
+    std::cosh, std::erf, std::exp, std::exp2, std::expm1, std::hypot, std::log, std::log10,
+    std::log1p, std::log2, std::nextafter, std::pow, std::sin, std::sinh, std::tan, std::tanh;
 template <class T>
 GRADUS_HD T logistic(T x) {
   return 1 / (1 + exp(-x));
@@ -27,9 +27,9 @@ GRADUS_HD T normal_share(T x) {
 }
 #else
 using math::acos, math::acosh, math::asin, math::asinh, math::atan, math::atan2, math::atanh,
-    math::cos, math::cosh, math::erf, math::exp, math::exp2, math::expm1, math::log, math::log10,
-    math::log1p, math::log2, math::logistic, math::normal_share, math::pow, math::sin, math::sinh,
-    math::tan, math::tanh;
+    math::cos, math::cosh, math::erf, math::exp, math::exp2, math::expm1, math::hypot, math::log,
+    math::log10, math::log1p, math::log2, math::logistic, math::nextafter, math::normal_share,
+    math::pow, math::sin, math::sinh, math::tan, math::tanh;
 #endif
 
 // Variables, since device code may read a constant where it may not call numeric_limits.
@@ -130,24 +130,48 @@ GRADUS_HD T rest_to_zero(T x, T y) {
     return y == -1 ? 0 : x % y;
 }
 
+// Whether what is left has another sign than y.
+template <class T>
+GRADUS_HD bool is_beyond(T rest, T y) {
+  return (y < 0 ? -rest : rest) < 0;
+}
+
 // The same, rounded down: what is left has the sign of y.
 template <class T>
 GRADUS_HD T rest_down(T x, T y) {
   const T rest = rest_to_zero(x, y);
-  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+  return is_beyond(rest, y) ? rest + y : rest;
+}
+// In floating point, from what is left with the sign of x.
+template <class T>
+GRADUS_HD T quotient_down(T x, T y, T rest) {
+  // floor(x / y) would be off by one where x / y rounds up to an integer.
+  const T quotient = (x - rest) / y - (is_beyond(rest, y) ? T(1) : T(0));
+  return quotient == 0 ? std::copysign(T(0), x / y) : std::nearbyint(quotient);
 }
 template <class T>
 GRADUS_HD T quotient_down(T x, T y) {
   if (y == 0) return std::is_floating_point_v<T> ? x / y : -1;
   const T rest = rest_to_zero(x, y);
-  const T below = static_cast<T>(rest != 0 && (rest < 0) != (y < 0));
-  if constexpr (std::is_floating_point_v<T>) {
-    // floor(x / y) would be off by one where x / y rounds up to an integer.
-    const T quotient = (x - rest) / y - below;
-    return quotient == 0 ? std::copysign(T(0), x / y) : std::nearbyint(quotient);
-  } else {
-    return quotient_to_zero(x, y) - below;
-  }
+  if constexpr (std::is_floating_point_v<T>)
+    return quotient_down(x, y, rest);
+  else
+    return quotient_to_zero(x, y) - is_beyond(rest, y);
+}
+
+// Of numbers that are near for a division.
+template <class T>
+GRADUS_HD math::Near<T> rest_to_zero(math::Near<T> x, math::Near<T> y) {
+  return math::fmod(x, y);
+}
+template <class T>
+GRADUS_HD math::Near<T> rest_down(math::Near<T> x, math::Near<T> y) {
+  const T rest = math::fmod(x, y).value;
+  return math::Near<T>(is_beyond(rest, y.value) ? rest + y.value : rest);
+}
+template <class T>
+GRADUS_HD math::Near<T> quotient_down(math::Near<T> x, math::Near<T> y) {
+  return math::Near<T>(quotient_down(x.value, y.value, math::fmod(x, y).value));
 }
 
 // --- Integers

@@ -114,19 +114,36 @@ std::vector<std::pair<T, T>> pairs() {
   return out;
 }
 
+// z = op(x, y) of a set, all of them at once, and again one by one: a loop may look at all of its
+// numbers before it chooses a formula.
+template <class T>
+std::vector<T> zipped(BinaryOp op, InstructionSet set, const std::vector<T>& x,
+                      const std::vector<T>& y) {
+  Loop loop = loops_of(set, dtype_of<T>).zip[static_cast<int>(op)];
+  if (!loop) loop = loops_of(InstructionSet::baseline, dtype_of<T>).zip[static_cast<int>(op)];
+  std::vector<T> z(x.size());
+  const void* in[] = {x.data(), y.data()};
+  loop(std::ssize(x), z.data(), in);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const void* one[] = {&x[i], &y[i]};
+    T alone;
+    loop(1, &alone, one);
+    EXPECT_TRUE(math::bits_of(alone) == math::bits_of(z[i]) || (alone != alone && z[i] != z[i]))
+        << name_of(op) << "(" << x[i] << ", " << y[i] << ") of set " << static_cast<int>(set)
+        << " is " << z[i] << " among others, " << alone << " alone";
+  }
+  return z;
+}
+
 template <class T>
 void check(BinaryOp op, double bound, Wide<T> (*truth)(Wide<T>, Wide<T>)) {
-  std::vector<T> x, y, z;
+  std::vector<T> x, y;
   for (const auto& [a, b] : pairs<T>()) x.push_back(a), y.push_back(b);
   std::vector<Wide<T>> expected;
   for (size_t i = 0; i < x.size(); ++i) expected.push_back(truth(x[i], y[i]));
-  z.resize(x.size());
   for (const InstructionSet set : instruction_sets()) {
-    const Loops& loops = loops_of(set, dtype_of<T>);
-    const Loop own = loops.zip[static_cast<int>(op)];
-    const void* in[] = {x.data(), y.data()};
-    if (own) own(std::ssize(x), z.data(), in);
-    for (size_t i = 0; own && i < x.size(); ++i) {
+    const std::vector<T> z = zipped(op, set, x, y);
+    for (size_t i = 0; i < x.size(); ++i) {
       const bool zeros = z[i] == 0 && expected[i] == 0;
       ASSERT_TRUE(error_in_ulps(z[i], expected[i]) <= bound &&
                   (!zeros || std::signbit(z[i]) == std::signbit(expected[i])))
@@ -162,9 +179,43 @@ void check_all() {
   check<T>(UnaryOp::sigmoid, 1.6, logistic_truth<W>);
   check<T>(BinaryOp::pow, 1, [](W x, W y) { return std::pow(x, y); });
   check<T>(BinaryOp::atan2, 1.15, [](W x, W y) { return std::atan2(x, y); });
+  check<T>(BinaryOp::hypot, 0.7, [](W x, W y) { return std::hypot(x, y); });
+  check<T>(BinaryOp::fmod, 0, [](W x, W y) { return std::fmod(x, y); });
+  check<T>(BinaryOp::nextafter, 0, [](W x, W y) {
+    return static_cast<W>(std::nextafter(static_cast<T>(x), static_cast<T>(y)));
+  });
 }
 TEST(CpuMath, ErrorsInFloat) { check_all<float>(); }
 TEST(CpuMath, ErrorsInDouble) { check_all<double>(); }
+
+// remainder and floor_divide from the rest that the C library's fmod leaves.
+template <class T>
+void check_rounded_down() {
+  std::vector<T> x, y;
+  for (const auto& [a, b] : pairs<T>()) x.push_back(a), y.push_back(b);
+  const auto same = [](T a, T b) {
+    return math::bits_of(a) == math::bits_of(b) || (a != a && b != b);
+  };
+  for (const InstructionSet set : instruction_sets()) {
+    const std::vector<T> rest = zipped(BinaryOp::remainder, set, x, y),
+                         quotient = zipped(BinaryOp::floor_divide, set, x, y);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const T left = std::fmod(x[i], y[i]);
+      const bool beyond = left != 0 && (left < 0) != (y[i] < 0);
+      const T whole = std::nearbyint((x[i] - left) / y[i] - (beyond ? T(1) : T(0)));
+      const T down = y[i] == 0    ? x[i] / y[i]
+                     : whole == 0 ? std::copysign(T(0), x[i] / y[i])
+                                  : whole;
+      ASSERT_TRUE(same(rest[i], beyond ? left + y[i] : left) && same(quotient[i], down))
+          << x[i] << " / " << y[i] << " of set " << static_cast<int>(set) << " is " << quotient[i]
+          << ", which leaves " << rest[i] << "; not " << down;
+    }
+  }
+}
+TEST(CpuMath, DivisionsRoundedDownAreExact) {
+  check_rounded_down<float>();
+  check_rounded_down<double>();
+}
 
 // The shorter way, for numbers that are not positive.
 template <class T>
