@@ -35,6 +35,9 @@ constexpr Cost cost_of(UnaryOp op) {
     case UnaryOp::atanh:
     case UnaryOp::tanhshrink:
     case UnaryOp::erf:
+    case UnaryOp::erfc:
+    case UnaryOp::erfinv:
+    case UnaryOp::sinc:
     case UnaryOp::sigmoid:
     case UnaryOp::log_sigmoid:
     case UnaryOp::silu:
@@ -43,13 +46,10 @@ constexpr Cost cost_of(UnaryOp op) {
     case UnaryOp::mish:
     case UnaryOp::selu:
       return Cost::formula;
-    case UnaryOp::erfc:
-    case UnaryOp::erfinv:
     case UnaryOp::lgamma:
     case UnaryOp::digamma:
     case UnaryOp::i0:
     case UnaryOp::i1:
-    case UnaryOp::sinc:
       return Cost::scalar;
     default:
       return Cost::cheap;

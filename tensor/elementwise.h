@@ -15,7 +15,7 @@ namespace gradus::scalar {
 inline namespace GRADUS_VARIANT {
 
 using math::Number;
-using std::copysign, std::erfc, std::sqrt;
+using std::copysign, std::sqrt;
 
 // Rows may use one another on numbers: sigmoid(x) in the derivative of another row.
 #define UNARY(name, ...) \

@@ -15,8 +15,9 @@ inline namespace GRADUS_VARIANT {
 // A GPU has functions of its own; those of the host become vector code.
 #ifdef __CUDA_ARCH__
 using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cos,
-    std::cosh, std::erf, std::exp, std::exp2, std::expm1, std::hypot, std::log, std::log10,
-    std::log1p, std::log2, std::nextafter, std::pow, std::sin, std::sinh, std::tan, std::tanh;
+    std::cosh, std::erf, std::erfc, std::exp, std::exp2, std::expm1, std::hypot, std::log,
+    std::log10, std::log1p, std::log2, std::nextafter, std::pow, std::sin, std::sinh, std::tan,
+    std::tanh;
 template <class T>
 GRADUS_HD T logistic(T x) {
   return 1 / (1 + exp(-x));
@@ -27,9 +28,9 @@ GRADUS_HD T normal_share(T x) {
 }
 #else
 using math::acos, math::acosh, math::asin, math::asinh, math::atan, math::atan2, math::atanh,
-    math::cos, math::cosh, math::erf, math::exp, math::exp2, math::expm1, math::hypot, math::log,
-    math::log10, math::log1p, math::log2, math::logistic, math::nextafter, math::normal_share,
-    math::pow, math::sin, math::sinh, math::tan, math::tanh;
+    math::cos, math::cosh, math::erf, math::erfc, math::exp, math::exp2, math::expm1, math::hypot,
+    math::log, math::log10, math::log1p, math::log2, math::logistic, math::nextafter,
+    math::normal_share, math::pow, math::sin, math::sinh, math::tan, math::tanh;
 #endif
 
 // Variables, since device code may read a constant where it may not call numeric_limits.

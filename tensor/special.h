@@ -10,10 +10,17 @@
 namespace gradus::scalar {
 inline namespace GRADUS_VARIANT {
 
+// sin(pi x) / (pi x). Within 3 ulp; 0 at integers on the host.
 template <class T>
 GRADUS_HD T sin_over(T x) {
+#ifdef __CUDA_ARCH__
   const T angle = x * T(3.141592653589793);
   return angle == 0 ? T(1) : std::sin(angle) / angle;
+#else
+  constexpr T least = std::is_same_v<T, float> ? T(1e-4) : T(5e-9);  // 1 below, rounded
+  const T y = math::sin_of_half_turns(x) / (x * T(3.141592653589793));
+  return magnitude(x) < least ? T(1) : y;
+#endif
 }
 
 // The y >= 0 for which erf(y) = size and erfc(y) = rest, of which one has the digits: Winitzki's
@@ -38,9 +45,13 @@ GRADUS_HD T inverse_erf_of(T size, T rest) {
 // The y for which erf(y) = x.
 template <class T>
 GRADUS_HD T inverse_erf(T x) {
+#ifdef __CUDA_ARCH__
   const T size = magnitude(x), rest = 1 - size;
   if (!(rest > 0)) return rest == 0 ? std::copysign(greatest<T>(), x) : nan_value<T>;
   return std::copysign(inverse_erf_of(size, rest), x);
+#else
+  return math::erfinv(x);
+#endif
 }
 
 // The x below which the share p of a normal distribution lies. Within 8 ulp where p is not

@@ -3,16 +3,10 @@
 
 #include <cmath>
 
-#include "gradus/tensor/math/pair.h"
+#include "gradus/tensor/math/trig.h"
 
 namespace gradus::math {
 inline namespace GRADUS_VARIANT {
-
-// pi / 2 in two parts.
-template <class T>
-inline constexpr Pair<T> kQuarterTurn = {
-    is_float<T> ? T(0x1.921fb6p+0) : T(0x1.921fb54442d18p+0),
-    is_float<T> ? T(-0x1.777a5cp-25) : T(0x1.1a62633145c07p-54)};
 
 // `turns` quarter turns + x + x^3 series + lack, where x comes to less than the turns, or they are
 // 0.

@@ -15,30 +15,37 @@ GRADUS_HD T negative_power_of_two(T g) {
                       (bits_of(shifted) << kFraction<T>));
 }
 
+// erf(x) / x - 1 from z = x^2, up to 1
+template <class T>
+GRADUS_HD T erf_series(T z) {
+  if constexpr (is_float<T>)
+    return polynomial(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2d2p-4f, -0x1.b7fbb4p-6f,
+                      0x1.5419f6p-8f, -0x1.a485eep-11f, 0x1.4ae4d2p-14f);
+  else
+    return polynomial(z, 0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b34p-4,
+                      -0x1.b82ce31284f37p-6, 0x1.565bcd0dbd8f1p-8, -0x1.c02db3db4904dp-11,
+                      0x1.f9a321e4adf57p-14, -0x1.f4d1e43420759p-17, 0x1.b9df3056cc828p-20,
+                      -0x1.5f1f40d77b41dp-23, 0x1.f7b99c8858233p-27, -0x1.38ac21168b321p-30,
+                      0x1.062759503a50fp-34);
+}
+
 // x + x p(x^2) up to 1; beyond, 1 - 2^-g(x).
 template <Real T>
 GRADUS_HD T erf(T x) {
   constexpr T end = is_float<T> ? T(3.93) : T(5.95);  // from where on it rounds to 1
-  const T size = without_sign(x), t = size > end ? end : size, z = size * size;
-  T p, g;
-  if constexpr (is_float<T>) {
-    p = polynomial(z, 0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2d2p-4f, -0x1.b7fbb4p-6f,
-                   0x1.5419f6p-8f, -0x1.a485eep-11f, 0x1.4ae4d2p-14f);
+  const T size = without_sign(x), t = size > end ? end : size;
+  const T p = erf_series(size * size);
+  T g;
+  if constexpr (is_float<T>)
     g = polynomial(t, 0x1.0b8d1ep-11f, 0x1.a03fe6p+0f, 0x1.d76e84p-1f, 0x1.30703p-3f,
                    -0x1.01b512p-5f, 0x1.15ef66p-8f, -0x1.18bb42p-12f);
-  } else {
-    p = polynomial(z, 0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b34p-4,
-                   -0x1.b82ce31284f37p-6, 0x1.565bcd0dbd8f1p-8, -0x1.c02db3db4904dp-11,
-                   0x1.f9a321e4adf57p-14, -0x1.f4d1e43420759p-17, 0x1.b9df3056cc828p-20,
-                   -0x1.5f1f40d77b41dp-23, 0x1.f7b99c8858233p-27, -0x1.38ac21168b321p-30,
-                   0x1.062759503a50fp-34);
+  else
     g = polynomial(t, 0x1.8d818089a4202p-21, 0x1.a0be0696147dfp+0, 0x1.d6436eb9f0405p-1,
                    0x1.2f72c04b8462dp-3, -0x1.c0d29cc81af33p-6, -0x1.38c95e0f1f964p-11,
                    0x1.6add5e10f11a1p-9, -0x1.245b56a095259p-10, 0x1.9d2253dc4cedcp-13,
                    0x1.d8a27608abd3p-16, -0x1.10b77dc81de09p-15, 0x1.9f50223286e38p-17,
                    -0x1.9986047665a64p-19, 0x1.1e42ce8fe3ee7p-21, -0x1.1ca2c7586049ap-24,
                    0x1.81b02d91bcf87p-28, -0x1.4080f7ea2829p-32, 0x1.edf338129df81p-38);
-  }
   return with_sign_of(x, size >= 1 ? 1 - negative_power_of_two(g) : multiply_add(size, p, size));
 }
 

@@ -4,11 +4,11 @@
 //
 //   exp    1.05    log    0.9     sin    0.85    asin   1.2     sinh   1.35    tanh      1.25
 //   exp2   1.25    log2   0.85    cos    0.85    acos   1.2     cosh   1.35    erf       1.5
-//   expm1  1.25    log10  0.75    tan    1.05    atan   1.35    asinh  1.3     logistic  1.6
-//   pow    1       log1p  0.9                    atan2  1.15    acosh  0.85
-//   hypot  0.7                                                  atanh  1.3
+//   expm1  1.25    log10  0.75    tan    1.05    atan   1.35    asinh  1.3     erfc      1.4
+//   pow    1       log1p  0.9     hypot  0.7     atan2  1.15    acosh  0.85    logistic  1.6
+//                                                               atanh  1.3     erfinv    2.6
 //
-// fmod and nextafter are exact.
+// erfinv keeps what its logarithm loses. fmod and nextafter are exact.
 //
 // cpu/formulas_avx512.inc has some of them in other ways, with the same bounds.
 //
@@ -17,6 +17,7 @@
 
 #include "gradus/tensor/math/atan.h"
 #include "gradus/tensor/math/erf.h"
+#include "gradus/tensor/math/erfc.h"
 #include "gradus/tensor/math/exp.h"
 #include "gradus/tensor/math/hyperbolic.h"
 #include "gradus/tensor/math/hypot.h"

@@ -12,6 +12,12 @@ inline namespace GRADUS_VARIANT {
 template <class T>
 inline constexpr T kTrigLimit = is_float<T> ? T(0x1p17) : T(0x1p15);
 
+// pi / 2 in two parts.
+template <class T>
+inline constexpr Pair<T> kQuarterTurn = {
+    is_float<T> ? T(0x1.921fb6p+0) : T(0x1.921fb54442d18p+0),
+    is_float<T> ? T(-0x1.777a5cp-25) : T(0x1.1a62633145c07p-54)};
+
 // An angle as quarter turns and r + tail, where |r| is at most pi / 4 or so.
 template <class T>
 struct Angle {
@@ -88,6 +94,18 @@ GRADUS_HD T tan_of(const Angle<T>& angle) {
   const auto [product, low] = exact_product(quotient, below);
   const T lack = ((above - product) - low) + multiply_add(-quotient, below_low, above_low);
   return multiply_add(lack, reciprocal, quotient);
+}
+
+// sin(pi x), from what whole turns and quarters leave of x.
+template <class T>
+GRADUS_HD T sin_of_half_turns(T x) {
+  constexpr T shift = kRounder<T> / T(1.5);  // from where on all numbers are whole
+  const T size = without_sign(x), capped = size > shift ? T(0) : size;
+  const T turns = (T(0.5) * capped + shift) - shift, left = multiply_add(turns, T(-2), capped);
+  const T shifted = multiply_add(left, T(2), kRounder<T>);
+  const Pair<T> rest = kQuarterTurn<T> * multiply_add(left, T(2), -(shifted - kRounder<T>));
+  const T sine = sin_of<T>({bits_of(shifted), rest.high, rest.low}, 0, bits_of(x));
+  return size - size == 0 ? sine : std::numeric_limits<T>::quiet_NaN();
 }
 
 template <class T>

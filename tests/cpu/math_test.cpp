@@ -85,6 +85,28 @@ W logistic_truth(W x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
 }
 
+// The y for which erf(y) = x by Halley's steps; close to 1 what erf leaves of 1 has the digits.
+template <class W>
+W inverse_erf_truth(W x) {
+  const W size = std::abs(x), rest = 1 - size;
+  if (!(rest > 0)) return rest == 0 ? std::copysign(W(HUGE_VAL), x) : W(NAN);
+  if (x == 0) return x;
+  W y = size < W(0.3) ? size * W(0.886) : std::sqrt(-std::log(rest * (1 + size))) * W(0.85);
+  for (int step = 0; step < 20; ++step) {
+    const W missing = size < W(0.5) ? size - std::erf(y) : std::erfc(y) - rest;
+    const W newton = missing / (W(1.128379167095512573896L) * std::exp(-y * y));
+    y += newton / (1 - y * newton);
+  }
+  return std::copysign(y, x);
+}
+
+// What is left of x by whole turns is exact.
+template <class W>
+W sinc_truth(W x) {
+  const W left = std::remainder(x, W(2)), pi = W(3.14159265358979323846L);
+  return x == 0 ? 1 : left == std::nearbyint(left) ? 0 : std::sin(pi * left) / (pi * x);
+}
+
 // Pairs of which each pattern counts for some function: of all numbers, of like sizes, near 1,
 // whole ones, and every two of those that are treated apart.
 template <class T>
@@ -176,6 +198,9 @@ void check_all() {
   check<T>(UnaryOp::atanh, 1.3, [](W x) { return std::atanh(x); });
   check<T>(UnaryOp::tanh, 1.25, [](W x) { return std::tanh(x); });
   check<T>(UnaryOp::erf, 1.5, [](W x) { return std::erf(x); });
+  check<T>(UnaryOp::erfc, 1.4, [](W x) { return std::erfc(x); });
+  check<T>(UnaryOp::sinc, 3, sinc_truth<W>);
+  check<T>(UnaryOp::erfinv, 2.6, inverse_erf_truth<W>);
   check<T>(UnaryOp::sigmoid, 1.6, logistic_truth<W>);
   check<T>(BinaryOp::pow, 1, [](W x, W y) { return std::pow(x, y); });
   check<T>(BinaryOp::atan2, 1.15, [](W x, W y) { return std::atan2(x, y); });
