@@ -31,6 +31,11 @@ Tensor leaky(const char* node, const Tensor& self, double slope) {
       [=](const Tensor& grad, const Tensor& x) { return where(x > 0, grad, grad * slope); });
 }
 
+// The gradient where x lies beyond -edge and edge, 0 between them.
+Tensor outside(double edge, const Tensor& grad, const Tensor& x) {
+  return where((x >= -edge).logical_and(x <= edge), 0, grad);
+}
+
 // scale * x above 0, scale * alpha * (e^(rate x) - 1) below.
 Tensor exponential(const char* op, const char* node, const Tensor& self, double alpha, double scale,
                    double rate) {
@@ -119,11 +124,10 @@ Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val
 Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
   check_floating("hardshrink", self);
   const double edge = lambd.toDouble();
-  const auto shrink = [edge](const Tensor& value, const Tensor& x) {
-    return where((x >= -edge).logical_and(x <= edge), 0, value);
-  };
   return one_node(
-      "HardshrinkBackward0", self, [=](const Tensor& x) { return shrink(x, x); }, shrink);
+      "HardshrinkBackward0", self,
+      [=](const Tensor& x) { return raw::zip3(TernaryOp::hardshrink, x, Scalar(edge), Scalar(0)); },
+      [=](const Tensor& grad, const Tensor& x) { return outside(edge, grad, x); });
 }
 
 Tensor softshrink(const Tensor& self, const Scalar& lambd) {
@@ -132,12 +136,8 @@ Tensor softshrink(const Tensor& self, const Scalar& lambd) {
   check(edge >= 0, "softshrink: lambd is ", edge, ", expected 0 or more");
   return one_wide_node(
       "SoftshrinkBackward0", self,
-      [=](const Tensor& x) {
-        return where(x > edge, x - edge, where(x < -edge, x + edge, Scalar(0)));
-      },
-      [=](const Tensor& grad, const Tensor& x) {
-        return where((x >= -edge).logical_and(x <= edge), 0, grad);
-      });
+      [=](const Tensor& x) { return raw::zip3(TernaryOp::softshrink, x, Scalar(edge), Scalar(0)); },
+      [=](const Tensor& grad, const Tensor& x) { return outside(edge, grad, x); });
 }
 
 Tensor glu(const Tensor& self, int64_t dim) {

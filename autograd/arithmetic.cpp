@@ -31,7 +31,7 @@ Tensor float_power(const Scalar& self, const Tensor& exponent) {
   return pow(self.toDouble(), exponent.to(kDouble));
 }
 
-Tensor ldexp(const Tensor& self, const Tensor& other) { return self * pow(2.0, other); }
+Tensor ldexp(const Tensor& self, const Tensor& other) { return self * exp2(other); }
 
 Tensor gelu(const Tensor& self, std::string_view approximate) {
   if (approximate == "none") return gelu(self);

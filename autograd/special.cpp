@@ -5,6 +5,7 @@
 
 #include "gradus/autograd/one_node.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw.h"
 
 namespace gradus {
 
@@ -32,6 +33,8 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
   return one_node(
       "NanToNumBackward0", self,
       [&](const Tensor& x) {
+        if (least.toDouble() == -most.toDouble())
+          return raw::zip3(TernaryOp::nan_to_num, x, none, most);
         return where(isnan(x), none, where(isposinf(x), most, where(isneginf(x), least, x)));
       },
       [](const Tensor& grad, const Tensor& x) { return grad * isfinite(x); });
@@ -87,7 +90,7 @@ Tensor angle(const Tensor& self) {
   return one_node(
       "AngleBackward0", x,
       [](const Tensor& t) {
-        return where(isnan(t), t, where(t < 0, Scalar(std::numbers::pi), zeros_like(t)));
+        return raw::zip3(TernaryOp::by_sign, t, Scalar(std::numbers::pi), Scalar(0));
       },
       [](const Tensor& grad, const Tensor&) { return zeros_like(grad); });
 }
