@@ -38,6 +38,7 @@ constexpr Cost cost_of(UnaryOp op) {
     case UnaryOp::erfc:
     case UnaryOp::erfinv:
     case UnaryOp::sinc:
+    case UnaryOp::lgamma:
     case UnaryOp::sigmoid:
     case UnaryOp::log_sigmoid:
     case UnaryOp::silu:
@@ -46,7 +47,6 @@ constexpr Cost cost_of(UnaryOp op) {
     case UnaryOp::mish:
     case UnaryOp::selu:
       return Cost::formula;
-    case UnaryOp::lgamma:
     case UnaryOp::digamma:
     case UnaryOp::i0:
     case UnaryOp::i1:

@@ -134,7 +134,10 @@ GRADUS_HD T rest_to_zero(T x, T y) {
 // Whether what is left has another sign than y.
 template <class T>
 GRADUS_HD bool is_beyond(T rest, T y) {
-  return (y < 0 ? -rest : rest) < 0;
+  if constexpr (std::is_floating_point_v<T>)
+    return (y < 0 ? -rest : rest) < 0;  // without branches
+  else
+    return rest != 0 && (rest < 0) != (y < 0);
 }
 
 // The same, rounded down: what is left has the sign of y.

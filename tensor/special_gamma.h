@@ -13,7 +13,9 @@ GRADUS_HD T log_gamma(T x) {
   return std::lgamma(x);
 #else
   int sign;  // std::lgamma leaves it in a global variable, for which threads would race
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (std::is_same_v<T, float> && math::kFused)
+    return math::lgamma(x);
+  else if constexpr (std::is_same_v<T, float>)
     return ::lgammaf_r(x, &sign);
   else
     return ::lgamma_r(x, &sign);

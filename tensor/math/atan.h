@@ -53,7 +53,7 @@ GRADUS_HD T atan2(T y, T x) {
   const T high = without_sign(y), wide = without_sign(x);
   const bool steep = high > wide;
   // What lies so low is lifted, for what the quotient lacks may not be subnormal.
-  constexpr T shift = kRounder<T> / T(1.5), lowest = std::numeric_limits<T>::min() * shift * shift;
+  constexpr T shift = kRounder<T> / T(1.5), lowest = kLeastNormal<T> * shift * shift;
   const T lift = (steep ? wide : high) < lowest ? shift * shift : T(1);
   const T least = (steep ? wide : high) * lift, most = (steep ? high : wide) * lift;
   const T q = least == most ? T(most > 0) : least / most;  // of infinities 1, of zeros 0

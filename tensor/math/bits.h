@@ -34,6 +34,14 @@ inline constexpr int kFraction = std::numeric_limits<T>::digits - 1;
 template <class T>
 inline constexpr int kBias = std::numeric_limits<T>::max_exponent - 1;
 
+// Variables, since device code may read a constant where it may not call numeric_limits.
+template <class T>
+inline constexpr T kInfinity = std::numeric_limits<T>::infinity();
+template <class T>
+inline constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+template <class T>
+inline constexpr T kLeastNormal = std::numeric_limits<T>::min();
+
 template <class T>
 GRADUS_HD constexpr Bits<T> bits_of(T x) {
   return __builtin_bit_cast(Bits<T>, x);

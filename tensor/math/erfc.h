@@ -59,7 +59,7 @@ GRADUS_HD T erfc(T x) {
 // beyond. Giles, "Approximating the erfinv function" (2011).
 template <Real T>
 GRADUS_HD T erfinv(T x) {
-  constexpr T split = is_float<T> ? T(5) : T(6.25), infinity = std::numeric_limits<T>::infinity();
+  constexpr T split = is_float<T> ? T(5) : T(6.25);
   const T size = without_sign(x), inside = size < 1 ? size : T(0);
   const T w = -log(Near<T>((1 - inside) * (1 + inside))).value;
   // Where it counts the root lies between 2 and 6, and its half reciprocal close to a line.
@@ -101,7 +101,7 @@ GRADUS_HD T erfinv(T x) {
   }
   const T slope = w < split ? near.high : far.high, lack = w < split ? near.low : far.low;
   const T y = multiply_add(inside, slope, inside * lack);
-  const T at_end = size == 1 ? infinity : std::numeric_limits<T>::quiet_NaN();
+  const T at_end = size == 1 ? kInfinity<T> : kNan<T>;
   return with_sign_of(x, size < 1 ? y : at_end);
 }
 

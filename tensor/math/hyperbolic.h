@@ -88,8 +88,8 @@ GRADUS_HD T atanh(T x) {
   const T z = s * s, low = multiply_add(k, T(0.5) * kLn2Low<T>, s * z * artanh_series(z));
   const auto [sum, lost] = exact_sum(k * (T(0.5) * kLn2High<T>), s);
   const T y = sum + (lost + low);
-  const T at_most_1 = size < 1 ? y : std::numeric_limits<T>::infinity();
-  return with_sign_of(x, size <= 1 ? at_most_1 : std::numeric_limits<T>::quiet_NaN());
+  const T at_most_1 = size < 1 ? y : kInfinity<T>;
+  return with_sign_of(x, size <= 1 ? at_most_1 : kNan<T>);
 }
 
 // log(x + sqrt(x^2 + 1)): of floats in double. Where squares would overflow, log(2 x).
@@ -126,7 +126,7 @@ GRADUS_HD T acosh(T x) {
     const double lack = root > 0 ? lost + rest / (2 * root) : 0.0;
     y = log1p_of(wide < far ? sum : wide, lack, wide < far ? 0.0 : 1.0);
   }
-  return static_cast<T>(x < 1 ? std::numeric_limits<double>::quiet_NaN() : y);
+  return static_cast<T>(x < 1 ? kNan<double> : y);
 }
 
 }  // namespace GRADUS_VARIANT

@@ -29,9 +29,8 @@ GRADUS_HD T hypot(T x, T y) {
     const T lack = ((sum - product) - rest) + (low + lost);
     size = (root > 0 ? root + lack / (2 * root) : root) * back;
   }
-  constexpr T infinity = std::numeric_limits<T>::infinity();
-  size = a == infinity ? infinity : size;
-  return b == infinity ? infinity : size;
+  size = a == kInfinity<T> ? kInfinity<T> : size;
+  return b == kInfinity<T> ? kInfinity<T> : size;
 }
 
 // The next number after x in the direction of y.

@@ -18,7 +18,7 @@ template <bool subnormals, class T>
 GRADUS_HD Factors<T> factors(T x) {
   constexpr Bits<T> root = bits_of(T(0.7071067811865476));
   constexpr T shift = kRounder<T> / T(1.5);  // 2^kFraction
-  const bool small = subnormals && x < std::numeric_limits<T>::min();
+  const bool small = subnormals && x < kLeastNormal<T>;
   const Bits<T> moved = bits_of(small ? x * shift : x) - root;
   T k;
   if constexpr (is_float<T>) {
@@ -55,9 +55,9 @@ GRADUS_HD T log_rest(T f, T half_square) {
 // What a logarithm gives outside of its domain, and y inside.
 template <class T>
 GRADUS_HD T log_at_edges(T x, T y) {
-  y = x < std::numeric_limits<T>::infinity() ? y : x;
-  y = x == 0 ? -std::numeric_limits<T>::infinity() : y;
-  return x < 0 ? std::numeric_limits<T>::quiet_NaN() : y;
+  y = x < kInfinity<T> ? y : x;
+  y = x == 0 ? -kInfinity<T> : y;
+  return x < 0 ? kNan<T> : y;
 }
 
 template <class T>
@@ -79,8 +79,7 @@ GRADUS_HD T log(T x) {
 
 // Neither subnormal nor infinite.
 template <class T>
-inline constexpr Range<T> kLogRange = {std::numeric_limits<T>::min(), std::numeric_limits<T>::max(),
-                                       false};
+inline constexpr Range<T> kLogRange = {kLeastNormal<T>, std::numeric_limits<T>::max(), false};
 template <class T>
 GRADUS_HD Near<T> log(Near<T> x) {
   return Near<T>(log_of(factors<false>(x.value)));

@@ -21,6 +21,7 @@
 #include "gradus/tensor/math/exp.h"
 #include "gradus/tensor/math/hyperbolic.h"
 #include "gradus/tensor/math/hypot.h"
+#include "gradus/tensor/math/lgamma.h"
 #include "gradus/tensor/math/log.h"
 #include "gradus/tensor/math/pow.h"
 #include "gradus/tensor/math/rest.h"

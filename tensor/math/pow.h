@@ -74,15 +74,13 @@ GRADUS_HD T distance_from_whole(T x) {
 template <Real T>
 GRADUS_HD T pow(T x, T y) {
   if constexpr (!kFused) return std::pow(x, y);
-  constexpr T infinity = std::numeric_limits<T>::infinity(),
-              nan = std::numeric_limits<T>::quiet_NaN();
-  constexpr T far = is_float<T> ? T(0x1p40) : T(0x1p80);  // gives 0 or infinity beside all but 1
+  constexpr T far = is_float<T> ? T(0x1p40) : T(0x1p80);  // makes 0 or infinity of all but 1
   const T size = without_sign(x), up_to = y > far ? far : y;
   T z = power_of_two_of(within_powers(log2_times(size, up_to < -far ? -far : up_to)));
   const T toward = size > 1 ? y : -y;
-  z = size == 0 || size == infinity ? (toward > 0 ? infinity : T(0)) : z;
-  const T lowest = size < infinity ? T(0) : -infinity;
-  const T of_fraction = distance_from_whole(y) > 0 ? nan : z;
+  z = size == 0 || size == kInfinity<T> ? (toward > 0 ? kInfinity<T> : T(0)) : z;
+  const T lowest = size < kInfinity<T> ? T(0) : -kInfinity<T>;
+  const T of_fraction = distance_from_whole(y) > 0 ? kNan<T> : z;
   z = x < lowest ? of_fraction : z;
   const bool odd = distance_from_whole(T(0.5) * y) == T(0.5);
   z = odd ? from_bits<T>(bits_of(z) ^ (bits_of(x) & kSign<T>)) : z;

@@ -105,7 +105,7 @@ GRADUS_HD T sin_of_half_turns(T x) {
   const T shifted = multiply_add(left, T(2), kRounder<T>);
   const Pair<T> rest = kQuarterTurn<T> * multiply_add(left, T(2), -(shifted - kRounder<T>));
   const T sine = sin_of<T>({bits_of(shifted), rest.high, rest.low}, 0, bits_of(x));
-  return size - size == 0 ? sine : std::numeric_limits<T>::quiet_NaN();
+  return size - size == 0 ? sine : kNan<T>;
 }
 
 template <class T>

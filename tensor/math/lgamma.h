@@ -1,0 +1,37 @@
+// log(|gamma(x)|).
+#pragma once
+
+#include "gradus/tensor/math/log.h"
+#include "gradus/tensor/math/trig.h"
+
+namespace gradus::math {
+inline namespace GRADUS_VARIANT {
+
+// Of floats in double: from x + 8 by Stirling's series (Abramowitz and Stegun, 6.1.41), by the
+// recurrence (6.1.15) below, and by reflection (6.1.17) for negative x.
+GRADUS_HD inline float lgamma(float x) {
+  constexpr double pi = 3.141592653589793;
+  const double wide = static_cast<double>(x), size = without_sign(wide);
+  const bool near = size < 8;
+  double product = size;
+  for (int k = 1; k < 8; ++k) product *= size + k;
+  product = near ? product : 1.0;
+  const double above = near ? size + 8 : size, inverse = 1 / above;
+  const double series =
+      polynomial(inverse * inverse, 0x1.555555555547dp-4, -0x1.6c16c156baee8p-9,
+                 0x1.a01954d2854b2p-11, -0x1.37989e0b0bca3p-11, 0x1.952c9874800e5p-11);
+  const double rest = multiply_add(inverse, series, 0.9189385332046727 - above);
+  const double stirling = multiply_add(above - 0.5, log_of(factors<false>(above)), rest);
+  const double sine = without_sign(sin_of_half_turns(wide));
+  const double factor = wide < 0 ? product * pi / (size * sine) : product;
+  const double down = stirling - log_of(factors<false>(factor));
+  const double mirrored = sine == 0 ? kInfinity<double> : -down;
+  double y = wide < 0 ? mirrored : down;
+  y = size == 0 ? kInfinity<double> : y;
+  y = wide == 1 ? 0.0 : y;
+  y = wide == 2 ? 0.0 : y;
+  return static_cast<float>(size < kInfinity<double> ? y : size);
+}
+
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::math
