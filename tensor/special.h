@@ -10,17 +10,15 @@
 namespace gradus::scalar {
 inline namespace GRADUS_VARIANT {
 
-// sin(pi x) / (pi x). Within 3 ulp; 0 at integers on the host.
 template <class T>
 GRADUS_HD T sin_over(T x) {
-#ifdef __CUDA_ARCH__
   const T angle = x * T(3.141592653589793);
-  return angle == 0 ? T(1) : std::sin(angle) / angle;
-#else
-  constexpr T least = std::is_same_v<T, float> ? T(1e-4) : T(5e-9);  // 1 below, rounded
-  const T y = math::sin_of_half_turns(x) / (x * T(3.141592653589793));
-  return magnitude(x) < least ? T(1) : y;
-#endif
+  return angle == 0 ? T(1) : sin(angle) / angle;
+}
+template <class T>
+GRADUS_HD math::Near<T> sin_over(math::Near<T> x) {
+  const T angle = x.value * T(3.141592653589793);
+  return math::Near<T>(angle == 0 ? T(1) : math::sin(math::Near<T>(angle)).value / angle);
 }
 
 // The y >= 0 for which erf(y) = size and erfc(y) = rest, of which one has the digits: Winitzki's

@@ -7,6 +7,17 @@
 namespace gradus::math {
 inline namespace GRADUS_VARIANT {
 
+// |sin(pi x)|, from what whole turns and quarters leave of x.
+GRADUS_HD inline double sine_of_half_turns(double x) {
+  constexpr double shift = kRounder<double> / 1.5;  // from where on all numbers are whole
+  const double size = without_sign(x), capped = size > shift ? 0 : size;
+  const double turns = (0.5 * capped + shift) - shift, left = multiply_add(turns, -2.0, capped);
+  const double shifted = multiply_add(left, 2.0, kRounder<double>);
+  const double rest = multiply_add(shifted - kRounder<double>, -0.5, left);
+  const Angle<double> angle = {bits_of(shifted), rest * 3.141592653589793, 0};
+  return without_sign(sin_of<double>(angle, 0, 0));
+}
+
 // Of floats in double: from x + 8 by Stirling's series (Abramowitz and Stegun, 6.1.41), by the
 // recurrence (6.1.15) below, and by reflection (6.1.17) for negative x.
 GRADUS_HD inline float lgamma(float x) {
@@ -22,7 +33,7 @@ GRADUS_HD inline float lgamma(float x) {
                  0x1.a01954d2854b2p-11, -0x1.37989e0b0bca3p-11, 0x1.952c9874800e5p-11);
   const double rest = multiply_add(inverse, series, 0.9189385332046727 - above);
   const double stirling = multiply_add(above - 0.5, log_of(factors<false>(above)), rest);
-  const double sine = without_sign(sin_of_half_turns(wide));
+  const double sine = sine_of_half_turns(wide);
   const double factor = wide < 0 ? product * pi / (size * sine) : product;
   const double down = stirling - log_of(factors<false>(factor));
   const double mirrored = sine == 0 ? kInfinity<double> : -down;

@@ -96,20 +96,10 @@ GRADUS_HD T tan_of(const Angle<T>& angle) {
   return multiply_add(lack, reciprocal, quotient);
 }
 
-// sin(pi x), from what whole turns and quarters leave of x.
-template <class T>
-GRADUS_HD T sin_of_half_turns(T x) {
-  constexpr T shift = kRounder<T> / T(1.5);  // from where on all numbers are whole
-  const T size = without_sign(x), capped = size > shift ? T(0) : size;
-  const T turns = (T(0.5) * capped + shift) - shift, left = multiply_add(turns, T(-2), capped);
-  const T shifted = multiply_add(left, T(2), kRounder<T>);
-  const Pair<T> rest = kQuarterTurn<T> * multiply_add(left, T(2), -(shifted - kRounder<T>));
-  const T sine = sin_of<T>({bits_of(shifted), rest.high, rest.low}, 0, bits_of(x));
-  return size - size == 0 ? sine : kNan<T>;
-}
-
 template <class T>
 inline constexpr Range<T> kTrigRange = {0, kTrigLimit<T>, true};
+template <class T>
+inline constexpr Range<T> kHalfTurnRange = {0, kTrigLimit<T> / 4, true};  // before times pi
 template <class T>
 GRADUS_HD Near<T> sin(Near<T> x) {
   return Near<T>(sin_of<T>(reduce_angle(without_sign(x.value)), 0, bits_of(x.value)));
