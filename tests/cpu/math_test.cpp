@@ -219,6 +219,8 @@ template <class T>
 void check_log_gamma() {
   std::vector<T> x = samples(T{}), y(x.size());
   x.insert(x.end(), {T(0), T(-0.0), T(1), T(2), T(-1), T(-2), T(3), T(HUGE_VAL), T(-HUGE_VAL)});
+  for (const T zero : {T(1), T(2)})
+    for (const T to : {T(0), T(3)}) x.push_back(std::nextafter(zero, to));
   y.resize(x.size());
   for (const InstructionSet set : instruction_sets()) {
     const bool own = std::is_same_v<T, float> && set != InstructionSet::baseline;
@@ -230,7 +232,7 @@ void check_log_gamma() {
       const double epsilon = std::numeric_limits<T>::epsilon();
       const double error = by_zero ? static_cast<double>(std::fabs(Wide<T>(y[i]) - truth)) / epsilon
                                    : error_in_ulps(y[i], truth);
-      ASSERT_LE(error, own ? 0.55 : 8)
+      ASSERT_LE(error, own ? 1.5 : 8)
           << "lgamma(" << x[i] << ") of set " << static_cast<int>(set) << " is " << y[i];
     }
   }
