@@ -44,7 +44,8 @@ constexpr bool stays_narrow(BinaryOp op) {
   }
 }
 constexpr bool stays_narrow(TernaryOp op) {
-  return op == TernaryOp::clamp || op == TernaryOp::threshold || op == TernaryOp::addcmul;
+  return op == TernaryOp::clamp || op == TernaryOp::threshold || op == TernaryOp::product ||
+         op == TernaryOp::addcmul;
 }
 
 // bool is computed with in uint8, where true is 1: without what would give a 2.

@@ -177,7 +177,8 @@ template <class T>
 void log_sums(const Problem<T>& p) {
   constexpr int64_t kBlock = 256;
   constexpr double kMost = std::numeric_limits<double>::max();
-  const Loop exp = map_loop(UnaryOp::exp, kDouble), log = map_loop(UnaryOp::log, kDouble);
+  const Loop exp = map_loop(UnaryOp::exp, kDouble).loop;
+  const Loop log = map_loop(UnaryOp::log, kDouble).loop;
   for_lines(p, kGrain / 32, [&](const auto& at) {
     double most = -kMost, sum = 0;
     double mosts[kBlock], shrink[kBlock], sums[kBlock];

@@ -174,11 +174,15 @@ Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y
 }
 
 namespace {
+// Whether op gives x to a power that is a number, and x is computed in its own type.
+bool is_power(BinaryOp op, const Operand& x, const Operand& exponent) {
+  if (op != BinaryOp::pow || !exponent.is_number() || exponent.number.isBoolean()) return false;
+  const Tensor& base = *x.tensor;
+  return base.is_floating_point() && base.dtype() == computed_type(base.dtype());
+}
 // The row that gives x to a power in a few instructions, if there is one.
 std::optional<UnaryOp> easy_power(BinaryOp op, const Operand& x, const Operand& exponent) {
-  if (op != BinaryOp::pow || !exponent.is_number() || exponent.number.isBoolean()) return {};
-  const Tensor& base = *x.tensor;
-  if (base.dtype() != computed_type(base.dtype()) || !base.is_floating_point()) return {};
+  if (!is_power(op, x, exponent)) return {};
   const double power = exponent.number.toDouble();
   if (power == 2) return UnaryOp::square;
   if (power == 0.5) return UnaryOp::sqrt;
@@ -197,6 +201,8 @@ bool writes_at_once(Op op, ScalarType common, const Tensor& x, const Tensor& out
 
 Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
   if (const auto power = easy_power(op, self, other)) return map(*power, *self.tensor);
+  if (is_power(op, self, other) && other.number.toDouble() == 3)
+    return zip3(TernaryOp::product, *self.tensor, *self.tensor, *self.tensor);
   const ZipTypes types = zip_types(op, self, other);
   const Operand x = beside(self, other), y = beside(other, self);
   check_devices(op, x, y);
