@@ -64,10 +64,11 @@ class Backend {
                       const Tensor& out) = 0;
 
   // Whether map, map_grad, zip and zip3 take operands and results of any dtype, which they convert
-  // on the way to the one it is computed in, and back; and reduce an x of any that converts at once.
+  // on the way to the one it is computed in, and back; and reduce an x of any that converts at
+  // once.
   virtual bool converts_on_the_way() const { return false; }
-  // x and out: same shape and dtype (of those that the row is computed in: Float, Double, Long), but
-  // out is Bool for predicates.
+  // x and out: same shape and dtype (of those that the row is computed in: Float, Double, Long),
+  // but out is Bool for predicates.
   virtual void map(UnaryOp op, const Tensor& x, const Tensor& out) = 0;
   // out = grad * slope(x, y), for rows that have a slope; of x and y those that the slope does not
   // use may be undefined.
