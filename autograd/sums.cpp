@@ -1,4 +1,6 @@
 // Sums, means and products.
+#include <cmath>
+
 #include "gradus/autograd/reduce.h"
 
 namespace gradus {
@@ -41,7 +43,8 @@ Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
 Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
               std::optional<ScalarType> dtype) {
   if (!self.is_floating_point()) return sum(self, dim, keepdim, dtype);
-  const Tensor numbers = raw::where(raw::zip(BinaryOp::eq, self, self), self, Scalar(0));
+  // Infinities, which the row takes for its third operand, stay themselves.
+  const Tensor numbers = raw::zip3(TernaryOp::nan_to_num, self, Scalar(0), Scalar(HUGE_VAL));
   const Tensor out = sum(numbers, dim, keepdim, dtype);
   if (recording(self) && out.is_floating_point())
     record("NansumBackward0", out, {self}, {self},

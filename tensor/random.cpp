@@ -48,6 +48,17 @@ TensorOptions like(const Tensor& self, const TensorOptions& options) {
   return self.options().merge_in(options);
 }
 
+// What was drawn of self's shape, with self's order of dimensions in memory, as libtorch keeps it.
+Tensor arranged(const Tensor& drawn, const Tensor& self, std::optional<MemoryFormat> format) {
+  if (self.is_contiguous() || format.value_or(MemoryFormat::Preserve) != MemoryFormat::Preserve)
+    return drawn;
+  Tensor out = empty_strided(self.sizes(), raw::empty_as(self, self.scalar_type()).strides(),
+                             drawn.options());
+  raw::copy_(out, drawn);
+  out.set_requires_grad(drawn.requires_grad());
+  return out;
+}
+
 // The integers that a dtype holds lie in [first, second].
 std::pair<double, double> range_of(ScalarType dtype) {
   return visit(dtype, []<class T>(TypeTag<T>) -> std::pair<double, double> {
@@ -144,17 +155,17 @@ Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptio
 Tensor rand_like(const Tensor& self, const TensorOptions& options,
                  std::optional<MemoryFormat> memory_format) {
   check_row_major("rand_like", memory_format);
-  return rand(self.sizes(), like(self, options));
+  return arranged(rand(self.sizes(), like(self, options)), self, memory_format);
 }
 Tensor randn_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> memory_format) {
   check_row_major("randn_like", memory_format);
-  return randn(self.sizes(), like(self, options));
+  return arranged(randn(self.sizes(), like(self, options)), self, memory_format);
 }
 Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options,
                     std::optional<MemoryFormat> memory_format) {
   check_row_major("randint_like", memory_format);
-  return randint(low, high, self.sizes(), like(self, options));
+  return arranged(randint(low, high, self.sizes(), like(self, options)), self, memory_format);
 }
 Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options,
                     std::optional<MemoryFormat> memory_format) {

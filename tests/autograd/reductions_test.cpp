@@ -42,6 +42,17 @@ TEST(StandardDeviation, HasNoGradientWhereItIsZero) {
   expect_values(x.grad(), {0, 0, 0, 0});
 }
 
+TEST(Nansum, LeavesOutNanAlone) {
+  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
+    expect_values(tensor({1.0, nan, 2.0, nan}, kDouble).to(dtype).nansum(), {3});
+    expect_values(tensor({1.0, nan, inf}, kDouble).to(dtype).nansum(), {inf});
+    expect_values(tensor({-inf, nan, 2.0}, kDouble).to(dtype).nansum(), {-inf});
+    EXPECT_TRUE(std::isnan(tensor({-inf, inf}, kDouble).to(dtype).nansum().item<double>()));
+    EXPECT_EQ(tensor({nan}, kDouble).to(dtype).nansum().dtype(), dtype);
+  }
+}
+
 TEST(Norm, HasNoGradientAtZero) {
   for (const double p : {0.0, 0.5, 1.0, 1.5, 2.0, 3.0, double{INFINITY}}) {
     const Tensor x = zeros({3}, requires_grad());

@@ -249,6 +249,20 @@ TEST(GeneratorObjects, RefuseWhatDoesNotFit) {
   expect_error<TypeError>([&] { cpu.set_state(zeros({16})); }, "expected uint8 on the CPU");
 }
 
+TEST(Random, LikeATensorKeepsItsOrderInMemory) {
+  const Tensor x = empty({4, 3, 2}).permute({2, 0, 1}), whole = x.to(kLong);
+  for (const Tensor& y : {rand_like(x), randn_like(x), randint_like(whole, 9),
+                          rand_like(whole, TensorOptions(kDouble)), randint_like(x, 3, 9)}) {
+    EXPECT_EQ(y.sizes(), x.sizes());
+    EXPECT_EQ(y.strides(), x.strides());
+    EXPECT_GT(y.to(kDouble).abs().sum().item<double>(), 0);
+  }
+  EXPECT_TRUE(rand_like(x, {}, MemoryFormat::Contiguous).is_contiguous());
+  EXPECT_TRUE(rand_like(x.narrow(0, 0, 1).expand({5, 4, 3})).is_contiguous());
+  EXPECT_TRUE(rand_like(x, TensorOptions().requires_grad(true)).requires_grad());
+  EXPECT_TRUE(rand_like(x, TensorOptions().requires_grad(true)).is_leaf());
+}
+
 TEST(GeneratorObjects, TheDefaultOneDrawsWhatHasNoOther) {
   manual_seed(11);
   const Tensor first = rand({4});
