@@ -126,7 +126,7 @@ GRADUS_HD T acosh(T x) {
     const double lack = root > 0 ? lost + rest / (2 * root) : 0.0;
     y = log1p_of(wide < far ? sum : wide, lack, wide < far ? 0.0 : 1.0);
   }
-  return static_cast<T>(x < 1 ? kNan<double> : y);
+  return static_cast<T>(x < 1 ? -kNan<double> : y);  // the C library's, which prints as "-nan"
 }
 
 }  // namespace GRADUS_VARIANT
