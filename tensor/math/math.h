@@ -5,7 +5,7 @@
 //   exp    1.05    log    0.9     sin    0.85    asin   1.2     sinh   1.35    tanh      1.25
 //   exp2   1.25    log2   0.85    cos    0.85    acos   1.2     cosh   1.35    erf       1.5
 //   expm1  1.25    log10  0.75    tan    1.05    atan   1.35    asinh  1.3     erfc      1.4
-//   pow    1       log1p  0.9     hypot  0.7     atan2  1.15    acosh  0.85    logistic  1.6
+//   pow    1       log1p  0.9     hypot  0.7     atan2  1.35    acosh  0.85    logistic  1.6
 //                                                               atanh  1.3     erfinv    2.6
 //
 // erfinv keeps what its logarithm loses. fmod and nextafter are exact.

@@ -203,7 +203,8 @@ void check_all() {
   check<T>(UnaryOp::erfinv, 2.6, inverse_erf_truth<W>);
   check<T>(UnaryOp::sigmoid, 1.6, logistic_truth<W>);
   check<T>(BinaryOp::pow, 1, [](W x, W y) { return std::pow(x, y); });
-  check<T>(BinaryOp::atan2, 1.15, [](W x, W y) { return std::atan2(x, y); });
+  // 1.06 but in the baseline, where products are rounded: 1.25 next to the diagonals.
+  check<T>(BinaryOp::atan2, 1.35, [](W x, W y) { return std::atan2(x, y); });
   check<T>(BinaryOp::hypot, 0.7, [](W x, W y) { return std::hypot(x, y); });
   check<T>(BinaryOp::fmod, 0, [](W x, W y) { return std::fmod(x, y); });
   check<T>(BinaryOp::nextafter, 0, [](W x, W y) {
