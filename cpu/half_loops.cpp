@@ -3,6 +3,7 @@
 #include "gradus/cpu/instruction_set.h"
 
 #ifdef __x86_64__
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -28,6 +29,14 @@ __attribute__((target("avx512f"))) int64_t by_sixteen(int64_t n, const Half* fro
                          0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i))));
   return i;
 }
+// By the processor's own word, since not every compiler's __builtin_cpu_supports knows f16c.
+bool converts_halves() {
+  static const bool found = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0;
+  }();
+  return found;
+}
 __attribute__((target("avx,f16c"))) int64_t by_eight(int64_t n, const float* from, Half* to) {
   int64_t i = 0;
   for (; i + 8 <= n; i += 8)
@@ -51,7 +60,7 @@ void convert(int64_t n, const S* from, D* to) {
   const InstructionSet set = instruction_set();
   if (set == InstructionSet::avx512)
     i = by_sixteen(n, from, to);
-  else if (set == InstructionSet::avx2 && __builtin_cpu_supports("f16c"))
+  else if (set == InstructionSet::avx2 && converts_halves())
     i = by_eight(n, from, to);
 #endif
   for (; i < n; ++i) to[i] = static_cast<D>(from[i]);

@@ -43,7 +43,8 @@ TEST(StandardDeviation, HasNoGradientWhereItIsZero) {
 }
 
 TEST(Nansum, LeavesOutNanAlone) {
-  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  constexpr double inf = std::numeric_limits<double>::infinity(),
+                   nan = std::numeric_limits<double>::quiet_NaN();
   for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
     expect_values(tensor({1.0, nan, 2.0, nan}, kDouble).to(dtype).nansum(), {3});
     expect_values(tensor({1.0, nan, inf}, kDouble).to(dtype).nansum(), {inf});
