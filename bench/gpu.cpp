@@ -1,4 +1,6 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
+//   bench_gpu [GROUP...]    elementwise, reductions, softmaxes, order, lookups, products, steps
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -66,6 +68,13 @@ void order() {
   const Tensor line = randn({1 << 24}, kCUDA), rows = line.view({1 << 14, 1 << 10});
   report("sort 2^24", "gradus", device_seconds([&] { line.sort(); }), count, "elements");
   report("sort rows of 1024", "gradus", device_seconds([&] { rows.sort(1); }), count, "elements");
+  const Tensor numbers = randint(1 << 20, {1 << 24}, kCUDA).to(kLong);
+  report("sort int64 2^24", "gradus", device_seconds([&] { numbers.sort(); }), count, "elements");
+  const Tensor logits = randn({1024, 50257}, kCUDA);
+  report("topk(10) of rows of 50257", "gradus", device_seconds([&] { logits.topk(10); }),
+         static_cast<double>(logits.numel()), "elements");
+  report("median of rows of 1024", "gradus", device_seconds([&] { rows.median(1); }), count,
+         "elements");
 }
 
 // Places are drawn at random; what is moved of them, and of the elements, is counted.
@@ -81,10 +90,13 @@ void lookups() {
          16 * bytes, "B");
   report("scatter_add along rows 8192^2", "gradus",
          device_seconds([&] { out.scatter_add_(1, places, x); }), 16 * bytes, "B");
+  report("index_add of rows 8192^2", "gradus", device_seconds([&] { out.index_add_(0, some, x); }),
+         12 * bytes, "B");
   report("masked_fill 8192^2", "gradus", device_seconds([&] { x.masked_fill(mask, 0); }), 9 * bytes,
          "B");
   report("masked_select 8192^2", "gradus", device_seconds([&] { x.masked_select(mask); }),
          7 * bytes, "B");
+  report("nonzero 8192^2", "gradus", device_seconds([&] { mask.nonzero(); }), 9 * bytes, "B");
 }
 
 // The largest relative error of the product's rows against float64, on a few rows.
@@ -135,19 +147,23 @@ void training_steps() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   if (!cuda::is_available()) {
     std::fprintf(stderr, "bench/gpu: %s\n", cuda::why_unavailable().c_str());
     return 1;
   }
   manual_seed(1);
   const NoGradGuard guard;
-  elementwise();
-  reductions();
-  softmaxes();
-  order();
-  lookups();
-  products();
+  const auto run = [&](const char* group, void (*measure)()) {
+    const auto is_group = [&](const char* word) { return std::strcmp(word, group) == 0; };
+    if (argc == 1 || std::any_of(argv + 1, argv + argc, is_group)) measure();
+  };
+  run("elementwise", elementwise);
+  run("reductions", reductions);
+  run("softmaxes", softmaxes);
+  run("order", order);
+  run("lookups", lookups);
+  run("products", products);
   const AutoGradMode grad(true);
-  training_steps();
+  run("steps", training_steps);
 }

@@ -1,5 +1,6 @@
 """PyTorch on the cases of bench/gpu.cpp, in the same format."""
 import statistics
+import sys
 import time
 
 import torch
@@ -77,6 +78,12 @@ def order():
     rows = line.view(1 << 14, 1 << 10)
     report("sort 2^24", device_seconds(lambda: line.sort()), 1 << 24, "elements")
     report("sort rows of 1024", device_seconds(lambda: rows.sort(1)), 1 << 24, "elements")
+    numbers = torch.randint(1 << 20, (1 << 24,), device="cuda")
+    report("sort int64 2^24", device_seconds(lambda: numbers.sort()), 1 << 24, "elements")
+    logits = torch.randn(1024, 50257, device="cuda")
+    report("topk(10) of rows of 50257", device_seconds(lambda: logits.topk(10)), logits.numel(),
+           "elements")
+    report("median of rows of 1024", device_seconds(lambda: rows.median(1)), 1 << 24, "elements")
 
 
 def lookups():
@@ -89,8 +96,11 @@ def lookups():
     report("gather along rows 8192^2", device_seconds(lambda: x.gather(1, places)), 16 * size, "B")
     report("scatter_add along rows 8192^2",
            device_seconds(lambda: out.scatter_add_(1, places, x)), 16 * size, "B")
+    report("index_add of rows 8192^2", device_seconds(lambda: out.index_add_(0, some, x)),
+           12 * size, "B")
     report("masked_fill 8192^2", device_seconds(lambda: x.masked_fill(mask, 0)), 9 * size, "B")
     report("masked_select 8192^2", device_seconds(lambda: x.masked_select(mask)), 7 * size, "B")
+    report("nonzero 8192^2", device_seconds(lambda: mask.nonzero()), 9 * size, "B")
 
 
 def products():
@@ -127,11 +137,8 @@ def training_steps():
 
 
 torch.manual_seed(1)
-with torch.no_grad():
-    elementwise()
-    reductions()
-    softmaxes()
-    order()
-    lookups()
-    products()
-training_steps()
+groups = {"elementwise": elementwise, "reductions": reductions, "softmaxes": softmaxes, "order": order,
+          "lookups": lookups, "products": products, "steps": training_steps}
+for name in sys.argv[1:] or groups:
+    with torch.set_grad_enabled(name == "steps"):
+        groups[name]()

@@ -34,7 +34,10 @@ class CudaBackend final : public Backend {
                 const Tensor& indices) override;
   void sort(const Tensor& x, int64_t dim, bool descending, const Tensor& values,
             const Tensor& indices) override;
+  void select(const Tensor& x, int64_t dim, bool descending, int64_t first, const Tensor& values,
+              const Tensor& indices) override;
   Tensor nonzero(const Tensor& x, IntArrayRef shape) override;
+  Tensor masked_select(const Tensor& x, const Tensor& mask) override;
   void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;
   void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
               const Tensor& out) override;

@@ -7,25 +7,71 @@
 
 namespace gradus::cuda {
 
+namespace {
+
+// The elements of x that are not 0: how many they are, and then what is written of them.
+template <class Bits>
+class Search {
+ public:
+  explicit Search(const Tensor& x)
+      : context_(x),
+        view_(collapse<2>(x.sizes(), {contiguous_strides(x.sizes()), x.strides()})),
+        mask_(static_cast<Bits>(value_bits(x.dtype()))),
+        x_(static_cast<const Bits*>(x.data_ptr())),
+        tiles_(ceil_div(view_.numel, int64_t{kFindTile})),
+        counts_(raw::empty({tiles_}, kLong, x.device())) {
+    launch(count_found<Bits>, config(), view_, mask_, x_, counts_.data_ptr<int64_t>());
+    backend(x).scan(ScanOp::cumsum, counts_, 0, counts_);
+  }
+
+  // Waits for the device.
+  int64_t found() const { return raw::item(raw::narrow(counts_, 0, tiles_ - 1, 1)).toLong(); }
+
+  template <class Write>
+  void write(const Write& write) const {
+    launch(write_found<Bits, Write>, config(), view_, mask_, x_,
+           static_cast<const int64_t*>(counts_.data_ptr()), write);
+  }
+
+ private:
+  LaunchConfig config() const {
+    return {dim3(static_cast<unsigned>(tiles_)), kScanThreads, 0, context_.stream};
+  }
+
+  Context context_;
+  Strided<2> view_;
+  Bits mask_;
+  const Bits* x_;
+  int64_t tiles_;
+  Tensor counts_;
+};
+
+}  // namespace
+
 Tensor CudaBackend::nonzero(const Tensor& x, IntArrayRef shape) {
-  const Context context(x);
-  const Dims row_major = contiguous_strides(x.sizes());
-  const auto view = collapse<2>(x.sizes(), {row_major, x.strides()});
-  CoordinateSizes sizes{.rank = static_cast<int>(shape.size()), .size = {}};
-  std::copy(shape.begin(), shape.end(), sizes.size);
-  const int64_t tiles = ceil_div(view.numel, int64_t{kFindTile});
-  const Tensor counts = raw::empty({tiles}, kLong, x.device());
   Tensor out;
   visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
-    const auto mask = static_cast<Bits>(value_bits(x.dtype()));
-    const Bits* const from = static_cast<const Bits*>(x.data_ptr());
-    const LaunchConfig config{dim3(static_cast<unsigned>(tiles)), kScanThreads, 0, context.stream};
-    launch(count_found<Bits>, config, view, mask, from, counts.data_ptr<int64_t>());
-    scan(ScanOp::cumsum, counts, 0, counts);
-    const int64_t found = raw::item(raw::narrow(counts, 0, tiles - 1, 1)).toLong();
-    out = raw::empty({sizes.rank, found}, kLong, x.device());
-    launch(write_nonzero<Bits>, config, view, sizes, found, mask, from,
-           static_cast<const int64_t*>(counts.data_ptr<int64_t>()), out.data_ptr<int64_t>());
+    const Search<Bits> search(x);
+    WriteCoordinates write{.rank = static_cast<int>(shape.size()),
+                           .size = {},
+                           .found = search.found(),
+                           .out = nullptr};
+    std::copy(shape.begin(), shape.end(), write.size);
+    out = raw::empty({write.rank, write.found}, kLong, x.device());
+    write.out = out.data_ptr<int64_t>();
+    search.write(write);
+  });
+  return out;
+}
+
+Tensor CudaBackend::masked_select(const Tensor& x, const Tensor& mask) {
+  if (mask.dim() != x.dim()) return Backend::masked_select(x, mask);  // whole parts of x
+  const Search<uint8_t> search(mask);
+  const Tensor out = raw::empty({search.found()}, x.dtype(), x.device());
+  visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
+    search.write(WriteElement<Bits>{
+        collapse<2>(x.sizes(), {contiguous_strides(x.sizes()), x.strides()}),
+        static_cast<const Bits*>(x.data_ptr()), static_cast<Bits*>(out.data_ptr())});
   });
   return out;
 }

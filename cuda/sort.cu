@@ -1,94 +1,101 @@
-#include "gradus/cuda/kernels/sort.cuh"
+#include "gradus/cuda/sort.h"
 
 #include <bit>
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/grid.h"
+#include "gradus/cuda/rows.cuh"
 #include "gradus/tensor/dispatch.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/error.h"
 
 namespace gradus::cuda {
 
 namespace {
 
-// Rows of n neighbouring elements, one row after the other.
-template <class T>
-struct Rows {
-  int64_t count, n;
-  bool descending;
-  const T* x;
-  T* values;
-  int64_t* indices;
-};
+constexpr int64_t kCountingBlocks = 1024;  // enough to fill any device
 
 template <class T>
 void sort_short(const Context& context, const Rows<T>& rows) {
   const auto width = static_cast<int>(std::bit_ceil(static_cast<unsigned>(rows.n)));
-  const int64_t blocks = ceil_div(rows.count, int64_t{kSortTile / width});
+  const int64_t blocks = ceil_div(rows.count, int64_t{kShortRowItems / width});
   launch(sort_short_rows<T>, {dim3(static_cast<unsigned>(blocks)), kScanThreads, 0, context.stream},
-         rows.count, static_cast<int>(rows.n), width, rows.descending, rows.x, rows.values,
-         rows.indices);
+         rows, width);
 }
 
-template <class T, class Word>
-void sort_long(const Context& context, Backend& scans, const Rows<T>& rows, Device device) {
-  const int64_t items = rows.count * rows.n, tiles = ceil_div(rows.n, int64_t{kSortTile});
-  const auto item_count = static_cast<size_t>(items);
-  const Scratch memory(4 * item_count * sizeof(Word));
-  Word *keys = memory.as<Word>(), *indices = keys + items;
-  Word *next_keys = indices + items, *next_indices = next_keys + items;
-  const Tensor table = raw::empty(Dims{rows.count, kDigits * tiles}, kLong, device);
-  int64_t* const counts = table.data_ptr<int64_t>();
-  const LaunchConfig per_tile{dim3(static_cast<unsigned>(rows.count * tiles)), kScanThreads, 0,
-                              context.stream};
-
-  launch(make_items<T, Word>, linear_launch(context, items), items, rows.n, rows.descending, rows.x,
-         keys, indices);
-  for (int shift = 0; shift < 8 * static_cast<int>(sizeof(SortKey<T>)); shift += kDigitBits) {
-    launch(count_digits<Word>, per_tile, rows.n, tiles, shift, keys, counts);
-    scans.scan(ScanOp::cumsum, table, 1, table);
-    launch(move_items<Word>, per_tile, rows.n, tiles, shift, counts, keys, indices, next_keys,
-           next_indices);
-    std::swap(keys, next_keys);
-    std::swap(indices, next_indices);
-  }
-  launch(read_items<T, Word>, linear_launch(context, items), items, rows.n, rows.descending, rows.x,
-         keys, indices, rows.values, rows.indices);
-}
-
-// REQUIRES: the tensors are contiguous, and their last dimension is sorted.
 template <class T>
-void sort_rows(Backend& scans, const Tensor& x, bool descending, const Tensor& values,
-               const Tensor& indices) {
-  const Context context(x);
-  const int64_t n = x.sizes().back();
-  const Rows<T> rows{x.numel() / n,        n,
-                     descending,           static_cast<const T*>(x.data_ptr()),
-                     values.data_ptr<T>(), indices.data_ptr<int64_t>()};
-  if (n <= kSortTile)
+void sort_tiles(const Context& context, const Rows<T>& rows, int bits) {
+  const auto warps = static_cast<unsigned>(ceil_div(rows.n, int64_t{32 * kSortBatch}));
+  const int threads = 32 * static_cast<int>(std::bit_ceil(warps));
+  launch(sort_tile_rows<T>,
+         {dim3(static_cast<unsigned>(rows.count)), dim3(static_cast<unsigned>(threads)),
+          tile_row_bytes<T>(threads), context.stream},
+         rows, bits);
+}
+
+template <class T>
+void sort_long(const Context& context, const Rows<T>& rows, int bits, Device device) {
+  const int64_t items = rows.count * rows.n, tiles = ceil_div(rows.n, int64_t{kSortTile});
+  const int passes = ceil_div(bits, kDigitBits);
+  const int64_t all_tiles = rows.count * tiles, all_digits = rows.count * passes * kDigits;
+  const Tensor zeros = raw::empty({all_tiles * kDigits + all_digits + passes}, kLong, device);
+  raw::fill_(zeros, 0);
+  auto* const said = reinterpret_cast<Count*>(zeros.data_ptr<int64_t>());
+  Count* const counts = said + all_tiles * kDigits;
+
+  const int64_t parts = std::min(tiles, ceil_div(kCountingBlocks, rows.count));
+  launch(count_row_digits<T>,
+         {dim3(static_cast<unsigned>(rows.count * parts)), kScanThreads, 0, context.stream}, rows,
+         parts, passes, counts);
+
+  const auto count = static_cast<size_t>(items);
+  const Scratch keys(2 * count * sizeof(SortKey<T>)), indices(2 * count * sizeof(unsigned));
+  SortPass<T> pass{0,
+                   passes,
+                   tiles,
+                   counts,
+                   said,
+                   counts + all_digits,
+                   keys.as<SortKey<T>>(),
+                   keys.as<SortKey<T>>() + items,
+                   indices.as<unsigned>(),
+                   indices.as<unsigned>() + items};
+  for (; pass.pass < passes; ++pass.pass) {
+    launch(move_items<T>, {dim3(static_cast<unsigned>(all_tiles)), kScanThreads, 0, context.stream},
+           rows, pass);
+    std::swap(pass.keys, pass.next_keys);
+    std::swap(pass.indices, pass.next_indices);
+  }
+}
+
+template <class T>
+void sort_rows(const Context& context, const Rows<T>& rows, int bits, Device device) {
+  bits = std::min(bits, static_cast<int>(8 * sizeof(T)));
+  if (rows.n <= kShortRow)
     sort_short(context, rows);
-  else if (n <= int64_t{1} << 32)
-    sort_long<T, SortKey<T>>(context, scans, rows, x.device());
+  else if (rows.n <= kSortTile)
+    sort_tiles(context, rows, bits);
   else
-    sort_long<T, uint64_t>(context, scans, rows, x.device());
+    sort_long(context, rows, bits, device);
 }
 
 }  // namespace
 
+void sort(const Tensor& x, int64_t dim, bool descending, int bits, const Tensor& values,
+          const Tensor& indices) {
+  check(x.sizes()[dim] <= kLongestRow, "sort: self has ", x.sizes()[dim], " elements along dim ",
+        dim, ", and on a GPU at most ", kLongestRow, " are sorted; sort parts, or on the CPU");
+  const Context context(x);
+  with_rows(x, dim, values, indices,
+            [&](const Tensor& from, const Tensor& to, const Tensor& places) {
+              visit_numbers("sort", x.dtype(), [&]<class T>(TypeTag<T>) {
+                sort_rows(context, rows_of<T>(from, descending, to, places), bits, x.device());
+              });
+            });
+}
+
 void CudaBackend::sort(const Tensor& x, int64_t dim, bool descending, const Tensor& values,
                        const Tensor& indices) {
-  // Other layouts by way of copies in which the rows lie one after the other.
-  const auto rows_of = [&](const Tensor& t) { return raw::transpose(t, dim, t.dim() - 1); };
-  const auto space_for = [&](const Tensor& rows) {
-    return rows.is_contiguous() ? rows : raw::empty_like(rows);
-  };
-  const Tensor from = raw::contiguous(rows_of(x));
-  const Tensor value_rows = rows_of(values), index_rows = rows_of(indices);
-  const Tensor to = space_for(value_rows), places = space_for(index_rows);
-  visit_numbers("sort", x.dtype(),
-                [&]<class T>(TypeTag<T>) { sort_rows<T>(*this, from, descending, to, places); });
-  if (!value_rows.is_contiguous()) copy(to, value_rows);
-  if (!index_rows.is_contiguous()) copy(places, index_rows);
+  cuda::sort(x, dim, descending, 64, values, indices);
 }
 
 }  // namespace gradus::cuda

@@ -52,20 +52,21 @@ __device__ Prefix<State> scan_warp(const S& scan, State value, int width) {
   return {lane > 0 ? before : scan.start(), shuffle(value, width - 1, width)};
 }
 
-// Over `lanes` neighbouring threads: a power of two up to a warp, or the block of kScanThreads,
-// which scans its warps and then their totals. REQUIRES: every thread of the block calls this.
+// Over `lanes` neighbouring threads: a power of two up to a warp, or those of the block, up to
+// kScanThreads, which scans its warps and then their totals. REQUIRES: every thread of the block
+// calls this.
 template <class S, class State = typename S::State>
 __device__ Prefix<State> scan_lanes(const S& scan, State value, int lanes) {
   Prefix<State> mine = scan_warp(scan, value, ::min(lanes, 32));
   if (lanes <= 32) return mine;
   __shared__ State of_warp[kScanWarps];
-  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32, warps = lanes / 32;
   __syncthreads();  // of_warp may still be read by a call before
   if (threadIdx.x % 32 == 0) of_warp[warp] = mine.total;
   __syncthreads();
   // Lane w of every warp has the total of warp w.
-  const auto warps = scan_warp(scan, of_warp[threadIdx.x % kScanWarps], kScanWarps);
-  return {scan.combine(shuffle(warps.before, warp, kScanWarps), mine.before), warps.total};
+  const auto all = scan_warp(scan, of_warp[static_cast<int>(threadIdx.x) & (warps - 1)], warps);
+  return {scan.combine(shuffle(all.before, warp, warps), mine.before), all.total};
 }
 
 }  // namespace gradus::cuda

@@ -1,5 +1,5 @@
 // The search for elements that are not 0, in two passes over tiles: the first counts those of each
-// tile; once the counts have been summed up, the second knows where each tile writes.
+// tile; once the counts have been summed up, the second knows where each tile writes what it found.
 #pragma once
 
 #include "gradus/cuda/kernels/lanes.cuh"
@@ -9,12 +9,6 @@ namespace gradus::cuda {
 
 inline constexpr int kFindBatch = 8;  // elements of a thread
 inline constexpr int kFindTile = kScanThreads * kFindBatch;
-
-// The sizes that coordinates count within.
-struct CoordinateSizes {
-  int rank;
-  int64_t size[kMaxDims];
-};
 
 // Bit k says whether element kScanThreads * k + threadIdx.x of the tile is not 0: whether any bit
 // of `mask` is set there. `view` walks over x in row-major order.
@@ -37,11 +31,40 @@ __global__ void __launch_bounds__(kScanThreads)
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// counts: of this tile and all before it. out: a row of `found` elements for each coordinate.
+// What is written of the element number i, in row-major order, which is the `place`-th one found:
+// its coordinates, a row of `found` elements for each,
+struct WriteCoordinates {
+  int rank;
+  int64_t size[kMaxDims];
+  int64_t found;
+  int64_t* out;
+
+  __device__ void operator()(int64_t i, int64_t place) const {
+    for (int d = rank - 1; d > 0; --d) {
+      const int64_t outer = i / size[d];
+      out[d * found + place] = i - outer * size[d];
+      i = outer;
+    }
+    if (rank > 0) out[place] = i;
+  }
+};
+
+// or the element of another tensor there. `view` walks over it in row-major order, as over x.
 template <class Bits>
+struct WriteElement {
+  Strided<2> view;
+  const Bits* from;
+  Bits* out;
+
+  __device__ void operator()(int64_t i, int64_t place) const {
+    out[place] = from[offsets_of(view, i).at[1]];
+  }
+};
+
+// counts: of this tile and all before it.
+template <class Bits, class Write>
 __global__ void __launch_bounds__(kScanThreads)
-    write_nonzero(Strided<2> view, CoordinateSizes shape, int64_t found, Bits mask, const Bits* x,
-                  const int64_t* counts, int64_t* out) {
+    write_found(Strided<2> view, Bits mask, const Bits* x, const int64_t* counts, Write write) {
   // Of each batch and warp: how many there are; then how many come before in the tile.
   __shared__ unsigned before[kFindBatch * kScanWarps];
   const unsigned mine = find_in_tile(view, x, mask);
@@ -62,14 +85,8 @@ __global__ void __launch_bounds__(kScanThreads)
     const unsigned lanes = __ballot_sync(0xffffffffu, mine >> k & 1);
     if (!(mine >> k & 1)) continue;
     const auto in_warp = static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)));
-    int64_t* to = out + tile_begin + before[k * kScanWarps + warp] + in_warp;
-    int64_t i = int64_t{blockIdx.x} * kFindTile + k * kScanThreads + threadIdx.x;
-    for (int d = shape.rank - 1; d > 0; --d) {
-      const int64_t outer = i / shape.size[d];
-      to[d * found] = i - outer * shape.size[d];
-      i = outer;
-    }
-    if (shape.rank > 0) to[0] = i;
+    write(int64_t{blockIdx.x} * kFindTile + k * kScanThreads + threadIdx.x,
+          tile_begin + before[k * kScanWarps + warp] + in_warp);
   }
 }
 

@@ -1,6 +1,7 @@
 // scatter, where elements of one place must meet in the order of the index: by a thread for each
-// line of the index, or, for few lines, by a thread for each place. A line is what one position in
-// the other dimensions sees of the indexed one. An index out of range is reported and skipped.
+// line of the index, by a block for each, or, of few or long lines, by a thread for each place. A
+// line is what one position in the other dimensions sees of the indexed one. An index out of range
+// is reported and skipped.
 #pragma once
 
 #include "gradus/cuda/fault.h"
@@ -27,6 +28,71 @@ __global__ void scatter_lines(Strided<3> lines, IndexRule rule, Line line, Fault
     T& there = out[at.at[0] + rule.place(number) * line.jump];
     there = put_to<op>(there, src[at.at[2] + k * line.src_step]);
   }
+}
+
+// Of scatter_in_block in shared memory: a line of out, and behind it who owns its places.
+template <class T>
+__host__ __device__ constexpr size_t line_bytes(int64_t size) {
+  return (static_cast<size_t>(size) * sizeof(T) + 7) / 8 * 8;
+}
+template <class T>
+constexpr size_t shared_bytes(int64_t size) {
+  return line_bytes<T>(size) + static_cast<size_t>(size) * sizeof(unsigned);
+}
+inline constexpr int kScatterThreads = 512;
+inline constexpr int64_t kMostScatters = (int64_t{1} << 32) / kScatterThreads - 2;  // of a line
+
+// A block for each line, whose part of out it keeps in shared memory. It takes as many numbers as
+// it has threads at once, in rounds: in each, of the threads that want one place the first one has
+// it. Where many want the same, so that rounds would be as many, the first one puts them all.
+template <ScatterOp op, class T>
+__global__ void __launch_bounds__(kScatterThreads)
+    scatter_in_block(Strided<3> lines, IndexRule rule, Line line, Fault* fault, T* out,
+                     const int64_t* index, const T* src) {
+  constexpr int kRounds = 16;
+  constexpr unsigned kNobody = ~0u;
+  extern __shared__ uint64_t shared[];
+  __shared__ unsigned wanted[kScatterThreads];
+  __shared__ T brought[kScatterThreads];
+  const int size = static_cast<int>(rule.size), thread = static_cast<int>(threadIdx.x);
+  T* const there = reinterpret_cast<T*>(shared);
+  auto* const owner =
+      reinterpret_cast<unsigned*>(reinterpret_cast<char*>(shared) + line_bytes<T>(size));
+  const auto at = offsets_of(lines, int64_t{blockIdx.x});
+  for (int i = thread; i < size; i += kScatterThreads) {
+    there[i] = out[at.at[0] + i * line.jump];
+    owner[i] = kNobody;
+  }
+  __syncthreads();
+  // Numbers of threads, less in every round than in all before, so that none need be cleared.
+  unsigned name = kNobody - kScatterThreads + static_cast<unsigned>(thread);
+  for (int64_t begin = 0; begin < line.length; begin += kScatterThreads) {
+    const int64_t k = begin + thread;
+    bool waits = false;
+    unsigned place = kNobody;
+    T fresh{};
+    if (k < line.length) {
+      const int64_t number = index[at.at[1] + k * line.index_step];
+      fresh = src[at.at[2] + k * line.src_step];
+      waits = in_range(fault, rule, number);
+      if (waits) place = static_cast<unsigned>(rule.place(number));
+    }
+    for (int round = 0; __syncthreads_or(waits); ++round) {
+      if (waits) atomicMin(&owner[place], name);
+      wanted[thread] = waits ? place : kNobody;
+      brought[thread] = fresh;
+      __syncthreads();
+      if (waits && owner[place] == name) {
+        there[place] = put_to<op>(there[place], fresh);
+        waits = false;
+        for (int other = thread + 1; round == kRounds && other < kScatterThreads; ++other)
+          if (wanted[other] == place) there[place] = put_to<op>(there[place], brought[other]);
+      }
+      if (round == kRounds) waits = false;
+      name -= kScatterThreads;
+    }
+  }
+  for (int i = thread; i < size; i += kScatterThreads) out[at.at[0] + i * line.jump] = there[i];
 }
 
 // The place that a number stands for, from the start; `size`, which is none, for one that the rule

@@ -1,60 +1,64 @@
 // Sorting rows of pairs of a key (tensor/sort_key.h) and an index.
 //
-// Rows of up to kSortTile items: sort_short_rows, Batcher's bitonic network in shared memory
+// Rows of up to kShortRow items: sort_short_rows, Batcher's bitonic network in shared memory
 // (K. Batcher, Sorting networks and their applications, 1968). A network compares pairs of places
 // that do not depend on the items, so every thread has the same to do. It is stable, for no two
 // items of a row are equal: the index counts as the low half of the key.
 //
-// Longer rows: a radix sort, 8 bits a pass from the lowest on, which is right because each pass is
-// stable. A row is cut into tiles. In a pass, count_digits counts how often each digit occurs in
-// each tile; a scan of the counts, digit by digit and tile by tile, gives the place of the first
-// item of each digit of each tile; and move_items brings each tile into order in shared memory and
-// writes it there. So neighbouring threads write runs of neighbours, and not 256 places at once.
+// Rows of up to a tile: sort_tile_rows, a radix sort by a block, which keeps the row in registers.
+//
+// Longer rows: a radix sort that reads and writes every item once a pass (A. Adinets and
+// D. Merrill, Onesweep: a faster least significant digit radix sort for GPUs, 2022).
+// count_row_digits counts how often each digit occurs in each row, for all passes at once. In a
+// pass, move_items brings each tile into order and writes it where its items belong: behind lower
+// digits of the row, and behind the same digit in tiles before, which a tile learns by looking back
+// at what those have said.
 #pragma once
 
-#include "gradus/cuda/kernels/lanes.cuh"
+#include "gradus/cuda/kernels/digits.cuh"
 #include "gradus/tensor/sort_key.h"
 
 namespace gradus::cuda {
 
-inline constexpr int kSortBatch = 8;  // items of a thread
-inline constexpr int kSortTile = kScanThreads * kSortBatch;
-inline constexpr int kDigitBits = 8;
-inline constexpr int kDigits = 1 << kDigitBits;
-static_assert(kDigits == kScanThreads, "a thread has a digit of the tables");
+// Rows of n neighbouring elements, one row after the other.
+template <class T>
+struct Rows {
+  int64_t count, n;
+  bool descending;
+  const T* x;
+  T* values;
+  int64_t* indices;
+
+  // Writes what is now at `place` of the row that begins at `row`.
+  __device__ void write(int64_t row, int64_t place, SortKey<T> key, unsigned index) const {
+    values[row + place] = sorted_value<T>(key, descending, [&] { return x[row + index]; });
+    indices[row + place] = static_cast<int64_t>(index);
+  }
+};
 
 // --- Short rows
 
-template <class Word>
+inline constexpr int kShortRow = 256;
+inline constexpr int kShortRowItems = 2048;  // of a block
+
+template <class Key>
 struct SortItem {
-  Word key, index;
+  Key key, index;
 };
-template <class Word>
-__device__ bool operator<(const SortItem<Word>& a, const SortItem<Word>& b) {
+template <class Key>
+__device__ bool operator<(const SortItem<Key>& a, const SortItem<Key>& b) {
   return a.key != b.key ? a.key < b.key : a.index < b.index;
 }
 
-// `width`, a power of two, is n or the next one above; kSortTile / width rows to a block. The
-// places behind a row are filled with items that come after all others.
-template <class T>
-__global__ void __launch_bounds__(kScanThreads)
-    sort_short_rows(int64_t rows, int n, int width, bool descending, const T* x, T* values,
-                    int64_t* indices) {
-  using Key = SortKey<T>;
-  __shared__ SortItem<Key> items[kSortTile];
-  const int64_t first_row = int64_t{blockIdx.x} * (kSortTile / width);
-  const int count = static_cast<int>(::min(int64_t{kSortTile / width}, rows - first_row)) * width;
-  x += first_row * n;
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += kScanThreads) {
-    const int row = i / width, column = i & (width - 1);
-    const Key key = column < n ? sort_key(x[row * n + column], descending) : ~Key{0};
-    items[i] = {key, static_cast<Key>(column)};
-  }
-  // Runs of `size` items become sorted, up and down in turns; the last run, all of the row, up.
+// Sorts each of the rows of `width` items, a power of two, among `count` in shared memory: runs of
+// `size` items become sorted, up and down in turns; the last run, all of the row, up.
+template <class Key>
+__device__ void sort_items(SortItem<Key>* items, int count, int width) {
+  const int threads = static_cast<int>(blockDim.x);
   for (int size = 2; size <= width; size *= 2)
     for (int reach = size / 2; reach > 0; reach /= 2) {
       __syncthreads();
-      for (int pair = static_cast<int>(threadIdx.x); pair < count / 2; pair += kScanThreads) {
+      for (int pair = static_cast<int>(threadIdx.x); pair < count / 2; pair += threads) {
         const int low = 2 * pair - (pair & (reach - 1)), high = low + reach;
         const bool up = (low & (width - 1) & size) == 0;
         const SortItem<Key> a = items[low], b = items[high];
@@ -62,165 +66,198 @@ __global__ void __launch_bounds__(kScanThreads)
       }
     }
   __syncthreads();
-  values += first_row * n;
-  indices += first_row * n;
+}
+
+// `width`, a power of two, is n or the next one above; kShortRowItems / width rows to a block. The
+// places behind a row are filled with items that come after all others.
+template <class T>
+__global__ void __launch_bounds__(kScanThreads) sort_short_rows(Rows<T> rows, int width) {
+  using Key = SortKey<T>;
+  __shared__ SortItem<Key> items[kShortRowItems];
+  const int n = static_cast<int>(rows.n), rows_of_block = kShortRowItems / width;
+  const int64_t first_row = int64_t{blockIdx.x} * rows_of_block;
+  const int count = static_cast<int>(::min(int64_t{rows_of_block}, rows.count - first_row)) * width;
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kScanThreads) {
     const int row = i / width, column = i & (width - 1);
-    if (column >= n) continue;
-    const int place = row * n + column, source = row * n + static_cast<int>(items[i].index);
-    values[place] = sorted_value<T>(items[i].key, descending, [&] { return x[source]; });
-    indices[place] = static_cast<int64_t>(items[i].index);
+    const Key key =
+        column < n ? sort_key(rows.x[(first_row + row) * n + column], rows.descending) : ~Key{0};
+    items[i] = {key, static_cast<Key>(column)};
+  }
+  sort_items(items, count, width);
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += kScanThreads) {
+    const int row = i / width, column = i & (width - 1);
+    if (column < n)
+      rows.write((first_row + row) * n, column, items[i].key,
+                 static_cast<unsigned>(items[i].index));
+  }
+}
+
+// --- Rows of up to a tile
+
+// What a block of so many threads needs of shared memory.
+template <class T>
+constexpr size_t tile_row_bytes(int threads) {
+  const auto count = static_cast<size_t>(threads);
+  return count / 32 * sizeof(DigitCounts) + count * kSortBatch * sizeof(SortKey<T>);
+}
+
+// A block for each row, of a power of two of warps. Behind the end of a row lie items of the
+// highest digit: as they come last, they move none of the others.
+template <class T>
+__global__ void __launch_bounds__(kScanThreads) sort_tile_rows(Rows<T> rows, int bits) {
+  using Key = SortKey<T>;
+  extern __shared__ uint64_t shared[];
+  const int threads = static_cast<int>(blockDim.x), n = static_cast<int>(rows.n);
+  auto* const space = reinterpret_cast<Key*>(shared);
+  auto* const count = reinterpret_cast<DigitCounts*>(space + threads * kSortBatch);
+  const int64_t row = int64_t{blockIdx.x} * n;
+  Key key[kSortBatch];
+  unsigned index[kSortBatch], to[kSortBatch];
+#pragma unroll
+  for (int k = 0; k < kSortBatch; ++k) {
+    const int place = place_in_tile(k);
+    key[k] = place < n ? sort_key(rows.x[row + place], rows.descending) : ~Key{0};
+    index[k] = static_cast<unsigned>(place);
+  }
+  for (int shift = 0; shift < bits; shift += kDigitBits) {
+    order_by_digit(key, shift, threads, count, to);
+    exchange(to, key, space);
+    exchange(to, index, space);
+  }
+#pragma unroll
+  for (int k = 0; k < kSortBatch; ++k) {
+    const int place = place_in_tile(k);
+    if (place < n) rows.write(row, place, key[k], index[k]);
   }
 }
 
 // --- Long rows
 
-template <class T, class Word>
+using Count = unsigned long long;  // as atomicAdd wants it
+
+inline constexpr int kDigitCopies = 4;  // so that equal digits of a warp meet less often
+
+// Each row has `parts` blocks. counts: of every digit, [row][pass][digit].
+template <class T>
 __global__ void __launch_bounds__(kScanThreads)
-    make_items(int64_t count, int64_t n, bool descending, const T* x, Word* keys, Word* indices) {
-  const int64_t i = int64_t{blockIdx.x} * kScanThreads + threadIdx.x;
-  if (i >= count) return;
-  keys[i] = sort_key(x[i], descending);
-  indices[i] = static_cast<Word>(i % n);
+    count_row_digits(Rows<T> rows, int64_t parts, int passes, Count* counts) {
+  __shared__ unsigned count[sizeof(SortKey<T>)][kDigitCopies][kDigits];
+  for (int pass = 0; pass < passes; ++pass)
+    for (auto& copy : count[pass]) copy[threadIdx.x] = 0;
+  __syncthreads();
+  const int64_t row = blockIdx.x / parts, length = (rows.n + parts - 1) / parts;
+  const int64_t begin = (blockIdx.x - row * parts) * length;
+  const int64_t end = ::min(begin + length, rows.n);
+  for (int64_t i = begin + threadIdx.x; i < end; i += kScanThreads) {
+    const SortKey<T> key = sort_key(rows.x[row * rows.n + i], rows.descending);
+    for (int pass = 0; pass < passes; ++pass)
+      atomicAdd(&count[pass][threadIdx.x % kDigitCopies][digit_of(key, pass * kDigitBits)], 1u);
+  }
+  __syncthreads();
+  for (int pass = 0; pass < passes; ++pass) {
+    unsigned total = 0;
+    for (const auto& copy : count[pass]) total += copy[threadIdx.x];
+    if (total > 0) atomicAdd(&counts[(row * passes + pass) * kDigits + threadIdx.x], Count{total});
+  }
 }
 
-template <class T, class Word>
-__global__ void __launch_bounds__(kScanThreads)
-    read_items(int64_t count, int64_t n, bool descending, const T* x, const Word* keys,
-               const Word* from, T* values, int64_t* indices) {
-  const int64_t i = int64_t{blockIdx.x} * kScanThreads + threadIdx.x;
-  if (i >= count) return;
-  const auto index = static_cast<int64_t>(from[i]);
-  values[i] = sorted_value<T>(static_cast<SortKey<T>>(keys[i]), descending,
-                              [&] { return x[i - i % n + index]; });
-  indices[i] = index;
-}
-
-// A tile of a row. Each warp has neighbouring items of it, and batch k of a warp is 32 neighbours.
-struct SortTile {
-  int64_t row_begin, begin;  // in all items; in the row
-  int64_t row, tile, tiles;
-  int count;  // items; fewer than kSortTile in the last tile of a row
-
-  __device__ SortTile(int64_t n, int64_t tiles_of_row)
-      : row(blockIdx.x / tiles_of_row), tile(blockIdx.x - row * tiles_of_row), tiles(tiles_of_row) {
-    row_begin = row * n;
-    begin = tile * kSortTile;
-    count = static_cast<int>(::min(int64_t{kSortTile}, n - begin));
-  }
-  __device__ static int place(int k) {
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    return (warp * kSortBatch + k) * 32 + lane;
-  }
-  // The table has a count for each digit of each tile; those of a digit stand together.
-  __device__ int64_t entry(unsigned digit) const { return (row * kDigits + digit) * tiles + tile; }
+// One pass of all. What tiles say of each digit, [tile][digit], is a count under a tag: in pass p
+// 2p + 1 where it counts the items of the tile, and 2p + 2 where it has those of all tiles of the
+// row up to this one, so that what passes before have left means nothing. All of it starts as 0.
+template <class T>
+struct SortPass {
+  int pass, passes;
+  int64_t tiles;  // of a row
+  const Count* counts;
+  Count* said;
+  Count* next_tile;  // of each pass
+  SortKey<T>*keys, *next_keys;
+  unsigned *indices, *next_indices;
 };
+inline constexpr int kTagShift = 56;
 
-template <class Word>
-__device__ unsigned digit_of(Word key, int shift) {
-  return static_cast<unsigned>(key >> shift) & (kDigits - 1);
-}
-
-// The lanes of the warp with the same digit as this one.
-__device__ inline unsigned lanes_with(unsigned digit) {
-  unsigned same = 0xffffffffu;
-#pragma unroll
-  for (int bit = 0; bit < kDigitBits; ++bit) {
-    const bool set = digit >> bit & 1;
-    const unsigned lanes = __ballot_sync(0xffffffffu, set);
-    same &= set ? lanes : ~lanes;
+// How many items tiles of the row before this one have of the digit at whose count `said` points.
+__device__ inline unsigned look_back(const Count* said, int64_t tiles_before, Count tag) {
+  unsigned items = 0;
+  for (; tiles_before > 0; --tiles_before) {
+    said -= kDigits;
+    Count word = 0;
+    do word = *static_cast<const volatile Count*>(said);
+    while (word >> kTagShift < tag);
+    items += static_cast<unsigned>(word);
+    if (word >> kTagShift > tag) break;
   }
-  return same;
+  return items;
 }
 
-// count[w][d]: the items of warp w with digit d; rank[k]: how many of them come before that of
-// batch k of this thread. Behind the end of a row lie items of the highest digit: as they come
-// last, they move none of the others. REQUIRES: a barrier before the counts are read.
-template <class Word>
-__device__ void count_in_warps(const Word (&key)[kSortBatch], int shift,
-                               unsigned (&count)[kScanWarps][kDigits],
-                               unsigned (&rank)[kSortBatch]) {
-  const unsigned lane = threadIdx.x % 32;
-  unsigned* const mine = count[threadIdx.x / 32];
-  for (unsigned d = lane; d < kDigits; d += 32) mine[d] = 0;
-  __syncwarp();
-#pragma unroll
-  for (int k = 0; k < kSortBatch; ++k) {
-    const unsigned digit = digit_of(key[k], shift), same = lanes_with(digit);
-    const auto before = static_cast<unsigned>(__popc(same & ((1u << lane) - 1)));
-    const unsigned so_far = mine[digit];
-    rank[k] = so_far + before;
-    __syncwarp();
-    if (before == 0) mine[digit] = so_far + static_cast<unsigned>(__popc(same));
-    __syncwarp();
-  }
-}
-
-template <class Word>
-__device__ void load_keys(const SortTile& tile, const Word* keys, Word (&key)[kSortBatch]) {
-#pragma unroll
-  for (int k = 0; k < kSortBatch; ++k) {
-    const int place = SortTile::place(k);
-    key[k] = place < tile.count ? keys[tile.row_begin + tile.begin + place] : ~Word{0};
-  }
-}
-
-template <class Word>
-__global__ void __launch_bounds__(kScanThreads)
-    count_digits(int64_t n, int64_t tiles, int shift, const Word* keys, int64_t* table) {
+template <class T>
+__global__ void __launch_bounds__(kScanThreads, 3) move_items(Rows<T> rows, SortPass<T> pass) {
+  using Key = SortKey<T>;
+  static_assert(kDigits == kScanThreads, "a thread has a digit");
   __shared__ unsigned count[kScanWarps][kDigits];
-  const SortTile tile(n, tiles);
-  Word key[kSortBatch];
-  unsigned rank[kSortBatch];
-  load_keys(tile, keys, key);
-  count_in_warps(key, shift, count, rank);
+  __shared__ Key space[kSortTile];
+  __shared__ unsigned shift_to[kDigits];  // from a place in the sorted tile to one in the row
+  __shared__ int64_t number;
+  // Tiles are taken in turn, so that all before this one have been begun.
+  if (threadIdx.x == 0) number = static_cast<int64_t>(atomicAdd(&pass.next_tile[pass.pass], 1));
   __syncthreads();
-  unsigned total = 0;
-  for (int w = 0; w < kScanWarps; ++w) total += count[w][threadIdx.x];
-  table[tile.entry(threadIdx.x)] = total;
-}
+  const int64_t row_number = number / pass.tiles, tile = number - row_number * pass.tiles;
+  const int64_t row = row_number * rows.n, begin = row + tile * kSortTile;
+  const int items = static_cast<int>(::min(int64_t{kSortTile}, row + rows.n - begin));
+  const bool is_first = pass.pass == 0, is_last = pass.pass == pass.passes - 1;
+  const int shift = pass.pass * kDigitBits;
 
-// table: its counts, summed up to each entry and including it.
-template <class Word>
-__global__ void __launch_bounds__(kScanThreads)
-    move_items(int64_t n, int64_t tiles, int shift, const int64_t* table, const Word* keys,
-               const Word* indices, Word* keys_out, Word* indices_out) {
-  __shared__ unsigned count[kScanWarps][kDigits];
-  __shared__ Word sorted_keys[kSortTile], sorted_indices[kSortTile];
-  __shared__ int64_t shift_to[kDigits];  // from a place in the sorted tile to one in all items
-  const SortTile tile(n, tiles);
-  Word key[kSortBatch];
-  unsigned rank[kSortBatch];
-  load_keys(tile, keys, key);
-  count_in_warps(key, shift, count, rank);
-  __syncthreads();
-
-  // Thread d turns the counts of digit d into places in the sorted tile.
-  unsigned total = 0;
-  for (int w = 0; w < kScanWarps; ++w) {
-    const unsigned of_warp = count[w][threadIdx.x];
-    count[w][threadIdx.x] = total;
-    total += of_warp;
-  }
-  const unsigned begin = scan_lanes(Counting{}, total, kScanThreads).before;
-  for (int w = 0; w < kScanWarps; ++w) count[w][threadIdx.x] += begin;
-  shift_to[threadIdx.x] = tile.row_begin + table[tile.entry(threadIdx.x)] - total - begin;
-  __syncthreads();
-
+  Key key[kSortBatch];
+  unsigned index[kSortBatch], to[kSortBatch];
+  const auto load = [&](auto* item, auto behind, const auto& get) {
 #pragma unroll
-  for (int k = 0; k < kSortBatch; ++k) {
-    const int place = SortTile::place(k);
-    if (place >= tile.count) continue;
-    const unsigned to = count[threadIdx.x / 32][digit_of(key[k], shift)] + rank[k];
-    sorted_keys[to] = key[k];
-    sorted_indices[to] = indices[tile.row_begin + tile.begin + place];
-  }
+    for (int k = 0; k < kSortBatch; ++k) {
+      const int place = place_in_tile(k);
+      item[k] = place < items ? get(place) : behind;
+    }
+  };
+  const auto* const x = rows.x + begin;
+  const Key* const keys = pass.keys + begin;
+  if (is_first)
+    load(key, ~Key{0}, [&](int place) { return sort_key(x[place], rows.descending); });
+  else
+    load(key, ~Key{0}, [&](int place) { return keys[place]; });
+  const auto in_tile = order_by_digit(key, shift, kScanThreads, count, to);
+
+  const Count tag = 2 * static_cast<Count>(pass.pass) + 1;
+  Count* const mine = &pass.said[number * kDigits + threadIdx.x];
+  *static_cast<volatile Count*>(mine) = (tile == 0 ? tag + 1 : tag) << kTagShift | in_tile.total;
+  const auto first = static_cast<unsigned>(begin - row);
+  const unsigned* const indices = pass.indices + begin;
+  if (is_first)
+    load(index, 0u, [&](int place) { return first + static_cast<unsigned>(place); });
+  else
+    load(index, 0u, [&](int place) { return indices[place]; });
+  exchange(to, key, space);
+  exchange(to, index, space);
+  const Count in_row = pass.counts[(row_number * pass.passes + pass.pass) * kDigits + threadIdx.x];
+  const unsigned lower = scan_lanes(Counting{}, static_cast<unsigned>(in_row), kScanThreads).before;
+  const unsigned before = look_back(mine, tile, tag);
+  if (tile > 0)
+    *static_cast<volatile Count*>(mine) = (tag + 1) << kTagShift | (before + in_tile.total);
+  shift_to[threadIdx.x] = lower + before - in_tile.before;
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < tile.count; i += kScanThreads) {
-    const int64_t to = shift_to[digit_of(sorted_keys[i], shift)] + i;
-    keys_out[to] = sorted_keys[i];
-    indices_out[to] = sorted_indices[i];
-  }
+
+  const auto store = [&](const auto& put) {
+#pragma unroll
+    for (int k = 0; k < kSortBatch; ++k) {
+      const int place = place_in_tile(k);
+      if (place < items)
+        put(shift_to[digit_of(key[k], shift)] + static_cast<unsigned>(place), key[k], index[k]);
+    }
+  };
+  Key* const next_keys = pass.next_keys + row;
+  unsigned* const next_indices = pass.next_indices + row;
+  if (is_last)
+    store([&](unsigned there, Key k, unsigned i) { rows.write(row, there, k, i); });
+  else
+    store(
+        [&](unsigned there, Key k, unsigned i) { next_keys[there] = k, next_indices[there] = i; });
 }
 
 }  // namespace gradus::cuda

@@ -68,6 +68,48 @@ TEST_F(CudaIndex, ScatterAlongEveryDimension) {
     }
 }
 
+// Lines that a block takes, lines that are sorted, and single lines; many of one place, too.
+TEST_F(CudaIndex, ScatterAlongLongLines) {
+  struct Case {
+    Dims sizes;
+    int64_t dim, size;
+    double places;  // that occur
+  };
+  const Case cases[] = {{{2, 1100}, 1, 300, 299}, {{2, 1100}, 1, 300, 0}, {{3, 700}, 1, 2800, 5},
+                        {{600}, 0, 100, 99},      {{700, 2}, 0, 9, 8},    {{400}, 0, 1601, 1600}};
+  for (const auto& [sizes, dim, size, places] : cases)
+    for (const ScatterOp op : {ScatterOp::sum, ScatterOp::set, ScatterOp::amax, ScatterOp::prod})
+      for (const ScalarType dtype : {kFloat, kLong}) {
+        if (dtype == kLong && op != ScatterOp::set) continue;
+        Dims out_sizes = sizes;
+        out_sizes[dim] = size;
+        const Pair index = random_pair(kLong, contiguous_layout("", sizes), {0, places});
+        const Pair src = random_pair(dtype, contiguous_layout("", sizes), {-2, 2});
+        const Pair x = random_pair(dtype, contiguous_layout("", out_sizes), {-2, 2});
+        expect_close(scattered(op, x.gpu, dim, index.gpu, src.gpu),
+                     scattered(op, x.cpu, dim, index.cpu, src.cpu), 0,
+                     describe("scatter", dtype, std::to_string(size)));
+      }
+}
+
+TEST_F(CudaIndex, MaskedSelectInEveryLayout) {
+  for (const MemoryLayout& layout : all_layouts())
+    for (const ScalarType dtype : {kByte, kHalf, kFloat, kDouble}) {
+      const Pair x = random_pair(dtype, layout);
+      const Pair mask =
+          random_pair(kBool, pick(0, 1) ? layout : contiguous_layout("", layout.sizes));
+      expect_close(raw::masked_select("masked_select", x.gpu, mask.gpu),
+                   raw::masked_select("masked_select", x.cpu, mask.cpu), 0,
+                   describe("masked_select", dtype, layout.name));
+      if (layout.sizes.size() < 2) continue;
+      const Tensor rows = raw::narrow(mask.cpu, 1, 0, std::min<int64_t>(1, layout.sizes[1]));
+      if (rows.numel() == 0 || rows.dim() != 2) continue;
+      const Tensor row_mask = *raw::try_view(raw::contiguous(rows), {layout.sizes[0]});
+      expect_close(raw::masked_select("index", x.gpu, raw::to(row_mask, x.gpu.device())),
+                   raw::masked_select("index", x.cpu, row_mask), 0, "rows");
+    }
+}
+
 TEST_F(CudaIndex, WhereInEveryLayout) {
   for (const MemoryLayout& layout : all_layouts())
     for (const ScalarType dtype : {kBool, kShort, kFloat, kDouble}) {
@@ -138,17 +180,18 @@ TEST_F(CudaIndex, AnIndexOutOfRangeIsAnError) {
                     cuda::synchronize();
                   }),
                   "is out of bounds for dimension 1 with size 11; expected -11 <= index < 11");
-  // Where the index is sorted, too.
+  // Where a block has the line, and where the index is sorted, too.
   const Tensor memory = random_memory(kLong, 1500, {0, 499});
   memory.data_ptr<int64_t>()[pick(0, 1499)] = 500;
   const Pair index = pair_of(memory, contiguous_layout("", {1500})),
              src = random_pair(kFloat, contiguous_layout("", {1500}));
-  EXPECT_CONTAINS(message_of<IndexError>([&] {
-                    scattered(ScatterOp::sum, raw::narrow(src.gpu, 0, 0, 500), 0, index.gpu,
-                              src.gpu);
-                    cuda::synchronize();
-                  }),
-                  "index 500 is out of bounds for dimension 0 with size 500");
+  for (const int64_t step : {1, 2})
+    EXPECT_CONTAINS(message_of<IndexError>([&] {
+                      const Tensor out = raw::as_strided(src.gpu, {500}, {step}, 0);
+                      scattered(ScatterOp::sum, out, 0, index.gpu, src.gpu);
+                      cuda::synchronize();
+                    }),
+                    "index 500 is out of bounds for dimension 0 with size 500");
   // The record is clear again, and the device works on.
   expect_close(raw::map(UnaryOp::neg, x.gpu), raw::map(UnaryOp::neg, x.cpu), 0, "afterwards");
 }

@@ -54,18 +54,19 @@ TEST_F(CudaSort, EveryDtype) {
 }
 
 TEST_F(CudaSort, RowsOfEveryLength) {
-  for (const int64_t n : {1, 2, 3, 31, 32, 33, 255, 257, 1023, 1024, 1025, 2047, 2048, 2049, 5000})
+  for (const int64_t n :
+       {1, 2, 3, 31, 32, 33, 255, 257, 511, 512, 513, 1024, 1025, 2049, 4096, 4097})
     for (const ScalarType dtype : {kFloat, kDouble}) {
       const std::string what = describe("sort", dtype, std::to_string(n));
-      const int64_t rows = n < 300 ? pick(1, 40) : n < 2048 ? 2 : 1;
+      const int64_t rows = n < 300 ? pick(1, 40) : n < 4096 ? 2 : 1;
       compare_sort(tied_pair(dtype, contiguous_layout("", {rows, n})), 1, pick(0, 1), what);
     }
 }
 
 TEST_F(CudaSort, LongRows) {
-  const MemoryLayout layouts[] = {contiguous_layout("three rows", {3, 2100}),
-                                  contiguous_layout("columns", {2100, 2}),
-                                  {"every second", {4097}, {2}, 1}};
+  const MemoryLayout layouts[] = {contiguous_layout("three rows", {3, 4500}),
+                                  contiguous_layout("columns", {4200, 2}),
+                                  {"every second", {8197}, {2}, 1}};
   for (const MemoryLayout& layout : layouts)
     compare_sort(tied_pair(kFloat, layout), layout.name == "three rows", pick(0, 1), layout.name);
   const Pair wide = random_pair(kLong, contiguous_layout("", {4100}), {-1e15, 1e15});
@@ -107,6 +108,27 @@ TEST_F(CudaSelect, EveryDimensionOfEveryLayout) {
         const auto wanted = raw::median("median", x.cpu, d, ignores_nan);
         expect_same(middle.values, wanted.values, what + ": median");
         expect_same(middle.indices, wanted.indices, what + ": its index");
+      }
+    }
+}
+
+// Rows that are long enough for a search of the last digit wanted, some of a single number, so that
+// the index decides.
+TEST_F(CudaSelect, LongRows) {
+  for (const ScalarType dtype : {kFloat, kLong, kDouble})
+    for (const int64_t n : {300, 2048, 2049, 6000}) {
+      Pair x = n == 2049 ? random_pair(dtype, contiguous_layout("", {2, n}), {-1e6, 1e6})
+                         : tied_pair(dtype, contiguous_layout("", {2, n}));
+      for (const Tensor& t : {x.cpu, x.gpu})
+        if (n == 6000) raw::fill_(raw::narrow(t, 0, 1, 1), 7);
+      const std::string what = describe("select", dtype, std::to_string(n));
+      const bool descending = pick(0, 1);
+      for (const auto& [first, count] :
+           {std::pair<int64_t, int64_t>{0, 1}, {0, 10}, {pick(0, 200), 24}}) {
+        const auto got = raw::select("topk", x.gpu, 1, descending, first, count);
+        const auto want = raw::select("topk", x.cpu, 1, descending, first, count);
+        expect_same(got.values, want.values, what);
+        expect_same(got.indices, want.indices, what + ": indices");
       }
     }
 }
