@@ -1,5 +1,5 @@
-// Nearly every operation on the CPU at 1e3, 1e5 and 1e7 elements: a survey, where bench/ops.cpp has
-// the operations that models are made of.
+// Nearly every operation at 1e3, 1e5 and 1e7 elements: a survey, where bench/ops.cpp has the
+// operations that models are made of.
 #include "bench/turns.h"
 
 // Times an expression under its own text; `size` is in scope.
@@ -9,12 +9,13 @@ namespace {
 
 using torch::Tensor, torch::kLong;
 using torch::indexing::Slice;
+using turns::on;
 
 // From (0, 1), where every function is defined, and away from its ends.
-Tensor numbers(int64_t n) { return torch::rand({n}) * 0.9 + 0.05; }
+Tensor numbers(int64_t n) { return torch::rand({n}, on) * 0.9 + 0.05; }
 
 void functions(const std::string& size, int64_t n) {
-  const Tensor x = numbers(n), s = torch::randn({n}), big = x + 1;
+  const Tensor x = numbers(n), s = torch::randn({n}, on), big = x + 1;
   OP(x.abs()), OP(x.neg()), OP(x.sign()), OP(x.ceil()), OP(x.floor()), OP(x.round()), OP(x.trunc());
   OP(x.frac()), OP(x.square()), OP(x.sqrt()), OP(x.rsqrt()), OP(x.reciprocal());
   OP(x.exp()), OP(x.exp2()), OP(x.expm1()), OP(x.log()), OP(x.log2()), OP(x.log10()), OP(x.log1p());
@@ -32,7 +33,7 @@ void functions(const std::string& size, int64_t n) {
 }
 
 void pairs(const std::string& size, int64_t n) {
-  const Tensor x = numbers(n), y = numbers(n), z = numbers(n), s = torch::randn({n});
+  const Tensor x = numbers(n), y = numbers(n), z = numbers(n), s = torch::randn({n}, on);
   OP(x + y), OP(x - y), OP(x * y), OP(x / y), OP(x + 1), OP(x * 2.5), OP(1 - x), OP(1 / x);
   OP(x.pow(2)), OP(x.pow(3)), OP(x.pow(0.5)), OP(x.pow(2.3)), OP(torch::pow(2, x)), OP(x.pow(y));
   OP(x.atan2(y)), OP(x.hypot(y)), OP(x.fmod(y)), OP(x.remainder(y)), OP(x.remainder(0.3));
@@ -47,7 +48,7 @@ void pairs(const std::string& size, int64_t n) {
 
 void in_place(const std::string& size, int64_t n) {
   const Tensor x = numbers(n), y = numbers(n), mask = x > 0.5;
-  Tensor w = numbers(n), out = torch::empty({n});
+  Tensor w = numbers(n), out = torch::empty({n}, on);
   OP(torch::add_out(out, x, y)), OP(torch::mul_out(out, x, y)), OP(torch::exp_out(out, x));
   OP(w.add_(y, 1e-9)), OP(w.add_(1e-9)), OP(w.mul_(1.0)), OP(w.div_(1.0)), OP(w.clamp_(0, 1));
   OP(w.relu_()), OP(w.sqrt_()), OP(w.sigmoid_()), OP(w.copy_(y)), OP(w.lerp_(y, 0.5));
@@ -59,10 +60,13 @@ void in_place(const std::string& size, int64_t n) {
 
 void creation(const std::string& size, int64_t n) {
   const Tensor x = numbers(n);
-  OP(torch::zeros({n})), OP(torch::ones({n})), OP(torch::full({n}, 2.)), OP(torch::empty({n}));
-  OP(x.clone()), OP(torch::zeros_like(x)), OP(torch::rand_like(x)), OP(torch::arange(n));
-  OP(torch::arange(n, torch::kFloat)), OP(torch::linspace(0, 1, n)), OP(torch::logspace(0, 1, n));
-  OP(torch::rand({n})), OP(torch::randn({n})), OP(torch::randint(10, {n})), OP(torch::randperm(n));
+  OP(torch::zeros({n}, on)), OP(torch::ones({n}, on)), OP(torch::full({n}, 2., on)),
+      OP(torch::empty({n}, on));
+  OP(x.clone()), OP(torch::zeros_like(x)), OP(torch::rand_like(x)), OP(torch::arange(n, on));
+  OP(torch::arange(n, on.dtype(torch::kFloat))), OP(torch::linspace(0, 1, n, on)),
+      OP(torch::logspace(0, 1, n, 10, on));
+  OP(torch::rand({n}, on)), OP(torch::randn({n}, on)), OP(torch::randint(10, {n}, on)),
+      OP(torch::randperm(n, on));
   OP(torch::bernoulli(x)), OP(torch::poisson(x)), OP(torch::multinomial(x, 10, true));
 }
 
@@ -101,7 +105,7 @@ void reductions(const std::string& size, int64_t n, int64_t rows) {
 
 void order(const std::string& size, int64_t n, int64_t rows) {
   const Tensor x = numbers(n), X = x.view({rows, n / rows}), list = std::get<0>(numbers(n).sort());
-  const Tensor l = (x * 1000).to(kLong), bounds = torch::linspace(0, 1, 100);
+  const Tensor l = (x * 1000).to(kLong), bounds = torch::linspace(0, 1, 100, on);
   OP(x.cumsum(0)), OP(x.cumprod(0)), OP(x.cummax(0)), OP(x.logcumsumexp(0));
   OP(X.cumsum(0)), OP(X.cumsum(1)), OP(X.cumprod(1)), OP(X.cummax(1));
   OP(x.sort()), OP(x.argsort()), OP(X.sort(0)), OP(X.sort(1)), OP(x.topk(10)), OP(x.topk(n / 10));
@@ -131,9 +135,9 @@ void indexing(const std::string& size, int64_t n, int64_t rows) {
   const int64_t columns = n / rows;
   const Tensor x = numbers(n), y = numbers(n), mask = x > 0.5;
   const Tensor X = x.view({rows, columns}), Y = y.view({rows, columns});
-  const Tensor up = torch::randint(rows, {rows, columns}, kLong), some = up.select(1, 0);
-  const Tensor along = torch::randint(columns, {rows, columns}, kLong), few = along[0];
-  const Tensor any = torch::randint(n, {n}, kLong);
+  const Tensor up = torch::randint(rows, {rows, columns}, on.dtype(kLong)), some = up.select(1, 0);
+  const Tensor along = torch::randint(columns, {rows, columns}, on.dtype(kLong)), few = along[0];
+  const Tensor any = torch::randint(n, {n}, on.dtype(kLong));
   OP(X.gather(0, up)), OP(X.gather(1, along)), OP(X.index_select(0, some));
   OP(X.index_select(1, few)), OP(x.index_select(0, any)), OP(x.take(any)), OP(x.index({any}));
   OP(X.index({some})), OP(X.index({Slice(), few})), OP(X.index({X > 0.5})), OP(X.nonzero());

@@ -1,8 +1,9 @@
 // Times operations of one source that is built against gradus and against libtorch. The programs
 // run with as many threads as OMP_NUM_THREADS says, and take turns (bench/in_turns.py):
 //
-//   bench_NAME [--wait] [PART]    the cases whose names contain PART; with --wait it says "ready"
-//                                 before each of them, and waits for a line
+//   bench_NAME [--wait] [--device DEVICE] [PART]
+//     the cases whose names contain PART; with --wait it says "ready" before each of them, and
+//     waits for a line
 #pragma once
 
 #include <torch/torch.h>
@@ -22,18 +23,22 @@ inline constexpr const char* kWho = "libtorch";
 inline constexpr const char* kWho = "gradus";
 #endif
 
+// Where tensors are made.
+inline torch::TensorOptions on;
+
 using Clock = std::chrono::steady_clock;
 
 template <class F>
 double seconds_of(const F& f, int calls) {
   const auto start = Clock::now();
   for (int i = 0; i < calls; ++i) f();
+  if (on.device().is_cuda()) torch::cuda::synchronize();
   return std::chrono::duration<double>(Clock::now() - start).count() / calls;
 }
 
 // The first half second is slower, while clocks rise and the threads of libraries come to rest.
 inline void warm_up() {
-  const torch::Tensor x = torch::rand({1000});
+  const torch::Tensor x = torch::rand({1000}, on);
   const auto start = Clock::now();
   while (Clock::now() - start < std::chrono::seconds(1))
     seconds_of([&] { return torch::exp(x); }, 1000);
@@ -46,6 +51,8 @@ inline void read_arguments(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
     if (argv[i] == std::string("--wait"))
       waits = true;
+    else if (argv[i] == std::string("--device") && i + 1 < argc)
+      on = on.device(std::string(argv[++i]));
     else
       wanted = argv[i];
 }
@@ -62,7 +69,12 @@ template <class F>
 void time(const std::string& name, const F& f) {
   if (name.find(wanted) == std::string::npos) return;
   wait_for_turn();
-  f();
+  try {
+    f();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+    return;
+  }
   const double once = std::max(seconds_of(f, 3), 1e-9);
   const int calls = static_cast<int>(std::clamp(0.004 / once, 1.0, 1e5));
   double best = seconds_of(f, calls);

@@ -14,12 +14,28 @@ void CudaBackend::arg_reduce(bool largest, const Tensor& x, int64_t dim, const T
   const int64_t n = x.sizes()[dim], stride = x.strides()[dim];
   const int64_t next = kept.dims > 0 ? kept.stride[2][kept.dims - 1] : 0;
   const Division division = divide_block(kept.numel, next, n, stride);
-  const auto blocks = static_cast<unsigned>(ceil_div(kept.numel, int64_t{division.kept}));
-  const auto threads = static_cast<unsigned>(division.kept * division.reduced);
+  const int64_t blocks = ceil_div(kept.numel, int64_t{division.kept});
+  // Few outputs do not fill the device: then several blocks share each, and a second launch has the
+  // last word.
+  const int64_t wanted = 8 * context.multiprocessors / blocks;
+  const int64_t parts =
+      std::clamp<int64_t>(n / (16 * division.reduced), 1, std::max<int64_t>(wanted, 1));
+  const int64_t segment = ceil_div(n, parts), segments = ceil_div(n, segment);
   visit_numbers(largest ? "max" : "min", x.dtype(), [&]<class T>(TypeTag<T>) {
-    launch(arg_reduce_kernel<T>, {dim3(blocks), threads, 0, context.stream}, largest, kept, n,
-           stride, division, static_cast<const T*>(x.data_ptr()),
-           static_cast<T*>(values.data_ptr()), static_cast<int64_t*>(indices.data_ptr()));
+    const auto run = [&](const Division& by, int64_t count, int64_t length, int64_t rows,
+                         const Candidate<T>* found, Candidate<T>* table) {
+      const dim3 grid(static_cast<unsigned>(ceil_div(kept.numel, int64_t{by.kept})),
+                      static_cast<unsigned>(rows));
+      launch(arg_reduce_kernel<T>,
+             {grid, static_cast<unsigned>(by.kept * by.reduced), 0, context.stream}, largest, kept,
+             count, length, stride, by, static_cast<const T*>(x.data_ptr()), found, table,
+             static_cast<T*>(values.data_ptr()), static_cast<int64_t*>(indices.data_ptr()));
+    };
+    if (segments == 1) return run(division, n, n, 1, nullptr, nullptr);
+    const Scratch memory(static_cast<size_t>(segments * kept.numel) * sizeof(Candidate<T>));
+    auto* const table = memory.as<Candidate<T>>();
+    run(division, n, segment, segments, nullptr, table);
+    run(divide_block(kept.numel, 1, segments, kept.numel), segments, segments, 1, table, nullptr);
   });
 }
 

@@ -17,6 +17,7 @@ class CudaBackend final : public Backend {
   void random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
               const Tensor& out) override;
 
+  bool converts_on_the_way() const override { return true; }
   void map(UnaryOp op, const Tensor& x, const Tensor& out) override;
   void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                 const Tensor& out) override;
@@ -36,6 +37,8 @@ class CudaBackend final : public Backend {
             const Tensor& indices) override;
   void select(const Tensor& x, int64_t dim, bool descending, int64_t first, const Tensor& values,
               const Tensor& indices) override;
+  void bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out) override;
+  void count_nonzero(const Tensor& x, const Tensor& out) override;
   Tensor nonzero(const Tensor& x, IntArrayRef shape) override;
   Tensor masked_select(const Tensor& x, const Tensor& mask) override;
   void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;
@@ -46,6 +49,8 @@ class CudaBackend final : public Backend {
   void add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
                    const Tensor& out) override;
   void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) override;
+
+  void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) override;
 
   void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) override;
 };

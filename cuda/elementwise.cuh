@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "gradus/cuda/grid.h"
-#include "gradus/cuda/kernels/elementwise.cuh"
+#include "gradus/cuda/kernels/converting.cuh"
 
 namespace gradus::cuda {
 
@@ -102,17 +102,59 @@ void launch_elementwise(const Context& context, const F& f, const Strided<1 + si
   });
 }
 
+// The same where the tensors are of any types, while f takes In and gives Out.
+template <class Out, class In, class F, class... Tensors>
+void launch_converting(const Context& context, const F& f,
+                       const Strided<1 + sizeof...(Tensors)>& walk, const Tensor& out,
+                       const Tensors&... in) {
+  for_each_piece(walk, {}, [&](const auto& piece, const auto& start) {
+    const int32_t columns = piece.size[piece.dims - 1], rows = piece.numel / columns;
+    const auto threads = static_cast<unsigned>(ceil_div(columns, kConvertingBatch));
+    const unsigned across = std::min(unsigned{kElementwiseThreads}, std::bit_ceil(threads));
+    const dim3 block(across, kElementwiseThreads / across);
+    const int32_t tiles = ceil_div(static_cast<int32_t>(threads), static_cast<int32_t>(across));
+    const int32_t row_blocks = ceil_div(rows, static_cast<int32_t>(block.y));
+    int n = -1;
+    const auto elements = [&](const Tensor& t) {
+      ++n;
+      return Elements{
+          static_cast<char*>(t.data_ptr()) + start.at[n] * static_cast<int64_t>(t.element_size()),
+          t.scalar_type()};
+    };
+    const Elements all[] = {elements(out), elements(in)...};
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      launch(elementwise_converting<F, Out, In, std::conditional_t<true, Elements, Tensors>...>,
+             {dim3(static_cast<unsigned>(row_blocks * tiles)), block, 0, context.stream}, f, piece,
+             rows, tiles, all[0], all[I + 1]...);
+    }
+    (std::index_sequence_for<Tensors...>{});
+  });
+}
+
+// The tensors' walk, with `in` broadcast to out's shape.
+template <class... Tensors>
+Strided<1 + sizeof...(Tensors)> walk_over(const Tensor& out, const Tensors&... in) {
+  return collapse<1 + sizeof...(in)>(
+      out.sizes(),
+      {out.strides(), broadcast_strides("zip", in.sizes(), in.strides(), out.sizes())...});
+}
+
 // out[i] = f(in[i]...), any strides. REQUIRES: one device; `in` broadcast to out's shape; out is of
 // type Out, all of `in` of type In.
 template <class Out, class In, class F, class... Tensors>
 void elementwise(const F& f, const Tensor& out, const Tensors&... in) {
   if (out.numel() == 0) return;
-  const Context context(out);
-  const auto walk = collapse<1 + sizeof...(in)>(
-      out.sizes(),
-      {out.strides(), broadcast_strides("zip", in.sizes(), in.strides(), out.sizes())...});
-  launch_elementwise(context, f, walk, static_cast<Out*>(out.data_ptr()),
+  launch_elementwise(Context(out), f, walk_over(out, in...), static_cast<Out*>(out.data_ptr()),
                      static_cast<const In*>(in.data_ptr())...);
+}
+
+// The same for tensors of any types: f takes In and gives Out.
+template <class Out, class In, class F, class... Tensors>
+void elementwise_of(const F& f, const Tensor& out, const Tensors&... in) {
+  if (out.scalar_type() == dtype_of<Out> && ((in.scalar_type() == dtype_of<In>)&&...))
+    return elementwise<Out, In>(f, out, in...);
+  if (out.numel() > 0)
+    launch_converting<Out, In>(Context(out), f, walk_over(out, in...), out, in...);
 }
 
 }  // namespace gradus::cuda

@@ -9,8 +9,8 @@ namespace gradus::cuda {
 void CudaBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
   visit_op(op, [&](auto row) {
     using Row = scalar::Unary<row.value>;
-    visit_computed<Row>(x.dtype(), [&]<class T>(TypeTag<T>) {
-      elementwise<std::conditional_t<Row::gives_bool, bool, T>, T>(Map<row.value>{}, out, x);
+    visit_computed<Row>(computed_type(x.dtype()), [&]<class T>(TypeTag<T>) {
+      elementwise_of<std::conditional_t<Row::gives_bool, bool, T>, T>(Map<row.value>{}, out, x);
     });
   });
 }

@@ -11,13 +11,13 @@ template <UnaryOp op, class T>
 void map_grad_tensor(const Tensor& grad, const Tensor& x, const Tensor& y, const Tensor& out) {
   constexpr unsigned uses = scalar::slope_uses<op>;
   if constexpr (uses == 0)
-    elementwise<T, T>(MapGrad<op>{}, out, grad);
+    elementwise_of<T, T>(MapGrad<op>{}, out, grad);
   else if constexpr (uses == scalar::kUsesX)
-    elementwise<T, T>(MapGrad<op>{}, out, grad, x);
+    elementwise_of<T, T>(MapGrad<op>{}, out, grad, x);
   else if constexpr (uses == scalar::kUsesY)
-    elementwise<T, T>(MapGrad<op>{}, out, grad, y);
+    elementwise_of<T, T>(MapGrad<op>{}, out, grad, y);
   else
-    elementwise<T, T>(MapGrad<op>{}, out, grad, x, y);
+    elementwise_of<T, T>(MapGrad<op>{}, out, grad, x, y);
 }
 }  // namespace
 
@@ -25,7 +25,7 @@ void CudaBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, cons
                            const Tensor& out) {
   visit_op(op, [&](auto row) {
     if constexpr (!scalar::Unary<row.value>::gives_bool)
-      visit_floating(name_of(op), out.dtype(),
+      visit_floating(name_of(op), computed_type(out.dtype()),
                      [&]<class T>(TypeTag<T>) { map_grad_tensor<row.value, T>(grad, x, y, out); });
   });
 }

@@ -150,8 +150,12 @@ void run(const Kernel<T>& kernel, MatmulArgs<T> args, int64_t batches) {
 
 template <class T>
 void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args) {
-  const auto blocks = static_cast<unsigned>(ceil_div(args.m * args.n, 256));
-  launch(matmul_sum<T>, {blocks, 256}, partial, parts, args);
+  // Many parts of few outputs are a long way for one thread.
+  const int64_t outputs = args.m * args.n;
+  const int lane_bits = parts < 64 || outputs > 4096 ? 0 : parts < 1024 ? 5 : 8;
+  const auto blocks =
+      static_cast<unsigned>(ceil_div(outputs << lane_bits, int64_t{kReduceThreads}));
+  launch(matmul_sum<T>, {blocks, kReduceThreads}, partial, parts, lane_bits, args);
 }
 
 // Splits the terms over `parts` times as many blocks: a batch of shorter products, then their sum.

@@ -21,12 +21,18 @@ class Search {
         tiles_(ceil_div(view_.numel, int64_t{kFindTile})),
         counts_(raw::empty({tiles_}, kLong, x.device())) {
     launch(count_found<Bits>, config(), view_, mask_, x_, counts_.data_ptr<int64_t>());
-    backend(x).scan(ScanOp::cumsum, counts_, 0, counts_);
   }
 
-  // Waits for the device.
-  int64_t found() const { return raw::item(raw::narrow(counts_, 0, tiles_ - 1, 1)).toLong(); }
+  // Of each tile.
+  const Tensor& counts() const { return counts_; }
 
+  // Sums the counts up, so that each tile knows its place; waits for the device. Once.
+  int64_t found() {
+    backend(counts_).scan(ScanOp::cumsum, counts_, 0, counts_);
+    return raw::item(raw::narrow(counts_, 0, tiles_ - 1, 1)).toLong();
+  }
+
+  // REQUIRES: found() has been called.
   template <class Write>
   void write(const Write& write) const {
     launch(write_found<Bits, Write>, config(), view_, mask_, x_,
@@ -48,10 +54,16 @@ class Search {
 
 }  // namespace
 
+void CudaBackend::count_nonzero(const Tensor& x, const Tensor& out) {
+  visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
+    reduce(ReduceOp::sum, Search<Bits>(x).counts(), raw::alias(out, {1}, {1}));
+  });
+}
+
 Tensor CudaBackend::nonzero(const Tensor& x, IntArrayRef shape) {
   Tensor out;
   visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
-    const Search<Bits> search(x);
+    Search<Bits> search(x);
     WriteCoordinates write{.rank = static_cast<int>(shape.size()),
                            .size = {},
                            .found = search.found(),
@@ -66,7 +78,7 @@ Tensor CudaBackend::nonzero(const Tensor& x, IntArrayRef shape) {
 
 Tensor CudaBackend::masked_select(const Tensor& x, const Tensor& mask) {
   if (mask.dim() != x.dim()) return Backend::masked_select(x, mask);  // whole parts of x
-  const Search<uint8_t> search(mask);
+  Search<uint8_t> search(mask);
   const Tensor out = raw::empty({search.found()}, x.dtype(), x.device());
   visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
     search.write(WriteElement<Bits>{

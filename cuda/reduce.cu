@@ -67,19 +67,28 @@ int lanes_for(int64_t n, int vector) {
 }
 
 template <class T>
-bool takes_vectors(const Problem& problem, const T* x, const T* out) {
+bool is_ready_for_vectors(const Plain<T>& x) {
+  return is_aligned<vector_width<T>>(x.data);
+}
+template <class T>
+bool is_ready_for_vectors(const Converted<T>&) {
+  return true;
+}
+
+template <class Source, class T>
+bool takes_vectors(const Problem& problem, const Source& x, const T* out) {
   constexpr int V = vector_width<T>;
   const Strided<2>& kept = problem.kept;
   const int last = kept.dims - 1;
   if (last < 0 || kept.stride[0][last] != 1 || kept.stride[1][last] != 1) return false;
-  bool ok = kept.size[last] % V == 0 && is_aligned<V>(x) && is_aligned<V>(out);
+  bool ok = kept.size[last] % V == 0 && is_ready_for_vectors(x) && is_aligned<V>(out);
   for (int d = 0; d < last; ++d) ok &= kept.stride[0][d] % V == 0 && kept.stride[1][d] % V == 0;
   for (int d = 0; d < problem.reduced.dims; ++d) ok &= problem.reduced.stride[0][d] % V == 0;
   return ok;
 }
 
-template <class Op, class T>
-void run(const Context& context, const Problem& problem, const T* x, T* out);
+template <class Op, class Source, class T>
+void run(const Context& context, const Problem& problem, const Source& x, T* out);
 
 // Calls pass(to, parts); where there are several parts, folds what it wrote into out.
 template <class Op, class T, class Pass>
@@ -88,24 +97,24 @@ void run_parts(const Context& context, const Problem& problem, unsigned parts, T
   if (parts == 1) return pass(out);
   const Scratch table(parts * static_cast<size_t>(problem.kept.numel) * sizeof(T));
   pass(table.as<T>());
-  run<Op>(context, fold_of_partials(problem, parts), static_cast<const T*>(table.as<T>()), out);
+  run<Op>(context, fold_of_partials(problem, parts), Plain<T>{table.as<T>()}, out);
 }
 
-template <class Op, class T>
-void run_rows(const Context& context, const Problem& problem, const T* x, T* out) {
+template <class Op, class Source, class T>
+void run_rows(const Context& context, const Problem& problem, const Source& x, T* out) {
   const int64_t n = problem.reduced.numel;
   const int lanes = lanes_for(n, vector_width<T>);
   const int64_t blocks = ceil_div(problem.kept.numel * lanes, int64_t{kReduceThreads});
   const Split parts = split(context, problem, blocks, 8192);
   run_parts<Op>(context, problem, parts.parts, out, [&](T* to) {
-    launch(reduce_rows<Op, T>,
+    launch(reduce_rows<Op, Source>,
            {dim3(static_cast<unsigned>(blocks), parts.parts), kReduceThreads, 0, context.stream},
            problem.kept, n, parts.segment, std::countr_zero(static_cast<unsigned>(lanes)), x, to);
   });
 }
 
-template <class Op, int V, class T>
-void run_strided(const Context& context, const Problem& problem, const T* x, T* out) {
+template <class Op, int V, class Source, class T>
+void run_strided(const Context& context, const Problem& problem, const Source& x, T* out) {
   const int64_t outputs = problem.kept.numel / V;
   const Division division = divide_block(outputs, last_stride(problem.kept, 1),
                                          problem.reduced.numel, last_stride(problem.reduced, 0));
@@ -113,14 +122,14 @@ void run_strided(const Context& context, const Problem& problem, const T* x, T* 
   const Split parts = split(context, problem, blocks, division.reduced * 16);
   const auto threads = static_cast<unsigned>(division.kept * division.reduced);
   run_parts<Op>(context, problem, parts.parts, out, [&](T* to) {
-    launch(reduce_strided<Op, T, V>,
+    launch(reduce_strided<Op, Source, V>,
            {dim3(static_cast<unsigned>(blocks), parts.parts), threads, 0, context.stream},
            problem.kept, problem.reduced, parts.segment, problem.count, division, x, to);
   });
 }
 
-template <class Op, class T>
-void run(const Context& context, const Problem& problem, const T* x, T* out) {
+template <class Op, class Source, class T>
+void run(const Context& context, const Problem& problem, const Source& x, T* out) {
   if (is_rows(problem) && !problem.partial) return run_rows<Op>(context, problem, x, out);
   if (takes_vectors(problem, x, out))
     return run_strided<Op, vector_width<T>>(context, problem, x, out);
@@ -130,9 +139,14 @@ void run(const Context& context, const Problem& problem, const T* x, T* out) {
 template <ReduceOp op, class T>
 void reduce_tensor(const Tensor& x, const Tensor& out) {
   if (out.numel() == 0) return;
+  using Op = scalar::Reduction<op>;
   const Context context(out);
-  run<scalar::Reduction<op>>(context, problem_of(x, out), static_cast<const T*>(x.data_ptr()),
-                             static_cast<T*>(out.data_ptr()));
+  const Problem problem = problem_of(x, out);
+  T* const to = static_cast<T*>(out.data_ptr());
+  if (x.scalar_type() == out.scalar_type())
+    run<Op>(context, problem, Plain<T>{static_cast<const T*>(x.data_ptr())}, to);
+  else
+    run<Op>(context, problem, Converted<T>{{x.data_ptr(), x.scalar_type()}}, to);
 }
 
 }  // namespace
@@ -140,10 +154,10 @@ void reduce_tensor(const Tensor& x, const Tensor& out) {
 void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
   visit_op(op, [&](auto row) {
     if constexpr (row.value == ReduceOp::mean)
-      visit_floating(name_of(op), x.dtype(),
+      visit_floating(name_of(op), out.dtype(),
                      [&]<class T>(TypeTag<T>) { reduce_tensor<row.value, T>(x, out); });
     else
-      visit_numbers(name_of(op), x.dtype(),
+      visit_numbers(name_of(op), out.dtype(),
                     [&]<class T>(TypeTag<T>) { reduce_tensor<row.value, T>(x, out); });
   });
 }

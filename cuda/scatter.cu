@@ -54,6 +54,15 @@ void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, cons
                           const Tensor& src, const Tensor& out) {
   const Context context(out);
   const Lines lines = lines_of(out, dim, index, src);
+  if (op == ScatterOp::sum && out.dtype() == kLong) {
+    Dims fixed = out.impl().strides;
+    fixed[dim] = 0;
+    const auto walk = collapse<3>(index.sizes(), {fixed, index.strides(), src.strides()});
+    return launch(scatter_integers<int64_t>, linear_launch(context, walk.numel), walk, rule,
+                  lines.line.jump, device_fault(), out.data_ptr<int64_t>(),
+                  static_cast<const int64_t*>(index.data_ptr()),
+                  static_cast<const int64_t*>(src.data_ptr()));
+  }
   if (suits_blocks(lines, rule.size))
     return visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
       launch(scatter_in_block<how.value, T>,
@@ -77,9 +86,16 @@ void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, cons
   const auto bits = static_cast<int>(std::bit_width(static_cast<uint64_t>(rule.size)));
   cuda::sort(places, dim, /*descending=*/false, bits, sorted, order);
   const Lines by_place = lines_of(out, dim, raw::expand(sorted, index.sizes()), src);
+  const int64_t count = by_place.walk.numel;
+  const auto across = static_cast<unsigned>(
+      std::bit_ceil(static_cast<uint64_t>(std::min(count, int64_t{kThreads}))));
+  const unsigned down = kThreads / across;
+  const int64_t parts = ceil_div(count, int64_t{across} * kScatterBatch);
+  const int64_t blocks = ceil_div(by_place.line.length, int64_t{down}) * parts;
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
-    launch(scatter_sorted<how.value, T>, linear_launch(context, index.numel()), by_place.walk,
-           rule.size, by_place.line, static_cast<T*>(out.data_ptr()),
+    launch(scatter_sorted<how.value, T>,
+           {dim3(static_cast<unsigned>(blocks)), dim3(across, down), 0, context.stream},
+           by_place.walk, parts, rule.size, by_place.line, static_cast<T*>(out.data_ptr()),
            static_cast<const int64_t*>(sorted.data_ptr()),
            static_cast<const int64_t*>(order.data_ptr()), static_cast<const T*>(src.data_ptr()));
   });

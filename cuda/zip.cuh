@@ -12,11 +12,11 @@ template <BinaryOp op, class T>
 void zip_tensors(const Operand& x, const Operand& y, const Tensor& out) {
   using Out = std::conditional_t<scalar::Binary<op>::gives_bool, bool, T>;
   if (x.is_number())
-    elementwise<Out, T>(ZipNumber<op, T>{x.number.cast<T>(), true}, out, *y.tensor);
+    elementwise_of<Out, T>(ZipNumber<op, T>{x.number.cast<T>(), true}, out, *y.tensor);
   else if (y.is_number())
-    elementwise<Out, T>(ZipNumber<op, T>{y.number.cast<T>(), false}, out, *x.tensor);
+    elementwise_of<Out, T>(ZipNumber<op, T>{y.number.cast<T>(), false}, out, *x.tensor);
   else
-    elementwise<Out, T>(Zip<op>{}, out, *x.tensor, *y.tensor);
+    elementwise_of<Out, T>(Zip<op>{}, out, *x.tensor, *y.tensor);
 }
 
 template <class T>

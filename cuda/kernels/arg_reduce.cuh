@@ -22,27 +22,35 @@ __device__ bool wins(bool largest, const Candidate<T>& a, const Candidate<T>& b)
 }
 
 // `kept` walks over values, indices and x without the dimension, along which x has n elements,
-// `stride` apart. REQUIRES: n > 0.
+// `stride` apart. Where blockIdx.y splits them into segments, a block writes what it has found to
+// row blockIdx.y of `table`, which a second launch reads as `found`, of n rows.
+// REQUIRES: n > 0.
 template <class T>
 __global__ void __launch_bounds__(kReduceThreads)
-    arg_reduce_kernel(bool largest, Strided<3> kept, int64_t n, int64_t stride, Division division,
-                      const T* x, T* values, int64_t* indices) {
+    arg_reduce_kernel(bool largest, Strided<3> kept, int64_t n, int64_t segment, int64_t stride,
+                      Division division, const T* x, const Candidate<T>* found, Candidate<T>* table,
+                      T* values, int64_t* indices) {
   const int k = division.kept_index(), r = division.reduced_index();
   const int64_t element = int64_t{blockIdx.x} * division.kept + k;
   const bool valid = element < kept.numel;
   const auto at = offsets_of(kept, valid ? element : 0);
   const T* from = x + at.at[2];
+  const auto candidate = [&](int64_t i) {
+    return found ? found[i * kept.numel + (valid ? element : 0)]
+                 : Candidate<T>{from[i * stride], i};
+  };
+  const int64_t begin = blockIdx.y * segment, end = ::min(begin + segment, n);
   // A thread without elements of its own starts with the last one, which does no harm.
-  const int64_t first = ::min(int64_t{r}, n - 1);
-  Candidate<T> best{from[first * stride], first};
+  const int64_t first = ::min(begin + r, end - 1);
+  Candidate<T> best = candidate(first);
 #pragma unroll 4
-  for (int64_t i = first + division.reduced; i < n; i += division.reduced) {
-    const Candidate<T> next{from[i * stride], i};
+  for (int64_t i = first + division.reduced; i < end; i += division.reduced) {
+    const Candidate<T> next = candidate(i);
     if (wins(largest, next, best)) best = next;
   }
 
-  __shared__ Candidate<T> table[kReduceThreads];
-  Candidate<T>* mine = table + r * division.kept + k;
+  __shared__ Candidate<T> of_thread[kReduceThreads];
+  Candidate<T>* mine = of_thread + r * division.kept + k;
   *mine = best;
   for (int reach = division.reduced / 2; reach > 0; reach /= 2) {
     __syncthreads();
@@ -51,8 +59,12 @@ __global__ void __launch_bounds__(kReduceThreads)
     if (wins(largest, other, best)) *mine = best = other;
   }
   if (!valid || r != 0) return;
-  values[at.at[0]] = best.value;
-  indices[at.at[1]] = best.index;
+  if (table) {
+    table[blockIdx.y * kept.numel + element] = best;
+  } else {
+    values[at.at[0]] = best.value;
+    indices[at.at[1]] = best.index;
+  }
 }
 
 }  // namespace gradus::cuda

@@ -4,21 +4,32 @@
 
 #include "gradus/cuda/kernels/lanes.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
+#include "gradus/cuda/kernels/vector.cuh"
 
 namespace gradus::cuda {
 
-inline constexpr int kFindBatch = 8;  // elements of a thread
+inline constexpr int kFindBatch = 16;  // neighbouring elements of a thread
 inline constexpr int kFindTile = kScanThreads * kFindBatch;
 
-// Bit k says whether element kScanThreads * k + threadIdx.x of the tile is not 0: whether any bit
-// of `mask` is set there. `view` walks over x in row-major order.
+// Bit k says whether element k of this thread is not 0: whether any bit of `mask` is set there.
+// `view` walks over x in row-major order.
 template <class Bits>
 __device__ unsigned find_in_tile(const Strided<2>& view, const Bits* x, Bits mask) {
+  constexpr int N = vector_width<Bits>;
+  const int64_t first = (int64_t{blockIdx.x} * kScanThreads + threadIdx.x) * kFindBatch;
   unsigned found = 0;
+  if (view.dims == 1 && view.stride[1][0] == 1 && is_aligned<N>(x) &&
+      first + kFindBatch <= view.numel) {
 #pragma unroll
-  for (int k = 0; k < kFindBatch; ++k) {
-    const int64_t i = int64_t{blockIdx.x} * kFindTile + k * kScanThreads + threadIdx.x;
-    if (i < view.numel && (x[offsets_of(view, i).at[1]] & mask) != 0) found |= 1u << k;
+    for (int k = 0; k < kFindBatch; k += N) {
+      const auto some = load_vector<N>(x + first + k);
+#pragma unroll
+      for (int i = 0; i < N; ++i)
+        found |= static_cast<unsigned>((some.at[i] & mask) != 0) << (k + i);
+    }
+  } else {
+    for (int k = 0; k < kFindBatch && first + k < view.numel; ++k)
+      found |= static_cast<unsigned>((x[offsets_of(view, first + k).at[1]] & mask) != 0) << k;
   }
   return found;
 }
@@ -65,29 +76,16 @@ struct WriteElement {
 template <class Bits, class Write>
 __global__ void __launch_bounds__(kScanThreads)
     write_found(Strided<2> view, Bits mask, const Bits* x, const int64_t* counts, Write write) {
-  // Of each batch and warp: how many there are; then how many come before in the tile.
-  __shared__ unsigned before[kFindBatch * kScanWarps];
-  const unsigned mine = find_in_tile(view, x, mask);
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
-  for (int k = 0; k < kFindBatch; ++k) {
-    const unsigned lanes = __ballot_sync(0xffffffffu, mine >> k & 1);
-    if (lane == 0) before[k * kScanWarps + warp] = static_cast<unsigned>(__popc(lanes));
-  }
-  __syncthreads();
-  const bool counts_one = threadIdx.x < kFindBatch * kScanWarps;
-  const auto sums = scan_lanes(Counting{}, counts_one ? before[threadIdx.x] : 0, kScanThreads);
-  if (counts_one) before[threadIdx.x] = sums.before;
+  __shared__ uint16_t list[kFindTile];  // of what is found in the tile, so that neighbours write it
+  unsigned mine = find_in_tile(view, x, mask);
+  const auto sums = scan_lanes(Counting{}, static_cast<unsigned>(__popc(mine)), kScanThreads);
+  for (unsigned place = sums.before; mine != 0; mine &= mine - 1)
+    list[place++] =
+        static_cast<uint16_t>(threadIdx.x * kFindBatch + __ffs(static_cast<int>(mine)) - 1);
   __syncthreads();
   const int64_t tile_begin = counts[blockIdx.x] - sums.total;
-#pragma unroll
-  for (int k = 0; k < kFindBatch; ++k) {
-    const unsigned lanes = __ballot_sync(0xffffffffu, mine >> k & 1);
-    if (!(mine >> k & 1)) continue;
-    const auto in_warp = static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)));
-    write(int64_t{blockIdx.x} * kFindTile + k * kScanThreads + threadIdx.x,
-          tile_begin + before[k * kScanWarps + warp] + in_warp);
-  }
+  for (unsigned i = threadIdx.x; i < sums.total; i += kScanThreads)
+    write(int64_t{blockIdx.x} * kFindTile + list[i], tile_begin + i);
 }
 
 }  // namespace gradus::cuda

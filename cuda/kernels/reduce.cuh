@@ -7,9 +7,8 @@
 // folds.
 #pragma once
 
+#include "gradus/cuda/kernels/converting.cuh"
 #include "gradus/cuda/kernels/division.cuh"
-#include "gradus/cuda/kernels/strided.cuh"
-#include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/tensor/elementwise.h"
 
 namespace gradus::cuda {
@@ -24,20 +23,60 @@ __device__ Vector<T, V> combine(const Vector<T, V>& a, const Vector<T, V>& b) {
   return out;
 }
 
+// --- What is reduced: elements of the type that is computed with, or of any other.
+template <class T>
+struct Plain {
+  using Value = T;
+  const T* data;
+
+  __device__ Plain from(int64_t i) const { return {data + i}; }
+  template <int V>
+  __device__ Vector<T, V> load(int64_t i) const {
+    return load_vector<V>(data + i);
+  }
+  // How many elements there are before the first one at which a vector may begin.
+  template <int V>
+  __device__ int before_vectors() const {
+    return static_cast<int>((V - reinterpret_cast<uintptr_t>(data) / sizeof(T) % V) % V);
+  }
+};
+
+template <class T>
+struct Converted {
+  using Value = T;
+  Elements data;
+  int64_t begin = 0;
+
+  __device__ Converted from(int64_t i) const { return {data, begin + i}; }
+  template <int V>
+  __device__ Vector<T, V> load(int64_t i) const {
+    static_assert(V <= kConvertingBatch);
+    const auto loaded = load_converted<T>(data, Run{begin + i, 1, V});
+    Vector<T, V> out;
+#pragma unroll
+    for (int v = 0; v < V; ++v) out.at[v] = loaded.at[v];
+    return out;
+  }
+  template <int V>
+  __device__ int before_vectors() const {
+    return 0;
+  }
+};
+
 // --- Neighbouring elements are reduced ---
 
 // Folds every lanes-th vector of a run, from `lane` on. The few elements before the first 16-byte
 // boundary and after the last are taken one by one, so that no view is slow.
-template <class Op, class T>
-__device__ T fold_run(const T* x, int n, int lane, int lanes) {
+template <class Op, class Source, class T = typename Source::Value>
+__device__ T fold_run(Source x, int n, int lane, int lanes) {
   constexpr int V = vector_width<T>;
   Vector<T, V> sum;
   for (int v = 0; v < V; ++v) sum.at[v] = Op::template start<T>();
+  const auto take = [&](int i) { sum.at[0] = Op::combine(sum.at[0], x.template load<1>(i).at[0]); };
 
-  const int misaligned = static_cast<int>(reinterpret_cast<uintptr_t>(x) / sizeof(T) % V);
-  const int head = ::min(n, (V - misaligned) % V);
-  for (int i = lane; i < head; i += lanes) sum.at[0] = Op::combine(sum.at[0], x[i]);
-  x += head;
+  const int head = ::min(n, x.template before_vectors<V>());
+  for (int i = lane; i < head; i += lanes) take(i);
+  x = x.from(head);
   n -= head;
 
   const int vectors = n / V;
@@ -45,12 +84,12 @@ __device__ T fold_run(const T* x, int n, int lane, int lanes) {
   for (; i + (kReduceBatch - 1) * lanes < vectors; i += kReduceBatch * lanes) {
     Vector<T, V> part[kReduceBatch];
 #pragma unroll
-    for (int k = 0; k < kReduceBatch; ++k) part[k] = load_vector<V>(x + (i + k * lanes) * V);
+    for (int k = 0; k < kReduceBatch; ++k) part[k] = x.template load<V>((i + k * lanes) * V);
     sum =
         combine<Op>(sum, combine<Op>(combine<Op>(part[0], part[1]), combine<Op>(part[2], part[3])));
   }
-  for (; i < vectors; i += lanes) sum = combine<Op>(sum, load_vector<V>(x + i * V));
-  for (int j = vectors * V + lane; j < n; j += lanes) sum.at[0] = Op::combine(sum.at[0], x[j]);
+  for (; i < vectors; i += lanes) sum = combine<Op>(sum, x.template load<V>(i * V));
+  for (int j = vectors * V + lane; j < n; j += lanes) take(j);
 
 #pragma unroll
   for (int width = V / 2; width > 0; width /= 2)
@@ -78,16 +117,17 @@ __device__ T fold_lanes(T value, int lanes) {
 
 // Rows of n neighbouring elements of x, 2^lane_bits threads a row; `rows` walks over out and x. A
 // block folds `segment` elements of its rows, from blockIdx.y * segment on.
-template <class Op, class T>
+template <class Op, class Source, class T = typename Source::Value>
 __global__ void __launch_bounds__(kReduceThreads)
-    reduce_rows(Strided<2> rows, int64_t n, int64_t segment, int lane_bits, const T* x, T* out) {
+    reduce_rows(Strided<2> rows, int64_t n, int64_t segment, int lane_bits, Source x, T* out) {
   const int lanes = 1 << lane_bits, lane = static_cast<int>(threadIdx.x) & (lanes - 1);
   const int64_t row = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) >> lane_bits;
   const bool valid = row < rows.numel;
   const auto at = offsets_of(rows, valid ? row : 0);
   const int64_t begin = blockIdx.y * segment;
   const int count = valid ? static_cast<int>(::min(segment, n - begin)) : 0;
-  const T result = fold_lanes<Op>(fold_run<Op>(x + at.at[1] + begin, count, lane, lanes), lanes);
+  const T result =
+      fold_lanes<Op>(fold_run<Op>(x.from(at.at[1] + begin), count, lane, lanes), lanes);
   if (!valid || lane != 0) return;
   if (gridDim.y > 1)
     out[blockIdx.y * rows.numel + row] = result;
@@ -101,16 +141,16 @@ __global__ void __launch_bounds__(kReduceThreads)
 // that folds partial results. A thread has V neighbouring outputs.
 // REQUIRES: V = 1, or the last dimension of `kept` has stride 1 in x and out, and its size, every
 // other stride and both pointers are multiples of V elements.
-template <class Op, class T, int V>
+template <class Op, class Source, int V, class T = typename Source::Value>
 __global__ void __launch_bounds__(kReduceThreads)
     reduce_strided(Strided<2> kept, Strided<1> reduced, int64_t segment, int64_t count,
-                   Division division, const T* x, T* out) {
+                   Division division, Source x, T* out) {
   const int k = division.kept_index(), r = division.reduced_index(), step = division.reduced;
   const int64_t element = (int64_t{blockIdx.x} * division.kept + k) * V;
   const bool valid = element < kept.numel;
   const auto at = offsets_of(kept, valid ? element : 0);
-  const T* from = x + at.at[1];
-  const auto load = [&](int64_t i) { return load_vector<V>(from + offsets_of(reduced, i).at[0]); };
+  const Source from = x.from(at.at[1]);
+  const auto load = [&](int64_t i) { return from.template load<V>(offsets_of(reduced, i).at[0]); };
 
   Vector<T, V> sum;
   for (int v = 0; v < V; ++v) sum.at[v] = Op::template start<T>();

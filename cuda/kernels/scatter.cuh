@@ -95,6 +95,21 @@ __global__ void __launch_bounds__(kScatterThreads)
   for (int i = thread; i < size; i += kScatterThreads) out[at.at[0] + i * line.jump] = there[i];
 }
 
+// Sums of integers do not depend on their order: a thread for each number adds at once.
+template <class T>
+__global__ void scatter_integers(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault,
+                                 T* out, const int64_t* index, const T* src) {
+  using Word = unsigned long long;  // as atomicAdd wants it
+  static_assert(sizeof(T) == sizeof(Word) && std::is_integral_v<T>);
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= walk.numel) return;
+  const auto at = offsets_of(walk, i);
+  const int64_t number = index[at.at[1]];
+  if (in_range(fault, rule, number))
+    atomicAdd(reinterpret_cast<Word*>(&out[at.at[0] + rule.place(number) * jump]),
+              static_cast<Word>(src[at.at[2]]));
+}
+
 // The place that a number stands for, from the start; `size`, which is none, for one that the rule
 // does not allow. A functor of the elementwise kernels.
 struct PlaceOf {
@@ -107,23 +122,29 @@ struct PlaceOf {
 
 // The same with every line of places sorted, stably, so that those of one place are neighbours;
 // `order` says where they were and lies in memory as `places` do. The thread of the first of them
-// takes them all. Neighbouring threads do the same step of neighbouring lines.
+// takes them all, for kScatterBatch lines. Neighbouring threads, in x, do the same step of
+// neighbouring lines, for which there are `parts` blocks.
+inline constexpr int kScatterBatch = 4;
+
 template <ScatterOp op, class T>
-__global__ void scatter_sorted(Strided<3> lines, int64_t size, Line line, T* out,
+__global__ void scatter_sorted(Strided<3> lines, int64_t parts, int64_t size, Line line, T* out,
                                const int64_t* places, const int64_t* order, const T* src) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const int64_t first = i / lines.numel;
+  const int64_t steps = blockIdx.x / parts, part = blockIdx.x - steps * parts;
+  const int64_t first = steps * blockDim.y + threadIdx.y;
   if (first >= line.length) return;
-  const auto at = offsets_of(lines, i - first * lines.numel);
-  places += at.at[1];
-  order += at.at[1];
-  const int64_t place = places[first * line.index_step];
-  if (place == size || (first > 0 && places[(first - 1) * line.index_step] == place)) return;
-  T& there = out[at.at[0] + place * line.jump];
-  T value = there;
-  for (int64_t k = first; k < line.length && places[k * line.index_step] == place; ++k)
-    value = put_to<op>(value, src[at.at[2] + order[k * line.index_step] * line.src_step]);
-  there = value;
+  int64_t i = part * kScatterBatch * blockDim.x + threadIdx.x;
+  for (int batch = 0; batch < kScatterBatch && i < lines.numel; ++batch, i += blockDim.x) {
+    const auto at = offsets_of(lines, i);
+    const int64_t *const places_here = places + at.at[1], *const order_here = order + at.at[1];
+    const int64_t place = places_here[first * line.index_step];
+    if (place == size || (first > 0 && places_here[(first - 1) * line.index_step] == place))
+      continue;
+    T& there = out[at.at[0] + place * line.jump];
+    T value = there;
+    for (int64_t k = first; k < line.length && places_here[k * line.index_step] == place; ++k)
+      value = put_to<op>(value, src[at.at[2] + order_here[k * line.index_step] * line.src_step]);
+    there = value;
+  }
 }
 
 }  // namespace gradus::cuda

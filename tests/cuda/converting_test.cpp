@@ -1,0 +1,64 @@
+// Operands of types that are not computed with, which kernels convert on the way: the GPU against
+// the CPU.
+#include "tests/cuda/compare.h"
+
+namespace gradus {
+namespace {
+
+constexpr ScalarType kNarrow[] = {kBool, kByte, kChar, kShort, kInt, kHalf, kBFloat16};
+
+class CudaConverting : public GpuTest {};
+
+// Sums of two numbers round once on both; what e^x rounds to may differ by one unit.
+double unit(ScalarType dtype) { return dtype == kHalf ? 1e-3 : dtype == kBFloat16 ? 8e-3 : 0; }
+
+TEST_F(CudaConverting, PairsOfEveryTypeInEveryLayout) {
+  for (const MemoryLayout& layout : all_layouts())
+    for (const ScalarType dtype : kNarrow) {
+      if (numel_of(layout.sizes) > 6000) continue;
+      const Pair x = random_pair(dtype, layout), y = random_pair(dtype, layout);
+      const Pair row = random_pair(dtype, contiguous_layout("", layout.sizes));
+      for (const BinaryOp op : {BinaryOp::add, BinaryOp::lt, BinaryOp::maximum}) {
+        const std::string what = describe(name_of(op), dtype, layout.name);
+        expect_close(raw::zip(op, x.gpu, y.gpu), raw::zip(op, x.cpu, y.cpu), 0, what);
+        expect_close(raw::zip(op, x.gpu, row.gpu), raw::zip(op, x.cpu, row.cpu), 0, what);
+        if (dtype == kBool) continue;
+        expect_close(raw::zip(op, x.gpu, Scalar(2)), raw::zip(op, x.cpu, Scalar(2)), 0, what);
+        expect_close(raw::zip(op, Scalar(3), x.gpu), raw::zip(op, Scalar(3), x.cpu), 0, what);
+      }
+    }
+}
+
+TEST_F(CudaConverting, FunctionsAndTheirGradients) {
+  for (const MemoryLayout& layout : all_layouts())
+    for (const ScalarType dtype : kNarrow) {
+      if (numel_of(layout.sizes) > 6000) continue;
+      const std::string what = describe("map", dtype, layout.name);
+      const Pair x = random_pair(dtype, layout, {0, 2});
+      expect_close(raw::map(UnaryOp::isnan, x.gpu), raw::map(UnaryOp::isnan, x.cpu), 0, what);
+      if (isFloatingType(dtype)) {
+        const Pair grad = random_pair(dtype, contiguous_layout("", layout.sizes));
+        expect_close(raw::map(UnaryOp::exp, x.gpu), raw::map(UnaryOp::exp, x.cpu), unit(dtype),
+                     what);
+        expect_close(raw::map_grad(UnaryOp::sigmoid, grad.gpu, {}, x.gpu),
+                     raw::map_grad(UnaryOp::sigmoid, grad.cpu, {}, x.cpu), unit(dtype), what);
+        expect_close(raw::zip3(TernaryOp::lerp, x.gpu, grad.gpu, Scalar(0.5)),
+                     raw::zip3(TernaryOp::lerp, x.cpu, grad.cpu, Scalar(0.5)), unit(dtype), what);
+      } else if (dtype != kBool) {
+        expect_close(raw::map(UnaryOp::neg, x.gpu), raw::map(UnaryOp::neg, x.cpu), 0, what);
+      }
+    }
+}
+
+TEST_F(CudaConverting, EndsOfRowsAndUnalignedViews) {
+  for (const int64_t n : {1, 3, 4, 5, 7, 8, 1023, 1024, 1027, 4099})
+    for (const int64_t offset : {0, 1, 2}) {
+      const Pair x = random_pair(kHalf, contiguous_layout("", {n}, offset));
+      const Pair y = random_pair(kHalf, contiguous_layout("", {2, n}));
+      expect_close(raw::zip(BinaryOp::mul, x.gpu, y.gpu), raw::zip(BinaryOp::mul, x.cpu, y.cpu), 0,
+                   std::to_string(n));
+    }
+}
+
+}  // namespace
+}  // namespace gradus
