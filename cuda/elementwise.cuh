@@ -112,7 +112,8 @@ void launch_converting(const Context& context, const F& f,
     const auto threads = static_cast<unsigned>(ceil_div(columns, kConvertingBatch));
     const unsigned across = std::min(unsigned{kElementwiseThreads}, std::bit_ceil(threads));
     const dim3 block(across, kElementwiseThreads / across);
-    const int32_t tiles = ceil_div(static_cast<int32_t>(threads), static_cast<int32_t>(across));
+    const int32_t tiles =
+        ceil_div(static_cast<int32_t>(threads), static_cast<int32_t>(across) * kConvertingParts);
     const int32_t row_blocks = ceil_div(rows, static_cast<int32_t>(block.y));
     int n = -1;
     const auto elements = [&](const Tensor& t) {

@@ -23,6 +23,11 @@ GRADUS_HD inline uint16_t bfloat16_bits(float x) {
 
 // A float has 13 bits more behind the point, and exponents that begin 112 lower.
 GRADUS_HD inline uint16_t half_bits(float x) {
+#ifdef __CUDA_ARCH__
+  uint16_t out;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(out) : "f"(x));
+  return out;
+#else
   const uint32_t bits = bits_of(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return static_cast<uint16_t>(sign | 0x7e00);   // NaN
   if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);  // rounds to infinity
@@ -34,12 +39,19 @@ GRADUS_HD inline uint16_t half_bits(float x) {
   }
   return static_cast<uint16_t>(sign |
                                ((magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13));
+#endif
 }
 GRADUS_HD inline float half_value(uint16_t bits) {
+#ifdef __CUDA_ARCH__
+  float out;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(out) : "h"(bits));
+  return out;
+#else
   const uint32_t sign = uint32_t{bits} << 16 & 0x80000000, magnitude = bits & 0x7fff;
   if (magnitude >= 0x7c00) return float_of(sign | 0x7f800000 | magnitude << 13);
   // The product with 2^112 gives subnormal numbers their exponent.
   return float_of(sign | bits_of(float_of(magnitude << 13) * 0x1p112f));
+#endif
 }
 }  // namespace detail
 

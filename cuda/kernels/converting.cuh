@@ -14,7 +14,8 @@ struct Elements {
   ScalarType dtype;
 };
 
-inline constexpr int kConvertingBatch = 4;  // elements of a thread
+inline constexpr int kConvertingBatch = 4;  // elements that a thread takes at once
+inline constexpr int kConvertingParts = 4;
 template <class T>
 struct Few {
   T at[kConvertingBatch];
@@ -106,7 +107,7 @@ __device__ Few<Out> apply_all(const F& f, int count, const Vectors&... in) {
 }
 
 // f of numbers of type In gives one of type Out. Columns and rows as in elementwise_strided, but
-// that a thread has kConvertingBatch neighbouring columns.
+// that a thread has kConvertingParts times kConvertingBatch neighbouring columns.
 template <class F, class Out, class In, class... Inputs>
 __global__ void __launch_bounds__(kElementwiseThreads)
     elementwise_converting(F f, Strided<1 + sizeof...(Inputs), int32_t> walk, int32_t rows,
@@ -114,22 +115,27 @@ __global__ void __launch_bounds__(kElementwiseThreads)
   const int32_t block = static_cast<int32_t>(blockIdx.x), width = static_cast<int32_t>(blockDim.x);
   const int32_t row_block = block / tiles, last = walk.dims - 1;
   const int32_t row = row_block * static_cast<int32_t>(blockDim.y) + threadIdx.y;
-  const int32_t column =
-      ((block - row_block * tiles) * width + static_cast<int32_t>(threadIdx.x)) * kConvertingBatch;
-  const int count = ::min(kConvertingBatch, walk.size[last] - column);
-  if (row >= rows || count <= 0) return;
+  if (row >= rows) return;
   const auto at = offsets_of(walk, last, row);
-  const auto run = [&](int n) {
-    const int64_t step = walk.stride[n][last];
-    return Run{at.at[n] + column * step, step, count};
-  };
-  int n = 0;
-  const Few<In> loaded[] = {(++n, load_converted<In>(in, run(n)))...};
-  const auto result = [&]<size_t... I>(std::index_sequence<I...>) {
-    return apply_all<Out, In>(f, count, loaded[I]...);
+  const int32_t first = (block - row_block * tiles) * kConvertingParts;
+#pragma unroll 1
+  for (int part = 0; part < kConvertingParts; ++part) {
+    const int32_t column =
+        ((first + part) * width + static_cast<int32_t>(threadIdx.x)) * kConvertingBatch;
+    const int count = ::min(kConvertingBatch, walk.size[last] - column);
+    if (count <= 0) return;
+    const auto run = [&](int n) {
+      const int64_t step = walk.stride[n][last];
+      return Run{at.at[n] + column * step, step, count};
+    };
+    int n = 0;
+    const Few<In> loaded[] = {(++n, load_converted<In>(in, run(n)))...};
+    const auto result = [&]<size_t... I>(std::index_sequence<I...>) {
+      return apply_all<Out, In>(f, count, loaded[I]...);
+    }
+    (std::index_sequence_for<Inputs...>{});
+    store_converted<Out>(out, run(0), result);
   }
-  (std::index_sequence_for<Inputs...>{});
-  store_converted<Out>(out, run(0), result);
 }
 
 }  // namespace gradus::cuda

@@ -3,10 +3,11 @@
 // Idea. A tile needs rows and columns to reuse; a product with a vector has none, and a tiny one is
 // over before its tiles are filled. Here 32 lanes split the terms of one sum, and fold their
 // partial sums with shuffles. Cost. 2 loads for each multiply-add, as in the naive rung, but
-// coalesced where both operands are contiguous along the depth, and no barrier.
+// coalesced, and of 16 bytes, where both operands are contiguous along the depth; and no barrier.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/vector.cuh"
 
 namespace gradus::cuda {
 
@@ -16,9 +17,20 @@ __global__ void __launch_bounds__(32) matmul_dot(const MatmulArgs<T> args) {
   const TileOrigin at = tile_origin<1, 1>(args);
   const T* a = terms(args.a, at.row);
   const T* b = terms(args.b, at.col);
+  constexpr int V = vector_width<T>;
   T sum = 0;
+  int64_t begin = 0;
+  if (args.a.depth == 1 && args.b.depth == 1 && is_aligned<V>(a) && is_aligned<V>(b)) {
+    begin = args.k / V * V;
 #pragma unroll 4
-  for (int64_t k = threadIdx.x; k < args.k; k += 32)
+    for (int64_t k = threadIdx.x * V; k < begin; k += 32 * V) {
+      const auto from_a = load_vector<V>(a + k), from_b = load_vector<V>(b + k);
+#pragma unroll
+      for (int v = 0; v < V; ++v) sum += from_a.at[v] * from_b.at[v];
+    }
+  }
+#pragma unroll 4
+  for (int64_t k = begin + threadIdx.x; k < args.k; k += 32)
     sum += a[k * args.a.depth] * b[k * args.b.depth];
 #pragma unroll
   for (int lane = 16; lane > 0; lane /= 2) sum += __shfl_down_sync(0xffffffffu, sum, lane);
