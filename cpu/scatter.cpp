@@ -13,7 +13,8 @@ namespace gradus::cpu {
 namespace {
 
 // Whether the rule allows n numbers. One that it does not leaves a sign, however far it is out.
-bool allows_all(const IndexRule& rule, int64_t n, const int64_t* numbers) {
+[[gnu::always_inline]] inline bool leave_no_sign(const IndexRule& rule, int64_t n,
+                                                 const int64_t* numbers) {
   const auto low = static_cast<uint64_t>(rule.wraps ? rule.size : 0);
   const auto high = static_cast<uint64_t>(rule.size - 1);
   uint64_t signs = 0;
@@ -22,6 +23,18 @@ bool allows_all(const IndexRule& rule, int64_t n, const int64_t* numbers) {
     signs |= (number + low) | (high - number);
   }
   return static_cast<int64_t>(signs) >= 0;
+}
+#ifdef __x86_64__
+[[gnu::target("avx2")]] bool leave_no_sign_avx2(const IndexRule& rule, int64_t n,
+                                                const int64_t* numbers) {
+  return leave_no_sign(rule, n, numbers);
+}
+#endif
+bool allows_all(const IndexRule& rule, int64_t n, const int64_t* numbers) {
+#ifdef __x86_64__
+  if (instruction_set() != InstructionSet::baseline) return leave_no_sign_avx2(rule, n, numbers);
+#endif
+  return leave_no_sign(rule, n, numbers);
 }
 
 // Errors: IndexError unless the rule allows every number. A broadcast one is looked at once.
@@ -40,6 +53,8 @@ void check_all(const IndexRule& rule, const Tensor& index) {
   });
 }
 
+using Steps = std::array<int64_t, 3>;  // of out, index, src
+
 // A line is what one position in the other dimensions sees of the indexed one. No two lines share
 // an element of out, so threads share the lines, and each goes along the dimension in order.
 struct Lines {
@@ -47,13 +62,17 @@ struct Lines {
   int64_t length;
   int64_t jump, index_step, src_step;  // along the indexed dimension
 
-  // Whether memory lies in the order of the lines: then they are walked side by side.
+  // Whether memory lies in the order of the lines: then they are walked side by side. Where src is
+  // one number, that of out counts.
   bool side_by_side() const {
-    return others.dims > 0 && std::abs(src_step) >= std::abs(inner_strides(others)[2]);
+    if (others.dims == 0) return false;
+    const Steps across = inner_strides(others);
+    if (src_step == 0 && across[2] == 0) return std::abs(jump) >= std::abs(across[0]);
+    return std::abs(src_step) >= std::abs(across[2]);
   }
 };
 
-// What puts a run of numbers to as many that are there; null where it takes their place.
+// What puts a run of numbers to as many that are there; null where they take their place.
 Loop row_loop(ScatterOp op, ScalarType dtype) {
   switch (op) {
     case ScatterOp::set:
@@ -70,38 +89,44 @@ Loop row_loop(ScatterOp op, ScalarType dtype) {
   return nullptr;
 }
 
-// The rule is a copy, which no store can change.
+// Puts n numbers along one line. All are values, which no store can change.
 template <ScatterOp op, class T>
-void put_neighbours(const IndexRule rule, int64_t n, T* out, const int64_t* which, const T* src) {
+[[gnu::always_inline]] inline void put_steps(int64_t back, int64_t n, T* out, int64_t jump,
+                                             const int64_t* which, int64_t index_step,
+                                             const T* src, int64_t src_step) {
 #pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i) {
-    T& there = out[rule.place(which[i])];
-    there = put_to<op>(there, src[i]);
+    const int64_t number = which[i * index_step];
+    T& there = out[(number + (number < 0 ? back : 0)) * jump];
+    there = put_to<op>(there, src[i * src_step]);
   }
+}
+
+// The usual steps are constants. REQUIRES: the rule allows the numbers.
+template <ScatterOp op, class T>
+void put_line(const IndexRule& rule, int64_t n, T* out, int64_t jump, const int64_t* which,
+              int64_t index_step, const T* src, int64_t src_step) {
+  const int64_t back = rule.wraps ? rule.size : 0;
+  if (jump != 1 || index_step != 1)
+    put_steps<op>(back, n, out, jump, which, index_step, src, src_step);
+  else if (src_step != 1)
+    put_steps<op>(back, n, out, 1, which, 1, src, src_step);
+  else if (rule.wraps)
+    put_steps<op>(back, n, out, 1, which, 1, src, 1);
+  else
+    put_steps<op>(0, n, out, 1, which, 1, src, 1);
 }
 
 template <ScatterOp op, class T>
 void scatter_lines(const IndexRule& rule, Loop row, const Lines& lines, int64_t begin, int64_t end,
                    T* out, const int64_t* index, const T* src) {
-  const auto put = [&](T* to, int64_t which, T fresh) {
-    T& there = to[rule.place(which) * lines.jump];
-    there = put_to<op>(there, fresh);
-  };
-  const auto step = inner_strides(lines.others);
+  const Steps step = inner_strides(lines.others);
   if (!lines.side_by_side()) {
-    const bool neighbours = lines.jump == 1 && lines.index_step == 1 && lines.src_step == 1;
     walk(lines.others, begin, end, [&](const auto& at, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) {
-        T* const to = out + at[0] + i * step[0];
-        const int64_t* const which = index + at[1] + i * step[1];
-        const T* const from = src + at[2] + i * step[2];
-        if (neighbours) {
-          put_neighbours<op>(rule, lines.length, to, which, from);
-          continue;
-        }
-        for (int64_t k = 0; k < lines.length; ++k)
-          put(to, which[k * lines.index_step], from[k * lines.src_step]);
-      }
+      for (int64_t i = 0; i < n; ++i)
+        put_line<op>(rule, lines.length, out + at[0] + i * step[0], lines.jump,
+                     index + at[1] + i * step[1], lines.index_step, src + at[2] + i * step[2],
+                     lines.src_step);
     });
     return;
   }
@@ -110,19 +135,23 @@ void scatter_lines(const IndexRule& rule, Loop row, const Lines& lines, int64_t 
       const int64_t* const which = index + at[1] + k * lines.index_step;
       const T* const from = src + at[2] + k * lines.src_step;
       if (step[1] != 0) {
-        for (int64_t i = 0; i < n; ++i)
-          put(out + at[0] + i * step[0], which[i * step[1]], from[i * step[2]]);
+        for (int64_t i = 0; i < n; ++i) {
+          T& there = out[at[0] + i * step[0] + rule.place(which[i * step[1]]) * lines.jump];
+          there = put_to<op>(there, from[i * step[2]]);
+        }
         return;
       }
       T* const to = out + at[0] + rule.place(*which) * lines.jump;
       const void* const in[] = {to, from};
-      if (step[0] != 1 || step[2] != 1)
+      if (step == Steps{1, 0, 1} && row)
+        row(n, to, in);
+      else if (op == ScatterOp::set && step == Steps{1, 0, 1})
+        std::memmove(to, from, static_cast<size_t>(n) * sizeof(T));
+      else if (op == ScatterOp::set && step == Steps{1, 0, 0})
+        std::fill_n(to, n, *from);
+      else
         for (int64_t i = 0; i < n; ++i)
           to[i * step[0]] = put_to<op>(to[i * step[0]], from[i * step[2]]);
-      else if (row)
-        row(n, to, in);
-      else
-        std::memmove(to, from, static_cast<size_t>(n) * sizeof(T));
     });
 }
 
@@ -136,8 +165,10 @@ void CpuBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const
   const Lines lines{collapse<3>(sizes, {out.strides(), index.strides(), src.strides()}),
                     index.sizes()[dim], out.strides()[dim], index.strides()[dim],
                     src.strides()[dim]};
+  // Columns side by side are as long rows as the threads leave them.
+  const int64_t few = divide_up(kGrain, std::max<int64_t>(1, lines.length));
   const int64_t grain =
-      std::max<int64_t>(lines.side_by_side() ? 64 : 1, kGrain / std::max<int64_t>(1, lines.length));
+      lines.side_by_side() ? share_of(lines.others.numel, std::max<int64_t>(64, few)) : few;
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto constant, TypeTag<T>) {
     const Loop row = row_loop(op, out.scalar_type());
     parallel_for(0, lines.others.numel, grain, [&](int64_t begin, int64_t end) {

@@ -65,7 +65,8 @@ constexpr ScatterOp kAllOps[] = {ScatterOp::set, ScatterOp::sum, ScatterOp::prod
 void check_scatter(ScatterOp op, const Case& drawn, ScalarType dtype) {
   const auto& [x, index, dim] = drawn;
   const Tensor out = random_layout(x.sizes(), dtype);
-  const Tensor src = random_tensor(index.sizes(), dtype);
+  const Tensor src = pick(0, 2) ? random_tensor(index.sizes(), dtype)
+                                : raw::expand(random_tensor({}, dtype), index.sizes());
   cpu_backend().copy(x, out);
   std::vector<double> want;
   for (int64_t i = 0; i < x.numel(); ++i) want.push_back(get(x, i));
