@@ -1,6 +1,7 @@
 // Draws of counts by their rates or probabilities. They are made on the CPU, so that a seed gives
 // the same ones whatever device the parameters are on.
 #include <cmath>
+#include <utility>
 
 #include "gradus/autograd/record.h"
 #include "gradus/tensor/factories.h"
@@ -11,15 +12,29 @@ namespace gradus {
 
 namespace {
 
-// The uniform numbers of one element: a count takes as many as it happens to need, and no element
-// changes those of another.
+// The uniform numbers of one element, two by two: a count takes as many as it happens to need, and
+// no element changes those of another. The first two, which often are enough, are drawn for many
+// elements at once.
 class Stream {
  public:
-  Stream(uint64_t key, int64_t element) : key_(key), place_(static_cast<uint64_t>(element) << 32) {}
-  double uniform() { return philox::unit(philox::words(key_, place_, next_++), double{}); }
+  struct Pair {
+    double first, second;
+  };
+  static_assert(philox::kElementsPerBlock == 2);
+
+  Stream(const double* ahead, uint64_t key, int64_t element)
+      : ahead_(ahead), key_(key), place_(static_cast<uint64_t>(element) << 32) {}
+
+  Pair next() {
+    if (const double* const pair = std::exchange(ahead_, nullptr)) return {pair[0], pair[1]};
+    const philox::Block block = philox::block(key_, place_++);
+    return {philox::unit(philox::words(block, 0), double{}),
+            philox::unit(philox::words(block, 1), double{})};
+  }
 
  private:
-  uint64_t key_, place_, next_ = 0;
+  const double* ahead_;
+  uint64_t key_, place_;
 };
 
 // log of the factorial
@@ -33,7 +48,8 @@ template <class LogOdds>
 double rejected(Stream& stream, double a, double b, double centre, double quick, double most,
                 LogOdds log_odds) {
   for (;;) {
-    const double u = stream.uniform() - 0.5, v = 1 - stream.uniform();
+    const auto [first, second] = stream.next();
+    const double u = first - 0.5, v = 1 - second;
     const double edge = 0.5 - std::abs(u);
     const double k = std::floor((2 * a / edge + b) * u + centre);
     if (edge >= 0.07 && v <= quick) return k;
@@ -43,12 +59,17 @@ double rejected(Stream& stream, double a, double b, double centre, double quick,
 }
 
 double draw_poisson(Stream& stream, double rate) {
-  if (rate < 10) {  // as many as exponential waits, whose sum is -log(product), fit into the rate
-    double k = -1, product = 1;
-    do {
-      product *= 1 - stream.uniform();
-      ++k;
-    } while (product > std::exp(-rate));
+  // As many as exponential waits, whose sum is -log(product), fit into the rate. Whether the first
+  // of two does is no branch to be guessed wrong.
+  if (rate < 10) {
+    const double enough = std::exp(-rate);
+    double k = 0;
+    for (double product = 1; product > enough;) {
+      const auto [first, second] = stream.next();
+      const double once = product * (1 - first);
+      product = once * (1 - second);
+      k += static_cast<double>((once > enough) + (product > enough));
+    }
     return k;
   }
   const double b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b;
@@ -61,11 +82,18 @@ double draw_poisson(Stream& stream, double rate) {
 // REQUIRES: 0 < p <= 0.5.
 double draw_binomial(Stream& stream, double n, double p) {
   if (n * p < 10) {  // geometric numbers of trials, each up to a success
+    const double log_failure = std::log1p(-p);
+    const auto up_to_success = [=](double u) {
+      return std::floor(std::log(1 - u) / log_failure) + 1;
+    };
     double k = 0;
-    for (double trials = 0;; ++k) {
-      trials += std::floor(std::log1p(-stream.uniform()) / std::log1p(-p)) + 1;
-      if (trials > n) return k;
+    for (double trials = 0; trials <= n;) {
+      const auto [first, second] = stream.next();
+      const double once = trials + up_to_success(first);
+      trials = once + up_to_success(second);
+      k += static_cast<double>((once <= n) + (trials <= n));
     }
+    return k;
   }
   const double deviation = std::sqrt(n * p * (1 - p));
   const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
@@ -88,11 +116,23 @@ double draw_successes(Stream& stream, double n, double p) {
 template <class Draw>
 Tensor counts(const Tensor& out, const Tensor& like, const std::optional<Generator>& generator,
               Draw draw) {
-  const PhiloxState state = raw::take(generator, like.device(), 1);
-  const uint64_t key = philox::words(state.seed, state.offset, 0);
-  for (int64_t i = 0; i < out.numel(); ++i) {
-    Stream stream(key, i);
-    out.data_ptr<double>()[i] = draw(stream, i);
+  constexpr int64_t kPiece = 1024, kAhead = philox::kElementsPerBlock;
+  const int64_t n = out.numel();
+  // A block for the key, and one for each element.
+  PhiloxState state = raw::take(generator, like.device(), kAhead * (n + 1));
+  const uint64_t key = philox::words(state.seed, state.offset++, 0);
+  const Tensor uniform = raw::empty({kAhead * std::min(n, kPiece)}, kDouble, kCPU);
+  const double* const ahead = uniform.data_ptr<double>();
+  double* const to = out.data_ptr<double>();
+  for (int64_t begin = 0; begin < n; begin += kPiece) {
+    const int64_t some = std::min(n - begin, kPiece);
+    backend(uniform).random(Distribution::uniform, 0, 1, state,
+                            raw::narrow(uniform, 0, 0, kAhead * some));
+    state.offset += static_cast<uint64_t>(some);
+    for (int64_t i = 0; i < some; ++i) {
+      Stream stream(ahead + kAhead * i, key, begin + i);
+      to[begin + i] = draw(stream, begin + i);
+    }
   }
   return raw::to(raw::to(out, like.dtype()), like.device());
 }

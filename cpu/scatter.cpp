@@ -92,8 +92,8 @@ Loop row_loop(ScatterOp op, ScalarType dtype) {
 // Puts n numbers along one line. All are values, which no store can change.
 template <ScatterOp op, class T>
 [[gnu::always_inline]] inline void put_steps(int64_t back, int64_t n, T* out, int64_t jump,
-                                             const int64_t* which, int64_t index_step,
-                                             const T* src, int64_t src_step) {
+                                             const int64_t* which, int64_t index_step, const T* src,
+                                             int64_t src_step) {
 #pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i) {
     const int64_t number = which[i * index_step];

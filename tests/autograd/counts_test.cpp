@@ -70,6 +70,17 @@ TEST(Counts, AreThoseOfTheSeed) {
   EXPECT_TRUE(poisson(other, generator).narrow(0, 0, 50).equal(x.narrow(0, 0, 50)));
 }
 
+TEST(Counts, OfManyBeginWithThoseOfFewer) {
+  Generator generator = default_generator(kCPU).clone();
+  for (const double rate : {0.7, 6.0, 30.0}) {
+    generator.set_current_seed(7);
+    const Tensor many = poisson(full({3000}, rate), generator);
+    generator.set_current_seed(7);
+    EXPECT_TRUE(poisson(full({1500}, rate), generator).equal(many.narrow(0, 0, 1500)));
+    EXPECT_FALSE(many.narrow(0, 1024, 1024).equal(many.narrow(0, 0, 1024)));
+  }
+}
+
 TEST(Counts, OnAGpuAreThoseOnTheCpu) {
   if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
   const Tensor rate = linspace(0, 50, 100), chance = linspace(0, 1, 100);
