@@ -14,6 +14,30 @@ namespace {
 
 // Runs from this length on are converted by a loop of the instruction set.
 constexpr int64_t kLongRun = 16;
+// From this one on wide vectors are worth a call.
+constexpr int64_t kWideRun = 64;
+// So many of shorter ones stay in the cache.
+constexpr int64_t kBlock = 256;
+
+// to[i] = from[-i]
+template <class T>
+[[gnu::always_inline]] inline void reverse(int64_t n, T* to, const T* from) {
+  for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
+}
+#ifdef __x86_64__
+template <class T>
+[[gnu::target("avx2")]] void reverse_avx2(int64_t n, T* to, const T* from) {
+  reverse(n, to, from);
+}
+#endif
+template <class T>
+inline void copy_reversed(int64_t n, T* to, const T* from) {
+#ifdef __x86_64__
+  if (n >= kWideRun && instruction_set() != InstructionSet::baseline)
+    return reverse_avx2(n, to, from);
+#endif
+  reverse(n, to, from);
+}
 
 template <class S, class D>
 void copy_run(int64_t n, D* to, int64_t to_step, const S* from, int64_t from_step) {
@@ -24,18 +48,19 @@ void copy_run(int64_t n, D* to, int64_t to_step, const S* from, int64_t from_ste
       convert_loop(dtype_of<S>, dtype_of<D>)(n, to, in);
     else
       for (int64_t i = 0; i < n; ++i) to[i] = convert<D>(from[i]);
-  } else if (to_step == 1 && from_step == -1) {  // a step that the compiler knows
-    for (int64_t i = 0; i < n; ++i) to[i] = convert<D>(from[-i]);
   } else {
+    if constexpr (std::is_same_v<S, D>)
+      if (to_step == 1 && from_step == -1) return copy_reversed(n, to, from);
     for (int64_t i = 0; i < n; ++i) to[i * to_step] = convert<D>(from[i * from_step]);
   }
 }
 
-// Whether the last two dimensions are the rows of a matrix in dst, and the columns of one in src.
+// Whether the last two dimensions are the rows of a matrix in dst, and the columns of one in src,
+// and there are enough of these for a tile.
 bool is_transposed(const Strided<2>& view) {
   const int last = view.dims - 1;
-  return last > 0 && view.stride[0][last] == 1 && view.stride[1][last] != 1 &&
-         view.stride[1][last - 1] == 1;
+  return last > 0 && view.size[last] >= kTile && view.stride[0][last] == 1 &&
+         view.stride[1][last] != 1 && view.stride[1][last - 1] == 1;
 }
 
 template <class T>
@@ -57,30 +82,31 @@ void copy_transposed(Strided<2> view, T* to, const T* from) {
   });
 }
 
-// Walks the shorter of the last two dimensions outside, if both together stay in the cache: a copy
-// may go in any order, and long runs are quicker.
-void lengthen_runs(Strided<2>& view) {
-  constexpr int64_t kNear = 4096;
-  const int last = view.dims - 1;
-  if (last < 1) return;
-  int64_t &run = view.size[last], &rows = view.size[last - 1];
-  if (run >= kLongRun || rows <= run || run * rows > kNear) return;
-  std::swap(run, rows);
-  for (auto& strides : view.stride) std::swap(strides[last], strides[last - 1]);
-}
-
 template <class S, class D>
 void copy_tensor(const Tensor& src, const Tensor& dst) {
   Strided<2> view = collapse<2>(dst.sizes(), {dst.strides(), src.strides()});
   const S* const from = static_cast<const S*>(src.data_ptr());
   D* const to = static_cast<D*>(dst.data_ptr());
+  if (view.numel == 0) return;
   if constexpr (std::is_same_v<S, D>)
-    if (view.numel > 0 && is_transposed(view)) return copy_transposed(view, to, from);
-  lengthen_runs(view);
-  const auto step = inner_strides(view);
-  parallel_for(0, view.numel, share_of(view.numel, kGrain), [&](int64_t begin, int64_t end) {
+    if (is_transposed(view)) return copy_transposed(view, to, from);
+  // The dimension before that of short runs is walked inside of theirs, since long runs are
+  // quicker.
+  const int last = view.dims - 1;
+  const bool swaps =
+      last > 0 && view.size[last] < kLongRun && view.size[last - 1] > view.size[last];
+  const int64_t times = swaps ? view.size[last] : 1;
+  const auto outer = inner_strides(view);
+  int64_t grain = share_of(view.numel, kGrain);
+  if (swaps) --view.dims, view.numel /= times, grain = divide_up(grain, times);
+  const auto inner = inner_strides(view);
+  parallel_for(0, view.numel, grain, [&](int64_t begin, int64_t end) {
     walk(view, begin, end, [&](const auto& at, int64_t n) {
-      copy_run(n, to + at[0], step[0], from + at[1], step[1]);
+      if (!swaps) return copy_run(n, to + at[0], inner[0], from + at[1], inner[1]);
+      for (int64_t first = 0; first < n; first += kBlock)
+        for (int64_t i = 0; i < times; ++i)
+          copy_run(std::min(kBlock, n - first), to + at[0] + first * inner[0] + i * outer[0],
+                   inner[0], from + at[1] + first * inner[1] + i * outer[1], inner[1]);
     });
   });
 }

@@ -10,7 +10,10 @@ namespace gradus::cpu {
 template <class T>
 inline constexpr int64_t kBand = 64 / sizeof(T);
 
-// to[i * to_row + j] = from[j * from_column + i] for 4 x 4 of them.
+// Rows and columns of a tile.
+inline constexpr int64_t kTile = 4;
+
+// to[i * to_row + j] = from[j * from_column + i] for a tile.
 template <class T>
 void transpose_tile(T* to, int64_t to_row, const T* from, int64_t from_column) {
   typedef T Four __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
@@ -30,9 +33,9 @@ void transpose_tile(T* to, int64_t to_row, const T* from, int64_t from_column) {
 template <class T>
 void transpose_band(int64_t rows, int64_t columns, T* to, int64_t to_row, const T* from,
                     int64_t from_column) {
-  const int64_t full_rows = rows / 4 * 4, full_columns = columns / 4 * 4;
-  for (int64_t j = 0; j < full_columns; j += 4)
-    for (int64_t i = 0; i < full_rows; i += 4)
+  const int64_t full_rows = rows / kTile * kTile, full_columns = columns / kTile * kTile;
+  for (int64_t j = 0; j < full_columns; j += kTile)
+    for (int64_t i = 0; i < full_rows; i += kTile)
       transpose_tile(to + i * to_row + j, to_row, from + j * from_column + i, from_column);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = i < full_rows ? full_columns : 0; j < columns; ++j)

@@ -60,6 +60,36 @@ TEST(CpuCopy, AnyDtypesAndLayouts) {
       }
 }
 
+// Short runs of many rows: parts of longer ones, and one number many times.
+TEST(CpuCopy, ShortRunsOfManyRows) {
+  for (ScalarType from : kDtypes)
+    for (ScalarType to : {from, kFloat})
+      for (int64_t run = 0; run < 20; ++run) {
+        const int64_t rows = pick(1, 700);
+        const Tensor part = raw::narrow(random_tensor({rows, 20}, from), 1, 0, run);
+        const Tensor repeated = raw::expand(random_tensor({rows, 1}, from), {rows, run});
+        for (const Tensor& src : {part, repeated}) {
+          const Tensor dst = random_layout({rows, run}, to);
+          cpu_backend().copy(src, dst);
+          for (int64_t i = 0; i < src.numel(); ++i) {
+            const double x = get(src, i);
+            ASSERT_EQ(get(dst, i), to == kFloat ? static_cast<double>(static_cast<float>(x)) : x)
+                << from << ", run of " << run;
+          }
+        }
+      }
+}
+TEST(CpuCopy, ReversedRunsOfEveryLength) {
+  for (ScalarType dtype : {kBool, kHalf, kFloat, kDouble})
+    for (int64_t n = 1; n < 200; ++n) {
+      const Tensor x = empty({n}, dtype), out = empty({n}, dtype);
+      for (int64_t i = 0; i < n; ++i)
+        set(x, i, static_cast<double>(pick(0, dtype == kBool ? 1 : 99)));
+      cpu_backend().copy(raw::as_strided(x, {n}, {-1}, n - 1), out);
+      for (int64_t i = 0; i < n; ++i) ASSERT_EQ(get(out, i), get(x, n - 1 - i)) << dtype << n;
+    }
+}
+
 TEST(CpuCopy, AboveOneChunk) {
   const Tensor src = raw::transpose(random_tensor({301, 407}, kFloat), 0, 1);
   const Tensor dst = empty({407, 301});
