@@ -1,7 +1,10 @@
 // What tests/tensor/order_test.cpp does not see: threads, operands that are results, and views.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <vector>
 
 #include "gradus/cpu/parallel.h"
 #include "tests/random.h"
@@ -47,6 +50,30 @@ TEST(CpuSort, IsTheSameOnAnyNumberOfThreads) {
     const auto many = raw::sort(x, 0, true);
     expect_same_bytes(many.values, one.values);
     expect_same_bytes(many.indices, one.indices);
+  }
+}
+
+// Keys of few bits, high, low or in the middle; of both signs; or all the same.
+TEST(CpuSort, OfKeysThatDifferInAnyBits) {
+  for (int round = 0; round < 200; ++round) {
+    const int64_t n = pick(1, round % 20 ? 3000 : 200'000);
+    const int bits = static_cast<int>(pick(0, 63)), shift = static_cast<int>(pick(0, 63 - bits));
+    const int64_t start = pick(0, 1) ? 0 : pick(-5, 5), most = (int64_t{1} << bits) - 1;
+    const Tensor x = empty({n}, kLong);
+    int64_t* const keys = x.data_ptr<int64_t>();
+    for (int64_t i = 0; i < n; ++i)
+      keys[i] = static_cast<int64_t>((static_cast<uint64_t>(pick(0, most)) << shift) +
+                                     static_cast<uint64_t>(start));
+    std::vector<int64_t> want(static_cast<size_t>(n));
+    std::iota(want.begin(), want.end(), 0);
+    std::stable_sort(want.begin(), want.end(),
+                     [&](int64_t a, int64_t b) { return keys[a] < keys[b]; });
+    const auto order = raw::sort(x, 0, false);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t index = order.indices.data_ptr<int64_t>()[i];
+      ASSERT_EQ(index, want[static_cast<size_t>(i)]) << bits << " bits from " << shift;
+      ASSERT_EQ(order.values.data_ptr<int64_t>()[i], keys[index]);
+    }
   }
 }
 
