@@ -64,13 +64,18 @@ Tensor Tensor::where(const Tensor& condition, const Scalar& other) const {
 }
 Tensors where(const Tensor& condition) { return condition.nonzero_numpy(); }
 
-Tensor fill(const Tensor& self, const Scalar& value) {
-  return self.masked_fill(full({}, true, TensorOptions(self.device())), value);
+namespace {
+// What fill writes over, which is read where the graph must know of it.
+Tensor to_be_filled(const Tensor& self) {
+  return recording(self) ? self.clone() : raw::empty_as(self, self.dtype());
 }
+}  // namespace
+
+Tensor fill(const Tensor& self, const Scalar& value) { return to_be_filled(self).fill_(value); }
 Tensor fill(const Tensor& self, const Tensor& value) {
   check(value.dim() == 0, "fill: fill_ only supports 0-dimension value tensor but got tensor with ",
         value.dim(), " dimensions; use copy_(), which broadcasts");
-  return self.masked_fill(full({}, true, TensorOptions(self.device())), value);
+  return to_be_filled(self).fill_(value);
 }
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
