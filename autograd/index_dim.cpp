@@ -85,7 +85,7 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const 
         reduce == "sum" ? "; use index_add()" : "");
   const Tensor places = repeated("index_reduce", self, dim, index);
   check_source("index_reduce", self, dim, index, source);
-  return self.scatter_reduce(dim, places, source, reduce, include_self);
+  return scatter_reduced("index_reduce", self, dim, places, source, reduce, include_self);
 }
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {

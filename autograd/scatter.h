@@ -18,4 +18,8 @@ struct Scattering {
   Tensor& update(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) const;
 };
 
+// scatter_reduce for the function that errors name.
+Tensor scatter_reduced(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                       const Tensor& src, std::string_view reduce, bool include_self);
+
 }  // namespace gradus

@@ -16,13 +16,13 @@ struct Word {
   ScatterOp how;
   bool mean = false;
 };
-Word parse(std::string_view reduce) {
+Word parse(const char* op, std::string_view reduce) {
   if (reduce == "sum") return {ScatterOp::sum};
   if (reduce == "mean") return {ScatterOp::sum, true};
   if (reduce == "prod") return {ScatterOp::prod};
   if (reduce == "amax") return {ScatterOp::amax};
-  check(reduce == "amin", "scatter_reduce: reduce is \"", reduce,
-        "\", expected sum, prod, mean, amax or amin");
+  check(reduce == "amin", op, ": reduce is \"", reduce,
+        "\", expected sum, prod, mean, amax or amin; give one of these words");
   return {ScatterOp::amin};
 }
 
@@ -68,10 +68,10 @@ Tensors product_backward(const Tensor& grad, int64_t dim, const Tensor& index, c
 }
 
 // prod, amax and amin of self and src.
-Tensor reduced(ScatterOp how, const Tensor& self, int64_t dim, const Tensor& index,
+Tensor reduced(const char* op, ScatterOp how, const Tensor& self, int64_t dim, const Tensor& index,
                const Tensor& src) {
   Tensor out = raw::clone(self);
-  raw::scatter_("scatter_reduce", how, out, dim, index, src);
+  raw::scatter_(op, how, out, dim, index, src);
   if (!recording(self, src) || index.numel() == 0) return index.numel() ? out : self.clone();
   Tensor part = src;
   for (int64_t d = 0; d < index.dim(); ++d)
@@ -87,14 +87,18 @@ Tensor reduced(ScatterOp how, const Tensor& self, int64_t dim, const Tensor& ind
 
 }  // namespace
 
-Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                      std::string_view reduce, bool include_self) {
-  const Word word = parse(reduce);
-  const Tensor start =
-      include_self ? self : self.scatter(dim, index, neutral(word.how, self.dtype()));
-  if (word.how != ScatterOp::sum) return reduced(word.how, start, dim, index, src);
-  const Tensor sum = Scattering{"scatter_reduce", "ScatterReduceBackward0", ScatterOp::sum}(
-      start, dim, index, src);
+Tensor scatter_reduced(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                       const Tensor& src, std::string_view reduce, bool include_self) {
+  const Word word = parse(op, reduce);
+  Tensor start = self;
+  if (!include_self) {
+    const Tensor number = full({}, neutral(word.how, self.dtype()), self.options());
+    start = Scattering{op, "ScatterBackward0", ScatterOp::set}(self, dim, index,
+                                                               number.expand(index.sizes()));
+  }
+  if (word.how != ScatterOp::sum) return reduced(op, word.how, start, dim, index, src);
+  const Tensor sum =
+      Scattering{op, "ScatterReduceBackward0", ScatterOp::sum}(start, dim, index, src);
   if (!word.mean) return sum;
   Tensor count = ones_like(self, kLong);
   if (!include_self) count.scatter_(dim, index, 0);
@@ -103,13 +107,17 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
   return sum.floor_divide(count).to(self.dtype());
 }
 
+Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                      std::string_view reduce, bool include_self) {
+  return scatter_reduced("scatter_reduce", self, dim, index, src, reduce, include_self);
+}
 Tensor& Tensor::scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& src,
                                 std::string_view reduce, bool include_self) const {
   const auto f = [&](const Tensor& x) {
     return x.scatter_reduce(dim, index, src, reduce, include_self);
   };
   const auto direct = [&](const Tensor& x) {
-    const Word word = parse(reduce);
+    const Word word = parse("scatter_reduce", reduce);
     if (include_self && !word.mean)
       raw::scatter_("scatter_reduce", word.how, x, dim, index, src);
     else

@@ -10,17 +10,18 @@ namespace {
 Tensor search(const char* op, const Tensor& list, const Tensor& wanted, bool out_int32,
               bool right) {
   raw::check_same_device(op, list, "the sorted sequence", wanted, "self");
-  check(list.dim() > 0, op, ": the sorted sequence has no dimensions, expected 1 or more");
+  check(list.dim() > 0, op,
+        ": the sorted sequence has no dimensions, expected 1 or more; reshape it to {1}");
   const auto rows = [](const Tensor& x) { return x.sizes().slice(0, x.sizes().size() - 1); };
   check(list.dim() == 1 || (list.dim() == wanted.dim() && rows(list) == rows(wanted)), op,
         ": the sorted sequence has shape ", list.sizes(), ", self ", wanted.sizes(),
-        "; expected one sequence, or one for each row of self");
+        "; expected one sequence, or one for each row of self; expand() the sequence to its rows");
   return raw::to(raw::bisect(list, wanted, right), out_int32 ? kInt : kLong);
 }
 
 bool is_right(bool right, std::optional<std::string_view> side) {
   check(!side || *side == "left" || *side == "right", "searchsorted: side is \"", side.value_or(""),
-        "\", expected left or right");
+        "\", expected left or right; give one of these words");
   check(!side || !right || *side == "right",
         "searchsorted: side is \"left\" and right is true; give one of them");
   return right || side == "right";
@@ -29,7 +30,7 @@ bool is_right(bool right, std::optional<std::string_view> side) {
 Tensor in_order(const Tensor& sequence, const std::optional<Tensor>& sorter) {
   if (!sorter || !sorter->defined()) return sequence;
   check(sorter->sizes() == sequence.sizes(), "searchsorted: sorter has shape ", sorter->sizes(),
-        ", the sequence ", sequence.sizes(), "; expected the same");
+        ", the sequence ", sequence.sizes(), "; expected the same; sort() gives such indices");
   return sequence.detach().gather(-1, *sorter);
 }
 
@@ -52,12 +53,12 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_
 
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
   check(boundaries.dim() == 1, "bucketize: boundaries has shape ", boundaries.sizes(),
-        ", expected 1 dimension");
+        ", expected 1 dimension; flatten() it, or use searchsorted()");
   return search("bucketize", boundaries, self, out_int32, right);
 }
 Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
   check(boundaries.dim() == 1, "bucketize: boundaries has shape ", boundaries.sizes(),
-        ", expected 1 dimension");
+        ", expected 1 dimension; flatten() it, or use searchsorted()");
   return search("bucketize", boundaries, number_beside(boundaries, self), out_int32, right);
 }
 

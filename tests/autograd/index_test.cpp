@@ -329,6 +329,29 @@ TEST(InPlaceIndexing, KeepsShapesThatTheOtherFormsWouldBroadcast) {
   EXPECT_EQ(x.masked_fill(tensor({true, false}), 1).sizes(), IntArrayRef({2}));
 }
 
+TEST(IndexErrors, NameTheFunctionThatWasCalled) {
+  const Tensor x = zeros({2, 3}), far = tensor({0, 5}), two = tensor({0, 1});
+  for (const char* word : {"prod", "mean", "amax", "amin"})
+    for (const bool include_self : {true, false})
+      expect_error<IndexError>([&] { x.index_reduce(0, far, x, word, include_self); },
+                               "index_reduce: index 5 is out of bounds");
+  expect_error<ValueError>([&] { x[0].scatter_reduce(0, two, x[0], "most"); },
+                           "scatter_reduce: reduce is \"most\"");
+}
+
+// --- Filling
+
+TEST(Fill, KeepsTheLayoutAndGivesGradients) {
+  const Tensor x = randn({2, 3}).t().requires_grad_(), number = tensor(2.0).requires_grad_();
+  EXPECT_EQ(fill(x.detach(), 3).strides(), x.strides());
+  expect_values(fill(x.detach(), 3), {3, 3, 3, 3, 3, 3}, 0);
+  (fill(x, 3).sum() + fill(x, number).sum()).backward();
+  expect_values(x.grad(), {0, 0, 0, 0, 0, 0}, 0);
+  expect_values(number.grad(), {6}, 0);
+  fill(ones({2}), number).sum().backward();
+  expect_values(number.grad(), {8}, 0);
+}
+
 // --- Gradients that samples of random numbers do not show
 
 TEST(IndexGradients, OfPlacesThatAreReadSeveralTimesAdd) {
