@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "gradus/cpu/backend.h"
-#include "gradus/cpu/folds.h"
 #include "gradus/cpu/loops.h"
 #include "gradus/cpu/order_loops.h"
 #include "gradus/cpu/parallel.h"
@@ -17,8 +16,8 @@ namespace {
 
 // Lines that are scanned side by side, where that reads memory in order.
 constexpr int64_t kPanel = 256;
-// A sum along few lines is split into chunks of so many elements: their totals come first, and each
-// chunk starts with those before it. The borders do not depend on the number of threads.
+// A sum along a line is split into chunks of so many elements, to each of which the total of those
+// before is added. Along few lines the totals come first, and chunks are summed in parallel.
 constexpr int64_t kChunk = 32768;
 constexpr int64_t kFewLines = 64;
 
@@ -57,105 +56,6 @@ struct Problem {
   }
 };
 
-// Scans elements [begin, end) of `count` lines from the one at `at` on. kPacked: neighbouring lines
-// are neighbours in memory.
-template <bool kPacked, class S, class T>
-void scan_panel(const S& scan, const Problem<T>& p, const std::array<int64_t, 3>& at, int64_t count,
-                int64_t begin, int64_t end, typename S::State* state) {
-  const auto place = [&](int tensor, int64_t line, int64_t i) {
-    return at[tensor] + i * p.step[tensor] + (kPacked ? line : line * p.apart[tensor]);
-  };
-  const auto element = [&](int64_t line, int64_t i, typename S::State& so_far) {
-    so_far = scan.combine(so_far, scan.enter(p.x[place(kX, line, i)], i));
-    p.values[place(kValues, line, i)] = scan.value(so_far);
-    if constexpr (S::indexed) p.indices[place(kIndices, line, i)] = so_far.index;
-  };
-  if (p.side_by_side()) {
-    for (int64_t i = begin; i < end; ++i)
-      for (int64_t line = 0; line < count; ++line) element(line, i, state[line]);
-  } else if (!S::indexed && p.step[kX] == 1 && p.step[kValues] == 1) {
-    for (int64_t line = 0; line < count; ++line) {
-      const T* const x = p.x + place(kX, line, 0);
-      T* const values = p.values + place(kValues, line, 0);
-      typename S::State so_far = state[line];
-      for (int64_t i = begin; i < end; ++i)
-        values[i] = scan.value(so_far = scan.combine(so_far, scan.enter(x[i], i)));
-    }
-  } else {
-    for (int64_t line = 0; line < count; ++line) {
-      typename S::State so_far = state[line];
-      for (int64_t i = begin; i < end; ++i) element(line, i, so_far);
-    }
-  }
-}
-
-template <class S, class T>
-void scan_whole_lines(const S& scan, const Problem<T>& p) {
-  const bool packed = p.apart == std::array<int64_t, 3>{1, 1, 1};
-  const int64_t grain = std::max(kGrain / p.n, p.side_by_side() ? kPanel : int64_t{1});
-  parallel_for(0, p.lines.numel, grain, [&](int64_t first, int64_t last) {
-    walk(p.lines, first, last, [&](std::array<int64_t, 3> at, int64_t count) {
-      typename S::State state[kPanel];
-      for (; count > 0; count -= kPanel) {
-        const int64_t some = std::min(count, kPanel);
-        std::fill_n(state, some, scan.start());
-        packed ? scan_panel<true>(scan, p, at, some, 0, p.n, state)
-               : scan_panel<false>(scan, p, at, some, 0, p.n, state);
-        for (int t = 0; t < 3; ++t) at[t] += some * p.apart[t];
-      }
-    });
-  });
-}
-
-// The sum of n elements, in lanes that are added at the end.
-template <class T, class S = Fold<ScanOp::cumsum, T>>
-typename S::State total(const T* x, int64_t n, int64_t step) {
-  if constexpr (std::is_same_v<T, double>)
-    if (step == 1) {
-      double sum;
-      fold_table<T>(instruction_set())
-          .folds[static_cast<int>(ReduceOp::sum)]
-          .runs(1, x, 0, n, &sum);
-      return sum;
-    }
-  constexpr int64_t kLanes = 8;
-  typename S::State lane[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int64_t l = 0; l < kLanes; ++l) lane[l] += S::enter(x[(i + l) * step], i);
-  for (; i < n; ++i) lane[0] += S::enter(x[i * step], i);
-  for (int64_t l = 1; l < kLanes; ++l) lane[0] += lane[l];
-  return lane[0];
-}
-
-template <class T>
-void sum_in_chunks(const Problem<T>& p) {
-  using S = Fold<ScanOp::cumsum, T>;
-  const int64_t chunks = (p.n - 1) / kChunk + 1;
-  std::vector<typename S::State> start(static_cast<size_t>(p.lines.numel * chunks));
-  // f(line, chunk, offsets of the line), in parallel.
-  const auto for_chunks = [&](const auto& f) {
-    parallel_for(0, p.lines.numel * chunks, 1, [&](int64_t i, int64_t) {
-      const int64_t line = i / chunks;
-      walk(p.lines, line, line + 1, [&](const auto& at, int64_t) {
-        const int64_t begin = i % chunks * kChunk;
-        f(at, begin, std::min(begin + kChunk, p.n), start[static_cast<size_t>(i)]);
-      });
-    });
-  };
-  for_chunks([&](const auto& at, int64_t begin, int64_t end, auto& sum) {
-    sum = total(p.x + at[kX] + begin * p.step[kX], end - begin, p.step[kX]);
-  });
-  for (size_t i = 0; i < start.size(); i += static_cast<size_t>(chunks)) {
-    typename S::State before = 0;
-    for (size_t c = i; c < i + static_cast<size_t>(chunks); ++c)
-      before += std::exchange(start[c], before);
-  }
-  for_chunks([&](const auto& at, int64_t begin, int64_t end, auto& before) {
-    scan_panel<false>(S{}, p, at, 1, begin, end, &before);
-  });
-}
-
 // f(where a line starts in each tensor) for all lines, on several threads.
 template <class T, class F>
 void for_lines(const Problem<T>& p, int64_t grain, const F& f) {
@@ -168,6 +68,174 @@ void for_lines(const Problem<T>& p, int64_t grain, const F& f) {
                    }
                  });
                });
+}
+
+// One line. Steps are known to the compiler where elements lie one after the other.
+template <bool kDense, class S, class T>
+void scan_line(const S& scan, const Problem<T>& p, const std::array<int64_t, 3>& at) {
+  const int64_t n = p.n, step = kDense ? 1 : p.step[kValues], x_step = kDense ? 1 : p.step[kX];
+  const T* const x = p.x + at[kX];
+  T* const values = p.values + at[kValues];
+  typename S::State so_far = scan.start();
+  for (int64_t i = 0; i < n; ++i) {
+    so_far = scan.combine(so_far, scan.enter(x[i * x_step], i));
+    values[i * step] = scan.value(so_far);
+    if constexpr (S::indexed) p.indices[at[kIndices] + i * p.step[kIndices]] = so_far.index;
+  }
+}
+
+// `count` lines side by side. kPacked: they are neighbours in memory.
+template <bool kPacked, class S, class T>
+void scan_panel(const S& scan, const Problem<T>& p, const std::array<int64_t, 3>& at,
+                int64_t count) {
+  typename S::State state[kPanel];
+  std::fill_n(state, count, scan.start());
+  for (int64_t i = 0; i < p.n; ++i) {
+    const auto place = [&](int tensor, int64_t line) {
+      return at[tensor] + i * p.step[tensor] + (kPacked ? line : line * p.apart[tensor]);
+    };
+    for (int64_t line = 0; line < count; ++line) {
+      state[line] = scan.combine(state[line], scan.enter(p.x[place(kX, line)], i));
+      p.values[place(kValues, line)] = scan.value(state[line]);
+      if constexpr (S::indexed) p.indices[place(kIndices, line)] = state[line].index;
+    }
+  }
+}
+
+// f(whether lines are neighbours in memory, where they start, how many) for panels of lines.
+template <class T, class F>
+void for_panels(const Problem<T>& p, const F& f) {
+  const bool packed = p.apart == std::array<int64_t, 3>{1, 1, 1};
+  parallel_for(0, p.lines.numel, std::max(kGrain / p.n, kPanel), [&](int64_t first, int64_t last) {
+    walk(p.lines, first, last, [&](std::array<int64_t, 3> at, int64_t count) {
+      for (; count > 0; count -= kPanel) {
+        const int64_t some = std::min(count, kPanel);
+        f(packed, at, some);
+        for (int t = 0; t < 3; ++t) at[t] += some * p.apart[t];
+      }
+    });
+  });
+}
+
+template <class S, class T>
+void scan_all(const S& scan, const Problem<T>& p) {
+  if (p.side_by_side())
+    return for_panels(p, [&](bool packed, const auto& at, int64_t count) {
+      packed ? scan_panel<true>(scan, p, at, count) : scan_panel<false>(scan, p, at, count);
+    });
+  const bool dense = p.step[kX] == 1 && p.step[kValues] == 1;
+  for_lines(p, kGrain, [&](const auto& at) {
+    dense ? scan_line<true>(scan, p, at) : scan_line<false>(scan, p, at);
+  });
+}
+
+// put(k, sum so far) of the elements at(k) behind `sum`, of which there are `count`. They are added
+// up by themselves, so that of four additions one waits for those before.
+template <int count, class State, class At, class Put>
+State sum_some(State sum, const At& at, const Put& put) {
+  const State x0 = at(0), x1 = count > 1 ? at(1) : 0, x2 = count > 2 ? at(2) : 0;
+  const State x3 = count > 3 ? at(3) : 0, two = x0 + x1, total = sum + (two + (x2 + x3));
+  put(0, sum + x0);
+  if constexpr (count > 1) put(1, sum + two);
+  if constexpr (count > 2) put(2, sum + (two + x2));
+  if constexpr (count > 3) put(3, total);
+  return total;
+}
+// add(i, Constant<how many>) for [0, n) in fours, and the rest.
+template <class Add>
+void in_fours(int64_t n, const Add& add) {
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) add(i, Constant<4>());
+  if (n - i == 3) add(i, Constant<3>());
+  if (n - i == 2) add(i, Constant<2>());
+  if (n - i == 1) add(i, Constant<1>());
+}
+
+// The sum of a chunk of n elements; stored where kStores, with the sums so far on top of `before`.
+template <bool kStores, bool kDense, class T, class State>
+State sum_chunk(const Problem<T>& p, int64_t n, const T* x, T* values, State before) {
+  using S = Fold<ScanOp::cumsum, T>;
+  const int64_t step = kDense ? 1 : p.step[kValues], x_step = kDense ? 1 : p.step[kX];
+  State sum = 0;
+  in_fours(n, [&](int64_t i, auto count) {
+    sum = sum_some<count>(
+        sum, [&](int64_t k) { return S::enter(x[(i + k) * x_step], 0); },
+        [&](int64_t k, State so_far) {
+          if constexpr (kStores) values[(i + k) * step] = S::value(before + so_far);
+        });
+  });
+  return sum;
+}
+template <bool kStores, class T, class State>
+State sum_chunk(const Problem<T>& p, const std::array<int64_t, 3>& at, int64_t chunk,
+                State before) {
+  const int64_t begin = chunk * kChunk, n = std::min(kChunk, p.n - begin);
+  const T* const x = p.x + at[kX] + begin * p.step[kX];
+  T* const values = p.values + at[kValues] + begin * p.step[kValues];
+  return p.step[kX] == 1 && p.step[kValues] == 1
+             ? sum_chunk<kStores, true>(p, n, x, values, before)
+             : sum_chunk<kStores, false>(p, n, x, values, before);
+}
+
+// The same sums of `count` lines side by side.
+template <bool kPacked, class T>
+void sum_panel(const Problem<T>& p, const std::array<int64_t, 3>& at, int64_t count) {
+  using S = Fold<ScanOp::cumsum, T>;
+  using State = typename S::State;
+  const int64_t step = p.step[kValues], x_step = p.step[kX];
+  const int64_t apart = kPacked ? 1 : p.apart[kValues], x_apart = kPacked ? 1 : p.apart[kX];
+  State before[kPanel] = {}, sum[kPanel] = {};
+  for (int64_t begin = 0; begin < p.n; begin += kChunk) {
+    in_fours(std::min(kChunk, p.n - begin), [&](int64_t i, auto rows) {
+      const T* const x = p.x + at[kX] + (begin + i) * x_step;
+      T* const values = p.values + at[kValues] + (begin + i) * step;
+#pragma omp simd
+      for (int64_t line = 0; line < count; ++line)
+        sum[line] = sum_some<rows>(
+            sum[line], [&](int64_t k) { return S::enter(x[k * x_step + line * x_apart], 0); },
+            [&](int64_t k, State so_far) {
+              values[k * step + line * apart] = S::value(before[line] + so_far);
+            });
+    });
+    for (int64_t line = 0; line < count; ++line) before[line] += std::exchange(sum[line], 0);
+  }
+}
+
+// Side by side, line by line, or where lines are few, chunk by chunk: first the totals, then the
+// sums. All of these give the same bits.
+template <class T>
+void sum_lines(const Problem<T>& p) {
+  using State = typename Fold<ScanOp::cumsum, T>::State;
+  const bool few_and_long = p.n > kChunk && p.lines.numel < kFewLines;
+  if (p.side_by_side() && !few_and_long)
+    return for_panels(p, [&](bool packed, const auto& at, int64_t count) {
+      packed ? sum_panel<true>(p, at, count) : sum_panel<false>(p, at, count);
+    });
+  const int64_t chunks = (p.n - 1) / kChunk + 1;
+  if (!few_and_long || thread_count() == 1)
+    return for_lines(p, kGrain, [&](const auto& at) {
+      State sum = 0;
+      for (int64_t chunk = 0; chunk < chunks; ++chunk) sum += sum_chunk<true>(p, at, chunk, sum);
+    });
+  std::vector<State> sums(static_cast<size_t>(p.lines.numel * chunks));
+  // f(offsets of the line, chunk, its sum), in parallel.
+  const auto for_chunks = [&](const auto& f) {
+    parallel_for(0, p.lines.numel * chunks, 1, [&](int64_t i, int64_t) {
+      const int64_t line = i / chunks;
+      walk(p.lines, line, line + 1,
+           [&](const auto& at, int64_t) { f(at, i % chunks, sums[static_cast<size_t>(i)]); });
+    });
+  };
+  for_chunks([&](const auto& at, int64_t chunk, State& sum) {
+    sum = sum_chunk<false>(p, at, chunk, State{0});
+  });
+  for (size_t i = 0; i < sums.size(); i += static_cast<size_t>(chunks)) {
+    State before = 0;
+    for (size_t c = i; c < i + static_cast<size_t>(chunks); ++c)
+      before += std::exchange(sums[c], before);
+  }
+  for_chunks(
+      [&](const auto& at, int64_t chunk, State& before) { sum_chunk<true>(p, at, chunk, before); });
 }
 
 // log(sum(e^x)) so far as m + log(sum(e^(x - m))), where m is the largest element so far: when it
@@ -218,13 +286,9 @@ void CpuBackend::scan(ScanOp op, const Tensor& x, int64_t dim, const Tensor& out
     const auto run = [&]<class T>(TypeTag<T>) {
       const Problem<T> p(x, dim, out, {});
       if constexpr (row.value == ScanOp::logcumsumexp) return log_sums(p);
-      // A product is not split, for that of a chunk may overflow where the product so far does
-      // not. Sums of integers are the same in any order, and one thread has them in one pass.
-      if constexpr (row.value == ScanOp::cumsum)
-        if (p.n > kChunk && p.lines.numel < kFewLines &&
-            !(std::is_integral_v<T> && thread_count() == 1))
-          return sum_in_chunks(p);
-      scan_whole_lines(Fold<row.value, T>{}, p);
+      // A product is not split, for that of a part may overflow where the product so far does not.
+      if constexpr (row.value == ScanOp::cumsum) return sum_lines(p);
+      scan_all(Fold<row.value, T>{}, p);
     };
     if constexpr (row.value == ScanOp::logcumsumexp)
       visit_floating(name_of(op), x.dtype(), run);
@@ -238,7 +302,7 @@ void CpuBackend::arg_scan(bool largest, const Tensor& x, int64_t dim, const Tens
   visit_numbers(largest ? "cummax" : "cummin", x.dtype(), [&]<class T>(TypeTag<T>) {
     const Problem<T> p(x, dim, values, indices);
     if (p.n > 1 && (p.step[kX] != 1 || p.step[kValues] != 1 || p.step[kIndices] != 1))
-      return scan_whole_lines(Extreme<T>{largest}, p);
+      return scan_all(Extreme<T>{largest}, p);
     const OrderLoops<T>& loops = order_loops<T>(instruction_set());
     const auto run = largest ? loops.running_most : loops.running_least;
     for_lines(p, kGrain, [&](const auto& at) {

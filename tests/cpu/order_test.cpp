@@ -123,6 +123,47 @@ TEST(CpuScan, ResultsMayBeTheOperandOrAView) {
   }
 }
 
+// A sum does not depend on what comes behind it, on the layout, or on how many lines there are.
+TEST(CpuScan, ASumDependsOnTheElementsBeforeItAlone) {
+  for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
+    const Tensor x = random_tensor({100, 40}, dtype, -1e6, 1e6);
+    const Tensor sums = raw::scan(ScanOp::cumsum, x, 1);
+    for (int64_t n = 1; n <= 40; ++n) {
+      const Tensor part = random_layout({100, n}, dtype);
+      cpu_backend().scan(ScanOp::cumsum, raw::narrow(x, 1, 0, n), 1, part);
+      expect_same_bytes(raw::clone(part), raw::contiguous(raw::narrow(sums, 1, 0, n)));
+    }
+  }
+  const int64_t n = 70'001;
+  const Tensor x = random_tensor({n}, kDouble), sums = raw::scan(ScanOp::cumsum, x, 0);
+  for (const int64_t lines : {2, 80}) {
+    const Tensor column = raw::as_strided(x, {n, 1}, {x.strides()[0], 1}, x.storage_offset());
+    const Tensor many = raw::contiguous(raw::expand(column, {n, lines}));
+    const Tensor got = raw::scan(ScanOp::cumsum, many, 0);
+    for (const int64_t line : {int64_t{0}, lines - 1})
+      for (int64_t i = 0; i < n; ++i) ASSERT_EQ(get(got, i * lines + line), get(sums, i)) << i;
+  }
+}
+
+TEST(CpuScan, SpecialValues) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::nan("");
+  const auto expect = [](ScanOp op, const std::vector<double>& x, const std::vector<double>& want) {
+    for (const ScalarType dtype : {kFloat, kDouble}) {
+      const Tensor got = raw::scan(op, tensor({std::ssize(x)}, x, dtype), 0);
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double sum = get(got, static_cast<int64_t>(i));
+        EXPECT_TRUE(sum == want[i] || (sum != sum && want[i] != want[i])) << sum << " at " << i;
+        EXPECT_TRUE(sum != sum || std::signbit(sum) == std::signbit(want[i])) << sum << " at " << i;
+      }
+    }
+  };
+  expect(ScanOp::cumsum, {-0.0, -0.0, 1, -1, -0.0}, {0, 0, 1, 0, 0});
+  expect(ScanOp::cumsum, {1, 2, inf, 3, 4, -inf, 5}, {1, 3, inf, inf, inf, nan, nan});
+  expect(ScanOp::cumsum, {1, 2, 3, 4, nan, 1}, {1, 3, 6, 10, nan, nan});
+  expect(ScanOp::cumprod, {-0.0, 2, inf, 1}, {-0.0, -0.0, nan, nan});
+}
+
 // The error of 3 million float additions would be seen; that of double ones is not.
 TEST(CpuScan, LongSumsAreExactToTheLastRounding) {
   const int64_t n = 3'000'000;
