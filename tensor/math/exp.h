@@ -198,29 +198,36 @@ GRADUS_HD T logistic_of(T x, const Power<T>& power, const Scale& scaled) {
   return multiply_add(-q, (lost - from_bits<T>(bits_of(low) & negative)) * rough_reciprocal(d), q);
 }
 
-// The same without a division, which takes as long as all of this: from e = e^-x, by an estimate of
-// 1 / (1 + e) from its bits, whose error falls to its third power twice.
-GRADUS_HD inline float logistic_of_power(float e) {
-  const float d = 1 + e, rough = from_bits<float>(0x7EF311C7u - bits_of(d));
-  const float far = multiply_add(-d, rough, 1.0f);
-  const float close = multiply_add(rough, multiply_add(far, far, far), rough);
-  const float lack = multiply_add(-e, close, 1.0f) - close;  // of 1 + e as it is, not rounded
-  return multiply_add(close, multiply_add(lack, lack, lack), close);
+// The same from e = e^-x, where fused products find what 1 + e is rounded by. In float without a
+// division, which takes as long as all of this: by an estimate of 1 / (1 + e) from its bits, whose
+// error falls to its third power twice.
+template <class T>
+GRADUS_HD T logistic_of_power(T e) {
+  const T d = 1 + e;
+  T close;
+  if constexpr (is_float<T>) {
+    const T rough = from_bits<T>(0x7EF311C7u - bits_of(d)), far = multiply_add(-d, rough, T(1));
+    close = multiply_add(rough, multiply_add(far, far, far), rough);
+  } else {
+    close = 1 / d;
+  }
+  const T lack = multiply_add(-e, close, T(1)) - close;  // of 1 + e as it is, not rounded
+  return multiply_add(close, is_float<T> ? multiply_add(lack, lack, lack) : lack, close);
 }
 
 template <class T>
 GRADUS_HD Near<T> logistic(Near<T> x) {
-  if constexpr (is_float<T> && kFused)
+  if constexpr (kFused)
     return Near<T>(logistic_of_power(exp(-x).value));
   else
     return Near<T>(logistic_of(x.value, power_of_two(-without_sign(x.value)), scale_near<T>));
 }
 template <Real T>
 GRADUS_HD T logistic(T x) {
-  if constexpr (is_float<T> && kFused) {
-    constexpr float end = kExpRange<float>.most;
-    const float inside = x < -end ? -end : x > end ? end : x;
-    const float y = x < -end ? exp(x) : logistic(Near<T>(inside)).value;
+  if constexpr (kFused) {
+    constexpr T end = kExpRange<T>.most;
+    const T inside = x < -end ? -end : x > end ? end : x;
+    const T y = x < -end ? exp(x) : logistic(Near<T>(inside)).value;
     return x != x ? x : y;
   } else {
     return logistic_of(x, power_of_two(above_zero_of_exp(-without_sign(x))), scale<T>);
