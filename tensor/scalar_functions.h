@@ -63,6 +63,16 @@ GRADUS_HD constexpr T min(T a, T b) {
   const T less = a < b ? a : b;
   return a != a ? a : less;
 }
+// x within a bound that is no NaN: NaN stays, and so does 0 of either sign beside a bound of 0. One
+// instruction, whose second operand is the result where the first is not greater, or less.
+template <class T>
+GRADUS_HD constexpr T at_least(T x, T bound) {
+  return bound > x ? bound : x;
+}
+template <class T>
+GRADUS_HD constexpr T at_most(T x, T bound) {
+  return bound < x ? bound : x;
+}
 // NaN in one operand gives the other.
 template <class T>
 GRADUS_HD constexpr T max_number(T a, T b) {
