@@ -78,10 +78,7 @@ Tensor& blend_(const char* name, TernaryOp op, const Tensor& self,
     records = records || recording(*x);
   }
   const auto direct = [&](const Tensor& x) {
-    if (alike) return raw::zip3_(op, x, y(), z());
-    const Tensor result = blend(x);
-    check_result(name, x, result);
-    raw::copy_(x, result);
+    alike ? raw::zip3_(op, x, y(), z()) : assign(name, x, blend(x));
   };
   return in_place(name, self, records, direct, blend);
 }

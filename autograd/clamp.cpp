@@ -56,11 +56,7 @@ Tensor& clamp_by_numbers_(const char* op, const char* node, const Tensor& self, 
   };
   const bool at_once = self.dtype() != kBool && holds(min) && holds(max);
   const auto direct = [&](const Tensor& x) {
-    if (!at_once) {
-      const Tensor result = whole(x);
-      check_result(op, x, result);
-      return raw::copy_(x, result);
-    }
+    if (!at_once) return assign(op, x, whole(x));
     for (const Bound& bound : {min, max})
       if (bound) raw::check_fits(op, *bound, x.dtype());
     if (min && max) return raw::zip3_(TernaryOp::clamp, x, *min, *max);

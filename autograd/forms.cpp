@@ -17,8 +17,7 @@ Tensor& finish_update(const char* op, const Tensor& self, const Tensor& result, 
   if (records) {
     adopt(op, self, result);
   } else {
-    check_result(op, self, result);
-    raw::copy_(self, result);
+    assign(op, self, result);
     self.impl().storage->bump_version();
   }
   return self.handle();

@@ -106,15 +106,15 @@ Tensor old_value(const Tensor& x) {
   return old;
 }
 
-void check_result(const char* op, const Tensor& x, const Tensor& result) {
+void assign(const char* op, const Tensor& x, const Tensor& result) {
   check_output_shape(op, "_", x.sizes(), result.sizes());
   check_can_cast(op, "_", result.dtype(), x.dtype());
+  raw::copy_(x, result);
 }
 
 void adopt(const char* op, const Tensor& x, const Tensor& result) {
-  check_result(op, x, result);
+  assign(op, x, result);
   const Tensor fitted = result.dtype() == x.dtype() ? result : result.to(x.dtype());
-  raw::copy_(x, fitted);
   Edge edge = gradient_edge(fitted);
   if (x.is_view())
     record_view_change(x, std::move(edge));

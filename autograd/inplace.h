@@ -18,10 +18,10 @@ void check_in_place(const char* op, const Tensor& x, bool records);
 void check_history(const char* op, const Tensor& x, bool records);
 // Errors: Error where x is a view whose origin forbids that `changed` (what has been) in place.
 void check_view_origin(const Tensor& x, const char* changed);
-// Errors: ValueError or TypeError where the result of op has another shape than x, or a dtype of a
-// higher kind.
-void check_result(const char* op, const Tensor& x, const Tensor& result);
-// Gives x the values and the history of the result of op. Errors: those of check_result.
+// Gives x the values of the result of op. Errors: ValueError or TypeError where that has another
+// shape than x, or a dtype of a higher kind.
+void assign(const char* op, const Tensor& x, const Tensor& result);
+// The same, and the history.
 void adopt(const char* op, const Tensor& x, const Tensor& result);
 // Records that the elements of `view` come from `value` (an invalid edge: from nowhere), in the
 // history of the base. REQUIRES: the version is bumped afterwards.
