@@ -25,8 +25,10 @@ struct Stream {
 };
 
 // Calls the loop for all elements, on several threads where these are more than `grain`. The
-// first stream is the output, of shape `sizes`; to that the others are broadcast.
+// first stream is the output, of shape `sizes`; to that the others are broadcast. `number` is what
+// the loop finds behind its inputs.
 template <int N>
-void run_loop(Loop loop, int64_t grain, IntArrayRef sizes, const std::array<Stream, N>& streams);
+void run_loop(Loop loop, int64_t grain, IntArrayRef sizes, const std::array<Stream, N>& streams,
+              const void* number = nullptr);
 
 }  // namespace gradus::cpu
