@@ -65,27 +65,22 @@ void check_lerp(const char* name, const Tensor& x, ScalarType expected) {
                    "; convert with .to(...)");
 }
 
-// blend(x) into x, in one pass where all are of one floating point type that is computed with.
-// y(), z(): the second and third operand of op.
-template <class Y, class Z, class Blend>
-Tensor& blend_(const char* name, TernaryOp op, const Tensor& self,
-               std::initializer_list<const Tensor*> others, const Y& y, const Z& z,
-               const Blend& blend) {
+// blend(x), which is op(x, y, z, w), into x; in one pass where all are of one floating point type
+// that is computed with.
+template <class Blend>
+Tensor& blend_(const char* name, TernaryOp op, const Tensor& self, const Operand& y,
+               const Operand& z, const Scalar& w, const Blend& blend) {
   bool alike = self.is_floating_point() && computed_type(self.dtype()) == self.dtype();
   bool records = recording(self);
-  for (const Tensor* x : others) {
+  for (const Tensor* x : {y.tensor, z.tensor}) {
+    if (!x) continue;
     alike = alike && x->dtype() == self.dtype() && x->device() == self.device();
     records = records || recording(*x);
   }
   const auto direct = [&](const Tensor& x) {
-    alike ? raw::zip3_(op, x, y(), z()) : assign(name, x, blend(x));
+    alike ? raw::zip3_(op, x, y, z, w) : assign(name, x, blend(x));
   };
   return in_place(name, self, records, direct, blend);
-}
-
-// x times value, which is 1 most of the time.
-Tensor product(const Tensor& x, const Scalar& value) {
-  return value.toDouble() == 1 ? x : x * value;
 }
 
 }  // namespace
@@ -131,7 +126,10 @@ Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   const ScalarType dtype = raw::result_type(self, other);
   check_factor("rsub", "alpha", dtype, alpha);
-  const Tensor out = without_graph([&] { return other - product(self.to(dtype), alpha); });
+  const Tensor out = without_graph([&] {
+    const Tensor x = self.to(dtype);
+    return other - (alpha.toDouble() == 1 ? x : x * alpha);
+  });
   if (recording(self))
     record("RsubBackward1", out, {self}, {},
            [alpha](Node&, const Tensor& grad) { return Tensors{-grad * alpha}; });
@@ -175,26 +173,18 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
 }
 
 Tensor& Tensor::lerp_(const Tensor& end, const Scalar& weight) const {
-  return blend_(
-      "lerp", TernaryOp::lerp, *this, {&end}, [&] { return end; }, [&] { return weight; },
-      [&](const Tensor& x) { return gradus::lerp(x, end, weight); });
+  return blend_("lerp", TernaryOp::lerp, *this, end, weight, 1,
+                [&](const Tensor& x) { return gradus::lerp(x, end, weight); });
 }
 Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) const {
-  return blend_(
-      "lerp", TernaryOp::lerp, *this, {&end, &weight}, [&] { return end; }, [&] { return weight; },
-      [&](const Tensor& x) { return gradus::lerp(x, end, weight); });
+  return blend_("lerp", TernaryOp::lerp, *this, end, weight, 1,
+                [&](const Tensor& x) { return gradus::lerp(x, end, weight); });
 }
 
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                const Scalar& value) {
-  const ScalarType dtype = raw::result_type({self, tensor1, tensor2});
-  check_factor("addcmul", "value", dtype, value);
-  const auto ready = [&](const Tensor& x) { return x.to(dtype).to(computed_type(dtype)); };
-  const Tensor out = without_graph([&] {
-    return raw::zip3(TernaryOp::addcmul, ready(self), product(ready(tensor1), value),
-                     ready(tensor2))
-        .to(dtype);
-  });
+  check_factor("addcmul", "value", raw::result_type({self, tensor1, tensor2}), value);
+  const Tensor out = raw::zip3(TernaryOp::addcmul, self, tensor1, tensor2, value);
   if (recording(self, tensor1, tensor2))
     record("AddcmulBackward0", out, {self, tensor1, tensor2}, {tensor1, tensor2},
            [value](Node& n, const Tensor& grad) {
@@ -212,13 +202,7 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   check<TypeError>(tensor1.is_floating_point() || tensor2.is_floating_point(),
                    "addcdiv: tensor1 has dtype ", tensor1.dtype(), ", and tensor2 ",
                    tensor2.dtype(), ", expected one of floating point; convert with .to(kFloat)");
-  const ScalarType dtype = raw::result_type({self, tensor1, tensor2});
-  const auto ready = [&](const Tensor& x) { return x.to(dtype).to(computed_type(dtype)); };
-  const Tensor out = without_graph([&] {
-    return raw::zip3(TernaryOp::addcdiv, ready(self), product(ready(tensor1), value),
-                     ready(tensor2))
-        .to(dtype);
-  });
+  const Tensor out = raw::zip3(TernaryOp::addcdiv, self, tensor1, tensor2, value);
   if (recording(self, tensor1, tensor2))
     record("AddcdivBackward0", out, {self, tensor1, tensor2}, {tensor1, tensor2},
            [value](Node& n, const Tensor& grad) {
@@ -233,16 +217,12 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
 }
 
 Tensor& Tensor::addcmul_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) const {
-  return blend_(
-      "addcmul", TernaryOp::addcmul, *this, {&tensor1, &tensor2},
-      [&] { return product(tensor1, value); }, [&] { return tensor2; },
-      [&](const Tensor& x) { return gradus::addcmul(x, tensor1, tensor2, value); });
+  return blend_("addcmul", TernaryOp::addcmul, *this, tensor1, tensor2, value,
+                [&](const Tensor& x) { return gradus::addcmul(x, tensor1, tensor2, value); });
 }
 Tensor& Tensor::addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value) const {
-  return blend_(
-      "addcdiv", TernaryOp::addcdiv, *this, {&tensor1, &tensor2},
-      [&] { return product(tensor1, value); }, [&] { return tensor2; },
-      [&](const Tensor& x) { return gradus::addcdiv(x, tensor1, tensor2, value); });
+  return blend_("addcdiv", TernaryOp::addcdiv, *this, tensor1, tensor2, value,
+                [&](const Tensor& x) { return gradus::addcdiv(x, tensor1, tensor2, value); });
 }
 
 }  // namespace gradus

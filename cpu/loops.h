@@ -20,9 +20,9 @@ struct TypedLoop {
   ScalarType reads, writes;
 };
 
-// The loops of an operation on a type, whose inputs are x; grad, x and y; x and y; x, y and z. They
-// read that type, or the one it is computed in.
-// Errors: TypeError where the operation is not computed in dtype, ValueError of instruction_set().
+// The loops of an operation on a type, whose inputs are x; grad, x and y; x and y; x, y and z,
+// where in[3] is the number w. They read that type, or the one it is computed in. Errors: TypeError
+// where the operation is not computed in dtype, ValueError of instruction_set().
 TypedLoop map_loop(UnaryOp op, ScalarType dtype);
 TypedLoop map_grad_loop(UnaryOp op, ScalarType dtype);
 TypedLoop zip_loop(BinaryOp op, ScalarType dtype);

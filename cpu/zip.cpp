@@ -7,20 +7,28 @@ namespace gradus::cpu {
 
 namespace {
 
-// What the stream of an operand points to: a number, in the type that the loop reads, and the
-// strides of a tensor that broadcasts.
+// A number in the type that a loop reads.
+struct Number {
+  alignas(double) std::byte bytes[sizeof(double)];
+
+  void set(const Scalar& value, ScalarType dtype) {
+    visit(dtype, [&]<class T>(TypeTag<T>) {
+      const T number = value.cast<T>();
+      std::memcpy(bytes, &number, sizeof(T));
+    });
+  }
+};
+
+// What the stream of an operand points to: a number, or the strides of a tensor that broadcasts.
 struct Kept {
-  alignas(double) std::byte number[sizeof(double)];
+  Number number;
   Dims strides;
 };
 
 Stream stream_of(const Operand& operand, ScalarType dtype, const Tensor& out, Kept& kept) {
   if (operand.is_number()) {
-    visit(dtype, [&]<class T>(TypeTag<T>) {
-      const T number = operand.number.cast<T>();
-      std::memcpy(kept.number, &number, sizeof(T));
-    });
-    return Stream::of_number(kept.number, element_size(dtype));
+    kept.number.set(operand.number, dtype);
+    return Stream::of_number(kept.number.bytes, element_size(dtype));
   }
   const Tensor& x = *operand.tensor;
   Stream stream = Stream::input(x, dtype);
@@ -42,12 +50,15 @@ void CpuBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tens
 }
 
 void CpuBackend::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
-                      const Tensor& out) {
+                      const Scalar& w, const Tensor& out) {
   const auto [loop, reads, writes] = zip3_loop(op, out.scalar_type());
   Kept kept[3];
+  Number number;
+  number.set(w, reads);
   run_loop<4>(loop, grain_of(op), out.sizes(),
               {Stream::output(out, writes), stream_of(x, reads, out, kept[0]),
-               stream_of(y, reads, out, kept[1]), stream_of(z, reads, out, kept[2])});
+               stream_of(y, reads, out, kept[1]), stream_of(z, reads, out, kept[2])},
+              number.bytes);
 }
 
 }  // namespace gradus::cpu

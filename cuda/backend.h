@@ -22,7 +22,7 @@ class CudaBackend final : public Backend {
   void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                 const Tensor& out) override;
   void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) override;
-  void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
+  void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w,
             const Tensor& out) override;
   void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
   void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,

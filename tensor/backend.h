@@ -77,10 +77,10 @@ class Backend {
   // Operands broadcast to the shape of out and are of one dtype (Long, Float, Double), which is
   // out's for arithmetic; out is Bool for comparisons. At most one operand is a number.
   virtual void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) = 0;
-  // The same for three operands and one dtype, which is out's. x is a tensor, and z is a number
-  // where y is one.
+  // The same for three operands and the number w, and one dtype, which is out's. x is a tensor, and
+  // z is a number where y is one.
   virtual void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
-                    const Tensor& out) = 0;
+                    const Scalar& w, const Tensor& out) = 0;
   // out has x's rank, and size 1 in the reduced dimensions, which are those where the sizes differ
   // plus those of size 1. x and out: one dtype (Long, Float, Double).
   virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;

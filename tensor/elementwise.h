@@ -163,16 +163,16 @@ struct Binary;
 
 template <TernaryOp>
 struct Ternary;
-#define TERNARY(name_, doc_, ints_, ylo_, yhi_, zlo_, zhi_, f_, px_, py_, pz_, pf_)   \
-  template <>                                                                         \
-  struct Ternary<TernaryOp::name_> : Computed<Ints::ints_> {                          \
-    static constexpr const char *name = #name_, *doc = doc_;                          \
-    static constexpr double y_lo = ylo_, y_hi = yhi_, z_lo = zlo_, z_hi = zhi_;       \
-    static constexpr double point_x = px_, point_y = py_, point_z = pz_, value = pf_; \
-    template <class T>                                                                \
-    GRADUS_HD static T f(T x, T y, [[maybe_unused]] T z) {                            \
-      return static_cast<T>(f_);                                                      \
-    }                                                                                 \
+#define TERNARY(name_, doc_, ints_, ylo_, yhi_, zlo_, zhi_, f_, px_, py_, pz_, pf_)     \
+  template <>                                                                           \
+  struct Ternary<TernaryOp::name_> : Computed<Ints::ints_> {                            \
+    static constexpr const char *name = #name_, *doc = doc_;                            \
+    static constexpr double y_lo = ylo_, y_hi = yhi_, z_lo = zlo_, z_hi = zhi_;         \
+    static constexpr double point_x = px_, point_y = py_, point_z = pz_, value = pf_;   \
+    template <class T>                                                                  \
+    GRADUS_HD static T f(T x, T y, [[maybe_unused]] T z, [[maybe_unused]] T w = T(1)) { \
+      return static_cast<T>(f_);                                                        \
+    }                                                                                   \
   };
 #include "gradus/tensor/ternary.def"
 

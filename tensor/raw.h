@@ -69,14 +69,14 @@ inline ScalarType result_type(const Operand& x, const Operand& y) { return resul
 Tensor map(UnaryOp op, const Tensor& x);
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y);
 Tensor zip(BinaryOp op, const Operand& x, const Operand& y);
-// y and z broadcast to x, or it to them, and enter in the dtype that all promote to.
-// REQUIRES: z is a number where y is one.
-// Errors: TypeError where the row is not computed in that dtype, ValueError for the shapes.
-Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z);
+// y and z broadcast to x, or it to them, and enter in the dtype that all promote to; w enters in
+// the one that is computed with. REQUIRES: z is a number where y is one. Errors: TypeError where
+// the row is not computed in that dtype, ValueError for the shapes.
+Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w = 1);
 // Into x, which keeps its shape and dtype. Errors: ValueError, TypeError where it cannot.
 void map_(UnaryOp op, const Tensor& x);
 void zip_(BinaryOp op, const Tensor& x, const Operand& y);
-void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z);
+void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w = 1);
 // Whether the result is in `out` now. It is not, and nothing has happened, where that has another
 // shape, dtype or device, or overlaps an operand otherwise than element on element.
 bool map_into(UnaryOp op, const Tensor& x, const Tensor& out);

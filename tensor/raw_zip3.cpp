@@ -44,27 +44,37 @@ Tensor result_of(TernaryOp op, const Tensors& operands, ScalarType dtype, Device
   return empty(sizes, dtype, device);
 }
 
+Scalar prepare(const Scalar& number, ScalarType common) {
+  if (common == computed_type(common)) return number;
+  return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return number.to<T>(); });
+}
 Operand prepare(const Operand& x, ScalarType common, const Tensor& out, Tensor& kept) {
-  if (!x.is_number()) return as_operand(*x.tensor, common, out.scalar_type(), out.device(), kept);
-  if (common == computed_type(common)) return x;
-  return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return x.number.to<T>(); });
+  if (x.is_number()) return prepare(x.number, common);
+  return as_operand(*x.tensor, common, out.scalar_type(), out.device(), kept);
+}
+
+// out = op(x, y, z, w), where x is what the backend takes.
+void run_zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w,
+              ScalarType common, const Tensor& out) {
+  if (out.numel() == 0) return;
+  Tensor kept[2];
+  backend(out).zip3(op, x, prepare(y, common, out, kept[0]), prepare(z, common, out, kept[1]),
+                    isFloatingType(common) ? w : prepare(w, common), out);
 }
 
 }  // namespace
 
-Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
+Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w) {
   const Tensors operands = {&x, y.tensor, z.tensor};
   const Device device = device_of(op, operands);
   const ScalarType common = result_type({x, y, z}), taken = operand_type(device, common);
   Tensor out = result_of(op, operands, taken, device);
-  if (out.numel() == 0) return to(std::move(out), common);
-  Tensor kept[3];
-  backend(out).zip3(op, as_operand(x, common, taken, device, kept[0]),
-                    prepare(y, common, out, kept[1]), prepare(z, common, out, kept[2]), out);
+  Tensor kept;
+  run_zip3(op, as_operand(x, common, taken, device, kept), y, z, w, common, out);
   return to(std::move(out), common);
 }
 
-void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
+void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w) {
   const Tensors operands = {&x, y.tensor, z.tensor};
   const ScalarType common = result_type({x, y, z});
   Dims sizes = x.impl().sizes;
@@ -77,9 +87,8 @@ void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z) {
   };
   if (common != x.dtype() || operand_type(x.device(), common) != common ||
       device_of(op, operands) != x.device() || !replaces(y) || !replaces(z))
-    return copy_(x, zip3(op, x, y, z));
-  Tensor kept[2];
-  backend(x).zip3(op, x, prepare(y, common, x, kept[0]), prepare(z, common, x, kept[1]), x);
+    return copy_(x, zip3(op, x, y, z, w));
+  run_zip3(op, x, y, z, w, common, x);
 }
 
 }  // namespace raw

@@ -5,15 +5,15 @@
 
 namespace gradus::cuda {
 
-// y and z are those operands where they are numbers.
+// y and z are those operands where they are numbers; w is one.
 template <TernaryOp op, class T>
 struct Zip3 {
-  T y, z;
+  T y, z, w;
 
-  __device__ T operator()(T x) const { return scalar::Ternary<op>::f(x, y, z); }
-  __device__ T operator()(T x, T other) const { return scalar::Ternary<op>::f(x, other, z); }
+  __device__ T operator()(T x) const { return scalar::Ternary<op>::f(x, y, z, w); }
+  __device__ T operator()(T x, T other) const { return scalar::Ternary<op>::f(x, other, z, w); }
   __device__ T operator()(T x, T other, T third) const {
-    return scalar::Ternary<op>::f(x, other, third);
+    return scalar::Ternary<op>::f(x, other, third, w);
   }
 };
 

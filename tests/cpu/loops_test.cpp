@@ -73,10 +73,14 @@ void for_each_loop(InstructionSet set, F f) {
     if (all.zip3[i]) f("zip3", i, all.zip3[i], 3, false);
 }
 
+// What a loop of zip3 finds behind its inputs.
+template <class T>
+constexpr T kNumber = static_cast<T>(3);
+
 template <class T, class R>
 std::vector<R> run(Loop loop, int64_t begin, int64_t end, const std::vector<T> (&x)[3]) {
   std::vector<std::byte> out(static_cast<size_t>(end - begin) * sizeof(R));
-  const void* in[] = {&x[0][begin], &x[1][begin], &x[2][begin]};
+  const void* in[] = {&x[0][begin], &x[1][begin], &x[2][begin], &kNumber<T>};
   loop(end - begin, out.data(), in);
   std::vector<R> result(static_cast<size_t>(end - begin));
   std::memcpy(result.data(), out.data(), out.size());
@@ -119,7 +123,7 @@ void check_in_place() {
       const std::vector<T> expected = run<T, T>(loop, 0, n, x);
       for (int target = 0; target < inputs; ++target) {
         std::vector<T> changed = x[target];
-        const void* in[] = {x[0].data(), x[1].data(), x[2].data()};
+        const void* in[] = {x[0].data(), x[1].data(), x[2].data(), &kNumber<T>};
         in[target] = changed.data();
         loop(n, changed.data(), in);
         for (size_t i = 0; i < changed.size(); ++i)
@@ -262,7 +266,8 @@ void check_narrow(InstructionSet set) {
     const Loop reference = table == std::string("map")   ? wide.map[op]
                            : table == std::string("zip") ? wide.zip[op]
                                                          : wide.zip3[op];
-    const void *in[3] = {}, *wide_in[3] = {};
+    const void* in[] = {nullptr, nullptr, nullptr, &kNumber<T>};
+    const void* wide_in[] = {nullptr, nullptr, nullptr, &kNumber<int64_t>};
     std::unique_ptr<T[]> x[3];
     std::vector<int64_t> widened[3];
     for (int i = 0; i < inputs; ++i) {

@@ -134,6 +134,52 @@ TEST(CpuPointwise, LongRuns) {
   }
 }
 
+// Matrices of which some lie in memory by columns: around the sizes of a band and of its pieces.
+TEST(CpuPointwise, TransposedOperands) {
+  for (int round = 0; round < 60; ++round) {
+    const Dims sizes = {pick(1, 3), pick(1, 70), pick(60, 400)};
+    const ScalarType dtype = pick(0, 1) ? kFloat : kDouble;
+    const auto operand = [&](bool transposed) {
+      const Tensor x =
+          random_tensor(transposed ? Dims{sizes[0], sizes[2], sizes[1]} : sizes, dtype);
+      return transposed ? raw::transpose(raw::contiguous(x), 1, 2) : x;
+    };
+    const Tensor x = operand(pick(0, 1)), y = operand(true);
+    const Tensor z = raw::narrow(operand(false), 0, 0, 1);
+    const Tensor out = random_layout(sizes, dtype), rows = empty(sizes, dtype);
+    cpu_backend().zip(BinaryOp::sub, x, y, out);
+    cpu_backend().zip3(TernaryOp::addcmul, y, z, Scalar(2), 1, rows);
+    const Tensor want = empty(sizes, dtype), want_rows = empty(sizes, dtype);
+    const auto copy = [&](const Tensor& t) { return raw::contiguous(raw::expand(t, sizes)); };
+    cpu_backend().zip(BinaryOp::sub, copy(x), copy(y), want);
+    cpu_backend().zip3(TernaryOp::addcmul, copy(y), copy(z), Scalar(2), 1, want_rows);
+    for (int64_t i = 0; i < out.numel(); ++i) {
+      ASSERT_EQ(get(out, i), get(want, i)) << sizes << " at " << i;
+      ASSERT_EQ(get(rows, i), get(want_rows, i)) << sizes << " at " << i;
+    }
+  }
+}
+
+// A number that one run leaves in a buffer serves the next, and what a row repeats does not.
+TEST(CpuPointwise, NumbersAndRepeatedElements) {
+  for (int round = 0; round < 40; ++round) {
+    const int64_t rows = pick(2, 9), columns = pick(64, 3000);
+    const Tensor wide = random_tensor({rows, columns + 3}, kFloat);
+    const Tensor x = raw::narrow(wide, 1, 0, columns);
+    const Tensor column = random_tensor({rows, 1}, pick(0, 1) ? kFloat : kHalf);
+    const Tensor out = empty({rows, columns}), scaled = empty({rows, columns});
+    cpu_backend().zip(BinaryOp::add, x, column, out);
+    cpu_backend().zip(BinaryOp::mul, x, Scalar(3), scaled);
+    for (int64_t i = 0; i < out.numel(); ++i) {
+      const float a = static_cast<float>(get(x, i)),
+                  b = static_cast<float>(get(column, i / columns));
+      ASSERT_EQ(static_cast<float>(get(out, i)), a + b) << rows << ", " << columns << " at " << i;
+      ASSERT_EQ(static_cast<float>(get(scaled, i)), 3 * a)
+          << rows << ", " << columns << " at " << i;
+    }
+  }
+}
+
 template <UnaryOp op, class T>
 void check_predicate(std::initializer_list<double> values) {
   using Row = scalar::Unary<op>;
@@ -200,8 +246,8 @@ TEST(CpuPointwise, TakesOperandsOfAnyDtypeAndLayout) {
       }
       cpu_backend().map(UnaryOp::sign, x, out), cpu_backend().map(UnaryOp::sign, widened(x), want);
       expect(want, "sign");
-      cpu_backend().zip3(TernaryOp::clamp, x, y, z, out);
-      cpu_backend().zip3(TernaryOp::clamp, widened(x), widened(y), widened(z), want);
+      cpu_backend().zip3(TernaryOp::clamp, x, y, z, 1, out);
+      cpu_backend().zip3(TernaryOp::clamp, widened(x), widened(y), widened(z), 1, want);
       expect(want, "clamp");
       const Tensor flags = random_layout(sizes, kBool), want_flags = empty(sizes, kBool);
       cpu_backend().zip(BinaryOp::lt, x, y, flags);

@@ -8,12 +8,12 @@ namespace {
 
 // What the row says, in double or int64.
 template <class Row>
-double value(ScalarType dtype, double x, double y, double z) {
+double value(ScalarType dtype, double x, double y, double z, double w) {
   if constexpr (Row::integers) {
     const auto whole = [](double number) { return static_cast<int64_t>(number); };
-    if (dtype == kLong) return static_cast<double>(Row::f(whole(x), whole(y), whole(z)));
+    if (dtype == kLong) return static_cast<double>(Row::f(whole(x), whole(y), whole(z), whole(w)));
   }
-  return Row::f(x, y, z);
+  return Row::f(x, y, z, w);
 }
 
 template <TernaryOp op>
@@ -26,20 +26,20 @@ void check_row(ScalarType dtype) {
     const Tensor y = random_tensor(sizes, dtype, Row::y_lo, Row::y_hi);
     const Tensor z = random_tensor(sizes, dtype, Row::z_lo, Row::z_hi);
     const Tensor out = random_layout(sizes, dtype);
-    const double a = get(y, 0), b = get(z, 0);
+    const double a = get(y, 0), b = get(z, 0), w = round % 2 ? 1 : -3;
     const auto expect = [&](const char* what, auto y_at, auto z_at) {
       for (int64_t i = 0; i < out.numel(); ++i)
-        expect_near(get(out, i), value<Row>(dtype, get(x, i), y_at(i), z_at(i)), what);
+        expect_near(get(out, i), value<Row>(dtype, get(x, i), y_at(i), z_at(i), w), what);
     };
     const auto y_at = [&](int64_t i) { return get(y, i); };
     const auto z_at = [&](int64_t i) { return get(z, i); };
     const auto first_y = [&](int64_t) { return a; };
     const auto first_z = [&](int64_t) { return b; };
-    cpu_backend().zip3(op, x, y, z, out);
+    cpu_backend().zip3(op, x, y, z, w, out);
     expect("tensors", y_at, z_at);
-    cpu_backend().zip3(op, x, y, Scalar(b), out);
+    cpu_backend().zip3(op, x, y, Scalar(b), w, out);
     expect("a number last", y_at, first_z);
-    cpu_backend().zip3(op, x, Scalar(a), Scalar(b), out);
+    cpu_backend().zip3(op, x, Scalar(a), Scalar(b), w, out);
     expect("numbers", first_y, first_z);
   }
 }
@@ -122,6 +122,19 @@ TEST(CpuZip3, PromotesAndBroadcasts) {
   EXPECT_THROW(raw::zip3(TernaryOp::threshold, tensor({1}, {0}, kByte), Scalar(1), Scalar(300)),
                ValueError);
   EXPECT_EQ(raw::zip3(TernaryOp::clamp, empty({0, 1}), row, one).sizes(), IntArrayRef({0, 3}));
+}
+
+// The number enters in the type that is computed with, and integers wrap around.
+TEST(CpuZip3, TheNumberOfARow) {
+  const Tensor half = tensor({1}, {1}, kHalf), byte = tensor({1}, {100}, kByte);
+  const Tensor least = tensor({1}, {-2048}, kHalf);  // float16 has no 2049
+  EXPECT_EQ(get(raw::zip3(TernaryOp::addcmul, least, half, half, 2049), 0), 1);
+  EXPECT_EQ(get(raw::zip3(TernaryOp::addcmul, byte, byte, byte, 3), 0), (100 + 30000) % 256);
+  EXPECT_THROW(raw::zip3(TernaryOp::addcmul, byte, byte, byte, 300), ValueError);
+  const Tensor x = tensor({2}, {4, 5}, kDouble), y = tensor({2}, {6, 7}, kDouble);
+  raw::zip3_(TernaryOp::addcdiv, x, y, x, -2);
+  EXPECT_EQ(get(x, 0), 1);
+  EXPECT_EQ(get(x, 1), 5 - 14. / 5);
 }
 
 TEST(CpuZip3, Refuses) {

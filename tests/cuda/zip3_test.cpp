@@ -44,6 +44,8 @@ TEST_F(CudaZip3, EveryRowInEveryLayout) {
                      what + ", a number last");
         expect_close(raw::zip3(row.op, x.gpu, b, c), raw::zip3(row.op, wide_x, b, c), near,
                      what + ", numbers");
+        expect_close(raw::zip3(row.op, x.gpu, y.gpu, c, -3),
+                     raw::zip3(row.op, wide_x, wide_y, c, -3), near, what + ", w");
       }
 }
 
@@ -52,8 +54,8 @@ TEST_F(CudaZip3, WritesTheViewAndNothingElse) {
     const Pair x = random_pair(kFloat, contiguous_layout("", layout.sizes));
     const Pair out = random_pair(kFloat, layout);
     if (x.cpu.numel() == 0) continue;
-    cpu_backend().zip3(TernaryOp::clamp, x.cpu, Scalar(-1), Scalar(2), out.cpu);
-    cuda_backend().zip3(TernaryOp::clamp, x.gpu, Scalar(-1), Scalar(2), out.gpu);
+    cpu_backend().zip3(TernaryOp::clamp, x.cpu, Scalar(-1), Scalar(2), 1, out.cpu);
+    cuda_backend().zip3(TernaryOp::clamp, x.gpu, Scalar(-1), Scalar(2), 1, out.gpu);
     expect_close(out.gpu_all, out.cpu_all, 0, layout.name);
   }
 }
