@@ -1,6 +1,4 @@
 // Sums, means and products.
-#include <cmath>
-
 #include "gradus/autograd/reduce.h"
 
 namespace gradus {
@@ -43,13 +41,13 @@ Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
 Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
               std::optional<ScalarType> dtype) {
   if (!self.is_floating_point()) return sum(self, dim, keepdim, dtype);
-  // Infinities, which the row takes for its third operand, stay themselves.
-  const Tensor numbers = raw::zip3(TernaryOp::nan_to_num, self, Scalar(0), Scalar(HUGE_VAL));
-  const Tensor out = sum(numbers, dim, keepdim, dtype);
-  if (recording(self) && out.is_floating_point())
+  if (!isFloatingType(dtype.value_or(kFloat)))  // which has no NaN
+    return sum(where(self == self, self, 0), dim, keepdim, dtype);
+  const DimMask mask = dim_mask("nansum", dim, self.dim());
+  const Tensor out = drop(raw::reduce(ReduceOp::nansum, self, dim, dtype), mask, keepdim);
+  if (recording(self))
     record("NansumBackward0", out, {self}, {self},
-           [shape = kept_sizes(self, dim_mask("nansum", dim, self.dim()))](
-               Node& n, const Tensor& grad) -> Tensors {
+           [shape = kept_sizes(self, mask)](Node& n, const Tensor& grad) -> Tensors {
              const Tensor x = n.saved(0);
              return {where(x == x, grad.reshape(shape), 0)};
            });

@@ -75,9 +75,15 @@ void arg_reduce_tensor(const Searches<T>& searches, const Tensor& x, int64_t dim
 
 void CpuBackend::arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                             const Tensor& indices) {
-  visit_numbers(largest ? "max" : "min", x.dtype(), [&]<class T>(TypeTag<T>) {
-    const FoldTable<T>& table = fold_table<T>(instruction_set());
-    arg_reduce_tensor(largest ? table.largest : table.smallest, x, dim, values, indices);
+  visit(x.dtype(), [&]<class Element>(TypeTag<Element>) {
+    using T = std::conditional_t<std::is_same_v<Element, bool>, uint8_t, Element>;
+    if constexpr (HalfType<T>) {
+      fail<TypeError>(largest ? "max" : "min", ": dtype ", short_name(x.dtype()),
+                      " is not computed with; convert with .to(kFloat)");
+    } else {
+      const FoldTable<T>& table = fold_table<T>(instruction_set());
+      arg_reduce_tensor(largest ? table.largest : table.smallest, x, dim, values, indices);
+    }
   });
 }
 

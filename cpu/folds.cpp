@@ -14,5 +14,9 @@ const FoldTable<T>& fold_table([[maybe_unused]] InstructionSet set) {
 template const FoldTable<float>& fold_table(InstructionSet);
 template const FoldTable<double>& fold_table(InstructionSet);
 template const FoldTable<int64_t>& fold_table(InstructionSet);
+template const FoldTable<int32_t>& fold_table(InstructionSet);
+template const FoldTable<int16_t>& fold_table(InstructionSet);
+template const FoldTable<int8_t>& fold_table(InstructionSet);
+template const FoldTable<uint8_t>& fold_table(InstructionSet);
 
 }  // namespace gradus::cpu

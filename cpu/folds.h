@@ -8,7 +8,7 @@
 
 namespace gradus::cpu {
 
-// A row of reductions.def on one type.
+// A row of reductions.def on one type; null where it is not computed in that.
 template <class T>
 struct Folds {
   T start;  // of nothing
@@ -55,7 +55,7 @@ template <class T>
 const FoldTable<T>& fold_table();
 }
 
-// REQUIRES: the processor runs the set; T is int64_t, float or double.
+// REQUIRES: the processor runs the set; T is float, double, or an integer that tensors hold.
 template <class T>
 const FoldTable<T>& fold_table(InstructionSet set);
 

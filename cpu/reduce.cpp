@@ -4,10 +4,11 @@
 // are folded pairwise: a tree that depends on the shape alone, never on the number of threads.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/folds.h"
-#include "gradus/cpu/loops.h"
+#include "gradus/cpu/load.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk.h"
 #include "gradus/tensor/dispatch.h"
+#include "gradus/tensor/elementwise.h"
 #include "gradus/tensor/raw.h"
 
 namespace gradus::cpu {
@@ -16,7 +17,7 @@ namespace {
 
 // Elements of one chunk: of runs in memory, which are folded in many lanes; of a column, of which
 // several elements are folded at a time; and of what is brought together in a buffer first.
-constexpr int64_t kRunChunk = 4096, kColumnChunk = 512, kBuffer = 2048;
+constexpr int64_t kRunChunk = 4096, kColumnChunk = 512, kBuffer = kMostLoaded;
 // Runs of several that are one output's, where they are worth a fold each, and how many of them
 // make a chunk, since their folds are added up one by one.
 constexpr int64_t kLongRun = 64, kMaxRuns = 128;
@@ -30,29 +31,18 @@ constexpr int64_t kSome = 64;
 // Elements that outweigh the waking of the threads: reading them is all there is to do.
 constexpr int64_t kFoldGrain = 1 << 17;
 
-// Four at a time, of which no address waits for another.
-template <class T>
-void collect(int64_t n, const T* x, int64_t step, T* out) {
-  int64_t i = 0;
-  for (; i + 4 <= n; i += 4, x += 4 * step) {
-    out[i] = x[0];
-    out[i + 1] = x[step];
-    out[i + 2] = x[2 * step];
-    out[i + 3] = x[3 * step];
-  }
-  for (; i < n; ++i, x += step) out[i] = *x;
-}
-
-// One call: two walks, over the outputs and over the elements behind each, cut into tasks. Elements
-// of another type than T are converted in the buffer.
+// One call: two walks, over the outputs and over the elements behind each, cut into tasks. `parts`
+// folds what `folds` gives. Elements of another type than T are converted in the buffer.
 template <class T>
 class Reduction {
  public:
-  Reduction(const Folds<T>& folds, const Tensor& x, const Tensor& out)
+  Reduction(const Folds<T>& folds, const Folds<T>& parts, const Tensor& x, const Tensor& out)
       : folds_(folds),
+        parts_(parts),
         x_(static_cast<const std::byte*>(x.data_ptr())),
         size_(static_cast<int64_t>(x.itemsize())),
-        convert_(x.dtype() == dtype_of<T> ? nullptr : convert_loop(x.scalar_type(), dtype_of<T>)),
+        convert_(x.dtype() == out.dtype() ? nullptr
+                                          : convert_loop(x.scalar_type(), out.scalar_type())),
         walks_(reduction_walks(x.sizes(), x.strides(), out.sizes(), out.strides())) {
     const int64_t run = elements().dims ? elements().size[elements().dims - 1] : 1;
     const bool dense = inner_strides(elements())[0] == 1;
@@ -165,7 +155,7 @@ class Reduction {
       T row[kWide];
       std::fill_n(row, wide, folds_.start);
       folds_.columns(wide, x, wide, n / rows, row);
-      folds_.columns(count, row, count, rows, result);
+      parts_.columns(count, row, count, rows, result);
       x += n / rows * wide, n %= rows;
     }
     folds_.columns(count, x, count, n, result);
@@ -178,7 +168,7 @@ class Reduction {
       std::fill_n(result, some, folds_.start);
       walk(elements(), first, last, [&](const auto& at, int64_t n) {
         folds_.runs(some, x + at[0], apart, n, parts);
-        folds_.columns(some, parts, 0, 1, result);
+        parts_.columns(some, parts, 0, 1, result);
       });
     }
   }
@@ -187,36 +177,26 @@ class Reduction {
     T buffer[kBuffer];
     int64_t done = 0;
     walk(elements(), first, last, [&](const auto& at, int64_t n) {
-      load(n, x + at[0] * size_, buffer + done);
+      load(static_cast<size_t>(size_), convert_, n, x + at[0] * size_, inner_strides(elements())[0],
+           reinterpret_cast<std::byte*>(buffer + done));
       done += n;
     });
     T result;
     folds_.runs(1, buffer, 0, last - first, &result);
     return result;
   }
-  void load(int64_t n, const std::byte* x, T* out) const {
-    const int64_t step = inner_strides(elements())[0];
-    if (!convert_) return collect(n, reinterpret_cast<const T*>(x), step, out);
-    uint64_t stage[kBuffer];
-    const void* const in[] = {step == 1 ? x : reinterpret_cast<const std::byte*>(stage)};
-    if (step != 1)
-      visit_bits(static_cast<size_t>(size_), [&]<class U>(TypeTag<U>) {
-        collect(n, reinterpret_cast<const U*>(x), step, reinterpret_cast<U*>(stage));
-      });
-    convert_(n, out, in);
-  }
 
   // Folds the chunks' rows into the first, for outputs [begin, end).
   void fold_chunks(T* rows, int64_t begin, int64_t end) const {
     const int64_t step = outputs().numel;
-    if (step == 1) return folds_.runs(1, rows, 0, chunks_, rows);
+    if (step == 1) return parts_.runs(1, rows, 0, chunks_, rows);
     for (int64_t reach = 1; reach < chunks_; reach *= 2)
       for (int64_t c = 0; c + reach < chunks_; c += 2 * reach)
-        folds_.columns(end - begin, rows + (c + reach) * step + begin, 0, 1,
+        parts_.columns(end - begin, rows + (c + reach) * step + begin, 0, 1,
                        rows + c * step + begin);
   }
 
-  const Folds<T>& folds_;
+  const Folds<T>&folds_, &parts_;
   const std::byte* x_;
   int64_t size_;  // of an element of x
   Loop convert_;  // null where x is of T
@@ -228,16 +208,24 @@ class Reduction {
 }  // namespace
 
 void CpuBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
-  const auto run = [&]<class T>(TypeTag<T>) {
-    const Folds<T>& folds = fold_table<T>(instruction_set()).folds[static_cast<int>(op)];
-    // Rows are converted in a buffer, and what lies otherwise all at once.
-    const bool rows = x.dim() > 0 && x.strides().back() == 1 && out.sizes().back() == 1;
-    Reduction<T>(folds, rows ? x : raw::to(x, out.scalar_type()), out).run(out);
-  };
-  if (op == ReduceOp::mean)
-    visit_floating(name_of(op), out.dtype(), run);
-  else
-    visit_numbers(name_of(op), out.dtype(), run);
+  // Truths are counted where they are, and not as numbers of eight bytes.
+  if (op == ReduceOp::sum && x.dtype() == kBool && out.dtype() == kLong && out.numel() == 1 &&
+      x.numel() > 0)
+    return count_nonzero(x, out);
+  visit(out.dtype(), [&]<class Element>(TypeTag<Element>) {
+    using T = std::conditional_t<std::is_same_v<Element, bool>, uint8_t, Element>;
+    if constexpr (!HalfType<T>) {
+      const auto& table = fold_table<T>(instruction_set()).folds;
+      const Folds<T>&folds = table[static_cast<int>(op)],
+            &parts = table[static_cast<int>(scalar::of_parts(op))];
+      // Rows are converted in a buffer, and what lies otherwise all at once.
+      const bool rows = x.dim() > 0 && x.strides().back() == 1 && out.sizes().back() == 1;
+      if (folds.runs)
+        return Reduction<T>(folds, parts, rows ? x : raw::to(x, out.scalar_type()), out).run(out);
+    }
+    fail<TypeError>(name_of(op), ": dtype ", short_name(out.dtype()),
+                    " is not computed with; convert with .to(kLong) or .to(kFloat)");
+  });
 }
 
 }  // namespace gradus::cpu

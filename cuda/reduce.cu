@@ -97,7 +97,8 @@ void run_parts(const Context& context, const Problem& problem, unsigned parts, T
   if (parts == 1) return pass(out);
   const Scratch table(parts * static_cast<size_t>(problem.kept.numel) * sizeof(T));
   pass(table.as<T>());
-  run<Op>(context, fold_of_partials(problem, parts), Plain<T>{table.as<T>()}, out);
+  using OfParts = scalar::Reduction<scalar::of_parts(Op::op)>;
+  run<OfParts>(context, fold_of_partials(problem, parts), Plain<T>{table.as<T>()}, out);
 }
 
 template <class Op, class Source, class T>

@@ -64,8 +64,8 @@ class Backend {
                       const Tensor& out) = 0;
 
   // Whether map, map_grad, zip and zip3 take operands and results of any dtype, which they convert
-  // on the way to the one it is computed in, and back; and reduce an x of any that converts at
-  // once.
+  // on the way to the one it is computed in, and back; reduce an x of any that converts at once;
+  // and reduce, for extremes, and arg_reduce x and out or values of any one integer dtype or Bool.
   virtual bool converts_on_the_way() const { return false; }
   // x and out: same shape and dtype (of those that the row is computed in: Float, Double, Long),
   // but out is Bool for predicates.

@@ -186,24 +186,31 @@ inline constexpr unsigned dy_uses = uses(Binary<op>::dy(Uses{kUsesX}, Uses{kUses
 
 template <ReduceOp>
 struct Reduction;
-#define REDUCTION(name_, doc_, start_, combine_, finish_)        \
-  template <>                                                    \
-  struct Reduction<ReduceOp::name_> {                            \
-    static constexpr const char *name = #name_, *doc = doc_;     \
-    template <class T>                                           \
-    GRADUS_HD static constexpr T start() {                       \
-      return start_;                                             \
-    }                                                            \
-    template <class T>                                           \
-    GRADUS_HD static T combine(T a, T b) {                       \
-      return combine_;                                           \
-    }                                                            \
-    template <class T>                                           \
-    GRADUS_HD static T finish(T s, [[maybe_unused]] int64_t n) { \
-      return finish_;                                            \
-    }                                                            \
+#define REDUCTION(name_, doc_, start_, enter_, combine_, finish_) \
+  template <>                                                     \
+  struct Reduction<ReduceOp::name_> {                             \
+    static constexpr ReduceOp op = ReduceOp::name_;               \
+    static constexpr const char *name = #name_, *doc = doc_;      \
+    template <class T>                                            \
+    GRADUS_HD static constexpr T start() {                        \
+      return start_;                                              \
+    }                                                             \
+    template <class T>                                            \
+    GRADUS_HD static T enter(T x) {                               \
+      return enter_;                                              \
+    }                                                             \
+    template <class T>                                            \
+    GRADUS_HD static T combine(T a, T b) {                        \
+      return combine_;                                            \
+    }                                                             \
+    template <class T>                                            \
+    GRADUS_HD static T finish(T s, [[maybe_unused]] int64_t n) {  \
+      return finish_;                                             \
+    }                                                             \
   };
 #include "gradus/tensor/reductions.def"
+// The row that folds what a row has made of parts.
+constexpr ReduceOp of_parts(ReduceOp op) { return op == ReduceOp::nansum ? ReduceOp::sum : op; }
 
 template <ScanOp>
 struct Scan;

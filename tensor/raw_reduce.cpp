@@ -1,5 +1,5 @@
 #include "gradus/tensor/convert.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw_operand.h"
 
 namespace gradus {
 
@@ -28,6 +28,11 @@ ScalarType reduce_dtype(ReduceOp op, const Tensor& x, std::optional<ScalarType> 
   if (counts && !asked && !isFloatingType(dtype)) return kLong;
   return dtype;
 }
+// What an element is picked among: integers as they are, where the backend takes them.
+ScalarType picked_type(Device device, ScalarType dtype) {
+  return isIntegralType(dtype, /*include_bool=*/true) ? operand_type(device, dtype)
+                                                      : computed_type(dtype);
+}
 }  // namespace
 
 void check_reducible(const char* op, const Tensor& x, int64_t dim) {
@@ -51,14 +56,9 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
     if (picks_an_element(op)) check_reducible(name_of(op), x, static_cast<int64_t>(d));
     sizes[d] = 1;
   }
-  const ScalarType compute = computed_type(dtype);
+  const ScalarType compute =
+      picks_an_element(op) ? picked_type(x.device(), dtype) : computed_type(dtype);
   Tensor out = empty(sizes, compute, x.device());
-  // Truths are counted where they are, and not as numbers of eight bytes.
-  if (op == ReduceOp::sum && x.dtype() == kBool && dtype == kLong && out.numel() == 1 &&
-      x.numel() > 0) {
-    backend(out).count_nonzero(x, out);
-    return out;
-  }
   // Without a rounding to dtype between the two.
   const bool at_once =
       converts_at_once(x.dtype(), compute) && (x.dtype() == dtype || dtype == compute);
@@ -78,7 +78,7 @@ ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int
   Dims sizes = x.impl().sizes;
   check_reducible(name, x, d);
   sizes[d] = 1;
-  const ScalarType compute = computed_type(x.dtype());
+  const ScalarType compute = picked_type(x.device(), x.scalar_type());
   Tensor values = empty(sizes, compute, x.device());
   Tensor indices = empty(sizes, kLong, x.device());
   if (values.numel() > 0) backend(x).arg_reduce(largest, to(x, compute), d, values, indices);

@@ -83,6 +83,12 @@ GRADUS_HD constexpr T min_number(T a, T b) {
   return a < b || b != b ? a : b;
 }
 
+// 0 for NaN.
+template <class T>
+GRADUS_HD constexpr T number_or_0(T x) {
+  return x == x ? x : T(0);
+}
+
 template <class T>
 GRADUS_HD T magnitude(T x) {
   if constexpr (std::is_floating_point_v<T>)

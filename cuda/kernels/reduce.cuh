@@ -63,6 +63,15 @@ struct Converted {
   }
 };
 
+// V neighbouring elements as they enter the fold.
+template <class Op, int V, class Source>
+__device__ auto enter(const Source& x, int64_t i) {
+  auto out = x.template load<V>(i);
+#pragma unroll
+  for (int v = 0; v < V; ++v) out.at[v] = Op::enter(out.at[v]);
+  return out;
+}
+
 // --- Neighbouring elements are reduced ---
 
 // Folds every lanes-th vector of a run, from `lane` on. The few elements before the first 16-byte
@@ -72,7 +81,7 @@ __device__ T fold_run(Source x, int n, int lane, int lanes) {
   constexpr int V = vector_width<T>;
   Vector<T, V> sum;
   for (int v = 0; v < V; ++v) sum.at[v] = Op::template start<T>();
-  const auto take = [&](int i) { sum.at[0] = Op::combine(sum.at[0], x.template load<1>(i).at[0]); };
+  const auto take = [&](int i) { sum.at[0] = Op::combine(sum.at[0], enter<Op, 1>(x, i).at[0]); };
 
   const int head = ::min(n, x.template before_vectors<V>());
   for (int i = lane; i < head; i += lanes) take(i);
@@ -84,11 +93,11 @@ __device__ T fold_run(Source x, int n, int lane, int lanes) {
   for (; i + (kReduceBatch - 1) * lanes < vectors; i += kReduceBatch * lanes) {
     Vector<T, V> part[kReduceBatch];
 #pragma unroll
-    for (int k = 0; k < kReduceBatch; ++k) part[k] = x.template load<V>((i + k * lanes) * V);
+    for (int k = 0; k < kReduceBatch; ++k) part[k] = enter<Op, V>(x, (i + k * lanes) * V);
     sum =
         combine<Op>(sum, combine<Op>(combine<Op>(part[0], part[1]), combine<Op>(part[2], part[3])));
   }
-  for (; i < vectors; i += lanes) sum = combine<Op>(sum, x.template load<V>(i * V));
+  for (; i < vectors; i += lanes) sum = combine<Op>(sum, enter<Op, V>(x, i * V));
   for (int j = vectors * V + lane; j < n; j += lanes) take(j);
 
 #pragma unroll
@@ -150,7 +159,7 @@ __global__ void __launch_bounds__(kReduceThreads)
   const bool valid = element < kept.numel;
   const auto at = offsets_of(kept, valid ? element : 0);
   const Source from = x.from(at.at[1]);
-  const auto load = [&](int64_t i) { return from.template load<V>(offsets_of(reduced, i).at[0]); };
+  const auto load = [&](int64_t i) { return enter<Op, V>(from, offsets_of(reduced, i).at[0]); };
 
   Vector<T, V> sum;
   for (int v = 0; v < V; ++v) sum.at[v] = Op::template start<T>();

@@ -219,6 +219,65 @@ TEST(CpuArgReduce, FirstOfTheMostExtreme) {
   }
 }
 
+// A NaN anywhere counts as 0, and infinities of both signs give one; over chunks and in every
+// layout.
+TEST(CpuReduce, SumsWithoutNan) {
+  for (int round = 0; round < 60; ++round) {
+    const ScalarType dtype = pick(0, 1) ? kFloat : kDouble;
+    const Dims sizes = round % 3 ? random_sizes(4, 12) : Dims{pick(1, 9), pick(1, 9000)};
+    const Tensor x = random_layout(sizes, dtype), numbers = empty(sizes, dtype);
+    for (int64_t i = 0; i < x.numel(); ++i) {
+      const double value = real(-3, 3);
+      const bool nan = pick(0, 3) == 0;
+      set(x, i, nan ? (pick(0, 1) ? 1 : -1) * std::nan("") : value);
+      set(numbers, i, nan ? 0 : value);
+    }
+    const Tensor out = random_layout(reduced(sizes), dtype), want = empty(out.sizes(), dtype);
+    cpu_backend().reduce(ReduceOp::nansum, x, out);
+    cpu_backend().reduce(ReduceOp::sum, numbers, want);
+    for (int64_t o = 0; o < out.numel(); ++o)
+      ASSERT_NEAR(get(out, o), get(want, o), 1e-3 * (dtype == kFloat ? 1 : 1e-9)) << sizes;
+  }
+  // Infinities in one part, which is NaN by itself, and in two.
+  const Tensor x = tensor({20'000}, std::vector<double>(20'000, 1));
+  set(x, 3, INFINITY), set(x, 4, std::nan(""));
+  EXPECT_EQ(get(raw::reduce(ReduceOp::nansum, x, {}), 0), INFINITY);
+  for (const int64_t other : {5, 19'001}) {
+    set(x, other, -INFINITY);
+    EXPECT_TRUE(std::isnan(get(raw::reduce(ReduceOp::nansum, x, {}), 0))) << other;
+    const Tensor columns = raw::as_strided(x, {10'000, 2}, {2, 1}, 0);
+    EXPECT_TRUE(std::isnan(get(raw::reduce(ReduceOp::nansum, columns, {0}), 1))) << other;
+    set(x, other, 1);
+  }
+}
+
+// Extremes of integers are found where they are.
+TEST(CpuReduce, ExtremesOfNarrowIntegers) {
+  for (const ScalarType dtype : {kBool, kByte, kChar, kShort, kInt})
+    for (int round = 0; round < 30; ++round) {
+      const Dims sizes = round % 3 ? random_sizes(4, 12) : Dims{pick(1, 9), pick(1, 9000)};
+      const Tensor x = random_layout(sizes, dtype);
+      for (int64_t i = 0; i < x.numel(); ++i)
+        set(x, i,
+            static_cast<double>(dtype == kBool ? pick(0, 1)
+                                               : pick(dtype == kByte ? 0 : -128, 127)));
+      for (const ReduceOp op : {ReduceOp::amax, ReduceOp::amin})
+        expect_reduction(op, x, random_layout(reduced(sizes), dtype));
+      if (sizes.empty()) continue;
+      const int64_t d = pick(0, x.dim() - 1);
+      const auto narrow = raw::arg_reduce("max", true, x, d);
+      const auto wide = raw::arg_reduce("max", true, raw::to(x, kLong), d);
+      EXPECT_EQ(narrow.values.dtype(), dtype);
+      for (int64_t o = 0; o < wide.values.numel(); ++o) {
+        ASSERT_EQ(get(narrow.values, o), get(wide.values, o)) << sizes;
+        ASSERT_EQ(get(narrow.indices, o), get(wide.indices, o)) << sizes;
+      }
+    }
+  EXPECT_THROW(cpu_backend().reduce(ReduceOp::sum, empty({2}, kInt), empty({1}, kInt)), TypeError);
+  EXPECT_THROW(cpu_backend().reduce(ReduceOp::amax, empty({2}, kHalf), empty({1}, kHalf)),
+               TypeError);
+}
+
 // Elements of another type than the result's are converted on the way.
 TEST(CpuReduce, ElementsOfNarrowTypes) {
   for (const ScalarType dtype : {kBool, kByte, kInt, kHalf, kBFloat16})
@@ -231,7 +290,8 @@ TEST(CpuReduce, ElementsOfNarrowTypes) {
       for (int64_t& size : kept)
         if (pick(0, 1)) size = 1;
       for (const ReduceOp op : {ReduceOp::sum, ReduceOp::amax, ReduceOp::amin})
-        expect_reduction(op, x, random_layout(kept, computed_type(dtype)));
+        for (const ScalarType sum : {computed_type(dtype), kDouble})
+          expect_reduction(op, x, random_layout(kept, sum));
     }
 }
 

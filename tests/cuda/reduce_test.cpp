@@ -118,6 +118,27 @@ TEST_F(CudaReduce, NanPropagates) {
   }
 }
 
+// Rows, columns and all of a matrix, in one launch and in parts, with infinities of both signs.
+TEST_F(CudaReduce, SumsWithoutNan) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  for (const Dims& sizes : {Dims{3, 5}, Dims{7, 3000}, Dims{50000, 4}, Dims{2, 100001}}) {
+    const Tensor memory = random_memory(kFloat, sizes[0] * sizes[1]);
+    for (int64_t i = pick(0, 3); i < memory.numel(); i += pick(1, 9))
+      memory.data_ptr<float>()[i] = std::numeric_limits<float>::quiet_NaN();
+    for (const float last : {1.0f, inf}) {
+      memory.data_ptr<float>()[0] = -last;
+      memory.data_ptr<float>()[memory.numel() - 1] = last;
+      const Tensor cpu = raw::as_strided(memory, sizes, {sizes[1], 1}, 0);
+      const Tensor gpu = raw::to(cpu, Device(kCUDA));
+      for (const Dims& dims : {Dims{0}, Dims{1}, Dims{0, 1}}) {
+        const Tensor expected = raw::reduce(ReduceOp::nansum, raw::to(cpu, kDouble), dims);
+        expect_close(raw::reduce(ReduceOp::nansum, gpu, dims), expected,
+                     tolerance(kFloat, cpu, expected), "nansum");
+      }
+    }
+  }
+}
+
 TEST_F(CudaReduce, RepeatsBitForBit) {
   const Pair x = random_pair(kFloat, contiguous_layout("", {300, 1001}));
   for (const Dims& dims : {Dims{0}, Dims{1}, Dims{0, 1}}) {
