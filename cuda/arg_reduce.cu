@@ -3,11 +3,17 @@
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/division.h"
 #include "gradus/tensor/dispatch.h"
+#include "gradus/tensor/raw.h"
 
 namespace gradus::cuda {
 
 void CudaBackend::arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                              const Tensor& indices) {
+  if (const ScalarType compute = computed_type(x.scalar_type()); compute != x.scalar_type()) {
+    const Tensor wide = raw::empty(values.sizes(), compute, x.device());
+    arg_reduce(largest, raw::to(x, compute), dim, wide, indices);
+    return copy(wide, values);
+  }
   const Context context(values);
   // x is walked over the outputs, whose size in dim is 1, so that its stride there does not matter.
   const auto kept = collapse<3>(values.sizes(), {values.strides(), indices.strides(), x.strides()});

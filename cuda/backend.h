@@ -17,7 +17,6 @@ class CudaBackend final : public Backend {
   void random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
               const Tensor& out) override;
 
-  bool converts_on_the_way() const override { return true; }
   void map(UnaryOp op, const Tensor& x, const Tensor& out) override;
   void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                 const Tensor& out) override;

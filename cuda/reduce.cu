@@ -3,6 +3,7 @@
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/division.h"
 #include "gradus/tensor/dispatch.h"
+#include "gradus/tensor/raw.h"
 
 namespace gradus::cuda {
 
@@ -153,6 +154,11 @@ void reduce_tensor(const Tensor& x, const Tensor& out) {
 }  // namespace
 
 void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
+  if (const ScalarType compute = computed_type(out.scalar_type()); compute != out.scalar_type()) {
+    const Tensor wide = raw::empty(out.sizes(), compute, out.device());
+    reduce(op, x, wide);
+    return copy(wide, out);
+  }
   visit_op(op, [&](auto row) {
     if constexpr (row.value == ReduceOp::mean)
       visit_floating(name_of(op), out.dtype(),

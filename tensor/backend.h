@@ -63,30 +63,28 @@ class Backend {
   virtual void random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
                       const Tensor& out) = 0;
 
-  // Whether map, map_grad, zip and zip3 take operands and results of any dtype, which they convert
-  // on the way to the one it is computed in, and back; reduce an x of any that converts at once;
-  // and reduce, for extremes, and arg_reduce x and out or values of any one integer dtype or Bool.
-  virtual bool converts_on_the_way() const { return false; }
-  // x and out: same shape and dtype (of those that the row is computed in: Float, Double, Long),
-  // but out is Bool for predicates.
+  // map, map_grad, zip and zip3 take operands and results of any dtype, which they convert on the
+  // way to the one it is computed in, and back.
+  //
+  // x and out: same shape and dtype, but out is Bool for predicates.
   virtual void map(UnaryOp op, const Tensor& x, const Tensor& out) = 0;
   // out = grad * slope(x, y), for rows that have a slope; of x and y those that the slope does not
   // use may be undefined.
   virtual void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                         const Tensor& out) = 0;
-  // Operands broadcast to the shape of out and are of one dtype (Long, Float, Double), which is
-  // out's for arithmetic; out is Bool for comparisons. At most one operand is a number.
+  // Operands broadcast to the shape of out and are of one dtype, which is out's for arithmetic; out is Bool for comparisons. At most one operand is a number.
   virtual void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) = 0;
   // The same for three operands and the number w, and one dtype, which is out's. x is a tensor, and
   // z is a number where y is one.
   virtual void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
                     const Scalar& w, const Tensor& out) = 0;
   // out has x's rank, and size 1 in the reduced dimensions, which are those where the sizes differ
-  // plus those of size 1. x and out: one dtype (Long, Float, Double).
+  // plus those of size 1. out: Long, Float or Double, to which x converts at once (convert.h); or,
+  // for extremes, x and out of any one integer dtype or Bool.
   virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;
   // Largest (or smallest) element along dim, and its first index; NaN counts as most extreme.
-  // values (x's dtype: Long, Float, Double) and indices (Long) have size 1 in dim. x is not empty
-  // along dim.
+  // values (x's dtype: Float, Double, any integer or Bool) and indices (Long) have size 1 in dim. x
+  // is not empty along dim.
   virtual void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                           const Tensor& indices) = 0;
 

@@ -5,11 +5,6 @@
 
 namespace gradus::raw {
 
-// What a backend takes operands of a dtype as: as they are, or as what they are computed in.
-inline ScalarType operand_type(Device device, ScalarType dtype) {
-  return backend(device.type()).converts_on_the_way() ? dtype : computed_type(dtype);
-}
-
 // Whether a result of x and y may be written into x while both are read: y lies elsewhere, or
 // element on element.
 inline bool can_replace(const Tensor& x, const Tensor& y) {
@@ -18,12 +13,11 @@ inline bool can_replace(const Tensor& x, const Tensor& y) {
           y.storage_offset() == x.storage_offset());
 }
 
-// x rounded, or wrapped around, to the common dtype of the operands; then in the dtype that is
-// given to the backend, and on the device. `kept` holds what has to be made for that.
-inline const Tensor& as_operand(const Tensor& x, ScalarType common, ScalarType taken, Device device,
-                                Tensor& kept) {
-  if (x.scalar_type() == taken && common == taken && x.device() == device) return x;
-  kept = to(to(to(x, common), taken), device);
+// x rounded, or wrapped around, to the common dtype of the operands, on the device. `kept` holds
+// what has to be made for that.
+inline const Tensor& as_operand(const Tensor& x, ScalarType common, Device device, Tensor& kept) {
+  if (x.scalar_type() == common && x.device() == device) return x;
+  kept = to(to(x, common), device);
   return kept;
 }
 

@@ -67,9 +67,9 @@ Operand beside(const Operand& o, const Operand& other) {
   return number ? Operand(item(*o.tensor)) : o;
 }
 
-// Of a pair: what both operands become first, what the backend takes, and what comes out.
+// Of a pair: what both operands become first, and what comes out.
 struct ZipTypes {
-  ScalarType common, taken, result;
+  ScalarType common, result;
 };
 ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   const auto is_bool = [](const Operand& o) {
@@ -89,8 +89,7 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   check<TypeError>(op != BinaryOp::nextafter || common == computed_type(common),
                    "nextafter: dtype ", common, " is not supported, for it is computed with in ",
                    computed_type(common), "; convert with .to(kFloat)");
-  const Device device = beside(x, y).is_number() ? y.tensor->device() : x.tensor->device();
-  return {common, operand_type(device, common), gives_bool(op) ? kBool : common};
+  return {common, gives_bool(op) ? kBool : common};
 }
 
 // A number as it enters: wrapped around to the common dtype.
@@ -120,7 +119,7 @@ void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& ty
   Tensor kept[2];
   const auto ready = [&](const Operand& o, Tensor& made) -> Operand {
     if (o.is_number()) return prepare(o.number, types);
-    return as_operand(*o.tensor, types.common, types.taken, out.device(), made);
+    return as_operand(*o.tensor, types.common, out.device(), made);
   };
   const Operand a = ready(x, kept[0]), b = ready(y, kept[1]);
   check_divisor(op, b, types, out);
@@ -158,19 +157,19 @@ ScalarType result_type(std::initializer_list<Operand> operands) {
 }
 
 Tensor map(UnaryOp op, const Tensor& x) {
-  const ScalarType dtype = map_dtype(op, x), taken = operand_type(x.device(), dtype);
-  Tensor out = empty_as(x, gives_bool(op) ? kBool : taken);
+  const ScalarType dtype = map_dtype(op, x);
+  Tensor out = empty_as(x, gives_bool(op) ? kBool : dtype);
   Tensor kept;
-  if (out.numel() > 0) backend(out).map(op, as_operand(x, dtype, taken, out.device(), kept), out);
-  return to(std::move(out), gives_bool(op) ? kBool : dtype);
+  if (out.numel() > 0) backend(out).map(op, as_operand(x, dtype, out.device(), kept), out);
+  return out;
 }
 
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y) {
-  const ScalarType taken = operand_type(grad.device(), grad.dtype());
-  const auto ready = [taken](const Tensor& t) { return t.defined() ? to(t, taken) : t; };
-  Tensor out = empty_as(grad, taken);
-  if (out.numel() > 0) backend(out).map_grad(op, ready(grad), ready(x), ready(y), out);
-  return to(std::move(out), grad.dtype());
+  const ScalarType dtype = grad.scalar_type();
+  const auto ready = [dtype](const Tensor& t) { return t.defined() ? to(t, dtype) : t; };
+  Tensor out = empty_as(grad, dtype);
+  if (out.numel() > 0) backend(out).map_grad(op, grad, ready(x), ready(y), out);
+  return out;
 }
 
 namespace {
@@ -194,8 +193,7 @@ std::optional<UnaryOp> easy_power(BinaryOp op, const Operand& x, const Operand& 
 template <class Op>
 bool writes_at_once(Op op, ScalarType common, const Tensor& x, const Tensor& out) {
   if (out.device() != x.device() || !can_replace(out, x)) return false;
-  if (gives_bool(op)) return out.dtype() == kBool;
-  return out.dtype() == common && operand_type(out.device(), common) == common;
+  return out.dtype() == (gives_bool(op) ? kBool : common);
 }
 }  // namespace
 
@@ -206,7 +204,7 @@ Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
   const ZipTypes types = zip_types(op, self, other);
   const Operand x = beside(self, other), y = beside(other, self);
   check_devices(op, x, y);
-  const ScalarType dtype = gives_bool(op) ? kBool : types.taken;
+  const ScalarType dtype = types.result;
   const Tensor& one = x.is_number() ? *y.tensor : *x.tensor;
   Tensor out;
   if (x.is_number() || y.is_number() || x.tensor->sizes() == y.tensor->sizes()) {
@@ -219,15 +217,14 @@ Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
       out = empty(sizes, dtype, one.device());
   }
   run_zip(op, x, y, types, out);
-  return to(std::move(out), types.result);
+  return out;
 }
 
 bool map_into(UnaryOp op, const Tensor& x, const Tensor& out) {
   const ScalarType dtype = map_dtype(op, x);
   if (out.sizes() != x.sizes() || !writes_at_once(op, dtype, x, out)) return false;
   Tensor kept;
-  const ScalarType taken = operand_type(out.device(), dtype);
-  if (out.numel() > 0) backend(out).map(op, as_operand(x, dtype, taken, out.device(), kept), out);
+  if (out.numel() > 0) backend(out).map(op, as_operand(x, dtype, out.device(), kept), out);
   return true;
 }
 

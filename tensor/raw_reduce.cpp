@@ -28,10 +28,9 @@ ScalarType reduce_dtype(ReduceOp op, const Tensor& x, std::optional<ScalarType> 
   if (counts && !asked && !isFloatingType(dtype)) return kLong;
   return dtype;
 }
-// What an element is picked among: integers as they are, where the backend takes them.
-ScalarType picked_type(Device device, ScalarType dtype) {
-  return isIntegralType(dtype, /*include_bool=*/true) ? operand_type(device, dtype)
-                                                      : computed_type(dtype);
+// What an element is picked among: integers as they are.
+ScalarType picked_type(ScalarType dtype) {
+  return isIntegralType(dtype, /*include_bool=*/true) ? dtype : computed_type(dtype);
 }
 }  // namespace
 
@@ -56,14 +55,12 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
     if (picks_an_element(op)) check_reducible(name_of(op), x, static_cast<int64_t>(d));
     sizes[d] = 1;
   }
-  const ScalarType compute =
-      picks_an_element(op) ? picked_type(x.device(), dtype) : computed_type(dtype);
+  const ScalarType compute = picks_an_element(op) ? picked_type(dtype) : computed_type(dtype);
   Tensor out = empty(sizes, compute, x.device());
   // Without a rounding to dtype between the two.
   const bool at_once =
       converts_at_once(x.dtype(), compute) && (x.dtype() == dtype || dtype == compute);
-  const bool converts = at_once && backend(out).converts_on_the_way();
-  if (out.numel() > 0) backend(out).reduce(op, converts ? x : to(to(x, dtype), compute), out);
+  if (out.numel() > 0) backend(out).reduce(op, at_once ? x : to(to(x, dtype), compute), out);
   return to(std::move(out), dtype);
 }
 
@@ -78,7 +75,7 @@ ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int
   Dims sizes = x.impl().sizes;
   check_reducible(name, x, d);
   sizes[d] = 1;
-  const ScalarType compute = picked_type(x.device(), x.scalar_type());
+  const ScalarType compute = picked_type(x.scalar_type());
   Tensor values = empty(sizes, compute, x.device());
   Tensor indices = empty(sizes, kLong, x.device());
   if (values.numel() > 0) backend(x).arg_reduce(largest, to(x, compute), d, values, indices);

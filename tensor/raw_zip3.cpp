@@ -50,7 +50,7 @@ Scalar prepare(const Scalar& number, ScalarType common) {
 }
 Operand prepare(const Operand& x, ScalarType common, const Tensor& out, Tensor& kept) {
   if (x.is_number()) return prepare(x.number, common);
-  return as_operand(*x.tensor, common, out.scalar_type(), out.device(), kept);
+  return as_operand(*x.tensor, common, out.device(), kept);
 }
 
 // out = op(x, y, z, w), where x is what the backend takes.
@@ -67,11 +67,11 @@ void run_zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
 Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w) {
   const Tensors operands = {&x, y.tensor, z.tensor};
   const Device device = device_of(op, operands);
-  const ScalarType common = result_type({x, y, z}), taken = operand_type(device, common);
-  Tensor out = result_of(op, operands, taken, device);
+  const ScalarType common = result_type({x, y, z});
+  Tensor out = result_of(op, operands, common, device);
   Tensor kept;
-  run_zip3(op, as_operand(x, common, taken, device, kept), y, z, w, common, out);
-  return to(std::move(out), common);
+  run_zip3(op, as_operand(x, common, device, kept), y, z, w, common, out);
+  return out;
 }
 
 void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w) {
@@ -85,8 +85,7 @@ void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, co
   const auto replaces = [&](const Operand& o) {
     return o.is_number() || can_replace(x, *o.tensor);
   };
-  if (common != x.dtype() || operand_type(x.device(), common) != common ||
-      device_of(op, operands) != x.device() || !replaces(y) || !replaces(z))
+  if (common != x.dtype() || device_of(op, operands) != x.device() || !replaces(y) || !replaces(z))
     return copy_(x, zip3(op, x, y, z, w));
   run_zip3(op, x, y, z, w, common, x);
 }
