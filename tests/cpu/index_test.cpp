@@ -91,6 +91,21 @@ TEST(CpuScatter, RandomCases) {
       check_scatter(ScatterOp::set, random_case(dtype), dtype);
 }
 
+// One number of the index for each row of src, or column, which may be one number too.
+TEST(CpuScatter, WholeRowsAndColumns) {
+  for (const ScatterOp op : kAllOps)
+    for (int round = 0; round < 60; ++round) {
+      const int64_t rows = pick(1, 9), columns = pick(1, 40), dim = pick(0, 1), count = pick(1, 9);
+      const Dims list = dim == 0 ? Dims{count, 1} : Dims{1, count};
+      const Dims sizes = dim == 0 ? Dims{count, columns} : Dims{rows, count};
+      const Tensor places = empty(list, kLong);
+      for (int64_t i = 0; i < count; ++i)
+        set(places, i, static_cast<double>(pick(0, (dim == 0 ? rows : columns) - 1)));
+      const Case drawn{random_tensor({rows, columns}, kFloat), raw::expand(places, sizes), dim};
+      check_scatter(op, drawn, kFloat);
+    }
+}
+
 // More lines than a thread takes, along either order of memory, and with one index for all of them.
 TEST(CpuScatter, SharesLinesAmongThreads) {
   for (const Dims& sizes : {Dims{3, 70'000}, Dims{70'000, 3}, Dims{400, 300}})
