@@ -15,6 +15,8 @@ namespace {
 // What does not lie one after the other, or is of another type than the loop's, passes through
 // buffers of so many bytes.
 constexpr size_t kBuffer = 8192;
+// The fewest elements of such a block, if there are more.
+constexpr int64_t kLeastBlock = 512;
 // The most elements of one call of a loop: a loop that reads its input twice finds it in the cache.
 constexpr int64_t kPiece = 4096;
 // Runs of the innermost dimension that are shorter than this are collected into blocks.
@@ -66,7 +68,10 @@ class Runner {
 
   // `count` elements that are steps apart, from offsets `at` on.
   void run(const Steps& at, int64_t count) {
-    const int64_t block = all_direct_ ? kPiece : block_;
+    if (all_direct_ && count <= kPiece) return run_direct(at, count);
+    // The fewer elements there are, the less of a number's buffer is filled for them.
+    const int64_t least = std::min(kLeastBlock, block_);
+    const int64_t block = all_direct_ ? kPiece : std::clamp(count / 64 * 16, least, block_);
     void* places[N + 1];
     places[N] = number_;
     for (int64_t done = 0; done < count; done += block) {
@@ -147,6 +152,14 @@ class Runner {
   }
 
  private:
+  // A run that needs no buffer, of which there may be many.
+  void run_direct(const Steps& at, int64_t count) {
+    void* places[N + 1];
+    for (int i = 0; i < N; ++i) places[i] = streams_[i].at(at[i]);
+    places[N] = number_;
+    loop_(count, places[0], places + 1);
+  }
+
   std::byte* buffer(int i, int64_t element) {
     return buffers_[i] + element * static_cast<int64_t>(streams_[i].loop_size);
   }

@@ -185,7 +185,7 @@ void sum_panel(const Problem<T>& p, const std::array<int64_t, 3>& at, int64_t co
   const int64_t step = p.step[kValues], x_step = p.step[kX];
   const int64_t apart = kPacked ? 1 : p.apart[kValues], x_apart = kPacked ? 1 : p.apart[kX];
   State before[kPanel] = {}, sum[kPanel] = {};
-  for (int64_t begin = 0; begin < p.n; begin += kChunk) {
+  const auto add_chunk = [&](int64_t begin, auto is_first) {
     in_fours(std::min(kChunk, p.n - begin), [&](int64_t i, auto rows) {
       const T* const x = p.x + at[kX] + (begin + i) * x_step;
       T* const values = p.values + at[kValues] + (begin + i) * step;
@@ -194,11 +194,14 @@ void sum_panel(const Problem<T>& p, const std::array<int64_t, 3>& at, int64_t co
         sum[line] = sum_some<rows>(
             sum[line], [&](int64_t k) { return S::enter(x[k * x_step + line * x_apart], 0); },
             [&](int64_t k, State so_far) {
-              values[k * step + line * apart] = S::value(before[line] + so_far);
+              values[k * step + line * apart] =
+                  S::value(is_first ? so_far : before[line] + so_far);  // which is not -0.0
             });
     });
     for (int64_t line = 0; line < count; ++line) before[line] += std::exchange(sum[line], 0);
-  }
+  };
+  add_chunk(0, Constant<true>());
+  for (int64_t begin = kChunk; begin < p.n; begin += kChunk) add_chunk(begin, Constant<false>());
 }
 
 // Side by side, line by line, or where lines are few, chunk by chunk: first the totals, then the
@@ -207,6 +210,9 @@ template <class T>
 void sum_lines(const Problem<T>& p) {
   using State = typename Fold<ScanOp::cumsum, T>::State;
   const bool few_and_long = p.n > kChunk && p.lines.numel < kFewLines;
+  // Integers give the same sums one after the other, which is less work for one thread.
+  if (std::is_integral_v<T> && (!few_and_long || thread_count() == 1))
+    return scan_all(Fold<ScanOp::cumsum, T>(), p);
   if (p.side_by_side() && !few_and_long)
     return for_panels(p, [&](bool packed, const auto& at, int64_t count) {
       packed ? sum_panel<true>(p, at, count) : sum_panel<false>(p, at, count);

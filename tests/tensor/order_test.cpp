@@ -162,11 +162,11 @@ TEST(RawSort, KnownValues) {
 
 // --- Scans
 
-double fold(ScanOp op, double a, double b) {
+long double fold(ScanOp op, long double a, long double b) {
   if (op == ScanOp::cumsum) return a + b;
   if (op == ScanOp::cumprod) return a * b;
   if (a == -kInf) return b;
-  return a == b ? a + std::log(2.0) : std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+  return a == b ? a + std::log(2.0L) : std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
 }
 
 constexpr ScanOp kScans[] = {ScanOp::cumsum, ScanOp::cumprod, ScanOp::logcumsumexp};
@@ -175,13 +175,14 @@ void check_scan(ScanOp op, const Tensor& x, int64_t dim) {
   const std::vector<double> in = values(x);
   std::vector<double> want(in.size()), lost(in.size());
   for_lines(x, dim, [&](const std::vector<int64_t>& line) {
-    double state = op == ScanOp::cumsum ? 0 : op == ScanOp::cumprod ? 1 : -kInf, most = 0;
+    long double state = op == ScanOp::cumsum ? 0 : op == ScanOp::cumprod ? 1 : -kInf;
+    double most = 0, additions = 0;
     for (const int64_t i : line) {
       const auto at = static_cast<size_t>(i);
-      want[at] = state = fold(op, state, in[at]);
-      // Sums in another order differ by the roundings of what they were at their largest.
-      most = std::max(most, std::abs(state));
-      if (op == ScanOp::cumsum) lost[at] = 64 * 0x1p-53 * most;
+      want[at] = static_cast<double>(state = fold(op, state, in[at]));
+      // An addition to a sum in double loses half a bit of that, however small the sum becomes.
+      most = std::max(most, std::abs(want[at]));
+      if (op == ScanOp::cumsum) lost[at] = ++additions * 0x1p-53 * most;
     }
   });
   const Tensor got = raw::scan(op, x, dim);
