@@ -48,56 +48,65 @@ Tensor distinct(const Tensor& index, int64_t dim) {
   return raw::as_strided(index, sizes, index.impl().strides, index.storage_offset());
 }
 
-}  // namespace
+template <class T>
+const T* data_of(const Tensor& x) {
+  return static_cast<const T*>(x.data_ptr());
+}
 
-void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
-                          const Tensor& src, const Tensor& out) {
-  const Context context(out);
-  const Lines lines = lines_of(out, dim, index, src);
-  if (op == ScatterOp::sum && out.dtype() == kLong) {
-    Dims fixed = out.impl().strides;
-    fixed[dim] = 0;
-    const auto walk = collapse<3>(index.sizes(), {fixed, index.strides(), src.strides()});
-    return launch(scatter_integers<int64_t>, linear_launch(context, walk.numel), walk, rule,
-                  lines.line.jump, device_fault(), out.data_ptr<int64_t>(),
-                  static_cast<const int64_t*>(index.data_ptr()),
-                  static_cast<const int64_t*>(src.data_ptr()));
-  }
-  if (suits_blocks(lines, rule.size))
-    return visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
-      launch(scatter_in_block<how.value, T>,
-             {dim3(static_cast<unsigned>(lines.walk.numel)), kScatterThreads,
-              shared_bytes<T>(rule.size), context.stream},
-             lines.walk, rule, lines.line, device_fault(), static_cast<T*>(out.data_ptr()),
-             static_cast<const int64_t*>(index.data_ptr()), static_cast<const T*>(src.data_ptr()));
-    });
-  if (lines.line.length < kLongLine || lines.line.length > kLongestRow ||
-      lines.walk.numel >= kManyLines)
-    return visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
-      launch(scatter_lines<how.value, T>, linear_launch(context, lines.walk.numel), lines.walk,
-             rule, lines.line, device_fault(), static_cast<T*>(out.data_ptr()),
-             static_cast<const int64_t*>(index.data_ptr()), static_cast<const T*>(src.data_ptr()));
-    });
+void add_integers(const Context& context, const IndexRule& rule, int64_t dim, const Tensor& index,
+                  const Tensor& src, const Tensor& out) {
+  Dims fixed = out.impl().strides;
+  fixed[dim] = 0;
+  const auto walk = collapse<3>(index.sizes(), {fixed, index.strides(), src.strides()});
+  launch(scatter_integers<int64_t>, linear_launch(context, walk.numel), walk, rule,
+         out.strides()[dim], device_fault(), out.data_ptr<int64_t>(), data_of<int64_t>(index),
+         data_of<int64_t>(src));
+}
 
+void scatter_by_places(const Context& context, ScatterOp op, const IndexRule& rule, int64_t dim,
+                       const Tensor& index, const Tensor& src, const Tensor& out) {
   const Tensor numbers = distinct(index, dim);
   const Tensor places = raw::empty(numbers.sizes(), kLong, out.device());
   const Tensor sorted = raw::empty_like(places), order = raw::empty_like(places);
   elementwise<int64_t, int64_t>(PlaceOf{rule, device_fault()}, places, numbers);
   const auto bits = static_cast<int>(std::bit_width(static_cast<uint64_t>(rule.size)));
-  cuda::sort(places, dim, /*descending=*/false, bits, sorted, order);
-  const Lines by_place = lines_of(out, dim, raw::expand(sorted, index.sizes()), src);
-  const int64_t count = by_place.walk.numel;
+  sort(places, dim, /*descending=*/false, bits, sorted, order);
+
+  const auto [walk, line] = lines_of(out, dim, raw::expand(sorted, index.sizes()), src);
   const auto across = static_cast<unsigned>(
-      std::bit_ceil(static_cast<uint64_t>(std::min(count, int64_t{kThreads}))));
+      std::bit_ceil(static_cast<uint64_t>(std::min(walk.numel, int64_t{kThreads}))));
   const unsigned down = kThreads / across;
-  const int64_t parts = ceil_div(count, int64_t{across} * kScatterBatch);
-  const int64_t blocks = ceil_div(by_place.line.length, int64_t{down}) * parts;
+  const int64_t parts = ceil_div(walk.numel, int64_t{across} * kScatterBatch);
+  const int64_t blocks = ceil_div(line.length, int64_t{down}) * parts;
+  const LaunchConfig config{dim3(static_cast<unsigned>(blocks)), dim3(across, down), 0,
+                            context.stream};
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
-    launch(scatter_sorted<how.value, T>,
-           {dim3(static_cast<unsigned>(blocks)), dim3(across, down), 0, context.stream},
-           by_place.walk, parts, rule.size, by_place.line, static_cast<T*>(out.data_ptr()),
-           static_cast<const int64_t*>(sorted.data_ptr()),
-           static_cast<const int64_t*>(order.data_ptr()), static_cast<const T*>(src.data_ptr()));
+    launch(scatter_sorted<how.value, T>, config, walk, parts, rule.size, line,
+           static_cast<T*>(out.data_ptr()), data_of<int64_t>(sorted), data_of<int64_t>(order),
+           data_of<T>(src));
+  });
+}
+
+}  // namespace
+
+void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
+                          const Tensor& src, const Tensor& out) {
+  const Context context(out);
+  if (op == ScatterOp::sum && out.dtype() == kLong)
+    return add_integers(context, rule, dim, index, src, out);
+  const Lines lines = lines_of(out, dim, index, src);
+  const auto& [walk, line] = lines;
+  const bool by_blocks = suits_blocks(lines, rule.size);
+  const bool by_lines =
+      line.length < kLongLine || line.length > kLongestRow || walk.numel >= kManyLines;
+  if (!by_blocks && !by_lines) return scatter_by_places(context, op, rule, dim, index, src, out);
+  visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
+    const LaunchConfig blocks{dim3(static_cast<unsigned>(lines.walk.numel)), kScatterThreads,
+                              shared_bytes<T>(rule.size), context.stream};
+    launch(by_blocks ? scatter_in_block<how.value, T> : scatter_lines<how.value, T>,
+           by_blocks ? blocks : linear_launch(context, lines.walk.numel), lines.walk, rule,
+           lines.line, device_fault(), static_cast<T*>(out.data_ptr()), data_of<int64_t>(index),
+           data_of<T>(src));
   });
 }
 

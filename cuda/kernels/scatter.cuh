@@ -1,7 +1,7 @@
 // scatter, where elements of one place must meet in the order of the index: by a thread for each
-// line of the index, by a block for each, or, of few or long lines, by a thread for each place. A
-// line is what one position in the other dimensions sees of the indexed one. An index out of range
-// is reported and skipped.
+// line of the index, by a block for each line, or by a thread for each place. Sums of integers need
+// no order. A line is what one position in the other dimensions sees of the indexed one. An index
+// out of range is reported and skipped.
 #pragma once
 
 #include "gradus/cuda/fault.h"
@@ -15,7 +15,7 @@ struct Line {
   int64_t length, jump, index_step, src_step;
 };
 
-// The walk is over the lines, in out, index and src.
+// --- A thread for each line. The walk is over the lines, in out, index and src.
 template <ScatterOp op, class T>
 __global__ void scatter_lines(Strided<3> lines, IndexRule rule, Line line, Fault* fault, T* out,
                               const int64_t* index, const T* src) {
@@ -30,7 +30,7 @@ __global__ void scatter_lines(Strided<3> lines, IndexRule rule, Line line, Fault
   }
 }
 
-// Of scatter_in_block in shared memory: a line of out, and behind it who owns its places.
+// --- A block for each line. In shared memory: the line of out, and behind it who owns its places.
 template <class T>
 __host__ __device__ constexpr size_t line_bytes(int64_t size) {
   return (static_cast<size_t>(size) * sizeof(T) + 7) / 8 * 8;
@@ -42,9 +42,9 @@ constexpr size_t shared_bytes(int64_t size) {
 inline constexpr int kScatterThreads = 512;
 inline constexpr int64_t kMostScatters = (int64_t{1} << 32) / kScatterThreads - 2;  // of a line
 
-// A block for each line, whose part of out it keeps in shared memory. It takes as many numbers as
-// it has threads at once, in rounds: in each, of the threads that want one place the first one has
-// it. Where many want the same, so that rounds would be as many, the first one puts them all.
+// The block takes as many numbers as it has threads at once, in rounds: in each, of the threads
+// that want one place the first one has it. Where many want the same, so that rounds would be as
+// many, the first one puts them all.
 template <ScatterOp op, class T>
 __global__ void __launch_bounds__(kScatterThreads)
     scatter_in_block(Strided<3> lines, IndexRule rule, Line line, Fault* fault, T* out,
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kScatterThreads)
   for (int i = thread; i < size; i += kScatterThreads) out[at.at[0] + i * line.jump] = there[i];
 }
 
-// Sums of integers do not depend on their order: a thread for each number adds at once.
+// --- A thread for each number, for sums of integers.
 template <class T>
 __global__ void scatter_integers(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault,
                                  T* out, const int64_t* index, const T* src) {
@@ -110,6 +110,8 @@ __global__ void scatter_integers(Strided<3> walk, IndexRule rule, int64_t jump, 
               static_cast<Word>(src[at.at[2]]));
 }
 
+// --- A thread for each place
+
 // The place that a number stands for, from the start; `size`, which is none, for one that the rule
 // does not allow. A functor of the elementwise kernels.
 struct PlaceOf {
@@ -120,9 +122,9 @@ struct PlaceOf {
   }
 };
 
-// The same with every line of places sorted, stably, so that those of one place are neighbours;
-// `order` says where they were and lies in memory as `places` do. The thread of the first of them
-// takes them all, for kScatterBatch lines. Neighbouring threads, in x, do the same step of
+// Every line of places is sorted, stably, so that those of one place are neighbours; `order` says
+// where they were and lies in memory as `places` do. The thread of the first of them takes them
+// all, for kScatterBatch lines. Neighbouring threads, in x, do the same step of
 // neighbouring lines, for which there are `parts` blocks.
 inline constexpr int kScatterBatch = 4;
 
