@@ -1,6 +1,6 @@
 """Runs benchmark programs side by side, of which one at a time measures.
 
-    bench/in_turns.py TURNS [--only PART] PROGRAM=LOG...
+    bench/in_turns.py TURNS [--only PART] [--device DEVICE] PROGRAM=LOG...
 
 With --wait a program says that it is ready for a case, waits for a line of its input, and answers
 with a line of its output, which goes to its log; it prepares its next case before another program
@@ -14,8 +14,8 @@ import time
 REST = 0.02  # seconds in which the threads of the program before stop looking for work
 
 
-def take_turns(programs, logs, part):
-    running = [subprocess.Popen([program, "--wait", part], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def take_turns(programs, logs, options):
+    running = [subprocess.Popen([program, "--wait", *options], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
                for program in programs]
     for program in running:
         program.stdout.readline()
@@ -40,12 +40,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("turns", type=int)
     parser.add_argument("--only", default="", metavar="PART", help="the cases whose names contain it")
+    parser.add_argument("--device", default="cpu", help="where tensors are made")
     parser.add_argument("programs", nargs="+", metavar="PROGRAM=LOG")
     args = parser.parse_args()
     programs, paths = zip(*(program.rsplit("=", 1) for program in args.programs))
     logs = [open(path, "w") for path in paths]
     for _ in range(args.turns):
-        take_turns(programs, logs, args.only)
+        take_turns(programs, logs, ["--device", args.device, args.only])
 
 
 main()

@@ -1,4 +1,4 @@
-// Operations on the CPU at 1e3, 1e5 and 1e7 elements.
+// Operations at 1e3, 1e5 and 1e7 elements.
 #include "bench/turns.h"
 
 #include <cmath>
@@ -6,10 +6,10 @@
 namespace {
 
 using torch::Tensor;
-using turns::time;
+using turns::on, turns::time;
 
 void elementwise(const std::string& size, int64_t n) {
-  const Tensor x = torch::rand({n}) + 0.5, y = torch::rand({n}) + 0.5;
+  const Tensor x = torch::rand({n}, on) + 0.5, y = torch::rand({n}, on) + 0.5;
   time("x + y, " + size, [&] { return x + y; });
   time("x * y, " + size, [&] { return x * y; });
   time("x * 2, " + size, [&] { return x * 2; });
@@ -27,7 +27,7 @@ void elementwise(const std::string& size, int64_t n) {
 // A matrix of about as many rows as columns.
 void matrices(const std::string& size, int64_t n) {
   const auto rows = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
-  const Tensor x = torch::rand({rows, n / rows}), row = torch::rand({n / rows});
+  const Tensor x = torch::rand({rows, n / rows}, on), row = torch::rand({n / rows}, on);
   time("x + row, " + size, [&] { return x + row; });
   time("x.t() + x.t() * 1, " + size, [&] { return x.t() + x.t(); });
   time("copy of x.t(), " + size, [&] { return x.t().contiguous(); });
@@ -46,9 +46,9 @@ void matrices(const std::string& size, int64_t n) {
 void indexing(const std::string& size, int64_t n) {
   const auto rows = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
   const int64_t columns = n / rows;
-  const Tensor x = torch::rand({rows, columns}), mask = x > 0.5;
-  const Tensor some = torch::randint(0, rows, {rows}, torch::kLong);
-  const Tensor places = torch::randint(0, columns, {rows, columns}, torch::kLong);
+  const Tensor x = torch::rand({rows, columns}, on), mask = x > 0.5;
+  const Tensor some = torch::randint(0, rows, {rows}, on.dtype(torch::kLong));
+  const Tensor places = torch::randint(0, columns, {rows, columns}, on.dtype(torch::kLong));
   time("cat of rows, " + size, [&] { return torch::cat({x, x}, 0); });
   time("cat of columns, " + size, [&] { return torch::cat({x, x}, 1); });
   time("index_select of rows, " + size, [&] { return x.index_select(0, some); });
@@ -61,14 +61,14 @@ void indexing(const std::string& size, int64_t n) {
 
 void products() {
   for (const int64_t n : {128, 256, 512, 1024, 2048}) {
-    const Tensor x = torch::randn({n, n}), y = torch::randn({n, n});
+    const Tensor x = torch::randn({n, n}, on), y = torch::randn({n, n}, on);
     time("matmul " + std::to_string(n), [&] { return x.matmul(y); });
   }
 }
 
 // The graph's share: one operation recorded, and its tensor freed.
 void recording() {
-  const Tensor x = torch::rand({1}, torch::requires_grad()), y = torch::rand({1});
+  const Tensor x = torch::rand({1}, on.requires_grad(true)), y = torch::rand({1}, on);
   time("x + y recorded, 1 element", [&] { return x + y; });
   time("x * y recorded, 1 element", [&] { return x * y; });
   time("exp recorded, 1 element", [&] { return x.exp(); });
