@@ -148,13 +148,13 @@ void run(const Kernel<T>& kernel, MatmulArgs<T> args, int64_t batches) {
   }
 }
 
+// Many parts of few outputs are a long way for one thread. How they are added depends on their
+// number alone, so that some rows of a product have the bits that they have among all.
 template <class T>
-void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args) {
-  // Many parts of few outputs are a long way for one thread.
-  const int64_t outputs = args.m * args.n;
-  const int lane_bits = parts < 64 || outputs > 4096 ? 0 : parts < 1024 ? 5 : 8;
-  const auto blocks =
-      static_cast<unsigned>(ceil_div(outputs << lane_bits, int64_t{kReduceThreads}));
+void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args, bool of_dots = false) {
+  const int lane_bits = !of_dots || parts < 64 ? 0 : parts < 1024 ? 5 : 8;
+  const int64_t threads = args.m * args.n << lane_bits;
+  const auto blocks = static_cast<unsigned>(ceil_div(threads, int64_t{kReduceThreads}));
   launch(matmul_sum<T>, {blocks, kReduceThreads}, partial, parts, lane_bits, args);
 }
 
@@ -180,7 +180,8 @@ void run_split(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t parts
     piece.k = rest;
     run(kernel, piece, 1);
   }
-  sum_parts(partial.template as<T>(), count, args);
+  sum_parts(static_cast<const T*>(partial.template as<T>()), count, args,
+            kernel.rows * kernel.cols == 1);
 }
 
 // --- The choice by shape

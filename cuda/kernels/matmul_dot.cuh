@@ -17,20 +17,28 @@ __global__ void __launch_bounds__(32) matmul_dot(const MatmulArgs<T> args) {
   const TileOrigin at = tile_origin<1, 1>(args);
   const T* a = terms(args.a, at.row);
   const T* b = terms(args.b, at.col);
+  // In the same order wherever the operands lie: a product of a view has the bits of one of a copy.
   constexpr int V = vector_width<T>;
+  const bool vectors =
+      args.a.depth == 1 && args.b.depth == 1 && is_aligned<V>(a) && is_aligned<V>(b);
+  const int64_t whole = args.k / V * V;
   T sum = 0;
-  int64_t begin = 0;
-  if (args.a.depth == 1 && args.b.depth == 1 && is_aligned<V>(a) && is_aligned<V>(b)) {
-    begin = args.k / V * V;
 #pragma unroll 4
-    for (int64_t k = threadIdx.x * V; k < begin; k += 32 * V) {
-      const auto from_a = load_vector<V>(a + k), from_b = load_vector<V>(b + k);
+  for (int64_t k = threadIdx.x * V; k < whole; k += 32 * V) {
+    Vector<T, V> from_a, from_b;
+    if (vectors) {
+      from_a = load_vector<V>(a + k), from_b = load_vector<V>(b + k);
+    } else {
 #pragma unroll
-      for (int v = 0; v < V; ++v) sum += from_a.at[v] * from_b.at[v];
+      for (int v = 0; v < V; ++v) {
+        from_a.at[v] = a[(k + v) * args.a.depth];
+        from_b.at[v] = b[(k + v) * args.b.depth];
+      }
     }
+#pragma unroll
+    for (int v = 0; v < V; ++v) sum += from_a.at[v] * from_b.at[v];
   }
-#pragma unroll 4
-  for (int64_t k = begin + threadIdx.x; k < args.k; k += 32)
+  for (int64_t k = whole + threadIdx.x; k < args.k; k += 32)
     sum += a[k * args.a.depth] * b[k * args.b.depth];
 #pragma unroll
   for (int lane = 16; lane > 0; lane /= 2) sum += __shfl_down_sync(0xffffffffu, sum, lane);
