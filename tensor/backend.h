@@ -72,7 +72,7 @@ class Backend {
   // use may be undefined.
   virtual void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                         const Tensor& out) = 0;
-  // Operands broadcast to the shape of out and are of one dtype, which is out's for arithmetic; out is Bool for comparisons. At most one operand is a number.
+  // Operands broadcast to out, of one dtype: out's, or for comparisons any. One may be a number.
   virtual void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) = 0;
   // The same for three operands and the number w, and one dtype, which is out's. x is a tensor, and
   // z is a number where y is one.
