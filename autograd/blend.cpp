@@ -183,7 +183,9 @@ Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) const {
 
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                const Scalar& value) {
-  check_factor("addcmul", "value", raw::result_type({self, tensor1, tensor2}), value);
+  const ScalarType dtype = raw::result_type({self, tensor1, tensor2});
+  check_factor("addcmul", "value", dtype, value);
+  if (!isFloatingType(dtype)) raw::check_fits("addcmul", value, dtype);
   const Tensor out = raw::zip3(TernaryOp::addcmul, self, tensor1, tensor2, value);
   if (recording(self, tensor1, tensor2))
     record("AddcmulBackward0", out, {self, tensor1, tensor2}, {tensor1, tensor2},

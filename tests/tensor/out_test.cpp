@@ -108,6 +108,9 @@ TEST(Blend, InPlaceGivesWhatTheFunctionDoes) {
   expect_error<ValueError>([&] { row.addcmul_(rand({3, 4}, kDouble), row); }, "addcmul_: ");
   Tensor whole = arange(3);
   expect_error<TypeError>([&] { whole.addcmul_(whole, whole, 0.5); }, "addcmul: value");
+  const Tensor bytes = ones({2}, kByte);
+  expect_error<ValueError>([&] { addcmul(bytes, bytes, bytes, 300); },
+                           "addcmul: value 300 is beyond the limits of uint8");
   expect_equal(row, before);
 }
 
