@@ -53,7 +53,12 @@ int64_t grain_of(Cost cost) {
 
 TypedLoop map_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map); }
 TypedLoop map_grad_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map_grad); }
-TypedLoop zip_loop(BinaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip); }
+TypedLoop zip_loop(BinaryOp op, ScalarType dtype) {
+  TypedLoop out = find(op, dtype, &Loops::zip);
+  const Loops& loops = loops_of(instruction_set(), out.reads);
+  for (int i = 0; i < 2; ++i) out.of_number[i] = loops.zip_number[i][static_cast<int>(op)];
+  return out;
+}
 TypedLoop zip3_loop(TernaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip3); }
 
 Loop convert_loop(ScalarType from, ScalarType to) {

@@ -14,10 +14,12 @@ namespace gradus::cpu {
 // depends on its operands and on the instruction set alone, not on n or on where it stands.
 using Loop = void (*)(int64_t n, void* out, const void* const* in);
 
-// A loop, and the types of its inputs and its output.
+// A loop, the types of its inputs and its output, and its forms of which input i is one number,
+// in[i][0]; null where there is none.
 struct TypedLoop {
   Loop loop;
   ScalarType reads, writes;
+  Loop of_number[2] = {};
 };
 
 // The loops of an operation on a type, whose inputs are x; grad, x and y; x and y; x, y and z,
@@ -67,6 +69,7 @@ inline constexpr int kDtypes = 0
 // those that make elements; null where there is none.
 struct Loops {
   Loop map[kUnaryOps], map_grad[kUnaryOps], zip[kBinaryOps], zip3[kTernaryOps], convert[kDtypes];
+  Loop zip_number[2][kBinaryOps];  // by the input that is one number
   Loop repeat, arange;
 };
 using LoopTable = std::array<Loops, kDtypes>;  // by dtype

@@ -15,20 +15,20 @@ constexpr unsigned kSlopeUses[] = {
 }  // namespace
 
 void CpuBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
-  const auto [loop, reads, writes] = map_loop(op, x.scalar_type());
+  const TypedLoop loop = map_loop(op, x.scalar_type());
   run_loop<2>(loop, grain_of(op), out.sizes(),
-              {Stream::output(out, writes), Stream::input(x, reads)});
+              {Stream::output(out, loop.writes), Stream::input(x, loop.reads)});
 }
 
 void CpuBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                           const Tensor& out) {
-  const auto [loop, reads, writes] = map_grad_loop(op, out.scalar_type());
+  const TypedLoop loop = map_grad_loop(op, out.scalar_type());
   const unsigned used = kSlopeUses[static_cast<int>(op)];
   // What the slope does not use is read as `grad`, whose value then changes nothing.
   run_loop<4>(loop, grain_of(op), out.sizes(),
-              {Stream::output(out, writes), Stream::input(grad, reads),
-               Stream::input(used & scalar::kUsesX ? x : grad, reads),
-               Stream::input(used & scalar::kUsesY ? y : grad, reads)});
+              {Stream::output(out, loop.writes), Stream::input(grad, loop.reads),
+               Stream::input(used & scalar::kUsesX ? x : grad, loop.reads),
+               Stream::input(used & scalar::kUsesY ? y : grad, loop.reads)});
 }
 
 }  // namespace gradus::cpu

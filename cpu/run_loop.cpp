@@ -54,11 +54,18 @@ class Runner {
  public:
   using Steps = std::array<int64_t, N>;
 
-  Runner(Loop loop, const void* number, const std::array<Stream, N>& streams, const Steps& steps)
-      : loop_(loop), number_(const_cast<void*>(number)), streams_(streams), steps_(steps) {
+  Runner(const TypedLoop& loop, const void* number, const std::array<Stream, N>& streams,
+         const Steps& steps)
+      : loop_(loop.loop),
+        run_loop_(loop.loop),
+        number_(const_cast<void*>(number)),
+        streams_(streams),
+        steps_(steps) {
     size_t widest = 1;
     for (int i = 0; i < N; ++i) {
-      direct_[i] = steps[i] == 1 && !streams[i].convert;
+      const bool read_once = is_read_once(loop, i);
+      if (read_once) run_loop_ = loop.of_number[i - 1];
+      direct_[i] = (steps[i] == 1 || read_once) && !streams[i].convert;
       all_direct_ = all_direct_ && direct_[i];
       widest = std::max({widest, streams[i].size, streams[i].loop_size});
       if (steps[i] == 0) repeat_[i] = repeat_loop(streams[i].loop_size);
@@ -78,7 +85,7 @@ class Runner {
       const int64_t n = std::min(block, count - done);
       const auto start = [&](int i) { return streams_[i].at(at[i] + done * steps_[i]); };
       for (int i = 0; i < N; ++i) places[i] = place(i, n, start(i));
-      loop_(n, places[0], places + 1);
+      run_loop_(n, places[0], places + 1);
       if (!direct_[0]) store(n, start(0), buffers_[0]);
     }
   }
@@ -105,7 +112,7 @@ class Runner {
       for (int64_t r = 0; r < rows; ++r) {
         for (int i = 0; i < N; ++i)
           places[i] = transposed[i] ? buffer(i, r * width) : place(i, n, start(i, r));
-        loop_(n, places[0], places + 1);
+        run_loop_(n, places[0], places + 1);
         if (!direct_[0]) store(n, start(0, r), buffers_[0]);
       }
     }
@@ -152,12 +159,18 @@ class Runner {
   }
 
  private:
+  // Whether a run reads one number of input i, for which the loop has a form, and of no other.
+  bool is_read_once(const TypedLoop& loop, int i) const {
+    if (N != 3 || i == 0 || steps_[i] != 0 || steps_[N - i] == 0) return false;
+    return loop.of_number[i - 1] != nullptr;
+  }
+
   // A run that needs no buffer, of which there may be many.
   void run_direct(const Steps& at, int64_t count) {
     void* places[N + 1];
     for (int i = 0; i < N; ++i) places[i] = streams_[i].at(at[i]);
     places[N] = number_;
-    loop_(count, places[0], places + 1);
+    run_loop_(count, places[0], places + 1);
   }
 
   std::byte* buffer(int i, int64_t element) {
@@ -222,7 +235,7 @@ class Runner {
     int64_t count = 0;
   };
 
-  Loop loop_;
+  Loop loop_, run_loop_;  // of elements one after the other, and of those that are steps apart
   void* number_;
   const std::array<Stream, N>& streams_;
   Steps steps_;
@@ -236,7 +249,7 @@ class Runner {
 
 // Runs a loop over bands of rows of the matrices that a walk's last two dimensions are.
 template <int N>
-void run_bands(Loop loop, const void* number, int64_t grain, const Strided<N>& view,
+void run_bands(const TypedLoop& loop, const void* number, int64_t grain, const Strided<N>& view,
                const std::array<Stream, N>& streams) {
   Strided<N> matrices = view;
   matrices.dims -= 2;
@@ -254,9 +267,6 @@ void run_bands(Loop loop, const void* number, int64_t grain, const Strided<N>& v
   });
 }
 
-}  // namespace
-
-namespace {
 Stream stream_of(const Tensor& x, ScalarType dtype) {
   return {static_cast<std::byte*>(x.data_ptr()),
           x.itemsize(),
@@ -265,6 +275,7 @@ Stream stream_of(const Tensor& x, ScalarType dtype) {
           1,
           x.strides().data()};
 }
+
 }  // namespace
 
 Stream Stream::input(const Tensor& x, ScalarType dtype) {
@@ -282,8 +293,8 @@ Stream Stream::of_number(const void* number, size_t size) {
 }
 
 template <int N>
-void run_loop(Loop loop, int64_t grain, IntArrayRef sizes, const std::array<Stream, N>& streams,
-              const void* number) {
+void run_loop(const TypedLoop& loop, int64_t grain, IntArrayRef sizes,
+              const std::array<Stream, N>& streams, const void* number) {
   std::array<int64_t, N> steps;
   if (std::all_of(streams.begin(), streams.end(), [](const Stream& s) { return s.contiguous; })) {
     int64_t numel = 1;
@@ -312,8 +323,11 @@ void run_loop(Loop loop, int64_t grain, IntArrayRef sizes, const std::array<Stre
   });
 }
 
-template void run_loop<2>(Loop, int64_t, IntArrayRef, const std::array<Stream, 2>&, const void*);
-template void run_loop<3>(Loop, int64_t, IntArrayRef, const std::array<Stream, 3>&, const void*);
-template void run_loop<4>(Loop, int64_t, IntArrayRef, const std::array<Stream, 4>&, const void*);
+template void run_loop<2>(const TypedLoop&, int64_t, IntArrayRef, const std::array<Stream, 2>&,
+                          const void*);
+template void run_loop<3>(const TypedLoop&, int64_t, IntArrayRef, const std::array<Stream, 3>&,
+                          const void*);
+template void run_loop<4>(const TypedLoop&, int64_t, IntArrayRef, const std::array<Stream, 4>&,
+                          const void*);
 
 }  // namespace gradus::cpu

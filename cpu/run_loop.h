@@ -28,7 +28,7 @@ struct Stream {
 // first stream is the output, of shape `sizes`; to that the others are broadcast. `number` is what
 // the loop finds behind its inputs.
 template <int N>
-void run_loop(Loop loop, int64_t grain, IntArrayRef sizes, const std::array<Stream, N>& streams,
-              const void* number = nullptr);
+void run_loop(const TypedLoop& loop, int64_t grain, IntArrayRef sizes,
+              const std::array<Stream, N>& streams, const void* number = nullptr);
 
 }  // namespace gradus::cpu

@@ -42,22 +42,22 @@ Stream stream_of(const Operand& operand, ScalarType dtype, const Tensor& out, Ke
 }  // namespace
 
 void CpuBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
-  const auto [loop, reads, writes] = zip_loop(op, (x.is_number() ? y : x).tensor->scalar_type());
+  const TypedLoop loop = zip_loop(op, (x.is_number() ? y : x).tensor->scalar_type());
   Kept kept[2];
   run_loop<3>(loop, grain_of(op), out.sizes(),
-              {Stream::output(out, writes), stream_of(x, reads, out, kept[0]),
-               stream_of(y, reads, out, kept[1])});
+              {Stream::output(out, loop.writes), stream_of(x, loop.reads, out, kept[0]),
+               stream_of(y, loop.reads, out, kept[1])});
 }
 
 void CpuBackend::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
                       const Scalar& w, const Tensor& out) {
-  const auto [loop, reads, writes] = zip3_loop(op, out.scalar_type());
+  const TypedLoop loop = zip3_loop(op, out.scalar_type());
   Kept kept[3];
   Number number;
-  number.set(w, reads);
+  number.set(w, loop.reads);
   run_loop<4>(loop, grain_of(op), out.sizes(),
-              {Stream::output(out, writes), stream_of(x, reads, out, kept[0]),
-               stream_of(y, reads, out, kept[1]), stream_of(z, reads, out, kept[2])},
+              {Stream::output(out, loop.writes), stream_of(x, loop.reads, out, kept[0]),
+               stream_of(y, loop.reads, out, kept[1]), stream_of(z, loop.reads, out, kept[2])},
               number.bytes);
 }
 

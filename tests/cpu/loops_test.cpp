@@ -113,6 +113,41 @@ void check_all_places() {
 TEST(CpuLoops, AnElementDoesNotDependOnItsPlaceFloat) { check_all_places<float>(); }
 TEST(CpuLoops, AnElementDoesNotDependOnItsPlaceDouble) { check_all_places<double>(); }
 
+// The form of a loop of zip for one number, beside the loop for as many as there are elements.
+template <class T, class R>
+void check_number(Loop form, Loop loop, int which, const std::string& what) {
+  constexpr int64_t n = 150;
+  for (const T number : operands<T>(20)) {
+    std::vector<T> x[3] = {operands<T>(n), operands<T>(n), operands<T>(n)};
+    std::fill(x[which].begin(), x[which].end(), number);
+    const std::vector<R> expected = run<T, R>(loop, 0, n, x);
+    std::fill(x[which].begin() + 1, x[which].end(), T(7));  // which the form does not read
+    const std::vector<R> got = run<T, R>(form, 0, n, x);
+    for (size_t i = 0; i < n; ++i)
+      ASSERT_TRUE(same(got[i], expected[i]))
+          << what << ": input " << which << " is " << number << ", the other " << x[1 - which][i];
+  }
+}
+
+template <class T>
+void check_numbers() {
+  for (const InstructionSet set : instruction_sets()) {
+    const Loops& all = loops_of(set, dtype_of<T>);
+    EXPECT_TRUE(all.zip_number[0][static_cast<int>(BinaryOp::sub)]);
+    for (size_t op = 0; op < kBinaryOps; ++op)
+      for (int which = 0; which < 2; ++which) {
+        const Loop form = all.zip_number[which][op];
+        const std::string what = text<T>(set, "zip_number", op);
+        if (form && kBinaryBool[op])
+          check_number<T, uint8_t>(form, all.zip[op], which, what);
+        else if (form)
+          check_number<T, T>(form, all.zip[op], which, what);
+      }
+  }
+}
+TEST(CpuLoops, OfANumberFloat) { check_numbers<float>(); }
+TEST(CpuLoops, OfANumberDouble) { check_numbers<double>(); }
+
 template <class T>
 void check_in_place() {
   constexpr int64_t n = 1000;
