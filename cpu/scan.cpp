@@ -179,30 +179,49 @@ State sum_chunk(const Problem<T>& p, const std::array<int64_t, 3>& at, int64_t c
 
 // The same sums of `count` lines side by side.
 template <bool kPacked, class T>
-void sum_panel(const Problem<T>& p, const std::array<int64_t, 3>& at, int64_t count) {
+class Panel {
+ public:
+  Panel(const Problem<T>& p, const std::array<int64_t, 3>& at, int64_t count)
+      : p_(p), x_(p.x + at[kX]), values_(p.values + at[kValues]), count_(count) {}
+
+  void run() {
+    add_chunk<true>(0);
+    for (int64_t begin = kChunk; begin < p_.n; begin += kChunk) add_chunk<false>(begin);
+  }
+
+ private:
   using S = Fold<ScanOp::cumsum, T>;
   using State = typename S::State;
-  const int64_t step = p.step[kValues], x_step = p.step[kX];
-  const int64_t apart = kPacked ? 1 : p.apart[kValues], x_apart = kPacked ? 1 : p.apart[kX];
-  State before[kPanel] = {}, sum[kPanel] = {};
-  const auto add_chunk = [&](int64_t begin, auto is_first) {
-    in_fours(std::min(kChunk, p.n - begin), [&](int64_t i, auto rows) {
-      const T* const x = p.x + at[kX] + (begin + i) * x_step;
-      T* const values = p.values + at[kValues] + (begin + i) * step;
+
+  template <bool kFirst>
+  void add_chunk(int64_t begin) {
+    in_fours(std::min(kChunk, p_.n - begin),
+             [&](int64_t i, auto rows) { add_rows<kFirst, rows>(begin + i); });
+    for (int64_t line = 0; line < count_; ++line) before_[line] += std::exchange(sum_[line], 0);
+  }
+
+  template <bool kFirst, int kRows>
+  void add_rows(int64_t i) {
+    const int64_t step = p_.step[kValues], x_step = p_.step[kX];
+    const int64_t apart = kPacked ? 1 : p_.apart[kValues], x_apart = kPacked ? 1 : p_.apart[kX];
+    const T* const x = x_ + i * x_step;
+    T* const values = values_ + i * step;
 #pragma omp simd
-      for (int64_t line = 0; line < count; ++line)
-        sum[line] = sum_some<rows>(
-            sum[line], [&](int64_t k) { return S::enter(x[k * x_step + line * x_apart], 0); },
-            [&](int64_t k, State so_far) {
-              values[k * step + line * apart] =
-                  S::value(is_first ? so_far : before[line] + so_far);  // which is not -0.0
-            });
-    });
-    for (int64_t line = 0; line < count; ++line) before[line] += std::exchange(sum[line], 0);
-  };
-  add_chunk(0, Constant<true>());
-  for (int64_t begin = kChunk; begin < p.n; begin += kChunk) add_chunk(begin, Constant<false>());
-}
+    for (int64_t line = 0; line < count_; ++line)
+      sum_[line] = sum_some<kRows>(
+          sum_[line], [&](int64_t k) { return S::enter(x[k * x_step + line * x_apart], 0); },
+          [&](int64_t k, State so_far) {
+            values[k * step + line * apart] =
+                S::value(kFirst ? so_far : before_[line] + so_far);  // which is not -0.0
+          });
+  }
+
+  const Problem<T>& p_;
+  const T* x_;
+  T* values_;
+  int64_t count_;
+  State before_[kPanel] = {}, sum_[kPanel] = {};
+};
 
 // Side by side, line by line, or where lines are few, chunk by chunk: first the totals, then the
 // sums. All of these give the same bits.
@@ -215,7 +234,7 @@ void sum_lines(const Problem<T>& p) {
     return scan_all(Fold<ScanOp::cumsum, T>(), p);
   if (p.side_by_side() && !few_and_long)
     return for_panels(p, [&](bool packed, const auto& at, int64_t count) {
-      packed ? sum_panel<true>(p, at, count) : sum_panel<false>(p, at, count);
+      packed ? Panel<true, T>(p, at, count).run() : Panel<false, T>(p, at, count).run();
     });
   const int64_t chunks = (p.n - 1) / kChunk + 1;
   if (!few_and_long || thread_count() == 1)
