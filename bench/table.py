@@ -4,8 +4,10 @@
 
 Of several lines for one case the fastest counts. Prints Markdown: case, gradus, each peer with the
 ratio peer's time / gradus' time (above 1: gradus is faster), and the fraction of the copy bandwidth
-where the case moves bytes and a copy was timed.
+where the case moves bytes and a copy was timed. Where programs took turns (bench/in_turns.py), the
+median of the turns' ratios stands beside that of the fastest ones, of which one may have been lucky.
 """
+import statistics
 import sys
 
 
@@ -18,13 +20,13 @@ def read(paths):
                 if len(fields) != 5:
                     continue
                 name, who, seconds, work, unit = fields
-                case = cases.setdefault(name, {})
-                best = min(float(seconds), case.get(who, (float("inf"),))[0])
-                case[who] = (best, float(work), unit)
+                turns = cases.setdefault(name, {}).setdefault(who, ([], float(work), unit))[0]
+                turns.append(float(seconds))
     return cases
 
 
-def shown(seconds, work, unit):
+def shown(turns, work, unit):
+    seconds = min(turns)
     if unit == "B":
         return f"{work / seconds * 1e-12:.2f} TB/s"
     if unit == "FLOP":
@@ -33,16 +35,26 @@ def shown(seconds, work, unit):
     return f"{seconds * 1e6:.2f} us" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
 
 
+def ratios(ours, theirs, in_turns):
+    best = f"{min(theirs) / min(ours):.2f}"
+    if not in_turns:
+        return [best]
+    return [best, f"{statistics.median(b / a for a, b in zip(ours, theirs)):.2f}"]
+
+
 def main():
     cases = read(sys.argv[1:])
     peers = []
     for results in cases.values():
         peers += [who for who in results if who != "gradus" and who not in peers]
-    copies = [work / seconds for name, results in cases.items() if name.startswith("copy")
-              for seconds, work, _ in results.values()]
+    copies = [work / min(turns) for name, results in cases.items() if name.startswith("copy")
+              for turns, work, _ in results.values()]
     limit = max(copies, default=0)
-    print("| case | gradus | " + " | ".join(f"{p} | ratio" for p in peers) + " | of copy limit |")
-    print("|---|---|" + "---|---|" * len(peers) + "---|")
+    in_turns = any(len(turns) > 1 for results in cases.values() for turns, _, _ in results.values())
+    columns = ["ratio", "median"] if in_turns else ["ratio"]
+    heads = [head for peer in peers for head in [peer, *columns]]
+    print("| " + " | ".join(["case", "gradus", *heads, "of copy limit"]) + " |")
+    print("|" + "---|" * (len(heads) + 3))
     for name, results in cases.items():
         if "gradus" not in results:
             continue
@@ -50,9 +62,12 @@ def main():
         row = [name, shown(*ours)]
         for peer in peers:
             theirs = results.get(peer)
-            row += [shown(*theirs), f"{theirs[0] / ours[0]:.2f}"] if theirs else ["", ""]
+            if theirs:
+                row += [shown(*theirs), *ratios(ours[0], theirs[0], in_turns)]
+            else:
+                row += [""] * (1 + len(columns))
         moves = ours[2] == "B" and limit > 0
-        row.append(f"{ours[1] / ours[0] / limit:.1%}" if moves else "")
+        row.append(f"{ours[1] / min(ours[0]) / limit:.1%}" if moves else "")
         print("| " + " | ".join(row) + " |")
 
 
