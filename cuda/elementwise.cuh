@@ -1,7 +1,6 @@
 // The host side of kernels/elementwise.cuh: chooses the kernel, its grid and its block.
 #pragma once
 
-#include <bit>
 #include <cstdlib>
 
 #include "gradus/cuda/grid.h"
@@ -68,9 +67,8 @@ dim3 strided_block(const Strided<N, int32_t>& walk) {
   const int last = walk.dims - 1;
   bool crosses = false;
   for (int n = 0; n < N; ++n) crosses |= walk.dims > 1 && std::abs(walk.stride[n][last]) > 1;
-  const unsigned most = crosses ? 32 : kElementwiseThreads;
-  const unsigned columns = std::min(most, std::bit_ceil(static_cast<unsigned>(walk.size[last])));
-  return {columns, kElementwiseThreads / columns};
+  return block_of_rows(crosses ? std::min(walk.size[last], 32) : walk.size[last],
+                       kElementwiseThreads);
 }
 
 template <class F, size_t... I, class Out, class... In>
@@ -109,11 +107,9 @@ void launch_converting(const Context& context, const F& f,
                        const Tensors&... in) {
   for_each_piece(walk, {}, [&](const auto& piece, const auto& start) {
     const int32_t columns = piece.size[piece.dims - 1], rows = piece.numel / columns;
-    const auto threads = static_cast<unsigned>(ceil_div(columns, kConvertingBatch));
-    const unsigned across = std::min(unsigned{kElementwiseThreads}, std::bit_ceil(threads));
-    const dim3 block(across, kElementwiseThreads / across);
-    const int32_t tiles =
-        ceil_div(static_cast<int32_t>(threads), static_cast<int32_t>(across) * kConvertingParts);
+    const int32_t threads = ceil_div(columns, kConvertingBatch);
+    const dim3 block = block_of_rows(threads, kElementwiseThreads);
+    const int32_t tiles = ceil_div(threads, static_cast<int32_t>(block.x) * kConvertingParts);
     const int32_t row_blocks = ceil_div(rows, static_cast<int32_t>(block.y));
     int n = -1;
     const auto elements = [&](const Tensor& t) {

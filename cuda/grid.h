@@ -1,6 +1,9 @@
 // How work becomes blocks and threads.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+
 #include "gradus/cuda/context.h"
 #include "gradus/cuda/launch.h"
 
@@ -18,6 +21,14 @@ inline LaunchConfig linear_launch(const Context& context, int64_t n,
                                   std::source_location where = std::source_location::current()) {
   return {dim3(static_cast<unsigned>(ceil_div(n, int64_t{kThreads}))), kThreads, 0, context.stream,
           where};
+}
+
+// A block of so many threads, a power of 2: those of one row, for `columns` of them at most, beside
+// those of further rows.
+inline dim3 block_of_rows(int64_t columns, unsigned threads = kThreads) {
+  const auto wanted = static_cast<uint64_t>(std::min(columns, int64_t{threads}));
+  const auto across = static_cast<unsigned>(std::bit_ceil(wanted));
+  return {across, threads / across};
 }
 
 }  // namespace gradus::cuda

@@ -73,13 +73,10 @@ void scatter_by_places(const Context& context, ScatterOp op, const IndexRule& ru
   sort(places, dim, /*descending=*/false, bits, sorted, order);
 
   const auto [walk, line] = lines_of(out, dim, raw::expand(sorted, index.sizes()), src);
-  const auto across = static_cast<unsigned>(
-      std::bit_ceil(static_cast<uint64_t>(std::min(walk.numel, int64_t{kThreads}))));
-  const unsigned down = kThreads / across;
-  const int64_t parts = ceil_div(walk.numel, int64_t{across} * kScatterBatch);
-  const int64_t blocks = ceil_div(line.length, int64_t{down}) * parts;
-  const LaunchConfig config{dim3(static_cast<unsigned>(blocks)), dim3(across, down), 0,
-                            context.stream};
+  const dim3 block = block_of_rows(walk.numel);
+  const int64_t parts = ceil_div(walk.numel, int64_t{block.x} * kScatterBatch);
+  const int64_t blocks = ceil_div(line.length, int64_t{block.y}) * parts;
+  const LaunchConfig config{dim3(static_cast<unsigned>(blocks)), block, 0, context.stream};
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
     launch(scatter_sorted<how.value, T>, config, walk, parts, rule.size, line,
            static_cast<T*>(out.data_ptr()), data_of<int64_t>(sorted), data_of<int64_t>(order),

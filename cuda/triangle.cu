@@ -1,7 +1,5 @@
 #include "gradus/cuda/kernels/triangle.cuh"
 
-#include <bit>
-
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/grid.h"
 #include "gradus/tensor/dispatch.h"
@@ -12,15 +10,12 @@ void CudaBackend::triangle(bool upper, int64_t diagonal, const Tensor& x, const 
   const Context context(out);
   const auto walk = collapse<2>(x.sizes(), {contiguous_strides(x.sizes()), x.strides()});
   const int64_t rows = x.size(-2), columns = x.size(-1);
-  const auto across = static_cast<unsigned>(
-      std::bit_ceil(static_cast<uint64_t>(std::min(columns, int64_t{kThreads}))));
-  const unsigned down = kThreads / across;
-  const int64_t tiles = ceil_div(columns, int64_t{across});
-  const int64_t blocks = ceil_div(walk.numel / columns, int64_t{down}) * tiles;
+  const dim3 block = block_of_rows(columns);
+  const int64_t tiles = ceil_div(columns, int64_t{block.x});
+  const int64_t blocks = ceil_div(walk.numel / columns, int64_t{block.y}) * tiles;
   visit_bits(x.element_size(), [&]<class T>(TypeTag<T>) {
-    launch(triangle_kernel<T>,
-           {dim3(static_cast<unsigned>(blocks)), dim3(across, down), 0, context.stream}, walk, rows,
-           columns, tiles, upper, diagonal, static_cast<const T*>(x.data_ptr()),
+    launch(triangle_kernel<T>, {dim3(static_cast<unsigned>(blocks)), block, 0, context.stream},
+           walk, rows, columns, tiles, upper, diagonal, static_cast<const T*>(x.data_ptr()),
            static_cast<T*>(out.data_ptr()));
   });
 }

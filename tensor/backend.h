@@ -123,9 +123,9 @@ class Backend {
   // bisection. NaN counts as less than a value, and is greater than all. list, values (one dtype:
   // Long, Float, Double) and out (Long, of values' shape) are contiguous and have some elements;
   // the list has one dimension, or those of values, with the same sizes but for the last.
-  virtual void bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out);
+  virtual void bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out) = 0;
   // out (Long, one element) = how many elements of x are not 0. x: any dtype, some elements.
-  virtual void count_nonzero(const Tensor& x, const Tensor& out);
+  virtual void count_nonzero(const Tensor& x, const Tensor& out) = 0;
   // Where the elements are that are not 0, in row-major order: (dimensions of `shape`, found), of
   // Long. Coordinates count within `shape`, which has as many elements as x. x: any dtype, some
   // elements. Waits for the number of those found.
@@ -155,7 +155,7 @@ class Backend {
                      const Tensor& out) = 0;
   // out = x where column - row of the last two dimensions is at least (upper) or at most
   // `diagonal`, else 0. x and the contiguous out: one shape and dtype, any, with some elements.
-  virtual void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out);
+  virtual void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) = 0;
 
   // One step of stochastic gradient descent over all parameters, which are contiguous.
   virtual void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) = 0;
