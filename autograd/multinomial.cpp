@@ -20,7 +20,7 @@ struct Rows {
 
   const double* row(int64_t r) const { return weights.data_ptr<double>() + r * n; }
   Tensor reduced(ReduceOp op) const {
-    return raw::reduce(op, raw::alias(weights, {count, n}, {n, 1}), {{1}});
+    return raw::reduce(op, raw::alias(weights, {count, n}, {n, 1}), IntArrayRef({1}));
   }
 };
 
@@ -30,7 +30,7 @@ constexpr int64_t kGroup = 64;
 // The sums of whole groups: (rows, groups).
 Tensor sums_of_groups(const Rows& rows) {
   const Dims sizes = {rows.count, rows.n / kGroup, kGroup}, strides = {rows.n, kGroup, 1};
-  return raw::reduce(ReduceOp::sum, raw::alias(rows.weights, sizes, strides), {{2}});
+  return raw::reduce(ReduceOp::sum, raw::alias(rows.weights, sizes, strides), IntArrayRef({2}));
 }
 
 // Each sample is where a uniform number falls among the sums of the weights: in a group, and among

@@ -18,7 +18,7 @@ double greatest(ScalarType dtype) {
     case kBFloat16:
       return 0x1.FEp127;
     case kFloat:
-      return std::numeric_limits<float>::max();
+      return static_cast<double>(std::numeric_limits<float>::max());
     default:
       return std::numeric_limits<double>::max();
   }

@@ -40,7 +40,7 @@ class CopiesAtOnce {
     Stream source;
     Event done;
   };
-  CopiesAtOnce* outer_;
+  [[maybe_unused]] CopiesAtOnce* outer_;  // unused in a build without CUDA
   std::vector<Copy> copies_;
 };
 

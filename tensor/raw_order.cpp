@@ -15,7 +15,8 @@ void Backend::median(bool ignores_nan, const Tensor& x, int64_t dim, const Tenso
   const int64_t n = x.sizes()[dim];
   // NaN stands behind all numbers, so that the first one has as many elements before it as there
   // are numbers.
-  const Tensor numbers = raw::reduce(ReduceOp::sum, raw::zip(BinaryOp::eq, x, x), {{dim}});
+  const Tensor numbers =
+      raw::reduce(ReduceOp::sum, raw::zip(BinaryOp::eq, x, x), IntArrayRef({dim}));
   const Tensor last =
       raw::zip(BinaryOp::maximum, raw::zip(BinaryOp::sub, numbers, Scalar(1)), Scalar(0));
   const Tensor half = raw::zip(BinaryOp::floor_divide, last, Scalar(2));
