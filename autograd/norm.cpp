@@ -12,28 +12,16 @@ struct Norm {
   double p;
   DimMask mask;
 
-  // Their sum, by products that read x once, where it is large, and summed along rows of memory.
-  Tensor squares(const Tensor& x, const Dims& dims) const {
-    constexpr int64_t kLarge = 32768, kLongRow = 1024;
-    if (dims.empty()) return x * x;
-    const bool last = dims[0] + static_cast<int64_t>(dims.size()) == x.dim();
-    int64_t row = 1;
-    for (const int64_t d : dims) row *= x.sizes()[d];
-    if (!last || !x.is_contiguous() || row < kLongRow || x.numel() < kLarge)
-      return (x * x).sum(dims, true);
-    const Tensor rows = x.view({-1, 1, row});
-    return rows.bmm(rows.mT()).view(kept_sizes(x, mask));
-  }
-
-  Tensor operator()(const Tensor& x) const {
+  Tensor operator()(const Tensor& self) const {
     const NoGradGuard guard;
-    const Dims dims = reduced_dims(mask, x.dim());
+    const Dims dims = reduced_dims(mask, self.dim());
+    if (p == 1) return raw::reduce(ReduceOp::norm1, self, dims);
+    if (p == 2) return raw::reduce(ReduceOp::norm2, self, dims);
+    const Tensor x = widened(self);
     const auto sum = [&](const Tensor& powers) {
       return dims.empty() ? powers : powers.sum(dims, true);
     };
     if (p == 0) return sum((x != 0).to(x.dtype()));
-    if (p == 1) return sum(x.abs());
-    if (p == 2) return squares(x, dims).sqrt();
     if (std::isinf(p)) {
       const Tensor size = x.abs();
       return dims.empty() ? size : p > 0 ? size.amax(dims, true) : size.amin(dims, true);
@@ -59,7 +47,7 @@ Tensor vector_norm(const char* op, const char* node, const Tensor& self, const S
   check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
                    " is not a floating point type; convert with .to(kFloat), or pass dtype");
   const Norm norm{p.toDouble(), dim_mask(op, dim, x.dim())};
-  const Tensor out = drop(raw::to(norm(widened(x)), x.dtype()), norm.mask, keepdim);
+  const Tensor out = drop(raw::to(norm(x), x.dtype()), norm.mask, keepdim);
   if (recording(x))
     record(node, out, {x}, {x, out}, [norm](Node& n, const Tensor& grad) -> Tensors {
       const Tensor saved = n.saved(0);

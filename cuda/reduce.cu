@@ -160,12 +160,11 @@ void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
     return copy(wide, out);
   }
   visit_op(op, [&](auto row) {
-    if constexpr (row.value == ReduceOp::mean)
-      visit_floating(name_of(op), out.dtype(),
-                     [&]<class T>(TypeTag<T>) { reduce_tensor<row.value, T>(x, out); });
+    const auto visitor = [&]<class T>(TypeTag<T>) { reduce_tensor<row.value, T>(x, out); };
+    if constexpr (scalar::folds_integers(row.value))
+      visit_numbers(name_of(op), out.dtype(), visitor);
     else
-      visit_numbers(name_of(op), out.dtype(),
-                    [&]<class T>(TypeTag<T>) { reduce_tensor<row.value, T>(x, out); });
+      visit_floating(name_of(op), out.dtype(), visitor);
   });
 }
 

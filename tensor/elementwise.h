@@ -210,7 +210,12 @@ struct Reduction;
   };
 #include "gradus/tensor/reductions.def"
 // The row that folds what a row has made of parts.
-constexpr ReduceOp of_parts(ReduceOp op) { return op == ReduceOp::nansum ? ReduceOp::sum : op; }
+constexpr ReduceOp of_parts(ReduceOp op) {
+  const bool sums = op == ReduceOp::nansum || op == ReduceOp::norm1 || op == ReduceOp::norm2;
+  return sums ? ReduceOp::sum : op;
+}
+// Whether a row folds integers, too.
+constexpr bool folds_integers(ReduceOp op) { return op != ReduceOp::mean && of_parts(op) == op; }
 
 template <ScanOp>
 struct Scan;

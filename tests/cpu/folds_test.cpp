@@ -11,9 +11,10 @@ namespace {
 
 using test::pick, test::real;
 
-constexpr int kOps[] = {static_cast<int>(ReduceOp::sum), static_cast<int>(ReduceOp::prod),
+constexpr int kOps[] = {static_cast<int>(ReduceOp::sum),  static_cast<int>(ReduceOp::prod),
                         static_cast<int>(ReduceOp::mean), static_cast<int>(ReduceOp::amax),
-                        static_cast<int>(ReduceOp::amin)};
+                        static_cast<int>(ReduceOp::amin), static_cast<int>(ReduceOp::norm1),
+                        static_cast<int>(ReduceOp::norm2)};
 
 std::string text(InstructionSet set, int op, int64_t n) {
   return std::string(name_of(static_cast<ReduceOp>(op))) + " of " + std::to_string(n) +
@@ -33,7 +34,10 @@ long double fold(int op, const T* x, int64_t n, int64_t step, long double* magni
   long double result = op == kOps[1] ? 1 : 0;
   *magnitude = 0;
   for (int64_t i = 0; i < n; ++i) {
-    const long double value = static_cast<long double>(x[i * step]);
+    const long double element = static_cast<long double>(x[i * step]);
+    const long double value = op == kOps[5]   ? std::abs(element)
+                              : op == kOps[6] ? element * element
+                                              : element;
     *magnitude += std::abs(value);
     if (op == kOps[1])
       result *= value;
@@ -60,10 +64,12 @@ void expect_fold(T got, int op, const T* x, int64_t n, int64_t step, const std::
 template <class T>
 void check_folds() {
   // Every number of elements up to some vectors of each set; products stay in range.
-  const std::vector<T> x = numbers<T>(3000, std::is_integral_v<T> ? -3 : 0.5, 2);
+  const std::vector<T> positive = numbers<T>(3000, std::is_integral_v<T> ? -3 : 0.5, 2),
+                       signed_ones = numbers<T>(3000, -2, 2);
   for (int64_t n = 0; n <= 330; ++n)
     for (const int op : kOps) {
-      if (std::is_integral_v<T> && (op == kOps[1] || op == kOps[2])) continue;
+      const std::vector<T>& x = op == kOps[5] || op == kOps[6] ? signed_ones : positive;
+      if (std::is_integral_v<T> && op == kOps[1]) continue;
       if (!fold_table<T>(InstructionSet::baseline).folds[op].runs) continue;
       const int64_t count = pick(1, 3), apart = pick(0, 400), start = pick(0, 100);
       const int64_t width = pick(1, 40), step = width + pick(0, 3);
@@ -108,6 +114,18 @@ TEST(CpuFolds, OfNothing) {
       EXPECT_EQ(result, folds.start) << text(set, op, 0);
       folds.columns(1, nullptr, 0, 0, &result);
       EXPECT_EQ(result, folds.start) << text(set, op, 0);
+    }
+}
+
+TEST(CpuFolds, MagnitudesHaveNoSign) {
+  for (const InstructionSet set : instruction_sets())
+    for (const int64_t n : {1, 4, 16, 20, 64, 128, 300}) {
+      const std::vector<float> x(static_cast<size_t>(n), -0.0f);
+      const Folds<float>& folds = fold_table<float>(set).folds[kOps[5]];
+      float run, column = folds.start;
+      folds.runs(1, x.data(), 0, n, &run);
+      folds.columns(1, x.data(), 1, n, &column);
+      EXPECT_FALSE(std::signbit(run) || std::signbit(column)) << text(set, kOps[5], n);
     }
 }
 
