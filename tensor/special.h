@@ -44,9 +44,7 @@ GRADUS_HD T inverse_erf_of(T size, T rest) {
 template <class T>
 GRADUS_HD T inverse_erf(T x) {
 #ifdef __CUDA_ARCH__
-  const T size = magnitude(x), rest = 1 - size;
-  if (!(rest > 0)) return rest == 0 ? std::copysign(greatest<T>(), x) : nan_value<T>;
-  return std::copysign(inverse_erf_of(size, rest), x);
+  return ::erfinv(x);
 #else
   return math::erfinv(x);
 #endif
