@@ -19,19 +19,6 @@ struct Deviations {
     divisor = std::max(n - correction.value_or(1).toDouble(), 0.0);
   }
 
-  // In two passes, since the squares of large numbers would swallow their differences. What the
-  // rounding of the mean adds to the sum of squares is taken off.
-  Tensor variance(const Tensor& self) const {
-    const NoGradGuard guard;
-    const Tensor x = widened(self);
-    const Dims dims = reduced_dims(mask, x.dim());
-    const auto sum = [&](const Tensor& list) { return dims.empty() ? list : list.sum(dims, true); };
-    const auto n = static_cast<double>(reduced_count(x, mask));
-    const Tensor from_mean = x - sum(x) / n;
-    const Tensor rest = sum(from_mean);
-    return (sum(from_mean * from_mean) - rest * rest / n).maximum(0.0) / divisor;
-  }
-
   // The gradient of x for one of the variance that has size 1 in the reduced dimensions.
   Tensor backward(const Tensor& grad, const Tensor& x) const {
     const Dims dims = reduced_dims(mask, x.dim());
@@ -42,7 +29,7 @@ struct Deviations {
 Tensor variance(const Tensor& self, OptionalIntArrayRef dim,
                 const std::optional<Scalar>& correction, bool keepdim) {
   const Deviations from("var", self, dim, correction);
-  const Tensor out = drop(raw::to(from.variance(self), self.dtype()), from.mask, keepdim);
+  const Tensor out = drop(raw::variance(false, from.divisor, self, dim), from.mask, keepdim);
   if (recording(self))
     record("VarBackward0", out, {self}, {self}, [from](Node& n, const Tensor& grad) -> Tensors {
       const Tensor x = n.saved(0);
@@ -54,8 +41,7 @@ Tensor variance(const Tensor& self, OptionalIntArrayRef dim,
 Tensor deviation(const Tensor& self, OptionalIntArrayRef dim,
                  const std::optional<Scalar>& correction, bool keepdim) {
   const Deviations from("std", self, dim, correction);
-  const Tensor out =
-      drop(raw::to(raw::map(UnaryOp::sqrt, from.variance(self)), self.dtype()), from.mask, keepdim);
+  const Tensor out = drop(raw::variance(true, from.divisor, self, dim), from.mask, keepdim);
   if (recording(self))
     record("StdBackward0", out, {self}, {self, out},
            [from](Node& n, const Tensor& grad) -> Tensors {

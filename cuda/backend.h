@@ -24,6 +24,7 @@ class CudaBackend final : public Backend {
   void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w,
             const Tensor& out) override;
   void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
+  void variance(bool root, double divisor, const Tensor& x, const Tensor& out) override;
   void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                   const Tensor& indices) override;
   void softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) override;

@@ -82,6 +82,9 @@ class Backend {
   // plus those of size 1. out: Long, Float or Double, to which x converts at once (convert.h); or,
   // for extremes, x and out of any one integer dtype or Bool.
   virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;
+  // out = the sum of squared differences from the mean, over divisor, or root: the square root of
+  // that. x and out: as for reduce, and out is Float or Double.
+  virtual void variance(bool root, double divisor, const Tensor& x, const Tensor& out);
   // Largest (or smallest) element along dim, and its first index; NaN counts as most extreme.
   // values (x's dtype: Float, Double, any integer or Bool) and indices (Long) have size 1 in dim. x
   // is not empty along dim.

@@ -87,6 +87,9 @@ bool zip_into(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out
 // dimensions keep size 1. No dims: all of them. `dtype`: converted to first.
 Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
               std::optional<ScalarType> dtype = std::nullopt);
+// The sum of squared differences from the mean, over divisor, or root: the square root of that; NaN
+// where there are no elements. x's dtype, which REQUIRES a floating point type; dims as for reduce.
+Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef dims);
 // That there are elements to choose from: along a dimension, or where none was given, in all of x.
 // Errors: IndexError that names op.
 void check_reducible(const char* op, const Tensor& x, int64_t dim);

@@ -3,6 +3,27 @@
 
 namespace gradus {
 
+// In two passes, since the squares of large numbers would swallow their differences. What the
+// rounding of the mean adds to the sum of squares is taken off.
+void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor& out) {
+  const auto fold = [&](ReduceOp op, const Tensor& list) {
+    Tensor result = raw::empty(out.sizes(), out.scalar_type(), out.device());
+    reduce(op, list, result);
+    return result;
+  };
+  const Tensor from_mean =
+      raw::zip(BinaryOp::sub, raw::to(x, out.scalar_type()), fold(ReduceOp::mean, x));
+  const Tensor rest = fold(ReduceOp::sum, from_mean), length = fold(ReduceOp::norm2, from_mean);
+  const int64_t n = x.numel() / out.numel();
+  raw::zip_(BinaryOp::mul, rest, rest);
+  raw::zip_(BinaryOp::div, rest, Scalar(n));
+  raw::zip_(BinaryOp::mul, length, length);
+  raw::zip_(BinaryOp::sub, length, rest);
+  raw::zip_(BinaryOp::maximum, length, Scalar(0));
+  raw::zip_(BinaryOp::div, length, Scalar(divisor));
+  root ? map(UnaryOp::sqrt, length, out) : copy(length, out);
+}
+
 const char* name_of(ReduceOp op) {
   static constexpr const char* names[] = {
 #define REDUCTION(name, ...) #name,
@@ -62,6 +83,17 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
       converts_at_once(x.dtype(), compute) && (x.dtype() == dtype || dtype == compute);
   if (out.numel() > 0) backend(out).reduce(op, at_once ? x : to(to(x, dtype), compute), out);
   return to(std::move(out), dtype);
+}
+
+Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef dims) {
+  const auto mask = dim_mask("var", dims, x.dim());
+  Dims sizes = x.impl().sizes;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (mask[d]) sizes[d] = 1;
+  Tensor out = empty(sizes, computed_type(x.dtype()), x.device());
+  // What no elements give is 0 / 0.
+  if (out.numel() > 0) backend(out).variance(root, x.numel() > 0 ? divisor : 0, x, out);
+  return to(std::move(out), x.dtype());
 }
 
 ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim) {

@@ -1,4 +1,6 @@
-// Two kernels for sums, means and extremes, over any dimensions of any strides.
+// Two kernels for sums, means, extremes and variances, over any dimensions of any strides. What
+// they fold with is a row of reductions.def, whose states are elements, or one like it
+// (moments.cuh).
 //
 // Both fold in a fixed tree and without atomics: on one kind of device a result depends on shapes,
 // strides and alignment alone. Each thread keeps several accumulators: more loads are under way,
@@ -9,11 +11,15 @@
 
 #include "gradus/cuda/kernels/converting.cuh"
 #include "gradus/cuda/kernels/division.cuh"
+#include "gradus/cuda/kernels/moments.cuh"
 #include "gradus/tensor/elementwise.h"
 
 namespace gradus::cuda {
 
 inline constexpr int kReduceBatch = 4;  // loads that a thread has under way
+
+template <class Op, class T>
+using StateOf = decltype(Op::template start<T>());
 
 template <class Op, class T, int V>
 __device__ Vector<T, V> combine(const Vector<T, V>& a, const Vector<T, V>& b) {
@@ -23,10 +29,12 @@ __device__ Vector<T, V> combine(const Vector<T, V>& a, const Vector<T, V>& b) {
   return out;
 }
 
-// --- What is reduced: elements of the type that is computed with, or of any other.
+// --- What is reduced: elements of the type that is computed with, or of any other, or partial
+// results.
 template <class T>
 struct Plain {
   using Value = T;
+  static constexpr bool partial = false;
   const T* data;
 
   __device__ Plain from(int64_t i) const { return {data + i}; }
@@ -44,6 +52,7 @@ struct Plain {
 template <class T>
 struct Converted {
   using Value = T;
+  static constexpr bool partial = false;
   Elements data;
   int64_t begin = 0;
 
@@ -63,13 +72,24 @@ struct Converted {
   }
 };
 
+template <class State>
+struct Parts : Plain<State> {
+  static constexpr bool partial = true;
+  __device__ Parts from(int64_t i) const { return {{this->data + i}}; }
+};
+
 // V neighbouring elements as they enter the fold.
 template <class Op, int V, class Source>
 __device__ auto enter(const Source& x, int64_t i) {
-  auto out = x.template load<V>(i);
+  const auto elements = x.template load<V>(i);
+  Vector<decltype(Op::enter(elements.at[0])), V> out;
 #pragma unroll
-  for (int v = 0; v < V; ++v) out.at[v] = Op::enter(out.at[v]);
+  for (int v = 0; v < V; ++v) out.at[v] = Op::enter(elements.at[v]);
   return out;
+}
+template <class Op, int V, class State>
+__device__ auto enter(const Parts<State>& x, int64_t i) {
+  return x.template load<V>(i);
 }
 
 // --- Neighbouring elements are reduced ---
@@ -77,9 +97,10 @@ __device__ auto enter(const Source& x, int64_t i) {
 // Folds every lanes-th vector of a run, from `lane` on. The few elements before the first 16-byte
 // boundary and after the last are taken one by one, so that no view is slow.
 template <class Op, class Source, class T = typename Source::Value>
-__device__ T fold_run(Source x, int n, int lane, int lanes) {
+__device__ auto fold_run(Source x, int n, int lane, int lanes) {
+  using State = StateOf<Op, T>;
   constexpr int V = vector_width<T>;
-  Vector<T, V> sum;
+  Vector<State, V> sum;
   for (int v = 0; v < V; ++v) sum.at[v] = Op::template start<T>();
   const auto take = [&](int i) { sum.at[0] = Op::combine(sum.at[0], enter<Op, 1>(x, i).at[0]); };
 
@@ -91,7 +112,7 @@ __device__ T fold_run(Source x, int n, int lane, int lanes) {
   const int vectors = n / V;
   int i = lane;
   for (; i + (kReduceBatch - 1) * lanes < vectors; i += kReduceBatch * lanes) {
-    Vector<T, V> part[kReduceBatch];
+    Vector<State, V> part[kReduceBatch];
 #pragma unroll
     for (int k = 0; k < kReduceBatch; ++k) part[k] = enter<Op, V>(x, (i + k * lanes) * V);
     sum =
@@ -107,12 +128,20 @@ __device__ T fold_run(Source x, int n, int lane, int lanes) {
   return sum.at[0];
 }
 
+template <class T>
+__device__ T shuffle_xor(const T& value, int reach) {
+  return static_cast<T>(__shfl_xor_sync(0xffffffffu, value, reach));
+}
+__device__ inline Moments shuffle_xor(const Moments& s, int reach) {
+  return {shuffle_xor(s.count, reach), shuffle_xor(s.mean, reach), shuffle_xor(s.squares, reach)};
+}
+
 // The fold over `lanes` neighbouring threads, a power of two; those of more than a warp are a
 // block.
 template <class Op, class T>
 __device__ T fold_lanes(T value, int lanes) {
   for (int reach = ::min(lanes, 32) / 2; reach > 0; reach /= 2)
-    value = Op::combine(value, __shfl_xor_sync(0xffffffffu, value, reach));
+    value = Op::combine(value, shuffle_xor(value, reach));
   if (lanes <= 32) return value;
   const int warps = lanes / 32;
   __shared__ T of_warp[kReduceThreads / 32];
@@ -120,28 +149,29 @@ __device__ T fold_lanes(T value, int lanes) {
   __syncthreads();
   value = of_warp[threadIdx.x & (warps - 1)];
   for (int reach = warps / 2; reach > 0; reach /= 2)
-    value = Op::combine(value, __shfl_xor_sync(0xffffffffu, value, reach));
+    value = Op::combine(value, shuffle_xor(value, reach));
   return value;
 }
 
 // Rows of n neighbouring elements of x, 2^lane_bits threads a row; `rows` walks over out and x. A
 // block folds `segment` elements of its rows, from blockIdx.y * segment on.
-template <class Op, class Source, class T = typename Source::Value>
+template <class Op, class Source, class T>
 __global__ void __launch_bounds__(kReduceThreads)
-    reduce_rows(Strided<2> rows, int64_t n, int64_t segment, int lane_bits, Source x, T* out) {
+    reduce_rows(const Op op, Strided<2> rows, int64_t n, int64_t segment, int lane_bits, Source x,
+                StateOf<Op, T>* table, T* out) {
   const int lanes = 1 << lane_bits, lane = static_cast<int>(threadIdx.x) & (lanes - 1);
   const int64_t row = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) >> lane_bits;
   const bool valid = row < rows.numel;
   const auto at = offsets_of(rows, valid ? row : 0);
   const int64_t begin = blockIdx.y * segment;
   const int count = valid ? static_cast<int>(::min(segment, n - begin)) : 0;
-  const T result =
+  const auto result =
       fold_lanes<Op>(fold_run<Op>(x.from(at.at[1] + begin), count, lane, lanes), lanes);
   if (!valid || lane != 0) return;
   if (gridDim.y > 1)
-    out[blockIdx.y * rows.numel + row] = result;
+    table[blockIdx.y * rows.numel + row] = result;
   else
-    out[at.at[0]] = Op::finish(result, n);
+    out[at.at[0]] = static_cast<T>(op.finish(result, n));
 }
 
 // --- Any strides ---
@@ -150,10 +180,11 @@ __global__ void __launch_bounds__(kReduceThreads)
 // that folds partial results. A thread has V neighbouring outputs.
 // REQUIRES: V = 1, or the last dimension of `kept` has stride 1 in x and out, and its size, every
 // other stride and both pointers are multiples of V elements.
-template <class Op, class Source, int V, class T = typename Source::Value>
+template <class Op, class Source, int V, class T>
 __global__ void __launch_bounds__(kReduceThreads)
-    reduce_strided(Strided<2> kept, Strided<1> reduced, int64_t segment, int64_t count,
-                   Division division, Source x, T* out) {
+    reduce_strided(const Op op, Strided<2> kept, Strided<1> reduced, int64_t segment, int64_t count,
+                   Division division, Source x, StateOf<Op, T>* table, T* out) {
+  using State = StateOf<Op, T>;
   const int k = division.kept_index(), r = division.reduced_index(), step = division.reduced;
   const int64_t element = (int64_t{blockIdx.x} * division.kept + k) * V;
   const bool valid = element < kept.numel;
@@ -161,12 +192,12 @@ __global__ void __launch_bounds__(kReduceThreads)
   const Source from = x.from(at.at[1]);
   const auto load = [&](int64_t i) { return enter<Op, V>(from, offsets_of(reduced, i).at[0]); };
 
-  Vector<T, V> sum;
+  Vector<State, V> sum;
   for (int v = 0; v < V; ++v) sum.at[v] = Op::template start<T>();
   int64_t i = blockIdx.y * segment + r;
   const int64_t end = valid ? ::min((blockIdx.y + 1) * segment, reduced.numel) : 0;
   for (; i + (kReduceBatch - 1) * step < end; i += kReduceBatch * step) {
-    Vector<T, V> part[kReduceBatch];
+    Vector<State, V> part[kReduceBatch];
 #pragma unroll
     for (int b = 0; b < kReduceBatch; ++b) part[b] = load(i + b * step);
     sum =
@@ -175,8 +206,8 @@ __global__ void __launch_bounds__(kReduceThreads)
   for (; i < end; i += step) sum = combine<Op>(sum, load(i));
 
   // Threads with one k fold pairwise: thread r takes from thread r + reach.
-  __shared__ Vector<T, V> table[kReduceThreads];
-  Vector<T, V>* mine = table + r * division.kept + k;
+  __shared__ Vector<State, V> of_thread[kReduceThreads];
+  Vector<State, V>* mine = of_thread + r * division.kept + k;
   *mine = sum;
   for (int reach = step / 2; reach > 0; reach /= 2) {
     __syncthreads();
@@ -184,10 +215,11 @@ __global__ void __launch_bounds__(kReduceThreads)
   }
   if (!valid || r != 0) return;
   if (gridDim.y > 1) {
-    store_vector(out + blockIdx.y * kept.numel + element, sum);
+    store_vector(table + blockIdx.y * kept.numel + element, sum);
   } else {
-    for (int v = 0; v < V; ++v) sum.at[v] = Op::finish(sum.at[v], count);
-    store_vector(out + at.at[0], sum);
+    Vector<T, V> result;
+    for (int v = 0; v < V; ++v) result.at[v] = static_cast<T>(op.finish(sum.at[v], count));
+    store_vector(out + at.at[0], result);
   }
 }
 

@@ -10,7 +10,7 @@ namespace gradus::cuda {
 inline constexpr int kAccessBytes = 16;
 
 template <class T, int N>
-struct alignas(sizeof(T) * N) Vector {
+struct alignas(sizeof(T) * N <= kAccessBytes ? sizeof(T) * N : alignof(T)) Vector {
   T at[N];
 };
 

@@ -1,13 +1,15 @@
 #include <limits>
 
+#include "gradus/tensor/elementwise.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {
 namespace {
 
-constexpr ReduceOp kOps[] = {ReduceOp::sum, ReduceOp::mean, ReduceOp::amax, ReduceOp::amin};
+constexpr ReduceOp kOps[] = {ReduceOp::sum,  ReduceOp::mean,  ReduceOp::amax,
+                             ReduceOp::amin, ReduceOp::norm1, ReduceOp::norm2};
 
-bool has_mean(ReduceOp op, ScalarType dtype) { return op != ReduceOp::mean || dtype != kLong; }
+bool folds(ReduceOp op, ScalarType dtype) { return dtype != kLong || scalar::folds_integers(op); }
 
 std::string where(ReduceOp op, ScalarType dtype, const MemoryLayout& layout, const Dims& dims) {
   std::string out = describe(name_of(op), dtype, layout.name) + " over ";
@@ -43,7 +45,7 @@ TEST_F(CudaReduce, EveryRowInEveryLayout) {
           if (set >> d & 1) dims.push_back(static_cast<int64_t>(d)), empty |= layout.sizes[d] == 0;
         if (set == 0 && !layout.sizes.empty()) continue;  // an empty list means all of them
         for (const ReduceOp op : kOps)
-          if (has_mean(op, dtype) && !(empty && (op == ReduceOp::amax || op == ReduceOp::amin)))
+          if (folds(op, dtype) && !(empty && (op == ReduceOp::amax || op == ReduceOp::amin)))
             compare(op, x, dims, where(op, dtype, layout, dims));
       }
     }
@@ -84,7 +86,7 @@ TEST_F(CudaReduce, SplitOverBlocks) {
       const Pair x = random_pair(dtype, layout);
       for (int64_t d = 0; d < x.cpu.dim(); ++d)
         for (const ReduceOp op : kOps)
-          if (has_mean(op, dtype)) compare(op, x, {d}, where(op, dtype, layout, {d}));
+          if (folds(op, dtype)) compare(op, x, {d}, where(op, dtype, layout, {d}));
     }
 }
 
@@ -137,6 +139,59 @@ TEST_F(CudaReduce, SumsWithoutNan) {
       }
     }
   }
+}
+
+// Of numbers about 100, by rows, columns and all of them, in one launch and in parts.
+TEST_F(CudaReduce, Variances) {
+  for (const Dims& sizes : {Dims{3, 5}, Dims{1, 1}, Dims{64, 300}, Dims{7, 3001}, Dims{20000, 8},
+                            Dims{2, 100001}, Dims{0, 3}})
+    for (const ScalarType dtype : {kFloat, kDouble, kHalf}) {
+      const Tensor memory = raw::to(random_memory(kDouble, sizes[0] * sizes[1]), kFloat);
+      raw::zip_(BinaryOp::add, memory, Scalar(100));
+      const Tensor cpu = raw::to(raw::as_strided(memory, sizes, {sizes[1], 1}, 0), dtype);
+      const Tensor gpu = raw::to(cpu, Device(kCUDA));
+      for (const Dims& dims : {Dims{0}, Dims{1}, Dims{0, 1}})
+        for (const bool root : {false, true}) {
+          const Tensor wide = raw::variance(root, 7, raw::to(cpu, kDouble), dims);
+          // One rounding to the result's type, since states are of double.
+          expect_close(raw::variance(root, 7, gpu, dims), raw::to(wide, dtype),
+                       dtype == kDouble ? 1e-11 : 4 * rounding(dtype),
+                       describe(root ? "std" : "var", dtype, "") + std::to_string(sizes[0]));
+        }
+    }
+}
+
+TEST_F(CudaReduce, VariancesOfSpecialNumbers) {
+  constexpr double inf = std::numeric_limits<double>::infinity(),
+                   nan = std::numeric_limits<double>::quiet_NaN();
+  const auto variance = [](const std::vector<double>& list) {
+    const Tensor x = raw::empty({std::ssize(list)}, kDouble, Device(kCPU));
+    std::copy(list.begin(), list.end(), x.data_ptr<double>());
+    return doubles(raw::variance(false, 1, raw::to(x, Device(kCUDA)), Dims{0}))[0];
+  };
+  for (const double special : {inf, -inf, nan}) {
+    EXPECT_TRUE(std::isnan(variance({special}))) << special;
+    EXPECT_TRUE(std::isnan(variance({1, special, 2}))) << special;
+    std::vector<double> many(50000, 0.5);
+    many[static_cast<size_t>(pick(0, 49999))] = special;
+    EXPECT_TRUE(std::isnan(variance(many))) << special;
+  }
+  EXPECT_EQ(variance({1e200}), 0);
+  EXPECT_EQ(variance(std::vector<double>(30001, 0.1)), 0);
+  EXPECT_EQ(variance(std::vector<double>(30001, -1e200)), 0);
+}
+
+// Bytes are compared where they are, 16 at a time.
+TEST_F(CudaReduce, ExtremesOfBytes) {
+  for (const Dims& sizes :
+       {Dims{3, 5}, Dims{64, 48}, Dims{7, 3001}, Dims{20000, 16}, Dims{2, 100001}})
+    for (const ScalarType dtype : {kBool, kByte, kChar}) {
+      const Pair x = random_pair(dtype, contiguous_layout("bytes", sizes, pick(0, 3)));
+      for (const Dims& dims : {Dims{0}, Dims{1}, Dims{0, 1}})
+        for (const ReduceOp op : {ReduceOp::amax, ReduceOp::amin})
+          expect_close(raw::reduce(op, x.gpu, dims), raw::reduce(op, x.cpu, dims), 0,
+                       describe(name_of(op), dtype, ""));
+    }
 }
 
 TEST_F(CudaReduce, RepeatsBitForBit) {
