@@ -10,12 +10,20 @@ Tensor truth(const Tensor& self) { return self.dtype() == kBool ? self : self !=
 Tensor answer(const Tensor& self, const Tensor& of_count) {
   return self.dtype() == kByte ? of_count.to(kByte) : of_count;
 }
+// The largest or the smallest of the truths; of none, what changes no other.
+Tensor extreme(const char* name, ReduceOp op, const Tensor& self, OptionalIntArrayRef dim,
+               bool keepdim) {
+  const DimMask mask = dim_mask(name, dim, self.dim());
+  const Tensor kept = self.numel() > 0 ? raw::reduce(op, truth(self), dim)
+                                       : full(kept_sizes(self, mask), op == ReduceOp::amin,
+                                              self.options().dtype(kBool));
+  return answer(self, drop(kept, mask, keepdim));
+}
 Tensor any_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
-  return answer(self, truth(self).sum(dim, keepdim) != 0);
+  return extreme("any", ReduceOp::amax, self, dim, keepdim);
 }
 Tensor all_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
-  const int64_t count = reduced_count(self, dim_mask("all", dim, self.dim()));
-  return answer(self, truth(self).sum(dim, keepdim) == count);
+  return extreme("all", ReduceOp::amin, self, dim, keepdim);
 }
 
 }  // namespace

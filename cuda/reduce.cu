@@ -150,17 +150,22 @@ void reduce_source(const Op& op, const Tensor& x, const Source& source, const Te
   run(Context(out), op, problem_of(x, out), source, static_cast<T*>(out.data_ptr()));
 }
 template <class T, class Op>
+void reduce_plain(const Op& op, const Tensor& x, const Tensor& out) {
+  reduce_source<T>(op, x, Plain<T>{static_cast<const T*>(x.data_ptr())}, out);
+}
+template <class T, class Op>
 void reduce_tensor(const Op& op, const Tensor& x, const Tensor& out) {
-  if (x.scalar_type() == out.scalar_type())
-    reduce_source<T>(op, x, Plain<T>{static_cast<const T*>(x.data_ptr())}, out);
-  else
-    reduce_source<T>(op, x, Converted<T>{{x.data_ptr(), x.scalar_type()}}, out);
+  if (x.scalar_type() == out.scalar_type()) return reduce_plain<T>(op, x, out);
+  reduce_source<T>(op, x, Converted<T>{{x.data_ptr(), x.scalar_type()}}, out);
 }
 
 }  // namespace
 
 void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
-  if (const ScalarType compute = computed_type(out.scalar_type()); compute != out.scalar_type()) {
+  const bool picks = op == ReduceOp::amax || op == ReduceOp::amin;
+  const bool bytes = picks && out.element_size() == 1 && out.dtype() != kChar;
+  const ScalarType compute = computed_type(out.scalar_type());
+  if (compute != out.scalar_type() && !bytes) {
     const Tensor wide = raw::empty(out.sizes(), compute, out.device());
     reduce(op, x, wide);
     return copy(wide, out);
@@ -168,6 +173,8 @@ void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
   visit_op(op, [&](auto row) {
     constexpr scalar::Reduction<row.value> fold;
     const auto visitor = [&]<class T>(TypeTag<T>) { reduce_tensor<T>(fold, x, out); };
+    if constexpr (row.value == ReduceOp::amax || row.value == ReduceOp::amin)
+      if (bytes) return reduce_plain<uint8_t>(fold, x, out);
     if constexpr (scalar::folds_integers(row.value))
       visit_numbers(name_of(op), out.dtype(), visitor);
     else
