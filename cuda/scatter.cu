@@ -55,6 +55,18 @@ const T* data_of(const Tensor& x) {
 
 void add_integers(const Context& context, const IndexRule& rule, int64_t dim, const Tensor& index,
                   const Tensor& src, const Tensor& out) {
+  // Each block of a single line adds to all places in the end, which must be little of its work.
+  const Line line = lines_of(out, dim, index, src).line;
+  const size_t shared = static_cast<size_t>(rule.size) * sizeof(int64_t);
+  if (index.numel() == line.length && rule.size <= line.length / 4 && shared <= kMostShared) {
+    const int64_t share = std::max(4 * rule.size, int64_t{2 * kAddBatch * kScatterThreads});
+    const int64_t blocks =
+        std::min(ceil_div(line.length, share), int64_t{4} * context.multiprocessors);
+    const LaunchConfig config{dim3(static_cast<unsigned>(blocks)), kScatterThreads, shared,
+                              context.stream};
+    return launch(scatter_integers_in_block<int64_t>, config, rule, line, device_fault(),
+                  out.data_ptr<int64_t>(), data_of<int64_t>(index), data_of<int64_t>(src));
+  }
   Dims fixed = out.impl().strides;
   fixed[dim] = 0;
   const auto walk = collapse<3>(index.sizes(), {fixed, index.strides(), src.strides()});

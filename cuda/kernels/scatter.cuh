@@ -1,7 +1,7 @@
 // scatter, where elements of one place must meet in the order of the index: by a thread for each
 // line of the index, by a block for each line, or by a thread for each place. Sums of integers need
-// no order. A line is what one position in the other dimensions sees of the indexed one. An index
-// out of range is reported and skipped.
+// no order, and meet in shared memory where the places are few. A line is what one position in the
+// other dimensions sees of the indexed one. An index out of range is reported and skipped.
 #pragma once
 
 #include "gradus/cuda/fault.h"
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kScatterThreads)
   for (int i = thread; i < size; i += kScatterThreads) out[at.at[0] + i * line.jump] = there[i];
 }
 
-// --- A thread for each number, for sums of integers.
+// --- Sums of integers: a thread for each number.
 template <class T>
 __global__ void scatter_integers(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault,
                                  T* out, const int64_t* index, const T* src) {
@@ -108,6 +108,49 @@ __global__ void scatter_integers(Strided<3> walk, IndexRule rule, int64_t jump, 
   if (in_range(fault, rule, number))
     atomicAdd(reinterpret_cast<Word*>(&out[at.at[0] + rule.place(number) * jump]),
               static_cast<Word>(src[at.at[2]]));
+}
+
+inline constexpr int kAddBatch = 4;  // numbers that a thread has under way
+
+// A block adds up its share of a line in shared memory, and then all that it has. Numbers of 64
+// bits stand there as two of 32, which a GPU adds in one instruction: the low half that a thread
+// finds tells whether its own made it wrap around.
+template <class T>
+__global__ void __launch_bounds__(kScatterThreads)
+    scatter_integers_in_block(IndexRule rule, Line line, Fault* fault, T* out, const int64_t* index,
+                              const T* src) {
+  using Word = unsigned long long;
+  static_assert(sizeof(T) == sizeof(Word) && std::is_integral_v<T>);
+  extern __shared__ uint64_t shared[];
+  const int size = static_cast<int>(rule.size), thread = static_cast<int>(threadIdx.x);
+  auto* const low = reinterpret_cast<unsigned*>(shared);
+  unsigned* const high = low + size;
+  for (int i = thread; i < 2 * size; i += kScatterThreads) low[i] = 0;
+  __syncthreads();
+  const int64_t step = int64_t{gridDim.x} * kScatterThreads;
+  for (int64_t first = int64_t{blockIdx.x} * kScatterThreads + thread; first < line.length;
+       first += kAddBatch * step) {
+    int64_t number[kAddBatch];
+    Word fresh[kAddBatch];
+#pragma unroll
+    for (int b = 0; b < kAddBatch; ++b)
+      if (const int64_t k = first + b * step; k < line.length)
+        number[b] = index[k * line.index_step],
+        fresh[b] = static_cast<Word>(src[k * line.src_step]);
+#pragma unroll
+    for (int b = 0; b < kAddBatch; ++b) {
+      if (first + b * step >= line.length || !in_range(fault, rule, number[b])) continue;
+      const int64_t place = rule.place(number[b]);
+      const auto low_half = static_cast<unsigned>(fresh[b]);
+      const bool wraps = atomicAdd(&low[place], low_half) + low_half < low_half;
+      const unsigned high_half = static_cast<unsigned>(fresh[b] >> 32) + wraps;
+      if (high_half != 0) atomicAdd(&high[place], high_half);
+    }
+  }
+  __syncthreads();
+  for (int i = thread; i < size; i += kScatterThreads)
+    if (const Word sum = Word{high[i]} << 32 | low[i]; sum != 0)
+      atomicAdd(reinterpret_cast<Word*>(&out[i * line.jump]), sum);
 }
 
 // --- A thread for each place

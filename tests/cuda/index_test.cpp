@@ -92,6 +92,28 @@ TEST_F(CudaIndex, ScatterAlongLongLines) {
       }
 }
 
+// Single lines, whose sums meet in shared memory where the places are few: of numbers that fill 64
+// bits, positive and negative, and of ones.
+TEST_F(CudaIndex, SumsOfIntegersAtFewPlaces) {
+  struct Case {
+    int64_t count, size, step;
+  };
+  for (const auto& [count, size, step] :
+       {Case{1, 1, 1}, Case{40, 10, 1}, Case{40, 11, 1}, Case{30000, 7, 2}, Case{30000, 7000, 1},
+        Case{60000, 14000, 1}, Case{5000, 1, 3}})
+    for (const double most : {1.0, 4e9, 9.2e18}) {
+      const MemoryLayout line{"", {count}, {step}, 0};
+      const Pair index = random_pair(kLong, line, {0, static_cast<double>(size - 1)});
+      const Pair src = random_pair(kLong, line, {most == 1 ? 1 : -most, most});
+      const Pair x = random_pair(kLong, {"", {size}, {step}, 1}, {-most, most});
+      const Tensor got = raw::to(scattered(ScatterOp::sum, x.gpu, 0, index.gpu, src.gpu), kCPU);
+      const Tensor rest =
+          raw::zip(BinaryOp::sub, got, scattered(ScatterOp::sum, x.cpu, 0, index.cpu, src.cpu));
+      for (const double none : doubles(rest))
+        ASSERT_EQ(none, 0) << count << " numbers to " << size << " places, up to " << most;
+    }
+}
+
 TEST_F(CudaIndex, MaskedSelectInEveryLayout) {
   for (const MemoryLayout& layout : all_layouts())
     for (const ScalarType dtype : {kByte, kHalf, kFloat, kDouble}) {
