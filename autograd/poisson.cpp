@@ -120,7 +120,7 @@ Tensor counts(const Tensor& out, const Tensor& like, const std::optional<Generat
   const int64_t n = out.numel();
   // A block for the key, and one for each element.
   PhiloxState state = raw::take(generator, like.device(), kAhead * (n + 1));
-  const uint64_t key = philox::words(state.seed, state.offset++, 0);
+  const uint64_t key = philox::words(state.seed, state.offset++, 0).joined();
   const Tensor uniform = raw::empty({kAhead * std::min(n, kPiece)}, kDouble, kCPU);
   const double* const ahead = uniform.data_ptr<double>();
   double* const to = out.data_ptr<double>();

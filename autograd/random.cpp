@@ -43,20 +43,6 @@ void check_deviation(const char* op, double std) {
   check(std >= 0, op, ": normal expects std >= 0.0, but found std ", std);
 }
 
-// Uniform in [0, 1) with all bits of a float64: the logarithm of what is left to 1 is as fine.
-Tensor fine_uniform(const Tensor& like, const std::optional<Generator>& generator) {
-  const Tensor out = raw::empty(like.sizes(), kDouble, like.device());
-  raw::random_(out, Distribution::uniform, 0, 1, generator);
-  return out;
-}
-// log(1 - u): minus an exponential number of rate 1.
-Tensor log_of_uniform(const Tensor& like, const std::optional<Generator>& generator) {
-  const Tensor u = fine_uniform(like, generator);
-  raw::map_(UnaryOp::neg, u);
-  raw::map_(UnaryOp::log1p, u);
-  return u;
-}
-
 void check_probability(const char* op, double p) {
   check(p >= 0 && p <= 1, op, ": p = ", p, " is not a probability; expected 0 to 1");
 }
@@ -70,9 +56,11 @@ void check_probabilities(const char* op, const Tensor& p) {
         ": a probability lies outside of 0 to 1");
 }
 
-// 1 where a uniform number lies below p.
-void draw_bernoulli(const Tensor& x, const Operand& p, const std::optional<Generator>& generator) {
-  raw::copy_(x, raw::zip(BinaryOp::lt, fine_uniform(x, generator), p));
+// 1 with the probability p, else 0.
+Tensor by_probabilities(const Tensor& p, const std::optional<Generator>& generator) {
+  const Tensor out = raw::empty_like(p);
+  raw::random_map(RandomMap::bernoulli, 0, raw::take(generator, p.device(), p.numel()), p, out);
+  return out;
 }
 
 }  // namespace
@@ -98,10 +86,7 @@ Tensor& Tensor::log_normal_(double mean, double std, std::optional<Generator> ge
   check_real("log_normal", *this);
   check(std > 0, "log_normal_: std = ", std, " is not positive");
   return drawn("log_normal", "LogNormalBackward0", *this, [&](const Tensor& x) {
-    const Tensor y = raw::empty(x.sizes(), kDouble, x.device());
-    raw::random_(y, Distribution::normal, mean, std, generator);
-    raw::map_(UnaryOp::exp, y);
-    raw::copy_(x, y);
+    raw::random_(x, Distribution::log_normal, mean, std, generator);
   });
 }
 
@@ -109,9 +94,7 @@ Tensor& Tensor::exponential_(double lambd, std::optional<Generator> generator) c
   check_real("exponential", *this);
   check(lambd > 0, "exponential_: lambd = ", lambd, " is not positive");
   return drawn("exponential", "ExponentialBackward0", *this, [&](const Tensor& x) {
-    const Tensor y = log_of_uniform(x, generator);
-    raw::zip_(BinaryOp::div, y, Scalar(-lambd));
-    raw::copy_(x, y);
+    raw::random_(x, Distribution::exponential, lambd, 0, generator);
   });
 }
 
@@ -119,32 +102,21 @@ Tensor& Tensor::cauchy_(double median, double sigma, std::optional<Generator> ge
   check_real("cauchy", *this);
   check(sigma > 0, "cauchy_: sigma = ", sigma, " is not positive");
   return drawn("cauchy", "CauchyBackward0", *this, [&](const Tensor& x) {
-    const Tensor y = fine_uniform(x, generator);
-    raw::zip_(BinaryOp::sub, y, Scalar(0.5));
-    raw::zip_(BinaryOp::mul, y, Scalar(M_PI));
-    raw::map_(UnaryOp::tan, y);
-    raw::zip_(BinaryOp::mul, y, Scalar(sigma));
-    raw::zip_(BinaryOp::add, y, Scalar(median));
-    raw::copy_(x, y);
+    raw::random_(x, Distribution::cauchy, median, sigma, generator);
   });
 }
 
 Tensor& Tensor::geometric_(double p, std::optional<Generator> generator) const {
   check(p > 0 && p < 1, "geometric_: p = ", p, " lies outside of 0 to 1");
   check<TypeError>(dtype() != kBool, "geometric_: dtype bool does not count");
-  return drawn("geometric", "GeometricBackward0", *this, [&](const Tensor& x) {
-    const Tensor y = log_of_uniform(x, generator);
-    raw::zip_(BinaryOp::div, y, Scalar(std::log1p(-p)));
-    raw::map_(UnaryOp::floor, y);
-    raw::zip_(BinaryOp::add, y, Scalar(1.0));
-    raw::copy_(x, y);
-  });
+  return drawn("geometric", "GeometricBackward0", *this,
+               [&](const Tensor& x) { raw::random_(x, Distribution::geometric, p, 0, generator); });
 }
 
 Tensor& Tensor::bernoulli_(double p, std::optional<Generator> generator) const {
   check_probability("bernoulli_", p);
   return drawn("bernoulli", "BernoulliBackward0", *this,
-               [&](const Tensor& x) { draw_bernoulli(x, Scalar(p), generator); });
+               [&](const Tensor& x) { raw::random_(x, Distribution::bernoulli, p, 0, generator); });
 }
 
 Tensor& Tensor::bernoulli_(const Tensor& p, std::optional<Generator> generator) const {
@@ -152,7 +124,7 @@ Tensor& Tensor::bernoulli_(const Tensor& p, std::optional<Generator> generator) 
   raw::check_same_device("bernoulli_", *this, "self", p, "p");
   const Tensor fitting = raw::expand(p, sizes());
   return drawn("bernoulli", "BernoulliBackward1", *this,
-               [&](const Tensor& x) { draw_bernoulli(x, fitting, generator); });
+               [&](const Tensor& x) { raw::copy_(x, by_probabilities(fitting, generator)); });
 }
 
 Tensor& Tensor::random_(int64_t from, std::optional<int64_t> to,
@@ -185,15 +157,14 @@ Tensor& Tensor::random_(std::optional<Generator> generator) const {
 
 Tensor bernoulli(const Tensor& self, std::optional<Generator> generator) {
   check_probabilities("bernoulli", self);
-  const Tensor out = raw::empty_like(self);
-  draw_bernoulli(out, self, generator);
+  const Tensor out = by_probabilities(self, generator);
   record_zero("BernoulliBackward0", out, {self});
   return out;
 }
 Tensor bernoulli(const Tensor& self, double p, std::optional<Generator> generator) {
   check_probability("bernoulli", p);
   const Tensor out = raw::empty_like(self);
-  draw_bernoulli(out, Scalar(p), generator);
+  raw::random_(out, Distribution::bernoulli, p, 0, generator);
   record_zero("BernoulliBackward0", out, {self});
   return out;
 }

@@ -29,15 +29,13 @@ else()
 endif()
 add_library(gradus ${sources} ${cuda_sources})
 add_library(gradus::gradus ALIAS gradus)
-# What calls tensor/rounding.h, or gives the same bits in every instruction set.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/random.cpp ${PROJECT_SOURCE_DIR}/cpu/draws.cpp
-                            PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 # Products and sums are fused where the source says so, and nowhere by chance. Nobody reads floating
 # point exceptions, so that both sides of a condition may be computed. Integers wrap around. GCC
 # would make a chain of conditions into copies of what follows them.
 foreach(set baseline avx2 avx512)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/loops_${set}.cpp
     ${PROJECT_SOURCE_DIR}/cpu/folds_${set}.cpp ${PROJECT_SOURCE_DIR}/cpu/softmax_${set}.cpp
+    ${PROJECT_SOURCE_DIR}/cpu/draws_${set}.cpp
     PROPERTIES COMPILE_OPTIONS
     "-ffp-contract=off;-fno-trapping-math;-fwrapv;$<IF:$<CXX_COMPILER_ID:GNU>,-fno-thread-jumps,-Wno-pass-failed>")
 endforeach()

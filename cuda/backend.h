@@ -16,6 +16,8 @@ class CudaBackend final : public Backend {
   void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) override;
   void random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
               const Tensor& out) override;
+  void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x,
+                  const Tensor& out) override;
 
   void map(UnaryOp op, const Tensor& x, const Tensor& out) override;
   void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,

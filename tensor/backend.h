@@ -26,7 +26,19 @@ struct Operand {
   Scalar number;
 };
 
-enum class Distribution : uint8_t { uniform, normal, randint };
+// Backend::random says what their numbers a and b are.
+enum class Distribution : uint8_t {
+  uniform,
+  normal,
+  log_normal,
+  exponential,
+  cauchy,
+  geometric,
+  bernoulli,
+  randint
+};
+// What is drawn for each element of a tensor; see Backend::random_map.
+enum class RandomMap : uint8_t { bernoulli, dropout };
 
 // One parameter of an optimizer step; buffer is undefined without momentum.
 struct SgdParameter {
@@ -58,10 +70,19 @@ class Backend {
   // Same shape and dtype, both contiguous, on different devices of which at least one is this
   // backend's. A copy to the CPU waits for the data unless non_blocking.
   virtual void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) = 0;
-  // Random elements: uniform in [a, b), normal with mean a and deviation b, integers in [a, b).
-  // Element i is the same on every device for the same state. out is contiguous.
+  // Random elements: uniform in [a, b); normal with mean a and deviation b, or powers of e with
+  // such exponents; exponential of rate a; Cauchy's about a, of scale b; the number of trials up to
+  // a success of probability a; 1 with probability a, else 0; integers in [a, b). Element i depends
+  // on the state, i and the dtype alone, and is the same on every device, up to rounding for those
+  // that are made of logarithms and angles. out is contiguous, of any dtype that the distribution
+  // has numbers of. Errors: TypeError for others.
   virtual void random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
                       const Tensor& out) = 0;
+  // The same, by elements of x: 1 with probability x[i], else 0; or 0 with the probability
+  // `number`, and else x[i] / (1 - number). x and out are contiguous, of one shape and floating
+  // point dtype.
+  virtual void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x,
+                          const Tensor& out) = 0;
 
   // map, map_grad, zip and zip3 take operands and results of any dtype, which they convert on the
   // way to the one it is computed in, and back.

@@ -3,10 +3,9 @@
 // offset, i) alone, so that CPU and GPU give the same stream in any order.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
-#include "gradus/tensor/rounding.h"
+#include "gradus/tensor/host_device.h"
 
 namespace gradus::philox {
 
@@ -33,51 +32,31 @@ GRADUS_HD inline Block block(uint64_t seed, uint64_t counter) {
   return {{c0, c1, c2, c3}};
 }
 
-// Each element takes two words, so two elements share a block.
+// The random bits of an element.
+struct Words {
+  uint32_t high, low;
+
+  GRADUS_HD uint64_t joined() const { return uint64_t{high} << 32 | low; }
+};
+
+// Two elements share a block.
 inline constexpr int kElementsPerBlock = 2;
-GRADUS_HD inline uint64_t words(const Block& b, int lane) {
-  return (static_cast<uint64_t>(b.word[2 * lane]) << 32) | b.word[2 * lane + 1];
+GRADUS_HD inline Words words(const Block& b, int lane) {
+  return {b.word[2 * lane], b.word[2 * lane + 1]};
 }
-GRADUS_HD inline uint64_t words(uint64_t seed, uint64_t offset, uint64_t i) {
+GRADUS_HD inline Words words(uint64_t seed, uint64_t offset, uint64_t i) {
   return words(block(seed, offset + i / kElementsPerBlock),
                static_cast<int>(i % kElementsPerBlock));
 }
 
-// Uniform in [0, 1): 24 bits for float, 53 for double, so that 1 never comes out.
-GRADUS_HD inline float unit(uint64_t bits, float) {
-  // Processors convert signed numbers of 32 bits at once.
-  return static_cast<float>(static_cast<int32_t>(bits >> 40)) * 0x1p-24f;
+// Uniform in [0, 1): 24 bits for float, 53 for double, so that 1 never comes out. Processors
+// convert signed numbers of 32 bits at once.
+GRADUS_HD inline float unit(Words w, float) {
+  return static_cast<float>(static_cast<int32_t>(w.high >> 8)) * 0x1p-24f;
 }
-GRADUS_HD inline double unit(uint64_t bits, double) {
-  return static_cast<double>(bits >> 11) * 0x1p-53;
-}
-
-// In [a, b), with the same bits on every device.
-template <class T>
-GRADUS_HD T uniform(uint64_t bits, T a, T b) {
-  const T x = multiply_then_add(b - a, unit(bits, T{}), a);
-  return x < b ? x : a;  // rounding may have reached b
-}
-
-// Box and Muller, "A note on the generation of random normal deviates" (1958), the cosine half:
-// the number whose logarithm gives the distance from 0, in (0, 1], and the angle.
-GRADUS_HD inline double radius_place(uint64_t bits) {
-  return (static_cast<double>(bits >> 32) + 1) * 0x1p-32;
-}
-GRADUS_HD inline double angle(uint64_t bits) {
-  return 6.283185307179586 * (static_cast<double>(bits & 0xffffffffu) * 0x1p-32);
-}
-template <class T>
-GRADUS_HD T normal(uint64_t bits, T mean, T deviation) {
-  return static_cast<T>(static_cast<double>(mean) +
-                        static_cast<double>(deviation) *
-                            std::sqrt(-2 * std::log(radius_place(bits))) * std::cos(angle(bits)));
-}
-
-// In [low, high), which may be wider than an int64 counts.
-GRADUS_HD inline int64_t randint(uint64_t bits, int64_t low, int64_t high) {
-  const uint64_t first = static_cast<uint64_t>(low);
-  return static_cast<int64_t>(first + bits % (static_cast<uint64_t>(high) - first));
+GRADUS_HD inline double unit(Words w, double) {
+  return static_cast<double>(static_cast<int32_t>(w.high >> 1)) * 0x1p-31 +
+         static_cast<double>(static_cast<int32_t>((w.high & 1) << 21 | w.low >> 11)) * 0x1p-53;
 }
 
 }  // namespace gradus::philox

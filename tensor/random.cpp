@@ -21,13 +21,19 @@ PhiloxState take(const std::optional<Generator>& generator, Device device, int64
 
 void random_(const Tensor& x, Distribution kind, const Scalar& a, const Scalar& b,
              const std::optional<Generator>& generator) {
-  const ScalarType drawn = computed_type(x.dtype());
   const PhiloxState state = take(generator, x.device(), x.numel());
   if (x.numel() == 0) return;
-  const bool direct = x.is_contiguous() && drawn == x.dtype();
-  const Tensor block = direct ? x : empty(x.sizes(), drawn, x.device());
+  const Tensor block = x.is_contiguous() ? x : raw::empty_like(x);
   backend(x).random(kind, a, b, state, block);
-  if (!direct) copy_(x, block);
+  if (!block.is_same(x)) copy_(x, block);
+}
+
+void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x,
+                const Tensor& out) {
+  if (x.numel() == 0) return;
+  const Tensor block = out.is_contiguous() ? out : raw::empty_like(out);
+  backend(x).random_map(op, number, state, raw::contiguous(x), block);
+  if (!block.is_same(out)) copy_(out, block);
 }
 
 }  // namespace raw

@@ -19,10 +19,13 @@ Tensor empty_as(const Tensor& x, ScalarType dtype);
 // Row-major over foreign memory.
 Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype);
 
-// Random elements in x (of a dtype that the distribution gives, or a narrower one), drawn from the
-// generator, or that of the device. Errors: Error where the generator is of another kind of device.
+// Random elements in x, drawn from the generator, or that of the device. Errors: Error where the
+// generator is of another kind of device.
 void random_(const Tensor& x, Distribution kind, const Scalar& a, const Scalar& b,
              const std::optional<Generator>& generator);
+// What the state draws for the elements of x, row-major, in out, of x's shape and dtype, which may
+// be x.
+void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x, const Tensor& out);
 // The state to draw so many elements with.
 PhiloxState take(const std::optional<Generator>& generator, Device device, int64_t elements);
 

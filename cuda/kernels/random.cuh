@@ -1,40 +1,51 @@
-// Draws of the counter-based generator of tensor/philox.h.
+// Random elements by the formulas of tensor/distributions.h.
 #pragma once
 
-#include "gradus/tensor/backend.h"
-#include "gradus/tensor/philox.h"
+#include "gradus/cuda/kernels/vector.cuh"
+#include "gradus/tensor/convert.h"
+#include "gradus/tensor/distributions.h"
 
 namespace gradus::cuda {
 
-template <class T>
-struct Uniform {
-  T low, high;
-  __device__ T operator()(uint64_t bits) const { return philox::uniform(bits, low, high); }
-};
+inline constexpr int kRandomThreads = 256;
+// Elements of a thread: several Philox blocks, each of which is a long chain of instructions.
+inline constexpr int kDrawn = 8;
+inline constexpr int64_t kDrawnTile = int64_t{kDrawn} * kRandomThreads;  // of a block of threads
 
-template <class T>
-struct Normal {
-  T mean, deviation;
-  __device__ T operator()(uint64_t bits) const { return philox::normal(bits, mean, deviation); }
-};
-
-template <class T>
-struct RandomInteger {
-  int64_t low, high;
-  __device__ T operator()(uint64_t bits) const {
-    return static_cast<T>(philox::randint(bits, low, high));
+// out[i] = formula(words, x[i]...), computed in T.
+template <class T, class Formula, class S, class... X>
+__global__ void __launch_bounds__(kRandomThreads)
+    random_kernel(Formula formula, PhiloxState state, int64_t n, S* out, const X*... x) {
+  constexpr int V = vector_width<S> < kDrawn ? vector_width<S> : kDrawn;
+  static_assert(V % philox::kElementsPerBlock == 0);
+  const bool aligned = is_aligned<V>(out) && (is_aligned<V>(x) && ...);
+#pragma unroll
+  for (int part = 0; part < kDrawn / V; ++part) {
+    const int64_t first =
+        blockIdx.x * kDrawnTile + (part * kRandomThreads + static_cast<int>(threadIdx.x)) * V;
+    if (first >= n) return;
+    if (!aligned || first + V > n) {
+#pragma unroll 1
+      for (int64_t i = first; i < n && i < first + V; ++i)
+        out[i] =
+            convert<S>(formula(philox::words(state.seed, state.offset, i), convert<T>(x[i])...));
+      continue;
+    }
+    const auto fill = [&](const Vector<X, V>&... in) {
+      Vector<S, V> result;
+#pragma unroll
+      for (int v = 0; v < V; v += philox::kElementsPerBlock) {
+        const philox::Block block =
+            philox::block(state.seed, state.offset + (first + v) / philox::kElementsPerBlock);
+#pragma unroll
+        for (int lane = 0; lane < philox::kElementsPerBlock; ++lane)
+          result.at[v + lane] =
+              convert<S>(formula(philox::words(block, lane), convert<T>(in.at[v + lane])...));
+      }
+      store_vector(out + first, result);
+    };
+    fill(load_vector<V>(x + first)...);
   }
-};
-
-// A thread makes the elements that share one Philox block.
-template <class Draw, class T>
-__global__ void random_kernel(Draw draw, PhiloxState state, int64_t n, T* out) {
-  const int64_t pair = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const int64_t first = pair * philox::kElementsPerBlock;
-  if (first >= n) return;
-  const philox::Block block = philox::block(state.seed, state.offset + static_cast<uint64_t>(pair));
-  for (int lane = 0; lane < philox::kElementsPerBlock; ++lane)
-    if (first + lane < n) out[first + lane] = draw(philox::words(block, lane));
 }
 
 }  // namespace gradus::cuda

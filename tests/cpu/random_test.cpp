@@ -3,11 +3,14 @@
 #include <cmath>
 
 #include "gradus/cpu/draws.h"
-#include "gradus/tensor/philox.h"
+#include "gradus/gradus.h"
+#include "gradus/tensor/distributions.h"
 #include "tests/random.h"
 
 namespace gradus::test {
 namespace {
+
+using philox::Words;
 
 Tensor draw(Distribution kind, double a, double b, PhiloxState state, int64_t n,
             ScalarType dtype = kFloat) {
@@ -20,7 +23,8 @@ TEST(CpuRandom, ElementsFollowThePhiloxStream) {
   const PhiloxState state{static_cast<uint64_t>(pick(0, INT64_MAX)), 17};
   const Tensor x = draw(Distribution::uniform, -2, 5, state, 50'000);
   for (int64_t i : {int64_t{0}, int64_t{1}, pick(0, 49'999), int64_t{49'999}}) {
-    const uint64_t bits = philox::words(state.seed, state.offset, static_cast<uint64_t>(i));
+    const uint64_t bits =
+        philox::words(state.seed, state.offset, static_cast<uint64_t>(i)).joined();
     const double unit = static_cast<double>(bits >> 40) / (1 << 24);
     EXPECT_NEAR(get(x, i), -2 + 7 * unit, 1e-6);
   }
@@ -28,8 +32,9 @@ TEST(CpuRandom, ElementsFollowThePhiloxStream) {
     const Tensor all = draw(Distribution::randint, 0, 1 << 30, state, n, kLong);
     for (int64_t i = 0; i < n; ++i)
       ASSERT_EQ(get(all, i),
-                static_cast<double>(philox::randint(
-                    philox::words(state.seed, state.offset, static_cast<uint64_t>(i)), 0, 1 << 30)))
+                static_cast<double>(
+                    philox::words(state.seed, state.offset, static_cast<uint64_t>(i)).joined() %
+                    (1 << 30)))
           << i << " of " << n;
   }
   // A draw that starts later continues the stream.
@@ -37,31 +42,173 @@ TEST(CpuRandom, ElementsFollowThePhiloxStream) {
   for (int64_t i = 0; i < 100; ++i) EXPECT_EQ(get(later, i), get(x, i + 100));
 }
 
-TEST(CpuRandom, EveryInstructionSetDrawsTheSame) {
+TEST(CpuRandom, EveryInstructionSetDrawsTheSameWords) {
   using cpu::kPiece;
   for (const cpu::InstructionSet set : cpu::instruction_sets()) {
-    const cpu::Draws &draws = cpu::draws_of(set),
-                     &baseline = cpu::draws_of(cpu::InstructionSet::baseline);
     for (const uint64_t counter : {uint64_t{0}, rng()(), (uint64_t{1} << 32) - 37, ~uint64_t{99}}) {
       const uint64_t seed = rng()();
-      uint64_t bits[kPiece];
-      draws.bits(seed, counter, bits);
-      for (uint64_t i = 0; i < kPiece; ++i)
-        ASSERT_EQ(bits[i], philox::words(seed, counter, i)) << i;
-      double radius[kPiece], angle[kPiece], out[kPiece], expected[kPiece];
-      draws.polar(kPiece - 3, bits, radius, angle);
-      for (int64_t i = 0; i < kPiece - 3; ++i) {
-        ASSERT_EQ(radius[i], philox::radius_place(bits[i]));
-        ASSERT_EQ(angle[i], philox::angle(bits[i]));
-        radius[i] = std::log(radius[i]), angle[i] = std::cos(angle[i]);
-      }
-      draws.project(kPiece - 3, radius, angle, 0.3, 1.7, out);
-      baseline.project(kPiece - 3, radius, angle, 0.3, 1.7, expected);
-      for (int64_t i = 0; i < kPiece - 3; ++i) {
-        ASSERT_EQ(out[i], expected[i]);
-        ASSERT_NEAR(out[i], philox::normal(bits[i], 0.3, 1.7), 1e-14);
+      uint32_t high[kPiece], low[kPiece];
+      cpu::draws_of(set).words(seed, counter, high, low);
+      for (uint64_t i = 0; i < kPiece; ++i) {
+        const philox::Words expected = philox::words(seed, counter, i);
+        ASSERT_EQ(high[i], expected.high) << i;
+        ASSERT_EQ(low[i], expected.low) << i;
       }
     }
+  }
+}
+
+// The formulas in a wider type.
+using Wide = long double;
+constexpr Wide kPi = 3.14159265358979323846264338327950288L;
+Wide wide_normal(Words w) {
+  const Wide radius = std::sqrt(-2 * std::log((static_cast<Wide>(w.high) + 1) * 0x1p-32L));
+  const uint32_t quarter = (w.low + (1u << 29)) >> 30;
+  const Wide rest = static_cast<Wide>(static_cast<int32_t>(w.low << 2)) * 0x1p-33L * kPi;
+  const Wide cosines[] = {std::cos(rest), -std::sin(rest), -std::cos(rest), std::sin(rest)};
+  return radius * cosines[quarter];
+}
+Wide wide_exponential(Words w) {
+  return -std::log1p(-static_cast<Wide>(w.joined() >> 11) * 0x1p-53L);
+}
+Wide wide_cauchy(Words w) {
+  const auto place = static_cast<int64_t>(w.joined() >> 11 | 1), half = int64_t{1} << 52;
+  if (std::abs(place - half) < half / 2)
+    return std::tan(static_cast<Wide>(place - half) * 0x1p-53L * kPi);
+  const int64_t rest = place < half ? place : place - 2 * half;
+  return -1 / std::tan(static_cast<Wide>(rest) * 0x1p-53L * kPi);
+}
+
+// The distance in units of the last place of T.
+template <class T>
+double ulps(T got, Wide truth) {
+  if (truth == 0) return got == 0 ? 0 : HUGE_VAL;
+  const Wide ulp = std::ldexp(Wide{1}, std::ilogb(truth) + 1 - std::numeric_limits<T>::digits);
+  return static_cast<double>(std::fabs(static_cast<Wide>(got) - truth) / ulp);
+}
+
+// What tensor/distributions.h promises, in units of the last place.
+constexpr double kNormalBound = 5, kExponentialBound = 2.5, kCauchyBound = 5;
+
+template <class T>
+void expect_formulas_near(Words w) {
+  SCOPED_TRACE(std::to_string(w.high) + " " + std::to_string(w.low));
+  ASSERT_LE(ulps(draw::standard_normal<T>(w), wide_normal(w)), kNormalBound);
+  ASSERT_LE(ulps(draw::standard_exponential<T>(w), wide_exponential(w)), kExponentialBound);
+  ASSERT_LE(ulps(draw::standard_cauchy<T>(w), wide_cauchy(w)), kCauchyBound);
+}
+
+// Words from the ends of the range, where the tails are, and where a formula goes another way.
+TEST(CpuRandom, FormulasAreNearTheTruth) {
+  std::vector<uint32_t> places;
+  for (const uint32_t place : {0u, 1u << 29, 1u << 30, 1u << 31, 3u << 29, 3u << 30, 0xB504F334u,
+                               0x4AFB0CCCu, 5u << 29, 7u << 29})
+    for (uint32_t next = 0; next < 5; ++next) places.push_back(place + next - 2);
+  for (int shift = 0; shift < 32; ++shift) {
+    const auto some = static_cast<uint32_t>(rng()() & 0xFFFFFFFF) >> shift;
+    places.push_back(some), places.push_back(~some);
+  }
+  for (const uint32_t high : places)
+    for (const uint32_t low : places) {
+      expect_formulas_near<float>({high, low});
+      expect_formulas_near<double>({high, low});
+      const uint64_t bits = Words{high, low}.joined();
+      ASSERT_EQ(philox::unit({high, low}, double{}), static_cast<double>(bits >> 11) * 0x1p-53);
+      ASSERT_EQ(philox::unit({high, low}, float{}), static_cast<float>(bits >> 40) * 0x1p-24f);
+    }
+  EXPECT_GT(std::abs(draw::standard_normal<float>({0, 0})), 6.66f);
+  EXPECT_GT(draw::standard_exponential<float>({~0u, ~0u}), 36.7f);
+}
+
+template <class T>
+void expect_draws_near(const cpu::Draws& draws) {
+  const PhiloxState state{rng()(), rng()() >> 1};
+  constexpr int64_t n = 20'001;
+  std::vector<T> out(n);
+  const auto draw = [&](Distribution kind, double a, double b) {
+    draws.random(kind, a, b,
+                 {state, 0, n, dtype_of<T>, reinterpret_cast<std::byte*>(out.data()), nullptr});
+  };
+  const auto expect = [&](double bound, auto truth) {
+    for (int64_t i = 0; i < n; ++i) {
+      const auto k = static_cast<size_t>(i);
+      ASSERT_LE(ulps(out[k], truth(philox::words(state.seed, state.offset, k))), bound) << i;
+    }
+  };
+  constexpr double eps = std::numeric_limits<T>::epsilon();
+  draw(Distribution::normal, 0, 1), expect(kNormalBound, wide_normal);
+  draw(Distribution::exponential, 1, 0), expect(kExponentialBound, wide_exponential);
+  draw(Distribution::cauchy, 0, 1), expect(kCauchyBound, wide_cauchy);
+  // The error of the exponent counts whole.
+  draw(Distribution::log_normal, 0.5, 2);
+  for (size_t k = 0; k < out.size(); ++k) {
+    const Wide log = 2 * wide_normal(philox::words(state.seed, state.offset, k)) + Wide{0.5};
+    const Wide error = std::fabs(out[k] / std::exp(log) - 1);
+    ASSERT_LE(error, eps * (3 + kNormalBound * (0.5 + std::fabs(log)))) << k;
+  }
+  const double p = test::real(0.01, 0.99);
+  draw(Distribution::bernoulli, p, 0);
+  for (size_t k = 0; k < out.size(); ++k)
+    ASSERT_EQ(out[k],
+              philox::unit(philox::words(state.seed, state.offset, k), double{}) < p ? T(1) : T(0));
+}
+
+TEST(CpuRandom, EveryInstructionSetIsNearTheTruth) {
+  for (const cpu::InstructionSet set : cpu::instruction_sets()) {
+    expect_draws_near<float>(cpu::draws_of(set));
+    expect_draws_near<double>(cpu::draws_of(set));
+  }
+}
+
+// An element depends on its place in the draw, not on how many are drawn, or into which dtype.
+TEST(CpuRandom, ElementsDependOnTheirPlaceAlone) {
+  const PhiloxState state{rng()(), 5};
+  const std::tuple<Distribution, double, double> cases[] = {
+      {Distribution::uniform, -1, 2},    {Distribution::normal, 1, 2},
+      {Distribution::log_normal, 0, 1},  {Distribution::exponential, 2, 0},
+      {Distribution::cauchy, 0, 1},      {Distribution::geometric, 0.1, 0},
+      {Distribution::bernoulli, 0.3, 0}, {Distribution::randint, -3, 90}};
+  for (const auto& [kind, a, b] : cases)
+    for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble, kChar, kInt, kLong, kBool}) {
+      const bool counts = kind == Distribution::geometric || kind == Distribution::bernoulli ||
+                          kind == Distribution::randint;
+      if (!isFloatingType(dtype) && !counts) continue;
+      const Tensor all = draw(kind, a, b, state, 9001, dtype);
+      for (const int64_t n : {1, 7, 255, 256, 300, 4097})
+        ASSERT_TRUE(equal(draw(kind, a, b, state, n, dtype), all.narrow(0, 0, n)))
+            << static_cast<int>(kind) << " " << dtype << " " << n;
+      if (isFloatingType(dtype) && dtype != kDouble) {
+        ASSERT_TRUE(equal(draw(kind, a, b, state, 9001, kFloat).to(dtype), all));
+      } else if (!isFloatingType(dtype)) {
+        const auto whole = kind == Distribution::geometric ? kDouble : kLong;
+        ASSERT_TRUE(equal(draw(kind, a, b, state, 9001, whole).to(dtype), all));
+      }
+    }
+}
+
+TEST(CpuRandom, ChancesOfZeroAndOneAreSure) {
+  for (const Words w : {Words{0, 0}, Words{0, 1}, Words{~0u, ~0u}, Words{1u << 31, 0}}) {
+    EXPECT_FALSE(draw::Chance(0)(w));
+    EXPECT_TRUE(draw::Chance(1)(w));
+    for (const double p : {0.5, 0x1p-53, 1 - 0x1p-53, 1e-300, test::real(0, 1)})
+      EXPECT_EQ(draw::Chance(p)(w), philox::unit(w, double{}) < p) << p;
+  }
+}
+
+// Dropout draws for x what bernoulli draws for a probability that is the same everywhere.
+TEST(CpuRandom, DropoutLeavesOutWithItsProbability) {
+  const PhiloxState state{rng()(), 5};
+  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble}) {
+    const Tensor x = draw(Distribution::normal, 0, 1, {7, 0}, 5001, dtype), y = empty_like(x),
+                 p = full_like(x, 0.25), below = empty_like(x);
+    cpu_backend().random_map(RandomMap::dropout, 0.25, state, x, y);
+    cpu_backend().random_map(RandomMap::bernoulli, 0, state, p, below);
+    const Tensor expected = x.to(kDouble) * (1 - below.to(kDouble)) / 0.75;
+    EXPECT_TRUE(allclose(y.to(kDouble), expected.to(dtype).to(kDouble), 0, 1e-2));
+    EXPECT_TRUE(equal(y == 0, below == 1));
+    EXPECT_TRUE(equal(below, draw(Distribution::bernoulli, 0.25, 0, state, 5001, dtype)));
+    cpu_backend().random_map(RandomMap::dropout, 0.25, state, x, x);
+    EXPECT_TRUE(equal(x, y));
   }
 }
 
@@ -77,7 +224,7 @@ TEST(CpuRandom, RemaindersAreThoseOfADivision) {
   divisors.push_back(~uint64_t{0}), numbers.push_back(~uint64_t{0});
   for (const uint64_t divisor : divisors) {
     if (divisor == 0) continue;
-    const cpu::Remainder remainder(divisor);
+    const Remainder remainder(divisor);
     for (const uint64_t n : numbers) ASSERT_EQ(remainder(n), n % divisor) << n << " by " << divisor;
     for (uint64_t k = 1; k < 9; ++k)
       for (const uint64_t n : {k * divisor - 1, k * divisor, k * divisor + 1})

@@ -6,41 +6,94 @@ namespace {
 
 class CudaRandom : public GpuTest {};
 
-// Draws the same elements on both devices, into memory that starts at an odd element.
-void compare(Distribution kind, double a, double b, ScalarType dtype, double tolerance) {
-  for (const int64_t n : {int64_t{1}, int64_t{2}, int64_t{511}, int64_t{512}, pick(513, 9999)}) {
-    const PhiloxState state{rng()(), rng()() >> 1};
-    const Pair out = random_pair(dtype, contiguous_layout("", {n}, pick(0, 3)));
-    cpu_backend().random(kind, a, b, state, out.cpu);
-    cuda_backend().random(kind, a, b, state, out.gpu);
-    expect_close(out.gpu_all, out.cpu_all, tolerance, describe("random", dtype, std::to_string(n)));
-  }
+// check(gpu, cpu, what) for the same draws on both devices, into memory that starts at any element.
+template <class Check>
+void draw_both(Distribution kind, const Scalar& a, const Scalar& b, ScalarType dtype, Check check) {
+  for (const int64_t n : {int64_t{1}, int64_t{2}, int64_t{511}, int64_t{2048}, pick(2049, 9999)})
+    for (const int64_t offset : {int64_t{0}, pick(1, 15)}) {
+      const PhiloxState state{rng()(), rng()() >> 1};
+      const Pair out = random_pair(dtype, contiguous_layout("", {n}, offset), {0, 1});
+      cpu_backend().random(kind, a, b, state, out.cpu);
+      cuda_backend().random(kind, a, b, state, out.gpu);
+      check(out.gpu_all, out.cpu_all, describe("random", dtype, std::to_string(n)));
+    }
+}
+void compare(Distribution kind, const Scalar& a, const Scalar& b, ScalarType dtype,
+             double tolerance) {
+  draw_both(kind, a, b, dtype, [&](const Tensor& gpu, const Tensor& cpu, const std::string& what) {
+    expect_close(gpu, cpu, tolerance, what);
+  });
 }
 
+constexpr ScalarType kDtypes[] = {
+#define DTYPE(name, ...) k##name,
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+};
+
 TEST_F(CudaRandom, UniformNumbersEqualTheCpus) {
-  for (const ScalarType dtype : {kFloat, kDouble}) {
+  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble}) {
     compare(Distribution::uniform, 0, 1, dtype, 0);
     compare(Distribution::uniform, -0.3, 0.7, dtype, 0);
   }
 }
 
 TEST_F(CudaRandom, IntegersEqualTheCpus) {
-  for (const ScalarType dtype : {kLong, kFloat, kDouble})
-    compare(Distribution::randint, -5, 1000, dtype, 0);
+  for (const ScalarType dtype : kDtypes) {
+    compare(Distribution::randint, 0, 100, dtype, 0);
+    compare(Distribution::bernoulli, 0.3, 0, dtype, 0);
+  }
+  compare(Distribution::randint, INT64_MIN / 3, INT64_MAX / 2, kLong, 0);
 }
 
-// Logarithm and cosine may differ in the last place.
-TEST_F(CudaRandom, NormalNumbersAreCloseToTheCpus) {
-  compare(Distribution::normal, 0, 1, kFloat, 2e-7);
-  compare(Distribution::normal, 2, 0.5, kDouble, 1e-14);
+// Each device is within 5 units of the last place of the truth (tests/cpu/random_test.cpp), which
+// are up to 6e-7 of a float; powers of e multiply that by their exponent, and rounding to a half
+// type may go the other way.
+TEST_F(CudaRandom, RealNumbersAreCloseToTheCpus) {
+  const std::pair<ScalarType, double> dtypes[] = {
+      {kHalf, 1e-3}, {kBFloat16, 8e-3}, {kFloat, 1.2e-6}, {kDouble, 2.4e-15}};
+  for (const auto& [dtype, tolerance] : dtypes) {
+    compare(Distribution::normal, 0, 1, dtype, tolerance);
+    compare(Distribution::normal, 2, 0.5, dtype, 2 * tolerance);
+    compare(Distribution::log_normal, 0, 1, dtype, 7 * tolerance);
+    compare(Distribution::exponential, 2, 0, dtype, tolerance);
+    compare(Distribution::cauchy, 0, 1, dtype, tolerance);
+  }
 }
 
-TEST_F(CudaRandom, IntegersDoNotGoIntoBool) {
-  const Tensor out = raw::empty({3}, kBool, cuda_backend().resolve(kCUDA));
+// A number that rounding moves over an integer counts one more; in double none does.
+TEST_F(CudaRandom, CountsOfTrialsAreThoseOfTheCpu) {
+  for (const ScalarType dtype : {kShort, kInt, kLong, kDouble})
+    compare(Distribution::geometric, 0.05, 0, dtype, 0);
+  draw_both(Distribution::geometric, 0.5, 0, kFloat,
+            [](const Tensor& gpu, const Tensor& cpu, const std::string& what) {
+              const Tensor moved = (gpu.cpu() - cpu).abs();
+              EXPECT_LE(moved.max().item<double>(), 1) << what;
+              EXPECT_LE(moved.sum().item<double>(), 2) << what;
+            });
+}
+
+TEST_F(CudaRandom, MapsOfElementsEqualTheCpus) {
+  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble})
+    for (const RandomMap op : {RandomMap::bernoulli, RandomMap::dropout})
+      for (const int64_t offset : {int64_t{0}, pick(1, 15)}) {
+        const PhiloxState state{rng()(), rng()() >> 1};
+        const auto layout = contiguous_layout("", {pick(1, 9999)}, offset);
+        const Pair x = random_pair(dtype, layout, {0, 1}), out = random_pair(dtype, layout);
+        cpu_backend().random_map(op, 0.3, state, x.cpu, out.cpu);
+        cuda_backend().random_map(op, 0.3, state, x.gpu, out.gpu);
+        expect_close(out.gpu, out.cpu, 0, describe("random_map", dtype, ""));
+        cuda_backend().random_map(op, 0.3, state, x.gpu, x.gpu);
+        expect_close(x.gpu, out.cpu, 0, describe("random_map in place", dtype, ""));
+      }
+}
+
+TEST_F(CudaRandom, RealNumbersAreNotIntegers) {
+  const Tensor out = raw::empty({3}, kLong, cuda_backend().resolve(kCUDA));
   EXPECT_CONTAINS(message_of<TypeError>([&] {
-                    cuda_backend().random(Distribution::randint, 0, 2, {1, 0}, out);
+                    cuda_backend().random(Distribution::normal, 0, 2, {1, 0}, out);
                   }),
-                  "randint");
+                  "normal");
 }
 
 // By the default generators, and by generators of each device with one seed.

@@ -1,5 +1,5 @@
 // The random generator: Random123's known answers, and the streams drawn with it.
-#include "gradus/tensor/philox.h"
+#include "gradus/tensor/distributions.h"
 #include "tests/random.h"
 #include "tests/support.h"
 
@@ -41,14 +41,19 @@ TEST(Philox, BlocksAreThoseOfTheReference) {
 }
 
 TEST(Philox, UnitNeverReachesOne) {
-  EXPECT_LT(philox::unit(~uint64_t{0}, 0.0f), 1.0f);
-  EXPECT_LT(philox::unit(~uint64_t{0}, 0.0), 1.0);
-  EXPECT_EQ(philox::unit(0, 0.0f), 0.0f);
+  const philox::Words least{0, 0}, greatest{~0u, ~0u};
+  EXPECT_LT(philox::unit(greatest, 0.0f), 1.0f);
+  EXPECT_LT(philox::unit(greatest, 0.0), 1.0);
+  EXPECT_EQ(philox::unit(least, 0.0f), 0.0f);
   // Rounding a + (b - a) u may give b, which is outside [a, b).
-  const float a = 1.0f, b = std::nextafter(a, 2.0f);
-  for (int i = 0; i < 100; ++i) EXPECT_LT(philox::uniform(test::rng()(), a, b), b);
-  EXPECT_TRUE(std::isfinite(philox::normal(0, 0.0, 1.0)));
-  EXPECT_TRUE(std::isfinite(philox::normal(~uint64_t{0}, 0.0, 1.0)));
+  const draw::Uniform<float> uniform{1.0f, std::nextafter(1.0f, 2.0f)};
+  for (int i = 0; i < 100; ++i)
+    EXPECT_LT(uniform({static_cast<uint32_t>(test::rng()()), 0}), uniform.b);
+  for (const philox::Words words : {least, greatest}) {
+    EXPECT_TRUE(std::isfinite(draw::standard_normal<double>(words)));
+    EXPECT_TRUE(std::isfinite(draw::standard_cauchy<double>(words)));
+    EXPECT_TRUE(std::isfinite(draw::standard_exponential<double>(words)));
+  }
 }
 
 TEST(Generators, ASeedRepeatsTheStream) {
