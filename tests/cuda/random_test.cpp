@@ -96,6 +96,21 @@ TEST_F(CudaRandom, RealNumbersAreNotIntegers) {
                   "normal");
 }
 
+TEST_F(CudaRandom, DropoutAndItsGradientAreTheCpus) {
+  const Tensor x = rand({40, 50}), grad = rand({40, 50});
+  const auto run = [&](Device device) {
+    manual_seed(5);
+    const Tensor leaf = x.to(device).clone().requires_grad_();
+    const Tensor y = dropout(leaf.t(), 0.4, true);
+    y.backward(grad.to(device).t());
+    return std::pair(y.detach().cpu(), leaf.grad().cpu());
+  };
+  const auto [y, dy] = run(kCPU);
+  const auto [z, dz] = run(kCUDA);
+  EXPECT_TRUE(equal(y, z));
+  EXPECT_TRUE(equal(dy, dz));
+}
+
 // By the default generators, and by generators of each device with one seed.
 TEST_F(CudaRandom, ASeedGivesTheSameOnBothDevices) {
   for (const bool own : {false, true}) {
