@@ -18,6 +18,8 @@ class CudaBackend final : public Backend {
               const Tensor& out) override;
   void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x,
                   const Tensor& out) override;
+  void count(CountOp op, PhiloxState state, const Tensor& x, const Tensor& y,
+             const Tensor& out) override;
 
   void map(UnaryOp op, const Tensor& x, const Tensor& out) override;
   void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,

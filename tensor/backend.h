@@ -39,6 +39,7 @@ enum class Distribution : uint8_t {
 };
 // What is drawn for each element of a tensor; see Backend::random_map.
 enum class RandomMap : uint8_t { bernoulli, dropout };
+enum class CountOp : uint8_t { poisson, binomial };
 
 // One parameter of an optimizer step; buffer is undefined without momentum.
 struct SgdParameter {
@@ -83,6 +84,11 @@ class Backend {
   // point dtype.
   virtual void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x,
                           const Tensor& out) = 0;
+  // Counts of what happens at rate x[i], or in x[i] trials of chance y[i]: NaN for a rate that is
+  // negative or not finite. The state is for a block, and one more for each element. x, y
+  // (undefined for a rate) and out: contiguous, of one shape and floating point dtype.
+  virtual void count(CountOp op, PhiloxState state, const Tensor& x, const Tensor& y,
+                     const Tensor& out) = 0;
 
   // map, map_grad, zip and zip3 take operands and results of any dtype, which they convert on the
   // way to the one it is computed in, and back.

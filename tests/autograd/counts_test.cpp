@@ -95,6 +95,26 @@ TEST(Counts, OnAGpuAreThoseOnTheCpu) {
   }
 }
 
+TEST(Counts, OfInvalidRatesOnAGpuAreNoNumbers) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble}) {
+    const Tensor counts =
+        poisson(tensor({-1.0, std::nan(""), HUGE_VAL, 0.0}).to(kCUDA, dtype)).cpu();
+    EXPECT_TRUE(equal(counts.isnan(), tensor({true, true, true, false})));
+  }
+}
+
+TEST(Counts, HaveTheDtypeOfTheirRates) {
+  for (const ScalarType dtype : {kHalf, kBFloat16, kFloat}) {
+    const Tensor rate = linspace(0, 40, 500).to(dtype);
+    manual_seed(9);
+    const Tensor counts = poisson(rate);
+    EXPECT_EQ(counts.dtype(), dtype);
+    manual_seed(9);
+    EXPECT_TRUE(equal(poisson(rate.to(kDouble)).to(dtype), counts));
+  }
+}
+
 TEST(Counts, OfExtremeParameters) {
   expect_values(poisson(tensor({0.0})), {0}, 0);
   EXPECT_NEAR(poisson(tensor({1e12}, kDouble)).item<double>(), 1e12, 1e7);
