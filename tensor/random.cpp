@@ -106,6 +106,24 @@ void shuffle(int64_t* order, int64_t n, PhiloxState state) {
   }
 }
 
+Tensor shuffled(int64_t n, PhiloxState state) {
+  const Tensor order = raw::empty({n}, kLong, kCPU);
+  int64_t* const places = order.data_ptr<int64_t>();
+  std::iota(places, places + n, 0);
+  shuffle(places, n, state);
+  return order;
+}
+
+// Where random numbers of 64 bits stand in order: that two are equal is too rare to be seen.
+Tensor order_of_numbers(int64_t n, PhiloxState state, Device device) {
+  const Tensor numbers = raw::empty({n}, kLong, device), sorted = raw::empty_like(numbers),
+               order = raw::empty_like(numbers);
+  if (n == 0) return order;
+  backend(numbers).random(Distribution::randint, INT64_MIN, INT64_MAX, state, numbers);
+  backend(numbers).sort(numbers, 0, false, sorted, order);
+  return order;
+}
+
 }  // namespace
 
 Tensor rand(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
@@ -149,11 +167,9 @@ Tensor randperm(int64_t n, const TensorOptions& options) {
 Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
   check(n >= 0, "randperm: n = ", n, " is negative");
   const Device device = backend(options.device().type()).resolve(options.device());
-  const Tensor out = raw::empty({n}, kLong, kCPU);
-  int64_t* const order = out.data_ptr<int64_t>();
-  std::iota(order, order + n, 0);
-  shuffle(order, n, raw::take(generator, device, n));
-  Tensor result = raw::to(raw::to(out, options.dtype_opt().value_or(kLong)), device);
+  const PhiloxState state = raw::take(generator, device, n);
+  const Tensor order = device.is_cpu() ? shuffled(n, state) : order_of_numbers(n, state, device);
+  Tensor result = raw::to(order, options.dtype_opt().value_or(kLong));
   result.set_requires_grad(options.requires_grad());
   return result;
 }
