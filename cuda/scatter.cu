@@ -12,8 +12,12 @@ namespace gradus::cuda {
 
 namespace {
 
-// Lines of this length are worth sorting, unless so many of them keep a GPU busy as they are.
-constexpr int64_t kLongLine = 256, kManyLines = 1 << 16;
+// Shorter lines take less time than the launches of what needs several.
+constexpr int64_t kShortLine = 32;
+// Lines of this length are worth a block.
+constexpr int64_t kLongLine = 256;
+// So many lines keep a GPU busy as they are; so many different ones take longer to sort.
+constexpr int64_t kManyLines = 1 << 16, kManySorts = 1 << 12;
 
 struct Lines {
   Strided<3> walk;
@@ -53,6 +57,11 @@ const T* data_of(const Tensor& x) {
   return static_cast<const T*>(x.data_ptr());
 }
 
+Dims without(Dims strides, int64_t dim) {
+  strides[dim] = 0;
+  return strides;
+}
+
 void add_integers(const Context& context, const IndexRule& rule, int64_t dim, const Tensor& index,
                   const Tensor& src, const Tensor& out) {
   // Each block of a single line adds to all places in the end, which must be little of its work.
@@ -67,17 +76,39 @@ void add_integers(const Context& context, const IndexRule& rule, int64_t dim, co
     return launch(scatter_integers_in_block<int64_t>, config, rule, line, device_fault(),
                   out.data_ptr<int64_t>(), data_of<int64_t>(index), data_of<int64_t>(src));
   }
-  Dims fixed = out.impl().strides;
-  fixed[dim] = 0;
-  const auto walk = collapse<3>(index.sizes(), {fixed, index.strides(), src.strides()});
+  const auto walk = collapse<3>(index.sizes(),
+                                {without(out.impl().strides, dim), index.strides(), src.strides()});
   launch(scatter_integers<int64_t>, linear_launch(context, walk.numel), walk, rule,
          out.strides()[dim], device_fault(), out.data_ptr<int64_t>(), data_of<int64_t>(index),
          data_of<int64_t>(src));
 }
 
+void put_last(const Context& context, const IndexRule& rule, int64_t dim, const Tensor& numbers,
+              const Tensor& index, const Tensor& src, const Tensor& out) {
+  Dims sizes = numbers.impl().sizes;
+  sizes[dim] = rule.size;
+  const Tensor owners = raw::empty(sizes, kInt, out.device());
+  raw::fill_(owners, 0);
+  const Tensor lines = raw::expand(raw::narrow(owners, dim, 0, 1), index.sizes());
+  auto* const words = reinterpret_cast<unsigned*>(owners.data_ptr<int>());
+  Dims count = Dims::filled(index.dim(), 0);  // along a line
+  count[dim] = 1;
+  const int64_t jump = owners.strides()[dim];
+
+  const auto claims = collapse<3>(numbers.sizes(), {lines.strides(), numbers.strides(), count});
+  launch(claim_places, linear_launch(context, claims.numel), claims, rule, jump, device_fault(),
+         words, data_of<int64_t>(numbers));
+  const auto puts = collapse<5>(index.sizes(), {without(out.impl().strides, dim), index.strides(),
+                                                src.strides(), lines.strides(), count});
+  visit_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
+    launch(put_owned<T>, linear_launch(context, puts.numel), puts, rule, out.strides()[dim], jump,
+           static_cast<T*>(out.data_ptr()), data_of<int64_t>(index), data_of<T>(src), words);
+  });
+}
+
 void scatter_by_places(const Context& context, ScatterOp op, const IndexRule& rule, int64_t dim,
-                       const Tensor& index, const Tensor& src, const Tensor& out) {
-  const Tensor numbers = distinct(index, dim);
+                       const Tensor& numbers, const Tensor& index, const Tensor& src,
+                       const Tensor& out) {
   const Tensor places = raw::empty(numbers.sizes(), kLong, out.device());
   const Tensor sorted = raw::empty_like(places), order = raw::empty_like(places);
   elementwise<int64_t, int64_t>(PlaceOf{rule, device_fault()}, places, numbers);
@@ -106,9 +137,14 @@ void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, cons
   const Lines lines = lines_of(out, dim, index, src);
   const auto& [walk, line] = lines;
   const bool by_blocks = suits_blocks(lines, rule.size);
-  const bool by_lines =
-      line.length < kLongLine || line.length > kLongestRow || walk.numel >= kManyLines;
-  if (!by_blocks && !by_lines) return scatter_by_places(context, op, rule, dim, index, src, out);
+  if (!by_blocks && line.length >= kShortLine && line.length <= kLongestRow) {
+    const Tensor numbers = distinct(index, dim);
+    const int64_t sorts = numbers.numel() / line.length;
+    if (op == ScatterOp::set && sorts * rule.size <= 4 * index.numel())
+      return put_last(context, rule, dim, numbers, index, src, out);
+    if (walk.numel < kManyLines && (sorts < kManySorts || line.length >= kLongLine))
+      return scatter_by_places(context, op, rule, dim, numbers, index, src, out);
+  }
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
     const LaunchConfig blocks{dim3(static_cast<unsigned>(lines.walk.numel)), kScatterThreads,
                               shared_bytes<T>(rule.size), context.stream};

@@ -14,8 +14,8 @@ struct Elements {
   ScalarType dtype;
 };
 
-inline constexpr int kConvertingBatch = 4;  // elements that a thread takes at once
-inline constexpr int kConvertingParts = 4;
+inline constexpr int kConvertingBatch = 8;  // elements that a thread takes at once
+inline constexpr int kConvertingParts = 2;
 template <class T>
 struct Few {
   T at[kConvertingBatch];

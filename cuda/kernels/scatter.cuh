@@ -1,7 +1,8 @@
 // scatter, where elements of one place must meet in the order of the index: by a thread for each
-// line of the index, by a block for each line, or by a thread for each place. Sums of integers need
-// no order, and meet in shared memory where the places are few. A line is what one position in the
-// other dimensions sees of the indexed one. An index out of range is reported and skipped.
+// line of the index, by a block for each line, or by a thread for each place. Of those that are set
+// only the last one counts, and sums of integers need no order, but meet in shared memory where the
+// places are few. A line is what one position in the other dimensions sees of the indexed one. An
+// index out of range is reported and skipped.
 #pragma once
 
 #include "gradus/cuda/fault.h"
@@ -93,6 +94,34 @@ __global__ void __launch_bounds__(kScatterThreads)
     }
   }
   for (int i = thread; i < size; i += kScatterThreads) out[at.at[0] + i * line.jump] = there[i];
+}
+
+// --- Elements that are set: a thread for each number.
+
+// An owner, 0 before, becomes the last number of a line that wants its place, counted from 1. The
+// walk is over the numbers, in the owners, in index, and in their count along the line.
+__global__ void claim_places(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault,
+                             unsigned* owners, const int64_t* index) {
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= walk.numel) return;
+  const auto at = offsets_of(walk, i);
+  const int64_t number = index[at.at[1]];
+  if (in_range(fault, rule, number))
+    atomicMax(&owners[at.at[0] + rule.place(number) * jump], static_cast<unsigned>(at.at[2] + 1));
+}
+
+// The walk is over the numbers, in out, index, src, the owners, and in their count along the line.
+template <class T>
+__global__ void put_owned(Strided<5> walk, IndexRule rule, int64_t jump, int64_t owner_jump, T* out,
+                          const int64_t* index, const T* src, const unsigned* owners) {
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= walk.numel) return;
+  const auto at = offsets_of(walk, i);
+  const int64_t number = index[at.at[1]];
+  if (!rule.allows(number)) return;
+  const int64_t place = rule.place(number);
+  if (owners[at.at[3] + place * owner_jump] == static_cast<unsigned>(at.at[4] + 1))
+    out[at.at[0] + place * jump] = src[at.at[2]];
 }
 
 // --- Sums of integers: a thread for each number.

@@ -191,8 +191,9 @@ void check_all() {
   check<T>(UnaryOp::asin, 1.2, [](W x) { return std::asin(x); });
   check<T>(UnaryOp::acos, 1.2, [](W x) { return std::acos(x); });
   check<T>(UnaryOp::atan, 1.35, [](W x) { return std::atan(x); });
-  check<T>(UnaryOp::sinh, 1.35, [](W x) { return std::sinh(x); });
-  check<T>(UnaryOp::cosh, 1.35, [](W x) { return std::cosh(x); });
+  // Of all floats 1.382 and 1.368 in the baseline, 1.347 and 1.211 in the others.
+  check<T>(UnaryOp::sinh, 1.4, [](W x) { return std::sinh(x); });
+  check<T>(UnaryOp::cosh, 1.4, [](W x) { return std::cosh(x); });
   check<T>(UnaryOp::asinh, 1.3, [](W x) { return std::asinh(x); });
   check<T>(UnaryOp::acosh, 0.85, [](W x) { return std::acosh(x); });
   check<T>(UnaryOp::atanh, 1.3, [](W x) { return std::atanh(x); });

@@ -76,7 +76,8 @@ TEST_F(CudaIndex, ScatterAlongLongLines) {
     double places;  // that occur
   };
   const Case cases[] = {{{2, 1100}, 1, 300, 299}, {{2, 1100}, 1, 300, 0}, {{3, 700}, 1, 2800, 5},
-                        {{600}, 0, 100, 99},      {{700, 2}, 0, 9, 8},    {{400}, 0, 1601, 1600}};
+                        {{600}, 0, 100, 99},      {{700, 2}, 0, 9, 8},    {{400}, 0, 1601, 1600},
+                        {{40, 3}, 0, 9, 8},       {{40, 3}, 0, 200, 199}};
   for (const auto& [sizes, dim, size, places] : cases)
     for (const ScatterOp op : {ScatterOp::sum, ScatterOp::set, ScatterOp::amax, ScatterOp::prod})
       for (const ScalarType dtype : {kFloat, kLong}) {
@@ -89,6 +90,21 @@ TEST_F(CudaIndex, ScatterAlongLongLines) {
         expect_close(scattered(op, x.gpu, dim, index.gpu, src.gpu),
                      scattered(op, x.cpu, dim, index.cpu, src.cpu), 0,
                      describe("scatter", dtype, std::to_string(size)));
+      }
+}
+
+// Rows that share their numbers: of those that are set the last one stays.
+TEST_F(CudaIndex, ScatterOfRows) {
+  for (const int64_t length : {31, 32, 40, 300})
+    for (const int64_t size : {int64_t{7}, 5 * length, 100 * length})
+      for (const ScatterOp op : {ScatterOp::sum, ScatterOp::set}) {
+        const Pair index = random_pair(kLong, contiguous_layout("", {length, 1, 1}), {0, 6});
+        const Pair src = random_pair(kFloat, contiguous_layout("", {length, 3, 5}), {-2, 2});
+        const Pair x = random_pair(kFloat, contiguous_layout("", {size, 3, 5}), {-2, 2});
+        const auto shared = [&](const Tensor& t) { return raw::expand(t, src.cpu.sizes()); };
+        expect_close(scattered(op, x.gpu, 0, shared(index.gpu), src.gpu),
+                     scattered(op, x.cpu, 0, shared(index.cpu), src.cpu), 0,
+                     describe("scatter", kFloat, std::to_string(length)));
       }
 }
 
