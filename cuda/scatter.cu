@@ -12,12 +12,12 @@ namespace gradus::cuda {
 
 namespace {
 
-// Shorter lines take less time than the launches of what needs several.
-constexpr int64_t kShortLine = 32;
-// Lines of this length are worth a block.
+// A thread takes a line so short in less time than a block for each line, or several launches.
+constexpr int64_t kShortLine = 32, kShortLineOfLaunches = 64;
+// Of lines so long even many are worth a block, or a sort.
 constexpr int64_t kLongLine = 256;
-// So many lines keep a GPU busy as they are; so many different ones take longer to sort.
-constexpr int64_t kManyLines = 1 << 16, kManySorts = 1 << 12;
+// So many lines keep a GPU busy as they are; so many take longer in blocks, or to be sorted.
+constexpr int64_t kManyLines = 1 << 16, kManyBlocks = 1 << 12;
 
 struct Lines {
   Strided<3> walk;
@@ -39,7 +39,8 @@ bool suits_blocks(const Lines& lines, int64_t size) {
   const auto [length, jump, index_step, src_step] = lines.line;
   for (int d = 0; d < lines.walk.dims; ++d)
     if (lines.walk.size[d] > 1 && std::abs(lines.walk.stride[0][d]) < size) return false;
-  return jump == 1 && length >= kLongLine && size <= 4 * length &&
+  const int64_t least = lines.walk.numel < kManyBlocks ? kShortLine : kLongLine;
+  return jump == 1 && length >= least && size <= 4 * length &&
          shared_bytes<double>(size) <= kMostShared &&
          (length <= 16 * kScatterThreads || (length <= kMostScatters && lines.walk.numel >= 64));
 }
@@ -137,12 +138,12 @@ void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, cons
   const Lines lines = lines_of(out, dim, index, src);
   const auto& [walk, line] = lines;
   const bool by_blocks = suits_blocks(lines, rule.size);
-  if (!by_blocks && line.length >= kShortLine && line.length <= kLongestRow) {
+  if (!by_blocks && line.length >= kShortLineOfLaunches && line.length <= kLongestRow) {
     const Tensor numbers = distinct(index, dim);
     const int64_t sorts = numbers.numel() / line.length;
     if (op == ScatterOp::set && sorts * rule.size <= 4 * index.numel())
       return put_last(context, rule, dim, numbers, index, src, out);
-    if (walk.numel < kManyLines && (sorts < kManySorts || line.length >= kLongLine))
+    if (walk.numel < kManyLines && (sorts < kManyBlocks || line.length >= kLongLine))
       return scatter_by_places(context, op, rule, dim, numbers, index, src, out);
   }
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {

@@ -77,7 +77,7 @@ TEST_F(CudaIndex, ScatterAlongLongLines) {
   };
   const Case cases[] = {{{2, 1100}, 1, 300, 299}, {{2, 1100}, 1, 300, 0}, {{3, 700}, 1, 2800, 5},
                         {{600}, 0, 100, 99},      {{700, 2}, 0, 9, 8},    {{400}, 0, 1601, 1600},
-                        {{40, 3}, 0, 9, 8},       {{40, 3}, 0, 200, 199}};
+                        {{80, 3}, 0, 9, 8},       {{80, 3}, 0, 400, 399}, {{3, 40}, 1, 9, 8}};
   for (const auto& [sizes, dim, size, places] : cases)
     for (const ScatterOp op : {ScatterOp::sum, ScatterOp::set, ScatterOp::amax, ScatterOp::prod})
       for (const ScalarType dtype : {kFloat, kLong}) {
@@ -95,7 +95,7 @@ TEST_F(CudaIndex, ScatterAlongLongLines) {
 
 // Rows that share their numbers: of those that are set the last one stays.
 TEST_F(CudaIndex, ScatterOfRows) {
-  for (const int64_t length : {31, 32, 40, 300})
+  for (const int64_t length : {31, 64, 80, 300})
     for (const int64_t size : {int64_t{7}, 5 * length, 100 * length})
       for (const ScatterOp op : {ScatterOp::sum, ScatterOp::set}) {
         const Pair index = random_pair(kLong, contiguous_layout("", {length, 1, 1}), {0, 6});
