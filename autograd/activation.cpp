@@ -147,6 +147,13 @@ Tensor glu(const Tensor& self, int64_t dim) {
   return self.narrow(d, 0, size / 2) * sigmoid(self.narrow(d, size / 2, size / 2));
 }
 
+Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& output) {
+  return grad_output * output * (1 - output);
+}
+Tensor tanh_backward(const Tensor& grad_output, const Tensor& output) {
+  return grad_output * (1 - output * output);
+}
+
 Tensor prelu(const Tensor& self, const Tensor& weight) {
   check_floating("prelu", self);
   check<TypeError>(weight.dtype() == self.dtype(), "prelu: weight has dtype ", weight.dtype(),

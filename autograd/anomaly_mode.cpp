@@ -5,6 +5,7 @@
 #include "gradus/autograd/code_place.h"
 #include "gradus/autograd/graph_task.h"
 #include "gradus/autograd/node.h"
+#include "gradus/tensor/warning.h"
 
 namespace gradus::autograd {
 
@@ -23,23 +24,32 @@ ForwardCall::ForwardCall() : frames_(64) {
   if (Node* parent = evaluating_node()) parent_ = parent->getptr();
 }
 
-std::string ForwardCall::describe(const Node& node) {
-  std::string out;
-  const char* what = "Forward call of ";
-  for (const Node* at = &node; at; what = "It was recorded in the backward of ") {
-    out += std::string("\n") + what + at->name() + ", operation " +
-           std::to_string(at->sequence_nr()) + " of its thread, result";
-    for (uint32_t i = 0; i < at->num_inputs(); ++i) {
+void ForwardCall::report(const Node& node, Error& error) {
+  const auto describe = [](const Node& of) {
+    std::string out = "\nForward call of " + of.name() + ", operation " +
+                      std::to_string(of.sequence_nr()) + " of its thread, result";
+    for (uint32_t i = 0; i < of.num_inputs(); ++i) {
       out += ' ';
-      append(out, at->meta(i).sizes);
+      append(out, of.meta(i).sizes);
     }
-    const ForwardCall* call = at->forward_call();
+    const ForwardCall* call = of.forward_call();
     if (!call) return out + ": not known, as the anomaly mode was off";
     out += ':';
     for (const std::string& place : code_places(call->frames_)) out += "\n  " + place;
-    at = call->parent_.get();
+    return out;
+  };
+  const std::string call = describe(node);
+  warn("Error detected in " + node.name() +
+       ". Traceback of forward call that caused the error:" + call);
+  error.add_context(call);
+  const Node* at = &node;
+  while (at->forward_call() && at->forward_call()->parent_) {
+    at = at->forward_call()->parent_.get();
+    const std::string before = describe(*at);
+    warn("Previous calculation was induced by " + at->name() +
+         ". Traceback of forward call that induced the previous calculation:" + before);
+    error.add_context("\nIt was recorded in the backward of " + at->name() + "." + before);
   }
-  return out;
 }
 
 }  // namespace gradus::autograd

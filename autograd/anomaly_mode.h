@@ -8,6 +8,7 @@
 
 namespace gradus {
 
+class Error;
 class Node;
 
 namespace autograd {
@@ -43,9 +44,10 @@ class DetectAnomalyGuard {
 class ForwardCall {
  public:
   ForwardCall();
-  // For an error message: the calls that led to `node`, innermost first, as code_places gives them,
-  // and the operation in whose backward the node was made, if any.
-  static std::string describe(const Node& node);
+  // Warns of an error in the backward of `node`, and adds to it: the calls that led to the node,
+  // innermost first, as code_places gives them; then those that led to the operation in whose
+  // backward the node was made, if any, and so on.
+  static void report(const Node& node, Error& error);
 
  private:
   std::vector<void*> frames_;

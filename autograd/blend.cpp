@@ -22,8 +22,10 @@ auto scaled(const char* op, const Tensor& self, const Other& x, const Scalar& al
   check_factor(op, "alpha", dtype, alpha);
   if constexpr (std::is_same_v<Other, Tensor>) {
     const bool refused = x.dtype() == kBool && op != std::string_view("add");  // by the difference
-    return alpha.toDouble() == 1 || refused ? x : x.to(dtype) * alpha;
+    if (alpha.toDouble() == 1 || refused) return x;
+    return x.to(dtype) * (dtype == kBool ? Scalar(alpha.toBool()) : alpha);
   } else {
+    if (dtype == kBool) return Scalar(x.toBool() && alpha.toBool());
     return isFloatingType(dtype) ? Scalar(x.toDouble() * alpha.toDouble())
                                  : Scalar(x.toLong() * alpha.toLong());
   }

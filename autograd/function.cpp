@@ -50,7 +50,7 @@ Tensor FunctionNodeBase::output(const Tensor& result) {
   if (std::none_of(inputs_.begin(), inputs_.end(), shares)) return raw::alias(result);
   Tensor out =
       raw::as_strided(result, result.impl().sizes, result.impl().strides, result.storage_offset());
-  out.impl().origin = ViewOrigin::custom_function;
+  out.impl().creation_meta = autograd::CreationMeta::IN_CUSTOM_FUNCTION;
   return out;
 }
 
@@ -75,7 +75,8 @@ void FunctionNodeBase::finish(Tensors& outputs) {
         result.is_floating_point() && !among(context.non_differentiable_, result);
     result = output(result);
     if (!differentiable) continue;
-    if (result.is_view() && result.impl().origin != ViewOrigin::custom_function)
+    if (result.is_view() &&
+        result.impl().creation_meta != autograd::CreationMeta::IN_CUSTOM_FUNCTION)
       record_view_change(result, {getptr(), nr});
     else
       set_history(result, getptr(), nr);

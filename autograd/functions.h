@@ -109,10 +109,12 @@ inline const Tensor& as_strided_(const Tensor& self, IntArrayRef size, IntArrayR
 #define UNARY(name, ...)                                          \
   inline Tensor& name##_(Tensor& self) { return self.name##_(); } \
   PREDICATE(name)
-#define COMPARISON(name, ...)                                                       \
+#define LOGICAL(name, ...)                                                          \
   inline Tensor& name##_out(Tensor& out, const Tensor& self, const Tensor& other) { \
     return detail::zip_out(BinaryOp::name, out, self, other);                       \
-  }                                                                                 \
+  }
+#define COMPARISON(name, ...)                                                       \
+  LOGICAL(name)                                                                     \
   inline Tensor& name##_out(Tensor& out, const Tensor& self, const Scalar& other) { \
     return detail::zip_out(BinaryOp::name, out, self, other);                       \
   }

@@ -9,7 +9,6 @@
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/grad_mode.h"
 #include "gradus/tensor/raw.h"
-#include "gradus/tensor/warning.h"
 
 namespace gradus::autograd {
 
@@ -260,12 +259,7 @@ Tensors GraphTask::call(Node* node, Tensors grads) {
     if (!keep_graph_) node->release_variables();
     return out;
   } catch (Error& error) {
-    if (AnomalyMode::is_enabled()) {
-      const std::string call = ForwardCall::describe(*node);
-      warn("Error detected in " + node->name() +
-           ". Traceback of forward call that caused the error:" + call);
-      error.add_context(call);
-    }
+    if (AnomalyMode::is_enabled()) ForwardCall::report(*node, error);
     throw;
   }
 }

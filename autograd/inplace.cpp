@@ -46,23 +46,23 @@ void record_overwrite(const char* node, const Tensor& x, const Tensor& value) {
 
 void check_view_origin(const Tensor& x, const char* changed) {
   const char* reason = "";
-  switch (x.impl().origin) {
-    case ViewOrigin::recorded:
+  switch (x.impl().creation_meta) {
+    case autograd::CreationMeta::DEFAULT:
       return;
-    case ViewOrigin::no_grad:
+    case autograd::CreationMeta::NO_GRAD_MODE:
       fail<Error>("A view was created in no_grad mode and ", changed,
                   " modified inplace with grad mode enabled; take the view and change it both "
                   "inside of the no_grad block, or both outside");
-    case ViewOrigin::inference:
+    case autograd::CreationMeta::INFERENCE_MODE:
       fail<Error>("A view was created in inference mode and ", changed,
                   " modified inplace in normal mode; take the view and change it both inside of "
                   "the InferenceMode block, or both outside");
-    case ViewOrigin::multi_output:
+    case autograd::CreationMeta::MULTI_OUTPUT_NODE:
       reason =
           "This view is the output of a function that returns multiple views, which must not be "
           "modified inplace; use an operation that returns a new tensor";
       break;
-    case ViewOrigin::custom_function:
+    case autograd::CreationMeta::IN_CUSTOM_FUNCTION:
       reason =
           "This view was created inside a custom Function, whose backward would be overridden; "
           "clone() it in the Function's forward";
@@ -167,6 +167,10 @@ Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) co
   const size_t needed =
       (static_cast<size_t>(numel) + static_cast<size_t>(storage_offset())) * element_size();
   if (needed > impl().storage->nbytes()) {
+    check<Error>(impl().storage->resizable(),
+                 "resize_: Trying to resize storage that is not resizable: it has ",
+                 impl().storage->nbytes(), " bytes, ", needed,
+                 " are needed, and from_blob() was given it; resize a clone()");
     const Tensor larger = raw::empty(size, dtype(), device());
     const int64_t kept = std::min(numel, this->numel());
     raw::copy_(raw::narrow(larger.view({numel}), 0, 0, kept),

@@ -10,7 +10,8 @@ namespace {
 // Views that share a node must not be changed in place.
 void forbid_changes(const Tensors& views) {
   for (const Tensor& view : views)
-    if (view.impl().origin == ViewOrigin::recorded) view.impl().origin = ViewOrigin::multi_output;
+    if (view.impl().creation_meta == autograd::CreationMeta::DEFAULT)
+      view.impl().creation_meta = autograd::CreationMeta::MULTI_OUTPUT_NODE;
 }
 
 // The gradients of the pieces, zeros for those that nothing came to.
@@ -110,7 +111,7 @@ namespace {
 Tensors apart(Tensors views) {
   for (Tensor& view : views) {
     view.impl().view_of = nullptr;
-    view.impl().origin = ViewOrigin::recorded;
+    view.impl().creation_meta = autograd::CreationMeta::DEFAULT;
   }
   return views;
 }

@@ -55,11 +55,22 @@ Tensor& Tensor::set_(const Tensor& source, int64_t storage_offset, IntArrayRef s
   set_data(source.detach().as_strided(
       size, row_major ? IntArrayRef(contiguous_strides(size)) : stride, storage_offset));
   impl().view_of = nullptr;
-  impl().origin = ViewOrigin::recorded;
+  impl().creation_meta = autograd::CreationMeta::DEFAULT;
   return handle();
 }
 Tensor& Tensor::set_(const Tensor& source) const {
   return set_(source, source.storage_offset(), source.sizes(), source.strides());
+}
+Tensor& Tensor::set_(const Storage& source, int64_t storage_offset, IntArrayRef size,
+                     IntArrayRef stride) const {
+  check(static_cast<bool>(source), "set_: source is an empty Storage; take that of a tensor");
+  const auto elements = static_cast<int64_t>(source.nbytes() / itemsize());
+  return set_(raw::over_storage(source.impl_ptr(), {elements}, dtype()), storage_offset, size,
+              stride);
+}
+Tensor& Tensor::set_(const Storage& source) const {
+  const size_t nbytes = source ? source.nbytes() : 0;
+  return set_(source, 0, {static_cast<int64_t>(nbytes / itemsize())}, {1});
 }
 Tensor& Tensor::set_() const { return set_(raw::empty({0}, dtype(), device())); }
 

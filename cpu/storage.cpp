@@ -6,17 +6,17 @@ namespace gradus::cpu {
 
 namespace {
 
-class CpuStorage final : public Storage {
+class CpuStorage final : public StorageImpl {
  public:
-  explicit CpuStorage(size_t nbytes) : Storage(take_block(nbytes), nbytes, Device(kCPU)) {}
+  explicit CpuStorage(size_t nbytes) : StorageImpl(take_block(nbytes), nbytes, Device(kCPU)) {}
   ~CpuStorage() override { give_block(data(), nbytes()); }
 };
 
 // A few elements, which need no block of their own.
-class SmallStorage final : public Storage {
+class SmallStorage final : public StorageImpl {
  public:
   static constexpr size_t kBytes = 64;
-  explicit SmallStorage(size_t nbytes) : Storage(bytes_, nbytes, Device(kCPU)) {}
+  explicit SmallStorage(size_t nbytes) : StorageImpl(bytes_, nbytes, Device(kCPU)) {}
 
  private:
   alignas(16) std::byte bytes_[kBytes];

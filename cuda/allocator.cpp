@@ -112,7 +112,7 @@ void give_back(Block* block) noexcept {
   pools()[static_cast<size_t>(block->stream.device_index())].blocks.free(block);
 }
 
-class CudaStorage final : public Storage {
+class CudaStorage final : public StorageImpl {
  public:
   CudaStorage(size_t nbytes, const Stream& stream)
       : CudaStorage(take(nbytes, stream), nbytes, stream.device()) {}
@@ -121,7 +121,7 @@ class CudaStorage final : public Storage {
 
  private:
   CudaStorage(Block* block, size_t nbytes, Device device)
-      : Storage(block ? block->data : nullptr, nbytes, device), block_(block) {}
+      : StorageImpl(block ? block->data : nullptr, nbytes, device), block_(block) {}
 
   Block* block_;
 };

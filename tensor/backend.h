@@ -53,6 +53,9 @@ struct SgdSettings {
 
 class Backend {
  public:
+  // at::Backend::CPU, what libtorch calls a device's kind of tensors.
+  static constexpr DeviceType CPU = kCPU, CUDA = kCUDA;
+
   virtual ~Backend() = default;
 
   // Uninitialised memory. Errors: OutOfMemoryError.

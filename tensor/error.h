@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -12,10 +12,11 @@
 
 namespace gradus {
 
-// Base of everything the library throws. After an error every tensor is what it was before.
-class Error : public std::exception {
+// Base of everything the library throws. After an error every tensor is what it was before. A
+// std::runtime_error, since libtorch throws such a one for numbers that do not fit a type.
+class Error : public std::runtime_error {
  public:
-  explicit Error(std::string message) : message_(std::move(message)) {}
+  explicit Error(std::string message) : std::runtime_error(""), message_(std::move(message)) {}
   const char* what() const noexcept override { return message_.c_str(); }
   const std::string& msg() const { return message_; }
   // Says more, for whoever catches it further out.

@@ -255,12 +255,13 @@ Tensor tensor(const TensorData& data, const TensorOptions& options) {
 }
 
 namespace {
-struct ForeignStorage final : Storage {
+struct ForeignStorage final : StorageImpl {
   ForeignStorage(void* data, size_t nbytes, Device device, Deleter release)
-      : Storage(data, nbytes, device), deleter(std::move(release)) {}
+      : StorageImpl(data, nbytes, device), deleter(std::move(release)) {}
   ~ForeignStorage() override {
     if (deleter) deleter(data());
   }
+  bool resizable() const override { return false; }
   Deleter deleter;
 };
 }  // namespace

@@ -9,6 +9,22 @@
 
 namespace gradus {
 
+namespace {
+// Reserves the numbers for so many elements.
+PhiloxState take_from(GeneratorImpl& impl, int64_t elements) {
+  const std::lock_guard lock(impl.guard);
+  const PhiloxState out = impl.state;
+  impl.state.offset +=
+      (static_cast<uint64_t>(elements) + philox::kElementsPerBlock - 1) / philox::kElementsPerBlock;
+  return out;
+}
+}  // namespace
+
+uint64_t GeneratorImpl::random64() {
+  const PhiloxState drawn = take_from(*this, 1);
+  return philox::words(drawn.seed, drawn.offset, 0).joined();
+}
+
 GeneratorImpl& Generator::impl() const {
   check<Error>(defined(), "an undefined Generator was used; make one with make_generator()");
   return *impl_;
@@ -24,13 +40,7 @@ void Generator::set_philox(PhiloxState state) {
   impl_->state = state;
 }
 
-PhiloxState Generator::take(int64_t elements) {
-  const std::lock_guard lock(impl().guard);
-  const PhiloxState out = impl_->state;
-  impl_->state.offset +=
-      (static_cast<uint64_t>(elements) + philox::kElementsPerBlock - 1) / philox::kElementsPerBlock;
-  return out;
-}
+PhiloxState Generator::take(int64_t elements) { return take_from(impl(), elements); }
 
 uint64_t Generator::seed() {
   std::random_device source;
@@ -58,9 +68,10 @@ void Generator::set_state(const Tensor& state) {
 }
 
 Generator Generator::clone() const {
-  auto copy = std::make_shared<GeneratorImpl>(device());
-  copy->state = philox();
-  return Generator(std::move(copy));
+  Generator copy = device().is_cpu() ? make_generator<CPUGeneratorImpl>()
+                                     : make_generator<CUDAGeneratorImpl>(device().index());
+  copy.set_philox(philox());
+  return copy;
 }
 
 namespace {

@@ -23,16 +23,22 @@ struct GeneratorImpl {
   explicit GeneratorImpl(Device of, uint64_t seed = default_rng_seed_val)
       : device(of), state{seed, 0} {}
 
+  // The next 32 or 64 random bits: those of a draw of one element.
+  uint32_t random() { return static_cast<uint32_t>(random64() >> 32); }
+  uint64_t random64();
+
   const Device device;
-  std::mutex callers;  // what Generator::mutex() hands out
-  std::mutex guard;    // of the state
+  std::mutex mutex_;  // what Generator::mutex() hands out
+  std::mutex guard;   // of the state
   PhiloxState state;
 };
 struct CPUGeneratorImpl final : GeneratorImpl {
   explicit CPUGeneratorImpl(uint64_t seed = default_rng_seed_val) : GeneratorImpl(kCPU, seed) {}
+  static constexpr DeviceType device_type() { return kCPU; }
 };
 struct CUDAGeneratorImpl final : GeneratorImpl {
   explicit CUDAGeneratorImpl(DeviceIndex index = -1) : GeneratorImpl(Device(kCUDA, index)) {}
+  static constexpr DeviceType device_type() { return kCUDA; }
 };
 
 // A handle: copies share one stream. May be used by several threads at once.
@@ -54,8 +60,13 @@ class Generator {
   // A generator of its own in the same state.
   Generator clone() const;
   // For callers who want several calls to stay together.
-  std::mutex& mutex() { return impl().callers; }
+  std::mutex& mutex() { return impl().mutex_; }
   friend bool operator==(const Generator&, const Generator&) = default;
+  // The state itself. REQUIRES: Impl is that of the device.
+  template <class Impl>
+  Impl* get() const {
+    return static_cast<Impl*>(impl_.get());
+  }
 
   PhiloxState philox() const;
   void set_philox(PhiloxState state);

@@ -82,23 +82,28 @@ inline constexpr bool is_half<BFloat16> = true;
 template <class T>
 concept HalfType = is_half<T>;
 
-// Of two numbers of one type the result has that type; mixed with any other number, as for float.
-template <HalfType T>
-GRADUS_HD T operator+(T a, T b) {
-  return static_cast<float>(a) + static_cast<float>(b);
-}
-template <HalfType T>
-GRADUS_HD T operator-(T a, T b) {
-  return static_cast<float>(a) - static_cast<float>(b);
-}
-template <HalfType T>
-GRADUS_HD T operator*(T a, T b) {
-  return static_cast<float>(a) * static_cast<float>(b);
-}
-template <HalfType T>
-GRADUS_HD T operator/(T a, T b) {
-  return static_cast<float>(a) / static_cast<float>(b);
-}
+// What an integer becomes beside a Half: one. Every other number makes a float of it.
+template <class T>
+concept TakenAsHalf = std::is_same_v<T, int> || std::is_same_v<T, int64_t>;
+
+#define GRADUS_HALF_OPERATOR(op)                           \
+  template <HalfType T>                                    \
+  GRADUS_HD T operator op(T a, T b) {                      \
+    return static_cast<float>(a) op static_cast<float>(b); \
+  }                                                        \
+  template <HalfType T, TakenAsHalf N>                     \
+  GRADUS_HD T operator op(T a, N b) {                      \
+    return a op T(b);                                      \
+  }                                                        \
+  template <HalfType T, TakenAsHalf N>                     \
+  GRADUS_HD T operator op(N a, T b) {                      \
+    return T(a) op b;                                      \
+  }
+GRADUS_HALF_OPERATOR(+)
+GRADUS_HALF_OPERATOR(-)
+GRADUS_HALF_OPERATOR(*)
+GRADUS_HALF_OPERATOR(/)
+#undef GRADUS_HALF_OPERATOR
 template <HalfType T>
 GRADUS_HD T operator-(T a) {
   return -static_cast<float>(a);

@@ -26,6 +26,9 @@ struct IndexRule {
 // Throws the error for a number that the rule does not allow; `where` says more of the place.
 template <class... Where>
 [[noreturn]] void fail_index(const IndexRule& rule, int64_t number, const Where&... where) {
+  if (rule.size == 0)
+    fail<IndexError>(rule.op, ": index ", number, " is out of bounds for dimension with size 0, ",
+                     rule.dim, "; expected no index", where...);
   fail<IndexError>(rule.op, ": index ", number, " is out of bounds for dimension ", rule.dim,
                    " with size ", rule.size, "; expected ", rule.wraps ? -rule.size : 0,
                    " <= index < ", rule.size, where...);

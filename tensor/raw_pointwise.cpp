@@ -86,6 +86,7 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   check(op != BinaryOp::pow || !y.is_number() || isFloatingType(common) || y.number.toLong() >= 0,
         "pow: Integers to negative integer powers are not allowed: ", y.number,
         "; convert with .to(kFloat)");
+  if (op == BinaryOp::pow && y.is_number()) check_fits("pow", y.number, common);
   check<TypeError>(op != BinaryOp::nextafter || common == computed_type(common),
                    "nextafter: dtype ", common, " is not supported, for it is computed with in ",
                    computed_type(common), "; convert with .to(kFloat)");

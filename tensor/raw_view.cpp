@@ -12,6 +12,12 @@ void Tensor::undefined() {
       "backward() has filled; test with .defined()");
 }
 
+const std::string& Tensor::name() const {
+  static const std::string none;
+  impl();
+  return none;
+}
+
 void Tensor::check_accessor(size_t dims, int64_t limit) const {
   check(static_cast<size_t>(dim()) == dims, "accessor: TensorAccessor expected ", dims,
         " dims but tensor has ", dim(), ": shape ", sizes());
@@ -99,10 +105,11 @@ Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64
   if (impl.inference) return out;  // never changed through another tensor's history
   impl.view_of = x.impl().view_of ? x.impl().view_of : x.impl_ptr();
   impl.history_version = x.impl().storage->version();
-  if (thread_modes.grad || x.impl().origin == ViewOrigin::inference)
-    impl.origin = x.impl().origin;
+  if (thread_modes.grad || x.impl().creation_meta == autograd::CreationMeta::INFERENCE_MODE)
+    impl.creation_meta = x.impl().creation_meta;
   else
-    impl.origin = thread_modes.inference ? ViewOrigin::inference : ViewOrigin::no_grad;
+    impl.creation_meta = thread_modes.inference ? autograd::CreationMeta::INFERENCE_MODE
+                                                : autograd::CreationMeta::NO_GRAD_MODE;
   return out;
 }
 

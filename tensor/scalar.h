@@ -44,8 +44,8 @@ class Scalar {
   // Errors: ValueError unless fits<T>().
   template <class T>
   T to() const {
-    check(fits<T>(), "Scalar: ", *this, " is beyond the limits of the type asked for; take a ",
-          "wider one");
+    if (!fits<T>()) [[unlikely]]
+      fail_to_fit("Scalar", dtype_of<T>, "take a wider one");
     return cast<T>();
   }
   // As C++ converts it.
@@ -70,6 +70,9 @@ class Scalar {
   }
   // Errors: TypeError for a boolean.
   Scalar operator-() const;
+
+  // Throws the ValueError of a number that does not fit.
+  [[noreturn]] void fail_to_fit(std::string_view op, ScalarType dtype, const char* remedy) const;
 
  private:
   DtypeKind kind_;

@@ -9,19 +9,19 @@ namespace {
 std::mutex arrivals;
 }  // namespace
 
-void Storage::expect(std::shared_ptr<Arrival> arrival) {
+void StorageImpl::expect(std::shared_ptr<Arrival> arrival) {
   const std::lock_guard lock(arrivals);
   arrival_ = std::move(arrival);
   arriving_.store(true, std::memory_order_release);
 }
 
-std::shared_ptr<Arrival> Storage::arrival() const {
+std::shared_ptr<Arrival> StorageImpl::arrival() const {
   if (!is_arriving()) return nullptr;
   const std::lock_guard lock(arrivals);
   return arrival_;
 }
 
-void Storage::await() const {
+void StorageImpl::await() const {
   const std::shared_ptr<Arrival> expected = arrival();
   if (!expected || !expected->await()) return;
   const std::lock_guard lock(arrivals);

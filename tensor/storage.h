@@ -46,13 +46,13 @@ class PartsArrival final : public Arrival {
 };
 
 // Each backend derives a class whose destructor gives the memory back.
-class Storage {
+class StorageImpl {
  public:
-  Storage(void* data, size_t nbytes, Device device)
+  StorageImpl(void* data, size_t nbytes, Device device)
       : data_(data), nbytes_(nbytes), device_(device) {}
-  virtual ~Storage() = default;
-  Storage(const Storage&) = delete;
-  Storage& operator=(const Storage&) = delete;
+  virtual ~StorageImpl() = default;
+  StorageImpl(const StorageImpl&) = delete;
+  StorageImpl& operator=(const StorageImpl&) = delete;
 
   // Errors: those of what is on its way here.
   void* data() const {
@@ -64,6 +64,8 @@ class Storage {
   void* address() const { return data_; }
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }
+  // Whether a tensor may take larger memory instead; not where somebody else owns this.
+  virtual bool resizable() const { return true; }
 
   // Counts changes in place; autograd compares it to catch a saved tensor that was changed.
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
@@ -90,6 +92,46 @@ class Storage {
   mutable std::atomic<bool> arriving_{false};
 };
 
-using StoragePtr = std::shared_ptr<Storage>;
+using StoragePtr = std::shared_ptr<StorageImpl>;
+
+// Where memory begins, and on which device.
+class DataPtr {
+ public:
+  DataPtr(void* data, Device device) : data_(data), device_(device) {}
+  explicit operator bool() const { return data_ != nullptr; }
+  void* get() const { return data_; }
+  Device device() const { return device_; }
+
+ private:
+  void* data_;
+  Device device_;
+};
+
+// The memory of a tensor, as x.storage() hands it out: copies share it.
+class Storage {
+ public:
+  Storage() = default;
+  explicit Storage(StoragePtr impl) : impl_(std::move(impl)) {}
+
+  explicit operator bool() const { return impl_ != nullptr; }
+  // The first byte. REQUIRES, as of what follows: not empty.
+  void* data() const { return impl_->data(); }
+  void* mutable_data() const { return data(); }
+  DataPtr data_ptr() const { return {data(), device()}; }
+  template <class T>
+  T* data() const {
+    return static_cast<T*>(data());
+  }
+  size_t nbytes() const { return impl_->nbytes(); }
+  Device device() const { return impl_->device(); }
+  DeviceType device_type() const { return device().type(); }
+  bool resizable() const { return impl_->resizable(); }
+  bool is_alias_of(const Storage& other) const { return impl_ == other.impl_; }
+  StorageImpl* unsafeGetStorageImpl() const { return impl_.get(); }
+  const StoragePtr& impl_ptr() const { return impl_; }
+
+ private:
+  StoragePtr impl_;
+};
 
 }  // namespace gradus

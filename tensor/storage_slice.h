@@ -6,11 +6,11 @@
 namespace gradus {
 
 // It has its own count of changes, and its own arrival. It keeps the block alive.
-class StorageSlice final : public Storage {
+class StorageSlice final : public StorageImpl {
  public:
   // REQUIRES: `nbytes` from `begin` on lie in the block.
   StorageSlice(StoragePtr block, int64_t begin, size_t nbytes)
-      : Storage(static_cast<char*>(block->data()) + begin, nbytes, block->device()),
+      : StorageImpl(static_cast<char*>(block->data()) + begin, nbytes, block->device()),
         block_(std::move(block)) {}
 
   // Moves what it holds to memory of its own, for somebody else wants its place in the block: its

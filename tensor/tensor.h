@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <concepts>
 #include <functional>
 #include <iosfwd>
@@ -22,7 +21,7 @@
 #include "gradus/tensor/options.h"
 #include "gradus/tensor/scalar.h"
 #include "gradus/tensor/shape.h"
-#include "gradus/tensor/storage.h"
+#include "gradus/tensor/tensor_impl.h"
 
 namespace gradus {
 
@@ -32,6 +31,7 @@ using TensorList = ArrayRef<Tensor>;
 using TensorPair = std::tuple<Tensor, Tensor>;
 using TensorTie = std::tuple<Tensor&, Tensor&>;
 using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;
+class DeprecatedTypeProperties;
 class Node;
 namespace indexing {
 class TensorIndex;  // tensor/indexing.h
@@ -54,33 +54,6 @@ template <class F, class... Args>
 Tensor& update(const char* op, const Tensor& self, F f, const Args&... args);
 }  // namespace detail
 
-// What autograd knows of a tensor; autograd/meta.h defines the rest.
-struct AutogradMetaBase {
-  virtual ~AutogradMetaBase() = default;
-};
-
-// How a view was made, where that forbids a recorded change of it in place.
-enum class ViewOrigin : uint8_t { recorded, no_grad, inference, multi_output, custom_function };
-
-// What a handle points to.
-struct TensorImpl {
-  StoragePtr storage;
-  ScalarType dtype;
-  bool contiguous;
-  bool inference;                             // made in InferenceMode
-  ViewOrigin origin = ViewOrigin::recorded;   // of a view
-  std::atomic<uint32_t> history_version = 0;  // of the storage, when a view's history was made
-  int64_t numel;
-  int64_t offset;  // of element 0, in elements from the start of the storage
-  Dims sizes;
-  Dims strides;                                // in elements; 0 where broadcast
-  std::unique_ptr<AutogradMetaBase> autograd;  // null: requires no grad and never did
-  std::shared_ptr<TensorImpl> view_of;         // the tensor that this one is a view of, or null
-
-  TensorImpl(StoragePtr memory, ScalarType type, const Dims& shape, const Dims& steps,
-             int64_t first, int64_t count, bool row_major);
-};
-
 class Tensor {
  public:
   Tensor() = default;  // undefined: defined() is false
@@ -99,14 +72,15 @@ class Tensor {
   bool defined() const { return impl_ != nullptr; }
   void reset() { impl_.reset(); }
   size_t use_count() const { return static_cast<size_t>(impl_.use_count()); }
-  int64_t dim() const { return static_cast<int64_t>(impl().sizes.size()); }
+  // Of an undefined tensor shape [0], as in libtorch; whatever else is asked of one is an Error.
+  int64_t dim() const { return static_cast<int64_t>(sizes().size()); }
   int64_t ndimension() const { return dim(); }
-  IntArrayRef sizes() const { return impl().sizes; }
+  IntArrayRef sizes() const { return impl_ ? IntArrayRef(impl_->sizes) : IntArrayRef(kNoSizes); }
   IntArrayRef strides() const { return impl().strides; }
   // Errors: IndexError where dim is out of range.
-  int64_t size(int64_t dim) const { return impl().sizes[wrap_dim("size", dim, this->dim())]; }
+  int64_t size(int64_t dim) const { return sizes()[wrap_dim("size", dim, this->dim())]; }
   int64_t stride(int64_t dim) const { return impl().strides[wrap_dim("stride", dim, this->dim())]; }
-  int64_t numel() const { return impl().numel; }
+  int64_t numel() const { return impl_ ? impl_->numel : 0; }
   int64_t storage_offset() const { return impl().offset; }
   ScalarType scalar_type() const { return impl().dtype; }
   TypeMeta dtype() const { return impl().dtype; }
@@ -133,7 +107,7 @@ class Tensor {
   bool is_view() const { return impl().view_of != nullptr; }
   bool is_alias_of(const Tensor& other) const { return impl().storage == other.impl().storage; }
   bool has_storage() const { return defined(); }
-  const Storage& storage() const { return *impl().storage; }
+  Storage storage() const { return Storage(impl().storage); }
   MemoryFormat suggest_memory_format() const { return MemoryFormat::Contiguous; }
   bool is_conj() const { return false; }
   bool is_neg() const { return false; }
@@ -144,6 +118,10 @@ class Tensor {
   Tensor pin_memory(std::optional<Device> device = std::nullopt) const;
   // "CPUFloatType".
   std::string toString() const;
+  DeprecatedTypeProperties& type() const;
+  // Tensors have no names of their own.
+  const std::string& name() const;
+  bool is_variable() const noexcept { return true; }
   // To stderr: [CPUFloatType [2, 3]].
   void print() const;
   TensorOptions options() const { return TensorOptions(dtype()).device(device()).layout(layout()); }
@@ -281,6 +259,10 @@ class Tensor {
   Tensor& set_(const Tensor& source) const;
   Tensor& set_(const Tensor& source, int64_t storage_offset, IntArrayRef size,
                IntArrayRef stride = {}) const;
+  // All of source's memory in one dimension, or a part of it. Errors: ValueError where it is empty.
+  Tensor& set_(const Storage& source) const;
+  Tensor& set_(const Storage& source, int64_t storage_offset, IntArrayRef size,
+               IntArrayRef stride = {}) const;
   Tensor& set_() const;
 
   // --- Pointwise: the rows of elementwise.def
@@ -405,6 +387,7 @@ class Tensor {
   Tensor cuda() const { return to(kCUDA); }
   Tensor type_as(const Tensor& other) const { return to(other); }
   Tensor toType(ScalarType dtype) const { return to(dtype); }
+  Tensor toBackend(DeviceType backend) const { return to(backend); }
   Tensor& copy_(const Tensor& src, bool non_blocking = false) const;
   Tensor& fill_(const Scalar& value) const;
   // Errors: ValueError unless value has no dimensions.
@@ -452,11 +435,14 @@ class Tensor {
     return *impl_;
   }
   const std::shared_ptr<TensorImpl>& impl_ptr() const { return impl_; }
+  // Null where undefined.
+  TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
   // What operations in place return. They change what a handle points to, never the handle, and so
   // are const, as in libtorch.
   Tensor& handle() const { return const_cast<Tensor&>(*this); }
 
  private:
+  static constexpr int64_t kNoSizes[] = {0};
   unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;
   [[noreturn]] static void undefined();
   void check_accessor(size_t dims, int64_t limit) const;

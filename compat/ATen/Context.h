@@ -14,12 +14,23 @@ class Context {
     return default_generator(backend(device.type()).resolve(device));
   }
   static bool hasCUDA() { return cuda::is_available(); }
+  // What gradus has no use for.
+  static bool hasHIP() { return false; }
+  static bool hasMAGMA() { return false; }
+  static bool hasMKL() { return false; }
+  static bool hasMPS() { return false; }
+  static bool hasXLA() { return false; }
 };
 inline Context& globalContext() {
   static Context context;
   return context;
 }
 inline bool hasCUDA() { return Context::hasCUDA(); }
+inline bool hasHIP() { return Context::hasHIP(); }
+inline bool hasMAGMA() { return Context::hasMAGMA(); }
+inline bool hasMKL() { return Context::hasMKL(); }
+inline bool hasMPS() { return Context::hasMPS(); }
+inline bool hasXLA() { return Context::hasXLA(); }
 
 }  // namespace gradus
 

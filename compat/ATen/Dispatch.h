@@ -4,8 +4,12 @@
 #pragma once
 
 #include "gradus/compat/c10/core/ScalarType.h"
+#include "gradus/tensor/deprecated_type_properties.h"
 
 namespace gradus::detail {
+
+inline ScalarType scalar_type(ScalarType dtype) { return dtype; }
+inline ScalarType scalar_type(const DeprecatedTypeProperties& type) { return type.scalarType(); }
 
 [[noreturn]] inline void dispatch_failed(std::string_view op, ScalarType dtype) {
   fail<NotImplementedError>('"', op, "\" not implemented for '", toString(dtype),
@@ -19,14 +23,14 @@ namespace gradus::detail {
         ::gradus::impl::ScalarTypeToCPPTypeT<static_cast<::gradus::ScalarType>(dtype)>; \
     return __VA_ARGS__();                                                               \
   }
-#define AT_DISPATCH_SWITCH(TYPE, NAME, ...)                        \
-  [&] {                                                            \
-    const ::gradus::ScalarType dispatched_dtype = TYPE;            \
-    switch (dispatched_dtype) {                                    \
-      __VA_ARGS__                                                  \
-      default:                                                     \
-        ::gradus::detail::dispatch_failed(NAME, dispatched_dtype); \
-    }                                                              \
+#define AT_DISPATCH_SWITCH(TYPE, NAME, ...)                            \
+  [&] {                                                                \
+    const auto dispatched_dtype = ::gradus::detail::scalar_type(TYPE); \
+    switch (dispatched_dtype) {                                        \
+      __VA_ARGS__                                                      \
+      default:                                                         \
+        ::gradus::detail::dispatch_failed(NAME, dispatched_dtype);     \
+    }                                                                  \
   }()
 
 #define AT_DISPATCH_CASE_FLOATING_TYPES(...)                 \

@@ -7,12 +7,13 @@
 #include <cmath>
 #include <iostream>
 #include <map>
+#include <numeric>
 #include <unordered_map>
 
 #include "gradus/compat/ATen/Context.h"
 #include "gradus/compat/ATen/Dispatch.h"
+#include "gradus/compat/ATen/Parallel.h"
 #include "gradus/compat/ATen/ScalarOps.h"
-#include "gradus/compat/ATen/core/DeprecatedTypeProperties.h"
 #include "gradus/compat/ATen/ops/tensor.h"
 #include "gradus/compat/c10/core/ScalarType.h"
 #include "gradus/compat/c10/util/ArrayRef.h"
@@ -21,6 +22,7 @@
 #include "gradus/compat/c10/util/irange.h"
 #include "gradus/compat/c10/util/string_view.h"
 #include "gradus/gradus.h"
+#include "gradus/tensor/deprecated_type_properties.h"
 
 // Namespaces of their own, since programs open them.
 namespace torch {

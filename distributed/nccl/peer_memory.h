@@ -15,11 +15,11 @@
 namespace gradus::distributed {
 
 // This rank's part is the storage.
-class PeerBlock final : public Storage {
+class PeerBlock final : public StorageImpl {
  public:
   // bases: the address of each rank's part in this process.
   PeerBlock(std::vector<char*> bases, int rank, size_t nbytes, Device device)
-      : Storage(bases[static_cast<size_t>(rank)], nbytes, device), bases_(std::move(bases)) {}
+      : StorageImpl(bases[static_cast<size_t>(rank)], nbytes, device), bases_(std::move(bases)) {}
   char* at(int rank) const { return bases_[static_cast<size_t>(rank)]; }
 
  private:

@@ -45,7 +45,7 @@ class Replicas {
  private:
   // What a tensor was when it was last looked at.
   struct Seen {
-    std::weak_ptr<Storage> storage;
+    std::weak_ptr<StorageImpl> storage;
     uint32_t version;
     int64_t offset;
     Dims strides;

@@ -224,7 +224,7 @@ TEST(ViewInPlace, AViewMadeWithoutGradCannotFollowItsBase) {
 TEST(ViewInPlace, IsRefusedOnAnOutputOfSeveral) {
   const Tensor w = ones({2}, requires_grad());
   Tensor part = (w * 1).narrow(0, 0, 1);
-  part.impl().origin = ViewOrigin::multi_output;
+  part.impl().creation_meta = autograd::CreationMeta::MULTI_OUTPUT_NODE;
   expect_error<Error>([&] { part.mul_(2); },
                       "Output 0 of SliceBackward0 is a view and is being modified inplace");
   // So is a view of it.

@@ -14,10 +14,10 @@ using test::pick;
 using MatmulArrivalTest = GpuTest;
 
 // Memory of a tensor that has its own ways to wait for it.
-class Window final : public Storage {
+class Window final : public StorageImpl {
  public:
   explicit Window(const Tensor& memory)
-      : Storage(memory.data_ptr(), memory.nbytes(), memory.device()), memory_(memory) {}
+      : StorageImpl(memory.data_ptr(), memory.nbytes(), memory.device()), memory_(memory) {}
 
  private:
   Tensor memory_;

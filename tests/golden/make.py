@@ -40,7 +40,7 @@ INEXACT_GRADIENT = ("digamma", "hardsigmoid")
 def rows(kind):
     """The names in elementwise.def, with PyTorch's function where it has one."""
     text = (HERE / "../../tensor/elementwise.def").read_text()
-    for name in re.findall(rf"^{kind}\(\s*(\w+),", text, re.MULTILINE):
+    for name in re.findall(rf"^(?:{kind})\(\s*(\w+),", text, re.MULTILINE):
         function = OTHER_NAMES.get(name) or getattr(torch, name, None)
         if function:
             yield name, function
@@ -103,7 +103,7 @@ def elementwise(out):
     ps["int64"] = torch.tensor([0, 1, -1, 2, -3, 7])
     for name, x in ps.items():
         out.let(f"p.{name}", x)
-    for op, f in itertools.chain(rows("BINARY"), rows("COMPARISON")):
+    for op, f in itertools.chain(rows("BINARY"), rows("COMPARISON|LOGICAL")):
         for name, x in ps.items():
             out.case(f"outer {op} p.{name}", lambda: f(x[:, None], x[None, :]))
     whole = out.let("w.int64", torch.tensor([-1000000007, -7, -3, -1, 1, 2, 12, 70]))
@@ -138,7 +138,7 @@ def promotion(out):
         tensors[f"v.{name}"] = out.let(f"v.{name}", torch.tensor(v, dtype=DTYPES[name]))
         tensors[f"s.{name}"] = out.let(f"s.{name}", torch.tensor(v[0], dtype=DTYPES[name]))
     numbers = {"true": True, "2": 2, "1.5": 1.5}
-    functions = dict(itertools.chain(rows("BINARY"), rows("INTEGER"), rows("COMPARISON")))
+    functions = dict(itertools.chain(rows("BINARY"), rows("INTEGER"), rows("COMPARISON|LOGICAL")))
     for op in ("add", "sub", "mul", "div", "pow", "maximum", "xlogy", "eq", "lt", "floor_divide",
                "div_trunc", "remainder", "fmod", "copysign", "fmax", "hypot", "logaddexp2", "xlog1py",
                "nextafter", "bitwise_and", "bitwise_left_shift", "gcd"):
@@ -174,7 +174,7 @@ def narrow(out):
         tensors[f"z.{name}"] = out.let(f"z.{name}", torch.tensor(v[0], dtype=all_dtypes[name]))
     narrow_ones = {n: t for n, t in tensors.items() if NAMES[t.dtype] in NARROW}
     functions = dict(itertools.chain(rows("UNARY"), rows("BINARY"), rows("INTEGER"),
-                                     rows("COMPARISON"), rows("PREDICATE")))
+                                     rows("COMPARISON|LOGICAL"), rows("PREDICATE")))
     for op in ("add", "sub", "mul", "div", "lt", "floor_divide", "remainder", "copysign",
                "bitwise_xor", "lcm"):
         f = functions[op]

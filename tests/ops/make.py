@@ -56,6 +56,8 @@ def by_mpmath(f, order):
 
 # What Python calls otherwise than C++ does.
 OTHER_NAMES = {**OTHER_NAMES,
+               "sigmoid_backward": torch.ops.aten.sigmoid_backward,
+               "tanh_backward": torch.ops.aten.tanh_backward,
                "index": lambda self, indices: self[indices], "slice": torch.ops.aten.slice,
                "unfold": torch.Tensor.unfold,
                "scatter_reduce": lambda *args: torch.scatter_reduce(
@@ -136,7 +138,7 @@ def elementwise_rows():
     for name, f_x, f_y in re.findall(r"^INTEGER\(\s*(\w+),.*,\s*(-?\d+), (-?\d+), -?\d+\)", table,
                                       re.MULTILINE):
         yield f'SAMPLE({name}, "tensor([{f_x}, 7, -9]); tensor([[{f_y}], [4]])", a, b)'
-    for name in re.findall(r"^COMPARISON\(\s*(\w+),", table, re.MULTILINE):
+    for name in re.findall(r"^(?:COMPARISON|LOGICAL)\(\s*(\w+),", table, re.MULTILINE):
         yield f'SAMPLE({name}, "real([0, 1, 2]); real([0, 2, 1])", a, b)'
     for name in re.findall(r"^PREDICATE\(\s*(\w+),", table, re.MULTILINE):
         yield f'SAMPLE({name}, "real([0, -1, inf, -inf, nan])", a)'

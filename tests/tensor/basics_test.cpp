@@ -72,9 +72,15 @@ TEST(Scalars, AreReadAsATypeThatHoldsThem) {
   EXPECT_TRUE(Scalar(NAN).fits<float>() && Scalar(1e300).fits<bool>());
   expect_error<ValueError>([] { (void)Scalar(300).toByte(); }, "300 is beyond the limits");
   expect_error<ValueError>([] { (void)tensor(3e9).item<int>(); }, "beyond the limits");
-  expect_error<ValueError>([] { full({1}, 300, kByte); },
-                           "value 300 is beyond the limits of uint8");
-  expect_error<ValueError>([] { ones({1}, kByte).clamp(0, 300); }, "clamp: value 300");
+  // libtorch's words, and what it throws.
+  EXPECT_THROW((void)Scalar(1e300).toFloat(), std::runtime_error);
+  expect_error<ValueError>([] { (void)Scalar(1e300).toFloat(); },
+                           "value cannot be converted to type float without overflow");
+  expect_error<ValueError>([] { ones({1}, kInt).pow(int64_t{1} << 40); },
+                           "pow: value cannot be converted to type int without overflow");
+  expect_error<ValueError>([] { full({1}, 300, kByte); }, "300 is beyond the limits of uint8");
+  expect_error<ValueError>([] { ones({1}, kByte).clamp(0, 300); },
+                           "clamp: value cannot be converted");
   const Tensor x = zeros({1}, kHalf);
   expect_error<ValueError>([&] { x.fill_(1e6); }, "float16");
   EXPECT_EQ(x.item<float>(), 0);

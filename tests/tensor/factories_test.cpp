@@ -181,6 +181,8 @@ TEST(Factories, FromBlobSharesTheCallersMemory) {
   }
   EXPECT_EQ(released, 1);
   expect_error<ValueError>([] { from_blob(nullptr, {2}); }, "from_blob: data is null");
+  expect_error<Error>([&] { x.resize_({3, 3}); }, "storage that is not resizable: it has 16 bytes");
+  EXPECT_EQ(x.sizes(), IntArrayRef({2, 2}));
 }
 
 TEST(Factories, FromBlobTakesStrides) {
@@ -215,7 +217,9 @@ TEST(Factories, RefuseWhatHasNoMeaning) {
 TEST(Undefined, SaysWhatItIs) {
   const Tensor nothing;
   EXPECT_FALSE(nothing.defined());
-  expect_error<Error>([&] { nothing.sizes(); }, "an undefined Tensor was used");
+  expect_error<Error>([&] { nothing.strides(); }, "an undefined Tensor was used");
+  EXPECT_EQ(nothing.sizes(), IntArrayRef({0}));
+  EXPECT_EQ(nothing.numel(), 0);
   expect_error<Error>([&] { nothing + 1; }, "an undefined Tensor was used");
   expect_error<ValueError>([] { ones({2}).item(); },
                            "item: a Tensor with 2 elements cannot be converted to Scalar; expected "

@@ -125,5 +125,18 @@ TEST(Half, DerivativesHaveItsDtype) {
   EXPECT_NEAR(first, 2 * 0.5 * std::exp(0.25), 0.01);
 }
 
+TYPED_TEST(HalfTest, BesideAnIntegerStaysOne) {
+  using T = typename TypeParam::T;
+  const T x = 0.3f;
+  static_assert(std::is_same_v<decltype(x + 1), T> && std::is_same_v<decltype(2 * x), T> &&
+                std::is_same_v<decltype(int64_t{3} - x), T> && std::is_same_v<decltype(x / 2), T>);
+  static_assert(std::is_same_v<decltype(x + 1.0f), float> &&
+                std::is_same_v<decltype(2.0 * x), double>);
+  EXPECT_EQ((x + 1).bits, T(static_cast<float>(x) + 1).bits);
+  EXPECT_EQ((1 - x).bits, T(1 - static_cast<float>(x)).bits);
+  EXPECT_EQ((x / int64_t{3}).bits, T(static_cast<float>(x) / 3).bits);
+  EXPECT_EQ(static_cast<float>(std::numeric_limits<T>::denorm_min() / 2), 0);
+}
+
 }  // namespace
 }  // namespace gradus

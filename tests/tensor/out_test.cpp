@@ -109,8 +109,9 @@ TEST(Blend, InPlaceGivesWhatTheFunctionDoes) {
   Tensor whole = arange(3);
   expect_error<TypeError>([&] { whole.addcmul_(whole, whole, 0.5); }, "addcmul: value");
   const Tensor bytes = ones({2}, kByte);
-  expect_error<ValueError>([&] { addcmul(bytes, bytes, bytes, 300); },
-                           "addcmul: value 300 is beyond the limits of uint8");
+  expect_error<ValueError>(
+      [&] { addcmul(bytes, bytes, bytes, 300); },
+      "addcmul: value cannot be converted to type uint8_t without overflow: 300 is");
   expect_equal(row, before);
 }
 

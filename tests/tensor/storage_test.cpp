@@ -57,7 +57,7 @@ TEST(StorageSlice, IsAPartOfABlock) {
 
 TEST(StorageSlice, MovesOutWithWhatItHolds) {
   Tensor block = arange(8, kFloat);
-  const std::weak_ptr<Storage> memory = block.impl().storage;
+  const std::weak_ptr<StorageImpl> memory = block.impl().storage;
   const auto slice = std::make_shared<StorageSlice>(block.impl().storage, 8, 12);
   const Tensor part = raw::over_storage(slice, {3}, kFloat), view = part.narrow(0, 1, 2);
   slice->move_out();
@@ -66,6 +66,26 @@ TEST(StorageSlice, MovesOutWithWhatItHolds) {
   EXPECT_TRUE(equal(view, tensor({3.f, 4.f})));
   block = Tensor();
   EXPECT_TRUE(memory.expired());  // it keeps the block no longer
+}
+
+TEST(Storage, IsSharedByTensors) {
+  const Tensor x = arange(6, kInt).view({2, 3});
+  const Storage memory = x.storage();
+  EXPECT_EQ(memory.nbytes(), 24);
+  EXPECT_EQ(memory.data<int>()[5], 5);
+  EXPECT_EQ(memory.data_ptr().get(), x.data_ptr());
+  EXPECT_TRUE(memory.is_alias_of(x[1].storage()));
+  EXPECT_FALSE(memory.is_alias_of(x.clone().storage()));
+
+  const Tensor all = empty({0}, kInt).set_(memory);
+  expect_values(all, {0, 1, 2, 3, 4, 5});
+  const Tensor part = empty({0}, kInt).set_(memory, 1, {2, 2}, {3, 1});
+  expect_values(part, {1, 2, 4, 5});
+  part.fill_(7);
+  expect_values(x.view({6}), {0, 7, 7, 3, 7, 7});
+  expect_error<ValueError>([&] { part.set_(memory, 1, {6}); }, "need a storage of 7 elements");
+  expect_error<ValueError>([&] { part.set_(Storage()); }, "set_: source is an empty Storage");
+  expect_values(part, {7, 7, 7, 7});
 }
 
 }  // namespace

@@ -1,0 +1,3 @@
+#pragma once
+
+#include "gradus/compat/torch/torch.h"

@@ -1,0 +1,55 @@
+// What a handle to a tensor points to.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "gradus/tensor/shape.h"
+#include "gradus/tensor/storage.h"
+#include "gradus/tensor/type_meta.h"
+
+namespace gradus {
+
+// What autograd knows of a tensor; autograd/meta.h defines the rest.
+struct AutogradMetaBase {
+  virtual ~AutogradMetaBase() = default;
+};
+
+namespace autograd {
+// How a view was made, where that forbids a recorded change of it in place.
+enum class CreationMeta : uint8_t {
+  DEFAULT,
+  IN_CUSTOM_FUNCTION,
+  MULTI_OUTPUT_NODE,
+  NO_GRAD_MODE,
+  INFERENCE_MODE
+};
+}  // namespace autograd
+
+struct TensorImpl {
+  StoragePtr storage;
+  ScalarType dtype;
+  bool contiguous;
+  bool inference;                                                          // made in InferenceMode
+  autograd::CreationMeta creation_meta = autograd::CreationMeta::DEFAULT;  // of a view
+  std::atomic<uint32_t> history_version = 0;  // of the storage, when a view's history was made
+  int64_t numel;
+  int64_t offset;  // of element 0, in elements from the start of the storage
+  Dims sizes;
+  Dims strides;                                // in elements; 0 where broadcast
+  std::unique_ptr<AutogradMetaBase> autograd;  // null: requires no grad and never did
+  std::shared_ptr<TensorImpl> view_of;         // the tensor that this one is a view of, or null
+
+  TensorImpl(StoragePtr memory, ScalarType type, const Dims& shape, const Dims& steps,
+             int64_t first, int64_t count, bool row_major);
+
+  // What libtorch keeps in objects of their own.
+  const TensorImpl* autograd_meta() const { return this; }
+  bool has_bw_view() const { return view_of != nullptr; }
+  autograd::CreationMeta get_creation_meta() const { return creation_meta; }
+};
+namespace autograd {
+using DifferentiableViewMeta = const TensorImpl;
+}
+
+}  // namespace gradus
