@@ -83,10 +83,12 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
                    "invert a mask, use the `~` operator, or convert with .to(kLong)");
   const bool alike = !x.is_number() && !y.is_number() && x.tensor->dtype() == y.tensor->dtype();
   const ScalarType common = enter(facts(op), alike ? x.tensor->scalar_type() : result_type(x, y));
-  check(op != BinaryOp::pow || !y.is_number() || isFloatingType(common) || y.number.toLong() >= 0,
-        "pow: Integers to negative integer powers are not allowed: ", y.number,
-        "; convert with .to(kFloat)");
-  if (op == BinaryOp::pow && y.is_number()) check_fits("pow", y.number, common);
+  if (op == BinaryOp::pow && y.is_number() && !isFloatingType(common)) {
+    check(y.number.toLong() >= 0,
+          "pow: Integers to negative integer powers are not allowed: ", y.number,
+          "; convert with .to(kFloat)");
+    check_fits("pow", y.number, common);
+  }
   check<TypeError>(op != BinaryOp::nextafter || common == computed_type(common),
                    "nextafter: dtype ", common, " is not supported, for it is computed with in ",
                    computed_type(common), "; convert with .to(kFloat)");

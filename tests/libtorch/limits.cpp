@@ -42,6 +42,7 @@ void of_conversions() {
   overflows("masked_fill", [&] { ints.masked_fill(ints > 0, large); });
   overflows("pow", [&] { ints.pow(large); });
   overflows("pow of bytes", [&] { bytes.pow(300); });
+  overflows("pow of floats", [&] { torch::ones({2}).pow(1e300); });
   std::cout << ints + large << "\n" << bytes + 300 << "\n" << bytes - 2 << "\n";
 }
 
