@@ -105,7 +105,7 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   check(num_samples > 0, "multinomial: num_samples = ", num_samples,
         ", expected a positive number");
   const int64_t rows = self.dim() == 2 ? self.size(0) : 1, n = self.size(-1);
-  check(rows == 0 || n > 0, "multinomial: there are no weights to draw by");
+  check(rows == 0 || n > 0, "multinomial: there are no weights to draw by; give one at least");
   check(replacement || num_samples <= n, "multinomial: ", num_samples,
         " different samples were asked for, and there are ", n, " weights; draw with replacement");
 

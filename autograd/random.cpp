@@ -37,14 +37,15 @@ Tensor& drawn(const char* op, const char* node, const Tensor& self, Draw draw) {
 
 void check_real(const char* op, const Tensor& self) {
   check<TypeError>(self.is_floating_point(), op, "_: dtype ", self.scalar_type(),
-                   " is not a floating point type");
+                   " is not a floating point type; convert with .to(kFloat)");
 }
 void check_deviation(const char* op, double std) {
-  check(std >= 0, op, ": normal expects std >= 0.0, but found std ", std);
+  check(std >= 0, op, ": normal expects std >= 0.0, but found std ", std, "; give its magnitude");
 }
 
 void check_probability(const char* op, double p) {
-  check(p >= 0 && p <= 1, op, ": p = ", p, " is not a probability; expected 0 to 1");
+  check(p >= 0 && p <= 1, op, ": ", op, " expects p to be in [0, 1], but got p=", p,
+        "; give a probability");
 }
 void check_probabilities(const char* op, const Tensor& p) {
   check<TypeError>(p.is_floating_point(), op, ": the probabilities have dtype ", p.scalar_type(),
@@ -67,7 +68,9 @@ Tensor by_probabilities(const Tensor& p, const std::optional<Generator>& generat
 
 Tensor& Tensor::uniform_(double from, double to, std::optional<Generator> generator) const {
   check_real("uniform", *this);
-  check(from <= to, "uniform_: from = ", from, " exceeds to = ", to);
+  check(from <= to,
+        "uniform_: uniform_ expects to return a [from, to) range, but found from=", from,
+        " > to=", to, "; exchange them");
   for (const double bound : {from, to}) raw::check_fits("uniform_", bound, scalar_type());
   return drawn("uniform", "UniformBackward0", *this, [&](const Tensor& x) {
     raw::random_(x, Distribution::uniform, from, to, generator);
@@ -84,7 +87,8 @@ Tensor& Tensor::normal_(double mean, double std, std::optional<Generator> genera
 
 Tensor& Tensor::log_normal_(double mean, double std, std::optional<Generator> generator) const {
   check_real("log_normal", *this);
-  check(std > 0, "log_normal_: std = ", std, " is not positive");
+  check(std > 0, "log_normal_: log_normal_ expects std > 0.0, but found std=", std,
+        "; for one number everywhere use fill_()");
   return drawn("log_normal", "LogNormalBackward0", *this, [&](const Tensor& x) {
     raw::random_(x, Distribution::log_normal, mean, std, generator);
   });
@@ -92,7 +96,8 @@ Tensor& Tensor::log_normal_(double mean, double std, std::optional<Generator> ge
 
 Tensor& Tensor::exponential_(double lambd, std::optional<Generator> generator) const {
   check_real("exponential", *this);
-  check(lambd > 0, "exponential_: lambd = ", lambd, " is not positive");
+  check(lambd > 0, "exponential_: exponential_ expects lambda > 0.0, but found lambda=", lambd,
+        "; give the reciprocal of the mean");
   return drawn("exponential", "ExponentialBackward0", *this, [&](const Tensor& x) {
     raw::random_(x, Distribution::exponential, lambd, 0, generator);
   });
@@ -100,15 +105,18 @@ Tensor& Tensor::exponential_(double lambd, std::optional<Generator> generator) c
 
 Tensor& Tensor::cauchy_(double median, double sigma, std::optional<Generator> generator) const {
   check_real("cauchy", *this);
-  check(sigma > 0, "cauchy_: sigma = ", sigma, " is not positive");
+  check(sigma > 0, "cauchy_: cauchy_ expects sigma > 0.0, but found sigma=", sigma,
+        "; for one number everywhere use fill_()");
   return drawn("cauchy", "CauchyBackward0", *this, [&](const Tensor& x) {
     raw::random_(x, Distribution::cauchy, median, sigma, generator);
   });
 }
 
 Tensor& Tensor::geometric_(double p, std::optional<Generator> generator) const {
-  check(p > 0 && p < 1, "geometric_: p = ", p, " lies outside of 0 to 1");
-  check<TypeError>(dtype() != kBool, "geometric_: dtype bool does not count");
+  check(p > 0 && p < 1, "geometric_: geometric_ expects p to be in (0, 1), but got p=", p,
+        "; give the probability that a trial succeeds");
+  check<TypeError>(dtype() != kBool,
+                   "geometric_: dtype bool does not hold a number of trials; use kLong or kFloat");
   return drawn("geometric", "GeometricBackward0", *this,
                [&](const Tensor& x) { raw::random_(x, Distribution::geometric, p, 0, generator); });
 }
@@ -141,9 +149,9 @@ Tensor& Tensor::random_(int64_t from, std::optional<int64_t> to,
   });
   const int64_t below = to.value_or(end);
   check(from < below, "random_: random_ expects 'from' to be less than 'to', but got from=", from,
-        " >= to=", below);
+        " >= to=", below, "; 'to' is not drawn itself");
   check(from >= least && below <= end, "random_: dtype ", scalar_type(), " does not count from ",
-        from, " to ", below - 1);
+        from, " to ", below - 1, "; use a wider dtype, or a smaller range");
   return drawn("random", "RandomBackward0", *this, [&](const Tensor& x) {
     raw::random_(x, Distribution::randint, from, below, generator);
   });

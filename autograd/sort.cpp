@@ -37,7 +37,7 @@ TensorPair topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool) 
   const int64_t d = wrap_dim("topk", dim, self.dim());
   const int64_t size = self.dim() ? self.size(d) : 1;
   check(k >= 0 && k <= size, "topk: selected index k out of range: ", k, " for dimension ", d,
-        " of shape ", self.sizes(), "; expected 0 <= k <= ", size);
+        " of shape ", self.sizes(), "; expected 0 <= k <= ", size, ", give a smaller k");
   const auto [values, indices] = raw::select("topk", self, d, largest, 0, k);
   record_selection("TopkBackward0", values, self, d, indices);
   return {values, indices};

@@ -142,7 +142,7 @@ Tensor randn(IntArrayRef size, const TensorOptions& options) {
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator,
                const TensorOptions& options) {
   check(low < high, "randint: random_ expects 'from' to be less than 'to', but got from=", low,
-        " >= to=", high);
+        " >= to=", high, "; 'to' is not drawn itself");
   const TensorOptions with_dtype = options.dtype(options.dtype_opt().value_or(kLong));
   const auto [least, greatest] = range_of(with_dtype.dtype());
   check(static_cast<double>(low) >= least && static_cast<double>(high - 1) <= greatest,
@@ -165,7 +165,7 @@ Tensor randperm(int64_t n, const TensorOptions& options) {
   return randperm(n, std::nullopt, options);
 }
 Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
-  check(n >= 0, "randperm: n = ", n, " is negative");
+  check(n >= 0, "randperm: n must be non-negative, got ", n, "; give the number of elements");
   const Device device = backend(options.device().type()).resolve(options.device());
   const PhiloxState state = raw::take(generator, device, n);
   const Tensor order = device.is_cpu() ? shuffled(n, state) : order_of_numbers(n, state, device);

@@ -163,6 +163,20 @@ void of_types() {
   says("normal expects std >= 0.0, but found std -1", [] { torch::normal(0., -1., {2}); });
 }
 
+void of_random_numbers() {
+  const Tensor x = torch::ones({2});
+  says("but found lambda=-1", [&] { x.exponential_(-1); });
+  says("log_normal_ expects std > 0.0, but found std=-1", [&] { x.log_normal_(0, -1); });
+  says("normal expects std >= 0.0, but found std -1", [&] { x.normal_(0, -1); });
+  says("geometric_ expects p to be in (0, 1), but got p=1.5", [&] { x.geometric_(1.5); });
+  says("bernoulli_ expects p to be in [0, 1], but got p=-0.5", [&] { x.bernoulli_(-0.5); });
+  says("uniform_ expects to return a [from, to) range, but found from=2 > to=1",
+       [&] { x.uniform_(2, 1); });
+  says("random_ expects 'from' to be less than 'to', but got from=3 >= to=3",
+       [&] { torch::randint(3, 3, {2}); });
+  says("selected index k out of range", [&] { x.topk(3); });
+}
+
 void of_autograd() {
   const auto leaf = [] { return torch::ones({2}, torch::requires_grad()); };
   const Tensor x = leaf(), y = (x * x).sum();
@@ -214,5 +228,6 @@ int main() {
   of_joins();
   of_indices();
   of_types();
+  of_random_numbers();
   of_autograd();
 }

@@ -209,7 +209,7 @@ TEST(Factories, RefuseWhatHasNoMeaning) {
       "randint: random_ expects 'from' to be less than 'to', but got from=3 >= "
       "to=3");
   expect_error<ValueError>([] { randint(0, 300, {1}, kByte); }, "uint8 does not hold");
-  expect_error<ValueError>([] { randperm(-1); }, "n = -1 is negative");
+  expect_error<ValueError>([] { randperm(-1); }, "n must be non-negative, got -1");
   expect_error<ValueError>([] { zeros({int64_t{1} << 61}, kDouble); }, "bytes");
   expect_error<OutOfMemoryError>([] { zeros({int64_t{1} << 58}); }, "");
 }

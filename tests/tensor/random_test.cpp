@@ -74,7 +74,8 @@ TEST_F(Distributions, BernoulliFollowsItsProbabilities) {
   EXPECT_EQ(mean_of(ones({3}).bernoulli(0.0)), 0);
   expect_error<ValueError>([] { bernoulli(full({2}, 1.5)); }, "outside of 0 to 1");
   expect_error<ValueError>([] { bernoulli(full({2}, NAN)); }, "outside of 0 to 1");
-  expect_error<ValueError>([] { zeros({2}).bernoulli_(-0.1); }, "p = -0.1 is not a probability");
+  expect_error<ValueError>([] { zeros({2}).bernoulli_(-0.1); },
+                           "bernoulli_ expects p to be in [0, 1], but got p=-0.1");
   expect_error<TypeError>([] { bernoulli(ones({2}, kLong)); }, "dtype int64");
 }
 
