@@ -1,4 +1,4 @@
-#include "gradus/cuda/kernels/scan.cuh"
+#include "gradus/cuda/kernels/scan_tiles.cuh"
 
 #include <bit>
 #include <cstdlib>
@@ -6,21 +6,16 @@
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/grid.h"
 #include "gradus/tensor/dispatch.h"
+#include "gradus/tensor/raw.h"
 
 namespace gradus::cuda {
 
 namespace {
 
-// Enough to fill any device, and the same on each, so that results are.
-constexpr int64_t kWantedBlocks = 1024;
+// A block for each of so many lines fills any device; fewer long ones are cut into tiles.
+constexpr int64_t kManyLines = 512;
 constexpr int64_t kWantedColumns = 65536;  // threads of scan_columns
-
-// A segment of at least `least` elements, and a multiple of that, where lines are split into so
-// many parts.
-int64_t segment_of(int64_t n, int64_t parts, int64_t least) {
-  parts = std::min({parts, n / least, int64_t{kMaxSegments}});
-  return parts <= 1 ? n : ceil_div(ceil_div(n, parts), least) * least;
-}
+constexpr int64_t kLeastSegment = 64;
 
 template <class S, class T>
 class Scanner {
@@ -28,7 +23,7 @@ class Scanner {
   using State = typename S::State;
 
   Scanner(const Tensor& x, int64_t dim, const Tensor& values, const Tensor& indices)
-      : context_(values) {
+      : context_(values), device_(values.device()) {
     const Tensor& third = S::indexed ? indices : values;
     Dims sizes = values.impl().sizes;
     sizes[dim] = 1;
@@ -45,24 +40,10 @@ class Scanner {
 
   void run(const S& scan) {
     const Strided<3>& lines = args_.lines;
-    const bool columns =
-        lines.numel > 1 && std::abs(lines.stride[0][lines.dims - 1]) < std::abs(args_.step[0]);
-    constexpr int64_t kTile = kScanThreads * vector_width<T>;
-    args_.segment = columns ? segment_of(args_.n, kWantedColumns / lines.numel, 64)
-                            : segment_of(args_.n, kWantedBlocks / lines.numel, 4 * kTile);
-    const int64_t segments = ceil_div(args_.n, args_.segment);
-    const auto pass = [&](ScanPass which) {
-      args_.pass = which;
-      columns ? run_columns(scan, segments) : run_rows(scan, segments);
-    };
-    if (segments == 1) return pass(ScanPass::whole);
-    const Scratch table(static_cast<size_t>(lines.numel * segments) * sizeof(State));
-    args_.table = table.as<State>();
-    pass(ScanPass::totals);
-    launch(scan_totals<S>,
-           {dim3(static_cast<unsigned>(lines.numel)), kScanThreads, 0, context_.stream}, scan,
-           lines.numel, static_cast<int>(segments), args_.table);
-    pass(ScanPass::from_totals);
+    if (lines.numel > 1 && std::abs(lines.stride[0][lines.dims - 1]) < std::abs(args_.step[0]))
+      return run_columns(scan);
+    if (lines.numel <= kManyLines && args_.n >= 2 * kScanTile<T>) return run_tiles(scan);
+    run_rows(scan);
   }
 
  private:
@@ -75,27 +56,56 @@ class Scanner {
     return ok;
   }
 
-  void run_rows(const S& scan, int64_t segments) {
+  void run_rows(const S& scan) {
     // Threads for a line: one for each vector up to a warp, and a block for a long one.
     const int64_t vectors = ceil_div(args_.n, int64_t{vector_width<T>});
     const int lanes = args_.n > 1024 ? kScanThreads
                                      : static_cast<int>(std::bit_ceil(
                                            static_cast<unsigned>(std::min(vectors, int64_t{32}))));
-    const int64_t blocks = ceil_div(args_.lines.numel * lanes, int64_t{kScanThreads});
-    launch(scan_rows<S, T>,
-           {dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(segments)), kScanThreads, 0,
-            context_.stream},
-           scan, args_, std::countr_zero(static_cast<unsigned>(lanes)));
+    launch(scan_rows<S, T>, blocks_for(args_.lines.numel * lanes), scan, args_,
+           std::countr_zero(static_cast<unsigned>(lanes)));
   }
 
-  void run_columns(const S& scan, int64_t segments) {
-    const int64_t blocks = ceil_div(args_.lines.numel * segments, int64_t{kScanThreads});
-    launch(scan_columns<S, T>,
-           {dim3(static_cast<unsigned>(blocks)), kScanThreads, 0, context_.stream}, scan, args_);
+  void run_tiles(const S& scan) {
+    const int64_t tiles = ceil_div(args_.n, kScanTile<T>);
+    const int64_t groups = ceil_div(tiles, int64_t{kScanThreads}), lines = args_.lines.numel;
+    const int64_t said = lines * (tiles + groups);
+    const Tensor zeros = raw::empty({said * Said<State>::kWords + 1}, kLong, device_);
+    raw::fill_(zeros, 0);
+    auto* const next = reinterpret_cast<unsigned long long*>(zeros.data_ptr<int64_t>());
+    auto* const totals = reinterpret_cast<Said<State>*>(next + 1);
+    launch(scan_tiles<S, T>, blocks_for(lines * tiles * kScanThreads), scan, args_,
+           {tiles, groups, totals, totals + lines * tiles, next});
+  }
+
+  void run_columns(const S& scan) {
+    const int64_t lines = args_.lines.numel;
+    const int64_t parts =
+        std::min({kWantedColumns / lines, args_.n / kLeastSegment, int64_t{kMaxSegments}});
+    const int64_t length =
+        parts <= 1 ? args_.n : ceil_div(ceil_div(args_.n, parts), kLeastSegment) * kLeastSegment;
+    const int64_t segments = ceil_div(args_.n, length);
+    const bool whole = segments == 1;
+    const Scratch table(whole ? 0 : static_cast<size_t>(lines * segments) * sizeof(State));
+    const auto pass = [&](ScanPass which) {
+      launch(scan_columns<S, T>, blocks_for(lines * segments), scan, args_,
+             {length, which, table.as<State>()});
+    };
+    if (whole) return pass(ScanPass::whole);
+    pass(ScanPass::totals);
+    launch(scan_totals<S>, blocks_for(lines * kScanThreads), scan, lines,
+           static_cast<int>(segments), table.as<State>());
+    pass(ScanPass::from_totals);
+  }
+
+  LaunchConfig blocks_for(int64_t threads) const {
+    const auto blocks = static_cast<unsigned>(ceil_div(threads, int64_t{kScanThreads}));
+    return {dim3(blocks), kScanThreads, 0, context_.stream};
   }
 
   Context context_;
-  ScanArgs<T, State> args_{};
+  Device device_;
+  ScanArgs<T> args_{};
 };
 
 }  // namespace

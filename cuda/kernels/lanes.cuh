@@ -52,21 +52,29 @@ __device__ Prefix<State> scan_warp(const S& scan, State value, int width) {
   return {lane > 0 ? before : scan.start(), shuffle(value, width - 1, width)};
 }
 
+// Over the warps of the block, all threads of which have the value of their warp: `warps` of them,
+// a power of two. REQUIRES: every thread of the block calls this.
+template <class S, class State = typename S::State>
+__device__ Prefix<State> scan_warps(const S& scan, State value, int warps) {
+  __shared__ State of_warp[kScanWarps];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  __syncthreads();  // of_warp may still be read by a call before
+  if (threadIdx.x % 32 == 0) of_warp[warp] = value;
+  __syncthreads();
+  // Lane w of every warp has the value of warp w.
+  const auto all = scan_warp(scan, of_warp[static_cast<int>(threadIdx.x) & (warps - 1)], warps);
+  return {shuffle(all.before, warp, warps), all.total};
+}
+
 // Over `lanes` neighbouring threads: a power of two up to a warp, or those of the block, up to
 // kScanThreads, which scans its warps and then their totals. REQUIRES: every thread of the block
 // calls this.
 template <class S, class State = typename S::State>
 __device__ Prefix<State> scan_lanes(const S& scan, State value, int lanes) {
-  Prefix<State> mine = scan_warp(scan, value, ::min(lanes, 32));
+  const Prefix<State> mine = scan_warp(scan, value, ::min(lanes, 32));
   if (lanes <= 32) return mine;
-  __shared__ State of_warp[kScanWarps];
-  const int warp = static_cast<int>(threadIdx.x) / 32, warps = lanes / 32;
-  __syncthreads();  // of_warp may still be read by a call before
-  if (threadIdx.x % 32 == 0) of_warp[warp] = mine.total;
-  __syncthreads();
-  // Lane w of every warp has the total of warp w.
-  const auto all = scan_warp(scan, of_warp[static_cast<int>(threadIdx.x) & (warps - 1)], warps);
-  return {scan.combine(shuffle(all.before, warp, warps), mine.before), all.total};
+  const Prefix<State> warps = scan_warps(scan, mine.total, lanes / 32);
+  return {scan.combine(warps.before, mine.before), warps.total};
 }
 
 }  // namespace gradus::cuda
