@@ -5,6 +5,7 @@
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/grid.h"
+#include "gradus/cuda/kernels/log_sum.cuh"
 #include "gradus/tensor/dispatch.h"
 #include "gradus/tensor/raw.h"
 
@@ -112,14 +113,13 @@ class Scanner {
 
 void CudaBackend::scan(ScanOp op, const Tensor& x, int64_t dim, const Tensor& out) {
   visit_op(op, [&](auto row) {
-    const auto run = [&]<class T>(TypeTag<T>) {
-      using S = Fold<row.value, T>;
-      Scanner<S, T>(x, dim, out, {}).run(S{});
-    };
     if constexpr (row.value == ScanOp::logcumsumexp)
-      visit_floating(name_of(op), x.dtype(), run);
+      visit_floating(name_of(op), x.dtype(),
+                     [&]<class T>(TypeTag<T>) { Scanner<LogSums<T>, T>(x, dim, out, {}).run({}); });
     else
-      visit_numbers(name_of(op), x.dtype(), run);
+      visit_numbers(name_of(op), x.dtype(), [&]<class T>(TypeTag<T>) {
+        Scanner<Fold<row.value, T>, T>(x, dim, out, {}).run({});
+      });
   });
 }
 

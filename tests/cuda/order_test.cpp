@@ -159,9 +159,11 @@ class CudaScan : public GpuTest {};
 constexpr ScanOp kScans[] = {ScanOp::cumsum, ScanOp::cumprod, ScanOp::logcumsumexp};
 bool has(ScanOp op, ScalarType dtype) { return dtype != kLong || op != ScanOp::logcumsumexp; }
 
-// Both fold in double, in trees of their own, and round once.
+// Both fold in double, in trees of their own, and round once; but a GPU finds logcumsumexp of float
+// in float, where a sum has some 1e-7 of itself in doubt, and so its logarithm has as much.
 void compare_scan(ScanOp op, const Pair& x, int64_t dim, const std::string& what) {
-  const double tolerance = x.cpu.dtype() == kFloat ? 1.3e-7 : x.cpu.dtype() == kLong ? 0 : 1e-13;
+  const double of_float = op == ScanOp::logcumsumexp ? 6e-7 : 1.3e-7;
+  const double tolerance = x.cpu.dtype() == kFloat ? of_float : x.cpu.dtype() == kLong ? 0 : 1e-13;
   const Tensor want = raw::scan(op, x.cpu, dim);
   double largest = 1;
   for (const double value : doubles(want)) largest = std::max(largest, std::abs(value));
