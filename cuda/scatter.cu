@@ -1,4 +1,4 @@
-#include "gradus/cuda/kernels/scatter.cuh"
+#include "gradus/cuda/kernels/scatter_list.cuh"
 
 #include <bit>
 #include <cstdlib>
@@ -19,6 +19,9 @@ constexpr int64_t kLongLine = 256;
 // So many lines keep a GPU busy as they are; so many take longer in blocks, or to be sorted.
 constexpr int64_t kManyLines = 1 << 16, kManyBlocks = 1 << 12;
 
+// A block looks at a list of so many numbers for each of its lines in less time than a sort takes.
+constexpr int64_t kNumbersOfLine = 64;
+
 struct Lines {
   Strided<3> walk;
   Line line;
@@ -27,22 +30,50 @@ Lines lines_of(const Tensor& out, int64_t dim, const Tensor& index, const Tensor
   Dims sizes = index.impl().sizes;
   const Line line{sizes[dim], out.strides()[dim], index.strides()[dim], src.strides()[dim]};
   sizes[dim] = 1;
-  return {collapse<3>(sizes, {out.strides(), index.strides(), src.strides()}), line};
+  Strided<3> walk = collapse<3>(sizes, {out.strides(), index.strides(), src.strides()});
+  if (walk.dims == 0) {  // a single line, as one of one
+    walk.dims = 1;
+    walk.size[0] = 1;
+    for (auto& stride : walk.stride) stride[0] = 0;
+  }
+  return {walk, line};
+}
+// Whether lines lie side by side in memory.
+bool are_columns(const Lines& lines) {
+  const Strided<3>& walk = lines.walk;
+  return walk.numel > 1 && std::abs(walk.stride[0][walk.dims - 1]) < std::abs(lines.line.jump);
 }
 
 // Of a block's shared memory, so that two have room side by side.
 constexpr size_t kMostShared = 100 << 10;
 
-// Whether a block for each line suits: it reads and writes all of its line of out, which must not
-// be most of its work, nor lie between others in memory; and it alone has a long line.
-bool suits_blocks(const Lines& lines, int64_t size) {
+// How many lines a block takes, a power of two; 0 where blocks do not suit. It reads and writes all
+// of its lines of out, which must not be most of its work, and all accesses of its warps should be
+// of whole sectors: those of single lines that lie by themselves, or of several side by side.
+int lines_of_block(const Lines& lines, int64_t size, size_t element_size) {
+  constexpr size_t kSector = 32;
+  const Strided<3>& walk = lines.walk;
   const auto [length, jump, index_step, src_step] = lines.line;
-  for (int d = 0; d < lines.walk.dims; ++d)
-    if (lines.walk.size[d] > 1 && std::abs(lines.walk.stride[0][d]) < size) return false;
-  const int64_t least = lines.walk.numel < kManyBlocks ? kShortLine : kLongLine;
-  return jump == 1 && length >= least && size <= 4 * length &&
-         shared_bytes<double>(size) <= kMostShared &&
-         (length <= 16 * kScatterThreads || (length <= kMostScatters && lines.walk.numel >= 64));
+  const int64_t across = walk.size[walk.dims - 1];
+  int64_t beside = 1, wanted = 1;
+  if (are_columns(lines)) {
+    if (walk.stride[0][walk.dims - 1] != 1 || (walk.numel >= kManyLines && length < kLongLine))
+      return 0;
+    wanted = std::min<int64_t>(kSector / element_size,
+                               static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(across))));
+    beside = wanted;
+    while (beside > 1 && shared_bytes(beside * size, element_size) > kMostShared) beside /= 2;
+  } else {
+    if (jump != 1) return 0;
+    for (int d = 0; d < walk.dims; ++d)
+      if (walk.size[d] > 1 && std::abs(walk.stride[0][d]) < size) return 0;
+  }
+  const int64_t blocks = walk.numel / across * ceil_div(across, beside), numbers = length * beside;
+  const bool suits =
+      2 * beside >= wanted && numbers >= (blocks < kManyBlocks ? kShortLine : kLongLine) &&
+      size <= 4 * length && shared_bytes(beside * size, element_size) <= kMostShared &&
+      (numbers <= 16 * kScatterThreads || (length <= kMostScatters && blocks >= 64));
+  return suits ? static_cast<int>(beside) : 0;
 }
 
 // The index without the dimensions over which it is the same.
@@ -84,26 +115,42 @@ void add_integers(const Context& context, const IndexRule& rule, int64_t dim, co
          data_of<int64_t>(src));
 }
 
+LaunchConfig put_launch(const Context& context, int64_t n) {
+  return linear_launch(context, ceil_div(n, int64_t{kPutBatch}));
+}
+
 void put_last(const Context& context, const IndexRule& rule, int64_t dim, const Tensor& numbers,
               const Tensor& index, const Tensor& src, const Tensor& out) {
-  Dims sizes = numbers.impl().sizes;
-  sizes[dim] = rule.size;
+  Dims sizes = numbers.impl().sizes, all = index.impl().sizes;
+  sizes[dim] = all[dim] = rule.size;
   const Tensor owners = raw::empty(sizes, kInt, out.device());
   raw::fill_(owners, 0);
-  const Tensor lines = raw::expand(raw::narrow(owners, dim, 0, 1), index.sizes());
   auto* const words = reinterpret_cast<unsigned*>(owners.data_ptr<int>());
+  const int64_t jump = owners.strides()[dim];
   Dims count = Dims::filled(index.dim(), 0);  // along a line
   count[dim] = 1;
-  const int64_t jump = owners.strides()[dim];
 
-  const auto claims = collapse<3>(numbers.sizes(), {lines.strides(), numbers.strides(), count});
-  launch(claim_places, linear_launch(context, claims.numel), claims, rule, jump, device_fault(),
-         words, data_of<int64_t>(numbers));
-  const auto puts = collapse<5>(index.sizes(), {without(out.impl().strides, dim), index.strides(),
-                                                src.strides(), lines.strides(), count});
+  const auto claims =
+      collapse<3>(numbers.sizes(), {without(owners.impl().strides, dim), numbers.strides(), count});
+  launch(claim_places, put_launch(context, claims.numel), claims, rule, jump, device_fault(), words,
+         data_of<int64_t>(numbers));
+  const auto puts = collapse<3>(
+      all, {out.strides(), without(src.impl().strides, dim), raw::expand(owners, all).strides()});
   visit_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
-    launch(put_owned<T>, linear_launch(context, puts.numel), puts, rule, out.strides()[dim], jump,
-           static_cast<T*>(out.data_ptr()), data_of<int64_t>(index), data_of<T>(src), words);
+    launch(put_owned<T>, put_launch(context, puts.numel), puts, src.strides()[dim],
+           static_cast<T*>(out.data_ptr()), data_of<T>(src), words);
+  });
+}
+
+void scatter_by_list(const Context& context, ScatterOp op, const IndexRule& rule,
+                     const Lines& lines, const Tensor& index, const Tensor& src,
+                     const Tensor& out) {
+  const int64_t parts = ceil_div(lines.walk.numel, int64_t{kListShare});
+  const auto blocks = static_cast<unsigned>(lines.line.length * parts);
+  visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
+    launch(scatter_list<how.value, T>, {dim3(blocks), kScanThreads, 0, context.stream}, lines.walk,
+           parts, rule, lines.line, device_fault(), static_cast<T*>(out.data_ptr()),
+           data_of<int64_t>(index), data_of<T>(src));
   });
 }
 
@@ -137,22 +184,30 @@ void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, cons
     return add_integers(context, rule, dim, index, src, out);
   const Lines lines = lines_of(out, dim, index, src);
   const auto& [walk, line] = lines;
-  const bool by_blocks = suits_blocks(lines, rule.size);
-  if (!by_blocks && line.length >= kShortLineOfLaunches && line.length <= kLongestRow) {
-    const Tensor numbers = distinct(index, dim);
-    const int64_t sorts = numbers.numel() / line.length;
+  const Tensor numbers = distinct(index, dim);
+  const int64_t sorts = numbers.numel() / line.length;
+  if (sorts == 1 && are_columns(lines) &&
+      line.length <= std::min(int64_t{kLongestList}, kNumbersOfLine * walk.numel))
+    return scatter_by_list(context, op, rule, lines, index, src, out);
+  const int beside = lines_of_block(lines, rule.size, out.element_size());
+  if (beside == 0 && line.length >= kShortLineOfLaunches && line.length <= kLongestRow) {
     if (op == ScatterOp::set && sorts * rule.size <= 4 * index.numel())
       return put_last(context, rule, dim, numbers, index, src, out);
     if (walk.numel < kManyLines && (sorts < kManyBlocks || line.length >= kLongLine))
       return scatter_by_places(context, op, rule, dim, numbers, index, src, out);
   }
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
-    const LaunchConfig blocks{dim3(static_cast<unsigned>(lines.walk.numel)), kScatterThreads,
-                              shared_bytes<T>(rule.size), context.stream};
-    launch(by_blocks ? scatter_in_block<how.value, T> : scatter_lines<how.value, T>,
-           by_blocks ? blocks : linear_launch(context, lines.walk.numel), lines.walk, rule,
-           lines.line, device_fault(), static_cast<T*>(out.data_ptr()), data_of<int64_t>(index),
-           data_of<T>(src));
+    if (beside == 0)
+      return launch(scatter_lines<how.value, T>, linear_launch(context, walk.numel), walk, rule,
+                    line, device_fault(), static_cast<T*>(out.data_ptr()), data_of<int64_t>(index),
+                    data_of<T>(src));
+    const int64_t across = walk.size[walk.dims - 1];
+    const int64_t blocks = walk.numel / across * ceil_div(across, int64_t{beside});
+    launch(scatter_in_block<how.value, T>,
+           {dim3(static_cast<unsigned>(blocks)), kScatterThreads,
+            shared_bytes(beside * rule.size, sizeof(T)), context.stream},
+           walk, std::countr_zero(static_cast<unsigned>(beside)), rule, line, device_fault(),
+           static_cast<T*>(out.data_ptr()), data_of<int64_t>(index), data_of<T>(src));
   });
 }
 

@@ -1,8 +1,8 @@
 // scatter, where elements of one place must meet in the order of the index: by a thread for each
-// line of the index, by a block for each line, or by a thread for each place. Of those that are set
-// only the last one counts, and sums of integers need no order, but meet in shared memory where the
-// places are few. A line is what one position in the other dimensions sees of the indexed one. An
-// index out of range is reported and skipped.
+// line of the index, by a block for a few lines, or by a thread for each place. Of those that are
+// set only the last one counts, and sums of integers need no order, but meet in shared memory where
+// the places are few. A line is what one position in the other dimensions sees of the indexed one.
+// An index out of range is reported and skipped.
 #pragma once
 
 #include "gradus/cuda/fault.h"
@@ -31,97 +31,129 @@ __global__ void scatter_lines(Strided<3> lines, IndexRule rule, Line line, Fault
   }
 }
 
-// --- A block for each line. In shared memory: the line of out, and behind it who owns its places.
-template <class T>
-__host__ __device__ constexpr size_t line_bytes(int64_t size) {
-  return (static_cast<size_t>(size) * sizeof(T) + 7) / 8 * 8;
+// --- A block for a few lines. In shared memory: these lines of out, and behind them who owns their
+// places.
+__host__ __device__ constexpr size_t line_bytes(int64_t cells, size_t element_size) {
+  return (static_cast<size_t>(cells) * element_size + 7) / 8 * 8;
 }
-template <class T>
-constexpr size_t shared_bytes(int64_t size) {
-  return line_bytes<T>(size) + static_cast<size_t>(size) * sizeof(unsigned);
+constexpr size_t shared_bytes(int64_t cells, size_t element_size) {
+  return line_bytes(cells, element_size) + static_cast<size_t>(cells) * sizeof(unsigned);
 }
 inline constexpr int kScatterThreads = 512;
 inline constexpr int64_t kMostScatters = (int64_t{1} << 32) / kScatterThreads - 2;  // of a line
 
-// The block takes as many numbers as it has threads at once, in rounds: in each, of the threads
-// that want one place the first one has it. Where many want the same, so that rounds would be as
-// many, the first one puts them all.
+// 2^beside_bits lines that are neighbours in the last dimension of the walk, of which neighbouring
+// threads have one each. The block takes as many numbers as it has threads at once, in rounds: in
+// each, of the threads that want one place the first one has it. Where many want the same, so that
+// rounds would be as many, the first one puts them all. REQUIRES: lines.dims > 0.
 template <ScatterOp op, class T>
-__global__ void __launch_bounds__(kScatterThreads)
-    scatter_in_block(Strided<3> lines, IndexRule rule, Line line, Fault* fault, T* out,
-                     const int64_t* index, const T* src) {
+__global__ void __launch_bounds__(kScatterThreads, 4)
+    scatter_in_block(Strided<3> lines, int beside_bits, IndexRule rule, Line line, Fault* fault,
+                     T* out, const int64_t* index, const T* src) {
   constexpr int kRounds = 16;
   constexpr unsigned kNobody = ~0u;
   extern __shared__ uint64_t shared[];
   __shared__ unsigned wanted[kScatterThreads];
   __shared__ T brought[kScatterThreads];
-  const int size = static_cast<int>(rule.size), thread = static_cast<int>(threadIdx.x);
+  const int cells = static_cast<int>(rule.size) << beside_bits;
+  const int thread = static_cast<int>(threadIdx.x), step = kScatterThreads >> beside_bits;
+  const int beside = thread & ((1 << beside_bits) - 1), first = thread >> beside_bits;
   T* const there = reinterpret_cast<T*>(shared);
   auto* const owner =
-      reinterpret_cast<unsigned*>(reinterpret_cast<char*>(shared) + line_bytes<T>(size));
-  const auto at = offsets_of(lines, int64_t{blockIdx.x});
-  for (int i = thread; i < size; i += kScatterThreads) {
-    there[i] = out[at.at[0] + i * line.jump];
-    owner[i] = kNobody;
+      reinterpret_cast<unsigned*>(reinterpret_cast<char*>(shared) + line_bytes(cells, sizeof(T)));
+  const int last = lines.dims - 1;
+  const int64_t blocks_of_row = ((lines.size[last] - 1) >> beside_bits) + 1;
+  const int64_t row = blockIdx.x / blocks_of_row;
+  const int64_t column = ((blockIdx.x - row * blocks_of_row) << beside_bits) + beside;
+  const auto at = offsets_of(lines, last, row);
+  out += at.at[0] + column * lines.stride[0][last];
+  index += at.at[1] + column * lines.stride[1][last];
+  src += at.at[2] + column * lines.stride[2][last];
+
+  // Of threads without a line, 0.
+  const int size = column < lines.size[last] ? static_cast<int>(rule.size) : 0;
+  const int length = column < lines.size[last] ? static_cast<int>(line.length) : 0;
+  for (int i = first; i < size; i += step) {
+    there[i << beside_bits | beside] = out[i * line.jump];
+    owner[i << beside_bits | beside] = kNobody;
   }
   __syncthreads();
   // Numbers of threads, less in every round than in all before, so that none need be cleared.
   unsigned name = kNobody - kScatterThreads + static_cast<unsigned>(thread);
-  for (int64_t begin = 0; begin < line.length; begin += kScatterThreads) {
-    const int64_t k = begin + thread;
+  for (int begin = 0; begin < static_cast<int>(line.length); begin += step) {
+    const int k = begin + first;
     bool waits = false;
-    unsigned place = kNobody;
+    unsigned cell = kNobody;
     T fresh{};
-    if (k < line.length) {
-      const int64_t number = index[at.at[1] + k * line.index_step];
-      fresh = src[at.at[2] + k * line.src_step];
+    if (k < length) {
+      const int64_t number = index[k * line.index_step];
+      fresh = src[k * line.src_step];
       waits = in_range(fault, rule, number);
-      if (waits) place = static_cast<unsigned>(rule.place(number));
+      if (waits) cell = static_cast<unsigned>(rule.place(number) << beside_bits | beside);
     }
     for (int round = 0; __syncthreads_or(waits); ++round) {
-      if (waits) atomicMin(&owner[place], name);
-      wanted[thread] = waits ? place : kNobody;
+      if (waits) atomicMin(&owner[cell], name);
+      wanted[thread] = waits ? cell : kNobody;
       brought[thread] = fresh;
       __syncthreads();
-      if (waits && owner[place] == name) {
-        there[place] = put_to<op>(there[place], fresh);
+      if (waits && owner[cell] == name) {
+        there[cell] = put_to<op>(there[cell], fresh);
         waits = false;
         for (int other = thread + 1; round == kRounds && other < kScatterThreads; ++other)
-          if (wanted[other] == place) there[place] = put_to<op>(there[place], brought[other]);
+          if (wanted[other] == cell) there[cell] = put_to<op>(there[cell], brought[other]);
       }
       if (round == kRounds) waits = false;
       name -= kScatterThreads;
     }
   }
-  for (int i = thread; i < size; i += kScatterThreads) out[at.at[0] + i * line.jump] = there[i];
+  for (int i = first; i < size; i += step) out[i * line.jump] = there[i << beside_bits | beside];
 }
 
-// --- Elements that are set: a thread for each number.
+// --- Elements that are set: a thread for a few numbers, and then one for a few places, so that
+// neither waits for one access to memory after the other.
+inline constexpr int kPutBatch = 4;
 
 // An owner, 0 before, becomes the last number of a line that wants its place, counted from 1. The
 // walk is over the numbers, in the owners, in index, and in their count along the line.
 __global__ void claim_places(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault,
                              unsigned* owners, const int64_t* index) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= walk.numel) return;
-  const auto at = offsets_of(walk, i);
-  const int64_t number = index[at.at[1]];
-  if (in_range(fault, rule, number))
-    atomicMax(&owners[at.at[0] + rule.place(number) * jump], static_cast<unsigned>(at.at[2] + 1));
+  const int64_t first = int64_t{blockIdx.x} * kPutBatch * blockDim.x + threadIdx.x;
+  Offsets<3, int64_t> at[kPutBatch];
+  int64_t number[kPutBatch];
+#pragma unroll
+  for (int b = 0; b < kPutBatch; ++b) {
+    if (first + b * blockDim.x >= walk.numel) break;
+    at[b] = offsets_of(walk, first + b * blockDim.x);
+    number[b] = index[at[b].at[1]];
+  }
+#pragma unroll
+  for (int b = 0; b < kPutBatch; ++b)
+    if (first + b * blockDim.x < walk.numel && in_range(fault, rule, number[b]))
+      atomicMax(&owners[at[b].at[0] + rule.place(number[b]) * jump],
+                static_cast<unsigned>(at[b].at[2] + 1));
 }
 
-// The walk is over the numbers, in out, index, src, the owners, and in their count along the line.
+// The walk is over the places, in out, in what src has first for their line, and in the owners.
 template <class T>
-__global__ void put_owned(Strided<5> walk, IndexRule rule, int64_t jump, int64_t owner_jump, T* out,
-                          const int64_t* index, const T* src, const unsigned* owners) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= walk.numel) return;
-  const auto at = offsets_of(walk, i);
-  const int64_t number = index[at.at[1]];
-  if (!rule.allows(number)) return;
-  const int64_t place = rule.place(number);
-  if (owners[at.at[3] + place * owner_jump] == static_cast<unsigned>(at.at[4] + 1))
-    out[at.at[0] + place * jump] = src[at.at[2]];
+__global__ void put_owned(Strided<3> walk, int64_t src_step, T* out, const T* src,
+                          const unsigned* owners) {
+  const int64_t first = int64_t{blockIdx.x} * kPutBatch * blockDim.x + threadIdx.x;
+  Offsets<3, int64_t> at[kPutBatch];
+  unsigned owner[kPutBatch];
+  T value[kPutBatch];
+#pragma unroll
+  for (int b = 0; b < kPutBatch; ++b) {
+    owner[b] = 0;
+    if (first + b * blockDim.x >= walk.numel) continue;
+    at[b] = offsets_of(walk, first + b * blockDim.x);
+    owner[b] = owners[at[b].at[2]];
+  }
+#pragma unroll
+  for (int b = 0; b < kPutBatch; ++b)
+    if (owner[b] != 0) value[b] = src[at[b].at[1] + int64_t{owner[b] - 1} * src_step];
+#pragma unroll
+  for (int b = 0; b < kPutBatch; ++b)
+    if (owner[b] != 0) out[at[b].at[0]] = value[b];
 }
 
 // --- Sums of integers: a thread for each number.

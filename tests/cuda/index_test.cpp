@@ -77,7 +77,9 @@ TEST_F(CudaIndex, ScatterAlongLongLines) {
   };
   const Case cases[] = {{{2, 1100}, 1, 300, 299}, {{2, 1100}, 1, 300, 0}, {{3, 700}, 1, 2800, 5},
                         {{600}, 0, 100, 99},      {{700, 2}, 0, 9, 8},    {{400}, 0, 1601, 1600},
-                        {{80, 3}, 0, 9, 8},       {{80, 3}, 0, 400, 399}, {{3, 40}, 1, 9, 8}};
+                        {{80, 3}, 0, 9, 8},       {{80, 3}, 0, 400, 399}, {{3, 40}, 1, 9, 8},
+                        {{150, 21}, 0, 60, 59},   {{25, 40}, 0, 25, 24},  {{2, 90, 9}, 1, 70, 69},
+                        {{90, 12}, 0, 3000, 2},   {{90, 12}, 0, 90, 0}};
   for (const auto& [sizes, dim, size, places] : cases)
     for (const ScatterOp op : {ScatterOp::sum, ScatterOp::set, ScatterOp::amax, ScatterOp::prod})
       for (const ScalarType dtype : {kFloat, kLong}) {
@@ -91,6 +93,21 @@ TEST_F(CudaIndex, ScatterAlongLongLines) {
                      scattered(op, x.cpu, dim, index.cpu, src.cpu), 0,
                      describe("scatter", dtype, std::to_string(size)));
       }
+}
+
+// As many rows as one block takes, and more, and more numbers than a list has.
+TEST_F(CudaIndex, ScatterOfLongRowsAndLists) {
+  for (const auto& [length, columns] :
+       {std::pair<int64_t, int64_t>{5, 9001}, {1024, 16}, {4097, 2}})
+    for (const ScatterOp op : {ScatterOp::sum, ScatterOp::set, ScatterOp::amin}) {
+      const Pair index = random_pair(kLong, contiguous_layout("", {length, 1}), {0, 900});
+      const Pair src = random_pair(kFloat, contiguous_layout("", {length, columns}), {-2, 2});
+      const Pair x = random_pair(kFloat, contiguous_layout("", {901, columns}), {-2, 2});
+      const auto shared = [&](const Tensor& t) { return raw::expand(t, src.cpu.sizes()); };
+      expect_close(scattered(op, x.gpu, 0, shared(index.gpu), src.gpu),
+                   scattered(op, x.cpu, 0, shared(index.cpu), src.cpu), 0,
+                   describe("scatter", kFloat, std::to_string(length)));
+    }
 }
 
 // Rows that share their numbers: of those that are set the last one stays.
@@ -227,6 +244,15 @@ TEST_F(CudaIndex, AnIndexOutOfRangeIsAnError) {
     EXPECT_CONTAINS(message_of<IndexError>([&] {
                       const Tensor out = raw::as_strided(src.gpu, {500}, {step}, 0);
                       scattered(ScatterOp::sum, out, 0, index.gpu, src.gpu);
+                      cuda::synchronize();
+                    }),
+                    "index 500 is out of bounds for dimension 0 with size 500");
+  // Where one list is for all columns.
+  const Tensor list = raw::expand(raw::as_strided(index.gpu, {1500, 1}, {1, 1}, 0), {1500, 3});
+  for (const ScatterOp op : {ScatterOp::sum, ScatterOp::set})
+    EXPECT_CONTAINS(message_of<IndexError>([&] {
+                      const Tensor out = raw::as_strided(x.gpu, {500, 3}, {kSize, 1}, 0);
+                      scattered(op, out, 0, list, raw::expand(src.gpu, {3, 1500}).t());
                       cuda::synchronize();
                     }),
                     "index 500 is out of bounds for dimension 0 with size 500");
