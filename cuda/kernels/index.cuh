@@ -7,16 +7,31 @@
 
 namespace gradus::cuda {
 
+inline constexpr int kGatherBatch = 4;  // numbers that a thread has under way
+
 // The walk is over out, index, and x at index 0 of the indexed dimension, whose stride is `jump`.
 template <class T>
 __global__ void gather_kernel(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault, T* out,
                               const int64_t* index, const T* x) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= walk.numel) return;
-  const auto at = offsets_of(walk, i);
-  const int64_t number = index[at.at[1]];
-  const bool valid = in_range(fault, rule, number);
-  out[at.at[0]] = valid ? x[at.at[2] + rule.place(number) * jump] : T{};
+  const int64_t first = int64_t{blockIdx.x} * kGatherBatch * blockDim.x + threadIdx.x;
+  Offsets<3, int64_t> at[kGatherBatch];
+  int64_t number[kGatherBatch];
+  T value[kGatherBatch];
+#pragma unroll
+  for (int b = 0; b < kGatherBatch; ++b) {
+    if (first + b * blockDim.x >= walk.numel) break;
+    at[b] = offsets_of(walk, first + b * blockDim.x);
+    number[b] = index[at[b].at[1]];
+  }
+#pragma unroll
+  for (int b = 0; b < kGatherBatch; ++b) {
+    if (first + b * blockDim.x >= walk.numel) break;
+    const bool valid = in_range(fault, rule, number[b]);
+    value[b] = valid ? x[at[b].at[2] + rule.place(number[b]) * jump] : T{};
+  }
+#pragma unroll
+  for (int b = 0; b < kGatherBatch; ++b)
+    if (first + b * blockDim.x < walk.numel) out[at[b].at[0]] = value[b];
 }
 
 // As functors of the elementwise kernels.
