@@ -78,8 +78,9 @@ void launch_strided(const Context& context, const F& f,
                     Out* out, const In*... in) {
   const int32_t columns = piece.size[piece.dims - 1], rows = piece.numel / columns;
   const dim3 block = strided_block(piece);
-  const int32_t tiles = ceil_div(columns, static_cast<int32_t>(block.x) * kStridedParts);
-  const int32_t row_blocks = ceil_div(rows, static_cast<int32_t>(block.y));
+  const auto across = static_cast<int32_t>(block.x), down = static_cast<int32_t>(block.y);
+  const int32_t tiles = ceil_div(columns, across * kStridedParts);
+  const int32_t row_blocks = ceil_div(rows, columns <= across ? down * kStridedParts : down);
   launch(elementwise_strided<F, Out, In...>,
          {dim3(static_cast<unsigned>(row_blocks * tiles)), block, 0, context.stream}, f, piece,
          rows, tiles, out + start.at[0], (in + start.at[I + 1])...);

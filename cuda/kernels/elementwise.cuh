@@ -20,19 +20,19 @@ struct Batch {
   Vector<T, V> part[Parts];
 };
 
-// Vector k comes from from + k * step; those from `count` on stay unset.
-template <int V, int Parts, class T>
-__device__ Batch<T, V, Parts> load_batch(const T* from, int64_t step, int count) {
+// Vector k comes from from + at(k); those from `count` on stay unset.
+template <int V, int Parts, class T, class At>
+__device__ Batch<T, V, Parts> load_batch(const T* from, const At& at, int count) {
   Batch<T, V, Parts> out;
 #pragma unroll
   for (int k = 0; k < Parts; ++k)
-    if (k < count) out.part[k] = load_vector<V>(from + k * step);
+    if (k < count) out.part[k] = load_vector<V>(from + at(k));
   return out;
 }
 
 // All inputs are in registers before the first store, since out may be one of them.
-template <int V, int Parts, class F, class Out, class... In>
-__device__ void apply_batch(const F& f, Out* out, int64_t step, int count,
+template <int V, int Parts, class F, class Out, class At, class... In>
+__device__ void apply_batch(const F& f, Out* out, const At& at, int count,
                             const Batch<In, V, Parts>&... in) {
 #pragma unroll
   for (int k = 0; k < Parts; ++k) {
@@ -40,7 +40,7 @@ __device__ void apply_batch(const F& f, Out* out, int64_t step, int count,
     Vector<Out, V> result;
 #pragma unroll
     for (int v = 0; v < V; ++v) result.at[v] = f(in.part[k].at[v]...);
-    store_vector(out + k * step, result);
+    store_vector(out + at(k), result);
   }
 }
 
@@ -58,11 +58,11 @@ __global__ void __launch_bounds__(kElementwiseThreads)
   constexpr int64_t tile = contiguous_tile<Out, In...>;
   const int64_t begin = blockIdx.x * tile;
   if (begin + tile <= n) {
-    const int64_t at = begin + threadIdx.x * V;
-    constexpr int64_t step = int64_t{kElementwiseThreads} * V;
-    apply_batch<V, kContiguousParts>(
-        f, out + at, step, kContiguousParts,
-        load_batch<V, kContiguousParts>(in + at, step, kContiguousParts)...);
+    const auto at = [first = begin + threadIdx.x * V](int k) {
+      return first + k * int64_t{kElementwiseThreads} * V;
+    };
+    apply_batch<V, kContiguousParts>(f, out, at, kContiguousParts,
+                                     load_batch<V, kContiguousParts>(in, at, kContiguousParts)...);
   } else {
     for (int64_t i = begin + threadIdx.x; i < n; i += kElementwiseThreads) out[i] = f(in[i]...);
   }
@@ -71,36 +71,45 @@ __global__ void __launch_bounds__(kElementwiseThreads)
 // --- Any strides ---
 inline constexpr int kStridedParts = 4;
 
-template <class F, size_t... I, class Out, class... In>
-__device__ void apply_strided(const F& f, const Strided<1 + sizeof...(In), int32_t>& walk,
-                              int32_t row, int32_t column, int count, std::index_sequence<I...>,
-                              Out* out, const In*... in) {
-  const int last = walk.dims - 1;
-  const auto at = offsets_of(walk, last, row);
-  const auto first = [&](size_t n) { return at.at[n] + column * walk.stride[n][last]; };
-  const auto step = [&](size_t n) { return int64_t{walk.stride[n][last]} * blockDim.x; };
-  apply_batch<1, kStridedParts>(
-      f, out + first(0), step(0), count,
-      load_batch<1, kStridedParts>(in + first(I + 1), step(I + 1), count)...);
+template <class F, int N, size_t... I, class Out, class... In>
+__device__ void apply_strided(const F& f, const Offsets<N, int32_t> (&at)[kStridedParts], int count,
+                              std::index_sequence<I...>, Out* out, const In*... in) {
+  const auto of = [&](size_t n) { return [&at, n](int k) { return at[k].at[n]; }; };
+  apply_batch<1, kStridedParts>(f, out, of(0), count,
+                                load_batch<1, kStridedParts>(in, of(I + 1), count)...);
 }
 
 // The last dimension of the walk is its columns, all others together its rows. A block covers
 // blockDim.y rows of kStridedParts * blockDim.x columns, so that a thread divides once for four
-// elements; `tiles` blocks cover a row. REQUIRES: walk.dims > 0.
+// elements; `tiles` blocks cover a row. Where a block is as wide as a row, a thread has one column
+// of kStridedParts rows, blockDim.y apart. REQUIRES: walk.dims > 0.
 template <class F, class Out, class... In>
 __global__ void __launch_bounds__(kElementwiseThreads)
     elementwise_strided(F f, Strided<1 + sizeof...(In), int32_t> walk, int32_t rows, int32_t tiles,
                         Out* out, const In*... in) {
+  constexpr int N = 1 + sizeof...(In);
+  const int last = walk.dims - 1;
   const int32_t block = static_cast<int32_t>(blockIdx.x), width = static_cast<int32_t>(blockDim.x);
+  const int32_t height = static_cast<int32_t>(blockDim.y), columns = walk.size[last];
+  const bool down = columns <= width;
   const int32_t row_block = block / tiles;
-  const int32_t row = row_block * static_cast<int32_t>(blockDim.y) + threadIdx.y;
+  const int32_t row = row_block * height * (down ? kStridedParts : 1) + threadIdx.y;
   const int32_t column = (block - row_block * tiles) * width * kStridedParts + threadIdx.x;
-  const int32_t remaining = walk.size[walk.dims - 1] - column;
-  if (row >= rows || remaining <= 0) return;
+  if (row >= rows || column >= columns) return;
+  const int32_t step = down ? height : width, remaining = down ? rows - row : columns - column;
+
+  Offsets<N, int32_t> at[kStridedParts];
   int count = 0;
 #pragma unroll
-  for (int k = 0; k < kStridedParts; ++k) count += remaining > k * width;
-  apply_strided(f, walk, row, column, count, std::index_sequence_for<In...>{}, out, in...);
+  for (int k = 0; k < kStridedParts; ++k) {
+    if (remaining <= k * step) break;
+    ++count;
+    if (k == 0 || down) at[k] = offsets_of(walk, last, row + k * step);
+    for (int n = 0; n < N; ++n)
+      at[k].at[n] = k == 0 || down ? at[k].at[n] + column * walk.stride[n][last]
+                                   : at[k - 1].at[n] + step * walk.stride[n][last];
+  }
+  apply_strided(f, at, count, std::index_sequence_for<In...>{}, out, in...);
 }
 
 }  // namespace gradus::cuda

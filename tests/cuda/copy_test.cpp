@@ -51,6 +51,16 @@ TEST_F(CudaCopy, Transposed) {
     }
 }
 
+// Rows so short that a thread has several of them, which overlap in src.
+TEST_F(CudaCopy, Windows) {
+  for (const int64_t width : {2, 3, 7, 200})
+    for (const int64_t count : {1, 70, 1500}) {
+      const Dims sizes = {2, count, width};
+      const MemoryLayout windows{"windows", sizes, {count + width + pick(0, 2), 1, 1}, pick(0, 3)};
+      compare_copy(windows, contiguous_layout("row-major", sizes), kFloat, kFloat);
+    }
+}
+
 // Rows so far apart that 32 bits cannot count the elements between the first and the last.
 TEST_F(CudaCopy, BeyondThirtyTwoBits) {
   const int64_t rows = 9, columns = 100, apart = int64_t{1} << 29;
