@@ -252,17 +252,36 @@ Tensor take(const Tensor& self, const Tensor& index) {
   return gathered("take", "TakeBackward0", flat, raw::index_list("take", flat, index));
 }
 
-Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+namespace {
+void check_put(const Tensor& self, const Tensor& index, const Tensor& source) {
   check<TypeError>(index.dtype() == kLong, "put: index has dtype ", index.dtype(),
                    ", expected int64; convert with .to(kLong)");
   check<TypeError>(source.dtype() == self.dtype(), "put: source has dtype ", source.dtype(),
                    ", self has ", self.dtype(), "; convert one with .to(...)");
   check<IndexError>(source.numel() == index.numel(), "put: source has ", source.numel(),
                     " elements, index ", index.numel(), "; expected the same number");
+  raw::check_same_device("put", self, "self", source, "source");
+}
+}  // namespace
+
+Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+  check_put(self, index, source);
   const Tensor flat = self.reshape({-1});
   return with_put("put", "PutBackward0", flat, raw::index_list("put", flat, index),
                   source.reshape(index.sizes()), accumulate)
       .reshape(self.sizes());
+}
+Tensor& Tensor::put_(const Tensor& index, const Tensor& source, bool accumulate) const {
+  check_put(*this, index, source);
+  const auto direct = [&](Tensor& x) {
+    const std::optional<Tensor> part = raw::try_view(x, {x.numel()});
+    const Tensor flat = part ? *part : *raw::try_view(raw::clone(x), {x.numel()});
+    raw::index_put_("put", flat, raw::index_list("put", flat, index), source.reshape(index.sizes()),
+                    accumulate);
+    if (!part) raw::copy_(x, *raw::try_view(flat, x.sizes()));
+  };
+  return in_place("put", *this, recording(*this, source), direct,
+                  [&](const Tensor& x) { return gradus::put(x, index, source, accumulate); });
 }
 
 }  // namespace gradus

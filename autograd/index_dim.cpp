@@ -1,4 +1,6 @@
 // A list of slices along one dimension: a 1-D index stands for one that repeats over the others.
+#include "gradus/autograd/index.h"
+#include "gradus/autograd/inplace.h"
 #include "gradus/autograd/record.h"
 #include "gradus/autograd/scatter.h"
 #include "gradus/tensor/factories.h"
@@ -10,12 +12,15 @@ namespace {
 
 constexpr Scattering kAdd{"index_add", "IndexAddBackward0", ScatterOp::sum};
 constexpr Scattering kCopy{"index_copy", "IndexCopyBackward0", ScatterOp::set};
-constexpr Scattering kFill{"index_fill", "IndexFillBackward0", ScatterOp::set};
+
+void check_rank(const char* op, const Tensor& index) {
+  check<IndexError>(index.dim() <= 1, op, ": index has shape ", index.sizes(),
+                    ", expected at most one dimension; flatten() it");
+}
 
 // The index over self's other dimensions, as gather takes it.
 Tensor repeated(const char* op, const Tensor& self, int64_t dim, const Tensor& index) {
-  check<IndexError>(index.dim() <= 1, op, ": index has shape ", index.sizes(),
-                    ", expected at most one dimension; flatten() it");
+  check_rank(op, index);
   check<TypeError>(index.dtype() == kLong || index.dtype() == kInt, op, ": index has dtype ",
                    index.dtype(), ", expected int64 or int32; convert with .to(kLong)");
   const int64_t d = wrap_dim(op, dim, self.dim());
@@ -45,18 +50,27 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
           index.numel(), " elements; dimension ", i, " does not fit");
 }
 
-Tensor filling(const Tensor& self, const Tensor& repeated_index, const Tensor& value) {
-  check(value.dim() == 0, "index_fill: value has shape ", value.sizes(),
-        ", expected a tensor without dimensions");
-  return value.to(self.device(), self.dtype()).expand(repeated_index.sizes());
-}
-// index_fill accepts negative numbers.
-Tensor from_start(const Tensor& self, int64_t dim, const Tensor& index) {
-  check<TypeError>(index.dtype() == kLong, "index_fill: index has dtype ", index.dtype(),
-                   ", expected int64; convert with .to(kLong)");
-  const int64_t size = self.dim() ? self.size(dim) : 1;
-  return where(index < 0, index + size, index);
-}
+// index_fill is index_put of a number: its index accepts negative ones.
+struct Filling {
+  Tensors list;
+  Tensor value;
+
+  Filling(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& number) {
+    check_rank("index_fill", index);
+    check<TypeError>(index.dtype() == kLong, "index_fill: index has dtype ", index.dtype(),
+                     ", expected int64; convert with .to(kLong)");
+    raw::check_same_device("index_fill", self, "self", index, "index");
+    check(number.dim() == 0, "index_fill: value has shape ", number.sizes(),
+          ", expected a tensor without dimensions");
+    Tensors indices(static_cast<size_t>(wrap_dim("index_fill", dim, self.dim())));
+    indices.push_back(index);
+    list = raw::index_list("index_fill", self, indices);
+    value = number.to(self.device(), self.dtype());
+  }
+  Tensor filled(const Tensor& self) const {
+    return with_put("index_fill", "IndexFillBackward0", self, list, value, false);
+  }
+};
 
 }  // namespace
 
@@ -100,12 +114,19 @@ Tensor& Tensor::index_copy_(int64_t dim, const Tensor& index, const Tensor& sour
 }
 
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
-  const Tensor places = repeated("index_fill", self, dim, from_start(self, dim, index));
-  return kFill(self, dim, places, filling(self, places, value));
+  if (self.dim() == 0) return self.unsqueeze(0).index_fill(dim, index, value).squeeze(0);
+  return Filling(self, dim, index, value).filled(self);
 }
 Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Tensor& value) const {
-  const Tensor places = repeated("index_fill", *this, dim, from_start(*this, dim, index));
-  return kFill.update(*this, dim, places, filling(*this, places, value));
+  if (this->dim() == 0) {
+    unsqueeze(0).index_fill_(dim, index, value);
+    return handle();
+  }
+  const Filling filling(*this, dim, index, value);
+  return in_place(
+      "index_fill", *this, recording(*this, value),
+      [&](Tensor& x) { raw::index_put_("index_fill", x, filling.list, filling.value, false); },
+      [&](const Tensor& x) { return filling.filled(x); });
 }
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   return index_fill(self, dim, index, full({}, value, self.options()));
