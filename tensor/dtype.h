@@ -44,6 +44,15 @@ inline constexpr ScalarType dtype_of = [] {
 #include "gradus/tensor/dtypes.def"
 #undef DTYPE
 
+// The name of a C++ type, for messages.
+template <class T>
+inline constexpr std::string_view cpp_name = "asked for";
+#define DTYPE(name, type, short_name, kind, computed) \
+  template <>                                         \
+  inline constexpr std::string_view cpp_name<type> = #type;
+#include "gradus/tensor/dtypes.def"
+#undef DTYPE
+
 constexpr size_t element_size(ScalarType dtype) {
   switch (dtype) {
 #define DTYPE(name, type, short_name, kind, computed) \

@@ -54,7 +54,7 @@ Tensor to(const Tensor& x, Device device, bool non_blocking) {
 
 void check_fits(std::string_view op, const Scalar& value, ScalarType dtype) {
   visit(dtype, [&]<class T>(TypeTag<T>) {
-    if (!value.fits<T>()) value.fail_to_fit(op, dtype, "convert the tensor to a wider dtype");
+    if (!value.fits<T>()) value.fail_to_fit(op, cpp_name<T>, "convert the tensor to a wider dtype");
   });
 }
 

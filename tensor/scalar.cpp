@@ -4,22 +4,9 @@
 
 namespace gradus {
 
-namespace {
-const char* cpp_name(ScalarType dtype) {
-  switch (dtype) {
-#define DTYPE(name, cpp_type, short_name, kind, computed) \
-  case ScalarType::name:                                  \
-    return #cpp_type;
-#include "gradus/tensor/dtypes.def"
-#undef DTYPE
-  }
-  return "";
-}
-}  // namespace
-
-void Scalar::fail_to_fit(std::string_view op, ScalarType dtype, const char* remedy) const {
-  fail(op, ": value cannot be converted to type ", cpp_name(dtype), " without overflow: ", *this,
-       " is beyond the limits of ", dtype, "; ", remedy);
+void Scalar::fail_to_fit(std::string_view op, std::string_view type, const char* remedy) const {
+  fail(op, ": value cannot be converted to type ", type, " without overflow: ", *this,
+       " is beyond its limits; ", remedy);
 }
 
 Scalar Scalar::operator-() const {

@@ -45,7 +45,7 @@ class Scalar {
   template <class T>
   T to() const {
     if (!fits<T>()) [[unlikely]]
-      fail_to_fit("Scalar", dtype_of<T>, "take a wider one");
+      fail_to_fit("Scalar", cpp_name<T>, "take a wider one");
     return cast<T>();
   }
   // As C++ converts it.
@@ -72,7 +72,8 @@ class Scalar {
   Scalar operator-() const;
 
   // Throws the ValueError of a number that does not fit.
-  [[noreturn]] void fail_to_fit(std::string_view op, ScalarType dtype, const char* remedy) const;
+  [[noreturn]] void fail_to_fit(std::string_view op, std::string_view type,
+                                const char* remedy) const;
 
  private:
   DtypeKind kind_;
