@@ -88,4 +88,11 @@ void set_num_threads(int count) {
   omp_set_num_threads(count);
 }
 
+namespace detail {
+int usable_threads() { return cpu::thread_count(); }
+void run_parts(int64_t count, const std::function<void(int64_t)>& part) {
+  cpu::parallel_for(0, count, 1, [&](int64_t first, int64_t) { part(first); });
+}
+}  // namespace detail
+
 }  // namespace gradus

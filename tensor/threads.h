@@ -1,11 +1,22 @@
 // The threads of the CPU's loops, with libtorch's names.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 namespace gradus {
 
 // As many as there are cores, until set. Applies to loops that this thread starts.
 int get_num_threads();
 // Errors: ValueError where count is not positive.
 void set_num_threads(int count);
+
+namespace detail {
+// Threads that a loop begun here would use; 1 inside of one.
+int usable_threads();
+// Calls part(i) for i in [0, count), on several threads; inside of such a call in order. Errors:
+// rethrows one exception of a part; others may be left out then.
+void run_parts(int64_t count, const std::function<void(int64_t)>& part);
+}  // namespace detail
 
 }  // namespace gradus

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "gradus/cpu/parallel.h"
 #include "gradus/tensor/threads.h"
 
 namespace gradus {
@@ -22,9 +21,14 @@ struct RunningPart {
   const int before = running_part;
 };
 
+}  // namespace detail
+
+// x / y, rounded up.
+inline int64_t divup(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+namespace detail {
 inline int64_t part_size(int64_t begin, int64_t end, int64_t grain_size) {
-  const int64_t even = cpu::divide_up(end - begin, cpu::thread_count());
-  return std::max({even, grain_size, int64_t{1}});
+  return std::max({divup(end - begin, usable_threads()), grain_size, int64_t{1}});
 }
 }  // namespace detail
 
@@ -32,16 +36,17 @@ inline void init_num_threads() {}  // they start with the first loop
 inline bool in_parallel_region() { return detail::running_part >= 0; }
 // The number of the part that the innermost parallel_for runs here, from 0 on.
 inline int get_thread_num() { return std::max(detail::running_part, 0); }
-inline int64_t divup(int64_t x, int64_t y) { return cpu::divide_up(x, y); }
 
 // Calls f(first, last) for even parts of [begin, end), of grain_size or more, one for each thread.
 // Within another loop f gets all of it. Errors: rethrows one exception of f.
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F& f) {
+  if (begin >= end) return;
   const int64_t size = detail::part_size(begin, end, grain_size);
-  cpu::parallel_for(begin, end, size, [&](int64_t first, int64_t last) {
-    const detail::RunningPart running(static_cast<int>((first - begin) / size));
-    f(first, last);
+  detail::run_parts(divup(end - begin, size), [&](int64_t part) {
+    const detail::RunningPart running(static_cast<int>(part));
+    const int64_t first = begin + part * size;
+    f(first, std::min(first + size, end));
   });
 }
 
@@ -51,7 +56,7 @@ Number parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, Number id
                        const Combine& combine) {
   if (begin >= end) return identity;
   const int64_t size = detail::part_size(begin, end, grain_size);
-  std::vector<Number> parts(static_cast<size_t>(cpu::divide_up(end - begin, size)), identity);
+  std::vector<Number> parts(static_cast<size_t>(divup(end - begin, size)), identity);
   parallel_for(begin, end, grain_size, [&](int64_t first, int64_t last) {
     parts[static_cast<size_t>((first - begin) / size)] = f(first, last, identity);
   });
