@@ -1,5 +1,7 @@
 #include "gradus/optim/sgd.h"
 
+#include <utility>
+
 #include "gradus/autograd/grad_mode.h"
 #include "gradus/tensor/raw.h"
 
@@ -14,19 +16,34 @@ const SGDOptions& options_of(const OptimizerParamGroup& group) {
 
 bool is_arriving(const Tensor& parameter) { return parameter.grad().impl().storage->is_arriving(); }
 
-// The parameters that have gradients. Those whose gradients other devices still add to come last,
-// in the order in which a backward pass goes through the layers: the others are stepped meanwhile.
-Tensors in_order_of_arrival(const Tensors& parameters) {
+// The parameters that have gradients, in the turns in which they are stepped. Those whose gradients
+// other devices still add to come last, in the order in which a backward pass goes through the
+// layers: the others are stepped meanwhile. A turn has at least half of the bytes that are left, so
+// that turns are few: memory is at its full speed only some time after a call has begun.
+std::vector<Tensors> in_turns(const Tensors& parameters) {
   Tensors order, late;
-  for (const Tensor& parameter : parameters)
-    if (parameter.grad().defined()) (is_arriving(parameter) ? late : order).push_back(parameter);
+  size_t left = 0;
+  for (const Tensor& parameter : parameters) {
+    if (!parameter.grad().defined()) continue;
+    (is_arriving(parameter) ? late : order).push_back(parameter);
+    left += parameter.nbytes();
+  }
   order.insert(order.end(), late.rbegin(), late.rend());
-  return order;
-}
-
-// One call would wait for the later of the two.
-bool arrive_together(const Tensor& a, const Tensor& b) {
-  return (!is_arriving(a) && !is_arriving(b)) || a.grad().impl().storage == b.grad().impl().storage;
+  std::vector<Tensors> turns;
+  size_t turn_bytes = 0;
+  const StorageImpl* last = nullptr;
+  for (const Tensor& parameter : order) {
+    const StorageImpl* const from = parameter.grad().impl().storage.get();
+    const bool waits = is_arriving(parameter) && from != last;
+    if (turns.empty() || (waits && 2 * turn_bytes >= left)) {
+      turns.emplace_back();
+      left -= std::exchange(turn_bytes, 0);
+    }
+    turns.back().push_back(parameter);
+    turn_bytes += parameter.nbytes();
+    last = from;
+  }
+  return turns;
 }
 }  // namespace
 
@@ -51,12 +68,16 @@ Tensor SGD::step(LossClosure closure) {
     loss = closure();
   }
   const NoGradGuard guard;
+  for (const Tensor& parameter : parameters())
+    check<Error>(parameter.is_contiguous() || !parameter.grad().defined(),
+                 "SGD: a parameter of shape ", parameter.sizes(),
+                 " is not contiguous; make it so with contiguous()");
   for (const OptimizerParamGroup& group : param_groups()) {
     const SGDOptions& o = options_of(group);
     SgdSettings settings{o.lr(),       o.momentum(), o.dampening(), o.weight_decay(),
                          o.nesterov(), o.maximize(), false};
-    // Parameters go to the backend in one call per device and dtype, and apart where their momentum
-    // is still to be made.
+    // The parameters of a turn go to the backend in one call per device and dtype, and apart where
+    // their momentum is still to be made.
     std::vector<SgdParameter> batch;
     struct Target {
       Tensor parameter;  // of float16 or bfloat16: the step is made on a copy in float32
@@ -75,31 +96,30 @@ Tensor SGD::step(LossClosure closure) {
       batch.clear();
       targets.clear();
     };
-    for (const Tensor& parameter : in_order_of_arrival(group.params())) {
-      if (parameter.numel() == 0) continue;
-      check<Error>(parameter.is_contiguous(), "SGD: a parameter of shape ", parameter.sizes(),
-                   " is not contiguous; make it so with contiguous()");
-      const Tensor wide = raw::to(parameter, computed_type(parameter.dtype()));
-      Tensor buffer;
-      SGDParamState* kept = nullptr;
-      bool first = false;
-      if (o.momentum() != 0) {
-        kept = static_cast<SGDParamState*>(&state_of(parameter));
-        first = !kept->momentum_buffer().defined();
-        buffer = first ? raw::empty_like(wide) : kept->momentum_buffer();
-        if (buffer.dtype() != wide.dtype() || buffer.device() != wide.device())
-          buffer = raw::to(raw::to(buffer, wide.dtype()), wide.device());
+    for (const Tensors& turn : in_turns(group.params())) {
+      for (const Tensor& parameter : turn) {
+        if (parameter.numel() == 0) continue;
+        const Tensor wide = raw::to(parameter, computed_type(parameter.dtype()));
+        Tensor buffer;
+        SGDParamState* kept = nullptr;
+        bool first = false;
+        if (o.momentum() != 0) {
+          kept = static_cast<SGDParamState*>(&state_of(parameter));
+          first = !kept->momentum_buffer().defined();
+          buffer = first ? raw::empty_like(wide) : kept->momentum_buffer();
+          if (buffer.dtype() != wide.dtype() || buffer.device() != wide.device())
+            buffer = raw::to(raw::to(buffer, wide.dtype()), wide.device());
+        }
+        const bool fits = batch.empty() || (settings.first == first &&
+                                            batch[0].parameter.device() == parameter.device() &&
+                                            batch[0].parameter.dtype() == wide.dtype());
+        if (!fits) flush();
+        settings.first = first;
+        batch.push_back({wide, raw::to(parameter.grad(), wide.dtype()).contiguous(), buffer});
+        targets.push_back({parameter, kept});
       }
-      const bool fits = batch.empty() || (settings.first == first &&
-                                          arrive_together(parameter, targets[0].parameter) &&
-                                          batch[0].parameter.device() == parameter.device() &&
-                                          batch[0].parameter.dtype() == wide.dtype());
-      if (!fits) flush();
-      settings.first = first;
-      batch.push_back({wide, raw::to(parameter.grad(), wide.dtype()).contiguous(), buffer});
-      targets.push_back({parameter, kept});
+      flush();
     }
-    flush();
   }
   return loss;
 }

@@ -1,4 +1,5 @@
 #include "gradus/optim/sgd.h"
+
 #include "tests/support.h"
 
 namespace gradus {
@@ -99,6 +100,15 @@ TEST(Sgd, RefusesOptionsThatMakeNoSense) {
   expect_error<ValueError>([&] { SGD(Tensors{}, 0.1); }, "empty");
   expect_error<ValueError>([&] { SGD({p, p}, 0.1); }, "twice");
   expect_error<ValueError>([&] { SGD({p * 2}, 0.1); }, "leaves");
+}
+
+TEST(Sgd, ChangesNothingWhereAParameterIsNotContiguous) {
+  const Tensor a = ones({2}, requires_grad());
+  const Tensor b = ones({2, 3}).t().detach().set_requires_grad(true);
+  SGD sgd({a, b}, 0.1);
+  (a.sum() + b.sum()).backward();
+  expect_error<Error>([&] { sgd.step(); }, "SGD: a parameter of shape [3, 2] is not contiguous");
+  expect_values(a, {1, 1});
 }
 
 TEST(Sgd, ReachesTheMinimumOfALeastSquaresProblem) {
