@@ -37,8 +37,10 @@ ncclDataType_t combined_type(const Tensor& x) {
   }
 }
 
-ncclRedOp_t combination(ReduceOp op, const Tensor& x) {
+ncclRedOp_t combination(ReduceOp op, const Tensor& x, int ranks) {
   const bool is_bool = x.scalar_type() == kBool;
+  if (op == ReduceOp::AVG && ranks == 1)
+    return ncclSum;  // which does nothing; ncclAvg divides by 1
   switch (op) {
     case ReduceOp::SUM:
       return is_bool ? ncclMax : ncclSum;
@@ -179,7 +181,7 @@ void NcclGroup::all_reduce(const Tensor& x, ReduceOp op) {
   }
   call("ncclAllReduce", [&](ncclComm_t comm, cudaStream_t stream) {
     return ncclAllReduce(x.data_ptr(), x.data_ptr(), elements(x), combined_type(x),
-                         combination(op, x), comm, stream);
+                         combination(op, x, size()), comm, stream);
   });
 }
 
@@ -192,7 +194,7 @@ void NcclGroup::all_gather(const Tensor& out, const Tensor& in) {
 void NcclGroup::reduce_scatter(const Tensor& out, const Tensor& in, ReduceOp op) {
   call("ncclReduceScatter", [&](ncclComm_t comm, cudaStream_t stream) {
     return ncclReduceScatter(in.data_ptr(), out.data_ptr(), elements(out), combined_type(out),
-                             combination(op, out), comm, stream);
+                             combination(op, out, size()), comm, stream);
   });
 }
 
