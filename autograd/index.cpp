@@ -272,8 +272,8 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool a
       .reshape(self.sizes());
 }
 Tensor& Tensor::put_(const Tensor& index, const Tensor& source, bool accumulate) const {
-  check_put(*this, index, source);
   const auto direct = [&](Tensor& x) {
+    check_put(x, index, source);
     const std::optional<Tensor> part = raw::try_view(x, {x.numel()});
     const Tensor flat = part ? *part : *raw::try_view(raw::clone(x), {x.numel()});
     raw::index_put_("put", flat, raw::index_list("put", flat, index), source.reshape(index.sizes()),

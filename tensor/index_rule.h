@@ -27,8 +27,8 @@ struct IndexRule {
 template <class... Where>
 [[noreturn]] void fail_index(const IndexRule& rule, int64_t number, const Where&... where) {
   if (rule.size == 0)
-    fail<IndexError>(rule.op, ": index ", number, " is out of bounds for dimension with size 0, ",
-                     rule.dim, "; expected no index", where...);
+    fail<IndexError>(rule.op, ": index ", number, " is out of bounds for dimension ", rule.dim,
+                     " with size 0, which has no place; give an empty index", where...);
   fail<IndexError>(rule.op, ": index ", number, " is out of bounds for dimension ", rule.dim,
                    " with size ", rule.size, "; expected ", rule.wraps ? -rule.size : 0,
                    " <= index < ", rule.size, where...);

@@ -71,6 +71,12 @@ TEST(Indexing, RefusesIndicesOutOfRangeAndChangesNothing) {
     expect_error<IndexError>([&] { x.scatter_add(0, index, ones({1, 3})); }, "scatter_add");
   }
   expect_values(x, std::vector<double>(6, 0), 0);
+  expect_error<IndexError>(
+      [&] {
+        zeros({2, 0}).gather(1, zeros({2, 1}, kLong));
+      },
+      "gather: index 0 is out of bounds for dimension 1 with size 0, which has "
+      "no place; give an empty index");
 }
 
 TEST(Indexing, RefusesShapesAndDtypesThatDoNotFit) {
