@@ -1,16 +1,18 @@
 // Training steps of an MLP on 1 to N GPUs, and what a model of their time is made of.
 //
-//   bench_scaling single|data_parallel|ddp|profile BATCHES [DEVICES]
+//   bench_scaling single|data_parallel|together|ddp|profile BATCHES [DEVICES]
 //   bench_scaling all_reduce
 //
-// BATCHES are the rows on each device: one or more numbers, as in 512,4096. ddp and all_reduce run
-// one process for each device, started with the environment of torchrun; the others run them all.
-// profile says when, on one device, the parts of a step have ended. Loss and optimizer are MSE and
-// SGD; every step's gradients are new ones. bench/scaling.py runs all of it;
+// BATCHES are the rows on each device: one or more numbers, as in 512,4096. together, ddp and
+// all_reduce run one process for each device, started with the environment of torchrun; the others
+// run them all. together: ranks that exchange no gradients, but wait for one another after each
+// step. profile says when, on one device, the parts of a step have ended. Loss and optimizer are
+// MSE and SGD; every step's gradients are new ones. bench/scaling.py runs all of it;
 // bench/scaling_peer.py does the steps in PyTorch.
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <functional>
 #include <map>
 #include <sstream>
 #include <string>
@@ -46,8 +48,10 @@ struct Trainer {
   void step() {
     forward().backward();
     sgd.step();
+    after_step();
   }
 
+  std::function<void()> after_step = [] {};
   M& model;
   Tensor x, y;
   optim::SGD sgd;
@@ -57,11 +61,13 @@ struct Trainer {
 int steps_of(int64_t batch) { return static_cast<int>(std::clamp<int64_t>(12000 / batch, 3, 24)); }
 
 template <class M>
-void time_steps(const std::string& mode, M& model, const Batches& batches, int devices,
-                int devices_here, bool reports) {
+void time_steps(
+    const std::string& mode, M& model, const Batches& batches, int devices, int devices_here,
+    bool reports, const std::function<void()>& after_step = [] {}) {
   const Device home(kCUDA, static_cast<DeviceIndex>(cuda::current_device()));
   for (const int64_t batch : batches) {
     Trainer<M> trainer(model, batch * devices_here, home);
+    trainer.after_step = after_step;
     const double seconds = bench::host_seconds([&] { trainer.step(); }, 7, steps_of(batch),
                                                [&] {
                                                  for (int i = 0; i < devices_here; ++i)
@@ -94,6 +100,16 @@ Device join_job() {
   cuda::set_device(device.index());
   distributed::init_process_group("nccl");
   return device;
+}
+
+void run_together(const Batches& batches) {
+  const Device device = join_job();
+  auto net = make_model(device);
+  const Tensor one = ones({1}, device);
+  time_steps("together", net, batches, distributed::get_world_size(), 1,
+             distributed::get_rank() == 0,
+             [&] { distributed::all_reduce(one, distributed::ReduceOp::MAX); });
+  distributed::destroy_process_group();
 }
 
 void run_ddp(const Batches& batches) {
@@ -199,13 +215,16 @@ int main(int argc, char** argv) {
       run_all_reduce();
     } else if (batches.empty() || devices < 1) {
       std::fprintf(stderr,
-                   "usage: bench_scaling single|data_parallel|ddp|profile BATCHES [DEVICES]\n"
+                   "usage: bench_scaling single|data_parallel|together|ddp|profile BATCHES "
+                   "[DEVICES]\n"
                    "       bench_scaling all_reduce\n");
       return 2;
     } else if (mode == "single") {
       run_single(batches);
     } else if (mode == "data_parallel") {
       run_data_parallel(batches, devices);
+    } else if (mode == "together") {
+      run_together(batches);
     } else if (mode == "ddp") {
       run_ddp(batches);
     } else if (mode == "profile") {

@@ -7,8 +7,9 @@ that on N. Strong scaling divides one batch: its efficiency is the time on one G
 on N. A program that runs times all batches of its kind, since starting takes longer than timing.
 
 Row `apart`: as many GPUs that train without each other at the same time, the slowest of them. What
-it loses to one GPU is heat and power, not communication. Row `ddp_nccl`: with GRADUS_PEER_COPIES=0, NCCL
-averages the gradients.
+it loses to one GPU is heat and power, not communication. Row `together`: they wait for one another
+after each step, and exchange nothing else: what it loses to `apart` is that now one is late, now
+another. Row `ddp_nccl`: with GRADUS_PEER_COPIES=0, NCCL averages the gradients.
 
 --out FILE keeps what was measured, also what bench/scaling_model.py needs: the time of all_reduce
 by size, and when the parts of a step on one GPU end.
@@ -125,6 +126,7 @@ def main():
                 for n in counts:
                     keep(who, ["ddp", whole], n, nccl=True)
                     keep(who, ["single", whole], n, apart=True)
+                    keep(who, ["together", whole], n)
     if options.out:
         keep("gradus", ["profile", whole])
         for n in counts:
@@ -142,9 +144,9 @@ def main():
         alone = spent("single", batch, 1)
         print("| " + " | ".join(["", "1", "", str(batch)] + cells(alone, alone)) + " |")
         for n in counts:
-            for mode in ("apart", "data_parallel", "ddp", "ddp_nccl"):
+            for mode in ("apart", "together", "data_parallel", "ddp", "ddp_nccl"):
                 row = ["weak", str(n), mode, str(batch)] + cells(spent(mode, batch, n), alone)
-                if mode in ("apart", "ddp_nccl"):  # PyTorch has none
+                if mode in ("apart", "together", "ddp_nccl"):  # PyTorch has none
                     row[-3:] = ["", "", ""]
                 print("| " + " | ".join(row) + " |")
             if batch % n:

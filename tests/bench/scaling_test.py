@@ -58,6 +58,8 @@ class Scaling(unittest.TestCase):
         self.assertIn("2 0 ddp 20,40,50,100", self.calls)
         self.assertIn("2 1 ddp 20,40,50,100", self.calls)
         self.assertIn("2 1 all_reduce", self.calls)
+        self.assertIn("| weak | 2 | together | 100 | 0.11 ms | 0.909 |  |  |  |", table)
+        self.assertIn("2 1 together 40,100", self.calls)
         self.assertIn("all_reduce of 4096 B on 2\tgradus\t1e-5", self.measured)
         self.assertIn("profile, batch 100 on 1\tgradus", self.measured)
         self.assertNotIn("on 4", table + self.measured)
