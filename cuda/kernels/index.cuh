@@ -10,6 +10,7 @@ namespace gradus::cuda {
 inline constexpr int kGatherBatch = 4;  // numbers that a thread has under way
 
 // The walk is over out, index, and x at index 0 of the indexed dimension, whose stride is `jump`.
+// Its loops break: a condition for each element takes more registers, and more time.
 template <class T>
 __global__ void gather_kernel(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault, T* out,
                               const int64_t* index, const T* x) {
