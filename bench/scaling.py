@@ -8,8 +8,8 @@ on N. A program that runs times all batches of its kind, since starting takes lo
 
 Row `apart`: as many GPUs that train without each other at the same time, the slowest of them. What
 it loses to one GPU is heat and power, not communication. Row `together`: they wait for one another
-after each step, and exchange nothing else: what it loses to `apart` is that now one is late, now
-another. Row `ddp_nccl`: with GRADUS_PEER_COPIES=0, NCCL averages the gradients.
+after each step, and exchange nothing else: what it loses to `apart`, beside that call, is that now
+one is late, now another. Row `ddp_nccl`: with GRADUS_PEER_COPIES=0, NCCL averages the gradients.
 
 --out FILE keeps what was measured, also what bench/scaling_model.py needs: the time of all_reduce
 by size, and when the parts of a step on one GPU end.
