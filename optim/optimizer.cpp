@@ -38,6 +38,27 @@ Tensors Optimizer::parameters() const {
   return out;
 }
 
+void Optimizer::check_step(const char* algorithm) const {
+  for (const OptimizerParamGroup& group : groups_)
+    for (const Tensor& parameter : group.params()) {
+      const Tensor& grad = parameter.grad();
+      if (!grad.defined()) continue;
+      check(grad.sizes() == parameter.sizes() && grad.device() == parameter.device(), algorithm,
+            ": a parameter has shape ", parameter.sizes(), " on ", parameter.device(),
+            ", and its gradient ", grad.sizes(), " on ", grad.device(),
+            "; call zero_grad() and backward() after the parameter has been replaced");
+      const auto kept = state_.find(&parameter.impl());
+      if (kept == state_.end() || !kept->second) continue;
+      for (const auto& [name, field] : kept->second->fields()) {
+        const auto* const tensor = std::get_if<Tensor*>(&field);
+        if (!tensor || !(*tensor)->defined()) continue;
+        check((*tensor)->sizes() == parameter.sizes(), algorithm, ": a parameter has shape ",
+              parameter.sizes(), ", and its ", name, " ", (*tensor)->sizes(),
+              "; make a new optimizer after the parameter has been replaced");
+      }
+    }
+}
+
 OptimizerParamState& Optimizer::state_of(const Tensor& parameter) {
   std::unique_ptr<OptimizerParamState>& kept = state_[&parameter.impl()];
   if (!kept) kept = new_state();

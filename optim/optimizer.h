@@ -113,6 +113,9 @@ class Optimizer {
   virtual std::unique_ptr<OptimizerParamState> new_state() const { return nullptr; }
   // Made by new_state() at first.
   OptimizerParamState& state_of(const Tensor& parameter);
+  // To be called before a step changes anything. Errors: ValueError where the gradient of a
+  // parameter has another shape or device, or what is kept of it another shape.
+  void check_step(const char* algorithm) const;
 
  private:
   struct Loaded;

@@ -68,10 +68,7 @@ Tensor SGD::step(LossClosure closure) {
     loss = closure();
   }
   const NoGradGuard guard;
-  for (const Tensor& parameter : parameters())
-    check<Error>(parameter.is_contiguous() || !parameter.grad().defined(),
-                 "SGD: a parameter of shape ", parameter.sizes(),
-                 " is not contiguous; make it so with contiguous()");
+  check_step("SGD");
   for (const OptimizerParamGroup& group : param_groups()) {
     const SGDOptions& o = options_of(group);
     SgdSettings settings{o.lr(),       o.momentum(), o.dampening(), o.weight_decay(),
@@ -80,7 +77,7 @@ Tensor SGD::step(LossClosure closure) {
     // their momentum is still to be made.
     std::vector<SgdParameter> batch;
     struct Target {
-      Tensor parameter;  // of float16 or bfloat16: the step is made on a copy in float32
+      Tensor parameter;  // not contiguous, float16 or bfloat16: the step is made on a copy
       SGDParamState* kept;
     };
     std::vector<Target> targets;
@@ -88,8 +85,7 @@ Tensor SGD::step(LossClosure closure) {
       if (!batch.empty()) backend(batch[0].parameter).sgd(settings, batch);
       for (size_t i = 0; i < batch.size(); ++i) {
         const auto& [parameter, kept] = targets[i];
-        if (parameter.dtype() != batch[i].parameter.dtype())
-          raw::copy_(parameter, batch[i].parameter);
+        if (!parameter.is_same(batch[i].parameter)) raw::copy_(parameter, batch[i].parameter);
         parameter.impl().storage->bump_version();
         if (kept != nullptr) kept->momentum_buffer(batch[i].buffer);
       }
@@ -99,7 +95,7 @@ Tensor SGD::step(LossClosure closure) {
     for (const Tensors& turn : in_turns(group.params())) {
       for (const Tensor& parameter : turn) {
         if (parameter.numel() == 0) continue;
-        const Tensor wide = raw::to(parameter, computed_type(parameter.dtype()));
+        const Tensor wide = raw::contiguous(raw::to(parameter, computed_type(parameter.dtype())));
         Tensor buffer;
         SGDParamState* kept = nullptr;
         bool first = false;

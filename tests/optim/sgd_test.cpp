@@ -84,6 +84,25 @@ TEST(Sgd, FollowsAModuleThatChangesDtype) {
   expect_values(fc->bias, {before[0] - 0.19});  // the momentum comes along, as in PyTorch
 }
 
+TEST(Sgd, RefusesWhatDoesNotFitAParameterAndChangesNothing) {
+  const Tensor a = ones({2}, requires_grad()), b = ones({3}, requires_grad());
+  SGD sgd({a, b}, SGDOptions(0.1).momentum(0.9));
+  (a.sum() + b.sum()).backward();
+  sgd.step();
+  b.mutable_grad() = ones({1});
+  expect_error<ValueError>([&] { sgd.step(); },
+                           "SGD: a parameter has shape [3] on cpu, and its gradient [1] on cpu; "
+                           "call zero_grad() and backward()");
+  b.set_data(ones({4}));
+  b.mutable_grad() = ones({4});
+  expect_error<ValueError>(
+      [&] { sgd.step(); },
+      "SGD: a parameter has shape [4], and its momentum_buffer [3]; make a new "
+      "optimizer");
+  expect_values(a, {0.9, 0.9});
+  expect_values(sgd.state_dict()["state.0.momentum_buffer"], {1, 1});
+}
+
 TEST(Sgd, CountsAsAChangeInPlace) {
   const Tensor p = tensor({1.0}, requires_grad());
   SGD sgd({p}, 0.1);
@@ -102,13 +121,18 @@ TEST(Sgd, RefusesOptionsThatMakeNoSense) {
   expect_error<ValueError>([&] { SGD({p * 2}, 0.1); }, "leaves");
 }
 
-TEST(Sgd, ChangesNothingWhereAParameterIsNotContiguous) {
-  const Tensor a = ones({2}, requires_grad());
-  const Tensor b = ones({2, 3}).t().detach().set_requires_grad(true);
-  SGD sgd({a, b}, 0.1);
-  (a.sum() + b.sum()).backward();
-  expect_error<Error>([&] { sgd.step(); }, "SGD: a parameter of shape [3, 2] is not contiguous");
-  expect_values(a, {1, 1});
+TEST(Sgd, StepsParametersThatAreNotContiguous) {
+  const Tensor memory = zeros({2, 6});
+  const Tensor p = memory.slice(1, 0, 6, 2).t().detach().set_requires_grad(true);  // 3 x 2
+  const Tensor factors = tensor({{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}}, kFloat);
+  SGD sgd({p}, SGDOptions(0.5).momentum(0.5));
+  for (int step = 0; step < 2; ++step) {
+    sgd.zero_grad();
+    (p * factors).sum().backward();
+    sgd.step();
+  }
+  expect_values(p, {-1.25, -2.5, -3.75, -5, -6.25, -7.5});  // 0.5 (1 + 1.5) times the factor
+  expect_values(memory, {-1.25, 0, -3.75, 0, -6.25, 0, -2.5, 0, -5, 0, -7.5, 0});
 }
 
 TEST(Sgd, ReachesTheMinimumOfALeastSquaresProblem) {

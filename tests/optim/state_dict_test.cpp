@@ -72,8 +72,8 @@ TEST(OptimizerState, AStepThatFailsKeepsNoMomentum) {
   const Tensor a = ones({2}, requires_grad()), b = ones({2, 3}, requires_grad());
   SGD sgd({a, b}, SGDOptions(0.1).momentum(0.9));
   (a.sum() + b.sum()).backward();
-  b.set_data(ones({3, 2}).t());
-  expect_error<Error>([&] { sgd.step(); }, "is not contiguous");
+  b.set_data(ones({3, 2}));
+  expect_error<ValueError>([&] { sgd.step(); }, "gradient [2, 3]");
   EXPECT_FALSE(sgd.state_dict().contains("state.0.momentum_buffer"));
 }
 
