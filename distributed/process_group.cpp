@@ -5,6 +5,11 @@
 
 namespace gradus::distributed {
 
+namespace {
+// Of the group whose calls this thread runs.
+thread_local const std::string* served_name = nullptr;
+}  // namespace
+
 ProcessGroup::ProcessGroup(Members members) : members_(std::move(members)) {
   if (rank() < 0) return;
   watch().open(name(), ranks());
@@ -12,6 +17,8 @@ ProcessGroup::ProcessGroup(Members members) : members_(std::move(members)) {
 }
 
 ProcessGroup::~ProcessGroup() { join(); }
+
+bool ProcessGroup::is_own_thread() const { return served_name && *served_name == name(); }
 
 void ProcessGroup::join() {
   {
@@ -42,6 +49,7 @@ WorkPtr ProcessGroup::queue(bool watched, std::string what, Tensors tensors,
 }
 
 void ProcessGroup::run_jobs() {
+  served_name = &members_.name;
   set_num_threads(1);  // the ranks share the cores with one another and with what they compute
   constexpr auto kPeriod = std::chrono::microseconds(50);
   while (true) {

@@ -41,8 +41,9 @@ class ProcessGroup {
   int rank() const { return members_.rank; }
   int size() const { return static_cast<int>(members_.ranks.size()); }
   const std::vector<int>& ranks() const { return members_.ranks; }
-  // Whether this is the thread that runs what is submitted, in order.
-  bool is_own_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
+  // Whether this thread runs what is submitted, in order: at this rank, or at another one that is a
+  // thread of this process, and reads this rank's tensors.
+  bool is_own_thread() const;
   Watch& watch() const { return *members_.watch; }
   // For names in the store that the members use in turn: 1, 2, ... at each of them.
   int next_number() { return ++number_; }

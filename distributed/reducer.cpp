@@ -77,8 +77,8 @@ Reducer::Reducer(const OrderedDict<std::string, Tensor>& parameters, Group group
   for (const auto& item : parameters) {
     const Tensor& parameter = item.value();
     order.insert(order.begin(), slots_.size());
-    slots_.push_back(
-        {item.key(), parameter, nullptr, 0, parameter.scalar_type(), parameter.device()});
+    slots_.push_back({item.key(), parameter, nullptr, 0, parameter.impl().sizes,
+                      parameter.scalar_type(), parameter.device()});
   }
   for (size_t i = 0; i < slots_.size(); ++i) watch_gradients(i);
   const bool together = std::all_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
@@ -155,12 +155,16 @@ void Reducer::prepare(bool average, int divisor) {
   if (running_) reset();  // the last backward pass threw
   for (size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
-    check<Error>(slot.parameter.dtype() == slot.dtype && slot.parameter.device() == slot.device,
-                 "DistributedDataParallel: parameter '", slot.name, "' was ", slot.dtype, " on ",
-                 slot.device, ", and is ", slot.parameter.dtype(), " on ", slot.parameter.device(),
-                 "; move and convert the module before it is wrapped");
-    // set_data() gives a parameter another accumulator.
-    if (gradient_edge(slot.parameter).function == slot.accumulator) continue;
+    const Tensor& x = slot.parameter;
+    check<Error>(x.dtype() == slot.dtype && x.device() == slot.device &&
+                     x.sizes() == IntArrayRef(slot.sizes),
+                 "DistributedDataParallel: parameter '", slot.name, "' was ", slot.dtype, " ",
+                 slot.sizes, " on ", slot.device, ", and is ", x.dtype(), " ", x.sizes(), " on ",
+                 x.device(), "; move, convert and replace before the module is wrapped");
+    // set_data() gives a parameter another accumulator; one that was frozen has none, and is
+    // unused.
+    const std::shared_ptr<Node> accumulator = gradient_edge(slot.parameter).function;
+    if (!accumulator || accumulator == slot.accumulator) continue;
     slot.accumulator->del_post_hook(slot.hook);
     watch_gradients(i);
   }
@@ -204,8 +208,7 @@ void Reducer::arrive(size_t i) {
 }
 
 Tensor Reducer::place(const Slot& slot, const Tensor& flat) {
-  const Dims& sizes = slot.parameter.impl().sizes;
-  return raw::as_strided(flat, sizes, contiguous_strides(sizes),
+  return raw::as_strided(flat, slot.sizes, contiguous_strides(slot.sizes),
                          flat.storage_offset() + slot.offset);
 }
 
@@ -253,6 +256,9 @@ void Reducer::put(size_t i) {
   const Slot& slot = slots_[i];
   Bucket& bucket = buckets_[slot.bucket];
   Tensor& grad = slot.parameter.mutable_grad();
+  check<Error>(!grad.defined() || grad.sizes() == IntArrayRef(slot.sizes),
+               "DistributedDataParallel: the gradient of parameter '", slot.name, "' has shape ",
+               grad.sizes(), ", expected ", slot.sizes, "; call zero_grad() before the pass");
   check<Error>(bucket.ready == 0 || grad.is_alias_of(bucket.flat),
                "DistributedDataParallel: the gradient of parameter '", slot.name,
                "' was replaced while it was computed; let hooks change it later");

@@ -46,6 +46,7 @@ class Reducer {
     Tensor parameter;
     std::shared_ptr<Node> accumulator;
     uintptr_t hook = 0;
+    Dims sizes;
     ScalarType dtype;
     Device device;
     size_t bucket = 0;

@@ -91,6 +91,28 @@ TEST(Ddp, GradientsTravelInTheOrderOfTheirArrival) {
   });
 }
 
+// A rank's thread reads the gradients of another that has ended its pass and awaits averages.
+TEST(Ddp, ARankOfThreadsMayBeLateOnAGpu) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  dist::spawn_threads(3, [](int rank) {
+    const Device device(kCUDA, static_cast<DeviceIndex>(rank % cuda::device_count()));
+    Net net = make_net(1);
+    net->to(device);
+    DistributedDataParallel model(net);
+    for (int step = 0; step < 4; ++step) {
+      model->zero_grad();
+      const Tensor loss = loss_of(model(inputs(2, static_cast<uint64_t>(rank)).to(device)));
+      if (rank == step % 3) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      loss.backward();
+      for (const Tensor& x : net->parameters()) {
+        const Tensor sum = x.grad().cpu();
+        dist::all_reduce(sum);
+        EXPECT_TRUE(allclose(sum, x.grad().cpu() * 3, 1e-12)) << step;
+      }
+    }
+  });
+}
+
 TEST(Ddp, NoSyncAccumulatesAndTheNextStepAveragesAll) {
   dist::spawn_threads(3, [](int rank) {
     Net net = make_net(1);
@@ -175,6 +197,26 @@ TEST(Ddp, UnusedParametersAreNamed) {
           throw;
         },
         Error);
+}
+
+TEST(Ddp, AParameterThatIsFrozenLaterIsUnused) {
+  for (const bool finds : {true, false})
+    dist::spawn_threads(2, [&](int rank) {
+      Net net = make_net(1);
+      DistributedDataParallel model(net,
+                                    DistributedDataParallelOptions().find_unused_parameters(finds));
+      net->fc1->weight.requires_grad_(false);
+      const auto step = [&] { loss_of(model(inputs(2, static_cast<uint64_t>(rank)))).backward(); };
+      if (!finds) return expect_error<Error>(step, "'fc1.weight'");
+      step();
+      EXPECT_FALSE(net->fc1->weight.grad().defined());
+      EXPECT_TRUE(net->fc1->bias.grad().defined());
+      net->fc1->weight.requires_grad_(true);
+      step();
+      Tensor sum = net->fc1->weight.grad().clone();
+      dist::all_reduce(sum);
+      EXPECT_TRUE(equal(sum, net->fc1->weight.grad() * 2));  // both have the average
+    });
 }
 
 TEST(Ddp, UnevenBatchesAreJoined) {
@@ -284,8 +326,20 @@ TEST(Ddp, RefusesWhatItCannotAverage) {
     DistributedDataParallel model(net);
     expect_error<Error>([&] { loss_of(model(inputs(1, 1))).backward({}, true, true); },
                         "create_graph");
+    model->zero_grad();
+    net->fc2->bias.mutable_grad() = zeros({2, 3}, kDouble);
+    expect_error<Error>([&] { loss_of(model(inputs(1, 1))).backward(); },
+                        "the gradient of parameter 'fc2.bias' has shape [2, 3], expected [3]");
+    model->zero_grad();
+    const Tensor loss = loss_of(model(inputs(1, 1))), bias = net->fc2->bias.detach();
+    net->fc2->bias.set_data(zeros({100}, kDouble));
+    loss.backward();
+    EXPECT_EQ(net->fc2->bias.grad().sizes(), IntArrayRef({3}));
+    expect_error<Error>([&] { model(inputs(1, 1)); },
+                        "parameter 'fc2.bias' was float64 [3] on cpu, and is float64 [100] on cpu");
+    net->fc2->bias.set_data(bias);
     net->to(kFloat);
-    expect_error<Error>([&] { model(inputs(1, 1)); }, "before it is wrapped");
+    expect_error<Error>([&] { model(inputs(1, 1)); }, "before the module is wrapped");
     for (const Tensor& x : net->parameters()) x.requires_grad_(false);
     expect_error<ValueError>([&] { DistributedDataParallel frozen(net); }, "requires grad");
   });
