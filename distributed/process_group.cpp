@@ -6,7 +6,6 @@
 namespace gradus::distributed {
 
 namespace {
-// Of the group whose calls this thread runs.
 thread_local const std::string* served_name = nullptr;
 }  // namespace
 
@@ -18,7 +17,7 @@ ProcessGroup::ProcessGroup(Members members) : members_(std::move(members)) {
 
 ProcessGroup::~ProcessGroup() { join(); }
 
-bool ProcessGroup::is_own_thread() const { return served_name && *served_name == name(); }
+const std::string* ProcessGroup::served_here() { return served_name; }
 
 void ProcessGroup::join() {
   {

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gradus/distributed/reduce_op.h"
@@ -41,9 +42,8 @@ class ProcessGroup {
   int rank() const { return members_.rank; }
   int size() const { return static_cast<int>(members_.ranks.size()); }
   const std::vector<int>& ranks() const { return members_.ranks; }
-  // Whether this thread runs what is submitted, in order: at this rank, or at another one that is a
-  // thread of this process, and reads this rank's tensors.
-  bool is_own_thread() const;
+  // The name of the group whose calls this thread runs; null where it is no thread of a group.
+  static const std::string* served_here();
   Watch& watch() const { return *members_.watch; }
   // For names in the store that the members use in turn: 1, 2, ... at each of them.
   int next_number() { return ++number_; }
@@ -132,5 +132,15 @@ class ProcessGroup {
   std::thread thread_;
 };
 using Group = std::shared_ptr<ProcessGroup>;
+
+// Makes a group. The last one who lets go of it may be a thread of a group, which ends what a call
+// has held, and cannot wait for itself: another thread ends the group then.
+template <class G, class... Args>
+std::shared_ptr<G> share_group(Args&&... args) {
+  return std::shared_ptr<G>(new G(std::forward<Args>(args)...), [](G* group) {
+    if (!ProcessGroup::served_here()) return delete group;
+    std::thread([group] { delete group; }).detach();
+  });
+}
 
 }  // namespace gradus::distributed

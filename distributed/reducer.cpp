@@ -37,10 +37,13 @@ Tensor flattened(const Tensor& x) {
 // Gradients that travel without copies.
 class Averages final : public Arrival {
  public:
-  Averages(Group group, std::vector<WorkPtr> works)
+  Averages(std::string group, std::vector<WorkPtr> works)
       : group_(std::move(group)), works_(std::move(works)) {}
   bool await() override {
-    if (group_->is_own_thread()) return false;  // what it does comes after what it did
+    // The thread of a rank, or that of another one in this process, which reads this rank's
+    // tensors: what it does comes after what it did.
+    const std::string* const served = ProcessGroup::served_here();
+    if (served && *served == group_) return false;
     bool all = true;
     for (const WorkPtr& work : works_) {
       all = work->is_completed() && all;
@@ -50,7 +53,7 @@ class Averages final : public Arrival {
   }
 
  private:
-  Group group_;
+  std::string group_;  // its name: gradients may outlive it
   std::vector<WorkPtr> works_;
 };
 
@@ -310,7 +313,7 @@ void Reducer::finish() {
   const Tensor used = share_usage();
   for (Bucket& bucket : buckets_) {
     if (is_in_place(bucket) && divisor_ == 0 && bucket.flat.is_cuda()) {
-      bucket.averages = std::make_shared<Averages>(group_, std::move(bucket.works));
+      bucket.averages = std::make_shared<Averages>(group_->name(), std::move(bucket.works));
       bucket.flat.impl().storage->expect(bucket.averages);
       continue;
     }

@@ -178,7 +178,7 @@ void set_up_mpi(Setup& setup, World& world) {
     if (members.rank >= 0)
       comm = made(*members.watch, "make group '" + members.name + "'",
                   [job = *all, ranks = members.ranks] { return comm_of(job, ranks); });
-    return std::make_shared<MpiGroup>(std::move(members), comm);
+    return share_group<MpiGroup>(std::move(members), comm);
   };
 }
 

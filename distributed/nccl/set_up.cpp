@@ -40,7 +40,7 @@ void set_up_nccl(Setup& setup, World& world) {
   claim_device(device, setup);
   watch_processes(setup, *store, world);
   world.make_group = [device, store](ProcessGroup::Members members) -> Group {
-    return std::make_shared<NcclGroup>(std::move(members), device, store);
+    return share_group<NcclGroup>(std::move(members), device, store);
   };
 }
 

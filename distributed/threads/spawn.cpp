@@ -75,7 +75,7 @@ void set_up_threads(Setup& setup, World& world) {
   world.watch = std::make_shared<SharedWatch>(job->monitor, setup.rank);
   world.make_group = [job](ProcessGroup::Members members) -> Group {
     auto room = room_of(*job, members.name, static_cast<int>(members.ranks.size()));
-    return std::make_shared<ThreadsGroup>(std::move(members), std::move(room));
+    return share_group<ThreadsGroup>(std::move(members), std::move(room));
   };
 }
 

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "gradus/distributed/distributed.h"
+#include "gradus/distributed/world.h"
 #include "tests/support.h"
 
 namespace gradus {
@@ -111,6 +112,22 @@ TEST(Ddp, ARankOfThreadsMayBeLateOnAGpu) {
       }
     }
   });
+}
+
+TEST(Ddp, GradientsOutliveTheGroup) {
+  std::weak_ptr<dist::ProcessGroup> group;
+  Tensor grad;
+  const Device device = cuda::is_available() ? Device(kCUDA) : Device(kCPU);
+  dist::spawn_threads(1, [&](int) {
+    group = dist::world_group("test");
+    Net net = make_net(1);
+    net->to(device);
+    DistributedDataParallel model(net);
+    loss_of(model(inputs(2, 1).to(device))).backward();
+    grad = net->fc2->bias.grad();
+  });
+  EXPECT_TRUE(group.expired());
+  EXPECT_GT(grad.abs().sum().item<double>(), 0);
 }
 
 TEST(Ddp, NoSyncAccumulatesAndTheNextStepAveragesAll) {

@@ -50,7 +50,10 @@ class HeldGroup final : public dist::ProcessGroup {
  public:
   explicit HeldGroup(Log& log, milliseconds timeout = milliseconds(20000))
       : ProcessGroup({"held", {0}, 0, std::make_shared<LoggedWatch>(log, timeout)}), log_(log) {}
-  ~HeldGroup() override { join(); }
+  ~HeldGroup() override {
+    join();
+    log_.add("ended");
+  }
 
   const char* backend() const override { return "held"; }
   void check_device(const char*, Device) const override {}
@@ -179,6 +182,21 @@ TEST_F(GroupThread, AMessageHasItsTimeFromWhenItIsNextToEnd) {
   while (!message->is_completed()) std::this_thread::yield();
   expect_error<DistributedError>([&] { message->wait(); },
                                  "waited 0.2 s in send of group 'held', which nobody answered");
+}
+
+TEST(ProcessGroup, ItsOwnThreadMayBeTheLastToLetGoOfIt) {
+  Log log;
+  std::atomic<bool> goes_on{false};
+  auto group = dist::share_group<HeldGroup>(log);
+  const std::weak_ptr<HeldGroup> watched = group;
+  group->let_end(1);
+  group->submit("a call", {}, [held = group, &goes_on] {
+    while (!goes_on) std::this_thread::sleep_for(milliseconds(1));
+  });
+  group.reset();
+  EXPECT_FALSE(watched.expired());
+  goes_on = true;
+  wait_for(log, "end1 ended ");  // on another thread, after the call
 }
 
 }  // namespace
