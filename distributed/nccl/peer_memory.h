@@ -40,9 +40,9 @@ class PeerMemory {
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
 
-  // Collective: as many bytes, zeros, at every rank, which may free them when it likes. The tensors
-  // that lie there do not outlive this object. Errors: OutOfMemoryError; Error where a rank does
-  // not take part in time.
+  // Collective: as many bytes, zeros, at every rank, which may free them when it likes. Those of
+  // tensors that outlive this object are given back with the process. Errors: OutOfMemoryError;
+  // Error where a rank does not take part in time.
   std::shared_ptr<PeerBlock> allocate(size_t nbytes);
   // The job has failed: from here on nobody is waited for, and nothing given back, which the end of
   // the process does.
