@@ -5,12 +5,12 @@
 #include <optional>
 #include <tuple>
 
-#include "gradus/tensor/ops.h"
+#include "gradus/tensor/table/ops.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus {
 
-// --- Pointwise, broadcasting (tensor/elementwise.def)
+// --- Pointwise, broadcasting (tensor/table/elementwise.def)
 #define UNARY(name, ...) Tensor name(const Tensor& self);
 #define BINARY(name, ...)                               \
   Tensor name(const Tensor& self, const Tensor& other); \
@@ -21,7 +21,7 @@ namespace gradus {
   Tensor name(const Tensor& self, const Tensor& other); \
   Tensor name(const Tensor& self, const Scalar& other);
 #define PREDICATE(name, ...) Tensor name(const Tensor& self);
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 
 #define GRADUS_OPERATOR(op, name)                                                    \
   inline Tensor operator op(const Tensor& x, const Tensor& y) { return name(x, y); } \
@@ -53,7 +53,7 @@ GRADUS_COMPARISON(>=, ge, le)
 // --- The rows of functions.def: those that are no methods, and the other forms of those that are
 #define FREE(result, name, params, ...) result name params;
 #define FREE_OUT(...) FREE(__VA_ARGS__)
-#include "gradus/tensor/functions.def"
+#include "gradus/tensor/table/functions.def"
 
 namespace detail {
 // Copies result into out, which takes its shape. Errors: TypeError where out's dtype is of a lower
@@ -88,7 +88,7 @@ Tensor& zip_out(BinaryOp op, Tensor& out, const Scalar& self, const Tensor& othe
   inline Tensor& name##_out(Tensor& out GRADUS_AND params) { \
     return detail::write_out(#name, out, gradus::name args); \
   }
-#include "gradus/tensor/functions.def"
+#include "gradus/tensor/table/functions.def"
 
 // --- Methods that change self, as functions
 inline Tensor& fill_(Tensor& self, const Scalar& value) { return self.fill_(value); }
@@ -124,7 +124,7 @@ inline const Tensor& as_strided_(const Tensor& self, IntArrayRef size, IntArrayR
   inline Tensor& name##_out(Tensor& out, const Scalar& self, const Tensor& other) { \
     return detail::zip_out(BinaryOp::name, out, self, other);                       \
   }
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 
 // --- Dtypes of results, by PyTorch's rules of promotion
 ScalarType result_type(const Tensor& tensor, const Tensor& other);

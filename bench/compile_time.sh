@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 include=${1:-$build_dir}/include
 [ -e "$include/gradus/gradus.h" ] || die "$include has no gradus/gradus.h; configure first"
-for source in tests/consumer/project/client.cpp tests/consumer/project/torch_client.cpp; do
+for source in tests/project/consumer/project/client.cpp tests/project/consumer/project/torch_client.cpp; do
   for flags in -O0 -O2; do
     best=$(for _ in 1 2 3 4 5; do
       start=$(date +%s%N)

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "bench/timer.h"
-#include "gradus/cuda/matmul.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/cuda/ops/matmul.h"
+#include "gradus/tensor/raw/raw.h"
 
 using namespace gradus;
 using bench::device_seconds, bench::report;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/timer.h"
-#include "gradus/cuda/matmul.h"
+#include "gradus/cuda/ops/matmul.h"
 
 using namespace gradus;
 

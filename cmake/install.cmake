@@ -17,8 +17,10 @@ install(FILES ${PROJECT_BINARY_DIR}/gradus-config.cmake
 
 foreach(part ${GRADUS_PUBLIC})
   if(part STREQUAL "cuda")
-    list(TRANSFORM GRADUS_PUBLIC_CUDA PREPEND ${PROJECT_SOURCE_DIR}/cuda/ OUTPUT_VARIABLE headers)
-    install(FILES ${headers} DESTINATION ${include_dir}/cuda)
+    foreach(header ${GRADUS_PUBLIC_CUDA})
+      cmake_path(GET header PARENT_PATH folder)
+      install(FILES ${PROJECT_SOURCE_DIR}/cuda/${header} DESTINATION ${include_dir}/cuda/${folder})
+    endforeach()
   elseif(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${part})
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part} DESTINATION ${include_dir}
             FILES_MATCHING PATTERN *.h PATTERN *.def

@@ -1,11 +1,8 @@
 # The library. A new source file needs no line here.
-file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tensor/*.cpp ${PROJECT_SOURCE_DIR}/cpu/*.cpp
-     ${PROJECT_SOURCE_DIR}/autograd/*.cpp ${PROJECT_SOURCE_DIR}/nn/*.cpp
-     ${PROJECT_SOURCE_DIR}/nn/parallel/*.cpp
-     ${PROJECT_SOURCE_DIR}/optim/*.cpp ${PROJECT_SOURCE_DIR}/data/*.cpp
-     ${PROJECT_SOURCE_DIR}/data/samplers/*.cpp ${PROJECT_SOURCE_DIR}/serialize/*.cpp
-     ${PROJECT_SOURCE_DIR}/distributed/*.cpp ${PROJECT_SOURCE_DIR}/distributed/threads/*.cpp
-     ${PROJECT_SOURCE_DIR}/distributed/net/*.cpp)
+set(folders tensor cpu autograd nn optim data serialize distributed)
+list(TRANSFORM folders REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/*.cpp" OUTPUT_VARIABLE patterns)
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
+list(FILTER sources EXCLUDE REGEX "/distributed/(mpi|nccl)/|/data/digits/")
 foreach(backend mpi nccl)
   string(TOUPPER ${backend} name)
   if(GRADUS_HAS_${name})
@@ -17,12 +14,10 @@ foreach(backend mpi nccl)
   list(APPEND sources ${backend_sources})
 endforeach()
 if(GRADUS_HAS_CUDA)
-  file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/*.cu
-       ${PROJECT_SOURCE_DIR}/cuda/*.cpp)
+  file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/*.cu ${PROJECT_SOURCE_DIR}/cuda/*.cpp)
   list(REMOVE_ITEM cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp)
-  if(GRADUS_SIMULATED)
-    file(GLOB sim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/sim/*.cpp)
-    list(APPEND cuda_sources ${sim_sources})
+  if(NOT GRADUS_SIMULATED)
+    list(FILTER cuda_sources EXCLUDE REGEX "/cuda/sim/")
   endif()
 else()
   set(cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp)
@@ -33,9 +28,9 @@ add_library(gradus::gradus ALIAS gradus)
 # point exceptions, so that both sides of a condition may be computed. Integers wrap around. GCC
 # would make a chain of conditions into copies of what follows them.
 foreach(set baseline avx2 avx512)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/loops_${set}.cpp
-    ${PROJECT_SOURCE_DIR}/cpu/folds_${set}.cpp ${PROJECT_SOURCE_DIR}/cpu/softmax_${set}.cpp
-    ${PROJECT_SOURCE_DIR}/cpu/draws_${set}.cpp
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/simd/loops_${set}.cpp
+    ${PROJECT_SOURCE_DIR}/cpu/simd/folds_${set}.cpp ${PROJECT_SOURCE_DIR}/cpu/simd/softmax_${set}.cpp
+    ${PROJECT_SOURCE_DIR}/cpu/simd/draws_${set}.cpp
     PROPERTIES COMPILE_OPTIONS
     "-ffp-contract=off;-fno-trapping-math;-fwrapv;$<IF:$<CXX_COMPILER_ID:GNU>,-fno-thread-jumps,-Wno-pass-failed>")
 endforeach()
@@ -44,8 +39,8 @@ endforeach()
 # `gradus` with a link to each public folder of the source tree, as an installation does.
 set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data serialize distributed cuda compat)
 # Of cuda/ these alone are for users: they name no CUDA type.
-set(GRADUS_PUBLIC_CUDA cuda.h device.h generator.h stream.h event.h allocator.h stats.h matmul.h
-    add_part.h peer.h turns.h)
+set(GRADUS_PUBLIC_CUDA cuda.h runtime/device.h runtime/generator.h runtime/stream.h runtime/event.h
+    runtime/allocator.h runtime/stats.h runtime/peer.h runtime/turns.h ops/matmul.h ops/add_part.h)
 set(GRADUS_INCLUDE ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRADUS_INCLUDE}/gradus)
 foreach(part ${GRADUS_PUBLIC} cpu)

@@ -9,8 +9,8 @@
 #include <new>
 #include <utility>
 
-#include "gradus/tensor/error.h"
-#include "gradus/tensor/recycled.h"
+#include "gradus/tensor/base/error.h"
+#include "gradus/tensor/base/recycled.h"
 
 #ifdef __linux__
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "gradus/tensor/ops.h"
+#include "gradus/tensor/table/ops.h"
 
 namespace gradus::cpu {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::cpu {
 

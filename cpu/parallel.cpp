@@ -5,8 +5,8 @@
 #include <atomic>
 #include <exception>
 
-#include "gradus/tensor/error.h"
-#include "gradus/tensor/threads.h"
+#include "gradus/tensor/base/error.h"
+#include "gradus/tensor/base/threads.h"
 
 // ThreadSanitizer does not see into libgomp, so it is told where a region starts and ends.
 #ifdef __SANITIZE_THREAD__

@@ -1,6 +1,6 @@
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/blocks.h"
-#include "gradus/tensor/recycled.h"
+#include "gradus/tensor/base/recycled.h"
 
 namespace gradus::cpu {
 

@@ -1,8 +1,8 @@
 #include "gradus/cuda/backend.h"
 
-#include "gradus/cuda/allocator.h"
-#include "gradus/cuda/device.h"
-#include "gradus/cuda/stream.h"
+#include "gradus/cuda/runtime/allocator.h"
+#include "gradus/cuda/runtime/device.h"
+#include "gradus/cuda/runtime/stream.h"
 
 namespace gradus {
 

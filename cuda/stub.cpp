@@ -1,9 +1,9 @@
 // The public functions of cuda/ in a build without CUDA: no device, and an error that says so.
 
-#include "gradus/cuda/add_part.h"
 #include "gradus/cuda/cuda.h"
-#include "gradus/cuda/matmul.h"
-#include "gradus/cuda/peer.h"
+#include "gradus/cuda/ops/add_part.h"
+#include "gradus/cuda/ops/matmul.h"
+#include "gradus/cuda/runtime/peer.h"
 #include "gradus/tensor/backend.h"
 
 namespace gradus {

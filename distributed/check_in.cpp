@@ -3,7 +3,7 @@
 
 #include "gradus/distributed/monitor.h"
 #include "gradus/distributed/world.h"
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
 

@@ -2,7 +2,7 @@
 
 #include "gradus/distributed/arguments.h"
 #include "gradus/distributed/world.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::distributed {
 

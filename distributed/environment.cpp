@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "gradus/distributed/net/frame.h"
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
 

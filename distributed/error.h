@@ -1,7 +1,7 @@
 // What ends a job of several ranks.
 #pragma once
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
 

@@ -1,7 +1,7 @@
 #include "gradus/distributed/process_group.h"
 
-#include "gradus/cuda/stream.h"
-#include "gradus/tensor/threads.h"
+#include "gradus/cuda/runtime/stream.h"
+#include "gradus/tensor/base/threads.h"
 
 namespace gradus::distributed {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "gradus/tensor/ops.h"
+#include "gradus/tensor/table/ops.h"
 
 namespace gradus::distributed {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "gradus/distributed/monitor.h"
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
 

@@ -1,7 +1,7 @@
 #include "gradus/distributed/tcp_store.h"
 
 #include "gradus/distributed/net/server.h"
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
 

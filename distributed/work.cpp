@@ -1,6 +1,6 @@
 #include "gradus/distributed/work.h"
 
-#include "gradus/cuda/stream.h"
+#include "gradus/cuda/runtime/stream.h"
 #include "gradus/distributed/error.h"
 
 namespace gradus::distributed {

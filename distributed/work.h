@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "gradus/cuda/event.h"
+#include "gradus/cuda/runtime/event.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::distributed {

@@ -2,7 +2,7 @@
 // processes that mpirun, torchrun or SLURM starts (examples/launch). The batch of a step is the
 // same however many ranks share it, so that a run may go on from its checkpoint with another
 // number.
-#include <gradus/data/image_dataset.h>
+#include <gradus/data/datasets/image_dataset.h>
 #include <gradus/gradus.h>
 
 #include <CLI/CLI.hpp>

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 struct ResultFile {
   std::filesystem::path path;

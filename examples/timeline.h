@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gradus/nn/parallel/timeline_span.h"
-#include "gradus/tensor/device.h"
+#include "gradus/tensor/base/device.h"
 #include "plot.h"
 
 namespace timeline {

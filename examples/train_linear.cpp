@@ -1,6 +1,6 @@
 // Trains one linear layer to tell images apart, on the CPU and then, from the same seed and in the
 // same order, on the GPU; and compares speed, accuracy and weights.
-#include <gradus/data/image_dataset.h>
+#include <gradus/data/datasets/image_dataset.h>
 #include <gradus/gradus.h>
 
 #include <CLI/CLI.hpp>

@@ -8,7 +8,7 @@
 //   };
 #pragma once
 
-#include "gradus/autograd/grad_mode.h"
+#include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/nn/module.h"
 
 namespace gradus::nn {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "gradus/autograd/grad_mode.h"
+#include "gradus/autograd/engine/grad_mode.h"
 
 namespace gradus::nn::init {
 

@@ -7,8 +7,8 @@
 #include <ostream>
 #include <typeinfo>
 
-#include "gradus/autograd/engine.h"
-#include "gradus/autograd/grad_mode.h"
+#include "gradus/autograd/engine/engine.h"
+#include "gradus/autograd/engine/grad_mode.h"
 
 namespace gradus::nn {
 

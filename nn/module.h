@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/ordered_dict.h"
 #include "gradus/tensor/factories.h"
-#include "gradus/tensor/ordered_dict.h"
 
 namespace gradus {
 

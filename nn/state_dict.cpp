@@ -1,7 +1,7 @@
 #include "gradus/nn/state_dict.h"
 
+#include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
-#include "gradus/autograd/grad_mode.h"
 #include "gradus/nn/module.h"
 
 namespace gradus::nn {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "gradus/tensor/ordered_dict.h"
+#include "gradus/tensor/base/ordered_dict.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::nn {

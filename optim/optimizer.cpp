@@ -1,6 +1,6 @@
 #include "gradus/optim/optimizer.h"
 
-#include "gradus/autograd/engine.h"
+#include "gradus/autograd/engine/engine.h"
 
 namespace gradus::optim {
 

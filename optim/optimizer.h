@@ -9,8 +9,8 @@
 
 #include "gradus/autograd/functions.h"
 #include "gradus/optim/fields.h"
-#include "gradus/tensor/option.h"
-#include "gradus/tensor/ordered_dict.h"
+#include "gradus/tensor/base/option.h"
+#include "gradus/tensor/base/ordered_dict.h"
 
 namespace gradus {
 

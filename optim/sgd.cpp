@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "gradus/autograd/grad_mode.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::optim {
 

@@ -1,9 +1,9 @@
 #include <set>
 #include <typeinfo>
 
-#include "gradus/autograd/node.h"
+#include "gradus/autograd/engine/node.h"
 #include "gradus/optim/optimizer.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::optim {
 

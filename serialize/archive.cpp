@@ -6,7 +6,7 @@
 #include <ostream>
 #include <set>
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::serialize {
 

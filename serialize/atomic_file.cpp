@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <random>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::serialize {
 

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <typeinfo>
 
-#include "gradus/autograd/node.h"
-#include "gradus/cuda/device.h"
+#include "gradus/autograd/engine/node.h"
+#include "gradus/cuda/runtime/device.h"
 #include "gradus/nn/state_dict.h"
 #include "gradus/tensor/generator.h"
 

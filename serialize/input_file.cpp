@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::serialize {
 

@@ -5,7 +5,7 @@
 
 #include "gradus/serialize/atomic_file.h"
 #include "gradus/serialize/input_file.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::serialize {
 

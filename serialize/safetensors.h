@@ -6,7 +6,7 @@
 #include <string>
 
 #include "gradus/serialize/safetensors_header.h"
-#include "gradus/tensor/ordered_dict.h"
+#include "gradus/tensor/base/ordered_dict.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::serialize {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gradus/tensor/dtype.h"
+#include "gradus/tensor/base/dtype.h"
 #include "gradus/tensor/shape.h"
 
 namespace gradus::serialize {

@@ -2,7 +2,7 @@
 
 #include <typeinfo>
 
-#include "gradus/autograd/node.h"
+#include "gradus/autograd/engine/node.h"
 
 namespace gradus {
 

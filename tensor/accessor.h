@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "gradus/tensor/host_device.h"
+#include "gradus/tensor/base/host_device.h"
 #include "gradus/tensor/shape.h"
 
 namespace gradus {

@@ -10,8 +10,8 @@
 
 #include <functional>
 
-#include "gradus/tensor/index_rule.h"
-#include "gradus/tensor/ops.h"
+#include "gradus/tensor/base/index_rule.h"
+#include "gradus/tensor/table/ops.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus {

@@ -10,7 +10,7 @@ DeprecatedTypeProperties& getDeprecatedTypeProperties(DeviceType backend, Scalar
   static DeprecatedTypeProperties all[][2] = {
 #define DTYPE(name, cpp_type, short_name, kind, computed) \
   {{kCPU, ScalarType::name}, {kCUDA, ScalarType::name}},
-#include "gradus/tensor/dtypes.def"
+#include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
   };
   return all[static_cast<int>(dtype)][backend == kCUDA];

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 

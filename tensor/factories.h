@@ -12,8 +12,8 @@
 namespace gradus {
 
 #define FACTORY(name, params, ...) Tensor name params;
-#include "gradus/tensor/functions/creation.def"
-#include "gradus/tensor/functions/random.def"
+#include "gradus/tensor/table/functions/creation.def"
+#include "gradus/tensor/table/functions/random.def"
 #undef FACTORY
 
 // tensor(1.5), tensor({1, 2, 3}), tensor({{1.0, 2.0}, {3.0, 4.0}}, kCUDA), tensor(vector). Integers

@@ -1,17 +1,18 @@
-// Random numbers: the state of a Philox generator (tensor/philox.h), and the one of each device.
+// Random numbers: the state of a Philox generator (tensor/math/philox.h), and the one of each
+// device.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
 
-#include "gradus/tensor/device.h"
+#include "gradus/tensor/base/device.h"
 
 namespace gradus {
 
 class Tensor;
 
-// Draws of a counter-based generator; see tensor/philox.h.
+// Draws of a counter-based generator; see tensor/math/philox.h.
 struct PhiloxState {
   uint64_t seed;
   uint64_t offset;

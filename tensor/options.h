@@ -6,9 +6,9 @@
 #include <concepts>
 #include <optional>
 
-#include "gradus/tensor/device.h"
-#include "gradus/tensor/memory_format.h"
-#include "gradus/tensor/type_meta.h"
+#include "gradus/tensor/base/device.h"
+#include "gradus/tensor/base/memory_format.h"
+#include "gradus/tensor/base/type_meta.h"
 
 namespace gradus {
 

@@ -10,7 +10,7 @@
 #include <ostream>
 
 #include "gradus/tensor/deprecated_type_properties.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 

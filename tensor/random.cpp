@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "gradus/tensor/factories.h"
-#include "gradus/tensor/philox.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/math/philox.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 

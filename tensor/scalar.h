@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "gradus/tensor/dtype.h"
+#include "gradus/tensor/base/dtype.h"
 
 namespace gradus {
 

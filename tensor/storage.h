@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "gradus/tensor/device.h"
+#include "gradus/tensor/base/device.h"
 
 namespace gradus {
 

@@ -1,6 +1,6 @@
 #include "gradus/tensor/storage_slice.h"
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 

@@ -1,8 +1,8 @@
 // Tensor: a handle to (storage, dtype, device, sizes, strides, offset), with PyTorch's names.
 //
 // Copying a Tensor copies the handle; views share storage. Methods that compute record the autograd
-// graph where an operand requires grad; they are defined in autograd/. `raw::` (tensor/raw.h) holds
-// the same operations without a graph.
+// graph where an operand requires grad; they are defined in autograd/. `raw::` (tensor/raw/raw.h)
+// holds the same operations without a graph.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class TensorIndex;  // tensor/indexing.h
 #define IN_PLACE(...) METHOD(__VA_ARGS__)
 #define UPDATE(...) METHOD(__VA_ARGS__)
 #define PAIR(...) METHOD(__VA_ARGS__)
-#include "gradus/tensor/functions.def"
+#include "gradus/tensor/table/functions.def"
 
 namespace detail {
 // Gives self the value and the history of f(self); `args` are what else f reads.
@@ -277,7 +277,7 @@ class Tensor {
 #define INTEGER(name, ...) BINARY(name)
 #define COMPARISON(name, ...) BINARY(name)
 #define PREDICATE(name, ...) Tensor name() const;
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
   Tensor operator-() const { return neg(); }
   Tensor operator~() const { return bitwise_not(); }
   Tensor& operator+=(const Tensor& other) { return add_(other); }
@@ -308,7 +308,7 @@ class Tensor {
 #define UPDATE(result, name, params, args, ...) \
   METHOD(result, name, params, args)            \
   Tensor& name##_ params const;
-#include "gradus/tensor/functions.def"
+#include "gradus/tensor/table/functions.def"
   Tensor& conj_physical_() const { return handle(); }
 #define GRADUS_IN_PLACE_OPERATOR(name, of)                         \
   Tensor& name(const Tensor& other) const { return of##_(other); } \

@@ -4,13 +4,13 @@
 #include <atomic>
 #include <memory>
 
+#include "gradus/tensor/base/type_meta.h"
 #include "gradus/tensor/shape.h"
 #include "gradus/tensor/storage.h"
-#include "gradus/tensor/type_meta.h"
 
 namespace gradus {
 
-// What autograd knows of a tensor; autograd/meta.h defines the rest.
+// What autograd knows of a tensor; autograd/engine/meta.h defines the rest.
 struct AutogradMetaBase {
   virtual ~AutogradMetaBase() = default;
 };

@@ -1,7 +1,7 @@
 // Gradients in pieces in tests, whose tensors are small.
 #pragma once
 
-#include "gradus/autograd/pieces.h"
+#include "gradus/autograd/engine/pieces.h"
 
 namespace gradus {
 

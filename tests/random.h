@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::test {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus {
 

@@ -1,8 +1,8 @@
 // at::globalContext(): what it says of devices and their generators.
 #pragma once
 
-#include "gradus/cuda/device.h"
-#include "gradus/cuda/generator.h"
+#include "gradus/cuda/runtime/device.h"
+#include "gradus/cuda/runtime/generator.h"
 #include "gradus/tensor/backend.h"
 
 namespace gradus {

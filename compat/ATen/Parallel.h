@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gradus/tensor/threads.h"
+#include "gradus/tensor/base/threads.h"
 
 namespace gradus {
 

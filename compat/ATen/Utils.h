@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 #include "gradus/tensor/generator.h"
 
 namespace gradus {

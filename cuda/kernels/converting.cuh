@@ -4,7 +4,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/elementwise.cuh"
-#include "gradus/tensor/convert.h"
+#include "gradus/tensor/math/convert.h"
 
 namespace gradus::cuda {
 
@@ -30,7 +30,7 @@ __device__ void visit_stored(ScalarType dtype, const F& f) {
 #define DTYPE(name, type, short_name, kind, computed) \
   case ScalarType::name:                              \
     return f(TypeTag<type>{});
-#include "gradus/tensor/dtypes.def"
+#include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
   }
 }

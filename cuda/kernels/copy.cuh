@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/strided.cuh"
-#include "gradus/tensor/convert.h"
+#include "gradus/tensor/math/convert.h"
 
 namespace gradus::cuda {
 

@@ -1,8 +1,8 @@
-// Counts by the formulas of tensor/counts.h.
+// Counts by the formulas of tensor/math/counts.h.
 #pragma once
 
-#include "gradus/tensor/convert.h"
-#include "gradus/tensor/counts.h"
+#include "gradus/tensor/math/convert.h"
+#include "gradus/tensor/math/counts.h"
 
 namespace gradus::cuda {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "gradus/tensor/rounding.h"
+#include "gradus/tensor/math/rounding.h"
 
 namespace gradus::cuda {
 

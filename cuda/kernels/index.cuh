@@ -2,8 +2,8 @@
 // gives 0 in its place, so that no element stays unwritten.
 #pragma once
 
-#include "gradus/cuda/fault.h"
 #include "gradus/cuda/kernels/strided.cuh"
+#include "gradus/cuda/runtime/fault.h"
 
 namespace gradus::cuda {
 

@@ -1,7 +1,7 @@
 // Scans over neighbouring threads: what each needs of those before it, and what all have together.
 #pragma once
 
-#include "gradus/tensor/scan.h"
+#include "gradus/tensor/math/scan.h"
 
 namespace gradus::cuda {
 

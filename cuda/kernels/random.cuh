@@ -1,9 +1,9 @@
-// Random elements by the formulas of tensor/distributions.h.
+// Random elements by the formulas of tensor/math/distributions.h.
 #pragma once
 
 #include "gradus/cuda/kernels/vector.cuh"
-#include "gradus/tensor/convert.h"
-#include "gradus/tensor/distributions.h"
+#include "gradus/tensor/math/convert.h"
+#include "gradus/tensor/math/distributions.h"
 
 namespace gradus::cuda {
 

@@ -12,7 +12,7 @@
 #include "gradus/cuda/kernels/converting.cuh"
 #include "gradus/cuda/kernels/division.cuh"
 #include "gradus/cuda/kernels/moments.cuh"
-#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/math/elementwise.h"
 
 namespace gradus::cuda {
 

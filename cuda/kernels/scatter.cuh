@@ -5,9 +5,9 @@
 // An index out of range is reported and skipped.
 #pragma once
 
-#include "gradus/cuda/fault.h"
 #include "gradus/cuda/kernels/strided.cuh"
-#include "gradus/tensor/scatter.h"
+#include "gradus/cuda/runtime/fault.h"
+#include "gradus/tensor/math/scatter.h"
 
 namespace gradus::cuda {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/vector.cuh"
-#include "gradus/tensor/sgd.h"
+#include "gradus/tensor/math/sgd.h"
 
 namespace gradus::cuda {
 

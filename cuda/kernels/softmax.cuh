@@ -8,7 +8,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/reduce.cuh"
-#include "gradus/tensor/dispatch.h"
+#include "gradus/tensor/table/dispatch.h"
 
 namespace gradus::cuda {
 

@@ -1,4 +1,4 @@
-// Sorting rows of pairs of a key (tensor/sort_key.h) and an index.
+// Sorting rows of pairs of a key (tensor/math/sort_key.h) and an index.
 //
 // Rows of up to kShortRow items: sort_short_rows, Batcher's bitonic network in shared memory
 // (K. Batcher, Sorting networks and their applications, 1968). A network compares pairs of places
@@ -16,7 +16,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/digits.cuh"
-#include "gradus/tensor/sort_key.h"
+#include "gradus/tensor/math/sort_key.h"
 
 namespace gradus::cuda {
 

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "gradus/tensor/strided.h"
+#include "gradus/tensor/raw/strided.h"
 
 namespace gradus::cuda {
 

@@ -1,7 +1,7 @@
 // The rows of ternary.def as functors of the elementwise kernels.
 #pragma once
 
-#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/math/elementwise.h"
 
 namespace gradus::cuda {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::data::samplers {
 

@@ -1,7 +1,7 @@
 // What a build without NCCL has in place of the backend.
 #include "gradus/distributed/init.h"
 #include "gradus/distributed/world.h"
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
 

@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "gradus/cuda/stream.h"
+#include "gradus/cuda/runtime/stream.h"
 #include "gradus/distributed/arguments.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::distributed {
 

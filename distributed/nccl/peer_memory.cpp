@@ -7,8 +7,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "gradus/cuda/device.h"
-#include "gradus/cuda/peer.h"
+#include "gradus/cuda/runtime/device.h"
+#include "gradus/cuda/runtime/peer.h"
 
 namespace gradus::distributed {
 

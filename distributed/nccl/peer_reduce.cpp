@@ -6,8 +6,8 @@
 #include <chrono>
 #include <thread>
 
-#include "gradus/cuda/add_part.h"
-#include "gradus/cuda/device.h"
+#include "gradus/cuda/ops/add_part.h"
+#include "gradus/cuda/runtime/device.h"
 #include "gradus/distributed/nccl/stream_values.h"
 
 namespace gradus::distributed {

@@ -11,7 +11,7 @@
 
 #include <array>
 
-#include "gradus/cuda/event.h"
+#include "gradus/cuda/runtime/event.h"
 #include "gradus/distributed/nccl/peer_memory.h"
 #include "gradus/distributed/reduce_op.h"
 #include "gradus/tensor/tensor.h"

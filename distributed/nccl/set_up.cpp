@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "gradus/cuda/device.h"
+#include "gradus/cuda/runtime/device.h"
 #include "gradus/distributed/init.h"
 #include "gradus/distributed/nccl/nccl_group.h"
 #include "gradus/distributed/world.h"

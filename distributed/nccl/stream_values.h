@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "gradus/cuda/stream.h"
+#include "gradus/cuda/runtime/stream.h"
 
 namespace gradus::distributed {
 

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
 

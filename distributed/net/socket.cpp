@@ -13,7 +13,7 @@
 #include <memory>
 #include <thread>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
 

@@ -23,9 +23,9 @@
 // depends on nothing else, and all ranks get the same bits.
 #include <algorithm>
 
-#include "gradus/cuda/stream.h"
+#include "gradus/cuda/runtime/stream.h"
 #include "gradus/distributed/threads/threads_group.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::distributed {
 

@@ -7,7 +7,7 @@
 #include "gradus/distributed/init.h"
 #include "gradus/distributed/threads/threads_group.h"
 #include "gradus/distributed/world.h"
-#include "gradus/tensor/modes.h"
+#include "gradus/tensor/base/modes.h"
 
 namespace gradus::distributed {
 

@@ -1,6 +1,6 @@
 #include "gradus/distributed/threads/threads_group.h"
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::distributed {
 

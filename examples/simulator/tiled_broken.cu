@@ -4,7 +4,7 @@
 #include <exception>
 #include <iostream>
 
-#include "gradus/cuda/launch.h"
+#include "gradus/cuda/runtime/launch.h"
 #include "gradus/gradus.h"
 
 constexpr int kTile = 32;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gradus/autograd/functions.h"
-#include "gradus/tensor/option.h"
+#include "gradus/tensor/base/option.h"
 
 namespace gradus::nn::functional {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "gradus/tensor/dtype.h"
-#include "gradus/tensor/option.h"
+#include "gradus/tensor/base/dtype.h"
+#include "gradus/tensor/base/option.h"
 
 namespace gradus::nn {
 

@@ -1,12 +1,12 @@
 #include <unordered_set>
 #include <utility>
 
-#include "gradus/autograd/graph_task.h"
-#include "gradus/autograd/record.h"
-#include "gradus/cuda/peer.h"
+#include "gradus/autograd/engine/graph_task.h"
+#include "gradus/autograd/engine/record.h"
+#include "gradus/cuda/runtime/peer.h"
 #include "gradus/nn/parallel/forward_graph.h"
 #include "gradus/nn/parallel/scatter_gather.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::nn::parallel {
 

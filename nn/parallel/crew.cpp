@@ -6,11 +6,11 @@
 #include <mutex>
 #include <thread>
 
-#include "gradus/cuda/device.h"
+#include "gradus/cuda/runtime/device.h"
 #include "gradus/tensor/backend.h"
-#include "gradus/tensor/error.h"
-#include "gradus/tensor/modes.h"
-#include "gradus/tensor/threads.h"
+#include "gradus/tensor/base/error.h"
+#include "gradus/tensor/base/modes.h"
+#include "gradus/tensor/base/threads.h"
 
 namespace gradus::nn::parallel {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "gradus/tensor/device.h"
+#include "gradus/tensor/base/device.h"
 
 namespace gradus::nn::parallel {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "gradus/cuda/device.h"
+#include "gradus/cuda/runtime/device.h"
 #include "gradus/nn/parallel/engine.h"
 #include "gradus/tensor/backend.h"
 

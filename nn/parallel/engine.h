@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "gradus/cuda/peer.h"
+#include "gradus/cuda/runtime/peer.h"
 #include "gradus/nn/parallel/crew.h"
 #include "gradus/nn/parallel/reduction.h"
 #include "gradus/nn/parallel/timeline.h"

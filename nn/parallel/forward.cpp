@@ -2,10 +2,10 @@
 #include <atomic>
 #include <list>
 
-#include "gradus/autograd/record.h"
+#include "gradus/autograd/engine/record.h"
 #include "gradus/nn/parallel/forward_graph.h"
 #include "gradus/nn/parallel/scatter_gather.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::nn::parallel {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "gradus/autograd/node.h"
+#include "gradus/autograd/engine/node.h"
 
 namespace gradus::nn::parallel {
 

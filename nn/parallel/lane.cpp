@@ -1,8 +1,8 @@
 #include "gradus/nn/parallel/lane.h"
 
-#include "gradus/cuda/add_part.h"
-#include "gradus/cuda/peer.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/cuda/ops/add_part.h"
+#include "gradus/cuda/runtime/peer.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::nn::parallel {
 

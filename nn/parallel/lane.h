@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 
-#include "gradus/cuda/event.h"
-#include "gradus/cuda/stream.h"
+#include "gradus/cuda/runtime/event.h"
+#include "gradus/cuda/runtime/stream.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::nn::parallel {

@@ -1,6 +1,6 @@
 #include "gradus/nn/parallel/reduce_tree.h"
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::nn::parallel {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "gradus/autograd/pieces.h"
-#include "gradus/cuda/allocator.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/autograd/engine/pieces.h"
+#include "gradus/cuda/runtime/allocator.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::nn::parallel {
 

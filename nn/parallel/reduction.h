@@ -12,8 +12,8 @@ namespace gradus::nn::parallel {
 
 // Which gradients travel together: those that the backward pass completes one after the other, of
 // one dtype, up to piece_bytes.most. A larger one travels alone; so does one that is cut, in the
-// pieces in which it is computed (autograd/pieces.h). Until a backward pass has shown the order it
-// is guessed: that of registration, backwards.
+// pieces in which it is computed (autograd/engine/pieces.h). Until a backward pass has shown the
+// order it is guessed: that of registration, backwards.
 class Buckets {
  public:
   struct Piece {

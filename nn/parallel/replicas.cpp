@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <typeinfo>
 
-#include "gradus/autograd/grad_mode.h"
-#include "gradus/cuda/peer.h"
+#include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/cuda/runtime/peer.h"
 #include "gradus/nn/parallel/timeline.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/storage_slice.h"
 
 namespace gradus::nn::parallel {
@@ -178,7 +178,7 @@ Tensor Replicas::bytes_of_run(const Run& run) {
 }
 
 // A large matrix of wide rows travels some columns after the other: a product goes on from term to
-// term as they come (cuda/matmul.cu). Anything else is one row.
+// term as they come (cuda/ops/matmul.cu). Anything else is one row.
 int64_t Replicas::rows_of_run(const Run& run) const {
   constexpr int64_t kFewestPieces = 4;
   const Tensor& x = originals_[run.first];

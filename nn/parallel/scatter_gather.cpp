@@ -2,7 +2,7 @@
 
 #include "gradus/autograd/functions.h"
 #include "gradus/nn/parallel/nested.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::nn::parallel {
 

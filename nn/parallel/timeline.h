@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "gradus/cuda/event.h"
+#include "gradus/cuda/runtime/event.h"
 #include "gradus/nn/parallel/timeline_span.h"
-#include "gradus/tensor/device.h"
+#include "gradus/tensor/base/device.h"
 
 namespace gradus::nn::parallel {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "gradus/tensor/host_device.h"
+#include "gradus/tensor/base/host_device.h"
 
 // Files that are compiled for instruction sets which multiply and add with one rounding define
 // GRADUS_FUSED. Their functions have names of their own, so that no others are linked in place.

@@ -10,7 +10,7 @@
 //
 // erfinv keeps what its logarithm loses. fmod and nextafter are exact.
 //
-// cpu/formulas_avx512.inc has some of them in other ways, with the same bounds.
+// cpu/simd/formulas_avx512.inc has some of them in other ways, with the same bounds.
 //
 // The coefficients are those of minimax polynomials, found by the exchange of Remez.
 #pragma once

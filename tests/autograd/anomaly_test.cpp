@@ -1,7 +1,7 @@
 // AnomalyMode: what an error of the backward pass says of the forward call.
 #include <cstdlib>
 
-#include "gradus/autograd/node.h"
+#include "gradus/autograd/engine/node.h"
 #include "tests/support.h"
 
 namespace gradus {

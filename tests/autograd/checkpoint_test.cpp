@@ -1,5 +1,5 @@
 // checkpoint(): the same gradients without what was saved for them.
-#include "gradus/autograd/gradcheck.h"
+#include "gradus/autograd/tools/gradcheck.h"
 #include "tests/support.h"
 
 namespace gradus {

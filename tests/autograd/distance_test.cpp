@@ -1,5 +1,5 @@
 // Distances of many vectors, which go by a product.
-#include "gradus/autograd/gradcheck.h"
+#include "gradus/autograd/tools/gradcheck.h"
 #include "tests/support.h"
 
 namespace gradus {

@@ -1,5 +1,5 @@
 // Dropout: what is left out, what the others become, and their gradients.
-#include "gradus/autograd/gradcheck.h"
+#include "gradus/autograd/tools/gradcheck.h"
 #include "gradus/gradus.h"
 #include "tests/random.h"
 #include "tests/support.h"

@@ -1,7 +1,7 @@
 // Every row of elementwise.def: its known point, its derivatives by finite differences, first and
 // second, and the CPU against a GPU. A new row needs no line here.
-#include "gradus/tensor/elementwise.h"
-#include "gradus/autograd/gradcheck.h"
+#include "gradus/tensor/math/elementwise.h"
+#include "gradus/autograd/tools/gradcheck.h"
 #include "tests/random.h"
 #include "tests/support.h"
 
@@ -29,7 +29,7 @@ void PrintTo(const BinaryRow& row, std::ostream* out) { *out << row.name; }
 const std::vector<UnaryRow> kUnary = {
 #define UNARY(name, doc, ints, lo, hi, f, df, px, py) \
   {#name, lo, hi, px, py, [](const Tensor& x) { return gradus::name(x); }},
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 };
 const std::vector<BinaryRow> kBinary = {
 #define BINARY(name, doc, ints, xlo, xhi, ylo, yhi, f, dx, dy, px, py, pz) \
@@ -45,7 +45,7 @@ const std::vector<BinaryRow> kBinary = {
    [](const Tensor& x, const Tensor& y) { return gradus::name(x, y); },    \
    [](const Tensor& x, const Scalar& y) { return gradus::name(x, y); },    \
    [](const Scalar& x, const Tensor& y) { return gradus::name(x, y); }},
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 };
 
 Tensor leaf(IntArrayRef sizes, double lo, double hi) {

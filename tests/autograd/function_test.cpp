@@ -1,5 +1,5 @@
 // Function<T>, gradcheck and gradgradcheck themselves.
-#include "gradus/autograd/gradcheck.h"
+#include "gradus/autograd/tools/gradcheck.h"
 #include "tests/support.h"
 
 namespace gradus {

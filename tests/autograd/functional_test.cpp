@@ -1,6 +1,6 @@
 // Jacobians, Hessians, their products with vectors, and vmap.
-#include "gradus/autograd/functional.h"
-#include "gradus/autograd/gradcheck.h"
+#include "gradus/autograd/tools/functional.h"
+#include "gradus/autograd/tools/gradcheck.h"
 #include "tests/support.h"
 
 namespace gradus {

@@ -1,12 +1,12 @@
-// Gradients against PyTorch's (tests/golden/make.py).
-#include "tests/golden/golden.h"
+// Gradients against PyTorch's (tests/conformance/golden/make.py).
+#include "tests/conformance/golden/golden.h"
 
 namespace gradus::test {
 namespace {
 
 const Golden& golden() {
   static const Golden read(
-#include "tests/golden/autograd.inc"
+#include "tests/conformance/golden/autograd.inc"
   );
   return read;
 }
@@ -15,12 +15,12 @@ using Function = std::function<Tensor(const Tensors&)>;
 
 const std::map<std::string, Tensor (*)(const Tensor&)> kUnary = {
 #define UNARY(name, ...) {#name, [](const Tensor& x) { return gradus::name(x); }},
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 };
 const std::map<std::string, Tensor (*)(const Tensor&, const Tensor&)> kBinary = {
 #define BINARY(name, ...) \
   {#name, [](const Tensor& x, const Tensor& y) { return gradus::name(x, y); }},
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 };
 
 Tensor unary(const Words& w) {

@@ -1,5 +1,5 @@
 // Hooks of tensors and of nodes, and what nodes tell of themselves.
-#include "gradus/autograd/node.h"
+#include "gradus/autograd/engine/node.h"
 #include "tests/support.h"
 
 namespace gradus {

@@ -1,5 +1,5 @@
 // Python's x[...] against a loop over its rules, and what changes a tensor by an index.
-#include "gradus/autograd/gradcheck.h"
+#include "gradus/autograd/tools/gradcheck.h"
 #include "tests/random.h"
 #include "tests/support.h"
 

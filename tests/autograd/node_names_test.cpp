@@ -1,6 +1,6 @@
 // grad_fn()->name() is what PyTorch says, so that programs which look at graphs find the same
 // names.
-#include "gradus/autograd/node.h"
+#include "gradus/autograd/engine/node.h"
 #include "tests/support.h"
 
 namespace gradus {

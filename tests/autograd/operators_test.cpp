@@ -1,6 +1,6 @@
 // First and second derivatives, by finite differences on every element, of everything that is not a
 // row of the elementwise table.
-#include "gradus/autograd/gradcheck.h"
+#include "gradus/autograd/tools/gradcheck.h"
 #include "tests/support.h"
 
 namespace gradus {

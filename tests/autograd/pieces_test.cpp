@@ -2,7 +2,7 @@
 // something else than these arrives in the end.
 #include <optional>
 
-#include "gradus/autograd/meta.h"
+#include "gradus/autograd/engine/meta.h"
 #include "tests/piece_sizes.h"
 #include "tests/support.h"
 

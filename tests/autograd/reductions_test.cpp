@@ -1,5 +1,5 @@
-// What the samples of tests/ops cannot show of reductions and products: accuracy, gradients at
-// kinks, names of nodes, and what is not implemented.
+// What the samples of tests/conformance/ops cannot show of reductions and products: accuracy,
+// gradients at kinks, names of nodes, and what is not implemented.
 #include "gradus/gradus.h"
 #include "tests/random.h"
 #include "tests/support.h"

@@ -1,7 +1,7 @@
 // Backward passes within backward passes, and errors in them.
 #include <stdexcept>
 
-#include "gradus/autograd/node.h"
+#include "gradus/autograd/engine/node.h"
 #include "tests/support.h"
 
 namespace gradus {

@@ -1,8 +1,8 @@
 // Recorded changes in place of views and of their bases, and as_strided, which replays any view.
-#include "gradus/autograd/as_strided.h"
-#include "gradus/autograd/gradcheck.h"
-#include "gradus/autograd/meta.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/autograd/engine/as_strided.h"
+#include "gradus/autograd/engine/meta.h"
+#include "gradus/autograd/tools/gradcheck.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/random.h"
 #include "tests/support.h"
 

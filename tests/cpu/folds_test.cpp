@@ -1,5 +1,5 @@
 // The folds and searches of every instruction set that this processor runs.
-#include "gradus/cpu/folds.h"
+#include "gradus/cpu/simd/folds.h"
 
 #include <cstring>
 #include <limits>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::cpu {
 namespace {

@@ -1,9 +1,9 @@
 // Properties of the loops of every instruction set that this processor runs.
-#include "gradus/cpu/loops.h"
+#include "gradus/cpu/simd/loops.h"
 
 #include <cstring>
 
-#include "gradus/tensor/convert.h"
+#include "gradus/tensor/math/convert.h"
 #include "tests/random.h"
 
 namespace gradus::cpu {
@@ -50,13 +50,13 @@ std::string text(InstructionSet set, const char* table, size_t op) {
 constexpr bool kUnaryBool[] = {
 #define UNARY(...) false,
 #define PREDICATE(...) true,
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 };
 constexpr bool kBinaryBool[] = {
 #define BINARY(...) false,
 #define INTEGER(...) false,
 #define COMPARISON(...) true,
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 };
 
 // f(table, index, loop, how many inputs, whether it gives bool) for every loop of a set.

@@ -2,7 +2,7 @@
 // exact.
 #include "gradus/tensor/math/math.h"
 
-#include "gradus/cpu/loops.h"
+#include "gradus/cpu/simd/loops.h"
 #include "tests/random.h"
 
 namespace gradus::cpu {

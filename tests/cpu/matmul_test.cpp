@@ -1,12 +1,12 @@
-#include "gradus/cpu/matmul.h"
+#include "gradus/cpu/matmul/matmul.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 
-#include "gradus/cpu/product.h"
-#include "gradus/tensor/threads.h"
+#include "gradus/cpu/matmul/product.h"
+#include "gradus/tensor/base/threads.h"
 #include "tests/random.h"
 
 namespace gradus::test {

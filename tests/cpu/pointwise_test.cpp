@@ -1,7 +1,7 @@
 // map, map_grad and zip on every row of the table, over random shapes and layouts.
 #include <gtest/gtest.h>
 
-#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/math/elementwise.h"
 #include "tests/cpu/near.h"
 #include "tests/random.h"
 
@@ -65,14 +65,14 @@ void check_binary(double x_low, double x_high, double y_low, double y_high, Scal
 
 TEST(CpuMap, EveryRow) {
 #define UNARY(name, ...) check_unary<UnaryOp::name>();
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 }
 
 TEST(CpuZip, EveryRow) {
 #define BINARY(name, doc, ints, x_lo, x_hi, y_lo, y_hi, ...) \
   check_binary<BinaryOp::name>(x_lo, x_hi, y_lo, y_hi, kFloat);
 #define COMPARISON(name, ...) check_binary<BinaryOp::name>(-3, 3, -3, 3, kFloat);
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 }
 
 TEST(CpuZip, Integers) {
@@ -84,7 +84,7 @@ TEST(CpuZip, Integers) {
   check_binary<BinaryOp::floor_divide>(-9, 9, 1, 5, kLong);
   check_binary<BinaryOp::remainder>(-9, 9, -5, -1, kLong);
 #define INTEGER(name, ...) check_binary<BinaryOp::name>(-9, 9, -9, 9, kLong);
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 }
 
 TEST(CpuZip, KnownPoints){
@@ -95,7 +95,7 @@ TEST(CpuZip, KnownPoints){
     cpu_backend().zip(BinaryOp::name, tensor({1}, {Row::point_x}), Scalar(Row::point_y), out); \
     expect_near(get(out, 0), Row::point_z, #name);                                             \
   }
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 }
 
 TEST(CpuZip, InPlaceAndAboveOneChunk) {
@@ -196,7 +196,7 @@ TEST(CpuMap, Predicates) {
   check_predicate<UnaryOp::name, float>({0, -0.0, 1.5, -2, inf, -inf, std::nan("")});  \
   check_predicate<UnaryOp::name, double>({0, -0.0, 1.5, -2, inf, -inf, std::nan("")}); \
   check_predicate<UnaryOp::name, int64_t>({0, 1, -2});
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 }
 
 TEST(CpuZip, NanPassesThroughExtremes) {

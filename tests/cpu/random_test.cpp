@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "gradus/cpu/draws.h"
+#include "gradus/cpu/simd/draws.h"
 #include "gradus/gradus.h"
-#include "gradus/tensor/distributions.h"
+#include "gradus/tensor/math/distributions.h"
 #include "tests/random.h"
 
 namespace gradus::test {
@@ -87,7 +87,7 @@ double ulps(T got, Wide truth) {
   return static_cast<double>(std::fabs(static_cast<Wide>(got) - truth) / ulp);
 }
 
-// What tensor/distributions.h promises, in units of the last place.
+// What tensor/math/distributions.h promises, in units of the last place.
 constexpr double kNormalBound = 5, kExponentialBound = 2.5, kCauchyBound = 5;
 
 template <class T>

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "gradus/cpu/order_loops.h"
 #include "gradus/cpu/parallel.h"
+#include "gradus/cpu/simd/order_loops.h"
 #include "tests/random.h"
 
 namespace gradus::test {
@@ -92,8 +92,8 @@ TEST(CpuSelect, LongLinesOnAnyNumberOfThreads) {
     }
 }
 
-// The places that cpu/select.cpp samples have the least elements, so that all others are elsewhere
-// than the sample says.
+// The places that cpu/ops/select.cpp samples have the least elements, so that all others are
+// elsewhere than the sample says.
 TEST(CpuSelect, SamplesMayMislead) {
   for (const ScalarType dtype : {kLong, kFloat}) {
     const int64_t n = 100'000;

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "gradus/cpu/parallel.h"
-#include "gradus/cpu/softmax_loops.h"
+#include "gradus/cpu/simd/softmax_loops.h"
 #include "tests/random.h"
 
 namespace gradus::test {

@@ -8,7 +8,7 @@
 
 #include "gradus/cpu/blocks.h"
 #include "gradus/tensor/backend.h"
-#include "gradus/tensor/recycled.h"
+#include "gradus/tensor/base/recycled.h"
 
 namespace gradus {
 namespace {

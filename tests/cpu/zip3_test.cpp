@@ -1,5 +1,5 @@
 // zip3 on every row of ternary.def, and triangles, over random shapes and layouts.
-#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/math/elementwise.h"
 #include "tests/cpu/near.h"
 #include "tests/random.h"
 
@@ -48,13 +48,13 @@ TEST(CpuZip3, EveryRow) {
 #define TERNARY(name, ...)            \
   check_row<TernaryOp::name>(kFloat); \
   check_row<TernaryOp::name>(kDouble);
-#include "gradus/tensor/ternary.def"
+#include "gradus/tensor/table/ternary.def"
 }
 
 TEST(CpuZip3, Integers) {
 #define TERNARY(name, ...) \
   if constexpr (scalar::Ternary<TernaryOp::name>::integers) check_row<TernaryOp::name>(kLong);
-#include "gradus/tensor/ternary.def"
+#include "gradus/tensor/table/ternary.def"
 }
 
 TEST(CpuZip3, KnownPoints) {
@@ -65,7 +65,7 @@ TEST(CpuZip3, KnownPoints) {
                                  Scalar(Row::point_y), Scalar(Row::point_z));           \
     EXPECT_NEAR(get(out, 0), Row::value, 1e-15) << #name;                               \
   }
-#include "gradus/tensor/ternary.def"
+#include "gradus/tensor/table/ternary.def"
 }
 
 // op(x, y, z) for the numbers x, in both types.

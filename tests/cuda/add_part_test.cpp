@@ -1,4 +1,4 @@
-#include "gradus/cuda/add_part.h"
+#include "gradus/cuda/ops/add_part.h"
 
 #include "gradus/gradus.h"
 #include "tests/cuda/gpu_test.h"

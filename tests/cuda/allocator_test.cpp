@@ -1,7 +1,7 @@
 // The allocator on a device; block_pool_test.cpp has its policy.
-#include "gradus/cuda/allocator.h"
+#include "gradus/cuda/runtime/allocator.h"
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/cuda/gpu_test.h"
 
 namespace gradus {

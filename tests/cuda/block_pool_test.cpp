@@ -1,5 +1,5 @@
 // The allocator's policy, over fake memory: runs without a GPU.
-#include "gradus/cuda/block_pool.h"
+#include "gradus/cuda/runtime/block_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <set>
 #include <thread>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 #include "tests/cuda/fake_memory.h"
 
 namespace gradus::cuda {

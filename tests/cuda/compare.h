@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/cuda/gpu_test.h"
 #include "tests/random.h"
 

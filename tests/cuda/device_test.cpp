@@ -1,4 +1,4 @@
-#include "gradus/cuda/device.h"
+#include "gradus/cuda/runtime/device.h"
 
 #include <thread>
 

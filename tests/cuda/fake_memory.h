@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "gradus/cuda/block_pool.h"
-#include "gradus/tensor/error.h"
+#include "gradus/cuda/runtime/block_pool.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::cuda {
 

@@ -1,8 +1,8 @@
 // launch() with kernels of its own: arguments, the limits of a launch, and what an error tells.
-#include "gradus/cuda/check.h"
-#include "gradus/cuda/context.h"
-#include "gradus/cuda/fault.h"
-#include "gradus/cuda/launch.h"
+#include "gradus/cuda/runtime/check.h"
+#include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/fault.h"
+#include "gradus/cuda/runtime/launch.h"
 #include "tests/cuda/gpu_test.h"
 
 namespace gradus::cuda {

@@ -1,5 +1,5 @@
 // What a launch counts, and how an index out of range in a kernel comes up.
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/cuda/gpu_test.h"
 
 namespace gradus {

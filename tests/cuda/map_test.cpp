@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/math/elementwise.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {
@@ -18,7 +18,7 @@ const UnaryRow kRows[] = {
    {scalar::Unary<UnaryOp::name>::lo, scalar::Unary<UnaryOp::name>::hi}, \
    scalar::Unary<UnaryOp::name>::integers,                               \
    scalar::slope_uses<UnaryOp::name>},
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 };
 
 class CudaMap : public GpuTest {};

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/cuda/gpu_test.h"
 #include "tests/random.h"
 

@@ -1,9 +1,9 @@
-#include "gradus/cuda/matmul.h"
+#include "gradus/cuda/ops/matmul.h"
 
 #include <cmath>
 #include <limits>
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/cuda/gpu_test.h"
 #include "tests/random.h"
 

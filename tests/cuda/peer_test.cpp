@@ -1,8 +1,8 @@
-#include "gradus/cuda/peer.h"
+#include "gradus/cuda/runtime/peer.h"
 
 #include <cstring>
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/cuda/gpu_test.h"
 
 namespace gradus {

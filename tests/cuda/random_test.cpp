@@ -27,7 +27,7 @@ void compare(Distribution kind, const Scalar& a, const Scalar& b, ScalarType dty
 
 constexpr ScalarType kDtypes[] = {
 #define DTYPE(name, ...) k##name,
-#include "gradus/tensor/dtypes.def"
+#include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
 };
 

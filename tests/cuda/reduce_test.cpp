@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/math/elementwise.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {

@@ -1,10 +1,10 @@
-#include "gradus/cuda/stream.h"
+#include "gradus/cuda/runtime/stream.h"
 
 #include <set>
 #include <thread>
 
-#include "gradus/cuda/event.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/cuda/runtime/event.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/cuda/gpu_test.h"
 
 namespace gradus {

@@ -1,7 +1,7 @@
 // A whole training step on the GPU: equal to the CPU's, and without memory calls or
 // synchronisation.
 #include "gradus/cuda/cuda.h"
-#include "gradus/cuda/stats.h"
+#include "gradus/cuda/runtime/stats.h"
 #include "tests/support.h"
 
 namespace gradus {

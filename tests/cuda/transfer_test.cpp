@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/cuda/gpu_test.h"
 
 namespace gradus {

@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/math/elementwise.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {
@@ -17,7 +17,7 @@ const TernaryRow kRows[] = {
    {scalar::Ternary<TernaryOp::name>::y_lo, scalar::Ternary<TernaryOp::name>::y_hi}, \
    {scalar::Ternary<TernaryOp::name>::z_lo, scalar::Ternary<TernaryOp::name>::z_hi}, \
    scalar::Ternary<TernaryOp::name>::integers},
-#include "gradus/tensor/ternary.def"
+#include "gradus/tensor/table/ternary.def"
 };
 constexpr Range kX = {-3, 3};
 

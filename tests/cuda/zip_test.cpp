@@ -1,7 +1,7 @@
 #include <limits>
 
-#include "gradus/tensor/elementwise.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/math/elementwise.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {
@@ -21,7 +21,7 @@ const BinaryRow kRows[] = {
    scalar::Binary<BinaryOp::name>::integers},
 #define INTEGER(name, ...) {BinaryOp::name, {-9, 9}, {-9, 9}, false, true},
 #define COMPARISON(name, ...) {BinaryOp::name, {-2, 2}, {-2, 2}, true, true},
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 };
 
 // Powers of floats lose digits in proportion to the exponent.

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gradus/tensor/error.h"
+#include "gradus/tensor/base/error.h"
 #include "tests/temporary_folder.h"
 
 namespace gradus::data {

@@ -1,4 +1,4 @@
-#include "gradus/data/idx.h"
+#include "gradus/data/datasets/idx.h"
 
 #include <cstdlib>
 #include <random>

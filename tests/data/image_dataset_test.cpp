@@ -1,4 +1,4 @@
-#include "gradus/data/image_dataset.h"
+#include "gradus/data/datasets/image_dataset.h"
 
 #include "tests/data/idx_files.h"
 

@@ -1,5 +1,5 @@
-// Samplers of one process, and what none of them loads. tests/libtorch/samplers.cpp holds all of
-// them to libtorch.
+// Samplers of one process, and what none of them loads. tests/conformance/libtorch/nn/samplers.cpp
+// holds all of them to libtorch.
 #include <algorithm>
 #include <sstream>
 

@@ -1,5 +1,5 @@
 // Layers divided among ranks against the whole ones.
-#include "gradus/autograd/engine.h"
+#include "gradus/autograd/engine/engine.h"
 #include "gradus/distributed/distributed.h"
 #include "tests/support.h"
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <mutex>
 
-#include "gradus/autograd/meta.h"
+#include "gradus/autograd/engine/meta.h"
 #include "gradus/distributed/distributed.h"
 #include "gradus/distributed/world.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/piece_sizes.h"
 #include "tests/support.h"
 

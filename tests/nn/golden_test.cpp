@@ -1,5 +1,5 @@
-// Layers and losses, with their gradients, against PyTorch's (tests/golden/make.py).
-#include "tests/golden/golden.h"
+// Layers and losses, with their gradients, against PyTorch's (tests/conformance/golden/make.py).
+#include "tests/conformance/golden/golden.h"
 
 namespace gradus::test {
 namespace {
@@ -8,7 +8,7 @@ namespace F = nn::functional;
 
 const Golden& golden() {
   static const Golden read(
-#include "tests/golden/nn.inc"
+#include "tests/conformance/golden/nn.inc"
   );
   return read;
 }

@@ -1,4 +1,4 @@
-#include "gradus/nn/padding.h"
+#include "gradus/nn/functional/padding.h"
 
 #include "tests/support.h"
 

@@ -1,12 +1,12 @@
-// Five steps of every kind of SGD against PyTorch's (tests/golden/make.py).
-#include "tests/golden/golden.h"
+// Five steps of every kind of SGD against PyTorch's (tests/conformance/golden/make.py).
+#include "tests/conformance/golden/golden.h"
 
 namespace gradus::test {
 namespace {
 
 const Golden& golden() {
   static const Golden read(
-#include "tests/golden/optim.inc"
+#include "tests/conformance/golden/optim.inc"
   );
   return read;
 }

@@ -1,11 +1,11 @@
 // The counts of the rungs of the matmul ladder, against the arithmetic on paper. The products are
 // (m, k) x (k, n) of row-major float32, and every row begins at a multiple of 32 bytes.
-#include "gradus/cuda/matmul.h"
+#include "gradus/cuda/ops/matmul.h"
 
 #include <algorithm>
 
 #include "gradus/tensor/factories.h"
-#include "gradus/tensor/raw.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/sim/sim_test.h"
 
 namespace gradus {

@@ -1,5 +1,5 @@
 // Threads that wait for others by fences, volatile flags and locks: they get what they wait for.
-// tests/planted/ordering.cu has what is found where a fence is missing.
+// tests/sim/planted/ordering.cu has what is found where a fence is missing.
 #include "tests/sim/sim_test.h"
 
 namespace gradus {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "gradus/cuda/check.h"
-#include "gradus/cuda/launch.h"
+#include "gradus/cuda/runtime/check.h"
+#include "gradus/cuda/runtime/launch.h"
 #include "gradus/cuda/sim/simulator.h"
 #include "tests/cuda/gpu_test.h"
 

@@ -1,5 +1,5 @@
-// The operations on tensors against PyTorch's results (tests/golden/make.py).
-#include "tests/golden/golden.h"
+// The operations on tensors against PyTorch's results (tests/conformance/golden/make.py).
+#include "tests/conformance/golden/golden.h"
 
 #include <set>
 
@@ -8,7 +8,7 @@ namespace {
 
 const Golden& golden() {
   static const Golden read(
-#include "tests/golden/tensor.inc"
+#include "tests/conformance/golden/tensor.inc"
   );
   return read;
 }
@@ -16,7 +16,7 @@ const Golden& golden() {
 const std::map<std::string, Tensor (*)(const Tensor&)> kUnary = {
 #define UNARY(name, ...) {#name, [](const Tensor& x) { return gradus::name(x); }},
 #define PREDICATE(name, ...) UNARY(name)
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
     {"logical_not", [](const Tensor& x) { return logical_not(x); }},
     {"bitwise_not", [](const Tensor& x) { return bitwise_not(x); }},
     {"positive", [](const Tensor& x) { return positive(x); }}};
@@ -39,7 +39,7 @@ const std::map<std::string, BinaryForms> kBinary = {
   {#name,                                                                \
    {[](const Tensor& x, const Tensor& y) { return gradus::name(x, y); }, \
     [](const Tensor& x, const Scalar& y) { return gradus::name(x, y); }, nullptr, nullptr}},
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
     {"float_power",
      {[](const Tensor& x, const Tensor& y) { return float_power(x, y); }, nullptr, nullptr,
       nullptr}},

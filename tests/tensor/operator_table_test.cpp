@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/math/elementwise.h"
 
 namespace gradus {
 namespace {
@@ -84,7 +84,7 @@ void function(std::ostream& out, const char* forms, const std::string& first, co
 std::string table() {
   std::ostringstream out;
   out << "# Operators\n\n"
-         "Made from `tensor/elementwise.def` and `tensor/functions.def` by "
+         "Made from `tensor/table/elementwise.def` and `tensor/table/functions.def` by "
          "`GRADUS_UPDATE_DOCS=1 build/test/tests/test_tensor\n--gtest_filter=OperatorTable.*`; a "
          "test fails while it is out of date. Every operation here runs on the CPU and on CUDA, "
          "over "
@@ -96,28 +96,28 @@ std::string table() {
          "Each is a function, a method, and a method in place (`x.exp_()`).\n\n"
          "| operation | meaning | dtypes | d/dx |\n|---|---|---|---|\n";
 #define UNARY(name, ...) unary<scalar::Unary<UnaryOp::name>>(out);
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
   out << "\n## Two operands\n\n"
          "Operands broadcast; either may be a number. Functions, methods and methods in place.\n\n"
          "| operation | meaning | dtypes | d/dx | d/dy |\n|---|---|---|---|---|\n";
 #define BINARY(name, ...) binary<scalar::Binary<BinaryOp::name>>(out);
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
   out << "\n## Two integers\n\n"
          "As those, without derivatives.\n\n"
          "| operation | meaning | dtypes |\n|---|---|---|\n";
 #define INTEGER(name, doc, ints, ...) \
   plain<scalar::Binary<BinaryOp::name>>(out, "(x, y)", dtypes(Ints::ints));
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
   out << "\n## Comparisons\n\n"
          "| operation | meaning | dtypes |\n|---|---|---|\n";
 #define COMPARISON(name, ...) \
   plain<scalar::Binary<BinaryOp::name>>(out, "(x, y)", "all; the result is bool");
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
   out << "\n## Predicates\n\n"
          "| operation | meaning | dtypes |\n|---|---|---|\n";
 #define PREDICATE(name, ...) \
   plain<scalar::Unary<UnaryOp::name>>(out, "(x)", "all; the result is bool");
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
   out << "\n## Functions\n\n"
          "`x.f(...)` where the column says method; `f_`: in place, as `x.f_(...)` and "
          "`f_(x, ...)`; `f_out`: into tensors given before the arguments.\n\n"
@@ -132,7 +132,7 @@ std::string table() {
 #define FREE(...) ROW("", "", __VA_ARGS__)
 #define FREE_OUT(...) ROW("`f_out`", "", __VA_ARGS__)
 #define FACTORY(name, params, dtypes, doc) ROW("", "", Tensor, name, params, (), dtypes, none, doc)
-#include "gradus/tensor/functions.def"
+#include "gradus/tensor/table/functions.def"
   return out.str();
 }
 

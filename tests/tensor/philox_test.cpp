@@ -1,5 +1,5 @@
 // The random generator: Random123's known answers, and the streams drawn with it.
-#include "gradus/tensor/distributions.h"
+#include "gradus/tensor/math/distributions.h"
 #include "tests/random.h"
 #include "tests/support.h"
 

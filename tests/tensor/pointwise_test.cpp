@@ -1,6 +1,6 @@
 // The rows of elementwise.def on tensors of every layout, against loops over their scalar function
 // in float64.
-#include "gradus/tensor/elementwise.h"
+#include "gradus/tensor/math/elementwise.h"
 
 #include <limits>
 
@@ -72,7 +72,7 @@ const std::vector<UnaryRow> kUnary = {
    [](const Tensor& x) { return gradus::name(x); }, \
    &Tensor::name##_,                                \
    [](double x) { return scalar::Unary<UnaryOp::name>::f(x); }},
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 };
 const std::vector<BinaryRow> kBinary = {
 #define BINARY(name, doc_, ints_, xlo, xhi, ylo, yhi, ...)                  \
@@ -85,7 +85,7 @@ const std::vector<BinaryRow> kBinary = {
    [](const Tensor& x, const Scalar& y) { return gradus::name(x, y); },     \
    static_cast<Tensor& (Tensor::*)(const Tensor&) const>(&Tensor::name##_), \
    [](double x, double y) { return scalar::Binary<BinaryOp::name>::f(x, y); }},
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 };
 
 class UnaryOnLayouts : public ::testing::TestWithParam<UnaryRow> {};
@@ -360,7 +360,7 @@ TEST(Integers, RowsHaveTheirKnownPoint){
     expect_values(gradus::name(x, b), {z, z, z}, 0);                \
     expect_values(a.to(kShort).name##_(b.to(kChar)), {z, z, z}, 0); \
   }
-#include "gradus/tensor/elementwise.def"
+#include "gradus/tensor/table/elementwise.def"
 }
 
 TEST(Predicates, OfTypesThatAreRounded) {

@@ -1,4 +1,4 @@
-// Printing, byte for byte against what libtorch wrote (tests/golden/make_print.cpp).
+// Printing, byte for byte against what libtorch wrote (tests/conformance/golden/make_print.cpp).
 #include <gtest/gtest.h>
 
 #include <map>
@@ -9,12 +9,12 @@
 #include "gradus/tensor/factories.h"
 
 namespace lib = gradus;
-#include "tests/golden/print_cases.h"
+#include "tests/conformance/golden/print_cases.h"
 
 namespace {
 
 constexpr std::string_view kGolden =
-#include "tests/golden/print.inc"
+#include "tests/conformance/golden/print.inc"
     ;
 
 // Name -> text. A record is "=== name\ntext\n".

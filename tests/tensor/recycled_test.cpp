@@ -1,4 +1,4 @@
-#include "gradus/tensor/recycled.h"
+#include "gradus/tensor/base/recycled.h"
 
 #include <gtest/gtest.h>
 

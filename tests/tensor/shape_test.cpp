@@ -1,5 +1,5 @@
 // The arithmetic of shapes and strides, against walks over every element.
-#include "gradus/tensor/strided.h"
+#include "gradus/tensor/raw/strided.h"
 #include "tests/random.h"
 #include "tests/support.h"
 

@@ -1,7 +1,7 @@
-// The special functions against values of more digits (tests/golden/make_special.py), at the bounds
-// that tensor/special.h states.
-#include "gradus/tensor/elementwise.h"
-#include "tests/golden/golden.h"
+// The special functions against values of more digits (tests/conformance/golden/make_special.py),
+// at the bounds that tensor/math/special.h states.
+#include "gradus/tensor/math/elementwise.h"
+#include "tests/conformance/golden/golden.h"
 
 #include <limits>
 
@@ -10,7 +10,7 @@ namespace {
 
 const Golden& golden() {
   static const Golden read(
-#include "tests/golden/special.inc"
+#include "tests/conformance/golden/special.inc"
   );
   return read;
 }

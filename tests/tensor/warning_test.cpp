@@ -1,5 +1,5 @@
 // Warnings go to the handler of their thread.
-#include "gradus/tensor/warning.h"
+#include "gradus/tensor/base/warning.h"
 
 #include <thread>
 #include <vector>

@@ -1,7 +1,7 @@
 // The C++ type of a dtype, and the dtype of a C++ type.
 #pragma once
 
-#include "gradus/tensor/dtype.h"
+#include "gradus/tensor/base/dtype.h"
 
 namespace gradus {
 
@@ -16,7 +16,7 @@ struct ScalarTypeToCPPType;
   struct ScalarTypeToCPPType<ScalarType::name> {          \
     using type = cpp_type;                                \
   };
-#include "gradus/tensor/dtypes.def"
+#include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
 template <ScalarType dtype>
 using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<dtype>::type;

@@ -3,8 +3,8 @@
 
 #include <sstream>
 
-#include "gradus/tensor/error.h"
-#include "gradus/tensor/warning.h"
+#include "gradus/tensor/base/error.h"
+#include "gradus/tensor/base/warning.h"
 
 namespace gradus {
 

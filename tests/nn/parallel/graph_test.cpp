@@ -2,7 +2,7 @@
 #include <cstring>
 #include <thread>
 
-#include "gradus/autograd/gradcheck.h"
+#include "gradus/autograd/tools/gradcheck.h"
 #include "tests/nn/parallel/nets.h"
 
 namespace gradus {

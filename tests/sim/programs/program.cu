@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "gradus/cuda/launch.h"
+#include "gradus/cuda/runtime/launch.h"
 #include "gradus/cuda/sim/simulator.h"
 #include "gradus/gradus.h"
 

@@ -1,0 +1,55 @@
+#include "gradus/autograd/engine/anomaly_mode.h"
+
+#include <execinfo.h>
+
+#include "gradus/autograd/engine/code_place.h"
+#include "gradus/autograd/engine/graph_task.h"
+#include "gradus/autograd/engine/node.h"
+#include "gradus/tensor/base/warning.h"
+
+namespace gradus::autograd {
+
+DetectAnomalyGuard::DetectAnomalyGuard(bool check_nan)
+    : enabled_before_(AnomalyMode::is_enabled()),
+      check_nan_before_(AnomalyMode::should_check_nan()) {
+  AnomalyMode::set_enabled(true, check_nan);
+}
+
+DetectAnomalyGuard::~DetectAnomalyGuard() {
+  AnomalyMode::set_enabled(enabled_before_, check_nan_before_);
+}
+
+ForwardCall::ForwardCall() : frames_(64) {
+  frames_.resize(static_cast<size_t>(backtrace(frames_.data(), static_cast<int>(frames_.size()))));
+  if (Node* parent = evaluating_node()) parent_ = parent->getptr();
+}
+
+void ForwardCall::report(const Node& node, Error& error) {
+  const auto describe = [](const Node& of) {
+    std::string out = "\nForward call of " + of.name() + ", operation " +
+                      std::to_string(of.sequence_nr()) + " of its thread, result";
+    for (uint32_t i = 0; i < of.num_inputs(); ++i) {
+      out += ' ';
+      append(out, of.meta(i).sizes);
+    }
+    const ForwardCall* call = of.forward_call();
+    if (!call) return out + ": not known, as the anomaly mode was off";
+    out += ':';
+    for (const std::string& place : code_places(call->frames_)) out += "\n  " + place;
+    return out;
+  };
+  const std::string call = describe(node);
+  warn("Error detected in " + node.name() +
+       ". Traceback of forward call that caused the error:" + call);
+  error.add_context(call);
+  const Node* at = &node;
+  while (at->forward_call() && at->forward_call()->parent_) {
+    at = at->forward_call()->parent_.get();
+    const std::string before = describe(*at);
+    warn("Previous calculation was induced by " + at->name() +
+         ". Traceback of forward call that induced the previous calculation:" + before);
+    error.add_context("\nIt was recorded in the backward of " + at->name() + "." + before);
+  }
+}
+
+}  // namespace gradus::autograd

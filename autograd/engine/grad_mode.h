@@ -1,0 +1,52 @@
+// Whether operations record the graph; per thread, on by default.
+#pragma once
+
+#include "gradus/tensor/base/modes.h"
+
+namespace gradus {
+
+struct GradMode {
+  static bool is_enabled() { return thread_modes.grad; }
+  static void set_enabled(bool enabled) { thread_modes.grad = enabled; }
+};
+
+// Sets the mode while it lives.
+class AutoGradMode {
+ public:
+  explicit AutoGradMode(bool enabled) : before_(GradMode::is_enabled()) {
+    GradMode::set_enabled(enabled);
+  }
+  ~AutoGradMode() { GradMode::set_enabled(before_); }
+  AutoGradMode(const AutoGradMode&) = delete;
+  AutoGradMode& operator=(const AutoGradMode&) = delete;
+
+ private:
+  bool before_;
+};
+
+struct NoGradGuard : AutoGradMode {
+  NoGradGuard() : AutoGradMode(false) {}
+};
+
+// While it lives (and `enabled`), nothing is recorded, and the tensors that are made are inference
+// tensors: never saved for a backward pass, and changed in place under InferenceMode alone.
+class InferenceMode {
+ public:
+  explicit InferenceMode(bool enabled = true) : before_(thread_modes) {
+    thread_modes = {.grad = !enabled, .inference = enabled};
+  }
+  ~InferenceMode() { thread_modes = before_; }
+  InferenceMode(const InferenceMode&) = delete;
+  InferenceMode& operator=(const InferenceMode&) = delete;
+
+  static bool is_enabled() { return thread_modes.inference; }
+
+ private:
+  ThreadModes before_;
+};
+
+namespace autograd {
+using gradus::AutoGradMode, gradus::GradMode, gradus::InferenceMode;
+}
+
+}  // namespace gradus

@@ -1,0 +1,284 @@
+#include "gradus/autograd/engine/graph_task.h"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "gradus/autograd/engine/engine.h"
+#include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/autograd/functions.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::autograd {
+
+namespace {
+
+// What runs on this thread. A backward pass within another puts itself in its place, and goes.
+struct Running {
+  GraphTask* task = nullptr;
+  Node* node = nullptr;
+  int depth = 0;  // of backward passes within one another
+  GraphTask* outermost = nullptr;
+};
+thread_local constinit Running running;
+
+constexpr int kMaxDepth = 60;  // on one stack
+
+class Scope {
+ public:
+  explicit Scope(Running inner) : outer_(std::exchange(running, inner)) {}
+  ~Scope() { running = outer_; }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Running outer_;
+};
+
+bool has_nan(const Tensor& x) {
+  if (!x.is_floating_point() || x.numel() == 0) return false;
+  const Tensor count = raw::reduce(ReduceOp::sum, raw::zip(BinaryOp::ne, x, x), {});
+  return raw::item(count).toLong() > 0;
+}
+
+std::string ordinal(size_t i) {
+  const char* ending = i % 10 == 1 && i % 100 != 11   ? "st"
+                       : i % 10 == 2 && i % 100 != 12 ? "nd"
+                       : i % 10 == 3 && i % 100 != 13 ? "rd"
+                                                      : "th";
+  return std::to_string(i) + ending;
+}
+
+void run_hooks(const Node& node, Tensors& grads) {
+  const std::vector<TensorHook>* found = node.find_tensor_hooks();
+  if (!found) return;
+  for (const TensorHook& hook : std::vector<TensorHook>(*found)) {  // hooks may remove hooks
+    Tensor& grad = grads[hook.output_nr];
+    if (!grad.defined()) continue;
+    Tensor replaced = hook.call(grad);
+    if (!replaced.defined()) continue;
+    check<Error>(replaced.sizes() == grad.sizes() && replaced.dtype() == grad.dtype() &&
+                     replaced.device() == grad.device(),
+                 "backward: a hook has changed the gradient of output ", hook.output_nr, " of ",
+                 node.name(), " from ", grad.dtype(), " ", grad.sizes(), " on ", grad.device(),
+                 " to ", replaced.dtype(), " ", replaced.sizes(), " on ", replaced.device(),
+                 "; return one of the same kind");
+    grad = std::move(replaced);
+  }
+}
+
+}  // namespace
+
+Node* evaluating_node() { return running.node; }
+bool needed_by_task(const Node* node) { return !running.task || running.task->needs(node); }
+bool kept_by_task() { return !running.task || running.task->keeps_graph(); }
+void rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end) {
+  if (running.node == &sender) running.task->rows_ready(sender, index, grad, end);
+}
+Tensor room(const Node& sender, size_t index, IntArrayRef sizes, ScalarType dtype, Device device) {
+  return running.node == &sender ? running.task->room(sender, index, sizes, dtype, device)
+                                 : Tensor();
+}
+bool came_in_rows() { return running.node && running.task->came_in_rows(running.node); }
+
+Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index) {
+  if (grad.sizes() != IntArrayRef(meta.sizes)) {
+    if (!broadcasts_to(meta.sizes, grad.sizes()))
+      fail<Error>("backward: ", sender ? sender->name() + " returned an " : "an ",
+                  "invalid gradient at index ", index, " - got ", grad.sizes(),
+                  " but expected shape compatible with ", meta.sizes);
+    grad = grad.sum_to_size(meta.sizes);
+  }
+  if (grad.dtype() != meta.dtype) grad = grad.to(meta.dtype);
+  if (grad.device() != meta.device) grad = grad.to(meta.device);
+  return grad;
+}
+
+void queue_callback(std::function<void()> f) {
+  check<Error>(running.outermost != nullptr,
+               "queue_callback: no backward pass runs on this thread; call it in a hook or in the "
+               "backward of a function");
+  running.outermost->add_callback(std::move(f));
+}
+
+void GraphTask::add_root(const Edge& root, Tensor grad) {
+  discover(root.function.get());
+  roots_.emplace_back(root, std::move(grad));
+}
+
+bool GraphTask::needs(const Node* node) const {
+  if (!captures_) return true;
+  const auto at = states_.find(node);
+  return at == states_.end() || at->second.needed;
+}
+
+bool GraphTask::leads_to_capture(const Node& node) const {
+  for (const Capture& capture : *captures_)
+    if (capture.edge.function.get() == &node) return true;
+  for (const Edge& edge : node.next_edges())
+    if (edge.is_valid() && states_.at(edge.function.get()).needed) return true;
+  return false;
+}
+
+// Counts, for every node reachable from a root, the edges that lead to it, and finds which lead to
+// a capture: a node is left after all that its edges point to.
+void GraphTask::discover(Node* root) {
+  const auto enter = [&](Node* node) {
+    const auto [at, fresh] = states_.try_emplace(node);
+    if (fresh) at->second.grads.resize(node->num_inputs());
+    return fresh;
+  };
+  if (!enter(root)) return;
+  std::vector<std::pair<Node*, size_t>> path{{root, 0}};
+  while (!path.empty()) {
+    auto& [node, next] = path.back();
+    if (next < node->next_edges().size()) {
+      Node* child = node->next_edges()[next++].function.get();
+      if (!child) continue;
+      if (enter(child)) path.emplace_back(child, 0);
+      ++states_.at(child).pending;
+      continue;
+    }
+    if (captures_) states_.at(node).needed = leads_to_capture(*node);
+    path.pop_back();
+  }
+}
+
+void GraphTask::execute() {
+  GraphTask* const outermost = running.outermost ? running.outermost : this;
+  if (running.depth < kMaxDepth) {
+    const Scope scope({this, nullptr, running.depth + 1, outermost});
+    return run_all();
+  }
+  // A stack of its own: the depth is then bounded by memory alone.
+  std::exception_ptr error;
+  std::thread other([&, modes = thread_modes, here = cuda_thread_state()] {
+    thread_modes = modes;
+    try {
+      here();
+      const Scope scope({this, nullptr, 1, outermost});
+      run_all();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  other.join();
+  if (error) std::rethrow_exception(error);
+}
+
+void GraphTask::run_all() {
+  for (auto& [edge, grad] : roots_) {
+    Tensor& sum = states_.at(edge.function.get()).grads[edge.input_nr];
+    sum = sum.defined() ? sum.add(grad) : std::move(grad);
+  }
+  for (auto& [edge, grad] : roots_)
+    if (states_.at(edge.function.get()).pending == 0) push(edge.function.get());
+  while (!ready_.empty()) {
+    Node* node = ready_.top();
+    ready_.pop();
+    process(node);
+  }
+  for (size_t i = 0; i < callbacks_.size(); ++i) callbacks_[i]();  // they may add more
+}
+
+void GraphTask::push(Node* node) {
+  if (!std::exchange(states_.at(node).queued, true)) ready_.push(node);
+}
+
+void GraphTask::process(Node* node) {
+  Tensors grads = std::move(states_.at(node).grads);
+  run_hooks(*node, grads);
+  if (captures_)
+    for (Capture& capture : *captures_)
+      if (capture.edge.function.get() == node) capture.grad = grads[capture.edge.input_nr];
+  deliver(node, applies(node, grads) ? call(node, std::move(grads)) : Tensors{});
+}
+
+bool GraphTask::applies(Node* node, const Tensors& grads) const {
+  if (std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); }))
+    return false;
+  if (!captures_) return true;
+  if (!needs(node)) return false;
+  if (node->next_edges().empty()) return accumulate_;
+  return std::any_of(node->next_edges().begin(), node->next_edges().end(),
+                     [&](const Edge& e) { return e.is_valid() && needs(e.function.get()); });
+}
+
+// Whether what the sender computes enters as it is: nothing is added to it, and no hook sees it.
+bool GraphTask::enters_whole(const Edge& edge, const Node& sender) const {
+  const State& state = states_.at(edge.function.get());
+  if (captures_ || state.pending != 1 || state.grads[edge.input_nr].defined()) return false;
+  const NodeHooks *before = edge.function->find_hooks(), *after = sender.find_hooks();
+  const std::vector<TensorHook>* hooks = edge.function->find_tensor_hooks();
+  return (!after || after->after.empty()) && (!hooks || hooks->empty()) &&
+         (!before || before->before.empty());
+}
+
+namespace {
+bool is_of(const Node::Meta& meta, IntArrayRef sizes, ScalarType dtype, Device device) {
+  return sizes == IntArrayRef(meta.sizes) && dtype == meta.dtype && device == meta.device;
+}
+}  // namespace
+
+void GraphTask::rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end) {
+  const Edge& edge = sender.next_edge(index);
+  if (!enters_whole(edge, sender) ||
+      !is_of(edge.function->meta(edge.input_nr), grad.sizes(), grad.scalar_type(), grad.device()))
+    return;
+  states_.at(edge.function.get()).in_rows = true;
+  edge.function->rows_ready(grad, end);
+}
+
+Tensor GraphTask::room(const Node& sender, size_t index, IntArrayRef sizes, ScalarType dtype,
+                       Device device) {
+  const Edge& edge = sender.next_edge(index);
+  if (!enters_whole(edge, sender) ||
+      !is_of(edge.function->meta(edge.input_nr), sizes, dtype, device))
+    return Tensor();
+  const Tensor place = edge.function->room();
+  if (place.defined()) states_.at(edge.function.get()).in_rows = true;
+  return place;
+}
+
+Tensors GraphTask::call(Node* node, Tensors grads) {
+  const Scope scope({this, node, running.depth, running.outermost});
+  try {
+    const NodeHooks* hooks = node->find_hooks();
+    if (hooks)
+      for (const auto& hook : hooks->before) grads = (*hook)(grads);
+    Tensors seen;
+    if (hooks && !hooks->after.empty()) seen = grads;
+    Tensors out = (*node)(std::move(grads));
+    if (hooks)
+      for (const auto& hook : hooks->after) out = (*hook)(out, seen);
+    if (AnomalyMode::is_enabled() && AnomalyMode::should_check_nan())
+      for (size_t i = 0; i < out.size(); ++i)
+        check<Error>(!out[i].defined() || !has_nan(out[i]), "Function '", node->name(),
+                     "' returned nan values in its ", ordinal(i), " output.");
+    if (!keep_graph_) node->release_variables();
+    return out;
+  } catch (Error& error) {
+    if (AnomalyMode::is_enabled()) ForwardCall::report(*node, error);
+    throw;
+  }
+}
+
+void GraphTask::deliver(Node* node, Tensors out) {
+  const edge_list& edges = node->next_edges();
+  check<Error>(out.empty() || out.size() >= edges.size(), "backward: ", node->name(), " returned ",
+               out.size(), " gradients, expected ", edges.size());
+  for (size_t i = 0; i < edges.size(); ++i) {
+    if (!edges[i].is_valid()) continue;
+    Node* next = edges[i].function.get();
+    State& state = states_.at(next);
+    if (i < out.size() && out[i].defined()) {
+      Tensor grad = fit(std::move(out[i]), next->meta(edges[i].input_nr), node, i);
+      Tensor& sum = state.grads[edges[i].input_nr];
+      sum = sum.defined() ? sum.add(grad) : std::move(grad);
+    }
+    if (--state.pending == 0) push(next);
+  }
+}
+
+}  // namespace gradus::autograd

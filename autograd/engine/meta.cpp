@@ -1,0 +1,228 @@
+#include "gradus/autograd/engine/meta.h"
+
+#include <algorithm>
+
+#include "gradus/autograd/engine/as_strided.h"
+#include "gradus/autograd/engine/engine.h"
+#include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/autograd/engine/graph_task.h"
+#include "gradus/autograd/engine/inplace.h"
+#include "gradus/tensor/base/warning.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+AutogradMeta& ensure_meta(const Tensor& x) {
+  if (!x.impl().autograd) x.impl().autograd = std::make_unique<AutogradMeta>();
+  return *meta_of(x);
+}
+
+void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take) {
+  AutogradMeta& meta = ensure_meta(leaf);
+  const std::lock_guard lock(meta.mutex);
+  if (GradMode::is_enabled()) {  // the gradient has a graph of its own: never change it in place
+    meta.grad = meta.grad.defined() ? meta.grad.add(fresh) : fresh;
+  } else if (meta.grad.defined()) {
+    raw::zip_(BinaryOp::add, meta.grad, fresh);
+    meta.grad.impl().storage->bump_version();
+  } else {
+    const bool sole = fresh.impl_ptr().use_count() == 1 && fresh.impl().storage.use_count() == 1 &&
+                      fresh.is_contiguous();
+    meta.grad = take || sole ? raw::alias(fresh) : raw::clone(fresh);
+  }
+}
+
+AccumulateGrad::AccumulateGrad(const Tensor& leaf)
+    : Node("torch::autograd::AccumulateGrad"), leaf_(leaf) {
+  run_first();
+  add_input_metadata(leaf);
+}
+
+Tensors AccumulateGrad::apply(Tensors&& grads) {
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return {};
+  // Post hooks are shown what entered, and may find it to be grad().
+  const NodeHooks* hooks = find_hooks();
+  const bool hooked = hooks && !hooks->after.empty() && grad.impl_ptr().use_count() == 2 &&
+                      grad.impl().storage.use_count() == 1 && grad.is_contiguous();
+  accumulate_grad(leaf_, grad, hooked || autograd::came_in_rows());
+  return {};
+}
+
+void AccumulateGrad::rows_ready(const Tensor& grad, int64_t end) {
+  const NodeHooks* hooks = find_hooks();
+  if (hooks && hooks->after.size() == 1 && !leaf_.grad().defined())
+    hooks->after[0]->rows_ready(grad, end);
+}
+
+Tensor AccumulateGrad::room() {
+  const NodeHooks* hooks = find_hooks();
+  const bool asks = hooks && hooks->after.size() == 1 && !leaf_.grad().defined();
+  return asks ? hooks->after[0]->room() : Tensor();
+}
+
+namespace {
+
+bool base_requires_grad(const TensorImpl& view) {
+  const auto* meta = static_cast<const AutogradMeta*>(view.view_of->autograd.get());
+  return meta && (meta->requires_grad || meta->grad_fn);
+}
+
+// Keeps the gradient of x, which another node is about to compute.
+void move_retained(const AutogradMeta& meta, Node& to, uint32_t output_nr) {
+  std::vector<TensorHook>& from = meta.grad_fn->tensor_hooks();
+  const auto keeps = [&](const TensorHook& hook) { return hook.retains == &meta; };
+  const auto hook = std::find_if(from.begin(), from.end(), keeps);
+  if (hook == from.end()) return;
+  to.tensor_hooks().push_back(std::move(*hook));
+  to.tensor_hooks().back().output_nr = output_nr;
+  from.erase(hook);
+}
+
+// The history of a view whose memory was changed since: it is read out of its base as that is now.
+void replay_view(const Tensor& view) {
+  static std::mutex mutex;  // replays are rare and short
+  const std::lock_guard lock(mutex);
+  TensorImpl& impl = view.impl();
+  const uint32_t version = impl.storage->version();
+  if (impl.history_version.load(std::memory_order_relaxed) == version) return;
+  check_view_origin(view, "its base or another view of its base has been");
+  set_history(view, as_strided_node(Tensor(impl.view_of), view), 0);
+  impl.history_version.store(version, std::memory_order_release);
+}
+
+// Brings the history of a view up to date. What a replay writes is read after this alone, as
+// another thread may replay at the same time.
+void refresh(const Tensor& x) {
+  const TensorImpl& impl = x.impl();
+  if (!impl.view_of ||
+      impl.history_version.load(std::memory_order_acquire) == impl.storage->version())
+    return;
+  if (base_requires_grad(impl)) replay_view(x);
+}
+
+}  // namespace
+
+Edge gradient_edge(const Tensor& x) {
+  refresh(x);
+  AutogradMeta* meta = meta_of(x);
+  if (!meta) return {};
+  if (meta->grad_fn) return {meta->grad_fn, meta->output_nr};
+  if (!meta->requires_grad) return {};
+  const std::lock_guard lock(meta->mutex);
+  std::shared_ptr<Node> node = meta->accumulator.lock();
+  if (!node) meta->accumulator = node = make_node<AccumulateGrad>(x);
+  return {std::move(node), 0};
+}
+
+void set_history(const Tensor& x, std::shared_ptr<Node> node, uint32_t output_nr) {
+  AutogradMeta& meta = ensure_meta(x);
+  if (meta.retains_grad && meta.grad_fn) move_retained(meta, *node, output_nr);
+  meta.grad_fn = std::move(node);
+  meta.output_nr = output_nr;
+}
+
+bool Tensor::requires_grad() const {
+  if (is_view() && base_requires_grad(impl())) return true;
+  const AutogradMeta* meta = meta_of(*this);
+  return meta && (meta->requires_grad || meta->grad_fn);
+}
+
+const Tensor& Tensor::set_requires_grad(bool requires_grad) const {
+  check<TypeError>(!requires_grad || is_floating_point(),
+                   "requires_grad_: Only Tensors of floating point and complex dtype can require "
+                   "gradients, not of ",
+                   dtype(), "; convert with .to(kFloat)");
+  if (!requires_grad && !is_leaf())
+    fail<Error>("requires_grad_: you can only change requires_grad flags of leaf variables. ",
+                grad_fn()->name(), " computed this one; use detach()");
+  check<Error>(!requires_grad || !is_inference() || thread_modes.inference,
+               "requires_grad_: Setting requires_grad=True on inference tensor outside "
+               "InferenceMode is not allowed. clone() it and let the clone require grad");
+  if (is_leaf() && (requires_grad || impl().autograd))
+    ensure_meta(*this).requires_grad = requires_grad;
+  return *this;
+}
+
+Tensor& Tensor::requires_grad_(bool requires_grad) const {
+  set_requires_grad(requires_grad);
+  return handle();
+}
+
+const Tensor& Tensor::grad() const {
+  static const Tensor none;
+  const AutogradMeta* meta = meta_of(*this);
+  if (!meta) return none;
+  if (!meta->grad.defined() && !is_leaf() && !retains_grad())
+    warn(
+        "grad: the tensor is not a leaf Tensor, so that backward() puts no gradient here; call "
+        "retain_grad() before it, or ask a leaf");
+  return meta->grad;
+}
+
+Tensor& Tensor::mutable_grad() const { return ensure_meta(*this).grad; }
+
+bool Tensor::is_leaf() const {
+  const AutogradMeta* meta = meta_of(*this);
+  return !meta || !meta->grad_fn;
+}
+
+const std::shared_ptr<Node>& Tensor::grad_fn() const {
+  static const std::shared_ptr<Node> none;
+  refresh(*this);
+  const AutogradMeta* meta = meta_of(*this);
+  return meta ? meta->grad_fn : none;
+}
+
+uint32_t Tensor::output_nr() const {
+  const AutogradMeta* meta = meta_of(*this);
+  return meta ? meta->output_nr : 0;
+}
+
+uint32_t Tensor::_version() const {
+  check<Error>(!is_inference(), "_version: an inference tensor does not count its changes");
+  return impl().storage->version();
+}
+
+Tensor Tensor::_base() const {
+  check<Error>(is_view(), "_base: the tensor of shape ", sizes(), " is not a view");
+  return Tensor(impl().view_of);
+}
+
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
+                      std::optional<TensorList> inputs) const {
+  check<Error>(
+      !inputs || !inputs->empty(),
+      "backward: inputs is an empty list, which cannot be empty; leave it out for all leaves");
+  autograd::backward({*this}, {gradient}, retain_graph, create_graph,
+                     inputs ? inputs->vec() : Tensors{});
+}
+
+Tensor Tensor::detach() const { return raw::alias(*this); }
+
+Tensor& Tensor::detach_() const {
+  check<Error>(!is_view(),
+               "detach_: the tensor is a view, which cannot be detached in place; use detach(), "
+               "which returns a new tensor");
+  if (AutogradMeta* meta = meta_of(*this)) {
+    meta->grad_fn = nullptr;
+    meta->requires_grad = false;
+    meta->output_nr = 0;
+  }
+  return handle();
+}
+
+void Tensor::set_data(const Tensor& new_data) const {
+  check<TypeError>(!requires_grad() || new_data.is_floating_point(),
+                   "set_data: new_data has dtype ", new_data.dtype(),
+                   ", and the tensor requires grad, which needs a floating one");
+  TensorImpl& to = impl();
+  const TensorImpl& from = new_data.impl();
+  to.storage = from.storage, to.dtype = from.dtype, to.contiguous = from.contiguous;
+  to.offset = from.offset, to.numel = from.numel, to.sizes = from.sizes, to.strides = from.strides;
+  to.history_version = from.storage->version();
+  // The accumulator knows the old geometry.
+  if (AutogradMeta* meta = meta_of(*this)) meta->accumulator.reset();
+}
+
+}  // namespace gradus

@@ -1,0 +1,56 @@
+// What autograd keeps beside a tensor, and the accumulator of a leaf's gradient.
+#pragma once
+
+#include <mutex>
+
+#include "gradus/autograd/engine/node.h"
+
+namespace gradus {
+
+struct AutogradMeta final : AutogradMetaBase {
+  bool requires_grad = false;  // of a leaf; a tensor with a grad_fn requires grad by it
+  bool retains_grad = false;
+  uint32_t output_nr = 0;  // which output of grad_fn this tensor is
+  Tensor grad;
+  std::shared_ptr<Node> grad_fn;  // null: a leaf
+  std::weak_ptr<Node> accumulator;
+  std::vector<TensorHook> hooks;  // of a leaf; others keep theirs at grad_fn
+  std::mutex mutex;               // guards grad and accumulator
+};
+
+// Null where the tensor has nothing to do with gradients.
+inline AutogradMeta* meta_of(const Tensor& x) {
+  return static_cast<AutogradMeta*>(x.impl().autograd.get());
+}
+AutogradMeta& ensure_meta(const Tensor& x);
+
+// Adds `fresh` to the leaf's (or other tensor's) grad(), or makes it that, where there is none: as
+// it is where `take` or nobody else holds it.
+void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take = false);
+
+// Adds its input to the leaf's grad().
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(const Tensor& leaf);
+  std::vector<TensorHook>& tensor_hooks() override { return ensure_meta(leaf_).hooks; }
+  const std::vector<TensorHook>* find_tensor_hooks() const override {
+    return &ensure_meta(leaf_).hooks;
+  }
+
+  // Shows them to a hook, where there is one alone and no gradient yet to add to.
+  void rows_ready(const Tensor& grad, int64_t end) override;
+  Tensor room() override;
+
+  Tensor variable() const { return leaf_; }
+
+ private:
+  Tensors apply(Tensors&& grads) override;
+  Tensor leaf_;
+};
+
+// Where the gradient of x goes; invalid where x does not require grad.
+Edge gradient_edge(const Tensor& x);
+// Makes x output `output_nr` of node.
+void set_history(const Tensor& x, std::shared_ptr<Node> node, uint32_t output_nr);
+
+}  // namespace gradus

@@ -1,0 +1,51 @@
+#include "gradus/autograd/engine/pieces.h"
+
+#include <algorithm>
+
+#include "gradus/cuda/runtime/turns.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::autograd {
+
+PieceSizes piece_sizes;
+
+int64_t rows_of_piece(IntArrayRef sizes, size_t itemsize) {
+  const int64_t rows = sizes.empty() ? 1 : sizes[0];
+  const int64_t bytes = numel_of(sizes) * static_cast<int64_t>(itemsize);
+  if (static_cast<size_t>(bytes) <= piece_sizes.least_bytes) return rows;
+  const int64_t fitting = piece_sizes.bytes / (bytes / rows) / piece_sizes.rows * piece_sizes.rows;
+  return std::min(rows, std::max(fitting, piece_sizes.rows));
+}
+
+std::vector<int64_t> piece_ends(const Tensor& x) {
+  std::vector<int64_t> ends;
+  const int64_t rows = rows_of_piece(x.sizes(), x.itemsize());
+  const int64_t piece = x.dim() == 0 || rows == 0 ? x.numel() : x.numel() / x.size(0) * rows;
+  for (int64_t end = piece; end < x.numel(); end += piece) ends.push_back(end);
+  ends.push_back(x.numel());
+  return ends;
+}
+
+Tensor product_in_pieces(const Tensor& a, const Tensor& b, const Tensor& room,
+                         const std::function<void(const Tensor&, int64_t)>& ready) {
+  const int64_t m = a.size(0), n = b.size(1);
+  const int64_t rows = rows_of_piece({m, n}, a.itemsize());
+  const bool computed = a.dtype() == kFloat || a.dtype() == kDouble;
+  const bool whole = rows == m || b.size(0) < piece_sizes.terms || !computed;
+  if (whole && !(room.defined() && computed)) return raw::matmul(a, b);
+  const Tensor out = room.defined() ? room : raw::empty({m, n}, a.dtype(), a.device());
+  if (whole) return raw::matmul_into(a, b, out), out;
+  // A piece may be one block for each multiprocessor, of which some are late or busy for others: by
+  // two streams the next piece fills the gaps.
+  cuda::Turns turns(a.device());
+  for (int64_t begin = 0; begin < m; begin += rows) {
+    const int64_t count = std::min(rows, m - begin);
+    turns.run([&] {
+      raw::matmul_into(raw::narrow(a, 0, begin, count), b, raw::narrow(out, 0, begin, count));
+    });
+    ready(out, begin + count);
+  }
+  return out;
+}
+
+}  // namespace gradus::autograd

@@ -1,0 +1,83 @@
+#include "gradus/autograd/engine/saved.h"
+
+#include "gradus/autograd/engine/anomaly_mode.h"
+#include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/autograd/engine/meta.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+namespace {
+
+thread_local constinit SavedStore* current_store = nullptr;
+
+// "[CPUFloatType [3]], which is output 0 of MulBackward0,"
+std::string what_it_is(const Tensor& x, const Node* maker, uint32_t output_nr) {
+  std::string out = "[";
+  out += x.is_cuda() ? "CUDA" : "CPU";
+  out += toString(x.dtype());
+  out += "Type ";
+  append(out, x.sizes());
+  out += "]";
+  if (maker) out += ", which is output " + std::to_string(output_nr) + " of " + maker->name() + ",";
+  return out;
+}
+
+}  // namespace
+
+SavedStoreGuard::SavedStoreGuard(SavedStore& store) : before_(current_store) {
+  current_store = &store;
+}
+SavedStoreGuard::~SavedStoreGuard() { current_store = before_; }
+
+struct Saved::Ticket {
+  std::shared_ptr<SavedStore> store;
+  size_t number;
+  Edge edge;  // the history of the tensor, where it is no output of the owner
+};
+
+Saved::Saved(const Tensor& tensor, std::optional<uint32_t> output_nr) : output_nr_(output_nr) {
+  if (!tensor.defined()) return;
+  check<Error>(!tensor.is_inference(),
+               "Inference tensors cannot be saved for backward. clone() it outside of "
+               "InferenceMode and compute with the clone");
+  if (current_store) [[unlikely]] {
+    ticket_ = std::make_shared<Ticket>(Ticket{current_store->shared_from_this(),
+                                              current_store->put(tensor),
+                                              output_nr ? Edge{} : gradient_edge(tensor)});
+    return;
+  }
+  tensor_ = output_nr ? raw::alias(tensor) : tensor;
+  version_ = tensor._version();
+}
+
+Tensor Saved::unpack(const std::shared_ptr<Node>& owner) const {
+  if (ticket_) [[unlikely]] {
+    Tensor out = ticket_->store->get(ticket_->number);
+    if (output_nr_)
+      set_history(out, owner, *output_nr_);
+    else if (ticket_->edge.is_valid())
+      set_history(out, ticket_->edge.function, ticket_->edge.input_nr);
+    return out;
+  }
+  if (!tensor_.defined()) return tensor_;
+  const uint32_t version = tensor_._version();
+  if (version != version_) [[unlikely]] {
+    const Node* maker = output_nr_ ? owner.get() : tensor_.grad_fn().get();
+    fail<Error>(
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        "operation: ",
+        what_it_is(tensor_, maker, output_nr_.value_or(tensor_.output_nr())), " is at version ",
+        version, "; expected version ", version_, " instead. ",
+        owner ? owner->name() : "checkpoint", " saved it; clone() it before it is changed.",
+        autograd::AnomalyMode::is_enabled()
+            ? ""
+            : " Hint: autograd::AnomalyMode::set_enabled(true) shows where that was called.");
+  }
+  if (!output_nr_ || !GradMode::is_enabled()) return tensor_;
+  Tensor out = raw::alias(tensor_);
+  set_history(out, owner, *output_nr_);
+  return out;
+}
+
+}  // namespace gradus

@@ -1,0 +1,109 @@
+#include "gradus/autograd/ops/index/scatter.h"
+
+#include "gradus/autograd/engine/inplace.h"
+#include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+Tensor gathered(const char* op, const char* node_name, const Tensor& self, int64_t dim,
+                const Tensor& index) {
+  Tensor out = raw::gather(self, dim, index, op);
+  if (recording(self))
+    record(node_name, out, {self}, {index},
+           [dim, sizes = self.impl().sizes](Node& n, const Tensor& grad) {
+             return Tensors{zeros(sizes, grad.options()).scatter_add_(dim, n.saved(0), grad)};
+           });
+  return out;
+}
+
+Tensor Scattering::operator()(const Tensor& self, int64_t dim, const Tensor& index,
+                              const Tensor& src) const {
+  Tensor out = raw::clone(self);
+  raw::scatter_(op, how, out, dim, index, src);
+  if (!recording(self, src)) return out;
+  // Only the part of src under the index takes part.
+  Tensor part = index.numel() > 0 ? src : Tensor();
+  for (int64_t d = 0; part.defined() && d < index.dim(); ++d)
+    if (index.sizes()[d] != src.sizes()[d]) part = part.narrow(d, 0, index.sizes()[d]);
+  record(node_name, out, {self, part}, {index},
+         [dim, adds = how == ScatterOp::sum](Node& n, const Tensor& grad) {
+           const Tensor places = n.saved(0);
+           Tensors grads(2);
+           if (n.wants(0)) grads[0] = adds ? grad : grad.scatter(dim, places, 0);
+           if (n.wants(1)) grads[1] = grad.gather(dim, places);
+           return grads;
+         });
+  return out;
+}
+
+Tensor& Scattering::update(const Tensor& self, int64_t dim, const Tensor& index,
+                           const Tensor& src) const {
+  return in_place(
+      op, self, recording(self, src),
+      [&](Tensor& x) { raw::scatter_(op, how, x, dim, index, src); },
+      [&](const Tensor& x) { return (*this)(x, dim, index, src); });
+}
+
+namespace {
+
+constexpr Scattering kScatter{"scatter", "ScatterBackward0", ScatterOp::set};
+constexpr Scattering kScatterAdd{"scatter_add", "ScatterAddBackward0", ScatterOp::sum};
+
+// A number for every place of the index.
+Tensor everywhere(const Tensor& self, const Tensor& index, const Scalar& value) {
+  return full({}, value, self.options()).expand(index.sizes());
+}
+
+// The word of scatter as one of scatter_reduce.
+std::string_view reduction(std::string_view word) {
+  check(word == "add" || word == "multiply", "scatter: reduce is \"", word,
+        "\", expected add or multiply; scatter_reduce has others");
+  return word == "add" ? "sum" : "prod";
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/) {
+  return gathered("gather", "GatherBackward0", self, dim, index);
+}
+
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  return kScatter(self, dim, index, src);
+}
+Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src) const {
+  return kScatter.update(*this, dim, index, src);
+}
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  return kScatter(self, dim, index, everywhere(self, index, value));
+}
+Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value) const {
+  return kScatter.update(*this, dim, index, everywhere(*this, index, value));
+}
+
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+               std::string_view reduce) {
+  return self.scatter_reduce(dim, index, src, reduction(reduce));
+}
+Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src,
+                         std::string_view reduce) const {
+  return scatter_reduce_(dim, index, src, reduction(reduce));
+}
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
+               std::string_view reduce) {
+  return scatter(self, dim, index, everywhere(self, index, value), reduce);
+}
+Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value,
+                         std::string_view reduce) const {
+  return scatter_(dim, index, everywhere(*this, index, value), reduce);
+}
+
+Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  return kScatterAdd(self, dim, index, src);
+}
+Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const {
+  return kScatterAdd.update(*this, dim, index, src);
+}
+
+}  // namespace gradus

@@ -1,0 +1,129 @@
+#include <cmath>
+#include <limits>
+
+#include "gradus/autograd/engine/inplace.h"
+#include "gradus/autograd/engine/record.h"
+#include "gradus/autograd/ops/index/scatter.h"
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+namespace {
+
+// The words of scatter_reduce: how the backend puts, and what changes nothing.
+struct Word {
+  ScatterOp how;
+  bool mean = false;
+};
+Word parse(const char* op, std::string_view reduce) {
+  if (reduce == "sum") return {ScatterOp::sum};
+  if (reduce == "mean") return {ScatterOp::sum, true};
+  if (reduce == "prod") return {ScatterOp::prod};
+  if (reduce == "amax") return {ScatterOp::amax};
+  check(reduce == "amin", op, ": reduce is \"", reduce,
+        "\", expected sum, prod, mean, amax or amin; give one of these words");
+  return {ScatterOp::amin};
+}
+
+// The number that a reduction of a dtype starts from.
+Scalar neutral(ScatterOp how, ScalarType dtype) {
+  if (how == ScatterOp::sum) return 0;
+  if (how == ScatterOp::prod) return 1;
+  const bool least = how == ScatterOp::amax;
+  if (isFloatingType(dtype)) return least ? -HUGE_VAL : HUGE_VAL;
+  return visit(dtype, [&]<class T>(TypeTag<T>) -> Scalar {
+    if constexpr (std::is_integral_v<T>)
+      return least ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
+    return {};
+  });
+}
+
+// Of equal extremes each gets the same share.
+Tensors extreme_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& self,
+                         const Tensor& src, const Tensor& out) {
+  const Tensor self_is_it = (self == out).to(grad.dtype());
+  const Tensor src_is_it = (src == out.gather(dim, index)).to(grad.dtype());
+  const Tensor share = grad / self_is_it.scatter_add(dim, index, src_is_it);
+  return {self_is_it * share, src_is_it * share.gather(dim, index)};
+}
+
+// The product of the others, which is out / itself unless that divides by 0.
+Tensors product_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& self,
+                         const Tensor& src) {
+  // As factors in a row: the zeros of a place are counted, and left out of its product.
+  const Tensor self_zero = self == 0, src_zero = src == 0;
+  const Tensor zeros_there = self_zero.to(kLong).scatter_add(dim, index, src_zero.to(kLong));
+  const Tensor self_factor = self.masked_fill(self_zero, 1);
+  const Tensor src_factor = src.masked_fill(src_zero, 1);
+  const Tensor product = self_factor.scatter_reduce(dim, index, src_factor, "prod");
+  // Nothing is left of the others where a zero is among them.
+  const auto others = [&](const Tensor& all, const Tensor& factor, const Tensor& is_zero,
+                          const Tensor& count) {
+    return where(count - is_zero.to(kLong) == 0, all / factor, 0);
+  };
+  return {grad * others(product, self_factor, self_zero, zeros_there),
+          grad.gather(dim, index) * others(product.gather(dim, index), src_factor, src_zero,
+                                           zeros_there.gather(dim, index))};
+}
+
+// prod, amax and amin of self and src.
+Tensor reduced(const char* op, ScatterOp how, const Tensor& self, int64_t dim, const Tensor& index,
+               const Tensor& src) {
+  Tensor out = raw::clone(self);
+  raw::scatter_(op, how, out, dim, index, src);
+  if (!recording(self, src) || index.numel() == 0) return index.numel() ? out : self.clone();
+  Tensor part = src;
+  for (int64_t d = 0; d < index.dim(); ++d)
+    if (index.sizes()[d] != src.sizes()[d]) part = part.narrow(d, 0, index.sizes()[d]);
+  record("ScatterReduceBackward0", out, {self, part}, {index, self, part, out},
+         [dim, how](Node& n, const Tensor& grad) {
+           return how == ScatterOp::prod
+                      ? product_backward(grad, dim, n.saved(0), n.saved(1), n.saved(2))
+                      : extreme_backward(grad, dim, n.saved(0), n.saved(1), n.saved(2), n.saved(3));
+         });
+  return out;
+}
+
+}  // namespace
+
+Tensor scatter_reduced(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                       const Tensor& src, std::string_view reduce, bool include_self) {
+  const Word word = parse(op, reduce);
+  Tensor start = self;
+  if (!include_self) {
+    const Tensor number = full({}, neutral(word.how, self.dtype()), self.options());
+    start = Scattering{op, "ScatterBackward0", ScatterOp::set}(self, dim, index,
+                                                               number.expand(index.sizes()));
+  }
+  if (word.how != ScatterOp::sum) return reduced(op, word.how, start, dim, index, src);
+  const Tensor sum =
+      Scattering{op, "ScatterReduceBackward0", ScatterOp::sum}(start, dim, index, src);
+  if (!word.mean) return sum;
+  Tensor count = ones_like(self, kLong);
+  if (!include_self) count.scatter_(dim, index, 0);
+  count.scatter_add_(dim, index, ones({}, count.options()).expand(index.sizes()));
+  if (isFloatingType(self.dtype())) return sum / count.to(self.dtype());
+  return sum.floor_divide(count).to(self.dtype());
+}
+
+Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                      std::string_view reduce, bool include_self) {
+  return scatter_reduced("scatter_reduce", self, dim, index, src, reduce, include_self);
+}
+Tensor& Tensor::scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& src,
+                                std::string_view reduce, bool include_self) const {
+  const auto f = [&](const Tensor& x) {
+    return x.scatter_reduce(dim, index, src, reduce, include_self);
+  };
+  const auto direct = [&](const Tensor& x) {
+    const Word word = parse("scatter_reduce", reduce);
+    if (include_self && !word.mean)
+      raw::scatter_("scatter_reduce", word.how, x, dim, index, src);
+    else
+      raw::copy_(x, f(x));
+  };
+  return in_place("scatter_reduce", *this, recording(*this, src), direct, f);
+}
+
+}  // namespace gradus

@@ -1,0 +1,180 @@
+// Activations that are made of two or three pieces. Where the pieces meet, the slope is PyTorch's.
+#include "gradus/autograd/engine/one_node.h"
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+namespace {
+
+void check_floating(const char* op, const Tensor& x) {
+  check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
+                   " is not a floating point type; convert with .to(kFloat)");
+}
+
+void check_number(const char* op, const Tensor& x) {
+  check<TypeError>(x.dtype() != kBool, op,
+                   ": dtype bool is not supported; convert with .to(kLong)");
+}
+
+// Beside integers numbers lose their fraction.
+Scalar of_kind(const Tensor& x, const Scalar& number) {
+  return x.is_floating_point() ? number : Scalar(number.toLong());
+}
+
+Tensor leaky(const char* node, const Tensor& self, double slope) {
+  return one_node(
+      node, self,
+      [=](const Tensor& x) {
+        return raw::zip3(TernaryOp::leaky_relu, x, Scalar(slope), Scalar(0));
+      },
+      [=](const Tensor& grad, const Tensor& x) { return where(x > 0, grad, grad * slope); });
+}
+
+// The gradient where x lies beyond -edge and edge, 0 between them.
+Tensor outside(double edge, const Tensor& grad, const Tensor& x) {
+  return where((x >= -edge).logical_and(x <= edge), 0, grad);
+}
+
+// scale * x above 0, scale * alpha * (e^(rate x) - 1) below.
+Tensor exponential(const char* op, const char* node, const Tensor& self, double alpha, double scale,
+                   double rate) {
+  check_floating(op, self);
+  return one_wide_node(
+      node, self,
+      [=](const Tensor& x) {
+        const Tensor out = raw::zip3(TernaryOp::elu, x, Scalar(alpha), Scalar(rate));
+        return scale == 1 ? out : out * scale;
+      },
+      [=](const Tensor& grad, const Tensor& x) {
+        // Not of x itself: where that is large the exponential, which is not selected, overflows.
+        const Tensor slope = exp(relu(-x) * -rate) * (scale * alpha * rate);
+        return where(x <= 0, grad * slope, grad * scale);
+      });
+}
+
+}  // namespace
+
+Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope) {
+  check_floating("leaky_relu", self);
+  return leaky("LeakyReluBackward0", self, negative_slope.toDouble());
+}
+
+Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training) {
+  check_floating("rrelu", self);
+  const double lo = lower.toDouble(), hi = upper.toDouble();
+  check(lo <= hi, "rrelu: lower = ", lo, " exceeds upper = ", hi);
+  if (!training) return leaky("RreluWithNoiseBackward0", self, (lo + hi) / 2);
+  const Tensor noise = without_graph([&] {
+    const Tensor slope = empty(self.sizes(), widened(self).options()).uniform_(lo, hi);
+    return where(self > 0, Scalar(1), slope).to(self.dtype());
+  });
+  const Tensor out = without_graph([&] { return self * noise; });
+  if (recording(self))
+    record("RreluWithNoiseBackward0", out, {self}, {noise},
+           [](Node& n, const Tensor& grad) { return Tensors{grad * n.saved(0)}; });
+  return out;
+}
+
+Tensor elu(const Tensor& self, const Scalar& alpha, const Scalar& scale,
+           const Scalar& input_scale) {
+  return exponential("elu", "EluBackward0", self, alpha.toDouble(), scale.toDouble(),
+                     input_scale.toDouble());
+}
+
+Tensor celu(const Tensor& self, const Scalar& alpha) {
+  check(alpha.toDouble() != 0, "celu: alpha is 0, by which x is divided; give another");
+  return exponential("celu", "CeluBackward0", self, alpha.toDouble(), 1, 1 / alpha.toDouble());
+}
+
+Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold) {
+  check_floating("softplus", self);
+  const double b = beta.toDouble(), limit = threshold.toDouble();
+  return one_wide_node(
+      "SoftplusBackward0", self,
+      [=](const Tensor& x) { return raw::zip3(TernaryOp::softplus, x, Scalar(b), Scalar(limit)); },
+      [=](const Tensor& grad, const Tensor& x) {
+        return where(x * b > limit, grad, grad * sigmoid(x * b));
+      });
+}
+
+Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
+  check_number("threshold", self);
+  const Scalar edge = of_kind(self, threshold);
+  return one_node(
+      "ThresholdBackward0", self,
+      [&](const Tensor& x) { return raw::zip3(TernaryOp::threshold, x, edge, of_kind(x, value)); },
+      [edge](const Tensor& grad, const Tensor& x) { return where(x <= edge, 0, grad); });
+}
+
+Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  check_number("hardtanh", self);
+  const Scalar lo = of_kind(self, min_val), hi = of_kind(self, max_val);
+  check(self.dtype() != kByte || (lo.toLong() >= 0 && hi.toLong() >= 0),
+        "hardtanh: dtype uint8 has no numbers below 0, and the bounds are ", lo.toLong(), " and ",
+        hi.toLong());
+  return one_node(
+      "HardtanhBackward0", self,
+      [&](const Tensor& x) { return raw::zip3(TernaryOp::clamp, x, lo, hi); },
+      [lo, hi](const Tensor& grad, const Tensor& x) {
+        return where((x <= lo).logical_or(x >= hi), 0, grad);
+      });
+}
+
+Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
+  check_floating("hardshrink", self);
+  const double edge = lambd.toDouble();
+  return one_node(
+      "HardshrinkBackward0", self,
+      [=](const Tensor& x) { return raw::zip3(TernaryOp::hardshrink, x, Scalar(edge), Scalar(0)); },
+      [=](const Tensor& grad, const Tensor& x) { return outside(edge, grad, x); });
+}
+
+Tensor softshrink(const Tensor& self, const Scalar& lambd) {
+  check_floating("softshrink", self);
+  const double edge = lambd.toDouble();
+  check(edge >= 0, "softshrink: lambd is ", edge, ", expected 0 or more");
+  return one_wide_node(
+      "SoftshrinkBackward0", self,
+      [=](const Tensor& x) { return raw::zip3(TernaryOp::softshrink, x, Scalar(edge), Scalar(0)); },
+      [=](const Tensor& grad, const Tensor& x) { return outside(edge, grad, x); });
+}
+
+Tensor glu(const Tensor& self, int64_t dim) {
+  check(self.dim() > 0, "glu: the tensor has no dimensions to be halved");
+  const int64_t d = wrap_dim("glu", dim, self.dim()), size = self.size(d);
+  check(size % 2 == 0, "glu: dimension ", d, " has size ", size, ", expected an even one");
+  return self.narrow(d, 0, size / 2) * sigmoid(self.narrow(d, size / 2, size / 2));
+}
+
+Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& output) {
+  return grad_output * output * (1 - output);
+}
+Tensor tanh_backward(const Tensor& grad_output, const Tensor& output) {
+  return grad_output * (1 - output * output);
+}
+
+Tensor prelu(const Tensor& self, const Tensor& weight) {
+  check_floating("prelu", self);
+  check<TypeError>(weight.dtype() == self.dtype(), "prelu: weight has dtype ", weight.dtype(),
+                   ", expected that of self, ", self.dtype(), "; convert with .to(...)");
+  const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
+  check(weight.dim() <= 1 && (weight.numel() == 1 || weight.numel() == channels),
+        "prelu: weight has shape ", weight.sizes(), ", expected 1 number, or ", channels,
+        ", one for each channel (dimension 1) of self");
+  Dims shape = Dims::filled(std::max<int64_t>(self.dim(), 1), 1);
+  if (self.dim() > 1) shape[1] = weight.numel();
+  const Tensor slope = self.dim() == 0 ? weight.reshape({}) : weight.reshape(shape);
+  const Tensor out = raw::zip3(TernaryOp::leaky_relu, self, slope, Scalar(0));
+  if (recording(self, weight))
+    record("PreluBackward0", out, {self, slope}, {self, slope}, [](Node& n, const Tensor& grad) {
+      Tensors grads(2);
+      const Tensor x = n.saved(0), w = n.saved(1);
+      if (n.wants(0)) grads[0] = where(x > 0, grad, grad * w);
+      if (n.wants(1)) grads[1] = where(x > 0, 0, grad * x);
+      return grads;
+    });
+  return out;
+}
+
+}  // namespace gradus

@@ -1,0 +1,140 @@
+// Numbers kept within bounds. A gradient passes where the bound is met, and none where it is not.
+#include "gradus/autograd/engine/inplace.h"
+#include "gradus/autograd/engine/one_node.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+namespace {
+
+using Bound = std::optional<Scalar>;
+using TensorBound = std::optional<Tensor>;
+
+template <class B>
+void check_bounds(const B& min, const B& max) {
+  check(min || max, "clamp: neither min nor max is given; give one of them");
+}
+
+// x in the dtype of the result.
+template <class B>
+Tensor promoted(const Tensor& x, const B& bound) {
+  return bound ? x.to(raw::result_type(x, *bound)) : x;
+}
+
+template <class B>
+Tensor clamped(const Tensor& x, const B& min, const B& max) {
+  if (min && max) return raw::zip3(TernaryOp::clamp, x, *min, *max);
+  return min ? maximum(x, *min) : minimum(x, *max);
+}
+
+// Where x itself is the result.
+template <class B>
+Tensor within(const Tensor& x, const B& min, const B& max) {
+  if (!min) return x <= *max;
+  return max ? (x >= *min).logical_and(x <= *max) : x >= *min;
+}
+
+Tensor clamp_by_numbers(const char* node, const Tensor& self, const Bound& min, const Bound& max) {
+  const Tensor x = promoted(promoted(self, min), max);
+  check<TypeError>(x.dtype() != kBool,
+                   "clamp: dtype bool is not supported; convert with .to(kLong)");
+  for (const Bound& bound : {min, max})
+    if (bound) raw::check_fits("clamp", *bound, x.dtype());
+  return one_node(
+      node, x, [&](const Tensor& t) { return clamped(t, min, max); },
+      [min, max](const Tensor& grad, const Tensor& t) {
+        return where(within(t, min, max), grad, 0);
+      });
+}
+
+// By numbers that x holds at once.
+Tensor& clamp_by_numbers_(const char* op, const char* node, const Tensor& self, const Bound& min,
+                          const Bound& max) {
+  const auto whole = [&](const Tensor& x) { return clamp_by_numbers(node, x, min, max); };
+  const auto holds = [&](const Bound& bound) {
+    return !bound || raw::result_type(self, *bound) == self.dtype();
+  };
+  const bool at_once = self.dtype() != kBool && holds(min) && holds(max);
+  const auto direct = [&](const Tensor& x) {
+    if (!at_once) return assign(op, x, whole(x));
+    for (const Bound& bound : {min, max})
+      if (bound) raw::check_fits(op, *bound, x.dtype());
+    if (min && max) return raw::zip3_(TernaryOp::clamp, x, *min, *max);
+    raw::zip_(min ? BinaryOp::maximum : BinaryOp::minimum, x, min ? *min : *max);
+  };
+  return in_place(op, self, recording(self), direct, whole);
+}
+
+Tensor clamp_by_tensors(const char* node, const Tensor& self, const TensorBound& min,
+                        const TensorBound& max) {
+  const Tensor x = promoted(promoted(self, min), max);
+  const Tensor out = without_graph([&] { return clamped(x, min, max); });
+  const Tensor lo = min.value_or(Tensor()), hi = max.value_or(Tensor());
+  if (recording(self, lo, hi))
+    record(node, out, {x, lo, hi}, {x, lo, hi}, [](Node& n, const Tensor& grad) {
+      const auto bound = [&](size_t i) {
+        return n.saved(i).defined() ? TensorBound(n.saved(i)) : std::nullopt;
+      };
+      const Tensor t = n.saved(0);
+      const TensorBound least = bound(1), most = bound(2);
+      Tensors grads(3);
+      if (n.wants(0)) grads[0] = where(within(t, least, most), grad, 0);
+      if (n.wants(1)) {
+        const Tensor below = t < *least;
+        grads[1] = where(most ? below.logical_and(*least < *most) : below, grad, 0);
+      }
+      if (n.wants(2)) {
+        const Tensor above = t > *most;
+        grads[2] = where(least ? above.logical_or(*most < *least) : above, grad, 0);
+      }
+      return grads;
+    });
+  return out;
+}
+
+}  // namespace
+
+Tensor clamp(const Tensor& self, const Bound& min, const Bound& max) {
+  check_bounds(min, max);
+  return clamp_by_numbers("ClampBackward1", self, min, max);
+}
+Tensor& Tensor::clamp_(const Bound& min, const Bound& max) const {
+  check_bounds(min, max);
+  return clamp_by_numbers_("clamp", "ClampBackward1", *this, min, max);
+}
+Tensor clamp(const Tensor& self, const TensorBound& min, const TensorBound& max) {
+  check_bounds(min, max);
+  return clamp_by_tensors("ClampBackward0", self, min, max);
+}
+Tensor clamp(const Tensor& self, const TensorBound& min) { return clamp(self, min, TensorBound()); }
+Tensor clamp(const Tensor& self) { return clamp(self, TensorBound(), TensorBound()); }
+
+Tensor clip(const Tensor& self, const Bound& min, const Bound& max) {
+  return clamp(self, min, max);
+}
+Tensor& Tensor::clip_(const Bound& min, const Bound& max) const { return clamp_(min, max); }
+Tensor clip(const Tensor& self, const TensorBound& min, const TensorBound& max) {
+  return clamp(self, min, max);
+}
+Tensor clip(const Tensor& self, const TensorBound& min) { return clamp(self, min); }
+
+Tensor clamp_min(const Tensor& self, const Scalar& min) {
+  return clamp_by_numbers("ClampMinBackward0", self, min, Bound());
+}
+Tensor& Tensor::clamp_min_(const Scalar& min) const {
+  return clamp_by_numbers_("clamp_min", "ClampMinBackward0", *this, min, Bound());
+}
+Tensor clamp_min(const Tensor& self, const Tensor& min) {
+  return clamp_by_tensors("ClampMinBackward1", self, min, TensorBound());
+}
+Tensor clamp_max(const Tensor& self, const Scalar& max) {
+  return clamp_by_numbers("ClampMaxBackward0", self, Bound(), max);
+}
+Tensor& Tensor::clamp_max_(const Scalar& max) const {
+  return clamp_by_numbers_("clamp_max", "ClampMaxBackward0", *this, Bound(), max);
+}
+Tensor clamp_max(const Tensor& self, const Tensor& max) {
+  return clamp_by_tensors("ClampMaxBackward1", self, TensorBound(), max);
+}
+
+}  // namespace gradus

@@ -1,0 +1,74 @@
+// What reductions and selections share.
+#pragma once
+
+#include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+// For each dimension, whether it is reduced.
+using DimMask = std::array<bool, kMaxDims>;
+
+inline DimMask mask_of(const char* op, int64_t dim, int64_t rank) {
+  DimMask mask{};
+  mask[static_cast<size_t>(wrap_dim(op, dim, rank))] = true;
+  return mask;
+}
+
+// The sizes of x, with 1 in the reduced dimensions.
+inline Dims kept_sizes(const Tensor& x, const DimMask& mask) {
+  Dims sizes = x.impl().sizes;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (mask[d]) sizes[d] = 1;
+  return sizes;
+}
+
+inline Dims reduced_dims(const DimMask& mask, int64_t rank) {
+  Dims dims;
+  for (int64_t d = 0; d < rank; ++d)
+    if (mask[static_cast<size_t>(d)]) dims.push_back(d);
+  return dims;
+}
+
+// How many elements are reduced to one.
+inline int64_t reduced_count(const Tensor& x, const DimMask& mask) {
+  int64_t count = 1;
+  for (size_t d = 0; d < x.sizes().size(); ++d)
+    if (mask[d]) count *= x.sizes()[d];
+  return count;
+}
+
+// Without the reduced dimensions, which `kept` has as size 1, unless keepdim. Has no graph.
+inline Tensor drop(const Tensor& kept, const DimMask& mask, bool keepdim = false) {
+  if (keepdim) return kept;
+  Dims sizes, strides;
+  for (size_t d = 0; d < kept.sizes().size(); ++d)
+    if (!mask[d]) sizes.push_back(kept.sizes()[d]), strides.push_back(kept.strides()[d]);
+  return raw::alias(kept, sizes, strides);
+}
+
+// As the numbers that an operation on x's dtype is computed with, without a graph.
+inline Tensor widened(const Tensor& x) { return raw::to(x, computed_type(x.dtype())); }
+
+// `values` are self.gather(dim, indices), but for dimensions of size 1.
+inline void record_selection(const char* node, const Tensor& values, const Tensor& self,
+                             int64_t dim, const Tensor& indices) {
+  if (!recording(self) || !values.is_floating_point()) return;
+  record(
+      node, values, {self}, {indices},
+      [dim, full = self.impl().sizes](Node& n, const Tensor& grad) -> Tensors {
+        const Tensor index = n.saved(0);
+        return {zeros(full, grad.options()).scatter_add(dim, index, grad.reshape(index.sizes()))};
+      });
+}
+
+// Gives every element of x that equals `value` the same share of grad; `value` and grad have size 1
+// in the reduced dimensions.
+inline Tensor shared_evenly(const Tensor& grad, const Tensor& x, const Tensor& value,
+                            const DimMask& mask) {
+  const Tensor chosen = (x == value).to(grad.dtype());
+  return grad * (x.dim() ? chosen / chosen.sum(reduced_dims(mask, x.dim()), true) : chosen);
+}
+
+}  // namespace gradus

@@ -1,0 +1,100 @@
+#include "gradus/autograd/functions.h"
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw/raw.h"
+
+#include <cmath>
+
+namespace gradus {
+
+Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
+  check<TypeError>(self.is_floating_point(), "histc: dtype ", self.dtype(),
+                   " is not a floating point type; convert with .to(kFloat)");
+  check(bins > 0, "histc: bins is ", bins, ", expected a positive number");
+  const Tensor x = self.detach().reshape({-1}).to(computed_type(self.dtype()));
+  double low = min.toDouble(), high = max.toDouble();
+  const bool whole = low == high && x.numel() > 0;  // of x, in which all elements count
+  if (whole) low = x.min().item<double>(), high = x.max().item<double>();
+  if (low == high) low -= 1, high += 1;
+  check(std::isfinite(low) && std::isfinite(high), "histc: the range [", low, ", ", high,
+        "] is not finite; give min and max");
+  check(low < high, "histc: min is ", low, ", max ", high, "; expected min <= max");
+  const TensorOptions counts = x.options().dtype(kLong);
+  const Tensor inside = whole ? Tensor() : logical_and(x >= low, x <= high);
+  // The last interval holds its upper end.
+  const Tensor bin =
+      (((whole ? x : where(inside, x, low)) - low) * static_cast<double>(bins) / (high - low))
+          .to(kLong)
+          .minimum(bins - 1);
+  const Tensor worth = whole ? ones({}, counts).expand(x.sizes()) : inside.to(kLong);
+  return zeros({bins}, counts).scatter_add(0, bin, worth).to(self.dtype());
+}
+
+namespace {
+
+void check_weight(const Tensor& self, const std::optional<Tensor>& weight) {
+  check<TypeError>(self.is_floating_point(), "histogram: dtype ", self.dtype(),
+                   " is not a floating point type; convert with .to(kFloat)");
+  if (!weight || !weight->defined()) return;
+  raw::check_same_device("histogram", self, "self", *weight, "weight");
+  check(weight->sizes() == self.sizes(), "histogram: weight has shape ", weight->sizes(), ", self ",
+        self.sizes(), "; expected the same");
+  check<TypeError>(weight->dtype() == self.dtype(), "histogram: weight has dtype ", weight->dtype(),
+                   ", self ", self.dtype(), "; convert one with .to(...)");
+}
+
+// The last interval holds both its ends.
+TensorPair counted(const Tensor& self, const Tensor& edges, const std::optional<Tensor>& weight,
+                   bool density) {
+  const int64_t bins = edges.numel() - 1;
+  const Tensor x = self.detach().reshape({-1});
+  const Tensor inside = logical_and(x >= edges[0], x <= edges[bins]);
+  const Tensor bin = (searchsorted(edges, x, false, true) - 1).clamp(0, bins - 1);
+  const TensorOptions wide = self.options().dtype(computed_type(self.dtype()));
+  const Tensor worth = weight && weight->defined()
+                           ? weight->detach().reshape({-1}).to(wide).masked_fill(~inside, 0)
+                           : inside.to(wide);
+  Tensor hist = zeros({bins}, wide).scatter_add(0, bin, worth);
+  if (density) hist = hist / hist.sum() / edges.to(wide).diff();
+  return {hist.to(self.dtype()), edges};
+}
+
+}  // namespace
+
+TensorPair histogram(const Tensor& self, int64_t bins, std::optional<ArrayRef<double>> range,
+                     const std::optional<Tensor>& weight, bool density) {
+  check_weight(self, weight);
+  check(bins > 0, "histogram: bins must be > 0, but got ", bins);
+  check(!range || range->size() == 2, "histogram: range has ", range ? range->size() : 0,
+        " numbers, expected 2: the least and the greatest");
+  double low = 0, high = 1;
+  if (range)
+    low = (*range)[0], high = (*range)[1];
+  else if (self.numel() > 0)
+    low = self.min().item<double>(), high = self.max().item<double>();
+  check(std::isfinite(low) && std::isfinite(high), "histogram: range [", low, ", ", high,
+        "] is not finite; give one");
+  check(low <= high, "histogram: min should not exceed max, but got min ", low, " max ", high);
+  if (low == high) low -= 0.5, high += 0.5;
+  return counted(self, linspace(low, high, bins + 1, self.options()), weight, density);
+}
+TensorPair histogram(const Tensor& self, int64_t bins, std::optional<ArrayRef<double>> range) {
+  return histogram(self, bins, range, std::nullopt, false);
+}
+
+TensorPair histogram(const Tensor& self, const Tensor& bins, const std::optional<Tensor>& weight,
+                     bool density) {
+  check_weight(self, weight);
+  raw::check_same_device("histogram", self, "self", bins, "bins");
+  check(bins.dim() == 1, "histogram: bins tensor should have one dimension, but got ", bins.dim(),
+        " dimensions");
+  check<TypeError>(bins.dtype() == self.dtype(), "histogram: bins has dtype ", bins.dtype(),
+                   ", self ", self.dtype(), "; convert one with .to(...)");
+  check(bins.numel() > 1, "histogram: bins has ", bins.numel(),
+        " elements, expected 2 or more: the ends of intervals");
+  return counted(self, bins.detach().clone(), weight, density);
+}
+TensorPair histogram(const Tensor& self, const Tensor& bins) {
+  return histogram(self, bins, std::nullopt, false);
+}
+
+}  // namespace gradus

@@ -1,0 +1,89 @@
+// Medians and modes: elements that sorting finds.
+#include "gradus/autograd/ops/reduce.h"
+
+#include <cmath>
+
+namespace gradus {
+
+namespace {
+
+void check_median(const char* op, const Tensor& self) {
+  check<TypeError>(self.dtype() != kBool, op,
+                   ": dtype bool is not supported; convert with .to(kLong)");
+}
+
+TensorPair median_along(const char* op, const char* node, const Tensor& self, int64_t dim,
+                        bool keepdim, bool ignores_nan) {
+  check_median(op, self);
+  const DimMask mask = mask_of(op, dim, self.dim());
+  const int64_t d = wrap_dim(op, dim, self.dim());
+  raw::check_reducible(op, self, d);
+  const auto [values, indices] = raw::median(op, self, d, ignores_nan);
+  const Tensor out = drop(values, mask, keepdim);
+  record_selection(node, out, self, d, indices);
+  return {out, drop(indices, mask, keepdim)};
+}
+
+Tensor median_of_all(const char* op, const char* node, const Tensor& self, bool ignores_nan) {
+  check_median(op, self);
+  const Tensor list = self.detach().reshape({-1});
+  // As in PyTorch: NaN, or the least number of an integer type.
+  const Scalar none = self.is_floating_point() ? Scalar(NAN) : Scalar(INT64_MIN);
+  const Tensor out = list.numel() == 0 ? full({}, none, self.options())
+                                       : drop(raw::median(op, list, 0, ignores_nan).values, {true});
+  if (recording(self))
+    record(node, out, {self}, {self, out}, [](Node& n, const Tensor& grad) -> Tensors {
+      const Tensor x = n.saved(0);
+      return {shared_evenly(grad, x, n.saved(1), dim_mask("median", {}, x.dim()))};
+    });
+  return out;
+}
+
+}  // namespace
+
+Tensor median(const Tensor& self) {
+  return median_of_all("median", "MedianBackward0", self, false);
+}
+TensorPair median(const Tensor& self, int64_t dim, bool keepdim) {
+  return median_along("median", "MedianBackward1", self, dim, keepdim, false);
+}
+Tensor nanmedian(const Tensor& self) {
+  return median_of_all("nanmedian", "NanmedianBackward0", self, true);
+}
+TensorPair nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
+  return median_along("nanmedian", "NanmedianBackward1", self, dim, keepdim, true);
+}
+
+namespace {
+
+// In sorted lists, the last place of the longest run of equal elements; of equally long ones the
+// first.
+Tensor end_of_longest_run(const Tensor& sorted, int64_t d) {
+  const int64_t n = sorted.size(d);
+  Dims shape = Dims::filled(sorted.dim(), 1);
+  shape[d] = n;
+  const Tensor place = arange(n, sorted.options().dtype(kLong)).reshape(shape);
+  const Tensor first = full_like(sorted.narrow(d, 0, 1), true, kBool);
+  const Tensor begins = cat({first, sorted.narrow(d, 1, n - 1) != sorted.narrow(d, 0, n - 1)}, d);
+  const Tensor run_begin = raw::arg_scan(true, where(begins, place, 0), d).values;
+  return raw::arg_reduce("mode", true, place - run_begin, d).indices;
+}
+
+}  // namespace
+
+TensorPair mode(const Tensor& self, int64_t dim, bool keepdim) {
+  const DimMask mask = mask_of("mode", dim, self.dim());
+  const int64_t d = wrap_dim("mode", dim, self.dim());
+  const Tensor lists = self.dim() ? self.detach() : self.detach().reshape({1});
+  raw::check_reducible("mode", self, d);
+  const auto order = raw::sort(lists, d, false);
+  const Tensor place = end_of_longest_run(order.values, d);
+  const Tensor values = raw::gather(order.values, d, place);
+  const Tensor indices = raw::gather(order.indices, d, place);
+  const bool keeps = keepdim && self.dim() > 0;
+  const Tensor out = drop(values, mask, keeps);
+  record_selection("ModeBackward0", out, self, d, self.dim() ? indices : drop(indices, mask));
+  return {out, drop(indices, mask, keeps)};
+}
+
+}  // namespace gradus

@@ -1,0 +1,156 @@
+// Norms of vectors and matrices.
+#include "gradus/autograd/ops/reduce.h"
+
+#include <cmath>
+
+namespace gradus {
+
+namespace {
+
+// The p-norm over the dimensions of `mask`, which keep size 1.
+struct Norm {
+  double p;
+  DimMask mask;
+
+  Tensor operator()(const Tensor& self) const {
+    const NoGradGuard guard;
+    const Dims dims = reduced_dims(mask, self.dim());
+    if (p == 1) return raw::reduce(ReduceOp::norm1, self, dims);
+    if (p == 2) return raw::reduce(ReduceOp::norm2, self, dims);
+    const Tensor x = widened(self);
+    const auto sum = [&](const Tensor& powers) {
+      return dims.empty() ? powers : powers.sum(dims, true);
+    };
+    if (p == 0) return sum((x != 0).to(x.dtype()));
+    if (std::isinf(p)) {
+      const Tensor size = x.abs();
+      return dims.empty() ? size : p > 0 ? size.amax(dims, true) : size.amin(dims, true);
+    }
+    return sum(x.abs().pow(p)).pow(1 / p);
+  }
+
+  // Zeros get no gradient, and keep the ones of others finite: they stand for 1 where it divides.
+  Tensor backward(const Tensor& grad, const Tensor& x, const Tensor& y) const {
+    if (p == 0) return {};
+    if (p == 1) return grad * x.sign();
+    if (std::isinf(p)) return shared_evenly(grad, x.abs(), y, mask) * x.sign();
+    const Tensor length = where(y == 0, 1, y);
+    if (p == 2) return x * where(y == 0, 0, grad / length);
+    const Tensor size = where(x == 0, 1, x.abs());
+    return where(x == 0, 0, x.sign() * size.pow(p - 1)) * (grad * length.pow(1 - p));
+  }
+};
+
+Tensor vector_norm(const char* op, const char* node, const Tensor& self, const Scalar& p,
+                   OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  const Tensor x = dtype ? self.to(*dtype) : self;
+  check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
+                   " is not a floating point type; convert with .to(kFloat), or pass dtype");
+  const Norm norm{p.toDouble(), dim_mask(op, dim, x.dim())};
+  const Tensor out = drop(raw::to(norm(x), x.dtype()), norm.mask, keepdim);
+  if (recording(x))
+    record(node, out, {x}, {x, out}, [norm](Node& n, const Tensor& grad) -> Tensors {
+      const Tensor saved = n.saved(0);
+      const Dims kept = kept_sizes(saved, norm.mask);
+      return {norm.backward(grad.reshape(kept), saved, n.saved(1).reshape(kept))};
+    });
+  return out;
+}
+
+// A norm of no elements is 0, whatever p is.
+Tensor old_norm(const char* node, const Tensor& self, const std::optional<Scalar>& p,
+                OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  const Scalar order = p.value_or(2);
+  return vector_norm("norm", node, self, self.numel() == 0 && order.toDouble() != 0 ? 1 : order,
+                     dim, keepdim, dtype);
+}
+
+// The two dimensions of matrices.
+struct Plane {
+  int64_t rows, columns;
+
+  Plane(const Tensor& self, IntArrayRef dim) {
+    check(self.dim() >= 2, "matrix_norm: self has shape ", self.sizes(),
+          "; expected 2 dimensions or more");
+    check(dim.size() == 2, "matrix_norm: dim ", dim, " lists ", dim.size(),
+          " dimensions, expected 2");
+    rows = wrap_dim("matrix_norm", dim[0], self.dim());
+    columns = wrap_dim("matrix_norm", dim[1], self.dim());
+    check(rows != columns, "matrix_norm: dim ", dim, " lists dimension ", rows, " twice");
+  }
+};
+
+}  // namespace
+
+Tensor norm(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
+  return old_norm("NormBackward2", self, p, std::nullopt, false, dtype);
+}
+Tensor norm(const Tensor& self, const Scalar& p) {
+  return old_norm("NormBackward0", self, p, std::nullopt, false, std::nullopt);
+}
+Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
+            ScalarType dtype) {
+  return old_norm("NormBackward3", self, p, dim, keepdim, dtype);
+}
+Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
+  return old_norm("NormBackward1", self, p, dim, keepdim, std::nullopt);
+}
+
+Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim,
+                          bool keepdim, std::optional<ScalarType> dtype) {
+  const double p = ord.toDouble();
+  const int64_t count = reduced_count(self, dim_mask("vector_norm", dim, self.dim()));
+  check(count > 0 || (p >= 0 && !std::isinf(p)), "vector_norm: the norm of order ", p,
+        " of no elements (shape ", self.sizes(), ") does not exist");
+  return vector_norm("vector_norm", "LinalgVectorNormBackward0", self, ord, dim, keepdim, dtype);
+}
+
+Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim, bool keepdim,
+                          std::optional<ScalarType> dtype) {
+  const auto [rows, columns] = Plane(self, dim);
+  const double p = ord.toDouble(), order = std::abs(p);
+  check<NotImplementedError>(order != 2, "matrix_norm: order ", p,
+                             " takes singular values, which are not implemented; expected 1, -1, "
+                             "inf, -inf or \"fro\"");
+  check(order == 1 || std::isinf(p), "matrix_norm: order ", p,
+        " does not exist; expected 1, -1, inf, -inf or \"fro\"");
+  const int64_t summed = order == 1 ? rows : columns, chosen = order == 1 ? columns : rows;
+  const Tensor sums = linalg_vector_norm(self, 1, summed, true, dtype);
+  const Tensor kept = p > 0 ? sums.amax(chosen, true) : sums.amin(chosen, true);
+  if (keepdim) return kept;
+  return kept.squeeze(std::max(rows, columns)).squeeze(std::min(rows, columns));
+}
+
+Tensor linalg_matrix_norm(const Tensor& self, std::string_view ord, IntArrayRef dim, bool keepdim,
+                          std::optional<ScalarType> dtype) {
+  const auto [rows, columns] = Plane(self, dim);
+  check<NotImplementedError>(ord != "nuc",
+                             "matrix_norm: the nuclear norm takes singular values, which are not "
+                             "implemented; expected \"fro\"");
+  check(ord == "fro", "matrix_norm: ord is \"", ord, "\", expected \"fro\"");
+  return linalg_vector_norm(self, 2, Dims{rows, columns}, keepdim, dtype);
+}
+
+namespace {
+// The dimensions of matrices where none are listed.
+IntArrayRef matrix_dims(const Tensor& self, OptionalIntArrayRef dim) {
+  static constexpr std::array<int64_t, 2> last{-2, -1};
+  if (dim.has_value()) return dim.value();
+  check(self.dim() == 2, "linalg_norm: self has shape ", self.sizes(),
+        "; expected 1 or 2 dimensions where ord is given and dim is not");
+  return last;
+}
+}  // namespace
+
+Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, OptionalIntArrayRef dim,
+                   bool keepdim, std::optional<ScalarType> dtype) {
+  const bool of_vectors = dim.has_value() ? dim.value().size() == 1 : self.dim() == 1;
+  if (!ord || of_vectors) return linalg_vector_norm(self, ord.value_or(2), dim, keepdim, dtype);
+  return linalg_matrix_norm(self, *ord, matrix_dims(self, dim), keepdim, dtype);
+}
+Tensor linalg_norm(const Tensor& self, std::string_view ord, OptionalIntArrayRef dim, bool keepdim,
+                   std::optional<ScalarType> dtype) {
+  return linalg_matrix_norm(self, ord, matrix_dims(self, dim), keepdim, dtype);
+}
+
+}  // namespace gradus

@@ -1,0 +1,123 @@
+// Sums, means and products.
+#include "gradus/autograd/ops/reduce.h"
+
+namespace gradus {
+
+namespace {
+
+Tensor sum_or_mean(ReduceOp op, const char* node, const Tensor& self, OptionalIntArrayRef dim,
+                   bool keepdim, std::optional<ScalarType> dtype) {
+  const DimMask mask = dim_mask(name_of(op), dim, self.dim());
+  const Tensor kept = raw::reduce(op, self, dim, dtype);
+  const Tensor out = drop(kept, mask, keepdim);
+  if (!recording(self) || !out.is_floating_point()) return out;
+  const double scale =
+      op == ReduceOp::mean ? 1 / static_cast<double>(reduced_count(self, mask)) : 1;
+  record(node, out, {self}, {},
+         [scale, shape = kept.impl().sizes, full = self.impl().sizes](Node&, const Tensor& grad) {
+           const Tensor scaled = scale == 1 ? grad : grad * scale;
+           return Tensors{scaled.reshape(shape).expand(full)};
+         });
+  return out;
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+           std::optional<ScalarType> dtype) {
+  return sum_or_mean(ReduceOp::sum, "SumBackward1", self, dim, keepdim, dtype);
+}
+Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
+  return sum_or_mean(ReduceOp::sum, "SumBackward0", self, {}, false, dtype);
+}
+Tensor mean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+            std::optional<ScalarType> dtype) {
+  return sum_or_mean(ReduceOp::mean, "MeanBackward1", self, dim, keepdim, dtype);
+}
+Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
+  return sum_or_mean(ReduceOp::mean, "MeanBackward0", self, {}, false, dtype);
+}
+
+Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+              std::optional<ScalarType> dtype) {
+  if (!self.is_floating_point()) return sum(self, dim, keepdim, dtype);
+  if (!isFloatingType(dtype.value_or(kFloat)))  // which has no NaN
+    return sum(where(self == self, self, 0), dim, keepdim, dtype);
+  const DimMask mask = dim_mask("nansum", dim, self.dim());
+  const Tensor out = drop(raw::reduce(ReduceOp::nansum, self, dim, dtype), mask, keepdim);
+  if (recording(self))
+    record("NansumBackward0", out, {self}, {self},
+           [shape = kept_sizes(self, mask)](Node& n, const Tensor& grad) -> Tensors {
+             const Tensor x = n.saved(0);
+             return {where(x == x, grad.reshape(shape), 0)};
+           });
+  return out;
+}
+
+Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+               std::optional<ScalarType> dtype) {
+  check<TypeError>(self.is_floating_point(), "nanmean: dtype ", self.dtype(),
+                   " is not a floating point type; convert with .to(kFloat)");
+  return nansum(self, dim, keepdim, dtype) / (self == self).sum(dim, keepdim);
+}
+
+Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
+  const size_t rank = self.sizes().size();
+  check(size.size() <= rank, "sum_to_size: size ", size, " has more dimensions than ",
+        self.sizes());
+  const size_t lead = rank - size.size();
+  Dims reduced;
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t want = d < lead ? 1 : size[d - lead];
+    check(d < lead || want == 1 || want == self.sizes()[d], "sum_to_size: shape ", self.sizes(),
+          " does not reduce to ", size, ": dimension ", d, " of size ", self.sizes()[d],
+          " can stay or become 1");
+    if (d < lead || (want == 1 && self.sizes()[d] != 1)) reduced.push_back(static_cast<int64_t>(d));
+  }
+  const Tensor summed = reduced.empty() ? self : sum(self, reduced, /*keepdim=*/true);
+  return lead ? summed.reshape(size) : summed;
+}
+
+namespace {
+
+// The product of the elements along dim but each one itself: of those before it and those behind
+// it. No division, which would fail at zeros.
+Tensor product_of_others(const Tensor& x, int64_t dim) {
+  if (x.numel() == 0) return x;
+  const auto before = [dim](const Tensor& list) {
+    const int64_t n = list.size(dim);
+    const Tensor first = ones_like(list.narrow(dim, 0, 1));
+    return cat({first, list.narrow(dim, 0, n - 1)}, dim).cumprod(dim);
+  };
+  return before(x) * before(x.flip(dim)).flip(dim);
+}
+
+Tensor record_product(const char* node, const Tensor& out, const Tensor& self, int64_t dim,
+                      const Dims& kept) {
+  if (recording(self) && out.is_floating_point())
+    record(node, out, {self}, {self}, [dim, kept](Node& n, const Tensor& grad) -> Tensors {
+      const Tensor x = n.saved(0);
+      // Without dimensions, a list of one.
+      const Tensor others = product_of_others(x.dim() ? x : x.reshape({1}), dim);
+      return {others.reshape(x.sizes()) * grad.reshape(kept)};
+    });
+  return out;
+}
+
+}  // namespace
+
+Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
+  const DimMask mask = mask_of("prod", dim, self.dim());
+  const Tensor x = dtype ? self.to(*dtype) : self;
+  return record_product("ProdBackward1",
+                        drop(raw::reduce(ReduceOp::prod, x, dim, dtype), mask, keepdim), x,
+                        wrap_dim("prod", dim, self.dim()), kept_sizes(self, mask));
+}
+
+Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
+  const Tensor list = (dtype ? self.to(*dtype) : self).reshape({-1});
+  return record_product("ProdBackward0", drop(raw::reduce(ReduceOp::prod, list, 0, dtype), {true}),
+                        list, 0, {1});
+}
+
+}  // namespace gradus

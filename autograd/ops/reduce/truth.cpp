@@ -1,0 +1,48 @@
+// Which elements are true: those that are not 0.
+#include "gradus/autograd/ops/reduce.h"
+
+namespace gradus {
+
+namespace {
+
+Tensor truth(const Tensor& self) { return self.dtype() == kBool ? self : self != 0; }
+
+Tensor answer(const Tensor& self, const Tensor& of_count) {
+  return self.dtype() == kByte ? of_count.to(kByte) : of_count;
+}
+// The largest or the smallest of the truths; of none, what changes no other.
+Tensor extreme(const char* name, ReduceOp op, const Tensor& self, OptionalIntArrayRef dim,
+               bool keepdim) {
+  const DimMask mask = dim_mask(name, dim, self.dim());
+  const Tensor kept = self.numel() > 0 ? raw::reduce(op, truth(self), dim)
+                                       : full(kept_sizes(self, mask), op == ReduceOp::amin,
+                                              self.options().dtype(kBool));
+  return answer(self, drop(kept, mask, keepdim));
+}
+Tensor any_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return extreme("any", ReduceOp::amax, self, dim, keepdim);
+}
+Tensor all_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return extreme("all", ReduceOp::amin, self, dim, keepdim);
+}
+
+}  // namespace
+
+Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return truth(self).sum(dim); }
+Tensor count_nonzero(const Tensor& self, int64_t dim) { return truth(self).sum(dim); }
+Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
+  return dim ? truth(self).sum(*dim) : raw::count_nonzero(self);
+}
+
+Tensor any(const Tensor& self) { return any_of(self, std::nullopt, false); }
+Tensor any(const Tensor& self, int64_t dim, bool keepdim) { return any_of(self, dim, keepdim); }
+Tensor any(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return any_of(self, dim, keepdim);
+}
+Tensor all(const Tensor& self) { return all_of(self, std::nullopt, false); }
+Tensor all(const Tensor& self, int64_t dim, bool keepdim) { return all_of(self, dim, keepdim); }
+Tensor all(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  return all_of(self, dim, keepdim);
+}
+
+}  // namespace gradus

@@ -1,0 +1,172 @@
+#include <cstring>
+
+#include "gradus/cpu/backend.h"
+#include "gradus/cpu/parallel.h"
+#include "gradus/cpu/simd/loops.h"
+#include "gradus/cpu/walk/transpose.h"
+#include "gradus/cpu/walk/walk.h"
+#include "gradus/tensor/math/convert.h"
+#include "gradus/tensor/table/dispatch.h"
+
+namespace gradus::cpu {
+
+namespace {
+
+// Runs from this length on are converted by a loop of the instruction set.
+constexpr int64_t kLongRun = 16;
+// From this one on wide vectors are worth a call.
+constexpr int64_t kWideRun = 64;
+// So many of shorter ones stay in the cache.
+constexpr int64_t kBlock = 256;
+
+// to[i] = from[-i]
+template <class T>
+[[gnu::always_inline]] inline void reverse(int64_t n, T* to, const T* from) {
+  for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
+}
+#ifdef __x86_64__
+template <class T>
+[[gnu::target("avx2")]] void reverse_avx2(int64_t n, T* to, const T* from) {
+  reverse(n, to, from);
+}
+#endif
+template <class T>
+inline void copy_reversed(int64_t n, T* to, const T* from) {
+#ifdef __x86_64__
+  if (n >= kWideRun && instruction_set() != InstructionSet::baseline)
+    return reverse_avx2(n, to, from);
+#endif
+  reverse(n, to, from);
+}
+
+template <class S, class D>
+void copy_run(int64_t n, D* to, int64_t to_step, const S* from, int64_t from_step) {
+  if (to_step == 1 && from_step == 1) {
+    if constexpr (std::is_same_v<S, D>)
+      std::memmove(to, from, static_cast<size_t>(n) * sizeof(D));
+    else if (const void* const in[] = {from}; n >= kLongRun)
+      convert_loop(dtype_of<S>, dtype_of<D>)(n, to, in);
+    else
+      for (int64_t i = 0; i < n; ++i) to[i] = convert<D>(from[i]);
+  } else {
+    if constexpr (std::is_same_v<S, D>)
+      if (to_step == 1 && from_step == -1) return copy_reversed(n, to, from);
+    for (int64_t i = 0; i < n; ++i) to[i * to_step] = convert<D>(from[i * from_step]);
+  }
+}
+
+// Whether the last two dimensions are the rows of a matrix in dst, and the columns of one in src,
+// and there are enough of these for a tile.
+bool is_transposed(const Strided<2>& view) {
+  const int last = view.dims - 1;
+  return last > 0 && view.size[last] >= kTile && view.stride[0][last] == 1 &&
+         view.stride[1][last] != 1 && view.stride[1][last - 1] == 1;
+}
+
+template <class T>
+void copy_transposed(Strided<2> view, T* to, const T* from) {
+  view.dims -= 2;  // what is left is walked
+  const int row = view.dims, column = row + 1;
+  const int64_t rows = view.size[row], columns = view.size[column];
+  const int64_t to_row = view.stride[0][row], from_column = view.stride[1][column];
+  const int64_t bands = divide_up(rows, kBand<T>), band_numel = kBand<T> * columns;
+  const int64_t grain = divide_up(share_of(view.numel, kGrain), band_numel);
+  parallel_for(0, view.numel / (rows * columns) * bands, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % bands * kBand<T>;
+      walk(view, i / bands, i / bands + 1, [&](const auto& at, int64_t) {
+        transpose_band(std::min(kBand<T>, rows - first), columns, to + at[0] + first * to_row,
+                       to_row, from + at[1] + first, from_column);
+      });
+    }
+  });
+}
+
+template <class S, class D>
+void copy_tensor(const Tensor& src, const Tensor& dst) {
+  Strided<2> view = collapse<2>(dst.sizes(), {dst.strides(), src.strides()});
+  const S* const from = static_cast<const S*>(src.data_ptr());
+  D* const to = static_cast<D*>(dst.data_ptr());
+  if (view.numel == 0) return;
+  if constexpr (std::is_same_v<S, D>)
+    if (is_transposed(view)) return copy_transposed(view, to, from);
+  // The dimension before that of short runs is walked inside of theirs, since long runs are
+  // quicker.
+  const int last = view.dims - 1;
+  const bool swaps =
+      last > 0 && view.size[last] < kLongRun && view.size[last - 1] > view.size[last];
+  const int64_t times = swaps ? view.size[last] : 1;
+  const auto outer = inner_strides(view);
+  int64_t grain = share_of(view.numel, kGrain);
+  if (swaps) --view.dims, view.numel /= times, grain = divide_up(grain, times);
+  const auto inner = inner_strides(view);
+  parallel_for(0, view.numel, grain, [&](int64_t begin, int64_t end) {
+    walk(view, begin, end, [&](const auto& at, int64_t n) {
+      if (!swaps) return copy_run(n, to + at[0], inner[0], from + at[1], inner[1]);
+      for (int64_t first = 0; first < n; first += kBlock)
+        for (int64_t i = 0; i < times; ++i)
+          copy_run(std::min(kBlock, n - first), to + at[0] + first * inner[0] + i * outer[0],
+                   inner[0], from + at[1] + first * inner[1] + i * outer[1], inner[1]);
+    });
+  });
+}
+
+// Zeros the C library writes past the caches where there are many.
+template <class T>
+void fill_run(Loop repeat, int64_t n, T* to, T number) {
+  constexpr std::byte kZero[sizeof(T)] = {};
+  const void* const in[] = {&number};
+  if (std::memcmp(&number, kZero, sizeof(T)) == 0)
+    std::memset(static_cast<void*>(to), 0, static_cast<size_t>(n) * sizeof(T));
+  else
+    repeat(n, to, in);
+}
+
+}  // namespace
+
+void CpuBackend::copy(const Tensor& src, const Tensor& dst) {
+  if (src.dtype() == dst.dtype())
+    return visit_bits(src.element_size(),
+                      [&]<class T>(TypeTag<T>) { copy_tensor<T, T>(src, dst); });
+  visit(src.dtype(), [&]<class S>(TypeTag<S>) {
+    visit(dst.dtype(), [&]<class D>(TypeTag<D>) {
+      if constexpr (converts_at_once(dtype_of<S>, dtype_of<D>) && !std::is_same_v<S, D>)
+        copy_tensor<S, D>(src, dst);
+      else
+        fail<TypeError>("copy: no conversion at once from ", src.dtype(), " to ", dst.dtype());
+    });
+  });
+}
+
+void CpuBackend::fill(const Tensor& out, const Scalar& value) {
+  visit(out.dtype(), [&]<class T>(TypeTag<T>) {
+    const Strided<1> view = collapse<1>(out.sizes(), {out.strides()});
+    const int64_t step = inner_strides(view)[0];
+    const T number = value.cast<T>();
+    T* const to = static_cast<T*>(out.data_ptr());
+    const Loop repeat = repeat_loop(sizeof(T));
+    parallel_for(0, view.numel, share_of(view.numel, kGrain), [&](int64_t begin, int64_t end) {
+      walk(view, begin, end, [&](const auto& at, int64_t n) {
+        if (step == 1)
+          fill_run(repeat, n, to + at[0], number);
+        else
+          for (int64_t i = 0; i < n; ++i) to[at[0] + i * step] = number;
+      });
+    });
+  });
+}
+
+void CpuBackend::arange(const Tensor& out, const Scalar& start, const Scalar& step) {
+  visit_numbers("arange", out.dtype(), [&]<class T>(TypeTag<T>) {
+    using Wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+    const Wide first = start.cast<Wide>(), by = step.cast<Wide>();
+    T* const to = static_cast<T*>(out.data_ptr());
+    const Loop loop = arange_loop(dtype_of<T>);
+    parallel_for(0, out.numel(), share_of(out.numel(), kGrain), [&](int64_t begin, int64_t end) {
+      const void* const in[] = {&begin, &first, &by};
+      loop(end - begin, to + begin, in);
+    });
+  });
+}
+
+}  // namespace gradus::cpu

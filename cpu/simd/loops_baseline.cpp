@@ -1,0 +1,13 @@
+// What every processor of the architecture runs.
+#ifdef __FP_FAST_FMAF
+#define GRADUS_FUSED
+#endif
+#define GRADUS_SET baseline
+#define GRADUS_TARGET __attribute__((flatten))
+#include "gradus/cpu/simd/loops.inc"
+
+namespace gradus::cpu {
+
+const LoopTable baseline::loops = baseline::make_table();
+
+}  // namespace gradus::cpu

@@ -1,0 +1,55 @@
+#include "gradus/cuda/kernels/copy.cuh"
+
+#include "gradus/cuda/backend.h"
+#include "gradus/cuda/ops/elementwise.cuh"
+#include "gradus/tensor/table/dispatch.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+// Brings the walk into the form of transpose_kernel; false where it is no transposition.
+bool transposes(Strided<2>& walk) {
+  const int last = walk.dims - 1;
+  if (last < 1 || walk.stride[0][last] != 1 || walk.stride[1][last] == 1) return false;
+  for (int d = 0; d < last; ++d) {
+    if (walk.stride[1][d] != 1 || std::min(walk.size[d], walk.size[last]) < kTile / 2) continue;
+    std::swap(walk.size[d], walk.size[last - 1]);
+    for (auto& stride : walk.stride) std::swap(stride[d], stride[last - 1]);
+    return true;
+  }
+  return false;
+}
+
+template <class T>
+void transpose(const Strided<2>& walk, const Tensor& src, const Tensor& dst) {
+  const Context context(dst);
+  const int last = walk.dims - 1;
+  const int64_t rows = walk.size[last - 1], columns = walk.size[last];
+  const int64_t tiles = ceil_div(rows, int64_t{kTile}) * ceil_div(columns, int64_t{kTile});
+  const auto blocks = static_cast<unsigned>(walk.numel / (rows * columns) * tiles);
+  launch(transpose_kernel<T>, {dim3(blocks), dim3(kTile, kTileRows), 0, context.stream}, walk,
+         static_cast<T*>(dst.data_ptr()), static_cast<const T*>(src.data_ptr()));
+}
+
+}  // namespace
+
+void CudaBackend::copy(const Tensor& src, const Tensor& dst) {
+  if (dst.numel() == 0) return;
+  if (src.dtype() == dst.dtype())
+    return visit_bits(src.element_size(), [&]<class T>(TypeTag<T>) {
+      auto walk = collapse<2>(dst.sizes(), {dst.strides(), src.strides()});
+      if (transposes(walk)) return transpose<T>(walk, src, dst);
+      elementwise<T, T>(Convert<T>{}, dst, src);
+    });
+  visit(src.dtype(), [&]<class From>(TypeTag<From>) {
+    visit(dst.dtype(), [&]<class To>(TypeTag<To>) {
+      if constexpr (converts_at_once(dtype_of<From>, dtype_of<To>) && !std::is_same_v<From, To>)
+        elementwise<To, From>(Convert<To>{}, dst, src);
+      else
+        fail<TypeError>("copy: no conversion at once from ", src.dtype(), " to ", dst.dtype());
+    });
+  });
+}
+
+}  // namespace gradus::cuda

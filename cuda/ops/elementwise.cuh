@@ -1,0 +1,158 @@
+// The host side of kernels/elementwise.cuh: chooses the kernel, its grid and its block.
+#pragma once
+
+#include <cstdlib>
+
+#include "gradus/cuda/kernels/converting.cuh"
+#include "gradus/cuda/runtime/grid.h"
+
+namespace gradus::cuda {
+
+// Below 2^31 by what a block reaches past the end.
+inline constexpr int64_t kMaxOffset = (int64_t{1} << 31) - (1 << 16);
+
+// The dimension along which the walk reaches furthest in some tensor, and how far all of them do.
+struct Reach {
+  int dim = 0;
+  bool fits_32_bits = true;
+};
+template <int N>
+Reach reach_of(const Strided<N>& walk) {
+  Reach out;
+  int64_t furthest = -1;
+  for (int n = 0; n < N; ++n) {
+    int64_t total = 0;
+    for (int d = 0; d < walk.dims; ++d) {
+      const int64_t reach = (walk.size[d] - 1) * std::abs(walk.stride[n][d]);
+      total += reach;
+      if (reach > furthest) furthest = reach, out.dim = d;
+    }
+    if (total > kMaxOffset) out.fits_32_bits = false;
+  }
+  return out;
+}
+
+// Calls body(piece, start) for pieces of the walk whose numbers fit 32 bits; `start` is where each
+// piece begins. Most walks are one piece.
+template <int N, class Body>
+void for_each_piece(const Strided<N>& walk, const Offsets<N, int64_t>& start, const Body& body) {
+  const Reach reach = reach_of(walk);
+  if (!reach.fits_32_bits) {
+    const int64_t half = walk.size[reach.dim] / 2;
+    Strided<N> part = walk;
+    Offsets<N, int64_t> from = start;
+    part.size[reach.dim] = half;
+    part.numel = walk.numel / walk.size[reach.dim] * half;
+    for_each_piece(part, from, body);
+    part.size[reach.dim] = walk.size[reach.dim] - half;
+    part.numel = walk.numel - part.numel;
+    for (int n = 0; n < N; ++n) from.at[n] += half * walk.stride[n][reach.dim];
+    return for_each_piece(part, from, body);
+  }
+  Strided<N, int32_t> piece{.dims = std::max(walk.dims, 1),
+                            .numel = static_cast<int32_t>(walk.numel),
+                            .size = {1},
+                            .stride = {}};
+  for (int d = 0; d < walk.dims; ++d) {
+    piece.size[d] = static_cast<int32_t>(walk.size[d]);
+    for (int n = 0; n < N; ++n) piece.stride[n][d] = static_cast<int32_t>(walk.stride[n][d]);
+  }
+  body(piece, start);
+}
+
+// Columns times rows of threads. An input that is not read along the last dimension is read one
+// cache sector at a time by as many rows, so a block holds several of them.
+template <int N>
+dim3 strided_block(const Strided<N, int32_t>& walk) {
+  const int last = walk.dims - 1;
+  bool crosses = false;
+  for (int n = 0; n < N; ++n) crosses |= walk.dims > 1 && std::abs(walk.stride[n][last]) > 1;
+  return block_of_rows(crosses ? std::min(walk.size[last], 32) : walk.size[last],
+                       kElementwiseThreads);
+}
+
+template <class F, size_t... I, class Out, class... In>
+void launch_strided(const Context& context, const F& f,
+                    const Strided<1 + sizeof...(In), int32_t>& piece,
+                    const Offsets<1 + sizeof...(In), int64_t>& start, std::index_sequence<I...>,
+                    Out* out, const In*... in) {
+  const int32_t columns = piece.size[piece.dims - 1], rows = piece.numel / columns;
+  const dim3 block = strided_block(piece);
+  const auto across = static_cast<int32_t>(block.x), down = static_cast<int32_t>(block.y);
+  const int32_t tiles = ceil_div(columns, across * kStridedParts);
+  const int32_t row_blocks = ceil_div(rows, columns <= across ? down * kStridedParts : down);
+  launch(elementwise_strided<F, Out, In...>,
+         {dim3(static_cast<unsigned>(row_blocks * tiles)), block, 0, context.stream}, f, piece,
+         rows, tiles, out + start.at[0], (in + start.at[I + 1])...);
+}
+
+template <class F, class Out, class... In>
+void launch_elementwise(const Context& context, const F& f, const Strided<1 + sizeof...(In)>& walk,
+                        Out* out, const In*... in) {
+  constexpr int V = vector_width<Out, In...>;
+  if (walk.contiguous() && is_aligned<V>(out) && (is_aligned<V>(in) && ...)) {
+    const int64_t blocks = ceil_div(walk.numel, contiguous_tile<Out, In...>);
+    return launch(elementwise_contiguous<F, Out, In...>,
+                  {dim3(static_cast<unsigned>(blocks)), kElementwiseThreads, 0, context.stream}, f,
+                  walk.numel, out, in...);
+  }
+  for_each_piece(walk, {}, [&](const auto& piece, const auto& start) {
+    launch_strided(context, f, piece, start, std::index_sequence_for<In...>{}, out, in...);
+  });
+}
+
+// The same where the tensors are of any types, while f takes In and gives Out.
+template <class Out, class In, class F, class... Tensors>
+void launch_converting(const Context& context, const F& f,
+                       const Strided<1 + sizeof...(Tensors)>& walk, const Tensor& out,
+                       const Tensors&... in) {
+  for_each_piece(walk, {}, [&](const auto& piece, const auto& start) {
+    const int32_t columns = piece.size[piece.dims - 1], rows = piece.numel / columns;
+    const int32_t threads = ceil_div(columns, kConvertingBatch);
+    const dim3 block = block_of_rows(threads, kElementwiseThreads);
+    const int32_t tiles = ceil_div(threads, static_cast<int32_t>(block.x) * kConvertingParts);
+    const int32_t row_blocks = ceil_div(rows, static_cast<int32_t>(block.y));
+    int n = -1;
+    const auto elements = [&](const Tensor& t) {
+      ++n;
+      return Elements{
+          static_cast<char*>(t.data_ptr()) + start.at[n] * static_cast<int64_t>(t.element_size()),
+          t.scalar_type()};
+    };
+    const Elements all[] = {elements(out), elements(in)...};
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      launch(elementwise_converting<F, Out, In, std::conditional_t<true, Elements, Tensors>...>,
+             {dim3(static_cast<unsigned>(row_blocks * tiles)), block, 0, context.stream}, f, piece,
+             rows, tiles, all[0], all[I + 1]...);
+    }
+    (std::index_sequence_for<Tensors...>{});
+  });
+}
+
+// The tensors' walk, with `in` broadcast to out's shape.
+template <class... Tensors>
+Strided<1 + sizeof...(Tensors)> walk_over(const Tensor& out, const Tensors&... in) {
+  return collapse<1 + sizeof...(in)>(
+      out.sizes(),
+      {out.strides(), broadcast_strides("zip", in.sizes(), in.strides(), out.sizes())...});
+}
+
+// out[i] = f(in[i]...), any strides. REQUIRES: one device; `in` broadcast to out's shape; out is of
+// type Out, all of `in` of type In.
+template <class Out, class In, class F, class... Tensors>
+void elementwise(const F& f, const Tensor& out, const Tensors&... in) {
+  if (out.numel() == 0) return;
+  launch_elementwise(Context(out), f, walk_over(out, in...), static_cast<Out*>(out.data_ptr()),
+                     static_cast<const In*>(in.data_ptr())...);
+}
+
+// The same for tensors of any types: f takes In and gives Out.
+template <class Out, class In, class F, class... Tensors>
+void elementwise_of(const F& f, const Tensor& out, const Tensors&... in) {
+  if (out.scalar_type() == dtype_of<Out> && ((in.scalar_type() == dtype_of<In>)&&...))
+    return elementwise<Out, In>(f, out, in...);
+  if (out.numel() > 0)
+    launch_converting<Out, In>(Context(out), f, walk_over(out, in...), out, in...);
+}
+
+}  // namespace gradus::cuda

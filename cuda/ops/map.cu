@@ -1,0 +1,18 @@
+#include "gradus/cuda/kernels/map.cuh"
+
+#include "gradus/cuda/backend.h"
+#include "gradus/cuda/ops/elementwise.cuh"
+#include "gradus/tensor/table/dispatch.h"
+
+namespace gradus::cuda {
+
+void CudaBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
+  visit_op(op, [&](auto row) {
+    using Row = scalar::Unary<row.value>;
+    visit_computed<Row>(computed_type(x.dtype()), [&]<class T>(TypeTag<T>) {
+      elementwise_of<std::conditional_t<Row::gives_bool, bool, T>, T>(Map<row.value>{}, out, x);
+    });
+  });
+}
+
+}  // namespace gradus::cuda

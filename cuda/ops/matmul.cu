@@ -1,0 +1,374 @@
+#include "gradus/cuda/ops/matmul.h"
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <limits>
+
+#include "gradus/cuda/backend.h"
+#include "gradus/cuda/kernels/matmul_coalesced.cuh"
+#include "gradus/cuda/kernels/matmul_dot.cuh"
+#include "gradus/cuda/kernels/matmul_naive.cuh"
+#include "gradus/cuda/kernels/matmul_register_1d.cuh"
+#include "gradus/cuda/kernels/matmul_register_2d.cuh"
+#include "gradus/cuda/kernels/matmul_sum.cuh"
+#include "gradus/cuda/kernels/matmul_tiled.cuh"
+#include "gradus/cuda/kernels/matmul_vectorized.cuh"
+#include "gradus/cuda/ops/cublas.h"
+#include "gradus/cuda/ops/matmul_kernel.h"
+#include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/launch.h"
+
+namespace gradus::cuda {
+
+// --- The choice by name
+namespace {
+enum class Choice : size_t {
+  automatic,
+  naive,
+  coalesced,
+  tiled,
+  register_1d,
+  register_2d,
+  vectorized,
+  tensor_cores,
+  cublas
+};
+constexpr std::array<std::string_view, 9> kNames = {"automatic",  "naive",        "coalesced",
+                                                    "tiled",      "register_1d",  "register_2d",
+                                                    "vectorized", "tensor_cores", "cublas"};
+
+Choice choice_of(const char* where, std::string_view name) {
+  std::string known;
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == name) return static_cast<Choice>(i);
+    known += (i ? ", " : "") + std::string(kNames[i]);
+  }
+  fail<ValueError>(where, ": no matmul kernel is named '", name, "'; expected one of ", known);
+}
+
+std::atomic<Choice>& choice() {
+  static std::atomic<Choice> chosen = [] {
+    const char* const name = std::getenv("GRADUS_MATMUL");
+    return name ? choice_of("GRADUS_MATMUL", name) : Choice::automatic;
+  }();
+  return chosen;
+}
+}  // namespace
+
+ArrayRef<std::string_view> matmul_kernels() { return kNames; }
+std::string_view matmul_kernel() { return kNames[static_cast<size_t>(choice().load())]; }
+void set_matmul_kernel(std::string_view name) { choice() = choice_of("set_matmul_kernel", name); }
+
+// --- The kernels
+namespace {
+template <class T>
+using Kernel = MatmulKernel<T>;
+
+template <class T>
+constexpr Kernel<T> kDot = {matmul_dot<T>, 1, 1, 32, 32};
+template <class T>
+constexpr Kernel<T> kTiled = {matmul_tiled<T>, 32, 32, 1024, 2, 0.15};
+constexpr Kernel<double> kDouble2d = {matmul_register_2d<double, 4>, 64, 64, 256, 3, 0.5};
+
+template <class Shape>
+constexpr Kernel<float> vectorized(double speed) {
+  return {matmul_vectorized<Shape>, Shape::kRows,     Shape::kCols,
+          Shape::kThreads,          Shape::kResident, speed};
+}
+// rows, columns, depth of a block; rows, columns of a warp; of a thread; blocks a multiprocessor.
+constexpr auto kLarge = vectorized<BlockShape<128, 256, 8, 64, 64, 16, 8, 1>>(0.80);
+constexpr auto kMedium = vectorized<BlockShape<128, 128, 16, 64, 32, 8, 8, 2>>(0.76);
+constexpr auto kSmall = vectorized<BlockShape<64, 64, 16, 32, 32, 8, 4, 4>>(0.60);
+constexpr auto kTiny = vectorized<BlockShape<32, 32, 16, 16, 32, 4, 4, 8>>(0.40);
+constexpr auto kTall = vectorized<BlockShape<128, 16, 16, 64, 16, 8, 4, 6>>(0.45);
+constexpr auto kWide = vectorized<BlockShape<16, 128, 16, 16, 64, 4, 8, 6>>(0.45);
+
+// What "automatic" has to pick from, for products that fill a tile; first those for tensor cores.
+template <class T>
+constexpr std::array<Kernel<T>, 1> kTiles = {kTiled<T>};
+template <>
+constexpr std::array<Kernel<double>, 2> kTiles<double> = {kDouble2d, kTiled<double>};
+template <>
+const std::array<Kernel<float>, 9> kTiles<float> = {
+    kTensorCores[0], kTensorCores[1], kTensorCores[2], kLarge, kMedium,
+    kSmall,          kTiny,           kTall,           kWide};
+
+[[noreturn]] void refuse(Choice name, ScalarType dtype) {
+  fail<NotImplementedError>("matmul: the kernel '", kNames[static_cast<size_t>(name)],
+                            "' multiplies no ", dtype,
+                            "; pick another with set_matmul_kernel(\"automatic\")");
+}
+
+template <class T>
+Kernel<T> rung(Choice name) {
+  if (name == Choice::naive) return {matmul_naive<T>, 32, 32, 1024};
+  if (name == Choice::coalesced) return {matmul_coalesced<T>, 32, 32, 1024};
+  if (name == Choice::tiled) return kTiled<T>;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (name == Choice::register_1d) return {matmul_register_1d<T>, 64, 64, 512};
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    if (name == Choice::register_2d) return kDouble2d;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (name == Choice::register_2d) return {matmul_register_2d<float, 8>, 128, 128, 256};
+    if (name == Choice::vectorized) return kLarge;
+    if (name == Choice::tensor_cores) {
+      check<NotImplementedError>(has_tensor_cores(),
+                                 "matmul: the kernel 'tensor_cores' needs a GPU of compute "
+                                 "capability 8.0 and code for it; "
+                                 "pick another with set_matmul_kernel(\"automatic\")");
+      return kTensorCores[0];
+    }
+  }
+  refuse(name, dtype_of<T>);
+}
+
+// --- Running them
+int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+template <class T>
+int64_t tiles(const Kernel<T>& kernel, const MatmulArgs<T>& args) {
+  return ceil_div(args.m, kernel.rows) * ceil_div(args.n, kernel.cols);
+}
+
+template <class T>
+void run(const Kernel<T>& kernel, MatmulArgs<T> args, int64_t batches) {
+  constexpr int64_t kMostBatches = 65535;  // of one grid
+  const auto blocks = static_cast<unsigned>(tiles(kernel, args));
+  for (; batches > 0; batches -= kMostBatches) {
+    const int64_t count = std::min(batches, kMostBatches);
+    const dim3 grid(blocks, 1, static_cast<unsigned>(count));
+    launch(kernel.run(args),
+           {grid, unsigned(kernel.threads), static_cast<size_t>(kernel.shared_bytes)}, args);
+    args.a.data += count * args.a.batch;
+    args.b.data += count * args.b.batch;
+    args.out += count * args.m * args.n;
+  }
+}
+
+// Many parts of few outputs are a long way for one thread. How they are added depends on their
+// number alone, so that some rows of a product have the bits that they have among all.
+template <class T>
+void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args, bool of_dots = false) {
+  const int lane_bits = !of_dots || parts < 64 ? 0 : parts < 1024 ? 5 : 8;
+  const int64_t threads = args.m * args.n << lane_bits;
+  const auto blocks = static_cast<unsigned>(ceil_div(threads, int64_t{kReduceThreads}));
+  launch(matmul_sum<T>, {blocks, kReduceThreads}, partial, parts, lane_bits, args);
+}
+
+// Splits the terms over `parts` times as many blocks: a batch of shorter products, then their sum.
+template <class T>
+void run_split(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t parts) {
+  constexpr int64_t kAlignment = 4;  // parts begin where 16-byte reads may
+  const int64_t part = args.k / parts / kAlignment * kAlignment, rest = args.k - parts * part;
+  const int64_t count = parts + (rest > 0);
+  const Scratch partial(static_cast<size_t>(count * args.m * args.n) * sizeof(T));
+
+  MatmulArgs<T> piece = args;
+  piece.bias = nullptr;
+  piece.out = partial.template as<T>();
+  piece.k = part;
+  piece.a.batch = part * args.a.depth;
+  piece.b.batch = part * args.b.depth;
+  run(kernel, piece, parts);
+  if (rest > 0) {
+    piece.a.data += parts * piece.a.batch;
+    piece.b.data += parts * piece.b.batch;
+    piece.out += parts * args.m * args.n;
+    piece.k = rest;
+    run(kernel, piece, 1);
+  }
+  sum_parts(static_cast<const T*>(partial.template as<T>()), count, args,
+            kernel.rows * kernel.cols == 1);
+}
+
+// --- The choice by shape
+template <class T>
+struct Plan {
+  Kernel<T> kernel;
+  int64_t parts = 1;
+};
+
+// Into how many parts to split the terms so that every multiprocessor has its blocks.
+template <class T>
+int64_t useful_parts(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t batches,
+                     int64_t multiprocessors, int64_t least_terms) {
+  if (batches > 1) return 1;
+  const int64_t fill = kernel.resident * multiprocessors / tiles(kernel, args);
+  return std::max<int64_t>(1, std::min(fill, args.k / least_terms));
+}
+
+// Multiply-adds that the busiest multiprocessor could have done in the time that a plan takes.
+template <class T>
+double cost(const Plan<T>& plan, const MatmulArgs<T>& args, int64_t batches,
+            int64_t multiprocessors) {
+  constexpr double kSecondPass = 6e5, kSecondPassEach = 0.4;
+  const Kernel<T>& kernel = plan.kernel;
+  const int64_t blocks = ceil_div(tiles(kernel, args) * batches * plan.parts, multiprocessors);
+  const double outputs = static_cast<double>(blocks * kernel.rows * kernel.cols) / kernel.speed;
+  const double terms = static_cast<double>(ceil_div(args.k, plan.parts));
+  const double first = std::max(outputs, kernel.alone) * terms;
+  if (plan.parts == 1) return first;
+  return first + kSecondPass + kSecondPassEach * static_cast<double>(args.m * args.n * plan.parts);
+}
+
+template <class T>
+Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiprocessors) {
+  constexpr int64_t kFewTerms = 64, kManyTerms = 128;
+  const bool tiny =
+      batches * args.m * args.n <= kDot<T>.resident * multiprocessors && args.k <= kFewTerms;
+  const bool vector = (args.m == 1 || args.n == 1) && !args.a.along_outer && !args.b.along_outer &&
+                      args.k >= kManyTerms;
+  if (tiny || vector) return {kDot<T>, useful_parts(kDot<T>, args, batches, multiprocessors, 2048)};
+
+  Plan<T> best = {};
+  double least = std::numeric_limits<double>::infinity();
+  for (const Kernel<T>& kernel : kTiles<T>) {
+    if (kernel.uses_tensor_cores && !has_tensor_cores()) continue;
+    for (const int64_t parts :
+         {int64_t{1}, useful_parts(kernel, args, batches, multiprocessors, 256)}) {
+      const Plan<T> plan = {kernel, parts};
+      const double its = cost(plan, args, batches, multiprocessors);
+      if (its < least) least = its, best = plan;
+    }
+  }
+  return best;
+}
+
+// --- The arguments
+// x (batches, ., .), with its rows or columns (`outer`) and its terms (`depth`) in those
+// dimensions. It may still be arriving.
+template <class T>
+MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
+  const IntArrayRef sizes = x.sizes(), strides = x.strides();
+  const T* const data = static_cast<const T*>(x.impl().storage->address()) + x.storage_offset();
+  MatmulOperand<T> out = {data, strides[0], strides[outer], strides[depth], false, false};
+  // The stride of a dimension of size 1 says nothing.
+  constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
+  out.along_outer = (sizes[outer] > 1 ? std::abs(out.outer) : kFar) <
+                    (sizes[depth] > 1 ? std::abs(out.depth) : kFar);
+  constexpr int64_t kWidth = 16 / sizeof(T);
+  const int64_t along = out.along_outer ? out.outer : out.depth;
+  const int64_t across = out.along_outer ? out.depth : out.outer;
+  out.aligned = along == 1 && across % kWidth == 0 && (sizes[0] == 1 || out.batch % kWidth == 0) &&
+                reinterpret_cast<uintptr_t>(out.data) % 16 == 0;
+  return out;
+}
+
+void await(const Tensor& x) { x.impl().storage->data(); }
+
+// The terms of a product whose b, of these rows in memory, arrives in parts: how many are there
+// with each part. Empty where b lies otherwise.
+template <class T>
+std::vector<int64_t> terms_within(const Arrival::Parts& parts, const Tensor& b,
+                                  const MatmulArgs<T>& args) {
+  const auto row = static_cast<int64_t>(parts.row_bytes / sizeof(T));
+  const int64_t first = b.storage_offset() % row;
+  if (args.b.depth != 1 || args.b.outer != row || first + args.k > row) return {};
+  std::vector<int64_t> terms;
+  for (const Arrival::Part& part : parts.all)
+    terms.push_back(
+        std::clamp<int64_t>(static_cast<int64_t>(part.end / sizeof(T)) - first, 0, args.k));
+  return terms;
+}
+
+// A product in launches that wait for no more of b than the terms that they add: an eighth of them,
+// and then what should have arrived while the launch before ran. Every output adds up the same
+// terms in the same order as in one launch, so the bits are the same.
+template <class T>
+void run_as_terms_arrive(const Kernel<T>& kernel, const MatmulArgs<T>& args,
+                         const Arrival::Parts& parts, const std::vector<int64_t>& terms) {
+  constexpr int64_t kAlignment = 32;  // the largest depth of a kernel's tiles
+  // Of so many rows of a, terms are added (at 62 TFLOP/s) as fast as NVLink brings them (350 GB/s).
+  constexpr int64_t kRowsAtOnce = 360;
+  int64_t begin = 0, least = ceil_div(args.k, 8);
+  for (size_t i = 0; begin < args.k; ++i) {
+    const bool last = i + 1 == terms.size();
+    const int64_t end = last ? args.k : terms[i] / kAlignment * kAlignment;
+    if (!last && end - begin < least) continue;
+    parts.all[i].arrival->await();
+    MatmulArgs<T> piece = args;
+    piece.a.data += begin * args.a.depth;
+    piece.b.data += begin * args.b.depth;
+    piece.k = end - begin;
+    piece.before = begin;
+    piece.more = end < args.k;
+    if (piece.more) piece.bias = nullptr;
+    run(kernel, piece, 1);
+    least = std::max(least, piece.k * args.m / kRowsAtOnce);
+    begin = end;
+  }
+}
+
+template <class T>
+void run_by_shape(const MatmulArgs<T>& args, int64_t batches, const Tensor& b,
+                  int64_t multiprocessors) {
+  const Plan<T> plan = plan_for(args, batches, multiprocessors);
+  const std::shared_ptr<Arrival> arrival = b.impl().storage->arrival();
+  const Arrival::Parts* const parts = arrival ? arrival->parts() : nullptr;
+  if (parts && batches == 1 && plan.parts == 1 && plan.kernel.uses_tensor_cores) {
+    const std::vector<int64_t> terms = terms_within(*parts, b, args);
+    if (!terms.empty()) return run_as_terms_arrive(plan.kernel, args, *parts, terms);
+  }
+  await(b);
+  if (plan.parts > 1)
+    run_split(plan.kernel, args, plan.parts);
+  else
+    run(plan.kernel, args, batches);
+}
+
+template <class T>
+void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out,
+              int64_t multiprocessors) {
+  MatmulArgs<T> args = {operand<T>(a, 1, 2),
+                        operand<T>(b, 2, 1),
+                        bias.defined() ? bias.data_ptr<T>() : nullptr,
+                        bias.defined() ? bias.strides()[0] : 0,
+                        out.data_ptr<T>(),
+                        a.sizes()[1],
+                        b.sizes()[2],
+                        a.sizes()[2]};
+  int64_t batches = out.sizes()[0];
+  await(a);
+  // One b for all batches: the rows of all of them make one product.
+  if (batches > 1 && args.b.batch == 0 && args.a.batch == args.m * args.a.outer) {
+    args.m *= batches;
+    batches = 1;
+  }
+
+  const Choice name = choice();
+  if (name == Choice::automatic || args.k == 0)  // without terms there is nothing to choose
+    return run_by_shape(args, batches, b, multiprocessors);
+  await(b);
+  if (name == Choice::cublas) {
+    if constexpr (std::is_floating_point_v<T>) {
+      cublas_matmul(args, batches);
+      args.m *= batches;
+      if (args.bias) sum_parts<T>(args.out, 1, args);
+    } else {
+      refuse(name, out.dtype());
+    }
+  } else {
+    run(rung<T>(name), args, batches);
+  }
+}
+}  // namespace
+
+void CudaBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  if (out.numel() == 0) return;
+  const Context context(out);
+  switch (out.dtype()) {
+    case kFloat:
+      return multiply<float>(a, b, bias, out, context.multiprocessors);
+    case kDouble:
+      return multiply<double>(a, b, bias, out, context.multiprocessors);
+    case kLong:
+      return multiply<int64_t>(a, b, bias, out, context.multiprocessors);
+    default:
+      fail<TypeError>("matmul: dtype ", out.dtype(), " is not supported; convert with .to(kFloat)");
+  }
+}
+
+}  // namespace gradus::cuda

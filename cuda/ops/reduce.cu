@@ -1,0 +1,191 @@
+#include "gradus/cuda/kernels/reduce.cuh"
+
+#include "gradus/cuda/backend.h"
+#include "gradus/cuda/ops/division.h"
+#include "gradus/tensor/raw/raw.h"
+#include "gradus/tensor/table/dispatch.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+// A reduction as two walks, over the outputs (in out and x) and over the elements behind each.
+struct Problem {
+  Strided<2> kept;
+  Strided<1> reduced;
+  int64_t count;  // original elements behind each output
+};
+
+Problem problem_of(const Tensor& x, const Tensor& out) {
+  const ReductionWalks walks = reduction_walks(x.sizes(), x.strides(), out.sizes(), out.strides());
+  return {walks.kept, walks.reduced, walks.reduced.numel};
+}
+
+// The fold of a table with a row for each of `splits` partial results.
+Problem fold_of_partials(const Problem& problem, int64_t splits) {
+  Problem fold = problem;
+  int64_t stride = 1;
+  for (int d = fold.kept.dims; d-- > 0; stride *= fold.kept.size[d])
+    fold.kept.stride[1][d] = stride;
+  fold.reduced = {.dims = 1, .numel = splits, .size = {splits}, .stride = {{stride}}};
+  return fold;
+}
+
+// How the reduced elements are split over blockIdx.y: enough to fill the device, with at least
+// `least` elements a part, each of a multiple of 64, so that parts are aligned alike, and none with
+// more than 32 bits can count.
+struct Split {
+  int64_t segment;
+  unsigned parts;
+};
+Split split(const Context& context, const Problem& problem, int64_t blocks, int64_t least) {
+  constexpr int64_t kBlocksPerMultiprocessor = 8, kGranule = 64, kLongest = int64_t{1} << 30;
+  const int64_t n = problem.reduced.numel;
+  const int64_t wanted = context.multiprocessors * kBlocksPerMultiprocessor / blocks;
+  const int64_t parts = std::max(std::min(wanted, n / least), ceil_div(n, kLongest));
+  if (parts <= 1) return {n, 1};
+  const int64_t segment = ceil_div(ceil_div(n, parts), kGranule) * kGranule;
+  return {segment, static_cast<unsigned>(ceil_div(n, segment))};
+}
+
+template <int N>
+int64_t last_stride(const Strided<N>& walk, int n) {
+  return walk.dims > 0 ? walk.stride[n][walk.dims - 1] : 0;
+}
+
+bool is_rows(const Problem& problem) {
+  return problem.reduced.dims == 1 && problem.reduced.stride[0][0] == 1;
+}
+
+// Threads for a row of n: two vectors each up to a warp, and a block for a long row.
+int lanes_for(int64_t n, int vector) {
+  if (n > 1024) return kReduceThreads;
+  const int64_t lanes = ceil_div(n, int64_t{2} * vector);
+  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::clamp<int64_t>(lanes, 1, 32))));
+}
+
+template <int V, class T>
+bool is_ready_for_vectors(const Plain<T>& x) {
+  return is_aligned<V>(x.data);
+}
+template <int V, class T>
+bool is_ready_for_vectors(const Converted<T>&) {
+  return true;
+}
+
+// How many neighbouring outputs a thread has, where they lie so.
+template <class Source, class T>
+inline constexpr int outputs_of_thread = std::max(vector_width<typename Source::Value, T>, 1);
+
+template <class Source, class T>
+bool takes_vectors(const Problem& problem, const Source& x, const T* out) {
+  constexpr int V = outputs_of_thread<Source, T>;
+  const Strided<2>& kept = problem.kept;
+  const int last = kept.dims - 1;
+  if (last < 0 || kept.stride[0][last] != 1 || kept.stride[1][last] != 1) return false;
+  bool ok = kept.size[last] % V == 0 && is_ready_for_vectors<V>(x) && is_aligned<V>(out);
+  for (int d = 0; d < last; ++d) ok &= kept.stride[0][d] % V == 0 && kept.stride[1][d] % V == 0;
+  for (int d = 0; d < problem.reduced.dims; ++d) ok &= problem.reduced.stride[0][d] % V == 0;
+  return ok;
+}
+
+template <class Op, class Source, class T>
+void run(const Context& context, const Op& op, const Problem& problem, const Source& x, T* out);
+
+// Calls pass(table); where there are several parts, folds what it wrote there into out.
+template <class Op, class T, class Pass>
+void run_parts(const Context& context, const Op& op, const Problem& problem, unsigned parts, T* out,
+               const Pass& pass) {
+  using State = StateOf<Op, T>;
+  if (parts == 1) return pass(static_cast<State*>(nullptr));
+  const Scratch table(parts * static_cast<size_t>(problem.kept.numel) * sizeof(State));
+  pass(table.as<State>());
+  run(context, op, fold_of_partials(problem, parts), Parts<State>{{table.as<State>()}}, out);
+}
+
+template <class Op, class Source, class T>
+void run_rows(const Context& context, const Op& op, const Problem& problem, const Source& x,
+              T* out) {
+  const int64_t n = problem.reduced.numel;
+  const int lanes = lanes_for(n, vector_width<T>);
+  const int64_t blocks = ceil_div(problem.kept.numel * lanes, int64_t{kReduceThreads});
+  const Split parts = split(context, problem, blocks, 8192);
+  run_parts(context, op, problem, parts.parts, out, [&](StateOf<Op, T>* table) {
+    launch(reduce_rows<Op, Source, T>,
+           {dim3(static_cast<unsigned>(blocks), parts.parts), kReduceThreads, 0, context.stream},
+           op, problem.kept, n, parts.segment, std::countr_zero(static_cast<unsigned>(lanes)), x,
+           table, out);
+  });
+}
+
+template <int V, class Op, class Source, class T>
+void run_strided(const Context& context, const Op& op, const Problem& problem, const Source& x,
+                 T* out) {
+  const int64_t outputs = problem.kept.numel / V, n = problem.reduced.numel;
+  const Division division =
+      divide_block(outputs, last_stride(problem.kept, 1), n, last_stride(problem.reduced, 0));
+  const int64_t blocks = ceil_div(outputs, int64_t{division.kept});
+  const Split parts =
+      Source::partial ? Split{n, 1} : split(context, problem, blocks, division.reduced * 16);
+  const auto threads = static_cast<unsigned>(division.kept * division.reduced);
+  run_parts(context, op, problem, parts.parts, out, [&](StateOf<Op, T>* table) {
+    launch(reduce_strided<Op, Source, V, T>,
+           {dim3(static_cast<unsigned>(blocks), parts.parts), threads, 0, context.stream}, op,
+           problem.kept, problem.reduced, parts.segment, problem.count, division, x, table, out);
+  });
+}
+
+template <class Op, class Source, class T>
+void run(const Context& context, const Op& op, const Problem& problem, const Source& x, T* out) {
+  if constexpr (!Source::partial)
+    if (is_rows(problem)) return run_rows(context, op, problem, x, out);
+  if (takes_vectors(problem, x, out))
+    return run_strided<outputs_of_thread<Source, T>>(context, op, problem, x, out);
+  run_strided<1>(context, op, problem, x, out);
+}
+
+template <class T, class Op, class Source>
+void reduce_source(const Op& op, const Tensor& x, const Source& source, const Tensor& out) {
+  if (out.numel() == 0) return;
+  run(Context(out), op, problem_of(x, out), source, static_cast<T*>(out.data_ptr()));
+}
+template <class T, class Op>
+void reduce_plain(const Op& op, const Tensor& x, const Tensor& out) {
+  reduce_source<T>(op, x, Plain<T>{static_cast<const T*>(x.data_ptr())}, out);
+}
+template <class T, class Op>
+void reduce_tensor(const Op& op, const Tensor& x, const Tensor& out) {
+  if (x.scalar_type() == out.scalar_type()) return reduce_plain<T>(op, x, out);
+  reduce_source<T>(op, x, Converted<T>{{x.data_ptr(), x.scalar_type()}}, out);
+}
+
+}  // namespace
+
+void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
+  const bool picks = op == ReduceOp::amax || op == ReduceOp::amin;
+  const bool bytes = picks && out.element_size() == 1 && out.dtype() != kChar;
+  const ScalarType compute = computed_type(out.scalar_type());
+  if (compute != out.scalar_type() && !bytes) {
+    const Tensor wide = raw::empty(out.sizes(), compute, out.device());
+    reduce(op, x, wide);
+    return copy(wide, out);
+  }
+  visit_op(op, [&](auto row) {
+    constexpr scalar::Reduction<row.value> fold;
+    const auto visitor = [&]<class T>(TypeTag<T>) { reduce_tensor<T>(fold, x, out); };
+    if constexpr (row.value == ReduceOp::amax || row.value == ReduceOp::amin)
+      if (bytes) return reduce_plain<uint8_t>(fold, x, out);
+    if constexpr (scalar::folds_integers(row.value))
+      visit_numbers(name_of(op), out.dtype(), visitor);
+    else
+      visit_floating(name_of(op), out.dtype(), visitor);
+  });
+}
+
+void CudaBackend::variance(bool root, double divisor, const Tensor& x, const Tensor& out) {
+  visit_floating("var", out.dtype(), [&]<class T>(TypeTag<T>) {
+    reduce_tensor<T>(Variance{divisor, root}, x, out);
+  });
+}
+
+}  // namespace gradus::cuda

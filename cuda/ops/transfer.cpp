@@ -1,0 +1,143 @@
+// Copies between devices.
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <mutex>
+#include <utility>
+
+#include "gradus/cuda/backend.h"
+#include "gradus/cuda/runtime/check.h"
+#include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/event.h"
+#include "gradus/cuda/runtime/peer.h"
+#include "gradus/cuda/runtime/stats.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+bool is_page_locked(const void* host) {
+  cudaPointerAttributes attributes;
+  check_cuda(cudaPointerGetAttributes(&attributes, host), "transfer: cudaPointerGetAttributes");
+  return attributes.type == cudaMemoryTypeHost;
+}
+
+void upload(const Tensor& src, const Tensor& dst, bool non_blocking) {
+  const Context context(dst);
+  detail::count(detail::counters.host_to_device);
+  check_cuda(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), src.nbytes(), cudaMemcpyHostToDevice,
+                             context.stream),
+             "transfer: copy of ", src.nbytes(), " bytes from the CPU to ", dst.device());
+  // Pageable memory has been read when the call returns; page-locked memory is read later.
+  if (!non_blocking && is_page_locked(src.data_ptr()))
+    after_wait(cudaStreamSynchronize(context.stream), dst.device().index(), "transfer");
+}
+
+void download(const Tensor& src, const Tensor& dst, bool non_blocking) {
+  const Context context(src);
+  detail::count(detail::counters.device_to_host);
+  check_cuda(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), src.nbytes(), cudaMemcpyDeviceToHost,
+                             context.stream),
+             "transfer: copy of ", src.nbytes(), " bytes from ", src.device(), " to the CPU");
+  if (!non_blocking)
+    after_wait(cudaStreamSynchronize(context.stream), src.device().index(), "transfer to the CPU");
+}
+
+// The copy runs on the destination's stream, behind the work of the source's stream, whose later
+// work waits for it, at once or with others. The host waits for nothing.
+void transfer_peer(const Tensor& src, const Tensor& dst) {
+  const int from = src.device().index(), to = dst.device().index();
+  const Stream source = getCurrentCUDAStream(from), destination = getCurrentCUDAStream(to);
+  Event ready, copied;
+  ready.record(source);
+  ready.block(destination);
+  copy_async(dst, src, destination);
+  copied.record(destination);
+  if (CopiesAtOnce* const scope = CopiesAtOnce::current())
+    scope->add(src, source, std::move(copied));
+  else
+    copied.block(source);
+}
+
+thread_local constinit CopiesAtOnce* copies_at_once = nullptr;
+
+}  // namespace
+
+CopiesAtOnce::CopiesAtOnce() : outer_(std::exchange(copies_at_once, this)) {}
+
+CopiesAtOnce::~CopiesAtOnce() {
+  copies_at_once = outer_;
+  try {
+    for (const Copy& copy : copies_) copy.done.block(copy.source);
+  } catch (const std::exception&) {
+    // Where a stream cannot be told to wait its device is broken, and the next call says so.
+  }
+}
+
+CopiesAtOnce* CopiesAtOnce::current() { return copies_at_once; }
+
+void CopiesAtOnce::add(const Tensor& src, const Stream& source, Event done) {
+  copies_.push_back({src, source, std::move(done)});
+}
+
+bool enable_peer_access(int device, int peer) {
+  enum class Access : uint8_t { unknown, no, yes };
+  static std::mutex mutex;
+  static std::array<std::array<Access, kMaxDevices>, kMaxDevices> known{};
+  const DeviceGuard guard(device);
+  checked_device("enable_peer_access", peer);
+  const std::lock_guard lock(mutex);
+  Access& access = known[static_cast<size_t>(device)][static_cast<size_t>(peer)];
+  if (access != Access::unknown) return access == Access::yes;
+  int possible = device == peer;
+  if (!possible)
+    check_cuda(cudaDeviceCanAccessPeer(&possible, device, peer),
+               "enable_peer_access: cudaDeviceCanAccessPeer");
+  if (possible && device != peer) {
+    const cudaError_t status = cudaDeviceEnablePeerAccess(peer, 0);
+    if (status == cudaErrorTooManyPeers) possible = false;
+    if (status == cudaErrorPeerAccessAlreadyEnabled || status == cudaErrorTooManyPeers)
+      cudaGetLastError();
+    else
+      check_cuda(status, "enable_peer_access: cudaDeviceEnablePeerAccess to cuda:", peer);
+  }
+  access = possible ? Access::yes : Access::no;
+  return possible;
+}
+
+void copy_async(const Tensor& dst, const Tensor& src, const Stream& stream) {
+  if (dst.numel() == 0) return;
+  const int from = src.device().index(), to = dst.device().index();
+  const auto native = static_cast<cudaStream_t>(stream.handle());
+  const DeviceGuard guard(to);
+  detail::count(detail::counters.device_to_device);
+  const auto queue = [&] {
+    if (!src.is_contiguous() || !dst.is_contiguous()) {
+      const auto pitch = [](const Tensor& x) {
+        return static_cast<size_t>(x.stride(0)) * x.itemsize();
+      };
+      return cudaMemcpy2DAsync(dst.data_ptr(), pitch(dst), src.data_ptr(), pitch(src),
+                               static_cast<size_t>(src.size(1)) * src.itemsize(),
+                               static_cast<size_t>(src.size(0)), cudaMemcpyDeviceToDevice, native);
+    }
+    if (enable_peer_access(to, from))
+      return cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), src.nbytes(), cudaMemcpyDeviceToDevice,
+                             native);
+    return cudaMemcpyPeerAsync(dst.data_ptr(), to, src.data_ptr(), from, src.nbytes(), native);
+  };
+  check_cuda(queue(), "copy_async: copy of ", src.nbytes(), " bytes from ", src.device(), " to ",
+             dst.device());
+}
+
+void CudaBackend::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {
+  if (src.numel() == 0) return;
+  if (src.is_cpu())
+    upload(src, dst, non_blocking);
+  else if (dst.is_cpu())
+    download(src, dst, non_blocking);
+  else
+    transfer_peer(src, dst);
+}
+
+}  // namespace gradus::cuda

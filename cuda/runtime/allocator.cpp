@@ -1,0 +1,159 @@
+#include "gradus/cuda/runtime/allocator.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <deque>
+
+#include "gradus/cuda/runtime/block_pool.h"
+#include "gradus/cuda/runtime/check.h"
+#include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/event.h"
+#include "gradus/cuda/runtime/memory_marks.h"
+#include "gradus/cuda/runtime/stats.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+class CudaMemory final : public DeviceMemory {
+ public:
+  explicit CudaMemory(int device) : device_(device) {}
+
+  void* allocate(size_t nbytes) override {
+    const DeviceGuard guard(device_);
+    void* data = nullptr;
+    detail::count(detail::counters.mallocs);
+    const cudaError_t status = cudaMalloc(&data, nbytes);
+    if (status == cudaErrorMemoryAllocation) return cudaGetLastError(), nullptr;
+    check_cuda(status, "cudaMalloc of ", nbytes, " bytes on cuda:", device_);
+    return data;
+  }
+
+  void release(void* data) override {
+    detail::count(detail::counters.frees);
+    const cudaError_t status = cudaFree(data);
+    // At the end of the program the driver may be gone already, and the memory with it.
+    if (status != cudaErrorCudartUnloading) check_cuda(status, "cudaFree on cuda:", device_);
+  }
+
+  void* mark(const Stream& stream) noexcept override try {
+    auto event = std::make_unique<Event>();
+    event->record(stream);
+    return event.release();
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+
+  void wait(const Stream& stream, void* mark) override {
+    static_cast<Event*>(mark)->block(stream);
+    discard(mark);
+  }
+
+  void discard(void* mark) noexcept override { delete static_cast<Event*>(mark); }
+
+ private:
+  int device_;
+};
+
+struct DevicePool {
+  explicit DevicePool(int device) : memory(device), blocks(memory) {}
+  CudaMemory memory;
+  BlockPool blocks;
+};
+
+// Never destroyed: tensors may outlive every static object.
+std::deque<DevicePool>& pools() {
+  static auto& all = *[] {
+    auto* made = new std::deque<DevicePool>;
+    for (int device = 0; device < device_count(); ++device) made->emplace_back(device);
+    return made;
+  }();
+  return all;
+}
+
+BlockPool& pool(const char* operation, int device) {
+  const int index = checked_device(operation, device);
+  check<Error>(is_available(), operation, ": ", why_unavailable());
+  return pools()[static_cast<size_t>(index)].blocks;
+}
+
+std::string readable(size_t nbytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(nbytes) / (1 << 30));
+  return text;
+}
+
+[[noreturn]] void fail_out_of_memory(size_t nbytes, const Stream& stream, const MemoryStats& now) {
+  const DeviceGuard guard(stream.device_index());
+  size_t available = 0, total = 0;
+  check_cuda(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
+  fail<OutOfMemoryError>(
+      "allocate: ", stream.device(), " has no room for ", nbytes, " bytes (", readable(nbytes),
+      "): tensors of this process hold ", readable(static_cast<size_t>(now.allocated)),
+      ", its cache ", readable(static_cast<size_t>(now.reserved - now.allocated)), ", and ",
+      readable(available), " of ", readable(total),
+      " are free; use a smaller batch or free tensors that are no longer needed");
+}
+
+Block* take(size_t nbytes, const Stream& stream) {
+  if (nbytes == 0) return nullptr;
+  BlockPool& blocks = pool("allocate", stream.device_index());
+  Block* block = blocks.allocate(nbytes, stream);
+  if (!block) [[unlikely]]
+    fail_out_of_memory(nbytes, stream, blocks.stats());
+  mark_used(block->data, nbytes);
+  return block;
+}
+
+void give_back(Block* block) noexcept {
+  if (!block) return;
+  mark_unused(block->data);
+  pools()[static_cast<size_t>(block->stream.device_index())].blocks.free(block);
+}
+
+class CudaStorage final : public StorageImpl {
+ public:
+  CudaStorage(size_t nbytes, const Stream& stream)
+      : CudaStorage(take(nbytes, stream), nbytes, stream.device()) {}
+  ~CudaStorage() override { give_back(block_); }
+  Block* block() const { return block_; }
+
+ private:
+  CudaStorage(Block* block, size_t nbytes, Device device)
+      : StorageImpl(block ? block->data : nullptr, nbytes, device), block_(block) {}
+
+  Block* block_;
+};
+
+}  // namespace
+
+StoragePtr detail::allocate(size_t nbytes, const Stream& stream) {
+  return std::make_shared<CudaStorage>(nbytes, stream);
+}
+
+Scratch::Scratch(size_t nbytes) : block_(take(nbytes, getCurrentCUDAStream())) {}
+Scratch::~Scratch() { give_back(block_); }
+void* Scratch::data() const { return block_ ? block_->data : nullptr; }
+
+MemoryStats memory_stats(int device) { return pool("memory_stats", device).stats(); }
+void reset_peak_memory_stats(int device) { pool("reset_peak_memory_stats", device).reset_peaks(); }
+
+void empty_cache() {
+  for (DevicePool& each : pools()) each.blocks.release_cached();
+}
+
+bool is_allocated(const StoragePtr& storage) {
+  return dynamic_cast<const CudaStorage*>(storage.get()) != nullptr;
+}
+
+void record_stream(const StoragePtr& storage, const Stream& stream) {
+  const auto* memory = dynamic_cast<const CudaStorage*>(storage.get());
+  check<TypeError>(memory,
+                   "record_stream: the storage is not memory of the CUDA allocator; expected "
+                   "that of a CUDA tensor");
+  if (Block* block = memory->block())
+    pool("record_stream", block->stream.device_index()).record_stream(block, stream);
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,43 @@
+// The caching allocator: memory that tensors give back is kept for later tensors, so that a steady
+// training step never calls cudaMalloc. block_pool.h has the policy.
+#pragma once
+
+#include <cstddef>
+
+#include "gradus/cuda/runtime/stream.h"
+#include "gradus/tensor/storage.h"
+
+namespace gradus::cuda {
+
+// Bytes and calls of one device, in this process.
+struct MemoryStats {
+  int64_t allocated;  // bytes of the blocks in use; a block is up to 1/8 larger than was asked for
+  int64_t peak_allocated;
+  int64_t reserved;  // bytes taken from CUDA: in use and cached
+  int64_t peak_reserved;
+  int64_t blocks;  // in use
+  int64_t cuda_mallocs;
+  int64_t cuda_frees;
+};
+
+// -1: of the current device. Errors: ValueError where there is no such device.
+MemoryStats memory_stats(int device = -1);
+// The peaks become what is in use now.
+void reset_peak_memory_stats(int device = -1);
+
+// Gives the cached blocks of all devices back to CUDA, which may wait for them.
+void empty_cache();
+
+// To be called where memory is used on a stream other than the one that was current at its
+// allocation: once freed it is reused only after the work queued on `stream` by then.
+// Errors: TypeError where the storage is not CUDA memory.
+// Whether the storage is memory of this allocator.
+bool is_allocated(const StoragePtr& storage);
+void record_stream(const StoragePtr& storage, const Stream& stream);
+
+namespace detail {
+// For the backend. REQUIRES: a stream of an existing device. Errors: OutOfMemoryError.
+StoragePtr allocate(size_t nbytes, const Stream& stream);
+}  // namespace detail
+
+}  // namespace gradus::cuda

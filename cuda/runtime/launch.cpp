@@ -1,0 +1,117 @@
+#include "gradus/cuda/runtime/launch.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "gradus/cuda/runtime/check.h"
+#include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/fault.h"
+#include "gradus/cuda/runtime/stats.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+struct Launch {
+  const void* kernel;
+  const char* file;
+  uint64_t shared_bytes;
+  uint32_t line;
+  int32_t device;
+  dim3 grid, block;
+};
+
+// The ring is written by all threads without a lock. Words of two launches may mix where 16 others
+// pass while one is written; as it only feeds messages, that does no harm.
+constexpr size_t kRing = 16;
+using Words = std::array<uint64_t, sizeof(Launch) / sizeof(uint64_t)>;
+constinit std::array<std::array<std::atomic<uint64_t>, Words{}.size()>, kRing> ring{};
+
+void remember(const Launch& launch) {
+  const auto words = std::bit_cast<Words>(launch);
+  auto& slot = ring[static_cast<size_t>(detail::count(detail::counters.kernel_launches)) % kRing];
+  for (size_t i = 0; i < words.size(); ++i) slot[i].store(words[i], std::memory_order_relaxed);
+}
+
+Launch recall(size_t ordinal) {
+  Words words;
+  for (size_t i = 0; i < words.size(); ++i)
+    words[i] = ring[ordinal % kRing][i].load(std::memory_order_relaxed);
+  return std::bit_cast<Launch>(words);
+}
+
+std::string kernel_name(const void* kernel) {
+  const char* name = nullptr;
+  if (cudaFuncGetName(&name, kernel) != cudaSuccess || !name) {
+    cudaGetLastError();
+    return "(unnamed kernel)";
+  }
+  const std::unique_ptr<char, void (*)(void*)> readable(
+      abi::__cxa_demangle(name, nullptr, nullptr, nullptr), std::free);
+  return readable ? readable.get() : name;
+}
+
+std::string text(const dim3& d) {
+  return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
+}
+
+std::string describe(const Launch& launch) {
+  const char* slash = std::strrchr(launch.file, '/');
+  return kernel_name(launch.kernel) + " at " + (slash ? slash + 1 : launch.file) + ":" +
+         std::to_string(launch.line) + ", grid " + text(launch.grid) + ", block " +
+         text(launch.block) + ", " + std::to_string(launch.shared_bytes) +
+         " bytes of shared memory, on cuda:" + std::to_string(launch.device);
+}
+
+// What a kernel may use without asking for more.
+constexpr size_t kSharedBytes = 48 * 1024;
+
+}  // namespace
+
+bool launches_block() {
+  static const bool on = [] {
+    const char* value = std::getenv("GRADUS_CUDA_BLOCKING");
+    return value && std::strcmp(value, "1") == 0;
+  }();
+  return on;
+}
+
+void detail::launch(const void* kernel, const LaunchConfig& config, void** args) {
+  const auto& [grid, block, shared_bytes, stream, where] = config;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  const int device = current_device();
+  throw_if_faulted(device);
+  const Launch launch{kernel, where.file_name(), shared_bytes, where.line(), device, grid, block};
+  cudaError_t status = cudaSuccess;
+  if (shared_bytes > kSharedBytes)
+    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared_bytes));
+  if (status == cudaSuccess)
+    status = cudaLaunchKernel(kernel, grid, block, args, shared_bytes, stream);
+  if (status != cudaSuccess) [[unlikely]]
+    check_cuda(status, "launch of ", describe(launch));
+  remember(launch);
+  if (launches_block()) [[unlikely]] {
+    status = cudaStreamSynchronize(stream);
+    after_wait(status, device, status == cudaSuccess ? "" : "kernel " + describe(launch));
+  }
+}
+
+std::string recent_launches() {
+  const auto count = static_cast<size_t>(stats().kernel_launches);
+  std::string out;
+  for (size_t i = 0; i < std::min(count, kRing); ++i) {
+    const Launch launch = recall(count - 1 - i);
+    if (launch.kernel) out += "  " + describe(launch) + "\n";
+  }
+  return out;
+}
+
+}  // namespace gradus::cuda

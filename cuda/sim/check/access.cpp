@@ -1,0 +1,250 @@
+#include "gradus/cuda/sim/check/access.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "gradus/cuda/sim/check/races.h"
+#include "gradus/cuda/sim/check/seen.h"
+#include "gradus/cuda/sim/exec/dynamic_shared.h"
+#include "gradus/cuda/sim/runtime/device.h"
+#include "gradus/cuda/sim/runtime/variables.h"
+
+namespace gradus::cuda::sim {
+
+namespace {
+
+void report(Worker& worker, const Seen& seen, Kind kind, const std::string& message,
+            std::vector<Sighting::Side> others = {}) {
+  worker.launch->sightings.add(kind, seen.pc, 0, [&] {
+    Sighting out{kind, message, {}};
+    out.sides.push_back(side_of(worker, seen));
+    for (auto& other : others) out.sides.push_back(std::move(other));
+    return out;
+  });
+}
+
+// --- Where an address may lie
+uintptr_t place_of_variable(uintptr_t address) {
+  const Unwatched guard;
+  return global_place(address);
+}
+
+bool is_constant(Worker& worker, const Seen& seen) {
+  if (seen.access != Access::read) return false;
+  if (worker.constants.covers(seen.address, seen.size)) return true;
+  const Unwatched guard;
+  worker.constants = constants_around(seen.address);
+  return worker.constants.covers(seen.address, seen.size);
+}
+
+// An address that is in no allocation, and no array of shared memory.
+[[noreturn, gnu::cold]] void refuse(Worker& worker, const Seen& seen) {
+  if (!in_arena(seen.address)) {
+    const bool null = seen.address < 4096;
+    report(
+        worker, seen, null ? Kind::out_of_bounds : Kind::foreign_memory,
+        null
+            ? "the address is " + std::to_string(seen.address) + ": a null pointer, or close to one"
+        : constants_around(seen.address).end
+            ? "the address is of constant memory, which kernels only read; the host may write it "
+              "with cudaMemcpyToSymbol"
+            : "the address is no memory of a device, but of the host; pass a pointer from "
+              "cudaMalloc or a CUDA tensor");
+    worker.stop_thread();
+  }
+  const int zone = zone_of(seen.address);
+  if (const Range range = range_in_use(seen.address);
+      range.covers(seen.address, seen.size) && !may_access(worker.launch->device, zone)) {
+    report(worker, seen, Kind::foreign_memory,
+           "the address belongs to cuda:" + std::to_string(zone) + ", the kernel runs on cuda:" +
+               std::to_string(worker.launch->device) + " without peer access to it");
+    worker.stop_thread();
+  }
+  // Where the first byte is in use, the last is not.
+  const Range range = range_in_use(seen.address);
+  const Neighbour found = describe_address(range.end ? range.end : seen.address);
+  std::vector<Sighting::Side> others;
+  if (found.freed) others.push_back({"given back", found.allocation.given_back});
+  if (!found.allocation.taken.empty()) others.push_back({"allocated", found.allocation.taken});
+  report(
+      worker, seen, found.freed ? Kind::use_after_free : Kind::out_of_bounds,
+      "the address is " +
+          (range.end ? "only in part inside: it goes on " + found.text : found.text) +
+          (found.freed ? "; keep it until the kernel has ended" : "; guard the access by the size"),
+      std::move(others));
+  worker.stop_thread();
+}
+
+[[noreturn, gnu::cold]] void refuse_shared(Worker& worker, const Seen& seen,
+                                           const SharedArray* array) {
+  report(worker, seen, Kind::out_of_bounds,
+         array ? "the access leaves the " + std::to_string(array->size) + " bytes of " + array->name
+               : "the address lies in no array of shared memory");
+  worker.stop_thread();
+}
+
+[[noreturn, gnu::cold]] void refuse_alignment(Worker& worker, const Seen& seen,
+                                              unsigned alignment) {
+  const Unwatched guard;
+  report(worker, seen, Kind::misaligned,
+         "the address is no multiple of " + std::to_string(alignment) +
+             ", which an atomic operation needs");
+  worker.stop_thread();
+}
+
+// The allocation that has all bytes of the access.
+Range range_of(Worker& worker, const Seen& seen) {
+  const Unwatched guard;
+  const Range range = range_in_use(seen.address);
+  if (!range.covers(seen.address, seen.size) ||
+      !may_access(worker.launch->device, zone_of(seen.address)))
+    refuse(worker, seen);
+  return range;
+}
+
+// The array of shared memory that has all bytes of the access.
+Range range_of(Worker& worker, const SharedMemory& shared, const Seen& seen) {
+  const Unwatched guard;
+  const SharedArray* array = shared.array_at(seen.address);
+  const auto dynamic = reinterpret_cast<uintptr_t>(gradus_sim_dynamic_shared);
+  SharedArray given{dynamic - shared.begin(), worker.launch->shared_bytes,
+                    "dynamic shared memory that the launch gave"};
+  if (seen.address - dynamic < kMostDynamicShared) array = &given;
+  if (!array) refuse_shared(worker, seen, nullptr);
+  const uintptr_t begin = shared.begin() + array->offset;
+  const Range range{begin, begin + array->size};
+  if (!range.covers(seen.address, seen.size)) refuse_shared(worker, seen, array);
+  return range;
+}
+
+// --- Whether it was written
+// Any byte will do: a struct is copied with the bytes between its members, that nobody writes. They
+// stay unwritten, for whoever reads them alone.
+template <class T>
+bool any_of(const uint8_t* written) {
+  T bytes;
+  std::memcpy(&bytes, written, sizeof(T));
+  return bytes != 0;
+}
+bool any_written(const uint8_t* written, size_t size) {
+  switch (size) {
+    case 1:
+      return any_of<uint8_t>(written);
+    case 2:
+      return any_of<uint16_t>(written);
+    case 4:
+      return any_of<uint32_t>(written);
+    case 8:
+      return any_of<uint64_t>(written);
+    default:
+      return std::find(written, written + size, 1) != written + size;
+  }
+}
+
+[[gnu::cold]] void report_unwritten(Worker& worker, const Seen& seen, bool shared) {
+  const Unwatched guard;
+  if (shared && worker.has_stopped_threads()) return;  // they might have written it
+  report(worker, seen, Kind::unwritten,
+         shared ? "nobody has written this shared memory since the block began"
+                : "nobody has written this memory since it was allocated; fill it first");
+}
+
+[[gnu::cold, gnu::noinline]] void report_host_access(uintptr_t address, uintptr_t pc) {
+  static thread_local bool reported = false;
+  if (reported || is_page_locked(reinterpret_cast<void*>(address))) return;
+  reported = true;
+  publish({Kind::foreign_memory,
+           "host code",
+           "code of the host touches memory of a device; copy it with cudaMemcpy first",
+           {{"touches it", frames_of({pc})}}});
+}
+
+// What one instruction cannot move counts as several.
+[[gnu::cold]] void count(Worker& worker, const Seen& seen, bool shared) {
+  const Unwatched guard;
+  constexpr size_t kWidest = 16;
+  const auto lane = static_cast<uint8_t>(worker.current->linear % kWarp);
+  for (size_t at = 0; at < seen.size; at += kWidest)
+    worker.accesses().push_back({seen.pc, seen.address + at,
+                                 static_cast<uint16_t>(std::min(kWidest, seen.size - at)), lane,
+                                 seen.access, shared});
+}
+
+[[gnu::always_inline]] inline void check(Access access, uintptr_t address, size_t size,
+                                         uintptr_t pc, unsigned alignment = 1,
+                                         bool is_volatile = false) {
+  Worker* const worker = watching;
+  if (!worker) {
+    if (in_arena(address) && !here && checks()) [[unlikely]]
+      report_host_access(address, pc);
+    return;
+  }
+  worker->tick(pc);
+  Thread& thread = *worker->current;
+  if (thread.fiber->owns(address) || worker->place.covers(address, size)) return;
+  thread.accessed = true;
+  SharedMemory* shared = nullptr;
+  if (!in_arena(address)) {
+    shared = worker->shared_at(address);
+    if (!shared) address = place_of_variable(address);
+  }
+  const bool global = in_arena(address);
+  const Seen seen{access, address, size, pc, is_volatile};
+  if (worker->launch->counter && (global || shared)) [[unlikely]]
+    count(*worker, seen, !global);
+  if (!worker->launch->checked) return;
+
+  Range& range = worker->ranges[pc / 4 % worker->ranges.size()];
+  if (!range.covers(address, size)) [[unlikely]] {
+    if (!global && !shared && is_constant(*worker, seen)) return;
+    range = {};
+    range = shared ? range_of(*worker, *shared, seen) : range_of(*worker, seen);
+  }
+  if (address % alignment != 0) [[unlikely]]
+    refuse_alignment(*worker, seen, alignment);
+  uint8_t* const written = global ? written_at(address) : shared->written_at(address, size);
+  if (access != Access::write && !any_written(written, size)) [[unlikely]]
+    report_unwritten(*worker, seen, shared != nullptr), std::memset(written, 1, size);
+  if (access == Access::write) std::memset(written, 1, size);
+  Races(*worker, seen, shared).check(global ? cell_at(address) : shared->cell_at(address));
+}
+
+}  // namespace
+
+void check_access(Access access, uintptr_t address, size_t size, uintptr_t pc) {
+  if (size > 0) check(access, address, size, pc);
+}
+template <Access access, unsigned size>
+void check_access(uintptr_t address, uintptr_t pc) {
+  check(access, address, size, pc);
+}
+void check_atomic(uintptr_t address, unsigned size, uintptr_t pc) {
+  check(Access::atomic, address, size, pc, size);
+}
+void check_volatile(Access access, uintptr_t address, unsigned size, uintptr_t pc) {
+  check(access, address, size, pc, 1, true);
+  if (!here) return;
+  if (access == Access::read)
+    here->meet(address, true, pc);
+  else
+    here->publish(address);
+}
+#define GRADUS_SIM_CHECKS(size)                                         \
+  template void check_access<Access::read, size>(uintptr_t, uintptr_t); \
+  template void check_access<Access::write, size>(uintptr_t, uintptr_t);
+GRADUS_SIM_CHECKS(1)
+GRADUS_SIM_CHECKS(2)
+GRADUS_SIM_CHECKS(4)
+GRADUS_SIM_CHECKS(8)
+GRADUS_SIM_CHECKS(16)
+#undef GRADUS_SIM_CHECKS
+
+bool is_in_use(uintptr_t address) {
+  const Unwatched guard;
+  return range_in_use(address).covers(address, 1) || here->shared_at(address) ||
+         is_variable(reinterpret_cast<const void*>(address), 1) ||
+         here->current->fiber->owns(address);
+}
+
+}  // namespace gradus::cuda::sim

@@ -1,0 +1,126 @@
+#include "gradus/cuda/sim/check/findings.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+
+#include "gradus/cuda/sim/runtime/device.h"
+#include "gradus/cuda/sim/runtime/memory.h"
+
+namespace gradus::cuda::sim {
+
+namespace {
+
+struct State {
+  std::mutex mutex;
+  std::vector<Finding> findings;
+  size_t told = 0;  // so many of them have been in the message of an error
+  cudaError_t error = cudaSuccess;
+};
+State& state() {
+  static auto& one = *new State;
+  return one;
+}
+
+cudaError_t error_for(Kind kind) {
+  switch (kind) {
+    case Kind::out_of_bounds:
+    case Kind::use_after_free:
+    case Kind::foreign_memory:
+      return cudaErrorIllegalAddress;
+    case Kind::misaligned:
+      return cudaErrorMisalignedAddress;
+    case Kind::assertion:
+      return cudaErrorAssert;
+    default:
+      return cudaErrorLaunchFailure;
+  }
+}
+
+// Last of all: what nobody took, in short if it has been told, and what nobody gave back. A program
+// that ends well although something was found does not end well.
+void report_at_exit(int status, void*) {
+  std::ostringstream text;
+  const size_t told = state().told;
+  size_t number = 0;
+  for (Finding& each : take_findings()) {
+    if (number++ < told) each.sides.clear();
+    if (each.kind != Kind::launch) text << each;
+  }
+  for (const Finding& leak : take_leaks()) text << leak;
+  if (text.view().empty()) return;
+  std::cerr << text.view();
+  std::fflush(nullptr);
+  if (status == 0) _exit(1);
+}
+
+// Before the objects of the program are made, so that it runs after they are gone.
+[[gnu::constructor(101)]] void watch_exit() { on_exit(report_at_exit, nullptr); }
+
+}  // namespace
+
+void Sightings::publish(const std::string& kernel) {
+  for (const Entry& entry : entries_) {
+    const Sighting& seen = entry.sighting;
+    Finding out{seen.kind, kernel, seen.message, {}, seen.times};
+    for (const auto& side : seen.sides)
+      out.sides.push_back(
+          {side.what, frames_of(side.trace), side.by_thread, side.block, side.thread});
+    sim::publish(std::move(out));
+  }
+  entries_.clear();
+}
+
+void publish(Finding finding) {
+  const std::lock_guard lock(state().mutex);
+  // What a chip refuses to launch leaves it as it was.
+  if (state().error == cudaSuccess && finding.kind != Kind::launch)
+    state().error = error_for(finding.kind);
+  constexpr size_t kMost = 1000;
+  if (state().findings.size() < kMost) state().findings.push_back(std::move(finding));
+}
+
+cudaError_t pending_error() {
+  if (const cudaError_t none = without_devices()) return none;
+  const std::lock_guard lock(state().mutex);
+  return state().error;
+}
+
+std::string tell_findings() {
+  const std::lock_guard lock(state().mutex);
+  state().told = state().findings.size();
+  std::ostringstream out;
+  for (const Finding& each : state().findings)
+    if (each.kind != Kind::launch) out << each;
+  return out.str();
+}
+
+std::vector<Finding> take_findings() {
+  const std::lock_guard lock(state().mutex);
+  state().error = cudaSuccess;
+  state().told = 0;
+  return std::exchange(state().findings, {});
+}
+
+std::vector<Finding> take_leaks() {
+  std::vector<Finding> out;
+  if (!checks()) return out;
+  for (const Allocation& each : take_allocations_in_use())
+    out.push_back({Kind::leak,
+                   "",
+                   std::to_string(each.used) + " bytes of a device were never given back",
+                   {{"allocated", frames_of(each.taken)}}});
+  return out;
+}
+
+bool checks() {
+  static const bool on = [] {
+    const char* const text = std::getenv("GRADUS_SIM_CHECK");
+    return !text || std::string_view(text) != "0";
+  }();
+  return on;
+}
+
+}  // namespace gradus::cuda::sim

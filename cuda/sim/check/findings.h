@@ -1,0 +1,64 @@
+// What was found, from the thread that meets it to the one who asks.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gradus/cuda/sim/check/symbols.h"
+#include "gradus/cuda/sim/simulator.h"
+
+namespace gradus::cuda::sim {
+
+// A finding before its addresses have become lines.
+struct Sighting {
+  struct Side {
+    std::string what;
+    Trace trace;
+    bool by_thread = false;
+    Index3 block{}, thread{};
+  };
+  Kind kind;
+  std::string message;
+  std::vector<Side> sides;
+  int64_t times = 1;
+};
+
+// Those of one launch; several of one kind at one place, or pair of places, count as one.
+class Sightings {
+ public:
+  // make() gives the Sighting; it is called for the first at a place alone.
+  template <class Make>
+  void add(Kind kind, uintptr_t pc, uintptr_t other_pc, const Make& make) {
+    const std::lock_guard lock(mutex_);
+    for (Entry& each : entries_)
+      if (each.sighting.kind == kind && each.is_between(pc, other_pc)) {
+        ++each.sighting.times;
+        return;
+      }
+    if (entries_.size() < kMost) entries_.push_back({pc, other_pc, make()});
+  }
+  // Hands them over as findings of the kernel.
+  void publish(const std::string& kernel);
+  bool empty() const { return entries_.empty(); }
+
+ private:
+  static constexpr size_t kMost = 64;
+  struct Entry {
+    uintptr_t pc, other_pc;
+    Sighting sighting;
+    bool is_between(uintptr_t a, uintptr_t b) const {
+      return (pc == a && other_pc == b) || (pc == b && other_pc == a);
+    }
+  };
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+void publish(Finding finding);
+// All that nobody has taken yet, as text for the message of an error.
+std::string tell_findings();
+
+}  // namespace gradus::cuda::sim

@@ -1,0 +1,201 @@
+#include "gradus/cuda/sim/check/symbols.h"
+
+#include <backtrace.h>
+#include <cxxabi.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "gradus/cuda/sim/check/elf.h"
+
+namespace gradus::cuda::sim {
+
+namespace {
+
+void ignore_error(void*, const char*, int) {}
+
+backtrace_state* state() {
+  static backtrace_state* const once = backtrace_create_state(nullptr, 1, ignore_error, nullptr);
+  return once;
+}
+
+std::string readable(const char* symbol) {
+  if (!symbol) return "";
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr), std::free);
+  return name ? name.get() : symbol;
+}
+
+// Without arguments and result: "void f<int>(int*, long)" becomes "f<int>".
+std::string short_name(std::string name) {
+  int depth = 0;
+  size_t end = name.size(), begin = 0;
+  // The argument list is the last pair of parentheses outside of template arguments.
+  for (size_t i = name.size(); i-- > 0;) {
+    if (name[i] == ')' || name[i] == '>') ++depth;
+    if (name[i] == '(' || name[i] == '<') --depth;
+    if (name[i] == '(' && depth == 0) {
+      end = i;
+      break;
+    }
+  }
+  name.erase(end);
+  depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<' || name[i] == '(') ++depth;
+    if (name[i] == '>' || name[i] == ')') --depth;
+    if (name[i] == ' ' && depth == 0) begin = i + 1;
+  }
+  return name.substr(begin);
+}
+
+int add_pc(void* out, uintptr_t pc) {
+  auto& trace = *static_cast<Trace*>(out);
+  trace.push_back(pc);
+  constexpr size_t kDeepest = 24;
+  return trace.size() >= kDeepest;
+}
+
+int add_frame(void* out, uintptr_t, const char* file, int line, const char* function) {
+  if (!file && !function) return 0;
+  static_cast<std::vector<Frame>*>(out)->push_back(
+      {short_name(readable(function)), file ? file : "", line});
+  return 0;
+}
+
+std::string symbol_of(const void* function) {
+  std::string out;
+  const auto found = [](void* name, uintptr_t, const char* symbol, uintptr_t, uintptr_t) {
+    if (symbol) *static_cast<std::string*>(name) = symbol;
+  };
+  backtrace_syminfo(state(), reinterpret_cast<uintptr_t>(function), found, ignore_error, &out);
+  return out;
+}
+
+std::string_view folder_of(std::string_view file) { return file.substr(0, file.rfind('/') + 1); }
+
+// Whether it is this function, or an instance of it.
+bool is_instance(std::string_view function, std::string_view name) {
+  return function.starts_with(name) &&
+         (function.size() == name.size() || function[name.size()] == '<');
+}
+
+// Of the simulator, or of what starts a kernel.
+bool is_machinery(const Frame& frame) {
+  // As this file is named, and as its header is: the latter by way of a link.
+  return frame.file.starts_with(folder_of(__FILE__)) ||
+         frame.file.starts_with(folder_of(kSymbolsHeader)) ||
+         is_instance(frame.function, "gradus::cuda::launch") ||
+         is_instance(frame.function, "gradus::cuda::detail::launch") ||
+         is_instance(frame.function, "gradus::cuda::detail::handle");
+}
+
+std::vector<SharedArray> arrays_in(const std::string& path) {
+  std::vector<SharedArray> out;
+  for (const Variable& each : variables_in(path)) {
+    if (each.kind != Variable::Kind::shared) continue;
+    const bool dynamic = each.symbol == "gradus_sim_dynamic_shared";
+    out.push_back({each.offset, each.size,
+                   dynamic ? "dynamic shared memory" : readable_name(each.symbol), each.symbol});
+  }
+  return out;
+}
+
+}  // namespace
+
+Trace current_trace() {
+  Trace out;
+  backtrace_simple(state(), 1, add_pc, ignore_error, &out);
+  return out;
+}
+
+std::vector<Frame> frames_of(const Trace& trace) {
+  std::vector<Frame> out;
+  for (const uintptr_t pc : trace) {
+    std::vector<Frame> here;
+    backtrace_pcinfo(state(), pc, add_frame, ignore_error, &here);
+    for (Frame& frame : here) {
+      if (is_machinery(frame)) {
+        if (!out.empty()) return out;  // what called the kernel
+        continue;                      // what the kernel called
+      }
+      out.push_back(std::move(frame));
+      if (out.back().function == "main") return out;
+    }
+  }
+  return out;
+}
+
+std::string readable_name(const std::string& variable) {
+  const std::string name = readable(variable.c_str());
+  const size_t colon = name.rfind("::");
+  return colon == std::string::npos ? name : name.substr(colon + 2);
+}
+
+std::string path_of(const dl_phdr_info& info) {
+  return info.dlpi_name && *info.dlpi_name ? info.dlpi_name : "/proc/self/exe";
+}
+
+std::string function_name(const void* function) {
+  const std::string symbol = symbol_of(function);
+  return symbol.empty() ? "(unnamed kernel)" : short_name(readable(symbol.c_str()));
+}
+
+Module::Module(const std::string& path, size_t nbytes) : size_(nbytes), arrays_(arrays_in(path)) {
+  if (arrays_.empty()) arrays_.push_back({0, nbytes, "shared memory"});
+  std::ranges::sort(arrays_, {}, &SharedArray::offset);
+}
+
+const SharedArray* Module::array_at(size_t offset) const {
+  const auto after = std::ranges::upper_bound(arrays_, offset, {}, &SharedArray::offset);
+  if (after == arrays_.begin()) return nullptr;
+  const SharedArray& array = *std::prev(after);
+  return offset - array.offset < array.size ? &array : nullptr;
+}
+
+size_t Module::bytes_of(const std::string& prefix) const {
+  size_t out = 0;
+  for (const SharedArray& each : arrays_)
+    if (each.symbol.starts_with(prefix)) out += each.size;
+  return out;
+}
+
+std::vector<ModuleMemory> thread_local_memory() {
+  static std::mutex mutex;
+  static auto& modules = *new std::map<std::string, std::unique_ptr<Module>>;
+  const std::lock_guard lock(mutex);
+  std::vector<ModuleMemory> out;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* list) {
+        if (!info->dlpi_tls_data) return 0;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& segment = info->dlpi_phdr[i];
+          if (segment.p_type != PT_TLS) continue;
+          const std::string path = path_of(*info);
+          auto& module = modules[path];
+          if (!module) module = std::make_unique<Module>(path, segment.p_memsz);
+          static_cast<std::vector<ModuleMemory>*>(list)->push_back(
+              {module.get(), reinterpret_cast<uintptr_t>(info->dlpi_tls_data)});
+        }
+        return 0;
+      },
+      &out);
+  return out;
+}
+
+size_t static_shared_bytes(const void* kernel) {
+  const std::string symbol = symbol_of(kernel);
+  if (!symbol.starts_with("_Z")) return 0;
+  size_t out = 0;
+  // As the ABI calls what a function declares: _ZZ1fvE1x is x of _Z1fv.
+  for (const ModuleMemory& each : thread_local_memory())
+    out += each.module->bytes_of("_Z" + symbol.substr(1) + "E");
+  return out;
+}
+
+}  // namespace gradus::cuda::sim

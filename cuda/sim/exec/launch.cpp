@@ -1,0 +1,305 @@
+// Launches: what a chip would refuse, and the workers that share the blocks.
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <shared_mutex>
+#include <sstream>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "gradus/cuda/sim/check/endless.h"
+#include "gradus/cuda/sim/check/faults.h"
+#include "gradus/cuda/sim/exec/dynamic_shared.h"
+#include "gradus/cuda/sim/exec/worker.h"
+#include "gradus/cuda/sim/runtime/device.h"
+#include "gradus/cuda/sim/runtime/variables.h"
+
+namespace gradus::cuda::sim {
+
+namespace {
+
+constexpr size_t kSharedWithoutAsking = 48 << 10;  // static and dynamic
+
+// --- Kernels
+struct Kernel {
+  Invoke invoke = nullptr;
+  size_t static_shared = 0;
+  size_t dynamic_limit = 0;
+};
+std::shared_mutex kernels_mutex;
+std::unordered_map<const void*, Kernel>& kernels() {
+  static auto& all = *new std::unordered_map<const void*, Kernel>;
+  return all;
+}
+// REQUIRES: the mutex is held, and not shared.
+Kernel& entry(const void* kernel) {
+  const auto [at, is_new] = kernels().try_emplace(kernel);
+  Kernel& it = at->second;
+  if (is_new) {
+    it.static_shared = static_shared_bytes(kernel);
+    it.dynamic_limit = kSharedWithoutAsking - std::min(kSharedWithoutAsking, it.static_shared);
+  }
+  return it;
+}
+
+// --- Workers
+// The threads of the operating system that run blocks, besides the one that launches.
+class Pool {
+ public:
+  void run(Launch& launch) {
+    constexpr uint64_t kWorthAThread = 4096;  // simulated threads
+    const uint64_t all = launch.blocks * launch.threads();
+    const size_t wanted = std::min<uint64_t>({std::max(1u, std::thread::hardware_concurrency()),
+                                              launch.blocks, all / kWorthAThread + 1});
+    {
+      const std::lock_guard lock(mutex_);
+      while (threads_ + 1 < wanted) {
+        std::thread([this] { work(); }).detach();
+        ++threads_;
+      }
+      launch_ = &launch;
+      open_ = wanted - 1;
+      ++round_;
+    }
+    wake_.notify_all();
+    run_here(launch);
+    std::unique_lock lock(mutex_);
+    open_ = 0;
+    done_.wait(lock, [&] { return busy_ == 0; });
+    launch_ = nullptr;
+  }
+
+ private:
+  static void run_here(Launch& launch) {
+    thread_local Worker worker;
+    const FaultStack stack;
+    const LookedAfter by_watchdog(worker);
+    worker.run(launch);
+  }
+
+  void work() {
+    uint64_t seen = 0;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return open_ > 0 && round_ != seen; });
+      seen = round_;
+      --open_;
+      ++busy_;
+      Launch& launch = *launch_;
+      lock.unlock();
+      run_here(launch);
+      lock.lock();
+      if (--busy_ == 0) done_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  Launch* launch_ = nullptr;
+  size_t threads_ = 0, open_ = 0, busy_ = 0;
+  uint64_t round_ = 0;
+};
+
+// One launch at a time, whichever device it is for.
+struct Runner {
+  std::mutex mutex;
+  Pool pool;
+  Intervals intervals;
+};
+Runner& runner() {
+  static auto& one = *new Runner;  // its threads never end
+  return one;
+}
+
+// --- Counting
+std::mutex recordings_mutex;
+int recordings = 0;
+std::vector<LaunchCounts>& recorded() {
+  static auto& all = *new std::vector<LaunchCounts>;
+  return all;
+}
+bool reports() {
+  static const bool on = [] {
+    const char* const text = std::getenv("GRADUS_SIM_REPORT");
+    return text && std::string_view(text) == "1";
+  }();
+  return on;
+}
+bool counts() {
+  if (reports()) return true;
+  const std::lock_guard lock(recordings_mutex);
+  return recordings > 0;
+}
+
+Index3 index_of(dim3 size) { return {size.x, size.y, size.z}; }
+
+void keep_counts(const Counter& counter, const Launch& launch) {
+  LaunchCounts out = counter.counts();
+  out.kernel = function_name(launch.kernel);
+  out.grid = index_of(launch.grid);
+  out.block = index_of(launch.block);
+  out.shared_bytes = static_cast<int64_t>(launch.shared_bytes);
+  if (reports()) std::cerr << out;
+  const std::lock_guard lock(recordings_mutex);
+  if (recordings > 0) recorded().push_back(std::move(out));
+}
+
+// --- What a chip refuses
+struct Refusal {
+  cudaError_t status = cudaSuccess;
+  std::string text;
+};
+
+Refusal refuse(dim3 grid, dim3 block, size_t shared_bytes, const Kernel& kernel) {
+  const auto text = [](const auto&... parts) {
+    std::ostringstream out;
+    (out << ... << parts);
+    return out.str();
+  };
+  const uint64_t threads = uint64_t{block.x} * block.y * block.z;
+  if (threads == 0 || grid.x == 0 || grid.y == 0 || grid.z == 0)
+    return {cudaErrorInvalidConfiguration, "a grid or block without threads"};
+  if (threads > kMostThreads || block.x > 1024 || block.y > 1024 || block.z > 64)
+    return {cudaErrorInvalidConfiguration,
+            text("a block of ", block.x, " x ", block.y, " x ", block.z,
+                 " threads; a chip takes 1024, at most 64 in z")};
+  if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
+    return {cudaErrorInvalidConfiguration,
+            text("a grid of ", grid.x, " x ", grid.y, " x ", grid.z,
+                 " blocks; a chip takes 2147483647 x 65535 x 65535")};
+  if (kernel.static_shared > kSharedWithoutAsking)
+    return {
+        cudaErrorInvalidValue,
+        text(kernel.static_shared, " bytes of static shared memory; nvcc compiles no more than ",
+             kSharedWithoutAsking, ": make it dynamic")};
+  if (shared_bytes > kernel.dynamic_limit)
+    return {
+        cudaErrorInvalidValue,
+        text(shared_bytes, " bytes of dynamic shared memory; the kernel may use ",
+             kernel.dynamic_limit, ", and up to ", kMostDynamicShared - kernel.static_shared,
+             " with cudaFuncAttributeMaxDynamicSharedMemorySize",
+             kernel.static_shared > 0 ? text(", beside its ", kernel.static_shared, " static ones")
+                                      : "")};
+  return {};
+}
+
+void publish_refusal(const void* kernel, const std::string& why) {
+  publish({Kind::launch, function_name(kernel), why, {{"launched", frames_of(current_trace())}}});
+}
+
+}  // namespace
+
+void declare(const void* kernel, Invoke invoke) {
+  {
+    const std::shared_lock lock(kernels_mutex);
+    const auto found = kernels().find(kernel);
+    if (found != kernels().end() && found->second.invoke) return;
+  }
+  const std::unique_lock lock(kernels_mutex);
+  entry(kernel).invoke = invoke;
+}
+
+Worker* look_away() { return std::exchange(watching, nullptr); }
+void look_again(Worker* worker) { watching = worker; }
+
+Recording::Recording() {
+  const std::lock_guard lock(recordings_mutex);
+  if (recordings++ == 0) recorded().clear();
+}
+Recording::~Recording() {
+  const std::lock_guard lock(recordings_mutex);
+  --recordings;
+}
+std::vector<LaunchCounts> Recording::launches() const {
+  const std::lock_guard lock(recordings_mutex);
+  return recorded();
+}
+
+}  // namespace gradus::cuda::sim
+
+using namespace gradus::cuda::sim;
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** args,
+                             size_t shared_bytes, cudaStream_t stream) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!is_stream_here(stream)) return result(cudaErrorInvalidResourceHandle);
+  Kernel known;
+  {
+    const std::shared_lock lock(kernels_mutex);
+    const auto found = kernels().find(kernel);
+    if (found == kernels().end() || !found->second.invoke)
+      return result(cudaErrorInvalidDeviceFunction);
+    known = found->second;
+  }
+  if (const Refusal why = refuse(grid, block, shared_bytes, known); why.status) {
+    publish_refusal(kernel, why.text);
+    return result(why.status);
+  }
+  load_variables();
+  Launch launch;
+  launch.kernel = kernel;
+  launch.invoke = known.invoke;
+  launch.args = args;
+  launch.grid = grid;
+  launch.block = block;
+  launch.shared_bytes = shared_bytes;
+  launch.device = current_zone();
+  launch.checked = checks();
+  launch.blocks = uint64_t{grid.x} * grid.y * grid.z;
+  Counter counter;
+  if (counts()) launch.counter = &counter;
+  {
+    Runner& one = runner();
+    const std::lock_guard lock(one.mutex);
+    one.intervals.restart();
+    launch.intervals = &one.intervals;
+    const FaultWatch watch;
+    one.pool.run(launch);
+  }
+  if (launch.counter) keep_counts(counter, launch);
+  if (!launch.sightings.empty()) launch.sightings.publish(function_name(kernel));
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
+    return result(value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue);
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
+    return result(cudaErrorInvalidValue);
+  std::unique_lock lock(kernels_mutex);
+  Kernel& it = entry(kernel);
+  const size_t most = kMostDynamicShared - std::min<size_t>(kMostDynamicShared, it.static_shared);
+  if (value >= 0 && static_cast<size_t>(value) <= most) {
+    it.dynamic_limit = static_cast<size_t>(value);
+    return result(cudaSuccess);
+  }
+  lock.unlock();
+  publish_refusal(kernel, std::to_string(value) + " bytes of dynamic shared memory; a chip has " +
+                              std::to_string(most) + " for a block" +
+                              (most < kMostDynamicShared ? " beside the static ones" : ""));
+  return result(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, const void* kernel) {
+  if (!out) return result(cudaErrorInvalidValue);
+  const std::unique_lock lock(kernels_mutex);
+  const Kernel& it = entry(kernel);
+  *out = {it.static_shared, kMostThreads, static_cast<int>(it.dynamic_limit), 90};
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
+  if (!name) return result(cudaErrorInvalidValue);
+  if (!kernel) return result(cudaErrorInvalidDeviceFunction);
+  static std::mutex mutex;
+  static auto& names = *new std::map<const void*, std::string>;
+  const std::lock_guard lock(mutex);
+  auto& text = names[kernel];
+  if (text.empty()) text = function_name(kernel);
+  *name = text.c_str();
+  return result(cudaSuccess);
+}

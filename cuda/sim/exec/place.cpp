@@ -1,0 +1,15 @@
+#include "gradus/cuda/sim/exec/place.h"
+
+#include <algorithm>
+
+// Side by side, since all are zero at first, and nothing else in this file is thread-local.
+constinit thread_local uint3 gradus_sim_thread_index{}, gradus_sim_block_index{};
+constinit thread_local dim3 gradus_sim_block_size{0, 0, 0}, gradus_sim_grid_size{0, 0, 0};
+
+gradus::cuda::sim::Range gradus::cuda::sim::place_variables() {
+  const auto [least, most] = std::minmax({reinterpret_cast<uintptr_t>(&gradus_sim_thread_index),
+                                          reinterpret_cast<uintptr_t>(&gradus_sim_block_index),
+                                          reinterpret_cast<uintptr_t>(&gradus_sim_block_size),
+                                          reinterpret_cast<uintptr_t>(&gradus_sim_grid_size)});
+  return {least, most + sizeof(uint3)};
+}

@@ -1,0 +1,296 @@
+// Devices, errors, streams and events.
+
+#include "gradus/cuda/sim/runtime/device.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "gradus/cuda/sim/check/findings.h"
+#include "gradus/cuda/sim/runtime/memory.h"
+
+struct CUstream_st {
+  int device;
+};
+struct CUevent_st {
+  int device;
+  bool timed, recorded = false;
+  std::chrono::steady_clock::time_point when{};
+};
+
+namespace gradus::cuda::sim {
+
+namespace {
+
+thread_local cudaError_t last_error = cudaSuccess;
+thread_local int current_device = 0;
+constinit std::atomic<bool> peers[kMostDevices][kMostDevices]{};
+
+struct Devices {
+  int count = 4;
+  std::string complaint;  // about a variable of the environment: then there are none
+};
+Devices read_devices() {
+  for (const char* name : {"GRADUS_SIM_CHECK", "GRADUS_SIM_REPORT"}) {
+    const char* const text = std::getenv(name);
+    if (text && std::strcmp(text, "0") != 0 && std::strcmp(text, "1") != 0)
+      return {0, std::string(name) + " is '" + text + "', expected 0 or 1"};
+  }
+  char* end = nullptr;
+  if (const char* const text = std::getenv("GRADUS_SIM_PATIENCE"))
+    if (const double seconds = std::strtod(text, &end); end == text || *end || !(seconds >= 0))
+      return {0, "GRADUS_SIM_PATIENCE is '" + std::string(text) + "', expected seconds, 0 or more"};
+  const char* const text = std::getenv("GRADUS_SIM_DEVICES");
+  if (!text) return {};
+  const long wanted = std::strtol(text, &end, 10);
+  if (end == text || *end || wanted < 0 || wanted > kMostDevices)
+    return {0, "GRADUS_SIM_DEVICES is '" + std::string(text) + "', expected a number from 0 to " +
+                   std::to_string(kMostDevices)};
+  return {static_cast<int>(wanted), ""};
+}
+const Devices& devices() {
+  static const auto& once = *new Devices(read_devices());
+  return once;
+}
+
+// What was made and is not destroyed yet.
+template <class T>
+class Handles {
+ public:
+  T* make(const T& value) {
+    const std::lock_guard lock(mutex_);
+    return *all_.insert(new T(value)).first;
+  }
+  bool contains(T* handle) const {
+    const std::lock_guard lock(mutex_);
+    return all_.contains(handle);
+  }
+  cudaError_t destroy(T* handle) {
+    const std::lock_guard lock(mutex_);
+    if (all_.erase(handle) == 0) return cudaErrorInvalidResourceHandle;
+    delete handle;
+    return cudaSuccess;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<T*> all_;
+};
+Handles<CUstream_st>& streams() {
+  static auto& all = *new Handles<CUstream_st>;
+  return all;
+}
+Handles<CUevent_st>& events() {
+  static auto& all = *new Handles<CUevent_st>;
+  return all;
+}
+
+struct ErrorText {
+  cudaError_t status;
+  const char *name, *text;
+};
+constexpr ErrorText kErrors[] = {
+#define GRADUS_SIM_ERROR(name, text) \
+  { name, #name, text }
+    GRADUS_SIM_ERROR(cudaSuccess, "no error"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidValue, "invalid argument"),
+    GRADUS_SIM_ERROR(cudaErrorMemoryAllocation, "out of memory"),
+    GRADUS_SIM_ERROR(cudaErrorInitializationError,
+                     "the simulator cannot reserve its range of addresses; check ulimit -v and "
+                     "vm.overcommit_memory"),
+    GRADUS_SIM_ERROR(cudaErrorCudartUnloading, "driver shutting down"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidPitchValue, "invalid pitch argument"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidSymbol, "invalid device symbol"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
+    GRADUS_SIM_ERROR(cudaErrorNoDevice, "no device: GRADUS_SIM_DEVICES is 0"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
+    GRADUS_SIM_ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
+    GRADUS_SIM_ERROR(cudaErrorNotReady, "device not ready"),
+    GRADUS_SIM_ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
+    GRADUS_SIM_ERROR(cudaErrorMisalignedAddress, "misaligned address"),
+    GRADUS_SIM_ERROR(cudaErrorAssert, "an assertion does not hold in a kernel"),
+    GRADUS_SIM_ERROR(cudaErrorLaunchFailure, "the simulator found a mistake in a kernel"),
+    GRADUS_SIM_ERROR(cudaErrorNotSupported, "the simulator does not support this"),
+    GRADUS_SIM_ERROR(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
+#undef GRADUS_SIM_ERROR
+};
+const ErrorText& text_of(cudaError_t status) {
+  for (const ErrorText& each : kErrors)
+    if (each.status == status) return each;
+  static constexpr ErrorText unknown = {cudaErrorInvalidValue, "unrecognized error code",
+                                        "unrecognized error code"};
+  return unknown;
+}
+
+template <class T>
+cudaError_t make(Handles<T>& handles, T** out, const std::type_identity_t<T>& value) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!out) return result(cudaErrorInvalidValue);
+  *out = handles.make(value);
+  return result(cudaSuccess);
+}
+
+template <class T>
+cudaError_t give(T* out, const std::type_identity_t<T>& value) {
+  if (!out) return result(cudaErrorInvalidValue);
+  *out = value;
+  return result(cudaSuccess);
+}
+
+// Of the stream, or of the default stream of the current device.
+int device_of(cudaStream_t stream) { return stream ? stream->device : current_device; }
+
+}  // namespace
+
+cudaError_t result(cudaError_t status) {
+  if (status != cudaSuccess) last_error = status;
+  return status;
+}
+
+bool is_device(int device) { return device >= 0 && device < devices().count; }
+int current_zone() { return current_device; }
+
+cudaError_t without_devices() {
+  if (!devices().complaint.empty()) return cudaErrorInvalidDevice;
+  return devices().count == 0 ? cudaErrorNoDevice : cudaSuccess;
+}
+
+bool is_stream(cudaStream_t stream) { return !stream || streams().contains(stream); }
+bool is_stream_here(cudaStream_t stream) {
+  return is_stream(stream) && device_of(stream) == current_device;
+}
+
+bool may_access(int device, int peer) {
+  return device == peer || peer >= kHostZone || peers[device][peer].load();
+}
+
+}  // namespace gradus::cuda::sim
+
+using namespace gradus::cuda::sim;
+
+// --- Errors
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+cudaError_t cudaPeekAtLastError() { return last_error; }
+const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }
+
+const char* cudaGetErrorString(cudaError_t error) {
+  if (error == cudaErrorInvalidDevice && !devices().complaint.empty())
+    return devices().complaint.c_str();
+  if (error == cudaSuccess || error == without_devices() || error != pending_error())
+    return text_of(error).text;
+  thread_local std::string full;
+  full = text_of(error).text + ("\n" + tell_findings());
+  return full.c_str();
+}
+
+// --- Devices
+cudaError_t cudaDriverGetVersion(int* version) { return give(version, 13000); }
+cudaError_t cudaRuntimeGetVersion(int* version) { return give(version, 13000); }
+cudaError_t cudaGetDeviceCount(int* count) {
+  const cudaError_t status = give(count, devices().count);
+  return status == cudaSuccess ? result(without_devices()) : status;
+}
+cudaError_t cudaGetDevice(int* device) { return give(device, current_device); }
+cudaError_t cudaSetDevice(int device) {
+  if (!is_device(device)) return result(cudaErrorInvalidDevice);
+  current_device = device;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
+  if (!is_device(device)) return result(cudaErrorInvalidDevice);
+  // The limits of compute capability 9.0, with few multiprocessors: kernels that fill a device
+  // then fill this one with little work.
+  return give(out, {.name = "Simulated CUDA device",
+                    .major = 9,
+                    .minor = 0,
+                    .multiProcessorCount = 8,
+                    .warpSize = 32,
+                    .maxThreadsPerBlock = 1024,
+                    .maxThreadsPerMultiProcessor = 2048,
+                    .regsPerBlock = 65536,
+                    .totalGlobalMem = kDeviceBytes,
+                    .l2CacheSize = 4 << 20,
+                    .sharedMemPerBlock = 48 << 10,
+                    .sharedMemPerBlockOptin = 227 << 10,
+                    .sharedMemPerMultiprocessor = 228 << 10});
+}
+
+cudaError_t cudaDeviceSynchronize() { return result(pending_error()); }
+cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
+cudaError_t cudaDeviceCanAccessPeer(int* possible, int device, int peer) {
+  if (!is_device(device) || !is_device(peer)) return result(cudaErrorInvalidDevice);
+  return give(possible, static_cast<int>(device != peer));
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  if (!is_device(peer) || peer == current_device) return result(cudaErrorInvalidDevice);
+  if (flags != 0) return result(cudaErrorInvalidValue);
+  const bool before = peers[current_device][peer].exchange(true);
+  return result(before ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
+  if (lowest) *lowest = 0;
+  if (highest) *highest = -5;
+  return result(pending_error());
+}
+
+// --- Streams
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  return make(streams(), stream, {current_device});
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { return result(streams().destroy(stream)); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  return result(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  const cudaError_t status = cudaEventSynchronize(event);
+  return status == cudaSuccess ? cudaStreamSynchronize(stream) : status;
+}
+
+// --- Events
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  return make(events(), event, {current_device, (flags & cudaEventDisableTiming) == 0});
+}
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return result(events().destroy(event)); }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!events().contains(event) || !is_stream(stream) || event->device != device_of(stream))
+    return result(cudaErrorInvalidResourceHandle);
+  event->recorded = true;
+  event->when = std::chrono::steady_clock::now();
+  return result(cudaSuccess);
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  return result(events().contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  const auto timed = [](cudaEvent_t event) {
+    return events().contains(event) && event->timed && event->recorded;
+  };
+  if (!timed(start) || !timed(end) || start->device != end->device)
+    return result(cudaErrorInvalidResourceHandle);
+  return give(milliseconds,
+              std::chrono::duration<float, std::milli>(end->when - start->when).count());
+}

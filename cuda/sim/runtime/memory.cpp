@@ -1,0 +1,384 @@
+#include "gradus/cuda/sim/runtime/memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+
+#include "gradus/cuda/sim/check/findings.h"
+#include "gradus/cuda/sim/check/symbols.h"
+#include "gradus/cuda/sim/runtime/device.h"
+#include "gradus/cuda/sim/runtime/variables.h"
+#include "gradus/cuda/sim/simulator.h"
+
+namespace gradus::cuda::sim {
+
+constinit Arena arena;
+
+namespace {
+
+constexpr size_t kAlignment = 512;  // of cudaMalloc
+constexpr size_t kApart = 1 << 20;  // between allocations
+constexpr size_t kPage = 4096;
+
+struct Memory {
+  std::shared_mutex mutex;
+  std::map<uintptr_t, Allocation> allocations;  // by address; those given back stay until reused
+  std::array<uintptr_t, kZones> next{};         // where each zone is free
+  std::array<size_t, kZones> taken{};
+};
+Memory& memory() {
+  static auto& all = *new Memory;
+  return all;
+}
+
+void* reserve(size_t nbytes) {
+  void* at = mmap(nullptr, nbytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return nullptr;
+  madvise(at, nbytes, MADV_DONTDUMP);
+  madvise(at, nbytes, MADV_NOHUGEPAGE);
+  return at;
+}
+
+// REQUIRES: the mutex is held.
+bool reserve_arena() {
+  if (arena.begin) return true;
+  void* const data = reserve(kArenaBytes);
+  void* const written = data ? reserve(kArenaBytes) : nullptr;
+  void* const cells = written ? reserve(kArenaBytes / 4 * sizeof(Cell)) : nullptr;
+  if (!cells) return false;
+  arena.written = static_cast<uint8_t*>(written);
+  arena.cells = static_cast<Cell*>(cells);
+  const auto begin = reinterpret_cast<uintptr_t>(data);
+  for (size_t zone = 0; zone < memory().next.size(); ++zone)
+    memory().next[zone] = begin + zone * kZoneBytes + kApart;
+  arena.begin = begin;
+  return true;
+}
+
+// Sets bytes of a range to zero, and gives its whole pages back to the system.
+void clear(void* from, size_t nbytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(from), end = begin + nbytes;
+  const uintptr_t first = (begin + kPage - 1) / kPage * kPage, last = end / kPage * kPage;
+  if (nbytes < 16 * kPage) {
+    std::memset(from, 0, nbytes);
+    return;
+  }
+  std::memset(from, 0, first - begin);
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  std::memset(reinterpret_cast<void*>(last), 0, end - last);
+}
+
+// The allocation at or before the address. REQUIRES: the mutex is held.
+Allocation* at_or_before(uintptr_t address) {
+  auto& all = memory().allocations;
+  auto next = all.upper_bound(address);
+  if (next == all.begin()) return nullptr;
+  Allocation& found = std::prev(next)->second;
+  return zone_of(found.begin) == zone_of(address) ? &found : nullptr;
+}
+
+// A place of `nbytes` that was given back longest ago, or never used. REQUIRES: the mutex is held.
+uintptr_t place_in(int zone, size_t nbytes) {
+  auto& all = memory().allocations;
+  const uintptr_t begin = arena.begin + static_cast<uintptr_t>(zone) * kZoneBytes;
+  uintptr_t& next = memory().next[static_cast<size_t>(zone)];
+  for (int round = 0; round < 2; ++round, next = begin + kApart) {
+    uintptr_t at = next;
+    for (auto it = all.lower_bound(at); it != all.end(); ++it) {
+      const Allocation& other = it->second;
+      if (other.begin >= at + nbytes + kApart) break;
+      if (other.reserved > 0) at = other.begin + other.reserved + kApart;
+      at = (at + kAlignment - 1) / kAlignment * kAlignment;
+    }
+    if (at + nbytes + kApart > begin + kZoneBytes) continue;
+    // What was here before is forgotten.
+    all.erase(all.lower_bound(at), all.lower_bound(at + nbytes + kApart));
+    next = (at + nbytes + kApart + kAlignment - 1) / kAlignment * kAlignment;
+    return at;
+  }
+  return 0;
+}
+
+cudaError_t allocate(void** out, size_t nbytes, int zone) {
+  if (!out) return cudaErrorInvalidValue;
+  *out = nullptr;
+  if (nbytes == 0) return cudaSuccess;
+  const std::lock_guard lock(memory().mutex);
+  if (!reserve_arena()) return cudaErrorInitializationError;
+  size_t& taken = memory().taken[static_cast<size_t>(zone)];
+  if (nbytes > kDeviceBytes || taken > kDeviceBytes - nbytes) return cudaErrorMemoryAllocation;
+  const uintptr_t at = place_in(zone, nbytes);
+  if (at == 0) return cudaErrorMemoryAllocation;
+  taken += nbytes;
+  Allocation made{.begin = at, .reserved = nbytes, .used = nbytes, .taken = {}, .given_back = {}};
+  if (checks()) made.taken = current_trace();
+  memory().allocations[at] = std::move(made);
+  *out = reinterpret_cast<void*>(at);
+  return cudaSuccess;
+}
+
+cudaError_t release(void* data, bool host) {
+  if (!data) return cudaSuccess;
+  const auto at = reinterpret_cast<uintptr_t>(data);
+  const std::lock_guard lock(memory().mutex);
+  if (!in_arena(at) || (zone_of(at) == kHostZone) != host) return cudaErrorInvalidValue;
+  const auto found = memory().allocations.find(at);
+  if (found == memory().allocations.end() || found->second.reserved == 0)
+    return cudaErrorInvalidValue;
+  Allocation& it = found->second;
+  clear(data, it.reserved);
+  if (checks()) {
+    clear(written_at(at), it.reserved);
+    clear(cell_at(at), it.reserved / 4 * sizeof(Cell));
+    if (it.in_use) it.given_back = current_trace();
+  }
+  memory().taken[static_cast<size_t>(zone_of(at))] -= it.reserved;
+  if (!it.in_use) it.used = it.reserved;
+  it.reserved = 0;
+  it.in_use = false;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+Range range_in_use(uintptr_t address) {
+  if (!in_arena(address)) return {};
+  if (zone_of(address) == kVariableZone) return variable_around(address);
+  const std::shared_lock lock(memory().mutex);
+  const Allocation* it = at_or_before(address);
+  if (!it || !it->in_use || address - it->begin >= it->used) return {};
+  return {it->begin, it->begin + it->used};
+}
+
+uintptr_t place_for_variables(Range variables) {
+  const std::lock_guard lock(memory().mutex);
+  if (!reserve_arena()) return 0;
+  uintptr_t& next = memory().next[kVariableZone];
+  const uintptr_t at = next + variables.begin % kPage;
+  next = (at + (variables.end - variables.begin) + kApart) / kPage * kPage;
+  return at;
+}
+
+Neighbour describe_address(uintptr_t address) {
+  if (zone_of(address) == kVariableZone) return {describe_variable(address), false, {}};
+  const std::shared_lock lock(memory().mutex);
+  const auto& all = memory().allocations;
+  const auto next = all.upper_bound(address);
+  const Allocation* before = at_or_before(address);
+  const Allocation* after =
+      next != all.end() && zone_of(next->first) == zone_of(address) ? &next->second : nullptr;
+  if (before && !before->in_use && address - before->begin < before->used)
+    return {"byte " + std::to_string(address - before->begin) + " of " +
+                std::to_string(before->used) + " that were given back",
+            true, *before};
+  const size_t past = before ? address - before->begin - before->used : SIZE_MAX;
+  const size_t ahead = after ? after->begin - address : SIZE_MAX;
+  if (past == SIZE_MAX && ahead == SIZE_MAX) return {"far from every allocation", false, {}};
+  if (ahead < past)
+    return {
+        std::to_string(ahead) + " bytes before " + std::to_string(after->used) + " allocated bytes",
+        false, *after};
+  constexpr size_t kAbsurd = size_t{1} << 31;  // as of an unsigned index below 0
+  return {(past == 0 ? std::string("right") : std::to_string(past) + " bytes") +
+              " after the end of " + std::to_string(before->used) + " allocated bytes" +
+              (past >= kAbsurd ? " (a negative index?)" : ""),
+          false, *before};
+}
+
+namespace {
+uintptr_t place_of(const void* data) {
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t place = global_place(address);
+  return in_arena(address) || range_in_use(place).end ? place : address;
+}
+}  // namespace
+
+bool is_page_locked(const void* data) {
+  const auto at = reinterpret_cast<uintptr_t>(data);
+  return in_arena(at) && zone_of(at) == kHostZone;
+}
+
+cudaError_t copy(void* to, const void* from, size_t nbytes) {
+  if (nbytes == 0) return cudaSuccess;
+  if (!to || !from) return cudaErrorInvalidValue;
+  const uintptr_t target = place_of(to), source = place_of(from);
+  const bool into = in_arena(target), out_of = in_arena(source);
+  if (into && !range_in_use(target).covers(target, nbytes)) return cudaErrorInvalidValue;
+  if (out_of && !range_in_use(source).covers(source, nbytes)) return cudaErrorInvalidValue;
+  std::memmove(to, from, nbytes);
+  if (!checks() || !into || zone_of(target) == kHostZone) return cudaSuccess;
+  if (out_of && zone_of(source) != kHostZone)
+    std::memmove(written_at(target), written_at(source), nbytes);
+  else
+    std::memset(written_at(target), 1, nbytes);
+  return cudaSuccess;
+}
+
+std::vector<Allocation> take_allocations_in_use() {
+  std::vector<Allocation> out;
+  const std::lock_guard lock(memory().mutex);
+  for (auto& [begin, each] : memory().allocations)
+    if (each.in_use && !each.reported && zone_of(begin) != kHostZone) {
+      each.reported = true;
+      out.push_back(each);
+    }
+  return out;
+}
+
+void forget_records() {
+  if (arena.begin) madvise(arena.cells, kArenaBytes / 4 * sizeof(Cell), MADV_DONTNEED);
+}
+
+void mark_used(void* data, size_t nbytes) {
+  if (!data || !checks()) return;
+  const auto at = reinterpret_cast<uintptr_t>(data);
+  const std::lock_guard lock(memory().mutex);
+  const auto found = memory().allocations.find(at);
+  if (found == memory().allocations.end()) return;
+  Allocation& it = found->second;
+  clear(written_at(at), it.reserved);
+  it.used = std::min(nbytes, it.reserved);
+  it.in_use = true;
+  it.reported = false;
+  it.taken = current_trace();
+  it.given_back.clear();
+}
+
+void mark_unused(void* data) {
+  if (!data || !checks()) return;
+  const std::lock_guard lock(memory().mutex);
+  const auto found = memory().allocations.find(reinterpret_cast<uintptr_t>(data));
+  if (found == memory().allocations.end()) return;
+  found->second.in_use = false;
+  found->second.given_back = current_trace();
+}
+
+}  // namespace gradus::cuda::sim
+
+using namespace gradus::cuda::sim;
+
+cudaError_t cudaMalloc(void** out, size_t nbytes) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  return result(allocate(out, nbytes, current_zone()));
+}
+cudaError_t cudaFree(void* data) {
+  const cudaError_t status = release(data, false);  // also after an error: it is no leak
+  const cudaError_t broken = pending_error();
+  return result(broken ? broken : status);
+}
+cudaError_t cudaMallocAsync(void** out, size_t nbytes, cudaStream_t stream) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  return cudaMalloc(out, nbytes);
+}
+cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
+  const cudaError_t status = cudaFree(data);
+  return is_stream(stream) ? status : result(cudaErrorInvalidResourceHandle);
+}
+cudaError_t cudaMallocManaged(void** out, size_t, unsigned) {
+  if (out) *out = nullptr;
+  publish({Kind::foreign_memory,
+           "cudaMallocManaged",
+           "no memory is both the host's and a simulated device's; use cudaMalloc, and cudaMemcpy",
+           {{"called", frames_of(current_trace())}}});
+  return result(cudaErrorNotSupported);
+}
+cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  const cudaError_t status = allocate(out, nbytes, kHostZone);
+  // What the host writes is not seen.
+  if (status == cudaSuccess && checks() && *out)
+    std::memset(written_at(reinterpret_cast<uintptr_t>(*out)), 1, nbytes);
+  return result(status);
+}
+cudaError_t cudaMallocHost(void** out, size_t nbytes) { return cudaHostAlloc(out, nbytes, 0); }
+cudaError_t cudaFreeHost(void* data) { return result(release(data, true)); }
+
+cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {
+  const std::shared_lock lock(memory().mutex);
+  if (total) *total = kDeviceBytes;
+  if (available) *available = kDeviceBytes - memory().taken[static_cast<size_t>(current_zone())];
+  return result(pending_error());
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* data) {
+  if (!out) return result(cudaErrorInvalidValue);
+  const uintptr_t at = place_of(data);
+  *out = {cudaMemoryTypeUnregistered, -1, nullptr, const_cast<void*>(data)};
+  if (!range_in_use(at).covers(at, 1)) return result(pending_error());
+  void* const device = const_cast<void*>(data);
+  if (zone_of(at) == kHostZone)
+    *out = {cudaMemoryTypeHost, 0, device, device};
+  else
+    *out = {cudaMemoryTypeDevice, zone_of(at) == kVariableZone ? current_zone() : zone_of(at),
+            device, nullptr};
+  return result(pending_error());
+}
+
+namespace {
+// Where the direction that the caller names must have memory of a device. A variable of a .cu file
+// may be of either.
+bool fits(cudaMemcpyKind kind, const void* to, const void* from) {
+  const auto on_device = [](const void* data) {
+    return in_arena(place_of(data)) && !is_page_locked(data);
+  };
+  const auto on_host = [](const void* data) {
+    return !in_arena(reinterpret_cast<uintptr_t>(data)) || is_page_locked(data);
+  };
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      return on_host(to) && on_host(from);
+    case cudaMemcpyHostToDevice:
+      return on_device(to) && on_host(from);
+    case cudaMemcpyDeviceToHost:
+      return on_host(to) && on_device(from);
+    case cudaMemcpyDeviceToDevice:
+      return on_device(to) && on_device(from);
+    case cudaMemcpyDefault:
+      return true;
+  }
+  return false;
+}
+}  // namespace
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t nbytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return result(cudaErrorInvalidMemcpyDirection);
+  if (nbytes > 0 && !fits(kind, to, from)) return result(cudaErrorInvalidValue);
+  return result(copy(to, from, nbytes));
+}
+cudaError_t cudaMemcpy(void* to, const void* from, size_t nbytes, cudaMemcpyKind kind) {
+  return cudaMemcpyAsync(to, from, nbytes, kind, nullptr);
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                size_t nbytes, cudaStream_t stream) {
+  if (!is_device(to_device) || !is_device(from_device)) return result(cudaErrorInvalidDevice);
+  return cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDeviceToDevice, stream);
+}
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
+                           size_t nbytes) {
+  return cudaMemcpyPeerAsync(to, to_device, from, from_device, nbytes, nullptr);
+}
+
+cudaError_t cudaMemsetAsync(void* data, int value, size_t nbytes, cudaStream_t stream) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  const uintptr_t at = place_of(data);
+  if (nbytes > 0 && !range_in_use(at).covers(at, nbytes)) return result(cudaErrorInvalidValue);
+  std::memset(data, value, nbytes);
+  if (checks() && nbytes > 0) std::memset(written_at(at), 1, nbytes);
+  return result(cudaSuccess);
+}
+cudaError_t cudaMemset(void* data, int value, size_t nbytes) {
+  return cudaMemsetAsync(data, value, nbytes, nullptr);
+}

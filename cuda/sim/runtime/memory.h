@@ -1,0 +1,80 @@
+// The memory of the simulated devices, and what is known of each of its bytes.
+//
+// All of it lies in one range of addresses, with a zone for each device, one for page-locked memory
+// of the host, and one for what is known of __device__ variables (variables.h), so that an address
+// tells its owner. Addresses are used once before they are
+// used again, and allocations lie far apart: a pointer into freed memory, or past an end, meets
+// nothing else. Beside each byte stands whether it was written, and beside each word who touched
+// it last (shadow.h). The system gives memory to pages that are touched, so all this costs no more
+// than what is used.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <vector>
+
+#include "gradus/cuda/sim/check/shadow.h"
+
+namespace gradus::cuda::sim {
+
+inline constexpr int kMostDevices = 16;
+inline constexpr int kHostZone = kMostDevices, kVariableZone = kMostDevices + 1;
+inline constexpr int kZones = kMostDevices + 2;
+inline constexpr uintptr_t kZoneBytes = uintptr_t{1} << 37;
+inline constexpr uintptr_t kArenaBytes = kZoneBytes * kZones;
+inline constexpr size_t kDeviceBytes = size_t{16} << 30;  // of each simulated device
+
+using Trace = std::vector<uintptr_t>;  // the calls that led to a place, innermost first
+
+struct Allocation {
+  uintptr_t begin = 0;
+  size_t reserved = 0;  // as asked of cudaMalloc
+  size_t used = 0;      // from the beginning
+  bool in_use = true;
+  bool reported = false;  // as a leak
+  Trace taken, given_back;
+};
+
+struct Arena {
+  uintptr_t begin = 0;         // 0 until the first allocation
+  uint8_t* written = nullptr;  // by byte
+  Cell* cells = nullptr;       // by word
+};
+extern constinit Arena arena;
+
+inline bool in_arena(uintptr_t address) {
+  return arena.begin != 0 && address - arena.begin < kArenaBytes;
+}
+inline int zone_of(uintptr_t address) {
+  return static_cast<int>((address - arena.begin) / kZoneBytes);
+}
+inline uint8_t* written_at(uintptr_t address) { return arena.written + (address - arena.begin); }
+inline Cell* cell_at(uintptr_t address) { return arena.cells + (address - arena.begin) / 4; }
+
+// The bytes in use around an address; empty where there are none.
+struct Range {
+  uintptr_t begin = 0, end = 0;
+  bool covers(uintptr_t address, size_t size) const {
+    return address >= begin && address < end && size <= end - address;
+  }
+};
+Range range_in_use(uintptr_t address);
+
+// What lies at an address that is not in use, in words; `freed` says whether something was there.
+struct Neighbour {
+  std::string text;
+  bool freed = false;
+  Allocation allocation;
+};
+Neighbour describe_address(uintptr_t address);
+
+bool is_page_locked(const void* memory);
+// A copy into or out of an arena: whether both ends lie within what is in use. Marks what it
+// writes.
+cudaError_t copy(void* to, const void* from, size_t nbytes);
+std::vector<Allocation> take_allocations_in_use();  // of devices; each once
+void forget_records();                              // of who touched what
+uintptr_t place_for_variables(Range variables);     // in the arena, aligned as they are; 0: no room
+
+}  // namespace gradus::cuda::sim

@@ -1,0 +1,90 @@
+// Reducer: averages the gradients of a model over the ranks of a group while backward() computes
+// the others.
+//
+// A hook at each parameter puts its gradient into a bucket, unless it was computed there. A bucket
+// that is full starts its all_reduce at once, on the group's thread, and the backward pass goes on;
+// so does each piece of a large gradient, while the next one is computed. When the pass ends, the
+// averages are copied back, where they are not in place; those on a GPU that are in place are
+// waited for when their memory is used, so that an optimizer begins while the last ones travel.
+// Buckets start in one order at all ranks: at first the reverse order of the parameters, which is
+// about that in which gradients arrive; after the first step the order in which they did arrive at
+// the group's first rank.
+#pragma once
+
+#include "gradus/autograd/engine/node.h"
+#include "gradus/distributed/ddp/buckets.h"
+#include "gradus/distributed/process_group.h"
+#include "gradus/nn/module.h"
+
+namespace gradus::distributed {
+
+class Reducer {
+ public:
+  struct Settings {
+    size_t bucket_bytes;
+    bool find_unused_parameters;
+  };
+
+  // parameters: those that require grad.
+  Reducer(const OrderedDict<std::string, Tensor>& parameters, Group group, Settings settings);
+  ~Reducer();
+  Reducer(const Reducer&) = delete;
+  Reducer& operator=(const Reducer&) = delete;
+
+  // Before a forward pass: whether the gradients of its backward pass are averaged, over so many
+  // ranks (0: all). Errors: Error where a parameter has been moved or converted.
+  void prepare(bool average, int divisor);
+  // Takes part in what the other ranks do in such a step, with gradients of zero.
+  void shadow(int divisor);
+
+  // The bytes of the buckets, in the order in which they start.
+  std::vector<size_t> bucket_sizes() const;
+
+ private:
+  struct Slot {
+    std::string name;
+    Tensor parameter;
+    std::shared_ptr<Node> accumulator;
+    uintptr_t hook = 0;
+    Dims sizes;
+    ScalarType dtype;
+    Device device;
+    size_t bucket = 0;
+    int64_t offset = 0;  // in the bucket
+    bool seen = false;   // some rows, or all of it
+    bool arrived = false;
+  };
+
+  void watch_gradients(size_t i);
+  void assign(const std::vector<size_t>& order);
+  void reset();
+  void see(size_t i);
+  void arrive(size_t i);
+  void arrive_in_part(size_t i, const Tensor& grad, int64_t rows);
+  void put(size_t i);
+  Tensor room(size_t i);
+  Tensor make_flat(Bucket& bucket);
+  Tensor found_flat(const Bucket& bucket) const;
+  Tensor as_sent(const Bucket& bucket) const;
+  void start_ready();
+  void start_piece(Bucket& bucket);
+  void finish();
+  Tensor share_usage();
+  bool is_in_place(const Bucket& bucket) const;
+  void add_unused();
+  void write_back(const Tensor& used);
+  void rebuild();
+  static Tensor place(const Slot& slot, const Tensor& flat);
+
+  Group group_;
+  Settings settings_;
+  std::vector<Slot> slots_;
+  StoragePtr shared_;  // for all buckets; null: each has memory of its own
+  std::vector<Bucket> buckets_;
+  std::vector<size_t> arrivals_;  // of the step that runs: in the order in which they were seen
+  size_t next_bucket_ = 0;
+  int divisor_ = 0;
+  bool averages_ = true, running_ = false, rebuilt_ = false;
+};
+
+}  // namespace gradus::distributed

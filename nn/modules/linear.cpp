@@ -1,0 +1,37 @@
+#include "gradus/nn/modules/linear.h"
+
+#include <cmath>
+#include <ostream>
+
+#include "gradus/nn/init.h"
+
+namespace gradus::nn {
+
+LinearImpl::LinearImpl(const LinearOptions& options_) : Cloneable("Linear"), options(options_) {
+  reset();
+}
+
+void LinearImpl::reset() {
+  check(options.in_features() > 0 && options.out_features() > 0,
+        "Linear: in_features = ", options.in_features(),
+        " and out_features = ", options.out_features(), "; both must be 1 or more");
+  weight = register_parameter("weight", empty({options.out_features(), options.in_features()}));
+  bias = options.bias() ? register_parameter("bias", empty({options.out_features()})) : Tensor();
+  reset_parameters();
+}
+
+void LinearImpl::reset_parameters() {
+  init::kaiming_uniform_(weight, std::sqrt(5.0));
+  const double bound = 1 / std::sqrt(static_cast<double>(options.in_features()));
+  if (bias.defined()) init::uniform_(bias, -bound, bound);
+}
+
+Tensor LinearImpl::forward(const Tensor& input) { return gradus::linear(input, weight, bias); }
+
+void LinearImpl::pretty_print(std::ostream& stream) const {
+  stream << "gradus::nn::Linear(in_features=" << options.in_features()
+         << ", out_features=" << options.out_features() << ", bias=" << std::boolalpha
+         << options.bias() << ')';
+}
+
+}  // namespace gradus::nn

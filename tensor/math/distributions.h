@@ -1,0 +1,225 @@
+// Random elements: each a formula of the bits that philox.h gives it, for host and device. What is
+// computed in float is within the errors that tests/cpu/random_test.cpp states, and so the same on
+// every device but for these; `uniform`, `bernoulli` and `randint` have the same bits.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gradus/tensor/backend.h"
+#include "gradus/tensor/math/philox.h"
+#include "gradus/tensor/math/remainder.h"
+#include "gradus/tensor/math/rounding.h"
+#include "gradus/tensor/table/dispatch.h"
+
+namespace gradus::draw {
+inline namespace GRADUS_VARIANT {
+
+using philox::Words;
+
+// log(x), or log(1 + rest) where x lies so far above sqrt(1/2) that more is known of x - 1.
+template <class T>
+GRADUS_HD T log_of(T x, bool near_one, T rest) {
+  const auto [k, f] = math::factors<false>(x);
+  return math::log_of(math::Factors<T>{near_one ? T(0) : k, near_one ? rest : f});
+}
+
+// sin and cos of r, |r| <= pi / 4, of which no more is known than r.
+template <class T>
+struct Direction {
+  T sine, cosine;
+};
+template <class T>
+GRADUS_HD Direction<T> direction(T r) {
+  const T z = r * r;
+  return {math::multiply_add(r * z, math::sin_series(z), r),
+          math::multiply_add(z, math::multiply_add(z, math::cos_series(z), T(-0.5)), T(1))};
+}
+
+// cos of 2 pi turn / 2^32, with the quarters of a turn taken off as integers.
+template <class T>
+GRADUS_HD T cos_of_turn(uint32_t turn) {
+  const auto [sine, cosine] =
+      direction(static_cast<T>(static_cast<int32_t>(turn << 2)) * T(0x1.921fb54442d18p-32));
+  const uint32_t quarters = turn + (1u << 29);
+  const T y = quarters & (1u << 30) ? sine : cosine;
+  return (quarters + (1u << 30)) & (1u << 31) ? -y : y;
+}
+
+// Box and Muller, "A note on the generation of random normal deviates" (1958), the cosine half:
+// the logarithm of a number in (0, 1] gives the distance from 0, up to 6.66.
+template <class T>
+GRADUS_HD T standard_normal(Words w) {
+  const uint32_t place = w.high + 1;              // over 2^32, which becomes 0
+  const auto rest = static_cast<int32_t>(place);  // place - 2^32 above one half
+  const T log = log_of(static_cast<T>(place) * T(0x1p-32), w.high >= 0xB504F334,  // sqrt(1/2)
+                       static_cast<T>(rest) * T(0x1p-32));
+  return std::sqrt(-2 * log) * cos_of_turn<T>(w.low);
+}
+
+// -log(1 - u) for the u of 53 bits that philox::unit gives.
+template <class T>
+GRADUS_HD T standard_exponential(Words w) {
+  const bool small = w.high < 0x4AFB0CCC;  // 1 - sqrt(1/2)
+  const uint32_t flip = small ? 0 : ~0u, high = w.high ^ flip, low = w.low ^ flip;
+  const auto first = static_cast<int32_t>(high >> 8);  // 24 bits, and the other 29
+  const auto last = static_cast<int32_t>(((high & 0xff) << 21 | low >> 11) + (flip & 1));
+  const T c = static_cast<T>(first) * T(0x1p-24) + static_cast<T>(last) * T(0x1p-53);
+  return 0 - log_of(c, small, -c);
+}
+
+// tan(pi (u - 1/2)) for such a u, whose last bit is set, so that the result is finite.
+template <class T>
+GRADUS_HD T standard_cauchy(Words w) {
+  const T turn = static_cast<T>(static_cast<int32_t>(w.high << 1)) * T(0x1p-33) +
+                 static_cast<T>(static_cast<int32_t>(w.low >> 11 | 1)) * T(0x1p-53);
+  const auto [sine, cosine] = direction(turn * T(3.141592653589793));
+  const bool central = (w.high + (1u << 30)) & (1u << 31);
+  return (central ? sine : -cosine) / (central ? cosine : sine);
+}
+
+// Whether u, of 53 bits, is less than p.
+class Chance {
+ public:
+  // REQUIRES: 0 <= p <= 1.
+  explicit Chance(double p) {
+    const auto below = static_cast<uint64_t>(std::ceil(p * 0x1p53));
+    high_ = static_cast<uint32_t>(std::min(below >> 21, uint64_t{~0u}));
+    low_ = static_cast<uint32_t>(below - (uint64_t{high_} << 21));
+  }
+  GRADUS_HD bool operator()(Words w) const {
+    return (w.high < high_) | ((w.high == high_) & (w.low >> 11 < low_));  // without branches
+  }
+
+ private:
+  uint32_t high_, low_;
+};
+
+// --- The distributions, by what Backend::random calls a and b
+template <class T>
+struct Uniform {
+  T a, b;
+  GRADUS_HD T operator()(Words w) const {
+    const T x = multiply_then_add(b - a, philox::unit(w, T{}), a);
+    return x < b ? x : a;  // rounding may have reached b
+  }
+};
+template <class T>
+struct Normal {
+  T mean, deviation;
+  GRADUS_HD T operator()(Words w) const {
+    return math::multiply_add(deviation, standard_normal<T>(w), mean);
+  }
+};
+template <class T>
+struct LogNormal {
+  Normal<T> log;
+  GRADUS_HD T operator()(Words w) const { return scalar::exp(log(w)); }
+};
+template <class T>
+struct Exponential {
+  T scale;
+  GRADUS_HD T operator()(Words w) const { return scale * standard_exponential<T>(w); }
+};
+template <class T>
+struct Cauchy {
+  T median, sigma;
+  GRADUS_HD T operator()(Words w) const {
+    return math::multiply_add(sigma, standard_cauchy<T>(w), median);
+  }
+};
+// How many trials it takes, up to a success.
+template <class T>
+struct Geometric {
+  T scale;
+  GRADUS_HD T operator()(Words w) const {
+    return std::floor(scale * standard_exponential<T>(w)) + 1;
+  }
+};
+template <class T>
+struct Bernoulli {
+  Chance chance;
+  GRADUS_HD T operator()(Words w) const { return chance(w) ? T(1) : T(0); }
+};
+template <class T>
+struct Integer {  // in [low, low + count), which may be wider than an int64 counts
+  uint64_t low;
+  Remainder within;
+  GRADUS_HD T operator()(Words w) const {
+    return static_cast<T>(static_cast<int64_t>(low + within(w.joined())));
+  }
+};
+
+// --- Those of an element x
+template <class T>
+struct BernoulliOf {
+  GRADUS_HD T operator()(Words w, T p) const {
+    return philox::unit(w, double{}) < static_cast<double>(p) ? T(1) : T(0);
+  }
+};
+template <class T>
+struct Dropout {
+  Chance dropped;
+  T scale;
+  GRADUS_HD T operator()(Words w, T x) const { return x * (dropped(w) ? T(0) : scale); }
+};
+
+// 1 / x, or as good as infinity: its product with 0 is 0.
+template <class T>
+T finite_reciprocal(double x) {
+  return static_cast<T>(std::min(1 / x, static_cast<double>(std::numeric_limits<T>::max())));
+}
+
+// Calls f(formula), which computes in the type that numbers of `dtype` are computed in, or in
+// double for counts of an integer type. Errors: TypeError where the distribution has no such
+// numbers.
+template <class F>
+void visit(Distribution kind, const Scalar& a, const Scalar& b, ScalarType dtype, F&& f) {
+  const ScalarType computed = computed_type(dtype);
+  const auto real = [&](const char* name, auto g) { visit_floating(name, computed, g); };
+  const auto any = [&](const char* name, auto g) { visit_numbers(name, computed, g); };
+  switch (kind) {
+    case Distribution::uniform:
+      return real("uniform", [&]<class T>(TypeTag<T>) { f(Uniform<T>{a.cast<T>(), b.cast<T>()}); });
+    case Distribution::normal:
+      return real("normal", [&]<class T>(TypeTag<T>) { f(Normal<T>{a.cast<T>(), b.cast<T>()}); });
+    case Distribution::log_normal:
+      return real("log_normal", [&]<class T>(TypeTag<T>) {
+        f(LogNormal<T>{{a.cast<T>(), b.cast<T>()}});
+      });
+    case Distribution::exponential:
+      return real("exponential", [&]<class T>(TypeTag<T>) {
+        f(Exponential<T>{finite_reciprocal<T>(a.cast<double>())});
+      });
+    case Distribution::cauchy:
+      return real("cauchy", [&]<class T>(TypeTag<T>) { f(Cauchy<T>{a.cast<T>(), b.cast<T>()}); });
+    case Distribution::geometric:
+      return visit_floating("geometric", isFloatingType(dtype) ? computed : kDouble,
+                            [&]<class T>(TypeTag<T>) {
+                              f(Geometric<T>{finite_reciprocal<T>(-std::log1p(-a.cast<double>()))});
+                            });
+    case Distribution::bernoulli:
+      return any("bernoulli",
+                 [&]<class T>(TypeTag<T>) { f(Bernoulli<T>{Chance(a.cast<double>())}); });
+    case Distribution::randint:
+      return any("randint", [&]<class T>(TypeTag<T>) {
+        const auto low = static_cast<uint64_t>(a.cast<int64_t>());
+        f(Integer<T>{low, Remainder(static_cast<uint64_t>(b.cast<int64_t>()) - low)});
+      });
+  }
+}
+
+template <class F>
+void visit(RandomMap op, double number, ScalarType dtype, F&& f) {
+  const char* const name = op == RandomMap::bernoulli ? "bernoulli" : "dropout";
+  visit_floating(name, computed_type(dtype), [&]<class T>(TypeTag<T>) {
+    if (op == RandomMap::bernoulli)
+      f(BernoulliOf<T>{});
+    else
+      f(Dropout<T>{Chance(number), static_cast<T>(1 / (1 - number))});
+  });
+}
+
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::draw

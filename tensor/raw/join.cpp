@@ -1,0 +1,85 @@
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+void Backend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
+  int64_t start = 0;
+  for (const Tensor& part : parts) {
+    raw::copy_(raw::narrow(out, dim, start, part.size(dim)), part);
+    start += part.size(dim);
+  }
+}
+
+namespace raw {
+
+namespace {
+
+// A tensor of shape (0) joins tensors of any shape, and adds nothing.
+bool adds_nothing(const Tensor& x) { return x.dim() == 1 && x.numel() == 0; }
+
+void check_fits(const Tensor& x, size_t position, const Tensor& first, int64_t dim) {
+  check_same_device("cat", first, "the first tensor", x, "another");
+  check(x.dim() == first.dim(), "cat: Tensors must have same number of dimensions: got ",
+        first.dim(), " and ", x.dim(), " for tensor number ", position, ": shapes ", first.sizes(),
+        " and ", x.sizes());
+  for (int64_t d = 0; d < x.dim(); ++d)
+    check(d == dim || x.impl().sizes[d] == first.impl().sizes[d],
+          "cat: Sizes of tensors must match except in dimension ", dim, ". Expected size ",
+          first.impl().sizes[d], " but got size ", x.impl().sizes[d], " for tensor number ",
+          position, " in the list: shapes ", first.sizes(), " and ", x.sizes());
+}
+
+}  // namespace
+
+Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
+  check(!tensors.empty(), "cat: expected a non-empty list of Tensors");
+  const Tensor* first = nullptr;  // of those that add something
+  ScalarType dtype = tensors[0].dtype();
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& x = tensors[i];
+    check(x.dim() > 0, "cat: zero-dimensional tensor (at position ", i,
+          ") cannot be concatenated; unsqueeze(0) it, or use stack()");
+    dtype = promoteTypes(dtype, x.dtype());
+    if (!first && !adds_nothing(x)) first = &x;
+  }
+  if (!first) return empty({0}, dtype, tensors[0].device());
+  const int64_t d = wrap_dim("cat", dim, first->dim());
+  Dims sizes = first->impl().sizes;
+  sizes[d] = 0;
+  bool all_add = true;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (adds_nothing(tensors[i])) {
+      all_add = false;
+      continue;
+    }
+    check_fits(tensors[i], i, *first, d);
+    sizes[d] += tensors[i].impl().sizes[d];
+  }
+  Tensor out = empty(sizes, dtype, first->device());
+  if (all_add) {
+    backend(out).cat(tensors, d, out);
+  } else {
+    Tensors parts;
+    for (const Tensor& x : tensors)
+      if (!adds_nothing(x)) parts.push_back(x);
+    backend(out).cat(parts, d, out);
+  }
+  return out;
+}
+
+Tensor flip(const Tensor& x, IntArrayRef dims) {
+  Dims strides = x.impl().strides;
+  int64_t offset = x.storage_offset();
+  if (!dims.empty() && x.numel() > 0) {
+    const auto flips = dim_mask("flip", dims, x.dim());
+    for (int64_t d = 0; d < x.dim(); ++d)
+      if (flips[static_cast<size_t>(d)]) {
+        offset += (x.impl().sizes[d] - 1) * strides[d];
+        strides[d] = -strides[d];
+      }
+  }
+  return raw::clone(as_strided(x, x.impl().sizes, strides, offset));
+}
+
+}  // namespace raw
+}  // namespace gradus

@@ -1,0 +1,24 @@
+// What elementwise operations make of an operand before a backend computes with it.
+#pragma once
+
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::raw {
+
+// Whether a result of x and y may be written into x while both are read: y lies elsewhere, or
+// element on element.
+inline bool can_replace(const Tensor& x, const Tensor& y) {
+  return y.impl().storage != x.impl().storage ||
+         (y.dtype() == x.dtype() && y.sizes() == x.sizes() && y.strides() == x.strides() &&
+          y.storage_offset() == x.storage_offset());
+}
+
+// x rounded, or wrapped around, to the common dtype of the operands, on the device. `kept` holds
+// what has to be made for that.
+inline const Tensor& as_operand(const Tensor& x, ScalarType common, Device device, Tensor& kept) {
+  if (x.scalar_type() == common && x.device() == device) return x;
+  kept = to(to(x, common), device);
+  return kept;
+}
+
+}  // namespace gradus::raw

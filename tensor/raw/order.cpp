@@ -1,0 +1,134 @@
+// Scans, sorting, and the search for elements that are not 0.
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+void Backend::select(const Tensor& x, int64_t dim, bool descending, int64_t first,
+                     const Tensor& values, const Tensor& indices) {
+  const auto order = raw::sort(x, dim, descending);
+  copy(raw::narrow(order.values, dim, first, values.sizes()[dim]), values);
+  copy(raw::narrow(order.indices, dim, first, values.sizes()[dim]), indices);
+}
+
+void Backend::median(bool ignores_nan, const Tensor& x, int64_t dim, const Tensor& values,
+                     const Tensor& indices) {
+  const int64_t n = x.sizes()[dim];
+  // NaN stands behind all numbers, so that the first one has as many elements before it as there
+  // are numbers.
+  const Tensor numbers =
+      raw::reduce(ReduceOp::sum, raw::zip(BinaryOp::eq, x, x), IntArrayRef({dim}));
+  const Tensor last =
+      raw::zip(BinaryOp::maximum, raw::zip(BinaryOp::sub, numbers, Scalar(1)), Scalar(0));
+  const Tensor half = raw::zip(BinaryOp::floor_divide, last, Scalar(2));
+  const Tensor place =
+      ignores_nan ? half : raw::where(raw::zip(BinaryOp::eq, numbers, Scalar(n)), half, numbers);
+  const auto order = raw::sort(x, dim, false);
+  copy(raw::gather(order.values, dim, place), values);
+  copy(raw::gather(order.indices, dim, place), indices);
+}
+
+const char* name_of(ScanOp op) {
+  static constexpr const char* names[] = {
+#define SCAN(name, ...) #name,
+#include "gradus/tensor/table/scans.def"
+  };
+  return names[static_cast<int>(op)];
+}
+
+namespace raw {
+
+namespace {
+ScalarType scan_dtype(ScanOp op, const Tensor& x, std::optional<ScalarType> asked) {
+  const ScalarType dtype = asked.value_or(x.dtype());
+  if (op == ScanOp::logcumsumexp)
+    check<TypeError>(isFloatingType(dtype), "logcumsumexp: dtype ", dtype,
+                     " is not a floating point type; convert with .to(kFloat)");
+  if (!asked && !isFloatingType(dtype)) return kLong;
+  check<TypeError>(dtype != kBool, name_of(op),
+                   ": dtype bool cannot hold the result; leave dtype out, or pass kLong");
+  return dtype;
+}
+}  // namespace
+
+Tensor scan(ScanOp op, const Tensor& x, int64_t dim, std::optional<ScalarType> asked) {
+  const int64_t d = wrap_dim(name_of(op), dim, x.dim());
+  const ScalarType dtype = scan_dtype(op, x, asked), compute = computed_type(dtype);
+  Tensor out = empty(x.sizes(), compute, x.device());
+  if (out.numel() > 0) backend(x).scan(op, lifted(to(to(x, dtype), compute)), d, lifted(out));
+  return to(std::move(out), dtype);
+}
+
+ValuesAndIndices arg_scan(bool largest, const Tensor& x, int64_t dim) {
+  const int64_t d = wrap_dim(largest ? "cummax" : "cummin", dim, x.dim());
+  const ScalarType compute = computed_type(x.dtype());
+  Tensor values = empty(x.sizes(), compute, x.device());
+  Tensor indices = empty(x.sizes(), kLong, x.device());
+  if (values.numel() > 0)
+    backend(x).arg_scan(largest, lifted(to(x, compute)), d, lifted(values), lifted(indices));
+  return {to(values, x.dtype()), indices};
+}
+
+namespace {
+
+// What elements are ordered as: a float holds every number of 16 bits, and is sorted in half the
+// time of an int64.
+ScalarType ordered_type(const Tensor& x) {
+  return x.element_size() <= 2 ? kFloat : computed_type(x.dtype());
+}
+
+// Calls f(x, dim, values, indices) for `count` results along dim.
+template <class F>
+ValuesAndIndices some_of_order(const char* op, const Tensor& x, int64_t dim, int64_t count,
+                               const F& f) {
+  const int64_t d = wrap_dim(op, dim, x.dim());
+  const ScalarType ordered = ordered_type(x);
+  Dims sizes = x.impl().sizes;
+  if (x.dim() > 0) sizes[d] = count;
+  Tensor values = empty(sizes, ordered, x.device()), indices = empty(sizes, kLong, x.device());
+  if (values.numel() > 0) f(lifted(to(x, ordered)), d, lifted(values), lifted(indices));
+  return {to(std::move(values), x.dtype()), std::move(indices)};
+}
+
+}  // namespace
+
+ValuesAndIndices select(const char* op, const Tensor& x, int64_t dim, bool descending,
+                        int64_t first, int64_t count) {
+  return some_of_order(
+      op, x, dim, count,
+      [&](const Tensor& lines, int64_t d, const Tensor& values, const Tensor& indices) {
+        backend(x).select(lines, d, descending, first, values, indices);
+      });
+}
+
+ValuesAndIndices median(const char* op, const Tensor& x, int64_t dim, bool ignores_nan) {
+  return some_of_order(
+      op, x, dim, 1,
+      [&](const Tensor& lines, int64_t d, const Tensor& values, const Tensor& indices) {
+        backend(x).median(ignores_nan, lines, d, values, indices);
+      });
+}
+
+ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending) {
+  const int64_t d = wrap_dim("sort", dim, x.dim());
+  const ScalarType ordered = ordered_type(x);
+  // Unlike scans, PyTorch's sort keeps the order of the dimensions in memory.
+  Tensor values = empty_as(x, ordered), indices = empty_as(x, kLong);
+  if (values.numel() > 0)
+    backend(x).sort(lifted(to(x, ordered)), d, descending, lifted(values), lifted(indices));
+  return {to(values, x.dtype()), indices};
+}
+
+Tensor flat_nonzero(const Tensor& x) {
+  if (x.numel() == 0) return empty({0}, kLong, x.device());
+  const Tensor found = backend(x).nonzero(x, {x.numel()});
+  return over_storage(found.impl().storage, {found.numel()}, kLong);
+}
+
+Tensor nonzero(const Tensor& x) {
+  const Tensor found =
+      x.numel() == 0 ? empty({x.dim(), 0}, kLong, x.device()) : backend(x).nonzero(x, x.sizes());
+  return raw::alias(raw::transpose(found, 0, 1));
+}
+
+}  // namespace raw
+}  // namespace gradus

@@ -1,0 +1,118 @@
+#include "gradus/tensor/math/convert.h"
+#include "gradus/tensor/raw/operand.h"
+
+namespace gradus {
+
+// In two passes, since the squares of large numbers would swallow their differences. What the
+// rounding of the mean adds to the sum of squares is taken off.
+void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor& out) {
+  const auto fold = [&](ReduceOp op, const Tensor& list) {
+    Tensor result = raw::empty(out.sizes(), out.scalar_type(), out.device());
+    reduce(op, list, result);
+    return result;
+  };
+  const Tensor from_mean =
+      raw::zip(BinaryOp::sub, raw::to(x, out.scalar_type()), fold(ReduceOp::mean, x));
+  const Tensor rest = fold(ReduceOp::sum, from_mean), length = fold(ReduceOp::norm2, from_mean);
+  const int64_t n = x.numel() / out.numel();
+  raw::zip_(BinaryOp::mul, rest, rest);
+  raw::zip_(BinaryOp::div, rest, Scalar(n));
+  raw::zip_(BinaryOp::mul, length, length);
+  raw::zip_(BinaryOp::sub, length, rest);
+  raw::zip_(BinaryOp::maximum, length, Scalar(0));
+  raw::zip_(BinaryOp::div, length, Scalar(divisor));
+  root ? map(UnaryOp::sqrt, length, out) : copy(length, out);
+}
+
+const char* name_of(ReduceOp op) {
+  static constexpr const char* names[] = {
+#define REDUCTION(name, ...) #name,
+#include "gradus/tensor/table/reductions.def"
+  };
+  return names[static_cast<int>(op)];
+}
+
+namespace raw {
+
+namespace {
+bool picks_an_element(ReduceOp op) { return op == ReduceOp::amax || op == ReduceOp::amin; }
+
+// Sums and products of integers count in int64; a mean needs a floating point type.
+ScalarType reduce_dtype(ReduceOp op, const Tensor& x, std::optional<ScalarType> asked) {
+  const ScalarType dtype = asked.value_or(x.dtype());
+  if (op == ReduceOp::mean)
+    check<TypeError>(
+        isFloatingType(dtype), "mean: could not infer output dtype. ", asked ? "Optional" : "Input",
+        " dtype must be either a floating point or complex dtype. Got: ", TypeName{dtype},
+        "; convert with .to(kFloat), or pass dtype");
+  const bool counts = op == ReduceOp::sum || op == ReduceOp::prod;
+  if (counts && !asked && !isFloatingType(dtype)) return kLong;
+  return dtype;
+}
+// What an element is picked among: integers as they are.
+ScalarType picked_type(ScalarType dtype) {
+  return isIntegralType(dtype, /*include_bool=*/true) ? dtype : computed_type(dtype);
+}
+}  // namespace
+
+void check_reducible(const char* op, const Tensor& x, int64_t dim) {
+  check<IndexError>(x.dim() == 0 || x.sizes()[dim] > 0, op, ": Expected reduction dim ", dim,
+                    " to have non-zero size: shape ", x.sizes());
+}
+void check_reducible(const char* op, const Tensor& x) {
+  check<IndexError>(x.numel() > 0, op,
+                    ": Expected reduction dim to be specified for input.numel() == 0: shape ",
+                    x.sizes(), "; give a dim of another size");
+}
+
+Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
+              std::optional<ScalarType> asked) {
+  const ScalarType dtype = reduce_dtype(op, x, asked);
+  const auto mask = dim_mask(name_of(op), dims, x.dim());
+  if (picks_an_element(op) && dims.value().empty()) check_reducible(name_of(op), x);
+  Dims sizes = x.impl().sizes;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (!mask[d]) continue;
+    if (picks_an_element(op)) check_reducible(name_of(op), x, static_cast<int64_t>(d));
+    sizes[d] = 1;
+  }
+  const ScalarType compute = picks_an_element(op) ? picked_type(dtype) : computed_type(dtype);
+  Tensor out = empty(sizes, compute, x.device());
+  // Without a rounding to dtype between the two.
+  const bool at_once =
+      converts_at_once(x.dtype(), compute) && (x.dtype() == dtype || dtype == compute);
+  if (out.numel() > 0) backend(out).reduce(op, at_once ? x : to(to(x, dtype), compute), out);
+  return to(std::move(out), dtype);
+}
+
+Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef dims) {
+  const auto mask = dim_mask("var", dims, x.dim());
+  Dims sizes = x.impl().sizes;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (mask[d]) sizes[d] = 1;
+  Tensor out = empty(sizes, computed_type(x.dtype()), x.device());
+  // What no elements give is 0 / 0.
+  if (out.numel() > 0) backend(out).variance(root, x.numel() > 0 ? divisor : 0, x, out);
+  return to(std::move(out), x.dtype());
+}
+
+ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim) {
+  const int64_t d = wrap_dim(name, dim, x.dim());
+  if (x.dim() == 0)
+    return {raw::clone(x), [&] {
+              Tensor zero = empty({}, kLong, x.device());
+              fill_(zero, 0);
+              return zero;
+            }()};
+  Dims sizes = x.impl().sizes;
+  check_reducible(name, x, d);
+  sizes[d] = 1;
+  const ScalarType compute = picked_type(x.scalar_type());
+  Tensor values = empty(sizes, compute, x.device());
+  Tensor indices = empty(sizes, kLong, x.device());
+  if (values.numel() > 0) backend(x).arg_reduce(largest, to(x, compute), d, values, indices);
+  return {to(values, x.dtype()), indices};
+}
+
+}  // namespace raw
+}  // namespace gradus

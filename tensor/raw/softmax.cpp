@@ -1,0 +1,30 @@
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::raw {
+
+Tensor softmax(bool log, const Tensor& x, int64_t dim) {
+  const char* const op = log ? "log_softmax" : "softmax";
+  const int64_t d = wrap_dim(op, dim, x.dim());
+  check<TypeError>(
+      x.is_floating_point(), op, ": not implemented for '", TypeName{x.dtype()},
+      "', which is not a floating point type; convert with .to(kFloat), or pass dtype");
+  const ScalarType compute = computed_type(x.dtype());
+  if (compute != x.dtype()) return to(softmax(log, to(x, compute), d), x.dtype());
+  const Tensor out = empty(x.sizes(), compute, x.device());
+  if (x.dim() == 0)
+    backend(x).softmax(log, lifted(x), d, lifted(out));
+  else if (out.numel() > 0)
+    backend(x).softmax(log, x, d, out);
+  return out;
+}
+
+Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim) {
+  const ScalarType compute = computed_type(y.dtype());
+  Tensor out = empty(y.sizes(), compute, y.device());
+  if (out.numel() > 0)
+    backend(y).softmax_grad(log, lifted(to(grad, compute)), lifted(to(y, compute)), dim,
+                            lifted(out));
+  return to(std::move(out), y.dtype());
+}
+
+}  // namespace gradus::raw

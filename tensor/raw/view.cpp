@@ -1,0 +1,226 @@
+#include <cstdlib>
+
+#include "gradus/tensor/base/modes.h"
+#include "gradus/tensor/base/recycled.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+void Tensor::undefined() {
+  fail<Error>(
+      "an undefined Tensor was used; it was default-constructed, or is a gradient that no "
+      "backward() has filled; test with .defined()");
+}
+
+const std::string& Tensor::name() const {
+  static const std::string none;
+  impl();
+  return none;
+}
+
+void Tensor::check_accessor(size_t dims, int64_t limit) const {
+  check(static_cast<size_t>(dim()) == dims, "accessor: TensorAccessor expected ", dims,
+        " dims but tensor has ", dim(), ": shape ", sizes());
+  int64_t reach = 0;
+  for (size_t d = 0; d < dims; ++d)
+    reach += std::max<int64_t>(sizes()[d] - 1, 0) * std::abs(strides()[d]);
+  check(reach <= limit && numel() <= limit, "packed_accessor32: the tensor of shape ", sizes(),
+        " and strides ", strides(), " reaches beyond 32 bits; use packed_accessor64()");
+}
+
+Backend& backend(DeviceType type) { return type == kCPU ? cpu_backend() : cuda_backend(); }
+
+TensorImpl::TensorImpl(StoragePtr memory, ScalarType type, const Dims& shape, const Dims& steps,
+                       int64_t first, int64_t count, bool row_major)
+    : storage(std::move(memory)),
+      dtype(type),
+      contiguous(row_major),
+      inference(thread_modes.inference),
+      numel(count),
+      offset(first),
+      sizes(shape),
+      strides(steps) {}
+
+namespace raw {
+
+namespace {
+template <class... Args>
+Tensor make(Args&&... args) {
+  return Tensor(make_recycled<TensorImpl>(std::forward<Args>(args)...));
+}
+}  // namespace
+
+void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
+                       const char* b_name) {
+  check<Error>(a.device() == b.device(), op, ": ", a_name, " is on ", a.device(), ", ", b_name,
+               " on ", b.device(), "; move one with .to(...)");
+}
+
+Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device) {
+  const int64_t numel = checked_numel("empty", sizes);
+  int64_t nbytes;
+  check(!__builtin_mul_overflow(numel, static_cast<int64_t>(element_size(dtype)), &nbytes),
+        "empty: shape ", sizes, " of ", dtype, " has more bytes than an int64 counts");
+  Backend& where = backend(device.type());
+  const Dims dims(sizes.data(), sizes.size());
+  return make(where.allocate(static_cast<size_t>(nbytes), where.resolve(device)), dtype, dims,
+              contiguous_strides(sizes), 0, numel, true);
+}
+
+Tensor empty_as(const Tensor& x, ScalarType dtype) {
+  if (x.is_contiguous() && x.itemsize() >= element_size(dtype)) {  // no size overflows, then
+    const size_t nbytes = static_cast<size_t>(x.numel()) * element_size(dtype);
+    return make(backend(x).allocate(nbytes, x.device()), dtype, x.impl().sizes, x.impl().strides, 0,
+                x.numel(), true);
+  }
+  Tensor out = empty(x.sizes(), dtype, x.device());
+  if (x.is_contiguous() || x.numel() == 0) return out;
+  // By insertion, since tensors have few dimensions: those of smaller stride come later.
+  int64_t order[kMaxDims];
+  for (int64_t i = 0; i < x.dim(); ++i) {
+    if (x.strides()[i] == 0 && x.sizes()[i] > 1) return out;
+    int64_t at = i;
+    for (; at > 0 && x.strides()[order[at - 1]] < x.strides()[i]; --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  TensorImpl& impl = out.impl();
+  int64_t stride = 1;
+  for (int64_t i = x.dim(); i-- > 0; stride *= impl.sizes[order[i]])
+    impl.strides[order[i]] = stride;
+  impl.contiguous = gradus::is_contiguous(impl.sizes, impl.strides);
+  return out;
+}
+
+Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype) {
+  return make(std::move(storage), dtype, Dims(sizes.data(), sizes.size()),
+              contiguous_strides(sizes), 0, checked_numel("from_blob", sizes), true);
+}
+
+Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64_t offset) {
+  Tensor out = make(x.impl().storage, x.dtype(), sizes, strides, offset, numel_of(sizes),
+                    gradus::is_contiguous(sizes, strides));
+  // A view of a view is a view of the first tensor, so that chains do not keep handles alive.
+  TensorImpl& impl = out.impl();
+  impl.inference = x.impl().inference;
+  if (impl.inference) return out;  // never changed through another tensor's history
+  impl.view_of = x.impl().view_of ? x.impl().view_of : x.impl_ptr();
+  impl.history_version = x.impl().storage->version();
+  if (thread_modes.grad || x.impl().creation_meta == autograd::CreationMeta::INFERENCE_MODE)
+    impl.creation_meta = x.impl().creation_meta;
+  else
+    impl.creation_meta = thread_modes.inference ? autograd::CreationMeta::INFERENCE_MODE
+                                                : autograd::CreationMeta::NO_GRAD_MODE;
+  return out;
+}
+
+Tensor alias(const Tensor& x) { return alias(x, x.impl().sizes, x.impl().strides); }
+
+Tensor alias(const Tensor& x, const Dims& sizes, const Dims& strides) {
+  Tensor out = make(x.impl().storage, x.dtype(), sizes, strides, x.storage_offset(),
+                    numel_of(sizes), gradus::is_contiguous(sizes, strides));
+  out.impl().inference = x.impl().inference;
+  return out;
+}
+
+std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape, std::string_view op) {
+  const Dims sizes = infer_size(op, shape, x.numel());
+  const auto strides = view_strides(x.sizes(), x.strides(), sizes);
+  if (!strides) return std::nullopt;
+  return as_strided(x, sizes, *strides, x.storage_offset());
+}
+
+Tensor permute(const Tensor& x, IntArrayRef dims) {
+  check(dims.size() == x.sizes().size(),
+        "permute: number of dimensions in the tensor input does not match the length of the "
+        "desired ordering of dimensions i.e. input.dim() = ",
+        x.dim(), " is not equal to len(dims) = ", dims.size(), ": shape ", x.sizes(), ", dims ",
+        dims);
+  std::array<bool, kMaxDims> seen{};
+  Dims sizes, strides;
+  for (int64_t listed : dims) {
+    const int64_t dim = wrap_dim("permute", listed, x.dim());
+    check(!std::exchange(seen[static_cast<size_t>(dim)], true),
+          "permute: duplicate dims are not allowed, and ", dims, " lists dimension ", dim,
+          " twice");
+    sizes.push_back(x.sizes()[dim]);
+    strides.push_back(x.strides()[dim]);
+  }
+  return as_strided(x, sizes, strides, x.storage_offset());
+}
+
+Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1) {
+  const int64_t a = wrap_dim("transpose", dim0, x.dim()), b = wrap_dim("transpose", dim1, x.dim());
+  Dims sizes = x.impl().sizes, strides = x.impl().strides;
+  if (x.dim() > 0) std::swap(sizes[a], sizes[b]), std::swap(strides[a], strides[b]);
+  return as_strided(x, sizes, strides, x.storage_offset());
+}
+
+Tensor unsqueeze(const Tensor& x, int64_t dim) {
+  const int64_t at = wrap_dim("unsqueeze", dim, x.dim() + 1);
+  Dims sizes = x.impl().sizes, strides = x.impl().strides;
+  const int64_t stride = at < x.dim() ? sizes[at] * strides[at] : 1;
+  sizes.insert(at, 1), strides.insert(at, stride);
+  return as_strided(x, sizes, strides, x.storage_offset());
+}
+
+Tensor expand(const Tensor& x, IntArrayRef sizes) {
+  Dims target(sizes.data(), sizes.size());
+  const int64_t lead = static_cast<int64_t>(sizes.size()) - x.dim();  // negative: refused below
+  for (int64_t i = 0; i < static_cast<int64_t>(sizes.size()) && lead >= 0; ++i) {
+    if (target[i] == -1) {
+      check(i >= lead,
+            "expand: The expanded size of the tensor (-1) isn't allowed in a leading, "
+            "non-existing dimension ",
+            i, " of ", sizes, "; give its size");
+      target[i] = x.sizes()[i - lead];
+    }
+    check(target[i] >= 0, "expand: shape ", sizes, " has the negative size ", target[i]);
+  }
+  return as_strided(x, target, broadcast_strides("expand", x.sizes(), x.strides(), target),
+                    x.storage_offset());
+}
+
+Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
+  check(x.dim() > 0, "narrow: the tensor has no dimensions; unsqueeze it first");
+  const int64_t d = wrap_dim("narrow", dim, x.dim());
+  const int64_t size = x.sizes()[d];
+  check<IndexError>(start >= -size && start <= size, "narrow: start ", start,
+                    " is out of range for dimension ", d, " of size ", size);
+  if (start < 0) start += size;
+  check<IndexError>(length >= 0 && start + length <= size, "narrow: start (", start, ") + length (",
+                    length, ") exceeds dimension size (", size, "). Shape ", x.sizes(),
+                    ", dimension ", d);
+  Dims sizes = x.impl().sizes;
+  sizes[d] = length;
+  return as_strided(x, sizes, x.impl().strides, x.storage_offset() + start * x.strides()[d]);
+}
+
+Tensor view(const Tensor& x, ScalarType dtype) {
+  const auto from = static_cast<int64_t>(x.element_size()),
+             to = static_cast<int64_t>(element_size(dtype));
+  Dims sizes = x.impl().sizes, strides = x.impl().strides;
+  int64_t offset = x.storage_offset();
+  if (from != to) {
+    check(x.dim() > 0, "view: a tensor without dimensions of dtype ", x.dtype(),
+          " cannot be seen as ", dtype, ", whose elements have another size");
+    check(strides.back() == 1 || sizes.back() == 1, "view: the last dimension has stride ",
+          strides.back(), ", expected 1 to see ", x.dtype(), " as ", dtype, "; use contiguous()");
+    const auto fits = [&](int64_t count) { return count * from % to == 0; };
+    bool all_fit = fits(sizes.back()) && fits(offset);
+    for (int64_t d = 0; d + 1 < x.dim(); ++d) all_fit &= fits(strides[d]);
+    check(all_fit, "view: shape ", x.sizes(), ", strides ", x.strides(), " and offset ", offset,
+          " of ", x.dtype(), " do not divide into elements of ", dtype,
+          ": they need to be multiples of ", to / std::min(from, to));
+    const int64_t last = x.dim() - 1;
+    sizes[last] = sizes[last] * from / to;
+    for (int64_t d = 0; d < last; ++d) strides[d] = strides[d] * from / to;
+    strides[last] = 1;
+    offset = offset * from / to;
+  }
+  Tensor out = as_strided(x, sizes, strides, offset);
+  out.impl().dtype = dtype;
+  return out;
+}
+
+}  // namespace raw
+}  // namespace gradus

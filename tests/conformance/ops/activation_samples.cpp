@@ -1,0 +1,15 @@
+#include "tests/conformance/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+const Registered family{{
+    "activation",
+    {
+#include "tests/conformance/ops/samples/activation.def"
+    },
+#include "tests/conformance/ops/samples/activation.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,15 @@
+#include "tests/conformance/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+const Registered family{{
+    "compare",
+    {
+#include "tests/conformance/ops/samples/compare.def"
+    },
+#include "tests/conformance/ops/samples/compare.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,15 @@
+#include "tests/conformance/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+const Registered family{{
+    "creation",
+    {
+#include "tests/conformance/ops/samples/creation.def"
+    },
+#include "tests/conformance/ops/samples/creation.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,19 @@
+#include <cmath>
+
+#include "tests/conformance/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+using namespace indexing;  // Slice, None, Ellipsis
+
+const Registered family{{
+    "index",
+    {
+#include "tests/conformance/ops/samples/index.def"
+    },
+#include "tests/conformance/ops/samples/index.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,15 @@
+#include "tests/conformance/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+const Registered family{{
+    "join",
+    {
+#include "tests/conformance/ops/samples/join.def"
+    },
+#include "tests/conformance/ops/samples/join.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,15 @@
+#include "tests/conformance/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+const Registered family{{
+    "order",
+    {
+#include "tests/conformance/ops/samples/order.def"
+    },
+#include "tests/conformance/ops/samples/order.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,15 @@
+#include "tests/conformance/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+const Registered family{{
+    "pointwise",
+    {
+#include "tests/conformance/ops/samples/pointwise.def"
+    },
+#include "tests/conformance/ops/samples/pointwise.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test

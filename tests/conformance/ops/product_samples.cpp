@@ -1,0 +1,15 @@
+#include "tests/conformance/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+const Registered family{{
+    "product",
+    {
+#include "tests/conformance/ops/samples/product.def"
+    },
+#include "tests/conformance/ops/samples/product.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test

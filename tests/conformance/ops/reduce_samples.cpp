@@ -1,0 +1,15 @@
+#include "tests/conformance/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+const Registered family{{
+    "reduce",
+    {
+#include "tests/conformance/ops/samples/reduce.def"
+    },
+#include "tests/conformance/ops/samples/reduce.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,15 @@
+#include "tests/conformance/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+const Registered family{{
+    "shape",
+    {
+#include "tests/conformance/ops/samples/shape.def"
+    },
+#include "tests/conformance/ops/samples/shape.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test

@@ -1,0 +1,15 @@
+#include "tests/conformance/ops/samples.h"
+
+namespace gradus::test {
+namespace {
+
+const Registered family{{
+    "slice",
+    {
+#include "tests/conformance/ops/samples/slice.def"
+    },
+#include "tests/conformance/ops/samples/slice.inc"
+}};
+
+}  // namespace
+}  // namespace gradus::test
