@@ -24,6 +24,7 @@ else()
 endif()
 add_library(gradus ${sources} ${cuda_sources})
 add_library(gradus::gradus ALIAS gradus)
+target_precompile_headers(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/precompiled.h>)
 # Products and sums are fused where the source says so, and nowhere by chance. Nobody reads floating
 # point exceptions, so that both sides of a condition may be computed. Integers wrap around. GCC
 # would make a chain of conditions into copies of what follows them.
@@ -34,6 +35,10 @@ foreach(set baseline avx2 avx512)
     PROPERTIES COMPILE_OPTIONS
     "-ffp-contract=off;-fno-trapping-math;-fwrapv;$<IF:$<CXX_COMPILER_ID:GNU>,-fno-thread-jumps,-Wno-pass-failed>")
 endforeach()
+# Sources with options of their own cannot take the common precompiled header.
+file(GLOB own_options ${PROJECT_SOURCE_DIR}/cpu/simd/*.cpp ${PROJECT_SOURCE_DIR}/distributed/nccl/*.cpp
+     ${PROJECT_SOURCE_DIR}/distributed/mpi/*.cpp ${PROJECT_SOURCE_DIR}/cuda/sim/*/*.cpp)
+set_source_files_properties(${own_options} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.

@@ -46,7 +46,7 @@ function(gradus_simulate target)
   get_target_property(files ${target} SOURCES)
   list(FILTER files INCLUDE REGEX "[.]cu$")
   set_source_files_properties(${files} TARGET_DIRECTORY ${target} PROPERTIES
-    LANGUAGE CXX COMPILE_OPTIONS "${GRADUS_KERNEL_OPTIONS}")
+    LANGUAGE CXX COMPILE_OPTIONS "${GRADUS_KERNEL_OPTIONS}" SKIP_PRECOMPILE_HEADERS ON)
   set(launcher ${PROJECT_SOURCE_DIR}/cuda/sim/compile ${CMAKE_CXX_COMPILER_LAUNCHER})
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher}")
 endfunction()

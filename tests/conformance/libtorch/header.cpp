@@ -1,0 +1,1 @@
+// The source of the precompiled header that the programs share.
