@@ -41,7 +41,7 @@ void expect_product(const Tensor& a, const Tensor& b, const Tensor& bias, const 
 }
 
 void check_product(const Tensor& a, const Tensor& b, const Tensor& bias) {
-  const Tensor out = empty({a.size(0), a.size(1), b.size(2)}, a.dtype());
+  const Tensor out = test::empty({a.size(0), a.size(1), b.size(2)}, a.dtype());
   // What lies in the output already must not matter.
   if (isFloatingType(out.dtype())) cpu_backend().fill(out, std::nan(""));
   cpu_backend().matmul(a, b, bias, out);
@@ -97,7 +97,7 @@ TEST_P(EveryKernel, AboveOneBlock) {
 TEST_P(EveryKernel, ManyProductsSideBySide) { check_sizes(40, 20, 30, 25, kFloat); }
 
 TEST_P(EveryKernel, NoDepthGivesBiasOrZero) {
-  const Tensor a = empty({2, 40, 0}), b = empty({2, 0, 50}), out = empty({2, 40, 50});
+  const Tensor a = test::empty({2, 40, 0}), b = test::empty({2, 0, 50}), out = test::empty({2, 40, 50});
   cpu_backend().fill(out, std::nan(""));
   cpu_backend().matmul(a, b, Tensor(), out);
   for (int64_t i = 0; i < out.numel(); ++i) ASSERT_EQ(get(out, i), 0);
@@ -107,13 +107,13 @@ TEST_P(EveryKernel, NoDepthGivesBiasOrZero) {
 }
 
 TEST_P(EveryKernel, NothingToCompute) {
-  cpu_backend().matmul(empty({0, 3, 4}), empty({0, 4, 5}), Tensor(), empty({0, 3, 5}));
-  cpu_backend().matmul(empty({2, 0, 4}), empty({2, 4, 5}), Tensor(), empty({2, 0, 5}));
-  cpu_backend().matmul(empty({2, 3, 4}), empty({2, 4, 0}), Tensor(), empty({2, 3, 0}));
+  cpu_backend().matmul(test::empty({0, 3, 4}), test::empty({0, 4, 5}), Tensor(), test::empty({0, 3, 5}));
+  cpu_backend().matmul(test::empty({2, 0, 4}), test::empty({2, 4, 5}), Tensor(), test::empty({2, 0, 5}));
+  cpu_backend().matmul(test::empty({2, 3, 4}), test::empty({2, 4, 0}), Tensor(), test::empty({2, 3, 0}));
 }
 
 TEST_P(EveryKernel, NanOfAnOperandReachesItsRowAlone) {
-  const Tensor a = empty({1, 40, 40}), b = empty({1, 40, 40}), out = empty({1, 40, 40});
+  const Tensor a = test::empty({1, 40, 40}), b = test::empty({1, 40, 40}), out = test::empty({1, 40, 40});
   cpu_backend().fill(a, 1), cpu_backend().fill(b, 1);
   set(a, 7 * 40 + 39, std::nan(""));
   cpu_backend().matmul(a, b, Tensor(), out);
@@ -131,7 +131,7 @@ void check_micro_kernels() {
       const int64_t m = pick(1, 60), k = pick(1, 300), n = pick(1, 60);
       const Tensor a = random_tensor({1, m, k}, dtype_of<T>),
                    b = random_tensor({1, k, n}, dtype_of<T>);
-      const Tensor bias = random_tensor({n}, dtype_of<T>), out = empty({1, m, n}, dtype_of<T>);
+      const Tensor bias = random_tensor({n}, dtype_of<T>), out = test::empty({1, m, n}, dtype_of<T>);
       const auto data = [](const Tensor& x) { return static_cast<T*>(x.data_ptr()); };
       cpu::multiply_packed<T>({m, n, k, data(a), data(b), data(bias), data(out), a.stride(1),
                                a.stride(2), b.stride(1), b.stride(2), 0, bias.stride(0), n, 1},
@@ -154,7 +154,7 @@ void check_layouts() {
     const Tensor a = random_tensor({1, m, k}, dtype_of<T>),
                  b = random_tensor({1, k, n}, dtype_of<T>);
     const auto multiply = [&](const Tensor& x, const Tensor& y) {
-      const Tensor out = empty({1, m, n}, dtype_of<T>);
+      const Tensor out = test::empty({1, m, n}, dtype_of<T>);
       const auto data = [](const Tensor& t) { return static_cast<T*>(t.data_ptr()); };
       cpu::multiply_packed<T>({m, n, k, data(x), data(y), nullptr, data(out), x.stride(1),
                                x.stride(2), y.stride(1), y.stride(2), 0, 0, n, 1},
@@ -188,7 +188,7 @@ void check_threads(int64_t m, int64_t k, int64_t n) {
     for (const bool with_bias : {false, true}) {
       const auto multiply = [&](int count) {
         set_num_threads(count);
-        const Tensor out = empty({m, n}, dtype_of<T>);
+        const Tensor out = test::empty({m, n}, dtype_of<T>);
         const cpu::Product<T> p{m,
                                 n,
                                 k,
@@ -236,7 +236,7 @@ TEST(CpuMatmul, BlasIsRefusedWhereTheBuildLacksIt) {
 }
 
 TEST(CpuMatmul, RefusesBool) {
-  const Tensor x = empty({1, 2, 2}, kBool);
+  const Tensor x = test::empty({1, 2, 2}, kBool);
   EXPECT_THROW(cpu_backend().matmul(x, x, Tensor(), x), TypeError);
 }
 

@@ -21,7 +21,7 @@ void on_one_thread(const F& f) {
 }
 
 Tensor normal(IntArrayRef sizes) {
-  const Tensor out = empty(sizes);
+  const Tensor out = test::empty(sizes);
   cpu_backend().random(Distribution::normal, 0, 1, {static_cast<uint64_t>(pick(0, 1000)), 0}, out);
   return out;
 }
@@ -59,7 +59,7 @@ TEST(CpuSort, OfKeysThatDifferInAnyBits) {
     const int64_t n = pick(1, round % 20 ? 3000 : 200'000);
     const int bits = static_cast<int>(pick(0, 63)), shift = static_cast<int>(pick(0, 63 - bits));
     const int64_t start = pick(0, 1) ? 0 : pick(-5, 5), most = (int64_t{1} << bits) - 1;
-    const Tensor x = empty({n}, kLong);
+    const Tensor x = test::empty({n}, kLong);
     int64_t* const keys = x.data_ptr<int64_t>();
     for (int64_t i = 0; i < n; ++i)
       keys[i] = static_cast<int64_t>((static_cast<uint64_t>(pick(0, most)) << shift) +
@@ -84,7 +84,7 @@ TEST(CpuMaskedSelect, IsWhatAnIndexChooses) {
     const Dims sizes = {pick(1, 300), pick(1, 40), pick(1, 5)};
     Dims leading = sizes;
     leading.resize(static_cast<size_t>(pick(1, 3)));
-    const Tensor mask = empty(leading, kBool);
+    const Tensor mask = test::empty(leading, kBool);
     for (int64_t i = 0; i < mask.numel(); ++i) mask.data_ptr<bool>()[i] = real(0, 1) < share;
     Tensor x = raw::to(normal(sizes), pick(0, 1) ? kFloat : kHalf);
     if (pick(0, 1)) x = raw::transpose(raw::contiguous(raw::transpose(x, 0, 1)), 0, 1);
@@ -167,7 +167,7 @@ TEST(CpuScan, SpecialValues) {
 // The error of 3 million float additions would be seen; that of double ones is not.
 TEST(CpuScan, LongSumsAreExactToTheLastRounding) {
   const int64_t n = 3'000'000;
-  const Tensor x = empty({n});
+  const Tensor x = test::empty({n});
   cpu_backend().random(Distribution::uniform, 0, 1, {9, 0}, x);
   const Tensor got = raw::scan(ScanOp::cumsum, x, 0);
   double sum = 0;

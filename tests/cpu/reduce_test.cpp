@@ -85,21 +85,21 @@ TEST(CpuReduce, SeveralChunksInEveryDirection) {
       expect_reduction(op, raw::transpose(random_tensor({131, 1009}, kFloat), 0, 1),
                        random_layout(out, kFloat));
     }
-  expect_reduction(ReduceOp::mean, random_tensor({3, 5000, 5}, kDouble), empty({3, 1, 5}, kDouble));
-  expect_reduction(ReduceOp::sum, random_tensor({5, 9, 5000}, kDouble), empty({5, 1, 1}, kDouble));
-  expect_reduction(ReduceOp::sum, random_tensor({2, 5000}, kFloat), empty({2, 1}));
+  expect_reduction(ReduceOp::mean, random_tensor({3, 5000, 5}, kDouble), test::empty({3, 1, 5}, kDouble));
+  expect_reduction(ReduceOp::sum, random_tensor({5, 9, 5000}, kDouble), test::empty({5, 1, 1}, kDouble));
+  expect_reduction(ReduceOp::sum, random_tensor({2, 5000}, kFloat), test::empty({2, 1}));
 }
 
 TEST(CpuReduce, Integers) {
   for (ReduceOp op : {ReduceOp::sum, ReduceOp::amax, ReduceOp::amin})
-    expect_reduction(op, random_tensor({50, 300}, kLong, -1e6, 1e6), empty({50, 1}, kLong));
-  EXPECT_THROW(cpu_backend().reduce(ReduceOp::mean, empty({2}, kLong), empty({1}, kLong)),
+    expect_reduction(op, random_tensor({50, 300}, kLong, -1e6, 1e6), test::empty({50, 1}, kLong));
+  EXPECT_THROW(cpu_backend().reduce(ReduceOp::mean, test::empty({2}, kLong), test::empty({1}, kLong)),
                TypeError);
 }
 
 TEST(CpuReduce, SumOfTenMillionFloats) {
   const int64_t n = 10'000'000;
-  const Tensor x = empty({n}), out = empty({1});
+  const Tensor x = test::empty({n}), out = test::empty({1});
   cpu_backend().random(Distribution::uniform, 0, 1, {static_cast<uint64_t>(pick(0, 1 << 30)), 0},
                        x);
   cpu_backend().reduce(ReduceOp::sum, x, out);
@@ -107,12 +107,12 @@ TEST(CpuReduce, SumOfTenMillionFloats) {
   for (const float *p = x.data_ptr<float>(), *end = p + n; p < end; ++p)
     exact += static_cast<double>(*p);
   EXPECT_LT(std::abs(get(out, 0) - exact) / exact, 1e-6);
-  cpu_backend().reduce(ReduceOp::sum, raw::as_strided(x, {n / 4, 4}, {4, 1}, 0), empty({1, 4}));
+  cpu_backend().reduce(ReduceOp::sum, raw::as_strided(x, {n / 4, 4}, {4, 1}, 0), test::empty({1, 4}));
 }
 
 TEST(CpuReduce, LongColumnsStayAccurate) {
   const int64_t rows = 1'000'000;
-  const Tensor x = empty({rows, 3}), out = empty({1, 3});
+  const Tensor x = test::empty({rows, 3}), out = test::empty({1, 3});
   cpu_backend().random(Distribution::uniform, 0, 1, {7, 0}, x);
   cpu_backend().reduce(ReduceOp::sum, x, out);
   for (int64_t c = 0; c < 3; ++c) {
@@ -126,12 +126,12 @@ TEST(CpuReduce, IsTheSameOnAnyNumberOfThreads) {
   // Long runs, wide and narrow rows, and rows within rows.
   for (const Dims& sizes : {Dims{200'001}, Dims{3001, 70}, Dims{70, 3001}, Dims{70'001, 3},
                             Dims{101, 700, 3}, Dims{37, 60, 90}}) {
-    const Tensor x = empty(sizes);
+    const Tensor x = test::empty(sizes);
     cpu_backend().random(Distribution::normal, 0, 1, {5, 0}, x);
     for (int64_t d = 0; d < x.dim(); ++d) {
       Dims out_sizes = sizes;
       out_sizes[d] = 1;
-      const Tensor many = empty(out_sizes), one = empty(out_sizes);
+      const Tensor many = test::empty(out_sizes), one = test::empty(out_sizes);
       cpu_backend().reduce(ReduceOp::sum, x, many);
       cpu::parallel_for(0, 2, 1, [&](int64_t i, int64_t) {  // one thread inside of a loop
         if (i == 0) cpu_backend().reduce(ReduceOp::sum, x, one);
@@ -148,16 +148,16 @@ TEST(CpuReduce, SharesOfSeveralThreads) {
                           Dims{60, 50, 1}, Dims{1, 50, 61}, Dims{60, 1, 61}})
     for (ReduceOp op : {ReduceOp::sum, ReduceOp::amax}) {
       expect_reduction(op, x, random_layout(out, kFloat));
-      expect_reduction(op, random_tensor({60, 50, 61}, kFloat), empty(out));
+      expect_reduction(op, random_tensor({60, 50, 61}, kFloat), test::empty(out));
     }
   const Tensor wide = random_tensor({60, 2501}, kDouble);
-  expect_reduction(ReduceOp::mean, wide, empty({1, 2501}, kDouble));
-  expect_reduction(ReduceOp::mean, wide, empty({60, 1}, kDouble));
+  expect_reduction(ReduceOp::mean, wide, test::empty({1, 2501}, kDouble));
+  expect_reduction(ReduceOp::mean, wide, test::empty({60, 1}, kDouble));
 }
 
 TEST(CpuReduce, NanWinsEveryExtreme) {
   for (int64_t n : {3, 100, 10'000}) {
-    const Tensor x = random_tensor({n}, kFloat), copy = empty({n}), out = empty({1});
+    const Tensor x = random_tensor({n}, kFloat), copy = test::empty({n}), out = test::empty({1});
     cpu_backend().copy(x, copy);
     set(copy, pick(0, n - 1), std::nan(""));
     for (ReduceOp op : {ReduceOp::amax, ReduceOp::amin, ReduceOp::sum}) {
@@ -168,7 +168,7 @@ TEST(CpuReduce, NanWinsEveryExtreme) {
 }
 
 TEST(CpuReduce, OfNothing) {
-  const Tensor x = empty({2, 0}), out = empty({2, 1});
+  const Tensor x = test::empty({2, 0}), out = test::empty({2, 1});
   const auto result = [&](ReduceOp op) {
     cpu_backend().reduce(op, x, out);
     return get(out, 1);
@@ -176,9 +176,9 @@ TEST(CpuReduce, OfNothing) {
   EXPECT_EQ(result(ReduceOp::sum), 0);
   EXPECT_TRUE(std::isnan(result(ReduceOp::mean)));
   EXPECT_EQ(result(ReduceOp::amax), -INFINITY);
-  cpu_backend().reduce(ReduceOp::sum, empty({0, 3}), empty({0, 1}));
-  const Tensor columns = empty({1, 3});
-  cpu_backend().reduce(ReduceOp::sum, empty({0, 3}), columns);
+  cpu_backend().reduce(ReduceOp::sum, test::empty({0, 3}), test::empty({0, 1}));
+  const Tensor columns = test::empty({1, 3});
+  cpu_backend().reduce(ReduceOp::sum, test::empty({0, 3}), columns);
   EXPECT_EQ(get(columns, 2), 0);
 }
 
@@ -189,7 +189,7 @@ TEST(CpuArgReduce, FirstOfTheMostExtreme) {
     const int64_t dim = pick(0, static_cast<int64_t>(sizes.size()) - 1);
     const bool largest = pick(0, 1);
     const ScalarType dtype = pick(0, 1) ? kLong : kFloat;
-    const Tensor x = raw::clone(random_tensor(sizes, kLong, -4, 4)), cast = empty(sizes, dtype);
+    const Tensor x = raw::clone(random_tensor(sizes, kLong, -4, 4)), cast = test::empty(sizes, dtype);
     cpu_backend().copy(x, cast);  // few values, so that many are equal
     if (dtype == kFloat && pick(0, 1))
       for (int i = 0; i < 3; ++i) set(cast, pick(0, cast.numel() - 1), std::nan(""));
@@ -225,14 +225,14 @@ TEST(CpuReduce, SumsWithoutNan) {
   for (int round = 0; round < 60; ++round) {
     const ScalarType dtype = pick(0, 1) ? kFloat : kDouble;
     const Dims sizes = round % 3 ? random_sizes(4, 12) : Dims{pick(1, 9), pick(1, 9000)};
-    const Tensor x = random_layout(sizes, dtype), numbers = empty(sizes, dtype);
+    const Tensor x = random_layout(sizes, dtype), numbers = test::empty(sizes, dtype);
     for (int64_t i = 0; i < x.numel(); ++i) {
       const double value = real(-3, 3);
       const bool nan = pick(0, 3) == 0;
       set(x, i, nan ? (pick(0, 1) ? 1 : -1) * std::nan("") : value);
       set(numbers, i, nan ? 0 : value);
     }
-    const Tensor out = random_layout(reduced(sizes), dtype), want = empty(out.sizes(), dtype);
+    const Tensor out = random_layout(reduced(sizes), dtype), want = test::empty(out.sizes(), dtype);
     cpu_backend().reduce(ReduceOp::nansum, x, out);
     cpu_backend().reduce(ReduceOp::sum, numbers, want);
     for (int64_t o = 0; o < out.numel(); ++o)
@@ -273,8 +273,8 @@ TEST(CpuReduce, ExtremesOfNarrowIntegers) {
         ASSERT_EQ(get(narrow.indices, o), get(wide.indices, o)) << sizes;
       }
     }
-  EXPECT_THROW(cpu_backend().reduce(ReduceOp::sum, empty({2}, kInt), empty({1}, kInt)), TypeError);
-  EXPECT_THROW(cpu_backend().reduce(ReduceOp::amax, empty({2}, kHalf), empty({1}, kHalf)),
+  EXPECT_THROW(cpu_backend().reduce(ReduceOp::sum, test::empty({2}, kInt), test::empty({1}, kInt)), TypeError);
+  EXPECT_THROW(cpu_backend().reduce(ReduceOp::amax, test::empty({2}, kHalf), test::empty({1}, kHalf)),
                TypeError);
 }
 
@@ -283,7 +283,7 @@ TEST(CpuReduce, ElementsOfNarrowTypes) {
   for (const ScalarType dtype : {kBool, kByte, kInt, kHalf, kBFloat16})
     for (int round = 0; round < 40; ++round) {
       const Dims sizes = round % 4 ? random_sizes(4, 6) : Dims{pick(1, 4), pick(1, 9000)};
-      const Tensor x = round % 4 ? random_layout(sizes, dtype) : empty(sizes, dtype);
+      const Tensor x = round % 4 ? random_layout(sizes, dtype) : test::empty(sizes, dtype);
       for (int64_t i = 0; i < x.numel(); ++i)
         set(x, i, dtype == kBool ? static_cast<double>(pick(0, 1)) : real(1, 9));
       Dims kept = sizes;
@@ -317,7 +317,7 @@ TEST(CpuArgReduce, SharesOfSeveralThreads) {
   for (const Dims& sizes :
        {Dims{1, 100'001}, Dims{100'001, 1}, Dims{3, 30'001}, Dims{30'001, 3}, Dims{300, 301}})
     for (const int64_t values : {500, 1 << 24}) {
-      const Tensor x = empty(sizes);
+      const Tensor x = test::empty(sizes);
       cpu_backend().random(Distribution::randint, 0, values, {9, 0}, x);
       for (int64_t d = 0; d < 2; ++d) expect_places(x, d);
     }

@@ -113,11 +113,11 @@ TEST(CpuSoftmax, LinesAndColumnsOfEveryLength) {
           for (const int64_t dim : {0, 1}) {
             const Dims sizes = dim == 0 ? Dims{n, m} : Dims{m, n};
             const Tensor x = random_tensor(sizes, dtype, -9, 9);
-            expect_softmax(log, x, dim, empty(sizes, dtype));
-            expect_gradient(log, x, random_tensor(sizes, dtype, 0, 1), dim, empty(sizes, dtype));
+            expect_softmax(log, x, dim, test::empty(sizes, dtype));
+            expect_gradient(log, x, random_tensor(sizes, dtype, 0, 1), dim, test::empty(sizes, dtype));
           }
-  expect_softmax(false, random_tensor({40, 700}, kFloat), 0, empty({40, 700}));  // two panels
-  expect_softmax(true, random_tensor({3000, 150}, kFloat), 0, empty({3000, 150}));
+  expect_softmax(false, random_tensor({40, 700}, kFloat), 0, test::empty({40, 700}));  // two panels
+  expect_softmax(true, random_tensor({3000, 150}, kFloat), 0, test::empty({3000, 150}));
 }
 
 TEST(CpuSoftmax, InPlace) {
@@ -145,16 +145,16 @@ TEST(CpuSoftmax, InfinitiesAndNan) {
         values[static_cast<size_t>(at)] = few[0], values[static_cast<size_t>(at) + 1] = few[1];
         const Tensor x = tensor({n}, values);
         const Tensor column = raw::expand(raw::unsqueeze(x, 1), {n, 20});
-        expect_softmax(log, x, 0, empty({n}));
-        expect_softmax(log, raw::clone(column), 0, empty({n, 20}));
-        expect_softmax(log, column, 0, empty({n, 20}));
+        expect_softmax(log, x, 0, test::empty({n}));
+        expect_softmax(log, raw::clone(column), 0, test::empty({n, 20}));
+        expect_softmax(log, column, 0, test::empty({n, 20}));
       }
 }
 
 TEST(CpuSoftmax, SumsOfAMillionStayAccurate) {
   const int64_t n = 1'000'000;
   for (const Dims& sizes : {Dims{n, 1}, Dims{n, 3}, Dims{3, n}}) {
-    const Tensor x = empty(sizes), y = empty(sizes);
+    const Tensor x = test::empty(sizes), y = test::empty(sizes);
     cpu_backend().random(Distribution::uniform, 0, 1, {7, 0}, x);
     const int64_t dim = sizes[0] == n ? 0 : 1;
     cpu_backend().softmax(true, x, dim, y);
@@ -171,11 +171,11 @@ TEST(CpuSoftmax, SumsOfAMillionStayAccurate) {
 
 TEST(CpuSoftmax, IsTheSameOnAnyNumberOfThreads) {
   for (const Dims& sizes : {Dims{200'001}, Dims{3001, 70}, Dims{70, 3001}, Dims{9000, 7, 3}}) {
-    const Tensor x = empty(sizes);
+    const Tensor x = test::empty(sizes);
     cpu_backend().random(Distribution::normal, 0, 1, {5, 0}, x);
     for (int64_t d = 0; d < x.dim(); ++d)
       for (const bool log : {false, true}) {
-        const Tensor many = empty(sizes), one = empty(sizes);
+        const Tensor many = test::empty(sizes), one = test::empty(sizes);
         const auto expect_same = [&](const auto& f) {
           f(many);
           cpu::parallel_for(0, 2, 1, [&](int64_t i, int64_t) {  // one thread inside of a loop
@@ -252,12 +252,12 @@ TEST(RawSoftmax, RefusesWhatItCannotDo) {
     }
     return "";
   };
-  EXPECT_EQ(message([] { raw::softmax(false, empty({2}, kLong), 0); }),
+  EXPECT_EQ(message([] { raw::softmax(false, test::empty({2}, kLong), 0); }),
             "softmax: not implemented for 'Long', which is not a floating point type; convert with "
             ".to(kFloat), or pass dtype");
-  EXPECT_THROW(raw::softmax(true, empty({2, 3}), 2), IndexError);
+  EXPECT_THROW(raw::softmax(true, test::empty({2, 3}), 2), IndexError);
   EXPECT_NE(message([] {
-              raw::softmax(true, empty({2, 3}), 2);
+              raw::softmax(true, test::empty({2, 3}), 2);
             }).find("log_softmax"),
             std::string::npos);
 }
@@ -271,8 +271,8 @@ TEST(RawSoftmax, NumbersOfSixteenBitsAndOfNoDimension) {
   }
   EXPECT_EQ(get(raw::softmax(false, tensor({}, {5}), -1), 0), 1);
   EXPECT_EQ(get(raw::softmax(true, tensor({}, {5}), 0), 0), 0);
-  EXPECT_EQ(raw::softmax(false, empty({0, 3}), 0).numel(), 0);
-  EXPECT_EQ(raw::softmax(false, empty({3, 0}), 1).numel(), 0);
+  EXPECT_EQ(raw::softmax(false, test::empty({0, 3}), 0).numel(), 0);
+  EXPECT_EQ(raw::softmax(false, test::empty({3, 0}), 1).numel(), 0);
 }
 
 }  // namespace
