@@ -77,7 +77,10 @@ std::string symbol_of(const void* function) {
   return out;
 }
 
-std::string_view folder_of(std::string_view file) { return file.substr(0, file.rfind('/') + 1); }
+// The simulator's folder, given a file of its room check/.
+std::string_view simulator_of(std::string_view file) {
+  return file.substr(0, file.rfind("check/"));
+}
 
 // Whether it is this function, or an instance of it.
 bool is_instance(std::string_view function, std::string_view name) {
@@ -88,8 +91,8 @@ bool is_instance(std::string_view function, std::string_view name) {
 // Of the simulator, or of what starts a kernel.
 bool is_machinery(const Frame& frame) {
   // As this file is named, and as its header is: the latter by way of a link.
-  return frame.file.starts_with(folder_of(__FILE__)) ||
-         frame.file.starts_with(folder_of(kSymbolsHeader)) ||
+  return frame.file.starts_with(simulator_of(__FILE__)) ||
+         frame.file.starts_with(simulator_of(kSymbolsHeader)) ||
          is_instance(frame.function, "gradus::cuda::launch") ||
          is_instance(frame.function, "gradus::cuda::detail::launch") ||
          is_instance(frame.function, "gradus::cuda::detail::handle");

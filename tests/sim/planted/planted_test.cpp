@@ -48,7 +48,8 @@ using Place = std::pair<std::string, int>;  // file name and line
 std::map<std::string, std::set<Place>> read_markers() {
   const std::string marker = "// BUG ";
   std::map<std::string, std::set<Place>> out;
-  for (const auto& file : std::filesystem::directory_iterator(GRADUS_SOURCE_DIR "/tests/planted")) {
+  for (const auto& file :
+       std::filesystem::directory_iterator(GRADUS_SOURCE_DIR "/tests/sim/planted")) {
     if (file.path().extension() != ".cu") continue;
     std::ifstream in(file.path());
     std::string line;
