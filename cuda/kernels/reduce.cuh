@@ -144,7 +144,7 @@ __device__ T fold_lanes(T value, int lanes) {
     value = Op::combine(value, shuffle_xor(value, reach));
   if (lanes <= 32) return value;
   const int warps = lanes / 32;
-  __shared__ T of_warp[kReduceThreads / 32];
+  __shared__ T of_warp[32];
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
   __syncthreads();
   value = of_warp[threadIdx.x & (warps - 1)];

@@ -3,8 +3,9 @@
 //
 // A team goes over a line tile by tile, from the front: it keeps the largest element so far and the
 // sum of e^x about it, and multiplies the sum whenever the largest element grows. Then it writes
-// the tiles from the back, of which the last one is still in registers; longer lines are read a
-// second time. Sums are folded in a fixed tree.
+// the tiles from the back. The last tile is still in registers, and the first ones are in shared
+// memory as far as they fit there; only tiles between them are read a second time. Sums are folded
+// in a fixed tree.
 #pragma once
 
 #include "gradus/cuda/kernels/reduce.cuh"
@@ -13,9 +14,12 @@
 namespace gradus::cuda {
 
 // Neighbouring threads, a power of two, and all of the block where they are more than a warp: for
-// elements that lie closer together than lines do.
+// elements that lie closer together than lines do. `Blocks` is the number of blocks whose registers
+// a multiprocessor has room for. `Edges`: a line may begin and end inside of a vector.
+template <int Threads, int Blocks, bool Edges>
 struct RowTeam {
-  static constexpr int kBlocks = 3;  // whose registers a multiprocessor has room for
+  static constexpr int kThreads = Threads, kBlocks = Blocks;
+  static constexpr bool kEdges = Edges;
   int lanes;
 
   __device__ int size() const { return lanes; }
@@ -31,7 +35,8 @@ struct RowTeam {
 
 // Threads of a block that are `division.kept` apart, so that neighbours have neighbouring lines.
 struct ColumnTeam {
-  static constexpr int kBlocks = 2;
+  static constexpr int kThreads = kReduceThreads, kBlocks = 2;
+  static constexpr bool kEdges = false;
   Division division;
 
   __device__ int size() const { return division.reduced; }
@@ -63,7 +68,12 @@ struct SoftmaxArgs {
   int64_t step[N];
   int64_t n;
   bool log;
-  bool vectors;  // elements are neighbours, n is a whole number of vectors, and lines are aligned
+  // How many elements of memory lie before a tensor's first element, and how many from it on.
+  int64_t before[N], from[N];
+  int64_t kept;  // how many elements of a line stay in shared memory: a whole number of tiles
+  // Elements are neighbours, and a line begins at the same place of a vector in all tensors; at its
+  // first place, with a whole number of vectors, unless Team::kEdges.
+  bool vectors;
 };
 
 // What a thread has of a tile: 8 vectors, or 4 of each where a kernel of N = 3 tensors reads two.
@@ -74,11 +84,27 @@ struct Tile {
 };
 
 // Which elements of a tile a thread has: vectors, or single ones between those of its neighbours.
-template <class T, int N>
+template <class T, int N, bool kEdges>
 struct Share {
   static constexpr int V = Tile<T, N>::V, kSize = Tile<T, N>::kSize;
   int lane, lanes;
   bool vectors;
+  int skip = 0;   // places of the first tile that lie before the line
+  int begin = 0;  // of this tile
+
+  // Finds where in a vector the line at x, of these offsets, begins. Its outer vectors are read
+  // whole, so a line whose outer vectors are not all in memory is read by single elements.
+  __device__ void align(const SoftmaxArgs<N>& args, const Offsets<N, int64_t>& at, const T* x) {
+    if (!kEdges || !vectors) return;
+    skip = static_cast<int>(reinterpret_cast<uintptr_t>(x) / sizeof(T) % V);
+    const int64_t whole = (args.n + skip + V - 1) / V * V;
+#pragma unroll
+    for (int t = 1; t < N; ++t) {
+      const int64_t first = at.at[t] - skip;
+      vectors &= first >= -args.before[t] && first + whole <= args.from[t];
+    }
+    if (!vectors) skip = 0;
+  }
 
   __device__ int tile_length() const { return lanes * kSize; }
 
@@ -99,7 +125,7 @@ struct Share {
 #pragma unroll
       for (int k = 0; k < kSize; k += V) {
         const int i = k * lanes + lane * V;
-        if (i < count) f(k, int64_t{i}, Constant<V>{});
+        if (i < count && i + V > begin) f(k, int64_t{i}, Constant<V>{});
       }
     } else {
 #pragma unroll
@@ -119,12 +145,28 @@ struct Share {
 #pragma unroll
       for (int v = 0; v < some.value; ++v) tile.at[k + v] = elements.at[v];
     });
+    if constexpr (kEdges) {
+      if (!vectors || (begin == 0 && count % V == 0)) return;
+#pragma unroll
+      for (int k = 0; k < kSize; ++k) {
+        const int i = k / V * V * lanes + lane * V + k % V;
+        if (i < begin || i >= count) tile.at[k] = padding;
+      }
+    }
   }
   __device__ void store(const Tile<T, N>& tile, T* to, int64_t step, int count) const {
     for_own(count, step, [&](int k, int64_t at, auto some) {
       Vector<T, some.value> elements;
 #pragma unroll
       for (int v = 0; v < some.value; ++v) elements.at[v] = tile.at[k + v];
+      if constexpr (kEdges && some.value > 1) {
+        if (at < begin || at + some.value > count) {
+#pragma unroll
+          for (int v = 0; v < some.value; ++v)
+            if (at + v >= begin && at + v < count) to[at + v] = elements.at[v];
+          return;
+        }
+      }
       store_vector(to + at, elements);
     });
   }
@@ -132,20 +174,27 @@ struct Share {
 
 // out = e^x / sum(e^x), or its logarithm.
 template <class T, class Team>
-__global__ void __launch_bounds__(kReduceThreads, Team::kBlocks)
+__global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
     softmax_kernel(SoftmaxArgs<2> args, Team team, T* out, const T* x) {
   using Max = scalar::Reduction<ReduceOp::amax>;
   const bool valid = team.line() < args.lines.numel;
   const auto at = offsets_of(args.lines, valid ? team.line() : 0);
-  const Share<T, 2> share{team.lane(), team.size(), args.vectors};
-  const int length = share.tile_length();
-  const int64_t last = (args.n - 1) / length * length;
-  const auto count_from = [&](int64_t first) {  // none for a team without a line
-    return valid ? static_cast<int>(::min(args.n - first, int64_t{length})) : 0;
-  };
-  constexpr T least = scalar::least<T>();
   x += at.at[1];
   out += at.at[0];
+  Share<T, 2, Team::kEdges> share{team.lane(), team.size(), args.vectors};
+  share.align(args, at, x);
+  x -= share.skip * args.step[1];
+  out -= share.skip * args.step[0];
+  const int64_t n = args.n + share.skip;
+  const int length = share.tile_length();
+  const int64_t last = (n - 1) / length * length;
+  const auto count_from = [&](int64_t first) {  // none for a team without a line
+    share.begin = first == 0 ? share.skip : 0;
+    return valid ? static_cast<int>(::min(n - first, int64_t{length})) : 0;
+  };
+  constexpr T least = scalar::least<T>();
+  extern __shared__ uint4 shared[];
+  T* const kept = reinterpret_cast<T*>(shared);
 
   Tile<T, 2> tile = {};
   T top = least, about = 0, sum = 0;
@@ -160,9 +209,12 @@ __global__ void __launch_bounds__(kReduceThreads, Team::kBlocks)
     return powers;
   };
   for (int64_t first = 0; first <= last; first += length) {
-    if (first > 0) __syncthreads();  // all have read the last maximum, whose memory is used again
+    if (first > 0)
+      __syncthreads();  // a team of a block: all have read the last maximum, whose memory is used
+                        // again
     const int count = count_from(first);
     share.load(tile, x + first * args.step[1], args.step[1], count, least);
+    if (first < args.kept && first < last) share.store(tile, kept + first, 1, length);
     T next = top;
     share.for_each(count, [&](int k) { next = Max::combine(next, tile.at[k]); });
     next = team.template fold<Max>(next);
@@ -175,7 +227,10 @@ __global__ void __launch_bounds__(kReduceThreads, Team::kBlocks)
   for (int64_t first = last; first >= 0; first -= length) {
     const int count = count_from(first);
     if (first < last) {
-      share.load(tile, x + first * args.step[1], args.step[1], count, least);
+      if (first < args.kept)
+        share.load(tile, kept + first, 1, length, least);
+      else
+        share.load(tile, x + first * args.step[1], args.step[1], count, least);
       raise(count);
     }
     share.for_each(count, [&](int k) {
@@ -187,34 +242,55 @@ __global__ void __launch_bounds__(kReduceThreads, Team::kBlocks)
 
 // out = y (grad - sum(grad y)), or for the logarithm grad - e^y sum(grad).
 template <class T, class Team>
-__global__ void __launch_bounds__(kReduceThreads, 2)
+__global__ void __launch_bounds__(Team::kThreads,
+                                  Team::kThreads > kReduceThreads ? Team::kBlocks : 2)
     softmax_grad_kernel(SoftmaxArgs<3> args, Team team, T* out, const T* grad, const T* y) {
   const bool valid = team.line() < args.lines.numel;
   const auto at = offsets_of(args.lines, valid ? team.line() : 0);
-  const Share<T, 3> share{team.lane(), team.size(), args.vectors};
-  const int length = share.tile_length();
-  const int64_t last = (args.n - 1) / length * length;
-  const auto count_from = [&](int64_t first) {  // none for a team without a line
-    return valid ? static_cast<int>(::min(args.n - first, int64_t{length})) : 0;
-  };
   out += at.at[0];
   grad += at.at[1];
   y += at.at[2];
+  Share<T, 3, Team::kEdges> share{team.lane(), team.size(), args.vectors};
+  share.align(args, at, grad);
+  out -= share.skip * args.step[0];
+  grad -= share.skip * args.step[1];
+  y -= share.skip * args.step[2];
+  const int64_t n = args.n + share.skip;
+  const int length = share.tile_length();
+  const int64_t last = (n - 1) / length * length;
+  const auto count_from = [&](int64_t first) {  // none for a team without a line
+    share.begin = first == 0 ? share.skip : 0;
+    return valid ? static_cast<int>(::min(n - first, int64_t{length})) : 0;
+  };
+  extern __shared__ uint4 shared[];
+  T* const kept_grads = reinterpret_cast<T*>(shared);
+  T* const kept_results = kept_grads + args.kept;
 
   Tile<T, 3> grads, results;
-  const auto load = [&](int64_t first) {
-    const int count = count_from(first);
+  const auto load = [&](int64_t first, int count) {
     share.load(grads, grad + first * args.step[1], args.step[1], count, T(0));
     share.load(results, y + first * args.step[2], args.step[2], count, T(0));
-    return count;
   };
   T sum = 0;
-  for (int64_t first = 0; first <= last; first += length)
-    share.for_each(load(first),
+  for (int64_t first = 0; first <= last; first += length) {
+    const int count = count_from(first);
+    load(first, count);
+    if (first < args.kept && first < last) {
+      share.store(grads, kept_grads + first, 1, length);
+      share.store(results, kept_results + first, 1, length);
+    }
+    share.for_each(count,
                    [&](int k) { sum += args.log ? grads.at[k] : grads.at[k] * results.at[k]; });
+  }
   sum = team.template fold<scalar::Reduction<ReduceOp::sum>>(sum);
   for (int64_t first = last; first >= 0; first -= length) {
-    const int count = first < last ? load(first) : count_from(first);
+    const int count = count_from(first);
+    if (first < last && first < args.kept) {
+      share.load(grads, kept_grads + first, 1, length, T(0));
+      share.load(results, kept_results + first, 1, length, T(0));
+    } else if (first < last) {
+      load(first, count);
+    }
     share.for_each(count, [&](int k) {
       grads.at[k] = args.log ? grads.at[k] - scalar::exp(results.at[k]) * sum
                              : results.at[k] * (grads.at[k] - sum);

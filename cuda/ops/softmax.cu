@@ -5,15 +5,19 @@
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/division.h"
+#include "gradus/cuda/runtime/check.h"
 
 namespace gradus::cuda {
 
 namespace {
 
+using Rows = RowTeam<kReduceThreads, 3, true>;
+using LongRows = RowTeam<512, 2, false>;
+using LongestRows = RowTeam<1024, 1, false>;
+
 // Lines along dim of tensors of one shape.
 template <class T, int N>
 SoftmaxArgs<N> args_of(bool log, int64_t dim, const std::array<const Tensor*, N>& tensors) {
-  constexpr int V = vector_width<T>;
   SoftmaxArgs<N> args{};
   Dims sizes = tensors[0]->impl().sizes;
   args.n = sizes[dim];
@@ -23,41 +27,85 @@ SoftmaxArgs<N> args_of(bool log, int64_t dim, const std::array<const Tensor*, N>
   for (int t = 0; t < N; ++t) {
     strides[t] = tensors[t]->strides();
     args.step[t] = strides[t][dim];
+    args.before[t] = tensors[t]->storage_offset();
+    args.from[t] =
+        static_cast<int64_t>(tensors[t]->impl().storage->nbytes() / sizeof(T)) - args.before[t];
   }
   args.lines = collapse<N>(sizes, strides);
-  args.vectors = args.n % V == 0;
-  for (int t = 0; t < N; ++t) {
-    args.vectors &= args.step[t] == 1 && is_aligned<V>(static_cast<T*>(tensors[t]->data_ptr()));
-    for (int d = 0; d < args.lines.dims; ++d) args.vectors &= args.lines.stride[t][d] % V == 0;
-  }
   return args;
 }
 
-// Threads for a line: as few as have it in their registers, but at least as many as read whole
-// sectors of memory; up to a warp for lines that this has, and up to a block for longer ones.
+// Whether lines are read by vectors: see SoftmaxArgs::vectors.
 template <class T, int N>
-int lanes_for(int64_t n, bool vectors) {
+bool has_vectors(const SoftmaxArgs<N>& args, const std::array<const Tensor*, N>& tensors,
+                 bool edges) {
+  constexpr int V = vector_width<T>;
+  const auto place = [&](int t) {
+    return static_cast<int64_t>(reinterpret_cast<uintptr_t>(tensors[t]->data_ptr()) / sizeof(T) %
+                                V);
+  };
+  bool out = edges || args.n % V == 0;
+  for (int t = 0; t < N; ++t) {
+    out &= args.step[t] == 1 && place(t) == (edges ? place(0) : 0);
+    for (int d = 0; d < args.lines.dims; ++d)
+      out &= (args.lines.stride[t][d] - (edges ? args.lines.stride[0][d] : 0)) % V == 0;
+  }
+  return out;
+}
+
+// Threads for a line: as few as have it in their registers, wherever in a vector it begins, but at
+// least as many as read whole sectors of memory; up to a warp for lines that this has, and up to a
+// block for longer ones.
+template <class T, int N>
+int lanes_for(const SoftmaxArgs<N>& args) {
   constexpr int64_t kOwn = Tile<T, N>::kSize;
-  const int64_t most = n > 32 * kOwn ? kReduceThreads : 32;
-  const int64_t lanes = vectors ? std::max<int64_t>(ceil_div(n, kOwn), 2) : n;
+  const int64_t places = args.vectors ? args.n + vector_width<T> - 1 : args.n;
+  const int64_t most = places > 32 * kOwn ? kReduceThreads : 32;
+  const int64_t lanes = args.vectors ? std::max<int64_t>(ceil_div(places, kOwn), 2) : places;
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::min(lanes, most))));
 }
 
-// Calls start(team, grid, threads) with the team for these lines.
+// The dynamic shared memory that a block may have where `blocks` of them share a multiprocessor.
+size_t shared_memory(int device, int blocks) {
+  int bytes = 0;
+  check_cuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "softmax");
+  constexpr int kOwn = 2048;  // for the folds, and for what the system takes of a block
+  return static_cast<size_t>(std::max(bytes / blocks - kOwn, 0));
+}
+
+// Calls start(team, config) with the team for these lines, all of which have one place in a vector.
 template <class T, int N, class F>
-void with_team(const SoftmaxArgs<N>& args, const F& start) {
+void with_team(SoftmaxArgs<N>& args, const std::array<const Tensor*, N>& tensors,
+               const Context& context, const F& start) {
   const Strided<N>& lines = args.lines;
-  const auto blocks = [&](int64_t each) {
-    return dim3(static_cast<unsigned>(ceil_div(lines.numel, each)));
+  const auto config = [&](int64_t each, int threads, size_t shared = 0) {
+    return LaunchConfig(dim3(static_cast<unsigned>(ceil_div(lines.numel, each))),
+                        dim3(static_cast<unsigned>(threads)), shared, context.stream);
   };
   const int64_t next = lines.dims > 0 ? lines.stride[1][lines.dims - 1] : 0;
   if (lines.numel > 1 && std::abs(next) < std::abs(args.step[1])) {
     const Division division = divide_block(lines.numel, next, args.n, args.step[1]);
-    return start(ColumnTeam{division}, blocks(division.kept), division.kept * division.reduced);
+    return start(ColumnTeam{division}, config(division.kept, division.kept * division.reduced));
   }
-  const int lanes = lanes_for<T, N>(args.n, args.vectors);
+  const auto long_lines = [&]<int Threads, int Blocks>(RowTeam<Threads, Blocks, false> team) {
+    constexpr int64_t kLength = int64_t{Threads} * Tile<T, N>::kSize,
+                      kBytes = kLength * sizeof(T) * (N - 1);
+    args.vectors = has_vectors<T, N>(args, tensors, false);
+    const int64_t tiles = std::min<int64_t>(
+        (args.n - 1) / kLength,
+        static_cast<int64_t>(shared_memory(tensors[0]->device().index(), Blocks)) / kBytes);
+    args.kept = tiles * kLength;
+    start(team, config(1, Threads, static_cast<size_t>(tiles * kBytes)));
+  };
+  constexpr int64_t kTile = Tile<T, N>::kSize;
+  if (args.n > 2 * LongRows::kThreads * kTile)
+    return long_lines(LongestRows{LongestRows::kThreads});
+  if (args.n > Rows::kThreads * kTile) return long_lines(LongRows{LongRows::kThreads});
+  args.vectors = has_vectors<T, N>(args, tensors, true);
+  const int lanes = lanes_for<T, N>(args);
   const int threads = lanes > 32 ? lanes : kReduceThreads;
-  start(RowTeam{lanes}, blocks(threads / lanes), threads);
+  start(Rows{lanes}, config(threads / lanes, threads));
 }
 
 }  // namespace
@@ -65,10 +113,11 @@ void with_team(const SoftmaxArgs<N>& args, const F& start) {
 void CudaBackend::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) {
   const Context context(out);
   visit_floating("softmax", x.dtype(), [&]<class T>(TypeTag<T>) {
-    const auto args = args_of<T, 2>(log, dim, {&out, &x});
-    with_team<T>(args, [&]<class Team>(Team team, dim3 grid, int threads) {
-      launch(softmax_kernel<T, Team>, {grid, static_cast<unsigned>(threads), 0, context.stream},
-             args, team, static_cast<T*>(out.data_ptr()), static_cast<const T*>(x.data_ptr()));
+    const std::array tensors = {&out, &x};
+    auto args = args_of<T, 2>(log, dim, tensors);
+    with_team<T, 2>(args, tensors, context, [&]<class Team>(Team team, const LaunchConfig& config) {
+      launch(softmax_kernel<T, Team>, config, args, team, static_cast<T*>(out.data_ptr()),
+             static_cast<const T*>(x.data_ptr()));
     });
   });
 }
@@ -77,12 +126,11 @@ void CudaBackend::softmax_grad(bool log, const Tensor& grad, const Tensor& y, in
                                const Tensor& out) {
   const Context context(out);
   visit_floating("softmax", y.dtype(), [&]<class T>(TypeTag<T>) {
-    const auto args = args_of<T, 3>(log, dim, {&out, &grad, &y});
-    with_team<T>(args, [&]<class Team>(Team team, dim3 grid, int threads) {
-      launch(softmax_grad_kernel<T, Team>,
-             {grid, static_cast<unsigned>(threads), 0, context.stream}, args, team,
-             static_cast<T*>(out.data_ptr()), static_cast<const T*>(grad.data_ptr()),
-             static_cast<const T*>(y.data_ptr()));
+    const std::array tensors = {&out, &grad, &y};
+    auto args = args_of<T, 3>(log, dim, tensors);
+    with_team<T, 3>(args, tensors, context, [&]<class Team>(Team team, const LaunchConfig& config) {
+      launch(softmax_grad_kernel<T, Team>, config, args, team, static_cast<T*>(out.data_ptr()),
+             static_cast<const T*>(grad.data_ptr()), static_cast<const T*>(y.data_ptr()));
     });
   });
 }
