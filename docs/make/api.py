@@ -1,0 +1,375 @@
+#!/usr/bin/env python3
+"""Makes docs/api.md, and the list of names in README.md, from the public headers.
+
+    docs/make/api.py            writes both
+    docs/make/api.py --check    says whether they are up to date
+
+Headers are read as clang-format leaves them: a declaration, with the comment before or beside it. The
+first sentence of the comment is what the page says. Private members, operators and what stands in a
+namespace `detail` are left out.
+"""
+import glob
+import os
+import re
+import sys
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+
+# Title, what stands below it, and the headers (globs, in this order).
+SECTIONS = [
+    ("Tensors", "The functions on tensors, and the methods of `Tensor` of the same names, are the rows of "
+     "[operators](operators.md). Here is the rest.",
+     ["tensor/tensor.h", "tensor/factories.h", "tensor/options.h", "tensor/scalar.h", "tensor/base/device.h",
+      "tensor/indexing.h", "tensor/generator.h", "tensor/base/error.h", "tensor/base/warning.h",
+      "tensor/base/threads.h", "tensor/base/ordered_dict.h"]),
+    ("Autograd", "[Autograd](autograd.md) is the guide.",
+     ["autograd/engine/engine.h", "autograd/engine/grad_mode.h", "autograd/engine/anomaly_mode.h", "autograd/tools/*.h"]),
+    ("nn", "", ["nn/module.h", "nn/modules/*.h", "nn/sequential.h", "nn/cloneable.h"]),
+    ("nn::functional", "Functions whose options are structs, in the namespace `nn::functional`.",
+     ["nn/functional/*.h", "nn/options/*.h"]),
+    ("nn::init", "", ["nn/init.h"]),
+    ("optim", "", ["optim/*.h"]),
+    ("data", "", ["data/datasets/image_dataset.h", "data/datasets/idx.h", "data/samplers/*.h"]),
+    ("serialize", "Files. `save` and `load` are in the namespace `gradus`.",
+     ["serialize/save.h", "serialize/checkpoint.h", "serialize/archive.h", "serialize/safetensors.h"]),
+    ("cuda", "", ["cuda/runtime/device.h", "cuda/runtime/stream.h", "cuda/runtime/event.h",
+                  "cuda/runtime/allocator.h", "cuda/runtime/stats.h", "cuda/runtime/generator.h",
+                  "cuda/runtime/peer.h", "cuda/ops/matmul.h"]),
+    ("nn::parallel", "[Data parallel training](data-parallel.md) is the guide.", ["nn/parallel/data_parallel*.h"]),
+    ("distributed", "[Several ranks](distributed.md) is the guide.",
+     ["distributed/init.h", "distributed/collectives.h", "distributed/work.h", "distributed/reduce_op.h",
+      "distributed/error.h", "distributed/environment.h", "distributed/threads/spawn.h",
+      "distributed/ddp/distributed_data_parallel.h", "distributed/ddp/model_parallel.h"]),
+]
+
+SHORTER = [(r"const (Tensor|Scalar|TensorOptions|Generator|Group|Tensors|Stream|Device|std::string)&", r"\1"),
+           (r"ArrayRef<Tensor>", "TensorList"), (r"std::optional<", "optional<"), (r"std::nullopt", "nullopt"),
+           (r"\bint64_t\b", "int"), (r"std::string_view|std::string", "string"), (r"std::vector<", "vector<"),
+           (r"std::shared_ptr<", "shared_ptr<"), (r"std::function<", "function<")]
+# What the library needs in public headers, and users do not.
+HIDDEN = {"append", "warns_again", "make_generator", "pretty_print", "clone_", "share_group", "readable_name",
+          "FunctionNodeBase", "FunctionNode", "ForwardCall", "SourceLocation", "QueuedWork", "AskedWork", "FinishedWork",
+          "EventArrival", "CopiesAtOnce", "name_of"}
+WORDS = re.compile(r"^(?:\[\[[^]]*\]\]\s*|inline |constexpr |constinit |explicit |virtual |static |friend )+")
+
+
+class Entity:
+    def __init__(self, kind, name, text, doc, scope):
+        self.kind, self.name, self.text, self.doc, self.scope = kind, name, text, doc, scope
+        self.members = []
+
+
+def end_of(text, at, opening, closing):
+    """The place behind the bracket that closes the one at `at`."""
+    depth = 0
+    while at < len(text):
+        if text[at] in "\"'":
+            quote = text[at]
+            at += 1
+            while text[at] != quote:
+                at += 2 if text[at] == "\\" else 1
+        elif text.startswith("//", at):
+            at = text.index("\n", at)
+        elif text[at] == opening:
+            depth += 1
+        elif text[at] == closing:
+            depth -= 1
+            if depth == 0:
+                return at + 1
+        at += 1
+    raise ValueError("a bracket is not closed: " + text[:60])
+
+
+def sentence(comment):
+    """The first sentence of a comment's lines, without examples (indented) and contracts."""
+    words = []
+    for line in comment:
+        if line.startswith("  ") or line.startswith("---"):
+            break
+        words.append(line.strip())
+    text = " ".join(words).strip()
+    text = re.split(r"\b(?:Errors|REQUIRES|Complexity)\b(?: of| at)?[^:.]*:", text)[0].strip()
+    text = re.sub(r"\s*NOLINT.*", "", text)
+    found = re.match(r"(.*?[^.A-Z ])\.(?= |$)", text)
+    return (found[1] if found else text).rstrip(":. ")
+
+
+def declarations(text, scope, public):
+    """The entities of a namespace or class body."""
+    at, comment, out = 0, [], []
+    while True:
+        blank = re.compile(r"[ \t]*\n").match(text, at)
+        if blank:
+            if text[at:blank.end()].strip() == "" and at and text[at - 1] == "\n":
+                comment = []
+            at = blank.end()
+            continue
+        at += len(re.compile(r"\s*").match(text, at)[0])
+        if at >= len(text):
+            return out
+        line = re.compile(r"//[ ]?(.*)\n?").match(text, at)
+        if line:
+            comment.append(line[1])
+            at = line.end()
+            continue
+        if text[at] == "#":  # a directive, with its continued lines
+            at = re.compile(r"(?:[^\n]*\\\n)*[^\n]*\n?").match(text, at).end()
+            comment = []
+            continue
+        access = re.compile(r"(public|private|protected):").match(text, at)
+        if access:
+            public = access[1] == "public"
+            at = access.end()
+            comment = []
+            continue
+        macro = re.compile(r"[A-Z]+_[A-Z_]+\([^()]*\)(?=\s*\n)").match(text, at)
+        if macro:  # an expansion without a semicolon
+            at = macro.end()
+            continue
+        start = at
+        body = None
+        while text[at] not in ";{":
+            if text[at] == "(":
+                at = end_of(text, at, "(", ")")
+            elif text.startswith("//", at):
+                at = text.index("\n", at)
+            else:
+                at += 1
+        head = text[start:at]
+        assigned = re.search(r"(?<![=<>!])=(?!=)", re.sub(r"\(.*\)|<[^>]*>|operator\s*\S+", "", head, flags=re.S))
+        while text[at] == "{":
+            begin = at
+            at = end_of(text, at, "{", "}")
+            if assigned or re.search(r"requires\s*$", head):
+                while text[at] not in ";{":
+                    at = end_of(text, at, "(", ")") if text[at] == "(" else at + 1
+                if not assigned:
+                    head += text[begin:at]
+                continue
+            body = text[begin + 1:at - 1]
+            break
+        if text[at:at + 1] == ";":
+            at += 1
+        elif body is not None and re.match(r"(?:template.*?>\s*)?(struct|class|enum|union)\b", head, re.S):
+            at = text.index(";", at) + 1
+        beside = re.compile(r"[ \t]*// ?(.*)").match(text, at)
+        if beside:
+            at = beside.end()
+            if not comment and "NOLINT" not in beside[1].split(":")[0]:
+                comment = [beside[1]]
+        if public:
+            out += entities(head, body, sentence(comment), scope)
+        if not head.startswith("using"):  # the comment is about what follows as well
+            comment = []
+
+
+def entities(head, body, doc, scope):
+    head = re.sub(r"\s*//.*", "", head)
+    head = " ".join(head.split())
+    if head.startswith("namespace"):
+        name = head[len("namespace"):].strip()
+        inner = scope + "::" + name if scope else name
+        return [] if not name or "detail" in name else declarations(body, inner, True)
+    option = re.match(r"GRADUS_OPTION\((\w+), (.*), (\w+)\)(?: = (.*))?$", head)
+    if option:
+        default = f" = {option[4]}" if option[4] else ""
+        return [Entity("option", option[3], f"{option[3]}({option[2]}{default})", doc, scope)]
+    module = re.match(r"GRADUS_MODULE\((\w+)\)", head)
+    if module:
+        return [Entity("module", module[1], "", doc, scope)]
+    kind = re.match(r"(?:template ?<.*?> ?(?:requires ?.*? )?)?(struct|class|enum class|enum) (\w+)(?!.*\)$)", head)
+    if kind and body is not None:
+        found = Entity(kind[1], kind[2], head, doc, scope)
+        if kind[1].startswith("enum"):
+            found.text = ", ".join(" ".join(re.sub(r"//.*", "", body).split()).rstrip(",").split(", "))
+        else:
+            found.members = declarations(body, "", kind[1] == "struct")
+        return [found]
+    if kind or head.startswith(("friend", "extern", "static_assert", "enum")):
+        return []
+    alias = re.match(r"using (\w+) = (.*)", head)
+    if alias:
+        return [Entity("alias", alias[1], alias[2], doc, scope)]
+    if head.startswith("using"):
+        return []
+    return function(head, body, doc, scope)
+
+
+def without_template(head):
+    """The declaration behind `template <...>` and `requires ...`."""
+    while head.startswith("template"):
+        head = head[end_of(head, head.index("<"), "<", ">"):].strip()
+    if head.startswith("requires"):
+        rest = head[len("requires"):].strip()
+        rest = rest[end_of(rest, 0, "(", ")"):] if rest[0] == "(" else re.sub(r"^[\w:]+(?:<(?:[^<>]|<[^<>]*>)*>)?", "", rest)
+        head = rest.strip()
+    return head
+
+
+def function(head, body, doc, scope):
+    head = WORDS.sub("", without_template(head))
+    if "= delete" in head or "operator" in head or head.startswith("~") or "(" not in head:
+        if "(" not in head and scope == "" and re.fullmatch(r"[\w:<>,* ]+ [\w, ]+(?: = .*)?", head):
+            if head.split("=")[0].rstrip().endswith("_"):
+                return []
+            return [Entity("field", head.split("=")[0].split()[-1], head, doc, scope)]
+        return []
+    name = re.match(r"(?:.*?[\s&*])??(\w+)\(", head)
+    if not name:
+        return []
+    opening = name.end() - 1
+    head = head[:opening + 1] + head[opening + 1:].lstrip()
+    closing = end_of(head, opening, "(", ")")
+    if "->" in head[closing:]:  # how a class guesses its template arguments
+        return []
+    result = head[:name.start(1)].strip()
+    params = head[opening + 1:closing - 1]
+    if name[1] in HIDDEN or (not result and re.fullmatch(rf"(const )?{name[1]}(<\w+>)?&&?( \w+)?", params)):
+        return []
+    return [Entity("function", name[1], f"{name[1]}({params})" + (f" -> {result}" if result not in ("", "void") else ""),
+                   doc, scope)]
+
+
+def shortened(text):
+    for pattern, to in SHORTER:
+        text = re.sub(pattern, to, text)
+    return text
+
+
+def cell(text):
+    return shortened(text).replace("|", "\\|")
+
+
+def rows(entries):
+    """A row for each name; its overloads share it."""
+    texts, docs = {}, {}
+    for e in entries:
+        texts.setdefault(e.name, []).append(f"`{cell(e.text)}`")
+        docs.setdefault(e.name, []).append(e.doc.replace("|", "\\|"))
+    return [f"| {'<br>'.join(dict.fromkeys(texts[name]))} | {'; '.join(filter(None, dict.fromkeys(docs[name])))} |"
+            for name in texts]
+
+
+def read_section(patterns):
+    out = []
+    for pattern in patterns:
+        files = sorted(glob.glob(os.path.join(ROOT, pattern)))
+        if not files and "*" not in pattern:
+            sys.exit(f"docs/make/api.py: there is no {pattern}; change SECTIONS")
+        for path in files:
+            text = re.sub(r"#pragma once", "", open(path).read())
+            head = re.match(r"(?://.*\n)*", text)[0]  # says what the file holds
+            out += declarations(text[len(head):], "", True)
+    return out
+
+
+def row_docs():
+    """What docs/operators.md says of its rows, by name; the first row of a name counts."""
+    docs = {}
+    elementwise, functions = open(os.path.join(ROOT, "docs/operators.md")).read().split("\n## Functions\n")
+    for text, column in ((elementwise, 2), (functions, 3)):
+        for line in re.findall(r"^\| `.*", text, re.M):
+            cells = re.split(r" ?(?<!\\)\| ?", line)
+            docs.setdefault(re.match(r"`(\w+)", cells[1])[1], cells[column].replace("\\|", "|"))
+    return docs
+
+
+def section(title, intro, patterns):
+    entries = read_section(patterns)
+    if title == "nn::functional":
+        meanings = row_docs()
+        for e in entries:
+            if e.kind == "function" and not e.doc:
+                e.doc = meanings.get(e.name, "")
+    modules = {e.name for e in entries if e.kind == "module"}
+    lines = [f"## {title}", ""] + ([intro, ""] if intro else [])
+    functions = [e for e in entries if e.kind == "function"]
+    for e in functions:  # under the name of its namespace, where that is not the section's
+        space = e.scope.removeprefix("gradus").removeprefix("::")
+        if space and not (title == space or title.endswith("::" + space)):
+            e.text = space + "::" + e.text
+    if functions:
+        lines += ["| function | meaning |", "|---|---|"] + rows(functions) + [""]
+    for e in entries:
+        if e.kind.startswith("enum"):
+            lines += [f"`enum {e.name}`: {', '.join(f'`{v}`' for v in e.text.split(', '))}.", ""]
+    for e in entries:
+        if e.kind not in ("class", "struct") or e.name in HIDDEN:
+            continue
+        name = e.name[:-4] if e.name.endswith("Impl") and e.name[:-4] in modules else e.name
+        members = [m for m in e.members if m.kind in ("function", "option", "field")]
+        for m in members:
+            if m.name == e.name:
+                m.text = name + m.text[len(e.name):]
+        lines += [f"### {name}", ""]
+        if e.doc:
+            lines += [e.doc.replace("<", "&lt;") + ".", ""]
+        if members:
+            lines += ["| member | meaning |", "|---|---|"] + rows(members) + [""]
+    aliases = [f"`{e.name}` is `{shortened(e.text)}`" for e in entries
+               if e.kind == "alias" and e.name != shortened(e.text)]
+    if aliases:
+        lines += ["Other names: " + ", ".join(dict.fromkeys(aliases)) + ".", ""]
+    return lines
+
+
+def page():
+    lines = ["# API reference", "",
+             "Made from the headers by `docs/make/api.py`; a test fails while it is out of date. Names stand in the namespace",
+             "`gradus`, within the namespace of their section. A meaning is the first sentence of the comment in the header; the",
+             "header has the rest, errors among it. `int` stands for `int64_t`, `string` for `std::string` and its view, `Tensor` for a",
+             "reference to a constant one.", ""]
+    links = [f"[{title}](#{re.sub('[^a-z]', '', title.lower())})" for title, _, _ in SECTIONS]
+    lines += [" | ".join(links), ""]
+    for one in SECTIONS:
+        lines += section(*one)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+# --- The list of names in README.md
+BEGIN, END = "<!-- names: made by docs/make/api.py -->\n", "<!-- end of names -->"
+
+
+def names(patterns, kinds, keep=lambda name: True):
+    found = [e.name for e in read_section(patterns) if e.kind in kinds and keep(e.name)]
+    return ", ".join(f"`{name}`" for name in sorted(dict.fromkeys(found), key=lambda n: (n.lower(), n)))
+
+
+def linalg():
+    text = "".join(open(path).read() for path in glob.glob(os.path.join(ROOT, "tensor/table/functions/*.def")))
+    return ", ".join(f"`{name}`" for name in sorted(set(re.findall(r"\w+, linalg_(\w+),", text))))
+
+
+def readme_list():
+    optimizers = names(["optim/*.h"], ("class",), lambda n: not n.startswith("Optimizer"))
+    by_hand = {e.name for e in read_section(["nn/sequential.h"]) if e.kind == "class" and e.name == "Sequential"}
+    modules = names(["nn/modules/*.h", "nn/sequential.h"], ("module", "class"),
+                    lambda n: n in by_hand or not n.endswith("Impl") and n != "AnyModule")
+    return "\n".join([
+        "| namespace | names |", "|---|---|",
+        f"| `nn` | {modules} |",
+        f"| `nn::functional` | {names(['nn/functional/*.h', 'nn/modules/loss.h'], ('function',), lambda n: n.islower() and not n.startswith(('nll_loss2', 'nll_loss_', 'cross_entropy_')))} |",
+        f"| `nn::init` | {names(['nn/init.h'], ('function',))} |",
+        f"| `optim` | {optimizers} |",
+        f"| `linalg` | {linalg()} |"]) + "\n"
+
+
+def main():
+    readme = open(os.path.join(ROOT, "README.md")).read()
+    before, _, rest = readme.partition(BEGIN)
+    after = rest.partition(END)[2]
+    pages = {"docs/api.md": page(), "README.md": before + BEGIN + readme_list() + END + after}
+    status = 0
+    for path, text in pages.items():
+        full = os.path.join(ROOT, path)
+        old = open(full).read() if os.path.exists(full) else ""
+        if "--check" not in sys.argv:
+            open(full, "w").write(text)
+        elif old != text:
+            print(f"{path} is out of date; run docs/make/api.py")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

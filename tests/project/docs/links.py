@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Checks that links between the documents lead somewhere, and that files they name exist.
+
+    links.py ROOT
+
+Reads *.md of ROOT and ROOT/docs. Needs no network: links to other hosts are left alone.
+"""
+import glob
+import os
+import re
+import sys
+import unicodedata
+
+FOLDERS = ("tensor", "autograd", "cpu", "cuda", "nn", "optim", "data", "serialize", "distributed", "compat",
+           "examples", "bench", "tests", "docs", "scripts", "cmake")
+
+
+def without_code(text):
+    """The text with the blocks of code left empty, so that lines keep their numbers."""
+    return re.sub(r"^( *)```.*?^ *```$", lambda m: "\n" * m[0].count("\n"), text, flags=re.M | re.S)
+
+
+def anchors(path):
+    """What a link may name behind '#': the headings as the sites of repositories and mkdocs spell them."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", without_code(open(path).read()), re.M):
+        heading = unicodedata.normalize("NFKD", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading))
+        words = re.sub(r"[^\w\s-]", "", heading).strip().lower()
+        found |= {re.sub(r"\s", "-", words), re.sub(r"[-\s]+", "-", words)}
+    return found
+
+
+def check(root, page):
+    text = without_code(open(page).read())
+    shown = os.path.relpath(page, root)
+    for number, line in enumerate(text.split("\n"), 1):
+        for target in re.findall(r"\]\(([^)\s]+)\)", line):
+            if re.match(r"\w+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            file = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+            if not os.path.exists(file):
+                yield f"{shown}:{number}: the link {target} leads to no file"
+            elif anchor and anchor not in anchors(file):
+                yield f"{shown}:{number}: {os.path.relpath(file, root)} has no heading #{anchor}"
+        for name in re.findall(r"`([\w./-]+)`", line):
+            is_path = name.split("/")[0] in FOLDERS and re.search(r"/$|\.\w+$", name) and "NAME" not in name
+            if is_path and not os.path.exists(os.path.join(root, name)):
+                yield f"{shown}:{number}: there is no {name}"
+
+
+def main():
+    root = os.path.abspath(sys.argv[1])
+    pages = sorted(glob.glob(root + "/*.md") + glob.glob(root + "/docs/*.md"))
+    problems = [problem for page in pages for problem in check(root, page)]
+    print("\n".join(problems) or f"{len(pages)} pages, all links lead somewhere")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
