@@ -3,7 +3,7 @@
 
     links.py ROOT
 
-Reads *.md of ROOT and ROOT/docs. Needs no network: links to other hosts are left alone.
+Reads *.md of ROOT and ROOT/docs. mkdocs.yml and README.md name every page. Needs no network: links to other hosts are left alone.
 """
 import glob
 import os
@@ -53,6 +53,10 @@ def main():
     root = os.path.abspath(sys.argv[1])
     pages = sorted(glob.glob(root + "/*.md") + glob.glob(root + "/docs/*.md"))
     problems = [problem for page in pages for problem in check(root, page)]
+    for listing in ("mkdocs.yml", "README.md"):
+        text = open(os.path.join(root, listing)).read()
+        problems += [f"{listing} does not name docs/{name}" for name in sorted(os.listdir(root + "/docs"))
+                     if name.endswith(".md") and not re.search(rf"[ (/]{re.escape(name)}", text)]
     print("\n".join(problems) or f"{len(pages)} pages, all links lead somewhere")
     return 1 if problems else 0
 
