@@ -274,6 +274,15 @@ def row_docs():
     return docs
 
 
+def reached(header, seen):
+    """The headers that a header includes, and itself."""
+    seen.add(header)
+    for name in re.findall(r'^#include "gradus/(.*?)"', open(os.path.join(ROOT, header)).read(), re.M):
+        if name not in seen:
+            reached(name, seen)
+    return seen
+
+
 def section(title, intro, patterns):
     entries = read_section(patterns)
     if title == "nn::functional":
@@ -283,7 +292,9 @@ def section(title, intro, patterns):
                 e.doc = meanings.get(e.name, "")
     modules = {e.name for e in entries if e.kind == "module"}
     headers = [os.path.relpath(path, ROOT) for pattern in patterns for path in sorted(glob.glob(os.path.join(ROOT, pattern)))]
-    lines = [f"## {title}", ""] + ([intro, ""] if intro else []) + ["Headers: " + ", ".join(f"`{h}`" for h in headers) + ".", ""]
+    included = reached("gradus.h", set())
+    listed = [f"`{h}`" + ("" if h in included else " (not in `gradus.h`)") for h in headers]
+    lines = [f"## {title}", ""] + ([intro, ""] if intro else []) + ["Headers: " + ", ".join(listed) + ".", ""]
     functions = [e for e in entries if e.kind == "function"]
     for e in functions:  # under the name of its namespace, where that is not the section's
         space = e.scope.removeprefix("gradus").removeprefix("::")
@@ -319,7 +330,7 @@ def page():
              "Made from the headers by `docs/make/api.py`; a test fails while it is out of date. Names stand in the namespace",
              "`gradus`, within the namespace of their section. A meaning is the first sentence of the comment in the header; the",
              "header has the rest, errors among it. `int` stands for `int64_t`, `string` for `std::string` and its view, `Tensor` for a",
-             "reference to a constant one. `gradus/gradus.h` includes all headers but those of single tools, like `gradus/autograd/tools/gradcheck.h`.", ""]
+             "reference to a constant one. `gradus/gradus.h` includes all headers but those that say so.", ""]
     links = [f"[{title}](#{re.sub('[^a-z]', '', title.lower())})" for title, _, _ in SECTIONS]
     lines += [" | ".join(links), ""]
     for one in SECTIONS:

@@ -85,7 +85,7 @@ std::string table() {
   std::ostringstream out;
   out << "# Operators\n\n"
          "Made from `tensor/table/elementwise.def` and `tensor/table/functions.def` by "
-         "`GRADUS_UPDATE_DOCS=1 build/test/tests/test_tensor\n--gtest_filter=OperatorTable.*`; a "
+         "`GRADUS_UPDATE_DOCS=1 build/main/tests/test_tensor\n--gtest_filter=OperatorTable.*`; a "
          "test fails while it is out of date. Every operation here runs on the CPU and on CUDA, "
          "over "
          "any\nstrides; those with a derivative have derivatives of every order. y and z stand for "
