@@ -1,11 +1,11 @@
 // softmax, log_softmax and their gradients along one dimension: lines of n elements, each of which
 // a team of threads reads once, where it fits into their registers.
 //
-// A team goes over a line tile by tile, from the front: it keeps the largest element so far and the
-// sum of e^x about it, and multiplies the sum whenever the largest element grows. Then it writes
-// the tiles from the back. The last tile is still in registers, and the first ones are in shared
-// memory as far as they fit there; only tiles between them are read a second time. Sums are folded
-// in a fixed tree.
+// A team goes over a line tile by tile, from the front: each thread keeps the largest of its
+// elements so far and the sum of e^x about it, and multiplies the sum whenever the largest element
+// grows. The team folds these once, where the line ends. Then it writes the tiles from the back.
+// The last tile is still in registers, and the first ones are in shared memory as far as they fit
+// there; only tiles between them are read a second time. Sums are folded in a fixed tree.
 #pragma once
 
 #include "gradus/cuda/kernels/reduce.cuh"
@@ -19,7 +19,7 @@ namespace gradus::cuda {
 template <int Threads, int Blocks, bool Edges>
 struct RowTeam {
   static constexpr int kThreads = Threads, kBlocks = Blocks;
-  static constexpr bool kEdges = Edges;
+  static constexpr bool kEdges = Edges, kKeeps = Threads > kReduceThreads;
   int lanes;
 
   __device__ int size() const { return lanes; }
@@ -36,7 +36,7 @@ struct RowTeam {
 // Threads of a block that are `division.kept` apart, so that neighbours have neighbouring lines.
 struct ColumnTeam {
   static constexpr int kThreads = kReduceThreads, kBlocks = 2;
-  static constexpr bool kEdges = false;
+  static constexpr bool kEdges = false, kKeeps = false;
   Division division;
 
   __device__ int size() const { return division.reduced; }
@@ -197,9 +197,10 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
   T* const kept = reinterpret_cast<T*>(shared);
 
   Tile<T, 2> tile = {};
-  T top = least, about = 0, sum = 0;
-  // The sum of e^x about the largest element so far, where padding gives 0.
-  const auto raise = [&](int count) {
+  T top = least,
+    sum = 0;  // of this thread: the largest element so far, and the sum of e^x about it
+  // The sum of e^x about `about`, where padding gives 0.
+  const auto raise = [&](T about, int count) {
     T powers = 0;
     share.for_each(count, [&](int k) {
       const T power = scalar::exp(tile.at[k] - about);
@@ -208,33 +209,34 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
     });
     return powers;
   };
+  const auto center = [](T largest) { return largest == least ? T(0) : largest; };
   for (int64_t first = 0; first <= last; first += length) {
-    if (first > 0)
-      __syncthreads();  // a team of a block: all have read the last maximum, whose memory is used
-                        // again
     const int count = count_from(first);
     share.load(tile, x + first * args.step[1], args.step[1], count, least);
-    if (first < args.kept && first < last) share.store(tile, kept + first, 1, length);
+    if (Team::kKeeps && first < args.kept) share.store(tile, kept + first, 1, length);
     T next = top;
     share.for_each(count, [&](int k) { next = Max::combine(next, tile.at[k]); });
-    next = team.template fold<Max>(next);
-    about = next == least ? T(0) : next;
-    sum = sum * scalar::exp(top - about) + raise(count);
+    sum = sum * scalar::exp(top - center(next)) + raise(center(next), count);
     top = next;
   }
-  sum = team.template fold<scalar::Reduction<ReduceOp::sum>>(sum);
+  const T about = center(team.template fold<Max>(top));
+  const T factor = top == least ? T(0) : scalar::exp(top - about);
+  if (team.size() > 32) __syncthreads();  // all have read the maximum: its memory is used again
+  sum = team.template fold<scalar::Reduction<ReduceOp::sum>>(sum * factor);
   const T log_sum = args.log ? scalar::log(sum) : T(0);
+  T scale = factor / sum;
   for (int64_t first = last; first >= 0; first -= length) {
     const int count = count_from(first);
     if (first < last) {
-      if (first < args.kept)
+      if (Team::kKeeps && first < args.kept)
         share.load(tile, kept + first, 1, length, least);
       else
         share.load(tile, x + first * args.step[1], args.step[1], count, least);
-      raise(count);
+      raise(about, count);
+      scale = 1 / sum;
     }
     share.for_each(count, [&](int k) {
-      tile.at[k] = args.log ? (tile.at[k] - about) - log_sum : tile.at[k] / sum;
+      tile.at[k] = args.log ? (tile.at[k] - about) - log_sum : tile.at[k] * scale;
     });
     share.store(tile, out + first * args.step[0], args.step[0], count);
   }
@@ -275,7 +277,7 @@ __global__ void __launch_bounds__(Team::kThreads,
   for (int64_t first = 0; first <= last; first += length) {
     const int count = count_from(first);
     load(first, count);
-    if (first < args.kept && first < last) {
+    if (Team::kKeeps && first < args.kept) {
       share.store(grads, kept_grads + first, 1, length);
       share.store(results, kept_results + first, 1, length);
     }
@@ -285,7 +287,7 @@ __global__ void __launch_bounds__(Team::kThreads,
   sum = team.template fold<scalar::Reduction<ReduceOp::sum>>(sum);
   for (int64_t first = last; first >= 0; first -= length) {
     const int count = count_from(first);
-    if (first < last && first < args.kept) {
+    if (Team::kKeeps && first < args.kept) {
       share.load(grads, kept_grads + first, 1, length, T(0));
       share.load(results, kept_results + first, 1, length, T(0));
     } else if (first < last) {

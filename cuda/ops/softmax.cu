@@ -11,9 +11,10 @@ namespace gradus::cuda {
 
 namespace {
 
-using Rows = RowTeam<kReduceThreads, 3, true>;
-using LongRows = RowTeam<512, 2, false>;
-using LongestRows = RowTeam<1024, 1, false>;
+// A warp or a block for a line; long ones keep tiles in shared memory.
+using Rows = RowTeam<kReduceThreads, 3, false>;
+template <bool kEdges>
+using LongRows = RowTeam<512, 1, kEdges>;
 
 // Lines along dim of tensors of one shape.
 template <class T, int N>
@@ -53,59 +54,60 @@ bool has_vectors(const SoftmaxArgs<N>& args, const std::array<const Tensor*, N>&
   return out;
 }
 
-// Threads for a line: as few as have it in their registers, wherever in a vector it begins, but at
-// least as many as read whole sectors of memory; up to a warp for lines that this has, and up to a
-// block for longer ones.
+// Threads for a line: as few as have it in their registers, but at least as many as read whole
+// sectors of memory; up to a warp for lines that this has, and up to a block for longer ones.
 template <class T, int N>
-int lanes_for(const SoftmaxArgs<N>& args) {
+int lanes_for(int64_t n, bool vectors) {
   constexpr int64_t kOwn = Tile<T, N>::kSize;
-  const int64_t places = args.vectors ? args.n + vector_width<T> - 1 : args.n;
-  const int64_t most = places > 32 * kOwn ? kReduceThreads : 32;
-  const int64_t lanes = args.vectors ? std::max<int64_t>(ceil_div(places, kOwn), 2) : places;
+  const int64_t most = n > 32 * kOwn ? kReduceThreads : 32;
+  const int64_t lanes = vectors ? std::max<int64_t>(ceil_div(n, kOwn), 2) : n;
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::min(lanes, most))));
 }
 
-// The dynamic shared memory that a block may have where `blocks` of them share a multiprocessor.
-size_t shared_memory(int device, int blocks) {
+// The dynamic shared memory that a block may have.
+int64_t shared_memory(Device device) {
   int bytes = 0;
-  check_cuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-             "softmax");
+  check_cuda(
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index()),
+      "softmax");
   constexpr int kOwn = 2048;  // for the folds, and for what the system takes of a block
-  return static_cast<size_t>(std::max(bytes / blocks - kOwn, 0));
+  return bytes - kOwn;
 }
 
-// Calls start(team, config) with the team for these lines, all of which have one place in a vector.
+// Calls start(team, config) with the team for these lines.
 template <class T, int N, class F>
 void with_team(SoftmaxArgs<N>& args, const std::array<const Tensor*, N>& tensors,
                const Context& context, const F& start) {
   const Strided<N>& lines = args.lines;
-  const auto config = [&](int64_t each, int threads, size_t shared = 0) {
+  const auto config = [&](int64_t each, int threads, int64_t shared = 0) {
     return LaunchConfig(dim3(static_cast<unsigned>(ceil_div(lines.numel, each))),
-                        dim3(static_cast<unsigned>(threads)), shared, context.stream);
+                        dim3(static_cast<unsigned>(threads)), static_cast<size_t>(shared),
+                        context.stream);
   };
+  args.vectors = has_vectors<T, N>(args, tensors, false);
   const int64_t next = lines.dims > 0 ? lines.stride[1][lines.dims - 1] : 0;
   if (lines.numel > 1 && std::abs(next) < std::abs(args.step[1])) {
     const Division division = divide_block(lines.numel, next, args.n, args.step[1]);
     return start(ColumnTeam{division}, config(division.kept, division.kept * division.reduced));
   }
-  const auto long_lines = [&]<int Threads, int Blocks>(RowTeam<Threads, Blocks, false> team) {
-    constexpr int64_t kLength = int64_t{Threads} * Tile<T, N>::kSize,
-                      kBytes = kLength * sizeof(T) * (N - 1);
-    args.vectors = has_vectors<T, N>(args, tensors, false);
-    const int64_t tiles = std::min<int64_t>(
-        (args.n - 1) / kLength,
-        static_cast<int64_t>(shared_memory(tensors[0]->device().index(), Blocks)) / kBytes);
-    args.kept = tiles * kLength;
-    start(team, config(1, Threads, static_cast<size_t>(tiles * kBytes)));
-  };
-  constexpr int64_t kTile = Tile<T, N>::kSize;
-  if (args.n > 2 * LongRows::kThreads * kTile)
-    return long_lines(LongestRows{LongestRows::kThreads});
-  if (args.n > Rows::kThreads * kTile) return long_lines(LongRows{LongRows::kThreads});
-  args.vectors = has_vectors<T, N>(args, tensors, true);
-  const int lanes = lanes_for<T, N>(args);
-  const int threads = lanes > 32 ? lanes : kReduceThreads;
-  start(Rows{lanes}, config(threads / lanes, threads));
+  // Measured on an H100: from this length on a line in shared memory is worth a block for itself.
+  constexpr int64_t kShort = (N == 2 ? 2 : 1) * int64_t{kReduceThreads} * Tile<T, N>::kSize;
+  if (args.n <= kShort) {
+    const int lanes = lanes_for<T, N>(args.n, args.vectors);
+    const int threads = lanes > 32 ? lanes : kReduceThreads;
+    return start(Rows{lanes}, config(threads / lanes, threads));
+  }
+  constexpr int64_t kThreads = LongRows<false>::kThreads, kLength = kThreads * Tile<T, N>::kSize;
+  constexpr int64_t kBytes = kLength * sizeof(T) * (N - 1);
+  const int64_t tiles =
+      std::min((args.n - 1) / kLength, shared_memory(tensors[0]->device()) / kBytes);
+  args.kept = tiles * kLength;
+  const LaunchConfig whole = config(1, kThreads, tiles * kBytes);
+  if (!args.vectors && has_vectors<T, N>(args, tensors, true)) {
+    args.vectors = true;
+    return start(LongRows<true>{kThreads}, whole);
+  }
+  start(LongRows<false>{kThreads}, whole);
 }
 
 }  // namespace
