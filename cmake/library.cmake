@@ -2,7 +2,8 @@
 set(folders tensor cpu autograd nn optim data serialize distributed)
 list(TRANSFORM folders REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/*.cpp" OUTPUT_VARIABLE patterns)
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
-list(FILTER sources EXCLUDE REGEX "/distributed/(mpi|nccl)/|/data/digits/")
+list(FILTER sources EXCLUDE REGEX "/distributed/(mpi|nccl)/|/data/digits/|/cpu/simd/")
+include(cmake/instruction_sets.cmake)  # gradus_simd_sources
 foreach(backend mpi nccl)
   string(TOUPPER ${backend} name)
   if(GRADUS_HAS_${name})
@@ -22,22 +23,12 @@ if(GRADUS_HAS_CUDA)
 else()
   set(cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp)
 endif()
-add_library(gradus ${sources} ${cuda_sources})
+add_library(gradus ${sources} ${gradus_simd_sources} ${cuda_sources})
 add_library(gradus::gradus ALIAS gradus)
 target_precompile_headers(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/precompiled.h>)
-# Products and sums are fused where the source says so, and nowhere by chance. Nobody reads floating
-# point exceptions, so that both sides of a condition may be computed. Integers wrap around. GCC
-# would make a chain of conditions into copies of what follows them.
-foreach(set baseline avx2 avx512)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/simd/loops_${set}.cpp
-    ${PROJECT_SOURCE_DIR}/cpu/simd/folds_${set}.cpp ${PROJECT_SOURCE_DIR}/cpu/simd/softmax_${set}.cpp
-    ${PROJECT_SOURCE_DIR}/cpu/simd/draws_${set}.cpp
-    PROPERTIES COMPILE_OPTIONS
-    "-ffp-contract=off;-fno-trapping-math;-fwrapv;$<IF:$<CXX_COMPILER_ID:GNU>,-fno-thread-jumps,-Wno-pass-failed>")
-endforeach()
 # Sources with options of their own cannot take the common precompiled header.
-file(GLOB own_options ${PROJECT_SOURCE_DIR}/cpu/simd/*.cpp ${PROJECT_SOURCE_DIR}/distributed/nccl/*.cpp
-     ${PROJECT_SOURCE_DIR}/distributed/mpi/*.cpp ${PROJECT_SOURCE_DIR}/cuda/sim/*/*.cpp)
+file(GLOB own_options ${PROJECT_SOURCE_DIR}/distributed/nccl/*.cpp ${PROJECT_SOURCE_DIR}/distributed/mpi/*.cpp
+     ${PROJECT_SOURCE_DIR}/cuda/sim/*/*.cpp)
 set_source_files_properties(${own_options} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder

@@ -58,7 +58,7 @@ void multiply(const Product<T>& p) {
   if (small)
     multiply_small(p);
   else if (!multiply_vector(p))
-    multiply_packed(p, micro_kernel<T>());
+    multiply_packed(p, table_of<MicroKernel<T>>());
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "gradus/cpu/matmul/micro_kernel.h"
 #include "gradus/cpu/parallel.h"
+#include "gradus/cpu/simd/micro_kernel.h"
 
 namespace gradus::cpu {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gradus/cpu/matmul/product.h"
-#include "gradus/cpu/matmul/vector_kernel.h"
+#include "gradus/cpu/simd/vector_kernel.h"
 
 namespace gradus::cpu {
 
@@ -32,7 +32,7 @@ bool multiply_vector(const Product<T>& p) {
   if (p.n != 1) return p.m == 1 && multiply_vector(p.transposed());
   const bool by_rows = p.a_column == 1 && p.b_row == 1;
   if (!by_rows && p.a_row != 1) return false;
-  const VectorKernel<T>& kernel = vector_kernel<T>();
+  const VectorKernel<T>& kernel = table_of<VectorKernel<T>>();
   const int64_t chunks = std::max<int64_t>(divide_up(p.k, kTerms), 1);
   const bool in_place = chunks == 1 && p.out_row == 1;
   std::vector<T> memory(in_place ? 0 : static_cast<size_t>(p.m * chunks));

@@ -81,7 +81,7 @@ void CpuBackend::arg_reduce(bool largest, const Tensor& x, int64_t dim, const Te
       fail<TypeError>(largest ? "max" : "min", ": dtype ", short_name(x.dtype()),
                       " is not computed with; convert with .to(kFloat)");
     } else {
-      const FoldTable<T>& table = fold_table<T>(instruction_set());
+      const FoldTable<T>& table = table_of<FoldTable<T>>();
       arg_reduce_tensor(largest ? table.largest : table.smallest, x, dim, values, indices);
     }
   });

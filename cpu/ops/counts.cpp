@@ -19,10 +19,9 @@ template <CountOp op, class S, class... X>
 __attribute__((flatten)) void count_run(PhiloxState state, uint64_t key, int64_t begin, int64_t end,
                                         S* out, const X*... x) {
   double ahead[kAhead * kElements];
-  draws_of(instruction_set())
-      .random(Distribution::uniform, 0.0, 1.0,
-              {state, kAhead * begin, kAhead * (end - begin), kDouble,
-               reinterpret_cast<std::byte*>(ahead), nullptr});
+  table_of<Draws>().random(Distribution::uniform, 0.0, 1.0,
+                           {state, kAhead * begin, kAhead * (end - begin), kDouble,
+                            reinterpret_cast<std::byte*>(ahead), nullptr});
   for (int64_t i = begin; i < end; ++i) {
     const double* const first = ahead + kAhead * (i - begin);
     counts::Stream stream({first[0], first[1]}, key, i);

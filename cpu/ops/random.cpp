@@ -24,23 +24,15 @@ void draw_all(PhiloxState state, const void* in, const Tensor& out, Draw draw) {
 
 }  // namespace
 
-const Draws& draws_of([[maybe_unused]] InstructionSet set) {
-#ifdef __x86_64__
-  if (set == InstructionSet::avx512) return avx512::draws;
-  if (set == InstructionSet::avx2) return avx2::draws;
-#endif
-  return baseline::draws;
-}
-
 void CpuBackend::random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
                         const Tensor& out) {
-  const auto random = draws_of(instruction_set()).random;
+  const auto random = table_of<Draws>().random;
   draw_all(state, nullptr, out, [&](const DrawnRun& run) { random(kind, a, b, run); });
 }
 
 void CpuBackend::random_map(RandomMap op, double number, PhiloxState state, const Tensor& x,
                             const Tensor& out) {
-  const auto random_map = draws_of(instruction_set()).random_map;
+  const auto random_map = table_of<Draws>().random_map;
   draw_all(state, x.data_ptr(), out, [&](const DrawnRun& run) { random_map(op, number, run); });
 }
 

@@ -5,6 +5,7 @@
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/folds.h"
+#include "gradus/cpu/walk/find_loop.h"
 #include "gradus/cpu/walk/load.h"
 #include "gradus/cpu/walk/walk.h"
 #include "gradus/tensor/math/elementwise.h"
@@ -215,7 +216,7 @@ void CpuBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
   visit(out.dtype(), [&]<class Element>(TypeTag<Element>) {
     using T = std::conditional_t<std::is_same_v<Element, bool>, uint8_t, Element>;
     if constexpr (!HalfType<T>) {
-      const auto& table = fold_table<T>(instruction_set()).folds;
+      const auto& table = table_of<FoldTable<T>>().folds;
       const Folds<T>&folds = table[static_cast<int>(op)],
             &parts = table[static_cast<int>(scalar::of_parts(op))];
       // Rows are converted in a buffer, and what lies otherwise all at once.

@@ -5,8 +5,8 @@
 
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
-#include "gradus/cpu/simd/loops.h"
 #include "gradus/cpu/simd/order_loops.h"
+#include "gradus/cpu/walk/find_loop.h"
 #include "gradus/cpu/walk/walk.h"
 #include "gradus/tensor/table/dispatch.h"
 
@@ -328,7 +328,7 @@ void CpuBackend::arg_scan(bool largest, const Tensor& x, int64_t dim, const Tens
     const Problem<T> p(x, dim, values, indices);
     if (p.n > 1 && (p.step[kX] != 1 || p.step[kValues] != 1 || p.step[kIndices] != 1))
       return scan_all(Extreme<T>{largest}, p);
-    const OrderLoops<T>& loops = order_loops<T>(instruction_set());
+    const OrderLoops<T>& loops = table_of<OrderLoops<T>>();
     const auto run = largest ? loops.running_most : loops.running_least;
     for_lines(p, kGrain, [&](const auto& at) {
       run(p.n, p.x + at[kX], p.values + at[kValues], p.indices + at[kIndices]);

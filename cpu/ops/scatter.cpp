@@ -4,7 +4,7 @@
 
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
-#include "gradus/cpu/simd/loops.h"
+#include "gradus/cpu/walk/find_loop.h"
 #include "gradus/cpu/walk/index.h"
 #include "gradus/cpu/walk/walk.h"
 

@@ -228,7 +228,7 @@ class Selector {
 
   int64_t n_;
   bool descending_;
-  const OrderLoops<T>& loops_ = order_loops<T>(instruction_set());
+  const OrderLoops<T>& loops_ = table_of<OrderLoops<T>>();
   int64_t capacity_ = 0;
   std::optional<Sorter<Key>> sorter_;
   std::vector<Item<Key>> kept_;

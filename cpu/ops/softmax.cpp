@@ -11,14 +11,6 @@
 
 namespace gradus::cpu {
 
-const SoftmaxSet& softmax_set_of(InstructionSet set) {
-#ifdef __x86_64__
-  if (set == InstructionSet::avx512) return avx512::softmax_set;
-  if (set == InstructionSet::avx2) return avx2::softmax_set;
-#endif
-  return baseline::softmax_set;
-}
-
 namespace {
 
 // Elements that outweigh the waking of a thread.
@@ -140,13 +132,7 @@ class Runner {
 // f(the loops of a dtype).
 template <class F>
 void visit_loops(const char* op, ScalarType dtype, F f) {
-  const SoftmaxSet& set = softmax_set_of(instruction_set());
-  visit_floating(op, dtype, [&]<class T>(TypeTag<T>) {
-    if constexpr (std::is_same_v<T, float>)
-      f(set.float_loops);
-    else
-      f(set.double_loops);
-  });
+  visit_floating(op, dtype, [&]<class T>(TypeTag<T>) { f(table_of<SoftmaxLoops<T>>()); });
 }
 
 }  // namespace

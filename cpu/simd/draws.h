@@ -1,5 +1,4 @@
-// Random elements, many at a time. draws.inc has them once; each instruction set has a file that
-// compiles them for it.
+// Random elements, many at a time.
 #pragma once
 
 #include <cstddef>
@@ -21,26 +20,16 @@ struct DrawnRun {
   const std::byte* in;  // the same of what elements are drawn by; may be `out`
 };
 
-// For one instruction set.
 struct Draws {
   // high[i], low[i] = philox::words(seed, counter, i) for i < kPiece.
   void (*words)(uint64_t seed, uint64_t counter, uint32_t* high, uint32_t* low);
   // Backend::random and random_map.
   void (*random)(Distribution kind, const Scalar& a, const Scalar& b, const DrawnRun& run);
   void (*random_map)(RandomMap op, double number, const DrawnRun& run);
+
+  // For each set (cpu/instruction_set.h).
+#define SET(name) static const Draws& name();
+#include <gradus_sets.def>
 };
-
-namespace baseline {
-extern const Draws draws;
-}
-namespace avx2 {
-extern const Draws draws;
-}
-namespace avx512 {
-extern const Draws draws;
-}
-
-// REQUIRES: the processor runs the set.
-const Draws& draws_of(InstructionSet set);
 
 }  // namespace gradus::cpu

@@ -1,6 +1,5 @@
 // The innermost loops of reductions, over elements that lie one after the other in memory.
-// folds.inc and searches.inc have them once; each instruction set has a file that compiles them for
-// it. All sets fold in one order, so that their results agree bit for bit.
+// All instruction sets fold in one order, so that their results agree bit for bit.
 #pragma once
 
 #include "gradus/cpu/instruction_set.h"
@@ -36,27 +35,14 @@ inline constexpr int kReduceOps = 0
 #include "gradus/tensor/table/reductions.def"
     ;
 
-// All of one type in one instruction set.
+// All of one type: float, double, or an integer that tensors hold.
 template <class T>
 struct FoldTable {
   Folds<T> folds[kReduceOps];
   Searches<T> largest, smallest;
+  // For each set (cpu/instruction_set.h).
+#define SET(name) static const FoldTable& name();
+#include <gradus_sets.def>
 };
-namespace baseline {
-template <class T>
-const FoldTable<T>& fold_table();
-}
-namespace avx2 {
-template <class T>
-const FoldTable<T>& fold_table();
-}
-namespace avx512 {
-template <class T>
-const FoldTable<T>& fold_table();
-}
-
-// REQUIRES: the processor runs the set; T is float, double, or an integer that tensors hold.
-template <class T>
-const FoldTable<T>& fold_table(InstructionSet set);
 
 }  // namespace gradus::cpu

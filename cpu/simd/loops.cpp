@@ -1,80 +1,347 @@
+// The elementwise loops for one instruction set.
 #include "gradus/cpu/simd/loops.h"
 
+#include "gradus/cpu/simd/set.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include "gradus/cpu/cost.h"
-#include "gradus/cpu/parallel.h"
+#include "gradus/cpu/simd/narrow.h"
+#include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/math/elementwise.h"
-#include "gradus/tensor/table/dispatch.h"
+#include "gradus/tensor/math/rounding.h"
+
+namespace gradus::cpu::GRADUS_SET {
+
+// Rows whose loops are shorter where all numbers are near, and which have slopes of that kind.
+constexpr bool slopes_near(UnaryOp op) { return op == UnaryOp::sin || op == UnaryOp::cos; }
+constexpr bool of_angle(UnaryOp op) { return slopes_near(op) || op == UnaryOp::tan; }
+constexpr bool has_near(UnaryOp op) {
+  return op == UnaryOp::exp || op == UnaryOp::sigmoid || op == UnaryOp::log ||
+         op == UnaryOp::sinc || of_angle(op);
+}
+
+template <UnaryOp op, class T>
+GRADUS_TARGET bool all_near(int64_t n, const T* x) {
+  constexpr math::Range<T> range = of_angle(op)          ? math::kTrigRange<T>
+                                   : op == UnaryOp::sinc ? math::kHalfTurnRange<T>
+                                   : op == UnaryOp::log  ? math::kLogRange<T>
+                                                         : math::kExpRange<T>;
+  math::Bits<T> farthest = 0;
+#pragma omp simd reduction(max : farthest)
+  for (int64_t i = 0; i < n; ++i) farthest = std::max(farthest, range.place(x[i]));
+  return farthest <= range.span();
+}
+
+template <UnaryOp op, class T>
+GRADUS_TARGET void map(int64_t n, void* to, const void* const* in) {
+  using Row = scalar::Unary<op>;
+  using R = std::conditional_t<Row::gives_bool, bool, T>;
+  R* const out = static_cast<R*>(to);
+  const T* const x = static_cast<const T*>(in[0]);
+  if constexpr (has_near(op) && std::is_floating_point_v<T>) {
+    if (all_near<op>(n, x)) {
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) out[i] = Row::f(math::Near<T>(x[i])).value;
+      return;
+    }
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) out[i] = Row::f(x[i]);
+}
+
+template <UnaryOp op, class T>
+GRADUS_TARGET void map_grad(int64_t n, void* to, const void* const* in) {
+  using Row = scalar::Unary<op>;
+  T* const out = static_cast<T*>(to);
+  const T* const grad = static_cast<const T*>(in[0]);
+  const T* const x = static_cast<const T*>(in[1]);
+  const T* const y = static_cast<const T*>(in[2]);
+  if constexpr (slopes_near(op)) {
+    using Near = math::Near<T>;
+    if (all_near<op>(n, x)) {
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * Row::slope(Near(x[i]), Near(y[i])).value;
+      return;
+    }
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * static_cast<T>(Row::slope(x[i], y[i]));
+}
+
+// Divisions, whose rest is a formula where the quotients are small.
+constexpr bool leaves_rest(BinaryOp op) {
+  return op == BinaryOp::fmod || op == BinaryOp::remainder || op == BinaryOp::floor_divide;
+}
+
+template <class T>
+GRADUS_TARGET bool all_divide_near(int64_t n, const T* x, const T* y) {
+  math::Bits<T> farthest = 0;
+#pragma omp simd reduction(max : farthest)
+  for (int64_t i = 0; i < n; ++i)
+    farthest = std::max(farthest, math::place_of_quotient(x[i], y[i]));
+  return farthest <= math::bits_of(math::kQuotientLimit<T>);
+}
+
+template <BinaryOp op, class T>
+GRADUS_TARGET void zip(int64_t n, void* to, const void* const* in) {
+  using Row = scalar::Binary<op>;
+  using R = std::conditional_t<Row::gives_bool, bool, T>;
+  R* const out = static_cast<R*>(to);
+  const T* const x = static_cast<const T*>(in[0]);
+  const T* const y = static_cast<const T*>(in[1]);
+  if constexpr (math::kFused && leaves_rest(op) && std::is_floating_point_v<T>) {
+    using Near = math::Near<T>;
+    if (all_divide_near(n, x, y)) {
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) out[i] = Row::f(Near(x[i]), Near(y[i])).value;
+      return;
+    }
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) out[i] = Row::f(x[i], y[i]);
+}
+
+// zip where input `which` is one number.
+template <BinaryOp op, class T, int which>
+GRADUS_TARGET void zip_number(int64_t n, void* to, const void* const* in) {
+  using Row = scalar::Binary<op>;
+  using R = std::conditional_t<Row::gives_bool, bool, T>;
+  R* const out = static_cast<R*>(to);
+  const T* const x = static_cast<const T*>(in[1 - which]);
+  const T number = *static_cast<const T*>(in[which]);
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) out[i] = which == 0 ? Row::f(number, x[i]) : Row::f(x[i], number);
+}
+
+template <TernaryOp op, class T>
+GRADUS_TARGET void zip3(int64_t n, void* to, const void* const* in) {
+  T* const out = static_cast<T*>(to);
+  const T* const x = static_cast<const T*>(in[0]);
+  const T* const y = static_cast<const T*>(in[1]);
+  const T* const z = static_cast<const T*>(in[2]);
+  const T w = *static_cast<const T*>(in[3]);
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) out[i] = scalar::Ternary<op>::f(x[i], y[i], z[i], w);
+}
+
+// What a loop reads T as: the compiler makes no vector code of bool.
+template <class T>
+using Read = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
+#if GRADUS_VECTOR > 16
+// float and float16 are converted by instructions of the processor, which give what
+// tensor/base/half.h does, and NaN for NaN. How many elements their vectors took.
+GRADUS_TARGET inline int64_t convert_vectors(int64_t n, const float* x, Half* out) {
+  constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT;
+  int64_t i = 0;
+#if GRADUS_VECTOR == 64
+  for (; i + 16 <= n; i += 16)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
+                        _mm512_maskz_cvtps_ph(0xFFFF, _mm512_loadu_ps(x + i), kNearest));
+#endif
+  for (; i + 8 <= n; i += 8)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(x + i), kNearest));
+  return i;
+}
+GRADUS_TARGET inline int64_t convert_vectors(int64_t n, const Half* x, float* out) {
+  int64_t i = 0;
+#if GRADUS_VECTOR == 64
+  for (; i + 16 <= n; i += 16) {
+    const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i));
+    _mm512_storeu_ps(out + i, _mm512_maskz_cvtph_ps(0xFFFF, halves));
+  }
+#endif
+  for (; i + 8 <= n; i += 8)
+    _mm256_storeu_ps(out + i,
+                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
+  return i;
+}
+#endif
+template <class From, class To>
+GRADUS_TARGET int64_t convert_vectors(int64_t, const From*, To*) {
+  return 0;
+}
+
+template <class From, class To>
+GRADUS_TARGET void convert_all(int64_t n, void* to, const void* const* in) {
+  To* const out = static_cast<To*>(to);
+  const Read<From>* const x = static_cast<const Read<From>*>(in[0]);
+#pragma omp simd
+  for (int64_t i = convert_vectors(n, x, out); i < n; ++i) out[i] = convert<To>(x[i]);
+}
+
+template <class T>
+GRADUS_TARGET void repeat(int64_t n, void* to, const void* const* in) {
+  T* const out = static_cast<T*>(to);
+  const T number = *static_cast<const T*>(in[0]);
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) out[i] = number;
+}
+
+template <class T>
+GRADUS_TARGET void arange(int64_t n, void* to, const void* const* in) {
+  using Wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+  T* const out = static_cast<T*>(to);
+  const int64_t first = *static_cast<const int64_t*>(in[0]);
+  const Wide start = *static_cast<const Wide*>(in[1]), step = *static_cast<const Wide*>(in[2]);
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<T>(multiply_then_add(static_cast<Wide>(first + i), step, start));
+}
+
+#if GRADUS_VECTOR == 64
+}  // namespace gradus::cpu::GRADUS_SET
+#include "gradus/cpu/simd/loops_avx512.inc"
+namespace gradus::cpu::GRADUS_SET {
+#elif GRADUS_VECTOR == 32
+// In steps: a processor works on the next vectors while it waits for one's long chain of
+// instructions, and on more of them where the chain is cut into two loops.
+GRADUS_TARGET inline void sigmoids(int64_t n, void* to, const void* const* in) {
+  const float* const x = static_cast<const float*>(in[0]);
+  if (!all_near<UnaryOp::sigmoid>(n, x)) return map<UnaryOp::sigmoid, float>(n, to, in);
+  float* const out = static_cast<float*>(to);
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) out[i] = math::exp(math::Near<float>(-x[i])).value;
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) out[i] = math::logistic_of_power(out[i]);
+}
+constexpr Loop own_loop(UnaryOp op) { return op == UnaryOp::sigmoid ? sigmoids : nullptr; }
+#else
+// The loop that this set has in place of map<op, float>.
+constexpr Loop own_loop(UnaryOp) { return nullptr; }
+#endif
+
+// Whether this set has a loop of an operation on T.
+template <class Row, class T>
+constexpr bool has_loop(auto op) {
+  if constexpr (HalfType<T>)
+    return false;
+  else if constexpr (std::is_same_v<T, bool>)
+    return Row::integers && stays_bool(op);
+  else if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int64_t))
+    return Row::integers && stays_narrow(op);
+  else
+    return (std::is_integral_v<T> ? Row::integers : Row::reals) &&
+           (GRADUS_COMPLETE || cost_of(op) != Cost::scalar);
+}
+template <UnaryOp op, class T>
+constexpr Loop loop_of_map() {
+  if constexpr (std::is_same_v<T, float> && own_loop(op) != nullptr)
+    return own_loop(op);
+  else if constexpr (has_loop<scalar::Unary<op>, T>(op))
+    return map<op, Read<T>>;
+  else
+    return nullptr;
+}
+template <UnaryOp op, class T>
+constexpr Loop loop_of_map_grad() {
+  if constexpr (std::is_floating_point_v<T> && has_loop<scalar::Unary<op>, T>(op))
+    return map_grad<op, T>;
+  else
+    return nullptr;
+}
+template <BinaryOp op, class T>
+constexpr Loop loop_of_zip() {
+  if constexpr (has_loop<scalar::Binary<op>, T>(op))
+    return zip<op, Read<T>>;
+  else
+    return nullptr;
+}
+// Where reading a number as often as the other operand takes a good part of the time.
+template <BinaryOp op, class T, int which>
+constexpr Loop loop_of_zip_number() {
+  if constexpr (std::is_floating_point_v<T> && has_loop<scalar::Binary<op>, T>(op) &&
+                cost_of(op) == Cost::cheap)
+    return zip_number<op, T, which>;
+  else
+    return nullptr;
+}
+template <TernaryOp op, class T>
+constexpr Loop loop_of_zip3() {
+  if constexpr (has_loop<scalar::Ternary<op>, T>(op))
+    return zip3<op, Read<T>>;
+  else
+    return nullptr;
+}
+
+template <class From, class To>
+constexpr Loop loop_of_convert() {
+  if constexpr (converts_at_once(dtype_of<From>, dtype_of<To>) && !std::is_same_v<From, To>)
+    return convert_all<From, To>;
+  else
+    return nullptr;
+}
+
+template <class T>
+constexpr Loop loop_of_arange() {
+  if constexpr (dtype_of<T> != computed_type(dtype_of<T>))
+    return nullptr;
+  else
+    return arange<T>;
+}
+
+template <class T>
+constexpr Loops make_loops() {
+  return {{
+#define UNARY(name, ...) loop_of_map<UnaryOp::name, T>(),
+#define PREDICATE(name, ...) UNARY(name)
+#include "gradus/tensor/table/elementwise.def"
+          },
+          {
+#define UNARY(name, ...) loop_of_map_grad<UnaryOp::name, T>(),
+#define PREDICATE(...) nullptr,
+#include "gradus/tensor/table/elementwise.def"
+          },
+          {
+#define BINARY(name, ...) loop_of_zip<BinaryOp::name, T>(),
+#define INTEGER(name, ...) BINARY(name)
+#define COMPARISON(name, ...) BINARY(name)
+#include "gradus/tensor/table/elementwise.def"
+          },
+          {
+#define TERNARY(name, ...) loop_of_zip3<TernaryOp::name, T>(),
+#include "gradus/tensor/table/ternary.def"
+          },
+          {
+#define DTYPE(name, type, ...) loop_of_convert<T, type>(),
+#include "gradus/tensor/base/dtypes.def"
+#undef DTYPE
+          },
+          {{
+#define BINARY(name, ...) loop_of_zip_number<BinaryOp::name, T, 0>(),
+#define INTEGER(name, ...) BINARY(name)
+#define COMPARISON(name, ...) BINARY(name)
+#include "gradus/tensor/table/elementwise.def"
+           },
+           {
+#define BINARY(name, ...) loop_of_zip_number<BinaryOp::name, T, 1>(),
+#define INTEGER(name, ...) BINARY(name)
+#define COMPARISON(name, ...) BINARY(name)
+#include "gradus/tensor/table/elementwise.def"
+           }},
+          repeat<T>,
+          loop_of_arange<T>()};
+}
+
+constexpr LoopTable make_table() {
+  return {{
+#define DTYPE(name, type, ...) make_loops<type>(),
+#include "gradus/tensor/base/dtypes.def"
+#undef DTYPE
+  }};
+}
+
+}  // namespace gradus::cpu::GRADUS_SET
 
 namespace gradus::cpu {
 
-const Loops& loops_of(InstructionSet set, ScalarType dtype) {
-  const auto at = static_cast<size_t>(dtype);
-#ifdef __x86_64__
-  if (set == InstructionSet::avx512) return avx512::loops[at];
-  if (set == InstructionSet::avx2) return avx2::loops[at];
-#endif
-  return baseline::loops[at];
+const LoopTable& LoopTable::GRADUS_SET() {
+  static constexpr LoopTable table = cpu::GRADUS_SET::make_table();
+  return table;
 }
-
-namespace {
-
-// Raises the error of an operation that is not computed in a dtype.
-void check_computed(UnaryOp op, ScalarType dtype) {
-  visit_op(op, [&](auto row) { visit_computed<scalar::Unary<row.value>>(dtype, [](auto) {}); });
-}
-void check_computed(BinaryOp op, ScalarType dtype) {
-  visit_op(op, [&](auto row) { visit_computed<scalar::Binary<row.value>>(dtype, [](auto) {}); });
-}
-void check_computed(TernaryOp op, ScalarType dtype) {
-  visit_op(op, [&](auto row) { visit_computed<scalar::Ternary<row.value>>(dtype, [](auto) {}); });
-}
-
-bool gives_bool(TernaryOp) { return false; }
-
-// The loop of an operation in one of the tables of Loops.
-template <class Op, size_t n>
-TypedLoop find(Op op, ScalarType dtype, Loop const (Loops::*table)[n]) {
-  const InstructionSet set = instruction_set();
-  const ScalarType computed = computed_type(dtype);
-  for (const ScalarType reads : {dtype, computed})
-    for (const InstructionSet s : {set, InstructionSet::baseline})
-      if (const Loop loop = (loops_of(s, reads).*table)[static_cast<int>(op)])
-        return {loop, reads, gives_bool(op) ? kBool : reads};
-  check_computed(op, computed);
-  fail<TypeError>(name_of(op), ": has no derivative in dtype ", short_name(dtype),
-                  "; detach its input");
-}
-
-int64_t grain_of(Cost cost) {
-  return cost == Cost::cheap ? kGrain : cost == Cost::formula ? kGrain / 4 : kGrain / 16;
-}
-
-}  // namespace
-
-TypedLoop map_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map); }
-TypedLoop map_grad_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map_grad); }
-TypedLoop zip_loop(BinaryOp op, ScalarType dtype) {
-  TypedLoop out = find(op, dtype, &Loops::zip);
-  const Loops& loops = loops_of(instruction_set(), out.reads);
-  for (int i = 0; i < 2; ++i) out.of_number[i] = loops.zip_number[i][static_cast<int>(op)];
-  return out;
-}
-TypedLoop zip3_loop(TernaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip3); }
-
-Loop convert_loop(ScalarType from, ScalarType to) {
-  return loops_of(instruction_set(), from).convert[static_cast<int>(to)];
-}
-Loop repeat_loop(size_t element_size) {
-  const ScalarType dtype = element_size == 1   ? kByte
-                           : element_size == 2 ? kShort
-                           : element_size == 4 ? kInt
-                                               : kLong;
-  return loops_of(instruction_set(), dtype).repeat;
-}
-Loop arange_loop(ScalarType dtype) { return loops_of(instruction_set(), dtype).arange; }
-
-int64_t grain_of(UnaryOp op) { return grain_of(cost_of(op)); }
-int64_t grain_of(BinaryOp op) { return grain_of(cost_of(op)); }
-int64_t grain_of(TernaryOp op) { return grain_of(cost_of(op)); }
 
 }  // namespace gradus::cpu

@@ -1,6 +1,5 @@
 // The innermost loops of what compares elements along a line: selections and running
-// extremes. order_loops.inc has them once; each instruction set has a file that compiles them for
-// it. All of them are exact, so that all sets give the same.
+// extremes. All of them are exact, so that all instruction sets give the same.
 #pragma once
 
 #include "gradus/cpu/instruction_set.h"
@@ -29,7 +28,7 @@ struct KeyCounts {
   int64_t below, within;
 };
 
-// Functions of n elements from x on, which lie one after the other.
+// Functions of n elements from x on, which lie one after the other. T is int64_t, float or double.
 template <class T>
 struct OrderLoops {
   using Key = SortKey<T>;
@@ -50,23 +49,10 @@ struct OrderLoops {
   // REQUIRES: n > 0.
   void (*running_most)(int64_t n, const T* x, T* values, int64_t* indices);
   void (*running_least)(int64_t n, const T* x, T* values, int64_t* indices);
+
+  // For each set (cpu/instruction_set.h).
+#define SET(name) static const OrderLoops& name();
+#include <gradus_sets.def>
 };
-
-namespace baseline {
-template <class T>
-const OrderLoops<T>& order_loops();
-}
-namespace avx2 {
-template <class T>
-const OrderLoops<T>& order_loops();
-}
-namespace avx512 {
-template <class T>
-const OrderLoops<T>& order_loops();
-}
-
-// REQUIRES: the processor runs the set; T is int64_t, float or double.
-template <class T>
-const OrderLoops<T>& order_loops(InstructionSet set);
 
 }  // namespace gradus::cpu

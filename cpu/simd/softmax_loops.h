@@ -1,5 +1,4 @@
-// The innermost loops of softmax, log_softmax and their gradients. softmax_loops.inc has them once;
-// each instruction set has a file that compiles them for it.
+// The innermost loops of softmax, log_softmax and their gradients.
 #pragma once
 
 #include "gradus/cpu/instruction_set.h"
@@ -25,22 +24,10 @@ struct SoftmaxLoop {
 template <class T>
 struct SoftmaxLoops {
   SoftmaxLoop<T> softmax, log_softmax, softmax_grad, log_softmax_grad;
-};
-struct SoftmaxSet {
-  SoftmaxLoops<float> float_loops;
-  SoftmaxLoops<double> double_loops;
-};
-namespace baseline {
-extern const SoftmaxSet softmax_set;
-}
-namespace avx2 {
-extern const SoftmaxSet softmax_set;
-}
-namespace avx512 {
-extern const SoftmaxSet softmax_set;
-}
 
-// REQUIRES: the processor runs the set.
-const SoftmaxSet& softmax_set_of(InstructionSet set);
+  // For each set (cpu/instruction_set.h).
+#define SET(name) static const SoftmaxLoops& name();
+#include <gradus_sets.def>
+};
 
 }  // namespace gradus::cpu

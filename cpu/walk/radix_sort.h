@@ -98,8 +98,7 @@ class Sorter {
   Item<Word>*items_, *spare_;
   // Of any type with such keys.
   void (*sort_few_)(int64_t n, Item<Word>* items) =
-      order_loops<std::conditional_t<sizeof(Word) == 4, float, int64_t>>(instruction_set())
-          .sort_few;
+      table_of<OrderLoops<std::conditional_t<sizeof(Word) == 4, float, int64_t>>>().sort_few;
   std::vector<Chunk> chunks_;
 };
 

@@ -1,7 +1,7 @@
 // Runs a loop of loops.h over operands of any layout.
 #pragma once
 
-#include "gradus/cpu/simd/loops.h"
+#include "gradus/cpu/walk/find_loop.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::cpu {

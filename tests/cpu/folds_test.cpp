@@ -70,13 +70,13 @@ void check_folds() {
     for (const int op : kOps) {
       const std::vector<T>& x = op == kOps[5] || op == kOps[6] ? signed_ones : positive;
       if (std::is_integral_v<T> && op == kOps[1]) continue;
-      if (!fold_table<T>(InstructionSet::baseline).folds[op].runs) continue;
+      if (!table_of<FoldTable<T>>(instruction_sets()[0]).folds[op].runs) continue;
       const int64_t count = pick(1, 3), apart = pick(0, 400), start = pick(0, 100);
       const int64_t width = pick(1, 40), step = width + pick(0, 3);
       const int64_t rows = std::min<int64_t>(n, (2900 - width) / step);
       std::vector<T> first_run, first_column;
       for (const InstructionSet set : instruction_sets()) {
-        const Folds<T>& folds = fold_table<T>(set).folds[op];
+        const Folds<T>& folds = table_of<FoldTable<T>>(set).folds[op];
         std::vector<T> runs(static_cast<size_t>(count), T(-7)), columns(static_cast<size_t>(width));
         folds.runs(count, &x[start], apart, n, runs.data());
         for (int64_t i = 0; i < count; ++i)
@@ -108,7 +108,7 @@ TEST(CpuFolds, EveryLengthByte) { check_folds<uint8_t>(); }
 TEST(CpuFolds, OfNothing) {
   for (const InstructionSet set : instruction_sets())
     for (const int op : kOps) {
-      const Folds<float>& folds = fold_table<float>(set).folds[op];
+      const Folds<float>& folds = table_of<FoldTable<float>>(set).folds[op];
       float result = 5;
       folds.runs(1, nullptr, 0, 0, &result);
       EXPECT_EQ(result, folds.start) << text(set, op, 0);
@@ -121,7 +121,7 @@ TEST(CpuFolds, MagnitudesHaveNoSign) {
   for (const InstructionSet set : instruction_sets())
     for (const int64_t n : {1, 4, 16, 20, 64, 128, 300}) {
       const std::vector<float> x(static_cast<size_t>(n), -0.0f);
-      const Folds<float>& folds = fold_table<float>(set).folds[kOps[5]];
+      const Folds<float>& folds = table_of<FoldTable<float>>(set).folds[kOps[5]];
       float run, column = folds.start;
       folds.runs(1, x.data(), 0, n, &run);
       folds.columns(1, x.data(), 1, n, &column);
@@ -134,7 +134,7 @@ TEST(CpuFolds, LongRunsStayAccurate) {
   long double magnitude;
   const long double want = fold(kOps[0], x.data(), 4096, 1, &magnitude);
   float got;
-  fold_table<float>(instruction_set()).folds[kOps[0]].runs(1, x.data(), 0, 4096, &got);
+  table_of<FoldTable<float>>().folds[kOps[0]].runs(1, x.data(), 0, 4096, &got);
   // 64 elements in each lane, and the tree of the lanes.
   EXPECT_LE(std::abs(static_cast<double>(got - static_cast<float>(want))), 70 * 0x1p-24 * 4096);
 }
@@ -145,7 +145,7 @@ void check_extremes() {
   constexpr T inf = std::numeric_limits<T>::infinity();
   for (const InstructionSet set : instruction_sets())
     for (const int op : {kOps[3], kOps[4]}) {
-      const Folds<T>& folds = fold_table<T>(set).folds[op];
+      const Folds<T>& folds = table_of<FoldTable<T>>(set).folds[op];
       for (const int64_t n : {1, 2, 3, 5, 15, 16, 17, 31, 63, 64, 65, 100, 128, 200, 316}) {
         std::vector<T> x = numbers<T>(n, -2, 2);
         if (pick(0, 1)) std::fill(x.begin(), x.end(), op == kOps[3] ? -inf : inf);
@@ -204,7 +204,7 @@ void check_searches() {
     }
     for (const InstructionSet set : instruction_sets())
       for (const bool largest : {true, false}) {
-        const FoldTable<T>& table = fold_table<T>(set);
+        const FoldTable<T>& table = table_of<FoldTable<T>>(set);
         const Searches<T>& searches = largest ? table.largest : table.smallest;
         std::vector<T> values(40);
         std::vector<int64_t> indices(40);

@@ -12,7 +12,6 @@ namespace {
 
 TEST(InstructionSet, TheFastestWithoutAWord) {
   const ArrayRef<InstructionSet> sets = instruction_sets();
-  EXPECT_EQ(sets[0], InstructionSet::baseline);
   EXPECT_EQ(choose_instruction_set(nullptr), sets[sets.size() - 1]);
 }
 
@@ -37,7 +36,7 @@ TEST(InstructionSet, AnUnknownWordIsRefused) {
       FAIL() << word;
     } catch (const ValueError& error) {
       const std::string expected = "the environment variable GRADUS_CPU is '" + std::string(word) +
-                                   "'; this processor runs: baseline";
+                                   "'; this processor runs: ";
       EXPECT_EQ(error.msg().substr(0, expected.size()), expected);
     }
   }

@@ -142,7 +142,7 @@ template <class T>
 std::vector<T> zipped(BinaryOp op, InstructionSet set, const std::vector<T>& x,
                       const std::vector<T>& y) {
   Loop loop = loops_of(set, dtype_of<T>).zip[static_cast<int>(op)];
-  if (!loop) loop = loops_of(InstructionSet::baseline, dtype_of<T>).zip[static_cast<int>(op)];
+  if (!loop) loop = loops_of(instruction_sets()[0], dtype_of<T>).zip[static_cast<int>(op)];
   std::vector<T> z(x.size());
   const void* in[] = {x.data(), y.data()};
   loop(std::ssize(x), z.data(), in);

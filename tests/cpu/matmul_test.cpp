@@ -97,7 +97,8 @@ TEST_P(EveryKernel, AboveOneBlock) {
 TEST_P(EveryKernel, ManyProductsSideBySide) { check_sizes(40, 20, 30, 25, kFloat); }
 
 TEST_P(EveryKernel, NoDepthGivesBiasOrZero) {
-  const Tensor a = test::empty({2, 40, 0}), b = test::empty({2, 0, 50}), out = test::empty({2, 40, 50});
+  const Tensor a = test::empty({2, 40, 0}), b = test::empty({2, 0, 50}),
+               out = test::empty({2, 40, 50});
   cpu_backend().fill(out, std::nan(""));
   cpu_backend().matmul(a, b, Tensor(), out);
   for (int64_t i = 0; i < out.numel(); ++i) ASSERT_EQ(get(out, i), 0);
@@ -107,13 +108,17 @@ TEST_P(EveryKernel, NoDepthGivesBiasOrZero) {
 }
 
 TEST_P(EveryKernel, NothingToCompute) {
-  cpu_backend().matmul(test::empty({0, 3, 4}), test::empty({0, 4, 5}), Tensor(), test::empty({0, 3, 5}));
-  cpu_backend().matmul(test::empty({2, 0, 4}), test::empty({2, 4, 5}), Tensor(), test::empty({2, 0, 5}));
-  cpu_backend().matmul(test::empty({2, 3, 4}), test::empty({2, 4, 0}), Tensor(), test::empty({2, 3, 0}));
+  cpu_backend().matmul(test::empty({0, 3, 4}), test::empty({0, 4, 5}), Tensor(),
+                       test::empty({0, 3, 5}));
+  cpu_backend().matmul(test::empty({2, 0, 4}), test::empty({2, 4, 5}), Tensor(),
+                       test::empty({2, 0, 5}));
+  cpu_backend().matmul(test::empty({2, 3, 4}), test::empty({2, 4, 0}), Tensor(),
+                       test::empty({2, 3, 0}));
 }
 
 TEST_P(EveryKernel, NanOfAnOperandReachesItsRowAlone) {
-  const Tensor a = test::empty({1, 40, 40}), b = test::empty({1, 40, 40}), out = test::empty({1, 40, 40});
+  const Tensor a = test::empty({1, 40, 40}), b = test::empty({1, 40, 40}),
+               out = test::empty({1, 40, 40});
   cpu_backend().fill(a, 1), cpu_backend().fill(b, 1);
   set(a, 7 * 40 + 39, std::nan(""));
   cpu_backend().matmul(a, b, Tensor(), out);
@@ -125,13 +130,14 @@ template <class T>
 void check_micro_kernels() {
   for (const cpu::InstructionSet set : cpu::instruction_sets()) {
     SCOPED_TRACE(static_cast<int>(set));
-    const cpu::MicroKernel<T>& kernel = cpu::micro_kernel<T>(set);
+    const cpu::MicroKernel<T>& kernel = cpu::table_of<cpu::MicroKernel<T>>(set);
     ASSERT_LE(kernel.rows * kernel.columns, cpu::kMaxTile);
     for (int round = 0; round < 10; ++round) {
       const int64_t m = pick(1, 60), k = pick(1, 300), n = pick(1, 60);
       const Tensor a = random_tensor({1, m, k}, dtype_of<T>),
                    b = random_tensor({1, k, n}, dtype_of<T>);
-      const Tensor bias = random_tensor({n}, dtype_of<T>), out = test::empty({1, m, n}, dtype_of<T>);
+      const Tensor bias = random_tensor({n}, dtype_of<T>),
+                   out = test::empty({1, m, n}, dtype_of<T>);
       const auto data = [](const Tensor& x) { return static_cast<T*>(x.data_ptr()); };
       cpu::multiply_packed<T>({m, n, k, data(a), data(b), data(bias), data(out), a.stride(1),
                                a.stride(2), b.stride(1), b.stride(2), 0, bias.stride(0), n, 1},
@@ -149,7 +155,7 @@ template <class T>
 void check_layouts() {
   for (const cpu::InstructionSet set : cpu::instruction_sets()) {
     SCOPED_TRACE(static_cast<int>(set));
-    const cpu::MicroKernel<T>& kernel = cpu::micro_kernel<T>(set);
+    const cpu::MicroKernel<T>& kernel = cpu::table_of<cpu::MicroKernel<T>>(set);
     const int64_t m = kernel.rows + pick(0, 30), k = pick(1, 200), n = kernel.columns + pick(0, 80);
     const Tensor a = random_tensor({1, m, k}, dtype_of<T>),
                  b = random_tensor({1, k, n}, dtype_of<T>);
@@ -204,7 +210,7 @@ void check_threads(int64_t m, int64_t k, int64_t n) {
                                 bias.stride(0),
                                 n,
                                 1};
-        cpu::multiply_packed(turns ? p.transposed() : p, cpu::micro_kernel<T>(set));
+        cpu::multiply_packed(turns ? p.transposed() : p, cpu::table_of<cpu::MicroKernel<T>>(set));
         set_num_threads(threads);
         return out;
       };

@@ -48,7 +48,7 @@ TEST(CpuRandom, EveryInstructionSetDrawsTheSameWords) {
     for (const uint64_t counter : {uint64_t{0}, rng()(), (uint64_t{1} << 32) - 37, ~uint64_t{99}}) {
       const uint64_t seed = rng()();
       uint32_t high[kPiece], low[kPiece];
-      cpu::draws_of(set).words(seed, counter, high, low);
+      cpu::table_of<cpu::Draws>(set).words(seed, counter, high, low);
       for (uint64_t i = 0; i < kPiece; ++i) {
         const philox::Words expected = philox::words(seed, counter, i);
         ASSERT_EQ(high[i], expected.high) << i;
@@ -155,8 +155,8 @@ void expect_draws_near(const cpu::Draws& draws) {
 
 TEST(CpuRandom, EveryInstructionSetIsNearTheTruth) {
   for (const cpu::InstructionSet set : cpu::instruction_sets()) {
-    expect_draws_near<float>(cpu::draws_of(set));
-    expect_draws_near<double>(cpu::draws_of(set));
+    expect_draws_near<float>(cpu::table_of<cpu::Draws>(set));
+    expect_draws_near<double>(cpu::table_of<cpu::Draws>(set));
   }
 }
 

@@ -340,9 +340,9 @@ TEST(CpuOrderLoops, EveryInstructionSetGivesTheSame) {
       for (const char* nature : kNatures) {
         SCOPED_TRACE(std::string(nature) + " of " + std::to_string(n) + " in set " +
                      std::to_string(static_cast<int>(set)));
-        check_loops(cpu::order_loops<float>(set), line_of(nature, n, kFloat));
-        check_loops(cpu::order_loops<double>(set), line_of(nature, n, kDouble));
-        check_loops(cpu::order_loops<int64_t>(set), line_of(nature, n, kLong));
+        check_loops(cpu::table_of<cpu::OrderLoops<float>>(set), line_of(nature, n, kFloat));
+        check_loops(cpu::table_of<cpu::OrderLoops<double>>(set), line_of(nature, n, kDouble));
+        check_loops(cpu::table_of<cpu::OrderLoops<int64_t>>(set), line_of(nature, n, kLong));
       }
 }
 

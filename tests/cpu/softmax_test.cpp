@@ -114,7 +114,8 @@ TEST(CpuSoftmax, LinesAndColumnsOfEveryLength) {
             const Dims sizes = dim == 0 ? Dims{n, m} : Dims{m, n};
             const Tensor x = random_tensor(sizes, dtype, -9, 9);
             expect_softmax(log, x, dim, test::empty(sizes, dtype));
-            expect_gradient(log, x, random_tensor(sizes, dtype, 0, 1), dim, test::empty(sizes, dtype));
+            expect_gradient(log, x, random_tensor(sizes, dtype, 0, 1), dim,
+                            test::empty(sizes, dtype));
           }
   expect_softmax(false, random_tensor({40, 700}, kFloat), 0, test::empty({40, 700}));  // two panels
   expect_softmax(true, random_tensor({3000, 150}, kFloat), 0, test::empty({3000, 150}));
@@ -190,15 +191,6 @@ TEST(CpuSoftmax, IsTheSameOnAnyNumberOfThreads) {
   }
 }
 
-// The loops of a type in a set.
-template <class T>
-const cpu::SoftmaxLoops<T>& loops(cpu::InstructionSet set) {
-  if constexpr (std::is_same_v<T, float>)
-    return cpu::softmax_set_of(set).float_loops;
-  else
-    return cpu::softmax_set_of(set).double_loops;
-}
-
 // What a loop of a set makes of some lines, in rows and then in columns.
 template <class T>
 std::vector<T> results(const cpu::SoftmaxLoop<T>& loop, const std::vector<T>& x,
@@ -222,10 +214,11 @@ void check_sets() {
          {&cpu::SoftmaxLoops<T>::softmax, &cpu::SoftmaxLoops<T>::log_softmax,
           &cpu::SoftmaxLoops<T>::softmax_grad, &cpu::SoftmaxLoops<T>::log_softmax_grad}) {
       std::vector<T> of_avx2;
-      const std::vector<T> baseline =
-          results(loops<T>(cpu::InstructionSet::baseline).*loop, x, y, n, kCount);
+      const std::vector<T> baseline = results(
+          cpu::table_of<cpu::SoftmaxLoops<T>>(cpu::instruction_sets()[0]).*loop, x, y, n, kCount);
       for (const cpu::InstructionSet set : cpu::instruction_sets()) {
-        const std::vector<T> out = results(loops<T>(set).*loop, x, y, n, kCount);
+        const std::vector<T> out =
+            results(cpu::table_of<cpu::SoftmaxLoops<T>>(set).*loop, x, y, n, kCount);
         // Sums of terms up to 5, which a set without fused products rounds otherwise.
         const double unit = unit_of(dtype_of<T>) * 40 * static_cast<double>(n);
         for (size_t i = 0; i < out.size(); ++i) ASSERT_NEAR(out[i], baseline[i], unit);
@@ -233,7 +226,7 @@ void check_sets() {
         const bool by_table =
             std::is_same_v<T, float> &&  // in AVX-512 alone
             (loop == &cpu::SoftmaxLoops<T>::softmax || loop == &cpu::SoftmaxLoops<T>::log_softmax);
-        if (set == cpu::InstructionSet::avx512 && !by_table) {
+        if (set == cpu::InstructionSet::avx512 && !by_table && !of_avx2.empty()) {
           EXPECT_EQ(std::memcmp(out.data(), of_avx2.data(), out.size() * sizeof(T)), 0) << n;
         }
       }

@@ -1,14 +1,14 @@
-// The loops for one instruction set; loops.inc says what the file that includes this defines. It
-// makes the set of softmax_loops.
+// The loops of softmax and its gradients for one instruction set.
 //
 // Every pass goes over blocks of as many elements as 64 bytes hold, so that all sets add in one
 // order. A sum is kept in lanes, one for each element of a block, and from piece to piece in
 // double. The maximum beside a NaN is any element, since the sum is NaN.
+#include "gradus/cpu/simd/softmax_loops.h"
 
 #include <limits>
 #include <type_traits>
 
-#include "gradus/cpu/simd/softmax_loops.h"
+#include "gradus/cpu/simd/set.h"
 #include "gradus/tensor/math/log.h"
 
 namespace gradus::cpu::GRADUS_SET {
@@ -70,8 +70,8 @@ struct Batch {
   void finish(T* out, F f) const {
 #pragma omp simd
     for (int i = 0; i < kBatch; ++i)
-      out[i] = f(f(lane[i * kLast + 3], lane[i * kLast + 1]),
-                 f(lane[i * kLast + 2], lane[i * kLast]));
+      out[i] =
+          f(f(lane[i * kLast + 3], lane[i * kLast + 1]), f(lane[i * kLast + 2], lane[i * kLast]));
   }
 };
 
@@ -134,8 +134,7 @@ void largest_of_columns(int64_t n, int64_t width, T* top, const T* x, int64_t st
   for_rows(n, [=](int64_t i, auto four) {
     for_each<T>(width, [=](int64_t w) {
       const T* const y = x + i * step + w;
-      const T some =
-          four ? larger(larger(y[0], y[step]), larger(y[2 * step], y[3 * step])) : y[0];
+      const T some = four ? larger(larger(y[0], y[step]), larger(y[2 * step], y[3 * step])) : y[0];
       top[w] = larger(some, top[w]);
     });
   });
@@ -212,9 +211,8 @@ GRADUS_TARGET void softmax_lines(int64_t n, int64_t count, const int64_t* apart,
     });
     for_each<T>(some, [&](int64_t l) { scale[l] = kLog ? math::log(sum[l]) : 1 / sum[l]; });
     for (int64_t line = 0; line < some; ++line)
-      for_each<T>(n, [from = x(line), to = y(line), about = top[line], by = scale[line]](int64_t i) {
-        to[i] = kLog ? (from[i] - about) - by : to[i] * by;
-      });
+      for_each<T>(n, [from = x(line), to = y(line), about = top[line], by = scale[line]](
+                         int64_t i) { to[i] = kLog ? (from[i] - about) - by : to[i] * by; });
   });
 }
 
@@ -260,10 +258,9 @@ GRADUS_TARGET void grad_lines(int64_t n, int64_t count, const int64_t* apart, T*
       return [g = grad(line), r = y(line)](int64_t i) { return term_of<kLog>(g[i], r[i]); };
     });
     for (int64_t line = 0; line < some; ++line)
-      for_each<T>(n, [g = grad(line), r = y(line), of = sum[line],
-                      to = out + (first + line) * apart[0]](int64_t i) {
-        to[i] = gradient<kLog>(g[i], r[i], of);
-      });
+      for_each<T>(
+          n, [g = grad(line), r = y(line), of = sum[line], to = out + (first + line) * apart[0]](
+                 int64_t i) { to[i] = gradient<kLog>(g[i], r[i], of); });
   });
 }
 
@@ -294,3 +291,19 @@ constexpr SoftmaxLoops<T> softmax_loops() {
 }  // namespace
 
 }  // namespace gradus::cpu::GRADUS_SET
+
+#if GRADUS_VECTOR == 64
+#include "gradus/cpu/simd/softmax_avx512.inc"
+#endif
+
+namespace gradus::cpu {
+
+template <class T>
+const SoftmaxLoops<T>& SoftmaxLoops<T>::GRADUS_SET() {
+  static constexpr SoftmaxLoops loops = cpu::GRADUS_SET::softmax_loops<T>();
+  return loops;
+}
+template const SoftmaxLoops<float>& SoftmaxLoops<float>::GRADUS_SET();
+template const SoftmaxLoops<double>& SoftmaxLoops<double>::GRADUS_SET();
+
+}  // namespace gradus::cpu

@@ -8,7 +8,8 @@
 namespace gradus::cpu {
 
 // multiply: out[r * out_row + c] = sum over i < k of a[i][r] * b[i][c], for `rows` x `columns` of
-// them, a and b row-major; added to what is there where `adds`.
+// them, a and b row-major; added to what is there where `adds`. What a kernel sums, and in which
+// order, depends on k alone. T is float, double or int64_t.
 template <class T>
 struct MicroKernel {
   int64_t rows, step, columns;  // rows is a multiple of step
@@ -16,14 +17,13 @@ struct MicroKernel {
   // The same for a[r * a_row + i] and b[i * b_row + c], not added, and a multiple of step rows.
   void (*multiply_in_place)(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b,
                             int64_t b_row, T* out, int64_t out_row);
+
+  // For each set (cpu/instruction_set.h).
+#define SET(name) static const MicroKernel& name();
+#include <gradus_sets.def>
 };
 
 // Most elements that a tile has.
 inline constexpr int64_t kMaxTile = 1024;
-
-// That of an instruction set. What it sums, and in which order, depends on k alone.
-// REQUIRES: this processor runs the set.
-template <class T>
-const MicroKernel<T>& micro_kernel(InstructionSet set = instruction_set());
 
 }  // namespace gradus::cpu

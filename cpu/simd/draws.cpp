@@ -1,5 +1,7 @@
-// Random elements for one instruction set, whose namespace and attributes are GRADUS_SET and
-// GRADUS_TARGET, and whose vectors have GRADUS_WIDTH bytes.
+// Random elements for one instruction set.
+#include "gradus/cpu/simd/draws.h"
+
+#include "gradus/cpu/simd/set.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -7,7 +9,6 @@
 
 #include <algorithm>
 
-#include "gradus/cpu/simd/draws.h"
 #include "gradus/cpu/simd/loops.h"
 #include "gradus/tensor/math/distributions.h"
 
@@ -15,16 +16,16 @@ namespace gradus::cpu::GRADUS_SET {
 
 namespace {
 
-using Lanes [[gnu::vector_size(GRADUS_WIDTH)]] = uint64_t;
+using Lanes [[gnu::vector_size(GRADUS_VECTOR)]] = uint64_t;
 
 // The products of the lower halves of the lanes.
 #ifndef __x86_64__
 inline Lanes product(Lanes a, Lanes b) { return (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF); }
-#elif GRADUS_WIDTH == 64
+#elif GRADUS_VECTOR == 64
 GRADUS_TARGET inline Lanes product(Lanes a, Lanes b) {
   return (Lanes)_mm512_maskz_mul_epu32(0xFF, (__m512i)a, (__m512i)b);
 }
-#elif GRADUS_WIDTH == 32
+#elif GRADUS_VECTOR == 32
 GRADUS_TARGET inline Lanes product(Lanes a, Lanes b) {
   return (Lanes)_mm256_mul_epu32((__m256i)a, (__m256i)b);
 }
@@ -37,7 +38,7 @@ GRADUS_TARGET inline Lanes product(Lanes a, Lanes b) {
 // philox::block for many counters: each word of a block in the lower half of a lane, whose upper
 // half holds anything. Several vectors at a time, since a round is a chain of instructions.
 GRADUS_TARGET void draw_words(uint64_t seed, uint64_t counter, uint32_t* high, uint32_t* low) {
-  constexpr int kLanes = GRADUS_WIDTH / 8, kTogether = 4, kBlocks = kPiece / 2;
+  constexpr int kLanes = GRADUS_VECTOR / 8, kTogether = 4, kBlocks = kPiece / 2;
   static_assert(philox::kElementsPerBlock == 2 && kBlocks % (kLanes * kTogether) == 0);
   uint64_t count[kLanes];
   for (int i = 0; i < kLanes; ++i) count[i] = static_cast<uint64_t>(i);
@@ -80,6 +81,10 @@ GRADUS_TARGET void draw_piece(Formula formula, int64_t n, const uint32_t* high, 
   }
 }
 
+Loop convert_loop(ScalarType from, ScalarType to) {
+  return loops_of(instruction_set(), from).convert[static_cast<int>(to)];
+}
+
 // What is not computed with passes through buffers.
 template <template <class> class Formula, class T>
 void draw_run(const Formula<T>& formula, DrawnRun run) {
@@ -113,6 +118,14 @@ void random_map(RandomMap op, double number, const DrawnRun& run) {
 
 }  // namespace
 
-const Draws draws = {draw_words, random, random_map};
-
 }  // namespace gradus::cpu::GRADUS_SET
+
+namespace gradus::cpu {
+
+const Draws& Draws::GRADUS_SET() {
+  namespace set = cpu::GRADUS_SET;
+  static constexpr Draws table = {set::draw_words, set::random, set::random_map};
+  return table;
+}
+
+}  // namespace gradus::cpu

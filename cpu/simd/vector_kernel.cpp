@@ -1,6 +1,11 @@
-// The kernels of vector_kernel.h, compiled once per instruction set. The file that includes this
-// defines GRADUS_SET, their namespace, and GRADUS_TARGET, the attributes that choose the set.
+// The kernels of a matrix times a vector for one instruction set.
+#include "gradus/cpu/simd/vector_kernel.h"
+
+#include "gradus/cpu/simd/set.h"
+
+namespace gradus::cpu {
 namespace GRADUS_SET {
+namespace {
 
 // As wide as the widest registers; narrower ones take several for it.
 template <class T>
@@ -54,7 +59,8 @@ GRADUS_TARGET void columns(int64_t rows, int64_t k, const T* a, int64_t a_column
     for (int64_t i = 0; i < k; ++i)
 #pragma GCC unroll 4
       for (int64_t v = 0; v < kVectors; ++v)
-        sum[v] += *reinterpret_cast<const Vector*>(a + i * a_column + r + v * kLanes) * b[i * b_row];
+        sum[v] +=
+            *reinterpret_cast<const Vector*>(a + i * a_column + r + v * kLanes) * b[i * b_row];
     for (int64_t v = 0; v < kVectors; ++v)
       *reinterpret_cast<Vector*>(out + r + v * kLanes) = sum[v];
   }
@@ -65,4 +71,16 @@ GRADUS_TARGET void columns(int64_t rows, int64_t k, const T* a, int64_t a_column
   }
 }
 
+}  // namespace
 }  // namespace GRADUS_SET
+
+template <class T>
+const VectorKernel<T>& VectorKernel<T>::GRADUS_SET() {
+  static constexpr VectorKernel kernel = {cpu::GRADUS_SET::rows<T>, cpu::GRADUS_SET::columns<T>};
+  return kernel;
+}
+template const VectorKernel<float>& VectorKernel<float>::GRADUS_SET();
+template const VectorKernel<double>& VectorKernel<double>::GRADUS_SET();
+template const VectorKernel<int64_t>& VectorKernel<int64_t>::GRADUS_SET();
+
+}  // namespace gradus::cpu

@@ -1,10 +1,11 @@
 // The innermost kernels of a matrix times a vector.
 #pragma once
 
-#include <cstdint>
+#include "gradus/cpu/instruction_set.h"
 
 namespace gradus::cpu {
 
+// What a kernel sums, and in which order, depends on k alone. T is float, double or int64_t.
 template <class T>
 struct VectorKernel {
   // out[r] = sum over i < k of a[r * a_row + i] * b[i], for r < rows.
@@ -12,10 +13,10 @@ struct VectorKernel {
   // out[r] = sum over i < k of a[i * a_column + r] * b[i * b_row], for r < rows.
   void (*columns)(int64_t rows, int64_t k, const T* a, int64_t a_column, const T* b, int64_t b_row,
                   T* out);
-};
 
-// The fastest that this processor runs. What it sums, and in which order, depends on k alone.
-template <class T>
-const VectorKernel<T>& vector_kernel();
+  // For each set (cpu/instruction_set.h).
+#define SET(name) static const VectorKernel& name();
+#include <gradus_sets.def>
+};
 
 }  // namespace gradus::cpu

@@ -1,10 +1,19 @@
-// The kernels of micro_kernel.h, compiled once per instruction set. The file that includes this
-// defines GRADUS_SET, their namespace, which holds kBytes, the width of a vector, and kRows and
-// kVectors, the size of a tile in registers; and GRADUS_TARGET, the attributes that choose the set.
+// The kernels of the packed matrix product for one instruction set.
+#include "gradus/cpu/simd/micro_kernel.h"
+
+#include "gradus/cpu/simd/set.h"
+
+namespace gradus::cpu {
 namespace GRADUS_SET {
+namespace {
+
+// Rows and vectors are chosen so that the tile, a row of b and an element of a fill the registers:
+// 16 of 16 bytes, 16 of 32 bytes, 32 of 64 bytes.
+constexpr int kBytes = GRADUS_VECTOR, kVectors = 2;
+constexpr int kRows = kBytes == 64 ? 12 : kBytes == 32 ? 6 : 4;
 
 template <class T>
-constexpr int kColumns = kVectors * kBytes / static_cast<int>(sizeof(T));
+constexpr int kColumns = kVectors* kBytes / static_cast<int>(sizeof(T));
 
 // How many steps ahead packed operands are asked for: they stream from the second-level cache, and
 // at the end of a panel into the next one.
@@ -15,9 +24,11 @@ inline constexpr int kStep = kRows % 3 == 0 ? kRows / 3 : kRows / 2;
 
 // Inlined, so that the steps are constants where the callers know them.
 template <bool packed, int rows, class T>
-GRADUS_TARGET __attribute__((always_inline)) inline void multiply_tile(
-    int64_t k, const T* a, int64_t a_row, int64_t a_step, const T* b, int64_t b_row, T* out,
-    int64_t out_row, bool adds) {
+GRADUS_TARGET __attribute__((always_inline)) inline void multiply_tile(int64_t k, const T* a,
+                                                                       int64_t a_row,
+                                                                       int64_t a_step, const T* b,
+                                                                       int64_t b_row, T* out,
+                                                                       int64_t out_row, bool adds) {
   typedef T Vector __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
   // The tile is far away, perhaps, and is needed at the end alone.
   for (int r = 0; r < rows; ++r)
@@ -62,7 +73,18 @@ GRADUS_TARGET void multiply_in_place(int64_t rows, int64_t k, const T* a, int64_
     multiply_tile<false, kStep>(k, a, a_row, 1, b, b_row, out, out_row, false);
 }
 
-template <class T>
-constexpr MicroKernel<T> kernel = {kRows, kStep, kColumns<T>, multiply<T>, multiply_in_place<T>};
-
+}  // namespace
 }  // namespace GRADUS_SET
+
+template <class T>
+const MicroKernel<T>& MicroKernel<T>::GRADUS_SET() {
+  namespace set = cpu::GRADUS_SET;
+  static constexpr MicroKernel kernel = {set::kRows, set::kStep, set::kColumns<T>, set::multiply<T>,
+                                         set::multiply_in_place<T>};
+  return kernel;
+}
+template const MicroKernel<float>& MicroKernel<float>::GRADUS_SET();
+template const MicroKernel<double>& MicroKernel<double>::GRADUS_SET();
+template const MicroKernel<int64_t>& MicroKernel<int64_t>::GRADUS_SET();
+
+}  // namespace gradus::cpu

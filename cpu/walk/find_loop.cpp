@@ -1,0 +1,70 @@
+#include "gradus/cpu/walk/find_loop.h"
+
+#include "gradus/cpu/cost.h"
+#include "gradus/cpu/parallel.h"
+#include "gradus/tensor/math/elementwise.h"
+#include "gradus/tensor/table/dispatch.h"
+
+namespace gradus::cpu {
+
+namespace {
+
+// Raises the error of an operation that is not computed in a dtype.
+void check_computed(UnaryOp op, ScalarType dtype) {
+  visit_op(op, [&](auto row) { visit_computed<scalar::Unary<row.value>>(dtype, [](auto) {}); });
+}
+void check_computed(BinaryOp op, ScalarType dtype) {
+  visit_op(op, [&](auto row) { visit_computed<scalar::Binary<row.value>>(dtype, [](auto) {}); });
+}
+void check_computed(TernaryOp op, ScalarType dtype) {
+  visit_op(op, [&](auto row) { visit_computed<scalar::Ternary<row.value>>(dtype, [](auto) {}); });
+}
+
+bool gives_bool(TernaryOp) { return false; }
+
+// The loop of an operation in one of the tables of Loops.
+template <class Op, size_t n>
+TypedLoop find(Op op, ScalarType dtype, Loop const (Loops::*table)[n]) {
+  const ScalarType computed = computed_type(dtype);
+  for (const ScalarType reads : {dtype, computed})
+    for (const InstructionSet set : {instruction_set(), instruction_sets()[0]})
+      if (const Loop loop = (loops_of(set, reads).*table)[static_cast<int>(op)])
+        return {loop, reads, gives_bool(op) ? kBool : reads};
+  check_computed(op, computed);
+  fail<TypeError>(name_of(op), ": has no derivative in dtype ", short_name(dtype),
+                  "; detach its input");
+}
+
+int64_t grain_of(Cost cost) {
+  return cost == Cost::cheap ? kGrain : cost == Cost::formula ? kGrain / 4 : kGrain / 16;
+}
+
+}  // namespace
+
+TypedLoop map_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map); }
+TypedLoop map_grad_loop(UnaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::map_grad); }
+TypedLoop zip_loop(BinaryOp op, ScalarType dtype) {
+  TypedLoop out = find(op, dtype, &Loops::zip);
+  const Loops& loops = loops_of(instruction_set(), out.reads);
+  for (int i = 0; i < 2; ++i) out.of_number[i] = loops.zip_number[i][static_cast<int>(op)];
+  return out;
+}
+TypedLoop zip3_loop(TernaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip3); }
+
+Loop convert_loop(ScalarType from, ScalarType to) {
+  return loops_of(instruction_set(), from).convert[static_cast<int>(to)];
+}
+Loop repeat_loop(size_t element_size) {
+  const ScalarType dtype = element_size == 1   ? kByte
+                           : element_size == 2 ? kShort
+                           : element_size == 4 ? kInt
+                                               : kLong;
+  return loops_of(instruction_set(), dtype).repeat;
+}
+Loop arange_loop(ScalarType dtype) { return loops_of(instruction_set(), dtype).arange; }
+
+int64_t grain_of(UnaryOp op) { return grain_of(cost_of(op)); }
+int64_t grain_of(BinaryOp op) { return grain_of(cost_of(op)); }
+int64_t grain_of(TernaryOp op) { return grain_of(cost_of(op)); }
+
+}  // namespace gradus::cpu
