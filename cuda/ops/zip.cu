@@ -1,15 +1,15 @@
-// The definition of zip_of.
-#pragma once
-
+// Elementwise functions of two operands.
 #include "gradus/cuda/kernels/zip.cuh"
+
+#include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/elementwise.cuh"
-#include "gradus/cuda/ops/zip.h"
 #include "gradus/tensor/table/dispatch.h"
 
 namespace gradus::cuda {
 
+namespace {
 template <BinaryOp op, class T>
-void zip_tensors(const Operand& x, const Operand& y, const Tensor& out) {
+void zip_operands(const Operand& x, const Operand& y, const Tensor& out) {
   using Out = std::conditional_t<scalar::Binary<op>::gives_bool, bool, T>;
   if (x.is_number())
     elementwise_of<Out, T>(ZipNumber<op, T>{x.number.cast<T>(), true}, out, *y.tensor);
@@ -18,13 +18,13 @@ void zip_tensors(const Operand& x, const Operand& y, const Tensor& out) {
   else
     elementwise_of<Out, T>(Zip<op>{}, out, *x.tensor, *y.tensor);
 }
+}  // namespace
 
-template <class T>
-void zip_of(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
+void CudaBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
+  const ScalarType dtype = computed_type((x.is_number() ? y : x).tensor->dtype());
   visit_op(op, [&](auto row) {
-    visit_computed<scalar::Binary<row.value>>(dtype_of<T>, [&]<class U>(TypeTag<U>) {
-      if constexpr (std::is_same_v<U, T>) zip_tensors<row.value, T>(x, y, out);
-    });
+    visit_computed<scalar::Binary<row.value>>(
+        dtype, [&]<class T>(TypeTag<T>) { zip_operands<row.value, T>(x, y, out); });
   });
 }
 
