@@ -7,28 +7,28 @@
 #include <immintrin.h>
 #endif
 
-#include "gradus/cpu/cost.h"
-#include "gradus/cpu/simd/narrow.h"
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/math/elementwise.h"
 #include "gradus/tensor/math/rounding.h"
 
 namespace gradus::cpu::GRADUS_SET {
 
-// Rows whose loops are shorter where all numbers are near, and which have slopes of that kind.
-constexpr bool slopes_near(UnaryOp op) { return op == UnaryOp::sin || op == UnaryOp::cos; }
-constexpr bool of_angle(UnaryOp op) { return slopes_near(op) || op == UnaryOp::tan; }
-constexpr bool has_near(UnaryOp op) {
-  return op == UnaryOp::exp || op == UnaryOp::sigmoid || op == UnaryOp::log ||
-         op == UnaryOp::sinc || of_angle(op);
-}
+using scalar::Work;
 
-template <UnaryOp op, class T>
+constexpr bool is_near(Work work) {
+  return work == Work::near_exp || work == Work::near_log || work == Work::near_turns ||
+         work == Work::near_half_turn;
+}
+template <Work work, class T>
+constexpr math::Range<T> range_of() {
+  return work == Work::near_exp     ? math::kExpRange<T>
+         : work == Work::near_log   ? math::kLogRange<T>
+         : work == Work::near_turns ? math::kTrigRange<T>
+                                    : math::kHalfTurnRange<T>;
+}
+template <Work work, class T>
 GRADUS_TARGET bool all_near(int64_t n, const T* x) {
-  constexpr math::Range<T> range = of_angle(op)          ? math::kTrigRange<T>
-                                   : op == UnaryOp::sinc ? math::kHalfTurnRange<T>
-                                   : op == UnaryOp::log  ? math::kLogRange<T>
-                                                         : math::kExpRange<T>;
+  constexpr math::Range<T> range = range_of<work, T>();
   math::Bits<T> farthest = 0;
 #pragma omp simd reduction(max : farthest)
   for (int64_t i = 0; i < n; ++i) farthest = std::max(farthest, range.place(x[i]));
@@ -41,8 +41,8 @@ GRADUS_TARGET void map(int64_t n, void* to, const void* const* in) {
   using R = std::conditional_t<Row::gives_bool, bool, T>;
   R* const out = static_cast<R*>(to);
   const T* const x = static_cast<const T*>(in[0]);
-  if constexpr (has_near(op) && std::is_floating_point_v<T>) {
-    if (all_near<op>(n, x)) {
+  if constexpr (is_near(Row::work) && std::is_floating_point_v<T>) {
+    if (all_near<Row::work>(n, x)) {
 #pragma omp simd
       for (int64_t i = 0; i < n; ++i) out[i] = Row::f(math::Near<T>(x[i])).value;
       return;
@@ -59,9 +59,9 @@ GRADUS_TARGET void map_grad(int64_t n, void* to, const void* const* in) {
   const T* const grad = static_cast<const T*>(in[0]);
   const T* const x = static_cast<const T*>(in[1]);
   const T* const y = static_cast<const T*>(in[2]);
-  if constexpr (slopes_near(op)) {
+  if constexpr (Row::work == Work::near_turns && scalar::slope_uses<op> == scalar::kUsesX) {
     using Near = math::Near<T>;
-    if (all_near<op>(n, x)) {
+    if (all_near<Row::work>(n, x)) {
 #pragma omp simd
       for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * Row::slope(Near(x[i]), Near(y[i])).value;
       return;
@@ -69,11 +69,6 @@ GRADUS_TARGET void map_grad(int64_t n, void* to, const void* const* in) {
   }
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * static_cast<T>(Row::slope(x[i], y[i]));
-}
-
-// Divisions, whose rest is a formula where the quotients are small.
-constexpr bool leaves_rest(BinaryOp op) {
-  return op == BinaryOp::fmod || op == BinaryOp::remainder || op == BinaryOp::floor_divide;
 }
 
 template <class T>
@@ -92,7 +87,7 @@ GRADUS_TARGET void zip(int64_t n, void* to, const void* const* in) {
   R* const out = static_cast<R*>(to);
   const T* const x = static_cast<const T*>(in[0]);
   const T* const y = static_cast<const T*>(in[1]);
-  if constexpr (math::kFused && leaves_rest(op) && std::is_floating_point_v<T>) {
+  if constexpr (math::kFused && Row::work == Work::near_quotient && std::is_floating_point_v<T>) {
     using Near = math::Near<T>;
     if (all_divide_near(n, x, y)) {
 #pragma omp simd
@@ -202,7 +197,7 @@ namespace gradus::cpu::GRADUS_SET {
 // instructions, and on more of them where the chain is cut into two loops.
 GRADUS_TARGET inline void sigmoids(int64_t n, void* to, const void* const* in) {
   const float* const x = static_cast<const float*>(in[0]);
-  if (!all_near<UnaryOp::sigmoid>(n, x)) return map<UnaryOp::sigmoid, float>(n, to, in);
+  if (!all_near<Work::near_exp>(n, x)) return map<UnaryOp::sigmoid, float>(n, to, in);
   float* const out = static_cast<float*>(to);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) out[i] = math::exp(math::Near<float>(-x[i])).value;
@@ -215,38 +210,39 @@ constexpr Loop own_loop(UnaryOp op) { return op == UnaryOp::sigmoid ? sigmoids :
 constexpr Loop own_loop(UnaryOp) { return nullptr; }
 #endif
 
-// Whether this set has a loop of an operation on T.
+// Whether this set has a loop of a row on T.
 template <class Row, class T>
-constexpr bool has_loop(auto op) {
+constexpr bool has_loop() {
   if constexpr (HalfType<T>)
     return false;
   else if constexpr (std::is_same_v<T, bool>)
-    return Row::integers && stays_bool(op);
+    return (Row::ints == scalar::Ints::any || Row::ints == scalar::Ints::bits) &&
+           Row::work == Work::bits;
   else if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int64_t))
-    return Row::integers && stays_narrow(op);
+    return Row::integers && Row::work <= Work::narrow;
   else
     return (std::is_integral_v<T> ? Row::integers : Row::reals) &&
-           (GRADUS_COMPLETE || cost_of(op) != Cost::scalar);
+           (GRADUS_COMPLETE || Row::work != Work::scalar);
 }
 template <UnaryOp op, class T>
 constexpr Loop loop_of_map() {
   if constexpr (std::is_same_v<T, float> && own_loop(op) != nullptr)
     return own_loop(op);
-  else if constexpr (has_loop<scalar::Unary<op>, T>(op))
+  else if constexpr (has_loop<scalar::Unary<op>, T>())
     return map<op, Read<T>>;
   else
     return nullptr;
 }
 template <UnaryOp op, class T>
 constexpr Loop loop_of_map_grad() {
-  if constexpr (std::is_floating_point_v<T> && has_loop<scalar::Unary<op>, T>(op))
+  if constexpr (std::is_floating_point_v<T> && has_loop<scalar::Unary<op>, T>())
     return map_grad<op, T>;
   else
     return nullptr;
 }
 template <BinaryOp op, class T>
 constexpr Loop loop_of_zip() {
-  if constexpr (has_loop<scalar::Binary<op>, T>(op))
+  if constexpr (has_loop<scalar::Binary<op>, T>())
     return zip<op, Read<T>>;
   else
     return nullptr;
@@ -254,15 +250,15 @@ constexpr Loop loop_of_zip() {
 // Where reading a number as often as the other operand takes a good part of the time.
 template <BinaryOp op, class T, int which>
 constexpr Loop loop_of_zip_number() {
-  if constexpr (std::is_floating_point_v<T> && has_loop<scalar::Binary<op>, T>(op) &&
-                cost_of(op) == Cost::cheap)
+  if constexpr (std::is_floating_point_v<T> && has_loop<scalar::Binary<op>, T>() &&
+                scalar::Binary<op>::work <= Work::cheap)
     return zip_number<op, T, which>;
   else
     return nullptr;
 }
 template <TernaryOp op, class T>
 constexpr Loop loop_of_zip3() {
-  if constexpr (has_loop<scalar::Ternary<op>, T>(op))
+  if constexpr (has_loop<scalar::Ternary<op>, T>())
     return zip3<op, Read<T>>;
   else
     return nullptr;

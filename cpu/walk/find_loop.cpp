@@ -1,6 +1,6 @@
+// Finds loops in the tables of the instruction sets, and says what an element of them costs.
 #include "gradus/cpu/walk/find_loop.h"
 
-#include "gradus/cpu/cost.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/tensor/math/elementwise.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -35,9 +35,25 @@ TypedLoop find(Op op, ScalarType dtype, Loop const (Loops::*table)[n]) {
                   "; detach its input");
 }
 
-int64_t grain_of(Cost cost) {
-  return cost == Cost::cheap ? kGrain : cost == Cost::formula ? kGrain / 4 : kGrain / 16;
-}
+template <class Row>
+constexpr int64_t grain = Row::work <= scalar::Work::cheap    ? kGrain
+                          : Row::work != scalar::Work::scalar ? kGrain / 4
+                                                              : kGrain / 16;
+constexpr int64_t kUnaryGrains[] = {
+#define UNARY(name, ...) grain<scalar::Unary<UnaryOp::name>>,
+#define PREDICATE(name, ...) UNARY(name)
+#include "gradus/tensor/table/elementwise.def"
+};
+constexpr int64_t kBinaryGrains[] = {
+#define BINARY(name, ...) grain<scalar::Binary<BinaryOp::name>>,
+#define INTEGER(name, ...) BINARY(name)
+#define COMPARISON(name, ...) BINARY(name)
+#include "gradus/tensor/table/elementwise.def"
+};
+constexpr int64_t kTernaryGrains[] = {
+#define TERNARY(name, ...) grain<scalar::Ternary<TernaryOp::name>>,
+#include "gradus/tensor/table/ternary.def"
+};
 
 }  // namespace
 
@@ -63,8 +79,8 @@ Loop repeat_loop(size_t element_size) {
 }
 Loop arange_loop(ScalarType dtype) { return loops_of(instruction_set(), dtype).arange; }
 
-int64_t grain_of(UnaryOp op) { return grain_of(cost_of(op)); }
-int64_t grain_of(BinaryOp op) { return grain_of(cost_of(op)); }
-int64_t grain_of(TernaryOp op) { return grain_of(cost_of(op)); }
+int64_t grain_of(UnaryOp op) { return kUnaryGrains[static_cast<int>(op)]; }
+int64_t grain_of(BinaryOp op) { return kBinaryGrains[static_cast<int>(op)]; }
+int64_t grain_of(TernaryOp op) { return kTernaryGrains[static_cast<int>(op)]; }
 
 }  // namespace gradus::cpu

@@ -17,7 +17,11 @@ inline namespace GRADUS_VARIANT {
 using math::Number;
 using std::copysign, std::sqrt;
 
-// Rows may use one another on numbers: sigmoid(x) in the derivative of another row.
+// Rows may use one another on numbers: sigmoid(x) in the derivative of another row. The exp(x) in
+// the row of exp does not mean the function of that row, declared here, which would call itself: on
+// the host math::exp takes a Real, a concept that is made of Number, and so is the more constrained
+// of the two; on a device ::exp is no template. A function that a row calls by the row's own name
+// must be so, too.
 #define UNARY(name, ...) \
   template <Number T>    \
   GRADUS_HD T name(T x);
@@ -80,15 +84,36 @@ struct Computed {
   static constexpr bool reals = kind != Ints::only && kind != Ints::bits;
 };
 
+// What an element takes on the CPU, as elementwise.def says.
+enum class Work : uint8_t {
+  bits,            // cheap; also computed in bool, and in integers of 8 to 32 bits
+  narrow,          // cheap; also computed in integers of 8 to 32 bits
+  cheap,           // a few instructions
+  formula,         // a function of tensor/math/
+  near_exp,        // one that is shorter within math::kExpRange,
+  near_log,        // math::kLogRange,
+  near_turns,      // math::kTrigRange,
+  near_half_turn,  // math::kHalfTurnRange,
+  near_quotient,   // or for small quotients
+  scalar,          // what no vector instruction makes faster
+};
+// The names of PyTorch's nodes, null where they are made of the row's name: of tensors, with a
+// number on the right, with one on the left.
+struct NodeNames {
+  const char *tensors = nullptr, *number_right = nullptr, *number_left = nullptr;
+};
+
 template <UnaryOp>
 struct Unary;
-#define UNARY(name_, doc_, ints_, lo_, hi_, f_, df_, px_, py_)                          \
+#define UNARY(name_, doc_, ints_, lo_, hi_, f_, df_, px_, py_, work_, ...)              \
   template <>                                                                           \
   struct Unary<UnaryOp::name_> : Computed<Ints::ints_> {                                \
     static constexpr const char *name = #name_, *doc = doc_, *formula = #f_,            \
                                 *slope_formula = #df_;                                  \
     static constexpr bool gives_bool = false;                                           \
     static constexpr double lo = lo_, hi = hi_, point_x = px_, point_y = py_;           \
+    static constexpr Work work = Work::work_;                                           \
+    static constexpr NodeNames nodes = {__VA_ARGS__};                                   \
     template <class T>                                                                  \
     GRADUS_HD static T f(T x) {                                                         \
       return static_cast<T>(f_);                                                        \
@@ -104,6 +129,7 @@ struct Unary;
   struct Unary<UnaryOp::name_> : Computed<Ints::any> {       \
     static constexpr const char *name = #name_, *doc = doc_; \
     static constexpr bool gives_bool = true;                 \
+    static constexpr Work work = Work::cheap;                \
     template <class T>                                       \
     GRADUS_HD static bool f(T x) {                           \
       return f_;                                             \
@@ -113,7 +139,8 @@ struct Unary;
 
 template <BinaryOp>
 struct Binary;
-#define BINARY(name_, doc_, ints_, xlo_, xhi_, ylo_, yhi_, f_, dx_, dy_, px_, py_, pz_)          \
+#define BINARY(name_, doc_, ints_, xlo_, xhi_, ylo_, yhi_, f_, dx_, dy_, px_, py_, pz_, work_,   \
+               ...)                                                                              \
   template <>                                                                                    \
   struct Binary<BinaryOp::name_> : Computed<Ints::ints_> {                                       \
     static constexpr const char *name = #name_, *doc = doc_, *formula = #f_, *dx_formula = #dx_, \
@@ -121,6 +148,8 @@ struct Binary;
     static constexpr bool gives_bool = false;                                                    \
     static constexpr double x_lo = xlo_, x_hi = xhi_, y_lo = ylo_, y_hi = yhi_;                  \
     static constexpr double point_x = px_, point_y = py_, point_z = pz_;                         \
+    static constexpr Work work = Work::work_;                                                    \
+    static constexpr NodeNames nodes = {__VA_ARGS__};                                            \
     template <class T>                                                                           \
     GRADUS_HD static T f(T x, T y) {                                                             \
       return static_cast<T>(f_);                                                                 \
@@ -143,17 +172,19 @@ struct Binary;
   struct Binary<BinaryOp::name_> : Computed<Ints::any> {     \
     static constexpr const char *name = #name_, *doc = doc_; \
     static constexpr bool gives_bool = true;                 \
+    static constexpr Work work = Work::bits;                 \
     template <class T>                                       \
     GRADUS_HD static bool f(T x, T y) {                      \
       return f_;                                             \
     }                                                        \
   };
-#define INTEGER(name_, doc_, ints_, f_, px_, py_, pz_)                    \
+#define INTEGER(name_, doc_, ints_, f_, px_, py_, pz_, work_)             \
   template <>                                                             \
   struct Binary<BinaryOp::name_> : Computed<Ints::ints_> {                \
     static constexpr const char *name = #name_, *doc = doc_;              \
     static constexpr bool gives_bool = false;                             \
     static constexpr int64_t point_x = px_, point_y = py_, point_z = pz_; \
+    static constexpr Work work = Work::work_;                             \
     template <class T>                                                    \
     GRADUS_HD static T f(T x, T y) {                                      \
       return static_cast<T>(f_);                                          \
@@ -163,16 +194,17 @@ struct Binary;
 
 template <TernaryOp>
 struct Ternary;
-#define TERNARY(name_, doc_, ints_, ylo_, yhi_, zlo_, zhi_, f_, px_, py_, pz_, pf_)     \
-  template <>                                                                           \
-  struct Ternary<TernaryOp::name_> : Computed<Ints::ints_> {                            \
-    static constexpr const char *name = #name_, *doc = doc_;                            \
-    static constexpr double y_lo = ylo_, y_hi = yhi_, z_lo = zlo_, z_hi = zhi_;         \
-    static constexpr double point_x = px_, point_y = py_, point_z = pz_, value = pf_;   \
-    template <class T>                                                                  \
-    GRADUS_HD static T f(T x, T y, [[maybe_unused]] T z, [[maybe_unused]] T w = T(1)) { \
-      return static_cast<T>(f_);                                                        \
-    }                                                                                   \
+#define TERNARY(name_, doc_, ints_, ylo_, yhi_, zlo_, zhi_, f_, px_, py_, pz_, pf_, work_) \
+  template <>                                                                              \
+  struct Ternary<TernaryOp::name_> : Computed<Ints::ints_> {                               \
+    static constexpr const char *name = #name_, *doc = doc_;                               \
+    static constexpr double y_lo = ylo_, y_hi = yhi_, z_lo = zlo_, z_hi = zhi_;            \
+    static constexpr double point_x = px_, point_y = py_, point_z = pz_, value = pf_;      \
+    static constexpr Work work = Work::work_;                                              \
+    template <class T>                                                                     \
+    GRADUS_HD static T f(T x, T y, [[maybe_unused]] T z, [[maybe_unused]] T w = T(1)) {    \
+      return static_cast<T>(f_);                                                           \
+    }                                                                                      \
   };
 #include "gradus/tensor/table/ternary.def"
 

@@ -351,7 +351,7 @@ TEST(Bitwise, OperatorsAndNot) {
 }
 
 TEST(Integers, RowsHaveTheirKnownPoint){
-#define INTEGER(name, doc, ints, f, x, y, z)                        \
+#define INTEGER(name, doc, ints, f, x, y, z, ...)                   \
   {                                                                 \
     SCOPED_TRACE(#name);                                            \
     const Tensor a = full({3}, x, kLong), b = full({3}, y, kLong);  \

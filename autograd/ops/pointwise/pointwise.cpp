@@ -91,27 +91,10 @@ Tensor binary(const char* node_name, const Scalar& x, const Tensor& y) {
   return z;
 }
 
-// The forms of an operation: on tensors alone, with a number on the right, with one on the left.
-enum class Form : uint8_t { tensors, number_right, number_left };
-
-// "log_sigmoid" -> "LogSigmoidBackward0", "log1p" -> "Log1PBackward0", once per operation. PyTorch
-// builds some rows of others, and numbers the forms of some.
-std::string node_name(std::string_view op, Form form = Form::tensors) {
-  struct Exception {
-    std::string_view op;
-    const char* names[3];
-  };
-  static constexpr Exception exceptions[] = {
-      {"square", {"PowBackward0"}},
-      {"relu6", {"HardtanhBackward0"}},
-      {"sub", {"SubBackward0", "SubBackward0", "RsubBackward1"}},
-      {"pow", {"PowBackward1", "PowBackward0", "PowBackward1"}},
-      {"xlogy", {"XlogyBackward0", "XlogyBackward2", "XlogyBackward1"}},
-      {"fmod", {"FmodBackward1", "FmodBackward0", "FmodBackward1"}},
-      {"remainder", {"RemainderBackward1", "RemainderBackward0", "RemainderBackward1"}},
-  };
-  for (const Exception& exception : exceptions)
-    if (exception.op == op) return exception.names[static_cast<size_t>(form)];
+// The name that a row has for a node; else "log_sigmoid" gives "LogSigmoidBackward0", and "log1p"
+// "Log1PBackward0".
+std::string node_name(std::string_view op, const char* given) {
+  if (given) return given;
   std::string out;
   bool capital = true;
   for (const char c : op) {
@@ -123,31 +106,34 @@ std::string node_name(std::string_view op, Form form = Form::tensors) {
 
 }  // namespace
 
-#define UNARY(name, ...)                                                                      \
-  Tensor name(const Tensor& self) {                                                           \
-    static const std::string node = node_name(#name);                                         \
-    return unary<UnaryOp::name>(node.c_str(), self);                                          \
-  }                                                                                           \
-  Tensor Tensor::name() const { return gradus::name(*this); }                                 \
-  Tensor& Tensor::name##_() const {                                                           \
-    return in_place(                                                                          \
-        #name, *this, recording(*this), [](Tensor& self) { raw::map_(UnaryOp::name, self); }, \
-        [](const Tensor& self) { return gradus::name(self); });                               \
+#define UNARY(name, ...)                                                                           \
+  Tensor name(const Tensor& self) {                                                                \
+    static const std::string node = node_name(#name, scalar::Unary<UnaryOp::name>::nodes.tensors); \
+    return unary<UnaryOp::name>(node.c_str(), self);                                               \
+  }                                                                                                \
+  Tensor Tensor::name() const { return gradus::name(*this); }                                      \
+  Tensor& Tensor::name##_() const {                                                                \
+    return in_place(                                                                               \
+        #name, *this, recording(*this), [](Tensor& self) { raw::map_(UnaryOp::name, self); },      \
+        [](const Tensor& self) { return gradus::name(self); });                                    \
   }
 
-#define BINARY(name, ...)                                                 \
-  Tensor name(const Tensor& self, const Tensor& other) {                  \
-    static const std::string node = node_name(#name);                     \
-    return binary<BinaryOp::name>(node.c_str(), self, other);             \
-  }                                                                       \
-  Tensor name(const Tensor& self, const Scalar& other) {                  \
-    static const std::string node = node_name(#name, Form::number_right); \
-    return binary<BinaryOp::name>(node.c_str(), self, other);             \
-  }                                                                       \
-  Tensor name(const Scalar& self, const Tensor& other) {                  \
-    static const std::string node = node_name(#name, Form::number_left);  \
-    return binary<BinaryOp::name>(node.c_str(), self, other);             \
-  }                                                                       \
+#define BINARY(name, ...)                                                     \
+  Tensor name(const Tensor& self, const Tensor& other) {                      \
+    static const std::string node =                                           \
+        node_name(#name, scalar::Binary<BinaryOp::name>::nodes.tensors);      \
+    return binary<BinaryOp::name>(node.c_str(), self, other);                 \
+  }                                                                           \
+  Tensor name(const Tensor& self, const Scalar& other) {                      \
+    static const std::string node =                                           \
+        node_name(#name, scalar::Binary<BinaryOp::name>::nodes.number_right); \
+    return binary<BinaryOp::name>(node.c_str(), self, other);                 \
+  }                                                                           \
+  Tensor name(const Scalar& self, const Tensor& other) {                      \
+    static const std::string node =                                           \
+        node_name(#name, scalar::Binary<BinaryOp::name>::nodes.number_left);  \
+    return binary<BinaryOp::name>(node.c_str(), self, other);                 \
+  }                                                                           \
   GRADUS_METHODS(name)
 
 #define INTEGER(name, ...)                               \

@@ -10,7 +10,7 @@ const Registered family{{
 #define UNARY(name, doc, ints, lo, hi, ...) SAMPLE(name, "uniform(" #lo ", " #hi ", 2, 3)", a)
 #define BINARY(name, doc, ints, xlo, xhi, ylo, yhi, ...) \
   SAMPLE(name, "uniform(" #xlo ", " #xhi ", 2, 3); uniform(" #ylo ", " #yhi ", 3)", a, b)
-#define INTEGER(name, doc, ints, f, x, y, z) \
+#define INTEGER(name, doc, ints, f, x, y, ...) \
   SAMPLE(name, "tensor([" #x ", 7, -9]); tensor([[" #y "], [4]])", a, b)
 #define COMPARISON(name, ...) SAMPLE(name, "real([0, 1, 2]); real([0, 2, 1])", a, b)
 #define PREDICATE(name, ...) SAMPLE(name, "real([0, -1, inf, -inf, nan])", a)

@@ -135,7 +135,7 @@ def elementwise_rows():
         yield f'SAMPLE({name}, "uniform({low}, {high}, 2, 3)", a)'
     for name, _, *ranges in re.findall(columns % "BINARY", table, re.MULTILINE):
         yield 'SAMPLE({}, "uniform({}, {}, 2, 3); uniform({}, {}, 3)", a, b)'.format(name, *ranges)
-    for name, f_x, f_y in re.findall(r"^INTEGER\(\s*(\w+),.*,\s*(-?\d+), (-?\d+), -?\d+\)", table,
+    for name, f_x, f_y in re.findall(r"^INTEGER\(\s*(\w+),.*,\s*(-?\d+), (-?\d+), -?\d+, \w+\)", table,
                                       re.MULTILINE):
         yield f'SAMPLE({name}, "tensor([{f_x}, 7, -9]); tensor([[{f_y}], [4]])", a, b)'
     for name in re.findall(r"^(?:COMPARISON|LOGICAL)\(\s*(\w+),", table, re.MULTILINE):
