@@ -1,3 +1,4 @@
+// Brings operands of any layout to the loops; plain.h is the same in a few lines.
 #include "gradus/cpu/walk/run_loop.h"
 
 #include <cstring>
@@ -160,9 +161,12 @@ class Runner {
 
  private:
   // Whether a run reads one number of input i, for which the loop has a form, and of no other.
-  bool is_read_once(const TypedLoop& loop, int i) const {
-    if (N != 3 || i == 0 || steps_[i] != 0 || steps_[N - i] == 0) return false;
-    return loop.of_number[i - 1] != nullptr;
+  bool is_read_once([[maybe_unused]] const TypedLoop& loop, [[maybe_unused]] int i) const {
+    if constexpr (N == 3) {  // an output and two inputs
+      const int other = i == 1 ? 2 : 1;
+      return i > 0 && steps_[i] == 0 && steps_[other] != 0 && loop.of_number[i - 1] != nullptr;
+    }
+    return false;
   }
 
   // A run that needs no buffer, of which there may be many.

@@ -42,10 +42,12 @@ constexpr size_t shared_bytes(int64_t cells, size_t element_size) {
 inline constexpr int kScatterThreads = 512;
 inline constexpr int64_t kMostScatters = (int64_t{1} << 32) / kScatterThreads - 2;  // of a line
 
-// 2^beside_bits lines that are neighbours in the last dimension of the walk, of which neighbouring
-// threads have one each. The block takes as many numbers as it has threads at once, in rounds: in
-// each, of the threads that want one place the first one has it. Where many want the same, so that
-// rounds would be as many, the first one puts them all. REQUIRES: lines.dims > 0.
+// A block has 2^beside_bits lines that are neighbours in the last dimension of the walk, and
+// neighbouring threads have one each. It takes as many numbers at a time as it has threads. Those
+// that want the same place must go one after the other, so they go in rounds: in each, every
+// waiting thread bids for its place, and the first one of a place puts its element. After kRounds
+// rounds many threads want one place, and its first one puts the elements of all of them.
+// REQUIRES: lines.dims > 0.
 template <ScatterOp op, class T>
 __global__ void __launch_bounds__(kScatterThreads, 4)
     scatter_in_block(Strided<3> lines, int beside_bits, IndexRule rule, Line line, Fault* fault,
@@ -78,8 +80,9 @@ __global__ void __launch_bounds__(kScatterThreads, 4)
     owner[i << beside_bits | beside] = kNobody;
   }
   __syncthreads();
-  // Numbers of threads, less in every round than in all before, so that none need be cleared.
-  unsigned name = kNobody - kScatterThreads + static_cast<unsigned>(thread);
+  // What a thread bids: the least bid has the place. The bids of a round are below those of all
+  // rounds before, so that owners need not be cleared.
+  unsigned bid = kNobody - kScatterThreads + static_cast<unsigned>(thread);
   for (int begin = 0; begin < static_cast<int>(line.length); begin += step) {
     const int k = begin + first;
     bool waits = false;
@@ -91,19 +94,17 @@ __global__ void __launch_bounds__(kScatterThreads, 4)
       waits = in_range(fault, rule, number);
       if (waits) cell = static_cast<unsigned>(rule.place(number) << beside_bits | beside);
     }
-    for (int round = 0; __syncthreads_or(waits); ++round) {
-      if (waits) atomicMin(&owner[cell], name);
+    for (int round = 0; __syncthreads_or(waits); ++round, bid -= kScatterThreads) {
+      if (waits) atomicMin(&owner[cell], bid);
       wanted[thread] = waits ? cell : kNobody;
       brought[thread] = fresh;
       __syncthreads();
-      if (waits && owner[cell] == name) {
-        there[cell] = put_to<op>(there[cell], fresh);
-        waits = false;
-        for (int other = thread + 1; round == kRounds && other < kScatterThreads; ++other)
+      const bool wins = waits && owner[cell] == bid, is_last = round == kRounds;
+      if (wins) there[cell] = put_to<op>(there[cell], fresh);
+      if (wins && is_last)
+        for (int other = thread + 1; other < kScatterThreads; ++other)
           if (wanted[other] == cell) there[cell] = put_to<op>(there[cell], brought[other]);
-      }
-      if (round == kRounds) waits = false;
-      name -= kScatterThreads;
+      if (wins || is_last) waits = false;
     }
   }
   for (int i = first; i < size; i += step) out[i * line.jump] = there[i << beside_bits | beside];

@@ -1,5 +1,13 @@
-// A common walk over N tensors of one shape: adjacent dimensions merge where every tensor allows
-// it, and the dimension with the smallest stride of the first tensor comes last.
+// A walk over N tensors of one shape, in as few dimensions as their layouts allow.
+//
+// An elementwise operation may visit elements in any order, if it visits the same one in all of its
+// tensors. So collapse() drops dimensions of size 1, puts the dimension with the smallest stride of
+// the first tensor last, and merges two neighbours into one where that is the same walk for every
+// tensor. Kernels and loops then see few dimensions, most often one: three contiguous tensors of
+// shape {8, 3, 5} become
+//   dims = 1, size = {120}, stride = {{1}, {1}, {1}};
+// if the third is a column of shape {8, 1, 1} that is broadcast, it takes two dimensions:
+//   dims = 2, size = {8, 15}, stride = {{15, 1}, {15, 1}, {1, 0}}.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +17,8 @@
 
 namespace gradus {
 
+// The walk: element (i, j, ...) of tensor n is stride[n][0] * i + stride[n][1] * j + ... elements
+// behind its first one. The tensor that is written comes first.
 template <int N, class Index = int64_t>
 struct Strided {
   int dims = 0;  // 0: one element
@@ -26,6 +36,7 @@ struct Strided {
   }
 };
 
+// The walk over tensors of shape `sizes` with these strides.
 // REQUIRES: strides[n] has sizes.size() elements, for each of N tensors; the first is written to.
 template <int N>
 Strided<N> collapse(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides) {
