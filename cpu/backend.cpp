@@ -1,3 +1,4 @@
+// The one CpuBackend, and what it does in a line: devices and transfers.
 #include "gradus/cpu/backend.h"
 
 namespace gradus {

@@ -1,3 +1,4 @@
+// Blocks of memory that are kept when tensors free them: by the thread, or by the process.
 #include "gradus/cpu/blocks.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Memory for the elements of tensors, of which some is kept for the next ones when it is freed: the
-// system's allocator takes as long as an addition of a thousand elements, and its pages, which it
-// fills with zeros, several times as long as an addition of all that a large block holds.
+// Memory for the elements of tensors. Some of what is freed is kept for the next tensors, since the
+// system's allocator is slow: a small block takes as long as the addition of a thousand elements; a
+// large one, whose pages it fills with zeros, several times as long as an addition of its elements.
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// The threads of the CPU's loops, by OpenMP.
 #include "gradus/cpu/parallel.h"
 
 #include <omp.h>

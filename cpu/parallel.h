@@ -16,9 +16,9 @@ inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // Threads that a parallel loop uses; 1 inside of one.
 int thread_count();
 
-// The grain for a loop of which no result depends on where a chunk ends: all of it where that does
-// not outweigh the waking of the threads, which takes `grain` elements or so; else even shares of
-// all threads, in whole cache lines, since waking one wakes all.
+// The grain for a loop whose results do not depend on where its chunks end. Waking the threads
+// costs as much as about `grain` elements: a loop of up to that many is one chunk. A longer one
+// becomes even shares of all threads, in whole cache lines, since waking one thread wakes all.
 inline int64_t share_of(int64_t numel, int64_t grain) {
   if (numel <= grain) return grain;
   constexpr int64_t kLine = 64, kSharesOfGrain = 8;
@@ -29,10 +29,9 @@ inline int64_t share_of(int64_t numel, int64_t grain) {
 // Calls body(context, i) for i in [0, count), on several threads.
 void run_chunks(int64_t count, void (*body)(void* context, int64_t chunk), void* context);
 
-// Calls f(first, last) for chunks [begin + i * grain, begin + (i + 1) * grain) of [begin, end), so
-// that their borders do not depend on the number of threads. A range within one grain runs at once
-// in the caller. REQUIRES: grain > 0. Errors: rethrows one exception of f; other chunks may be left
-// out then.
+// Calls f(first, last) for the chunks [begin + i * grain, begin + (i + 1) * grain) of [begin, end):
+// their borders do not depend on the number of threads. The caller runs a single chunk itself.
+// REQUIRES: grain > 0. Errors: rethrows an exception of f; other chunks may be left out then.
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain, F&& f) {
   if (end - begin <= grain) {

@@ -1,3 +1,4 @@
+// Storages whose memory comes from blocks.h.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/blocks.h"
 #include "gradus/tensor/base/recycled.h"

@@ -1,3 +1,4 @@
+// The one CudaBackend, and its allocations.
 #include "gradus/cuda/backend.h"
 
 #include "gradus/cuda/runtime/allocator.h"

@@ -1,4 +1,6 @@
-// The Backend on CUDA devices. Each file of this folder defines the functions it is named after.
+// The Backend on CUDA devices. A function stands in the file of its name in ops/, but for where,
+// gather and add_offsets (index.cu), arange (fill.cu), count_nonzero and masked_select
+// (nonzero.cu), variance (reduce.cu) and the forms with arg_ or _grad of others.
 #pragma once
 
 #include "gradus/tensor/backend.h"

@@ -1,3 +1,4 @@
+// Matrix products by OpenBLAS, one thread for each part of the result.
 #include <climits>
 
 #include "gradus/cpu/matmul/product.h"

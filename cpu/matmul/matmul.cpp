@@ -1,3 +1,4 @@
+// Backend::matmul on the CPU: chooses who multiplies each product of a batch.
 #include "gradus/cpu/matmul/matmul.h"
 
 #include <atomic>

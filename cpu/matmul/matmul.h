@@ -6,13 +6,11 @@
 
 namespace gradus {
 
-// automatic: own where the processor has vectors of 32 bytes or more, or the build no OpenBLAS;
-// else
-//            blas.
-// own:       the kernels of this folder.
-// blas:      OpenBLAS for Float and Double operands whose rows or columns are dense; own for
-// others.
-enum class MatmulKernel : uint8_t { automatic, own, blas };
+enum class MatmulKernel : uint8_t {
+  automatic,  // own if the processor has vectors of 32 bytes or the build no OpenBLAS, else blas
+  own,        // the kernels of this folder
+  blas,  // OpenBLAS, if the operands are Float or Double and their rows or columns dense, else own
+};
 
 const char* name_of(MatmulKernel kernel);
 

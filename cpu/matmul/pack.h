@@ -10,11 +10,11 @@ namespace gradus::cpu {
 // Lanes that are transposed at once: as many elements as a vector of every processor has.
 template <class T>
 inline constexpr int64_t kBlock = 16 / sizeof(T);
-// How many lanes ahead memory is asked for. Each lane is read for so short that the processor does
-// not foresee the next one.
+// How many lanes ahead memory is fetched. A lane is short, so the processor does not predict where
+// the next one lies.
 inline constexpr int64_t kLanesAhead = 8;
 
-// to[l] = from[l] for a few l, too few for a call of memcpy to pay.
+// to[l] = from[l] for a few l: a call of memcpy would take longer.
 template <class T>
 void copy_few(const T* from, int64_t count, T* to) {
   typedef T Vector __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));

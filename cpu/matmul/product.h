@@ -33,11 +33,13 @@ struct Product {
   }
 };
 
-// Multiplications and additions that are worth a thread, where all are woken for twice as many.
+// Multiplications and additions that are worth a thread. Twice as many are worth waking all of
+// them.
 inline constexpr int64_t kProductGrain = 1 << 17;
 
-// The result cut into one part per thread, as square as they come: of at least a tile, in whole
-// tiles' columns and multiples of row_step rows. One part where the product is too small for more.
+// The result, cut into one part for each thread, or a single one if the product is small. Parts are
+// as square as possible; they have at least the size of a tile, their columns are whole tiles', and
+// their rows multiples of row_step.
 template <class T>
 struct Parts {
   Parts(const Product<T>& product, int64_t tile_rows, int64_t row_step, int64_t tile_columns)
@@ -70,8 +72,8 @@ struct Parts {
 template <class T>
 void multiply_small(const Product<T>& p);
 
-// By one vector, whose kernels read the matrix where it is; false, and nothing done, where neither
-// operand is a vector, or the strides do not allow it.
+// A matrix times a vector, or a vector times a matrix, which is read where it lies. Returns false
+// and does nothing if neither operand is a vector, or the strides do not allow it.
 template <class T>
 bool multiply_vector(const Product<T>& p);
 
@@ -79,7 +81,7 @@ bool multiply_vector(const Product<T>& p);
 template <class T>
 void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel);
 
-// By OpenBLAS; false, and nothing done, where the build or the strides do not allow it.
+// By OpenBLAS. Returns false and does nothing if the build or the strides do not allow it.
 bool have_blas();
 bool multiply_blas(const Product<float>& p);
 bool multiply_blas(const Product<double>& p);

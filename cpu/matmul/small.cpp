@@ -1,3 +1,4 @@
+// Matrix products too small to prepare anything.
 #include "gradus/cpu/matmul/product.h"
 
 namespace gradus::cpu {

@@ -1,3 +1,4 @@
+// Concatenation: copies parts into a tensor, a run at a time.
 #include <cstring>
 
 #include "gradus/cpu/backend.h"

@@ -1,3 +1,4 @@
+// Copies between layouts and dtypes, fill and arange.
 #include <cstring>
 
 #include "gradus/cpu/backend.h"

@@ -1,3 +1,4 @@
+// Random counts (CountOp), a stream of random numbers for each element.
 #include "gradus/tensor/math/counts.h"
 
 #include "gradus/cpu/backend.h"

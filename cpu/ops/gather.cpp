@@ -1,3 +1,4 @@
+// gather, and the numbers that several index lists become (add_offsets).
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk/index.h"

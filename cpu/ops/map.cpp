@@ -1,3 +1,4 @@
+// Elementwise functions of one operand, and their derivatives.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/walk/run_loop.h"
 #include "gradus/tensor/math/elementwise.h"

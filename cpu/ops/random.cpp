@@ -1,3 +1,4 @@
+// Random tensors, and maps of tensors by random numbers.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/draws.h"

@@ -1,3 +1,4 @@
+// scatter: puts elements at places along a dimension, in the order of the index.
 #include "gradus/tensor/math/scatter.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// One step of SGD.
 #include "gradus/tensor/math/sgd.h"
 
 #include "gradus/cpu/backend.h"

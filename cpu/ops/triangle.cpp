@@ -1,3 +1,4 @@
+// tril and triu.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk/walk.h"

@@ -1,3 +1,4 @@
+// where: elements of one tensor or the other, by a condition.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk/walk.h"

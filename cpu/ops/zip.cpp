@@ -1,3 +1,4 @@
+// Elementwise functions of two and three operands.
 #include <cstring>
 
 #include "gradus/cpu/backend.h"

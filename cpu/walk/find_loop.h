@@ -5,17 +5,17 @@
 
 namespace gradus::cpu {
 
-// A loop, the types of its inputs and its output, and its forms of which input i is one number,
-// in[i][0]; null where there is none.
+// A loop with the types of its inputs and of its output. of_number[i] is its form in which input i
+// is one number, in[i][0], or null.
 struct TypedLoop {
   Loop loop;
   ScalarType reads, writes;
   Loop of_number[2] = {};
 };
 
-// The loops of an operation on a type, whose inputs are x; grad, x and y; x and y; x, y and z,
-// where in[3] is the number w. They read that type, or the one it is computed in. Errors: TypeError
-// where the operation is not computed in dtype, ValueError of instruction_set().
+// The loop of an operation on a dtype. It reads that dtype, or the one that it is computed in. The
+// inputs are x (map); grad, x and y (map_grad); x and y (zip); x, y, z and the number w (zip3).
+// Errors: TypeError if the operation is not computed in dtype; ValueError of instruction_set().
 TypedLoop map_loop(UnaryOp op, ScalarType dtype);
 TypedLoop map_grad_loop(UnaryOp op, ScalarType dtype);
 TypedLoop zip_loop(BinaryOp op, ScalarType dtype);

@@ -1,3 +1,4 @@
+// Collects elements that lie apart, and converts them.
 #include "gradus/cpu/walk/load.h"
 
 #include <cstring>

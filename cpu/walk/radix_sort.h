@@ -1,9 +1,9 @@
-// A stable radix sort of pairs of a key and an index. The passes share evenly the bits from the
-// lowest to the highest one in which keys differ.
+// A stable radix sort of pairs of a key and an index. The bits between the lowest and the highest
+// one in which keys differ are divided evenly among the passes.
 //
-// A pass counts how often each digit occurs in each chunk; from that follows where the items of
-// each chunk with each digit go; and the items go there, in their order. Every chunk counts and
-// moves alone, so a long row keeps all cores busy.
+// A pass counts how often each digit occurs in each chunk. From the counts follows where each chunk
+// puts its items of each digit, and it moves them there in their order. Every chunk counts and
+// moves by itself, so that a long row keeps all cores busy.
 #pragma once
 
 #include <array>

@@ -9,11 +9,12 @@ namespace gradus::cpu {
 // What a loop reads or writes: the elements of a tensor, or one number again and again.
 struct Stream {
   std::byte* data;
-  size_t size, loop_size;  // of an element, in bytes: 1, 2, 4 or 8; and in the type of the loop
+  size_t size, loop_size;  // the bytes of an element, 1, 2, 4 or 8: here, and in the loop's type
   bool contiguous;         // the elements lie one after the other, or are one number
-  int64_t step;            // 1, or 0 for a number; between elements where they are contiguous
+  int64_t step;            // between elements that are contiguous: 1, or 0 for a number
   const int64_t* strides;  // of the tensor
-  Loop convert = nullptr;  // to the type of the loop, or from it; null where it is the tensor's
+  Loop convert =
+      nullptr;  // to the loop's type (or from it, for an output); null if that is the tensor's
 
   // Elements of x that a loop reads as `dtype`, or that it writes so.
   static Stream input(const Tensor& x, ScalarType dtype);
@@ -24,9 +25,9 @@ struct Stream {
   std::byte* at(int64_t offset) const { return data + offset * static_cast<int64_t>(size); }
 };
 
-// Calls the loop for all elements, on several threads where these are more than `grain`. The
-// first stream is the output, of shape `sizes`; to that the others are broadcast. `number` is what
-// the loop finds behind its inputs.
+// Calls the loop for all elements, on several threads if there are more than `grain`. The first
+// stream is the output, of shape `sizes`; the others are broadcast to it. The loop finds `number`
+// behind its inputs.
 template <int N>
 void run_loop(const TypedLoop& loop, int64_t grain, IntArrayRef sizes,
               const std::array<Stream, N>& streams, const void* number = nullptr);

@@ -6,7 +6,7 @@
 
 namespace gradus::cpu {
 
-// Rows that are written at a time: what is read of a column is a whole cache line then.
+// Rows that are written at a time, so that a whole cache line of each column is read.
 template <class T>
 inline constexpr int64_t kBand = 64 / sizeof(T);
 

@@ -1,3 +1,4 @@
+// Starts the kernel that combines the parts of an all_reduce.
 #include "gradus/cuda/ops/add_part.h"
 
 #include "gradus/cuda/kernels/add_part.cuh"

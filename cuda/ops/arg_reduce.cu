@@ -1,3 +1,4 @@
+// The largest or smallest element along a dimension, and its index.
 #include "gradus/cuda/kernels/arg_reduce.cuh"
 
 #include "gradus/cuda/backend.h"

@@ -1,3 +1,4 @@
+// Searches in sorted lists.
 #include "gradus/cuda/kernels/bisect.cuh"
 
 #include "gradus/cuda/backend.h"

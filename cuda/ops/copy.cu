@@ -1,3 +1,4 @@
+// Copies between layouts and dtypes on one device.
 #include "gradus/cuda/kernels/copy.cuh"
 
 #include "gradus/cuda/backend.h"

@@ -1,3 +1,4 @@
+// Random counts (CountOp).
 #include "gradus/cuda/kernels/counts.cuh"
 
 #include "gradus/cuda/backend.h"

@@ -1,3 +1,4 @@
+// Matrix products by cuBLAS.
 #include "gradus/cuda/ops/cublas.h"
 
 #include <cublas_v2.h>

@@ -10,7 +10,7 @@
 namespace gradus::cuda {
 
 // For `kept` outputs from `reduced` elements each. The strides are those of x along the last
-// dimension of either kind; 0 where there is none.
+// dimension that is kept and the last one that is reduced; 0 if there is none.
 inline Division divide_block(int64_t kept, int64_t kept_stride, int64_t reduced,
                              int64_t reduced_stride) {
   const auto threads = [](int64_t n) {

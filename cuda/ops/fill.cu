@@ -1,3 +1,4 @@
+// fill and arange.
 #include "gradus/cuda/kernels/fill.cuh"
 
 #include "gradus/cuda/backend.h"

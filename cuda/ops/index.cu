@@ -1,3 +1,4 @@
+// gather, where, and the numbers that several index lists become (add_offsets).
 #include "gradus/cuda/kernels/index.cuh"
 
 #include "gradus/cuda/backend.h"

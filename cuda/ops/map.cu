@@ -1,3 +1,4 @@
+// Elementwise functions of one operand.
 #include "gradus/cuda/kernels/map.cuh"
 
 #include "gradus/cuda/backend.h"

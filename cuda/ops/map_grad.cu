@@ -1,3 +1,4 @@
+// The derivatives of elementwise functions of one operand.
 #include "gradus/cuda/kernels/map.cuh"
 
 #include "gradus/cuda/backend.h"

@@ -1,3 +1,4 @@
+// Backend::matmul on CUDA: chooses the kernel of a product, its grid, and how its sum is cut up.
 #include "gradus/cuda/ops/matmul.h"
 
 #include <array>

@@ -20,8 +20,7 @@ std::string_view matmul_kernel();
 // Errors: ValueError, listing the names, for an unknown one. A later product is a
 // NotImplementedError for a dtype that the kernel does not have (float64 has the rungs up to
 // register_2d, int64 up to tiled; cuBLAS has no int64), for "tensor_cores" on a GPU of a compute
-// capability below 8.0, and with "cublas" an Error for strides that
-// it cannot express.
+// capability below 8.0, and with "cublas" an Error for strides that it cannot express.
 void set_matmul_kernel(std::string_view name);
 
 }  // namespace gradus::cuda

@@ -23,10 +23,11 @@ struct MatmulKernel {
   int rows, cols;  // outputs that a block makes
   int threads;
   int resident = 1;  // blocks that fit a multiprocessor
-  // In units of the time of a multiply-add of all FFMA units of a multiprocessor: what it makes of
-  // an output, as a share, and what a term of a block takes that has one for itself. That is as
-  // long as it waits for memory, at least.
-  double speed = 1, alone = 5600;
+  // The model by which matmul.cu chooses a kernel. Its unit of time is that in which all FFMA units
+  // of a multiprocessor do one multiply-add each.
+  double speed = 1;  // the share of that rate which the kernel reaches
+  double alone =
+      5600;  // the least time of a step of the sum, for a block alone on a multiprocessor
   int shared_bytes = 0;  // dynamic
   bool uses_tensor_cores = false;
 

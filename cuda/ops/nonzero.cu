@@ -1,3 +1,4 @@
+// The places of elements that are not 0, their number, and masked_select.
 #include "gradus/cuda/kernels/nonzero.cuh"
 
 #include "gradus/cuda/backend.h"

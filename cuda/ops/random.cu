@@ -1,3 +1,4 @@
+// Random tensors, and maps of tensors by random numbers.
 #include "gradus/cuda/kernels/random.cuh"
 
 #include "gradus/cuda/backend.h"

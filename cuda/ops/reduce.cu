@@ -1,3 +1,4 @@
+// Sums, extremes, norms and variances over any dimensions.
 #include "gradus/cuda/kernels/reduce.cuh"
 
 #include "gradus/cuda/backend.h"

@@ -1,3 +1,4 @@
+// Cumulative sums, products and extremes along a dimension.
 #include "gradus/cuda/kernels/scan_tiles.cuh"
 
 #include <bit>

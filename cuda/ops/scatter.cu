@@ -1,3 +1,4 @@
+// scatter: chooses its kernel by the length of a line and the number of its places.
 #include "gradus/cuda/kernels/scatter_list.cuh"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// The first elements of the order along a dimension.
 #include "gradus/cuda/kernels/select.cuh"
 
 #include "gradus/cuda/backend.h"

@@ -1,3 +1,4 @@
+// softmax, log_softmax and their gradients along a dimension.
 #include "gradus/cuda/kernels/softmax.cuh"
 
 #include <bit>

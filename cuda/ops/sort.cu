@@ -1,3 +1,4 @@
+// Sorts along a dimension.
 #include "gradus/cuda/ops/sort.h"
 
 #include <bit>

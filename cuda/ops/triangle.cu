@@ -1,3 +1,4 @@
+// tril and triu.
 #include "gradus/cuda/kernels/triangle.cuh"
 
 #include "gradus/cuda/backend.h"

@@ -1,3 +1,4 @@
+// Elementwise functions of three operands.
 #include "gradus/cuda/kernels/zip3.cuh"
 
 #include "gradus/cuda/backend.h"

@@ -1,3 +1,4 @@
+// The messages of CUDA's status codes.
 #include "gradus/cuda/runtime/check.h"
 
 #include "gradus/cuda/runtime/launch.h"

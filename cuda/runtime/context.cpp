@@ -1,3 +1,4 @@
+// The current device, and the end of every wait.
 #include "gradus/cuda/runtime/context.h"
 
 #include "gradus/cuda/runtime/allocator.h"

@@ -1,3 +1,4 @@
+// The devices that CUDA reports.
 #include "gradus/cuda/runtime/device.h"
 
 #include <cuda_runtime_api.h>

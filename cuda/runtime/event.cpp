@@ -1,3 +1,4 @@
+// Events over cudaEvent_t.
 #include "gradus/cuda/runtime/event.h"
 
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// The records in which kernels report indices out of range.
 #include "gradus/cuda/runtime/fault.h"
 
 #include <atomic>

@@ -23,8 +23,8 @@ inline LaunchConfig linear_launch(const Context& context, int64_t n,
           where};
 }
 
-// A block of so many threads, a power of 2: those of one row, for `columns` of them at most, beside
-// those of further rows.
+// A block of so many threads, a power of 2. As many of them as a row of `columns` elements has work
+// for are its width; the others take further rows.
 inline dim3 block_of_rows(int64_t columns, unsigned threads = kThreads) {
   const auto wanted = static_cast<uint64_t>(std::min(columns, int64_t{threads}));
   const auto across = static_cast<unsigned>(std::bit_ceil(wanted));

@@ -1,3 +1,4 @@
+// Starts kernels, and remembers the last ones.
 #include "gradus/cuda/runtime/launch.h"
 
 #include <cxxabi.h>

@@ -1,3 +1,4 @@
+// Streams over cudaStream_t.
 #include "gradus/cuda/runtime/stream.h"
 
 #include <cuda_runtime_api.h>
