@@ -24,73 +24,6 @@ Tensor times(const Tensor& grad, double slope) {
   return slope == 1 ? grad : slope == 0 ? zeros_like(grad) : grad * slope;
 }
 
-template <UnaryOp op>
-Tensor unary(const char* node_name, const Tensor& x) {
-  using Row = scalar::Unary<op>;
-  constexpr unsigned uses = scalar::slope_uses<op>;
-  Tensor y = raw::map(op, x);
-  if (recording(x))
-    record(node_name, y, {x}, {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y)},
-           [](Node& n, const Tensor& grad) -> Tensors {
-             if constexpr (uses == 0)
-               return {times(grad, Row::slope(0.0, 0.0))};
-             else if (GradMode::is_enabled())
-               return {grad * Row::slope(n.saved(0), n.saved(1))};
-             else
-               return {raw::map_grad(op, grad, n.saved(0), n.saved(1))};
-           });
-  return y;
-}
-
-template <BinaryOp op>
-Tensor binary(const char* node_name, const Tensor& x, const Tensor& y) {
-  using Row = scalar::Binary<op>;
-  Tensor z = raw::zip(op, x, y);
-  if (const bool of_x = recording(x), of_y = recording(y); of_x || of_y) {
-    const unsigned uses = (of_x ? scalar::dx_uses<op> : 0) | (of_y ? scalar::dy_uses<op> : 0);
-    record(node_name, z, {x, y},
-           {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
-           [](Node& n, const Tensor& grad) {
-             Tensors out(2);
-             // Beside an integer y alone, 1 / y would be of the default dtype.
-             const auto saved = [&](size_t i) {
-               const Tensor operand = n.saved(i);
-               const bool integer = operand.defined() && !operand.is_floating_point();
-               return integer ? operand.to(grad.dtype()) : operand;
-             };
-             const Tensor sx = saved(0), sy = saved(1), sz = n.saved(2);
-             if (n.wants(0)) out[0] = times(grad, Row::dx(sx, sy, sz));
-             if (n.wants(1)) out[1] = times(grad, Row::dy(sx, sy, sz));
-             return out;
-           });
-  }
-  return z;
-}
-
-template <BinaryOp op>
-Tensor binary(const char* node_name, const Tensor& x, const Scalar& y) {
-  constexpr unsigned uses = scalar::dx_uses<op>;
-  Tensor z = raw::zip(op, x, y);
-  if (recording(x))
-    record(node_name, z, {x}, {if_used(uses & kUsesX, x), if_used(uses & kUsesZ, z)},
-           [number = y.toDouble()](Node& n, const Tensor& grad) -> Tensors {
-             return {times(grad, scalar::Binary<op>::dx(n.saved(0), number, n.saved(1)))};
-           });
-  return z;
-}
-
-template <BinaryOp op>
-Tensor binary(const char* node_name, const Scalar& x, const Tensor& y) {
-  constexpr unsigned uses = scalar::dy_uses<op>;
-  Tensor z = raw::zip(op, x, y);
-  if (recording(y))
-    record(node_name, z, {y}, {if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
-           [number = x.toDouble()](Node& n, const Tensor& grad) -> Tensors {
-             return {times(grad, scalar::Binary<op>::dy(number, n.saved(0), n.saved(1)))};
-           });
-  return z;
-}
-
 // The name that a row has for a node; else "log_sigmoid" gives "LogSigmoidBackward0", and "log1p"
 // "Log1PBackward0".
 std::string node_name(std::string_view op, const char* given) {
@@ -104,36 +37,171 @@ std::string node_name(std::string_view op, const char* given) {
   return out + "Backward0";
 }
 
+// What the graph needs of a row, as data: the code that records is one for all rows.
+struct UnaryRow {
+  std::string node;
+  unsigned uses = 0;
+  Tensor (*dx)(const Tensor& grad, const Tensor& x, const Tensor& y) = nullptr;
+};
+struct BinaryRow {
+  std::string node, node_of_right, node_of_left;  // the latter two where one operand is a number
+  unsigned dx_uses = 0, dy_uses = 0;
+  using Slope = Tensor (*)(const Tensor& grad, const Tensor& x, const Tensor& y, const Tensor& z);
+  Slope dx = nullptr, dy = nullptr;
+  Tensor (*dx_of_right)(const Tensor& grad, const Tensor& x, double y, const Tensor& z) = nullptr;
+  Tensor (*dy_of_left)(const Tensor& grad, double x, const Tensor& y, const Tensor& z) = nullptr;
+};
+
+template <UnaryOp op>
+UnaryRow unary_row() {
+  using Row = scalar::Unary<op>;
+  constexpr unsigned uses = scalar::slope_uses<op>;
+  return {node_name(Row::name, Row::nodes.tensors), uses,
+          [](const Tensor& grad, const Tensor& x, const Tensor& y) {
+            if constexpr (uses == 0)
+              return times(grad, Row::slope(0.0, 0.0));
+            else
+              return grad * Row::slope(x, y);
+          }};
+}
+
+template <BinaryOp op>
+BinaryRow binary_row() {
+  using Row = scalar::Binary<op>;
+  return {node_name(Row::name, Row::nodes.tensors),
+          node_name(Row::name, Row::nodes.number_right),
+          node_name(Row::name, Row::nodes.number_left),
+          scalar::dx_uses<op>,
+          scalar::dy_uses<op>,
+          [](const Tensor& grad, const Tensor& x, const Tensor& y, const Tensor& z) {
+            return times(grad, Row::dx(x, y, z));
+          },
+          [](const Tensor& grad, const Tensor& x, const Tensor& y, const Tensor& z) {
+            return times(grad, Row::dy(x, y, z));
+          },
+          [](const Tensor& grad, const Tensor& x, double y, const Tensor& z) {
+            return times(grad, Row::dx(x, y, z));
+          },
+          [](const Tensor& grad, double x, const Tensor& y, const Tensor& z) {
+            return times(grad, Row::dy(x, y, z));
+          }};
+}
+
+const UnaryRow& row_of(UnaryOp op) {
+  static const UnaryRow rows[] = {
+#define UNARY(name, ...) unary_row<UnaryOp::name>(),
+#define PREDICATE(...) {},
+#include "gradus/tensor/table/elementwise.def"
+  };
+  return rows[static_cast<size_t>(op)];
+}
+const BinaryRow& row_of(BinaryOp op) {
+  static const BinaryRow rows[] = {
+#define BINARY(name, ...) binary_row<BinaryOp::name>(),
+#define INTEGER(...) {},
+#define COMPARISON(...) {},
+#include "gradus/tensor/table/elementwise.def"
+  };
+  return rows[static_cast<size_t>(op)];
+}
+
+Tensor unary(UnaryOp op, const Tensor& x) {
+  Tensor y = raw::map(op, x);
+  if (!recording(x)) return y;
+  const UnaryRow& row = row_of(op);
+  record(row.node.c_str(), y, {x}, {if_used(row.uses & kUsesX, x), if_used(row.uses & kUsesY, y)},
+         [op, &row](Node& n, const Tensor& grad) -> Tensors {
+           const Tensor saved_x = n.saved(0), saved_y = n.saved(1);
+           if (row.uses == 0 || GradMode::is_enabled()) return {row.dx(grad, saved_x, saved_y)};
+           return {raw::map_grad(op, grad, saved_x, saved_y)};
+         });
+  return y;
+}
+
+Tensor binary(BinaryOp op, const Tensor& x, const Tensor& y) {
+  Tensor z = raw::zip(op, x, y);
+  const bool of_x = recording(x), of_y = recording(y);
+  if (!of_x && !of_y) return z;
+  const BinaryRow& row = row_of(op);
+  const unsigned uses = (of_x ? row.dx_uses : 0) | (of_y ? row.dy_uses : 0);
+  record(row.node.c_str(), z, {x, y},
+         {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
+         [&row](Node& n, const Tensor& grad) {
+           // Beside an integer y alone, 1 / y would be of the default dtype.
+           const auto saved = [&](size_t i) {
+             const Tensor operand = n.saved(i);
+             const bool integer = operand.defined() && !operand.is_floating_point();
+             return integer ? operand.to(grad.dtype()) : operand;
+           };
+           const Tensor sx = saved(0), sy = saved(1), sz = n.saved(2);
+           Tensors out(2);
+           if (n.wants(0)) out[0] = row.dx(grad, sx, sy, sz);
+           if (n.wants(1)) out[1] = row.dy(grad, sx, sy, sz);
+           return out;
+         });
+  return z;
+}
+
+Tensor binary(BinaryOp op, const Tensor& x, const Scalar& y) {
+  Tensor z = raw::zip(op, x, y);
+  if (!recording(x)) return z;
+  const BinaryRow& row = row_of(op);
+  record(row.node_of_right.c_str(), z, {x},
+         {if_used(row.dx_uses & kUsesX, x), if_used(row.dx_uses & kUsesZ, z)},
+         [&row, number = y.toDouble()](Node& n, const Tensor& grad) -> Tensors {
+           return {row.dx_of_right(grad, n.saved(0), number, n.saved(1))};
+         });
+  return z;
+}
+
+Tensor binary(BinaryOp op, const Scalar& x, const Tensor& y) {
+  Tensor z = raw::zip(op, x, y);
+  if (!recording(y)) return z;
+  const BinaryRow& row = row_of(op);
+  record(row.node_of_left.c_str(), z, {y},
+         {if_used(row.dy_uses & kUsesY, y), if_used(row.dy_uses & kUsesZ, z)},
+         [&row, number = x.toDouble()](Node& n, const Tensor& grad) -> Tensors {
+           return {row.dy_of_left(grad, number, n.saved(0), n.saved(1))};
+         });
+  return z;
+}
+
+// self = f(self, other), where f is op's function; Other is Tensor or Scalar.
+template <class Other>
+Tensor& change(BinaryOp op, Tensor (*f)(const Tensor&, const Other&), bool records,
+               const Tensor& self, const Other& other) {
+  return in_place(
+      name_of(op), self, records, [&](Tensor& x) { raw::zip_(op, x, other); },
+      [&](const Tensor& x) { return f(x, other); });
+}
+
+Tensor& change(UnaryOp op, const Tensor& self) {
+  return in_place(
+      name_of(op), self, recording(self), [op](Tensor& x) { raw::map_(op, x); },
+      [op](const Tensor& x) { return unary(op, x); });
+}
+
 }  // namespace
 
-#define UNARY(name, ...)                                                                           \
-  Tensor name(const Tensor& self) {                                                                \
-    static const std::string node = node_name(#name, scalar::Unary<UnaryOp::name>::nodes.tensors); \
-    return unary<UnaryOp::name>(node.c_str(), self);                                               \
-  }                                                                                                \
-  Tensor Tensor::name() const { return gradus::name(*this); }                                      \
-  Tensor& Tensor::name##_() const {                                                                \
-    return in_place(                                                                               \
-        #name, *this, recording(*this), [](Tensor& self) { raw::map_(UnaryOp::name, self); },      \
-        [](const Tensor& self) { return gradus::name(self); });                                    \
-  }
+#define UNARY(name, ...)                                                 \
+  Tensor name(const Tensor& self) { return unary(UnaryOp::name, self); } \
+  Tensor Tensor::name() const { return gradus::name(*this); }            \
+  Tensor& Tensor::name##_() const { return change(UnaryOp::name, *this); }
 
-#define BINARY(name, ...)                                                     \
-  Tensor name(const Tensor& self, const Tensor& other) {                      \
-    static const std::string node =                                           \
-        node_name(#name, scalar::Binary<BinaryOp::name>::nodes.tensors);      \
-    return binary<BinaryOp::name>(node.c_str(), self, other);                 \
-  }                                                                           \
-  Tensor name(const Tensor& self, const Scalar& other) {                      \
-    static const std::string node =                                           \
-        node_name(#name, scalar::Binary<BinaryOp::name>::nodes.number_right); \
-    return binary<BinaryOp::name>(node.c_str(), self, other);                 \
-  }                                                                           \
-  Tensor name(const Scalar& self, const Tensor& other) {                      \
-    static const std::string node =                                           \
-        node_name(#name, scalar::Binary<BinaryOp::name>::nodes.number_left);  \
-    return binary<BinaryOp::name>(node.c_str(), self, other);                 \
-  }                                                                           \
+#define PREDICATE(name, ...)                                                \
+  Tensor name(const Tensor& self) { return raw::map(UnaryOp::name, self); } \
+  Tensor Tensor::name() const { return gradus::name(*this); }
+
+#define BINARY(name, ...)                                \
+  Tensor name(const Tensor& self, const Tensor& other) { \
+    return binary(BinaryOp::name, self, other);          \
+  }                                                      \
+  Tensor name(const Tensor& self, const Scalar& other) { \
+    return binary(BinaryOp::name, self, other);          \
+  }                                                      \
+  Tensor name(const Scalar& self, const Tensor& other) { \
+    return binary(BinaryOp::name, self, other);          \
+  }                                                      \
   GRADUS_METHODS(name)
 
 #define INTEGER(name, ...)                               \
@@ -141,22 +209,6 @@ std::string node_name(std::string_view op, const char* given) {
     return raw::zip(BinaryOp::name, self, other);        \
   }                                                      \
   COMPARISON(name)
-
-#define GRADUS_METHODS(name)                                                            \
-  Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \
-  Tensor Tensor::name(const Scalar& other) const { return gradus::name(*this, other); } \
-  Tensor& Tensor::name##_(const Tensor& other) const {                                  \
-    return in_place(                                                                    \
-        #name, *this, recording(*this, other),                                          \
-        [&](Tensor& self) { raw::zip_(BinaryOp::name, self, other); },                  \
-        [&](const Tensor& self) { return gradus::name(self, other); });                 \
-  }                                                                                     \
-  Tensor& Tensor::name##_(const Scalar& other) const {                                  \
-    return in_place(                                                                    \
-        #name, *this, recording(*this),                                                 \
-        [&](Tensor& self) { raw::zip_(BinaryOp::name, self, other); },                  \
-        [&](const Tensor& self) { return gradus::name(self, other); });                 \
-  }
 
 #define COMPARISON(name, ...)                            \
   Tensor name(const Tensor& self, const Tensor& other) { \
@@ -167,9 +219,15 @@ std::string node_name(std::string_view op, const char* given) {
   }                                                      \
   GRADUS_METHODS(name)
 
-#define PREDICATE(name, ...)                                                \
-  Tensor name(const Tensor& self) { return raw::map(UnaryOp::name, self); } \
-  Tensor Tensor::name() const { return gradus::name(*this); }
+#define GRADUS_METHODS(name)                                                            \
+  Tensor Tensor::name(const Tensor& other) const { return gradus::name(*this, other); } \
+  Tensor Tensor::name(const Scalar& other) const { return gradus::name(*this, other); } \
+  Tensor& Tensor::name##_(const Tensor& other) const {                                  \
+    return change(BinaryOp::name, gradus::name, recording(*this, other), *this, other); \
+  }                                                                                     \
+  Tensor& Tensor::name##_(const Scalar& other) const {                                  \
+    return change(BinaryOp::name, gradus::name, recording(*this), *this, other);        \
+  }
 
 #include "gradus/tensor/table/elementwise.def"
 #undef GRADUS_METHODS
