@@ -40,20 +40,39 @@ inline void copy_reversed(int64_t n, T* to, const T* from) {
   reverse(n, to, from);
 }
 
+// to[i * to_step] = from[i * from_step]
+template <class T>
+void copy_run(int64_t n, void* out, int64_t to_step, const void* in, int64_t from_step) {
+  T* const to = static_cast<T*>(out);
+  const T* const from = static_cast<const T*>(in);
+  if (to_step == 1 && from_step == 1)
+    std::memmove(to, from, static_cast<size_t>(n) * sizeof(T));
+  else if (to_step == 1 && from_step == -1)
+    copy_reversed(n, to, from);
+  else
+    for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
+}
+
+using Run = void (*)(int64_t n, void* out, int64_t to_step, const void* in, int64_t from_step);
 template <class S, class D>
-void copy_run(int64_t n, D* to, int64_t to_step, const S* from, int64_t from_step) {
-  if (to_step == 1 && from_step == 1) {
-    if constexpr (std::is_same_v<S, D>)
-      std::memmove(to, from, static_cast<size_t>(n) * sizeof(D));
-    else if (const void* const in[] = {from}; n >= kLongRun)
-      convert_loop(dtype_of<S>, dtype_of<D>)(n, to, in);
-    else
-      for (int64_t i = 0; i < n; ++i) to[i] = convert<D>(from[i]);
-  } else {
-    if constexpr (std::is_same_v<S, D>)
-      if (to_step == 1 && from_step == -1) return copy_reversed(n, to, from);
-    for (int64_t i = 0; i < n; ++i) to[i * to_step] = convert<D>(from[i * from_step]);
-  }
+void convert_run(int64_t n, void* out, int64_t to_step, const void* in, int64_t from_step) {
+  if (n >= kLongRun && to_step == 1 && from_step == 1)
+    return convert_loop(dtype_of<S>, dtype_of<D>)(n, out, &in);
+  D* const to = static_cast<D*>(out);
+  const S* const from = static_cast<const S*>(in);
+  for (int64_t i = 0; i < n; ++i) to[i * to_step] = convert<D>(from[i * from_step]);
+}
+// Errors: TypeError where there is no conversion at once.
+Run convert_run(ScalarType from, ScalarType to) {
+  Run run = nullptr;
+  visit(from, [&]<class S>(TypeTag<S>) {
+    visit(to, [&]<class D>(TypeTag<D>) {
+      if constexpr (converts_at_once(dtype_of<S>, dtype_of<D>) && !std::is_same_v<S, D>)
+        run = convert_run<S, D>;
+    });
+  });
+  check<TypeError>(run, "copy: no conversion at once from ", from, " to ", to);
+  return run;
 }
 
 // Whether the last two dimensions are the rows of a matrix in dst, and the columns of one in src,
@@ -83,14 +102,12 @@ void copy_transposed(Strided<2> view, T* to, const T* from) {
   });
 }
 
-template <class S, class D>
-void copy_tensor(const Tensor& src, const Tensor& dst) {
-  Strided<2> view = collapse<2>(dst.sizes(), {dst.strides(), src.strides()});
-  const S* const from = static_cast<const S*>(src.data_ptr());
-  D* const to = static_cast<D*>(dst.data_ptr());
-  if (view.numel == 0) return;
-  if constexpr (std::is_same_v<S, D>)
-    if (is_transposed(view)) return copy_transposed(view, to, from);
+// `run` copies a run.
+template <class R>
+void copy_runs(Strided<2> view, const Tensor& src, const Tensor& dst, R run) {
+  const char* const from = static_cast<const char*>(src.data_ptr());
+  char* const to = static_cast<char*>(dst.data_ptr());
+  const int64_t from_size = src.element_size(), to_size = dst.element_size();
   // The dimension before that of short runs is walked inside of theirs, since long runs are
   // quicker.
   const int last = view.dims - 1;
@@ -101,13 +118,16 @@ void copy_tensor(const Tensor& src, const Tensor& dst) {
   int64_t grain = share_of(view.numel, kGrain);
   if (swaps) --view.dims, view.numel /= times, grain = divide_up(grain, times);
   const auto inner = inner_strides(view);
+  const auto copy = [&](int64_t n, int64_t to_at, int64_t from_at) {
+    run(n, to + to_at * to_size, inner[0], from + from_at * from_size, inner[1]);
+  };
   parallel_for(0, view.numel, grain, [&](int64_t begin, int64_t end) {
     walk(view, begin, end, [&](const auto& at, int64_t n) {
-      if (!swaps) return copy_run(n, to + at[0], inner[0], from + at[1], inner[1]);
+      if (!swaps) return copy(n, at[0], at[1]);
       for (int64_t first = 0; first < n; first += kBlock)
         for (int64_t i = 0; i < times; ++i)
-          copy_run(std::min(kBlock, n - first), to + at[0] + first * inner[0] + i * outer[0],
-                   inner[0], from + at[1] + first * inner[1] + i * outer[1], inner[1]);
+          copy(std::min(kBlock, n - first), at[0] + first * inner[0] + i * outer[0],
+               at[1] + first * inner[1] + i * outer[1]);
     });
   });
 }
@@ -126,16 +146,15 @@ void fill_run(Loop repeat, int64_t n, T* to, T number) {
 }  // namespace
 
 void CpuBackend::copy(const Tensor& src, const Tensor& dst) {
-  if (src.dtype() == dst.dtype())
-    return visit_bits(src.element_size(),
-                      [&]<class T>(TypeTag<T>) { copy_tensor<T, T>(src, dst); });
-  visit(src.dtype(), [&]<class S>(TypeTag<S>) {
-    visit(dst.dtype(), [&]<class D>(TypeTag<D>) {
-      if constexpr (converts_at_once(dtype_of<S>, dtype_of<D>) && !std::is_same_v<S, D>)
-        copy_tensor<S, D>(src, dst);
-      else
-        fail<TypeError>("copy: no conversion at once from ", src.dtype(), " to ", dst.dtype());
-    });
+  const Strided<2> view = collapse<2>(dst.sizes(), {dst.strides(), src.strides()});
+  if (view.numel == 0) return;
+  if (src.dtype() != dst.dtype())
+    return copy_runs(view, src, dst, convert_run(src.dtype(), dst.dtype()));
+  visit_bits(src.element_size(), [&]<class T>(TypeTag<T>) {
+    if (is_transposed(view))
+      copy_transposed(view, static_cast<T*>(dst.data_ptr()), static_cast<const T*>(src.data_ptr()));
+    else
+      copy_runs(view, src, dst, [](auto... run) { copy_run<T>(run...); });
   });
 }
 
