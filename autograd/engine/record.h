@@ -60,29 +60,19 @@ inline bool recording(ArrayRef<Tensor> inputs) {
 
 using TensorRefs = std::initializer_list<std::reference_wrapper<const Tensor>>;
 
-// Keeps the tensors for the backward pass, but for undefined ones at the end.
-template <class Iterator>
-void save_all(Node& node, const Tensor& output, Iterator first, Iterator last) {
-  const auto defined = [](const Tensor& x) { return x.defined(); };
-  while (first != last && !defined(*(last - 1))) --last;
-  for (; first != last; ++first) {
-    const Tensor& tensor = *first;
-    node.save(tensor, tensor.is_same(output) ? std::optional<uint32_t>(0) : std::nullopt);
-  }
-}
+// Makes the node output's history: its edges lead to the inputs, and it keeps the saved tensors,
+// but for undefined ones at the end.
+void record_node(std::shared_ptr<Node> node, const Tensor& output, TensorRefs inputs,
+                 TensorRefs saved);
+void record_node(std::shared_ptr<Node> node, const Tensor& output, TensorRefs inputs,
+                 const Tensors& saved);
 
 // backward(node, grad) returns the gradients of `inputs` in order; undefined ones count as zero.
 // `saved` may be a Tensors as well.
 template <class Saved = TensorRefs, class F>
 void record(const char* name, const Tensor& output, TensorRefs inputs, const Saved& saved,
             F backward) {
-  auto node = make_node<LambdaNode<F>>(name, std::move(backward));
-  node->reserve_next_edges(inputs.size());
-  for (const Tensor& input : inputs)
-    node->add_next_edge(input.defined() ? gradient_edge(input) : Edge{});
-  save_all(*node, output, saved.begin(), saved.end());
-  node->add_input_metadata(output);
-  set_history(output, std::move(node), 0);
+  record_node(make_node<LambdaNode<F>>(name, std::move(backward)), output, inputs, saved);
 }
 
 // The same for lists: backward(node, grads) has the gradients of all outputs, undefined ones among

@@ -2,7 +2,14 @@
 
 #include <cstdio>
 
-namespace gradus::detail {
+namespace gradus {
+
+const char* Error::what() const noexcept { return message_.c_str(); }
+
+namespace detail {
+
+void append_integer(std::string& out, long long value) { out += std::to_string(value); }
+void append_integer(std::string& out, unsigned long long value) { out += std::to_string(value); }
 
 void append(std::string& out, double value) {
   char buffer[32];
@@ -10,4 +17,16 @@ void append(std::string& out, double value) {
   out += buffer;
 }
 
-}  // namespace gradus::detail
+std::string joined(std::initializer_list<Part> parts) {
+  std::string out;
+  for (const Part& part : parts) part.append_to(out);
+  return out;
+}
+
+template void raise<Error>(std::initializer_list<Part>);
+template void raise<IndexError>(std::initializer_list<Part>);
+template void raise<ValueError>(std::initializer_list<Part>);
+template void raise<TypeError>(std::initializer_list<Part>);
+
+}  // namespace detail
+}  // namespace gradus

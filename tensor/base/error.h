@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace gradus {
 class Error : public std::runtime_error {
  public:
   explicit Error(std::string message) : std::runtime_error(""), message_(std::move(message)) {}
-  const char* what() const noexcept override { return message_.c_str(); }
+  const char* what() const noexcept override;
   const std::string& msg() const { return message_; }
   // Says more, for whoever catches it further out.
   void add_context(std::string_view text) { message_ += text; }
@@ -53,19 +54,52 @@ inline void append(std::string& out, std::string_view text) { out += text; }
 inline void append(std::string& out, const char* text) { out += text; }
 inline void append(std::string& out, bool value) { out += value ? "true" : "false"; }
 void append(std::string& out, double value);
+void append_integer(std::string& out, long long value);
+void append_integer(std::string& out, unsigned long long value);
 template <class T>
 requires std::is_integral_v<T>
-void append(std::string& out, T value) { out += std::to_string(value); }
+void append(std::string& out, T value) {
+  append_integer(out,
+                 std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>(value));
+}
+
+// A value in a message: where it is, and the append() of its type. With it the code that joins a
+// message is compiled once, and not for each of a thousand calls of fail().
+class Part {
+ public:
+  Part(const char* text)
+      : value_(text), append_([](std::string& out, const void* value) {
+          out += static_cast<const char*>(value);
+        }) {}
+  template <class T>
+  Part(const T& value)
+      : value_(&value),
+        append_([](std::string& out, const void* of) { append(out, *static_cast<const T*>(of)); }) {
+  }
+  void append_to(std::string& out) const { append_(out, value_); }
+
+ private:
+  const void* value_;
+  void (*append_)(std::string& out, const void* value);
+};
+std::string joined(std::initializer_list<Part> parts);
+
+template <class E>
+[[noreturn, gnu::cold, gnu::noinline]] void raise(std::initializer_list<Part> parts) {
+  throw E(joined(parts));
+}
+// Those that most files use.
+extern template void raise<Error>(std::initializer_list<Part>);
+extern template void raise<IndexError>(std::initializer_list<Part>);
+extern template void raise<ValueError>(std::initializer_list<Part>);
+extern template void raise<TypeError>(std::initializer_list<Part>);
 }  // namespace detail
 
 // Throws E with the parts joined. A type with an `append(std::string&, const T&)` beside it, in its
 // own namespace, can be a part.
 template <class E = ValueError, class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail(const Parts&... parts) {
-  using detail::append;
-  std::string message;
-  (append(message, parts), ...);
-  throw E(std::move(message));
+  detail::raise<E>({parts...});
 }
 
 // Throws E with the joined parts unless `ok`. The parts are only formatted on failure.
