@@ -23,6 +23,11 @@ if(GRADUS_HAS_CUDA)
 else()
   set(cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp)
 endif()
+# -O3 is for loops. What runs once a call compiles in three quarters of the time at -O2.
+if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
+  string(REPLACE -O3 -O2 CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+  set(release_loops $<$<CONFIG:Release>:-O3>)
+endif()
 add_library(gradus ${sources} ${gradus_simd_sources} ${cuda_sources})
 add_library(gradus::gradus ALIAS gradus)
 target_precompile_headers(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/precompiled.h>)
@@ -30,6 +35,20 @@ target_precompile_headers(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOU
 file(GLOB own_options ${PROJECT_SOURCE_DIR}/distributed/nccl/*.cpp ${PROJECT_SOURCE_DIR}/distributed/mpi/*.cpp
      ${PROJECT_SOURCE_DIR}/cuda/sim/*/*.cpp)
 set_source_files_properties(${own_options} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+# With CMAKE_UNITY_BUILD=ON the other sources of a folder are compiled as one, which makes a build from scratch shorter.
+# Names in their anonymous namespaces are distinct within a folder.
+set_target_properties(gradus PROPERTIES UNITY_BUILD_MODE GROUP)
+get_target_property(all_sources gradus SOURCES)
+foreach(source IN LISTS all_sources)
+  if(source MATCHES "/cpu/(ops|simd|matmul|walk)/")
+    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${release_loops})
+  elseif(NOT source MATCHES "[.]cu$|/cuda/sim/")
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    string(MAKE_C_IDENTIFIER ${folder} group)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endif()
+endforeach()
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.
@@ -64,7 +83,8 @@ target_link_libraries(gradus_compat INTERFACE gradus)
 add_library(gradus_warnings INTERFACE)
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wdouble-promotion)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  list(APPEND warnings -Wno-restrict)  # GCC 12 sees an overlap in "text" + std::string()
+  # GCC 12 sees overlaps and sizes of 2^63 bytes in "text" + std::string().
+  list(APPEND warnings -Wno-restrict -Wno-stringop-overflow)
 endif()
 target_compile_options(gradus_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:${warnings}>

@@ -50,7 +50,7 @@ Tensor drawn(const char* op, Distribution kind, const Scalar& a, const Scalar& b
   return out;
 }
 
-TensorOptions like(const Tensor& self, const TensorOptions& options) {
+TensorOptions filled_in(const Tensor& self, const TensorOptions& options) {
   return self.options().merge_in(options);
 }
 
@@ -177,17 +177,17 @@ Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptio
 Tensor rand_like(const Tensor& self, const TensorOptions& options,
                  std::optional<MemoryFormat> memory_format) {
   check_row_major("rand_like", memory_format);
-  return arranged(rand(self.sizes(), like(self, options)), self, memory_format);
+  return arranged(rand(self.sizes(), filled_in(self, options)), self, memory_format);
 }
 Tensor randn_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> memory_format) {
   check_row_major("randn_like", memory_format);
-  return arranged(randn(self.sizes(), like(self, options)), self, memory_format);
+  return arranged(randn(self.sizes(), filled_in(self, options)), self, memory_format);
 }
 Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options,
                     std::optional<MemoryFormat> memory_format) {
   check_row_major("randint_like", memory_format);
-  return arranged(randint(low, high, self.sizes(), like(self, options)), self, memory_format);
+  return arranged(randint(low, high, self.sizes(), filled_in(self, options)), self, memory_format);
 }
 Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options,
                     std::optional<MemoryFormat> memory_format) {

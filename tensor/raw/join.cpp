@@ -17,7 +17,7 @@ namespace {
 // A tensor of shape (0) joins tensors of any shape, and adds nothing.
 bool adds_nothing(const Tensor& x) { return x.dim() == 1 && x.numel() == 0; }
 
-void check_fits(const Tensor& x, size_t position, const Tensor& first, int64_t dim) {
+void check_joins(const Tensor& x, size_t position, const Tensor& first, int64_t dim) {
   check_same_device("cat", first, "the first tensor", x, "another");
   check(x.dim() == first.dim(), "cat: Tensors must have same number of dimensions: got ",
         first.dim(), " and ", x.dim(), " for tensor number ", position, ": shapes ", first.sizes(),
@@ -52,7 +52,7 @@ Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
       all_add = false;
       continue;
     }
-    check_fits(tensors[i], i, *first, d);
+    check_joins(tensors[i], i, *first, d);
     sizes[d] += tensors[i].impl().sizes[d];
   }
   Tensor out = empty(sizes, dtype, first->device());

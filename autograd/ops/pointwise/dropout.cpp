@@ -21,14 +21,11 @@ Tensor thinned(const Tensor& x, double p, PhiloxState state) {
   return out;
 }
 
-void check_floating(const char* name, const Tensor& x) {
-  check<TypeError>(x.is_floating_point(), name, ": dtype ", x.dtype(),
-                   " is not a floating point type; convert with .to(kFloat)");
-}
 bool changes(const char* name, const Tensor& x, double p, bool train) {
   check(p >= 0 && p <= 1, name, ": p is ", p, ", expected a probability, between 0 and 1");
   const bool out = train && p != 0 && x.numel() != 0;
-  if (out) check_floating(name, x);
+  check<TypeError>(!out || x.is_floating_point(), name, ": dtype ", x.dtype(),
+                   " is not a floating point type; convert with .to(kFloat)");
   return out;
 }
 
