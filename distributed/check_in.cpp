@@ -1,7 +1,7 @@
 // The start of a job: every rank writes its name into the store, and waits for all others.
 #include <random>
 
-#include "gradus/distributed/monitor.h"
+#include "gradus/distributed/job/monitor.h"
 #include "gradus/distributed/world.h"
 #include "gradus/tensor/base/error.h"
 

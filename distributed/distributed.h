@@ -5,7 +5,7 @@
 #include "gradus/distributed/ddp/distributed_data_parallel.h"
 #include "gradus/distributed/ddp/model_parallel.h"
 #include "gradus/distributed/environment.h"
-#include "gradus/distributed/error.h"
 #include "gradus/distributed/init.h"
+#include "gradus/distributed/job/error.h"
 #include "gradus/distributed/tcp_store.h"
 #include "gradus/distributed/threads/spawn.h"

@@ -65,7 +65,10 @@ void check_ranks(const Setup& setup) {
 void watch_processes(const Setup& setup, TCPStore& store, World& world) {
   if (store.server()) store.server()->watch(setup.timeout);
   check_in(store, setup.rank, setup.size, setup.timeout);
-  world.watch = std::make_shared<WatchClient>(store, setup.rank, setup.timeout);
+  std::string received;
+  Socket server = connect_as("watch", setup.rank, store, received);
+  world.watch = std::make_shared<WatchClient>(std::move(server), std::move(received), setup.rank,
+                                              setup.timeout);
 }
 
 std::shared_ptr<TCPStore> open_tcp_store(Setup& setup) {

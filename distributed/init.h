@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "gradus/distributed/job/store.h"
 #include "gradus/distributed/process_group.h"
-#include "gradus/distributed/store.h"
 
 namespace gradus::distributed {
 

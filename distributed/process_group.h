@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "gradus/distributed/job/watch.h"
 #include "gradus/distributed/reduce_op.h"
-#include "gradus/distributed/watch.h"
 #include "gradus/distributed/work.h"
 #include "gradus/tensor/tensor.h"
 

@@ -1,7 +1,7 @@
 // TCPStore: a store that processes share, by a server in one of them.
 #pragma once
 
-#include "gradus/distributed/store.h"
+#include "gradus/distributed/job/store.h"
 
 namespace gradus::distributed {
 

@@ -1,7 +1,7 @@
 #include "gradus/distributed/work.h"
 
 #include "gradus/cuda/runtime/stream.h"
-#include "gradus/distributed/error.h"
+#include "gradus/distributed/job/error.h"
 
 namespace gradus::distributed {
 

@@ -5,8 +5,8 @@
 #include <list>
 #include <string_view>
 
+#include "gradus/distributed/job/store.h"
 #include "gradus/distributed/process_group.h"
-#include "gradus/distributed/store.h"
 #include "gradus/distributed/tcp_store.h"
 
 namespace gradus::distributed {

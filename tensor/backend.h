@@ -1,11 +1,13 @@
-// What a device must be able to do: four primitives (map, zip of two or three operands, reduce,
-// matmul) and their helpers.
+// What a device must be able to do: Backend has one virtual function for each kind of work that
+// operations give to a device: memory, copies, random numbers, element by element, reductions,
+// softmax, scans and order, products, indexing, optimizers. A function that is not pure has a
+// default made of the others (backend.cpp); a device may override it with a faster one.
 //
 // Contract of every function. `out` is allocated, on this backend's device, of the final shape and
-// dtype; operands are on that device too and of the dtype that `out` says they are; every check of
-// shapes and dtypes has been made by the caller (tensor/raw*.cpp). Operands may have any strides,
-// zero among them; `out` may be a view but never overlaps itself, and overlaps an operand only
-// where it is that operand exactly. Work on a GPU is queued on the current stream.
+// dtype; operands are on that device too and of the dtype that `out` says they are; the caller
+// (tensor/raw/*.cpp) has checked shapes and dtypes. Operands may have any strides, zero among them;
+// `out` may be a view but never overlaps itself, and overlaps an operand only where it is that
+// operand exactly. Work on a GPU is queued on the current stream.
 #pragma once
 
 #include <functional>
@@ -26,21 +28,6 @@ struct Operand {
   Scalar number;
 };
 
-// Backend::random says what their numbers a and b are.
-enum class Distribution : uint8_t {
-  uniform,
-  normal,
-  log_normal,
-  exponential,
-  cauchy,
-  geometric,
-  bernoulli,
-  randint
-};
-// What is drawn for each element of a tensor; see Backend::random_map.
-enum class RandomMap : uint8_t { bernoulli, dropout };
-enum class CountOp : uint8_t { poisson, binomial };
-
 // One parameter of an optimizer step; buffer is undefined without momentum.
 struct SgdParameter {
   Tensor parameter, gradient, buffer;
@@ -58,11 +45,13 @@ class Backend {
 
   virtual ~Backend() = default;
 
+  // --- Memory
   // Uninitialised memory. Errors: OutOfMemoryError.
   virtual StoragePtr allocate(size_t nbytes, Device device) = 0;
   // The device with its index filled in. Errors: Error where there is no such device.
   virtual Device resolve(Device device) = 0;
 
+  // --- Filling and copying
   virtual void fill(const Tensor& out, const Scalar& value) = 0;
   // out[i] = start + i * step; out is contiguous, 1-D.
   virtual void arange(const Tensor& out, const Scalar& start, const Scalar& step) = 0;
@@ -71,9 +60,14 @@ class Backend {
   // The parts one after the other along dim; they and the contiguous out have at least one
   // dimension.
   virtual void cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out);
+  // out = x where column - row of the last two dimensions is at least (upper) or at most
+  // `diagonal`, else 0. x and the contiguous out: one shape and dtype, any, with some elements.
+  virtual void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) = 0;
   // Same shape and dtype, both contiguous, on different devices of which at least one is this
   // backend's. A copy to the CPU waits for the data unless non_blocking.
   virtual void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) = 0;
+
+  // --- Random numbers
   // Random elements: uniform in [a, b); normal with mean a and deviation b, or powers of e with
   // such exponents; exponential of rate a; Cauchy's about a, of scale b; the number of trials up to
   // a success of probability a; 1 with probability a, else 0; integers in [a, b). Element i depends
@@ -93,6 +87,7 @@ class Backend {
   virtual void count(CountOp op, PhiloxState state, const Tensor& x, const Tensor& y,
                      const Tensor& out) = 0;
 
+  // --- Element by element: the rows of elementwise.def and ternary.def
   // map, map_grad, zip and zip3 take operands and results of any dtype, which they convert on the
   // way to the one it is computed in, and back.
   //
@@ -108,6 +103,11 @@ class Backend {
   // z is a number where y is one.
   virtual void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
                     const Scalar& w, const Tensor& out) = 0;
+  // out = condition ? x : y, of one shape; condition is Bool.
+  virtual void where(const Tensor& condition, const Tensor& x, const Tensor& y,
+                     const Tensor& out) = 0;
+
+  // --- Reductions: the rows of reductions.def
   // out has x's rank, and size 1 in the reduced dimensions, which are those where the sizes differ
   // plus those of size 1. out: Long, Float or Double, to which x converts at once (convert.h); or,
   // for extremes, x and out of any one integer dtype or Bool.
@@ -120,7 +120,10 @@ class Backend {
   // is not empty along dim.
   virtual void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                           const Tensor& indices) = 0;
+  // out (Long, one element) = how many elements of x are not 0. x: any dtype, some elements.
+  virtual void count_nonzero(const Tensor& x, const Tensor& out) = 0;
 
+  // --- Softmax
   // out = e^x / sum(e^x) along dim, or its logarithm. x, out: one shape and dtype (Float, Double),
   // one dimension at least, some elements. A line with NaN or +infinity, or of -infinity alone, is
   // NaN. The same on any number of threads.
@@ -130,6 +133,7 @@ class Backend {
   virtual void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
                             const Tensor& out) = 0;
 
+  // --- Scans (the rows of scans.def) and order
   // x, out: one shape and dtype (Long, Float, Double; for logcumsumexp not Long), one dimension at
   // least, some elements. Folds in double or, without overflow, modulo 2^64; in an order that
   // depends on shapes and strides alone.
@@ -157,19 +161,13 @@ class Backend {
   // Long, Float, Double) and out (Long, of values' shape) are contiguous and have some elements;
   // the list has one dimension, or those of values, with the same sizes but for the last.
   virtual void bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out) = 0;
-  // out (Long, one element) = how many elements of x are not 0. x: any dtype, some elements.
-  virtual void count_nonzero(const Tensor& x, const Tensor& out) = 0;
-  // Where the elements are that are not 0, in row-major order: (dimensions of `shape`, found), of
-  // Long. Coordinates count within `shape`, which has as many elements as x. x: any dtype, some
-  // elements. Waits for the number of those found.
-  virtual Tensor nonzero(const Tensor& x, IntArrayRef shape) = 0;
-  // x[i] for every i where mask (Bool, of x's leading sizes, with some elements) is true, in
-  // row-major order. Waits for their number.
-  virtual Tensor masked_select(const Tensor& x, const Tensor& mask);
 
+  // --- Products
   // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and
   // bias; out contiguous. dtypes: Float, Double, Long. K may be 0: then out is bias or zero.
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) = 0;
+
+  // --- Indexing
   // out[i] = x[..., index[i], ...]: index is Long, of out's shape; x has as many dimensions, and
   // any size from out's on in those that are not indexed. A number that rule does not allow is an
   // IndexError: on the CPU at once, and on a GPU, which reads 0 there, at a later wait.
@@ -183,13 +181,15 @@ class Backend {
   // out += stride * index, with the index wrapped and checked as above. Both Long, of one shape.
   virtual void add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
                            const Tensor& out) = 0;
-  // out = condition ? x : y, of one shape; condition is Bool.
-  virtual void where(const Tensor& condition, const Tensor& x, const Tensor& y,
-                     const Tensor& out) = 0;
-  // out = x where column - row of the last two dimensions is at least (upper) or at most
-  // `diagonal`, else 0. x and the contiguous out: one shape and dtype, any, with some elements.
-  virtual void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) = 0;
+  // Where the elements are that are not 0, in row-major order: (dimensions of `shape`, found), of
+  // Long. Coordinates count within `shape`, which has as many elements as x. x: any dtype, some
+  // elements. Waits for the number of those found.
+  virtual Tensor nonzero(const Tensor& x, IntArrayRef shape) = 0;
+  // x[i] for every i where mask (Bool, of x's leading sizes, with some elements) is true, in
+  // row-major order. Waits for their number.
+  virtual Tensor masked_select(const Tensor& x, const Tensor& mask);
 
+  // --- Optimizers
   // One step of stochastic gradient descent over all parameters, which are contiguous.
   virtual void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) = 0;
 };

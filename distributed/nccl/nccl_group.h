@@ -3,9 +3,9 @@
 
 #include <nccl.h>
 
+#include "gradus/distributed/job/store.h"
 #include "gradus/distributed/nccl/peer_reduce.h"
 #include "gradus/distributed/process_group.h"
-#include "gradus/distributed/store.h"
 
 namespace gradus::distributed {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gradus/distributed/store.h"
+#include "gradus/distributed/job/store.h"
 #include "gradus/tensor/storage.h"
 
 namespace gradus::distributed {

@@ -12,10 +12,10 @@
 #include <string>
 #include <thread>
 
-#include "gradus/distributed/monitor.h"
+#include "gradus/distributed/job/monitor.h"
+#include "gradus/distributed/job/store.h"
 #include "gradus/distributed/net/frame.h"
 #include "gradus/distributed/net/socket.h"
-#include "gradus/distributed/store.h"
 
 namespace gradus::distributed {
 

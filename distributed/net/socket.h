@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "gradus/distributed/monitor.h"
+#include "gradus/distributed/job/monitor.h"
 
 namespace gradus::distributed {
 

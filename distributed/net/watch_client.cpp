@@ -8,10 +8,11 @@
 
 namespace gradus::distributed {
 
-WatchClient::WatchClient(const TCPStore& store, int rank, Milliseconds timeout)
+WatchClient::WatchClient(Socket server, std::string received, int rank, Milliseconds timeout)
     : Watch(std::make_shared<Failure>(), timeout),
       rank_(rank),
-      socket_(connect_as("watch", rank, store, received_)),
+      received_(std::move(received)),
+      socket_(std::move(server)),
       wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       heard_(Clock::now()) {
   thread_ = std::thread([this] { run(); });

@@ -4,16 +4,16 @@
 
 #include <thread>
 
+#include "gradus/distributed/job/watch.h"
 #include "gradus/distributed/net/frame.h"
 #include "gradus/distributed/net/socket.h"
-#include "gradus/distributed/tcp_store.h"
-#include "gradus/distributed/watch.h"
 
 namespace gradus::distributed {
 
 class WatchClient final : public Watch {
  public:
-  WatchClient(const TCPStore& store, int rank, Milliseconds timeout);
+  // server: a connection of kind "watch" that it has welcomed; received: what it has sent since.
+  WatchClient(Socket server, std::string received, int rank, Milliseconds timeout);
   ~WatchClient() override;
 
   void open(const std::string& group, const std::vector<int>& ranks) override;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "gradus/distributed/watch.h"
+#include "gradus/distributed/job/watch.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::distributed {

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "gradus/distributed/monitor.h"
+#include "gradus/distributed/job/monitor.h"
 
 namespace gradus::distributed {
 

@@ -1,9 +1,8 @@
+// The names of dtypes, and the default dtype.
 #include "gradus/tensor/base/dtype.h"
 
 #include <atomic>
 #include <ostream>
-
-#include "gradus/tensor/base/type_meta.h"
 
 namespace gradus {
 
@@ -32,33 +31,6 @@ std::string_view short_name(ScalarType dtype) {
 std::ostream& operator<<(std::ostream& out, Half x) { return out << static_cast<float>(x); }
 std::ostream& operator<<(std::ostream& out, BFloat16 x) { return out << static_cast<float>(x); }
 std::ostream& operator<<(std::ostream& out, ScalarType dtype) { return out << toString(dtype); }
-
-std::string_view TypeMeta::name() const {
-  switch (type_) {
-    case kBool:
-      return "bool";
-    case kByte:
-      return "unsigned char";
-    case kChar:
-      return "signed char";
-    case kShort:
-      return "short int";
-    case kInt:
-      return "int";
-    case kLong:
-      return "long int";
-    case kHalf:
-      return "c10::Half";
-    case kBFloat16:
-      return "c10::BFloat16";
-    case kFloat:
-      return "float";
-    case kDouble:
-      return "double";
-  }
-  return "nullptr (uninitialized)";
-}
-std::ostream& operator<<(std::ostream& out, TypeMeta type) { return out << type.name(); }
 
 namespace {
 std::atomic<ScalarType> default_dtype{kFloat};

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "gradus/tensor/backend.h"
 #include "gradus/tensor/math/bits.h"
 #include "gradus/tensor/math/philox.h"
+#include "gradus/tensor/table/ops.h"
 
 namespace gradus::counts {
 

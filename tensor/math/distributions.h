@@ -7,11 +7,11 @@
 #include <cmath>
 #include <limits>
 
-#include "gradus/tensor/backend.h"
 #include "gradus/tensor/math/philox.h"
 #include "gradus/tensor/math/remainder.h"
 #include "gradus/tensor/math/rounding.h"
 #include "gradus/tensor/table/dispatch.h"
+#include "gradus/tensor/table/ops.h"
 
 namespace gradus::draw {
 inline namespace GRADUS_VARIANT {

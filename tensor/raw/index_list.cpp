@@ -3,10 +3,6 @@
 
 namespace gradus {
 
-Tensor Backend::masked_select(const Tensor& x, const Tensor& mask) {
-  return raw::index("masked_select", x, raw::index_list("masked_select", x, mask));
-}
-
 namespace raw {
 
 namespace {

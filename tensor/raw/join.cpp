@@ -2,14 +2,6 @@
 
 namespace gradus {
 
-void Backend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
-  int64_t start = 0;
-  for (const Tensor& part : parts) {
-    raw::copy_(raw::narrow(out, dim, start, part.size(dim)), part);
-    start += part.size(dim);
-  }
-}
-
 namespace raw {
 
 namespace {

@@ -3,30 +3,6 @@
 
 namespace gradus {
 
-void Backend::select(const Tensor& x, int64_t dim, bool descending, int64_t first,
-                     const Tensor& values, const Tensor& indices) {
-  const auto order = raw::sort(x, dim, descending);
-  copy(raw::narrow(order.values, dim, first, values.sizes()[dim]), values);
-  copy(raw::narrow(order.indices, dim, first, values.sizes()[dim]), indices);
-}
-
-void Backend::median(bool ignores_nan, const Tensor& x, int64_t dim, const Tensor& values,
-                     const Tensor& indices) {
-  const int64_t n = x.sizes()[dim];
-  // NaN stands behind all numbers, so that the first one has as many elements before it as there
-  // are numbers.
-  const Tensor numbers =
-      raw::reduce(ReduceOp::sum, raw::zip(BinaryOp::eq, x, x), IntArrayRef({dim}));
-  const Tensor last =
-      raw::zip(BinaryOp::maximum, raw::zip(BinaryOp::sub, numbers, Scalar(1)), Scalar(0));
-  const Tensor half = raw::zip(BinaryOp::floor_divide, last, Scalar(2));
-  const Tensor place =
-      ignores_nan ? half : raw::where(raw::zip(BinaryOp::eq, numbers, Scalar(n)), half, numbers);
-  const auto order = raw::sort(x, dim, false);
-  copy(raw::gather(order.values, dim, place), values);
-  copy(raw::gather(order.indices, dim, place), indices);
-}
-
 const char* name_of(ScanOp op) {
   static constexpr const char* names[] = {
 #define SCAN(name, ...) #name,

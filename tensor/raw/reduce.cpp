@@ -3,27 +3,6 @@
 
 namespace gradus {
 
-// In two passes, since the squares of large numbers would swallow their differences. What the
-// rounding of the mean adds to the sum of squares is taken off.
-void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor& out) {
-  const auto fold = [&](ReduceOp op, const Tensor& list) {
-    Tensor result = raw::empty(out.sizes(), out.scalar_type(), out.device());
-    reduce(op, list, result);
-    return result;
-  };
-  const Tensor from_mean =
-      raw::zip(BinaryOp::sub, raw::to(x, out.scalar_type()), fold(ReduceOp::mean, x));
-  const Tensor rest = fold(ReduceOp::sum, from_mean), length = fold(ReduceOp::norm2, from_mean);
-  const int64_t n = x.numel() / out.numel();
-  raw::zip_(BinaryOp::mul, rest, rest);
-  raw::zip_(BinaryOp::div, rest, Scalar(n));
-  raw::zip_(BinaryOp::mul, length, length);
-  raw::zip_(BinaryOp::sub, length, rest);
-  raw::zip_(BinaryOp::maximum, length, Scalar(0));
-  raw::zip_(BinaryOp::div, length, Scalar(divisor));
-  root ? map(UnaryOp::sqrt, length, out) : copy(length, out);
-}
-
 const char* name_of(ReduceOp op) {
   static constexpr const char* names[] = {
 #define REDUCTION(name, ...) #name,

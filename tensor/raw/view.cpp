@@ -28,8 +28,6 @@ void Tensor::check_accessor(size_t dims, int64_t limit) const {
         " and strides ", strides(), " reaches beyond 32 bits; use packed_accessor64()");
 }
 
-Backend& backend(DeviceType type) { return type == kCPU ? cpu_backend() : cuda_backend(); }
-
 TensorImpl::TensorImpl(StoragePtr memory, ScalarType type, const Dims& shape, const Dims& steps,
                        int64_t first, int64_t count, bool row_major)
     : storage(std::move(memory)),

@@ -1,4 +1,4 @@
-// The names of the tables' operations, as enums.
+// The names of operations, as enums: those of the tables' rows, and of what draws random numbers.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,21 @@ enum class ScanOp : uint8_t {
 #define SCAN(name, ...) name,
 #include "gradus/tensor/table/scans.def"
 };
+
+// Backend::random says what their numbers a and b are.
+enum class Distribution : uint8_t {
+  uniform,
+  normal,
+  log_normal,
+  exponential,
+  cauchy,
+  geometric,
+  bernoulli,
+  randint
+};
+// What is drawn for each element of a tensor; see Backend::random_map.
+enum class RandomMap : uint8_t { bernoulli, dropout };
+enum class CountOp : uint8_t { poisson, binomial };
 
 const char* name_of(UnaryOp op);
 const char* name_of(BinaryOp op);

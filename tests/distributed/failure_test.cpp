@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "gradus/distributed/distributed.h"
-#include "gradus/distributed/monitor.h"
+#include "gradus/distributed/job/monitor.h"
 #include "tests/support.h"
 
 namespace gradus {

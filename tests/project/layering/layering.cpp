@@ -1,3 +1,4 @@
+// Reads every source of the tree and checks it against the rules that layering.h lists.
 #include "layering.h"
 
 #include <algorithm>
@@ -15,6 +16,8 @@ using Names = std::set<std::string>;
 
 constexpr int max_lines = 500;
 
+constexpr int max_files = 45;  // of one folder
+
 // Which folders each folder of the library may include, besides itself.
 const std::map<std::string, Names> below = {
     {"tensor", {}},
@@ -28,18 +31,67 @@ const std::map<std::string, Names> below = {
     {"nn/parallel", {"tensor", "autograd", "nn", "optim", "serialize", "data"}},
     {"distributed", {"tensor", "autograd", "nn", "optim", "serialize", "data"}},
 };
-// Users of the library, which may include all of it.
-const Names top = {"gradus.h", "compat", "examples", "bench", "tests", "course", "python"};
+// Which rooms of the same folder each room may include, besides itself.
+const std::map<std::string, Names> below_in_folder = {
+    {"tensor/base", {}},
+    {"tensor/table", {"tensor/base"}},
+    {"tensor/math", {"tensor/base", "tensor/table"}},
+    {"tensor", {"tensor/base", "tensor/table", "tensor/math"}},  // sources: tensor/raw too
+    {"tensor/raw", {"tensor/base", "tensor/table", "tensor/math", "tensor"}},
+    {"autograd", {}},
+    {"autograd/engine", {"autograd"}},
+    {"autograd/tools", {"autograd", "autograd/engine"}},
+    {"autograd/ops", {"autograd", "autograd/engine"}},
+    {"autograd/ops/index", {"autograd", "autograd/engine", "autograd/ops"}},
+    {"autograd/ops/pointwise", {"autograd", "autograd/engine", "autograd/ops"}},
+    {"autograd/ops/product", {"autograd", "autograd/engine", "autograd/ops"}},
+    {"autograd/ops/random", {"autograd", "autograd/engine", "autograd/ops"}},
+    {"autograd/ops/reduce", {"autograd", "autograd/engine", "autograd/ops"}},
+    {"autograd/ops/shape", {"autograd", "autograd/engine", "autograd/ops"}},
+    {"cpu", {}},
+    {"cpu/simd", {"cpu"}},
+    {"cpu/walk", {"cpu", "cpu/simd"}},
+    {"cpu/ops", {"cpu", "cpu/simd", "cpu/walk"}},
+    {"cpu/matmul", {"cpu", "cpu/simd", "cpu/walk"}},
+    {"cuda/kernels", {"cuda/runtime/fault.h"}},
+    {"cuda/runtime", {}},
+    {"cuda", {"cuda/runtime"}},
+    {"cuda/ops", {"cuda/kernels", "cuda/runtime", "cuda"}},
+    {"cuda/sim", {"cuda/runtime"}},
+    {"nn", {}},
+    {"nn/parallel", {}},
+    {"distributed/job", {}},
+    {"distributed/net", {"distributed/job"}},
+    {"distributed", {"distributed/job", "distributed/net"}},
+    {"distributed/ddp", {"distributed/job", "distributed"}},
+    {"distributed/mpi", {"distributed/job", "distributed/net", "distributed"}},
+    {"distributed/nccl", {"distributed/job", "distributed"}},
+    {"distributed/threads", {"distributed/job", "distributed"}},
+};
+// Files that stand for their whole folder, and may include all of it.
+const Names umbrellas = {"cuda/cuda.h", "cuda/stub.cpp", "distributed/distributed.h"};
+// Users of the library, which may include all of it, and what builds it.
+const Names top = {"gradus.h", "compat", "examples", "bench",  "tests",
+                   "course",   "python", "cmake",    "scripts"};
 const Names with_public_headers = {"tensor", "autograd",    "nn",          "optim",    "serialize",
                                    "data",   "nn/parallel", "distributed", "gradus.h", "compat"};
 // Folders whose headers are not installed.
 const Names without_public_headers = {"distributed/mpi", "distributed/nccl", "distributed/net"};
-const Names skipped = {"build", "install", "docs", "cmake", "scripts"};
+const Names skipped = {"build", "install", "docs"};
 
 // "nn/parallel/x.h" is in nn/parallel; "nn/functional/x.h" is in nn.
 std::string folder_of(const std::string& path) {
   if (path.starts_with("nn/parallel/")) return "nn/parallel";
   return path.substr(0, path.find('/'));
+}
+
+// The longest folder of a path that has a rule: "autograd/ops/index" of
+// autograd/ops/index/sort.cpp.
+std::string room_of(const std::string& path) {
+  fs::path room = fs::path(path).parent_path();
+  while (room.has_parent_path() && !below_in_folder.contains(room.generic_string()))
+    room = room.parent_path();
+  return room.generic_string();
 }
 
 bool has_extension(const std::string& path, const Names& extensions) {
@@ -70,7 +122,8 @@ class Reader {
  private:
   void read_file(const fs::path& file) {
     path_ = fs::relative(file, root_).generic_string();
-    if (!has_extension(path_, {".h", ".cpp", ".cu", ".cuh", ".def", ".py"})) return;
+    const bool is_cpp = has_extension(path_, {".h", ".cpp", ".cu", ".cuh", ".inc", ".def"});
+    if (!is_cpp && !has_extension(path_, {".py", ".sh"}) && !begins_with(file, "#!")) return;
     folder_ = folder_of(path_);
     line_ = 1;
     if (!top.contains(folder_) && !below.contains(folder_)) {
@@ -78,14 +131,35 @@ class Reader {
              " has no place in tests/project/layering/layering.cpp; give it one");
       return;
     }
+    if (++files_[fs::path(path_).parent_path()] == max_files + 1)
+      report("its folder holds more than " + std::to_string(max_files) +
+             " files; give some of them a folder of their own");
     std::ifstream in(file);
     static const std::regex pattern(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");
     std::smatch match;
-    for (std::string text; std::getline(in, text); ++line_)
-      if (std::regex_search(text, match, pattern)) check(match[2], match[1] == "\"");
-    if (--line_ > max_lines)
+    bool is_data = false;  // of a test: a literal that a program wrote
+    for (std::string text; std::getline(in, text); ++line_) {
+      const bool is_shebang = line_ == 1 && text.starts_with("#!");
+      if (is_shebang && std::getline(in, text)) ++line_;
+      if (line_ == (is_shebang ? 2 : 1)) check_first_line(text, is_cpp);
+      is_data |= text.starts_with("R\"golden(");
+      if (!is_data && std::regex_search(text, match, pattern)) check(match[2], match[1] == "\"");
+    }
+    if (--line_ > max_lines && !is_data)
       report("has " + std::to_string(line_) + " lines, more than " + std::to_string(max_lines) +
              "; give a part of it a file of its own");
+  }
+
+  static bool begins_with(const fs::path& file, const std::string& text) {
+    std::string begin(text.size(), '\0');
+    std::ifstream(file).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    return begin == text;
+  }
+
+  void check_first_line(const std::string& text, bool is_cpp) {
+    static const std::regex of_cpp(R"(^// .*\w)"), of_script(R"(^(# |r?""").*\w)");
+    if (!std::regex_search(text, is_cpp ? of_cpp : of_script))
+      report("opens without a comment; say in one line what the file holds");
   }
 
   void check(const std::string& included, bool quoted) {
@@ -106,10 +180,21 @@ class Reader {
       report("is a public header and includes " + target + ", which is not");
     if (top.contains(folder_)) return;
     auto to = folder_of(target);
-    if (to == folder_ || below.at(folder_).contains(to)) return;
+    if (to == folder_) return check_room(target);
+    if (below.at(folder_).contains(to)) return;
     if (to == "cuda" && public_cuda_.contains(target) && folder_ != "tensor" && folder_ != "cpu")
       return;
     report(folder_ + "/ includes " + target + ", which is not below it");
+  }
+
+  // Both in one folder.
+  void check_room(const std::string& target) {
+    const std::string from = room_of(path_), to = room_of(target);
+    if (from == to || umbrellas.contains(path_)) return;
+    const Names& allowed = below_in_folder.at(from);
+    if (allowed.contains(to) || allowed.contains(target)) return;
+    if (from == "tensor" && to == "tensor/raw" && has_extension(path_, {".cpp"})) return;
+    report(from + "/ includes " + target + ", which is not below it");
   }
 
   bool is_public() const {
@@ -132,6 +217,7 @@ class Reader {
   fs::path root_;
   Names public_cuda_;
   std::vector<std::string> found_;
+  std::map<std::string, int> files_;  // by folder
   std::string path_, folder_;
   int line_ = 0;
 };

@@ -1,8 +1,10 @@
 // The rules of the house, read off the source tree:
-// - includes point downward: each folder may include itself and those below it;
+// - includes point downward: each folder may include itself and those below it, and so may each
+//   room of a folder;
 // - nothing above tensor/ includes cpu/ or cuda/, save the public headers of cuda/;
 // - a public header includes no CUDA header, and only public headers;
-// - no source file has more than 500 lines.
+// - no source file has more than 500 lines, and no folder more than 45 source files;
+// - every source file opens with a comment that says what it holds.
 #pragma once
 
 #include <filesystem>

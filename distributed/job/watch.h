@@ -7,8 +7,8 @@
 #include <memory>
 #include <mutex>
 
-#include "gradus/distributed/error.h"
-#include "gradus/distributed/monitor.h"
+#include "gradus/distributed/job/error.h"
+#include "gradus/distributed/job/monitor.h"
 
 namespace gradus::distributed {
 

@@ -1,4 +1,4 @@
-#include "gradus/distributed/monitor.h"
+#include "gradus/distributed/job/monitor.h"
 
 #include <cstdio>
 

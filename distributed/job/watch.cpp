@@ -1,4 +1,4 @@
-#include "gradus/distributed/watch.h"
+#include "gradus/distributed/job/watch.h"
 
 namespace gradus::distributed {
 

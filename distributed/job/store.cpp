@@ -1,8 +1,8 @@
-#include "gradus/distributed/store.h"
+#include "gradus/distributed/job/store.h"
 
 #include <charconv>
 
-#include "gradus/distributed/monitor.h"
+#include "gradus/distributed/job/monitor.h"
 #include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
