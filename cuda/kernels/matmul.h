@@ -24,8 +24,8 @@ struct MatmulArgs {
   int64_t bias_stride;
   T* out;
   int64_t m, n, k;
-  // Of a product in several launches, which kernels of tensor cores make: the terms before a's and
-  // b's data whose sums out holds already, and whether another launch adds to what this one leaves.
+  // Kernels of tensor cores make a product in several launches. How many terms lie before a's and
+  // b's data, whose sums out holds already; and whether another launch will add to out.
   int64_t before = 0;
   bool more = false;
 };

@@ -1,7 +1,7 @@
-// The scan of few long lines, which reads every element once: a block scans a tile of a line, says
-// what all of it folds to, and learns what comes before it from what the blocks before have said
-// (after D. Merrill and M. Garland, Single-pass parallel prefix scan with decoupled look-back,
-// 2016).
+// The scan of few long lines, which reads every element once. A block scans a tile of a line,
+// writes what the whole tile folds to, and reads what the blocks of the tiles before it have
+// written (after D. Merrill and M. Garland, Single-pass parallel prefix scan with decoupled
+// look-back, 2016).
 //
 // There, a tile looks back until it meets one that knows all before itself, so that the order of
 // sums depends on time. Here the tiles of a line form groups, one tile for each thread of a block.

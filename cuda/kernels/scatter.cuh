@@ -1,8 +1,8 @@
-// scatter, where elements of one place must meet in the order of the index: by a thread for each
-// line of the index, by a block for a few lines, or by a thread for each place. Of those that are
-// set only the last one counts, and sums of integers need no order, but meet in shared memory where
-// the places are few. A line is what one position in the other dimensions sees of the indexed one.
-// An index out of range is reported and skipped.
+// scatter. A line is what one position in the other dimensions sees of the indexed one. Elements
+// for one place must meet there in the order of the index. Three kernels keep that order: a thread
+// for each line, a block for a few lines, a thread for each place. Where elements are set, not
+// added, only the last one for a place is written. Sums of integers need no order; if the places
+// are few, they are added up in shared memory. An index out of range is reported and skipped.
 #pragma once
 
 #include "gradus/cuda/kernels/strided.cuh"
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kScatterThreads, 4)
   index += at.at[1] + column * lines.stride[1][last];
   src += at.at[2] + column * lines.stride[2][last];
 
-  // Of threads without a line, 0.
+  // A thread without a line has no places and no numbers.
   const int size = column < lines.size[last] ? static_cast<int>(rule.size) : 0;
   const int length = column < lines.size[last] ? static_cast<int>(line.length) : 0;
   for (int i = first; i < size; i += step) {

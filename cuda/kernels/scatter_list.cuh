@@ -1,6 +1,7 @@
-// scatter where all lines have the same numbers, as index_add and index_copy do: blocks for each
-// number, of which those of the one that comes first do what all that want its place bring, in the
-// order of the index. Of those that are set only the last one works.
+// scatter where all lines have the same numbers, as in index_add and index_copy. Each number has
+// its blocks. Where several numbers name one place, the blocks of the first of them put the
+// elements of all, in the order of the index. Where elements are set, not added, the blocks of the
+// last one do.
 #pragma once
 
 #include "gradus/cuda/kernels/lanes.cuh"

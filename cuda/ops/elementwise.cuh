@@ -101,10 +101,6 @@ void launch_elementwise(const Context& context, const F& f, const Strided<1 + si
   });
 }
 
-// One parameter of a kernel for each tensor.
-template <class>
-using ElementsOf = Elements;
-
 // The same where the tensors are of any types, while f takes In and gives Out.
 template <class Out, class In, class F, class... Tensors>
 void launch_converting(const Context& context, const F& f,
@@ -116,13 +112,14 @@ void launch_converting(const Context& context, const F& f,
     const dim3 block = block_of_rows(threads, kElementwiseThreads);
     const int32_t tiles = ceil_div(threads, static_cast<int32_t>(block.x) * kConvertingParts);
     const int32_t row_blocks = ceil_div(rows, static_cast<int32_t>(block.y));
-    // The elements of the walk's tensor n, from the piece's first one on.
+    // The elements of the walk's tensor n, from the piece's first one on: a parameter of the kernel
+    // for each tensor.
     const auto elements = [&](const Tensor& t, size_t n) {
       const int64_t bytes = start.at[n] * static_cast<int64_t>(t.element_size());
       return Elements{static_cast<char*>(t.data_ptr()) + bytes, t.scalar_type()};
     };
     [&]<size_t... I>(std::index_sequence<I...>) {
-      launch(elementwise_converting<F, Out, In, ElementsOf<Tensors>...>,
+      launch(elementwise_converting<F, Out, In, std::conditional_t<true, Elements, Tensors>...>,
              {dim3(static_cast<unsigned>(row_blocks * tiles)), block, 0, context.stream}, f, piece,
              rows, tiles, elements(out, 0), elements(in, I + 1)...);
     }

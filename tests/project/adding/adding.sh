@@ -8,6 +8,7 @@ mkdir -p "$1"
 cd "$1"
 shift
 
+rm -rf source
 # Of what stands above autograd/ the headers are enough.
 (cd "$root" && find tensor cpu autograd cmake CMakeLists.txt -type f &&
    find gradus.h compat cuda nn optim data serialize distributed -name '*.h' -o -name '*.def' -o -name stub.cpp -o -name absent.cpp) > files

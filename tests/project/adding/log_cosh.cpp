@@ -1,5 +1,6 @@
 // What the row of log_cosh brings: the function, the methods, and derivatives of every order.
 #include <gradus/autograd/engine/engine.h>
+#include <gradus/autograd/engine/node.h>
 #include <gradus/autograd/functions.h>
 #include <gradus/tensor/factories.h>
 #include <gradus/tensor/tensor.h>
