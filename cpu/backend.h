@@ -59,7 +59,7 @@ class CpuBackend final : public Backend {
   void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) override;
   void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) override;
 
-  void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) override;
+  void update(UpdateOp op, int states, ArrayRef<UpdatedParameter> parameters) override;
 };
 
 }  // namespace gradus::cpu

@@ -58,7 +58,7 @@ class CudaBackend final : public Backend {
 
   void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) override;
 
-  void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) override;
+  void update(UpdateOp op, int states, ArrayRef<UpdatedParameter> parameters) override;
 };
 
 }  // namespace gradus::cuda

@@ -1,14 +1,30 @@
 #include "gradus/optim/optimizer.h"
 
 #include "gradus/autograd/engine/engine.h"
+#include "gradus/autograd/engine/node.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::optim {
+
+void OptimizerOptions::validate() const {
+  const auto copy = clone();
+  for (const auto& [name, value, least, below] : copy->fields()) {
+    const auto* const number = std::get_if<double*>(&value);
+    if (!number || (**number >= least && (!below || **number < *below))) continue;
+    std::string range = "a number";
+    if (std::isfinite(least)) detail::append(range = "", least), range += " or more";
+    if (below) range += " and below ", detail::append(range, *below);
+    fail(algorithm_name(typeid(*this)), ": ", name, " = ", **number, ", expected ", range);
+  }
+}
 
 Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups,
                      std::unique_ptr<OptimizerOptions> defaults)
     : defaults_(std::move(defaults)) {
   for (OptimizerParamGroup& group : groups) add_param_group(std::move(group));
-  check(!parameters().empty(), "Optimizer: the list of parameters is empty");
+  check(!parameters().empty(),
+        "Optimizer: the list of parameters is empty; a module lists those that it knows by "
+        "register_module(name, layer) and register_parameter(name, tensor)");
 }
 
 void Optimizer::add_param_group(OptimizerParamGroup group) {
@@ -22,6 +38,7 @@ void Optimizer::add_param_group(OptimizerParamGroup group) {
     known.push_back(parameter);
   }
   if (!group.has_options()) group.set_options(defaults_->clone());
+  check_options(group);
   group.options().validate();
   groups_.push_back(std::move(group));
 }
@@ -38,31 +55,32 @@ Tensors Optimizer::parameters() const {
   return out;
 }
 
-void Optimizer::check_step(const char* algorithm) const {
-  for (const OptimizerParamGroup& group : groups_)
-    for (const Tensor& parameter : group.params()) {
-      const Tensor& grad = parameter.grad();
-      if (!grad.defined()) continue;
-      check(grad.sizes() == parameter.sizes() && grad.device() == parameter.device(), algorithm,
-            ": a parameter has shape ", parameter.sizes(), " on ", parameter.device(),
-            ", and its gradient ", grad.sizes(), " on ", grad.device(),
-            "; call zero_grad() and backward() after the parameter has been replaced");
-      const auto kept = state_.find(&parameter.impl());
-      if (kept == state_.end() || !kept->second) continue;
-      for (const auto& [name, field] : kept->second->fields()) {
-        const auto* const tensor = std::get_if<Tensor*>(&field);
-        if (!tensor || !(*tensor)->defined()) continue;
-        check((*tensor)->sizes() == parameter.sizes(), algorithm, ": a parameter has shape ",
-              parameter.sizes(), ", and its ", name, " ", (*tensor)->sizes(),
-              "; make a new optimizer after the parameter has been replaced");
-      }
-    }
+void Optimizer::check_options(const OptimizerParamGroup& group) const {
+  const std::type_info &found = typeid(group.options()), &expected = typeid(*defaults_);
+  if (found != expected)
+    fail<TypeError>(algorithm_name(expected), ": a parameter group has options of ",
+                    algorithm_name(found), "; give it ", readable_name(expected));
 }
 
 OptimizerParamState& Optimizer::state_of(const Tensor& parameter) {
   std::unique_ptr<OptimizerParamState>& kept = state_[&parameter.impl()];
   if (!kept) kept = new_state();
   return *kept;
+}
+
+Optimizer::Step Optimizer::step_of(const OptimizerOptions&, const OptimizerParamState&) const {
+  fail<NotImplementedError>(readable_name(typeid(*this)), ": no step is defined; override step()");
+}
+
+Tensor beside(const Tensor& kept, const Tensor& parameter) {
+  return raw::to(raw::to(kept, computed_type(parameter.dtype())), parameter.device());
+}
+
+std::string algorithm_name(const std::type_info& type) {
+  std::string name = readable_name(type);
+  if (const size_t space = name.rfind("::"); space != name.npos) name.erase(0, space + 2);
+  if (name.ends_with("Options")) name.erase(name.size() - 7);
+  return name;
 }
 
 }  // namespace gradus::optim

@@ -1,9 +1,10 @@
-// What all optimizers share: groups of parameters with options of their own, and zero_grad.
+// What all optimizers share: groups of parameters with options of their own, the step, and state.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <typeinfo>
 #include <unordered_map>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "gradus/optim/fields.h"
 #include "gradus/tensor/base/option.h"
 #include "gradus/tensor/base/ordered_dict.h"
+#include "gradus/tensor/table/optimizers.h"
 
 namespace gradus {
 
@@ -27,18 +29,27 @@ struct OptimizerOptions {
   virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
   virtual double get_lr() const = 0;
   virtual void set_lr(double lr) = 0;
-  // All options, for state_dict(); none of them a tensor.
-  // Errors: NotImplementedError where a class does not say.
-  virtual Fields fields();
-  // Errors: ValueError for values that the algorithm cannot work with.
-  virtual void validate() const {}
+  // All options, for state_dict(), which refuses a class that lists none; none is a tensor.
+  virtual Fields fields() { return {}; }
+  // Errors: ValueError for a value out of its field's range, or that the algorithm cannot take.
+  virtual void validate() const;
+};
+
+// Options that clone themselves, and have the learning rate in lr().
+template <class Derived>
+struct OptimizerCloneableOptions : OptimizerOptions {
+  std::unique_ptr<OptimizerOptions> clone() const override {
+    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+  }
+  double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
+  void set_lr(double value) override { static_cast<Derived&>(*this).lr(value); }
 };
 
 // What an algorithm keeps of one parameter from step to step.
 struct OptimizerParamState {
   virtual ~OptimizerParamState() = default;
   // All of it, for state_dict(). A tensor has the shape of the parameter and the dtype that its
-  // numbers are computed with, or is undefined.
+  // numbers are computed with, or is undefined. Optimizer::step counts an int64 up.
   virtual Fields fields() = 0;
 };
 
@@ -67,7 +78,8 @@ class Optimizer {
  public:
   using LossClosure = std::function<Tensor()>;
 
-  // Errors: ValueError for no parameters, one given twice, or one that is not a leaf.
+  // Errors: ValueError for no parameters, one given twice, one that is not a leaf, and options out
+  // of range; TypeError for a group with options of another class than the defaults'.
   Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults);
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
@@ -75,7 +87,9 @@ class Optimizer {
 
   // Updates the parameters that have a gradient. With a closure, which clears the gradients,
   // computes the loss and calls backward, that is run first and its result returned.
-  virtual Tensor step(LossClosure closure = nullptr) = 0;
+  // Errors: ValueError where a gradient has another shape or device than its parameter, or the
+  // state another shape; TypeError as the constructor. Nothing is changed then.
+  virtual Tensor step(LossClosure closure = nullptr);
   // set_to_none: grad() becomes undefined, and the next backward stores instead of adding.
   void zero_grad(bool set_to_none = true);
   void add_param_group(OptimizerParamGroup group);
@@ -109,16 +123,29 @@ class Optimizer {
   virtual void load(serialize::InputArchive& archive);
 
  protected:
+  // How one parameter is stepped.
+  struct Step {
+    UpdateOp op;
+    int states;  // of the tensors in the state's fields() the step keeps the first ones
+    CoefficientList coefficients;
+  };
+
   // An algorithm without one keeps nothing.
   virtual std::unique_ptr<OptimizerParamState> new_state() const { return nullptr; }
   // Made by new_state() at first.
   OptimizerParamState& state_of(const Tensor& parameter);
-  // To be called before a step changes anything. Errors: ValueError where the gradient of a
-  // parameter has another shape or device, or what is kept of it another shape.
-  void check_step(const char* algorithm) const;
+  // The options are of the class of the defaults, and the state is of new_state()'s.
+  // Errors: NotImplementedError where a class has neither this nor step().
+  virtual Step step_of(const OptimizerOptions& options, const OptimizerParamState& state) const;
 
  private:
+  struct Due;
   struct Loaded;
+  void check_options(const OptimizerParamGroup& group) const;
+  // The parameters that have gradients. Errors: those of step().
+  std::vector<Due> check_step() const;
+  // One call of the backend. REQUIRES: they go with one another.
+  void step_together(const std::vector<Due*>& batch);
   Loaded read_state_dict(const OrderedDict<std::string, Tensor>& values,
                          const std::vector<std::string>& names) const;
 
@@ -126,6 +153,38 @@ class Optimizer {
   std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> state_;
   std::unique_ptr<OptimizerOptions> defaults_;
 };
+
+// An optimizer by a row of optimizers.def, its options and its state.
+template <UpdateOp op, class Options, class State>
+class TableOptimizer : public Optimizer {
+ public:
+  TableOptimizer(std::vector<OptimizerParamGroup> groups, const Options& defaults = {})
+      : Optimizer(std::move(groups), defaults.clone()) {}
+  TableOptimizer(Tensors params, const Options& defaults = {})
+      : TableOptimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
+                       defaults) {}
+
+ protected:
+  struct Update {
+    int states;
+    UpdateCoefficients<op, double> coefficients;
+  };
+  // The next step of a parameter whose state is this one.
+  virtual Update update(const Options& options, const State& state) const = 0;
+
+ private:
+  std::unique_ptr<OptimizerParamState> new_state() const final { return std::make_unique<State>(); }
+  Step step_of(const OptimizerOptions& options, const OptimizerParamState& state) const final {
+    const Update next =
+        update(static_cast<const Options&>(options), static_cast<const State&>(state));
+    return {op, next.states, list_of<op>(next.coefficients)};
+  }
+};
+
+// As the next step will use what is kept of a parameter, wherever that was when it was made.
+Tensor beside(const Tensor& kept, const Tensor& parameter);
+// What errors call an algorithm, by its class or that of its options: SGD.
+std::string algorithm_name(const std::type_info& type);
 
 }  // namespace optim
 }  // namespace gradus

@@ -10,7 +10,7 @@
 
 namespace gradus::optim {
 
-struct SGDOptions : OptimizerOptions {
+struct SGDOptions : OptimizerCloneableOptions<SGDOptions> {
   SGDOptions(double lr) : lr_(lr) {}  // NOLINT: implicit, as in libtorch
   GRADUS_OPTION(SGDOptions, double, lr);
   GRADUS_OPTION(SGDOptions, double, momentum) = 0;
@@ -19,19 +19,15 @@ struct SGDOptions : OptimizerOptions {
   GRADUS_OPTION(SGDOptions, bool, nesterov) = false;
   GRADUS_OPTION(SGDOptions, bool, maximize) = false;
 
-  std::unique_ptr<OptimizerOptions> clone() const override {
-    return std::make_unique<SGDOptions>(*this);
-  }
-  double get_lr() const override { return lr(); }
-  void set_lr(double value) override { lr(value); }
   Fields fields() override {
-    return {{"lr", &lr_},
-            {"momentum", &momentum_},
+    return {{"lr", &lr_, 0},
+            {"momentum", &momentum_, 0},
             {"dampening", &dampening_},
-            {"weight_decay", &weight_decay_},
+            {"weight_decay", &weight_decay_, 0},
             {"nesterov", &nesterov_},
             {"maximize", &maximize_}};
   }
+  // Nesterov momentum needs momentum, and no dampening.
   void validate() const override;
 };
 
@@ -41,19 +37,12 @@ struct SGDParamState : OptimizerParamState {
   Fields fields() override { return {{"momentum_buffer", &momentum_buffer_}}; }
 };
 
-// Errors: ValueError for a negative lr, momentum or weight decay, and for Nesterov momentum without
-// momentum or with dampening.
-class SGD : public Optimizer {
+class SGD : public TableOptimizer<UpdateOp::sgd, SGDOptions, SGDParamState> {
  public:
-  SGD(Tensors params, const SGDOptions& options)
-      : SGD(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, options) {}
-  SGD(std::vector<OptimizerParamGroup> groups, const SGDOptions& options);
-  Tensor step(LossClosure closure = nullptr) override;
+  using TableOptimizer::TableOptimizer;
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override {
-    return std::make_unique<SGDParamState>();
-  }
+  Update update(const SGDOptions& options, const SGDParamState& state) const override;
 };
 
 }  // namespace gradus::optim

@@ -36,9 +36,12 @@ std::string state_key(const std::string& name, std::string_view field) {
   return "state." + name + "." + std::string(field);
 }
 
-// As the next step will use it, wherever the parameter was when it was made.
-Tensor beside(const Tensor& kept, const Tensor& parameter) {
-  return raw::to(raw::to(kept, computed_type(parameter.dtype())), parameter.device());
+// Errors: NotImplementedError where the class does not list them.
+Fields fields_of(OptimizerOptions& options) {
+  Fields fields = options.fields();
+  check<NotImplementedError>(!fields.empty(), "state_dict: ", readable_name(typeid(options)),
+                             " does not list its options; override fields()");
+  return fields;
 }
 
 // Finds values by name, and notes what does not fit.
@@ -94,11 +97,6 @@ struct Optimizer::Loaded {
   std::vector<std::pair<Tensor, std::unique_ptr<OptimizerParamState>>> state;  // of a parameter
 };
 
-Fields OptimizerOptions::fields() {
-  fail<NotImplementedError>("state_dict: ", readable_name(typeid(*this)),
-                            " does not list its options; override fields()");
-}
-
 StateDict Optimizer::state_dict(const std::vector<std::string>& names) const {
   const Tensors all = parameters();
   const std::vector<std::string> name = names_of(names, all.size());
@@ -106,7 +104,7 @@ StateDict Optimizer::state_dict(const std::vector<std::string>& names) const {
   size_t i = 0;
   for (size_t g = 0; g < groups_.size(); ++g) {
     const auto options = groups_[g].options().clone();
-    for (const Field& field : options->fields())
+    for (const Field& field : fields_of(*options))
       std::visit(
           [&]<class T>(T* value) {
             if constexpr (!std::is_same_v<T, Tensor>)
@@ -144,7 +142,7 @@ Optimizer::Loaded Optimizer::read_state_dict(const StateDict& values,
   for (size_t g = 0; g < groups_.size(); ++g) {
     auto options = groups_[g].options().clone();
     const size_t before = reader.misfits.size();
-    for (const Field& field : options->fields())
+    for (const Field& field : fields_of(*options))
       std::visit(
           [&]<class T>(T* value) {
             if constexpr (!std::is_same_v<T, Tensor>)

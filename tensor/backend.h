@@ -14,6 +14,7 @@
 
 #include "gradus/tensor/base/index_rule.h"
 #include "gradus/tensor/table/ops.h"
+#include "gradus/tensor/table/optimizers.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus {
@@ -28,14 +29,12 @@ struct Operand {
   Scalar number;
 };
 
-// One parameter of an optimizer step; buffer is undefined without momentum.
-struct SgdParameter {
-  Tensor parameter, gradient, buffer;
-};
-struct SgdSettings {
-  double lr, momentum, dampening, weight_decay;
-  bool nesterov, maximize;
-  bool first;  // the buffers hold nothing yet
+// One parameter in a step of an optimizer.
+struct UpdatedParameter {
+  Tensor parameter, gradient;
+  std::array<Tensor, kMostStates> states;  // those that the step keeps come first
+  unsigned fresh = 0;                      // bit i: states[i] is uninitialised, and counts as 0
+  CoefficientList coefficients;
 };
 
 class Backend {
@@ -190,8 +189,10 @@ class Backend {
   virtual Tensor masked_select(const Tensor& x, const Tensor& mask);
 
   // --- Optimizers
-  // One step of stochastic gradient descent over all parameters, which are contiguous.
-  virtual void sgd(const SgdSettings& settings, ArrayRef<SgdParameter> parameters) = 0;
+  // Steps every parameter by the formula of `op`, which keeps so many states of each. All tensors
+  // are contiguous and of one dtype (Float, Double), and each parameter's are of one shape, with
+  // some elements.
+  virtual void update(UpdateOp op, int states, ArrayRef<UpdatedParameter> parameters) = 0;
 };
 
 // The backend of a device type. Errors: Error where the build or the machine has no such device.

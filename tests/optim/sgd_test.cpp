@@ -114,11 +114,37 @@ TEST(Sgd, CountsAsAChangeInPlace) {
 
 TEST(Sgd, RefusesOptionsThatMakeNoSense) {
   const Tensor p = ones({1}, requires_grad());
-  expect_error<ValueError>([&] { SGD({p}, -1.0); }, "lr = -1");
-  expect_error<ValueError>([&] { SGD({p}, SGDOptions(0.1).nesterov(true)); }, "Nesterov");
-  expect_error<ValueError>([&] { SGD(Tensors{}, 0.1); }, "empty");
+  const auto refuses = [&](const SGDOptions& options, const char* why) {
+    expect_error<ValueError>([&] { SGD({p}, options); }, why);
+  };
+  refuses(-1.0, "SGD: lr = -1, expected 0 or more");
+  refuses(NAN, "SGD: lr = nan, expected 0 or more");
+  refuses(SGDOptions(0.1).momentum(-0.5), "SGD: momentum = -0.5, expected 0 or more");
+  refuses(SGDOptions(0.1).dampening(NAN), "SGD: dampening = nan, expected a number");
+  refuses(SGDOptions(0.1).weight_decay(-2), "SGD: weight_decay = -2, expected 0 or more");
+  refuses(SGDOptions(0.1).nesterov(true), "Nesterov");
+  expect_error<ValueError>([&] { SGD(Tensors{}, 0.1); },
+                           "the list of parameters is empty; a module lists those that it knows by "
+                           "register_module(name, layer) and register_parameter(name, tensor)");
   expect_error<ValueError>([&] { SGD({p, p}, 0.1); }, "twice");
   expect_error<ValueError>([&] { SGD({p * 2}, 0.1); }, "leaves");
+}
+
+struct OtherOptions : optim::OptimizerCloneableOptions<OtherOptions> {
+  GRADUS_OPTION(OtherOptions, double, lr) = 1;
+};
+
+TEST(Sgd, RefusesTheOptionsOfAnotherOptimizer) {
+  const Tensor p = ones({1}, requires_grad());
+  const char* const why =
+      "SGD: a parameter group has options of Other; give it gradus::optim::SGDOptions";
+  std::vector<optim::OptimizerParamGroup> groups;
+  groups.emplace_back(Tensors{p}, std::make_unique<OtherOptions>());
+  expect_error<TypeError>([&] { SGD(groups, 0.1); }, why);
+  SGD sgd({p}, 0.1);
+  sgd.param_groups()[0].set_options(std::make_unique<OtherOptions>());
+  p.mutable_grad() = ones({1});
+  expect_error<TypeError>([&] { sgd.step(); }, why);
 }
 
 TEST(Sgd, StepsParametersThatAreNotContiguous) {

@@ -157,6 +157,9 @@ struct SilentOptions : CountingOptions {
 TEST(OptimizerState, OptionsWithoutFieldsAreRefused) {
   const Tensor a = tensor({1.0}, requires_grad());
   Counting optimizer({a});
+  a.mutable_grad() = ones({1});
+  expect_error<NotImplementedError>([&] { optimizer.Optimizer::step(); },
+                                    "Counting: no step is defined; override step()");
   optimizer.param_groups()[0].set_options(std::make_unique<SilentOptions>());
   expect_error<NotImplementedError>([&] { optimizer.state_dict(); },
                                     "SilentOptions does not list its options; override fields()");

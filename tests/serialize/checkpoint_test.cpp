@@ -195,7 +195,7 @@ TEST_F(Refused, TheOptimizer) {
   refuse(lr, {}, "optimizer:\n  param_groups.0.lr is missing");
   refuse(lr, ones({}), "param_groups.0.lr is float32 of shape [], expected float64 of shape []");
   refuse(lr, ones({1}, kDouble), "is float64 of shape [1], expected float64 of shape []");
-  refuse(lr, full({}, -1, kDouble), "param_groups.0: SGD: lr = -1 is negative");
+  refuse(lr, full({}, -1, kDouble), "param_groups.0: SGD: lr = -1, expected 0 or more");
   refuse(lr, full({}, NAN, kDouble), "param_groups.0: SGD: lr = nan");
   refuse("optimizer.param_groups.2.lr", ones({}, kDouble), "param_groups.2.lr is unknown");
   refuse("optimizer.param_groups.1.momentum", full({}, -1, kDouble),

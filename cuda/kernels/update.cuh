@@ -1,0 +1,93 @@
+// One step of an optimizer over many parameters in one launch.
+#pragma once
+
+#include "gradus/cuda/kernels/vector.cuh"
+#include "gradus/tensor/math/optimizers.h"
+
+namespace gradus::cuda {
+
+inline constexpr int kUpdateThreads = 256;
+inline constexpr int kUpdateChunk = 4096;  // elements of a block
+
+// The length of an array for so many states; one of length 0 is not C++.
+template <int states>
+inline constexpr int kSlots = states > 0 ? states : 1;
+
+// What the kernel knows of one parameter.
+template <UpdateOp op, int states, class T>
+struct UpdateRow {
+  int64_t numel;
+  T* parameter;
+  const T* gradient;
+  T* state[kSlots<states>];
+  UpdateCoefficients<op, T> coefficients;
+  unsigned fresh;  // as in UpdatedParameter
+};
+
+// The kernel's only argument.
+template <class Row, int capacity>
+struct UpdateTable {
+  int count = 0;
+  unsigned first_block[capacity + 1] = {0};  // of each row, and the number of blocks
+  Row rows[capacity];
+};
+
+// How many rows a table of so many bytes has.
+template <class Row>
+inline constexpr int rows_within(size_t bytes) {
+  return static_cast<int>((bytes - sizeof(UpdateTable<Row, 1>)) / (sizeof(Row) + sizeof(unsigned)));
+}
+
+// The row that a block works on.
+template <class Table>
+__device__ int row_of(const Table& table, unsigned block) {
+  int low = 0, high = table.count;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (table.first_block[middle] <= block ? low : high) = middle;
+  }
+  return low;
+}
+
+// Steps V neighbouring elements from `at` on. REQUIRES: pointers aligned to V elements.
+template <int V, UpdateOp op, int states, class T>
+__device__ void update_vector(const UpdateRow<op, states, T>& row, int64_t at) {
+  Vector<T, V> p = load_vector<V>(static_cast<const T*>(row.parameter + at));
+  const Vector<T, V> g = load_vector<V>(row.gradient + at);
+  Vector<T, V> state[kSlots<states>] = {};
+#pragma unroll
+  for (int k = 0; k < states; ++k)
+    if (!(row.fresh >> k & 1)) state[k] = load_vector<V>(static_cast<const T*>(row.state[k] + at));
+#pragma unroll
+  for (int v = 0; v < V; ++v) {
+    T s[kSlots<states>];
+#pragma unroll
+    for (int k = 0; k < states; ++k) s[k] = state[k].at[v];
+    UpdateFormula<op>::template step<states>(p.at[v], g.at[v], s, row.coefficients);
+#pragma unroll
+    for (int k = 0; k < states; ++k) state[k].at[v] = s[k];
+  }
+  store_vector(row.parameter + at, p);
+#pragma unroll
+  for (int k = 0; k < states; ++k) store_vector(row.state[k] + at, state[k]);
+}
+
+template <UpdateOp op, int states, class T, int capacity>
+__global__ void __launch_bounds__(kUpdateThreads)
+    update_kernel(const __grid_constant__ UpdateTable<UpdateRow<op, states, T>, capacity> table) {
+  constexpr int V = vector_width<T>;
+  const int which = row_of(table, blockIdx.x);
+  const UpdateRow<op, states, T> row = table.rows[which];
+  const int64_t begin = int64_t{blockIdx.x - table.first_block[which]} * kUpdateChunk;
+  const int count = static_cast<int>(::min(row.numel - begin, int64_t{kUpdateChunk}));
+
+  bool aligned = is_aligned<V>(row.parameter) && is_aligned<V>(row.gradient);
+#pragma unroll
+  for (int k = 0; k < states; ++k) aligned = aligned && is_aligned<V>(row.state[k]);
+  const int vectors = aligned ? count / V : 0;
+  for (int i = threadIdx.x; i < vectors; i += kUpdateThreads) update_vector<V>(row, begin + i * V);
+  for (int i = vectors * V + threadIdx.x; i < count; i += kUpdateThreads)
+    update_vector<1>(row, begin + i);
+}
+
+}  // namespace gradus::cuda

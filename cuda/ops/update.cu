@@ -1,0 +1,56 @@
+// The step of an optimizer on a GPU: a table of parameters for each launch.
+#include "gradus/cuda/kernels/update.cuh"
+
+#include "gradus/cuda/backend.h"
+#include "gradus/cuda/runtime/grid.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+// Bytes of a kernel's arguments: as many as there may be, and few that are quick to pass.
+constexpr size_t kAllArguments = 32764, kFewArguments = 4096;
+
+// One launch. REQUIRES: at most `capacity` parameters.
+template <UpdateOp op, int states, class T, int capacity>
+void launch_step(ArrayRef<UpdatedParameter> parameters) {
+  UpdateTable<UpdateRow<op, states, T>, capacity> table;
+  unsigned blocks = 0;
+  for (const UpdatedParameter& one : parameters) {
+    UpdateRow<op, states, T>& row = table.rows[table.count++];
+    row.numel = one.parameter.numel();
+    row.parameter = static_cast<T*>(one.parameter.data_ptr());
+    row.gradient = static_cast<const T*>(one.gradient.data_ptr());
+    for (size_t k = 0; k < states; ++k) row.state[k] = static_cast<T*>(one.states[k].data_ptr());
+    row.coefficients = coefficients_of<op, T>(one.coefficients);
+    row.fresh = one.fresh;
+    blocks += static_cast<unsigned>(ceil_div(row.numel, int64_t{kUpdateChunk}));
+    table.first_block[table.count] = blocks;
+  }
+  const Context context(parameters[0].parameter);
+  launch(update_kernel<op, states, T, capacity>, {dim3(blocks), kUpdateThreads, 0, context.stream},
+         table);
+}
+
+template <UpdateOp op, int states, class T>
+void step(ArrayRef<UpdatedParameter> parameters) {
+  using Row = UpdateRow<op, states, T>;
+  constexpr size_t few = rows_within<Row>(kFewArguments), most = rows_within<Row>(kAllArguments);
+  static_assert(sizeof(UpdateTable<Row, most>) <= kAllArguments);
+  for (size_t begin = 0, count; begin < parameters.size(); begin += count) {
+    count = std::min(parameters.size() - begin, most);
+    const auto batch = parameters.slice(begin, count);
+    count <= few ? launch_step<op, states, T, few>(batch) : launch_step<op, states, T, most>(batch);
+  }
+}
+
+}  // namespace
+
+void CudaBackend::update(UpdateOp op, int states, ArrayRef<UpdatedParameter> parameters) {
+  visit_update(op, states, [&](auto row, auto count) {
+    visit_floating("update", parameters[0].parameter.dtype(),
+                   [&]<class T>(TypeTag<T>) { step<row(), count(), T>(parameters); });
+  });
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,117 @@
+// The step of every optimizer of optimizers.def: all but an algorithm's coefficients and formula.
+#include <algorithm>
+#include <typeinfo>
+
+#include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/optim/optimizer.h"
+#include "gradus/optim/turns.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::optim {
+
+// A parameter that has a gradient.
+struct Optimizer::Due {
+  const Tensor *parameter, *gradient;
+  ScalarType dtype;  // that the step is computed in
+  OptimizerParamState* state;
+  std::unique_ptr<OptimizerParamState> made;   // the same, where there was none before the step
+  std::array<Tensor*, kMostStates> tensors{};  // of the state
+  int64_t* steps = nullptr;                    // where the state counts them
+  Step step{};
+
+  bool goes_with(const Due& other) const {
+    return step.op == other.step.op && step.states == other.step.states && dtype == other.dtype &&
+           parameter->device() == other.parameter->device();
+  }
+};
+
+Tensor Optimizer::step(LossClosure closure) {
+  Tensor loss;
+  if (closure) {
+    const AutoGradMode mode(true);
+    loss = closure();
+  }
+  const NoGradGuard guard;
+  std::vector<Due> due = check_step();
+  std::vector<const Tensor*> gradients;
+  for (const Due& one : due) gradients.push_back(one.gradient);
+  for (std::vector<size_t>& turn : in_turns(gradients))
+    while (!turn.empty()) {
+      const Due& first = due[turn[0]];
+      const auto rest = std::stable_partition(turn.begin(), turn.end(),
+                                              [&](size_t i) { return due[i].goes_with(first); });
+      std::vector<Due*> batch;
+      for (auto i = turn.begin(); i != rest; ++i) batch.push_back(&due[*i]);
+      step_together(batch);
+      turn.erase(turn.begin(), rest);
+    }
+  return loss;
+}
+
+std::vector<Optimizer::Due> Optimizer::check_step() const {
+  std::vector<Due> out;
+  for (const OptimizerParamGroup& group : groups_) {
+    check_options(group);
+    for (const Tensor& parameter : group.params()) {
+      const Tensor& grad = parameter.grad();
+      if (!grad.defined() || parameter.numel() + grad.numel() == 0) continue;
+      const auto name = [&] { return algorithm_name(typeid(*this)); };
+      if (grad.sizes() != parameter.sizes() || grad.device() != parameter.device())
+        fail(name(), ": a parameter has shape ", parameter.sizes(), " on ", parameter.device(),
+             ", and its gradient ", grad.sizes(), " on ", grad.device(),
+             "; call zero_grad() and backward() after the parameter has been replaced");
+      if (!isFloatingType(parameter.dtype()))
+        fail<TypeError>(name(), ": a parameter of shape ", parameter.sizes(), " is ",
+                        parameter.dtype(), ", expected floating point; use .to(kFloat)");
+      const auto kept = state_.find(&parameter.impl());
+      auto made = kept == state_.end() ? new_state() : nullptr;
+      OptimizerParamState& state = made ? *made : *kept->second;
+      Due one{&parameter, &grad, computed_type(parameter.dtype()), &state, std::move(made)};
+      auto next = one.tensors.begin();
+      for (const Field& field : state.fields())
+        if (auto* const* count = std::get_if<int64_t*>(&field.value)) {
+          one.steps = *count;
+        } else if (auto* const* tensor = std::get_if<Tensor*>(&field.value)) {
+          if ((*tensor)->defined() && (*tensor)->sizes() != parameter.sizes())
+            fail(name(), ": a parameter has shape ", parameter.sizes(), ", and its ", field.name,
+                 " ", (*tensor)->sizes(),
+                 "; make a new optimizer after the parameter has been replaced");
+          if (next != one.tensors.end()) *next++ = *tensor;
+        }
+      one.step = step_of(group.options(), state);
+      out.push_back(std::move(one));
+    }
+  }
+  return out;
+}
+
+void Optimizer::step_together(const std::vector<Due*>& batch) {
+  const Step& step = batch[0]->step;
+  std::vector<UpdatedParameter> updated;
+  for (const Due* one : batch) {
+    UpdatedParameter& next = updated.emplace_back();
+    // A copy of a parameter that is not contiguous, float16 or bfloat16.
+    next.parameter = raw::contiguous(raw::to(*one->parameter, one->dtype));
+    next.gradient = raw::contiguous(raw::to(*one->gradient, one->dtype));
+    next.coefficients = one->step.coefficients;
+    for (size_t k = 0; k < static_cast<size_t>(step.states); ++k) {
+      const Tensor& kept = *one->tensors[k];
+      if (!kept.defined()) next.fresh |= 1u << k;
+      next.states[k] = kept.defined() ? raw::contiguous(beside(kept, *one->parameter))
+                                      : raw::empty_like(next.parameter);
+    }
+  }
+  backend(updated[0].parameter).update(step.op, step.states, updated);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    Due& one = *batch[i];
+    if (!one.parameter->is_same(updated[i].parameter))
+      raw::copy_(*one.parameter, updated[i].parameter);
+    one.parameter->impl().storage->bump_version();
+    for (size_t k = 0; k < static_cast<size_t>(step.states); ++k)
+      *one.tensors[k] = updated[i].states[k];
+    if (one.steps) ++*one.steps;
+    if (one.made) state_[&one.parameter->impl()] = std::move(one.made);
+  }
+}
+
+}  // namespace gradus::optim

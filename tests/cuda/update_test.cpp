@@ -1,0 +1,139 @@
+// Steps of optimizers on a GPU against the CPU, and how many launches they take.
+#include <functional>
+
+#include "gradus/gradus.h"
+#include "tests/cuda/compare.h"
+
+namespace gradus {
+namespace {
+
+// The same parameters on both devices, each with coefficients of its own and one of them 0 at
+// times. What is fresh is NaN.
+struct Parameters {
+  Parameters(int states, ScalarType dtype, const std::vector<int64_t>& sizes) {
+    for (const int64_t n : sizes) {
+      UpdatedParameter here, there;
+      for (double& c : here.coefficients) c = test::real(0.1, 0.9);
+      if (pick(0, 1) == 1)
+        here.coefficients[static_cast<size_t>(pick(0, kMostCoefficients - 1))] = 0;
+      there.coefficients = here.coefficients;
+      const auto make = [&](Tensor UpdatedParameter::*member, Range range) {
+        tensors.push_back(random_pair(dtype, contiguous_layout("", {n}, pick(0, 3) == 0), range));
+        here.*member = tensors.back().cpu, there.*member = tensors.back().gpu;
+      };
+      make(&UpdatedParameter::parameter, {-1, 1});
+      make(&UpdatedParameter::gradient, {-1, 1});
+      for (size_t k = 0; k < static_cast<size_t>(states); ++k) {
+        const bool fresh = pick(0, 2) == 0;
+        const double nan = std::nan("");
+        Pair pair = random_pair(dtype, contiguous_layout("", {n}, pick(0, 3) == 0), {0.1, 1});
+        if (fresh) raw::fill_(pair.cpu, nan), raw::fill_(pair.gpu, nan);
+        here.fresh |= unsigned{fresh} << k;
+        here.states[k] = pair.cpu, there.states[k] = pair.gpu;
+        tensors.push_back(pair);
+      }
+      there.fresh = here.fresh;
+      cpu.push_back(here), gpu.push_back(there);
+    }
+  }
+
+  std::vector<Pair> tensors;
+  std::vector<UpdatedParameter> cpu, gpu;
+};
+
+class CudaUpdate : public GpuTest {};
+
+TEST_F(CudaUpdate, EveryRowGivesWhatItGivesOnTheCpu) {
+  const auto compare = [&](UpdateOp op, const char* name, int states, ScalarType dtype,
+                           const std::vector<int64_t>& sizes) {
+    const Parameters p(states, dtype, sizes);
+    cpu_backend().update(op, states, p.cpu);
+    cuda_backend().update(op, states, p.gpu);
+    for (const Pair& one : p.tensors)
+      expect_close(one.gpu_all, one.cpu_all, 4 * rounding(dtype),
+                   describe(name, dtype, "one step"));
+  };
+  std::vector<int64_t> many;
+  for (int i = 0; i < 600; ++i) many.push_back(pick(1, 50));  // more than a launch takes
+  const std::vector<int64_t> some = {1, 4096, pick(2, 4095), pick(4097, 20000), 7};
+#define OPTIMIZER(name, least, most, ...)              \
+  for (int states = least; states <= (most); ++states) \
+    for (const ScalarType dtype : {kFloat, kDouble})   \
+      for (const auto& sizes : {some, many}) compare(UpdateOp::name, #name, states, dtype, sizes);
+#include "gradus/tensor/table/optimizers.def"
+}
+
+template <class F>
+int64_t launches_of(F&& f) {
+  const int64_t before = cuda::stats().kernel_launches;
+  f();
+  return cuda::stats().kernel_launches - before;
+}
+
+TEST_F(CudaUpdate, ManyParametersAreOneLaunch) {
+  const auto launches = [](int parameters) {
+    const Parameters p(1, kFloat, std::vector<int64_t>(static_cast<size_t>(parameters), 50));
+    return launches_of([&] { cuda_backend().update(UpdateOp::sgd, 1, p.gpu); });
+  };
+  EXPECT_EQ(launches(1), 1);
+  EXPECT_EQ(launches(60), 1);
+  EXPECT_EQ(launches(400), 1);
+  EXPECT_EQ(launches(600), 2);
+}
+
+// Groups, dtypes and the age of a momentum take turns.
+TEST_F(CudaUpdate, AStepIsOneLaunchForEachDtype) {
+  std::vector<optim::OptimizerParamGroup> groups;
+  for (const double lr : {0.1, 0.2}) {
+    Tensors parameters;
+    for (int i = 0; i < 40; ++i)
+      parameters.push_back(ones({30}, i % 2 ? kFloat : kDouble).to(kCUDA).set_requires_grad(true));
+    groups.emplace_back(parameters, std::make_unique<optim::SGDOptions>(
+                                        optim::SGDOptions(lr).momentum(0.5).dampening(0.5)));
+  }
+  optim::SGD sgd(std::move(groups), 1.0);
+  const Tensors all = sgd.parameters();
+  for (size_t i = 1; i < all.size(); ++i) all[i].mutable_grad() = ones_like(all[i].detach());
+  EXPECT_EQ(launches_of([&] { sgd.step(); }), 2);
+  all[0].mutable_grad() = ones_like(all[0].detach());
+  EXPECT_EQ(launches_of([&] { sgd.step(); }), 2);
+  EXPECT_NEAR(all[0].detach()[0].item<double>(), 1 - 0.1, 1e-6);
+  EXPECT_NEAR(all[1].detach()[0].item<double>(), 1 - 0.1 - 0.1, 1e-6);
+  EXPECT_NEAR(all[41].detach()[0].item<double>(), 1 - 0.2 - 0.2, 1e-6);
+}
+
+// Calls back when somebody waits for it.
+struct Told final : Arrival {
+  explicit Told(std::function<void()> f) : tell(std::move(f)) {}
+  bool await() override {
+    tell();
+    return true;
+  }
+  std::function<void()> tell;
+};
+
+// Of 1, 1, 4, 2 and 2 elements, where the gradient of the first is there: it and the last two are
+// half of all, and the third one is more than half of the rest.
+TEST_F(CudaUpdate, StepsMeanwhileWhatNeedNotWait) {
+  Tensors parameters;
+  for (const int64_t size : {1, 1, 4, 2, 2})
+    parameters.push_back(ones({size}, kCUDA).set_requires_grad(true));
+  optim::SGD sgd(parameters, 1.0);
+  std::vector<std::string> stepped(parameters.size());  // when its gradient was waited for
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor grad = ones_like(parameters[i].detach());
+    parameters[i].mutable_grad() = grad;
+    if (i == 0) continue;
+    grad.impl().storage->expect(std::make_shared<Told>([&, i] {
+      for (const Tensor& p : parameters) stepped[i] += p.detach()[0].item<float>() == 0 ? 'x' : '.';
+    }));
+  }
+  const int64_t before = cuda::stats().kernel_launches;
+  sgd.step();
+  EXPECT_EQ(cuda::stats().kernel_launches - before, 3);
+  EXPECT_EQ(stepped, (std::vector<std::string>{"", "x.xxx", "x..xx", ".....", "....."}));
+  for (const Tensor& p : parameters) EXPECT_EQ(p.detach().abs().sum().item<float>(), 0);
+}
+
+}  // namespace
+}  // namespace gradus
