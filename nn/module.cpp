@@ -147,13 +147,23 @@ void Module::to(Device device, bool non_blocking) {
   apply_to_tensors([&](const Tensor& x) { return x.to(device, non_blocking); });
 }
 
-std::string Module::name() const {
-  if (!name_.empty()) return name_;
-  const char* raw = typeid(*this).name();
+namespace {
+
+std::string class_name(const std::type_info& type) {
   const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(raw, nullptr, nullptr, nullptr), &std::free);
-  return text ? text.get() : raw;
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr), &std::free);
+  return text ? text.get() : type.name();
 }
+
+}  // namespace
+
+void detail::fail_empty_holder(const std::type_info& contained) {
+  fail<Error>("an empty holder of ", class_name(contained),
+              " was used; assign it a module where the module that holds it is constructed: "
+              "layer = register_module(\"layer\", ...)");
+}
+
+std::string Module::name() const { return name_.empty() ? class_name(typeid(*this)) : name_; }
 
 void Module::pretty_print(std::ostream& stream) const {
   stream << name();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -110,7 +111,17 @@ class Module : public std::enable_shared_from_this<Module> {
 
 std::ostream& operator<<(std::ostream& stream, const Module& module);
 
-// A module as a value: a shared pointer that constructs what it points to, as in libtorch.
+namespace detail {
+[[noreturn]] void fail_empty_holder(const std::type_info& contained);
+}
+
+// A module as a value: a shared pointer that constructs what it points to, as in libtorch. As a
+// member of a module it is constructed empty, and assigned where it is registered:
+//
+//   struct NetImpl : nn::Module {
+//     NetImpl() { fc = register_module("fc", nn::Linear(3, 1)); }
+//     nn::Linear fc{nullptr};
+//   };
 template <class Contained>
 class ModuleHolder {
  public:
@@ -121,9 +132,9 @@ class ModuleHolder {
   ModuleHolder(std::nullptr_t) {}  // NOLINT: implicit; an empty holder
   template <class Head, class... Tail>
   requires(!std::is_base_of_v<ModuleHolder, std::remove_cvref_t<Head>> &&
-           !std::is_convertible_v<Head,
-                                  std::shared_ptr<Contained>>) explicit ModuleHolder(Head&& head,
-                                                                                     Tail&&... tail)
+           !std::is_convertible_v<Head, std::shared_ptr<Contained>> &&
+           std::is_constructible_v<Contained, Head, Tail...>) explicit ModuleHolder(Head&& head,
+                                                                                    Tail&&... tail)
       : impl_(std::make_shared<Contained>(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}  // NOLINT
 
@@ -134,7 +145,7 @@ class ModuleHolder {
   const std::shared_ptr<Contained>& ptr() const { return impl_; }
   // Errors: Error where the holder is empty.
   Contained* get() const {
-    check<Error>(impl_ != nullptr, "an empty module holder was used; assign it a module first");
+    if (!impl_) detail::fail_empty_holder(typeid(Contained));
     return impl_.get();
   }
   template <class... Args>

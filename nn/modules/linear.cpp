@@ -1,15 +1,10 @@
 #include "gradus/nn/modules/linear.h"
 
 #include <cmath>
-#include <ostream>
 
 #include "gradus/nn/init.h"
 
 namespace gradus::nn {
-
-LinearImpl::LinearImpl(const LinearOptions& options_) : Cloneable("Linear"), options(options_) {
-  reset();
-}
 
 void LinearImpl::reset() {
   check(options.in_features() > 0 && options.out_features() > 0,
@@ -27,11 +22,5 @@ void LinearImpl::reset_parameters() {
 }
 
 Tensor LinearImpl::forward(const Tensor& input) { return gradus::linear(input, weight, bias); }
-
-void LinearImpl::pretty_print(std::ostream& stream) const {
-  stream << "gradus::nn::Linear(in_features=" << options.in_features()
-         << ", out_features=" << options.out_features() << ", bias=" << std::boolalpha
-         << options.bias() << ')';
-}
 
 }  // namespace gradus::nn

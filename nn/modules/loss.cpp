@@ -14,6 +14,15 @@ Tensor reduced(const Tensor& losses, Reduction reduction) {
   return reduction == kMean ? losses.mean() : reduction == kSum ? losses.sum() : losses;
 }
 
+Tensor weighted(const Tensor& losses, const Tensor& weight) {
+  return weight.defined() ? losses * weight : losses;
+}
+
+void check_shapes(const char* op, const Tensor& input, const Tensor& target) {
+  check(input.sizes() == target.sizes(), op, ": input has shape ", input.sizes(), ", target ",
+        target.sizes(), "; they must agree, or the difference would broadcast; reshape one");
+}
+
 int64_t class_dim(const Tensor& input) { return input.dim() == 1 ? 0 : 1; }
 
 void check_weight(const char* op, const Tensor& input, const Tensor& weight) {
@@ -92,9 +101,21 @@ Tensor probability_loss(const Tensor& input, const Tensor& target,
 }  // namespace
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossOptions& options) {
-  check(input.sizes() == target.sizes(), "mse_loss: input has shape ", input.sizes(), ", target ",
-        target.sizes(), "; they must agree, or the difference would broadcast; reshape one");
+  check_shapes("mse_loss", input, target);
   return reduced((input - target).square(), options.reduction());
+}
+
+Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossOptions& options) {
+  check_shapes("l1_loss", input, target);
+  return reduced((input - target).abs(), options.reduction());
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                        const BCEWithLogitsLossOptions& options) {
+  check_shapes("binary_cross_entropy_with_logits", input, target);
+  const Tensor positive = weighted(-log_sigmoid(input), options.pos_weight());
+  const Tensor losses = target * positive - (1 - target) * log_sigmoid(-input);
+  return reduced(weighted(losses, options.weight()), options.reduction());
 }
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions& options) {
@@ -118,31 +139,6 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
 }
 
 }  // namespace functional
-
-namespace {
-
-// The same memory in a tensor of its own: a module that moves does not move the tensor of its
-// options.
-Tensor own(const Tensor& weight) { return weight.defined() ? weight.detach() : weight; }
-
-}  // namespace
-
-NLLLossImpl::NLLLossImpl(const NLLLossOptions& options_) : Cloneable("NLLLoss"), options(options_) {
-  NLLLossImpl::reset();
-}
-void NLLLossImpl::reset() { weight = register_buffer("weight", own(options.weight())); }
-Tensor NLLLossImpl::forward(const Tensor& input, const Tensor& target) {
-  return functional::nll_loss(input, target, NLLLossOptions(options).weight(weight));
-}
-
-CrossEntropyLossImpl::CrossEntropyLossImpl(const CrossEntropyLossOptions& options_)
-    : Cloneable("CrossEntropyLoss"), options(options_) {
-  CrossEntropyLossImpl::reset();
-}
-void CrossEntropyLossImpl::reset() { weight = register_buffer("weight", own(options.weight())); }
-Tensor CrossEntropyLossImpl::forward(const Tensor& input, const Tensor& target) {
-  return functional::cross_entropy(input, target, CrossEntropyLossOptions(options).weight(weight));
-}
 
 }  // namespace nn
 

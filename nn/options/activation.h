@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "gradus/nn/options/field.h"
 #include "gradus/tensor/base/dtype.h"
 #include "gradus/tensor/base/option.h"
 
@@ -14,6 +15,7 @@ namespace gradus::nn {
 struct ReLUOptions {
   ReLUOptions(bool inplace = false) : inplace_(inplace) {}  // NOLINT: implicit, as in libtorch
   GRADUS_OPTION(ReLUOptions, bool, inplace);
+  auto fields() { return std::tuple(Field{"inplace", &inplace_}); }
 };
 using ReLU6Options = ReLUOptions;
 using SELUOptions = ReLUOptions;
@@ -21,21 +23,25 @@ using SELUOptions = ReLUOptions;
 struct ELUOptions {
   GRADUS_OPTION(ELUOptions, double, alpha) = 1;
   GRADUS_OPTION(ELUOptions, bool, inplace) = false;
+  auto fields() { return std::tuple(Field{"alpha", &alpha_}, Field{"inplace", &inplace_}); }
 };
 using CELUOptions = ELUOptions;
 
 struct GLUOptions {
   GLUOptions(int64_t dim = -1) : dim_(dim) {}  // NOLINT: implicit
   GRADUS_OPTION(GLUOptions, int64_t, dim);
+  auto fields() { return std::tuple(Field{"dim", &dim_}); }
 };
 
 struct GELUOptions {
   GRADUS_OPTION(GELUOptions, std::string, approximate) = "none";  // or "tanh"
+  auto fields() { return std::tuple(Field{"approximate", &approximate_}); }
 };
 
 struct HardshrinkOptions {
   HardshrinkOptions(double lambda = 0.5) : lambda_(lambda) {}  // NOLINT: implicit
   GRADUS_OPTION(HardshrinkOptions, double, lambda);
+  auto fields() { return std::tuple(Field{"lambda", &lambda_}); }
 };
 using SoftshrinkOptions = HardshrinkOptions;
 
@@ -43,11 +49,18 @@ struct HardtanhOptions {
   GRADUS_OPTION(HardtanhOptions, double, min_val) = -1;
   GRADUS_OPTION(HardtanhOptions, double, max_val) = 1;
   GRADUS_OPTION(HardtanhOptions, bool, inplace) = false;
+  auto fields() {
+    return std::tuple(Field{"min_val", &min_val_}, Field{"max_val", &max_val_},
+                      Field{"inplace", &inplace_});
+  }
 };
 
 struct LeakyReLUOptions {
   GRADUS_OPTION(LeakyReLUOptions, double, negative_slope) = 0.01;
   GRADUS_OPTION(LeakyReLUOptions, bool, inplace) = false;
+  auto fields() {
+    return std::tuple(Field{"negative_slope", &negative_slope_}, Field{"inplace", &inplace_});
+  }
 };
 
 struct RReLUOptions {
@@ -59,6 +72,7 @@ struct RReLUOptions {
 struct SoftplusOptions {
   GRADUS_OPTION(SoftplusOptions, double, beta) = 1;
   GRADUS_OPTION(SoftplusOptions, double, threshold) = 20;
+  auto fields() { return std::tuple(Field{"beta", &beta_}, Field{"threshold", &threshold_}); }
 };
 
 struct ThresholdOptions {
@@ -66,28 +80,21 @@ struct ThresholdOptions {
   GRADUS_OPTION(ThresholdOptions, double, threshold);
   GRADUS_OPTION(ThresholdOptions, double, value);
   GRADUS_OPTION(ThresholdOptions, bool, inplace) = false;
+  auto fields() {
+    return std::tuple(Field{"threshold", &threshold_}, Field{"value", &value_},
+                      Field{"inplace", &inplace_});
+  }
 };
 
 struct SoftmaxOptions {
   SoftmaxOptions(int64_t dim) : dim_(dim) {}  // NOLINT: implicit
   GRADUS_OPTION(SoftmaxOptions, int64_t, dim);
+  auto fields() { return std::tuple(Field{"dim", &dim_}); }
 };
 using SoftminOptions = SoftmaxOptions;
 using LogSoftmaxOptions = SoftmaxOptions;
 
 namespace functional {
-using ReLUFuncOptions = ReLUOptions;
-using ReLU6FuncOptions = ReLU6Options;
-using SELUFuncOptions = SELUOptions;
-using ELUFuncOptions = ELUOptions;
-using CELUFuncOptions = CELUOptions;
-using GLUFuncOptions = GLUOptions;
-using GELUFuncOptions = GELUOptions;
-using HardshrinkFuncOptions = HardshrinkOptions;
-using SoftshrinkFuncOptions = SoftshrinkOptions;
-using HardtanhFuncOptions = HardtanhOptions;
-using LeakyReLUFuncOptions = LeakyReLUOptions;
-using SoftplusFuncOptions = SoftplusOptions;
 using ThresholdFuncOptions = ThresholdOptions;
 
 struct RReLUFuncOptions {
