@@ -1,3 +1,4 @@
+// Checks of groups, ranks, tensors and lists of them.
 #include "gradus/distributed/arguments.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// all_reduce, broadcast, all_gather, reduce_scatter, send, recv and the other collectives.
 #include "gradus/distributed/collectives.h"
 
 #include "gradus/distributed/arguments.h"

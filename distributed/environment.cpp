@@ -1,3 +1,4 @@
+// Rank, size and address from the variables of torchrun, Slurm and MPI launchers.
 #include "gradus/distributed/environment.h"
 
 #include <cstdlib>

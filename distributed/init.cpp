@@ -1,3 +1,4 @@
+// init_process_group, new_group, destroy_process_group: the world of a process or thread.
 #include "gradus/distributed/init.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The thread of a group, its queue of calls, and what it tells the watch.
 #include "gradus/distributed/process_group.h"
 
 #include "gradus/cuda/runtime/stream.h"

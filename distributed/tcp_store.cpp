@@ -1,3 +1,4 @@
+// The requests of TCPStore to its server.
 #include "gradus/distributed/tcp_store.h"
 
 #include "gradus/distributed/net/server.h"

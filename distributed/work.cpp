@@ -1,3 +1,4 @@
+// Waiting for a communication, and its errors.
 #include "gradus/distributed/work.h"
 
 #include "gradus/cuda/runtime/stream.h"

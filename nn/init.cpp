@@ -1,3 +1,4 @@
+// uniform_, normal_, constant_, zeros_, ones_ and kaiming_uniform_.
 #include "gradus/nn/init.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Module: registration, paths, train and eval, to, apply, printing and cloning.
 #include "gradus/nn/module.h"
 
 #include <cxxabi.h>

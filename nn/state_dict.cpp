@@ -1,3 +1,4 @@
+// state_dict and load_state_dict of a module, and what does not fit.
 #include "gradus/nn/state_dict.h"
 
 #include "gradus/autograd/engine/grad_mode.h"

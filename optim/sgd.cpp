@@ -1,3 +1,4 @@
+// SGD: its options and its step.
 #include "gradus/optim/sgd.h"
 
 namespace gradus::optim {

@@ -1,3 +1,4 @@
+// state_dict and load_state_dict of an optimizer.
 #include <set>
 #include <typeinfo>
 

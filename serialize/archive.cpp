@@ -1,3 +1,4 @@
+// OutputArchive and InputArchive: values by path, and their safetensors file.
 #include "gradus/serialize/archive.h"
 
 #include <cstring>

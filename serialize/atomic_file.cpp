@@ -1,3 +1,4 @@
+// Writing beside the name, syncing, and renaming.
 #include "gradus/serialize/atomic_file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// save_checkpoint and load_checkpoint.
 #include "gradus/serialize/checkpoint.h"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// Opening a file, and reading exactly so many bytes.
 #include "gradus/serialize/input_file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Writing and reading the data of a safetensors file.
 #include "gradus/serialize/safetensors.h"
 
 #include <algorithm>

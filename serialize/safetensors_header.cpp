@@ -1,3 +1,4 @@
+// Writing and parsing the JSON header of a safetensors file.
 #include "gradus/serialize/safetensors_header.h"
 
 #include <algorithm>

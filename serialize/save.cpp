@@ -1,3 +1,4 @@
+// save and load of modules and optimizers.
 #include "gradus/serialize/save.h"
 
 #include <typeinfo>

@@ -1,3 +1,4 @@
+// The one DeprecatedTypeProperties of each device type and dtype, and Tensor::type.
 #include "gradus/tensor/deprecated_type_properties.h"
 
 #include <ostream>

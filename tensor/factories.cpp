@@ -1,3 +1,5 @@
+// empty, zeros, ones, full, arange, range, linspace, logspace, eye, tensor and from_blob, with
+// their forms like and new.
 #include "gradus/tensor/factories.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Generators, their states, and the default one of each device.
 #include "gradus/tensor/generator.h"
 
 #include <cstring>

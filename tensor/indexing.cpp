@@ -1,3 +1,4 @@
+// Slices and indices as text.
 #include "gradus/tensor/indexing.h"
 
 #include <ostream>

@@ -1,3 +1,4 @@
+// What TensorOptions refuse, and how two are merged.
 #include "gradus/tensor/options.h"
 
 #include <ostream>

@@ -1,3 +1,4 @@
+// Scalars as text, and the error of one that does not fit a type.
 #include "gradus/tensor/scalar.h"
 
 #include <ostream>

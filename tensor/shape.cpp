@@ -1,3 +1,4 @@
+// Shapes and strides: broadcasting, contiguity, wrapped dimensions, and the strides of a view.
 #include "gradus/tensor/shape.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// What a storage expects, and waiting for it.
 #include "gradus/tensor/storage.h"
 
 #include <mutex>

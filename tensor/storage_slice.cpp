@@ -1,3 +1,4 @@
+// How a slice moves out of its block.
 #include "gradus/tensor/storage_slice.h"
 
 #include "gradus/tensor/raw/raw.h"

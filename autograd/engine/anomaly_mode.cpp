@@ -1,3 +1,4 @@
+// What an error of a backward pass says of the forward call.
 #include "gradus/autograd/engine/anomaly_mode.h"
 
 #include <execinfo.h>

@@ -1,3 +1,4 @@
+// as_strided, as_strided_scatter and the gradient of any view by its geometry.
 #include "gradus/autograd/engine/as_strided.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The caller's file and line, found on the stack.
 #include "gradus/autograd/engine/code_place.h"
 
 #include <cxxabi.h>

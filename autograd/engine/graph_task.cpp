@@ -1,3 +1,4 @@
+// The backward pass: counting edges, the queue of nodes, hooks, and sums of gradients.
 #include "gradus/autograd/engine/graph_task.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// What changes in place are refused, how the others are recorded, and copy_.
 #include "gradus/autograd/engine/inplace.h"
 
 #include "gradus/autograd/engine/as_strided.h"

@@ -1,3 +1,4 @@
+// A tensor's history and gradient: requires_grad, grad, grad_fn, backward, detach; AccumulateGrad.
 #include "gradus/autograd/engine/meta.h"
 
 #include <algorithm>

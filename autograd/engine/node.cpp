@@ -1,3 +1,4 @@
+// Nodes: their names, saved tensors and hooks, and how long chains of them end.
 #include "gradus/autograd/engine/node.h"
 
 #include <cxxabi.h>

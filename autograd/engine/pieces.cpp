@@ -1,3 +1,4 @@
+// Where large gradients are cut, and the product that computes one piece after the other.
 #include "gradus/autograd/engine/pieces.h"
 
 #include <algorithm>

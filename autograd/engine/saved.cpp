@@ -1,3 +1,4 @@
+// Saving a tensor and finding it unchanged.
 #include "gradus/autograd/engine/saved.h"
 
 #include "gradus/autograd/engine/anomaly_mode.h"

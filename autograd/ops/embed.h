@@ -1,5 +1,5 @@
-// What a view of part of a tensor and its adjoint have in common. `view` is a function from a
-// tensor to that part of it, which records itself.
+// What a view of part of a tensor and its adjoint share (slice, diagonal). `view` is a function
+// from a tensor to that part of it, which records itself.
 #pragma once
 
 #include "gradus/autograd/engine/record.h"

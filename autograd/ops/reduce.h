@@ -1,4 +1,4 @@
-// What reductions and selections share.
+// What reductions and selections share: kept dimensions, checks, and the gradient of a selection.
 #pragma once
 
 #include "gradus/autograd/engine/record.h"
@@ -15,6 +15,9 @@ inline DimMask mask_of(const char* op, int64_t dim, int64_t rank) {
   mask[static_cast<size_t>(wrap_dim(op, dim, rank))] = true;
   return mask;
 }
+
+// Which elements are true: those that are not 0.
+inline Tensor truth(const Tensor& self) { return self.dtype() == kBool ? self : self != 0; }
 
 // The sizes of x, with 1 in the reduced dimensions.
 inline Dims kept_sizes(const Tensor& x, const DimMask& mask) {

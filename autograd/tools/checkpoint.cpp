@@ -1,3 +1,4 @@
+// The tickets that stand for saved tensors, and the second run that redeems them.
 #include "gradus/autograd/tools/checkpoint.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// AutogradContext, and the node of a function of one's own.
 #include "gradus/autograd/tools/function.h"
 
 #include <algorithm>

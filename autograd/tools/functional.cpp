@@ -1,3 +1,4 @@
+// jacobian, hessian, vjp, jvp, vhp, hvp and vmap.
 #include "gradus/autograd/tools/functional.h"
 
 #include "gradus/autograd/engine/engine.h"

@@ -1,3 +1,4 @@
+// gradcheck and gradgradcheck by finite differences.
 #include "gradus/autograd/tools/gradcheck.h"
 
 #include <cmath>

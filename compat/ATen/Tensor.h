@@ -1,3 +1,4 @@
+// libtorch's header <ATen/Tensor.h>.
 #pragma once
 
 #include "gradus/compat/torch/torch.h"

@@ -1,3 +1,4 @@
+// Reading bytes of a file, and inflating gzip.
 #include "gradus/data/datasets/byte_reader.h"
 
 #include <zlib.h>

@@ -1,3 +1,4 @@
+// Reading an IDX file: header, sizes, elements.
 #include "gradus/data/datasets/idx.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finding and reading the files of a set of labelled images.
 #include "gradus/data/datasets/image_dataset.h"
 
 #include <algorithm>

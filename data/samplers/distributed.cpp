@@ -1,3 +1,4 @@
+// A rank's share of an order, random or sequential.
 #include "gradus/data/samplers/distributed.h"
 
 #include <algorithm>

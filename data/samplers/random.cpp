@@ -1,3 +1,4 @@
+// RandomSampler: the next indices of an order drawn anew.
 #include "gradus/data/samplers/random.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SequentialSampler: the next indices.
 #include "gradus/data/samplers/sequential.h"
 
 #include <algorithm>

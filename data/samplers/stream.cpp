@@ -1,3 +1,4 @@
+// StreamSampler: the size of the next batch.
 #include "gradus/data/samplers/stream.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// DistributedDataParallel: the forward pass, and what all ranks agree on before it.
 #include "gradus/distributed/ddp/distributed_data_parallel.h"
 
 #include <algorithm>

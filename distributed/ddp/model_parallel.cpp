@@ -1,3 +1,4 @@
+// ColumnParallelLinear, RowParallelLinear and the two functions between ranks.
 #include "gradus/distributed/ddp/model_parallel.h"
 
 #include "gradus/autograd/engine/record.h"

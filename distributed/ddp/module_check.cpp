@@ -1,3 +1,4 @@
+// Comparing the parameters of all ranks by name, shape and dtype.
 #include "gradus/distributed/ddp/module_check.h"
 
 #include <sstream>

@@ -1,3 +1,4 @@
+// Averaging gradients in buckets while the backward pass goes on.
 #include "gradus/distributed/ddp/reducer.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// KeyTable and HashStore.
 #include "gradus/distributed/job/store.h"
 
 #include <charconv>

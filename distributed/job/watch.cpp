@@ -1,3 +1,4 @@
+// Failure, and the watch of ranks that are threads of one process.
 #include "gradus/distributed/job/watch.h"
 
 namespace gradus::distributed {

@@ -1,3 +1,4 @@
+// The collectives of the backend mpi.
 #include "gradus/distributed/mpi/mpi_group.h"
 
 #include "gradus/tensor/raw/raw.h"

@@ -1,3 +1,4 @@
+// MPI's names for dtypes and reductions.
 #include "gradus/distributed/mpi/mpi_group.h"
 
 namespace gradus::distributed {

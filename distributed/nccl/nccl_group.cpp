@@ -1,3 +1,4 @@
+// The collectives of the backend nccl.
 #include "gradus/distributed/nccl/nccl_group.h"
 
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// Sharing memory of GPUs among the processes of one machine.
 #include "gradus/distributed/nccl/peer_memory.h"
 
 #include <cuda_runtime_api.h>

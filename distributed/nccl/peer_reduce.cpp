@@ -1,3 +1,4 @@
+// The ring of all_reduce by copy engines.
 #include "gradus/distributed/nccl/peer_reduce.h"
 
 #include <cuda_runtime_api.h>

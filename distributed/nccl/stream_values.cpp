@@ -1,3 +1,4 @@
+// Writing words in order of a stream, and letting streams wait for them.
 #include "gradus/distributed/nccl/stream_values.h"
 
 #include <cuda.h>

@@ -1,3 +1,4 @@
+// Encoding and decoding frames.
 #include "gradus/distributed/net/frame.h"
 
 #include <charconv>

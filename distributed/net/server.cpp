@@ -1,3 +1,4 @@
+// The server's loop: connections, the store's requests, reports of ranks.
 #include "gradus/distributed/net/server.h"
 
 #include <poll.h>

@@ -1,3 +1,4 @@
+// Listening, connecting, reading and writing with deadlines.
 #include "gradus/distributed/net/socket.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// The thread that reports a rank's calls to the server and hears of failures.
 #include "gradus/distributed/net/watch_client.h"
 
 #include <poll.h>

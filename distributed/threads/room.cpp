@@ -1,3 +1,4 @@
+// How threads of a group meet, exchange tensors and leave together.
 #include "gradus/distributed/threads/room.h"
 
 #include <algorithm>

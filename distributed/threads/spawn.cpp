@@ -1,3 +1,4 @@
+// Running a function as several ranks, one thread each.
 #include "gradus/distributed/threads/spawn.h"
 
 #include <exception>

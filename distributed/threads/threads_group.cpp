@@ -1,3 +1,4 @@
+// The collectives of the backend threads but all_reduce, which is in ring.cpp.
 #include "gradus/distributed/threads/threads_group.h"
 
 #include "gradus/tensor/raw/raw.h"

@@ -1,3 +1,4 @@
+// functional::pad: the modes constant, reflect, replicate and circular.
 #include "gradus/nn/functional/padding.h"
 
 #include "gradus/autograd/functions.h"

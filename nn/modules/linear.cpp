@@ -1,3 +1,4 @@
+// Linear: its start values and its forward pass.
 #include "gradus/nn/modules/linear.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// mse_loss, cross_entropy, nll_loss and the other losses, as functions.
 #include "gradus/nn/modules/loss.h"
 
 #include "gradus/autograd/ops/index/scatter.h"

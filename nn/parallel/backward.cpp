@@ -1,3 +1,4 @@
+// The backward pass of DataParallel: each replica's graph on its thread, then the sums.
 #include <unordered_set>
 #include <utility>
 

@@ -1,3 +1,4 @@
+// The replicas' threads, their work and its errors.
 #include "gradus/nn/parallel/crew.h"
 
 #include <algorithm>

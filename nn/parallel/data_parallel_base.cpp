@@ -1,3 +1,4 @@
+// DataParallel without the class of its module: checks, replicate, forward of one device.
 #include "gradus/nn/parallel/data_parallel_base.h"
 
 #include <algorithm>

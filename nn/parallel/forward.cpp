@@ -1,3 +1,4 @@
+// One forward pass of all replicas: sharing out, running, gathering.
 #include <algorithm>
 #include <atomic>
 #include <list>

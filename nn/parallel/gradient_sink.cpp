@@ -1,3 +1,4 @@
+// The nodes that hand the gradients of a replica over.
 #include "gradus/nn/parallel/gradient_sink.h"
 
 namespace gradus::nn::parallel {

@@ -1,3 +1,4 @@
+// Copies and sums of one device, on streams beside its computing.
 #include "gradus/nn/parallel/lane.h"
 
 #include "gradus/cuda/ops/add_part.h"

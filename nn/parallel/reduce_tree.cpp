@@ -1,3 +1,4 @@
+// The sum of parts along the chain of replicas.
 #include "gradus/nn/parallel/reduce_tree.h"
 
 #include "gradus/tensor/raw/raw.h"

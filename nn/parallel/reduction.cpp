@@ -1,3 +1,4 @@
+// Buckets of gradients, and the sums of their pieces along the chain of replicas.
 #include "gradus/nn/parallel/reduction.h"
 
 #include <algorithm>

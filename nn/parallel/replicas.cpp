@@ -1,3 +1,4 @@
+// Making replicas, and copying what has changed since the last forward.
 #include "gradus/nn/parallel/replicas.h"
 
 #include <algorithm>

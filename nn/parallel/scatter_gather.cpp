@@ -1,3 +1,4 @@
+// scatter and gather of tensors over devices.
 #include "gradus/nn/parallel/scatter_gather.h"
 
 #include "gradus/autograd/functions.h"

@@ -1,3 +1,4 @@
+// Marks of time on each device, and their differences.
 #include "gradus/nn/parallel/timeline.h"
 
 namespace gradus::nn::parallel {

@@ -1,3 +1,4 @@
+// The names of devices, and their parsing.
 #include "gradus/tensor/base/device.h"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// The text of errors, and the context that is added to it on its way up.
 #include "gradus/tensor/base/error.h"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// Where warnings go: to the handler of the thread, or to stderr.
 #include "gradus/tensor/base/warning.h"
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// copy_, to, clone, contiguous, fill_ and item.
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/raw/raw.h"
 

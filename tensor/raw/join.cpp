@@ -1,3 +1,4 @@
+// cat and flip.
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {

@@ -1,3 +1,4 @@
+// matmul, linear and their checks: what ranks, shapes and dtypes multiply.
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/raw/strided.h"
 

@@ -1,3 +1,4 @@
+// map, map_grad and zip: the rows of elementwise.def, with broadcasting and promotion.
 #include "gradus/tensor/math/elementwise.h"
 #include "gradus/tensor/raw/operand.h"
 

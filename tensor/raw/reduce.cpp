@@ -1,3 +1,4 @@
+// reduce, arg_reduce and variance: which dimensions, which dtype.
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/raw/operand.h"
 

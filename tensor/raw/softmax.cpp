@@ -1,3 +1,4 @@
+// softmax, log_softmax and their gradients.
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::raw {

@@ -1,3 +1,4 @@
+// triangle: tril and triu.
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::raw {

@@ -1,3 +1,4 @@
+// empty, and the views that share memory: as_strided, view, expand, narrow, permute, transpose.
 #include <cstdlib>
 
 #include "gradus/tensor/base/modes.h"

@@ -1,3 +1,4 @@
+// Copies on the CPU, of every layout and dtype.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// gather, scatter and indices out of range on the CPU.
 #include <gtest/gtest.h>
 
 #include "tests/random.h"

@@ -1,3 +1,4 @@
+// Which instruction set the loops take.
 #include "gradus/cpu/instruction_set.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Matrix products on the CPU against plain loops.
 #include "gradus/cpu/matmul/matmul.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// parallel_for: ranges, threads, errors.
 #include "gradus/cpu/parallel.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Random numbers on the CPU: their bits, moments and bounds.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Reductions on the CPU against plain loops.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -85,16 +86,19 @@ TEST(CpuReduce, SeveralChunksInEveryDirection) {
       expect_reduction(op, raw::transpose(random_tensor({131, 1009}, kFloat), 0, 1),
                        random_layout(out, kFloat));
     }
-  expect_reduction(ReduceOp::mean, random_tensor({3, 5000, 5}, kDouble), test::empty({3, 1, 5}, kDouble));
-  expect_reduction(ReduceOp::sum, random_tensor({5, 9, 5000}, kDouble), test::empty({5, 1, 1}, kDouble));
+  expect_reduction(ReduceOp::mean, random_tensor({3, 5000, 5}, kDouble),
+                   test::empty({3, 1, 5}, kDouble));
+  expect_reduction(ReduceOp::sum, random_tensor({5, 9, 5000}, kDouble),
+                   test::empty({5, 1, 1}, kDouble));
   expect_reduction(ReduceOp::sum, random_tensor({2, 5000}, kFloat), test::empty({2, 1}));
 }
 
 TEST(CpuReduce, Integers) {
   for (ReduceOp op : {ReduceOp::sum, ReduceOp::amax, ReduceOp::amin})
     expect_reduction(op, random_tensor({50, 300}, kLong, -1e6, 1e6), test::empty({50, 1}, kLong));
-  EXPECT_THROW(cpu_backend().reduce(ReduceOp::mean, test::empty({2}, kLong), test::empty({1}, kLong)),
-               TypeError);
+  EXPECT_THROW(
+      cpu_backend().reduce(ReduceOp::mean, test::empty({2}, kLong), test::empty({1}, kLong)),
+      TypeError);
 }
 
 TEST(CpuReduce, SumOfTenMillionFloats) {
@@ -107,7 +111,8 @@ TEST(CpuReduce, SumOfTenMillionFloats) {
   for (const float *p = x.data_ptr<float>(), *end = p + n; p < end; ++p)
     exact += static_cast<double>(*p);
   EXPECT_LT(std::abs(get(out, 0) - exact) / exact, 1e-6);
-  cpu_backend().reduce(ReduceOp::sum, raw::as_strided(x, {n / 4, 4}, {4, 1}, 0), test::empty({1, 4}));
+  cpu_backend().reduce(ReduceOp::sum, raw::as_strided(x, {n / 4, 4}, {4, 1}, 0),
+                       test::empty({1, 4}));
 }
 
 TEST(CpuReduce, LongColumnsStayAccurate) {
@@ -189,7 +194,8 @@ TEST(CpuArgReduce, FirstOfTheMostExtreme) {
     const int64_t dim = pick(0, static_cast<int64_t>(sizes.size()) - 1);
     const bool largest = pick(0, 1);
     const ScalarType dtype = pick(0, 1) ? kLong : kFloat;
-    const Tensor x = raw::clone(random_tensor(sizes, kLong, -4, 4)), cast = test::empty(sizes, dtype);
+    const Tensor x = raw::clone(random_tensor(sizes, kLong, -4, 4)),
+                 cast = test::empty(sizes, dtype);
     cpu_backend().copy(x, cast);  // few values, so that many are equal
     if (dtype == kFloat && pick(0, 1))
       for (int i = 0; i < 3; ++i) set(cast, pick(0, cast.numel() - 1), std::nan(""));
@@ -273,9 +279,11 @@ TEST(CpuReduce, ExtremesOfNarrowIntegers) {
         ASSERT_EQ(get(narrow.indices, o), get(wide.indices, o)) << sizes;
       }
     }
-  EXPECT_THROW(cpu_backend().reduce(ReduceOp::sum, test::empty({2}, kInt), test::empty({1}, kInt)), TypeError);
-  EXPECT_THROW(cpu_backend().reduce(ReduceOp::amax, test::empty({2}, kHalf), test::empty({1}, kHalf)),
+  EXPECT_THROW(cpu_backend().reduce(ReduceOp::sum, test::empty({2}, kInt), test::empty({1}, kInt)),
                TypeError);
+  EXPECT_THROW(
+      cpu_backend().reduce(ReduceOp::amax, test::empty({2}, kHalf), test::empty({1}, kHalf)),
+      TypeError);
 }
 
 // Elements of another type than the result's are converted on the way.

@@ -1,3 +1,4 @@
+// softmax on the CPU against plain loops.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Memory of the CPU: alignment, reuse, errors.
 #include <gtest/gtest.h>
 
 #include <algorithm>

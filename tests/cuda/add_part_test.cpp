@@ -1,3 +1,4 @@
+// cuda::add_part adds parts of gradients and divides them.
 #include "gradus/cuda/ops/add_part.h"
 
 #include "gradus/gradus.h"

@@ -1,3 +1,4 @@
+// CUDA devices: their number, their properties, the guard, and a machine without one.
 #include "gradus/cuda/runtime/device.h"
 
 #include <thread>

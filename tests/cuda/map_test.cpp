@@ -1,3 +1,4 @@
+// Every unary row and slope on a GPU against the CPU, in every layout.
 #include <limits>
 
 #include "gradus/tensor/math/elementwise.h"

@@ -1,3 +1,4 @@
+// Every matmul kernel against the CPU: layouts, shapes, long sums, errors.
 #include "gradus/cuda/ops/matmul.h"
 
 #include <cmath>

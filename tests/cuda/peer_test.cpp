@@ -1,3 +1,4 @@
+// Copies between GPUs on a given stream.
 #include "gradus/cuda/runtime/peer.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Random numbers of a GPU against the CPU's.
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 

@@ -1,3 +1,4 @@
+// Reductions, variances and extremes on a GPU against the CPU.
 #include <limits>
 
 #include "gradus/tensor/math/elementwise.h"

@@ -1,3 +1,4 @@
+// softmax and log_softmax on a GPU against the CPU.
 #include <limits>
 
 #include "tests/cuda/compare.h"

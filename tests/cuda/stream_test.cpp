@@ -1,3 +1,4 @@
+// Streams and events.
 #include "gradus/cuda/runtime/stream.h"
 
 #include <set>

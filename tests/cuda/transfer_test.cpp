@@ -1,3 +1,4 @@
+// Copies between the CPU and GPUs, and which of them wait.
 #include <cstring>
 
 #include "gradus/tensor/raw/raw.h"

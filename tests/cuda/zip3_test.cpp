@@ -1,3 +1,4 @@
+// Every ternary row on a GPU against the CPU.
 #include <limits>
 
 #include "gradus/tensor/math/elementwise.h"

@@ -1,3 +1,4 @@
+// Every binary row on a GPU against the CPU, with broadcasting and numbers.
 #include <limits>
 
 #include "gradus/tensor/factories.h"

@@ -1,3 +1,4 @@
+// IDX files: sizes, gzip, and every way to be truncated or corrupt.
 #include "gradus/data/datasets/idx.h"
 
 #include <cstdlib>

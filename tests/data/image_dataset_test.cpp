@@ -1,3 +1,4 @@
+// Sets of labelled images: pixels, classes, files that are missing or do not fit.
 #include "gradus/data/datasets/image_dataset.h"
 
 #include "tests/data/idx_files.h"

@@ -1,3 +1,4 @@
+// clone() of modules and of trees of them.
 #include "tests/support.h"
 
 namespace gradus {

@@ -1,3 +1,4 @@
+// Module, Linear and Sequential: names, modes, conversion, printing, errors.
 #include <sstream>
 
 #include "tests/support.h"

@@ -1,3 +1,4 @@
+// functional::pad in each of its modes.
 #include "gradus/nn/functional/padding.h"
 
 #include "tests/support.h"

@@ -1,3 +1,4 @@
+// state_dict and load_state_dict of modules.
 #include "tests/support.h"
 
 namespace gradus {

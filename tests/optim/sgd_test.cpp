@@ -1,3 +1,4 @@
+// SGD by hand, its options, its groups, and what it refuses.
 #include "gradus/optim/sgd.h"
 
 #include "tests/support.h"

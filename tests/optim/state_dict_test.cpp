@@ -1,3 +1,4 @@
+// state_dict and load_state_dict of optimizers.
 #include "gradus/optim/sgd.h"
 #include "tests/support.h"
 

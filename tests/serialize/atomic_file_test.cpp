@@ -1,3 +1,4 @@
+// A file appears whole or not at all, whatever call fails.
 #include "gradus/serialize/atomic_file.h"
 
 #include <signal.h>

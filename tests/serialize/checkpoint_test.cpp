@@ -1,3 +1,4 @@
+// Training goes on from a checkpoint bit for bit; files that do not fit are refused.
 #include "gradus/serialize/checkpoint.h"
 
 #include "tests/support.h"

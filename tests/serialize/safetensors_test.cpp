@@ -1,3 +1,4 @@
+// Safetensors files of every dtype and layout, written and read here and by Python.
 #include "gradus/serialize/safetensors.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// save and load of modules, tensors, optimizers and archives.
 #include "gradus/serialize/save.h"
 
 #include <sstream>

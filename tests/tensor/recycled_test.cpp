@@ -1,3 +1,4 @@
+// Memory that a thread freed and takes again.
 #include "gradus/tensor/base/recycled.h"
 
 #include <gtest/gtest.h>

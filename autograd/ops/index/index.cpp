@@ -1,4 +1,5 @@
-// Python's x[...]: basic indices give a view, and the tensors among them one gather or scatter.
+// index, index_put and masked_select for Python's x[...]: basic indices give a view, and the
+// tensors among them one gather or scatter.
 #include "gradus/autograd/ops/index/index.h"
 
 #include "gradus/autograd/engine/inplace.h"

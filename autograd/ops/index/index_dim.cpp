@@ -1,4 +1,5 @@
-// A list of slices along one dimension: a 1-D index stands for one that repeats over the others.
+// index_select, index_add, index_copy, index_fill, index_reduce and take_along_dim: slices along
+// one dimension. A 1-D index stands for one that repeats over the others.
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/autograd/ops/index/index.h"

@@ -1,3 +1,4 @@
+// where, masked_fill, masked_select, masked_scatter, nonzero and argwhere, with their gradients.
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/autograd/ops/index/scatter.h"

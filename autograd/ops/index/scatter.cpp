@@ -1,3 +1,4 @@
+// gather, scatter, scatter_add along one dimension, with their gradients; one_hot.
 #include "gradus/autograd/ops/index/scatter.h"
 
 #include "gradus/autograd/engine/inplace.h"
@@ -104,6 +105,24 @@ Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const T
 }
 Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const {
   return kScatterAdd.update(*this, dim, index, src);
+}
+
+Tensor one_hot(const Tensor& self, int64_t num_classes) {
+  check<TypeError>(self.dtype() == kLong, "one_hot: target has dtype ", self.dtype(),
+                   ", expected int64; convert with .to(kLong)");
+  check(num_classes >= -1, "one_hot: num_classes is ", num_classes,
+        ", expected a positive number, or -1 to count them");
+  check(self.numel() > 0 || num_classes > 0,
+        "one_hot: num_classes cannot be inferred from an empty target; give it");
+  if (self.numel() > 0) {
+    const int64_t low = self.min().item<int64_t>(), high = self.max().item<int64_t>();
+    if (num_classes == -1) num_classes = high + 1;
+    check<IndexError>(low >= 0 && high < num_classes, "one_hot: target ", low < 0 ? low : high,
+                      " is out of range for ", num_classes, " classes");
+  }
+  Dims sizes = self.impl().sizes;
+  sizes.push_back(num_classes);
+  return zeros(sizes, self.options()).scatter_(-1, self.unsqueeze(-1), 1);
 }
 
 }  // namespace gradus

@@ -1,3 +1,5 @@
+// scatter_reduce: sums, products, means and extremes of what meets at a place, with their
+// gradients.
 #include <cmath>
 #include <limits>
 

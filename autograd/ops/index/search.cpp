@@ -1,4 +1,4 @@
-// Searching in sorted lists.
+// searchsorted, bucketize and isin: searches in sorted lists.
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"

@@ -1,4 +1,4 @@
-// Elements in order, and those at a place in that order.
+// sort, argsort, msort, topk and kthvalue, with their gradients.
 #include "gradus/autograd/ops/reduce.h"
 
 namespace gradus {

@@ -1,4 +1,5 @@
-// Different elements: those of a sorted list that differ from the one before.
+// unique, unique_dim and unique_consecutive: the elements of a list that differ from the one
+// before.
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"

@@ -1,4 +1,5 @@
-// Activations that are made of two or three pieces. Where the pieces meet, the slope is PyTorch's.
+// relu's kin of two or three pieces: leaky_relu, prelu, elu, celu, glu, hardtanh, hardshrink,
+// softshrink, softplus, threshold. Where the pieces meet, the slope is PyTorch's.
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"

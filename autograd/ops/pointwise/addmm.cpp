@@ -1,4 +1,5 @@
-// beta * self + alpha * product. Where beta is 0, self is not read: it may hold NaN.
+// addmm, addmv, addr, addbmm and baddbmm: beta * self + alpha * product. Where beta is 0, self is
+// not read: it may hold NaN.
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/raw/raw.h"
 

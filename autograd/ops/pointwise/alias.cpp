@@ -1,4 +1,5 @@
-// The rows of tensor/table/functions/alias.def call what they are second names of.
+// Second names of functions (divide, subtract, linalg_matmul ...): the rows of
+// tensor/table/functions/alias.def.
 #include "gradus/autograd/functions.h"
 
 namespace gradus {

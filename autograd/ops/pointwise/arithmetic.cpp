@@ -1,4 +1,5 @@
-// Composites of the rows of elementwise.def.
+// div with a rounding mode, pow, float_power, gelu, ldexp, polygamma: composites of the rows of
+// elementwise.def.
 #include "gradus/autograd/functions.h"
 
 namespace gradus {

@@ -1,4 +1,4 @@
-// Weighted sums: add and sub with a factor, lerp, addcmul, addcdiv.
+// Weighted sums: add, sub and rsub with a factor, lerp, addcmul, addcdiv, with their gradients.
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/tensor/raw/raw.h"

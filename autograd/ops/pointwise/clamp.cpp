@@ -1,4 +1,5 @@
-// Numbers kept within bounds. A gradient passes where the bound is met, and none where it is not.
+// clamp, clamp_min, clamp_max and clip. A gradient passes where the bound is met, and none where it
+// is not.
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/tensor/raw/raw.h"

@@ -1,4 +1,4 @@
-// Whole tensors compared.
+// equal, allclose, isclose, is_nonzero: whole tensors compared.
 #include <cmath>
 #include <cstring>
 

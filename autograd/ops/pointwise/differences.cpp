@@ -1,4 +1,4 @@
-// Differences of neighbours, and integrals of samples.
+// diff and gradient, the differences of neighbours; trapezoid and cumulative_trapezoid.
 #include "gradus/autograd/functions.h"
 
 namespace gradus {

@@ -1,4 +1,4 @@
-// Elements, or whole channels, left out at random.
+// dropout, alpha_dropout and their feature_ forms, which leave out whole channels.
 #include <cmath>
 
 #include "gradus/autograd/engine/inplace.h"

@@ -1,4 +1,5 @@
-// Expands elementwise.def into the public functions and their derivatives.
+// exp, log, sin, mul, maximum and every other row of elementwise.def: the public functions and
+// their derivatives.
 #include <cctype>
 
 #include "gradus/autograd/engine/inplace.h"

@@ -1,3 +1,4 @@
+// cross and linalg_cross, with their gradients.
 #include "gradus/autograd/engine/record.h"
 
 namespace gradus {

@@ -1,4 +1,5 @@
-// Distances and similarities of vectors: composed of norms, or of a product.
+// dist, cdist, pdist, pairwise_distance, cosine_similarity and renorm, composed of norms or of a
+// product.
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"

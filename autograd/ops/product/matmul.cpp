@@ -1,4 +1,4 @@
-// Products of vectors, matrices and batches of matrices.
+// matmul, mm, bmm, mv, dot, vdot and linear, with their gradients.
 #include "gradus/autograd/ops/product/matmul.h"
 
 #include "gradus/autograd/engine/graph_task.h"

@@ -1,4 +1,4 @@
-// Products that are parts of other functions.
+// gradus::matmul for other functions, with their names in its errors.
 #pragma once
 
 #include "gradus/tensor/raw/raw.h"

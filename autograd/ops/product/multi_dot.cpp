@@ -1,4 +1,4 @@
-// Products of many matrices, in the order that takes the fewest multiplications.
+// multi_dot and chain_matmul: products of many matrices, in the order of fewest multiplications.
 #include <limits>
 
 #include "gradus/autograd/functions.h"

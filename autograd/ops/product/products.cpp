@@ -1,4 +1,4 @@
-// Products of tensors that are composed of those in matmul.cpp.
+// tensordot, outer, inner, kron, bilinear and matrix_power, composed of the products of matmul.cpp.
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/ops/product/matmul.h"
 #include "gradus/tensor/factories.h"

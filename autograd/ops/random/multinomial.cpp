@@ -1,5 +1,5 @@
-// Draws of indices by weights. They are made on the CPU, so that a seed gives the same ones
-// whatever device the weights are on.
+// multinomial: indices drawn by weights. They are drawn on the CPU, so that a seed gives the same
+// ones whatever device the weights are on.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

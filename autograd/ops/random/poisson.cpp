@@ -1,4 +1,4 @@
-// Draws of counts by their rates or probabilities.
+// poisson and binomial: counts drawn by their rates or probabilities.
 #include <cmath>
 
 #include "gradus/autograd/engine/record.h"

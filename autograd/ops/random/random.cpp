@@ -1,5 +1,5 @@
-// Random numbers in place of the elements of a tensor, or by parameters that are tensors. No number
-// depends on what was there before, or smoothly on its parameters: the gradients are zero.
+// uniform_, normal_, bernoulli_ and the other draws in place; normal and bernoulli by tensors. No
+// number depends smoothly on its parameters, or on what was there before: the gradients are zero.
 #include "gradus/tensor/factories.h"
 
 #include <cmath>

@@ -1,25 +1,7 @@
-#include "gradus/autograd/functions.h"
-#include "gradus/tensor/factories.h"
+// bincount and count_nonzero.
+#include "gradus/autograd/ops/reduce.h"
 
 namespace gradus {
-
-Tensor one_hot(const Tensor& self, int64_t num_classes) {
-  check<TypeError>(self.dtype() == kLong, "one_hot: target has dtype ", self.dtype(),
-                   ", expected int64; convert with .to(kLong)");
-  check(num_classes >= -1, "one_hot: num_classes is ", num_classes,
-        ", expected a positive number, or -1 to count them");
-  check(self.numel() > 0 || num_classes > 0,
-        "one_hot: num_classes cannot be inferred from an empty target; give it");
-  if (self.numel() > 0) {
-    const int64_t low = self.min().item<int64_t>(), high = self.max().item<int64_t>();
-    if (num_classes == -1) num_classes = high + 1;
-    check<IndexError>(low >= 0 && high < num_classes, "one_hot: target ", low < 0 ? low : high,
-                      " is out of range for ", num_classes, " classes");
-  }
-  Dims sizes = self.impl().sizes;
-  sizes.push_back(num_classes);
-  return zeros(sizes, self.options()).scatter_(-1, self.unsqueeze(-1), 1);
-}
 
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   check(self.dim() == 1, "bincount: self has shape ", self.sizes(), ", expected one dimension");
@@ -43,5 +25,11 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
 }
 
 Tensor bincount(const Tensor& self) { return bincount(self, {}, 0); }
+
+Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return truth(self).sum(dim); }
+Tensor count_nonzero(const Tensor& self, int64_t dim) { return truth(self).sum(dim); }
+Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
+  return dim ? truth(self).sum(*dim) : raw::count_nonzero(self);
+}
 
 }  // namespace gradus

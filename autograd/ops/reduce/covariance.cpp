@@ -1,4 +1,4 @@
-// Covariances of variables, which are the rows of a matrix.
+// cov and corrcoef of variables, which are the rows of a matrix.
 #include "gradus/autograd/functions.h"
 
 namespace gradus {

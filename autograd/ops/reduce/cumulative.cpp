@@ -1,4 +1,4 @@
-// Running sums, products and extremes along one dimension.
+// cumsum, cumprod, cummax, cummin and logcumsumexp, with their gradients.
 #include "gradus/autograd/ops/reduce.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The largest and the smallest elements, and where they are.
+// max, min, amax, amin, aminmax, argmax and argmin, with their gradients.
 #include "gradus/autograd/ops/reduce.h"
 
 namespace gradus {

@@ -1,3 +1,4 @@
+// histc and histogram.
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"

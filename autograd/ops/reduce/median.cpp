@@ -1,4 +1,4 @@
-// Medians and modes: elements that sorting finds.
+// median, nanmedian and mode, which sorting finds.
 #include "gradus/autograd/ops/reduce.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Norms of vectors and matrices.
+// norm, linalg_norm, vector_norm and matrix_norm, with their gradients.
 #include "gradus/autograd/ops/reduce.h"
 
 #include <cmath>

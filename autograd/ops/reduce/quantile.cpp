@@ -1,3 +1,4 @@
+// quantile and nanquantile, interpolated between sorted elements.
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
 

@@ -1,4 +1,5 @@
-// Normalised powers of e, computed about the largest element, so that they do not overflow.
+// softmax, log_softmax and logsumexp, with their gradients. They are computed about the largest
+// element, so that they do not overflow.
 #include "gradus/autograd/ops/reduce.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Variances and standard deviations.
+// var, std, var_mean and std_mean, with their gradients.
 #include "gradus/autograd/ops/reduce.h"
 
 namespace gradus {

@@ -1,4 +1,4 @@
-// Sums, means and products.
+// sum, nansum, mean, nanmean, prod and sum_to_size, with their gradients.
 #include "gradus/autograd/ops/reduce.h"
 
 namespace gradus {

@@ -1,11 +1,9 @@
-// Which elements are true: those that are not 0.
+// any and all: whether some or all elements differ from 0.
 #include "gradus/autograd/ops/reduce.h"
 
 namespace gradus {
 
 namespace {
-
-Tensor truth(const Tensor& self) { return self.dtype() == kBool ? self : self != 0; }
 
 Tensor answer(const Tensor& self, const Tensor& of_count) {
   return self.dtype() == kByte ? of_count.to(kByte) : of_count;
@@ -27,12 +25,6 @@ Tensor all_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
 }
 
 }  // namespace
-
-Tensor count_nonzero(const Tensor& self, IntArrayRef dim) { return truth(self).sum(dim); }
-Tensor count_nonzero(const Tensor& self, int64_t dim) { return truth(self).sum(dim); }
-Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim) {
-  return dim ? truth(self).sum(*dim) : raw::count_nonzero(self);
-}
 
 Tensor any(const Tensor& self) { return any_of(self, std::nullopt, false); }
 Tensor any(const Tensor& self, int64_t dim, bool keepdim) { return any_of(self, dim, keepdim); }

@@ -1,4 +1,4 @@
-// Diagonals and triangles of matrices.
+// diagonal, diag, diag_embed, trace, tril, triu and their indices, with their gradients.
 #include "gradus/autograd/ops/embed.h"
 
 namespace gradus {

@@ -1,4 +1,4 @@
-// What a tensor is, as functions.
+// is_floating_point, is_signed, is_complex and other facts of a tensor, as functions.
 #include "gradus/autograd/functions.h"
 
 namespace gradus {

@@ -1,4 +1,4 @@
-// Several tensors into one.
+// cat, stack, hstack, vstack, block_diag, cartesian_prod: several tensors into one.
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"

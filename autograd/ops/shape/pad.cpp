@@ -1,3 +1,4 @@
+// pad and constant_pad_nd, with their gradients.
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"

@@ -1,4 +1,4 @@
-// Copies that repeat elements, or move them to other places.
+// repeat, repeat_interleave, tile, flip and roll.
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"

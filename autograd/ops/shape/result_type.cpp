@@ -1,3 +1,4 @@
+// result_type: the dtype that an operation on several operands computes in.
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/raw/raw.h"
 

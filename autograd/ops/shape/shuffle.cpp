@@ -1,4 +1,4 @@
-// Elements that change between channels and pixels, or between groups of channels.
+// pixel_shuffle, pixel_unshuffle and channel_shuffle.
 #include "gradus/autograd/functions.h"
 
 namespace gradus {

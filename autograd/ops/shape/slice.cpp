@@ -1,3 +1,4 @@
+// slice, narrow, unfold, select_scatter and slice_scatter, with their gradients.
 #include "gradus/autograd/ops/embed.h"
 
 namespace gradus {

@@ -1,4 +1,4 @@
-// One tensor into several views of it.
+// split, chunk, unbind, tensor_split, hsplit: several views of one tensor.
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"

@@ -1,4 +1,5 @@
-// Views and their derivatives: four geometries (reshape, permute, expand, narrow) carry the rest.
+// view, reshape, permute, transpose, expand, squeeze, flatten, with their gradients. Four
+// geometries (reshape, permute, expand, narrow) carry the rest.
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/raw/raw.h"
 

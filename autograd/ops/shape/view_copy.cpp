@@ -1,4 +1,4 @@
-// Copies of what the views of the same names give.
+// view_copy, permute_copy and the like: copies of what the views of the same names give.
 #include "gradus/autograd/functions.h"
 
 namespace gradus {

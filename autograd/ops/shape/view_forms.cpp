@@ -1,4 +1,4 @@
-// Views composed of those of view.cpp.
+// movedim, swapdims, unflatten, meshgrid, broadcast_to: views composed of those of view.cpp.
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/raw/raw.h"
 

@@ -1,4 +1,4 @@
-// Changes of a tensor's own geometry: the elements stay where they are.
+// as_strided_, squeeze_, transpose_, set_: a tensor's own geometry changes, its elements stay.
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/raw/raw.h"

@@ -1,4 +1,5 @@
-// Windows: functions of t = 2 x / N - 1, which runs from -1 up to 1.
+// bartlett, blackman, hamming, hann and kaiser windows: functions of t = 2 x / N - 1, from -1 up
+// to 1.
 #include <cmath>
 
 #include "gradus/autograd/functions.h"

@@ -1,3 +1,4 @@
+// libtorch's header <torch/serialize/output-archive.h>.
 #pragma once
 
 #include "gradus/compat/torch/torch.h"

@@ -1,3 +1,4 @@
+// Every access of a kernel, looked at before it happens: bounds, alignment, initialisation, races.
 #include "gradus/cuda/sim/check/access.h"
 
 #include <algorithm>

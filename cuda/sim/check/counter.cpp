@@ -1,3 +1,4 @@
+// Counts of memory requests, sectors and bank conflicts of a launch.
 #include "gradus/cuda/sim/check/counter.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The variables of kernels, read from a program's ELF tables.
 #include "gradus/cuda/sim/check/elf.h"
 
 #include <elf.h>

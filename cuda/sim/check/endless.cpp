@@ -1,3 +1,4 @@
+// Ending kernels that never end.
 #include "gradus/cuda/sim/check/endless.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// The handler of a processor's faults in kernels.
 #include "gradus/cuda/sim/check/faults.h"
 
 #include <ucontext.h>

@@ -1,3 +1,4 @@
+// Keeping, publishing and reporting what was found.
 #include "gradus/cuda/sim/check/findings.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// What fences and atomics of threads have ordered.
 #include "gradus/cuda/sim/check/order.h"
 
 #include <algorithm>

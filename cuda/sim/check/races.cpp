@@ -1,3 +1,4 @@
+// Comparing an access with the earlier ones at its word.
 #include "gradus/cuda/sim/check/races.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Names, files and lines of addresses.
 #include "gradus/cuda/sim/check/symbols.h"
 
 #include <backtrace.h>

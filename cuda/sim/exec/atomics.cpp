@@ -1,3 +1,4 @@
+// The atomic functions of kernels.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <sim/atomics.h>

@@ -1,3 +1,4 @@
+// The variables threadIdx, blockIdx, blockDim and gridDim.
 #include "gradus/cuda/sim/exec/place.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The products of fragments that tensor cores compute.
 #include <sim/tensor_core.h>
 
 #include "gradus/cuda/sim/exec/worker.h"

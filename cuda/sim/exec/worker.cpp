@@ -1,3 +1,4 @@
+// Running a block: fibers, barriers, shared memory.
 #include "gradus/cuda/sim/exec/worker.h"
 
 #include <sys/mman.h>

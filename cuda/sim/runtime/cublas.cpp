@@ -1,3 +1,4 @@
+// The functions of cuBLAS that Gradus calls, by plain loops.
 #include <cublas_v2.h>
 
 #include "gradus/cuda/sim/runtime/memory.h"

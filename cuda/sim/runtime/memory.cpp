@@ -1,3 +1,4 @@
+// cudaMalloc, cudaFree, cudaMemcpy, cudaMemset and their like.
 #include "gradus/cuda/sim/runtime/memory.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// How many blocks fit on a multiprocessor, and device attributes.
 #include <sim/occupancy.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Memory and copies with a pitch.
 #include <sim/pitched.h>
 
 #include "gradus/cuda/sim/runtime/device.h"

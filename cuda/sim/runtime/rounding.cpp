@@ -1,3 +1,4 @@
+// Intrinsics with a direction of rounding, as __fadd_rn.
 #include <sim/rounding.h>
 
 #include <cfenv>

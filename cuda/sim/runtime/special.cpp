@@ -1,3 +1,4 @@
+// Functions of CUDA that the C++ library lacks: erfinv, normcdf, rcbrt, sinpi.
 #include <sim/special.h>
 
 #include <cmath>

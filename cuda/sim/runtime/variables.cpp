@@ -1,3 +1,4 @@
+// Copies to and from __device__ and __constant__ variables.
 #include "gradus/cuda/sim/runtime/variables.h"
 
 #include <link.h>

@@ -83,7 +83,9 @@ class Writer:
 
     def close(self):
         body = "\n".join(self.lines)
-        self.path.write_text(f'R"golden(\n{body}\n)golden"\n')
+        self.path.write_text(
+            "// PyTorch's values, written by make.py.\n"
+            f'R"golden(\n{body}\n)golden"\n')
 
 
 def elementwise(out):

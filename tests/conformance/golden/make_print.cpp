@@ -11,7 +11,7 @@ namespace lib = torch;
 #include "print_cases.h"
 
 int main() {
-  std::cout << "R\"golden(";
+  std::cout << "// What libtorch prints, written by make_print.cpp.\nR\"golden(";
   for (const auto& [name, text] : print_cases::printed())
     std::cout << "=== " << name << '\n' << text << '\n';
   std::cout << ")golden\"\n";

@@ -113,6 +113,7 @@ def main():
         lines.append(f"{name} = float64 [{len(numbers) // 2},2] " + " ".join(numbers))
     text = "\n".join(lines)
     (pathlib.Path(__file__).resolve().parent / "special.inc").write_text(
+        "// Values of special functions, written by make_special.py.\n"
         f'R"golden(\n{text}\n)golden"\n')
 
 

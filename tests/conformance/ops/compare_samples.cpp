@@ -1,3 +1,4 @@
+// Registers the samples of samples/compare.def with PyTorch's answers.
 #include "tests/conformance/ops/samples.h"
 
 namespace gradus::test {

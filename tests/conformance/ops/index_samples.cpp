@@ -1,3 +1,4 @@
+// Registers the samples of samples/index.def with PyTorch's answers.
 #include <cmath>
 
 #include "tests/conformance/ops/samples.h"

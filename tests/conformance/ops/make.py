@@ -146,7 +146,9 @@ def elementwise_rows():
 
 def write(name, rows):
     body = "\n".join(out for row in rows for out in answer(row))
-    (HERE / f"samples/{name}.inc").write_text(f'R"golden(\n{body}\n)golden"\n')
+    (HERE / f"samples/{name}.inc").write_text(
+        "// PyTorch's answers to the samples, written by make.py.\n"
+        f'R"golden(\n{body}\n)golden"\n')
 
 
 def main():

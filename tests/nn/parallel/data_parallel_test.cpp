@@ -1,3 +1,4 @@
+// DataParallel equals its module alone, on every list of devices.
 #include <cstring>
 
 #include "tests/nn/parallel/nets.h"

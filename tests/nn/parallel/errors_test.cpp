@@ -1,3 +1,4 @@
+// Errors of DataParallel: of its arguments, its replicas and its graphs.
 #include <cstring>
 
 #include "tests/nn/parallel/nets.h"

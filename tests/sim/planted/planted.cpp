@@ -1,3 +1,4 @@
+// The registry of planted mistakes.
 #include "tests/sim/planted/planted.h"
 
 namespace gradus::planted {

@@ -1,3 +1,4 @@
+// libtorch's header <torch/csrc/autograd/function.h>.
 #pragma once
 
 #include "gradus/compat/torch/torch.h"
