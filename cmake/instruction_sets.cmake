@@ -1,6 +1,6 @@
 # The instruction sets that every source of cpu/simd is compiled for, once for each: the bytes of a vector, and what the
 # compiler may use beyond what all processors of the architecture have. A processor of one set runs those before it, too;
-# cpu/instruction_set.cpp finds out. GRADUS_CPU_SETS leaves some out.
+# cpu/instruction_set.cpp finds out. GRADUS_CPU_SETS leaves some out; `native` keeps the best one of this machine alone.
 set(GRADUS_SETS baseline)
 set(baseline_vector 16)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
@@ -10,7 +10,18 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQU
   set(avx512_vector 64)
   set(avx512_features "avx512f,avx512dq,avx512bw,avx512vl,fma,f16c")
 endif()
-if(GRADUS_CPU_SETS)
+if(GRADUS_CPU_SETS STREQUAL "native" AND EXISTS /proc/cpuinfo)
+  file(STRINGS /proc/cpuinfo processor REGEX "^flags" LIMIT_COUNT 1)
+  string(REPLACE " " ";" processor "flags ${processor}")
+  foreach(set IN LISTS GRADUS_SETS)
+    string(REPLACE "," ";" lacking "${${set}_features}")
+    list(REMOVE_ITEM lacking ${processor})
+    if(NOT lacking)
+      set(best ${set})
+    endif()
+  endforeach()
+  set(GRADUS_SETS ${best})
+elseif(GRADUS_CPU_SETS AND NOT GRADUS_CPU_SETS STREQUAL "native")
   set(known ${GRADUS_SETS})
   list(TRANSFORM GRADUS_CPU_SETS REPLACE "(.+)" "^\\1$" OUTPUT_VARIABLE wanted)
   list(JOIN wanted "|" wanted)

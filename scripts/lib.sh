@@ -1,7 +1,7 @@
 # What the scripts share. They source it with the repository's root as the current folder.
 set -euo pipefail
 
-build_dir=build/main
+build_dir=${BUILD_DIR:-build/main}
 jobs=$(nproc)
 
 say() { printf '== %s\n' "$*"; }
@@ -34,8 +34,6 @@ need_compiler() {
   need nlohmann-json3-dev has_header nlohmann/json.hpp
   wish ccache have ccache
   wish libopenblas-dev has_header openblas_config.h
-  wish openmpi-bin have mpirun
-  wish libopenmpi-dev test -e "$(echo /usr/lib/*/openmpi/include/mpi.h)"
 }
 
 # Drops the wishes that the package lists of this system, where it has any, do not know.

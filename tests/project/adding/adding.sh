@@ -28,6 +28,6 @@ add_subdirectory(source)
 add_executable(log_cosh $here/log_cosh.cpp)
 target_link_libraries(log_cosh gradus::gradus)
 END
-cmake -S . -B build -DGRADUS_CUDA=OFF -DGRADUS_BLAS=OFF -DGRADUS_MPI=OFF -DGRADUS_CPU_SETS=baseline -DCMAKE_BUILD_TYPE=None "$@"
+cmake -S . -B build -DGRADUS_CUDA=OFF -DGRADUS_BLAS=OFF -DGRADUS_MPI=OFF -DGRADUS_CPU_SETS=baseline -DCMAKE_UNITY_BUILD=ON -DCMAKE_BUILD_TYPE=None "$@"
 cmake --build build --target log_cosh --parallel "$(nproc)"
 build/log_cosh
