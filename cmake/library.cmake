@@ -72,11 +72,12 @@ target_link_libraries(gradus PUBLIC Threads::Threads PRIVATE OpenMP::OpenMP_CXX 
 target_include_directories(gradus SYSTEM PRIVATE ${NLOHMANN_JSON_INCLUDE_DIR})  # headers alone
 
 # For programs that say #include <torch/torch.h> and torch::
+include(cmake/compat.cmake)  # GRADUS_COMPAT_INCLUDE
 add_library(gradus_compat INTERFACE)
 add_library(gradus::compat ALIAS gradus_compat)
 set_target_properties(gradus_compat PROPERTIES EXPORT_NAME compat)
 target_include_directories(gradus_compat INTERFACE
-  $<BUILD_INTERFACE:${GRADUS_INCLUDE}/gradus/compat>
+  "$<BUILD_INTERFACE:${GRADUS_INCLUDE}/gradus/compat;${GRADUS_COMPAT_INCLUDE}>"
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/gradus/compat>)
 target_link_libraries(gradus_compat INTERFACE gradus)
 

@@ -1,4 +1,0 @@
-// libtorch's header <ATen/ArrayRef.h>.
-#pragma once
-
-#include "gradus/compat/torch/torch.h"

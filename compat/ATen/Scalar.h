@@ -1,4 +1,0 @@
-// libtorch's header <ATen/Scalar.h>.
-#pragma once
-
-#include "gradus/compat/torch/torch.h"
