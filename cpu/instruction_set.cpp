@@ -67,7 +67,7 @@ InstructionSet choose_instruction_set(const char* word) {
   for (const InstructionSet set : sets)
     if (name_of(set) == word) return set;
   fail<ValueError>("the environment variable GRADUS_CPU is '", word,
-                   "'; this processor runs: ", joined(sets),
+                   "'; for this build and processor it may be: ", joined(sets),
                    "; set it to one of them, or not at all for the fastest");
 }
 
