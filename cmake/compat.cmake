@@ -10,7 +10,7 @@ set(names
   torch/optim torch/ordered_dict torch/script torch/serialize torch/special torch/types torch/utils
   torch/csrc/autograd/autograd torch/csrc/autograd/custom_function torch/csrc/autograd/function
   torch/csrc/autograd/grad_mode torch/csrc/autograd/variable torch/nn/cloneable torch/nn/functional torch/nn/init
-  torch/nn/module torch/nn/modules torch/nn/parallel/data_parallel torch/optim/optimizer torch/optim/sgd
+  torch/nn/module torch/nn/modules torch/nn/parallel/data_parallel torch/optim/optimizer torch/optim/sgd torch/optim/adam torch/optim/adamw
   torch/serialize/archive torch/serialize/input-archive torch/serialize/output-archive torch/serialize/tensor)
 foreach(name IN LISTS names)
   file(CONFIGURE OUTPUT ${GRADUS_COMPAT_INCLUDE}/${name}.h

@@ -154,7 +154,15 @@ class Optimizer {
   std::unique_ptr<OptimizerOptions> defaults_;
 };
 
-// An optimizer by a row of optimizers.def, its options and its state.
+// What a step needs to know of one parameter.
+template <UpdateOp op>
+struct Update {
+  int states;
+  UpdateCoefficients<op, double> coefficients;
+};
+
+// An optimizer by a row of optimizers.def, its options and its state. options.update(state) is the
+// next Update<op> of a parameter whose state this is.
 template <UpdateOp op, class Options, class State>
 class TableOptimizer : public Optimizer {
  public:
@@ -164,19 +172,11 @@ class TableOptimizer : public Optimizer {
       : TableOptimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))},
                        defaults) {}
 
- protected:
-  struct Update {
-    int states;
-    UpdateCoefficients<op, double> coefficients;
-  };
-  // The next step of a parameter whose state is this one.
-  virtual Update update(const Options& options, const State& state) const = 0;
-
  private:
   std::unique_ptr<OptimizerParamState> new_state() const final { return std::make_unique<State>(); }
   Step step_of(const OptimizerOptions& options, const OptimizerParamState& state) const final {
-    const Update next =
-        update(static_cast<const Options&>(options), static_cast<const State&>(state));
+    const Update<op> next =
+        static_cast<const Options&>(options).update(static_cast<const State&>(state));
     return {op, next.states, list_of<op>(next.coefficients)};
   }
 };

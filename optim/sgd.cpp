@@ -10,15 +10,15 @@ void SGDOptions::validate() const {
         momentum(), " and dampening = ", dampening());
 }
 
-SGD::Update SGD::update(const SGDOptions& o, const SGDParamState& state) const {
+Update<UpdateOp::sgd> SGDOptions::update(const SGDParamState& state) const {
   const bool first = !state.momentum_buffer().defined();
-  return {.states = o.momentum() != 0,
-          .coefficients = {.lr = o.lr(),
-                           .momentum = o.momentum(),
-                           .share = first ? 1 : 1 - o.dampening(),
-                           .weight_decay = o.weight_decay(),
-                           .sign = o.maximize() ? -1.0 : 1.0,
-                           .nesterov = o.nesterov() ? 1.0 : 0.0}};
+  return {.states = momentum() != 0,
+          .coefficients = {.lr = lr(),
+                           .momentum = momentum(),
+                           .share = first ? 1 : 1 - dampening(),
+                           .weight_decay = weight_decay(),
+                           .sign = maximize() ? -1.0 : 1.0,
+                           .nesterov = nesterov() ? 1.0 : 0.0}};
 }
 
 }  // namespace gradus::optim

@@ -10,6 +10,12 @@
 
 namespace gradus::optim {
 
+struct SGDParamState : OptimizerParamState {
+  GRADUS_OPTION(SGDParamState, Tensor, momentum_buffer);
+
+  Fields fields() override { return {{"momentum_buffer", &momentum_buffer_}}; }
+};
+
 struct SGDOptions : OptimizerCloneableOptions<SGDOptions> {
   SGDOptions(double lr) : lr_(lr) {}  // NOLINT: implicit, as in libtorch
   GRADUS_OPTION(SGDOptions, double, lr);
@@ -29,20 +35,11 @@ struct SGDOptions : OptimizerCloneableOptions<SGDOptions> {
   }
   // Nesterov momentum needs momentum, and no dampening.
   void validate() const override;
+  Update<UpdateOp::sgd> update(const SGDParamState& state) const;
 };
 
-struct SGDParamState : OptimizerParamState {
-  GRADUS_OPTION(SGDParamState, Tensor, momentum_buffer);
-
-  Fields fields() override { return {{"momentum_buffer", &momentum_buffer_}}; }
-};
-
-class SGD : public TableOptimizer<UpdateOp::sgd, SGDOptions, SGDParamState> {
- public:
+struct SGD : TableOptimizer<UpdateOp::sgd, SGDOptions, SGDParamState> {
   using TableOptimizer::TableOptimizer;
-
- protected:
-  Update update(const SGDOptions& options, const SGDParamState& state) const override;
 };
 
 }  // namespace gradus::optim

@@ -28,4 +28,17 @@ struct UpdateFormula<UpdateOp::sgd> {
   }
 };
 
+// s: the means of g and of its square, and the largest mean of the square so far.
+template <>
+struct UpdateFormula<UpdateOp::adam> {
+  template <int states, class T>
+  GRADUS_HD static void step(T& p, T g, T* s, const UpdateCoefficients<UpdateOp::adam, T>& c) {
+    if (c.weight_decay != 0) g += c.weight_decay * p;
+    s[0] = c.beta1 * s[0] + c.share1 * g;
+    s[1] = c.beta2 * s[1] + c.share2 * g * g;
+    if constexpr (states == 3) s[2] = s[1] > s[2] ? s[1] : s[2];
+    p -= c.rate * s[0] / (std::sqrt(s[states - 1]) * c.scale + c.eps);
+  }
+};
+
 }  // namespace gradus

@@ -81,6 +81,36 @@ TEST(CpuUpdate, SgdFollowsItsFormula) {
   expect_sgd(0.9, 0, 0.2, true, true);
 }
 
+void expect_adam(int states, double weight_decay) {
+  for (const ScalarType dtype : {kFloat, kDouble})
+    for (const int64_t n : {1, 13, 70'000})
+      run<UpdateOp::adam>(
+          states, dtype, n,
+          [&](int) -> UpdateCoefficients<UpdateOp::adam, double> {
+            return {.weight_decay = weight_decay,
+                    .beta1 = 0.8,
+                    .share1 = 0.2,
+                    .beta2 = 0.5,
+                    .share2 = 0.4,
+                    .rate = 0.1,
+                    .scale = 1.5,
+                    .eps = 0.5};
+          },
+          [&](const auto&, double& p, double g, auto& s) {
+            g += weight_decay * p;
+            s[0] = 0.8 * s[0] + 0.2 * g;
+            s[1] = 0.5 * s[1] + 0.4 * g * g;
+            if (states == 3) s[2] = std::max(s[1], s[2]);
+            p -= 0.1 * s[0] / (1.5 * std::sqrt(states == 3 ? s[2] : s[1]) + 0.5);
+          });
+}
+
+TEST(CpuUpdate, AdamFollowsItsFormula) {
+  expect_adam(2, 0);
+  expect_adam(2, 0.3);
+  expect_adam(3, 0.3);
+}
+
 TEST(CpuUpdate, EveryParameterHasItsOwnCoefficients) {
   UpdatedParameter a, b;
   a.parameter = tensor({1}, {1}), a.gradient = tensor({1}, {2});

@@ -102,6 +102,19 @@ TEST_F(CudaUpdate, AStepIsOneLaunchForEachDtype) {
   EXPECT_NEAR(all[41].detach()[0].item<double>(), 1 - 0.2 - 0.2, 1e-6);
 }
 
+TEST_F(CudaUpdate, ParametersOfDifferentAgeAreOneLaunch) {
+  Tensors parameters;
+  for (int i = 0; i < 100; ++i) parameters.push_back(ones({30}, kCUDA).set_requires_grad(true));
+  optim::Adam adam(parameters, 0.1);
+  for (int step = 1; step <= 3; ++step) {
+    for (int i = 0; i < 30 * step; ++i)
+      parameters[static_cast<size_t>(i)].mutable_grad() = full({30}, 2.0, kCUDA);
+    EXPECT_EQ(launches_of([&] { adam.step(); }), 1);
+  }
+  EXPECT_NEAR(parameters[0].detach()[0].item<double>(), 0.7, 1e-6);
+  EXPECT_NEAR(parameters[89].detach()[0].item<double>(), 0.9, 1e-6);
+}
+
 // Calls back when somebody waits for it.
 struct Told final : Arrival {
   explicit Told(std::function<void()> f) : tell(std::move(f)) {}

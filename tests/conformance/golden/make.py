@@ -39,7 +39,7 @@ INEXACT_GRADIENT = ("digamma", "hardsigmoid")
 
 def rows(kind):
     """The names in elementwise.def, with PyTorch's function where it has one."""
-    text = (HERE / "../../tensor/table/elementwise.def").read_text()
+    text = (HERE / "../../../tensor/table/elementwise.def").read_text()
     for name in re.findall(rf"^(?:{kind})\(\s*(\w+),", text, re.MULTILINE):
         function = OTHER_NAMES.get(name) or getattr(torch, name, None)
         if function:
@@ -439,11 +439,43 @@ def trajectories(out):
         out.case(f"sgd {NAMES[dtype]} {words}", run)
 
 
+def long_trajectories(out):
+    """A hundred steps of Adam on the same sum; the parameters after each tenth. They are
+    the halves of `start`; the second is a group of its own with half the rate and no amsgrad."""
+    start = out.let("begin", torch.tensor([1.0, -2.0, 0.25, 3.0, 0.75, 2.0], dtype=torch.float64))
+    target = torch.tensor([0.5, -1.0, 0.25, 2.5, 0.25, -1.5], dtype=torch.float64)
+    out.let("goal", target)
+    base = dict(lr=0.05, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0, amsgrad=0)
+    settings = [{}, {"amsgrad": 1}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "amsgrad": 1},
+                {"beta1": 0.5, "beta2": 0.7, "eps": 1e-3}, {"beta1": 0.0, "beta2": 0.0},
+                {"beta2": 0.6, "amsgrad": 1, "lr": 0.2}, {"lr": 0.0, "weight_decay": 0.5}]
+    for name, dtype, changed in itertools.product(("Adam",), (torch.float64, torch.float32),
+                                                  settings):
+        o = {**base, **changed}
+
+        def run():
+            halves = [x.to(dtype).clone().requires_grad_() for x in start.chunk(2)]
+            optimizer = getattr(torch.optim, name)(
+                [{"params": halves[:1]}, {"params": halves[1:], "lr": o["lr"] / 2, "amsgrad": False}],
+                lr=o["lr"], betas=(o["beta1"], o["beta2"]), eps=o["eps"],
+                weight_decay=o["weight_decay"], amsgrad=bool(o["amsgrad"]))
+            steps = []
+            for step in range(1, 101):
+                optimizer.zero_grad()
+                (torch.cat(halves) - target.to(dtype)).square().square().sum().backward()
+                optimizer.step()
+                if step % 10 == 0:
+                    steps.append(torch.cat(halves).detach())
+            return torch.stack(steps)
+        words = " ".join(f"{o[k]}" for k in base)
+        out.case(f"{name.lower()} {NAMES[dtype]} {words}", run)
+
+
 def main():
     torch.set_num_threads(1)
     for name, parts in (("tensor", (elementwise, promotion, narrow, reductions, products)),
                         ("autograd", (derivatives,)), ("nn", (layers,)),
-                        ("optim", (trajectories,))):
+                        ("optim", (trajectories, long_trajectories))):
         out = Writer(name)
         for part in parts:
             part(out)

@@ -1,0 +1,64 @@
+// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015), in PyTorch's form. With
+// amsgrad u is the largest v so far (Reddi et al., "On the convergence of Adam and beyond", 2018).
+//
+//   g = grad + weight_decay * p
+//   m = beta1 * m + (1 - beta1) * g
+//   v = beta2 * v + (1 - beta2) * g^2
+//   p = p - lr / (1 - beta1^step) * m / (sqrt(u / (1 - beta2^step)) + eps)        (else u = v)
+#pragma once
+
+#include <cmath>
+#include <tuple>
+
+#include "gradus/optim/optimizer.h"
+
+namespace gradus::optim {
+
+struct AdamParamState : OptimizerParamState {
+  GRADUS_OPTION(AdamParamState, int64_t, step) = 0;
+  GRADUS_OPTION(AdamParamState, Tensor, exp_avg);
+  GRADUS_OPTION(AdamParamState, Tensor, exp_avg_sq);
+  GRADUS_OPTION(AdamParamState, Tensor, max_exp_avg_sq);
+
+  Fields fields() override {
+    return {{"step", &step_},
+            {"exp_avg", &exp_avg_},
+            {"exp_avg_sq", &exp_avg_sq_},
+            {"max_exp_avg_sq", &max_exp_avg_sq_}};
+  }
+};
+
+// The options of Adam and its variants.
+template <class Self>
+struct AdamOptionsOf : OptimizerCloneableOptions<Self> {
+  AdamOptionsOf(double lr, double weight_decay) : lr_(lr), weight_decay_(weight_decay) {}
+  using betas_t = std::tuple<double, double>;
+  GRADUS_OPTION(Self, double, lr);
+  GRADUS_OPTION(Self, betas_t, betas) = {0.9, 0.999};
+  GRADUS_OPTION(Self, double, eps) = 1e-8;
+  GRADUS_OPTION(Self, double, weight_decay);
+  GRADUS_OPTION(Self, bool, amsgrad) = false;
+
+  Fields fields() override {
+    auto& [beta1, beta2] = betas_;
+    return {{"lr", &lr_, 0},   {"betas.0", &beta1, 0, 1},           {"betas.1", &beta2, 0, 1},
+            {"eps", &eps_, 0}, {"weight_decay", &weight_decay_, 0}, {"amsgrad", &amsgrad_}};
+  }
+  Update<UpdateOp::adam> update(const AdamParamState& state) const {
+    const auto [beta1, beta2] = betas_;
+    const double rate = lr_ / (1 - std::pow(beta1, state.step() + 1));
+    const double scale = 1 / std::sqrt(1 - std::pow(beta2, state.step() + 1));
+    return {amsgrad_ ? 3 : 2,
+            {weight_decay_, beta1, 1 - beta1, beta2, 1 - beta2, rate, scale, eps_}};
+  }
+};
+
+struct AdamOptions : AdamOptionsOf<AdamOptions> {
+  AdamOptions(double lr = 1e-3) : AdamOptionsOf(lr, 0) {}  // NOLINT: implicit, as in libtorch
+};
+
+struct Adam : TableOptimizer<UpdateOp::adam, AdamOptions, AdamParamState> {
+  using TableOptimizer::TableOptimizer;
+};
+
+}  // namespace gradus::optim
