@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "gradus/tensor/accessor.h"
+#include "gradus/tensor/base/scalar.h"
 #include "gradus/tensor/generator.h"
 #include "gradus/tensor/options.h"
-#include "gradus/tensor/scalar.h"
 #include "gradus/tensor/shape.h"
 #include "gradus/tensor/tensor_impl.h"
 

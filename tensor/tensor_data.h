@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "gradus/tensor/scalar.h"
+#include "gradus/tensor/base/scalar.h"
 #include "gradus/tensor/shape.h"
 
 namespace gradus {

@@ -1,6 +1,7 @@
 // Counts by the formulas of tensor/math/counts.h.
 #pragma once
 
+#include "gradus/tensor/generator.h"
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/math/counts.h"
 

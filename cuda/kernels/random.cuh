@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/vector.cuh"
+#include "gradus/tensor/generator.h"
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/math/distributions.h"
 

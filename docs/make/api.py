@@ -19,7 +19,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 SECTIONS = [
     ("Tensors", "The functions on tensors, and the methods of `Tensor` of the same names, are the rows of "
      "[operators](operators.md). Here is the rest.",
-     ["tensor/tensor.h", "tensor/factories.h", "tensor/options.h", "tensor/scalar.h", "tensor/base/device.h",
+     ["tensor/tensor.h", "tensor/factories.h", "tensor/options.h", "tensor/base/scalar.h", "tensor/base/device.h",
       "tensor/indexing.h", "tensor/generator.h", "tensor/base/error.h", "tensor/base/warning.h",
       "tensor/base/threads.h", "tensor/base/ordered_dict.h"]),
     ("Autograd", "[Autograd](autograd.md) is the guide.",

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gradus/tensor/base/scalar.h"
 #include "gradus/tensor/math/philox.h"
 #include "gradus/tensor/math/remainder.h"
 #include "gradus/tensor/math/rounding.h"

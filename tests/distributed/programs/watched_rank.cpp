@@ -7,6 +7,7 @@
 #include "gradus/distributed/collectives.h"
 #include "gradus/distributed/net/server.h"
 #include "gradus/distributed/net/watch_client.h"
+#include "gradus/distributed/tcp_store.h"
 
 namespace gradus::distributed {
 namespace {

@@ -1,5 +1,5 @@
 // Scalars as text, and the error of one that does not fit a type.
-#include "gradus/tensor/scalar.h"
+#include "gradus/tensor/base/scalar.h"
 
 #include <ostream>
 
