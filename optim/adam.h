@@ -49,7 +49,7 @@ struct AdamOptionsOf : OptimizerCloneableOptions<Self> {
     const double rate = lr_ / (1 - std::pow(beta1, state.step() + 1));
     const double scale = 1 / std::sqrt(1 - std::pow(beta2, state.step() + 1));
     return {amsgrad_ ? 3 : 2,
-            {weight_decay_, beta1, 1 - beta1, beta2, 1 - beta2, rate, scale, eps_}};
+            {1, weight_decay_, beta1, 1 - beta1, beta2, 1 - beta2, rate, scale, eps_}};
   }
 };
 

@@ -33,6 +33,7 @@ template <>
 struct UpdateFormula<UpdateOp::adam> {
   template <int states, class T>
   GRADUS_HD static void step(T& p, T g, T* s, const UpdateCoefficients<UpdateOp::adam, T>& c) {
+    p *= c.keep;
     if (c.weight_decay != 0) g += c.weight_decay * p;
     s[0] = c.beta1 * s[0] + c.share1 * g;
     s[1] = c.beta2 * s[1] + c.share2 * g * g;

@@ -87,7 +87,8 @@ void expect_adam(int states, double weight_decay) {
       run<UpdateOp::adam>(
           states, dtype, n,
           [&](int) -> UpdateCoefficients<UpdateOp::adam, double> {
-            return {.weight_decay = weight_decay,
+            return {.keep = 0.75,
+                    .weight_decay = weight_decay,
                     .beta1 = 0.8,
                     .share1 = 0.2,
                     .beta2 = 0.5,
@@ -97,6 +98,7 @@ void expect_adam(int states, double weight_decay) {
                     .eps = 0.5};
           },
           [&](const auto&, double& p, double g, auto& s) {
+            p *= 0.75;
             g += weight_decay * p;
             s[0] = 0.8 * s[0] + 0.2 * g;
             s[1] = 0.5 * s[1] + 0.4 * g * g;

@@ -1,11 +1,12 @@
-#include "gradus/optim/adam.h"
+// Adam and AdamW, by hand.
+#include "gradus/optim/adamw.h"
 
 #include "tests/support.h"
 
 namespace gradus {
 namespace {
 
-using optim::Adam, optim::AdamOptions, optim::AdamParamState;
+using optim::Adam, optim::AdamOptions, optim::AdamParamState, optim::AdamW, optim::AdamWOptions;
 
 void step(optim::Optimizer& optimizer, const Tensor& gradient_factors) {
   optimizer.zero_grad();
@@ -124,6 +125,27 @@ TEST(Adam, RefusesOptionsThatMakeNoSense) {
   refuses(AdamOptions().betas({0.9, NAN}), "Adam: betas.1 = nan, expected 0 or more and below 1");
   refuses(AdamOptions().eps(-1e-8), "Adam: eps = -1e-08, expected 0 or more");
   refuses(AdamOptions().weight_decay(-0.5), "Adam: weight_decay = -0.5, expected 0 or more");
+}
+
+TEST(AdamW, HasTheDefaultsOfLibtorch) {
+  AdamW adamw({ones({1}, requires_grad())});
+  const auto& options = static_cast<const AdamWOptions&>(adamw.param_groups()[0].options());
+  EXPECT_EQ(options.lr(), 1e-3);
+  EXPECT_EQ(options.betas(), std::make_tuple(0.9, 0.999));
+  EXPECT_EQ(options.weight_decay(), 1e-2);
+}
+
+TEST(AdamW, DecaysTheParameterApartFromItsGradient) {
+  const Tensor p = tensor({2.0}, requires_grad());
+  AdamW adamw({p}, AdamWOptions(0.1).betas({0.5, 0.75}).eps(0.5).weight_decay(0.5));
+  step(adamw, full({1}, 4));  // p = 0.95 * 2; m / 0.5 = 4, sqrt(v / 0.25) = 4
+  expect_values(p, {1.9 - 0.1 * 4 / 4.5}, 1e-7);
+  expect_values(adamw.state_dict()["state.0.exp_avg"], {2});
+  step(adamw, full({1}, 0));
+  AdamW other({p});
+  other.load_state_dict(adamw.state_dict());
+  EXPECT_EQ(state_of(other, p).step(), 2);
+  expect_error<ValueError>([&] { AdamW({p}, AdamWOptions(-2)); }, "AdamW: lr = -2, expected");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ Tensor sgd(const Words& w) {
   return steps;
 }
 
-// adam DTYPE LR BETA1 BETA2 EPS WEIGHT_DECAY AMSGRAD, on the same sum; the second half of the
+// adam[w] DTYPE LR BETA1 BETA2 EPS WEIGHT_DECAY AMSGRAD, on the same sum; the second half of the
 // elements is a group of its own.
 template <class Optimizer, class Options>
 Tensor adam(const Words& w) {
@@ -63,8 +63,9 @@ Tensor adam(const Words& w) {
 }
 
 TEST(OptimGolden, MatchesPyTorch) {
-  check_golden(golden(),
-               {{"sgd", {sgd, 64}}, {"adam", {adam<optim::Adam, optim::AdamOptions>, 1000}}});
+  check_golden(golden(), {{"sgd", {sgd, 64}},
+                          {"adam", {adam<optim::Adam, optim::AdamOptions>, 1000}},
+                          {"adamw", {adam<optim::AdamW, optim::AdamWOptions>, 1000}}});
 }
 
 }  // namespace

@@ -440,7 +440,7 @@ def trajectories(out):
 
 
 def long_trajectories(out):
-    """A hundred steps of Adam on the same sum; the parameters after each tenth. They are
+    """A hundred steps of Adam and AdamW on the same sum; the parameters after each tenth. They are
     the halves of `start`; the second is a group of its own with half the rate and no amsgrad."""
     start = out.let("begin", torch.tensor([1.0, -2.0, 0.25, 3.0, 0.75, 2.0], dtype=torch.float64))
     target = torch.tensor([0.5, -1.0, 0.25, 2.5, 0.25, -1.5], dtype=torch.float64)
@@ -449,7 +449,7 @@ def long_trajectories(out):
     settings = [{}, {"amsgrad": 1}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "amsgrad": 1},
                 {"beta1": 0.5, "beta2": 0.7, "eps": 1e-3}, {"beta1": 0.0, "beta2": 0.0},
                 {"beta2": 0.6, "amsgrad": 1, "lr": 0.2}, {"lr": 0.0, "weight_decay": 0.5}]
-    for name, dtype, changed in itertools.product(("Adam",), (torch.float64, torch.float32),
+    for name, dtype, changed in itertools.product(("Adam", "AdamW"), (torch.float64, torch.float32),
                                                   settings):
         o = {**base, **changed}
 

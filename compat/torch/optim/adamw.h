@@ -1,0 +1,1 @@
+#include "gradus/compat/torch/torch.h"
