@@ -94,7 +94,7 @@ void Optimizer::step_together(const std::vector<Due*>& batch) {
     next.parameter = raw::contiguous(raw::to(*one->parameter, one->dtype));
     next.gradient = raw::contiguous(raw::to(*one->gradient, one->dtype));
     next.coefficients = one->step.coefficients;
-    for (size_t k = 0; k < static_cast<size_t>(step.states); ++k) {
+    for (int k = 0; k < step.states; ++k) {
       const Tensor& kept = *one->tensors[k];
       if (!kept.defined()) next.fresh |= 1u << k;
       next.states[k] = kept.defined() ? raw::contiguous(beside(kept, *one->parameter))
@@ -107,8 +107,7 @@ void Optimizer::step_together(const std::vector<Due*>& batch) {
     if (!one.parameter->is_same(updated[i].parameter))
       raw::copy_(*one.parameter, updated[i].parameter);
     one.parameter->impl().storage->bump_version();
-    for (size_t k = 0; k < static_cast<size_t>(step.states); ++k)
-      *one.tensors[k] = updated[i].states[k];
+    for (int k = 0; k < step.states; ++k) *one.tensors[k] = updated[i].states[k];
     if (one.steps) ++*one.steps;
     if (one.made) state_[&one.parameter->impl()] = std::move(one.made);
   }

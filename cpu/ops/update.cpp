@@ -12,10 +12,10 @@ void step(const UpdatedParameter& one) {
   T* const parameter = static_cast<T*>(one.parameter.data_ptr());
   const T* const gradient = static_cast<const T*>(one.gradient.data_ptr());
   std::array<T*, kMostStates> state{};
-  for (size_t k = 0; k < states; ++k) state[k] = static_cast<T*>(one.states[k].data_ptr());
+  for (int k = 0; k < states; ++k) state[k] = static_cast<T*>(one.states[k].data_ptr());
   const auto coefficients = coefficients_of<op, T>(one.coefficients);
   parallel_for(0, one.parameter.numel(), kGrain, [&](int64_t begin, int64_t end) {
-    for (size_t k = 0; k < states; ++k)
+    for (int k = 0; k < states; ++k)
       if (one.fresh >> k & 1) std::fill(state[k] + begin, state[k] + end, T(0));
     // Copies, which no store below can change, so that the loop becomes vector code.
     const auto c = coefficients;
@@ -23,9 +23,9 @@ void step(const UpdatedParameter& one) {
 #pragma GCC ivdep
     for (int64_t i = begin; i < end; ++i) {
       T s[kMostStates];
-      for (size_t k = 0; k < states; ++k) s[k] = kept[k][i];
+      for (int k = 0; k < states; ++k) s[k] = kept[k][i];
       UpdateFormula<op>::template step<states>(parameter[i], gradient[i], s, c);
-      for (size_t k = 0; k < states; ++k) kept[k][i] = s[k];
+      for (int k = 0; k < states; ++k) kept[k][i] = s[k];
     }
   });
 }

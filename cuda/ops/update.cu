@@ -21,8 +21,7 @@ void launch_step(ArrayRef<UpdatedParameter> parameters) {
     row.numel = one.parameter.numel();
     row.parameter = static_cast<T*>(one.parameter.data_ptr());
     row.gradient = static_cast<const T*>(one.gradient.data_ptr());
-    for (int k = 0; k < states; ++k)
-      row.state[k] = static_cast<T*>(one.states[static_cast<size_t>(k)].data_ptr());
+    for (int k = 0; k < states; ++k) row.state[k] = static_cast<T*>(one.states[k].data_ptr());
     row.coefficients = coefficients_of<op, T>(one.coefficients);
     row.fresh = one.fresh;
     blocks += static_cast<unsigned>(ceil_div(row.numel, int64_t{kUpdateChunk}));
