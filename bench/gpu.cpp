@@ -1,5 +1,7 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
-//   bench_gpu [GROUP...]    elementwise, reductions, softmaxes, order, lookups, products, steps
+//   bench_gpu [GROUP...]    elementwise, reductions, softmaxes, order, lookups, products,
+//   optimizers,
+//                           steps
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -123,6 +125,24 @@ void products() {
   cuda::set_matmul_kernel("automatic");
 }
 
+// Bytes: parameter and gradient are read, and what is kept; all but the gradient are written.
+void optimizers() {
+  Tensors parameters;
+  for (int i = 0; i < 100; ++i) {
+    parameters.push_back(randn({1'000'000}, kCUDA).set_requires_grad(true));
+    parameters.back().mutable_grad() = randn({1'000'000}, kCUDA);
+  }
+  const auto time = [](const std::string& name, optim::Optimizer& optimizer, double accesses) {
+    const double seconds = device_seconds([&] { optimizer.step(); });
+    for (const char* peer : {" beside fused", " beside foreach"})  // of PyTorch's two ways
+      report((name + peer).c_str(), "gradus", seconds, accesses * 4e8, "B");
+  };
+  optim::SGD sgd(parameters, optim::SGDOptions(1e-4).momentum(0.9));
+  time("SGD momentum 100 x 1e6", sgd, 5);
+  optim::AdamW adamw(parameters, optim::AdamWOptions(1e-4));
+  time("AdamW 100 x 1e6", adamw, 7);
+}
+
 void training_steps() {
   const auto time_step = [](const char* name, const auto& model, const Tensor& x, const Tensor& y,
                             auto loss) {
@@ -164,6 +184,7 @@ int main(int argc, char** argv) {
   run("order", order);
   run("lookups", lookups);
   run("products", products);
+  run("optimizers", optimizers);
   const AutoGradMode grad(true);
   run("steps", training_steps);
 }
