@@ -1,1 +1,0 @@
-#include "gradus/compat/torch/torch.h"
