@@ -11,6 +11,7 @@
 #include "gradus/autograd/tools/checkpoint.h"
 #include "gradus/autograd/tools/function.h"
 #include "gradus/autograd/tools/functional.h"
+#include "gradus/autograd/tools/gradcheck.h"
 #include "gradus/cuda/cuda.h"
 #include "gradus/data/datasets/image_dataset.h"
 #include "gradus/data/samplers/samplers.h"
@@ -25,3 +26,4 @@
 #include "gradus/tensor/generator.h"
 #include "gradus/tensor/indexing.h"
 #include "gradus/tensor/tensor.h"
+#include "gradus/version.h"

@@ -1,4 +1,4 @@
-# OpenBLAS::OpenBLAS, the library with its C interface. Also read by gradus-config.cmake.
+# OpenBLAS::OpenBLAS, the library with its C interface.
 # A system may offer several BLAS under one <cblas.h>; OpenBLAS' own folder is looked in first.
 find_path(OpenBLAS_INCLUDE_DIR openblas_config.h
           PATH_SUFFIXES openblas-openmp openblas-pthread openblas)

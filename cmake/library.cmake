@@ -52,7 +52,7 @@ endforeach()
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.
-set(GRADUS_PUBLIC gradus.h tensor autograd nn optim data serialize distributed cuda compat)
+set(GRADUS_PUBLIC gradus.h version.h tensor autograd nn optim data serialize distributed cuda compat)
 # Of cuda/ these alone are for users: they name no CUDA type.
 set(GRADUS_PUBLIC_CUDA cuda.h runtime/device.h runtime/generator.h runtime/stream.h runtime/event.h
     runtime/allocator.h runtime/stats.h runtime/peer.h runtime/turns.h ops/matmul.h ops/add_part.h)
@@ -105,8 +105,11 @@ target_link_libraries(gradus PRIVATE $<BUILD_INTERFACE:gradus_warnings>)
 target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>)
 
 if(GRADUS_HAS_BLAS)
-  target_compile_definitions(gradus PRIVATE GRADUS_BLAS)
-  target_link_libraries(gradus PRIVATE OpenBLAS::OpenBLAS)
+  # Loaded at run time, and only where it is used.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/matmul/blas.cpp PROPERTIES
+    COMPILE_OPTIONS "-isystem;${OpenBLAS_INCLUDE_DIR}" SKIP_PRECOMPILE_HEADERS ON
+    COMPILE_DEFINITIONS GRADUS_BLAS="${OpenBLAS_LIBRARY}")
+  target_link_libraries(gradus PRIVATE ${CMAKE_DL_LIBS})
 endif()
 # Only the backends know these libraries.
 if(GRADUS_HAS_NCCL)

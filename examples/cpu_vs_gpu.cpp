@@ -2,11 +2,9 @@
 // was moved between the two, and what part of the time the moving took.
 #include <gradus/gradus.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -14,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "program.h"
 #include "table.h"
 
 using gradus::Device, gradus::Tensor, gradus::Tensors;
@@ -200,16 +199,11 @@ int main(int argc, char** argv) {
   app.add_option("--device", device, "cpu leaves the GPU out")
       ->check(CLI::IsMember({"all", "cpu"}))
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
+  return run_program(app, argc, argv, [&] {
     gradus::manual_seed(1);
     const std::string why_not = why_no_gpu();
     const bool gpu = device == "all" && why_not.empty();
     if (device == "all" && !gpu) std::cout << "The CPU alone: " << why_not << "\n";
     run(quick, gpu);
-  } catch (const std::exception& error) {
-    std::cerr << "cpu_vs_gpu: " << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+  });
 }

@@ -3,7 +3,6 @@
 // the shards of the batch give one after the other. Writes a picture of where the time went.
 #include <gradus/gradus.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "devices.h"
+#include "program.h"
 #include "save.h"
 #include "table.h"
 #include "timeline.h"
@@ -170,13 +170,11 @@ int main(int argc, char** argv) {
   size("--batch", sizes.batch, "rows on each device");
   size("--steps", sizes.steps, "that are timed");
   app.add_option("--out", out, "the picture")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
+  return run_program(app, argc, argv, [&] {
     if (large) sizes = {4096, 8192, 1024, 512, sizes.steps};
     std::string remark;
     const Devices devices = choose_devices(names, replicas, remark);
-    const std::filesystem::path folder = std::filesystem::path(out).parent_path();
-    check_writable(folder.empty() ? "." : folder);
+    check_writable(out);
     if (!remark.empty()) std::cout << remark << "\n";
     std::cout << format("%lld-%lld-%lld-%lld, %lld rows on each device, on ",
                         static_cast<long long>(sizes.in), static_cast<long long>(sizes.hidden),
@@ -209,9 +207,5 @@ one after the other on one device.
       std::cout << "Wrote " << out << "\n";
     }
     if (!exact) throw gradus::Error("the weights are not bit for bit those of the shards");
-  } catch (const std::exception& error) {
-    std::cerr << "data_parallel: " << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+  });
 }

@@ -5,13 +5,14 @@
 #include <gradus/data/datasets/image_dataset.h>
 #include <gradus/gradus.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <string>
+
+#include "program.h"
+#include "save.h"
 
 using gradus::Device, gradus::Tensor;
 namespace dist = gradus::distributed;
@@ -79,6 +80,7 @@ void train(const Settings& settings, Device device) {
 }
 
 void run(const Settings& settings) {
+  if (!settings.checkpoint.empty()) check_writable(settings.checkpoint);
   const std::chrono::milliseconds timeout(static_cast<int64_t>(settings.timeout * 1000));
   if (settings.backend == "threads")
     return dist::spawn_threads(
@@ -106,20 +108,16 @@ int main(int argc, char** argv) {
   app.add_option("--batch", settings.batch_size, "examples of a step, of all ranks together")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 24))
       ->capture_default_str();
-  app.add_option("--lr", settings.lr, "learning rate")->capture_default_str();
+  app.add_option("--lr", settings.lr, "learning rate")
+      ->check(positive_number())
+      ->capture_default_str();
   app.add_option("--timeout", settings.timeout, "seconds for one call of all ranks")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(number_in(0.001, 1e6))
       ->capture_default_str();
   auto* const file = app.add_option("--checkpoint", settings.checkpoint, "file that is written");
   app.add_option("--save-every", settings.save_every, "steps")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
   app.add_flag("--resume", settings.resume, "go on from --checkpoint")->needs(file);
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(settings);
-  } catch (const std::exception& error) {
-    std::cerr << "ddp_train: " << error.what() << '\n';
-    return 1;
-  }
+  return run_program(app, argc, argv, [&] { run(settings); });
 }

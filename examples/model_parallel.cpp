@@ -4,7 +4,6 @@
 // is worth, and checks samples of the result against sums in double precision.
 #include <gradus/gradus.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "devices.h"
+#include "program.h"
 #include "table.h"
 
 using gradus::Device, gradus::Tensor;
@@ -94,8 +94,7 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", rounds, "that are timed; the median counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
+  return run_program(app, argc, argv, [&] {
     std::string remark;
     const Devices devices = choose_devices(names, replicas, remark);
     const auto is_gpu = [](Device device) {
@@ -137,9 +136,5 @@ error: the largest of 64 x 64 samples on each device, against sums in double pre
 to the largest of these.
 )";
     gradus::check<gradus::Error>(worst < 1e-4, "a product is wrong: its relative error is ", worst);
-  } catch (const std::exception& error) {
-    std::cerr << "model_parallel: " << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+  });
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -17,19 +18,27 @@ struct ResultFile {
   std::string text;
 };
 
-// Told before the work begins whether its results will find a place.
-// Errors: Error where `folder` exists and cannot be written to, or cannot be made.
-inline void check_writable(const std::filesystem::path& folder) {
+// Checks before the work begins that its results can be written, by making a file where the new
+// folders would be. Errors: Error where a file is there and not a regular one, or its folder cannot
+// be written to or made.
+inline void check_writable(const std::filesystem::path& file) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  fs::path existing = fs::absolute(folder);
+  gradus::check<gradus::Error>(!fs::exists(file, ignored) || fs::is_regular_file(file, ignored),
+                               "cannot write ", file.string(),
+                               ": it is there already, and not a regular file; name another");
+  const fs::path folder = fs::absolute(file).parent_path();
+  fs::path existing = folder;
   while (!fs::exists(existing, ignored) && existing.has_relative_path())
     existing = existing.parent_path();
   gradus::check<gradus::Error>(fs::is_directory(existing, ignored), "cannot write to ",
                                folder.string(), ": ", existing.string(), " is not a folder");
-  gradus::check<gradus::Error>(access(existing.c_str(), W_OK | X_OK) == 0, "cannot write to ",
-                               folder.string(), ": ", existing.string(), ": ",
-                               std::strerror(errno));
+  std::string attempt = (existing / ".gradus.XXXXXX").string();
+  const int descriptor = mkstemp(attempt.data());
+  gradus::check<gradus::Error>(descriptor >= 0, "cannot write to ", folder.string(), ": ",
+                               existing.string(), ": ", std::strerror(errno));
+  close(descriptor);
+  unlink(attempt.c_str());
 }
 
 // Writes every file beside its place, then moves them all there.
@@ -40,9 +49,7 @@ inline void save(const std::vector<ResultFile>& files) {
   try {
     for (const auto& [path, text] : files) {
       std::error_code error;
-      gradus::check<gradus::Error>(!fs::exists(path, error) || fs::is_regular_file(path, error),
-                                   "cannot write ", path.string(),
-                                   ": it is there already, and not a regular file; name another");
+      check_writable(path);
       if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
       errno = 0;
       std::ofstream out(beside(path), std::ios::binary);

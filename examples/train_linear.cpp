@@ -3,17 +3,16 @@
 #include <gradus/data/datasets/image_dataset.h>
 #include <gradus/gradus.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <string>
 #include <vector>
 
 #include "plot.h"
+#include "program.h"
 #include "progress.h"
 #include "save.h"
 #include "table.h"
@@ -210,7 +209,7 @@ std::string as_svg(const std::vector<Result>& results, const std::string& title)
 void run(const Settings& settings) {
   const fs::path csv = fs::path(settings.out) / "train_linear.csv";
   const fs::path svg = fs::path(settings.out) / "train_linear.svg";
-  check_writable(settings.out);
+  check_writable(csv), check_writable(svg);
   const std::vector<Device> devices = chosen_devices(settings.device);
   const Data data = load(settings);
   const int64_t samples = data.train.images.size(0);
@@ -249,11 +248,11 @@ of the repository)")
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--lr", settings.lr, "Learning rate; too large a one makes the loss grow")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->type_name("X")
       ->capture_default_str();
   app.add_option("--momentum", settings.momentum, "Share of a step that the next one keeps")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_in(0, 1))
       ->type_name("X")
       ->capture_default_str();
   app.add_option("--seed", settings.seed, "Of the first weights and the order of the images")
@@ -267,14 +266,6 @@ of the repository)")
   train_linear --device cpu --epochs 3     a quick look
   train_linear --data ~/mnist --out runs   another data set, results in runs/
 
-Exit code: 0, or 1 after one line on stderr (missing, truncated, corrupt or mismatched
-data, a folder that cannot be written), and then nothing has been written.)");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(settings);
-  } catch (const std::exception& error) {
-    std::cerr << "train_linear: " << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+)" + std::string(kExitCodes));
+  return run_program(app, argc, argv, [&] { run(settings); });
 }

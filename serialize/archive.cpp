@@ -50,6 +50,7 @@ void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& wr
 
 void InputArchive::load_from(const std::string& path, std::optional<Device> device) {
   contents_ = std::make_shared<SafetensorsContents>(load_file(path, device.value_or(Device(kCPU))));
+  source_ = path;
 }
 
 void InputArchive::load_from(std::istream& stream, std::optional<Device> device) {
@@ -79,8 +80,13 @@ void InputArchive::load_from(const std::function<size_t(uint64_t, void*, size_t)
       read_safetensors(read_all, size(), name, device.value_or(Device(kCPU))));
 }
 
+const Tensor* InputArchive::find(const std::string& key) {
+  if (loading_) loading_->read.insert(prefix_ + key);
+  return contents_->tensors.find(prefix_ + key);
+}
+
 bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool) {
-  const Tensor* value = contents_->tensors.find(prefix_ + key);
+  const Tensor* value = find(key);
   if (value == nullptr) return false;
   if (tensor.defined()) {
     replace(tensor, *value);
@@ -91,7 +97,7 @@ bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool) {
 }
 
 void InputArchive::read(const std::string& key, Tensor& tensor, bool is_buffer) {
-  check(try_read(key, tensor, is_buffer), "InputArchive::read: there is no tensor ",
+  check(try_read(key, tensor, is_buffer), "InputArchive::read: ", source_, ": there is no tensor ",
         printable(prefix_ + key), "; keys() lists what there is");
 }
 
@@ -103,8 +109,8 @@ bool InputArchive::try_read(const std::string& key, std::string& text) {
 }
 
 void InputArchive::read(const std::string& key, std::string& text) {
-  check(try_read(key, text), "InputArchive::read: there is no text ", printable(prefix_ + key),
-        "; keys() lists what there is");
+  check(try_read(key, text), "InputArchive::read: ", source_, ": there is no text ",
+        printable(prefix_ + key), "; keys() lists what there is");
 }
 
 bool InputArchive::try_read(const std::string& key, InputArchive& archive) {
@@ -115,15 +121,16 @@ bool InputArchive::try_read(const std::string& key, InputArchive& archive) {
 }
 
 void InputArchive::read(const std::string& key, InputArchive& archive) {
-  check(try_read(key, archive), "InputArchive::read: there is no archive ",
+  check(try_read(key, archive), "InputArchive::read: ", source_, ": there is no archive ",
         printable(prefix_ + key), "; keys() lists what there is");
 }
 
 InputArchive InputArchive::nested(const std::string& key) const {
   InputArchive out;
   out.contents_ = contents_;
+  out.source_ = source_;
   out.prefix_ = prefix_ + key + '.';
-  out.replaced_ = replaced_;
+  out.loading_ = loading_;
   return out;
 }
 
@@ -150,25 +157,47 @@ NamedTensors InputArchive::tensors() const {
 }
 
 void InputArchive::read_into(const std::string& key, const Tensor& tensor) {
-  Tensor value;
-  read(key, value);
-  check(value.sizes() == tensor.sizes() && value.dtype() == tensor.dtype(),
-        "InputArchive::read: tensor ", printable(prefix_ + key), " is ", value.scalar_type(),
-        " of shape ", value.sizes(), ", expected ", tensor.scalar_type(), " of shape ",
-        tensor.sizes(), "; read it into a module that is as the saved one");
-  // Not the archive's own memory, which others may read, too.
-  replace(tensor,
-          value.device() == tensor.device() ? raw::clone(value) : raw::to(value, tensor.device()));
+  const std::string name = prefix_ + key;
+  const auto misfit = [&](const auto&... parts) {
+    loading_->misfits += "\n  " + printable(name);
+    using detail::append;
+    (append(loading_->misfits, parts), ...);
+  };
+  const Tensor* value = find(key);
+  if (value == nullptr) return misfit(" is missing");
+  if (value->sizes() != tensor.sizes() || value->dtype() != tensor.dtype())
+    return misfit(" is ", value->scalar_type(), " of shape ", value->sizes(), ", expected ",
+                  tensor.scalar_type(), " of shape ", tensor.sizes());
+  // A copy, since others may read the archive's memory.
+  replace(tensor, value->device() == tensor.device() ? raw::clone(*value)
+                                                     : raw::to(*value, tensor.device()));
 }
 
 void InputArchive::replace(const Tensor& tensor, const Tensor& value) {
-  if (replaced_) replaced_->push_back({tensor, raw::alias(tensor)});
+  if (loading_) loading_->replaced.push_back({tensor, raw::alias(tensor)});
   tensor.set_data(value);
 }
 
-void InputArchive::put_back() {
-  for (auto it = replaced_->rbegin(); it != replaced_->rend(); ++it) it->tensor.set_data(it->old);
-  replaced_.reset();
+void InputArchive::load_all(const std::string& kind, const std::function<void()>& load) {
+  if (loading_) return load();
+  loading_ = std::make_shared<Loading>();
+  const auto loading = loading_;
+  try {
+    load();
+    loading_.reset();
+    if (loading->misfits.empty()) return;
+    for (const auto& item : contents_->tensors)
+      if (item.key().starts_with(prefix_) && !loading->read.contains(item.key()))
+        loading->misfits += "\n  " + printable(item.key()) + " is unknown";
+    fail("load: ", source_, " does not fit the ", kind,
+         "; nothing was loaded; give a file that was saved from one like it",
+         printable_lines(loading->misfits));
+  } catch (...) {
+    loading_.reset();
+    for (size_t i = loading->replaced.size(); i-- > 0;)
+      loading->replaced[i].tensor.set_data(loading->replaced[i].old);
+    throw;
+  }
 }
 
 }  // namespace gradus::serialize

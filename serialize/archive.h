@@ -1,10 +1,11 @@
-// Archives: what save() and load() fill and read, with libtorch's names. On disk an archive is a
-// safetensors file, not PyTorch's zip file: neither reads the other's.
+// Archives: what save() fills and load() reads, with libtorch's names. On disk an archive is a
+// safetensors file. PyTorch's own files are zip files, which gradus cannot read.
 #pragma once
 
 #include <iosfwd>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,15 +13,15 @@
 
 namespace gradus::serialize {
 
-// Tensors and texts by name, and archives within archives, whose names are joined by dots.
+// Tensors and texts by name. Archives may contain archives; their names are joined by dots.
 class OutputArchive {
  public:
   OutputArchive() = default;
   OutputArchive(OutputArchive&&) = default;
   OutputArchive& operator=(OutputArchive&&) = default;
 
-  // Keeps the handle: what counts is the value at save_to(). `is_buffer` is libtorch's, and without
-  // effect. Errors: ValueError for an undefined tensor, and where the name is taken.
+  // Keeps the handle, so that save_to() writes the value of that moment. `is_buffer` has no effect.
+  // Errors: ValueError for an undefined tensor, and where the name is taken.
   void write(const std::string& key, const Tensor& tensor, bool is_buffer = false);
   void write(const std::string& key, const std::string& text);
   void write(const std::string& key, OutputArchive& nested);
@@ -32,7 +33,7 @@ class OutputArchive {
   // Errors: as save_file; Error where the stream fails.
   void save_to(const std::string& path) const;
   void save_to(std::ostream& stream) const;
-  // `write` returns how many of the bytes it took. Errors: Error where those are not all.
+  // `write` returns the number of bytes that it wrote. Errors: Error where that is not `count`.
   void save_to(const std::function<size_t(const void* bytes, size_t count)>& write) const;
 
   const NamedTensors& tensors() const { return contents_.tensors; }
@@ -53,7 +54,7 @@ class InputArchive {
   // To the end of the stream.
   void load_from(std::istream& stream, std::optional<Device> device = std::nullopt);
   void load_from(const char* data, size_t size, std::optional<Device> device = std::nullopt);
-  // `read` returns how many bytes it brought. Errors: Error where those are not all.
+  // `read` returns the number of bytes that it read. Errors: Error where that is not `count`.
   void load_from(const std::function<size_t(uint64_t position, void* bytes, size_t count)>& read,
                  const std::function<size_t()>& size, std::optional<Device> device = std::nullopt);
 
@@ -73,39 +74,39 @@ class InputArchive {
 
   // The names at this level, in the order of the file.
   std::vector<std::string> keys() const;
-  // All tensors of this level and those within, by their full names from here.
+  // What the archive was loaded from, for messages.
+  const std::string& source() const { return source_; }
+  // All tensors of this level and of the archives within it, by their names from here.
   NamedTensors tensors() const;
 
   // The archive of that name, which is empty where nothing has such a name.
   InputArchive nested(const std::string& key) const;
-  // As read, for a value of the tensor's shape and dtype, which comes to the tensor's device.
-  // Errors: ValueError also where it has another shape or dtype.
+  // Gives the tensor the value of that name, which is brought to the tensor's device. A value that
+  // is missing, or has another shape or dtype, is noted for load_all.
+  // REQUIRES: load_all is running.
   void read_into(const std::string& key, const Tensor& tensor);
-
-  // Runs load(). Where that throws, tensors that were read into get back what they had.
-  template <class F>
-  void all_or_nothing(F load) {
-    if (replaced_) return load();
-    replaced_ = std::make_shared<std::vector<Replaced>>();
-    try {
-      load();
-    } catch (...) {
-      put_back();
-      throw;
-    }
-    replaced_.reset();
-  }
+  // Runs load(), which reads the state of a `kind` from this archive. Where it fails, every tensor
+  // gets back what it had. Errors: what load() throws; ValueError that lists what read_into noted
+  // and the names that were not read.
+  void load_all(const std::string& kind, const std::function<void()>& load);
 
  private:
   struct Replaced {
     Tensor tensor, old;
   };
+  // What a load_all has done so far.
+  struct Loading {
+    std::vector<Replaced> replaced;
+    std::set<std::string> read;
+    std::string misfits;
+  };
   void replace(const Tensor& tensor, const Tensor& value);
-  void put_back();
+  const Tensor* find(const std::string& key);
 
   std::shared_ptr<const SafetensorsContents> contents_ = std::make_shared<SafetensorsContents>();
+  std::string source_ = "the archive";
   std::string prefix_;  // of the names of this level
-  std::shared_ptr<std::vector<Replaced>> replaced_;
+  std::shared_ptr<Loading> loading_;
 };
 
 }  // namespace gradus::serialize

@@ -116,15 +116,6 @@ struct Parts {
   std::string misfits;
 };
 
-// Names come from the file: they shall neither steer a terminal nor fill it.
-std::string tamed(std::string lines) {
-  constexpr size_t kLongest = 8000;
-  if (lines.size() > kLongest) lines = lines.substr(0, kLongest) + "\n  ...";
-  for (char& c : lines)
-    if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
-  return lines;
-}
-
 std::string under(const char* title, const std::string& lines) {
   return lines.empty() ? "" : "\n" + std::string(title) + ":" + lines;
 }
@@ -164,7 +155,7 @@ Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* o
   if (optimizer != nullptr) wrong += under("optimizer", check_optimizer(parts, *optimizer, names));
   check(wrong.empty(), "load_checkpoint: ", path,
         " does not fit; nothing was loaded; give the module and the optimizer that were saved",
-        tamed(wrong));
+        printable_lines(wrong));
 
   if (optimizer != nullptr) optimizer->load_state_dict(parts.optimizer, names);
   nn::assign(state, parts.model);

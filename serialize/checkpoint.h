@@ -1,7 +1,7 @@
-// Checkpoints: one safetensors file with all that training goes on from. It holds "model.NAME" for
-// each parameter and buffer, the optimizer's state_dict() under "optimizer.", with the parameters'
-// names, and the random generators' states under "rng."; in the metadata step, epoch, the
-// optimizer's class, and free text under "user.".
+// Checkpoints: one safetensors file with all that resuming a training needs. It holds "model.NAME"
+// for each parameter and buffer, the optimizer's state_dict() under "optimizer.", with the
+// parameters' names, and the random generators' states under "rng."; in the metadata step, epoch,
+// the optimizer's class, and free text under "user.".
 //
 //   save_checkpoint(path, *model, sgd, {.step = step});
 //   step = load_checkpoint(path, *model, sgd).step;
@@ -29,11 +29,11 @@ void save_checkpoint(const std::string& path, const nn::Module& module,
 void save_checkpoint(const std::string& path, const nn::Module& module,
                      const Checkpoint& rest = {});
 
-// Whatever the file's device was, values come to where module and optimizer are. Generators of CUDA
-// devices that are not here are passed over; rng = false leaves all generators alone. Without an
-// optimizer the state of the saved one is passed over.
-// Errors: as load_file; ValueError that lists every name that is missing, unknown, or of another
-// shape, dtype or value than fits, and for an optimizer of another class. Nothing is changed then.
+// Values are copied to the devices of the module and the optimizer. States of generators of CUDA
+// devices that this machine lacks are ignored; rng = false leaves all generators unchanged. Without
+// an optimizer the saved optimizer state is ignored.
+// Errors: as load_file; ValueError that lists every name that is missing, unknown, or has a shape,
+// dtype or value that does not fit, and for an optimizer of another class. Nothing is changed then.
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
                            bool rng = true);
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, bool rng = true);

@@ -9,7 +9,7 @@ namespace gradus::serialize {
 
 class InputFile {
  public:
-  // Errors: Error, which names the path, for what is no regular file or cannot be opened.
+  // Errors: Error, which names the path, where it cannot be opened or is not a regular file.
   explicit InputFile(std::string path);
   ~InputFile();
   InputFile(const InputFile&) = delete;

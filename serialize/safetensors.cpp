@@ -38,6 +38,20 @@ void check_bools(const Tensor& x, const SafetensorsEntry& entry, const std::stri
           int{bytes[i]}, " at element ", i, ", expected 0 or 1", kSaveAgain);
 }
 
+// Of a file that begins with these bytes. PyTorch writes zip files, and wrote bare pickles once.
+[[noreturn]] void refuse_format(const std::string& name, const uint8_t* bytes, uint64_t length) {
+  const bool zip = std::equal(bytes, bytes + 4, "PK\3\4");
+  if (zip || (bytes[0] == 0x80 && bytes[1] <= 5))
+    fail(
+        name, ": this is a ", zip ? "zip" : "pickle",
+        " file, as torch.save writes them, not a safetensors file; convert it: python3 -c \"import "
+        "torch, safetensors.torch as s; s.save_file({k: v.clone() for k, v in torch.load('IN.pt', "
+        "weights_only=True).items()}, 'OUT.safetensors')\" (a file of libtorch: "
+        "torch.jit.load('IN.pt').state_dict())");
+  fail(name, ": the header's length is given as ", length, " bytes; at most ", kLargestHeader,
+       " are read; this is not a safetensors file, give one that save_file wrote");
+}
+
 }  // namespace
 
 void write_safetensors(const WriteBytes& write, const NamedTensors& tensors,
@@ -71,9 +85,7 @@ SafetensorsContents read_safetensors(const ReadBytes& read, uint64_t size, const
   read(0, bytes, kLengthBytes);
   uint64_t length = 0;
   for (size_t b = kLengthBytes; b-- > 0;) length = length << 8 | bytes[b];
-  check(length <= kLargestHeader, name, ": the header's length is given as ", length,
-        " bytes; at most ", kLargestHeader,
-        " are read; this is not a safetensors file, give one that save_file wrote");
+  if (length > kLargestHeader) refuse_format(name, bytes, length);
   check(length <= size - kLengthBytes, name, ": the header's length is given as ", length,
         " bytes, and ", size - kLengthBytes, " follow; the file is truncated, copy it again");
   std::string text(length, ' ');

@@ -1,5 +1,5 @@
-// Tensors by name in a safetensors file, which programs in Python and elsewhere read too. The file
-// holds numbers and text, and nothing that is run.
+// Tensors by name in a safetensors file, a format that Python programs read too. The file holds
+// numbers and text, and no code.
 #pragma once
 
 #include <functional>
@@ -24,18 +24,16 @@ struct SafetensorsContents {
 // metadata that are not UTF-8, and for the name __metadata__.
 void save_file(const NamedTensors& tensors, const std::string& path, const Metadata& metadata = {});
 
-// Nothing is taken on trust: what the header claims is checked against the file's size before
-// memory is allocated for it. Errors: Error where the file cannot be read; ValueError that names
-// the file and what is wrong in it; NotImplementedError for a dtype that gradus lacks.
+// The header is checked against the size of the file before memory is allocated. Errors: Error
+// where the file cannot be read; ValueError that names the file and what is wrong in it;
+// NotImplementedError for a dtype that gradus lacks.
 SafetensorsContents load_file(const std::string& path, Device device = kCPU);
 
-// The same to and from other places than a file.
-// Takes all of the bytes, or throws.
+// The same for other places than files. `write` takes all of the bytes, or throws.
 using WriteBytes = std::function<void(const void* bytes, size_t count)>;
 void write_safetensors(const WriteBytes& write, const NamedTensors& tensors,
                        const Metadata& metadata = {});
-// `read` brings `count` bytes, of which the first is byte `position`, or throws. `name` stands for
-// the file in messages.
+// `read` reads `count` bytes from byte `position` on, or throws. Messages call the file `name`.
 using ReadBytes = std::function<void(uint64_t position, void* bytes, size_t count)>;
 SafetensorsContents read_safetensors(const ReadBytes& read, uint64_t size, const std::string& name,
                                      Device device = kCPU);

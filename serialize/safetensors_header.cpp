@@ -222,6 +222,14 @@ std::string printable(std::string_view name) {
          (name.size() > kLongest ? "..." : "");
 }
 
+std::string printable_lines(std::string lines) {
+  constexpr size_t kLongest = 8000;
+  if (lines.size() > kLongest) lines = lines.substr(0, kLongest) + "\n  ...";
+  for (char& c : lines)
+    if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = '?';
+  return lines;
+}
+
 std::string write_header(const SafetensorsHeader& header) {
   std::string text = "{";
   const auto separate = [&] {

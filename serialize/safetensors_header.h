@@ -28,11 +28,11 @@ struct SafetensorsHeader {
   Metadata metadata;
 };
 
-// What every reader of the format takes.
+// The longest header that readers of the format accept.
 inline constexpr uint64_t kLargestHeader = 100'000'000;
-// Of the number in front of the header, its length in bytes, little-endian.
+// The size of the number in front of the header: its length in bytes, little-endian.
 inline constexpr size_t kLengthBytes = 8;
-// What mends a file whose bytes are not what the format wants.
+// The advice for a file that violates the format.
 inline constexpr const char* kSaveAgain = "; save the file again";
 
 // The number, the JSON, and spaces up to a multiple of 8 bytes.
@@ -47,5 +47,7 @@ SafetensorsHeader parse_header(std::string_view json, uint64_t data_bytes, std::
 
 // A name out of a file, fit for a message: in quotes, with escapes, and not too long.
 std::string printable(std::string_view name);
+// Lines with such names: without control characters, and cut where they would fill a terminal.
+std::string printable_lines(std::string lines);
 
 }  // namespace gradus::serialize

@@ -20,12 +20,14 @@ void Module::save(serialize::OutputArchive& archive) const {
 }
 
 void Module::load(serialize::InputArchive& archive) {
-  for (const auto& item : named_parameters(false)) archive.read_into(item.key(), item.value());
-  for (const auto& item : named_buffers(false)) archive.read_into(item.key(), item.value());
-  for (const auto& child : children_) {
-    serialize::InputArchive nested = archive.nested(child.key());
-    child.value()->load(nested);
-  }
+  archive.load_all(name(), [&] {
+    for (const auto& item : named_parameters(false)) archive.read_into(item.key(), item.value());
+    for (const auto& item : named_buffers(false)) archive.read_into(item.key(), item.value());
+    for (const auto& child : children_) {
+      serialize::InputArchive nested = archive.nested(child.key());
+      child.value()->load(nested);
+    }
+  });
 }
 
 }  // namespace nn
@@ -38,11 +40,16 @@ void Optimizer::save(serialize::OutputArchive& archive) const {
 }
 
 void Optimizer::load(serialize::InputArchive& archive) {
-  std::string kind;
-  archive.read("class", kind);
+  std::string kind, held;
   const std::string own = readable_name(typeid(*this));
-  check(kind == own, "load: the state is that of a ", serialize::printable(kind),
-        ", and this is a ", own, "; load it into one of the same class");
+  if (!archive.try_read("class", kind)) {
+    for (const std::string& key : archive.keys()) held += ' ' + serialize::printable(key);
+    fail("load: ", archive.source(), " holds no state of an optimizer, but",
+         held.empty() ? " nothing" : held, "; give a file that was saved from a ", own);
+  }
+  check(kind == own, "load: ", archive.source(), " holds the state of a ",
+        serialize::printable(kind), ", and this is a ", own,
+        "; load it into one of the same class");
   load_state_dict(archive.tensors());
 }
 
@@ -58,7 +65,7 @@ OutputArchive& operator<<(OutputArchive& archive, const std::shared_ptr<nn::Modu
 
 InputArchive& operator>>(InputArchive& archive, const std::shared_ptr<nn::Module>& module) {
   check<Error>(module != nullptr, "load: the module is empty; assign it one first");
-  archive.all_or_nothing([&] { module->load(archive); });
+  archive.load_all(module->name(), [&] { module->load(archive); });
   return archive;
 }
 

@@ -3,8 +3,9 @@
 //   gradus::save(model, "model.safetensors");
 //   gradus::load(model, "model.safetensors");
 //
-// What follows the value goes to OutputArchive::save_to and InputArchive::load_from. A module keeps
-// its dtypes and devices, and refuses what does not fit them. requires_grad is not kept.
+// The arguments after the value are those of OutputArchive::save_to and InputArchive::load_from. A
+// module keeps its dtypes and devices; values of other shapes or dtypes are an error. requires_grad
+// is not saved.
 #pragma once
 
 #include <memory>

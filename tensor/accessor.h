@@ -18,7 +18,7 @@ struct RestrictPtrTraits {
   using PtrType = T* __restrict__;
 };
 
-// Reads the sizes and strides of the tensor, which is to outlive it.
+// Points to the sizes and strides of the tensor. REQUIRES: the tensor outlives the accessor.
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
           class Index = int64_t>
 class TensorAccessor {

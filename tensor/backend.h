@@ -202,7 +202,7 @@ inline Backend& backend(const Tensor& tensor) { return backend(tensor.device().t
 // Defined in cpu/ and cuda/; cuda/stub.cpp answers for builds without CUDA.
 Backend& cpu_backend();
 Backend& cuda_backend();
-// What another thread calls to work where this one does: on its current device and streams.
+// Returns a function that gives another thread this thread's current device and streams.
 std::function<void()> cuda_thread_state();
 
 }  // namespace gradus

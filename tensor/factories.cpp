@@ -22,8 +22,8 @@ TensorOptions like(const Tensor& self, const TensorOptions& options) {
       .device(options.device_opt().value_or(self.device()));
 }
 
-Tensor filled(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
-  Tensor out = raw::empty(size, options.dtype(), options.device());
+Tensor filled(const char* op, IntArrayRef size, const Scalar& value, const TensorOptions& options) {
+  Tensor out = raw::empty(size, options.dtype(), options.device(), op);
   raw::fill_(out, value);
   return finish(std::move(out), options);
 }
@@ -64,22 +64,26 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& 
       raw::empty({extent("empty_strided", size, stride)}, options.dtype(), options.device());
   return finish(strided(flat, size, stride), options);
 }
-Tensor zeros(IntArrayRef size, const TensorOptions& options) { return filled(size, 0, options); }
-Tensor ones(IntArrayRef size, const TensorOptions& options) { return filled(size, 1, options); }
+Tensor zeros(IntArrayRef size, const TensorOptions& options) {
+  return filled("zeros", size, 0, options);
+}
+Tensor ones(IntArrayRef size, const TensorOptions& options) {
+  return filled("ones", size, 1, options);
+}
 
 Tensor full(IntArrayRef size, const Scalar& value, TensorOptions options) {
   if (!options.dtype_opt() && !value.isFloatingPoint()) options = options.dtype(value.type());
-  return filled(size, value, options);
+  return filled("full", size, value, options);
 }
 
 Tensor scalar_tensor(const Scalar& s, const TensorOptions& options) {
-  return filled({}, s, options);
+  return filled("scalar_tensor", {}, s, options);
 }
 
 Tensor eye(int64_t n, const TensorOptions& options) { return eye(n, n, options); }
 
 Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
-  Tensor out = raw::empty({n, m}, options.dtype(), options.device());
+  Tensor out = raw::empty({n, m}, options.dtype(), options.device(), "eye");
   raw::fill_(out, 0);
   const int64_t diagonal = std::min(n, m);
   raw::fill_(raw::as_strided(out, {diagonal}, {m + 1}, 0), 1);
@@ -184,23 +188,24 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> memory_format) {
   check_row_major("empty_like", memory_format);
   const bool in_order = memory_format.value_or(MemoryFormat::Preserve) != MemoryFormat::Preserve;
-  if (in_order || self.is_contiguous()) return empty(self.sizes(), like(self, options));
+  if (in_order || self.operand("empty_like").is_contiguous())
+    return empty(self.sizes(), like(self, options));
   return empty_strided(self.sizes(), raw::empty_as(self, self.scalar_type()).strides(),
                        like(self, options));
 }
 Tensor zeros_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> memory_format) {
-  return full_like(self, 0, options, memory_format);
+  return full_like(self.operand("zeros_like"), 0, options, memory_format);
 }
 Tensor ones_like(const Tensor& self, const TensorOptions& options,
                  std::optional<MemoryFormat> memory_format) {
-  return full_like(self, 1, options, memory_format);
+  return full_like(self.operand("ones_like"), 1, options, memory_format);
 }
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                  std::optional<MemoryFormat> memory_format) {
-  if (self.is_contiguous()) {
+  if (self.operand("full_like").is_contiguous()) {
     check_row_major("full_like", memory_format);
-    return filled(self.sizes(), value, like(self, options));
+    return filled("full_like", self.sizes(), value, like(self, options));
   }
   const Tensor out = empty_like(self, TensorOptions(options).requires_grad(false), memory_format);
   raw::fill_(out, value);
@@ -208,6 +213,7 @@ Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o
 }
 
 Tensor Tensor::new_empty(IntArrayRef size, const TensorOptions& options) const {
+  checked_numel("new_empty", size);
   return empty(size, like(*this, options));
 }
 Tensor Tensor::new_empty_strided(IntArrayRef size, IntArrayRef stride,
@@ -215,14 +221,14 @@ Tensor Tensor::new_empty_strided(IntArrayRef size, IntArrayRef stride,
   return empty_strided(size, stride, like(*this, options));
 }
 Tensor Tensor::new_zeros(IntArrayRef size, const TensorOptions& options) const {
-  return new_full(size, 0, options);
+  return filled("new_zeros", size, 0, like(*this, options));
 }
 Tensor Tensor::new_ones(IntArrayRef size, const TensorOptions& options) const {
-  return new_full(size, 1, options);
+  return filled("new_ones", size, 1, like(*this, options));
 }
 Tensor Tensor::new_full(IntArrayRef size, const Scalar& fill_value,
                         const TensorOptions& options) const {
-  return filled(size, fill_value, like(*this, options));
+  return filled("new_full", size, fill_value, like(*this, options));
 }
 
 TensorData::TensorData(std::initializer_list<TensorData> rows) : TensorData() {

@@ -52,7 +52,7 @@ class Generator {
   Device device() const { return impl().device; }
   void set_current_seed(uint64_t seed) { set_philox({seed, 0}); }
   uint64_t current_seed() const { return philox().seed; }
-  // Seeds it with a number that differs each time, and returns that.
+  // Seeds the generator with a new number each time, and returns the number.
   uint64_t seed();
   // Seed and position, as 16 bytes of a tensor on the CPU.
   Tensor get_state() const;
@@ -60,7 +60,7 @@ class Generator {
   void set_state(const Tensor& state);
   // A generator of its own in the same state.
   Generator clone() const;
-  // For callers who want several calls to stay together.
+  // Lock it to keep several calls together.
   std::mutex& mutex() { return impl().mutex_; }
   friend bool operator==(const Generator&, const Generator&) = default;
   // The state itself. REQUIRES: Impl is that of the device.

@@ -1,4 +1,4 @@
-// TensorOptions: what a factory is told beside the shape. Every part may be left out.
+// TensorOptions: the arguments of a factory besides the shape. Each of them is optional.
 //
 //   zeros({2, 3}, dtype(kDouble).device(kCUDA).requires_grad(true))
 #pragma once
@@ -19,7 +19,7 @@ class TensorOptions {
   TensorOptions(TypeMeta dtype) : dtype_(dtype) {}    // NOLINT
   TensorOptions(Layout layout) { *this = this->layout(layout); }         // NOLINT
   TensorOptions(MemoryFormat format) { *this = memory_format(format); }  // NOLINT
-  // What makes a Device: one, its type, with its number or without, or a text such as "cuda:1".
+  // From a Device, a DeviceType with or without an index, or a text such as "cuda:1".
   template <class... Args>
   requires(sizeof...(Args) > 0 && std::constructible_from<Device, Args...>)
       TensorOptions(Args&&... args)
@@ -39,7 +39,7 @@ class TensorOptions {
   TensorOptions device(DeviceType type, DeviceIndex index = -1) const {
     return device(Device(type, index));
   }
-  // That CUDA device.
+  // The CUDA device of this index.
   TensorOptions device_index(DeviceIndex index) const { return device(kCUDA, index); }
   TensorOptions requires_grad(std::optional<bool> requires_grad) const {
     return with([&](TensorOptions& out) { out.requires_grad_ = requires_grad; });
@@ -48,14 +48,14 @@ class TensorOptions {
   TensorOptions layout(std::optional<Layout> layout) const;
   // Errors: NotImplementedError for the channels-last ones.
   TensorOptions memory_format(std::optional<MemoryFormat> format) const;
-  // A hint, for memory of the CPU, which is pageable all the same.
+  // Accepted for memory of the CPU, and without effect.
   TensorOptions pinned_memory(std::optional<bool> pinned) const {
     return with([&](TensorOptions& out) { out.pinned_memory_ = pinned; });
   }
-  // What `other` says, and what this says where that is silent.
+  // The options of `other`; those that it leaves out are taken from this.
   TensorOptions merge_in(const TensorOptions& other) const;
 
-  // The default dtype, the CPU and false where nothing was said.
+  // The defaults are the default dtype, the CPU and false.
   TypeMeta dtype() const { return dtype_.value_or(get_default_dtype()); }
   Device device() const { return device_.value_or(Device(kCPU)); }
   DeviceIndex device_index() const { return device().index(); }

@@ -46,6 +46,7 @@ Tensor drawn(const char* op, Distribution kind, const Scalar& a, const Scalar& b
   const ScalarType dtype = options.dtype();
   check<TypeError>(kind == Distribution::randint || isFloatingType(dtype), op, ": dtype ", dtype,
                    " is not a floating point type; use randint for integers");
+  checked_numel(op, size);
   const Tensor out = empty(size, options);
   raw::random_(out, kind, a, b, generator);
   return out;

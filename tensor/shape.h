@@ -76,7 +76,7 @@ class Dims {
   int64_t data_[kMaxDims];
 };
 
-// A view of a run of constant elements; whoever holds one keeps the elements alive.
+// A view of consecutive constant elements. REQUIRES: the elements outlive the view.
 template <class T>
 class ArrayRef {
  public:
@@ -200,8 +200,8 @@ bool broadcasts_to(IntArrayRef sizes, IntArrayRef target);
 Dims broadcast_strides(std::string_view op, IntArrayRef sizes, IntArrayRef strides,
                        IntArrayRef target);
 
-// Whether a result has the shape of the tensor that takes it. Errors: ValueError that names op
-// followed by form (add, _) and both shapes.
+// Checks that a result has the shape of the tensor it is written to. Errors: ValueError that names
+// op followed by form (add, _) and both shapes.
 void check_output_shape(const char* op, const char* form, IntArrayRef output, IntArrayRef result);
 
 // Replaces a -1 in `shape` so that it has `numel` elements.

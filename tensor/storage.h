@@ -12,15 +12,15 @@
 
 namespace gradus {
 
-// What is still on its way to some memory.
+// Data that is still being written to some memory, as by another device or another rank.
 class Arrival {
  public:
   virtual ~Arrival() = default;
-  // Sees to it that the work of whoever asks, here and on the current stream of the memory's
-  // device, comes after. Returns whether all of it is there, so that nobody has to ask again.
+  // Makes the caller's later work wait for the data: on this thread, and on the current stream of
+  // the memory's device. Returns whether all data has arrived, so that no later call is needed.
   virtual bool await() = 0;
-  // What comes in parts: of each row of so many bytes the first bytes first. A part has the byte of
-  // a row that it ends before; when it is there, so are those before it.
+  // Data may arrive in parts. The memory is rows of `row_bytes` bytes, and a part holds the bytes
+  // of every row up to `end`, which is not included. Parts arrive in their order.
   struct Part {
     size_t end;
     std::shared_ptr<Arrival> arrival;
@@ -29,14 +29,14 @@ class Arrival {
     size_t row_bytes;
     std::vector<Part> all;
   };
-  // Null where it comes as a whole.
+  // Null where the data arrives as a whole.
   virtual const Parts* parts() const { return nullptr; }
 };
 
-// What comes in parts.
+// Data that arrives in parts.
 class PartsArrival final : public Arrival {
  public:
-  // REQUIRES: not empty; the memory is whole rows, and the last part ends with the row.
+  // REQUIRES: there is a part; the memory holds whole rows; the last part ends where a row ends.
   explicit PartsArrival(Parts parts) : parts_(std::move(parts)) {}
   bool await() override { return parts_.all.back().arrival->await(); }
   const Parts* parts() const override { return &parts_; }
@@ -54,27 +54,27 @@ class StorageImpl {
   StorageImpl(const StorageImpl&) = delete;
   StorageImpl& operator=(const StorageImpl&) = delete;
 
-  // Errors: those of what is on its way here.
+  // The first byte. Waits for data that is still arriving. Errors: those of its arrival.
   void* data() const {
     if (is_arriving()) [[unlikely]]
       await();
     return data_;
   }
-  // The same at once, for whoever awaits what is on its way by himself.
+  // The first byte, without waiting. The caller waits for arriving data himself.
   void* address() const { return data_; }
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }
-  // Whether a tensor may take larger memory instead; not where somebody else owns this.
+  // Whether resize_() may replace the memory by a larger one. Memory of from_blob() may not be.
   virtual bool resizable() const { return true; }
 
   // Counts changes in place; autograd compares it to catch a saved tensor that was changed.
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
 
-  // From here on data() awaits it first, so that nobody waits before he uses the memory.
+  // From now on data() waits for this arrival, so that only users of the memory wait.
   void expect(std::shared_ptr<Arrival> arrival);
   bool is_arriving() const { return arriving_.load(std::memory_order_acquire); }
-  // What is on its way; null: nothing.
+  // Null where no data is arriving.
   std::shared_ptr<Arrival> arrival() const;
 
  protected:

@@ -13,8 +13,8 @@ class StorageSlice final : public StorageImpl {
       : StorageImpl(static_cast<char*>(block->data()) + begin, nbytes, block->device()),
         block_(std::move(block)) {}
 
-  // Moves what it holds to memory of its own, for somebody else wants its place in the block: its
-  // tensors do not notice. The copy is queued on the device's current stream.
+  // Moves the data to memory of its own, which frees its place in the block. Tensors that use the
+  // slice stay valid. The copy is queued on the device's current stream.
   // REQUIRES: nobody uses the storage during the call. Errors: OutOfMemoryError.
   void move_out();
 

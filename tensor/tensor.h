@@ -63,7 +63,7 @@ class Tensor {
   ~Tensor() = default;
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & = default;
-  // To the elements that an expression names: x[0] = y, x.index({1, Slice(2)}) = 3.
+  // Assignment to a temporary changes its elements: x[0] = y, x.index({1, Slice(2)}) = 3.
   Tensor& operator=(const Tensor& src) && { return copy_(src); }
   Tensor& operator=(Tensor&& src) && { return copy_(src); }
   Tensor& operator=(const Scalar& value) && { return fill_(value); }
@@ -72,7 +72,7 @@ class Tensor {
   bool defined() const { return impl_ != nullptr; }
   void reset() { impl_.reset(); }
   size_t use_count() const { return static_cast<size_t>(impl_.use_count()); }
-  // Of an undefined tensor shape [0], as in libtorch; whatever else is asked of one is an Error.
+  // An undefined tensor has the shape [0], as in libtorch; every other use of it is an Error.
   int64_t dim() const { return static_cast<int64_t>(sizes().size()); }
   int64_t ndimension() const { return dim(); }
   IntArrayRef sizes() const { return impl_ ? IntArrayRef(impl_->sizes) : IntArrayRef(kNoSizes); }
@@ -294,7 +294,7 @@ class Tensor {
 
   // --- Everything else: the rows of functions.def
 #define METHOD(result, name, params, args, ...) \
-  result name params const { return gradus::name(*this GRADUS_AND args); }
+  result name params const { return gradus::name(operand(#name) GRADUS_AND args); }
 #define FUNCTION(...) METHOD(__VA_ARGS__)
 #define PAIR(...) METHOD(__VA_ARGS__)
 #define IN_PLACE(result, name, params, args, ...)           \
@@ -369,12 +369,12 @@ class Tensor {
   }
   Tensor to(DeviceType device, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const {
-    return to(Device(device), dtype(), non_blocking, copy, memory_format);
+    return to(Device(device), operand("to").dtype(), non_blocking, copy, memory_format);
   }
   // to("cpu"): a text is a device, and not a name for options.
   Tensor to(const char* device, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const {
-    return to(Device(device), dtype(), non_blocking, copy, memory_format);
+    return to(Device(device), operand("to").dtype(), non_blocking, copy, memory_format);
   }
   // What the options leave out stays as it is.
   Tensor to(const TensorOptions& options = {}, bool non_blocking = false, bool copy = false,
@@ -392,8 +392,8 @@ class Tensor {
   Tensor& fill_(const Scalar& value) const;
   // Errors: ValueError unless value has no dimensions.
   Tensor& fill_(const Tensor& value) const;
-  // Another shape, row-major: in the same memory where that suffices, otherwise in memory of its
-  // own; elements beyond the old ones are uninitialised. Errors: Error where self requires grad.
+  // Changes the shape, row-major. The memory is replaced where it is too small. Elements beyond the
+  // old ones are uninitialised. Errors: Error where self requires grad.
   Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> format = std::nullopt) const;
   Tensor& resize_as_(const Tensor& other, std::optional<MemoryFormat> format = std::nullopt) const {
     return resize_(other.sizes(), format);
@@ -434,21 +434,37 @@ class Tensor {
       undefined();
     return *impl_;
   }
+  // This tensor, an argument of an operation. Errors: Error, which names both, where undefined.
+  const Tensor& operand(const char* op, const char* argument = "self") const {
+    if (!impl_) [[unlikely]]
+      undefined(op, argument);
+    return *this;
+  }
   const std::shared_ptr<TensorImpl>& impl_ptr() const { return impl_; }
   // Null where undefined.
   TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
-  // What operations in place return. They change what a handle points to, never the handle, and so
-  // are const, as in libtorch.
+  // The result of operations in place. They are const, as in libtorch, since they change the
+  // elements and not the handle.
   Tensor& handle() const { return const_cast<Tensor&>(*this); }
 
  private:
   static constexpr int64_t kNoSizes[] = {0};
   unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;
-  [[noreturn]] static void undefined();
+  [[noreturn]] static void undefined(const char* op = nullptr, const char* argument = nullptr);
   void check_accessor(size_t dims, int64_t limit) const;
   Tensor view_dtype(ScalarType dtype) const;
   std::shared_ptr<TensorImpl> impl_;
 };
+
+// The functions of shape.h for a dimension, or dimensions, of x. Errors: also Error where x is
+// undefined.
+inline int64_t wrap_dim(const char* op, int64_t dim, const Tensor& x) {
+  return wrap_dim(op, dim, x.operand(op).dim());
+}
+inline std::array<bool, kMaxDims> dim_mask(const char* op, OptionalIntArrayRef dims,
+                                           const Tensor& x) {
+  return dim_mask(op, dims, x.operand(op).dim());
+}
 
 namespace detail {
 // Whether f(self) is to be recorded. Errors: where self may not be changed in place.

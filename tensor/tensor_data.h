@@ -32,7 +32,7 @@ class TensorData {
 
   const Dims& sizes() const { return sizes_; }
   const std::vector<Scalar>& numbers() const { return numbers_; }
-  // What the elements were written as.
+  // The C++ type of the elements.
   ScalarType scalar_type() const { return type_; }
   // int64 for int32, and the default dtype for float and double.
   ScalarType dtype() const;

@@ -10,7 +10,7 @@
 
 namespace gradus {
 
-// What autograd knows of a tensor; autograd/engine/meta.h defines the rest.
+// Base of what autograd stores for a tensor (autograd/engine/meta.h).
 struct AutogradMetaBase {
   virtual ~AutogradMetaBase() = default;
 };
@@ -43,7 +43,7 @@ struct TensorImpl {
   TensorImpl(StoragePtr memory, ScalarType type, const Dims& shape, const Dims& steps,
              int64_t first, int64_t count, bool row_major);
 
-  // What libtorch keeps in objects of their own.
+  // libtorch keeps these in separate objects.
   const TensorImpl* autograd_meta() const { return this; }
   bool has_bw_view() const { return view_of != nullptr; }
   autograd::CreationMeta get_creation_meta() const { return creation_meta; }

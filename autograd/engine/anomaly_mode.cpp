@@ -40,16 +40,16 @@ void ForwardCall::report(const Node& node, Error& error) {
     return out;
   };
   const std::string call = describe(node);
-  warn("Error detected in " + node.name() +
+  warn("Error detected in " + node.label() +
        ". Traceback of forward call that caused the error:" + call);
   error.add_context(call);
   const Node* at = &node;
   while (at->forward_call() && at->forward_call()->parent_) {
     at = at->forward_call()->parent_.get();
     const std::string before = describe(*at);
-    warn("Previous calculation was induced by " + at->name() +
+    warn("Previous calculation was induced by " + at->label() +
          ". Traceback of forward call that induced the previous calculation:" + before);
-    error.add_context("\nIt was recorded in the backward of " + at->name() + "." + before);
+    error.add_context("\nIt was recorded in the backward of " + at->label() + "." + before);
   }
 }
 

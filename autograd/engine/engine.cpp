@@ -104,7 +104,8 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_
     check<Error>(allow_unused || captures[i].grad.defined(),
                  "grad: One of the differentiated Tensors appears to not have been used in the "
                  "graph: the outputs do not depend on input ",
-                 i, " of shape ", inputs[i].sizes(), ". Set allow_unused=True if that is meant");
+                 i, " of shape ", inputs[i].sizes(),
+                 "; pass allow_unused = true to autograd::grad if that is meant");
     out.push_back(captures[i].grad);
   }
   return out;

@@ -8,7 +8,8 @@
 namespace gradus::detail {
 
 bool begin_update(const char* op, const Tensor& self, bool others_require_grad) {
-  const bool records = (others_require_grad || self.requires_grad()) && GradMode::is_enabled();
+  const bool records =
+      (others_require_grad || self.operand(op).requires_grad()) && GradMode::is_enabled();
   check_in_place(op, self, records);
   return records;
 }

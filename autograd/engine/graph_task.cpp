@@ -62,7 +62,7 @@ void run_hooks(const Node& node, Tensors& grads) {
     check<Error>(replaced.sizes() == grad.sizes() && replaced.dtype() == grad.dtype() &&
                      replaced.device() == grad.device(),
                  "backward: a hook has changed the gradient of output ", hook.output_nr, " of ",
-                 node.name(), " from ", grad.dtype(), " ", grad.sizes(), " on ", grad.device(),
+                 node.label(), " from ", grad.dtype(), " ", grad.sizes(), " on ", grad.device(),
                  " to ", replaced.dtype(), " ", replaced.sizes(), " on ", replaced.device(),
                  "; return one of the same kind");
     grad = std::move(replaced);
@@ -86,7 +86,7 @@ bool came_in_rows() { return running.node && running.task->came_in_rows(running.
 Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index) {
   if (grad.sizes() != IntArrayRef(meta.sizes)) {
     if (!broadcasts_to(meta.sizes, grad.sizes()))
-      fail<Error>("backward: ", sender ? sender->name() + " returned an " : "an ",
+      fail<Error>("backward: ", sender ? sender->label() + " returned an " : "an ",
                   "invalid gradient at index ", index, " - got ", grad.sizes(),
                   " but expected shape compatible with ", meta.sizes);
     grad = grad.sum_to_size(meta.sizes);
@@ -255,7 +255,7 @@ Tensors GraphTask::call(Node* node, Tensors grads) {
       for (const auto& hook : hooks->after) out = (*hook)(out, seen);
     if (AnomalyMode::is_enabled() && AnomalyMode::should_check_nan())
       for (size_t i = 0; i < out.size(); ++i)
-        check<Error>(!out[i].defined() || !has_nan(out[i]), "Function '", node->name(),
+        check<Error>(!out[i].defined() || !has_nan(out[i]), "Function '", node->label(),
                      "' returned nan values in its ", ordinal(i), " output.");
     if (!keep_graph_) node->release_variables();
     return out;
@@ -267,7 +267,7 @@ Tensors GraphTask::call(Node* node, Tensors grads) {
 
 void GraphTask::deliver(Node* node, Tensors out) {
   const edge_list& edges = node->next_edges();
-  check<Error>(out.empty() || out.size() >= edges.size(), "backward: ", node->name(), " returned ",
+  check<Error>(out.empty() || out.size() >= edges.size(), "backward: ", node->label(), " returned ",
                out.size(), " gradients, expected ", edges.size());
   for (size_t i = 0; i < edges.size(); ++i) {
     if (!edges[i].is_valid()) continue;

@@ -71,12 +71,13 @@ void check_view_origin(const Tensor& x, const char* changed) {
   }
   const AutogradMeta* meta = meta_of(x);
   fail<Error>("Output ", x.output_nr(), " of ",
-              meta && meta->grad_fn ? meta->grad_fn->name() : "a function of several views",
+              meta && meta->grad_fn ? meta->grad_fn->label() : "a function of several views",
               " is a view and ", changed, " modified inplace. ", reason);
 }
 
 void check_in_place(const char* op, const Tensor& x, bool records) {
-  for (int64_t d = 0; d < x.dim(); ++d)
+  const int64_t rank = x.operand(op).dim();
+  for (int64_t d = 0; d < rank; ++d)
     check(x.strides()[d] != 0 || x.sizes()[d] <= 1 || x.numel() == 0, op,
           "_: more than one element of the written-to tensor refers to a single memory location, "
           "as expand() makes them: shape ",
@@ -126,9 +127,10 @@ void adopt(const char* op, const Tensor& x, const Tensor& result) {
 }
 
 Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
-  const bool records = recording(*this, src) && is_floating_point();
+  const bool records = recording(*this, src) && operand("copy_").is_floating_point();
   check_in_place("copy", *this, records);
-  check_output_shape("copy", "_", sizes(), broadcast_shapes("copy_", sizes(), src.sizes()));
+  check_output_shape("copy", "_", sizes(),
+                     broadcast_shapes("copy_", sizes(), src.operand("copy_", "src").sizes()));
   const bool overlaps = src.impl().storage == impl().storage && !src.is_same(*this);
   raw::copy_(*this, overlaps ? raw::clone(src) : src, non_blocking);
   if (records)

@@ -136,7 +136,7 @@ const Tensor& Tensor::set_requires_grad(bool requires_grad) const {
                    dtype(), "; convert with .to(kFloat)");
   if (!requires_grad && !is_leaf())
     fail<Error>("requires_grad_: you can only change requires_grad flags of leaf variables. ",
-                grad_fn()->name(), " computed this one; use detach()");
+                grad_fn()->label(), " computed this one; use detach()");
   check<Error>(!requires_grad || !is_inference() || thread_modes.inference,
                "requires_grad_: Setting requires_grad=True on inference tensor outside "
                "InferenceMode is not allowed. clone() it and let the clone require grad");
@@ -195,11 +195,11 @@ void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, 
   check<Error>(
       !inputs || !inputs->empty(),
       "backward: inputs is an empty list, which cannot be empty; leave it out for all leaves");
-  autograd::backward({*this}, {gradient}, retain_graph, create_graph,
+  autograd::backward({operand("backward")}, {gradient}, retain_graph, create_graph,
                      inputs ? inputs->vec() : Tensors{});
 }
 
-Tensor Tensor::detach() const { return raw::alias(*this); }
+Tensor Tensor::detach() const { return raw::alias(operand("detach")); }
 
 Tensor& Tensor::detach_() const {
   check<Error>(!is_view(),

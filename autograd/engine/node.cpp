@@ -38,6 +38,12 @@ std::string readable_name(const std::type_info& type) {
 
 std::string Node::name() const { return name_ ? name_ : readable_name(typeid(*this)); }
 
+std::string Node::label() const {
+  constexpr std::string_view prefix = "torch::autograd::";
+  const std::string full = name();
+  return full.starts_with(prefix) ? full.substr(prefix.size()) : full;
+}
+
 void Node::release_variables() {
   SmallList<Saved, 2> freed;  // after the lock: what they free may be much
   const std::lock_guard lock(mutex_);
@@ -57,7 +63,7 @@ Tensor Node::saved(size_t i) {
     const std::lock_guard lock(mutex_);
     check<Error>(!released_,
                  "backward: Trying to backward through the graph a second time: the tensors that ",
-                 name(),
+                 label(),
                  " saved were freed by the first; pass retain_graph = true to the first one");
     if (i >= saved_.size()) return {};
     found = saved_[i];
@@ -74,7 +80,7 @@ uint32_t Node::add_input_metadata(const Tensor& forward_output) {
 }
 
 bool Node::should_compute_output(size_t i) const {
-  check<IndexError>(i < next_edges_.size(), "should_compute_output: ", name(), " has ",
+  check<IndexError>(i < next_edges_.size(), "should_compute_output: ", label(), " has ",
                     next_edges_.size(), " outputs, and number ", i, " was asked for");
   return next_edges_[i].is_valid();
 }

@@ -58,6 +58,8 @@ class Node : public std::enable_shared_from_this<Node> {
 
   // The one given, or that of the class.
   virtual std::string name() const;
+  // The name in messages, without libtorch's namespace.
+  std::string label() const;
   // Nodes that a thread made later have larger numbers and run earlier.
   uint64_t sequence_nr() const { return sequence_nr_; }
   std::shared_ptr<Node> getptr() { return shared_from_this(); }

@@ -70,7 +70,7 @@ Tensor Saved::unpack(const std::shared_ptr<Node>& owner) const {
         "operation: ",
         what_it_is(tensor_, maker, output_nr_.value_or(tensor_.output_nr())), " is at version ",
         version, "; expected version ", version_, " instead. ",
-        owner ? owner->name() : "checkpoint", " saved it; clone() it before it is changed.",
+        owner ? owner->label() : "checkpoint", " saved it; clone() it before it is changed.",
         autograd::AnomalyMode::is_enabled()
             ? ""
             : " Hint: autograd::AnomalyMode::set_enabled(true) shows where that was called.");

@@ -10,9 +10,9 @@ namespace gradus {
 // For each dimension, whether it is reduced.
 using DimMask = std::array<bool, kMaxDims>;
 
-inline DimMask mask_of(const char* op, int64_t dim, int64_t rank) {
+inline DimMask mask_of(const char* op, int64_t dim, const Tensor& x) {
   DimMask mask{};
-  mask[static_cast<size_t>(wrap_dim(op, dim, rank))] = true;
+  mask[static_cast<size_t>(wrap_dim(op, dim, x))] = true;
   return mask;
 }
 

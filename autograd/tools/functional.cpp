@@ -69,8 +69,10 @@ Tensors vectors(const char* op, const char* of, const Tensors& v, const Tensors&
 }
 
 void check_scalar(const char* op, const Tensors& outputs) {
-  check(outputs.size() == 1 && outputs[0].numel() == 1, op,
-        ": the function must return one tensor of one element");
+  check(outputs.size() == 1, op, ": the function must return one tensor of one element, and it ",
+        "returned ", outputs.size(), " tensors; return their sum");
+  check(outputs[0].numel() == 1, op, ": the function must return one tensor of one element, and ",
+        "it returned one of shape ", outputs[0].sizes(), "; reduce it, as by sum()");
 }
 
 Tensors weights_of(const Tensors& like) {

@@ -1,11 +1,15 @@
-// Matrix products by OpenBLAS, one thread for each part of the result.
+// Matrix products by OpenBLAS. It is loaded when it is first used, since its threads and buffers
+// take time and memory that most programs need not spend.
+#include <algorithm>
 #include <climits>
+#include <type_traits>
 
 #include "gradus/cpu/matmul/product.h"
 #include "gradus/cpu/parallel.h"
 
 #ifdef GRADUS_BLAS
 #include <cblas.h>
+#include <dlfcn.h>
 #endif
 
 namespace gradus::cpu {
@@ -14,15 +18,43 @@ namespace gradus::cpu {
 
 namespace {
 
+struct Library {
+  decltype(&cblas_sgemm) sgemm = nullptr;
+  decltype(&cblas_dgemm) dgemm = nullptr;
+};
+
+// Without functions where this machine has no OpenBLAS. GRADUS_BLAS is its path at the time of the
+// build; the other name is that of any installed one.
+const Library& library() {
+  static const Library found = [] {
+    void* file = dlopen(GRADUS_BLAS, RTLD_NOW | RTLD_LOCAL);
+    if (!file) file = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    Library out;
+    if (!file) return out;
+    const auto load = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(file, name));
+    };
+    decltype(&openblas_get_parallel) parallel = nullptr;
+    decltype(&openblas_set_num_threads) set_num_threads = nullptr;
+    load(out.sgemm, "cblas_sgemm"), load(out.dgemm, "cblas_dgemm");
+    load(parallel, "openblas_get_parallel"), load(set_num_threads, "openblas_set_num_threads");
+    if (!out.sgemm || !out.dgemm || !parallel || !set_num_threads) return Library{};
+    // Its own threads would compete with ours; threads of OpenMP it shares.
+    if (parallel() == OPENBLAS_THREAD) set_num_threads(1);
+    return out;
+  }();
+  return found;
+}
+
 void gemm(CBLAS_TRANSPOSE a_form, CBLAS_TRANSPOSE b_form, blasint m, blasint n, blasint k,
           const float* a, blasint lda, const float* b, blasint ldb, float beta, float* c,
           blasint ldc) {
-  cblas_sgemm(CblasRowMajor, a_form, b_form, m, n, k, 1, a, lda, b, ldb, beta, c, ldc);
+  library().sgemm(CblasRowMajor, a_form, b_form, m, n, k, 1, a, lda, b, ldb, beta, c, ldc);
 }
 void gemm(CBLAS_TRANSPOSE a_form, CBLAS_TRANSPOSE b_form, blasint m, blasint n, blasint k,
           const double* a, blasint lda, const double* b, blasint ldb, double beta, double* c,
           blasint ldc) {
-  cblas_dgemm(CblasRowMajor, a_form, b_form, m, n, k, 1, a, lda, b, ldb, beta, c, ldc);
+  library().dgemm(CblasRowMajor, a_form, b_form, m, n, k, 1, a, lda, b, ldb, beta, c, ldc);
 }
 
 // A matrix as BLAS takes it: dense rows, or dense columns, `leading` elements apart.
@@ -38,14 +70,6 @@ Layout layout(int64_t rows, int64_t columns, int64_t row_step, int64_t column_st
   if (dense_rows && row_step >= columns) return {CblasNoTrans, row_step};
   if (dense_columns && column_step >= rows) return {CblasTrans, column_step};
   return {CblasNoTrans, 0};
-}
-
-// OpenBLAS with threads of its own would wake them beside ours; with OpenMP it shares them.
-void use_one_thread() {
-  [[maybe_unused]] static const bool done = [] {
-    if (openblas_get_parallel() == OPENBLAS_THREAD) openblas_set_num_threads(1);
-    return true;
-  }();
 }
 
 template <class T>
@@ -65,7 +89,7 @@ bool multiply(const Product<T>& p) {
   const Layout b = layout(p.k, p.n, p.b_row, p.b_column);
   if (!a.leading || !b.leading || p.k == 0) return false;
   if (std::max({p.m, p.n, p.k, a.leading, b.leading, p.out_row}) > INT_MAX) return false;
-  use_one_thread();
+  if (!have_blas()) return false;
   const Parts<T> parts(p, 32, 32, 32);
   parallel_for(0, parts.count, 1, [&](int64_t i, int64_t) { multiply_part(parts[i], a, b); });
   return true;
@@ -73,7 +97,7 @@ bool multiply(const Product<T>& p) {
 
 }  // namespace
 
-bool have_blas() { return true; }
+bool have_blas() { return library().sgemm != nullptr; }
 bool multiply_blas(const Product<float>& p) { return multiply(p); }
 bool multiply_blas(const Product<double>& p) { return multiply(p); }
 

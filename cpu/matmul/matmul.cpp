@@ -33,9 +33,10 @@ std::vector<MatmulKernel> matmul_kernels() {
 }
 
 void set_matmul_kernel(MatmulKernel kernel) {
-  check<Error>(kernel != MatmulKernel::blas || cpu::have_blas(),
-               "set_matmul_kernel: this build has no kernel \"blas\"; install OpenBLAS "
-               "(libopenblas-dev) and configure with -DGRADUS_BLAS=AUTO");
+  check<Error>(
+      kernel != MatmulKernel::blas || cpu::have_blas(),
+      "set_matmul_kernel: there is no kernel \"blas\", since the build or this machine has no "
+      "OpenBLAS; install libopenblas-dev and configure with -DGRADUS_BLAS=AUTO");
   selected.store(kernel, std::memory_order_relaxed);
 }
 

@@ -13,7 +13,7 @@ class RandomSampler final : public Sampler<> {
   explicit RandomSampler(int64_t size, ScalarType index_dtype = kLong);
   void reset(std::optional<size_t> new_size = std::nullopt) override;
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
-  // How many have been given out.
+  // The number of indices returned since reset().
   size_t index() const noexcept { return static_cast<size_t>(index_); }
 
   void save(serialize::OutputArchive& archive) const override;

@@ -10,7 +10,7 @@ class SequentialSampler final : public Sampler<> {
   explicit SequentialSampler(size_t size) : size_(size) {}
   void reset(std::optional<size_t> new_size = std::nullopt) override;
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
-  // How many have been given out.
+  // The number of indices returned since reset().
   size_t index() const noexcept { return index_; }
 
   void save(serialize::OutputArchive& archive) const override;

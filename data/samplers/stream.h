@@ -1,11 +1,11 @@
-// How many examples come next, of data that have no indices: a stream decides itself which.
+// Sizes of batches for data without indices. The stream itself decides which examples come next.
 #pragma once
 
 #include "gradus/data/samplers/base.h"
 
 namespace gradus::data::samplers {
 
-// What a sampler gives in place of indices.
+// A batch of a stream: its size.
 struct CustomBatchRequest {
   virtual ~CustomBatchRequest() = default;
   virtual size_t size() const = 0;

@@ -106,7 +106,8 @@ constexpr ScalarType computed_type(ScalarType dtype) {
   return kLong;
 }
 
-// The bits that are 0 in every element that is: all but the sign of a floating point number.
+// An element is 0 where these bits of it are 0: all bits, but for the sign of a floating point
+// number.
 constexpr uint64_t value_bits(ScalarType dtype) {
   return ~uint64_t{0} >> (64 - 8 * element_size(dtype) + (isFloatingType(dtype) ? 1 : 0));
 }

@@ -13,14 +13,14 @@
 
 namespace gradus {
 
-// Base of everything the library throws. After an error every tensor is what it was before. A
-// std::runtime_error, since libtorch throws such a one for numbers that do not fit a type.
+// Base of all exceptions of the library. After an error every tensor is what it was before. It is a
+// std::runtime_error, since libtorch throws one for numbers that do not fit a type.
 class Error : public std::runtime_error {
  public:
   explicit Error(std::string message) : std::runtime_error(""), message_(std::move(message)) {}
   const char* what() const noexcept override;
   const std::string& msg() const { return message_; }
-  // Says more, for whoever catches it further out.
+  // Appends to the message. Functions that catch an error and rethrow it add what they know.
   void add_context(std::string_view text) { message_ += text; }
   const char* what_without_backtrace() const noexcept { return what(); }
 

@@ -21,7 +21,7 @@ GRADUS_HD inline uint16_t bfloat16_bits(float x) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// A float has 13 bits more behind the point, and exponents that begin 112 lower.
+// A float has 13 more bits in its fraction, and its exponent bias is greater by 112.
 GRADUS_HD inline uint16_t half_bits(float x) {
 #ifdef __CUDA_ARCH__
   uint16_t out;
@@ -82,7 +82,7 @@ inline constexpr bool is_half<BFloat16> = true;
 template <class T>
 concept HalfType = is_half<T>;
 
-// What an integer becomes beside a Half: one. Every other number makes a float of it.
+// An operation on a Half and an integer gives a Half. With any other number it gives a float.
 template <class T>
 concept TakenAsHalf = std::is_same_v<T, int> || std::is_same_v<T, int64_t>;
 
@@ -130,7 +130,7 @@ std::ostream& operator<<(std::ostream& out, BFloat16 x);
 
 }  // namespace gradus
 
-// What std::numeric_limits says of a format with so many bits of precision and exponents.
+// std::numeric_limits of a format with this precision and range of exponents.
 namespace gradus::detail {
 template <class T, int precision, int greatest_exponent, uint16_t smallest, uint16_t largest,
           uint16_t step, uint16_t least_subnormal>

@@ -8,7 +8,7 @@
 
 namespace gradus {
 
-// Along a dimension of `size`. A negative number counts from the end where `wraps`.
+// Indexes a dimension of `size` elements. With `wraps` a negative number counts from the end.
 struct IndexRule {
   const char* op;  // named in errors: text of the host that outlives every kernel that may report
   int64_t dim;     // as the caller of op counts dimensions
@@ -34,7 +34,7 @@ template <class... Where>
                    " <= index < ", rule.size, where...);
 }
 
-// How scatter puts a number to the one that is there.
+// How scatter combines a number with the one in its place.
 enum class ScatterOp : uint8_t { set, sum, prod, amax, amin };
 
 }  // namespace gradus

@@ -8,7 +8,7 @@
 
 namespace gradus {
 
-// Whether this build's memory is watched by a sanitizer, which is to see all of it freed.
+// Whether a sanitizer checks this build. It must see all memory freed, so nothing is kept.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #elif defined(__has_feature)
@@ -72,7 +72,7 @@ class Recycled {
     }
   };
 
-  // Whether a block more is kept.
+  // Whether there is room for one more block.
   static bool keeps() {
     if (kSanitized) return false;
     if (kept_.begun) return kept_.count < kMost && !kept_.ended;

@@ -92,7 +92,7 @@ bool Scalar::fits() const {
     const double x = toDouble();
     return !std::isfinite(x) || std::abs(x) <= static_cast<double>(limits::max());
   } else if (isFloatingPoint()) {
-    // The largest of 64 bits is rounded up to a power of two, which does not fit.
+    // As a double the largest 64-bit integer is rounded up to a power of two, which does not fit.
     return real_ >= static_cast<double>(limits::lowest()) &&
            (sizeof(T) < 8 ? real_ <= static_cast<double>(limits::max())
                           : real_ < static_cast<double>(limits::max()));

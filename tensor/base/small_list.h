@@ -15,7 +15,7 @@ class SmallList {
   bool empty() const { return size_ == 0; }
   T& operator[](size_t i) { return i < N ? first_[i] : more_[i - N]; }
   const T& operator[](size_t i) const { return i < N ? first_[i] : more_[i - N]; }
-  // A further element, to be filled.
+  // Appends an element, for the caller to fill.
   T& add() { return ++size_ <= N ? first_[size_ - 1] : more_.emplace_back(); }
   void swap(SmallList& other) { std::swap(*this, other); }
 

@@ -12,7 +12,7 @@ int get_num_threads();
 void set_num_threads(int count);
 
 namespace detail {
-// Threads that a loop begun here would use; 1 inside of one.
+// How many threads a loop that starts here uses. Inside a loop it is 1.
 int usable_threads();
 // Calls part(i) for i in [0, count), on several threads; inside of such a call in order. Errors:
 // rethrows one exception of a part; others may be left out then.

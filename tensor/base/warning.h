@@ -1,4 +1,4 @@
-// Warnings: what a program may want to mend, although it runs. The names are libtorch's.
+// Warnings: the program runs on, and probably contains a mistake. The names are libtorch's.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ struct SourceLocation {
 class WarningHandler {
  public:
   virtual ~WarningHandler() = default;
-  // verbatim: the place is of no use to the reader.
+  // verbatim: the message is printed without the place in the source.
   virtual void process(const SourceLocation& source, const std::string& message, bool verbatim);
 };
 
@@ -46,9 +46,10 @@ struct Warning {
   };
 };
 
-// Warns in the name of an operation, whose place no reader asks for.
+// Warns without a place in the source. The message names the operation.
 void warn(const std::string& message);
-// Whether to warn of what is said once: the first time that `warned` is seen, or always.
+// For warnings that are printed once: whether this is the first call with `warned`, or whether
+// warnings are to be repeated.
 bool warns_again(std::atomic<bool>& warned);
 
 }  // namespace gradus

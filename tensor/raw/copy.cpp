@@ -65,7 +65,7 @@ void fill_(const Tensor& x, const Scalar& value) {
 }
 
 Scalar item(const Tensor& x) {
-  check(x.numel() == 1, "item: a Tensor with ", x.numel(),
+  check(x.operand("item").numel() == 1, "item: a Tensor with ", x.numel(),
         " elements cannot be converted to Scalar; expected one, not shape ", x.sizes(),
         "; reduce it first, or index one element");
   const Tensor here = to(x, Device(kCPU));

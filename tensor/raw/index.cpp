@@ -10,7 +10,7 @@ int64_t check_index(const char* op, const Tensor& x, int64_t dim, const Tensor& 
   check_same_device(op, x, "self", index, "index");
   check<TypeError>(index.dtype() == kLong, op, ": Expected dtype int64 for index, not ",
                    index.dtype(), "; convert with .to(kLong)");
-  const int64_t d = wrap_dim(op, dim, x.dim());
+  const int64_t d = wrap_dim(op, dim, x);
   if (index.numel() == 0) return d;
   const Tensor selected = lifted(index), from = lifted(x);
   check(selected.dim() == from.dim(), op,
@@ -85,16 +85,16 @@ void scatter_(const char* name, ScatterOp op, const Tensor& x, int64_t dim, cons
 }
 
 Tensor where(const Tensor& condition, const Operand& x, const Operand& y) {
-  check<TypeError>(condition.dtype() == kBool || condition.dtype() == kByte,
-                   "where: condition has dtype ", condition.dtype(),
+  const ScalarType chooser = condition.operand("where", "condition").dtype();
+  check<TypeError>(chooser == kBool || chooser == kByte, "where: condition has dtype ", chooser,
                    ", expected bool; compare with 0");
-  const ScalarType dtype = result_type(x, y);
   Dims sizes = condition.impl().sizes;
   for (const Operand* o : {&x, &y})
     if (!o->is_number()) {
       check_same_device("where", condition, "condition", *o->tensor, o == &x ? "self" : "other");
       sizes = broadcast_shapes("where", sizes, o->tensor->sizes());
     }
+  const ScalarType dtype = result_type(x, y);
   const auto operand = [&](const Operand& o) {
     if (!o.is_number()) return broadcast(to(*o.tensor, dtype), sizes);
     const Tensor number = empty({}, dtype, condition.device());

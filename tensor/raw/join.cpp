@@ -26,6 +26,7 @@ void check_joins(const Tensor& x, size_t position, const Tensor& first, int64_t 
 
 Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
   check(!tensors.empty(), "cat: expected a non-empty list of Tensors");
+  for (const Tensor& x : tensors) x.operand("cat", "one of the tensors");
   const Tensor* first = nullptr;  // of those that add something
   ScalarType dtype = tensors[0].dtype();
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -64,7 +65,7 @@ Tensor flip(const Tensor& x, IntArrayRef dims) {
   Dims strides = x.impl().strides;
   int64_t offset = x.storage_offset();
   if (!dims.empty() && x.numel() > 0) {
-    const auto flips = dim_mask("flip", dims, x.dim());
+    const auto flips = dim_mask("flip", dims, x);
     for (int64_t d = 0; d < x.dim(); ++d)
       if (flips[static_cast<size_t>(d)]) {
         offset += (x.impl().sizes[d] - 1) * strides[d];

@@ -23,6 +23,16 @@ void check_at_least_1d(const char* op, const Tensor& a, const Tensor& b) {
 // How many rows x is where its last dimension holds their elements.
 int64_t rows_of(const Tensor& x) { return numel_of(x.sizes().slice(0, x.sizes().size() - 1)); }
 
+// How a matrix (m, k) and one of (rows, n) could be multiplied. A vector has no m, or no n.
+constexpr int64_t kNoRows = -1, kNoColumns = -2;
+std::string remedy(const char* a, const char* b, int64_t m, int64_t k, int64_t rows, int64_t n) {
+  const std::string transpose = "; transpose ";
+  if (k == n) return transpose + b + '?';
+  if (m == rows) return transpose + a + '?';
+  if (m == n) return std::string("; multiply ") + b + " by " + a + '?';
+  return std::string("; expected as many columns of ") + a + " as rows of " + b;
+}
+
 // Of a matrix (m, k) by one of (rows, n). `more` says what else there is to say.
 template <class... More>
 [[noreturn]] void fail_matrices(const char* op, int64_t m, int64_t k, int64_t rows, int64_t n,
@@ -47,13 +57,13 @@ template <class... More>
          " elements respectively; shorten one of them?");
   if (b.dim() == 1)
     fail(op, ": size mismatch, got ", rows_of(a), ", ", rows_of(a), "x", k, ",", b.size(0),
-         "; transpose ", a_name, "?");
+         remedy(a_name, b_name, a.size(-2), k, b.size(0), kNoColumns));
   if (a.dim() == 3 && b.dim() == 3) fail_batches(op, b.size(0), a, b);
-  if (a.dim() == 2 && b.dim() == 2)
-    fail_matrices(op, a.size(0), k, b.size(0), b.size(1), "; transpose one of them?");
+  const std::string help =
+      remedy(a_name, b_name, a.dim() > 1 ? a.size(-2) : kNoRows, k, b.size(-2), b.size(-1));
+  if (a.dim() == 2 && b.dim() == 2) fail_matrices(op, a.size(0), k, b.size(0), b.size(1), help);
   fail_matrices(op, a.dim() > 1 && b.dim() > 2 ? a.size(-2) : rows_of(a), k, b.size(-2), b.size(-1),
-                ": ", a_name, " has shape ", a.sizes(), ", ", b_name, " ", b.sizes(),
-                "; transpose one of them?");
+                ": ", a_name, " has shape ", a.sizes(), ", ", b_name, " ", b.sizes(), help);
 }
 
 Tensor as_batch(const Tensor& x, int64_t batch, int64_t stride, int64_t offset) {
@@ -97,6 +107,7 @@ void check_factors(const ProductNames& names, const Tensor& a, const Tensor& b) 
 void check_ranks(const ProductNames& names, const Tensor& a, int64_t a_rank, const Tensor& b,
                  int64_t b_rank) {
   const auto& [op, a_name, b_name] = names;
+  a.operand(op, a_name), b.operand(op, b_name);
   check(a_rank + b_rank > 2 || (a.dim() == 1 && b.dim() == 1), op,
         ": 1D tensors expected, but got ", a.dim(), "D and ", b.dim(), "D tensors: ", a_name,
         " has shape ", a.sizes(), ", ", b_name, " ", b.sizes(), "; use matmul for other ranks");
@@ -140,7 +151,8 @@ void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  check(weight.dim() == 2, "linear: weight has shape ", weight.sizes(),
+  x.operand("linear", "input");
+  check(weight.operand("linear", "weight").dim() == 2, "linear: weight has shape ", weight.sizes(),
         "; expected (out_features, in_features)");
   check_at_least_1d("linear", x, weight);
   const int64_t rows = rows_of(x);

@@ -27,7 +27,7 @@ ScalarType scan_dtype(ScanOp op, const Tensor& x, std::optional<ScalarType> aske
 }  // namespace
 
 Tensor scan(ScanOp op, const Tensor& x, int64_t dim, std::optional<ScalarType> asked) {
-  const int64_t d = wrap_dim(name_of(op), dim, x.dim());
+  const int64_t d = wrap_dim(name_of(op), dim, x);
   const ScalarType dtype = scan_dtype(op, x, asked), compute = computed_type(dtype);
   Tensor out = empty(x.sizes(), compute, x.device());
   if (out.numel() > 0) backend(x).scan(op, lifted(to(to(x, dtype), compute)), d, lifted(out));
@@ -35,7 +35,8 @@ Tensor scan(ScanOp op, const Tensor& x, int64_t dim, std::optional<ScalarType> a
 }
 
 ValuesAndIndices arg_scan(bool largest, const Tensor& x, int64_t dim) {
-  const int64_t d = wrap_dim(largest ? "cummax" : "cummin", dim, x.dim());
+  const char* const op = largest ? "cummax" : "cummin";
+  const int64_t d = wrap_dim(op, dim, x);
   const ScalarType compute = computed_type(x.dtype());
   Tensor values = empty(x.sizes(), compute, x.device());
   Tensor indices = empty(x.sizes(), kLong, x.device());
@@ -56,7 +57,7 @@ ScalarType ordered_type(const Tensor& x) {
 template <class F>
 ValuesAndIndices some_of_order(const char* op, const Tensor& x, int64_t dim, int64_t count,
                                const F& f) {
-  const int64_t d = wrap_dim(op, dim, x.dim());
+  const int64_t d = wrap_dim(op, dim, x);
   const ScalarType ordered = ordered_type(x);
   Dims sizes = x.impl().sizes;
   if (x.dim() > 0) sizes[d] = count;
@@ -85,7 +86,7 @@ ValuesAndIndices median(const char* op, const Tensor& x, int64_t dim, bool ignor
 }
 
 ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending) {
-  const int64_t d = wrap_dim("sort", dim, x.dim());
+  const int64_t d = wrap_dim("sort", dim, x);
   const ScalarType ordered = ordered_type(x);
   // Unlike scans, PyTorch's sort keeps the order of the dimensions in memory.
   Tensor values = empty_as(x, ordered), indices = empty_as(x, kLong);

@@ -54,6 +54,7 @@ ScalarType enter(const Facts& row, ScalarType dtype) {
 }
 
 ScalarType map_dtype(UnaryOp op, const Tensor& x) {
+  x.operand(name_of(op));
   if (op == UnaryOp::square && x.dtype() == kBool) return kLong;  // a power, and 2 is an integer
   check<TypeError>(op != UnaryOp::neg || x.dtype() != kBool,
                    "neg: Negation, the `-` operator, on a bool tensor is not supported; to invert "
@@ -73,6 +74,8 @@ struct ZipTypes {
   ScalarType common, result;
 };
 ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
+  if (!x.is_number()) x.tensor->operand(name_of(op));
+  if (!y.is_number()) y.tensor->operand(name_of(op), "other");
   const auto is_bool = [](const Operand& o) {
     return o.is_number() ? o.number.isBoolean() : o.tensor->dtype() == kBool;
   };
@@ -180,7 +183,7 @@ namespace {
 // Whether op gives x to a power that is a number, and x is computed in its own type.
 bool is_power(BinaryOp op, const Operand& x, const Operand& exponent) {
   if (op != BinaryOp::pow || !exponent.is_number() || exponent.number.isBoolean()) return false;
-  const Tensor& base = *x.tensor;
+  const Tensor& base = x.tensor->operand("pow");
   return base.is_floating_point() && base.dtype() == computed_type(base.dtype());
 }
 // The row that gives x to a power in a few instructions, if there is one.

@@ -9,9 +9,9 @@
 namespace gradus::raw {
 
 // --- Making tensors
-// Uninitialised.
-// Errors: ValueError for a negative size or too many elements, OutOfMemoryError.
-Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device);
+// Uninitialised. Errors, which name op: ValueError for a negative size or too many elements,
+// OutOfMemoryError.
+Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device, std::string_view op = "empty");
 inline Tensor empty_like(const Tensor& x) { return empty(x.sizes(), x.dtype(), x.device()); }
 // Of x's shape, with the dimensions in the order in which x has them in memory, so that both are
 // walked in one run; row-major where x repeats elements.
@@ -30,10 +30,9 @@ void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x,
 PhiloxState take(const std::optional<Generator>& generator, Device device, int64_t elements);
 
 // --- Views: the same storage, another geometry
-// REQUIRES: the geometry lies within the
-// storage. `offset` counts from the start of the storage.
+// REQUIRES: the geometry lies within the storage. `offset` counts from the start of the storage.
 Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64_t offset);
-// The same memory and geometry under a handle of its own, which has no graph.
+// A new handle to the same memory and geometry, without a graph.
 Tensor alias(const Tensor& x);
 // REQUIRES: the geometry lies within the storage.
 Tensor alias(const Tensor& x, const Dims& sizes, const Dims& strides);
@@ -42,7 +41,7 @@ std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape, std::string_v
 Tensor permute(const Tensor& x, IntArrayRef dims);
 Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1);
 Tensor unsqueeze(const Tensor& x, int64_t dim);
-// With a dimension to go along, which backends want.
+// x with at least one dimension, as backends need it.
 inline Tensor lifted(const Tensor& x) { return x.dim() == 0 ? raw::unsqueeze(x, 0) : x; }
 Tensor expand(const Tensor& x, IntArrayRef sizes);
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length);
@@ -55,7 +54,7 @@ void copy_(const Tensor& dst, const Tensor& src, bool non_blocking = false);
 Tensor clone(const Tensor& x);                 // row-major
 Tensor contiguous(const Tensor& x);            // x itself where it is contiguous already
 Tensor to(const Tensor& x, ScalarType dtype);  // as empty_as; x itself where nothing changes
-Tensor to(Tensor&& x, ScalarType dtype);       // without counting one holder more of x
+Tensor to(Tensor&& x, ScalarType dtype);       // moves x where nothing changes
 Tensor to(const Tensor& x, Device device, bool non_blocking = false);
 // Errors: ValueError that names op, where an element cannot hold the value.
 void check_fits(std::string_view op, const Scalar& value, ScalarType dtype);
@@ -86,14 +85,13 @@ bool map_into(UnaryOp op, const Tensor& x, const Tensor& out);
 bool zip_into(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out);
 
 // --- Reductions
-// Reduced
-// dimensions keep size 1. No dims: all of them. `dtype`: converted to first.
+// Reduced dimensions keep size 1. Without dims all are reduced. x is converted to `dtype` first.
 Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
               std::optional<ScalarType> dtype = std::nullopt);
 // The sum of squared differences from the mean, over divisor, or root: the square root of that; NaN
 // where there are no elements. x's dtype, which REQUIRES a floating point type; dims as for reduce.
 Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef dims);
-// That there are elements to choose from: along a dimension, or where none was given, in all of x.
+// Check that there are elements to choose from: along a dimension, or in all of x.
 // Errors: IndexError that names op.
 void check_reducible(const char* op, const Tensor& x, int64_t dim);
 void check_reducible(const char* op, const Tensor& x);
@@ -138,7 +136,7 @@ Tensor flat_nonzero(const Tensor& x);
 Tensor nonzero(const Tensor& x);
 
 // --- Products
-// What errors call a product and its factors: as the function does that the user called.
+// The names of a product and its factors in errors: those of the function that the user called.
 struct ProductNames {
   const char *op = "matmul", *first = "self", *second = "other";
 };
@@ -179,14 +177,14 @@ Tensors index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices);
 // `list` is index_list's; so `rule` may be of the backend. The dimensions of the indices stand
 // where the indexed ones were where those are neighbours, else in front.
 Tensor index(const char* op, const Tensor& x, const Tensors& list);
-// What index gives for one mask of x's leading dimensions, without a list of places. Errors: those
-// of index_list for a mask.
+// As index with one mask of x's leading dimensions, but without a list of places. Errors: those of
+// index_list for a mask.
 Tensor masked_select(const char* op, const Tensor& x, const Tensor& mask);
 void index_put_(const char* op, const Tensor& x, const Tensors& list, const Tensor& values,
                 bool accumulate);
 
-// What is left of the checks: geometry and dtypes are as backend.h wants them, of one dimension or
-// more. `out` may have any dtype.
+// Gather and scatter without checks. REQUIRES: geometry and dtypes as backend.h says, at least one
+// dimension. `out` may have any dtype.
 void gather_into(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
                  const Tensor& out);
 void scatter_into(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,

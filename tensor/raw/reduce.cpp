@@ -19,7 +19,7 @@ bool picks_an_element(ReduceOp op) { return op == ReduceOp::amax || op == Reduce
 
 // Sums and products of integers count in int64; a mean needs a floating point type.
 ScalarType reduce_dtype(ReduceOp op, const Tensor& x, std::optional<ScalarType> asked) {
-  const ScalarType dtype = asked.value_or(x.dtype());
+  const ScalarType dtype = asked.value_or(x.operand(name_of(op)).dtype());
   if (op == ReduceOp::mean)
     check<TypeError>(
         isFloatingType(dtype), "mean: could not infer output dtype. ", asked ? "Optional" : "Input",
@@ -48,7 +48,7 @@ void check_reducible(const char* op, const Tensor& x) {
 Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
               std::optional<ScalarType> asked) {
   const ScalarType dtype = reduce_dtype(op, x, asked);
-  const auto mask = dim_mask(name_of(op), dims, x.dim());
+  const auto mask = dim_mask(name_of(op), dims, x);
   if (picks_an_element(op) && dims.value().empty()) check_reducible(name_of(op), x);
   Dims sizes = x.impl().sizes;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -66,7 +66,7 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
 }
 
 Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef dims) {
-  const auto mask = dim_mask("var", dims, x.dim());
+  const auto mask = dim_mask("var", dims, x);
   Dims sizes = x.impl().sizes;
   for (size_t d = 0; d < sizes.size(); ++d)
     if (mask[d]) sizes[d] = 1;
@@ -77,7 +77,7 @@ Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef 
 }
 
 ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim) {
-  const int64_t d = wrap_dim(name, dim, x.dim());
+  const int64_t d = wrap_dim(name, dim, x);
   if (x.dim() == 0)
     return {raw::clone(x), [&] {
               Tensor zero = empty({}, kLong, x.device());

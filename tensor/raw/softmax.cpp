@@ -5,7 +5,7 @@ namespace gradus::raw {
 
 Tensor softmax(bool log, const Tensor& x, int64_t dim) {
   const char* const op = log ? "log_softmax" : "softmax";
-  const int64_t d = wrap_dim(op, dim, x.dim());
+  const int64_t d = wrap_dim(op, dim, x);
   check<TypeError>(
       x.is_floating_point(), op, ": not implemented for '", TypeName{x.dtype()},
       "', which is not a floating point type; convert with .to(kFloat), or pass dtype");

@@ -4,7 +4,7 @@
 namespace gradus::raw {
 
 Tensor triangle(const char* op, bool upper, int64_t diagonal, const Tensor& x) {
-  check(x.dim() >= 2, op, ": the tensor has shape ", x.sizes(),
+  check(x.operand(op).dim() >= 2, op, ": the tensor has shape ", x.sizes(),
         ", expected at least two dimensions");
   const Tensor out = empty_like(x);
   if (out.numel() > 0) backend(out).triangle(upper, diagonal, x, out);

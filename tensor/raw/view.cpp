@@ -7,10 +7,12 @@
 
 namespace gradus {
 
-void Tensor::undefined() {
-  fail<Error>(
-      "an undefined Tensor was used; it was default-constructed, or is a gradient that no "
-      "backward() has filled; test with .defined()");
+void Tensor::undefined(const char* op, const char* argument) {
+  const std::string what = op ? std::string(op) + ": " + argument + " is undefined"
+                              : std::string("an undefined Tensor was used");
+  fail<Error>(what,
+              "; it was default-constructed, or is a gradient that no backward() has filled; test "
+              "with .defined()");
 }
 
 const std::string& Tensor::name() const {
@@ -51,15 +53,16 @@ Tensor make(Args&&... args) {
 
 void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
                        const char* b_name) {
+  a.operand(op, a_name), b.operand(op, b_name);
   check<Error>(a.device() == b.device(), op, ": ", a_name, " is on ", a.device(), ", ", b_name,
                " on ", b.device(), "; move one with .to(...)");
 }
 
-Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device) {
-  const int64_t numel = checked_numel("empty", sizes);
+Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device, std::string_view op) {
+  const int64_t numel = checked_numel(op, sizes);
   int64_t nbytes;
-  check(!__builtin_mul_overflow(numel, static_cast<int64_t>(element_size(dtype)), &nbytes),
-        "empty: shape ", sizes, " of ", dtype, " has more bytes than an int64 counts");
+  check(!__builtin_mul_overflow(numel, static_cast<int64_t>(element_size(dtype)), &nbytes), op,
+        ": shape ", sizes, " of ", dtype, " has more bytes than an int64 counts");
   Backend& where = backend(device.type());
   const Dims dims(sizes.data(), sizes.size());
   return make(where.allocate(static_cast<size_t>(nbytes), where.resolve(device)), dtype, dims,
@@ -137,7 +140,7 @@ Tensor permute(const Tensor& x, IntArrayRef dims) {
   std::array<bool, kMaxDims> seen{};
   Dims sizes, strides;
   for (int64_t listed : dims) {
-    const int64_t dim = wrap_dim("permute", listed, x.dim());
+    const int64_t dim = wrap_dim("permute", listed, x);
     check(!std::exchange(seen[static_cast<size_t>(dim)], true),
           "permute: duplicate dims are not allowed, and ", dims, " lists dimension ", dim,
           " twice");
@@ -148,7 +151,7 @@ Tensor permute(const Tensor& x, IntArrayRef dims) {
 }
 
 Tensor transpose(const Tensor& x, int64_t dim0, int64_t dim1) {
-  const int64_t a = wrap_dim("transpose", dim0, x.dim()), b = wrap_dim("transpose", dim1, x.dim());
+  const int64_t a = wrap_dim("transpose", dim0, x), b = wrap_dim("transpose", dim1, x);
   Dims sizes = x.impl().sizes, strides = x.impl().strides;
   if (x.dim() > 0) std::swap(sizes[a], sizes[b]), std::swap(strides[a], strides[b]);
   return as_strided(x, sizes, strides, x.storage_offset());
@@ -181,7 +184,7 @@ Tensor expand(const Tensor& x, IntArrayRef sizes) {
 
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
   check(x.dim() > 0, "narrow: the tensor has no dimensions; unsqueeze it first");
-  const int64_t d = wrap_dim("narrow", dim, x.dim());
+  const int64_t d = wrap_dim("narrow", dim, x);
   const int64_t size = x.sizes()[d];
   check<IndexError>(start >= -size && start <= size, "narrow: start ", start,
                     " is out of range for dimension ", d, " of size ", size);

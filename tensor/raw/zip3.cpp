@@ -23,6 +23,8 @@ bool follows(const Tensor& x) { return x.dim() == 0 && x.is_cpu(); }
 
 Device device_of(TernaryOp op, const Tensors& operands) {
   constexpr const char* names[] = {"the first tensor", "the second", "the third"};
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (operands[i]) operands[i]->operand(name_of(op), names[i]);
   const Tensor* first = operands[0];
   size_t at = 0;
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -76,6 +78,7 @@ Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, c
 
 void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w) {
   const Tensors operands = {&x, y.tensor, z.tensor};
+  const Device device = device_of(op, operands);
   const ScalarType common = result_type({x, y, z});
   Dims sizes = x.impl().sizes;
   for (const Tensor* other : {y.tensor, z.tensor})
@@ -85,7 +88,7 @@ void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, co
   const auto replaces = [&](const Operand& o) {
     return o.is_number() || can_replace(x, *o.tensor);
   };
-  if (common != x.dtype() || device_of(op, operands) != x.device() || !replaces(y) || !replaces(z))
+  if (common != x.dtype() || device != x.device() || !replaces(y) || !replaces(z))
     return copy_(x, zip3(op, x, y, z, w));
   run_zip3(op, x, y, z, w, common, x);
 }

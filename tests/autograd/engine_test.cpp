@@ -84,7 +84,8 @@ TEST(Engine, GradByAnIntermediateTensor) {
 TEST(Engine, GradReportsAnInputThatWasNotUsed) {
   const Tensor x = tensor({2.0}, requires_grad()), other = tensor({1.0}, requires_grad());
   const Tensor y = (x * 2).sum();
-  expect_error<Error>([&] { autograd::grad({y}, {other}, {}, true); }, "allow_unused");
+  expect_error<Error>([&] { autograd::grad({y}, {other}, {}, true); },
+                      "; pass allow_unused = true to autograd::grad");
   EXPECT_FALSE(autograd::grad({y}, {other}, {}, true, false, /*allow_unused=*/true)[0].defined());
 }
 

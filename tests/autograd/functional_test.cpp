@@ -50,7 +50,13 @@ TEST(Functional, Hessian) {
   const Tensor x = tensor({2.0, 3.0});
   expect_values(hessian([](const Tensor& t) { return t.pow(3).sum(); }, x), {12, 0, 0, 18});
   expect_error<ValueError>([&] { hessian([](const Tensor& t) { return t * 2; }, x); },
-                           "one tensor of one element");
+                           "hessian: the function must return one tensor of one element, and it "
+                           "returned one of shape [2]; reduce it");
+  expect_error<ValueError>(
+      [&] {
+        hessian([](const Tensors& in) { return Tensors{in[0], in[0]}; }, {x});
+      },
+      "returned 2 tensors");
 }
 
 TEST(Functional, VectorJacobianProducts) {

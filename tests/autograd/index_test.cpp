@@ -199,9 +199,11 @@ TEST(Index, SquareBracketsTakeNumbersAndTensorsWithoutDimensions) {
   EXPECT_EQ(x[tensor(2)].item<int64_t>(), 5);
   EXPECT_EQ(x[Scalar(-1)].item<int64_t>(), 5);
   expect_error<IndexError>([&] { x[Scalar(1.5)]; }, "whole number");
-  expect_error<IndexError>([&] { x[tensor({1})]; }, "without dimensions");
+  expect_error<IndexError>([&] { x[x > 3]; },
+                           "operator[]: the index is bool of shape [3], expected a tensor without "
+                           "dimensions; x.index({i}) takes masks and lists");
   expect_error<IndexError>([&] { x[tensor(true)]; }, "whole number");
-  expect_error<IndexError>([&] { x[Tensor()]; }, "without dimensions");
+  expect_error<Error>([&] { x[Tensor()]; }, "operator[]: index is undefined");
 }
 
 TEST(Index, RefusesSlicesAndTextsThatPythonDoes) {

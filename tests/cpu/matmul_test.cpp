@@ -232,8 +232,8 @@ TEST(CpuMicroKernels, ManyThreadsHelpWithLongProducts) {
   check_threads<float>(30, 520, 16500 + pick(1, 200));
 }
 
-TEST(CpuMatmul, BlasIsRefusedWhereTheBuildLacksIt) {
-  if (cpu::have_blas()) GTEST_SKIP() << "this build has OpenBLAS";
+TEST(CpuMatmul, BlasIsRefusedWhereThereIsNone) {
+  if (cpu::have_blas()) GTEST_SKIP() << "there is OpenBLAS";
   try {
     set_matmul_kernel(MatmulKernel::blas);
     FAIL() << "expected Error";

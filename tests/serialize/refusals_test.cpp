@@ -32,8 +32,9 @@ std::string file(const std::string& header, const std::string& data = "") {
 }
 
 bool names_a_fix(const std::string& message) {
-  for (const char* fix : {"; save the file again", "copy it again", "copy the file again",
-                          ", give one that save_file wrote", "; convert it to one of BOOL U8 I8 "})
+  for (const char* fix :
+       {"; save the file again", "copy it again", "copy the file again", "; convert it: python3",
+        ", give one that save_file wrote", "; convert it to one of BOOL U8 I8 "})
     if (message.find(fix) != std::string::npos) return true;
   return false;
 }
@@ -123,6 +124,13 @@ TEST(SafetensorsRefusals, TheLengthOfTheHeader) {
   refused(with_length(100'000'001, "{}"), "at most 100000000 are read");
   refused(with_length(UINT64_MAX, "{}"), "given as 18446744073709551615 bytes");
   refused(with_length(uint64_t{1} << 63, "{}"), "not a safetensors file");
+}
+
+TEST(SafetensorsRefusals, FilesOfPyTorch) {
+  refused(std::string("PK\3\4\0\0\10\10\0\0", 10), "this is a zip file, as torch.save writes them");
+  refused(std::string("PK\3\4\24\0\0\0\10\0", 10), "s.save_file({k: v.clone() for k, v in ");
+  refused("\x80\2\x8a\nl\xfc\x9c\x46\xf9\x20", "this is a pickle file");
+  refused("\x80\6\x8a\nl\xfc\x9c\x46\xf9\x20", "not a safetensors file, give one that save_file");
 }
 
 TEST(SafetensorsRefusals, WhatIsNoJson) {

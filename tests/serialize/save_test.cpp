@@ -92,14 +92,39 @@ TEST(Save, AModuleThatDoesNotFitIsNotChanged) {
     for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(equal(before[i], after[i]));
   };
   refused(wider, "net",
-          "\"first.weight\" is float32 of shape [4, 3], expected float32 of shape [5, 3]");
+          "/net does not fit the NetImpl; nothing was loaded; give a file that was saved from one "
+          "like it"
+          "\n  \"first.weight\" is float32 of shape [4, 3], expected float32 of shape [5, 3]"
+          "\n  \"first.bias\" is float32 of shape [4], expected float32 of shape [5]"
+          "\n  \"second.1.weight\" is float32 of shape [2, 4], expected float32 of shape [2, 5]");
   refused(of_double, "net", "expected float64");
   Net without;
   serialize::NamedTensors tensors = serialize::load_file(folder / "net").tensors, fewer;
   for (const auto& item : tensors)
     if (item.key() != "second.1.weight") fewer.insert(item.key(), item.value());
+  fewer.insert("third", zeros({1}));
   serialize::save_file(fewer, folder / "fewer");
-  refused(without, "fewer", "there is no tensor \"second.1.weight\"");
+  refused(without, "fewer", "\n  \"second.1.weight\" is missing\n  \"third\" is unknown");
+  // Names that nobody reads are no error, as in libtorch.
+  tensors.insert("third", zeros({1}));
+  serialize::save_file(tensors, folder / "more");
+  load(without, folder / "more");
+}
+
+TEST(Save, AFileOfAnotherKindSaysWhatItHolds) {
+  const TemporaryFolder folder;
+  Net net;
+  optim::SGD sgd(net->parameters(), 0.1);
+  save(net, folder / "net");
+  save(sgd, folder / "sgd");
+  expect_error<ValueError>([&] { load(sgd, folder / "net"); },
+                           "/net holds no state of an optimizer, but \"counts\" \"first\" "
+                           "\"second\"; give a file that was saved from a gradus::optim::SGD");
+  expect_error<ValueError>([&] { load(net, folder / "sgd"); },
+                           "/sgd does not fit the NetImpl; nothing was loaded");
+  Tensor x;
+  expect_error<ValueError>([&] { load(x, folder / "net"); },
+                           "/net: there is no tensor \"0\"; keys() lists what there is");
 }
 
 TEST(Save, AModuleOnAnotherDevice) {

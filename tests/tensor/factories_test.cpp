@@ -202,7 +202,22 @@ TEST(Factories, FromBlobTakesStrides) {
 }
 
 TEST(Factories, RefuseWhatHasNoMeaning) {
-  expect_error<ValueError>([] { zeros({-1}); }, "negative dimension -1: [-1]");
+  const Tensor x = ones({2});
+  const std::pair<const char*, std::function<void()>> made[] = {
+      {"empty", [] { empty({-1}); }},
+      {"zeros", [] { zeros({-1}); }},
+      {"ones", [] { ones({-1}); }},
+      {"full", [] { full({-1}, 2); }},
+      {"eye", [] { eye(-1); }},
+      {"rand", [] { rand({-1}); }},
+      {"randint", [] { randint(3, {-1}); }},
+      {"normal", [] { normal(0, 1, {-1}); }},
+      {"new_empty", [&] { x.new_empty({-1}); }},
+      {"new_zeros", [&] { x.new_zeros({-1}); }},
+      {"new_full", [&] { x.new_full({-1}, 2); }}};
+  for (const auto& [name, make] : made)
+    expect_error<ValueError>(
+        make, std::string(name) + ": Trying to create tensor with negative dimension -1: [-1");
   expect_error<TypeError>([] { rand({2}, kLong); }, "use randint for integers");
   expect_error<ValueError>(
       [] { randint(3, 3, {1}); },
@@ -220,7 +235,42 @@ TEST(Undefined, SaysWhatItIs) {
   expect_error<Error>([&] { nothing.strides(); }, "an undefined Tensor was used");
   EXPECT_EQ(nothing.sizes(), IntArrayRef({0}));
   EXPECT_EQ(nothing.numel(), 0);
-  expect_error<Error>([&] { nothing + 1; }, "an undefined Tensor was used");
+  const Tensor x = ones({2});
+  const std::pair<const char*, std::function<void()>> used[] = {
+      {"add: self", [&] { nothing + 1; }},
+      {"add: self", [&] { nothing + x; }},
+      {"add: other", [&] { x + nothing; }},
+      {"add: other", [&] { x.clone().add_(nothing); }},
+      {"add: self", [&] { nothing.add_(x); }},
+      {"exp: self", [&] { nothing.exp(); }},
+      {"pow: self", [&] { nothing.pow(2); }},
+      {"zero: self", [&] { nothing.zero_(); }},
+      {"copy_: src", [&] { x.clone().copy_(nothing); }},
+      {"item: self", [&] { nothing.item(); }},
+      {"sum: self", [&] { sum(nothing, 1); }},
+      {"view: self", [&] { nothing.view({0}); }},
+      {"permute: self", [&] { nothing.permute({0}); }},
+      {"matmul: other", [&] { matmul(x, nothing); }},
+      {"mm: self", [&] { mm(nothing, x); }},
+      {"softmax: self", [&] { softmax(nothing, 0); }},
+      {"where: other", [&] { where(x > 0, x, nothing); }},
+      {"cat: one of the tensors",
+       [&] {
+         cat({x, nothing});
+       }},
+      {"stack: one of the tensors",
+       [&] {
+         stack({x, nothing});
+       }},
+      {"einsum: an operand", [&] { einsum("i->i", {nothing}); }},
+      {"linear: input", [&] { nn::functional::linear(nothing, x); }},
+      {"linear: weight", [&] { nn::functional::linear(x, nothing); }},
+      {"index_select: index", [&] { x.index_select(0, nothing); }},
+      {"backward: self", [&] { nothing.backward(); }},
+      {"to: self", [&] { nothing.to(kDouble); }},
+      {"detach: self", [&] { nothing.detach(); }}};
+  for (const auto& [what, use] : used)
+    expect_error<Error>(use, std::string(what) + " is undefined; it was default-constructed");
   expect_error<ValueError>([] { ones({2}).item(); },
                            "item: a Tensor with 2 elements cannot be converted to Scalar; expected "
                            "one, not shape [2]");

@@ -76,7 +76,7 @@ class Application {
   }
   void apply_tensor(const Tensor& index) {
     if (index.dtype() == kByte)
-      warn("index: indexing with dtype torch.uint8 is now deprecated; use a mask of torch.bool");
+      warn("index: indexing with dtype torch.uint8 is now deprecated; use a mask of kBool");
     if (index.dim() > 0 || !isIntegralType(index.dtype(), true)) return keep(index);
     if (is_mask(index)) return apply_bool(index.item<bool>());
     apply_integer(index.item<int64_t>());
@@ -237,12 +237,14 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value,
 
 Tensor Tensor::operator[](const Scalar& index) const {
   check<IndexError>(index.isIntegral(false),
-                    "operator[]: the index is no whole number; a mask goes into index({...})");
+                    "operator[]: the index is not a whole number; x.index({i}) takes masks");
   return select(0, index.toLong());
 }
 Tensor Tensor::operator[](const Tensor& index) const {
-  check<IndexError>(index.defined() && index.dim() == 0,
-                    "operator[]: the index is no tensor without dimensions; use index({...})");
+  index.operand("operator[]", "index");
+  check<IndexError>(index.dim() == 0, "operator[]: the index is ", index.dtype(), " of shape ",
+                    index.sizes(),
+                    ", expected a tensor without dimensions; x.index({i}) takes masks and lists");
   return (*this)[index.item()];
 }
 

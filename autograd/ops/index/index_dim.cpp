@@ -15,7 +15,7 @@ constexpr Scattering kAdd{"index_add", "IndexAddBackward0", ScatterOp::sum};
 constexpr Scattering kCopy{"index_copy", "IndexCopyBackward0", ScatterOp::set};
 
 void check_rank(const char* op, const Tensor& index) {
-  check<IndexError>(index.dim() <= 1, op, ": index has shape ", index.sizes(),
+  check<IndexError>(index.operand(op, "index").dim() <= 1, op, ": index has shape ", index.sizes(),
                     ", expected at most one dimension; flatten() it");
 }
 
@@ -24,7 +24,7 @@ Tensor repeated(const char* op, const Tensor& self, int64_t dim, const Tensor& i
   check_rank(op, index);
   check<TypeError>(index.dtype() == kLong || index.dtype() == kInt, op, ": index has dtype ",
                    index.dtype(), ", expected int64 or int32; convert with .to(kLong)");
-  const int64_t d = wrap_dim(op, dim, self.dim());
+  const int64_t d = wrap_dim(op, dim, self);
   const Tensor numbers = raw::to(index, kLong);
   if (self.dim() == 0) {
     check(index.numel() == 1, op, ": index has ", index.numel(),
@@ -40,11 +40,12 @@ Tensor repeated(const char* op, const Tensor& self, int64_t dim, const Tensor& i
 // Errors: where source is no list of slices of self, one for each number of the index.
 void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                   const Tensor& source) {
+  source.operand(op, "source");
   check<TypeError>(source.dtype() == self.dtype(), op, ": source has dtype ", source.dtype(),
                    ", self has ", self.dtype(), "; convert one with .to(...)");
   check<IndexError>(source.dim() == self.dim(), op, ": source has shape ", source.sizes(),
                     ", self ", self.sizes(), "; expected the same number of dimensions");
-  const int64_t d = wrap_dim(op, dim, self.dim());
+  const int64_t d = wrap_dim(op, dim, self);
   for (int64_t i = 0; i < self.dim(); ++i)
     check(source.sizes()[i] == (i == d ? index.numel() : self.sizes()[i]), op,
           ": source has shape ", source.sizes(), ", self ", self.sizes(), " and index ",
@@ -63,7 +64,7 @@ struct Filling {
     raw::check_same_device("index_fill", self, "self", index, "index");
     check(number.dim() == 0, "index_fill: value has shape ", number.sizes(),
           ", expected a tensor without dimensions");
-    Tensors indices(static_cast<size_t>(wrap_dim("index_fill", dim, self.dim())));
+    Tensors indices(static_cast<size_t>(wrap_dim("index_fill", dim, self)));
     indices.push_back(index);
     list = raw::index_list("index_fill", self, indices);
     value = number.to(self.device(), self.dtype());
@@ -140,7 +141,7 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   if (!dim) return self.reshape({-1}).gather(0, indices.reshape({-1}));
   check(self.dim() == indices.dim(), "take_along_dim: self has shape ", self.sizes(), ", indices ",
         indices.sizes(), "; expected the same number of dimensions");
-  const int64_t d = wrap_dim("take_along_dim", *dim, self.dim());
+  const int64_t d = wrap_dim("take_along_dim", *dim, self);
   const auto with = [d](const Tensor& x, int64_t size) {
     Dims sizes = x.impl().sizes;
     if (x.dim() > 0) sizes[d] = size;

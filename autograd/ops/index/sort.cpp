@@ -34,7 +34,7 @@ Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0)); }
 
 TensorPair topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool) {
   check_numbers("topk", self);
-  const int64_t d = wrap_dim("topk", dim, self.dim());
+  const int64_t d = wrap_dim("topk", dim, self);
   const int64_t size = self.dim() ? self.size(d) : 1;
   check(k >= 0 && k <= size, "topk: selected index k out of range: ", k, " for dimension ", d,
         " of shape ", self.sizes(), "; expected 0 <= k <= ", size, ", give a smaller k");
@@ -45,13 +45,13 @@ TensorPair topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool) 
 
 TensorPair kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   check_numbers("kthvalue", self);
-  const int64_t d = wrap_dim("kthvalue", dim, self.dim());
+  const int64_t d = wrap_dim("kthvalue", dim, self);
   const int64_t size = self.dim() ? self.size(d) : 1;
   raw::check_reducible("kthvalue", self, d);
   check(k >= 1 && k <= size, "kthvalue: k is ", k, ", expected 1 <= k <= ", size,
         ", the size of dimension ", d);
   const auto [value, indices] = raw::select("kthvalue", self, d, false, k - 1, 1);
-  const DimMask mask = mask_of("kthvalue", d, self.dim());
+  const DimMask mask = mask_of("kthvalue", d, self);
   const Tensor values = drop(value, mask, keepdim);
   record_selection("KthvalueBackward0", values, self, d, indices);
   return {values, drop(indices, mask, keepdim)};

@@ -69,7 +69,7 @@ TensorTriple unique_elements(const Tensor& self, bool consecutive, bool wants_in
 
 TensorTriple unique_slices(const char* op, const Tensor& self, int64_t dim, bool consecutive,
                            bool wants_inverse, bool wants_counts) {
-  const int64_t d = wrap_dim(op, dim, self.dim());
+  const int64_t d = wrap_dim(op, dim, self);
   const Tensor x = self.detach(), slices = self.dim() ? x.transpose(0, d) : x.reshape({1});
   const int64_t count = slices.size(0);
   check(self.numel() > 0 || count == 0, op, ": the slices of dimension ", d, " of shape ",

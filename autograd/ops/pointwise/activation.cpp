@@ -143,7 +143,7 @@ Tensor softshrink(const Tensor& self, const Scalar& lambd) {
 
 Tensor glu(const Tensor& self, int64_t dim) {
   check(self.dim() > 0, "glu: the tensor has no dimensions to be halved");
-  const int64_t d = wrap_dim("glu", dim, self.dim()), size = self.size(d);
+  const int64_t d = wrap_dim("glu", dim, self), size = self.size(d);
   check(size % 2 == 0, "glu: dimension ", d, " has size ", size, ", expected an even one");
   return self.narrow(d, 0, size / 2) * sigmoid(self.narrow(d, size / 2, size / 2));
 }

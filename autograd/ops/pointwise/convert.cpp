@@ -29,7 +29,7 @@ Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> memory_format) const {
   check_row_major("to", memory_format);
   const Device target = backend(device.type()).resolve(device);
-  if (target == this->device() && dtype == this->dtype()) return copy ? clone() : *this;
+  if (target == operand("to").device() && dtype == this->dtype()) return copy ? clone() : *this;
   // The conversion runs where fewer bytes then travel.
   const bool convert_first = gradus::element_size(dtype) <= itemsize();
   Tensor out = convert_first ? raw::to(raw::to(*this, dtype), target, non_blocking)
@@ -39,7 +39,7 @@ Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy,
 
 Tensor Tensor::to(ScalarType dtype, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> memory_format) const {
-  return to(device(), dtype, non_blocking, copy, memory_format);
+  return to(operand("to").device(), dtype, non_blocking, copy, memory_format);
 }
 Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> memory_format) const {
@@ -47,8 +47,9 @@ Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
       !options.requires_grad(),
       "to: to(options) expects unset requires_grad flag, but got options.requires_grad set "
       "as true; call requires_grad_() on the result");
-  return to(options.device_opt().value_or(device()), options.dtype_opt().value_or(dtype()),
-            non_blocking, copy, memory_format ? memory_format : options.memory_format_opt());
+  return to(options.device_opt().value_or(operand("to").device()),
+            options.dtype_opt().value_or(dtype()), non_blocking, copy,
+            memory_format ? memory_format : options.memory_format_opt());
 }
 
 Scalar Tensor::item() const { return raw::item(*this); }

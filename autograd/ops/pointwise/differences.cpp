@@ -19,7 +19,7 @@ Tensor earlier(const Tensor& x, int64_t dim) { return x.narrow(dim, 0, x.size(di
 Tensor diff(const Tensor& self, int64_t n, int64_t dim) {
   check(self.dim() > 0, "diff: self has no dimensions, expected 1 or more");
   check(n >= 0, "diff: n is ", n, ", expected 0 or more");
-  const int64_t d = wrap_dim("diff", dim, self.dim());
+  const int64_t d = wrap_dim("diff", dim, self);
   if (n == 0) return self.clone();
   Tensor out = self;
   for (int64_t i = 0; i < n && out.size(d) > 0; ++i)
@@ -56,7 +56,7 @@ int64_t samples_dim(const Tensor& y, int64_t dim) {
   check(y.dim() > 0, "trapezoid: y has no dimensions, expected 1 or more");
   check<TypeError>(y.dtype() != kBool,
                    "trapezoid: dtype bool is not supported; convert with .to(kLong)");
-  return wrap_dim("trapezoid", dim, y.dim());
+  return wrap_dim("trapezoid", dim, y);
 }
 
 // Of the trapezoids between neighbours; fold(x, d) adds up what is twice their areas. A width that
@@ -114,7 +114,7 @@ Tensors gradient(const Tensor& self, const std::optional<Scalar>& spacing,
   check(edge_order == 1 || edge_order == 2, "gradient: edge_order is ", edge_order,
         ", expected 1 or 2");
   const Scalar by = spacing.value_or(1);
-  if (dim) return {slopes(self, by, wrap_dim("gradient", *dim, self.dim()), edge_order)};
+  if (dim) return {slopes(self, by, wrap_dim("gradient", *dim, self), edge_order)};
   Tensors out;
   for (int64_t d = 0; d < self.dim(); ++d) out.push_back(slopes(self, by, d, edge_order));
   return out;

@@ -8,7 +8,7 @@ Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
         other.sizes(), "; expected the same number of dimensions");
   check<TypeError>(self.dtype() == other.dtype(), "cross: self has dtype ", self.dtype(),
                    ", other ", other.dtype(), "; convert one with .to(...)");
-  const int64_t d = wrap_dim("cross", dim, self.dim());
+  const int64_t d = wrap_dim("cross", dim, self);
   check(self.dim() > 0 && self.size(d) == 3 && other.size(d) == 3, "cross: dimension ", d,
         " of self ", self.sizes(), " and other ", other.sizes(), " must have size 3");
   Tensor out;

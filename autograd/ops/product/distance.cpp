@@ -15,7 +15,7 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
         ", expected at least 2 dimensions");
   check(p.toDouble() > 0, "renorm: p is ", p.toDouble(), ", expected a positive number");
   check(maxnorm.toDouble() >= 0, "renorm: maxnorm is ", maxnorm.toDouble(), ", expected 0 or more");
-  const int64_t kept = wrap_dim("renorm", dim, self.dim());
+  const int64_t kept = wrap_dim("renorm", dim, self);
   Dims others;
   for (int64_t d = 0; d < self.dim(); ++d)
     if (d != kept) others.push_back(d);
@@ -100,7 +100,7 @@ Tensor pdist(const Tensor& self, double p) {
 
 Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
   if (dim == -1) return norm(v, pow);
-  const int64_t kept = wrap_dim("norm_except_dim", dim, v.dim());
+  const int64_t kept = wrap_dim("norm_except_dim", dim, v);
   Dims others;
   for (int64_t d = 0; d <= v.dim(); ++d)
     if (d != kept) others.push_back(d);

@@ -94,7 +94,7 @@ struct Equation {
   Equation(std::string_view text, ArrayRef<Tensor> tensors) {
     const size_t arrow = text.find("->");
     const std::vector<Labels> terms = parse_terms(text.substr(0, arrow));
-    check(terms.size() == tensors.size(), "einsum: the equation \"", text, "\" has ", terms.size(),
+    check(terms.size() == tensors.size(), "einsum: the equation has ", terms.size(),
           " operands, and ", tensors.size(), " tensors were given");
     const int ellipsis_rank = ellipsis_rank_of(terms, tensors);
     Labels all;
@@ -233,8 +233,9 @@ Tensor summed_over(const Tensor& x, const std::vector<bool>& summed) {
 
 }  // namespace
 
-Tensor einsum(std::string_view equation, ArrayRef<Tensor> tensors) {
+static Tensor contracted(std::string_view equation, ArrayRef<Tensor> tensors) {
   check(!tensors.empty(), "einsum: no operands, expected at least 1");
+  for (const Tensor& x : tensors) x.operand("einsum", "an operand");
   const Equation parsed(equation, tensors);
   Tensors operands;
   for (size_t i = 0; i < tensors.size(); ++i)
@@ -244,6 +245,15 @@ Tensor einsum(std::string_view equation, ArrayRef<Tensor> tensors) {
   for (size_t i = 1; i < operands.size(); ++i)
     out = contract(out, operands[i], parsed.summed_with(i));
   return out.reshape(out.sizes().slice(0, parsed.results));
+}
+
+Tensor einsum(std::string_view equation, ArrayRef<Tensor> tensors) {
+  try {
+    return contracted(equation, tensors);
+  } catch (Error& error) {
+    error.add_context("; the equation is \"" + std::string(equation) + '"');
+    throw;
+  }
 }
 
 }  // namespace gradus

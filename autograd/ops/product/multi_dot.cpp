@@ -50,7 +50,7 @@ Tensor multi_dot(const char* op, ArrayRef<Tensor> tensors) {
           "; expected 2 dimensions, or 1 of the first and the last; use matmul for batches");
     check(i == 0 || matrices[i - 1].size(1) == matrices[i].size(0), op, ": tensors ", i - (i > 0),
           " and ", i, " of shapes ", tensors[i - (i > 0)].sizes(), " and ", tensors[i].sizes(),
-          " do not multiply; transpose one of them?");
+          " do not multiply; expected as many columns as the next one has rows");
   }
   Tensor out = Chain(op, matrices).multiply(0, matrices.size());
   if (row) out = out.squeeze(0);

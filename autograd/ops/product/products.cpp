@@ -9,7 +9,7 @@ namespace {
 
 // The dimensions of x that are not listed, then those that are, or the other way round.
 Dims order(const char* op, const Tensor& x, const Dims& listed, bool listed_first) {
-  const auto mask = listed.empty() ? std::array<bool, kMaxDims>{} : dim_mask(op, listed, x.dim());
+  const auto mask = listed.empty() ? std::array<bool, kMaxDims>{} : dim_mask(op, listed, x);
   Dims others;
   for (int64_t d = 0; d < x.dim(); ++d)
     if (!mask[static_cast<size_t>(d)]) others.push_back(d);
@@ -34,8 +34,8 @@ Tensor contract(const raw::ProductNames& names, const Tensor& self, const Tensor
   Tensor a = self, b = other;
   Dims from_a, from_b;
   for (size_t i = 0; i < dims_self.size(); ++i) {
-    const int64_t p = wrap_dim(op, dims_self[i], self.dim());
-    const int64_t q = wrap_dim(op, dims_other[i], other.dim());
+    const int64_t p = wrap_dim(op, dims_self[i], self);
+    const int64_t q = wrap_dim(op, dims_other[i], other);
     const int64_t m = self.size(p), n = other.size(q);
     check(m == n || m == 1 || n == 1, op, ": dimension ", p, " of self has size ", m,
           ", dimension ", q, " of other has ", n, "; expected the same; list other dimensions");
@@ -70,7 +70,7 @@ Tensor ger(const Tensor& self, const Tensor& vec2) { return outer_named("ger", s
 Tensor inner(const Tensor& self, const Tensor& other) {
   if (self.dim() == 0 || other.dim() == 0) return self * other;
   check(self.size(-1) == other.size(-1), "inner: the last dimensions of self ", self.sizes(),
-        " and other ", other.sizes(), " differ; transpose one of them?");
+        " and other ", other.sizes(), " differ; expected equal ones");
   return contract({"inner", "self", "other"}, self, other, IntArrayRef(-1), IntArrayRef(-1));
 }
 

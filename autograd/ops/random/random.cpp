@@ -186,6 +186,7 @@ Tensor Tensor::bernoulli(double p, std::optional<Generator> generator) const {
 Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator,
               const TensorOptions& options) {
   check_deviation("normal", std);
+  checked_numel("normal", size);
   const Tensor out = empty(size, options.requires_grad(false));
   check_real("normal", out);
   raw::random_(out, Distribution::normal, mean, std, generator);

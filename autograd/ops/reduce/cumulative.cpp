@@ -41,7 +41,7 @@ struct Lists {
   int64_t dim;
 
   Lists(const char* op, const Tensor& x, int64_t d)
-      : sizes(x.impl().sizes), dim(wrap_dim(op, d, x.dim())) {}
+      : sizes(x.impl().sizes), dim(wrap_dim(op, d, x)) {}
   Tensor enter(const Tensor& x) const { return sizes.empty() ? x.reshape({1}) : x; }
   Tensor leave(const Tensor& x) const { return sizes.empty() ? x.reshape({}) : x; }
 };

@@ -7,7 +7,7 @@ namespace {
 
 Tensor extreme(ReduceOp op, const char* node, const Tensor& self, OptionalIntArrayRef dim,
                bool keepdim) {
-  const DimMask mask = dim_mask(name_of(op), dim, self.dim());
+  const DimMask mask = dim_mask(name_of(op), dim, self);
   const Tensor kept = raw::reduce(op, self, dim);
   const Tensor out = drop(kept, mask, keepdim);
   if (recording(self))
@@ -21,7 +21,7 @@ Tensor extreme(ReduceOp op, const char* node, const Tensor& self, OptionalIntArr
 
 TensorPair extreme_and_index(const char* op, const char* node, bool largest, const Tensor& self,
                              int64_t dim, bool keepdim) {
-  const DimMask mask = mask_of(op, dim, self.dim());
+  const DimMask mask = mask_of(op, dim, self);
   const auto [values, indices] = raw::arg_reduce(op, largest, self, dim);
   const Tensor out = drop(values, mask, keepdim);
   record_selection(node, out, self, dim, indices);
@@ -33,8 +33,7 @@ Tensor index_of_extreme(const char* op, bool largest, const Tensor& self,
   check<TypeError>(self.dtype() != kBool, op,
                    ": dtype bool is not supported; convert with .to(kLong)");
   if (dim)
-    return drop(raw::arg_reduce(op, largest, self, *dim).indices, mask_of(op, *dim, self.dim()),
-                keepdim);
+    return drop(raw::arg_reduce(op, largest, self, *dim).indices, mask_of(op, *dim, self), keepdim);
   raw::check_reducible(op, self);
   const Tensor index = raw::arg_reduce(op, largest, self.detach().reshape({-1}), 0).indices;
   return index.reshape(keepdim ? Dims::filled(self.dim(), 1) : Dims{});

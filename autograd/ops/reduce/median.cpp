@@ -15,8 +15,8 @@ void check_median(const char* op, const Tensor& self) {
 TensorPair median_along(const char* op, const char* node, const Tensor& self, int64_t dim,
                         bool keepdim, bool ignores_nan) {
   check_median(op, self);
-  const DimMask mask = mask_of(op, dim, self.dim());
-  const int64_t d = wrap_dim(op, dim, self.dim());
+  const DimMask mask = mask_of(op, dim, self);
+  const int64_t d = wrap_dim(op, dim, self);
   raw::check_reducible(op, self, d);
   const auto [values, indices] = raw::median(op, self, d, ignores_nan);
   const Tensor out = drop(values, mask, keepdim);
@@ -34,7 +34,7 @@ Tensor median_of_all(const char* op, const char* node, const Tensor& self, bool 
   if (recording(self))
     record(node, out, {self}, {self, out}, [](Node& n, const Tensor& grad) -> Tensors {
       const Tensor x = n.saved(0);
-      return {shared_evenly(grad, x, n.saved(1), dim_mask("median", {}, x.dim()))};
+      return {shared_evenly(grad, x, n.saved(1), dim_mask("median", {}, x))};
     });
   return out;
 }
@@ -72,8 +72,8 @@ Tensor end_of_longest_run(const Tensor& sorted, int64_t d) {
 }  // namespace
 
 TensorPair mode(const Tensor& self, int64_t dim, bool keepdim) {
-  const DimMask mask = mask_of("mode", dim, self.dim());
-  const int64_t d = wrap_dim("mode", dim, self.dim());
+  const DimMask mask = mask_of("mode", dim, self);
+  const int64_t d = wrap_dim("mode", dim, self);
   const Tensor lists = self.dim() ? self.detach() : self.detach().reshape({1});
   raw::check_reducible("mode", self, d);
   const auto order = raw::sort(lists, d, false);

@@ -46,7 +46,7 @@ Tensor vector_norm(const char* op, const char* node, const Tensor& self, const S
   const Tensor x = dtype ? self.to(*dtype) : self;
   check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
                    " is not a floating point type; convert with .to(kFloat), or pass dtype");
-  const Norm norm{p.toDouble(), dim_mask(op, dim, x.dim())};
+  const Norm norm{p.toDouble(), dim_mask(op, dim, x)};
   const Tensor out = drop(raw::to(norm(x), x.dtype()), norm.mask, keepdim);
   if (recording(x))
     record(node, out, {x}, {x, out}, [norm](Node& n, const Tensor& grad) -> Tensors {
@@ -74,8 +74,8 @@ struct Plane {
           "; expected 2 dimensions or more");
     check(dim.size() == 2, "matrix_norm: dim ", dim, " lists ", dim.size(),
           " dimensions, expected 2");
-    rows = wrap_dim("matrix_norm", dim[0], self.dim());
-    columns = wrap_dim("matrix_norm", dim[1], self.dim());
+    rows = wrap_dim("matrix_norm", dim[0], self);
+    columns = wrap_dim("matrix_norm", dim[1], self);
     check(rows != columns, "matrix_norm: dim ", dim, " lists dimension ", rows, " twice");
   }
 };
@@ -99,7 +99,7 @@ Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim,
                           bool keepdim, std::optional<ScalarType> dtype) {
   const double p = ord.toDouble();
-  const int64_t count = reduced_count(self, dim_mask("vector_norm", dim, self.dim()));
+  const int64_t count = reduced_count(self, dim_mask("vector_norm", dim, self));
   check(count > 0 || (p >= 0 && !std::isinf(p)), "vector_norm: the norm of order ", p,
         " of no elements (shape ", self.sizes(), ") does not exist");
   return vector_norm("vector_norm", "LinalgVectorNormBackward0", self, ord, dim, keepdim, dtype);

@@ -36,7 +36,7 @@ Tensor interpolated(const char* op, const Tensor& sorted, const Tensor& places,
 Tensor quantiles(const char* op, const Tensor& self, const Tensor& q, std::optional<int64_t> dim,
                  bool keepdim, std::string_view interpolation, bool ignores_nan) {
   check_quantile(op, self, q);
-  const int64_t d = dim ? wrap_dim(op, *dim, self.dim()) : 0;
+  const int64_t d = dim ? wrap_dim(op, *dim, self) : 0;
   const bool of_all = !dim || self.dim() == 0;
   // Lists along the last dimension; d stays as size 1.
   const Tensor lists = of_all ? self.reshape({-1}) : self.unsqueeze(-1).transpose(d, -1);

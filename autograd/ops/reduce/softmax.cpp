@@ -20,7 +20,7 @@ Tensor soft(bool log, const char* node, const Tensor& x, int64_t dim,
   if (dtype && *dtype != x.scalar_type()) return soft(log, node, x.to(*dtype), dim, {});
   const Tensor y = raw::softmax(log, x, dim);
   if (recording(x)) {
-    const int64_t d = wrap_dim(node, dim, x.dim());
+    const int64_t d = wrap_dim(node, dim, x);
     record(node, y, {x}, {y}, [log, d](Node& n, const Tensor& grad) -> Tensors {
       return {gradient(log, grad, n.saved(0), d)};
     });
@@ -39,7 +39,7 @@ Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 }
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
-  const DimMask mask = dim_mask("logsumexp", dim, self.dim());
+  const DimMask mask = dim_mask("logsumexp", dim, self);
   const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());
   const Dims shape = kept_sizes(x, mask);
   Tensor kept;

@@ -11,7 +11,7 @@ struct Deviations {
 
   Deviations(const char* op, const Tensor& self, OptionalIntArrayRef dim,
              const std::optional<Scalar>& correction)
-      : mask(dim_mask(op, dim, self.dim())) {
+      : mask(dim_mask(op, dim, self)) {
     check<TypeError>(self.is_floating_point(), op,
                      ": std and var only support floating point and complex dtypes, not ",
                      self.dtype(), "; convert with .to(kFloat)");

@@ -7,7 +7,7 @@ namespace {
 
 Tensor sum_or_mean(ReduceOp op, const char* node, const Tensor& self, OptionalIntArrayRef dim,
                    bool keepdim, std::optional<ScalarType> dtype) {
-  const DimMask mask = dim_mask(name_of(op), dim, self.dim());
+  const DimMask mask = dim_mask(name_of(op), dim, self);
   const Tensor kept = raw::reduce(op, self, dim, dtype);
   const Tensor out = drop(kept, mask, keepdim);
   if (!recording(self) || !out.is_floating_point()) return out;
@@ -43,7 +43,7 @@ Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
   if (!self.is_floating_point()) return sum(self, dim, keepdim, dtype);
   if (!isFloatingType(dtype.value_or(kFloat)))  // which has no NaN
     return sum(where(self == self, self, 0), dim, keepdim, dtype);
-  const DimMask mask = dim_mask("nansum", dim, self.dim());
+  const DimMask mask = dim_mask("nansum", dim, self);
   const Tensor out = drop(raw::reduce(ReduceOp::nansum, self, dim, dtype), mask, keepdim);
   if (recording(self))
     record("NansumBackward0", out, {self}, {self},
@@ -107,11 +107,11 @@ Tensor record_product(const char* node, const Tensor& out, const Tensor& self, i
 }  // namespace
 
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
-  const DimMask mask = mask_of("prod", dim, self.dim());
+  const DimMask mask = mask_of("prod", dim, self);
   const Tensor x = dtype ? self.to(*dtype) : self;
   return record_product("ProdBackward1",
                         drop(raw::reduce(ReduceOp::prod, x, dim, dtype), mask, keepdim), x,
-                        wrap_dim("prod", dim, self.dim()), kept_sizes(self, mask));
+                        wrap_dim("prod", dim, self), kept_sizes(self, mask));
 }
 
 Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {

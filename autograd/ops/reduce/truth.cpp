@@ -11,7 +11,7 @@ Tensor answer(const Tensor& self, const Tensor& of_count) {
 // The largest or the smallest of the truths; of none, what changes no other.
 Tensor extreme(const char* name, ReduceOp op, const Tensor& self, OptionalIntArrayRef dim,
                bool keepdim) {
-  const DimMask mask = dim_mask(name, dim, self.dim());
+  const DimMask mask = dim_mask(name, dim, self);
   const Tensor kept = self.numel() > 0 ? raw::reduce(op, truth(self), dim)
                                        : full(kept_sizes(self, mask), op == ReduceOp::amin,
                                               self.options().dtype(kBool));

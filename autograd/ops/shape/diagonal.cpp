@@ -29,8 +29,8 @@ Tensor triangle_indices(const char* op, bool upper, int64_t row, int64_t col, in
 }  // namespace
 
 Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
-  const int64_t rows = wrap_dim("diagonal", dim1, self.dim());
-  const int64_t columns = wrap_dim("diagonal", dim2, self.dim());
+  const int64_t rows = wrap_dim("diagonal", dim1, self);
+  const int64_t columns = wrap_dim("diagonal", dim2, self);
   check(rows != columns, "diagonal: dim1 and dim2 are both ", rows, "; expected two dimensions");
   const int64_t row = std::max<int64_t>(0, -offset), column = std::max<int64_t>(0, offset);
   const int64_t length =

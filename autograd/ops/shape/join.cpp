@@ -8,7 +8,7 @@ namespace gradus {
 Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
   Tensor out = raw::cat(tensors, dim);
   if (!recording(tensors)) return out;
-  const int64_t d = wrap_dim("cat", dim, out.dim());
+  const int64_t d = wrap_dim("cat", dim, out);
   std::vector<int64_t> lengths;  // -1: of shape (0), which may stand beside tensors of another rank
   for (const Tensor& x : tensors) lengths.push_back(x.dim() == out.dim() ? x.sizes()[d] : -1);
   record_lists("CatBackward0", {out}, tensors,
@@ -32,6 +32,7 @@ Tensor concatenate(ArrayRef<Tensor> tensors, int64_t dim) { return cat(tensors, 
 
 Tensor stack(ArrayRef<Tensor> tensors, int64_t dim) {
   check(!tensors.empty(), "stack: stack expects a non-empty TensorList");
+  for (const Tensor& x : tensors) x.operand("stack", "one of the tensors");
   const int64_t d = wrap_dim("stack", dim, tensors[0].dim() + 1);
   Tensors rows;
   rows.reserve(tensors.size());

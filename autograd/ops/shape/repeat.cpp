@@ -58,7 +58,7 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
                          std::optional<int64_t> output_size) {
   if (!dim) return repeat_interleave(self.flatten(), repeats, 0, output_size);
   check<IndexError>(self.dim() > 0, "repeat_interleave: self has no dimensions; leave dim out");
-  const int64_t d = wrap_dim("repeat_interleave", *dim, self.dim()), size = self.sizes()[d];
+  const int64_t d = wrap_dim("repeat_interleave", *dim, self), size = self.sizes()[d];
   check(repeats.dim() <= 1 && (repeats.numel() == 1 || repeats.numel() == size),
         "repeat_interleave: repeats has shape ", repeats.sizes(), ", expected one number, or ",
         size, ", the size of dimension ", d);
@@ -73,7 +73,7 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
   if (!dim) return repeat_interleave(self.flatten(), repeats, 0, output_size);
   check<IndexError>(self.dim() > 0, "repeat_interleave: self has no dimensions; leave dim out");
   check(repeats >= 0, "repeat_interleave: repeats = ", repeats, " is negative");
-  const int64_t d = wrap_dim("repeat_interleave", *dim, self.dim());
+  const int64_t d = wrap_dim("repeat_interleave", *dim, self);
   check_output_size(self.sizes()[d] * repeats, output_size);
   Dims shape = self.impl().sizes;
   shape.insert(d + 1, repeats);
@@ -98,7 +98,7 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   check<IndexError>(self.dim() > 0, "roll: self has no dimensions; leave dims out");
   Tensor out = self;
   for (size_t i = 0; i < dims.size(); ++i)
-    out = rolled(out, shifts[i], wrap_dim("roll", dims[i], self.dim()));
+    out = rolled(out, shifts[i], wrap_dim("roll", dims[i], self));
   out = raw::alias(out);
   if (recording(self)) {
     std::vector<int64_t> back;
@@ -131,8 +131,8 @@ Tensor flipud(const Tensor& self) {
 Tensor rot90(const Tensor& self, int64_t k, IntArrayRef dims) {
   check(dims.size() == 2, "rot90: dims ", dims, " lists ", dims.size(), " dimensions, expected 2");
   check(self.dim() >= 2, "rot90: self has shape ", self.sizes(), ", expected 2 dimensions or more");
-  const int64_t from = wrap_dim("rot90", dims[0], self.dim());
-  const int64_t to = wrap_dim("rot90", dims[1], self.dim());
+  const int64_t from = wrap_dim("rot90", dims[0], self);
+  const int64_t to = wrap_dim("rot90", dims[1], self);
   check(from != to, "rot90: dims ", dims, " names one dimension twice");
   switch ((k % 4 + 4) % 4) {
     case 1:

@@ -7,7 +7,7 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start,
              std::optional<int64_t> end, int64_t step) {
   check<IndexError>(self.dim() > 0, "slice: the tensor has no dimensions; unsqueeze it first");
   check(step > 0, "slice: step is ", step, ", step must be greater than zero");
-  const int64_t d = wrap_dim("slice", dim, self.dim()), size = self.sizes()[d];
+  const int64_t d = wrap_dim("slice", dim, self), size = self.sizes()[d];
   const auto clamped = [size](int64_t at, int64_t low) {
     return std::clamp(at < 0 ? at + size : at, low, size);
   };
@@ -36,7 +36,7 @@ Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t lengt
 Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
   check(size >= 0, "unfold: size is ", size, ", expected at least 0");
   check(step > 0, "unfold: step is ", step, ", expected a positive number");
-  const int64_t d = wrap_dim("unfold", dimension, self.dim());
+  const int64_t d = wrap_dim("unfold", dimension, self);
   const int64_t extent = self.dim() ? self.sizes()[d] : 1;
   check(size <= extent, "unfold: size ", size, " exceeds dimension ", d, " of size ", extent);
   Dims sizes = self.impl().sizes, strides = self.impl().strides;

@@ -25,7 +25,7 @@ Tensors with_zeros(const Node& node, const Tensors& grads) {
 
 int64_t dim_of(const char* op, const Tensor& self, int64_t dim) {
   check<IndexError>(self.dim() > 0, op, ": the tensor has no dimensions; expected one or more");
-  return wrap_dim(op, dim, self.dim());
+  return wrap_dim(op, dim, self);
 }
 
 // REQUIRES: sizes sum to the size of dim.

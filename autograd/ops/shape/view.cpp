@@ -53,8 +53,8 @@ Tensor reshape(const Tensor& self, IntArrayRef shape) {
 }
 
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
-  const int64_t first = wrap_dim("flatten", start_dim, self.dim());
-  const int64_t last = wrap_dim("flatten", end_dim, self.dim());
+  const int64_t first = wrap_dim("flatten", start_dim, self);
+  const int64_t last = wrap_dim("flatten", end_dim, self);
   check(first <= last, "flatten: start_dim ", start_dim, " comes after end_dim ", end_dim);
   if (self.dim() == 0) return reshape(self, {1});
   Dims shape(self.sizes().data(), static_cast<size_t>(first));
@@ -68,7 +68,7 @@ Tensor permute(const Tensor& self, IntArrayRef dims) {
   Tensor out = raw::permute(self, dims);
   if (recording(self)) {
     Dims inverse = Dims::filled(self.dim(), 0);
-    for (int64_t i = 0; i < self.dim(); ++i) inverse[wrap_dim("permute", dims[i], self.dim())] = i;
+    for (int64_t i = 0; i < self.dim(); ++i) inverse[wrap_dim("permute", dims[i], self)] = i;
     record("PermuteBackward0", out, {self}, {},
            [inverse](Node&, const Tensor& grad) { return Tensors{grad.permute(inverse)}; });
   }
@@ -111,14 +111,14 @@ Tensor squeeze(const Tensor& self) {
 }
 
 Tensor squeeze(const Tensor& self, int64_t dim) {
-  const int64_t d = wrap_dim("squeeze", dim, self.dim());
+  const int64_t d = wrap_dim("squeeze", dim, self);
   Dims shape = self.impl().sizes;
   if (self.dim() > 0 && shape[d] == 1) shape.erase(d);
   return reshaped("SqueezeBackward1", self, shape);
 }
 
 Tensor squeeze(const Tensor& self, IntArrayRef dim) {
-  const auto listed = dim_mask("squeeze", dim, self.dim());
+  const auto listed = dim_mask("squeeze", dim, self);
   Dims shape;
   for (size_t d = 0; d < self.sizes().size(); ++d)
     if (dim.empty() || !listed[d] || self.sizes()[d] != 1) shape.push_back(self.sizes()[d]);
@@ -138,7 +138,7 @@ Tensor expand(const Tensor& self, IntArrayRef size, bool) {
 Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   Tensor out = raw::narrow(self, dim, start, length);
   if (recording(self)) {
-    const int64_t d = wrap_dim("narrow", dim, self.dim());
+    const int64_t d = wrap_dim("narrow", dim, self);
     const int64_t from = start < 0 ? start + self.sizes()[d] : start;
     record("SliceBackward0", out, {self}, {},
            [d, from, sizes = self.impl().sizes](Node&, const Tensor& grad) {
@@ -152,7 +152,7 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   check<IndexError>(
       self.dim() > 0,
       "select: select() cannot be applied to a 0-dim tensor. Use item() for its number");
-  const int64_t d = wrap_dim("select", dim, self.dim());
+  const int64_t d = wrap_dim("select", dim, self);
   const int64_t size = self.sizes()[d];
   check<IndexError>(index >= -size && index < size, "select: index ", index,
                     " out of range for tensor of size ", self.sizes(), " at dimension ", d,

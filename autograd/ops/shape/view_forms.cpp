@@ -15,7 +15,7 @@ Tensor ravel(const Tensor& self) { return self.contiguous().view({-1}); }
 Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   check(!sizes.empty(), "unflatten: sizes is empty; give one or more");
   check<IndexError>(self.dim() > 0, "unflatten: self has no dimensions; use reshape()");
-  const int64_t d = wrap_dim("unflatten", dim, self.dim());
+  const int64_t d = wrap_dim("unflatten", dim, self);
   const Dims inner = infer_size("unflatten", sizes, self.sizes()[d]);
   Dims shape = self.impl().sizes;
   shape.erase(d);
@@ -34,12 +34,11 @@ Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) 
   check(source.size() == destination.size(), "movedim: source ", source, " and destination ",
         destination, " differ in length; give one place for each dimension");
   if (source.empty()) return self.view_as(self);
-  const auto moved = dim_mask("movedim", source, self.dim());
-  const auto taken = dim_mask("movedim", destination, self.dim());
+  const auto moved = dim_mask("movedim", source, self);
+  const auto taken = dim_mask("movedim", destination, self);
   Dims order = Dims::filled(self.dim(), 0);
   for (size_t i = 0; i < source.size() && self.dim() > 0; ++i)
-    order[wrap_dim("movedim", destination[i], self.dim())] =
-        wrap_dim("movedim", source[i], self.dim());
+    order[wrap_dim("movedim", destination[i], self)] = wrap_dim("movedim", source[i], self);
   size_t next = 0;  // of the dimensions that stay
   for (size_t place = 0; place < order.size(); ++place) {
     if (taken[place]) continue;

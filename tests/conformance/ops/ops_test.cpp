@@ -386,6 +386,22 @@ TEST_P(Operations, RefuseWhatPyTorchRefuses) {
       /*refused=*/true);
 }
 
+TEST_P(Operations, SayWhichArgumentIsUndefined) {
+  each([](const Family& family, const Sample& sample) {
+    for (size_t i = 0; i < tensors(family, sample, "in").size(); ++i) {
+      Inputs in = inputs_of(family, sample);
+      in[i] = Tensor();
+      std::string message = "nothing was thrown";
+      try {
+        sample.call(in);
+      } catch (const Error& error) {
+        message = error.what();
+      }
+      std::printf("UNDEF %s | %zu | %s | %s\n", sample.name, i, sample.arguments, message.c_str());
+    }
+  });
+}
+
 TEST(OperationSamples, ThereAreSomeForEveryPublicOperation) {
   std::set<std::string> sampled;
   for (const Family& family : families())

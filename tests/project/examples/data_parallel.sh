@@ -17,10 +17,11 @@ for phase in scatter forward gather backward reduce; do
 done
 [ "$(grep -c '#d55e00' "$work/picture.svg")" -eq 4 ] || wrong "a legend and 3 bars of backward"
 
-fails "a device of another kind" "tpu" "$program" $small --devices tpu
+exit_codes "$program" $small --devices cpu --out "$work/unheard.svg"
+exits 1 "a device of another kind" "tpu" "$program" $small --devices tpu
 fails "a GPU that is not there" "data_parallel: " "$program" $small --devices cuda:99 cuda:99
-fails "no rows" "--batch" "$program" $small --batch 0
-fails "no replicas" "--replicas" "$program" $small --replicas 0
+exits 2 "no rows" "--batch" "$program" $small --batch 0
+exits 2 "no replicas" "--replicas" "$program" $small --replicas 0
 fails "a folder that is a file" "not a folder" "$program" $small --devices cpu cpu --out "$work/picture.svg/a.svg"
 mkfifo "$work/pipe"
 fails "what is no file" "not a regular file" "$program" $small --devices cpu cpu --out "$work/pipe"

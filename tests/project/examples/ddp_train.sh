@@ -46,10 +46,14 @@ if [ -n "$launch" ]; then
     "$(loss_of "$("$program" --ranks 4 --steps $to)")"
 fi
 
+exit_codes "$program" --ranks 1 --steps 1
+exits 2 "--lr nan" "--lr: expected a finite number above 0, got nan" "$program" --lr nan
+exits 2 "--timeout nan" "--timeout: expected a number from 0.001 to 1e+06, got nan" "$program" --timeout nan
+exits 1 "a checkpoint in /proc" "cannot write to /proc" "$program" --steps 100000000 --checkpoint /proc/none
 fails "a batch that does not divide" "does not divide among 7 ranks" "$program" --ranks 7
 fails "a backend that is none" "expected threads, mpi or nccl" "$program" --backend gloo
 fails "a checkpoint that is none" "$work/none" "$program" --checkpoint "$work/none" --resume
-fails "no checkpoint" "checkpoint" "$program" --resume
+exits 2 "no checkpoint" "checkpoint" "$program" --resume
 head -c 100 "$work/threads" > "$work/half"
 fails "a truncated checkpoint" "$work/half" "$program" --checkpoint "$work/half" --resume
 fails "a folder without data" "$work" "$program" --data "$work"

@@ -31,9 +31,10 @@ if "$program" --size 1 --rounds 1 --devices cuda:0 > /dev/null 2>&1; then
   has_rows "$("$program" --size 64 --rounds 1 --devices cuda:0 cuda:0)" 1 2
 fi
 
-fails "a device of another kind" "tpu" "$program" --size 8 --devices tpu
+exit_codes "$program" --size 8 --rounds 1 --devices cpu
+exits 1 "a device of another kind" "tpu" "$program" --size 8 --devices tpu
 fails "a GPU that is not there" "model_parallel: " "$program" --size 8 --devices cuda:99 cuda:99
-fails "no rounds" "--rounds" "$program" --size 8 --rounds 0
-fails "no replicas" "--replicas" "$program" --size 8 --replicas 0
+exits 2 "no rounds" "--rounds" "$program" --size 8 --rounds 0
+exits 2 "no replicas" "--replicas" "$program" --size 8 --replicas 0
 
 finish

@@ -51,6 +51,17 @@ succeeds other --device cpu --data "$digits" --epochs 3 --seed 2 --out "$work/ot
 succeeds synthetic --device cpu --synthetic --epochs 1 --batch-size 1000 --out "$work/synthetic"
 grep -qF 'made-up numbers' "$work/stdout" || wrong "synthetic data are not called so"
 
+# --- Options and output ---------------------------------------------------------------------------
+exit_codes "$program" --device cpu --data "$digits" --epochs 1 --out "$work/unheard"
+for lr in inf nan 0 -1 1e999 x; do
+  exits 2 "--lr $lr" "--lr: expected a finite number above 0, got $lr" "$program" --lr $lr
+done
+exits 2 "--momentum nan" "--momentum: expected a number from 0 to 1, got nan" "$program" --momentum nan
+exits 2 "--epochs 0" "--epochs" "$program" --epochs 0
+exits 2 "--device tpu" "--device" "$program" --device tpu
+# OpenBLAS starts threads, and takes memory, when it is loaded.
+! ldd "$program" | grep openblas || wrong "OpenBLAS is loaded where nobody asks for it"
+
 # --- Data -----------------------------------------------------------------------------------------
 out=$work/out
 refuses "no folder" "none: there is no such folder" "$out" --data "$work/none"
@@ -83,6 +94,14 @@ refuses "other image size" "training images have 64 pixels and test images 4" "$
 refuses "diverged" "try a smaller --lr" "$out" --data "$digits" --lr 1e30
 : >"$work/file"
 refuses "out is a file" "file is not a folder" "$work/file" --data "$digits"
+# Before it trains.
+refuses "out in /proc" "cannot write to /proc/none: /proc: " /proc/none --data "$digits"
+! grep -q epoch "$work/stdout" || wrong "trained before the results were refused"
+mkdir "$work/taken" && mkdir "$work/taken/train_linear.svg"
+"$program" --device cpu --epochs 1 --data "$digits" --out "$work/taken" >"$work/stdout" 2>"$work/stderr"
+[ $? -eq 1 ] && grep -q 'train_linear.svg: it is there already' "$work/stderr" ||
+  wrong "a result that is no regular file"
+! grep -q epoch "$work/stdout" || wrong "trained before the results were refused"
 # A disk that is full, as a limit of no bytes for every file this shell writes.
 message=$(
   trap '' XFSZ

@@ -71,10 +71,11 @@ const std::map<std::string, Names> below_in_folder = {
 // Files that stand for their whole folder, and may include all of it.
 const Names umbrellas = {"cuda/cuda.h", "cuda/stub.cpp", "distributed/distributed.h"};
 // Users of the library, which may include all of it, and what builds it.
-const Names top = {"gradus.h", "compat", "examples", "bench",  "tests",
-                   "course",   "python", "cmake",    "scripts"};
-const Names with_public_headers = {"tensor", "autograd",    "nn",          "optim",    "serialize",
-                                   "data",   "nn/parallel", "distributed", "gradus.h", "compat"};
+const Names top = {"gradus.h", "version.h", "compat", "examples", "bench",
+                   "tests",    "course",    "python", "cmake",    "scripts"};
+const Names with_public_headers = {"tensor",    "autograd",  "nn",          "optim",
+                                   "serialize", "data",      "nn/parallel", "distributed",
+                                   "gradus.h",  "version.h", "compat"};
 // Folders whose headers are not installed.
 const Names without_public_headers = {"distributed/mpi", "distributed/nccl", "distributed/net"};
 const Names skipped = {"build", "install", "docs"};

@@ -23,6 +23,24 @@ TEST(Readme, ShowsTheProgramThatIsTested) {
   EXPECT_NE(read("README.md").find("```cpp\n" + program + "```\n"), std::string::npos);
 }
 
+TEST(Version, IsThatOfTheProject) {
+  const std::string project = read("CMakeLists.txt"), header = read("version.h");
+  const std::string key = "project(gradus VERSION ";
+  const size_t begin = project.find(key);
+  ASSERT_NE(begin, std::string::npos);
+  std::string numbers = project.substr(begin + key.size());
+  numbers.resize(numbers.find(' '));
+  EXPECT_NE(header.find("GRADUS_VERSION \"" + numbers + "\"\n"), std::string::npos) << numbers;
+  std::istringstream parts(numbers);
+  for (const char* name : {"MAJOR", "MINOR", "PATCH"}) {
+    std::string number;
+    ASSERT_TRUE(std::getline(parts, number, '.'));
+    EXPECT_NE(header.find(std::string("GRADUS_VERSION_") + name + ' ' + number + '\n'),
+              std::string::npos)
+        << name;
+  }
+}
+
 TEST(Docs, TheSimulatorsShowTheTourAndTheTestThatAreRun) {
   const std::string docs = read("docs/simulator.md");
   const std::string test = read("tests/sim/grading_test.cu");
