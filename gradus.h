@@ -4,7 +4,6 @@
 #include "gradus/autograd/engine/anomaly_mode.h"
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
-#include "gradus/autograd/factories_out.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/linalg.h"
 #include "gradus/autograd/special_functions.h"

@@ -1,4 +1,4 @@
-// The checks that all collectives share. Private to the library.
+// Checks of arguments that all collectives share. Private to the library.
 #pragma once
 
 #include <string>
@@ -8,22 +8,23 @@
 
 namespace gradus::distributed {
 
-// The group, or that of all ranks. Errors: Error where there is none, ValueError where this rank is
-// not in it.
+// The group; where it is null, that of all ranks. Errors: Error where there is no process group,
+// ValueError where this rank is not in the group.
 ProcessGroup& resolve(std::string_view op, const Group& group);
-// The place in the group of a rank of the job. Errors: ValueError where it has none.
+// The rank in the group of a rank of the job. Errors: ValueError where it is not a member.
 int place_in(const ProcessGroup& group, std::string_view op, const char* argument, int rank);
 // Errors: ValueError, TypeError where the group cannot communicate x.
 void check_tensor(const ProcessGroup& group, const char* op, const char* argument, const Tensor& x);
-// Also that there is one for each rank, all like `like`.
+// Also checks that there is one tensor for each rank, of the shape, dtype and device of `like`.
 void check_list(const ProcessGroup& group, const char* op, const char* argument,
                 const Tensors& list, const Tensor& like);
 // Errors: ValueError, TypeError where x is not of the dtype and device of `like`.
 void check_pair(const char* op, const char* argument, const Tensor& x, const Tensor& like);
-// The elements for each rank of an all_to_all of rows. Errors: ValueError where they do not add up.
+// The number of elements for each rank in an all_to_all of rows. Errors: ValueError where the rows
+// do not add up to those of x.
 ProcessGroup::Counts split_counts(const ProcessGroup& group, const char* op, const char* argument,
                                   const Tensor& x, const std::vector<int64_t>& rows);
-// Errors: TypeError where the op does not combine the dtype.
+// Errors: TypeError where the reduction does not support the dtype.
 void check_reduction(const char* op, ReduceOp reduction, const Tensor& x);
 // "Float [2, 3]"
 std::string described(const Tensor& x);

@@ -1,4 +1,4 @@
-// What the program that started this process says of it in environment variables.
+// Launch: rank, size and address of this process, read from the launcher's environment variables.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@ namespace gradus::distributed {
 
 struct Launch {
   int rank = -1, world_size = -1;
-  int local_rank = 0;   // on this machine: which GPU to take
+  int local_rank = 0;   // on this machine: the number of the GPU to use
   std::string address;  // where rank 0 serves
   int port = 0;
   std::string token;  // GRADUS_JOB_TOKEN; needed where the address is not loopback
@@ -18,9 +18,9 @@ struct Launch {
 //   torchrun and its like: RANK, WORLD_SIZE, LOCAL_RANK
 //   mpirun (Open MPI): OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_RANK
 //   srun (SLURM): SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID
-// and MASTER_ADDR and MASTER_PORT, which may be left out where all ranks are on one machine:
-// 127.0.0.1 and 29500. `variable` gives the value of a variable, or null.
-// Errors: ValueError, which names a variable and its text, where one is missing or garbled.
+// and MASTER_ADDR and MASTER_PORT, which default to 127.0.0.1 and 29500 where all ranks are on one
+// machine. `variable` returns the value of a variable, or null.
+// Errors: ValueError, which names the variable and its value, where one is missing or malformed.
 using Variables = std::function<const char*(const char* name)>;
 Launch read_environment(const Variables& variable);
 Launch read_environment();

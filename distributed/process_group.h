@@ -1,7 +1,7 @@
-// ProcessGroup: ranks that communicate. A backend implements a few collectives as plain functions;
-// the base class calls them one after the other on a thread of the group, so that the caller
-// computes meanwhile, and tells the watch of each. What a function has queued on a GPU goes on
-// while the next one is called; the thread looks after it until it is done.
+// ProcessGroup: ranks that communicate. A backend implements a few collectives as plain functions.
+// The base class calls them one after the other on a thread of the group, while the caller goes on
+// computing, and reports each to the watch. The GPU may still run what one function has queued when
+// the next one is called; the thread checks on it until it is done.
 #pragma once
 
 #include <deque>
@@ -21,11 +21,11 @@ namespace gradus::distributed {
 
 class ProcessGroup {
  public:
-  // What all ranks know of a group, and the view of one of them.
+  // A group as one of its ranks sees it.
   struct Members {
     std::string name;
-    std::vector<int> ranks;  // the members by their rank in the job; their order is that here
-    int rank;                // this member, in [0, ranks.size()); -1 where it is none
+    std::vector<int> ranks;  // the members' ranks in the job; member i of the group is ranks[i]
+    int rank;                // this rank in the group; -1 where it is not a member
     std::shared_ptr<Watch> watch;
   };
 
@@ -35,28 +35,28 @@ class ProcessGroup {
   ProcessGroup& operator=(const ProcessGroup&) = delete;
 
   virtual const char* backend() const = 0;
-  // Errors: TypeError where it does not communicate tensors of the device.
+  // Errors: TypeError where the backend does not support tensors on the device.
   virtual void check_device(const char* op, Device device) const = 0;
 
   const std::string& name() const { return members_.name; }
   int rank() const { return members_.rank; }
   int size() const { return static_cast<int>(members_.ranks.size()); }
   const std::vector<int>& ranks() const { return members_.ranks; }
-  // The name of the group whose calls this thread runs; null where it is no thread of a group.
+  // The name of the group whose thread this is; null on other threads.
   static const std::string* served_here();
   Watch& watch() const { return *members_.watch; }
-  // For names in the store that the members use in turn: 1, 2, ... at each of them.
+  // 1, 2, ... at every member: for names in the store that all members make alike.
   int next_number() { return ++number_; }
 
-  // --- The collectives of a backend. They run on the group's thread, in the order of their
-  // submission, which is the same on all ranks, and end when the result is there, or queued on the
-  // current stream of its device. Tensors are contiguous, on one device, and fit each other; ranks
-  // are those of the group. Errors: DistributedError where the job fails meanwhile.
+  // --- The collectives of a backend. They run on the group's thread in the order of submission,
+  // which is the same on all ranks. Each returns when its result is computed, or queued on the
+  // current stream of its device. Tensors are contiguous, on one device, and of matching sizes;
+  // ranks are those of the group. Errors: DistributedError where the job fails meanwhile.
   virtual void broadcast(const Tensor& x, int root) = 0;
   virtual void all_reduce(const Tensor& x, ReduceOp op) = 0;
   // out: the inputs of all ranks, one after the other.
   virtual void all_gather(const Tensor& out, const Tensor& in) = 0;
-  // in: as many parts as ranks; out: the combination of everyone's part `rank()`.
+  // in: as many parts as ranks; out: the combination of all ranks' part `rank()`.
   virtual void reduce_scatter(const Tensor& out, const Tensor& in, ReduceOp op) = 0;
   // in: in_counts[r] elements for rank r, one part after the other; out: out_counts[r] of rank r.
   using Counts = std::vector<int64_t>;
@@ -64,39 +64,39 @@ class ProcessGroup {
                           const Counts& in_counts) = 0;
   virtual void barrier() = 0;
 
-  // Memory in which an all_reduce of this group is faster than elsewhere, of as many bytes at all
-  // ranks, who call this together; null where there is none such. What lies at the same place in it
-  // at all ranks is combined. Errors: those of the backend, at all ranks.
+  // Memory in which an all_reduce of this group is faster; null where the backend has none. All
+  // ranks call it together, with the same size. An all_reduce then combines tensors that lie at the
+  // same place of it at all ranks. Errors: those of the backend, at all ranks.
   virtual StoragePtr allocate_shared(size_t /*nbytes*/) { return nullptr; }
 
-  // --- From one rank to another, outside of that order: the n-th send meets the n-th receipt
-  // between two ranks with one tag. src -1: from any rank.
+  // --- Messages between two ranks, outside of that order. Between two ranks the n-th send with a
+  // tag meets the n-th recv with that tag. src -1: from any rank.
   virtual WorkPtr send(const Tensor& x, int dst, int tag) = 0;
   virtual WorkPtr recv(const Tensor& x, int src, int tag) = 0;
 
-  // Runs f on the group's thread, as the call that `what` describes, with shapes and dtype; all
-  // ranks describe it alike. `tensors` are what f uses; those of a GPU are used on a stream of the
-  // group, behind the work that is queued so far. Errors: DistributedError where the job failed.
+  // Runs f on the group's thread. `what` describes the call with shapes and dtype, the same at all
+  // ranks. f uses `tensors`; on a GPU it uses them on a stream of the group, after the work that is
+  // queued so far. Errors: DistributedError where the job has failed.
   WorkPtr submit(std::string what, Tensors tensors, std::function<void()> f) {
     return queue(true, std::move(what), std::move(tensors), std::move(f));
   }
 
  protected:
-  // To be called first by the destructor of a backend: what is queued is run, or, where the job
-  // failed, dropped.
+  // The destructor of a backend calls it first. Queued calls are run, or dropped where the job has
+  // failed.
   void join();
   void check_failure() const { watch().failure().check(); }
-  // Whether collectives of GPU tensors only queue work, so that the next one may be called before
-  // the last one is done. They call look_after() where they have to wait for other ranks.
+  // Whether collectives of GPU tensors only queue work, so that the next may be called before the
+  // last is done. Such collectives call look_after() while they wait for other ranks.
   virtual bool only_queues() const { return false; }
-  // Ends the calls that the GPU has done, or that cannot end. REQUIRES: on the group's thread, or
-  // before the first call.
+  // Completes calls that the GPU has done, and those that can never end. REQUIRES: called on the
+  // group's thread, or before the first call.
   void look_after();
-  // Whether the GPU has done what the call has queued; a test may hold it back.
+  // Whether the GPU has done what the call has queued. Tests override it to delay the end.
   virtual bool is_done(QueuedWork& work) const { return work.is_reached(); }
-  // On which the next call for a GPU queues. REQUIRES: on the group's thread.
+  // The stream for the next call on a GPU. REQUIRES: called on the group's thread.
   virtual const cuda::Stream& stream(int device);
-  // A call of two ranks, which the others know nothing of.
+  // The same for a message between two ranks, which is not reported to the watch.
   WorkPtr submit_message(std::string what, Tensors tensors, std::function<void()> f) {
     return queue(false, std::move(what), std::move(tensors), std::move(f));
   }
@@ -108,7 +108,7 @@ class ProcessGroup {
     std::function<void()> f;
     std::shared_ptr<QueuedWork> work;
     cuda::Event inputs_ready;
-    Clock::time_point begin;  // when it was next to end
+    Clock::time_point begin;  // when the calls before it had ended
     std::exception_ptr error;
   };
 
@@ -133,8 +133,8 @@ class ProcessGroup {
 };
 using Group = std::shared_ptr<ProcessGroup>;
 
-// Makes a group. The last one who lets go of it may be a thread of a group, which ends what a call
-// has held, and cannot wait for itself: another thread ends the group then.
+// Makes a group. The last handle to it may be dropped by the group's own thread, when that releases
+// the tensors of a call. The thread cannot join itself, so another thread then deletes the group.
 template <class G, class... Args>
 std::shared_ptr<G> share_group(Args&&... args) {
   return std::shared_ptr<G>(new G(std::forward<Args>(args)...), [](G* group) {

@@ -1,4 +1,4 @@
-// TCPStore: a store that processes share, by a server in one of them.
+// TCPStore: a store for processes; one of them runs its server.
 #pragma once
 
 #include "gradus/distributed/job/store.h"
@@ -10,9 +10,9 @@ class Socket;
 
 class TCPStore final : public Store {
  public:
-  // is_master: serves, at exactly that address; port 0 is any that is free. Others connect there,
-  // and wait for the server to start. Whoever does not show the token is refused; without one the
-  // address must be the machine's own loopback.
+  // is_master: runs the server at exactly that address; port 0 means any free port. Other processes
+  // connect there and wait for the server to start. The server refuses clients without the token;
+  // without a token the address must be the machine's loopback.
   // Errors: Error where the port is taken, nobody serves in time, or the token is wrong; ValueError
   // where the token is missing.
   TCPStore(const std::string& host_name, int port, bool is_master = false,

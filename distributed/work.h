@@ -1,4 +1,4 @@
-// A communication under way.
+// Work: a communication that has been started, and waiting for it.
 #pragma once
 
 #include <chrono>
@@ -16,35 +16,35 @@ namespace gradus::distributed {
 class Work {
  public:
   virtual ~Work() = default;
-  // Waits until the tensors may be used again: on the CPU until their values are there; on a GPU
-  // work queued later on the current stream comes after them, and the host does not wait.
+  // Waits until the tensors may be used again. On the CPU it waits for their values; on a GPU the
+  // host does not wait, and later work on the current stream does.
   // Returns true. Errors: those of the communication, DistributedError among them.
   virtual bool wait() = 0;
-  // Whether it has ended, well or not. Does not wait.
+  // Whether it has ended, successfully or not. Does not wait.
   virtual bool is_completed() = 0;
-  // What it ended with; null where it ended well or has not ended.
+  // Its exception; null where it succeeded or has not ended.
   virtual std::exception_ptr exception() = 0;
-  // Of a receipt that has ended: the rank that sent.
+  // For a recv that has ended: the rank that sent.
   virtual int source_rank() const { return -1; }
 };
 using WorkPtr = std::shared_ptr<Work>;
 
-// What a thread of the group runs.
+// A call that the group's thread runs.
 class QueuedWork final : public Work {
  public:
-  // Keeps the tensors until it has ended, or the stream that is current here, where they are of a
-  // GPU, waits for it: what frees them from then on is in order with their use.
+  // Keeps the tensors until the call has ended. Tensors on a GPU are kept until the stream that is
+  // current here waits for the call: memory freed later is reused only after its use.
   explicit QueuedWork(Tensors tensors);
 
   bool wait() override;
   bool is_completed() override;
   std::exception_ptr exception() override;
 
-  // The CUDA device of the tensors; none: the CPU.
+  // The stream that was current on the tensors' CUDA device; none on the CPU.
   const std::optional<cuda::Stream>& stream() const { return stream_; }
-  // The values will be there at the mark that is set here on the current stream of that device.
+  // Records an event on the current stream of that device, after which the values are computed.
   void set_ready();
-  // Whether that mark has been reached, or there is none.
+  // Whether that event has been reached, or was never recorded.
   bool is_reached();
   void set_completed(std::exception_ptr error);
 
@@ -60,7 +60,7 @@ class QueuedWork final : public Work {
   std::exception_ptr error_;
 };
 
-// A message, which progresses when somebody asks.
+// A message that progresses only when somebody asks for it.
 class AskedWork : public Work {
  public:
   bool wait() override;
@@ -69,9 +69,9 @@ class AskedWork : public Work {
   int source_rank() const override { return source_; }
 
  protected:
-  // Whether it has ended; of a receipt that has, source_ is set. Errors: what it ends with.
+  // Whether it has ended; a recv that has ended sets source_. Errors: those of the message.
   virtual bool ask() = 0;
-  // Waits a little for what asking may tell, the round-th time since `began`. Errors: likewise.
+  // Waits a little before the next ask(), for the round-th time since `began`. Errors: likewise.
   virtual void stay(std::chrono::steady_clock::time_point began, int round) = 0;
 
   int source_ = -1;
@@ -82,7 +82,7 @@ class AskedWork : public Work {
   std::exception_ptr error_;
 };
 
-// What is over when it starts.
+// A communication that ended when it was started.
 class FinishedWork final : public Work {
  public:
   bool wait() override { return true; }

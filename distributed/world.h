@@ -1,4 +1,4 @@
-// The job that this process or thread is a rank of. Private to the library.
+// World: the job that this process or thread is a rank of. Private to the library.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@ namespace gradus::distributed {
 
 struct World {
   World() = default;
-  // Runs what is queued, and leaves; where this process serves the job, waits for the others to
-  // leave, but not for ever.
+  // Runs queued calls and leaves the job. A process that runs the server waits for the other ranks
+  // to leave, but not for ever.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -24,7 +24,7 @@ struct World {
   int size = 0;
   std::shared_ptr<Store> store;
   std::shared_ptr<Watch> watch;
-  // How the backend makes a group.
+  // Makes a group of the backend.
   std::function<Group(ProcessGroup::Members)> make_group;
 
   Group group;  // of all ranks
@@ -32,11 +32,11 @@ struct World {
   int groups_made = 0;
 };
 
-// Errors: Error, which names op, where there is none.
+// Errors: Error, which names op, where there is no process group.
 World& world(std::string_view op);
 const Group& world_group(std::string_view op);
 
-// --- What the backends are to init_process_group
+// --- The interface of the backends to init_process_group
 struct Setup {
   Milliseconds timeout;
   int rank, size;
@@ -44,21 +44,21 @@ struct Setup {
   std::string init_method;
   int local_rank = 0;
 };
-// They fill in watch and make_group, and what setup lacks.
+// They set watch and make_group, and fill in what setup lacks.
 void set_up_threads(Setup& setup, World& world);
 void set_up_mpi(Setup& setup, World& world);
 void set_up_nccl(Setup& setup, World& world);
 
-// For ranks that are processes: the server of the store watches over them.
+// For ranks that are processes: lets the server of the store watch them.
 void watch_processes(const Setup& setup, TCPStore& store, World& world);
-// By what the launcher or init_method says, unless setup has a store.
+// The store of setup; without one, a store made from init_method or the launcher's variables.
 std::shared_ptr<TCPStore> open_tcp_store(Setup& setup);
 
 // Errors: ValueError unless 0 <= rank < size.
 void check_ranks(const Setup& setup);
-// Errors: ValueError with the message, at the ranks that check in, too.
+// Errors: ValueError with the message, here and at all ranks that check in.
 [[noreturn]] void refuse(Store& store, const std::string& message);
-// Waits until ranks 0 to size - 1 are there. Errors: as init_process_group.
+// Waits until ranks 0 to size - 1 have checked in. Errors: as init_process_group.
 void check_in(Store& store, int rank, int size, Milliseconds timeout);
 
 }  // namespace gradus::distributed

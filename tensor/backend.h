@@ -39,9 +39,6 @@ struct UpdatedParameter {
 
 class Backend {
  public:
-  // at::Backend::CPU, what libtorch calls a device's kind of tensors.
-  static constexpr DeviceType CPU = kCPU, CUDA = kCUDA;
-
   virtual ~Backend() = default;
 
   // --- Memory

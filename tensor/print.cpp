@@ -9,7 +9,6 @@
 #include <iostream>
 #include <ostream>
 
-#include "gradus/tensor/deprecated_type_properties.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -154,7 +153,10 @@ void print_elements(std::ostream& out, const Tensor& x, int64_t line_size) {
 
 }  // namespace
 
-std::string Tensor::toString() const { return defined() ? type().toString() : "UndefinedType"; }
+std::string Tensor::toString() const {
+  if (!defined()) return "UndefinedType";
+  return std::string(is_cuda() ? "CUDA" : "CPU") + gradus::toString(scalar_type()) + "Type";
+}
 
 void Tensor::print() const {
   if (defined())

@@ -3,6 +3,8 @@
 
 #include <mutex>
 
+#include "gradus/tensor/arrival.h"
+
 namespace gradus {
 
 namespace {

@@ -6,44 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "gradus/tensor/base/device.h"
 
 namespace gradus {
 
-// Data that is still being written to some memory, as by another device or another rank.
-class Arrival {
- public:
-  virtual ~Arrival() = default;
-  // Makes the caller's later work wait for the data: on this thread, and on the current stream of
-  // the memory's device. Returns whether all data has arrived, so that no later call is needed.
-  virtual bool await() = 0;
-  // Data may arrive in parts. The memory is rows of `row_bytes` bytes, and a part holds the bytes
-  // of every row up to `end`, which is not included. Parts arrive in their order.
-  struct Part {
-    size_t end;
-    std::shared_ptr<Arrival> arrival;
-  };
-  struct Parts {
-    size_t row_bytes;
-    std::vector<Part> all;
-  };
-  // Null where the data arrives as a whole.
-  virtual const Parts* parts() const { return nullptr; }
-};
-
-// Data that arrives in parts.
-class PartsArrival final : public Arrival {
- public:
-  // REQUIRES: there is a part; the memory holds whole rows; the last part ends where a row ends.
-  explicit PartsArrival(Parts parts) : parts_(std::move(parts)) {}
-  bool await() override { return parts_.all.back().arrival->await(); }
-  const Parts* parts() const override { return &parts_; }
-
- private:
-  Parts parts_;
-};
+class Arrival;
 
 // Each backend derives a class whose destructor gives the memory back.
 class StorageImpl {
@@ -60,7 +28,7 @@ class StorageImpl {
       await();
     return data_;
   }
-  // The first byte, without waiting. The caller waits for arriving data himself.
+  // The first byte, without waiting: the caller waits for arriving data himself.
   void* address() const { return data_; }
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }
@@ -71,6 +39,7 @@ class StorageImpl {
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
 
+  // --- Data that another device or rank still writes (arrival.h)
   // From now on data() waits for this arrival, so that only users of the memory wait.
   void expect(std::shared_ptr<Arrival> arrival);
   bool is_arriving() const { return arriving_.load(std::memory_order_acquire); }

@@ -118,7 +118,7 @@ class Tensor {
   Tensor pin_memory(std::optional<Device> device = std::nullopt) const;
   // "CPUFloatType".
   std::string toString() const;
-  DeprecatedTypeProperties& type() const;
+  DeprecatedTypeProperties& type() const;  // for libtorch's programs: defined in compat/
   // Tensors have no names of their own.
   const std::string& name() const;
   bool is_variable() const noexcept { return true; }

@@ -1,4 +1,4 @@
-// Finding the operation whose gradient went wrong.
+// AnomalyMode: finding the operation whose gradient went wrong.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,9 @@ class Node;
 
 namespace autograd {
 
-// While it is on, every recorded operation keeps where it was called; an error in its backward says
-// so, and, where check_nan, a gradient with a NaN is such an error. Slow; for all threads.
+// While it is on, every recorded operation keeps the place of its call, and an error in its
+// backward names that place. With check_nan, a NaN in a gradient is such an error. Slow. It is on
+// for all threads.
 class AnomalyMode {
  public:
   static bool is_enabled() { return enabled_.load(std::memory_order_relaxed); }
@@ -40,13 +41,13 @@ class DetectAnomalyGuard {
   bool enabled_before_, check_nan_before_;
 };
 
-// Where an operation was called. Made by the node of the operation, on the thread that calls it.
+// The place where an operation was called. The operation's node makes it, on the calling thread.
 class ForwardCall {
  public:
   ForwardCall();
-  // Warns of an error in the backward of `node`, and adds to it: the calls that led to the node,
-  // innermost first, as code_places gives them; then those that led to the operation in whose
-  // backward the node was made, if any, and so on.
+  // Warns of an error in the backward of `node` and adds two things to it: the calls that led to
+  // the node, innermost first, as code_places gives them; and, where the node was made in the
+  // backward of another operation, the calls that led to that operation, and so on.
   static void report(const Node& node, Error& error);
 
  private:

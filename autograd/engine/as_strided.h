@@ -1,4 +1,5 @@
-// Views by geometry: any view of a tensor can be taken again by as_strided.
+// Views by geometry: sizes, strides and an offset describe any view, so as_strided can take every
+// view of a tensor again.
 #pragma once
 
 #include "gradus/autograd/engine/node.h"
@@ -11,11 +12,10 @@ struct Geometry {
 };
 Geometry geometry_of(const Tensor& x);
 
-// The same elements in memory of their own that has the strides of `like`, whose element 0 lies at
-// offset 0. Differentiable.
+// A copy of x with the strides of `like`, and element 0 at offset 0. Differentiable.
 Tensor laid_out(const Tensor& x, const Geometry& like);
 
-// A node that reads `view`, as a geometry, out of base.
+// A node that reads the elements of `view` out of the base, by the view's geometry.
 std::shared_ptr<Node> as_strided_node(const Tensor& base, const Tensor& view);
 
 }  // namespace gradus

@@ -28,8 +28,8 @@ struct NoGradGuard : AutoGradMode {
   NoGradGuard() : AutoGradMode(false) {}
 };
 
-// While it lives (and `enabled`), nothing is recorded, and the tensors that are made are inference
-// tensors: never saved for a backward pass, and changed in place under InferenceMode alone.
+// While it lives (and `enabled`), nothing is recorded, and new tensors are inference tensors: they
+// cannot be saved for a backward pass, and can be changed in place only under InferenceMode.
 class InferenceMode {
  public:
   explicit InferenceMode(bool enabled = true) : before_(thread_modes) {

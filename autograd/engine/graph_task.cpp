@@ -74,14 +74,9 @@ void run_hooks(const Node& node, Tensors& grads) {
 Node* evaluating_node() { return running.node; }
 bool needed_by_task(const Node* node) { return !running.task || running.task->needs(node); }
 bool kept_by_task() { return !running.task || running.task->keeps_graph(); }
-void rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end) {
-  if (running.node == &sender) running.task->rows_ready(sender, index, grad, end);
+bool enters_alone(const Node& sender, size_t index) {
+  return running.node == &sender && running.task->enters_alone(sender, index);
 }
-Tensor room(const Node& sender, size_t index, IntArrayRef sizes, ScalarType dtype, Device device) {
-  return running.node == &sender ? running.task->room(sender, index, sizes, dtype, device)
-                                 : Tensor();
-}
-bool came_in_rows() { return running.node && running.task->came_in_rows(running.node); }
 
 Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index) {
   if (grad.sizes() != IntArrayRef(meta.sizes)) {
@@ -206,40 +201,14 @@ bool GraphTask::applies(Node* node, const Tensors& grads) const {
                      [&](const Edge& e) { return e.is_valid() && needs(e.function.get()); });
 }
 
-// Whether what the sender computes enters as it is: nothing is added to it, and no hook sees it.
-bool GraphTask::enters_whole(const Edge& edge, const Node& sender) const {
+bool GraphTask::enters_alone(const Node& sender, size_t index) const {
+  const Edge& edge = sender.next_edge(index);
   const State& state = states_.at(edge.function.get());
   if (captures_ || state.pending != 1 || state.grads[edge.input_nr].defined()) return false;
   const NodeHooks *before = edge.function->find_hooks(), *after = sender.find_hooks();
   const std::vector<TensorHook>* hooks = edge.function->find_tensor_hooks();
   return (!after || after->after.empty()) && (!hooks || hooks->empty()) &&
          (!before || before->before.empty());
-}
-
-namespace {
-bool is_of(const Node::Meta& meta, IntArrayRef sizes, ScalarType dtype, Device device) {
-  return sizes == IntArrayRef(meta.sizes) && dtype == meta.dtype && device == meta.device;
-}
-}  // namespace
-
-void GraphTask::rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end) {
-  const Edge& edge = sender.next_edge(index);
-  if (!enters_whole(edge, sender) ||
-      !is_of(edge.function->meta(edge.input_nr), grad.sizes(), grad.scalar_type(), grad.device()))
-    return;
-  states_.at(edge.function.get()).in_rows = true;
-  edge.function->rows_ready(grad, end);
-}
-
-Tensor GraphTask::room(const Node& sender, size_t index, IntArrayRef sizes, ScalarType dtype,
-                       Device device) {
-  const Edge& edge = sender.next_edge(index);
-  if (!enters_whole(edge, sender) ||
-      !is_of(edge.function->meta(edge.input_nr), sizes, dtype, device))
-    return Tensor();
-  const Tensor place = edge.function->room();
-  if (place.defined()) states_.at(edge.function.get()).in_rows = true;
-  return place;
 }
 
 Tensors GraphTask::call(Node* node, Tensors grads) {

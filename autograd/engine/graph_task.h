@@ -11,7 +11,7 @@
 
 namespace gradus::autograd {
 
-// A gradient that is asked for: the one that arrives at input input_nr of a node.
+// A gradient that autograd::grad() asks for: the one that arrives at input input_nr of a node.
 struct Capture {
   Edge edge;
   Tensor grad;
@@ -19,33 +19,30 @@ struct Capture {
 
 class GraphTask {
  public:
-  // captures: null to accumulate into all leaves. Otherwise only what leads to one of the captured
-  // edges runs; of the leaves, those that are captured accumulate where `accumulate`.
+  // captures: null to accumulate into all leaves. Otherwise only nodes that lead to one of the
+  // captured edges run; captured leaves accumulate too where `accumulate`.
   GraphTask(bool keep_graph, std::vector<Capture>* captures, bool accumulate)
       : keep_graph_(keep_graph), captures_(captures), accumulate_(accumulate) {}
 
-  // grad fits what root.function expects.
+  // REQUIRES: grad has the shape, dtype and device that root.function expects.
   void add_root(const Edge& root, Tensor grad);
-  // Runs on this thread, or, where backward passes within one another are many, on another one
-  // while this one waits.
+  // Runs on this thread. Where many backward passes are nested, it runs on another thread, which
+  // has a fresh stack, and this thread waits.
   void execute();
-  // Called, in order, when all nodes have run.
+  // The callbacks run in their order after the last node.
   void add_callback(std::function<void()> f) { callbacks_.push_back(std::move(f)); }
   // Whether the gradients that enter a node lead to one that is asked for.
   bool needs(const Node* node) const;
   bool keeps_graph() const { return keep_graph_; }
-  // As the functions below.
-  void rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end);
-  Tensor room(const Node& sender, size_t index, IntArrayRef sizes, ScalarType dtype, Device device);
-  bool came_in_rows(const Node* node) const { return states_.at(node).in_rows; }
+  // As the function below.
+  bool enters_alone(const Node& sender, size_t index) const;
 
  private:
   struct State {
     int pending = 0;     // gradients still to come
     bool needed = true;  // leads to a capture
     bool queued = false;
-    bool in_rows = false;  // it was told of rows of its gradient
-    Tensors grads;         // one per forward output, summed so far
+    Tensors grads;  // one per forward output, summed so far
   };
   struct Later {
     bool operator()(const Node* a, const Node* b) const {
@@ -59,7 +56,6 @@ class GraphTask {
   void push(Node* node);
   void process(Node* node);
   bool applies(Node* node, const Tensors& grads) const;
-  bool enters_whole(const Edge& edge, const Node& sender) const;
   Tensors call(Node* node, Tensors grads);
   void deliver(Node* node, Tensors out);
 
@@ -72,28 +68,20 @@ class GraphTask {
   std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
 };
 
-// A gradient as its tensor wants it: summed over broadcast dimensions and converted to the dtype
-// and device, so that no derivative has to. `sender`: what computed it; null for the caller of
-// backward(). Errors: Error where the shape cannot be.
+// The gradient in the shape, dtype and device of its tensor: summed over broadcast dimensions and
+// converted, so that derivatives need not do it. `sender`: the node that computed it; null for the
+// caller of backward(). Errors: Error where the shape does not broadcast from the tensor's.
 Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index);
 
 // The node whose backward runs on this thread, or null.
 Node* evaluating_node();
-// Whether the backward pass that runs on this thread, if any, needs the gradients that enter a
-// node.
+// Whether the backward pass on this thread needs the gradients that enter the node; true where none
+// runs.
 bool needed_by_task(const Node* node);
-// Whether that pass, if any, keeps what it goes through for another one.
+// Whether that pass keeps the graph for another pass; true where none runs.
 bool kept_by_task();
-
-// To be called by a node that computes a large gradient row after row: tells the node that its
-// gradient number `index` goes to of its first `end` rows, unless something else than this tensor
-// as it is arrives there: a sum of several, a gradient that is hooked or captured, or of another
-// shape, dtype or device. REQUIRES: the sender alone holds the tensor, and returns it.
-void rows_ready(const Node& sender, size_t index, const Tensor& grad, int64_t end);
-// Where such a node may compute that gradient: see Node::room. Undefined: anywhere.
-Tensor room(const Node& sender, size_t index, IntArrayRef sizes, ScalarType dtype, Device device);
-// Whether the node that runs was told of rows, or gave room: then only those it has shown them to,
-// or who gave it, hold the tensor.
-bool came_in_rows();
+// Whether the gradient number `index` that the running node computes is all that enters the node it
+// goes to: nothing is added to it, and no hook or capture sees it first.
+bool enters_alone(const Node& sender, size_t index);
 
 }  // namespace gradus::autograd

@@ -7,7 +7,7 @@
 
 namespace gradus {
 
-// Of one tensor: sees the gradient of one output of an operation.
+// A hook of one tensor: it sees the gradient of one output of an operation.
 struct TensorHook {
   uint32_t output_nr;
   unsigned handle;
@@ -17,20 +17,18 @@ struct TensorHook {
 
 namespace autograd {
 
-// Of a node: sees, and returns, all gradients that are about to enter it.
+// A hook of a node: it sees all gradients that are about to enter the node, and returns those that
+// do.
 struct FunctionPreHook {
   virtual ~FunctionPreHook() = default;
   virtual Tensors operator()(const Tensors& grads) = 0;
 };
 
-// Of a node: sees what left it (outputs) and what had entered it (inputs); returns what leaves.
+// A hook of a node: it sees the gradients that the node computed (outputs) and those that entered
+// it (inputs), and returns those that leave.
 struct FunctionPostHook {
   virtual ~FunctionPostHook() = default;
   virtual Tensors operator()(const Tensors& outputs, const Tensors& inputs) = 0;
-  // At the accumulator of a leaf: see Node::rows_ready.
-  virtual void rows_ready(const Tensor&, int64_t) {}
-  // At the accumulator of a leaf: see Node::room.
-  virtual Tensor room() { return Tensor(); }
 };
 
 }  // namespace autograd

@@ -6,8 +6,8 @@
 #include "gradus/autograd/engine/as_strided.h"
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
-#include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/engine/inplace.h"
+#include "gradus/autograd/engine/pieces.h"
 #include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -46,20 +46,15 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
   const NodeHooks* hooks = find_hooks();
   const bool hooked = hooks && !hooks->after.empty() && grad.impl_ptr().use_count() == 2 &&
                       grad.impl().storage.use_count() == 1 && grad.is_contiguous();
-  accumulate_grad(leaf_, grad, hooked || autograd::came_in_rows());
+  const autograd::RowReceiver* receiver = row_receiver();
+  accumulate_grad(leaf_, grad, hooked || (receiver && receiver->holds(grad)));
   return {};
 }
 
-void AccumulateGrad::rows_ready(const Tensor& grad, int64_t end) {
+autograd::RowReceiver* AccumulateGrad::row_receiver() {
   const NodeHooks* hooks = find_hooks();
-  if (hooks && hooks->after.size() == 1 && !leaf_.grad().defined())
-    hooks->after[0]->rows_ready(grad, end);
-}
-
-Tensor AccumulateGrad::room() {
-  const NodeHooks* hooks = find_hooks();
-  const bool asks = hooks && hooks->after.size() == 1 && !leaf_.grad().defined();
-  return asks ? hooks->after[0]->room() : Tensor();
+  if (!hooks || hooks->after.size() != 1 || leaf_.grad().defined()) return nullptr;
+  return dynamic_cast<autograd::RowReceiver*>(hooks->after[0].get());
 }
 
 namespace {

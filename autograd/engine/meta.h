@@ -24,8 +24,8 @@ inline AutogradMeta* meta_of(const Tensor& x) {
 }
 AutogradMeta& ensure_meta(const Tensor& x);
 
-// Adds `fresh` to the leaf's (or other tensor's) grad(), or makes it that, where there is none: as
-// it is where `take` or nobody else holds it.
+// Adds `fresh` to the leaf's (or other tensor's) grad(). Where there is no grad() yet, `fresh`
+// becomes it: without a copy where `take`, or where nobody else holds it.
 void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take = false);
 
 // Adds its input to the leaf's grad().
@@ -37,9 +37,8 @@ class AccumulateGrad final : public Node {
     return &ensure_meta(leaf_).hooks;
   }
 
-  // Shows them to a hook, where there is one alone and no gradient yet to add to.
-  void rows_ready(const Tensor& grad, int64_t end) override;
-  Tensor room() override;
+  // A post hook that is one, where it is the only hook and there is no gradient yet to add to.
+  autograd::RowReceiver* row_receiver() override;
 
   Tensor variable() const { return leaf_; }
 

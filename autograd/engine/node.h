@@ -16,6 +16,10 @@
 
 namespace gradus {
 
+namespace autograd {
+class RowReceiver;
+}
+
 // Where a gradient goes: input `input_nr` of a node's backward. No function: nowhere.
 struct Edge {
   std::shared_ptr<Node> function;
@@ -27,7 +31,7 @@ using edge_list = std::vector<Edge>;
 
 class Node : public std::enable_shared_from_this<Node> {
  public:
-  // What a gradient must look like: that of the tensor it belongs to.
+  // The shape, dtype and device that a gradient must have: those of its tensor.
   struct Meta {
     Dims sizes;
     ScalarType dtype = kFloat;
@@ -45,22 +49,16 @@ class Node : public std::enable_shared_from_this<Node> {
   Tensors operator()(Tensors&& grads) { return apply(std::move(grads)); }
   // Frees what the backward pass needed.
   virtual void release_variables();
-  // The first `end` rows of the gradient that is going to enter are there when the current stream
-  // has done what is queued so far. What then enters is this tensor, whole, and exactly this: so
-  // its rows may be sent away, and even be changed, by now. graph_task.h says who calls it.
-  virtual void rows_ready(const Tensor&, int64_t) {}
-  // A tensor in which the gradient that is going to enter may be computed, of its shape, dtype and
-  // device; undefined where it may be anywhere. What then enters is this tensor.
-  virtual Tensor room() { return Tensor(); }
-  // It frees nothing from here on: another backward pass than the one that ends goes through the
-  // node as well.
+  // Who takes the gradient that enters while it is still computed (pieces.h); null: nobody.
+  virtual autograd::RowReceiver* row_receiver() { return nullptr; }
+  // release_variables() frees nothing from now on: a later backward pass needs the node too.
   void keep_variables();
 
-  // The one given, or that of the class.
+  // The name given to the constructor; without one, the name of the class.
   virtual std::string name() const;
   // The name in messages, without libtorch's namespace.
   std::string label() const;
-  // Nodes that a thread made later have larger numbers and run earlier.
+  // Nodes made later by a thread have larger numbers. The backward pass runs large numbers first.
   uint64_t sequence_nr() const { return sequence_nr_; }
   std::shared_ptr<Node> getptr() { return shared_from_this(); }
 
@@ -76,8 +74,8 @@ class Node : public std::enable_shared_from_this<Node> {
   // Errors: IndexError where there is no such input.
   bool should_compute_output(size_t i) const;
   bool should_compute_output(std::initializer_list<std::pair<size_t, size_t>> ranges) const;
-  // Whether the gradient of forward input i is needed, in the running backward pass where there is
-  // one: what autograd::grad() was not asked for need not be computed.
+  // Whether the gradient of forward input i is needed. autograd::grad() computes only the gradients
+  // that lead to those it was asked for.
   bool wants(size_t i) const;
 
   // --- The forward outputs
@@ -99,9 +97,9 @@ class Node : public std::enable_shared_from_this<Node> {
   // Whether there was such a hook.
   bool del_post_hook(uintptr_t handle);
   void add_pre_hook(std::unique_ptr<autograd::FunctionPreHook>&& hook);
-  // What is hooked to the gradients that enter: the node's own list, or its leaf's.
+  // The hooks of the gradients that enter: the node's own list, or that of its leaf.
   virtual std::vector<TensorHook>& tensor_hooks() { return hooks().tensor; }
-  // Null: none.
+  // Null where there are none.
   virtual const std::vector<TensorHook>* find_tensor_hooks() const {
     return hooks_ ? &hooks_->tensor : nullptr;
   }
@@ -112,7 +110,7 @@ class Node : public std::enable_shared_from_this<Node> {
 
  protected:
   virtual Tensors apply(Tensors&& grads) = 0;
-  // Runs as soon as its gradients are there, before all other nodes.
+  // Makes it run as soon as its gradients have arrived, before all other nodes.
   void run_first() { sequence_nr_ = UINT64_MAX; }
 
  private:
@@ -133,8 +131,8 @@ class Node : public std::enable_shared_from_this<Node> {
   Node* next_to_end_ = nullptr;
 };
 
-// Nodes end one after the other, however long the chain of them: one whose turn has not come waits.
-// `end` ends its life.
+// Ends a node's life by `end`. A node that owned the last handle to the next one would end it
+// recursively; here the nodes of a chain wait in a list and end one after the other.
 void end_node(Node* node, void (*end)(Node*));
 inline void delete_node(Node* node) {
   end_node(node, [](Node* n) { delete n; });

@@ -1,4 +1,4 @@
-// Functions that public functions compute, and that stand in the graph as one node.
+// one_node: a composite of public functions that is recorded as one node with its own derivative.
 #pragma once
 
 #include "gradus/autograd/engine/record.h"
@@ -11,7 +11,7 @@ Tensor without_graph(F f) {
   return f();
 }
 
-// value(x), whose derivative is gradient(grad, x): both are written with public functions.
+// value(x), with the derivative gradient(grad, x). Both are written with public functions.
 template <class Value, class Gradient>
 Tensor one_node(const char* node, const Tensor& self, Value value, Gradient gradient) {
   Tensor out = without_graph([&] { return value(self); });
@@ -21,10 +21,10 @@ Tensor one_node(const char* node, const Tensor& self, Value value, Gradient grad
   return out;
 }
 
-// x in the type that its numbers are computed with.
+// x in the dtype that operations on it compute in: float32 for half types.
 inline Tensor widened(const Tensor& x) { return x.to(computed_type(x.dtype())); }
 
-// The same for functions of several steps: a narrow type is rounded to once, at the end.
+// The same for functions of several steps: a half type is rounded to only once, at the end.
 template <class Value, class Gradient>
 Tensor one_wide_node(const char* node, const Tensor& self, Value value, Gradient gradient) {
   return one_node(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gradus/autograd/engine/graph_task.h"
 #include "gradus/cuda/runtime/turns.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -27,15 +28,26 @@ std::vector<int64_t> piece_ends(const Tensor& x) {
   return ends;
 }
 
-Tensor product_in_pieces(const Tensor& a, const Tensor& b, const Tensor& room,
-                         const std::function<void(const Tensor&, int64_t)>& ready) {
+namespace {
+// Null where something else arrives than the tensor that the sender computes, as it is.
+RowReceiver* receiver_of(const Node& sender, size_t index, IntArrayRef sizes, const Tensor& like) {
+  if (!enters_alone(sender, index)) return nullptr;
+  const Edge& edge = sender.next_edge(index);
+  const Node::Meta& meta = edge.function->meta(edge.input_nr);
+  const bool fits = sizes == IntArrayRef(meta.sizes) && like.scalar_type() == meta.dtype &&
+                    like.device() == meta.device;
+  return fits ? edge.function->row_receiver() : nullptr;
+}
+}  // namespace
+
+Tensor product_in_pieces(const Node& sender, size_t index, const Tensor& a, const Tensor& b) {
+  if (a.dtype() != kFloat && a.dtype() != kDouble) return raw::matmul(a, b);
   const int64_t m = a.size(0), n = b.size(1);
+  RowReceiver* const receiver = receiver_of(sender, index, {m, n}, a);
+  Tensor out = receiver ? receiver->memory() : Tensor();
+  if (!out.defined()) out = raw::empty({m, n}, a.dtype(), a.device());
   const int64_t rows = rows_of_piece({m, n}, a.itemsize());
-  const bool computed = a.dtype() == kFloat || a.dtype() == kDouble;
-  const bool whole = rows == m || b.size(0) < piece_sizes.terms || !computed;
-  if (whole && !(room.defined() && computed)) return raw::matmul(a, b);
-  const Tensor out = room.defined() ? room : raw::empty({m, n}, a.dtype(), a.device());
-  if (whole) return raw::matmul_into(a, b, out), out;
+  if (rows == m || b.size(0) < piece_sizes.terms) return raw::matmul_into(a, b, out), out;
   // A piece may be one block for each multiprocessor, of which some are late or busy for others: by
   // two streams the next piece fills the gaps.
   cuda::Turns turns(a.device());
@@ -44,7 +56,7 @@ Tensor product_in_pieces(const Tensor& a, const Tensor& b, const Tensor& room,
     turns.run([&] {
       raw::matmul_into(raw::narrow(a, 0, begin, count), b, raw::narrow(out, 0, begin, count));
     });
-    ready(out, begin + count);
+    if (receiver) receiver->rows_ready(out, begin + count);
   }
   return out;
 }

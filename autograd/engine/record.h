@@ -20,11 +20,11 @@
 
 namespace gradus {
 
-// Whether x is part of the graph. An inference tensor is not, whatever it was told.
+// Whether x is part of the graph. An inference tensor never is, even where it requires grad.
 inline bool in_graph(const Tensor& x) {
   return x.defined() && x.requires_grad() && !x.is_inference();
 }
-// Whether an operation on these tensors belongs into the graph.
+// Whether an operation on these tensors is recorded.
 template <class... T>
 bool recording(const T&... inputs) {
   return GradMode::is_enabled() && (... || in_graph(inputs));
@@ -45,7 +45,7 @@ class LambdaNode final : public Node {
   F backward_;
 };
 
-// x where the derivative reads it, otherwise an undefined tensor, which costs nothing to save.
+// x where the derivative reads it; otherwise an undefined tensor, which costs nothing to save.
 inline const Tensor& if_used(bool used, const Tensor& x) {
   static const Tensor none;
   return used ? x : none;
@@ -75,8 +75,8 @@ void record(const char* name, const Tensor& output, TensorRefs inputs, const Sav
   record_node(make_node<LambdaNode<F>>(name, std::move(backward)), output, inputs, saved);
 }
 
-// The same for lists: backward(node, grads) has the gradients of all outputs, undefined ones among
-// them, and saves nothing.
+// The same for functions of lists, which save nothing: backward(node, grads) gets the gradients of
+// all outputs, some of which may be undefined.
 template <class F>
 void record_lists(const char* name, ArrayRef<Tensor> outputs, ArrayRef<Tensor> inputs, F backward) {
   auto node = make_node<LambdaNode<F>>(name, std::move(backward));

@@ -7,8 +7,8 @@
 
 namespace gradus {
 
-// Keeps tensors in the place of Saved, which holds a ticket instead. checkpoint() makes them again
-// rather than to keep them.
+// Keeps tensors in place of Saved, which then holds a ticket. checkpoint() is such a store: it
+// computes the tensors again instead of keeping them.
 class SavedStore : public std::enable_shared_from_this<SavedStore> {
  public:
   virtual ~SavedStore() = default;
@@ -29,14 +29,15 @@ class SavedStoreGuard {
   SavedStore* before_;
 };
 
-// Unpacking checks that the tensor has not been changed in place since.
+// A tensor kept for the backward pass. Unpacking it checks that it was not changed in place since.
 class Saved {
  public:
   Saved() = default;
-  // output_nr: the tensor is that output of the owning node; it is kept without its history, which
-  // would own the node that owns it. Errors: Error for an inference tensor.
+  // output_nr: which output of the owning node the tensor is, if it is one. Such a tensor is kept
+  // without its history, which would own the node that owns it. Errors: Error for an inference
+  // tensor.
   Saved(const Tensor& tensor, std::optional<uint32_t> output_nr);
-  // owner: null where no node is. Errors: Error where the tensor was changed since.
+  // owner: null where no node owns it. Errors: Error where the tensor was changed since.
   Tensor unpack(const std::shared_ptr<Node>& owner) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace gradus {
 
-// x at its place among zeros of so many sizes.
+// Zeros of these sizes, with x in the part that `view` selects.
 template <class View>
 Tensor embed(const Tensor& x, const Dims& sizes, View view) {
   Tensor out = zeros(sizes, x.options());
@@ -19,7 +19,7 @@ Tensor embed(const Tensor& x, const Dims& sizes, View view) {
   return out;
 }
 
-// `out` is view(self) in memory.
+// Records that `out`, which shares self's memory, is view(self).
 template <class View>
 Tensor record_view(const char* node, const Tensor& self, Tensor out, View view) {
   if (recording(self))
@@ -29,7 +29,7 @@ Tensor record_view(const char* node, const Tensor& self, Tensor out, View view) 
   return out;
 }
 
-// self, with src in place of view(self).
+// A copy of self in which src replaces view(self).
 template <class View>
 Tensor replaced(const char* op, const char* node, const Tensor& self, const Tensor& src,
                 View view) {

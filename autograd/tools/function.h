@@ -1,4 +1,4 @@
-// Function<T>: a differentiable function of one's own, as in libtorch.
+// Function<T>: a user-defined differentiable function, as in libtorch.
 //
 //   struct Cube : autograd::Function<Cube> {
 //     static Tensor forward(autograd::AutogradContext* ctx, const Tensor& x) {
@@ -26,12 +26,12 @@ using variable_list = Tensors;
 using tensor_list = Tensors;
 using IndexRange = std::pair<size_t, size_t>;  // [first, last)
 
-// data's memory as a leaf of its own.
+// A new leaf that shares the memory of data.
 inline Variable make_variable(const Tensor& data, bool requires_grad = false) {
   return data.defined() ? data.detach().set_requires_grad(requires_grad) : Variable();
 }
 
-// What forward hands to backward. Tensors belong into save_for_backward, which catches changes in
+// What forward passes on to backward. Tensors belong in save_for_backward, which detects changes in
 // place; saved_data is for everything else.
 class AutogradContext {
  public:
@@ -44,15 +44,15 @@ class AutogradContext {
   void save_for_backward(Tensors tensors) { to_save_ = std::move(tensors); }
   // Errors: Error after the graph was freed, or where one of them was changed in place.
   Tensors get_saved_variables() const;
-  // These inputs, which forward returns, were changed in place.
+  // Says that forward has changed these inputs in place and returns them.
   void mark_dirty(const Tensors& inputs) { dirty_ = inputs; }
   // These outputs get no gradient.
   void mark_non_differentiable(const Tensors& outputs) { non_differentiable_ = outputs; }
-  // false: a gradient that nobody sent arrives undefined instead of as zeros. Default true.
+  // false: a gradient that did not arrive is undefined; true (the default): it is zeros.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
-  // Of the Tensors among forward's arguments, in order.
+  // Whether the gradient of that Tensor among forward's arguments is needed; they count in order.
   bool needs_input_grad(size_t output_edge_index) const { return node_->wants(output_edge_index); }
-  // Of any in the ranges [first, last).
+  // Whether any in the ranges [first, last) is needed.
   bool needs_input_grad(std::initializer_list<IndexRange> ranges) const;
 
  private:
@@ -81,14 +81,14 @@ class FunctionNodeBase : public Node {
       is_tensor_.push_back(false);
   }
   bool records() const;
-  // Gives the results of forward their history.
+  // Sets the history of forward's results.
   void finish(Tensors& outputs);
 
   AutogradContext context;
 
  protected:
   Tensors materialize(Tensors&& grads) const;
-  // The gradients of the Tensors among forward's arguments; a list of them counts as so many.
+  // The gradients of the Tensors among forward's arguments; each element of a list counts as one.
   // Errors: Error where backward did not return one gradient for each argument.
   Tensors tensors_only(Tensors&& grads) const;
   std::recursive_mutex mutex_;  // T::backward may change the context, and threads may share a node
@@ -117,7 +117,8 @@ class FunctionNode final : public FunctionNodeBase {
 template <class T>
 class Function {
  public:
-  // Runs T::forward without recording, and records T::backward for it. Returns what forward does.
+  // Runs T::forward without recording it, and records T::backward in its place. Returns what
+  // T::forward returns.
   template <class... Args>
   static auto apply(Args&&... args) {
     auto node = make_node<FunctionNode<T>>();

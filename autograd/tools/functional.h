@@ -1,4 +1,4 @@
-// Derivatives of functions, as torch.autograd.functional has them, and a map over a dimension.
+// jacobian, hessian, vjp, jvp, vhp and hvp, as in torch.autograd.functional, and vmap.
 //
 // A function takes a list of tensors and returns a list of tensors, or takes one and returns one.
 // It is called with copies of the handles of the inputs that require grad.
@@ -34,24 +34,24 @@ struct Product {
   Tensors outputs, product;
 };
 
-// v^T times the Jacobian. v: one tensor for each output, of its shape; may be left out where there
-// is one output of one element.
+// v^T times the Jacobian. v: one tensor for each output, of its shape. It may be omitted where
+// there is one output of one element.
 Product vjp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
-// The Jacobian times v, by two backward passes. v: one tensor for each input, of its shape; may be
-// left out where there is one input of one element.
+// The Jacobian times v, by two backward passes. v: one tensor for each input, of its shape. It may
+// be omitted where there is one input of one element.
 Product jvp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
-// v^T times the Hessian, and the Hessian times v, of a function of one output of one element. They
-// are the same numbers; vhp is the quicker one.
+// v^T times the Hessian, and the Hessian times v, of a function with one output of one element. The
+// results are equal; vhp is faster.
 Product vhp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
 Product hvp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
 
-// f applied to each slice of dimension in_dim, the results stacked along out_dim. Differentiable.
-// It saves writing a loop, and no time: there are no batching rules, so f is called once per slice,
-// and may do whatever a loop may. Errors: ValueError where there is no slice.
+// Applies f to each slice of dimension in_dim and stacks the results along out_dim. Differentiable.
+// It is as slow as a loop: there are no batching rules, and f is called once for each slice.
+// Errors: ValueError where there is no slice.
 std::function<Tensor(const Tensor&)> vmap(TensorFunction f, int64_t in_dim = 0,
                                           int64_t out_dim = 0);
 

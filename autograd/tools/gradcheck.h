@@ -1,4 +1,4 @@
-// Proves derivatives by finite differences, on every element.
+// gradcheck and gradgradcheck: compare derivatives with finite differences on every element.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ struct GradcheckOptions {
 bool gradcheck(const CheckedFunction& f, const Tensors& inputs,
                const GradcheckOptions& options = {});
 
-// The same for the gradients of f: gradients of gradients, with random weights on the outputs.
+// The same for the second derivatives: checks the gradients of f's gradients, with random weights
+// on the outputs.
 bool gradgradcheck(const CheckedFunction& f, const Tensors& inputs,
                    const GradcheckOptions& options = {});
 

@@ -9,7 +9,7 @@
 
 namespace gradus::autograd {
 
-// A value of one of a few types, which is read as what it was stored as.
+// A value of one of a few types. It must be read as the type that it was stored as.
 class SavedValue {
  public:
   SavedValue() = default;

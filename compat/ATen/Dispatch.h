@@ -3,8 +3,8 @@
 // operation and the dtype, where the dtype is not among those that the macro is for.
 #pragma once
 
+#include "gradus/compat/ATen/core/DeprecatedTypeProperties.h"
 #include "gradus/compat/c10/core/ScalarType.h"
-#include "gradus/tensor/deprecated_type_properties.h"
 
 namespace gradus::detail {
 

@@ -14,6 +14,8 @@
 #include "gradus/compat/ATen/Dispatch.h"
 #include "gradus/compat/ATen/Parallel.h"
 #include "gradus/compat/ATen/ScalarOps.h"
+#include "gradus/compat/ATen/core/DeprecatedTypeProperties.h"
+#include "gradus/compat/ATen/ops/factories_out.h"
 #include "gradus/compat/ATen/ops/tensor.h"
 #include "gradus/compat/c10/core/ScalarType.h"
 #include "gradus/compat/c10/util/ArrayRef.h"
@@ -22,7 +24,6 @@
 #include "gradus/compat/c10/util/irange.h"
 #include "gradus/compat/c10/util/string_view.h"
 #include "gradus/gradus.h"
-#include "gradus/tensor/deprecated_type_properties.h"
 
 // Namespaces of their own, since programs open them.
 namespace torch {
@@ -30,7 +31,8 @@ using namespace gradus;
 }
 namespace at {
 using namespace gradus;
-}
+using gradus::compat::Backend;
+}  // namespace at
 namespace c10 {
 using namespace gradus;
 }

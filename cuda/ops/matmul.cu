@@ -19,6 +19,7 @@
 #include "gradus/cuda/ops/matmul_kernel.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/launch.h"
+#include "gradus/tensor/arrival.h"
 
 namespace gradus::cuda {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gradus/cuda/runtime/stream.h"
-#include "gradus/tensor/storage.h"
+#include "gradus/tensor/arrival.h"
 
 namespace gradus::cuda {
 

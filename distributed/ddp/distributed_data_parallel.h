@@ -1,6 +1,6 @@
-// DistributedDataParallel: one model at every rank, trained on a share of each batch by each. The
-// gradients are averaged over the ranks, so that all models stay the same, and equal the one that
-// is trained on the whole batch with the mean of the losses.
+// DistributedDataParallel: every rank has the model and trains it on its share of each batch. The
+// gradients are averaged over the ranks, so all models stay equal, as if one model was trained on
+// the whole batch with the mean of the losses.
 //
 //   distributed::init_process_group("mpi");
 //   nn::parallel::DistributedDataParallel model(net);
@@ -21,27 +21,27 @@
 namespace gradus::distributed {
 
 struct DistributedDataParallelOptions {
-  // Rank 0's buffers replace the others' before each forward pass that is trained on.
+  // Copies rank 0's buffers to the others before each forward pass in training.
   GRADUS_OPTION(DistributedDataParallelOptions, bool, broadcast_buffers) = true;
   // Null: all ranks.
   GRADUS_OPTION(DistributedDataParallelOptions, Group, process_group) = nullptr;
-  // Gradients travel in buckets of so many MiB.
+  // The size of a bucket of gradients, in MiB.
   GRADUS_OPTION(DistributedDataParallelOptions, double, bucket_cap_mb) = 25;
-  // Parameters may have no gradient in a step; they count as zero where another rank has one.
-  // Without it that is an error that names them.
+  // Allows parameters without a gradient in a step; it counts as zero where another rank has one.
+  // Otherwise a missing gradient is an error that names the parameters.
   GRADUS_OPTION(DistributedDataParallelOptions, bool, find_unused_parameters) = false;
 };
 
-// What does not depend on the type of the module.
+// The part of DistributedDataParallel that does not depend on the type of the module.
 class DistributedModule : public nn::Module {
  public:
   ~DistributedModule() override;
 
-  // Names are those of the wrapped module.
+  // Prints the wrapped module.
   void pretty_print(std::ostream& stream) const override;
 
-  // While it lives, backward passes of forward passes that are begun leave gradients as they are;
-  // the first one after it averages all that has been accumulated.
+  // While it lives, backward passes of new forward passes do not average gradients. The first one
+  // after it averages everything that was accumulated.
   class NoSync {
    public:
     explicit NoSync(bool& averages) : averages_(averages), before_(averages) { averages_ = false; }
@@ -55,13 +55,13 @@ class DistributedModule : public nn::Module {
   };
   [[nodiscard]] NoSync no_sync() { return NoSync(averages_); }
 
-  // Runs f, which trains on this rank's batches, however many. A rank whose f has returned goes on
-  // taking part in the others' steps, with gradients of zero, until all are done; then it gets the
-  // parameters and buffers of one that was the last. All ranks call it. Averages are over all
-  // ranks, or, where not divide_by_initial_world_size, over those that still have batches.
+  // Runs f, which trains on this rank's batches; ranks may have different numbers of them. A rank
+  // whose f has returned takes part in the others' steps with gradients of zero until all are done,
+  // and then gets the parameters and buffers of a rank that was last. All ranks call it. Averages
+  // are over all ranks; without divide_by_initial_world_size, over those that still have batches.
   void join(const std::function<void()>& f, bool divide_by_initial_world_size = true);
 
-  // The bytes of the buckets in which gradients travel, in the order in which they start.
+  // The sizes of the buckets of gradients in bytes, in the order in which they start.
   std::vector<size_t> bucket_sizes() const { return reducer_->bucket_sizes(); }
 
  protected:
@@ -86,8 +86,8 @@ class DistributedModule : public nn::Module {
   bool averages_ = true, joins_ = false, divides_by_all_ = true;
 };
 
-// Errors of the constructor, at all ranks alike: ValueError where the ranks' modules differ, which
-// names a rank and a parameter, or where nothing requires grad.
+// Errors of the constructor, at all ranks: ValueError where the ranks' modules differ, which names
+// a rank and a parameter, or where no parameter requires grad.
 template <class M>
 class DistributedDataParallelImpl final : public DistributedModule {
  public:
@@ -106,7 +106,7 @@ class DistributedDataParallelImpl final : public DistributedModule {
   std::shared_ptr<M> module_;
 };
 
-// Made of a module, or of its holder: DistributedDataParallel model(net).
+// Takes a module or its holder: DistributedDataParallel model(net).
 template <class M>
 class DistributedDataParallel : public nn::ModuleHolder<DistributedDataParallelImpl<M>> {
  public:

@@ -1,13 +1,15 @@
-// Layers that are divided among ranks: each has a part of the weight, and does a part of the work.
+// ColumnParallelLinear and RowParallelLinear: layers divided among ranks. Each rank has a part of
+// the weight and does a part of the work.
 //
-// Two functions carry all of it (Shoeybi et al., "Megatron-LM", 2019). f copies: what all ranks
-// have goes into each one's part; in the backward pass the parts' gradients are added up. g adds:
-// the parts' results are added up; in the backward pass all parts get the same gradient. So
+// Two functions do all communication (Shoeybi et al., "Megatron-LM", 2019). f is the identity in
+// the forward pass, and adds up the ranks' gradients in the backward pass. g adds up the ranks'
+// results in the forward pass, and is the identity in the backward pass. So
 //
 //   RowParallelLinear(activation(ColumnParallelLinear(x)))
 //
-// with gather_output(false) and input_is_parallel(true) is f, a part of the first layer's outputs,
-// the activation of these, their part in the second layer's outputs, g: one all_reduce each way.
+// with gather_output(false) and input_is_parallel(true) runs f, this rank's outputs of the first
+// layer, their activation, this rank's terms of the second layer's outputs, and g: one all_reduce
+// in each direction.
 #pragma once
 
 #include "gradus/distributed/process_group.h"
@@ -16,9 +18,9 @@
 
 namespace gradus::distributed {
 
-// f: forward x, backward all_reduce.
+// f: forward x as it is, backward all_reduce.
 Tensor copy_to_ranks(const Tensor& x, const Group& group = nullptr);
-// g: forward all_reduce, backward the gradient.
+// g: forward all_reduce, backward the gradient as it is.
 Tensor reduce_from_ranks(const Tensor& x, const Group& group = nullptr);
 // The parts of all ranks along the last dimension; backward this rank's part of the gradient.
 Tensor gather_from_ranks(const Tensor& x, const Group& group = nullptr);
@@ -32,15 +34,15 @@ struct ParallelLinearOptions {
   GRADUS_OPTION(ParallelLinearOptions, int64_t, in_features);
   GRADUS_OPTION(ParallelLinearOptions, int64_t, out_features);
   GRADUS_OPTION(ParallelLinearOptions, bool, bias) = true;
-  // Of ColumnParallelLinear: all ranks get the whole output, not only their part of it.
+  // For ColumnParallelLinear: whether all ranks get the whole output, or only their part.
   GRADUS_OPTION(ParallelLinearOptions, bool, gather_output) = true;
-  // Of RowParallelLinear: the input is this rank's part already.
+  // For RowParallelLinear: whether the input is this rank's part already.
   GRADUS_OPTION(ParallelLinearOptions, bool, input_is_parallel) = false;
   GRADUS_OPTION(ParallelLinearOptions, Group, group) = nullptr;
 };
 
 // Each rank computes some of the outputs: rows of `weight` (out_features / ranks, in_features) and
-// of `bias`. The ranks' parts start as those of one nn::Linear made at the group's first rank.
+// of `bias`. The parts are initialised from one nn::Linear made at the group's first rank.
 // Errors: ValueError where the ranks cannot share out_features evenly.
 struct ColumnParallelLinearImpl : nn::Module {
   ColumnParallelLinearImpl(int64_t in_features, int64_t out_features)

@@ -1,4 +1,4 @@
-// Whether all ranks have the same model. Private to the library.
+// check_same_module: whether all ranks have the same model. Private to the library.
 #pragma once
 
 #include "gradus/distributed/process_group.h"

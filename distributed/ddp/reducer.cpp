@@ -7,6 +7,7 @@
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/meta.h"
+#include "gradus/autograd/engine/pieces.h"
 #include "gradus/distributed/collectives.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -15,21 +16,6 @@ namespace gradus::distributed {
 namespace {
 
 constexpr size_t kFirstBucketBytes = 1 << 20;
-
-struct GradientHook final : autograd::FunctionPostHook {
-  using Part = std::function<void(const Tensor&, int64_t)>;
-  GradientHook(std::function<void()> all, Part part, std::function<Tensor()> place)
-      : arrived(std::move(all)), arrived_in_part(std::move(part)), make_room(std::move(place)) {}
-  Tensors operator()(const Tensors& outputs, const Tensors&) override {
-    arrived();
-    return outputs;
-  }
-  void rows_ready(const Tensor& grad, int64_t end) override { arrived_in_part(grad, end); }
-  Tensor room() override { return make_room(); }
-  std::function<void()> arrived;
-  Part arrived_in_part;
-  std::function<Tensor()> make_room;
-};
 
 Tensor flattened(const Tensor& x) {
   return raw::as_strided(x, {x.numel()}, {1}, x.storage_offset());
@@ -75,6 +61,25 @@ bool is_sole(const Tensor& grad) { return grad.impl_ptr().use_count() == 1; }
 
 }  // namespace
 
+// At the accumulator of parameter i.
+class Reducer::Hook final : public autograd::FunctionPostHook, public autograd::RowReceiver {
+ public:
+  Hook(Reducer& reducer, size_t i) : reducer_(reducer), i_(i) {}
+  Tensors operator()(const Tensors& outputs, const Tensors&) override {
+    reducer_.arrive(i_);
+    return outputs;
+  }
+  Tensor memory() override { return reducer_.memory_of(i_); }
+  void rows_ready(const Tensor& grad, int64_t end) override {
+    reducer_.arrive_in_part(i_, grad, end);
+  }
+  bool holds(const Tensor& grad) const override { return reducer_.holds(i_, grad); }
+
+ private:
+  Reducer& reducer_;
+  size_t i_;
+};
+
 Reducer::Reducer(const OrderedDict<std::string, Tensor>& parameters, Group group, Settings settings)
     : group_(std::move(group)), settings_(settings) {
   std::vector<size_t> order;
@@ -101,10 +106,7 @@ Reducer::~Reducer() {
 void Reducer::watch_gradients(size_t i) {
   Slot& slot = slots_[i];
   slot.accumulator = gradient_edge(slot.parameter).function;
-  slot.hook = slot.accumulator->add_post_hook(std::make_unique<GradientHook>(
-      [this, i] { arrive(i); },
-      [this, i](const Tensor& grad, int64_t rows) { arrive_in_part(i, grad, rows); },
-      [this, i] { return room(i); }));
+  slot.hook = slot.accumulator->add_post_hook(std::make_unique<Hook>(*this, i));
 }
 
 void Reducer::assign(const std::vector<size_t>& order) {
@@ -247,12 +249,17 @@ Tensor Reducer::found_flat(const Bucket& bucket) const {
 }
 
 // Where a gradient may be computed, so that it need not be copied there.
-Tensor Reducer::room(size_t i) {
+Tensor Reducer::memory_of(size_t i) {
   if (!averages_ || !shared_) return Tensor();
   const NoGradGuard guard;
   Bucket& bucket = buckets_[slots_[i].bucket];
   if (!bucket.flat.defined()) bucket.flat = make_flat(bucket);
   return place(slots_[i], bucket.flat);
+}
+
+bool Reducer::holds(size_t i, const Tensor& grad) const {
+  const Tensor& flat = buckets_[slots_[i].bucket].flat;
+  return flat.defined() && is_at(grad, place(slots_[i], flat));
 }
 
 // Puts the gradient into its bucket; an undefined one counts as zero.

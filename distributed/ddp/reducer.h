@@ -1,14 +1,14 @@
 // Reducer: averages the gradients of a model over the ranks of a group while backward() computes
 // the others.
 //
-// A hook at each parameter puts its gradient into a bucket, unless it was computed there. A bucket
-// that is full starts its all_reduce at once, on the group's thread, and the backward pass goes on;
-// so does each piece of a large gradient, while the next one is computed. When the pass ends, the
-// averages are copied back, where they are not in place; those on a GPU that are in place are
-// waited for when their memory is used, so that an optimizer begins while the last ones travel.
-// Buckets start in one order at all ranks: at first the reverse order of the parameters, which is
-// about that in which gradients arrive; after the first step the order in which they did arrive at
-// the group's first rank.
+// A hook at each parameter copies its gradient into a bucket, unless it was computed there. A full
+// bucket starts its all_reduce at once on the group's thread while the backward pass goes on. So
+// does each piece of a large gradient, while the next piece is computed. At the end of the pass
+// averages that are not in place are copied back. Averages in place on a GPU are not waited for:
+// their storages expect them, so an optimizer steps the first parameters while the last averages
+// are sent. All ranks start the buckets in one order: in the first step the reverse order of the
+// parameters, which is close to the order of arrival; later the order of arrival at the group's
+// first rank.
 #pragma once
 
 #include "gradus/autograd/engine/node.h"
@@ -31,10 +31,11 @@ class Reducer {
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
 
-  // Before a forward pass: whether the gradients of its backward pass are averaged, over so many
-  // ranks (0: all). Errors: Error where a parameter has been moved or converted.
+  // Called before a forward pass: says whether the gradients of its backward pass are averaged, and
+  // by which divisor (0: the number of ranks). Errors: Error where a parameter was moved or
+  // converted.
   void prepare(bool average, int divisor);
-  // Takes part in what the other ranks do in such a step, with gradients of zero.
+  // Takes part in a step of the other ranks with gradients of zero.
   void shadow(int divisor);
 
   // The bytes of the buckets, in the order in which they start.
@@ -55,6 +56,7 @@ class Reducer {
     bool arrived = false;
   };
 
+  class Hook;
   void watch_gradients(size_t i);
   void assign(const std::vector<size_t>& order);
   void reset();
@@ -62,7 +64,8 @@ class Reducer {
   void arrive(size_t i);
   void arrive_in_part(size_t i, const Tensor& grad, int64_t rows);
   void put(size_t i);
-  Tensor room(size_t i);
+  Tensor memory_of(size_t i);
+  bool holds(size_t i, const Tensor& grad) const;
   Tensor make_flat(Bucket& bucket);
   Tensor found_flat(const Bucket& bucket) const;
   Tensor as_sent(const Bucket& bucket) const;

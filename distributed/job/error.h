@@ -1,12 +1,12 @@
-// What ends a job of several ranks.
+// DistributedError: the error that ends a job of several ranks.
 #pragma once
 
 #include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
 
-// A rank ended, hung, or called something else than the others. Every rank of the job gets one with
-// the same message, and can only go on after destroy_process_group.
+// A rank ended, hung, or made another call than the others. Every rank of the job gets this error
+// with the same message. The only call that may follow is destroy_process_group.
 class DistributedError : public Error {
   using Error::Error;
 };

@@ -1,5 +1,5 @@
-// Whether the ranks of a job do the same thing. It is told of every call that a rank starts and
-// finishes, and finds what cannot end well. Not safe for threads; whoever owns it has a lock.
+// Monitor: checks that the ranks of a job make the same calls. It is told of every call that a rank
+// starts and finishes, and detects calls that can never finish. Not thread-safe: its owner locks.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ class Monitor {
  public:
   explicit Monitor(Milliseconds timeout) : timeout_(timeout) {}
 
-  // A rank has a group of these ranks. Those of one name must be the same.
+  // A rank has made a group of these ranks. All ranks must give a name the same members.
   void open(int rank, const std::string& group, const std::vector<int>& ranks);
   // A rank starts its `sequence`-th call in the group; `call` says which, with shapes and dtype,
   // and must be the same for all.
@@ -31,12 +31,12 @@ class Monitor {
   void finish(int rank, const std::string& group, uint64_t sequence);
   // A rank is done with the job.
   void leave(int rank);
-  // A rank is gone, or gives up. `why` continues "rank 1 ".
+  // A rank is gone or gives up. `why` is the rest of a sentence that begins "rank 1 ".
   void lose(int rank, const std::string& why);
-  // Calls that not all ranks have finished in time.
+  // Finds calls that not all ranks have finished within the timeout.
   void check_time(Clock::time_point now);
 
-  // What went wrong first, as the one message for all ranks.
+  // The first failure, as the one message for all ranks.
   const std::optional<std::string>& failure() const { return failure_; }
   bool has_left(int rank) const { return left_.contains(rank); }
 

@@ -1,5 +1,5 @@
-// Store: values by key that all ranks of a job see, with PyTorch's names. Ranks find each other
-// through one.
+// Store: values by key that all ranks of a job share, with PyTorch's names. The ranks of a job find
+// each other through a store.
 #pragma once
 
 #include <chrono>
@@ -45,7 +45,7 @@ class Store {
   std::chrono::milliseconds timeout_;
 };
 
-// The values and what may be done to them; whoever owns one sees to threads and waiting.
+// The values of a store and the operations on them. Its owner provides locking and waiting.
 class KeyTable {
  public:
   void set(const std::string& key, std::string value) { values_[key] = std::move(value); }

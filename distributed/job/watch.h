@@ -1,4 +1,4 @@
-// What watches over a job: each rank says what it calls, and hears when the job cannot go on.
+// Watch: each rank reports its calls to it, and hears from it when the job has failed.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace gradus::distributed {
 
-// The end of a job: one message, told to whoever waits.
+// The failure of a job: one message for everyone who waits.
 class Failure {
  public:
   bool happened() const { return happened_.load(std::memory_order_acquire); }
@@ -21,10 +21,10 @@ class Failure {
   // The first message counts.
   void happen(const std::string& message);
 
-  // Calls f when it happens, from the thread that finds out; at once where it has.
+  // Calls f when it happens, from the thread that finds out; at once where it has happened.
   using Handle = std::list<std::function<void()>>::iterator;
   Handle subscribe(std::function<void()> f);
-  // f is not running and will not be called when this returns.
+  // After it returns, f is not running and will not be called.
   void unsubscribe(Handle handle);
 
  private:
@@ -34,21 +34,21 @@ class Failure {
   std::list<std::function<void()>> listeners_;
 };
 
-// One rank's view of it. Reports wait for nothing.
+// One rank's view of the job. Reports do not wait.
 class Watch {
  public:
   Watch(std::shared_ptr<Failure> failure, Milliseconds timeout)
       : failure_(std::move(failure)), timeout_(timeout) {}
   virtual ~Watch() = default;
 
-  // As for Monitor, by this rank.
+  // As the functions of Monitor, for this rank.
   virtual void open(const std::string& group, const std::vector<int>& ranks) = 0;
   virtual void start(const std::string& group, uint64_t sequence, const std::string& call) = 0;
   virtual void finish(const std::string& group, uint64_t sequence) = 0;
   virtual void leave() = 0;
-  // This rank gives up, and so must all. `why` continues "rank 1 ".
+  // This rank gives up, which ends the job. `why` is the rest of a sentence that begins "rank 1 ".
   virtual void give_up(const std::string& why) = 0;
-  // To be called now and then by whoever waits for other ranks.
+  // Code that waits for other ranks calls it from time to time.
   virtual void look() {}
 
   Failure& failure() const { return *failure_; }

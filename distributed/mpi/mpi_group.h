@@ -1,8 +1,8 @@
-// The backend `mpi`: tensors of the CPU, by any MPI library. Private to the library.
+// The backend `mpi`: tensors on the CPU, by any MPI library. Private to the library.
 //
-// Calls of MPI are ones that do not wait, and are asked again until they are done, so that the end
-// of the job interrupts them; set_up.cpp has those that cannot be asked so. All calls of the
-// process stand under one lock; MPI_THREAD_SERIALIZED is enough.
+// It makes non-blocking calls of MPI and polls them until they are done, so that the end of the job
+// can interrupt them. set_up.cpp makes the few calls that have no such form. One lock guards all
+// calls of the process, so MPI_THREAD_SERIALIZED is enough.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +13,7 @@ namespace gradus::distributed {
 
 class MpiGroup final : public ProcessGroup {
  public:
-  // Owns comm, which has the members in their order; MPI_COMM_NULL where this rank is none.
+  // Owns comm, which has the members in their order; MPI_COMM_NULL where this rank is not a member.
   MpiGroup(Members members, MPI_Comm comm);
   ~MpiGroup() override;
 
@@ -31,14 +31,14 @@ class MpiGroup final : public ProcessGroup {
   WorkPtr recv(const Tensor& x, int src, int tag) override;
 
  private:
-  // Starts start(request) and asks until it is done; `buffers` are what it reads and writes.
+  // Calls start(request) and polls the request until it is done; it reads and writes `buffers`.
   template <class Start>
   void call(const Tensors& buffers, Start start);
 
   MPI_Comm comm_;
 };
 
-// How often to ask whether something is done: soon at first, then ever less often.
+// The pauses of polling: short at first, then longer.
 class Patience {
  public:
   explicit Patience(int rounds = 0) : rounds_(rounds) {}
@@ -57,13 +57,13 @@ std::unique_lock<std::mutex> lock_mpi(const Failure& failure);
 void free_comm(MPI_Comm& comm, const Failure& failure) noexcept;
 // Errors: Error with MPI's text.
 void check_mpi(int status, const char* what);
-// Keeps what MPI may still write to after the job has failed, up to the end of the process.
+// After the job has failed, keeps buffers to which MPI may still write until the process ends.
 void abandon(const Tensors& buffers);
-// The type to move elements of the tensor by, and that to combine them by.
+// MPI's type for moving elements of the tensor, and that for combining them.
 MPI_Datatype moved_type(const Tensor& x);
 MPI_Datatype combined_type(const Tensor& x);
 MPI_Op combination(ReduceOp op, const Tensor& x);
-// MPI counts in int. Errors: ValueError for more elements.
+// The count as the int that MPI takes. Errors: ValueError where it does not fit.
 int counted(int64_t elements);
 
 }  // namespace gradus::distributed

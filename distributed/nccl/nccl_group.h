@@ -1,4 +1,4 @@
-// The backend `nccl`: tensors of GPUs, one for each rank. Private to the library.
+// The backend `nccl`: tensors on GPUs, one GPU for each rank. Private to the library.
 #pragma once
 
 #include <nccl.h>
@@ -25,12 +25,12 @@ class NcclGroup final : public ProcessGroup {
   void all_to_all(const Tensor& out, const Counts& out_counts, const Tensor& in,
                   const Counts& in_counts) override;
   void barrier() override;
-  // Memory that GPUs of one machine map into every process; an all_reduce of what lies there is
-  // done by copy engines (peer_reduce.h). Null where a rank says GRADUS_PEER_COPIES=0, or the GPUs
-  // do not reach each other's memory.
+  // Memory that is mapped into every process of one machine; copy engines do an all_reduce of
+  // tensors in it (peer_reduce.h). Null where a rank sets GRADUS_PEER_COPIES=0, or the GPUs cannot
+  // reach each other's memory.
   StoragePtr allocate_shared(size_t nbytes) override;
-  // In one order with everything else of the group: two ranks that send to each other first use
-  // all_to_all. Messages meet by their order alone, and come from a rank that is named.
+  // They run in one order with the other calls of the group, so two ranks cannot both send first;
+  // they use all_to_all. NCCL has no tags: messages meet by their order alone, and src is a rank.
   WorkPtr send(const Tensor& x, int dst, int tag) override;
   WorkPtr recv(const Tensor& x, int src, int tag) override;
 
@@ -39,7 +39,7 @@ class NcclGroup final : public ProcessGroup {
   const cuda::Stream& stream(int device) override;
 
  private:
-  // Calls f(communicator, stream), and asks until NCCL has taken it.
+  // Calls f(communicator, stream), and polls until NCCL has accepted it.
   template <class F>
   void call(const char* what, F f);
   void settle(const char* what, ncclResult_t status);
@@ -49,11 +49,11 @@ class NcclGroup final : public ProcessGroup {
   std::mutex mutex_;  // guards comm_: the watch aborts it from a thread of its own
   ncclComm_t comm_ = nullptr;
   Failure::Handle listener_;
-  std::unique_ptr<PeerReduce> peers_;  // null: NCCL does it all
+  std::unique_ptr<PeerReduce> peers_;  // null: NCCL does every all_reduce
   // --- Of the group's thread alone, with peers_
   std::vector<cuda::Stream> streams_;  // take turns
   size_t turn_ = 0;
-  cuda::Event called_;  // what NCCL was called for last
+  cuda::Event called_;  // marks the last call of NCCL
 };
 
 }  // namespace gradus::distributed

@@ -1,5 +1,5 @@
-// Memory of the GPUs of one machine that the processes of a group map into each other (CUDA IPC),
-// so that one rank's copy engines write into another rank's tensors. Private to the library.
+// PeerMemory: memory of the GPUs of one machine that every process of a group maps (CUDA IPC), so
+// that one rank's copy engines write into another rank's tensors. Private to the library.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace gradus::distributed {
 
-// This rank's part is the storage.
+// A block of such memory. As a storage it is this rank's part.
 class PeerBlock final : public StorageImpl {
  public:
   // bases: the address of each rank's part in this process.
@@ -26,26 +26,26 @@ class PeerBlock final : public StorageImpl {
   std::vector<char*> bases_;
 };
 
-// What GRADUS_PEER_COPIES says: unset, 0 or 1. Errors: ValueError where it is anything else.
+// The value of GRADUS_PEER_COPIES: unset, 0 or 1. Errors: ValueError for any other.
 enum class PeerCopies { where_possible, off, required };
 PeerCopies peer_copies();
 
 class PeerMemory {
  public:
-  // Collective. Null at all ranks where one of them says that it is off, two of the GPUs are not of
-  // one machine, or one of them cannot reach another's memory.
+  // Collective. Null at all ranks where one of them has switched it off, two of the GPUs are in
+  // different machines, or one of them cannot reach another's memory.
   static std::unique_ptr<PeerMemory> connect(const std::string& group, int rank, int size,
                                              int device, std::shared_ptr<Store> store);
   ~PeerMemory();
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
 
-  // Collective: as many bytes, zeros, at every rank, which may free them when it likes. Those of
-  // tensors that outlive this object are given back with the process. Errors: OutOfMemoryError;
+  // Collective: the same number of zeroed bytes at every rank. Each rank may free them at any time;
+  // memory of tensors that outlive this object is freed with the process. Errors: OutOfMemoryError;
   // Error where a rank does not take part in time.
   std::shared_ptr<PeerBlock> allocate(size_t nbytes);
-  // The job has failed: from here on nobody is waited for, and nothing given back, which the end of
-  // the process does.
+  // The job has failed: from now on it waits for no rank and frees nothing; the end of the process
+  // does that.
   void abandon() { abandoned_ = true; }
   // The block that x lies in; null where there is none.
   const PeerBlock* find(const void* x) const;
@@ -79,8 +79,8 @@ class PeerMemory {
   uint64_t numbers_ = 0;
   std::atomic<bool> abandoned_{false};
   mutable std::mutex mutex_;  // guards parts_, which the group's thread reads
-  std::list<Part> parts_;     // those that are in use, or were at the last look
-  std::list<Part> retired_;   // closed here; other ranks may have them open still
+  std::list<Part> parts_;     // in use, at least at the last look
+  std::list<Part> retired_;   // closed here; other ranks may still have them open
 };
 
 }  // namespace gradus::distributed

@@ -1,12 +1,12 @@
-// all_reduce among GPUs of one machine by their copy engines, which leave the multiprocessors to
-// those who compute. NCCL's kernels take some 24 of them, also while they wait for a rank whose
-// multiprocessors are busy.
+// PeerReduce: all_reduce among GPUs of one machine by their copy engines, which leaves the
+// multiprocessors free for computing. NCCL's kernels occupy about 24 multiprocessors, even while
+// they wait for a rank whose multiprocessors are busy.
 //
-// A ring (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
-// workstations", 2009; distributed/threads/ring.cpp shows it): everyone sends to the next rank
-// alone, so no two copies meet at a receiver. Parts are added by a few small blocks. The ranks tell
-// each other of what has come by words in their memory, for which streams wait; no host waits for
-// another. Private to the library.
+// The algorithm is a ring (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for
+// clusters of workstations", 2009; distributed/threads/ring.cpp shows it): every rank sends only to
+// the next one, so no two copies compete at a receiver. A few small thread blocks add the parts. A
+// rank announces a part by writing a word in the receiver's memory, and streams wait for that word;
+// no host waits for another. Private to the library.
 #pragma once
 
 #include <array>
@@ -21,31 +21,32 @@ namespace gradus::distributed {
 class PeerReduce {
  public:
   static constexpr int kMostRanks = 16;
-  // So many pieces of a tensor, or of several tensors, are under way at a time.
+  // How many pieces of one or several tensors may be in progress at a time.
   static constexpr size_t kSlots = 4;
   static constexpr int64_t kPieceBytes = int64_t{32} << 20;
 
-  // Collective. Null at all ranks where PeerMemory::connect says so, and for one rank or more than
-  // kMostRanks. Errors: Error in these cases, but for one rank, where it is required.
+  // Collective. Null at all ranks where PeerMemory::connect returns null, for one rank, and for
+  // more than kMostRanks. Errors: Error in these cases, except for one rank, where peer copies are
+  // required.
   static std::unique_ptr<PeerReduce> connect(const std::string& group, int rank, int size,
                                              int device, const std::shared_ptr<Store>& store);
 
-  // Collective: as PeerMemory::allocate, for tensors that all_reduce takes.
+  // Collective: as PeerMemory::allocate, for the tensors of all_reduce.
   std::shared_ptr<PeerBlock> allocate(size_t nbytes);
   // Whether x can be combined here: a sum or mean of float32 or float64 in memory of allocate(). It
   // is the same at all ranks where x lies at the same place of a block at each of them.
   bool takes(const Tensor& x, ReduceOp op) const;
-  // Queues it on the stream. Pieces that overlap none under way do not wait for those.
+  // Queues it on the stream. A piece waits only for pieces in progress that it overlaps.
   void all_reduce(const Tensor& x, ReduceOp op, const cuda::Stream& stream);
-  // The stream waits for all that was queued so far.
+  // Makes the stream wait for everything queued so far.
   void follow(const cuda::Stream& stream) const;
-  // What waits on this GPU for other ranks ends, with whatever values.
+  // Ends all waits of this GPU for other ranks; the values are undefined.
   void abort();
 
  private:
-  // Of one piece under way: where the others' values arrive, and how often it has been used.
+  // A place for one piece in progress: the values of other ranks arrive there.
   struct Slot {
-    uint32_t turn = 0;
+    uint32_t turn = 0;                            // how often it has been used
     const char *begin = nullptr, *end = nullptr;  // of the piece, in this rank's memory
     cuda::Event done;
   };
@@ -66,7 +67,7 @@ class PeerReduce {
   int rank_, size_, device_;
   int64_t desk_bytes_;  // for one part of a piece
   std::shared_ptr<PeerBlock> words_;
-  std::shared_ptr<PeerBlock> desks_;  // by slot and step; null until memory is asked for
+  std::shared_ptr<PeerBlock> desks_;  // by slot and step; null until the first allocate()
   std::array<Slot, kSlots> slots_;
   size_t next_ = 0;
   cuda::Stream release_;  // on which abort() writes

@@ -1,5 +1,5 @@
-// Words in the memory of a GPU by which streams wait for those of other processes. Private to the
-// library.
+// wait_value and write_value: words in GPU memory by which streams of different processes wait for
+// each other. Private to the library.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace gradus::distributed {
 
-// Work queued on the stream from here on waits until *word has come to `value` or beyond, counted
-// round 2^32. REQUIRES: memory of the stream's device. Errors: Error.
+// Makes later work on the stream wait until *word is at least `value`, compared modulo 2^32.
+// REQUIRES: the word is in memory of the stream's device. Errors: Error.
 void wait_value(const cuda::Stream& stream, const uint32_t* word, uint32_t value);
-// *word = value, when the stream has done what is queued so far, and when that can be seen from all
-// devices. REQUIRES: memory that the stream's device reaches. Errors: Error.
+// *word = value, after the work queued on the stream so far is done and visible to all devices.
+// REQUIRES: the stream's device can reach the word's memory. Errors: Error.
 void write_value(const cuda::Stream& stream, uint32_t* word, uint32_t value);
 
 }  // namespace gradus::distributed

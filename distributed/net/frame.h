@@ -1,7 +1,7 @@
-// What travels over the connections: lists of texts. Private to the library.
+// Frame: the message of all connections, a list of texts. Private to the library.
 //
-// A frame is the number of the bytes that follow, and for each text its length and its bytes;
-// numbers have 4 bytes, the lowest first.
+// On the wire a frame is the number of bytes that follow, then the length and the bytes of each
+// text. Numbers have 4 bytes, little-endian.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace gradus::distributed {
 using Frame = std::vector<std::string>;
 
 inline constexpr size_t kMaxFrame = size_t{64} << 20;
-inline constexpr size_t kMaxGreeting = 1024;  // of someone who has not shown the token yet
+inline constexpr size_t kMaxGreeting = 1024;  // before a connection has shown the token
 
 // Errors: ValueError for more than kMaxFrame bytes.
 std::string encode(const Frame& frame);
-// Takes the first frame off the buffer. `incomplete`: more must come; `garbled`: it is no frame, or
-// has more than `limit` bytes, and the buffer is left as it is.
+// Removes the first frame from the buffer. `incomplete`: more bytes must come. `garbled`: it is not
+// a frame, or has more than `limit` bytes; the buffer does not change.
 enum class Decoded { frame, incomplete, garbled };
 Decoded decode(std::string& buffer, size_t limit, Frame& frame);
-// The whole text as a number. False where it is none.
+// Parses the whole text as a number. False where it is none.
 bool read_number(const std::string& text, int64_t& number);
 
 }  // namespace gradus::distributed

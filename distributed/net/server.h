@@ -1,8 +1,8 @@
-// The server of a job, a thread in rank 0's process: it keeps the store, and watches over the
-// ranks. Private to the library.
+// Server: a thread in rank 0's process that keeps the store and watches the ranks of a job. Private
+// to the library.
 //
-// Whoever connects has a few seconds to send a greeting with the job's token, and is cut off
-// otherwise; nothing that strangers send, or leave out, holds up anyone else.
+// A client must send a greeting with the job's token within a few seconds; otherwise the server
+// closes its connection. A client without the token cannot delay the others.
 #pragma once
 
 #include <atomic>
@@ -24,16 +24,17 @@ inline constexpr const char* kProtocol = "gradus job 1";
 
 class Server {
  public:
-  // Errors: as listen_at; ValueError where others could reach the address and there is no token.
+  // Errors: those of listen_at; ValueError where other machines could reach the address and there
+  // is no token.
   Server(const std::string& address, int port, std::string token);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   int port() const { return port_; }
-  // Watches from here on over calls that may take so long.
+  // From now on watches the ranks' calls, each of which may take up to `timeout`.
   void watch(Milliseconds timeout);
-  // Waits until no rank is watched any more, but not beyond `timeout`.
+  // Waits until all ranks have left, for at most `timeout`.
   void await_departures(Milliseconds timeout);
 
  private:

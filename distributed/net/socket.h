@@ -1,4 +1,4 @@
-// TCP connections that never wait longer than they are told. Private to the library.
+// Socket: TCP connections whose every wait has a deadline. Private to the library.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace gradus::distributed {
 
-// Owns a descriptor, which does not block and is closed on exec.
+// Owns a non-blocking descriptor, which is closed on exec.
 class Socket {
  public:
   Socket() = default;
@@ -31,18 +31,19 @@ class Socket {
 // Errors: Error with the address and the reason, such as that the port is taken.
 Socket listen_at(const std::string& address, int port);
 int port_of(const Socket& listener);
-// Whether only this machine can reach the address. Errors: Error where it is none.
+// Whether only this machine can reach the address. Errors: Error where it is not an address.
 bool is_loopback(const std::string& address);
 // Tries until someone listens there. Errors: Error after the deadline.
 Socket connect_to(const std::string& address, int port, Clock::time_point deadline);
 // The next connection of a listener, where there is one.
 Socket accept_from(const Socket& listener);
-// Whether it became readable (or writable) by the deadline.
+// Waits for the socket to become readable (or writable). False at the deadline.
 bool await(const Socket& socket, bool writable, Clock::time_point deadline);
 
-// Appends what has come. False at the end of the connection.
+// Appends the bytes that have come. False at the end of the connection.
 bool read_some(const Socket& socket, std::string& buffer);
-// Takes from the buffer what can be sent at once. False at the end of the connection.
+// Sends what can be sent at once, and removes it from the buffer. False at the end of the
+// connection.
 bool write_some(const Socket& socket, std::string& buffer);
 
 }  // namespace gradus::distributed

@@ -1,5 +1,5 @@
-// The watch of a rank that is a process of its own: a thread with a connection to the job's server.
-// Private to the library.
+// WatchClient: the watch of a rank that is a process, a thread with a connection to the job's
+// server. Private to the library.
 #pragma once
 
 #include <thread>
@@ -32,7 +32,7 @@ class WatchClient final : public Watch {
   std::string received_;
   Socket socket_, wake_;
   Clock::time_point heard_;
-  bool closing_ = false;  // the server ends in good order
+  bool closing_ = false;  // the server has said that it ends
   std::mutex mutex_;      // guards what follows
   std::string unsent_, last_call_;
   bool leaves_ = false;

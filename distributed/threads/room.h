@@ -1,4 +1,4 @@
-// The place where the ranks of a group meet that are threads of one process.
+// Room: how the ranks of a group that are threads of one process meet and exchange tensors.
 #pragma once
 
 #include <condition_variable>
@@ -21,10 +21,10 @@ class Room {
 
   // All waits end with a DistributedError where the job fails.
 
-  // Until all ranks are here.
+  // Waits until all ranks have called it.
   void meet(Watch& watch);
 
-  // A rank shows a tensor, and how it is divided, to be read between two meetings.
+  // Between two meetings, all ranks may read the tensor that a rank shows, and its division.
   struct Exhibit {
     Tensor tensor;
     std::vector<int64_t> counts;
@@ -32,8 +32,9 @@ class Room {
   void show(int rank, Exhibit exhibit) { shown_[static_cast<size_t>(rank)] = std::move(exhibit); }
   const Exhibit& shown(int rank) const { return shown_[static_cast<size_t>(rank)]; }
 
-  // A hands B, its right neighbour, one tensor at a time, without a copy: A offers, B takes, reads
-  // and releases, and A changes it only after that. An offer waits for the release of the last one.
+  // A rank passes its right neighbour one tensor at a time, without a copy: it offers the tensor,
+  // the neighbour takes, reads and releases it, and only then does the rank change it. An offer
+  // waits for the release of the last one.
   void offer(int from, const Tensor& x, Watch& watch);
   Tensor take(int from, Watch& watch);
   void release(int from);
@@ -45,9 +46,10 @@ class Room {
     Tensor content;
   };
   void post(Mail mail);
-  // The first message for a rank with the tag, from the rank (-1: any); nothing where none is here.
+  // The first message to the rank with this tag, from that rank (-1: any); nothing where there is
+  // none.
   std::optional<Mail> collect(int from, int to, int tag);
-  // Waits for one and leaves it here. Whether one has come within the watch's timeout.
+  // Waits for such a message and leaves it here. False where none came within the watch's timeout.
   bool await_mail(int from, int to, int tag, Watch& watch);
 
  private:

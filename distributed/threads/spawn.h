@@ -1,4 +1,4 @@
-// Ranks as threads of this process.
+// spawn_threads: runs a function as several ranks that are threads of this process.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 namespace gradus::distributed {
 
 // Runs f(rank) on world_size threads, each a rank of a job with the backend `threads`, and returns
-// when all have ended. Where one throws, the others' communication ends with a DistributedError,
-// and the first exception is thrown here; an Error then names its rank.
+// when all have ended. Where one throws, the communication of the others ends with a
+// DistributedError, and the first exception is rethrown here; an Error then names its rank.
 //
 //   spawn_threads(4, [](int rank) {
 //     Tensor x = full({3}, rank);

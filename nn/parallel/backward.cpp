@@ -50,25 +50,25 @@ std::vector<Root> roots_of(const ForwardGraph& graph, size_t replica, const Tens
 // Sorts the gradients of one replica.
 class Receiver final : public GradientReceiver {
  public:
-  Receiver(const ForwardGraph& graph, size_t replica, Reduction& reduction, Tensors& inputs)
+  Receiver(const ForwardGraph& graph, size_t replica, GradientSums& sums, Tensors& inputs)
       : GradientReceiver(graph.number),
         inputs_at_(graph.inputs_at),
         replica_(replica),
-        reduction_(reduction),
+        sums_(sums),
         inputs_(inputs) {}
   void receive(size_t index, Tensor grad) override {
     if (index < inputs_at_)
-      reduction_.report(replica_, index, std::move(grad));
+      sums_.report(replica_, index, std::move(grad));
     else
       inputs_[index - inputs_at_] = std::move(grad);
   }
   void rows_ready(size_t index, const Tensor& grad, int64_t end) override {
-    if (index < inputs_at_) reduction_.report_rows(replica_, index, grad, end);
+    if (index < inputs_at_) sums_.report_rows(replica_, index, grad, end);
   }
 
  private:
   size_t inputs_at_, replica_;
-  Reduction& reduction_;
+  GradientSums& sums_;
   Tensors& inputs_;
 };
 
@@ -95,31 +95,31 @@ Tensors reduced(ForwardGraph& graph, const Tensors& grads, std::vector<bool> wan
   wanted.resize(graph.inputs_at);
   const std::lock_guard lock(engine.mutex);
   std::vector<Tensors> input_grads(graph.replicas, Tensors(inputs));
-  Reduction reduction(engine.replicas, graph.replicas, engine.buckets, std::move(wanted),
-                      engine.timeline.get());
+  GradientSums sums(engine.replicas, graph.replicas, engine.buckets, std::move(wanted),
+                    engine.timeline.get());
   struct Settled {
-    Reduction& reduction;
-    ~Settled() { reduction.settle(); }
+    GradientSums& sums;
+    ~Settled() { sums.settle(); }
   };
   {
-    const Settled settled{reduction};
+    const Settled settled{sums};
     // Here, and not by the replicas: a late thread's copy would wait for the first replica's work.
     const cuda::CopiesAtOnce copies;
     std::vector<std::vector<Root>> roots;
     for (size_t r = 0; r < graph.replicas; ++r) roots.push_back(roots_of(graph, r, grads));
     const bool keep = autograd::kept_by_task();
-    engine.crew.run(graph.replicas, [&](size_t replica) {
-      Receiver receiver(graph, replica, reduction, input_grads[replica]);
+    engine.threads.run(graph.replicas, [&](size_t replica) {
+      Receiver receiver(graph, replica, sums, input_grads[replica]);
       const ReceiverGuard guard(receiver);
       const TimelineScope scope(engine.timeline.get(), "backward", replica,
                                 compute_stream(engine.replicas.devices()[replica]));
       autograd::GraphTask task(keep, nullptr, true);
       for (Root& root : roots[replica]) task.add_root(root.edge, std::move(root.grad));
       task.execute();
-      reduction.end(replica);
+      sums.end(replica);
     });
   }
-  Tensors out = reduction.sums();
+  Tensors out = sums.take();
   for (size_t i = 0; i < inputs; ++i) {
     Tensors parts;
     for (Tensors& of_replica : input_grads) parts.push_back(std::move(of_replica[i]));
@@ -154,7 +154,7 @@ void open_up(ForwardGraph& graph) {
 }
 
 // The same by operations that are recorded, for gradients of gradients: one replica after the other
-// on this thread, with its sums in the order of reduce_tree.h.
+// on this thread, with its sums in the order of sum_in_chain.h.
 Tensors recorded(ForwardGraph& graph, const Tensors& grads, const std::vector<bool>& wanted) {
   open_up(graph);
   std::vector<Tensors> found(graph.replicas, Tensors(wanted.size()));

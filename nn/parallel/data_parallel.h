@@ -5,29 +5,29 @@
 //   loss(parallel(x), y).backward();
 //   sgd.step();
 //
-// Every forward shares the batch out along `dim`, runs a replica of the module on each device in a
-// thread of its own, and brings the results together. The gradients of the replicas are added into
-// those of the module, in the order that reduce_tree.h states: n replicas give bit for bit what the
-// n shards of the batch give one after the other on one device.
+// Every forward splits the batch along `dim`, runs a replica of the module on each device in its own
+// thread, and joins the results. The gradients of the replicas are added to those of the module in
+// the order that sum_in_chain.h states: n replicas give the same bits as the n shards of the batch
+// computed one after the other on one device.
 #pragma once
 
 #include <memory>
 #include <optional>
 
 #include "gradus/nn/parallel/data_parallel_base.h"
-#include "gradus/nn/parallel/reduce_tree.h"
 #include "gradus/nn/parallel/scatter_gather.h"
+#include "gradus/nn/parallel/sum_in_chain.h"
 
 namespace gradus::nn {
 
-// A Module that has the parameters and buffers of `module` under their own names, so that what is
-// saved of one is loaded into the other. The module and all its parts derive from Cloneable.
+// A Module with the parameters and buffers of `module` under the same names, so a file saved from
+// one can be loaded into the other. The module and all its submodules must derive from Cloneable.
 //
-// The replicas are clones that are kept. Before a forward they get the values of those parameters
-// and buffers that were changed since, and the training flags. What is neither (options, numbers
-// that a module keeps) is that of the time of the cloning: call replicate() after changing it, or
-// after writing through data_ptr(). The first replica works in the module's own memory, so its
-// changes of buffers stay; what the others do to theirs is lost.
+// The replicas are clones that are kept between forwards. Before a forward they get the training
+// flags and the values of parameters and buffers that have changed. Other members (options, plain
+// numbers) keep the values they had when the module was cloned: call replicate() after changing
+// them, or after writing through data_ptr(). The first replica works in the module's own memory, so
+// its changes of buffers stay; the changes of the other replicas are lost.
 template <class M>
 class DataParallelImpl : public parallel::DataParallelBase {
  public:
@@ -41,13 +41,13 @@ class DataParallelImpl : public parallel::DataParallelBase {
 
   const std::shared_ptr<M>& module() const { return module_; }
 
-  // What module()->forward(args...) returns, with the tensors of all replicas joined along dim, or,
-  // where they have no dimensions, as a vector of one value for each replica. Arguments and results
-  // may be tensors and vectors, arrays, pairs, tuples, maps and optionals of such; tensors among
-  // the arguments are shared out, and all else is copied to every replica. A batch of fewer rows
-  // than devices uses fewer of them; on one device alone the module itself is called.
+  // Returns what module()->forward(args...) returns. The tensors of all replicas are joined along
+  // dim; tensors without dimensions become a vector of one value for each replica. Arguments and
+  // results may be tensors, and vectors, arrays, pairs, tuples, maps and optionals of tensors.
+  // Tensors among the arguments are split; everything else is copied to every replica. A batch of
+  // fewer rows than devices uses fewer devices; with one device the module itself is called.
   // Errors: those of the replicas, which name the replica; Error where the module is not on the
-  // first device; as parallel::scatter and parallel::gather.
+  // first device; those of parallel::scatter and parallel::gather.
   template <class... Args>
   auto forward(Args&&... args) {
     check_home();
@@ -75,9 +75,9 @@ class DataParallel : public ModuleHolder<DataParallelImpl<M>> {
 
 namespace parallel {
 
-// One such forward with replicas that are made for it; a module in a loop belongs into a
-// DataParallel, which keeps them. The module may be on any one device: where that is not the first,
-// its buffers stay as they are. On one device alone the module is moved there.
+// One forward with replicas that are made for this call. In a loop use DataParallel, which keeps
+// its replicas. The module may be on any one device; where that is not the first of `devices`, its
+// buffers do not change. With one device the module is moved to it.
 template <class ModuleType>
 Tensor data_parallel(ModuleType module, Tensor input, DeviceIds devices = {},
                      std::optional<Device> output_device = std::nullopt, int64_t dim = 0) {

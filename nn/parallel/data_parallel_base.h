@@ -1,4 +1,4 @@
-// What DataParallel is whatever the class of its module.
+// DataParallelBase: the part of DataParallel that does not depend on the class of its module.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ namespace gradus::nn::parallel {
 
 struct Engine;
 
-// A list of devices, the same one several times where that is meant: {kCPU, kCPU}; numbers are
-// those of GPUs: {0, 1}. Empty: all GPUs.
+// A list of devices. A device may stand in it several times: {kCPU, kCPU}. Numbers are those of
+// GPUs: {0, 1}. Default: all GPUs.
 class DeviceIds {
  public:
   DeviceIds() = default;
@@ -27,8 +27,8 @@ class DeviceIds {
   DeviceIds(std::initializer_list<int> gpus) : DeviceIds(std::vector<int>(gpus)) {}  // NOLINT
   DeviceIds(const std::vector<int>& gpus);                                           // NOLINT
 
-  // Errors: Error where all GPUs are meant and there is none; ValueError for an empty list, or a
-  // device that does not exist.
+  // The devices of the list. Errors: Error where all GPUs are meant and the machine has none;
+  // ValueError for an empty list, or for a device that does not exist.
   std::vector<Device> resolved() const;
 
  private:
@@ -43,21 +43,21 @@ class DataParallelBase : public Module {
   const std::vector<Device>& device_ids() const { return devices_; }
   Device output_device() const { return output_device_; }
   int64_t dim() const { return dim_; }
-  // The next forward clones the module anew.
+  // Makes the next forward clone the module again.
   void replicate();
-  // When each phase ran on each replica, of all steps between the two; nothing on one device alone.
-  // Both wait for the devices.
+  // stop_timeline() returns when each phase ran on each replica, for all steps since
+  // start_timeline(); with one device, nothing. Both wait for the devices.
   void start_timeline();
   std::vector<TimelineSpan> stop_timeline();
   void pretty_print(std::ostream& stream) const override;
-  // The module's own archive.
+  // Saves and loads the archive of the wrapped module.
   void save(serialize::OutputArchive& archive) const override { original_->save(archive); }
   void load(serialize::InputArchive& archive) override { original_->load(archive); }
 
  protected:
   // Errors: Error where a parameter or buffer is not on the first device.
   void check_home() const;
-  // Moves the module to its device where that is the only one.
+  // Where there is only one device, moves the module to it.
   void move_alone();
 
   template <class M, class... Args>
@@ -108,7 +108,8 @@ class DataParallelBase : public Module {
 
  private:
   using Replica = std::function<void(size_t, Module&, const Tensors&)>;
-  // Reads the tensors of so many results, or writes those of the first.
+  // Reads the tensors of the first `count` results into columns; or, where `joined` is given,
+  // writes those into the first result.
   using Collect = std::function<void(size_t, std::vector<Tensors>&, const Tensors*)>;
   static void note_input(Tensors& inputs, const Tensor& x);
   static Tensor part_of(const Tensors& inputs, const Tensors& parts, const Tensor& x);

@@ -1,5 +1,4 @@
-// What DataParallel does whatever the class of its module: replicas, threads, one forward, and the
-// node that is its backward.
+// The machinery of DataParallel: Engine holds replicas and threads, Forward runs one forward pass.
 #pragma once
 
 #include <functional>
@@ -7,44 +6,45 @@
 #include <mutex>
 
 #include "gradus/cuda/runtime/peer.h"
-#include "gradus/nn/parallel/crew.h"
-#include "gradus/nn/parallel/reduction.h"
+#include "gradus/nn/parallel/gradient_sums.h"
+#include "gradus/nn/parallel/replica_threads.h"
 #include "gradus/nn/parallel/timeline.h"
 
 namespace gradus::nn::parallel {
 
 struct ForwardGraph;
 
-// Outlives the graphs of its forwards. Forwards and backward passes of several threads take turns.
+// The graphs of forwards keep it alive. Forwards and backward passes of several threads take turns.
 struct Engine {
   Engine(std::shared_ptr<Module> module, std::vector<Device> devices, Device output, int64_t along)
       : replicas(std::move(module), devices),
-        crew(std::move(devices)),
+        threads(std::move(devices)),
         output_device(output),
         dim(along) {}
 
   Replicas replicas;
-  Crew crew;
+  ReplicaThreads threads;
   Buckets buckets;
   Device output_device;
   int64_t dim;
   std::unique_ptr<Timeline> timeline;  // null: none is wanted
-  std::mutex mutex;                    // of whoever uses any of it
+  std::mutex mutex;                    // guards all of it
 };
 
-// One forward of all replicas: the steps in their order.
+// One forward of all replicas. Its functions are called in the order of their declaration.
 class Forward {
  public:
-  // Shares the inputs out. Without any, `replicas` of them run.
-  // Errors: ValueError where the inputs do not fall into the same number of parts.
+  // Splits the inputs among the replicas. Without inputs, `replicas` replicas run.
+  // Errors: ValueError where the inputs do not split into the same number of parts.
   Forward(std::shared_ptr<Engine> engine, const Tensors& inputs, size_t replicas);
 
   size_t replicas() const { return count_; }
-  // Calls f(i, parts) for each replica on its thread, with its parts of the inputs.
-  // Errors: those of f, as Crew::run says.
+  // Calls f(i, parts) for each replica i, on its thread and with its parts of the inputs.
+  // Errors: those of f, as ReplicaThreads::run says.
   void run(const std::function<void(size_t, const Tensors&)>& f);
-  // What the replicas have returned in one place of their results, on the output device, with its
-  // history. Errors: those of parallel::gather; ValueError where one is undefined in some alone.
+  // Joins the results of the replicas on the output device, and records their history. A column
+  // holds the tensors that stand at one place of each replica's result. Errors: those of
+  // parallel::gather; ValueError where a tensor is undefined in some replicas only.
   Tensors gather(const std::vector<Tensors>& columns);
 
  private:

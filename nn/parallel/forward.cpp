@@ -71,7 +71,7 @@ void Forward::attach(size_t replica, Tensors& parts) {
 }
 
 void Forward::run(const std::function<void(size_t, const Tensors&)>& f) {
-  engine_->crew.run(count_, [&](size_t replica) {
+  engine_->threads.run(count_, [&](size_t replica) {
     engine_->replicas.match_training(replica);
     Tensors parts;
     for (const Tensors& of_input : parts_) parts.push_back(of_input[replica]);

@@ -1,4 +1,5 @@
-// The graphs of the replicas' forwards, and the one node that they are for the rest of the graph.
+// ForwardGraph: the graphs of the replicas' forwards; DataParallelBackward: the one node that
+// stands for all of them in the graph around them.
 #pragma once
 
 #include "gradus/nn/parallel/engine.h"
@@ -22,7 +23,7 @@ struct ForwardGraph {
 
 class DataParallelBackward final : public Node {
  public:
-  // Leads to those of graph->tensors that require grad, in their order.
+  // Its edges lead to those of graph->tensors that require grad, in their order.
   explicit DataParallelBackward(std::shared_ptr<ForwardGraph> graph);
   void release_variables() override;
 

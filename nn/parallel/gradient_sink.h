@@ -1,20 +1,21 @@
-// Where the graph of a replica ends: in the place of each parameter and of each input.
+// GradientSink: the node at which the graph of a replica ends, one for each parameter and input.
 #pragma once
 
 #include <cstdint>
 
 #include "gradus/autograd/engine/node.h"
+#include "gradus/autograd/engine/pieces.h"
 
 namespace gradus::nn::parallel {
 
-// What the gradients of one backward pass of one replica are reported to.
+// Gets the gradients of one replica in one backward pass.
 class GradientReceiver {
  public:
   // forward: the number of the forward whose graph the pass runs through.
   explicit GradientReceiver(uint64_t forward) : forward_(forward) {}
   virtual ~GradientReceiver() = default;
   virtual void receive(size_t index, Tensor grad) = 0;
-  // As Node::rows_ready, of what receive() will get.
+  // As RowReceiver::rows_ready, of the gradient that receive() will get.
   virtual void rows_ready(size_t index, const Tensor& grad, int64_t end) = 0;
   uint64_t forward() const { return forward_; }
 
@@ -22,7 +23,7 @@ class GradientReceiver {
   uint64_t forward_;
 };
 
-// The receiver of the backward pass that runs on this thread; null outside of one.
+// While it lives, backward passes on this thread report to the receiver.
 class ReceiverGuard {
  public:
   explicit ReceiverGuard(GradientReceiver& receiver);
@@ -31,13 +32,13 @@ class ReceiverGuard {
   ReceiverGuard& operator=(const ReceiverGuard&) = delete;
 };
 
-// Hands the gradient of a tensor of a replica over as soon as it is complete. Once connected it is
-// an ordinary node too, which leads to the tensor that the replica's stands for: gradients of
-// gradients go that way.
-class GradientSink final : public Node {
+// Passes the gradient of one tensor of a replica to the receiver as soon as it is complete. After
+// connect() it has an edge to the original tensor, which gradients of gradients take.
+class GradientSink final : public Node, public autograd::RowReceiver {
  public:
   GradientSink(uint64_t forward, size_t index, Edge target, const Tensor& tensor);
   void connect();
+  autograd::RowReceiver* row_receiver() override { return this; }
   void rows_ready(const Tensor& grad, int64_t end) override;
 
  private:

@@ -1,4 +1,5 @@
-// What one replica's device copies from its neighbour and adds, beside its computing.
+// Lane: the streams on which one replica's device copies from its neighbour, and adds what it
+// copied, while it computes.
 #pragma once
 
 #include <array>
@@ -10,58 +11,60 @@
 
 namespace gradus::nn::parallel {
 
-// How many bytes travel as one piece. Tests set it, while there is no lane.
+// How many bytes are sent as one piece. Tests set it, while there is no lane.
 struct PieceBytes {
-  // A chain of n devices takes the time of n - 2 pieces more than one transfer of the whole; and a
-  // piece should take longer on its way (90 us over NVLink) than the host takes to queue the calls
-  // for one piece on a few devices.
+  // A chain of n devices takes as long as one transfer of the whole plus n - 2 pieces, so pieces
+  // should be small. But a transfer of one (90 us over NVLink) should take longer than the host
+  // needs to queue the calls for it on a few devices.
   int64_t most = int64_t{32} << 20;
-  // Of the first so many bytes of an update, for which the end of the chain waits,
+  // Smaller pieces of `first` bytes for the first `of_first` bytes of an update: the end of the
+  // chain waits for them.
   int64_t first = int64_t{16} << 20, of_first = int64_t{128} << 20;
-  // and of the last so many of a backward pass, for which all wait.
+  // Smaller pieces of `last` bytes for the last `of_last` bytes of a backward pass: all wait for
+  // them.
   int64_t last = int64_t{8} << 20, of_last = int64_t{32} << 20;
-  // Columns are copied so wide at least: 2 KiB at 349 GB/s, 1 KiB at 305, whole rows at 367.
+  // The least width of copied columns: 2 KiB run at 349 GB/s, 1 KiB at 305, whole rows at 367.
   int64_t narrowest = 2 << 10;
 };
 extern PieceBytes piece_bytes;
 
-// On a GPU the work is queued on streams of the lane's own, and the host waits for nothing unless
-// the other side is the CPU; on the CPU it is done when a function returns. One caller at a time.
+// On a GPU the work is queued on the lane's own streams; the host waits only where the other side
+// is the CPU. On the CPU the work is done when a function returns. One caller at a time.
 class Lane {
  public:
   explicit Lane(Device device);
 
   Device device() const { return device_; }
-  // Where it adds; none on the CPU.
+  // The stream on which it adds; none on the CPU.
   const std::optional<cuda::Stream>& sums() const { return sums_; }
-  // Marks what the current stream of its device holds so far; nothing on the CPU.
+  // Records the event on the current stream of its device; does nothing on the CPU.
   void mark_compute(cuda::Event& event) const;
-  // Work of the lane from here on waits for that.
+  // Makes later work of the lane wait for the current stream's work so far.
   void follow_compute();
-  // Sums from here on wait for what they add to.
+  // Makes later sums wait for `computed`, which marks the gradient that they add to.
   void sum_after(const cuda::Event& computed);
-  // What add() has queued so far; never recorded on the CPU, where it is done.
+  // Marks what add() has queued so far. Never recorded on the CPU.
   const cuda::Event& summed() const { return done_[kSums]; }
-  // What copy() and add() have queued so far; null on the CPU, where it is done.
+  // The arrival of what copy(), or add(), has queued so far; null on the CPU.
   std::shared_ptr<Arrival> copies_arrive();
   std::shared_ptr<Arrival> sums_arrive() const;
-  // The converse of follow_compute, for the current stream of a device: that of the lane, or
-  // another.
+  // The converse of follow_compute: makes later work on the current stream of `device`, which may
+  // be another than the lane's, wait for the lane's work.
   void lead_compute(Device device) const;
 
-  // dst = src, when `source` has done what it has queued last, and dst += src, when src is there.
-  // dst is on this lane's device, src on that of `source`. REQUIRES: both are of one shape and
-  // dtype, and for add contiguous and at most piece_bytes.most large, for copy as copy_async says.
-  // They stay alive until the lane has done it.
+  // copy: dst = src, after what `source` has queued last. add: dst += src, after the event `there`.
+  // dst is on this lane's device, src on that of `source`. REQUIRES: both have one shape and dtype;
+  // for add they are contiguous and have at most piece_bytes.most bytes; for copy they are as
+  // copy_async requires. The caller keeps them alive until the lane has done it.
   void copy(const Tensor& dst, const Tensor& src, const Lane& source);
   void add(const Tensor& dst, const Tensor& src, const cuda::Event& there, const Lane& source);
 
  private:
-  // Copies go two ways in turn: on one stream they would begin 20 us after one another.
+  // Copies alternate between two streams: on one stream each would begin 20 us after the last.
   struct Way {
     std::optional<cuda::Stream> copies;  // none on the CPU
-    Tensor memory;                       // where a piece waits to be added
-    cuda::Event is_free;                 // that memory
+    Tensor memory;                       // holds a piece until it is added
+    cuda::Event is_free;                 // marks the end of its use
   };
   static constexpr size_t kWays = 2, kSums = kWays;
 

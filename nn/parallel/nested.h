@@ -1,5 +1,5 @@
-// Values that hold tensors: a tensor, or vectors, arrays, pairs, tuples, maps and optionals of
-// such. What else stands among them (numbers, text) is left alone.
+// Walks values that hold tensors: tensors, and vectors, arrays, pairs, tuples, maps and optionals
+// of them. Other members (numbers, text) are skipped.
 #pragma once
 
 #include <array>
@@ -67,8 +67,8 @@ inline constexpr bool kHoldsTensors = detail::holds_tensors<T>(false);
 template <class T>
 inline constexpr bool kHoldsTensorsAlone = detail::holds_tensors<T>(true);
 
-// Walks values of one type side by side, and calls f(std::vector<Tensor*>) for every tensor of the
-// first with those that stand in its place in the others.
+// Walks several values of one type together. For every tensor of the first value, calls
+// f(std::vector<Tensor*>) with that tensor and those at the same place of the other values.
 // Errors: ValueError where another has more or fewer elements, or other keys.
 template <class T, class F>
 void for_each_column(const std::vector<T*>& values, F& f) {

@@ -1,4 +1,4 @@
-// The copies of a module, one for each device, that are kept and brought up to date.
+// Replicas: the copies of a module, one for each device, which are kept and updated.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace gradus::nn::parallel {
 
-// The tensors of replica 0, where the original is on the first device, share the memory of the
-// original's, so that what it does to its buffers stays. Those of any other replica lie in one
-// block of memory, in the order of registration: they are filled from replica to replica in few
-// large copies, and only where the original, or the copy itself, has changed since.
+// Where the original is on the first device, the tensors of replica 0 share its memory, so changes
+// of buffers in replica 0 stay. The tensors of every other replica lie in one block of memory, in
+// the order of registration. Few large copies from replica to replica fill them, and only where the
+// original or the copy has changed since the last update.
 class Replicas {
  public:
   // Errors: those of Module::clone; Error where it returns another class.
@@ -28,22 +28,22 @@ class Replicas {
   const Tensors& tensors(size_t replica) const { return tensors_[replica]; }
   Lane& lane(size_t replica) { return lanes_[replica]; }
 
-  // Looks what has to be copied for every replica to have the values of the original, which are
-  // those that the current streams' work leaves by here. Errors: Error where the original's tensors
-  // are on several devices.
+  // Finds what has to be copied so that every replica has the values of the original after the work
+  // that is queued on the current streams. Errors: Error where the original's tensors are on
+  // several devices.
   void find_changes();
-  // Copies it. Work that uses the values, on the current streams, waits for those that it uses.
+  // Copies it. Later work on the current streams waits for just those values that it uses.
   void copy_changes();
-  // To be called when the work that reads the replicas has been queued: what is queued on the
-  // current streams from here on may change what was copied.
+  // Makes later work on the current streams wait for the copies, so that it may change their
+  // sources. REQUIRES: the work that reads the replicas has been queued.
   void settle();
-  // Gives one replica, and each of its parts, the original's training flag.
+  // Gives one replica and its submodules the training flags of the original.
   void match_training(size_t replica);
-  // The next find_changes() clones the original anew.
+  // Makes the next find_changes() clone the original again.
   void forget() { modules_.clear(); }
 
  private:
-  // What a tensor was when it was last looked at.
+  // The state of a tensor at the last look.
   struct Seen {
     std::weak_ptr<StorageImpl> storage;
     uint32_t version;
@@ -60,7 +60,7 @@ class Replicas {
   void lay_out();
   void share_first();
   bool changed(size_t i) const;
-  // Of tensors that are due, neighbours that travel together.
+  // Neighbours among the tensors to be copied, which are copied together.
   struct Run {
     size_t first, last;
   };

@@ -1,4 +1,4 @@
-// How a batch is shared out, and how results come together.
+// scatter and gather: split a batch over devices, and join results on one.
 #pragma once
 
 #include <vector>
@@ -7,15 +7,14 @@
 
 namespace gradus::nn::parallel {
 
-// x in parts along dim, one for each device, by the rule of chunk(): parts of one size, but for a
-// smaller last one, and so fewer parts than devices where the size does not suffice. A part that is
-// on its device already shares x's memory. Recorded.
+// Splits x along dim into one part for each device, as chunk() does: all parts have one size, but
+// the last may be smaller, and there may be fewer parts than devices. A part that is on its device
+// already shares x's memory. Recorded.
 // Errors: ValueError for a tensor without dimensions, IndexError for dim.
 Tensors scatter(const Tensor& x, const std::vector<Device>& devices, int64_t dim = 0);
 
-// The parts one after the other along dim, on `device`. Parts without dimensions become a vector.
-// Not recorded. Errors: ValueError where shapes do not fit, TypeError where dtypes differ; they
-// name the part.
+// Joins the parts along dim on `device`. Parts without dimensions become a vector. Not recorded.
+// Errors, which name the part: ValueError where shapes do not fit, TypeError where dtypes differ.
 Tensor gather(ArrayRef<Tensor> parts, Device device, int64_t dim = 0);
 
 }  // namespace gradus::nn::parallel

@@ -1,4 +1,4 @@
-// When each phase of a step ran, on each replica.
+// Timeline: when each phase of a step ran on each replica.
 #pragma once
 
 #include <chrono>
@@ -14,11 +14,11 @@
 
 namespace gradus::nn::parallel {
 
-// Marks on a GPU are events on a stream, which cost it next to nothing; on the CPU they are the
-// time of day. Its functions may be called by several threads.
+// Marks on a GPU are events on a stream, which cost almost nothing; on the CPU they are times of
+// the steady clock. Several threads may call its functions.
 class Timeline {
  public:
-  // Waits for the devices, so that all count from the same moment.
+  // Waits for the devices, so that the times of all count from the same moment.
   explicit Timeline(const std::vector<Device>& devices);
 
   struct Mark {
@@ -26,7 +26,7 @@ class Timeline {
     std::shared_ptr<cuda::Event> event;
     int device = -1;
   };
-  // On the stream, or of the host.
+  // A mark on the stream; without one, the host's time.
   Mark mark(const std::optional<cuda::Stream>& stream) const;
   void add(const char* phase, size_t replica, Mark begin, Mark end);
   // Waits for the devices.
@@ -46,7 +46,7 @@ class Timeline {
   std::vector<Entry> entries_;
 };
 
-// Adds what runs while it lives; nothing where there is no timeline.
+// Adds the time of its life to the timeline; does nothing where that is null.
 class TimelineScope {
  public:
   TimelineScope(Timeline* timeline, const char* phase, size_t replica,

@@ -5,9 +5,9 @@
 
 namespace gradus::nn::parallel {
 
-// phase: "scatter" (parameters that have changed, and the part of the batch, on their way to the
-// replica), "forward", "gather" (of the results, by the first replica), "backward", "reduce" (the
-// sum of a neighbour's gradients and the replica's own). Seconds since the timeline began.
+// phase: "scatter" (changed parameters and the part of the batch are copied to the replica),
+// "forward", "gather" (the first replica joins the results), "backward", "reduce" (a neighbour's
+// gradients are added to the replica's own). begin, end: seconds since the timeline began.
 struct TimelineSpan {
   const char* phase;
   size_t replica;

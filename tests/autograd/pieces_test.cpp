@@ -18,7 +18,7 @@ struct Seen {
   int arrivals = 0;
 };
 
-struct Listener final : autograd::FunctionPostHook {
+struct Listener final : autograd::FunctionPostHook, autograd::RowReceiver {
   Listener(Seen& to, const Tensor& of, const Tensor& expected)
       : seen(to), weight(of), whole(expected) {}
   void rows_ready(const Tensor& grad, int64_t end) override {
@@ -26,6 +26,9 @@ struct Listener final : autograd::FunctionPostHook {
     seen.ends.push_back(end);
     seen.shown = grad;
     EXPECT_TRUE(equal(grad.narrow(0, 0, end), whole.narrow(0, 0, end))) << end;
+  }
+  bool holds(const Tensor& grad) const override {
+    return seen.shown.defined() && grad.is_alias_of(seen.shown);
   }
   Tensors operator()(const Tensors& outputs, const Tensors& inputs) override {
     ++seen.arrivals;
@@ -37,9 +40,11 @@ struct Listener final : autograd::FunctionPostHook {
 };
 
 // Has the gradient computed in a tensor of its own.
-struct Host final : autograd::FunctionPostHook {
+struct Host final : autograd::FunctionPostHook, autograd::RowReceiver {
   explicit Host(const Tensor& of) : place(of) {}
-  Tensor room() override { return ++asked, place; }
+  Tensor memory() override { return ++asked, place; }
+  void rows_ready(const Tensor&, int64_t) override {}
+  bool holds(const Tensor& grad) const override { return grad.is_alias_of(place); }
   Tensors operator()(const Tensors& outputs, const Tensors&) override { return outputs; }
   Tensor place;
   int asked = 0;
@@ -194,30 +199,30 @@ TEST(PieceSizes, DependOnTheShapeAlone) {
   EXPECT_EQ(autograd::piece_ends(ones({0, 3})), Ends{0});
 }
 
-// A leaf's accumulator may say where its gradient is computed, whole or in pieces.
-TEST_P(Pieces, AGradientIsComputedWhereThereIsRoomForIt) {
+// A leaf's hook may say where its gradient is computed, whole or in pieces.
+TEST_P(Pieces, AGradientIsComputedInTheReceiversMemory) {
   plain();
   const Tensor expected = std::exchange(weight.mutable_grad(), Tensor());
   accumulator = gradient_edge(weight).function;
   auto host = std::make_unique<Host>(on(zeros({11, 8})));
-  Host& room = *host;
+  Host& held = *host;
   accumulator->add_post_hook(std::move(host));
   for (const bool cut : {false, true}) {
-    room.place.fill_(0);
+    held.place.fill_(0);
     weight.mutable_grad() = Tensor();
     std::optional<SmallPieces> small;
     if (cut) small.emplace(terms);
     plain();
-    EXPECT_EQ(weight.grad().data_ptr(), room.place.data_ptr());
-    EXPECT_TRUE(equal(room.place, expected));
+    EXPECT_EQ(weight.grad().data_ptr(), held.place.data_ptr());
+    EXPECT_TRUE(equal(held.place, expected));
   }
-  EXPECT_EQ(room.asked, 2);
+  EXPECT_EQ(held.asked, 2);
 }
 
-TEST_P(Pieces, ThereIsNoRoomForWhatIsAddedToSomethingElse) {
+TEST_P(Pieces, NoMemoryIsAskedForWhatIsAddedToSomethingElse) {
   accumulator = gradient_edge(weight).function;
   auto host = std::make_unique<Host>(on(zeros({11, 8})));
-  Host& room = *host;
+  Host& held = *host;
   accumulator->add_post_hook(std::move(host));
   (F::linear(x, weight) + F::linear(x + 1, weight)).square().sum().backward();
   plain();  // onto what is there already
@@ -225,8 +230,8 @@ TEST_P(Pieces, ThereIsNoRoomForWhatIsAddedToSomethingElse) {
   F::linear(x, weight).square().sum().backward({}, true, true);
   weight.mutable_grad() = Tensor();  // whose graph leads back to it
   autograd::grad({F::linear(x, weight).sum()}, {weight});
-  EXPECT_EQ(room.asked, 0);
-  EXPECT_EQ(room.place.abs().sum().item<float>(), 0);
+  EXPECT_EQ(held.asked, 0);
+  EXPECT_EQ(held.place.abs().sum().item<float>(), 0);
 }
 
 }  // namespace

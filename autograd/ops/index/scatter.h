@@ -8,7 +8,7 @@ namespace gradus {
 Tensor gathered(const char* op, const char* node_name, const Tensor& self, int64_t dim,
                 const Tensor& index);
 
-// self with src set, or added, along dim at the places of index.
+// A copy of self in which src is set or added along dim at the places of index.
 struct Scattering {
   const char *op, *node_name;
   ScatterOp how;  // set or sum
@@ -18,7 +18,7 @@ struct Scattering {
   Tensor& update(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) const;
 };
 
-// scatter_reduce for the function that errors name.
+// scatter_reduce; errors name `op`.
 Tensor scatter_reduced(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                        const Tensor& src, std::string_view reduce, bool include_self);
 

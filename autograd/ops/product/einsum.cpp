@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "gradus/autograd/functions.h"
-#include "gradus/autograd/ops/product/matmul.h"
+#include "gradus/autograd/ops/product/named_matmul.h"
 
 namespace gradus {
 

@@ -1,7 +1,6 @@
 // matmul, mm, bmm, mv, dot, vdot and linear, with their gradients.
-#include "gradus/autograd/ops/product/matmul.h"
+#include "gradus/autograd/ops/product/named_matmul.h"
 
-#include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/engine/pieces.h"
 #include "gradus/autograd/engine/record.h"
 
@@ -108,11 +107,7 @@ namespace {
 
 Tensor weight_gradient(const Node& node, const Tensor& grad, const Tensor& input) {
   if (GradMode::is_enabled()) return grad.t().matmul(input);
-  const Tensor room =
-      autograd::room(node, 1, {grad.size(1), input.size(1)}, grad.scalar_type(), grad.device());
-  return autograd::product_in_pieces(
-      raw::transpose(grad, 0, 1), input, room,
-      [&](const Tensor& out, int64_t end) { autograd::rows_ready(node, 1, out, end); });
+  return autograd::product_in_pieces(node, 1, raw::transpose(grad, 0, 1), input);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "gradus/autograd/functions.h"
-#include "gradus/autograd/ops/product/matmul.h"
+#include "gradus/autograd/ops/product/named_matmul.h"
 
 namespace gradus {
 

@@ -1,6 +1,6 @@
 // tensordot, outer, inner, kron, bilinear and matrix_power, composed of the products of matmul.cpp.
 #include "gradus/autograd/functions.h"
-#include "gradus/autograd/ops/product/matmul.h"
+#include "gradus/autograd/ops/product/named_matmul.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus {

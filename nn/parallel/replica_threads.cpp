@@ -1,5 +1,5 @@
 // The replicas' threads, their work and its errors.
-#include "gradus/nn/parallel/crew.h"
+#include "gradus/nn/parallel/replica_threads.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -15,7 +15,7 @@
 
 namespace gradus::nn::parallel {
 
-struct Crew::Worker {
+struct ReplicaThreads::Worker {
   std::mutex mutex;
   std::condition_variable changed;
   std::function<void()> job;  // empty: none is due
@@ -94,13 +94,13 @@ std::string place(size_t replica, Device device) {
 
 }  // namespace
 
-Crew::Crew(std::vector<Device> devices) : devices_(std::move(devices)) {
+ReplicaThreads::ReplicaThreads(std::vector<Device> devices) : devices_(std::move(devices)) {
   for (size_t i = 0; i < devices_.size(); ++i) workers_.push_back(std::make_unique<Worker>());
 }
 
-Crew::~Crew() = default;
+ReplicaThreads::~ReplicaThreads() = default;
 
-void Crew::run(size_t count, const std::function<void(size_t)>& f) {
+void ReplicaThreads::run(size_t count, const std::function<void(size_t)>& f) {
   const auto on_cpu = std::count_if(devices_.begin(), devices_.begin() + static_cast<long>(count),
                                     [](Device d) { return d.is_cpu(); });
   const int share = std::max(1, get_num_threads() / std::max(1, static_cast<int>(on_cpu)));

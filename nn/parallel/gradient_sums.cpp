@@ -1,5 +1,5 @@
 // Buckets of gradients, and the sums of their pieces along the chain of replicas.
-#include "gradus/nn/parallel/reduction.h"
+#include "gradus/nn/parallel/gradient_sums.h"
 
 #include <algorithm>
 
@@ -86,8 +86,8 @@ void Buckets::learn(const std::vector<size_t>& order) {
   learned_ = true;
 }
 
-Reduction::Reduction(Replicas& replicas, size_t count, Buckets& buckets, std::vector<bool> wanted,
-                     Timeline* timeline)
+GradientSums::GradientSums(Replicas& replicas, size_t count, Buckets& buckets,
+                           std::vector<bool> wanted, Timeline* timeline)
     : replicas_(replicas),
       count_(count),
       plan_(buckets),
@@ -106,7 +106,7 @@ Reduction::Reduction(Replicas& replicas, size_t count, Buckets& buckets, std::ve
   }
 }
 
-void Reduction::report(size_t replica, size_t index, Tensor grad) {
+void GradientSums::report(size_t replica, size_t index, Tensor grad) {
   if (!wanted_[index]) return;
   check<Error>(
       !reported_[replica][index],
@@ -120,7 +120,7 @@ void Reduction::report(size_t replica, size_t index, Tensor grad) {
   if (--at_[replica][bucket].left == 0) complete(replica, bucket);
 }
 
-void Reduction::report_rows(size_t replica, size_t index, const Tensor& grad, int64_t end) {
+void GradientSums::report_rows(size_t replica, size_t index, const Tensor& grad, int64_t end) {
   if (!wanted_[index] || reported_[replica][index]) return;
   const size_t bucket = bucket_of_[index];
   const std::vector<Buckets::Piece>& pieces = buckets_[bucket].pieces;
@@ -132,13 +132,13 @@ void Reduction::report_rows(size_t replica, size_t index, const Tensor& grad, in
   while (there < pieces.size() && pieces[there].end <= ready) arrive(replica, bucket);
 }
 
-void Reduction::end(size_t replica) {
+void GradientSums::end(size_t replica) {
   if (replica == 0) plan_.learn(order_);
   for (size_t i = 0; i < wanted_.size(); ++i)
     if (wanted_[i] && !reported_[replica][i]) report(replica, i, Tensor());
 }
 
-void Reduction::complete(size_t replica, size_t bucket) {
+void GradientSums::complete(size_t replica, size_t bucket) {
   const std::vector<size_t>& members = buckets_[bucket].members;
   const Tensors& grads = grads_[replica];
   const bool all =
@@ -153,7 +153,7 @@ void Reduction::complete(size_t replica, size_t bucket) {
 }
 
 // The next piece is there.
-void Reduction::arrive(size_t replica, size_t bucket) {
+void GradientSums::arrive(size_t replica, size_t bucket) {
   const size_t n = at_[replica][bucket].pieces++;
   Buckets::Piece& piece = buckets_[bucket].pieces[n];
   replicas_.lane(replica).mark_compute(piece.computed[replica]);
@@ -162,7 +162,7 @@ void Reduction::arrive(size_t replica, size_t bucket) {
 }
 
 // The lanes wait for this piece alone: some replica's thread may have queued later ones already.
-void Reduction::send(size_t bucket, const Buckets::Piece& piece) {
+void GradientSums::send(size_t bucket, const Buckets::Piece& piece) {
   const bool on_gpu = std::any_of(replicas_.devices().begin(), replicas_.devices().end(),
                                   [](Device d) { return d.is_cuda(); });
   // Lanes have one user at a time; those of the CPU have nothing to keep in order.
@@ -187,8 +187,8 @@ void Reduction::send(size_t bucket, const Buckets::Piece& piece) {
 }
 
 // Adds those elements of each part to the one before it that is defined.
-void Reduction::chain(const Tensors& parts, int64_t begin, int64_t end,
-                      const Buckets::Piece& piece) {
+void GradientSums::chain(const Tensors& parts, int64_t begin, int64_t end,
+                         const Buckets::Piece& piece) {
   std::vector<size_t> present;
   for (size_t r = 0; r < count_; ++r)
     if (parts[r].defined()) present.push_back(r);
@@ -210,7 +210,7 @@ void Reduction::chain(const Tensors& parts, int64_t begin, int64_t end,
 }
 
 // An optimizer begins with the layers whose sums are there, while the last ones are added up.
-void Reduction::expect_sum(const Tensor& sum, size_t replica) {
+void GradientSums::expect_sum(const Tensor& sum, size_t replica) {
   const Lane& lane = replicas_.lane(replica);
   if (!lane.sums()) return;
   const StoragePtr& memory = sum.impl().storage;
@@ -218,13 +218,13 @@ void Reduction::expect_sum(const Tensor& sum, size_t replica) {
   memory->expect(lane.sums_arrive());
 }
 
-void Reduction::settle() {
+void GradientSums::settle() {
   for (size_t r = 0; r < count_; ++r)
     for (size_t reader = 0; reader <= r; ++reader)
       if (r > 0) replicas_.lane(reader).lead_compute(replicas_.devices()[r]);
 }
 
-Tensors Reduction::sums() {
+Tensors GradientSums::take() {
   Tensors out(wanted_.size());
   for (size_t b = 0; b < buckets_.size(); ++b) {
     int64_t at = 0;

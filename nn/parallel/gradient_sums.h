@@ -1,4 +1,4 @@
-// Adding up the gradients of the replicas while their backward passes go on.
+// GradientSums: adds up the gradients of the replicas while their backward passes still run.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@
 
 namespace gradus::nn::parallel {
 
-// Which gradients travel together: those that the backward pass completes one after the other, of
-// one dtype, up to piece_bytes.most. A larger one travels alone; so does one that is cut, in the
-// pieces in which it is computed (autograd/engine/pieces.h). Until a backward pass has shown the
-// order it is guessed: that of registration, backwards.
+// Which gradients are sent together: neighbours in the order in which the backward pass completes
+// them, of one dtype, up to piece_bytes.most. A larger gradient is sent alone. So is one that is
+// computed in pieces (autograd/engine/pieces.h): its pieces are sent. Before the first backward
+// pass the order is taken to be the reverse of registration.
 class Buckets {
  public:
   struct Piece {
@@ -25,10 +25,10 @@ class Buckets {
     std::vector<size_t> members;
     std::vector<Piece> pieces;
   };
-  // Of the tensors that are wanted, by their index, for so many replicas. Made anew where others
-  // are wanted than before.
+  // The buckets of the wanted tensors, for this many replicas; their members are indices in
+  // `tensors`. They are made again where `wanted` differs from the last call.
   std::vector<Bucket>& of(const Tensors& tensors, const std::vector<bool>& wanted, size_t replicas);
-  // The order in which a backward pass completed all of them. The first one counts.
+  // Tells the order in which a backward pass completed all gradients. The first call counts.
   void learn(const std::vector<size_t>& order);
 
  private:
@@ -40,26 +40,26 @@ class Buckets {
   bool learned_ = false;
 };
 
-// One backward pass. Replica r reports its gradients from its own thread; who completes a piece of
-// a bucket as the last one sends it along the chain (reduce_tree.h).
-class Reduction {
+// The sums of one backward pass. Each replica reports its gradients from its own thread. The
+// replica that completes a piece of a bucket last sends it along the chain (sum_in_chain.h).
+class GradientSums {
  public:
-  // Of the first `count` replicas. timeline: may be null.
-  Reduction(Replicas& replicas, size_t count, Buckets& buckets, std::vector<bool> wanted,
-            Timeline* timeline);
+  // Sums over the first `count` replicas. timeline: may be null.
+  GradientSums(Replicas& replicas, size_t count, Buckets& buckets, std::vector<bool> wanted,
+               Timeline* timeline);
 
-  // REQUIRES: on the thread of the replica. Errors: Error where it comes a second time.
+  // Takes the gradient of tensor `index`. REQUIRES: called on the thread of the replica.
+  // Errors: Error where that gradient was reported before.
   void report(size_t replica, size_t index, Tensor grad);
-  // The first rows of what is going to be reported, as Node::rows_ready says.
+  // The first rows of a gradient that report() will get, as for RowReceiver::rows_ready.
   void report_rows(size_t replica, size_t index, const Tensor& grad, int64_t end);
-  // The replica reports nothing more: what is left got no gradient.
+  // The replica reports nothing more: its other tensors got no gradient.
   void end(size_t replica);
-  // The work of the lanes comes before what is queued on the current streams from here on, but for
-  // that of the sums, which are awaited where their memory is used. To be called before any
-  // gradient is freed.
+  // Makes later work on the current streams wait for the copies of the lanes. Sums are not waited
+  // for here: their storages expect them. REQUIRES: called before any gradient is freed.
   void settle();
-  // The sum of each tensor's gradients: undefined where it was not wanted, or none was reported.
-  Tensors sums();
+  // The sum of each tensor's gradients; undefined where it was not wanted or none was reported.
+  Tensors take();
 
  private:
   // Of one bucket at one replica.

@@ -1,5 +1,5 @@
 // The sum of parts along the chain of replicas.
-#include "gradus/nn/parallel/reduce_tree.h"
+#include "gradus/nn/parallel/sum_in_chain.h"
 
 #include "gradus/tensor/raw/raw.h"
 
