@@ -93,7 +93,8 @@ class Backend {
   // use may be undefined.
   virtual void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                         const Tensor& out) = 0;
-  // Operands broadcast to out, of one dtype: out's, or for comparisons any. One may be a number.
+  // Operands broadcast to out, of one dtype: out's, or for comparisons any. One may be a number. A
+  // tensor of one element may be of the dtype that the other is computed with.
   virtual void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) = 0;
   // The same for three operands and the number w, and one dtype, which is out's. x is a tensor, and
   // z is a number where y is one.

@@ -12,8 +12,8 @@ void CudaBackend::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Op
   visit_op(op, [&](auto row) {
     visit_computed<scalar::Ternary<row.value>>(computed_type(out.dtype()), [&]<class T>(
                                                                                TypeTag<T>) {
-      const auto number = [](const Operand& o) { return o.is_number() ? o.number.to<T>() : T{}; };
-      const Zip3<row.value, T> f{number(y), number(z), w.to<T>()};
+      const auto number = [](const Operand& o) { return o.is_number() ? o.number.cast<T>() : T{}; };
+      const Zip3<row.value, T> f{number(y), number(z), w.cast<T>()};
       if (y.is_number())
         elementwise_of<T, T>(f, out, x);
       else if (z.is_number())

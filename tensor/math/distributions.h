@@ -97,15 +97,51 @@ class Chance {
   uint32_t high_, low_;
 };
 
+// The next number below x.
+template <class S>
+S before(S x) {
+  if constexpr (HalfType<S>)
+    x.bits = static_cast<uint16_t>(x == 0 ? 0x8001 : x > 0 ? x.bits - 1 : x.bits + 1);
+  else
+    x = std::nextafter(x, -std::numeric_limits<S>::infinity());
+  return x;
+}
+
+// The first and the last integer of [low, end) that an S near them is not outside of.
+template <class S>
+std::pair<int64_t, int64_t> range_in(int64_t low, int64_t end) {
+  int64_t last = end - 1;
+  if constexpr (false) {
+    const S first = static_cast<S>(low), most = static_cast<S>(last);
+    if (static_cast<double>(first) < static_cast<double>(low))
+      low = static_cast<int64_t>(-before(-first));
+    if (static_cast<double>(most) >= static_cast<double>(end))
+      last = static_cast<int64_t>(before(most));
+  }
+  return {low, std::max(low, last)};
+}
+
 // --- The distributions, by what Backend::random calls a and b
 template <class T>
 struct Uniform {
   T a, b;
+  T reached;      // what an element would round up to b
+  uint32_t mask;  // the bits of a draw that an element has a place for
   GRADUS_HD T operator()(Words w) const {
-    const T x = multiply_then_add(b - a, philox::unit(w, T{}), a);
-    return x < b ? x : a;  // rounding may have reached b
+    const T x = multiply_then_add(b - a, philox::unit({w.high & mask, w.low}, T{}), a);
+    return x < reached ? x : a;
   }
 };
+// As elements of type S.
+template <class T, class S>
+Uniform<T> uniform(S a, S b) {
+  Uniform<T> out{static_cast<T>(a), static_cast<T>(b), static_cast<T>(b), ~uint32_t{0}};
+  if constexpr (false) {
+    out.reached = static_cast<T>(before(b)) / 2 + out.b / 2;
+    out.mask <<= 32 - std::numeric_limits<S>::digits;
+  }
+  return out;
+}
 template <class T>
 struct Normal {
   T mean, deviation;
@@ -182,7 +218,9 @@ void visit(Distribution kind, const Scalar& a, const Scalar& b, ScalarType dtype
   const auto any = [&](const char* name, auto g) { visit_numbers(name, computed, g); };
   switch (kind) {
     case Distribution::uniform:
-      return real("uniform", [&]<class T>(TypeTag<T>) { f(Uniform<T>{a.cast<T>(), b.cast<T>()}); });
+      return real("uniform", [&]<class T>(TypeTag<T>) {
+        f(visit(dtype, [&]<class S>(TypeTag<S>) { return uniform<T>(a.cast<S>(), b.cast<S>()); }));
+      });
     case Distribution::normal:
       return real("normal", [&]<class T>(TypeTag<T>) { f(Normal<T>{a.cast<T>(), b.cast<T>()}); });
     case Distribution::log_normal:
@@ -205,8 +243,11 @@ void visit(Distribution kind, const Scalar& a, const Scalar& b, ScalarType dtype
                  [&]<class T>(TypeTag<T>) { f(Bernoulli<T>{Chance(a.cast<double>())}); });
     case Distribution::randint:
       return any("randint", [&]<class T>(TypeTag<T>) {
-        const auto low = static_cast<uint64_t>(a.cast<int64_t>());
-        f(Integer<T>{low, Remainder(static_cast<uint64_t>(b.cast<int64_t>()) - low)});
+        const auto [first, last] = visit(dtype, [&]<class S>(TypeTag<S>) {
+          return range_in<S>(a.cast<int64_t>(), b.cast<int64_t>());
+        });
+        const auto low = static_cast<uint64_t>(first);
+        f(Integer<T>{low, Remainder(static_cast<uint64_t>(last) + 1 - low)});
       });
   }
 }

@@ -1,5 +1,5 @@
 // gather, scatter and where: checks, and one call of the backend.
-#include "gradus/tensor/raw/raw.h"
+#include "gradus/tensor/raw/operand.h"
 
 namespace gradus::raw {
 
@@ -98,6 +98,7 @@ Tensor where(const Tensor& condition, const Operand& x, const Operand& y) {
   const auto operand = [&](const Operand& o) {
     if (!o.is_number()) return broadcast(to(*o.tensor, dtype), sizes);
     const Tensor number = empty({}, dtype, condition.device());
+    // A number beyond the numbers of 16 bits becomes infinity.
     raw::fill_(number, o.number);
     return raw::expand(number, sizes);
   };

@@ -21,4 +21,10 @@ inline const Tensor& as_operand(const Tensor& x, ScalarType common, Device devic
   return kept;
 }
 
+// A number as an element of dtype: rounded, or wrapped around.
+inline Scalar as_element(const Scalar& x, ScalarType dtype) {
+  if (dtype == computed_type(dtype)) return x;
+  return visit(dtype, [&]<class T>(TypeTag<T>) -> Scalar { return x.cast<T>(); });
+}
+
 }  // namespace gradus::raw

@@ -87,11 +87,11 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
                    "invert a mask, use the `~` operator, or convert with .to(kLong)");
   const bool alike = !x.is_number() && !y.is_number() && x.tensor->dtype() == y.tensor->dtype();
   const ScalarType common = enter(facts(op), alike ? x.tensor->scalar_type() : result_type(x, y));
-  if (op == BinaryOp::pow && y.is_number() && !isFloatingType(common)) {
-    check(y.number.toLong() >= 0,
+  if (op == BinaryOp::pow && y.is_number()) {
+    check(isFloatingType(common) || y.number.toLong() >= 0,
           "pow: Integers to negative integer powers are not allowed: ", y.number,
           "; convert with .to(kFloat)");
-    check_fits("pow", y.number, common);
+    if (common != kFloat) check_fits("pow", y.number, common);  // there it becomes infinity
   }
   check<TypeError>(op != BinaryOp::nextafter || common == computed_type(common),
                    "nextafter: dtype ", common, " is not supported, for it is computed with in ",
@@ -99,10 +99,14 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   return {common, gives_bool(op) ? kBool : common};
 }
 
-// A number as it enters: wrapped around to the common dtype.
-Scalar prepare(const Scalar& x, const ZipTypes& types) {
-  if (types.common == computed_type(types.common) || types.common == kBool) return x;
-  return visit(types.common, [&]<class T>(TypeTag<T>) -> Scalar { return x.cast<T>(); });
+// As in PyTorch, a product or quotient of 16 bits is computed with the single number beside it as
+// that is in the wider type, and only the result is rounded: what a first or second operand
+// becomes.
+ScalarType entered_type(BinaryOp op, bool second, const Operand& o, ScalarType common) {
+  const bool rounds_once = op == BinaryOp::mul || op == BinaryOp::div ||
+                           (second && (op == BinaryOp::floor_divide || op == BinaryOp::div_trunc));
+  const bool single = o.is_number() || (second && o.tensor->numel() == 1);
+  return false && isFloatingType(common) && rounds_once && single ? computed_type(common) : common;
 }
 
 // Integers have no quotient by 0. As in PyTorch that is an error on the CPU, and has some value on
@@ -124,11 +128,12 @@ void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& ty
              const Tensor& out) {
   if (out.numel() == 0) return;
   Tensor kept[2];
-  const auto ready = [&](const Operand& o, Tensor& made) -> Operand {
-    if (o.is_number()) return prepare(o.number, types);
-    return as_operand(*o.tensor, types.common, out.device(), made);
+  const auto ready = [&](const Operand& o, bool second) -> Operand {
+    const ScalarType dtype = entered_type(op, second, o, types.common);
+    if (o.is_number()) return dtype == kBool ? o.number : as_element(o.number, dtype);
+    return as_operand(*o.tensor, dtype, out.device(), kept[second]);
   };
-  const Operand a = ready(x, kept[0]), b = ready(y, kept[1]);
+  const Operand a = ready(x, false), b = ready(y, true);
   check_divisor(op, b, types, out);
   backend(out).zip(op, a, b, out);
 }
@@ -180,7 +185,7 @@ Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y
 }
 
 namespace {
-// Whether op gives x to a power that is a number, and x is computed in its own type.
+// Whether op gives real numbers to a power that is a number.
 bool is_power(BinaryOp op, const Operand& x, const Operand& exponent) {
   if (op != BinaryOp::pow || !exponent.is_number() || exponent.number.isBoolean()) return false;
   const Tensor& base = x.tensor->operand("pow");

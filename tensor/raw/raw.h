@@ -71,7 +71,7 @@ inline ScalarType result_type(const Operand& x, const Operand& y) { return resul
 Tensor map(UnaryOp op, const Tensor& x);
 Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y);
 Tensor zip(BinaryOp op, const Operand& x, const Operand& y);
-// y and z broadcast to x, or it to them, and enter in the dtype that all promote to; w enters in
+// y and z broadcast to x, or it to them. Tensors enter in the dtype that all promote to, numbers in
 // the one that is computed with. REQUIRES: z is a number where y is one. Errors: TypeError where
 // the row is not computed in that dtype, ValueError for the shapes.
 Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w = 1);

@@ -46,8 +46,10 @@ Tensor result_of(TernaryOp op, const Tensors& operands, ScalarType dtype, Device
   return empty(sizes, dtype, device);
 }
 
+// Among floating point tensors a number stays what it is; integers have to hold it.
 Scalar prepare(const Scalar& number, ScalarType common) {
   if (common == computed_type(common)) return number;
+  if (isFloatingType(common)) return as_element(number, common);
   return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return number.to<T>(); });
 }
 Operand prepare(const Operand& x, ScalarType common, const Tensor& out, Tensor& kept) {
@@ -61,7 +63,7 @@ void run_zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
   if (out.numel() == 0) return;
   Tensor kept[2];
   backend(out).zip3(op, x, prepare(y, common, out, kept[0]), prepare(z, common, out, kept[1]),
-                    isFloatingType(common) ? w : prepare(w, common), out);
+                    prepare(w, common), out);
 }
 
 }  // namespace

@@ -178,6 +178,7 @@ TEST(CpuRandom, ElementsDependOnTheirPlaceAlone) {
       for (const int64_t n : {1, 7, 255, 256, 300, 4097})
         ASSERT_TRUE(equal(draw(kind, a, b, state, n, dtype), all.narrow(0, 0, n)))
             << static_cast<int>(kind) << " " << dtype << " " << n;
+      if (kind == Distribution::uniform && computed_type(dtype) != dtype) continue;  // fewer bits
       if (isFloatingType(dtype) && dtype != kDouble) {
         ASSERT_TRUE(equal(draw(kind, a, b, state, 9001, kFloat).to(dtype), all));
       } else if (!isFloatingType(dtype)) {

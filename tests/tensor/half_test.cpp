@@ -117,6 +117,99 @@ TEST(Half, TensorsOfItGiveAndTakeIt) {
   expect_error<ValueError>([] { tensor({70000.0}, kHalf); }, "type Half without overflow: 70000");
 }
 
+std::vector<Device> devices() {
+  return cuda::is_available() ? std::vector<Device>{kCPU, kCUDA} : std::vector<Device>{kCPU};
+}
+
+// A number beyond the type's own, or among its last digits, is one of float32 beside it.
+TEST(Half, ProductsAndQuotientsByANumberRoundOnce) {
+  for (const Device device : devices()) {
+    const Tensor x = full({3}, 60000, TensorOptions(kHalf).device(device));
+    const auto is = [](const Tensor& y, double value) {
+      EXPECT_EQ(y.dtype(), kHalf);
+      expect_values(y, std::vector<double>(3, float{Half(value)}), 0);
+    };
+    is(x / 1e5, 0.6), is(x * 1e-8, 6e-4), is(1e-8 * x, 6e-4), is(6e7 / x, 1000);
+    is(x.clone().mul_(1e-8), 6e-4), is(x.clone().div_(1e5), 0.6), is(x / int64_t{100000}, 0.6);
+    is(x / tensor(100000), 0.6), is(x * tensor(1e-8, kDouble), 6e-4);
+    is(x.clone().mul_(tensor(1e-8)), 6e-4), is(x / tensor(100000).to(device), 0.6);
+    is(x / tensor({int64_t{100000}}).to(device), 0.6);
+    is(x.new_full({3}, 6).div(2.0001, "floor"), 2), is(x.new_full({3}, 6).div(2.0001, "trunc"), 2);
+    is(x.new_full({3}, 6).floor_divide(tensor(2.0001)), 2);
+    is(leaky_relu(-x, 1e-8), -6e-4), is(x.new_full({3}, -60000).leaky_relu_(1e-8), -6e-4);
+    is(lerp(x * 0, x, 1e-5), 0.6), is((x * 0).lerp_(x, 1e-5), 0.6);
+    is((x * 0).addcmul_(x, x / x, 1e-8), 6e-4);
+  }
+}
+
+// Where PyTorch rounds a number to the type first.
+TEST(Half, OtherFunctionsRoundTheNumber) {
+  for (const Device device : devices()) {
+    const Tensor x = full({2}, 1, TensorOptions(kBFloat16).device(device));
+    const auto is = [](const Tensor& y, double value) {
+      expect_values(y, {float{BFloat16(value)}, float{BFloat16(value)}}, 0);
+    };
+    const double number = 1.0058, rounded = 1.0078125;  // to the upper neighbour of 1
+    is(x - number, 1 - rounded), is(x + number, 1 + rounded), is((x * rounded).fmod(number), 0);
+    is(add(x, x, -number), 1 - rounded), is(sub(x, x, number), 1 - rounded);
+    is(x.clone().add_(x, -number), 1 - rounded), is(rsub(x, x, number), 1 - rounded);
+    is(x * rounded == number, 1), is(softshrink(x * rounded, number), 0);
+    is(hardshrink(x * rounded, number), 0);
+    is(threshold(x * rounded, number, -1), rounded);  // but not here
+  }
+  const Tensor h = ones({2}, kHalf);
+  expect_values(h + 1e5, {INFINITY, INFINITY}, 0);
+  expect_values(tensor(1e5, kDouble) * h, {INFINITY, INFINITY}, 0);
+  expect_error<ValueError>([&] { add(h, h, 1e5); }, "type Half without overflow: 100000");
+  expect_error<ValueError>([&] { h.sub_(h, 1e5); }, "type Half without overflow: 100000");
+  expect_error<ValueError>([&] { pow(h, 1e5); }, "type Half without overflow: 100000");
+  expect_values(h, {1, 1}, 0);
+}
+
+TEST(Half, GradientsOfProductsByANumberRoundOnce) {
+  const auto gradient = [](auto f) {
+    const Tensor x = full({2}, -1, kHalf).requires_grad_();
+    f(x).backward(full({2}, 60000, kHalf));
+    return x.grad();
+  };
+  const double expected = float{Half(6e-4)};
+  const Tensor h = ones({2}, kHalf);
+  for (const Tensor& grad : {gradient([](const Tensor& x) { return x * 1e-8; }),
+                             gradient([](const Tensor& x) { return x / 1e8; }),
+                             gradient([](const Tensor& x) { return x * tensor(1e-8, kDouble); }),
+                             gradient([](const Tensor& x) { return leaky_relu(x, 1e-8); }),
+                             gradient([&](const Tensor& x) { return lerp(h, x, 1e-8); }),
+                             gradient([&](const Tensor& x) { return add(h, x, 1e-8); })})
+    expect_values(grad, {expected, expected}, 0);
+}
+
+// With one rounding, where the other operand is of integers.
+TEST(Half, AddsIntegersTimesANumber) {
+  const Tensor x = tensor({60000.0}).to(kHalf), n = tensor({-1000});
+  expect_values(add(x, n, 70), {-10000}, 0);
+  expect_values(rsub(-n, x, 70), {-10000}, 0);
+  expect_values(sub(n, n.to(kHalf), 61), {60000}, 0);
+  expect_error<TypeError>([&] { n.add_(x, 70); }, "add_: result type Half can't be cast");
+}
+
+// As powers of float32 do.
+TEST(Half, EasyPowersAreOneFunction) {
+  const Tensor x = tensor({-HUGE_VAL, -0.0, 4.0, 0.1}).to(kHalf);
+  const Tensor root = x.pow(0.5), cube = x.pow(3);
+  EXPECT_TRUE(std::isnan(root.select(0, 0).item<double>()));
+  EXPECT_TRUE(std::signbit(root.select(0, 1).item<double>()));
+  EXPECT_EQ(root.select(0, 2).item<double>(), 2);
+  const float tenth = Half(0.1);
+  EXPECT_EQ(cube.select(0, 3).item<double>(), float{Half(tenth * tenth * tenth)});
+}
+
+TEST(Half, NumbersBeyondItAreInfiniteWhereTheyAreChosen) {
+  const Tensor x = tensor({1.0, double{NAN}}).to(kHalf), mask = tensor({true, false});
+  expect_values(where(mask, x, Scalar(1e5)), {1, INFINITY}, 0);
+  expect_values(nan_to_num(x, 1e5, 2, 1), {1, INFINITY}, 0);
+  expect_values(nan_to_num(x.to(kFloat), 1e39, 2, 1), {1, INFINITY}, 0);
+}
+
 TEST(Half, DerivativesHaveItsDtype) {
   Tensor x = tensor({0.5, 2.0}, kBFloat16).requires_grad_();
   (x * x).exp().sum().backward();

@@ -46,7 +46,7 @@ TEST(Philox, UnitNeverReachesOne) {
   EXPECT_LT(philox::unit(greatest, 0.0), 1.0);
   EXPECT_EQ(philox::unit(least, 0.0f), 0.0f);
   // Rounding a + (b - a) u may give b, which is outside [a, b).
-  const draw::Uniform<float> uniform{1.0f, std::nextafter(1.0f, 2.0f)};
+  const auto uniform = draw::uniform<float>(1.0f, std::nextafter(1.0f, 2.0f));
   for (int i = 0; i < 100; ++i)
     EXPECT_LT(uniform({static_cast<uint32_t>(test::rng()()), 0}), uniform.b);
   for (const philox::Words words : {least, greatest}) {

@@ -376,6 +376,44 @@ TEST(Predicates, OfTypesThatAreRounded) {
   EXPECT_EQ(out.sizes(), IntArrayRef({2}));
 }
 
+// A bound beyond all integers of a type is none; what would make them one that there is not is not
+// taken.
+TEST(Clamp, TakesBoundsBeyondTheIntegersOfAType) {
+  const Tensor bytes = tensor({0, 1, 250}).to(kByte), chars = tensor({-128, 1, 127}).to(kChar);
+  for (const Tensor& x :
+       {bytes.clamp(-5, 300), bytes.clamp_min(-1), bytes.clamp_max(1 << 20),
+        bytes.clone().clamp_(-5, 300), bytes.clone().clamp_min_(-1), hardtanh(bytes, -1, 300)}) {
+    EXPECT_EQ(x.dtype(), kByte);
+    expect_values(x, {0, 1, 250}, 0);
+  }
+  expect_values(chars.clamp(-1000, 5), {-128, 1, 5}, 0);
+  expect_error<ValueError>([&] { bytes.clamp_min(300); },
+                           "clamp: value cannot be converted to type uint8_t");
+  expect_error<ValueError>([&] { bytes.clamp_max_(-1); },
+                           "clamp_max: value cannot be converted to type uint8_t");
+  expect_error<ValueError>([&] { chars.clamp_(-1000, -500); },
+                           "clamp: value cannot be converted to type int8_t");
+  expect_values(bytes, {0, 1, 250}, 0);
+}
+
+TEST(Clamp, PromotesThreeTensorsAtOnce) {
+  const Tensor most = tensor({0, 400}).to(kShort), least = tensor({-3, 5}).to(kChar);
+  const Tensor x = clamp(tensor(300).to(kShort), least, most);
+  EXPECT_EQ(x.dtype(), kShort);
+  expect_values(x, {0, 300}, 0);
+  const Tensor y = clamp(tensor(1e5, kDouble), least.to(kHalf), tensor({1e300, 2.0}, kDouble));
+  EXPECT_EQ(y.dtype(), kDouble);
+  expect_values(y, {1e5, 2}, 0);
+  const Tensor truths = tensor({true, false});
+  expect_error<TypeError>([&] { clamp(truths, truths, truths); }, "clamp: dtype bool");
+}
+
+TEST(Softshrink, LeavesNaN) {
+  for (const ScalarType dtype : {kHalf, kFloat, kDouble})
+    expect_values(softshrink(tensor({double{NAN}, -3.0, 0.25, HUGE_VAL}, kDouble).to(dtype)),
+                  {NAN, -2.5, 0, INFINITY}, 0);
+}
+
 TEST(Devices, MixedOperandsAreNamed) {
   if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
   expect_error<Error>([] { ones({2}) + ones({2}, kCUDA); }, "add: self is on cpu, other on cuda:0");

@@ -35,6 +35,46 @@ TEST_F(Distributions, UniformAndNormalInPlaceInEveryFloatingDtype) {
                            "normal_: normal expects std >= 0.0, but found std -1");
 }
 
+// As many numbers as the type has places for below 1, each as often, and never the upper end.
+TEST_F(Distributions, UniformNumbersOf16BitsStayInTheirInterval) {
+  const std::pair<ScalarType, int64_t> counts[] = {{kHalf, 1 << 11}, {kBFloat16, 1 << 8}};
+  for (const auto& [dtype, count] : counts) {
+    const Tensor x = rand({400 * count}, dtype), places = x.to(kDouble) * count;
+    EXPECT_LT(x.amax().item<double>(), 1);
+    EXPECT_TRUE(equal(places, places.floor()));
+    const Tensor drawn = places.to(kLong).bincount({}, count);
+    EXPECT_EQ(drawn.size(0), count);
+    EXPECT_GT(drawn.amin().item<int64_t>(), 250);  // of 400, whose deviation is 20
+    EXPECT_LT(drawn.amax().item<int64_t>(), 550);
+    for (const auto& [from, to] :
+         {std::pair(2.0, 3.0), {-3, -2}, {-1, 0}, {0.1, 0.3}, {7, 7.0001}}) {
+      const Tensor y = empty({kDraws}, dtype).uniform_(from, to);
+      const double least = full({}, from, dtype).item<double>();
+      EXPECT_GE(y.amin().item<double>(), least);
+      EXPECT_LT(y.amax().item<double>(), std::max(to, least + 1e-3)) << from;
+      EXPECT_NEAR(mean_of(y), (from + to) / 2, within(1));
+    }
+  }
+}
+
+// Where the last integers would be rounded to one outside.
+TEST_F(Distributions, IntegersInFewDigitsStayInTheirRange) {
+  const auto expect_range = [](ScalarType dtype, int64_t low, int64_t high, int64_t first,
+                               int64_t last) {
+    const Tensor x = randint(low, high, {20'000}, dtype);
+    EXPECT_EQ(x.amin().item<int64_t>(), first) << dtype << high;
+    EXPECT_EQ(x.amax().item<int64_t>(), last) << dtype << high;
+  };
+  expect_range(kHalf, 0, 2048, 0, 2047);
+  expect_range(kHalf, 2900, 3000, 2900, 2998);
+  expect_range(kHalf, -4099, -4000, -4096, -4002);
+  expect_range(kBFloat16, 0, 300, 0, 298);
+  expect_range(kBFloat16, -300, 5, -300, 4);
+  expect_range(kFloat, 19'999'900, 20'000'000, 19'999'900, 19'999'998);
+  expect_range(kHalf, 2999, 3000, 3000, 3000);  // there is no half between
+  expect_range(kDouble, 0, 7, 0, 6);
+}
+
 // Each by a probability that its formula gives.
 TEST_F(Distributions, HaveTheProbabilitiesOfTheirFormulas) {
   const auto expect_share = [&](const Tensor& condition, double p) {

@@ -2,7 +2,7 @@
 // softshrink, softplus, threshold. Where the pieces meet, the slope is PyTorch's.
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/tensor/factories.h"
-#include "gradus/tensor/raw/raw.h"
+#include "gradus/tensor/raw/operand.h"
 
 namespace gradus {
 
@@ -18,9 +18,17 @@ void check_number(const char* op, const Tensor& x) {
                    ": dtype bool is not supported; convert with .to(kLong)");
 }
 
-// Beside integers numbers lose their fraction.
-Scalar of_kind(const Tensor& x, const Scalar& number) {
-  return x.is_floating_point() ? number : Scalar(number.toLong());
+// A number as dtype takes it: without its fraction beside integers. Errors: ValueError unless it
+// fits.
+Scalar of_kind(const char* op, const Scalar& number, ScalarType dtype) {
+  raw::check_fits(op, number, dtype);
+  return isFloatingType(dtype) ? number : Scalar(number.toLong());
+}
+
+// A bound that PyTorch rounds to x's dtype. Errors: ValueError unless it fits.
+double edge_of(const char* op, const Tensor& x, const Scalar& bound) {
+  raw::check_fits(op, bound, x.dtype());
+  return bound.toDouble();
 }
 
 Tensor leaky(const char* node, const Tensor& self, double slope) {
@@ -101,19 +109,21 @@ Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold)
 
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
   check_number("threshold", self);
-  const Scalar edge = of_kind(self, threshold);
+  const ScalarType dtype = self.scalar_type();
+  const Scalar edge = of_kind("threshold", threshold,
+                              isFloatingType(dtype) ? computed_type(dtype) : dtype),
+               below = of_kind("threshold", value, dtype);
   return one_node(
       "ThresholdBackward0", self,
-      [&](const Tensor& x) { return raw::zip3(TernaryOp::threshold, x, edge, of_kind(x, value)); },
+      [&](const Tensor& x) { return raw::zip3(TernaryOp::threshold, x, edge, below); },
       [edge](const Tensor& grad, const Tensor& x) { return where(x <= edge, 0, grad); });
 }
 
 Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   check_number("hardtanh", self);
-  const Scalar lo = of_kind(self, min_val), hi = of_kind(self, max_val);
-  check(self.dtype() != kByte || (lo.toLong() >= 0 && hi.toLong() >= 0),
-        "hardtanh: dtype uint8 has no numbers below 0, and the bounds are ", lo.toLong(), " and ",
-        hi.toLong());
+  if (!self.is_floating_point()) return clamp(self, min_val.toLong(), max_val.toLong());
+  const Scalar lo = min_val, hi = max_val;
+  for (const Scalar& bound : {lo, hi}) raw::check_fits("hardtanh", bound, self.dtype());
   return one_node(
       "HardtanhBackward0", self,
       [&](const Tensor& x) { return raw::zip3(TernaryOp::clamp, x, lo, hi); },
@@ -124,7 +134,7 @@ Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val
 
 Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
   check_floating("hardshrink", self);
-  const double edge = lambd.toDouble();
+  const double edge = edge_of("hardshrink", self, lambd);
   return one_node(
       "HardshrinkBackward0", self,
       [=](const Tensor& x) { return raw::zip3(TernaryOp::hardshrink, x, Scalar(edge), Scalar(0)); },
@@ -133,9 +143,9 @@ Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
 
 Tensor softshrink(const Tensor& self, const Scalar& lambd) {
   check_floating("softshrink", self);
-  const double edge = lambd.toDouble();
+  const double edge = edge_of("softshrink", self, lambd);
   check(edge >= 0, "softshrink: lambd is ", edge, ", expected 0 or more");
-  return one_wide_node(
+  return one_node(
       "SoftshrinkBackward0", self,
       [=](const Tensor& x) { return raw::zip3(TernaryOp::softshrink, x, Scalar(edge), Scalar(0)); },
       [=](const Tensor& grad, const Tensor& x) { return outside(edge, grad, x); });

@@ -1,7 +1,7 @@
 // Weighted sums: add, sub and rsub with a factor, lerp, addcmul, addcdiv, with their gradients.
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/one_node.h"
-#include "gradus/tensor/raw/raw.h"
+#include "gradus/tensor/raw/operand.h"
 
 namespace gradus {
 
@@ -15,11 +15,16 @@ void check_factor(const char* op, const char* name, ScalarType dtype, const Scal
                    " is bool, and the tensors are of ", dtype, "; give a number");
 }
 
+void check_alpha(const char* op, ScalarType dtype, const Scalar& alpha) {
+  check_factor(op, "alpha", dtype, alpha);
+  (void)op;
+}
+
 // x times alpha, in the dtype of the sum.
 template <class Other>
 auto scaled(const char* op, const Tensor& self, const Other& x, const Scalar& alpha) {
   const ScalarType dtype = raw::result_type(self, x);
-  check_factor(op, "alpha", dtype, alpha);
+  check_alpha(op, dtype, alpha);
   if constexpr (std::is_same_v<Other, Tensor>) {
     const bool refused = x.dtype() == kBool && op != std::string_view("add");  // by the difference
     if (alpha.toDouble() == 1 || refused) return x;
@@ -34,18 +39,20 @@ auto scaled(const char* op, const Tensor& self, const Other& x, const Scalar& al
 // Whether self + alpha * other is a row of ternary.def. The rows of elementwise.def say what is
 // wrong with operands, and compute integers.
 bool in_one_pass(const char* op, const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  const ScalarType dtype = raw::result_type(self, other);
   if (alpha.toDouble() == 1 || !self.is_floating_point() || !other.is_floating_point() ||
-      self.device() != other.device())
+      other.dtype() == kBool || self.device() != other.device())
     return false;
-  check_factor(op, "alpha", self.scalar_type(), alpha);
+  check_alpha(op, dtype, alpha);
   broadcast_shapes(op, self.sizes(), other.sizes());
   return true;
 }
 
-// self + factor * other, as one node.
+// self + factor * other, as one node. As in PyTorch on a CPU, the factor is rounded to their dtype.
 Tensor add_product(const char* node, const Tensor& self, const Tensor& other,
                    const Scalar& factor) {
-  const Tensor out = raw::zip3(TernaryOp::addcmul, self, other, factor);
+  const Scalar rounded = raw::as_element(factor, raw::result_type(self, other));
+  const Tensor out = raw::zip3(TernaryOp::addcmul, self, other, rounded);
   if (recording(self, other))
     record(node, out, {self, other}, {}, [factor](Node& n, const Tensor& grad) {
       return Tensors{grad, n.wants(1) ? grad * factor : Tensor()};
@@ -54,10 +61,12 @@ Tensor add_product(const char* node, const Tensor& self, const Tensor& other,
 }
 Tensor& add_product_(const char* op, const char* node, const Tensor& self, const Tensor& other,
                      const Scalar& factor) {
+  const ScalarType dtype = raw::result_type(self, other);
   check_output_shape(op, "_", self.sizes(), broadcast_shapes(op, self.sizes(), other.sizes()));
+  check_can_cast(op, "_", dtype, self.scalar_type());
   return in_place(
       op, self, recording(self, other),
-      [&](Tensor& x) { raw::zip3_(TernaryOp::addcmul, x, other, factor); },
+      [&](Tensor& x) { raw::zip3_(TernaryOp::addcmul, x, other, raw::as_element(factor, dtype)); },
       [&](const Tensor& x) { return add_product(node, x, other, factor); });
 }
 
@@ -67,12 +76,11 @@ void check_lerp(const char* name, const Tensor& x, ScalarType expected) {
                    "; convert with .to(...)");
 }
 
-// blend(x), which is op(x, y, z, w), into x; in one pass where all are of one floating point type
-// that is computed with.
+// blend(x), which is op(x, y, z, w), into x; in one pass where all are of one floating point type.
 template <class Blend>
 Tensor& blend_(const char* name, TernaryOp op, const Tensor& self, const Operand& y,
                const Operand& z, const Scalar& w, const Blend& blend) {
-  bool alike = self.is_floating_point() && computed_type(self.dtype()) == self.dtype();
+  bool alike = self.is_floating_point();
   bool records = recording(self);
   for (const Tensor* x : {y.tensor, z.tensor}) {
     if (!x) continue;
@@ -118,7 +126,7 @@ Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
 }
 
 Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  const Tensor out = without_graph([&] { return other - scaled("rsub", other, self, alpha); });
+  const Tensor out = without_graph([&] { return sub(other, self, alpha); });
   if (recording(self, other))
     record("RsubBackward0", out, {self, other}, {}, [alpha](Node&, const Tensor& grad) {
       return Tensors{-grad * alpha, grad};
@@ -127,7 +135,7 @@ Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 }
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   const ScalarType dtype = raw::result_type(self, other);
-  check_factor("rsub", "alpha", dtype, alpha);
+  check_alpha("rsub", dtype, alpha);
   const Tensor out = without_graph([&] {
     const Tensor x = self.to(dtype);
     return other - (alpha.toDouble() == 1 ? x : x * alpha);
@@ -141,9 +149,7 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
   check_lerp("self", self, self.dtype());
   check_lerp("end", end, self.dtype());
-  const Tensor out = without_graph([&] {
-    return raw::zip3(TernaryOp::lerp, widened(self), widened(end), weight).to(self.dtype());
-  });
+  const Tensor out = raw::zip3(TernaryOp::lerp, self, end, weight);
   if (recording(self, end))
     record(
         "LerpBackward0", out, {self, end}, {},
@@ -157,10 +163,7 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
   check_lerp("self", self, self.dtype());
   check_lerp("end", end, self.dtype());
   check_lerp("weight", weight, self.dtype());
-  const Tensor out = without_graph([&] {
-    return raw::zip3(TernaryOp::lerp, widened(self), widened(end), widened(weight))
-        .to(self.dtype());
-  });
+  const Tensor out = raw::zip3(TernaryOp::lerp, self, end, weight);
   if (recording(self, end, weight))
     record("LerpBackward1", out, {self, end, weight}, {self, end, weight},
            [](Node& n, const Tensor& grad) {

@@ -16,10 +16,31 @@ void check_bounds(const B& min, const B& max) {
   check(min || max, "clamp: neither min nor max is given; give one of them");
 }
 
-// x in the dtype of the result.
+// The dtype of the result. Errors: TypeError for bool.
 template <class B>
-Tensor promoted(const Tensor& x, const B& bound) {
-  return bound ? x.to(raw::result_type(x, *bound)) : x;
+ScalarType common_type(const Tensor& x, const B& min, const B& max) {
+  const ScalarType dtype =
+      min && max ? raw::result_type(*min, *max) : raw::result_type(x, min ? *min : *max);
+  check<TypeError>(dtype != kBool, "clamp: dtype bool is not supported; convert with .to(kLong)");
+  return dtype;
+}
+
+// A bound for integers of a type, which may lie beyond all of them where that leaves them as they
+// are. Errors: ValueError where it does not, or where a floating point type does not hold it.
+Bound reachable(const char* op, const Bound& bound, bool lower, ScalarType dtype) {
+  if (!bound) return bound;
+  if (isFloatingType(dtype)) {
+    raw::check_fits(op, *bound, dtype);
+    return bound;
+  }
+  return visit(dtype, [&]<class T>(TypeTag<T>) -> Bound {
+    const auto least = static_cast<int64_t>(std::numeric_limits<T>::lowest()),
+               most = static_cast<int64_t>(std::numeric_limits<T>::max()), value = bound->toLong();
+    const int64_t held = lower ? value : value; (void)lower;
+    if (held < least || held > most)
+      bound->fail_to_fit(op, cpp_name<T>, "convert the tensor to a wider dtype");
+    return held;
+  });
 }
 
 template <class B>
@@ -36,39 +57,31 @@ Tensor within(const Tensor& x, const B& min, const B& max) {
 }
 
 Tensor clamp_by_numbers(const char* node, const Tensor& self, const Bound& min, const Bound& max) {
-  const Tensor x = promoted(promoted(self, min), max);
-  check<TypeError>(x.dtype() != kBool,
-                   "clamp: dtype bool is not supported; convert with .to(kLong)");
-  for (const Bound& bound : {min, max})
-    if (bound) raw::check_fits("clamp", *bound, x.dtype());
+  const Tensor x = self.to(common_type(self, min, max));
+  const Bound lo = reachable("clamp", min, true, x.dtype()),
+              hi = reachable("clamp", max, false, x.dtype());
   return one_node(
-      node, x, [&](const Tensor& t) { return clamped(t, min, max); },
-      [min, max](const Tensor& grad, const Tensor& t) {
-        return where(within(t, min, max), grad, 0);
-      });
+      node, x, [&](const Tensor& t) { return clamped(t, lo, hi); },
+      [lo, hi](const Tensor& grad, const Tensor& t) { return where(within(t, lo, hi), grad, 0); });
 }
 
 // By numbers that x holds at once.
 Tensor& clamp_by_numbers_(const char* op, const char* node, const Tensor& self, const Bound& min,
                           const Bound& max) {
   const auto whole = [&](const Tensor& x) { return clamp_by_numbers(node, x, min, max); };
-  const auto holds = [&](const Bound& bound) {
-    return !bound || raw::result_type(self, *bound) == self.dtype();
-  };
-  const bool at_once = self.dtype() != kBool && holds(min) && holds(max);
+  const bool at_once = common_type(self, min, max) == self.dtype();
   const auto direct = [&](const Tensor& x) {
     if (!at_once) return assign(op, x, whole(x));
-    for (const Bound& bound : {min, max})
-      if (bound) raw::check_fits(op, *bound, x.dtype());
-    if (min && max) return raw::zip3_(TernaryOp::clamp, x, *min, *max);
-    raw::zip_(min ? BinaryOp::maximum : BinaryOp::minimum, x, min ? *min : *max);
+    const Bound lo = reachable(op, min, true, x.dtype()), hi = reachable(op, max, false, x.dtype());
+    if (lo && hi) return raw::zip3_(TernaryOp::clamp, x, *lo, *hi);
+    raw::zip_(lo ? BinaryOp::maximum : BinaryOp::minimum, x, lo ? *lo : *hi);
   };
   return in_place(op, self, recording(self), direct, whole);
 }
 
 Tensor clamp_by_tensors(const char* node, const Tensor& self, const TensorBound& min,
                         const TensorBound& max) {
-  const Tensor x = promoted(promoted(self, min), max);
+  const Tensor x = self.to(common_type(self, min, max));
   const Tensor out = without_graph([&] { return clamped(x, min, max); });
   const Tensor lo = min.value_or(Tensor()), hi = max.value_or(Tensor());
   if (recording(self, lo, hi))

@@ -28,8 +28,12 @@ double greatest(ScalarType dtype) {
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
   if (!self.is_floating_point()) return self.clone();
-  const Scalar none = nan.value_or(0), most = posinf.value_or(greatest(self.dtype())),
-               least = neginf.value_or(-greatest(self.dtype()));
+  const auto held = [&](double x) {  // which may be infinite then
+    return visit(self.scalar_type(),
+                 [x]<class T>(TypeTag<T>) { return Scalar(static_cast<T>(x)); });
+  };
+  const Scalar none = held(nan.value_or(0)), most = held(posinf.value_or(greatest(self.dtype()))),
+               least = held(neginf.value_or(-greatest(self.dtype())));
   return one_node(
       "NanToNumBackward0", self,
       [&](const Tensor& x) {

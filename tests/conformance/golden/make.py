@@ -174,6 +174,12 @@ def narrow(out):
     for name, v in values.items():
         tensors[f"n.{name}"] = out.let(f"n.{name}", torch.tensor(v, dtype=all_dtypes[name]))
         tensors[f"z.{name}"] = out.let(f"z.{name}", torch.tensor(v[0], dtype=all_dtypes[name]))
+
+    def rounds_twice(op, a, b):
+        """Later versions do not round the second one of these first: programs.txt has such cases."""
+        halves = ("n.float16", "n.bfloat16")
+        return op in ("mul", "div", "floor_divide") and a in halves and b[0] == "z" and a[2:] != b[2:]
+
     narrow_ones = {n: t for n, t in tensors.items() if NAMES[t.dtype] in NARROW}
     functions = dict(itertools.chain(rows("UNARY"), rows("BINARY"), rows("INTEGER"),
                                      rows("COMPARISON|LOGICAL"), rows("PREDICATE")))
@@ -181,7 +187,7 @@ def narrow(out):
                "bitwise_xor", "lcm"):
         f = functions[op]
         for a, b in itertools.product(tensors, tensors):
-            if a in narrow_ones or b in narrow_ones:
+            if (a in narrow_ones or b in narrow_ones) and not rounds_twice(op, a, b):
                 out.case(f"binary {op} {a} {b}", lambda: f(tensors[a], tensors[b]))
         if op == "lcm":
             continue
@@ -189,7 +195,7 @@ def narrow(out):
             out.case(f"with_number {op} {a} {n}", lambda: f(tensors[a], x))
     for op in ("add", "mul", "div"):
         for a, b in itertools.product(tensors, tensors):
-            if a in narrow_ones or b in narrow_ones:
+            if (a in narrow_ones or b in narrow_ones) and not rounds_twice(op, a, b):
                 out.case(f"in_place {op} {a} {b}",
                          lambda: getattr(tensors[a].clone(), f"{op}_")(tensors[b]))
     for op in ("neg", "abs", "exp", "sqrt", "sigmoid", "tanh", "relu", "square", "reciprocal",
