@@ -1,4 +1,4 @@
-// uniform_, normal_, constant_, zeros_, ones_ and kaiming_uniform_.
+// Initial values of parameters.
 #include "gradus/nn/init.h"
 
 #include <cmath>

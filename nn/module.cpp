@@ -1,15 +1,12 @@
-// Module: registration, paths, train and eval, to, apply, printing and cloning.
+// Module: what it holds by name, moving and converting it, and printing.
 #include "gradus/nn/module.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
 #include <ostream>
-#include <typeinfo>
+#include <sstream>
 
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/autograd/engine/node.h"
 
 namespace gradus::nn {
 
@@ -148,30 +145,44 @@ void Module::to(Device device, bool non_blocking) {
   apply_to_tensors([&](const Tensor& x) { return x.to(device, non_blocking); });
 }
 
-namespace {
-
 std::string class_name(const std::type_info& type) {
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr), &std::free);
-  return text ? text.get() : type.name();
+  std::string name = readable_name(type);
+  if (name.ends_with("Impl")) name.resize(name.size() - 4);
+  return name;
 }
-
-}  // namespace
+std::string short_class_name(const std::type_info& type) {
+  const std::string name = class_name(type);
+  return name.substr(name.rfind(':') + 1);
+}
 
 void detail::fail_empty_holder(const std::type_info& contained) {
-  fail<Error>("an empty holder of ", class_name(contained),
-              " was used; assign it a module where the module that holds it is constructed: "
-              "layer = register_module(\"layer\", ...)");
+  const std::string type = class_name(contained), name = short_class_name(contained);
+  fail<Error>(type, ": an empty module holder was used, expected a module; write the member as `",
+              name, " x{nullptr};` and assign it in the constructor: x = register_module(\"x\", ",
+              name, "(...))");
 }
 
-std::string Module::name() const { return name_.empty() ? class_name(typeid(*this)) : name_; }
+void Module::check_defined(const Tensor& tensor, const char* argument) const {
+  if (!tensor.defined())
+    fail<ValueError>(name(), ": ", argument,
+                     " is undefined, expected a tensor; assign it one first");
+}
 
-void Module::pretty_print(std::ostream& stream) const {
-  stream << name();
+std::string Module::name() const { return name_.empty() ? readable_name(typeid(*this)) : name_; }
+
+void Module::pretty_print(std::ostream& stream) const { print_tree(stream, name()); }
+
+void Module::print_tree(std::ostream& stream, const std::string& head) const {
+  stream << head;
   if (children_.is_empty()) return;
   stream << "(\n";
-  for (const auto& child : children_)
-    stream << "  (" << child.key() << "): " << *child.value() << '\n';
+  for (const auto& child : children_) {
+    std::ostringstream text;
+    text << *child.value();
+    stream << "  (" << child.key() << "): ";
+    for (const char c : text.str()) stream << c << (c == '\n' ? "  " : "");
+    stream << '\n';
+  }
   stream << ')';
 }
 

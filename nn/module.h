@@ -24,6 +24,11 @@ namespace nn {
 template <class T>
 class ModuleHolder;
 
+// "gradus::nn::Linear" for LinearImpl.
+std::string class_name(const std::type_info& type);
+// "Linear"
+std::string short_class_name(const std::type_info& type);
+
 class Module : public std::enable_shared_from_this<Module> {
  public:
   Module() = default;
@@ -90,6 +95,10 @@ class Module : public std::enable_shared_from_this<Module> {
   // What `module` holds counts as this module's own, under the same names. REQUIRES: this module
   // registers nothing itself.
   void stand_for(std::shared_ptr<Module> module);
+  // pretty_print with another name at its head.
+  void print_tree(std::ostream& stream, const std::string& head) const;
+  // Errors: ValueError for an undefined tensor, which is an argument of forward.
+  void check_defined(const Tensor& tensor, const char* argument) const;
 
  private:
   template <class Derived>
@@ -112,14 +121,23 @@ class Module : public std::enable_shared_from_this<Module> {
 std::ostream& operator<<(std::ostream& stream, const Module& module);
 
 namespace detail {
-[[noreturn]] void fail_empty_holder(const std::type_info& contained);
-}
+// Not something that holds a module already.
+template <class Contained, class... Args>
+concept Arguments = sizeof...(Args) > 1 ||
+                    ((!std::is_base_of_v<ModuleHolder<Contained>, std::remove_cvref_t<Args>> &&
+                      !std::is_convertible_v<Args, std::shared_ptr<Contained>>)&&...);
+template <class Contained, class... Args>
+concept Constructs = Arguments<Contained, Args...> && std::is_constructible_v<Contained, Args...>;
 
-// A module as a value: a shared pointer that constructs what it points to, as in libtorch. As a
-// member of a module it is constructed empty, and assigned where it is registered:
+[[noreturn]] void fail_empty_holder(const std::type_info& contained);
+}  // namespace detail
+
+// A module as a value: a shared pointer that constructs what it points to, as in libtorch. A member
+// of another module starts empty, and is assigned in the constructor:
 //
 //   struct NetImpl : nn::Module {
 //     NetImpl() { fc = register_module("fc", nn::Linear(3, 1)); }
+//     Tensor forward(const Tensor& x) { return fc(x); }
 //     nn::Linear fc{nullptr};
 //   };
 template <class Contained>
@@ -129,13 +147,16 @@ class ModuleHolder {
 
   ModuleHolder() requires std::is_default_constructible_v<Contained>
       : impl_(std::make_shared<Contained>()) {}
+  ModuleHolder() = delete;         // write {nullptr} for an empty holder, or give arguments
   ModuleHolder(std::nullptr_t) {}  // NOLINT: implicit; an empty holder
-  template <class Head, class... Tail>
-  requires(!std::is_base_of_v<ModuleHolder, std::remove_cvref_t<Head>> &&
-           !std::is_convertible_v<Head, std::shared_ptr<Contained>> &&
-           std::is_constructible_v<Contained, Head, Tail...>) explicit ModuleHolder(Head&& head,
-                                                                                    Tail&&... tail)
-      : impl_(std::make_shared<Contained>(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
+  template <class... Args>
+  requires detail::Constructs<Contained, Args...>
+  explicit ModuleHolder(Args&&... args)
+      : impl_(std::make_shared<Contained>(std::forward<Args>(args)...)) {}
+  // Takes wrong arguments, for which compilers would list all the other constructors.
+  template <class... Args>
+  requires detail::Arguments<Contained, Args...>
+  explicit ModuleHolder(Args&&...) = delete;  // the module has no such constructor
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}  // NOLINT
 
   explicit operator bool() const { return impl_ != nullptr; }
@@ -145,7 +166,8 @@ class ModuleHolder {
   const std::shared_ptr<Contained>& ptr() const { return impl_; }
   // Errors: Error where the holder is empty.
   Contained* get() const {
-    if (!impl_) detail::fail_empty_holder(typeid(Contained));
+    if (impl_ == nullptr) [[unlikely]]
+      detail::fail_empty_holder(typeid(Contained));
     return impl_.get();
   }
   template <class... Args>
@@ -165,7 +187,8 @@ std::ostream& operator<<(std::ostream& stream, const ModuleHolder<T>& holder) {
 }  // namespace nn
 }  // namespace gradus
 
-// After `struct NameImpl : Module`, declares `Name`, its holder. As libtorch's TORCH_MODULE.
+// After `struct NameImpl : Module`, declares `Name`, its holder. As libtorch's TORCH_MODULE. A
+// member of another module is written `Name name{nullptr}`, and assigned by register_module.
 #define GRADUS_MODULE(Name)                                     \
   class Name : public ::gradus::nn::ModuleHolder<Name##Impl> {  \
    public:                                                      \

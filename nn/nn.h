@@ -2,12 +2,12 @@
 #pragma once
 
 #include "gradus/nn/cloneable.h"
-#include "gradus/nn/functional/activation.h"
 #include "gradus/nn/functional/distance.h"
 #include "gradus/nn/functional/dropout.h"
 #include "gradus/nn/functional/normalization.h"
 #include "gradus/nn/functional/padding.h"
 #include "gradus/nn/init.h"
+#include "gradus/nn/layer.h"
 #include "gradus/nn/module.h"
 #include "gradus/nn/modules/activation.h"
 #include "gradus/nn/modules/linear.h"

@@ -7,11 +7,17 @@
 
 namespace gradus::nn {
 
-// A module whose forward takes and returns one Tensor, whatever its class.
+// Its forward takes and returns one Tensor.
+template <class T>
+concept Chainable = std::is_base_of_v<Module, T> && requires(T& module, const Tensor& x) {
+  { module.forward(x) } -> std::convertible_to<Tensor>;
+};
+
+// A Chainable module, whatever its class.
 class AnyModule {
  public:
-  template <class T>
-  requires std::is_base_of_v<Module, T> AnyModule(std::shared_ptr<T> module)  // NOLINT: implicit
+  template <Chainable T>
+  AnyModule(std::shared_ptr<T> module)  // NOLINT: implicit
       : module_(module),
         forward_([m = module.get()](const Tensor& x) { return m->forward(x); }),
         with_([](const std::shared_ptr<Module>& m) {
@@ -19,10 +25,10 @@ class AnyModule {
           check<Error>(same != nullptr, "clone() of ", m->name(), " returned another class");
           return AnyModule(same);
         }) {}
-  template <class T>
+  template <Chainable T>
   AnyModule(const ModuleHolder<T>& holder) : AnyModule(holder.ptr()) {}  // NOLINT: implicit
   template <class T>
-  requires std::is_base_of_v<Module, std::remove_cvref_t<T>> AnyModule(
+  requires Chainable<std::remove_cvref_t<T>> AnyModule(
       T&& module)  // NOLINT: implicit; a module by value is moved into a shared one
       : AnyModule(std::make_shared<std::remove_cvref_t<T>>(std::forward<T>(module))) {}
 
@@ -61,6 +67,10 @@ struct SequentialImpl : Cloneable<SequentialImpl> {
     const std::vector<std::string> names = named_children().keys();
     for (size_t i = 0; i < size(); ++i) copy->push_back(names[i], modules_[i].clone(device));
     return copy;
+  }
+
+  void pretty_print(std::ostream& stream) const override {
+    print_tree(stream, "gradus::nn::Sequential");
   }
 
   void push_back(AnyModule module) {

@@ -26,7 +26,7 @@ SECTIONS = [
      ["autograd/engine/engine.h", "autograd/engine/grad_mode.h", "autograd/engine/anomaly_mode.h", "autograd/tools/*.h"]),
     ("nn", "", ["nn/module.h", "nn/modules/*.h", "nn/sequential.h", "nn/cloneable.h"]),
     ("nn::functional", "Functions whose options are structs, in the namespace `nn::functional`.",
-     ["nn/functional/*.h", "nn/options/*.h"]),
+     ["nn/functional/*.h"]),
     ("nn::init", "", ["nn/init.h"]),
     ("optim", "", ["optim/*.h"]),
     ("data", "", ["data/datasets/image_dataset.h", "data/datasets/idx.h", "data/samplers/*.h"]),

@@ -8,13 +8,11 @@
 namespace gradus::nn::functional {
 
 struct CosineSimilarityFuncOptions {
-  GRADUS_OPTION(CosineSimilarityFuncOptions, int64_t, dim) = 1;
-  GRADUS_OPTION(CosineSimilarityFuncOptions, double, eps) = 1e-8;
+  GRADUS_OPTIONS(CosineSimilarityFuncOptions, OPTION(int64_t, dim, 1), OPTION(double, eps, 1e-8));
 };
 struct PairwiseDistanceFuncOptions {
-  GRADUS_OPTION(PairwiseDistanceFuncOptions, double, p) = 2.0;
-  GRADUS_OPTION(PairwiseDistanceFuncOptions, double, eps) = 1e-6;
-  GRADUS_OPTION(PairwiseDistanceFuncOptions, bool, keepdim) = false;
+  GRADUS_OPTIONS(PairwiseDistanceFuncOptions, OPTION(double, p, 2), OPTION(double, eps, 1e-6),
+                 OPTION(bool, keepdim, false));
 };
 
 inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2,

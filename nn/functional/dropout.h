@@ -7,18 +7,16 @@
 namespace gradus::nn::functional {
 
 struct DropoutFuncOptions {
-  GRADUS_OPTION(DropoutFuncOptions, double, p) = 0.5;
-  GRADUS_OPTION(DropoutFuncOptions, bool, training) = true;
-  GRADUS_OPTION(DropoutFuncOptions, bool, inplace) = false;
+  GRADUS_OPTIONS(DropoutFuncOptions, OPTION(double, p, 0.5), OPTION(bool, training, true),
+                 OPTION(bool, inplace, false));
 };
 using Dropout2dFuncOptions = DropoutFuncOptions;
 using Dropout3dFuncOptions = DropoutFuncOptions;
 
 // libtorch's default differs from that of the others.
 struct AlphaDropoutFuncOptions {
-  GRADUS_OPTION(AlphaDropoutFuncOptions, double, p) = 0.5;
-  GRADUS_OPTION(AlphaDropoutFuncOptions, bool, training) = false;
-  GRADUS_OPTION(AlphaDropoutFuncOptions, bool, inplace) = false;
+  GRADUS_OPTIONS(AlphaDropoutFuncOptions, OPTION(double, p, 0.5), OPTION(bool, training, false),
+                 OPTION(bool, inplace, false));
 };
 using FeatureAlphaDropoutFuncOptions = AlphaDropoutFuncOptions;
 

@@ -7,9 +7,8 @@
 namespace gradus::nn::functional {
 
 struct NormalizeFuncOptions {
-  GRADUS_OPTION(NormalizeFuncOptions, double, p) = 2.0;
-  GRADUS_OPTION(NormalizeFuncOptions, int64_t, dim) = 1;
-  GRADUS_OPTION(NormalizeFuncOptions, double, eps) = 1e-12;
+  GRADUS_OPTIONS(NormalizeFuncOptions, OPTION(double, p, 2), OPTION(int64_t, dim, 1),
+                 OPTION(double, eps, 1e-12));
 };
 
 // input over its p-norm along dim, which is taken as eps where it is smaller.

@@ -1,4 +1,4 @@
-// functional::pad: the modes constant, reflect, replicate and circular.
+// Padding: the modes by name.
 #include "gradus/nn/functional/padding.h"
 
 #include "gradus/autograd/functions.h"

@@ -17,10 +17,9 @@ namespace nn::functional {
 
 struct PadFuncOptions {
   // {before, after} of the last dimension, then of the one before it, ...; negative: cut off.
-  PadFuncOptions(std::vector<int64_t> pad) : pad_(std::move(pad)) {}  // NOLINT: implicit
-  GRADUS_OPTION(PadFuncOptions, std::vector<int64_t>, pad);
-  GRADUS_OPTION(PadFuncOptions, PaddingMode, mode) = kConstant;
-  GRADUS_OPTION(PadFuncOptions, double, value) = 0;  // of kConstant
+  // `value` is that of kConstant.
+  GRADUS_OPTIONS(PadFuncOptions, ARGUMENT(std::vector<int64_t>, pad),
+                 OPTION(PaddingMode, mode, kConstant), OPTION(double, value, 0));
 };
 
 // Errors: ValueError where pad does not fit the input, NotImplementedError where the mode is not

@@ -1,4 +1,4 @@
-// Linear: its start values and its forward pass.
+// Linear: its parameters and their initial values.
 #include "gradus/nn/modules/linear.h"
 
 #include <cmath>
@@ -22,6 +22,9 @@ void LinearImpl::reset_parameters() {
   if (bias.defined()) init::uniform_(bias, -bound, bound);
 }
 
-Tensor LinearImpl::forward(const Tensor& input) { return gradus::linear(input, weight, bias); }
+Tensor LinearImpl::forward(const Tensor& input) {
+  check_defined(input, "input");
+  return gradus::linear(input, weight, bias);
+}
 
 }  // namespace gradus::nn

@@ -1,27 +1,37 @@
-// mse_loss, cross_entropy, nll_loss and the other losses, as functions.
+// The losses of losses.def.
 #include "gradus/nn/modules/loss.h"
 
 #include "gradus/autograd/ops/index/scatter.h"
 
-namespace gradus {
-
-namespace nn {
-
-namespace functional {
+namespace gradus::nn::functional {
 
 namespace {
 
-Tensor reduced(const Tensor& losses, Reduction reduction) {
-  return reduction == kMean ? losses.mean() : reduction == kSum ? losses.sum() : losses;
+Tensor reduced(const char* op, const Tensor& losses, Reduction reduction) {
+  if (reduction == kNone) return losses;
+  if (reduction == kMean) return losses.mean();
+  check(reduction == kSum, op, ": reduction is ", static_cast<int>(reduction),
+        ", expected kNone, kMean or kSum");
+  return losses.sum();
 }
 
-Tensor weighted(const Tensor& losses, const Tensor& weight) {
-  return weight.defined() ? losses * weight : losses;
+void check_defined(const char* op, const Tensor& input, const Tensor& target) {
+  check(input.defined(), op, ": input is undefined, expected a tensor; assign it one first");
+  check(target.defined(), op, ": target is undefined, expected a tensor; assign it one first");
 }
 
-void check_shapes(const char* op, const Tensor& input, const Tensor& target) {
+void check_same_shape(const char* op, const Tensor& input, const Tensor& target) {
+  check_defined(op, input, target);
   check(input.sizes() == target.sizes(), op, ": input has shape ", input.sizes(), ", target ",
-        target.sizes(), "; they must agree, or the difference would broadcast; reshape one");
+        target.sizes(), "; they must agree, or the loss would broadcast; reshape one");
+}
+
+// x times a weight that broadcasts to its shape; x where there is none.
+Tensor weighted(const char* op, const char* name, const Tensor& x, const Tensor& weight) {
+  if (!weight.defined()) return x;
+  check(broadcasts_to(weight.sizes(), x.sizes()), op, ": ", name, " has shape ", weight.sizes(),
+        ", which does not broadcast to input's ", x.sizes(), "; reshape it");
+  return x * weight;
 }
 
 int64_t class_dim(const Tensor& input) { return input.dim() == 1 ? 0 : 1; }
@@ -74,7 +84,7 @@ Tensor class_loss(const char* op, const Tensor& input, const Tensor& target,
     losses = losses * (1 - smoothing) - weighted.sum(dim) * each;
   }
   losses = where(kept, losses, 0);
-  if (options.reduction() != kMean) return reduced(losses, options.reduction());
+  if (options.reduction() != kMean) return reduced(op, losses, options.reduction());
   // Small types do not hold such sums.
   const ScalarType wide = computed_type(losses.scalar_type());
   const Tensor count = factors.defined() ? factors.sum(wide) : kept.sum();
@@ -96,30 +106,34 @@ Tensor probability_loss(const Tensor& input, const Tensor& target,
   if (const double smoothing = options.label_smoothing(); smoothing != 0)
     shares = target * (1 - smoothing) + smoothing / static_cast<double>(input.size(dim));
   if (options.weight().defined()) shares = shares * along_classes(options.weight(), input);
-  return reduced(-(input * shares).sum(dim), options.reduction());
+  return reduced(op, -(input * shares).sum(dim), options.reduction());
 }
 
 }  // namespace
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossOptions& options) {
-  check_shapes("mse_loss", input, target);
-  return reduced((input - target).square(), options.reduction());
+  check_same_shape("mse_loss", input, target);
+  return reduced("mse_loss", (input - target).square(), options.reduction());
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossOptions& options) {
-  check_shapes("l1_loss", input, target);
-  return reduced((input - target).abs(), options.reduction());
+  check_same_shape("l1_loss", input, target);
+  return reduced("l1_loss", (input - target).abs(), options.reduction());
 }
 
+// 1 - sigmoid(x) is sigmoid(-x), and log_sigmoid is exact for large numbers of either sign: it is
+// min(x, 0) - log1p(e^-|x|).
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         const BCEWithLogitsLossOptions& options) {
-  check_shapes("binary_cross_entropy_with_logits", input, target);
-  const Tensor positive = weighted(-log_sigmoid(input), options.pos_weight());
-  const Tensor losses = target * positive - (1 - target) * log_sigmoid(-input);
-  return reduced(weighted(losses, options.weight()), options.reduction());
+  const char* op = "binary_cross_entropy_with_logits";
+  check_same_shape(op, input, target);
+  const Tensor hits = weighted(op, "pos_weight", target * log_sigmoid(input), options.pos_weight());
+  const Tensor losses = -(hits + (1 - target) * log_sigmoid(-input));
+  return reduced(op, weighted(op, "weight", losses, options.weight()), options.reduction());
 }
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions& options) {
+  check_defined("nll_loss", input, target);
   return class_loss("nll_loss", input, target,
                     CrossEntropyLossOptions()
                         .weight(options.weight())
@@ -129,6 +143,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions&
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      const CrossEntropyLossOptions& options) {
+  check_defined("cross_entropy", input, target);
   check(input.dim() > 0,
         "cross_entropy: input has no dimensions, expected (N, C, ...) or (C); unsqueeze it");
   check(options.label_smoothing() >= 0 && options.label_smoothing() <= 1,
@@ -139,27 +154,4 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
                                          : class_loss("cross_entropy", logs, target, options);
 }
 
-}  // namespace functional
-
-}  // namespace nn
-
-Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
-  return nn::functional::mse_loss(self, target, reduction);
-}
-Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, Reduction reduction,
-                int64_t ignore_index) {
-  return nn::functional::nll_loss(
-      self, target,
-      nn::NLLLossOptions().weight(weight).reduction(reduction).ignore_index(ignore_index));
-}
-Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight,
-                          Reduction reduction, int64_t ignore_index, double label_smoothing) {
-  return nn::functional::cross_entropy(self, target,
-                                       nn::CrossEntropyLossOptions()
-                                           .weight(weight)
-                                           .reduction(reduction)
-                                           .ignore_index(ignore_index)
-                                           .label_smoothing(label_smoothing));
-}
-
-}  // namespace gradus
+}  // namespace gradus::nn::functional

@@ -1,10 +1,9 @@
-// Losses, as functions (nn::functional) and as modules.
+// Losses: the rows of losses.def as functions (nn::functional) and as modules.
 #pragma once
 
 #include <cstdint>
 
-#include "gradus/nn/options_module.h"
-#include "gradus/tensor/base/option.h"
+#include "gradus/nn/layer.h"
 
 namespace gradus {
 
@@ -14,98 +13,95 @@ inline constexpr Reduction kNone = Reduction::None, kMean = Reduction::Mean, kSu
 
 namespace nn {
 
-// What most losses take.
 template <class Options>
-struct LossOptions {
-  GRADUS_OPTION(Options, Tensor, weight);
-  GRADUS_OPTION(Options, Reduction, reduction) = kMean;
+concept HasWeight = requires(Options options) {
+  options.weight();
+};
+template <class Options>
+concept HasPosWeight = HasWeight<Options> && requires(Options options) {
+  options.pos_weight();
 };
 
-struct MSELossOptions {
-  MSELossOptions() = default;
-  MSELossOptions(Reduction reduction) : reduction_(reduction) {}  // NOLINT: implicit
-  GRADUS_OPTION(MSELossOptions, Reduction, reduction) = kMean;
-  auto fields() { return std::tuple(); }
+// The tensors among the options of a loss, as buffers of its module.
+template <class Options>
+struct LossBuffers {};
+template <HasWeight Options>
+struct LossBuffers<Options> {
+  Tensor weight;
 };
-using L1LossOptions = MSELossOptions;
-
-// `weight` multiplies the loss of each element, `pos_weight` the part that a positive target adds;
-// both broadcast to the input's shape.
-struct BCEWithLogitsLossOptions : LossOptions<BCEWithLogitsLossOptions> {
-  GRADUS_OPTION(BCEWithLogitsLossOptions, Tensor, pos_weight);
-  auto fields() { return std::tuple(Field{"weight", &weight_}, Field{"pos_weight", &pos_weight_}); }
+template <HasPosWeight Options>
+struct LossBuffers<Options> {
+  Tensor weight, pos_weight;
 };
 
-// `weight` (C): each class's losses are multiplied by its weight. A target of `ignore_index` adds
-// nothing, neither a loss nor to what a mean is divided by.
-struct NLLLossOptions : LossOptions<NLLLossOptions> {
-  GRADUS_OPTION(NLLLossOptions, int64_t, ignore_index) = -100;
-  auto fields() { return std::tuple(Field{"weight", &weight_}); }
+// The module of a loss.
+template <class Derived, class Options, auto function>
+struct Loss : Layer<Derived, Options>, LossBuffers<Options> {
+  using Layer<Derived, Options>::Layer;
+
+  void reset() override {
+    // The same memory in a tensor of its own: a module that moves does not move the tensor of its
+    // options.
+    const auto buffer = [this](const char* name, const Tensor& tensor) {
+      return this->register_buffer(name, tensor.defined() ? tensor.detach() : tensor);
+    };
+    if constexpr (HasWeight<Options>) this->weight = buffer("weight", this->options.weight());
+    if constexpr (HasPosWeight<Options>)
+      this->pos_weight = buffer("pos_weight", this->options.pos_weight());
+  }
+
+  Tensor forward(const Tensor& input, const Tensor& target) {
+    Options options = this->options;
+    if constexpr (HasWeight<Options>) options.weight(this->weight);
+    if constexpr (HasPosWeight<Options>) options.pos_weight(this->pos_weight);
+    return function(input, target, options);
+  }
+
+  // "gradus::nn::MSELoss()", as libtorch prints it.
+  void pretty_print(std::ostream& stream) const override {
+    stream << class_name(typeid(Derived)) << "()";
+  }
+
+ private:
+  typename Layer<Derived, Options>::CallReset call_reset_{*this};
 };
 
-// `label_smoothing`: this part of the target's probability is spread over all classes.
-struct CrossEntropyLossOptions : LossOptions<CrossEntropyLossOptions> {
-  GRADUS_OPTION(CrossEntropyLossOptions, int64_t, ignore_index) = -100;
-  GRADUS_OPTION(CrossEntropyLossOptions, double, label_smoothing) = 0;
-  auto fields() { return std::tuple(Field{"weight", &weight_}); }
-};
-
-namespace functional {
-using MSELossFuncOptions = MSELossOptions;
-using L1LossFuncOptions = L1LossOptions;
-using BinaryCrossEntropyWithLogitsFuncOptions = BCEWithLogitsLossOptions;
-using NLLLossFuncOptions = NLLLossOptions;
-using CrossEntropyFuncOptions = CrossEntropyLossOptions;
-
-// (input - target)^2, averaged, summed, or one by one. Errors: ValueError where shapes differ.
-Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossOptions& options = {});
-// |input - target|, reduced as above. Errors: ValueError where shapes differ.
-Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossOptions& options = {});
-// -(pos_weight * target * log(sigmoid(input)) + (1 - target) * log(1 - sigmoid(input))), reduced as
-// above; without overflow for any input. Errors: ValueError where shapes differ.
-Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
-                                        const BCEWithLogitsLossOptions& options = {});
-// -input[n, target[n, ...], ...]: input (N, C, ...) or (C) of log-probabilities, target (N, ...) or
-// a number of classes (int64 or uint8) in [0, C). A mean is divided by the sum of the weights of
-// the targets. Errors: ValueError for shapes, TypeError for dtypes, IndexError for a class out of
-// range (on a GPU at the next synchronisation).
-Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions& options = {});
-// nll_loss of log_softmax(input, the dimension of classes). A target of input's shape holds
-// probabilities instead: -sum(target * log_softmax(input)), whose mean is divided by N alone.
-// Errors: those of nll_loss, and ValueError for a label_smoothing outside of [0, 1], and for an
-// ignore_index among classes where the target holds probabilities.
-Tensor cross_entropy(const Tensor& input, const Tensor& target,
-                     const CrossEntropyLossOptions& options = {});
-using gradus::one_hot;
-
-inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}) {
-  return gradus::linear(input, weight, bias);
-}
-}  // namespace functional
-
-#define LOSS(Name, function, ...)                                              \
-  struct Name##Impl : LossModule<Name##Impl, Name##Options> {                  \
-    static constexpr const char* kName = #Name;                                \
-    template <class... Args>                                                   \
-    requires std::is_constructible_v<Name##Options, Args...>                   \
-    explicit Name##Impl(Args&&... args)                                        \
-        : LossModule<Name##Impl, Name##Options>(std::forward<Args>(args)...) { \
-      reset();                                                                 \
-    }                                                                          \
-    Tensor forward(const Tensor& input, const Tensor& target) {                \
-      return functional::function(input, target, current());                   \
-    }                                                                          \
-    __VA_OPT__(Tensor __VA_ARGS__;)                                            \
-    auto tensors() { return std::tie(__VA_ARGS__); }                           \
-  };                                                                           \
+#define LOSS(Name, function, gradus_function, FuncOptions, meaning, ...)                         \
+  struct Name##Options {                                                                         \
+    GRADUS_OPTIONS(Name##Options, __VA_ARGS__);                                                  \
+  };                                                                                             \
+  namespace functional {                                                                         \
+  using FuncOptions = Name##Options;                                                             \
+  Tensor function(const Tensor& input, const Tensor& target, const Name##Options& options = {}); \
+  }                                                                                              \
+  struct Name##Impl : Loss<Name##Impl, Name##Options, functional::function> {                    \
+    using Loss::Loss;                                                                            \
+  };                                                                                             \
   GRADUS_MODULE(Name);
 #include "gradus/nn/losses.def"
 
+namespace functional {
+using gradus::one_hot;
+}
+
 }  // namespace nn
 
-Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction = kMean);
-Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight = {},
-                Reduction reduction = kMean, int64_t ignore_index = -100);
+#define GRADUS_TAKEN_OPTION(type, name, ...) , const type& name = __VA_ARGS__
+#define GRADUS_TAKEN_ARGUMENT(...) GRADUS_TAKEN_OPTION(__VA_ARGS__)
+#define GRADUS_GIVEN_OPTION(type, name, ...) .name(name)
+#define GRADUS_GIVEN_ARGUMENT(...) GRADUS_GIVEN_OPTION(__VA_ARGS__)
+#define LOSS(Name, function, gradus_function, FuncOptions, meaning, ...)                          \
+  inline Tensor gradus_function(const Tensor& self,                                               \
+                                const Tensor& target GRADUS_EACH(GRADUS_TAKEN_, __VA_ARGS__)) {   \
+    return nn::functional::function(self, target,                                                 \
+                                    nn::Name##Options() GRADUS_EACH(GRADUS_GIVEN_, __VA_ARGS__)); \
+  }
+#include "gradus/nn/losses.def"
+#undef GRADUS_TAKEN_OPTION
+#undef GRADUS_TAKEN_ARGUMENT
+#undef GRADUS_GIVEN_OPTION
+#undef GRADUS_GIVEN_ARGUMENT
+
 // libtorch's names for inputs of more dimensions.
 inline Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight = {},
                          Reduction reduction = kMean, int64_t ignore_index = -100) {
@@ -115,8 +111,5 @@ inline Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const Tensor
                           Reduction reduction = kMean, int64_t ignore_index = -100) {
   return nll_loss(self, target, weight, reduction, ignore_index);
 }
-Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight = {},
-                          Reduction reduction = kMean, int64_t ignore_index = -100,
-                          double label_smoothing = 0);
 
 }  // namespace gradus

@@ -1,6 +1,29 @@
 // Options of modules and optimizers, set by name: LinearOptions(3, 4).bias(false).
 #pragma once
 
+#include <concepts>
+#include <string_view>
+#include <tuple>
+
+namespace gradus {
+
+// An option as `fields()` lists it.
+template <class T>
+struct NamedOption {
+  std::string_view name;
+  const T& value;
+
+  // Tensors are equal where they are the same tensor.
+  bool operator==(const NamedOption& other) const {
+    if constexpr (requires { value.is_same(other.value); })
+      return value.defined() ? value.is_same(other.value) : !other.value.defined();
+    else
+      return value == other.value;
+  }
+};
+
+}  // namespace gradus
+
 // A member of an options struct, or of a base that it derives from as Base<Options>, with its
 // setter, which returns the struct, and its getter.
 #define GRADUS_OPTION(Options, type, name)     \
@@ -10,3 +33,58 @@
   }                                            \
   const type& name() const { return name##_; } \
   type name##_
+
+// All of an options struct, each option listed once:
+//
+//   struct ThresholdOptions {
+//     GRADUS_OPTIONS(ThresholdOptions, ARGUMENT(double, threshold), OPTION(bool, inplace, false));
+//   };
+//
+// The constructor takes the ARGUMENTs, in order; one without a default must be given. An OPTION is
+// set by name alone. The struct has a setter and a getter for each, `fields()`, a tuple of
+// NamedOption, and `==`; these two are templates, so that they take compile time only where they
+// are used.
+#define GRADUS_OPTIONS(Options, ...)                                               \
+  Options(GRADUS_LIST(GRADUS_EACH(GRADUS_PARAMETER_, __VA_ARGS__))) { /* NOLINT */ \
+    GRADUS_EACH(GRADUS_ASSIGN_, __VA_ARGS__)                                       \
+  }                                                                                \
+  template <class = void>                                                          \
+  auto fields() const {                                                            \
+    return std::make_tuple(GRADUS_LIST(GRADUS_EACH(GRADUS_FIELD_, __VA_ARGS__)));  \
+  }                                                                                \
+  template <std::same_as<Options> Other>                                           \
+  bool operator==(const Other& other) const {                                      \
+    return fields() == other.fields();                                             \
+  }                                                                                \
+  GRADUS_EACH(GRADUS_MEMBER_, __VA_ARGS__)                                         \
+  static_assert(true) /* takes the semicolon */
+
+#define GRADUS_PARAMETER_ARGUMENT(type, name, ...) , const type& name __VA_OPT__(= __VA_ARGS__)
+#define GRADUS_PARAMETER_OPTION(...)
+#define GRADUS_ASSIGN_ARGUMENT(type, name, ...) name##_ = name;
+#define GRADUS_ASSIGN_OPTION(...)
+#define GRADUS_FIELD_ARGUMENT(type, name, ...) \
+  , ::gradus::NamedOption<type> { #name, name##_ }
+#define GRADUS_FIELD_OPTION(...) GRADUS_FIELD_ARGUMENT(__VA_ARGS__)
+#define GRADUS_MEMBER_ARGUMENT(type, name, ...) \
+  auto& name(const type& value) {               \
+    name##_ = value;                            \
+    return *this;                               \
+  }                                             \
+  const type& name() const { return name##_; }  \
+  type name##_ __VA_OPT__(= __VA_ARGS__);
+#define GRADUS_MEMBER_OPTION(...) GRADUS_MEMBER_ARGUMENT(__VA_ARGS__)
+
+// GRADUS_EACH(PREFIX_, A(1), B(2)) is PREFIX_A(1) PREFIX_B(2), for up to 12 elements. A macro does
+// not expand itself, so each step leaves the name of the next step for another scan.
+#define GRADUS_EACH(prefix, ...) __VA_OPT__(GRADUS_SCAN(GRADUS_EACH_STEP(prefix, __VA_ARGS__)))
+#define GRADUS_EACH_STEP(prefix, first, ...) \
+  prefix##first __VA_OPT__(GRADUS_EACH_NEXT GRADUS_PARENTHESES(prefix, __VA_ARGS__))
+#define GRADUS_EACH_NEXT() GRADUS_EACH_STEP
+#define GRADUS_PARENTHESES ()
+#define GRADUS_SCAN(...) GRADUS_SCAN4(GRADUS_SCAN4(GRADUS_SCAN4(__VA_ARGS__)))
+#define GRADUS_SCAN4(...) GRADUS_SCAN1(GRADUS_SCAN1(GRADUS_SCAN1(GRADUS_SCAN1(__VA_ARGS__))))
+#define GRADUS_SCAN1(...) __VA_ARGS__
+// GRADUS_LIST(, a, b) is a, b.
+#define GRADUS_LIST(...) GRADUS_AFTER_FIRST(~__VA_ARGS__)
+#define GRADUS_AFTER_FIRST(first, ...) __VA_ARGS__

@@ -69,13 +69,71 @@ Tensor options_case(const Words& w) {
                             {golden()[w[2]]});
 }
 
+using Activations = std::map<std::string, std::function<Tensor(const Tensor&)>>;
+template <class Module>
+void add_default(Activations& to, const std::string& name) {
+  if constexpr (std::is_default_constructible_v<Module>) to[name] = Module();
+}
+
+const Activations& activations() {
+  static const Activations all = [] {
+    Activations by_name = {
+        {"Threshold 0.25 3.0", nn::Threshold(0.25, 3.0)},
+        {"Softmax 1", nn::Softmax(1)},
+        {"LogSoftmax 0", nn::LogSoftmax(0)},
+        {"Softmin 1", nn::Softmin(1)},
+        {"LeakyReLU 0.42", nn::LeakyReLU(nn::LeakyReLUOptions().negative_slope(0.42))},
+        {"GELU tanh", nn::GELU(nn::GELUOptions().approximate("tanh"))}};
+#define PLAIN(Name, ...) add_default<nn::Name>(by_name, #Name);
+#define ACTIVATION(...) PLAIN(__VA_ARGS__)
+#define IN_PLACE(...) PLAIN(__VA_ARGS__)
+#define SWITCH(...) PLAIN(__VA_ARGS__)
+#include "gradus/nn/activations.def"
+    return by_name;
+  }();
+  return all;
+}
+
+// activation NAME ARGUMENTS... INPUT
+Tensor activation_case(const Words& w) {
+  std::string name = w[1];
+  for (size_t i = 2; i + 2 < w.size(); ++i) name += " " + w[i];
+  return result_or_gradient(w.back(),
+                            [&](const Tensors& x) { return activations().at(name)(x[0]); },
+                            {golden()[w[w.size() - 2]]});
+}
+
+// loss FUNCTION INPUT TARGET WEIGHT POS_WEIGHT REDUCTION
+Tensor loss_case(const Words& w) {
+  const auto optional = [](const std::string& name) {
+    return name == "-" ? Tensor() : golden()[name];
+  };
+  const Reduction reduction = reduction_named(w[6]);
+  const nn::L1Loss l1(reduction);
+  const nn::BCEWithLogitsLoss bce(nn::BCEWithLogitsLossOptions()
+                                      .weight(optional(w[4]))
+                                      .pos_weight(optional(w[5]))
+                                      .reduction(reduction));
+  return result_or_gradient(
+      w[7], [&](const Tensors& x) { return w[1] == "l1_loss" ? l1(x[0], x[1]) : bce(x[0], x[1]); },
+      {golden()[w[2]], golden()[w[3]]});
+}
+
 const GoldenKinds kKinds = {
-    {"linear", {linear_case, 64}}, {"linear_no_bias", {linear_case, 64}},
-    {"mse_loss", {mse_case, 64}},  {"cross_entropy", {cross_entropy_case, 64}},
-    {"nll_loss", {nll_case, 64}},  {"with_options", {options_case, 64}},
+    {"linear", {linear_case, 64}},         {"linear_no_bias", {linear_case, 64}},
+    {"mse_loss", {mse_case, 64}},          {"cross_entropy", {cross_entropy_case, 64}},
+    {"nll_loss", {nll_case, 64}},          {"with_options", {options_case, 64}},
+    {"activation", {activation_case, 64}}, {"loss", {loss_case, 64}},
 };
 
 TEST(NnGolden, MatchesPyTorch) { check_golden(golden(), kKinds); }
+
+TEST(NnGolden, HasEveryActivation) {
+  for (const auto& [name, module] : activations())
+    EXPECT_TRUE(std::any_of(golden().cases.begin(), golden().cases.end(), [&](const auto& c) {
+      return c.text.starts_with("activation " + name + " ");
+    })) << name;
+}
 
 }  // namespace
 }  // namespace gradus::test

@@ -375,6 +375,45 @@ def layers(out):
         out.case(f"cross_entropy first one_class {r}",
                  lambda: gradients(lambda x: ce(x, one_class, reduction=r), [first]))
     losses_with_options(out, scores, classes, one_class)
+    modules(out)
+
+
+def modules(out):
+    """`activation NAME ARGUMENTS... INPUT`; `loss FUNCTION INPUT TARGET WEIGHT POS_WEIGHT REDUCTION`"""
+    x = out.let("points", torch.tensor([[-4.0, -1.25, -0.3], [0.2, 0.75, 7.0]], dtype=torch.float64))
+    wide = out.let("wide", torch.tensor([[-2.0, 0.5, 1.5, 3.0]], dtype=torch.float64))
+    nn = torch.nn
+    for name in ("ReLU", "ReLU6", "SELU", "ELU", "CELU", "LeakyReLU", "Hardtanh", "Hardshrink", "Softshrink",
+                 "Softplus", "GELU", "SiLU", "Mish", "Sigmoid", "LogSigmoid", "Tanh", "Tanhshrink", "Softsign"):
+        out.case(f"activation {name} points", lambda: gradients(getattr(nn, name)(), [x]))
+    out.case("activation GLU wide", lambda: gradients(nn.GLU(), [wide]))
+    for name, arguments in (("Threshold", (0.25, 3.0)), ("Softmax", (1,)), ("LogSoftmax", (0,)), ("Softmin", (1,))):
+        words = " ".join(map(str, arguments))
+        out.case(f"activation {name} {words} points", lambda: gradients(getattr(nn, name)(*arguments), [x]))
+    out.case("activation LeakyReLU 0.42 points", lambda: gradients(nn.LeakyReLU(0.42), [x]))
+    out.case("activation GELU tanh points", lambda: gradients(nn.GELU("tanh"), [x]))
+    logits = out.let("logits", torch.tensor([[-1000.0, 1000.0, 0.0], [3.0, -2.5, 0.0], [0.5, -0.25, 6.0]],
+                                            dtype=torch.float64))
+    truth = out.let("truth", torch.tensor([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.25, 1.0, 0.9]],
+                                          dtype=torch.float64))
+    out.let("no_logits", torch.zeros(0, 3, dtype=torch.float64))
+    each = out.let("each", torch.tensor([[1.0, 0.5, 2.0], [0.0, 3.0, 1.0], [1.5, 1.0, 0.25]], dtype=torch.float64))
+    row = out.let("row", torch.tensor([0.5, 2.0, 1.25], dtype=torch.float64))
+    weights = {"-": None, "each": each, "row": row}
+    for r in ("none", "mean", "sum"):
+        out.case(f"loss l1_loss logits truth - - {r}",
+                 lambda: gradients(lambda x, y: F.l1_loss(x, y, reduction=r), [logits, truth]))
+        out.case(f"loss l1_loss logits logits - - {r}",
+                 lambda: gradients(lambda x, y: F.l1_loss(x, y, reduction=r), [logits, logits]))
+        for w, p in itertools.product(weights, weights):
+            kwargs = dict(weight=weights[w], pos_weight=weights[p], reduction=r)
+            out.case(f"loss bce_with_logits logits truth {w} {p} {r}", lambda: gradients(
+                lambda x: F.binary_cross_entropy_with_logits(x, truth, **kwargs), [logits]))
+        for name in ("l1_loss", "binary_cross_entropy_with_logits"):
+            nothing = torch.zeros(0, 3, dtype=torch.float64)
+            short = name.replace("binary_cross_entropy", "bce")
+            out.case(f"loss {short} no_logits no_logits - - {r}",
+                     lambda: gradients(lambda x: getattr(F, name)(x, nothing, reduction=r), [nothing]))
 
 
 def losses_with_options(out, scores, classes, one_class):

@@ -1,0 +1,72 @@
+// Layer: a module that is made of options.
+//
+//   struct ScaleOptions {
+//     GRADUS_OPTIONS(ScaleOptions, ARGUMENT(int64_t, features), OPTION(double, start, 1));
+//   };
+//   struct ScaleImpl : nn::Layer<ScaleImpl, ScaleOptions> {
+//     using Layer::Layer;
+//     void reset() override {
+//       weight = register_parameter("weight", full({options.features()}, options.start()));
+//     }
+//     Tensor forward(const Tensor& input) { return input * weight; }
+//     Tensor weight;
+//     CallReset call_reset{*this};
+//   };
+//   GRADUS_MODULE(Scale);
+#pragma once
+
+#include <ostream>
+
+#include "gradus/nn/cloneable.h"
+#include "gradus/tensor/base/option.h"
+
+namespace gradus::nn {
+
+// Of a module without options.
+struct NoOptions {
+  std::tuple<> fields() const { return {}; }
+};
+
+template <class Derived, class Options = NoOptions>
+struct Layer : Cloneable<Derived> {
+  // The last member of a class whose reset() registers something: it calls reset() when a module is
+  // constructed. Copies are left to clone(), which calls reset() itself.
+  struct CallReset {
+    explicit CallReset(Layer& layer) { layer.reset(); }
+  };
+
+  // From options, or from what their constructor takes: Linear(LinearOptions(3, 4)), Linear(3, 4).
+  template <class... Args>
+  requires std::is_constructible_v<Options, Args...>
+  explicit Layer(Args&&... args)
+      : Cloneable<Derived>(short_class_name(typeid(Derived))),
+        options(std::forward<Args>(args)...) {}
+
+  void reset() override {}
+
+  // "gradus::nn::LeakyReLU(negative_slope=0.42, inplace=true)"
+  void pretty_print(std::ostream& stream) const override {
+    stream << class_name(typeid(Derived)) << '(';
+    const char* separator = "";
+    std::apply([&](const auto&... option) { (print(stream, separator, option), ...); },
+               options.fields());
+    stream << ')';
+  }
+
+  Options options;
+
+ private:
+  // As libtorch prints them: numbers and switches, `inplace` where it is on, `lambda` without its
+  // name. The stream keeps std::boolalpha, as it does there.
+  template <class T>
+  static void print(std::ostream& stream, const char*& separator, const NamedOption<T>& option) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (option.name == "inplace" && !option.value) return;
+      stream << std::exchange(separator, ", ");
+      if (option.name != "lambda") stream << option.name << '=';
+      stream << std::boolalpha << option.value;
+    }
+  }
+};
+
+}  // namespace gradus::nn

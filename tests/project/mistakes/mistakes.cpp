@@ -1,0 +1,20 @@
+// A program with mistakes that users make. Each stands on a line that is marked; the test compiles
+// the program, and looks for an error at each of these lines (mistakes.sh).
+#include "gradus/nn/nn.h"
+
+using namespace gradus;
+
+struct NetImpl : nn::Module {
+  NetImpl() {}  // mistake: fc is not {nullptr}
+  nn::Linear fc;
+};
+
+int main() {
+  nn::Linear(784, "10");                            // mistake: a text
+  nn::Linear(784, 10, false);                       // mistake: bias is set by name
+  nn::Linear(nn::LinearOptions(784));               // mistake: out_features is missing
+  nn::LeakyReLU(0.2);                               // mistake: the slope is set by name
+  nn::MSELoss(ones({1}));                           // mistake: a tensor
+  nn::Sequential(nn::Linear(3, 4), 5);              // mistake: 5 is no module
+  nn::Sequential(nn::Linear(3, 4), nn::MSELoss());  // mistake: a loss takes two tensors
+}
