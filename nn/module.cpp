@@ -29,38 +29,23 @@ void Module::visit(const std::string& prefix, bool recurse, F&& f) const {
   for (const auto& child : children_) child.value()->visit(joined(prefix, child.key()), true, f);
 }
 
-OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
-  OrderedDict<std::string, Tensor> out;
+// Calls f(prefix, name, tensor) for each that is defined.
+template <class F>
+void Module::each(TensorDict Module::*tensors, bool recurse, F&& f) const {
   visit("", recurse, [&](const std::string& prefix, const Module& module) {
-    for (const auto& item : module.parameters_)
-      if (item.value()->defined()) out.insert(joined(prefix, item.key()), *item.value());
+    for (const auto& item : module.*tensors)
+      if (item.value()->defined()) f(prefix, item.key(), *item.value());
   });
+}
+Tensors Module::listed(TensorDict Module::*tensors, bool recurse) const {
+  Tensors out;
+  each(tensors, recurse, [&](const auto&, const auto&, const Tensor& x) { out.push_back(x); });
   return out;
 }
-
-OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
+OrderedDict<std::string, Tensor> Module::named(TensorDict Module::*tensors, bool recurse) const {
   OrderedDict<std::string, Tensor> out;
-  visit("", recurse, [&](const std::string& prefix, const Module& module) {
-    for (const auto& item : module.buffers_)
-      if (item.value()->defined()) out.insert(joined(prefix, item.key()), *item.value());
-  });
-  return out;
-}
-
-Tensors Module::parameters(bool recurse) const {
-  Tensors out;
-  visit("", recurse, [&](const std::string&, const Module& module) {
-    for (const auto& item : module.parameters_)
-      if (item.value()->defined()) out.push_back(*item.value());
-  });
-  return out;
-}
-
-Tensors Module::buffers(bool recurse) const {
-  Tensors out;
-  visit("", recurse, [&](const std::string&, const Module& module) {
-    for (const auto& item : module.buffers_)
-      if (item.value()->defined()) out.push_back(*item.value());
+  each(tensors, recurse, [&](const auto& prefix, const auto& name, const Tensor& x) {
+    out.insert(joined(prefix, name), x);
   });
   return out;
 }
@@ -178,7 +163,9 @@ void Module::print_tree(std::ostream& stream, const std::string& head) const {
   stream << "(\n";
   for (const auto& child : children_) {
     std::ostringstream text;
+    text.copyfmt(stream);
     text << *child.value();
+    stream.copyfmt(text);  // libtorch's modules leave std::boolalpha set
     stream << "  (" << child.key() << "): ";
     for (const char c : text.str()) stream << c << (c == '\n' ? "  " : "");
     stream << '\n';

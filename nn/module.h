@@ -37,10 +37,14 @@ class Module : public std::enable_shared_from_this<Module> {
 
   // Every parameter (buffer, module) of this module and of its submodules; names are joined by
   // dots: "fc1.weight". The module itself has the name "".
-  Tensors parameters(bool recurse = true) const;
-  OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const;
-  Tensors buffers(bool recurse = true) const;
-  OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const;
+  Tensors parameters(bool recurse = true) const { return listed(&Module::parameters_, recurse); }
+  OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const {
+    return named(&Module::parameters_, recurse);
+  }
+  Tensors buffers(bool recurse = true) const { return listed(&Module::buffers_, recurse); }
+  OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const {
+    return named(&Module::buffers_, recurse);
+  }
   std::vector<std::shared_ptr<Module>> children() const { return children_.values(); }
   const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const {
     return children_;
@@ -101,6 +105,8 @@ class Module : public std::enable_shared_from_this<Module> {
   void check_defined(const Tensor& tensor, const char* argument) const;
 
  private:
+  // Tensors stand behind pointers so that references to them survive further registrations.
+  using TensorDict = OrderedDict<std::string, std::shared_ptr<Tensor>>;
   template <class Derived>
   friend class Cloneable;
   // This module becomes a clone of `other`.
@@ -108,13 +114,16 @@ class Module : public std::enable_shared_from_this<Module> {
   void add_child(std::string name, std::shared_ptr<Module> module);
   template <class F>
   void visit(const std::string& prefix, bool recurse, F&& f) const;
+  template <class F>
+  void each(TensorDict Module::*tensors, bool recurse, F&& f) const;
+  Tensors listed(TensorDict Module::*tensors, bool recurse) const;
+  OrderedDict<std::string, Tensor> named(TensorDict Module::*tensors, bool recurse) const;
   template <class Convert>
   void apply_to_tensors(const Convert& convert);
 
   std::string name_;
   bool training_ = true;
-  // Tensors stand behind pointers so that references to them survive further registrations.
-  OrderedDict<std::string, std::shared_ptr<Tensor>> parameters_, buffers_;
+  TensorDict parameters_, buffers_;
   OrderedDict<std::string, std::shared_ptr<Module>> children_;
 };
 

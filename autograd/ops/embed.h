@@ -33,9 +33,9 @@ Tensor record_view(const char* node, const Tensor& self, Tensor out, View view) 
 template <class View>
 Tensor replaced(const char* op, const char* node, const Tensor& self, const Tensor& src,
                 View view) {
-  Tensor out = raw::clone(self);
+  Tensor out = raw::clone(self.operand(op));
   const Tensor part = view(out);
-  check(part.sizes() == src.sizes(), op, ": src has shape ", src.sizes(),
+  check(part.sizes() == src.operand(op, "src").sizes(), op, ": src has shape ", src.sizes(),
         ", and the part that it replaces ", part.sizes());
   raw::check_same_device(op, self, "self", src, "src");
   raw::copy_(part, src);

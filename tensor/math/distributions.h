@@ -111,7 +111,7 @@ S before(S x) {
 template <class S>
 std::pair<int64_t, int64_t> range_in(int64_t low, int64_t end) {
   int64_t last = end - 1;
-  if constexpr (false) {
+  if constexpr (!std::numeric_limits<S>::is_integer) {
     const S first = static_cast<S>(low), most = static_cast<S>(last);
     if (static_cast<double>(first) < static_cast<double>(low))
       low = static_cast<int64_t>(-before(-first));
@@ -136,7 +136,7 @@ struct Uniform {
 template <class T, class S>
 Uniform<T> uniform(S a, S b) {
   Uniform<T> out{static_cast<T>(a), static_cast<T>(b), static_cast<T>(b), ~uint32_t{0}};
-  if constexpr (false) {
+  if constexpr (HalfType<S>) {
     out.reached = static_cast<T>(before(b)) / 2 + out.b / 2;
     out.mask <<= 32 - std::numeric_limits<S>::digits;
   }

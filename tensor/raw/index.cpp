@@ -99,7 +99,7 @@ Tensor where(const Tensor& condition, const Operand& x, const Operand& y) {
     if (!o.is_number()) return broadcast(to(*o.tensor, dtype), sizes);
     const Tensor number = empty({}, dtype, condition.device());
     // A number beyond the numbers of 16 bits becomes infinity.
-    raw::fill_(number, o.number);
+    raw::fill_(number, isFloatingType(dtype) ? as_element(o.number, dtype) : o.number);
     return raw::expand(number, sizes);
   };
   Tensor out = empty(sizes, dtype, condition.device());

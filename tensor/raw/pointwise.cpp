@@ -99,14 +99,13 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   return {common, gives_bool(op) ? kBool : common};
 }
 
-// As in PyTorch, a product or quotient of 16 bits is computed with the single number beside it as
-// that is in the wider type, and only the result is rounded: what a first or second operand
-// becomes.
+// What a first or second operand becomes. As in PyTorch, a single number beside a tensor of 16 bits
+// is not rounded to them in a product or quotient: the result is, once.
 ScalarType entered_type(BinaryOp op, bool second, const Operand& o, ScalarType common) {
   const bool rounds_once = op == BinaryOp::mul || op == BinaryOp::div ||
                            (second && (op == BinaryOp::floor_divide || op == BinaryOp::div_trunc));
   const bool single = o.is_number() || (second && o.tensor->numel() == 1);
-  return false && isFloatingType(common) && rounds_once && single ? computed_type(common) : common;
+  return isFloatingType(common) && rounds_once && single ? computed_type(common) : common;
 }
 
 // Integers have no quotient by 0. As in PyTorch that is an error on the CPU, and has some value on
@@ -187,9 +186,8 @@ Tensor map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y
 namespace {
 // Whether op gives real numbers to a power that is a number.
 bool is_power(BinaryOp op, const Operand& x, const Operand& exponent) {
-  if (op != BinaryOp::pow || !exponent.is_number() || exponent.number.isBoolean()) return false;
-  const Tensor& base = x.tensor->operand("pow");
-  return base.is_floating_point() && base.dtype() == computed_type(base.dtype());
+  return op == BinaryOp::pow && exponent.is_number() && !exponent.number.isBoolean() &&
+         x.tensor->operand("pow").is_floating_point();
 }
 // The row that gives x to a power in a few instructions, if there is one.
 std::optional<UnaryOp> easy_power(BinaryOp op, const Operand& x, const Operand& exponent) {

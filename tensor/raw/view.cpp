@@ -132,7 +132,7 @@ std::optional<Tensor> try_view(const Tensor& x, IntArrayRef shape, std::string_v
 }
 
 Tensor permute(const Tensor& x, IntArrayRef dims) {
-  check(dims.size() == x.sizes().size(),
+  check(dims.size() == x.operand("permute").sizes().size(),
         "permute: number of dimensions in the tensor input does not match the length of the "
         "desired ordering of dimensions i.e. input.dim() = ",
         x.dim(), " is not equal to len(dims) = ", dims.size(), ": shape ", x.sizes(), ", dims ",
@@ -167,6 +167,7 @@ Tensor unsqueeze(const Tensor& x, int64_t dim) {
 
 Tensor expand(const Tensor& x, IntArrayRef sizes) {
   Dims target(sizes.data(), sizes.size());
+  x.operand("expand");
   const int64_t lead = static_cast<int64_t>(sizes.size()) - x.dim();  // negative: refused below
   for (int64_t i = 0; i < static_cast<int64_t>(sizes.size()) && lead >= 0; ++i) {
     if (target[i] == -1) {

@@ -48,8 +48,7 @@ Tensor result_of(TernaryOp op, const Tensors& operands, ScalarType dtype, Device
 
 // Among floating point tensors a number stays what it is; integers have to hold it.
 Scalar prepare(const Scalar& number, ScalarType common) {
-  if (common == computed_type(common)) return number;
-  if (isFloatingType(common)) return as_element(number, common);
+  if (isFloatingType(common)) return number;
   return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return number.to<T>(); });
 }
 Operand prepare(const Operand& x, ScalarType common, const Tensor& out, Tensor& kept) {

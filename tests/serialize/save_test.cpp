@@ -92,7 +92,8 @@ TEST(Save, AModuleThatDoesNotFitIsNotChanged) {
     for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(equal(before[i], after[i]));
   };
   refused(wider, "net",
-          "/net does not fit the NetImpl; nothing was loaded; give a file that was saved from one "
+          "/net does not fit the gradus::(anonymous namespace)::NetImpl; nothing was loaded; give "
+          "a file that was saved from one "
           "like it"
           "\n  \"first.weight\" is float32 of shape [4, 3], expected float32 of shape [5, 3]"
           "\n  \"first.bias\" is float32 of shape [4], expected float32 of shape [5]"
@@ -120,8 +121,9 @@ TEST(Save, AFileOfAnotherKindSaysWhatItHolds) {
   expect_error<ValueError>([&] { load(sgd, folder / "net"); },
                            "/net holds no state of an optimizer, but \"counts\" \"first\" "
                            "\"second\"; give a file that was saved from a gradus::optim::SGD");
-  expect_error<ValueError>([&] { load(net, folder / "sgd"); },
-                           "/sgd does not fit the NetImpl; nothing was loaded");
+  expect_error<ValueError>(
+      [&] { load(net, folder / "sgd"); },
+      "/sgd does not fit the gradus::(anonymous namespace)::NetImpl; nothing was loaded");
   Tensor x;
   expect_error<ValueError>([&] { load(x, folder / "net"); },
                            "/net: there is no tensor \"0\"; keys() lists what there is");

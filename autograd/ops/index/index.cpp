@@ -34,7 +34,7 @@ struct Applied {
 class Application {
  public:
   Application(const char* op, const Tensor& self, ArrayRef<TensorIndex> indices)
-      : op_(op), self_(self), out_{self, {}} {
+      : op_(op), self_(self.operand(op)), out_{self, {}} {
     check<IndexError>(!indices.empty(), op, ": Passing an empty index list to Tensor::", op,
                       "() is not valid syntax; give an index for a dimension, or Ellipsis for all");
     int64_t named = 0;
@@ -249,6 +249,7 @@ Tensor Tensor::operator[](const Tensor& index) const {
 }
 
 Tensor take(const Tensor& self, const Tensor& index) {
+  index.operand("take", "index");
   check<TypeError>(index.dtype() == kLong, "take: index has dtype ", index.dtype(),
                    ", expected int64; convert with .to(kLong)");
   const Tensor flat = self.reshape({-1});
@@ -257,6 +258,7 @@ Tensor take(const Tensor& self, const Tensor& index) {
 
 namespace {
 void check_put(const Tensor& self, const Tensor& index, const Tensor& source) {
+  index.operand("put", "index");
   check<TypeError>(index.dtype() == kLong, "put: index has dtype ", index.dtype(),
                    ", expected int64; convert with .to(kLong)");
   check<TypeError>(source.dtype() == self.dtype(), "put: source has dtype ", source.dtype(),

@@ -59,6 +59,7 @@ struct Filling {
 
   Filling(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& number) {
     check_rank("index_fill", index);
+    self.operand("index_fill");
     check<TypeError>(index.dtype() == kLong, "index_fill: index has dtype ", index.dtype(),
                      ", expected int64; convert with .to(kLong)");
     raw::check_same_device("index_fill", self, "self", index, "index");
@@ -139,8 +140,9 @@ Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Scalar& valu
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
   if (!dim) return self.reshape({-1}).gather(0, indices.reshape({-1}));
-  check(self.dim() == indices.dim(), "take_along_dim: self has shape ", self.sizes(), ", indices ",
-        indices.sizes(), "; expected the same number of dimensions");
+  check(self.operand("take_along_dim").dim() == indices.operand("take_along_dim", "indices").dim(),
+        "take_along_dim: self has shape ", self.sizes(), ", indices ", indices.sizes(),
+        "; expected the same number of dimensions");
   const int64_t d = wrap_dim("take_along_dim", *dim, self);
   const auto with = [d](const Tensor& x, int64_t size) {
     Dims sizes = x.impl().sizes;

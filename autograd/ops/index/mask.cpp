@@ -17,8 +17,8 @@ void check_mask(const char* op, const Tensor& mask) {
 // A tensor without dimensions as one of self's dtype and device.
 Tensor filling(const Tensor& self, const Tensor& mask, const Tensor& value) {
   check_mask("masked_fill", mask);
-  check(value.dim() == 0, "masked_fill: value has shape ", value.sizes(),
-        ", expected a tensor without dimensions");
+  check(value.operand("masked_fill", "value").dim() == 0, "masked_fill: value has shape ",
+        value.sizes(), ", expected a tensor without dimensions");
   return value.to(self.device(), self.dtype());
 }
 
@@ -74,8 +74,9 @@ Tensor to_be_filled(const Tensor& self) {
 
 Tensor fill(const Tensor& self, const Scalar& value) { return to_be_filled(self).fill_(value); }
 Tensor fill(const Tensor& self, const Tensor& value) {
-  check(value.dim() == 0, "fill: fill_ only supports 0-dimension value tensor but got tensor with ",
-        value.dim(), " dimensions; use copy_(), which broadcasts");
+  check(value.operand("fill", "value").dim() == 0,
+        "fill: fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
+        " dimensions; use copy_(), which broadcasts");
   return to_be_filled(self).fill_(value);
 }
 
@@ -100,7 +101,8 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   check_mask("masked_select", mask);
-  const Dims sizes = broadcast_shapes("masked_select", self.sizes(), mask.sizes());
+  const Dims sizes =
+      broadcast_shapes("masked_select", self.operand("masked_select").sizes(), mask.sizes());
   if (!recording(self) && self.device() == mask.device())
     return raw::masked_select("masked_select", self.expand(sizes), mask.expand(sizes));
   return gathered("masked_select", "MaskedSelectBackward0", self.expand(sizes).reshape({-1}), 0,
@@ -109,6 +111,7 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   check_mask("masked_scatter", mask);
+  self.operand("masked_scatter"), source.operand("masked_scatter", "source");
   check<TypeError>(self.dtype() == source.dtype(), "masked_scatter: source has dtype ",
                    source.dtype(), ", self has ", self.dtype(), "; convert one with .to(...)");
   const Dims sizes = broadcast_shapes("masked_scatter", self.sizes(), mask.sizes());

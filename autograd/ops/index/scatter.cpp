@@ -108,6 +108,7 @@ Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src
 }
 
 Tensor one_hot(const Tensor& self, int64_t num_classes) {
+  self.operand("one_hot");
   check<TypeError>(self.dtype() == kLong, "one_hot: target has dtype ", self.dtype(),
                    ", expected int64; convert with .to(kLong)");
   check(num_classes >= -1, "one_hot: num_classes is ", num_classes,

@@ -6,6 +6,7 @@ namespace gradus {
 namespace {
 
 void check_numbers(const char* op, const Tensor& self) {
+  self.operand(op);
   check<TypeError>(self.dtype() != kBool, op,
                    ": dtype bool is not supported; convert with .to(kLong)");
 }

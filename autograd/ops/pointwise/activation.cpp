@@ -9,11 +9,13 @@ namespace gradus {
 namespace {
 
 void check_floating(const char* op, const Tensor& x) {
+  x.operand(op);
   check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
                    " is not a floating point type; convert with .to(kFloat)");
 }
 
 void check_number(const char* op, const Tensor& x) {
+  x.operand(op);
   check<TypeError>(x.dtype() != kBool, op,
                    ": dtype bool is not supported; convert with .to(kLong)");
 }
@@ -28,7 +30,7 @@ Scalar of_kind(const char* op, const Scalar& number, ScalarType dtype) {
 // A bound that PyTorch rounds to x's dtype. Errors: ValueError unless it fits.
 double edge_of(const char* op, const Tensor& x, const Scalar& bound) {
   raw::check_fits(op, bound, x.dtype());
-  return bound.toDouble();
+  return raw::as_element(bound, x.dtype()).toDouble();
 }
 
 Tensor leaky(const char* node, const Tensor& self, double slope) {
@@ -167,6 +169,7 @@ Tensor tanh_backward(const Tensor& grad_output, const Tensor& output) {
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
   check_floating("prelu", self);
+  self.operand("prelu"), weight.operand("prelu", "weight");
   check<TypeError>(weight.dtype() == self.dtype(), "prelu: weight has dtype ", weight.dtype(),
                    ", expected that of self, ", self.dtype(), "; convert with .to(...)");
   const int64_t channels = self.dim() > 1 ? self.size(1) : 1;

@@ -17,7 +17,7 @@ void check_factor(const char* op, const char* name, ScalarType dtype, const Scal
 
 void check_alpha(const char* op, ScalarType dtype, const Scalar& alpha) {
   check_factor(op, "alpha", dtype, alpha);
-  (void)op;
+  raw::check_fits(op, alpha, dtype);
 }
 
 // x times alpha, in the dtype of the sum.
@@ -39,10 +39,10 @@ auto scaled(const char* op, const Tensor& self, const Other& x, const Scalar& al
 // Whether self + alpha * other is a row of ternary.def. The rows of elementwise.def say what is
 // wrong with operands, and compute integers.
 bool in_one_pass(const char* op, const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  self.operand(op), other.operand(op, "other");
+  if (alpha.toDouble() == 1 || self.device() != other.device()) return false;
   const ScalarType dtype = raw::result_type(self, other);
-  if (alpha.toDouble() == 1 || !self.is_floating_point() || !other.is_floating_point() ||
-      other.dtype() == kBool || self.device() != other.device())
-    return false;
+  if (!isFloatingType(dtype) || self.dtype() == kBool || other.dtype() == kBool) return false;
   check_alpha(op, dtype, alpha);
   broadcast_shapes(op, self.sizes(), other.sizes());
   return true;
@@ -71,6 +71,7 @@ Tensor& add_product_(const char* op, const char* node, const Tensor& self, const
 }
 
 void check_lerp(const char* name, const Tensor& x, ScalarType expected) {
+  x.operand("lerp", name);
   check<TypeError>(x.is_floating_point() && x.dtype() == expected, "lerp: ", name, " has dtype ",
                    x.dtype(), ", expected the floating point one of self, ", expected,
                    "; convert with .to(...)");

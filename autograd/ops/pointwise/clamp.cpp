@@ -19,8 +19,9 @@ void check_bounds(const B& min, const B& max) {
 // The dtype of the result. Errors: TypeError for bool.
 template <class B>
 ScalarType common_type(const Tensor& x, const B& min, const B& max) {
+  x.operand("clamp");
   const ScalarType dtype =
-      min && max ? raw::result_type(*min, *max) : raw::result_type(x, min ? *min : *max);
+      min && max ? raw::result_type({x, *min, *max}) : raw::result_type(x, min ? *min : *max);
   check<TypeError>(dtype != kBool, "clamp: dtype bool is not supported; convert with .to(kLong)");
   return dtype;
 }
@@ -36,7 +37,7 @@ Bound reachable(const char* op, const Bound& bound, bool lower, ScalarType dtype
   return visit(dtype, [&]<class T>(TypeTag<T>) -> Bound {
     const auto least = static_cast<int64_t>(std::numeric_limits<T>::lowest()),
                most = static_cast<int64_t>(std::numeric_limits<T>::max()), value = bound->toLong();
-    const int64_t held = lower ? value : value; (void)lower;
+    const int64_t held = lower ? std::max(value, least) : std::min(value, most);
     if (held < least || held > most)
       bound->fail_to_fit(op, cpp_name<T>, "convert the tensor to a wider dtype");
     return held;

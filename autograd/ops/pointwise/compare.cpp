@@ -40,6 +40,7 @@ bool equal(const Tensor& self, const Tensor& other) {
 }
 
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  self.operand("isclose"), other.operand("isclose", "other");
   check<TypeError>(self.dtype() == other.dtype(), "isclose: self has dtype ", self.dtype(),
                    ", other ", other.dtype(), "; convert one with .to(...)");
   check(rtol >= 0 && atol >= 0, "isclose: rtol ", rtol, " and atol ", atol, " may not be negative");
@@ -58,7 +59,7 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 }
 
 bool is_nonzero(const Tensor& self) {
-  check(self.numel() == 1, "is_nonzero: Boolean value of Tensor with ",
+  check(self.operand("is_nonzero").numel() == 1, "is_nonzero: Boolean value of Tensor with ",
         self.numel() == 0 ? "no values" : "more than one value", " is ambiguous: shape ",
         self.sizes(), "; use any() or all()");
   return self.item<bool>();

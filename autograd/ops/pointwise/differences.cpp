@@ -6,7 +6,7 @@ namespace gradus {
 namespace {
 
 void check_fits(const Tensor& self, const Tensor& other, const char* name) {
-  check(self.dim() == other.dim(), "diff: ", name, " has shape ", other.sizes(),
+  check(self.operand("diff").dim() == other.dim(), "diff: ", name, " has shape ", other.sizes(),
         ", expected as many dimensions as self of shape ", self.sizes());
 }
 
@@ -44,7 +44,8 @@ namespace {
 
 // The distances of samples at x, which may be one list for all of y.
 Tensor widths(const Tensor& y, const Tensor& x, int64_t dim) {
-  if (x.dim() != 1 || y.dim() == 1) return diff(x, 1, x.dim() == y.dim() ? dim : dim - y.dim());
+  if (x.operand("trapezoid", "x").dim() != 1 || y.dim() == 1)
+    return diff(x, 1, x.dim() == y.dim() ? dim : dim - y.dim());
   check(x.size(0) == y.size(dim), "trapezoid: x has ", x.size(0), " elements, dimension ", dim,
         " of y has size ", y.size(dim));
   Dims shape = Dims::filled(y.dim(), 1);
@@ -53,7 +54,8 @@ Tensor widths(const Tensor& y, const Tensor& x, int64_t dim) {
 }
 
 int64_t samples_dim(const Tensor& y, int64_t dim) {
-  check(y.dim() > 0, "trapezoid: y has no dimensions, expected 1 or more");
+  check(y.operand("trapezoid", "y").dim() > 0,
+        "trapezoid: y has no dimensions, expected 1 or more");
   check<TypeError>(y.dtype() != kBool,
                    "trapezoid: dtype bool is not supported; convert with .to(kLong)");
   return wrap_dim("trapezoid", dim, y);
@@ -116,7 +118,8 @@ Tensors gradient(const Tensor& self, const std::optional<Scalar>& spacing,
   const Scalar by = spacing.value_or(1);
   if (dim) return {slopes(self, by, wrap_dim("gradient", *dim, self), edge_order)};
   Tensors out;
-  for (int64_t d = 0; d < self.dim(); ++d) out.push_back(slopes(self, by, d, edge_order));
+  for (int64_t d = 0; d < self.operand("gradient").dim(); ++d)
+    out.push_back(slopes(self, by, d, edge_order));
   return out;
 }
 

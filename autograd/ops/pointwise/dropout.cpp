@@ -22,6 +22,7 @@ Tensor thinned(const Tensor& x, double p, PhiloxState state) {
 }
 
 bool changes(const char* name, const Tensor& x, double p, bool train) {
+  x.operand(name);
   check(p >= 0 && p <= 1, name, ": p is ", p, ", expected a probability, between 0 and 1");
   const bool out = train && p != 0 && x.numel() != 0;
   check<TypeError>(!out || x.is_floating_point(), name, ": dtype ", x.dtype(),

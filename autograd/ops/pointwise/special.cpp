@@ -46,6 +46,7 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
 
 Tensor round(const Tensor& self, int64_t decimals) {
   if (decimals == 0) return round(self);
+  self.operand("round");
   check<TypeError>(self.is_floating_point(), "round: dtype ", self.dtype(),
                    " has no decimals, and ", decimals, " were asked for; convert with .to(kFloat)");
   const double scale = std::pow(10.0, std::abs(decimals));
@@ -84,6 +85,7 @@ Tensor ndtr(const Tensor& self) { return erfc(self * -std::sqrt(0.5)) / 2; }
 Tensor spherical_bessel_j0(const Tensor& self) { return sinc(self / std::numbers::pi); }
 
 TensorPair frexp(const Tensor& self) {
+  self.operand("frexp");
   check<TypeError>(self.is_floating_point(), "frexp: self has dtype ", self.dtype(),
                    ", expected a floating point type; convert with .to(kFloat)");
   return {frexp_mantissa(self), without_graph([&] { return frexp_exponent(self).to(kInt); })};

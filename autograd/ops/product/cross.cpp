@@ -4,8 +4,9 @@
 namespace gradus {
 
 Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
-  check(self.dim() == other.dim(), "cross: self has shape ", self.sizes(), ", other ",
-        other.sizes(), "; expected the same number of dimensions");
+  check(self.operand("cross").dim() == other.operand("cross", "other").dim(),
+        "cross: self has shape ", self.sizes(), ", other ", other.sizes(),
+        "; expected the same number of dimensions");
   check<TypeError>(self.dtype() == other.dtype(), "cross: self has dtype ", self.dtype(),
                    ", other ", other.dtype(), "; convert one with .to(...)");
   const int64_t d = wrap_dim("cross", dim, self);

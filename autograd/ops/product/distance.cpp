@@ -11,7 +11,7 @@ Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
 }
 
 Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
-  check(self.dim() >= 2, "renorm: self has shape ", self.sizes(),
+  check(self.operand("renorm").dim() >= 2, "renorm: self has shape ", self.sizes(),
         ", expected at least 2 dimensions");
   check(p.toDouble() > 0, "renorm: p is ", p.toDouble(), ", expected a positive number");
   check(maxnorm.toDouble() >= 0, "renorm: maxnorm is ", maxnorm.toDouble(), ", expected 0 or more");
@@ -62,8 +62,10 @@ Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
 }  // namespace
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
-  check(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-1), "cdist: x1 has shape ",
-        x1.sizes(), ", x2 ", x2.sizes(), "; expected (..., m, k) and (..., n, k)");
+  check(x1.operand("cdist", "x1").dim() >= 2 && x2.operand("cdist", "x2").dim() >= 2 &&
+            x1.size(-1) == x2.size(-1),
+        "cdist: x1 has shape ", x1.sizes(), ", x2 ", x2.sizes(),
+        "; expected (..., m, k) and (..., n, k)");
   for (const Tensor* x : {&x1, &x2})
     check<TypeError>(x->is_floating_point(), "cdist: cdist only supports floating-point dtypes, X",
                      x == &x1 ? 1 : 2, " got: ", TypeName{x->dtype()},
@@ -87,8 +89,8 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
 }
 
 Tensor pdist(const Tensor& self, double p) {
-  check(self.dim() == 2, "pdist: pdist only supports 2D tensors, got: ", self.dim(),
-        "D; use cdist() for batches");
+  check(self.operand("pdist").dim() == 2,
+        "pdist: pdist only supports 2D tensors, got: ", self.dim(), "D; use cdist() for batches");
   check<TypeError>(self.is_floating_point(),
                    "pdist: pdist only supports floating-point dtypes, got ", self.dtype(),
                    "; convert with .to(kFloat)");

@@ -46,7 +46,8 @@ Tensor multi_dot(const char* op, ArrayRef<Tensor> tensors) {
   if (row) first = first.unsqueeze(0);
   if (column) last = last.unsqueeze(1);
   for (size_t i = 0; i < matrices.size(); ++i) {
-    check(matrices[i].dim() == 2, op, ": tensor ", i, " has shape ", tensors[i].sizes(),
+    check(matrices[i].operand(op, "one of the tensors").dim() == 2, op, ": tensor ", i,
+          " has shape ", tensors[i].sizes(),
           "; expected 2 dimensions, or 1 of the first and the last; use matmul for batches");
     check(i == 0 || matrices[i - 1].size(1) == matrices[i].size(0), op, ": tensors ", i - (i > 0),
           " and ", i, " of shapes ", tensors[i - (i > 0)].sizes(), " and ", tensors[i].sizes(),
@@ -68,7 +69,8 @@ Tensor linalg_multi_dot(ArrayRef<Tensor> tensors) {
 Tensor chain_matmul(ArrayRef<Tensor> matrices) {
   check(!matrices.empty(), "chain_matmul: no matrices, expected at least 1");
   for (size_t i = 0; i < matrices.size(); ++i)
-    check(matrices[i].dim() == 2, "chain_matmul: matrix ", i, " has shape ", matrices[i].sizes(),
+    check(matrices[i].operand("chain_matmul", "one of the matrices").dim() == 2,
+          "chain_matmul: matrix ", i, " has shape ", matrices[i].sizes(),
           ", expected 2 dimensions; use linalg_multi_dot for vectors");
   return matrices.size() == 1 ? matrices[0].clone() : multi_dot("chain_matmul", matrices);
 }

@@ -56,8 +56,8 @@ Tensor contract(const raw::ProductNames& names, const Tensor& self, const Tensor
 }
 
 Tensor outer_named(const char* op, const Tensor& self, const Tensor& vec2) {
-  check(self.dim() == 1 && vec2.dim() == 1, op, ": self has shape ", self.sizes(), ", vec2 ",
-        vec2.sizes(), "; expected 1 dimension each; use flatten()");
+  check(self.operand(op).dim() == 1 && vec2.operand(op, "vec2").dim() == 1, op, ": self has shape ",
+        self.sizes(), ", vec2 ", vec2.sizes(), "; expected 1 dimension each; use flatten()");
   raw::check_same_device(op, self, "self", vec2, "vec2");
   return self.unsqueeze(1) * vec2;
 }
@@ -69,6 +69,7 @@ Tensor ger(const Tensor& self, const Tensor& vec2) { return outer_named("ger", s
 
 Tensor inner(const Tensor& self, const Tensor& other) {
   if (self.dim() == 0 || other.dim() == 0) return self * other;
+  self.operand("inner"), other.operand("inner", "other");
   check(self.size(-1) == other.size(-1), "inner: the last dimensions of self ", self.sizes(),
         " and other ", other.sizes(), " differ; expected equal ones");
   return contract({"inner", "self", "other"}, self, other, IntArrayRef(-1), IntArrayRef(-1));
@@ -97,8 +98,9 @@ Tensor kron(const Tensor& self, const Tensor& other) {
 }
 
 Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
-  check(self.dim() >= 2 && self.size(-1) == self.size(-2), "matrix_power: self has shape ",
-        self.sizes(), "; expected square matrices; cut it by narrow()");
+  check(self.operand("matrix_power").dim() >= 2 && self.size(-1) == self.size(-2),
+        "matrix_power: self has shape ", self.sizes(),
+        "; expected square matrices; cut it by narrow()");
   check<NotImplementedError>(n >= 0, "matrix_power: n is ", n,
                              ", and inverse matrices are not implemented; expected n >= 0");
   if (n == 0) return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
@@ -115,9 +117,10 @@ Tensor matrix_power(const Tensor& self, int64_t n) { return linalg_matrix_power(
 
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                 const Tensor& bias) {
-  check(weight.dim() == 3, "bilinear: weight has shape ", weight.sizes(),
-        "; expected (out_features, in1_features, in2_features)");
-  check(input1.dim() > 0 && input1.dim() == input2.dim() &&
+  check(weight.operand("bilinear", "weight").dim() == 3, "bilinear: weight has shape ",
+        weight.sizes(), "; expected (out_features, in1_features, in2_features)");
+  check(input1.operand("bilinear", "input1").dim() > 0 &&
+            input1.dim() == input2.operand("bilinear", "input2").dim() &&
             input1.sizes().slice(0, input1.sizes().size() - 1) ==
                 input2.sizes().slice(0, input2.sizes().size() - 1),
         "bilinear: input1 ", input1.sizes(), " and input2 ", input2.sizes(),
@@ -140,6 +143,7 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
 }
 
 Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
+  x.operand("linalg_vecdot", "x"), y.operand("linalg_vecdot", "y");
   broadcast_shapes("linalg_vecdot", x.sizes(), y.sizes());
   return (x * y).sum(dim, false, promoteTypes(x.dtype(), y.dtype()));
 }

@@ -98,6 +98,7 @@ void check_weights(const Rows& rows, int64_t samples, bool replacement) {
 
 Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
                    std::optional<Generator> generator) {
+  self.operand("multinomial");
   check<TypeError>(self.is_floating_point(), "multinomial: the weights have dtype ",
                    self.scalar_type(), ", expected a floating point one");
   check(self.dim() == 1 || self.dim() == 2, "multinomial: self has shape ", self.sizes(),

@@ -34,6 +34,7 @@ void check_rates(const Tensor& rates) {
 }  // namespace
 
 Tensor poisson(const Tensor& self, std::optional<Generator> generator) {
+  self.operand("poisson");
   check<TypeError>(self.is_floating_point(), "poisson: the rates have dtype ", self.scalar_type(),
                    ", expected a floating point one");
   check_rates(self);
@@ -45,6 +46,7 @@ Tensor poisson(const Tensor& self, std::optional<Generator> generator) {
 }
 
 Tensor binomial(const Tensor& count, const Tensor& prob, std::optional<Generator> generator) {
+  count.operand("binomial", "count");
   check<TypeError>(count.is_floating_point(), "binomial: count has dtype ", count.scalar_type(),
                    ", expected a floating point one");
   check<TypeError>(prob.dtype() == count.dtype(), "binomial: prob has dtype ", prob.dtype(),

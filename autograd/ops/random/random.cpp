@@ -36,6 +36,7 @@ Tensor& drawn(const char* op, const char* node, const Tensor& self, Draw draw) {
 }
 
 void check_real(const char* op, const Tensor& self) {
+  self.operand(op);
   check<TypeError>(self.is_floating_point(), op, "_: dtype ", self.scalar_type(),
                    " is not a floating point type; convert with .to(kFloat)");
 }

@@ -4,7 +4,8 @@
 namespace gradus {
 
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
-  check(self.dim() == 1, "bincount: self has shape ", self.sizes(), ", expected one dimension");
+  check(self.operand("bincount").dim() == 1, "bincount: self has shape ", self.sizes(),
+        ", expected one dimension");
   check<TypeError>(isIntegralType(self.dtype()), "bincount: self has dtype ", self.dtype(),
                    ", expected integers");
   check(minlength >= 0, "bincount: minlength is ", minlength, ", expected no negative number");

@@ -21,7 +21,7 @@ Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& 
 }
 Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& fweights,
            const std::optional<Tensor>& aweights) {
-  check(self.dim() <= 2, "cov: self has shape ", self.sizes(),
+  check(self.operand("cov").dim() <= 2, "cov: self has shape ", self.sizes(),
         ", expected two dimensions or fewer");
   check<TypeError>(self.dtype() != kBool,
                    "cov: dtype bool is not supported; convert with .to(...)");

@@ -110,7 +110,8 @@ TensorPair cummin(const Tensor& self, int64_t dim) {
 }
 
 Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
-  check(x.dim() == 1, "vander: x has shape ", x.sizes(), ", expected one dimension");
+  check(x.operand("vander", "x").dim() == 1, "vander: x has shape ", x.sizes(),
+        ", expected one dimension");
   const int64_t columns = N.value_or(x.size(0));
   check(columns >= 0, "vander: N is ", columns, ", expected 0 or more");
   const TensorOptions options = x.options().dtype(x.is_floating_point() ? x.scalar_type() : kLong);

@@ -8,6 +8,7 @@
 namespace gradus {
 
 Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
+  self.operand("histc");
   check<TypeError>(self.is_floating_point(), "histc: dtype ", self.dtype(),
                    " is not a floating point type; convert with .to(kFloat)");
   check(bins > 0, "histc: bins is ", bins, ", expected a positive number");
@@ -33,6 +34,7 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
 namespace {
 
 void check_weight(const Tensor& self, const std::optional<Tensor>& weight) {
+  self.operand("histogram");
   check<TypeError>(self.is_floating_point(), "histogram: dtype ", self.dtype(),
                    " is not a floating point type; convert with .to(kFloat)");
   if (!weight || !weight->defined()) return;

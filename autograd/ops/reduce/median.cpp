@@ -8,6 +8,7 @@ namespace gradus {
 namespace {
 
 void check_median(const char* op, const Tensor& self) {
+  self.operand(op);
   check<TypeError>(self.dtype() != kBool, op,
                    ": dtype bool is not supported; convert with .to(kLong)");
 }

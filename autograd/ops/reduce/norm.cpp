@@ -44,6 +44,7 @@ struct Norm {
 Tensor vector_norm(const char* op, const char* node, const Tensor& self, const Scalar& p,
                    OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   const Tensor x = dtype ? self.to(*dtype) : self;
+  x.operand(op);
   check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
                    " is not a floating point type; convert with .to(kFloat), or pass dtype");
   const Norm norm{p.toDouble(), dim_mask(op, dim, x)};
@@ -70,7 +71,7 @@ struct Plane {
   int64_t rows, columns;
 
   Plane(const Tensor& self, IntArrayRef dim) {
-    check(self.dim() >= 2, "matrix_norm: self has shape ", self.sizes(),
+    check(self.operand("matrix_norm").dim() >= 2, "matrix_norm: self has shape ", self.sizes(),
           "; expected 2 dimensions or more");
     check(dim.size() == 2, "matrix_norm: dim ", dim, " lists ", dim.size(),
           " dimensions, expected 2");
@@ -136,7 +137,7 @@ namespace {
 IntArrayRef matrix_dims(const Tensor& self, OptionalIntArrayRef dim) {
   static constexpr std::array<int64_t, 2> last{-2, -1};
   if (dim.has_value()) return dim.value();
-  check(self.dim() == 2, "linalg_norm: self has shape ", self.sizes(),
+  check(self.operand("linalg_norm").dim() == 2, "linalg_norm: self has shape ", self.sizes(),
         "; expected 1 or 2 dimensions where ord is given and dim is not");
   return last;
 }

@@ -7,6 +7,7 @@ namespace gradus {
 namespace {
 
 void check_quantile(const char* op, const Tensor& self, const Tensor& q) {
+  self.operand(op);
   check<TypeError>(self.is_floating_point(), op, ": self has dtype ", self.dtype(),
                    ", expected a floating point type; convert with .to(kFloat)");
   check(self.numel() > 0, op, ": self of shape ", self.sizes(), " has no elements");

@@ -62,7 +62,7 @@ Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
 }
 
 Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
-  const size_t rank = self.sizes().size();
+  const size_t rank = self.operand("sum_to_size").sizes().size();
   check(size.size() <= rank, "sum_to_size: size ", size, " has more dimensions than ",
         self.sizes());
   const size_t lead = rank - size.size();

@@ -70,7 +70,8 @@ Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, i
 }
 
 Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
-  check<IndexError>(self.dim() > 0, "diag_embed: the tensor has no dimensions; unsqueeze it first");
+  check<IndexError>(self.operand("diag_embed").dim() > 0,
+                    "diag_embed: the tensor has no dimensions; unsqueeze it first");
   const int64_t a = wrap_dim("diag_embed", dim1, self.dim() + 1);
   const int64_t b = wrap_dim("diag_embed", dim2, self.dim() + 1);
   check(a != b, "diag_embed: dim1 and dim2 are both ", a, "; expected two dimensions");
@@ -91,7 +92,8 @@ Tensor diagflat(const Tensor& self, int64_t offset) {
 }
 
 Tensor trace(const Tensor& self) {
-  check(self.dim() == 2, "trace: the tensor has shape ", self.sizes(), ", expected a matrix");
+  check(self.operand("trace").dim() == 2, "trace: the tensor has shape ", self.sizes(),
+        ", expected a matrix");
   check<TypeError>(self.dtype() != kBool,
                    "trace: dtype bool is not supported; convert with .to(kLong)");
   return self.diagonal().sum();

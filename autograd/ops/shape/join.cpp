@@ -68,8 +68,9 @@ Tensor block_diag(ArrayRef<Tensor> tensors) {
   if (tensors.empty()) return empty({1, 0});
   int64_t columns = 0, before = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    check(tensors[i].dim() <= 2, "block_diag: the tensor at position ", i, " has shape ",
-          tensors[i].sizes(), ", expected at most 2 dimensions");
+    check(tensors[i].operand("block_diag", "one of the tensors").dim() <= 2,
+          "block_diag: the tensor at position ", i, " has shape ", tensors[i].sizes(),
+          ", expected at most 2 dimensions");
     columns += tensors[i].dim() == 0 ? 1 : tensors[i].size(-1);
   }
   Tensors rows;
@@ -83,7 +84,8 @@ Tensor block_diag(ArrayRef<Tensor> tensors) {
 
 Tensor cartesian_prod(ArrayRef<Tensor> tensors) {
   for (const Tensor& x : tensors)
-    check(x.dim() == 1, "cartesian_prod: a tensor has shape ", x.sizes(), ", expected vectors");
+    check(x.operand("cartesian_prod", "one of the tensors").dim() == 1,
+          "cartesian_prod: a tensor has shape ", x.sizes(), ", expected vectors");
   check(!tensors.empty(), "cartesian_prod: the list of tensors is empty; give one or more");
   if (tensors.size() == 1) return tensors[0];
   Tensors columns = meshgrid(tensors);
@@ -92,7 +94,8 @@ Tensor cartesian_prod(ArrayRef<Tensor> tensors) {
 }
 
 Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
-  check(self.dim() == 1, "combinations: self has shape ", self.sizes(), ", expected a vector");
+  check(self.operand("combinations").dim() == 1, "combinations: self has shape ", self.sizes(),
+        ", expected a vector");
   check(r >= 0, "combinations: r = ", r, " is negative");
   if (r == 0) return empty({0}, self.options());
   // The choices in lexicographic order: increase the last index that has room, restart those after.

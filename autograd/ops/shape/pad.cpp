@@ -8,8 +8,8 @@ namespace gradus {
 Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value) {
   check(pad.size() % 2 == 0, "constant_pad_nd: pad ", pad,
         " has an odd length; give two numbers for each dimension");
-  check(pad.size() <= 2 * self.sizes().size(), "constant_pad_nd: pad ", pad, " is for ",
-        pad.size() / 2, " dimensions, and self has shape ", self.sizes());
+  check(pad.size() <= 2 * self.operand("constant_pad_nd").sizes().size(), "constant_pad_nd: pad ",
+        pad, " is for ", pad.size() / 2, " dimensions, and self has shape ", self.sizes());
   Dims sizes = self.impl().sizes;
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const size_t d = sizes.size() - 1 - i;
@@ -98,6 +98,7 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode,
            std::optional<double> value) {
   if (mode == "constant") return constant_pad_nd(self, pad, value.value_or(0));
   const Border kind = border_named(mode);
+  self.operand("pad");
   check(!value || *value == 0, "pad: mode \"", mode, "\" takes no value");
   const int64_t padded = static_cast<int64_t>(pad.size()) / 2;
   check<NotImplementedError>(

@@ -38,8 +38,8 @@ void check_output_size(int64_t size, std::optional<int64_t> output_size) {
 }  // namespace
 
 Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size) {
-  check(repeats.dim() == 1, "repeat_interleave: repeats has shape ", repeats.sizes(),
-        ", expected a vector");
+  check(repeats.operand("repeat_interleave", "repeats").dim() == 1,
+        "repeat_interleave: repeats has shape ", repeats.sizes(), ", expected a vector");
   check<TypeError>(repeats.dtype() == kLong || repeats.dtype() == kInt,
                    "repeat_interleave: repeats has dtype ", repeats.dtype(),
                    ", expected int64 or int32");
@@ -59,7 +59,8 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optiona
   if (!dim) return repeat_interleave(self.flatten(), repeats, 0, output_size);
   check<IndexError>(self.dim() > 0, "repeat_interleave: self has no dimensions; leave dim out");
   const int64_t d = wrap_dim("repeat_interleave", *dim, self), size = self.sizes()[d];
-  check(repeats.dim() <= 1 && (repeats.numel() == 1 || repeats.numel() == size),
+  check(repeats.operand("repeat_interleave", "repeats").dim() <= 1 &&
+            (repeats.numel() == 1 || repeats.numel() == size),
         "repeat_interleave: repeats has shape ", repeats.sizes(), ", expected one number, or ",
         size, ", the size of dimension ", d);
   Tensor index = repeat_interleave(repeats.expand({size}), output_size).to(kLong);
@@ -119,18 +120,19 @@ Tensor flip(const Tensor& self, IntArrayRef dims) {
 }
 
 Tensor fliplr(const Tensor& self) {
-  check(self.dim() >= 2, "fliplr: self has shape ", self.sizes(),
+  check(self.operand("fliplr").dim() >= 2, "fliplr: self has shape ", self.sizes(),
         ", expected 2 dimensions or more");
   return flip(self, 1);
 }
 Tensor flipud(const Tensor& self) {
-  check(self.dim() >= 1, "flipud: self has no dimensions; expected 1 or more");
+  check(self.operand("flipud").dim() >= 1, "flipud: self has no dimensions; expected 1 or more");
   return flip(self, 0);
 }
 
 Tensor rot90(const Tensor& self, int64_t k, IntArrayRef dims) {
   check(dims.size() == 2, "rot90: dims ", dims, " lists ", dims.size(), " dimensions, expected 2");
-  check(self.dim() >= 2, "rot90: self has shape ", self.sizes(), ", expected 2 dimensions or more");
+  check(self.operand("rot90").dim() >= 2, "rot90: self has shape ", self.sizes(),
+        ", expected 2 dimensions or more");
   const int64_t from = wrap_dim("rot90", dims[0], self);
   const int64_t to = wrap_dim("rot90", dims[1], self);
   check(from != to, "rot90: dims ", dims, " names one dimension twice");

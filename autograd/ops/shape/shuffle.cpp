@@ -23,7 +23,7 @@ Dims with_batch(const Tensor& self, std::initializer_list<int64_t> sizes) {
 }
 
 void check_pixels(const char* op, const char* name, const Tensor& self, int64_t factor) {
-  check(self.dim() >= 3, op, ": ", op,
+  check(self.operand(op).dim() >= 3, op, ": ", op,
         " expects input to have at least 3 dimensions, but got input with ", self.dim(),
         " dimension(s)");
   check(factor > 0, op, ": ", op, " expects a positive ", name, ", but got ", factor);
@@ -57,7 +57,7 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
 }
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
-  check(self.dim() > 2,
+  check(self.operand("channel_shuffle").dim() > 2,
         "channel_shuffle: channel_shuffle expects input with > 2 dims, but got input with sizes ",
         self.sizes());
   check(groups > 0,

@@ -59,7 +59,7 @@ Tensors equal_parts(const char* op, const Tensor& self, int64_t sections, int64_
   return self.tensor_split(sections, dim);
 }
 void check_rank(const char* op, const Tensor& self, int64_t rank) {
-  check(self.dim() >= rank, op, ": self has shape ", self.sizes(), ", expected ", rank,
+  check(self.operand(op).dim() >= rank, op, ": self has shape ", self.sizes(), ", expected ", rank,
         " dimensions or more");
 }
 

@@ -35,7 +35,7 @@ Tensor narrow_backward(const Tensor& grad, const Dims& sizes, int64_t dim, int64
 }  // namespace
 
 Tensor view(const Tensor& self, IntArrayRef size) {
-  auto out = raw::try_view(self, size);
+  auto out = raw::try_view(self.operand("view"), size);
   check(out.has_value(),
         "view: view size is not compatible with input tensor's size and stride: ", size,
         " for shape ", self.sizes(), " and strides ", self.strides(),
@@ -44,7 +44,7 @@ Tensor view(const Tensor& self, IntArrayRef size) {
 }
 
 Tensor reshape(const Tensor& self, IntArrayRef shape) {
-  auto out = raw::try_view(self, shape, "reshape");
+  auto out = raw::try_view(self.operand("reshape"), shape, "reshape");
   if (!out) {  // the view of the copy is nobody else's
     const Tensor copy = self.clone(MemoryFormat::Contiguous);
     return record_reshape("UnsafeViewBackward0", copy, raw::alias(*raw::try_view(copy, shape)));
@@ -90,8 +90,8 @@ Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
 }
 
 Tensor t(const Tensor& self) {
-  check(self.dim() <= 2, "t: t() expects a tensor with <= 2 dimensions, but self is ", self.dim(),
-        "D: shape ", self.sizes(), "; use transpose(dim0, dim1)");
+  check(self.operand("t").dim() <= 2, "t: t() expects a tensor with <= 2 dimensions, but self is ",
+        self.dim(), "D: shape ", self.sizes(), "; use transpose(dim0, dim1)");
   return transposed("TBackward0", self, 0, self.dim() == 2 ? 1 : 0);
 }
 

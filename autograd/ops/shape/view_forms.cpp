@@ -65,15 +65,15 @@ Tensor numpy_T(const Tensor& self) {
 
 Tensor mT(const Tensor& self) {
   if (self.dim() == 0) return self.view_as(self);
-  check(self.dim() >= 2, "mT: self has shape ", self.sizes(),
+  check(self.operand("mT").dim() >= 2, "mT: self has shape ", self.sizes(),
         ", expected a matrix or a batch of matrices; use numpy_T() for other shapes");
   return self.transpose(-2, -1);
 }
 Tensor mH(const Tensor& self) { return mT(self); }
 Tensor adjoint(const Tensor& self) { return mT(self); }
 Tensor matrix_H(const Tensor& self) {
-  check(self.dim() == 0 || self.dim() == 2, "matrix_H: self has shape ", self.sizes(),
-        ", expected a matrix; use mH() for a batch of them");
+  check(self.operand("matrix_H").dim() == 0 || self.dim() == 2, "matrix_H: self has shape ",
+        self.sizes(), ", expected a matrix; use mH() for a batch of them");
   return mT(self);
 }
 
@@ -81,7 +81,9 @@ Tensor broadcast_to(const Tensor& self, IntArrayRef size) { return self.expand(s
 
 Tensors broadcast_tensors(ArrayRef<Tensor> tensors) {
   Dims shape;
-  for (const Tensor& x : tensors) shape = broadcast_shapes("broadcast_tensors", shape, x.sizes());
+  for (const Tensor& x : tensors)
+    shape = broadcast_shapes("broadcast_tensors", shape,
+                             x.operand("broadcast_tensors", "one of the tensors").sizes());
   Tensors out;
   for (const Tensor& x : tensors) out.push_back(x.expand(shape));
   return out;
@@ -93,7 +95,8 @@ Tensors meshgrid(ArrayRef<Tensor> tensors, std::string_view indexing) {
         "\", expected \"ij\" or \"xy\"");
   Dims shape;
   for (const Tensor& x : tensors) {
-    check(x.dim() <= 1, "meshgrid: a tensor has shape ", x.sizes(), ", expected vectors");
+    check(x.operand("meshgrid", "one of the tensors").dim() <= 1, "meshgrid: a tensor has shape ",
+          x.sizes(), ", expected vectors");
     check<TypeError>(x.dtype() == tensors[0].dtype(), "meshgrid: tensors have dtypes ",
                      tensors[0].dtype(), " and ", x.dtype(), "; expected one dtype");
     check<Error>(x.device() == tensors[0].device(), "meshgrid: tensors are on ",

@@ -386,9 +386,24 @@ TEST_P(Operations, RefuseWhatPyTorchRefuses) {
       /*refused=*/true);
 }
 
-TEST_P(Operations, SayWhichArgumentIsUndefined) {
+// Those that take undefined tensors, as questions about a tensor do, or as arguments that are not
+// given.
+bool takes_undefined(const std::string& name, size_t argument) {
+  static const std::set<std::string> facts = {
+      "atleast_1d",   "cartesian_prod", "conj",    "conj_physical", "diff",
+      "dropout",      "is_complex",     "is_conj", "is_neg",        "real",
+      "resolve_conj", "resolve_neg",    "size",    "is_same_size",  "is_distributed"};
+  static const std::set<std::string> optional = {"linear",    "bilinear", "bincount",
+                                                 "histogram", "cov",      "searchsorted"};
+  return facts.contains(name) || name.find("dropout") != std::string::npos ||
+         (argument > 0 && optional.contains(name));
+}
+
+TEST_P(Operations, SayThatAnArgumentIsUndefined) {
   each([](const Family& family, const Sample& sample) {
-    for (size_t i = 0; i < tensors(family, sample, "in").size(); ++i) {
+    const size_t count = tensors(family, sample, "in").size();
+    for (size_t i = 0; i < count; ++i) {
+      if (takes_undefined(sample.name, i)) continue;
       Inputs in = inputs_of(family, sample);
       in[i] = Tensor();
       std::string message = "nothing was thrown";
@@ -397,7 +412,7 @@ TEST_P(Operations, SayWhichArgumentIsUndefined) {
       } catch (const Error& error) {
         message = error.what();
       }
-      std::printf("UNDEF %s | %zu | %s | %s\n", sample.name, i, sample.arguments, message.c_str());
+      EXPECT_NE(message.find("undefined"), std::string::npos) << "input " << i << ": " << message;
     }
   });
 }

@@ -45,7 +45,7 @@ int main() {
       {"eq", [&] { return d(b == 257); }},
       {"lt", [&] { return d(b < 300); }},
       {"gt -1", [&] { return d(b > -1); }},
-      {"clamp", [&] { return d(b.clamp(0, 300)); }},
+      {"clamp", [&] { return d(b.clamp(300, 400)); }},
       {"clamp float", [&] { return d(f.clamp_max(1e300)); }},
       {"where", [&] { return d(torch::where(mask, b, 300)); }},
       {"tensor", [&] { return d(torch::tensor({300}, kUInt8)); }},
