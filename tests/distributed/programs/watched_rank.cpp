@@ -51,7 +51,10 @@ int run(char** arguments) {
     }
     store.get("watched");  // what is said before that is lost
     store.set_timeout(Milliseconds(1000));
-    const auto watch = std::make_shared<WatchClient>(store, rank, timeout);
+    std::string received;
+    Socket server = connect_as("watch", rank, store, received);
+    const auto watch =
+        std::make_shared<WatchClient>(std::move(server), std::move(received), rank, timeout);
     std::vector<int> ranks;
     for (int r = 0; r < size; ++r) ranks.push_back(r);
     const auto group =
