@@ -118,7 +118,7 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossOptions&
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossOptions& options) {
   check_same_shape("l1_loss", input, target);
-  return reduced("l1_loss", (input - target).square(), options.reduction());
+  return reduced("l1_loss", (input - target).abs(), options.reduction());
 }
 
 // 1 - sigmoid(x) is sigmoid(-x), and log_sigmoid is exact for large numbers of either sign: it is
@@ -127,7 +127,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
                                         const BCEWithLogitsLossOptions& options) {
   const char* op = "binary_cross_entropy_with_logits";
   check_same_shape(op, input, target);
-  const Tensor hits = (target * log_sigmoid(input));
+  const Tensor hits = weighted(op, "pos_weight", target * log_sigmoid(input), options.pos_weight());
   const Tensor losses = -(hits + (1 - target) * log_sigmoid(-input));
   return reduced(op, weighted(op, "weight", losses, options.weight()), options.reduction());
 }

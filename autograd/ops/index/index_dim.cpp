@@ -63,8 +63,8 @@ struct Filling {
     check<TypeError>(index.dtype() == kLong, "index_fill: index has dtype ", index.dtype(),
                      ", expected int64; convert with .to(kLong)");
     raw::check_same_device("index_fill", self, "self", index, "index");
-    check(number.dim() == 0, "index_fill: value has shape ", number.sizes(),
-          ", expected a tensor without dimensions");
+    check(number.operand("index_fill", "value").dim() == 0, "index_fill: value has shape ",
+          number.sizes(), ", expected a tensor without dimensions");
     Tensors indices(static_cast<size_t>(wrap_dim("index_fill", dim, self)));
     indices.push_back(index);
     list = raw::index_list("index_fill", self, indices);

@@ -29,8 +29,9 @@ bool is_right(bool right, std::optional<std::string_view> side) {
 
 Tensor in_order(const Tensor& sequence, const std::optional<Tensor>& sorter) {
   if (!sorter || !sorter->defined()) return sequence;
-  check(sorter->sizes() == sequence.sizes(), "searchsorted: sorter has shape ", sorter->sizes(),
-        ", the sequence ", sequence.sizes(), "; expected the same; sort() gives such indices");
+  check(sorter->sizes() == sequence.operand("searchsorted", "the sorted sequence").sizes(),
+        "searchsorted: sorter has shape ", sorter->sizes(), ", the sequence ", sequence.sizes(),
+        "; expected the same; sort() gives such indices");
   return sequence.detach().gather(-1, *sorter);
 }
 

@@ -33,7 +33,7 @@ Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
   int64_t d = dim.value_or(0);
   if (!dim) {
-    while (d < self.dim() && self.sizes()[d] != 3) ++d;
+    while (d < self.operand("cross").dim() && self.sizes()[d] != 3) ++d;
     check(d < self.dim(), "cross: self of shape ", self.sizes(),
           " has no dimension of size 3; expected one");
   }

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Writes programs.txt: random programs over all dtypes, and what PyTorch (2.15, CPU) makes of them.
 
-    python3 -m venv /tmp/torch && /tmp/torch/bin/pip install numpy torch
+    python3 -m venv /tmp/torch && /tmp/torch/bin/pip install numpy torch==2.15.0
     /tmp/torch/bin/python tests/conformance/golden/make_programs.py [--seed N] [--programs N] [--out FILE]
 
-A line is `let NAME = TENSOR` or `FUNCTION ARGUMENTS = TENSOR`, as tests/conformance/golden/golden.h
-reads them. Arguments are names, numbers (an integer has no point) and `$`, the result of the line
+A line is `let NAME = TENSOR`, `FUNCTION ARGUMENTS = TENSOR`, or `... = error` where PyTorch refuses
+it, as tests/conformance/golden/golden.h reads them. Arguments are names, numbers (an integer has no point) and `$`, the result of the line
 before; lines that `$` joins are a program. A function that ends in _ changes its first argument.
 
-Older versions than 2.1 compute numbers of 16 bits otherwise, or not at all.
+Debian's PyTorch 1.13 will not do: it rounds numbers beside tensors of 16 bits, has few functions of
+these, refuses bounds of clamp beyond the integers of a type, and softshrink makes 0 of NaN.
+GRADUS_PROGRAMS=FILE test_ops --gtest_filter='Programs.*' runs a longer file.
 """
 import argparse
 import itertools
@@ -75,7 +77,8 @@ def without_fraction_(mode):
 BINARY = {**{name: ("tt tn nt", getattr(torch, name)) for name in
              ("add", "sub", "mul", "div", "pow", "remainder")},
           "fmod": ("tt tn", torch.fmod),
-          "floor_divide": ("tt tn", without_fraction("floor")), "div_trunc": ("tt tn", without_fraction("trunc")),
+          "floor_divide": ("tt tn", without_fraction("floor")),
+          "div_trunc": ("tt tn", without_fraction("trunc")),
           **{name: ("tt tn", getattr(torch, name)) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
           **{name: ("tt", getattr(torch, name)) for name in
              ("maximum", "minimum", "fmax", "atan2", "copysign", "xlogy")},
@@ -283,8 +286,8 @@ def main():
             else:
                 raise SystemExit(f"no program has {left} and {right}")
     lines += sorted(programs.refused)
-    one = [f"{name} {x} i64.one" for name in ("mul", "div", "add", "floor_divide") for x in ("f16a", "bf16a")]
-    lines += [f"{line} = {tensor_text(run(line.split()[0], line.split()[1:], None))}" for line in one]
+    for name, x in itertools.product(("mul", "div", "add", "floor_divide"), ("f16a", "bf16a")):
+        lines.append(f"{name} {x} i64.one = {tensor_text(run(name, [x, 'i64.one'], None))}")
     pathlib.Path(options.out).write_text("\n".join(lines) + "\n")
 
 
