@@ -8,7 +8,8 @@ namespace gradus {
 namespace {
 
 // The same parameters on both devices, each with coefficients of its own and one of them 0 at
-// times. What is fresh is NaN.
+// times. What is fresh is NaN. All numbers are positive: a difference of near ones, divided by its
+// own root, would have few digits, and other ones where a product and a sum are rounded once.
 struct Parameters {
   Parameters(int states, ScalarType dtype, const std::vector<int64_t>& sizes) {
     for (const int64_t n : sizes) {
@@ -21,8 +22,8 @@ struct Parameters {
         tensors.push_back(random_pair(dtype, contiguous_layout("", {n}, pick(0, 3) == 0), range));
         here.*member = tensors.back().cpu, there.*member = tensors.back().gpu;
       };
-      make(&UpdatedParameter::parameter, {-1, 1});
-      make(&UpdatedParameter::gradient, {-1, 1});
+      make(&UpdatedParameter::parameter, {0.1, 1});
+      make(&UpdatedParameter::gradient, {0.1, 1});
       for (size_t k = 0; k < static_cast<size_t>(states); ++k) {
         const bool fresh = pick(0, 2) == 0;
         const double nan = std::nan("");

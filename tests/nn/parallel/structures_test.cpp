@@ -176,7 +176,7 @@ TEST(Structures, ItIsAModuleAmongOthers) {
   EXPECT_TRUE(fc->weight.grad().defined());
   std::ostringstream text;
   text << *net;
-  EXPECT_NE(text.str().find("DataParallel(\n  (module): gradus::nn::Linear("), std::string::npos)
+  EXPECT_NE(text.str().find("DataParallel(\n    (module): gradus::nn::Linear("), std::string::npos)
       << text.str();
 }
 
