@@ -51,10 +51,10 @@ struct Loss : Layer<Derived, Options>, LossBuffers<Options> {
   }
 
   Tensor forward(const Tensor& input, const Tensor& target) {
-    Options options = this->options;
-    if constexpr (HasWeight<Options>) options.weight(this->weight);
-    if constexpr (HasPosWeight<Options>) options.pos_weight(this->pos_weight);
-    return function(input, target, options);
+    Options own = this->options;
+    if constexpr (HasWeight<Options>) own.weight(this->weight);
+    if constexpr (HasPosWeight<Options>) own.pos_weight(this->pos_weight);
+    return function(input, target, own);
   }
 
   // "gradus::nn::MSELoss()", as libtorch prints it.

@@ -72,7 +72,7 @@ TEST(Module, RefusesNamesThatAreTakenOrUnusable) {
 
 TEST(Module, AnEmptyHolderSaysSo) {
   const nn::Linear empty_holder(nullptr);
-  expect_error<Error>([&] { empty_holder->forward(ones({1})); }, "an empty holder of gradus::nn::LinearImpl was used");
+  expect_error<Error>([&] { empty_holder->forward(ones({1})); }, "empty module holder");
 }
 
 TEST(Linear, StartsAsPyTorchDoes) {
