@@ -5,10 +5,10 @@
 //   loss(parallel(x), y).backward();
 //   sgd.step();
 //
-// Every forward splits the batch along `dim`, runs a replica of the module on each device in its own
-// thread, and joins the results. The gradients of the replicas are added to those of the module in
-// the order that sum_in_chain.h states: n replicas give the same bits as the n shards of the batch
-// computed one after the other on one device.
+// Every forward splits the batch along `dim`, runs a replica of the module on each device in its
+// own thread, and joins the results. The gradients of the replicas are added to those of the module
+// in the order that sum_in_chain.h states: n replicas give the same bits as the n shards of the
+// batch computed one after the other on one device.
 #pragma once
 
 #include <memory>
