@@ -1,3 +1,4 @@
+// Divides parameters into the turns in which an optimizer steps them.
 #include "gradus/optim/turns.h"
 
 #include <utility>

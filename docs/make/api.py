@@ -24,7 +24,7 @@ SECTIONS = [
       "tensor/base/threads.h", "tensor/base/ordered_dict.h"]),
     ("Autograd", "[Autograd](autograd.md) is the guide.",
      ["autograd/engine/engine.h", "autograd/engine/grad_mode.h", "autograd/engine/anomaly_mode.h", "autograd/tools/*.h"]),
-    ("nn", "", ["nn/module.h", "nn/modules/*.h", "nn/sequential.h", "nn/cloneable.h"]),
+    ("nn", "", ["nn/module.h", "nn/layer.h", "nn/modules/*.h", "nn/sequential.h", "nn/cloneable.h"]),
     ("nn::functional", "Functions whose options are structs, in the namespace `nn::functional`.",
      ["nn/functional/*.h"]),
     ("nn::init", "", ["nn/init.h"]),
@@ -38,7 +38,7 @@ SECTIONS = [
     ("nn::parallel", "[Data parallel training](data-parallel.md) is the guide.", ["nn/parallel/data_parallel*.h"]),
     ("distributed", "[Several ranks](distributed.md) is the guide.",
      ["distributed/init.h", "distributed/collectives.h", "distributed/work.h", "distributed/reduce_op.h",
-      "distributed/error.h", "distributed/environment.h", "distributed/threads/spawn.h",
+      "distributed/job/error.h", "distributed/environment.h", "distributed/threads/spawn.h",
       "distributed/ddp/distributed_data_parallel.h", "distributed/ddp/model_parallel.h"]),
 ]
 
@@ -49,7 +49,7 @@ SHORTER = [(r"const (Tensor|Scalar|TensorOptions|Generator|Group|Tensors|Stream|
 # What the library needs in public headers, and users do not.
 HIDDEN = {"append", "warns_again", "make_generator", "pretty_print", "clone_", "share_group", "readable_name",
           "FunctionNodeBase", "FunctionNode", "ForwardCall", "SourceLocation", "QueuedWork", "AskedWork", "FinishedWork",
-          "EventArrival", "CopiesAtOnce", "name_of"}
+          "EventArrival", "CopiesAtOnce", "name_of", "requires", "GRADUS_ACTIVATION", "class_name", "short_class_name"}
 WORDS = re.compile(r"^(?:\[\[[^]]*\]\]\s*|inline |constexpr |constinit |explicit |virtual |static |friend )+")
 
 
@@ -283,6 +283,13 @@ def reached(header, seen):
     return seen
 
 
+def nn_rows():
+    """Name and meaning of the modules that rows of nn/*.def make."""
+    text = "".join(open(os.path.join(ROOT, f"nn/{name}.def")).read() for name in ("activations", "losses"))
+    found = re.findall(r'^(?:SWITCH|IN_PLACE|ACTIVATION|PLAIN|LOSS)\((\w+),[^"]*"((?:[^"\\]|\\.)*)"', text, re.M)
+    return [(name, re.sub(r"\s+", " ", meaning.replace('\\"', '"')).replace("|", "\\|")) for name, meaning in found]
+
+
 def section(title, intro, patterns):
     entries = read_section(patterns)
     if title == "nn::functional":
@@ -291,6 +298,8 @@ def section(title, intro, patterns):
             if e.kind == "function" and not e.doc:
                 e.doc = meanings.get(e.name, "")
     modules = {e.name for e in entries if e.kind == "module"}
+    if title == "nn":
+        intro = "Activations and losses: " + "; ".join(f"`{name}`: {meaning}" for name, meaning in nn_rows()) + "."
     headers = [os.path.relpath(path, ROOT) for pattern in patterns for path in sorted(glob.glob(os.path.join(ROOT, pattern)))]
     included = reached("gradus.h", set())
     listed = [f"`{h}`" + ("" if h in included else " (not in `gradus.h`)") for h in headers]
