@@ -57,7 +57,8 @@ Tensors Optimizer::parameters() const {
 }
 
 void Optimizer::check_options(const OptimizerParamGroup& group) const {
-  const std::type_info &found = typeid(group.options()), &expected = typeid(*defaults_);
+  const OptimizerOptions &given = group.options(), &own = *defaults_;
+  const std::type_info &found = typeid(given), &expected = typeid(own);
   if (found != expected)
     fail<TypeError>(algorithm_name(expected), ": a parameter group has options of ",
                     algorithm_name(found), "; give it ", readable_name(expected));

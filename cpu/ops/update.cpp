@@ -20,7 +20,7 @@ void step(const UpdatedParameter& one) {
     // Copies, which no store below can change, so that the loop becomes vector code.
     const auto c = coefficients;
     const std::array<T*, kMostStates> kept = state;
-#pragma GCC ivdep
+#pragma omp simd
     for (int64_t i = begin; i < end; ++i) {
       T s[kMostStates];
       for (int k = 0; k < states; ++k) s[k] = kept[k][i];
