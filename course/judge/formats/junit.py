@@ -71,4 +71,5 @@ def render(result, now=None):
         of_task = rows({"tasks": [task]})
         _suite(root, of_task[0].task, stamp, of_task, own)
     ET.indent(root, " ")
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+    text = ET.tostring(root, encoding="us-ascii").decode("ascii")  # Other characters by number.
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + text + "\n"
