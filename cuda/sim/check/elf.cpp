@@ -1,4 +1,4 @@
-// The variables of kernels, read from a program's ELF tables.
+// Kernels and their variables, read from a program's ELF tables.
 #include "gradus/cuda/sim/check/elf.h"
 
 #include <elf.h>
@@ -92,6 +92,20 @@ std::vector<Variable> variables_in(const std::string& path) {
       if (of_kernels.contains(name))
         out.push_back({*kind, symbol.st_value, symbol.st_size, std::move(name)});
     }
+  }
+  return out;
+}
+
+std::unordered_map<uintptr_t, std::string> functions_in(const std::string& path) {
+  std::unordered_map<uintptr_t, std::string> out;
+  Elf elf(path);
+  for (const auto& section : elf.sections()) {
+    if (section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) continue;
+    if (section.sh_link >= elf.sections().size()) continue;
+    const std::string names = elf.text(elf.sections()[section.sh_link]);
+    for (const auto& symbol : elf.symbols(section))
+      if ((symbol.st_info & 15) == STT_FUNC && symbol.st_shndx != SHN_UNDEF)
+        out.try_emplace(symbol.st_value, Elf::at(names, symbol.st_name));
   }
   return out;
 }

@@ -1,9 +1,10 @@
-// The variables of a program that its kernels use by name, by the tables of an ELF file.
+// The kernels of a program, and the variables that they use by name, by the tables of an ELF file.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace gradus::cuda::sim {
@@ -21,5 +22,9 @@ struct Variable {
 
 // Of the program or a library. Without a symbol table there are none but constants.
 std::vector<Variable> variables_in(const std::string& path);
+
+// The symbols of its functions, by where they begin, counted from where the file was loaded.
+// Without a symbol table those that it exports alone.
+std::unordered_map<uintptr_t, std::string> functions_in(const std::string& path);
 
 }  // namespace gradus::cuda::sim

@@ -14,14 +14,14 @@ namespace gradus::cuda::sim {
 
 namespace {
 
-struct State {
+struct Kept {
   std::mutex mutex;
   std::vector<Finding> findings;
   size_t told = 0;  // so many of them have been in the message of an error
   cudaError_t error = cudaSuccess;
 };
-State& state() {
-  static auto& one = *new State;
+Kept& kept() {
+  static auto& one = *new Kept;
   return one;
 }
 
@@ -44,7 +44,7 @@ cudaError_t error_for(Kind kind) {
 // that ends well although something was found does not end well.
 void report_at_exit(int status, void*) {
   std::ostringstream text;
-  const size_t told = state().told;
+  const size_t told = kept().told;
   size_t number = 0;
   for (Finding& each : take_findings()) {
     if (number++ < told) each.sides.clear();
@@ -75,34 +75,34 @@ void Sightings::publish(const std::string& kernel) {
 }
 
 void publish(Finding finding) {
-  const std::lock_guard lock(state().mutex);
+  const std::lock_guard lock(kept().mutex);
   // What a chip refuses to launch leaves it as it was.
-  if (state().error == cudaSuccess && finding.kind != Kind::launch)
-    state().error = error_for(finding.kind);
+  if (kept().error == cudaSuccess && finding.kind != Kind::launch)
+    kept().error = error_for(finding.kind);
   constexpr size_t kMost = 1000;
-  if (state().findings.size() < kMost) state().findings.push_back(std::move(finding));
+  if (kept().findings.size() < kMost) kept().findings.push_back(std::move(finding));
 }
 
 cudaError_t pending_error() {
   if (const cudaError_t none = without_devices()) return none;
-  const std::lock_guard lock(state().mutex);
-  return state().error;
+  const std::lock_guard lock(kept().mutex);
+  return kept().error;
 }
 
 std::string tell_findings() {
-  const std::lock_guard lock(state().mutex);
-  state().told = state().findings.size();
+  const std::lock_guard lock(kept().mutex);
+  kept().told = kept().findings.size();
   std::ostringstream out;
-  for (const Finding& each : state().findings)
+  for (const Finding& each : kept().findings)
     if (each.kind != Kind::launch) out << each;
   return out.str();
 }
 
 std::vector<Finding> take_findings() {
-  const std::lock_guard lock(state().mutex);
-  state().error = cudaSuccess;
-  state().told = 0;
-  return std::exchange(state().findings, {});
+  const std::lock_guard lock(kept().mutex);
+  kept().error = cudaSuccess;
+  kept().told = 0;
+  return std::exchange(kept().findings, {});
 }
 
 std::vector<Finding> take_leaks() {

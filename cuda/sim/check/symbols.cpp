@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <unordered_map>
 
 #include "gradus/cuda/sim/check/elf.h"
 
@@ -69,13 +70,39 @@ int add_frame(void* out, uintptr_t, const char* file, int line, const char* func
   return 0;
 }
 
+// Read here, and not by libbacktrace: that reads the debug information of all libraries first,
+// which a program without findings does not need.
+const std::string& symbol_in(const std::string& path, uintptr_t offset) {
+  using Names = std::unordered_map<uintptr_t, std::string>;
+  static std::mutex mutex;
+  static auto& files = *new std::map<std::string, Names>;
+  static const auto& none = *new std::string;
+  const std::lock_guard lock(mutex);
+  const auto [file, is_new] = files.try_emplace(path);
+  if (is_new) file->second = functions_in(path);
+  const auto found = file->second.find(offset);
+  return found == file->second.end() ? none : found->second;
+}
+
 std::string symbol_of(const void* function) {
-  std::string out;
-  const auto found = [](void* name, uintptr_t, const char* symbol, uintptr_t, uintptr_t) {
-    if (symbol) *static_cast<std::string*>(name) = symbol;
-  };
-  backtrace_syminfo(state(), reinterpret_cast<uintptr_t>(function), found, ignore_error, &out);
-  return out;
+  struct Search {
+    uintptr_t address;
+    std::string found;
+  } search{reinterpret_cast<uintptr_t>(function), ""};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto& it = *static_cast<Search*>(data);
+        const uintptr_t offset = it.address - info->dlpi_addr;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& segment = info->dlpi_phdr[i];
+          if (segment.p_type != PT_LOAD || offset - segment.p_vaddr >= segment.p_memsz) continue;
+          it.found = symbol_in(path_of(*info), offset);
+          return 1;
+        }
+        return 0;
+      },
+      &search);
+  return search.found;
 }
 
 // The simulator's folder, given a file of its room check/.
@@ -91,8 +118,10 @@ bool is_instance(std::string_view function, std::string_view name) {
 
 // Of the simulator, or of what starts a kernel.
 bool is_machinery(const Frame& frame) {
-  // As this file is named, and as its header is: the latter by way of a link.
+  // As this file is named, and as its header is: the latter by way of a link. Headers of kernels
+  // may be installed elsewhere.
   return frame.file.starts_with(simulator_of(__FILE__)) ||
+         frame.file.find("cuda/sim/include/") != std::string::npos ||
          frame.file.starts_with(simulator_of(kSymbolsHeader)) ||
          is_instance(frame.function, "gradus::cuda::launch") ||
          is_instance(frame.function, "gradus::cuda::detail::launch") ||
@@ -121,9 +150,9 @@ Trace current_trace() {
 std::vector<Frame> frames_of(const Trace& trace) {
   std::vector<Frame> out;
   for (const uintptr_t pc : trace) {
-    std::vector<Frame> here;
-    backtrace_pcinfo(state(), pc, add_frame, ignore_error, &here);
-    for (Frame& frame : here) {
+    std::vector<Frame> inlined;
+    backtrace_pcinfo(state(), pc, add_frame, ignore_error, &inlined);
+    for (Frame& frame : inlined) {
       if (is_machinery(frame)) {
         if (!out.empty()) return out;  // what called the kernel
         continue;                      // what the kernel called

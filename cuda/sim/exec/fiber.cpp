@@ -8,6 +8,10 @@
 
 #include <new>
 
+#if __USE_FORTIFY_LEVEL > 0
+#error "an earlier source of this unit was compiled with _FORTIFY_SOURCE; use -U_FORTIFY_SOURCE"
+#endif
+
 namespace gradus::cuda::sim {
 
 namespace {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostBlocks = 32, kWarpSize = 32;
 constexpr size_t kReservedShared = 1 << 10;  // of each block, by the system
-constexpr int kMostThreads = 1024;
+constexpr int kMostOfBlock = 1024;
 
 cudaDeviceProp properties() {
   cudaDeviceProp out{};
@@ -35,7 +35,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
                                                           int threads, size_t dynamic_shared) {
   if (const cudaError_t broken = pending_error()) return result(broken);
   if (!blocks || threads < 1) return result(cudaErrorInvalidValue);
-  *blocks = threads > kMostThreads ? 0
+  *blocks = threads > kMostOfBlock ? 0
                                    : blocks_that_fit(properties(), threads,
                                                      static_shared_bytes(kernel) + dynamic_shared);
   return result(cudaSuccess);
@@ -47,7 +47,7 @@ cudaError_t gradus::cuda::sim::best_block(int* least_grid, int* threads, const v
   if (!least_grid || !threads || most_threads < 0) return result(cudaErrorInvalidValue);
   const cudaDeviceProp device = properties();
   const size_t shared = static_shared_bytes(kernel) + dynamic_shared;
-  int limit = most_threads == 0 ? kMostThreads : std::min(most_threads, kMostThreads);
+  int limit = most_threads == 0 ? kMostOfBlock : std::min(most_threads, kMostOfBlock);
   *threads = *least_grid = 0;
   for (int best = 0; limit > 0; limit = (limit - 1) / kWarpSize * kWarpSize) {
     const int blocks = blocks_that_fit(device, limit, shared);

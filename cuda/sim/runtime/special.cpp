@@ -64,8 +64,8 @@ double erfcinv(double x) {
   const Wide z = wide(x);
   Wide y = estimate(z * (2 - z));
   for (int step = 0; step < 4; ++step) {
-    const Wide here = std::erfc(y);
-    y += std::log(here / z) * here * kRootPi / 2 * std::exp(y * y);
+    const Wide value = std::erfc(y);
+    y += std::log(value / z) * value * kRootPi / 2 * std::exp(y * y);
   }
   return static_cast<double>(y);
 }

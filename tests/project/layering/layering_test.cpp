@@ -236,6 +236,19 @@ TEST_F(Planted, RoomsOfCuda) {
             "below it\n");
 }
 
+TEST_F(Planted, TheSimulatorIncludesItselfAlone) {
+  plant("cuda/sim/exec/worker.cpp",
+        "#include <vector>\n#include \"gradus/cuda/sim/check/shadow.h\"\n"
+        "#include \"gradus/cuda/runtime/stream.h\"\n#include \"gradus/tensor/tensor.h\"\n");
+  plant("cuda/runtime/launch.cpp", "#include \"gradus/cuda/sim/simulator.h\"\n");
+  EXPECT_EQ(
+      found(),
+      "cuda/runtime/launch.cpp:2: cuda/ includes cuda/sim/simulator.h, which is not below it\n"
+      "cuda/sim/exec/worker.cpp:4: cuda/sim/ includes cuda/runtime/stream.h, which is not below "
+      "it\n"
+      "cuda/sim/exec/worker.cpp:5: cuda/sim/ includes tensor/tensor.h, which is not below it\n");
+}
+
 TEST_F(Planted, RoomsOfDistributed) {
   plant("distributed/job/watch.cpp", "#include \"gradus/distributed/net/socket.h\"\n");
   plant("distributed/net/server.h", "#include \"gradus/distributed/world.h\"\n");

@@ -43,17 +43,17 @@ extern "C" {
 __forceinline__ double sinpi(double x) noexcept { return gradus::cuda::sim::sinpi(x); }
 __forceinline__ double cospi(double x) noexcept { return gradus::cuda::sim::cospi(x); }
 __forceinline__ float sinpif(float x) noexcept {
-  return static_cast<float>(sinpi(static_cast<double>(x)));
+  return static_cast<float>(::sinpi(static_cast<double>(x)));
 }
 __forceinline__ float cospif(float x) noexcept {
-  return static_cast<float>(cospi(static_cast<double>(x)));
+  return static_cast<float>(::cospi(static_cast<double>(x)));
 }
 }
 __forceinline__ float sinpi(float x) { return sinpif(x); }
 __forceinline__ float cospi(float x) { return cospif(x); }
 __forceinline__ void sincospi(double x, double* sine, double* cosine) {
-  *sine = sinpi(x);
-  *cosine = cospi(x);
+  *sine = ::sinpi(x);
+  *cosine = ::cospi(x);
 }
 __forceinline__ void sincospif(float x, float* sine, float* cosine) {
   *sine = sinpif(x);
