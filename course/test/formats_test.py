@@ -610,6 +610,8 @@ class GraderImage(unittest.TestCase):
         self.assertIn("longer than 1 s", value["output"])
         value = self.run_grader(loop + "x = bytearray(300 << 20)\ntime.sleep(60)\n", LIMIT_MB="100")
         self.assertIn("more than 100 MB", value["output"])
+        value = self.run_grader(loop + "time.sleep(60)\n", LIMIT_SECONDS="1", MODULES="0 1")
+        self.assertIn("Module 1: There was no time left.", value["output"])
         running = [Path(e.path, "cmdline").read_bytes() for e in os.scandir("/proc")
                    if e.name.isdigit() and Path(e.path, "cmdline").exists()]
         self.assertNotIn(b"sleep\x00987\x00", running)
