@@ -1,0 +1,1 @@
+"""Checks of the course itself: what course/check runs."""

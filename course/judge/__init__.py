@@ -1,0 +1,1 @@
+"""The judge of the course: builds what a student wrote, runs it, and gives points."""

@@ -1,0 +1,215 @@
+"""Builds a runner: the judge's own parts, once, and a student's file with the checks that make it safe to link."""
+import concurrent.futures
+import glob
+import hashlib
+import os
+import re
+import subprocess
+import threading
+
+from . import symbols
+
+CXX = os.environ.get("CXX", "g++")
+COMMON = ["-std=c++20", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter"]
+OWN = [*COMMON, "-O2"]
+STUDENT = [*COMMON, "-O1", "-fno-stack-protector", "-U_FORTIFY_SOURCE"]
+# What lets the simulator see each access of a kernel (cmake/simulator.cmake says why each is there).
+KERNEL = ["-D__CUDACC__", "-include", "cuda_runtime.h", "-O1", "-g1", "-fno-tree-sra", "-fno-tree-loop-im",
+          "-fno-tree-sink", "-fno-tree-cselim", "-fno-ipa-reference-addressable", "-fsanitize=thread",
+          "--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1",
+          "-fsanitize=bounds,alignment,shift-exponent,float-cast-overflow,integer-divide-by-zero",
+          "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-malloc",
+          "-U_FORTIFY_SOURCE", "-UNDEBUG", "-fno-extern-tls-init", "-ffp-contract=off", "-Wno-unknown-pragmas",
+          "-Wno-shadow"]
+LARGEST_SOURCE = 64 << 10
+COMPILE_SECONDS = 60
+
+
+class Problem(Exception):
+    """Why a student's file cannot be tested. The text is for the student."""
+
+
+class Builder:
+    """Builds into `folder`, with the parts of the course in `home`. What is built already is used again."""
+
+    def __init__(self, home, folder, gpu=False):
+        self.home, self.folder, self.gpu = home, folder, gpu
+        self._locks, self._lock = {}, threading.Lock()
+        os.makedirs(os.path.join(folder, "include"), exist_ok=True)
+        self.root = home if os.path.isdir(os.path.join(home, "cuda")) else os.path.dirname(home)
+        link = os.path.join(folder, "include", "gradus")
+        if not os.path.islink(link):
+            os.symlink(self.root, link)
+        self._headers = self._hash_of(glob.glob(os.path.join(home, "core", "*.h")) +
+                                      glob.glob(os.path.join(home, "runner", "*.h")))
+        self._simulator = os.path.join(self.root, "cuda", "sim")
+
+    # --- What the judge's own parts are made of
+    def runner(self, task, submission):
+        """The program that runs the student's file of a task. Errors: Problem."""
+        student = self._student_object(task, submission)
+        kernels = task.file.endswith(".cu")
+        parts = [self._own(os.path.join("runner", name)) for name in self._runner_sources(task, kernels)]
+        parts += [self._own(os.path.join("core", "not_implemented.cpp")), *map(self._own, task.given)]
+        libraries = []
+        if kernels and not self.gpu:
+            libraries = [*self._simulator_objects(), "-lbacktrace"]
+        program = self._path("".join([student, *parts, *libraries]), f"run-{task.name}")
+        linker = ["nvcc", "-Wno-deprecated-gpu-targets"] if self.gpu and kernels else [CXX, "-Wl,-z,now"]
+        return self._made(program, [*linker, "-o", program, *parts, student, *libraries, "-lpthread"])
+
+    def _runner_sources(self, task, kernels):
+        sources = ["main.cpp", "message.cpp", os.path.basename(os.path.splitext(task.file)[0]) + ".cpp",
+                   "observe_simulator.cpp" if kernels and not self.gpu else "observe_nothing.cpp"]
+        return sources if self.gpu else [*sources, "sandbox.cpp"]
+
+    def prepare(self, tasks):
+        """Builds all that does not depend on a student, at once."""
+        jobs = [os.path.join("core", "not_implemented.cpp")]
+        for task in tasks:
+            jobs += [os.path.join("runner", name) for name in self._runner_sources(task, task.file.endswith(".cu"))]
+            jobs += task.given
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            waiting = [pool.submit(self._own, each) for each in dict.fromkeys(jobs)]
+            if not self.gpu and any(task.file.endswith(".cu") for task in tasks):
+                waiting += [pool.submit(self._simulator_object, each) for each in self._simulator_sources()]
+            for each in waiting:
+                each.result()
+
+    def _includes(self):
+        own = ["-I", self.home]
+        return own if self.gpu else [*own, "-I", os.path.join(self.folder, "include"),
+                                     "-isystem", os.path.join(self._simulator, "include")]
+
+    def _own(self, source):
+        path = os.path.join(self.home, source)
+        compiler = [CXX, *OWN]
+        if self.gpu and ("cuda" in open(path).read() or "gpu_array" in open(path).read()):
+            compiler = ["nvcc", "-x", "cu", "-std=c++20", "-O2", "-arch=native", "-DCOURSE_GPU", "-Wno-deprecated-gpu-targets"]
+        command = [*compiler, *self._includes(), "-c", path]
+        out = self._path(self._hash_of([path]) + self._headers + " ".join(command), os.path.basename(source) + ".o")
+        return self._made(out, [*command, "-o", out])
+
+    def _simulator_sources(self):
+        return sorted(glob.glob(os.path.join(self._simulator, "*", "*.cpp")))
+
+    def _simulator_object(self, source):
+        command = [CXX, "-std=c++20", "-O2", *self._includes(), "-c", source]
+        if not hasattr(self, "_simulator_hash"):
+            self._simulator_hash = self._hash_of(glob.glob(os.path.join(self._simulator, "**", "*.*"), recursive=True))
+        out = self._path(self._simulator_hash + " ".join(command), "sim-" + os.path.basename(source) + ".o")
+        return self._made(out, [*command, "-o", out])
+
+    def _simulator_objects(self):
+        return [self._simulator_object(each) for each in self._simulator_sources()]
+
+    # --- A student's file
+    def _student_object(self, task, submission):
+        path = os.path.join(submission, "core", task.file)
+        text = _read_solution(path, task)
+        stage = os.path.join(self.folder, "stage", task.name)
+        name = os.path.join("core", task.file)
+        out = self._path(hashlib.sha256(text).hexdigest() + self._headers + task.name + str(self.gpu) +
+                         " ".join(KERNEL + STUDENT + task.options), f"{task.name}.o")
+        with self._lock_of(out):
+            if os.path.exists(out + ".problem"):
+                raise Problem(open(out + ".problem").read())
+            if not os.path.exists(out):
+                try:
+                    self._compile(task, stage, name, text, out)
+                except Problem as problem:
+                    with open(out + ".problem", "w") as file:
+                        file.write(str(problem))
+                    raise
+        return out
+
+    def _compile(self, task, stage, name, text, out):
+        staged = os.path.join(stage, name)
+        os.makedirs(os.path.dirname(staged), exist_ok=True)
+        with open(staged, "wb") as file:
+            file.write(text)
+        kernels = task.file.endswith(".cu")
+        made = out + ".part"
+        if self.gpu:
+            command = ["nvcc", "-x", "cu", "-std=c++20", "-O2", "-lineinfo", "-arch=native", "-DCOURSE_GPU", *self._includes(),
+                       "-c", name, "-o", made]
+        else:
+            options = STUDENT + KERNEL if kernels else STUDENT
+            compiler = [os.path.join(self._simulator, "compile"), CXX] if kernels else [CXX]
+            command = [*compiler, *options, *task.options, *self._includes(), "-MD", "-MF", out + ".d",
+                       "-c", *(["-x", "c++"] if kernels else []), name, "-o", made]
+        _run(command, stage)
+        if not self.gpu:
+            self._check_includes(out + ".d", stage)
+            # GCC's own constructor of the thread sanitizer, which has nothing to do here.
+            _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", made], stage)
+            problem = symbols.problem_with(made, set(task.exports), set(task_calls(task)))
+            if problem:
+                raise Problem(f"{name}: {problem}")
+            # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.
+            names = symbols.kept_symbols(made, set(task.exports))
+            _run(["ld", "-r", "--force-group-allocation", "-o", made + ".joined", made], stage)
+            _run(["objcopy", *(f"--keep-global-symbol={each}" for each in names), made + ".joined", made], stage)
+            os.remove(made + ".joined")
+        os.replace(made, out)
+
+    def _check_includes(self, dependencies, stage):
+        """A solution includes the course's headers and the compiler's, nothing else."""
+        text = open(dependencies).read().split(":", 1)[1].replace("\\\n", " ")
+        allowed = [os.path.realpath(each) for each in
+                   (os.path.join(self.home, "core"), os.path.join(self._simulator, "include"), stage)]
+        for each in text.split():
+            path = os.path.realpath(os.path.join(stage, each))
+            if not (path.startswith(("/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/gcc")) or
+                    any(path.startswith(root + os.sep) for root in allowed)):
+                raise Problem(f"it includes {each}, which is not among the course's headers")
+
+    # --- Files that are made once
+    def _path(self, key, name):
+        return os.path.join(self.folder, hashlib.sha256(key.encode()).hexdigest()[:16] + "-" + name)
+
+    def _hash_of(self, files):
+        digest = hashlib.sha256()
+        for each in sorted(files):
+            if os.path.isfile(each):
+                digest.update(os.path.basename(each).encode())
+                digest.update(open(each, "rb").read())
+        return digest.hexdigest()
+
+    def _lock_of(self, path):
+        with self._lock:
+            return self._locks.setdefault(path, threading.Lock())
+
+    def _made(self, path, command):
+        with self._lock_of(path):
+            if not os.path.exists(path):
+                temporary = path + ".part"
+                _run([temporary if each == path else each for each in command], self.folder)
+                os.replace(temporary, path)
+        return path
+
+
+def task_calls(task):
+    """The functions of the course that a solution may call: those that its options name."""
+    return ("course::not_implemented", *getattr(task, "calls", ()))
+
+
+def _read_solution(path, task):
+    if os.path.islink(path) or not os.path.isfile(path):
+        raise Problem(f"core/{task.file} is missing, or is no regular file")
+    if os.path.getsize(path) > LARGEST_SOURCE:
+        raise Problem(f"core/{task.file} has more than {LARGEST_SOURCE >> 10} KB")
+    with open(path, "rb") as file:
+        text = file.read()
+    if re.search(rb"\b(asm|__asm|__asm__)\b", re.sub(rb"//[^\n]*|/\*.*?\*/|\"(\\.|[^\"\\\n])*\"", b"", text, flags=re.S)):
+        raise Problem(f"core/{task.file} holds assembly, which no solution needs")
+    return text
+
+
+def _run(command, folder):
+    shell = f"ulimit -t {COMPILE_SECONDS}; ulimit -v {4 << 20}; exec \"$@\""
+    done = subprocess.run(["/bin/sh", "-c", shell, "sh", *command], cwd=folder, capture_output=True, text=True,
+                          errors="replace")
+    if done.returncode != 0:
+        lines = (done.stderr + done.stdout).strip().splitlines()
+        raise Problem("\n".join(lines[:30]) or f"{command[0]} ended with status {done.returncode}")

@@ -1,0 +1,107 @@
+"""Grades a submission: runs the tests of tasks, and makes the result that every report and format is made of."""
+import concurrent.futures
+import glob
+import importlib.util
+import os
+import threading
+import time
+import traceback
+
+from . import build, process, testing
+
+VERSION = "0.1.0"
+
+
+def load_tasks(home, staff=False):
+    """The tasks of course/tests, in order; with those of the staff's hidden tests where they are wanted."""
+    testing.TASKS.clear()
+    files = glob.glob(os.path.join(home, "tests", "[0-9]*.py"))
+    if staff:
+        files += glob.glob(os.path.join(home, "staff", "hidden", "[0-9]*.py"))
+    for path in sorted(files, key=lambda each: (os.path.dirname(each) != os.path.join(home, "tests"), each)):
+        spec = importlib.util.spec_from_file_location("test_" + os.path.basename(path)[:-3].replace(".", "_"), path)
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    return [testing.TASKS[name] for name in sorted(testing.TASKS)]
+
+
+TASK_SECONDS = 20  # of processor time for all tests of a task: after that the rest of them fail
+
+
+class Grader:
+    """Grades with the course in `home` and builds into `folder`."""
+
+    def __init__(self, home, folder, seed=1, cores=None, gpu=False, jobs=None):
+        self.home, self.seed, self.cores, self.gpu = home, seed, cores, gpu
+        self.builder = build.Builder(home, folder, gpu)
+        self.jobs = jobs or os.cpu_count()
+        self.processor_seconds = 0.0
+        self._lock = threading.Lock()
+
+    def grade(self, tasks, submission, told=lambda graded: None):
+        """The result of these tasks. told(task's part) is called for each as it comes, in order."""
+        start = time.monotonic()
+        self.builder.prepare(tasks)
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            waiting = [pool.submit(self._grade_task, task, submission) for task in tasks]
+            graded = []
+            for each in waiting:
+                graded.append(each.result())
+                told(graded[-1])
+        usual, extra = ([each for each in graded if each["extra"] is kind] for kind in (False, True))
+        return {"seed": self.seed, "course": "gradus", "version": VERSION,
+                "score": sum(each["points"] for each in usual), "max": sum(each["max"] for each in usual),
+                "extra": sum(each["points"] for each in extra), "extra_max": sum(each["max"] for each in extra),
+                "seconds": round(time.monotonic() - start, 1), "tasks": graded, "leaderboard": []}
+
+    def _grade_task(self, task, submission):
+        problem, program = "", None
+        try:
+            program = self.builder.runner(task, submission)
+        except build.Problem as error:
+            problem = str(error)
+        tests, used = [], 0.0
+        for test in [*task.tests, *task.hidden_tests]:
+            message, seconds = problem and "the task could not be built", 0.0
+            if used > TASK_SECONDS:
+                message = f"not run: the tests before it took more than {TASK_SECONDS} s of processor time"
+            elif program:
+                message, seconds, processor_seconds = self.run_test(test, program)
+                used += processor_seconds
+            tests.append({"name": test.name, "title": test.title, "points": 0 if message else test.points,
+                          "max": test.points, "passed": not message, "hidden": test.of is not None, "of": test.of,
+                          "message": message, "hint": test.hint, "seconds": round(seconds, 2)})
+        for each in tests:
+            if each["hidden"] and not each["passed"]:
+                for public in tests:
+                    if public["name"] == each["of"]:
+                        public["points"] = 0
+        for each in tests:
+            del each["of"]
+        return {"task": task.name, "title": task.title, "module": task.module, "file": task.file,
+                "points": sum(each["points"] for each in tests), "max": task.points, "extra": task.extra,
+                "problem": problem, "tests": tests}
+
+    def run_test(self, test, program):
+        """(why it failed, or "", seconds, seconds of processor time)."""
+        start = time.monotonic()
+        runner = process.Runner(program, self.cores)
+        message = ""
+        context = testing.Context(runner.ask, self.seed, f"{test.task.name} {test.name}", self.gpu)
+        try:
+            test.body(context)
+        except testing.Failed as failed:
+            message = str(failed)
+        except process.Died as died:
+            message = f"{context.shown_inputs()}{died}"
+        except Exception:  # noqa: BLE001: a fault of the test itself, or a reply that no honest runner sends
+            message = f"{context.shown_inputs()}the test could not read the reply\n" + traceback.format_exc(limit=-1)
+        finally:
+            runner.close()
+            with self._lock:
+                self.processor_seconds += runner.processor_seconds
+        if message and runner.output:
+            printed = runner.output.decode(errors="replace").splitlines()
+            message += "\nit printed:\n" + "\n".join("  " + line for line in printed[:20])
+        return message, time.monotonic() - start, runner.processor_seconds
+
+

@@ -1,0 +1,103 @@
+"""The command line of ./grade."""
+import argparse
+import json
+import os
+import sys
+import time
+
+from . import build, grading, report
+
+TEXT = """Grades what you wrote in core/. Without a name it grades everything; ./grade 3 grades module 3, and
+./grade 3.7 one task, with every failure explained."""
+
+
+def main(home, arguments):
+    options = _parse(arguments)
+    tasks = grading.load_tasks(home, options.staff)
+    wanted = [task for task in tasks if not options.names or task.name in options.names or
+              str(task.module) in options.names]
+    unknown = [name for name in options.names
+               if not any(name in (task.name, str(task.module)) for task in tasks)]
+    if unknown:
+        _usage(f"there is no task or module {unknown[0]}; tasks are {tasks[0].name} to {tasks[-1].name}")
+    if not os.path.isdir(os.path.join(options.submission or home, "core")):
+        _usage(f"{options.submission} holds no folder core/ with solutions")
+    folder = options.build or os.path.join(home, "build")
+    grader = grading.Grader(home, folder, options.seed, options.cores, jobs=options.jobs)
+    submission = options.submission or home
+    explain_all = any("." in name for name in options.names)
+    try:
+        while True:
+            result = _grade(grader, wanted, submission, explain_all, options)
+            if not options.watch:
+                break
+            _wait_for_change([os.path.join(submission, "core", task.file) for task in wanted])
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # as by ./grade | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except build.Problem as problem:
+        print(f"grade: the judge's own parts do not build on this machine:\n{problem}", file=sys.stderr)
+        return 1
+    if options.gpu:
+        from . import gpu
+        gpu.main(home, folder, wanted, submission, options.seed, result)
+    _write(options, result)
+    return 0
+
+
+def _grade(grader, tasks, submission, explain_all, options):
+    shown = report.Report(explain_all)
+    result = grader.grade(tasks, submission, shown.task)
+    shown.total(result)
+    if options.usage:
+        print(f"processor time of the runners: {grader.processor_seconds:.1f} s")
+    return result
+
+
+def _write(options, result):
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(result, file, indent=1)
+    for each in options.format:
+        from .formats import FORMATS
+        name, _, path = each.partition("=")
+        if name not in FORMATS:
+            _usage(f"there is no format {name}; there are {', '.join(FORMATS)}")
+        default, render = FORMATS[name]
+        with open(path or default, "w") as file:
+            file.write(render(result))
+
+
+def _wait_for_change(files):
+    def stamps():
+        return [os.stat(each).st_mtime_ns if os.path.exists(each) else 0 for each in files]
+    before = stamps()
+    print("\nwaiting for a change; Ctrl-C ends")
+    while stamps() == before:
+        time.sleep(0.3)
+    time.sleep(0.1)
+
+
+def _usage(text):
+    print(f"grade: {text}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def _parse(arguments):
+    parser = argparse.ArgumentParser(prog="grade", description=TEXT)
+    parser.add_argument("names", nargs="*", metavar="TASK", help="tasks (3.7) or modules (3)")
+    parser.add_argument("--watch", action="store_true", help="grade again whenever a file changes")
+    parser.add_argument("--seed", type=int, default=1, help="of random inputs (1); it changes no score")
+    parser.add_argument("--gpu", action="store_true", help="then run the kernels on a GPU too, and time the race (6.4)")
+    parser.add_argument("--json", metavar="FILE", help="write the result")
+    parser.add_argument("--format", action="append", default=[], metavar="NAME=FILE",
+                        help="write the result for gradescope, classroom50 or junit")
+    parser.add_argument("--submission", metavar="DIR", help="take the solutions in DIR/core, and nothing else of DIR")
+    parser.add_argument("--staff", action="store_true", help="run the hidden tests too, where they are")
+    parser.add_argument("--jobs", type=int, help="how many tasks are tested at once (all cores)")
+    parser.add_argument("--cores", type=int, help="how many cores a simulated device uses (all)")
+    parser.add_argument("--build", metavar="DIR", help="where to build (build/)")
+    parser.add_argument("--usage", action="store_true", help="say how much processor time the runners took")
+    return parser.parse_args(arguments)

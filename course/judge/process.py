@@ -1,0 +1,148 @@
+"""A runner's process: requests and replies, and limits of time, memory and output."""
+import os
+import resource
+import select
+import signal
+import time
+
+from . import message
+
+
+class Limits:
+    """What one test may use. Processor time decides, so that a busy machine changes no verdict."""
+    processor_seconds = 8
+    wall_seconds = 120
+    resident_bytes = 450 << 20
+    output_bytes = 256 << 10
+
+
+class Died(Exception):
+    """The runner ended, or was ended, without a reply."""
+
+
+class Runner:
+    """A process that answers requests. `output` is what the student's code printed."""
+
+    def __init__(self, program, cores=None, limits=Limits, environment=None):
+        self._limits = limits
+        self.output = b""
+        self._pid = None
+        request_end, self._requests = os.pipe()
+        self._replies, reply_end = os.pipe()
+        self._printed, print_end = os.pipe()
+        null = os.open(os.devnull, os.O_RDONLY)
+        # Numbers above those that the child gets, so that no dup2 closes one that is still needed.
+        moved = [os.dup(each) for each in (null, print_end, request_end, reply_end)]
+        while min(moved) < 10:
+            moved = [os.dup(each) for each in moved]
+        actions = [(os.POSIX_SPAWN_DUP2, source, target)
+                   for source, target in zip((moved[0], moved[1], moved[1], moved[2], moved[3]), range(5))]
+        env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "GRADUS_SIM_DEVICES": "4", "GRADUS_SIM_PATIENCE": "5",
+               **(environment or {})}
+        if cores:
+            env["GRADUS_SIM_CORES"] = str(cores)
+        try:
+            self._pid = os.posix_spawn(program, [program], env, file_actions=actions, setpgroup=0)
+        finally:
+            for each in {null, print_end, request_end, reply_end, *moved}:
+                os.close(each)
+        # The simulator reserves terabytes of addresses, so the address space has no limit.
+        for what, limit in ((resource.RLIMIT_CPU, limits.processor_seconds), (resource.RLIMIT_FSIZE, 0),
+                            (resource.RLIMIT_CORE, 0)):
+            try:
+                resource.prlimit(self._pid, what, (limit, limit + (what == resource.RLIMIT_CPU)))
+            except ProcessLookupError:
+                pass
+        self.processor_seconds = 0.0
+
+    def ask(self, inputs):
+        """The reply to a request. Errors: Died."""
+        try:
+            _write_all(self._requests, message.pack(inputs))
+        except BrokenPipeError:
+            pass  # the reply says why
+        deadline = time.monotonic() + self._limits.wall_seconds
+        return message.unpack(lambda n: self._read(n, deadline))
+
+    def _read(self, size, deadline):
+        out = b""
+        while len(out) < size:
+            ready, _, _ = select.select([self._replies, self._printed], [], [], 0.02)
+            if self._printed in ready:
+                self._take_output()
+            if self._replies in ready:
+                part = os.read(self._replies, min(size - len(out), 1 << 20))
+                if not part:
+                    raise Died(self._why())
+                out += part
+            elif time.monotonic() > deadline:
+                raise Died(self._kill(f"it took longer than {self._limits.wall_seconds} s"))
+            if _resident(self._pid) > self._limits.resident_bytes:
+                raise Died(self._kill(f"it used more than {self._limits.resident_bytes >> 20} MB of memory"))
+        return out
+
+    def _take_output(self):
+        part = os.read(self._printed, 1 << 16)
+        self.output += part
+        if len(self.output) > self._limits.output_bytes:
+            raise Died(self._kill(f"it printed more than {self._limits.output_bytes >> 10} KB"))
+        return part
+
+    def _kill(self, why):
+        os.killpg(self._pid, signal.SIGKILL)
+        return why
+
+    def _why(self):
+        """Why the process has ended by itself."""
+        status = self._wait()
+        while select.select([self._printed], [], [], 0)[0] and self._take_output():
+            pass
+        if os.WIFEXITED(status):
+            code = os.WEXITSTATUS(status)
+            if code == 77:
+                return self.output.decode(errors="replace").strip()
+            return f"the program ended by itself, with status {code}"
+        number = os.WTERMSIG(status)
+        if number == signal.SIGSYS:
+            return "the program made a system call that no solution needs, and was ended"
+        if number in (signal.SIGXCPU, signal.SIGKILL):
+            return f"it took more than {self._limits.processor_seconds} s of processor time: does a loop never end?"
+        if number == signal.SIGXFSZ:
+            return "it wrote to a file, which no solution needs, and was ended"
+        names = {signal.SIGSEGV: "an access outside of its memory", signal.SIGABRT: "abort()",
+                 signal.SIGFPE: "a division by zero"}
+        return f"the program crashed: {names.get(number, signal.Signals(number).name)}"
+
+    def _wait(self):
+        if self._pid is None:
+            return 0
+        pid, self._pid = self._pid, None
+        _, status, usage = os.wait4(pid, 0)
+        self.processor_seconds += usage.ru_utime + usage.ru_stime
+        return status
+
+    def close(self):
+        if self._pid is not None:
+            try:
+                os.killpg(self._pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self._wait()
+        for each in (self._requests, self._replies, self._printed):
+            if each is not None:
+                os.close(each)
+        self._requests = self._replies = self._printed = None
+
+
+def _write_all(file, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(file, view):]
+
+
+def _resident(pid):
+    try:
+        with open(f"/proc/{pid}/statm") as statm:
+            return int(statm.read().split()[1]) * resource.getpagesize()
+    except (OSError, IndexError, ValueError):
+        return 0

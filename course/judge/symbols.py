@@ -1,0 +1,92 @@
+"""What a solution's object file may hold: functions that compute, and nothing that runs by itself or reaches the
+system. Reads it with binutils."""
+import re
+import subprocess
+
+# Sections by name; an object may have no others. Constructors (.init_array) are among those that it may not have.
+SECTIONS = re.compile(
+    r"(\.rela?)?(\.text|\.rodata|\.data|\.bss|\.tbss|\.tdata|\.eh_frame|\.gcc_except_table|\.debug_\w+)(\..*)?$"
+    r"|\.comment$|\.note\.(GNU-stack|gnu\.property)$|\.(symtab|strtab|shstrtab|symtab_shndx|group)$"
+    r"|gradus_variables$|gradus_constant_\d+$|(\.rela?)?\.data\.rel\.ro(\..*)?$|$")
+
+# Functions that a solution may call, by their readable names.
+ALLOWED = re.compile(
+    r"operator (new|delete)(\[\])?\(.*|__cxa_(?!atexit|finalize|thread_atexit)\w+|__gxx_personality_v0|_Unwind_Resume|__stack_chk_fail"
+    r"|__dynamic_cast|vtable for (std|__cxxabiv1|course)::.*|typeinfo (name )?for .*|(non-virtual )?thunk .*"
+    r"|mem(cpy|move|set|cmp|chr)|str(len|cmp|ncmp|chr|cpy|ncpy|cat)|(v?s?n?printf|puts|putchar|fflush|fputs|fputc|fwrite|fprintf)|stdout|stderr"
+    r"|__(v?s?n?f?printf)_chk|__(memcpy|memmove|memset)_chk"
+    r"|(abs|labs|rand|qsort)"
+    r"|(exp|exp2|expm1|log|log2|log10|log1p|sqrt|cbrt|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh"
+    r"|erf|erfc|tgamma|lgamma|ceil|floor|round|trunc|rint|nearbyint|lround|lrint|llround|llrint|fmod|remainder|fma|fmax|fmin"
+    r"|fabs|fdim|hypot|copysign|nextafter|frexp|ldexp|modf|ilogb|logb|scalbn|sincos)[fl]?"
+    r"|std::__throw_\w+\(.*|std::(__cxx11::)?basic_string<.*|std::(__cxx11::)?to_string\(.*"
+    r"|std::(exception|logic_error|runtime_error|invalid_argument|out_of_range|length_error|domain_error|range_error"
+    r"|overflow_error|underflow_error|bad_alloc|bad_optional_access|bad_function_call|bad_variant_access)::.*"
+    r"|std::terminate\(\)|std::_Rb_tree_(in|de)crement\(.*|std::_Rb_tree_(insert|rebalance)\w*\(.*|std::_Hash_bytes\(.*"
+    r"|std::__detail::_(Prime_rehash_policy|List_node_base)::.*|std::nothrow|std::get_new_handler\(\)"
+    # Calls that the compiler makes for the simulator, and functions of kernels.
+    r"|__tsan_(?!on_report|testonly)\w+|__ubsan_handle_\w+|gradus_sim_\w+"
+    r"|gradus::cuda::sim::(declare|look_away|look_again)\(.*"
+    r"|gradus::cuda::sim::(?!take_|Recording|checks|mark_|handle)\w+\(.*|gradus::cuda::sim::\w+"
+    r"|__(syncthreads|syncwarp|threadfence|shfl|ballot|any|all|activemask|reduce|match|ldg|ldcg|ldcs|brev|clz|ffs|popc)\w*(\(.*)?"
+    r"|atomic\w+(\(.*)?|cuda(LaunchKernel|GetErrorString|GetLastError|FuncSetAttribute)(\(.*)?"
+    r"|_GLOBAL_OFFSET_TABLE_|_Unwind_\w+")
+
+# Instructions that reach the system without a function.
+_INSTRUCTIONS = re.compile(r"\t(syscall|sysenter|int +\$0x80|svc)\b")
+
+
+def problem_with(object_file, exports, allowed_names=()):
+    """Why this object may not be linked; None if it may. exports: the functions that others call. allowed_names:
+    further functions, those of the course, that it may call."""
+    for section in _sections(object_file):
+        if not SECTIONS.match(section):
+            if re.match(r"\.(init|fini|preinit|ctors|dtors)", section):
+                return ("it holds code that runs before main (a constructor of a global object, or <iostream>): "
+                        "use local variables, and printf from <cstdio> for output")
+            return f"it holds a section {section}, which no solution needs"
+    defined = set()
+    for kind, name, readable in _symbols(object_file):
+        if kind in "iI":
+            return f"it defines {readable} by a resolver (ifunc), which no solution needs"
+        if kind in "Uwv":
+            if not (ALLOWED.fullmatch(readable) or _plain(readable) in allowed_names or _plain(readable) in exports):
+                return f"it uses {readable}, which is not allowed in a solution"
+        else:
+            defined.add(_plain(readable))
+    for each in exports:
+        if each not in defined:
+            return f"it does not define {each}: keep the function's name and arguments as they were handed out"
+    instruction = _forbidden_instruction(object_file)
+    return f"it holds the instruction {instruction}, which no solution needs" if instruction else None
+
+
+def kept_symbols(object_file, exports):
+    """The symbols' names in the object of the functions in exports."""
+    return [name for kind, name, readable in _symbols(object_file) if kind in "TWVBDR" and _plain(readable) in exports]
+
+
+def _plain(readable):
+    """A readable name without its arguments: course::map for course::map(course::Op1, ...)."""
+    return readable.split("(")[0].split("[")[0]
+
+
+def _sections(object_file):
+    text = subprocess.run(["readelf", "-SW", object_file], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^ *\[ *\d+\] (\S*)", text, re.M)[1:]
+
+
+def _symbols(object_file):
+    """(kind, name, readable name) of each global or undefined symbol, as nm has them."""
+    plain = subprocess.run(["nm", object_file], capture_output=True, text=True, check=True).stdout.splitlines()
+    names = [re.match(r"[0-9a-f ]{16} (\S) (\S+)", line).groups() for line in plain]
+    readable = subprocess.run(["c++filt"], input="\n".join(name for _, name in names), capture_output=True,
+                              text=True, check=True).stdout.split("\n")
+    return [(kind, name, text) for (kind, name), text in zip(names, readable) if kind.isupper() or kind in "uvwi"]
+
+
+def _forbidden_instruction(object_file):
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", object_file], capture_output=True, text=True,
+                          check=True).stdout
+    found = _INSTRUCTIONS.search(text)
+    return found.group(1) if found else None

@@ -1,0 +1,233 @@
+"""What a test of the course is made of: tasks, tests with points, checks, and readable failures.
+
+A file of course/tests/ declares one task and its tests:
+
+    from judge.testing import task
+
+    T = task("0.1", "Strides", 15, "0_tensors/0.1_strides.cpp", exports=["course::strides_of"])
+
+    @T.test(3, "known", "sizes with known strides", hint="The last dimension has stride 1.")
+    def _(t):
+        for sizes, strides in KNOWN:
+            t.equal(t.run(sizes=sizes)["strides"], strides, "strides")
+
+Tests know stored values and properties, never a solution. Inputs go from small to large: the first
+that fails is the smallest.
+"""
+import array
+import json
+import math
+import random
+
+TASKS = {}
+
+
+class Failed(Exception):
+    """A check that did not hold. The text is for the student."""
+
+
+class NotImplementedYet(Failed):
+    """The function is a stub."""
+
+
+class Task:
+    def __init__(self, name, title, points, file, exports, extra, given, options):
+        self.name, self.title, self.points, self.file = name, title, points, file
+        self.exports, self.extra, self.given, self.options = exports, extra, given, options
+        self.module = int(name.split(".")[0])
+        self.tests, self.hidden_tests = [], []
+
+    def test(self, points, name, title, hint):
+        """Registers the function below as a test worth whole points."""
+        return lambda body: self.tests.append(Test(self, points, name, title, hint, body))
+
+    def hidden(self, of, name, title, hint):
+        """Registers a test of the staff: where it fails, the public test `of` loses its points."""
+        return lambda body: self.hidden_tests.append(Test(self, 0, name, title, hint, body, of))
+
+
+class Test:
+    def __init__(self, task_, points, name, title, hint, body, of=None):
+        self.task, self.points, self.name, self.title = task_, points, name, title
+        self.hint, self.body, self.of = hint, body, of
+
+
+def task(name, title, points, file, exports, extra=False, given=(), options=()):
+    """Declares a task: its solution file in core/, the functions that this file defines for others, further
+    files of runner/ or core/ that its runner is linked with, and further options of the compiler (for the
+    student's file)."""
+    TASKS[name] = Task(name, title, points, file, list(exports), extra, list(given), list(options))
+    return TASKS[name]
+
+
+def hidden(name, of, test, title, hint):
+    """Declares a hidden test in a file of the staff."""
+    return TASKS[name].hidden(of, test, title, hint)
+
+
+class Reply(dict):
+    """The values that a runner sent; `findings` and `launches` are those of the simulator."""
+
+    @property
+    def findings(self):
+        return json.loads(self.get("findings", "[]"))
+
+    @property
+    def launches(self):
+        return [Launch(each) for each in json.loads(self.get("launches", "[]"))]
+
+
+class Launch(dict):
+    __getattr__ = dict.__getitem__
+
+
+class Context:
+    """What a test gets: calls of the student's code, random inputs, and checks."""
+
+    def __init__(self, ask, seed, name, on_gpu=False):
+        self._ask = ask
+        self.random = random.Random(f"{seed} {name}")
+        self.on_gpu = on_gpu  # on a GPU nothing is counted: leave counts out then
+        self._inputs = {}
+
+    # --- Calls
+    def run(self, *, findings=False, **inputs):
+        """Calls the student's code. Fails the test where it throws, and, unless findings=True, where the simulator
+        finds a mistake."""
+        self._inputs = inputs
+        reply = self.run_unchecked(**inputs)
+        if reply["problem"] == "not implemented":
+            raise NotImplementedYet(reply["problem text"])
+        found = reply.findings
+        if found and not findings:
+            self.fail(found[0]["text"])
+        if reply["problem"] and not found:
+            self.fail("it threw an exception: " + reply["problem text"])
+        return reply
+
+    def run_unchecked(self, **inputs):
+        """The same, and the caller looks at reply["problem"]: "", "exception" or "not implemented"."""
+        self._inputs = inputs
+        return Reply(self._ask(inputs))
+
+    def throws(self, what, **inputs):
+        """Calls the student's code, which must throw."""
+        reply = self.run_unchecked(**inputs)
+        if reply["problem"] == "not implemented":
+            raise NotImplementedYet(reply["problem text"])
+        if not reply["problem"]:
+            self.fail(f"{what}: it threw nothing")
+        return reply["problem text"]
+
+    # --- Inputs
+    def floats(self, count, low=-1.0, high=1.0):
+        """Random float32 numbers."""
+        return list(array.array("f", (self.random.uniform(low, high) for _ in range(count))))
+
+    def whole(self, count, low=-8, high=8):
+        """Random whole numbers as float32, whose sums and products are exact."""
+        return [float(self.random.randint(low, high)) for _ in range(count)]
+
+    # --- Checks
+    def fail(self, text):
+        raise Failed(f"{self.shown_inputs()}{text}")
+
+    def check(self, condition, text):
+        if not condition:
+            self.fail(text)
+
+    def equal(self, found, expected, what):
+        if not _same(found, expected):
+            self.fail(_difference(found, expected, what, _same))
+
+    def close(self, found, expected, what, tolerance=1e-5):
+        """Each number within tolerance * max(1, |expected|)."""
+        near = lambda a, b: _same(a, b) or abs(a - b) <= tolerance * max(1.0, abs(b))  # noqa: E731
+        if not isinstance(expected, (list, tuple)):
+            found, expected = [found], [expected]
+        if len(found) != len(expected) or not all(map(near, found, expected)):
+            self.fail(_difference(found, expected, what, near))
+
+    def at_most(self, found, limit, what):
+        if found > limit:
+            self.fail(f"{what}: found {found}, expected at most {limit:g}")
+
+    def is_product(self, c, a, b, m, n, k, what="c"):
+        """Freivalds' check that the row-major c (m, n) is a (m, k) times b (k, n), of whole numbers (whole()): c v is
+        a (b v) for random v. A wrong row goes unseen with a probability below 1e-5 for each of two v."""
+        if len(c) != m * n:
+            self.fail(f"{what} has {len(c)} elements, expected {m * n}")
+        for i, each in enumerate(c):
+            if each != each or each != math.floor(each):
+                self._product_failed(c, a, b, i // n, n, k, what)
+        for _ in range(2):
+            v = [self.random.randint(-99991, 99991) for _ in range(n)]
+            bv = [sum(int(b[p * n + j]) * v[j] for j in range(n)) for p in range(k)]
+            for i in range(m):
+                if sum(int(c[i * n + j]) * v[j] for j in range(n)) != sum(int(a[i * k + p]) * bv[p] for p in range(k)):
+                    self._product_failed(c, a, b, i, n, k, what)
+
+    def _product_failed(self, c, a, b, i, n, k, what):
+        for j in range(n):
+            expected = sum(a[i * k + p] * b[p * n + j] for p in range(k))
+            if c[i * n + j] != expected:
+                self.fail(f"{what}[{i}, {j}]: found {c[i * n + j]:g}, expected {expected:g}")
+        self.fail(f"{what}: row {i} is wrong")
+
+    def no_finding(self, reply):
+        """The simulator has found nothing."""
+        if reply.findings:
+            self.fail(reply.findings[0]["text"])
+
+    # --- What a failure shows
+    def shown_inputs(self):
+        shown = [f"{name} = {_shown(value)}" for name, value in self._inputs.items() if not _is_long(value)]
+        shown += [f"{name}: {len(value)} numbers" for name, value in self._inputs.items() if _is_long(value)]
+        return "with " + ", ".join(shown) + ":\n" if shown else ""
+
+
+def positions(sizes):
+    """All positions in a tensor of these sizes, in row-major order."""
+    if not sizes:
+        yield []
+        return
+    for i in range(sizes[0]):
+        for rest in positions(sizes[1:]):
+            yield [i, *rest]
+
+
+def place(position, strides, offset=0):
+    """Where the element at a position lies in memory."""
+    return offset + sum(map(int.__mul__, position, strides))
+
+
+def _same(a, b):
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or (math.isnan(a) and math.isnan(b))
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return a == b
+
+
+def _is_long(value):
+    return isinstance(value, (list, tuple)) and len(value) > 12
+
+
+def _shown(value):
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, (list, tuple)):
+        text = [_shown(each) for each in value[:12]]
+        if _is_long(value):
+            text.append(f"... ({len(value)} in all)")
+        return "[" + ", ".join(text) + "]"
+    return str(value)
+
+
+def _difference(found, expected, what, alike):
+    if isinstance(found, (list, tuple)) and isinstance(expected, (list, tuple)):
+        if len(found) == len(expected) > 8:
+            for i, (a, b) in enumerate(zip(found, expected)):
+                if not alike(a, b):
+                    return f"{what}[{i}]: found {_shown(a)}, expected {_shown(b)}"
+    return f"{what}: found {_shown(found)}, expected {_shown(expected)}"

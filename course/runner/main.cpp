@@ -1,0 +1,40 @@
+// The runner's process: answers each request of the judge by one call of the student's code.
+#include <exception>
+#include <string>
+
+#include "core/types.h"
+#include "runner/observe.h"
+#include "runner/runner.h"
+
+namespace {
+
+constexpr int kRequests = 3, kReplies = 4;  // open files, which the judge hands over
+
+void answer(const Message& request, Message& reply) {
+  std::string problem, text;
+  {
+    Observation observation;
+    try {
+      run(request, reply);
+    } catch (const course::NotImplemented& error) {
+      problem = "not implemented", text = error.what();
+    } catch (const std::exception& error) {
+      problem = "exception", text = error.what();
+    }
+    observation.report(reply);
+  }
+  reply.text("problem", problem);
+  reply.text("problem text", text);
+}
+
+}  // namespace
+
+int main() {
+  Message request;
+  while (Message::read(kRequests, request)) {
+    Message reply;
+    answer(request, reply);
+    reply.write(kReplies);
+  }
+  return 0;
+}

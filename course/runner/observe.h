@@ -1,0 +1,18 @@
+// Observation: what the simulator finds and counts while the student's code runs.
+#pragma once
+
+#include <memory>
+
+#include "runner/message.h"
+
+class Observation {
+ public:
+  Observation();
+  ~Observation();
+  // Adds "findings" and "launches" to the reply, as JSON; nothing where no simulator is linked.
+  void report(Message& reply);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};

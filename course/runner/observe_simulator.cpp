@@ -1,0 +1,101 @@
+// Observation by the simulator of CUDA devices.
+#include <cstdio>
+#include <sstream>
+
+#include "gradus/cuda/sim/simulator.h"
+#include "runner/observe.h"
+
+namespace sim = gradus::cuda::sim;
+
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\', out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", c);
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+// The innermost place in a file of the student; null where there is none.
+const sim::Frame* place_of(const sim::Side& side) {
+  for (const sim::Frame& frame : side.frames)
+    if (frame.file.find(".cu") != std::string::npos) return &frame;
+  return nullptr;
+}
+
+std::string index(const sim::Index3& at) {
+  return "(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")";
+}
+
+// The finding as the student reads it: what is wrong, and which thread did what at which line.
+std::string text_of(const sim::Finding& finding) {
+  std::string out = std::string(sim::name_of(finding.kind)) + ": " + finding.message;
+  if (finding.times > 1) out += " (" + std::to_string(finding.times) + " times)";
+  for (const sim::Side& side : finding.sides) {
+    const sim::Frame* const at = place_of(side);
+    if (at == nullptr) continue;
+    out += "\n  " + side.what;
+    if (side.by_thread) out += ", block " + index(side.block) + ", thread " + index(side.thread);
+    out += ", at " + at->file.substr(at->file.rfind('/') + 1) + ":" + std::to_string(at->line);
+  }
+  return out;
+}
+
+std::string json(const sim::Finding& finding);
+std::string json(const sim::LaunchCounts& launch);
+template <class List>
+std::string json_list(const List& list) {
+  std::string out = "[";
+  for (const auto& each : list) out += (out.size() > 1 ? "," : "") + json(each);
+  return out + "]";
+}
+
+std::string json(const sim::Finding& finding) {
+  return "{\"kind\":" + quoted(sim::name_of(finding.kind)) + ",\"text\":" + quoted(text_of(finding)) + "}";
+}
+
+std::string json(const sim::LaunchCounts& launch) {
+  std::ostringstream out;
+  const auto index = [&](const char* name, const sim::Index3& at) {
+    out << ",\"" << name << "\":[" << at.x << ',' << at.y << ',' << at.z << ']';
+  };
+  const sim::Counts& counts = launch.counts;
+  out << "{\"kernel\":" << quoted(launch.kernel);
+  index("grid", launch.grid), index("block", launch.block);
+  out << ",\"threads\":" << launch.threads << ",\"idle_threads\":" << launch.idle_threads
+      << ",\"barriers\":" << launch.barriers << ",\"global_loads\":" << counts.global_loads
+      << ",\"global_stores\":" << counts.global_stores << ",\"sectors\":" << counts.sectors
+      << ",\"least_sectors\":" << counts.least_sectors << ",\"shared_loads\":" << counts.shared_loads
+      << ",\"shared_stores\":" << counts.shared_stores << ",\"shared_turns\":" << counts.shared_turns
+      << ",\"least_turns\":" << counts.least_turns << ",\"atomics\":" << counts.atomics
+      << ",\"advice\":" << json_list(launch.advice()) << '}';
+  return out.str();
+}
+
+}  // namespace
+
+struct Observation::Parts {
+  sim::Recording recording;
+};
+
+Observation::Observation() {
+  sim::take_findings(), sim::take_leaks();  // of what was done before
+  parts_ = std::make_unique<Parts>();
+}
+Observation::~Observation() = default;
+
+void Observation::report(Message& reply) {
+  auto findings = sim::take_findings();
+  for (sim::Finding& leak : sim::take_leaks()) findings.push_back(std::move(leak));
+  reply.text("findings", json_list(findings));
+  reply.text("launches", json_list(parts_->recording.launches()));
+}
