@@ -16,6 +16,10 @@ set(GRADUS_KERNEL_OPTIONS ${GRADUS_KERNEL_OPTIONS} CACHE INTERNAL "How the simul
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/kernel.options)
 
 function(gradus_simulate target)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR "gradus_simulate(${target}): kernels for the simulator need GCC, and the compiler is "
+                        "${CMAKE_CXX_COMPILER_ID}; configure with -DCMAKE_CXX_COMPILER=g++")
+  endif()
   get_target_property(files ${target} SOURCES)
   list(FILTER files INCLUDE REGEX "[.]cu$")
   set_source_files_properties(${files} TARGET_DIRECTORY ${target} PROPERTIES

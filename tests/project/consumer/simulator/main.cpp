@@ -15,7 +15,7 @@ int main(int count, char**) {
     std::cout << name_of(finding.kind) << " at";
     const char* separator = " ";
     for (const auto& side : finding.sides) {
-      if (side.frames.size() != 1) std::cout << "(" << side.frames.size() << " frames)";
+      if (side.frames.size() != 1) std::cout << " (frames of the simulator)";
       std::cout << separator << "line " << side.frames[0].line;
       separator = " and ";
     }
