@@ -143,7 +143,7 @@ class Builder:
             self._check_includes(out + ".d", stage)
             # GCC's own constructor of the thread sanitizer, which has nothing to do here.
             _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", made], stage)
-            problem = symbols.problem_with(made, set(task.exports), set(task_calls(task)))
+            problem = symbols.problem_with(made, set(task.exports), {"course::not_implemented", *task.calls})
             if problem:
                 raise Problem(f"{name}: {problem}")
             # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.
@@ -187,11 +187,6 @@ class Builder:
                 _run([temporary if each == path else each for each in command], self.folder)
                 os.replace(temporary, path)
         return path
-
-
-def task_calls(task):
-    """The functions of the course that a solution may call: those that its options name."""
-    return ("course::not_implemented", *getattr(task, "calls", ()))
 
 
 def _read_solution(path, task):

@@ -31,9 +31,10 @@ class NotImplementedYet(Failed):
 
 
 class Task:
-    def __init__(self, name, title, points, file, exports, extra, given, options):
+    def __init__(self, name, title, points, file, exports, extra, given, options, calls):
         self.name, self.title, self.points, self.file = name, title, points, file
         self.exports, self.extra, self.given, self.options = exports, extra, given, options
+        self.calls = calls
         self.module = int(name.split(".")[0])
         self.tests, self.hidden_tests = [], []
 
@@ -52,11 +53,12 @@ class Test:
         self.hint, self.body, self.of = hint, body, of
 
 
-def task(name, title, points, file, exports, extra=False, given=(), options=()):
+def task(name, title, points, file, exports, extra=False, given=(), options=(), calls=()):
     """Declares a task: its solution file in core/, the functions that this file defines for others, further
     files of runner/ or core/ that its runner is linked with, and further options of the compiler (for the
-    student's file)."""
-    TASKS[name] = Task(name, title, points, file, list(exports), extra, list(given), list(options))
+    student's file), and the functions of the course that it may call."""
+    TASKS[name] = Task(name, title, points, file, list(exports), extra, list(given), list(options),
+                       list(calls))
     return TASKS[name]
 
 
