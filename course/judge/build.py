@@ -23,6 +23,8 @@ KERNEL = ["-D__CUDACC__", "-include", "cuda_runtime.h", "-O1", "-g1", "-fno-tree
           "-Wno-shadow"]
 LARGEST_SOURCE = 64 << 10
 COMPILE_SECONDS = 60
+# Words that hide accesses from the simulator or reach beyond the language.
+_FORBIDDEN = re.compile(r"\b(__)?(asm|no_sanitize\w*|no_instrument_function)(__)?\b")
 
 
 class Problem(Exception):
@@ -136,11 +138,11 @@ class Builder:
         else:
             options = STUDENT + KERNEL if kernels else STUDENT
             compiler = [os.path.join(self._simulator, "compile"), CXX] if kernels else [CXX]
-            command = [*compiler, *options, *task.options, *self._includes(), "-MD", "-MF", out + ".d",
-                       "-c", *(["-x", "c++"] if kernels else []), name, "-o", made]
+            command = [*compiler, *options, *task.options, *self._includes(), "-c", *(["-x", "c++"] if kernels else []), name, "-o", made]
+        if not self.gpu:
+            self._check_text(command, name, stage)
         _run(command, stage)
         if not self.gpu:
-            self._check_includes(out + ".d", stage)
             # GCC's own constructor of the thread sanitizer, which has nothing to do here.
             _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", made], stage)
             problem = symbols.problem_with(made, set(task.exports), {"course::not_implemented", *task.calls})
@@ -153,16 +155,28 @@ class Builder:
             os.remove(made + ".joined")
         os.replace(made, out)
 
-    def _check_includes(self, dependencies, stage):
-        """A solution includes the course's headers and the compiler's, nothing else."""
-        text = open(dependencies).read().split(":", 1)[1].replace("\\\n", " ")
-        allowed = [os.path.realpath(each) for each in
-                   (os.path.join(self.home, "core"), os.path.join(self._simulator, "include"), stage)]
-        for each in text.split():
-            path = os.path.realpath(os.path.join(stage, each))
-            if not (path.startswith(("/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/gcc")) or
-                    any(path.startswith(root + os.sep) for root in allowed)):
-                raise Problem(f"it includes {each}, which is not among the course's headers")
+    def _check_text(self, command, name, stage):
+        """Reads the file as the compiler does, macros and all: it includes the course's headers and the compiler's, and
+        holds nothing that hides what it does."""
+        preprocess = ["-E" if each == "-c" else each for each in command[command.index(CXX):-2]]
+        text = _output(preprocess, stage)
+        allowed = [os.path.realpath(each) + os.sep for each in
+                   (os.path.join(self.home, "core"), os.path.join(self._simulator, "include"))]
+        own, inside = [], False
+        for line in text.splitlines():
+            marker = re.match(r'# \d+ "([^"<]*)', line)
+            if not marker:
+                if inside:
+                    own.append(line)
+                continue
+            inside = marker.group(1) == name
+            path = os.path.realpath(os.path.join(stage, marker.group(1)))
+            if not (inside or not marker.group(1) or path == os.path.realpath(stage) or
+                    path.startswith(("/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/gcc", *allowed))):
+                raise Problem(f"{name}: it includes {marker.group(1)}, which is not among the course's headers")
+        words = _FORBIDDEN.search(re.sub(r'"(\\.|[^"\\])*"', "", "\n".join(own)))
+        if words:
+            raise Problem(f"{name}: it holds '{words.group(0)}', which no solution needs")
 
     # --- Files that are made once
     def _path(self, key, name):
@@ -195,10 +209,13 @@ def _read_solution(path, task):
     if os.path.getsize(path) > LARGEST_SOURCE:
         raise Problem(f"core/{task.file} has more than {LARGEST_SOURCE >> 10} KB")
     with open(path, "rb") as file:
-        text = file.read()
-    if re.search(rb"\b(asm|__asm|__asm__)\b", re.sub(rb"//[^\n]*|/\*.*?\*/|\"(\\.|[^\"\\\n])*\"", b"", text, flags=re.S)):
-        raise Problem(f"core/{task.file} holds assembly, which no solution needs")
-    return text
+        return file.read()
+
+
+def _output(command, folder):
+    """What it prints, also where it fails: the compiler then says why."""
+    return subprocess.run(["/bin/sh", "-c", f"ulimit -t {COMPILE_SECONDS}; exec \"$@\"", "sh", *command], cwd=folder,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace").stdout
 
 
 def _run(command, folder):

@@ -20,6 +20,8 @@ void answer(const Message& request, Message& reply) {
       problem = "not implemented", text = error.what();
     } catch (const std::exception& error) {
       problem = "exception", text = error.what();
+    } catch (...) {
+      problem = "exception", text = "what was thrown is no std::exception";
     }
     observation.report(reply);
   }
