@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import subprocess
+import tempfile
 import threading
 
 from . import symbols
@@ -13,14 +14,6 @@ CXX = os.environ.get("CXX", "g++")
 COMMON = ["-std=c++20", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter"]
 OWN = [*COMMON, "-O2"]
 STUDENT = [*COMMON, "-O1", "-fno-stack-protector", "-U_FORTIFY_SOURCE"]
-# What lets the simulator see each access of a kernel (cmake/simulator.cmake says why each is there).
-KERNEL = ["-D__CUDACC__", "-include", "cuda_runtime.h", "-O1", "-g1", "-fno-tree-sra", "-fno-tree-loop-im",
-          "-fno-tree-sink", "-fno-tree-cselim", "-fno-ipa-reference-addressable", "-fsanitize=thread",
-          "--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1",
-          "-fsanitize=bounds,alignment,shift-exponent,float-cast-overflow,integer-divide-by-zero",
-          "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-malloc",
-          "-U_FORTIFY_SOURCE", "-UNDEBUG", "-fno-extern-tls-init", "-ffp-contract=off", "-Wno-unknown-pragmas",
-          "-Wno-shadow"]
 LARGEST_SOURCE = 64 << 10
 COMPILE_SECONDS = 60
 # Words that hide accesses from the simulator or reach beyond the language.
@@ -36,7 +29,7 @@ class Builder:
 
     def __init__(self, home, folder, gpu=False):
         self.home, self.folder, self.gpu = home, folder, gpu
-        self._locks, self._lock = {}, threading.Lock()
+        self._locks, self._lock, self._simulator_hash = {}, threading.Lock(), None
         os.makedirs(os.path.join(folder, "include"), exist_ok=True)
         self.root = home if os.path.isdir(os.path.join(home, "cuda")) else os.path.dirname(home)
         link = os.path.join(folder, "include", "gradus")
@@ -45,6 +38,9 @@ class Builder:
         self._headers = self._hash_of(glob.glob(os.path.join(home, "core", "*.h")) +
                                       glob.glob(os.path.join(home, "runner", "*.h")))
         self._simulator = os.path.join(self.root, "cuda", "sim")
+        # What lets the simulator see each access of a kernel (cuda/sim/simulate.cmake says why each is there).
+        with open(os.path.join(self._simulator, "kernel.options")) as file:
+            self._kernel = file.read().split()
 
     # --- What the judge's own parts are made of
     def runner(self, task, submission):
@@ -65,16 +61,17 @@ class Builder:
                    "observe_simulator.cpp" if kernels and not self.gpu else "observe_nothing.cpp"]
         return sources if self.gpu else [*sources, "sandbox.cpp"]
 
-    def prepare(self, tasks):
-        """Builds all that does not depend on a student, at once."""
-        jobs = [os.path.join("core", "not_implemented.cpp")]
+    def prepare(self, tasks, jobs=None):
+        """Builds all that does not depend on a student, with `jobs` compilers at once (one for each core)."""
+        sources = [os.path.join("core", "not_implemented.cpp")]
         for task in tasks:
-            jobs += [os.path.join("runner", name) for name in self._runner_sources(task, task.file.endswith(".cu"))]
-            jobs += task.given
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            waiting = [pool.submit(self._own, each) for each in dict.fromkeys(jobs)]
+            sources += [os.path.join("runner", name) for name in self._runner_sources(task, task.file.endswith(".cu"))]
+            sources += task.given
+        with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+            waiting = []
             if not self.gpu and any(task.file.endswith(".cu") for task in tasks):
-                waiting += [pool.submit(self._simulator_object, each) for each in self._simulator_sources()]
+                waiting += [pool.submit(self._simulator_object, each) for each in self._simulator_rooms()]
+            waiting += [pool.submit(self._own, each) for each in dict.fromkeys(sources)]
             for each in waiting:
                 each.result()
 
@@ -92,37 +89,45 @@ class Builder:
         out = self._path(self._hash_of([path]) + self._headers + " ".join(command), os.path.basename(source) + ".o")
         return self._made(out, [*command, "-o", out])
 
-    def _simulator_sources(self):
-        return sorted(glob.glob(os.path.join(self._simulator, "*", "*.cpp")))
+    def _simulator_rooms(self):
+        return sorted({os.path.dirname(each) for each in glob.glob(os.path.join(self._simulator, "*", "*.cpp"))})
 
-    def _simulator_object(self, source):
-        command = [CXX, "-std=c++20", "-O2", *self._includes(), "-c", source]
-        if not hasattr(self, "_simulator_hash"):
-            self._simulator_hash = self._hash_of(glob.glob(os.path.join(self._simulator, "**", "*.*"), recursive=True))
-        out = self._path(self._simulator_hash + " ".join(command), "sim-" + os.path.basename(source) + ".o")
+    def _simulator_object(self, room):
+        """The sources of one of the simulator's folders, compiled as one: less than half of the time."""
+        name = "sim-" + os.path.basename(room)
+        with self._lock:
+            if self._simulator_hash is None:
+                self._simulator_hash = self._hash_of(glob.glob(os.path.join(self._simulator, "**", "*.*"), recursive=True))
+        unit = os.path.join(self.folder, name + ".cpp")
+        command = [CXX, "-std=c++20", "-O2", *self._includes(), "-c", unit]
+        out = self._path(self._simulator_hash + " ".join(command), name + ".o")
+        with self._lock_of(out):
+            if not os.path.exists(out):
+                _write(unit, "".join(f'#include "gradus/cuda/sim/{os.path.basename(room)}/{os.path.basename(each)}"\n'
+                                     for each in sorted(glob.glob(os.path.join(room, "*.cpp")))))
         return self._made(out, [*command, "-o", out])
 
     def _simulator_objects(self):
-        return [self._simulator_object(each) for each in self._simulator_sources()]
+        return [self._simulator_object(each) for each in self._simulator_rooms()]
 
     # --- A student's file
     def _student_object(self, task, submission):
         path = os.path.join(submission, "core", task.file)
         text = _read_solution(path, task)
-        stage = os.path.join(self.folder, "stage", task.name)
         name = os.path.join("core", task.file)
         out = self._path(hashlib.sha256(text).hexdigest() + self._headers + task.name + str(self.gpu) +
-                         " ".join(KERNEL + STUDENT + task.options), f"{task.name}.o")
+                         " ".join(self._kernel + STUDENT + task.options), f"{task.name}.o")
         with self._lock_of(out):
             if os.path.exists(out + ".problem"):
                 raise Problem(open(out + ".problem").read())
             if not os.path.exists(out):
-                try:
-                    self._compile(task, stage, name, text, out)
-                except Problem as problem:
-                    with open(out + ".problem", "w") as file:
-                        file.write(str(problem))
-                    raise
+                # A folder for this text alone: another of the same task may be compiled at the same time.
+                with tempfile.TemporaryDirectory(prefix=f"stage-{task.name}-", dir=self.folder) as stage:
+                    try:
+                        self._compile(task, stage, name, text, out)
+                    except Problem as problem:
+                        _write(out + ".problem", str(problem))
+                        raise
         return out
 
     def _compile(self, task, stage, name, text, out):
@@ -131,12 +136,12 @@ class Builder:
         with open(staged, "wb") as file:
             file.write(text)
         kernels = task.file.endswith(".cu")
-        made = out + ".part"
+        made = out + _part()
         if self.gpu:
             command = ["nvcc", "-x", "cu", "-std=c++20", "-O2", "-lineinfo", "-arch=native", "-DCOURSE_GPU", *self._includes(),
                        "-c", name, "-o", made]
         else:
-            options = STUDENT + KERNEL if kernels else STUDENT
+            options = STUDENT + self._kernel if kernels else STUDENT
             compiler = [os.path.join(self._simulator, "compile"), CXX] if kernels else [CXX]
             command = [*compiler, *options, *task.options, *self._includes(), "-c", *(["-x", "c++"] if kernels else []), name, "-o", made]
         if not self.gpu:
@@ -197,10 +202,21 @@ class Builder:
     def _made(self, path, command):
         with self._lock_of(path):
             if not os.path.exists(path):
-                temporary = path + ".part"
+                temporary = path + _part()
                 _run([temporary if each == path else each for each in command], self.folder)
                 os.replace(temporary, path)
         return path
+
+
+def _part():
+    """The end of a file's name until it is whole: another process may build the same."""
+    return f".{os.getpid()}.part"
+
+
+def _write(path, text):
+    with open(path + _part(), "w") as file:
+        file.write(text)
+    os.replace(path + _part(), path)
 
 
 def _read_solution(path, task):

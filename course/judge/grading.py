@@ -40,7 +40,7 @@ class Grader:
     def grade(self, tasks, submission, told=lambda graded: None):
         """The result of these tasks. told(task's part) is called for each as it comes, in order."""
         start = time.monotonic()
-        self.builder.prepare(tasks)
+        self.builder.prepare(tasks, self.jobs)
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             waiting = [pool.submit(self._grade_task, task, submission) for task in tasks]
             graded = []

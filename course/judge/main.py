@@ -6,6 +6,7 @@ import sys
 import time
 
 from . import build, grading, report
+from .formats import FORMATS
 
 TEXT = """Grades what you wrote in core/. Without a name it grades everything; ./grade 3 grades module 3, and
 ./grade 3.7 one task, with every failure explained."""
@@ -22,6 +23,9 @@ def main(home, arguments):
         _usage(f"there is no task or module {unknown[0]}; tasks are {tasks[0].name} to {tasks[-1].name}")
     if not os.path.isdir(os.path.join(options.submission or home, "core")):
         _usage(f"{options.submission} holds no folder core/ with solutions")
+    for each in options.format:
+        if each.partition("=")[0] not in FORMATS:
+            _usage(f"there is no format {each.partition('=')[0]}; there are {', '.join(FORMATS)}")
     folder = options.build or os.path.join(home, "build")
     grader = grading.Grader(home, folder, options.seed, options.cores, jobs=options.jobs)
     submission = options.submission or home
@@ -61,10 +65,7 @@ def _write(options, result):
         with open(options.json, "w") as file:
             json.dump(result, file, indent=1)
     for each in options.format:
-        from .formats import FORMATS
         name, _, path = each.partition("=")
-        if name not in FORMATS:
-            _usage(f"there is no format {name}; there are {', '.join(FORMATS)}")
         default, render = FORMATS[name]
         with open(path or default, "w") as file:
             file.write(render(result))
