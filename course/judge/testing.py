@@ -78,6 +78,10 @@ class Reply(dict):
     def launches(self):
         return [Launch(each) for each in json.loads(self.get("launches", "[]"))]
 
+    def total(self, name):
+        """A count, summed over all launches: reply.total("global_loads")."""
+        return sum(each[name] for each in self.launches)
+
 
 class Launch(dict):
     __getattr__ = dict.__getitem__
@@ -173,7 +177,7 @@ class Context:
         for j in range(n):
             expected = sum(a[i * k + p] * b[p * n + j] for p in range(k))
             if c[i * n + j] != expected:
-                self.fail(f"{what}[{i}, {j}]: found {c[i * n + j]:g}, expected {expected:g}")
+                self.fail(f"{what}[{i}, {j}]: found {_shown(c[i * n + j])}, expected {_shown(expected)}")
         self.fail(f"{what}: row {i} is wrong")
 
     def no_finding(self, reply):
@@ -217,7 +221,7 @@ def _is_long(value):
 
 def _shown(value):
     if isinstance(value, float):
-        return f"{value:g}"
+        return f"{value:g}" if value == value else "nan (not a number, or never written)"
     if isinstance(value, (list, tuple)):
         text = [_shown(each) for each in value[:12]]
         if _is_long(value):

@@ -1,16 +1,23 @@
 // GpuArray: memory of a device for the inputs and results of a task.
 #pragma once
 
+#include <cstring>
 #include <vector>
 
 #include "core/launch.h"
 
-// Holds floats on the device. One that is made with a size alone is unwritten memory, which the
-// simulator names when a kernel reads it, or when take() finds an element that nobody has written.
+// Holds floats on the device. One that is made with a size alone is unwritten memory: the simulator
+// names a kernel that reads it, and take() gives NaN for an element that nobody has written.
 class GpuArray {
  public:
   explicit GpuArray(size_t size) : size_(size) {
-    course::check(cudaMalloc(&data_, (size > 0 ? size : 1) * sizeof(float)), "cudaMalloc");
+    const size_t bytes = (size > 0 ? size : 1) * sizeof(float);
+    course::check(cudaMalloc(&data_, bytes), "cudaMalloc");
+#ifdef COURSE_GPU
+    course::check(cudaMemset(data_, 0xff, bytes), "cudaMemset");
+#else
+    std::memset(data_, 0xff, bytes);  // by the host, unseen: for the simulator the memory stays unwritten
+#endif
   }
   explicit GpuArray(const std::vector<float>& values) : GpuArray(values.size()) {
     if (size_ > 0)
