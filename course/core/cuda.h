@@ -1,14 +1,51 @@
-// Module 3: kernels. Pointers are to the memory of a device; a function queues its kernels.
+// Module 3: kernels. Pointers are to the memory of a device; a function queues its kernels there
+// and does not wait for them. Results come first among the arguments.
 #pragma once
 
 #include "core/types.h"
 
 namespace course::gpu {
 
-// Task 3.7. c = a b by tiles in shared memory; a is (m, k), b (k, n), c (m, n), all row-major.
-// Every element of a and b is loaded from global memory once for each tile of kTile columns or rows
-// of c that needs it.
+constexpr int kBlock = 256;  // the threads of a block in tasks 3.1 to 3.5
+
+// Task 3.1. out[i] = op(x[i]) for 0 <= i < n, by a thread for each i. out may be x.
+void map(Op1 op, float* out, const float* x, long n);
+
+// Task 3.2. out at each position p = op(x at p), by `blocks` blocks, whatever the number of elements.
+// The elements are in row-major order: thread t of all threads takes the elements t, t + all, t + 2 all, ...
+// REQUIRES: x_layout has the rank of out_layout, and along each dimension its size, or a stride of 0
+// or a size of 1: there x repeats. Different positions of out lie at different places.
+void map_strided(Op1 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout, int blocks);
+
+// Task 3.3. out at each position p = op(x at p, y at p); the layouts are as in task 3.2. Loads two
+// elements for each element of out, and stores one.
+void zip_strided(Op2 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout,
+                 const float* y, const Layout& y_layout);
+
+// Task 3.4. out[b] = the sum of x[b * kBlock] ... x[b * kBlock + kBlock - 1], as far as these are among
+// the n elements of x: one number for each block of kBlock threads, by a tree in shared memory.
+void block_sum(float* out, const float* x, long n);
+
+// Task 3.5. out[r] = start op x[r * n] op x[r * n + 1] ... op x[r * n + n - 1] for 0 <= r < rows: folds
+// each row of a row-major matrix, by kParts blocks a row, in at most two launches, without atomics. The
+// order of the operations depends on n alone, and so do the bits of the result.
+// REQUIRES: op is add, mul or maximum, and start changes nothing: 0, 1 or -infinity. scratch has room
+// for rows * kParts elements.
+constexpr int kParts = 32;
+void reduce(Op2 op, float start, float* out, const float* x, long rows, long n, float* scratch);
+
+// Tasks 3.6 to 3.8. c = a b; a is (m, k), b (k, n), c (m, n). All are row-major in tasks 3.6 and 3.7.
+// Task 3.6. By a thread for each element of c: neighbouring threads compute neighbours of a row.
+void matmul_coalesced(float* c, const float* a, const float* b, int m, int n, int k);
+
+// Task 3.7. By tiles in shared memory. Every element of a and b is loaded from global memory once for
+// each tile of kTile columns or rows of c that needs it.
 constexpr int kTile = 16;
-void matmul_tiled(const float* a, const float* b, float* c, int m, int n, int k);
+void matmul_tiled(float* c, const float* a, const float* b, int m, int n, int k);
+
+// Task 3.8. By tiles of kWide x kWide elements of c, each thread computing kOutputs x kOutputs of them
+// in registers. c is row-major; a and b have any strides, so a transposed matrix needs no copy.
+constexpr int kOutputs = 4, kWide = kTile * kOutputs;
+void matmul_register(float* c, Mat a, Mat b, int m, int n, int k);
 
 }  // namespace course::gpu

@@ -4,7 +4,7 @@
 
 namespace course::gpu {
 
-__global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, int m, int n, int k) {
+__global__ void matmul_tiled_kernel(float* c, const float* a, const float* b, int m, int n, int k) {
   // BEGIN SOLUTION 3.7 kernel
   __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
   const int y = threadIdx.y, x = threadIdx.x;
@@ -21,9 +21,9 @@ __global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, in
   // END SOLUTION 3.7
 }
 
-void matmul_tiled(const float* a, const float* b, float* c, int m, int n, int k) {
+void matmul_tiled(float* c, const float* a, const float* b, int m, int n, int k) {
   // BEGIN SOLUTION 3.7
-  launch(matmul_tiled_kernel, {dim3(ceil_div(n, kTile), ceil_div(m, kTile)), dim3(kTile, kTile)}, a, b, c, m, n, k);
+  launch(matmul_tiled_kernel, {dim3(ceil_div(n, kTile), ceil_div(m, kTile)), dim3(kTile, kTile)}, c, a, b, m, n, k);
   // END SOLUTION 3.7
 }
 

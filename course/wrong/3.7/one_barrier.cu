@@ -5,7 +5,7 @@
 
 namespace course::gpu {
 
-__global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, int m, int n, int k) {
+__global__ void matmul_tiled_kernel(float* c, const float* a, const float* b, int m, int n, int k) {
   __shared__ float a_tile[kTile][kTile], b_tile[kTile][kTile];
   const int y = threadIdx.y, x = threadIdx.x;
   const int row = blockIdx.y * kTile + y, column = blockIdx.x * kTile + x;
@@ -19,8 +19,8 @@ __global__ void matmul_tiled_kernel(const float* a, const float* b, float* c, in
   if (row < m && column < n) c[row * n + column] = sum;
 }
 
-void matmul_tiled(const float* a, const float* b, float* c, int m, int n, int k) {
-  launch(matmul_tiled_kernel, {dim3(ceil_div(n, kTile), ceil_div(m, kTile)), dim3(kTile, kTile)}, a, b, c, m, n, k);
+void matmul_tiled(float* c, const float* a, const float* b, int m, int n, int k) {
+  launch(matmul_tiled_kernel, {dim3(ceil_div(n, kTile), ceil_div(m, kTile)), dim3(kTile, kTile)}, c, a, b, m, n, k);
 }
 
 }  // namespace course::gpu
