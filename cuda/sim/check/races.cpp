@@ -11,6 +11,7 @@ void Races::doubt(Record before) const {
 }
 
 void Races::report_doubt(Worker& worker) {
+  const Unwatched guard;
   const Doubt doubt = std::exchange(worker.current->doubt, {});
   const Seen seen{Access::read, doubt.address, doubt.size, doubt.pc, false};
   Races(worker, seen, worker.shared_at(doubt.address))
@@ -18,8 +19,13 @@ void Races::report_doubt(Worker& worker) {
               doubt.address);
 }
 
-void Races::report(Sighting::Side side, Record before, const char* verb, uintptr_t address) const {
+void Races::report(Record before, const char* verb, uintptr_t address) const {
   const Unwatched guard;
+  report(side_of(worker_, seen_), before, verb, address);
+}
+
+// REQUIRES: nobody watches.
+void Races::report(Sighting::Side side, Record before, const char* verb, uintptr_t address) const {
   const uintptr_t other_pc = pc_of(before.place());
   worker_.launch->sightings.add(Kind::race, seen_.pc, other_pc, [&] {
     const uint32_t number = worker_.launch->intervals->block_of(before.interval());

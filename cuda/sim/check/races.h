@@ -62,7 +62,7 @@ class Races {
             uintptr_t address) const {
     const Record before = load(slot);
     if (races(before, now)) [[unlikely]]
-      report(side_of(worker_, seen_), before, verb, address);
+      report(before, verb, address);
   }
   void remember(std::atomic<uint64_t>& slot, Record now) const {
     const Record before = load(slot);
@@ -116,6 +116,7 @@ class Races {
   }
 
   [[gnu::cold]] void doubt(Record before) const;
+  [[gnu::cold]] void report(Record before, const char* verb, uintptr_t address) const;
   [[gnu::cold]] void report(Sighting::Side side, Record before, const char* verb,
                             uintptr_t address) const;
 

@@ -30,6 +30,7 @@ MeetingPoint Worker::point_of(uintptr_t address) const {
 void Worker::fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!launch->checked) return;
+  const Unwatched guard;
   current->fence = {interval, current->interval};
   fenced_[current->linear] = current->interval;
   current->interval = launch->intervals->take(block_number_);
