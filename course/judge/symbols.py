@@ -23,6 +23,8 @@ ALLOWED = re.compile(
     r"|overflow_error|underflow_error|bad_alloc|bad_optional_access|bad_function_call|bad_variant_access)::.*"
     r"|std::terminate\(\)|std::_Rb_tree_(in|de)crement\(.*|std::_Rb_tree_(insert|rebalance)\w*\(.*|std::_Hash_bytes\(.*"
     r"|std::__detail::_(Prime_rehash_policy|List_node_base)::.*|std::nothrow|std::get_new_handler\(\)"
+    # std::shared_ptr: whether its counts must be atomic.
+    r"|__libc_single_threaded|__pthread_key_create"
     # Calls that the compiler makes for the simulator, and functions of kernels.
     r"|__tsan_(?!on_report|testonly)\w+|__ubsan_handle_\w+|gradus_sim_\w+"
     r"|gradus::cuda::sim::(?!take_|Recording|checks|mark_|look_|name_of)\w+(\(.*)?"
