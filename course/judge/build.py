@@ -49,9 +49,9 @@ class Builder:
         kernels = task.file.endswith(".cu")
         parts = [self._own(os.path.join("runner", name)) for name in self._runner_sources(task, kernels)]
         parts += [self._own(os.path.join("core", "not_implemented.cpp")), *map(self._own, task.given)]
-        libraries = []
+        libraries = task.libraries
         if kernels and not self.gpu:
-            libraries = [*self._simulator_objects(), "-lbacktrace"]
+            libraries = [*libraries, *self._simulator_objects(), "-lbacktrace"]
         program = self._path("".join([student, *parts, *libraries]), f"run-{task.name}")
         linker = ["nvcc", "-Wno-deprecated-gpu-targets"] if self.gpu and kernels else [CXX, "-Wl,-z,now"]
         return self._made(program, [*linker, "-o", program, *parts, student, *libraries, "-lpthread"])

@@ -31,10 +31,10 @@ class NotImplementedYet(Failed):
 
 
 class Task:
-    def __init__(self, name, title, points, file, exports, extra, given, options, calls):
+    def __init__(self, name, title, points, file, exports, extra, given, options, calls, libraries):
         self.name, self.title, self.points, self.file = name, title, points, file
         self.exports, self.extra, self.given, self.options = exports, extra, given, options
-        self.calls = calls
+        self.calls, self.libraries = calls, libraries
         self.module = int(name.split(".")[0])
         self.tests, self.hidden_tests = [], []
 
@@ -53,12 +53,12 @@ class Test:
         self.hint, self.body, self.of = hint, body, of
 
 
-def task(name, title, points, file, exports, extra=False, given=(), options=(), calls=()):
+def task(name, title, points, file, exports, extra=False, given=(), options=(), calls=(), libraries=()):
     """Declares a task: its solution file in core/, the functions that this file defines for others, further
     files of runner/ or core/ that its runner is linked with, and further options of the compiler (for the
-    student's file), and the functions of the course that it may call."""
+    student's file), the functions of the course that it may call, and further options of the linker."""
     TASKS[name] = Task(name, title, points, file, list(exports), extra, list(given), list(options),
-                       list(calls))
+                       list(calls), list(libraries))
     return TASKS[name]
 
 
