@@ -1,0 +1,134 @@
+"""Hostile submissions: none gains a point, harms another task, or leaves anything behind.
+
+Each replaces the solution of task 0.1 or 3.7, beside an honest solution of the other.
+"""
+import glob
+import os
+import time
+
+from . import common
+
+TARGET = "/tmp/course-hostile"  # what the attacks try to make
+HOST = '#include "core/tensors.h"\n{before}\nnamespace course {{\nDims strides_of(const Dims& sizes) {{\n{body}\n}}\n}}\n'
+KERNEL = ('#include "core/cuda.h"\n#include "core/launch.h"\n{before}\nnamespace course::gpu {{\n'
+          "__global__ void work(float* c, int n) {{ {kernel} }}\n"
+          "void matmul_tiled(float* c, const float* a, const float* b, int m, int n, int k) {{\n{body}\n}}\n}}\n")
+LAUNCH = "launch(work, {1, 32}, c, m * n);"
+RIGHT = ("Dims out(sizes.size()); long step = 1; for (long d = long(sizes.size()) - 1; d >= 0; --d) { out[d] = step; "
+         "if (sizes[d] > 0) step *= sizes[d]; } return out;")
+
+
+def host(body, before=""):
+    return "0.1", HOST.format(body=body, before=before)
+
+
+def kernel(body=LAUNCH, before="", kernel=""):
+    return "3.7", KERNEL.format(body=body, before=before, kernel=kernel)
+
+
+# name -> (task, its file)
+ATTACKS = {
+    "ends the process": host("std::exit(0);", "#include <cstdlib>"),
+    "ends the process at once": host("_exit(0);", "#include <unistd.h>"),
+    "forks without end": host("for (;;) fork();", "#include <unistd.h>"),
+    "forks through a weak declaration": host(
+        "if (fork) for (;;) fork(); return {};", 'extern "C" int fork() __attribute__((weak));'),
+    "never ends": host("for (volatile int i = 0;; ++i) {} return {};"),
+    "takes all memory": host("for (std::vector<std::vector<char>> all;;) all.emplace_back(1 << 24, 'x');"),
+    "prints without end": host('for (;;) std::printf("................................................................\\n");',
+                               "#include <cstdio>"),
+    "prints a reply": host('std::printf("{\\"score\\": 600}\\nok 15/15\\n"); return {99};', "#include <cstdio>"),
+    "writes a reply to the judge": host(
+        'const char reply[] = "\\1\\0\\0\\0"; write(4, reply, sizeof reply); return {};', "#include <unistd.h>"),
+    "turns stdout to the judge": host(
+        'stdout->_fileno = 4; std::puts("\\1\\0\\0\\0"); return {};', "#include <cstdio>"),
+    "writes the results": host(
+        f'FILE* f = std::fopen("{TARGET}-results.json", "w"); std::fputs("{{}}", f); std::fclose(f); return {{}};', "#include <cstdio>"),
+    "runs a command": host(f'std::system("touch {TARGET}-command"); return {{}};', "#include <cstdlib>"),
+    "runs before main": host(RIGHT, "[[gnu::constructor]] void first() { __builtin_trap(); }"),
+    "runs before main by an object": host(RIGHT, "struct First { First() { __builtin_trap(); } } first;"),
+    "runs before main by a resolver": host(
+        RIGHT, 'extern "C" { static void g() {} static void (*pick())() { return g; } void f() __attribute__((ifunc("pick"))); }'
+        "\nvoid use() { f(); }"),
+    "has a main": host(RIGHT, "int main() { return 0; }"),
+    "makes a system call in assembly": host('asm volatile("mov $60, %eax\\n xor %edi, %edi\\n syscall"); return {};'),
+    "hides assembly behind a macro": host('HIDE(as, m)("mov $60, %eax\\n syscall"); return {};', "#define HIDE(a, b) a##b"),
+    "includes a file of the grader": host(RIGHT, '#include "/etc/passwd"'),
+    "includes the tests": host(RIGHT, '#include "../../../../tests/0.1_strides.py"'),
+    "starts a thread": host("std::thread([] { for (;;) {} }).detach(); return {};", "#include <thread>"),
+    "loads a library": host('dlopen("libc.so.6", 2); return {};', "#include <dlfcn.h>"),
+    "overflows the stack": host("return strides_of(Dims(sizes.size() + 1)).empty() ? sizes : strides_of(sizes);"),
+    "throws a number": host("throw 1;"),
+    "compiles without end": host("return {};", "#include __FILE__"),
+    "compiles by recursion": host("return Dims(F<60>::value);", "template <int n> struct F { enum { value = F<n + 1>::value + F<n + 2>::value }; };"),
+    "is no text": ("0.1", "\0\1\2\xff" * 1000),
+    "is very long": ("0.1", HOST.format(body="return {};", before="// " + "x" * (1 << 20))),
+    "takes the findings": kernel(
+        "launch(work, {1, 32}, c, m * n); gradus::cuda::sim::take_findings();", '#include "gradus/cuda/sim/simulator.h"'),
+    "takes the findings by a declaration": kernel(
+        "launch(work, {1, 32}, c, m * n); gradus::cuda::sim::take_findings();",
+        "#include <vector>\nnamespace gradus::cuda::sim { struct Finding; std::vector<Finding> take_findings(); }", "c[n] = 1;"),
+    "looks away from a kernel": kernel(kernel="gradus::cuda::sim::look_away(); c[n] = 1;"),
+    "hides a kernel from the simulator": kernel(
+        before="#define QUIET __attribute__((no_sanitize_thread))\nnamespace course::gpu { QUIET void f(float* c) { *c = 1; } }",
+        kernel="f(c + n);"),
+    "takes the place of the simulator": kernel(before='extern "C" void __tsan_write4(void*) {}', kernel="c[n] = 1;"),
+    "computes on the host": kernel(
+        "std::vector<float> x(m * k); cudaMemcpy(x.data(), a, 4 * x.size(), cudaMemcpyDeviceToHost);", "#include <vector>"),
+    "reads a device's memory on the host": kernel("for (int i = 0; i < m * n; ++i) c[i] = a[0] * b[0];"),
+    "ends the process in a kernel": kernel(kernel="__builtin_trap();"),
+    "never ends in a kernel": kernel(kernel="for (volatile int i = 0;; ++i) {}"),
+}
+
+
+def _link(folder, file):
+    os.remove(os.path.join(folder, "core", file))
+    os.symlink(os.path.join(common.HOME, "core", file), os.path.join(folder, "core", file))
+
+
+def _fifo(folder, file):
+    os.remove(os.path.join(folder, "core", file))
+    os.mkfifo(os.path.join(folder, "core", file))
+
+
+def _directory(folder, file):
+    os.remove(os.path.join(folder, "core", file))
+    os.mkdir(os.path.join(folder, "core", file))
+
+
+def _own_tests(folder, _):
+    for name, text in (("tests/0.1_strides.py", "raise SystemExit(0)"), ("judge/main.py", "raise SystemExit(0)"),
+                       ("core/types.h", "#error this header is not the course's"), ("results.json", "{}")):
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+
+
+# Those that are made of files: name -> what is done to a submission whose 0.1 is a stub.
+FILES = {"is a symbolic link": _link, "is a pipe": _fifo, "is a folder": _directory, "brings its own tests": _own_tests}
+
+
+def check(seconds=240):
+    """Returns (how many there are, problems)."""
+    grader, problems = common.grader(), []
+    by_name = {task.name: task for task in common.tasks()}
+    tasks = [by_name["0.1"], by_name["3.7"]]
+    honest = {task.file: common.solution(task) for task in tasks}
+    attacks = [(name, attacked, text, None) for name, (attacked, text) in ATTACKS.items()]
+    attacks += [(name, "0.1", HOST.format(body='not_implemented("0.1");', before=""), act) for name, act in FILES.items()]
+    for name, attacked, text, act in attacks:
+        start = time.monotonic()
+        with common.Submission({**honest, by_name[attacked].file: text}) as folder:
+            if act:
+                act(folder, by_name[attacked].file)
+            graded = {each["task"]: each for each in grader.grade(tasks, folder)["tasks"]}
+        for task in tasks:
+            points = graded[task.name]["points"]
+            if task.name == attacked and points > 0:
+                problems.append(f"hostile: what {name} gains {points} points")
+            if task.name != attacked and points < task.points:
+                problems.append(f"hostile: what {name} costs task {task.name} {task.points - points} points")
+        if time.monotonic() - start > seconds:
+            problems.append(f"hostile: what {name} took {time.monotonic() - start:.0f} s")
+    problems += [f"hostile: {each} was made" for each in glob.glob(TARGET + "*")]
+    return len(attacks), problems
