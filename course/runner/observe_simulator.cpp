@@ -73,7 +73,8 @@ std::string json(const sim::LaunchCounts& launch) {
   index("grid", launch.grid), index("block", launch.block);
   out << ",\"threads\":" << launch.threads << ",\"idle_threads\":" << launch.idle_threads
       << ",\"barriers\":" << launch.barriers << ",\"global_loads\":" << counts.global_loads
-      << ",\"global_stores\":" << counts.global_stores << ",\"sectors\":" << counts.sectors
+      << ",\"global_stores\":" << counts.global_stores << ",\"global_load_bytes\":" << counts.global_load_bytes
+      << ",\"global_store_bytes\":" << counts.global_store_bytes << ",\"sectors\":" << counts.sectors
       << ",\"least_sectors\":" << counts.least_sectors << ",\"shared_loads\":" << counts.shared_loads
       << ",\"shared_stores\":" << counts.shared_stores << ",\"shared_turns\":" << counts.shared_turns
       << ",\"least_turns\":" << counts.least_turns << ",\"atomics\":" << counts.atomics
