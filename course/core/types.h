@@ -40,7 +40,7 @@ struct Mat {
 };
 
 // Operations on one number, and on two.
-enum class Op1 : int { neg, exp, log, relu, sigmoid, tanh, square };
+enum class Op1 : int { neg, exp, log, relu, sigmoid, tanh, square, identity };
 enum class Op2 : int { add, sub, mul, div, maximum };
 
 COURSE_HD inline float apply(Op1 op, float x) {
@@ -52,6 +52,7 @@ COURSE_HD inline float apply(Op1 op, float x) {
     case Op1::sigmoid: return 1 / (1 + expf(-x));
     case Op1::tanh: return tanhf(x);
     case Op1::square: return x * x;
+    case Op1::identity: return x;
   }
   return 0;
 }

@@ -13,6 +13,7 @@ float slope(Op1 op, float x, float y) {
     case Op1::sigmoid: return y * (1 - y);
     case Op1::tanh: return 1 - y * y;
     case Op1::square: return 2 * x;
+    case Op1::identity: return 1;
   }
   return 0;
   // END SOLUTION 2.1
