@@ -1,0 +1,83 @@
+// Runs task 2.4. The runner knows an order of its own graph: the test sent it.
+#include "runner/graph.h"
+#include "runner/runner.h"
+#include "runner/tensors_in.h"
+
+namespace {
+
+// What the graph's functions see, and the tensors that they gave.
+struct Trace {
+  std::vector<long> calls;
+  std::vector<float> arrived;
+  std::vector<course::Tensor> given;
+  std::vector<std::vector<float>> contents;
+};
+
+course::Tensor times(const course::Tensor& x, float factor) {
+  course::Tensor out = course::make(x.sizes);
+  for (size_t i = 0; i < out.storage->values.size(); ++i) out.storage->values[i] = factor * values_of(x)[i];
+  return out;
+}
+
+std::vector<course::Node*> known_order;
+
+}  // namespace
+
+std::vector<course::Node*> course::order(Node* root) {
+  if (known_order.empty() || known_order[0] != root)
+    throw std::logic_error("backward() asked for the order of another node than its root");
+  return known_order;
+}
+
+// Edge i's function multiplies by factors[i]; a factor of 1 hands on the very memory that came in, and one of 0 an
+// empty tensor. "leaves" are the nodes without a function.
+void run(const Message& in, Message& out) {
+  const Graph graph(in);
+  Trace trace;
+  const std::vector<long> users = in.longs("users"), leaves = in.longs("leaves");
+  const std::vector<float> factors = in.floats("factors");
+  std::vector<std::vector<float>> of_node(graph.nodes.size());
+  for (size_t i = 0; i < users.size(); ++i) of_node.at(users[i]).push_back(factors.at(i));
+  std::vector<bool> leaf(graph.nodes.size());
+  for (const long each : leaves) leaf.at(each) = true;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (leaf[n]) continue;
+    graph.nodes[n]->gradients = [&trace, n, mine = of_node[n]](const course::Tensor& gradient) {
+      trace.calls.push_back(static_cast<long>(n));
+      for (const float each : values_of(gradient)) trace.arrived.push_back(each);
+      std::vector<course::Tensor> parts;
+      for (const float factor : mine)
+        parts.push_back(factor == 1 ? gradient : factor == 0 ? course::Tensor{} : times(gradient, factor));
+      for (const course::Tensor& each : parts)
+        if (!each.empty()) trace.given.push_back(each), trace.contents.push_back(values_of(each));
+      return parts;
+    };
+  }
+  known_order.clear();
+  for (const long each : in.longs("order")) known_order.push_back(graph.nodes.at(each).get());
+  course::Tensor seed = tensor_in(in, "seed");
+  for (long i = in.number("times"); i > 0; --i) {
+    if (i == 1) trace.calls.clear(), trace.arrived.clear();
+    course::backward(known_order.at(0), seed);
+  }
+  out.longs("calls", trace.calls);
+  out.floats("arrived", trace.arrived);
+  std::vector<long> has, shared;
+  for (const long each : leaves) {
+    const course::Tensor& gradient = graph.nodes[each]->gradient;
+    out.floats("leaf " + std::to_string(each), values_of(gradient));
+    out.longs("sizes of leaf " + std::to_string(each), gradient.sizes);
+    if (gradient.empty()) continue;
+    has.push_back(each);
+    bool mine = gradient.storage != seed.storage;
+    for (const course::Tensor& other : trace.given) mine = mine && gradient.storage != other.storage;
+    for (const long other : leaves) mine = mine && (other == each || gradient.storage != graph.nodes[other]->gradient.storage);
+    if (!mine) shared.push_back(each);
+  }
+  out.longs("leaves with a gradient", has);
+  out.longs("leaves that share memory", shared);
+  out.floats("seed", values_of(seed));
+  long changed = 0;
+  for (size_t i = 0; i < trace.given.size(); ++i) changed += values_of(trace.given[i]) != trace.contents[i];
+  out.number("changed", changed);
+}

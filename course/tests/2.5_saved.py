@@ -1,0 +1,71 @@
+"""Tests of task 2.5. Row 1 of a matrix of 2 rows is saved, by Saved saved(row)."""
+from judge.testing import task
+
+T = task("2.5", "Saved tensors", 15, "2_autodiff/2.5_saved.cpp", exports=["course::Saved::Saved", "course::Saved::get"])
+
+# What happens before and after the row is saved.
+ROW_0, ROW_1, MATRIX, OTHER, ROW_1_AS_IT_IS, GET = range(6)
+X = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+
+
+def inputs(before, after, copy=0):
+    return {"x": X, "x sizes": [2, 3], "before": before, "after": after, "copy": copy}
+
+
+def saved(t, before=(), after=(), copy=0):
+    return t.run(**inputs(before, after, copy))
+
+
+@T.test(2, "unchanged", "nobody wrote: get() gives the tensor, as often as it is asked",
+        hint="Return the tensor that the constructor kept, with its sizes and its offset.")
+def _(t):
+    for after in ([], [GET], [GET, GET]):
+        reply = saved(t, after=after)
+        t.equal(reply["value sizes"], [3], "sizes")
+        t.equal(reply["values"], X[3:], "elements")
+
+
+@T.test(3, "changed", "a write to the tensor: get() throws",
+        hint="Compare the version of the storage now with the one that the constructor kept.")
+def _(t):
+    t.throws("the row was written to after it was saved", **inputs([], [ROW_1]))
+    t.throws("the row was written to twice after it was saved", **inputs([], [ROW_1, ROW_1]))
+    t.throws("the row was written to between two calls of get()", **inputs([], [GET, ROW_1]))
+    t.throws("the row was written to before and after it was saved", **inputs([ROW_1, ROW_1], [ROW_1]))
+
+
+@T.test(3, "other names", "a write by another tensor of the same memory: get() throws",
+        hint="The version belongs to the storage, not to the tensor: one version for all who share the memory.")
+def _(t):
+    t.throws("the whole matrix was written to", **inputs([], [MATRIX]))
+    # One version for the whole storage: a write to the other row counts too, as in PyTorch.
+    t.throws("the other row of the same storage was written to", **inputs([], [ROW_0]))
+    t.throws("the other row was written to, through a copy of Saved", **inputs([], [ROW_0], copy=1))
+
+
+@T.test(1, "same values", "a write that leaves the elements as they were: get() throws",
+        hint="Compare versions, not elements.")
+def _(t):
+    t.throws("somebody wrote the same elements", **inputs([], [ROW_1_AS_IT_IS]))
+
+
+@T.test(2, "written before", "writes before the tensor was saved, and to other memory, do not matter",
+        hint="The version need not be 0 when a tensor is saved.")
+def _(t):
+    for before, after, expected in [([ROW_0], [], X[3:]), ([ROW_1], [], [100.0] * 3), ([MATRIX, ROW_0], [GET], [200.0] * 3),
+                                    ([], [OTHER], X[3:]), ([ROW_0], [OTHER, OTHER], X[3:])]:
+        t.equal(saved(t, before, after)["values"], expected, "elements")
+        t.equal(saved(t, before, after, copy=1)["values"], expected, "elements, from a copy of Saved")
+
+
+@T.test(2, "no copy", "the elements are not copied",
+        hint="A copy of a Tensor shares its storage: keep that, and return it.")
+def _(t):
+    for before in ([], [ROW_1]):
+        t.check(saved(t, before)["same memory"] == [1], "what get() gives lies in other memory than what was saved")
+
+
+@T.test(2, "no graph", "the node of the tensor is not kept alive",
+        hint="A node that saves its own result would own itself, and never be freed: keep the memory, not the node.")
+def _(t):
+    t.check(saved(t)["node is kept"] == [0], "the node still lives after all tensors of it are gone")
