@@ -11,14 +11,16 @@ constexpr int kBlock = 256;  // the threads of a block in tasks 3.1 to 3.5
 // Task 3.1. out[i] = op(x[i]) for 0 <= i < n, by a thread for each i. out may be x.
 void map(Op1 op, float* out, const float* x, long n);
 
-// Task 3.2. out at each position p = op(x at p), by `blocks` blocks, whatever the number of elements.
-// The elements are in row-major order: thread t of all threads takes the elements t, t + all, t + 2 all, ...
-// REQUIRES: x_layout has the rank of out_layout, and along each dimension its size, or a stride of 0
-// or a size of 1: there x repeats. Different positions of out lie at different places.
+// Operands of tasks 3.2 and 3.3 are as on the CPU: they have the rank of out, and in each dimension the
+// size of out, or size 1: then the one element there is used for every index, whatever its stride.
+// Strides may be 0. Only the elements of out are written. Number i of all threads takes the elements
+// i, i + threads, i + 2 threads, ... in row-major order.
+// REQUIRES: different elements of out lie at different places.
+
+// Task 3.2. out = op(x), element by element, by `blocks` blocks, however many elements there are.
 void map_strided(Op1 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout, int blocks);
 
-// Task 3.3. out at each position p = op(x at p, y at p); the layouts are as in task 3.2. Loads two
-// elements for each element of out, and stores one.
+// Task 3.3. out = op(x, y), element by element. Loads two elements for each element of out.
 void zip_strided(Op2 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout,
                  const float* y, const Layout& y_layout);
 
@@ -46,6 +48,6 @@ void matmul_tiled(float* c, const float* a, const float* b, int m, int n, int k)
 // Task 3.8. By tiles of kWide x kWide elements of c, each thread computing kOutputs x kOutputs of them
 // in registers. c is row-major; a and b have any strides, so a transposed matrix needs no copy.
 constexpr int kOutputs = 4, kWide = kTile * kOutputs;
-void matmul_register(float* c, Mat a, Mat b, int m, int n, int k);
+void matmul_register(float* c, const Mat& a, const Mat& b, int m, int n, int k);
 
 }  // namespace course::gpu

@@ -11,32 +11,55 @@ def product(t, m, n, k):
     return reply
 
 
-@T.test(3, "one tile", "matrices of 16 x 16", hint="One block computes one tile of c, one thread one element.")
+@T.test(2, "one tile", "matrices of 16 x 16", hint="One block computes one tile of c, one thread one element.")
 def _(t):
     product(t, 16, 16, 16)
 
 
-@T.test(3, "whole tiles", "sizes that are multiples of 16", hint="Each step along k loads one tile of a and one of b.")
+@T.test(2, "several tiles", "k = 16, and a c of several tiles", hint="blockIdx says which tile of c a block computes.")
 def _(t):
-    for m, n, k in [(16, 16, 64), (32, 16, 16), (16, 48, 16), (48, 32, 64)]:
+    for m, n in [(32, 16), (16, 48), (48, 32)]:
+        product(t, m, n, 16)
+
+
+@T.test(3, "long k", "several steps along k", hint="A tile may be filled again when all threads have read it.")
+def _(t):
+    for m, n, k in [(16, 16, 32), (16, 16, 64), (48, 32, 48)]:
         product(t, m, n, k)
 
 
-@T.test(4, "edges", "sizes that 16 does not divide",
-        hint="Threads outside of a or b put 0 into the tile; threads outside of c store nothing.")
+@T.test(3, "edges of c", "m and n that 16 does not divide",
+        hint="Threads outside of c still fill the tiles and meet the barriers; they store nothing.")
 def _(t):
-    for m, n, k in [(1, 1, 1), (1, 1, 17), (17, 1, 1), (1, 17, 3), (15, 33, 18)]:
-        product(t, m, n, k)
+    for m, n in [(1, 1), (17, 16), (16, 17), (15, 33)]:
+        product(t, m, n, 16)
 
 
-@T.test(6, "loads", "each element is loaded once for each tile", hint="Load into shared memory, and compute from there.")
+@T.test(2, "edges of k", "k that 16 does not divide", hint="Where a or b has no element, put 0 into the tile.")
 def _(t):
-    m, n, k = 64, 48, 32
-    for launch in product(t, m, n, k).launches:
-        t.at_most(launch.global_loads, 2 * m * n * k / 16, "loads from global memory")
+    for k in (1, 5, 15):
+        product(t, 16, 32, k)
 
 
-@T.test(4, "banks", "no bank conflicts", hint="Let threadIdx.x go along the rows of the tiles.")
+@T.test(4, "loads", "each element is loaded once for each tile", hint="Load into shared memory, and compute from there.")
 def _(t):
-    for launch in product(t, 32, 32, 32).launches:
-        t.at_most(launch.shared_turns, launch.least_turns, "turns of shared memory")
+    m, n, k = 64, 48, 16
+    reply = product(t, m, n, k)
+    if not t.on_gpu:
+        t.at_most(reply.total("global_loads"), 2 * m * n * k / 16, "loads from global memory")
+
+
+@T.test(2, "sectors", "neighbouring threads load neighbours", hint="Let threadIdx.x go along the rows of a, b and c.")
+def _(t):
+    m, n, k = 32, 48, 16
+    reply = product(t, m, n, k)
+    if not t.on_gpu:  # 2 m n k / 16 loads and m n stores, 8 elements a sector
+        t.at_most(reply.total("sectors"), (2 * m * n * k / 16 + m * n) / 8, "sectors")
+
+
+@T.test(2, "banks", "no bank conflicts", hint="Let threadIdx.x go along the rows of the tiles.")
+def _(t):
+    reply = product(t, 32, 32, 16)
+    if not t.on_gpu:
+        t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
+        t.at_most(reply.total("shared_turns"), reply.total("least_turns"), "turns of shared memory")

@@ -1,0 +1,30 @@
+// Task 3.2: map for tensors of any strides, by any number of blocks.
+#include "core/cuda.h"
+#include "core/launch.h"
+
+namespace course::gpu {
+
+__global__ void map_strided_kernel(Op1 op, float* out, Layout out_layout, const float* x, Layout x_layout, long n) {
+  // BEGIN SOLUTION 3.2 kernel
+  const long threads = long{gridDim.x} * kBlock;
+  for (long i = blockIdx.x * long{kBlock} + threadIdx.x; i < n; i += threads) {
+    long rest = i, to = 0, from = 0;
+    for (int d = out_layout.rank - 1; d >= 0; --d) {
+      const long at = rest % out_layout.sizes[d];
+      rest /= out_layout.sizes[d];
+      to += at * out_layout.strides[d];
+      if (x_layout.sizes[d] != 1) from += at * x_layout.strides[d];
+    }
+    out[to] = apply(op, x[from]);
+  }
+  // END SOLUTION 3.2
+}
+
+void map_strided(Op1 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout, int blocks) {
+  // BEGIN SOLUTION 3.2
+  launch(map_strided_kernel, {static_cast<unsigned>(blocks), kBlock}, op, out, out_layout, x, x_layout,
+         out_layout.count());
+  // END SOLUTION 3.2
+}
+
+}  // namespace course::gpu

@@ -1,0 +1,12 @@
+// Runs task 3.1.
+#include "core/cuda.h"
+#include "runner/gpu_array.h"
+#include "runner/runner.h"
+
+void run(const Message& in, Message& out) {
+  const auto op = static_cast<course::Op1>(in.number("op"));
+  const GpuArray x(in.floats("x")), result(x.size());
+  const GpuArray& to = in.has("in_place") ? x : result;
+  course::gpu::map(op, to, x, static_cast<long>(x.size()));
+  out.floats("out", to.take());
+}

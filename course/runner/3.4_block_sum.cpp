@@ -1,0 +1,10 @@
+// Runs task 3.4.
+#include "core/cuda.h"
+#include "runner/gpu_array.h"
+#include "runner/runner.h"
+
+void run(const Message& in, Message& out) {
+  const GpuArray x(in.floats("x")), sums(course::ceil_div(static_cast<long>(x.size()), course::gpu::kBlock));
+  course::gpu::block_sum(sums, x, static_cast<long>(x.size()));
+  out.floats("sums", sums.take());
+}

@@ -1,0 +1,12 @@
+// Runs task 3.5.
+#include "core/cuda.h"
+#include "runner/gpu_array.h"
+#include "runner/runner.h"
+
+void run(const Message& in, Message& out) {
+  const long rows = in.number("rows"), n = in.number("n");
+  const GpuArray x(in.floats("x")), results(static_cast<size_t>(rows));
+  const GpuArray scratch(static_cast<size_t>(rows * course::gpu::kParts));
+  course::gpu::reduce(static_cast<course::Op2>(in.number("op")), in.real("start"), results, x, rows, n, scratch);
+  out.floats("results", results.take());
+}

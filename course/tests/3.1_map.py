@@ -1,0 +1,62 @@
+"""Tests of task 3.1."""
+import math
+
+from judge.testing import task
+
+T = task("3.1", "A kernel on each element", 8, "3_cuda/3.1_map.cu", exports=["course::gpu::map"])
+
+NEG, EXP, LOG, RELU, SIGMOID, TANH, SQUARE = range(7)
+
+
+def negated(t, n):
+    x = t.whole(n)
+    reply = t.run(op=NEG, x=x)
+    t.equal(reply["out"], [-each for each in x], "out")
+    return reply
+
+
+@T.test(1, "one block", "as many elements as a block has threads", hint="Thread i computes out[i] from x[i].")
+def _(t):
+    negated(t, 256)
+
+
+@T.test(1, "several blocks", "multiples of 256 elements",
+        hint="The number of an element follows from blockIdx.x, the block's size and threadIdx.x.")
+def _(t):
+    for n in (512, 1280):
+        negated(t, n)
+
+
+@T.test(2, "any length", "lengths that 256 does not divide",
+        hint="Launch enough threads for the last elements; those that are too many do nothing.")
+def _(t):
+    for n in (1, 2, 31, 33, 255, 257, 1000):
+        negated(t, n)
+
+
+@T.test(1, "operations", "each of the seven operations", hint="apply(op, x) computes any of them; call it in the kernel.")
+def _(t):
+    x = [0.5, 2.0, 1.0, 0.125]
+    for op, value in [(NEG, lambda v: -v), (EXP, math.exp), (LOG, math.log), (RELU, lambda v: max(v, 0.0)),
+                      (SIGMOID, lambda v: 1 / (1 + math.exp(-v))), (TANH, math.tanh), (SQUARE, lambda v: v * v)]:
+        t.close(t.run(op=op, x=x)["out"], [value(each) for each in x], "out")
+    t.equal(t.run(op=RELU, x=[-1.0, 3.0, -0.5])["out"], [0.0, 3.0, 0.0], "out")
+
+
+@T.test(1, "loads", "n loads and n stores, in one launch", hint="A thread loads its element once, and stores once.")
+def _(t):
+    n = 700
+    reply = negated(t, n)
+    if not t.on_gpu:
+        t.at_most(len(reply.launches), 1, "launches")
+        t.at_most(reply.total("global_loads"), n, "loads from global memory")
+        t.at_most(reply.total("global_stores"), n, "stores to global memory")
+
+
+@T.test(2, "sectors", "n / 8 sectors are read and n / 8 written",
+        hint="Neighbouring threads of a warp should take neighbouring elements.")
+def _(t):
+    for n in (2048, 4096):
+        reply = negated(t, n)
+        if not t.on_gpu:  # a sector has 32 bytes: 8 elements
+            t.at_most(reply.total("sectors"), 2 * n / 8, "sectors")

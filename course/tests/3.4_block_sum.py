@@ -1,0 +1,76 @@
+"""Tests of task 3.4."""
+from judge.testing import task
+
+T = task("3.4", "A sum in each block", 12, "3_cuda/3.4_block_sum.cu", exports=["course::gpu::block_sum"])
+
+BLOCK = 256
+
+
+def summed(t, n):
+    x = t.whole(n, -99, 99)
+    reply = t.run(x=x)
+    t.equal(reply["sums"], [float(sum(x[i:i + BLOCK])) for i in range(0, n, BLOCK)], "sums")
+    return reply
+
+
+@T.test(1, "one block", "256 elements", hint="Halve the number of threads that add in each step, with a barrier between.")
+def _(t):
+    t.equal(t.run(x=[1.0] * BLOCK)["sums"], [256.0], "sums")
+    summed(t, BLOCK)
+
+
+@T.test(2, "several blocks", "multiples of 256 elements", hint="Block b sums its own 256 elements into out[b].")
+def _(t):
+    for n in (2 * BLOCK, 5 * BLOCK):
+        summed(t, n)
+
+
+@T.test(2, "tail", "lengths that 256 does not divide",
+        hint="A thread without an element still takes part: it puts 0 into shared memory.")
+def _(t):
+    for n in (1, 2, 31, 100, 255, 257, 600, 1023):
+        summed(t, n)
+
+
+@T.test(1, "fractions", "numbers that are not whole", hint="Sums are float, as the elements are.")
+def _(t):
+    t.equal(t.run(x=[0.25, 0.5, -1.125])["sums"], [-0.375], "sums")
+    t.equal(t.run(x=[0.5] * 3 * BLOCK)["sums"], [128.0] * 3, "sums")
+
+
+@T.test(1, "loads", "n loads, a store a block, no atomics",
+        hint="Load each element once; one thread of a block stores its sum.")
+def _(t):
+    n = 3 * BLOCK + 17
+    reply = summed(t, n)
+    if not t.on_gpu:
+        t.at_most(reply.total("global_loads"), n, "loads from global memory")
+        t.at_most(reply.total("global_stores"), 4, "stores to global memory")
+        t.at_most(reply.total("atomics"), 0, "atomic operations")
+
+
+@T.test(1, "sectors", "sectors at the minimum", hint="Neighbouring threads load neighbouring elements.")
+def _(t):
+    blocks = 4
+    reply = summed(t, blocks * BLOCK)
+    if not t.on_gpu:  # 8 elements a sector, and the store of each block
+        t.at_most(reply.total("sectors"), blocks * (BLOCK / 8 + 1), "sectors")
+
+
+@T.test(2, "banks", "no bank conflicts",
+        hint="In each step, let the threads that add use neighbouring words of shared memory.")
+def _(t):
+    reply = summed(t, 2 * BLOCK)
+    if not t.on_gpu:
+        t.at_most(reply.total("shared_turns"), reply.total("least_turns"), "turns of shared memory")
+
+
+@T.test(2, "tree", "at most 45 turns of shared memory a block",
+        hint="Few warps at work: those that have nothing to add should be whole warps, and no thread adds all.")
+def _(t):
+    # 8 warps store 256 elements; a step of h additions takes two loads and a store of h / 32 warps (at least one),
+    # for h = 128, 64, ..., 1: 3 (4 + 2 + 6) turns; one load gives the result.
+    blocks = 3
+    reply = summed(t, blocks * BLOCK)
+    if not t.on_gpu:
+        t.at_most(reply.total("shared_turns"), blocks * (8 + 3 * (4 + 2 + 6) + 1), "turns of shared memory")

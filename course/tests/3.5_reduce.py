@@ -1,0 +1,94 @@
+"""Tests of task 3.5."""
+import math
+
+from judge.testing import task
+
+T = task("3.5", "A reduction", 15, "3_cuda/3.5_reduce.cu", exports=["course::gpu::reduce"])
+
+ADD, SUB, MUL, DIV, MAXIMUM = range(5)
+BLOCK, PARTS = 256, 32
+
+
+def run(t, op, start, x, rows, n):
+    return t.run(op=op, start=[start], rows=rows, n=n, x=x)
+
+
+def summed(t, rows, n):
+    x = t.whole(rows * n)
+    reply = run(t, ADD, 0.0, x, rows, n)
+    t.equal(reply["results"], [float(sum(x[r * n:r * n + n])) for r in range(rows)], "out")
+    return reply
+
+
+@T.test(2, "short rows", "rows that are shorter than a block", hint="A thread without an element folds `start`.")
+def _(t):
+    for rows, n in [(1, 1), (1, 2), (3, 1), (2, 3), (5, 4), (3, 33), (4, 100)]:
+        summed(t, rows, n)
+
+
+@T.test(2, "any length", "rows of a few blocks", hint="A thread folds several elements before the block's tree begins.")
+def _(t):
+    for rows, n in [(1, 256), (1, 257), (2, 500), (3, 512), (2, 1000), (1, 1025)]:
+        summed(t, rows, n)
+
+
+@T.test(2, "long rows", "more elements in a row than kParts blocks have threads",
+        hint="With kParts blocks a row, the threads of all of them share the row; a second launch folds the parts.")
+def _(t):
+    for rows, n in [(1, PARTS * BLOCK), (1, PARTS * BLOCK + 1), (2, 20011)]:
+        summed(t, rows, n)
+
+
+@T.test(2, "operations", "products, and maxima of negative numbers",
+        hint="Begin with `start`, also in threads and parts that have no element.")
+def _(t):
+    for n in (3, 300):
+        x = [-float(t.random.randint(5, 90)) for _ in range(2 * n)]
+        t.equal(run(t, MAXIMUM, -math.inf, x, 2, n)["results"], [max(x[:n]), max(x[n:])], "maxima")
+        x = [t.random.choice((-1.0, 1.0)) for _ in range(2 * n)]
+        x[1], x[n] = 3.0, 5.0
+        t.equal(run(t, MUL, 1.0, x, 2, n)["results"], [math.prod(x[:n]), math.prod(x[n:])], "products")
+
+
+@T.test(1, "empty rows", "rows without elements", hint="What is folded from nothing is `start`.")
+def _(t):
+    for rows in (1, 3):
+        t.equal(run(t, ADD, 0.0, [], rows, 0)["results"], [0.0] * rows, "sums")
+        t.equal(run(t, MUL, 1.0, [], rows, 0)["results"], [1.0] * rows, "products")
+
+
+@T.test(2, "same bits", "the same bits each time and beside other rows; no atomics",
+        hint="Let each block write its result to a place of its own, and fold these in a fixed order.")
+def _(t):
+    for n in (90, 1500, 9000):
+        row, other = t.floats(n), t.floats(n)
+        alone = run(t, ADD, 0.0, row, 1, n)
+        t.close(alone["results"], [math.fsum(row)], "out", 1e-4)
+        for x, rows in [(row, 1), (other + row, 2), (row + other + row, 3)]:
+            reply = run(t, ADD, 0.0, x, rows, n)
+            t.equal(reply["results"][-1:], alone["results"], "the sum of a row, alone and beside others")
+            if not t.on_gpu:
+                t.at_most(reply.total("atomics"), 0, "atomic operations")
+
+
+@T.test(2, "sectors", "each element is loaded once, and neighbouring threads take neighbours",
+        hint="The threads of a warp should load elements of a row that lie side by side.")
+def _(t):
+    for rows, n in [(64, 256), (4, 4096)]:
+        reply = summed(t, rows, n)
+        if not t.on_gpu:
+            # 8 elements a sector. Each of a row's parts is stored and loaded by itself at worst, and one result stored.
+            t.at_most(reply.total("global_loads"), rows * (n + PARTS), "loads from global memory")
+            t.at_most(reply.total("sectors"), rows * (n / 8 + 2 * PARTS + 1), "sectors")
+
+
+@T.test(2, "spread", "a long row is shared by kParts blocks, in at most two launches",
+        hint="A GPU has many processors, and a block uses one: give a long row to several blocks.")
+def _(t):
+    for rows, n in [(1, PARTS * BLOCK), (2, 2 * PARTS * BLOCK)]:
+        reply = summed(t, rows, n)
+        if not t.on_gpu:
+            t.at_most(len(reply.launches), 2, "launches")
+            working = max(each.threads - each.idle_threads for each in reply.launches)
+            t.check(working >= rows * PARTS * BLOCK,
+                    f"threads at work: found {working}, expected at least {rows * PARTS * BLOCK}")

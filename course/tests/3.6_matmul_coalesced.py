@@ -1,0 +1,56 @@
+"""Tests of task 3.6."""
+from judge.testing import task
+
+T = task("3.6", "A coalesced matrix product", 10, "3_cuda/3.6_matmul_coalesced.cu",
+         exports=["course::gpu::matmul_coalesced"])
+
+
+def product(t, m, n, k):
+    a, b = t.whole(m * k), t.whole(k * n)
+    reply = t.run(a=a, b=b, m=m, n=n, k=k)
+    t.is_product(reply["c"], a, b, m, n, k)
+    return reply
+
+
+@T.test(1, "square", "square matrices", hint="c[i, j] is the sum over p of a[i, p] b[p, j].")
+def _(t):
+    for size in (32, 64):
+        product(t, size, size, size)
+
+
+@T.test(2, "shapes", "m, n and k differ", hint="a has rows of k elements, b and c have rows of n.")
+def _(t):
+    for m, n, k in [(32, 64, 96), (96, 32, 64), (64, 96, 32), (32, 32, 1), (32, 32, 7)]:
+        product(t, m, n, k)
+
+
+@T.test(1, "edge below", "rows that the blocks do not divide", hint="Threads below c must neither load nor store.")
+def _(t):
+    for m in (1, 2, 5, 31, 33):
+        product(t, m, 32, 8)
+
+
+@T.test(1, "edge to the right", "columns that the blocks do not divide",
+        hint="Threads to the right of c must neither load nor store: their place would be in the next row.")
+def _(t):
+    for n in (1, 2, 5, 31, 33):
+        product(t, 32, n, 8)
+
+
+@T.test(2, "loads", "2 m n k loads, and each element of c is stored once", hint="Keep the sum in a local variable.")
+def _(t):
+    m, n, k = 32, 64, 16
+    reply = product(t, m, n, k)
+    if not t.on_gpu:
+        t.at_most(reply.total("global_loads"), 2 * m * n * k, "loads from global memory")
+        t.at_most(reply.total("global_stores"), m * n, "stores to global memory")
+
+
+@T.test(3, "sectors", "at most 5 sectors for 32 products",
+        hint="Neighbouring threads, by threadIdx.x, should compute neighbouring elements of a row of c.")
+def _(t):
+    # A warp that computes 32 elements of a row of c loads one element of a and 32 neighbours of b in each step.
+    for m, n, k in [(32, 32, 32), (64, 96, 16)]:
+        reply = product(t, m, n, k)
+        if not t.on_gpu:
+            t.at_most(reply.total("sectors"), m * n * k / 32 * 5 + m * n / 8, "sectors")

@@ -1,0 +1,79 @@
+"""Tests of task 3.8."""
+from judge.testing import task
+
+T = task("3.8", "A matrix product in registers", 15, "3_cuda/3.8_matmul_register.cu",
+         exports=["course::gpu::matmul_register"])
+
+
+def product(t, m, n, k, a_transposed=False, b_transposed=False):
+    """Row-major a and b; where one is transposed, its memory holds columns one after the other."""
+    a, b = t.whole(m * k), t.whole(k * n)
+    stored_a = [a[i * k + p] for p in range(k) for i in range(m)] if a_transposed else a
+    stored_b = [b[p * n + j] for j in range(n) for p in range(k)] if b_transposed else b
+    reply = t.run(a=stored_a, b=stored_b, m=m, n=n, k=k, a_strides=[1, m] if a_transposed else [k, 1],
+                  b_strides=[1, k] if b_transposed else [n, 1])
+    t.is_product(reply["c"], a, b, m, n, k)
+    return reply
+
+
+@T.test(2, "tiles", "k = 16, and a c of whole tiles of 64 x 64",
+        hint="A thread computes 16 elements of its block's tile; each element of c is computed by one thread.")
+def _(t):
+    for m, n in [(64, 64), (128, 64), (64, 128)]:
+        product(t, m, n, 16)
+
+
+@T.test(2, "long k", "several steps along k", hint="A tile may be filled again when all threads have read it.")
+def _(t):
+    for k in (32, 48):
+        product(t, 64, 64, k)
+
+
+@T.test(2, "edges of c", "m and n that 64 does not divide",
+        hint="Check the row and the column of each of a thread's 16 elements before it is stored.")
+def _(t):
+    for m, n in [(1, 1), (63, 64), (64, 33), (65, 70)]:
+        product(t, m, n, 16)
+
+
+@T.test(1, "edges of k", "k that 16 does not divide", hint="Where a or b has no element, put 0 into the tile.")
+def _(t):
+    for k in (1, 5, 15):
+        product(t, 64, 64, k)
+
+
+@T.test(2, "transposed", "a or b is transposed, or both",
+        hint="Element (i, j) of a matrix is data[i * row + j * column]: take both strides from it.")
+def _(t):
+    for a_transposed, b_transposed in [(True, False), (False, True), (True, True)]:
+        product(t, 128, 64, 16, a_transposed, b_transposed)
+
+
+@T.test(3, "shared loads", "m n k / 2 loads from shared memory",
+        hint="A thread that has 4 elements of a and 4 of b in registers can do 16 products with these 8 loads.")
+def _(t):
+    m, n, k = 64, 128, 16
+    reply = product(t, m, n, k)
+    if not t.on_gpu:
+        t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
+        t.at_most(reply.total("shared_loads"), m * n * k * (4 + 4) / 16, "loads from shared memory")
+
+
+@T.test(1, "global loads", "each element is loaded once for each tile of 64 x 64; neighbours by neighbours",
+        hint="The 256 threads of a block fill its two tiles together, 4 elements of each a thread.")
+def _(t):
+    m, n, k = 128, 64, 16
+    reply = product(t, m, n, k)
+    if not t.on_gpu:
+        loads = 2 * m * n * k / 64
+        t.at_most(reply.total("global_loads"), loads, "loads from global memory")
+        t.at_most(reply.total("sectors"), (loads + m * n) / 8, "sectors")
+
+
+@T.test(2, "banks", "no bank conflicts",
+        hint="Look at the 32 places that a warp uses at once: two places 32 words apart share a bank.")
+def _(t):
+    reply = product(t, 64, 64, 16)
+    if not t.on_gpu:
+        t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
+        t.at_most(reply.total("shared_turns"), reply.total("least_turns"), "turns of shared memory")
