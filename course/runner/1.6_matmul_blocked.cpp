@@ -1,0 +1,27 @@
+// Runs task 1.6.
+#include "core/cpu.h"
+#include "runner/runner.h"
+
+using course::Cached;
+
+void run(const Message& in, Message& out) {
+  const std::vector<float> a = in.floats("a"), b = in.floats("b");
+  std::vector<float> c = in.floats("memory");  // of out, with what it holds before
+  course::Cache cache;
+  long free = 0;  // the next free address of the simulated memory
+  const auto cached = [&]<class T>(const char* name, T* data, size_t size) {
+    const Cached<T> array(cache, name, data, static_cast<long>(size), free);
+    const long bytes = static_cast<long>(size * sizeof(float)), line = course::Cache::kLine;
+    free += (bytes + line - 1) / line * line;
+    return array;
+  };
+  const auto size = [&](const char* name) { return static_cast<int>(in.number(name)); };
+  const int m = size("m"), n = size("n"), k = size("k");
+  if (in.number("counted"))
+    course::cpu::matmul_blocked(cached("out", c.data(), c.size()), cached("a", a.data(), a.size()),
+                                cached("b", b.data(), b.size()), m, n, k);
+  else
+    course::cpu::matmul_blocked(c.data(), a.data(), b.data(), m, n, k);
+  out.number("misses", cache.misses());
+  out.floats("c", c);
+}

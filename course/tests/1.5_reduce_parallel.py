@@ -1,0 +1,80 @@
+"""Tests of task 1.5. The runner's parallel_for runs its chunks one after the other, forwards or backwards, and notes which
+chunk uses which address: two chunks that meet at one address race, whatever the machine's threads would have done."""
+import math
+
+from judge.testing import task
+
+T = task("1.5", "Reduce in parallel", 20, "1_cpu/1.5_reduce_parallel.cpp", exports=["course::cpu::reduce_parallel"],
+         given=["runner/races.cpp"], options=["-fsanitize=thread"], calls=["course::cpu::parallel_for"],
+         libraries=["-lbacktrace"])
+
+ADD, _SUB, MUL, _DIV, MAXIMUM = range(5)
+PART = 256  # kPart in core/cpu.h
+
+
+def reduces(t, x, op=ADD, start=0.0, chunks=4, backwards=0, races=False):
+    return t.run(findings=not races, x=x, op=op, start=start, chunks=chunks, backwards=backwards)
+
+
+def result(t, x, **more):
+    return reduces(t, x, **more)["result"][0]
+
+
+@T.test(3, "values", "sums, products and maxima", hint="Reduce each part alone, then combine the parts' results.")
+def _(t):
+    for n in [PART, 2 * PART, 8 * PART]:
+        x = t.whole(n)
+        t.equal(result(t, x), sum(x), "sum")
+        t.equal(result(t, x, op=MAXIMUM, start=-math.inf), max(x), "maximum")
+        t.equal(result(t, [-each - 9 for each in x], op=MAXIMUM, start=-math.inf), -min(x) - 9, "maximum of negative numbers")
+        signs = [1.0 if each < 0 else -1.0 for each in x]
+        t.equal(result(t, signs, op=MUL, start=3.0), 3 * math.prod(signs), "product of 1 and -1, times 3")
+
+
+@T.test(3, "tail", "lengths that no part divides", hint="The last part may be shorter; it counts, and it ends where x ends.")
+def _(t):
+    for n in [1, 2, PART - 1, PART + 1, 3 * PART + 5, 5 * PART - 1]:
+        x = t.whole(n, 1, 8)
+        t.equal(result(t, x), sum(x), f"sum of {n} numbers")
+        t.equal(result(t, [-each for each in x], op=MAXIMUM, start=-math.inf), -min(x), f"maximum of {n} negative numbers")
+
+
+@T.test(1, "none", "no elements", hint="Without elements the result is start.")
+def _(t):
+    t.equal(result(t, [], start=7.0), 7.0, "sum of nothing, beginning with 7")
+
+
+@T.test(2, "start", "start counts once", hint="Each part begins with its own first element; start joins at the end.")
+def _(t):
+    for chunks in [1, 3, 8]:
+        t.equal(result(t, [1.0] * (6 * PART), start=1000.0, chunks=chunks), 1000.0 + 6 * PART, "sum")
+
+
+@T.test(4, "no race", "no two chunks use one address while one of them writes to it",
+        hint="Let each call of the body write only to elements that no other call touches, and combine after parallel_for.")
+def _(t):
+    for op in [ADD, MAXIMUM]:
+        for chunks in [2, 5]:
+            reduces(t, t.whole(10 * PART + 3), op=op, chunks=chunks, races=True)
+
+
+@T.test(4, "same bits", "the same result for every number of chunks, in any order",
+        hint="Where x is cut must follow from n alone. begin and end change with the number of threads.")
+def _(t):
+    x = t.floats(13 * PART + 100)
+    expected = result(t, x, chunks=1)
+    t.close(expected, math.fsum(x), "sum", 1e-3)
+    for chunks in [2, 3, 7, 16, 64]:
+        for backwards in [0, 1]:
+            t.equal(result(t, x, chunks=chunks, backwards=backwards), expected, f"sum with {chunks} chunks; with 1 chunk it was")
+
+
+@T.test(3, "work is shared", "each of 8 chunks reads an eighth of x",
+        hint="Let parallel_for run over the parts, and read x only in its body.")
+def _(t):
+    x, chunks = t.whole(64 * PART), 8
+    reply = reduces(t, x, chunks=chunks)
+    t.check(reply["calls"][0] >= 1, "parallel_for was never called")
+    # The time with 8 threads is that of the longest chunk and of what runs outside of chunks. Twice the least is allowed.
+    t.at_most(reply["busiest"][0] + reply["outside"][0], 2 * len(x) / chunks,
+              "elements of x that the longest chunk and the code outside of chunks have read")
