@@ -1,0 +1,18 @@
+"""Hidden tests of task 4.2."""
+from judge.testing import hidden
+
+
+@hidden("4.2", of="loss of many", test="random loss", title="the loss of random numbers", hint="Try 1000 and 3001 numbers.")
+def _(t):
+    for n in (33, 1000, 3001):
+        y, target = t.floats(n), t.floats(n)
+        t.close(t.run(y=y, target=target, wants_gradient=1)["loss"][0], sum((a - b) ** 2 for a, b in zip(y, target)) / n, "loss")
+
+
+@hidden("4.2", of="gradient of many", test="random gradient", title="the gradient of random numbers",
+        hint="Try 1000 and 3001 numbers.")
+def _(t):
+    for n in (33, 1000, 3001):
+        y, target = t.floats(n), t.floats(n)
+        t.close([n * each for each in t.run(y=y, target=target, wants_gradient=1)["gradient"]],
+                [2 * (a - b) for a, b in zip(y, target)], "n * gradient")
