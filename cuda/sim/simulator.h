@@ -2,6 +2,7 @@
 // how they used memory. docs/simulator.md has the tour. In builds with -DGRADUS_CUDA=SIM alone.
 //
 //   GRADUS_SIM_DEVICES=n   how many devices there are: 0 to 16, 4 by default
+//   GRADUS_SIM_CORES=n     how many blocks run at once, as many as there are cores by default
 //   GRADUS_SIM_CHECK=0     runs kernels without checks, faster
 //   GRADUS_SIM_REPORT=1    prints a table of every launch to stderr
 //   GRADUS_SIM_PATIENCE=s  how many seconds a thread may wait for another in vain, 20 by default

@@ -46,6 +46,15 @@ Kernel& entry(const void* kernel) {
   return it;
 }
 
+// How many threads of the operating system may run blocks at once.
+uint64_t cores() {
+  static const uint64_t count = [] {
+    const char* const text = std::getenv("GRADUS_SIM_CORES");
+    return text ? std::strtoul(text, nullptr, 10) : std::thread::hardware_concurrency();
+  }();
+  return std::max<uint64_t>(count, 1);
+}
+
 // --- Workers
 // The threads of the operating system that run blocks, besides the one that launches.
 class Pool {
@@ -53,8 +62,7 @@ class Pool {
   void run(Launch& launch) {
     constexpr uint64_t kWorthAThread = 4096;  // simulated threads
     const uint64_t all = launch.blocks * launch.threads();
-    const size_t wanted = std::min<uint64_t>({std::max(1u, std::thread::hardware_concurrency()),
-                                              launch.blocks, all / kWorthAThread + 1});
+    const size_t wanted = std::min<uint64_t>({cores(), launch.blocks, all / kWorthAThread + 1});
     {
       const std::lock_guard lock(mutex_);
       while (threads_ + 1 < wanted) {

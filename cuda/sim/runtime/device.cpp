@@ -46,6 +46,9 @@ Devices read_devices() {
   if (const char* const text = std::getenv("GRADUS_SIM_PATIENCE"))
     if (const double seconds = std::strtod(text, &end); end == text || *end || !(seconds >= 0))
       return {0, "GRADUS_SIM_PATIENCE is '" + std::string(text) + "', expected seconds, 0 or more"};
+  if (const char* const text = std::getenv("GRADUS_SIM_CORES"))
+    if (const long cores = std::strtol(text, &end, 10); end == text || *end || cores < 1)
+      return {0, "GRADUS_SIM_CORES is '" + std::string(text) + "', expected a number from 1"};
   const char* const text = std::getenv("GRADUS_SIM_DEVICES");
   if (!text) return {};
   const long wanted = std::strtol(text, &end, 10);
