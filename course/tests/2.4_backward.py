@@ -113,4 +113,4 @@ def _(t):
 
 @T.test(1, "leaf as root", "backward() from a leaf", hint="A leaf has no function: the gradient is its own.")
 def _(t):
-    right_leaves(t, backward(t, 1, [], [4.0, 5.0], times=2), 1, [], [4.0, 5.0], times=2)
+    right_leaves(t, backward(t, 1, [], [4.0, 5.0]), 1, [], [4.0, 5.0])

@@ -1,0 +1,22 @@
+// LOSES: no graph
+// Keeps the tensor's node: a node that saves its own result is never freed.
+#include <string>
+
+#include "core/autodiff.h"
+
+namespace course {
+
+Saved::Saved(const Tensor& x) {
+  tensor_ = x;
+  version_ = x.storage->version;
+}
+
+Tensor Saved::get() const {
+  const long now = tensor_.storage->version;
+  if (now != version_)
+    throw std::runtime_error("a tensor that backward() needs was changed in place: it is at version " +
+                             std::to_string(now) + ", and was saved at version " + std::to_string(version_));
+  return tensor_;
+}
+
+}  // namespace course

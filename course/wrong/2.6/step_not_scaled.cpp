@@ -1,0 +1,28 @@
+// LOSES: large
+// One step for every x: it vanishes in the digits of a large one.
+#include <algorithm>
+#include <cmath>
+
+#include "core/autodiff.h"
+
+namespace course {
+
+bool gradcheck(const Function& f, const std::vector<double>& x, double step, double tolerance) {
+  const std::vector<double> gradient = f.gradient(x);
+  if (gradient.size() != x.size()) return false;
+  std::vector<double> near = x;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double h = step;
+    near[i] = x[i] + h;
+    const double right = f.value(near);
+    near[i] = x[i] - h;
+    const double left = f.value(near);
+    near[i] = x[i];
+    const double difference = (right - left) / (2 * h);
+    // Said so that a NaN is refused too: no comparison with it holds.
+    if (!(std::abs(gradient[i] - difference) <= tolerance * std::max(1.0, std::abs(difference)))) return false;
+  }
+  return true;
+}
+
+}  // namespace course
