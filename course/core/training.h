@@ -110,6 +110,7 @@ struct Data {
 // at a time; the last batch of an epoch has the rows that are left. Returns the loss of each epoch: the
 // mean over all its rows of what a row's loss was when its batch was computed.
 // The data are moved to the device once. The host waits for the device once in each epoch, at its end.
+// REQUIRES: data.rows > 0, batch > 0.
 std::vector<float> train(Device& device, Model& model, const Data& data, long batch, int epochs);
 
 }  // namespace course

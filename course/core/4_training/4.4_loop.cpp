@@ -25,7 +25,7 @@ std::vector<float> train(Device& device, Model& model, const Data& data, long ba
     }
     device.download(loss.data(), losses, batches);
     double sum = 0;
-    for (long b = 0; b < batches; ++b) sum += static_cast<double>(loss[b]) * rows_of(b);
+    for (long b = 0; const float each : loss) sum += static_cast<double>(each) * rows_of(b++);
     history.push_back(static_cast<float>(sum / data.rows));
   }
   return history;
