@@ -27,8 +27,8 @@ class Problem(Exception):
 class Builder:
     """Builds into `folder`, with the parts of the course in `home`. What is built already is used again."""
 
-    def __init__(self, home, folder, gpu=False):
-        self.home, self.folder, self.gpu = home, folder, gpu
+    def __init__(self, home, folder):
+        self.home, self.folder = home, folder
         self._locks, self._lock, self._simulator_hash = {}, threading.Lock(), None
         os.makedirs(os.path.join(folder, "include"), exist_ok=True)
         self.root = home if os.path.isdir(os.path.join(home, "cuda")) else os.path.dirname(home)
@@ -41,51 +41,53 @@ class Builder:
         # What lets the simulator see each access of a kernel (cuda/sim/simulate.cmake says why each is there).
         with open(os.path.join(self._simulator, "kernel.options")) as file:
             self._kernel = file.read().split()
+        # What the object of a student's file depends on, besides its text.
+        self._rules = self._headers + self._hash_of([symbols.__file__]) + " ".join(self._kernel + STUDENT)
 
     # --- What the judge's own parts are made of
     def runner(self, task, submission):
         """The program that runs the student's file of a task. Errors: Problem."""
         student = self._student_object(task, submission)
-        kernels = task.file.endswith(".cu")
-        parts = [self._own(os.path.join("runner", name)) for name in self._runner_sources(task, kernels)]
-        parts += [self._own(os.path.join("core", "not_implemented.cpp")), *map(self._own, task.given)]
-        libraries = task.libraries
-        if kernels and not self.gpu:
-            libraries = [*libraries, *self._simulator_objects(), "-lbacktrace"]
-        program = self._path("".join([student, *parts, *libraries]), f"run-{task.name}")
-        linker = ["nvcc", "-Wno-deprecated-gpu-targets"] if self.gpu and kernels else [CXX, "-Wl,-z,now"]
-        return self._made(program, [*linker, "-o", program, *parts, student, *libraries, "-lpthread"])
+        sources = [*self._runner_sources(task), os.path.join("core", "not_implemented.cpp"), *task.given]
+        objects = [*map(self._own, sources), student]
+        libraries = [*task.libraries, *self._simulator_libraries(task)]
+        program = self._path("".join([*objects, *libraries]), f"run-{task.name}")
+        return self._made(program, [*self._linker(), "-o", program, *objects, *libraries, "-lpthread"])
 
-    def _runner_sources(self, task, kernels):
-        sources = ["main.cpp", "message.cpp", os.path.basename(os.path.splitext(task.file)[0]) + ".cpp",
-                   "observe_simulator.cpp" if kernels and not self.gpu else "observe_nothing.cpp"]
-        return sources if self.gpu else [*sources, "sandbox.cpp"]
+    def _linker(self):
+        return [CXX, "-Wl,-z,now"]
+
+    def _runner_sources(self, task):
+        own = os.path.basename(os.path.splitext(task.file)[0]) + ".cpp"
+        observe = "observe_simulator.cpp" if task.kernels else "observe_nothing.cpp"
+        return [os.path.join("runner", each) for each in ("main.cpp", "message.cpp", "sandbox.cpp", observe, own)]
+
+    def _simulator_libraries(self, task):
+        return [*map(self._simulator_object, self._simulator_rooms()), "-lbacktrace"] if task.kernels else []
 
     def prepare(self, tasks, jobs=None):
         """Builds all that does not depend on a student, with `jobs` compilers at once (one for each core)."""
         sources = [os.path.join("core", "not_implemented.cpp")]
         for task in tasks:
-            sources += [os.path.join("runner", name) for name in self._runner_sources(task, task.file.endswith(".cu"))]
-            sources += task.given
+            sources += [*self._runner_sources(task), *task.given]
         with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
             waiting = []
-            if not self.gpu and any(task.file.endswith(".cu") for task in tasks):
+            if any(task.kernels for task in tasks):
                 waiting += [pool.submit(self._simulator_object, each) for each in self._simulator_rooms()]
             waiting += [pool.submit(self._own, each) for each in dict.fromkeys(sources)]
             for each in waiting:
                 each.result()
 
     def _includes(self):
-        own = ["-I", self.home]
-        return own if self.gpu else [*own, "-I", os.path.join(self.folder, "include"),
-                                     "-isystem", os.path.join(self._simulator, "include")]
+        return ["-I", self.home, "-I", os.path.join(self.folder, "include"),
+                "-isystem", os.path.join(self._simulator, "include")]
+
+    def _own_compiler(self):
+        return [CXX, *OWN]
 
     def _own(self, source):
         path = os.path.join(self.home, source)
-        compiler = [CXX, *OWN]
-        if self.gpu and ("cuda" in open(path).read() or "gpu_array" in open(path).read()):
-            compiler = ["nvcc", "-x", "cu", "-std=c++20", "-O2", "-arch=native", "-DCOURSE_GPU", "-Wno-deprecated-gpu-targets"]
-        command = [*compiler, *self._includes(), "-c", path]
+        command = [*self._own_compiler(), *self._includes(), "-c", path]
         out = self._path(self._hash_of([path]) + self._headers + " ".join(command), os.path.basename(source) + ".o")
         return self._made(out, [*command, "-o", out])
 
@@ -107,58 +109,48 @@ class Builder:
                                      for each in sorted(glob.glob(os.path.join(room, "*.cpp")))))
         return self._made(out, [*command, "-o", out])
 
-    def _simulator_objects(self):
-        return [self._simulator_object(each) for each in self._simulator_rooms()]
-
     # --- A student's file
     def _student_object(self, task, submission):
         path = os.path.join(submission, "core", task.file)
         text = _read_solution(path, task)
         name = os.path.join("core", task.file)
-        out = self._path(hashlib.sha256(text).hexdigest() + self._headers + task.name + str(self.gpu) +
-                         " ".join(self._kernel + STUDENT + task.options), f"{task.name}.o")
+        out = self._path(hashlib.sha256(text).hexdigest() + self._rules + task.name + " ".join(task.options),
+                         f"{task.name}.o")
         with self._lock_of(out):
             if os.path.exists(out + ".problem"):
                 raise Problem(open(out + ".problem").read())
             if not os.path.exists(out):
                 # A folder for this text alone: another of the same task may be compiled at the same time.
                 with tempfile.TemporaryDirectory(prefix=f"stage-{task.name}-", dir=self.folder) as stage:
+                    staged = os.path.join(stage, name)
+                    os.makedirs(os.path.dirname(staged))
+                    with open(staged, "wb") as file:
+                        file.write(text)
                     try:
-                        self._compile(task, stage, name, text, out)
+                        self._compile(task, stage, name, out + _part())
                     except Problem as problem:
                         _write(out + ".problem", str(problem))
                         raise
+                os.replace(out + _part(), out)
         return out
 
-    def _compile(self, task, stage, name, text, out):
-        staged = os.path.join(stage, name)
-        os.makedirs(os.path.dirname(staged), exist_ok=True)
-        with open(staged, "wb") as file:
-            file.write(text)
-        kernels = task.file.endswith(".cu")
-        made = out + _part()
-        if self.gpu:
-            command = ["nvcc", "-x", "cu", "-std=c++20", "-O2", "-lineinfo", "-arch=native", "-DCOURSE_GPU", *self._includes(),
-                       "-c", name, "-o", made]
-        else:
-            options = STUDENT + self._kernel if kernels else STUDENT
-            compiler = [os.path.join(self._simulator, "compile"), CXX] if kernels else [CXX]
-            command = [*compiler, *options, *task.options, *self._includes(), "-c", *(["-x", "c++"] if kernels else []), name, "-o", made]
-        if not self.gpu:
-            self._check_text(command, name, stage)
+    def _compile(self, task, stage, name, out):
+        options = STUDENT + self._kernel if task.kernels else STUDENT
+        compiler = [os.path.join(self._simulator, "compile"), CXX] if task.kernels else [CXX]
+        command = [*compiler, *options, *task.options, *self._includes(), "-c", *(["-x", "c++"] if task.kernels else []),
+                   name, "-o", out]
+        self._check_text(command, name, stage)
         _run(command, stage)
-        if not self.gpu:
-            # GCC's own constructor of the thread sanitizer, which has nothing to do here.
-            _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", made], stage)
-            problem = symbols.problem_with(made, set(task.exports), {"course::not_implemented", *task.calls})
-            if problem:
-                raise Problem(f"{name}: {problem}")
-            # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.
-            names = symbols.kept_symbols(made, set(task.exports))
-            _run(["ld", "-r", "--force-group-allocation", "-o", made + ".joined", made], stage)
-            _run(["objcopy", *(f"--keep-global-symbol={each}" for each in names), made + ".joined", made], stage)
-            os.remove(made + ".joined")
-        os.replace(made, out)
+        # GCC's own constructor of the thread sanitizer, which has nothing to do here.
+        _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", out], stage)
+        problem = symbols.problem_with(out, set(task.exports), {"course::not_implemented", *task.calls})
+        if problem:
+            raise Problem(f"{name}: {problem}")
+        # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.
+        names = symbols.kept_symbols(out, set(task.exports))
+        joined = os.path.join(stage, "joined.o")
+        _run(["ld", "-r", "--force-group-allocation", "-o", joined, out], stage)
+        _run(["objcopy", *(f"--keep-global-symbol={each}" for each in names), joined, out], stage)
 
     def _check_text(self, command, name, stage):
         """Reads the file as the compiler does, macros and all: it includes the course's headers and the compiler's, and

@@ -24,15 +24,23 @@ def load_tasks(home, staff=False):
     return [testing.TASKS[name] for name in sorted(testing.TASKS)]
 
 
+def build_folder(home):
+    """Where to build: build/ of a handout, build/grade/ of Gradus."""
+    if os.path.isdir(os.path.join(home, "cuda")):
+        return os.path.join(home, "build")
+    return os.path.join(os.path.dirname(home), "build", "grade")
+
+
 TASK_SECONDS = 20  # of processor time for all tests of a task: after that the rest of them fail
 
 
 class Grader:
     """Grades with the course in `home` and builds into `folder`."""
+    on_gpu, limits, environment = False, process.Limits, None
 
-    def __init__(self, home, folder, seed=1, cores=None, gpu=False, jobs=None):
-        self.home, self.seed, self.cores, self.gpu = home, seed, cores, gpu
-        self.builder = build.Builder(home, folder, gpu)
+    def __init__(self, home, folder, seed=1, cores=None, jobs=None):
+        self.home, self.seed, self.cores = home, seed, cores
+        self.builder = build.Builder(home, folder)
         self.jobs = jobs or os.cpu_count()
         self.processor_seconds = 0.0
         self._lock = threading.Lock()
@@ -84,9 +92,9 @@ class Grader:
     def run_test(self, test, program):
         """(why it failed, or "", seconds, seconds of processor time)."""
         start = time.monotonic()
-        runner = process.Runner(program, self.cores)
+        runner = process.Runner(program, self.cores, self.limits, self.environment)
         message = ""
-        context = testing.Context(runner.ask, self.seed, f"{test.task.name} {test.name}", self.gpu)
+        context = testing.Context(runner.ask, self.seed, f"{test.task.name} {test.name}", self.on_gpu)
         try:
             test.body(context)
         except testing.Failed as failed:

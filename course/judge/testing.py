@@ -35,7 +35,7 @@ class Task:
         self.name, self.title, self.points, self.file = name, title, points, file
         self.exports, self.extra, self.given, self.options = exports, extra, given, options
         self.calls, self.libraries = calls, libraries
-        self.module = int(name.split(".")[0])
+        self.module, self.kernels = int(name.split(".")[0]), file.endswith(".cu")
         self.tests, self.hidden_tests = [], []
 
     def test(self, points, name, title, hint):
