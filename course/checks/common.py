@@ -6,7 +6,7 @@ import tempfile
 from judge import grading, stubs
 
 HOME = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-BUILD = os.path.join(HOME, "build")
+BUILD = grading.build_folder(HOME)
 
 
 def grader(**options):

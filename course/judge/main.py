@@ -26,7 +26,7 @@ def main(home, arguments):
     for each in options.format:
         if each.partition("=")[0] not in FORMATS:
             _usage(f"there is no format {each.partition('=')[0]}; there are {', '.join(FORMATS)}")
-    folder = options.build or os.path.join(home, "build")
+    folder = options.build or grading.build_folder(home)
     grader = grading.Grader(home, folder, options.seed, options.cores, jobs=options.jobs)
     submission = options.submission or home
     explain_all = any("." in name for name in options.names)

@@ -29,7 +29,7 @@ ALLOWED = re.compile(
     r"|__tsan_(?!on_report|testonly)\w+|__ubsan_handle_\w+|gradus_sim_\w+"
     r"|gradus::cuda::sim::(?!take_|Recording|checks|mark_|look_|name_of)\w+(\(.*)?"
     r"|__(syncthreads|syncwarp|threadfence|shfl|ballot|any|all|activemask|reduce|match|ldg|ldcg|ldcs|brev|clz|ffs|popc)\w*(\(.*)?"
-    r"|\w[\w ]* gradus::cuda::sim::atomic\w*<[\w ]+>\(.*"
+    r"|\w[\w ]* gradus::cuda::sim::(atomic\w*|compare_and_swap)<[\w ]+>\(.*"
     r"|atomic\w+(\(.*)?|cuda(LaunchKernel|GetErrorString|GetLastError|FuncSetAttribute)(\(.*)?"
     r"|__trap\(\)|clock64\(\)|_GLOBAL_OFFSET_TABLE_|_Unwind_\w+")
 

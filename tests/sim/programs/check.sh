@@ -6,7 +6,7 @@ set -u
 program=$1
 source=$(dirname "$0")/program.cu
 . "$(dirname "$0")/../../expect.sh"
-unset GRADUS_SIM_DEVICES GRADUS_SIM_CHECK GRADUS_SIM_REPORT GRADUS_SIM_PATIENCE
+unset GRADUS_SIM_DEVICES GRADUS_SIM_CORES GRADUS_SIM_CHECK GRADUS_SIM_REPORT GRADUS_SIM_PATIENCE
 
 # run EXIT-CODE [VARIABLE=VALUE...] MODE
 run() {
@@ -96,6 +96,9 @@ refused cudaErrorNoDevice 'no device: GRADUS_SIM_DEVICES is 0' GRADUS_SIM_DEVICE
 for value in 17 -1 four 4x 99999999999999999999 ''; do
   refused cudaErrorInvalidDevice \
     "GRADUS_SIM_DEVICES is '$value', expected a number from 0 to 16" "GRADUS_SIM_DEVICES=$value"
+done
+for value in 0 -1 all 2x ''; do
+  refused cudaErrorInvalidDevice "GRADUS_SIM_CORES is '$value', expected a number from 1" "GRADUS_SIM_CORES=$value"
 done
 for variable in GRADUS_SIM_CHECK GRADUS_SIM_REPORT; do
   for value in yes 2 01 ''; do
