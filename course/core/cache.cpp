@@ -3,7 +3,7 @@
 
 namespace course {
 
-void Cache::access(long address) {
+void Cache::access(int array, long address) {
   const long line = address / kLine;
   if (!lines_.empty() && lines_.front() == line) return;
   if (line >= static_cast<long>(places_.size())) places_.resize(static_cast<size_t>(line) + 1, lines_.end());
@@ -12,7 +12,7 @@ void Cache::access(long address) {
     lines_.splice(lines_.begin(), lines_, place);
     return;
   }
-  ++misses_;
+  ++misses_[array];
   if (lines_.size() == kBytes / kLine) {
     places_[static_cast<size_t>(lines_.back())] = lines_.end();
     lines_.pop_back();

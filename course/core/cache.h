@@ -15,13 +15,14 @@ class Cache {
  public:
   static constexpr long kBytes = 32 << 10, kLine = 64;
 
-  void access(long address);
-  long misses() const { return misses_; }
+  // An access to a byte of array number 0, 1 or 2.
+  void access(int array, long address);
+  long misses(int array) const { return misses_[array]; }
 
  private:
   std::list<long> lines_;                          // the last used first
   std::vector<std::list<long>::iterator> places_;  // of each line of memory in lines_
-  long misses_ = 0;
+  long misses_[3] = {};
 };
 
 // Acts as a T*, T being float or const float: p[i] and p + i. Each access is one of a simulated cache.
@@ -29,9 +30,9 @@ class Cache {
 template <class T>
 class Cached {
  public:
-  // The array `data` of `size` elements, which begins at this address of the simulated memory.
-  Cached(Cache& cache, const char* name, T* data, long size, long address)
-      : cache_(&cache), name_(name), data_(data), size_(size), address_(address) {}
+  // Array number 0, 1 or 2: `size` elements, which begin at this address of the simulated memory.
+  Cached(Cache& cache, int array, const char* name, T* data, long size, long address)
+      : cache_(&cache), array_(array), name_(name), data_(data), size_(size), address_(address) {}
 
   class Element {
    public:
@@ -61,11 +62,12 @@ class Cached {
     if (i < 0 || i >= size_)
       throw std::out_of_range(std::string(name_) + "[" + std::to_string(i) + "], which has " +
                               std::to_string(size_) + " elements");
-    cache_->access(address_ + i * static_cast<long>(sizeof(float)));
+    cache_->access(array_, address_ + i * static_cast<long>(sizeof(float)));
     return data_ + i;
   }
 
   Cache* cache_;
+  int array_;
   const char* name_;
   T* data_;
   long size_, address_, start_ = 0;

@@ -36,8 +36,8 @@ void parallel_for(long n, const std::function<void(long begin, long end)>& body)
 constexpr long kPart = 256;  // so many elements are worth a call
 float reduce_parallel(Op2 op, float start, const float* x, long n);
 
-// Task 1.6. out = a b, all contiguous and row-major, by blocks that stay in the cache: at most
-// 2 m n k / (16 kBlock) + 2 m n / 16 cache misses where kBlock divides m, n and k. a, b and one block of out.
+// Task 1.6. out = a b, all contiguous and row-major, by blocks that stay in the cache. Where kBlock divides m, n
+// and k there are at most 2 m n k / (16 kBlock) + 2 m n / 16 cache misses, of them 2 m n / 16 of out.
 constexpr int kBlock = 32;
 void matmul_blocked(float* out, const float* a, const float* b, int m, int n, int k);
 void matmul_blocked(Cached<float> out, Cached<const float> a, Cached<const float> b, int m, int n, int k);

@@ -9,8 +9,8 @@ void run(const Message& in, Message& out) {
   std::vector<float> c = in.floats("memory");  // of out, with what it holds before
   course::Cache cache;
   long free = 0;  // the next free address of the simulated memory
-  const auto cached = [&]<class T>(const char* name, T* data, size_t size) {
-    const Cached<T> array(cache, name, data, static_cast<long>(size), free);
+  const auto cached = [&]<class T>(int number, const char* name, T* data, size_t size) {
+    const Cached<T> array(cache, number, name, data, static_cast<long>(size), free);
     const long bytes = static_cast<long>(size * sizeof(float)), line = course::Cache::kLine;
     free += (bytes + line - 1) / line * line;
     return array;
@@ -18,10 +18,10 @@ void run(const Message& in, Message& out) {
   const auto size = [&](const char* name) { return static_cast<int>(in.number(name)); };
   const int m = size("m"), n = size("n"), k = size("k");
   if (in.number("counted"))
-    course::cpu::matmul_blocked(cached("out", c.data(), c.size()), cached("a", a.data(), a.size()),
-                                cached("b", b.data(), b.size()), m, n, k);
+    course::cpu::matmul_blocked(cached(0, "out", c.data(), c.size()), cached(1, "a", a.data(), a.size()),
+                                cached(2, "b", b.data(), b.size()), m, n, k);
   else
     course::cpu::matmul_blocked(c.data(), a.data(), b.data(), m, n, k);
-  out.number("misses", cache.misses());
+  out.longs("misses", {cache.misses(0), cache.misses(1), cache.misses(2)});
   out.floats("c", c);
 }

@@ -6,7 +6,7 @@ from judge.testing import positions, place, task
 T = task("1.3", "Reduce", 15, "1_cpu/1.3_reduce.cpp", exports=["course::cpu::reduce"])
 
 ADD, SUB, MUL, DIV, MAXIMUM = range(5)
-POISON = -555.5  # in out before the call, and behind x
+POISON = -555.5  # behind x, and around the elements of out
 
 
 def row_major(sizes):
@@ -14,7 +14,7 @@ def row_major(sizes):
     return [math.prod(sizes[d + 1:]) for d in range(len(sizes))]
 
 
-def reduces(t, sizes, dim, x, op=ADD, start=0.0, strides=None, out_strides=None, before=POISON):
+def reduces(t, sizes, dim, x, op=ADD, start=0.0, strides=None, out_strides=None, before=0.0):
     """The memory of out, 16 elements longer than out."""
     out_sizes = [1 if d == dim else size for d, size in enumerate(sizes)]
     out_strides = out_strides or row_major(out_sizes)
@@ -60,7 +60,7 @@ def _(t):
 def _(t):
     for before in [1000.0, math.nan]:
         sums(t, [2, 3], 1, [3, 12], before=before)
-        sums(t, [2, 3], 0, [3, 5, 7], before=before)
+        sums(t, [3], 0, [3], before=before)
 
 
 @T.test(2, "order", "start comes first, then the elements in order",
@@ -88,12 +88,12 @@ def _(t):
 
 @T.test(1, "gaps", "nothing else is written", hint="Out has one element for each row of x along dim, and no more.")
 def _(t):
-    t.equal(reduces(t, [2, 3], 1, [1.0] * 6)[2:], [POISON] * 16, "memory behind out")
-    t.equal(reduces(t, [2, 3], 0, [1.0] * 6, out_strides=[1, 2])[1:4:2], [POISON] * 2, "memory between the elements of out")
+    t.equal(reduces(t, [2, 3], 1, [1.0] * 6, before=POISON)[2:], [POISON] * 16, "memory behind out")
+    t.equal(reduces(t, [2, 3], 0, [1.0] * 6, out_strides=[1, 2], before=POISON)[1:4:2], [POISON] * 2, "memory between the elements of out")
 
 
 @T.test(1, "no elements", "a dimension of size 0", hint="The sum of no elements is what the result begins with.")
 def _(t):
     t.equal(reduces(t, [2, 0], 1, [], start=7.0)[:2], [7.0, 7.0], "out")
     t.equal(reduces(t, [0], 0, [], start=-math.inf, op=MAXIMUM)[:1], [-math.inf], "out")
-    t.equal(reduces(t, [0, 3], 1, []), [POISON] * len(reduces(t, [0, 3], 1, [])), "memory of an out without elements")
+    t.equal(reduces(t, [0, 3], 1, [], before=POISON), [POISON] * 17, "memory of an out without elements")

@@ -3,7 +3,7 @@ from judge.testing import task
 
 T = task("1.4", "Matrix product", 15, "1_cpu/1.4_matmul.cpp", exports=["course::cpu::matmul"])
 
-POISON = -555.5  # in out before the call, and behind a and b
+POISON = -555.5  # around the elements of a and b, and behind out
 
 
 def stored(values, rows, columns, row, column):
@@ -15,11 +15,11 @@ def stored(values, rows, columns, row, column):
     return memory
 
 
-def multiplies(t, a, b, m, n, k, a_strides=None, b_strides=None, before=POISON):
+def multiplies(t, a, b, m, n, k, a_strides=None, b_strides=None, before=0.0):
     """a and b: row-major values. The memory of out, 16 elements longer than out."""
     a_strides, b_strides = a_strides or [k, 1], b_strides or [n, 1]
     return t.run(m=m, n=n, k=k, a=stored(a, m, k, *a_strides), b=stored(b, k, n, *b_strides), a_strides=a_strides,
-                 b_strides=b_strides, memory=[before] * (m * n + 16))["memory"]
+                 b_strides=b_strides, memory=[before] * (m * n) + [POISON] * 16)["memory"]
 
 
 def product(t, m, n, k, **more):
@@ -59,7 +59,7 @@ def _(t):
 @T.test(2, "stale out", "out held other numbers before", hint="Nothing may depend on what out held before the call.")
 def _(t):
     for before in [1000.0, float("nan")]:
-        product(t, 2, 3, 2, before=before)
+        product(t, 3, 3, 2, before=before)
 
 
 @T.test(1, "empty", "k = 0, or no rows or columns", hint="A sum of no products is 0.")

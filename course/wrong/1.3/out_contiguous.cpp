@@ -1,0 +1,23 @@
+// LOSES: strides, gaps
+// Stores results one after the other.
+#include "core/cpu.h"
+
+namespace course::cpu {
+
+void reduce(Op2 op, float start, float* out, const Layout& out_layout, const float* x, const Layout& x_layout,
+            int dim) {
+  const long count = out_layout.count(), length = x_layout.sizes[dim], step = x_layout.strides[dim];
+  for (long n = 0; n < count; ++n) {
+    long from = 0, rest = n;
+    for (int d = out_layout.rank; d-- > 0;) {
+      const long i = rest % out_layout.sizes[d];
+      rest /= out_layout.sizes[d];
+      from += i * x_layout.strides[d];
+    }
+    float value = start;
+    for (long j = 0; j < length; ++j) value = apply(op, value, x[from + j * step]);
+    out[n] = value;
+  }
+}
+
+}  // namespace course::cpu
