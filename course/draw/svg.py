@@ -16,7 +16,7 @@ import os
 BLUE, ORANGE, GREEN, PURPLE, GREY, RED = "#9ecae9", "#ffbf79", "#b6dfa5", "#d6c4ea", "#e6e6e6", "#f4a6a0"
 INK, PALE, PAPER = "#222222", "#888888", "#ffffff"
 CELL = 34
-HERE = os.path.dirname(os.path.realpath(__file__))
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "text", "img")  # where pictures go
 
 
 class Canvas:
@@ -54,8 +54,8 @@ class Canvas:
 
     def save(self, name):
         """Writes text/img/NAME.svg."""
-        path = os.path.join(os.path.dirname(HERE), "text", "img", name + ".svg")
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        path = os.path.join(FOLDER, name + ".svg")
+        os.makedirs(FOLDER, exist_ok=True)
         head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" '
                 f'height="{self.height}" font-family="system-ui, sans-serif">\n'
                 '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
