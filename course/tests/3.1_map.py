@@ -36,16 +36,16 @@ def _(t):
 
 @T.test(1, "operations", "each of the seven operations", hint="apply(op, x) computes any of them; call it in the kernel.")
 def _(t):
-    x = [0.5, 2.0, 1.0, 0.125]
+    x = [0.5, 2.0, 1.0, 0.125] * 64
     for op, value in [(NEG, lambda v: -v), (EXP, math.exp), (LOG, math.log), (RELU, lambda v: max(v, 0.0)),
                       (SIGMOID, lambda v: 1 / (1 + math.exp(-v))), (TANH, math.tanh), (SQUARE, lambda v: v * v)]:
         t.close(t.run(op=op, x=x)["out"], [value(each) for each in x], "out")
-    t.equal(t.run(op=RELU, x=[-1.0, 3.0, -0.5])["out"], [0.0, 3.0, 0.0], "out")
+    t.equal(t.run(op=RELU, x=[-1.0, 3.0] * 128)["out"], [0.0, 3.0] * 128, "out")
 
 
 @T.test(1, "loads", "n loads and n stores, in one launch", hint="A thread loads its element once, and stores once.")
 def _(t):
-    n = 700
+    n = 768
     reply = negated(t, n)
     if not t.on_gpu:
         t.at_most(len(reply.launches), 1, "launches")

@@ -1,4 +1,4 @@
-// LOSES: whole tiles, edges, loads, banks
+// LOSES: long k
 // The barrier after the products is missing: the next tile is stored while others still read this one.
 #include "core/cuda.h"
 #include "core/launch.h"

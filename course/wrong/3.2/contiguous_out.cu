@@ -1,0 +1,26 @@
+// LOSES: strides, gaps
+// out is taken to be contiguous.
+#include "core/cuda.h"
+#include "core/launch.h"
+
+namespace course::gpu {
+
+__global__ void map_strided_kernel(Op1 op, float* out, Layout out_layout, const float* x, Layout x_layout, long n) {
+  const long threads = long{gridDim.x} * kBlock;
+  for (long i = blockIdx.x * long{kBlock} + threadIdx.x; i < n; i += threads) {
+    long rest = i, from = 0;
+    for (int d = out_layout.rank - 1; d >= 0; --d) {
+      const long at = rest % out_layout.sizes[d];
+      rest /= out_layout.sizes[d];
+      if (x_layout.sizes[d] != 1) from += at * x_layout.strides[d];
+    }
+    out[i] = apply(op, x[from]);
+  }
+}
+
+void map_strided(Op1 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout, int blocks) {
+  launch(map_strided_kernel, {static_cast<unsigned>(blocks), kBlock}, op, out, out_layout, x, x_layout,
+         out_layout.count());
+}
+
+}  // namespace course::gpu
