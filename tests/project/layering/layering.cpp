@@ -18,6 +18,8 @@ constexpr int max_lines = 500;
 
 constexpr int max_files = 45;  // of one folder
 
+constexpr int max_lines_of_core = 150;  // of a file of course/core
+
 // Which folders each folder of the library may include, besides itself.
 const std::map<std::string, Names> below = {
     {"tensor", {}},
@@ -79,6 +81,14 @@ const Names with_public_headers = {"tensor",    "autograd",  "nn",          "opt
 // Folders whose headers are not installed.
 const Names without_public_headers = {"distributed/mpi", "distributed/nccl", "distributed/net"};
 const Names skipped = {"build", "install", "docs"};
+// What folders of the course may include of the library; other folders of it may include nothing. A
+// student's repository holds the simulator alone.
+const std::map<std::string, Names> of_library_in_course = {
+    {"course/runner", {"cuda/sim/simulator.h"}},
+};
+const Names course_with_library = {"course/plug"};  // which may include all of it
+// What students write: it includes headers of course/core alone.
+const Names solutions = {"course/core/", "course/wrong/"};
 
 // Which include no public header of cuda/ either.
 const Names without_cuda = {"tensor", "cpu", "cuda/sim"};
@@ -97,6 +107,17 @@ std::string room_of(const std::string& path) {
   while (room.has_parent_path() && !below_in_folder.contains(room.generic_string()))
     room = room.parent_path();
   return room.generic_string();
+}
+
+bool is_solution(const std::string& path) {
+  return std::any_of(solutions.begin(), solutions.end(),
+                     [&](const auto& folder) { return path.starts_with(folder); });
+}
+
+// "course/tests/3.7_matmul_tiled.py": folders of the course hold such a file for each task.
+bool is_of_task(const std::string& path) {
+  static const std::regex pattern(R"(^course/.*/[0-9]\.[0-9]_[^/]*$)");
+  return std::regex_search(path, pattern);
 }
 
 bool has_extension(const std::string& path, const Names& extensions) {
@@ -136,7 +157,7 @@ class Reader {
              " has no place in tests/project/layering/layering.cpp; give it one");
       return;
     }
-    if (++files_[fs::path(path_).parent_path()] == max_files + 1)
+    if (!is_of_task(path_) && ++files_[fs::path(path_).parent_path()] == max_files + 1)
       report("its folder holds more than " + std::to_string(max_files) +
              " files; give some of them a folder of their own");
     std::ifstream in(file);
@@ -150,8 +171,9 @@ class Reader {
       is_data |= text.starts_with("R\"golden(");
       if (!is_data && std::regex_search(text, match, pattern)) check(match[2], match[1] == "\"");
     }
-    if (--line_ > max_lines && !is_data)
-      report("has " + std::to_string(line_) + " lines, more than " + std::to_string(max_lines) +
+    const int most = path_.starts_with("course/core/") ? max_lines_of_core : max_lines;
+    if (--line_ > most && !is_data)
+      report("has " + std::to_string(line_) + " lines, more than " + std::to_string(most) +
              "; give a part of it a file of its own");
   }
 
@@ -170,6 +192,8 @@ class Reader {
   void check(const std::string& included, bool quoted) {
     if (included.starts_with("gradus/")) {
       check_arrow(included.substr(7));
+    } else if (quoted && is_solution(path_) && !included.starts_with("core/")) {
+      report("includes \"" + included + "\"; a solution includes headers of course/core alone");
     } else if (quoted && !top.contains(folder_)) {
       report("includes \"" + included + "\"; write it as \"gradus/FOLDER/...\"");
     } else if (is_public() && is_cuda_header(included)) {
@@ -183,12 +207,21 @@ class Reader {
     if (is_public() &&
         without_public_headers.contains(fs::path(target).parent_path().generic_string()))
       report("is a public header and includes " + target + ", which is not");
+    if (folder_ == "course") check_course(target);
     if (top.contains(folder_)) return;
     auto to = folder_of(target);
     if (to == folder_) return check_room(target);
     if (below.at(folder_).contains(to)) return;
     if (to == "cuda" && public_cuda_.contains(target) && !without_cuda.contains(folder_)) return;
     report(folder_ + "/ includes " + target + ", which is not below it");
+  }
+
+  void check_course(const std::string& target) {
+    const std::string from = path_.substr(0, path_.find('/', std::string("course/").size()));
+    if (course_with_library.contains(from)) return;
+    const auto allowed = of_library_in_course.find(from);
+    if (allowed == of_library_in_course.end() || !allowed->second.contains(target))
+      report(from + "/ includes " + target + " of the library, and may not");
   }
 
   // Both in one folder.

@@ -275,6 +275,46 @@ TEST_F(Planted, AFullFolder) {
             std::string::npos);
 }
 
+TEST_F(Planted, AFolderOfTheCourseWithAFileForEachTask) {
+  for (int i = 0; i < 45; ++i) plant("course/runner/" + std::to_string(i) + ".h", "");
+  for (int i = 1; i < 9; ++i) plant("course/runner/3." + std::to_string(i) + "_map.cpp", "");
+  EXPECT_EQ(found(), "");
+  plant("course/runner/45.h", "");
+  EXPECT_NE(found().find("its folder holds more than 45 files"), std::string::npos);
+}
+
+TEST_F(Planted, TheCourseIncludesTheLibraryInItsPlugAlone) {
+  plant("course/plug/backend.h", "#include \"gradus/tensor/backend.h\"\n#include \"core/cpu.h\"\n");
+  plant("course/runner/observe_simulator.cpp", "#include \"gradus/cuda/sim/simulator.h\"\n");
+  plant("course/runner/main.cpp", "#include \"gradus/cuda/sim/check/shadow.h\"\n");
+  plant("course/core/types.h", "#include <cuda_runtime.h>\n#include \"gradus/tensor/base/error.h\"\n");
+  plant("course/core/3_cuda/3.1_map.cu",
+        "#include \"core/types.h\"\n#include \"runner/observe.h\"\n");
+  plant("course/wrong/3.1/no_guard.cu",
+        "#include \"core/types.h\"\n#include <gradus/cuda/sim/simulator.h>\n");
+  EXPECT_EQ(found(),
+            "course/core/3_cuda/3.1_map.cu:3: includes \"runner/observe.h\"; a solution includes "
+            "headers of course/core alone\n"
+            "course/core/types.h:3: course/core/ includes tensor/base/error.h of the library, and "
+            "may not\n"
+            "course/runner/main.cpp:2: course/runner/ includes cuda/sim/check/shadow.h of the "
+            "library, and may not\n"
+            "course/wrong/3.1/no_guard.cu:3: course/wrong/ includes cuda/sim/simulator.h of the "
+            "library, and may not\n");
+}
+
+TEST_F(Planted, ALongFileOfTheCoursesFramework) {
+  std::string text;
+  for (int i = 0; i < 149; ++i) text += "// one\n";
+  plant("course/core/1_cpu/1.1_map.cpp", text);
+  plant("course/runner/1.1_map.cpp", text + text);
+  EXPECT_EQ(found(), "");
+  plant("course/core/1_cpu/1.1_map.cpp", text + "// one\n");
+  EXPECT_EQ(found(),
+            "course/core/1_cpu/1.1_map.cpp:151: has 151 lines, more than 150; give a part of it a "
+            "file of its own\n");
+}
+
 TEST_F(Planted, AFirstLineThatDoesNotSayWhatTheFileHolds) {
   plant_whole("nn/init.h", "#pragma once\n");
   plant_whole("cpu/simd/loops.inc", "//\n// Loops.\n");
