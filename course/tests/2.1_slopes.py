@@ -5,10 +5,10 @@ from judge.testing import task
 
 T = task("2.1", "Local derivatives", 15, "2_autodiff/2.1_slopes.cpp", exports=["course::slope", "course::slopes"])
 
-ONE = ["neg", "exp", "log", "relu", "sigmoid", "tanh", "square"]
+ONE = ["neg", "exp", "log", "relu", "sigmoid", "tanh", "square", "identity"]
 TWO = ["add", "sub", "mul", "div", "maximum"]
 VALUES = {"neg": lambda x: -x, "exp": math.exp, "log": math.log, "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
-          "tanh": math.tanh, "square": lambda x: x * x, "add": lambda x, y: x + y, "sub": lambda x, y: x - y,
+          "tanh": math.tanh, "identity": lambda x: x, "square": lambda x: x * x, "add": lambda x, y: x + y, "sub": lambda x, y: x - y,
           "mul": lambda x, y: x * y, "div": lambda x, y: x / y, "maximum": max}
 
 
@@ -38,13 +38,13 @@ def compare_two(t, op, x, y):
                 f"slopes of {op} by {'xy'[i]}", 1e-4)
 
 
-@T.test(3, "elementary", "neg, square, exp and log",
+@T.test(3, "elementary", "neg, identity, square, exp and log",
         hint="y is the result already: for one of these operations it is the slope too.")
 def _(t):
-    for op in ("neg", "square", "exp", "log"):
+    for op in ("neg", "identity", "square", "exp", "log"):
         for x in ([1.0], [0.5, 2.0, 3.0], t.floats(8, 0.2, 3.0)):
             compare_one(t, op, x)
-    for op in ("neg", "square", "exp"):
+    for op in ("neg", "identity", "square", "exp"):
         compare_one(t, op, [-1.5, -0.5, 0.0])
 
 
