@@ -3,7 +3,8 @@
 
     links.py ROOT
 
-Reads *.md of ROOT and ROOT/docs. mkdocs.yml and README.md name every page. Needs no network: links to other hosts are left alone.
+Reads *.md of ROOT and ROOT/docs, and the course's texts and READMEs. mkdocs.yml and README.md name every page of docs/. Needs no
+network: links to other hosts are left alone.
 """
 import glob
 import os
@@ -12,7 +13,9 @@ import sys
 import unicodedata
 
 FOLDERS = ("tensor", "autograd", "cpu", "cuda", "nn", "optim", "data", "serialize", "distributed", "compat",
-           "examples", "bench", "tests", "docs", "scripts", "cmake")
+           "examples", "bench", "tests", "docs", "scripts", "cmake", "course")
+# In the course's pages, as a student's repository has no folder around them. There they name the library's files, too.
+FOLDERS_OF_COURSE = ("core", "text", "runner", "judge", "draw", "wrong", "staff", "checks", "plug")
 
 
 def without_code(text):
@@ -33,6 +36,9 @@ def anchors(path):
 def check(root, page):
     text = without_code(open(page).read())
     shown = os.path.relpath(page, root)
+    folders, roots = FOLDERS, [root]
+    if shown.startswith("course/"):
+        folders, roots = FOLDERS + FOLDERS_OF_COURSE, [root, root + "/course"]
     for number, line in enumerate(text.split("\n"), 1):
         for target in re.findall(r"\]\(([^)\s]+)\)", line):
             if re.match(r"\w+:", target):
@@ -44,14 +50,15 @@ def check(root, page):
             elif anchor and anchor not in anchors(file):
                 yield f"{shown}:{number}: {os.path.relpath(file, root)} has no heading #{anchor}"
         for name in re.findall(r"`([\w./-]+)`", line):
-            is_path = name.split("/")[0] in FOLDERS and re.search(r"/$|\.\w+$", name) and "NAME" not in name
-            if is_path and not os.path.exists(os.path.join(root, name)):
+            is_path = name.split("/")[0] in folders and re.search(r"/$|\.\w+$", name) and "NAME" not in name
+            if is_path and not any(os.path.exists(os.path.join(each, name)) for each in roots):
                 yield f"{shown}:{number}: there is no {name}"
 
 
 def main():
     root = os.path.abspath(sys.argv[1])
-    pages = sorted(glob.glob(root + "/*.md") + glob.glob(root + "/docs/*.md"))
+    pages = sorted(page for folder in ("", "docs/", "course/", "course/staff/", "course/text/")
+                   for page in glob.glob(f"{root}/{folder}*.md"))
     problems = [problem for page in pages for problem in check(root, page)]
     for listing in ("mkdocs.yml", "README.md"):
         text = open(os.path.join(root, listing)).read()

@@ -287,7 +287,8 @@ TEST_F(Planted, TheCourseIncludesTheLibraryInItsPlugAlone) {
   plant("course/plug/backend.h", "#include \"gradus/tensor/backend.h\"\n#include \"core/cpu.h\"\n");
   plant("course/runner/observe_simulator.cpp", "#include \"gradus/cuda/sim/simulator.h\"\n");
   plant("course/runner/main.cpp", "#include \"gradus/cuda/sim/check/shadow.h\"\n");
-  plant("course/core/types.h", "#include <cuda_runtime.h>\n#include \"gradus/tensor/base/error.h\"\n");
+  plant("course/core/types.h",
+        "#include <cuda_runtime.h>\n#include \"gradus/tensor/base/error.h\"\n");
   plant("course/core/3_cuda/3.1_map.cu",
         "#include \"core/types.h\"\n#include \"runner/observe.h\"\n");
   plant("course/wrong/3.1/no_guard.cu",

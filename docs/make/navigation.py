@@ -1,0 +1,24 @@
+"""A hook of mkdocs: puts the pages of the course, by module, into the navigation in place of course/index.md."""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from course import MODULES  # noqa: E402
+
+
+def course(pages):
+    """The navigation of the course: its first page, a section for each module that has texts, and those for teachers."""
+    out = [{"The course": "course/index.md"}]
+    for number, title in enumerate(MODULES):
+        texts = sorted(page for page in pages if re.match(rf"{number}\.\d+_", page))
+        out += [{f"{number} {title}": ["course/" + page for page in texts]}] if texts else []
+    return out + [{"For teachers": ["course/teach.md", "course/staff.md"]}]
+
+
+def on_config(config):
+    for section in config.nav:
+        for name, to in section.items():
+            if to == "course/index.md":
+                section[name] = course(os.listdir(os.path.join(config.docs_dir, "course")))
+    return config
