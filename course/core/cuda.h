@@ -13,14 +13,14 @@ void map(Op1 op, float* out, const float* x, long n);
 
 // Operands of tasks 3.2 and 3.3 are as on the CPU: they have the rank of out, and in each dimension the
 // size of out, or size 1: then the one element there is used for every index, whatever its stride.
-// Strides may be 0. Only the elements of out are written. Number i of all threads takes the elements
-// i, i + threads, i + 2 threads, ... in row-major order.
+// Strides may be 0. Only the elements of out are written.
 // REQUIRES: different elements of out lie at different places.
 
-// Task 3.2. out = op(x), element by element, by `blocks` blocks, however many elements there are.
+// Task 3.2. out = op(x), element by element, by `blocks` blocks, however many elements there are: thread
+// number t of all takes the elements t, t + threads, t + 2 threads, ... in row-major order.
 void map_strided(Op1 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout, int blocks);
 
-// Task 3.3. out = op(x, y), element by element. Loads two elements for each element of out.
+// Task 3.3. out = op(x, y), element by element, by a thread for each: two loads and a store.
 void zip_strided(Op2 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout,
                  const float* y, const Layout& y_layout);
 

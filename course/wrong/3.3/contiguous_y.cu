@@ -7,24 +7,22 @@ namespace course::gpu {
 
 __global__ void zip_strided_kernel(Op2 op, float* out, Layout out_layout, const float* x, Layout x_layout,
                                    const float* y, Layout y_layout, long n) {
-  for (long i = blockIdx.x * long{kBlock} + threadIdx.x; i < n; i += long{gridDim.x} * kBlock) {
-    long rest = i, to = 0, left = 0;
-    for (int d = out_layout.rank - 1; d >= 0; --d) {
-      const long at = rest % out_layout.sizes[d];
-      rest /= out_layout.sizes[d];
-      to += at * out_layout.strides[d];
-      if (x_layout.sizes[d] != 1) left += at * x_layout.strides[d];
-    }
-    out[to] = apply(op, x[left], y[i]);
+  const long i = blockIdx.x * long{kBlock} + threadIdx.x;
+  if (i >= n) return;
+  long rest = i, to = 0, left = 0;
+  for (int d = out_layout.rank - 1; d >= 0; --d) {
+    const long at = rest % out_layout.sizes[d];
+    rest /= out_layout.sizes[d];
+    to += at * out_layout.strides[d];
+    if (x_layout.sizes[d] != 1) left += at * x_layout.strides[d];
   }
+  out[to] = apply(op, x[left], y[i]);
 }
 
 void zip_strided(Op2 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout,
                  const float* y, const Layout& y_layout) {
-  constexpr unsigned kMostBlocks = 1024;
-  const unsigned blocks = ceil_div(out_layout.count(), kBlock);
-  launch(zip_strided_kernel, {blocks < kMostBlocks ? blocks : kMostBlocks, kBlock}, op, out, out_layout, x, x_layout,
-         y, y_layout, out_layout.count());
+  const long n = out_layout.count();
+  launch(zip_strided_kernel, {ceil_div(n, kBlock), kBlock}, op, out, out_layout, x, x_layout, y, y_layout, n);
 }
 
 }  // namespace course::gpu

@@ -1,0 +1,43 @@
+"""Hidden tests of task 3.2."""
+from judge.testing import hidden, place, positions
+
+
+def strides_of(t, sizes):
+    """Strides of a tensor whose dimensions lie in memory in a random order."""
+    order, strides, step = list(range(len(sizes))), [0] * len(sizes), 1
+    t.random.shuffle(order)
+    for d in order:
+        strides[d], step = step, step * sizes[d]
+    return strides
+
+
+def negated(t, sizes, blocks):
+    out_strides = strides_of(t, sizes)
+    x_sizes = [1 if t.random.random() < 0.25 else size for size in sizes]
+    x_strides = [each if size > 1 else t.random.randint(0, 9) for each, size in zip(strides_of(t, x_sizes), x_sizes)]
+    x = t.floats(1 + place([each - 1 for each in x_sizes], x_strides))
+    count = len(list(positions(sizes)))
+    expected = [0.0] * count
+    for p in positions(sizes):
+        expected[place(p, out_strides)] = -x[place([i if size > 1 else 0 for i, size in zip(p, x_sizes)], x_strides)]
+    reply = t.run(out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, blocks=blocks, op=0,
+                  memory=[-777.0] * count, x=x)
+    t.equal(reply["memory"], expected, "memory of out")
+
+
+@hidden("3.2", of="broadcast", test="random layouts", title="random sizes, strides and repeated dimensions",
+        hint="Try tensors of up to 4 dimensions in any order, some of size 1.")
+def _(t):
+    for rank in (1, 2, 3, 4, 4):
+        negated(t, [t.random.randint(1, 4) for _ in range(rank)], 1)
+
+
+@hidden("3.2", of="grid of 2", test="random grids", title="random numbers of elements and blocks",
+        hint="Try 3000 elements and 1 to 5 blocks.")
+def _(t):
+    for blocks in (1, 2, 5):
+        n = t.random.randint(1300, 3500)
+        x = t.floats(n)
+        reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], blocks=blocks, op=0,
+                      memory=[0.0] * n, x=x)
+        t.equal(reply["memory"], [-each for each in x], "out")

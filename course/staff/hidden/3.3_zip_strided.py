@@ -1,0 +1,42 @@
+"""Hidden tests of task 3.3."""
+from judge.testing import hidden, place, positions
+
+
+def strides_of(t, sizes):
+    """Strides of a tensor whose dimensions lie in memory in a random order."""
+    order, strides, step = list(range(len(sizes))), [0] * len(sizes), 1
+    t.random.shuffle(order)
+    for d in order:
+        strides[d], step = step, step * sizes[d]
+    return strides
+
+
+def operand(t, sizes):
+    own = [1 if t.random.random() < 0.3 else size for size in sizes]
+    strides = [each if size > 1 else t.random.randint(0, 9) for each, size in zip(strides_of(t, own), own)]
+    return own, strides, t.whole(1 + place([each - 1 for each in own], strides))
+
+
+@hidden("3.3", of="size 1", test="random layouts", title="random sizes, strides and repeated dimensions",
+        hint="Try tensors of up to 4 dimensions in any order, where x and y have size 1 in some of them.")
+def _(t):
+    for rank in (1, 2, 3, 4, 4):
+        sizes = [t.random.randint(1, 4) for _ in range(rank)]
+        out_strides, left, right = strides_of(t, sizes), operand(t, sizes), operand(t, sizes)
+        expected = [0.0] * len(list(positions(sizes)))
+        for p in positions(sizes):
+            x, y = (memory[place([i if size > 1 else 0 for i, size in zip(p, own)], strides)]
+                    for own, strides, memory in (left, right))
+            expected[place(p, out_strides)] = x - y
+        reply = t.run(out_sizes=sizes, out_strides=out_strides, x_sizes=left[0], x_strides=left[1], y_sizes=right[0],
+                      y_strides=right[1], op=1, memory=[-777.0] * len(expected), x=left[2], y=right[2])
+        t.equal(reply["memory"], expected, "memory of out")
+
+
+@hidden("3.3", of="many", test="random lengths", title="random numbers of elements", hint="Try up to 6000 elements.")
+def _(t):
+    for n in sorted(t.random.randint(257, 6000) for _ in range(4)):
+        x, y = t.whole(n), t.whole(n)
+        reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], y_sizes=[n], y_strides=[1], op=2,
+                      memory=[0.0] * n, x=x, y=y)
+        t.equal(reply["memory"], [a * b for a, b in zip(x, y)], "out")

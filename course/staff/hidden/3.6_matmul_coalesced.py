@@ -1,0 +1,20 @@
+"""Hidden tests of task 3.6."""
+from judge.testing import hidden
+
+
+@hidden("3.6", of="shapes", test="random shapes", title="random multiples of 32, and any k", hint="Try k from 1 to 70.")
+def _(t):
+    for _ in range(3):
+        m, n, k = 32 * t.random.randint(1, 3), 32 * t.random.randint(1, 3), t.random.randint(1, 70)
+        a, b = t.whole(m * k), t.whole(k * n)
+        t.is_product(t.run(a=a, b=b, m=m, n=n, k=k)["c"], a, b, m, n, k)
+
+
+@hidden("3.6", of="sectors", test="other sectors", title="sectors of other sizes", hint="Try 96 x 64 and k = 24.")
+def _(t):
+    m, n, k = 96, 64, 24
+    a, b = t.whole(m * k), t.whole(k * n)
+    reply = t.run(a=a, b=b, m=m, n=n, k=k)
+    t.is_product(reply["c"], a, b, m, n, k)
+    if not t.on_gpu:
+        t.at_most(reply.total("sectors"), m * n * k / 32 * 5 + m * n / 8, "sectors")

@@ -1,0 +1,36 @@
+"""Hidden tests of task 3.8."""
+from judge.testing import hidden
+
+
+def product(t, m, n, k):
+    a, b = t.whole(m * k), t.whole(k * n)
+    reply = t.run(a=a, b=b, m=m, n=n, k=k, a_strides=[k, 1], b_strides=[n, 1])
+    t.is_product(reply["c"], a, b, m, n, k)
+    return reply
+
+
+@hidden("3.8", of="edges of c", test="random edges", title="random m and n", hint="Try m and n from 1 to 140, k = 16.")
+def _(t):
+    for _ in range(4):
+        product(t, t.random.randint(1, 140), t.random.randint(1, 140), 16)
+
+
+@hidden("3.8", of="long k", test="longer k", title="more steps along k", hint="Try k = 80.")
+def _(t):
+    product(t, 64, 128, 80)
+
+
+@hidden("3.8", of="transposed", test="parts of matrices", title="a and b are parts of larger matrices",
+        hint="The stride of a row may be larger than a row.")
+def _(t):
+    m, n, k = 64, 64, 32
+    a, b = t.whole(m * k), t.whole(k * n)
+    wide_a, wide_b = [99.0] * (m * 50), [99.0] * (k * 2 * 90)
+    for i in range(m):
+        for p in range(k):
+            wide_a[i * 50 + p] = a[i * k + p]
+    for p in range(k):
+        for j in range(n):
+            wide_b[p * 180 + 2 * j] = b[p * n + j]
+    reply = t.run(a=wide_a, b=wide_b, m=m, n=n, k=k, a_strides=[50, 1], b_strides=[180, 2])
+    t.is_product(reply["c"], a, b, m, n, k)
