@@ -31,7 +31,7 @@ def text_of(name):
 
 def table():
     tasks = grading.load_tasks(COURSE)
-    lines = ["| task | you write | tests | points |", "|---|---|---|---|"]
+    lines = ["| task | you write | tests | points |", "|---|---|---:|---:|"]
     for number, title in enumerate(MODULES):
         of_module = [task for task in tasks if task.module == number]
         extra = " extra" if any(task.extra for task in of_module) else ""

@@ -13,7 +13,7 @@ def course(pages):
     for number, title in enumerate(MODULES):
         texts = sorted(page for page in pages if re.match(rf"{number}\.\d+_", page))
         out += [{f"{number} {title}": ["course/" + page for page in texts]}] if texts else []
-    return out + [{"For teachers": ["course/teach.md", "course/staff.md"]}]
+    return out + [{"For teachers": [{"How it works": "course/teach.md"}, {"Graders": "course/staff.md"}]}]
 
 
 def on_config(config):
