@@ -88,6 +88,8 @@ inline const std::map<std::string, course::Function>& all() {
       {"wrong: infinite", {cubes, [](const Values& x) {
                              return of_cubes_but(x, 0, std::numeric_limits<double>::infinity());
                            }}},
+      // By 3/16, which float32 and float64 hold exactly.
+      {"wrong: constant", {[](const Values&) { return 7.0; }, [](const Values& x) { return Values(x.size(), 0.1875); }}},
       {"wrong: too few", {cubes, [](const Values& x) { return of_cubes({x.begin(), x.end() - 1}); }}},
       {"wrong: too many", {cubes, [](const Values& x) {
                              Values out = of_cubes(x);

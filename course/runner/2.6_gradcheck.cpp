@@ -7,11 +7,15 @@ void run(const Message& in, Message& out) {
   const std::vector<float> numbers = in.floats("x");
   const std::vector<double> x(numbers.begin(), numbers.end());
   long calls = 0, gradient_calls = 0, elsewhere = 0, most_changed = 0;
+  std::vector<float> distances(x.size());
   const course::Function counted{
       [&](const std::vector<double>& at) {
         ++calls;
         long changed = 0;
-        for (size_t i = 0; i < x.size(); ++i) changed += at.at(i) != x[i];
+        for (size_t i = 0; i < x.size(); ++i) {
+          changed += at.at(i) != x[i];
+          distances.at(i) = std::max(distances[i], static_cast<float>(std::abs(at[i] - x[i])));
+        }
         most_changed = std::max(most_changed, changed);
         return given.value(at);
       },
@@ -27,4 +31,5 @@ void run(const Message& in, Message& out) {
   out.number("gradient calls", gradient_calls);
   out.number("gradients elsewhere", elsewhere);
   out.number("most changed", most_changed);
+  out.floats("distances", distances);
 }

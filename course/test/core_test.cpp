@@ -3,7 +3,13 @@
 #include <cstdio>
 #include <string>
 
+#include "core/cpu.h"
 #include "core/operations.h"
+
+// Whoever links the core gives it threads, or, as here, none.
+__attribute__((weak)) void course::cpu::parallel_for(long n, const std::function<void(long begin, long end)>& body) {
+  body(0, n);
+}
 
 namespace {
 

@@ -51,7 +51,7 @@ def random_graph(t, nodes):
         hint="The gradient of a node's result goes into its function; what comes out goes to its inputs.")
 def _(t):
     for nodes, edges in [(2, [(1, 0, 3.0)]), (3, [(2, 1, 3.0), (1, 0, -2.0)]), (3, [(2, 1, 3.0), (2, 0, 4.0)])]:
-        for seed in ([1.0], [2.0, -1.0, 5.0]):
+        for seed in ([1.0], [2.0, -1.0, 5.0, 0.0, 3.0, -4.0]):
             right_leaves(t, backward(t, nodes, edges, seed), nodes, edges, seed)
 
 

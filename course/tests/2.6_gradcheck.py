@@ -76,9 +76,12 @@ def _(t):
         hint="A function computed in float32 needs a larger step, and a larger tolerance.")
 def _(t):
     accepts(t, "float32", [1.0, 2.0], step=1e-2, tolerance=1e-2)
-    t.check(check(t, "wrong: too large", step=1e-3, tolerance=0.1)["right"] == [1],
-            "it refuses a gradient that is within the tolerance")
-    refuses(t, "too large", step=1e-3, tolerance=1e-4)
+    # Steps and tolerances that floats hold exactly. This gradient is 3/16, and should be 0.
+    reply = check(t, "wrong: constant", [0.25, -4.0, 0.0], step=0.25, tolerance=0.1875)
+    t.check(reply["right"] == [1], "it refuses a gradient that is within the tolerance")
+    t.equal(reply["distances"], [0.25, 1.0, 0.25], "how far from x it looks")
+    for tolerance in (0.125, 0.17578125):
+        refuses(t, "constant", step=0.25, tolerance=tolerance)
 
 
 @T.test(1, "calls", "what it asks for: one gradient at x, and two values for each element near x",

@@ -1,0 +1,27 @@
+"""Hidden tests of task 2.3."""
+from judge.testing import hidden
+
+
+@hidden("2.3", of="before its inputs", test="random graphs", title="larger random graphs, with inputs that come twice",
+        hint="A node may be placed only when all nodes that use it have been.")
+def _(t):
+    for nodes in (10, 50, 400):
+        names = t.random.sample(range(nodes), nodes)
+        edges = [(t.random.randint(i + 1, nodes - 1), i) for i in range(nodes - 1)]
+        edges += [sorted(t.random.sample(range(nodes), 2), reverse=True) for _ in range(3 * nodes)]
+        edges += edges[:5]
+        t.random.shuffle(edges)
+        found = t.run(nodes=nodes, users=[names[a] for a, _ in edges], inputs=[names[b] for _, b in edges],
+                      root=names[-1])["order"]
+        t.equal(sorted(found), list(range(nodes)), "the nodes, sorted by their numbers")
+        place = {node: i for i, node in enumerate(found)}
+        t.check(all(place[names[a]] < place[names[b]] for a, b in edges), "a node stands before one that uses it")
+
+
+@hidden("2.3", of="deep", test="deep and wide", title="100,000 nodes in a line whose leaf all of them use",
+        hint="Keep a list of your own in place of recursion.")
+def _(t):
+    nodes = 100000
+    edges = [(i, i - 1) for i in range(nodes - 1, 0, -1)] + [(i, 0) for i in range(2, nodes)]
+    found = t.run(nodes=nodes, users=[a for a, _ in edges], inputs=[b for _, b in edges], root=nodes - 1)["order"]
+    t.check(found == list(range(nodes - 1, -1, -1)), "the order is wrong")
