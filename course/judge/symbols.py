@@ -18,7 +18,7 @@ ALLOWED = re.compile(
     r"|(exp|exp2|expm1|log|log2|log10|log1p|sqrt|cbrt|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh"
     r"|erf|erfc|tgamma|lgamma|ceil|floor|round|trunc|rint|nearbyint|lround|lrint|llround|llrint|fmod|remainder|fma|fmax|fmin"
     r"|fabs|fdim|hypot|copysign|nextafter|frexp|ldexp|modf|ilogb|logb|scalbn|sincos)[fl]?"
-    r"|std::__throw_\w+\(.*|std::(__cxx11::)?basic_string<.*|std::(__cxx11::)?to_string\(.*"
+    r"|std::__throw_\w+\(.*|std::__glibcxx_assert_fail\(.*|std::(__cxx11::)?basic_string<.*|std::(__cxx11::)?to_string\(.*"
     r"|std::(exception|logic_error|runtime_error|invalid_argument|out_of_range|length_error|domain_error|range_error"
     r"|overflow_error|underflow_error|bad_alloc|bad_optional_access|bad_function_call|bad_variant_access)::.*"
     r"|std::terminate\(\)|std::_Rb_tree_(in|de)crement\(.*|std::_Rb_tree_(insert|rebalance)\w*\(.*|std::_Hash_bytes\(.*"
