@@ -87,5 +87,5 @@ def _(t):
 @T.test(2, "refused", "sizes that do not fit", hint="-1 needs exactly one answer. Think of a 0 beside it, and of a remainder.")
 def _(t):
     for sizes, to in [([6], [5]), ([6], [2, 4]), ([6], []), ([6], [-1, 4]), ([6], [-1, -1]), ([6], [-2, -3]), ([6], [0, -1]),
-                      ([0], [0, -1]), ([0], [2]), ([6], [0]), ([], [0]), ([6], [-1, 12]), ([6], [-6, -1])]:
+                      ([0], [0, -1]), ([0], [2]), ([6], [0]), ([], [0]), ([6], [-1, 12]), ([6], [-6, -1]), ([4], [-2, -2])]:
         t.throws(f"sizes {sizes} as {to}", memory=MEMORY, sizes=sizes, strides=[1] * len(sizes), offset=0, to=to)

@@ -5,12 +5,11 @@
 namespace course {
 
 Dims broadcast(const Dims& a, const Dims& b) {
-  const bool a_is_longer = a.size() > b.size();
-  Dims out = a_is_longer ? a : b;
-  const Dims& other = a_is_longer ? b : a;
-  const size_t in_front = out.size() - other.size();
-  for (size_t d = 0; d < other.size(); ++d) {
-    out[in_front + d] = std::max(out[in_front + d], other[d]);
+  if (a.size() < b.size()) return broadcast(b, a);
+  Dims out = a;
+  const size_t in_front = a.size() - b.size();
+  for (size_t d = 0; d < b.size(); ++d) {
+    out[in_front + d] = std::max(out[in_front + d], b[d]);
   }
   return out;
 }

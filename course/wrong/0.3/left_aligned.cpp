@@ -5,14 +5,13 @@
 namespace course {
 
 Dims broadcast(const Dims& a, const Dims& b) {
-  const bool a_is_longer = a.size() > b.size();
-  Dims out = a_is_longer ? a : b;
-  const Dims& other = a_is_longer ? b : a;
+  if (a.size() < b.size()) return broadcast(b, a);
+  Dims out = a;
   const size_t in_front = 0;
-  for (size_t d = 0; d < other.size(); ++d) {
+  for (size_t d = 0; d < b.size(); ++d) {
     long& size = out[in_front + d];
-    if (size == 1) size = other[d];
-    if (other[d] != 1 && other[d] != size) throw std::invalid_argument("broadcast: sizes differ, and neither is 1");
+    if (size == 1) size = b[d];
+    if (b[d] != 1 && b[d] != size) throw std::invalid_argument("broadcast: the sizes do not fit");
   }
   return out;
 }

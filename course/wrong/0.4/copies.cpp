@@ -40,7 +40,7 @@ View expand(const View& x, const Dims& sizes) {
     if (x.sizes[d] == sizes[in_front + d])
       out.strides[in_front + d] = x.strides[d];
     else if (x.sizes[d] != 1)
-      throw std::invalid_argument("expand: a size of x is neither 1 nor that of the result");
+      throw std::invalid_argument("expand: the sizes do not fit");
   }
   return out;
 }

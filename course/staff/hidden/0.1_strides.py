@@ -1,0 +1,18 @@
+"""Hidden tests of task 0.1."""
+import math
+
+from judge.testing import hidden
+
+
+@hidden("0.1", of="in order", test="random sizes", title="strides of random sizes",
+        hint="Each stride is the product of the sizes behind it.")
+def _(t):
+    for _ in range(30):
+        sizes = [t.random.randint(1, 60) for _ in range(t.random.randint(1, 7))]
+        t.equal(t.run(sizes=sizes)["strides"], [math.prod(sizes[d + 1:]) for d in range(len(sizes))], "strides")
+
+
+@hidden("0.1", of="size zero", test="zeros anywhere", title="sizes of 0 at any place", hint="A dimension of size 0 counts as size 1.")
+def _(t):
+    for sizes, expected in [([0], [1]), ([0, 4], [4, 1]), ([5, 0], [1, 1]), ([3, 0, 0, 2], [2, 2, 2, 1])]:
+        t.equal(t.run(sizes=sizes)["strides"], expected, "strides")

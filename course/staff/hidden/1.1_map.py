@@ -1,0 +1,36 @@
+"""Hidden tests of task 1.1."""
+from judge.testing import hidden, place, positions
+
+
+def strides_for(t, sizes):
+    """Random strides without overlap, in a random order of dimensions, with gaps."""
+    order, strides, step = list(range(len(sizes))), [0] * len(sizes), 1
+    t.random.shuffle(order)
+    for d in order:
+        strides[d] = step
+        step = step * sizes[d] + t.random.randint(0, 2)
+    return strides, step
+
+
+@hidden("1.1", of="strides of out", test="random layouts", title="random layouts of x and out",
+        hint="The same position lies at different places in out and in x.")
+def _(t):
+    for _ in range(20):
+        sizes = [t.random.randint(1, 5) for _ in range(t.random.randint(0, 4))]
+        x_sizes = [t.random.choice([1, size]) for size in sizes]
+        (out_strides, out_count), (x_strides, x_count) = strides_for(t, sizes), strides_for(t, x_sizes)
+        x = t.whole(x_count)
+        expected = [-999.5] * out_count
+        for p in positions(sizes):
+            expected[place(p, out_strides)] = -x[place([i % size for i, size in zip(p, x_sizes)], x_strides)]
+        found = t.run(op=0, out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, x=x,
+                      memory=[-999.5] * out_count)["memory"]
+        t.equal(found, expected, "out's memory")
+
+
+@hidden("1.1", of="contiguous", test="many elements", title="a tensor of 20,000 elements", hint="Look at the smaller cases first.")
+def _(t):
+    x = t.whole(20000)
+    found = t.run(op=6, out_sizes=[200, 100], out_strides=[100, 1], x_sizes=[200, 100], x_strides=[100, 1], x=x,
+                  memory=[0.0] * 20000)["memory"]
+    t.equal(found, [v * v for v in x], "out")

@@ -1,0 +1,17 @@
+"""Hidden tests of task 1.4."""
+from judge.testing import hidden
+
+
+@hidden("1.4", of="parts", test="random strides", title="random sizes and strides",
+        hint="Element (i, p) of a is a.data[i * a.row + p * a.column], whatever the strides are.")
+def _(t):
+    for _ in range(20):
+        m, n, k = (t.random.randint(1, 12) for _ in range(3))
+        a_strides = t.random.choice([[k, 1], [1, m], [k + 2, 1], [2, 2 * m + 1], [0, 1], [1, 0], [0, 0]])
+        b_strides = t.random.choice([[n, 1], [1, k], [n + 2, 1], [2, 2 * k + 1], [0, 1], [1, 0], [0, 0]])
+        a = t.whole((m - 1) * a_strides[0] + (k - 1) * a_strides[1] + 1)
+        b = t.whole((k - 1) * b_strides[0] + (n - 1) * b_strides[1] + 1)
+        found = t.run(m=m, n=n, k=k, a=a, b=b, a_strides=a_strides, b_strides=b_strides, memory=[-999.5] * (m * n))["memory"]
+        expected = [sum(a[i * a_strides[0] + p * a_strides[1]] * b[p * b_strides[0] + j * b_strides[1]] for p in range(k))
+                    for i in range(m) for j in range(n)]
+        t.equal(found, expected, "out")

@@ -1,0 +1,37 @@
+"""Hidden tests of task 1.5."""
+import math
+
+from judge.testing import hidden
+
+
+def result(t, x, op=0, start=0.0, chunks=4, backwards=0, findings=True):
+    return t.run(findings=findings, x=x, op=op, start=start, chunks=chunks, backwards=backwards)["result"][0]
+
+
+@hidden("1.5", of="tail", test="random lengths", title="random lengths and numbers of chunks",
+        hint="The last part may be shorter; it counts, and it ends where x ends.")
+def _(t):
+    for _ in range(20):
+        x = t.whole(t.random.randint(1, 3000), 1, 8)
+        chunks, backwards = t.random.randint(1, 40), t.random.randint(0, 1)
+        t.equal(result(t, x, start=2.0, chunks=chunks, backwards=backwards), 2 + sum(x), "sum")
+        t.equal(result(t, [-each for each in x], op=4, start=-math.inf, chunks=chunks, backwards=backwards), -min(x), "maximum")
+
+
+@hidden("1.5", of="same bits", test="bits of odd lengths", title="the same bits, where no part divides the length",
+        hint="Where x is cut must follow from n alone.")
+def _(t):
+    for _ in range(5):
+        x = t.floats(t.random.randint(3000, 6000))
+        expected = result(t, x, chunks=1)
+        for _ in range(4):
+            chunks = t.random.randint(2, 50)
+            found = result(t, x, chunks=chunks, backwards=t.random.randint(0, 1))
+            t.check(found == expected, f"the sum is {found:.9g} with {chunks} chunks, and {expected:.9g} with 1 chunk")
+
+
+@hidden("1.5", of="no race", test="races elsewhere", title="no race with other lengths and numbers of chunks",
+        hint="Let each call of the body write only to elements that no other call touches.")
+def _(t):
+    for n, chunks, backwards in [(5, 3, 0), (700, 3, 1), (5000, 20, 1), (4096, 16, 0)]:
+        result(t, t.whole(n), chunks=chunks, backwards=backwards, findings=False)

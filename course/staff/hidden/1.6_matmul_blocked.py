@@ -1,0 +1,20 @@
+"""Hidden tests of task 1.6."""
+from judge.testing import hidden
+
+
+@hidden("1.6", of="edges", test="random sizes", title="random sizes", hint="The last block along m, n or k may be smaller.")
+def _(t):
+    for counted in [0, 1]:
+        for _ in range(4):
+            m, n, k = (t.random.randint(1, 80) for _ in range(3))
+            a, b = t.whole(m * k), t.whole(k * n)
+            reply = t.run(m=m, n=n, k=k, a=a, b=b, counted=counted, memory=[-999.5] * (m * n))
+            t.is_product(reply["c"], a, b, m, n, k, "out")
+
+
+@hidden("1.6", of="misses", test="misses of other sizes", title="cache misses with other sizes",
+        hint="Loop over blocks outside and within blocks inside, along all of m, n and k.")
+def _(t):
+    for m, n, k in [(32, 256, 128), (128, 32, 256), (32, 64, 1024)]:
+        found = sum(t.run(m=m, n=n, k=k, a=[1.0] * (m * k), b=[1.0] * (k * n), counted=1, memory=[0.0] * (m * n))["misses"])
+        t.at_most(found, 3 * m * n * k / (16 * 32) + 2 * m * n / 16, f"cache misses with m, n, k = {m}, {n}, {k}")
