@@ -1,0 +1,23 @@
+"""The picture of task 2.2: broadcasting repeats, and its way back adds up."""
+from svg import BLUE, GREEN, ORANGE, Canvas
+
+COLOURS = (BLUE, ORANGE, GREEN)
+picture = Canvas(680, 236)
+picture.text(20, 26, "forward: b is repeated", bold=True)
+picture.cells(20, 96, [["b0", "b1", "b2"]], lambda i, j: COLOURS[j])
+picture.text(20, 150, "b: sizes (3)")
+picture.arrow(134, 113, 176, 113)
+picture.cells(188, 79, [["b0", "b1", "b2"]] * 2, lambda i, j: COLOURS[j])
+picture.text(188, 168, "b in x + b:")
+picture.text(188, 188, "sizes (2, 3)")
+picture.line(340, 40, 340, 215, dashed=True)
+picture.text(366, 26, "backward: its gradients are added up", bold=True)
+picture.cells(366, 79, [[1, 2, 3], [4, 5, 6]], lambda i, j: COLOURS[j])
+picture.text(366, 168, "gradient of the")
+picture.text(366, 188, "result: sizes (2, 3)")
+picture.arrow(480, 113, 522, 113)
+picture.cells(534, 96, [[5, 7, 9]], lambda i, j: COLOURS[j])
+picture.text(534, 150, "gradient of b:")
+picture.text(534, 170, "sizes (3)")
+picture.text(534, 82, "1 + 4, 2 + 5, 3 + 6", 13)
+picture.save("2.2")
