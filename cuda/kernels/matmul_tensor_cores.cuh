@@ -161,7 +161,7 @@ struct Share {
           f(first_row + r * 16 + e / 2 * 8, first_col + c * 8 + e % 2, sum[r][c][e]);
   }
 
-  // The sums of the launches before.
+  // Reads the sums that earlier launches left in out.
   __device__ static void read(const MatmulArgs<float>& args, const TileOrigin& tile, Sums& sum) {
     for_each(tile, sum, [&](int64_t r, int64_t c, float& at) {
       if (r < args.m && c < args.n) at = args.out[r * args.n + c];
@@ -184,11 +184,11 @@ struct Share {
     return finite;
   }
 
-  // From the first term of all launches on.
+  // Makes the whole sums again, the terms of earlier launches among them.
   __device__ __noinline__ static void make_plainly(MatmulArgs<float> args, TileOrigin tile) {
-    args.a.data -= args.before * args.a.depth;
-    args.b.data -= args.before * args.b.depth;
-    args.k += args.before;
+    args.a.data -= args.terms_added * args.a.depth;
+    args.b.data -= args.terms_added * args.b.depth;
+    args.k += args.terms_added;
     Sums sum = {};
     walk(args, tile, [&](const float* a, const float* b) { add_terms_plainly(a, b, sum); });
     write(args, tile, sum);
@@ -203,10 +203,10 @@ __global__ void __maxnreg__(S::kRegisters)
   using Mine = Share<S, TileA, TileB>;
   const TileOrigin tile = tile_origin<S::kRows, S::kCols>(args);
   typename Mine::Sums sum = {};
-  if (args.before > 0) Mine::read(args, tile, sum);
+  if (args.terms_added > 0) Mine::read(args, tile, sum);
   Mine::walk(args, tile, [&](const float* a, const float* b) { Mine::add_terms(a, b, sum); });
   // An infinity falls into an infinity and a NaN, and so does what rounds to one.
-  if (!args.more && __syncthreads_or(!Mine::all_finite(sum)))
+  if (!args.is_unfinished && __syncthreads_or(!Mine::all_finite(sum)))
     Mine::make_plainly(args, tile);
   else
     Mine::write(args, tile, sum);

@@ -276,9 +276,10 @@ std::vector<int64_t> terms_within(const Arrival::Parts& parts, const Tensor& b,
   return terms;
 }
 
-// A product in launches that wait for no more of b than the terms that they add: an eighth of them,
-// and then what should have arrived while the launch before ran. Every output adds up the same
-// terms in the same order as in one launch, so the bits are the same.
+// Makes a product in several launches, each of which waits only for the part of b that it reads. The
+// first adds an eighth of the terms; each further one adds as many as should arrive while the
+// previous one runs. Every output adds the same terms in the same order as in one launch, so the
+// bits are the same.
 template <class T>
 void run_as_terms_arrive(const Kernel<T>& kernel, const MatmulArgs<T>& args,
                          const Arrival::Parts& parts, const std::vector<int64_t>& terms) {
@@ -295,9 +296,9 @@ void run_as_terms_arrive(const Kernel<T>& kernel, const MatmulArgs<T>& args,
     piece.a.data += begin * args.a.depth;
     piece.b.data += begin * args.b.depth;
     piece.k = end - begin;
-    piece.before = begin;
-    piece.more = end < args.k;
-    if (piece.more) piece.bias = nullptr;
+    piece.terms_added = begin;
+    piece.is_unfinished = end < args.k;
+    if (piece.is_unfinished) piece.bias = nullptr;
     run(kernel, piece, 1);
     least = std::max(least, piece.k * args.m / kRowsAtOnce);
     begin = end;
