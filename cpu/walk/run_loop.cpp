@@ -272,27 +272,8 @@ void run_bands(const TypedLoop& loop, const void* number, int64_t grain, const S
   });
 }
 
-LoopOperand operand_of(const Tensor& x, ScalarType dtype) {
-  return {static_cast<std::byte*>(x.data_ptr()),
-          x.itemsize(),
-          element_size(dtype),
-          x.is_contiguous(),
-          1,
-          x.strides().data()};
-}
-
 }  // namespace
 
-LoopOperand LoopOperand::input(const Tensor& x, ScalarType dtype) {
-  LoopOperand out = operand_of(x, dtype);
-  if (x.scalar_type() != dtype) out.convert = convert_loop(x.scalar_type(), dtype);
-  return out;
-}
-LoopOperand LoopOperand::output(const Tensor& x, ScalarType dtype) {
-  LoopOperand out = operand_of(x, dtype);
-  if (x.scalar_type() != dtype) out.convert = convert_loop(dtype, x.scalar_type());
-  return out;
-}
 LoopOperand LoopOperand::of_number(const void* number, size_t size) {
   return {static_cast<std::byte*>(const_cast<void*>(number)), size, size, true, 0, kZeros};
 }

@@ -17,8 +17,23 @@ struct LoopOperand {
   Loop convert = nullptr;
 
   // The elements of x, which the loop reads or writes as `dtype`.
-  static LoopOperand input(const Tensor& x, ScalarType dtype);
-  static LoopOperand output(const Tensor& x, ScalarType dtype);
+  static LoopOperand input(const Tensor& x, ScalarType dtype) {
+    return {static_cast<std::byte*>(x.data_ptr()),
+            x.itemsize(),
+            element_size(dtype),
+            x.is_contiguous(),
+            1,
+            x.strides().data(),
+            x.scalar_type() == dtype ? nullptr : convert_loop(x.scalar_type(), dtype)};
+  }
+  static LoopOperand output(const Tensor& x, ScalarType dtype) {
+    LoopOperand out = input(x, x.scalar_type());
+    if (x.scalar_type() != dtype) {
+      out.loop_size = element_size(dtype);
+      out.convert = convert_loop(dtype, x.scalar_type());
+    }
+    return out;
+  }
   // A number of the loop's type, of `size` bytes. REQUIRES: it outlives the operand.
   static LoopOperand of_number(const void* number, size_t size);
 
