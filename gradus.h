@@ -6,7 +6,6 @@
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/linalg.h"
-#include "gradus/autograd/special_functions.h"
 #include "gradus/autograd/tools/checkpoint.h"
 #include "gradus/autograd/tools/function.h"
 #include "gradus/autograd/tools/functional.h"

@@ -34,6 +34,7 @@ Tensor Optimizer::step(LossClosure closure) {
   const NoGradGuard guard;
   std::vector<Due> due = check_step();
   std::vector<const Tensor*> gradients;
+  gradients.reserve(due.size());
   for (const Due& one : due) gradients.push_back(one.gradient);
   for (std::vector<size_t>& turn : in_turns(gradients))
     while (!turn.empty()) {
@@ -41,6 +42,7 @@ Tensor Optimizer::step(LossClosure closure) {
       const auto rest = std::stable_partition(turn.begin(), turn.end(),
                                               [&](size_t i) { return due[i].goes_with(first); });
       std::vector<Due*> batch;
+      batch.reserve(turn.size());
       for (auto i = turn.begin(); i != rest; ++i) batch.push_back(&due[*i]);
       step_together(batch);
       turn.erase(turn.begin(), rest);
@@ -50,6 +52,9 @@ Tensor Optimizer::step(LossClosure closure) {
 
 std::vector<Optimizer::Due> Optimizer::check_step() const {
   std::vector<Due> out;
+  size_t parameters = 0;
+  for (const OptimizerParamGroup& group : groups_) parameters += group.params().size();
+  out.reserve(parameters);
   for (const OptimizerParamGroup& group : groups_) {
     check_options(group);
     for (const Tensor& parameter : group.params()) {
@@ -88,6 +93,7 @@ std::vector<Optimizer::Due> Optimizer::check_step() const {
 void Optimizer::step_together(const std::vector<Due*>& batch) {
   const Step& step = batch[0]->step;
   std::vector<UpdatedParameter> updated;
+  updated.reserve(batch.size());
   for (const Due* one : batch) {
     UpdatedParameter& next = updated.emplace_back();
     // A copy of a parameter that is not contiguous, float16 or bfloat16.

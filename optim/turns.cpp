@@ -8,11 +8,12 @@ namespace gradus::optim {
 std::vector<std::vector<size_t>> in_turns(const std::vector<const Tensor*>& gradients) {
   const auto storage = [&](size_t i) { return gradients[i]->impl().storage.get(); };
   std::vector<size_t> order, late;
-  size_t left = 0;
-  for (size_t i = 0; i < gradients.size(); ++i) {
+  order.reserve(gradients.size());
+  for (size_t i = 0; i < gradients.size(); ++i)
     (storage(i)->is_arriving() ? late : order).push_back(i);
-    left += gradients[i]->nbytes();
-  }
+  if (late.empty()) return {order};
+  size_t left = 0;
+  for (const Tensor* gradient : gradients) left += gradient->nbytes();
   order.insert(order.end(), late.rbegin(), late.rend());
   std::vector<std::vector<size_t>> turns;
   size_t turn_bytes = 0;

@@ -49,8 +49,8 @@ AtomicFile::AtomicFile(const std::string& path, const FileCalls& calls)
     check<Error>(!error, "AtomicFile: ", path,
                  " cannot be written: it is a symbolic link: ", error.message(), "; remove it");
   }
-  folder_ = fs::path(path_).parent_path().string();
-  if (folder_.empty()) folder_ = ".";
+  const fs::path folder = fs::path(path_).parent_path();
+  folder_ = folder.empty() ? "." : folder.string();
   struct stat older;
   if (stat(path_.c_str(), &older) != 0) {
     create(0666);

@@ -117,7 +117,7 @@ struct Parts {
 };
 
 std::string under(const char* title, const std::string& lines) {
-  return lines.empty() ? "" : "\n" + std::string(title) + ":" + lines;
+  return lines.empty() ? "" : std::string("\n").append(title) + ":" + lines;
 }
 
 std::string check_optimizer(const Parts& parts, const optim::Optimizer& optimizer,

@@ -62,8 +62,8 @@ void run_hooks(const Node& node, Tensors& grads) {
     check<Error>(replaced.sizes() == grad.sizes() && replaced.dtype() == grad.dtype() &&
                      replaced.device() == grad.device(),
                  "backward: a hook has changed the gradient of output ", hook.output_nr, " of ",
-                 node.label(), " from ", grad.dtype(), " ", grad.sizes(), " on ", grad.device(),
-                 " to ", replaced.dtype(), " ", replaced.sizes(), " on ", replaced.device(),
+                 node, " from ", grad.dtype(), " ", grad.sizes(), " on ", grad.device(), " to ",
+                 replaced.dtype(), " ", replaced.sizes(), " on ", replaced.device(),
                  "; return one of the same kind");
     grad = std::move(replaced);
   }
@@ -224,7 +224,7 @@ Tensors GraphTask::call(Node* node, Tensors grads) {
       for (const auto& hook : hooks->after) out = (*hook)(out, seen);
     if (AnomalyMode::is_enabled() && AnomalyMode::should_check_nan())
       for (size_t i = 0; i < out.size(); ++i)
-        check<Error>(!out[i].defined() || !has_nan(out[i]), "Function '", node->label(),
+        check<Error>(!out[i].defined() || !has_nan(out[i]), "Function '", *node,
                      "' returned nan values in its ", ordinal(i), " output.");
     if (!keep_graph_) node->release_variables();
     return out;
@@ -236,7 +236,7 @@ Tensors GraphTask::call(Node* node, Tensors grads) {
 
 void GraphTask::deliver(Node* node, Tensors out) {
   const edge_list& edges = node->next_edges();
-  check<Error>(out.empty() || out.size() >= edges.size(), "backward: ", node->label(), " returned ",
+  check<Error>(out.empty() || out.size() >= edges.size(), "backward: ", *node, " returned ",
                out.size(), " gradients, expected ", edges.size());
   for (size_t i = 0; i < edges.size(); ++i) {
     if (!edges[i].is_valid()) continue;

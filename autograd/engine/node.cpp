@@ -63,7 +63,7 @@ Tensor Node::saved(size_t i) {
     const std::lock_guard lock(mutex_);
     check<Error>(!released_,
                  "backward: Trying to backward through the graph a second time: the tensors that ",
-                 label(),
+                 *this,
                  " saved were freed by the first; pass retain_graph = true to the first one");
     if (i >= saved_.size()) return {};
     found = saved_[i];
@@ -80,7 +80,7 @@ uint32_t Node::add_input_metadata(const Tensor& forward_output) {
 }
 
 bool Node::should_compute_output(size_t i) const {
-  check<IndexError>(i < next_edges_.size(), "should_compute_output: ", label(), " has ",
+  check<IndexError>(i < next_edges_.size(), "should_compute_output: ", *this, " has ",
                     next_edges_.size(), " outputs, and number ", i, " was asked for");
   return next_edges_[i].is_valid();
 }

@@ -155,6 +155,8 @@ template <class N, class... Args>
 std::shared_ptr<N> make_node(Args&&... args) {
   return std::allocate_shared<N>(NodeAllocator<N>(), std::forward<Args>(args)...);
 }
+// Puts the label of a node into a message (error.h).
+inline void append(std::string& out, const Node& node) { out += node.label(); }
 unsigned new_hook_handle();
 // The name of a type as C++ writes it.
 std::string readable_name(const std::type_info& type);

@@ -57,7 +57,7 @@ Tensor FunctionNodeBase::output(const Tensor& result) {
 
 void FunctionNodeBase::finish(Tensors& outputs) {
   for (const Tensor& dirty : context.dirty_) {
-    check<Error>(among(inputs_, dirty), label(),
+    check<Error>(among(inputs_, dirty), *this,
                  ": mark_dirty was given a tensor that is no input of forward");
     check_in_place("mark_dirty", dirty, true);
     dirty.impl().storage->bump_version();
@@ -98,7 +98,7 @@ Tensors FunctionNodeBase::materialize(Tensors&& grads) const {
 Tensors FunctionNodeBase::tensors_only(Tensors&& grads) const {
   // More than there are arguments may stand there, undefined.
   while (grads.size() > is_tensor_.size() && !grads.back().defined()) grads.pop_back();
-  check<Error>(grads.size() == is_tensor_.size(), label(),
+  check<Error>(grads.size() == is_tensor_.size(), *this,
                ": backward returned an incorrect number of gradients (expected ", is_tensor_.size(),
                ", got ", grads.size(),
                "); return one for each argument of forward, Tensor() where there is none");
@@ -107,7 +107,7 @@ Tensors FunctionNodeBase::tensors_only(Tensors&& grads) const {
     if (is_tensor_[i])
       out.push_back(std::move(grads[i]));
     else
-      check<Error>(!grads[i].defined(), label(), ": backward returned a gradient for argument ", i,
+      check<Error>(!grads[i].defined(), *this, ": backward returned a gradient for argument ", i,
                    ", which is no Tensor; return Tensor() for it");
   }
   return out;

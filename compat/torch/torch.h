@@ -16,6 +16,7 @@
 #include "gradus/compat/ATen/ScalarOps.h"
 #include "gradus/compat/ATen/core/DeprecatedTypeProperties.h"
 #include "gradus/compat/ATen/ops/factories_out.h"
+#include "gradus/compat/ATen/ops/special.h"
 #include "gradus/compat/ATen/ops/tensor.h"
 #include "gradus/compat/c10/core/ScalarType.h"
 #include "gradus/compat/c10/util/ArrayRef.h"

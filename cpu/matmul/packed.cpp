@@ -42,10 +42,11 @@ T* scratch(int64_t count) {
   return static_cast<T*>(memory->data());
 }
 
-// The tile of the result at (row, column), of which only a part may lie within p.
+// Multiplies a panel of a by one of b: the tile of the result at (row, column), of which only a
+// part may lie within p.
 template <class T>
-void multiply_tile(const Product<T>& p, const MicroKernel<T>& kernel, int64_t depth, const T* a,
-                   const T* b, int64_t row, int64_t column, bool adds) {
+void multiply_panels(const Product<T>& p, const MicroKernel<T>& kernel, int64_t depth, const T* a,
+                     const T* b, int64_t row, int64_t column, bool adds) {
   T* const out = p.out + row * p.out_row + column * p.out_column;
   const int64_t rows = std::min(kernel.rows, p.m - row);
   const int64_t columns = std::min(kernel.columns, p.n - column);
@@ -111,8 +112,8 @@ bool multiply_block(Stage<T>& s, const MicroKernel<T>& kernel) {
   const int64_t top = block % down * kBlockRows, left = block / down * kBlockColumns;
   for (int64_t i = top; i < std::min(top + kBlockRows, s.rows); i += kernel.rows)
     for (int64_t j = left; j < std::min(left + kBlockColumns, s.columns); j += kernel.columns)
-      multiply_tile(s.p, kernel, s.depth, s.a + i * s.depth, s.b + j * s.depth, s.top + i,
-                    s.left + j, s.adds);
+      multiply_panels(s.p, kernel, s.depth, s.a + i * s.depth, s.b + j * s.depth, s.top + i,
+                      s.left + j, s.adds);
   return true;
 }
 
@@ -169,16 +170,16 @@ void multiply_alone(const Product<T>& p, const MicroKernel<T>& kernel) {
   multiply_part(stage, kernel);
 }
 
-// By threads that help one another.
+// Threads that multiply a part each, and then steal blocks of the parts of others.
 template <class T>
-class Crew {
+class WorkStealing {
  public:
-  Crew(const Parts<T>& parts, const MicroKernel<T>& kernel)
+  WorkStealing(const Parts<T>& parts, const MicroKernel<T>& kernel)
       : kernel_(kernel), stages_(static_cast<size_t>(parts.count)), unfinished_(parts.count) {
     for (int64_t i = 0; i < parts.count; ++i) stages_[static_cast<size_t>(i)].p = parts[i];
   }
 
-  // What each of them does.
+  // Called by each thread.
   void work() {
     size_t last = 0;
     for (size_t i; (i = next_.fetch_add(1)) < stages_.size(); last = i) {
@@ -227,8 +228,8 @@ void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel) {
   if (parts.count == 1 || in_place)
     return parallel_for(0, parts.count, 1,
                         [&](int64_t i, int64_t) { multiply_alone(parts[i], kernel); });
-  Crew<T> crew(parts, kernel);
-  parallel_for(0, parts.count, 1, [&](int64_t, int64_t) { crew.work(); });
+  WorkStealing<T> stealing(parts, kernel);
+  parallel_for(0, parts.count, 1, [&](int64_t, int64_t) { stealing.work(); });
 }
 
 template void multiply_packed(const Product<float>&, const MicroKernel<float>&);

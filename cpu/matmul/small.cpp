@@ -7,7 +7,7 @@ namespace {
 
 // A tile of R x C results whose sums stay in registers.
 template <int R, int C, class T>
-void multiply_tile(const Product<T>& p, int64_t row, int64_t column) {
+void multiply_in_registers(const Product<T>& p, int64_t row, int64_t column) {
   T sum[R][C] = {};
   const T* a = p.a + row * p.a_row;
   const T* b = p.b + column * p.b_column;
@@ -24,8 +24,8 @@ void multiply_tile(const Product<T>& p, int64_t row, int64_t column) {
 template <int R, class T>
 void multiply_rows(const Product<T>& p, int64_t row) {
   int64_t column = 0;
-  for (; column + 4 <= p.n; column += 4) multiply_tile<R, 4>(p, row, column);
-  for (; column < p.n; ++column) multiply_tile<R, 1>(p, row, column);
+  for (; column + 4 <= p.n; column += 4) multiply_in_registers<R, 4>(p, row, column);
+  for (; column < p.n; ++column) multiply_in_registers<R, 1>(p, row, column);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Random counts (CountOp), a stream of random numbers for each element.
+// Random counts (CountOp), each drawn from random numbers of its own.
 #include "gradus/tensor/math/counts.h"
 
 #include "gradus/cpu/backend.h"
@@ -15,7 +15,7 @@ constexpr int64_t kElements = kGrain / 64, kAhead = philox::kElementsPerBlock;
 static_assert(kAhead * kElements % kPiece == 0);
 
 // Elements from `begin` to `end`. The first two numbers of each, which often are enough, are drawn
-// for all of them at once. All that is called is inlined, so that a stream stays in registers.
+// for all of them at once. All that is called is inlined, so that these stay in registers.
 template <CountOp op, class S, class... X>
 __attribute__((flatten)) void count_run(PhiloxState state, uint64_t key, int64_t begin, int64_t end,
                                         S* out, const X*... x) {
@@ -25,8 +25,8 @@ __attribute__((flatten)) void count_run(PhiloxState state, uint64_t key, int64_t
                             reinterpret_cast<std::byte*>(ahead), nullptr});
   for (int64_t i = begin; i < end; ++i) {
     const double* const first = ahead + kAhead * (i - begin);
-    counts::Stream stream({first[0], first[1]}, key, i);
-    out[i] = convert<S>(counts::draw<op>(stream, convert<double>(x[i])...));
+    counts::UniformPairs uniforms({first[0], first[1]}, key, i);
+    out[i] = convert<S>(counts::draw<op>(uniforms, convert<double>(x[i])...));
   }
 }
 

@@ -18,7 +18,7 @@ constexpr unsigned kSlopeUses[] = {
 void CpuBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
   const TypedLoop loop = map_loop(op, x.scalar_type());
   run_loop<2>(loop, grain_of(op), out.sizes(),
-              {Stream::output(out, loop.writes), Stream::input(x, loop.reads)});
+              {LoopOperand::output(out, loop.writes), LoopOperand::input(x, loop.reads)});
 }
 
 void CpuBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
@@ -27,9 +27,9 @@ void CpuBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const
   const unsigned used = kSlopeUses[static_cast<int>(op)];
   // What the slope does not use is read as `grad`, whose value then changes nothing.
   run_loop<4>(loop, grain_of(op), out.sizes(),
-              {Stream::output(out, loop.writes), Stream::input(grad, loop.reads),
-               Stream::input(used & scalar::kUsesX ? x : grad, loop.reads),
-               Stream::input(used & scalar::kUsesY ? y : grad, loop.reads)});
+              {LoopOperand::output(out, loop.writes), LoopOperand::input(grad, loop.reads),
+               LoopOperand::input(used & scalar::kUsesX ? x : grad, loop.reads),
+               LoopOperand::input(used & scalar::kUsesY ? y : grad, loop.reads)});
 }
 
 }  // namespace gradus::cpu

@@ -32,12 +32,12 @@ constexpr int64_t kSome = 64;
 // Elements that outweigh the waking of the threads: reading them is all there is to do.
 constexpr int64_t kFoldGrain = 1 << 17;
 
-// One call: two walks, over the outputs and over the elements behind each, cut into tasks. `parts`
-// folds what `folds` gives. Elements of another type than T are converted in the buffer.
+// One reduction: two walks, over the outputs and over the elements behind each, cut into tasks.
+// `parts` folds what `folds` gives. Elements of another type than T are converted in the buffer.
 template <class T>
-class Reduction {
+class TreeFold {
  public:
-  Reduction(const Folds<T>& folds, const Folds<T>& parts, const Tensor& x, const Tensor& out)
+  TreeFold(const Folds<T>& folds, const Folds<T>& parts, const Tensor& x, const Tensor& out)
       : folds_(folds),
         parts_(parts),
         x_(static_cast<const std::byte*>(x.data_ptr())),
@@ -222,7 +222,7 @@ void CpuBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
       // Rows are converted in a buffer, and what lies otherwise all at once.
       const bool rows = x.dim() > 0 && x.strides().back() == 1 && out.sizes().back() == 1;
       if (folds.runs)
-        return Reduction<T>(folds, parts, rows ? x : raw::to(x, out.scalar_type()), out).run(out);
+        return TreeFold<T>(folds, parts, rows ? x : raw::to(x, out.scalar_type()), out).run(out);
     }
     fail<TypeError>(name_of(op), ": dtype ", short_name(out.dtype()),
                     " is not computed with; convert with .to(kLong) or .to(kFloat)");

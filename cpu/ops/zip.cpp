@@ -20,24 +20,24 @@ struct Number {
   }
 };
 
-// What the stream of an operand points to: a number, or the strides of a tensor that broadcasts.
+// What a LoopOperand points to: a number, or the strides of a tensor that broadcasts.
 struct Kept {
   Number number;
   Dims strides;
 };
 
-Stream stream_of(const Operand& operand, ScalarType dtype, const Tensor& out, Kept& kept) {
+LoopOperand operand_of(const Operand& operand, ScalarType dtype, const Tensor& out, Kept& kept) {
   if (operand.is_number()) {
     kept.number.set(operand.number, dtype);
-    return Stream::of_number(kept.number.bytes, element_size(dtype));
+    return LoopOperand::of_number(kept.number.bytes, element_size(dtype));
   }
   const Tensor& x = *operand.tensor;
-  Stream stream = Stream::input(x, dtype);
-  if (x.sizes() == out.sizes()) return stream;
+  LoopOperand broadcast = LoopOperand::input(x, dtype);
+  if (x.sizes() == out.sizes()) return broadcast;
   kept.strides = broadcast_strides("zip", x.sizes(), x.strides(), out.sizes());
-  stream.contiguous = false;
-  stream.strides = kept.strides.data();
-  return stream;
+  broadcast.contiguous = false;
+  broadcast.strides = kept.strides.data();
+  return broadcast;
 }
 
 }  // namespace
@@ -46,8 +46,8 @@ void CpuBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tens
   const TypedLoop loop = zip_loop(op, (x.is_number() ? y : x).tensor->scalar_type());
   Kept kept[2];
   run_loop<3>(loop, grain_of(op), out.sizes(),
-              {Stream::output(out, loop.writes), stream_of(x, loop.reads, out, kept[0]),
-               stream_of(y, loop.reads, out, kept[1])});
+              {LoopOperand::output(out, loop.writes), operand_of(x, loop.reads, out, kept[0]),
+               operand_of(y, loop.reads, out, kept[1])});
 }
 
 void CpuBackend::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
@@ -57,8 +57,8 @@ void CpuBackend::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Ope
   Number number;
   number.set(w, loop.reads);
   run_loop<4>(loop, grain_of(op), out.sizes(),
-              {Stream::output(out, loop.writes), stream_of(x, loop.reads, out, kept[0]),
-               stream_of(y, loop.reads, out, kept[1]), stream_of(z, loop.reads, out, kept[2])},
+              {LoopOperand::output(out, loop.writes), operand_of(x, loop.reads, out, kept[0]),
+               operand_of(y, loop.reads, out, kept[1]), operand_of(z, loop.reads, out, kept[2])},
               number.bytes);
 }
 

@@ -92,7 +92,7 @@ GRADUS_TARGET auto fold_lanes(V v, std::integer_sequence<int, lane...> lanes) {
 template <class R, int lanes, class T>
 GRADUS_TARGET T fold_run(const T* x, int64_t n) {
   constexpr int kBytes = lanes * int{sizeof(T)};
-  using Vector = VectorOf < T, kBytes<GRADUS_VECTOR ? kBytes : GRADUS_VECTOR>;
+  using Vector = VectorOf<T, std::min(kBytes, int{GRADUS_VECTOR})>;
   using V = typename Vector::type;
   using Mask = typename Vector::Mask;
   using Place = std::remove_cvref_t<decltype(Mask{}[0])>;

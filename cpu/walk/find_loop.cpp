@@ -26,10 +26,14 @@ bool gives_bool(TernaryOp) { return false; }
 template <class Op, size_t n>
 TypedLoop find(Op op, ScalarType dtype, Loop const (Loops::*table)[n]) {
   const ScalarType computed = computed_type(dtype);
-  for (const ScalarType reads : {dtype, computed})
-    for (const InstructionSet set : {instruction_set(), instruction_sets()[0]})
-      if (const Loop loop = (loops_of(set, reads).*table)[static_cast<int>(op)])
-        return {loop, reads, gives_bool(op) ? kBool : reads};
+  for (const ScalarType reads : {dtype, computed}) {
+    const auto loop_in = [&](InstructionSet set) {
+      return (loops_of(set, reads).*table)[static_cast<int>(op)];
+    };
+    Loop loop = loop_in(instruction_set());
+    if (!loop) loop = loop_in(instruction_sets()[0]);  // that table is complete
+    if (loop) return {loop, reads, gives_bool(op) ? kBool : reads};
+  }
   check_computed(op, computed);
   fail<TypeError>(name_of(op), ": has no derivative in dtype ", short_name(dtype),
                   "; detach its input");

@@ -44,9 +44,9 @@ bool is_one_run(const Strided<N>& view, int i) {
 }
 // Whether the last two dimensions are those of a matrix whose columns lie in memory.
 template <int N>
-bool is_transposed(const Strided<N>& view, const Stream& stream, int i) {
+bool is_transposed(const Strided<N>& view, const LoopOperand& operand, int i) {
   const int last = view.dims - 1;
-  return last > 0 && !stream.convert && view.stride[i][last] > 1 && view.stride[i][last - 1] == 1;
+  return last > 0 && !operand.convert && view.stride[i][last] > 1 && view.stride[i][last - 1] == 1;
 }
 
 // One thread's part of a call.
@@ -55,21 +55,21 @@ class Runner {
  public:
   using Steps = std::array<int64_t, N>;
 
-  Runner(const TypedLoop& loop, const void* number, const std::array<Stream, N>& streams,
+  Runner(const TypedLoop& loop, const void* number, const std::array<LoopOperand, N>& operands,
          const Steps& steps)
       : loop_(loop.loop),
         run_loop_(loop.loop),
         number_(const_cast<void*>(number)),
-        streams_(streams),
+        operands_(operands),
         steps_(steps) {
     size_t widest = 1;
     for (int i = 0; i < N; ++i) {
       const bool read_once = is_read_once(loop, i);
       if (read_once) run_loop_ = loop.of_number[i - 1];
-      direct_[i] = (steps[i] == 1 || read_once) && !streams[i].convert;
+      direct_[i] = (steps[i] == 1 || read_once) && !operands[i].convert;
       all_direct_ = all_direct_ && direct_[i];
-      widest = std::max({widest, streams[i].size, streams[i].loop_size});
-      if (steps[i] == 0) repeat_[i] = repeat_loop(streams[i].loop_size);
+      widest = std::max({widest, operands[i].size, operands[i].loop_size});
+      if (steps[i] == 0) repeat_[i] = repeat_loop(operands[i].loop_size);
     }
     block_ = static_cast<int64_t>(kBuffer / widest);
   }
@@ -84,7 +84,7 @@ class Runner {
     places[N] = number_;
     for (int64_t done = 0; done < count; done += block) {
       const int64_t n = std::min(block, count - done);
-      const auto start = [&](int i) { return streams_[i].at(at[i] + done * steps_[i]); };
+      const auto start = [&](int i) { return operands_[i].at(at[i] + done * steps_[i]); };
       for (int i = 0; i < N; ++i) places[i] = place(i, n, start(i));
       run_loop_(n, places[0], places + 1);
       if (!direct_[0]) store(n, start(0), buffers_[0]);
@@ -96,17 +96,17 @@ class Runner {
     const int row = view.dims - 2, column = row + 1;
     const int64_t width = block_ / kRows;
     bool transposed[N];
-    for (int i = 0; i < N; ++i) transposed[i] = i > 0 && is_transposed(view, streams_[i], i);
+    for (int i = 0; i < N; ++i) transposed[i] = i > 0 && is_transposed(view, operands_[i], i);
     void* places[N + 1];
     places[N] = number_;
     for (int64_t first = 0; first < view.size[column]; first += width) {
       const int64_t n = std::min(width, view.size[column] - first);
       const auto start = [&](int i, int64_t r) {
-        return streams_[i].at(at[i] + r * view.stride[i][row] + first * steps_[i]);
+        return operands_[i].at(at[i] + r * view.stride[i][row] + first * steps_[i]);
       };
       for (int i = 1; i < N; ++i)
         if (transposed[i])
-          visit_bits(streams_[i].size, [&]<class T>(TypeTag<T>) {
+          visit_bits(operands_[i].size, [&]<class T>(TypeTag<T>) {
             transpose_band(rows, n, reinterpret_cast<T*>(buffers_[i]), width,
                            reinterpret_cast<const T*>(start(i, 0)), steps_[i]);
           });
@@ -125,7 +125,7 @@ class Runner {
     places[N] = number_;
     bool direct[N], repeats[N];
     for (int i = 0; i < N; ++i) {
-      direct[i] = in_order(view, i) && !streams_[i].convert;
+      direct[i] = in_order(view, i) && !operands_[i].convert;
       repeats[i] = i > 0 && !direct[i] && is_one_run(view, i);
       places[i] = buffers_[i];
     }
@@ -141,19 +141,19 @@ class Runner {
     for (int64_t first = begin; first < end; first += block) {
       const int64_t last = std::min(first + block, end);
       for (int i = 0; i < N; ++i)
-        if (direct[i]) places[i] = streams_[i].at(first);
+        if (direct[i]) places[i] = operands_[i].at(first);
       int64_t done = 0;
       if (copies)
         walk(view, first, last, [&](const Steps& at, int64_t n) {
           for (int i = 1; i < N; ++i)
-            if (copied[i]) fetch(i, n, streams_[i].at(at[i]), buffer(i, done));
+            if (copied[i]) fetch(i, n, operands_[i].at(at[i]), buffer(i, done));
           done += n;
         });
       loop_(last - first, places[0], places + 1);
       if (direct[0]) continue;
       done = 0;
       walk(view, first, last, [&](const Steps& at, int64_t n) {
-        store(n, streams_[0].at(at[0]), buffer(0, done));
+        store(n, operands_[0].at(at[0]), buffer(0, done));
         done += n;
       });
     }
@@ -172,13 +172,13 @@ class Runner {
   // A run that needs no buffer, of which there may be many.
   void run_direct(const Steps& at, int64_t count) {
     void* places[N + 1];
-    for (int i = 0; i < N; ++i) places[i] = streams_[i].at(at[i]);
+    for (int i = 0; i < N; ++i) places[i] = operands_[i].at(at[i]);
     places[N] = number_;
     run_loop_(count, places[0], places + 1);
   }
 
   std::byte* buffer(int i, int64_t element) {
-    return buffers_[i] + element * static_cast<int64_t>(streams_[i].loop_size);
+    return buffers_[i] + element * static_cast<int64_t>(operands_[i].loop_size);
   }
 
   // Where the loop finds n elements of tensor i, or puts them. A number stays in its buffer.
@@ -194,7 +194,7 @@ class Runner {
 
   // n elements of input i, in the type of the loop.
   void fetch(int i, int64_t n, const std::byte* from, std::byte* to) {
-    const Stream& input = streams_[i];
+    const LoopOperand& input = operands_[i];
     if (steps_[i] != 0) return load(input.size, input.convert, n, from, steps_[i], to);
     const void* in[] = {from};
     alignas(double) std::byte one[sizeof(double)];
@@ -206,7 +206,7 @@ class Runner {
   }
   // n elements of the output from a buffer.
   void store(int64_t n, std::byte* to, const std::byte* from) {
-    const Stream& output = streams_[0];
+    const LoopOperand& output = operands_[0];
     if (output.convert) {
       const void* const in[] = {from};
       output.convert(n, steps_[0] == 1 ? to : stage_, in);
@@ -224,11 +224,12 @@ class Runner {
   // Fills buffer i with a run of `length` elements again and again, from its element `start` on.
   void repeat_run(int i, int64_t length, int64_t start, int64_t count) {
     const int64_t head = std::min(length - start, count), both = std::min(length, count);
-    fetch(i, head, streams_[i].at(start * steps_[i]), buffer(i, 0));
-    fetch(i, both - head, streams_[i].at(0), buffer(i, head));
+    fetch(i, head, operands_[i].at(start * steps_[i]), buffer(i, 0));
+    fetch(i, both - head, operands_[i].at(0), buffer(i, head));
     for (int64_t done = both; done < count;) {
       const int64_t more = std::min(done, count - done);
-      std::memcpy(buffer(i, done), buffer(i, 0), static_cast<size_t>(more) * streams_[i].loop_size);
+      std::memcpy(buffer(i, done), buffer(i, 0),
+                  static_cast<size_t>(more) * operands_[i].loop_size);
       done += more;
     }
   }
@@ -241,7 +242,7 @@ class Runner {
 
   Loop loop_, run_loop_;  // of elements one after the other, and of those that are steps apart
   void* number_;
-  const std::array<Stream, N>& streams_;
+  const std::array<LoopOperand, N>& operands_;
   Steps steps_;
   Loop repeat_[N];  // of a number
   bool direct_[N], all_direct_ = true;
@@ -254,14 +255,14 @@ class Runner {
 // Runs a loop over bands of rows of the matrices that a walk's last two dimensions are.
 template <int N>
 void run_bands(const TypedLoop& loop, const void* number, int64_t grain, const Strided<N>& view,
-               const std::array<Stream, N>& streams) {
+               const std::array<LoopOperand, N>& operands) {
   Strided<N> matrices = view;
   matrices.dims -= 2;
   const int row = matrices.dims;
   const int64_t rows = view.size[row], columns = view.size[row + 1], bands = divide_up(rows, kRows);
   const int64_t share = divide_up(share_of(view.numel, grain), kRows * columns);
   parallel_for(0, view.numel / (rows * columns) * bands, share, [&](int64_t begin, int64_t end) {
-    Runner<N> runner(loop, number, streams, inner_strides(view));
+    Runner<N> runner(loop, number, operands, inner_strides(view));
     for (int64_t i = begin; i < end; ++i)
       walk(matrices, i / bands, i / bands + 1, [&](auto at, int64_t) {
         const int64_t first = i % bands * kRows;
@@ -271,67 +272,49 @@ void run_bands(const TypedLoop& loop, const void* number, int64_t grain, const S
   });
 }
 
-Stream stream_of(const Tensor& x, ScalarType dtype) {
-  return {static_cast<std::byte*>(x.data_ptr()),
-          x.itemsize(),
-          element_size(dtype),
-          x.is_contiguous(),
-          1,
-          x.strides().data()};
-}
-
 }  // namespace
 
-Stream Stream::input(const Tensor& x, ScalarType dtype) {
-  Stream out = stream_of(x, dtype);
-  if (x.scalar_type() != dtype) out.convert = convert_loop(x.scalar_type(), dtype);
-  return out;
-}
-Stream Stream::output(const Tensor& x, ScalarType dtype) {
-  Stream out = stream_of(x, dtype);
-  if (x.scalar_type() != dtype) out.convert = convert_loop(dtype, x.scalar_type());
-  return out;
-}
-Stream Stream::of_number(const void* number, size_t size) {
+LoopOperand LoopOperand::of_number(const void* number, size_t size) {
   return {static_cast<std::byte*>(const_cast<void*>(number)), size, size, true, 0, kZeros};
 }
 
 template <int N>
 void run_loop(const TypedLoop& loop, int64_t grain, IntArrayRef sizes,
-              const std::array<Stream, N>& streams, const void* number) {
+              const std::array<LoopOperand, N>& operands, const void* number) {
   std::array<int64_t, N> steps;
-  if (std::all_of(streams.begin(), streams.end(), [](const Stream& s) { return s.contiguous; })) {
+  if (std::all_of(operands.begin(), operands.end(),
+                  [](const LoopOperand& o) { return o.contiguous; })) {
     int64_t numel = 1;
     for (const int64_t size : sizes) numel *= size;
-    for (int i = 0; i < N; ++i) steps[i] = streams[i].step;
+    for (int i = 0; i < N; ++i) steps[i] = operands[i].step;
     return parallel_for(0, numel, share_of(numel, grain), [&](int64_t begin, int64_t end) {
       std::array<int64_t, N> at;
       for (int i = 0; i < N; ++i) at[i] = begin * steps[i];
-      Runner<N>(loop, number, streams, steps).run(at, end - begin);
+      Runner<N>(loop, number, operands, steps).run(at, end - begin);
     });
   }
   std::array<IntArrayRef, N> strides;
-  for (int i = 0; i < N; ++i) strides[i] = {streams[i].strides, sizes.size()};
+  for (int i = 0; i < N; ++i) strides[i] = {operands[i].strides, sizes.size()};
   const Strided<N> view = collapse<N>(sizes, strides);
   if (view.numel == 0) return;
   steps = inner_strides(view);
   const bool long_runs = view.dims > 0 && view.size[view.dims - 1] >= kLongRun;
   bool transposed = false;
-  for (int i = 1; i < N; ++i) transposed = transposed || is_transposed(view, streams[i], i);
-  if (long_runs && transposed) return run_bands<N>(loop, number, grain, view, streams);
+  for (int i = 1; i < N; ++i) transposed = transposed || is_transposed(view, operands[i], i);
+  if (long_runs && transposed) return run_bands<N>(loop, number, grain, view, operands);
   parallel_for(0, view.numel, share_of(view.numel, grain), [&](int64_t begin, int64_t end) {
-    Runner<N> runner(loop, number, streams, steps);
+    Runner<N> runner(loop, number, operands, steps);
     if (long_runs)
       return walk(view, begin, end, [&](const auto& at, int64_t count) { runner.run(at, count); });
     runner.collect(view, begin, end);
   });
 }
 
-template void run_loop<2>(const TypedLoop&, int64_t, IntArrayRef, const std::array<Stream, 2>&,
+template void run_loop<2>(const TypedLoop&, int64_t, IntArrayRef, const std::array<LoopOperand, 2>&,
                           const void*);
-template void run_loop<3>(const TypedLoop&, int64_t, IntArrayRef, const std::array<Stream, 3>&,
+template void run_loop<3>(const TypedLoop&, int64_t, IntArrayRef, const std::array<LoopOperand, 3>&,
                           const void*);
-template void run_loop<4>(const TypedLoop&, int64_t, IntArrayRef, const std::array<Stream, 4>&,
+template void run_loop<4>(const TypedLoop&, int64_t, IntArrayRef, const std::array<LoopOperand, 4>&,
                           const void*);
 
 }  // namespace gradus::cpu

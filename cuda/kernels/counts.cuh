@@ -14,8 +14,8 @@ __global__ void count_kernel(PhiloxState state, int64_t n, S* out, const X*... x
   if (i >= n) return;
   const uint64_t key = philox::words(state.seed, state.offset, 0).joined();
   const philox::Block first = philox::block(state.seed, state.offset + 1 + i);
-  counts::Stream stream(counts::pair_of(first), key, i);
-  out[i] = convert<S>(counts::draw<op>(stream, convert<double>(x[i])...));
+  counts::UniformPairs uniforms(counts::pair_of(first), key, i);
+  out[i] = convert<S>(counts::draw<op>(uniforms, convert<double>(x[i])...));
 }
 
 }  // namespace gradus::cuda

@@ -24,10 +24,10 @@ struct MatmulArgs {
   int64_t bias_stride;
   T* out;
   int64_t m, n, k;
-  // Kernels of tensor cores make a product in several launches. How many terms lie before a's and
-  // b's data, whose sums out holds already; and whether another launch will add to out.
-  int64_t before = 0;
-  bool more = false;
+  // Kernels of tensor cores can make a product in several launches, each of which adds further
+  // terms to out.
+  int64_t terms_added = 0;     // by earlier launches: they lie before the data of a and b
+  bool is_unfinished = false;  // a later launch adds the rest of the terms
 };
 
 }  // namespace gradus::cuda

@@ -3,19 +3,20 @@
 // Idea. Tensor cores multiply numbers with fractions of 10 bits (TF32) and lose what a float has
 // more. So each float becomes the sum of two such numbers, big + small, and three products replace
 // one: small big' + big small' + big big' (small small' is below what a float shows).
-// Tensor cores also cut off, rather than round, what they add up: so only 8 terms are left to them
-// at a time, and the sums of 8 are added by ordinary additions. Both are ideas of Ootomo and Yokota
+// Tensor cores also truncate their sums and do not round them. So they add only 8 terms at a time,
+// and ordinary additions add the sums of 8. Both are ideas of Ootomo and Yokota
 // (2022, "Recovering single precision accuracy from tensor cores while surpassing the FP32
 // theoretical peak performance"); the split is older (Markidis et al. 2018, "NVIDIA tensor core
 // programmability, performance and precision").
-// The tiles lie in shared memory as they do in global memory, copied there past the registers
-// (cp.async) two tiles ahead, and a float is split when it has come to a register.
+// The tiles have the same layout in shared memory as in global memory. They are copied two tiles
+// ahead, without passing through registers (cp.async). A float is split after it is loaded into a
+// register.
 // Cost. For 8 terms of 64 x 64 outputs, a warp issues 96 instructions of tensor cores, of 1024
 // multiply-adds each, 128 additions, 32 loads of shared memory and 96 operations that split.
 // Tensor cores alone would need about 6.5 cycles for each of theirs: 106 TFLOP/s on an H200, and
 // with the additions and the splitting beside them 76.
-// Next. Instructions by which four warps multiply what lies in shared memory (wgmma) reach the
-// tensor cores' full rate; their operands would have to be split before.
+// Next. Four warps together can multiply tiles in shared memory (wgmma) at the full rate of tensor
+// cores. The operands would have to be split before.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +37,8 @@ struct TensorShape {
   static constexpr int kWarpsAcross = cols / warp_cols;
   static constexpr int kThreads = 32 * (rows / warp_rows) * kWarpsAcross;
   static constexpr int kStages = stages, kResident = resident;
-  // Of a thread. The largest blocks need no more than this, which leaves room for a small block
-  // beside two of theirs: what other streams do in passing, as add_part, waits for none to end.
+  // Registers of a thread. The largest blocks need no more than 232. So a small block of another
+  // stream, such as add_part, fits beside two of them, and need not wait until one ends.
   static constexpr int kRegisters =
       rows >= 128 ? 232 : kRegistersOfMultiprocessor / (kThreads * resident) / 8 * 8;
   static constexpr int kSharedBytes =
@@ -46,8 +47,8 @@ struct TensorShape {
        std::max(OperandTile<cols, depth, true>::kFloats, OperandTile<cols, depth, false>::kFloats));
 };
 
-// x = big + small, where big is x rounded to a fraction of 10 bits. The rest has 12 bits at most,
-// of which tensor cores take 11: they may cut off the last bit of x, with either sign.
+// x = big + small, where big is x rounded to a fraction of 10 bits. small has at most 12 bits, and
+// tensor cores read 11 of them: the last bit of x may be lost, with either sign.
 struct Halves {
   uint32_t big, small;
 };
@@ -57,7 +58,7 @@ __device__ inline Halves halves(float x) {
   return {big, __float_as_uint(x - __uint_as_float(big))};
 }
 
-// What this thread makes of a block's outputs: its place in the tiles, and the sums.
+// The part of a block's outputs that one thread makes: its place in the tiles, and the sums.
 template <class S, class TileA, class TileB>
 struct Share {
   static constexpr int kDown = S::kWarpRows / 16, kAcross = S::kWarpCols / 8;
@@ -161,7 +162,7 @@ struct Share {
           f(first_row + r * 16 + e / 2 * 8, first_col + c * 8 + e % 2, sum[r][c][e]);
   }
 
-  // The sums of the launches before.
+  // Reads the sums that earlier launches left in out.
   __device__ static void read(const MatmulArgs<float>& args, const TileOrigin& tile, Sums& sum) {
     for_each(tile, sum, [&](int64_t r, int64_t c, float& at) {
       if (r < args.m && c < args.n) at = args.out[r * args.n + c];
@@ -184,11 +185,11 @@ struct Share {
     return finite;
   }
 
-  // From the first term of all launches on.
+  // Makes the whole sums again, the terms of earlier launches among them.
   __device__ __noinline__ static void make_plainly(MatmulArgs<float> args, TileOrigin tile) {
-    args.a.data -= args.before * args.a.depth;
-    args.b.data -= args.before * args.b.depth;
-    args.k += args.before;
+    args.a.data -= args.terms_added * args.a.depth;
+    args.b.data -= args.terms_added * args.b.depth;
+    args.k += args.terms_added;
     Sums sum = {};
     walk(args, tile, [&](const float* a, const float* b) { add_terms_plainly(a, b, sum); });
     write(args, tile, sum);
@@ -203,10 +204,11 @@ __global__ void __maxnreg__(S::kRegisters)
   using Mine = Share<S, TileA, TileB>;
   const TileOrigin tile = tile_origin<S::kRows, S::kCols>(args);
   typename Mine::Sums sum = {};
-  if (args.before > 0) Mine::read(args, tile, sum);
+  if (args.terms_added > 0) Mine::read(args, tile, sum);
   Mine::walk(args, tile, [&](const float* a, const float* b) { Mine::add_terms(a, b, sum); });
-  // An infinity falls into an infinity and a NaN, and so does what rounds to one.
-  if (!args.more && __syncthreads_or(!Mine::all_finite(sum)))
+  // big and small of an infinity are an infinity and NaN; so are those of a float that rounds to an
+  // infinity. Then the sums are not finite, and the block makes them without splitting.
+  if (!args.is_unfinished && __syncthreads_or(!Mine::all_finite(sum)))
     Mine::make_plainly(args, tile);
   else
     Mine::write(args, tile, sum);

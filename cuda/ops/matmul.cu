@@ -86,7 +86,7 @@ constexpr auto kTiny = vectorized<BlockShape<32, 32, 16, 16, 32, 4, 4, 8>>(0.40)
 constexpr auto kTall = vectorized<BlockShape<128, 16, 16, 64, 16, 8, 4, 6>>(0.45);
 constexpr auto kWide = vectorized<BlockShape<16, 128, 16, 16, 64, 4, 8, 6>>(0.45);
 
-// What "automatic" has to pick from, for products that fill a tile; first those for tensor cores.
+// The kernels that "automatic" picks from for products that fill a tile.
 template <class T>
 constexpr std::array<Kernel<T>, 1> kTiles = {kTiled<T>};
 template <>
@@ -150,8 +150,9 @@ void run(const Kernel<T>& kernel, MatmulArgs<T> args, int64_t batches) {
   }
 }
 
-// Many parts of few outputs are a long way for one thread. How they are added depends on their
-// number alone, so that some rows of a product have the bits that they have among all.
+// Adds up the parts of each output. Several threads share the work where there are many parts of
+// few outputs. The order of the additions depends only on the number of parts, so that a product of
+// some rows has the same bits as these rows of the whole product.
 template <class T>
 void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args, bool of_dots = false) {
   const int lane_bits = !of_dots || parts < 64 ? 0 : parts < 1024 ? 5 : 8;
@@ -160,7 +161,7 @@ void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args, bool 
   launch(matmul_sum<T>, {blocks, kReduceThreads}, partial, parts, lane_bits, args);
 }
 
-// Splits the terms over `parts` times as many blocks: a batch of shorter products, then their sum.
+// Cuts the terms into `parts`: makes a batch of shorter products, and then their sum.
 template <class T>
 void run_split(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t parts) {
   constexpr int64_t kAlignment = 4;  // parts begin where 16-byte reads may
@@ -193,7 +194,7 @@ struct Plan {
   int64_t parts = 1;
 };
 
-// Into how many parts to split the terms so that every multiprocessor has its blocks.
+// The number of parts to cut the terms into, so that every multiprocessor has blocks to run.
 template <class T>
 int64_t useful_parts(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t batches,
                      int64_t multiprocessors, int64_t least_terms) {
@@ -202,7 +203,7 @@ int64_t useful_parts(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t
   return std::max<int64_t>(1, std::min(fill, args.k / least_terms));
 }
 
-// Multiply-adds that the busiest multiprocessor could have done in the time that a plan takes.
+// The time that a plan takes, in the unit of MatmulKernel.
 template <class T>
 double cost(const Plan<T>& plan, const MatmulArgs<T>& args, int64_t batches,
             int64_t multiprocessors) {
@@ -240,14 +241,14 @@ Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiproces
 }
 
 // --- The arguments
-// x (batches, ., .), with its rows or columns (`outer`) and its terms (`depth`) in those
-// dimensions. It may still be arriving.
+// x (batches, ., .), whose rows or columns are the dimension `outer`, and whose terms are `depth`.
+// Its data may still be arriving.
 template <class T>
 MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
   const IntArrayRef sizes = x.sizes(), strides = x.strides();
   const T* const data = static_cast<const T*>(x.impl().storage->address()) + x.storage_offset();
   MatmulOperand<T> out = {data, strides[0], strides[outer], strides[depth], false, false};
-  // The stride of a dimension of size 1 says nothing.
+  // The stride of a dimension of size 1 has no meaning.
   constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
   out.along_outer = (sizes[outer] > 1 ? std::abs(out.outer) : kFar) <
                     (sizes[depth] > 1 ? std::abs(out.depth) : kFar);
@@ -261,8 +262,8 @@ MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
 
 void await(const Tensor& x) { x.impl().storage->data(); }
 
-// The terms of a product whose b, of these rows in memory, arrives in parts: how many are there
-// with each part. Empty where b lies otherwise.
+// b arrives in parts. Returns how many terms of the product can be added once each part is there;
+// empty where the rows of b are not those of the parts.
 template <class T>
 std::vector<int64_t> terms_within(const Arrival::Parts& parts, const Tensor& b,
                                   const MatmulArgs<T>& args) {
@@ -276,14 +277,16 @@ std::vector<int64_t> terms_within(const Arrival::Parts& parts, const Tensor& b,
   return terms;
 }
 
-// A product in launches that wait for no more of b than the terms that they add: an eighth of them,
-// and then what should have arrived while the launch before ran. Every output adds up the same
-// terms in the same order as in one launch, so the bits are the same.
+// Makes a product in several launches, each of which waits only for the part of b that it reads.
+// The first adds an eighth of the terms; each further one adds as many as should arrive while the
+// previous one runs. Every output adds the same terms in the same order as in one launch, so the
+// bits are the same.
 template <class T>
 void run_as_terms_arrive(const Kernel<T>& kernel, const MatmulArgs<T>& args,
                          const Arrival::Parts& parts, const std::vector<int64_t>& terms) {
   constexpr int64_t kAlignment = 32;  // the largest depth of a kernel's tiles
-  // Of so many rows of a, terms are added (at 62 TFLOP/s) as fast as NVLink brings them (350 GB/s).
+  // With so many rows of a, adding a term (at 62 TFLOP/s) takes as long as NVLink (350 GB/s) takes
+  // to bring the next one.
   constexpr int64_t kRowsAtOnce = 360;
   int64_t begin = 0, least = ceil_div(args.k, 8);
   for (size_t i = 0; begin < args.k; ++i) {
@@ -295,9 +298,9 @@ void run_as_terms_arrive(const Kernel<T>& kernel, const MatmulArgs<T>& args,
     piece.a.data += begin * args.a.depth;
     piece.b.data += begin * args.b.depth;
     piece.k = end - begin;
-    piece.before = begin;
-    piece.more = end < args.k;
-    if (piece.more) piece.bias = nullptr;
+    piece.terms_added = begin;
+    piece.is_unfinished = end < args.k;
+    if (piece.is_unfinished) piece.bias = nullptr;
     run(kernel, piece, 1);
     least = std::max(least, piece.k * args.m / kRowsAtOnce);
     begin = end;
@@ -334,7 +337,7 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
                         a.sizes()[2]};
   int64_t batches = out.sizes()[0];
   await(a);
-  // One b for all batches: the rows of all of them make one product.
+  // All batches share one b: their rows make one product.
   if (batches > 1 && args.b.batch == 0 && args.a.batch == args.m * args.a.outer) {
     args.m *= batches;
     batches = 1;

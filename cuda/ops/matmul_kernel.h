@@ -10,7 +10,7 @@ namespace gradus::cuda {
 template <class T>
 struct MatmulKernel {
   using Run = void (*)(MatmulArgs<T>);
-  // By whether a, and whether b, lies along its outer direction.
+  // The instances of a kernel: at[i][j] for i = a.along_outer and j = b.along_outer.
   struct Runs {
     constexpr Runs() = default;
     constexpr Runs(Run every) : Runs(every, every, every, every) {}
@@ -23,11 +23,10 @@ struct MatmulKernel {
   int rows, cols;  // outputs that a block makes
   int threads;
   int resident = 1;  // blocks that fit a multiprocessor
-  // The model by which matmul.cu chooses a kernel. Its unit of time is that in which all FFMA units
-  // of a multiprocessor do one multiply-add each.
-  double speed = 1;  // the share of that rate which the kernel reaches
-  double alone =
-      5600;  // the least time of a step of the sum, for a block alone on a multiprocessor
+  // The model by which matmul.cu chooses a kernel. Its unit of time: all FFMA units of a
+  // multiprocessor do one multiply-add each.
+  double speed = 1;      // the share of the FFMA units' rate that the kernel reaches
+  double alone = 5600;   // the least time of a term of the sums: that of a single block
   int shared_bytes = 0;  // dynamic
   bool uses_tensor_cores = false;
 
@@ -36,10 +35,10 @@ struct MatmulKernel {
   }
 };
 
-// The rung tensor_cores: with the tiles of large products, and smaller ones.
+// The kernels of the rung tensor_cores: for large products first, then with smaller tiles.
 extern const std::array<MatmulKernel<float>, 3> kTensorCores;
 
-// Whether the current device has tensor cores for float32, and this build kernels for them.
+// Whether the current device has tensor cores for float32 and this build has kernels for them.
 bool has_tensor_cores();
 
 }  // namespace gradus::cuda

@@ -1,13 +1,14 @@
-// What the simulator of CUDA devices tells its users: what was wrong with the kernels that ran, and
-// how they used memory. docs/simulator.md has the tour. In builds with -DGRADUS_CUDA=SIM alone.
+// The interface of the CUDA simulator for its users: which mistakes kernels made, and how they used
+// memory. docs/simulator.md is the guide. Only builds with -DGRADUS_CUDA=SIM have it.
 //
 //   GRADUS_SIM_DEVICES=n   how many devices there are: 0 to 16, 4 by default
 //   GRADUS_SIM_CORES=n     how many blocks run at once, as many as there are cores by default
 //   GRADUS_SIM_CHECK=0     runs kernels without checks, faster
 //   GRADUS_SIM_REPORT=1    prints a table of every launch to stderr
-//   GRADUS_SIM_PATIENCE=s  how many seconds a thread may wait for another in vain, 20 by default
-//                          (and three times as many work on end)
-// With a value that is none of these there is no device, and errors say why.
+//   GRADUS_SIM_PATIENCE=s  after how many seconds a thread that waits for another in vain is ended,
+//                          20 by default; one that works without end is ended after three times
+//                          that
+// With any other value there is no device, and errors say why.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +21,17 @@ namespace gradus::cuda::sim {
 enum class Kind {
   out_of_bounds,   // an access outside of every allocation, or of an array of shared memory
   misaligned,      // a pointer to a type that needs more alignment
-  use_after_free,  // of memory that was given back
+  use_after_free,  // an access to memory that was freed
   foreign_memory,  // memory of the host, or of a device without peer access
   unwritten,       // a read of memory that nobody has written
   race,            // two threads, one address, one of them writes, and nothing orders them
-  barrier,         // a barrier that not every thread of the block reaches
-  warp,            // a shuffle or vote whose lanes do not agree on who takes part
+  barrier,         // a barrier that some thread of the block does not reach
+  warp,            // a shuffle or vote whose lanes disagree about which lanes take part
   arithmetic,      // a division by zero, a shift by too much, a float that no integer holds
   assertion,       // an assert() that does not hold, or a __trap()
   stuck,           // threads wait for a value that nobody writes, or one never ends
   launch,          // a grid, block or amount of shared memory that a chip would refuse
-  leak,            // memory that was never given back
+  leak,            // memory that was never freed
   uncoalesced,     // advice: a warp moves more 32-byte sectors than its bytes need
   bank_conflict,   // advice: a warp's access to shared memory takes several turns
 };
@@ -50,7 +51,7 @@ struct Index3 {
 struct Side {
   std::string what;  // "reads 4 bytes", ...
   std::vector<Frame> frames;
-  bool by_thread = false;  // of a kernel: then these say which
+  bool by_thread = false;  // whether a thread of a kernel did it: block and thread say which
   Index3 block{}, thread{};
 };
 
@@ -63,29 +64,29 @@ struct Finding {
 };
 std::ostream& operator<<(std::ostream& out, const Finding& finding);  // several lines
 
-// What was found since the last call, oldest first, and forgets it: the devices work again. Leaves
-// advice to Recording. A finding that nobody takes makes the next CUDA call fail, as an error of a
-// kernel does, with this text in its message.
+// Returns what was found since the last call, oldest first. The devices work again after it. Advice
+// is not included; Recording gives it. A finding that nobody takes makes the next CUDA call fail,
+// like an error of a kernel, with its text in the message.
 std::vector<Finding> take_findings();
 
-// What is allocated and in use now, as leaks, but for what an earlier call has said. Those left at
-// the end of the program are printed, and its exit status is not 0.
+// Returns all memory in use, as leaks, without what an earlier call returned. Leaks at the end of
+// the program are printed, and its exit status is not 0.
 std::vector<Finding> take_leaks();
 
 bool checks();  // false with GRADUS_SIM_CHECK=0
 
-// How a kernel, or one line of it, used memory. Requests are of warps: the accesses that its lanes
-// make together.
+// How a kernel, or one line of it, used memory. A request is what the lanes of a warp access
+// together.
 struct Counts {
   int64_t global_loads = 0, global_stores = 0;  // of threads
   int64_t global_load_bytes = 0, global_store_bytes = 0;
   int64_t global_requests = 0;
-  int64_t sectors = 0;                          // of 32 bytes, that the requests touch
-  int64_t least_sectors = 0;                    // that would do for as many different bytes
+  int64_t sectors = 0;                          // of 32 bytes that the requests touch
+  int64_t least_sectors = 0;                    // how many would hold as many different bytes
   int64_t shared_loads = 0, shared_stores = 0;  // of threads
   int64_t shared_requests = 0;
   int64_t shared_turns = 0;  // 1 a request of up to 128 bytes without bank conflicts
-  int64_t least_turns = 0;   // that would do without bank conflicts
+  int64_t least_turns = 0;   // how many there would be without bank conflicts
   int64_t atomics = 0;
 };
 
@@ -102,7 +103,7 @@ struct LaunchCounts {
   int64_t idle_threads = 0;  // ended without an access to memory
   int64_t barriers = 0;      // summed over blocks
   Counts counts;
-  std::vector<LineCounts> lines;  // one an access of the source text, by file and line
+  std::vector<LineCounts> lines;  // one for each access of the source text, by file and line
   std::vector<Finding> advice() const;
 };
 // The table of GRADUS_SIM_REPORT=1: the launch, a row for each access of its text, and the advice.

@@ -170,7 +170,7 @@ def entities(head, body, doc, scope):
         name = head[len("namespace"):].strip()
         inner = scope + "::" + name if scope else name
         return [] if not name or "detail" in name else declarations(body, inner, True)
-    option = re.match(r"GRADUS_OPTION\((\w+), (.*), (\w+)\)(?: = (.*))?$", head)
+    option = re.match(r"GRADUS_OPTION\((\w+), (.*), (\w+)\)(?: = ?(.*))?$", head)
     if option:
         default = f" = {option[4]}" if option[4] else ""
         return [Entity("option", option[3], f"{option[3]}({option[2]}{default})", doc, scope)]
@@ -283,11 +283,50 @@ def reached(header, seen):
     return seen
 
 
-def nn_rows():
-    """Name and meaning of the modules that rows of nn/*.def make."""
-    text = "".join(open(os.path.join(ROOT, f"nn/{name}.def")).read() for name in ("activations", "losses"))
-    found = re.findall(r'^(?:SWITCH|IN_PLACE|ACTIVATION|PLAIN|LOSS)\((\w+),[^"]*"((?:[^"\\]|\\.)*)"', text, re.M)
-    return [(name, re.sub(r"\s+", " ", meaning.replace('\\"', '"')).replace("|", "\\|")) for name, meaning in found]
+def arguments(text):
+    """The arguments between a macro's brackets, of which some hold brackets, braces or quotes themselves."""
+    out, at, start = [], 0, 0
+    while at < len(text):
+        if text[at] in "({":
+            at = end_of(text, at, text[at], ")" if text[at] == "(" else "}")
+        elif text[at] == '"':
+            at = re.compile(r'"(?:[^"\\]|\\.)*"').match(text, at).end()
+        else:
+            if text[at] == ",":
+                out.append(text[start:at].strip())
+                start = at + 1
+            at += 1
+    return out + [text[start:].strip()]
+
+
+def option_text(row):
+    """`OPTION(double, alpha, 1)` as `alpha = 1`."""
+    _, name, *default = arguments(row[row.index("(") + 1:-1])
+    return f"`{name} = {default[0]}`" if default else f"`{name}`"
+
+
+def nn_rows(file):
+    """Module, function, meaning and options of the rows of nn/FILE.def."""
+    text = open(os.path.join(ROOT, f"nn/{file}.def")).read()
+    out = []
+    for row in re.finditer(r"^(SWITCH|IN_PLACE|ACTIVATION|PLAIN|LOSS)\((?!\.\.\.)", text, re.M):
+        name, function, *rest = arguments(text[row.end():end_of(text, row.end() - 1, "(", ")") - 1])
+        meaning = next(a for a in rest if a.startswith('"'))
+        options = [option_text(a) for a in rest if a.startswith(("OPTION", "ARGUMENT"))]
+        options += ["`inplace = false`"] if row[1] in ("SWITCH", "IN_PLACE") else []
+        out.append((name, function, meaning[1:-1].replace('\\"', '"'), options))
+    return out
+
+
+def nn_tables():
+    lines = []
+    for file, title in (("activations", "Activations"), ("losses", "Losses")):
+        lines += [f"### {title}", "", f"The rows of `nn/{file}.def`.", "", "| module | function | options | meaning |", "|---|---|---|---|"]
+        for name, function, meaning, options in nn_rows(file):
+            space = "" if "::" in function else "functional::"
+            lines.append(f"| `{name}` | `{space}{function}` | {', '.join(options)} | {cell(meaning)} |")
+        lines.append("")
+    return lines
 
 
 def section(title, intro, patterns):
@@ -298,8 +337,6 @@ def section(title, intro, patterns):
             if e.kind == "function" and not e.doc:
                 e.doc = meanings.get(e.name, "")
     modules = {e.name for e in entries if e.kind == "module"}
-    if title == "nn":
-        intro = "Activations and losses: " + "; ".join(f"`{name}`: {meaning}" for name, meaning in nn_rows()) + "."
     headers = [os.path.relpath(path, ROOT) for pattern in patterns for path in sorted(glob.glob(os.path.join(ROOT, pattern)))]
     included = reached("gradus.h", set())
     listed = [f"`{h}`" + ("" if h in included else " (not in `gradus.h`)") for h in headers]
@@ -314,6 +351,7 @@ def section(title, intro, patterns):
     for e in entries:
         if e.kind.startswith("enum"):
             lines += [f"`enum {e.name}`: {', '.join(f'`{v}`' for v in e.text.split(', '))}.", ""]
+    lines += nn_tables() if title == "nn" else []
     for e in entries:
         if e.kind not in ("class", "struct") or e.name in HIDDEN:
             continue
@@ -351,26 +389,32 @@ def page():
 BEGIN, END = "<!-- names: made by docs/make/api.py -->\n", "<!-- end of names -->"
 
 
-def names(patterns, kinds, keep=lambda name: True):
-    found = [e.name for e in read_section(patterns) if e.kind in kinds and keep(e.name)]
-    return ", ".join(f"`{name}`" for name in sorted(dict.fromkeys(found), key=lambda n: (n.lower(), n)))
+def listed(found):
+    return ", ".join(f"`{name}`" for name in sorted(set(found), key=lambda n: (n.lower(), n)))
+
+
+def names(patterns, kinds):
+    return [e.name for e in read_section(patterns) if e.kind in kinds]
 
 
 def linalg():
     text = "".join(open(path).read() for path in glob.glob(os.path.join(ROOT, "tensor/table/functions/*.def")))
-    return ", ".join(f"`{name}`" for name in sorted(set(re.findall(r"\w+, linalg_(\w+),", text))))
+    return listed(re.findall(r"\w+, linalg_(\w+),", text))
 
 
 def readme_list():
-    optimizers = names(["optim/*.h"], ("class",), lambda n: not n.startswith("Optimizer"))
-    by_hand = {e.name for e in read_section(["nn/sequential.h"]) if e.kind == "class" and e.name == "Sequential"}
-    modules = names(["nn/modules/*.h", "nn/sequential.h"], ("module", "class"),
-                    lambda n: n in by_hand or not n.endswith("Impl") and n != "AnyModule")
+    optimizers = listed(e.name for e in read_section(["optim/*.h"]) if ": TableOptimizer<" in e.text)
+    table = nn_rows("activations") + nn_rows("losses")
+    modules = names(["nn/modules/*.h"], ("module",)) + [row[0] for row in table] + ["Sequential"]
+    # libtorch's names for some dimensions belong to gradus::nll_loss and gradus::cross_entropy_loss.
+    functions = [n for n in names(["nn/functional/*.h", "nn/modules/*.h"], ("function",))
+                 if n.islower() and not n.startswith("nll_loss")]
+    functions += [row[1].split("::")[-1] for row in table if not row[1].startswith("gradus::")]
     return "\n".join([
         "| namespace | names |", "|---|---|",
-        f"| `nn` | {modules} |",
-        f"| `nn::functional` | {names(['nn/functional/*.h', 'nn/modules/loss.h'], ('function',), lambda n: n.islower() and not n.startswith(('nll_loss2', 'nll_loss_', 'cross_entropy_')))} |",
-        f"| `nn::init` | {names(['nn/init.h'], ('function',))} |",
+        f"| `nn` | {listed(modules)} |",
+        f"| `nn::functional` | {listed(functions)} |",
+        f"| `nn::init` | {listed(names(['nn/init.h'], ('function',)))} |",
         f"| `optim` | {optimizers} |",
         f"| `linalg` | {linalg()} |"]) + "\n"
 

@@ -102,10 +102,11 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
 // What a first or second operand becomes. As in PyTorch, a single number beside a tensor of 16 bits
 // is not rounded to them in a product or quotient: the result is, once.
 ScalarType entered_type(BinaryOp op, bool second, const Operand& o, ScalarType common) {
+  if (!isFloatingType(common) || common == computed_type(common)) return common;
   const bool rounds_once = op == BinaryOp::mul || op == BinaryOp::div ||
                            (second && (op == BinaryOp::floor_divide || op == BinaryOp::div_trunc));
   const bool single = o.is_number() || (second && o.tensor->numel() == 1);
-  return isFloatingType(common) && rounds_once && single ? computed_type(common) : common;
+  return rounds_once && single ? computed_type(common) : common;
 }
 
 // Integers have no quotient by 0. As in PyTorch that is an error on the CPU, and has some value on

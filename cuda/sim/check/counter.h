@@ -1,7 +1,8 @@
 // Counts how the warps of a launch use memory.
 //
-// Lanes run one after the other, so that an access of a warp is put together afterwards: the n-th
-// access of each lane at one place in the program, since the last barrier, belongs to one request.
+// The lanes of a warp run one after the other here, so its requests are put together afterwards:
+// the n-th access of each lane at one place in the program, counted from the last barrier, belongs
+// to the n-th request of that place.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,11 @@ struct CountedAccess {
   bool shared;
 };
 
-// Of one launch; every worker adds to it.
+// The counts of one launch. Every worker adds to them.
 class Counter {
  public:
-  // The accesses of one warp between two barriers, in the order of lanes; empties them.
+  // Adds the accesses of one warp between two barriers, which are in the order of lanes, and
+  // empties the list.
   void add(std::vector<CountedAccess>& accesses);
   void add_block(int64_t barriers, int64_t threads, int64_t idle);
   LaunchCounts counts() const;

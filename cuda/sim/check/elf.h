@@ -1,4 +1,4 @@
-// The kernels of a program, and the variables that they use by name, by the tables of an ELF file.
+// Reads an ELF file: the functions of a program, and the variables that its kernels use by name.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 namespace gradus::cuda::sim {
 
 struct Variable {
-  // What __shared__ and __device__ are said of. Variables of the host that stand in a .cu file look
-  // like the latter. __constant__ ones come as the sections that they lie in, without names.
+  // By its qualifier: __shared__, __constant__ or __device__. A variable of the host in a .cu file
+  // cannot be told from a __device__ one. A section of __constant__ variables counts as one
+  // variable without a name.
   enum class Kind { shared, constant, device };
   Kind kind;
-  uintptr_t
-      offset;  // into thread-local memory for shared ones, else from where the file was loaded
+  uintptr_t offset;  // shared: into the thread-local memory; else: from where the file is loaded
   size_t size;
   std::string symbol;
 };
 
-// Of the program or a library. Without a symbol table there are none but constants.
+// The variables of the program or of a library. Without a symbol table only constants are found.
 std::vector<Variable> variables_in(const std::string& path);
 
 // The symbols of its functions, by where they begin, counted from where the file was loaded.

@@ -1,12 +1,13 @@
-// Kernels that never end. Those that access memory end at an access (Worker::tick); the others are
-// for a watchdog, a thread of its own, which can only end the process.
+// Finds kernels that never end. A kernel that accesses memory is ended at an access (Worker::tick).
+// For all others a watchdog runs in a thread of its own; it can only end the process.
 #pragma once
 
 #include "gradus/cuda/sim/exec/worker.h"
 
 namespace gradus::cuda::sim {
 
-// While it lives the watchdog looks after the worker, which runs in this thread of the system.
+// While this object lives, the watchdog watches the worker, which runs in this thread of the
+// system.
 class LookedAfter {
  public:
   explicit LookedAfter(const Worker& worker);

@@ -1,5 +1,5 @@
-// Faults of the processor in kernels: a stack that is full, an address without memory where kernels
-// are not checked. The process is lost, but says by which thread and at which line.
+// Reports faults of the processor in kernels: a full stack, or, where kernels are not checked, an
+// address without memory. The process ends, after it has named the thread and the line.
 #pragma once
 
 #include <pthread.h>
@@ -9,8 +9,9 @@
 
 namespace gradus::cuda::sim {
 
-// Looks for faults while it lives, of whatever thread. Those outside of kernels are left to whoever
-// looked for them before, and after a report the others too. One at a time.
+// Catches the faults of all threads while it lives. A fault outside of kernels goes to the handler
+// that was there before, and so does a fault in a kernel after its report. REQUIRES: there is no
+// other FaultWatch.
 class FaultWatch {
  public:
   FaultWatch();
@@ -19,10 +20,10 @@ class FaultWatch {
   FaultWatch& operator=(const FaultWatch&) = delete;
 };
 
-// Ends the process as by a fault of that thread, which runs a kernel without end.
+// Ends the process like a fault of that thread. REQUIRES: the thread runs a kernel that never ends.
 void end_for_endless(pthread_t thread);
 
-// A stack to report faults of this thread on, while it lives: its own may be full.
+// While it lives, faults of this thread are reported on this stack, since its own may be full.
 class FaultStack {
  public:
   FaultStack();

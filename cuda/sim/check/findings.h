@@ -1,4 +1,4 @@
-// What was found, from the thread that meets it to the one who asks.
+// Keeps what was found, from the thread that finds it until somebody asks.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@
 
 namespace gradus::cuda::sim {
 
-// A finding before its addresses have become lines.
+// A finding whose addresses have not been turned into lines yet.
 struct Sighting {
   struct Side {
     std::string what;
@@ -26,10 +26,10 @@ struct Sighting {
   int64_t times = 1;
 };
 
-// Those of one launch; several of one kind at one place, or pair of places, count as one.
+// The findings of one launch. Those of one kind at one place, or pair of places, count as one.
 class Sightings {
  public:
-  // make() gives the Sighting; it is called for the first at a place alone.
+  // make() returns the Sighting; it is called only for the first at a place.
   template <class Make>
   void add(Kind kind, uintptr_t pc, uintptr_t other_pc, const Make& make) {
     const std::lock_guard lock(mutex_);
@@ -40,7 +40,7 @@ class Sightings {
       }
     if (entries_.size() < kMost) entries_.push_back({pc, other_pc, make()});
   }
-  // Hands them over as findings of the kernel.
+  // Publishes them all as findings of the kernel.
   void publish(const std::string& kernel);
   bool empty() const { return entries_.empty(); }
 

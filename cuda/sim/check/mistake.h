@@ -1,4 +1,4 @@
-// Mistakes of the thread that runs, apart from its accesses to memory.
+// Reports mistakes of the thread that runs, other than its accesses to memory.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace gradus::cuda::sim {
 
-// Reports one, by the thread of a kernel that runs here; make() gives the message.
+// Reports a mistake of the kernel thread that runs here. make() returns the message.
 template <class Make>
 void report_here(Kind kind, const char* what, uintptr_t pc, const Make& make) {
   const Unwatched guard;
@@ -23,7 +23,7 @@ template <class Make>
   here->stop_thread();
 }
 
-// The same where kernels are checked, and otherwise nothing.
+// The same where kernels are checked; otherwise these do nothing.
 inline bool is_checked_here() { return watching && watching->launch->checked; }
 template <class Make>
 void report_mistake(Kind kind, const char* what, uintptr_t pc, const Make& make) {

@@ -1,12 +1,13 @@
-// What fences and atomics order, beyond barriers: as when the last block of a grid adds up what the
-// others have left.
+// What fences and atomic operations order, beyond barriers. An example is a grid whose last block
+// adds up what the other blocks have written.
 //
-// A thread publishes at an address when it changes it atomically, or by a volatile store, after a
-// __threadfence: all that its block did before the barrier before that fence, what it did itself
-// between the two, and what other threads did before fences of their own and a barrier. Whoever
-// accesses the address so as well has met it, and may read all of that; and what was met at other
-// addresses before goes along. (PTX ISA, "Memory Consistency Model": release and acquire patterns,
-// causality order.)
+// A thread publishes at an address when, after a __threadfence, it changes the address atomically
+// or by a volatile store. It publishes three things: what its block did before the last barrier
+// before that fence; what the thread itself did between that barrier and the fence; and what other
+// threads of the block did before a fence of their own that a barrier followed. A thread that then
+// accesses the address atomically, or as volatile, meets it: from now on it may read all of that,
+// and all that the publisher had met before. (PTX ISA, "Memory Consistency Model": release and
+// acquire patterns, causality order.)
 #pragma once
 
 #include <atomic>
@@ -26,19 +27,19 @@ using MeetingPoints = std::vector<MeetingPoint>;
 
 // What the last fence of a thread orders.
 struct Fence {
-  uint32_t block_before = 0;    // intervals of its block before this one
-  uint32_t thread_through = 0;  // its own, up to and with this one; 0 without a fence
+  uint32_t block_before = 0;    // the intervals of its block before this one
+  uint32_t thread_through = 0;  // its own intervals up to this one, included; 0 without a fence
 };
 
-// Of one launch; empty, and free of charge, until a thread publishes.
+// What was published in one launch. It is empty, and costs nothing, until a thread publishes.
 class Order {
  public:
   bool is_empty() const { return !any_.load(std::memory_order_acquire); }
-  // By a thread of a block that has met `before`. `others`: up to which interval other threads have
-  // fences before a barrier.
+  // A thread of `block`, which has met `before`, publishes. `others`: for each other thread, the
+  // interval of its last fence that a barrier followed.
   void publish(MeetingPoint at, uint32_t block, unsigned thread, const Fence& fence,
                const std::unordered_map<unsigned, uint32_t>& others, const MeetingPoints& before);
-  // Whether the access, by a thread of `block`, is known to whoever has met these.
+  // Whether a thread that has met these points may rely on the access by a thread of `block`.
   bool reaches(const MeetingPoints& met, Record access, uint32_t block) const;
 
  private:
@@ -53,11 +54,11 @@ class Order {
       by_point_;  // by block
 };
 
-// Where a block, or one thread of it, has been.
+// The points that a block, or single threads of it, have met.
 class Met {
  public:
   void add(MeetingPoint at, unsigned thread) { threads_[at].set(thread); }
-  // Where one of these has been, all of them have: they have met at a barrier.
+  // After a barrier: what one thread has met, all have.
   void share(const std::bitset<1024>& threads);
   MeetingPoints of_block() const;
   MeetingPoints of_thread(unsigned thread) const;

@@ -1,8 +1,9 @@
-// Compares an access with those that touched the same word before (shadow.h).
+// Compares an access with earlier accesses to the same word (shadow.h).
 //
-// Accesses that are atomic do not race with each other; nor do volatile ones, which is how threads
-// wait for a flag: a volatile read never does, a volatile write after a fence. In shared memory a
-// volatile write without a fence is a plain one, as in reductions that rely on lanes in step.
+// Atomic accesses do not race with each other. Neither do volatile ones, by which threads wait for
+// a flag, and which this file calls strong as well. Every volatile read is strong. A volatile write
+// to shared memory is strong only after a fence; without one it counts as a plain write, since it
+// belongs to a reduction that relies on lanes in step.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ class Races {
  public:
   static constexpr char kStrong[] = "changes, atomically or as volatile";
 
-  // `shared`: whose words they are; null for global memory.
+  // `shared`: the shared memory that the access is to; null for global memory.
   Races(Worker& worker, const Seen& seen, const SharedMemory* shared)
       : worker_(worker),
         thread_(*worker.current),
@@ -34,7 +35,7 @@ class Races {
     }
   }
 
-  // That the read which the thread that runs was in doubt about is a race.
+  // Reports as a race the read that the running thread has a Doubt about.
   static void report_doubt(Worker& worker);
 
  private:
@@ -43,7 +44,8 @@ class Races {
   }
   static bool same_warp(Record a, Record b) { return a.thread() / kWarp == b.thread() / kWarp; }
 
-  // Whether no barrier orders `before` and `now`.
+  // Whether nothing that this file knows of orders `before` and `now`: no barrier and no
+  // __syncwarp.
   bool concurrent(Record before, Record now) const {
     const Intervals& intervals = *worker_.launch->intervals;
     if (before.bits() == 0 || !intervals.is_current(before.interval())) return false;
@@ -71,8 +73,8 @@ class Races {
                std::memory_order_relaxed);
   }
 
-  // The first read since whatever ordered those before, and one of another warp if there is one:
-  // whoever writes next finds one that is not its own.
+  // Keeps the first read that nothing orders before `now`, and, if there is one, a read by another
+  // warp. So the next writer finds a read that is not its own.
   void remember_read(Cell& cell, Record now) const {
     const Record first = load(cell.read);
     if (!concurrent(first, now)) return remember(cell.read, now);
@@ -83,7 +85,7 @@ class Races {
 
   void check_word(Cell& cell, Record now, uintptr_t address) const {
     if (seen_.access == Access::read) {
-      // Whoever wrote since then has met that read.
+      // A later write would have been compared with that read.
       if (const Record before = load(cell.read); before.same_moment(now) && before.covers(now))
         return;
       meet(cell.write, "writes", now, address);
@@ -107,8 +109,9 @@ class Races {
     return before.bits() != 0 && intervals.is_current(before.interval()) &&
            intervals.block_of(before.interval()) == worker_.block_number();
   }
-  // What a loop of atomicCAS has read before is no race with the atomic operations of others. (One
-  // of another block may come between the two: those are not compared with plain reads.)
+  // A plain read before a loop of atomicCAS does not race with the atomic operations of other
+  // threads. (An atomic operation of another block may come between the two. Those are not compared
+  // with plain reads.)
   void forget_own_read(Cell& cell, Record now) const {
     if (thread_.doubt.before != 0 && thread_.doubt.address == seen_.address) thread_.doubt = {};
     for (std::atomic<uint64_t>* slot : {&cell.read, &cell.other_read})

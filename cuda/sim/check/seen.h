@@ -1,4 +1,4 @@
-// An access as it is looked at, and how it is reported.
+// An access that is being checked, and its text in a report.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct Seen {
   }
 };
 
-// By the thread that runs.
+// The side of a report that the running thread is on.
 inline Sighting::Side side_of(Worker& worker, const Seen& seen) {
   return worker.side(seen.text(), *worker.current, current_trace());
 }

@@ -1,11 +1,13 @@
-// Who touched a word of memory last, in 64 bits, and when that makes a race.
+// Which thread accessed a word of memory last, in 64 bits, and which accesses are concurrent.
 //
-// Time is counted in intervals: each block takes a fresh number at its start and at each barrier,
-// and a thread takes one for itself at each fence. Two accesses are ordered where one thread made
-// both, where a barrier of their block lies between them (the interval is older than its last), or
-// a
-// __syncwarp of their warp (its epoch differs), or the end of a launch, or what order.h says. All
-// others are concurrent.
+// Time is counted in intervals. A block takes a new number at its start and at each barrier; a
+// thread takes one for itself at each fence. Two accesses are ordered if one thread made both, or
+// if one of these lies between them:
+//   - a barrier of their block: the interval of the first is older than the block's last barrier
+//   - a __syncwarp of their warp: their epochs differ
+//   - the end of a launch
+//   - what order.h describes
+// All others are concurrent.
 #pragma once
 
 #include <atomic>
@@ -26,10 +28,10 @@ class Record {
   uint32_t interval() const { return static_cast<uint32_t>(bits_ >> 36); }
   unsigned thread() const { return bits_ >> 26 & 1023; }
   uint8_t epoch() const { return static_cast<uint8_t>(bits_ >> 18); }
-  unsigned place() const { return bits_ >> 4 & 16383; }  // a number of places.h
-  unsigned bytes() const { return bits_ & 15; }          // of the word, a bit for each
+  unsigned place() const { return bits_ >> 4 & 16383; }  // a number that place_of() gave
+  unsigned bytes() const { return bits_ & 15; }          // a bit for each byte of the word
   uint64_t bits() const { return bits_; }
-  // One thread, between two points that could order its accesses against those of another.
+  // Whether both are of one thread, and nothing in between orders its accesses against others.
   bool same_moment(Record other) const { return bits_ >> 18 == other.bits_ >> 18; }
   bool covers(Record other) const { return (other.bytes() & ~bytes()) == 0; }
   Record at(unsigned place) const { return Record(bits_ | uint64_t{place} << 4); }
@@ -39,14 +41,15 @@ class Record {
   uint64_t bits_ = 0;
 };
 
-// Of each kind of access the last; of plain reads two, by different threads where there were any,
-// so that whoever writes next finds one that is not its own. Of neighbouring bytes of one word,
-// written by different threads, the last alone is remembered.
+// The last access of each kind to a word. There are two plain reads, by different threads if there
+// were any, so that the next writer finds a read that is not its own. Where different threads write
+// different bytes of one word, only the last write is kept.
 struct Cell {
   std::atomic<uint64_t> write, atomic, read, other_read;
 };
 
-// Program counters by small numbers. 0 stands for all those that found no room.
+// Gives program counters small numbers, and returns them. 0 stands for all beyond the largest
+// number.
 unsigned place_of(uintptr_t pc);
 uintptr_t pc_of(unsigned place);
 

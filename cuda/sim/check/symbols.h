@@ -1,4 +1,4 @@
-// From addresses to names and lines, by libbacktrace and the symbol tables of the program.
+// Turns addresses into names and lines, by libbacktrace and the symbol tables of the program.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@ using Trace = std::vector<uintptr_t>;  // the calls that led to a place, innermo
 
 // The calls that led here, without those of the simulator.
 Trace current_trace();
-// Of the source text, innermost first; functions that were inlined have a frame each. Frames of the
-// simulator are left out, and those of a kernel end with the kernel, others with main.
+// The frames of the source text, innermost first. An inlined function has its own frame. Frames of
+// the simulator are left out. The last frame is the kernel, or main.
 std::vector<Frame> frames_of(const Trace& trace);
 std::string function_name(const void* function);  // readable
-// Of a symbol, without namespaces and functions around it: "tile" for kernel(float*)::tile.
+// The name of a symbol without its namespaces and functions: "tile" for kernel(float*)::tile.
 std::string readable_name(const std::string& variable);
 std::string path_of(const dl_phdr_info& module);  // where its ELF file is
 
-// Arrays of shared memory are the thread-local variables of .cu files. One module is the program or
-// one of its libraries; all offsets count from where its thread-local memory begins.
+// Arrays of shared memory are the thread-local variables of .cu files. A module is the program or
+// one of its libraries. Offsets count from the start of the module's thread-local memory.
 struct SharedArray {
   size_t offset, size;
   std::string name, symbol = "";
@@ -36,10 +36,10 @@ class Module {
  public:
   explicit Module(const std::string& path, size_t nbytes);
   size_t size() const { return size_; }
-  // The array that has this byte; null where there is none. Without a symbol table every byte
-  // belongs to one array, the whole.
+  // The array that this byte belongs to; null if there is none. Without a symbol table the whole
+  // memory counts as one array.
   const SharedArray* array_at(size_t offset) const;
-  size_t bytes_of(const std::string& prefix) const;  // all arrays whose symbols begin so
+  size_t bytes_of(const std::string& prefix) const;  // of all arrays whose symbols begin with it
 
  private:
   size_t size_;
@@ -53,7 +53,7 @@ struct ModuleMemory {
 };
 std::vector<ModuleMemory> thread_local_memory();
 
-// Of the arrays that a kernel declares itself; those of functions that it calls are not counted.
+// The bytes of the arrays that a kernel declares itself, without those of functions that it calls.
 size_t static_shared_bytes(const void* kernel);
 
 }  // namespace gradus::cuda::sim

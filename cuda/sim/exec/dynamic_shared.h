@@ -1,5 +1,5 @@
-// What `extern __shared__ T name[]` stands for: cuda/sim/compile gives every such name in an object
-// file this one.
+// The memory of `extern __shared__ T name[]`: cuda/sim/compile renames every such array in an
+// object file to this one.
 #pragma once
 
 namespace gradus::cuda::sim {

@@ -1,4 +1,4 @@
-// What threadIdx, blockIdx, blockDim and gridDim of kernels read (sim/block.h).
+// The variables that threadIdx, blockIdx, blockDim and gridDim of kernels read (sim/block.h).
 #pragma once
 
 #include <vector_types.h>
@@ -15,6 +15,7 @@ extern constinit thread_local dim3 gradus_sim_grid_size GRADUS_SIM_PLACE;
 }
 
 namespace gradus::cuda::sim {
-// Where they lie for this thread of the operating system, side by side: kernels may read them.
+// Their addresses in this thread of the operating system, where they lie side by side. Kernels may
+// read them.
 Range place_variables();
 }  // namespace gradus::cuda::sim

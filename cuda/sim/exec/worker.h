@@ -1,8 +1,8 @@
-// One block at a time: its threads as fibers, its shared memory, its barriers.
+// Runs one block at a time: its threads as fibers, its shared memory, its barriers.
 //
-// A worker belongs to a thread of the operating system, whose thread-local variables are the
-// __shared__ arrays of the block that it runs. A fiber runs one thread of the block after the
-// other, until one has to wait: only then does the next thread need another fiber.
+// A worker belongs to a thread of the operating system. The thread-local variables of that thread
+// are the __shared__ arrays of the block that the worker runs. A fiber runs the threads of the
+// block one after the other, until one has to wait; then another fiber runs the next ones.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,17 +24,17 @@ namespace gradus::cuda::sim {
 
 inline constexpr unsigned kWarp = 32, kMostThreads = 1024, kMostWarps = kMostThreads / kWarp;
 
-// Of sim/tensor_core.h, by the addresses of the lanes' Fragments.
+// Multiplies for sim/tensor_core.h. `lanes`: the address of each lane's Fragments.
 void multiply_fragments(const uint64_t (&lanes)[kWarp]);
 
-// Which block each interval belongs to (shadow.h).
+// Knows which block each interval belongs to (shadow.h).
 class Intervals {
  public:
-  // Starts a launch. All intervals of the ones before are over.
+  // Starts a launch. The intervals of earlier launches are not current any more.
   void restart();
   uint32_t take(uint32_t block);
   bool is_current(uint32_t interval) const { return interval >= first_; }
-  unsigned generation() const { return generation_; }  // of numbers: they begin anew at times
+  unsigned generation() const { return generation_; }  // counts how often numbers began again
   uint32_t block_of(uint32_t interval) const {
     const uint32_t at = interval - first_;
     return chunks_[at / kChunk].load(std::memory_order_acquire)[at % kChunk];
@@ -62,7 +62,7 @@ struct Launch {
   Sightings sightings;
   std::atomic<uint64_t> next_block{0};
   std::atomic<uint64_t> progress{0};  // counts barriers, and blocks that have ended
-  std::atomic<bool> gave_up{false};   // a block, that waited in vain
+  std::atomic<bool> gave_up{false};   // a block waited in vain and was stopped
   uint64_t blocks = 0;
 
   unsigned threads() const { return block.x * block.y * block.z; }
@@ -71,8 +71,8 @@ struct Launch {
 enum class BarrierOp : uint8_t { none, count, all, any };
 enum class State : uint8_t { ready, at_barrier, at_warp, at_activemask, gave_way, done, stopped };
 
-// A plain read that met an atomic operation of another thread. It begins a loop of atomicCAS, or it
-// is a race: an atomic operation of its own thread, before the next barrier, would tell.
+// A plain read of a word that another thread changed atomically. It is a race, unless it begins a
+// loop of atomicCAS: then its own thread makes an atomic operation before the next barrier.
 struct Doubt {
   uint64_t before = 0;  // a Record; 0 without a doubt
   uintptr_t address, pc;
@@ -83,23 +83,23 @@ struct Thread {
   uint3 index;
   unsigned linear;
   State state;
-  uint8_t epoch;  // counts its __syncwarp since the interval began
-  bool accessed;  // memory, since its start
+  uint8_t epoch;  // how many __syncwarp it has passed since the interval began
+  bool accessed;  // whether it has accessed memory since its start
   uint32_t interval;
   Fence fence;
   Doubt doubt;
-  unsigned looks;  // at addresses that another thread may change, since its start
+  unsigned looks;  // reads, since its start, of addresses that another thread may change
   Fiber* fiber;
   // Where and why it waits.
   uintptr_t pc;
   BarrierOp barrier_op;
   WarpOp warp_op;
   unsigned mask, argument, width;
-  uint64_t call;   // the number of its last call of a warp, counted over the worker; 0 before
-  uint64_t value;  // what it brings, then what it gets
+  uint64_t call;   // the worker's number of its last call of a warp; 0 before the first
+  uint64_t value;  // its argument of that call, then its result
 };
 
-// Zeros that take no room until they are touched.
+// Zeroed memory that takes no room until it is touched.
 class Pages {
  public:
   explicit Pages(size_t nbytes);  // Errors: std::bad_alloc
@@ -116,7 +116,7 @@ class Pages {
   size_t nbytes_;
 };
 
-// Bytes of the worker's thread-local memory, with their shadow.
+// The shared memory of the worker's block: bytes of its thread-local memory, with their shadow.
 class SharedMemory {
  public:
   explicit SharedMemory(const ModuleMemory& memory);
@@ -132,7 +132,7 @@ class SharedMemory {
     if (at + size > touched_end_) touched_end_ = at + size;
     return written_.as<uint8_t>() + at;
   }
-  void forget();  // what was written
+  void forget();  // forgets what was written
   void forget_records() { cells_.clear(); }
 
  private:
@@ -151,30 +151,31 @@ class Worker {
   // Runs blocks of the launch until none are left.
   void run(Launch& launch);
 
-  // --- What a thread of the kernel asks for
+  // --- Called by threads of the kernel
   uint64_t barrier(BarrierOp op, int predicate, uintptr_t pc);
   uint64_t warp(WarpOp op, unsigned mask, uint64_t value, unsigned argument, unsigned width,
                 uintptr_t pc);
   unsigned active_lanes(uintptr_t pc);
   void fence();
-  // Around an access that is atomic, or volatile: what it tells others, and what it learns.
+  // Called at an access that is atomic or volatile: before it to publish, after it to meet
+  // (order.h).
   void publish(uintptr_t address);
   void meet(uintptr_t address, bool is_volatile, uintptr_t pc);
-  // Whether an access of another thread, or block, came before this one by what was met.
+  // Whether the running thread has met a point that orders the access before now.
   bool knows(Record access) const;
-  // Whether a __syncwarp of both lanes came after an access of the same warp.
+  // Whether a __syncwarp of both lanes came after the access, which is of the same warp.
   bool has_synced(const Thread& lane, Record access) const {
     return clock(access.interval(), access.epoch()) <=
            synced_[lane.linear][access.thread() % kWarp];
   }
-  // Ends the thread that runs, after a mistake that it cannot go on from.
+  // Ends the running thread after a mistake that it cannot continue from.
   [[noreturn]] void stop_thread();
-  // For each access to memory: ends a thread that makes them without end.
+  // Called for each access to memory. Ends a thread that never stops accessing memory.
   void tick(uintptr_t pc) {
     if (++ticks_ % kTicks == 0) [[unlikely]]
       look_at_clock(pc);
   }
-  // Counts the turns of threads, for whoever looks on from another thread of the system.
+  // How many turns threads have had. The watchdog reads it from another thread of the system.
   uint64_t turns() const { return turns_.load(std::memory_order_relaxed); }
 
   SharedMemory* shared_at(uintptr_t address) {
@@ -191,8 +192,8 @@ class Worker {
   Thread* current = nullptr;  // runs now
   uint3 block{};
   uint32_t interval = 0;         // since the last barrier
-  std::array<Range, 64> ranges;  // in use, by where an access stands in the program
-  Range constants;               // that were read last
+  std::array<Range, 64> ranges;  // in use; the index depends on the access's place in the program
+  Range constants;               // the ones that were read last
   const Range place;             // the variables that tell a thread its place
 
  private:
@@ -238,7 +239,7 @@ class Worker {
   unsigned ticks_ = 0;
   std::atomic<uint64_t> turns_{0};
   uint64_t last_turn_ = 0;
-  std::chrono::duration<double> last_turn_at_{};  // by the clock of this thread's work
+  std::chrono::duration<double> last_turn_at_{};  // in processor time of this thread
   uint64_t last_progress_ = 0;
   std::chrono::steady_clock::time_point last_progress_at_{};
   bool abandoned_ = false;
@@ -246,9 +247,10 @@ class Worker {
   unsigned generation_ = 0;
   uint64_t calls_ = 0;
   Met met_;
-  std::unordered_map<unsigned, uint32_t> fenced_;    // threads since the last barrier: Fence's
-  std::unordered_map<unsigned, uint32_t> released_;  // and until it
-  std::vector<std::array<uint64_t, kWarp>> synced_;  // by thread: how far it knows its lanes
+  std::unordered_map<unsigned, uint32_t> fenced_;    // the last fence by thread, since the barrier
+  std::unordered_map<unsigned, uint32_t> released_;  // and until the last barrier
+  // By thread: its last __syncwarp with each lane.
+  std::vector<std::array<uint64_t, kWarp>> synced_;
   Fiber home_;
   Fiber* starting_ = nullptr;
   std::vector<SharedMemory> shared_;
@@ -257,13 +259,14 @@ class Worker {
 
 std::chrono::duration<double> patience();  // GRADUS_SIM_PATIENCE
 
-// The worker whose kernel code this thread of the operating system runs, null outside; and the same
-// where accesses are looked at.
+// here: the worker whose kernel code this thread of the operating system runs; null outside of
+// kernels. watching: the same while accesses are checked; null otherwise.
 extern constinit thread_local Worker* here [[gnu::tls_model("initial-exec")]];
 extern constinit thread_local Worker* watching [[gnu::tls_model("initial-exec")]];
 
-// The simulator's own work is not looked at. It may well run instrumented code: of an instance of a
-// template that a kernel's file has too, the linker keeps one.
+// While it lives, accesses of this thread are not checked. The simulator uses it for its own work,
+// which may run instrumented code: if a kernel's file instantiates the same template, the linker
+// keeps only one copy.
 class Unwatched {
  public:
   Unwatched() : before_(watching) { watching = nullptr; }
@@ -275,8 +278,8 @@ class Unwatched {
   Worker* before_;
 };
 
-// Where the function that calls this was called from. The address that a call returns to may belong
-// to the next line.
+// The place that called the function which uses this macro. It is one byte before the address that
+// the call returns to, since that one may belong to the next line.
 #define GRADUS_SIM_CALLER (reinterpret_cast<uintptr_t>(__builtin_return_address(0)) - 1)
 
 }  // namespace gradus::cuda::sim

@@ -5,17 +5,18 @@
 
 namespace gradus::cuda::sim {
 
-// What every function of the runtime returns: notes it as the last error of the thread.
+// Notes the status as the last error of the thread, and returns it. Every function of the runtime
+// returns through this.
 cudaError_t result(cudaError_t status);
-// What every call returns that needs a device: the error of an earlier kernel, or that of a machine
-// without devices; cudaSuccess without one.
+// pending_error: the error of an earlier kernel, else that of without_devices(), which is the error
+// of a machine without devices. cudaSuccess without an error. Calls that need a device return it.
 cudaError_t pending_error();
 cudaError_t without_devices();
 
 bool is_device(int device);
 int current_zone();                        // the current device
-bool is_stream(cudaStream_t stream);       // or the default stream
-bool is_stream_here(cudaStream_t stream);  // of the current device
+bool is_stream(cudaStream_t stream);       // true also for the default stream
+bool is_stream_here(cudaStream_t stream);  // whether it is one of the current device
 bool may_access(int device, int peer);
 
 }  // namespace gradus::cuda::sim

@@ -1,12 +1,12 @@
-// The memory of the simulated devices, and what is known of each of its bytes.
+// The memory of the simulated devices, and a record of each of its bytes.
 //
-// All of it lies in one range of addresses, with a zone for each device, one for page-locked memory
-// of the host, and one for what is known of __device__ variables (variables.h), so that an address
-// tells its owner. Addresses are used once before they are
-// used again, and allocations lie far apart: a pointer into freed memory, or past an end, meets
-// nothing else. Beside each byte stands whether it was written, and beside each word who touched
-// it last (shadow.h). The system gives memory to pages that are touched, so all this costs no more
-// than what is used.
+// All of it lies in one range of addresses, the arena. The arena has a zone for each device, one
+// for page-locked memory of the host, and one for the records of __device__ variables
+// (variables.h). So the address says whose memory it is. An address is reused only after all others
+// were used, and allocations lie far apart: a pointer into freed memory, or past an end, meets no
+// other allocation. For each byte the arena records whether it was written, and for each word who
+// accessed it last (shadow.h). The system backs only pages that are touched, so this costs no more
+// memory than is used.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -29,11 +29,11 @@ using Trace = std::vector<uintptr_t>;  // the calls that led to a place, innermo
 
 struct Allocation {
   uintptr_t begin = 0;
-  size_t reserved = 0;  // as asked of cudaMalloc
-  size_t used = 0;      // from the beginning
+  size_t reserved = 0;  // bytes that cudaMalloc was asked for
+  size_t used = 0;      // bytes in use, from the beginning
   bool in_use = true;
-  bool reported = false;  // as a leak
-  Trace taken, given_back;
+  bool reported = false;    // as a leak
+  Trace taken, given_back;  // the calls that allocated and freed it
 };
 
 struct Arena {
@@ -61,7 +61,7 @@ struct Range {
 };
 Range range_in_use(uintptr_t address);
 
-// What lies at an address that is not in use, in words; `freed` says whether something was there.
+// Describes an address that is not in use. freed: an allocation was there.
 struct Neighbour {
   std::string text;
   bool freed = false;
@@ -70,11 +70,12 @@ struct Neighbour {
 Neighbour describe_address(uintptr_t address);
 
 bool is_page_locked(const void* memory);
-// A copy into or out of an arena: whether both ends lie within what is in use. Marks what it
-// writes.
+// Copies into or out of the arena, and marks what it writes as written. The status says whether
+// both ranges lie within memory in use.
 cudaError_t copy(void* to, const void* from, size_t nbytes);
-std::vector<Allocation> take_allocations_in_use();  // of devices; each once
-void forget_records();                              // of who touched what
-uintptr_t place_for_variables(Range variables);     // in the arena, aligned as they are; 0: no room
+std::vector<Allocation> take_allocations_in_use();  // of devices, without those returned before
+void forget_records();                              // of who accessed what
+// A place in the arena with the alignment of these variables; 0 if there is no room.
+uintptr_t place_for_variables(Range variables);
 
 }  // namespace gradus::cuda::sim

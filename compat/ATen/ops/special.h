@@ -21,7 +21,7 @@ namespace gradus {
 
 #define SPECIAL_OF_ONE(name, of) GRADUS_OF_ONE(special_##name, of)
 #define SPECIAL_OF_TWO(name, of) GRADUS_OF_TWO(special_##name, of)
-#include "gradus/tensor/table/special.def"
+#include "gradus/compat/ATen/ops/special.def"
 
 inline Tensor special_log_softmax(const Tensor& self, int64_t dim,
                                   std::optional<ScalarType> dtype = std::nullopt) {
@@ -51,7 +51,7 @@ namespace special {
 
 #define SPECIAL_OF_ONE(name, of) GRADUS_OF_ONE(name, of)
 #define SPECIAL_OF_TWO(name, of) GRADUS_OF_TWO(name, of)
-#include "gradus/tensor/table/special.def"
+#include "gradus/compat/ATen/ops/special.def"
 
 inline Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   return gradus::log_softmax(self, dim, dtype);
