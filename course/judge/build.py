@@ -1,5 +1,6 @@
 """Builds a runner: the judge's own parts, once, and a student's file with the checks that make it safe to link."""
 import concurrent.futures
+import functools
 import glob
 import hashlib
 import os
@@ -85,9 +86,9 @@ class Builder:
     def _own_compiler(self):
         return [CXX, *OWN]
 
-    def _own(self, source):
+    def _own(self, source, *options):
         path = os.path.join(self.home, source)
-        command = [*self._own_compiler(), *self._includes(), "-c", path]
+        command = [*self._own_compiler(), *options, *self._includes(), "-c", path]
         out = self._path(self._hash_of([path]) + self._headers + " ".join(command), os.path.basename(source) + ".o")
         return self._made(out, [*command, "-o", out])
 
@@ -101,7 +102,7 @@ class Builder:
             if self._simulator_hash is None:
                 self._simulator_hash = self._hash_of(glob.glob(os.path.join(self._simulator, "**", "*.*"), recursive=True))
         unit = os.path.join(self.folder, name + ".cpp")
-        command = [CXX, "-std=c++20", "-O2", *self._includes(), "-c", unit]
+        command = [CXX, "-std=c++20", "-O2", "-U_FORTIFY_SOURCE", *self._includes(), "-c", unit]
         out = self._path(self._simulator_hash + " ".join(command), name + ".o")
         with self._lock_of(out):
             if not os.path.exists(out):
@@ -157,8 +158,8 @@ class Builder:
         holds nothing that hides what it does."""
         preprocess = ["-E" if each == "-c" else each for each in command[command.index(CXX):-2]]
         text = _output(preprocess, stage)
-        allowed = [os.path.realpath(each) + os.sep for each in
-                   (os.path.join(self.home, "core"), os.path.join(self._simulator, "include"))]
+        allowed = tuple(os.path.realpath(each) + os.sep for each in
+                        (os.path.join(self.home, "core"), os.path.join(self._simulator, "include"), *_compilers_folders()))
         own, inside = [], False
         for line in text.splitlines():
             marker = re.match(r'# \d+ "([^"<]*)', line)
@@ -169,7 +170,7 @@ class Builder:
             inside = marker.group(1) == name
             path = os.path.realpath(os.path.join(stage, marker.group(1)))
             if not (inside or not marker.group(1) or path == os.path.realpath(stage) or
-                    path.startswith(("/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/local/lib/gcc", *allowed))):
+                    path.startswith(allowed)):
                 raise Problem(f"{name}: it includes {marker.group(1)}, which is not among the course's headers")
         words = _FORBIDDEN.search(re.sub(r'"(\\.|[^"\\])*"', "", "\n".join(own)))
         if words:
@@ -198,6 +199,15 @@ class Builder:
                 _run([temporary if each == path else each for each in command], self.folder)
                 os.replace(temporary, path)
         return path
+
+
+@functools.lru_cache
+def _compilers_folders():
+    """Where the compiler looks for headers by itself."""
+    text = subprocess.run([CXX, "-E", "-v", "-x", "c++", os.devnull], capture_output=True, text=True,
+                          env={**os.environ, "LC_ALL": "C"}).stderr
+    listed = re.search(r"search starts here:\n((?: .*\n|#include.*\n)*)End of search list", text)
+    return [line.strip() for line in listed.group(1).splitlines() if line.startswith(" ")] if listed else ["/usr/include"]
 
 
 def _part():

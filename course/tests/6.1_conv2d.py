@@ -17,9 +17,16 @@ def run(t, s, x, weight):
     return t.run(x=x, weight=weight, **s.inputs)
 
 
-def pixels(t, s, places):
+def same_turned(t, s):
+    """Weights of windows that are the same when they are turned by 180 degrees: only one test is about orientation."""
+    area = s.window_h * s.window_w
+    halves = [t.whole(area) for _ in range(s.weights // area)]
+    return [window[min(i, area - 1 - i)] for window in halves for i in range(area)]
+
+
+def pixels(t, s, places, make_weights=same_turned):
     """Convolves a picture that is 0 but for whole numbers at these places, (channel, row, column), and compares."""
-    weight = t.whole(s.weights)
+    weight = make_weights(t, s)
     x = [0.0] * (s.channels * s.height * s.width)
     expected = [0.0] * (s.outputs * s.out_h * s.out_w)
     for number, (c, row, column) in enumerate(places):
@@ -57,7 +64,7 @@ def _(t):
         hint="The window is not flipped: the weight in the upper left corner meets the pixel at the upper left.")
 def _(t):
     for window in [(1, 3), (3, 1), (3, 3), (2, 5)]:
-        pixels(t, Sizes(1, 8, 9, 1, *window, 0), [(0, 4, 4)])
+        pixels(t, Sizes(1, 8, 9, 1, *window, 0), [(0, 4, 4)], lambda t, s: t.whole(s.weights))
 
 
 @T.test(4, "padding", "zeros around the picture",

@@ -34,8 +34,8 @@ def _(t):
 @T.test(4, "rows", "rows of all lengths", hint="A block takes a row; its threads take a part each, whatever the length.")
 def _(t):
     for rows, columns in [(1, 3), (3, 1), (5, 31), (2, 128), (3, 257), (2, 1000), (70, 4)]:
-        # The first is the greatest: no sum needs another scale.
-        x = [value for _ in range(rows) for value in [1.5, *t.floats(columns - 1)]]
+        # From great to small: no sum of a thread needs another scale.
+        x = [value for _ in range(rows) for value in sorted(t.floats(columns), reverse=True)]
         holds(t, rows, columns, x)
 
 
