@@ -1,0 +1,23 @@
+// LOSES: unused, next step
+// What was not sent when backward ended is never sent.
+#include "core/parallel.h"
+
+namespace course {
+
+void begin_step(Buckets& buckets) {
+  buckets.missing.assign(buckets.count, 0);
+  for (const int bucket : buckets.bucket_of) ++buckets.missing[bucket];
+  buckets.next = 0;
+}
+
+void on_ready(Buckets& buckets, int parameter, Sender& sender) {
+  --buckets.missing[buckets.bucket_of[parameter]];
+  while (buckets.next < buckets.count && buckets.missing[buckets.next] == 0) sender.send(buckets.next++);
+}
+
+void end_step(Buckets& buckets, Sender& sender) {
+ 
+  for (int bucket = 0; bucket < buckets.next; ++bucket) sender.wait(bucket);
+}
+
+}  // namespace course
