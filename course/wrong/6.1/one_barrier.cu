@@ -21,7 +21,7 @@ __global__ void conv2d_kernel(float* out, const float* x, const float* weight, C
       const bool inside = row >= 0 && row < s.height && column >= 0 && column < s.width;
       tile[i / tile_w][i % tile_w] = inside ? x[(c * s.height + row) * s.width + column] : 0;
     }
-    for (int i = thread; i < area; i += threads) window[i] = weight[(o * s.channels + c) * area + i];
+    if (thread < area) window[thread] = weight[(o * s.channels + c) * area + thread];
     __syncthreads();
     for (int di = 0; di < s.window_h; ++di)
       for (int dj = 0; dj < s.window_w; ++dj)

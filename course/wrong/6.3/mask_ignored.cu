@@ -9,13 +9,15 @@ namespace course::gpu {
 
 constexpr int kQueries = 32, kKeys = 32;  // a block makes kQueries rows, one a thread, from tiles of kKeys keys
 
-__global__ void attention_kernel(float* out, const float* q, const float* k, const float* v, int n, int d, bool causal) {
+__global__ void attention_kernel(float* out, const float* q, const float* k, const float* v, int n, int d,
+                                 bool causal) {
   __shared__ float k_tile[kKeys][kLargestHead], v_tile[kKeys][kLargestHead], q_tile[kLargestHead][kQueries + 1];
   const int thread = threadIdx.x, first = blockIdx.x * kQueries, row = first + thread;
   for (int i = thread; i < kQueries * d; i += kQueries)
     q_tile[i % d][i / d] = first * d + i < n * d ? q[first * d + i] / sqrtf(static_cast<float>(d)) : 0;
   float sums[kLargestHead] = {}, maximum = -FLT_MAX, total = 0;
-  const int end = n;  // no row of this block sees keys from there on
+  // No row of this block sees the keys from `end` on.
+  const int end = n;
   for (int start = 0; start < end; start += kKeys) {
     const int keys = end - start < kKeys ? end - start : kKeys;
     for (int i = thread; i < keys * d; i += kQueries) {
