@@ -23,12 +23,6 @@ from judge import grading  # noqa: E402
 import svg  # noqa: E402
 
 
-def text_of(name):
-    """The text of a task, as a path in course/text; None where it has none yet."""
-    found = sorted(glob.glob(os.path.join(COURSE, "text", name + "_*.md")))
-    return os.path.basename(found[0]) if found else None
-
-
 def table():
     tasks = grading.load_tasks(COURSE)
     lines = ["| task | you write | tests | points |", "|---|---|---:|---:|"]
@@ -38,9 +32,9 @@ def table():
         lines.append(f"| **{number} {title}** | | **{sum(len(task.tests) for task in of_module)}** "
                      f"| **{sum(task.points for task in of_module)}**{extra} |")
         for task in of_module:
-            name, text = f"{task.name} {task.title}", text_of(task.name)
+            text = os.path.splitext(os.path.basename(task.file))[0] + ".md"
             writes = ", ".join(f"`{re.sub('^course::((cpu|gpu)::)?', '', each)}`" for each in task.exports)
-            lines.append(f"| {f'[{name}]({text})' if text else name} | {writes} | {len(task.tests)} | {task.points} |")
+            lines.append(f"| [{task.name} {task.title}]({text}) | {writes} | {len(task.tests)} | {task.points} |")
     return "\n".join(lines) + "\n"
 
 
