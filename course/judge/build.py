@@ -29,7 +29,7 @@ class Builder:
     """Builds into `folder`, with the parts of the course in `home`. What is built already is used again."""
 
     def __init__(self, home, folder):
-        self.home, self.folder = home, folder
+        self.home, self.folder = home, os.path.abspath(folder)
         self._locks, self._lock, self._simulator_hash = {}, threading.Lock(), None
         os.makedirs(os.path.join(folder, "include"), exist_ok=True)
         self.root = home if os.path.isdir(os.path.join(home, "cuda")) else os.path.dirname(home)
