@@ -1,4 +1,6 @@
 // Task 3.5: folds each row of a matrix, by several blocks a row, in a fixed order.
+#include <algorithm>
+
 #include "core/cuda.h"
 #include "core/launch.h"
 
@@ -23,7 +25,7 @@ __global__ void reduce_kernel(Op2 op, float start, float* out, const float* x, l
 
 void reduce(Op2 op, float start, float* out, const float* x, long rows, long n, float* scratch) {
   // BEGIN SOLUTION 3.5
-  const unsigned parts = n < kParts * kBlock ? ceil_div(n, kBlock) : kParts;
+  const unsigned parts = std::min<unsigned>(ceil_div(n, kBlock), kParts);
   const unsigned height = static_cast<unsigned>(rows);
   launch(reduce_kernel, {dim3(height, parts), kBlock}, op, start, scratch, x, n);
   launch(reduce_kernel, {height, kBlock}, op, start, out, scratch, parts);

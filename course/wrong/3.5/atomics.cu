@@ -1,5 +1,7 @@
 // LOSES: same bits
 // Each block adds its result to out by atomic operations, in the order in which blocks end.
+#include <algorithm>
+
 #include "core/cuda.h"
 #include "core/launch.h"
 
@@ -34,7 +36,7 @@ __global__ void reduce_kernel(Op2 op, float start, float* out, const float* x, l
 }
 
 void reduce(Op2 op, float start, float* out, const float* x, long rows, long n, float* scratch) {
-  const unsigned parts = n < kParts * kBlock ? ceil_div(n, kBlock) : kParts;
+  const unsigned parts = std::min<unsigned>(ceil_div(n, kBlock), kParts);
   const unsigned height = static_cast<unsigned>(rows);
   launch(fill_kernel, {ceil_div(rows, kBlock), kBlock}, out, start, rows);
   launch(reduce_kernel, {dim3(height, parts), kBlock}, op, start, out, x, n);

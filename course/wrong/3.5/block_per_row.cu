@@ -1,5 +1,7 @@
 // LOSES: spread
 // One block folds a whole row, however long.
+#include <algorithm>
+
 #include "core/cuda.h"
 #include "core/launch.h"
 

@@ -1,5 +1,7 @@
 // LOSES: short rows, any length, same bits
 // The tree runs over the elements of a row and halves their number, which must be a power of 2.
+#include <algorithm>
+
 #include "core/cuda.h"
 #include "core/launch.h"
 
@@ -21,7 +23,7 @@ __global__ void reduce_kernel(Op2 op, float start, float* out, const float* x, l
 }
 
 void reduce(Op2 op, float start, float* out, const float* x, long rows, long n, float* scratch) {
-  const unsigned parts = n < kParts * kBlock ? ceil_div(n, kBlock) : kParts;
+  const unsigned parts = std::min<unsigned>(ceil_div(n, kBlock), kParts);
   const unsigned height = static_cast<unsigned>(rows);
   launch(reduce_kernel, {dim3(height, parts), kBlock}, op, start, scratch, x, n);
   launch(reduce_kernel, {height, kBlock}, op, start, out, scratch, parts);

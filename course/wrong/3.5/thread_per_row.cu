@@ -1,5 +1,7 @@
 // LOSES: sectors, spread
 // A thread folds a whole row by itself.
+#include <algorithm>
+
 #include "core/cuda.h"
 #include "core/launch.h"
 
