@@ -14,7 +14,6 @@ float slope(Op1 op, float x, float y) {
     case Op1::tanh: return 1 - y * y;
     case Op1::square: return 2 * x;
     case Op1::identity: return 1;
-    case Op1::identity: return 1;
   }
   return 0;
 }
