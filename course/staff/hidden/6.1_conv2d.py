@@ -1,0 +1,33 @@
+"""Hidden tests of task 6.1."""
+from judge.testing import hidden
+
+
+def convolved(t, channels, height, width, outputs, window_h, window_w, padding):
+    x, weight = t.whole(channels * height * width), t.whole(outputs * channels * window_h * window_w)
+    out_h, out_w = height + 2 * padding - window_h + 1, width + 2 * padding - window_w + 1
+    found = t.run(x=x, weight=weight, channels=channels, height=height, width=width, outputs=outputs, window_h=window_h,
+                  window_w=window_w, padding=padding)["out"]
+    expected = []
+    for o in range(outputs):
+        for i in range(out_h):
+            for j in range(out_w):
+                expected.append(sum(
+                    x[(c * height + i + di - padding) * width + j + dj - padding] *
+                    weight[((o * channels + c) * window_h + di) * window_w + dj]
+                    for c in range(channels) for di in range(window_h) for dj in range(window_w)
+                    if 0 <= i + di - padding < height and 0 <= j + dj - padding < width))
+    t.equal(found, expected, "out")
+
+
+@hidden("6.1", of="channels", test="all at once", title="full pictures, several channels, padding",
+        hint="Compare with a loop over all indices on the CPU, for random whole numbers.")
+def _(t):
+    for sizes in [(2, 5, 6, 3, 3, 3, 1), (3, 9, 4, 2, 1, 5, 2), (2, 20, 18, 2, 3, 3, 1)]:
+        convolved(t, *sizes)
+
+
+@hidden("6.1", of="orientation", test="windows that are not square", title="full pictures and windows of other shapes",
+        hint="The height of the window belongs to rows, the width to columns.")
+def _(t):
+    for sizes in [(1, 7, 8, 1, 2, 4, 0), (1, 8, 7, 1, 5, 1, 0), (1, 9, 9, 1, 7, 6, 0)]:
+        convolved(t, *sizes)
