@@ -29,7 +29,7 @@ def _(t):
         hint="With sizes (a, b, c), position (i, j, k) has number (i * b + j) * c + k.")
 def _(t):
     for rank in range(1, 5):
-        sizes = [t.random.randint(1, 5) for _ in range(rank)]
+        sizes = [t.random.randint(2, 5) for _ in range(rank)]
         count = 1
         for size in sizes:
             count *= size
