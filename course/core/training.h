@@ -37,7 +37,7 @@ struct Device {
   virtual void download(float* to, const float* from, long count) = 0;
 
   // --- Kernels
-  virtual void fill(float* out, float value, long n) = 0;
+  virtual void zero(float* out, long n) = 0;
   virtual void map(Op1 op, float* out, const float* x, long n) = 0;
   virtual void zip(Op2 op, float* out, Layout out_at, const float* x, Layout x_at, const float* y, Layout y_at) = 0;
   virtual void copy(float* out, Mat x, long m, long n) = 0;  // a row-major (m, n) copy of x

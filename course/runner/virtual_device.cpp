@@ -129,9 +129,9 @@ void VirtualDevice::kernel(std::function<void()> work) {
 }
 
 // --- Kernels
-void VirtualDevice::fill(float* out, float value, long n) {
+void VirtualDevice::zero(float* out, long n) {
   kernel([=, this] {
-    for (float* to = out; to < out + n; ++to) write(to, value, "fill: out");
+    for (float* to = out; to < out + n; ++to) write(to, 0, "zero: out");
   });
 }
 

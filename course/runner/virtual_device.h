@@ -21,7 +21,7 @@ class VirtualDevice final : public course::Device {
   void release(float* memory) override;
   void upload(float* to, const float* from, long count) override;
   void download(float* to, const float* from, long count) override;
-  void fill(float* out, float value, long n) override;
+  void zero(float* out, long n) override;
   void map(course::Op1 op, float* out, const float* x, long n) override;
   void zip(course::Op2 op, float* out, course::Layout out_at, const float* x, course::Layout x_at, const float* y,
            course::Layout y_at) override;
