@@ -77,11 +77,11 @@ def _(t):
 def _(t):
     accepts(t, "float32", [1.0, 2.0], step=1e-2, tolerance=1e-2)
     # Steps and tolerances that floats hold exactly. This gradient is 3/16, and should be 0.
-    reply = check(t, "wrong: constant", [0.25, -4.0, 0.0], step=0.25, tolerance=0.1875)
+    reply = check(t, "wrong: constant", [0.25], step=0.25, tolerance=0.1875)
     t.check(reply["right"] == [1], "it refuses a gradient that is within the tolerance")
-    t.equal(reply["distances"], [0.25, 1.0, 0.25], "how far from x it looks")
+    t.equal(reply["distances"], [0.25], "how far from x it looks")
     for tolerance in (0.125, 0.17578125):
-        refuses(t, "constant", step=0.25, tolerance=tolerance)
+        refuses(t, "constant", [0.25], step=0.25, tolerance=tolerance)
 
 
 @T.test(1, "calls", "what it asks for: one gradient at x, and two values for each element near x",
