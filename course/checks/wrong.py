@@ -5,6 +5,7 @@ course/wrong/TASK/NAME.EXTENSION is a whole solution file with one mistake that 
     // LOSES: edges, loads
     // A sentence that says what is wrong.
 """
+import concurrent.futures
 import glob
 import os
 import re
@@ -24,19 +25,24 @@ def wrong_solutions(task):
     return out
 
 
+def _problem(grader, task, path, text, expected):
+    """What is wrong with a wrong solution, or None."""
+    with common.Submission({task.file: text}) as folder:
+        graded = grader.grade_task(task, folder)
+    where = os.path.relpath(path, common.HOME)
+    if graded["problem"]:
+        return f"{where} cannot be tested: {graded['problem']}"
+    if common.lost(graded) != expected:
+        return (f"{where} loses {', '.join(common.lost(graded)) or 'nothing'}; its first line says "
+                f"{', '.join(expected)}")
+    return None
+
+
 def check(names=(), staff=False, **options):
     """Grades all of them. Returns (how many there are, problems)."""
-    grader = common.grader(**options)
-    count, problems = 0, []
-    for task in common.tasks(staff, names):
-        for path, text, expected in wrong_solutions(task):
-            count += 1
-            with common.Submission({task.file: text}) as folder:
-                graded = grader.grade([task], folder)["tasks"][0]
-            where = os.path.relpath(path, common.HOME)
-            if graded["problem"]:
-                problems.append(f"{where} cannot be tested: {graded['problem']}")
-            elif common.lost(graded) != expected:
-                problems.append(f"{where} loses {', '.join(common.lost(graded)) or 'nothing'}; its first line says "
-                                f"{', '.join(expected)}")
-    return count, problems
+    grader, tasks = common.grader(**options), common.tasks(staff, names)
+    grader.builder.prepare(tasks)
+    work = [(grader, task, *each) for task in tasks for each in wrong_solutions(task)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        problems = list(pool.map(lambda each: _problem(*each), work))
+    return len(work), [each for each in problems if each]

@@ -50,7 +50,7 @@ class Grader:
         start = time.monotonic()
         self.builder.prepare(tasks, self.jobs)
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            waiting = [pool.submit(self._grade_task, task, submission) for task in tasks]
+            waiting = [pool.submit(self.grade_task, task, submission) for task in tasks]
             graded = []
             for each in waiting:
                 graded.append(each.result())
@@ -61,7 +61,8 @@ class Grader:
                 "extra": sum(each["points"] for each in extra), "extra_max": sum(each["max"] for each in extra),
                 "seconds": round(time.monotonic() - start, 1), "tasks": graded, "leaderboard": []}
 
-    def _grade_task(self, task, submission):
+    def grade_task(self, task, submission):
+        """The part of the result that is about one task. REQUIRES: prepare() was called for it."""
         problem, program = "", None
         try:
             program = self.builder.runner(task, submission)
