@@ -4,7 +4,7 @@
 // - nothing above tensor/ includes cpu/ or cuda/, save the public headers of cuda/;
 // - a public header includes no CUDA header, and only public headers;
 // - the course's framework stands by itself: course/core and course/wrong include headers of
-//   course/core alone, course/runner the simulator's, and course/plug what it likes;
+//   course/core alone, course/runner and course/test the simulator's, course/plug what it likes;
 // - no source file has more than 500 lines (of course/core 150), and no folder more than 45 source
 //   files (those that the course has for each task are not counted);
 // - every source file opens with a comment that says what it holds.
