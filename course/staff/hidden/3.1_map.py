@@ -11,5 +11,5 @@ def _(t):
 
 @hidden("3.1", of="operations", test="in place", title="out is x", hint="out and x may be the same memory.")
 def _(t):
-    x = t.whole(512)
+    x = t.whole(256)
     t.equal(t.run(op=6, x=x, in_place=1)["out"], [each * each for each in x], "out")
