@@ -4,6 +4,7 @@
 namespace course {
 
 void Cache::access(int array, long address) {
+  ++accesses_[array];
   const long line = address / kLine;
   if (!lines_.empty() && lines_.front() == line) return;
   if (line >= static_cast<long>(places_.size())) places_.resize(static_cast<size_t>(line) + 1, lines_.end());

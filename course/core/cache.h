@@ -18,11 +18,12 @@ class Cache {
   // An access to a byte of array number 0, 1 or 2.
   void access(int array, long address);
   long misses(int array) const { return misses_[array]; }
+  long accesses(int array) const { return accesses_[array]; }
 
  private:
   std::list<long> lines_;                          // the last used first
   std::vector<std::list<long>::iterator> places_;  // of each line of memory in lines_
-  long misses_[3] = {};
+  long misses_[3] = {}, accesses_[3] = {};
 };
 
 // Acts as a T*, T being float or const float: p[i] and p + i. Each access is one of a simulated cache.

@@ -23,5 +23,6 @@ void run(const Message& in, Message& out) {
   else
     course::cpu::matmul_blocked(c.data(), a.data(), b.data(), m, n, k);
   out.longs("misses", {cache.misses(0), cache.misses(1), cache.misses(2)});
+  out.longs("accesses", {cache.accesses(0), cache.accesses(1), cache.accesses(2)});
   out.floats("c", c);
 }

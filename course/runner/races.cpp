@@ -74,7 +74,8 @@ void access(bool writes, const void* address, size_t size, void* place) {
   const auto at = reinterpret_cast<uintptr_t>(address);
   if (at >= state.x && at < state.x_end) {
     if (writes) state.finding = "writes to x, at " + line_of(here(place));
-    ++(state.chunk == kNobody ? state.outside : state.reads[static_cast<size_t>(state.chunk)]);
+    long& reads = state.chunk == kNobody ? state.outside : state.reads[static_cast<size_t>(state.chunk)];
+    reads += static_cast<long>(size / sizeof(float));
     return;
   }
   const auto top = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
@@ -190,5 +191,21 @@ void __tsan_func_exit() {
   if (!state.callers.empty()) state.callers.pop_back();
 }
 void __tsan_init() {}
+// These the compiler leaves to functions (-Wl,--wrap=memcpy and so on).
+void* __real_memcpy(void* to, const void* from, size_t size);
+void* __real_memmove(void* to, const void* from, size_t size);
+void* __real_memset(void* to, int value, size_t size);
+void* __wrap_memcpy(void* to, const void* from, size_t size) {
+  access(false, from, size, PLACE), access(true, to, size, PLACE);
+  return __real_memcpy(to, from, size);
+}
+void* __wrap_memmove(void* to, const void* from, size_t size) {
+  access(false, from, size, PLACE), access(true, to, size, PLACE);
+  return __real_memmove(to, from, size);
+}
+void* __wrap_memset(void* to, int value, size_t size) {
+  access(true, to, size, PLACE);
+  return __real_memset(to, value, size);
+}
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(5); }
 }

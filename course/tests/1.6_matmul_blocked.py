@@ -5,6 +5,7 @@ T = task("1.6", "A matrix product by blocks", 20, "1_cpu/1.6_matmul_blocked.cpp"
          given=["core/cache.cpp"], calls=["course::Cache::access"])
 
 BLOCK, LINE = 32, 16  # kBlock in core/cpu.h; floats in a line of the cache
+LARGEST = 52  # three blocks of 52 x 52 floats are the largest that fit in 32 KiB
 
 
 def product(t, m, n, k, counted=1, before=0.0):
@@ -15,7 +16,11 @@ def product(t, m, n, k, counted=1, before=0.0):
 
 def misses(t, m, n, k):
     """Those of out, a and b. The matrices hold zeros, since their product is no question here."""
-    return t.run(m=m, n=n, k=k, a=[0.0] * (m * k), b=[0.0] * (k * n), counted=1, memory=[0.0] * (m * n))["misses"]
+    reply = t.run(m=m, n=n, k=k, a=[0.0] * (m * k), b=[0.0] * (k * n), counted=1, memory=[0.0] * (m * n))
+    for name, accesses in zip("ab", reply["accesses"][1:]):
+        t.check(accesses >= m * n * k / LARGEST, f"{name} was read {accesses} times, less than once for each product of blocks: "
+                "copies in memory of your own are not counted, so they may hold one block at a time")
+    return reply["misses"]
 
 
 @T.test(2, "one block", "matrices of 32 x 32", hint="Within a block this is the product of task 1.4.")
