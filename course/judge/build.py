@@ -119,7 +119,8 @@ class Builder:
                          f"{task.name}.o")
         with self._lock_of(out):
             if os.path.exists(out + ".problem"):
-                raise Problem(open(out + ".problem").read())
+                with open(out + ".problem") as file:
+                    raise Problem(file.read())
             if not os.path.exists(out):
                 # A folder for this text alone: another of the same task may be compiled at the same time.
                 with tempfile.TemporaryDirectory(prefix=f"stage-{task.name}-", dir=self.folder) as stage:
@@ -185,7 +186,8 @@ class Builder:
         for each in sorted(files):
             if os.path.isfile(each):
                 digest.update(os.path.basename(each).encode())
-                digest.update(open(each, "rb").read())
+                with open(each, "rb") as file:
+                    digest.update(file.read())
         return digest.hexdigest()
 
     def _lock_of(self, path):

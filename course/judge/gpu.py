@@ -67,6 +67,13 @@ def _device():
     return name.value.decode(errors="replace"), "sm_%d%d" % tuple(numbers)
 
 
+def has_conditions(text):
+    """Whether a file may have parts for some compilers only. A raw string counts, since it could hide them."""
+    text = text.replace("\\\n", "")
+    plain = re.sub(r'"(\\.|[^"\\\n])*"|\'(\\.|[^\'\\\n])\'|//[^\n]*|/\*.*?\*/', " ", text, flags=re.S)
+    return bool(re.search(r"(#|%:)\s*(if|elif|else)", plain) or re.search(r'R"', text))
+
+
 class GpuBuilder(build.Builder):
     """Builds runners with nvcc, without the simulator and the system call filter."""
 
@@ -98,10 +105,9 @@ class GpuBuilder(build.Builder):
 
     def _compile(self, task, stage, name, out):
         with open(os.path.join(stage, name), errors="replace") as file:
-            text = file.read().replace("\\\n", "")
-        if re.search(r"^\s*(#|%:|\?\?=)\s*(if|elif|else)", re.sub(r"/\*.*?\*/", "", text, flags=re.S), re.M):
-            raise build.Problem(f"{name}: it holds #if, so it could be another program here than on the simulator; "
-                                "leave it out to run it on a GPU")
+            if has_conditions(file.read()):
+                raise build.Problem(f"{name}: it holds #if, so it could be another program here than on the simulator; "
+                                    "leave it out to run it on a GPU")
         build._run([*self._nvcc, "-DCOURSE_GPU", "-lineinfo", *self._includes(), "-c", name, "-o", out], stage)
 
     def race_runner(self, racer, submission):
