@@ -1,4 +1,5 @@
 // The runner's process: answers each request of the judge by one call of the student's code.
+#include <cstdio>
 #include <exception>
 #include <string>
 
@@ -32,10 +33,12 @@ void answer(const Message& request, Message& reply) {
 }  // namespace
 
 int main() {
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // what was printed is not lost when the process ends early
   Message request;
   while (Message::read(kRequests, request)) {
     Message reply;
     answer(request, reply);
+    std::fflush(stdout);
     reply.write(kReplies);
   }
   return 0;
