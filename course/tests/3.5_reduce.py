@@ -44,9 +44,10 @@ def _(t):
 def _(t):
     for n in (3, 300):
         x = [-float(t.random.randint(5, 90)) for _ in range(2 * n)]
+        x[n - 1], x[2 * n - 1] = -4.0, -3.0
         t.equal(run(t, MAXIMUM, -math.inf, x, 2, n)["results"], [max(x[:n]), max(x[n:])], "maxima")
         x = [t.random.choice((-1.0, 1.0)) for _ in range(2 * n)]
-        x[1], x[n] = 3.0, 5.0
+        x[n - 1], x[2 * n - 1] = 3.0, 5.0
         t.equal(run(t, MUL, 1.0, x, 2, n)["results"], [math.prod(x[:n]), math.prod(x[n:])], "products")
 
 

@@ -14,7 +14,7 @@ def strides_of(t, sizes):
 def operand(t, sizes):
     own = [1 if t.random.random() < 0.3 else size for size in sizes]
     strides = [each if size > 1 else t.random.randint(0, 9) for each, size in zip(strides_of(t, own), own)]
-    return own, strides, t.whole(1 + place([each - 1 for each in own], strides))
+    return own, strides, t.whole(1 + place([each - 1 for each in own], strides), -9999, 9999)
 
 
 @hidden("3.3", of="size 1", test="random layouts", title="random sizes, strides and repeated dimensions",
@@ -27,9 +27,9 @@ def _(t):
         for p in positions(sizes):
             x, y = (memory[place([i if size > 1 else 0 for i, size in zip(p, own)], strides)]
                     for own, strides, memory in (left, right))
-            expected[place(p, out_strides)] = x - y
+            expected[place(p, out_strides)] = x + y
         reply = t.run(out_sizes=sizes, out_strides=out_strides, x_sizes=left[0], x_strides=left[1], y_sizes=right[0],
-                      y_strides=right[1], op=1, memory=[-777.0] * len(expected), x=left[2], y=right[2])
+                      y_strides=right[1], op=0, memory=[-777.0] * len(expected), x=left[2], y=right[2])
         t.equal(reply["memory"], expected, "memory of out")
 
 

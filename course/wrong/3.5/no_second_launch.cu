@@ -1,4 +1,4 @@
-// LOSES: any length, long rows, same bits, sectors, spread, empty rows
+// LOSES: any length, long rows, operations, same bits, sectors, spread, empty rows
 // Only the first part of each row reaches out.
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// LOSES: short rows, any length, same bits
+// LOSES: short rows, any length, operations, same bits
 // The tree runs over the elements of a row and halves their number, which must be a power of 2.
 #include <algorithm>
 
