@@ -33,7 +33,7 @@ void parallel_for(long n, const std::function<void(long begin, long end)>& body)
 
 // Task 1.5. start and x[0] ... x[n - 1] combined by op, which is add, mul or maximum. Works in chunks of
 // parallel_for, without races, and gives the same bits for every number of chunks.
-constexpr long kPart = 256;  // so many elements are worth a call
+constexpr long kPart = 256;  // elements of a part of x: enough to be worth a call
 float reduce_parallel(Op2 op, float start, const float* x, long n);
 
 // Task 1.6. out = a b, all contiguous and row-major, by blocks that stay in the cache. Where kBlock divides m, n

@@ -5,7 +5,7 @@ from judge.testing import place, positions, task
 
 T = task("1.1", "Map", 15, "1_cpu/1.1_map.cpp", exports=["course::cpu::map"])
 
-NEG, EXP, LOG, RELU, SIGMOID, TANH, SQUARE = range(7)
+NEG, EXP, LOG, RELU, SIGMOID, TANH, SQUARE, IDENTITY = range(8)
 POISON = -555.5  # around the elements of x, and in out before the call
 
 
@@ -47,7 +47,8 @@ def _(t):
 def _(t):
     x = [0.25, 1.0, 2.0, 3.5]
     for op, f in [(NEG, lambda v: -v), (EXP, math.exp), (LOG, math.log), (RELU, lambda v: max(v, 0.0)),
-                  (SIGMOID, lambda v: 1 / (1 + math.exp(-v))), (TANH, math.tanh), (SQUARE, lambda v: v * v)]:
+                  (SIGMOID, lambda v: 1 / (1 + math.exp(-v))), (TANH, math.tanh), (SQUARE, lambda v: v * v),
+                  (IDENTITY, lambda v: v)]:
         found = t.run(op=op, out_sizes=[4], out_strides=[1], x_sizes=[4], x_strides=[1], x=x, memory=[POISON] * 4)["memory"]
         t.close(found, [f(v) for v in x], "out")
     found = t.run(op=RELU, out_sizes=[2], out_strides=[1], x_sizes=[2], x_strides=[1], x=[-1.0, 0.0], memory=[POISON] * 2)
