@@ -108,6 +108,6 @@ def _(t):
 @T.test(2, "masked tiles", "with causal, tiles that no query of a block may see are not loaded: at most 4/5 of all loads",
         hint="The last key that a block needs is that of its last query: end the loop over tiles there.")
 def _(t):
-    n, d = 192, 2
+    n, d = 384, 1
     if not t.on_gpu:
         t.at_most(counted(t, n, d, True)[0], 0.8 * counted(t, n, d)[0], "numbers loaded from global memory")

@@ -9,7 +9,7 @@ namespace course::gpu {
 
 constexpr int kQueries = 32, kKeys = 32;  // a block makes kQueries rows, one a thread, from tiles of kKeys keys
 
-__device__ float all_scores[256][256];
+__device__ float all_scores[384][384];
 
 __global__ void attention_kernel(float* out, const float* q, const float* k, const float* v, int n, int d,
                                  bool causal) {
