@@ -34,8 +34,10 @@ class Builder:
         os.makedirs(os.path.join(folder, "include"), exist_ok=True)
         self.root = home if os.path.isdir(os.path.join(home, "cuda")) else os.path.dirname(home)
         link = os.path.join(folder, "include", "gradus")
-        if not os.path.islink(link):
+        try:
             os.symlink(self.root, link)
+        except FileExistsError:
+            pass
         self._headers = self._hash_of(glob.glob(os.path.join(home, "core", "*.h")) +
                                       glob.glob(os.path.join(home, "runner", "*.h")))
         self._simulator = os.path.join(self.root, "cuda", "sim")
