@@ -2,11 +2,24 @@
 // select, median and masked_select.
 #include "gradus/tensor/backend.h"
 
+#include <atomic>
+
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 
-Backend& backend(DeviceType type) { return type == kCPU ? cpu_backend() : cuda_backend(); }
+namespace {
+std::atomic<Backend*> exchanged[2];  // for the CPU, and for CUDA; null: the library's own
+}  // namespace
+
+Backend& backend(DeviceType type) {
+  if (Backend* const other = exchanged[type != kCPU].load(std::memory_order_relaxed)) return *other;
+  return type == kCPU ? cpu_backend() : cuda_backend();
+}
+
+Backend* exchange_backend(DeviceType type, Backend* other) {
+  return exchanged[type != kCPU].exchange(other);
+}
 
 void Backend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
   int64_t start = 0;

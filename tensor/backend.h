@@ -196,6 +196,10 @@ class Backend {
 // The backend of a device type. Errors: Error where the build or the machine has no such device.
 Backend& backend(DeviceType type);
 inline Backend& backend(const Tensor& tensor) { return backend(tensor.device().type()); }
+// Puts another backend in the place of a device type's; nullptr: the library's own again. Returns the
+// one that was there, nullptr for the library's own. The caller keeps both alive. `other` may hand
+// calls on to cpu_backend() or cuda_backend(). REQUIRES: no operation runs.
+Backend* exchange_backend(DeviceType type, Backend* other);
 
 // Defined in cpu/ and cuda/; cuda/stub.cpp answers for builds without CUDA.
 Backend& cpu_backend();

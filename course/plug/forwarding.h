@@ -1,0 +1,174 @@
+// ForwardingBackend hands every function of Backend on to another backend. A class that derives
+// from it replaces some of them.
+#pragma once
+
+#include "gradus/tensor/backend.h"
+
+namespace course::plug {
+
+using gradus::ArrayRef, gradus::IntArrayRef, gradus::Operand, gradus::Scalar, gradus::Tensor;
+
+class ForwardingBackend : public gradus::Backend {
+ public:
+  explicit ForwardingBackend(Backend& inner) : inner_(inner) {}
+
+  gradus::StoragePtr allocate(size_t nbytes, gradus::Device device) override {
+    return inner_.allocate(nbytes, device);
+  }
+  gradus::Device resolve(gradus::Device device) override { return inner_.resolve(device); }
+  void fill(const Tensor& out, const Scalar& value) override {
+    handed_on("fill");
+    inner_.fill(out, value);
+  }
+  void arange(const Tensor& out, const Scalar& start, const Scalar& step) override {
+    handed_on("arange");
+    inner_.arange(out, start, step);
+  }
+  void copy(const Tensor& src, const Tensor& dst) override {
+    handed_on("copy");
+    inner_.copy(src, dst);
+  }
+  void cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) override {
+    handed_on("cat");
+    inner_.cat(parts, dim, out);
+  }
+  void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) override {
+    handed_on("triangle");
+    inner_.triangle(upper, diagonal, x, out);
+  }
+  void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) override {
+    inner_.transfer(src, dst, non_blocking);
+  }
+  void random(gradus::Distribution kind, const Scalar& a, const Scalar& b,
+              gradus::PhiloxState state, const Tensor& out) override {
+    handed_on("random");
+    inner_.random(kind, a, b, state, out);
+  }
+  void random_map(gradus::RandomMap op, double number, gradus::PhiloxState state, const Tensor& x,
+                  const Tensor& out) override {
+    handed_on("random_map");
+    inner_.random_map(op, number, state, x, out);
+  }
+  void count(gradus::CountOp op, gradus::PhiloxState state, const Tensor& x, const Tensor& y,
+             const Tensor& out) override {
+    handed_on("count");
+    inner_.count(op, state, x, y, out);
+  }
+  void map(gradus::UnaryOp op, const Tensor& x, const Tensor& out) override {
+    handed_on("map");
+    inner_.map(op, x, out);
+  }
+  void map_grad(gradus::UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
+                const Tensor& out) override {
+    handed_on("map_grad");
+    inner_.map_grad(op, grad, x, y, out);
+  }
+  void zip(gradus::BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) override {
+    handed_on("zip");
+    inner_.zip(op, x, y, out);
+  }
+  void zip3(gradus::TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
+            const Scalar& w, const Tensor& out) override {
+    handed_on("zip3");
+    inner_.zip3(op, x, y, z, w, out);
+  }
+  void where(const Tensor& condition, const Tensor& x, const Tensor& y,
+             const Tensor& out) override {
+    handed_on("where");
+    inner_.where(condition, x, y, out);
+  }
+  void reduce(gradus::ReduceOp op, const Tensor& x, const Tensor& out) override {
+    handed_on("reduce");
+    inner_.reduce(op, x, out);
+  }
+  void variance(bool root, double divisor, const Tensor& x, const Tensor& out) override {
+    handed_on("variance");
+    inner_.variance(root, divisor, x, out);
+  }
+  void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
+                  const Tensor& indices) override {
+    handed_on("arg_reduce");
+    inner_.arg_reduce(largest, x, dim, values, indices);
+  }
+  void count_nonzero(const Tensor& x, const Tensor& out) override {
+    handed_on("count_nonzero");
+    inner_.count_nonzero(x, out);
+  }
+  void softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) override {
+    handed_on("softmax");
+    inner_.softmax(log, x, dim, out);
+  }
+  void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
+                    const Tensor& out) override {
+    handed_on("softmax_grad");
+    inner_.softmax_grad(log, grad, y, dim, out);
+  }
+  void scan(gradus::ScanOp op, const Tensor& x, int64_t dim, const Tensor& out) override {
+    handed_on("scan");
+    inner_.scan(op, x, dim, out);
+  }
+  void arg_scan(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
+                const Tensor& indices) override {
+    handed_on("arg_scan");
+    inner_.arg_scan(largest, x, dim, values, indices);
+  }
+  void sort(const Tensor& x, int64_t dim, bool descending, const Tensor& values,
+            const Tensor& indices) override {
+    handed_on("sort");
+    inner_.sort(x, dim, descending, values, indices);
+  }
+  void select(const Tensor& x, int64_t dim, bool descending, int64_t first, const Tensor& values,
+              const Tensor& indices) override {
+    handed_on("select");
+    inner_.select(x, dim, descending, first, values, indices);
+  }
+  void median(bool ignores_nan, const Tensor& x, int64_t dim, const Tensor& values,
+              const Tensor& indices) override {
+    handed_on("median");
+    inner_.median(ignores_nan, x, dim, values, indices);
+  }
+  void bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out) override {
+    handed_on("bisect");
+    inner_.bisect(right, list, values, out);
+  }
+  void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override {
+    handed_on("matmul");
+    inner_.matmul(a, b, bias, out);
+  }
+  void gather(const gradus::IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
+              const Tensor& out) override {
+    handed_on("gather");
+    inner_.gather(rule, x, dim, index, out);
+  }
+  void scatter(gradus::ScatterOp op, const gradus::IndexRule& rule, int64_t dim,
+               const Tensor& index, const Tensor& src, const Tensor& out) override {
+    handed_on("scatter");
+    inner_.scatter(op, rule, dim, index, src, out);
+  }
+  void add_offsets(const gradus::IndexRule& rule, int64_t stride, const Tensor& index,
+                   const Tensor& out) override {
+    handed_on("add_offsets");
+    inner_.add_offsets(rule, stride, index, out);
+  }
+  Tensor nonzero(const Tensor& x, IntArrayRef shape) override {
+    handed_on("nonzero");
+    return inner_.nonzero(x, shape);
+  }
+  Tensor masked_select(const Tensor& x, const Tensor& mask) override {
+    handed_on("masked_select");
+    return inner_.masked_select(x, mask);
+  }
+  void update(gradus::UpdateOp op, int states,
+              ArrayRef<gradus::UpdatedParameter> parameters) override {
+    handed_on("update");
+    inner_.update(op, states, parameters);
+  }
+
+ protected:
+  // Is told of each computation that is handed on.
+  virtual void handed_on(const char* /*function*/) {}
+
+  Backend& inner_;
+};
+
+}  // namespace course::plug
