@@ -182,20 +182,27 @@ Settings parse(int argc, char** argv) {
     }
     if (i + 1 >= argc) gradus::fail<gradus::ValueError>(name, " lacks a value; see --help");
     const std::string value = argv[++i];
+    const auto number = [&] {
+      char* end = nullptr;
+      const double out = std::strtod(value.c_str(), &end);
+      gradus::check(!value.empty() && *end == '\0', name, " is '", value, "'; expected a number");
+      return out;
+    };
+    const auto whole = [&] { return static_cast<int64_t>(number()); };
     if (name == "--data")
       settings.data = value;
     else if (name == "--device")
       settings.device = value;
     else if (name == "--epochs")
-      settings.epochs = std::stoll(value);
+      settings.epochs = whole();
     else if (name == "--batch")
-      settings.batch = std::stoll(value);
+      settings.batch = whole();
     else if (name == "--lr")
-      settings.lr = std::stod(value);
+      settings.lr = number();
     else if (name == "--ranks")
-      settings.ranks = std::stoll(value);
+      settings.ranks = whole();
     else if (name == "--momentum")
-      settings.momentum = std::stod(value);
+      settings.momentum = number();
     else
       gradus::fail<gradus::ValueError>("there is no option ", name, "; see --help");
   }
