@@ -156,7 +156,7 @@ inline std::string as_svg(const std::vector<Result>& results, const std::string&
 inline std::string class_name(const Data& data, int64_t number) {
   static const char* const kNames[] = {"T-shirt", "trouser", "pullover", "dress", "coat",
                                        "sandal",  "shirt",   "sneaker",  "bag",   "ankle boot"};
-  const bool fashion = data.name.find("Fashion") != std::string::npos && data.classes == 10;
+  const bool fashion = data.name.find("fashion") != std::string::npos && data.classes == 10;
   return fashion ? kNames[number] : std::to_string(number);
 }
 

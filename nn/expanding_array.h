@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <optional>
 #include <ostream>
 #include <vector>
@@ -17,6 +18,9 @@ class ExpandingArray {
  public:
   ExpandingArray() = default;
   ExpandingArray(T value) { values_.fill(value); }                     // NOLINT: implicit
+  ExpandingArray(int64_t value) requires(!std::same_as<T, int64_t>) {  // NOLINT: implicit
+    values_.fill(value);
+  }
   ExpandingArray(const std::array<T, D>& values) : values_(values) {}  // NOLINT: implicit
   ExpandingArray(std::initializer_list<T> list)                        // NOLINT: implicit
       : ExpandingArray(ArrayRef<T>(list)) {}

@@ -10,7 +10,7 @@ namespace {
 // As in micro_kernel.cpp: the tile, a row of b and an element of a fill the registers.
 constexpr int kConvBytes = GRADUS_VECTOR, kConvVectors = 2;
 constexpr int kConvRows = kConvBytes == 64 ? 12 : kConvBytes == 32 ? 6 : 4;
-constexpr int kConvStep = kConvRows % 3 == 0 ? kConvRows / 3 : kConvRows / 2;
+constexpr int kConvStep = 2;
 template <class T>
 constexpr int kConvColumns = kConvVectors* kConvBytes / static_cast<int>(sizeof(T));
 
@@ -44,15 +44,21 @@ GRADUS_TARGET __attribute__((always_inline)) inline void multiply_window(int64_t
   }
 }
 
+// With the fewest rows that are enough.
+template <int most, class T>
+GRADUS_TARGET __attribute__((always_inline)) inline void multiply_rows(int64_t rows, int64_t k,
+                                                                       const T* a, const T* b,
+                                                                       const int64_t* taps,
+                                                                       T* out) {
+  if constexpr (most > kConvStep)
+    if (rows <= most - kConvStep) return multiply_rows<most - kConvStep>(rows, k, a, b, taps, out);
+  multiply_window<most>(k, a, b, taps, out);
+}
+
 template <class T>
 GRADUS_TARGET void multiply_windows(int64_t rows, int64_t k, const T* a, const T* b,
                                     const int64_t* taps, T* out) {
-  if (rows > kConvRows - kConvStep)
-    multiply_window<kConvRows>(k, a, b, taps, out);
-  else if (rows > kConvStep)
-    multiply_window<kConvRows - kConvStep>(k, a, b, taps, out);
-  else
-    multiply_window<kConvStep>(k, a, b, taps, out);
+  multiply_rows<kConvRows>(rows, k, a, b, taps, out);
 }
 
 // Sums are kept in 64 bytes of lanes whatever a vector's width, and folded in pairs.

@@ -19,12 +19,14 @@ using Part = ConvolutionPart;
 template <class T>
 struct ConvolutionShapes {
   using Large = BlockShape<128, 128, 8, 64, 32, 8, 8, 2>;
+  using Medium = BlockShape<64, 128, 8, 32, 64, 8, 8, 3>;
   using Small = BlockShape<64, 64, 8, 32, 32, 8, 4, 4>;
   using Wide = BlockShape<16, 128, 8, 16, 32, 4, 4, 4>;
 };
 template <>
 struct ConvolutionShapes<double> {
   using Large = BlockShape<64, 64, 8, 32, 16, 4, 4, 2>;
+  using Medium = Large;
   using Small = Large;
   using Wide = BlockShape<16, 128, 8, 16, 32, 4, 4, 2>;
 };
@@ -45,6 +47,7 @@ ConvolutionArgs<T> product_of(Part part, const Convolution& s, const T* x, const
   for (int d = 0; d < kSpatial; ++d)
     args.gathered[d] = {counted(of_input ? s.dim[d].out : s.dim[d].in),
                         of_input ? static_cast<int>(s.dim[d].stride) : 1};
+  args.linear = args.gathered[0].spread * args.gathered[1].spread * args.gathered[2].spread == 1;
   const int64_t taps = s.group_channels() * s.taps();
   args.out = out, args.bias = bias;
   args.parts = 1;
@@ -92,7 +95,8 @@ void run_tiles(const ConvolutionArgs<T>& args, const Context& context) {
 // sums of the parts added in order, by the shapes alone.
 template <class T, class Shape>
 void run_weight(ConvolutionArgs<T> args, const Context& context) {
-  constexpr int64_t kLeastTerms = 512, kBlocks = 1024, kMostSums = 1 << 26;
+  constexpr int64_t kLeastTerms = 128, kBlocks = 1024, kMostSums = 1 << 26;
+  constexpr int64_t kFewResults = 1 << 14;  // many parts of which are a long way for one thread
   const int64_t results = args.shape.filters * int64_t{args.columns};
   const int64_t parts = std::max<int64_t>(
       1, std::min({args.depth / kLeastTerms, ceil_div(kBlocks, tiles_of<Shape>(args)),
@@ -107,9 +111,11 @@ void run_weight(ConvolutionArgs<T> args, const Context& context) {
   run_tiles<T, Shape, Part::weight>(args, context);
   MatmulArgs<T> sum{};
   sum.out = out, sum.m = args.shape.filters, sum.n = args.columns;
-  const auto blocks = static_cast<unsigned>(ceil_div(results, int64_t{kReduceThreads}));
+  const int lane_bits = results < kFewResults && args.parts >= 64 ? 5 : 0;
+  const auto blocks =
+      static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
   launch(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
-         static_cast<const T*>(partial.template as<T>()), int64_t{args.parts}, 0, sum);
+         static_cast<const T*>(partial.template as<T>()), int64_t{args.parts}, lane_bits, sum);
 }
 
 template <class T, class Shape>
@@ -129,8 +135,10 @@ void run_product(Part part, const ConvolutionArgs<T>& args, const Context& conte
   using Shapes = ConvolutionShapes<T>;
   if (args.rows <= 16)
     run_shape<T, typename Shapes::Wide>(part, args, context);
-  else if (args.rows <= 64 || args.columns <= 64)
+  else if (args.columns <= 64)
     run_shape<T, typename Shapes::Small>(part, args, context);
+  else if (args.rows <= 64)
+    run_shape<T, typename Shapes::Medium>(part, args, context);
   else
     run_shape<T, typename Shapes::Large>(part, args, context);
 }

@@ -31,6 +31,7 @@ template <class T>
 struct ConvolutionArgs {
   Convolution shape;
   GatheredDim gathered[kSpatial];
+  bool linear;            // no dimension is spread: an element's address is a sum
   const T *a, *b, *bias;  // bias (filters) or null
   T* out;
   int rows, columns, depth;  // of the product of one group
@@ -55,9 +56,19 @@ __device__ inline int split_places(int i, const int (&sizes)[kSpatial], int (&at
   return i;
 }
 
+// With the places in the address, where that is a sum.
+template <class T>
+__device__ Spot complete(const ConvolutionArgs<T>& args, Spot spot) {
+  const GatheredDim* const dim = args.gathered;
+  if (args.linear)
+    spot.in_b += (int64_t{spot.at[0]} * dim[1].size + spot.at[1]) * dim[2].size + spot.at[2];
+  return spot;
+}
+
 // A place of a window, and a sample: of the output, or for the gradient of the input an element.
-template <ConvolutionPart part>
-__device__ Spot place_spot(const Convolution& s, int i, int group) {
+template <ConvolutionPart part, class T>
+__device__ Spot place_spot(const ConvolutionArgs<T>& args, int i, int group) {
+  const Convolution& s = args.shape;
   constexpr bool kInput = part == ConvolutionPart::input;
   int sizes[kSpatial];
   for (int d = 0; d < kSpatial; ++d)
@@ -74,12 +85,13 @@ __device__ Spot place_spot(const Convolution& s, int i, int group) {
     out.at[d] =
         kInput ? out.at[d] + padding : out.at[d] * static_cast<int>(s.dim[d].stride) - padding;
   }
-  return out;
+  return complete(args, out);
 }
 
 // A tap of a channel, or for the gradient of the input of a filter.
-template <ConvolutionPart part>
-__device__ Spot tap_spot(const Convolution& s, int i, int group) {
+template <ConvolutionPart part, class T>
+__device__ Spot tap_spot(const ConvolutionArgs<T>& args, int i, int group) {
+  const Convolution& s = args.shape;
   constexpr bool kInput = part == ConvolutionPart::input;
   int sizes[kSpatial];
   for (int d = 0; d < kSpatial; ++d) sizes[d] = static_cast<int>(s.dim[d].kernel);
@@ -95,23 +107,25 @@ __device__ Spot tap_spot(const Convolution& s, int i, int group) {
     const int reach = out.at[d] * static_cast<int>(s.dim[d].dilation);
     out.at[d] = kInput ? -reach : reach;
   }
-  return out;
+  return complete(args, out);
 }
 
 template <class T>
 __device__ T gathered(const ConvolutionArgs<T>& args, const Spot& column, const Spot& depth) {
   int64_t place = 0;
+  bool inside = true;
+#pragma unroll
   for (int d = 0; d < kSpatial; ++d) {
     const GatheredDim dim = args.gathered[d];
     int at = column.at[d] + depth.at[d];
-    if (dim.spread > 1) {
-      if (at % dim.spread != 0) return 0;
+    if (!args.linear) {
+      inside &= at % dim.spread == 0;
       at /= dim.spread;
+      place = place * dim.size + at;
     }
-    if (static_cast<unsigned>(at) >= static_cast<unsigned>(dim.size)) return 0;
-    place = place * dim.size + at;
+    inside &= static_cast<unsigned>(at) < static_cast<unsigned>(dim.size);
   }
-  return args.b[column.in_b + depth.in_b + place];
+  return inside ? args.b[column.in_b + depth.in_b + place] : T(0);
 }
 
 // A tile of kLanes x kDepth elements on its way to shared memory: fetch(value) reads it into
@@ -181,14 +195,13 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
   const int begin = which_part * args.part, end = ::min(begin + args.part, args.depth);
 
   const auto column_spot = [&](int i) {
-    return kOfWeight ? tap_spot<part>(args.shape, i, group)
-                     : place_spot<part>(args.shape, i, group);
+    return kOfWeight ? tap_spot<part>(args, i, group) : place_spot<part>(args, i, group);
   };
   const auto find_depths = [&](int step) {
     const int i = begin + step * S::kDepth + t;
     if (t < S::kDepth && i < end)
       depths[step % 2][t] =
-          kOfWeight ? place_spot<part>(args.shape, i, group) : tap_spot<part>(args.shape, i, group);
+          kOfWeight ? place_spot<part>(args, i, group) : tap_spot<part>(args, i, group);
   };
   for (int c = t; c < S::kCols; c += S::kThreads)
     if (first_column + c < args.columns) columns[c] = column_spot(first_column + c);
@@ -229,6 +242,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
     const int current = step % 2;
     const bool more = step + 1 < steps;
     if (more) fetch(step + 1);
+    find_depths(step + 2);  // in place of this step's, which were last read before the barrier
 #pragma unroll
     for (int i = 0; i < S::kDepth; ++i) {
       alignas(16) T from_a[S::kThreadRows];
@@ -240,10 +254,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
 #pragma unroll
         for (int c = 0; c < S::kThreadCols; ++c) sum[r][c] += from_a[r] * from_b[c];
     }
-    // The other buffers were last read before the barrier of the step before; and the spots of this
-    // step's terms, which make room for those after the next, too.
+    // The other buffers were last read before the barrier of the step before.
     if (more) a.store(a_tiles[current ^ 1]), b.store(b_tiles[current ^ 1]);
-    find_depths(step + 2);
     __syncthreads();
   }
 
