@@ -6,7 +6,7 @@ set -u
 program=$1 digits=$2
 . "$(dirname "$0")/../../expect.sh"
 
-"$program" --device cpu --data "$digits" --epochs 6 --out "$work/out" >"$work/stdout" 2>"$work/stderr" ||
+"$program" --device cpu --data "$digits" --epochs 16 --batch-size 32 --out "$work/out" >"$work/stdout" 2>"$work/stderr" ||
   wrong "exit code $?"
 [ ! -s "$work/stderr" ] || wrong "wrote to stderr"
 [ "$(ls "$work/out" | wc -l)" -eq 3 ] || wrong "other files than the three results"
