@@ -75,18 +75,18 @@ void max_by_windows(const Pool& pool, const T* x, T* values, int64_t* indices) {
   });
 }
 
-// The windows of one line at once, element by element of a window.
+// The windows of one line at once, element by element of a window. columns: where windows begin.
 template <class T>
 void max_by_lines(const Pool& pool, const PoolLoops<T>& loops, const T* x, T* values,
-                  int64_t* indices, typename PoolLoops<T>::Place* where) {
+                  int64_t* indices, const int64_t* columns, typename PoolLoops<T>::Place* where) {
   using Place = typename PoolLoops<T>::Place;
   const WindowDim& w = pool.dim[2];
   for (int64_t o0 = 0; o0 < pool.dim[0].out; ++o0)
     for (int64_t o1 = 0; o1 < pool.dim[1].out; ++o1, values += w.out, indices += w.out) {
       const Reach depth(pool.dim[0], o0), row(pool.dim[1], o1);
       std::fill_n(values, w.out, kLeastOf<T>);
-      for (int64_t o2 = 0; o2 < w.out; ++o2)
-        where[o2] = static_cast<Place>(first_place(pool, o0, o1, o2));
+      const int64_t line = first_place(pool, o0, o1, 0) - columns[0];
+      for (int64_t o2 = 0; o2 < w.out; ++o2) where[o2] = static_cast<Place>(line + columns[o2]);
       for (int64_t d = depth.begin; d < depth.end; d += pool.dim[0].dilation)
         for (int64_t r = row.begin; r < row.end; r += pool.dim[1].dilation)
           for (int64_t k = 0; k < w.kernel; ++k) {
@@ -110,12 +110,15 @@ void max_planes(const Pool& pool, const T* x, T* values, int64_t* indices) {
   const bool by_lines = !pool.dim[2].adaptive && pool.inputs() <= std::numeric_limits<Place>::max();
   for_planes(pool, [&](int64_t begin, int64_t end) {
     std::vector<Place> where(static_cast<size_t>(by_lines ? pool.dim[2].out : 0));
+    std::vector<int64_t> columns;
+    for (size_t o = 0; o < where.size(); ++o)
+      columns.push_back(first_place(pool, 0, 0, static_cast<int64_t>(o)) % pool.dim[2].in);
     for (int64_t p = begin; p < end; ++p) {
       const T* const from = x + p * pool.inputs();
       T* const to = values + p * pool.outputs();
       int64_t* const places = indices + p * pool.outputs();
       if (by_lines)
-        max_by_lines(pool, loops, from, to, places, where.data());
+        max_by_lines(pool, loops, from, to, places, columns.data(), where.data());
       else
         max_by_windows(pool, from, to, places);
     }

@@ -7,28 +7,56 @@ namespace gradus::cpu {
 namespace GRADUS_SET {
 namespace {
 
-template <class T, class Place>
-GRADUS_TARGET __attribute__((always_inline)) inline void take_each(int64_t count, int64_t stride,
-                                                                   const T* x, Place place,
-                                                                   T* __restrict most,
-                                                                   Place* __restrict where) {
-  const auto step = static_cast<Place>(stride);
-  for (int64_t i = 0; i < count; ++i) {
-    const T each = x[i * stride];
-    const bool better = each > most[i] || each != each;
-    most[i] = better ? each : most[i];
-    where[i] = better ? static_cast<Place>(place + static_cast<Place>(i) * step) : where[i];
+// Elements that are taken at once: lines are short, and their last ones are taken by going back.
+constexpr int kPoolBytes = GRADUS_VECTOR < 32 ? GRADUS_VECTOR : 32;
+
+template <class T>
+struct PoolVector {
+  static constexpr int kLanes = kPoolBytes / static_cast<int>(sizeof(T));
+  typedef T Type __attribute__((vector_size(kPoolBytes), aligned(sizeof(T)), may_alias));
+
+  static GRADUS_TARGET Type load(const T* x) { return *reinterpret_cast<const Type*>(x); }
+  // x[0], x[stride], ... for a stride of 1 or 2.
+  static GRADUS_TARGET Type load(const T* x, int64_t stride) {
+    if (stride == 1) return load(x);
+    const Type a = load(x), b = load(x + kLanes - 1);
+    if constexpr (kLanes == 8) return __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15);
+    if constexpr (kLanes == 4) return __builtin_shufflevector(a, b, 0, 2, 5, 7);
+    if constexpr (kLanes == 2) return __builtin_shufflevector(a, b, 0, 3);
+  }
+};
+
+template <int64_t stride, class T, class Place>
+GRADUS_TARGET __attribute__((always_inline)) inline void take_vectors(int64_t count, const T* x,
+                                                                      Place place, T* most,
+                                                                      Place* where) {
+  using Elements = PoolVector<T>;
+  using Places = PoolVector<Place>;
+  constexpr int kLanes = Elements::kLanes;
+  typename Places::Type steps;
+  for (int l = 0; l < kLanes; ++l) steps[l] = static_cast<Place>(l * stride);
+  for (int64_t next = 0; next < count; next += kLanes) {
+    const int64_t i = next < count - kLanes ? next : count - kLanes;
+    const auto each = Elements::load(x + i * stride, stride), before = Elements::load(most + i);
+    const auto better = (each > before) | (each != each);
+    *reinterpret_cast<typename Elements::Type*>(most + i) = better ? each : before;
+    const auto here = steps + static_cast<Place>(place + static_cast<Place>(i * stride));
+    *reinterpret_cast<typename Places::Type*>(where + i) = better ? here : Places::load(where + i);
   }
 }
 
-// The strides of most pools are constants, so that their loads become vector code.
 template <class T>
 GRADUS_TARGET void take_line(int64_t count, int64_t stride, const T* x,
                              typename PoolLoops<T>::Place place, T* most,
                              typename PoolLoops<T>::Place* where) {
-  if (stride == 1) return take_each(count, 1, x, place, most, where);
-  if (stride == 2) return take_each(count, 2, x, place, most, where);
-  take_each(count, stride, x, place, most, where);
+  using Place = typename PoolLoops<T>::Place;
+  if (count >= PoolVector<T>::kLanes && stride == 1)
+    return take_vectors<1>(count, x, place, most, where);
+  if (count >= PoolVector<T>::kLanes && stride == 2)
+    return take_vectors<2>(count, x, place, most, where);
+  for (int64_t i = 0; i < count; ++i)
+    if (const T each = x[i * stride]; each > most[i] || each != each)
+      most[i] = each, where[i] = static_cast<Place>(place + static_cast<Place>(i * stride));
 }
 
 }  // namespace
