@@ -189,7 +189,7 @@ void input_gradient(const Convolution& s, const T* grad, const T* weight, T* out
 template <class T>
 void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out) {
   using Kernel = ConvolutionKernel<T>;
-  constexpr int64_t kMostChunks = 32, kMostSums = 1 << 22, kBatchBytes = 1 << 17;
+  constexpr int64_t kMostChunks = 16, kMostSums = 1 << 22, kBatchBytes = 1 << 17;
   const Kernel& kernel = table_of<Kernel>();
   const PaddedImage image = image_of_input(s);
   const int64_t places[] = {s.dim[0].out, s.dim[1].out, s.dim[2].out};

@@ -75,29 +75,46 @@ void max_by_windows(const Pool& pool, const T* x, T* values, int64_t* indices) {
   });
 }
 
-// The windows of one line at once, element by element of a window. columns: where windows begin.
+// What max_by_lines knows of lines before it sees one.
+struct Line {
+  // The windows whose element k lies within, and where it lies in the first of them.
+  struct Element {
+    int64_t first, count, column;
+  };
+  std::vector<Element> elements;
+  std::vector<int64_t> columns;  // where windows begin
+
+  explicit Line(const Pool& pool) {
+    const WindowDim& w = pool.dim[2];
+    for (int64_t k = 0; k < w.kernel; ++k) {
+      const int64_t at = k * w.dilation - w.padding;
+      const int64_t first = at >= 0 ? 0 : divide_up(-at, w.stride);
+      const int64_t last = at >= w.in ? 0 : std::min(w.out, (w.in - 1 - at) / w.stride + 1);
+      if (first < last) elements.push_back({first, last - first, at + first * w.stride});
+    }
+    for (int64_t o = 0; o < w.out; ++o) columns.push_back(std::min(Reach(w, o).begin, w.in - 1));
+  }
+};
+
+// The windows of one line at once, element by element of a window.
 template <class T>
-void max_by_lines(const Pool& pool, const PoolLoops<T>& loops, const T* x, T* values,
-                  int64_t* indices, const int64_t* columns, typename PoolLoops<T>::Place* where) {
+void max_by_lines(const Pool& pool, const PoolLoops<T>& loops, const Line& line, const T* x,
+                  T* values, int64_t* indices, typename PoolLoops<T>::Place* where) {
   using Place = typename PoolLoops<T>::Place;
   const WindowDim& w = pool.dim[2];
   for (int64_t o0 = 0; o0 < pool.dim[0].out; ++o0)
     for (int64_t o1 = 0; o1 < pool.dim[1].out; ++o1, values += w.out, indices += w.out) {
       const Reach depth(pool.dim[0], o0), row(pool.dim[1], o1);
       std::fill_n(values, w.out, kLeastOf<T>);
-      const int64_t line = first_place(pool, o0, o1, 0) - columns[0];
-      for (int64_t o2 = 0; o2 < w.out; ++o2) where[o2] = static_cast<Place>(line + columns[o2]);
+      const int64_t begin = first_place(pool, o0, o1, 0) - line.columns[0];
+      for (int64_t o2 = 0; o2 < w.out; ++o2)
+        where[o2] = static_cast<Place>(begin + line.columns[static_cast<size_t>(o2)]);
       for (int64_t d = depth.begin; d < depth.end; d += pool.dim[0].dilation)
         for (int64_t r = row.begin; r < row.end; r += pool.dim[1].dilation)
-          for (int64_t k = 0; k < w.kernel; ++k) {
-            // The windows whose element k lies within.
-            const int64_t at = k * w.dilation - w.padding;
-            const int64_t first = at >= 0 ? 0 : divide_up(-at, w.stride);
-            const int64_t last = at >= w.in ? 0 : std::min(w.out, (w.in - 1 - at) / w.stride + 1);
-            if (first >= last) continue;
-            const int64_t place = (d * pool.dim[1].in + r) * w.in + at + first * w.stride;
-            loops.take(last - first, w.stride, x + place, static_cast<Place>(place), values + first,
-                       where + first);
+          for (const Line::Element& e : line.elements) {
+            const int64_t place = (d * pool.dim[1].in + r) * w.in + e.column;
+            loops.take(e.count, w.stride, x + place, static_cast<Place>(place), values + e.first,
+                       where + e.first);
           }
       std::copy_n(where, w.out, indices);
     }
@@ -108,17 +125,15 @@ void max_planes(const Pool& pool, const T* x, T* values, int64_t* indices) {
   using Place = typename PoolLoops<T>::Place;
   const PoolLoops<T>& loops = table_of<PoolLoops<T>>();
   const bool by_lines = !pool.dim[2].adaptive && pool.inputs() <= std::numeric_limits<Place>::max();
+  const Line line(pool);
   for_planes(pool, [&](int64_t begin, int64_t end) {
     std::vector<Place> where(static_cast<size_t>(by_lines ? pool.dim[2].out : 0));
-    std::vector<int64_t> columns;
-    for (size_t o = 0; o < where.size(); ++o)
-      columns.push_back(first_place(pool, 0, 0, static_cast<int64_t>(o)) % pool.dim[2].in);
     for (int64_t p = begin; p < end; ++p) {
       const T* const from = x + p * pool.inputs();
       T* const to = values + p * pool.outputs();
       int64_t* const places = indices + p * pool.outputs();
       if (by_lines)
-        max_by_lines(pool, loops, from, to, places, columns.data(), where.data());
+        max_by_lines(pool, loops, line, from, to, places, where.data());
       else
         max_by_windows(pool, from, to, places);
     }
