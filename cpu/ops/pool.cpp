@@ -77,21 +77,24 @@ void max_by_windows(const Pool& pool, const T* x, T* values, int64_t* indices) {
 
 // What max_by_lines knows of lines before it sees one.
 struct Line {
-  // The windows whose element k lies within, and where it lies in the first of them.
+  // The windows whose element k lies within, and where it lies in the first window of all.
   struct Element {
-    int64_t first, count, column;
+    int64_t first, end, column;
   };
   std::vector<Element> elements;
-  std::vector<int64_t> columns;  // where windows begin
+  std::vector<int64_t> columns;        // where windows begin
+  int64_t whole_first = 0, whole_end;  // the windows that lie within as a whole
 
-  explicit Line(const Pool& pool) {
+  explicit Line(const Pool& pool) : whole_end(pool.dim[2].out) {
     const WindowDim& w = pool.dim[2];
     for (int64_t k = 0; k < w.kernel; ++k) {
       const int64_t at = k * w.dilation - w.padding;
       const int64_t first = at >= 0 ? 0 : divide_up(-at, w.stride);
       const int64_t last = at >= w.in ? 0 : std::min(w.out, (w.in - 1 - at) / w.stride + 1);
-      if (first < last) elements.push_back({first, last - first, at + first * w.stride});
+      whole_first = std::max(whole_first, first), whole_end = std::min(whole_end, last);
+      if (first < last) elements.push_back({first, last, at});
     }
+    whole_end = std::max(whole_end, whole_first);
     for (int64_t o = 0; o < w.out; ++o) columns.push_back(std::min(Reach(w, o).begin, w.in - 1));
   }
 };
@@ -102,9 +105,12 @@ void max_by_lines(const Pool& pool, const PoolLoops<T>& loops, const Line& line,
                   T* values, int64_t* indices, typename PoolLoops<T>::Place* where) {
   using Place = typename PoolLoops<T>::Place;
   const WindowDim& w = pool.dim[2];
+  std::vector<const T*> elements;
+  std::vector<Place> places;
   for (int64_t o0 = 0; o0 < pool.dim[0].out; ++o0)
     for (int64_t o1 = 0; o1 < pool.dim[1].out; ++o1, values += w.out, indices += w.out) {
       const Reach depth(pool.dim[0], o0), row(pool.dim[1], o1);
+      elements.clear(), places.clear();
       std::fill_n(values, w.out, kLeastOf<T>);
       const int64_t begin = first_place(pool, o0, o1, 0) - line.columns[0];
       for (int64_t o2 = 0; o2 < w.out; ++o2)
@@ -113,9 +119,21 @@ void max_by_lines(const Pool& pool, const PoolLoops<T>& loops, const Line& line,
         for (int64_t r = row.begin; r < row.end; r += pool.dim[1].dilation)
           for (const Line::Element& e : line.elements) {
             const int64_t place = (d * pool.dim[1].in + r) * w.in + e.column;
-            loops.take(e.count, w.stride, x + place, static_cast<Place>(place), values + e.first,
-                       where + e.first);
+            elements.push_back(x + place + line.whole_first * w.stride);
+            places.push_back(static_cast<Place>(place + line.whole_first * w.stride));
+            const auto alone = [&](int64_t first, int64_t end) {
+              if (first >= end) return;
+              const T* const from = x + place + first * w.stride;
+              const auto at = static_cast<Place>(place + first * w.stride);
+              loops.take(end - first, w.stride, 1, &from, &at, values + first, where + first);
+            };
+            alone(e.first, std::min(e.end, line.whole_first));
+            alone(std::max(e.first, line.whole_end), e.end);
           }
+      if (line.whole_end > line.whole_first)
+        loops.take(line.whole_end - line.whole_first, w.stride,
+                   static_cast<int64_t>(elements.size()), elements.data(), places.data(),
+                   values + line.whole_first, where + line.whole_first);
       std::copy_n(where, w.out, indices);
     }
 }

@@ -27,8 +27,10 @@ struct PoolVector {
 };
 
 template <int64_t stride, class T, class Place>
-GRADUS_TARGET __attribute__((always_inline)) inline void take_vectors(int64_t count, const T* x,
-                                                                      Place place, T* most,
+GRADUS_TARGET __attribute__((always_inline)) inline void take_vectors(int64_t count,
+                                                                      int64_t elements,
+                                                                      const T* const* x,
+                                                                      const Place* places, T* most,
                                                                       Place* where) {
   using Elements = PoolVector<T>;
   using Places = PoolVector<Place>;
@@ -37,26 +39,33 @@ GRADUS_TARGET __attribute__((always_inline)) inline void take_vectors(int64_t co
   for (int l = 0; l < kLanes; ++l) steps[l] = static_cast<Place>(l * stride);
   for (int64_t next = 0; next < count; next += kLanes) {
     const int64_t i = next < count - kLanes ? next : count - kLanes;
-    const auto each = Elements::load(x + i * stride, stride), before = Elements::load(most + i);
-    const auto better = (each > before) | (each != each);
-    *reinterpret_cast<typename Elements::Type*>(most + i) = better ? each : before;
-    const auto here = steps + static_cast<Place>(place + static_cast<Place>(i * stride));
-    *reinterpret_cast<typename Places::Type*>(where + i) = better ? here : Places::load(where + i);
+    auto so_far = Elements::load(most + i);
+    auto there = Places::load(where + i);
+    for (int64_t e = 0; e < elements; ++e) {
+      const auto each = Elements::load(x[e] + i * stride, stride);
+      const auto better = (each > so_far) | (each != each);
+      const auto here = steps + static_cast<Place>(places[e] + static_cast<Place>(i * stride));
+      so_far = better ? each : so_far;
+      there = better ? here : there;
+    }
+    *reinterpret_cast<typename Elements::Type*>(most + i) = so_far;
+    *reinterpret_cast<typename Places::Type*>(where + i) = there;
   }
 }
 
 template <class T>
-GRADUS_TARGET void take_line(int64_t count, int64_t stride, const T* x,
-                             typename PoolLoops<T>::Place place, T* most,
+GRADUS_TARGET void take_line(int64_t count, int64_t stride, int64_t elements, const T* const* x,
+                             const typename PoolLoops<T>::Place* places, T* most,
                              typename PoolLoops<T>::Place* where) {
   using Place = typename PoolLoops<T>::Place;
   if (count >= PoolVector<T>::kLanes && stride == 1)
-    return take_vectors<1>(count, x, place, most, where);
+    return take_vectors<1>(count, elements, x, places, most, where);
   if (count >= PoolVector<T>::kLanes && stride == 2)
-    return take_vectors<2>(count, x, place, most, where);
+    return take_vectors<2>(count, elements, x, places, most, where);
   for (int64_t i = 0; i < count; ++i)
-    if (const T each = x[i * stride]; each > most[i] || each != each)
-      most[i] = each, where[i] = static_cast<Place>(place + static_cast<Place>(i * stride));
+    for (int64_t e = 0; e < elements; ++e)
+      if (const T each = x[e][i * stride]; each > most[i] || each != each)
+        most[i] = each, where[i] = static_cast<Place>(places[e] + static_cast<Place>(i * stride));
 }
 
 }  // namespace
