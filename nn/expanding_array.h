@@ -2,6 +2,7 @@
 // for all: MaxPool2dOptions({3, 2}), MaxPool2dOptions(3).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <optional>

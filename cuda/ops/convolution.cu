@@ -2,6 +2,7 @@
 #include "gradus/cuda/kernels/windows/convolution.cuh"
 
 #include <limits>
+#include <utility>
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/kernels/matmul_sum.cuh"

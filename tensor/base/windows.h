@@ -46,11 +46,12 @@ struct Convolution {
   int64_t batch = 1, channels = 1, filters = 1, groups = 1;
   WindowDim dim[kSpatial];
 
-  int64_t inputs() const { return dim[0].in * dim[1].in * dim[2].in; }      // of a channel
-  int64_t outputs() const { return dim[0].out * dim[1].out * dim[2].out; }  // of a filter
-  int64_t taps() const { return dim[0].kernel * dim[1].kernel * dim[2].kernel; }
-  int64_t group_channels() const { return channels / groups; }
-  int64_t group_filters() const { return filters / groups; }
+  // Elements of a channel of the input, and of a filter of the output.
+  GRADUS_HD constexpr int64_t inputs() const { return dim[0].in * dim[1].in * dim[2].in; }
+  GRADUS_HD constexpr int64_t outputs() const { return dim[0].out * dim[1].out * dim[2].out; }
+  GRADUS_HD constexpr int64_t taps() const { return dim[0].kernel * dim[1].kernel * dim[2].kernel; }
+  GRADUS_HD constexpr int64_t group_channels() const { return channels / groups; }
+  GRADUS_HD constexpr int64_t group_filters() const { return filters / groups; }
 };
 
 // The tensors of a convolution. Each one is bilinear in the other two: the output in input and
@@ -62,7 +63,8 @@ enum class ConvolutionPart : uint8_t { output, input, weight };
 struct PaddingName {
   template <class Text>
   requires(std::convertible_to<Text, std::string_view> && !std::integral<Text>)
-  PaddingName(const Text& text) : name(text) {}  // NOLINT: implicit
+      PaddingName(const Text& text)
+      : name(text) {}  // NOLINT: implicit
   std::string_view name;
 };
 

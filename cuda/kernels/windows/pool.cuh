@@ -8,6 +8,11 @@
 
 namespace gradus::cuda {
 
+template <class T>
+inline constexpr T kLeastNumber = std::numeric_limits<T>::has_infinity
+                                      ? -std::numeric_limits<T>::infinity()
+                                      : std::numeric_limits<T>::lowest();
+
 // Places of an element of a plane of such sizes, or of a window.
 struct PlanePlaces {
   int64_t plane, at[kSpatial];
@@ -56,8 +61,7 @@ __global__ void max_pool_kernel(Pool pool, int64_t n, const T* x, T* values, int
   if (i >= n) return;
   const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs());
   x += o.plane * pool.inputs();
-  T most = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                                : std::numeric_limits<T>::lowest();
+  T most = kLeastNumber<T>;
   int64_t where = -1;
   each_element(pool, o.at, [&](int64_t place) {
     const T each = x[place];
