@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "gradus/tensor/base/windows.h"
 #include "gradus/tensor/table/ops.h"
 #include "gradus/tensor/tensor.h"
 

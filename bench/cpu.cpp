@@ -41,14 +41,25 @@ int main() {
 #endif
     }
   }
-  nn::Linear fc(10, 1);
-  optim::SGD sgd(fc->parameters(), optim::SGDOptions(0.01).momentum(0.9));
-  nn::MSELoss loss;
-  const Tensor x = randn({64, 10}), y = randn({64, 1});
-  const auto step = [&] {
-    sgd.zero_grad();
-    loss(fc(x), y).backward();
-    sgd.step();
+  const auto time_step = [](const char* name, int calls, const auto& model, const Tensor& x,
+                            const Tensor& y, auto loss) {
+    optim::SGD sgd(model->parameters(), optim::SGDOptions(0.01).momentum(0.9));
+    const auto step = [&] {
+      sgd.zero_grad();
+      loss(model->forward(x), y).backward();
+      sgd.step();
+    };
+    report(name, "gradus", host_seconds(step, 11, calls), 1, "step");
   };
-  report("step Linear(10, 1) batch 64", "gradus", host_seconds(step, 11, 5000), 1, "step");
+  time_step("step Linear(10, 1) batch 64", 5000, nn::Linear(10, 1), randn({64, 10}), randn({64, 1}),
+            nn::MSELoss());
+  time_step("step MLP 784-512-10 batch 128", 50,
+            nn::Sequential(nn::Linear(784, 512), nn::ReLU(), nn::Linear(512, 10)),
+            randn({128, 784}), randint(10, {128}, kLong), nn::CrossEntropyLoss());
+  time_step("step LeNet-5 batch 128", 20,
+            nn::Sequential(nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)), nn::ReLU(),
+                           nn::MaxPool2d(2), nn::Conv2d(6, 16, 5), nn::ReLU(), nn::MaxPool2d(2),
+                           nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84),
+                           nn::ReLU(), nn::Linear(84, 10)),
+            randn({128, 1, 28, 28}), randint(10, {128}, kLong), nn::CrossEntropyLoss());
 }

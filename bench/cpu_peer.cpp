@@ -40,13 +40,27 @@ int main() {
       time(name, 9, n <= 512 ? 20 : 3, 2.0 * n * n * n, "FLOP", [&] { p.matmul(q); });
     }
   }
-  torch::nn::Linear fc(10, 1);
-  torch::optim::SGD sgd(fc->parameters(), torch::optim::SGDOptions(0.01).momentum(0.9));
-  torch::nn::MSELoss loss;
-  const auto x = torch::randn({64, 10}), y = torch::randn({64, 1});
-  time("step Linear(10, 1) batch 64", 11, 5000, 1, "step", [&] {
-    sgd.zero_grad();
-    loss(fc(x), y).backward();
-    sgd.step();
-  });
+  namespace nn = torch::nn;
+  const auto time_step = [](const char* name, int calls, auto model, const torch::Tensor& x,
+                            const torch::Tensor& y, auto loss) {
+    torch::optim::SGD sgd(model->parameters(), torch::optim::SGDOptions(0.01).momentum(0.9));
+    time(name, 11, calls, 1, "step", [&] {
+      sgd.zero_grad();
+      loss(model->forward(x), y).backward();
+      sgd.step();
+    });
+  };
+  time_step("step Linear(10, 1) batch 64", 5000, nn::Linear(10, 1), torch::randn({64, 10}),
+            torch::randn({64, 1}), nn::MSELoss());
+  time_step("step MLP 784-512-10 batch 128", 50,
+            nn::Sequential(nn::Linear(784, 512), nn::ReLU(), nn::Linear(512, 10)),
+            torch::randn({128, 784}), torch::randint(10, {128}, torch::kLong),
+            nn::CrossEntropyLoss());
+  time_step("step LeNet-5 batch 128", 20,
+            nn::Sequential(nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)), nn::ReLU(),
+                           nn::MaxPool2d(2), nn::Conv2d(6, 16, 5), nn::ReLU(), nn::MaxPool2d(2),
+                           nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84),
+                           nn::ReLU(), nn::Linear(84, 10)),
+            torch::randn({128, 1, 28, 28}), torch::randint(10, {128}, torch::kLong),
+            nn::CrossEntropyLoss());
 }

@@ -1,7 +1,6 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
-//   bench_gpu [GROUP...]    elementwise, reductions, softmaxes, order, lookups, products,
-//   optimizers,
-//                           steps
+//   bench_gpu [GROUP...]    elementwise, reductions, softmaxes, order, lookups, products, conv,
+//                           pools, optimizers, steps
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -125,6 +124,62 @@ void products() {
   cuda::set_matmul_kernel("automatic");
 }
 
+// The relative error of a part of a convolution against float64, on two samples.
+void check_convolution(const char* name, const Tensor& part, const Tensor& exact) {
+  const double error = ((part.to(kDouble) - exact).norm() / exact.norm()).item<double>();
+  if (!(error < 1e-5)) std::fprintf(stderr, "%s: relative error %g\n", name, error);
+}
+
+void convolutions() {
+  const auto time = [](const char* shape, const Tensor& x, const Tensor& w, int64_t stride,
+                       int64_t padding) {
+    const Tensor grad = randn_like(conv2d(x, w, {}, stride, padding));
+    Convolution s;
+    s.batch = x.size(0), s.channels = x.size(1), s.filters = w.size(0);
+    for (int d = 1; d < kSpatial; ++d)
+      s.dim[d] = {x.size(d + 1), grad.size(d + 1), w.size(d + 1), stride, padding, 1};
+    const double operations =
+        2.0 * static_cast<double>(grad.numel()) * static_cast<double>(w.numel() / w.size(0));
+    const std::pair<const char*, ConvolutionPart> parts[] = {
+        {"forward", ConvolutionPart::output},
+        {"input gradient", ConvolutionPart::input},
+        {"weight gradient", ConvolutionPart::weight}};
+    for (const auto& [what, part] : parts) {
+      const auto make = [&, part = part](const auto& as) {
+        const bool first = part == ConvolutionPart::output;
+        return raw::convolution("conv2d", part, s, as(first ? x : grad),
+                                as(part == ConvolutionPart::weight ? x : w));
+      };
+      const std::string name = std::string("conv ") + what + " " + shape;
+      Convolution all = s;
+      s.batch = 2;
+      const auto two = [&](const Tensor& t) {
+        return t.is_same(w) ? t : t.narrow(0, 0, 2).contiguous();
+      };
+      const auto exact = make([&](const Tensor& t) { return two(t).to(kDouble); });
+      check_convolution(name.c_str(), make(two), exact);
+      s = all;
+      report(name.c_str(), "gradus",
+             device_seconds([&] { make([](const Tensor& t) { return t; }); }), operations, "FLOP");
+    }
+  };
+  time("256 x 64 x 56 x 56, 64 3x3", randn({256, 64, 56, 56}, kCUDA), randn({64, 64, 3, 3}, kCUDA),
+       1, 1);
+  time("128 x 6 x 14 x 14, 16 5x5", randn({128, 6, 14, 14}, kCUDA), randn({16, 6, 5, 5}, kCUDA), 1,
+       0);
+  time("128 x 128 x 28 x 28, 256 3x3 stride 2", randn({128, 128, 28, 28}, kCUDA),
+       randn({256, 128, 3, 3}, kCUDA), 2, 1);
+}
+
+void pools() {
+  const Tensor x = randn({256, 64, 56, 56}, kCUDA);
+  const double bytes = 4.0 * static_cast<double>(x.numel());
+  report("max_pool2d(2) 256 x 64 x 56 x 56", "gradus", device_seconds([&] { max_pool2d(x, 2); }),
+         1.75 * bytes, "B");
+  report("avg_pool2d(2) 256 x 64 x 56 x 56", "gradus", device_seconds([&] { avg_pool2d(x, 2); }),
+         1.25 * bytes, "B");
+}
+
 // Bytes: parameter and gradient are read, and what is kept; all but the gradient are written.
 void optimizers() {
   Tensors parameters;
@@ -163,6 +218,13 @@ void training_steps() {
   mlp->to(kCUDA);
   time_step("step MLP 784-512-10 batch 128", mlp, randn({128, 784}, kCUDA),
             randint(10, {128}, kCUDA), nn::CrossEntropyLoss());
+  nn::Sequential lenet(nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)), nn::ReLU(),
+                       nn::MaxPool2d(2), nn::Conv2d(6, 16, 5), nn::ReLU(), nn::MaxPool2d(2),
+                       nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84),
+                       nn::ReLU(), nn::Linear(84, 10));
+  lenet->to(kCUDA);
+  time_step("step LeNet-5 batch 128", lenet, randn({128, 1, 28, 28}, kCUDA),
+            randint(10, {128}, kCUDA), nn::CrossEntropyLoss());
 }
 
 }  // namespace
@@ -184,6 +246,8 @@ int main(int argc, char** argv) {
   run("order", order);
   run("lookups", lookups);
   run("products", products);
+  run("conv", convolutions);
+  run("pools", pools);
   run("optimizers", optimizers);
   const AutoGradMode grad(true);
   run("steps", training_steps);

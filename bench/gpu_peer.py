@@ -6,6 +6,7 @@ import time
 import torch
 
 torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cudnn.allow_tf32 = False
 
 
 def report(name, seconds, work, unit):
@@ -109,6 +110,38 @@ def products():
         report(f"matmul float32 {n}", device_seconds(lambda: a @ b), 2.0 * n**3, "FLOP")
 
 
+def convolutions():
+    def measure(shape, x, w, stride, padding):
+        y = torch.conv2d(x, w, None, stride, padding)
+        grad = torch.randn_like(y)
+        operations = 2.0 * y.numel() * w[0].numel()
+        numbers = ([stride] * 2, [padding] * 2, [1, 1], False, [0, 0], 1)
+
+        def backward(*wanted):
+            return lambda: torch.ops.aten.convolution_backward(grad, x, w, None, *numbers, [*wanted, False])
+
+        report(f"conv forward {shape}", device_seconds(lambda: torch.conv2d(x, w, None, stride, padding)),
+               operations, "FLOP")
+        report(f"conv input gradient {shape}", device_seconds(backward(True, False)), operations, "FLOP")
+        report(f"conv weight gradient {shape}", device_seconds(backward(False, True)), operations, "FLOP")
+
+    def randn(*size):
+        return torch.randn(*size, device="cuda")
+
+    torch.backends.cudnn.benchmark = True  # the fastest of its algorithms
+    measure("256 x 64 x 56 x 56, 64 3x3", randn(256, 64, 56, 56), randn(64, 64, 3, 3), 1, 1)
+    measure("128 x 6 x 14 x 14, 16 5x5", randn(128, 6, 14, 14), randn(16, 6, 5, 5), 1, 0)
+    measure("128 x 128 x 28 x 28, 256 3x3 stride 2", randn(128, 128, 28, 28), randn(256, 128, 3, 3), 2, 1)
+
+
+def pools():
+    x = torch.randn(256, 64, 56, 56, device="cuda")
+    size = 4.0 * x.numel()
+    f = torch.nn.functional
+    report("max_pool2d(2) 256 x 64 x 56 x 56", device_seconds(lambda: f.max_pool2d(x, 2)), 1.75 * size, "B")
+    report("avg_pool2d(2) 256 x 64 x 56 x 56", device_seconds(lambda: f.avg_pool2d(x, 2)), 1.25 * size, "B")
+
+
 def optimizers():
     parameters = [torch.randn(1_000_000, device="cuda", requires_grad=True) for _ in range(100)]
     for p in parameters:
@@ -145,11 +178,17 @@ def training_steps():
     mlp = torch.nn.Sequential(torch.nn.Linear(784, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10))
     time_step("step MLP 784-512-10 batch 128", mlp.cuda(), torch.randn(128, 784, device="cuda"),
               torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss())
+    nn = torch.nn
+    lenet = nn.Sequential(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
+                          nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84),
+                          nn.ReLU(), nn.Linear(84, 10))
+    time_step("step LeNet-5 batch 128", lenet.cuda(), torch.randn(128, 1, 28, 28, device="cuda"),
+              torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss())
 
 
 torch.manual_seed(1)
 groups = {"elementwise": elementwise, "reductions": reductions, "softmaxes": softmaxes, "order": order,
-          "lookups": lookups, "products": products, "optimizers": optimizers, "steps": training_steps}
+          "lookups": lookups, "products": products, "conv": convolutions, "pools": pools, "optimizers": optimizers, "steps": training_steps}
 for name in sys.argv[1:] or groups:
     with torch.set_grad_enabled(name == "steps"):
         groups[name]()

@@ -50,6 +50,14 @@ class CpuBackend final : public Backend {
   Tensor nonzero(const Tensor& x, IntArrayRef shape) override;
   Tensor masked_select(const Tensor& x, const Tensor& mask) override;
   void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;
+  void convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a, const Tensor& b,
+                   const Tensor& bias, const Tensor& out) override;
+  void max_pool(const Pool& pool, const Tensor& x, const Tensor& values,
+                const Tensor& indices) override;
+  void max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices,
+                     const Tensor& out) override;
+  void average_pool(const Pool& pool, const Tensor& x, const Tensor& out) override;
+  void average_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& out) override;
   void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
               const Tensor& out) override;
   void scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,

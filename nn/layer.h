@@ -18,6 +18,7 @@
 #include <ostream>
 
 #include "gradus/nn/cloneable.h"
+#include "gradus/nn/expanding_array.h"
 #include "gradus/tensor/base/option.h"
 
 namespace gradus::nn {
@@ -26,6 +27,15 @@ namespace gradus::nn {
 struct NoOptions {
   std::tuple<> fields() const { return {}; }
 };
+
+namespace detail {
+// "1, 2"
+inline std::string joined_numbers(IntArrayRef numbers) {
+  std::string out;
+  for (const int64_t number : numbers) out += (out.empty() ? "" : ", ") + std::to_string(number);
+  return out;
+}
+}  // namespace detail
 
 template <class Derived, class Options = NoOptions>
 struct Layer : Cloneable<Derived> {
@@ -56,12 +66,13 @@ struct Layer : Cloneable<Derived> {
   Options options;
 
  private:
-  // As libtorch prints them: numbers and switches, `inplace` where it is on, `lambda` without its
-  // name. The stream keeps std::boolalpha, as it does there.
+  // As libtorch prints them: numbers, lists and switches, `inplace` where it is on, `lambda`
+  // without its name. The stream keeps std::boolalpha, as it does there.
   template <class T>
   static void print(std::ostream& stream, const char*& separator, const NamedOption<T>& option) {
-    if constexpr (std::is_arithmetic_v<T>) {
-      if (option.name == "inplace" && !option.value) return;
+    if constexpr (std::is_arithmetic_v<T> || is_expanding_array<T>) {
+      if constexpr (std::is_same_v<T, bool>)
+        if (option.name == "inplace" && !option.value) return;
       stream << std::exchange(separator, ", ");
       if (option.name != "lambda") stream << option.name << '=';
       stream << std::boolalpha << option.value;

@@ -1,7 +1,8 @@
 // What a device must be able to do: Backend has one virtual function for each kind of work that
 // operations give to a device: memory, copies, random numbers, element by element, reductions,
-// softmax, scans and order, products, indexing, optimizers. A function that is not pure has a
-// default made of the others (backend.cpp); a device may override it with a faster one.
+// softmax, scans and order, products, convolutions and pools, indexing, optimizers. A function that
+// is not pure has a default made of the others (backend.cpp); a device may override it with a
+// faster one.
 //
 // Contract of every function. `out` is allocated, on this backend's device, of the final shape and
 // dtype; operands are on that device too and of the dtype that `out` says they are; the caller
@@ -13,6 +14,7 @@
 #include <functional>
 
 #include "gradus/tensor/base/index_rule.h"
+#include "gradus/tensor/base/windows.h"
 #include "gradus/tensor/table/ops.h"
 #include "gradus/tensor/table/optimizers.h"
 #include "gradus/tensor/tensor.h"
@@ -163,6 +165,26 @@ class Backend {
   // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and
   // bias; out contiguous. dtypes: Float, Double, Long. K may be 0: then out is bias or zero.
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) = 0;
+
+  // --- Convolutions and pools (tensor/base/windows.h)
+  // out = that part of the convolution, made of the other two, the output or its gradient first. It
+  // and the operands are contiguous, of one dtype (Float, Double), with some elements. bias
+  // (filters) may be undefined. The sums depend on the shapes alone.
+  virtual void convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
+                           const Tensor& b, const Tensor& bias, const Tensor& out) = 0;
+  // The largest element of each window, NaN counting as that, and where it is in its plane (Long):
+  // of equal ones the first, of NaN the last. Of a window that lies outside the smallest number, and
+  // some place. All are contiguous, with some elements; x and values of one dtype: Float, Double,
+  // Long.
+  virtual void max_pool(const Pool& pool, const Tensor& x, const Tensor& values,
+                        const Tensor& indices) = 0;
+  // The gradient of x, given those of the values, and the indices. Contiguous; Float, Double.
+  virtual void max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices,
+                             const Tensor& out) = 0;
+  // The sums of windows, divided as the pool says, and their gradient. Contiguous, with some
+  // elements; Float, Double. dilation is 1.
+  virtual void average_pool(const Pool& pool, const Tensor& x, const Tensor& out) = 0;
+  virtual void average_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& out) = 0;
 
   // --- Indexing
   // out[i] = x[..., index[i], ...]: index is Long, of out's shape; x has as many dimensions, and

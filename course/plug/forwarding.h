@@ -135,6 +135,29 @@ class ForwardingBackend : public gradus::Backend {
     handed_on("matmul");
     inner_.matmul(a, b, bias, out);
   }
+  void convolution(gradus::ConvolutionPart part, const gradus::Convolution& shape, const Tensor& a,
+                   const Tensor& b, const Tensor& bias, const Tensor& out) override {
+    handed_on("convolution");
+    inner_.convolution(part, shape, a, b, bias, out);
+  }
+  void max_pool(const gradus::Pool& pool, const Tensor& x, const Tensor& values,
+                const Tensor& indices) override {
+    handed_on("max_pool");
+    inner_.max_pool(pool, x, values, indices);
+  }
+  void max_pool_grad(const gradus::Pool& pool, const Tensor& grad, const Tensor& indices,
+                     const Tensor& out) override {
+    handed_on("max_pool_grad");
+    inner_.max_pool_grad(pool, grad, indices, out);
+  }
+  void average_pool(const gradus::Pool& pool, const Tensor& x, const Tensor& out) override {
+    handed_on("average_pool");
+    inner_.average_pool(pool, x, out);
+  }
+  void average_pool_grad(const gradus::Pool& pool, const Tensor& grad, const Tensor& out) override {
+    handed_on("average_pool_grad");
+    inner_.average_pool_grad(pool, grad, out);
+  }
   void gather(const gradus::IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
               const Tensor& out) override {
     handed_on("gather");

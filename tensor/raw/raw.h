@@ -154,6 +154,19 @@ void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out);
 // x W^T + bias over the last dimension of x; bias may be undefined.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
+// --- Convolutions and pools (tensor/base/windows.h)
+// That part of the convolution, made of the other two, the output or its gradient first. Rounded
+// once. REQUIRES: shapes as `shape` says. Errors, which name op: Error for devices, TypeError for
+// dtypes that differ or are not of floating point.
+Tensor convolution(const char* op, ConvolutionPart part, const Convolution& shape, const Tensor& a,
+                   const Tensor& b, const Tensor& bias = {});
+// x of shape (planes..., in...), of which the last `spatial` dimensions are those of the pool; the
+// results have those of its output. Errors, which name op: TypeError for dtypes.
+ValuesAndIndices max_pool(const char* op, const Pool& pool, int spatial, const Tensor& x);
+Tensor max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices, IntArrayRef sizes);
+Tensor average_pool(const char* op, const Pool& pool, int spatial, const Tensor& x);
+Tensor average_pool_grad(const Pool& pool, int spatial, const Tensor& grad);
+
 // --- Indexing
 // torch.gather; `op` is named in errors: as backend.h says, and for shapes that do not fit.
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, const char* op = "gather");

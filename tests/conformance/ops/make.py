@@ -58,7 +58,9 @@ def by_mpmath(f, order):
 OTHER_NAMES = {**OTHER_NAMES,
                "sigmoid_backward": torch.ops.aten.sigmoid_backward,
                "tanh_backward": torch.ops.aten.tanh_backward,
-               "index": lambda self, indices: self[indices], "slice": torch.ops.aten.slice,
+               "index": lambda self, indices: self[indices], "batch_norm": torch.batch_norm,
+               "layer_norm": torch.layer_norm, "group_norm": torch.group_norm,
+               "slice": torch.ops.aten.slice,
                "unfold": torch.Tensor.unfold,
                "scatter_reduce": lambda *args: torch.scatter_reduce(
                    *args[:5], include_self=args[5] if args[5:] else True),
@@ -84,7 +86,8 @@ def function_named(name):
 
 def as_python(arguments):
     """C++ arguments as a Python tuple: {1, 2} is (1, 2,), kFloat is torch.float32."""
-    out = arguments.replace("TensorList{", "{").replace("{}", "()").replace("{", "(")
+    out = arguments.replace("TensorList{", "{").replace("IntArrayRef()", "{}").replace("Tensor()", "None")
+    out = out.replace("{}", "()").replace("{", "(")
     out = out.replace("}", ",)").replace("true", "True").replace("false", "False")
     out = out.replace("std::nullopt", "None").replace("INFINITY", "inf")
     return re.sub(r"\bk[A-Z]\w*", lambda m: DTYPES[m[0]], out)

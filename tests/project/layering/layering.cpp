@@ -51,6 +51,7 @@ const std::map<std::string, Names> below_in_folder = {
     {"autograd/ops/random", {"autograd", "autograd/engine", "autograd/ops"}},
     {"autograd/ops/reduce", {"autograd", "autograd/engine", "autograd/ops"}},
     {"autograd/ops/shape", {"autograd", "autograd/engine", "autograd/ops"}},
+    {"autograd/ops/window", {"autograd", "autograd/engine", "autograd/ops"}},
     {"cpu", {}},
     {"cpu/simd", {"cpu"}},
     {"cpu/walk", {"cpu", "cpu/simd"}},

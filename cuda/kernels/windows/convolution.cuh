@@ -1,0 +1,277 @@
+// Convolutions as implicit matrix products: tiles of the matrix of windows are gathered from the
+// tensor itself, so the matrix never exists.
+//
+// Idea. Each of the three parts of a convolution is a product of a matrix of weights or gradients,
+// a (rows, depth), and a matrix b (depth, columns) whose element (d, c) is one element of a tensor,
+// or 0 of the padding:
+//
+//   part     rows      columns             depth               b
+//   output   filters   places, samples     taps, channels      input at place + tap
+//   input    channels  elements, samples   taps, filters       gradient of the output at (element -
+//   tap) / stride weight   filters   taps, channels      places, samples     input at place + tap
+//
+// So a column and a depth are a Spot each: where it lies in memory, and at which place; the sum of
+// both is an element. Spots take divisions, and are made once for the columns of a tile and once a
+// step for its depth, by few threads, which put them into shared memory.
+// The rest is the ladder of products (matmul_vectorized.cuh): warps make compact rectangles,
+// threads squares in registers, and the next tile is on its way while one is multiplied.
+#pragma once
+
+#include "gradus/cuda/kernels/matmul_vectorized.cuh"
+#include "gradus/tensor/base/windows.h"
+
+namespace gradus::cuda {
+
+// One dimension of the gathered tensor: element (column + depth) / spread, if there is one.
+struct GatheredDim {
+  int size, spread;
+};
+
+template <class T>
+struct ConvolutionArgs {
+  Convolution shape;
+  GatheredDim gathered[kSpatial];
+  bool linear;            // no dimension is spread: an element's address is a sum
+  const T *a, *b, *bias;  // bias (filters) or null
+  T* out;
+  int rows, columns, depth;  // of the product of one group
+  int64_t a_row, out_row;    // strides
+  int parts, part;           // the depth is cut into so many parts, of `part` terms each
+  int64_t part_out;          // from one part's result to the next
+};
+
+// What a column or a term of the depth adds: to the element of b, and to that of out or a.
+struct Spot {
+  int64_t in_b, in_other;
+  int at[kSpatial];
+};
+
+// i as places in three dimensions of such sizes; what is left goes to the caller.
+__device__ inline int split_places(int i, const int (&sizes)[kSpatial], int (&at)[kSpatial]) {
+  for (int d = kSpatial - 1; d >= 0; --d) {
+    const int rest = static_cast<int>(static_cast<unsigned>(i) / static_cast<unsigned>(sizes[d]));
+    at[d] = i - rest * sizes[d];
+    i = rest;
+  }
+  return i;
+}
+
+// With the places in the address, where that is a sum.
+template <class T>
+__device__ Spot complete(const ConvolutionArgs<T>& args, Spot spot) {
+  const GatheredDim* const dim = args.gathered;
+  if (args.linear)
+    spot.in_b += (int64_t{spot.at[0]} * dim[1].size + spot.at[1]) * dim[2].size + spot.at[2];
+  return spot;
+}
+
+// A place of a window, and a sample: of the output, or for the gradient of the input an element.
+template <ConvolutionPart part, class T>
+__device__ Spot place_spot(const ConvolutionArgs<T>& args, int i, int group) {
+  const Convolution& s = args.shape;
+  constexpr bool kInput = part == ConvolutionPart::input;
+  int sizes[kSpatial];
+  for (int d = 0; d < kSpatial; ++d)
+    sizes[d] = static_cast<int>(kInput ? s.dim[d].in : s.dim[d].out);
+  Spot out;
+  const int sample = split_places(i, sizes, out.at);
+  const int64_t within = i - int64_t{sample} * sizes[0] * sizes[1] * sizes[2];
+  const int64_t filter = sample * s.filters + group * s.group_filters();
+  const int64_t channel = sample * s.channels + group * s.group_channels();
+  out.in_b = kInput ? filter * s.outputs() : channel * s.inputs();
+  out.in_other = (kInput ? channel * s.inputs() : filter * s.outputs()) + within;
+  for (int d = 0; d < kSpatial; ++d) {
+    const auto padding = static_cast<int>(s.dim[d].padding);
+    out.at[d] =
+        kInput ? out.at[d] + padding : out.at[d] * static_cast<int>(s.dim[d].stride) - padding;
+  }
+  return complete(args, out);
+}
+
+// A tap of a channel, or for the gradient of the input of a filter.
+template <ConvolutionPart part, class T>
+__device__ Spot tap_spot(const ConvolutionArgs<T>& args, int i, int group) {
+  const Convolution& s = args.shape;
+  constexpr bool kInput = part == ConvolutionPart::input;
+  int sizes[kSpatial];
+  for (int d = 0; d < kSpatial; ++d) sizes[d] = static_cast<int>(s.dim[d].kernel);
+  Spot out;
+  const int channel = split_places(i, sizes, out.at);
+  const int taps = sizes[0] * sizes[1] * sizes[2];
+  out.in_b = channel * (kInput ? s.outputs() : s.inputs());
+  // In weight (filters, channels of a group, taps), or its gradient.
+  const int64_t group_weight = s.group_filters() * s.group_channels() * taps;
+  out.in_other = group * group_weight;
+  out.in_other += kInput ? int64_t{channel} * s.group_channels() * taps + (i - channel * taps) : i;
+  for (int d = 0; d < kSpatial; ++d) {
+    const int reach = out.at[d] * static_cast<int>(s.dim[d].dilation);
+    out.at[d] = kInput ? -reach : reach;
+  }
+  return complete(args, out);
+}
+
+template <class T>
+__device__ T gathered(const ConvolutionArgs<T>& args, const Spot& column, const Spot& depth) {
+  int64_t place = 0;
+  bool inside = true;
+#pragma unroll
+  for (int d = 0; d < kSpatial; ++d) {
+    const GatheredDim dim = args.gathered[d];
+    int at = column.at[d] + depth.at[d];
+    if (!args.linear) {
+      inside &= at % dim.spread == 0;
+      at /= dim.spread;
+      place = place * dim.size + at;
+    }
+    inside &= static_cast<unsigned>(at) < static_cast<unsigned>(dim.size);
+  }
+  return inside ? args.b[column.in_b + depth.in_b + place] : T(0);
+}
+
+// A tile of kLanes x kDepth elements on its way to shared memory: fetch(value) reads it into
+// registers, store writes it. Threads run along the depth or across it, whichever lies closer
+// together in memory.
+template <class T, int kLanes, int kDepth, int kThreads, bool kAlongDepth>
+class GatheredTile {
+  static constexpr int kUnits = kLanes * kDepth / kThreads;
+  static_assert(kLanes * kDepth % kThreads == 0, "threads share a tile evenly");
+
+ public:
+  using Tile = T[kDepth][kLanes + 4];
+
+  template <class F>
+  __device__ void fetch(const F& value) {
+#pragma unroll
+    for (int u = 0; u < kUnits; ++u) units_[u] = value(lane(u), depth(u));
+  }
+  __device__ void store(Tile& tile) const {
+#pragma unroll
+    for (int u = 0; u < kUnits; ++u) tile[depth(u)][lane(u)] = units_[u];
+  }
+
+ private:
+  static __device__ int index(int u) { return static_cast<int>(threadIdx.x) + u * kThreads; }
+  static __device__ int lane(int u) { return kAlongDepth ? index(u) / kDepth : index(u) % kLanes; }
+  static __device__ int depth(int u) { return kAlongDepth ? index(u) % kDepth : index(u) / kLanes; }
+
+  T units_[kUnits];
+};
+
+// `count` elements in groups of 4, `gap` apart, from shared memory to registers.
+template <int count, int gap, class T>
+__device__ void read_fours(const T* from, T (&to)[count]) {
+  struct alignas(16) Four {
+    T at[4];
+  };
+#pragma unroll
+  for (int g = 0; g < count / 4; ++g)
+    *reinterpret_cast<Four*>(&to[4 * g]) = *reinterpret_cast<const Four*>(from + g * gap);
+}
+
+// A block makes S::kRows x S::kCols results of one group and one part of the depth. The grid counts
+// tiles of rows, then of columns, then parts, then groups.
+template <class T, class S, ConvolutionPart part>
+__global__ void __launch_bounds__(S::kThreads, S::kResident)
+    convolution_kernel(const ConvolutionArgs<T> args) {
+  constexpr bool kOfWeight = part == ConvolutionPart::weight;
+  using LoaderA = GatheredTile<T, S::kRows, S::kDepth, S::kThreads, true>;
+  using LoaderB = GatheredTile<T, S::kCols, S::kDepth, S::kThreads, kOfWeight>;
+  alignas(16) __shared__ typename LoaderA::Tile a_tiles[2];
+  alignas(16) __shared__ typename LoaderB::Tile b_tiles[2];
+  __shared__ Spot columns[S::kCols], depths[2][S::kDepth];
+
+  const int t = static_cast<int>(threadIdx.x);
+  unsigned block = blockIdx.x;
+  const auto next = [&](int count) {
+    const unsigned rest = block / static_cast<unsigned>(count);
+    const auto out = static_cast<int>(block - rest * static_cast<unsigned>(count));
+    block = rest;
+    return out;
+  };
+  const int first_row = next((args.rows + S::kRows - 1) / S::kRows) * S::kRows;
+  const int first_column = next((args.columns + S::kCols - 1) / S::kCols) * S::kCols;
+  const int which_part = next(args.parts);
+  const auto group = static_cast<int>(block);
+  const int begin = which_part * args.part, end = ::min(begin + args.part, args.depth);
+
+  const auto column_spot = [&](int i) {
+    return kOfWeight ? tap_spot<part>(args, i, group) : place_spot<part>(args, i, group);
+  };
+  const auto find_depths = [&](int step) {
+    const int i = begin + step * S::kDepth + t;
+    if (t < S::kDepth && i < end)
+      depths[step % 2][t] =
+          kOfWeight ? place_spot<part>(args, i, group) : tap_spot<part>(args, i, group);
+  };
+  for (int c = t; c < S::kCols; c += S::kThreads)
+    if (first_column + c < args.columns) columns[c] = column_spot(first_column + c);
+  find_depths(0);
+  __syncthreads();
+
+  LoaderA a;
+  LoaderB b;
+  const auto fetch = [&](int step) {
+    const int left = end - begin - step * S::kDepth;
+    const Spot* const terms = depths[step % 2];
+    a.fetch([&](int row, int d) {
+      return first_row + row < args.rows && d < left
+                 ? args.a[(first_row + row) * args.a_row + terms[d].in_other]
+                 : T(0);
+    });
+    b.fetch([&](int column, int d) {
+      return first_column + column < args.columns && d < left
+                 ? gathered(args, columns[column], terms[d])
+                 : T(0);
+    });
+  };
+
+  constexpr int kWarpsAcross = S::kCols / S::kWarpCols;
+  constexpr int kLanesAcross = S::kWarpCols / S::kThreadCols;
+  constexpr int kRowGap = 4 * (S::kWarpRows / S::kThreadRows), kColGap = 4 * kLanesAcross;
+  const int warp = t / 32, lane = t % 32;
+  const int row = warp / kWarpsAcross * S::kWarpRows + lane / kLanesAcross * 4;
+  const int col = warp % kWarpsAcross * S::kWarpCols + lane % kLanesAcross * 4;
+
+  T sum[S::kThreadRows][S::kThreadCols] = {};
+  const int steps = (end - begin + S::kDepth - 1) / S::kDepth;
+  fetch(0);
+  a.store(a_tiles[0]), b.store(b_tiles[0]);
+  find_depths(1);
+  __syncthreads();
+  for (int step = 0; step < steps; ++step) {
+    const int current = step % 2;
+    const bool more = step + 1 < steps;
+    if (more) fetch(step + 1);
+    find_depths(step + 2);  // in place of this step's, which were last read before the barrier
+#pragma unroll
+    for (int i = 0; i < S::kDepth; ++i) {
+      alignas(16) T from_a[S::kThreadRows];
+      alignas(16) T from_b[S::kThreadCols];
+      read_fours<S::kThreadRows, kRowGap>(&a_tiles[current][i][row], from_a);
+      read_fours<S::kThreadCols, kColGap>(&b_tiles[current][i][col], from_b);
+#pragma unroll
+      for (int r = 0; r < S::kThreadRows; ++r)
+#pragma unroll
+        for (int c = 0; c < S::kThreadCols; ++c) sum[r][c] += from_a[r] * from_b[c];
+    }
+    // The other buffers were last read before the barrier of the step before.
+    if (more) a.store(a_tiles[current ^ 1]), b.store(b_tiles[current ^ 1]);
+    __syncthreads();
+  }
+
+  T* const out = args.out + which_part * args.part_out;
+#pragma unroll
+  for (int r = 0; r < S::kThreadRows; ++r) {
+    const int y = first_row + row + r / 4 * kRowGap + r % 4;
+    if (y >= args.rows) continue;
+    const T bias = args.bias ? args.bias[group * args.rows + y] : T(0);
+#pragma unroll
+    for (int c = 0; c < S::kThreadCols; ++c) {
+      const int x = col + c / 4 * kColGap + c % 4;
+      if (first_column + x < args.columns)
+        out[y * args.out_row + columns[x].in_other] = sum[r][c] + bias;
+    }
+  }
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,105 @@
+// Dropout and its kin, as functions, F::dropout(x, F::DropoutFuncOptions().p(0.1)), and as modules.
+#pragma once
+
+#include "gradus/nn/layer.h"
+
+namespace gradus::nn {
+
+struct DropoutOptions {
+  GRADUS_OPTIONS(DropoutOptions, ARGUMENT(double, p, 0.5), OPTION(bool, inplace, false));
+};
+using Dropout2dOptions = DropoutOptions;
+using Dropout3dOptions = DropoutOptions;
+using AlphaDropoutOptions = DropoutOptions;
+using FeatureAlphaDropoutOptions = DropoutOptions;
+
+namespace functional {
+
+struct DropoutFuncOptions {
+  GRADUS_OPTIONS(DropoutFuncOptions, OPTION(double, p, 0.5), OPTION(bool, training, true),
+                 OPTION(bool, inplace, false));
+};
+using Dropout2dFuncOptions = DropoutFuncOptions;
+using Dropout3dFuncOptions = DropoutFuncOptions;
+
+// libtorch's default differs from that of the others.
+struct AlphaDropoutFuncOptions {
+  GRADUS_OPTIONS(AlphaDropoutFuncOptions, OPTION(double, p, 0.5), OPTION(bool, training, false),
+                 OPTION(bool, inplace, false));
+};
+using FeatureAlphaDropoutFuncOptions = AlphaDropoutFuncOptions;
+
+inline Tensor dropout(Tensor input, const DropoutFuncOptions& options = {}) {
+  return options.inplace() ? input.dropout_(options.p(), options.training())
+                           : gradus::dropout(input, options.p(), options.training());
+}
+// Whole channels (dimension 1) at once.
+inline Tensor dropout2d(Tensor input, const Dropout2dFuncOptions& options = {}) {
+  return options.inplace() ? input.feature_dropout_(options.p(), options.training())
+                           : gradus::feature_dropout(input, options.p(), options.training());
+}
+inline Tensor dropout3d(Tensor input, const Dropout3dFuncOptions& options = {}) {
+  return dropout2d(std::move(input), options);
+}
+inline Tensor alpha_dropout(Tensor input, const AlphaDropoutFuncOptions& options = {}) {
+  return options.inplace() ? input.alpha_dropout_(options.p(), options.training())
+                           : gradus::alpha_dropout(input, options.p(), options.training());
+}
+inline Tensor feature_alpha_dropout(Tensor input,
+                                    const FeatureAlphaDropoutFuncOptions& options = {}) {
+  return options.inplace() ? input.feature_alpha_dropout_(options.p(), options.training())
+                           : gradus::feature_alpha_dropout(input, options.p(), options.training());
+}
+
+}  // namespace functional
+
+// What they have in common: after eval() the input as it is. Errors: ValueError for a p outside of
+// [0, 1], and an undefined input.
+template <class Derived, class FuncOptions, auto function>
+struct DropoutBase : Layer<Derived, DropoutOptions> {
+  using Layer<Derived, DropoutOptions>::Layer;
+  using Layer<Derived, DropoutOptions>::options;
+  void reset() override {
+    check(options.p() >= 0 && options.p() <= 1, this->name(),
+          ": dropout probability has to be between 0 and 1, but got ", options.p());
+  }
+  void pretty_print(std::ostream& stream) const override {
+    stream << class_name(typeid(Derived)) << "(p=" << options.p() << ", inplace=" << std::boolalpha
+           << options.inplace() << ')';
+  }
+  Tensor forward(const Tensor& input) {
+    this->check_defined(input, "input");
+    return function(
+        input,
+        FuncOptions().p(options.p()).training(this->is_training()).inplace(options.inplace()));
+  }
+  typename Layer<Derived, DropoutOptions>::CallReset call_reset{*this};
+};
+
+struct DropoutImpl : DropoutBase<DropoutImpl, functional::DropoutFuncOptions, functional::dropout> {
+  using DropoutBase::DropoutBase;
+};
+GRADUS_MODULE(Dropout);
+struct Dropout2dImpl
+    : DropoutBase<Dropout2dImpl, functional::Dropout2dFuncOptions, functional::dropout2d> {
+  using DropoutBase::DropoutBase;
+};
+GRADUS_MODULE(Dropout2d);
+struct Dropout3dImpl
+    : DropoutBase<Dropout3dImpl, functional::Dropout3dFuncOptions, functional::dropout3d> {
+  using DropoutBase::DropoutBase;
+};
+GRADUS_MODULE(Dropout3d);
+struct AlphaDropoutImpl : DropoutBase<AlphaDropoutImpl, functional::AlphaDropoutFuncOptions,
+                                      functional::alpha_dropout> {
+  using DropoutBase::DropoutBase;
+};
+GRADUS_MODULE(AlphaDropout);
+struct FeatureAlphaDropoutImpl
+    : DropoutBase<FeatureAlphaDropoutImpl, functional::FeatureAlphaDropoutFuncOptions,
+                  functional::feature_alpha_dropout> {
+  using DropoutBase::DropoutBase;
+};
+GRADUS_MODULE(FeatureAlphaDropout);
+
+}  // namespace gradus::nn

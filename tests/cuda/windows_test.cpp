@@ -1,0 +1,99 @@
+// Convolutions and pools on a GPU against the CPU.
+#include "tests/windows.h"
+#include "tests/cuda/compare.h"
+
+namespace gradus {
+namespace {
+
+using namespace test;
+
+class CudaWindows : public GpuTest {};
+
+Tensor random_of(const Dims& sizes, ScalarType dtype) {
+  const Tensor memory = random_memory(dtype, numel_of(sizes), {-1, 1});
+  return *raw::try_view(memory, sizes);
+}
+
+void check_convolution(const Convolution& s, ScalarType dtype) {
+  SCOPED_TRACE(test::describe(s));
+  const Device gpu(kCUDA);
+  for (const ConvolutionPart part : kParts) {
+    const Tensor a = random_of(sizes_of(first_operand(part), s), dtype);
+    const Tensor b = random_of(sizes_of(second_operand(part), s), dtype);
+    const Tensor bias = part == ConvolutionPart::output ? random_of({s.filters}, dtype) : Tensor();
+    const auto wide = [](const Tensor& t) { return t.defined() ? raw::to(t, kDouble) : t; };
+    const auto there = [&](const Tensor& t) { return t.defined() ? raw::to(t, gpu) : t; };
+    const Tensor expected = raw::convolution("conv", part, s, wide(a), wide(b), wide(bias));
+    const Tensor got = raw::convolution("conv", part, s, there(a), there(b), there(bias));
+    expect_close(got, expected, rounding(dtype) * (8 + terms_of(part, s)),
+                 "part " + std::to_string(static_cast<int>(part)));
+    const Tensor again = raw::convolution("conv", part, s, there(a), there(b), there(bias));
+    expect_close(again, raw::to(got, Device(kCPU)), 0, "the same bits again");
+  }
+}
+
+TEST_F(CudaWindows, ConvolutionsOfRandomShapes) {
+  for (int i = 0; i < 16; ++i)
+    check_convolution(random_convolution(i % 4 == 0 ? 20 : 4, 9), i % 3 == 0 ? kDouble : kFloat);
+}
+
+// Those of the tiles that are picked by the number of filters; and terms that are cut up.
+TEST_F(CudaWindows, ConvolutionsOfEveryTile) {
+  for (const auto& [channels, filters] : {std::pair(3, 5), std::pair(5, 40), std::pair(70, 75)}) {
+    Convolution s;
+    s.batch = 3, s.channels = channels, s.filters = filters;
+    for (int d = 1; d < kSpatial; ++d) s.dim[d] = {9, 9, 3, 1, 1, 1};
+    check_convolution(s, kFloat);
+  }
+  Convolution s;
+  s.batch = 6, s.channels = 1, s.filters = 6;
+  for (int d = 1; d < kSpatial; ++d) s.dim[d] = {20, 20, 5, 1, 2, 1};
+  check_convolution(s, kFloat);
+}
+
+Pool random_pool(bool adaptive) {
+  Pool pool;
+  pool.planes = pick(1, 5);
+  for (int d = static_cast<int>(pick(0, 2)); d < kSpatial; ++d) {
+    WindowDim& w = pool.dim[d];
+    w.in = pick(3, 11);
+    if (adaptive) {
+      w.out = pick(1, 12), w.adaptive = true;
+      continue;
+    }
+    w.kernel = pick(1, 3), w.stride = pick(1, 3);
+    w.padding = pick(0, w.kernel / 2);
+    w.out = (w.in + 2 * w.padding - w.kernel) / w.stride + 1;
+  }
+  return pool;
+}
+
+TEST_F(CudaWindows, Pools) {
+  for (int i = 0; i < 24; ++i) {
+    Pool pool = random_pool(i % 3 == 0);
+    pool.counts_padding = i % 2 == 0;
+    pool.divisor = i % 5 == 0 ? 3 : 0;
+    const Dims in{pool.planes, pool.dim[0].in, pool.dim[1].in, pool.dim[2].in};
+    const Dims out{pool.planes, pool.dim[0].out, pool.dim[1].out, pool.dim[2].out};
+    for (const ScalarType dtype : {kFloat, kDouble}) {
+      // Few numbers, so that some are equal.
+      const Tensor x = raw::to(random_of(in, kInt), dtype), grad = random_of(out, dtype);
+      const auto there = [](const Tensor& t) { return raw::to(t, Device(kCUDA)); };
+      const auto most = raw::max_pool("max_pool", pool, 3, x);
+      const auto got = raw::max_pool("max_pool", pool, 3, there(x));
+      expect_close(got.values, most.values, 0, "values");
+      expect_close(got.indices, most.indices, 0, "indices");
+      expect_close(raw::max_pool_grad(pool, there(grad), got.indices, in),
+                   raw::max_pool_grad(pool, grad, most.indices, in), 16 * rounding(dtype),
+                   "gradient of maxima");
+      expect_close(raw::average_pool("avg_pool", pool, 3, there(x)),
+                   raw::average_pool("avg_pool", pool, 3, x), 16 * rounding(dtype), "averages");
+      expect_close(raw::average_pool_grad(pool, 3, there(grad)),
+                   raw::average_pool_grad(pool, 3, grad), 16 * rounding(dtype),
+                   "gradient of averages");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gradus
