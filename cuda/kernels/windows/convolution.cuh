@@ -5,10 +5,11 @@
 // a (rows, depth), and a matrix b (depth, columns) whose element (d, c) is one element of a tensor,
 // or 0 of the padding:
 //
-//   part     rows      columns             depth               b
-//   output   filters   places, samples     taps, channels      input at place + tap
-//   input    channels  elements, samples   taps, filters       gradient of the output at (element -
-//   tap) / stride weight   filters   taps, channels      places, samples     input at place + tap
+//   part     rows      columns             depth             b: an element of
+//   output   filters   places, samples     taps, channels    the input, at place + tap
+//   input    channels  elements, samples   taps, filters     the output's gradient, at
+//                                                            (element - tap) / stride
+//   weight   filters   taps, channels      places, samples   the input, at place + tap
 //
 // So a column and a depth are a Spot each: where it lies in memory, and at which place; the sum of
 // both is an element. Spots take divisions, and are made once for the columns of a tile and once a
