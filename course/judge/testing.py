@@ -116,13 +116,16 @@ class Context:
         self._inputs = inputs
         return Reply(self._ask(inputs))
 
-    def throws(self, what, **inputs):
-        """Calls the student's code, which must throw."""
+    def throws(self, what, kind=None, **inputs):
+        """Calls the student's code, which must throw; `kind`, such as "std::invalid_argument", or what is derived from it."""
         reply = self.run_unchecked(**inputs)
         if reply["problem"] == "not implemented":
             raise NotImplementedYet(reply["problem text"])
         if not reply["problem"]:
-            self.fail(f"{what}: it threw nothing")
+            self.fail(f"{what}: it threw nothing" + (f", expected {kind}" if kind else ""))
+        types = reply["problem types"].split("\n")
+        if kind and kind not in types:
+            self.fail(f"{what}: it threw {types[0]}, expected {kind}")
         return reply["problem text"]
 
     # --- Inputs

@@ -57,11 +57,11 @@ def _(t):
         hint="Compare n with the number of elements before anything else.")
 def _(t):
     for n, sizes in [(3, [3]), (6, [2, 3]), (-1, [2, 3]), (1, []), (1000, [2, 2])]:
-        t.throws(f"element {n} of sizes {sizes}", n=[n], sizes=sizes)
+        t.throws(f"element {n} of sizes {sizes}", "std::out_of_range", n=[n], sizes=sizes)
 
 
 @T.test(2, "size zero", "a tensor without elements",
         hint="Where a size is 0 there is no element 0 either; no division may come before that check.")
 def _(t):
     for sizes in [[0], [2, 0], [0, 3], [2, 0, 3]]:
-        t.throws(f"element 0 of sizes {sizes}", n=[0], sizes=sizes)
+        t.throws(f"element 0 of sizes {sizes}", "std::out_of_range", n=[0], sizes=sizes)

@@ -84,12 +84,13 @@ def _(t):
 def _(t):
     x = VIEWS[2]
     for order in [[0, 1], [0, 1, 1], [0, 1, 3], [-1, 0, 1], [0, 1, 2, 2]]:
-        t.throws(f"permute with order {order}", function="permute", memory=MEMORY, **x, order=order)
+        t.throws(f"permute with order {order}", "std::invalid_argument", function="permute", memory=MEMORY, **x, order=order)
     for dim, start, length in [(3, 0, 1), (-1, 0, 1), (1, 0, 4), (1, 2, 2), (1, -1, 2), (1, 1, -1), (1, 4, 0), (1, 4, -1)]:
-        t.throws(f"narrow with dim {dim}, start {start}, length {length}", function="narrow", memory=MEMORY, **x, dim=dim,
+        t.throws(f"narrow with dim {dim}, start {start}, length {length}", "std::invalid_argument",
+                 function="narrow", memory=MEMORY, **x, dim=dim,
                  start=start, length=length)
     for to in [[2, 3, 5], [2, 1, 4], [3, 4], [2, 3, 4, 1], [4, 3, 4]]:
-        t.throws(f"expand to {to}", function="expand", memory=MEMORY, **x, to=to)
+        t.throws(f"expand to {to}", "std::invalid_argument", function="expand", memory=MEMORY, **x, to=to)
 
 
 @T.test(4, "no copy", "the results share the memory of x",

@@ -88,4 +88,5 @@ def _(t):
 def _(t):
     for sizes, to in [([6], [5]), ([6], [2, 4]), ([6], []), ([6], [-1, 4]), ([6], [-1, -1]), ([6], [-2, -3]), ([6], [0, -1]),
                       ([0], [0, -1]), ([0], [2]), ([6], [0]), ([], [0]), ([6], [-1, 12]), ([6], [-6, -1]), ([4], [-2, -2])]:
-        t.throws(f"sizes {sizes} as {to}", memory=MEMORY, sizes=sizes, strides=[1] * len(sizes), offset=0, to=to)
+        t.throws(f"sizes {sizes} as {to}", "std::invalid_argument",
+                 memory=MEMORY, sizes=sizes, strides=[1] * len(sizes), offset=0, to=to)

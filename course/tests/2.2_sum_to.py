@@ -85,5 +85,5 @@ def _(t):
         hint="Each size must be 1 or that of x, counted from the right, and there may be no more of them.")
 def _(t):
     for x_sizes, sizes in [([3], [2]), ([1], [3]), ([2], [2, 1]), ([2, 3], [2]), ([2], [1, 2]), ([0], [2]), ([2, 3], [1, 2])]:
-        t.throws(f"sizes {sizes} do not broadcast to {x_sizes}",
+        t.throws(f"sizes {sizes} do not broadcast to {x_sizes}", "std::invalid_argument",
                  **{"x": counted(6), "x sizes": x_sizes, "sizes": sizes, "offset": 0})

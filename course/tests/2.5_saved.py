@@ -28,25 +28,25 @@ def _(t):
 @T.test(3, "changed", "a write to the tensor: get() throws",
         hint="Compare the version of the storage now with the one that the constructor kept.")
 def _(t):
-    t.throws("the row was written to after it was saved", **inputs([], [ROW_1]))
-    t.throws("the row was written to twice after it was saved", **inputs([], [ROW_1, ROW_1]))
-    t.throws("the row was written to between two calls of get()", **inputs([], [GET, ROW_1]))
-    t.throws("the row was written to before and after it was saved", **inputs([ROW_1, ROW_1], [ROW_1]))
+    t.throws("the row was written to after it was saved", "std::runtime_error", **inputs([], [ROW_1]))
+    t.throws("the row was written to twice after it was saved", "std::runtime_error", **inputs([], [ROW_1, ROW_1]))
+    t.throws("the row was written to between two calls of get()", "std::runtime_error", **inputs([], [GET, ROW_1]))
+    t.throws("the row was written to before and after it was saved", "std::runtime_error", **inputs([ROW_1, ROW_1], [ROW_1]))
 
 
 @T.test(3, "other names", "a write by another tensor of the same memory: get() throws",
         hint="The version belongs to the storage, not to the tensor: one version for all who share the memory.")
 def _(t):
-    t.throws("the whole matrix was written to", **inputs([], [MATRIX]))
+    t.throws("the whole matrix was written to", "std::runtime_error", **inputs([], [MATRIX]))
     # One version for the whole storage: a write to the other row counts too, as in PyTorch.
-    t.throws("the other row of the same storage was written to", **inputs([], [ROW_0]))
-    t.throws("the other row was written to, through a copy of Saved", **inputs([], [ROW_0], copy=1))
+    t.throws("the other row of the same storage was written to", "std::runtime_error", **inputs([], [ROW_0]))
+    t.throws("the other row was written to, through a copy of Saved", "std::runtime_error", **inputs([], [ROW_0], copy=1))
 
 
 @T.test(1, "same values", "a write that leaves the elements as they were: get() throws",
         hint="Compare versions, not elements.")
 def _(t):
-    t.throws("somebody wrote the same elements", **inputs([], [ROW_1_AS_IT_IS]))
+    t.throws("somebody wrote the same elements", "std::runtime_error", **inputs([], [ROW_1_AS_IT_IS]))
 
 
 @T.test(2, "written before", "writes before the tensor was saved, and to other memory, do not matter",

@@ -22,4 +22,4 @@ def _(t):
         sizes = [t.random.randint(1, 9) for _ in range(t.random.randint(0, 4))]
         count = math.prod(sizes)
         t.equal(t.run(n=[count - 1], sizes=sizes)["positions"], [size - 1 for size in sizes], "position of the last element")
-        t.throws(f"element {count} of sizes {sizes}", n=[count], sizes=sizes)
+        t.throws(f"element {count} of sizes {sizes}", "std::out_of_range", n=[count], sizes=sizes)

@@ -12,6 +12,6 @@ def _(t):
         rank = max(len(a), len(b))
         pairs = list(zip([1] * (rank - len(a)) + a, [1] * (rank - len(b)) + b))
         if any(1 not in pair and pair[0] != pair[1] for pair in pairs):
-            t.throws(f"sizes {a} and {b}", a=a, b=b)
+            t.throws(f"sizes {a} and {b}", "std::invalid_argument", a=a, b=b)
         else:
             t.equal(t.run(a=a, b=b)["sizes"], [y if x == 1 else x for x, y in pairs], "sizes")

@@ -14,4 +14,4 @@ def _(t):
         if all(each == OTHER for each in after):
             t.run(**inputs)
         else:
-            t.throws("the memory was written to", **inputs)
+            t.throws("the memory was written to", "std::runtime_error", **inputs)
