@@ -32,11 +32,12 @@ Dims broadcast(const Dims& a, const Dims& b);
 // Dimension i of the result is dimension order[i] of x.
 // Errors: std::invalid_argument where order does not hold each dimension of x once.
 View permute(const View& x, const Dims& order);
-// The elements start ... start + length - 1 along dim; length may be 0.
-// Errors: std::invalid_argument where x has no such dimension or not all of these elements.
+// The elements start ... start + length - 1 along dim.
+// Errors: std::invalid_argument where x has no such dimension, and unless 0 <= start, 0 <= length and
+// start + length <= the size. So length may be 0, and start may then be equal to the size.
 View narrow(const View& x, long dim, long start, long length);
-// Broadcasts x to sizes: dimensions of size 1 are repeated, and new dimensions come first. What repeats
-// has stride 0.
+// Broadcasts x to sizes, none below 0: dimensions of size 1 are repeated (or become 0), and new dimensions come first.
+// What repeats has stride 0. A dimension of size 1 may have any stride.
 // Errors: std::invalid_argument where a size of x is neither 1 nor that of the result, or x has more dimensions.
 View expand(const View& x, const Dims& sizes);
 
