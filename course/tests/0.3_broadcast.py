@@ -41,14 +41,15 @@ def _(t):
                ([], [0, 3], [0, 3]))
 
 
-@T.test(4, "refused", "sizes that differ, and neither is 1", hint="That one size divides the other is not enough.")
+@T.test(4, "refused", "sizes that differ, and neither is 1",
+        hint="Sizes that differ, neither of them 1, must throw; align the ends first.")
 def _(t):
     for a, b in [([2], [3]), ([2, 3], [2, 4]), ([2, 3], [2]), ([2], [4]), ([0], [2]), ([5, 2, 3], [5, 4, 3])]:
         t.throws(f"sizes {a} and {b}", "std::invalid_argument", a=a, b=b)
         t.throws(f"sizes {b} and {a}", "std::invalid_argument", a=b, b=a)
 
 
-@T.test(2, "random", "operands that were made from a result",
+@T.test(2, "random", "random operands that fit by construction",
         hint="Look at the smallest case that is shown, and write the two lists of sizes with their ends aligned.")
 def _(t):
     for rank in [2, 3, 3, 4, 4, 5, 5]:

@@ -16,12 +16,16 @@ def view(t, function, x, **more):
 
 
 def shows(t, found, sizes, source):
-    """The view has these sizes, and at each position p the element number source(p)."""
+    """The view has these sizes, and at each position p the element number source(p). A copy that shows something else is
+    named as a copy; one that shows the right elements fails in the test "no copy"."""
     t.equal(found["sizes"], sizes, "sizes")
     t.check(len(found["strides"]) == len(sizes), f"found {len(found['strides'])} strides, expected {len(sizes)}")
     for p in positions(sizes):
         at = place(p, found["strides"], found["offset"][0])
-        t.check(0 <= at < len(found["memory"]), f"position {p} is element {at} of the memory, outside of x")
+        inside = 0 <= at < len(found["memory"])
+        if found["same_memory"] != [1] and not (inside and found["memory"][at] == float(source(p))):
+            t.fail("the result lies in other memory than x: it is a copy, not a view")
+        t.check(inside, f"position {p} is element {at} of the memory, outside of x")
         t.equal(found["memory"][at], float(source(p)), f"element at position {p}")
 
 

@@ -13,6 +13,8 @@ def reshapes(t, sizes, strides, to, expected=None, offset=0):
     expected = expected or to
     t.equal(found["sizes"], expected, "sizes")
     t.check(len(found["strides"]) == len(expected), f"found {len(found['strides'])} strides, expected {len(expected)}")
+    t.check(found["same_memory"] == [1], "the result lies in other memory than x: it is a copy, not a view")
+    t.equal(found["offset"][0], offset, "offset")
     for p, q in zip(positions(expected), positions(sizes)):
         at = place(p, found["strides"], found["offset"][0])
         t.check(0 <= at < len(found["memory"]), f"position {p} is element {at} of the memory, outside of x")
@@ -42,7 +44,7 @@ def _(t):
 
 
 @T.test(2, "size one", "dimensions of size 1 come and go",
-        hint="A dimension of size 1 never takes a step, so its stride says nothing about x and may be anything.")
+        hint="Strides of size 1 say nothing about x. A 1 in the result takes nothing from a run, and x may have no dimensions.")
 def _(t):
     for sizes, strides, to in [([1], [1], []), ([], [], [1, 1]), ([2, 3], [3, 1], [2, 1, 3, 1]), ([2, 1, 3], [3, 77, 1], [6]),
                                ([1, 4], [99, 2], [2, 2]), ([3, 1], [2, 55], [3]), ([3, 2], [1, 3], [3, 1, 2, 1])]:
@@ -84,7 +86,8 @@ def _(t):
         reshapes(t, sizes, [5] * len(sizes), to, expected)
 
 
-@T.test(2, "refused", "sizes that do not fit", hint="-1 needs exactly one answer. Think of a 0 beside it, and of a remainder.")
+@T.test(2, "refused", "sizes that do not fit",
+        hint="Compare the number of elements; no size may be below -1; -1 needs exactly one answer.")
 def _(t):
     for sizes, to in [([6], [5]), ([6], [2, 4]), ([6], []), ([6], [-1, 4]), ([6], [-1, -1]), ([6], [-2, -3]), ([6], [0, -1]),
                       ([0], [0, -1]), ([0], [2]), ([6], [0]), ([], [0]), ([6], [-1, 12]), ([6], [-6, -1]), ([4], [-2, -2])]:
