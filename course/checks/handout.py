@@ -101,18 +101,20 @@ def leaks(folder, tasks):
 
 
 def usage():
-    """(module, processor seconds, megabytes of the largest process) of grading each module from nothing, one task at a
-    time, solutions as well as stubs being graded in `check`."""
+    """(module, processor seconds, megabytes of the judge and of the largest process that it starts) of grading the
+    solutions of each module from nothing, one task at a time."""
     out = []
     for module in sorted({task.module for task in common.tasks()}):
         tasks = [task for task in common.tasks() if task.module == module]
         with tempfile.TemporaryDirectory(prefix="course-usage-") as folder, \
                 common.Submission({task.file: common.solution(task) for task in tasks}) as submission:
-            program = ("import sys; sys.path.insert(0, sys.argv[1]); from judge.main import main; "
-                       "main(sys.argv[1], sys.argv[2:])")
-            process = subprocess.Popen([sys.executable, "-c", program, common.HOME, str(module), "--jobs", "1", "--build", folder,
-                                        "--submission", submission], stdout=subprocess.DEVNULL)
-            _, _, used = os.wait4(process.pid, 0)
-        # A process's usage holds that of the children that it waited for.
-        out.append((module, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024))
+            # A shell in between: what is measured begins with the memory of a small process, not with this one's.
+            program = ("import resource, sys; sys.path.insert(0, sys.argv[1]); from judge.main import main; "
+                       "main(sys.argv[1], sys.argv[2:]); "
+                       "used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]; "
+                       "print(sum(each.ru_utime + each.ru_stime for each in used), sum(each.ru_maxrss for each in used) / 1024)")
+            done = subprocess.run(["/bin/sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-c", program, common.HOME, str(module),
+                                   "--jobs", "1", "--build", folder, "--submission", submission],
+                                  stdout=subprocess.PIPE, text=True, check=True)
+            out.append((module, *map(float, done.stdout.split()[-2:])))
     return out
