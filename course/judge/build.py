@@ -144,6 +144,8 @@ class Builder:
         command = [*compiler, *options, *task.options, *self._includes(), "-c", *(["-x", "c++"] if task.kernels else []),
                    name, "-o", out]
         self._check_text(command, name, stage)
+        if task.kernels:
+            _check_kernels(os.path.join(stage, name), name)
         _run(command, stage)
         # GCC's own constructor of the thread sanitizer, which has nothing to do here.
         _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", out], stage)
@@ -212,6 +214,16 @@ def _compilers_folders():
                           env={**os.environ, "LC_ALL": "C"}).stderr
     listed = re.search(r"search starts here:\n((?: .*\n|#include.*\n)*)End of search list", text)
     return [line.strip() for line in listed.group(1).splitlines() if line.startswith(" ")] if listed else ["/usr/include"]
+
+
+def _check_kernels(path, name):
+    """What is launched is a kernel: the simulator runs other functions too, nvcc refuses them."""
+    with open(path, errors="replace") as file:
+        text = re.sub(r"//[^\n]*|/\*.*?\*/", "", file.read(), flags=re.DOTALL)
+    for kernel in re.findall(r"\blaunch\(\s*(?:\w+::)*(\w+)\s*(?:<[^;()]*>\s*)?,", text):
+        if (re.search(rf"\bvoid\s+{kernel}\s*\(", text) and
+                not re.search(rf"__global__[^;{{}}]*\b{kernel}\s*\(", text)):
+            raise Problem(f"{name}: launch starts {kernel}, which is not declared __global__ (nvcc refuses it)")
 
 
 def _part():
