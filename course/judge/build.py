@@ -9,12 +9,14 @@ import subprocess
 import tempfile
 import threading
 
-from . import symbols
+from . import symbols, testing
 
 CXX = os.environ.get("CXX", "g++")
 COMMON = ["-std=c++20", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter"]
 OWN = [*COMMON, "-O2"]
-STUDENT = [*COMMON, "-O1", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-gnu-unique"]
+STUDENT = [*COMMON, "-O1", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-gnu-unique", "-Werror=return-type"]
+# Of files without kernels: a wrong index of a vector ends the program.
+HOST = ["-D_GLIBCXX_ASSERTIONS"]
 LARGEST_SOURCE = 64 << 10
 COMPILE_SECONDS = 60
 # Words that hide accesses from the simulator or reach beyond the language.
@@ -45,7 +47,7 @@ class Builder:
         with open(os.path.join(self._simulator, "kernel.options")) as file:
             self._kernel = file.read().split()
         # What the object of a student's file depends on, besides its text.
-        self._rules = self._headers + self._hash_of([symbols.__file__]) + " ".join(self._kernel + STUDENT)
+        self._rules = self._headers + self._hash_of([symbols.__file__, __file__]) + " ".join(self._kernel)
 
     # --- What the judge's own parts are made of
     def runner(self, task, submission):
@@ -55,7 +57,23 @@ class Builder:
         objects = [*map(self._own, sources), student]
         libraries = [*task.libraries, *self._simulator_libraries(task)]
         program = self._path("".join([*objects, *libraries]), f"run-{task.name}")
-        return self._made(program, [*self._linker(), "-o", program, *objects, *libraries, "-lpthread"])
+        try:
+            return self._made(program, [*self._linker(), "-o", program, *objects, *libraries, "-lpthread"])
+        except Problem as problem:
+            for each in task.exports:
+                if f"{each}(" in str(problem):  # it has no definition: only the student's object could have it
+                    raise Problem(f"core/{task.file}: it defines {each.replace('course::', '', 1)} with other arguments "
+                                  f"than {self._header_of(task)} declares: keep the function's arguments as they were "
+                                  "handed out") from None
+            raise
+
+    def _header_of(self, task):
+        """The header that declares what is asked for."""
+        for path in sorted(glob.glob(os.path.join(self.home, "core", "*.h"))):
+            with open(path) as file:
+                if f"// Task {task.name}." in file.read():
+                    return "core/" + os.path.basename(path)
+        return "its header"
 
     def _linker(self):
         return [CXX, "-Wl,-z,now"]
@@ -139,7 +157,7 @@ class Builder:
         return out
 
     def _compile(self, task, stage, name, out):
-        options = STUDENT + self._kernel if task.kernels else STUDENT
+        options = STUDENT + (self._kernel if task.kernels else HOST)
         compiler = [os.path.join(self._simulator, "compile"), CXX] if task.kernels else [CXX]
         command = [*compiler, *options, *task.options, *self._includes(), "-c", *(["-x", "c++"] if task.kernels else []),
                    name, "-o", out]
@@ -149,7 +167,8 @@ class Builder:
         _run(command, stage)
         # GCC's own constructor of the thread sanitizer, which has nothing to do here.
         _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", out], stage)
-        problem = symbols.problem_with(out, set(task.exports), {"course::not_implemented", *task.calls})
+        problem = symbols.problem_with(out, set(task.exports), {"course::not_implemented", *task.calls},
+                                       {name for each in testing.TASKS.values() for name in each.exports})
         if problem:
             raise Problem(f"{name}: {problem}")
         # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.

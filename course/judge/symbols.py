@@ -33,6 +33,20 @@ ALLOWED = re.compile(
     r"|atomic\w+(\(.*)?|cuda(LaunchKernel|GetErrorString|GetLastError|FuncSetAttribute)(\(.*)?"
     r"|__trap\(\)|clock64\(\)|_GLOBAL_OFFSET_TABLE_|_Unwind_\w+")
 
+# What students reach for instead: (names, what the student wrote, advice); the first row that fits.
+ADVICE = [(re.compile(names), what, advice) for names, what, advice in (
+    (r"__assert\w*", "assert", "throw an exception instead"),
+    (r"__cxa_(thread_)?atexit", "a static object with a destructor", "use local variables"),
+    (r".*\bbasic_([io]?fstream|filebuf)\b.*|(f|fre|fd)?open(at)?(64)?|std::filesystem::.*", "files", "solutions open no files"),
+    (r"std::cin|stdin|.*scanf|f?getc(har)?|fgets|fread|read", "input", "solutions read none"),
+    (r".*\bbasic_([io]?(string)?stream|i?os|string(buf)?|streambuf)\b.*|std::(cout|cerr|clog|ios_base|locale)\b.*"
+     r"|.*std::basic_ostream.*", "streams", "use std::to_string and printf"),
+    (r"v?d?fprintf|vprintf|f?putc|fputs|fflush|fwrite|setv?buf|stdout|stderr|perror|write", "", "use printf"),
+    (r"_?exit|_Exit|quick_exit|abort|raise|kill", "", "throw an exception"),
+    (r"pthread_\w+|std::(jthread|thread|this_thread|mutex|condition_variable|__future_base|call_once)\b.*", "threads",
+     "solutions start no threads"),
+    (r"malloc|calloc|realloc|free|aligned_alloc|posix_memalign", "", "use std::vector"))]
+
 # What a solution may define for others to see: its own functions, and templates of headers. All but the task's own
 # functions are hidden from the runner afterwards.
 _DEFINED = re.compile(r"course::|\(anonymous namespace\)|std::|__gnu_cxx::|gradus::cuda::sim::(call|handle)|DW\.ref\.__gxx_personality_v0"
@@ -44,31 +58,48 @@ _RESERVED = re.compile(r"_?_?(tsan|ubsan|asan|gradus_sim|cuda[A-Z]|cxa|gxx_perso
 _INSTRUCTIONS = re.compile(r"\t(syscall|sysenter|int +\$0x80|svc)\b")
 
 
-def problem_with(object_file, exports, allowed_names=()):
+def problem_with(object_file, exports, allowed_names=(), others=()):
     """Why this object may not be linked; None if it may. exports: the functions that others call. allowed_names:
-    further functions, those of the course, that it may call."""
+    further functions, those of the course, that it may call. others: the functions of all tasks."""
     for section in _sections(object_file):
         if not SECTIONS.match(section):
             if re.match(r"\.(init|fini|preinit|ctors|dtors)", section):
                 return ("it holds code that runs before main (a constructor of a global object, or <iostream>): "
                         "use local variables, and printf from <cstdio> for output")
             return f"it holds a section {section}, which no solution needs"
-    defined = set()
+    defined, refused = set(), []
     for kind, name, readable in _symbols(object_file):
         if kind in "iI":
             return f"it defines {readable} by a resolver (ifunc), which no solution needs"
         if kind in "Uwv":
             if not (ALLOWED.fullmatch(readable) or _plain(readable) in allowed_names or _plain(readable) in exports):
-                return f"it uses {readable}, which is not allowed in a solution"
+                refused.append(readable)
             continue
         if _RESERVED.match(name) or not _DEFINED.search(readable) and kind.isupper():
             return f"it defines {readable}: a solution defines functions of namespace course alone"
         defined.add(_plain(readable))
+    if refused:
+        return _refusal(refused, others)
     for each in exports:
         if each not in defined:
             return f"it does not define {each}: keep the function's name and arguments as they were handed out"
     instruction = _forbidden_instruction(object_file)
     return f"it holds the instruction {instruction}, which no solution needs" if instruction else None
+
+
+def _refusal(refused, others):
+    """Why these names are refused: the first for which there is advice."""
+    for readable in refused:
+        called = _plain(readable).replace("course::", "", 1)
+        if _plain(readable) in others:
+            return (f"it calls {called}, which is another task's: each task is graded alone, so write what you need "
+                    "in this file")
+        if readable.startswith("course::"):
+            return f"it calls {called}, which this file does not define"
+    for names, what, advice in ADVICE:
+        for readable in filter(names.fullmatch, refused):
+            return f"a solution may not use {what or readable}: {advice}"
+    return f"it uses {refused[0]}, which is not allowed in a solution"
 
 
 def kept_symbols(object_file, exports):
