@@ -70,15 +70,15 @@ class Grader:
             problem = str(error)
         tests, used = [], 0.0
         for test in [*task.tests, *task.hidden_tests]:
-            message, seconds = problem and "the task could not be built", 0.0
+            message, seconds, hint = problem and "the task could not be built", 0.0, ""
             if used > TASK_SECONDS:
                 message = f"not run: the tests before it took more than {TASK_SECONDS} s of processor time"
             elif program:
-                message, seconds, processor_seconds = self.run_test(test, program)
+                message, seconds, processor_seconds, hint = self.run_test(test, program)
                 used += processor_seconds
             tests.append({"name": test.name, "title": test.title, "points": 0 if message else test.points,
                           "max": test.points, "passed": not message, "hidden": test.of is not None, "of": test.of,
-                          "message": message, "hint": test.hint, "seconds": round(seconds, 2)})
+                          "message": message, "hint": hint, "seconds": round(seconds, 2)})
         for each in tests:
             if each["hidden"] and not each["passed"]:
                 for public in tests:
@@ -91,10 +91,10 @@ class Grader:
                 "problem": problem, "tests": tests}
 
     def run_test(self, test, program):
-        """(why it failed, or "", seconds, seconds of processor time)."""
+        """(why it failed, or "", seconds, seconds of processor time, hint). There is no hint where the program ended."""
         start = time.monotonic()
         runner = process.Runner(program, self.cores, self.limits, self.environment)
-        message = ""
+        message, hint = "", test.hint
         context = testing.Context(runner.ask, self.seed, f"{test.task.name} {test.name}", self.on_gpu)
         try:
             test.body(context)
@@ -102,6 +102,7 @@ class Grader:
             message = str(failed)
         except process.Died as died:
             message = f"{context.shown_inputs()}{died}"
+            hint = ""
         except Exception:  # noqa: BLE001: a fault of the test itself, or a reply that no honest runner sends
             message = f"{context.shown_inputs()}the test could not read the reply\n" + traceback.format_exc(limit=-1)
         finally:
@@ -111,6 +112,6 @@ class Grader:
         if message and runner.output:
             printed = runner.output.decode(errors="replace").splitlines()
             message += "\nit printed:\n" + "\n".join("  " + line for line in printed[:20])
-        return message, time.monotonic() - start, runner.processor_seconds
+        return message, time.monotonic() - start, runner.processor_seconds, hint
 
 

@@ -1,11 +1,19 @@
 """A runner's process: requests and replies, and limits of time, memory and output."""
 import os
+import re
 import resource
 import select
 import signal
 import time
 
 from . import message
+
+
+# What the C++ library prints before it ends a program (-D_GLIBCXX_ASSERTIONS), and what that means.
+_ASSERTION = re.compile(r"/[^\s:]+:\d+: .*: Assertion '(.*)' failed\.\n?")
+_ASSERTIONS = {"__n < this->size()": "an index outside of a vector",
+               "!this->empty()": "front(), back() or pop_back() of an empty vector",
+               "this->_M_is_engaged()": "the value of an empty std::optional"}
 
 
 class Limits:
@@ -21,11 +29,11 @@ class Died(Exception):
 
 
 class Runner:
-    """A process that answers requests. `output` is what the student's code printed."""
+    """A process that answers requests. `output` is what the student's code printed during the last of them."""
 
     def __init__(self, program, cores=None, limits=Limits, environment=None):
         self._limits = limits
-        self.output = b""
+        self.output, self._printed_bytes = b"", 0
         self._pid = None
         request_end, self._requests = os.pipe()
         self._replies, reply_end = os.pipe()
@@ -57,12 +65,15 @@ class Runner:
 
     def ask(self, inputs):
         """The reply to a request. Errors: Died."""
+        self.output = b""
         try:
             _write_all(self._requests, message.pack(inputs))
         except BrokenPipeError:
             pass  # the reply says why
         deadline = time.monotonic() + self._limits.wall_seconds
-        return message.unpack(lambda n: self._read(n, deadline))
+        reply = message.unpack(lambda n: self._read(n, deadline))
+        self._take_all_output()
+        return reply
 
     def _read(self, size, deadline):
         out = b""
@@ -84,9 +95,14 @@ class Runner:
     def _take_output(self):
         part = os.read(self._printed, 1 << 16)
         self.output += part
-        if len(self.output) > self._limits.output_bytes:
+        self._printed_bytes += len(part)
+        if self._printed_bytes > self._limits.output_bytes:
             raise Died(self._kill(f"it printed more than {self._limits.output_bytes >> 10} KB"))
         return part
+
+    def _take_all_output(self):
+        while select.select([self._printed], [], [], 0)[0] and self._take_output():
+            pass
 
     def _kill(self, why):
         os.killpg(self._pid, signal.SIGKILL)
@@ -95,8 +111,7 @@ class Runner:
     def _why(self):
         """Why the process has ended by itself."""
         status = self._wait()
-        while select.select([self._printed], [], [], 0)[0] and self._take_output():
-            pass
+        self._take_all_output()
         if os.WIFEXITED(status):
             code = os.WEXITSTATUS(status)
             if code == 77:
@@ -109,7 +124,14 @@ class Runner:
             return f"it took more than {self._limits.processor_seconds} s of processor time: does a loop never end?"
         if number == signal.SIGXFSZ:
             return "it wrote to a file, which no solution needs, and was ended"
-        names = {signal.SIGSEGV: "an access outside of its memory", signal.SIGABRT: "abort()",
+        if number == signal.SIGABRT:
+            text = self.output.decode(errors="replace")
+            found = _ASSERTION.search(text)
+            if found:
+                self.output = _ASSERTION.sub("", text).encode()
+                return "the program ended: " + _ASSERTIONS.get(found.group(1), f"'{found.group(1)}' does not hold")
+        names = {signal.SIGSEGV: "an access outside of its memory; if a function calls itself, perhaps the stack is full",
+                 signal.SIGABRT: "abort()",
                  signal.SIGFPE: "a division by zero"}
         return f"the program crashed: {names.get(number, signal.Signals(number).name)}"
 

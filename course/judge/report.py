@@ -24,6 +24,7 @@ class Report:
             if len(failed) == len(graded["tests"]):
                 self._explain(f"task {graded['task']} is not implemented yet: core/{graded['file']}")
                 return
+        told = set()
         explained = failed if self._explain_all else failed[:1]
         for each in graded["tests"] if self._explain_all else explained:
             if each["hidden"] and each["passed"]:
@@ -32,8 +33,10 @@ class Report:
             self._print(f"     {mark} {each['points']}/{each['max']}  {each['name']}: {each['title']}",
                         None if each["passed"] else "31")
             if not each["passed"]:
-                self._explain(each["message"])
-                self._explain("hint: " + each["hint"])
+                self._explain("as above" if each["message"] in told else each["message"])
+                told.add(each["message"])
+                if each["hint"]:
+                    self._explain("hint: " + each["hint"])
         if len(failed) > len(explained):
             self._explain(f"and {len(failed) - len(explained)} more; ./grade {graded['task']} explains all")
 

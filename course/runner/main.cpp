@@ -57,7 +57,7 @@ void answer(const Message& request, Message& reply) {
 }  // namespace
 
 int main() {
-  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // what was printed is not lost when the process ends early
+  std::setvbuf(stdout, nullptr, _IONBF, 0);  // what was printed is not lost when the process ends early
   Message request;
   while (Message::read(kRequests, request)) {
     Message reply;
