@@ -147,8 +147,10 @@ bool any_written(const uint8_t* written, size_t size) {
   const Unwatched guard;
   if (shared && worker.has_stopped_threads()) return;  // they might have written it
   report(worker, seen, Kind::unwritten,
-         shared ? "nobody has written this shared memory since the block began"
-                : "nobody has written this memory since it was allocated; fill it first");
+         shared
+             ? "nobody has written this shared memory yet: is a barrier missing between the write "
+               "and this read, or does no thread write it?"
+             : "nobody has written this memory since it was allocated; fill it first");
 }
 
 [[gnu::cold, gnu::noinline]] void report_host_access(uintptr_t address, uintptr_t pc) {

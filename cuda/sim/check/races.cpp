@@ -1,6 +1,7 @@
 // Comparing an access with the earlier ones at its word.
 #include "gradus/cuda/sim/check/races.h"
 
+#include <string_view>
 #include <utility>
 
 namespace gradus::cuda::sim {
@@ -36,10 +37,13 @@ void Races::report(Sighting::Side side, Record before, const char* verb, uintptr
         array ? "byte " + std::to_string(address - shared_->begin() - array->offset) + " of " +
                     array->name
               : "one address of global memory";
+    const bool both_store = seen_.access == Access::write && std::string_view(verb) == "writes";
     const char* const fix =
-        !same_block ? "threads of different blocks must not meet: use an atomic, or two launches"
-        : shared_   ? "put a barrier between them"
-                    : "put a barrier between them, or use an atomic";
+        both_store    ? shared_ ? "should only one of them store there, or is a barrier missing?"
+                                : "should only one of them store there?"
+        : !same_block ? "threads of different blocks must not meet: use an atomic, or two launches"
+        : shared_     ? "put a barrier between them"
+                      : "put a barrier between them, or use an atomic";
     Sighting out{Kind::race, "two threads meet at " + where + "; " + fix, {}};
     out.sides.push_back(std::move(side));
     Sighting::Side other{verb, other_pc ? Trace{other_pc} : Trace{}, true, {}, {}};

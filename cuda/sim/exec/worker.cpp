@@ -279,8 +279,9 @@ bool Worker::release_barrier() {
     launch->sightings.add(Kind::barrier, first.pc, 0, [&] {
       Sighting out{Kind::barrier,
                    std::to_string(ended_) + " of " + std::to_string(threads) +
-                       " threads of the block returned before this barrier; let every thread reach "
-                       "it, and guard the accesses instead",
+                       " threads of the block never came to this barrier (they skipped it in a "
+                       "branch, or returned); let every thread reach it, and guard the accesses "
+                       "instead",
                    {}};
       out.sides.push_back(side("waits", first, {first.pc}));
       out.sides.push_back(side("has returned", missing, {}));
