@@ -15,11 +15,23 @@ Tests know stored values and properties, never a solution. Inputs go from small 
 that fails is the smallest.
 """
 import array
+import enum
 import json
 import math
 import random
 
 TASKS = {}
+
+
+class _Op(enum.IntEnum):
+    """An operation of core/types.h, a number to the runner, shown by its name."""
+
+    def __str__(self):
+        return self.name
+
+
+Op1 = _Op("Op1", "neg exp log relu sigmoid tanh square identity", start=0)
+Op2 = _Op("Op2", "add sub mul div maximum", start=0)
 
 
 class Failed(Exception):
@@ -81,6 +93,11 @@ class Reply(dict):
     def total(self, name):
         """A count, summed over all launches: reply.total("global_loads")."""
         return sum(each[name] for each in self.launches)
+
+    def worst(self, unit):
+        """The line with the most "sectors" or "turns" too many, of the launch with the most of them."""
+        count = {"sectors": "sectors", "turns": "shared_turns"}[unit]
+        return max(self.launches, key=lambda each: each[count], default={}).get("worst_" + unit, "")
 
 
 class Launch(dict):
@@ -145,9 +162,12 @@ class Context:
         if not condition:
             self.fail(text)
 
-    def equal(self, found, expected, what):
+    def equal(self, found, expected, what, before=None):
+        """before: the number that the memory held before the call."""
         if not _same(found, expected):
-            self.fail(_difference(found, expected, what, _same))
+            text = _difference(found, expected, what, _same)
+            held = _shown(before)
+            self.fail(text + (f" ({held} stood there before: it was not written)" if held in text else ""))
 
     def close(self, found, expected, what, tolerance=1e-5):
         """Each number within tolerance * max(1, |expected|)."""
@@ -157,9 +177,10 @@ class Context:
         if len(found) != len(expected) or not all(map(near, found, expected)):
             self.fail(_difference(found, expected, what, near))
 
-    def at_most(self, found, limit, what):
+    def at_most(self, found, limit, what, where=""):
+        """where: the line that counts most, such as reply.worst("sectors")."""
         if found > limit:
-            self.fail(f"{what}: found {found}, expected at most {limit:g}")
+            self.fail(f"{what}: found {found}, expected at most {limit:g}" + (f"\n  {where}" if where else ""))
 
     def is_product(self, c, a, b, m, n, k, what="c"):
         """Freivalds' check that the row-major c (m, n) is a (m, k) times b (k, n), of whole numbers (whole()): c v is

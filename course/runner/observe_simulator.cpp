@@ -1,6 +1,8 @@
 // Observation by the simulator of CUDA devices.
 #include <cstdio>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "gradus/cuda/sim/simulator.h"
 #include "runner/observe.h"
@@ -26,10 +28,14 @@ std::string quoted(const std::string& text) {
 }
 
 // The innermost place in a file of the student; null where there is none.
-const sim::Frame* place_of(const sim::Side& side) {
-  for (const sim::Frame& frame : side.frames)
+const sim::Frame* place_of(const std::vector<sim::Frame>& frames) {
+  for (const sim::Frame& frame : frames)
     if (frame.file.find(".cu") != std::string::npos) return &frame;
   return nullptr;
+}
+
+std::string text_of(const sim::Frame& at) {
+  return at.file.substr(at.file.rfind('/') + 1) + ":" + std::to_string(at.line);
 }
 
 std::string index(const sim::Index3& at) {
@@ -41,13 +47,28 @@ std::string text_of(const sim::Finding& finding) {
   std::string out = std::string(sim::name_of(finding.kind)) + ": " + finding.message;
   if (finding.times > 1) out += " (" + std::to_string(finding.times) + " times)";
   for (const sim::Side& side : finding.sides) {
-    const sim::Frame* const at = place_of(side);
+    const sim::Frame* const at = place_of(side.frames);
     if (at == nullptr) continue;
     out += "\n  " + side.what;
     if (side.by_thread) out += ", block " + index(side.block) + ", thread " + index(side.thread);
-    out += ", at " + at->file.substr(at->file.rfind('/') + 1) + ":" + std::to_string(at->line);
+    out += ", at " + text_of(*at);
   }
   return out;
+}
+
+// The line of a launch that has the most sectors, or turns, beyond what would do; where none has, the line with the most.
+std::string worst_of(const sim::LaunchCounts& launch, int64_t sim::Counts::* found, int64_t sim::Counts::* least,
+                     const std::string& unit) {
+  const sim::LineCounts* worst = nullptr;
+  const auto badness = [&](const sim::LineCounts& line) {
+    return std::pair(line.counts.*found - line.counts.*least, line.counts.*found);
+  };
+  for (const sim::LineCounts& line : launch.lines)
+    if (place_of(line.frames) && line.counts.*found > 0 && (!worst || badness(line) > badness(*worst))) worst = &line;
+  if (worst == nullptr) return "";
+  std::string out = std::to_string(worst->counts.*found) + " " + unit;
+  if (badness(*worst).first > 0) out += " where " + std::to_string(worst->counts.*least) + " would do";
+  return out + ", at " + text_of(*place_of(worst->frames));
 }
 
 std::string json(const sim::Finding& finding);
@@ -77,7 +98,9 @@ std::string json(const sim::LaunchCounts& launch) {
       << ",\"global_store_bytes\":" << counts.global_store_bytes << ",\"sectors\":" << counts.sectors
       << ",\"least_sectors\":" << counts.least_sectors << ",\"shared_loads\":" << counts.shared_loads
       << ",\"shared_stores\":" << counts.shared_stores << ",\"shared_turns\":" << counts.shared_turns
-      << ",\"least_turns\":" << counts.least_turns << ",\"atomics\":" << counts.atomics
+      << ",\"least_turns\":" << counts.least_turns << ",\"atomics\":" << counts.atomics << ",\"worst_sectors\":"
+      << quoted(worst_of(launch, &sim::Counts::sectors, &sim::Counts::least_sectors, "sectors")) << ",\"worst_turns\":"
+      << quoted(worst_of(launch, &sim::Counts::shared_turns, &sim::Counts::least_turns, "turns"))
       << ",\"advice\":" << json_list(launch.advice()) << '}';
   return out.str();
 }

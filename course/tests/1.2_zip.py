@@ -1,11 +1,11 @@
 """Tests of task 1.2."""
 import math
 
-from judge.testing import place, positions, task
+from judge.testing import Op2, place, positions, task
 
 T = task("1.2", "Zip", 15, "1_cpu/1.2_zip.cpp", exports=["course::cpu::zip"])
 
-ADD, SUB, MUL, DIV, MAXIMUM = range(5)
+ADD, SUB, MUL, DIV, MAXIMUM = Op2
 POISON = -555.5  # around the elements of x and y, and in out before the call
 
 

@@ -1,11 +1,11 @@
 """Tests of task 1.3."""
 import math
 
-from judge.testing import positions, place, task
+from judge.testing import Op2, positions, place, task
 
 T = task("1.3", "Reduce", 15, "1_cpu/1.3_reduce.cpp", exports=["course::cpu::reduce"])
 
-ADD, SUB, MUL, DIV, MAXIMUM = range(5)
+ADD, SUB, MUL, DIV, MAXIMUM = Op2
 POISON = -555.5  # behind x, and around the elements of out
 
 

@@ -2,13 +2,13 @@
 chunk uses which address: two chunks that meet at one address race, whatever the machine's threads would have done."""
 import math
 
-from judge.testing import task
+from judge.testing import Op2, task
 
 T = task("1.5", "Reduce in parallel", 20, "1_cpu/1.5_reduce_parallel.cpp", exports=["course::cpu::reduce_parallel"],
          given=["runner/races.cpp"], options=["-fsanitize=thread"], calls=["course::cpu::parallel_for"],
          libraries=["-lbacktrace", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"])
 
-ADD, _SUB, MUL, _DIV, MAXIMUM = range(5)
+ADD, _SUB, MUL, _DIV, MAXIMUM = Op2
 PART = 256  # kPart in core/cpu.h
 
 

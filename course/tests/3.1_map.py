@@ -1,11 +1,11 @@
 """Tests of task 3.1."""
 import math
 
-from judge.testing import task
+from judge.testing import Op1, task
 
 T = task("3.1", "A kernel on each element", 8, "3_cuda/3.1_map.cu", exports=["course::gpu::map"])
 
-NEG, EXP, LOG, RELU, SIGMOID, TANH, SQUARE = range(7)
+NEG, EXP, LOG, RELU, SIGMOID, TANH, SQUARE, IDENTITY = Op1
 
 
 def negated(t, n):
@@ -34,13 +34,14 @@ def _(t):
         negated(t, n)
 
 
-@T.test(1, "operations", "each of the seven operations", hint="apply(op, x) computes any of them; call it in the kernel.")
+@T.test(1, "operations", "each of the eight operations, also in place", hint="apply(op, x) computes any of them; call it in the kernel.")
 def _(t):
     x = [0.5, 2.0, 1.0, 0.125] * 64
     for op, value in [(NEG, lambda v: -v), (EXP, math.exp), (LOG, math.log), (RELU, lambda v: max(v, 0.0)),
-                      (SIGMOID, lambda v: 1 / (1 + math.exp(-v))), (TANH, math.tanh), (SQUARE, lambda v: v * v)]:
+                      (SIGMOID, lambda v: 1 / (1 + math.exp(-v))), (TANH, math.tanh), (SQUARE, lambda v: v * v), (IDENTITY, lambda v: v)]:
         t.close(t.run(op=op, x=x)["out"], [value(each) for each in x], "out")
     t.equal(t.run(op=RELU, x=[-1.0, 3.0] * 128)["out"], [0.0, 3.0] * 128, "out")
+    t.equal(t.run(op=SQUARE, x=[-1.0, 3.0] * 128, in_place=1)["out"], [1.0, 9.0] * 128, "out, which is x")
 
 
 @T.test(1, "loads", "n loads and n stores, in one launch", hint="A thread loads its element once, and stores once.")
@@ -59,4 +60,4 @@ def _(t):
     for n in (2048, 4096):
         reply = negated(t, n)
         if not t.on_gpu:  # a sector has 32 bytes: 8 elements
-            t.at_most(reply.total("sectors"), 2 * n / 8, "sectors")
+            t.at_most(reply.total("sectors"), 2 * n / 8, "sectors", reply.worst("sectors"))

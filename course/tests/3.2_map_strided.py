@@ -1,9 +1,8 @@
 """Tests of task 3.2."""
-from judge.testing import place, positions, task
+from judge.testing import Op1, place, positions, task
 
 T = task("3.2", "A strided map", 10, "3_cuda/3.2_map_strided.cu", exports=["course::gpu::map_strided"])
 
-NEG = 0
 GAP = -777.0  # what the memory of out holds before
 
 
@@ -15,8 +14,8 @@ def negated(t, sizes, out_strides, x_sizes, x_strides, blocks=1):
     for p in positions(sizes):
         expected[place(p, out_strides)] = -x[place([i if size > 1 else 0 for i, size in zip(p, x_sizes)], x_strides)]
     reply = t.run(out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, blocks=blocks,
-                  op=NEG, memory=memory, x=x)
-    t.equal(reply["memory"], expected, "memory of out")
+                  op=Op1.neg, memory=memory, x=x)
+    t.equal(reply["memory"], expected, "memory of out", GAP)
     return reply
 
 
@@ -61,8 +60,8 @@ def _(t):
     negated(t, [], [], [], [])
     for sizes in ([0], [3, 0], [0, 2]):
         reply = t.run(out_sizes=sizes, out_strides=[2, 1][:len(sizes)], x_sizes=sizes, x_strides=[2, 1][:len(sizes)],
-                      blocks=2, op=NEG, memory=[GAP] * 6, x=[1.0] * 6)
-        t.equal(reply["memory"], [GAP] * 6, "memory of out")
+                      blocks=2, op=Op1.neg, memory=[GAP] * 6, x=[1.0] * 6)
+        t.equal(reply["memory"], [GAP] * 6, "memory of out", GAP)
 
 
 @T.test(2, "grid of 2", "more elements than threads, and 2 blocks",
@@ -78,13 +77,14 @@ def _(t):
         reply = line(t, n, blocks)
         if not t.on_gpu:
             t.equal([each.grid for each in reply.launches], [[blocks, 1, 1]], "grids of the launches")
+            t.equal([each.block for each in reply.launches], [[256, 1, 1]], "threads of the blocks of the launches")
 
 
 @T.test(1, "sectors", "neighbouring threads take neighbouring elements",
-        hint="In each turn of the loop the threads of a warp should take elements that lie side by side.")
+        hint="In each turn of the loop the threads of a warp should take neighbours of the last dimension: they lie side by side.")
 def _(t):
-    n = 1024
-    reply = line(t, n, 1)
+    n = 32 * 32
+    reply = negated(t, [32, 32], [32, 1], [32, 32], [32, 1])
     if not t.on_gpu:  # n / 8 sectors are read and n / 8 written
-        t.at_most(reply.total("sectors"), 2 * n / 8, "sectors")
+        t.at_most(reply.total("sectors"), 2 * n / 8, "sectors", reply.worst("sectors"))
         t.at_most(reply.total("global_loads"), n, "loads from global memory")

@@ -54,7 +54,7 @@ def _(t):
     blocks = 4
     reply = summed(t, blocks * BLOCK)
     if not t.on_gpu:  # 8 elements a sector, and the store of each block
-        t.at_most(reply.total("sectors"), blocks * (BLOCK / 8 + 1), "sectors")
+        t.at_most(reply.total("sectors"), blocks * (BLOCK / 8 + 1), "sectors", reply.worst("sectors"))
 
 
 @T.test(2, "banks", "no bank conflicts",
@@ -62,7 +62,7 @@ def _(t):
 def _(t):
     reply = summed(t, 2 * BLOCK)
     if not t.on_gpu:
-        t.at_most(reply.total("shared_turns"), reply.total("least_turns"), "turns of shared memory")
+        t.at_most(reply.total("shared_turns"), reply.total("least_turns"), "turns of shared memory", reply.worst("turns"))
 
 
 @T.test(2, "tree", "at most 45 turns of shared memory a block",
@@ -73,4 +73,4 @@ def _(t):
     blocks = 3
     reply = summed(t, blocks * BLOCK)
     if not t.on_gpu:
-        t.at_most(reply.total("shared_turns"), blocks * (8 + 3 * (4 + 2 + 6) + 1), "turns of shared memory")
+        t.at_most(reply.total("shared_turns"), blocks * (8 + 3 * (4 + 2 + 6) + 1), "turns of shared memory", reply.worst("turns"))

@@ -53,4 +53,4 @@ def _(t):
     for m, n, k in [(32, 32, 32), (64, 96, 16)]:
         reply = product(t, m, n, k)
         if not t.on_gpu:
-            t.at_most(reply.total("sectors"), m * n * k / 32 * 5 + m * n / 8, "sectors")
+            t.at_most(reply.total("sectors"), m * n * k / 32 * 5 + m * n / 8, "sectors", reply.worst("sectors"))

@@ -67,7 +67,7 @@ def _(t):
     if not t.on_gpu:
         loads = 2 * m * n * k / 64
         t.at_most(reply.total("global_loads"), loads, "loads from global memory")
-        t.at_most(reply.total("sectors"), (loads + m * n) / 8, "sectors")
+        t.at_most(reply.total("sectors"), (loads + m * n) / 8, "sectors", reply.worst("sectors"))
 
 
 @T.test(2, "banks", "no bank conflicts",
@@ -76,4 +76,4 @@ def _(t):
     reply = product(t, 64, 64, 16)
     if not t.on_gpu:
         t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
-        t.at_most(reply.total("shared_turns"), reply.total("least_turns"), "turns of shared memory")
+        t.at_most(reply.total("shared_turns"), reply.total("least_turns"), "turns of shared memory", reply.worst("turns"))

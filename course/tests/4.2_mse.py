@@ -78,4 +78,4 @@ def _(t):
     n = 1024  # y, target and gradient lie in n / 8 sectors of 32 bytes each; a few more for the loss
     y, target = growing(t, n)
     for launch in mse(t, y, target).launches:
-        t.at_most(launch.sectors, 3 * n / 8 + 8, "sectors of global memory")
+        t.at_most(launch.sectors, 3 * n / 8 + 8, "sectors of global memory", launch.worst_sectors)

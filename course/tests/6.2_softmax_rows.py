@@ -86,4 +86,4 @@ def _(t):
         hint="Thread i takes the elements i, i + blockDim.x, ... of a row.")
 def _(t):
     for launch in softmax(t, 4, 320, t.floats(1280)).launches:
-        t.at_most(launch.sectors, launch.least_sectors, "sectors")
+        t.at_most(launch.sectors, launch.least_sectors, "sectors", launch.worst_sectors)

@@ -1,15 +1,15 @@
 """Hidden tests of task 3.1."""
-from judge.testing import hidden
+from judge.testing import Op1, hidden
 
 
 @hidden("3.1", of="any length", test="random lengths", title="random lengths", hint="Try lengths up to 6000.")
 def _(t):
     for n in sorted(t.random.randint(1, 6000) for _ in range(6)):
         x = t.floats(n)
-        t.equal(t.run(op=0, x=x)["out"], [-each for each in x], "out")
+        t.equal(t.run(op=Op1.neg, x=x)["out"], [-each for each in x], "out")
 
 
 @hidden("3.1", of="operations", test="in place", title="out is x", hint="out and x may be the same memory.")
 def _(t):
     x = t.whole(256)
-    t.equal(t.run(op=6, x=x, in_place=1)["out"], [each * each for each in x], "out")
+    t.equal(t.run(op=Op1.square, x=x, in_place=1)["out"], [each * each for each in x], "out")

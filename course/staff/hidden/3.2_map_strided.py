@@ -1,7 +1,7 @@
 """Hidden tests of task 3.2."""
 import math
 
-from judge.testing import hidden, place, positions
+from judge.testing import Op1, hidden, place, positions
 
 
 def strides_of(t, sizes):
@@ -22,9 +22,9 @@ def negated(t, sizes, blocks):
     expected = [0.0] * count
     for p in positions(sizes):
         expected[place(p, out_strides)] = -x[place([i if size > 1 else 0 for i, size in zip(p, x_sizes)], x_strides)]
-    reply = t.run(out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, blocks=blocks, op=0,
+    reply = t.run(out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, blocks=blocks, op=Op1.neg,
                   memory=[-777.0] * count, x=x)
-    t.equal(reply["memory"], expected, "memory of out")
+    t.equal(reply["memory"], expected, "memory of out", -777.0)
 
 
 @hidden("3.2", of="broadcast", test="random layouts", title="random sizes, strides of x and repeated dimensions",
@@ -40,6 +40,6 @@ def _(t):
     for blocks in (1, 2, 5):
         n = t.random.randint(1300, 3500)
         x = t.floats(n)
-        reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], blocks=blocks, op=0,
+        reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], blocks=blocks, op=Op1.neg,
                       memory=[0.0] * n, x=x)
         t.equal(reply["memory"], [-each for each in x], "out")

@@ -1,5 +1,5 @@
 """Hidden tests of task 3.3."""
-from judge.testing import hidden, place, positions
+from judge.testing import Op2, hidden, place, positions
 
 
 def strides_of(t, sizes):
@@ -29,14 +29,14 @@ def _(t):
                     for own, strides, memory in (left, right))
             expected[place(p, out_strides)] = x + y
         reply = t.run(out_sizes=sizes, out_strides=out_strides, x_sizes=left[0], x_strides=left[1], y_sizes=right[0],
-                      y_strides=right[1], op=0, memory=[-777.0] * len(expected), x=left[2], y=right[2])
-        t.equal(reply["memory"], expected, "memory of out")
+                      y_strides=right[1], op=Op2.add, memory=[-777.0] * len(expected), x=left[2], y=right[2])
+        t.equal(reply["memory"], expected, "memory of out", -777.0)
 
 
 @hidden("3.3", of="many", test="random lengths", title="random numbers of elements", hint="Try up to 6000 elements.")
 def _(t):
     for n in sorted(t.random.randint(257, 6000) for _ in range(4)):
         x, y = t.whole(n), t.whole(n)
-        reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], y_sizes=[n], y_strides=[1], op=2,
+        reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], y_sizes=[n], y_strides=[1], op=Op2.mul,
                       memory=[0.0] * n, x=x, y=y)
         t.equal(reply["memory"], [a * b for a, b in zip(x, y)], "out")

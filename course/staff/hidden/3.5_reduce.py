@@ -1,5 +1,5 @@
 """Hidden tests of task 3.5."""
-from judge.testing import hidden
+from judge.testing import Op2, hidden
 
 
 @hidden("3.5", of="any length", test="random rows", title="random numbers of rows of random lengths",
@@ -8,11 +8,11 @@ def _(t):
     for _ in range(5):
         rows, n = t.random.randint(1, 8), t.random.randint(257, 2000)
         x = t.whole(rows * n)
-        t.equal(t.run(op=0, start=[0.0], rows=rows, n=n, x=x)["results"], [sum(x[r * n:r * n + n]) for r in range(rows)], "out")
+        t.equal(t.run(op=Op2.add, start=[0.0], rows=rows, n=n, x=x)["results"], [sum(x[r * n:r * n + n]) for r in range(rows)], "out")
 
 
 @hidden("3.5", of="long rows", test="longer rows", title="longer rows", hint="Try a row of 100,000 elements.")
 def _(t):
     for rows, n in [(1, 100000), (3, 8193 + t.random.randint(0, 2000))]:
         x = t.whole(rows * n)
-        t.equal(t.run(op=0, start=[0.0], rows=rows, n=n, x=x)["results"], [sum(x[r * n:r * n + n]) for r in range(rows)], "out")
+        t.equal(t.run(op=Op2.add, start=[0.0], rows=rows, n=n, x=x)["results"], [sum(x[r * n:r * n + n]) for r in range(rows)], "out")
