@@ -91,7 +91,7 @@ class Grader:
                 "problem": problem, "tests": tests}
 
     def run_test(self, test, program):
-        """(why it failed, or "", seconds, seconds of processor time, hint). There is no hint where the program ended."""
+        """(why it failed, or "", seconds, seconds of processor time, hint); no hint where the program ended."""
         start = time.monotonic()
         runner = process.Runner(program, self.cores, self.limits, self.environment)
         message, hint = "", test.hint

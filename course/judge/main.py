@@ -9,27 +9,26 @@ from . import build, grading, report
 from .formats import FORMATS
 
 TEXT = """Grades what you wrote in core/. Without a name it grades everything; ./grade 3 grades module 3, and
-./grade 3.7 one task, with every failure explained."""
+./grade 3.7 one task, with every failure explained. The exit status is 0 when
+it graded, however many points there are."""
 
 
 def main(home, arguments):
     options = _parse(arguments)
     tasks = grading.load_tasks(home, options.staff)
-    wanted = [task for task in tasks if not options.names or task.name in options.names or
-              str(task.module) in options.names]
-    unknown = [name for name in options.names
-               if not any(name in (task.name, str(task.module)) for task in tasks)]
-    if unknown:
-        _usage(f"there is no task or module {unknown[0]}; tasks are {tasks[0].name} to {tasks[-1].name}")
+    names = [_name_of(each, tasks) for each in options.names]
+    wanted = [task for task in tasks if not names or task.name in names or str(task.module) in names]
     if not os.path.isdir(os.path.join(options.submission or home, "core")):
         _usage(f"{options.submission} holds no folder core/ with solutions")
     for each in options.format:
         if each.partition("=")[0] not in FORMATS:
             _usage(f"there is no format {each.partition('=')[0]}; there are {', '.join(FORMATS)}")
+    for path in _outputs(options):
+        _check_writable(path)
     folder = options.build or grading.build_folder(home)
     grader = grading.Grader(home, folder, options.seed, options.cores, jobs=options.jobs)
     submission = options.submission or home
-    explain_all = any("." in name for name in options.names)
+    explain_all = any("." in name for name in names)
     try:
         while True:
             result = _grade(grader, wanted, submission, explain_all, options)
@@ -60,14 +59,43 @@ def _grade(grader, tasks, submission, explain_all, options):
     return result
 
 
+def _name_of(given, tasks):
+    """The task or module that was asked for; a task's file stands for the task."""
+    for task in tasks:
+        if given in (task.name, str(task.module)):
+            return given
+        if os.path.basename(given) == os.path.basename(task.file):
+            return task.name
+    module = [task.name for task in tasks if given.partition(".")[0] == str(task.module)]
+    if module:
+        _usage(f"there is no task {given}; module {module[0][0]} has {', '.join(module)}")
+    _usage(f"there is no task or module {given}; modules are {', '.join(sorted({str(task.module) for task in tasks}))}")
+
+
+def _outputs(options):
+    """The files that the result is written to."""
+    formats = [each.partition("=") for each in options.format]
+    return [*filter(None, [options.json]), *(path or FORMATS[name][0] for name, _, path in formats)]
+
+
+def _check_writable(path):
+    """Ends with a message where the file cannot be written; leaves it as it is."""
+    exists = os.path.exists(path)
+    if exists and not os.path.isfile(path) and not os.path.isdir(path):
+        return  # a pipe or a terminal
+    try:
+        open(path, "a").close()
+    except OSError as error:
+        _usage(f"cannot write {path}: {error.strerror}")
+    if not exists:
+        os.remove(path)
+
+
 def _write(options, result):
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(result, file, indent=1)
-    for each in options.format:
-        name, _, path = each.partition("=")
-        default, render = FORMATS[name]
-        with open(path or default, "w") as file:
+    renders = [lambda each: json.dumps(each, indent=1)] if options.json else []
+    renders += [FORMATS[each.partition("=")[0]][1] for each in options.format]
+    for path, render in zip(_outputs(options), renders):
+        with open(path, "w") as file:
             file.write(render(result))
 
 
@@ -87,6 +115,9 @@ def _usage(text):
 
 
 def _parse(arguments):
+    def staffs(text):
+        return text if "--staff" in arguments else argparse.SUPPRESS
+
     parser = argparse.ArgumentParser(prog="grade", description=TEXT)
     parser.add_argument("names", nargs="*", metavar="TASK", help="tasks (3.7) or modules (3)")
     parser.add_argument("--watch", action="store_true", help="grade again whenever a file changes")
@@ -95,10 +126,10 @@ def _parse(arguments):
     parser.add_argument("--json", metavar="FILE", help="write the result")
     parser.add_argument("--format", action="append", default=[], metavar="NAME=FILE",
                         help="write the result for gradescope, classroom50 or junit")
-    parser.add_argument("--submission", metavar="DIR", help="take the solutions in DIR/core, and nothing else of DIR")
-    parser.add_argument("--staff", action="store_true", help="run the hidden tests too, where they are")
+    parser.add_argument("--submission", metavar="DIR", help=staffs("take the solutions in DIR/core, and nothing else of DIR"))
+    parser.add_argument("--staff", action="store_true", help=staffs("run the hidden tests too, where they are"))
     parser.add_argument("--jobs", type=int, help="how many tasks are tested at once (all cores)")
     parser.add_argument("--cores", type=int, help="how many cores a simulated device uses (all)")
-    parser.add_argument("--build", metavar="DIR", help="where to build (build/)")
-    parser.add_argument("--usage", action="store_true", help="say how much processor time the runners took")
+    parser.add_argument("--build", metavar="DIR", help=staffs("where to build (build/)"))
+    parser.add_argument("--usage", action="store_true", help=staffs("say how much processor time the runners took"))
     return parser.parse_args(arguments)

@@ -42,7 +42,8 @@ void answer(const Message& request, Message& reply) {
       problem = "not implemented", text = error.what();
     } catch (const std::exception& error) {
       problem = "exception", text = error.what();
-      types = types_of<std::invalid_argument, std::out_of_range, std::length_error, std::domain_error, std::runtime_error>(error);
+      types = types_of<std::invalid_argument, std::out_of_range, std::length_error, std::domain_error,
+                       std::runtime_error>(error);
     } catch (...) {
       problem = "exception", text = "what was thrown is no std::exception";
       types = name_of(abi::__cxa_current_exception_type());
