@@ -8,19 +8,19 @@ namespace course::gpu {
 
 constexpr int kBlock = 256;  // the threads of a block in tasks 3.1 to 3.5
 
-// Task 3.1. out[i] = op(x[i]) for 0 <= i < n, by a thread for each i. out may be x.
+// Task 3.1. out[i] = op(x[i]) for 0 <= i < n, for example by a thread for each i. out may be x. n may be 0.
 void map(Op1 op, float* out, const float* x, long n);
 
 // Operands of tasks 3.2 and 3.3 are as on the CPU: they have the rank of out, and in each dimension the
 // size of out, or size 1: then the one element there is used for every index, whatever its stride.
-// Strides may be 0. Only the elements of out are written.
-// REQUIRES: different elements of out lie at different places.
+// Strides may be 0. Only the elements of out are written. out may be an operand of the same layout.
+// REQUIRES: different elements of out lie at different places; blocks >= 1.
 
 // Task 3.2. out = op(x), element by element, by `blocks` blocks, however many elements there are: thread
 // number t of all takes the elements t, t + threads, t + 2 threads, ... in row-major order.
 void map_strided(Op1 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout, int blocks);
 
-// Task 3.3. out = op(x, y), element by element, by a thread for each: two loads and a store.
+// Task 3.3. out = op(x, y), element by element, for example by a thread for each: two loads and a store.
 void zip_strided(Op2 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout,
                  const float* y, const Layout& y_layout);
 
@@ -29,8 +29,9 @@ void zip_strided(Op2 op, float* out, const Layout& out_layout, const float* x, c
 void block_sum(float* out, const float* x, long n);
 
 // Task 3.5. out[r] = start op x[r * n] op x[r * n + 1] ... op x[r * n + n - 1] for 0 <= r < rows: folds
-// each row of a row-major matrix, by kParts blocks a row, in at most two launches, without atomics. The
-// order of the operations depends on n alone, and so do the bits of the result.
+// each row of a row-major matrix, by up to kParts blocks a row (by kParts if n >= kParts * kBlock), in at
+// most two launches, without atomics. The order of the operations depends on n alone, neither on the
+// number of rows nor on time: so do the bits of the result. n may be 0, rows is at least 1.
 // REQUIRES: op is add, mul or maximum, and start changes nothing: 0, 1 or -infinity. scratch has room
 // for rows * kParts elements.
 constexpr int kParts = 32;

@@ -2,6 +2,8 @@
 //
 //   launch(map_kernel, {blocks, threads}, op, out, x, n);
 //   launch(block_sum_kernel, {blocks, threads, shared_bytes}, out, x, n);
+//
+// blocks and threads are numbers, or dim3 for two and three dimensions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -26,6 +28,7 @@ struct Grid {
 // Queues kernel(args...); a grid without blocks is nothing to do.
 template <class... Params>
 void launch(void (*kernel)(Params...), Grid grid, std::type_identity_t<Params>... args) {
+  static_assert(!(std::is_reference_v<Params> || ...), "a kernel takes its arguments by value");
   if (grid.blocks.x == 0 || grid.blocks.y == 0 || grid.blocks.z == 0) return;
   void* pointers[] = {static_cast<void*>(&args)..., nullptr};
 #ifdef COURSE_GPU
