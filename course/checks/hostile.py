@@ -116,6 +116,7 @@ def check(seconds=240):
     honest = {task.file: common.solution(task) for task in tasks}
     attacks = [(name, attacked, text, None) for name, (attacked, text) in ATTACKS.items()]
     attacks += [(name, "0.1", HOST.format(body='not_implemented("0.1");', before=""), act) for name, act in FILES.items()]
+    attacks.append(("launches what is no kernel", "3.7", honest[by_name["3.7"].file].replace("__global__ ", ""), None))
     for name, attacked, text, act in attacks:
         start = time.monotonic()
         with common.Submission({**honest, by_name[attacked].file: text}) as folder:
