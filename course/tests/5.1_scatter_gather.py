@@ -1,8 +1,7 @@
 """Tests of task 5.1."""
 from judge.testing import task
 
-T = task("5.1", "Scatter and gather", 15, "5_parallel/5.1_scatter_gather.cpp", exports=["course::scatter", "course::gather"],
-         options=["-D_GLIBCXX_ASSERTIONS"])
+T = task("5.1", "Scatter and gather", 15, "5_parallel/5.1_scatter_gather.cpp", exports=["course::scatter", "course::gather"])
 
 # (rows, width, devices) -> numbers of each part
 EVEN = [((2, 1, 2), [1, 1]), ((4, 3, 2), [6, 6]), ((6, 2, 3), [4, 4, 4]), ((4, 5, 1), [20])]

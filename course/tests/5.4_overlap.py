@@ -2,8 +2,7 @@
 from judge.testing import task
 
 T = task("5.4", "Sums that overlap with backward", 20, "5_parallel/5.4_overlap.cpp",
-         exports=["course::begin_step", "course::on_ready", "course::end_step"],
-         options=["-D_GLIBCXX_ASSERTIONS"])
+         exports=["course::begin_step", "course::on_ready", "course::end_step"])
 
 
 def steps(t, bucket_of, durations, ready, at=None, end=None, steps=1):
