@@ -2,6 +2,7 @@
 import argparse
 import json
 import os
+import shutil
 import sys
 import time
 
@@ -15,6 +16,9 @@ it graded, however many points there are."""
 
 def main(home, arguments):
     options = _parse(arguments)
+    missing = [each for each in (build.CXX, "nm", "objcopy", "objdump", "readelf") if not shutil.which(each)]
+    if missing:
+        _usage(f"{', '.join(missing)} not found; install g++ (12 or newer) and binutils: apt install g++ binutils")
     tasks = grading.load_tasks(home, options.staff)
     names = [_name_of(each, tasks) for each in options.names]
     wanted = [task for task in tasks if not names or task.name in names or str(task.module) in names]
