@@ -69,7 +69,8 @@ def _(t):
             rows.append(half + [-each for each in half])
             t.random.shuffle(rows[-1])
         alone = [run(t, ADD, 0.0, row, 1, n)["results"][0] for row in rows]
-        t.close(alone, [0.0] * 6, "out", 1e-4)
+        # A right sum may err: 9000 additions one after the other, to sums of some 50, were 1.5e-4 off. A term lost is 0.01 off.
+        t.close(alone, [0.0] * 6, "out", 1e-3)
         for height in (1, 2, 6, 42) if n < 9000 else (1, 2, 6):
             reply = run(t, ADD, 0.0, [each for r in range(height) for each in rows[r % 6]], height, n)
             t.equal(reply["results"], [alone[r % 6] for r in range(height)], "sums of rows, bit for bit as of each row alone")
