@@ -39,6 +39,8 @@ class CpuBackend final : public Backend {
   void normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
                  const Tensor& bias, const Tensor& mean, const Tensor& rstd,
                  const Tensor& out) override;
+  void moments(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
+               const Tensor& variance) override;
   void normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                       const Tensor& mean, const Tensor& rstd, const Tensor& sums) override;
   void normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,

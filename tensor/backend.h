@@ -142,6 +142,9 @@ class Backend {
   virtual void normalize(const NormalizedRows& rows, double eps, const Tensor& x,
                          const Tensor& weight, const Tensor& bias, const Tensor& mean,
                          const Tensor& rstd, const Tensor& out) = 0;
+  // The mean and the variance, divided by the number of elements, where rows share statistics.
+  virtual void moments(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
+                       const Tensor& variance) = 0;
   // sums (2, groups * weights): for each weight the sum of grad * (x - mean) * rstd, which is its
   // gradient, and that of grad, the gradient of bias. They depend on the shapes alone.
   virtual void normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,

@@ -109,6 +109,11 @@ class ForwardingBackend : public gradus::Backend {
     handed_on("normalize");
     inner_.normalize(rows, eps, x, weight, bias, mean, rstd, out);
   }
+  void moments(const gradus::NormalizedRows& rows, const Tensor& x, const Tensor& mean,
+               const Tensor& variance) override {
+    handed_on("moments");
+    inner_.moments(rows, x, mean, variance);
+  }
   void normalize_sums(const gradus::NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                       const Tensor& mean, const Tensor& rstd, const Tensor& sums) override {
     handed_on("normalize_sums");

@@ -46,13 +46,36 @@ struct Rows {
       f(k * rows.inner, rows.inner, weight ? weight[k] : T(1), bias ? bias[k] : T(0));
   }
 
-  void find_statistics(double eps, const T* x, T& mean, T& rstd) const {
+  // The mean of a row, and the sum of the squares of what its elements differ from it.
+  double row_moments(const T* x, T& mean) const {
     const auto n = static_cast<double>(rows.length);
     double squares = 0;
     const T about = x[0];
     mean = about + static_cast<T>(loops.moments(rows.length, x, about, squares) / n);
     const double rest = loops.moments(rows.length, x, mean, squares);
-    rstd = static_cast<T>(1 / std::sqrt(std::max(squares - rest * (rest / n), 0.0) / n + eps));
+    return std::max(squares - rest * (rest / n), 0.0);
+  }
+
+  // Two parts' moments make the whole's without cancellation: Chan, Golub and LeVeque, "Updating
+  // formulae and a pairwise algorithm for computing sample variances" (1979).
+  void moments(const T* x, T* means, T* variances) const {
+    const auto n = static_cast<double>(rows.length);
+    parallel_for(0, rows.groups, share_of(rows.groups, kGrain / 4 / rows.elements() + 1),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t g = begin; g < end; ++g) {
+                     double count = 0, mean = 0, squares = 0;
+                     for (int64_t r = g; r < rows.rows; r += rows.groups) {
+                       T row_mean;
+                       squares += row_moments(x + r * rows.length, row_mean);
+                       const double apart = static_cast<double>(row_mean) - mean;
+                       count += n;
+                       mean += apart * (n / count);
+                       squares += apart * (apart * ((count - n) * (n / count)));
+                     }
+                     means[g] = static_cast<T>(mean);
+                     variances[g] = static_cast<T>(squares / count);
+                   }
+                 });
   }
 
   void normalize(double eps, const T* x, const T* weight, const T* bias, T* means, T* rstds,
@@ -60,7 +83,10 @@ struct Rows {
     for_rows(rows, [&](int64_t r) {
       const T *from = x + r * rows.length, *w = of_row(weight, r), *b = of_row(bias, r);
       T &mean = means[rows.statistic(r)], &rstd = rstds[rows.statistic(r)];
-      if (!rows.shared) find_statistics(eps, from, mean, rstd);
+      if (!rows.shared) {
+        const double squares = row_moments(from, mean);
+        rstd = static_cast<T>(1 / std::sqrt(squares / static_cast<double>(rows.length) + eps));
+      }
       for_runs(w, b, [&](int64_t i, int64_t n, T scale, T shift) {
         loops.apply(n, from + i, mean, rstd * scale, shift, by_element() ? w : nullptr,
                     by_element() ? b : nullptr, out + r * rows.length + i);
@@ -143,6 +169,13 @@ void CpuBackend::normalize(const NormalizedRows& rows, double eps, const Tensor&
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     Rows<T>{rows}.normalize(eps, data<T>(x), data<T>(weight), data<T>(bias), mean.data_ptr<T>(),
                             rstd.data_ptr<T>(), out.data_ptr<T>());
+  });
+}
+
+void CpuBackend::moments(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
+                         const Tensor& variance) {
+  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
+    Rows<T>{rows}.moments(data<T>(x), mean.data_ptr<T>(), variance.data_ptr<T>());
   });
 }
 

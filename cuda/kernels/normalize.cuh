@@ -54,21 +54,23 @@ struct NormTeam {
   }
 };
 
-template <class T, int V>
+// kMoments: only the moments of each row are wanted, the mean and the sum of the squares of what
+// elements differ from it, in `means` and `rstds`.
+template <class T, int V, bool kMoments>
 __global__ void __launch_bounds__(kMostNormThreads)
     normalize_kernel(NormTeam<V> team, double eps, const T* x, const T* weight, const T* bias,
                      T* means, T* rstds, T* out) {
   const NormalizedRows& rows = team.rows;
   const bool valid = team.row() < rows.rows;
   const int64_t row = valid ? team.row() : 0;
-  x += row * rows.length, out += row * rows.length;
+  x += row * rows.length;
   Vector<T, V> kept[kNormVectors];
   const auto at = [&](int k, int i) { return k < 0 ? load_vector<V>(x + i) : kept[k]; };
   team.for_vectors([&](int k, int i) {
     if (k >= 0) kept[k] = load_vector<V>(x + i);
   });
   T mean, rstd;
-  if (rows.shared) {
+  if (rows.shared && !kMoments) {
     mean = means[rows.statistic(row)], rstd = rstds[rows.statistic(row)];
   } else {
     const T n = static_cast<T>(rows.length);
@@ -85,10 +87,12 @@ __global__ void __launch_bounds__(kMostNormThreads)
 #pragma unroll
       for (int v = 0; v < V; ++v) squares += (each.at[v] - mean) * (each.at[v] - mean);
     });
-    rstd = 1 / sqrt(team.sum(squares) / n + static_cast<T>(eps));
+    squares = team.sum(squares);
+    rstd = kMoments ? squares : 1 / sqrt(squares / n + static_cast<T>(eps));
     if (valid && team.lane() == 0) means[row] = mean, rstds[row] = rstd;
   }
-  if (!valid) return;
+  if (!valid || kMoments) return;
+  out += row * rows.length;
   team.for_vectors([&](int k, int i) {
     const auto each = at(k, i), w = team.weight(weight, row, i, T(1)),
                b = team.weight(bias, row, i, T(0));
@@ -97,6 +101,25 @@ __global__ void __launch_bounds__(kMostNormThreads)
     for (int v = 0; v < V; ++v) y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
     store_vector(out + i, y);
   });
+}
+
+// A warp makes the moments of a group of those of its rows.
+template <class T>
+__global__ void __launch_bounds__(kNormThreads)
+    group_moments_kernel(NormalizedRows rows, const T* row_means, const T* row_squares, T* means,
+                         T* variances) {
+  const int64_t group = (int64_t{blockIdx.x} * kNormThreads + threadIdx.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  Moments sum = Variance::start<T>();
+  for (int64_t row = group + lane * rows.groups; group < rows.groups && row < rows.rows;
+       row += 32 * rows.groups)
+    sum = Variance::combine(sum,
+                            {static_cast<double>(rows.length), static_cast<double>(row_means[row]),
+                             static_cast<double>(row_squares[row])});
+  sum = fold_lanes<Variance>(sum, 32);
+  if (lane != 0 || group >= rows.groups) return;
+  means[group] = static_cast<T>(sum.mean);
+  variances[group] = static_cast<T>(sum.squares / sum.count);
 }
 
 // The gradient of x. `sums`, where rows share statistics: those of the groups' products, and then

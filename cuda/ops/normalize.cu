@@ -61,10 +61,29 @@ void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&x, &weight, &bias, &out}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width, kNormVectors);
-      launch(normalize_kernel<T, width>, config_for(context, rows.rows, lanes),
+      launch(normalize_kernel<T, width, false>, config_for(context, rows.rows, lanes),
              NormTeam<width>{rows, lanes}, eps, data<T>(x), data<T>(weight), data<T>(bias),
              mean.data_ptr<T>(), rstd.data_ptr<T>(), out.data_ptr<T>());
     });
+  });
+}
+
+void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
+                          const Tensor& variance) {
+  const Context context(x);
+  const Tensor table = raw::empty({2, rows.rows}, x.dtype(), x.device());
+  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
+    T *const means = table.data_ptr<T>(), *const squares = means + rows.rows;
+    const T* const none = nullptr;
+    with_width<T>(has_vectors<T>(rows, {&x}), [&](auto width) {
+      const int lanes = lanes_for(rows.length, width, kNormVectors);
+      launch(normalize_kernel<T, width, true>, config_for(context, rows.rows, lanes),
+             NormTeam<width>{rows, lanes}, 0.0, data<T>(x), none, none, means, squares,
+             static_cast<T*>(nullptr));
+    });
+    launch(group_moments_kernel<T>, config_for(context, rows.groups, 32), rows,
+           static_cast<const T*>(means), static_cast<const T*>(squares), mean.data_ptr<T>(),
+           variance.data_ptr<T>());
   });
 }
 

@@ -21,6 +21,13 @@ Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const 
   return out;
 }
 
+MeanAndVariance moments(const NormalizedRows& rows, const Tensor& x) {
+  const Tensor mean = empty({rows.statistics()}, x.dtype(), x.device()),
+               variance = empty_like(mean);
+  backend(x).moments(rows, raw::contiguous(x), mean, variance);
+  return {mean, variance};
+}
+
 Tensor normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                       const Tensor& mean, const Tensor& rstd) {
   const Tensor sums = empty({2, rows.groups * rows.weights()}, x.dtype(), x.device());

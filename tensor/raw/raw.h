@@ -114,6 +114,11 @@ Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim);
 // undefined.
 Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
                  const Tensor& bias, Tensor& mean, Tensor& rstd);
+struct MeanAndVariance {
+  Tensor mean, variance;
+};
+// Of rows that share statistics; the variance is divided by the number of elements.
+MeanAndVariance moments(const NormalizedRows& rows, const Tensor& x);
 // The gradients of weight and bias (2, groups * weights).
 Tensor normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                       const Tensor& mean, const Tensor& rstd);

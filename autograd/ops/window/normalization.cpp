@@ -114,12 +114,12 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
   Tensor mean, variance;
   {
     const NoGradGuard guard;
-    const Tensor samples = x.detach().reshape({input.size(0), channels, length});
-    mean = samples.mean({0, 2}), variance = samples.var({0, 2}, false, false);
+    const raw::MeanAndVariance moments = raw::moments(rows, x);
+    mean = moments.mean, variance = moments.variance;
     const auto move = [&](const Tensor& running, const Tensor& now) {
       if (!running.defined()) return;
       Tensor changed = running;
-      changed.copy_(like(running, x) * (1 - momentum) + now * momentum);
+      changed.lerp_(now.to(running.dtype()), momentum);
     };
     // The running variance is unbiased.
     const auto count = static_cast<double>(rows.elements());
