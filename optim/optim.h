@@ -5,6 +5,7 @@
 #include "gradus/optim/adam.h"
 #include "gradus/optim/adamw.h"
 #include "gradus/optim/averaged_model.h"
+#include "gradus/optim/grad_scaler.h"
 #include "gradus/optim/lbfgs.h"
 #include "gradus/optim/lion.h"
 #include "gradus/optim/muon.h"
