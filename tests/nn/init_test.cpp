@@ -77,7 +77,7 @@ TEST(Init, AConvolutionByDiracReturnsItsInput) {
   for (int64_t dims = 1; dims <= 3; ++dims) {
     std::vector<int64_t> kernel(static_cast<size_t>(dims) + 2, 3), size(kernel.size(), 5);
     size[0] = 1, size[1] = 3;
-    const Tensor x = randn(size), w = init::dirac_(empty(kernel));
+    const Tensor x = gradus::randn(size), w = init::dirac_(gradus::empty(kernel));
     const std::vector<int64_t> ones(static_cast<size_t>(dims), 1), zeros(ones.size(), 0);
     EXPECT_TRUE(equal(convolution(x, w, {}, ones, ones, ones, false, zeros, 1), x));
   }
