@@ -20,21 +20,34 @@ void OptimizerOptions::validate() const {
   }
 }
 
-bool operator==(const OptimizerOptions& a, const OptimizerOptions& b) {
-  if (typeid(a) != typeid(b)) return false;
-  const auto one = a.clone(), other = b.clone();
-  const Fields left = one->fields(), right = other->fields();
-  return std::equal(left.begin(), left.end(), right.begin(), [](const Field& l, const Field& r) {
-    return std::visit(
-        [&]<class T>(T* value) {
-          if constexpr (
-              requires { value->is_same(*value); } || requires { value->at(0).sizes(); })
-            return false;  // no option is a tensor
-          else
-            return *value == *std::get<T*>(r.value);
-        },
-        l.value);
+namespace {
+bool same(const Tensor& a, const Tensor& b) {
+  return a.defined() == b.defined() && (!a.defined() || a.equal(b));
+}
+bool same(const std::deque<Tensor>& a, const std::deque<Tensor>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Tensor& x, const Tensor& y) { return same(x, y); });
+}
+template <class T>
+bool same(const T& a, const T& b) {
+  return a == b;
+}
+bool same(const Fields& a, const Fields& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Field& x, const Field& y) {
+    return std::visit([&]<class T>(T* value) { return same(*value, *std::get<T*>(y.value)); },
+                      x.value);
   });
+}
+}  // namespace
+
+bool operator==(const OptimizerOptions& a, const OptimizerOptions& b) {
+  return typeid(a) == typeid(b) && same(a.clone()->fields(), b.clone()->fields());
+}
+
+bool operator==(const OptimizerParamState& a, const OptimizerParamState& b) {
+  // fields() may change what it lists; here it is read.
+  return typeid(a) == typeid(b) && same(const_cast<OptimizerParamState&>(a).fields(),
+                                        const_cast<OptimizerParamState&>(b).fields());
 }
 
 Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups,

@@ -56,6 +56,9 @@ struct OptimizerParamState {
   virtual Fields fields() = 0;
 };
 
+// As of options; tensors are equal where their values are.
+bool operator==(const OptimizerParamState& a, const OptimizerParamState& b);
+
 // Parameters that share options; without options of its own a group takes the optimizer's.
 class OptimizerParamGroup {
  public:

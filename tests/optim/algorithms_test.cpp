@@ -73,8 +73,12 @@ TEST(Algorithms, GoOnExactlyFromTheirStateDict) {
     const auto second = algorithm.make(b);
     second->load_state_dict(first->state_dict());
     EXPECT_EQ(second->state_dict().keys(), first->state_dict().keys());
+    const auto& kept = *second->state().at(b[0].unsafeGetTensorImpl());
+    EXPECT_TRUE(kept == *first->state().at(a[0].unsafeGetTensorImpl()));
     for (int i = 0; i < 3; ++i) descend(*first, a), descend(*second, b);
     for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(equal(a[i], b[i]));
+    descend(*first, a);
+    EXPECT_FALSE(kept == *first->state().at(a[0].unsafeGetTensorImpl()));
     EXPECT_TRUE(first->param_groups()[0].options() == second->param_groups()[0].options());
     second->param_groups()[0].options().set_lr(7);
     EXPECT_EQ(second->param_groups()[0].options().get_lr(), 7);
