@@ -10,7 +10,10 @@ set(names
   torch/optim torch/ordered_dict torch/script torch/serialize torch/special torch/types torch/utils
   torch/csrc/autograd/autograd torch/csrc/autograd/custom_function torch/csrc/autograd/function
   torch/csrc/autograd/grad_mode torch/csrc/autograd/variable torch/nn/cloneable torch/nn/functional torch/nn/init
-  torch/nn/module torch/nn/modules torch/nn/parallel/data_parallel torch/optim/optimizer torch/optim/sgd torch/optim/adam torch/optim/adamw
+  torch/nn/module torch/nn/modules torch/nn/parallel/data_parallel torch/nn/utils
+  torch/nn/utils/clip_grad torch/nn/utils/convert_parameters torch/optim/optimizer torch/optim/sgd torch/optim/adagrad
+  torch/optim/adam torch/optim/adamw torch/optim/lbfgs torch/optim/rmsprop
+  torch/optim/schedulers/lr_scheduler torch/optim/schedulers/reduce_on_plateau_scheduler torch/optim/schedulers/step_lr
   torch/serialize/archive torch/serialize/input-archive torch/serialize/output-archive torch/serialize/tensor)
 foreach(name IN LISTS names)
   file(CONFIGURE OUTPUT ${GRADUS_COMPAT_INCLUDE}/${name}.h

@@ -15,4 +15,7 @@
 #include "gradus/nn/modules/normalization.h"
 #include "gradus/nn/modules/pooling.h"
 #include "gradus/nn/modules/shape.h"
+#include "gradus/nn/nonlinearity.h"
 #include "gradus/nn/sequential.h"
+#include "gradus/nn/utils/clip_grad.h"
+#include "gradus/nn/utils/convert_parameters.h"

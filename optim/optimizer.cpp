@@ -9,39 +9,78 @@ namespace gradus::optim {
 
 void OptimizerOptions::validate() const {
   const auto copy = clone();
-  for (const auto& [name, value, least, below] : copy->fields()) {
-    const auto* const number = std::get_if<double*>(&value);
-    if (!number || (**number >= least && (!below || **number < *below))) continue;
+  for (const Field& field : copy->fields()) {
+    const auto* const number = std::get_if<double*>(&field.value);
+    const auto& below = field.below;
+    if (!number || (**number >= field.least && (!below || **number < *below))) continue;
     std::string range = "a number";
-    if (std::isfinite(least)) detail::append(range = "", least), range += " or more";
+    if (std::isfinite(field.least)) detail::append(range = "", field.least), range += " or more";
     if (below) range += " and below ", detail::append(range, *below);
-    fail(algorithm_name(typeid(*this)), ": ", name, " = ", **number, ", expected ", range);
+    fail(algorithm_name(typeid(*this)), ": ", field.name, " = ", **number, ", expected ", range);
   }
+}
+
+namespace {
+bool same(const Tensor& a, const Tensor& b) {
+  return a.defined() == b.defined() && (!a.defined() || a.equal(b));
+}
+bool same(const std::deque<Tensor>& a, const std::deque<Tensor>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Tensor& x, const Tensor& y) { return same(x, y); });
+}
+template <class T>
+bool same(const T& a, const T& b) {
+  return a == b;
+}
+bool same(const Fields& a, const Fields& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Field& x, const Field& y) {
+    return std::visit([&]<class T>(T* value) { return same(*value, *std::get<T*>(y.value)); },
+                      x.value);
+  });
+}
+}  // namespace
+
+bool operator==(const OptimizerOptions& a, const OptimizerOptions& b) {
+  return typeid(a) == typeid(b) && same(a.clone()->fields(), b.clone()->fields());
+}
+
+bool operator==(const OptimizerParamState& a, const OptimizerParamState& b) {
+  // fields() may change what it lists; here it is read.
+  return typeid(a) == typeid(b) && same(const_cast<OptimizerParamState&>(a).fields(),
+                                        const_cast<OptimizerParamState&>(b).fields());
 }
 
 Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups,
                      std::unique_ptr<OptimizerOptions> defaults)
     : defaults_(std::move(defaults)) {
   for (OptimizerParamGroup& group : groups) add_param_group(std::move(group));
-  check(!parameters().empty(),
-        "Optimizer: the list of parameters is empty; a module lists those that it knows by "
-        "register_module(name, layer) and register_parameter(name, tensor)");
 }
 
 void Optimizer::add_param_group(OptimizerParamGroup group) {
-  Tensors known = parameters();
-  for (const Tensor& parameter : group.params()) {
-    check(parameter.is_leaf(), "Optimizer: a parameter of shape ", parameter.sizes(),
-          " was computed from others; only leaves can be optimized");
-    for (const Tensor& other : known)
-      check(!other.is_same(parameter), "Optimizer: a parameter of shape ", parameter.sizes(),
-            " is listed twice; list it once");
-    known.push_back(parameter);
-  }
+  check_new(group.params());
   if (!group.has_options()) group.set_options(defaults_->clone());
   check_options(group);
   group.options().validate();
   groups_.push_back(std::move(group));
+}
+
+void Optimizer::add_parameters(const Tensors& parameters) {
+  check(!groups_.empty(), "add_parameters: there is no parameter group; use add_param_group()");
+  check_new(parameters);
+  groups_[0].params().insert(groups_[0].params().end(), parameters.begin(), parameters.end());
+}
+
+void Optimizer::check_new(const Tensors& added) const {
+  Tensors known = parameters();
+  for (const Tensor& parameter : added) {
+    check(parameter.is_leaf(), "Optimizer: a parameter of shape ", parameter.sizes(),
+          " was computed from others; only leaves can be optimized");
+    for (const Tensor& other : known)
+      check(!other.is_same(parameter), "Optimizer: a parameter of shape ", parameter.sizes(),
+            " is listed twice (some parameters appear in more than one parameter group); list it "
+            "once");
+    known.push_back(parameter);
+  }
 }
 
 void Optimizer::zero_grad(bool set_to_none) {

@@ -35,6 +35,9 @@ struct OptimizerOptions {
   virtual void validate() const;
 };
 
+// Whether both are of one class and all their fields are equal.
+bool operator==(const OptimizerOptions& a, const OptimizerOptions& b);
+
 // Options that clone themselves, and have the learning rate in lr().
 template <class Derived>
 struct OptimizerCloneableOptions : OptimizerOptions {
@@ -48,10 +51,13 @@ struct OptimizerCloneableOptions : OptimizerOptions {
 // What an algorithm keeps of one parameter from step to step.
 struct OptimizerParamState {
   virtual ~OptimizerParamState() = default;
-  // All of it, for state_dict(). A tensor has the shape of the parameter and the dtype that its
-  // numbers are computed with, or is undefined. Optimizer::step counts an int64 up.
+  // All of it, for state_dict(). A tensor has the dtype that the parameter's numbers are computed
+  // with, or is undefined. Optimizer::step counts an int64 up.
   virtual Fields fields() = 0;
 };
+
+// As of options; tensors are equal where their values are.
+bool operator==(const OptimizerParamState& a, const OptimizerParamState& b);
 
 // Parameters that share options; without options of its own a group takes the optimizer's.
 class OptimizerParamGroup {
@@ -59,7 +65,9 @@ class OptimizerParamGroup {
   OptimizerParamGroup(Tensors params, std::unique_ptr<OptimizerOptions> options = nullptr)
       : params_(std::move(params)), options_(std::move(options)) {}
   OptimizerParamGroup(const OptimizerParamGroup& other)
-      : params_(other.params_), options_(other.options_ ? other.options_->clone() : nullptr) {}
+      : params_(other.params_),
+        options_(other.options_ ? other.options_->clone() : nullptr),
+        initial_lr_(other.initial_lr_) {}
   OptimizerParamGroup(OptimizerParamGroup&&) = default;
 
   const Tensors& params() const { return params_; }
@@ -68,18 +76,22 @@ class OptimizerParamGroup {
   const OptimizerOptions& options() const { return *options_; }
   OptimizerOptions& options() { return *options_; }
   void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
+  // The learning rate before schedules changed it; set by the first schedule.
+  const std::optional<double>& initial_lr() const { return initial_lr_; }
+  void set_initial_lr(double lr) { initial_lr_ = lr; }
 
  private:
   Tensors params_;
   std::unique_ptr<OptimizerOptions> options_;
+  std::optional<double> initial_lr_;
 };
 
 class Optimizer {
  public:
   using LossClosure = std::function<Tensor()>;
 
-  // Errors: ValueError for no parameters, one given twice, one that is not a leaf, and options out
-  // of range; TypeError for a group with options of another class than the defaults'.
+  // Errors: ValueError for a parameter given twice, one that is not a leaf, and options out of
+  // range; TypeError for a group with options of another class than the defaults'.
   Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults);
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
@@ -87,20 +99,25 @@ class Optimizer {
 
   // Updates the parameters that have a gradient. With a closure, which clears the gradients,
   // computes the loss and calls backward, that is run first and its result returned.
-  // Errors: ValueError where a gradient has another shape or device than its parameter, or the
-  // state another shape; TypeError as the constructor. Nothing is changed then.
+  // Errors: ValueError for no parameters, and where a gradient has another shape or device than its
+  // parameter, or the state another shape; TypeError as the constructor. Nothing is changed then.
   virtual Tensor step(LossClosure closure = nullptr);
   // set_to_none: grad() becomes undefined, and the next backward stores instead of adding.
   void zero_grad(bool set_to_none = true);
   void add_param_group(OptimizerParamGroup group);
+  // To the first group.
+  void add_parameters(const Tensors& parameters);
+  size_t size() const { return parameters().size(); }
   std::vector<OptimizerParamGroup>& param_groups() { return groups_; }
   const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
   const OptimizerOptions& defaults() const { return *defaults_; }
+  OptimizerOptions& defaults() { return *defaults_; }
   Tensors parameters() const;
   // By TensorImpl; a parameter that was not updated yet has none.
   const std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() const {
     return state_;
   }
+  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() { return state_; }
 
   // All that the next step depends on beside parameters and gradients: options under
   // "param_groups.0.lr", state under "state.NAME.momentum_buffer", and under
@@ -126,9 +143,15 @@ class Optimizer {
   // How one parameter is stepped.
   struct Step {
     UpdateOp op;
-    int states;  // of the tensors in the state's fields() the step keeps the first ones
+    int states;        // so many of the tensors in the state's fields(), in order,
+    unsigned without;  // but not those with a bit in here
     CoefficientList coefficients;
   };
+
+  // The closure's result, with the graph on; undefined without a closure.
+  static Tensor evaluate(const LossClosure& closure);
+  // Errors: those of step() for the gradient of one parameter.
+  void check_gradient(const Tensor& parameter) const;
 
   // An algorithm without one keeps nothing.
   virtual std::unique_ptr<OptimizerParamState> new_state() const { return nullptr; }
@@ -142,6 +165,8 @@ class Optimizer {
   struct Due;
   struct Loaded;
   void check_options(const OptimizerParamGroup& group) const;
+  // Errors: those of the constructor for more parameters.
+  void check_new(const Tensors& added) const;
   // The parameters that have gradients. Errors: those of step().
   std::vector<Due> check_step() const;
   // One call of the backend. REQUIRES: they go with one another.
@@ -159,6 +184,7 @@ template <UpdateOp op>
 struct Update {
   int states;
   UpdateCoefficients<op, double> coefficients;
+  unsigned without = 0;
 };
 
 // An optimizer by a row of optimizers.def, its options and its state. options.update(state) is the
@@ -177,7 +203,7 @@ class TableOptimizer : public Optimizer {
   Step step_of(const OptimizerOptions& options, const OptimizerParamState& state) const final {
     const Update<op> next =
         static_cast<const Options&>(options).update(static_cast<const State&>(state));
-    return {op, next.states, list_of<op>(next.coefficients)};
+    return {op, next.states, next.without, list_of<op>(next.coefficients)};
   }
 };
 

@@ -1,4 +1,6 @@
 // state_dict and load_state_dict of an optimizer.
+#include <algorithm>
+#include <functional>
 #include <set>
 #include <typeinfo>
 
@@ -11,10 +13,20 @@ namespace gradus::optim {
 namespace {
 using StateDict = OrderedDict<std::string, Tensor>;
 
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
 template <class T>
 Tensor number(T value) {
   Tensor out = raw::empty({}, dtype_of<T>, Device(kCPU));
   *out.data_ptr<T>() = value;
+  return out;
+}
+Tensor characters(const std::string& text) {
+  Tensor out = raw::empty({static_cast<int64_t>(text.size())}, kByte, Device(kCPU));
+  std::copy(text.begin(), text.end(), out.data_ptr<uint8_t>());
   return out;
 }
 
@@ -29,6 +41,7 @@ std::vector<std::string> names_of(const std::vector<std::string>& given, size_t 
   return given;
 }
 
+std::string item_key(const std::string& list, size_t i) { return list + "." + std::to_string(i); }
 std::string group_key(const std::string& name) { return "group_of." + name; }
 std::string option_key(size_t group, std::string_view field) {
   return "param_groups." + std::to_string(group) + "." + std::string(field);
@@ -37,12 +50,41 @@ std::string state_key(const std::string& name, std::string_view field) {
   return "state." + name + "." + std::string(field);
 }
 
+// Adds a field under its key: a list under key.0, key.1, ...; nothing for what has no value.
+// `kept` gives a tensor as it is to be saved.
+template <class F>
+void write(StateDict& out, const std::string& key, const Field& field, const F& kept) {
+  const auto add = Overloaded{[&](const Tensor& value) {
+                                if (value.defined()) out.insert(key, kept(value));
+                              },
+                              [&](const std::deque<Tensor>& values) {
+                                for (size_t i = 0; i < values.size(); ++i)
+                                  out.insert(item_key(key, i), kept(values[i]));
+                              },
+                              [&](const std::optional<std::string>& value) {
+                                if (value) out.insert(key, characters(*value));
+                              },
+                              [&](const std::optional<int64_t>& value) {
+                                if (value) out.insert(key, number(*value));
+                              },
+                              [&](auto value) { out.insert(key, number(value)); }};
+  std::visit([&](const auto* value) { add(*value); }, field.value);
+}
+
 // Errors: NotImplementedError where the class does not list them.
 Fields fields_of(OptimizerOptions& options) {
   Fields fields = options.fields();
   check<NotImplementedError>(!fields.empty(), "state_dict: ", readable_name(typeid(options)),
                              " does not list its options; override fields()");
   return fields;
+}
+
+std::vector<int64_t> sizes_of(Extent extent, const Tensors& all, size_t i) {
+  if (extent == Extent::number) return {};
+  if (extent == Extent::parameter) return all[i].sizes().vec();
+  int64_t elements = 0;
+  for (const Tensor& parameter : all) elements += parameter.numel();
+  return {elements};
 }
 
 // Finds values by name, and notes what does not fit.
@@ -70,6 +112,35 @@ class Reader {
   void number(const std::string& key, T* into) {
     const Tensor* value = take(key, true, {}, dtype_of<T>);
     if (value != nullptr) *into = raw::item(*value).to<T>();
+  }
+
+  // The counterpart of write(). `sizes` and `dtype` are those of the field's tensors.
+  void read(const std::string& key, const Field& field, IntArrayRef sizes, ScalarType dtype) {
+    const auto tensor = [&](const std::string& name, bool required) {
+      const Tensor* value = take(name, required, sizes, dtype);
+      return value ? *value : Tensor();
+    };
+    const auto into = Overloaded{
+        [&](Tensor& value) { value = tensor(key, false); },
+        [&](std::deque<Tensor>& values) {
+          values.clear();
+          while (has(item_key(key, values.size())))
+            values.push_back(tensor(item_key(key, values.size()), true));
+        },
+        [&](std::optional<std::string>& value) {
+          value.reset();
+          if (!has(key)) return;
+          const Tensor* text = take(key, true, {values_[key].numel()}, kByte);
+          if (text == nullptr) return;
+          const Tensor here = raw::contiguous(raw::to(*text, Device(kCPU)));
+          value.emplace(here.data_ptr<uint8_t>(), here.data_ptr<uint8_t>() + here.numel());
+        },
+        [&](std::optional<int64_t>& value) {
+          value.reset();
+          if (has(key)) number(key, &value.emplace());
+        },
+        [&](auto& value) { number(key, &value); }};
+    std::visit([&](auto* value) { into(*value); }, field.value);
   }
 
   void finish() {
@@ -106,12 +177,7 @@ StateDict Optimizer::state_dict(const std::vector<std::string>& names) const {
   for (size_t g = 0; g < groups_.size(); ++g) {
     const auto options = groups_[g].options().clone();
     for (const Field& field : fields_of(*options))
-      std::visit(
-          [&]<class T>(T* value) {
-            if constexpr (!std::is_same_v<T, Tensor>)
-              out.insert(option_key(g, field.name), number(*value));
-          },
-          field.value);
+      write(out, option_key(g, field.name), field, std::identity());
     for (size_t n = groups_[g].params().size(); n-- > 0; ++i)
       out.insert(group_key(name[i]), number(static_cast<int64_t>(g)));
   }
@@ -119,16 +185,8 @@ StateDict Optimizer::state_dict(const std::vector<std::string>& names) const {
     const auto kept = state_.find(&all[i].impl());
     if (kept == state_.end()) continue;
     for (const Field& field : kept->second->fields())
-      std::visit(
-          [&]<class T>(T* value) {
-            const std::string key = state_key(name[i], field.name);
-            if constexpr (!std::is_same_v<T, Tensor>) {
-              out.insert(key, number(*value));
-            } else if (value->defined()) {
-              out.insert(key, beside(*value, all[i]));
-            }
-          },
-          field.value);
+      write(out, state_key(name[i], field.name), field,
+            [&](const Tensor& value) { return beside(value, all[i]); });
   }
   return out;
 }
@@ -144,12 +202,7 @@ Optimizer::Loaded Optimizer::read_state_dict(const StateDict& values,
     auto options = groups_[g].options().clone();
     const size_t before = reader.misfits.size();
     for (const Field& field : fields_of(*options))
-      std::visit(
-          [&]<class T>(T* value) {
-            if constexpr (!std::is_same_v<T, Tensor>)
-              reader.number(option_key(g, field.name), value);
-          },
-          field.value);
+      reader.read(option_key(g, field.name), field, {}, kDouble);
     try {
       if (reader.misfits.size() == before) options->validate();
     } catch (const ValueError& error) {
@@ -172,18 +225,8 @@ Optimizer::Loaded Optimizer::read_state_dict(const StateDict& values,
     });
     if (!any) continue;
     for (const Field& field : fields)
-      std::visit(
-          [&]<class T>(T* value) {
-            const std::string key = state_key(name[i], field.name);
-            if constexpr (!std::is_same_v<T, Tensor>) {
-              reader.number(key, value);
-            } else {
-              const Tensor* found =
-                  reader.take(key, false, all[i].sizes(), computed_type(all[i].dtype()));
-              if (found != nullptr) *value = *found;
-            }
-          },
-          field.value);
+      reader.read(state_key(name[i], field.name), field, sizes_of(field.extent, all, i),
+                  computed_type(all[i].dtype()));
     out.state.emplace_back(all[i], std::move(state));
   }
   reader.finish();
@@ -202,10 +245,16 @@ void Optimizer::load_state_dict(const StateDict& values, const std::vector<std::
         readable_name(typeid(*this)), ":", loaded.misfits);
   std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> state;
   for (auto& [parameter, kept] : loaded.state) {
+    const auto take = [&](Tensor& value) {
+      if (!value.defined()) return;
+      const bool there = value.device() == parameter.device();
+      value = there ? raw::clone(value) : raw::to(value, parameter.device());
+    };
     for (const Field& field : kept->fields())
-      if (Tensor* const* value = std::get_if<Tensor*>(&field.value); value && (*value)->defined())
-        **value = (*value)->device() == parameter.device() ? raw::clone(**value)
-                                                           : raw::to(**value, parameter.device());
+      if (Tensor* const* value = std::get_if<Tensor*>(&field.value))
+        take(**value);
+      else if (std::deque<Tensor>* const* list = std::get_if<std::deque<Tensor>*>(&field.value))
+        std::for_each((*list)->begin(), (*list)->end(), take);
     state.emplace(&parameter.impl(), std::move(kept));
   }
   state_ = std::move(state);

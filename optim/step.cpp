@@ -25,12 +25,13 @@ struct Optimizer::Due {
   }
 };
 
+Tensor Optimizer::evaluate(const LossClosure& closure) {
+  const AutoGradMode mode(true);
+  return closure ? closure() : Tensor();
+}
+
 Tensor Optimizer::step(LossClosure closure) {
-  Tensor loss;
-  if (closure) {
-    const AutoGradMode mode(true);
-    loss = closure();
-  }
+  const Tensor loss = evaluate(closure);
   const NoGradGuard guard;
   std::vector<Due> due = check_step();
   std::vector<const Tensor*> gradients;
@@ -54,40 +55,49 @@ std::vector<Optimizer::Due> Optimizer::check_step() const {
   std::vector<Due> out;
   size_t parameters = 0;
   for (const OptimizerParamGroup& group : groups_) parameters += group.params().size();
+  check(parameters > 0, algorithm_name(typeid(*this)),
+        ": the list of parameters is empty; a module lists those that it knows by "
+        "register_module(name, layer) and register_parameter(name, tensor)");
   out.reserve(parameters);
   for (const OptimizerParamGroup& group : groups_) {
     check_options(group);
     for (const Tensor& parameter : group.params()) {
       const Tensor& grad = parameter.grad();
       if (!grad.defined() || parameter.numel() + grad.numel() == 0) continue;
-      const auto name = [&] { return algorithm_name(typeid(*this)); };
-      if (grad.sizes() != parameter.sizes() || grad.device() != parameter.device())
-        fail(name(), ": a parameter has shape ", parameter.sizes(), " on ", parameter.device(),
-             ", and its gradient ", grad.sizes(), " on ", grad.device(),
-             "; call zero_grad() and backward() after the parameter has been replaced");
-      if (!isFloatingType(parameter.dtype()))
-        fail<TypeError>(name(), ": a parameter of shape ", parameter.sizes(), " is ",
-                        parameter.dtype(), ", expected floating point; use .to(kFloat)");
+      check_gradient(parameter);
       const auto kept = state_.find(&parameter.impl());
       auto made = kept == state_.end() ? new_state() : nullptr;
       OptimizerParamState& state = made ? *made : *kept->second;
       Due one{&parameter, &grad, computed_type(parameter.dtype()), &state, std::move(made)};
+      one.step = step_of(group.options(), state);
       auto next = one.tensors.begin();
+      unsigned left_out = one.step.without;
       for (const Field& field : state.fields())
         if (auto* const* count = std::get_if<int64_t*>(&field.value)) {
           one.steps = *count;
         } else if (auto* const* tensor = std::get_if<Tensor*>(&field.value)) {
           if ((*tensor)->defined() && (*tensor)->sizes() != parameter.sizes())
-            fail(name(), ": a parameter has shape ", parameter.sizes(), ", and its ", field.name,
-                 " ", (*tensor)->sizes(),
+            fail(algorithm_name(typeid(*this)), ": a parameter has shape ", parameter.sizes(),
+                 ", and its ", field.name, " ", (*tensor)->sizes(),
                  "; make a new optimizer after the parameter has been replaced");
-          if (next != one.tensors.end()) *next++ = *tensor;
+          if (!(left_out & 1) && next != one.tensors.end()) *next++ = *tensor;
+          left_out >>= 1;
         }
-      one.step = step_of(group.options(), state);
       out.push_back(std::move(one));
     }
   }
   return out;
+}
+
+void Optimizer::check_gradient(const Tensor& parameter) const {
+  const Tensor& grad = parameter.grad();
+  if (grad.sizes() != parameter.sizes() || grad.device() != parameter.device())
+    fail(algorithm_name(typeid(*this)), ": a parameter has shape ", parameter.sizes(), " on ",
+         parameter.device(), ", and its gradient ", grad.sizes(), " on ", grad.device(),
+         "; call zero_grad() and backward() after the parameter has been replaced");
+  if (!isFloatingType(parameter.dtype()))
+    fail<TypeError>(algorithm_name(typeid(*this)), ": a parameter of shape ", parameter.sizes(),
+                    " is ", parameter.dtype(), ", expected floating point; use .to(kFloat)");
 }
 
 void Optimizer::step_together(const std::vector<Due*>& batch) {

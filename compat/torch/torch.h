@@ -42,3 +42,16 @@ using namespace gradus;
 }
 
 #define TORCH_MODULE(Name) GRADUS_MODULE(Name)
+
+// An option of a struct, with its setter and getters.
+#define TORCH_ARG(type, name)                           \
+ public:                                                \
+  auto name(const type& value)->decltype(*this) {       \
+    this->name##_ = value;                              \
+    return *this;                                       \
+  }                                                     \
+  const type& name() const noexcept { return name##_; } \
+  type& name() noexcept { return name##_; }             \
+                                                        \
+ private:                                               \
+  type name##_ /* NOLINT */

@@ -28,7 +28,8 @@ SECTIONS = [
     ("nn::functional", "Functions whose options are structs, in the namespace `nn::functional`.",
      ["nn/functional/*.h"]),
     ("nn::init", "", ["nn/init.h"]),
-    ("optim", "", ["optim/*.h"]),
+    ("nn::utils", "", ["nn/utils/*.h"]),
+    ("optim", "", ["optim/*.h", "optim/schedulers/*.h"]),
     ("data", "", ["data/datasets/image_dataset.h", "data/datasets/idx.h", "data/samplers/*.h"]),
     ("serialize", "Files. `save` and `load` are in the namespace `gradus`.",
      ["serialize/save.h", "serialize/checkpoint.h", "serialize/archive.h", "serialize/safetensors.h"]),
@@ -403,7 +404,11 @@ def linalg():
 
 
 def readme_list():
-    optimizers = listed(e.name for e in read_section(["optim/*.h"]) if ": TableOptimizer<" in e.text)
+    optimizers = listed(e.name for e in read_section(["optim/*.h"])
+                        if e.name != "TableOptimizer"
+                        and re.search(r": (TableOptimizer<|public Optimizer\b)", e.text))
+    schedules = listed(e.name for e in read_section(["optim/schedulers/*.h"])
+                       if re.search(r": (public )?(ClosedFormLR|LRScheduler)\b", e.text) or e.name.endswith("Scheduler"))
     table = nn_rows("activations") + nn_rows("losses")
     modules = names(["nn/modules/*.h"], ("module",)) + [row[0] for row in table] + ["Sequential"]
     # libtorch's names for some dimensions belong to gradus::nll_loss and gradus::cross_entropy_loss.
@@ -415,7 +420,8 @@ def readme_list():
         f"| `nn` | {listed(modules)} |",
         f"| `nn::functional` | {listed(functions)} |",
         f"| `nn::init` | {listed(names(['nn/init.h'], ('function',)))} |",
-        f"| `optim` | {optimizers} |",
+        f"| `nn::utils` | {listed(names(['nn/utils/*.h'], ('function',)))} |",
+        f"| `optim` | {optimizers}; schedules: {schedules} |",
         f"| `linalg` | {linalg()} |"]) + "\n"
 
 

@@ -42,4 +42,49 @@ struct UpdateFormula<UpdateOp::adam> {
   }
 };
 
+// s: the sum of the squares of g.
+template <>
+struct UpdateFormula<UpdateOp::adagrad> {
+  template <int, class T>
+  GRADUS_HD static void step(T& p, T g, T* s, const UpdateCoefficients<UpdateOp::adagrad, T>& c) {
+    if (c.weight_decay != 0) g += c.weight_decay * p;
+    s[0] += c.start + g * g;
+    p -= c.rate * g / (std::sqrt(s[0]) + c.eps);
+  }
+};
+
+// s: the mean of the square of g, that of g if it is centered, and the velocity with momentum.
+template <>
+struct UpdateFormula<UpdateOp::rmsprop> {
+  template <int states, class T>
+  GRADUS_HD static void step(T& p, T g, T* s, const UpdateCoefficients<UpdateOp::rmsprop, T>& c) {
+    if (c.weight_decay != 0) g += c.weight_decay * p;
+    s[0] = c.alpha * s[0] + c.share * g * g;
+    T square = s[0];
+    if constexpr (states > 1)
+      if (c.centered != 0) {
+        s[1] = c.alpha * s[1] + c.share * g;
+        square -= s[1] * s[1];
+      }
+    T velocity = g / (std::sqrt(square) + c.eps);
+    if constexpr (states > 1)
+      if (states == 3 || c.centered == 0) {
+        velocity += c.momentum * s[states - 1];
+        s[states - 1] = velocity;
+      }
+    p -= c.lr * velocity;
+  }
+};
+
+// s: the mean of g.
+template <>
+struct UpdateFormula<UpdateOp::lion> {
+  template <int, class T>
+  GRADUS_HD static void step(T& p, T g, T* s, const UpdateCoefficients<UpdateOp::lion, T>& c) {
+    const T direction = c.beta1 * s[0] + c.share1 * g;
+    p = c.keep * p - c.lr * static_cast<T>((direction > 0) - (direction < 0));
+    s[0] = c.beta2 * s[0] + c.share2 * g;
+  }
+};
+
 }  // namespace gradus

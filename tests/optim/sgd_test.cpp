@@ -124,9 +124,10 @@ TEST(Sgd, RefusesOptionsThatMakeNoSense) {
   refuses(SGDOptions(0.1).dampening(NAN), "SGD: dampening = nan, expected a number");
   refuses(SGDOptions(0.1).weight_decay(-2), "SGD: weight_decay = -2, expected 0 or more");
   refuses(SGDOptions(0.1).nesterov(true), "Nesterov");
-  expect_error<ValueError>([&] { SGD(Tensors{}, 0.1); },
-                           "the list of parameters is empty; a module lists those that it knows by "
-                           "register_module(name, layer) and register_parameter(name, tensor)");
+  expect_error<ValueError>(
+      [&] { SGD(Tensors{}, 0.1).step(); },
+      "SGD: the list of parameters is empty; a module lists those that it knows by "
+      "register_module(name, layer) and register_parameter(name, tensor)");
   expect_error<ValueError>([&] { SGD({p, p}, 0.1); }, "twice");
   expect_error<ValueError>([&] { SGD({p * 2}, 0.1); }, "leaves");
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""Writes the golden values that the C++ tests hold Gradus to, computed by PyTorch (1.13.1, CPU).
+"""Writes the golden values that the C++ tests hold Gradus to, computed by PyTorch on the CPU (1.13.1;
+optim.inc and schedules.inc by 2.15).
 
-    tests/conformance/golden/make.py          # rewrites tensor.inc, autograd.inc, nn.inc and optim.inc
+    tests/conformance/golden/make.py          # rewrites tensor.inc, autograd.inc, nn.inc and so on
+    tests/conformance/golden/make.py optim    # rewrites the named ones
 
 Each file is a C++ raw string of lines that tests/conformance/golden/golden.h reads:
 
@@ -12,10 +14,12 @@ Each file is a C++ raw string of lines that tests/conformance/golden/golden.h re
 import itertools
 import pathlib
 import re
+import sys
 
 import torch
 
 from optimizers import long_trajectories, trajectories
+from schedules import schedules
 
 HERE = pathlib.Path(__file__).resolve().parent
 DTYPES = {"bool": torch.bool, "int64": torch.int64, "float32": torch.float32,
@@ -460,7 +464,9 @@ def main():
     torch.set_num_threads(1)
     for name, parts in (("tensor", (elementwise, promotion, narrow, reductions, products)),
                         ("autograd", (derivatives,)), ("nn", (layers,)),
-                        ("optim", (trajectories, long_trajectories))):
+                        ("optim", (trajectories, long_trajectories)), ("schedules", (schedules,))):
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
         out = Writer(name)
         for part in parts:
             part(out)

@@ -1,0 +1,53 @@
+// Limits for gradients.
+#include "gradus/nn/utils/clip_grad.h"
+
+#include <cmath>
+
+#include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/autograd/functions.h"
+
+namespace gradus::nn::utils {
+
+namespace {
+Tensors gradients_of(const Tensors& parameters) {
+  Tensors out;
+  for (const Tensor& parameter : parameters)
+    if (parameter.grad().defined()) out.push_back(parameter.grad().detach());
+  return out;
+}
+}  // namespace
+
+// No number is waited for before the gradients are scaled, unless it has to be checked.
+double clip_grad_norm_(const Tensors& parameters, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
+  const NoGradGuard guard;
+  const Tensors gradients = gradients_of(parameters);
+  if (gradients.empty()) return 0;
+  Tensors norms;
+  for (const Tensor& gradient : gradients)
+    norms.push_back(gradient.norm(norm_type).to(gradients[0].device()));
+  const Tensor total = norms.size() == 1 ? norms[0] : stack(norms).norm(norm_type);
+  if (error_if_nonfinite)
+    check<Error>(std::isfinite(total.item<double>()), "clip_grad_norm_: The total norm of order ",
+                 norm_type,
+                 " for gradients from `parameters` is non-finite, so it cannot be "
+                 "clipped. To scale them all the same, set error_if_nonfinite to false");
+  const Tensor scale = (max_norm / (total + 1e-6)).clamp_max(1);
+  for (Tensor gradient : gradients) gradient.mul_(scale.to(gradient.device()));
+  return total.item<double>();
+}
+double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
+  return clip_grad_norm_(Tensors{parameter}, max_norm, norm_type, error_if_nonfinite);
+}
+
+void clip_grad_value_(const Tensors& parameters, double clip_value) {
+  check(clip_value >= 0, "clip_grad_value_: clip_value is ", clip_value, ", expected 0 or more");
+  const NoGradGuard guard;
+  for (Tensor gradient : gradients_of(parameters)) gradient.clamp_(-clip_value, clip_value);
+}
+void clip_grad_value_(const Tensor& parameter, double clip_value) {
+  clip_grad_value_(Tensors{parameter}, clip_value);
+}
+
+}  // namespace gradus::nn::utils

@@ -1,0 +1,21 @@
+// Limits for gradients, in place, before an optimizer steps.
+#pragma once
+
+#include "gradus/tensor/tensor.h"
+
+namespace gradus::nn::utils {
+
+// Scales the gradients down to a total norm of max_norm where theirs, all being one vector, is
+// larger, and returns theirs as it was. norm_type may be infinity. Parameters without a gradient
+// are passed over; the norm of nothing is 0. A norm that is not finite leaves 0 or NaN.
+// Errors: with error_if_nonfinite, Error where the norm is not finite; nothing is changed then.
+double clip_grad_norm_(const Tensors& parameters, double max_norm, double norm_type = 2,
+                       bool error_if_nonfinite = false);
+double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type = 2,
+                       bool error_if_nonfinite = false);
+// Brings each element of the gradients into [-clip_value, clip_value].
+// Errors: ValueError for a negative clip_value.
+void clip_grad_value_(const Tensors& parameters, double clip_value);
+void clip_grad_value_(const Tensor& parameter, double clip_value);
+
+}  // namespace gradus::nn::utils

@@ -1,0 +1,68 @@
+// A scale for the loss, so that gradients of 16 bits neither vanish nor overflow: Micikevicius et
+// al., "Mixed precision training" (2018), section 3.2, with PyTorch's rule for the scale.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "gradus/optim/optimizer.h"
+
+namespace gradus::amp {
+
+struct GradScalerOptions {
+  GRADUS_OPTION(GradScalerOptions, double, init_scale) = 65536;
+  // After growth_interval updates without one that is not finite the scale grows by growth_factor;
+  // where there is one it falls by backoff_factor.
+  GRADUS_OPTION(GradScalerOptions, double, growth_factor) = 2;
+  GRADUS_OPTION(GradScalerOptions, double, backoff_factor) = 0.5;
+  GRADUS_OPTION(GradScalerOptions, int64_t, growth_interval) = 2000;
+  // Without it scale() and step() are those of a training without a scaler.
+  GRADUS_OPTION(GradScalerOptions, bool, enabled) = true;
+};
+
+// scaler.scale(loss).backward();
+// scaler.step(optimizer);   // passed over where a gradient is not finite
+// scaler.update();
+//
+// It is torch.amp.GradScaler of Python; libtorch has none.
+class GradScaler {
+ public:
+  // Errors: ValueError for a growth_factor of 1 or less, a backoff_factor of 1 or more.
+  explicit GradScaler(const GradScalerOptions& options = {});
+
+  Tensor scale(const Tensor& outputs) const;
+  // Divides the gradients of the optimizer by the scale, to clip them before step().
+  // Errors: Error where it was called since the last update(), or after step(); ValueError for
+  // gradients of float16, which would lose what the scale is for.
+  void unscale_(optim::Optimizer& optimizer);
+  // Steps, unless a gradient is infinite or NaN. What optimizer.step() gives.
+  // Errors: Error where it was called since the last update(); those of unscale_ and of the step.
+  Tensor step(optim::Optimizer& optimizer);
+  // Ends an iteration: the next scale, or new_scale.
+  // Errors: Error where no gradients were looked at since the last update().
+  void update(std::optional<double> new_scale = std::nullopt);
+
+  double get_scale() const { return options_.enabled() ? scale_ : 1; }
+  double get_growth_factor() const { return options_.growth_factor(); }
+  double get_backoff_factor() const { return options_.backoff_factor(); }
+  int64_t get_growth_interval() const { return options_.growth_interval(); }
+  bool is_enabled() const { return options_.enabled(); }
+
+  // As PyTorch names them: scale, growth_factor, backoff_factor, growth_interval, _growth_tracker.
+  OrderedDict<std::string, Tensor> state_dict() const;
+  // Errors: ValueError for a name that is missing; nothing is changed then.
+  void load_state_dict(const OrderedDict<std::string, Tensor>& state);
+
+ private:
+  struct Seen {
+    bool finite, stepped;
+  };
+
+  GradScalerOptions options_;
+  double scale_;
+  int64_t growth_tracker_ = 0;                              // updates since the scale changed
+  std::unordered_map<const optim::Optimizer*, Seen> seen_;  // since the last update
+};
+
+}  // namespace gradus::amp

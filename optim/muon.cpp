@@ -1,0 +1,96 @@
+// Muon: its options and its step.
+#include "gradus/optim/muon.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/tensor/factories.h"
+
+namespace gradus::optim {
+
+Fields MuonOptions::fields() {
+  auto& [a, b, c] = ns_coefficients_;
+  return {{"lr", &lr_, 0},
+          {"weight_decay", &weight_decay_, 0},
+          {"momentum", &momentum_, 0},
+          {"nesterov", &nesterov_},
+          {"ns_coefficients.0", &a},
+          {"ns_coefficients.1", &b},
+          {"ns_coefficients.2", &c},
+          {"eps", &eps_, 0},
+          {"ns_steps", &ns_steps_},
+          {"adjust_lr_fn", &adjust_lr_fn_}};
+}
+
+void MuonOptions::validate() const {
+  OptimizerOptions::validate();
+  check(ns_steps_ >= 0 && ns_steps_ < 100, "Muon: ns_steps = ", ns_steps_,
+        ", expected 0 or more and below 100");
+  const std::string name = adjust_lr_fn_.value_or("original");
+  check(name == "original" || name == "match_rms_adamw" || name == "spectral_unclamped",
+        "Muon: adjust_lr_fn = \"", name,
+        "\", expected \"original\", \"match_rms_adamw\" or \"spectral_unclamped\"");
+}
+
+namespace {
+void check_matrix(const Tensor& parameter) {
+  check(parameter.dim() == 2, "Muon: a parameter has shape ", parameter.sizes(),
+        ", expected 2 dimensions; give it to AdamW");
+}
+
+double scale_of(const MuonOptions& options, const Tensor& parameter) {
+  const double a = static_cast<double>(parameter.size(0)),
+               b = static_cast<double>(parameter.size(1));
+  const std::string name = options.adjust_lr_fn().value_or("original");
+  if (name == "match_rms_adamw") return 0.2 * std::sqrt(std::max(a, b));
+  return std::sqrt(name == "original" ? std::max(1.0, a / b) : a / b);
+}
+
+// The iteration of Newton and Schulz, x = a x + (b x x' + c (x x')^2) x, on the matrix with its
+// shorter side as rows.
+Tensor orthogonal(const Tensor& update, const MuonOptions& options) {
+  const auto [a, b, c] = options.ns_coefficients();
+  const bool tall = update.size(0) > update.size(1);
+  Tensor x = (tall ? update.t() : update).to(kBFloat16);
+  x = x / x.norm().clamp_min(options.eps());
+  for (int64_t i = 0; i < options.ns_steps(); ++i) {
+    const Tensor gram = x.matmul(x.t());
+    x = x.addmm(gram.addmm(gram, gram, b, c), x, a, 1);
+  }
+  return tall ? x.t() : x;
+}
+}  // namespace
+
+Muon::Muon(std::vector<OptimizerParamGroup> groups, const MuonOptions& defaults)
+    : Optimizer(std::move(groups), defaults.clone()) {
+  for (const Tensor& parameter : parameters()) check_matrix(parameter);
+}
+
+Tensor Muon::step(LossClosure closure) {
+  const Tensor loss = evaluate(closure);
+  const NoGradGuard guard;
+  for (const Tensor& parameter : parameters()) {
+    check_matrix(parameter);
+    if (parameter.grad().defined()) check_gradient(parameter);
+  }
+  for (const OptimizerParamGroup& group : param_groups()) {
+    const auto& options = static_cast<const MuonOptions&>(group.options());
+    for (Tensor parameter : group.params()) {
+      const Tensor& grad = parameter.grad();
+      if (!grad.defined() || grad.numel() == 0) continue;
+      auto& state = static_cast<MuonParamState&>(state_of(parameter));
+      if (!state.momentum_buffer().defined()) state.momentum_buffer(zeros_like(grad));
+      Tensor momentum = beside(state.momentum_buffer(), parameter);
+      momentum.lerp_(grad, 1 - options.momentum());
+      state.momentum_buffer(momentum);
+      const Tensor update = options.nesterov() ? grad.lerp(momentum, options.momentum()) : momentum;
+      parameter.mul_(1 - options.lr() * options.weight_decay());
+      parameter.add_(orthogonal(update, options).to(parameter.scalar_type()),
+                     -options.lr() * scale_of(options, parameter));
+    }
+  }
+  return loss;
+}
+
+}  // namespace gradus::optim

@@ -1,0 +1,75 @@
+// Averages of a model's weights.
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+using optim::AveragedModel, optim::get_ema_avg_fn;
+
+void set(const nn::Linear& fc, double value) {
+  const NoGradGuard guard;
+  for (Tensor p : fc->parameters()) p.fill_(value);
+}
+
+TEST(AveragedModel, IsTheMeanOfAllValues) {
+  nn::Linear fc(2, 1);
+  AveragedModel mean(fc);
+  EXPECT_EQ(mean.n_averaged(), 0);
+  for (const double value : {1, 2, 6}) set(fc, value), mean.update_parameters(fc);
+  expect_values(mean->weight, {3, 3});
+  expect_values(mean(ones({1, 2})), {9});
+  expect_values(fc->weight, {6, 6});
+  EXPECT_EQ(mean.n_averaged(), 3);
+}
+
+TEST(AveragedModel, FollowsByAnExponentialMean) {
+  nn::Linear fc(2, 1);
+  AveragedModel ema(fc, get_ema_avg_fn(0.75));
+  set(fc, 1), ema.update_parameters(fc);  // the first is copied
+  expect_values(ema->bias, {1}, 0);
+  set(fc, 2), ema.update_parameters(fc);
+  expect_values(ema->bias, {1.25});
+  set(fc, 3), ema.update_parameters(fc);
+  expect_values(ema->bias, {0.75 * 1.25 + 0.25 * 3});
+  EXPECT_TRUE(ema->bias.is_leaf());
+  expect_error<ValueError>([] { get_ema_avg_fn(1.5); },
+                           "Invalid decay value 1.5 provided. Please provide a value in [0,1]");
+}
+
+// PyTorch's values: torch.optim.swa_utils.AveragedModel on the same numbers.
+TEST(AveragedModel, TakesOrAveragesTheBuffers) {
+  for (const bool average : {false, true}) {
+    nn::BatchNorm1d norm(1);
+    AveragedModel ema(norm, get_ema_avg_fn(0.5), average);
+    for (const double value : {4, 8}) {
+      norm->running_mean.fill_(value), norm->num_batches_tracked.fill_(value);
+      ema.update_parameters(norm);
+    }
+    expect_values(ema->running_mean, {average ? 6.0 : 8.0});
+    expect_values(ema->num_batches_tracked, {average ? 6.0 : 8.0});
+  }
+}
+
+TEST(AveragedModel, RefusesAnotherModel) {
+  nn::Linear fc(2, 1), wider(3, 1);
+  AveragedModel ema(fc);
+  expect_error<ValueError>([&] { ema.update_parameters(wider); },
+                           "a tensor of the model has shape [1, 3], expected [1, 2], as it had");
+  nn::Linear without(nn::LinearOptions(2, 1).bias(false));
+  expect_error<ValueError>([&] { ema.update_parameters(without); },
+                           "the model has 1 parameters or buffers, expected 2, as it had at first");
+  EXPECT_EQ(ema.n_averaged(), 0);
+}
+
+TEST(AveragedModel, StaysOnItsDevice) {
+  if (!cuda::is_available()) GTEST_SKIP();
+  nn::Linear fc(2, 1);
+  AveragedModel ema(fc, get_ema_avg_fn(0.5));
+  fc->to(kCUDA);
+  for (const double value : {1, 2}) set(fc, value), ema.update_parameters(fc);
+  EXPECT_TRUE(ema->weight.device() == Device(kCPU));
+  expect_values(ema->weight, {1.5, 1.5});
+}
+
+}  // namespace
+}  // namespace gradus

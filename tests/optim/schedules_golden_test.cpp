@@ -1,0 +1,146 @@
+// Learning rates of every schedule against PyTorch's (tests/conformance/golden/schedules.py).
+#include "tests/conformance/golden/golden.h"
+
+namespace gradus::test {
+namespace {
+
+namespace o = optim;
+
+const Golden& golden() {
+  static const Golden read(
+#include "tests/conformance/golden/schedules.inc"
+  );
+  return read;
+}
+
+std::vector<double> values_of(const o::SGD& sgd, bool momenta) {
+  std::vector<double> out;
+  for (const auto& group : sgd.param_groups()) out.push_back(group.options().get_lr());
+  if (momenta)
+    for (const auto& group : sgd.param_groups())
+      out.push_back(static_cast<const o::SGDOptions&>(group.options()).momentum());
+  return out;
+}
+
+// The rates of both groups, and their momenta, at first and after each of 40 steps.
+template <class Make, class Step>
+Tensor rates(const Make& make, bool momenta, const Step& step) {
+  std::vector<o::OptimizerParamGroup> groups;
+  groups.emplace_back(Tensors{zeros({1}, requires_grad())});
+  groups.emplace_back(Tensors{zeros({1}, requires_grad())},
+                      std::make_unique<o::SGDOptions>(o::SGDOptions(0.1).momentum(0.5)));
+  o::SGD sgd(std::move(groups), o::SGDOptions(0.4).momentum(0.5));
+  auto scheduler = make(sgd);
+  Tensors kept = {tensor(values_of(sgd, momenta), kDouble)};
+  for (int64_t i = 0; i < 40; ++i) {
+    step(scheduler, i);
+    kept.push_back(tensor(values_of(sgd, momenta), kDouble));
+  }
+  return stack(kept);
+}
+template <class Make>
+Tensor rates(const Make& make, bool momenta = false) {
+  return rates(make, momenta, [](auto& scheduler, int64_t) { scheduler.step(); });
+}
+
+double number(const Words& w, size_t i) { return std::stod(w[i]); }
+int64_t integer(const Words& w, size_t i) { return std::stoll(w[i]); }
+
+// libtorch's is one step behind Python's.
+Tensor step_lr(const Words& w) {
+  const Tensor late = rates([&](o::SGD& sgd) {
+    return o::StepLR(sgd, static_cast<unsigned>(integer(w, 1)), number(w, 2));
+  });
+  return cat({late.slice(0, 1), late.slice(0, 40) * (41 % integer(w, 1) ? 1 : number(w, 2))});
+}
+
+Tensor multi_step(const Words& w) {
+  std::vector<int64_t> milestones;
+  for (size_t i = 2; i < w.size(); ++i) milestones.push_back(integer(w, i));
+  return rates([&](o::SGD& sgd) { return o::MultiStepLR(sgd, milestones, number(w, 1)); });
+}
+
+Tensor lambda(const Words& w) {
+  return rates([&](o::SGD& sgd) {
+    if (w[1] == "one") return o::LambdaLR(sgd, [](int64_t step) { return std::pow(0.95, step); });
+    return o::LambdaLR(sgd, {[](int64_t step) { return 1.0 / static_cast<double>(1 + step); },
+                             [](int64_t step) { return static_cast<double>(step) / 8; }});
+  });
+}
+
+Tensor sequential(const Words& w) {
+  return rates([&](o::SGD& sgd) {
+    if (w[1] == "warm")
+      return o::SequentialLR(sgd, {o::LinearLR(sgd, 0.1, 1, 5), o::CosineAnnealingLR(sgd, 35)},
+                             {5});
+    return o::SequentialLR(
+        sgd,
+        {o::ConstantLR(sgd, 0.1, 60), o::ExponentialLR(sgd, 0.9), o::MultiStepLR(sgd, {4, 8}, 0.5)},
+        {7, 20});
+  });
+}
+
+Tensor one_cycle(const Words& w) {
+  return rates(
+      [&](o::SGD& sgd) {
+        return o::OneCycleLR(sgd, o::OneCycleLROptions({0.5, 0.25}, integer(w, 1))
+                                      .pct_start(number(w, 2))
+                                      .anneal_strategy(w[3])
+                                      .cycle_momentum(w[4] == "1")
+                                      .base_momentum(number(w, 5))
+                                      .max_momentum(number(w, 6))
+                                      .div_factor(number(w, 7))
+                                      .final_div_factor(number(w, 8))
+                                      .three_phase(w[9] == "1"));
+      },
+      true);
+}
+
+Tensor plateau(const Words& w) {
+  using Plateau = o::ReduceLROnPlateauScheduler;
+  const auto least = static_cast<float>(number(w, 7));
+  return rates(
+      [&](o::SGD& sgd) {
+        return Plateau(sgd, w[1] == "min" ? Plateau::min : Plateau::max, number(w, 2),
+                       std::stoi(w[3]), number(w, 4), w[5] == "rel" ? Plateau::rel : Plateau::abs,
+                       std::stoi(w[6]), {least, least}, number(w, 8));
+      },
+      false,
+      [](Plateau& scheduler, int64_t i) { scheduler.step(golden()["metrics"][i].item<double>()); });
+}
+
+// Where PyTorch multiplies the rate of the step before, its rounding adds up: 1e3 units of 2^-52.
+TEST(Schedules, MatchPyTorch) {
+  const auto of = [](auto make) {
+    return GoldenKind{
+        [=](const Words& w) { return rates([&](o::SGD& sgd) { return make(sgd, w); }); }, 1e3};
+  };
+  check_golden(golden(), {{"StepLR", {step_lr, 1e3}},
+                          {"MultiStepLR", {multi_step, 1e3}},
+                          {"LambdaLR", {lambda, 1e3}},
+                          {"SequentialLR", {sequential, 1e3}},
+                          {"OneCycleLR", {one_cycle, 1e3}},
+                          {"ReduceLROnPlateau", {plateau, 1e3}},
+                          {"ConstantLR", of([](o::SGD& sgd, const Words& w) {
+                             return o::ConstantLR(sgd, number(w, 1), integer(w, 2));
+                           })},
+                          {"LinearLR", of([](o::SGD& sgd, const Words& w) {
+                             return o::LinearLR(sgd, number(w, 1), number(w, 2), integer(w, 3));
+                           })},
+                          {"ExponentialLR", of([](o::SGD& sgd, const Words& w) {
+                             return o::ExponentialLR(sgd, number(w, 1));
+                           })},
+                          {"PolynomialLR", of([](o::SGD& sgd, const Words& w) {
+                             return o::PolynomialLR(sgd, integer(w, 1), number(w, 2));
+                           })},
+                          {"CosineAnnealingLR", of([](o::SGD& sgd, const Words& w) {
+                             return o::CosineAnnealingLR(sgd, integer(w, 1), number(w, 2));
+                           })},
+                          {"CosineAnnealingWarmRestarts", of([](o::SGD& sgd, const Words& w) {
+                             return o::CosineAnnealingWarmRestarts(sgd, integer(w, 1),
+                                                                   integer(w, 2), number(w, 3));
+                           })}});
+}
+
+}  // namespace
+}  // namespace gradus::test

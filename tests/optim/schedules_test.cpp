@@ -1,0 +1,126 @@
+// Schedules of learning rates: how they are used, and what they refuse.
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+using namespace optim;
+
+double rate(const Optimizer& optimizer, size_t group = 0) {
+  return optimizer.param_groups()[group].options().get_lr();
+}
+SGD one_group(double lr) { return SGD({ones({1}, requires_grad())}, lr); }
+
+// What a program for libtorch derives.
+struct Halved : LRScheduler {
+  using LRScheduler::LRScheduler;
+  std::vector<double> get_lrs() override {
+    std::vector<double> rates = get_current_lrs();
+    for (double& r : rates) r *= step_count_ == 0 ? 1 : 0.5;
+    return rates;
+  }
+};
+struct OneRate : LRScheduler {
+  using LRScheduler::LRScheduler;
+  std::vector<double> get_lrs() override { return {1}; }
+};
+
+TEST(Schedules, MayBeDerived) {
+  SGD sgd = one_group(1);
+  Halved halved(sgd);
+  halved.step();
+  EXPECT_EQ(rate(sgd), 1);
+  halved.step(), halved.step();
+  EXPECT_EQ(rate(sgd), 0.25);
+  sgd.add_param_group({Tensors{ones({1}, requires_grad())}});
+  OneRate wrong(sgd);
+  expect_error<ValueError>([&] { wrong.step(); },
+                           "OneRate: there are 1 learning rates for 2 parameter groups");
+  EXPECT_EQ(rate(sgd), 0.25);
+}
+
+TEST(Schedules, FindTheirPlaceAgain) {
+  SGD sgd = one_group(1);
+  CosineAnnealingLR first(sgd, 10);
+  for (int i = 0; i < 4; ++i) first.step();
+  EXPECT_EQ(first.last_epoch(), 4);
+  EXPECT_EQ(first.get_last_lr(), std::vector<double>{rate(sgd)});
+  SGD resumed = one_group(1);
+  CosineAnnealingLR second(resumed, 10);
+  second.step(4);
+  EXPECT_EQ(rate(resumed), rate(sgd));
+  first.step(), second.step();
+  EXPECT_EQ(rate(resumed), rate(sgd));
+  expect_error<ValueError>([&] { second.step(-1); }, "CosineAnnealingLR: the step is -1");
+}
+
+TEST(Schedules, AGroupThatJoinsLaterBeginsWithItsOwnRate) {
+  SGD sgd = one_group(1);
+  ExponentialLR scheduler(sgd, 0.5);
+  scheduler.step();
+  sgd.add_param_group({Tensors{ones({1}, requires_grad())}, std::make_unique<SGDOptions>(0.1)});
+  scheduler.step();
+  EXPECT_EQ(rate(sgd), 0.25);
+  EXPECT_EQ(rate(sgd, 1), 0.025);
+}
+
+TEST(Schedules, OneCycleChangesBeta1OfAdam) {
+  Adam adam({ones({1}, requires_grad())});
+  OneCycleLR scheduler(adam, {1, 10});
+  const auto& options = static_cast<const AdamOptions&>(adam.param_groups()[0].options());
+  EXPECT_NEAR(options.lr(), 0.04, 1e-15);
+  EXPECT_EQ(options.betas(), std::make_tuple(0.95, 0.999));
+  scheduler.step(2);
+  EXPECT_EQ(options.lr(), 1);
+  EXPECT_EQ(options.betas(), std::make_tuple(0.85, 0.999));
+  scheduler.step(10);
+  expect_error<ValueError>(
+      [&] { scheduler.step(); },
+      "OneCycleLR: Tried to step 11 times. The specified number of total steps is 10");
+  EXPECT_EQ(scheduler.last_epoch(), 10);
+}
+
+TEST(Schedules, RefuseWhatMakesNoSense) {
+  SGD sgd = one_group(1);
+  const auto refuses = [&](const auto& make, const char* why) {
+    expect_error<ValueError>(make, why);
+    EXPECT_EQ(rate(sgd), 1);
+  };
+  refuses([&] { StepLR(sgd, 0); }, "StepLR: step_size is 0, expected 1 or more");
+  refuses([&] { ConstantLR(sgd, 1.5); }, "ConstantLR: factor is 1.5, expected a number from 0 to");
+  refuses([&] { LinearLR(sgd, 0.0); }, "LinearLR: start_factor is 0, expected a number above 0");
+  refuses([&] { LinearLR(sgd, 0.5, NAN); }, "LinearLR: end_factor is nan, expected a number from");
+  refuses([&] { LinearLR(sgd, 0.5, 1, 0); }, "LinearLR: total_iters is 0, expected 1 or more");
+  refuses([&] { PolynomialLR(sgd, 0); }, "PolynomialLR: total_iters is 0, expected 1 or more");
+  refuses([&] { LambdaLR(sgd, std::vector<LambdaLR::Lambda>(2)); },
+          "LambdaLR: there are 2 functions for 1 parameter groups; give one for each");
+  refuses([&] { CosineAnnealingLR(sgd, 0); }, "CosineAnnealingLR: T_max is 0, expected 1 or more");
+  refuses([&] { CosineAnnealingWarmRestarts(sgd, 0); }, "WarmRestarts: T_0 is 0, expected 1");
+  refuses([&] { CosineAnnealingWarmRestarts(sgd, 1, 0); }, "WarmRestarts: T_mult is 0, expected 1");
+  refuses([&] { SequentialLR(sgd, {ExponentialLR(sgd, 0.5)}, {3}); },
+          "SequentialLR: there are 1 schedulers and 1 milestones, expected one scheduler more");
+  const OneCycleLROptions fine(1, 10);
+  const auto cycle = [&](const OneCycleLROptions& options, const char* why) {
+    refuses([&] { OneCycleLR(sgd, options); }, why);
+  };
+  cycle({1, 0}, "OneCycleLR: total_steps is 0, expected 1 or more");
+  cycle({{1, 2}, 10}, "OneCycleLR: max_lr has 2 rates for 1 parameter groups; give one for each");
+  cycle(OneCycleLROptions(fine).pct_start(1.5), "OneCycleLR: pct_start is 1.5, expected a number");
+  cycle(OneCycleLROptions(fine).anneal_strategy("up"),
+        "anneal_strategy is \"up\", expected \"cos\"");
+  Adagrad adagrad({ones({1}, requires_grad())}, 1);
+  expect_error<ValueError>([&] { OneCycleLR(adagrad, fine); },
+                           "Adagrad has neither momentum nor betas, which this schedule changes; "
+                           "set cycle_momentum to false");
+  EXPECT_EQ(rate(adagrad), 1);
+  using Plateau = ReduceLROnPlateauScheduler;
+  refuses([&] { Plateau(sgd, Plateau::min, 1.5); }, "Factor should be < 1.0, got 1.5");
+  refuses(
+      [&] {
+        Plateau(sgd, Plateau::min, 0.1, 10, 1e-4, Plateau::rel, 0, {0.1f, 0.1f});
+      },
+      "min_lr has 2 numbers, expected 1, one for each parameter group");
+}
+
+}  // namespace
+}  // namespace gradus
