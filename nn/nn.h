@@ -1,7 +1,9 @@
 // All of nn.
 #pragma once
 
+#include "gradus/nn/any_module.h"
 #include "gradus/nn/cloneable.h"
+#include "gradus/nn/containers.h"
 #include "gradus/nn/functional/distance.h"
 #include "gradus/nn/functional/padding.h"
 #include "gradus/nn/init.h"
@@ -10,9 +12,11 @@
 #include "gradus/nn/modules/activation.h"
 #include "gradus/nn/modules/conv.h"
 #include "gradus/nn/modules/dropout.h"
+#include "gradus/nn/modules/functional.h"
 #include "gradus/nn/modules/linear.h"
 #include "gradus/nn/modules/loss.h"
 #include "gradus/nn/modules/normalization.h"
 #include "gradus/nn/modules/pooling.h"
 #include "gradus/nn/modules/shape.h"
+#include "gradus/nn/parameter_containers.h"
 #include "gradus/nn/sequential.h"

@@ -9,8 +9,8 @@ FILES). BUILD (default build/sim) is a build of the library and of `test_nn`.
 
 A name that is missing fails a whole file, so what does not compile is taken out, one function or
 test at a time, until the rest compiles; each remaining test then runs in a process of its own. The
-sources are compiled as they are, but for texts that start with "torch::nn::": modules print their
-names as "gradus::nn::" here.
+sources are compiled as they are, but for two things: modules print their names as "gradus::nn::",
+and a program cannot open the namespace torch::nn, which is gradus::nn here.
 """
 import argparse
 import os
@@ -70,7 +70,7 @@ class Suite:
                               capture_output=True, text=True, check=True).stdout.splitlines()[-1]
         libraries = re.search(r" -o tests/test_nn (.*?)(?: && |$)", link).group(1).split()
         self.libraries = [str(build / x) if (build / x).exists() else x
-                          for x in libraries if "gtest_main" not in x] + ["-lgtest", "-lgtest_main"]
+                          for x in libraries if "gtest" not in x] + ["-lgtest_main", "-lgtest"]
         self.compiler = ["g++", "-std=c++20", "-O0", "-w", "-fmax-errors=0", f"-I{self.work}",
                          f"-I{self.dir}", f"-I{build}/include/gradus/compat", f"-I{build}/compat",
                          f"-I{build}/include"]
@@ -129,6 +129,7 @@ class Suite:
     def measure(self, name):
         """Yields (test, reason), reason None where it passes."""
         text = (self.dir / f"test/cpp/api/{name}.cpp").read_text()
+        text = text.replace("namespace torch {\nnamespace nn {", "namespace gradus {\nnamespace nn {")
         text = re.sub(r'"(?:\\.|[^"\\\n])*"',
                       lambda x: x.group().replace("torch::nn::", "gradus::nn::"), text)
         parts = [Item(text, *x) for x in items(text)]
