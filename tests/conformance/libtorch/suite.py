@@ -71,13 +71,13 @@ class Suite:
         libraries = re.search(r" -o tests/test_nn (.*?)(?: && |$)", link).group(1).split()
         self.libraries = [str(build / x) if (build / x).exists() else x
                           for x in libraries if "gtest" not in x] + ["-lgtest_main", "-lgtest"]
-        self.compiler = ["g++", "-std=c++20", "-O0", "-w", "-fmax-errors=0", f"-I{self.work}",
+        self.compiler = ["g++", "-std=c++20", "-O0", "-w", "-fmax-errors=0",
                          f"-I{self.dir}", f"-I{build}/include/gradus/compat", f"-I{build}/compat",
                          f"-I{build}/include"]
         (self.work / "suite.h").write_text("#include <gtest/gtest.h>\n#include <torch/torch.h>\n"
                                            "#include <test/cpp/api/support.h>\n")
         self.call(["-x", "c++-header", self.work / "suite.h", "-o", self.work / "suite.h.gch"])
-        self.call(["-include", "suite.h", "-c", self.dir / "test/cpp/api/support.cpp", "-o",
+        self.call(["-include", self.work / "suite.h", "-c", self.dir / "test/cpp/api/support.cpp", "-o",
                    self.work / "support.o"])
 
     def call(self, arguments):
@@ -93,7 +93,7 @@ class Suite:
                             for x in parts)
             source.write_text(lines)
             result = subprocess.run(
-                self.compiler + ["-include", "suite.h", "-c", source, "-o", source.with_suffix(".o")],
+                self.compiler + ["-include", self.work / "suite.h", "-c", source, "-o", source.with_suffix(".o")],
                 capture_output=True, text=True)
             if result.returncode == 0:
                 break
@@ -134,7 +134,7 @@ class Suite:
                       lambda x: x.group().replace("torch::nn::", "gradus::nn::"), text)
         parts = [Item(text, *x) for x in items(text)]
         self.compile(name, parts)
-        program = self.work / name
+        program = self.work / f"test_{name}"  # <any> is a header
         subprocess.run(["g++", self.work / f"{name}.o", self.work / "support.o", "-o", program]
                        + self.libraries, check=True, cwd=self.work)
         for part in parts:
