@@ -55,3 +55,4 @@ using namespace gradus;
                                                         \
  private:                                               \
   type name##_ /* NOLINT */
+#define FORWARD_HAS_DEFAULT_ARGS(...) GRADUS_FORWARD_HAS_DEFAULT_ARGS(__VA_ARGS__)

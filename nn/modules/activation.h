@@ -119,4 +119,55 @@ struct RReLUImpl : Layer<RReLUImpl, RReLUOptions> {
 };
 GRADUS_MODULE(RReLU);
 
+struct PReLUOptions {
+  GRADUS_OPTIONS(PReLUOptions, OPTION(int64_t, num_parameters, 1), OPTION(double, init, 0.25));
+};
+// x above 0, weight * x below; one weight, or one for each channel, which starts as init.
+struct PReLUImpl : Layer<PReLUImpl, PReLUOptions> {
+  using Layer::Layer;
+  void reset() override {
+    weight = register_parameter("weight", full({options.num_parameters()}, options.init()));
+  }
+  void pretty_print(std::ostream& stream) const override {
+    stream << class_name(typeid(*this)) << "(num_parameters=" << options.num_parameters() << ')';
+  }
+  Tensor forward(const Tensor& input) {
+    check_defined(input, "input");
+    return functional::prelu(input, weight);
+  }
+
+  Tensor weight;
+  CallReset call_reset{*this};
+};
+GRADUS_MODULE(PReLU);
+
+// Softmax over the channels of (N, C, H, W) or (C, H, W).
+struct Softmax2dImpl : Layer<Softmax2dImpl> {
+  using Layer::Layer;
+  Tensor forward(const Tensor& input) {
+    check_defined(input, "input");
+    check(input.dim() == 3 || input.dim() == 4,
+          "Softmax2d requires a 3D or 4D tensor as input, but got ", input.dim(), "D");
+    return gradus::softmax(input, -3);
+  }
+};
+GRADUS_MODULE(Softmax2d);
+
+namespace functional {
+struct GumbelSoftmaxFuncOptions {
+  GRADUS_OPTIONS(GumbelSoftmaxFuncOptions, OPTION(double, tau, 1), OPTION(bool, hard, false),
+                 OPTION(int, dim, -1));
+};
+// softmax((logits + Gumbel noise) / tau) along dim, as in "Categorical reparameterization with
+// Gumbel-softmax" (Jang et al., 2017). hard: 1 at the largest, else 0, with the gradient of the
+// soft values.
+inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& options = {}) {
+  const Tensor noise = -empty_like(logits).exponential_().log();
+  const Tensor soft = gradus::softmax((logits + noise) / options.tau(), options.dim());
+  if (!options.hard()) return soft;
+  const Tensor largest = soft.argmax(options.dim(), /*keepdim=*/true);
+  return zeros_like(soft).scatter(options.dim(), largest, 1) - soft.detach() + soft;
+}
+}  // namespace functional
+
 }  // namespace gradus::nn

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gradus/nn/expanding_array.h"
-#include "gradus/nn/functional/padding.h"
+#include "gradus/nn/modules/padding.h"
 #include "gradus/nn/layer.h"
 
 namespace gradus {
@@ -10,8 +10,6 @@ namespace gradus {
 // torch::kValid, kSame: paddings by name.
 enum class PaddingSize : uint8_t { Valid, Same };
 inline constexpr PaddingSize kValid = PaddingSize::Valid, kSame = PaddingSize::Same;
-// torch::kZeros, of padding_mode.
-inline constexpr PaddingMode kZeros = PaddingMode::Constant;
 
 namespace nn {
 

@@ -70,6 +70,29 @@ std::array<int64_t, D> output_size(const Tensor& input, const AdaptivePoolOption
 }
 }  // namespace detail
 
+// The pool of the norms of windows, (sum of x^norm_type)^(1 / norm_type).
+// stride: kernel_size unless set.
+template <size_t D>
+struct LPPoolOptions {
+  LPPoolOptions(double norm_type, const ExpandingArray<D>& kernel_size)
+      : norm_type_(norm_type), kernel_size_(kernel_size), stride_(kernel_size) {}
+  auto fields() const {
+    using Numbers = NamedOption<ExpandingArray<D>>;
+    return std::make_tuple(NamedOption<double>{"norm_type", norm_type_},
+                           Numbers{"kernel_size", kernel_size_}, Numbers{"stride", stride_},
+                           NamedOption<bool>{"ceil_mode", ceil_mode_});
+  }
+  bool operator==(const LPPoolOptions& other) const { return fields() == other.fields(); }
+
+  GRADUS_OPTION(LPPoolOptions, double, norm_type);
+  GRADUS_OPTION(LPPoolOptions, ExpandingArray<D>, kernel_size);
+  GRADUS_OPTION(LPPoolOptions, ExpandingArray<D>, stride);
+  GRADUS_OPTION(LPPoolOptions, bool, ceil_mode) = false;
+};
+using LPPool1dOptions = LPPoolOptions<1>;
+using LPPool2dOptions = LPPoolOptions<2>;
+using LPPool3dOptions = LPPoolOptions<3>;
+
 using MaxPool1dOptions = MaxPoolOptions<1>;
 using MaxPool2dOptions = MaxPoolOptions<2>;
 using MaxPool3dOptions = MaxPoolOptions<3>;
@@ -179,6 +202,36 @@ inline Tensor adaptive_max_pool3d(const Tensor& input,
   return std::get<0>(functional::adaptive_max_pool3d_with_indices(input, options));
 }
 
+using LPPool1dFuncOptions = LPPool1dOptions;
+using LPPool2dFuncOptions = LPPool2dOptions;
+using LPPool3dFuncOptions = LPPool3dOptions;
+
+// From the average of the powers over windows. Odd powers can have a sum below 0, whose root is NaN.
+template <size_t D>
+Tensor norm_from_average(const Tensor& average, const LPPoolOptions<D>& options) {
+  double count = 1;
+  for (const int64_t size : options.kernel_size()) count *= static_cast<double>(size);
+  return average.mul(count).pow(1 / options.norm_type());
+}
+inline Tensor lp_pool1d(const Tensor& input, const LPPool1dFuncOptions& options) {
+  return norm_from_average(
+      gradus::avg_pool1d(input.pow(options.norm_type()), options.kernel_size(), options.stride(),
+                         0, options.ceil_mode()),
+      options);
+}
+inline Tensor lp_pool2d(const Tensor& input, const LPPool2dFuncOptions& options) {
+  return norm_from_average(
+      gradus::avg_pool2d(input.pow(options.norm_type()), options.kernel_size(), options.stride(),
+                         0, options.ceil_mode()),
+      options);
+}
+inline Tensor lp_pool3d(const Tensor& input, const LPPool3dFuncOptions& options) {
+  return norm_from_average(
+      gradus::avg_pool3d(input.pow(options.norm_type()), options.kernel_size(), options.stride(),
+                         0, options.ceil_mode()),
+      options);
+}
+
 }  // namespace functional
 
 // Errors: ValueError for an undefined input, and those of the function.
@@ -258,5 +311,18 @@ struct AdaptiveMaxPool3dImpl : PoolWithIndicesImpl<AdaptiveMaxPool3dImpl, Adapti
   using PoolWithIndicesImpl::PoolWithIndicesImpl;
 };
 GRADUS_MODULE(AdaptiveMaxPool3d);
+
+struct LPPool1dImpl : PoolImpl<LPPool1dImpl, LPPool1dOptions, functional::lp_pool1d> {
+  using PoolImpl::PoolImpl;
+};
+GRADUS_MODULE(LPPool1d);
+struct LPPool2dImpl : PoolImpl<LPPool2dImpl, LPPool2dOptions, functional::lp_pool2d> {
+  using PoolImpl::PoolImpl;
+};
+GRADUS_MODULE(LPPool2d);
+struct LPPool3dImpl : PoolImpl<LPPool3dImpl, LPPool3dOptions, functional::lp_pool3d> {
+  using PoolImpl::PoolImpl;
+};
+GRADUS_MODULE(LPPool3d);
 
 }  // namespace gradus::nn

@@ -1,5 +1,5 @@
 // functional::pad in each of its modes.
-#include "gradus/nn/functional/padding.h"
+#include "gradus/nn/modules/padding.h"
 
 #include "tests/support.h"
 

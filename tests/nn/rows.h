@@ -93,6 +93,6 @@ ModuleRow module_row(const char* name, Make make, Call call) {
       [](auto& m, const Tensors& x) { return call_with_all(m, x); }),
 #define CALL(name, there, inputs, call_there, module, ...) \
   ::gradus::test::module_row(                              \
-      #name, [] { return module; }, [](auto& m, const Tensors& x) { return __VA_ARGS__; }),
+      #name, [] { return module; }, []([[maybe_unused]] auto& m, const Tensors& x) { return __VA_ARGS__; }),
 
 }  // namespace gradus::test

@@ -1,5 +1,5 @@
 // Padding: the modes by name.
-#include "gradus/nn/functional/padding.h"
+#include "gradus/nn/modules/padding.h"
 
 #include "gradus/autograd/functions.h"
 

@@ -1,0 +1,43 @@
+// LocalResponseNorm and CrossMapLRN2d: over neighbouring channels.
+#pragma once
+
+#include "gradus/nn/layer.h"
+
+namespace gradus::nn {
+
+struct LocalResponseNormOptions {
+  GRADUS_OPTIONS(LocalResponseNormOptions, ARGUMENT(int64_t, size), OPTION(double, alpha, 1e-4),
+                 OPTION(double, beta, 0.75), OPTION(double, k, 1));
+};
+struct CrossMapLRN2dOptions {
+  GRADUS_OPTIONS(CrossMapLRN2dOptions, ARGUMENT(int64_t, size), OPTION(double, alpha, 1e-4),
+                 OPTION(double, beta, 0.75), OPTION(int64_t, k, 1));
+};
+
+namespace functional {
+using LocalResponseNormFuncOptions = LocalResponseNormOptions;
+// input / (k + alpha * mean of input^2 over `size` channels around each)^beta, as in "ImageNet
+// classification with deep convolutional neural networks" (Krizhevsky et al., 2012), 3.3. Channels
+// that are not there count as 0. Input (N, C, ...). Errors: ValueError for fewer dimensions than 3.
+Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& options);
+}  // namespace functional
+
+// Errors: ValueError for an undefined input, and those of the function.
+struct LocalResponseNormImpl : Layer<LocalResponseNormImpl, LocalResponseNormOptions> {
+  using Layer::Layer;
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+};
+GRADUS_MODULE(LocalResponseNorm);
+
+// The same of (N, C, H, W), over as many channels on both sides: an even size counts as the odd one
+// below it, but for the divisor of the mean. PyTorch adds the square of channel 0 to all windows
+// beyond its own, which its gradient does not know; this one does not.
+struct CrossMapLRN2dImpl : Layer<CrossMapLRN2dImpl, CrossMapLRN2dOptions> {
+  using Layer::Layer;
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+};
+GRADUS_MODULE(CrossMapLRN2d);
+
+}  // namespace gradus::nn

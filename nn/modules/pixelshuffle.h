@@ -1,0 +1,47 @@
+// PixelShuffle and PixelUnshuffle: channels as pixels, and back.
+#pragma once
+
+#include "gradus/nn/layer.h"
+
+namespace gradus::nn {
+
+struct PixelShuffleOptions {
+  GRADUS_OPTIONS(PixelShuffleOptions, ARGUMENT(int64_t, upscale_factor));
+};
+struct PixelUnshuffleOptions {
+  GRADUS_OPTIONS(PixelUnshuffleOptions, ARGUMENT(int64_t, downscale_factor));
+};
+
+namespace functional {
+using PixelShuffleFuncOptions = PixelShuffleOptions;
+using PixelUnshuffleFuncOptions = PixelUnshuffleOptions;
+// (..., C r^2, H, W) -> (..., C, H r, W r) for a factor r
+inline Tensor pixel_shuffle(const Tensor& input, const PixelShuffleFuncOptions& options) {
+  return gradus::pixel_shuffle(input, options.upscale_factor());
+}
+// (..., C, H r, W r) -> (..., C r^2, H, W)
+inline Tensor pixel_unshuffle(const Tensor& input, const PixelUnshuffleFuncOptions& options) {
+  return gradus::pixel_unshuffle(input, options.downscale_factor());
+}
+}  // namespace functional
+
+// Errors: ValueError for an undefined input, and sizes that the factor does not divide.
+struct PixelShuffleImpl : Layer<PixelShuffleImpl, PixelShuffleOptions> {
+  using Layer::Layer;
+  Tensor forward(const Tensor& input) {
+    check_defined(input, "input");
+    return functional::pixel_shuffle(input, options);
+  }
+};
+GRADUS_MODULE(PixelShuffle);
+
+struct PixelUnshuffleImpl : Layer<PixelUnshuffleImpl, PixelUnshuffleOptions> {
+  using Layer::Layer;
+  Tensor forward(const Tensor& input) {
+    check_defined(input, "input");
+    return functional::pixel_unshuffle(input, options);
+  }
+};
+GRADUS_MODULE(PixelUnshuffle);
+
+}  // namespace gradus::nn

@@ -1,0 +1,100 @@
+// MaxUnpool1d to MaxUnpool3d: what a MaxPool chose, put back to where it was.
+#pragma once
+
+#include "gradus/nn/layer.h"
+
+namespace gradus::nn {
+
+// stride: kernel_size unless set.
+template <size_t D>
+struct MaxUnpoolOptions {
+  MaxUnpoolOptions(const ExpandingArray<D>& kernel_size)  // NOLINT: implicit
+      : kernel_size_(kernel_size), stride_(kernel_size) {}
+  auto fields() const {
+    using Numbers = NamedOption<ExpandingArray<D>>;
+    return std::make_tuple(Numbers{"kernel_size", kernel_size_}, Numbers{"stride", stride_},
+                           Numbers{"padding", padding_});
+  }
+  bool operator==(const MaxUnpoolOptions& other) const { return fields() == other.fields(); }
+
+  GRADUS_OPTION(MaxUnpoolOptions, ExpandingArray<D>, kernel_size);
+  GRADUS_OPTION(MaxUnpoolOptions, ExpandingArray<D>, stride);
+  GRADUS_OPTION(MaxUnpoolOptions, ExpandingArray<D>, padding) = 0;
+};
+using MaxUnpool1dOptions = MaxUnpoolOptions<1>;
+using MaxUnpool2dOptions = MaxUnpoolOptions<2>;
+using MaxUnpool3dOptions = MaxUnpoolOptions<3>;
+
+namespace functional {
+
+// output_size: as that of max_unpool below.
+template <size_t D>
+struct MaxUnpoolFuncOptions : MaxUnpoolOptions<D> {
+  using MaxUnpoolOptions<D>::MaxUnpoolOptions;
+  MaxUnpoolFuncOptions(const MaxUnpoolOptions<D>& options)  // NOLINT: implicit
+      : MaxUnpoolOptions<D>(options) {}
+  MaxUnpoolFuncOptions& stride(const ExpandingArray<D>& value) {
+    return this->stride_ = value, *this;
+  }
+  MaxUnpoolFuncOptions& padding(const ExpandingArray<D>& value) {
+    return this->padding_ = value, *this;
+  }
+  using MaxUnpoolOptions<D>::stride, MaxUnpoolOptions<D>::padding;
+  GRADUS_OPTION(MaxUnpoolFuncOptions, std::optional<std::vector<int64_t>>, output_size);
+};
+using MaxUnpool1dFuncOptions = MaxUnpoolFuncOptions<1>;
+using MaxUnpool2dFuncOptions = MaxUnpoolFuncOptions<2>;
+using MaxUnpool3dFuncOptions = MaxUnpoolFuncOptions<3>;
+
+// input and indices as MaxPool's with_indices returns them, (N, C, sizes) or (C, sizes); all other
+// elements are 0. output_size: the spatial sizes, or all; by default the least that the pool can
+// have had. Errors: ValueError for other shapes, IndexError for an index beyond the output.
+template <size_t D>
+Tensor max_unpool(const Tensor& input, const Tensor& indices,
+                  const MaxUnpoolFuncOptions<D>& options);
+inline Tensor max_unpool1d(const Tensor& input, const Tensor& indices,
+                           const MaxUnpool1dFuncOptions& options) {
+  return max_unpool<1>(input, indices, options);
+}
+inline Tensor max_unpool2d(const Tensor& input, const Tensor& indices,
+                           const MaxUnpool2dFuncOptions& options) {
+  return max_unpool<2>(input, indices, options);
+}
+inline Tensor max_unpool3d(const Tensor& input, const Tensor& indices,
+                           const MaxUnpool3dFuncOptions& options) {
+  return max_unpool<3>(input, indices, options);
+}
+
+}  // namespace functional
+
+// Errors: ValueError for an undefined input or indices, and those of the function.
+template <class Derived, size_t D>
+struct MaxUnpoolImpl : Layer<Derived, MaxUnpoolOptions<D>> {
+  using Layer<Derived, MaxUnpoolOptions<D>>::Layer;
+  Tensor forward(const Tensor& input, const Tensor& indices,
+                 const std::optional<std::vector<int64_t>>& output_size = std::nullopt) {
+    this->check_defined(input, "input");
+    this->check_defined(indices, "indices");
+    return functional::max_unpool<D>(
+        input, indices,
+        functional::MaxUnpoolFuncOptions<D>(this->options).output_size(output_size));
+  }
+
+ protected:
+  GRADUS_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())})
+};
+
+struct MaxUnpool1dImpl : MaxUnpoolImpl<MaxUnpool1dImpl, 1> {
+  using MaxUnpoolImpl::MaxUnpoolImpl;
+};
+GRADUS_MODULE(MaxUnpool1d);
+struct MaxUnpool2dImpl : MaxUnpoolImpl<MaxUnpool2dImpl, 2> {
+  using MaxUnpoolImpl::MaxUnpoolImpl;
+};
+GRADUS_MODULE(MaxUnpool2d);
+struct MaxUnpool3dImpl : MaxUnpoolImpl<MaxUnpool3dImpl, 3> {
+  using MaxUnpoolImpl::MaxUnpoolImpl;
+};
+GRADUS_MODULE(MaxUnpool3d);
+
+}  // namespace gradus::nn
