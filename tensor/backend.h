@@ -1,6 +1,6 @@
 // What a device must be able to do: Backend has one virtual function for each kind of work that
 // operations give to a device: memory, copies, random numbers, element by element, reductions,
-// softmax, scans and order, products, convolutions and pools, indexing, optimizers. A function that
+// softmax, cross entropy, scans and order, products, convolutions and pools, indexing, optimizers. A function that
 // is not pure has a default made of the others (backend.cpp); a device may override it with a
 // faster one.
 //
@@ -29,6 +29,13 @@ struct Operand {
 
   const Tensor* tensor = nullptr;
   Scalar number;
+};
+
+// What cross_entropy reads of its targets.
+struct CrossEntropyRule {
+  IndexRule classes;
+  int64_t ignored;   // a target of this number counts for nothing
+  double smoothing;  // this part of a target is spread over all classes
 };
 
 // One parameter in a step of an optimizer.
@@ -131,6 +138,22 @@ class Backend {
   // grad - e^y sum(grad). grad, y, out: one shape and dtype, as for softmax.
   virtual void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
                             const Tensor& out) = 0;
+
+  // --- Cross entropy
+  // For each row of x (N, C) and its target, a class: factor (log(sum(e^x)) - (1 - smoothing)
+  // x[target] - smoothing mean(x)). The factor is the target's weight, 1 without weights, and 0 for
+  // one to be ignored, whose loss is 0 whatever its row holds. rows (3, N): the factors, the largest
+  // elements, and the logarithms of the sums of powers of e about them.
+  // x, losses (N), rows and weight (C), which may be undefined: one dtype (Float, Double), the last
+  // dimension of neighbours; target (N) is Long. All but x are contiguous, and x is not empty. A
+  // target that the rule does not allow is an IndexError, as for gather. The same on any number of
+  // threads.
+  virtual void cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
+                             const Tensor& weight, const Tensor& losses, const Tensor& rows) = 0;
+  // The gradient of x, given that of the losses, (N) of any stride, and the rows: grad factor
+  // (softmax(x) - the target's shares of the classes). out is contiguous.
+  virtual void cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
+                                  const Tensor& target, const Tensor& rows, const Tensor& out) = 0;
 
   // --- Scans (the rows of scans.def) and order
   // x, out: one shape and dtype (Long, Float, Double; for logcumsumexp not Long), one dimension at

@@ -1,6 +1,8 @@
 // The losses of losses.def that compare with class numbers, and cross entropy.
 #include "gradus/nn/modules/loss_parts.h"
 
+#include "gradus/autograd/engine/record.h"
+#include "gradus/autograd/ops/cross_entropy.h"
 #include "gradus/autograd/ops/index/scatter.h"
 
 namespace gradus::nn::functional {
@@ -26,9 +28,11 @@ void check_classes_of_rows(const char* op, const Tensor& input) {
         ", expected (N, C) or (C); reshape it");
 }
 
-// input: log-probabilities; target: the numbers of classes.
-Tensor class_loss(const char* op, const Tensor& input, const Tensor& target,
-                  const CrossEntropyLossOptions& options) {
+// Losses, 0 for targets to be ignored, and the factors whose sum divides that of the losses.
+using Losses = WeightedLosses;
+
+void check_targets(const char* op, const Tensor& input, const Tensor& target,
+                   const Tensor& weight) {
   check(input.dim() > 0, op,
         ": input has no dimensions, expected (N, C, ...) or (C); unsqueeze it");
   check_class_numbers(op, target);
@@ -38,16 +42,22 @@ Tensor class_loss(const char* op, const Tensor& input, const Tensor& target,
   check(target.sizes() == IntArrayRef(shape), op, ": input has shape ", input.sizes(), ", target ",
         target.sizes(), ", expected one class number per element of ", IntArrayRef(shape),
         "; reshape it");
-  const Tensor& weight = options.weight();
   check_class_weight(op, input, dim, weight);
-
-  const Tensor numbers = target.to(kLong);  // a uint8 of 156 is not -100
-  const Tensor kept = numbers != options.ignore_index(), classes = where(kept, numbers, 0);
-  Tensor losses = -picked(op, input, dim, classes.unsqueeze(dim)).squeeze(dim), factors;
-  if (weight.defined()) {
+  if (weight.defined())
     check<TypeError>(weight.dtype() == input.dtype(), op, ": weight has dtype ", weight.dtype(),
                      ", input ", input.dtype(), "; convert one with .to(...)");
-    factors = where(kept, picked(op, weight, 0, classes.reshape({-1})).view(shape), 0);
+}
+
+// input: log-probabilities; target: int64.
+Losses losses_of_logs(const char* op, const Tensor& input, const Tensor& target,
+                      const CrossEntropyLossOptions& options) {
+  const int64_t dim = class_dim(input);
+  const Tensor& weight = options.weight();
+  const Tensor kept = target != options.ignore_index(), classes = where(kept, target, 0);
+  Tensor losses = -picked(op, input, dim, classes.unsqueeze(dim)).squeeze(dim), factors = kept;
+  if (weight.defined()) {
+    const Tensor weights = picked(op, weight, 0, classes.reshape({-1})).view(target.sizes());
+    factors = where(kept, weights, 0);
     losses = losses * factors;
   }
   if (const double smoothing = options.label_smoothing(); smoothing != 0) {
@@ -55,12 +65,36 @@ Tensor class_loss(const char* op, const Tensor& input, const Tensor& target,
     const double each = smoothing / static_cast<double>(input.size(dim));
     losses = losses * (1 - smoothing) - weighted.sum(dim) * each;
   }
-  losses = where(kept, losses, 0);
-  if (options.reduction() != kMean) return reduced(op, losses, options.reduction());
+  return {where(kept, losses, 0), factors};
+}
+
+// Whether row_cross_entropy computes the same: classes along the last dimension, no gradient of
+// weights, and no weights beside smoothing, which would need a sum of them.
+bool fits_rows(const Tensor& input, const CrossEntropyLossOptions& options) {
+  const Tensor& weight = options.weight();
+  return class_dim(input) == input.dim() - 1 && input.is_floating_point() && input.numel() > 0 &&
+         !(weight.defined() && (options.label_smoothing() != 0 || recording(weight)));
+}
+
+// input: logits; target: int64.
+Losses losses_of_rows(const char* op, const Tensor& input, const Tensor& target,
+                      const CrossEntropyLossOptions& options) {
+  const int64_t dim = class_dim(input);
+  const CrossEntropyRule rule = {
+      {op, dim, input.size(dim)}, options.ignore_index(), options.label_smoothing()};
+  const bool one_row = dim == 0;
+  auto [losses, factors] =
+      row_cross_entropy(rule, one_row ? input.unsqueeze(0) : input,
+                        one_row ? target.unsqueeze(0) : target, options.weight());
+  return {one_row ? losses.squeeze(0) : losses, factors};
+}
+
+Tensor averaged(const char* op, const Losses& all, Reduction reduction, ScalarType dtype) {
+  if (reduction != kMean) return reduced(op, all.losses, reduction).to(dtype);
   // Small types do not hold such sums.
-  const ScalarType wide = computed_type(losses.scalar_type());
-  const Tensor count = factors.defined() ? factors.sum(wide) : kept.sum();
-  return (losses.sum(wide) / count).to(losses.scalar_type());
+  const ScalarType wide = computed_type(all.losses.scalar_type());
+  const ScalarType counted = all.factors.dtype() == kBool ? kLong : wide;
+  return (all.losses.sum(wide) / all.factors.sum(counted)).to(dtype);
 }
 
 // target: probabilities, of input's shape.
@@ -84,25 +118,31 @@ Tensor probability_loss(const Tensor& input, const Tensor& target,
 }  // namespace
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions& options) {
-  check_defined("nll_loss", input, target);
-  return class_loss("nll_loss", input, target,
-                    CrossEntropyLossOptions()
-                        .weight(options.weight())
-                        .ignore_index(options.ignore_index())
-                        .reduction(options.reduction()));
+  const char* op = "nll_loss";
+  check_defined(op, input, target);
+  check_targets(op, input, target, options.weight());
+  const Losses losses = losses_of_logs(
+      op, input, target.to(kLong),
+      CrossEntropyLossOptions().weight(options.weight()).ignore_index(options.ignore_index()));
+  return averaged(op, losses, options.reduction(), input.scalar_type());
 }
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      const CrossEntropyLossOptions& options) {
-  check_defined("cross_entropy", input, target);
-  check(input.dim() > 0,
-        "cross_entropy: input has no dimensions, expected (N, C, ...) or (C); unsqueeze it");
-  check(options.label_smoothing() >= 0 && options.label_smoothing() <= 1,
-        "cross_entropy: label_smoothing is ", options.label_smoothing(),
+  const char* op = "cross_entropy";
+  check_defined(op, input, target);
+  check(input.dim() > 0, op,
+        ": input has no dimensions, expected (N, C, ...) or (C); unsqueeze it");
+  check(options.label_smoothing() >= 0 && options.label_smoothing() <= 1, op,
+        ": label_smoothing is ", options.label_smoothing(),
         ", expected a part; give a number of 0 to 1");
-  const Tensor logs = input.log_softmax(class_dim(input));
-  return input.sizes() == target.sizes() ? probability_loss(logs, target, options)
-                                         : class_loss("cross_entropy", logs, target, options);
+  const auto logs = [&] { return input.log_softmax(class_dim(input)); };
+  if (input.sizes() == target.sizes()) return probability_loss(logs(), target, options);
+  check_targets(op, input, target, options.weight());
+  const Tensor numbers = target.to(kLong);  // a uint8 of 156 is not -100
+  const Losses losses = fits_rows(input, options) ? losses_of_rows(op, input, numbers, options)
+                                                  : losses_of_logs(op, logs(), numbers, options);
+  return averaged(op, losses, options.reduction(), input.scalar_type());
 }
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
