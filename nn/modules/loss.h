@@ -149,6 +149,13 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1L
 #undef GRADUS_GIVEN_ARGUMENT
 #undef GRADUS_GIVEN_SHOWN
 
+inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
+                       IntArrayRef target_lengths, int64_t blank = 0, Reduction reduction = kMean,
+                       bool zero_infinity = false) {
+  return ctc_loss(log_probs, targets, tensor(input_lengths), tensor(target_lengths), blank,
+                  reduction, zero_infinity);
+}
+
 // libtorch's names for inputs of more dimensions.
 inline Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight = {},
                          Reduction reduction = kMean, int64_t ignore_index = -100) {
