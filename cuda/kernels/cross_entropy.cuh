@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
 
 // out = grad factor (softmax(x) - the shares of the classes).
 template <class T, class Team>
-__global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
+__global__ void __launch_bounds__(Team::kThreads, 2)
     cross_entropy_grad_kernel(SoftmaxArgs<2> args, Team team, Targets<T> targets, RowSums<T> rows,
                               const T* grad, int64_t grad_step, T* out, const T* x) {
   const int64_t line = team.line();
@@ -106,23 +106,22 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
   const bool ignored = number == targets.rule.ignored;
   const T scale = rows.factor[line] * grad[line * grad_step];
   const T top = rows.top[line], log_sum = rows.log_sum[line];
-  const T each = targets.smoothing / static_cast<T>(args.n), rest = 1 - targets.smoothing;
+  const T each = targets.smoothing / static_cast<T>(args.n);
   Tile<T, 2> tile;
   for (int64_t first = 0; first < n; first += length) {
     share.begin = first == 0 ? share.skip : 0;
     const int count = static_cast<int>(::min(n - first, int64_t{length}));
-    const int64_t place = number + share.skip - first;
-    const int hot = place >= 0 && place < count ? static_cast<int>(place) : -1;
     share.load(tile, x + first, 1, count, T(0));
-    share.for_own(count, 1, [&](int k, int64_t i, auto some) {
-#pragma unroll
-      for (int v = 0; v < some.value; ++v) {
-        const T power = scalar::exp((tile.at[k + v] - top) - log_sum);
-        const T hit = static_cast<int>(i) + v == hot ? rest : T(0);
-        tile.at[k + v] = ignored ? T(0) : scale * ((power - each) - hit);
-      }
+    share.for_each(count, [&](int k) {
+      const T power = scalar::exp((tile.at[k] - top) - log_sum);
+      tile.at[k] = ignored ? T(0) : scale * (power - each);
     });
     share.store(tile, out + first, 1, count);
+    // The thread that wrote the target's element takes its share off.
+    const int64_t hit = number + share.skip - first;
+    if (!ignored && hit >= share.begin && hit < count &&
+        (share.vectors ? hit / share.V : hit) % share.lanes == share.lane)
+      out[first + hit] -= scale * (1 - targets.smoothing);
   }
 }
 
