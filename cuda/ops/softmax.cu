@@ -14,6 +14,7 @@ namespace {
 
 // A warp or a block for a line; long ones keep tiles in shared memory.
 using Rows = RowTeam<kReduceThreads, 3, false>;
+using EdgedRows = RowTeam<kReduceThreads, 3, true>;
 template <bool kEdges>
 using LongRows = RowTeam<512, 1, kEdges>;
 
@@ -128,8 +129,7 @@ void with_reading_team(SoftmaxArgs<2>& args, const std::array<const Tensor*, 2>&
   if (args.vectors || args.n <= 32 * Tile<T, 2>::kSize || !has_vectors<T, 2>(args, tensors, true))
     return with_row_team<T, 2>(args, context, start);
   args.vectors = true;
-  start(RowTeam < kReduceThreads, sizeof(T) == 4 ? 3 : 2, true > {kReduceThreads},
-        config_of(args.lines, context, 1, kReduceThreads));
+  start(EdgedRows{kReduceThreads}, config_of(args.lines, context, 1, kReduceThreads));
 }
 
 template <class T>

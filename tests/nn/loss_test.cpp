@@ -269,5 +269,84 @@ TEST(Losses, ExplainTheirClasses) {
       "multilabel_margin_loss: ");
 }
 
+TEST(CTCLoss, HasNoGradientWhereATargetNeedsMoreSteps) {
+  const Tensor logits = zeros({2, 1, 3}, kDouble).requires_grad_();
+  const Tensor labels = tensor({{1, 1}});  // which a blank must part
+  const auto loss = [&](bool zero_infinity) {
+    return ctc_loss(logits.log_softmax(2), labels, {2}, {2}, 0, kSum, zero_infinity);
+  };
+  expect_values(loss(false), {INFINITY});
+  expect_values(loss(true), {0});
+  loss(true).backward();
+  expect_values(logits.grad(), {0, 0, 0, 0, 0, 0});
+  // A probability of 0 is as good as a missing step.
+  const Tensor never = tensor({{{-INFINITY, 0.0f, -INFINITY}}});
+  expect_values(ctc_loss(never, tensor({{2}}), {1}, {1}, 0, kSum), {INFINITY});
+  expect_values(ctc_loss(never, tensor({{1}}), {1}, {1}, 0, kSum), {0});
+  expect_values(ctc_loss(never, tensor({{1}}), tensor({0}), tensor({0}), 0, kSum), {0});
+}
+
+TEST(CTCLoss, ExplainsItsArguments) {
+  const Tensor logs = zeros({4, 2, 3}).log_softmax(2), labels = tensor({{1, 2}, {2, 1}});
+  const auto loss = [&](const Tensor& targets, IntArrayRef steps, IntArrayRef lengths) {
+    ctc_loss(logs, targets, steps, lengths);
+  };
+  expect_error<ValueError>(
+      [&] {
+        loss(labels, {4, 5}, {2, 2});
+      },
+      "ctc_loss: input_lengths holds 5, expected a length of 0 to 4");
+  expect_error<ValueError>(
+      [&] {
+        loss(labels, {4, 4}, {2, 3});
+      },
+      "ctc_loss: target_lengths holds 3, expected a length of 0 to 2");
+  expect_error<ValueError>(
+      [&] {
+        loss(labels, {4}, {2, 2});
+      },
+      "ctc_loss: input_lengths has shape [1], expected a length for each of 2");
+  expect_error<ValueError>(
+      [&] {
+        loss(tensor({1, 2, 1}), {4, 4}, {2, 2});
+      },
+      "ctc_loss: target_lengths sum to 4, targets has 3 labels");
+  expect_error<ValueError>(
+      [&] {
+        loss(ones({3, 2}, kLong), {4, 4}, {2, 2});
+      },
+      "ctc_loss: targets has shape [3, 2], expected (2, S)");
+  expect_error<TypeError>(
+      [&] {
+        loss(ones({2, 2}), {4, 4}, {2, 2});
+      },
+      "ctc_loss: targets has dtype float32, expected class numbers");
+  expect_error<IndexError>(
+      [&] {
+        loss(labels + 1, {4, 4}, {2, 2});
+      },
+      "ctc_loss: target 3 is no class, expected 0 <= target < 3");
+  expect_error<ValueError>(
+      [&] {
+        ctc_loss(logs, labels, {4, 4}, {2, 2}, 3);
+      },
+      "ctc_loss: blank is 3, expected a class, 0 <= blank < 3");
+  expect_error<ValueError>(
+      [&] {
+        ctc_loss(logs[0][0], labels, {4, 4}, {2, 2});
+      },
+      "ctc_loss: log_probs has shape [3], expected (T, N, C) or (T, C)");
+  expect_error<TypeError>(
+      [&] {
+        ctc_loss(logs, labels, ones({2}), tensor({2, 2}));
+      },
+      "ctc_loss: input_lengths has dtype float32, expected integers");
+  expect_error<ValueError>(
+      [&] {
+        nn::CTCLoss()(logs, labels, Tensor(), tensor({2, 2}));
+      },
+      "ctc_loss: input_lengths is undefined, expected a tensor");
+}
+
 }  // namespace
 }  // namespace gradus
