@@ -8,6 +8,9 @@
 
 #include "bench/timer.h"
 
+namespace library = gradus;
+#include "bench/resnet.h"
+
 using namespace gradus;
 using bench::host_seconds, bench::report;
 
@@ -62,4 +65,6 @@ int main() {
                            nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84),
                            nn::ReLU(), nn::Linear(84, 10)),
             randn({128, 1, 28, 28}), randint(10, {128}, kLong), nn::CrossEntropyLoss());
+  time_step("step ResNet-18 batch 32", 2, std::make_shared<bench::ResNet18>(10),
+            randn({32, 3, 32, 32}), randint(10, {32}, kLong), nn::CrossEntropyLoss());
 }

@@ -6,6 +6,9 @@
 #include <cstdio>
 #include <vector>
 
+namespace library = torch;
+#include "bench/resnet.h"
+
 namespace {
 
 template <class F>
@@ -62,5 +65,8 @@ int main() {
                            nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84),
                            nn::ReLU(), nn::Linear(84, 10)),
             torch::randn({128, 1, 28, 28}), torch::randint(10, {128}, torch::kLong),
+            nn::CrossEntropyLoss());
+  time_step("step ResNet-18 batch 32", 2, std::make_shared<bench::ResNet18>(10),
+            torch::randn({32, 3, 32, 32}), torch::randint(10, {32}, torch::kLong),
             nn::CrossEntropyLoss());
 }
