@@ -32,13 +32,6 @@ struct Operand {
   Scalar number;
 };
 
-// What cross_entropy reads of its targets.
-struct CrossEntropyRule {
-  IndexRule classes;
-  int64_t ignored;   // a target of this number counts for nothing
-  double smoothing;  // this part of a target is spread over all classes
-};
-
 // One parameter in a step of an optimizer.
 struct UpdatedParameter {
   Tensor parameter, gradient;

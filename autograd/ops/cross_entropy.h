@@ -1,7 +1,8 @@
 // The cross entropy of rows of logits against class numbers as one operation.
 #pragma once
 
-#include "gradus/tensor/backend.h"
+#include "gradus/tensor/base/index_rule.h"
+#include "gradus/tensor/tensor.h"
 
 namespace gradus {
 

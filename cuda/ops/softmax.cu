@@ -1,5 +1,5 @@
 // softmax, log_softmax and their gradients along a dimension, and cross entropy of rows.
-#include "gradus/cuda/kernels/cross_entropy.cuh"
+#include "gradus/cuda/kernels/rows/cross_entropy.cuh"
 
 #include <bit>
 #include <cstdlib>

@@ -4,8 +4,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/index.cuh"
-#include "gradus/cuda/kernels/softmax.cuh"
-#include "gradus/tensor/backend.h"
+#include "gradus/cuda/kernels/rows/softmax.cuh"
 
 namespace gradus::cuda {
 
