@@ -1,6 +1,6 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
-//   bench_gpu [GROUP...]    elementwise, reductions, softmaxes, order, lookups, products, conv,
-//                           pools, norms, optimizers, steps
+//   bench_gpu [GROUP...]    elementwise, reductions, softmaxes, losses, order, lookups, products,
+//                           conv, pools, norms, optimizers, steps
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -60,6 +60,22 @@ void softmaxes() {
   time("rows of 1024", randn({16384, 1024}, kCUDA), 1);
   time("rows of 50257", randn({1024, 50257}, kCUDA), 1);
   time("columns of 1024", randn({1024, 16384}, kCUDA), 0);
+}
+
+void losses() {
+  const AutoGradMode on(true);
+  const auto time = [](const std::string& shape, int64_t rows, int64_t classes) {
+    const double bytes = 4.0 * static_cast<double>(rows * classes);
+    const Tensor x = randn({rows, classes}, TensorOptions(kCUDA).requires_grad(true));
+    const Tensor target = randint(classes, {rows}, TensorOptions(kCUDA).dtype(kLong));
+    const Tensor loss = nn::functional::cross_entropy(x, target);
+    report(("cross_entropy " + shape).c_str(), "gradus",
+           device_seconds([&] { nn::functional::cross_entropy(x, target); }), bytes, "B");
+    report(("cross_entropy backward " + shape).c_str(), "gradus",
+           device_seconds([&] { autograd::grad({loss}, {x}, {}, true); }), 2 * bytes, "B");
+  };
+  time("4096 x 50257", 4096, 50257);
+  time("16384 x 1000", 16384, 1000);
 }
 
 void order() {
@@ -275,6 +291,7 @@ int main(int argc, char** argv) {
   run("elementwise", elementwise);
   run("reductions", reductions);
   run("softmaxes", softmaxes);
+  run("losses", losses);
   run("order", order);
   run("lookups", lookups);
   run("products", products);

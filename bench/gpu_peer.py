@@ -69,6 +69,21 @@ def softmaxes():
     measure("columns of 1024", torch.randn(1024, 16384, device="cuda"), 0)
 
 
+def losses():
+    def measure(shape, rows, classes):
+        size = 4.0 * rows * classes
+        x = torch.randn(rows, classes, device="cuda", requires_grad=True)
+        target = torch.randint(classes, (rows,), device="cuda")
+        cross_entropy = torch.nn.functional.cross_entropy
+        loss = cross_entropy(x, target)
+        report(f"cross_entropy {shape}", device_seconds(lambda: cross_entropy(x, target)), size, "B")
+        report(f"cross_entropy backward {shape}",
+               device_seconds(lambda: torch.autograd.grad(loss, x, retain_graph=True)), 2 * size, "B")
+
+    measure("4096 x 50257", 4096, 50257)
+    measure("16384 x 1000", 16384, 1000)
+
+
 def order():
     n = 8192
     size = 4.0 * n * n
@@ -239,9 +254,9 @@ def training_steps():
 
 
 torch.manual_seed(1)
-groups = {"elementwise": elementwise, "reductions": reductions, "softmaxes": softmaxes, "order": order,
-          "lookups": lookups, "products": products, "conv": convolutions, "pools": pools, "norms": norms,
-          "optimizers": optimizers, "steps": training_steps}
+groups = {"elementwise": elementwise, "reductions": reductions, "softmaxes": softmaxes, "losses": losses,
+          "order": order, "lookups": lookups, "products": products, "conv": convolutions, "pools": pools,
+          "norms": norms, "optimizers": optimizers, "steps": training_steps}
 for name in sys.argv[1:] or groups:
-    with torch.set_grad_enabled(name == "steps"):
+    with torch.set_grad_enabled(name in ("steps", "losses")):
         groups[name]()

@@ -1,8 +1,8 @@
 // What a device must be able to do: Backend has one virtual function for each kind of work that
 // operations give to a device: memory, copies, random numbers, element by element, reductions,
-// softmax, normalisations, scans and order, products, convolutions and pools, indexing, optimizers. A function that
-// is not pure has a default made of the others (backend.cpp); a device may override it with a
-// faster one.
+// softmax, cross entropy, normalisations, scans and order, products, convolutions and pools,
+// indexing, optimizers. A function that is not pure has a default made of the others (backend.cpp);
+// a device may override it with a faster one.
 //
 // Contract of every function. `out` is allocated, on this backend's device, of the final shape and
 // dtype; operands are on that device too and of the dtype that `out` says they are; the caller
@@ -132,6 +132,22 @@ class Backend {
   // grad - e^y sum(grad). grad, y, out: one shape and dtype, as for softmax.
   virtual void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
                             const Tensor& out) = 0;
+
+  // --- Cross entropy
+  // For each row of x (N, C) and its target, a class: factor (log(sum(e^x)) - (1 - smoothing)
+  // x[target] - smoothing mean(x)). The factor is the target's weight, 1 without weights, and 0 for
+  // one to be ignored, whose loss is 0 whatever its row holds. rows (3, N): the factors, the largest
+  // elements, and the logarithms of the sums of powers of e about them.
+  // x, losses (N), rows and weight (C), which may be undefined: one dtype (Float, Double), the last
+  // dimension of neighbours; target (N) is Long. All but x are contiguous, and x is not empty. A
+  // target that the rule does not allow is an IndexError, as for gather. The same on any number of
+  // threads.
+  virtual void cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
+                             const Tensor& weight, const Tensor& losses, const Tensor& rows) = 0;
+  // The gradient of x, given that of the losses, (N) of any stride, and the rows: grad factor
+  // (softmax(x) - the target's shares of the classes). out is contiguous.
+  virtual void cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
+                                  const Tensor& target, const Tensor& rows, const Tensor& out) = 0;
 
   // --- Normalisations (tensor/base/normalized_rows.h)
   // All tensors are contiguous, of one dtype (Float, Double), with some elements; mean and rstd have

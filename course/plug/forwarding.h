@@ -103,6 +103,16 @@ class ForwardingBackend : public gradus::Backend {
     handed_on("softmax_grad");
     inner_.softmax_grad(log, grad, y, dim, out);
   }
+  void cross_entropy(const gradus::CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
+                     const Tensor& weight, const Tensor& losses, const Tensor& rows) override {
+    handed_on("cross_entropy");
+    inner_.cross_entropy(rule, x, target, weight, losses, rows);
+  }
+  void cross_entropy_grad(const gradus::CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
+                          const Tensor& target, const Tensor& rows, const Tensor& out) override {
+    handed_on("cross_entropy_grad");
+    inner_.cross_entropy_grad(rule, grad, x, target, rows, out);
+  }
   void normalize(const gradus::NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
                  const Tensor& bias, const Tensor& mean, const Tensor& rstd,
                  const Tensor& out) override {

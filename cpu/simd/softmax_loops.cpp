@@ -1,4 +1,4 @@
-// The loops of softmax and its gradients for one instruction set.
+// The loops of softmax, cross entropy and their gradients for one instruction set.
 //
 // Every pass goes over blocks of as many elements as 64 bytes hold, so that all sets add in one
 // order. A sum is kept in lanes, one for each element of a block, and from piece to piece in
@@ -281,11 +281,45 @@ GRADUS_TARGET void grad_columns(int64_t n, int64_t width, const int64_t* step, T
 }
 
 template <class T>
+GRADUS_TARGET void log_sums(int64_t n, int64_t count, int64_t apart, const T* x, T* top, T* log_sum,
+                            T* mean) {
+  for_batches(n, count, [=](int64_t first, int64_t some) {
+    const auto line_of = [&](int64_t line) { return x + (first + line) * apart; };
+    T tops[kBatch], sums[kBatch];
+    const auto sum_about_top = [&](T* to, auto term) {
+      sums_of_lines(n, some, sums, [&](int64_t line) {
+        return [from = line_of(line), about = tops[line], term](int64_t i) {
+          return term(from[i] - about);
+        };
+      });
+      for_each<T>(some, [=, from = sums](int64_t l) { to[first + l] = from[l]; });
+    };
+    largest_of_lines(n, some, tops, line_of);
+    for_each<T>(some, [=, from = tops](int64_t l) { top[first + l] = from[l]; });
+    sum_about_top(log_sum, [](T d) { return math::exp_below_one(d); });
+    for_each<T>(some, [=](int64_t l) { log_sum[first + l] = math::log(log_sum[first + l]); });
+    if (mean == nullptr) return;
+    sum_about_top(mean, [](T d) { return d; });
+    for_each<T>(some, [=](int64_t l) { mean[first + l] /= static_cast<T>(n); });
+  });
+}
+
+template <class T>
+GRADUS_TARGET void less_than_share(int64_t n, const T* x, T top, T log_sum, T less, T scale,
+                                   T* out) {
+  for_each<T>(n, [=](int64_t i) {
+    out[i] = scale * (math::exp_below_one((x[i] - top) - log_sum) - less);
+  });
+}
+
+template <class T>
 constexpr SoftmaxLoops<T> softmax_loops() {
   return {{softmax_lines<false, T>, softmax_columns<false, T>},
           {softmax_lines<true, T>, softmax_columns<true, T>},
           {grad_lines<false, T>, grad_columns<false, T>},
-          {grad_lines<true, T>, grad_columns<true, T>}};
+          {grad_lines<true, T>, grad_columns<true, T>},
+          log_sums<T>,
+          less_than_share<T>};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The innermost loops of softmax, log_softmax and their gradients.
+// The innermost loops of softmax, log_softmax, cross entropy and their gradients.
 #pragma once
 
 #include "gradus/cpu/instruction_set.h"
@@ -24,6 +24,13 @@ struct SoftmaxLoop {
 template <class T>
 struct SoftmaxLoops {
   SoftmaxLoop<T> softmax, log_softmax, softmax_grad, log_softmax_grad;
+
+  // Of `count` lines of x, which lie `apart`: the largest element, the logarithm of the sum of
+  // powers of e about it, and, where mean is not null, the mean of the elements about it.
+  void (*log_sums)(int64_t n, int64_t count, int64_t apart, const T* x, T* top, T* log_sum,
+                   T* mean);
+  // Of a line: out = scale (e^((x - top) - log_sum) - less).
+  void (*less_than_share)(int64_t n, const T* x, T top, T log_sum, T less, T scale, T* out);
 
   // For each set (cpu/instruction_set.h).
 #define SET(name) static const SoftmaxLoops& name();

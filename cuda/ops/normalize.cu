@@ -1,5 +1,5 @@
 // Normalisations by rows, and the sums that their gradients need.
-#include "gradus/cuda/kernels/normalize.cuh"
+#include "gradus/cuda/kernels/rows/normalize.cuh"
 
 #include <bit>
 

@@ -1,5 +1,5 @@
-// softmax, log_softmax and their gradients along a dimension.
-#include "gradus/cuda/kernels/softmax.cuh"
+// softmax, log_softmax and their gradients along a dimension, and cross entropy of rows.
+#include "gradus/cuda/kernels/rows/cross_entropy.cuh"
 
 #include <bit>
 #include <cstdlib>
@@ -14,6 +14,7 @@ namespace {
 
 // A warp or a block for a line; long ones keep tiles in shared memory.
 using Rows = RowTeam<kReduceThreads, 3, false>;
+using EdgedRows = RowTeam<kReduceThreads, 3, true>;
 template <bool kEdges>
 using LongRows = RowTeam<512, 1, kEdges>;
 
@@ -75,40 +76,71 @@ int64_t shared_memory(Device device) {
   return bytes - kOwn;
 }
 
+// Blocks that take `each` lines.
+template <int N>
+LaunchConfig config_of(const Strided<N>& lines, const Context& context, int64_t each, int threads,
+                       int64_t shared = 0) {
+  return LaunchConfig(dim3(static_cast<unsigned>(ceil_div(lines.numel, each))),
+                      dim3(static_cast<unsigned>(threads)), static_cast<size_t>(shared),
+                      context.stream);
+}
+
+// Calls start(team, config) with a team of neighbours that keeps nothing in shared memory.
+template <class T, int N, class F>
+void with_row_team(const SoftmaxArgs<N>& args, const Context& context, const F& start) {
+  const int lanes = lanes_for<T, N>(args.n, args.vectors);
+  const int threads = lanes > 32 ? lanes : kReduceThreads;
+  start(Rows{lanes}, config_of(args.lines, context, threads / lanes, threads));
+}
+
 // Calls start(team, config) with the team for these lines.
 template <class T, int N, class F>
 void with_team(SoftmaxArgs<N>& args, const std::array<const Tensor*, N>& tensors,
                const Context& context, const F& start) {
   const Strided<N>& lines = args.lines;
-  const auto config = [&](int64_t each, int threads, int64_t shared = 0) {
-    return LaunchConfig(dim3(static_cast<unsigned>(ceil_div(lines.numel, each))),
-                        dim3(static_cast<unsigned>(threads)), static_cast<size_t>(shared),
-                        context.stream);
-  };
   args.vectors = has_vectors<T, N>(args, tensors, false);
   const int64_t next = lines.dims > 0 ? lines.stride[1][lines.dims - 1] : 0;
   if (lines.numel > 1 && std::abs(next) < std::abs(args.step[1])) {
     const Division division = divide_block(lines.numel, next, args.n, args.step[1]);
-    return start(ColumnTeam{division}, config(division.kept, division.kept * division.reduced));
+    return start(ColumnTeam{division},
+                 config_of(lines, context, division.kept, division.kept * division.reduced));
   }
   // Measured on an H100: from this length on a line in shared memory is worth a block for itself.
   constexpr int64_t kShort = (N == 2 ? 2 : 1) * int64_t{kReduceThreads} * Tile<T, N>::kSize;
-  if (args.n <= kShort) {
-    const int lanes = lanes_for<T, N>(args.n, args.vectors);
-    const int threads = lanes > 32 ? lanes : kReduceThreads;
-    return start(Rows{lanes}, config(threads / lanes, threads));
-  }
+  if (args.n <= kShort) return with_row_team<T, N>(args, context, start);
   constexpr int64_t kThreads = LongRows<false>::kThreads, kLength = kThreads * Tile<T, N>::kSize;
   constexpr int64_t kBytes = kLength * sizeof(T) * (N - 1);
   const int64_t tiles =
       std::min((args.n - 1) / kLength, shared_memory(tensors[0]->device()) / kBytes);
   args.kept = tiles * kLength;
-  const LaunchConfig whole = config(1, kThreads, tiles * kBytes);
+  const LaunchConfig whole = config_of(lines, context, 1, kThreads, tiles * kBytes);
   if (!args.vectors && has_vectors<T, N>(args, tensors, true)) {
     args.vectors = true;
     return start(LongRows<true>{kThreads}, whole);
   }
   start(LongRows<false>{kThreads}, whole);
+}
+
+// Calls start(team, config) with the team for rows of which no element is read twice.
+template <class T, class F>
+void with_reading_team(SoftmaxArgs<2>& args, const std::array<const Tensor*, 2>& tensors,
+                       const Context& context, const F& start) {
+  args.vectors = has_vectors<T, 2>(args, tensors, false);
+  if (args.vectors || args.n <= 32 * Tile<T, 2>::kSize || !has_vectors<T, 2>(args, tensors, true))
+    return with_row_team<T, 2>(args, context, start);
+  args.vectors = true;
+  start(EdgedRows{kReduceThreads}, config_of(args.lines, context, 1, kReduceThreads));
+}
+
+template <class T>
+Targets<T> targets_of(const CrossEntropyRule& rule, const Tensor& target) {
+  return {rule, static_cast<T>(rule.smoothing), target.data_ptr<int64_t>(), device_fault()};
+}
+template <class T>
+RowSums<T> sums_of(const Tensor& rows) {
+  T* const first = rows.data_ptr<T>();
+  const int64_t count = rows.sizes()[1];
+  return {first, first + count, first + 2 * count};
 }
 
 }  // namespace
@@ -134,6 +166,35 @@ void CudaBackend::softmax_grad(bool log, const Tensor& grad, const Tensor& y, in
     with_team<T, 3>(args, tensors, context, [&]<class Team>(Team team, const LaunchConfig& config) {
       launch(softmax_grad_kernel<T, Team>, config, args, team, static_cast<T*>(out.data_ptr()),
              static_cast<const T*>(grad.data_ptr()), static_cast<const T*>(y.data_ptr()));
+    });
+  });
+}
+
+void CudaBackend::cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
+                                const Tensor& weight, const Tensor& losses, const Tensor& rows) {
+  const Context context(x);
+  visit_floating("cross_entropy", x.dtype(), [&]<class T>(TypeTag<T>) {
+    const std::array tensors = {&x, &x};
+    auto args = args_of<T, 2>(true, 1, tensors);
+    with_reading_team<T>(args, tensors, context, [&]<class Team>(Team team, const auto& config) {
+      launch(cross_entropy_kernel<T, Team>, config, args, team, targets_of<T>(rule, target),
+             sums_of<T>(rows), weight.defined() ? weight.data_ptr<T>() : nullptr,
+             losses.data_ptr<T>(), x.data_ptr<T>());
+    });
+  });
+}
+
+void CudaBackend::cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad,
+                                     const Tensor& x, const Tensor& target, const Tensor& rows,
+                                     const Tensor& out) {
+  const Context context(x);
+  visit_floating("cross_entropy", x.dtype(), [&]<class T>(TypeTag<T>) {
+    const std::array tensors = {&out, &x};
+    auto args = args_of<T, 2>(true, 1, tensors);
+    with_reading_team<T>(args, tensors, context, [&]<class Team>(Team team, const auto& config) {
+      launch(cross_entropy_grad_kernel<T, Team>, config, args, team, targets_of<T>(rule, target),
+             sums_of<T>(rows), grad.data_ptr<T>(), grad.strides()[0], out.data_ptr<T>(),
+             x.data_ptr<T>());
     });
   });
 }

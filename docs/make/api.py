@@ -310,10 +310,11 @@ def nn_rows(file):
     """Module, function, meaning and options of the rows of nn/FILE.def."""
     text = open(os.path.join(ROOT, f"nn/{file}.def")).read()
     out = []
-    for row in re.finditer(r"^(SWITCH|IN_PLACE|ACTIVATION|PLAIN|LOSS)\((?!\.\.\.)", text, re.M):
-        name, function, *rest = arguments(text[row.end():end_of(text, row.end() - 1, "(", ")") - 1])
+    for row in re.finditer(r"^(SWITCH|IN_PLACE|ACTIVATION|PLAIN|LOSS|LOSS_OF)\((?!\.\.\.)", text, re.M):
+        columns = arguments(text[row.end():end_of(text, row.end() - 1, "(", ")") - 1])
+        name, function, *rest = columns[2:] if row[1] == "LOSS_OF" else columns
         meaning = next(a for a in rest if a.startswith('"'))
-        options = [option_text(a) for a in rest if a.startswith(("OPTION", "ARGUMENT"))]
+        options = [option_text(a) for a in rest if a.startswith(("OPTION", "ARGUMENT", "SHOWN"))]
         options += ["`inplace = false`"] if row[1] in ("SWITCH", "IN_PLACE") else []
         out.append((name, function, meaning[1:-1].replace('\\"', '"'), options))
     return out

@@ -1,115 +1,11 @@
-// The losses of losses.def.
-#include "gradus/nn/modules/loss.h"
+// The losses of losses.def that are made element by element.
+#include "gradus/autograd/engine/one_node.h"
+#include "gradus/nn/modules/loss_parts.h"
+#include "gradus/tensor/base/warning.h"
 
-#include "gradus/autograd/ops/index/scatter.h"
+#include <numbers>
 
 namespace gradus::nn::functional {
-
-namespace {
-
-Tensor reduced(const char* op, const Tensor& losses, Reduction reduction) {
-  if (reduction == kNone) return losses;
-  if (reduction == kMean) return losses.mean();
-  check(reduction == kSum, op, ": reduction is ", static_cast<int>(reduction),
-        ", expected kNone, kMean or kSum");
-  return losses.sum();
-}
-
-void check_defined(const char* op, const Tensor& input, const Tensor& target) {
-  check(input.defined(), op, ": input is undefined, expected a tensor; assign it one first");
-  check(target.defined(), op, ": target is undefined, expected a tensor; assign it one first");
-}
-
-void check_same_shape(const char* op, const Tensor& input, const Tensor& target) {
-  check_defined(op, input, target);
-  check(input.sizes() == target.sizes(), op, ": input has shape ", input.sizes(), ", target ",
-        target.sizes(), "; they must agree, or the loss would broadcast; reshape one");
-}
-
-// x times a weight that broadcasts to its shape; x where there is none.
-Tensor weighted(const char* op, const char* name, const Tensor& x, const Tensor& weight) {
-  if (!weight.defined()) return x;
-  check(broadcasts_to(weight.sizes(), x.sizes()), op, ": ", name, " has shape ", weight.sizes(),
-        ", which does not broadcast to input's ", x.sizes(), "; reshape it");
-  return x * weight;
-}
-
-int64_t class_dim(const Tensor& input) { return input.dim() == 1 ? 0 : 1; }
-
-void check_weight(const char* op, const Tensor& input, const Tensor& weight) {
-  const int64_t classes = input.size(class_dim(input));
-  check(!weight.defined() || (weight.dim() == 1 && weight.size(0) == classes), op,
-        ": weight has shape ", weight.defined() ? weight.sizes() : IntArrayRef(), ", expected [",
-        classes, "], a number for each class of input ", input.sizes(), "; reshape it");
-}
-
-// A number for each class, to be multiplied with input.
-Tensor along_classes(const Tensor& weight, const Tensor& input) {
-  Dims shape = Dims::filled(input.dim(), 1);
-  shape[class_dim(input)] = weight.size(0);
-  return weight.view(shape);
-}
-
-// input: log-probabilities; target: the numbers of classes.
-Tensor class_loss(const char* op, const Tensor& input, const Tensor& target,
-                  const CrossEntropyLossOptions& options) {
-  check(input.dim() > 0, op,
-        ": input has no dimensions, expected (N, C, ...) or (C); unsqueeze it");
-  check<TypeError>(target.dtype() == kLong || target.dtype() == kByte, op, ": target has dtype ",
-                   target.dtype(), ", expected class numbers of int64; convert with .to(kLong)");
-  const int64_t dim = class_dim(input);
-  Dims shape = input.impl().sizes;
-  shape.erase(dim);
-  check(target.sizes() == IntArrayRef(shape), op, ": input has shape ", input.sizes(), ", target ",
-        target.sizes(), ", expected one class number per element of ", IntArrayRef(shape),
-        "; reshape it");
-  const Tensor& weight = options.weight();
-  check_weight(op, input, weight);
-
-  const Tensor numbers = target.to(kLong);  // a uint8 of 156 is not -100
-  const Tensor kept = numbers != options.ignore_index(), classes = where(kept, numbers, 0);
-  const auto pick = [&](const Tensor& from, int64_t d, const Tensor& index) {
-    return gathered(op, "GatherBackward0", from, d, index);
-  };
-  Tensor losses = -pick(input, dim, classes.unsqueeze(dim)).squeeze(dim), factors;
-  if (weight.defined()) {
-    check<TypeError>(weight.dtype() == input.dtype(), op, ": weight has dtype ", weight.dtype(),
-                     ", input ", input.dtype(), "; convert one with .to(...)");
-    factors = where(kept, pick(weight, 0, classes.reshape({-1})).view(shape), 0);
-    losses = losses * factors;
-  }
-  if (const double smoothing = options.label_smoothing(); smoothing != 0) {
-    const Tensor weighted = weight.defined() ? input * along_classes(weight, input) : input;
-    const double each = smoothing / static_cast<double>(input.size(dim));
-    losses = losses * (1 - smoothing) - weighted.sum(dim) * each;
-  }
-  losses = where(kept, losses, 0);
-  if (options.reduction() != kMean) return reduced(op, losses, options.reduction());
-  // Small types do not hold such sums.
-  const ScalarType wide = computed_type(losses.scalar_type());
-  const Tensor count = factors.defined() ? factors.sum(wide) : kept.sum();
-  return (losses.sum(wide) / count).to(losses.scalar_type());
-}
-
-// target: probabilities, of input's shape.
-Tensor probability_loss(const Tensor& input, const Tensor& target,
-                        const CrossEntropyLossOptions& options) {
-  const char* op = "cross_entropy";
-  check<TypeError>(target.is_floating_point(), op, ": target has input's shape ", target.sizes(),
-                   " and dtype ", target.dtype(),
-                   ", expected probabilities; convert with .to(kFloat)");
-  check(options.ignore_index() < 0, op, ": ignore_index is ", options.ignore_index(),
-        ", and the target holds probabilities; leave it at -100");
-  check_weight(op, input, options.weight());
-  const int64_t dim = class_dim(input);
-  Tensor shares = target;
-  if (const double smoothing = options.label_smoothing(); smoothing != 0)
-    shares = target * (1 - smoothing) + smoothing / static_cast<double>(input.size(dim));
-  if (options.weight().defined()) shares = shares * along_classes(options.weight(), input);
-  return reduced(op, -(input * shares).sum(dim), options.reduction());
-}
-
-}  // namespace
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossOptions& options) {
   check_same_shape("mse_loss", input, target);
@@ -119,6 +15,39 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossOptions&
 Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossOptions& options) {
   check_same_shape("l1_loss", input, target);
   return reduced("l1_loss", (input - target).abs(), options.reduction());
+}
+
+namespace {
+// d^2 / 2 for d = |input - target| below limit, from there on its tangent.
+Tensor quadratic_up_to(double limit, const Tensor& input, const Tensor& target) {
+  const Tensor distance = (input - target).abs(), near = distance.clamp_max(limit);
+  return near * (distance - near / 2);
+}
+}  // namespace
+
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
+                      const SmoothL1LossOptions& options) {
+  const double beta = options.beta().value_or(1);
+  check(beta >= 0, "smooth_l1_loss: beta is ", beta, ", expected a distance; give 0 or more");
+  if (beta == 0) return l1_loss(input, target, options.reduction());
+  check_same_shape("smooth_l1_loss", input, target);
+  return reduced("smooth_l1_loss", quadratic_up_to(beta, input, target) / beta,
+                 options.reduction());
+}
+
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossOptions& options,
+                      double beta) {
+  check(!options.beta().has_value(), "smooth_l1_loss: beta is ", beta,
+        ", and the options have one too; leave one out");
+  return smooth_l1_loss(input, target, SmoothL1LossOptions(options.reduction()).beta(beta));
+}
+
+Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOptions& options) {
+  check(options.delta() > 0, "huber_loss: delta is ", options.delta(),
+        ", expected a distance; give a positive number");
+  check_same_shape("huber_loss", input, target);
+  return reduced("huber_loss", quadratic_up_to(options.delta(), input, target),
+                 options.reduction());
 }
 
 // 1 - sigmoid(x) is sigmoid(-x), and log_sigmoid is exact for large numbers of either sign: it is
@@ -132,26 +61,84 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   return reduced(op, weighted(op, "weight", losses, options.weight()), options.reduction());
 }
 
-Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions& options) {
-  check_defined("nll_loss", input, target);
-  return class_loss("nll_loss", input, target,
-                    CrossEntropyLossOptions()
-                        .weight(options.weight())
-                        .ignore_index(options.ignore_index())
-                        .reduction(options.reduction()));
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
+                            const BCELossOptions& options) {
+  const char* op = "binary_cross_entropy";
+  check_same_shape(op, input, target);
+  check(!input.is_cpu() || ((input >= 0) & (input <= 1)).all().item<bool>(), op,
+        ": input holds numbers outside of [0, 1], expected probabilities; take its sigmoid, or use "
+        "binary_cross_entropy_with_logits");
+  const auto log_of = [](const Tensor& x) { return x.log().clamp_min(-100); };
+  const auto log_of_rest = [](const Tensor& x) { return (-x).log1p().clamp_min(-100); };
+  const Tensor losses =
+      without_graph([&] { return -(target * log_of(input) + (1 - target) * log_of_rest(input)); });
+  if (recording(input, target))
+    record("BinaryCrossEntropyBackward0", losses, {input, target}, {input, target},
+           [=](Node& n, const Tensor& grad) {
+             const Tensor x = n.saved(0), t = n.saved(1);
+             Tensors grads(2);
+             if (n.wants(0)) grads[0] = grad * (x - t) / (x * (1 - x)).clamp_min(1e-12);
+             if (n.wants(1)) grads[1] = grad * (log_of_rest(x) - log_of(x));
+             return grads;
+           });
+  return reduced(op, weighted(op, "weight", losses, options.weight()), options.reduction());
 }
 
-Tensor cross_entropy(const Tensor& input, const Tensor& target,
-                     const CrossEntropyLossOptions& options) {
-  check_defined("cross_entropy", input, target);
-  check(input.dim() > 0,
-        "cross_entropy: input has no dimensions, expected (N, C, ...) or (C); unsqueeze it");
-  check(options.label_smoothing() >= 0 && options.label_smoothing() <= 1,
-        "cross_entropy: label_smoothing is ", options.label_smoothing(),
-        ", expected a part; give a number of 0 to 1");
-  const Tensor logs = input.log_softmax(class_dim(input));
-  return input.sizes() == target.sizes() ? probability_loss(logs, target, options)
-                                         : class_loss("cross_entropy", logs, target, options);
+Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivLossOptions& options) {
+  check_defined("kl_div", input, target);
+  static std::atomic<bool> warned = false;
+  if (options.reduction() == kMean && warns_again(warned))
+    warn(
+        "kl_div: kMean divides by the number of elements; kBatchMean, which divides by the size of "
+        "the first dimension, gives the divergence");
+  const Tensor losses = options.log_target() ? target.exp() * (target - input)
+                                             : target.xlogy(target) - target * input;
+  if (options.reduction() != kBatchMean) return reduced("kl_div", losses, options.reduction());
+  return input.dim() == 0 ? losses.sum() : losses.sum() / input.size(0);
+}
+
+Tensor soft_margin_loss(const Tensor& input, const Tensor& target,
+                        const SoftMarginLossOptions& options) {
+  check_defined("soft_margin_loss", input, target);
+  return reduced("soft_margin_loss", -log_sigmoid(target * input), options.reduction());
+}
+
+Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target,
+                            const HingeEmbeddingLossOptions& options) {
+  check_defined("hinge_embedding_loss", input, target);
+  const Tensor apart = (options.margin() - input).clamp_min(0);
+  return reduced("hinge_embedding_loss",
+                 where(target == 1, 0, apart) + where(target == -1, 0, input), options.reduction());
+}
+
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target,
+                        const PoissonNLLLossOptions& options) {
+  check_defined("poisson_nll_loss", input, target);
+  Tensor losses = options.log_input() ? input.exp() - target * input
+                                      : input - target * (input + options.eps()).log();
+  if (options.full()) {
+    const Tensor large = target > 1, t = where(large, target, 1);  // a logarithm of 0 has no slope
+    losses = losses + where(large, t * t.log() - t + 0.5 * (2 * std::numbers::pi * t).log(), 0);
+  }
+  return reduced("poisson_nll_loss", losses, options.reduction());
+}
+
+Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
+                                   const MultiLabelSoftMarginLossOptions& options) {
+  const char* op = "multilabel_soft_margin_loss";
+  check_defined(op, input, target);
+  check(input.dim() > 0, op, ": input has no dimensions, expected (..., C); unsqueeze it");
+  const Tensor losses = -(target * log_sigmoid(input) + (1 - target) * log_sigmoid(-input));
+  return reduced(op, weighted(op, "weight", losses, options.weight()).mean(-1),
+                 options.reduction());
+}
+
+Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                           const MarginRankingLossOptions& options) {
+  const char* op = "margin_ranking_loss";
+  check_same_rank(op, {{"input1", input1}, {"input2", input2}, {"target", target}});
+  return reduced(op, (options.margin() - target * (input1 - input2)).clamp_min(0),
+                 options.reduction());
 }
 
 }  // namespace gradus::nn::functional

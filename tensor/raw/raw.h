@@ -108,6 +108,16 @@ Tensor softmax(bool log, const Tensor& x, int64_t dim);
 // REQUIRES: 0 <= dim.
 Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim);
 
+// The losses of rows of x (N, C) against their targets, as Backend::cross_entropy says, and what
+// the gradient needs of the rows. REQUIRES: as there, but x may have any strides.
+struct RowLosses {
+  Tensor losses, rows;
+};
+RowLosses cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
+                        const Tensor& weight);
+Tensor cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
+                          const Tensor& target, const Tensor& rows);
+
 // --- Normalisations (tensor/base/normalized_rows.h), in float32 or float64
 // (x - mean) * rstd * weight + bias, of x's shape. Where rows have statistics of their own, mean and
 // rstd are outputs. REQUIRES: x has as many elements as rows and some; weight and bias may be

@@ -1,4 +1,4 @@
-// softmax, log_softmax and their gradients.
+// softmax, log_softmax, cross entropy and their gradients.
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::raw {
@@ -26,6 +26,30 @@ Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim) 
     backend(y).softmax_grad(log, lifted(to(grad, compute)), lifted(to(y, compute)), dim,
                             lifted(out));
   return to(std::move(out), y.dtype());
+}
+
+namespace {
+// Rows that are apart and whose elements are neighbours: x, or a copy of it.
+Tensor in_rows(const Tensor& x) {
+  return x.strides()[1] == 1 && x.strides()[0] >= x.sizes()[1] ? x : raw::contiguous(x);
+}
+}  // namespace
+
+RowLosses cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
+                        const Tensor& weight) {
+  const int64_t n = x.sizes()[0];
+  RowLosses out = {empty({n}, x.dtype(), x.device()), empty({3, n}, x.dtype(), x.device())};
+  backend(x).cross_entropy(rule, in_rows(x), raw::contiguous(target),
+                           weight.defined() ? raw::contiguous(weight) : weight, out.losses,
+                           out.rows);
+  return out;
+}
+
+Tensor cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
+                          const Tensor& target, const Tensor& rows) {
+  Tensor out = empty(x.sizes(), x.dtype(), x.device());
+  backend(x).cross_entropy_grad(rule, grad, in_rows(x), raw::contiguous(target), rows, out);
+  return out;
 }
 
 }  // namespace gradus::raw

@@ -1,5 +1,6 @@
-// L1Loss and BCEWithLogitsLoss: formulas, gradients, buffers and errors.
+// Losses and distances: formulas at their corners, gradients, buffers, texts and errors.
 #include "gradus/autograd/tools/gradcheck.h"
+#include "gradus/tensor/base/warning.h"
 #include "tests/support.h"
 
 namespace gradus {
@@ -73,7 +74,96 @@ TEST(BCEWithLogitsLoss, ItsWeightsAreBuffersOfTheModuleAlone) {
   expect_values(weight, {1, 3});
 }
 
-TEST(NewLosses, ExplainWhatDoesNotFit) {
+// At 0 and 1 the logarithm is cut off, and the gradient's divisor too.
+TEST(BCELoss, IsFiniteForCertainAnswers) {
+  const Tensor x = tensor({0.0, 1.0, 1.0, 0.0, 0.5}, kDouble).requires_grad_();
+  const Tensor y = tensor({0.0, 1.0, 0.0, 1.0, 0.25}, kDouble).requires_grad_();
+  const Tensor losses = binary_cross_entropy(x, y, {}, kNone);
+  const double ln2 = std::log(2);
+  expect_values(losses, {0, 0, 100, 100, ln2});
+  losses.sum().backward();
+  expect_values(x.grad(), {0, 0, 1e12, -1e12, 1});
+  expect_values(y.grad(), {100, -100, -100, 100, 0});
+}
+
+TEST(SmoothL1Loss, TakesBetaFromItsOptionsOrBesideThem) {
+  const Tensor x = tensor({0.0, 1.0, 4.0}), y = zeros({3});
+  expect_values(smooth_l1_loss(x, y, kNone), {0, 0.5, 3.5});
+  expect_values(smooth_l1_loss(x, y, kNone, 2), {0, 0.25, 3});
+  expect_values(smooth_l1_loss(x, y, kNone, 0), {0, 1, 4});
+  expect_values(F::smooth_l1_loss(x, y, F::SmoothL1LossFuncOptions(kNone), 2), {0, 0.25, 3});
+  expect_error<ValueError>(
+      [&] { F::smooth_l1_loss(x, y, F::SmoothL1LossFuncOptions().beta(1), 2); },
+      "smooth_l1_loss: beta is 2, and the options have one too; leave one out");
+}
+
+TEST(KLDivLoss, BatchMeanDividesByTheBatchAndMeanWarnsOnce) {
+  const Tensor x = tensor({{-1.0, -2.0}, {-0.5, -1.5}}), y = tensor({{0.5, 0.5}, {0.0, 1.0}});
+  const double sum = 2 * 0.5 * std::log(0.5) + 1.5 + 1.5;
+  expect_values(nn::KLDivLoss(kBatchMean)(x, y), {sum / 2});
+  expect_values(kl_div(x[0][0], y[1][1], kBatchMean), {1});
+  const Warning::WarnAlways always;
+  struct Notes : WarningHandler {
+    void process(const SourceLocation&, const std::string& message, bool) override {
+      text += message;
+    }
+    std::string text;
+  } notes;
+  Warning::set_warning_handler(&notes);
+  kl_div(x, y);
+  Warning::set_warning_handler(nullptr);
+  EXPECT_EQ(notes.text.find("kl_div: kMean divides by the number of elements; kBatchMean"), 0u);
+}
+
+TEST(TripletMarginWithDistanceLoss, CallsItsDistance) {
+  int calls = 0;
+  const auto distance = [&](const Tensor& x, const Tensor& y) {
+    ++calls;
+    return (x - y).abs().sum(-1);
+  };
+  const Tensor a = zeros({1, 2}), b = tensor({{3.0f, 0.0f}}), c = tensor({{0.0f, 4.0f}});
+  nn::TripletMarginWithDistanceLoss loss(nn::TripletMarginWithDistanceLossOptions()
+                                             .distance_function(distance)
+                                             .margin(2)
+                                             .swap(true)
+                                             .reduction(kNone));
+  expect_values(loss(a, b, c), {1});
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(MultiLabelMarginLoss, ReadsARowUpToItsFirstNegativeNumber) {
+  const Tensor x = tensor({0.1, 0.2, 0.4, 0.8});
+  const double loss =
+      0.25 * ((1 - (0.1 - 0.2)) + (1 - (0.1 - 0.4)) + (1 - (0.8 - 0.2)) + (1 - (0.8 - 0.4)));
+  expect_values(multilabel_margin_loss(x, tensor({3, 0, -1, 1})), {loss});
+  expect_values(multilabel_margin_loss(x, tensor({3, 0, -7, 9})), {loss});
+  expect_values(multilabel_margin_loss(x, tensor({-1, 0, 1, 2})), {0});
+}
+
+TEST(Losses, PrintTheOptionsThatLibtorchPrints) {
+  const auto text = [](const auto& module) {
+    std::ostringstream out;
+    out << module;
+    return out.str();
+  };
+  EXPECT_EQ(text(nn::SmoothL1Loss()), "gradus::nn::SmoothL1Loss()");
+  EXPECT_EQ(text(nn::MarginRankingLoss(nn::MarginRankingLossOptions().margin(2))),
+            "gradus::nn::MarginRankingLoss()");
+  EXPECT_EQ(text(nn::HingeEmbeddingLoss(nn::HingeEmbeddingLossOptions().margin(4))),
+            "gradus::nn::HingeEmbeddingLoss(margin=4)");
+  EXPECT_EQ(text(nn::TripletMarginLoss(nn::TripletMarginLossOptions().swap(true))),
+            "gradus::nn::TripletMarginLoss(margin=1, p=2, eps=1e-06, swap=true)");
+  EXPECT_EQ(text(nn::TripletMarginWithDistanceLoss()),
+            "gradus::nn::TripletMarginWithDistanceLoss(margin=1, swap=false)");
+  EXPECT_EQ(text(nn::MultiMarginLoss()),
+            "gradus::nn::MultiMarginLoss(p=1, margin=1, weight=[ Tensor (undefined) ], "
+            "reduction=kMean)");
+  EXPECT_EQ(text(nn::CosineSimilarity()), "gradus::nn::CosineSimilarity(dim=1, eps=1e-08)");
+  EXPECT_EQ(text(nn::PairwiseDistance()),
+            "gradus::nn::PairwiseDistance(p=2, eps=1e-06, keepdim=false)");
+}
+
+TEST(Losses, ExplainWhatDoesNotFit) {
   const Tensor x = ones({2, 3});
   expect_error<ValueError>([&] { l1_loss(x, ones({3})); },
                            "l1_loss: input has shape [2, 3], target [3]; they must agree");
@@ -96,6 +186,166 @@ TEST(NewLosses, ExplainWhatDoesNotFit) {
                            "l1_loss: reduction is 7, expected kNone, kMean or kSum");
   expect_error<ValueError>([&] { mse_loss(x, x, unknown); }, "mse_loss: reduction is 7");
   expect_error<ValueError>([&] { nll_loss(x, tensor({0, 1}), {}, unknown); }, "reduction is 7");
+}
+
+TEST(Losses, ExplainTheirOptions) {
+  const Tensor x = ones({2, 3});
+  expect_error<ValueError>([&] { smooth_l1_loss(x, x, kMean, -1); },
+                           "smooth_l1_loss: beta is -1, expected a distance; give 0 or more");
+  expect_error<ValueError>([&] { huber_loss(x, x, kMean, 0); },
+                           "huber_loss: delta is 0, expected a distance; give a positive number");
+  expect_error<ValueError>(
+      [&] {
+        multi_margin_loss(x, tensor({0, 1}), 3);
+      },
+      "multi_margin_loss: p is 3; give 1 or 2");
+  expect_error<ValueError>([&] { mse_loss(x, x, kBatchMean); },
+                           "mse_loss: reduction is kBatchMean, expected kNone, kMean or kSum");
+  expect_error<ValueError>([&] { nn::BCELoss()(x * 2, x); },
+                           "binary_cross_entropy: input holds numbers outside of [0, 1]");
+  expect_error<ValueError>([&] { binary_cross_entropy(x * NAN, x); },
+                           "binary_cross_entropy: input holds numbers outside of [0, 1]");
+}
+
+TEST(Losses, ExplainTheirShapes) {
+  const Tensor x = ones({2, 3}), row = ones({3}), none;
+  for (const auto& [loss, name] :
+       std::vector<std::pair<std::function<Tensor(const Tensor&, const Tensor&)>, std::string>>{
+           {[](const Tensor&a, const Tensor&b) { return smooth_l1_loss(a, b); }, "smooth_l1_loss"},
+           {[](const Tensor&a, const Tensor&b) { return huber_loss(a, b); }, "huber_loss"},
+           {[](const Tensor&a, const Tensor&b) { return binary_cross_entropy(a, b); },
+            "binary_cross_entropy"},
+           {[](const Tensor&a, const Tensor&b) { return multilabel_margin_loss(a, b); },
+            "multilabel_margin_loss"}})
+    expect_error<ValueError>([&] { loss(x, row); },
+                             name + ": input has shape [2, 3], target [3]; they must agree");
+  expect_error<ValueError>([&] { nn::KLDivLoss()(x, none); },
+                           "kl_div: target is undefined, expected a tensor");
+  expect_error<ValueError>([&] { nn::PoissonNLLLoss()(none, x); },
+                           "poisson_nll_loss: input is undefined, expected a tensor");
+  expect_error<ValueError>([&] { nn::TripletMarginLoss()(x, none, x); },
+                           "triplet_margin_loss: positive is undefined, expected a tensor");
+  expect_error<ValueError>([&] { triplet_margin_with_distance_loss(x, x, none); },
+                           "triplet_margin_with_distance_loss: negative is undefined");
+  expect_error<ValueError>(
+      [&] { triplet_margin_loss(x, x, row); },
+      "triplet_margin_loss: anchor has shape [2, 3], negative [3]; expected as many dimensions");
+  expect_error<ValueError>([&] { margin_ranking_loss(x, row, x); },
+                           "margin_ranking_loss: input1 has shape [2, 3], input2 [3]");
+  expect_error<ValueError>(
+      [&] { cosine_embedding_loss(row, row, ones({2})); },
+      "cosine_embedding_loss: input1 has shape [3], input2 [3], target [2]; expected (N, D)");
+  expect_error<ValueError>([&] { cosine_embedding_loss(x, x, x); },
+                           "cosine_embedding_loss: target has shape [2, 3], expected () or (N)");
+  expect_error<ValueError>([&] { multilabel_soft_margin_loss(x.sum(), x); },
+                           "multilabel_soft_margin_loss: input has no dimensions");
+  expect_error<ValueError>([&] { multilabel_soft_margin_loss(x, x, ones({2})); },
+                           "multilabel_soft_margin_loss: weight has shape [2], which does not");
+  expect_error<ValueError>([&] { nn::CosineSimilarity()(x, none); },
+                           "CosineSimilarity: input2 is undefined");
+}
+
+TEST(Losses, ExplainTheirClasses) {
+  const Tensor x = ones({2, 3}), classes = tensor({0, 1});
+  expect_error<TypeError>([&] { multi_margin_loss(x, ones({2})); },
+                          "multi_margin_loss: target has dtype float32, expected class numbers");
+  expect_error<TypeError>([&] { multilabel_margin_loss(x, x); },
+                          "multilabel_margin_loss: target has dtype float32");
+  expect_error<ValueError>([&] { multi_margin_loss(x, tensor({0})); },
+                           "multi_margin_loss: input has shape [2, 3], target [1], expected a "
+                           "class number for each of 2 rows");
+  expect_error<ValueError>(
+      [&] {
+        multi_margin_loss(ones({2, 3, 4}), classes);
+      },
+      "multi_margin_loss: input has shape [2, 3, 4], expected (N, C) or (C)");
+  expect_error<ValueError>([&] { multi_margin_loss(x, classes, 1, 1, ones({2})); },
+                           "multi_margin_loss: weight has shape [2], expected [3]");
+  expect_error<IndexError>([&] { multi_margin_loss(x, tensor({0, 3})); }, "multi_margin_loss: ");
+  expect_error<IndexError>(
+      [&] {
+        multilabel_margin_loss(x[0], tensor({3, 0, 0}));
+      },
+      "multilabel_margin_loss: ");
+}
+
+TEST(CTCLoss, HasNoGradientWhereATargetNeedsMoreSteps) {
+  const Tensor logits = zeros({2, 1, 3}, kDouble).requires_grad_();
+  const Tensor labels = tensor({{1, 1}});  // which a blank must part
+  const auto loss = [&](bool zero_infinity) {
+    return ctc_loss(logits.log_softmax(2), labels, {2}, {2}, 0, kSum, zero_infinity);
+  };
+  expect_values(loss(false), {INFINITY});
+  expect_values(loss(true), {0});
+  loss(true).backward();
+  expect_values(logits.grad(), {0, 0, 0, 0, 0, 0});
+  // A probability of 0 is as good as a missing step.
+  const Tensor never = tensor({{{-INFINITY, 0.0f, -INFINITY}}});
+  expect_values(ctc_loss(never, tensor({{2}}), {1}, {1}, 0, kSum), {INFINITY});
+  expect_values(ctc_loss(never, tensor({{1}}), {1}, {1}, 0, kSum), {0});
+  expect_values(ctc_loss(never, tensor({{1}}), tensor({0}), tensor({0}), 0, kSum), {0});
+}
+
+TEST(CTCLoss, ExplainsItsArguments) {
+  const Tensor logs = zeros({4, 2, 3}).log_softmax(2), labels = tensor({{1, 2}, {2, 1}});
+  const auto loss = [&](const Tensor& targets, IntArrayRef steps, IntArrayRef lengths) {
+    ctc_loss(logs, targets, steps, lengths);
+  };
+  expect_error<ValueError>(
+      [&] {
+        loss(labels, {4, 5}, {2, 2});
+      },
+      "ctc_loss: input_lengths holds 5, expected a length of 0 to 4");
+  expect_error<ValueError>(
+      [&] {
+        loss(labels, {4, 4}, {2, 3});
+      },
+      "ctc_loss: target_lengths holds 3, expected a length of 0 to 2");
+  expect_error<ValueError>(
+      [&] {
+        loss(labels, {4}, {2, 2});
+      },
+      "ctc_loss: input_lengths has shape [1], expected a length for each of 2");
+  expect_error<ValueError>(
+      [&] {
+        loss(tensor({1, 2, 1}), {4, 4}, {2, 2});
+      },
+      "ctc_loss: target_lengths sum to 4, targets has 3 labels");
+  expect_error<ValueError>(
+      [&] {
+        loss(ones({3, 2}, kLong), {4, 4}, {2, 2});
+      },
+      "ctc_loss: targets has shape [3, 2], expected (2, S)");
+  expect_error<TypeError>(
+      [&] {
+        loss(ones({2, 2}), {4, 4}, {2, 2});
+      },
+      "ctc_loss: targets has dtype float32, expected class numbers");
+  expect_error<IndexError>(
+      [&] {
+        loss(labels + 1, {4, 4}, {2, 2});
+      },
+      "ctc_loss: target 3 is no class, expected 0 <= target < 3");
+  expect_error<ValueError>(
+      [&] {
+        ctc_loss(logs, labels, {4, 4}, {2, 2}, 3);
+      },
+      "ctc_loss: blank is 3, expected a class, 0 <= blank < 3");
+  expect_error<ValueError>(
+      [&] {
+        ctc_loss(logs[0][0], labels, {4, 4}, {2, 2});
+      },
+      "ctc_loss: log_probs has shape [3], expected (T, N, C) or (T, C)");
+  expect_error<TypeError>(
+      [&] {
+        ctc_loss(logs, labels, ones({2}), tensor({2, 2}));
+      },
+      "ctc_loss: input_lengths has dtype float32, expected integers");
+  expect_error<ValueError>(
+      [&] {
+        nn::CTCLoss()(logs, labels, Tensor(), tensor({2, 2}));
+      },
+      "ctc_loss: input_lengths is undefined, expected a tensor");
 }
 
 }  // namespace

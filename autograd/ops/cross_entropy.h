@@ -1,0 +1,19 @@
+// The cross entropy of rows of logits against class numbers as one operation.
+#pragma once
+
+#include "gradus/tensor/base/index_rule.h"
+#include "gradus/tensor/tensor.h"
+
+namespace gradus {
+
+// The losses, of x's dtype or, for half types, float32, and what each is multiplied by: Backend
+// says more. Only x gets a gradient.
+struct WeightedLosses {
+  Tensor losses, factors;
+};
+// REQUIRES: x (N, C) is floating point and not empty, target (N) is int64, weight, which may be
+// undefined, (C) of x's dtype. Errors: IndexError for a target that is no class.
+WeightedLosses row_cross_entropy(const CrossEntropyRule& rule, const Tensor& x,
+                                 const Tensor& target, const Tensor& weight);
+
+}  // namespace gradus

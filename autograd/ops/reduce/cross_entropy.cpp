@@ -1,0 +1,42 @@
+// Cross entropy of rows of logits, with its gradient.
+#include "gradus/autograd/ops/cross_entropy.h"
+
+#include "gradus/autograd/ops/reduce.h"
+
+namespace gradus {
+
+namespace {
+
+// The gradient of x by functions that have one themselves.
+Tensor gradient(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
+                const Tensor& target, const Tensor& rows) {
+  const Tensor kept = (target != rule.ignored).unsqueeze(1);
+  const Tensor classes = where(kept, target.unsqueeze(1), 0);
+  const Tensor shares =
+      full(x.sizes(), rule.smoothing / static_cast<double>(x.size(1)), x.options())
+          .scatter(1, classes, 1 - rule.smoothing, "add");
+  const Tensor scale = (grad * rows[0]).unsqueeze(1);
+  return where(kept, scale * (x.softmax(1) - shares), 0);
+}
+
+}  // namespace
+
+WeightedLosses row_cross_entropy(const CrossEntropyRule& rule, const Tensor& x,
+                                 const Tensor& target, const Tensor& weight) {
+  const ScalarType compute = computed_type(x.dtype());
+  if (compute != x.dtype())
+    return row_cross_entropy(rule, x.to(compute), target,
+                             weight.defined() ? raw::to(weight, compute) : weight);
+  const auto [losses, rows] = raw::cross_entropy(rule, x, target, weight);
+  if (recording(x))
+    record("CrossEntropyLossBackward0", losses, {x}, {x, target, rows},
+           [rule](Node& n, const Tensor& grad) -> Tensors {
+             const Tensor saved = n.saved(0), numbers = n.saved(1), sums = n.saved(2);
+             return {GradMode::is_enabled()
+                         ? gradient(rule, grad, saved, numbers, sums)
+                         : raw::cross_entropy_grad(rule, grad, saved, numbers, sums)};
+           });
+  return {losses, rows.select(0, 0)};
+}
+
+}  // namespace gradus

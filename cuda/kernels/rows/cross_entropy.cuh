@@ -1,0 +1,127 @@
+// Cross entropy of rows of logits against class numbers, and its gradient. Each reads the logits
+// once: the forward pass keeps what the gradient needs of a row, its largest element and the
+// logarithm of the sum of powers of e about it. A team goes over a row as in softmax.cuh.
+#pragma once
+
+#include "gradus/cuda/kernels/index.cuh"
+#include "gradus/cuda/kernels/rows/softmax.cuh"
+
+namespace gradus::cuda {
+
+template <class T>
+struct Targets {
+  CrossEntropyRule rule;
+  T smoothing;
+  const int64_t* number;
+  Fault* fault;
+};
+
+// Of each row: the factor of its loss, the largest element, the logarithm of the sum about it.
+template <class T>
+struct RowSums {
+  T *factor, *top, *log_sum;
+};
+
+template <class T, class Team>
+__global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
+    cross_entropy_kernel(SoftmaxArgs<2> args, Team team, Targets<T> targets, RowSums<T> rows,
+                         const T* weight, T* loss, const T* x) {
+  using Max = scalar::Reduction<ReduceOp::amax>;
+  using Sum = scalar::Reduction<ReduceOp::sum>;
+  const int64_t line = team.line();
+  const bool valid = line < args.lines.numel;
+  const auto at = offsets_of(args.lines, valid ? line : 0);
+  x += at.at[1];
+  Share<T, 2, Team::kEdges> share{team.lane(), team.size(), args.vectors};
+  share.align(args, at, x);
+  const T* const first_vector = x - share.skip;
+  const int64_t n = args.n + share.skip;
+  const int length = share.tile_length();
+  constexpr T least = scalar::least<T>();
+
+  Tile<T, 2> tile;
+  // Of this thread: the largest element so far, about which it sums powers of e and, for smoothing,
+  // its `own` elements.
+  T top = least, powers = 0, own = 0, total = 0;
+  const auto center = [](T largest) { return largest == least ? T(0) : largest; };
+  for (int64_t first = 0; first < n; first += length) {
+    share.begin = first == 0 ? share.skip : 0;
+    const int count = valid ? static_cast<int>(::min(n - first, int64_t{length})) : 0;
+    share.load(tile, first_vector + first, 1, count, least);
+    T next = top;
+    share.for_each(count, [&](int k) { next = Max::combine(next, tile.at[k]); });
+    const T about = center(next);
+    powers *= scalar::exp(top - about);
+    share.for_each(count, [&](int k) { powers += scalar::exp(tile.at[k] - about); });
+    if (targets.smoothing != 0) {
+      total += own * (center(top) - about);
+      share.for_own(count, 1, [&](int k, int64_t i, auto some) {
+        for (int v = 0; v < some.value; ++v)
+          if (i + v >= share.begin && i + v < count) total += tile.at[k + v] - about, own += 1;
+      });
+    }
+    top = next;
+  }
+  const T about = center(team.template fold<Max>(top));
+  const auto fold = [&](T value) {
+    if (team.size() > 32) __syncthreads();  // the memory of the fold before is used again
+    return team.template fold<Sum>(value);
+  };
+  powers = fold(top == least ? T(0) : powers * scalar::exp(top - about));
+  if (targets.smoothing != 0) total = fold(total + own * (center(top) - about));
+  if (!valid || team.lane() != 0) return;
+
+  const int64_t number = targets.number[line];
+  const T log_sum = scalar::log(powers);
+  rows.top[line] = about;
+  rows.log_sum[line] = log_sum;
+  rows.factor[line] = loss[line] = 0;
+  if (number == targets.rule.ignored || !in_range(targets.fault, targets.rule.classes, number))
+    return;
+  const T factor = weight == nullptr ? T(1) : weight[number];
+  T value = log_sum - (1 - targets.smoothing) * (x[number] - about);
+  if (targets.smoothing != 0) value -= targets.smoothing * (total / static_cast<T>(args.n));
+  rows.factor[line] = factor;
+  loss[line] = factor * value;
+}
+
+// out = grad factor (softmax(x) - the shares of the classes).
+template <class T, class Team>
+__global__ void __launch_bounds__(Team::kThreads, 2)
+    cross_entropy_grad_kernel(SoftmaxArgs<2> args, Team team, Targets<T> targets, RowSums<T> rows,
+                              const T* grad, int64_t grad_step, T* out, const T* x) {
+  const int64_t line = team.line();
+  if (line >= args.lines.numel) return;
+  const auto at = offsets_of(args.lines, line);
+  x += at.at[1];
+  Share<T, 2, Team::kEdges> share{team.lane(), team.size(), args.vectors};
+  share.align(args, at, x);
+  x -= share.skip;
+  out += at.at[0] - share.skip;
+  const int64_t n = args.n + share.skip;
+  const int length = share.tile_length();
+
+  const int64_t number = targets.number[line];
+  const bool ignored = number == targets.rule.ignored;
+  const T scale = rows.factor[line] * grad[line * grad_step];
+  const T top = rows.top[line], log_sum = rows.log_sum[line];
+  const T each = targets.smoothing / static_cast<T>(args.n);
+  Tile<T, 2> tile;
+  for (int64_t first = 0; first < n; first += length) {
+    share.begin = first == 0 ? share.skip : 0;
+    const int count = static_cast<int>(::min(n - first, int64_t{length}));
+    share.load(tile, x + first, 1, count, T(0));
+    share.for_each(count, [&](int k) {
+      const T power = scalar::exp((tile.at[k] - top) - log_sum);
+      tile.at[k] = ignored ? T(0) : scale * (power - each);
+    });
+    share.store(tile, out + first, 1, count);
+    // The thread that wrote the target's element takes its share off.
+    const int64_t hit = number + share.skip - first;
+    if (!ignored && hit >= share.begin && hit < count &&
+        (share.vectors ? hit / share.V : hit) % share.lanes == share.lane)
+      out[first + hit] -= scale * (1 - targets.smoothing);
+  }
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,60 @@
+// Checks and reductions of losses.
+#include "gradus/nn/modules/loss_parts.h"
+
+namespace gradus {
+
+void append(std::string& out, Reduction reduction) {
+  static constexpr const char* kNames[] = {"kNone", "kMean", "kSum", "kBatchMean"};
+  const auto number = static_cast<size_t>(reduction);
+  out += number < std::size(kNames) ? kNames[number] : std::to_string(number);
+}
+std::ostream& operator<<(std::ostream& stream, Reduction reduction) {
+  std::string out;
+  append(out, reduction);
+  return stream << out;
+}
+
+namespace nn::functional {
+
+Tensor reduced(const char* op, const Tensor& losses, Reduction reduction) {
+  if (reduction == kNone) return losses;
+  if (reduction == kMean) return losses.mean();
+  check(reduction == kSum, op, ": reduction is ", reduction, ", expected kNone, kMean or kSum");
+  return losses.sum();
+}
+
+Tensor weighted(const char* op, const char* name, const Tensor& x, const Tensor& weight) {
+  if (!weight.defined()) return x;
+  check(broadcasts_to(weight.sizes(), x.sizes()), op, ": ", name, " has shape ", weight.sizes(),
+        ", which does not broadcast to input's ", x.sizes(), "; reshape it");
+  return x * weight;
+}
+
+void check_same_shape(const char* op, const Tensor& input, const Tensor& target) {
+  check_defined(op, input, target);
+  check(input.sizes() == target.sizes(), op, ": input has shape ", input.sizes(), ", target ",
+        target.sizes(), "; they must agree, or the loss would broadcast; reshape one");
+}
+
+void check_same_rank(const char* op, std::initializer_list<Named> arguments) {
+  check_defined(op, arguments);
+  const auto& [first, expected] = *arguments.begin();
+  for (const auto& [name, tensor] : arguments)
+    check(tensor.dim() == expected.dim(), op, ": ", first, " has shape ", expected.sizes(), ", ",
+          name, " ", tensor.sizes(), "; expected as many dimensions in each; unsqueeze one");
+}
+
+void check_class_numbers(const char* op, const Tensor& target) {
+  check<TypeError>(target.dtype() == kLong || target.dtype() == kByte, op, ": target has dtype ",
+                   target.dtype(), ", expected class numbers of int64; convert with .to(kLong)");
+}
+
+void check_class_weight(const char* op, const Tensor& input, int64_t dim, const Tensor& weight) {
+  if (!weight.defined()) return;
+  check(weight.dim() == 1 && weight.size(0) == input.size(dim), op, ": weight has shape ",
+        weight.sizes(), ", expected [", input.size(dim), "], a number for each class of input ",
+        input.sizes(), "; reshape it");
+}
+
+}  // namespace nn::functional
+}  // namespace gradus

@@ -1,0 +1,40 @@
+// What the functions of several losses share: checks of their arguments, and reductions.
+#pragma once
+
+#include "gradus/nn/modules/loss.h"
+
+namespace gradus::nn::functional {
+
+// The losses of single elements as `reduction` says.
+Tensor reduced(const char* op, const Tensor& losses, Reduction reduction);
+
+// x times a weight that broadcasts to its shape; x where there is none.
+Tensor weighted(const char* op, const char* name, const Tensor& x, const Tensor& weight);
+
+// An argument and its name.
+struct Named {
+  const char* name;
+  const Tensor& tensor;
+};
+
+inline void check_defined(const char* op, std::initializer_list<Named> arguments) {
+  for (const auto& [name, tensor] : arguments)
+    check(tensor.defined(), op, ": ", name,
+          " is undefined, expected a tensor; assign it one first");
+}
+inline void check_defined(const char* op, const Tensor& input, const Tensor& target) {
+  check_defined(op, {{"input", input}, {"target", target}});
+}
+
+void check_same_shape(const char* op, const Tensor& input, const Tensor& target);
+
+// The same number of dimensions.
+void check_same_rank(const char* op, std::initializer_list<Named> arguments);
+
+// int64, or uint8.
+void check_class_numbers(const char* op, const Tensor& target);
+
+// A number for each of the classes that lie along dim of input.
+void check_class_weight(const char* op, const Tensor& input, int64_t dim, const Tensor& weight);
+
+}  // namespace gradus::nn::functional
