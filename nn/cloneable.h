@@ -30,9 +30,9 @@ class Cloneable : public Module {
     auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
     Module& to = *copy;
     const Module& from = *this;
-    to.parameters_ = {};
-    to.buffers_ = {};
-    to.children_ = {};
+    to.parameters_.clear();
+    to.buffers_.clear();
+    to.children_.clear();
     copy->reset();
     copy_values("parameters", "register_parameter", from.parameters_, to.parameters_, device);
     copy_values("buffers", "register_buffer", from.buffers_, to.buffers_, device);

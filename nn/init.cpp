@@ -32,4 +32,22 @@ Tensor kaiming_uniform_(Tensor tensor, double a) {
   return uniform_(std::move(tensor), -bound, bound);
 }
 
+namespace {
+double xavier_deviation(const Tensor& x) {
+  check(x.dim() >= 2, "xavier: the tensor has shape ", x.sizes(),
+        "; fans need at least 2 dimensions");
+  const int64_t field = x.numel() / std::max<int64_t>(x.size(0) * x.size(1), 1);
+  return std::sqrt(2.0 / static_cast<double>((x.size(0) + x.size(1)) * field));
+}
+}  // namespace
+
+Tensor xavier_uniform_(Tensor tensor) {
+  const double bound = std::sqrt(3.0) * xavier_deviation(tensor);
+  return uniform_(std::move(tensor), -bound, bound);
+}
+Tensor xavier_normal_(Tensor tensor) {
+  const double deviation = xavier_deviation(tensor);
+  return normal_(std::move(tensor), 0, deviation);
+}
+
 }  // namespace gradus::nn::init

@@ -14,5 +14,9 @@ Tensor ones_(Tensor tensor);
 // Uniform in +-sqrt(6 / ((1 + a^2) fan_in)): He et al., "Delving deep into rectifiers" (2015),
 // section 2.2, for a leaky ReLU of negative slope a. fan_in is the number of inputs of an output.
 Tensor kaiming_uniform_(Tensor tensor, double a = 0);
+// Uniform in +-sqrt(6 / (fan_in + fan_out)), and normal of the same variance: Glorot and Bengio,
+// "Understanding the difficulty of training deep feedforward neural networks" (2010).
+Tensor xavier_uniform_(Tensor tensor);
+Tensor xavier_normal_(Tensor tensor);
 
 }  // namespace gradus::nn::init

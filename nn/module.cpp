@@ -7,14 +7,16 @@
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/node.h"
+#include "gradus/tensor/base/warning.h"
 
 namespace gradus::nn {
 
 namespace {
-void check_name(const std::string& name) {
-  check(!name.empty(), "Module: a parameter, buffer or module needs a name that is not empty");
-  check(name.find('.') == std::string::npos, "Module: the name '", name,
-        "' contains a dot, which separates modules; leave it out");
+// what: "Parameter"
+void check_name(const char* what, const std::string& name) {
+  check(!name.empty(), what, " name must not be empty; give it one");
+  check(name.find('.') == std::string::npos, what, " name must not contain a dot (got '", name,
+        "'), which separates modules; leave it out");
 }
 std::string joined(const std::string& prefix, const std::string& name) {
   return prefix.empty() || name.empty() ? prefix + name : prefix + "." + name;
@@ -27,6 +29,51 @@ void Module::visit(const std::string& prefix, bool recurse, F&& f) const {
   f(prefix, *this);
   if (!recurse) return;
   for (const auto& child : children_) child.value()->visit(joined(prefix, child.key()), true, f);
+}
+
+OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(
+    const std::string& name_prefix, bool include_self) const {
+  OrderedDict<std::string, std::shared_ptr<Module>> out;
+  if (include_self) out.insert(name_prefix, shared_from_this_checked());
+  visit(name_prefix, true, [&](const std::string& prefix, const Module& module) {
+    for (const auto& child : module.children_)
+      if (!child.key().empty()) out.insert(joined(prefix, child.key()), child.value());
+  });
+  return out;
+}
+
+std::shared_ptr<Module> Module::shared_from_this_checked() const {
+  const std::shared_ptr<const Module> self = weak_from_this().lock();
+  check<Error>(self != nullptr, name(),
+               ": It looks like you attempted to retrieve your top-level module as a shared_ptr, "
+               "but none holds it; make it with std::make_shared, or give include_self = false to "
+               "modules() and named_modules()");
+  return std::const_pointer_cast<Module>(self);
+}
+
+void Module::apply(const std::function<void(Module&)>& function) {
+  apply([&](const std::string&, Module& module) { function(module); });
+}
+void Module::apply(const std::function<void(const Module&)>& function) const {
+  visit("", true, [&](const std::string&, const Module& module) { function(module); });
+}
+void Module::apply(const std::function<void(const std::string&, Module&)>& function,
+                   const std::string& name_prefix) {
+  function(name_prefix, *this);
+  for (const auto& child : children_)
+    child.value()->apply(function, joined(name_prefix, child.key()));
+}
+void Module::apply(const std::function<void(const std::string&, const Module&)>& function,
+                   const std::string& name_prefix) const {
+  visit(name_prefix, true, function);
+}
+void Module::apply(const std::function<void(const std::shared_ptr<Module>&)>& function) const {
+  for (const auto& module : modules()) function(module);
+}
+void Module::apply(
+    const std::function<void(const std::string&, const std::shared_ptr<Module>&)>& function,
+    const std::string& name_prefix) const {
+  for (const auto& item : named_modules(name_prefix)) function(item.key(), item.value());
 }
 
 // Calls f(prefix, name, tensor) for each that is defined.
@@ -51,27 +98,43 @@ OrderedDict<std::string, Tensor> Module::named(TensorDict Module::*tensors, bool
 }
 
 Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
-  check_name(name);
+  check_name("Parameter", name);
   check(!buffers_.contains(name) && !children_.contains(name), "register_parameter: the name '",
         name, "' is taken by a buffer or a module");
-  if (tensor.defined() && requires_grad != tensor.requires_grad())
+  if (!tensor.defined()) {
+    if (requires_grad)
+      warn("register_parameter: an undefined tensor cannot require grad. Ignoring the "
+           "`requires_grad=true` function parameter; give false for '" + name + "'");
+  } else if (requires_grad != tensor.requires_grad()) {
     tensor.set_requires_grad(requires_grad);
+  }
   return *parameters_.insert(std::move(name), std::make_shared<Tensor>(std::move(tensor)));
 }
 
 Tensor& Module::register_buffer(std::string name, Tensor tensor) {
-  check_name(name);
+  check_name("Buffer", name);
   check(!parameters_.contains(name) && !children_.contains(name), "register_buffer: the name '",
         name, "' is taken by a parameter or a module");
   return *buffers_.insert(std::move(name), std::make_shared<Tensor>(std::move(tensor)));
 }
 
 void Module::add_child(std::string name, std::shared_ptr<Module> module) {
-  check_name(name);
+  check_name("Submodule", name);
   check(!parameters_.contains(name) && !buffers_.contains(name), "register_module: the name '",
         name, "' is taken by a parameter or a buffer");
   check(module != nullptr, "register_module: the module '", name, "' is empty");
   children_.insert(std::move(name), std::move(module));
+}
+
+void Module::replace_child(const std::string& name, std::shared_ptr<Module> module) {
+  check(module != nullptr, "replace_module: the module '", name, "' is empty");
+  children_[name] = std::move(module);
+}
+
+void Module::unregister_module(const std::string& name) {
+  check(children_.contains(name), "No Module with name `", name,
+        "` is registered; named_children() lists them");
+  children_.erase(name);
 }
 
 void Module::stand_for(std::shared_ptr<Module> module) { children_.insert("", std::move(module)); }
@@ -84,6 +147,42 @@ std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
 void Module::clone_(const Module& other, const std::optional<Device>&) {
   fail<Error>("clone: the submodule ", other.name(), " was to be cloned into ", name(),
               ", which does not derive from nn::Cloneable<", name(), ">");
+}
+
+size_t Module::register_forward_pre_hook(std::function<Tensor(Module&, const Tensor&)> hook) {
+  const size_t number = forward_pre_hooks_.empty() ? 0 : forward_pre_hooks_.rbegin()->first + 1;
+  forward_pre_hooks_.emplace(number, std::move(hook));
+  return number;
+}
+size_t Module::register_forward_hook(
+    std::function<Tensor(Module&, const Tensor&, const Tensor&)> hook) {
+  const size_t number = forward_hooks_.empty() ? 0 : forward_hooks_.rbegin()->first + 1;
+  forward_hooks_.emplace(number, std::move(hook));
+  return number;
+}
+void Module::remove_forward_pre_hook(size_t number) {
+  check<IndexError>(forward_pre_hooks_.erase(number) == 1, "remove_forward_pre_hook: ", name(),
+                    " has no hook ", number, "; give the number that the registration returned");
+}
+void Module::remove_forward_hook(size_t number) {
+  check<IndexError>(forward_hooks_.erase(number) == 1, "remove_forward_hook: ", name(),
+                    " has no hook ", number, "; give the number that the registration returned");
+}
+
+Tensor Module::before_forward(Tensor input) {
+  for (const auto& [number, hook] : forward_pre_hooks_)
+    if (Tensor other = hook(*this, input); other.defined()) input = std::move(other);
+  return input;
+}
+Tensor Module::after_forward(const Tensor& input, Tensor output) {
+  for (const auto& [number, hook] : forward_hooks_)
+    if (Tensor other = hook(*this, input, output); other.defined()) output = std::move(other);
+  return output;
+}
+void Module::fail_hooks() const {
+  fail<TypeError>(name(),
+                  ": its hooks take Tensors, which its forward() does not take first and return; "
+                  "call what they do in forward()");
 }
 
 void Module::train(bool on) {
@@ -142,8 +241,8 @@ std::string short_class_name(const std::type_info& type) {
 
 void detail::fail_empty_holder(const std::type_info& contained) {
   const std::string type = class_name(contained), name = short_class_name(contained);
-  fail<Error>(type, ": an empty module holder was used, expected a module; write the member as `",
-              name, " x{nullptr};` and assign it in the constructor: x = register_module(\"x\", ",
+  fail<Error>(type,
+              ": Accessing empty ModuleHolder, expected a module; write the member as `", name, " x{nullptr};` and assign it in the constructor: x = register_module(\"x\", ",
               name, "(...))");
 }
 

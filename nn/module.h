@@ -1,6 +1,8 @@
 // Module: a part of a network, with its parameters, buffers and submodules by name.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "gradus/autograd/functions.h"
+#include "gradus/nn/any_value.h"
 #include "gradus/tensor/base/ordered_dict.h"
 #include "gradus/tensor/factories.h"
 
@@ -23,6 +26,23 @@ namespace nn {
 
 template <class T>
 class ModuleHolder;
+
+namespace detail {
+// The module class that a holder stands for; other classes are their own.
+template <class T>
+struct ContainedBy {
+  using type = T;
+};
+template <class T>
+requires requires {
+  typename T::ContainedType;
+}
+struct ContainedBy<T> {
+  using type = typename T::ContainedType;
+};
+template <class T>
+using Contained = typename ContainedBy<T>::type;
+}  // namespace detail
 
 // "gradus::nn::Linear" for LinearImpl.
 std::string class_name(const std::type_info& type);
@@ -49,6 +69,36 @@ class Module : public std::enable_shared_from_this<Module> {
   const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const {
     return children_;
   }
+  // This module, unless include_self is false, and all below. Errors: Error where this module is to
+  // be included, and no shared_ptr holds it.
+  std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const {
+    return named_modules("", include_self).values();
+  }
+  // name_prefix: the name of this module, with which those below begin.
+  OrderedDict<std::string, std::shared_ptr<Module>> named_modules(
+      const std::string& name_prefix = "", bool include_self = true) const;
+
+  // Calls the function for this module and all below, a module before those that it holds.
+  void apply(const std::function<void(Module&)>& function);
+  void apply(const std::function<void(const Module&)>& function) const;
+  void apply(const std::function<void(const std::string&, Module&)>& function,
+             const std::string& name_prefix = "");
+  void apply(const std::function<void(const std::string&, const Module&)>& function,
+             const std::string& name_prefix = "") const;
+  // Errors: as modules().
+  void apply(const std::function<void(const std::shared_ptr<Module>&)>& function) const;
+  void apply(const std::function<void(const std::string&, const std::shared_ptr<Module>&)>& function,
+             const std::string& name_prefix = "") const;
+
+  // This module as one of class T, or of T's module where T is a holder; null where it is none.
+  template <class T>
+  auto* as() noexcept {
+    return dynamic_cast<detail::Contained<T>*>(this);
+  }
+  template <class T>
+  auto* as() const noexcept {
+    return dynamic_cast<const detail::Contained<T>*>(this);
+  }
 
   // Parameters, then buffers, without a graph; they share the memory of the module.
   OrderedDict<std::string, Tensor> state_dict() const;
@@ -61,6 +111,8 @@ class Module : public std::enable_shared_from_this<Module> {
   virtual void save(serialize::OutputArchive& archive) const;
   // Errors: ValueError that names what is missing, or has another shape or dtype.
   virtual void load(serialize::InputArchive& archive);
+  // Whether save() of a module that holds this one includes it.
+  virtual bool is_serializable() const { return true; }
 
   virtual void train(bool on = true);
   void eval() { train(false); }
@@ -81,6 +133,25 @@ class Module : public std::enable_shared_from_this<Module> {
   // "Linear(in_features=10, out_features=1, bias=true)"
   virtual void pretty_print(std::ostream& stream) const;
 
+  // Hooks of a module whose forward takes and returns a Tensor first, as Python's: they run where it
+  // is called through a holder or a Sequential, in the order in which they were registered, and
+  // what they return takes the place of the input or the output, if it is defined. The number that
+  // is returned is for the removal.
+  size_t register_forward_pre_hook(std::function<Tensor(Module&, const Tensor& input)> hook);
+  size_t register_forward_hook(
+      std::function<Tensor(Module&, const Tensor& input, const Tensor& output)> hook);
+  // Errors: IndexError where there is no such hook.
+  void remove_forward_pre_hook(size_t number);
+  void remove_forward_hook(size_t number);
+  // forward(), between the hooks. Errors: TypeError where there are hooks for other types than it
+  // takes or returns.
+  template <class M, class... Args>
+  static auto call(M& module, Args&&... args) {
+    if (module.forward_pre_hooks_.empty() && module.forward_hooks_.empty()) [[likely]]
+      return module.forward(std::forward<Args>(args)...);
+    return call_with_hooks(module, std::forward<Args>(args)...);
+  }
+
   // The returned references stay valid while the module lives. Errors: ValueError for a name that
   // is taken, empty, or contains a dot.
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
@@ -94,8 +165,23 @@ class Module : public std::enable_shared_from_this<Module> {
   std::shared_ptr<T> register_module(std::string name, ModuleHolder<T> holder) {
     return register_module(std::move(name), holder.ptr());
   }
+  // Puts another module in the place of one. Errors: ValueError where there is none of this name.
+  template <class T>
+  std::shared_ptr<T> replace_module(const std::string& name, std::shared_ptr<T> module) {
+    replace_child(name, module);
+    return module;
+  }
+  template <class T>
+  std::shared_ptr<T> replace_module(const std::string& name, ModuleHolder<T> holder) {
+    return replace_module(name, holder.ptr());
+  }
+  // Errors: ValueError where there is none of this name.
+  void unregister_module(const std::string& name);
 
  protected:
+  // Values of the last arguments of forward(), where AnyModule and Sequential may leave them out:
+  // the places, from 0, and the values. GRADUS_FORWARD_HAS_DEFAULT_ARGS defines it.
+  virtual std::vector<std::pair<unsigned, AnyValue>> forward_default_args() const { return {}; }
   // What `module` holds counts as this module's own, under the same names. REQUIRES: this module
   // registers nothing itself.
   void stand_for(std::shared_ptr<Module> module);
@@ -104,14 +190,28 @@ class Module : public std::enable_shared_from_this<Module> {
   // Errors: ValueError for an undefined tensor, which is an argument of forward.
   void check_defined(const Tensor& tensor, const char* argument) const;
 
- private:
   // Tensors stand behind pointers so that references to them survive further registrations.
   using TensorDict = OrderedDict<std::string, std::shared_ptr<Tensor>>;
+  TensorDict parameters_{"Parameter"};
+
+ private:
   template <class Derived>
   friend class Cloneable;
+  friend class AnyModule;
   // This module becomes a clone of `other`.
   virtual void clone_(const Module& other, const std::optional<Device>& device);
   void add_child(std::string name, std::shared_ptr<Module> module);
+  void replace_child(const std::string& name, std::shared_ptr<Module> module);
+  std::shared_ptr<Module> shared_from_this_checked() const;
+  [[noreturn]] void fail_hooks() const;
+  Tensor before_forward(Tensor input);
+  Tensor after_forward(const Tensor& input, Tensor output);
+  template <class M, class First, class... Args>
+  static auto call_with_hooks(M& module, First&& first, Args&&... args);
+  template <class M>
+  static auto call_with_hooks(M& module) -> decltype(module.forward()) {
+    module.fail_hooks();
+  }
   template <class F>
   void visit(const std::string& prefix, bool recurse, F&& f) const;
   template <class F>
@@ -123,9 +223,28 @@ class Module : public std::enable_shared_from_this<Module> {
 
   std::string name_;
   bool training_ = true;
-  TensorDict parameters_, buffers_;
-  OrderedDict<std::string, std::shared_ptr<Module>> children_;
+  TensorDict buffers_{"Buffer"};
+  OrderedDict<std::string, std::shared_ptr<Module>> children_{"Submodule"};
+  std::map<size_t, std::function<Tensor(Module&, const Tensor&)>> forward_pre_hooks_;
+  std::map<size_t, std::function<Tensor(Module&, const Tensor&, const Tensor&)>> forward_hooks_;
 };
+
+template <class M, class First, class... Args>
+auto Module::call_with_hooks(M& module, First&& first, Args&&... args) {
+  using Result = decltype(module.forward(std::forward<First>(first), std::forward<Args>(args)...));
+  if constexpr (!std::is_convertible_v<First, Tensor>) {
+    module.fail_hooks();
+    return module.forward(std::forward<First>(first), std::forward<Args>(args)...);
+  } else {
+    const Tensor input = module.before_forward(std::forward<First>(first));
+    if constexpr (std::is_same_v<Result, Tensor>) {
+      return module.after_forward(input, module.forward(input, std::forward<Args>(args)...));
+    } else {
+      if (!module.forward_hooks_.empty()) module.fail_hooks();
+      return module.forward(input, std::forward<Args>(args)...);
+    }
+  }
+}
 
 std::ostream& operator<<(std::ostream& stream, const Module& module);
 
@@ -181,8 +300,14 @@ class ModuleHolder {
   }
   template <class... Args>
   auto operator()(Args&&... args) const {
-    return get()->forward(std::forward<Args>(args)...);
+    return Module::call(*get(), std::forward<Args>(args)...);
   }
+  // An element of a container: sequential[0].
+  template <class Key>
+  requires requires(Contained& container, Key&& key) {
+    container[std::forward<Key>(key)];
+  }
+  decltype(auto) operator[](Key&& key) const { return (*get())[std::forward<Key>(key)]; }
 
  protected:
   std::shared_ptr<Contained> impl_;
@@ -203,4 +328,12 @@ std::ostream& operator<<(std::ostream& stream, const ModuleHolder<T>& holder) {
    public:                                                      \
     using ::gradus::nn::ModuleHolder<Name##Impl>::ModuleHolder; \
     using Impl [[maybe_unused]] = Name##Impl;                   \
+  }
+
+// In a module whose forward() has default arguments, their places and values:
+//   GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, nn::AnyValue(2)}, {2, nn::AnyValue(3.0)})
+#define GRADUS_FORWARD_HAS_DEFAULT_ARGS(...)                                               \
+  std::vector<std::pair<unsigned, ::gradus::nn::AnyValue>> forward_default_args() const    \
+      override {                                                                           \
+    return {__VA_ARGS__};                                                                  \
   }

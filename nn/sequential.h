@@ -1,49 +1,10 @@
 // Sequential: modules in a row, each fed with what the one before returned.
 #pragma once
 
-#include <functional>
-
+#include "gradus/nn/any_module.h"
 #include "gradus/nn/cloneable.h"
 
 namespace gradus::nn {
-
-// Its forward takes and returns one Tensor.
-template <class T>
-concept Chainable = std::is_base_of_v<Module, T> && requires(T& module, const Tensor& x) {
-  { module.forward(x) } -> std::convertible_to<Tensor>;
-};
-
-// A Chainable module, whatever its class.
-class AnyModule {
- public:
-  template <Chainable T>
-  AnyModule(std::shared_ptr<T> module)  // NOLINT: implicit
-      : module_(module),
-        forward_([m = module.get()](const Tensor& x) { return m->forward(x); }),
-        with_([](const std::shared_ptr<Module>& m) {
-          const auto same = std::dynamic_pointer_cast<T>(m);
-          check<Error>(same != nullptr, "clone() of ", m->name(), " returned another class");
-          return AnyModule(same);
-        }) {}
-  template <Chainable T>
-  AnyModule(const ModuleHolder<T>& holder) : AnyModule(holder.ptr()) {}  // NOLINT: implicit
-  template <class T>
-  requires Chainable<std::remove_cvref_t<T>> AnyModule(
-      T&& module)  // NOLINT: implicit; a module by value is moved into a shared one
-      : AnyModule(std::make_shared<std::remove_cvref_t<T>>(std::forward<T>(module))) {}
-
-  Tensor forward(const Tensor& x) const { return forward_(x); }
-  const std::shared_ptr<Module>& ptr() const { return module_; }
-  // Errors: as Module::clone.
-  AnyModule clone(const std::optional<Device>& device = std::nullopt) const {
-    return with_(module_->clone(device));
-  }
-
- private:
-  std::shared_ptr<Module> module_;
-  std::function<Tensor(const Tensor&)> forward_;
-  AnyModule (*with_)(const std::shared_ptr<Module>&);  // the same of another module of the class
-};
 
 struct SequentialImpl : Cloneable<SequentialImpl> {
   SequentialImpl() : Cloneable("Sequential") {}
@@ -51,58 +12,73 @@ struct SequentialImpl : Cloneable<SequentialImpl> {
   requires(sizeof...(Modules) > 0 && (std::is_constructible_v<AnyModule, Modules> &&
                                       ...)) explicit SequentialImpl(Modules&&... modules)
       : SequentialImpl() {
-    (push_back(AnyModule(std::forward<Modules>(modules))), ...);
+    (push_back(std::forward<Modules>(modules)), ...);
   }
   // Modules by name: Sequential({{"fc", Linear(3, 4)}, {"act", ReLU()}}).
-  explicit SequentialImpl(std::initializer_list<std::pair<std::string, AnyModule>> modules)
-      : SequentialImpl() {
-    for (const auto& [key, module] : modules) push_back(key, module);
+  explicit SequentialImpl(std::initializer_list<NamedAnyModule> modules) : SequentialImpl() {
+    for (const NamedAnyModule& item : modules) push_back(item.name(), item.module());
+  }
+  explicit SequentialImpl(const OrderedDict<std::string, AnyModule>& modules) : SequentialImpl() {
+    for (const auto& item : modules) push_back(item.key(), item.value());
   }
 
   // The modules are given, and not made by it.
   void reset() override {}
-  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    auto copy = std::make_shared<SequentialImpl>();
-    copy->train(is_training());
-    const std::vector<std::string> names = named_children().keys();
-    for (size_t i = 0; i < size(); ++i) copy->push_back(names[i], modules_[i].clone(device));
-    return copy;
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
+  void pretty_print(std::ostream& stream) const override;
+
+  // A module, a holder of one, or an AnyModule. Without a name it gets its number.
+  template <class M>
+  requires std::is_constructible_v<AnyModule, M>
+  void push_back(M&& module) { push_back(std::to_string(size()), std::forward<M>(module)); }
+  template <class M>
+  requires std::is_constructible_v<AnyModule, M>
+  void push_back(std::string name, M&& module) {
+    AnyModule any(std::forward<M>(module));
+    register_module(std::move(name), any.ptr());
+    modules_.push_back(std::move(any));
+  }
+  // The modules of another Sequential, or of a container.
+  template <class Container>
+  void extend(const Container& container) {
+    const std::vector items(container.begin(), container.end());  // it may be this one
+    for (const auto& module : items) push_back(module);
   }
 
-  void pretty_print(std::ostream& stream) const override {
-    print_tree(stream, "gradus::nn::Sequential");
+  // The first module gets the arguments, whose types are exactly those of its forward(), each other
+  // one what the module before it returned.
+  // Errors: Error where there is no module; TypeError where types do not fit.
+  template <class Result = Tensor, class... Args>
+  Result forward(Args&&... args) {
+    check<Error>(!modules_.empty(), "Cannot call forward() on an empty Sequential; push_back() a module");
+    AnyValue value = modules_[0].any_forward(std::forward<Args>(args)...);
+    for (size_t i = 1; i < size(); ++i) value = modules_[i].any_forward(std::move(value));
+    if (Result* result = value.try_get<Result>()) return std::move(*result);
+    fail_result(value.type_info(), typeid(Result));
   }
 
-  void push_back(AnyModule module) {
-    push_back(std::to_string(modules_.size()), std::move(module));
-  }
-  void push_back(std::string key, AnyModule module) {
-    register_module(std::move(key), module.ptr());
-    modules_.push_back(std::move(module));
-  }
-  // Errors: Error where there is no module.
-  Tensor forward(Tensor x) {
-    check<Error>(!modules_.empty(), "Sequential: it has no modules to go forward through");
-    for (const AnyModule& module : modules_) x = module.forward(x);
-    return x;
-  }
-  size_t size() const { return modules_.size(); }
-  bool is_empty() const { return modules_.empty(); }
+  auto begin() { return modules_.begin(); }
+  auto begin() const { return modules_.begin(); }
+  auto end() { return modules_.end(); }
+  auto end() const { return modules_.end(); }
+  size_t size() const noexcept { return modules_.size(); }
+  bool is_empty() const noexcept { return modules_.empty(); }
   // Errors: IndexError out of range; TypeError where the module is of another class.
-  const std::shared_ptr<Module>& ptr(size_t index) const {
-    check<IndexError>(index < size(), "Sequential: index ", index, " is out of range; it has ",
-                      size(), " modules");
-    return modules_[index].ptr();
+  std::shared_ptr<Module> ptr(size_t index) const { return any(index).ptr(); }
+  template <class T>
+  std::shared_ptr<detail::Contained<T>> ptr(size_t index) const {
+    return any(index).ptr<T>();
   }
   template <class T>
   T& at(size_t index) const {
-    auto* module = dynamic_cast<T*>(ptr(index).get());
-    check<TypeError>(module != nullptr, "Sequential: module ", index, " is of another class");
-    return *module;
+    return any(index).get<T>();
   }
-  const std::shared_ptr<Module>& operator[](size_t index) const { return ptr(index); }
+  std::shared_ptr<Module> operator[](size_t index) const { return ptr(index); }
 
  private:
+  const AnyModule& any(size_t index) const;
+  [[noreturn]] static void fail_result(const std::type_info& actual, const std::type_info& asked);
+
   std::vector<AnyModule> modules_;
 };
 
@@ -110,7 +86,7 @@ class Sequential : public ModuleHolder<SequentialImpl> {
  public:
   using ModuleHolder<SequentialImpl>::ModuleHolder;
   Sequential() : ModuleHolder(std::make_shared<SequentialImpl>()) {}
-  Sequential(std::initializer_list<std::pair<std::string, AnyModule>> modules)
+  Sequential(std::initializer_list<NamedAnyModule> modules)
       : ModuleHolder(std::make_shared<SequentialImpl>(modules)) {}
 };
 

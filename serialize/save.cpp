@@ -13,6 +13,7 @@ void Module::save(serialize::OutputArchive& archive) const {
   for (const auto& item : named_parameters(false)) archive.write(item.key(), item.value());
   for (const auto& item : named_buffers(false)) archive.write(item.key(), item.value(), true);
   for (const auto& child : children_) {
+    if (!child.value()->is_serializable()) continue;
     serialize::OutputArchive nested;
     child.value()->save(nested);
     archive.write(child.key(), nested);
@@ -24,6 +25,7 @@ void Module::load(serialize::InputArchive& archive) {
     for (const auto& item : named_parameters(false)) archive.read_into(item.key(), item.value());
     for (const auto& item : named_buffers(false)) archive.read_into(item.key(), item.value());
     for (const auto& child : children_) {
+      if (!child.value()->is_serializable()) continue;
       serialize::InputArchive nested = archive.nested(child.key());
       child.value()->load(nested);
     }

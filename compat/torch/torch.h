@@ -42,3 +42,4 @@ using namespace gradus;
 }
 
 #define TORCH_MODULE(Name) GRADUS_MODULE(Name)
+#define FORWARD_HAS_DEFAULT_ARGS(...) GRADUS_FORWARD_HAS_DEFAULT_ARGS(__VA_ARGS__)

@@ -115,6 +115,10 @@ struct MultiheadAttentionImpl : Layer<MultiheadAttentionImpl, MultiheadAttention
   Tensor q_proj_weight, k_proj_weight, v_proj_weight;
   int64_t head_dim = 0;
   CallReset call_reset{*this};
+
+ protected:
+  GRADUS_FORWARD_HAS_DEFAULT_ARGS({3, AnyValue(Tensor())}, {4, AnyValue(true)},
+                                  {5, AnyValue(Tensor())}, {6, AnyValue(true)})
 };
 GRADUS_MODULE(MultiheadAttention);
 

@@ -106,6 +106,9 @@ struct EmbeddingBagImpl : EmbeddingBase<EmbeddingBagImpl, EmbeddingBagOptions> {
   using EmbeddingBase::EmbeddingBase;
   Tensor forward(const Tensor& input, const Tensor& offsets = {},
                  const Tensor& per_sample_weights = {});
+
+ protected:
+  GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
 };
 extern template struct EmbeddingBase<EmbeddingImpl, EmbeddingOptions>;
 extern template struct EmbeddingBase<EmbeddingBagImpl, EmbeddingBagOptions>;

@@ -115,6 +115,9 @@ struct RNNImpl : detail::RNNImplBase<RNNImpl, RNNOptions> {
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
   std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(
       const utils::rnn::PackedSequence& packed_input, Tensor hx = {});
+
+ protected:
+  GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
 GRADUS_MODULE(RNN);
 
@@ -129,6 +132,9 @@ struct LSTMImpl : detail::RNNImplBase<LSTMImpl, LSTMOptions> {
   std::tuple<Tensor, State> forward(const Tensor& input, std::optional<State> hx_opt = {});
   std::tuple<utils::rnn::PackedSequence, State> forward_with_packed_input(
       const utils::rnn::PackedSequence& packed_input, std::optional<State> hx_opt = {});
+
+ protected:
+  GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<State>())})
 };
 GRADUS_MODULE(LSTM);
 
@@ -139,6 +145,9 @@ struct GRUImpl : detail::RNNImplBase<GRUImpl, GRUOptions> {
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
   std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(
       const utils::rnn::PackedSequence& packed_input, Tensor hx = {});
+
+ protected:
+  GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
 GRADUS_MODULE(GRU);
 
@@ -171,6 +180,9 @@ struct RNNCellImplBase : Layer<Derived, Options> {
 struct RNNCellImpl : detail::RNNCellImplBase<RNNCellImpl, RNNCellOptions> {
   using RNNCellImplBase::RNNCellImplBase;
   Tensor forward(const Tensor& input, const Tensor& hx = {}) { return run(input, hx, {}).h; }
+
+ protected:
+  GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
 GRADUS_MODULE(RNNCell);
 
@@ -182,12 +194,18 @@ struct LSTMCellImpl : detail::RNNCellImplBase<LSTMCellImpl, LSTMCellOptions> {
     const detail::Recurrence next = run(input, h, c);
     return {next.h, next.c};
   }
+
+ protected:
+  GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<State>())})
 };
 GRADUS_MODULE(LSTMCell);
 
 struct GRUCellImpl : detail::RNNCellImplBase<GRUCellImpl, GRUCellOptions> {
   using RNNCellImplBase::RNNCellImplBase;
   Tensor forward(const Tensor& input, const Tensor& hx = {}) { return run(input, hx, {}).h; }
+
+ protected:
+  GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
 GRADUS_MODULE(GRUCell);
 

@@ -1,0 +1,31 @@
+// Sequential: copies, text and errors.
+#include "gradus/nn/sequential.h"
+
+#include "gradus/autograd/engine/node.h"
+
+namespace gradus::nn {
+
+std::shared_ptr<Module> SequentialImpl::clone(const std::optional<Device>& device) const {
+  auto copy = std::make_shared<SequentialImpl>();
+  copy->train(is_training());
+  for (size_t i = 0; i < size(); ++i)
+    copy->push_back(named_children()[i].key(), modules_[i].clone(device));
+  return copy;
+}
+
+void SequentialImpl::pretty_print(std::ostream& stream) const {
+  print_tree(stream, "gradus::nn::Sequential");
+}
+
+const AnyModule& SequentialImpl::any(size_t index) const {
+  check<IndexError>(index < size(), "Sequential: Index out of range: ", index, " of ", size(),
+                    " modules");
+  return modules_[index];
+}
+
+void SequentialImpl::fail_result(const std::type_info& actual, const std::type_info& asked) {
+  fail<TypeError>("Sequential: The type of the return value is ", readable_name(actual),
+                  ", but you asked for type ", readable_name(asked), "; ask for the former");
+}
+
+}  // namespace gradus::nn
