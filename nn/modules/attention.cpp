@@ -22,7 +22,7 @@ struct Projections {
 // The rows of in_proj from `begin` on, applied.
 Tensor projected(const Tensor& x, const Options& o, int64_t begin, int64_t rows) {
   const Tensor& bias = o.in_proj_bias();
-  return linear(x, o.in_proj_weight().narrow(0, begin, rows),
+  return gradus::linear(x, o.in_proj_weight().narrow(0, begin, rows),
                 bias.defined() ? bias.narrow(0, begin, rows) : bias);
 }
 
@@ -33,7 +33,7 @@ Tensor projected(const char* name, const Tensor& x, const Tensor& weight, const 
   check(weight.operand(kName, name).sizes() == IntArrayRef({width, x.size(-1)}), kName, ": ", name,
         " has shape ", weight.sizes(), ", expected ", IntArrayRef({width, x.size(-1)}));
   const Tensor& bias = o.in_proj_bias();
-  return linear(x, weight, bias.defined() ? bias.narrow(0, place * width, width) : bias);
+  return gradus::linear(x, weight, bias.defined() ? bias.narrow(0, place * width, width) : bias);
 }
 
 // Tensors that are the same share one product.
@@ -154,7 +154,7 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
         q, k, v, mask.defined() ? std::optional(mask) : std::nullopt, dropout);
   }
   out = out.permute({2, 0, 1, 3}).reshape({targets, batch, width});
-  return {linear(out, o.out_proj_weight(), o.out_proj_bias()), weights};
+  return {gradus::linear(out, o.out_proj_weight(), o.out_proj_bias()), weights};
 }
 
 }  // namespace functional

@@ -38,7 +38,7 @@ template <class Derived, class Options>
 struct LayerOfLayers : Layer<Derived, Options> {
   using Layer<Derived, Options>::Layer;
   void pretty_print(std::ostream& stream) const override {
-    this->print_tree(stream, readable_name(typeid(Derived)));
+    this->print_tree(stream, class_name(typeid(Derived)) + "Impl");
   }
 };
 
