@@ -154,22 +154,23 @@ def optimizers():
 
 
 def training_steps():
-    def time_step(name, model, x, y, loss):
+    def time_step(name, model, x, y, loss, calls=200):
         sgd = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 
         def step():
             sgd.zero_grad()
-            loss(model(x), y).backward()
+            out = model(x)
+            loss(out[0] if isinstance(out, tuple) else out, y).backward()
             sgd.step()
 
         times = []
         for round_ in range(12):
             start = time.perf_counter()
-            for _ in range(200):
+            for _ in range(calls):
                 step()
             torch.cuda.synchronize()
             if round_ > 0:
-                times.append((time.perf_counter() - start) / 200)
+                times.append((time.perf_counter() - start) / calls)
         report(name, statistics.median(times), 1, "step")
 
     time_step("step Linear(10, 1) batch 64", torch.nn.Linear(10, 1).cuda(),
@@ -184,6 +185,11 @@ def training_steps():
                           nn.ReLU(), nn.Linear(84, 10))
     time_step("step LeNet-5 batch 128", lenet.cuda(), torch.randn(128, 1, 28, 28, device="cuda"),
               torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss())
+    for name, model, shape in [("step LSTM 256x2 64 x batch 32", nn.LSTM(256, 256, num_layers=2), (64, 32, 256)),
+                               ("step TransformerEncoderLayer 384 64 x batch 128",
+                                nn.TransformerEncoderLayer(384, 6), (64, 128, 384))]:
+        time_step(name, model.cuda(), torch.randn(shape, device="cuda"), torch.randn(shape, device="cuda"),
+                  nn.MSELoss(), calls=20)
 
 
 torch.manual_seed(1)

@@ -13,6 +13,8 @@ namespace functional {
 namespace {
 
 constexpr const char* kName = "multi_head_attention_forward";
+constexpr double kHidden = -std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 using Options = MultiheadAttentionForwardFuncOptions;
 
 struct Projections {
@@ -66,7 +68,7 @@ Tensor additive(const char* name, const Tensor& mask, const Tensor& like) {
                    " has dtype ", mask.dtype(),
                    ", expected bool or a floating point type; convert with .to(kBool)");
   return zeros(mask.sizes(), like.options())
-      .masked_fill(mask.to(kBool), -std::numeric_limits<double>::infinity());
+      .masked_fill(mask.to(kBool), kHidden);
 }
 
 // Of shape (batch or 1, heads or 1, targets or 1, sources), or undefined.
@@ -152,6 +154,7 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
   } else {
     out = gradus::scaled_dot_product_attention(
         q, k, v, mask.defined() ? std::optional(mask) : std::nullopt, dropout);
+    if (mask.defined()) out = out.masked_fill((mask == kHidden).all(-1, true), kNaN);
   }
   out = out.permute({2, 0, 1, 3}).reshape({targets, batch, width});
   return {gradus::linear(out, o.out_proj_weight(), o.out_proj_bias()), weights};

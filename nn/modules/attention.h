@@ -95,7 +95,7 @@ inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& ke
 // sources): true is not seen, or numbers are added. Returns the output, of query's shape, and
 // need_weights: the weights (batch, targets, sources), their mean over the heads, or with
 // average_attn_weights off (batch, heads, targets, sources).
-// Without the weights a query that sees nothing gets 0, with them NaN.
+// What belongs to a query that sees nothing is NaN.
 // Errors: ValueError for undefined inputs, shapes, and an embed_dim that num_heads does not divide.
 struct MultiheadAttentionImpl : Layer<MultiheadAttentionImpl, MultiheadAttentionOptions> {
   using Layer::Layer;
