@@ -8,6 +8,9 @@
 
 #include "bench/timer.h"
 
+namespace library = gradus;
+#include "bench/resnet.h"
+
 using namespace gradus;
 using bench::host_seconds, bench::report;
 
@@ -78,4 +81,6 @@ int main() {
   time_step("step TransformerEncoderLayer 384 64 x batch 128", 1,
             nn::TransformerEncoderLayer(384, 6), randn({64, 128, 384}), randn({64, 128, 384}),
             nn::MSELoss());
+  time_step("step ResNet-18 batch 32", 2, std::make_shared<bench::ResNet18>(10),
+            randn({32, 3, 32, 32}), randint(10, {32}, kLong), nn::CrossEntropyLoss());
 }

@@ -6,6 +6,9 @@
 #include <cstdio>
 #include <vector>
 
+namespace library = torch;
+#include "bench/resnet.h"
+
 namespace {
 
 template <class F>
@@ -75,4 +78,7 @@ int main() {
   time_step("step TransformerEncoderLayer 384 64 x batch 128", 1,
             nn::TransformerEncoderLayer(384, 6), torch::randn({64, 128, 384}), torch::randn({64, 128, 384}),
             nn::MSELoss());
+  time_step("step ResNet-18 batch 32", 2, std::make_shared<bench::ResNet18>(10),
+            torch::randn({32, 3, 32, 32}), torch::randint(10, {32}, torch::kLong),
+            nn::CrossEntropyLoss());
 }

@@ -1,6 +1,6 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
 //   bench_gpu [GROUP...]    elementwise, reductions, softmaxes, order, lookups, products, conv,
-//                           pools, optimizers, steps
+//                           pools, norms, optimizers, steps
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,6 +9,9 @@
 #include "bench/timer.h"
 #include "gradus/cuda/ops/matmul.h"
 #include "gradus/tensor/raw/raw.h"
+
+namespace library = gradus;
+#include "bench/resnet.h"
 
 using namespace gradus;
 using bench::device_seconds, bench::report;
@@ -180,6 +183,31 @@ void pools() {
          1.25 * bytes, "B");
 }
 
+// Forward: x is read, y written; backward: the gradient of y and x are read, that of x written.
+void norms() {
+  const auto time = [](const char* name, const auto& layer, const Tensor& input) {
+    layer->to(kCUDA);
+    Tensor x = input;
+    x.requires_grad_();
+    const double bytes = 4.0 * static_cast<double>(x.numel());
+    report((std::string(name) + ", forward").c_str(), "gradus",
+           device_seconds([&] { layer->forward(x); }), 2 * bytes, "B");
+    const AutoGradMode grad(true);
+    const Tensor y = layer->forward(x), g = randn_like(y);
+    const Tensors inputs = {x, layer->weight, layer->bias};
+    report((std::string(name) + ", backward").c_str(), "gradus",
+           device_seconds([&] { autograd::grad({y}, inputs, {g}, true); }), 3 * bytes, "B");
+  };
+  time("layer_norm 16384 x 1024", nn::LayerNorm(std::vector<int64_t>{1024}),
+       randn({16384, 1024}, kCUDA));
+  time("layer_norm 8192 x 4096", nn::LayerNorm(std::vector<int64_t>{4096}),
+       randn({8192, 4096}, kCUDA));
+  time("group_norm(32) 64 x 256 x 32 x 32", nn::GroupNorm(32, 256),
+       randn({64, 256, 32, 32}, kCUDA));
+  time("batch_norm 128 x 64 x 56 x 56", nn::BatchNorm2d(64), randn({128, 64, 56, 56}, kCUDA));
+  time("batch_norm 128 x 512 x 4 x 4", nn::BatchNorm2d(512), randn({128, 512, 4, 4}, kCUDA));
+}
+
 // Bytes: parameter and gradient are read, and what is kept; all but the gradient are written.
 void optimizers() {
   Tensors parameters;
@@ -207,14 +235,14 @@ const Tensor& first(const std::tuple<Tensor, State>& y) {
 
 void training_steps() {
   const auto time_step = [](const char* name, const auto& model, const Tensor& x, const Tensor& y,
-                            auto loss, int calls = 200) {
+                            auto loss, int steps = 200) {
     optim::SGD sgd(model->parameters(), optim::SGDOptions(0.01).momentum(0.9));
     const auto step = [&] {
       sgd.zero_grad();
       loss(first(model->forward(x)), y).backward();
       sgd.step();
     };
-    const double seconds = bench::host_seconds(step, 11, calls, [] { cuda::synchronize(); });
+    const double seconds = bench::host_seconds(step, 11, steps, [] { cuda::synchronize(); });
     report(name, "gradus", seconds, 1, "step");
   };
   nn::Linear fc(10, 1);
@@ -240,6 +268,10 @@ void training_steps() {
   encoder->to(kCUDA);
   time_step("step TransformerEncoderLayer 384 64 x batch 128", encoder,
             randn({64, 128, 384}, kCUDA), randn({64, 128, 384}, kCUDA), nn::MSELoss(), 20);
+  const auto resnet = std::make_shared<bench::ResNet18>(10);
+  resnet->to(kCUDA);
+  time_step("step ResNet-18 batch 128", resnet, randn({128, 3, 32, 32}, kCUDA),
+            randint(10, {128}, kCUDA), nn::CrossEntropyLoss(), 10);
 }
 
 }  // namespace
@@ -263,6 +295,7 @@ int main(int argc, char** argv) {
   run("products", products);
   run("conv", convolutions);
   run("pools", pools);
+  run("norms", norms);
   run("optimizers", optimizers);
   const AutoGradMode grad(true);
   run("steps", training_steps);

@@ -142,6 +142,56 @@ def pools():
     report("avg_pool2d(2) 256 x 64 x 56 x 56", device_seconds(lambda: f.avg_pool2d(x, 2)), 1.25 * size, "B")
 
 
+def norms():
+    def time_layer(name, layer, x):
+        layer.cuda()
+        x.requires_grad_()
+        size = 4.0 * x.numel()
+        report(f"{name}, forward", device_seconds(lambda: layer(x)), 2 * size, "B")
+        with torch.enable_grad():
+            y, g = layer(x), torch.randn_like(x)
+            inputs = [x, layer.weight, layer.bias]
+            report(f"{name}, backward",
+                   device_seconds(lambda: torch.autograd.grad(y, inputs, g, retain_graph=True)), 3 * size, "B")
+
+    def randn(*sizes):
+        return torch.randn(*sizes, device="cuda")
+
+    nn = torch.nn
+    time_layer("layer_norm 16384 x 1024", nn.LayerNorm(1024), randn(16384, 1024))
+    time_layer("layer_norm 8192 x 4096", nn.LayerNorm(4096), randn(8192, 4096))
+    time_layer("group_norm(32) 64 x 256 x 32 x 32", nn.GroupNorm(32, 256), randn(64, 256, 32, 32))
+    time_layer("batch_norm 128 x 64 x 56 x 56", nn.BatchNorm2d(64), randn(128, 64, 56, 56))
+    time_layer("batch_norm 128 x 512 x 4 x 4", nn.BatchNorm2d(512), randn(128, 512, 4, 4))
+
+
+class ResidualBlock(torch.nn.Module):
+    """As in bench/resnet.h."""
+
+    def __init__(self, of, to, stride):
+        super().__init__()
+        nn = torch.nn
+        self.inner = nn.Sequential(nn.Conv2d(of, to, 3, stride, 1, bias=False), nn.BatchNorm2d(to), nn.ReLU(True),
+                                   nn.Conv2d(to, to, 3, 1, 1, bias=False), nn.BatchNorm2d(to))
+        self.shortcut = nn.Identity()
+        if stride != 1 or of != to:
+            self.shortcut = nn.Sequential(nn.Conv2d(of, to, 1, stride, bias=False), nn.BatchNorm2d(to))
+
+    def forward(self, x):
+        return torch.relu(self.inner(x) + self.shortcut(x))
+
+
+def resnet18(classes):
+    nn = torch.nn
+    layers = [nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64), nn.ReLU(True)]
+    of = 64
+    for stage in range(4):
+        to = 64 << stage
+        layers += [ResidualBlock(of, to, 1 if stage == 0 else 2), ResidualBlock(to, to, 1)]
+        of = to
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, classes))
+
+
 def optimizers():
     parameters = [torch.randn(1_000_000, device="cuda", requires_grad=True) for _ in range(100)]
     for p in parameters:
@@ -154,7 +204,7 @@ def optimizers():
 
 
 def training_steps():
-    def time_step(name, model, x, y, loss, calls=200):
+    def time_step(name, model, x, y, loss, steps=200):
         sgd = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 
         def step():
@@ -166,11 +216,11 @@ def training_steps():
         times = []
         for round_ in range(12):
             start = time.perf_counter()
-            for _ in range(calls):
+            for _ in range(steps):
                 step()
             torch.cuda.synchronize()
             if round_ > 0:
-                times.append((time.perf_counter() - start) / calls)
+                times.append((time.perf_counter() - start) / steps)
         report(name, statistics.median(times), 1, "step")
 
     time_step("step Linear(10, 1) batch 64", torch.nn.Linear(10, 1).cuda(),
@@ -189,12 +239,15 @@ def training_steps():
                                ("step TransformerEncoderLayer 384 64 x batch 128",
                                 nn.TransformerEncoderLayer(384, 6), (64, 128, 384))]:
         time_step(name, model.cuda(), torch.randn(shape, device="cuda"), torch.randn(shape, device="cuda"),
-                  nn.MSELoss(), calls=20)
+                  nn.MSELoss(), steps=20)
+    time_step("step ResNet-18 batch 128", resnet18(10).cuda(), torch.randn(128, 3, 32, 32, device="cuda"),
+              torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss(), steps=10)
 
 
 torch.manual_seed(1)
 groups = {"elementwise": elementwise, "reductions": reductions, "softmaxes": softmaxes, "order": order,
-          "lookups": lookups, "products": products, "conv": convolutions, "pools": pools, "optimizers": optimizers, "steps": training_steps}
+          "lookups": lookups, "products": products, "conv": convolutions, "pools": pools, "norms": norms,
+          "optimizers": optimizers, "steps": training_steps}
 for name in sys.argv[1:] or groups:
     with torch.set_grad_enabled(name == "steps"):
         groups[name]()

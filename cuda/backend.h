@@ -36,6 +36,14 @@ class CudaBackend final : public Backend {
   void softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) override;
   void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
                     const Tensor& out) override;
+  void normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
+                 const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                 const Tensor& out) override;
+  void normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                      const Tensor& mean, const Tensor& rstd, const Tensor& sums) override;
+  void normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                      const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                      const Tensor& sums, const Tensor& out) override;
   void scan(ScanOp op, const Tensor& x, int64_t dim, const Tensor& out) override;
   void arg_scan(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                 const Tensor& indices) override;

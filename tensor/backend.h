@@ -1,8 +1,8 @@
 // What a device must be able to do: Backend has one virtual function for each kind of work that
 // operations give to a device: memory, copies, random numbers, element by element, reductions,
-// softmax, scans and order, products, convolutions and pools, recurrent cells, attention, indexing,
-// optimizers. A function that is not pure has a default made of the others (backend.cpp,
-// backend_sequences.cpp); a device may override it with a faster one.
+// softmax, normalisations, scans and order, products, convolutions and pools, recurrent cells,
+// attention, indexing, optimizers. A function that is not pure has a default made of the others
+// (backend.cpp, backend_sequences.cpp); a device may override it with a faster one.
 //
 // Contract of every function. `out` is allocated, on this backend's device, of the final shape and
 // dtype; operands are on that device too and of the dtype that `out` says they are; the caller
@@ -14,6 +14,7 @@
 #include <functional>
 
 #include "gradus/tensor/base/index_rule.h"
+#include "gradus/tensor/base/normalized_rows.h"
 #include "gradus/tensor/base/windows.h"
 #include "gradus/tensor/table/ops.h"
 #include "gradus/tensor/table/optimizers.h"
@@ -139,6 +140,25 @@ class Backend {
   // grad - e^y sum(grad). grad, y, out: one shape and dtype, as for softmax.
   virtual void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
                             const Tensor& out) = 0;
+
+  // --- Normalisations (tensor/base/normalized_rows.h)
+  // All tensors are contiguous, of one dtype (Float, Double), with some elements; mean and rstd have
+  // rows.statistics() elements. weight and bias may be undefined.
+  //
+  // out = (x - mean) * rstd * weight + bias. Where rows have statistics of their own, mean and rstd
+  // are computed first.
+  virtual void normalize(const NormalizedRows& rows, double eps, const Tensor& x,
+                         const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                         const Tensor& rstd, const Tensor& out) = 0;
+  // sums (2, groups * weights): for each weight the sum of grad * (x - mean) * rstd, which is its
+  // gradient, and that of grad, the gradient of bias. They depend on the shapes alone.
+  virtual void normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                              const Tensor& mean, const Tensor& rstd, const Tensor& sums) = 0;
+  // The gradient of x. Where rows share statistics, a row has one weight, and `sums` are those of
+  // normalize_sums; else `sums` may be undefined.
+  virtual void normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                              const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                              const Tensor& sums, const Tensor& out) = 0;
 
   // --- Scans (the rows of scans.def) and order
   // x, out: one shape and dtype (Long, Float, Double; for logcumsumexp not Long), one dimension at

@@ -103,6 +103,23 @@ class ForwardingBackend : public gradus::Backend {
     handed_on("softmax_grad");
     inner_.softmax_grad(log, grad, y, dim, out);
   }
+  void normalize(const gradus::NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
+                 const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                 const Tensor& out) override {
+    handed_on("normalize");
+    inner_.normalize(rows, eps, x, weight, bias, mean, rstd, out);
+  }
+  void normalize_sums(const gradus::NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                      const Tensor& mean, const Tensor& rstd, const Tensor& sums) override {
+    handed_on("normalize_sums");
+    inner_.normalize_sums(rows, grad, x, mean, rstd, sums);
+  }
+  void normalize_grad(const gradus::NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                      const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                      const Tensor& sums, const Tensor& out) override {
+    handed_on("normalize_grad");
+    inner_.normalize_grad(rows, grad, x, mean, rstd, weight, sums, out);
+  }
   void scan(gradus::ScanOp op, const Tensor& x, int64_t dim, const Tensor& out) override {
     handed_on("scan");
     inner_.scan(op, x, dim, out);

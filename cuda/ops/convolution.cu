@@ -2,6 +2,7 @@
 #include "gradus/cuda/kernels/windows/convolution.cuh"
 
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "gradus/cuda/backend.h"
@@ -42,13 +43,10 @@ int counted(int64_t count) {
 template <class T>
 ConvolutionArgs<T> product_of(Part part, const Convolution& s, const T* x, const T* y,
                               const T* bias, T* out) {
-  const bool of_input = part == Part::input;
   ConvolutionArgs<T> args{};
   args.shape = s;
   for (int d = 0; d < kSpatial; ++d)
-    args.gathered[d] = {counted(of_input ? s.dim[d].out : s.dim[d].in),
-                        of_input ? static_cast<int>(s.dim[d].stride) : 1};
-  args.linear = args.gathered[0].spread * args.gathered[1].spread * args.gathered[2].spread == 1;
+    args.gathered[d] = counted(part == Part::input ? s.dim[d].out : s.dim[d].in);
   const int64_t taps = s.group_channels() * s.taps();
   args.out = out, args.bias = bias;
   args.parts = 1;
@@ -63,10 +61,8 @@ ConvolutionArgs<T> product_of(Part part, const Convolution& s, const T* x, const
     case Part::input:
       args.a = y, args.b = x;
       args.rows = counted(s.group_channels());
-      args.columns = counted(s.batch * s.inputs());
-      args.depth = counted(s.group_filters() * s.taps());
       args.a_row = s.taps(), args.out_row = s.inputs();
-      break;
+      break;  // a phase sets the rest
     case Part::weight:
       args.a = x, args.b = y;
       args.rows = counted(s.group_filters());
@@ -92,26 +88,31 @@ void run_tiles(const ConvolutionArgs<T>& args, const Context& context) {
          {dim3(static_cast<unsigned>(blocks)), unsigned(Shape::kThreads), 0, context.stream}, args);
 }
 
-// The gradient of a weight sums over all places of all samples: so many terms are cut up, and the
-// sums of the parts added in order, by the shapes alone.
-template <class T, class Shape>
-void run_weight(ConvolutionArgs<T> args, const Context& context) {
-  constexpr int64_t kLeastTerms = 128, kBlocks = 1024, kMostSums = 1 << 26;
-  constexpr int64_t kFewResults = 1 << 14;  // many parts of which are a long way for one thread
-  const int64_t results = args.shape.filters * int64_t{args.columns};
-  const int64_t parts = std::max<int64_t>(
-      1, std::min({args.depth / kLeastTerms, ceil_div(kBlocks, tiles_of<Shape>(args)),
+// Parts of the depth, each a block's work, for `blocks` blocks in all: where tiles are few, or the
+// depth is all places of all samples. By the shapes alone.
+template <class Shape, class T>
+int64_t parts_of(const ConvolutionArgs<T>& args, int64_t least_terms, int64_t blocks,
+                 int64_t results) {
+  constexpr int64_t kMostSums = 1 << 26;
+  return std::max<int64_t>(
+      1, std::min({args.depth / least_terms, ceil_div(blocks, tiles_of<Shape>(args)),
                    kMostSums / results}));
-  if (parts == 1) return run_tiles<T, Shape, Part::weight>(args, context);
+}
+
+// The product, by parts where there are several; their sums are added in order.
+template <class T, class Shape, Part part>
+void run_parts(ConvolutionArgs<T> args, int64_t parts, int64_t results, const Context& context) {
+  constexpr int64_t kFewResults = 1 << 14;  // many parts of which are a long way for one thread
+  if (parts == 1) return run_tiles<T, Shape, part>(args, context);
   args.part = static_cast<int>(
       ceil_div(ceil_div(int64_t{args.depth}, parts), int64_t{Shape::kDepth}) * Shape::kDepth);
   args.parts = ceil_div(args.depth, args.part);
   const Scratch partial(static_cast<size_t>(args.parts * results) * sizeof(T));
   T* const out = std::exchange(args.out, partial.template as<T>());
   args.part_out = results;
-  run_tiles<T, Shape, Part::weight>(args, context);
+  run_tiles<T, Shape, part>(args, context);
   MatmulArgs<T> sum{};
-  sum.out = out, sum.m = args.shape.filters, sum.n = args.columns;
+  sum.out = out, sum.m = 1, sum.n = results;
   const int lane_bits = results < kFewResults && args.parts >= 64 ? 5 : 0;
   const auto blocks =
       static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
@@ -119,15 +120,59 @@ void run_weight(ConvolutionArgs<T> args, const Context& context) {
          static_cast<const T*>(partial.template as<T>()), int64_t{args.parts}, lane_bits, sum);
 }
 
+// The elements of the input that are `stride` apart from element `first` on, in one dimension.
+Phase phase_of(const WindowDim& dim, int64_t first) {
+  const int64_t step = dim.stride / std::gcd(dim.stride, dim.dilation);
+  Phase out{};
+  out.first = counted(first), out.stride = counted(dim.stride);
+  out.count = counted(ceil_div(dim.in - first, dim.stride));
+  out.tap_step = counted(step), out.reach = counted(step * dim.dilation / dim.stride);
+  for (int64_t tap = 0; tap < std::min(step, dim.kernel); ++tap)
+    if (const int64_t place = first + dim.padding - tap * dim.dilation; place % dim.stride == 0) {
+      out.tap = counted(tap), out.taps = counted(ceil_div(dim.kernel - tap, step));
+      out.place = static_cast<int>(place / dim.stride);
+    }
+  return out;
+}
+
+// f(args) for each phase.
+template <class T, class F>
+void for_phases(ConvolutionArgs<T> args, const F& f) {
+  const Convolution& s = args.shape;
+  const auto phases = [&](int d) { return std::min(s.dim[d].stride, s.dim[d].in); };
+  for (int64_t i = 0; i < phases(0) * phases(1) * phases(2); ++i) {
+    args.phase[0] = phase_of(s.dim[0], i / phases(2) / phases(1));
+    args.phase[1] = phase_of(s.dim[1], i / phases(2) % phases(1));
+    args.phase[2] = phase_of(s.dim[2], i % phases(2));
+    int64_t columns = s.batch, depth = s.group_filters();
+    for (const Phase& phase : args.phase) columns *= phase.count, depth *= phase.taps;
+    args.columns = counted(columns), args.depth = args.part = counted(depth);
+    f(args);
+  }
+}
+
 template <class T, class Shape>
 void run_shape(Part part, const ConvolutionArgs<T>& args, const Context& context) {
+  // Measured with few channels on an H100: below these numbers a block waits for memory.
+  constexpr int64_t kLeastTerms = 64, kBlocks = 512;
+  const Convolution& s = args.shape;
+  const int64_t outputs = s.batch * s.filters * s.outputs(),
+                weights = s.filters * int64_t{args.columns};
   switch (part) {
     case Part::output:
-      return run_tiles<T, Shape, Part::output>(args, context);
-    case Part::input:
-      return run_tiles<T, Shape, Part::input>(args, context);
+      return run_parts<T, Shape, Part::output>(
+          args, parts_of<Shape>(args, kLeastTerms, kBlocks, outputs), outputs, context);
+    case Part::input: {
+      const int64_t inputs = s.batch * s.channels * s.inputs();
+      return run_parts<T, Shape, Part::input>(
+          args,
+          args.columns * s.channels < inputs ? 1
+                                             : parts_of<Shape>(args, kLeastTerms, kBlocks, inputs),
+          inputs, context);
+    }
     case Part::weight:
-      return run_weight<T, Shape>(args, context);
+      return run_parts<T, Shape, Part::weight>(
+          args, parts_of<Shape>(args, 2 * kLeastTerms, 2 * kBlocks, weights), weights, context);
   }
 }
 
@@ -150,12 +195,11 @@ void CudaBackend::convolution(ConvolutionPart part, const Convolution& shape, co
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
   const Context context(out);
   visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {
-    run_product<T>(part,
-                   product_of<T>(part, shape, static_cast<const T*>(a.data_ptr()),
-                                 static_cast<const T*>(b.data_ptr()),
-                                 bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr,
-                                 out.data_ptr<T>()),
-                   context);
+    const auto args = product_of<T>(
+        part, shape, static_cast<const T*>(a.data_ptr()), static_cast<const T*>(b.data_ptr()),
+        bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, out.data_ptr<T>());
+    const auto run = [&](const auto& product) { run_product<T>(part, product, context); };
+    part == ConvolutionPart::input ? for_phases(args, run) : run(args);
   });
 }
 

@@ -108,6 +108,20 @@ Tensor softmax(bool log, const Tensor& x, int64_t dim);
 // REQUIRES: 0 <= dim.
 Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim);
 
+// --- Normalisations (tensor/base/normalized_rows.h), in float32 or float64
+// (x - mean) * rstd * weight + bias, of x's shape. Where rows have statistics of their own, mean and
+// rstd are outputs. REQUIRES: x has as many elements as rows and some; weight and bias may be
+// undefined.
+Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
+                 const Tensor& bias, Tensor& mean, Tensor& rstd);
+// The gradients of weight and bias (2, groups * weights).
+Tensor normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                      const Tensor& mean, const Tensor& rstd);
+// The gradient of x; `sums` where rows share statistics.
+Tensor normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                      const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                      const Tensor& sums);
+
 // --- Order along one dimension
 // cumsum, cumprod, logcumsumexp. `dtype`: converted to first; without it sums and products of
 // integers and bools count in int64.

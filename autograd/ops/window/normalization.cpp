@@ -1,5 +1,4 @@
-// batch_norm, layer_norm and group_norm, of other functions of tensors. They compute in float32 or
-// float64, and round once.
+// batch_norm, layer_norm and group_norm. They compute in float32 or float64, and round once.
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -7,21 +6,61 @@ namespace gradus {
 
 namespace {
 
-Tensor wide(const Tensor& x) { return x.defined() ? x.to(computed_type(x.dtype())) : x; }
-
-// x times weight, + bias, of which either may be undefined, in the dtype of `like`.
-Tensor scaled(Tensor x, const Tensor& weight, const Tensor& bias, IntArrayRef shape,
-              const Tensor& like) {
-  if (weight.defined()) x = x * wide(weight).view(shape);
-  if (bias.defined()) x = x + wide(bias).view(shape);
-  return x.to(like.dtype());
+// Of the dtype that x is computed in.
+Tensor like(const Tensor& parameter, const Tensor& x) {
+  return parameter.defined() ? parameter.to(x.dtype()) : parameter;
 }
 
-Tensor normalized(const Tensor& x, const Tensor& mean, const Tensor& variance, double eps) {
-  return (x - mean) * (variance + eps).rsqrt();
+// As (samples, groups, weights of a row, neighbours with one weight), and weights as they fit to
+// it.
+Tensor split(const NormalizedRows& rows, const Tensor& x) {
+  return x.reshape({rows.rows / rows.groups, rows.groups, rows.weights(), rows.inner});
 }
-Tensor normalized(const Tensor& x, IntArrayRef dims, double eps) {
-  return normalized(x, x.mean(dims, true), x.var(dims, false, true), eps);
+Tensor split_weights(const NormalizedRows& rows, const Tensor& weight) {
+  return weight.reshape({1, rows.groups, rows.weights(), 1});
+}
+
+// The gradients of x, weight and bias, of functions that have derivatives themselves.
+Tensors differentiable_gradients(const NormalizedRows& rows, double eps, const Tensor& grad,
+                                 const Tensor& x, const Tensor& weight) {
+  const std::vector<int64_t> over = {rows.shared ? 0 : 2, 3};
+  const auto mean = [&](const Tensor& t) { return t.mean(over, true); };
+  const Tensor wide = split(rows, x), g = split(rows, grad);
+  const Tensor rstd = (wide.var(over, false, true) + eps).rsqrt();
+  const Tensor normal = (wide - mean(wide)) * rstd;
+  const Tensor weighted = weight.defined() ? g * split_weights(rows, weight) : g;
+  const Tensor x_grad = rstd * (weighted - mean(weighted) - normal * mean(weighted * normal));
+  return {x_grad.view(x.sizes()), (g * normal).sum({0, 3}), g.sum({0, 3})};
+}
+
+// x normalised by rows; mean and rstd are given where rows share them.
+Tensor normalized(const char* node, const NormalizedRows& rows, double eps, const Tensor& x,
+                  const Tensor& weight, const Tensor& bias, Tensor mean = {}, Tensor rstd = {}) {
+  const Tensor y = raw::normalize(rows, eps, x, weight, bias, mean, rstd);
+  if (!recording(x, weight, bias)) return y;
+  const Dims weight_shape = weight.defined() ? weight.impl().sizes : Dims(),
+             bias_shape = bias.defined() ? bias.impl().sizes : Dims();
+  const bool has_weight = weight.defined();
+  record(node, y, {x, weight, bias}, {x, mean, rstd, weight},
+         [=](Node& n, const Tensor& grad) -> Tensors {
+           const Tensor &saved = n.saved(0), w = has_weight ? n.saved(3) : Tensor();
+           Tensors out(3);
+           if (GradMode::is_enabled()) {
+             out = differentiable_gradients(rows, eps, grad, saved, w);
+           } else {
+             const Tensor &m = n.saved(1), &s = n.saved(2);
+             Tensor sums;
+             if (rows.shared || n.wants(1) || n.wants(2)) {
+               sums = raw::normalize_sums(rows, grad, saved, m, s);
+               out[1] = sums.select(0, 0), out[2] = sums.select(0, 1);
+             }
+             if (n.wants(0)) out[0] = raw::normalize_grad(rows, grad, saved, m, s, w, sums);
+           }
+           out[1] = n.wants(1) ? out[1].reshape(weight_shape) : Tensor();
+           out[2] = n.wants(2) ? out[2].reshape(bias_shape) : Tensor();
+           return out;
+         });
+  return y;
 }
 
 void check_floating(const char* op, const Tensor& x) {
@@ -29,11 +68,10 @@ void check_floating(const char* op, const Tensor& x) {
                    " is not supported; convert with .to(kFloat)");
 }
 
-// (1, C, 1, ...) for x (N, C, ...).
-Dims channel_shape(const Tensor& x) {
-  Dims out = Dims::filled(x.dim(), 1);
-  out[1] = x.size(1);
-  return out;
+void check_parameters(const char* op, const Tensor& input, const Tensor& weight,
+                      const Tensor& bias) {
+  if (weight.defined()) raw::check_same_device(op, input, "input", weight, "weight");
+  if (bias.defined()) raw::check_same_device(op, input, "input", bias, "bias");
 }
 
 void check_channels(const char* op, const char* name, const Tensor& x, int64_t channels) {
@@ -56,28 +94,41 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
   check_channels(kOp, "running_var", running_var, channels);
   check(training || (running_mean.defined() && running_var.defined()), kOp,
         ": running_mean and running_var must be defined in evaluation mode");
-  const Dims shape = channel_shape(input);
-  const Tensor x = wide(input);
-  if (!training)
-    return scaled(normalized(x, wide(running_mean).view(shape), wide(running_var).view(shape), eps),
-                  weight, bias, shape, input);
-  std::vector<int64_t> dims;
-  for (int64_t d = 0; d < input.dim(); ++d)
-    if (d != 1) dims.push_back(d);
-  const Tensor mean = x.mean(dims, true), variance = x.var(dims, false, true);
-  if (running_mean.defined() || running_var.defined()) {
+  check_parameters(kOp, input, weight, bias);
+  check_parameters(kOp, input, running_mean, running_var);
+  if (input.numel() == 0) return input.clone();
+  const Tensor x = input.to(computed_type(input.dtype()));
+  const Tensor w = like(weight, x), b = like(bias, x);
+  const int64_t length = input.numel() / (input.size(0) * channels);
+  const NormalizedRows rows = {input.size(0) * channels, length, channels, length, true};
+  if (!training) {
+    const Tensor rstd = (like(running_var, x) + eps).rsqrt();
+    const Tensor scale = w.defined() ? w * rstd : rstd;
+    const Tensor shift = -like(running_mean, x) * scale;
+    const auto of_channel = [&](const Tensor& t) { return t.view({1, channels, 1}); };
+    return addcmul(of_channel(b.defined() ? b + shift : shift),
+                   x.reshape({input.size(0), channels, length}), of_channel(scale))
+        .view(input.sizes())
+        .to(input.dtype());
+  }
+  Tensor mean, variance;
+  {
     const NoGradGuard guard;
+    const Tensor samples = x.detach().reshape({input.size(0), channels, length});
+    mean = samples.mean({0, 2}), variance = samples.var({0, 2}, false, false);
     const auto move = [&](const Tensor& running, const Tensor& now) {
       if (!running.defined()) return;
       Tensor changed = running;
-      changed.copy_(wide(running) * (1 - momentum) + now.view(running.sizes()) * momentum);
+      changed.copy_(like(running, x) * (1 - momentum) + now * momentum);
     };
     // The running variance is unbiased.
-    const auto count = static_cast<double>(input.numel() / std::max<int64_t>(channels, 1));
-    move(running_mean, mean.detach());
-    move(running_var, variance.detach() * (count / (count - 1)));
+    const auto count = static_cast<double>(rows.elements());
+    move(running_mean, mean);
+    move(running_var, variance * (count / (count - 1)));
+    variance = (variance + eps).rsqrt();
   }
-  return scaled(normalized(x, mean, variance, eps), weight, bias, shape, input);
+  return normalized("NativeBatchNormBackward0", rows, eps, x, w, b, mean, variance)
+      .to(input.dtype());
 }
 
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
@@ -100,9 +151,14 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
         ": Given normalized_shape=", normalized_shape,
         ", expected input with this shape in its last dimensions, but got input of size",
         input.sizes());
-  std::vector<int64_t> dims;
-  for (size_t i = 1; i <= count; ++i) dims.push_back(-static_cast<int64_t>(i));
-  return scaled(normalized(wide(input), dims, eps), weight, bias, normalized_shape, input);
+  check_parameters(kOp, input, weight, bias);
+  if (input.numel() == 0) return input.clone();
+  const Tensor x = input.to(computed_type(input.dtype()));
+  NormalizedRows rows;
+  rows.length = numel_of(normalized_shape);
+  rows.rows = input.numel() / rows.length;
+  return normalized("NativeLayerNormBackward0", rows, eps, x, like(weight, x), like(bias, x))
+      .to(input.dtype());
 }
 
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
@@ -122,10 +178,14 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
           input.sizes());
   };
   check_vector("weight", weight), check_vector("bias", bias);
-  const int64_t rows = input.size(0) * num_groups;
-  const Tensor x = wide(input).reshape({rows, rows > 0 ? input.numel() / rows : 0});
-  return scaled(normalized(x, 1, eps).view(input.sizes()), weight, bias, channel_shape(input),
-                input);
+  check_parameters(kOp, input, weight, bias);
+  if (input.numel() == 0) return input.clone();
+  const Tensor x = input.to(computed_type(input.dtype()));
+  const int64_t samples = input.size(0) * num_groups,
+                channel = input.numel() / input.size(0) / input.size(1);
+  const NormalizedRows rows = {samples, input.numel() / samples, num_groups, channel, false};
+  return normalized("NativeGroupNormBackward0", rows, eps, x, like(weight, x), like(bias, x))
+      .to(input.dtype());
 }
 
 }  // namespace gradus

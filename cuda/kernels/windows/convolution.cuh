@@ -11,11 +11,15 @@
 //                                                            (element - tap) / stride
 //   weight   filters   taps, channels      places, samples   the input, at place + tap
 //
+// With a stride, only some taps meet an element of the input, and neighbours meet others. Elements
+// that are `stride` apart meet the same taps: each such set, a phase, is a product of its own, in
+// which (element - tap) / stride is a difference of two numbers.
+//
 // So a column and a depth are a Spot each: where it lies in memory, and at which place; the sum of
-// both is an element. Spots take divisions, and are made once for the columns of a tile and once a
-// step for its depth, by few threads, which put them into shared memory.
-// The rest is the ladder of products (matmul_vectorized.cuh): warps make compact rectangles,
-// threads squares in registers, and the next tile is on its way while one is multiplied.
+// both is an element. Spots take divisions, and are made once for the columns of a tile, and for
+// the depth of a few steps at once, by few threads, which put them into shared memory. The rest is
+// the ladder of products (matmul_vectorized.cuh): warps make compact rectangles, threads squares in
+// registers, and the next tile is on its way while one is multiplied.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
@@ -23,17 +27,20 @@
 
 namespace gradus::cuda {
 
-// One dimension of the gathered tensor: element (column + depth) / spread, if there is one.
-struct GatheredDim {
-  int size, spread;
+// One dimension of a phase. Its elements are first + i * stride, and the taps that they meet
+// tap + j * tap_step; at element i and tap j is place i + place - j * reach of the output.
+struct Phase {
+  int first, stride, count;
+  int tap, tap_step, taps;
+  int place, reach;
 };
 
 template <class T>
 struct ConvolutionArgs {
   Convolution shape;
-  GatheredDim gathered[kSpatial];
-  bool linear;            // no dimension is spread: an element's address is a sum
-  const T *a, *b, *bias;  // bias (filters) or null
+  Phase phase[kSpatial];   // of the gradient of the input
+  int gathered[kSpatial];  // the sizes of the tensor that b is gathered from
+  const T *a, *b, *bias;   // bias (filters) or null
   T* out;
   int rows, columns, depth;  // of the product of one group
   int64_t a_row, out_row;    // strides
@@ -42,7 +49,7 @@ struct ConvolutionArgs {
 };
 
 // What a column or a term of the depth adds: to the element of b, and to that of out or a.
-struct Spot {
+struct alignas(16) Spot {
   int64_t in_b, in_other;
   int at[kSpatial];
 };
@@ -57,36 +64,37 @@ __device__ inline int split_places(int i, const int (&sizes)[kSpatial], int (&at
   return i;
 }
 
-// With the places in the address, where that is a sum.
+// (at[0], at[1], at[2]) in row-major order of the gathered tensor's sizes.
 template <class T>
-__device__ Spot complete(const ConvolutionArgs<T>& args, Spot spot) {
-  const GatheredDim* const dim = args.gathered;
-  if (args.linear)
-    spot.in_b += (int64_t{spot.at[0]} * dim[1].size + spot.at[1]) * dim[2].size + spot.at[2];
-  return spot;
+__device__ int64_t in_gathered(const ConvolutionArgs<T>& args, const int (&at)[kSpatial]) {
+  return (int64_t{at[0]} * args.gathered[1] + at[1]) * args.gathered[2] + at[2];
 }
 
-// A place of a window, and a sample: of the output, or for the gradient of the input an element.
+// A place of a window, and a sample: of the output, or for the gradient of the input an element of
+// the phase.
 template <ConvolutionPart part, class T>
 __device__ Spot place_spot(const ConvolutionArgs<T>& args, int i, int group) {
   const Convolution& s = args.shape;
   constexpr bool kInput = part == ConvolutionPart::input;
   int sizes[kSpatial];
   for (int d = 0; d < kSpatial; ++d)
-    sizes[d] = static_cast<int>(kInput ? s.dim[d].in : s.dim[d].out);
+    sizes[d] = kInput ? args.phase[d].count : static_cast<int>(s.dim[d].out);
   Spot out;
   const int sample = split_places(i, sizes, out.at);
-  const int64_t within = i - int64_t{sample} * sizes[0] * sizes[1] * sizes[2];
   const int64_t filter = sample * s.filters + group * s.group_filters();
   const int64_t channel = sample * s.channels + group * s.group_channels();
-  out.in_b = kInput ? filter * s.outputs() : channel * s.inputs();
-  out.in_other = (kInput ? channel * s.inputs() : filter * s.outputs()) + within;
+  int64_t within = 0;  // the plane of the input, or of the output
   for (int d = 0; d < kSpatial; ++d) {
-    const auto padding = static_cast<int>(s.dim[d].padding);
-    out.at[d] =
-        kInput ? out.at[d] + padding : out.at[d] * static_cast<int>(s.dim[d].stride) - padding;
+    const Phase& phase = args.phase[d];
+    const WindowDim& dim = s.dim[d];
+    within = kInput ? within * dim.in + phase.first + out.at[d] * phase.stride
+                    : within * dim.out + out.at[d];
+    out.at[d] = kInput ? out.at[d] + phase.place
+                       : out.at[d] * static_cast<int>(dim.stride) - static_cast<int>(dim.padding);
   }
-  return complete(args, out);
+  out.in_b = (kInput ? filter * s.outputs() : channel * s.inputs()) + in_gathered(args, out.at);
+  out.in_other = (kInput ? channel * s.inputs() : filter * s.outputs()) + within;
+  return out;
 }
 
 // A tap of a channel, or for the gradient of the input of a filter.
@@ -95,38 +103,34 @@ __device__ Spot tap_spot(const ConvolutionArgs<T>& args, int i, int group) {
   const Convolution& s = args.shape;
   constexpr bool kInput = part == ConvolutionPart::input;
   int sizes[kSpatial];
-  for (int d = 0; d < kSpatial; ++d) sizes[d] = static_cast<int>(s.dim[d].kernel);
+  for (int d = 0; d < kSpatial; ++d)
+    sizes[d] = kInput ? args.phase[d].taps : static_cast<int>(s.dim[d].kernel);
   Spot out;
   const int channel = split_places(i, sizes, out.at);
-  const int taps = sizes[0] * sizes[1] * sizes[2];
-  out.in_b = channel * (kInput ? s.outputs() : s.inputs());
-  // In weight (filters, channels of a group, taps), or its gradient.
-  const int64_t group_weight = s.group_filters() * s.group_channels() * taps;
-  out.in_other = group * group_weight;
-  out.in_other += kInput ? int64_t{channel} * s.group_channels() * taps + (i - channel * taps) : i;
+  int tap = 0;
   for (int d = 0; d < kSpatial; ++d) {
-    const int reach = out.at[d] * static_cast<int>(s.dim[d].dilation);
-    out.at[d] = kInput ? -reach : reach;
+    const Phase& phase = args.phase[d];
+    const WindowDim& dim = s.dim[d];
+    tap = tap * static_cast<int>(dim.kernel) +
+          (kInput ? phase.tap + out.at[d] * phase.tap_step : out.at[d]);
+    out.at[d] = out.at[d] * (kInput ? -phase.reach : static_cast<int>(dim.dilation));
   }
-  return complete(args, out);
+  out.in_b = channel * (kInput ? s.outputs() : s.inputs()) + in_gathered(args, out.at);
+  // In weight (filters, channels of a group, taps), or its gradient.
+  const int64_t taps = s.taps(), per_filter = s.group_channels() * taps;
+  out.in_other =
+      group * s.group_filters() * per_filter + channel * (kInput ? per_filter : taps) + tap;
+  return out;
 }
 
 template <class T>
 __device__ T gathered(const ConvolutionArgs<T>& args, const Spot& column, const Spot& depth) {
-  int64_t place = 0;
   bool inside = true;
 #pragma unroll
-  for (int d = 0; d < kSpatial; ++d) {
-    const GatheredDim dim = args.gathered[d];
-    int at = column.at[d] + depth.at[d];
-    if (!args.linear) {
-      inside &= at % dim.spread == 0;
-      at /= dim.spread;
-      place = place * dim.size + at;
-    }
-    inside &= static_cast<unsigned>(at) < static_cast<unsigned>(dim.size);
-  }
-  return inside ? args.b[column.in_b + depth.in_b + place] : T(0);
+  for (int d = 0; d < kSpatial; ++d)
+    inside &=
+        static_cast<unsigned>(column.at[d] + depth.at[d]) < static_cast<unsigned>(args.gathered[d]);
+  return inside ? args.b[column.in_b + depth.in_b] : T(0);
 }
 
 // A tile of kLanes x kDepth elements on its way to shared memory: fetch(value) reads it into
@@ -149,6 +153,8 @@ class GatheredTile {
 #pragma unroll
     for (int u = 0; u < kUnits; ++u) tile[depth(u)][lane(u)] = units_[u];
   }
+  // Where threads run across the tile, each has one lane.
+  static __device__ int own_lane() { return static_cast<int>(threadIdx.x) % kLanes; }
 
  private:
   static __device__ int index(int u) { return static_cast<int>(threadIdx.x) + u * kThreads; }
@@ -179,7 +185,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
   using LoaderB = GatheredTile<T, S::kCols, S::kDepth, S::kThreads, kOfWeight>;
   alignas(16) __shared__ typename LoaderA::Tile a_tiles[2];
   alignas(16) __shared__ typename LoaderB::Tile b_tiles[2];
-  __shared__ Spot columns[S::kCols], depths[2][S::kDepth];
+  constexpr int kSteps = 32 / S::kDepth;  // whose depth is found at once
+  static_assert(S::kThreads % S::kCols == 0, "threads run across columns");
+  __shared__ Spot columns[S::kCols], depths[2][32];
 
   const int t = static_cast<int>(threadIdx.x);
   unsigned block = blockIdx.x;
@@ -198,22 +206,24 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
   const auto column_spot = [&](int i) {
     return kOfWeight ? tap_spot<part>(args, i, group) : place_spot<part>(args, i, group);
   };
-  const auto find_depths = [&](int step) {
-    const int i = begin + step * S::kDepth + t;
-    if (t < S::kDepth && i < end)
-      depths[step % 2][t] =
+  const auto find_depths = [&](int which) {
+    const int i = begin + which * 32 + t;
+    if (t < 32 && i < end)
+      depths[which % 2][t] =
           kOfWeight ? place_spot<part>(args, i, group) : tap_spot<part>(args, i, group);
   };
   for (int c = t; c < S::kCols; c += S::kThreads)
     if (first_column + c < args.columns) columns[c] = column_spot(first_column + c);
-  find_depths(0);
+  find_depths(0), find_depths(1);
   __syncthreads();
+  const Spot own_column =
+      first_column + LoaderB::own_lane() < args.columns ? columns[LoaderB::own_lane()] : Spot{};
 
   LoaderA a;
   LoaderB b;
   const auto fetch = [&](int step) {
     const int left = end - begin - step * S::kDepth;
-    const Spot* const terms = depths[step % 2];
+    const Spot* const terms = &depths[step / kSteps % 2][step % kSteps * S::kDepth];
     a.fetch([&](int row, int d) {
       return first_row + row < args.rows && d < left
                  ? args.a[(first_row + row) * args.a_row + terms[d].in_other]
@@ -221,7 +231,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
     });
     b.fetch([&](int column, int d) {
       return first_column + column < args.columns && d < left
-                 ? gathered(args, columns[column], terms[d])
+                 ? gathered(args, kOfWeight ? columns[column] : own_column, terms[d])
                  : T(0);
     });
   };
@@ -237,13 +247,13 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
   const int steps = (end - begin + S::kDepth - 1) / S::kDepth;
   fetch(0);
   a.store(a_tiles[0]), b.store(b_tiles[0]);
-  find_depths(1);
   __syncthreads();
   for (int step = 0; step < steps; ++step) {
     const int current = step % 2;
     const bool more = step + 1 < steps;
     if (more) fetch(step + 1);
-    find_depths(step + 2);  // in place of this step's, which were last read before the barrier
+    // In place of those of this step, which were last read before the barrier.
+    if (step % kSteps == kSteps - 1) find_depths(step / kSteps + 2);
 #pragma unroll
     for (int i = 0; i < S::kDepth; ++i) {
       alignas(16) T from_a[S::kThreadRows];
@@ -265,7 +275,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
   for (int r = 0; r < S::kThreadRows; ++r) {
     const int y = first_row + row + r / 4 * kRowGap + r % 4;
     if (y >= args.rows) continue;
-    const T bias = args.bias ? args.bias[group * args.rows + y] : T(0);
+    const T bias = args.bias && which_part == 0 ? args.bias[group * args.rows + y] : T(0);
 #pragma unroll
     for (int c = 0; c < S::kThreadCols; ++c) {
       const int x = col + c / 4 * kColGap + c % 4;

@@ -1,0 +1,54 @@
+// ResNet-18 for images of 32 x 32 (He et al., "Deep residual learning for image recognition",
+// 2016), written in names that Gradus and libtorch share. Before it is included, `library` stands
+// for gradus or torch.
+#pragma once
+
+namespace bench {
+
+namespace nn = library::nn;
+using library::Tensor;
+
+inline nn::Conv2d convolution(int64_t in, int64_t out, int64_t kernel, int64_t stride) {
+  return nn::Conv2d(
+      nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
+}
+
+// Two convolutions, and what they leave out.
+struct ResidualBlock : nn::Module {
+  ResidualBlock(int64_t in, int64_t out, int64_t stride)
+      : inner(register_module(
+            "inner", nn::Sequential(convolution(in, out, 3, stride), nn::BatchNorm2d(out),
+                                    nn::ReLU(nn::ReLUOptions(true)), convolution(out, out, 3, 1),
+                                    nn::BatchNorm2d(out)))) {
+    if (stride != 1 || in != out)
+      shortcut = register_module(
+          "shortcut", nn::Sequential(convolution(in, out, 1, stride), nn::BatchNorm2d(out)));
+  }
+  Tensor forward(const Tensor& x) {
+    return library::relu(inner->forward(x) + (shortcut ? shortcut->forward(x) : x));
+  }
+  nn::Sequential inner, shortcut{nullptr};
+};
+
+// Images (N, 3, 32, 32) to scores (N, classes).
+struct ResNet18 : nn::Module {
+  explicit ResNet18(int64_t classes) {
+    layers->push_back(convolution(3, 64, 3, 1));
+    layers->push_back(nn::BatchNorm2d(64));
+    layers->push_back(nn::ReLU(nn::ReLUOptions(true)));
+    for (int64_t stage = 0, in = 64; stage < 4; ++stage) {
+      const int64_t out = int64_t{64} << stage;
+      layers->push_back(ResidualBlock(in, out, stage == 0 ? 1 : 2));
+      layers->push_back(ResidualBlock(out, out, 1));
+      in = out;
+    }
+    layers->push_back(nn::AdaptiveAvgPool2d(1));
+    layers->push_back(nn::Flatten());
+    layers->push_back(nn::Linear(512, classes));
+    register_module("layers", layers);
+  }
+  Tensor forward(const Tensor& x) { return layers->forward(x); }
+  nn::Sequential layers;
+};
+
+}  // namespace bench

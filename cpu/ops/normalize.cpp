@@ -1,0 +1,165 @@
+// Normalisations, row by row.
+#include <cmath>
+
+#include "gradus/cpu/backend.h"
+#include "gradus/cpu/parallel.h"
+#include "gradus/cpu/simd/norm_loops.h"
+#include "gradus/tensor/table/dispatch.h"
+
+namespace gradus::cpu {
+
+namespace {
+
+// Rows whose gradients of the weights are added up in one line.
+constexpr int64_t kLines = 16;
+
+template <class T>
+const T* data(const Tensor& x) {
+  return x.defined() ? static_cast<const T*>(x.data_ptr()) : nullptr;
+}
+
+// f(row) for all rows, on several threads.
+template <class F>
+void for_rows(const NormalizedRows& rows, const F& f) {
+  const int64_t grain = std::max<int64_t>(kGrain / 4 / rows.length, 1);
+  parallel_for(0, rows.rows, share_of(rows.rows, grain), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) f(r);
+  });
+}
+
+template <class T>
+struct Rows {
+  const NormalizedRows& rows;
+  const NormLoops<T>& loops = table_of<NormLoops<T>>();
+
+  bool by_element() const { return rows.inner == 1 && rows.length > 1; }
+  // The weights of a row.
+  const T* of_row(const T* weight, int64_t row) const {
+    return weight ? weight + rows.group(row) * rows.weights() : nullptr;
+  }
+  // f(first element, elements, the scalar weight, the scalar bias) for runs of one weight; for the
+  // whole row, with 1 and 0, where each element has its own.
+  template <class F>
+  void for_runs(const T* weight, const T* bias, const F& f) const {
+    if (by_element()) return f(0, rows.length, T(1), T(0));
+    for (int64_t k = 0; k < rows.weights(); ++k)
+      f(k * rows.inner, rows.inner, weight ? weight[k] : T(1), bias ? bias[k] : T(0));
+  }
+
+  void find_statistics(double eps, const T* x, T& mean, T& rstd) const {
+    const auto n = static_cast<double>(rows.length);
+    double squares = 0;
+    const T about = x[0];
+    mean = about + static_cast<T>(loops.moments(rows.length, x, about, squares) / n);
+    const double rest = loops.moments(rows.length, x, mean, squares);
+    rstd = static_cast<T>(1 / std::sqrt(std::max(squares - rest * (rest / n), 0.0) / n + eps));
+  }
+
+  void normalize(double eps, const T* x, const T* weight, const T* bias, T* means, T* rstds,
+                 T* out) const {
+    for_rows(rows, [&](int64_t r) {
+      const T *from = x + r * rows.length, *w = of_row(weight, r), *b = of_row(bias, r);
+      T &mean = means[rows.statistic(r)], &rstd = rstds[rows.statistic(r)];
+      if (!rows.shared) find_statistics(eps, from, mean, rstd);
+      for_runs(w, b, [&](int64_t i, int64_t n, T scale, T shift) {
+        loops.apply(n, from + i, mean, rstd * scale, shift, by_element() ? w : nullptr,
+                    by_element() ? b : nullptr, out + r * rows.length + i);
+      });
+    });
+  }
+
+  // Sums of rows, of which `lines` share the work: each has its own line of the table.
+  void sum(const T* grad, const T* x, const T* mean, const T* rstd, T* sums) const {
+    const int64_t width = rows.groups * rows.weights(), samples = rows.rows / rows.groups;
+    const int64_t lines = std::min(samples, kLines), share = divide_up(samples, lines);
+    const StoragePtr memory =
+        cpu_backend().allocate(static_cast<size_t>(2 * lines * width) * sizeof(T), Device(kCPU));
+    T* const table = static_cast<T*>(memory->data());
+    std::fill(table, table + 2 * lines * width, T(0));
+    const auto add_row = [&](int64_t r, T* weight_sums, T* bias_sums) {
+      const T *g = grad + r * rows.length, *from = x + r * rows.length;
+      const T m = mean[rows.statistic(r)], s = rstd[rows.statistic(r)];
+      if (by_element())
+        return loops.add_products(rows.length, g, from, m, s, weight_sums, bias_sums);
+      for (int64_t k = 0; k < rows.weights(); ++k) {
+        double products = 0;
+        const double sum = loops.grad_sums(rows.inner, g + k * rows.inner, from + k * rows.inner, m,
+                                           nullptr, products);
+        weight_sums[k] += static_cast<T>(products) * s;
+        bias_sums[k] += static_cast<T>(sum);
+      }
+    };
+    parallel_for(0, lines, rows.rows * rows.length > kGrain ? 1 : lines,
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t line = begin; line < end; ++line) {
+                     T* const weight_sums = table + 2 * line * width;
+                     const int64_t last = std::min((line + 1) * share, samples) * rows.groups;
+                     for (int64_t r = line * share * rows.groups; r < last; ++r) {
+                       const int64_t first = rows.group(r) * rows.weights();
+                       add_row(r, weight_sums + first, weight_sums + width + first);
+                     }
+                   }
+                 });
+    std::copy(table, table + 2 * width, sums);
+    for (int64_t line = 1; line < lines; ++line)
+      for (int64_t i = 0; i < 2 * width; ++i) sums[i] += table[2 * line * width + i];
+  }
+
+  void normalize_grad(const T* grad, const T* x, const T* mean, const T* rstd, const T* weight,
+                      const T* sums, T* out) const {
+    const auto n = static_cast<double>(rows.elements());
+    for_rows(rows, [&](int64_t r) {
+      const T *g = grad + r * rows.length, *from = x + r * rows.length, *w = of_row(weight, r);
+      const T m = mean[rows.statistic(r)], s = rstd[rows.statistic(r)];
+      // The sums of grad times weight, and of that times x - mean.
+      double sum = 0, products = 0;
+      if (rows.shared) {
+        const T scale = w ? *w : T(1);
+        sum = static_cast<double>(sums[rows.groups + rows.group(r)] * scale);
+        products = static_cast<double>(sums[rows.group(r)] * scale / s);
+      } else {
+        for_runs(w, nullptr, [&](int64_t i, int64_t count, T scale, T) {
+          const auto factor = static_cast<double>(scale);
+          double part = 0;
+          sum +=
+              factor * loops.grad_sums(count, g + i, from + i, m, by_element() ? w : nullptr, part);
+          products += factor * part;
+        });
+      }
+      const T shift = s * static_cast<T>(sum / n), slope = s * s * s * static_cast<T>(products / n);
+      for_runs(w, nullptr, [&](int64_t i, int64_t count, T scale, T) {
+        loops.apply_grad(count, g + i, from + i, m, s * scale, shift, slope,
+                         by_element() ? w : nullptr, out + r * rows.length + i);
+      });
+    });
+  }
+};
+
+}  // namespace
+
+void CpuBackend::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
+                           const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                           const Tensor& rstd, const Tensor& out) {
+  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
+    Rows<T>{rows}.normalize(eps, data<T>(x), data<T>(weight), data<T>(bias), mean.data_ptr<T>(),
+                            rstd.data_ptr<T>(), out.data_ptr<T>());
+  });
+}
+
+void CpuBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                                const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
+  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
+    Rows<T>{rows}.sum(data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), sums.data_ptr<T>());
+  });
+}
+
+void CpuBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                                const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                                const Tensor& sums, const Tensor& out) {
+  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
+    Rows<T>{rows}.normalize_grad(data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd),
+                                 data<T>(weight), data<T>(sums), out.data_ptr<T>());
+  });
+}
+
+}  // namespace gradus::cpu

@@ -1,0 +1,230 @@
+// Normalisations (tensor/base/normalized_rows.h): a team of threads for each row, which keeps as
+// much of it in registers as they hold, so that a row is read once.
+#pragma once
+
+#include "gradus/cuda/kernels/reduce.cuh"
+#include "gradus/tensor/base/normalized_rows.h"
+
+namespace gradus::cuda {
+
+inline constexpr int kNormThreads = 256;      // of a block with several rows
+inline constexpr int kMostNormThreads = 512;  // of one with a long row
+inline constexpr int kNormVectors = 8;        // of a row that a thread keeps
+
+// Where a thread works: on `lanes` neighbouring threads' row, by vectors of V elements.
+template <int V>
+struct NormTeam {
+  NormalizedRows rows;
+  int lanes;  // a power of two; those of more than a warp are a block
+
+  __device__ int64_t row() const {
+    return (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / static_cast<unsigned>(lanes);
+  }
+  __device__ int lane() const { return static_cast<int>(threadIdx.x) & (lanes - 1); }
+  // f(k, i) for this thread's elements from i on: the k-th vector that it keeps, or -1.
+  template <class F>
+  __device__ void for_vectors(const F& f) const {
+    const int n = static_cast<int>(rows.length), step = lanes * V;
+    int i = lane() * V;
+#pragma unroll
+    for (int k = 0; k < kNormVectors; ++k, i += step)
+      if (i < n) f(k, i);
+    for (; i < n; i += step) f(-1, i);
+  }
+  // The weight of V elements from i on. A vector has one where neighbours share it.
+  template <class T>
+  __device__ Vector<T, V> weight(const T* weights, int64_t row, int i, T without) const {
+    Vector<T, V> out;
+#pragma unroll
+    for (int v = 0; v < V; ++v) out.at[v] = without;
+    if (weights == nullptr) return out;
+    weights += rows.group(row) * rows.weights();
+    if (rows.inner == 1) return load_vector<V>(weights + i);
+    const T one = weights[static_cast<unsigned>(i) / static_cast<unsigned>(rows.inner)];
+#pragma unroll
+    for (int v = 0; v < V; ++v) out.at[v] = one;
+    return out;
+  }
+  // The sum of a number of each thread; blocks use their memory once at a time.
+  template <class T>
+  __device__ T sum(T value) const {
+    value = fold_lanes<scalar::Reduction<ReduceOp::sum>>(value, lanes);
+    if (lanes > 32) __syncthreads();
+    return value;
+  }
+};
+
+template <class T, int V>
+__global__ void __launch_bounds__(kMostNormThreads)
+    normalize_kernel(NormTeam<V> team, double eps, const T* x, const T* weight, const T* bias,
+                     T* means, T* rstds, T* out) {
+  const NormalizedRows& rows = team.rows;
+  const bool valid = team.row() < rows.rows;
+  const int64_t row = valid ? team.row() : 0;
+  x += row * rows.length, out += row * rows.length;
+  Vector<T, V> kept[kNormVectors];
+  const auto at = [&](int k, int i) { return k < 0 ? load_vector<V>(x + i) : kept[k]; };
+  team.for_vectors([&](int k, int i) {
+    if (k >= 0) kept[k] = load_vector<V>(x + i);
+  });
+  T mean, rstd;
+  if (rows.shared) {
+    mean = means[rows.statistic(row)], rstd = rstds[rows.statistic(row)];
+  } else {
+    const T n = static_cast<T>(rows.length);
+    T sum = 0;
+    team.for_vectors([&](int k, int i) {
+      const auto each = at(k, i);
+#pragma unroll
+      for (int v = 0; v < V; ++v) sum += each.at[v];
+    });
+    mean = team.sum(sum) / n;
+    T squares = 0;
+    team.for_vectors([&](int k, int i) {
+      const auto each = at(k, i);
+#pragma unroll
+      for (int v = 0; v < V; ++v) squares += (each.at[v] - mean) * (each.at[v] - mean);
+    });
+    rstd = 1 / sqrt(team.sum(squares) / n + static_cast<T>(eps));
+    if (valid && team.lane() == 0) means[row] = mean, rstds[row] = rstd;
+  }
+  if (!valid) return;
+  team.for_vectors([&](int k, int i) {
+    const auto each = at(k, i), w = team.weight(weight, row, i, T(1)),
+               b = team.weight(bias, row, i, T(0));
+    Vector<T, V> y;
+#pragma unroll
+    for (int v = 0; v < V; ++v) y.at[v] = (each.at[v] - mean) * rstd * w.at[v] + b.at[v];
+    store_vector(out + i, y);
+  });
+}
+
+// The gradient of x. `sums`, where rows share statistics: those of the groups' products, and then
+// those of their gradients.
+template <class T, int V>
+__global__ void __launch_bounds__(kMostNormThreads)
+    normalize_grad_kernel(NormTeam<V> team, const T* grad, const T* x, const T* means,
+                          const T* rstds, const T* weight, const T* sums, T* out) {
+  const NormalizedRows& rows = team.rows;
+  const bool valid = team.row() < rows.rows;
+  const int64_t row = valid ? team.row() : 0;
+  grad += row * rows.length, x += row * rows.length, out += row * rows.length;
+  const T mean = means[rows.statistic(row)], rstd = rstds[rows.statistic(row)];
+  // Of half as many vectors as fit: grad * weight, and the normalised x.
+  constexpr int kPairs = kNormVectors / 2;
+  Vector<T, V> grads[kPairs], normals[kPairs];
+  const auto load = [&](int i, Vector<T, V>& g, Vector<T, V>& normal) {
+    g = load_vector<V>(grad + i), normal = load_vector<V>(x + i);
+    const auto w = team.weight(weight, row, i, T(1));
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      g.at[v] *= w.at[v];
+      normal.at[v] = (normal.at[v] - mean) * rstd;
+    }
+  };
+  T sum = 0, products = 0;
+  team.for_vectors([&](int k, int i) {
+    Vector<T, V> g, normal;
+    load(i, g, normal);
+    if (k >= 0 && k < kPairs) grads[k] = g, normals[k] = normal;
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      sum += g.at[v];
+      products += g.at[v] * normal.at[v];
+    }
+  });
+  const T n = static_cast<T>(rows.elements());
+  if (rows.shared) {
+    const T scale = weight ? weight[rows.group(row)] : T(1);
+    sum = sums[rows.groups + rows.group(row)] * scale / n;
+    products = sums[rows.group(row)] * scale / n;
+  } else {
+    sum = team.sum(sum) / n, products = team.sum(products) / n;
+  }
+  if (!valid) return;
+  team.for_vectors([&](int k, int i) {
+    Vector<T, V> g, normal;
+    if (k >= 0 && k < kPairs)
+      g = grads[k], normal = normals[k];
+    else
+      load(i, g, normal);
+#pragma unroll
+    for (int v = 0; v < V; ++v) g.at[v] = rstd * (g.at[v] - sum - normal.at[v] * products);
+    store_vector(out + i, g);
+  });
+}
+
+// For each run of `inner` neighbours with one weight, its sums: weight_sums of grad times the
+// normalised x, bias_sums of grad.
+template <class T, int V>
+__global__ void __launch_bounds__(kNormThreads)
+    run_sums_kernel(NormalizedRows rows, int lanes, const T* grad, const T* x, const T* means,
+                    const T* rstds, T* weight_sums, T* bias_sums) {
+  const int64_t run =
+      (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / static_cast<unsigned>(lanes);
+  const int lane = static_cast<int>(threadIdx.x) & (lanes - 1), n = static_cast<int>(rows.inner);
+  const bool valid = run < rows.rows * rows.weights();
+  T sum = 0, products = 0;
+  if (valid) {
+    const int64_t statistic = rows.statistic(run / rows.weights());
+    const T mean = means[statistic], rstd = rstds[statistic];
+    for (int i = lane * V; i < n; i += lanes * V) {
+      const auto g = load_vector<V>(grad + run * n + i), each = load_vector<V>(x + run * n + i);
+#pragma unroll
+      for (int v = 0; v < V; ++v) {
+        sum += g.at[v];
+        products += g.at[v] * ((each.at[v] - mean) * rstd);
+      }
+    }
+  }
+  using Sum = scalar::Reduction<ReduceOp::sum>;
+  sum = fold_lanes<Sum>(sum, lanes);
+  if (lanes > 32) __syncthreads();
+  products = fold_lanes<Sum>(products, lanes);
+  if (valid && lane == 0) weight_sums[run] = products, bias_sums[run] = sum;
+}
+
+// The same for weights of single elements: a block adds up a column of vectors in some rows, and
+// writes line blockIdx.y of the tables.
+template <class T, int V>
+__global__ void __launch_bounds__(kNormThreads)
+    column_sums_kernel(NormalizedRows rows, int64_t share, const T* grad, const T* x,
+                       const T* means, const T* rstds, T* weight_sums, T* bias_sums) {
+  constexpr int kAcross = 32, kDown = kNormThreads / kAcross;
+  const int across = static_cast<int>(threadIdx.x) % kAcross,
+            down = static_cast<int>(threadIdx.x) / kAcross;
+  const int64_t column = (int64_t{blockIdx.x} * kAcross + across) * V;
+  const bool valid = column < rows.length;
+  Vector<T, V> sum = {}, products = {};
+  const int64_t end = ::min((blockIdx.y + 1) * share, rows.rows);
+  if (valid)
+#pragma unroll 4
+    for (int64_t row = blockIdx.y * share + down; row < end; row += kDown) {
+      const T mean = means[row], rstd = rstds[row];
+      const auto g = load_vector<V>(grad + row * rows.length + column),
+                 each = load_vector<V>(x + row * rows.length + column);
+#pragma unroll
+      for (int v = 0; v < V; ++v) {
+        sum.at[v] += g.at[v];
+        products.at[v] += g.at[v] * ((each.at[v] - mean) * rstd);
+      }
+    }
+  __shared__ Vector<T, V> sums[kNormThreads], all_products[kNormThreads];
+  sums[threadIdx.x] = sum, all_products[threadIdx.x] = products;
+  for (int reach = kDown / 2; reach > 0; reach /= 2) {
+    __syncthreads();
+    if (down >= reach) continue;
+    const auto& other = sums[threadIdx.x + reach * kAcross];
+    const auto& other_products = all_products[threadIdx.x + reach * kAcross];
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      sums[threadIdx.x].at[v] += other.at[v];
+      all_products[threadIdx.x].at[v] += other_products.at[v];
+    }
+  }
+  if (!valid || down != 0) return;
+  store_vector(weight_sums + blockIdx.y * rows.length + column, all_products[threadIdx.x]);
+  store_vector(bias_sums + blockIdx.y * rows.length + column, sums[threadIdx.x]);
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,29 @@
+// How the elements of a normalisation belong together, for host and device.
+#pragma once
+
+#include <cstdint>
+
+#include "gradus/tensor/base/host_device.h"
+
+namespace gradus {
+
+// A contiguous tensor as rows of `length` neighbours. An element becomes
+//
+//   (x - mean) * rstd * weight + bias
+//
+// A row has its own mean and rstd = 1 / sqrt(variance + eps) (layer, group and instance norm), or
+// those of all rows that are `groups` apart (batch norm, where a row is a channel of a sample).
+// `inner` neighbours share a weight: row r has the weights from (r % groups) * weights() on.
+struct NormalizedRows {
+  int64_t rows = 0, length = 0, groups = 1, inner = 1;
+  bool shared = false;  // mean and rstd are those of row % groups
+
+  GRADUS_HD constexpr int64_t weights() const { return length / inner; }
+  GRADUS_HD constexpr int64_t group(int64_t row) const { return row % groups; }
+  GRADUS_HD constexpr int64_t statistic(int64_t row) const { return shared ? group(row) : row; }
+  constexpr int64_t statistics() const { return shared ? groups : rows; }
+  // How many elements have one mean.
+  constexpr int64_t elements() const { return shared ? rows / groups * length : length; }
+};
+
+}  // namespace gradus

@@ -1,0 +1,96 @@
+// Normalisations by rows on the CPU and a GPU, against formulas of public functions in float64.
+#include "tests/cuda/compare.h"
+
+namespace gradus {
+namespace {
+
+struct Results {
+  Tensor y, sums, grad;
+};
+
+// As tensor/backend.h says it, in float64.
+Results plain(const NormalizedRows& rows, double eps, const Tensor& grad, const Tensor& x,
+              const Tensor& weight, const Tensor& bias) {
+  const auto split = [&](const Tensor& t) {
+    return t.to(kDouble).view({rows.rows / rows.groups, rows.groups, rows.weights(), rows.inner});
+  };
+  const auto weights = [&](const Tensor& t, double without) {
+    const Tensor all =
+        t.defined() ? t.to(kDouble) : full({rows.groups * rows.weights()}, without, kDouble);
+    return all.view({1, rows.groups, rows.weights(), 1});
+  };
+  const std::vector<int64_t> over = {rows.shared ? 0 : 2, 3};
+  const Tensor wide = split(x), g = split(grad), w = weights(weight, 1);
+  const Tensor rstd = (wide.var(over, false, true) + eps).rsqrt();
+  const Tensor normal = (wide - wide.mean(over, true)) * rstd, weighted = g * w;
+  const Tensor x_grad =
+      rstd * (weighted - weighted.mean(over, true) - normal * (weighted * normal).mean(over, true));
+  return {(normal * w + weights(bias, 0)).view({-1}),
+          stack({(g * normal).sum({0, 3}).view({-1}), g.sum({0, 3}).view({-1})}),
+          x_grad.view({-1})};
+}
+
+void compare(const NormalizedRows& rows, ScalarType dtype, Device device) {
+  const std::string text =
+      "rows " + std::to_string(rows.rows) + " of " + std::to_string(rows.length) + ", groups " +
+      std::to_string(rows.groups) + ", inner " + std::to_string(rows.inner) +
+      (rows.shared ? ", shared" : "") + ", " + std::string(short_name(dtype)) + ", " + device.str();
+  const int64_t numel = rows.rows * rows.length, weights = rows.groups * rows.weights();
+  const double eps = 1e-3;
+  const Tensor x = randn({numel}, kDouble).to(dtype) + 3, grad = randn({numel}, kDouble).to(dtype);
+  const Tensor weight = pick(0, 3) > 0 ? randn({weights}, kDouble).to(dtype) : Tensor();
+  const Tensor bias = pick(0, 3) > 0 ? randn({weights}, kDouble).to(dtype) : Tensor();
+  const Results expected = plain(rows, eps, grad, x, weight, bias);
+  const auto there = [&](const Tensor& t) { return t.defined() ? t.to(device) : t; };
+  Tensor mean, rstd;
+  if (rows.shared) {
+    const Tensor channels = x.to(kDouble).view({rows.rows / rows.groups, rows.groups, rows.length});
+    mean = there(channels.mean({0, 2}).to(dtype));
+    rstd = there((channels.var({0, 2}, false, false) + eps).rsqrt().to(dtype));
+  }
+  const Tensor y = raw::normalize(rows, eps, there(x), there(weight), there(bias), mean, rstd);
+  const Tensor sums = raw::normalize_sums(rows, there(grad), there(x), mean, rstd);
+  const Tensor x_grad = raw::normalize_grad(rows, there(grad), there(x), mean, rstd, there(weight),
+                                            rows.shared ? sums : Tensor());
+  // x is about 3 apart from 0; rstd is at most 32 for a row of one element.
+  const double unit = rounding(dtype) * 64;
+  expect_close(y, expected.y, unit * 4, text + ", y");
+  expect_close(sums, expected.sums, unit * (8 + std::sqrt(static_cast<double>(numel / weights))),
+               text + ", sums");
+  expect_close(x_grad, expected.grad, unit * 64, text + ", gradient");
+}
+
+void compare_everywhere(const NormalizedRows& rows) {
+  for (const ScalarType dtype : {kFloat, kDouble})
+    for (const Device device : {Device(kCPU), Device(kCUDA)}) compare(rows, dtype, device);
+}
+
+class CudaNormalize : public GpuTest {};
+
+// Lengths around those at which kernels change their ways.
+TEST_F(CudaNormalize, RowsOfEveryLength) {
+  for (const int64_t length : {1, 2, 3, 4, 8, 31, 32, 100, 128, 384, 511, 1024, 1028, 2050, 4096})
+    compare_everywhere({pick(1, 40), length, 1, 1, false});
+  compare_everywhere({2, 20000, 1, 1, false});
+  compare_everywhere({3, 17001, 1, 1, false});
+  compare_everywhere({pick(600, 900), pick(4, 40), 1, 1, false});
+}
+
+TEST_F(CudaNormalize, GroupsOfChannels) {
+  for (int round = 0; round < 8; ++round) {
+    const int64_t groups = pick(1, 4), channels = pick(1, 5),
+                  inner = round < 4 ? 4 * pick(1, 20) : pick(1, 90);
+    compare_everywhere({pick(1, 6) * groups, channels * inner, groups, inner, false});
+  }
+}
+
+TEST_F(CudaNormalize, ChannelsOfBatches) {
+  for (int round = 0; round < 8; ++round) {
+    const int64_t channels = pick(1, 7), length = round < 4 ? 4 * pick(1, 300) : pick(1, 90);
+    compare_everywhere({pick(2, 9) * channels, length, channels, length, true});
+  }
+  compare_everywhere({300 * 5, 1, 5, 1, true});
+}
+
+}  // namespace
+}  // namespace gradus
