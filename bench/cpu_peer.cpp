@@ -76,8 +76,8 @@ int main() {
   time_step("step LSTM 256x2 64 x batch 32", 2, nn::LSTM(nn::LSTMOptions(256, 256).num_layers(2)),
             torch::randn({64, 32, 256}), torch::randn({64, 32, 256}), nn::MSELoss());
   time_step("step TransformerEncoderLayer 384 64 x batch 128", 1,
-            nn::TransformerEncoderLayer(384, 6), torch::randn({64, 128, 384}), torch::randn({64, 128, 384}),
-            nn::MSELoss());
+            nn::TransformerEncoderLayer(384, 6), torch::randn({64, 128, 384}),
+            torch::randn({64, 128, 384}), nn::MSELoss());
   time_step("step ResNet-18 batch 32", 2, std::make_shared<bench::ResNet18>(10),
             torch::randn({32, 3, 32, 32}), torch::randint(10, {32}, torch::kLong),
             nn::CrossEntropyLoss());

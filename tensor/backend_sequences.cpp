@@ -22,8 +22,8 @@ Tensor gate(const Tensor& all, int64_t units, int64_t i) {
 
 }  // namespace
 
-void Backend::lstm_cell(const Tensor& x, const Tensor& s, const Tensor& c_prev,
-                        const Tensor& gates, const Tensor& c, const Tensor& h) {
+void Backend::lstm_cell(const Tensor& x, const Tensor& s, const Tensor& c_prev, const Tensor& gates,
+                        const Tensor& c, const Tensor& h) {
   const int64_t units = c.size(1);
   const auto of = [&](int64_t i) { return gate(gates, units, i); };
   raw::copy_(gates, plus(x, s));
@@ -103,8 +103,7 @@ Tensor thinned(const Attention& how, const Tensor& x) {
 
 // e^(scores - log_sums), which is 0 in a row without keys.
 Tensor weights(const Tensor& scores, const Tensor& log_sums) {
-  const Tensor finite =
-      raw::zip(BinaryOp::maximum, raw::unsqueeze(log_sums, 3), Scalar(kLeast));
+  const Tensor finite = raw::zip(BinaryOp::maximum, raw::unsqueeze(log_sums, 3), Scalar(kLeast));
   return raw::map(UnaryOp::exp, minus(scores, finite));
 }
 
@@ -113,8 +112,8 @@ Tensor weights(const Tensor& scores, const Tensor& log_sums) {
 void Backend::attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                         const Tensor& mask, const Tensor& out, const Tensor& log_sums) {
   const Tensor all = scores(how, q, k, mask);
-  const Tensor top = raw::zip(
-      BinaryOp::maximum, raw::reduce(ReduceOp::amax, all, IntArrayRef({3})), Scalar(kLeast));
+  const Tensor top = raw::zip(BinaryOp::maximum, raw::reduce(ReduceOp::amax, all, IntArrayRef({3})),
+                              Scalar(kLeast));
   const Tensor sums =
       raw::reduce(ReduceOp::sum, raw::map(UnaryOp::exp, minus(all, top)), IntArrayRef({3}));
   raw::copy_(raw::unsqueeze(log_sums, 3), plus(raw::map(UnaryOp::log, sums), top));

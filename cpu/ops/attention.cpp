@@ -40,9 +40,17 @@ template <class T>
 struct Head {
   Head(const Attention& attention, const Tensor& all_q, const Tensor& all_k, const Tensor& all_v,
        const Tensor& all_masks, int64_t index)
-      : how(attention), i(index), batch(index / all_q.size(1)), head(index % all_q.size(1)),
-        queries(all_q.size(2)), keys(all_k.size(2)), width(all_q.size(3)), values(all_v.size(3)),
-        q(matrix(all_q)), k(matrix(all_k)), v(matrix(all_v)) {
+      : how(attention),
+        i(index),
+        batch(index / all_q.size(1)),
+        head(index % all_q.size(1)),
+        queries(all_q.size(2)),
+        keys(all_k.size(2)),
+        width(all_q.size(3)),
+        values(all_v.size(3)),
+        q(matrix(all_q)),
+        k(matrix(all_k)),
+        v(matrix(all_v)) {
     if (all_masks.defined()) mask = matrix(all_masks);
   }
 
@@ -90,16 +98,16 @@ void attend(const Head<T>& at, int64_t first, int64_t rows, T* out, T* log_sums)
       const auto row = static_cast<size_t>(r);
       T* const line = &scores[row * kKeys];
       const int64_t seen = at.seen(first + r, key, count);
-      factors[row] = at.loops.weigh(seen, at.scale, at.mask_at(first + r, key), at.mask.column, line,
-                                    &tops[row], &sums[row]);
+      factors[row] = at.loops.weigh(seen, at.scale, at.mask_at(first + r, key), at.mask.column,
+                                    line, &tops[row], &sums[row]);
       std::fill(line + seen, line + count, T(0));
       if (at.how.dropout > 0) at.drop(first + r, key, seen, line);
     }
     multiply(rows, at.values, count, {scores.data(), kKeys, 1}, at.v.from(key), part.data(),
              at.values);
     for (int64_t r = 0; r < rows; ++r)
-      at.loops.add(at.values, factors[static_cast<size_t>(r)], &part[static_cast<size_t>(r) * values],
-                   out + r * at.values);
+      at.loops.add(at.values, factors[static_cast<size_t>(r)],
+                   &part[static_cast<size_t>(r) * values], out + r * at.values);
   }
   for (int64_t r = 0; r < rows; ++r) {
     const T sum = sums[static_cast<size_t>(r)], share = sum > 0 ? 1 / sum : sum;
@@ -141,8 +149,8 @@ void attend_grad(const Head<T>& at, const Gradients<T>& g) {
       multiply(rows, count, at.values, grad, v.transposed(), grads.data(), kKeys);
       for (int64_t r = 0; r < rows; ++r) {
         T *const line = &weights[static_cast<size_t>(r * kKeys)],
-                *const grad_line = &grads[static_cast<size_t>(r * kKeys)],
-                *const drop_line = &dropped[static_cast<size_t>(r * kKeys)];
+                 *const grad_line = &grads[static_cast<size_t>(r * kKeys)],
+                 *const drop_line = &dropped[static_cast<size_t>(r * kKeys)];
         const int64_t seen = at.seen(first + r, key, count);
         at.loops.weigh_again(seen, at.scale, at.mask_at(first + r, key), at.mask.column,
                              g.log_sums[first + r], line);
@@ -200,10 +208,10 @@ void CpuBackend::attention_grad(const Attention& how, const Tensor& grad, const 
       const auto of = [&](const Tensor& x, int64_t size) {
         return static_cast<T*>(x.data_ptr()) + i * size;
       };
-      attend_grad(Head<T>(how, q, k, v, mask, i),
-                  {of(grad, queries * values), of(out, queries * values), of(log_sums, queries),
-                   of(grad_q, queries * width), of(grad_k, keys * width),
-                   of(grad_v, keys * values)});
+      attend_grad(
+          Head<T>(how, q, k, v, mask, i),
+          {of(grad, queries * values), of(out, queries * values), of(log_sums, queries),
+           of(grad_q, queries * width), of(grad_k, keys * width), of(grad_v, keys * values)});
     });
   });
 }

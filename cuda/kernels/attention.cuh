@@ -29,7 +29,7 @@ template <class T>
 struct AttentionArgs {
   explicit AttentionArgs(const draw::Dropout<T>& drop) : dropout(drop) {}
 
-  const T *q, *k, *v, *mask = nullptr;  // mask may be null
+  const T *q, *k, *v, *mask = nullptr;                    // mask may be null
   int64_t q_step[3], k_step[3], v_step[3], mask_step[4];  // batch, head, row; of mask also column
   int64_t heads, queries, keys;
   int width, values;

@@ -8,7 +8,8 @@ namespace gradus::cuda {
 // Unit i of all rows, and where its gates begin; out of range for a thread without one.
 struct CellUnit {
   __device__ CellUnit(int64_t units, int64_t gates)
-      : i(int64_t{blockIdx.x} * blockDim.x + threadIdx.x), gate(i / units * (gates - 1) * units + i) {}
+      : i(int64_t{blockIdx.x} * blockDim.x + threadIdx.x),
+        gate(i / units * (gates - 1) * units + i) {}
   int64_t i, gate;
 };
 
@@ -26,8 +27,8 @@ __global__ void lstm_grad_kernel(int64_t n, int64_t units, const T* grad_h, cons
                                  const T* gates, const T* c, T* grad_c, T* grad_x) {
   const CellUnit at(units, 4);
   if (at.i >= n) return;
-  scalar::lstm_unit_grad(units, grad_h[at.i], c_prev[at.i], gates + at.gate, c[at.i],
-                         grad_c + at.i, grad_x + at.gate);
+  scalar::lstm_unit_grad(units, grad_h[at.i], c_prev[at.i], gates + at.gate, c[at.i], grad_c + at.i,
+                         grad_x + at.gate);
 }
 
 template <class T>

@@ -45,9 +45,9 @@ bool with_tiles(int tiles, const Tensor& q, const Tensor& v, const F& f) {
   const int64_t widest = std::max(q.size(3), v.size(3));
   if (widest > 128) return false;
   int most = 0;
-  check_cuda(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                    q.device().index()),
-             "attention");
+  check_cuda(
+      cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, q.device().index()),
+      "attention");
   bool fits = false;
   const auto start = [&]<class T, int W>(TypeTag<T> type, Constant<W> width) {
     fits = shared_bytes<T, W>(tiles) <= static_cast<size_t>(most);

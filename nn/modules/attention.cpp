@@ -25,7 +25,7 @@ struct Projections {
 Tensor projected(const Tensor& x, const Options& o, int64_t begin, int64_t rows) {
   const Tensor& bias = o.in_proj_bias();
   return gradus::linear(x, o.in_proj_weight().narrow(0, begin, rows),
-                bias.defined() ? bias.narrow(0, begin, rows) : bias);
+                        bias.defined() ? bias.narrow(0, begin, rows) : bias);
 }
 
 // With a weight of their own; `place` is that of the bias among the three.
@@ -39,8 +39,7 @@ Tensor projected(const char* name, const Tensor& x, const Tensor& weight, const 
 }
 
 // Tensors that are the same share one product.
-Projections project(const Tensor& query, const Tensor& key, const Tensor& value,
-                    const Options& o) {
+Projections project(const Tensor& query, const Tensor& key, const Tensor& value, const Options& o) {
   if (o.use_separate_proj_weight())
     return {projected("q_proj_weight", query, o.q_proj_weight(), o, 0),
             projected("k_proj_weight", key, o.k_proj_weight(), o, 1),
@@ -64,11 +63,10 @@ Tensor by_heads(const Tensor& x, int64_t heads) {
 // What is added to the scores.
 Tensor additive(const char* name, const Tensor& mask, const Tensor& like) {
   if (mask.is_floating_point()) return mask.to(like.dtype());
-  check<TypeError>(mask.dtype() == kBool || mask.dtype() == kByte, kName, ": ", name,
-                   " has dtype ", mask.dtype(),
+  check<TypeError>(mask.dtype() == kBool || mask.dtype() == kByte, kName, ": ", name, " has dtype ",
+                   mask.dtype(),
                    ", expected bool or a floating point type; convert with .to(kBool)");
-  return zeros(mask.sizes(), like.options())
-      .masked_fill(mask.to(kBool), kHidden);
+  return zeros(mask.sizes(), like.options()).masked_fill(mask.to(kBool), kHidden);
 }
 
 // Of shape (batch or 1, heads or 1, targets or 1, sources), or undefined.
@@ -91,8 +89,7 @@ Tensor mask_of(const Options& o, const Tensor& q, int64_t sources, int64_t added
     check(mask.sizes() == IntArrayRef({batch, sources - added}), kName,
           ": key_padding_mask has shape ", mask.sizes(), ", expected ",
           IntArrayRef({batch, sources - added}));
-    const Tensor wide =
-        widened(additive("key_padding_mask", mask, q)).view({batch, 1, 1, sources});
+    const Tensor wide = widened(additive("key_padding_mask", mask, q)).view({batch, 1, 1, sources});
     out = out.defined() ? out + wide : wide;
   }
   return out;
@@ -164,8 +161,10 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
 
 void MultiheadAttentionImpl::reset() {
   const int64_t width = options.embed_dim(), heads = options.num_heads();
-  check(width > 0 && heads > 0, "MultiheadAttention: embed_dim and num_heads must be 1 or more, but "
-        "they are ", width, " and ", heads);
+  check(width > 0 && heads > 0,
+        "MultiheadAttention: embed_dim and num_heads must be 1 or more, but "
+        "they are ",
+        width, " and ", heads);
   head_dim = width / heads;
   check(head_dim * heads == width,
         "MultiheadAttention: embed_dim must be divisible by num_heads, but they are ", width,

@@ -11,8 +11,8 @@ namespace {
 int64_t padding_row(std::string_view op, std::optional<int64_t> padding_idx, int64_t rows) {
   if (!padding_idx) return -1;
   check(*padding_idx >= -rows && *padding_idx < rows, op,
-        ": Padding_idx must be within num_embeddings, but it is ", *padding_idx,
-        ", and there are ", rows);
+        ": Padding_idx must be within num_embeddings, but it is ", *padding_idx, ", and there are ",
+        rows);
   return *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
 }
 

@@ -17,10 +17,10 @@ namespace nn {
 // kSum, kMean or kMax.
 using EmbeddingBagMode = std::variant<Reduction, Maximum>;
 
-// padding_idx: a row that gets no gradient, and of a new table is 0; negative numbers count from the
-// end. max_norm: a row that is looked up is first scaled, in place, to at most this norm_type-norm.
-// scale_grad_by_freq: a row's gradient is divided by how often it is looked up. sparse has no
-// effect: gradients are dense. _weight: the table, whose memory is used.
+// padding_idx: a row that gets no gradient, and of a new table is 0; negative numbers count from
+// the end. max_norm: a row that is looked up is first scaled, in place, to at most this
+// norm_type-norm. scale_grad_by_freq: a row's gradient is divided by how often it is looked up.
+// sparse has no effect: gradients are dense. _weight: the table, whose memory is used.
 struct EmbeddingOptions {
   GRADUS_OPTIONS(EmbeddingOptions, ARGUMENT(int64_t, num_embeddings),
                  ARGUMENT(int64_t, embedding_dim), OPTION(std::optional<int64_t>, padding_idx, {}),
@@ -64,7 +64,8 @@ struct EmbeddingFuncOptions {
 // Rows of weight (n, width) in the shape of input, which holds int64 or int32 numbers below n.
 // Errors: ValueError for a padding_idx that is no row, TypeError for dtypes, IndexError for a
 // number that is no row.
-Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options = {});
+Tensor embedding(const Tensor& input, const Tensor& weight,
+                 const EmbeddingFuncOptions& options = {});
 
 struct EmbeddingBagFuncOptions {
   GRADUS_OPTIONS(EmbeddingBagFuncOptions, OPTION(Tensor, offsets, {}),

@@ -68,8 +68,7 @@ Recurrence step(Recurrent cell, const Tensor& x, const Tensor& s, const Tensor& 
     }
     case Recurrent::lstm: {
       const Tensors gates = (x + s).chunk(4, 1);
-      const Tensor next =
-          gates[1].sigmoid() * c + gates[0].sigmoid() * gates[2].tanh();
+      const Tensor next = gates[1].sigmoid() * c + gates[0].sigmoid() * gates[2].tanh();
       return {gates[3].sigmoid() * next.tanh(), next};
     }
   }
@@ -92,9 +91,7 @@ Recurrence composite(Recurrent cell, const Steps& steps, const Tensor& x, const 
   return {cat(states), memory.defined() ? cat(cells) : Tensor()};
 }
 
-UnaryOp op_of(Recurrent cell) {
-  return cell == Recurrent::tanh ? UnaryOp::tanh : UnaryOp::relu;
-}
+UnaryOp op_of(Recurrent cell) { return cell == Recurrent::tanh ? UnaryOp::tanh : UnaryOp::relu; }
 
 // out = a b + bias.
 void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
@@ -155,7 +152,8 @@ struct Fused : autograd::Function<Fused> {
     Backend& device = backend(x);
     const bool lstm = cell == Recurrent::lstm, gru = cell == Recurrent::gru;
     const Tensor grad_x = raw::empty_like(x), grad_s = gru ? raw::empty_like(x) : grad_x;
-    const Tensor grad_h = zeros(h.sizes(), h.options()), grad_c = lstm ? zeros(c.sizes(), c.options()) : Tensor();
+    const Tensor grad_h = zeros(h.sizes(), h.options()),
+                 grad_c = lstm ? zeros(c.sizes(), c.options()) : Tensor();
     for (int64_t i = steps.count() - 1; i >= 0; --i) {
       const int64_t t = steps.at(i);
       const auto of = [&](const Tensor& all) { return steps.rows(all, t); };
@@ -210,12 +208,11 @@ Recurrence recur_composite(Recurrent cell, const Steps& steps, const Tensor& inp
 
 Recurrence recur(Recurrent cell, const Steps& steps, const Tensor& input, const Tensor& h,
                  const Tensor& c, const RecurrentWeights& weights) {
-  const bool fuses = !weights.hr.defined() && input.size(0) > 0 &&
-                     input.dtype() == computed_type(input.dtype());
+  const bool fuses =
+      !weights.hr.defined() && input.size(0) > 0 && input.dtype() == computed_type(input.dtype());
   if (!fuses) return recur_composite(cell, steps, input, h, c, weights);
-  const Tensors out =
-      Fused::apply(cell, steps, linear(input, weights.ih, weights.bias_ih), dense(h),
-                   dense(c), weights.hh, weights.bias_hh);
+  const Tensors out = Fused::apply(cell, steps, linear(input, weights.ih, weights.bias_ih),
+                                   dense(h), dense(c), weights.hh, weights.bias_hh);
   return {out[0], out.size() > 1 ? out[1] : Tensor()};
 }
 

@@ -49,8 +49,8 @@ void RNNImplBase<Derived, Options>::reset() {
   const std::string name = this->name();
   const int64_t units = o.hidden_size(), proj = o.proj_size();
   check(o.input_size() > 0 && units > 0 && o.num_layers() > 0, name,
-        ": input_size, hidden_size and num_layers must be 1 or more, but they are ",
-        o.input_size(), ", ", units, " and ", o.num_layers());
+        ": input_size, hidden_size and num_layers must be 1 or more, but they are ", o.input_size(),
+        ", ", units, " and ", o.num_layers());
   check(o.dropout() >= 0 && o.dropout() <= 1, name,
         ": dropout should be a number in range [0, 1] representing the probability of an element "
         "being zeroed, but it is ",
@@ -59,8 +59,9 @@ void RNNImplBase<Derived, Options>::reset() {
   check(proj < units, name, ": proj_size has to be smaller than hidden_size, but they are ", proj,
         " and ", units);
   if (o.dropout() > 0 && o.num_layers() == 1)
-    warn(name + ": dropout option adds dropout after all but last recurrent layer, so non-zero "
-                "dropout expects num_layers greater than 1");
+    warn(name +
+         ": dropout option adds dropout after all but last recurrent layer, so non-zero "
+         "dropout expects num_layers greater than 1");
   const int64_t out = proj > 0 ? proj : units, rows = gates_of(o.mode()) * units;
   weights_.clear();
   for (int64_t layer = 0; layer < o.num_layers(); ++layer)
@@ -143,8 +144,8 @@ auto RNNImplBase<Derived, Options>::run_rows(Tensor rows, const Steps& steps, co
 }
 
 template <class Derived, class Options>
-auto RNNImplBase<Derived, Options>::run(const Tensor& input, const Tensor& h,
-                                        const Tensor& c) const -> Result {
+auto RNNImplBase<Derived, Options>::run(const Tensor& input, const Tensor& h, const Tensor& c) const
+    -> Result {
   const RNNOptionsBase& o = options_base;
   this->check_defined(input, "input");
   check(input.dim() == 2 || input.dim() == 3, this->name(),
@@ -192,11 +193,11 @@ auto RNNImplBase<Derived, Options>::run(const utils::rnn::PackedSequence& input,
     return state.defined() && order.defined() ? state.index_select(1, order) : state;
   };
   const bool lstm = o.mode() == Recurrent::lstm;
-  const Tensor h0 = start(lstm ? "hidden[0]" : "hidden", h, rows, steps.batch(),
-                          weights_[0].hh.size(1));
+  const Tensor h0 =
+      start(lstm ? "hidden[0]" : "hidden", h, rows, steps.batch(), weights_[0].hh.size(1));
   const Tensor c0 = lstm ? start("hidden[1]", c, rows, steps.batch(), o.hidden_size()) : Tensor();
-  const Result y = run_rows(rows, steps, sorted(h0, input.sorted_indices()),
-                            sorted(c0, input.sorted_indices()));
+  const Result y =
+      run_rows(rows, steps, sorted(h0, input.sorted_indices()), sorted(c0, input.sorted_indices()));
   return {utils::rnn::PackedSequence(y.out, input.batch_sizes(), input.sorted_indices(),
                                      input.unsorted_indices()),
           sorted(y.h, input.unsorted_indices()), sorted(y.c, input.unsorted_indices())};
@@ -265,10 +266,9 @@ Recurrence RNNCellImplBase<Derived, Options>::run(const Tensor& input, const Ten
           options.hidden_size(), ") for input ", input.sizes());
     return out;
   };
-  const Recurrence y =
-      recur(cell(), Steps({x.size(0)}), x, state("hidden", h),
-            cell() == Recurrent::lstm ? state("cell", c) : Tensor(),
-            {weight_ih, weight_hh, bias_ih, bias_hh, {}});
+  const Recurrence y = recur(cell(), Steps({x.size(0)}), x, state("hidden", h),
+                             cell() == Recurrent::lstm ? state("cell", c) : Tensor(),
+                             {weight_ih, weight_hh, bias_ih, bias_hh, {}});
   if (batched) return y;
   return {y.h.squeeze(0), y.c.defined() ? y.c.squeeze(0) : y.c};
 }

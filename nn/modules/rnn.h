@@ -91,8 +91,7 @@ struct RNNImplBase : Layer<Derived, Options> {
     utils::rnn::PackedSequence out;
     Tensor h, c;
   };
-  PackedResult run(const utils::rnn::PackedSequence& input, const Tensor& h,
-                   const Tensor& c) const;
+  PackedResult run(const utils::rnn::PackedSequence& input, const Tensor& h, const Tensor& c) const;
 
  private:
   Result run_rows(Tensor rows, const Steps& steps, const Tensor& h, const Tensor& c) const;

@@ -1,4 +1,5 @@
-// Transformer, its encoder and decoder, and their layers: what they consist of, and the way through.
+// Transformer, its encoder and decoder, and their layers: what they consist of, and the way
+// through.
 #include "gradus/nn/modules/transformer.h"
 
 #include <limits>
@@ -31,8 +32,8 @@ template <class Layer>
 MultiheadAttention attention(Layer& layer, const char* name) {
   const auto& o = layer.options;
   return layer.register_module(
-      name, MultiheadAttention(
-                MultiheadAttentionOptions(o.d_model(), o.nhead()).dropout(o.dropout())));
+      name,
+      MultiheadAttention(MultiheadAttentionOptions(o.d_model(), o.nhead()).dropout(o.dropout())));
 }
 template <class Layer>
 LayerNorm norm(Layer& layer, const char* name) {
@@ -58,8 +59,8 @@ Tensor attended(MultiheadAttention& attention, const Tensor& query, const Tensor
 template <class Coder, class Holder>
 void register_clones(Coder& coder, const char* argument, const Holder& layer) {
   check(!layer.is_empty(), coder.name(), ": ", argument, " is empty, expected a layer");
-  check(coder.options.num_layers() > 0, coder.name(),
-        ": num_layers must be 1 or more, but it is ", coder.options.num_layers());
+  check(coder.options.num_layers() > 0, coder.name(), ": num_layers must be 1 or more, but it is ",
+        coder.options.num_layers());
   coder.layers = coder.register_module("layers", ModuleList());
   for (int64_t i = 0; i < coder.options.num_layers(); ++i) coder.layers->push_back(layer->clone());
   if (coder.options.norm().is_empty()) return;
@@ -123,8 +124,8 @@ Tensor TransformerDecoderLayerImpl::forward(Tensor tgt, const Tensor& memory,
                                             const Tensor& memory_key_padding_mask) {
   check_defined(tgt, "tgt"), check_defined(memory, "memory");
   tgt = norm1(tgt + dropout1(attended(self_attn, tgt, tgt, tgt_mask, tgt_key_padding_mask)));
-  tgt = norm2(tgt + dropout2(attended(multihead_attn, tgt, memory, memory_mask,
-                                      memory_key_padding_mask)));
+  tgt = norm2(
+      tgt + dropout2(attended(multihead_attn, tgt, memory, memory_mask, memory_key_padding_mask)));
   return norm3(tgt + dropout3(feedforward(*this, tgt)));
 }
 

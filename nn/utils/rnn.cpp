@@ -64,11 +64,10 @@ PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool batch_fir
   if (batch_first) input = input.transpose(0, 1);
   const std::vector<int64_t> list = numbers(lengths);
   const auto batch = static_cast<int64_t>(list.size());
-  check(input.numel() > 0, kOp, ": Cannot pack empty tensors, and input has shape ",
-        input.sizes());
+  check(input.numel() > 0, kOp, ": Cannot pack empty tensors, and input has shape ", input.sizes());
   check(batch == input.size(1), kOp,
-        ": Expected `len(lengths)` to be equal to batch_size, but got ", batch, " (batch_size=",
-        input.size(1), ")");
+        ": Expected `len(lengths)` to be equal to batch_size, but got ", batch,
+        " (batch_size=", input.size(1), ")");
   for (size_t i = 0; i < list.size(); ++i) {
     check(list[i] > 0, kOp,
           ": Length of all samples has to be greater than 0, but found an element in 'lengths' "

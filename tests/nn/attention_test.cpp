@@ -92,9 +92,7 @@ TEST(Attention, KernelsAgreeWithTheComposite) {
 
 TEST(Attention, HasBothDerivatives) {
   manual_seed(2);
-  const auto leaf = [](IntArrayRef shape) {
-    return randn(shape, kDouble).set_requires_grad(true);
-  };
+  const auto leaf = [](IntArrayRef shape) { return randn(shape, kDouble).set_requires_grad(true); };
   const Tensors qkv{leaf({2, 3, 2}), leaf({2, 3, 2}), leaf({2, 3, 2})};
   const Tensor hidden = tensor({0, 1, 0}).to(kBool);
   for (const int way : {0, 1, 2}) {
@@ -145,13 +143,20 @@ TEST(Attention, SaysWhatIsWrong) {
   };
   expect_error<ValueError>([&] { attend(ones({4}), q); }, "key has shape [4], expected");
   expect_error<ValueError>([&] { attend(ones({1, 3, 4}), q); }, "must be the same, expand() one");
-  expect_error<ValueError>([&] { attend(ones({2, 3, 5}), q); }, "their last dimensions must be equal");
+  expect_error<ValueError>(
+      [&] {
+        attend(ones({2, 3, 5}), q);
+      },
+      "their last dimensions must be equal");
   expect_error<ValueError>([&] { attend(q, ones({2, 4, 4})); }, "one value for each key");
   expect_error<TypeError>([&] { attend(q, q.to(kDouble)); }, "value has dtype float64");
   expect_error<ValueError>([&] { scaled_dot_product_attention(q, q, q, std::nullopt, 2); },
                            "dropout_p is 2");
-  expect_error<ValueError>([&] { scaled_dot_product_attention(q, q, q, ones({3, 3}), 0, true); },
-                           "Explicit attn_mask should not be set when is_causal=True");
+  expect_error<ValueError>(
+      [&] {
+        scaled_dot_product_attention(q, q, q, ones({3, 3}), 0, true);
+      },
+      "Explicit attn_mask should not be set when is_causal=True");
 }
 
 TEST(MultiheadAttention, SaysWhatIsWrong) {
@@ -160,15 +165,28 @@ TEST(MultiheadAttention, SaysWhatIsWrong) {
   nn::MultiheadAttention attention(4, 2);
   const Tensor x = ones({3, 2, 4});
   expect_error<ValueError>([&] { attention(x, x, Tensor()); }, "value is undefined");
-  expect_error<ValueError>([&] { attention(ones({3, 4}), x, x); }, "expected (length, batch, width)");
+  expect_error<ValueError>(
+      [&] {
+        attention(ones({3, 4}), x, x);
+      },
+      "expected (length, batch, width)");
   expect_error<ValueError>([&] { attention(ones({3, 2, 5}), x, x); }, "expected embed_dim = 4");
   expect_error<ValueError>([&] { attention(x, ones({3, 1, 4}), x); }, "expected one batch size");
-  expect_error<ValueError>([&] { attention(x, x, x, ones({2, 4}, kBool)); },
-                           "key_padding_mask has shape [2, 4], expected [2, 3]");
-  expect_error<ValueError>([&] { attention(x, x, x, Tensor(), true, ones({3, 4})); },
-                           "attn_mask has shape [3, 4], expected [3, 3] or [4, 3, 3]");
-  expect_error<TypeError>([&] { attention(x, x, x, Tensor(), true, ones({3, 3}, kLong)); },
-                          "attn_mask has dtype int64");
+  expect_error<ValueError>(
+      [&] {
+        attention(x, x, x, ones({2, 4}, kBool));
+      },
+      "key_padding_mask has shape [2, 4], expected [2, 3]");
+  expect_error<ValueError>(
+      [&] {
+        attention(x, x, x, Tensor(), true, ones({3, 4}));
+      },
+      "attn_mask has shape [3, 4], expected [3, 3] or [4, 3, 3]");
+  expect_error<TypeError>(
+      [&] {
+        attention(x, x, x, Tensor(), true, ones({3, 3}, kLong));
+      },
+      "attn_mask has dtype int64");
 }
 
 TEST(Transformer, PrintsItsParts) {
@@ -185,14 +203,25 @@ TEST(Transformer, PrintsItsParts) {
 
 TEST(Transformer, SaysWhatIsWrong) {
   nn::Transformer model(nn::TransformerOptions(4, 2, 1, 1).dim_feedforward(3));
-  expect_error<ValueError>([&] { model(ones({2, 3}), ones({2, 3, 4})); },
-                           "src and tgt should have 3 dimensions");
-  expect_error<ValueError>([&] { model(ones({2, 3, 4}), ones({3, 2, 4})); },
-                           "src and tgt should have equal batch size");
-  expect_error<ValueError>([&] { model(ones({2, 3, 4}), ones({2, 3, 3})); },
-                           "src and tgt should have same feature size as d_model");
   expect_error<ValueError>(
-      [] { nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(4, 2).activation(kTanh)); },
+      [&] {
+        model(ones({2, 3}), ones({2, 3, 4}));
+      },
+      "src and tgt should have 3 dimensions");
+  expect_error<ValueError>(
+      [&] {
+        model(ones({2, 3, 4}), ones({3, 2, 4}));
+      },
+      "src and tgt should have equal batch size");
+  expect_error<ValueError>(
+      [&] {
+        model(ones({2, 3, 4}), ones({2, 3, 3}));
+      },
+      "src and tgt should have same feature size as d_model");
+  expect_error<ValueError>(
+      [] {
+        nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(4, 2).activation(kTanh));
+      },
       "Unknown activation: activation should be kRelu, kGELU, or a callable");
   expect_error<ValueError>(
       [] { nn::TransformerEncoder(nn::TransformerEncoderLayerOptions(4, 2), 0); },

@@ -25,8 +25,8 @@ TEST(Embedding, PassesGradientsToTheRowsThatWereLookedUp) {
 
 TEST(Embedding, LimitsNormsInPlace) {
   const Tensor weight = tensor({3.0, 4.0, 0.3, 0.4}).view({2, 2});
-  const Tensor out = F::embedding(tensor({0, 1, 0}), weight,
-                                  F::EmbeddingFuncOptions().max_norm(1.0));
+  const Tensor out =
+      F::embedding(tensor({0, 1, 0}), weight, F::EmbeddingFuncOptions().max_norm(1.0));
   expect_values(weight, {0.6, 0.8, 0.3, 0.4});
   expect_values(out[0], {0.6, 0.8});
 }
@@ -40,11 +40,11 @@ TEST(Embedding, PretrainedTablesAreShared) {
   EXPECT_NE(copy->weight.data_ptr(), table.data_ptr());
   EXPECT_EQ(frozen->weight.data_ptr(), table.data_ptr());
   expect_values(copy->forward(tensor({1})), {3, 4});
-  nn::Embedding trained = nn::Embedding::from_pretrained(
-      table, nn::EmbeddingFromPretrainedOptions().freeze(false));
+  nn::Embedding trained =
+      nn::Embedding::from_pretrained(table, nn::EmbeddingFromPretrainedOptions().freeze(false));
   EXPECT_TRUE(trained->weight.requires_grad());
-  nn::EmbeddingBag bag = nn::EmbeddingBag::from_pretrained(
-      table, nn::EmbeddingBagFromPretrainedOptions().mode(kSum));
+  nn::EmbeddingBag bag =
+      nn::EmbeddingBag::from_pretrained(table, nn::EmbeddingBagFromPretrainedOptions().mode(kSum));
   expect_values(bag(tensor({0, 1}), tensor({0})), {4, 6});
 }
 
@@ -86,7 +86,8 @@ TEST(Embedding, SaysWhatIsWrong) {
   expect_error<ValueError>(
       [&] { nn::Embedding(nn::EmbeddingOptions(4, 2)._weight(weight)); },
       "Shape of _weight does not match num_embeddings and embedding_dim: it is [3, 2]");
-  expect_error<ValueError>([] { nn::Embedding(3, 2)(Tensor()); }, "Embedding: indices is undefined");
+  expect_error<ValueError>([] { nn::Embedding(3, 2)(Tensor()); },
+                           "Embedding: indices is undefined");
   expect_error<ValueError>([] { nn::Embedding::from_pretrained(ones({3})); },
                            "Embeddings parameter is expected to be 2-dimensional");
 }
@@ -100,11 +101,17 @@ TEST(EmbeddingBag, SaysWhatIsWrong) {
     return F::EmbeddingBagFuncOptions().offsets(offsets);
   };
   expect_error<ValueError>([&] { bag(flat, {}); }, "offsets has to be a 1D Tensor but got null");
-  expect_error<ValueError>([&] { bag(flat.view({1, 3}), with(tensor({0}))); },
-                           "If input is 2D, then offsets has to be null");
+  expect_error<ValueError>(
+      [&] {
+        bag(flat.view({1, 3}), with(tensor({0})));
+      },
+      "If input is 2D, then offsets has to be null");
   expect_error<ValueError>([&] { bag(flat, with(tensor({1}))); }, "offsets[0] has to be 0");
-  expect_error<ValueError>([&] { bag(flat.view({1, 1, 3}), {}); },
-                           "input has to be 1D or 2D Tensor, but got Tensor of dimension 3");
+  expect_error<ValueError>(
+      [&] {
+        bag(flat.view({1, 1, 3}), {});
+      },
+      "input has to be 1D or 2D Tensor, but got Tensor of dimension 3");
   expect_error<ValueError>([&] { bag(flat, with(tensor({0})).per_sample_weights(ones({2}))); },
                            "If per_sample_weights ([2]) is not null");
   expect_error<ValueError>([&] { bag(flat, with(tensor({0})).per_sample_weights(ones({3}))); },

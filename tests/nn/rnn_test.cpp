@@ -62,10 +62,12 @@ TEST(Recurrence, FusedIsTheComposite) {
       if (device.is_cuda() && !cuda::is_available()) continue;
       for (const Recurrent cell : kCells)
         for (const bool reverse : {false, true})
-          for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{2, 2, 2}, {3, 1, 1}, {4}}) {
+          for (const std::vector<int64_t>& sizes :
+               {std::vector<int64_t>{2, 2, 2}, {3, 1, 1}, {4}}) {
             const Case one = make(cell, sizes, reverse, options.device(device), 5);
             const std::string what = std::to_string(static_cast<int>(cell)) +
-                                     (reverse ? " reverse" : "") + (device.is_cuda() ? " cuda" : "");
+                                     (reverse ? " reverse" : "") +
+                                     (device.is_cuda() ? " cuda" : "");
             const double tolerance = options.dtype() == kDouble ? 1e-10 : 1e-3;
             const Tensor fused = one.total(true), composite = one.total(false);
             expect_close(fused, composite, tolerance, what);
@@ -172,15 +174,27 @@ TEST(RNN, SaysWhatIsWrong) {
   expect_error<ValueError>([&] { lstm(Tensor()); }, "LSTM: input is undefined");
   expect_error<ValueError>([&] { lstm(ones({2})); },
                            "LSTM: input must have 3 dimensions, or 2 without a batch, got 1");
-  expect_error<ValueError>([&] { lstm(ones({4, 1, 5})); },
-                           "input.size(-1) must be equal to input_size. Expected 2, got 5");
+  expect_error<ValueError>(
+      [&] {
+        lstm(ones({4, 1, 5}));
+      },
+      "input.size(-1) must be equal to input_size. Expected 2, got 5");
   const auto state = std::make_tuple(ones({1, 2, 3}), ones({1, 1, 3}));
-  expect_error<ValueError>([&] { lstm(ones({4, 1, 2}), state); },
-                           "Expected hidden[0] size [1, 1, 3], got [1, 2, 3]");
-  expect_error<ValueError>([&] { nn::RNN(2, 3)(ones({4, 1, 2}), ones({1, 3})); },
-                           "Expected hidden size [1, 1, 3], got [1, 3]");
-  expect_error<ValueError>([&] { nn::GRU(2, 3)(ones({0, 1, 2})); },
-                           "Expected sequence length to be larger than 0");
+  expect_error<ValueError>(
+      [&] {
+        lstm(ones({4, 1, 2}), state);
+      },
+      "Expected hidden[0] size [1, 1, 3], got [1, 2, 3]");
+  expect_error<ValueError>(
+      [&] {
+        nn::RNN(2, 3)(ones({4, 1, 2}), ones({1, 3}));
+      },
+      "Expected hidden size [1, 1, 3], got [1, 3]");
+  expect_error<ValueError>(
+      [&] {
+        nn::GRU(2, 3)(ones({0, 1, 2}));
+      },
+      "Expected sequence length to be larger than 0");
   expect_error<ValueError>([&] { nn::GRU(0, 3); }, "GRU: input_size, hidden_size and num_layers");
   expect_error<ValueError>([&] { nn::GRU(nn::GRUOptions(2, 3).dropout(2)); },
                            "dropout should be a number in range [0, 1]");
@@ -188,27 +202,46 @@ TEST(RNN, SaysWhatIsWrong) {
                            "proj_size has to be smaller than hidden_size");
   expect_error<ValueError>([&] { nn::RNN(nn::RNNOptions(2, 3).nonlinearity(kGELU)); },
                            "Unknown nonlinearity");
-  expect_error<ValueError>([&] { nn::GRUCell(2, 3)(ones({4, 5})); },
-                           "GRUCell: input has inconsistent input_size: got 5 expected 2");
-  expect_error<ValueError>([&] { nn::GRUCell(2, 3)(ones({4, 2}), ones({4, 5})); },
-                           "GRUCell: hidden has inconsistent hidden_size");
+  expect_error<ValueError>(
+      [&] {
+        nn::GRUCell(2, 3)(ones({4, 5}));
+      },
+      "GRUCell: input has inconsistent input_size: got 5 expected 2");
+  expect_error<ValueError>(
+      [&] {
+        nn::GRUCell(2, 3)(ones({4, 2}), ones({4, 5}));
+      },
+      "GRUCell: hidden has inconsistent hidden_size");
 }
 
 TEST(RNN, SaysWhatIsWrongWithPackedSequences) {
   const auto packs = [](IntArrayRef shape, const Tensor& lengths) {
     rnn::pack_padded_sequence(ones(shape), lengths);
   };
-  expect_error<ValueError>([&] { packs({3, 2, 1}, tensor({1, 3})); },
-                           "`lengths` array must be sorted in decreasing order");
-  expect_error<ValueError>([&] { packs({3, 2, 1}, tensor({3, 0})); },
-                           "Length of all samples has to be greater than 0");
-  expect_error<ValueError>([&] { packs({3, 2, 1}, tensor({3})); },
-                           "Expected `len(lengths)` to be equal to batch_size, but got 1");
-  expect_error<ValueError>([&] { packs({3, 2, 1}, tensor({4, 1})); },
-                           "a sequence is 4 long, and input has 3 steps");
+  expect_error<ValueError>(
+      [&] {
+        packs({3, 2, 1}, tensor({1, 3}));
+      },
+      "`lengths` array must be sorted in decreasing order");
+  expect_error<ValueError>(
+      [&] {
+        packs({3, 2, 1}, tensor({3, 0}));
+      },
+      "Length of all samples has to be greater than 0");
+  expect_error<ValueError>(
+      [&] {
+        packs({3, 2, 1}, tensor({3}));
+      },
+      "Expected `len(lengths)` to be equal to batch_size, but got 1");
+  expect_error<ValueError>(
+      [&] {
+        packs({3, 2, 1}, tensor({4, 1}));
+      },
+      "a sequence is 4 long, and input has 3 steps");
   const auto packed = rnn::pack_sequence({ones({3, 1}), ones({2, 1})});
-  expect_error<ValueError>([&] { rnn::pad_packed_sequence(packed, false, 0, 2); },
-                           "Expected total_length to be at least the length of the longest sequence");
+  expect_error<ValueError>(
+      [&] { rnn::pad_packed_sequence(packed, false, 0, 2); },
+      "Expected total_length to be at least the length of the longest sequence");
   expect_error<ValueError>([] { rnn::pad_sequence({}); }, "received an empty list of sequences");
 }
 

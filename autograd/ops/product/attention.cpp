@@ -1,5 +1,5 @@
-// scaled_dot_product_attention: one pass of the backend, which keeps no matrix of scores; its second
-// derivative is that of the composite.
+// scaled_dot_product_attention: one pass of the backend, which keeps no matrix of scores; its
+// second derivative is that of the composite.
 #include <cmath>
 #include <limits>
 
@@ -20,8 +20,8 @@ Tensor weights_of(const Attention& how, const Tensor& q, const Tensor& k, const 
   Tensor scores = q.matmul(k.transpose(-1, -2)) * how.scale;
   if (mask.defined()) scores = scores + mask;
   if (how.causal)
-    scores = scores.masked_fill(
-        ones({q.size(-2), k.size(-2)}, q.options().dtype(kBool)).triu(1), kHidden);
+    scores = scores.masked_fill(ones({q.size(-2), k.size(-2)}, q.options().dtype(kBool)).triu(1),
+                                kHidden);
   if (!mask.defined()) return scores.softmax(-1);
   const Tensor blind = (scores.detach() == kHidden).all(-1, true);
   return scores.masked_fill(blind, 0).softmax(-1).masked_fill(blind, 0);
