@@ -44,7 +44,7 @@ struct UpdatedParameter {
 struct Attention {
   double scale;
   bool causal = false;    // query i sees the keys up to i
-  double dropout = 0;     // the probability of a weight to become 0; the others are divided by 1 - it
+  double dropout = 0;  // the probability of a weight to become 0; the others are divided by 1 - it
   PhiloxState state = {};  // draws for the weights, row-major in (batch, heads, queries, keys)
 };
 
@@ -219,15 +219,16 @@ class Backend {
   // another shape is named. x and s hold, side by side, the sums of the input and those of h_prev,
   // with their biases.
   //
-  // LSTM: x, s, gates (B, 4 H). gates = sigmoid i, sigmoid f, tanh g, sigmoid o of x + s; c = f c_prev
-  // + i g; h = o tanh(c).
+  // LSTM: x, s, gates (B, 4 H). gates = sigmoid i, sigmoid f, tanh g, sigmoid o of x + s; c = f
+  // c_prev + i g; h = o tanh(c).
   virtual void lstm_cell(const Tensor& x, const Tensor& s, const Tensor& c_prev,
                          const Tensor& gates, const Tensor& c, const Tensor& h);
-  // grad_x (B, 4 H), the gradient of x and of s. grad_c, which is that of c, becomes that of c_prev.
+  // grad_x (B, 4 H): the gradient of x and of s. grad_c, which is that of c, becomes that of
+  // c_prev.
   virtual void lstm_cell_grad(const Tensor& grad_h, const Tensor& c_prev, const Tensor& gates,
                               const Tensor& c, const Tensor& grad_c, const Tensor& grad_x);
-  // GRU: x, s, gates (B, 3 H). gates = r, z, n with r = sigmoid(x_r + s_r), z = sigmoid(x_z + s_z), n =
-  // tanh(x_n + r s_n); h = n + z (h_prev - n).
+  // GRU: x, s, gates (B, 3 H). gates = r, z, n with r = sigmoid(x_r + s_r), z = sigmoid(x_z + s_z),
+  // n = tanh(x_n + r s_n); h = n + z (h_prev - n).
   virtual void gru_cell(const Tensor& x, const Tensor& s, const Tensor& h_prev, const Tensor& gates,
                         const Tensor& h);
   // grad_x and grad_s (B, 3 H). grad_h, which is that of h, becomes the part of h_prev's that does
