@@ -14,6 +14,17 @@ namespace library = gradus;
 using namespace gradus;
 using bench::host_seconds, bench::report;
 
+namespace {
+
+// What a model returns first.
+const Tensor& first(const Tensor& y) { return y; }
+template <class State>
+const Tensor& first(const std::tuple<Tensor, State>& y) {
+  return std::get<0>(y);
+}
+
+}  // namespace
+
 int main() {
   manual_seed(1);
   {
@@ -49,7 +60,7 @@ int main() {
     optim::SGD sgd(model->parameters(), optim::SGDOptions(0.01).momentum(0.9));
     const auto step = [&] {
       sgd.zero_grad();
-      loss(model->forward(x), y).backward();
+      loss(first(model->forward(x)), y).backward();
       sgd.step();
     };
     report(name, "gradus", host_seconds(step, 11, calls), 1, "step");
@@ -65,6 +76,11 @@ int main() {
                            nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84),
                            nn::ReLU(), nn::Linear(84, 10)),
             randn({128, 1, 28, 28}), randint(10, {128}, kLong), nn::CrossEntropyLoss());
+  time_step("step LSTM 256x2 64 x batch 32", 2, nn::LSTM(nn::LSTMOptions(256, 256).num_layers(2)),
+            randn({64, 32, 256}), randn({64, 32, 256}), nn::MSELoss());
+  time_step("step TransformerEncoderLayer 384 64 x batch 128", 1,
+            nn::TransformerEncoderLayer(384, 6), randn({64, 128, 384}), randn({64, 128, 384}),
+            nn::MSELoss());
   time_step("step ResNet-18 batch 32", 2, std::make_shared<bench::ResNet18>(10),
             randn({32, 3, 32, 32}), randint(10, {32}, kLong), nn::CrossEntropyLoss());
 }

@@ -24,6 +24,13 @@ void time(const char* name, int rounds, int calls, double work, const char* unit
   std::printf("%s\tlibtorch\t%.9g\t%.9g\t%s\n", name, times[times.size() / 2], work, unit);
 }
 
+// What a model returns first.
+const torch::Tensor& first(const torch::Tensor& y) { return y; }
+template <class State>
+const torch::Tensor& first(const std::tuple<torch::Tensor, State>& y) {
+  return std::get<0>(y);
+}
+
 }  // namespace
 
 int main() {
@@ -49,7 +56,7 @@ int main() {
     torch::optim::SGD sgd(model->parameters(), torch::optim::SGDOptions(0.01).momentum(0.9));
     time(name, 11, calls, 1, "step", [&] {
       sgd.zero_grad();
-      loss(model->forward(x), y).backward();
+      loss(first(model->forward(x)), y).backward();
       sgd.step();
     });
   };
@@ -66,6 +73,11 @@ int main() {
                            nn::ReLU(), nn::Linear(84, 10)),
             torch::randn({128, 1, 28, 28}), torch::randint(10, {128}, torch::kLong),
             nn::CrossEntropyLoss());
+  time_step("step LSTM 256x2 64 x batch 32", 2, nn::LSTM(nn::LSTMOptions(256, 256).num_layers(2)),
+            torch::randn({64, 32, 256}), torch::randn({64, 32, 256}), nn::MSELoss());
+  time_step("step TransformerEncoderLayer 384 64 x batch 128", 1,
+            nn::TransformerEncoderLayer(384, 6), torch::randn({64, 128, 384}),
+            torch::randn({64, 128, 384}), nn::MSELoss());
   time_step("step ResNet-18 batch 32", 2, std::make_shared<bench::ResNet18>(10),
             torch::randn({32, 3, 32, 32}), torch::randint(10, {32}, torch::kLong),
             nn::CrossEntropyLoss());

@@ -242,13 +242,20 @@ void optimizers() {
   time("AdamW 100 x 1e6", adamw, 7);
 }
 
+// What a model returns first.
+const Tensor& first(const Tensor& y) { return y; }
+template <class State>
+const Tensor& first(const std::tuple<Tensor, State>& y) {
+  return std::get<0>(y);
+}
+
 void training_steps() {
   const auto time_step = [](const char* name, const auto& model, const Tensor& x, const Tensor& y,
                             auto loss, int steps = 200) {
     optim::SGD sgd(model->parameters(), optim::SGDOptions(0.01).momentum(0.9));
     const auto step = [&] {
       sgd.zero_grad();
-      loss(model->forward(x), y).backward();
+      loss(first(model->forward(x)), y).backward();
       sgd.step();
     };
     const double seconds = bench::host_seconds(step, 11, steps, [] { cuda::synchronize(); });
@@ -269,6 +276,14 @@ void training_steps() {
   lenet->to(kCUDA);
   time_step("step LeNet-5 batch 128", lenet, randn({128, 1, 28, 28}, kCUDA),
             randint(10, {128}, kCUDA), nn::CrossEntropyLoss());
+  nn::LSTM lstm(nn::LSTMOptions(256, 256).num_layers(2));
+  lstm->to(kCUDA);
+  time_step("step LSTM 256x2 64 x batch 32", lstm, randn({64, 32, 256}, kCUDA),
+            randn({64, 32, 256}, kCUDA), nn::MSELoss(), 20);
+  nn::TransformerEncoderLayer encoder(384, 6);
+  encoder->to(kCUDA);
+  time_step("step TransformerEncoderLayer 384 64 x batch 128", encoder,
+            randn({64, 128, 384}, kCUDA), randn({64, 128, 384}, kCUDA), nn::MSELoss(), 20);
   const auto resnet = std::make_shared<bench::ResNet18>(10);
   resnet->to(kCUDA);
   time_step("step ResNet-18 batch 128", resnet, randn({128, 3, 32, 32}, kCUDA),

@@ -224,7 +224,8 @@ def training_steps():
 
         def step():
             sgd.zero_grad()
-            loss(model(x), y).backward()
+            out = model(x)
+            loss(out[0] if isinstance(out, tuple) else out, y).backward()
             sgd.step()
 
         times = []
@@ -249,6 +250,11 @@ def training_steps():
                           nn.ReLU(), nn.Linear(84, 10))
     time_step("step LeNet-5 batch 128", lenet.cuda(), torch.randn(128, 1, 28, 28, device="cuda"),
               torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss())
+    for name, model, shape in [("step LSTM 256x2 64 x batch 32", nn.LSTM(256, 256, num_layers=2), (64, 32, 256)),
+                               ("step TransformerEncoderLayer 384 64 x batch 128",
+                                nn.TransformerEncoderLayer(384, 6), (64, 128, 384))]:
+        time_step(name, model.cuda(), torch.randn(shape, device="cuda"), torch.randn(shape, device="cuda"),
+                  nn.MSELoss(), steps=20)
     time_step("step ResNet-18 batch 128", resnet18(10).cuda(), torch.randn(128, 3, 32, 32, device="cuda"),
               torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss(), steps=10)
 

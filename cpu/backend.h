@@ -72,6 +72,20 @@ class CpuBackend final : public Backend {
                      const Tensor& out) override;
   void average_pool(const Pool& pool, const Tensor& x, const Tensor& out) override;
   void average_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& out) override;
+  void lstm_cell(const Tensor& x, const Tensor& s, const Tensor& c_prev, const Tensor& gates,
+                 const Tensor& c, const Tensor& h) override;
+  void lstm_cell_grad(const Tensor& grad_h, const Tensor& c_prev, const Tensor& gates,
+                      const Tensor& c, const Tensor& grad_c, const Tensor& grad_x) override;
+  void gru_cell(const Tensor& x, const Tensor& s, const Tensor& h_prev, const Tensor& gates,
+                const Tensor& h) override;
+  void gru_cell_grad(const Tensor& h_prev, const Tensor& s, const Tensor& gates,
+                     const Tensor& grad_h, const Tensor& grad_x, const Tensor& grad_s) override;
+  void attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
+                 const Tensor& mask, const Tensor& out, const Tensor& log_sums) override;
+  void attention_grad(const Attention& how, const Tensor& grad, const Tensor& q, const Tensor& k,
+                      const Tensor& v, const Tensor& mask, const Tensor& out,
+                      const Tensor& log_sums, const Tensor& grad_q, const Tensor& grad_k,
+                      const Tensor& grad_v) override;
   void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
               const Tensor& out) override;
   void scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,

@@ -137,5 +137,4 @@ Tensor sparse_(Tensor tensor, double sparsity, double std) {
   const Tensor order = rand(tensor.sizes(), tensor.options().dtype(kDouble)).argsort(int64_t{0});
   return tensor.normal_(0, std).masked_fill_(order.lt(zeros), 0);
 }
-
 }  // namespace gradus::nn::init

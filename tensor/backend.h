@@ -1,8 +1,8 @@
 // What a device must be able to do: Backend has one virtual function for each kind of work that
 // operations give to a device: memory, copies, random numbers, element by element, reductions,
-// softmax, cross entropy, normalisations, scans and order, products, convolutions and pools,
-// indexing, optimizers. A function that is not pure has a default made of the others (backend.cpp);
-// a device may override it with a faster one.
+// softmax, cross entropy, normalisations, scans and order, products, convolutions and pools, recurrent
+// cells, attention, indexing, optimizers. A function that is not pure has a default made of the
+// others (backend.cpp, backend_sequences.cpp); a device may override it with a faster one.
 //
 // Contract of every function. `out` is allocated, on this backend's device, of the final shape and
 // dtype; operands are on that device too and of the dtype that `out` says they are; the caller
@@ -38,6 +38,14 @@ struct UpdatedParameter {
   std::array<Tensor, kMostStates> states;  // those that the step keeps come first
   unsigned fresh = 0;                      // bit i: states[i] is uninitialised, and counts as 0
   CoefficientList coefficients;
+};
+
+// How queries attend to keys: softmax(scale q k^T + mask) v.
+struct Attention {
+  double scale;
+  bool causal = false;    // query i sees the keys up to i
+  double dropout = 0;  // the probability of a weight to become 0; the others are divided by 1 - it
+  PhiloxState state = {};  // draws for the weights, row-major in (batch, heads, queries, keys)
 };
 
 class Backend {
@@ -224,6 +232,42 @@ class Backend {
   // elements; Float, Double. dilation is 1.
   virtual void average_pool(const Pool& pool, const Tensor& x, const Tensor& out) = 0;
   virtual void average_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& out) = 0;
+
+  // --- Recurrent cells: one step of H units for B rows
+  // All tensors are contiguous, of one dtype (Float, Double), with some elements, and (B, H) unless
+  // another shape is named. x and s hold, side by side, the sums of the input and those of h_prev,
+  // with their biases.
+  //
+  // LSTM: x, s, gates (B, 4 H). gates = sigmoid i, sigmoid f, tanh g, sigmoid o of x + s; c = f
+  // c_prev + i g; h = o tanh(c).
+  virtual void lstm_cell(const Tensor& x, const Tensor& s, const Tensor& c_prev,
+                         const Tensor& gates, const Tensor& c, const Tensor& h);
+  // grad_x (B, 4 H): the gradient of x and of s. grad_c, which is that of c, becomes that of
+  // c_prev.
+  virtual void lstm_cell_grad(const Tensor& grad_h, const Tensor& c_prev, const Tensor& gates,
+                              const Tensor& c, const Tensor& grad_c, const Tensor& grad_x);
+  // GRU: x, s, gates (B, 3 H). gates = r, z, n with r = sigmoid(x_r + s_r), z = sigmoid(x_z + s_z),
+  // n = tanh(x_n + r s_n); h = n + z (h_prev - n).
+  virtual void gru_cell(const Tensor& x, const Tensor& s, const Tensor& h_prev, const Tensor& gates,
+                        const Tensor& h);
+  // grad_x and grad_s (B, 3 H). grad_h, which is that of h, becomes the part of h_prev's that does
+  // not come through s.
+  virtual void gru_cell_grad(const Tensor& h_prev, const Tensor& s, const Tensor& gates,
+                             const Tensor& grad_h, const Tensor& grad_x, const Tensor& grad_s);
+
+  // --- Attention
+  // out (B, H, M, E), of q (B, H, M, D), k (B, H, N, D), v (B, H, N, E) and mask (B, H, M, N),
+  // which may be undefined. log_sums (B, H, M) = log(sum(e^scores)). A row without keys is 0, and
+  // its log_sum -infinity. Float, Double, with some elements; the last dimension of q, k and v has
+  // stride 1, out and log_sums are contiguous.
+  virtual void attention(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
+                         const Tensor& mask, const Tensor& out, const Tensor& log_sums);
+  // The gradients of q, k and v, given that of out, and what attention computed. grad and the
+  // results are contiguous.
+  virtual void attention_grad(const Attention& how, const Tensor& grad, const Tensor& q,
+                              const Tensor& k, const Tensor& v, const Tensor& mask,
+                              const Tensor& out, const Tensor& log_sums, const Tensor& grad_q,
+                              const Tensor& grad_k, const Tensor& grad_v);
 
   // --- Indexing
   // out[i] = x[..., index[i], ...]: index is Long, of out's shape; x has as many dimensions, and

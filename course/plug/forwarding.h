@@ -190,6 +190,38 @@ class ForwardingBackend : public gradus::Backend {
     handed_on("average_pool_grad");
     inner_.average_pool_grad(pool, grad, out);
   }
+  void lstm_cell(const Tensor& x, const Tensor& s, const Tensor& c_prev, const Tensor& gates,
+                 const Tensor& c, const Tensor& h) override {
+    handed_on("lstm_cell");
+    inner_.lstm_cell(x, s, c_prev, gates, c, h);
+  }
+  void lstm_cell_grad(const Tensor& grad_h, const Tensor& c_prev, const Tensor& gates,
+                      const Tensor& c, const Tensor& grad_c, const Tensor& grad_x) override {
+    handed_on("lstm_cell_grad");
+    inner_.lstm_cell_grad(grad_h, c_prev, gates, c, grad_c, grad_x);
+  }
+  void gru_cell(const Tensor& x, const Tensor& s, const Tensor& h_prev, const Tensor& gates,
+                const Tensor& h) override {
+    handed_on("gru_cell");
+    inner_.gru_cell(x, s, h_prev, gates, h);
+  }
+  void gru_cell_grad(const Tensor& h_prev, const Tensor& s, const Tensor& gates,
+                     const Tensor& grad_h, const Tensor& grad_x, const Tensor& grad_s) override {
+    handed_on("gru_cell_grad");
+    inner_.gru_cell_grad(h_prev, s, gates, grad_h, grad_x, grad_s);
+  }
+  void attention(const gradus::Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
+                 const Tensor& mask, const Tensor& out, const Tensor& log_sums) override {
+    handed_on("attention");
+    inner_.attention(how, q, k, v, mask, out, log_sums);
+  }
+  void attention_grad(const gradus::Attention& how, const Tensor& grad, const Tensor& q,
+                      const Tensor& k, const Tensor& v, const Tensor& mask, const Tensor& out,
+                      const Tensor& log_sums, const Tensor& grad_q, const Tensor& grad_k,
+                      const Tensor& grad_v) override {
+    handed_on("attention_grad");
+    inner_.attention_grad(how, grad, q, k, v, mask, out, log_sums, grad_q, grad_k, grad_v);
+  }
   void gather(const gradus::IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
               const Tensor& out) override {
     handed_on("gather");

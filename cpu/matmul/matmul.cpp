@@ -48,8 +48,10 @@ namespace {
 // many terms alone is vector code.
 constexpr int64_t kSmall = 1024, kManyTerms = 32;
 
+}  // namespace
+
 template <class T>
-void multiply(const Product<T>& p) {
+void multiply_chosen(const Product<T>& p) {
   const MatmulKernel kernel = selected.load(std::memory_order_relaxed);
   const bool small = p.m * p.n * p.k <= kSmall && (p.m * p.n > 1 || p.k < kManyTerms);
   if constexpr (std::is_floating_point_v<T>) {
@@ -62,8 +64,8 @@ void multiply(const Product<T>& p) {
   else if (!multiply_vector(p))
     multiply_packed(p, table_of<MicroKernel<T>>());
 }
-
-}  // namespace
+template void multiply_chosen(const Product<float>&);
+template void multiply_chosen(const Product<double>&);
 
 void CpuBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
   if (out.numel() == 0) return;
@@ -89,7 +91,7 @@ void CpuBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, co
       for (int64_t i = begin; i < end; ++i) {
         Product<T> one = p;
         one.a += i * a_step, one.b += i * b_step, one.out += i * p.m * p.n;
-        multiply(one);
+        multiply_chosen(one);
       }
     });
   });

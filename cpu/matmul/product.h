@@ -68,6 +68,10 @@ struct Parts {
   int64_t rows, columns, across, count;
 };
 
+// By the one of these functions that is the fastest for it, or chosen (matmul.h).
+template <class T>
+void multiply_chosen(const Product<T>& p);
+
 // Straight from the operands, in one thread: for products too small to prepare anything.
 template <class T>
 void multiply_small(const Product<T>& p);

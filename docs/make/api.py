@@ -123,9 +123,10 @@ def declarations(text, scope, public):
             at = access.end()
             comment = []
             continue
-        macro = re.compile(r"[A-Z]+_[A-Z_]+\([^()]*\)(?=\s*\n)").match(text, at)
-        if macro:  # an expansion without a semicolon
-            at = macro.end()
+        macro = re.compile(r"[A-Z]+_[A-Z_]+(?=\()").match(text, at)
+        after = end_of(text, macro.end(), "(", ")") if macro else at
+        if macro and re.compile(r"\s*(\n|$)").match(text, after):  # an expansion without a semicolon
+            at = after
             continue
         start = at
         body = None

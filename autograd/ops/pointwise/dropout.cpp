@@ -3,15 +3,12 @@
 
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
+#include "gradus/autograd/ops/dropout.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 
-namespace {
-
-// x with elements left out, as the state chooses them, and the others divided by 1 - p. The
-// gradient leaves out the same ones: they are drawn again, and nothing is saved.
 Tensor thinned(const Tensor& x, double p, PhiloxState state) {
   const Tensor out = raw::empty_like(x);
   raw::random_map(RandomMap::dropout, p, state, x, out);
@@ -20,6 +17,8 @@ Tensor thinned(const Tensor& x, double p, PhiloxState state) {
            [=](Node&, const Tensor& grad) { return Tensors{thinned(grad, p, state)}; });
   return out;
 }
+
+namespace {
 
 bool changes(const char* name, const Tensor& x, double p, bool train) {
   x.operand(name);

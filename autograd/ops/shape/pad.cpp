@@ -1,4 +1,4 @@
-// pad and constant_pad_nd, with their gradients.
+// pad and constant_pad_nd, with their gradients, and pad_sequence.
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
@@ -117,6 +117,23 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode,
       out = cropped(grown(kind, out, d, before, after), d, before, after);
   }
   return out.is_same(self) ? self.clone() : out.contiguous();
+}
+
+Tensor pad_sequence(ArrayRef<Tensor> sequences, bool batch_first, double padding_value) {
+  check(!sequences.empty(), "pad_sequence: received an empty list of sequences; give at least one");
+  int64_t longest = 0;
+  for (const Tensor& sequence : sequences) {
+    check(sequence.operand("pad_sequence", "sequences").dim() > 0,
+          "pad_sequence: a sequence has no dimensions, expected (length, ...); unsqueeze it");
+    longest = std::max(longest, sequence.size(0));
+  }
+  Tensors padded;
+  for (const Tensor& sequence : sequences) {
+    std::vector<int64_t> pad(2 * static_cast<size_t>(sequence.dim()), 0);
+    pad.back() = longest - sequence.size(0);
+    padded.push_back(constant_pad_nd(sequence, pad, padding_value));
+  }
+  return stack(padded, batch_first ? 0 : 1);
 }
 
 }  // namespace gradus

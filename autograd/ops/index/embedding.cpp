@@ -1,0 +1,56 @@
+// embedding: rows of a table, by their numbers.
+#include "gradus/autograd/engine/one_node.h"
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+namespace {
+
+// What the gradient of each row that was looked up is multiplied by: undefined for 1.
+Tensor row_scale(const Tensor& flat, int64_t rows, int64_t padding_idx, bool by_freq,
+                 const TensorOptions& options) {
+  Tensor out;
+  if (by_freq) {
+    const Tensor once = ones({flat.numel()}, options);
+    out = once / zeros({rows}, options).index_add(0, flat, once).index_select(0, flat);
+  }
+  if (padding_idx >= 0) {
+    const Tensor kept = (flat != padding_idx).to(options.dtype());
+    out = out.defined() ? out * kept : kept;
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
+                 bool scale_grad_by_freq, bool /*sparse*/) {
+  check(weight.operand("embedding", "weight").dim() == 2,
+        "embedding: 'weight' must be 2-D, but its shape is ", weight.sizes());
+  check<TypeError>(weight.is_floating_point(), "embedding: weight has dtype ", weight.dtype(),
+                   ", expected a floating point type; convert with .to(kFloat)");
+  const ScalarType dtype = indices.operand("embedding", "indices").dtype();
+  check<TypeError>(dtype == kLong || dtype == kInt, "embedding: indices have dtype ", dtype,
+                   ", expected int64 or int32; convert with .to(kLong)");
+  raw::check_same_device("embedding", weight, "weight", indices, "indices");
+  const int64_t rows = weight.size(0);
+  check(padding_idx < rows, "embedding: padding_idx is ", padding_idx, ", and weight has ", rows,
+        " rows; expected -1 or the number of a row");
+  Dims shape = indices.impl().sizes;
+  shape.push_back(weight.size(1));
+  const Tensor flat = indices.reshape(-1);
+  const Tensor out = without_graph([&] { return weight.index_select(0, flat); }).view(shape);
+  if (!recording(weight)) return out;
+  const Tensor scale = without_graph(
+      [&] { return row_scale(flat, rows, padding_idx, scale_grad_by_freq, weight.options()); });
+  record("EmbeddingBackward0", out, {weight}, {flat, scale}, [rows](Node& n, const Tensor& grad) {
+    const Tensor places = n.saved(0), by = n.saved(1);
+    Tensor parts = grad.reshape({places.numel(), grad.size(-1)});
+    if (by.defined()) parts = parts * by.unsqueeze(1);
+    return Tensors{zeros({rows, grad.size(-1)}, grad.options()).index_add(0, places, parts)};
+  });
+  return out;
+}
+
+}  // namespace gradus

@@ -1,0 +1,148 @@
+// scaled_dot_product_attention: one pass of the backend, which keeps no matrix of scores; its
+// second derivative is that of the composite.
+#include <cmath>
+#include <limits>
+
+#include "gradus/autograd/engine/record.h"
+#include "gradus/autograd/ops/dropout.h"
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus {
+
+namespace {
+
+constexpr const char* kName = "scaled_dot_product_attention";
+constexpr double kHidden = -std::numeric_limits<double>::infinity();
+
+// softmax(scale q k^T + mask), and 0 for a query that sees nothing.
+Tensor weights_of(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& mask) {
+  Tensor scores = q.matmul(k.transpose(-1, -2)) * how.scale;
+  if (mask.defined()) scores = scores + mask;
+  if (how.causal)
+    scores = scores.masked_fill(ones({q.size(-2), k.size(-2)}, q.options().dtype(kBool)).triu(1),
+                                kHidden);
+  if (!mask.defined()) return scores.softmax(-1);
+  const Tensor blind = (scores.detach() == kHidden).all(-1, true);
+  return scores.masked_fill(blind, 0).softmax(-1).masked_fill(blind, 0);
+}
+
+Tensor drawn(const Attention& how, const Tensor& weights) {
+  return how.dropout > 0 ? thinned(weights.contiguous(), how.dropout, how.state) : weights;
+}
+
+Tensor composite(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
+                 const Tensor& mask) {
+  return drawn(how, weights_of(how, q, k, mask)).matmul(v);
+}
+
+Tensors composite_grad(const Attention& how, const Tensor& grad, const Tensor& q, const Tensor& k,
+                       const Tensor& v, const Tensor& mask) {
+  const Tensor weights = weights_of(how, q, k, mask);
+  const Tensor of_weights = drawn(how, grad.matmul(v.transpose(-1, -2)));
+  const Tensor mean = (of_weights * weights).sum(-1, true);
+  const Tensor of_scores = weights * (of_weights - mean) * how.scale;
+  return {of_scores.matmul(k), of_scores.transpose(-1, -2).matmul(q),
+          drawn(how, weights).transpose(-1, -2).matmul(grad)};
+}
+
+// The gradients of what `attended` saves.
+Tensors attended_grad(const Attention& how, Node& n, const Tensor& grad) {
+  const Tensor q = n.saved(0), k = n.saved(1), v = n.saved(2), mask = n.saved(5);
+  if (GradMode::is_enabled()) return composite_grad(how, grad, q, k, v, mask);
+  Tensors grads{raw::empty_like(q), raw::empty_like(k), raw::empty_like(v)};
+  backend(q).attention_grad(how, raw::contiguous(grad), q, k, v, mask, n.saved(3), n.saved(4),
+                            grads[0], grads[1], grads[2]);
+  return grads;
+}
+
+// q, k and v (B, H, length, width); mask (B, H, M, N), or undefined.
+Tensor attended(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
+                const Tensor& mask) {
+  Dims sizes = q.impl().sizes;
+  const Tensor log_sums = raw::empty(Dims(sizes.data(), 3), q.dtype(), q.device());
+  sizes[3] = v.size(3);
+  const Tensor out = raw::empty(sizes, q.dtype(), q.device());
+  backend(q).attention(how, q, k, v, mask, out, log_sums);
+  if (recording(q, k, v))
+    record("ScaledDotProductAttentionBackward0", out, {q, k, v}, {q, k, v, out, log_sums, mask},
+           [how](Node& n, const Tensor& grad) { return attended_grad(how, n, grad); });
+  return out;
+}
+
+// x with four dimensions.
+Tensor with_heads(const Tensor& x) {
+  Tensor out = x.dim() > 4 ? x.flatten(0, -4) : x;
+  while (out.dim() < 4) out = out.unsqueeze(0);
+  return out;
+}
+// The same, with neighbours along the last.
+Tensor with_rows(const Tensor& x) {
+  const Tensor out = with_heads(x);
+  return out.stride(3) == 1 ? out : out.contiguous();
+}
+
+void check_operand(const Tensor& x, const char* name, const Tensor& query) {
+  check(x.operand(kName, name).dim() >= 2, kName, ": ", name, " has shape ", x.sizes(),
+        ", expected (..., length, width), at least 2 dimensions");
+  check<TypeError>(x.is_floating_point() && x.dtype() == query.dtype(), kName, ": ", name,
+                   " has dtype ", x.dtype(), ", query has ", query.dtype(),
+                   "; expected one floating point type, convert with .to(...)");
+  raw::check_same_device(kName, query, "query", x, name);
+  const IntArrayRef q = query.sizes(), own = x.sizes();
+  check(own.size() == q.size() && own.slice(0, own.size() - 2) == q.slice(0, q.size() - 2), kName,
+        ": ", name, " has shape ", own, ", query ", q,
+        "; their dimensions but for the last two must be the same, expand() one");
+}
+
+}  // namespace
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const std::optional<Tensor>& attn_mask, double dropout_p,
+                                    bool is_causal, std::optional<double> scale) {
+  check_operand(query, "query", query);
+  check_operand(key, "key", query), check_operand(value, "value", query);
+  check(key.size(-1) == query.size(-1), kName, ": key has shape ", key.sizes(), ", query ",
+        query.sizes(), "; their last dimensions must be equal");
+  check(value.size(-2) == key.size(-2), kName, ": value has shape ", value.sizes(), ", key ",
+        key.sizes(), "; there must be one value for each key");
+  check(dropout_p >= 0 && dropout_p <= 1, kName, ": dropout_p is ", dropout_p,
+        ", expected a probability, between 0 and 1");
+  Tensor mask = attn_mask.value_or(Tensor());
+  check(!mask.defined() || !is_causal, kName,
+        ": Explicit attn_mask should not be set when is_causal=True; give one of them");
+  const ScalarType dtype = computed_type(query.dtype());
+  if (dtype != query.dtype())
+    return scaled_dot_product_attention(query.to(dtype), key.to(dtype), value.to(dtype), attn_mask,
+                                        dropout_p, is_causal, scale)
+        .to(query.dtype());
+
+  Attention how{scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))))};
+  how.causal = is_causal;
+  const int64_t m = query.size(-2), n = key.size(-2);
+  Dims shape = query.impl().sizes;
+  if (dropout_p > 0) {
+    how.dropout = dropout_p;
+    shape[query.dim() - 1] = n;
+    how.state = raw::take({}, query.device(), numel_of(shape));
+  }
+  if (mask.defined()) {
+    raw::check_same_device(kName, query, "query", mask, "attn_mask");
+    check<TypeError>(mask.dtype() == kBool || mask.is_floating_point(), kName,
+                     ": attn_mask has dtype ", mask.dtype(),
+                     ", expected bool or a floating point type; convert it");
+    mask = mask.dtype() == kBool ? zeros(mask.sizes(), query.options()).masked_fill(~mask, kHidden)
+                                 : mask.to(dtype);
+    shape[query.dim() - 1] = n;
+    mask = mask.expand(shape);
+  }
+  // The derivative of a mask, and what has no elements, are left to the composite.
+  if (recording(mask) || dropout_p == 1 || query.numel() * value.numel() * m * n == 0)
+    return composite(how, query, key, value, mask);
+  const Tensor out = attended(how, with_rows(query), with_rows(key), with_rows(value),
+                              mask.defined() ? with_heads(mask) : mask);
+  shape[query.dim() - 1] = value.size(-1);
+  return out.view(shape);
+}
+
+}  // namespace gradus

@@ -1,0 +1,219 @@
+// Recurrent cells over the steps of sequences. The input's products are one product for all steps;
+// the fused form keeps the activated gates, and makes the gradient of the weights in one product.
+#include "gradus/nn/modules/recurrence.h"
+
+#include "gradus/autograd/engine/engine.h"
+#include "gradus/autograd/tools/function.h"
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::nn::detail {
+
+Steps::Steps(std::vector<int64_t> sizes, bool reverse)
+    : sizes_(std::move(sizes)), reverse_(reverse) {
+  int64_t row = 0;
+  for (const int64_t size : sizes_) first_.push_back(row), row += size;
+}
+
+Tensor Steps::rows(const Tensor& all, int64_t t) const {
+  return all.narrow(0, first_[static_cast<size_t>(t)], sizes_[static_cast<size_t>(t)]);
+}
+
+Tensor Steps::carried(const Tensor& old, const Tensor& start, int64_t t) const {
+  const int64_t size = sizes_[static_cast<size_t>(t)];
+  const int64_t known = old.defined() ? std::min(size, old.size(0)) : 0;
+  if (known == 0) return start.narrow(0, 0, size);
+  const Tensor first = old.narrow(0, 0, known);
+  return known == size ? first : cat({first, start.narrow(0, known, size - known)});
+}
+
+Tensor Steps::before(const Tensor& all, const Tensor& start, int64_t t) const {
+  const int64_t last = reverse_ ? t + 1 : t - 1;
+  return carried(last < 0 || last == count() ? Tensor() : rows(all, last), start, t);
+}
+
+Tensor Steps::all_before(const Tensor& all, const Tensor& start) const {
+  Tensors parts;
+  for (int64_t t = 0; t < count(); ++t) parts.push_back(before(all, start, t));
+  return cat(parts);
+}
+
+Tensor Steps::final(const Tensor& all) const {
+  if (reverse_ || count() == 0) return all.narrow(0, 0, batch());
+  Tensors parts;
+  int64_t done = 0;  // sequences that end later
+  for (int64_t t = count() - 1; t >= 0; --t) {
+    const int64_t size = sizes_[static_cast<size_t>(t)];
+    if (size > done) parts.push_back(rows(all, t).narrow(0, done, size - done));
+    done = std::max(done, size);
+  }
+  return parts.size() == 1 ? parts[0] : cat(parts);
+}
+
+namespace {
+
+// One step, of the sums of the input and of h.
+Recurrence step(Recurrent cell, const Tensor& x, const Tensor& s, const Tensor& h,
+                const Tensor& c) {
+  switch (cell) {
+    case Recurrent::tanh:
+      return {(x + s).tanh(), {}};
+    case Recurrent::relu:
+      return {(x + s).relu(), {}};
+    case Recurrent::gru: {
+      const Tensors in = x.chunk(3, 1), own = s.chunk(3, 1);
+      const Tensor r = (in[0] + own[0]).sigmoid(), z = (in[1] + own[1]).sigmoid();
+      const Tensor n = (in[2] + r * own[2]).tanh();
+      return {n + z * (h - n), {}};
+    }
+    case Recurrent::lstm: {
+      const Tensors gates = (x + s).chunk(4, 1);
+      const Tensor next = gates[1].sigmoid() * c + gates[0].sigmoid() * gates[2].tanh();
+      return {gates[3].sigmoid() * next.tanh(), next};
+    }
+  }
+  return {};
+}
+
+// The same from the sums of the input on.
+Recurrence composite(Recurrent cell, const Steps& steps, const Tensor& x, const Tensor& h,
+                     const Tensor& c, const Tensor& hh, const Tensor& bias, const Tensor& hr) {
+  Tensors states(steps.sizes().size()), cells(states);
+  Tensor state, memory;
+  for (int64_t i = 0; i < steps.count(); ++i) {
+    const int64_t t = steps.at(i);
+    state = steps.carried(state, h, t);
+    if (c.defined()) memory = steps.carried(memory, c, t);
+    const Recurrence next = step(cell, steps.rows(x, t), linear(state, hh, bias), state, memory);
+    state = hr.defined() ? linear(next.h, hr) : next.h, memory = next.c;
+    states[static_cast<size_t>(t)] = state, cells[static_cast<size_t>(t)] = memory;
+  }
+  return {cat(states), memory.defined() ? cat(cells) : Tensor()};
+}
+
+UnaryOp op_of(Recurrent cell) { return cell == Recurrent::tanh ? UnaryOp::tanh : UnaryOp::relu; }
+
+// out = a b + bias.
+void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  backend(out).matmul(raw::unsqueeze(a, 0), raw::unsqueeze(b, 0), bias, raw::unsqueeze(out, 0));
+}
+
+struct Fused : autograd::Function<Fused> {
+  // x: the sums of the input. Returns h, and of an LSTM c.
+  static Tensors forward(autograd::AutogradContext* ctx, Recurrent cell, const Steps& steps,
+                         const Tensor& x, const Tensor& h, const Tensor& c, const Tensor& hh,
+                         const Tensor& bias) {
+    Backend& device = backend(x);
+    const bool lstm = cell == Recurrent::lstm, gru = cell == Recurrent::gru;
+    const auto made = [&](int64_t width) {
+      return raw::empty({x.size(0), width}, x.dtype(), x.device());
+    };
+    const Tensor states = made(hh.size(1)), cells = lstm ? made(hh.size(1)) : Tensor();
+    const Tensor sums = made(x.size(1)), gates = lstm || gru ? made(x.size(1)) : Tensor();
+    const Tensor weight = raw::clone(raw::transpose(hh, 0, 1));  // every step reads it by rows
+    for (int64_t i = 0; i < steps.count(); ++i) {
+      const int64_t t = steps.at(i);
+      const auto of = [&](const Tensor& all) { return steps.rows(all, t); };
+      const Tensor h_prev = steps.before(states, h, t), s = of(sums);
+      multiply(h_prev, weight, bias, s);
+      if (lstm) {
+        device.lstm_cell(of(x), s, steps.before(cells, c, t), of(gates), of(cells), of(states));
+      } else if (gru) {
+        device.gru_cell(of(x), s, h_prev, of(gates), of(states));
+      } else {
+        raw::zip_(BinaryOp::add, s, of(x));
+        device.map(op_of(cell), s, of(states));
+      }
+    }
+    ctx->saved_data["cell"] = static_cast<int64_t>(cell);
+    ctx->saved_data["sizes"] = steps.sizes();
+    ctx->saved_data["reverse"] = steps.is_reversed();
+    ctx->save_for_backward({x, h, c, hh, bias, states, cells, gates, gru ? sums : Tensor()});
+    ctx->set_materialize_grads(false);
+    return lstm ? Tensors{states, cells} : Tensors{states};
+  }
+
+  static Tensors backward(autograd::AutogradContext* ctx, Tensors grads) {
+    const auto cell = static_cast<Recurrent>(ctx->saved_data["cell"].toInt());
+    const Steps steps(ctx->saved_data["sizes"].toIntVector(), ctx->saved_data["reverse"].toBool());
+    const Tensors saved = ctx->get_saved_variables();
+    Tensors out = GradMode::is_enabled() ? composite_grads(cell, steps, saved, grads)
+                                         : fused_grads(cell, steps, saved, grads);
+    out.insert(out.begin(), 2, Tensor());
+    return out;
+  }
+
+ private:
+  // Of x, h, c, hh and bias.
+  static Tensors fused_grads(Recurrent cell, const Steps& steps, const Tensors& saved,
+                             const Tensors& grads) {
+    const Tensor &x = saved[0], &h = saved[1], &c = saved[2], &hh = saved[3], &states = saved[5];
+    const Tensor &cells = saved[6], &gates = saved[7], &sums = saved[8];
+    Backend& device = backend(x);
+    const bool lstm = cell == Recurrent::lstm, gru = cell == Recurrent::gru;
+    const Tensor grad_x = raw::empty_like(x), grad_s = gru ? raw::empty_like(x) : grad_x;
+    const Tensor grad_h = zeros(h.sizes(), h.options()),
+                 grad_c = lstm ? zeros(c.sizes(), c.options()) : Tensor();
+    for (int64_t i = steps.count() - 1; i >= 0; --i) {
+      const int64_t t = steps.at(i);
+      const auto of = [&](const Tensor& all) { return steps.rows(all, t); };
+      const int64_t size = of(x).size(0);
+      const Tensor own = raw::narrow(grad_h, 0, 0, size);
+      if (grads[0].defined()) raw::zip_(BinaryOp::add, own, of(grads[0]));
+      if (lstm) {
+        const Tensor own_c = raw::narrow(grad_c, 0, 0, size);
+        if (grads[1].defined()) raw::zip_(BinaryOp::add, own_c, of(grads[1]));
+        device.lstm_cell_grad(own, steps.before(cells, c, t), of(gates), of(cells), own_c,
+                              of(grad_x));
+      } else if (gru) {
+        device.gru_cell_grad(steps.before(states, h, t), of(sums), of(gates), own, of(grad_x),
+                             of(grad_s));
+      } else {
+        device.map_grad(op_of(cell), own, of(states), of(states), of(grad_x));
+      }
+      const Tensor through = gru ? raw::empty_like(own) : own;
+      multiply(of(grad_s), hh, {}, through);
+      if (gru) raw::zip_(BinaryOp::add, own, through);
+    }
+    const Tensor of_hh = raw::matmul(raw::transpose(grad_s, 0, 1), steps.all_before(states, h));
+    return {grad_x, grad_h, grad_c, of_hh, saved[4].defined() ? grad_s.sum(0) : Tensor()};
+  }
+
+  // With a graph of their own.
+  static Tensors composite_grads(Recurrent cell, const Steps& steps, const Tensors& saved,
+                                 const Tensors& grads) {
+    const Recurrence y =
+        composite(cell, steps, saved[0], saved[1], saved[2], saved[3], saved[4], {});
+    Tensors of, given, inputs, out(5);
+    for (size_t i = 0; i < grads.size(); ++i)
+      if (grads[i].defined()) of.push_back(i == 0 ? y.h : y.c), given.push_back(grads[i]);
+    for (size_t i = 0; i < out.size(); ++i)
+      if (in_graph(saved[i])) inputs.push_back(saved[i]);
+    const Tensors found = autograd::grad(of, inputs, given, true, true, true);
+    for (size_t i = 0, next = 0; i < out.size(); ++i)
+      if (in_graph(saved[i])) out[i] = found[next++];
+    return out;
+  }
+};
+
+Tensor dense(const Tensor& x) { return x.defined() ? x.contiguous() : x; }
+
+}  // namespace
+
+Recurrence recur_composite(Recurrent cell, const Steps& steps, const Tensor& input, const Tensor& h,
+                           const Tensor& c, const RecurrentWeights& weights) {
+  return composite(cell, steps, linear(input, weights.ih, weights.bias_ih), h, c, weights.hh,
+                   weights.bias_hh, weights.hr);
+}
+
+Recurrence recur(Recurrent cell, const Steps& steps, const Tensor& input, const Tensor& h,
+                 const Tensor& c, const RecurrentWeights& weights) {
+  const bool fuses =
+      !weights.hr.defined() && input.size(0) > 0 && input.dtype() == computed_type(input.dtype());
+  if (!fuses) return recur_composite(cell, steps, input, h, c, weights);
+  const Tensors out = Fused::apply(cell, steps, linear(input, weights.ih, weights.bias_ih),
+                                   dense(h), dense(c), weights.hh, weights.bias_hh);
+  return {out[0], out.size() > 1 ? out[1] : Tensor()};
+}
+
+}  // namespace gradus::nn::detail

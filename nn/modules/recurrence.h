@@ -1,0 +1,65 @@
+// Recurrent cells, run over the steps of sequences: what RNN, LSTM, GRU and their cells share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gradus/tensor/tensor.h"
+
+namespace gradus::nn::detail {
+
+enum class Recurrent : uint8_t { tanh, relu, lstm, gru };
+// How many sums a unit has.
+constexpr int64_t gates_of(Recurrent cell) {
+  return cell == Recurrent::lstm ? 4 : cell == Recurrent::gru ? 3 : 1;
+}
+
+// The rows of sequences, step by step: those of step t are of the first sizes[t] sequences, never
+// more than before.
+class Steps {
+ public:
+  explicit Steps(std::vector<int64_t> sizes, bool reverse = false);
+  Steps reversed() const { return Steps(sizes_, true); }
+
+  const std::vector<int64_t>& sizes() const { return sizes_; }
+  bool is_reversed() const { return reverse_; }
+  int64_t count() const { return static_cast<int64_t>(sizes_.size()); }
+  int64_t batch() const { return sizes_.empty() ? 0 : sizes_[0]; }
+  // The step that is taken as the i-th.
+  int64_t at(int64_t i) const { return reverse_ ? count() - 1 - i : i; }
+  Tensor rows(const Tensor& all, int64_t t) const;
+  // What the sequences of step t were before it: `old`, the rows of the step that was taken before
+  // (undefined: none was), and those of `start` (sequences, ...) for the sequences that only begin.
+  Tensor carried(const Tensor& old, const Tensor& start, int64_t t) const;
+  // The same, where `all` holds the rows of all steps.
+  Tensor before(const Tensor& all, const Tensor& start, int64_t t) const;
+  // before() of all steps, in the order of the rows.
+  Tensor all_before(const Tensor& all, const Tensor& start) const;
+  // The last rows of each sequence that are taken.
+  Tensor final(const Tensor& all) const;
+
+ private:
+  std::vector<int64_t> sizes_, first_;
+  bool reverse_;
+};
+
+// The weights of one layer in one direction: (gates * units, in), (gates * units, out), (gates *
+// units) twice, or undefined, and (out, units), or undefined.
+struct RecurrentWeights {
+  Tensor ih, hh, bias_ih, bias_hh, hr;
+};
+
+struct Recurrence {
+  Tensor h, c;  // (rows, out), (rows, units); c is that of an LSTM
+};
+
+// The states after each row of input (rows, in), from h (sequences, out) and, for an LSTM, c
+// (sequences, units) on. One node of the graph, with a pass of its own over the steps, except for
+// projections (hr), which are composites.
+Recurrence recur(Recurrent cell, const Steps& steps, const Tensor& input, const Tensor& h,
+                 const Tensor& c, const RecurrentWeights& weights);
+// The same of public functions.
+Recurrence recur_composite(Recurrent cell, const Steps& steps, const Tensor& input, const Tensor& h,
+                           const Tensor& c, const RecurrentWeights& weights);
+
+}  // namespace gradus::nn::detail

@@ -1,0 +1,249 @@
+// RNN, LSTM, GRU and their cells: the fused form against its composite, derivatives, packed
+// sequences, and errors. PyTorch's values: modules.def.
+#include <sstream>
+
+#include "gradus/autograd/tools/gradcheck.h"
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+using nn::detail::Recurrence, nn::detail::Recurrent, nn::detail::Steps;
+namespace rnn = nn::utils::rnn;
+
+struct Case {
+  Recurrent cell;
+  Steps steps;
+  Tensor input, h, c;
+  nn::detail::RecurrentWeights w;
+
+  Tensors inputs() const {
+    Tensors out;
+    for (const Tensor& x : {input, h, c, w.ih, w.hh, w.bias_ih, w.bias_hh})
+      if (x.defined()) out.push_back(x);
+    return out;
+  }
+  // The states, weighted, so that every element has a gradient of its own.
+  Tensor total(bool fused) const {
+    const Recurrence y = fused ? nn::detail::recur(cell, steps, input, h, c, w)
+                               : nn::detail::recur_composite(cell, steps, input, h, c, w);
+    const Tensor ramp = arange(y.h.numel(), y.h.options()).view(y.h.sizes()) / 7 + 1;
+    const Tensor out = (y.h * ramp).sum();
+    return y.c.defined() ? out + (y.c / ramp).sum() : out;
+  }
+};
+
+Case make(Recurrent cell, std::vector<int64_t> sizes, bool reverse, const TensorOptions& options,
+          int64_t units = 3) {
+  const int64_t in = 2, gates = nn::detail::gates_of(cell) * units, batch = sizes[0];
+  int64_t rows = 0;
+  for (const int64_t size : sizes) rows += size;
+  const auto made = [&](IntArrayRef shape) {
+    return randn(shape, options.requires_grad(false)).set_requires_grad(true);
+  };
+  Case out{cell, Steps(sizes, reverse), made({rows, in}), made({batch, units}), {}, {}};
+  if (cell == Recurrent::lstm) out.c = made({batch, units});
+  out.w = {made({gates, in}), made({gates, units}), made({gates}), made({gates}), {}};
+  return out;
+}
+
+void expect_close(const Tensor& x, const Tensor& y, double tolerance, const std::string& what) {
+  ASSERT_EQ(x.sizes(), y.sizes()) << what;
+  EXPECT_LT((x.to(kCPU) - y.to(kCPU)).abs().max().item<double>(), tolerance) << what;
+}
+
+const std::vector<Recurrent> kCells{Recurrent::tanh, Recurrent::relu, Recurrent::lstm,
+                                    Recurrent::gru};
+
+TEST(Recurrence, FusedIsTheComposite) {
+  manual_seed(1);
+  for (const TensorOptions& options : {TensorOptions(kDouble), TensorOptions(kFloat)})
+    for (const Device device : {Device(kCPU), Device(kCUDA)}) {
+      if (device.is_cuda() && !cuda::is_available()) continue;
+      for (const Recurrent cell : kCells)
+        for (const bool reverse : {false, true})
+          for (const std::vector<int64_t>& sizes :
+               {std::vector<int64_t>{2, 2, 2}, {3, 1, 1}, {4}}) {
+            const Case one = make(cell, sizes, reverse, options.device(device), 5);
+            const std::string what = std::to_string(static_cast<int>(cell)) +
+                                     (reverse ? " reverse" : "") +
+                                     (device.is_cuda() ? " cuda" : "");
+            const double tolerance = options.dtype() == kDouble ? 1e-10 : 1e-3;
+            const Tensor fused = one.total(true), composite = one.total(false);
+            expect_close(fused, composite, tolerance, what);
+            const Tensors a = autograd::grad({fused}, one.inputs());
+            const Tensors b = autograd::grad({composite}, one.inputs());
+            for (size_t i = 0; i < a.size(); ++i)
+              expect_close(a[i], b[i], tolerance, what + ", gradient " + std::to_string(i));
+          }
+    }
+}
+
+TEST(Recurrence, HasBothDerivatives) {
+  manual_seed(2);
+  for (const Recurrent cell : {Recurrent::tanh, Recurrent::lstm, Recurrent::gru})
+    for (const bool reverse : {false, true}) {
+      const Case one = make(cell, {2, 1}, reverse, TensorOptions(kDouble), 2);
+      const auto f = [&](const Tensors& x) {
+        Case at = one;
+        size_t i = 0;
+        at.input = x[i++], at.h = x[i++];
+        if (cell == Recurrent::lstm) at.c = x[i++];
+        at.w = {x[i], x[i + 1], x[i + 2], x[i + 3], {}};
+        return Tensors{at.total(true)};
+      };
+      EXPECT_TRUE(autograd::gradcheck(f, one.inputs()));
+      EXPECT_TRUE(autograd::gradgradcheck(f, one.inputs()));
+    }
+}
+
+// Each sequence of a packed one has the states that it has alone.
+template <class Module>
+void expect_packed(const Module& module) {
+  manual_seed(3);
+  const Tensors sequences{randn({2, 3}), randn({4, 3}), randn({1, 3})};
+  const auto packed = rnn::pack_sequence(sequences, /*enforce_sorted=*/false);
+  EXPECT_EQ(to_vector(packed.batch_sizes()), (std::vector<double>{3, 2, 1, 1}));
+  const auto y = module->forward_with_packed_input(packed);
+  const auto [padded, lengths] = rnn::pad_packed_sequence(std::get<0>(y), true, -1, 5);
+  EXPECT_EQ(to_vector(lengths), (std::vector<double>{2, 4, 1}));
+  ASSERT_EQ(padded.size(1), 5);
+  for (int64_t i = 0; i < 3; ++i) {
+    const Tensor& x = sequences[static_cast<size_t>(i)];
+    const auto alone = module->forward(x);
+    expect_close(padded[i].narrow(0, 0, x.size(0)), std::get<0>(alone), 1e-6, "outputs");
+    EXPECT_TRUE((padded[i].narrow(0, x.size(0), 5 - x.size(0)) == -1).all().template item<bool>());
+    if constexpr (std::is_same_v<Module, nn::LSTM>) {
+      expect_close(std::get<0>(std::get<1>(y)).select(1, i), std::get<0>(std::get<1>(alone)), 1e-6,
+                   "h");
+      expect_close(std::get<1>(std::get<1>(y)).select(1, i), std::get<1>(std::get<1>(alone)), 1e-6,
+                   "c");
+    } else {
+      expect_close(std::get<1>(y).select(1, i), std::get<1>(alone), 1e-6, "h");
+    }
+  }
+}
+
+TEST(RNN, RunsPackedSequences) {
+  expect_packed(nn::RNN(nn::RNNOptions(3, 4).num_layers(2).bidirectional(true)));
+  expect_packed(nn::LSTM(nn::LSTMOptions(3, 4).num_layers(2).bidirectional(true)));
+  expect_packed(nn::LSTM(nn::LSTMOptions(3, 4).proj_size(2).bidirectional(true)));
+  expect_packed(nn::GRU(nn::GRUOptions(3, 4).num_layers(2).bidirectional(true)));
+}
+
+TEST(RNN, ACellIsAStep) {
+  manual_seed(4);
+  nn::LSTM lstm(2, 3);
+  nn::LSTMCell cell(2, 3);
+  {
+    const NoGradGuard guard;
+    for (size_t i = 0; i < 4; ++i) cell->parameters()[i].copy_(lstm->parameters()[i]);
+  }
+  const Tensor x = randn({3, 4, 2});
+  const auto [out, state] = lstm(x);
+  nn::LSTMCellImpl::State own;
+  for (int64_t t = 0; t < 3; ++t) own = t == 0 ? cell(x[t]) : cell(x[t], own);
+  expect_close(std::get<0>(own), out[2], 1e-6, "h");
+  expect_close(std::get<1>(own), std::get<1>(state)[0], 1e-6, "c");
+}
+
+TEST(RNN, DropsBetweenLayersWhileTraining) {
+  nn::GRU gru(nn::GRUOptions(2, 8).num_layers(2).dropout(0.5));
+  const Tensor x = randn({3, 1, 2});
+  const auto out = [&] { return std::get<0>(gru(x)); };
+  EXPECT_FALSE(out().equal(out()));
+  gru->eval();
+  EXPECT_TRUE(out().equal(out()));
+}
+
+TEST(RNN, CloneHasParametersOfItsOwn) {
+  nn::LSTM lstm(nn::LSTMOptions(2, 3).bidirectional(true).proj_size(1));
+  const auto copy = std::dynamic_pointer_cast<nn::LSTMImpl>(lstm->clone());
+  const Tensor x = randn({3, 4, 2}), before = std::get<0>(copy->forward(x));
+  ASSERT_EQ(copy->all_weights().size(), 10U);
+  {
+    const NoGradGuard guard;
+    for (const Tensor& weight : lstm->all_weights()) Tensor(weight).zero_();
+  }
+  EXPECT_TRUE(std::get<0>(copy->forward(x)).equal(before));
+  EXPECT_FALSE(std::get<0>(lstm(x)).equal(before));
+}
+
+TEST(RNN, SaysWhatIsWrong) {
+  nn::LSTM lstm(2, 3);
+  expect_error<ValueError>([&] { lstm(Tensor()); }, "LSTM: input is undefined");
+  expect_error<ValueError>([&] { lstm(ones({2})); },
+                           "LSTM: input must have 3 dimensions, or 2 without a batch, got 1");
+  expect_error<ValueError>(
+      [&] {
+        lstm(ones({4, 1, 5}));
+      },
+      "input.size(-1) must be equal to input_size. Expected 2, got 5");
+  const auto state = std::make_tuple(ones({1, 2, 3}), ones({1, 1, 3}));
+  expect_error<ValueError>(
+      [&] {
+        lstm(ones({4, 1, 2}), state);
+      },
+      "Expected hidden[0] size [1, 1, 3], got [1, 2, 3]");
+  expect_error<ValueError>(
+      [&] {
+        nn::RNN(2, 3)(ones({4, 1, 2}), ones({1, 3}));
+      },
+      "Expected hidden size [1, 1, 3], got [1, 3]");
+  expect_error<ValueError>(
+      [&] {
+        nn::GRU(2, 3)(ones({0, 1, 2}));
+      },
+      "Expected sequence length to be larger than 0");
+  expect_error<ValueError>([&] { nn::GRU(0, 3); }, "GRU: input_size, hidden_size and num_layers");
+  expect_error<ValueError>([&] { nn::GRU(nn::GRUOptions(2, 3).dropout(2)); },
+                           "dropout should be a number in range [0, 1]");
+  expect_error<ValueError>([&] { nn::LSTM(nn::LSTMOptions(2, 3).proj_size(3)); },
+                           "proj_size has to be smaller than hidden_size");
+  expect_error<ValueError>([&] { nn::RNN(nn::RNNOptions(2, 3).nonlinearity(kGELU)); },
+                           "Unknown nonlinearity");
+  expect_error<ValueError>(
+      [&] {
+        nn::GRUCell(2, 3)(ones({4, 5}));
+      },
+      "GRUCell: input has inconsistent input_size: got 5 expected 2");
+  expect_error<ValueError>(
+      [&] {
+        nn::GRUCell(2, 3)(ones({4, 2}), ones({4, 5}));
+      },
+      "GRUCell: hidden has inconsistent hidden_size");
+}
+
+TEST(RNN, SaysWhatIsWrongWithPackedSequences) {
+  const auto packs = [](IntArrayRef shape, const Tensor& lengths) {
+    rnn::pack_padded_sequence(ones(shape), lengths);
+  };
+  expect_error<ValueError>(
+      [&] {
+        packs({3, 2, 1}, tensor({1, 3}));
+      },
+      "`lengths` array must be sorted in decreasing order");
+  expect_error<ValueError>(
+      [&] {
+        packs({3, 2, 1}, tensor({3, 0}));
+      },
+      "Length of all samples has to be greater than 0");
+  expect_error<ValueError>(
+      [&] {
+        packs({3, 2, 1}, tensor({3}));
+      },
+      "Expected `len(lengths)` to be equal to batch_size, but got 1");
+  expect_error<ValueError>(
+      [&] {
+        packs({3, 2, 1}, tensor({4, 1}));
+      },
+      "a sequence is 4 long, and input has 3 steps");
+  const auto packed = rnn::pack_sequence({ones({3, 1}), ones({2, 1})});
+  expect_error<ValueError>(
+      [&] { rnn::pad_packed_sequence(packed, false, 0, 2); },
+      "Expected total_length to be at least the length of the longest sequence");
+  expect_error<ValueError>([] { rnn::pad_sequence({}); }, "received an empty list of sequences");
+}
+
+}  // namespace
+}  // namespace gradus
