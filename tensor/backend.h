@@ -144,12 +144,11 @@ class Backend {
   // --- Cross entropy
   // For each row of x (N, C) and its target, a class: factor (log(sum(e^x)) - (1 - smoothing)
   // x[target] - smoothing mean(x)). The factor is the target's weight, 1 without weights, and 0 for
-  // one to be ignored, whose loss is 0 whatever its row holds. rows (3, N): the factors, the largest
-  // elements, and the logarithms of the sums of powers of e about them.
-  // x, losses (N), rows and weight (C), which may be undefined: one dtype (Float, Double), the last
-  // dimension of neighbours; target (N) is Long. All but x are contiguous, and x is not empty. A
-  // target that the rule does not allow is an IndexError, as for gather. The same on any number of
-  // threads.
+  // one to be ignored, whose loss is 0 whatever its row holds. rows (3, N): the factors, the
+  // largest elements, and the logarithms of the sums of powers of e about them. x, losses (N), rows
+  // and weight (C), which may be undefined: one dtype (Float, Double), the last dimension of
+  // neighbours; target (N) is Long. All but x are contiguous, and x is not empty. A target that the
+  // rule does not allow is an IndexError, as for gather. The same on any number of threads.
   virtual void cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
                              const Tensor& weight, const Tensor& losses, const Tensor& rows) = 0;
   // The gradient of x, given that of the losses, (N) of any stride, and the rows: grad factor

@@ -307,9 +307,8 @@ GRADUS_TARGET void log_sums(int64_t n, int64_t count, int64_t apart, const T* x,
 template <class T>
 GRADUS_TARGET void less_than_share(int64_t n, const T* x, T top, T log_sum, T less, T scale,
                                    T* out) {
-  for_each<T>(n, [=](int64_t i) {
-    out[i] = scale * (math::exp_below_one((x[i] - top) - log_sum) - less);
-  });
+  for_each<T>(
+      n, [=](int64_t i) { out[i] = scale * (math::exp_below_one((x[i] - top) - log_sum) - less); });
 }
 
 template <class T>
