@@ -1,4 +1,5 @@
-// AnyModule: a module whatever its class, called with arguments whose types are checked at run time.
+// AnyModule: a module whatever its class, called with arguments whose types are checked at run
+// time.
 #pragma once
 
 #include <string>
@@ -12,7 +13,9 @@ namespace gradus::nn {
 
 // A forward() that is no template and not overloaded, so that its types are known.
 template <class T>
-concept HasForward = std::is_base_of_v<Module, T> && requires { &T::forward; };
+concept HasForward = std::is_base_of_v<Module, T> && requires {
+  &T::forward;
+};
 // Or one that takes and returns one Tensor, as that of Sequential can.
 template <class T>
 concept Chainable = std::is_base_of_v<Module, T> && requires(T& module, const Tensor& x) {
@@ -119,7 +122,8 @@ class AnyModule {
     return *cast<T>();
   }
   template <class T>
-  requires(!std::is_base_of_v<Module, T>) T get() const {
+  requires(!std::is_base_of_v<Module, T>) T get()
+  const {
     check_filled("get");
     return T(std::shared_ptr<detail::Contained<T>>(module_, cast<detail::Contained<T>>()));
   }

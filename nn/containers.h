@@ -16,8 +16,8 @@ std::shared_ptr<Module> shared_module(const ModuleHolder<T>& holder) {
   return holder.ptr();
 }
 template <class T>
-requires std::is_base_of_v<Module, std::remove_cvref_t<T>>
-std::shared_ptr<Module> shared_module(T&& module) {
+requires std::is_base_of_v<Module, std::remove_cvref_t<T>> std::shared_ptr<Module> shared_module(
+    T&& module) {
   return std::make_shared<std::remove_cvref_t<T>>(std::forward<T>(module));
 }
 template <class T>
@@ -39,8 +39,9 @@ T& module_as(const std::shared_ptr<Module>& module) {
 struct ModuleListImpl : Cloneable<ModuleListImpl> {
   ModuleListImpl() : Cloneable("ModuleList") {}
   template <class... Modules>
-  requires(sizeof...(Modules) > 0 && (detail::ModuleLike<Modules> && ...))
-  explicit ModuleListImpl(Modules&&... modules) : ModuleListImpl() {
+  requires(sizeof...(Modules) > 0 &&
+           (detail::ModuleLike<Modules> && ...)) explicit ModuleListImpl(Modules&&... modules)
+      : ModuleListImpl() {
     (push_back(std::forward<Modules>(modules)), ...);
   }
 
@@ -135,9 +136,7 @@ struct ModuleDictImpl : Cloneable<ModuleDictImpl> {
   size_t size() const noexcept { return named_children().size(); }
   bool empty() const noexcept { return named_children().is_empty(); }
   // Errors: ValueError where there is none of this name; TypeError where it is of another class.
-  std::shared_ptr<Module> operator[](const std::string& key) const {
-    return named_children()[key];
-  }
+  std::shared_ptr<Module> operator[](const std::string& key) const { return named_children()[key]; }
   template <class T>
   T& at(const std::string& key) const {
     return detail::module_as<T>(named_children()[key]);

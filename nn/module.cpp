@@ -103,8 +103,10 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
         name, "' is taken by a buffer or a module");
   if (!tensor.defined()) {
     if (requires_grad)
-      warn("register_parameter: an undefined tensor cannot require grad. Ignoring the "
-           "`requires_grad=true` function parameter; give false for '" + name + "'");
+      warn(
+          "register_parameter: an undefined tensor cannot require grad. Ignoring the "
+          "`requires_grad=true` function parameter; give false for '" +
+          name + "'");
   } else if (requires_grad != tensor.requires_grad()) {
     tensor.set_requires_grad(requires_grad);
   }
@@ -241,8 +243,8 @@ std::string short_class_name(const std::type_info& type) {
 
 void detail::fail_empty_holder(const std::type_info& contained) {
   const std::string type = class_name(contained), name = short_class_name(contained);
-  fail<Error>(type,
-              ": Accessing empty ModuleHolder, expected a module; write the member as `", name, " x{nullptr};` and assign it in the constructor: x = register_module(\"x\", ",
+  fail<Error>(type, ": Accessing empty ModuleHolder, expected a module; write the member as `",
+              name, " x{nullptr};` and assign it in the constructor: x = register_module(\"x\", ",
               name, "(...))");
 }
 

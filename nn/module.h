@@ -34,9 +34,7 @@ struct ContainedBy {
   using type = T;
 };
 template <class T>
-requires requires {
-  typename T::ContainedType;
-}
+requires requires { typename T::ContainedType; }
 struct ContainedBy<T> {
   using type = typename T::ContainedType;
 };
@@ -87,8 +85,9 @@ class Module : public std::enable_shared_from_this<Module> {
              const std::string& name_prefix = "") const;
   // Errors: as modules().
   void apply(const std::function<void(const std::shared_ptr<Module>&)>& function) const;
-  void apply(const std::function<void(const std::string&, const std::shared_ptr<Module>&)>& function,
-             const std::string& name_prefix = "") const;
+  void apply(
+      const std::function<void(const std::string&, const std::shared_ptr<Module>&)>& function,
+      const std::string& name_prefix = "") const;
 
   // This module as one of class T, or of T's module where T is a holder; null where it is none.
   template <class T>
@@ -133,8 +132,8 @@ class Module : public std::enable_shared_from_this<Module> {
   // "Linear(in_features=10, out_features=1, bias=true)"
   virtual void pretty_print(std::ostream& stream) const;
 
-  // Hooks of a module whose forward takes and returns a Tensor first, as Python's: they run where it
-  // is called through a holder or a Sequential, in the order in which they were registered, and
+  // Hooks of a module whose forward takes and returns a Tensor first, as Python's: they run where
+  // it is called through a holder or a Sequential, in the order in which they were registered, and
   // what they return takes the place of the input or the output, if it is defined. The number that
   // is returned is for the removal.
   size_t register_forward_pre_hook(std::function<Tensor(Module&, const Tensor& input)> hook);
@@ -304,9 +303,7 @@ class ModuleHolder {
   }
   // An element of a container: sequential[0].
   template <class Key>
-  requires requires(Contained& container, Key&& key) {
-    container[std::forward<Key>(key)];
-  }
+  requires requires(Contained& container, Key&& key) { container[std::forward<Key>(key)]; }
   decltype(auto) operator[](Key&& key) const { return (*get())[std::forward<Key>(key)]; }
 
  protected:
@@ -332,8 +329,7 @@ std::ostream& operator<<(std::ostream& stream, const ModuleHolder<T>& holder) {
 
 // In a module whose forward() has default arguments, their places and values:
 //   GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, nn::AnyValue(2)}, {2, nn::AnyValue(3.0)})
-#define GRADUS_FORWARD_HAS_DEFAULT_ARGS(...)                                               \
-  std::vector<std::pair<unsigned, ::gradus::nn::AnyValue>> forward_default_args() const    \
-      override {                                                                           \
-    return {__VA_ARGS__};                                                                  \
+#define GRADUS_FORWARD_HAS_DEFAULT_ARGS(...)                                                       \
+  std::vector<std::pair<unsigned, ::gradus::nn::AnyValue>> forward_default_args() const override { \
+    return {__VA_ARGS__};                                                                          \
   }

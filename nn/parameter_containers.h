@@ -19,8 +19,7 @@ class ParameterContainer : public Cloneable<Derived> {
 
   // The parameters are given, and not made by it.
   void reset() override {}
-  std::shared_ptr<Module> clone(
-      const std::optional<Device>& device = std::nullopt) const override {
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
     const NoGradGuard guard;
     auto copy = std::make_shared<Derived>();
     copy->train(this->is_training());
@@ -85,8 +84,9 @@ class ParameterListImpl : public detail::ParameterContainer<ParameterListImpl> {
  public:
   ParameterListImpl() : ParameterContainer("ParameterList") {}
   template <class... Tensors>
-  requires(sizeof...(Tensors) > 0 && (std::is_convertible_v<Tensors, Tensor> && ...))
-  explicit ParameterListImpl(const Tensors&... parameters) : ParameterListImpl() {
+  requires(sizeof...(Tensors) > 0 && (std::is_convertible_v<Tensors, Tensor> &&
+                                      ...)) explicit ParameterListImpl(const Tensors&... parameters)
+      : ParameterListImpl() {
     (append(parameters), ...);
   }
 

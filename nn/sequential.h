@@ -50,7 +50,8 @@ struct SequentialImpl : Cloneable<SequentialImpl> {
   // Errors: Error where there is no module; TypeError where types do not fit.
   template <class Result = Tensor, class... Args>
   Result forward(Args&&... args) {
-    check<Error>(!modules_.empty(), "Cannot call forward() on an empty Sequential; push_back() a module");
+    check<Error>(!modules_.empty(),
+                 "Cannot call forward() on an empty Sequential; push_back() a module");
     AnyValue value = modules_[0].any_forward(std::forward<Args>(args)...);
     for (size_t i = 1; i < size(); ++i) value = modules_[i].any_forward(std::move(value));
     if (Result* result = value.try_get<Result>()) return std::move(*result);

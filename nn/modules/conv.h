@@ -2,8 +2,8 @@
 #pragma once
 
 #include "gradus/nn/expanding_array.h"
-#include "gradus/nn/modules/padding.h"
 #include "gradus/nn/layer.h"
+#include "gradus/nn/modules/padding.h"
 
 namespace gradus {
 

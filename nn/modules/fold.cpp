@@ -26,7 +26,8 @@ void check_options(const char* op, const Options& options) {
   for (size_t d = 0; d < 2; ++d)
     check(options.kernel_size()[d] > 0 && options.dilation()[d] > 0 && options.stride()[d] > 0 &&
               options.padding()[d] >= 0,
-          op, ": kernel_size, dilation and stride must be 1 or more and padding 0 or more, but got ",
+          op,
+          ": kernel_size, dilation and stride must be 1 or more and padding 0 or more, but got ",
           options.kernel_size(), ", ", options.dilation(), ", ", options.stride(), " and ",
           options.padding());
 }
@@ -68,16 +69,18 @@ Tensor fold(const Tensor& input, const FoldFuncOptions& options) {
   if (input.dim() == 2) return fold(input.unsqueeze(0), options).squeeze(0);
   const Windows h(options, 0, options.output_size()[0]), w(options, 1, options.output_size()[1]);
   const int64_t elements = h.kernel * w.kernel;
-  check(input.size(1) % elements == 0, "fold: Expected size of input's dimension 1 to be divisible "
-        "by the product of kernel_size, but got input.size(1)=", input.size(1),
-        " and kernel_size=", pair_text(h.kernel, w.kernel));
-  check(input.size(2) == h.count * w.count, "fold: Given output_size=",
-        pair_text(options.output_size()[0], options.output_size()[1]), ", kernel_size=",
-        pair_text(h.kernel, w.kernel), ", dilation=", pair_text(h.dilation, w.dilation),
+  check(input.size(1) % elements == 0,
+        "fold: Expected size of input's dimension 1 to be divisible "
+        "by the product of kernel_size, but got input.size(1)=",
+        input.size(1), " and kernel_size=", pair_text(h.kernel, w.kernel));
+  check(input.size(2) == h.count * w.count,
+        "fold: Given output_size=", pair_text(options.output_size()[0], options.output_size()[1]),
+        ", kernel_size=", pair_text(h.kernel, w.kernel),
+        ", dilation=", pair_text(h.dilation, w.dilation),
         ", padding=", pair_text(h.padding, w.padding), ", stride=", pair_text(h.stride, w.stride),
         ", expected size of input's dimension 2 to match the calculated number of sliding blocks ",
-        h.count, " * ", w.count, " = ", h.count * w.count, ", but got input.size(2)=",
-        input.size(2));
+        h.count, " * ", w.count, " = ", h.count * w.count,
+        ", but got input.size(2)=", input.size(2));
   // Where each element of each window lies in the padded image.
   const TensorOptions longs = TensorOptions(kLong).device(input.device());
   const auto places = [&](const auto& along) {

@@ -24,8 +24,8 @@ using FoldFuncOptions = FoldOptions;
 // (N, C, H, W) -> (N, C * elements of a window, windows).
 // Errors: ValueError for another number of dimensions, and a window that does not fit.
 Tensor unfold(const Tensor& input, const UnfoldFuncOptions& options);
-// (N, C * elements of a window, windows) -> (N, C, H, W) of output_size, also without N; elements of
-// several windows are added. Errors: ValueError for another shape.
+// (N, C * elements of a window, windows) -> (N, C, H, W) of output_size, also without N; elements
+// of several windows are added. Errors: ValueError for another shape.
 Tensor fold(const Tensor& input, const FoldFuncOptions& options);
 
 }  // namespace functional

@@ -72,14 +72,18 @@ void check_fractions(const std::string& name, const FractionalMaxPoolOptions<D>&
         ": only one of output_size and output_ratio may be specified; leave one out");
   if (options.output_ratio())
     for (const double ratio : *options.output_ratio())
-      check(ratio > 0 && ratio < 1, name, ": output_ratio must be between 0 and 1 (got ", ratio, ")");
+      check(ratio > 0 && ratio < 1, name, ": output_ratio must be between 0 and 1 (got ", ratio,
+            ")");
 }
 }  // namespace detail
 
 template <class Derived, size_t D, auto function>
 void FractionalMaxPoolImpl<Derived, D, function>::reset() {
   detail::check_fractions(this->name(), this->options);
-  _random_samples = this->register_buffer("_random_samples", this->options._random_samples());
+  // A handle of its own, so that copies on other devices leave that of the options.
+  const Tensor& given = this->options._random_samples();
+  _random_samples =
+      this->register_buffer("_random_samples", given.defined() ? given.detach() : given);
 }
 
 struct FractionalMaxPool2dImpl

@@ -15,11 +15,12 @@ struct FunctionalImpl : Cloneable<FunctionalImpl> {
       : Cloneable("Functional"), function_(std::move(function)) {}
   // The arguments follow the input: Functional(elu, 1, 0, 1).
   template <class F, class... Args>
-  requires(sizeof...(Args) > 0 && std::is_invocable_r_v<Tensor, F&, Tensor, Args&...>)
-  explicit FunctionalImpl(F function, Args&&... args)
+  requires(
+      sizeof...(Args) > 0 &&
+      std::is_invocable_r_v<Tensor, F&, Tensor, Args&...>) explicit FunctionalImpl(F function,
+                                                                                   Args&&... args)
       : FunctionalImpl([function, ... args = std::decay_t<Args>(std::forward<Args>(args))](
-                           Tensor input) mutable { return function(std::move(input), args...); }) {
-  }
+                           Tensor input) mutable { return function(std::move(input), args...); }) {}
 
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { stream << "gradus::nn::Functional()"; }

@@ -102,8 +102,10 @@ Tensor InstanceNormImpl<Derived, D>::forward(const Tensor& input) {
   check(input.dim() == D + 1 || input.dim() == D + 2, this->name(), ": expected ", D + 1, "D or ",
         D + 2, "D input (got ", input.dim(), "D input); it has shape ", input.sizes());
   if (input.dim() == D + 1) return forward(input.unsqueeze(0)).squeeze(0);
-  check(input.size(1) == options.num_features(), this->name(), ": expected input's size at dim=1 "
-        "to match num_features (", options.num_features(), "), but got: ", input.size(1));
+  check(input.size(1) == options.num_features(), this->name(),
+        ": expected input's size at dim=1 "
+        "to match num_features (",
+        options.num_features(), "), but got: ", input.size(1));
   return functional::instance_norm(
       input, functional::InstanceNormFuncOptions()
                  .running_mean(running_mean)
@@ -139,9 +141,9 @@ void RMSNormImpl::pretty_print(std::ostream& stream) const {
 
 Tensor RMSNormImpl::forward(const Tensor& input) {
   check_defined(input, "input");
-  return functional::rms_norm(input, functional::RMSNormFuncOptions(options.normalized_shape())
-                                         .weight(weight)
-                                         .eps(options.eps()));
+  return functional::rms_norm(
+      input,
+      functional::RMSNormFuncOptions(options.normalized_shape()).weight(weight).eps(options.eps()));
 }
 
 }  // namespace gradus::nn

@@ -12,8 +12,7 @@ Tensor normalized(const char* op, const Tensor& input, int64_t before, int64_t a
   check(options.size() > 0, op, ": size must be 1 or more, but it is ", options.size());
   std::vector<int64_t> padding(static_cast<size_t>(input.dim() - 2) * 2, 0);
   padding.push_back(before), padding.push_back(after);
-  const Tensor sums =
-      gradus::pad(input.square(), padding).unfold(1, before + after + 1, 1).sum(-1);
+  const Tensor sums = gradus::pad(input.square(), padding).unfold(1, before + after + 1, 1).sum(-1);
   const double share = options.alpha() / static_cast<double>(options.size());
   return input / (sums * share + static_cast<double>(options.k())).pow(options.beta());
 }

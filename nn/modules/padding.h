@@ -43,6 +43,18 @@ struct ConstantPadOptions {
   GRADUS_OPTIONS(ConstantPadOptions, ARGUMENT(ExpandingArray<D * 2>, padding),
                  ARGUMENT(double, value));
 };
+using ReflectionPad1dOptions = PadOptions<1>;
+using ReflectionPad2dOptions = PadOptions<2>;
+using ReflectionPad3dOptions = PadOptions<3>;
+using ReplicationPad1dOptions = PadOptions<1>;
+using ReplicationPad2dOptions = PadOptions<2>;
+using ReplicationPad3dOptions = PadOptions<3>;
+using ZeroPad1dOptions = PadOptions<1>;
+using ZeroPad2dOptions = PadOptions<2>;
+using ZeroPad3dOptions = PadOptions<3>;
+using ConstantPad1dOptions = ConstantPadOptions<1>;
+using ConstantPad2dOptions = ConstantPadOptions<2>;
+using ConstantPad3dOptions = ConstantPadOptions<3>;
 
 // Errors: ValueError for an undefined input, and those of F::pad.
 template <class Derived, class Options, PaddingMode mode>
@@ -57,25 +69,54 @@ struct PadImpl : Layer<Derived, Options> {
   }
 };
 
-#define GRADUS_PAD(Name, OptionsOfD, mode)                           \
-  using Name##Options = OptionsOfD;                                  \
-  struct Name##Impl : PadImpl<Name##Impl, Name##Options, mode> {     \
-    using PadImpl::PadImpl;                                          \
-  };                                                                 \
-  GRADUS_MODULE(Name)
-GRADUS_PAD(ReflectionPad1d, PadOptions<1>, kReflect);
-GRADUS_PAD(ReflectionPad2d, PadOptions<2>, kReflect);
-GRADUS_PAD(ReflectionPad3d, PadOptions<3>, kReflect);
-GRADUS_PAD(ReplicationPad1d, PadOptions<1>, kReplicate);
-GRADUS_PAD(ReplicationPad2d, PadOptions<2>, kReplicate);
-GRADUS_PAD(ReplicationPad3d, PadOptions<3>, kReplicate);
-GRADUS_PAD(ZeroPad1d, PadOptions<1>, kConstant);
-GRADUS_PAD(ZeroPad2d, PadOptions<2>, kConstant);
-GRADUS_PAD(ZeroPad3d, PadOptions<3>, kConstant);
-GRADUS_PAD(ConstantPad1d, ConstantPadOptions<1>, kConstant);
-GRADUS_PAD(ConstantPad2d, ConstantPadOptions<2>, kConstant);
-GRADUS_PAD(ConstantPad3d, ConstantPadOptions<3>, kConstant);
-#undef GRADUS_PAD
+struct ReflectionPad1dImpl : PadImpl<ReflectionPad1dImpl, ReflectionPad1dOptions, kReflect> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ReflectionPad1d);
+struct ReflectionPad2dImpl : PadImpl<ReflectionPad2dImpl, ReflectionPad2dOptions, kReflect> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ReflectionPad2d);
+struct ReflectionPad3dImpl : PadImpl<ReflectionPad3dImpl, ReflectionPad3dOptions, kReflect> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ReflectionPad3d);
+struct ReplicationPad1dImpl : PadImpl<ReplicationPad1dImpl, ReplicationPad1dOptions, kReplicate> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ReplicationPad1d);
+struct ReplicationPad2dImpl : PadImpl<ReplicationPad2dImpl, ReplicationPad2dOptions, kReplicate> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ReplicationPad2d);
+struct ReplicationPad3dImpl : PadImpl<ReplicationPad3dImpl, ReplicationPad3dOptions, kReplicate> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ReplicationPad3d);
+struct ZeroPad1dImpl : PadImpl<ZeroPad1dImpl, ZeroPad1dOptions, kConstant> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ZeroPad1d);
+struct ZeroPad2dImpl : PadImpl<ZeroPad2dImpl, ZeroPad2dOptions, kConstant> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ZeroPad2d);
+struct ZeroPad3dImpl : PadImpl<ZeroPad3dImpl, ZeroPad3dOptions, kConstant> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ZeroPad3d);
+struct ConstantPad1dImpl : PadImpl<ConstantPad1dImpl, ConstantPad1dOptions, kConstant> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ConstantPad1d);
+struct ConstantPad2dImpl : PadImpl<ConstantPad2dImpl, ConstantPad2dOptions, kConstant> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ConstantPad2d);
+struct ConstantPad3dImpl : PadImpl<ConstantPad3dImpl, ConstantPad3dOptions, kConstant> {
+  using PadImpl::PadImpl;
+};
+GRADUS_MODULE(ConstantPad3d);
 
 }  // namespace nn
 }  // namespace gradus

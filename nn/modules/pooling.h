@@ -89,6 +89,16 @@ struct LPPoolOptions {
   GRADUS_OPTION(LPPoolOptions, ExpandingArray<D>, stride);
   GRADUS_OPTION(LPPoolOptions, bool, ceil_mode) = false;
 };
+namespace detail {
+// From the average of the powers over windows. Odd powers can have a sum below 0, whose root is
+// NaN.
+template <size_t D>
+Tensor norm_from_average(const Tensor& average, const LPPoolOptions<D>& options) {
+  double count = 1;
+  for (const int64_t size : options.kernel_size()) count *= static_cast<double>(size);
+  return average.mul(count).pow(1 / options.norm_type());
+}
+}  // namespace detail
 using LPPool1dOptions = LPPoolOptions<1>;
 using LPPool2dOptions = LPPoolOptions<2>;
 using LPPool3dOptions = LPPoolOptions<3>;
@@ -206,29 +216,22 @@ using LPPool1dFuncOptions = LPPool1dOptions;
 using LPPool2dFuncOptions = LPPool2dOptions;
 using LPPool3dFuncOptions = LPPool3dOptions;
 
-// From the average of the powers over windows. Odd powers can have a sum below 0, whose root is NaN.
-template <size_t D>
-Tensor norm_from_average(const Tensor& average, const LPPoolOptions<D>& options) {
-  double count = 1;
-  for (const int64_t size : options.kernel_size()) count *= static_cast<double>(size);
-  return average.mul(count).pow(1 / options.norm_type());
-}
 inline Tensor lp_pool1d(const Tensor& input, const LPPool1dFuncOptions& options) {
-  return norm_from_average(
-      gradus::avg_pool1d(input.pow(options.norm_type()), options.kernel_size(), options.stride(),
-                         0, options.ceil_mode()),
+  return detail::norm_from_average(
+      gradus::avg_pool1d(input.pow(options.norm_type()), options.kernel_size(), options.stride(), 0,
+                         options.ceil_mode()),
       options);
 }
 inline Tensor lp_pool2d(const Tensor& input, const LPPool2dFuncOptions& options) {
-  return norm_from_average(
-      gradus::avg_pool2d(input.pow(options.norm_type()), options.kernel_size(), options.stride(),
-                         0, options.ceil_mode()),
+  return detail::norm_from_average(
+      gradus::avg_pool2d(input.pow(options.norm_type()), options.kernel_size(), options.stride(), 0,
+                         options.ceil_mode()),
       options);
 }
 inline Tensor lp_pool3d(const Tensor& input, const LPPool3dFuncOptions& options) {
-  return norm_from_average(
-      gradus::avg_pool3d(input.pow(options.norm_type()), options.kernel_size(), options.stride(),
-                         0, options.ceil_mode()),
+  return detail::norm_from_average(
+      gradus::avg_pool3d(input.pow(options.norm_type()), options.kernel_size(), options.stride(), 0,
+                         options.ceil_mode()),
       options);
 }
 

@@ -104,8 +104,10 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFunc
   std::vector<Axis> axes;
   std::vector<std::vector<Tap>> taps;
   for (int64_t d = 0; d < spatial; ++d) {
-    check(input.size(d + 2) > 0, "grid_sample: expected input to have non-empty spatial "
-          "dimensions, but input has sizes ", input.sizes());
+    check(input.size(d + 2) > 0,
+          "grid_sample: expected input to have non-empty spatial "
+          "dimensions, but input has sizes ",
+          input.sizes());
     axes.push_back({static_cast<double>(input.size(d + 2)), options.padding_mode(),
                     options.align_corners().value_or(false)});
     taps.push_back(axes.back().taps(grid.select(-1, spatial - 1 - d), mode));  // x is the last one
@@ -125,7 +127,8 @@ Tensor affine_grid(const Tensor& theta, IntArrayRef size, bool align_corners) {
   const auto spatial = static_cast<int64_t>(size.size()) - 2;
   check(spatial == 2 || spatial == 3,
         "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "
-        "Got size ", size);
+        "Got size ",
+        size);
   check(theta.dim() == 3 && theta.size(1) == spatial && theta.size(2) == spatial + 1,
         "affine_grid: Expected a batch of ", spatial, "D affine matrices of shape Nx", spatial, "x",
         spatial + 1, " for size ", size, ". Got ", theta.sizes(), ".");

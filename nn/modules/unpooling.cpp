@@ -7,7 +7,7 @@ namespace {
 
 template <size_t D>
 std::vector<int64_t> unpooled_sizes(const std::string& op, const Tensor& input,
-                                  const MaxUnpoolFuncOptions<D>& options) {
+                                    const MaxUnpoolFuncOptions<D>& options) {
   std::vector<int64_t> out;
   for (size_t d = 0; d < D; ++d)
     out.push_back((input.size(static_cast<int64_t>(d) - static_cast<int64_t>(D)) - 1) *

@@ -81,7 +81,7 @@ struct MaxUnpoolImpl : Layer<Derived, MaxUnpoolOptions<D>> {
   }
 
  protected:
-  GRADUS_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())})
+  GRADUS_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())});
 };
 
 struct MaxUnpool1dImpl : MaxUnpoolImpl<MaxUnpool1dImpl, 1> {

@@ -186,9 +186,10 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
     expect_spatial(2);
   if (mode.value == Interpolation::Trilinear) expect_spatial(3);
   const bool is_cubic = mode.value == Interpolation::Bicubic;
-  check(!options.antialias() || mode.value == Interpolation::Bilinear || is_cubic,
-        "interpolate: antialias option is only supported for bilinear and bicubic, but the mode is ",
-        mode.name());
+  check(
+      !options.antialias() || mode.value == Interpolation::Bilinear || is_cubic,
+      "interpolate: antialias option is only supported for bilinear and bicubic, but the mode is ",
+      mode.name());
   if (mode.value == Interpolation::Area) return area(input, sizes);
 
   Tensor out = input;
@@ -203,7 +204,7 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
       p.scale = 1 / (*options.scale_factor())[i];
     else
       p.scale = static_cast<double>(p.in) / static_cast<double>(p.out);
-    const Taps taps = nearest_mode ? nearest(p, mode.value == Interpolation::NearestExact)
+    const Taps taps = nearest_mode          ? nearest(p, mode.value == Interpolation::NearestExact)
                       : options.antialias() ? antialiased(p, is_cubic)
                       : is_cubic            ? bicubic(p)
                                             : linear(p);

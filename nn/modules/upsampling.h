@@ -9,7 +9,15 @@
 namespace gradus {
 
 // torch::kNearest, kNearestExact, kBilinear, kBicubic, kTrilinear, kArea; kLinear is also one.
-enum class Interpolation : uint8_t { Nearest, NearestExact, Linear, Bilinear, Bicubic, Trilinear, Area };
+enum class Interpolation : uint8_t {
+  Nearest,
+  NearestExact,
+  Linear,
+  Bilinear,
+  Bicubic,
+  Trilinear,
+  Area
+};
 inline constexpr Interpolation kNearest = Interpolation::Nearest,
                                kNearestExact = Interpolation::NearestExact,
                                kBilinear = Interpolation::Bilinear,
