@@ -10,8 +10,6 @@
 // A thread has 4 rows of a tile, and every 16th column from its own on.
 #pragma once
 
-#include <limits>
-
 #include "gradus/cuda/kernels/reduce.cuh"
 #include "gradus/tensor/backend.h"
 #include "gradus/tensor/math/distributions.h"
@@ -120,7 +118,7 @@ struct AttentionTile {
   // The product of a query and a key as a score; -infinity where the query does not see the key.
   __device__ T score(int64_t query, int64_t key, T product) const {
     if (query >= args.queries || key >= args.keys || (args.causal && key > query))
-      return -std::numeric_limits<T>::infinity();
+      return scalar::least<T>();
     T out = product * args.scale;
     if (args.mask)
       out += args.mask[batch * args.mask_step[0] + head * args.mask_step[1] +
@@ -129,7 +127,7 @@ struct AttentionTile {
   }
   // e^(score - about), also where both are -infinity.
   __device__ static T weight(T score, T about) {
-    return scalar::exp(score - (about == -std::numeric_limits<T>::infinity() ? T(0) : about));
+    return scalar::exp(score - (about == scalar::least<T>() ? T(0) : about));
   }
   // A weight, or its gradient, as it is drawn.
   __device__ T drawn(int64_t query, int64_t key, T x) const {
@@ -151,7 +149,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
   at.load(q, at.matrix(args.q, args.q_step), args.q_step[2], at.first, args.queries, args.width);
 
   T result[4][W / 16] = {}, top[4], sum[4] = {};
-  for (T& each : top) each = -std::numeric_limits<T>::infinity();
+  for (T& each : top) each = scalar::least<T>();
   const int64_t end = args.causal ? ::min(args.keys, at.first + kAttentionTile) : args.keys;
   for (int64_t key = 0; key < end; key += kAttentionTile) {
     __syncthreads();
