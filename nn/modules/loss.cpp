@@ -7,6 +7,8 @@
 
 namespace gradus::nn::functional {
 
+using namespace detail;
+
 Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossOptions& options) {
   check_same_shape("mse_loss", input, target);
   return reduced("mse_loss", (input - target).square(), options.reduction());

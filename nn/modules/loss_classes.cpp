@@ -7,6 +7,8 @@
 
 namespace gradus::nn::functional {
 
+using namespace detail;
+
 namespace {
 
 int64_t class_dim(const Tensor& input) { return input.dim() == 1 ? 0 : 1; }

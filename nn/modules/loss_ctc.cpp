@@ -7,6 +7,8 @@
 
 namespace gradus::nn::functional {
 
+using namespace detail;
+
 namespace {
 
 // The logarithm of a probability of 0: finite, so that derivatives are.

@@ -14,7 +14,7 @@ std::ostream& operator<<(std::ostream& stream, Reduction reduction) {
   return stream << out;
 }
 
-namespace nn::functional {
+namespace nn::functional::detail {
 
 Tensor reduced(const char* op, const Tensor& losses, Reduction reduction) {
   if (reduction == kNone) return losses;
@@ -56,5 +56,5 @@ void check_class_weight(const char* op, const Tensor& input, int64_t dim, const 
         input.sizes(), "; reshape it");
 }
 
-}  // namespace nn::functional
+}  // namespace nn::functional::detail
 }  // namespace gradus

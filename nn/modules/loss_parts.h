@@ -3,7 +3,7 @@
 
 #include "gradus/nn/modules/loss.h"
 
-namespace gradus::nn::functional {
+namespace gradus::nn::functional::detail {
 
 // The losses of single elements as `reduction` says.
 Tensor reduced(const char* op, const Tensor& losses, Reduction reduction);
@@ -37,4 +37,4 @@ void check_class_numbers(const char* op, const Tensor& target);
 // A number for each of the classes that lie along dim of input.
 void check_class_weight(const char* op, const Tensor& input, int64_t dim, const Tensor& weight);
 
-}  // namespace gradus::nn::functional
+}  // namespace gradus::nn::functional::detail

@@ -3,6 +3,8 @@
 
 namespace gradus::nn::functional {
 
+using namespace detail;
+
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              const CosineEmbeddingLossOptions& options) {
   const char* op = "cosine_embedding_loss";
