@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kMostNormThreads)
   const bool valid = team.row() < rows.rows;
   const int64_t row = valid ? team.row() : 0;
   x += row * rows.length;
-  Vector<T, V> kept[kNormVectors];
+  Vector<T, V> kept[kNormVectors] = {};
   const auto at = [&](int k, int i) { return k < 0 ? load_vector<V>(x + i) : kept[k]; };
   team.for_vectors([&](int k, int i) {
     if (k >= 0) kept[k] = load_vector<V>(x + i);
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kMostNormThreads)
   const T mean = means[rows.statistic(row)], rstd = rstds[rows.statistic(row)];
   // Of half as many vectors as fit: grad * weight, and the normalised x.
   constexpr int kPairs = kNormVectors / 2;
-  Vector<T, V> grads[kPairs], normals[kPairs];
+  Vector<T, V> grads[kPairs] = {}, normals[kPairs] = {};
   const auto load = [&](int i, Vector<T, V>& g, Vector<T, V>& normal) {
     g = load_vector<V>(grad + i), normal = load_vector<V>(x + i);
     const auto w = team.weight(weight, row, i, T(1));
