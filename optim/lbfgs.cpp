@@ -98,6 +98,16 @@ void remember(LBFGSParamState& state, const Tensor& gradient, size_t most) {
   state.ro(add(state.ro(), ys.reciprocal())).H_diag(ys / y.dot(y));
 }
 
+// What a state that was loaded may lack.
+void check_whole(const LBFGSParamState& state) {
+  const size_t steps = state.old_dirs().size();
+  check(state.n_iter() == 0 ||
+            (state.d().defined() && state.H_diag().defined() && state.prev_flat_grad().defined() &&
+             state.old_stps().size() == steps && state.ro().size() == steps),
+        "LBFGS: the state lacks tensors after ", state.n_iter(),
+        " iterations; load all that state_dict() gave");
+}
+
 double largest(const Tensor& x) { return x.abs().max().item<double>(); }
 }  // namespace
 
@@ -115,6 +125,7 @@ Tensor LBFGS::step(LossClosure closure) {
   const auto& options = static_cast<const LBFGSOptions&>(param_groups()[0].options());
   const int64_t max_eval = options.max_eval().value_or(options.max_iter() * 5 / 4);
   auto& state = static_cast<LBFGSParamState&>(state_of(all[0]));
+  check_whole(state);
 
   double loss = first_loss.item<double>();
   Tensor gradient = flat_gradient();
@@ -129,9 +140,10 @@ Tensor LBFGS::step(LossClosure closure) {
 
   for (int64_t i = 1; i <= options.max_iter(); ++i) {
     const bool first = ++state.n_iter_ == 1;
-    if (first)
+    if (first) {
       state.d(gradient.neg()).H_diag(ones({}, gradient.options()));
-    else {
+      state.old_dirs({}).old_stps({}).ro({});
+    } else {
       remember(state, gradient, static_cast<size_t>(options.history_size()));
       state.d(direction(state, gradient));
     }

@@ -193,6 +193,27 @@ TEST(Algorithms, LbfgsTakesOneGroupAndAClosure) {
   expect_error<ValueError>([&] { lbfgs.step([] { return ones({}); }); }, "per-parameter options");
 }
 
+TEST(Algorithms, LbfgsNeedsAllOfAStateThatIsLoaded) {
+  const Tensors p = matrices(kCPU);
+  LBFGS lbfgs(p, LBFGSOptions(0.1).max_iter(4));
+  descend(lbfgs, p);
+  const auto whole = lbfgs.state_dict();
+  EXPECT_TRUE(whole.contains("state.0.old_dirs.1"));
+  for (const char* name : {"state.0.d", "state.0.ro.2"}) {
+    OrderedDict<std::string, Tensor> part;
+    for (const auto& item : whole)
+      if (item.key() != name) part.insert(item.key(), item.value());
+    lbfgs.load_state_dict(part);
+    expect_error<ValueError>([&] { descend(lbfgs, p); },
+                             "LBFGS: the state lacks tensors after 4 iterations");
+  }
+  auto odd = whole;
+  odd["state.0.old_dirs.0"] = ones({3}, kDouble);
+  expect_error<ValueError>([&] { lbfgs.load_state_dict(odd); },
+                           "state.0.old_dirs.0 is float64 of shape [3], expected float64 of shape "
+                           "[18]");
+}
+
 TEST(Algorithms, AdagradHasStateFromTheStart) {
   const Tensor p = ones({1}, requires_grad());
   Adagrad adagrad({p}, AdagradOptions().initial_accumulator_value(0.5));
