@@ -24,8 +24,9 @@ TEST(AnyModule, ChecksTheArgumentsAtRunTime) {
   expect_error<Error>([&] { any.forward(); },
                       "expects at least 1 argument(s) and at most 2 argument(s), but received 0.");
   expect_error<Error>([&] { any.forward(ones({1}), 1.0, 2.0); }, "leave out 1 of them");
-  expect_error<TypeError>([&] { any.forward<int>(ones({1})); },
-                          "Attempted to cast AnyValue to int, but its actual type is gradus::Tensor");
+  expect_error<TypeError>(
+      [&] { any.forward<int>(ones({1})); },
+      "Attempted to cast AnyValue to int, but its actual type is gradus::Tensor");
   expect_error<TypeError>([&] { any.get<nn::LinearImpl>(); }, "Attempted to cast module of type");
   expect_error<Error>([] { nn::AnyModule().ptr(); }, "Cannot call ptr() on an empty AnyModule");
 }
@@ -175,8 +176,7 @@ TEST(Module, RunsForwardHooks) {
   expect_error<IndexError>([&] { fc->remove_forward_hook(after); }, "has no hook 0");
 
   nn::AnyModule pair{PairImpl()};
-  pair.ptr()->register_forward_hook(
-      [](nn::Module&, const Tensor&, const Tensor& y) { return y; });
+  pair.ptr()->register_forward_hook([](nn::Module&, const Tensor&, const Tensor& y) { return y; });
   expect_error<TypeError>([&] { pair.forward(ones({1})); }, "its hooks take Tensors");
 }
 

@@ -52,35 +52,51 @@ TEST(Interpolate, NamesWhatDoesNotFit) {
 }
 
 TEST(Fold, NamesWhatDoesNotFit) {
-  expect_error<ValueError>([] { nn::Unfold(3)(ones({1, 1, 2, 2})); },
-                           "calculated shape of the array of sliding blocks as (0, 0)");
+  expect_error<ValueError>(
+      [] {
+        nn::Unfold(3)(ones({1, 1, 2, 2}));
+      },
+      "calculated shape of the array of sliding blocks as (0, 0)");
   expect_error<ValueError>([] { nn::Unfold(1)(ones({2, 2})); }, "Only 4D input Tensors");
   expect_error<ValueError>(
-      [] { nn::Fold(nn::FoldOptions({3, 2}, {2, 2}))(ones({1, 5, 2})); },
+      [] {
+        nn::Fold(nn::FoldOptions({3, 2}, {2, 2}))(ones({1, 5, 2}));
+      },
       "divisible by the product of kernel_size");
   expect_error<ValueError>(
-      [] { nn::Fold(nn::FoldOptions({3, 2}, {2, 2}))(ones({1, 4, 3})); },
+      [] {
+        nn::Fold(nn::FoldOptions({3, 2}, {2, 2}))(ones({1, 4, 3}));
+      },
       "sliding blocks 2 * 1 = 2, but got input.size(2)=3");
 }
 
 TEST(GridSample, NamesWhatDoesNotFit) {
   const Tensor x = ones({1, 1, 2, 2});
-  expect_error<ValueError>([&] { F::grid_sample(x, ones({1, 2, 2, 3})); },
-                           "expected grid of shape [1, ..., 2]");
+  expect_error<ValueError>(
+      [&] {
+        F::grid_sample(x, ones({1, 2, 2, 3}));
+      },
+      "expected grid of shape [1, ..., 2]");
   expect_error<ValueError>(
       [&] {
         F::grid_sample(x, ones({1, 2, 2, 2}), F::GridSampleFuncOptions().mode(kTrilinear));
       },
       "mode is kTrilinear");
-  expect_error<ValueError>([] { F::affine_grid(ones({1, 2, 3}), {1, 1}); },
-                           "affine_grid only supports 4D and 5D sizes");
+  expect_error<ValueError>(
+      [] {
+        F::affine_grid(ones({1, 2, 3}), {1, 1});
+      },
+      "affine_grid only supports 4D and 5D sizes");
 }
 
 TEST(MaxUnpool, NamesWhatDoesNotFit) {
   const nn::MaxUnpool1d unpool(2);
   const Tensor x = ones({1, 1, 2}), index = zeros({1, 1, 2}, kLong);
-  expect_error<ValueError>([&] { unpool(x, zeros({1, 2}, kLong)); },
-                           "Expected shape of indices to be same as that of input");
+  expect_error<ValueError>(
+      [&] {
+        unpool(x, zeros({1, 2}, kLong));
+      },
+      "Expected shape of indices to be same as that of input");
   expect_error<ValueError>([&] { unpool(x, index, std::vector<int64_t>{6}); },
                            "invalid output_size 6 in dimension 0, expected it between 2 and 6");
   expect_error<IndexError>([&] { unpool(x, index + 4); }, "");

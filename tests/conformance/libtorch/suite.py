@@ -169,7 +169,7 @@ def main():
     parser.add_argument("files", nargs="*", metavar="FILE")
     arguments = parser.parse_intermixed_args()
     suite = Suite(arguments)
-    table, failures = [], []
+    table = []
     for name in arguments.files or FILES:
         scope = passed = 0
         for test, reason in suite.measure(name):
@@ -179,10 +179,8 @@ def main():
             scope += 1
             passed += reason is None
             if reason:
-                failures.append(f"{name}: {test}: {reason}")
+                print(f"{name}: {test}: {reason}", flush=True)
         table.append(f"{name:15} {scope:8} {passed:6}")
-        print(table[-1], flush=True)
-    print("\n".join(failures))
     print("\n".join([f"{'file':15} in scope   pass"] + table))
 
 
