@@ -23,7 +23,7 @@ struct NormalizedRows {
   GRADUS_HD constexpr int64_t statistic(int64_t row) const { return shared ? group(row) : row; }
   constexpr int64_t statistics() const { return shared ? groups : rows; }
   // How many elements have one mean.
-  constexpr int64_t elements() const { return shared ? rows / groups * length : length; }
+  GRADUS_HD constexpr int64_t elements() const { return shared ? rows / groups * length : length; }
 };
 
 }  // namespace gradus
