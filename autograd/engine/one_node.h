@@ -22,15 +22,15 @@ Tensor one_node(const char* node, const Tensor& self, Value value, Gradient grad
 }
 
 // x in the dtype that operations on it compute in: float32 for half types.
-inline Tensor widened(const Tensor& x) { return x.to(computed_type(x.dtype())); }
+inline Tensor as_computed(const Tensor& x) { return x.to(computed_type(x.dtype())); }
 
 // The same for functions of several steps: a half type is rounded to only once, at the end.
 template <class Value, class Gradient>
 Tensor one_wide_node(const char* node, const Tensor& self, Value value, Gradient gradient) {
   return one_node(
-      node, self, [&](const Tensor& x) { return value(widened(x)).to(x.dtype()); },
+      node, self, [&](const Tensor& x) { return value(as_computed(x)).to(x.dtype()); },
       [gradient](const Tensor& grad, const Tensor& x) {
-        return gradient(widened(grad), widened(x));
+        return gradient(as_computed(grad), as_computed(x));
       });
 }
 

@@ -81,7 +81,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
   check(log_probs.dim() == 2 || log_probs.dim() == 3, op, ": log_probs has shape ",
         log_probs.sizes(), ", expected (T, N, C) or (T, C); reshape it");
   const bool one = log_probs.dim() == 2;
-  const Tensor logs = widened(one ? log_probs.unsqueeze(1) : log_probs).clamp_min(kNever);
+  const Tensor logs = as_computed(one ? log_probs.unsqueeze(1) : log_probs).clamp_min(kNever);
   const int64_t steps = logs.size(0), batch = logs.size(1), classes = logs.size(2);
   check<TypeError>(isIntegralType(targets.scalar_type(), false), op, ": targets has dtype ",
                    targets.dtype(), ", expected class numbers; convert with .to(kLong)");

@@ -77,7 +77,7 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
   check(lo <= hi, "rrelu: lower = ", lo, " exceeds upper = ", hi);
   if (!training) return leaky("RreluWithNoiseBackward0", self, (lo + hi) / 2);
   const Tensor noise = without_graph([&] {
-    const Tensor slope = empty(self.sizes(), widened(self).options()).uniform_(lo, hi);
+    const Tensor slope = empty(self.sizes(), as_computed(self).options()).uniform_(lo, hi);
     return where(self > 0, Scalar(1), slope).to(self.dtype());
   });
   const Tensor out = without_graph([&] { return self * noise; });
