@@ -17,6 +17,8 @@ template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;  // clang 14 makes no guide of its own
 
 template <class T>
 Tensor number(T value) {
@@ -245,10 +247,9 @@ void Optimizer::load_state_dict(const StateDict& values, const std::vector<std::
         readable_name(typeid(*this)), ":", loaded.misfits);
   std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> state;
   for (auto& [parameter, kept] : loaded.state) {
-    const auto take = [&](Tensor& value) {
+    const auto take = [device = parameter.device()](Tensor& value) {
       if (!value.defined()) return;
-      const bool there = value.device() == parameter.device();
-      value = there ? raw::clone(value) : raw::to(value, parameter.device());
+      value = value.device() == device ? raw::clone(value) : raw::to(value, device);
     };
     for (const Field& field : kept->fields())
       if (Tensor* const* value = std::get_if<Tensor*>(&field.value))

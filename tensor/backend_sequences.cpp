@@ -78,7 +78,7 @@ void Backend::gru_cell_grad(const Tensor& h_prev, const Tensor& s, const Tensor&
 namespace {
 
 // In place of -infinity, so that a difference from it is no NaN.
-constexpr double kLeast = std::numeric_limits<float>::lowest();
+constexpr double kLeast = static_cast<double>(std::numeric_limits<float>::lowest());
 
 Tensor transposed(const Tensor& x) { return raw::transpose(x, 2, 3); }
 
