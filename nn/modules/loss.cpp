@@ -1,6 +1,6 @@
 // The losses of losses.def that are made element by element.
 #include "gradus/autograd/engine/one_node.h"
-#include "gradus/nn/modules/loss_parts.h"
+#include "gradus/nn/modules/losses/parts.h"
 #include "gradus/tensor/base/warning.h"
 
 #include <numbers>

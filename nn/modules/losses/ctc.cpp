@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "gradus/autograd/engine/one_node.h"
-#include "gradus/nn/modules/loss_parts.h"
+#include "gradus/nn/modules/losses/parts.h"
 
 namespace gradus::nn::functional {
 

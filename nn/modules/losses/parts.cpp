@@ -1,5 +1,5 @@
 // Checks and reductions of losses.
-#include "gradus/nn/modules/loss_parts.h"
+#include "gradus/nn/modules/losses/parts.h"
 
 namespace gradus {
 

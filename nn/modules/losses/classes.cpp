@@ -1,5 +1,5 @@
 // The losses of losses.def that compare with class numbers, and cross entropy.
-#include "gradus/nn/modules/loss_parts.h"
+#include "gradus/nn/modules/losses/parts.h"
 
 #include "gradus/autograd/engine/record.h"
 #include "gradus/autograd/ops/cross_entropy.h"

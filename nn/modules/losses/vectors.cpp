@@ -1,5 +1,5 @@
 // The losses of losses.def that compare vectors.
-#include "gradus/nn/modules/loss_parts.h"
+#include "gradus/nn/modules/losses/parts.h"
 
 namespace gradus::nn::functional {
 
