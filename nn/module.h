@@ -232,14 +232,15 @@ template <class M, class First, class... Args>
 auto Module::call_with_hooks(M& module, First&& first, Args&&... args) {
   using Result = decltype(module.forward(std::forward<First>(first), std::forward<Args>(args)...));
   if constexpr (!std::is_convertible_v<First, Tensor>) {
-    module.fail_hooks();
+    static_cast<Module&>(module).fail_hooks();
     return module.forward(std::forward<First>(first), std::forward<Args>(args)...);
   } else {
-    const Tensor input = module.before_forward(std::forward<First>(first));
+    Module& base = module;  // M may have functions of the same names
+    const Tensor input = base.before_forward(std::forward<First>(first));
     if constexpr (std::is_same_v<Result, Tensor>) {
-      return module.after_forward(input, module.forward(input, std::forward<Args>(args)...));
+      return base.after_forward(input, module.forward(input, std::forward<Args>(args)...));
     } else {
-      if (!module.forward_hooks_.empty()) module.fail_hooks();
+      if (!base.forward_hooks_.empty()) base.fail_hooks();
       return module.forward(input, std::forward<Args>(args)...);
     }
   }
