@@ -24,9 +24,8 @@ SECTIONS = [
       "tensor/base/threads.h", "tensor/base/ordered_dict.h"]),
     ("Autograd", "[Autograd](autograd.md) is the guide.",
      ["autograd/engine/engine.h", "autograd/engine/grad_mode.h", "autograd/engine/anomaly_mode.h", "autograd/tools/*.h"]),
-    ("nn", "", ["nn/module.h", "nn/layer.h", "nn/modules/*.h", "nn/sequential.h", "nn/cloneable.h"]),
-    ("nn::functional", "Functions whose options are structs, in the namespace `nn::functional`.",
-     ["nn/functional/*.h"]),
+    ("nn", "", ["nn/module.h", "nn/layer.h", "nn/modules/*.h", "nn/sequential.h", "nn/containers.h",
+                "nn/parameter_containers.h", "nn/any_module.h", "nn/any_value.h", "nn/cloneable.h"]),
     ("nn::init", "", ["nn/init.h"]),
     ("nn::utils", "", ["nn/utils/*.h"]),
     ("optim", "", ["optim/*.h", "optim/schedulers/*.h"]),
@@ -414,7 +413,7 @@ def readme_list():
     table = nn_rows("activations") + nn_rows("losses")
     modules = names(["nn/modules/*.h"], ("module",)) + [row[0] for row in table] + ["Sequential"]
     # libtorch's names for some dimensions belong to gradus::nll_loss and gradus::cross_entropy_loss.
-    functions = [n for n in names(["nn/functional/*.h", "nn/modules/*.h"], ("function",))
+    functions = [n for n in names(["nn/modules/*.h"], ("function",))
                  if n.islower() and not n.startswith("nll_loss")]
     functions += [row[1].split("::")[-1] for row in table if not row[1].startswith("gradus::")]
     return "\n".join([

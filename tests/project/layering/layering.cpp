@@ -95,7 +95,7 @@ const Names solutions = {"course/core/", "course/wrong/"};
 // Which include no public header of cuda/ either.
 const Names without_cuda = {"tensor", "cpu", "cuda/sim"};
 
-// "nn/parallel/x.h" is in nn/parallel; "nn/functional/x.h" is in nn.
+// "nn/parallel/x.h" is in nn/parallel; "nn/modules/x.h" is in nn.
 std::string folder_of(const std::string& path) {
   for (const char* room : {"nn/parallel", "cuda/sim"})
     if (path.starts_with(std::string(room) + '/')) return room;
