@@ -251,6 +251,8 @@ void check_derivatives(const Family& family, const Sample& sample, Device device
   }
   EXPECT_TRUE(known().at(sample.name).differentiable)
       << "its row says that it is not differentiable, and a result requires grad";
+  // padding_idx and scale_grad_by_freq change the gradient on purpose; tests/nn/rows has PyTorch's.
+  if (sample.name == std::string("embedding") && sample.arguments != std::string("a, b")) return;
   EXPECT_TRUE(autograd::gradcheck(f, leaves));
   EXPECT_TRUE(autograd::gradgradcheck(f, leaves));
 }
@@ -396,6 +398,7 @@ bool takes_undefined(const std::string& name, size_t argument) {
   static const std::set<std::string> optional = {"linear",     "bilinear",   "bincount",
                                                  "histogram",  "cov",        "searchsorted",
                                                  "batch_norm", "layer_norm", "group_norm"};
+  if (name == "scaled_dot_product_attention" && argument == 3) return true;  // the mask
   return facts.contains(name) || name.find("dropout") != std::string::npos ||
          (argument > 1 && name.starts_with("conv")) || (argument > 0 && optional.contains(name));
 }
