@@ -10,11 +10,10 @@ struct NetImpl : nn::Module {
 };
 
 int main() {
-  nn::Linear(784, "10");                            // mistake: a text
-  nn::Linear(784, 10, false);                       // mistake: bias is set by name
-  nn::Linear(nn::LinearOptions(784));               // mistake: out_features is missing
-  nn::LeakyReLU(0.2);                               // mistake: the slope is set by name
-  nn::MSELoss(ones({1}));                           // mistake: a tensor
-  nn::Sequential(nn::Linear(3, 4), 5);              // mistake: 5 is no module
-  nn::Sequential(nn::Linear(3, 4), nn::MSELoss());  // mistake: a loss takes two tensors
+  nn::Linear(784, "10");                // mistake: a text
+  nn::Linear(784, 10, false);           // mistake: bias is set by name
+  nn::Linear(nn::LinearOptions(784));   // mistake: out_features is missing
+  nn::LeakyReLU(0.2);                   // mistake: the slope is set by name
+  nn::MSELoss(ones({1}));               // mistake: a tensor
+  nn::Sequential(nn::Linear(3, 4), 5);  // mistake: 5 is no module
 }
