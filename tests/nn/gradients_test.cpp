@@ -77,7 +77,7 @@ TEST(ParametersAsAVector, GoThereAndBack) {
 }
 
 TEST(ParametersAsAVector, AreOnOneDevice) {
-  if (!cuda::is_available()) GTEST_SKIP();
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
   const Tensors parameters = {ones({2}), ones({2}, kCUDA)};
   expect_error<ValueError>([&] { utils::parameters_to_vector(parameters); },
                            "parameters are on cpu and on cuda:0; move them to one device");

@@ -87,7 +87,7 @@ TEST(Algorithms, GoOnExactlyFromTheirStateDict) {
 }
 
 TEST(Algorithms, GiveTheSameOnAGpu) {
-  if (!cuda::is_available()) GTEST_SKIP();
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
   for (const Algorithm& algorithm : algorithms()) {
     SCOPED_TRACE(algorithm.name);
     const Tensors a = matrices(kCPU), b = matrices(kCUDA);

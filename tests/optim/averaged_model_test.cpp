@@ -62,7 +62,7 @@ TEST(AveragedModel, RefusesAnotherModel) {
 }
 
 TEST(AveragedModel, StaysOnItsDevice) {
-  if (!cuda::is_available()) GTEST_SKIP();
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
   nn::Linear fc(2, 1);
   AveragedModel ema(fc, get_ema_avg_fn(0.5));
   fc->to(kCUDA);
