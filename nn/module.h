@@ -209,7 +209,7 @@ class Module : public std::enable_shared_from_this<Module> {
   static auto call_with_hooks(M& module, First&& first, Args&&... args);
   template <class M>
   static auto call_with_hooks(M& module) -> decltype(module.forward()) {
-    module.fail_hooks();
+    static_cast<Module&>(module).fail_hooks();
   }
   template <class F>
   void visit(const std::string& prefix, bool recurse, F&& f) const;
