@@ -95,6 +95,8 @@ class CpuBackend final : public Backend {
   void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) override;
   void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) override;
 
+  void fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,
+             ArrayRef<Tensor> outputs) override;
   void update(UpdateOp op, int states, ArrayRef<UpdatedParameter> parameters) override;
 };
 

@@ -95,6 +95,8 @@ class CudaBackend final : public Backend {
   void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) override;
 
   void update(UpdateOp op, int states, ArrayRef<UpdatedParameter> parameters) override;
+  void fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,
+             ArrayRef<Tensor> outputs) override;
 };
 
 }  // namespace gradus::cuda

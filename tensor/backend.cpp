@@ -1,24 +1,28 @@
 // Which backend a device type has, and the functions of Backend that have a default: cat, variance,
-// select, median and masked_select.
+// select, median, masked_select and fused.
 #include "gradus/tensor/backend.h"
 
 #include <atomic>
 
+#include "gradus/tensor/fused/evaluate.h"
+#include "gradus/tensor/meta.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 
 namespace {
-std::atomic<Backend*> exchanged[2];  // for the CPU, and for CUDA; null: the library's own
+std::atomic<Backend*> exchanged[3];  // by device type; null: the library's own
 }  // namespace
 
 Backend& backend(DeviceType type) {
-  if (Backend* const other = exchanged[type != kCPU].load(std::memory_order_relaxed)) return *other;
-  return type == kCPU ? cpu_backend() : cuda_backend();
+  auto& slot = exchanged[static_cast<int>(type)];
+  if (Backend* const other = slot.load(std::memory_order_relaxed)) return *other;
+  if (type == kCPU) return cpu_backend();
+  return type == kCUDA ? cuda_backend() : meta_backend();
 }
 
 Backend* exchange_backend(DeviceType type, Backend* other) {
-  return exchanged[type != kCPU].exchange(other);
+  return exchanged[static_cast<int>(type)].exchange(other);
 }
 
 void Backend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
@@ -48,6 +52,12 @@ void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor&
   raw::zip_(BinaryOp::maximum, length, Scalar(0));
   raw::zip_(BinaryOp::div, length, Scalar(divisor));
   root ? map(UnaryOp::sqrt, length, out) : copy(length, out);
+}
+
+void Backend::fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,
+                    ArrayRef<Tensor> outputs) {
+  const Dims none = Dims::filled(static_cast<int64_t>(kernel.domain.size()), 0);
+  fused::evaluate(*this, kernel, {none, kernel.domain}, inputs, outputs);
 }
 
 void Backend::select(const Tensor& x, int64_t dim, bool descending, int64_t first,

@@ -22,6 +22,10 @@
 
 namespace gradus {
 
+namespace fused {
+struct Kernel;
+}
+
 // An operand of zip and zip3: a tensor, or a number for all elements.
 struct Operand {
   Operand(const Tensor& x) : tensor(&x) {}  // NOLINT: implicit
@@ -295,6 +299,13 @@ class Backend {
   // are contiguous and of one dtype (Float, Double), and each parameter's are of one shape, with
   // some elements.
   virtual void update(UpdateOp op, int states, ArrayRef<UpdatedParameter> parameters) = 0;
+
+  // --- Chains (tensor/fused/program.h)
+  // Computes the outputs of the kernel from its inputs. outputs[i] has the dtype, sizes and strides
+  // of the node program.outputs[i]. Errors: NotFusable, before anything is computed, where this
+  // device has no form of a node.
+  virtual void fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,
+                     ArrayRef<Tensor> outputs);
 };
 
 // The backend of a device type. Errors: Error where the build or the machine has no such device.

@@ -1,6 +1,7 @@
 // rand, randn, randint and randperm, with their forms like.
 #include "gradus/tensor/factories.h"
 
+#include <atomic>
 #include <limits>
 #include <numeric>
 
@@ -13,6 +14,10 @@ namespace gradus {
 namespace raw {
 
 PhiloxState take(const std::optional<Generator>& generator, Device device, int64_t elements) {
+  if (device.is_meta()) {  // nothing is drawn; the number tells draws apart
+    static std::atomic<uint64_t> draws = 0;
+    return {0, draws++};
+  }
   if (!generator || !generator->defined()) return default_generator(device).take(elements);
   check<Error>(generator->device().type() == device.type(), "random: the generator is of ",
                generator->device(), ", and the elements are drawn on ", device,

@@ -91,6 +91,7 @@ class Tensor {
   Device device() const { return impl().storage->device(); }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().is_cuda(); }
+  bool is_meta() const { return device().is_meta(); }
   // -1 on the CPU.
   int64_t get_device() const { return device().index(); }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {

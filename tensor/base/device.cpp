@@ -1,6 +1,7 @@
 // The names of devices, and their parsing.
 #include "gradus/tensor/base/device.h"
 
+#include <algorithm>
 #include <charconv>
 #include <ostream>
 
@@ -8,9 +9,15 @@
 
 namespace gradus {
 
+namespace {
+constexpr const char* names[] = {"cpu", "cuda", "meta"};
+}  // namespace
+
 void Device::refuse(DeviceType type, DeviceIndex index) {
-  if (type == kCPU && index > 0)
-    fail("Device: cpu:", int{index}, " does not exist; the CPU is one device, use \"cpu\"");
+  const std::string name = names[static_cast<int>(type)];
+  if (type != kCUDA && index > 0)
+    fail("Device: ", name, ":", int{index}, " does not exist; there is one such device, use \"",
+         name, "\"");
   fail("Device: index ", int{index}, " is negative; expected -1 (current) or more");
 }
 
@@ -18,8 +25,9 @@ namespace {
 Device parse(std::string_view text) {
   const size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  check(name == "cpu" || name == "cuda", "Device: \"", text,
-        "\" is not a device; expected \"cpu\", \"cuda\" or \"cuda:N\"");
+  const auto type = std::ranges::find(names, name);
+  check(type != std::end(names), "Device: \"", text,
+        "\" is not a device; expected \"cpu\", \"cuda\", \"cuda:N\" or \"meta\"");
   int index = -1;
   if (colon != std::string_view::npos) {
     const std::string_view digits = text.substr(colon + 1);
@@ -28,20 +36,20 @@ Device parse(std::string_view text) {
               index <= INT8_MAX,
           "Device: \"", text, "\" has no valid index; expected a number from 0 to 127 after ':'");
   }
-  return {name == "cpu" ? kCPU : kCUDA, static_cast<DeviceIndex>(index)};
+  return {static_cast<DeviceType>(type - names), static_cast<DeviceIndex>(index)};
 }
 }  // namespace
 
 Device::Device(std::string_view text) : Device(parse(text)) {}
 
 std::string Device::str() const {
-  std::string out = type_ == kCPU ? "cpu" : "cuda";
+  std::string out = names[static_cast<int>(type_)];
   if (has_index()) out.append(":").append(std::to_string(index_));
   return out;
 }
 
 std::ostream& operator<<(std::ostream& out, DeviceType type) {
-  return out << (type == kCPU ? "cpu" : "cuda");
+  return out << names[static_cast<int>(type)];
 }
 std::ostream& operator<<(std::ostream& out, const Device& device) { return out << device.str(); }
 

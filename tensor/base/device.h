@@ -1,4 +1,4 @@
-// The device tag that every tensor carries: "cpu", "cuda:0", "cuda:1", ...
+// The device tag that every tensor carries: "cpu", "cuda:0", "cuda:1", ..., "meta".
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,25 @@
 
 namespace gradus {
 
-enum class DeviceType : int8_t { CPU, CUDA };
+// Tensors on Meta have a shape and a dtype, and no data: operations on them say what shape results
+// have.
+enum class DeviceType : int8_t { CPU, CUDA, Meta };
 inline constexpr DeviceType kCPU = DeviceType::CPU;
 inline constexpr DeviceType kCUDA = DeviceType::CUDA;
-inline constexpr int kDeviceTypes = 2;
+inline constexpr DeviceType kMeta = DeviceType::Meta;
 
 using DeviceIndex = int8_t;
 
 class Device {
  public:
   // index -1 means "the current device of that type".
-  // Errors: ValueError where index < -1, or index > 0 on the CPU, which is one device.
+  // Errors: ValueError where index < -1, or index > 0 on the CPU or meta, which are one device each.
   Device(DeviceType type, DeviceIndex index = -1)  // NOLINT: implicit, as in libtorch
-      : type_(type), index_(type == kCPU ? DeviceIndex{-1} : index) {
-    if (index < -1 || (type == kCPU && index > 0)) [[unlikely]]
+      : type_(type), index_(type == kCUDA ? index : DeviceIndex{-1}) {
+    if (index < -1 || (type != kCUDA && index > 0)) [[unlikely]]
       refuse(type, index);
   }
-  // "cpu", "cuda" or "cuda:N". Errors: ValueError for anything else.
+  // "cpu", "cuda", "cuda:N" or "meta". Errors: ValueError for anything else.
   Device(std::string_view text);  // NOLINT: implicit, as in libtorch
   Device(const std::string& text) : Device(std::string_view(text)) {}  // NOLINT
   Device(const char* text) : Device(std::string_view(text)) {}         // NOLINT
@@ -37,6 +39,7 @@ class Device {
   void set_index(DeviceIndex index) { *this = Device(type_, index); }
   bool is_cpu() const { return type_ == kCPU; }
   bool is_cuda() const { return type_ == kCUDA; }
+  bool is_meta() const { return type_ == kMeta; }
   std::string str() const;
 
   friend bool operator==(const Device&, const Device&) = default;

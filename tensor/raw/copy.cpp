@@ -19,8 +19,8 @@ void copy_(const Tensor& dst, const Tensor& src, bool non_blocking) {
     // Convert where the data lies, send it as one block, spread it where it arrives.
     const Tensor block = raw::contiguous(to(from, dst.dtype()));
     const Tensor landing = dst.is_contiguous() ? dst : empty_like(dst);
-    const Tensor& on_gpu = dst.is_cuda() ? dst : block;
-    backend(on_gpu).transfer(block, landing, non_blocking);
+    const bool receives = dst.is_meta() || (dst.is_cuda() && !block.is_meta());
+    backend(receives ? dst : block).transfer(block, landing, non_blocking);
     if (!dst.is_contiguous()) backend(dst).copy(landing, dst);
   }
 }

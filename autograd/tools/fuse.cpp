@@ -1,0 +1,231 @@
+// fuse: traces a function once for each kind of arguments, and runs what the trace became.
+#include "gradus/autograd/tools/fuse.h"
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+
+#include "gradus/autograd/engine/engine.h"
+#include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/base/warning.h"
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/fused/source.h"
+#include "gradus/tensor/fused/tracer.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::detail {
+
+namespace {
+
+using fused::Plan, fused::Tracer;
+
+// What a trace depends on.
+struct Kind {
+  Device device;
+  bool records;
+  struct Argument {
+    ScalarType dtype;
+    bool requires_grad;
+    Dims sizes, strides;
+  };
+  std::vector<Argument> arguments;
+
+  Kind(const Tensors& inputs)
+      : device(inputs[0].device()), records(GradMode::is_enabled()) {
+    for (const Tensor& x : inputs)
+      arguments.push_back({x.scalar_type(), records && in_graph(x), x.impl().sizes, x.impl().strides});
+  }
+  bool operator==(const Kind& other) const {
+    return device == other.device && records == other.records &&
+           std::ranges::equal(arguments, other.arguments, [](const Argument& a, const Argument& b) {
+             return a.dtype == b.dtype && a.requires_grad == b.requires_grad &&
+                    std::ranges::equal(a.sizes, b.sizes) && std::ranges::equal(a.strides, b.strides);
+           });
+  }
+};
+
+struct Trace {
+  explicit Trace(const Kind& of) : kind(of) {}
+
+  Kind kind;
+  std::string why_not;  // not empty: this kind is not fused
+  Plan forward;
+  std::vector<fused::Draw> draws;
+  // The gradients of those inputs, from the inputs, the draws, and the gradients of those outputs.
+  Plan backward;
+  std::vector<size_t> inputs, outputs;
+  struct Result {
+    Dims sizes;
+    ScalarType dtype;
+  };
+  std::vector<Result> results;
+  std::string source;
+};
+
+// The text of a plan's kernels. Errors: NotFusable.
+std::string text_of(const Plan& plan) {
+  std::string out;
+  for (const fused::Step& step : plan.steps)
+    if (!step.kernel.program.nodes.empty()) out += fused::make_source(step.kernel).text + "\n";
+  return out;
+}
+
+Trace trace(const Kind& kind, const Tensors& inputs,
+            const std::function<Tensors(const Tensors&)>& f) {
+  Trace out(kind);
+  try {
+    for (const Tensor& x : inputs)
+      if (x.device() != kind.device)
+        fail<fused::NotFusable>("fuse: one argument is on ", kind.device, ", another on ",
+                                x.device());
+    Tracer tracer;
+    Tensors arguments, sources, results, given;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      arguments.push_back(tracer.input(inputs[i]));
+      if (!kind.arguments[i].requires_grad) continue;
+      arguments[i].requires_grad_();
+      out.inputs.push_back(i);
+      sources.push_back(arguments[i]);
+    }
+    const Tensors outputs = f(arguments);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Tensor& y = outputs[i].operand("fuse", "a result of the function");
+      if (!y.is_meta())
+        fail<fused::NotFusable>("fuse: result ", i, " does not depend on the arguments");
+      out.results.push_back({y.impl().sizes, y.scalar_type()});
+      if (!in_graph(y)) continue;
+      out.outputs.push_back(i);
+      results.push_back(y);
+    }
+    out.forward = make_plan(tracer.program(outputs), tracer.inputs());
+    if (!results.empty()) {
+      for (const Tensor& y : results)
+        given.push_back(tracer.input(raw::empty(y.sizes(), y.scalar_type(), Device(kMeta))));
+      const Tensors grads = autograd::grad(results, sources, given, false, false, true);
+      Tensors defined;
+      std::vector<size_t> of;
+      for (size_t i = 0; i < grads.size(); ++i)
+        if (grads[i].defined()) defined.push_back(grads[i]), of.push_back(out.inputs[i]);
+      out.inputs = of;
+      out.backward = make_plan(tracer.program(defined), tracer.inputs());
+    }
+    out.draws = tracer.draws();
+    try {
+      out.source = text_of(out.forward) + text_of(out.backward);
+    } catch (const fused::NotFusable& reason) {
+      if (!kind.device.is_cpu()) throw;
+      out.source = std::string("// ") + reason.what() + "\n";
+    }
+  } catch (const Error& error) {  // f may have refused its arguments: then it will again
+    out.why_not = error.what();
+  }
+  return out;
+}
+
+}  // namespace
+
+using Traced = std::shared_ptr<const Trace>;
+
+struct FusedFunction::State {
+  std::mutex mutex;
+  std::list<Traced> traces;  // the last one used comes first
+  std::string why_not, source;
+};
+
+namespace {
+
+constexpr size_t kMostTraces = 64;
+
+// The gradients with a graph of their own, by running f again.
+Tensors recorded_gradients(const std::function<Tensors(const Tensors&)>& f, const Trace& trace,
+                           const Tensors& inputs, const Tensors& grads) {
+  check<Error>(trace.draws.empty(),
+               "fuse: a function with dropout has no gradient of a gradient, for it would draw "
+               "anew; call the function without fuse");
+  const Tensors outputs = f(inputs);
+  Tensors results, sources;
+  for (const size_t i : trace.outputs) results.push_back(outputs[i]);
+  for (const size_t i : trace.inputs) sources.push_back(inputs[i]);
+  return autograd::grad(results, sources, grads, true, true, true);
+}
+
+void record(const Traced& trace, const std::function<Tensors(const Tensors&)>& f,
+            const Tensors& inputs, const Tensors& drawn, const Tensors& outputs) {
+  const auto backward = [trace, f, count = inputs.size()](Node& node, const Tensors& grads) {
+    Tensors given, saved;
+    for (size_t i = 0; i < trace->outputs.size(); ++i)
+      given.push_back(grads[i].defined()
+                          ? raw::contiguous(grads[i])
+                          : zeros(trace->results[trace->outputs[i]].sizes,
+                                  TensorOptions(trace->results[trace->outputs[i]].dtype)
+                                      .device(trace->kind.device)));
+    for (size_t i = 0; i < count + trace->draws.size(); ++i) saved.push_back(node.saved(i));
+    Tensors found;
+    if (GradMode::is_enabled()) {
+      found = recorded_gradients(f, *trace, {saved.begin(), saved.begin() + count}, given);
+    } else {
+      saved.insert(saved.end(), given.begin(), given.end());
+      found = fused::run(trace->backward, saved);
+    }
+    Tensors out(count);
+    for (size_t i = 0; i < found.size(); ++i) out[trace->inputs[i]] = found[i];
+    return out;
+  };
+  auto node = make_node<LambdaNode<decltype(backward)>>("FusedBackward0", backward);
+  for (const Tensor& input : inputs) node->add_next_edge(gradient_edge(input));
+  for (const Tensor& input : inputs) node->save(input, std::nullopt);
+  for (const Tensor& mask : drawn) node->save(mask, std::nullopt);
+  for (const size_t i : trace->outputs)
+    set_history(outputs[i], node, node->add_input_metadata(outputs[i]));
+}
+
+}  // namespace
+
+FusedFunction::FusedFunction() : state_(std::make_shared<State>()) {}
+
+Tensors FusedFunction::call(const Tensors& inputs,
+                            const std::function<Tensors(const Tensors&)>& f) {
+  for (const Tensor& x : inputs) x.operand("fuse", "an argument");
+  if (inputs.empty()) return f(inputs);
+  const Kind kind(inputs);
+  Traced traced;
+  {
+    const std::lock_guard lock(state_->mutex);
+    std::list<Traced>& all = state_->traces;
+    const auto known = std::ranges::find_if(all, [&](const Traced& t) { return t->kind == kind; });
+    if (known != all.end()) all.splice(all.begin(), all, known);
+    if (known == all.end()) {
+      all.push_front(std::make_shared<const Trace>(trace(kind, inputs, f)));
+      if (all.size() > kMostTraces) all.pop_back();
+      const std::string& reason = all.front()->why_not;
+      if (!reason.empty() && state_->why_not.empty())
+        warn(reason + "; the function is called as it is");
+      if (!reason.empty()) state_->why_not = reason;
+      state_->source += all.front()->source;
+    }
+    traced = all.front();
+  }
+  if (!traced->why_not.empty()) return f(inputs);
+
+  Tensors operands = inputs, drawn;
+  for (const fused::Draw& draw : traced->draws) {
+    drawn.push_back(raw::empty(draw.sizes, kBool, kind.device));
+    raw::random_(drawn.back(), Distribution::bernoulli, draw.probability, 0, std::nullopt);
+  }
+  operands.insert(operands.end(), drawn.begin(), drawn.end());
+  const Tensors outputs = fused::run(traced->forward, operands);
+  if (!traced->outputs.empty()) record(traced, f, inputs, drawn, outputs);
+  return outputs;
+}
+
+std::string FusedFunction::source() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->source;
+}
+std::string FusedFunction::why_not() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->why_not;
+}
+
+}  // namespace gradus::detail

@@ -1,0 +1,88 @@
+// fuse: one kernel of a function that is a chain of elementwise operations and reductions.
+//
+//   auto f = fuse([](const Tensor& x, const Tensor& bias) { return gelu(x + bias) * 2; });
+//   Tensor y = f(x, bias);  // one pass over memory, and one more for all gradients
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "gradus/tensor/tensor.h"
+
+namespace gradus {
+
+namespace detail {
+
+// What fuse knows of a function: one trace for each kind of arguments.
+class FusedFunction {
+ public:
+  FusedFunction();
+  Tensors call(const Tensors& inputs, const std::function<Tensors(const Tensors&)>& f);
+  std::string source() const;
+  std::string why_not() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace detail
+
+// A function made by fuse(). Copies share their kernels.
+template <class F>
+class Fused {
+ public:
+  explicit Fused(F f) : f_(std::make_shared<F>(std::move(f))) {}
+
+  // f(tensors...), of one device.
+  template <class... T>
+  auto operator()(const T&... tensors) const {
+    return call(std::index_sequence_for<T...>{}, tensors...);
+  }
+
+  // The kernels that were made so far, as CUDA C++; on a CPU, which computes their nodes in blocks
+  // that stay in its caches, what a GPU would run.
+  std::string source() const { return state_.source(); }
+  // Why the last call that could not be fused was not; empty where every call was.
+  std::string why_not() const { return state_.why_not(); }
+
+ private:
+  template <size_t... I, class... T>
+  auto call(std::index_sequence<I...>, const T&... tensors) const {
+    using Result = decltype((*f_)(tensors...));
+    const auto unpacked = [f = f_](const Tensors& list) {
+      if constexpr (std::is_same_v<Result, Tensor>)
+        return Tensors{(*f)(list[I]...)};
+      else
+        return Tensors((*f)(list[I]...));
+    };
+    Tensors out = state_.call({tensors...}, unpacked);
+    if constexpr (std::is_same_v<Result, Tensor>)
+      return std::move(out[0]);
+    else
+      return out;
+  }
+
+  std::shared_ptr<F> f_;
+  mutable detail::FusedFunction state_;
+};
+
+// A function that computes what f does, with its gradients, in as few kernels as f's reductions
+// allow. f takes Tensors and returns a Tensor or Tensors. It may call elementwise operations,
+// casts, where, dropout, views, sums and other reductions, softmax and layer_norm.
+//
+// The first call with tensors of new dtypes, shapes or strides runs f on tensors without data
+// (kMeta) to see what it computes; f must not depend on anything else that changes, such as numbers
+// that it captured. Intermediate values are not kept for the backward pass but computed again.
+//
+// Where f does something else, such as a matrix product, reads data (item()), changes an argument
+// or captures a tensor, it is called as it is. A warning, once for each function, and why_not() say
+// what the reason is. Errors: those of f.
+template <class F>
+Fused<F> fuse(F f) {
+  return Fused<F>(std::move(f));
+}
+
+}  // namespace gradus

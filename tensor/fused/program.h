@@ -1,0 +1,93 @@
+// A function of tensors as data: elementwise operations and reductions, one node each. A Tracer
+// records it, make_plan() cuts it into kernels, and Backend::fused runs a kernel in one pass.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "gradus/tensor/backend.h"
+
+namespace gradus::fused {
+
+// input: elements of a tensor. view: elements of an earlier value as they lie in memory once it is
+// stored; so a view parts two kernels.
+enum class Kind : uint8_t { input, view, number, map, map_grad, zip, zip3, where, convert, reduce };
+
+// A value that is computed from earlier ones, which broadcast to its sizes but for reduce, whose
+// result keeps size 1 in the reduced dimensions.
+struct Node {
+  Kind kind = Kind::number;
+  uint8_t op = 0;  // the row of the kind's table: a UnaryOp, BinaryOp, TernaryOp or ReduceOp
+  ScalarType dtype = kFloat;
+  Dims sizes = {};
+  std::array<int, 3> operands = {-1, -1, -1};
+  Scalar number = {};  // the value of a number; w of zip3
+  int input = -1;  // of an input: which of the tensors
+  // Where the elements lie, counted in elements: for an input or a view from the first of the
+  // tensor, for other values in a tensor that keeps them.
+  Dims strides = {};
+  int64_t offset = 0;
+};
+
+// Nodes in an order in which each follows its operands.
+struct Program {
+  std::vector<Node> nodes;
+  std::vector<int> outputs;
+};
+
+// What a backend has made of a kernel, kept with it.
+class Forms {
+ public:
+  // The form of that number, which make() returns at the first call. Stays where it is.
+  template <class T, class Make>
+  const T& get(int number, Make make) {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<const void>& form = all_[number];
+    if (!form) form = std::make_shared<const T>(make());
+    return *static_cast<const T*>(form.get());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<int, std::shared_ptr<const void>> all_;
+};
+
+// A program whose nodes are computed together, for each element of the domain. What it reduces are
+// the dimensions of the domain from `columns` on; where it reduces nothing that is their number.
+struct Kernel {
+  Program program;
+  Dims domain;
+  int64_t columns = 0;
+  std::shared_ptr<Forms> forms = std::make_shared<Forms>();
+};
+
+// Whether the value is one that a kernel keeps for a row: with size 1 from kernel.columns on.
+bool is_of_row(const Kernel& kernel, const Node& node);
+
+// What computes a program: kernels, and reductions by Backend::reduce of what they give. Tensors are
+// numbered: the inputs of the program first, then what the steps make.
+struct Step {
+  Kernel kernel = {};             // without nodes: the step is a reduction
+  std::vector<int> outputs = {};  // where the results go
+  ReduceOp reduction = ReduceOp::sum;
+  Node operand = {};  // of a reduction: an input
+};
+struct Plan {
+  std::vector<Step> steps;
+  std::vector<Node> made;     // the tensors that steps make
+  std::vector<Node> outputs;  // what the program returns: inputs, of the tensors made
+};
+
+// The part of the tensors that an input names.
+Tensor view_of(ArrayRef<Tensor> tensors, const Node& input);
+
+// `inputs`: how many tensors the program reads.
+Plan make_plan(const Program& program, int inputs);
+
+// Runs the plan on the device of the inputs. The results are new tensors.
+Tensors run(const Plan& plan, ArrayRef<Tensor> inputs);
+
+}  // namespace gradus::fused

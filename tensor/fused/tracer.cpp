@@ -1,0 +1,286 @@
+// Tracer: operations on meta become nodes.
+#include "gradus/tensor/fused/tracer.h"
+
+#include <algorithm>
+
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::fused {
+
+namespace {
+
+// Whether x shows the elements of a piece in their order, repeated along new or short dimensions.
+bool shows(const Tensor& x, IntArrayRef sizes, IntArrayRef strides) {
+  const auto rank = static_cast<int64_t>(sizes.size());
+  for (int64_t back = 1; back <= std::max(x.dim(), rank); ++back) {
+    const int64_t old = back <= rank ? sizes[rank - back] : 1;
+    const int64_t now = back <= x.dim() ? x.sizes()[x.dim() - back] : 1;
+    if (old == 1) {
+      if (now != 1 && x.strides()[x.dim() - back] != 0) return false;
+    } else if (now != old || x.strides()[x.dim() - back] != strides[rank - back]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void Tracer::skip(const char* op) {
+  fail<NotFusable>("fuse: ", op, " is no operation that kernels are fused of");
+}
+
+Tensor Tracer::input(const Tensor& x) {
+  const Tensor plain = raw::empty({}, x.scalar_type(), Device(kMeta));
+  const Tensor out = raw::as_strided(plain, x.impl().sizes, x.impl().strides, 0);
+  const StoragePtr& storage = out.impl().storage;
+  memory_[storage.get()] = {storage, {{-1 - inputs_++, out.impl().sizes, out.impl().strides, 0}}};
+  return raw::alias(out);
+}
+
+Program Tracer::program(ArrayRef<Tensor> outputs) {
+  Program out;
+  for (const Tensor& output : outputs) {
+    int node = value(output);
+    if (numel_of(sizes(node)) == output.numel()) {
+      if (!std::ranges::equal(sizes(node), output.sizes()))  // without dimensions of size 1
+        node = add({.kind = Kind::view, .dtype = output.scalar_type(),
+                    .sizes = output.impl().sizes, .operands = {node, -1, -1},
+                    .strides = output.impl().strides});
+    } else {  // a value that was expanded
+      node = add({.kind = Kind::convert, .dtype = output.scalar_type(),
+                  .sizes = output.impl().sizes, .operands = {node, -1, -1}});
+    }
+    out.outputs.push_back(node);
+  }
+  out.nodes = nodes_;
+  return out;
+}
+
+int Tracer::add(Node node) {
+  if (node.kind != Kind::input && node.kind != Kind::view && node.strides.empty())
+    node.strides = contiguous_strides(node.sizes);
+  nodes_.push_back(std::move(node));
+  return static_cast<int>(nodes_.size()) - 1;
+}
+
+int Tracer::value(const Tensor& x) {
+  const auto known = memory_.find(x.impl().storage.get());
+  if (known == memory_.end())
+    fail<NotFusable>("fuse: a tensor of shape ", x.sizes(), " is read before it is written");
+  for (const Piece& piece : known->second.pieces) {
+    if (piece.node < 0) {
+      Node node{.kind = Kind::input, .dtype = x.scalar_type(), .sizes = x.impl().sizes,
+                .input = -1 - piece.node, .strides = x.impl().strides,
+                .offset = x.storage_offset()};
+      for (size_t i = 0; i < nodes_.size(); ++i)
+        if (nodes_[i].kind == Kind::input && nodes_[i].input == node.input &&
+            nodes_[i].offset == node.offset && std::ranges::equal(nodes_[i].sizes, node.sizes) &&
+            std::ranges::equal(nodes_[i].strides, node.strides))
+          return static_cast<int>(i);
+      return add(node);
+    }
+    if (x.storage_offset() == piece.offset && shows(x, piece.sizes, piece.strides))
+      return piece.node;
+  }
+  const Piece& piece = known->second.pieces.front();
+  if (known->second.pieces.size() > 1) skip("a view across two results");
+  return add({.kind = Kind::view, .dtype = x.scalar_type(), .sizes = x.impl().sizes,
+              .operands = {piece.node, -1, -1}, .strides = x.impl().strides,
+              .offset = x.storage_offset()});
+}
+
+int Tracer::value(const Operand& x) { return x.is_number() ? number(x.number) : value(*x.tensor); }
+
+void Tracer::set(const Tensor& out, int node) {
+  Memory& memory = memory_[out.impl().storage.get()];
+  if (!memory.pieces.empty() && memory.pieces[0].node < 0)
+    fail<NotFusable>("fuse: an argument of shape ", out.sizes(), " is changed in place");
+  if (out.nbytes() != out.impl().storage->nbytes())
+    fail<NotFusable>("fuse: a part of a tensor, of shape ", out.sizes(), ", is changed in place");
+  nodes_[static_cast<size_t>(node)].strides = out.impl().strides;
+  memory = {out.impl().storage, {{node, out.impl().sizes, out.impl().strides, 0}}};
+}
+
+int Tracer::number(const Scalar& value) {
+  return add({.kind = Kind::number, .dtype = value.type(), .number = value});
+}
+
+int Tracer::map(UnaryOp op, int x) {
+  return add({.kind = Kind::map, .op = static_cast<uint8_t>(op), .dtype = nodes_[x].dtype,
+              .sizes = sizes(x), .operands = {x, -1, -1}});
+}
+
+int Tracer::zip(BinaryOp op, int x, int y) {
+  const Node& first = nodes_[nodes_[x].kind == Kind::number ? y : x];
+  return add({.kind = Kind::zip, .op = static_cast<uint8_t>(op), .dtype = first.dtype,
+              .sizes = broadcast_shapes("fuse", sizes(x), sizes(y)), .operands = {x, y, -1}});
+}
+
+int Tracer::reduce(ReduceOp op, int x, size_t first, size_t last) {
+  Dims small = sizes(x);
+  for (size_t d = first; d < last; ++d) small[d] = 1;
+  return add({.kind = Kind::reduce, .op = static_cast<uint8_t>(op), .dtype = nodes_[x].dtype,
+              .sizes = small, .operands = {x, -1, -1}});
+}
+
+void Tracer::fill(const Tensor& out, const Scalar& number_) {
+  const int value = number(number_);
+  set(out, add({.kind = Kind::convert, .dtype = out.scalar_type(), .sizes = out.impl().sizes,
+                .operands = {value, -1, -1}}));
+}
+
+void Tracer::copy(const Tensor& src, const Tensor& dst) {
+  const int from = value(src);
+  set(dst, add({.kind = Kind::convert, .dtype = dst.scalar_type(), .sizes = dst.impl().sizes,
+                .operands = {from, -1, -1}}));
+}
+
+// A number that the function made on the CPU.
+void Tracer::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {
+  MetaBackend::transfer(src, dst, non_blocking);
+  if (!src.is_cpu() || src.numel() != 1) skip("a tensor that is no argument");
+  fill(dst, raw::item(src));
+}
+
+void Tracer::random_map(RandomMap op, double probability, PhiloxState state, const Tensor& x,
+                        const Tensor& out) {
+  if (op != RandomMap::dropout) skip("bernoulli");
+  const auto [drawn, fresh] = drawn_.try_emplace(state.offset);
+  if (fresh) {
+    Node node{.kind = Kind::input, .dtype = kBool, .sizes = x.impl().sizes, .input = inputs_++,
+              .strides = x.impl().strides};
+    draws_.push_back({probability, node.sizes, node.input});
+    drawn->second = add(node);
+  }
+  const int kept = zip(BinaryOp::mul, value(x), number(Scalar(1 / (1 - probability))));
+  set(out, add({.kind = Kind::where, .dtype = out.scalar_type(), .sizes = out.impl().sizes,
+                .operands = {drawn->second, number(Scalar(0.0)), kept}}));
+}
+
+void Tracer::map(UnaryOp op, const Tensor& x, const Tensor& out) {
+  const int from = value(x);
+  set(out, add({.kind = Kind::map, .op = static_cast<uint8_t>(op), .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes, .operands = {from, -1, -1}}));
+}
+
+void Tracer::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
+                      const Tensor& out) {
+  const int from = value(grad);
+  const int at = x.defined() ? value(x) : -1, result = y.defined() ? value(y) : -1;
+  set(out, add({.kind = Kind::map_grad, .op = static_cast<uint8_t>(op),
+                .dtype = out.scalar_type(), .sizes = out.impl().sizes,
+                .operands = {from, at, result}}));
+}
+
+void Tracer::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
+  const int a = value(x), b = value(y);
+  set(out, add({.kind = Kind::zip, .op = static_cast<uint8_t>(op), .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes, .operands = {a, b, -1}}));
+}
+
+void Tracer::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
+                  const Scalar& w, const Tensor& out) {
+  const int a = value(x), b = value(y), c = value(z);
+  set(out, add({.kind = Kind::zip3, .op = static_cast<uint8_t>(op), .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes, .operands = {a, b, c}, .number = w}));
+}
+
+void Tracer::where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) {
+  const int c = value(condition), a = value(x), b = value(y);
+  set(out, add({.kind = Kind::where, .dtype = out.scalar_type(), .sizes = out.impl().sizes,
+                .operands = {c, a, b}}));
+}
+
+void Tracer::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
+  int from = value(x);
+  if (!std::ranges::equal(sizes(from), x.sizes()))  // a value that was expanded
+    from = add({.kind = Kind::convert, .dtype = x.scalar_type(), .sizes = x.impl().sizes,
+                .operands = {from, -1, -1}});
+  set(out, add({.kind = Kind::reduce, .op = static_cast<uint8_t>(op), .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes, .operands = {from, -1, -1}}));
+}
+
+void Tracer::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) {
+  const auto d = static_cast<size_t>(dim);
+  const int from = value(x);
+  const int rest = zip(BinaryOp::sub, from, reduce(ReduceOp::amax, from, d, d + 1));
+  const int powers = map(UnaryOp::exp, rest);
+  const int sum = reduce(ReduceOp::sum, powers, d, d + 1);
+  set(out, log ? zip(BinaryOp::sub, rest, map(UnaryOp::log, sum)) : zip(BinaryOp::div, powers, sum));
+}
+
+void Tracer::softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
+                          const Tensor& out) {
+  const auto d = static_cast<size_t>(dim);
+  const int g = value(grad), result = value(y);
+  if (log) {
+    const int share = zip(BinaryOp::mul, map(UnaryOp::exp, result),
+                          reduce(ReduceOp::sum, g, d, d + 1));
+    return set(out, zip(BinaryOp::sub, g, share));
+  }
+  const int sum = reduce(ReduceOp::sum, zip(BinaryOp::mul, g, result), d, d + 1);
+  set(out, zip(BinaryOp::mul, result, zip(BinaryOp::sub, g, sum)));
+}
+
+size_t Tracer::first_of_row(const NormalizedRows& rows, const Tensor& x) {
+  if (rows.shared || rows.groups != 1 || rows.inner != 1) skip("a normalisation but for layer_norm");
+  auto first = static_cast<size_t>(x.dim());
+  for (int64_t length = 1; first > 0 && length < rows.length;) length *= x.sizes()[--first];
+  return first;
+}
+
+void Tracer::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
+                       const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                       const Tensor& rstd, const Tensor& out) {
+  const size_t first = first_of_row(rows, x), last = static_cast<size_t>(x.dim());
+  const int from = value(x), average = reduce(ReduceOp::mean, from, first, last);
+  const int rest = zip(BinaryOp::sub, from, average);
+  const int variance = reduce(ReduceOp::mean, map(UnaryOp::square, rest), first, last);
+  const int scale = map(UnaryOp::rsqrt, zip(BinaryOp::add, variance, number(Scalar(eps))));
+  int result = zip(BinaryOp::mul, rest, scale);
+  if (weight.defined()) result = zip(BinaryOp::mul, result, value(weight));
+  if (bias.defined()) result = zip(BinaryOp::add, result, value(bias));
+  statistics_[mean.impl().storage.get()] = {mean.impl().storage, average};
+  statistics_[rstd.impl().storage.get()] = {rstd.impl().storage, scale};
+  set(out, result);
+}
+
+int Tracer::statistic(const Tensor& x) {
+  const auto known = statistics_.find(x.impl().storage.get());
+  if (known == statistics_.end()) skip("a normalisation by given statistics");
+  return known->second.node;
+}
+
+int Tracer::normal(const Tensor& x, const Tensor& mean, const Tensor& rstd) {
+  return zip(BinaryOp::mul, zip(BinaryOp::sub, value(x), statistic(mean)), statistic(rstd));
+}
+
+void Tracer::normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                            const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
+  const size_t first = first_of_row(rows, x);
+  const int g = value(grad);
+  const int of_weight =
+      reduce(ReduceOp::sum, zip(BinaryOp::mul, g, normal(x, mean, rstd)), 0, first);
+  const int of_bias = reduce(ReduceOp::sum, g, 0, first);
+  memory_[sums.impl().storage.get()] = {sums.impl().storage,
+                                        {{of_weight, sizes(of_weight),
+                                          nodes_[of_weight].strides, 0},
+                                         {of_bias, sizes(of_bias), nodes_[of_bias].strides,
+                                          rows.weights()}}};
+}
+
+void Tracer::normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                            const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                            const Tensor&, const Tensor& out) {
+  const size_t first = first_of_row(rows, x), last = static_cast<size_t>(x.dim());
+  const int standard = normal(x, mean, rstd);
+  int g = value(grad);
+  if (weight.defined()) g = zip(BinaryOp::mul, g, value(weight));
+  const int along = reduce(ReduceOp::mean, zip(BinaryOp::mul, g, standard), first, last);
+  const int rest = zip(BinaryOp::sub, g, reduce(ReduceOp::mean, g, first, last));
+  set(out, zip(BinaryOp::mul,
+               zip(BinaryOp::sub, rest, zip(BinaryOp::mul, standard, along)), statistic(rstd)));
+}
+
+}  // namespace gradus::fused

@@ -1,0 +1,110 @@
+// Tracer: writes down what a function does to tensors on meta, as a program of nodes.
+#pragma once
+
+#include <unordered_map>
+
+#include "gradus/tensor/fused/program.h"
+#include "gradus/tensor/meta.h"
+
+namespace gradus::fused {
+
+// A function, or a device, has something that no kernel is made of; what() names it.
+class NotFusable : public Error {
+ public:
+  using Error::Error;
+};
+
+// Elements that dropout sets to 0, drawn before the program runs: an input of bools.
+struct Draw {
+  double probability;
+  Dims sizes;
+  int input;
+};
+
+// While it lives, what this thread does to tensors on meta becomes nodes.
+class Tracer final : public MetaBackend {
+ public:
+  Tracer() : guard_(*this) {}
+
+  // A tensor on meta that stands for x, input number inputs() of the program. REQUIRES: no draw yet.
+  Tensor input(const Tensor& x);
+  int inputs() const { return inputs_; }
+  const std::vector<Draw>& draws() const { return draws_; }
+  // The program that computes these tensors on meta.
+  Program program(ArrayRef<Tensor> outputs);
+
+  void fill(const Tensor& out, const Scalar& value) override;
+  void copy(const Tensor& src, const Tensor& dst) override;
+  void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) override;
+  void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x,
+                  const Tensor& out) override;
+  void map(UnaryOp op, const Tensor& x, const Tensor& out) override;
+  void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
+                const Tensor& out) override;
+  void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) override;
+  void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w,
+            const Tensor& out) override;
+  void where(const Tensor& condition, const Tensor& x, const Tensor& y,
+             const Tensor& out) override;
+  void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
+  void softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) override;
+  void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
+                    const Tensor& out) override;
+  void normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
+                 const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                 const Tensor& out) override;
+  void normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                      const Tensor& mean, const Tensor& rstd, const Tensor& sums) override;
+  void normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                      const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                      const Tensor& sums, const Tensor& out) override;
+
+ protected:
+  void skip(const char* op) override;  // Errors: NotFusable, always
+
+ private:
+  // A value and where a storage has it; a negative one stands for input -1 - node.
+  struct Piece {
+    int node;
+    Dims sizes, strides;
+    int64_t offset;
+  };
+  struct Memory {
+    StoragePtr storage;  // kept, so that no other one gets its address
+    std::vector<Piece> pieces;
+  };
+
+  // The node whose value the tensor shows.
+  int value(const Tensor& x);
+  int value(const Operand& x);
+  // From here on `out`, all of its memory, shows the node.
+  void set(const Tensor& out, int node);
+  // What follows appends a node and returns its number.
+  int add(Node node);
+  int number(const Scalar& value);
+  int map(UnaryOp op, int x);
+  int zip(BinaryOp op, int x, int y);
+  // Folds the dimensions from first to last.
+  int reduce(ReduceOp op, int x, size_t first, size_t last);
+  const Dims& sizes(int node) const { return nodes_[static_cast<size_t>(node)].sizes; }
+  // How many dimensions of x lie before the rows, whose elements are normalised together.
+  size_t first_of_row(const NormalizedRows& rows, const Tensor& x);
+  // The node of a mean or rstd, which normalize has made.
+  int statistic(const Tensor& x);
+  // (x - mean) * rstd.
+  int normal(const Tensor& x, const Tensor& mean, const Tensor& rstd);
+
+  MetaGuard guard_;
+  std::vector<Node> nodes_;
+  std::unordered_map<const StorageImpl*, Memory> memory_;
+  struct Statistic {
+    StoragePtr storage;
+    int node;
+  };
+  std::unordered_map<const StorageImpl*, Statistic> statistics_;
+  std::unordered_map<uint64_t, int> drawn_;  // the node of a state's draw
+  std::vector<Draw> draws_;
+  int inputs_ = 0;
+};
+
+}  // namespace gradus::fused

@@ -1,0 +1,35 @@
+// The backend of tensors on meta.
+#include "gradus/tensor/meta.h"
+
+#include <utility>
+
+namespace gradus {
+
+namespace {
+thread_local MetaBackend* current = nullptr;  // null: the one that does nothing
+}  // namespace
+
+MetaBackend& meta_backend() {
+  static MetaBackend none;
+  return current ? *current : none;
+}
+MetaGuard::MetaGuard(MetaBackend& backend) : previous_(std::exchange(current, &backend)) {}
+MetaGuard::~MetaGuard() { current = previous_; }
+
+StoragePtr MetaBackend::allocate(size_t nbytes, Device device) {
+  return std::make_shared<StorageImpl>(nullptr, nbytes, device);
+}
+
+void MetaBackend::transfer(const Tensor& src, const Tensor& dst, bool) {
+  check<Error>(dst.is_meta(), "copy: the tensor of shape ", src.sizes(),
+               " is on meta and has no data that could be read, or copied to ", dst.device(),
+               "; make it on a device with data");
+}
+
+Tensor MetaBackend::nonzero(const Tensor& x, IntArrayRef) {
+  fail<Error>("nonzero: the tensor of shape ", x.sizes(),
+              " is on meta and has no data, on which the shape of the result depends; make it on a "
+              "device with data");
+}
+
+}  // namespace gradus

@@ -1,0 +1,202 @@
+// fuse(): the values and gradients of the function, in few kernels, on the CPU and on CUDA.
+#include "gradus/autograd/tools/fuse.h"
+
+#include "gradus/autograd/tools/gradcheck.h"
+#include "gradus/tensor/base/warning.h"
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+using Function = std::function<Tensor(const Tensors&)>;
+
+// A chain, and the shapes of its arguments for three extents.
+struct Chain {
+  const char* name;
+  Function f;
+  std::function<std::vector<std::vector<int64_t>>(int64_t, int64_t, int64_t)> shapes;
+};
+
+std::vector<Chain> chains() {
+  const auto one = [](int64_t a, int64_t b, int64_t c) {
+    return std::vector<std::vector<int64_t>>{{a, b, c}};
+  };
+  const auto with_row = [](int64_t a, int64_t b, int64_t c) {
+    return std::vector<std::vector<int64_t>>{{a, b, c}, {c}, {c}};
+  };
+  const auto two = [](int64_t a, int64_t b, int64_t) {
+    return std::vector<std::vector<int64_t>>{{a, b}, {b, a}};
+  };
+  return {
+      {"circle", [](const Tensors& x) { return x[0].cos().square() + x[0].sin().square() * 3; },
+       one},
+      {"selu", [](const Tensors& x) { return selu(x[0]); }, one},
+      {"bias_gelu", [](const Tensors& x) { return gelu(x[0] + x[1]) * x[2]; }, with_row},
+      {"layer_norm_gelu",
+       [](const Tensors& x) { return gelu(layer_norm(x[0], {x[0].size(2)}, x[1], x[2])); },
+       with_row},
+      {"softmax", [](const Tensors& x) { return softmax(x[0] * 2, -1) + 1; }, one},
+      {"log_softmax", [](const Tensors& x) { return log_softmax(x[0], 1).exp(); }, one},
+      {"squared_error", [](const Tensors& x) { return (x[0] - x[1]).square().mean(); },
+       [](int64_t a, int64_t b, int64_t) {
+         return std::vector<std::vector<int64_t>>{{a, b}, {a, b}};
+       }},
+      {"normal_rows",
+       [](const Tensors& x) { return x[0] / (x[0].square().sum(-1) + 1).sqrt().unsqueeze(-1); },
+       one},
+      {"transposed", [](const Tensors& x) { return (x[0].t() * 2 + x[1]).t().exp(); }, two},
+      {"where", [](const Tensors& x) { return where(x[0] > 0.5, x[0] * 2, -x[0]).tanh(); }, one},
+      {"part", [](const Tensors& x) { return (x[0].exp().narrow(2, 0, 1) + x[0]).sigmoid(); }, one},
+      {"zip3", [](const Tensors& x) { return addcmul(x[1].clamp(-0.5, 0.5), x[0], x[2], 0.3); },
+       with_row},
+      {"two_sums", [](const Tensors& x) { return x[0].sum(0).sqrt() + x[0].log().sum({0, 1}); },
+       one},
+      {"not_contiguous", [](const Tensors& x) { return x[0].permute({2, 0, 1}) * 3 + 1; }, one},
+  };
+}
+
+std::vector<Device> devices() {
+  std::vector<Device> out{Device(kCPU)};
+  if (cuda::is_available()) out.emplace_back(kCUDA, 0);
+  return out;
+}
+
+void expect_close(const Tensor& got, const Tensor& expected, double tolerance) {
+  ASSERT_EQ(got.sizes(), expected.sizes());
+  ASSERT_EQ(got.scalar_type(), expected.scalar_type());
+  expect_values(got, to_vector(expected), tolerance);
+}
+
+class Fuse : public testing::TestWithParam<Chain> {};
+
+TEST_P(Fuse, GivesTheValuesAndGradientsOfTheFunction) {
+  const auto& [name, f, shapes] = GetParam();
+  manual_seed(7);
+  for (const Device device : devices())
+    for (const ScalarType type : {kFloat, kDouble, kHalf})
+      for (const auto [a, b, c] : {std::array{3, 4, 5}, std::array{40, 2, 96}, std::array{1, 33, 64}}) {
+        SCOPED_TRACE(device.str() + " " + toString(type) + " " + std::to_string(a));
+        Tensors x;
+        for (const auto& shape : shapes(a, b, c))
+          x.push_back((rand(shape, dtype(kDouble)) + 0.1).to(device, type).requires_grad_());
+        const auto fused = x.size() == 1
+                               ? Function([g = fuse([&](const Tensor& p) { return f({p}); })](
+                                              const Tensors& in) { return g(in[0]); })
+                           : x.size() == 2
+                               ? Function([g = fuse([&](const Tensor& p, const Tensor& q) {
+                                             return f({p, q});
+                                           })](const Tensors& in) { return g(in[0], in[1]); })
+                               : Function([g = fuse([&](const Tensor& p, const Tensor& q,
+                                                        const Tensor& r) { return f({p, q, r}); })](
+                                              const Tensors& in) { return g(in[0], in[1], in[2]); });
+        std::string reason;
+        const WarningHandlerGuard guard([&](const std::string& text) { reason = text; });
+        const Tensor expected = f(x), got = fused(x);
+        EXPECT_EQ(reason, "");
+        // float16 is rounded after each operation, as without fuse; sums are added in another order.
+        const double tolerance = type == kDouble ? 1e-12 : type == kFloat ? 2e-5 : 1e-2;
+        expect_close(got, expected, tolerance);
+        EXPECT_EQ(got.strides(), expected.strides());
+        const Tensor weight = rand(got.sizes(), dtype(kDouble)).to(device, type);
+        const Tensors wanted = autograd::grad({expected}, x, {weight}),
+                      grads = autograd::grad({got}, x, {weight});
+        for (size_t i = 0; i < x.size(); ++i) expect_close(grads[i], wanted[i], 4 * tolerance);
+      }
+}
+INSTANTIATE_TEST_SUITE_P(Chains, Fuse, testing::ValuesIn(chains()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(FuseTest, HasSecondDerivatives) {
+  const auto f = fuse([](const Tensor& x, const Tensor& y) { return (x * y).sin() * y.exp(); });
+  const auto list = [&](const Tensors& in) { return Tensors{f(in[0], in[1])}; };
+  const Tensors x = {rand({3, 4}, dtype(kDouble)).requires_grad_(),
+                     rand({4}, dtype(kDouble)).requires_grad_()};
+  EXPECT_TRUE(autograd::gradcheck(list, x));
+  EXPECT_TRUE(autograd::gradgradcheck(list, x));
+}
+
+TEST(FuseTest, DropsWhatDropoutDrops) {
+  for (const Device device : devices()) {
+    const auto f = [](const Tensor& x) { return dropout(x.exp(), 0.4, true) + 1; };
+    const auto fused = fuse(f);
+    const Tensor x = rand({50, 7}, TensorOptions(device)).requires_grad_();
+    for (int call = 0; call < 2; ++call) {
+      manual_seed(11 + call);
+      const Tensor expected = f(x);
+      const Tensor wanted = autograd::grad({expected.sum()}, {x})[0];
+      manual_seed(11 + call);
+      const Tensor got = fused(x);
+      expect_close(got, expected, 1e-6);
+      expect_close(autograd::grad({got.sum()}, {x})[0], wanted, 1e-6);
+    }
+  }
+}
+
+TEST(FuseTest, MakesOneKernelOfAChain) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  const auto launches = [](const auto& work) {
+    const auto before = cuda::stats().launches;
+    work();
+    return cuda::stats().launches - before;
+  };
+  const auto f = fuse([](const Tensor& x, const Tensor& w, const Tensor& b) {
+    return gelu(layer_norm(x, {64}, w, b)).relu();
+  });
+  const Tensor x = rand({40, 64}, kCUDA).requires_grad_(), w = rand({64}, kCUDA), b = rand({64}, kCUDA);
+  f(x, w, b);
+  Tensor y;
+  EXPECT_EQ(launches([&] { y = f(x, w, b); }), 1);
+  const Tensor ones = ones_like(y);
+  EXPECT_EQ(launches([&] { autograd::grad({y}, {x}, {ones}); }), 1);
+}
+
+TEST(FuseTest, ShowsItsKernels) {
+  const auto f = fuse([](const Tensor& x) { return x.sigmoid() * 2; });
+  EXPECT_EQ(f.source(), "");
+  f(rand({100}));
+  EXPECT_NE(f.source().find("v2 = v1 * float(2)"), std::string::npos) << f.source();
+  EXPECT_NE(f.source().find("logistic"), std::string::npos) << f.source();
+}
+
+// What no kernel is made of: the function is called as it is, and says why.
+TEST(FuseTest, CallsWhatItCannotFuseAndSaysWhy) {
+  const Tensor x = rand({4, 4}), captured = rand({4});
+  const auto expect_call = [&](const auto& f, const std::string& reason) {
+    const auto fused = fuse(f);
+    std::vector<std::string> warnings;
+    const WarningHandlerGuard guard([&](const std::string& text) { warnings.push_back(text); });
+    const Tensor argument = x.clone(), other = x.clone();
+    expect_close(fused(argument), f(other), 0);
+    expect_close(fused(argument), f(other), 0);
+    EXPECT_NE(fused.why_not().find(reason), std::string::npos) << fused.why_not();
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find("called as it is"), std::string::npos) << warnings[0];
+  };
+  expect_call([](const Tensor& a) { return matmul(a, a).relu(); }, "matmul");
+  expect_call([](const Tensor& a) { return a * a.sum().item<double>(); }, "has no data");
+  expect_call([&](const Tensor& a) { return a * captured; }, "meta");
+  expect_call([](const Tensor& a) { return a.exp_() + 1; }, "changed in place");
+  expect_call([](const Tensor& a) { return a.sort(-1, false).first; }, "sort");
+}
+
+TEST(FuseTest, PassesOnTheErrorsOfTheFunction) {
+  const auto f = fuse([](const Tensor& x, const Tensor& y) { return x + y; });
+  const WarningHandlerGuard guard([](const std::string&) {});
+  expect_error<ValueError>([&] { f(rand({3}), rand({4})); }, "add");
+  expect_error<Error>([&] { f(rand({3}), Tensor()); }, "fuse: an argument is undefined");
+}
+
+TEST(Meta, OperationsSayWhatShapeResultsHave) {
+  const Tensor x = empty({4, 3}, TensorOptions(kMeta)), w = empty({5, 3}, TensorOptions(kMeta));
+  EXPECT_TRUE(x.is_meta());
+  EXPECT_EQ(x.device().str(), "meta");
+  EXPECT_EQ(linear(x, w).relu().sizes(), IntArrayRef({4, 5}));
+  EXPECT_EQ(std::get<0>(x.max(1)).sizes(), IntArrayRef({4}));
+  EXPECT_EQ(x.to(Device(kMeta), kHalf).scalar_type(), kHalf);
+  expect_error<Error>([&] { x.sum().item<float>(); }, "is on meta and has no data");
+  expect_error<Error>([&] { x + ones({4, 3}); }, "meta");
+  EXPECT_EQ(ones({2}).to(kMeta).sizes(), IntArrayRef({2}));
+}
+
+}  // namespace
+}  // namespace gradus
