@@ -18,14 +18,10 @@ struct Job {
 // What the result depends on beside the job: the compiler, its version, its headers.
 std::string compiler_version();
 
-// A compiled program, and the file that begins with these bytes; empty where there is none.
-struct Image {
-  std::string bytes, file;
-};
-// Errors: CompileError; Error without a compiler.
+// The compiled program. Errors: CompileError; Error without a compiler.
 std::string compile(const Job& job);
-// The kernels of the job, in its order. Errors: Error where the image cannot be loaded.
-std::vector<const void*> load(const Image& image, const Job& job);
+// The kernels of the job, in its order. Errors: Error where the program cannot be loaded.
+std::vector<const void*> load(const std::string& program, const Job& job);
 
 // A #line directive: the next line is this one of that file.
 std::string line_directive(const std::string& file, int line);

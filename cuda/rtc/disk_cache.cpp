@@ -1,5 +1,4 @@
-// A file of the cache holds the program, its key, and their lengths with a sum over all of it. What
-// follows the program does no harm to a loader, so that it can be loaded from there.
+// A file of the cache holds the program, its key, and their lengths with a sum over all of it.
 #include "gradus/cuda/rtc/disk_cache.h"
 
 #include <unistd.h>
@@ -48,7 +47,7 @@ fs::path file_of(const std::string& key) {
 
 }  // namespace
 
-std::optional<Image> find_on_disk(const std::string& key) {
+std::optional<std::string> find_on_disk(const std::string& key) {
   const fs::path path = file_of(key);
   if (path.empty()) return {};
   std::ifstream in(path, std::ios::binary);
@@ -65,29 +64,25 @@ std::optional<Image> find_on_disk(const std::string& key) {
     return {};
   all.resize(program);
   if (hash(key, hash(all)) != footer.sum) return {};
-  return Image{std::move(all), path.string()};
+  return all;
 }
 
-std::string keep_on_disk(const std::string& key, const std::string& bytes) {
+void keep_on_disk(const std::string& key, const std::string& program) {
   const fs::path path = file_of(key);
-  if (path.empty()) return "";
+  if (path.empty()) return;
   std::error_code failed;
   fs::create_directories(path.parent_path(), failed);
   static std::atomic<int> number{0};
   fs::path part = path;
   part += "." + std::to_string(getpid()) + "." + std::to_string(number++) + ".part";
   Footer footer;
-  footer.program = bytes.size(), footer.key = key.size(), footer.sum = hash(key, hash(bytes));
-  {
-    std::ofstream out(part, std::ios::binary);
-    out << bytes << key;
-    out.write(reinterpret_cast<const char*>(&footer), sizeof footer);
-    out.close();
-    if (out) fs::rename(part, path, failed);
-    if (out && !failed) return path.string();
-  }
-  fs::remove(part, failed);
-  return "";
+  footer.program = program.size(), footer.key = key.size(), footer.sum = hash(key, hash(program));
+  std::ofstream out(part, std::ios::binary);
+  out << program << key;
+  out.write(reinterpret_cast<const char*>(&footer), sizeof footer);
+  out.close();
+  if (out) fs::rename(part, path, failed);
+  if (!out || failed) fs::remove(part, failed);
 }
 
 }  // namespace gradus::cuda::rtc

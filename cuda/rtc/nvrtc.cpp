@@ -192,7 +192,7 @@ std::string compiler_version() {
   return once;
 }
 
-// The image: the names of the kernels as the compiler made them, one a line, and after a zero the
+// The result: the names of the kernels as the compiler made them, one a line, and after a zero the
 // cubin or PTX.
 std::string compile(const Job& job) {
   const Nvrtc& it = nvrtc();
@@ -229,10 +229,10 @@ std::string compile(const Job& job) {
   return out;
 }
 
-std::vector<const void*> load(const Image& image, const Job& job) {
-  const size_t zero = image.bytes.find('\0');
-  check<Error>(zero != std::string::npos, "Program: an image without names");
-  const std::string code = image.bytes.substr(zero + 1);  // aligned, and with a zero at the end
+std::vector<const void*> load(const std::string& program, const Job& job) {
+  const size_t zero = program.find('\0');
+  check<Error>(zero != std::string::npos, "Program: it has no names");
+  const std::string code = program.substr(zero + 1);  // aligned, and with a zero at the end
   DriverLibrary library = nullptr;
   check_driver(
       driver().load_library(&library, code.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
@@ -240,8 +240,8 @@ std::vector<const void*> load(const Image& image, const Job& job) {
   std::vector<const void*> out;
   size_t begin = 0;
   for (size_t i = 0; i < job.kernels.size(); ++i) {
-    const size_t end = image.bytes.find('\n', begin);
-    const std::string name = image.bytes.substr(begin, end - begin);
+    const size_t end = program.find('\n', begin);
+    const std::string name = program.substr(begin, end - begin);
     DriverKernel kernel = nullptr;
     check_driver(driver().get_kernel(&kernel, library, name.c_str()), "finding", name, job.source);
     out.push_back(kernel);

@@ -34,10 +34,10 @@ Kernels compile_and_load(const rtc::Job& job, const std::string& key) {
       return rtc::load(*kept, job);
     } catch (const Error&) {  // made for another build of the library: compiled again
     }
-  rtc::Image image{rtc::compile(job), ""};
+  const std::string program = rtc::compile(job);
   ++compiled;
-  image.file = rtc::keep_on_disk(key, image.bytes);
-  return rtc::load(image, job);
+  rtc::keep_on_disk(key, program);
+  return rtc::load(program, job);
 }
 
 // Programs of one text share what was loaded. Nothing is unloaded, since work may be under way.

@@ -64,8 +64,7 @@ Outcome run(const std::vector<std::string>& words) {
   return {WIFEXITED(status) && WEXITSTATUS(status) == 0, std::move(text)};
 }
 
-// A folder of its own. It goes at the end of the program where a program lies in it, which findings
-// read names and lines from.
+// A folder of its own, while it lives.
 class Folder {
  public:
   Folder() {
@@ -78,12 +77,15 @@ class Folder {
   }
   ~Folder() {
     std::error_code ignored;
-    fs::remove_all(path, ignored);
+    if (getpid() == owner_) fs::remove_all(path, ignored);  // not a child of the process
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
   fs::path path;
+
+ private:
+  const pid_t owner_ = getpid();
 };
 
 void write(const fs::path& path, std::string_view bytes) {
@@ -162,14 +164,11 @@ std::string compile(const Job& job) {
   return out.str();
 }
 
-std::vector<const void*> load(const Image& image, const Job& job) {
-  std::string file = image.file;
-  if (file.empty()) {
-    static const Folder folder;
-    static std::atomic<int> number{0};
-    file = folder.path / ("kernel-" + std::to_string(number++) + ".so");
-    write(file, image.bytes);
-  }
+std::vector<const void*> load(const std::string& program, const Job& job) {
+  static const Folder folder;  // findings read names and lines from it
+  static std::atomic<int> number{0};
+  const std::string file = folder.path / ("kernel-" + std::to_string(number++) + ".so");
+  write(file, program);
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     fail<Error>("Program: the kernel given at ", job.source.place(),

@@ -38,7 +38,7 @@ std::string read(const std::string& file) {
 // So the literal is looked for in its file; of several places the nearest one counts.
 int first_line(std::string_view literal, const char* file, int line) {
   int best = 0, nearest = 0;
-  if (const std::string all = read(file); lines_before(literal, literal.size()) > 0)
+  if (const std::string all = read(file); literal.size() >= 8)
     for (size_t at = all.find(literal); at != std::string::npos; at = all.find(literal, at + 1)) {
       const int here = lines_before(all, at) + 1, distance = std::abs(here - line);
       if (best == 0 || distance < nearest) best = here, nearest = distance;
