@@ -19,7 +19,7 @@ if(GRADUS_HAS_CUDA)
   list(REMOVE_ITEM cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp)
   list(FILTER cuda_sources EXCLUDE REGEX "/cuda/sim/")  # a project of its own
 else()
-  set(cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp)
+  set(cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp ${PROJECT_SOURCE_DIR}/cuda/rtc/source.cpp)
 endif()
 # A build from scratch (CMAKE_UNITY_BUILD) keeps -O3 for loops: the other sources compile in three quarters of the time at
 # -O2, and a call costs more then.
@@ -53,7 +53,8 @@ endforeach()
 set(GRADUS_PUBLIC gradus.h version.h tensor autograd nn optim data serialize distributed cuda compat)
 # Of cuda/ these alone are for users: they name no CUDA type.
 set(GRADUS_PUBLIC_CUDA cuda.h runtime/device.h runtime/generator.h runtime/stream.h runtime/event.h
-    runtime/allocator.h runtime/stats.h runtime/peer.h runtime/turns.h ops/matmul.h ops/add_part.h)
+    runtime/allocator.h runtime/stats.h runtime/peer.h runtime/turns.h ops/matmul.h ops/add_part.h rtc/source.h rtc/program.h
+    rtc/argument.h rtc/raw_kernel.h)
 set(GRADUS_INCLUDE ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRADUS_INCLUDE}/gradus)
 foreach(part ${GRADUS_PUBLIC} cpu)
@@ -124,6 +125,9 @@ if(GRADUS_HAS_MPI)
   set_source_files_properties(${backend_sources} PROPERTIES
     COMPILE_OPTIONS "${mpi_options};-DOMPI_SKIP_MPICXX;-DMPICH_SKIP_MPICXX")
   target_link_libraries(gradus PRIVATE $<LINK_ONLY:MPI::MPI_CXX>)
+endif()
+if(GRADUS_HAS_CUDA)
+  include(cmake/run_time_kernels.cmake)
 endif()
 if(GRADUS_SIMULATED)
   add_subdirectory(cuda/sim)

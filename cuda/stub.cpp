@@ -3,6 +3,7 @@
 #include "gradus/cuda/cuda.h"
 #include "gradus/cuda/ops/add_part.h"
 #include "gradus/cuda/ops/matmul.h"
+#include "gradus/cuda/rtc/program.h"
 #include "gradus/cuda/runtime/peer.h"
 #include "gradus/tensor/backend.h"
 
@@ -75,6 +76,10 @@ void CopiesAtOnce::add(const Tensor&, const Stream&, Event) { missing("CopiesAtO
 ArrayRef<std::string_view> matmul_kernels() { return {}; }
 std::string_view matmul_kernel() { missing("matmul_kernel"); }
 void set_matmul_kernel(std::string_view) { missing("set_matmul_kernel"); }
+
+Program::Program(Source, std::vector<std::string>, std::vector<std::string>) {}
+const void* Program::kernel(size_t) const { missing("Program"); }
+int64_t compilations() { return 0; }
 
 }  // namespace cuda
 }  // namespace gradus

@@ -21,10 +21,24 @@ namespace {
 
 void ignore_error(void*, const char*, int) {}
 
+// libbacktrace looks for libraries once. Where some came in since, it begins anew.
 backtrace_state* state() {
-  static backtrace_state* const once = backtrace_create_state(nullptr, 1, ignore_error, nullptr);
-  return once;
+  static std::mutex mutex;
+  static backtrace_state* current = nullptr;
+  static unsigned long long known = 0;
+  const unsigned long long loaded = modules_loaded();
+  const std::lock_guard lock(mutex);
+  if (!current || known != loaded)
+    current = backtrace_create_state(nullptr, 1, ignore_error, nullptr);
+  known = loaded;
+  return current;
 }
+
+// A variable of a module's thread-local memory, as the loader knows it.
+struct ThreadLocal {
+  unsigned long module, offset;
+};
+extern "C" void* __tls_get_addr(ThreadLocal* variable);
 
 std::string readable(const char* symbol) {
   if (!symbol) return "";
@@ -174,6 +188,17 @@ std::string path_of(const dl_phdr_info& info) {
   return info.dlpi_name && *info.dlpi_name ? info.dlpi_name : "/proc/self/exe";
 }
 
+unsigned long long modules_loaded() {
+  unsigned long long out = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        *static_cast<unsigned long long*>(data) = info->dlpi_adds;
+        return 1;
+      },
+      &out);
+  return out;
+}
+
 std::string function_name(const void* function) {
   const std::string symbol = symbol_of(function);
   return symbol.empty() ? "(unnamed kernel)" : short_name(readable(symbol.c_str()));
@@ -202,22 +227,30 @@ std::vector<ModuleMemory> thread_local_memory() {
   static std::mutex mutex;
   static auto& modules = *new std::map<std::string, std::unique_ptr<Module>>;
   const std::lock_guard lock(mutex);
-  std::vector<ModuleMemory> out;
+  struct Found {
+    const Module* module;
+    size_t number;
+  };
+  std::vector<Found> found;
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* list) {
-        if (!info->dlpi_tls_data) return 0;
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const auto& segment = info->dlpi_phdr[i];
           if (segment.p_type != PT_TLS) continue;
           const std::string path = path_of(*info);
           auto& module = modules[path];
           if (!module) module = std::make_unique<Module>(path, segment.p_memsz);
-          static_cast<std::vector<ModuleMemory>*>(list)->push_back(
-              {module.get(), reinterpret_cast<uintptr_t>(info->dlpi_tls_data)});
+          static_cast<std::vector<Found>*>(list)->push_back({module.get(), info->dlpi_tls_modid});
         }
         return 0;
       },
-      &out);
+      &found);
+  // The memory of a library that was loaded late comes to a thread when it is first asked for.
+  std::vector<ModuleMemory> out;
+  for (const Found& each : found) {
+    ThreadLocal first{each.number, 0};
+    out.push_back({each.module, reinterpret_cast<uintptr_t>(__tls_get_addr(&first))});
+  }
   return out;
 }
 

@@ -25,6 +25,8 @@ std::string function_name(const void* function);  // readable
 // The name of a symbol without its namespaces and functions: "tile" for kernel(float*)::tile.
 std::string readable_name(const std::string& variable);
 std::string path_of(const dl_phdr_info& module);  // where its ELF file is
+// How many libraries the process has loaded: kernels may come in later, by dlopen.
+unsigned long long modules_loaded();
 
 // Arrays of shared memory are the thread-local variables of .cu files. A module is the program or
 // one of its libraries. Offsets count from the start of the module's thread-local memory.

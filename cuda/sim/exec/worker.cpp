@@ -81,11 +81,19 @@ Worker::Worker()
       synced_(kMostThreads),
       accesses_(kMostWarps) {
   ready_.reserve(kMostThreads);
-  for (const ModuleMemory& memory : thread_local_memory()) shared_.emplace_back(memory);
+}
+
+void Worker::find_shared_memory() {
+  const unsigned long long loaded = modules_loaded();
+  if (modules_ == loaded) return;
+  modules_ = loaded;
+  for (const ModuleMemory& memory : thread_local_memory())
+    if (!shared_at(memory.begin)) shared_.emplace_back(memory);
 }
 
 void Worker::run(Launch& launched) {
   launch = &launched;
+  find_shared_memory();
   ranges.fill({});
   gradus_sim_block_size = launch->block;
   gradus_sim_grid_size = launch->grid;

@@ -199,6 +199,7 @@ class Worker {
  private:
   static constexpr unsigned kTicks = 1 << 20;
 
+  void find_shared_memory();
   void look_at_clock(uintptr_t pc);
   void run_block(uint64_t number);
   void flush_accesses();
@@ -254,6 +255,7 @@ class Worker {
   Fiber home_;
   Fiber* starting_ = nullptr;
   std::vector<SharedMemory> shared_;
+  unsigned long long modules_ = 0;  // how many were loaded when shared_ was made
   std::vector<std::vector<CountedAccess>> accesses_;  // by warp
 };
 

@@ -4,11 +4,15 @@
 #include <link.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <vector>
 
 #include "gradus/cuda/sim/check/elf.h"
 #include "gradus/cuda/sim/check/symbols.h"
+#include "gradus/cuda/sim/exec/worker.h"
 #include "gradus/cuda/sim/simulator.h"
 
 namespace gradus::cuda::sim {
@@ -16,6 +20,8 @@ namespace gradus::cuda::sim {
 namespace {
 
 struct Variables {
+  unsigned long long modules = 0;  // how many were loaded when they were read
+  std::set<std::string> files;     // that were read
   std::vector<Range> constants;
   // Those of one module, with addresses in place of offsets, in their order.
   struct OfModule {
@@ -45,18 +51,29 @@ void add_module(Variables& out, const std::string& path, uintptr_t loaded_at) {
   out.of_devices.push_back({all, place, std::move(found)});
 }
 
+std::atomic<const Variables*> known{nullptr};
+
+// Kernels read what is known without a lock, so that it stays as it is; more comes as a copy.
 const Variables& variables() {
-  static const Variables& once = *[] {
-    auto* const out = new Variables;
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, size_t, void* data) {
-          add_module(*static_cast<Variables*>(data), path_of(*info), info->dlpi_addr);
-          return 0;
-        },
-        out);
-    return out;
-  }();
-  return once;
+  static std::mutex mutex;
+  const Variables* all = known.load(std::memory_order_acquire);
+  const unsigned long long loaded = here ? 0 : modules_loaded();
+  if (here || (all && all->modules == loaded)) return *all;
+  const std::lock_guard lock(mutex);
+  all = known.load(std::memory_order_acquire);
+  if (all && all->modules == loaded) return *all;
+  auto* const out = all ? new Variables(*all) : new Variables;
+  out->modules = loaded;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto& into = *static_cast<Variables*>(data);
+        const std::string path = path_of(*info);
+        if (into.files.insert(path).second) add_module(into, path, info->dlpi_addr);
+        return 0;
+      },
+      out);
+  known.store(out, std::memory_order_release);
+  return *out;
 }
 
 // REQUIRES: the address lies between the first variable of the module and the last.

@@ -9,7 +9,8 @@
 
 namespace gradus::cuda::sim {
 
-void load_variables();  // before kernels run
+// Before kernels run, those of the libraries loaded by now.
+void load_variables();
 
 // The address under which the arena keeps the record of a byte of global memory: for a byte of a
 // __device__ variable a place in the zone of variables, else the address itself.

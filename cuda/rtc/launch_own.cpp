@@ -1,0 +1,57 @@
+// Starts kernels of the user's own, and says where they leave most of a GPU idle.
+#include "gradus/cuda/rtc/launch_own.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <set>
+
+#include "gradus/tensor/base/warning.h"
+
+namespace gradus::cuda::rtc {
+
+namespace {
+
+// Read at each launch: it costs little beside a launch, and a program may set it.
+bool warns() {
+  const char* value = std::getenv("GRADUS_WARN_OCCUPANCY");
+  return value && std::strcmp(value, "1") == 0;
+}
+
+void warn_once(const void* kernel, int reason, const std::string& text) {
+  static std::mutex mutex;
+  static auto& said = *new std::set<std::pair<const void*, int>>;
+  {
+    const std::lock_guard lock(mutex);
+    if (!said.emplace(kernel, reason).second) return;
+  }
+  warn(text);
+}
+
+void warn_of_idle_hardware(const void* kernel, const std::string& name, dim3 grid, dim3 block) {
+  const uint64_t blocks = uint64_t{grid.x} * grid.y * grid.z;
+  const unsigned threads = block.x * block.y * block.z;
+  const int multiprocessors = getDeviceProperties(current_device()).multiprocessors;
+  if (blocks > 0 && blocks < static_cast<uint64_t>(multiprocessors))
+    warn_once(kernel, 0,
+              name + ": a grid of " + std::to_string(blocks) + " blocks leaves " +
+                  std::to_string(multiprocessors - static_cast<int>(blocks)) + " of the " +
+                  std::to_string(multiprocessors) +
+                  " multiprocessors idle; divide the work into more blocks");
+  if (threads % 32 != 0)
+    warn_once(kernel, 1,
+              name + ": a block of " + std::to_string(threads) +
+                  " threads leaves lanes of its last warp idle; take a multiple of 32");
+}
+
+}  // namespace
+
+void launch_own(const Program& program, size_t index, const std::string& name, dim3 grid,
+                dim3 block, size_t shared_bytes, void** arguments) {
+  const void* kernel = program.kernel(index);
+  if (warns()) [[unlikely]]
+    warn_of_idle_hardware(kernel, name, grid, block);
+  detail::launch(kernel, {grid, block, shared_bytes}, arguments);
+}
+
+}  // namespace gradus::cuda::rtc
