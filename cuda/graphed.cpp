@@ -23,7 +23,7 @@ void StaticInputs::set(const Tensors& given) const {
     const Tensor &x = given[i], &sample = inputs_[i];
     const auto same = [&]<class E = ValueError>(bool holds, const char* what, const auto& found,
                                                 const auto& expected) {
-      check<E>(holds, "graphed function: input ", i + 1, " has ", what, ' ', found,
+      check<E>(holds, "graphed function: input ", i + 1, " has ", what, " ", found,
                ", expected that of the sample, ", expected,
                "; make another graph for other inputs, or call the function itself");
     };

@@ -66,7 +66,8 @@ class Graphed {
         f_(inputs_[I]...);
       else
         return detached(f_(inputs_[I]...));
-    }(std::index_sequence_for<Inputs...>{});
+    }
+    (std::index_sequence_for<Inputs...>{});
   }
 
   void capture() {
@@ -106,9 +107,9 @@ class Graphed {
 };
 
 // A callable that does what f does, for inputs of the samples' shapes, dtypes and device: so many
-// calls give what as many calls of f give. The first two calls run f, which makes what is made once:
-// the state of an optimizer, gradients. The third one captures f, and it and all later ones replay
-// the graph, so what f does on the CPU alone, like printing or counting, is not done again.
+// calls give what as many calls of f give. The first two calls run f, which makes what is made
+// once: the state of an optimizer, gradients. The third one captures f, and it and all later ones
+// replay the graph, so what f does on the CPU alone, like printing or counting, is not done again.
 //
 // A call copies its inputs into tensors that f reads, and returns f's result: a Tensor, Tensors, a
 // tuple of tensors, or void; without a graph of derivatives. From the third call on these are the

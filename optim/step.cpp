@@ -130,19 +130,23 @@ void Optimizer::capture(cuda::Graph& graph, const std::vector<Due*>& batch,
   for (size_t i = 0; i < batch.size(); ++i) {
     const Due& one = *batch[i];
     for (int k = 0; k < states; ++k)
-      check<Error>(one.tensors[k]->defined() && one.tensors[k]->is_same(updated[i].states[k]),
-                   algorithm_name(typeid(*this)),
-                   ": the first step of a parameter cannot be captured for a graph, because it makes "
-                   "its state; call step() once before the capture");
+      check<Error>(
+          one.tensors[k]->defined() && one.tensors[k]->is_same(updated[i].states[k]),
+          algorithm_name(typeid(*this)),
+          ": the first step of a parameter cannot be captured for a graph, because it makes "
+          "its state; call step() once before the capture");
     kept.push_back({*one.parameter, *one.gradient, one.group});
   }
-  graph.launch_anew([this, op = op, states = states, kept, updated = updated](bool replays) mutable {
+  graph.launch_anew([this, op = op, states = states, kept,
+                     updated = updated](bool replays) mutable {
     for (size_t i = 0; i < kept.size(); ++i) {
       OptimizerParamState& state = state_of(kept[i].parameter);
       const Step next = step_of(groups_[kept[i].group].options(), state);
       check<Error>(next.op == op && next.states == states, algorithm_name(typeid(*this)),
-                   ": a captured step keeps ", states, " states of a parameter, and the options now "
-                   "ask for ", next.states, "; capture the step again");
+                   ": a captured step keeps ", states,
+                   " states of a parameter, and the options now "
+                   "ask for ",
+                   next.states, "; capture the step again");
       for (int k = 0; k < states; ++k)
         check<Error>(holds(state, updated[i].states[k]), algorithm_name(typeid(*this)),
                      ": the state of a parameter was replaced after a step was captured; capture "

@@ -237,8 +237,8 @@ class BlockPool {
   // By graph (0: of none) and stream; references to values stay valid.
   std::map<std::pair<uint64_t, void*>, Lists> lists_;
   std::vector<std::pair<uint64_t, uint64_t>> captures_;  // that go on, and their graphs
-  std::map<uint64_t, int> graphs_;  // how many have these lists
-  Block* late_ = nullptr;           // freed during a capture, with users that are captured
+  std::map<uint64_t, int> graphs_;                       // how many have these lists
+  Block* late_ = nullptr;  // freed during a capture, with users that are captured
   MemoryStats stats_{};
 };
 

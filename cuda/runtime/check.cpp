@@ -54,7 +54,8 @@ const char* fix_for(cudaError_t status) {
     case cudaErrorStreamCaptureUnjoined:
       return "; let the captured stream wait for an event behind the work of every other stream";
     case cudaErrorStreamCaptureIsolation:
-      return "; a captured stream can wait only for work of the capture: wait for other work before "
+      return "; a captured stream can wait only for work of the capture: wait for other work "
+             "before "
              "capture_begin()";
     case cudaErrorECCUncorrectable:
     case cudaErrorSystemNotReady:

@@ -102,9 +102,10 @@ void check_not_captured(std::string_view operation, std::string_view why) {
 }
 
 void check_draw(const PhiloxState& state) {
-  check<Error>(state.offset & kCapturedDraw || !is_current_stream_capturing(),
-               "random: each replay of the graph would draw the same numbers, because the generator "
-               "is not the device's; call register_generator_state() before capture_begin()");
+  check<Error>(
+      state.offset & kCapturedDraw || !is_current_stream_capturing(),
+      "random: each replay of the graph would draw the same numbers, because the generator "
+      "is not the device's; call register_generator_state() before capture_begin()");
 }
 
 Graph::Graph() = default;

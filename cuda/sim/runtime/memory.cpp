@@ -240,7 +240,9 @@ void forget_records() {
 
 void mark_used(void* data, size_t nbytes, cudaStream_t stream) {
   if (!data || !checks()) return;
-  if (stream) record(stream, [=] { return mark_used(data, nbytes), cudaSuccess; }, false);
+  if (stream)
+    record(
+        stream, [=] { return mark_used(data, nbytes), cudaSuccess; }, false);
   const auto at = reinterpret_cast<uintptr_t>(data);
   const std::lock_guard lock(memory().mutex);
   const auto found = memory().allocations.find(at);
@@ -256,7 +258,9 @@ void mark_used(void* data, size_t nbytes, cudaStream_t stream) {
 
 void mark_unused(void* data, cudaStream_t stream) {
   if (!data || !checks()) return;
-  if (stream) record(stream, [=] { return mark_unused(data), cudaSuccess; }, false);
+  if (stream)
+    record(
+        stream, [=] { return mark_unused(data), cudaSuccess; }, false);
   const std::lock_guard lock(memory().mutex);
   const auto found = memory().allocations.find(reinterpret_cast<uintptr_t>(data));
   if (found == memory().allocations.end()) return;

@@ -73,7 +73,7 @@ void forget(cudaStream_t stream);
 
 struct CUstream_st {
   int device;
-  bool waits_for_default;                            // made without cudaStreamNonBlocking
+  bool waits_for_default;                                 // made without cudaStreamNonBlocking
   std::shared_ptr<gradus::cuda::sim::Capture> capture{};  // null: none
 };
 struct CUevent_st {
