@@ -24,13 +24,14 @@ namespace gradus::cuda {
 
 // Names the memory of one or more graphs; {0, 0} is none's.
 using MempoolId_t = std::pair<unsigned long long, unsigned long long>;
+
 // A new name, for graphs that are to share their memory.
 MempoolId_t graph_pool_handle();
 
 // Whether work on the current stream is recorded.
 bool is_current_stream_capturing();
 
-// Of one device. What is allocated while it is captured belongs to it: each replay writes there
+// The recorded work of a stream. What is allocated while it is captured belongs to it: each replay writes there
 // again, also where the tensors are gone. With the graph and the last of these tensors it becomes
 // ordinary memory. Tensors from before the capture that the work uses must be kept by the caller.
 class Graph {
@@ -50,17 +51,17 @@ class Graph {
   // Errors: Error on the default stream, or where the graph holds work already, or the stream is
   // captured for another one.
   void capture_begin(MempoolId_t pool = {0, 0});
-  // On the thread of capture_begin(). Errors: Error where something went wrong during the capture,
-  // or streams were not joined to the captured one.
+  // Ends the recording, on the thread that began it, and makes it ready for replays. Errors: Error
+  // where something went wrong meanwhile, or streams were not joined to the captured one.
   void capture_end();
   // Queues the work on the current stream. Errors: Error where nothing is captured; IndexError
   // where a kernel has met an index out of range.
   void replay();
   // Ends a capture, and gives everything up; the graph can be captured again.
   void reset();
-  // Errors: Error before capture_begin().
+  // The name of its memory. Errors: Error before capture_begin().
   MempoolId_t pool() const;
-  // Before capture_begin(): draws from this one too are new at each replay.
+  // Draws from this one too are new at each replay. To be called before capture_begin().
   void register_generator_state(const Generator& generator);
 
   // The graph that the current stream of a device is captured for, or null. -1: the current device.
