@@ -250,32 +250,37 @@ const Tensor& first(const std::tuple<Tensor, State>& y) {
 }
 
 void training_steps() {
-  const auto time_step = [](const char* name, const auto& model, const Tensor& x, const Tensor& y,
-                            auto loss, int steps = 200) {
+  const auto time_step = [](const std::string& name, const auto& model, const Tensor& x,
+                            const Tensor& y, auto loss, int steps = 200, bool captured = false) {
     optim::SGD sgd(model->parameters(), optim::SGDOptions(0.01).momentum(0.9));
-    const auto step = [&] {
+    const auto step = [&](const Tensor& input, const Tensor& target) {
       sgd.zero_grad();
-      loss(first(model->forward(x)), y).backward();
+      loss(first(model->forward(input)), target).backward();
       sgd.step();
     };
-    const double seconds = bench::host_seconds(step, 11, steps, [] { cuda::synchronize(); });
-    report(name, "gradus", seconds, 1, "step");
+    const auto time = [&](const std::string& what, auto&& f) {
+      const double seconds =
+          bench::host_seconds([&] { f(x, y); }, 11, steps, [] { cuda::synchronize(); });
+      report(what.c_str(), "gradus", seconds, 1, "step");
+    };
+    time(name, step);
+    if (captured) time("captured " + name, cuda::make_graphed(step, x, y));
   };
   nn::Linear fc(10, 1);
   fc->to(kCUDA);
   time_step("step Linear(10, 1) batch 64", fc, randn({64, 10}, kCUDA), randn({64, 1}, kCUDA),
-            nn::MSELoss());
+            nn::MSELoss(), 200, true);
   nn::Sequential mlp(nn::Linear(784, 512), nn::ReLU(), nn::Linear(512, 10));
   mlp->to(kCUDA);
   time_step("step MLP 784-512-10 batch 128", mlp, randn({128, 784}, kCUDA),
-            randint(10, {128}, kCUDA), nn::CrossEntropyLoss());
+            randint(10, {128}, kCUDA), nn::CrossEntropyLoss(), 200, true);
   nn::Sequential lenet(nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)), nn::ReLU(),
                        nn::MaxPool2d(2), nn::Conv2d(6, 16, 5), nn::ReLU(), nn::MaxPool2d(2),
                        nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84),
                        nn::ReLU(), nn::Linear(84, 10));
   lenet->to(kCUDA);
   time_step("step LeNet-5 batch 128", lenet, randn({128, 1, 28, 28}, kCUDA),
-            randint(10, {128}, kCUDA), nn::CrossEntropyLoss());
+            randint(10, {128}, kCUDA), nn::CrossEntropyLoss(), 200, true);
   nn::LSTM lstm(nn::LSTMOptions(256, 256).num_layers(2));
   lstm->to(kCUDA);
   time_step("step LSTM 256x2 64 x batch 32", lstm, randn({64, 32, 256}, kCUDA),

@@ -1,10 +1,12 @@
 // CUDA as programs see it: devices, streams, events, memory, counters. No CUDA header is needed.
 #pragma once
 
+#include "gradus/cuda/graphed.h"
 #include "gradus/cuda/runtime/allocator.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/event.h"
 #include "gradus/cuda/runtime/generator.h"
+#include "gradus/cuda/runtime/graph.h"
 #include "gradus/cuda/runtime/peer.h"
 #include "gradus/cuda/runtime/stats.h"
 #include "gradus/cuda/runtime/stream.h"

@@ -56,6 +56,23 @@ void Event::synchronize() const { missing("Event::synchronize"); }
 bool Event::query() const { missing("Event::query"); }
 float Event::elapsed_time(const Event&) const { missing("Event::elapsed_time"); }
 
+struct Graph::State {};
+MempoolId_t graph_pool_handle() { missing("graph_pool_handle"); }
+bool is_current_stream_capturing() { return false; }
+Graph::Graph() = default;
+Graph::~Graph() = default;
+void Graph::register_generator_state(const Generator&) {}
+void Graph::capture_begin(MempoolId_t) { missing("capture_begin"); }
+void Graph::capture_end() { missing("capture_end"); }
+void Graph::replay() { missing("replay"); }
+void Graph::reset() {}
+MempoolId_t Graph::pool() const { missing("pool"); }
+Graph* Graph::capturing(int) { return nullptr; }
+void Graph::launch_anew(std::function<void(bool)>) { missing("launch_anew"); }
+
+StaticInputs::StaticInputs(Tensors) { missing("make_graphed"); }
+void StaticInputs::set(const Tensors&) const { missing("make_graphed"); }
+
 MemoryStats memory_stats(int) { missing("memory_stats"); }
 void reset_peak_memory_stats(int) { missing("reset_peak_memory_stats"); }
 void empty_cache() {}  // there is none

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/cuda/runtime/graph.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::optim {
@@ -68,6 +69,10 @@ Muon::Muon(std::vector<OptimizerParamGroup> groups, const MuonOptions& defaults)
 }
 
 Tensor Muon::step(LossClosure closure) {
+  check<Error>(
+      !cuda::is_current_stream_capturing(),
+      "Muon: step() cannot be captured for a graph, because its learning rate would stay as "
+      "it is now; call it after replay()");
   const Tensor loss = evaluate(closure);
   const NoGradGuard guard;
   for (const Tensor& parameter : parameters()) {

@@ -16,6 +16,12 @@
 
 namespace gradus {
 
+struct UpdatedParameter;
+
+namespace cuda {
+class Graph;
+}
+
 namespace serialize {
 class OutputArchive;
 class InputArchive;
@@ -101,6 +107,8 @@ class Optimizer {
   // computes the loss and calls backward, that is run first and its result returned.
   // Errors: ValueError for no parameters, and where a gradient has another shape or device than its
   // parameter, or the state another shape; TypeError as the constructor. Nothing is changed then.
+  // Captured for a cuda::Graph, it takes the options and counts of each replay, and needs a step
+  // before that makes the state (Error); the optimizer must then outlive the graph.
   virtual Tensor step(LossClosure closure = nullptr);
   // set_to_none: grad() becomes undefined, and the next backward stores instead of adding.
   void zero_grad(bool set_to_none = true);
@@ -171,6 +179,8 @@ class Optimizer {
   std::vector<Due> check_step() const;
   // One call of the backend. REQUIRES: they go with one another.
   void step_together(const std::vector<Due*>& batch);
+  void capture(cuda::Graph& graph, const std::vector<Due*>& batch,
+               const std::vector<UpdatedParameter>& updated);
   Loaded read_state_dict(const OrderedDict<std::string, Tensor>& values,
                          const std::vector<std::string>& names) const;
 

@@ -3,6 +3,7 @@
 #include <typeinfo>
 
 #include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/cuda/runtime/graph.h"
 #include "gradus/optim/optimizer.h"
 #include "gradus/optim/turns.h"
 #include "gradus/tensor/raw/raw.h"
@@ -12,6 +13,7 @@ namespace gradus::optim {
 // A parameter that has a gradient.
 struct Optimizer::Due {
   const Tensor *parameter, *gradient;
+  size_t group;
   ScalarType dtype;  // that the step is computed in
   OptimizerParamState* state;
   std::unique_ptr<OptimizerParamState> made;   // the same, where there was none before the step
@@ -59,7 +61,8 @@ std::vector<Optimizer::Due> Optimizer::check_step() const {
         ": the list of parameters is empty; a module lists those that it knows by "
         "register_module(name, layer) and register_parameter(name, tensor)");
   out.reserve(parameters);
-  for (const OptimizerParamGroup& group : groups_) {
+  for (size_t number = 0; number < groups_.size(); ++number) {
+    const OptimizerParamGroup& group = groups_[number];
     check_options(group);
     for (const Tensor& parameter : group.params()) {
       const Tensor& grad = parameter.grad();
@@ -68,7 +71,7 @@ std::vector<Optimizer::Due> Optimizer::check_step() const {
       const auto kept = state_.find(&parameter.impl());
       auto made = kept == state_.end() ? new_state() : nullptr;
       OptimizerParamState& state = made ? *made : *kept->second;
-      Due one{&parameter, &grad, computed_type(parameter.dtype()), &state, std::move(made)};
+      Due one{&parameter, &grad, number, computed_type(parameter.dtype()), &state, std::move(made)};
       one.step = step_of(group.options(), state);
       auto next = one.tensors.begin();
       unsigned left_out = one.step.without;
@@ -100,6 +103,66 @@ void Optimizer::check_gradient(const Tensor& parameter) const {
                     " is ", parameter.dtype(), ", expected floating point; use .to(kFloat)");
 }
 
+namespace {
+// The graph that a step of the parameter is captured for, or null.
+cuda::Graph* graph_of(const Tensor& parameter) {
+  const Device device = parameter.device();
+  return device.is_cuda() ? cuda::Graph::capturing(device.index()) : nullptr;
+}
+
+bool holds(OptimizerParamState& state, const Tensor& x) {
+  return std::ranges::any_of(state.fields(), [&](const Field& field) {
+    auto* const* const tensor = std::get_if<Tensor*>(&field.value);
+    return tensor && (*tensor)->is_same(x);
+  });
+}
+}  // namespace
+
+// The coefficients are those of each replay's time, and state is counted then.
+void Optimizer::capture(cuda::Graph& graph, const std::vector<Due*>& batch,
+                        const std::vector<UpdatedParameter>& updated) {
+  struct Kept {
+    Tensor parameter, gradient;
+    size_t group;
+  };
+  const auto [op, states, without, coefficients] = batch[0]->step;
+  std::vector<Kept> kept;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const Due& one = *batch[i];
+    for (int k = 0; k < states; ++k)
+      check<Error>(
+          one.tensors[k]->defined() && one.tensors[k]->is_same(updated[i].states[k]),
+          algorithm_name(typeid(*this)),
+          ": the first step of a parameter cannot be captured for a graph, because it makes "
+          "its state; call step() once before the capture");
+    kept.push_back({*one.parameter, *one.gradient, one.group});
+  }
+  graph.launch_anew([this, op = op, states = states, kept,
+                     updated = updated](bool replays) mutable {
+    for (size_t i = 0; i < kept.size(); ++i) {
+      OptimizerParamState& state = state_of(kept[i].parameter);
+      const Step next = step_of(groups_[kept[i].group].options(), state);
+      check<Error>(next.op == op && next.states == states, algorithm_name(typeid(*this)),
+                   ": a captured step keeps ", states,
+                   " states of a parameter, and the options now "
+                   "ask for ",
+                   next.states, "; capture the step again");
+      for (int k = 0; k < states; ++k)
+        check<Error>(holds(state, updated[i].states[k]), algorithm_name(typeid(*this)),
+                     ": the state of a parameter was replaced after a step was captured; capture "
+                     "the step again");
+      updated[i].coefficients = next.coefficients;
+    }
+    backend(updated[0].parameter).update(op, states, updated);
+    if (!replays) return;
+    for (const Kept& one : kept) {
+      one.parameter.impl().storage->bump_version();
+      for (const Field& field : state_of(one.parameter).fields())
+        if (auto* const* count = std::get_if<int64_t*>(&field.value)) ++**count;
+    }
+  });
+}
+
 void Optimizer::step_together(const std::vector<Due*>& batch) {
   const Step& step = batch[0]->step;
   std::vector<UpdatedParameter> updated;
@@ -117,11 +180,16 @@ void Optimizer::step_together(const std::vector<Due*>& batch) {
                                       : raw::empty_like(next.parameter);
     }
   }
-  backend(updated[0].parameter).update(step.op, step.states, updated);
+  cuda::Graph* const graph = graph_of(updated[0].parameter);
+  if (graph)
+    capture(*graph, batch, updated);
+  else
+    backend(updated[0].parameter).update(step.op, step.states, updated);
   for (size_t i = 0; i < batch.size(); ++i) {
     Due& one = *batch[i];
     if (!one.parameter->is_same(updated[i].parameter))
       raw::copy_(*one.parameter, updated[i].parameter);
+    if (graph) continue;  // whose replays count
     one.parameter->impl().storage->bump_version();
     for (int k = 0; k < step.states; ++k) *one.tensors[k] = updated[i].states[k];
     if (one.steps) ++*one.steps;

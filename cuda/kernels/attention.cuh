@@ -11,6 +11,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/reduce.cuh"
+#include "gradus/cuda/runtime/capture.h"
 #include "gradus/tensor/backend.h"
 #include "gradus/tensor/math/distributions.h"
 
@@ -133,7 +134,8 @@ struct AttentionTile {
   __device__ T drawn(int64_t query, int64_t key, T x) const {
     if (!args.drops || query >= args.queries || key >= args.keys) return x;
     const auto i = static_cast<uint64_t>((index * args.queries + query) * args.keys + key);
-    return args.dropout(philox::words(args.state.seed, args.state.offset, i), x);
+    const PhiloxState state = drawn_state(args.state);
+    return args.dropout(philox::words(state.seed, state.offset, i), x);
   }
 };
 

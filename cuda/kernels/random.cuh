@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/vector.cuh"
-#include "gradus/tensor/generator.h"
+#include "gradus/cuda/runtime/capture.h"
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/math/distributions.h"
 
@@ -19,6 +19,7 @@ __global__ void __launch_bounds__(kRandomThreads)
     random_kernel(Formula formula, PhiloxState state, int64_t n, S* out, const X*... x) {
   constexpr int V = vector_width<S> < kDrawn ? vector_width<S> : kDrawn;
   static_assert(V % philox::kElementsPerBlock == 0);
+  state = drawn_state(state);
   const bool aligned = is_aligned<V>(out) && (is_aligned<V>(x) && ...);
 #pragma unroll
   for (int part = 0; part < kDrawn / V; ++part) {

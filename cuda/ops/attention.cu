@@ -15,6 +15,7 @@ namespace {
 template <class T>
 AttentionArgs<T> attention_args(const Attention& how, const Tensor& q, const Tensor& k,
                                 const Tensor& v, const Tensor& mask) {
+  if (how.dropout > 0) check_draw(how.state);
   AttentionArgs<T> args({draw::Chance(how.dropout), static_cast<T>(1 / (1 - how.dropout))});
   const auto read = [](const T*& data, auto& steps, const Tensor& x) {
     data = static_cast<const T*>(x.data_ptr());

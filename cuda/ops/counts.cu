@@ -9,6 +9,7 @@ namespace gradus::cuda {
 void CudaBackend::count(CountOp op, PhiloxState state, const Tensor& x, const Tensor& y,
                         const Tensor& out) {
   const Context context(out);
+  check_draw(state);
   const LaunchConfig config = linear_launch(context, out.numel());
   visit(out.scalar_type(), [&]<class S>(TypeTag<S>) {
     if constexpr (isFloatingType(dtype_of<S>)) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/tensor/base/error.h"
@@ -21,6 +22,9 @@ void check_cublas(cublasStatus_t status, const char* call) {
 
 // One for each thread and device, since a handle holds the stream that it works on.
 cublasHandle_t handle() {
+  check_not_captured("matmul: a product by cuBLAS",
+                     "cuBLAS allocates memory of its own for it, which the kernels of "
+                     "set_matmul_kernel(\"automatic\") do not");
   struct Destroy {
     void operator()(cublasHandle_t owned) const { cublasDestroy(owned); }
   };

@@ -2,6 +2,7 @@
 #include "gradus/cuda/kernels/nonzero.cuh"
 
 #include "gradus/cuda/backend.h"
+#include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -28,7 +29,8 @@ class Search {
   const Tensor& counts() const { return counts_; }
 
   // Sums the counts up, so that each tile knows its place; waits for the device. Once.
-  int64_t found() {
+  int64_t found(const char* operation) {
+    check_not_captured(operation, "the size of its result is not known before it has run");
     backend(counts_).scan(ScanOp::cumsum, counts_, 0, counts_);
     return raw::item(raw::narrow(counts_, 0, tiles_ - 1, 1)).toLong();
   }
@@ -67,7 +69,7 @@ Tensor CudaBackend::nonzero(const Tensor& x, IntArrayRef shape) {
     Search<Bits> search(x);
     WriteCoordinates write{.rank = static_cast<int>(shape.size()),
                            .size = {},
-                           .found = search.found(),
+                           .found = search.found("nonzero: it"),
                            .out = nullptr};
     std::copy(shape.begin(), shape.end(), write.size);
     out = raw::empty({write.rank, write.found}, kLong, x.device());
@@ -80,7 +82,7 @@ Tensor CudaBackend::nonzero(const Tensor& x, IntArrayRef shape) {
 Tensor CudaBackend::masked_select(const Tensor& x, const Tensor& mask) {
   if (mask.dim() != x.dim()) return Backend::masked_select(x, mask);  // whole parts of x
   Search<uint8_t> search(mask);
-  const Tensor out = raw::empty({search.found()}, x.dtype(), x.device());
+  const Tensor out = raw::empty({search.found("masked_select: it")}, x.dtype(), x.device());
   visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
     search.write(WriteElement<Bits>{
         collapse<2>(x.sizes(), {contiguous_strides(x.sizes()), x.strides()}),

@@ -17,6 +17,7 @@ inline constexpr bool gives = dtype_of<T> == computed_type(dtype_of<S>) ||
 template <template <class> class Formula, class T, class... X>
 void draw_into(const Tensor& out, PhiloxState state, const Formula<T>& formula, const X&... x) {
   const Context context(out);
+  check_draw(state);
   visit(out.scalar_type(), [&]<class S>(TypeTag<S>) {
     if constexpr (gives<Formula<T>, T, S>) {
       const auto blocks = static_cast<unsigned>(ceil_div(out.numel(), kDrawnTile));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gradus/cuda/backend.h"
+#include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/event.h"
@@ -25,6 +26,8 @@ bool is_page_locked(const void* host) {
 
 void upload(const Tensor& src, const Tensor& dst, bool non_blocking) {
   const Context context(dst);
+  check_not_captured("transfer: a copy from the CPU, as by to() or tensor(),",
+                     "each replay would read the CPU's memory again, which may be gone");
   detail::count(detail::counters.host_to_device);
   check_cuda(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), src.nbytes(), cudaMemcpyHostToDevice,
                              context.stream),
@@ -36,6 +39,8 @@ void upload(const Tensor& src, const Tensor& dst, bool non_blocking) {
 
 void download(const Tensor& src, const Tensor& dst, bool non_blocking) {
   const Context context(src);
+  check_not_captured("transfer: a copy to the CPU, as by item(), cpu() or printing,",
+                     "captured work is recorded and not run, so there are no numbers yet");
   detail::count(detail::counters.device_to_host);
   check_cuda(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), src.nbytes(), cudaMemcpyDeviceToHost,
                              context.stream),
@@ -48,6 +53,10 @@ void download(const Tensor& src, const Tensor& dst, bool non_blocking) {
 // work waits for it, at once or with others. The host waits for nothing.
 void transfer_peer(const Tensor& src, const Tensor& dst) {
   const int from = src.device().index(), to = dst.device().index();
+  for (const int device : {from, to}) {
+    const DeviceGuard guard(device);
+    check_not_captured("transfer: a copy to another GPU", "a graph is of one device");
+  }
   const Stream source = getCurrentCUDAStream(from), destination = getCurrentCUDAStream(to);
   Event ready, copied;
   ready.record(source);

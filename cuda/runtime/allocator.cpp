@@ -10,12 +10,24 @@
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/event.h"
+#include "gradus/cuda/runtime/graph_memory.h"
 #include "gradus/cuda/runtime/memory_marks.h"
+#include "gradus/cuda/runtime/relaunch.h"
 #include "gradus/cuda/runtime/stats.h"
 
 namespace gradus::cuda {
 
 namespace {
+
+// While it lives, this thread may allocate beside a capture.
+class Relaxed {
+ public:
+  Relaxed() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~Relaxed() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
 
 class CudaMemory final : public DeviceMemory {
  public:
@@ -23,6 +35,7 @@ class CudaMemory final : public DeviceMemory {
 
   void* allocate(size_t nbytes) override {
     const DeviceGuard guard(device_);
+    const Relaxed relaxed;
     void* data = nullptr;
     detail::count(detail::counters.mallocs);
     const cudaError_t status = cudaMalloc(&data, nbytes);
@@ -52,6 +65,10 @@ class CudaMemory final : public DeviceMemory {
   }
 
   void discard(void* mark) noexcept override { delete static_cast<Event*>(mark); }
+
+  uint64_t capture_of(const Stream& stream) noexcept override {
+    return capture_id(static_cast<cudaStream_t>(stream.handle()));
+  }
 
  private:
   int device_;
@@ -97,19 +114,23 @@ std::string readable(size_t nbytes) {
       " are free; use a smaller batch or free tensors that are no longer needed");
 }
 
+cudaStream_t marking_stream(const Block& block) {
+  return block.graph ? static_cast<cudaStream_t>(block.stream.handle()) : nullptr;
+}
+
 Block* take(size_t nbytes, const Stream& stream) {
   if (nbytes == 0) return nullptr;
   BlockPool& blocks = pool("allocate", stream.device_index());
   Block* block = blocks.allocate(nbytes, stream);
   if (!block) [[unlikely]]
     fail_out_of_memory(nbytes, stream, blocks.stats());
-  mark_used(block->data, nbytes);
+  mark_used(block->data, nbytes, marking_stream(*block));
   return block;
 }
 
 void give_back(Block* block) noexcept {
   if (!block) return;
-  mark_unused(block->data);
+  mark_unused(block->data, marking_stream(*block));
   pools()[static_cast<size_t>(block->stream.device_index())].blocks.free(block);
 }
 
@@ -131,6 +152,18 @@ class CudaStorage final : public StorageImpl {
 
 StoragePtr detail::allocate(size_t nbytes, const Stream& stream) {
   return std::make_shared<CudaStorage>(nbytes, stream);
+}
+
+void detail::begin_capture(int device, uint64_t capture, uint64_t graph) {
+  pool("capture_begin", device).begin_capture(capture, graph);
+}
+void detail::end_capture(int device, uint64_t capture) {
+  pool("capture_end", device).end_capture(capture);
+}
+void detail::release_graph(uint64_t graph, const Stream& stream) {
+  pool("reset", stream.device_index()).release_graph(graph, stream, [](const Block& block) {
+    mark_unused(block.data);
+  });
 }
 
 Scratch::Scratch(size_t nbytes) : block_(take(nbytes, getCurrentCUDAStream())) {}

@@ -3,14 +3,18 @@
 // Blocks come in size classes and are never split. A block belongs to the stream it was allocated
 // on: freed, it goes to that stream's list and is reused there at once, for the order of the stream
 // keeps the new work behind the old.
+//
+// What is allocated for a graph while it is captured comes from lists of the graph's own, and freed
+// goes back there: a replay uses this memory again, so nobody else may have it before the graph is
+// gone.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -48,6 +52,8 @@ class DeviceMemory {
   // Later work on the stream waits for the mark, which is used up.
   virtual void wait(const Stream& stream, void* mark) = 0;
   virtual void discard(void* mark) noexcept = 0;
+  // The capture that the stream is part of; 0 for none.
+  virtual uint64_t capture_of(const Stream&) noexcept { return 0; }
 };
 
 struct Block {
@@ -58,6 +64,7 @@ struct Block {
   Block* next = nullptr;        // in that list
   std::vector<Stream> users{};  // other streams that it is used on
   std::vector<void*> marks{};   // to be waited for before reuse
+  uint64_t graph = 0;           // whose lists it is from; 0 is none's
 };
 
 class BlockPool {
@@ -70,7 +77,8 @@ class BlockPool {
     if (nbytes > SizeClass::kLargest) return nullptr;
     const SizeClass size = SizeClass::of(nbytes);
     const std::lock_guard lock(mutex_);
-    Block** list = &lists_[stream.handle()][size.index];
+    const uint64_t graph = graph_of(stream);
+    Block** list = &lists_[{graph, stream.handle()}][size.index];
     Block* block = *list;
     if (block) {
       for (; !block->marks.empty(); block->marks.pop_back())
@@ -79,6 +87,7 @@ class BlockPool {
     } else {
       block = create(size.nbytes, stream, list);
       if (!block) return nullptr;
+      block->graph = graph;
     }
     stats_.blocks += 1;
     stats_.allocated += block->nbytes;
@@ -90,14 +99,7 @@ class BlockPool {
     const std::lock_guard lock(mutex_);
     stats_.blocks -= 1;
     stats_.allocated -= block->nbytes;
-    for (const Stream& user : block->users) {
-      void* mark = memory_.mark(user);
-      if (!mark) return;  // nothing tells when it is free: better lost than shared
-      block->marks.push_back(mark);
-    }
-    block->users.clear();
-    block->next = *block->list;
-    *block->list = block;
+    put_back(block);
   }
 
   // The block, in use now, is used on this stream too.
@@ -109,10 +111,54 @@ class BlockPool {
     block->users.push_back(stream);
   }
 
-  // Gives every block that is not in use back to the source.
+  // From now on what is allocated on the capture's streams is of the graph's lists, which exist
+  // until release_graph() has been called as often as this. REQUIRES: neither number is 0.
+  void begin_capture(uint64_t capture, uint64_t graph) {
+    const std::lock_guard lock(mutex_);
+    captures_.push_back({capture, graph});
+    ++graphs_[graph];
+  }
+
+  void end_capture(uint64_t capture) {
+    const std::lock_guard lock(mutex_);
+    const auto ended = std::ranges::find(captures_, capture, &std::pair<uint64_t, uint64_t>::first);
+    // Marks in a capture say nothing after it; the graph keeps the order that they made.
+    for (auto& [key, lists] : lists_)
+      for (Block* head : lists)
+        for (; head && key.first == ended->second; head = head->next) discard_marks(head);
+    captures_.erase(ended);
+    for (Block* block = std::exchange(late_, nullptr); block;)
+      put_back(std::exchange(block, block->next));
+  }
+
+  // With the last graph of these lists their blocks become ordinary ones of the stream, on which
+  // the graph has run; `freed` is called with each that is not in use.
+  template <class F>
+  void release_graph(uint64_t graph, const Stream& stream, F freed) {
+    const std::lock_guard lock(mutex_);
+    if (--graphs_[graph] > 0) return;
+    graphs_.erase(graph);
+    Lists& ordinary = lists_[{0, stream.handle()}];
+    for (const auto& block : owned_)
+      if (block->graph == graph) {
+        block->graph = 0;
+        block->stream = stream;
+        block->list = &ordinary[SizeClass::of(block->nbytes).index];
+      }
+    for (auto at = lists_.lower_bound({graph, nullptr});
+         at != lists_.end() && at->first.first == graph; at = lists_.erase(at))
+      for (Block* head : at->second)
+        while (head) {
+          Block* const block = std::exchange(head, head->next);
+          freed(*block);
+          put_back(block);
+        }
+  }
+
+  // Gives every block that is not in use back to the source; not during a capture.
   void release_cached() {
     const std::lock_guard lock(mutex_);
-    release_all();
+    if (captures_.empty()) release_all();
   }
 
   MemoryStats stats() const {
@@ -128,11 +174,39 @@ class BlockPool {
  private:
   using Lists = std::array<Block*, kSizeClasses>;
 
+  uint64_t graph_of(const Stream& stream) const {
+    if (captures_.empty()) return 0;
+    const uint64_t capture = memory_.capture_of(stream);
+    for (const auto& [known, graph] : captures_)
+      if (known == capture) return graph;
+    return 0;
+  }
+
+  void put_back(Block* block) noexcept {
+    for (const Stream& user : block->users)
+      if (!block->graph && graph_of(user)) {  // a mark there would be one in the capture
+        block->next = std::exchange(late_, block);
+        return;
+      }
+    for (const Stream& user : block->users) {
+      void* mark = memory_.mark(user);
+      if (!mark) return;  // nothing tells when it is free: better lost than shared
+      block->marks.push_back(mark);
+    }
+    block->users.clear();
+    block->next = std::exchange(*block->list, block);
+  }
+
+  void discard_marks(Block* block) {
+    for (void* mark : block->marks) memory_.discard(mark);
+    block->marks.clear();
+  }
+
   Block* create(size_t nbytes, const Stream& stream, Block** list) {
     auto block = std::make_unique<Block>(Block{nullptr, nbytes, stream, list});
     if (owned_.size() == owned_.capacity()) owned_.reserve(2 * owned_.size() + 16);  // may throw
     block->data = memory_.allocate(nbytes);
-    if (!block->data) {
+    if (!block->data && captures_.empty()) {
       release_all();
       block->data = memory_.allocate(nbytes);
     }
@@ -144,11 +218,11 @@ class BlockPool {
   }
 
   void release_all() {
-    for (auto& [stream, lists] : lists_)
+    for (auto& [key, lists] : lists_)
       for (Block*& head : lists)
-        while (head) {
+        while (head && key.first == 0) {
           Block* const block = std::exchange(head, head->next);
-          for (void* mark : block->marks) memory_.discard(mark);
+          discard_marks(block);
           stats_.cuda_frees += 1;
           stats_.reserved -= block->nbytes;
           memory_.release(block->data);
@@ -160,7 +234,11 @@ class BlockPool {
   DeviceMemory& memory_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> owned_;  // all blocks, in use or cached
-  std::unordered_map<void*, Lists> lists_;     // by stream; references to values stay valid
+  // By graph (0: of none) and stream; references to values stay valid.
+  std::map<std::pair<uint64_t, void*>, Lists> lists_;
+  std::vector<std::pair<uint64_t, uint64_t>> captures_;  // that go on, and their graphs
+  std::map<uint64_t, int> graphs_;                       // how many have these lists
+  Block* late_ = nullptr;  // freed during a capture, with users that are captured
   MemoryStats stats_{};
 };
 

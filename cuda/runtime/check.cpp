@@ -44,6 +44,19 @@ const char* fix_for(cudaError_t status) {
       return "; is the stream or event one of another device? Set the device with DeviceGuard";
     case cudaErrorInitializationError:
       return "; CUDA does not work in a process forked after its first use: start a fresh one";
+    case cudaErrorStreamCaptureUnsupported:
+    case cudaErrorCapturedEvent:
+      return "; work that is captured for a graph is recorded and not run, so nothing can wait for "
+             "it: do this before capture_begin() or after replay()";
+    case cudaErrorStreamCaptureInvalidated:
+      return "; the capture was spoilt by an earlier call: call reset(), and capture again without "
+             "it";
+    case cudaErrorStreamCaptureUnjoined:
+      return "; let the captured stream wait for an event behind the work of every other stream";
+    case cudaErrorStreamCaptureIsolation:
+      return "; a captured stream can wait only for work of the capture: wait for other work "
+             "before "
+             "capture_begin()";
     case cudaErrorECCUncorrectable:
     case cudaErrorSystemNotReady:
       return "; see nvidia-smi for the state of the device";

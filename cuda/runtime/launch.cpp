@@ -14,6 +14,7 @@
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/fault.h"
+#include "gradus/cuda/runtime/relaunch.h"
 #include "gradus/cuda/runtime/stats.h"
 
 namespace gradus::cuda {
@@ -87,6 +88,9 @@ bool launches_block() {
 void detail::launch(const void* kernel, const LaunchConfig& config, void** args) {
   const auto& [grid, block, shared_bytes, stream, where] = config;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  Relaunch* const relaunch = Relaunch::current();
+  if (relaunch && !relaunch->is_recording()) [[unlikely]]
+    return relaunch->replace(kernel, config, args);
   const int device = current_device();
   throw_if_faulted(device);
   const Launch launch{kernel, where.file_name(), shared_bytes, where.line(), device, grid, block};
@@ -99,7 +103,9 @@ void detail::launch(const void* kernel, const LaunchConfig& config, void** args)
   if (status != cudaSuccess) [[unlikely]]
     check_cuda(status, "launch of ", describe(launch));
   remember(launch);
-  if (launches_block()) [[unlikely]] {
+  if (relaunch) [[unlikely]]
+    relaunch->note(stream);
+  if (launches_block() && capture_id(stream) == 0) [[unlikely]] {
     status = cudaStreamSynchronize(stream);
     after_wait(status, device, status == cudaSuccess ? "" : "kernel " + describe(launch));
   }

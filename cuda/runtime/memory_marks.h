@@ -12,9 +12,10 @@ namespace gradus::cuda {
 using sim::mark_unused;
 using sim::mark_used;
 #else
-// From here on, `nbytes` at the beginning of an allocation are in use, with unknown contents.
-inline void mark_used(void*, size_t) {}
-inline void mark_unused(void*) {}
+// From here on, `nbytes` at the beginning of an allocation are in use, with unknown contents; of a
+// graph's memory with the stream that is captured for it.
+inline void mark_used(void*, size_t, cudaStream_t = nullptr) {}
+inline void mark_unused(void*, cudaStream_t = nullptr) {}
 #endif
 
 }  // namespace gradus::cuda

@@ -20,6 +20,7 @@ class FakeMemory final : public DeviceMemory {
   std::vector<std::string> log;        // marks and waits
   std::map<void*, size_t> live;        // what was allocated and not released
   int allocations = 0, discarded = 0;  // successful ones
+  std::map<void*, uint64_t> captured;  // streams by handle, and their captures
 
   size_t used() const {
     size_t sum = 0;
@@ -48,6 +49,10 @@ class FakeMemory final : public DeviceMemory {
                   std::to_string(reinterpret_cast<uintptr_t>(mark)));
   }
   void discard(void*) noexcept override { ++discarded; }
+  uint64_t capture_of(const Stream& stream) noexcept override {
+    const auto found = captured.find(stream.handle());
+    return found == captured.end() ? 0 : found->second;
+  }
 
   // The stream called "s1", "s2", ...; s0 is the default stream.
   static Stream stream(int number) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <map>
 #include <shared_mutex>
@@ -14,8 +15,10 @@
 #include "gradus/cuda/sim/check/endless.h"
 #include "gradus/cuda/sim/check/faults.h"
 #include "gradus/cuda/sim/exec/dynamic_shared.h"
+#include "gradus/cuda/sim/exec/kernel_work.h"
 #include "gradus/cuda/sim/exec/worker.h"
 #include "gradus/cuda/sim/runtime/device.h"
+#include "gradus/cuda/sim/runtime/streams.h"
 #include "gradus/cuda/sim/runtime/variables.h"
 
 namespace gradus::cuda::sim {
@@ -27,6 +30,7 @@ constexpr size_t kSharedWithoutAsking = 48 << 10;  // static and dynamic
 // --- Kernels
 struct Kernel {
   Invoke invoke = nullptr;
+  const size_t* sizes = nullptr;  // of the arguments, then 0
   size_t static_shared = 0;
   size_t dynamic_limit = 0;
 };
@@ -143,6 +147,13 @@ bool counts() {
   return recordings > 0;
 }
 
+// Where it was not declared, its invoke is null.
+Kernel declared(const void* kernel) {
+  const std::shared_lock lock(kernels_mutex);
+  const auto found = kernels().find(kernel);
+  return found == kernels().end() ? Kernel{} : found->second;
+}
+
 Index3 index_of(dim3 size) { return {size.x, size.y, size.z}; }
 
 void keep_counts(const Counter& counter, const Launch& launch) {
@@ -201,14 +212,16 @@ void publish_refusal(const void* kernel, const std::string& why) {
 
 }  // namespace
 
-void declare(const void* kernel, Invoke invoke) {
+void declare(const void* kernel, Invoke invoke, const size_t* sizes) {
   {
     const std::shared_lock lock(kernels_mutex);
     const auto found = kernels().find(kernel);
     if (found != kernels().end() && found->second.invoke) return;
   }
   const std::unique_lock lock(kernels_mutex);
-  entry(kernel).invoke = invoke;
+  Kernel& it = entry(kernel);
+  it.invoke = invoke;
+  it.sizes = sizes;
 }
 
 Worker* look_away() { return std::exchange(watching, nullptr); }
@@ -227,35 +240,43 @@ std::vector<LaunchCounts> Recording::launches() const {
   return recorded();
 }
 
-}  // namespace gradus::cuda::sim
-
-using namespace gradus::cuda::sim;
-
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** args,
-                             size_t shared_bytes, cudaStream_t stream) {
-  if (const cudaError_t broken = pending_error()) return result(broken);
-  if (!is_stream_here(stream)) return result(cudaErrorInvalidResourceHandle);
-  Kernel known;
-  {
-    const std::shared_lock lock(kernels_mutex);
-    const auto found = kernels().find(kernel);
-    if (found == kernels().end() || !found->second.invoke)
-      return result(cudaErrorInvalidDeviceFunction);
-    known = found->second;
+Arguments::Arguments(void** args, const size_t* sizes) {
+  size_t count = 0;
+  while (sizes[count] > 0) ++count;
+  values_.resize(count);
+  pointers_ = std::make_unique<void*[]>(count + 1);
+  for (size_t i = 0; i < count; ++i) {
+    values_[i].resize((sizes[i] + sizeof(Part) - 1) / sizeof(Part));
+    std::memcpy(pointers_[i] = values_[i].data(), args[i], sizes[i]);
   }
-  if (const Refusal why = refuse(grid, block, shared_bytes, known); why.status) {
-    publish_refusal(kernel, why.text);
-    return result(why.status);
-  }
+}
+
+cudaError_t check_launch(const void* kernel, dim3 grid, dim3 block, size_t shared_bytes) {
+  const Kernel known = declared(kernel);
+  if (!known.invoke) return cudaErrorInvalidDeviceFunction;
+  const Refusal why = refuse(grid, block, shared_bytes, known);
+  if (why.status) publish_refusal(kernel, why.text);
+  return why.status;
+}
+
+std::shared_ptr<const KernelWork> keep_launch(const void* kernel, dim3 grid, dim3 block,
+                                              void** args, size_t shared_bytes, int device) {
+  return std::make_shared<KernelWork>(KernelWork{kernel, grid, block, shared_bytes, device,
+                                                 Arguments(args, declared(kernel).sizes)});
+}
+
+namespace {
+void run_now(const void* kernel, dim3 grid, dim3 block, void** args, size_t shared_bytes,
+             int device) {
   load_variables();
   Launch launch;
   launch.kernel = kernel;
-  launch.invoke = known.invoke;
+  launch.invoke = declared(kernel).invoke;
   launch.args = args;
   launch.grid = grid;
   launch.block = block;
   launch.shared_bytes = shared_bytes;
-  launch.device = current_zone();
+  launch.device = device;
   launch.checked = checks();
   launch.blocks = uint64_t{grid.x} * grid.y * grid.z;
   Counter counter;
@@ -270,6 +291,29 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
   }
   if (launch.counter) keep_counts(counter, launch);
   if (!launch.sightings.empty()) launch.sightings.publish(function_name(kernel));
+}
+}  // namespace
+
+void run_kernel(const KernelWork& work) {
+  run_now(work.kernel, work.grid, work.block, work.arguments.pointers(), work.shared_bytes,
+          work.device);
+}
+
+}  // namespace gradus::cuda::sim
+
+using namespace gradus::cuda::sim;
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** args,
+                             size_t shared_bytes, cudaStream_t stream) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!is_stream_here(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t status = check_launch(kernel, grid, block, shared_bytes))
+    return result(status);
+  const auto keep = [&] {
+    return keep_launch(kernel, grid, block, args, shared_bytes, current_zone());
+  };
+  if (const auto status = record_kernel(stream, keep)) return result(*status);
+  run_now(kernel, grid, block, args, shared_bytes, current_zone());
   return result(cudaSuccess);
 }
 

@@ -11,6 +11,8 @@
 #include <host_defines.h>
 #include <vector_types.h>
 
+#define CUDART_VERSION 13000
+
 // Values as in CUDA 13.
 enum cudaError_t {
   cudaSuccess = 0,
@@ -44,6 +46,15 @@ enum cudaError_t {
   cudaErrorLaunchFailure = 719,
   cudaErrorNotSupported = 801,
   cudaErrorSystemNotReady = 802,
+  cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorStreamCaptureMerge = 902,
+  cudaErrorStreamCaptureUnmatched = 903,
+  cudaErrorStreamCaptureUnjoined = 904,
+  cudaErrorStreamCaptureIsolation = 905,
+  cudaErrorStreamCaptureImplicit = 906,
+  cudaErrorCapturedEvent = 907,
+  cudaErrorStreamCaptureWrongThread = 908,
 };
 
 using cudaStream_t = struct CUstream_st*;
@@ -172,18 +183,19 @@ cudaError_t cudaHostAlloc(T** memory, size_t nbytes, unsigned flags) {
 }
 
 namespace gradus::cuda::sim {
-// How a kernel is called: the function, and what unpacks its arguments.
+// How a kernel is called: the function, what unpacks its arguments, and the size of each, then 0.
 using Invoke = void (*)(const void* kernel, void** args);
-void declare(const void* kernel, Invoke invoke);
+void declare(const void* kernel, Invoke invoke, const size_t* sizes);
 
 // The handle that cudaLaunchKernel knows a kernel by. nvcc makes it from the kernel itself.
 template <class... Params>
 const void* handle(void (*kernel)(Params...));
 
 // Which part of an allocation is in use: a caching allocator says so, or the simulator would take
-// all of what was once allocated for one live array.
-void mark_used(void* memory, size_t nbytes);
-void mark_unused(void* memory);
+// all of what was once allocated for one live array. While the stream is captured, the work of the
+// graph includes it.
+void mark_used(void* memory, size_t nbytes, cudaStream_t stream = nullptr);
+void mark_unused(void* memory, cudaStream_t stream = nullptr);
 }  // namespace gradus::cuda::sim
 
 namespace gradus::cuda::sim {
@@ -208,14 +220,17 @@ template <class... Params, size_t... I>
 }
 template <class... Params>
 const void* handle(void (*kernel)(Params...)) {
+  static constexpr size_t sizes[] = {sizeof(Params)..., 0};
   const auto function = reinterpret_cast<const void*>(kernel);
-  declare(function, [](const void* entry, void** args) {
+  const auto invoke = [](const void* entry, void** args) {
     call<Params...>(entry, args, std::index_sequence_for<Params...>{});
-  });
+  };
+  declare(function, invoke, sizes);
   return function;
 }
 }  // namespace gradus::cuda::sim
 
+#include <sim/graphs.h>
 #include <sim/occupancy.h>
 #include <sim/pitched.h>
 #include <sim/symbols.h>

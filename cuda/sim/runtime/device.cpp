@@ -1,28 +1,17 @@
-// Devices, errors, streams and events.
+// Devices and errors.
 
 #include "gradus/cuda/sim/runtime/device.h"
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "gradus/cuda/sim/check/findings.h"
 #include "gradus/cuda/sim/runtime/memory.h"
-
-struct CUstream_st {
-  int device;
-};
-struct CUevent_st {
-  int device;
-  bool timed, recorded = false;
-  std::chrono::steady_clock::time_point when{};
-};
+#include "gradus/cuda/sim/runtime/streams.h"
 
 namespace gradus::cuda::sim {
 
@@ -62,38 +51,6 @@ const Devices& devices() {
   return once;
 }
 
-// What was made and is not destroyed yet.
-template <class T>
-class Handles {
- public:
-  T* make(const T& value) {
-    const std::lock_guard lock(mutex_);
-    return *all_.insert(new T(value)).first;
-  }
-  bool contains(T* handle) const {
-    const std::lock_guard lock(mutex_);
-    return all_.contains(handle);
-  }
-  cudaError_t destroy(T* handle) {
-    const std::lock_guard lock(mutex_);
-    if (all_.erase(handle) == 0) return cudaErrorInvalidResourceHandle;
-    delete handle;
-    return cudaSuccess;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::set<T*> all_;
-};
-Handles<CUstream_st>& streams() {
-  static auto& all = *new Handles<CUstream_st>;
-  return all;
-}
-Handles<CUevent_st>& events() {
-  static auto& all = *new Handles<CUevent_st>;
-  return all;
-}
-
 struct ErrorText {
   cudaError_t status;
   const char *name, *text;
@@ -123,6 +80,24 @@ constexpr ErrorText kErrors[] = {
     GRADUS_SIM_ERROR(cudaErrorLaunchFailure, "the simulator found a mistake in a kernel"),
     GRADUS_SIM_ERROR(cudaErrorNotSupported, "the simulator does not support this"),
     GRADUS_SIM_ERROR(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
+    GRADUS_SIM_ERROR(cudaErrorStreamCaptureUnsupported,
+                     "operation not permitted when stream is capturing"),
+    GRADUS_SIM_ERROR(cudaErrorStreamCaptureInvalidated,
+                     "operation failed due to a previous error during capture"),
+    GRADUS_SIM_ERROR(cudaErrorStreamCaptureMerge,
+                     "operation would result in a merge of separate capture sequences"),
+    GRADUS_SIM_ERROR(cudaErrorStreamCaptureUnmatched,
+                     "capture was not ended in the same stream as it began"),
+    GRADUS_SIM_ERROR(cudaErrorStreamCaptureUnjoined, "capturing stream has unjoined work"),
+    GRADUS_SIM_ERROR(cudaErrorStreamCaptureIsolation,
+                     "dependency created on uncaptured work in another stream"),
+    GRADUS_SIM_ERROR(
+        cudaErrorStreamCaptureImplicit,
+        "operation would make the legacy stream depend on a capturing blocking stream"),
+    GRADUS_SIM_ERROR(cudaErrorCapturedEvent,
+                     "operation not permitted on an event last recorded in a capturing stream"),
+    GRADUS_SIM_ERROR(cudaErrorStreamCaptureWrongThread,
+                     "attempt to terminate a thread-local capture sequence from another thread"),
 #undef GRADUS_SIM_ERROR
 };
 const ErrorText& text_of(cudaError_t status) {
@@ -134,22 +109,11 @@ const ErrorText& text_of(cudaError_t status) {
 }
 
 template <class T>
-cudaError_t make(Handles<T>& handles, T** out, const std::type_identity_t<T>& value) {
-  if (const cudaError_t broken = pending_error()) return result(broken);
-  if (!out) return result(cudaErrorInvalidValue);
-  *out = handles.make(value);
-  return result(cudaSuccess);
-}
-
-template <class T>
 cudaError_t give(T* out, const std::type_identity_t<T>& value) {
   if (!out) return result(cudaErrorInvalidValue);
   *out = value;
   return result(cudaSuccess);
 }
-
-// Of the stream, or of the default stream of the current device.
-int device_of(cudaStream_t stream) { return stream ? stream->device : current_device; }
 
 }  // namespace
 
@@ -164,11 +128,6 @@ int current_zone() { return current_device; }
 cudaError_t without_devices() {
   if (!devices().complaint.empty()) return cudaErrorInvalidDevice;
   return devices().count == 0 ? cudaErrorNoDevice : cudaSuccess;
-}
-
-bool is_stream(cudaStream_t stream) { return !stream || streams().contains(stream); }
-bool is_stream_here(cudaStream_t stream) {
-  return is_stream(stream) && device_of(stream) == current_device;
 }
 
 bool may_access(int device, int peer) {
@@ -227,7 +186,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
                     .sharedMemPerMultiprocessor = 228 << 10});
 }
 
-cudaError_t cudaDeviceSynchronize() { return result(pending_error()); }
+cudaError_t cudaDeviceSynchronize() {
+  if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
+  return result(pending_error());
+}
 cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 cudaError_t cudaDeviceCanAccessPeer(int* possible, int device, int peer) {
   if (!is_device(device) || !is_device(peer)) return result(cudaErrorInvalidDevice);
@@ -243,57 +205,4 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
   if (lowest) *lowest = 0;
   if (highest) *highest = -5;
   return result(pending_error());
-}
-
-// --- Streams
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return make(streams(), stream, {current_device});
-}
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  return cudaStreamCreateWithPriority(stream, flags, 0);
-}
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
-}
-cudaError_t cudaStreamDestroy(cudaStream_t stream) { return result(streams().destroy(stream)); }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  if (const cudaError_t broken = pending_error()) return result(broken);
-  return result(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  const cudaError_t status = cudaEventSynchronize(event);
-  return status == cudaSuccess ? cudaStreamSynchronize(stream) : status;
-}
-
-// --- Events
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  return make(events(), event, {current_device, (flags & cudaEventDisableTiming) == 0});
-}
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
-cudaError_t cudaEventDestroy(cudaEvent_t event) { return result(events().destroy(event)); }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  if (const cudaError_t broken = pending_error()) return result(broken);
-  if (!events().contains(event) || !is_stream(stream) || event->device != device_of(stream))
-    return result(cudaErrorInvalidResourceHandle);
-  event->recorded = true;
-  event->when = std::chrono::steady_clock::now();
-  return result(cudaSuccess);
-}
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  if (const cudaError_t broken = pending_error()) return result(broken);
-  return result(events().contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  if (const cudaError_t broken = pending_error()) return result(broken);
-  const auto timed = [](cudaEvent_t event) {
-    return events().contains(event) && event->timed && event->recorded;
-  };
-  if (!timed(start) || !timed(end) || start->device != end->device)
-    return result(cudaErrorInvalidResourceHandle);
-  return give(milliseconds,
-              std::chrono::duration<float, std::milli>(end->when - start->when).count());
 }

@@ -14,6 +14,7 @@
 #include "gradus/cuda/sim/check/findings.h"
 #include "gradus/cuda/sim/check/symbols.h"
 #include "gradus/cuda/sim/runtime/device.h"
+#include "gradus/cuda/sim/runtime/streams.h"
 #include "gradus/cuda/sim/runtime/variables.h"
 #include "gradus/cuda/sim/simulator.h"
 
@@ -237,8 +238,11 @@ void forget_records() {
   if (arena.begin) madvise(arena.cells, kArenaBytes / 4 * sizeof(Cell), MADV_DONTNEED);
 }
 
-void mark_used(void* data, size_t nbytes) {
+void mark_used(void* data, size_t nbytes, cudaStream_t stream) {
   if (!data || !checks()) return;
+  if (stream)
+    record(
+        stream, [=] { return mark_used(data, nbytes), cudaSuccess; }, false);
   const auto at = reinterpret_cast<uintptr_t>(data);
   const std::lock_guard lock(memory().mutex);
   const auto found = memory().allocations.find(at);
@@ -252,8 +256,11 @@ void mark_used(void* data, size_t nbytes) {
   it.given_back.clear();
 }
 
-void mark_unused(void* data) {
+void mark_unused(void* data, cudaStream_t stream) {
   if (!data || !checks()) return;
+  if (stream)
+    record(
+        stream, [=] { return mark_unused(data), cudaSuccess; }, false);
   const std::lock_guard lock(memory().mutex);
   const auto found = memory().allocations.find(reinterpret_cast<uintptr_t>(data));
   if (found == memory().allocations.end()) return;
@@ -267,9 +274,11 @@ using namespace gradus::cuda::sim;
 
 cudaError_t cudaMalloc(void** out, size_t nbytes) {
   if (const cudaError_t broken = pending_error()) return result(broken);
+  if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
   return result(allocate(out, nbytes, current_zone()));
 }
 cudaError_t cudaFree(void* data) {
+  if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
   const cudaError_t status = release(data, false);  // also after an error: it is no leak
   const cudaError_t broken = pending_error();
   return result(broken ? broken : status);
@@ -277,9 +286,12 @@ cudaError_t cudaFree(void* data) {
 cudaError_t cudaMallocAsync(void** out, size_t nbytes, cudaStream_t stream) {
   if (const cudaError_t broken = pending_error()) return result(broken);
   if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  if (const auto refused = refuse_of_captured(stream)) return result(refused);  // is not recorded
   return cudaMalloc(out, nbytes);
 }
 cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
+  if (is_stream(stream))
+    if (const auto refused = refuse_of_captured(stream)) return result(refused);
   const cudaError_t status = cudaFree(data);
   return is_stream(stream) ? status : result(cudaErrorInvalidResourceHandle);
 }
@@ -293,6 +305,7 @@ cudaError_t cudaMallocManaged(void** out, size_t, unsigned) {
 }
 cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned) {
   if (const cudaError_t broken = pending_error()) return result(broken);
+  if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
   const cudaError_t status = allocate(out, nbytes, kHostZone);
   // What the host writes is not seen.
   if (status == cudaSuccess && checks() && *out)
@@ -300,7 +313,10 @@ cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned) {
   return result(status);
 }
 cudaError_t cudaMallocHost(void** out, size_t nbytes) { return cudaHostAlloc(out, nbytes, 0); }
-cudaError_t cudaFreeHost(void* data) { return result(release(data, true)); }
+cudaError_t cudaFreeHost(void* data) {
+  if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
+  return result(release(data, true));
+}
 
 cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {
   const std::shared_lock lock(memory().mutex);
@@ -356,9 +372,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t nbytes, cudaMemcp
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
     return result(cudaErrorInvalidMemcpyDirection);
   if (nbytes > 0 && !fits(kind, to, from)) return result(cudaErrorInvalidValue);
-  return result(copy(to, from, nbytes));
+  return result(do_or_record(stream, [=] { return copy(to, from, nbytes); }));
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t nbytes, cudaMemcpyKind kind) {
+  if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
   return cudaMemcpyAsync(to, from, nbytes, kind, nullptr);
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
@@ -376,10 +393,14 @@ cudaError_t cudaMemsetAsync(void* data, int value, size_t nbytes, cudaStream_t s
   if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
   const uintptr_t at = place_of(data);
   if (nbytes > 0 && !range_in_use(at).covers(at, nbytes)) return result(cudaErrorInvalidValue);
-  std::memset(data, value, nbytes);
-  if (checks() && nbytes > 0) std::memset(written_at(at), 1, nbytes);
-  return result(cudaSuccess);
+  const auto set = [=] {
+    std::memset(data, value, nbytes);
+    if (checks() && nbytes > 0) std::memset(written_at(at), 1, nbytes);
+    return cudaSuccess;
+  };
+  return result(do_or_record(stream, set));
 }
 cudaError_t cudaMemset(void* data, int value, size_t nbytes) {
+  if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
   return cudaMemsetAsync(data, value, nbytes, nullptr);
 }

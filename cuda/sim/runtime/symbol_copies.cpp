@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include "gradus/cuda/sim/runtime/device.h"
+#include "gradus/cuda/sim/runtime/streams.h"
 #include "gradus/cuda/sim/runtime/variables.h"
 
 namespace gradus::cuda::sim {
@@ -33,13 +34,15 @@ cudaError_t refuse(Symbol symbol, bool inwards, const void* other, size_t nbytes
 cudaError_t copy_to(Symbol to, const void* from, size_t nbytes, size_t offset, cudaMemcpyKind kind,
                     cudaStream_t stream) {
   const cudaError_t status = refuse(to, true, from, nbytes, offset, kind, stream);
-  return result(status ? status : copy(static_cast<char*>(to.data) + offset, from, nbytes));
+  const auto work = [=] { return copy(static_cast<char*>(to.data) + offset, from, nbytes); };
+  return result(status ? status : do_or_record(stream, work));
 }
 
 cudaError_t copy_from(void* to, Symbol from, size_t nbytes, size_t offset, cudaMemcpyKind kind,
                       cudaStream_t stream) {
   const cudaError_t status = refuse(from, false, to, nbytes, offset, kind, stream);
-  return result(status ? status : copy(to, static_cast<char*>(from.data) + offset, nbytes));
+  const auto work = [=] { return copy(to, static_cast<char*>(from.data) + offset, nbytes); };
+  return result(status ? status : do_or_record(stream, work));
 }
 
 cudaError_t address_of(void** address, Symbol symbol) {

@@ -1,0 +1,98 @@
+// Graphs of recorded work, and how they are run.
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "gradus/cuda/sim/runtime/streams.h"
+
+// A copy of the graph's nodes: what is changed or destroyed later leaves it as it is.
+struct CUgraphExec_st {
+  std::vector<CUgraphNode_st> nodes;
+  std::map<cudaGraphNode_t, size_t> places;  // by the graph's node
+};
+
+using namespace gradus::cuda::sim;
+
+namespace {
+std::mutex execs_mutex;
+std::set<cudaGraphExec_t>& execs() {
+  static auto& all = *new std::set<cudaGraphExec_t>;
+  return all;
+}
+bool is_exec(cudaGraphExec_t exec) {
+  const std::lock_guard lock(execs_mutex);
+  return execs().contains(exec);
+}
+}  // namespace
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  if (!graph || !count) return result(cudaErrorInvalidValue);
+  size_t found = 0;
+  for (const auto& node : graph->nodes) {
+    if (!node->is_listed) continue;
+    if (nodes && found < *count) nodes[found] = node.get();
+    ++found;
+  }
+  *count = found;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  if (!graph) return result(cudaErrorInvalidValue);
+  delete graph;
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!exec || !graph) return result(cudaErrorInvalidValue);
+  auto made = std::make_unique<CUgraphExec_st>();
+  for (const auto& node : graph->nodes) {
+    made->places[node.get()] = made->nodes.size();
+    made->nodes.push_back(*node);
+  }
+  const std::lock_guard lock(execs_mutex);
+  execs().insert(*exec = made.release());
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* params) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!params || !params->kernelParams || params->extra || !is_exec(exec))
+    return result(cudaErrorInvalidValue);
+  const auto place = exec->places.find(node);
+  if (place == exec->places.end()) return result(cudaErrorInvalidValue);
+  auto& kernel = exec->nodes[place->second].kernel;
+  if (!kernel || kernel->kernel != params->func) return result(cudaErrorInvalidValue);
+  const auto& [function, grid, block, shared_bytes, args, extra] = *params;
+  if (const cudaError_t status = check_launch(function, grid, block, shared_bytes))
+    return result(status);
+  kernel = keep_launch(function, grid, block, args, shared_bytes, kernel->device);
+  return result(cudaSuccess);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!is_exec(exec)) return result(cudaErrorInvalidValue);
+  if (!is_stream(stream)) return result(cudaErrorInvalidResourceHandle);
+  const auto run = [](const std::vector<CUgraphNode_st>& nodes) {
+    for (const CUgraphNode_st& node : nodes) {
+      if (pending_error()) break;  // comes up at the next call
+      if (node.kernel)
+        run_kernel(*node.kernel);
+      else if (const cudaError_t status = node.other())
+        return status;
+    }
+    return cudaSuccess;
+  };
+  return result(do_or_record(stream, [run, nodes = exec->nodes] { return run(nodes); }));
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  const std::lock_guard lock(execs_mutex);
+  if (execs().erase(exec) == 0) return result(cudaErrorInvalidValue);
+  delete exec;
+  return result(cudaSuccess);
+}

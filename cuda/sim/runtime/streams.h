@@ -1,0 +1,84 @@
+// Streams and events, and what is recorded from streams that are captured.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "gradus/cuda/sim/exec/kernel_work.h"
+#include "gradus/cuda/sim/runtime/device.h"
+
+// A piece of work of a graph.
+struct CUgraphNode_st {
+  std::shared_ptr<const gradus::cuda::sim::KernelWork> kernel;  // null: something else
+  std::function<cudaError_t()> other;
+  bool is_listed = true;  // false: the simulator's own, which the caller does not see
+};
+struct CUgraph_st {
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were recorded
+};
+
+namespace gradus::cuda::sim {
+
+// What the next work on a stream comes after, in a capture.
+struct Position {
+  std::vector<cudaGraphNode_t> after;
+  std::map<cudaStream_t, size_t> seen;  // how many works of each stream
+  void join(const Position& other);
+};
+
+// Streams that are captured together. All of it is behind one mutex (capture.cpp).
+struct Capture {
+  unsigned long long id;
+  cudaStreamCaptureMode mode;
+  cudaStream_t origin;
+  std::thread::id thread = std::this_thread::get_id();
+  bool is_valid = true, has_ended = false;
+  std::unique_ptr<CUgraph_st> graph = std::make_unique<CUgraph_st>();
+  std::map<cudaStream_t, Position> streams{};
+  std::map<cudaStream_t, size_t> works{};  // of each stream
+};
+
+// A mark in a captured stream.
+struct CapturedMark {
+  std::shared_ptr<Capture> capture;  // null where the event is not of a capture
+  Position position;
+};
+
+// Errors of a call that CUDA forbids while this thread captures, or another one for all; they spoil
+// the capture.
+cudaError_t refuse_in_capture();
+// The same for a wait or query of one stream.
+cudaError_t refuse_of_captured(cudaStream_t stream);
+// Where the stream is captured: records the work, and returns what the call is to return.
+std::optional<cudaError_t> record(cudaStream_t stream, std::function<cudaError_t()> work,
+                                  bool is_listed = true);
+inline cudaError_t do_or_record(cudaStream_t stream, const std::function<cudaError_t()>& work) {
+  const auto status = record(stream, work);
+  return status ? *status : work();
+}
+std::optional<cudaError_t> record_kernel(
+    cudaStream_t stream, const std::function<std::shared_ptr<const KernelWork>()>& keep);
+std::optional<cudaError_t> record_event(cudaStream_t stream, CapturedMark& mark);
+std::optional<cudaError_t> record_wait(cudaStream_t stream, const CapturedMark& mark,
+                                       bool was_recorded);
+// The stream is destroyed.
+void forget(cudaStream_t stream);
+
+}  // namespace gradus::cuda::sim
+
+struct CUstream_st {
+  int device;
+  bool waits_for_default;                                 // made without cudaStreamNonBlocking
+  std::shared_ptr<gradus::cuda::sim::Capture> capture{};  // null: none
+};
+struct CUevent_st {
+  int device;
+  bool timed, recorded = false;
+  std::chrono::steady_clock::time_point when{};
+  gradus::cuda::sim::CapturedMark mark{};
+};
