@@ -7,6 +7,7 @@
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/linalg.h"
 #include "gradus/autograd/tools/checkpoint.h"
+#include "gradus/autograd/tools/fuse.h"
 #include "gradus/autograd/tools/function.h"
 #include "gradus/autograd/tools/functional.h"
 #include "gradus/autograd/tools/gradcheck.h"

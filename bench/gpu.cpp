@@ -1,6 +1,6 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
 //   bench_gpu [GROUP...]    elementwise, reductions, softmaxes, losses, order, lookups, products,
-//                           conv, pools, norms, optimizers, steps
+//                           conv, pools, norms, optimizers, chains, steps
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -224,6 +224,32 @@ void norms() {
   time("batch_norm 128 x 512 x 4 x 4", nn::BatchNorm2d(512), randn({128, 512, 4, 4}, kCUDA));
 }
 
+// Chains that fuse() makes one kernel of, beside PyTorch as it is and compiled.
+void chains() {
+  const Tensor x = randn({10'000'000}, kCUDA), some = randn({1'000'000}, kCUDA);
+  const double bytes = 8.0 * static_cast<double>(x.numel());
+  const auto circle = fuse([](const Tensor& a) { return a.cos().square() + a.sin().square(); });
+  report("cos^2 + sin^2 1e7, fused", "gradus", device_seconds([&] { circle(x); }), bytes, "B");
+  const auto fused_selu = fuse([](const Tensor& a) { return selu(a); });
+  report("selu 1e6, fused, by the host's clock", "gradus",
+         bench::host_seconds([&] { fused_selu(some), cuda::synchronize(); }, 20, 20), 8e6, "B");
+
+  const AutoGradMode grad(true);
+  const int64_t rows = 16384, columns = 1024;
+  Tensor in = randn({rows, columns}, kCUDA), weight = randn({columns}, kCUDA),
+         bias = randn({columns}, kCUDA);
+  const Tensors inputs = {in.requires_grad_(), weight.requires_grad_(), bias.requires_grad_()};
+  const auto chain = fuse([](const Tensor& a, const Tensor& w, const Tensor& b) {
+    return dropout(gelu(layer_norm(a, {a.size(1)}, w, b)), 0.1, true);
+  });
+  const double size = 4.0 * static_cast<double>(rows * columns);
+  report("layer_norm, gelu, dropout 16384 x 1024, fused, forward", "gradus",
+         device_seconds([&] { chain(in, weight, bias); }), 2 * size, "B");
+  const Tensor y = chain(in, weight, bias), g = randn_like(y).detach();
+  report("layer_norm, gelu, dropout 16384 x 1024, fused, backward", "gradus",
+         device_seconds([&] { autograd::grad({y}, inputs, {g}, true); }), 3 * size, "B");
+}
+
 // Bytes: parameter and gradient are read, and what is kept; all but the gradient are written.
 void optimizers() {
   Tensors parameters;
@@ -319,6 +345,7 @@ int main(int argc, char** argv) {
   run("pools", pools);
   run("norms", norms);
   run("optimizers", optimizers);
+  run("chains", chains);
   const AutoGradMode grad(true);
   run("steps", training_steps);
 }

@@ -9,8 +9,8 @@ torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cudnn.allow_tf32 = False
 
 
-def report(name, seconds, work, unit):
-    print(f"{name}\tpytorch\t{seconds:.9g}\t{work:.9g}\t{unit}", flush=True)
+def report(name, seconds, work, unit, who="pytorch"):
+    print(f"{name}\t{who}\t{seconds:.9g}\t{work:.9g}\t{unit}", flush=True)
 
 
 def device_seconds(f, rounds=20):
@@ -218,6 +218,44 @@ def optimizers():
         report(f"AdamW 100 x 1e6 beside {way}", device_seconds(adamw.step), 7 * 4e8, "B")
 
 
+def chains():
+    """Each as PyTorch runs it, and compiled."""
+    f = torch.nn.functional
+    x, some = torch.randn(10_000_000, device="cuda"), torch.randn(1_000_000, device="cuda")
+    layer = [torch.randn(*size, device="cuda", requires_grad=True) for size in ((16384, 1024), (1024,), (1024,))]
+
+    def circle(a):
+        return a.cos().square() + a.sin().square()
+
+    def normed(a, w, b):
+        return f.dropout(f.gelu(f.layer_norm(a, (a.size(1),), w, b)), 0.1, True)
+
+    def host_seconds(call, rounds=20, calls=20):
+        times = []
+        for _ in range(rounds + 1):
+            start = time.perf_counter()
+            for _ in range(calls):
+                call()
+                torch.cuda.synchronize()
+            times.append((time.perf_counter() - start) / calls)
+        return statistics.median(times[1:])
+
+    size = 4.0 * layer[0].numel()
+    for who, made in (("pytorch", lambda g: g), ("compiled", torch.compile)):
+        g = made(circle)
+        report("cos^2 + sin^2 1e7, fused", device_seconds(lambda: g(x)), 8e7, "B", who)
+        s = made(f.selu)
+        report("selu 1e6, fused, by the host's clock", host_seconds(lambda: s(some)), 8e6, "B", who)
+        with torch.enable_grad():
+            h = made(normed)
+            name = "layer_norm, gelu, dropout 16384 x 1024, fused"
+            report(f"{name}, forward", device_seconds(lambda: h(*layer)), 2 * size, "B", who)
+            y = h(*layer)
+            grad = torch.randn_like(y)
+            report(f"{name}, backward",
+                   device_seconds(lambda: torch.autograd.grad(y, layer, grad, retain_graph=True)), 3 * size, "B", who)
+
+
 def training_steps():
     def time_step(name, model, x, y, loss, steps=200, captured=False):
         sgd = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
@@ -287,7 +325,7 @@ def training_steps():
 torch.manual_seed(1)
 groups = {"elementwise": elementwise, "reductions": reductions, "softmaxes": softmaxes, "losses": losses,
           "order": order, "lookups": lookups, "products": products, "conv": convolutions, "pools": pools,
-          "norms": norms, "optimizers": optimizers, "steps": training_steps}
+          "norms": norms, "optimizers": optimizers, "chains": chains, "steps": training_steps}
 for name in sys.argv[1:] or groups:
     with torch.set_grad_enabled(name in ("steps", "losses")):
         groups[name]()

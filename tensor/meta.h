@@ -86,8 +86,8 @@ class MetaBackend : public Backend {
   void matmul(const Tensor&, const Tensor&, const Tensor&, const Tensor&) override {
     skip("matmul");
   }
-  void convolution(ConvolutionPart, const Convolution&, const Tensor&, const Tensor&,
-                   const Tensor&, const Tensor&) override {
+  void convolution(ConvolutionPart, const Convolution&, const Tensor&, const Tensor&, const Tensor&,
+                   const Tensor&) override {
     skip("convolution");
   }
   void max_pool(const Pool&, const Tensor&, const Tensor&, const Tensor&) override {

@@ -31,16 +31,17 @@ struct Kind {
   };
   std::vector<Argument> arguments;
 
-  Kind(const Tensors& inputs)
-      : device(inputs[0].device()), records(GradMode::is_enabled()) {
+  Kind(const Tensors& inputs) : device(inputs[0].device()), records(GradMode::is_enabled()) {
     for (const Tensor& x : inputs)
-      arguments.push_back({x.scalar_type(), records && in_graph(x), x.impl().sizes, x.impl().strides});
+      arguments.push_back(
+          {x.scalar_type(), records && in_graph(x), x.impl().sizes, x.impl().strides});
   }
   bool operator==(const Kind& other) const {
     return device == other.device && records == other.records &&
            std::ranges::equal(arguments, other.arguments, [](const Argument& a, const Argument& b) {
              return a.dtype == b.dtype && a.requires_grad == b.requires_grad &&
-                    std::ranges::equal(a.sizes, b.sizes) && std::ranges::equal(a.strides, b.strides);
+                    std::ranges::equal(a.sizes, b.sizes) &&
+                    std::ranges::equal(a.strides, b.strides);
            });
   }
 };

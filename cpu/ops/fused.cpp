@@ -1,5 +1,5 @@
-// Chains in boxes: what a box of the domain needs stays in a core's cache from its first node to its
-// last.
+// Chains in boxes: what a box of the domain needs stays in a core's cache from its first node to
+// its last.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/tensor/fused/evaluate.h"

@@ -42,7 +42,8 @@ void CudaBackend::fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,
   int aligned = kMostAligned;
   std::vector<void*> pointers;
   const auto add = [&](const Tensor& x, int64_t offset) {
-    void* const data = static_cast<char*>(x.data_ptr()) + static_cast<size_t>(offset) * x.itemsize();
+    void* const data =
+        static_cast<char*>(x.data_ptr()) + static_cast<size_t>(offset) * x.itemsize();
     pointers.push_back(data);
     aligned = std::min(aligned, alignment(data, x.itemsize()));
   };

@@ -102,8 +102,8 @@ class Evaluation {
                      operand(node, 1, kept[1]), out);
         break;
       case Kind::zip3:
-        backend_.zip3(static_cast<TernaryOp>(node.op), full(node, 0, out), operand(node, 1, kept[0]),
-                      operand(node, 2, kept[1]), node.number, out);
+        backend_.zip3(static_cast<TernaryOp>(node.op), full(node, 0, out),
+                      operand(node, 1, kept[0]), operand(node, 2, kept[1]), node.number, out);
         break;
       case Kind::where:
         backend_.where(full(node, 0, out), full(node, 1, out), full(node, 2, out), out);
@@ -117,7 +117,8 @@ class Evaluation {
       case Kind::reduce:
         backend_.reduce(static_cast<ReduceOp>(node.op), values_[node.operands[0]], out);
         break;
-      default: break;
+      default:
+        break;
     }
     values_[i] = out;
     for (const int operand : node.operands)  // so that the next value gets its memory

@@ -71,7 +71,8 @@ constexpr Row helpers[] = {
 };
 // Functions of CUDA that the formulas call by their names.
 constexpr std::string_view of_cuda =
-    " exp log sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp2 expm1 log2 log10 "
+    " exp log sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp2 expm1 log2 "
+    "log10 "
     "log1p erf erfc copysign nextafter atan2 hypot ";
 
 bool has(std::string_view names, std::string_view name) {
@@ -112,7 +113,8 @@ void Formulas::need(const std::string& formula) {
     if (!is_call || global || name == "T" || name == "R") continue;
     if (has(of_cuda, name) || has(names_, name)) continue;
     const Row* const row = find(name);
-    if (!row) fail<NotFusable>("fuse: a formula calls ", name, "(), which kernels made at run time lack");
+    if (!row)
+      fail<NotFusable>("fuse: a formula calls ", name, "(), which kernels made at run time lack");
     add(row->name, head_of(*row), row->formula);
   }
 }

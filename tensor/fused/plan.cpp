@@ -9,8 +9,8 @@ namespace gradus::fused {
 
 namespace {
 
-// Rows that a GPU is busy with, and columns that one block sums quickly. A reduction of longer rows,
-// of which there are few, is left to Backend::reduce.
+// Rows that a GPU is busy with, and columns that one block sums quickly. A reduction of longer
+// rows, of which there are few, is left to Backend::reduce.
 constexpr int64_t kManyRows = 32, kShortRow = 8192;
 
 int64_t product(const Dims& sizes, size_t first, size_t last) {
@@ -19,12 +19,13 @@ int64_t product(const Dims& sizes, size_t first, size_t last) {
   return out;
 }
 
-// How many dimensions at the end a reduction folds; none where it folds others, too, or few long
-// rows.
+// How many dimensions at the end a reduction folds; none where it folds nothing, others, too, or
+// few long rows.
 std::optional<size_t> folded_at_end(const Node& node, const Dims& from) {
   const size_t rank = from.size();
   size_t first = 0;
   while (first < rank && from[first] == node.sizes[first]) ++first;
+  if (first == rank) return std::nullopt;
   for (size_t d = first; d < rank; ++d)
     if (node.sizes[d] != 1) return std::nullopt;
   const int64_t rows = product(from, 0, first), columns = product(from, first, rank);
@@ -48,10 +49,10 @@ class Planner {
  private:
   struct Facts {
     bool live = false;
-    bool stored = false;     // a kernel writes it
-    bool separate = false;   // no value of a kernel: a view, or a reduction that is its own step
-    int stage = 0;           // the steps that have to be done before
-    int tensor = -1;         // where it is kept
+    bool stored = false;    // a kernel writes it
+    bool separate = false;  // no value of a kernel: a view, or a reduction that is its own step
+    int stage = 0;          // the steps that have to be done before
+    int tensor = -1;        // where it is kept
   };
 
   void mark(int node) {
@@ -120,7 +121,8 @@ class Planner {
       const Node operand = read(node.operands[0]);
       nodes_[i].tensor = new_tensor(node);
       plan_.steps.push_back({.outputs = {nodes_[i].tensor},
-                             .reduction = static_cast<ReduceOp>(node.op), .operand = operand});
+                             .reduction = static_cast<ReduceOp>(node.op),
+                             .operand = operand});
     }
   }
 
@@ -202,8 +204,8 @@ Tensors run(const Plan& plan, ArrayRef<Tensor> inputs) {
   Tensors tensors(inputs.begin(), inputs.end());
   const Device device = tensors.front().device();
   for (const Node& made : plan.made)
-    tensors.push_back(raw::as_strided(raw::empty(made.sizes, made.dtype, device), made.sizes,
-                                      made.strides, 0));
+    tensors.push_back(
+        raw::as_strided(raw::empty(made.sizes, made.dtype, device), made.sizes, made.strides, 0));
   Backend& where = backend(device.type());
   for (const Step& step : plan.steps) {
     if (!step.kernel.program.nodes.empty()) {

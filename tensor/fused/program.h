@@ -25,7 +25,7 @@ struct Node {
   Dims sizes = {};
   std::array<int, 3> operands = {-1, -1, -1};
   Scalar number = {};  // the value of a number; w of zip3
-  int input = -1;  // of an input: which of the tensors
+  int input = -1;      // of an input: which of the tensors
   // Where the elements lie, counted in elements: for an input or a view from the first of the
   // tensor, for other values in a tensor that keeps them.
   Dims strides = {};
@@ -67,8 +67,8 @@ struct Kernel {
 // Whether the value is one that a kernel keeps for a row: with size 1 from kernel.columns on.
 bool is_of_row(const Kernel& kernel, const Node& node);
 
-// What computes a program: kernels, and reductions by Backend::reduce of what they give. Tensors are
-// numbered: the inputs of the program first, then what the steps make.
+// What computes a program: kernels, and reductions by Backend::reduce of what they give. Tensors
+// are numbered: the inputs of the program first, then what the steps make.
 struct Step {
   Kernel kernel = {};             // without nodes: the step is a reduction
   std::vector<int> outputs = {};  // where the results go

@@ -44,12 +44,16 @@ Program Tracer::program(ArrayRef<Tensor> outputs) {
     int node = value(output);
     if (numel_of(sizes(node)) == output.numel()) {
       if (!std::ranges::equal(sizes(node), output.sizes()))  // without dimensions of size 1
-        node = add({.kind = Kind::view, .dtype = output.scalar_type(),
-                    .sizes = output.impl().sizes, .operands = {node, -1, -1},
+        node = add({.kind = Kind::view,
+                    .dtype = output.scalar_type(),
+                    .sizes = output.impl().sizes,
+                    .operands = {node, -1, -1},
                     .strides = output.impl().strides});
     } else {  // a value that was expanded
-      node = add({.kind = Kind::convert, .dtype = output.scalar_type(),
-                  .sizes = output.impl().sizes, .operands = {node, -1, -1}});
+      node = add({.kind = Kind::convert,
+                  .dtype = output.scalar_type(),
+                  .sizes = output.impl().sizes,
+                  .operands = {node, -1, -1}});
     }
     out.outputs.push_back(node);
   }
@@ -70,8 +74,11 @@ int Tracer::value(const Tensor& x) {
     fail<NotFusable>("fuse: a tensor of shape ", x.sizes(), " is read before it is written");
   for (const Piece& piece : known->second.pieces) {
     if (piece.node < 0) {
-      Node node{.kind = Kind::input, .dtype = x.scalar_type(), .sizes = x.impl().sizes,
-                .input = -1 - piece.node, .strides = x.impl().strides,
+      Node node{.kind = Kind::input,
+                .dtype = x.scalar_type(),
+                .sizes = x.impl().sizes,
+                .input = -1 - piece.node,
+                .strides = x.impl().strides,
                 .offset = x.storage_offset()};
       for (size_t i = 0; i < nodes_.size(); ++i)
         if (nodes_[i].kind == Kind::input && nodes_[i].input == node.input &&
@@ -85,8 +92,11 @@ int Tracer::value(const Tensor& x) {
   }
   const Piece& piece = known->second.pieces.front();
   if (known->second.pieces.size() > 1) skip("a view across two results");
-  return add({.kind = Kind::view, .dtype = x.scalar_type(), .sizes = x.impl().sizes,
-              .operands = {piece.node, -1, -1}, .strides = x.impl().strides,
+  return add({.kind = Kind::view,
+              .dtype = x.scalar_type(),
+              .sizes = x.impl().sizes,
+              .operands = {piece.node, -1, -1},
+              .strides = x.impl().strides,
               .offset = x.storage_offset()});
 }
 
@@ -107,32 +117,45 @@ int Tracer::number(const Scalar& value) {
 }
 
 int Tracer::map(UnaryOp op, int x) {
-  return add({.kind = Kind::map, .op = static_cast<uint8_t>(op), .dtype = nodes_[x].dtype,
-              .sizes = sizes(x), .operands = {x, -1, -1}});
+  return add({.kind = Kind::map,
+              .op = static_cast<uint8_t>(op),
+              .dtype = nodes_[x].dtype,
+              .sizes = sizes(x),
+              .operands = {x, -1, -1}});
 }
 
 int Tracer::zip(BinaryOp op, int x, int y) {
   const Node& first = nodes_[nodes_[x].kind == Kind::number ? y : x];
-  return add({.kind = Kind::zip, .op = static_cast<uint8_t>(op), .dtype = first.dtype,
-              .sizes = broadcast_shapes("fuse", sizes(x), sizes(y)), .operands = {x, y, -1}});
+  return add({.kind = Kind::zip,
+              .op = static_cast<uint8_t>(op),
+              .dtype = first.dtype,
+              .sizes = broadcast_shapes("fuse", sizes(x), sizes(y)),
+              .operands = {x, y, -1}});
 }
 
 int Tracer::reduce(ReduceOp op, int x, size_t first, size_t last) {
   Dims small = sizes(x);
   for (size_t d = first; d < last; ++d) small[d] = 1;
-  return add({.kind = Kind::reduce, .op = static_cast<uint8_t>(op), .dtype = nodes_[x].dtype,
-              .sizes = small, .operands = {x, -1, -1}});
+  return add({.kind = Kind::reduce,
+              .op = static_cast<uint8_t>(op),
+              .dtype = nodes_[x].dtype,
+              .sizes = small,
+              .operands = {x, -1, -1}});
 }
 
 void Tracer::fill(const Tensor& out, const Scalar& number_) {
   const int value = number(number_);
-  set(out, add({.kind = Kind::convert, .dtype = out.scalar_type(), .sizes = out.impl().sizes,
+  set(out, add({.kind = Kind::convert,
+                .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes,
                 .operands = {value, -1, -1}}));
 }
 
 void Tracer::copy(const Tensor& src, const Tensor& dst) {
   const int from = value(src);
-  set(dst, add({.kind = Kind::convert, .dtype = dst.scalar_type(), .sizes = dst.impl().sizes,
+  set(dst, add({.kind = Kind::convert,
+                .dtype = dst.scalar_type(),
+                .sizes = dst.impl().sizes,
                 .operands = {from, -1, -1}}));
 }
 
@@ -148,57 +171,81 @@ void Tracer::random_map(RandomMap op, double probability, PhiloxState state, con
   if (op != RandomMap::dropout) skip("bernoulli");
   const auto [drawn, fresh] = drawn_.try_emplace(state.offset);
   if (fresh) {
-    Node node{.kind = Kind::input, .dtype = kBool, .sizes = x.impl().sizes, .input = inputs_++,
+    Node node{.kind = Kind::input,
+              .dtype = kBool,
+              .sizes = x.impl().sizes,
+              .input = inputs_++,
               .strides = x.impl().strides};
     draws_.push_back({probability, node.sizes, node.input});
     drawn->second = add(node);
   }
   const int kept = zip(BinaryOp::mul, value(x), number(Scalar(1 / (1 - probability))));
-  set(out, add({.kind = Kind::where, .dtype = out.scalar_type(), .sizes = out.impl().sizes,
+  set(out, add({.kind = Kind::where,
+                .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes,
                 .operands = {drawn->second, number(Scalar(0.0)), kept}}));
 }
 
 void Tracer::map(UnaryOp op, const Tensor& x, const Tensor& out) {
   const int from = value(x);
-  set(out, add({.kind = Kind::map, .op = static_cast<uint8_t>(op), .dtype = out.scalar_type(),
-                .sizes = out.impl().sizes, .operands = {from, -1, -1}}));
+  set(out, add({.kind = Kind::map,
+                .op = static_cast<uint8_t>(op),
+                .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes,
+                .operands = {from, -1, -1}}));
 }
 
 void Tracer::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                       const Tensor& out) {
   const int from = value(grad);
   const int at = x.defined() ? value(x) : -1, result = y.defined() ? value(y) : -1;
-  set(out, add({.kind = Kind::map_grad, .op = static_cast<uint8_t>(op),
-                .dtype = out.scalar_type(), .sizes = out.impl().sizes,
+  set(out, add({.kind = Kind::map_grad,
+                .op = static_cast<uint8_t>(op),
+                .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes,
                 .operands = {from, at, result}}));
 }
 
 void Tracer::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
   const int a = value(x), b = value(y);
-  set(out, add({.kind = Kind::zip, .op = static_cast<uint8_t>(op), .dtype = out.scalar_type(),
-                .sizes = out.impl().sizes, .operands = {a, b, -1}}));
+  set(out, add({.kind = Kind::zip,
+                .op = static_cast<uint8_t>(op),
+                .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes,
+                .operands = {a, b, -1}}));
 }
 
 void Tracer::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
                   const Scalar& w, const Tensor& out) {
   const int a = value(x), b = value(y), c = value(z);
-  set(out, add({.kind = Kind::zip3, .op = static_cast<uint8_t>(op), .dtype = out.scalar_type(),
-                .sizes = out.impl().sizes, .operands = {a, b, c}, .number = w}));
+  set(out, add({.kind = Kind::zip3,
+                .op = static_cast<uint8_t>(op),
+                .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes,
+                .operands = {a, b, c},
+                .number = w}));
 }
 
 void Tracer::where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) {
   const int c = value(condition), a = value(x), b = value(y);
-  set(out, add({.kind = Kind::where, .dtype = out.scalar_type(), .sizes = out.impl().sizes,
+  set(out, add({.kind = Kind::where,
+                .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes,
                 .operands = {c, a, b}}));
 }
 
 void Tracer::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
   int from = value(x);
   if (!std::ranges::equal(sizes(from), x.sizes()))  // a value that was expanded
-    from = add({.kind = Kind::convert, .dtype = x.scalar_type(), .sizes = x.impl().sizes,
+    from = add({.kind = Kind::convert,
+                .dtype = x.scalar_type(),
+                .sizes = x.impl().sizes,
                 .operands = {from, -1, -1}});
-  set(out, add({.kind = Kind::reduce, .op = static_cast<uint8_t>(op), .dtype = out.scalar_type(),
-                .sizes = out.impl().sizes, .operands = {from, -1, -1}}));
+  set(out, add({.kind = Kind::reduce,
+                .op = static_cast<uint8_t>(op),
+                .dtype = out.scalar_type(),
+                .sizes = out.impl().sizes,
+                .operands = {from, -1, -1}}));
 }
 
 void Tracer::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) {
@@ -207,7 +254,8 @@ void Tracer::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) 
   const int rest = zip(BinaryOp::sub, from, reduce(ReduceOp::amax, from, d, d + 1));
   const int powers = map(UnaryOp::exp, rest);
   const int sum = reduce(ReduceOp::sum, powers, d, d + 1);
-  set(out, log ? zip(BinaryOp::sub, rest, map(UnaryOp::log, sum)) : zip(BinaryOp::div, powers, sum));
+  set(out,
+      log ? zip(BinaryOp::sub, rest, map(UnaryOp::log, sum)) : zip(BinaryOp::div, powers, sum));
 }
 
 void Tracer::softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
@@ -215,8 +263,8 @@ void Tracer::softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t
   const auto d = static_cast<size_t>(dim);
   const int g = value(grad), result = value(y);
   if (log) {
-    const int share = zip(BinaryOp::mul, map(UnaryOp::exp, result),
-                          reduce(ReduceOp::sum, g, d, d + 1));
+    const int share =
+        zip(BinaryOp::mul, map(UnaryOp::exp, result), reduce(ReduceOp::sum, g, d, d + 1));
     return set(out, zip(BinaryOp::sub, g, share));
   }
   const int sum = reduce(ReduceOp::sum, zip(BinaryOp::mul, g, result), d, d + 1);
@@ -224,7 +272,8 @@ void Tracer::softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t
 }
 
 size_t Tracer::first_of_row(const NormalizedRows& rows, const Tensor& x) {
-  if (rows.shared || rows.groups != 1 || rows.inner != 1) skip("a normalisation but for layer_norm");
+  if (rows.shared || rows.groups != 1 || rows.inner != 1)
+    skip("a normalisation but for layer_norm");
   auto first = static_cast<size_t>(x.dim());
   for (int64_t length = 1; first > 0 && length < rows.length;) length *= x.sizes()[--first];
   return first;
@@ -263,11 +312,10 @@ void Tracer::normalize_sums(const NormalizedRows& rows, const Tensor& grad, cons
   const int of_weight =
       reduce(ReduceOp::sum, zip(BinaryOp::mul, g, normal(x, mean, rstd)), 0, first);
   const int of_bias = reduce(ReduceOp::sum, g, 0, first);
-  memory_[sums.impl().storage.get()] = {sums.impl().storage,
-                                        {{of_weight, sizes(of_weight),
-                                          nodes_[of_weight].strides, 0},
-                                         {of_bias, sizes(of_bias), nodes_[of_bias].strides,
-                                          rows.weights()}}};
+  memory_[sums.impl().storage.get()] = {
+      sums.impl().storage,
+      {{of_weight, sizes(of_weight), nodes_[of_weight].strides, 0},
+       {of_bias, sizes(of_bias), nodes_[of_bias].strides, rows.weights()}}};
 }
 
 void Tracer::normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
@@ -279,8 +327,8 @@ void Tracer::normalize_grad(const NormalizedRows& rows, const Tensor& grad, cons
   if (weight.defined()) g = zip(BinaryOp::mul, g, value(weight));
   const int along = reduce(ReduceOp::mean, zip(BinaryOp::mul, g, standard), first, last);
   const int rest = zip(BinaryOp::sub, g, reduce(ReduceOp::mean, g, first, last));
-  set(out, zip(BinaryOp::mul,
-               zip(BinaryOp::sub, rest, zip(BinaryOp::mul, standard, along)), statistic(rstd)));
+  set(out, zip(BinaryOp::mul, zip(BinaryOp::sub, rest, zip(BinaryOp::mul, standard, along)),
+               statistic(rstd)));
 }
 
 }  // namespace gradus::fused

@@ -26,7 +26,8 @@ class Tracer final : public MetaBackend {
  public:
   Tracer() : guard_(*this) {}
 
-  // A tensor on meta that stands for x, input number inputs() of the program. REQUIRES: no draw yet.
+  // A tensor on meta that stands for x, input number inputs() of the program. REQUIRES: no draw
+  // yet.
   Tensor input(const Tensor& x);
   int inputs() const { return inputs_; }
   const std::vector<Draw>& draws() const { return draws_; }
@@ -44,8 +45,7 @@ class Tracer final : public MetaBackend {
   void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) override;
   void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w,
             const Tensor& out) override;
-  void where(const Tensor& condition, const Tensor& x, const Tensor& y,
-             const Tensor& out) override;
+  void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) override;
   void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
   void softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) override;
   void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
