@@ -66,6 +66,7 @@ ScalarFunction scalar_function(F, const char* text, const char* file, int line) 
 
 }  // namespace detail
 
+// A function of numbers over tensors.
 class Vectorized {
  public:
   explicit Vectorized(detail::ScalarFunction function);

@@ -15,6 +15,7 @@
 
 namespace gradus::cuda {
 
+// What is done to one element, over tensors of any strides.
 class ElementwiseKernel {
  public:
   // in_params, out_params: "T x, raw float y": a type and a name each. A capital letter stands for

@@ -20,6 +20,7 @@
 
 namespace gradus::cuda {
 
+// A text with kernels, compiled for the devices that it is used on.
 class Program {
  public:
   // kernels: those that can be launched, as C++ names them outside of all namespaces: "f",

@@ -14,6 +14,7 @@
 
 namespace gradus::cuda {
 
+// How elements become one number, over some dimensions.
 class ReductionKernel {
  public:
   // in_params, out_params, preamble: those of ElementwiseKernel.

@@ -1,7 +1,8 @@
 // vectorize: one function of numbers on the CPU and on CUDA devices, and its gradient.
 #include "gradus/autograd/tools/vectorize.h"
 
-#include "tests/cuda/rtc/rtc_test.h"
+#include "gradus/gradus.h"
+#include "tests/cuda/gpu_test.h"
 
 namespace gradus {
 namespace {
