@@ -1,7 +1,11 @@
-// CUDA as programs see it: devices, streams, events, memory, counters. No CUDA header is needed.
+// CUDA as programs see it: devices, streams, events, memory, counters, kernels of their own. No CUDA
+// header is needed.
 #pragma once
 
 #include "gradus/cuda/graphed.h"
+#include "gradus/cuda/rtc/elementwise_kernel.h"
+#include "gradus/cuda/rtc/raw_kernel.h"
+#include "gradus/cuda/rtc/reduction_kernel.h"
 #include "gradus/cuda/runtime/allocator.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/event.h"

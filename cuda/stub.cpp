@@ -3,7 +3,9 @@
 #include "gradus/cuda/cuda.h"
 #include "gradus/cuda/ops/add_part.h"
 #include "gradus/cuda/ops/matmul.h"
-#include "gradus/cuda/rtc/program.h"
+#include "gradus/cuda/rtc/elementwise_kernel.h"
+#include "gradus/cuda/rtc/raw_kernel.h"
+#include "gradus/cuda/rtc/reduction_kernel.h"
 #include "gradus/cuda/runtime/peer.h"
 #include "gradus/tensor/backend.h"
 
@@ -97,6 +99,35 @@ void set_matmul_kernel(std::string_view) { missing("set_matmul_kernel"); }
 Program::Program(Source, std::vector<std::string>, std::vector<std::string>) {}
 const void* Program::kernel(size_t) const { missing("Program"); }
 int64_t compilations() { return 0; }
+RawKernel::RawKernel(Source source, std::string name, std::vector<std::string> options)
+    : program_(std::move(source), {}, std::move(options)), index_(0), name_(std::move(name)) {}
+void RawKernel::operator()(const Dim3&, const Dim3&, ArrayRef<Argument>, size_t) const {
+  missing("RawKernel");
+}
+RawModule::RawModule(Source source, std::vector<std::string>, std::vector<std::string>)
+    : program_(std::move(source), {}) {}
+RawKernel RawModule::get_function(const std::string&) const { missing("RawModule"); }
+struct ElementwiseKernel::State {
+  std::string name;
+};
+ElementwiseKernel::ElementwiseKernel(const std::string&, const std::string&, Source,
+                                     std::string name, Source, std::vector<std::string>)
+    : state_(new State{std::move(name)}) {}
+std::vector<Tensor> ElementwiseKernel::call(ArrayRef<Argument>, int64_t) const {
+  missing("ElementwiseKernel");
+}
+const std::string& ElementwiseKernel::name() const { return state_->name; }
+struct ReductionKernel::State {
+  std::string name;
+};
+ReductionKernel::ReductionKernel(const std::string&, const std::string&, Source, Source, Source,
+                                 std::string, std::string name, std::string, Source,
+                                 std::vector<std::string>)
+    : state_(new State{std::move(name)}) {}
+std::vector<Tensor> ReductionKernel::call(ArrayRef<Argument>, OptionalIntArrayRef, bool) const {
+  missing("ReductionKernel");
+}
+const std::string& ReductionKernel::name() const { return state_->name; }
 
 }  // namespace cuda
 }  // namespace gradus

@@ -135,6 +135,8 @@ using int8_t = signed char; using uint8_t = unsigned char;
 using int16_t = short; using uint16_t = unsigned short;
 using int32_t = int; using uint32_t = unsigned;
 using int64_t = long; using uint64_t = unsigned long;
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
 )";
 
 std::vector<std::string> options_of(const Job& job) {
@@ -162,7 +164,7 @@ std::vector<std::string> options_of(const Job& job) {
 
 // "x.cpp(42): error: ..." as other compilers write it.
 std::string readable(const std::string& log) {
-  static const std::regex place(R"(\n([^\n():]+)\((\d+)\): )");
+  static const std::regex place(R"(\n([^\n()]+)\((\d+)\): )");
   return std::regex_replace("\n" + log, place, "\n$1:$2: ").substr(1);
 }
 

@@ -20,14 +20,16 @@
 
 namespace gradus::cuda {
 
+// A text with kernels, compiled for the devices that it is used on.
 class Program {
  public:
   // kernels: those that can be launched, as C++ names them outside of all namespaces: "f",
   //   "ns::f", "g<float, 4>".
   // options: as NVRTC takes them, "-DNAME=VALUE", "-IFOLDER", "--use_fast_math", ...; the
   //   simulator takes -D, -U, -I and -std= and leaves out others. The standard is C++20.
-  // Compiles nothing yet. int8_t to uint64_t and size_t need no header; on a GPU those of CUDA
-  // (cuda_fp16.h) can be included, those of the standard library only where an option names them.
+  // Compiles nothing yet. int8_t to uint64_t, size_t, INFINITY and NAN need no header; on a GPU
+  // those of CUDA (cuda_fp16.h) can be included, those of the standard library only where an option
+  // names them.
   Program(Source source, std::vector<std::string> kernels, std::vector<std::string> options = {});
 
   // What detail::launch() takes, for the current device; the same on each call. Compiles where this

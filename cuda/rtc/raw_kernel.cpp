@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "gradus/cuda/rtc/launch_own.h"
+#include "gradus/cuda/rtc/operands.h"
 #include "gradus/cuda/rtc/signature.h"
 #include "gradus/cuda/rtc/types.h"
-#include "gradus/tensor/base/modes.h"
 
 namespace gradus::cuda {
 
@@ -50,12 +50,9 @@ std::array<char, 8> bytes_of(const Number& number, const Place& place) {
 
 void* address_of(const Tensor& tensor, const Place& place, Device device) {
   if (!tensor.defined()) return nullptr;
-  check(tensor.is_cuda(), place, " is on the CPU; move it to a GPU with .to(kCUDA)");
-  check(tensor.device() == device, place, " is on ", tensor.device().str(),
-        ", and the first tensor on ", device.str(), "; move one of them with .to()");
-  check<Error>(!thread_modes.grad || !tensor.requires_grad(), place,
-               " requires grad, and no gradient of the kernel is recorded; call it under a "
-               "NoGradGuard, in an autograd::Function, or with .detach()");
+  std::string where;
+  append(where, place);
+  rtc::check_argument(where, tensor, device);
   if (const Parameter* parameter = place.parameter)
     if (const auto type = rtc::known_type(parameter->type); type && type->dtype)
       check<TypeError>(*type->dtype == tensor.scalar_type(), place, " is a tensor of ",
@@ -72,12 +69,6 @@ unsigned checked_size(const std::string& kernel, const char* of, int64_t size, i
 dim3 checked(const std::string& kernel, const char* of, const Dim3& size) {
   return {checked_size(kernel, of, size.x, INT32_MAX), checked_size(kernel, of, size.y, 65535),
           checked_size(kernel, of, size.z, 65535)};
-}
-
-Device device_of(ArrayRef<Argument> arguments) {
-  for (const Argument& each : arguments)
-    if (each.tensor() && each.tensor()->defined()) return each.tensor()->device();
-  return Device(kCUDA, static_cast<DeviceIndex>(current_device()));
 }
 
 // The parameters of a kernel do not depend on which instance of a template it is.
@@ -134,7 +125,7 @@ void RawKernel::operator()(const Dim3& grid, const Dim3& block, ArrayRef<Argumen
   check<TypeError>(!signature_ || signature_->parameters.size() == arguments.size(), name_,
                    " takes ", signature_ ? signature_->parameters.size() : 0,
                    " arguments, and got ", arguments.size(), "; give one for each parameter");
-  const Device device = device_of(arguments);
+  const Device device = rtc::device_of(arguments);
   std::vector<std::array<char, 8>> values(arguments.size());
   std::vector<void*> pointers(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {

@@ -64,6 +64,12 @@ Source::Source(std::string text, const char* file, int line)
   file_ = "text of " + given_;
 }
 
+Source::Source(std::string text, const Source& around)
+    : text_(std::move(text)),
+      file_("text around " + around.given_),
+      line_(1),
+      given_(around.given_) {}
+
 std::string Source::place() const { return given_; }
 
 }  // namespace gradus::cuda

@@ -28,6 +28,8 @@ class Source {
       : Source(std::string_view(text), file, line) {}
   // Text that was made at run time: its lines count from 1, in "text of FILE:LINE".
   Source(std::string text, const char* file = __builtin_FILE(), int line = __builtin_LINE());
+  // Text that was made around another one.
+  Source(std::string text, const Source& around);
 
   const std::string& text() const { return text_; }
   // What messages call the place of the first line.

@@ -53,10 +53,10 @@ __global__ void numbers(double* out, bool a, signed char b, unsigned char c, sho
 TEST_F(Rtc, ARawKernelUsesDynamicSharedMemoryAndItsDevice) {
   const RawKernel reverse(R"(
 __global__ void reverse(const int64_t* in, int64_t* out) {
-  extern __shared__ int64_t all[];
-  all[threadIdx.x] = in[threadIdx.x];
+  extern __shared__ int64_t tile[];
+  tile[threadIdx.x] = in[threadIdx.x];
   __syncthreads();
-  out[threadIdx.x] = all[blockDim.x - 1 - threadIdx.x];
+  out[threadIdx.x] = tile[blockDim.x - 1 - threadIdx.x];
 })",
                           "reverse");
   const Device last(kCUDA, static_cast<DeviceIndex>(cuda::device_count() - 1));
