@@ -45,6 +45,7 @@ class CudaMemory final : public DeviceMemory {
   }
 
   void release(void* data) override {
+    const Relaxed relaxed;
     detail::count(detail::counters.frees);
     const cudaError_t status = cudaFree(data);
     // At the end of the program the driver may be gone already, and the memory with it.
@@ -92,7 +93,8 @@ std::deque<DevicePool>& pools() {
 
 BlockPool& pool(const char* operation, int device) {
   const int index = checked_device(operation, device);
-  check<Error>(is_available(), operation, ": ", why_unavailable());
+  if (!is_available()) [[unlikely]]
+    fail<Error>(operation, ": ", why_unavailable());
   return pools()[static_cast<size_t>(index)].blocks;
 }
 

@@ -4,9 +4,8 @@
 // on: freed, it goes to that stream's list and is reused there at once, for the order of the stream
 // keeps the new work behind the old.
 //
-// What is allocated for a graph while it is captured comes from lists of the graph's own, and freed
-// goes back there: a replay uses this memory again, so nobody else may have it before the graph is
-// gone.
+// What is allocated while a graph is captured comes from lists of the graph's own and goes back
+// there: a replay uses this memory again, so nobody else may have it before the graph is gone.
 #pragma once
 
 #include <algorithm>
@@ -111,21 +110,19 @@ class BlockPool {
     block->users.push_back(stream);
   }
 
-  // From now on what is allocated on the capture's streams is of the graph's lists, which exist
-  // until release_graph() has been called as often as this. REQUIRES: neither number is 0.
+  // From now on what is allocated on the capture's streams is of the graph's lists, which exist until
+  // release_graph() has been called as often. REQUIRES: no number is 0; the device's work is done.
   void begin_capture(uint64_t capture, uint64_t graph) {
     const std::lock_guard lock(mutex_);
     captures_.push_back({capture, graph});
     ++graphs_[graph];
+    discard_marks_of(graph);
   }
 
   void end_capture(uint64_t capture) {
     const std::lock_guard lock(mutex_);
     const auto ended = std::ranges::find(captures_, capture, &std::pair<uint64_t, uint64_t>::first);
-    // Marks in a capture say nothing after it; the graph keeps the order that they made.
-    for (auto& [key, lists] : lists_)
-      for (Block* head : lists)
-        for (; head && key.first == ended->second; head = head->next) discard_marks(head);
+    discard_marks_of(ended->second);
     captures_.erase(ended);
     for (Block* block = std::exchange(late_, nullptr); block;)
       put_back(std::exchange(block, block->next));
@@ -183,11 +180,12 @@ class BlockPool {
   }
 
   void put_back(Block* block) noexcept {
-    for (const Stream& user : block->users)
-      if (!block->graph && graph_of(user)) {  // a mark there would be one in the capture
-        block->next = std::exchange(late_, block);
-        return;
-      }
+    // A mark of a captured stream would be one of the capture.
+    const auto is_captured = [&](const Stream& user) { return graph_of(user) != 0; };
+    if (!block->graph && std::ranges::any_of(block->users, is_captured)) {
+      block->next = std::exchange(late_, block);
+      return;
+    }
     for (const Stream& user : block->users) {
       void* mark = memory_.mark(user);
       if (!mark) return;  // nothing tells when it is free: better lost than shared
@@ -195,6 +193,15 @@ class BlockPool {
     }
     block->users.clear();
     block->next = std::exchange(*block->list, block);
+  }
+
+  // Of blocks that are not in use. Marks from before a capture or from within one say nothing on
+  // the other side of its ends; the graph keeps the order that they made.
+  void discard_marks_of(uint64_t graph) {
+    for (auto at = lists_.lower_bound({graph, nullptr});
+         at != lists_.end() && at->first.first == graph; ++at)
+      for (Block* head : at->second)
+        for (; head; head = head->next) discard_marks(head);
   }
 
   void discard_marks(Block* block) {

@@ -87,10 +87,11 @@ int64_t device_count() { return found().count; }
 
 int checked_device(const char* operation, int64_t device) {
   if (device == -1) return current;
+  if (device >= 0 && device < device_count()) [[likely]]
+    return static_cast<int>(device);
   check<Error>(is_available(), operation, ": ", why_unavailable());
-  check(device >= 0 && device < device_count(), operation, ": device ", device,
-        " does not exist; expected 0 to ", device_count() - 1, ", or -1 for the current one");
-  return static_cast<int>(device);
+  fail(operation, ": device ", device, " does not exist; expected 0 to ", device_count() - 1,
+       ", or -1 for the current one");
 }
 
 const DeviceProperties& getDeviceProperties(int device) {
@@ -99,9 +100,11 @@ const DeviceProperties& getDeviceProperties(int device) {
     DeviceProperties properties;
   };
   static Entry* const entries = new Entry[static_cast<size_t>(device_count())];
-  check<Error>(is_available(), "getDeviceProperties: ", why_unavailable());
-  Entry& entry = entries[checked_device("getDeviceProperties", device)];
-  std::call_once(entry.once, [&] { entry.properties = read_properties(device); });
+  if (!is_available()) [[unlikely]]
+    fail<Error>("getDeviceProperties: ", why_unavailable());
+  const int index = checked_device("getDeviceProperties", device);
+  Entry& entry = entries[index];
+  std::call_once(entry.once, [&] { entry.properties = read_properties(index); });
   return entry.properties;
 }
 

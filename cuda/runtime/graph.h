@@ -31,9 +31,10 @@ MempoolId_t graph_pool_handle();
 // Whether work on the current stream is recorded.
 bool is_current_stream_capturing();
 
-// The recorded work of a stream. What is allocated while it is captured belongs to it: each replay writes there
-// again, also where the tensors are gone. With the graph and the last of these tensors it becomes
-// ordinary memory. Tensors from before the capture that the work uses must be kept by the caller.
+// The recorded work of a stream. What is allocated while it is captured belongs to it: each replay
+// writes there again, also where the tensors are gone. With the graph and the last of these tensors
+// it becomes ordinary memory. Tensors from before the capture that the work uses must be kept by
+// the caller.
 class Graph {
  public:
   Graph();

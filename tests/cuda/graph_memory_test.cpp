@@ -101,6 +101,18 @@ TEST_F(GraphMemoryTest, MarksOfACaptureOrderItAlone) {
   EXPECT_EQ(memory.log.size(), 3u) << "no wait for a mark of the capture";
 }
 
+TEST_F(GraphMemoryTest, MarksFromOutsideAreNoneOfACapture) {
+  begin(7, 3, {s1});
+  Block* const a = pool.allocate(512, s1);
+  end(7);
+  pool.record_stream(a, s2);
+  pool.free(a);
+  begin(8, 3, {s1});
+  EXPECT_EQ(pool.allocate(512, s1), a);
+  EXPECT_EQ(memory.log, std::vector<std::string>{"mark s2"});
+  end(8);
+}
+
 TEST_F(GraphMemoryTest, OrdinaryMemoryThatTheCaptureUsesIsMarkedAfterIt) {
   Block* const a = pool.allocate(512, s0);
   pool.record_stream(a, s1);

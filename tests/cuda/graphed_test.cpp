@@ -3,6 +3,7 @@
 
 #include "gradus/gradus.h"
 #include "tests/cuda/gpu_test.h"
+#include "tests/piece_sizes.h"
 
 namespace gradus {
 namespace {
@@ -83,6 +84,12 @@ TEST_F(GraphedTest, AStepWithEveryOptimizerThatCanBeCaptured) {
   check(with<optim::Adagrad>(optim::AdagradOptions(0.1).lr_decay(0.3)));
   check(with<optim::RMSprop>(optim::RMSpropOptions(0.01).centered(true).momentum(0.5)));
   check(with<optim::Lion>(optim::LionOptions(0.01)));
+}
+
+// The pieces are computed on streams beside the captured one.
+TEST_F(GraphedTest, AStepWithGradientsInPieces) {
+  const SmallPieces pieces;
+  expect_same_training(mlp, with<optim::SGD>(optim::SGDOptions(0.1)), {4, 12}, 5);
 }
 
 TEST_F(GraphedTest, AStepOfLeNet) {
