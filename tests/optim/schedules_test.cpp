@@ -70,7 +70,7 @@ std::unique_ptr<LRScheduler> made(int kind, Optimizer& sgd) {
     case 5:
       return std::make_unique<PolynomialLR>(sgd, 9, 2);
     case 6:
-      return std::make_unique<LambdaLR>(sgd, [](int64_t step) { return 1.0 / (1 + step); });
+      return std::make_unique<LambdaLR>(sgd, [](int64_t step) { return std::pow(0.7, step); });
     case 7:
       return std::make_unique<CosineAnnealingLR>(sgd, 6, 0.01);
     case 8:
