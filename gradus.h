@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gradus/autograd/engine/anomaly_mode.h"
+#include "gradus/autograd/engine/autocast.h"
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/optim/schedulers/state.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::amp {
@@ -92,9 +93,7 @@ OrderedDict<std::string, Tensor> GradScaler::state_dict() const {
 
 void GradScaler::load_state_dict(const OrderedDict<std::string, Tensor>& state) {
   if (!options_.enabled()) return;
-  for (const auto& own : state_dict())
-    check(state.contains(own.key()), "GradScaler: load_state_dict: ", own.key(),
-          " is missing; a disabled GradScaler saves nothing");
+  optim::check_state("GradScaler", state_dict(), state);
   scale_ = state["scale"].item<double>();
   options_.growth_factor(state["growth_factor"].item<double>())
       .backoff_factor(state["backoff_factor"].item<double>())

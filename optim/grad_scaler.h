@@ -51,7 +51,7 @@ class GradScaler {
 
   // As PyTorch names them: scale, growth_factor, backoff_factor, growth_interval, _growth_tracker.
   OrderedDict<std::string, Tensor> state_dict() const;
-  // Errors: ValueError for a name that is missing; nothing is changed then.
+  // Errors: ValueError that lists what is missing, unknown, or does not fit; nothing changes then.
   void load_state_dict(const OrderedDict<std::string, Tensor>& state);
 
  private:

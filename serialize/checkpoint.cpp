@@ -61,6 +61,7 @@ void save(const std::string& path, const nn::Module& module, const optim::Optimi
     for (const auto& item : optimizer->state_dict(names_of(module, *optimizer)))
       tensors.insert("optimizer." + item.key(), item.value());
   }
+  for (const auto& item : rest.state) tensors.insert("state." + item.key(), item.value());
   if (rest.rng)
     for (const auto& item : generators())
       tensors.insert("rng." + item.key(), item.value().get_state());
@@ -96,7 +97,7 @@ struct Parts {
     if (!epoch) misfits += "\n  epoch is missing, or no whole number";
     for (const auto& item : contents.tensors)
       if (!put("model.", item, model) && !put("optimizer.", item, optimizer) &&
-          !put("rng.", item, rng))
+          !put("rng.", item, rng) && !put("state.", item, rest.state))
         misfits += "\n  " + printable(item.key()) + " is unknown";
   }
 

@@ -1,10 +1,11 @@
 // Checkpoints: one safetensors file with all that resuming a training needs. It holds "model.NAME"
 // for each parameter and buffer, the optimizer's state_dict() under "optimizer.", with the
-// parameters' names, and the random generators' states under "rng."; in the metadata step, epoch,
-// the optimizer's class, and free text under "user.".
+// parameters' names, the random generators' states under "rng.", and other states under "state.";
+// in the metadata step, epoch, the optimizer's class, and free text under "user.".
 //
-//   save_checkpoint(path, *model, sgd, {.step = step});
-//   step = load_checkpoint(path, *model, sgd).step;
+//   save_checkpoint(path, *model, sgd, {.step = step, .state = schedule.state_dict()});
+//   const auto checkpoint = load_checkpoint(path, *model, sgd);
+//   schedule.load_state_dict(checkpoint.state);
 #pragma once
 
 #include "gradus/nn/module.h"
@@ -19,6 +20,8 @@ struct Checkpoint {
   Metadata metadata = {};
   // The states of the default generators: whether to save them; whether they were loaded.
   bool rng = true;
+  // What else has a state_dict(): a schedule, a GradScaler. Several are one dictionary by prefixes.
+  NamedTensors state = {};
 };
 
 // The older file is replaced when the new one is complete (serialize/atomic_file.h).

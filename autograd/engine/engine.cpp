@@ -5,6 +5,7 @@
 #include <atomic>
 #include <utility>
 
+#include "gradus/autograd/engine/autocast.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/engine/meta.h"
@@ -23,6 +24,7 @@ void run(const char* op, const Tensors& roots, const Tensors& root_grads,
         " tensors and ", root_grads.size(), " gradients for them; expected as many, or none");
   GraphTask task(retain_graph.value_or(create_graph), captures, accumulate);
   const AutoGradMode mode(create_graph);
+  const autocast::Pause pause;  // gradients have the types of what they are gradients of
   for (size_t i = 0; i < roots.size(); ++i) {
     const Tensor& root = roots[i];
     const Edge edge = gradient_edge(root);

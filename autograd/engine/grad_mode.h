@@ -33,9 +33,13 @@ struct NoGradGuard : AutoGradMode {
 class InferenceMode {
  public:
   explicit InferenceMode(bool enabled = true) : before_(thread_modes) {
-    thread_modes = {.grad = !enabled, .inference = enabled};
+    thread_modes.grad = !enabled;
+    thread_modes.inference = enabled;
   }
-  ~InferenceMode() { thread_modes = before_; }
+  ~InferenceMode() {
+    thread_modes.grad = before_.grad;
+    thread_modes.inference = before_.inference;
+  }
   InferenceMode(const InferenceMode&) = delete;
   InferenceMode& operator=(const InferenceMode&) = delete;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "gradus/autograd/engine/autocast.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/saved.h"
 #include "gradus/tensor/generator.h"
@@ -82,6 +83,7 @@ class Recomputation final : public SavedStore {
     {
       const SavedStoreGuard guard(*collector);
       const AutoGradMode mode(true);
+      const autocast::Scope scope(autocast_);
       f_(inputs);
     }
     check<Error>(collector->tensors.size() == count_, "checkpoint: the function saved ", count_,
@@ -94,6 +96,7 @@ class Recomputation final : public SavedStore {
   std::vector<Saved> inputs_;
   std::vector<bool> requires_grad_;
   RandomStates random_;
+  AutocastMode autocast_ = thread_modes.autocast;
   size_t count_ = 0;
   std::mutex mutex_;  // guards again_
   Tensors again_;     // those that were not read yet

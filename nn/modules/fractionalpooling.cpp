@@ -1,5 +1,6 @@
 // FractionalMaxPool: the windows, gathered, and their maxima.
 #include "gradus/nn/modules/fractionalpooling.h"
+#include "gradus/autograd/engine/cast_operands.h"
 
 namespace gradus::nn::functional {
 
@@ -67,10 +68,12 @@ TensorPair fractional_max(const char* op, const Tensor& input,
 
 TensorPair fractional_max_pool2d_with_indices(const Tensor& input,
                                               const FractionalMaxPool2dFuncOptions& options) {
+  GRADUS_AUTOCAST(fractional_max_pool2d_with_indices, input, options);
   return fractional_max("fractional_max_pool2d", input, options);
 }
 TensorPair fractional_max_pool3d_with_indices(const Tensor& input,
                                               const FractionalMaxPool3dFuncOptions& options) {
+  GRADUS_AUTOCAST(fractional_max_pool3d_with_indices, input, options);
   return fractional_max("fractional_max_pool3d", input, options);
 }
 

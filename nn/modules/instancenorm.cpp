@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/nn/init.h"
 
 namespace gradus::nn {
@@ -11,6 +12,7 @@ namespace gradus::nn {
 namespace functional {
 
 Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options) {
+  GRADUS_AUTOCAST(instance_norm, input, options);
   input.operand("instance_norm");
   check(input.dim() >= 2, "instance_norm: Expected at least 2D input (N, C, ...), but got shape ",
         input.sizes());
@@ -38,6 +40,7 @@ Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options
 }
 
 Tensor rms_norm(const Tensor& input, const RMSNormFuncOptions& options) {
+  GRADUS_AUTOCAST(rms_norm, input, options);
   input.operand("rms_norm");
   const std::vector<int64_t>& shape = options.normalized_shape();
   const auto count = static_cast<int64_t>(shape.size());
@@ -53,7 +56,7 @@ Tensor rms_norm(const Tensor& input, const RMSNormFuncOptions& options) {
                            : static_cast<double>(std::numeric_limits<float>::epsilon());
   const double eps = options.eps().value_or(least);
   const Tensor out = input * (input.square().mean(dims, /*keepdim=*/true) + eps).rsqrt();
-  return options.weight().defined() ? out * options.weight() : out;
+  return options.weight().defined() ? (out * options.weight()).to(input.scalar_type()) : out;
 }
 
 }  // namespace functional

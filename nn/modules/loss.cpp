@@ -1,4 +1,5 @@
 // The losses of losses.def that are made element by element.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/nn/modules/losses/parts.h"
 #include "gradus/tensor/base/warning.h"
@@ -10,11 +11,13 @@ namespace gradus::nn::functional {
 using namespace detail;
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossOptions& options) {
+  GRADUS_AUTOCAST(mse_loss, input, target, options);
   check_same_shape("mse_loss", input, target);
   return reduced("mse_loss", (input - target).square(), options.reduction());
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossOptions& options) {
+  GRADUS_AUTOCAST(l1_loss, input, target, options);
   check_same_shape("l1_loss", input, target);
   return reduced("l1_loss", (input - target).abs(), options.reduction());
 }
@@ -29,6 +32,7 @@ Tensor quadratic_up_to(double limit, const Tensor& input, const Tensor& target) 
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
                       const SmoothL1LossOptions& options) {
+  GRADUS_AUTOCAST(smooth_l1_loss, input, target, options);
   const double beta = options.beta().value_or(1);
   check(beta >= 0, "smooth_l1_loss: beta is ", beta, ", expected a distance; give 0 or more");
   if (beta == 0) return l1_loss(input, target, options.reduction());
@@ -39,12 +43,14 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossOptions& options,
                       double beta) {
+  GRADUS_AUTOCAST(smooth_l1_loss, input, target, options, beta);
   check(!options.beta().has_value(), "smooth_l1_loss: beta is ", beta,
         ", and the options have one too; leave one out");
   return smooth_l1_loss(input, target, SmoothL1LossOptions(options.reduction()).beta(beta));
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOptions& options) {
+  GRADUS_AUTOCAST(huber_loss, input, target, options);
   check(options.delta() > 0, "huber_loss: delta is ", options.delta(),
         ", expected a distance; give a positive number");
   check_same_shape("huber_loss", input, target);
@@ -56,6 +62,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossOpti
 // min(x, 0) - log1p(e^-|x|).
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         const BCEWithLogitsLossOptions& options) {
+  GRADUS_AUTOCAST(binary_cross_entropy_with_logits, input, target, options);
   const char* op = "binary_cross_entropy_with_logits";
   check_same_shape(op, input, target);
   const Tensor hits = weighted(op, "pos_weight", target * log_sigmoid(input), options.pos_weight());
@@ -65,6 +72,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                             const BCELossOptions& options) {
+  GRADUS_AUTOCAST(binary_cross_entropy, input, target, options);
   const char* op = "binary_cross_entropy";
   check_same_shape(op, input, target);
   check(!input.is_cpu() || ((input >= 0) & (input <= 1)).all().item<bool>(), op,
@@ -87,6 +95,7 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
 }
 
 Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivLossOptions& options) {
+  GRADUS_AUTOCAST(kl_div, input, target, options);
   check_defined("kl_div", input, target);
   static std::atomic<bool> warned = false;
   if (options.reduction() == kMean && warns_again(warned))
@@ -101,12 +110,14 @@ Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivLossOptions&
 
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target,
                         const SoftMarginLossOptions& options) {
+  GRADUS_AUTOCAST(soft_margin_loss, input, target, options);
   check_defined("soft_margin_loss", input, target);
   return reduced("soft_margin_loss", -log_sigmoid(target * input), options.reduction());
 }
 
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target,
                             const HingeEmbeddingLossOptions& options) {
+  GRADUS_AUTOCAST(hinge_embedding_loss, input, target, options);
   check_defined("hinge_embedding_loss", input, target);
   const Tensor apart = (options.margin() - input).clamp_min(0);
   return reduced("hinge_embedding_loss",
@@ -115,6 +126,7 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target,
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target,
                         const PoissonNLLLossOptions& options) {
+  GRADUS_AUTOCAST(poisson_nll_loss, input, target, options);
   check_defined("poisson_nll_loss", input, target);
   Tensor losses = options.log_input() ? input.exp() - target * input
                                       : input - target * (input + options.eps()).log();
@@ -127,6 +139,7 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target,
 
 Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
                                    const MultiLabelSoftMarginLossOptions& options) {
+  GRADUS_AUTOCAST(multilabel_soft_margin_loss, input, target, options);
   const char* op = "multilabel_soft_margin_loss";
   check_defined(op, input, target);
   check(input.dim() > 0, op, ": input has no dimensions, expected (..., C); unsqueeze it");
@@ -137,6 +150,7 @@ Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
 
 Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                            const MarginRankingLossOptions& options) {
+  GRADUS_AUTOCAST(margin_ranking_loss, input1, input2, target, options);
   const char* op = "margin_ranking_loss";
   check_same_rank(op, {{"input1", input1}, {"input2", input2}, {"target", target}});
   return reduced(op, (options.margin() - target * (input1 - input2)).clamp_min(0),

@@ -2,6 +2,7 @@
 // the fused form keeps the activated gates, and makes the gradient of the weights in one product.
 #include "gradus/nn/modules/recurrence.h"
 
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/tools/function.h"
 #include "gradus/tensor/factories.h"
@@ -198,6 +199,15 @@ struct Fused : autograd::Function<Fused> {
 
 Tensor dense(const Tensor& x) { return x.defined() ? x.contiguous() : x; }
 
+// That of autocast.
+const autocast::Row& row_of(Recurrent cell, bool of_layer) {
+  static constexpr autocast::Row kRows[] = {autocast::row_of("rnn"), autocast::row_of("gru"),
+                                            autocast::row_of("lstm"),
+                                            autocast::row_of("lstm_cell")};
+  if (cell == Recurrent::lstm) return kRows[of_layer ? 2 : 3];
+  return kRows[cell == Recurrent::gru ? 1 : 0];
+}
+
 }  // namespace
 
 Recurrence recur_composite(Recurrent cell, const Steps& steps, const Tensor& input, const Tensor& h,
@@ -207,12 +217,30 @@ Recurrence recur_composite(Recurrent cell, const Steps& steps, const Tensor& inp
 }
 
 Recurrence recur(Recurrent cell, const Steps& steps, const Tensor& input, const Tensor& h,
-                 const Tensor& c, const RecurrentWeights& weights) {
-  const bool fuses =
-      !weights.hr.defined() && input.size(0) > 0 && input.dtype() == computed_type(input.dtype());
+                 const Tensor& c, const RecurrentWeights& weights, bool of_layer) {
+  const auto& [ih, hh, bias_ih, bias_hh, hr] = weights;
+  if (thread_modes.autocast.casts) [[unlikely]] {
+    const autocast::Row& row = row_of(cell, of_layer && !hr.defined());
+    const autocast::Operands operands(row, input, h, c, ih, hh, bias_ih, bias_hh, hr);
+    const auto again = [&](const Tensor& x, const Tensor& h0, const Tensor& c0, const auto&... w) {
+      return recur(cell, steps, x, h0, c0, {w...});
+    };
+    if (operands.cast()) return operands.call(again, input, h, c, ih, hh, bias_ih, bias_hh, hr);
+    return recur_composite(cell, steps, input, h, c, weights);
+  }
+  const ScalarType dtype = input.scalar_type(), computed = computed_type(dtype);
+  bool fuses = !hr.defined() && input.size(0) > 0;
+  for (const Tensor& x : {h, c, ih, hh, bias_ih, bias_hh})
+    fuses &= !x.defined() || x.dtype() == dtype;  // other types: an error of a product
   if (!fuses) return recur_composite(cell, steps, input, h, c, weights);
-  const Tensors out = Fused::apply(cell, steps, linear(input, weights.ih, weights.bias_ih),
-                                   dense(h), dense(c), weights.hh, weights.bias_hh);
+  if (computed != dtype) {
+    const auto wide = [=](const Tensor& x) { return x.defined() ? x.to(computed) : x; };
+    const Recurrence y = recur(cell, steps, wide(input), wide(h), wide(c),
+                               {wide(ih), wide(hh), wide(bias_ih), wide(bias_hh), {}});
+    return {y.h.to(dtype), y.c.defined() ? y.c.to(dtype) : y.c};
+  }
+  const Tensors out =
+      Fused::apply(cell, steps, linear(input, ih, bias_ih), dense(h), dense(c), hh, bias_hh);
   return {out[0], out.size() > 1 ? out[1] : Tensor()};
 }
 

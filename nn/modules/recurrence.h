@@ -55,9 +55,10 @@ struct Recurrence {
 
 // The states after each row of input (rows, in), from h (sequences, out) and, for an LSTM, c
 // (sequences, units) on. One node of the graph, with a pass of its own over the steps, except for
-// projections (hr), which are composites.
+// projections (hr), which are composites. Types of 16 bits are computed in float32, and rounded at
+// the end. of_layer: autocast takes the LSTM of a layer and that of a cell for two operations.
 Recurrence recur(Recurrent cell, const Steps& steps, const Tensor& input, const Tensor& h,
-                 const Tensor& c, const RecurrentWeights& weights);
+                 const Tensor& c, const RecurrentWeights& weights, bool of_layer = true);
 // The same of public functions.
 Recurrence recur_composite(Recurrent cell, const Steps& steps, const Tensor& input, const Tensor& h,
                            const Tensor& c, const RecurrentWeights& weights);

@@ -268,7 +268,7 @@ Recurrence RNNCellImplBase<Derived, Options>::run(const Tensor& input, const Ten
   };
   const Recurrence y = recur(cell(), Steps({x.size(0)}), x, state("hidden", h),
                              cell() == Recurrent::lstm ? state("cell", c) : Tensor(),
-                             {weight_ih, weight_hh, bias_ih, bias_hh, {}});
+                             {weight_ih, weight_hh, bias_ih, bias_hh, {}}, /*of_layer=*/false);
   if (batched) return y;
   return {y.h.squeeze(0), y.c.defined() ? y.c.squeeze(0) : y.c};
 }

@@ -1,5 +1,6 @@
 // grid_sample: sums over the pixels around each place; affine_grid.
 #include "gradus/nn/modules/sampling.h"
+#include "gradus/autograd/engine/cast_operands.h"
 
 #include <algorithm>
 #include <cctype>
@@ -86,6 +87,7 @@ std::string lower(std::string text) {
 }  // namespace
 
 Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFuncOptions& options) {
+  GRADUS_AUTOCAST(grid_sample, input, grid, options);
   input.operand("grid_sample");
   grid.operand("grid_sample");
   const int64_t spatial = input.dim() - 2;
@@ -120,6 +122,7 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFunc
 }
 
 Tensor affine_grid(const Tensor& theta, IntArrayRef size, bool align_corners) {
+  GRADUS_AUTOCAST(affine_grid, theta, size, align_corners);
   theta.operand("affine_grid");
   check(theta.is_floating_point(),
         "affine_grid: Expected theta to have floating point type, but got ",

@@ -1,6 +1,8 @@
 // MaxUnpool: the sizes of the output, and a scatter.
 #include "gradus/nn/modules/unpooling.h"
 
+#include "gradus/autograd/engine/cast_operands.h"
+
 namespace gradus::nn::functional {
 
 namespace {
@@ -31,6 +33,7 @@ std::vector<int64_t> unpooled_sizes(const std::string& op, const Tensor& input,
 template <size_t D>
 Tensor max_unpool(const Tensor& input, const Tensor& indices,
                   const MaxUnpoolFuncOptions<D>& options) {
+  GRADUS_AUTOCAST_AS(max_unpool, max_unpool<D>, input, indices, options);
   const std::string op = "max_unpool" + std::to_string(D) + "d";
   input.operand(op.c_str());
   indices.operand(op.c_str());

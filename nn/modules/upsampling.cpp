@@ -1,5 +1,6 @@
 // Upsample and F::interpolate: one spatial dimension after the other, as weighted sums of slices.
 #include "gradus/nn/modules/upsampling.h"
+#include "gradus/autograd/engine/cast_operands.h"
 
 #include <algorithm>
 #include <cmath>
@@ -191,6 +192,7 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
       "interpolate: antialias option is only supported for bilinear and bicubic, but the mode is ",
       mode.name());
   if (mode.value == Interpolation::Area) return area(input, sizes);
+  GRADUS_AUTOCAST_AS(upsample, interpolate, input, options);
 
   Tensor out = input;
   for (int64_t d = 0; d < spatial; ++d) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "gradus/autograd/engine/autocast.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/tensor/backend.h"
 #include "gradus/tensor/base/error.h"
@@ -108,6 +109,7 @@ void ReplicaThreads::run(size_t count, const std::function<void(size_t)>& f) {
   for (size_t i = 0; i < count; ++i)
     workers_[i]->start([&, i, modes = thread_modes] {
       thread_modes = modes;
+      const autocast::Scope scope;  // its end clears what this thread has converted
       here();
       if (devices_[i].is_cuda()) cuda::set_device(devices_[i].index());
       set_num_threads(share);

@@ -18,8 +18,8 @@ class ReplicaThreads {
   ReplicaThreads& operator=(const ReplicaThreads&) = delete;
 
   // Calls f(i) for i in [0, count), each on its own thread, and returns when all have ended. The
-  // threads take over the caller's grad mode and current streams; the current device is device i,
-  // and replicas on the CPU share its cores. One caller at a time.
+  // threads take over the caller's grad mode, autocast and current streams; the current device is
+  // device i, and replicas on the CPU share its cores. One caller at a time.
   // REQUIRES: count is at most the number of devices.
   // Errors: those of f; where several calls throw, that of the smallest i. An Error keeps its type
   // and names i and the device; any other exception is nested in such an Error.

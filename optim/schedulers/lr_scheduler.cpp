@@ -1,6 +1,11 @@
 // The step of a schedule.
 #include "gradus/optim/schedulers/lr_scheduler.h"
 
+#include <cmath>
+
+#include "gradus/optim/schedulers/state.h"
+#include "gradus/tensor/factories.h"
+
 namespace gradus::optim {
 
 void LRScheduler::step() {
@@ -13,6 +18,26 @@ std::vector<double> LRScheduler::get_current_lrs() const {
   for (const OptimizerParamGroup& group : optimizer_.param_groups())
     out.push_back(group.options().get_lr());
   return out;
+}
+
+OrderedDict<std::string, Tensor> LRScheduler::state_dict() const {
+  std::vector<double> base;
+  for (const OptimizerParamGroup& group : optimizer_.param_groups())
+    base.push_back(group.initial_lr().value_or(std::nan("")));
+  OrderedDict<std::string, Tensor> out;
+  out.insert("last_epoch", full({}, static_cast<int64_t>(step_count_), kLong));
+  out.insert("base_lrs", tensor(base, kDouble));
+  return out;
+}
+
+void LRScheduler::load_state_dict(const OrderedDict<std::string, Tensor>& state) {
+  check_state(algorithm_name(typeid(*this)), LRScheduler::state_dict(), state);
+  step_count_ = static_cast<unsigned>(state["last_epoch"].item<int64_t>());
+  auto& groups = optimizer_.param_groups();
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const auto rate = state["base_lrs"][static_cast<int64_t>(g)].item<double>();
+    if (!std::isnan(rate)) groups[g].set_initial_lr(rate);
+  }
 }
 
 void LRScheduler::set_lrs(const std::vector<double>& rates) {

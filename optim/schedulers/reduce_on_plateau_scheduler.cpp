@@ -5,6 +5,9 @@
 #include <iostream>
 #include <limits>
 
+#include "gradus/optim/schedulers/state.h"
+#include "gradus/tensor/factories.h"
+
 namespace gradus::optim {
 
 ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer, SchedulerMode mode,
@@ -48,6 +51,23 @@ void ReduceLROnPlateauScheduler::step(double metric) {
   reduce_lr();
   cooldown_left_ = cooldown_;
   bad_steps_ = 0;
+}
+
+OrderedDict<std::string, Tensor> ReduceLROnPlateauScheduler::state_dict() const {
+  OrderedDict<std::string, Tensor> out;
+  out.insert("best", full({}, best_, kDouble));
+  out.insert("num_bad_epochs", full({}, bad_steps_, kLong));
+  out.insert("cooldown_counter", full({}, cooldown_left_, kLong));
+  out.insert("last_epoch", full({}, steps_, kLong));
+  return out;
+}
+
+void ReduceLROnPlateauScheduler::load_state_dict(const OrderedDict<std::string, Tensor>& state) {
+  check_state("ReduceLROnPlateauScheduler", state_dict(), state);
+  best_ = state["best"].item<double>();
+  bad_steps_ = state["num_bad_epochs"].item<int>();
+  cooldown_left_ = state["cooldown_counter"].item<int>();
+  steps_ = state["last_epoch"].item<int>();
 }
 
 bool ReduceLROnPlateauScheduler::is_better(double metric) const {

@@ -8,11 +8,12 @@
 // Columns: name, PyTorch's expression, the inputs that PyTorch draws, the expression here. CALL
 // adds how the module m is called with the inputs x, there and here; MODULE gives it the inputs in
 // order. tests/conformance/golden/rows.py writes rows/FAMILY.inc: parameters, inputs, results,
-// gradients and what the call makes of the buffers, in float64.
+// gradients, what the call makes of the buffers, and what 100 steps make of the parameters, in
+// float64.
 //
-// Each row is a test, ModuleRows.FAMILY_NAME: values and gradients against PyTorch's; the first and
-// second derivative by the inputs against finite differences; a clone against its original; float32
-// on CUDA against the CPU; an undefined input is refused.
+// Each row is a test, ModuleRows.FAMILY_NAME: values, gradients and a training of 100 steps against
+// PyTorch's; the first and second derivative by the inputs against finite differences; a clone
+// against its original; float32 on CUDA against the CPU; an undefined input is refused.
 #pragma once
 
 #include <gtest/gtest.h>

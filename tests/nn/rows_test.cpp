@@ -38,6 +38,7 @@ class RowTest : public ::testing::Test {
     const std::shared_ptr<nn::Module> module = made();
     expect_golden(*module);
     if (HasFailure()) return;
+    expect_trained(*made());
     expect_derivatives(*made());
     expect_clone(*made());
     expect_cuda(*made());
@@ -90,6 +91,31 @@ class RowTest : public ::testing::Test {
     for (size_t i = 0; i < x.size(); ++i) expect_gradient("x" + std::to_string(i), x[i]);
     for (const auto& parameter : module.named_parameters())
       expect_gradient(parameter.key(), parameter.value());
+  }
+
+  // After 100 steps of SGD that bring the results to 0.5: the loss, and of each parameter the sum,
+  // and the sum with the weights 1, 2, 3, ... over their number.
+  void expect_trained(nn::Module& module) const {
+    EXPECT_EQ(has(key("trained")), !module.parameters().empty() && has(key("differentiable")));
+    if (!has(key("trained"))) return;
+    optim::SGD sgd(module.parameters(), optim::SGDOptions(0.05).momentum(0.5));
+    Tensor loss;
+    for (int step = 0; step < 100; ++step) {
+      sgd.zero_grad();
+      loss = zeros({}, kDouble);
+      for (const Tensor& y : row_.call(module, inputs()))
+        if (y.defined() && y.requires_grad()) loss = loss + (y - 0.5).square().mean();
+      loss.backward();
+      sgd.step();
+    }
+    Tensors numbers{loss.detach()};
+    for (const Tensor& p : module.parameters()) {
+      const Tensor flat = p.detach().flatten();
+      numbers.push_back(flat.sum());
+      numbers.push_back((flat * arange(1, flat.numel() + 1)).sum() / flat.numel());
+    }
+    // Each step adds its roundings to those before it.
+    EXPECT_TRUE(same(stack(numbers), at("trained"), 1e4 * slack));
   }
 
   void expect_gradient(const std::string& of, const Tensor& leaf) const {

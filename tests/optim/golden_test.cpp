@@ -126,6 +126,15 @@ Tensor rmsprop(const Words& w) {
                                             .centered(flag(w[7])));
 }
 
+// sgd100 DTYPE LR MOMENTUM DAMPENING WEIGHT_DECAY NESTEROV
+Tensor sgd100(const Words& w) {
+  return elementwise<optim::SGD>(w, optim::SGDOptions(std::stod(w[2]))
+                                        .momentum(std::stod(w[3]))
+                                        .dampening(std::stod(w[4]))
+                                        .weight_decay(std::stod(w[5]))
+                                        .nesterov(flag(w[6])));
+}
+
 // lion DTYPE LR BETA1 BETA2 WEIGHT_DECAY
 Tensor lion(const Words& w) {
   return elementwise<optim::Lion>(w, optim::LionOptions(std::stod(w[2]))
@@ -183,6 +192,7 @@ const double kMuonSlack = 5e-4 / 0x1p-52;
 
 TEST(OptimGolden, MatchesPyTorch) {
   check_golden(golden(), {{"sgd", {sgd, 64}},
+                          {"sgd100", {sgd100, 1000}},
                           {"adam", {adam<optim::Adam, optim::AdamOptions>, 1000}},
                           {"adamw", {adam<optim::AdamW, optim::AdamWOptions>, 1000}},
                           {"adagrad", {adagrad, 1000}},

@@ -54,6 +54,105 @@ TEST(Schedules, FindTheirPlaceAgain) {
   expect_error<ValueError>([&] { second.step(-1); }, "CosineAnnealingLR: the step is -1");
 }
 
+// A schedule by its number, of an optimizer with momentum.
+std::unique_ptr<LRScheduler> made(int kind, Optimizer& sgd) {
+  switch (kind) {
+    case 0:
+      return std::make_unique<StepLR>(sgd, 3, 0.5);
+    case 1:
+      return std::make_unique<ConstantLR>(sgd, 0.5, 4);
+    case 2:
+      return std::make_unique<LinearLR>(sgd, 0.25, 1, 8);
+    case 3:
+      return std::make_unique<ExponentialLR>(sgd, 0.9);
+    case 4:
+      return std::make_unique<MultiStepLR>(sgd, std::vector<int64_t>{2, 6}, 0.1);
+    case 5:
+      return std::make_unique<PolynomialLR>(sgd, 9, 2);
+    case 6:
+      return std::make_unique<LambdaLR>(sgd, [](int64_t step) { return std::pow(0.7, step); });
+    case 7:
+      return std::make_unique<CosineAnnealingLR>(sgd, 6, 0.01);
+    case 8:
+      return std::make_unique<CosineAnnealingWarmRestarts>(sgd, 2, 2);
+    case 9:
+      return std::make_unique<OneCycleLR>(sgd, OneCycleLROptions(2, 12));
+    default:
+      return std::make_unique<SequentialLR>(
+          sgd, std::vector<ClosedFormLR>{LinearLR(sgd, 0.1, 1, 4), ExponentialLR(sgd, 0.5)},
+          std::vector<int64_t>{4});
+  }
+}
+
+SGD two_groups() {
+  std::vector<OptimizerParamGroup> groups;
+  groups.emplace_back(Tensors{ones({1}, requires_grad())});
+  groups.emplace_back(Tensors{ones({1}, requires_grad())},
+                      std::make_unique<SGDOptions>(SGDOptions(0.25).momentum(0.5)));
+  return SGD(std::move(groups), SGDOptions(1).momentum(0.9));
+}
+
+TEST(Schedules, GoOnFromTheirStateDict) {
+  for (int kind = 0; kind <= 10; ++kind)
+    for (const int at : {0, 1, 5}) {
+      SGD first = two_groups(), second = two_groups();
+      const auto one = made(kind, first);
+      for (int i = 0; i < at; ++i) one->step();
+      // The rates are in the optimizer's state, from which a schedule must not take the first ones.
+      second.load_state_dict(first.state_dict());
+      const auto other = made(kind, second);
+      second.load_state_dict(first.state_dict());
+      other->load_state_dict(one->state_dict());
+      for (int i = 0; i < 5; ++i) {
+        one->step(), other->step();
+        for (const size_t g : {0, 1}) EXPECT_EQ(rate(first, g), rate(second, g)) << kind << at;
+        const auto a = first.state_dict(), b = second.state_dict();
+        for (const auto& item : a) EXPECT_TRUE(equal(item.value(), b[item.key()])) << item.key();
+      }
+    }
+}
+
+TEST(Schedules, ThatWaitForAMetricGoOnFromTheirStateDict) {
+  using Plateau = ReduceLROnPlateauScheduler;
+  const auto plateau = [](SGD& sgd) {
+    return Plateau(sgd, Plateau::min, 0.5, /*patience=*/1, 1e-4, Plateau::rel, /*cooldown=*/2);
+  };
+  const std::vector<double> metrics = {3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1};
+  for (size_t at = 0; at < metrics.size(); ++at) {
+    SGD a = one_group(1), b = one_group(1);
+    Plateau one = plateau(a), other = plateau(b);
+    for (size_t i = 0; i < metrics.size(); ++i) {
+      if (i == at) {
+        other.load_state_dict(one.state_dict());
+        b.load_state_dict(a.state_dict());
+      }
+      one.step(metrics[i]);
+      if (i < at) continue;
+      other.step(metrics[i]);
+      EXPECT_EQ(rate(a), rate(b)) << at << " " << i;
+    }
+    EXPECT_LT(rate(a), 0.5);
+  }
+}
+
+TEST(Schedules, RefuseAStateThatDoesNotFit) {
+  SGD sgd = one_group(1), more = two_groups();
+  ExponentialLR scheduler(sgd, 0.5), wide(more, 0.5);
+  scheduler.step();
+  auto state = scheduler.state_dict();
+  state.insert("gamma", ones({}));
+  expect_error<ValueError>([&] { scheduler.load_state_dict(state); },
+                           "ExponentialLR: load_state_dict: the values do not fit:\n  gamma is "
+                           "unknown");
+  expect_error<ValueError>([&] { scheduler.load_state_dict({}); }, "\n  last_epoch is missing");
+  expect_error<ValueError>([&] { scheduler.load_state_dict(wide.state_dict()); },
+                           "base_lrs is float64 of shape [2], expected float64 of shape [1]");
+  EXPECT_EQ(scheduler.last_epoch(), 1);
+  ReduceLROnPlateauScheduler plateau(sgd);
+  expect_error<ValueError>([&] { plateau.load_state_dict(scheduler.state_dict()); },
+                           "best is missing");
+}
+
 TEST(Schedules, AGroupThatJoinsLaterBeginsWithItsOwnRate) {
   SGD sgd = one_group(1);
   ExponentialLR scheduler(sgd, 0.5);

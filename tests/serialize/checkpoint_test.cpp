@@ -262,5 +262,33 @@ TEST_F(Refused, AMissingFolder) {
                       "/no/c cannot be written: No such file or directory");
 }
 
+// A schedule and a GradScaler go on, too: their states are in the checkpoint under prefixes.
+TEST(Checkpoint, KeepsOtherStates) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "states";
+  const auto with_prefix = [](const std::string& prefix, const NamedTensors& state) {
+    NamedTensors out;
+    for (const auto& item : state) out.insert(prefix + item.key(), item.value());
+    return out;
+  };
+  Training training;
+  optim::StepLR schedule(*training.sgd, 2, 0.5);
+  amp::GradScaler scaler(amp::GradScalerOptions().growth_interval(3));
+  training.train(1);
+  for (int i = 0; i < 3; ++i) schedule.step();
+  scaler.step(*training.sgd), scaler.update();
+  NamedTensors state = with_prefix("schedule.", schedule.state_dict());
+  state.update(with_prefix("scaler.", scaler.state_dict()));
+  save_checkpoint(path, *training.net, *training.sgd, {.step = 3, .state = state});
+
+  Training other;
+  const Checkpoint loaded = load_checkpoint(path, *other.net, *other.sgd);
+  EXPECT_EQ(loaded.step, 3);
+  ASSERT_EQ(loaded.state.keys(), state.keys());
+  for (const auto& item : state)  // StepLR notes no first rates, which are NaN
+    EXPECT_TRUE(allclose(item.value(), loaded.state[item.key()], 0, 0, /*equal_nan=*/true));
+  expect_equal(values(training), values(other));
+}
+
 }  // namespace
 }  // namespace gradus

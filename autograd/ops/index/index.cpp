@@ -2,6 +2,7 @@
 // tensors among them one gather or scatter.
 #include "gradus/autograd/ops/index/index.h"
 
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/base/index_rule.h"
@@ -199,6 +200,7 @@ Tensor index(const Tensor& self, ArrayRef<TensorIndex> indices) {
 
 Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& values,
                  bool accumulate) {
+  GRADUS_AUTOCAST(index_put, self, indices, values, accumulate);
   Tensor out = self.clone(MemoryFormat::Contiguous);
   return out.index_put_(indices, values, accumulate);
 }

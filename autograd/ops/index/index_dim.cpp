@@ -1,5 +1,6 @@
 // index_select, index_add, index_copy, index_fill, index_reduce and take_along_dim: slices along
 // one dimension. A 1-D index stands for one that repeats over the others.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/autograd/ops/index/index.h"
@@ -106,6 +107,7 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const 
 }
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  GRADUS_AUTOCAST(index_copy, self, dim, index, source);
   const Tensor places = repeated("index_copy", self, dim, index);
   check_source("index_copy", self, dim, index, source);
   return kCopy(self, dim, places, source);

@@ -1,6 +1,7 @@
 // gather, scatter, scatter_add along one dimension, with their gradients; one_hot.
 #include "gradus/autograd/ops/index/scatter.h"
 
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/factories.h"
@@ -101,6 +102,7 @@ Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value,
 }
 
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  GRADUS_AUTOCAST(scatter_add, self, dim, index, src);
   return kScatterAdd(self, dim, index, src);
 }
 Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const {

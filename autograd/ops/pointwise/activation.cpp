@@ -1,5 +1,6 @@
 // relu's kin of two or three pieces: leaky_relu, prelu, elu, celu, glu, hardtanh, hardshrink,
 // softshrink, softplus, threshold. Where the pieces meet, the slope is PyTorch's.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/operand.h"
@@ -99,6 +100,7 @@ Tensor celu(const Tensor& self, const Scalar& alpha) {
 }
 
 Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold) {
+  GRADUS_AUTOCAST(softplus, self, beta, threshold);
   check_floating("softplus", self);
   const double b = beta.toDouble(), limit = threshold.toDouble();
   return one_wide_node(
@@ -168,6 +170,7 @@ Tensor tanh_backward(const Tensor& grad_output, const Tensor& output) {
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
+  GRADUS_AUTOCAST(prelu, self, weight);
   check_floating("prelu", self);
   self.operand("prelu"), weight.operand("prelu", "weight");
   check<TypeError>(weight.dtype() == self.dtype(), "prelu: weight has dtype ", weight.dtype(),

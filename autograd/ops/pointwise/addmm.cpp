@@ -1,5 +1,6 @@
 // addmm, addmv, addr, addbmm and baddbmm: beta * self + alpha * product. Where beta is 0, self is
 // not read: it may hold NaN.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -92,12 +93,14 @@ Tensor add_product(const Sum& sum, const Tensor& mat1, const Tensor& mat2) {
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
              const Scalar& alpha) {
+  GRADUS_AUTOCAST(addmm, self, mat1, mat2, beta, alpha);
   check_factors({"addmm", "mat1", "mat2"}, mat1, 2, mat2, 2);
   return add_product({"addmm", "AddmmBackward0", self, beta, alpha}, mat1, mat2);
 }
 
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                const Scalar& alpha) {
+  GRADUS_AUTOCAST(baddbmm, self, batch1, batch2, beta, alpha);
   check_factors({"baddbmm", "batch1", "batch2"}, batch1, 3, batch2, 3);
   const Sum sum{"baddbmm", "BaddbmmBackward0", self, beta, alpha};
   const Dims shape{batch1.size(0), batch1.size(1), batch2.size(2)};
@@ -106,6 +109,7 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, c
 
 Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta,
              const Scalar& alpha) {
+  GRADUS_AUTOCAST(addmv, self, mat, vec, beta, alpha);
   check_factors({"addmv", "mat", "vec"}, mat, 2, vec, 1);
   const Sum sum{"addmv", "AddmvBackward0", self, beta, alpha};
   return record_sum(
@@ -116,6 +120,7 @@ Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Sca
 
 Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
               const Scalar& alpha) {
+  GRADUS_AUTOCAST(addbmm, self, batch1, batch2, beta, alpha);
   check_factors({"addbmm", "batch1", "batch2"}, batch1, 3, batch2, 3);
   // The sum of the products is one product with a longer inner dimension.
   const int64_t n = batch1.size(1), inner = batch1.size(0) * batch1.size(2), p = batch2.size(2);
@@ -125,6 +130,7 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, co
 
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
             const Scalar& alpha) {
+  GRADUS_AUTOCAST(addr, self, vec1, vec2, beta, alpha);
   check(vec1.dim() == 1 && vec2.dim() == 1, "addr: vec1 has shape ", vec1.sizes(), ", vec2 has ",
         vec2.sizes(), "; expected 1 dimension each; use flatten()");
   const Tensor product = outer(vec1, vec2);

@@ -1,4 +1,5 @@
 // Weighted sums: add, sub and rsub with a factor, lerp, addcmul, addcdiv, with their gradients.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/tensor/raw/operand.h"
@@ -189,6 +190,7 @@ Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) const {
 
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                const Scalar& value) {
+  GRADUS_AUTOCAST(addcmul, self, tensor1, tensor2, value);
   const ScalarType dtype = raw::result_type({self, tensor1, tensor2});
   check_factor("addcmul", "value", dtype, value);
   if (!isFloatingType(dtype)) raw::check_fits("addcmul", value, dtype);
@@ -207,6 +209,7 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
 
 Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                const Scalar& value) {
+  GRADUS_AUTOCAST(addcdiv, self, tensor1, tensor2, value);
   check<TypeError>(tensor1.is_floating_point() || tensor2.is_floating_point(),
                    "addcdiv: tensor1 has dtype ", tensor1.dtype(), ", and tensor2 ",
                    tensor2.dtype(), ", expected one of floating point; convert with .to(kFloat)");

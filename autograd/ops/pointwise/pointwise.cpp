@@ -2,6 +2,7 @@
 // their derivatives.
 #include <cctype>
 
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/factories.h"
@@ -184,9 +185,12 @@ Tensor& change(UnaryOp op, const Tensor& self) {
 
 }  // namespace
 
-#define UNARY(name, ...)                                                 \
-  Tensor name(const Tensor& self) { return unary(UnaryOp::name, self); } \
-  Tensor Tensor::name() const { return gradus::name(*this); }            \
+#define UNARY(name, ...)                                      \
+  Tensor name(const Tensor& self) {                           \
+    GRADUS_AUTOCAST(name, self);                              \
+    return unary(UnaryOp::name, self);                        \
+  }                                                           \
+  Tensor Tensor::name() const { return gradus::name(*this); } \
   Tensor& Tensor::name##_() const { return change(UnaryOp::name, *this); }
 
 #define PREDICATE(name, ...)                                                \
@@ -195,12 +199,15 @@ Tensor& change(UnaryOp op, const Tensor& self) {
 
 #define BINARY(name, ...)                                \
   Tensor name(const Tensor& self, const Tensor& other) { \
+    GRADUS_AUTOCAST(name, self, other);                  \
     return binary(BinaryOp::name, self, other);          \
   }                                                      \
   Tensor name(const Tensor& self, const Scalar& other) { \
+    GRADUS_AUTOCAST(name, self, other);                  \
     return binary(BinaryOp::name, self, other);          \
   }                                                      \
   Tensor name(const Scalar& self, const Tensor& other) { \
+    GRADUS_AUTOCAST(name, self, other);                  \
     return binary(BinaryOp::name, self, other);          \
   }                                                      \
   GRADUS_METHODS(name)

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/autograd/ops/dropout.h"
 #include "gradus/tensor/factories.h"
@@ -100,6 +101,8 @@ void check_operand(const Tensor& x, const char* name, const Tensor& query) {
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const std::optional<Tensor>& attn_mask, double dropout_p,
                                     bool is_causal, std::optional<double> scale) {
+  GRADUS_AUTOCAST(scaled_dot_product_attention, query, key, value, attn_mask, dropout_p, is_causal,
+                  scale);
   check_operand(query, "query", query);
   check_operand(key, "key", query), check_operand(value, "value", query);
   check(key.size(-1) == query.size(-1), kName, ": key has shape ", key.sizes(), ", query ",

@@ -1,9 +1,11 @@
 // cross and linalg_cross, with their gradients.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/record.h"
 
 namespace gradus {
 
 Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
+  GRADUS_AUTOCAST_AS(cross, linalg_cross, self, other, dim);
   check(self.operand("cross").dim() == other.operand("cross", "other").dim(),
         "cross: self has shape ", self.sizes(), ", other ", other.sizes(),
         "; expected the same number of dimensions");

@@ -1,5 +1,6 @@
 // dist, cdist, pdist, pairwise_distance, cosine_similarity and renorm, composed of norms or of a
 // product.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
@@ -7,10 +8,12 @@
 namespace gradus {
 
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
+  GRADUS_AUTOCAST(dist, self, other, p);
   return norm(self - other, p);
 }
 
 Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
+  GRADUS_AUTOCAST(renorm, self, p, dim, maxnorm);
   check(self.operand("renorm").dim() >= 2, "renorm: self has shape ", self.sizes(),
         ", expected at least 2 dimensions");
   check(p.toDouble() > 0, "renorm: p is ", p.toDouble(), ", expected a positive number");
@@ -24,6 +27,7 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
 }
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+  GRADUS_AUTOCAST(cosine_similarity, x1, x2, dim, eps);
   const ScalarType common = promoteTypes(x1.dtype(), x2.dtype());
   check<TypeError>(isFloatingType(common), "cosine_similarity: dtype ", common,
                    " is not a floating point type; convert with .to(kFloat)");
@@ -62,6 +66,7 @@ Tensor euclidean_distances(const Tensor& x1, const Tensor& x2) {
 }  // namespace
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+  GRADUS_AUTOCAST(cdist, x1, x2, p, compute_mode);
   check(x1.operand("cdist", "x1").dim() >= 2 && x2.operand("cdist", "x2").dim() >= 2 &&
             x1.size(-1) == x2.size(-1),
         "cdist: x1 has shape ", x1.sizes(), ", x2 ", x2.sizes(),
@@ -89,6 +94,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
 }
 
 Tensor pdist(const Tensor& self, double p) {
+  GRADUS_AUTOCAST(pdist, self, p);
   check(self.operand("pdist").dim() == 2,
         "pdist: pdist only supports 2D tensors, got: ", self.dim(), "D; use cdist() for batches");
   check<TypeError>(self.is_floating_point(),

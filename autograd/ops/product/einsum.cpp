@@ -3,6 +3,7 @@
 // each pair by one batched matrix product.
 #include <algorithm>
 
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/ops/product/named_matmul.h"
 
@@ -248,6 +249,7 @@ static Tensor contracted(std::string_view equation, ArrayRef<Tensor> tensors) {
 }
 
 Tensor einsum(std::string_view equation, ArrayRef<Tensor> tensors) {
+  GRADUS_AUTOCAST(einsum, equation, tensors);
   try {
     return contracted(equation, tensors);
   } catch (Error& error) {

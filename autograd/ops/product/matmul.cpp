@@ -1,4 +1,5 @@
 // matmul, mm, bmm, mv, dot, vdot and linear, with their gradients.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/product/named_matmul.h"
 
 #include "gradus/autograd/engine/pieces.h"
@@ -56,6 +57,7 @@ Tensor dot_named(const Tensor& a, const Tensor& b, const ProductNames& names) {
 }  // namespace
 
 Tensor autograd::matmul(const Tensor& self, const Tensor& other, const ProductNames& names) {
+  GRADUS_AUTOCAST_AS(matmul, autograd::matmul, self, other, names);
   const int64_t a = self.dim(), b = other.dim();
   if (!recording(self, other)) return raw::matmul(self, other, names);
   raw::check_factors(names, self, other);
@@ -78,28 +80,33 @@ Tensor autograd::matmul(const Tensor& self, const Tensor& other, const ProductNa
 Tensor matmul(const Tensor& self, const Tensor& other) { return autograd::matmul(self, other, {}); }
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
+  GRADUS_AUTOCAST(mm, self, mat2);
   constexpr ProductNames names{"mm", "self", "mat2"};
   raw::check_ranks(names, self, 2, mat2, 2);
   return matrices("MmBackward0", self, mat2, names);
 }
 
 Tensor bmm(const Tensor& self, const Tensor& mat2) {
+  GRADUS_AUTOCAST(bmm, self, mat2);
   constexpr ProductNames names{"bmm", "self", "mat2"};
   raw::check_ranks(names, self, 3, mat2, 3);
   return matrices("BmmBackward0", self, mat2, names);
 }
 
 Tensor mv(const Tensor& self, const Tensor& vec) {
+  GRADUS_AUTOCAST(mv, self, vec);
   constexpr ProductNames names{"mv", "self", "vec"};
   raw::check_ranks(names, self, 2, vec, 1);
   return matrix_by_vector(self, vec, names);
 }
 
 Tensor dot(const Tensor& self, const Tensor& tensor) {
+  GRADUS_AUTOCAST(dot, self, tensor);
   return dot_named(self, tensor, {"dot", "self", "tensor"});
 }
 
 Tensor vdot(const Tensor& self, const Tensor& other) {
+  GRADUS_AUTOCAST(vdot, self, other);
   return dot_named(self, other, {"vdot", "self", "other"});
 }
 
@@ -113,6 +120,7 @@ Tensor weight_gradient(const Node& node, const Tensor& grad, const Tensor& input
 }  // namespace
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  GRADUS_AUTOCAST(linear, input, weight, bias);
   Tensor out = raw::linear(input, weight, bias);
   if (recording(input, weight, bias))
     record(bias.defined() ? "AddmmBackward0" : "MmBackward0", out, {input, weight, bias},

@@ -1,6 +1,7 @@
 // multi_dot and chain_matmul: products of many matrices, in the order of fewest multiplications.
 #include <limits>
 
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/ops/product/named_matmul.h"
 
@@ -61,12 +62,14 @@ Tensor multi_dot(const char* op, ArrayRef<Tensor> tensors) {
 }  // namespace
 
 Tensor linalg_multi_dot(ArrayRef<Tensor> tensors) {
+  GRADUS_AUTOCAST(linalg_multi_dot, tensors);
   check(tensors.size() >= 2, "multi_dot: ", tensors.size(),
         " tensors, expected at least 2; a single one is its own product");
   return multi_dot("multi_dot", tensors);
 }
 
 Tensor chain_matmul(ArrayRef<Tensor> matrices) {
+  GRADUS_AUTOCAST(chain_matmul, matrices);
   check(!matrices.empty(), "chain_matmul: no matrices, expected at least 1");
   for (size_t i = 0; i < matrices.size(); ++i)
     check(matrices[i].operand("chain_matmul", "one of the matrices").dim() == 2,

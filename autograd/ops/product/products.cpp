@@ -1,4 +1,5 @@
 // tensordot, outer, inner, kron, bilinear and matrix_power, composed of the products of matmul.cpp.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/autograd/ops/product/named_matmul.h"
 #include "gradus/tensor/factories.h"
@@ -68,6 +69,7 @@ Tensor outer(const Tensor& self, const Tensor& vec2) { return outer_named("outer
 Tensor ger(const Tensor& self, const Tensor& vec2) { return outer_named("ger", self, vec2); }
 
 Tensor inner(const Tensor& self, const Tensor& other) {
+  GRADUS_AUTOCAST(inner, self, other);
   if (self.dim() == 0 || other.dim() == 0) return self * other;
   self.operand("inner"), other.operand("inner", "other");
   check(self.size(-1) == other.size(-1), "inner: the last dimensions of self ", self.sizes(),
@@ -77,6 +79,7 @@ Tensor inner(const Tensor& self, const Tensor& other) {
 
 Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
                  IntArrayRef dims_other) {
+  GRADUS_AUTOCAST(tensordot, self, other, dims_self, dims_other);
   check(dims_self.size() == dims_other.size(), "tensordot: dims_self ", dims_self,
         " and dims_other ", dims_other, " list different numbers of dimensions; expected as many");
   return contract({"tensordot", "self", "other"}, self, other, dims_self, dims_other);
@@ -117,6 +120,7 @@ Tensor matrix_power(const Tensor& self, int64_t n) { return linalg_matrix_power(
 
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                 const Tensor& bias) {
+  GRADUS_AUTOCAST(bilinear, input1, input2, weight, bias);
   check(weight.operand("bilinear", "weight").dim() == 3, "bilinear: weight has shape ",
         weight.sizes(), "; expected (out_features, in1_features, in2_features)");
   check(input1.operand("bilinear", "input1").dim() > 0 &&
@@ -143,6 +147,7 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
 }
 
 Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
+  GRADUS_AUTOCAST(linalg_vecdot, x, y, dim);
   x.operand("linalg_vecdot", "x"), y.operand("linalg_vecdot", "y");
   broadcast_shapes("linalg_vecdot", x.sizes(), y.sizes());
   return (x * y).sum(dim, false, promoteTypes(x.dtype(), y.dtype()));

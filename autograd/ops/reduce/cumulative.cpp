@@ -1,4 +1,5 @@
 // cumsum, cumprod, cummax, cummin and logcumsumexp, with their gradients.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/reduce.h"
 
 #include <cmath>
@@ -49,6 +50,7 @@ struct Lists {
 }  // namespace
 
 Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  GRADUS_AUTOCAST(cumsum, self, dim, dtype);
   Tensor out = raw::scan(ScanOp::cumsum, self, dim, dtype);
   if (recording(self) && out.is_floating_point())
     record("CumsumBackward0", out, {self}, {}, [dim](Node&, const Tensor& grad) -> Tensors {
@@ -59,6 +61,7 @@ Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) 
 }
 
 Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  GRADUS_AUTOCAST(cumprod, self, dim, dtype);
   const Tensor x = dtype ? self.to(*dtype) : self;
   Tensor out = raw::scan(ScanOp::cumprod, x, dim, dtype);
   if (recording(x) && out.is_floating_point())
@@ -110,6 +113,7 @@ TensorPair cummin(const Tensor& self, int64_t dim) {
 }
 
 Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
+  GRADUS_AUTOCAST(vander, x, N, increasing);
   check(x.operand("vander", "x").dim() == 1, "vander: x has shape ", x.sizes(),
         ", expected one dimension");
   const int64_t columns = N.value_or(x.size(0));

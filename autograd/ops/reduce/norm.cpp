@@ -1,4 +1,5 @@
 // norm, linalg_norm, vector_norm and matrix_norm, with their gradients.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/reduce.h"
 
 #include <cmath>
@@ -84,21 +85,26 @@ struct Plane {
 }  // namespace
 
 Tensor norm(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
+  GRADUS_AUTOCAST(norm, self, p, dtype);
   return old_norm("NormBackward2", self, p, std::nullopt, false, dtype);
 }
 Tensor norm(const Tensor& self, const Scalar& p) {
+  GRADUS_AUTOCAST(norm, self, p);
   return old_norm("NormBackward0", self, p, std::nullopt, false, std::nullopt);
 }
 Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
             ScalarType dtype) {
+  GRADUS_AUTOCAST(norm, self, p, dim, keepdim, dtype);
   return old_norm("NormBackward3", self, p, dim, keepdim, dtype);
 }
 Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim) {
+  GRADUS_AUTOCAST(norm, self, p, dim, keepdim);
   return old_norm("NormBackward1", self, p, dim, keepdim, std::nullopt);
 }
 
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim,
                           bool keepdim, std::optional<ScalarType> dtype) {
+  GRADUS_AUTOCAST(linalg_vector_norm, self, ord, dim, keepdim, dtype);
   const double p = ord.toDouble();
   const int64_t count = reduced_count(self, dim_mask("vector_norm", dim, self));
   check(count > 0 || (p >= 0 && !std::isinf(p)), "vector_norm: the norm of order ", p,
@@ -108,6 +114,7 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
 
 Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
+  GRADUS_AUTOCAST(linalg_matrix_norm, self, ord, dim, keepdim, dtype);
   const auto [rows, columns] = Plane(self, dim);
   const double p = ord.toDouble(), order = std::abs(p);
   check<NotImplementedError>(order != 2, "matrix_norm: order ", p,
@@ -124,6 +131,7 @@ Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim
 
 Tensor linalg_matrix_norm(const Tensor& self, std::string_view ord, IntArrayRef dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
+  GRADUS_AUTOCAST(linalg_matrix_norm, self, ord, dim, keepdim, dtype);
   const auto [rows, columns] = Plane(self, dim);
   check<NotImplementedError>(ord != "nuc",
                              "matrix_norm: the nuclear norm takes singular values, which are not "

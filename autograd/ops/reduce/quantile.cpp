@@ -1,4 +1,5 @@
 // quantile and nanquantile, interpolated between sorted elements.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
 
@@ -74,18 +75,22 @@ Tensor as_tensor(const char* op, double q, const Tensor& self) {
 
 Tensor quantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
                 std::string_view interpolation) {
+  GRADUS_AUTOCAST(quantile, self, q, dim, keepdim, interpolation);
   return quantiles("quantile", self, q, dim, keepdim, interpolation, false);
 }
 Tensor quantile(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim,
                 std::string_view interpolation) {
+  GRADUS_AUTOCAST(quantile, self, q, dim, keepdim, interpolation);
   return quantile(self, as_tensor("quantile", q, self), dim, keepdim, interpolation);
 }
 Tensor nanquantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
                    std::string_view interpolation) {
+  GRADUS_AUTOCAST(nanquantile, self, q, dim, keepdim, interpolation);
   return quantiles("nanquantile", self, q, dim, keepdim, interpolation, true);
 }
 Tensor nanquantile(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim,
                    std::string_view interpolation) {
+  GRADUS_AUTOCAST(nanquantile, self, q, dim, keepdim, interpolation);
   return nanquantile(self, as_tensor("nanquantile", q, self), dim, keepdim, interpolation);
 }
 

@@ -1,5 +1,6 @@
 // softmax, log_softmax and logsumexp, with their gradients. They are computed about the largest
 // element, so that they do not overflow.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/reduce.h"
 
 #include <cmath>
@@ -31,14 +32,17 @@ Tensor soft(bool log, const char* node, const Tensor& x, int64_t dim,
 }  // namespace
 
 Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  GRADUS_AUTOCAST(log_softmax, self, dim, dtype);
   return soft(true, "LogSoftmaxBackward0", self, dim, dtype);
 }
 
 Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  GRADUS_AUTOCAST(softmax, self, dim, dtype);
   return soft(false, "SoftmaxBackward0", self, dim, dtype);
 }
 
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  GRADUS_AUTOCAST(logsumexp, self, dim, keepdim);
   const DimMask mask = dim_mask("logsumexp", dim, self);
   const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());
   const Dims shape = kept_sizes(x, mask);

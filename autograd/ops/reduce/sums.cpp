@@ -1,4 +1,5 @@
 // sum, nansum, mean, nanmean, prod and sum_to_size, with their gradients.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/reduce.h"
 
 namespace gradus {
@@ -25,9 +26,11 @@ Tensor sum_or_mean(ReduceOp op, const char* node, const Tensor& self, OptionalIn
 
 Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
            std::optional<ScalarType> dtype) {
+  GRADUS_AUTOCAST(sum, self, dim, keepdim, dtype);
   return sum_or_mean(ReduceOp::sum, "SumBackward1", self, dim, keepdim, dtype);
 }
 Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) {
+  GRADUS_AUTOCAST(sum, self, dtype);
   return sum_or_mean(ReduceOp::sum, "SumBackward0", self, {}, false, dtype);
 }
 Tensor mean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
@@ -107,6 +110,7 @@ Tensor record_product(const char* node, const Tensor& out, const Tensor& self, i
 }  // namespace
 
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
+  GRADUS_AUTOCAST(prod, self, dim, keepdim, dtype);
   const DimMask mask = mask_of("prod", dim, self);
   const Tensor x = dtype ? self.to(*dtype) : self;
   return record_product("ProdBackward1",
@@ -115,6 +119,7 @@ Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarT
 }
 
 Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
+  GRADUS_AUTOCAST(prod, self, dtype);
   const Tensor list = (dtype ? self.to(*dtype) : self).reshape({-1});
   return record_product("ProdBackward0", drop(raw::reduce(ReduceOp::prod, list, 0, dtype), {true}),
                         list, 0, {1});

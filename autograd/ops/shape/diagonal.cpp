@@ -1,4 +1,5 @@
 // diagonal, diag, diag_embed, trace, tril, triu and their indices, with their gradients.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/embed.h"
 
 namespace gradus {
@@ -92,6 +93,7 @@ Tensor diagflat(const Tensor& self, int64_t offset) {
 }
 
 Tensor trace(const Tensor& self) {
+  GRADUS_AUTOCAST(trace, self);
   check(self.operand("trace").dim() == 2, "trace: the tensor has shape ", self.sizes(),
         ", expected a matrix");
   check<TypeError>(self.dtype() != kBool,

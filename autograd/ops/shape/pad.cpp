@@ -1,4 +1,5 @@
 // pad and constant_pad_nd, with their gradients, and pad_sequence.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
@@ -107,6 +108,9 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode,
       "pad: mode \"", mode,
       "\" pads the last 1, 2 or 3 dimensions and needs 1 or 2 before them; pad ", pad, " is for ",
       padded, ", and self has shape ", self.sizes());
+  // PyTorch's list has not that of 3 dimensions.
+  if (kind == Border::replicate || (kind == Border::reflect && padded < 3))
+    GRADUS_AUTOCAST_AS(border_pad, gradus::pad, self, pad, mode, value);
   Tensor out = self;
   for (int64_t i = 0; i < padded; ++i) {
     const int64_t d = self.dim() - 1 - i, before = pad[2 * i], after = pad[2 * i + 1];

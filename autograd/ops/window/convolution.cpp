@@ -1,6 +1,7 @@
 // Convolutions and transposed ones, with their gradients. The output, the gradient of the input and
 // that of the weight are each bilinear in the other two, so three operations are each other's
 // derivatives, of every order.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/window/lists.h"
 
 namespace gradus {
@@ -194,18 +195,22 @@ Tensor convolve_named(const char* op, int spatial, const Tensor& input, const Te
   Tensor conv##n##d(const Tensor& input, const Tensor& weight, const Tensor& bias,                 \
                     IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,                 \
                     int64_t groups) {                                                              \
+    GRADUS_AUTOCAST(conv##n##d, input, weight, bias, stride, padding, dilation, groups);           \
     return convolve("conv" #n "d", n, input, weight, bias,                                         \
                     {stride, padding, dilation, 0, groups});                                       \
   }                                                                                                \
   Tensor conv##n##d(const Tensor& input, const Tensor& weight, const Tensor& bias,                 \
                     IntArrayRef stride, PaddingName padding, IntArrayRef dilation,                 \
                     int64_t groups) {                                                              \
+    GRADUS_AUTOCAST(conv##n##d, input, weight, bias, stride, padding, dilation, groups);           \
     return convolve_named("conv" #n "d", n, input, weight, bias, stride, padding, dilation,        \
                           groups);                                                                 \
   }                                                                                                \
   Tensor conv_transpose##n##d(const Tensor& input, const Tensor& weight, const Tensor& bias,       \
                               IntArrayRef stride, IntArrayRef padding, IntArrayRef output_padding, \
                               int64_t groups, IntArrayRef dilation) {                              \
+    GRADUS_AUTOCAST(conv_transpose##n##d, input, weight, bias, stride, padding, output_padding,    \
+                    groups, dilation);                                                             \
     return convolve("conv_transpose" #n "d", n, input, weight, bias,                               \
                     {stride, padding, dilation, output_padding, groups, true});                    \
   }
@@ -217,6 +222,8 @@ GRADUS_CONVOLUTIONS(3)
 Tensor convolution(const Tensor& input, const Tensor& weight, const Tensor& bias,
                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
                    IntArrayRef output_padding, int64_t groups) {
+  GRADUS_AUTOCAST(convolution, input, weight, bias, stride, padding, dilation, transposed,
+                  output_padding, groups);
   const int64_t spatial = weight.operand("convolution", "weight").dim() - 2;
   check(spatial >= 1 && spatial <= kSpatial, "convolution: weight has shape ", weight.sizes(),
         "; expected 3 to 5 dimensions, (out, in / groups, kernel...)");

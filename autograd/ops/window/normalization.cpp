@@ -1,4 +1,5 @@
 // batch_norm, layer_norm and group_norm. They compute in float32 or float64, and round once.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -133,6 +134,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
 
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps, bool) {
+  GRADUS_AUTOCAST(layer_norm, input, normalized_shape, weight, bias, eps, true);
   constexpr const char* kOp = "layer_norm";
   check_floating(kOp, input.operand(kOp, "input"));
   check(!normalized_shape.empty(), kOp,
@@ -163,6 +165,7 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
 
 Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
                   double eps, bool) {
+  GRADUS_AUTOCAST(group_norm, input, num_groups, weight, bias, eps, true);
   constexpr const char* kOp = "group_norm";
   check_floating(kOp, input.operand(kOp, "input"));
   check(input.dim() >= 2, kOp, ": Expected at least 2 dimensions for input tensor but received ",

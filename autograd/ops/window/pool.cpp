@@ -1,4 +1,5 @@
 // Pools of maxima and averages, plain and adaptive, with their gradients.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/window/lists.h"
 #include "gradus/tensor/factories.h"
 
@@ -148,14 +149,17 @@ Tensor average(const char* op, int spatial, const Tensor& x, IntArrayRef kernel_
   }                                                                                               \
   Tensor max_pool##n##d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,          \
                         IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {              \
+    GRADUS_AUTOCAST(max_pool##n##d, self, kernel_size, stride, padding, dilation, ceil_mode);     \
     return std::get<0>(                                                                           \
         max_pool##n##d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));    \
   }                                                                                               \
   Tensor adaptive_avg_pool##n##d(const Tensor& self, IntArrayRef output_size) {                   \
+    GRADUS_AUTOCAST(adaptive_avg_pool##n##d, self, output_size);                                  \
     constexpr const char* kOp = "adaptive_avg_pool" #n "d";                                       \
     return average_over(kOp, n, adaptive_pool(kOp, n, self, output_size), self);                  \
   }                                                                                               \
   TensorPair adaptive_max_pool##n##d(const Tensor& self, IntArrayRef output_size) {               \
+    GRADUS_AUTOCAST(adaptive_max_pool##n##d, self, output_size);                                  \
     constexpr const char* kOp = "adaptive_max_pool" #n "d";                                       \
     return max_over(kOp, n, adaptive_pool(kOp, n, self, output_size), self);                      \
   }
@@ -178,6 +182,8 @@ Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
 Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                   IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                   std::optional<int64_t> divisor_override) {
+  GRADUS_AUTOCAST(avg_pool3d, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                  divisor_override);
   return average("avg_pool3d", 3, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
                  divisor_override);
 }

@@ -1,4 +1,5 @@
 // The losses of losses.def that compare with class numbers, and cross entropy.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/nn/modules/losses/parts.h"
 
 #include "gradus/autograd/engine/record.h"
@@ -120,6 +121,7 @@ Tensor probability_loss(const Tensor& input, const Tensor& target,
 }  // namespace
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions& options) {
+  GRADUS_AUTOCAST(nll_loss, input, target, options);
   const char* op = "nll_loss";
   check_defined(op, input, target);
   check_targets(op, input, target, options.weight());
@@ -131,6 +133,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossOptions&
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      const CrossEntropyLossOptions& options) {
+  GRADUS_AUTOCAST(cross_entropy, input, target, options);
   const char* op = "cross_entropy";
   check_defined(op, input, target);
   check(input.dim() > 0, op,
@@ -149,6 +152,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
                          const MultiMarginLossOptions& options) {
+  GRADUS_AUTOCAST(multi_margin_loss, input, target, options);
   const char* op = "multi_margin_loss";
   check_defined(op, input, target);
   check(options.p() == 1 || options.p() == 2, op, ": p is ", options.p(), "; give 1 or 2");
@@ -170,6 +174,7 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
 
 Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
                               const MultiLabelMarginLossOptions& options) {
+  GRADUS_AUTOCAST(multilabel_margin_loss, input, target, options);
   const char* op = "multilabel_margin_loss";
   check_same_shape(op, input, target);
   check_classes_of_rows(op, input);

@@ -2,6 +2,7 @@
 // (Graves et al., Connectionist Temporal Classification, 2006).
 #include <numeric>
 
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/one_node.h"
 #include "gradus/nn/modules/losses/parts.h"
 
@@ -73,6 +74,7 @@ Tensor moved(const Tensor& x, int64_t by) {
 
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, const CTCLossOptions& options) {
+  GRADUS_AUTOCAST(ctc_loss, log_probs, targets, input_lengths, target_lengths, options);
   const char* op = "ctc_loss";
   check_defined(op, {{"log_probs", log_probs},
                      {"targets", targets},

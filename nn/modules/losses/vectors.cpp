@@ -1,4 +1,5 @@
 // The losses of losses.def that compare vectors.
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/nn/modules/losses/parts.h"
 
 namespace gradus::nn::functional {
@@ -7,6 +8,7 @@ using namespace detail;
 
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              const CosineEmbeddingLossOptions& options) {
+  GRADUS_AUTOCAST(cosine_embedding_loss, input1, input2, target, options);
   const char* op = "cosine_embedding_loss";
   check_defined(op, {{"input1", input1}, {"input2", input2}, {"target", target}});
   check(target.dim() <= 1, op, ": target has shape ", target.sizes(),
@@ -36,6 +38,7 @@ Tensor triplet_loss(const char* op, const Tensor& anchor, const Tensor& positive
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            const TripletMarginLossOptions& options) {
+  GRADUS_AUTOCAST(triplet_margin_loss, anchor, positive, negative, options);
   const char* op = "triplet_margin_loss";
   check_same_rank(op, {{"anchor", anchor}, {"positive", positive}, {"negative", negative}});
   const auto distance = [&](const Tensor& x, const Tensor& y) {

@@ -390,7 +390,8 @@ def modules(out):
     wide = out.let("wide", torch.tensor([[-2.0, 0.5, 1.5, 3.0]], dtype=torch.float64))
     nn = torch.nn
     for name in ("ReLU", "ReLU6", "SELU", "ELU", "CELU", "LeakyReLU", "Hardtanh", "Hardshrink", "Softshrink",
-                 "Softplus", "GELU", "SiLU", "Mish", "Sigmoid", "LogSigmoid", "Tanh", "Tanhshrink", "Softsign"):
+                 "Softplus", "GELU", "SiLU", "Mish", "Sigmoid", "LogSigmoid", "Tanh", "Tanhshrink", "Softsign",
+                 "Hardswish", "Hardsigmoid"):
         out.case(f"activation {name} points", lambda: gradients(getattr(nn, name)(), [x]))
     out.case("activation GLU wide", lambda: gradients(nn.GLU(), [wide]))
     for name, arguments in (("Threshold", (0.25, 3.0)), ("Softmax", (1,)), ("LogSoftmax", (0,)), ("Softmin", (1,))):

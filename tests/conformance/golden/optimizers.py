@@ -111,6 +111,12 @@ class Lion(torch.optim.Optimizer):
 def elementwise_trajectories(out, start, goal):
     """As long_trajectories; the second half has half the rate."""
     tables = {
+        "sgd100": (torch.optim.SGD,
+                   dict(lr=0.01, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False),
+                   [{}, {"momentum": 0.9}, {"momentum": 0.9, "dampening": 0.4}, {"weight_decay": 0.1},
+                    {"dampening": 0.5}, {"momentum": 0.9, "nesterov": True},
+                    {"momentum": 0.7, "nesterov": True, "weight_decay": 0.2},
+                    {"momentum": 0.5, "dampening": 0.5, "weight_decay": 0.1, "lr": 0.02}]),
         "adagrad": (torch.optim.Adagrad,
                     dict(lr=0.1, lr_decay=0.0, weight_decay=0.0, initial_accumulator_value=0.0, eps=1e-10),
                     [{}, {"lr_decay": 0.1}, {"weight_decay": 0.2}, {"initial_accumulator_value": 0.5},

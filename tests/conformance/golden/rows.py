@@ -66,7 +66,29 @@ def lines_of(kind, name, module, inputs, call):
         out.append(("differentiable", torch.tensor(True)))
         named = [(f"x{i}", each) for i, each in enumerate(x)] + list(m.named_parameters())
         out += [(f"grad.{key}", each.grad) for key, each in named if each.grad is not None]
+    if any(each.requires_grad for each in m.parameters()) and sums:
+        out += trained(module, out, call)
     return [f"let {name}.{key} = {text(value)}" for key, value in out]
+
+
+def trained(module, values, call):
+    """The loss after 100 steps of SGD, and of each parameter the sums with weights 1 and 1, 2, 3, ...
+    over their number. The loss is the mean of the squares of all results' distances from 0.5."""
+    values = dict(values)
+    m = eval(module)
+    m.load_state_dict({key.removeprefix("state."): value.clone() for key, value in values.items()
+                       if key.startswith("state.")})
+    x = [values[f"x{i}"].clone() for i in range(len(values)) if f"x{i}" in values]
+    sgd = torch.optim.SGD(m.parameters(), lr=0.05, momentum=0.5)
+    for _ in range(100):
+        sgd.zero_grad()
+        results = [y for y in flat(eval(call) if call else m(*x)) if y is not None and y.requires_grad]
+        loss = sum((y - 0.5).square().mean() for y in results)
+        loss.backward()
+        sgd.step()
+    sums = [torch.stack([p.sum(), (p.reshape(-1) * torch.arange(1, p.numel() + 1)).sum() / p.numel()])
+            for p in m.parameters()]
+    return [("trained", torch.cat([loss.reshape(1), *sums]))]
 
 
 def write(family):

@@ -165,4 +165,5 @@ def main():
         write(path.stem, rows)
 
 
-main()
+if __name__ == "__main__":
+    main()

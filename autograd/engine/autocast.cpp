@@ -1,0 +1,104 @@
+// The state of autocast, the conversions of operands, and the cache of converted weights.
+#include "gradus/autograd/engine/autocast.h"
+
+#include <unordered_map>
+
+#include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/autograd/engine/grad_mode.h"
+
+namespace gradus {
+namespace autocast {
+
+namespace {
+
+struct Kept {
+  Tensor weight, converted;  // the weight stays, so that no other one gets its place
+  uint32_t version;
+  bool recorded;
+};
+thread_local std::unordered_map<const TensorImpl*, Kept> cache;
+thread_local int nesting = 0;
+
+DeviceAutocast& mode_of(DeviceType type) {
+  return thread_modes.autocast.devices[static_cast<size_t>(type)];
+}
+
+// Null where autocast has nothing to do with x.
+const DeviceAutocast* mode_of(const Tensor& x) {
+  if (!x.defined() || !x.is_floating_point() || x.dtype() == kDouble) return nullptr;
+  const DeviceAutocast& mode = mode_of(x.device().type());
+  return mode.enabled ? &mode : nullptr;
+}
+
+Cast cast_of(const Row& row, const Tensor& x) {
+  return row.cast[static_cast<size_t>(x.device().type())];
+}
+
+Tensor lowered(const Tensor& x, ScalarType dtype) {
+  const bool keeps = thread_modes.autocast.caches && x.dtype() == kFloat && x.requires_grad() &&
+                     x.is_leaf() && !x.is_view();
+  if (!keeps) return x.to(dtype);
+  Kept& kept = cache[&x.impl()];
+  if (!kept.converted.defined() || kept.converted.dtype() != dtype ||
+      kept.version != x._version() || kept.recorded != GradMode::is_enabled())
+    kept = {x, x.to(dtype), x._version(), GradMode::is_enabled()};
+  return kept.converted;
+}
+
+}  // namespace
+
+bool is_autocast_enabled(DeviceType device_type) { return mode_of(device_type).enabled; }
+void set_autocast_enabled(DeviceType device_type, bool enabled) {
+  mode_of(device_type).enabled = enabled;
+  thread_modes.autocast.casts = mode_of(kCPU).enabled || mode_of(kCUDA).enabled;
+}
+ScalarType get_autocast_dtype(DeviceType device_type) { return mode_of(device_type).dtype; }
+void set_autocast_dtype(DeviceType device_type, ScalarType dtype) {
+  check<TypeError>(dtype == kHalf || dtype == kBFloat16, "autocast: dtype is ", dtype,
+                   ", expected float16 or bfloat16; turn autocast off for another one");
+  mode_of(device_type).dtype = dtype;
+}
+
+bool is_autocast_cache_enabled() { return thread_modes.autocast.caches; }
+void set_autocast_cache_enabled(bool enabled) { thread_modes.autocast.caches = enabled; }
+void clear_cache() { cache.clear(); }
+int increment_nesting() { return ++nesting; }
+int decrement_nesting() { return --nesting; }
+
+void Operands::see(const Tensor& x) {
+  if (!mode_of(x)) return;
+  const Cast cast = cast_of(row_, x);
+  check<Error>(cast != Cast::refused, row_.name,
+               ": it is unsafe under autocast, since a probability near 0 or 1 is lost in 16 bits; "
+               "use binary_cross_entropy_with_logits of what the sigmoid was taken of, or turn "
+               "autocast off");
+  cast_ |= cast != Cast::none;
+  if (cast == Cast::widest) widest_ = promoteTypes(widest_.value_or(x.dtype()), x.dtype());
+}
+
+Tensor Operands::converted(const Tensor& x) const {
+  const DeviceAutocast* mode = mode_of(x);
+  if (!mode) return x;
+  switch (cast_of(row_, x)) {
+    case Cast::lower:
+      return lowered(x, mode->dtype);
+    case Cast::wide:
+      return x.to(kFloat);
+    case Cast::widest:
+      return x.to(*widest_);
+    default:
+      return x;
+  }
+}
+
+}  // namespace autocast
+
+amp::autocast::autocast(DeviceType device_type, std::optional<ScalarType> dtype, bool enabled,
+                        std::optional<bool> cache_enabled) {
+  namespace state = gradus::autocast;
+  if (dtype) state::set_autocast_dtype(device_type, *dtype);
+  if (cache_enabled) state::set_autocast_cache_enabled(*cache_enabled);
+  state::set_autocast_enabled(device_type, enabled);
+}
+
+}  // namespace gradus
