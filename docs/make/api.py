@@ -177,10 +177,13 @@ def entities(head, body, doc, scope):
         return [Entity("option", option[3], f"{option[3]}({option[2]}{default})", doc, scope)]
     if head.startswith("GRADUS_OPTIONS("):
         return options(arguments(head[len("GRADUS_OPTIONS("):-1]))
-    module = re.match(r"GRADUS_(?:MODULE|LAYER)\((\w+)(?:, (\w+))?", head)
-    if module:  # one of GRADUS_LAYER has the members and the meaning of its base
-        made = [Entity("module", module[1], "", doc, scope)]
-        return made + ([Entity("struct", module[1] + "Impl", module[2], doc, scope)] if module[2] else [])
+    module = re.match(r"GRADUS_(MODULE|LAYER)\((.*)\)$", head)
+    if module:  # one of GRADUS_LAYER has the members and, without a comment or a function, the meaning of its base
+        name, *base = arguments(module[2])
+        if base and base[-1].startswith("functional::"):
+            doc = doc or f"The module of `{base[-1]}`"
+        made = [Entity("module", name, "", doc, scope)]
+        return made + ([Entity("struct", name + "Impl", base[0], doc, scope)] if base else [])
     kind = re.match(r"(?:template ?<.*?> ?(?:requires ?.*? )?)?(struct|class|enum class|enum) (\w+)(?!.*\)$)", head)
     if kind and body is not None:
         found = Entity(kind[1], kind[2], head, doc, scope)
