@@ -48,7 +48,8 @@ int main() {
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, p.data_ptr<float>(), n,
                     q.data_ptr<float>(), n, 0, out.data_ptr<float>(), n);
       };
-      // Gradus keeps OpenBLAS to one thread and cuts up its work itself; alone it uses all.
+      // Gradus limits OpenBLAS to one thread and divides the work itself. By itself OpenBLAS uses
+      // all threads.
       openblas_set_num_threads(static_cast<int>(std::thread::hardware_concurrency()));
       report(name, "openblas", host_seconds(blas, 9, calls), operations, "FLOP");
       openblas_set_num_threads(1);

@@ -97,7 +97,7 @@ void order() {
          "elements");
 }
 
-// Places are drawn at random; what is moved of them, and of the elements, is counted.
+// Places are drawn at random. Bytes of places and of elements are counted.
 void lookups() {
   const int64_t n = 8192;
   const double bytes = static_cast<double>(n * n);

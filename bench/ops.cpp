@@ -66,7 +66,7 @@ void products() {
   }
 }
 
-// The graph's share: one operation recorded, and its tensor freed.
+// The cost of the graph: one operation is recorded, and its tensor freed.
 void recording() {
   const Tensor x = torch::rand({1}, on.requires_grad(true)), y = torch::rand({1}, on);
   time("x + y recorded, 1 element", [&] { return x + y; });

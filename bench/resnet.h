@@ -13,7 +13,7 @@ inline nn::Conv2d convolution(int64_t in, int64_t out, int64_t kernel, int64_t s
       nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
-// Two convolutions, and what they leave out.
+// Two convolutions, and the shortcut around them.
 struct ResidualBlock : nn::Module {
   ResidualBlock(int64_t in, int64_t out, int64_t stride)
       : inner(register_module(

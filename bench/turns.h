@@ -23,7 +23,7 @@ inline constexpr const char* kWho = "libtorch";
 inline constexpr const char* kWho = "gradus";
 #endif
 
-// Where tensors are made.
+// The device on which tensors are made.
 inline torch::TensorOptions on;
 
 using Clock = std::chrono::steady_clock;
@@ -36,7 +36,7 @@ double seconds_of(const F& f, int calls) {
   return std::chrono::duration<double>(Clock::now() - start).count() / calls;
 }
 
-// The first half second is slower, while clocks rise and the threads of libraries come to rest.
+// The first half second is slower: clocks rise, and threads of libraries still spin.
 inline void warm_up() {
   const torch::Tensor x = torch::rand({1000}, on);
   const auto start = Clock::now();
@@ -64,7 +64,7 @@ inline void wait_for_turn() {
   static_cast<void>(warm);
 }
 
-// The best of rounds of about 4 ms each: what else runs on the machine makes some of them longer.
+// The best of several rounds of about 4 ms. Other programs on the machine make some rounds longer.
 template <class F>
 void time(const std::string& name, const F& f) {
   if (name.find(wanted) == std::string::npos) return;

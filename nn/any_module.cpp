@@ -48,7 +48,7 @@ void AnyModule::complete(std::vector<AnyValue>& values) const {
     std::string expected = std::to_string(most) + " argument(s)";
     if (least < most)
       expected = "at least " + std::to_string(least) + " argument(s) and at most " + expected;
-    std::string advice = "leave out " + std::to_string(given - most) + " of them";
+    std::string advice = "Leave out " + std::to_string(given - most) + " of them.";
     if (given < least)
       advice = "If " + name +
                "'s forward() method has default arguments, please make sure the forward() method "

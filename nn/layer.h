@@ -66,10 +66,11 @@ struct Layer : Cloneable<Derived> {
   Options options;
 
  private:
-  // As libtorch prints them: numbers, lists and switches, `inplace` where it is on, `lambda`
-  // without its name. The stream keeps std::boolalpha, as it does there.
+  // As libtorch prints them: numbers, lists and switches that are not hidden, `inplace` where it is
+  // on, `lambda` without its name. The stream keeps std::boolalpha, as it does there.
   template <class T>
   static void print(std::ostream& stream, const char*& separator, const NamedOption<T>& option) {
+    if (option.hidden) return;
     if constexpr (std::is_arithmetic_v<T> || is_expanding_array<T>) {
       if constexpr (std::is_same_v<T, bool>)
         if (option.name == "inplace" && !option.value) return;
@@ -80,4 +81,26 @@ struct Layer : Cloneable<Derived> {
   }
 };
 
+// The module of function(input, options), or of function(input).
+// Errors: ValueError for an undefined input, and those of the function.
+template <class Derived, class Options, auto function>
+struct FunctionLayer : Layer<Derived, Options> {
+  using Layer<Derived, Options>::Layer;
+  Tensor forward(const Tensor& input) {
+    this->check_defined(input, "input");
+    if constexpr (std::is_same_v<Options, NoOptions>)
+      return function(input);
+    else
+      return function(input, this->options);
+  }
+};
+
 }  // namespace gradus::nn
+
+// A module that has the members of Base<NameImpl, arguments> alone, and its holder:
+//   GRADUS_LAYER(Unfold, FunctionLayer, UnfoldOptions, functional::unfold);
+#define GRADUS_LAYER(Name, Base, ...)                               \
+  struct Name##Impl : Base<Name##Impl __VA_OPT__(, ) __VA_ARGS__> { \
+    using Base<Name##Impl __VA_OPT__(, ) __VA_ARGS__>::Base;        \
+  };                                                                \
+  GRADUS_MODULE(Name)

@@ -5,7 +5,7 @@
 
 namespace gradus {
 
-// While it lives gradients of more than 256 bytes are cut into pieces of 128 bytes or 2 rows.
+// While it lives, gradients of more than 256 bytes are divided into pieces of 128 bytes or 2 rows.
 class SmallPieces {
  public:
   explicit SmallPieces(int64_t terms = 1) { autograd::piece_sizes = {256, 128, 2, terms}; }

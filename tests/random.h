@@ -14,7 +14,7 @@
 
 namespace gradus::test {
 
-// Starts anew in every test from GRADUS_TEST_SEED, or from a fresh seed, which is printed.
+// Starts in every test with GRADUS_TEST_SEED, or with a new seed, which is printed.
 inline std::mt19937_64& rng() {
   static const uint64_t seed = [] {
     const char* text = std::getenv("GRADUS_TEST_SEED");

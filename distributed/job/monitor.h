@@ -38,7 +38,6 @@ class Monitor {
 
   // The first failure, as the one message for all ranks.
   const std::optional<std::string>& failure() const { return failure_; }
-  bool has_left(int rank) const { return left_.contains(rank); }
 
  private:
   struct Call {

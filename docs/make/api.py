@@ -178,9 +178,15 @@ def entities(head, body, doc, scope):
     if option:
         default = f" = {option[4]}" if option[4] else ""
         return [Entity("option", option[3], f"{option[3]}({option[2]}{default})", doc, scope)]
-    module = re.match(r"GRADUS_MODULE\((\w+)\)", head)
-    if module:
-        return [Entity("module", module[1], "", doc, scope)]
+    if head.startswith("GRADUS_OPTIONS("):
+        return options(arguments(head[len("GRADUS_OPTIONS("):-1]))
+    module = re.match(r"GRADUS_(MODULE|LAYER)\((.*)\)$", head)
+    if module:  # one of GRADUS_LAYER has the members and, without a comment or a function, the meaning of its base
+        name, *base = arguments(module[2])
+        if base and base[-1].startswith("functional::"):
+            doc = doc or f"The module of `{base[-1]}`"
+        made = [Entity("module", name, "", doc, scope)]
+        return made + ([Entity("struct", name + "Impl", base[0], doc, scope)] if base else [])
     kind = re.match(r"(?:template ?<.*?> ?(?:requires ?.*? )?)?(struct|class|enum class|enum) (\w+)(?!.*\)$)", head)
     if kind and body is not None:
         found = Entity(kind[1], kind[2], head, doc, scope)
@@ -197,6 +203,15 @@ def entities(head, body, doc, scope):
     if head.startswith("using"):
         return []
     return function(head, body, doc, scope)
+
+
+def options(rows):
+    """The constructor and the options of GRADUS_OPTIONS(rows...)."""
+    found = [(row.split("(")[0], *arguments(row[row.index("(") + 1:-1])) for row in rows[1:]]
+    taken = ", ".join(" ".join(row[1:3]) + (f" = {row[3]}" if row[3:] else "") for row in found if row[0] == "ARGUMENT")
+    return [Entity("function", rows[0], f"{rows[0]}({taken})", "", "")] + \
+        [Entity("option", row[2], f"{row[2]}({row[1]}{' = ' + ', '.join(row[3:]) if row[3:] else ''})", "", "")
+         for row in found]
 
 
 def without_template(head):
@@ -342,6 +357,10 @@ def section(title, intro, patterns):
             if e.kind == "function" and not e.doc:
                 e.doc = meanings.get(e.name, "")
     modules = {e.name for e in entries if e.kind == "module"}
+    structs = {e.name: e for e in entries if e.kind == "struct"}
+    for e in entries:
+        if e.kind == "struct" and e.text in structs:  # made by GRADUS_LAYER
+            e.doc, e.members = e.doc or structs[e.text].doc, structs[e.text].members
     headers = [os.path.relpath(path, ROOT) for pattern in patterns for path in sorted(glob.glob(os.path.join(ROOT, pattern)))]
     included = reached("gradus.h", set())
     listed = [f"`{h}`" + ("" if h in included else " (not in `gradus.h`)") for h in headers]
@@ -414,7 +433,11 @@ def readme_list():
     schedules = listed(e.name for e in read_section(["optim/schedulers/*.h"])
                        if re.search(r": (public )?(ClosedFormLR|LRScheduler)\b", e.text) or e.name.endswith("Scheduler"))
     table = nn_rows("activations") + nn_rows("losses")
-    modules = names(["nn/modules/*.h"], ("module",)) + [row[0] for row in table] + ["Sequential"]
+    header = open(os.path.join(ROOT, "nn/modules/activation.h")).read()
+    table += re.findall(r"^GRADUS_ACTIVATION\((\w+), (\w+)", header, re.M)  # whose function is none of gradus
+    headers = ["nn/modules/*.h", "nn/*.h"]
+    modules = names(headers, ("module",)) + [row[0] for row in table]
+    modules += [e.name for e in read_section(headers) if ": public ModuleHolder<" in e.text]
     # libtorch's names for some dimensions belong to gradus::nll_loss and gradus::cross_entropy_loss.
     functions = [n for n in names(["nn/modules/*.h"], ("function",))
                  if n.islower() and not n.startswith("nll_loss")]

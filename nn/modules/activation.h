@@ -9,21 +9,6 @@
 
 namespace gradus::nn {
 
-// The module of a function.
-template <class Derived, class Options, auto function>
-struct Activation : Layer<Derived, Options> {
-  using Layer<Derived, Options>::Layer;
-
-  // Errors: ValueError for an undefined input, and those of the function.
-  Tensor forward(const Tensor& input) {
-    this->check_defined(input, "input");
-    if constexpr (std::is_same_v<Options, NoOptions>)
-      return function(input);
-    else
-      return function(input, this->options);
-  }
-};
-
 namespace functional {
 
 inline Tensor silu(const Tensor& input) { return gradus::silu(input); }
@@ -54,10 +39,7 @@ inline Tensor prelu(const Tensor& input, const Tensor& weight) {
     return result;                                                                                 \
   }                                                                                                \
   }                                                                                                \
-  struct Name##Impl : Activation<Name##Impl, Name##Options, functional::function> {                \
-    using Activation::Activation;                                                                  \
-  };                                                                                               \
-  GRADUS_MODULE(Name);
+  GRADUS_LAYER(Name, FunctionLayer, Name##Options, functional::function);
 #define ACTIVATION(Name, function, meaning, ...) \
   GRADUS_ACTIVATION(Name, function, GRADUS_CALL(function, __VA_ARGS__), __VA_ARGS__)
 #define IN_PLACE(Name, function, meaning, ...)                                \
@@ -69,15 +51,11 @@ inline Tensor prelu(const Tensor& input, const Tensor& weight) {
   GRADUS_ACTIVATION(Name, function,                                                           \
                     options.inplace() ? gradus::function##_(input) : gradus::function(input), \
                     ARGUMENT(bool, inplace, false))
-#define PLAIN(Name, function, meaning)                                                        \
-  struct Name##Impl                                                                           \
-      : Activation<Name##Impl, NoOptions, static_cast<Tensor (*)(const Tensor&)>(function)> { \
-    using Activation::Activation;                                                             \
-  };                                                                                          \
-  GRADUS_MODULE(Name);
+#define PLAIN(Name, function, meaning) \
+  GRADUS_LAYER(Name, FunctionLayer, NoOptions, static_cast<Tensor (*)(const Tensor&)>(function));
 #include "gradus/nn/activations.def"
 
-// softmax(-x) along dim.
+// softmax(-x) along dim. Errors: those of softmax.
 GRADUS_ACTIVATION(Softmin, softmin, gradus::softmax(-input, options.dim(), options.dtype()),
                   ARGUMENT(int64_t, dim), OPTION(std::optional<ScalarType>, dtype, {}))
 #undef GRADUS_ACTIVATION
@@ -105,7 +83,9 @@ inline Tensor rrelu(Tensor input, const RReLUFuncOptions& options = {}) {
 }
 }  // namespace functional
 
-// leaky_relu with slopes drawn between lower and upper; with their mean after eval().
+// leaky_relu with slopes drawn between lower and upper; with their mean after eval(). Input and
+// output have the same shape.
+// Errors: ValueError for an undefined input, and for a lower above upper.
 struct RReLUImpl : Layer<RReLUImpl, RReLUOptions> {
   using Layer::Layer;
   Tensor forward(const Tensor& input) {
@@ -122,7 +102,9 @@ GRADUS_MODULE(RReLU);
 struct PReLUOptions {
   GRADUS_OPTIONS(PReLUOptions, OPTION(int64_t, num_parameters, 1), OPTION(double, init, 0.25));
 };
-// x above 0, weight * x below; one weight, or one for each channel, which starts as init.
+// x above 0, weight * x below. weight (num_parameters): one number, or one for each channel
+// (dimension 1); it starts as init. Input and output have the same shape.
+// Errors: ValueError for an undefined input, and for another number of channels.
 struct PReLUImpl : Layer<PReLUImpl, PReLUOptions> {
   using Layer::Layer;
   void reset() override {
@@ -141,13 +123,15 @@ struct PReLUImpl : Layer<PReLUImpl, PReLUOptions> {
 };
 GRADUS_MODULE(PReLU);
 
-// Softmax over the channels of (N, C, H, W) or (C, H, W).
+// Softmax over the channels of (N, C, H, W) or (C, H, W), of the same shape.
+// Errors: ValueError for an undefined input, and for another number of dimensions.
 struct Softmax2dImpl : Layer<Softmax2dImpl> {
   using Layer::Layer;
   Tensor forward(const Tensor& input) {
     check_defined(input, "input");
     check(input.dim() == 3 || input.dim() == 4,
-          "Softmax2d requires a 3D or 4D tensor as input, but got ", input.dim(), "D");
+          "Softmax2d requires a 3D or 4D tensor as input, but got ", input.dim(),
+          "D; it has shape ", input.sizes(), ", use Softmax(dim) for others");
     return gradus::softmax(input, -3);
   }
 };

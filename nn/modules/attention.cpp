@@ -33,7 +33,11 @@ Tensor projected(const char* name, const Tensor& x, const Tensor& weight, const 
                  int64_t place) {
   const int64_t width = o.embed_dim_to_check();
   check(weight.operand(kName, name).sizes() == IntArrayRef({width, x.size(-1)}), kName, ": ", name,
-        " has shape ", weight.sizes(), ", expected ", IntArrayRef({width, x.size(-1)}));
+        " has shape ", weight.sizes(), ", expected ", IntArrayRef({width, x.size(-1)}), " for ",
+        *name == 'q'   ? "a query"
+        : *name == 'k' ? "a key"
+                       : "a value",
+        " of shape ", x.sizes(), "; set embed_dim, kdim or vdim to the width");
   const Tensor& bias = o.in_proj_bias();
   return gradus::linear(x, weight, bias.defined() ? bias.narrow(0, place * width, width) : bias);
 }
@@ -82,13 +86,14 @@ Tensor mask_of(const Options& o, const Tensor& q, int64_t sources, int64_t added
     check(flat || wide.sizes() == IntArrayRef({batch * heads, targets, sources}), kName,
           ": attn_mask has shape ", mask.sizes(), ", expected ",
           IntArrayRef({targets, sources - added}), " or ",
-          IntArrayRef({batch * heads, targets, sources - added}));
+          IntArrayRef({batch * heads, targets, sources - added}),
+          ", (targets, sources) or (batch * heads, targets, sources); transpose it?");
     out = flat ? wide : wide.view({batch, heads, targets, sources});
   }
   if (const Tensor& mask = o.key_padding_mask(); mask.defined()) {
     check(mask.sizes() == IntArrayRef({batch, sources - added}), kName,
           ": key_padding_mask has shape ", mask.sizes(), ", expected ",
-          IntArrayRef({batch, sources - added}));
+          IntArrayRef({batch, sources - added}), ", (batch, sources); transpose it?");
     const Tensor wide = widened(additive("key_padding_mask", mask, q)).view({batch, 1, 1, sources});
     out = out.defined() ? out + wide : wide;
   }
@@ -103,16 +108,21 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
   check(sizes.size() == 3 && key.operand(kName, "key").dim() == 3 &&
             value.operand(kName, "value").dim() == 3,
         kName, ": query, key and value have shapes ", sizes, ", ", key.sizes(), " and ",
-        value.sizes(), ", expected (length, batch, width) of each");
+        value.sizes(), ", expected (length, batch, width) of each; unsqueeze(1) for a batch of 1");
   const int64_t targets = sizes[0], batch = sizes[1], width = sizes[2], heads = o.num_heads();
-  check(width == o.embed_dim_to_check(), kName, ": query has width ", width,
-        ", expected embed_dim = ", o.embed_dim_to_check());
-  check(heads > 0, kName, ": num_heads must be greater than 0, but it is ", heads);
+  check(width == o.embed_dim_to_check(), kName, ": query has shape ", sizes,
+        ", expected embed_dim = ", o.embed_dim_to_check(),
+        " last; permute it or make the module with embed_dim = ", width);
+  check(o.use_separate_proj_weight() || (key.size(2) == width && value.size(2) == width), kName,
+        ": key and value have shapes ", key.sizes(), " and ", value.sizes(),
+        ", expected embed_dim = ", width, " last; set kdim and vdim for other widths");
+  check(heads > 0, kName, ": num_heads must be greater than 0, but it is ", heads,
+        "; give a divisor of embed_dim");
   check(width % heads == 0, kName, ": embed_dim must be divisible by num_heads, but they are ",
-        width, " and ", heads);
+        width, " and ", heads, "; give a num_heads that divides ", width);
   check(key.size(0) == value.size(0) && key.size(1) == batch && value.size(1) == batch, kName,
         ": query, key and value have shapes ", sizes, ", ", key.sizes(), " and ", value.sizes(),
-        "; expected one batch size, and as many values as keys");
+        "; expected one batch size, and as many values as keys, in (length, batch, width)");
   const int64_t head = width / heads;
 
   Projections p = project(query, key, value, o);
@@ -128,7 +138,8 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
   }
   const auto given = [&](const char* name, const Tensor& x) {
     check(x.dim() == 3 && x.size(0) == batch * heads && x.size(2) == head, kName, ": ", name,
-          " has shape ", x.sizes(), ", expected (", batch * heads, ", sources, ", head, ")");
+          " has shape ", x.sizes(), ", expected (", batch * heads, ", sources, ", head,
+          "), (batch * heads, sources, width of a head); reshape it");
     return x.reshape({batch, heads, -1, head});
   };
   const Tensor q = by_heads(p.q, heads);
@@ -168,7 +179,7 @@ void MultiheadAttentionImpl::reset() {
   head_dim = width / heads;
   check(head_dim * heads == width,
         "MultiheadAttention: embed_dim must be divisible by num_heads, but they are ", width,
-        " and ", heads);
+        " and ", heads, "; give a num_heads that divides ", width);
   _qkv_same_embed_dim = options.kdim() == width && options.vdim() == width;
   const auto parameter = [this](const char* name, bool exists, IntArrayRef shape) {
     return register_parameter(name, exists ? empty(shape) : Tensor(), exists);

@@ -11,21 +11,10 @@ namespace gradus::nn {
 // keys and values, embed_dim unless set. dropout: of the weights while training. add_bias_kv: a
 // key and value that are learned stand behind the others; add_zero_attn: one of zeros.
 struct MultiheadAttentionOptions {
-  MultiheadAttentionOptions(int64_t embed_dim, int64_t num_heads)
-      : embed_dim_(embed_dim), num_heads_(num_heads), kdim_(embed_dim), vdim_(embed_dim) {}
-  auto fields() const {
-    return std::make_tuple(NamedOption<int64_t>{"embed_dim", embed_dim_},
-                           NamedOption<int64_t>{"num_heads", num_heads_});
-  }
-
-  GRADUS_OPTION(MultiheadAttentionOptions, int64_t, embed_dim);
-  GRADUS_OPTION(MultiheadAttentionOptions, int64_t, num_heads);
-  GRADUS_OPTION(MultiheadAttentionOptions, double, dropout) = 0;
-  GRADUS_OPTION(MultiheadAttentionOptions, bool, bias) = true;
-  GRADUS_OPTION(MultiheadAttentionOptions, bool, add_bias_kv) = false;
-  GRADUS_OPTION(MultiheadAttentionOptions, bool, add_zero_attn) = false;
-  GRADUS_OPTION(MultiheadAttentionOptions, int64_t, kdim);
-  GRADUS_OPTION(MultiheadAttentionOptions, int64_t, vdim);
+  GRADUS_OPTIONS(MultiheadAttentionOptions, ARGUMENT(int64_t, embed_dim),
+                 ARGUMENT(int64_t, num_heads), HIDDEN(double, dropout, 0), HIDDEN(bool, bias, true),
+                 HIDDEN(bool, add_bias_kv, false), HIDDEN(bool, add_zero_attn, false),
+                 HIDDEN(int64_t, kdim, embed_dim_), HIDDEN(int64_t, vdim, embed_dim_));
 };
 
 namespace functional {

@@ -50,9 +50,9 @@ void register_weights(Layer& layer, const char* name, int64_t first, int64_t sec
         "more, but they are ",
         in, ", ", out, " and ", g);
   check(in % g == 0, name, ": in_channels must be divisible by groups, but they are ", in, " and ",
-        g);
+        g, "; give a divisor of both numbers of channels");
   check(out % g == 0, name, ": out_channels must be divisible by groups, but they are ", out,
-        " and ", g);
+        " and ", g, "; give a divisor of both numbers of channels");
   Dims shape{first, second / g};
   for (const int64_t size : options.kernel_size()) {
     check(size > 0, name, ": kernel_size must be 1 or more, but it is ",
@@ -127,17 +127,17 @@ Tensor convolved(const Tensor& input, const Tensor& weight,
 
 }  // namespace
 
-template <size_t D, class Derived>
-void ConvImpl<D, Derived>::reset() {
+template <class Derived, size_t D>
+void ConvImpl<Derived, D>::reset() {
   register_weights(*this, short_class_name(typeid(Derived)).c_str(), options.out_channels(),
                    options.in_channels());
 }
-template <size_t D, class Derived>
-void ConvImpl<D, Derived>::reset_parameters() {
+template <class Derived, size_t D>
+void ConvImpl<Derived, D>::reset_parameters() {
   start_uniform(weight, bias);
 }
-template <size_t D, class Derived>
-void ConvImpl<D, Derived>::pretty_print(std::ostream& stream) const {
+template <class Derived, size_t D>
+void ConvImpl<Derived, D>::pretty_print(std::ostream& stream) const {
   const auto& padding = options.padding();
   print_conv<D>(stream, typeid(Derived), options, [&] {
     if (padding.name)
@@ -147,8 +147,8 @@ void ConvImpl<D, Derived>::pretty_print(std::ostream& stream) const {
   });
 }
 
-template <size_t D, class Derived>
-Tensor ConvImpl<D, Derived>::forward(const Tensor& input) {
+template <class Derived, size_t D>
+Tensor ConvImpl<Derived, D>::forward(const Tensor& input) {
   this->check_defined(input, "input");
   auto with = functional::ConvFuncOptions<D>()
                   .bias(bias)
@@ -163,31 +163,33 @@ Tensor ConvImpl<D, Derived>::forward(const Tensor& input) {
       weight, with);
 }
 
-template <size_t D, class Derived>
-void ConvTransposeImpl<D, Derived>::reset() {
+template <class Derived, size_t D>
+void ConvTransposeImpl<Derived, D>::reset() {
   const std::string name = short_class_name(typeid(Derived));
   check(options.padding_mode() == kZeros, name, ": Only `zeros` padding mode is supported for ",
         name, "; use kZeros");
   register_weights(*this, name.c_str(), options.in_channels(), options.out_channels());
 }
-template <size_t D, class Derived>
-void ConvTransposeImpl<D, Derived>::reset_parameters() {
+template <class Derived, size_t D>
+void ConvTransposeImpl<Derived, D>::reset_parameters() {
   start_uniform(weight, bias);
 }
-template <size_t D, class Derived>
-void ConvTransposeImpl<D, Derived>::pretty_print(std::ostream& stream) const {
+template <class Derived, size_t D>
+void ConvTransposeImpl<Derived, D>::pretty_print(std::ostream& stream) const {
   const auto& padding = options.padding();
   print_conv<D>(stream, typeid(Derived), options, [&] {
     if (padding != ExpandingArray<D>(0)) stream << ", padding=" << padding;
   });
 }
 
-template <size_t D, class Derived>
-Tensor ConvTransposeImpl<D, Derived>::forward(
+template <class Derived, size_t D>
+Tensor ConvTransposeImpl<Derived, D>::forward(
     const Tensor& input, const std::optional<std::vector<int64_t>>& output_size) {
   this->check_defined(input, "input");
   ExpandingArray<D> more = options.output_padding();
   if (output_size) {
+    check(output_size->size() >= D, this->name(), ": output_size is ", IntArrayRef(*output_size),
+          ", expected a size for each of ", D, " spatial dimensions; give all of them");
     const ExpandingArray<D> wanted =
         IntArrayRef(*output_size)
             .slice(output_size->size() > D ? output_size->size() - D : 0,
@@ -199,7 +201,7 @@ Tensor ConvTransposeImpl<D, Derived>::forward(
       const int64_t most = least + options.stride()[d] - 1;
       check(wanted[d] >= least && wanted[d] <= most, this->name(), ": requested an output size of ",
             IntArrayRef(*output_size), ", but valid sizes range from ", least, " to ", most,
-            " in dimension ", d, " (for an input of ", input.sizes(), ")");
+            " in dimension ", d, " (for an input of ", input.sizes(), "); give one of them");
       (*more)[d] = wanted[d] - least;
     }
   }
@@ -214,8 +216,8 @@ Tensor ConvTransposeImpl<D, Derived>::forward(
 }
 
 #define GRADUS_CONV(n)                         \
-  template struct ConvImpl<n, Conv##n##dImpl>; \
-  template struct ConvTransposeImpl<n, ConvTranspose##n##dImpl>;
+  template struct ConvImpl<Conv##n##dImpl, n>; \
+  template struct ConvTransposeImpl<ConvTranspose##n##dImpl, n>;
 GRADUS_CONV(1)
 GRADUS_CONV(2)
 GRADUS_CONV(3)

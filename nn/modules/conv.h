@@ -87,12 +87,13 @@ Tensor conv_transpose3d(const Tensor& input, const Tensor& weight,
 
 }  // namespace functional
 
-// Input (N, in_channels, ...) or (in_channels, ...); weight (out_channels, in_channels / groups,
-// kernel_size...) and bias (out_channels) start uniform in +-1/sqrt(elements of a filter), as in
-// PyTorch. padding_mode: what stands beyond the border.
+// Each output is the sum of a window of the input times a filter, plus bias. Input (N, in_channels,
+// D sizes), output (N, out_channels, D sizes), or both without N. weight (out_channels, in_channels
+// / groups, kernel_size...) and bias (out_channels) start uniform in +-1/sqrt(elements of a
+// filter), as in PyTorch. padding_mode: what stands beyond the border.
 // Errors: ValueError for numbers of channels and groups, an undefined input, and those of conv1d to
 // conv3d.
-template <size_t D, class Derived>
+template <class Derived, size_t D>
 struct ConvImpl : Layer<Derived, ConvOptions<D>> {
   using Layer<Derived, ConvOptions<D>>::Layer;
   using Layer<Derived, ConvOptions<D>>::options;
@@ -105,8 +106,11 @@ struct ConvImpl : Layer<Derived, ConvOptions<D>> {
   typename Layer<Derived, ConvOptions<D>>::CallReset call_reset{*this};
 };
 
-// The same for weight (in_channels, out_channels / groups, kernel_size...).
-template <size_t D, class Derived>
+// The gradient of a convolution by its input, as a layer: each input spreads over a window of the
+// output. Shapes as for ConvImpl, with weight (in_channels, out_channels / groups, kernel_size...).
+// Errors: as ConvImpl, and ValueError for a padding_mode other than kZeros and for an output_size
+// that the options cannot give.
+template <class Derived, size_t D>
 struct ConvTransposeImpl : Layer<Derived, ConvTransposeOptions<D>> {
   using Layer<Derived, ConvTransposeOptions<D>>::Layer;
   using Layer<Derived, ConvTransposeOptions<D>>::options;
@@ -120,37 +124,19 @@ struct ConvTransposeImpl : Layer<Derived, ConvTransposeOptions<D>> {
   typename Layer<Derived, ConvTransposeOptions<D>>::CallReset call_reset{*this};
 };
 
-struct Conv1dImpl : ConvImpl<1, Conv1dImpl> {
-  using ConvImpl::ConvImpl;
-};
-GRADUS_MODULE(Conv1d);
-struct Conv2dImpl : ConvImpl<2, Conv2dImpl> {
-  using ConvImpl::ConvImpl;
-};
-GRADUS_MODULE(Conv2d);
-struct Conv3dImpl : ConvImpl<3, Conv3dImpl> {
-  using ConvImpl::ConvImpl;
-};
-GRADUS_MODULE(Conv3d);
-struct ConvTranspose1dImpl : ConvTransposeImpl<1, ConvTranspose1dImpl> {
-  using ConvTransposeImpl::ConvTransposeImpl;
-};
-GRADUS_MODULE(ConvTranspose1d);
-struct ConvTranspose2dImpl : ConvTransposeImpl<2, ConvTranspose2dImpl> {
-  using ConvTransposeImpl::ConvTransposeImpl;
-};
-GRADUS_MODULE(ConvTranspose2d);
-struct ConvTranspose3dImpl : ConvTransposeImpl<3, ConvTranspose3dImpl> {
-  using ConvTransposeImpl::ConvTransposeImpl;
-};
-GRADUS_MODULE(ConvTranspose3d);
+GRADUS_LAYER(Conv1d, ConvImpl, 1);
+GRADUS_LAYER(Conv2d, ConvImpl, 2);
+GRADUS_LAYER(Conv3d, ConvImpl, 3);
+GRADUS_LAYER(ConvTranspose1d, ConvTransposeImpl, 1);
+GRADUS_LAYER(ConvTranspose2d, ConvTransposeImpl, 2);
+GRADUS_LAYER(ConvTranspose3d, ConvTransposeImpl, 3);
 
-extern template struct ConvImpl<1, Conv1dImpl>;
-extern template struct ConvImpl<2, Conv2dImpl>;
-extern template struct ConvImpl<3, Conv3dImpl>;
-extern template struct ConvTransposeImpl<1, ConvTranspose1dImpl>;
-extern template struct ConvTransposeImpl<2, ConvTranspose2dImpl>;
-extern template struct ConvTransposeImpl<3, ConvTranspose3dImpl>;
+extern template struct ConvImpl<Conv1dImpl, 1>;
+extern template struct ConvImpl<Conv2dImpl, 2>;
+extern template struct ConvImpl<Conv3dImpl, 3>;
+extern template struct ConvTransposeImpl<ConvTranspose1dImpl, 1>;
+extern template struct ConvTransposeImpl<ConvTranspose2dImpl, 2>;
+extern template struct ConvTransposeImpl<ConvTranspose3dImpl, 3>;
 
 }  // namespace nn
 }  // namespace gradus

@@ -43,18 +43,10 @@ struct Distance : Layer<Derived, Options> {
   }
 };
 
-// x1 x2 / (|x1| |x2|) along dim, with norms of at least eps.
-struct CosineSimilarityImpl
-    : Distance<CosineSimilarityImpl, CosineSimilarityOptions, functional::cosine_similarity> {
-  using Distance::Distance;
-};
-GRADUS_MODULE(CosineSimilarity);
+// x1 x2 / (|x1| |x2|) along dim, with norms of at least eps. The result lacks dim.
+GRADUS_LAYER(CosineSimilarity, Distance, CosineSimilarityOptions, functional::cosine_similarity);
 
-// The p-norm of x1 - x2 + eps along the last dimension.
-struct PairwiseDistanceImpl
-    : Distance<PairwiseDistanceImpl, PairwiseDistanceOptions, functional::pairwise_distance> {
-  using Distance::Distance;
-};
-GRADUS_MODULE(PairwiseDistance);
+// The p-norm of x1 - x2 + eps along the last dimension, which the result lacks without keepdim.
+GRADUS_LAYER(PairwiseDistance, Distance, PairwiseDistanceOptions, functional::pairwise_distance);
 
 }  // namespace gradus::nn

@@ -53,8 +53,10 @@ inline Tensor feature_alpha_dropout(Tensor input,
 
 }  // namespace functional
 
-// What they have in common: after eval() the input as it is. Errors: ValueError for a p outside of
-// [0, 1], and an undefined input.
+// What all dropouts have in common. Each element, or with 2d, 3d and Feature each channel, is left
+// out with probability p, and the others grow by 1 / (1 - p); the Alpha ones keep mean and
+// deviation instead. After eval() the input as it is. Input and output have the same shape.
+// Errors: ValueError for a p outside of [0, 1], and for an undefined input.
 template <class Derived, class FuncOptions, auto function>
 struct DropoutBase : Layer<Derived, DropoutOptions> {
   using Layer<Derived, DropoutOptions>::Layer;
@@ -76,30 +78,12 @@ struct DropoutBase : Layer<Derived, DropoutOptions> {
   typename Layer<Derived, DropoutOptions>::CallReset call_reset{*this};
 };
 
-struct DropoutImpl : DropoutBase<DropoutImpl, functional::DropoutFuncOptions, functional::dropout> {
-  using DropoutBase::DropoutBase;
-};
-GRADUS_MODULE(Dropout);
-struct Dropout2dImpl
-    : DropoutBase<Dropout2dImpl, functional::Dropout2dFuncOptions, functional::dropout2d> {
-  using DropoutBase::DropoutBase;
-};
-GRADUS_MODULE(Dropout2d);
-struct Dropout3dImpl
-    : DropoutBase<Dropout3dImpl, functional::Dropout3dFuncOptions, functional::dropout3d> {
-  using DropoutBase::DropoutBase;
-};
-GRADUS_MODULE(Dropout3d);
-struct AlphaDropoutImpl : DropoutBase<AlphaDropoutImpl, functional::AlphaDropoutFuncOptions,
-                                      functional::alpha_dropout> {
-  using DropoutBase::DropoutBase;
-};
-GRADUS_MODULE(AlphaDropout);
-struct FeatureAlphaDropoutImpl
-    : DropoutBase<FeatureAlphaDropoutImpl, functional::FeatureAlphaDropoutFuncOptions,
-                  functional::feature_alpha_dropout> {
-  using DropoutBase::DropoutBase;
-};
-GRADUS_MODULE(FeatureAlphaDropout);
+GRADUS_LAYER(Dropout, DropoutBase, functional::DropoutFuncOptions, functional::dropout);
+GRADUS_LAYER(Dropout2d, DropoutBase, functional::Dropout2dFuncOptions, functional::dropout2d);
+GRADUS_LAYER(Dropout3d, DropoutBase, functional::Dropout3dFuncOptions, functional::dropout3d);
+GRADUS_LAYER(AlphaDropout, DropoutBase, functional::AlphaDropoutFuncOptions,
+             functional::alpha_dropout);
+GRADUS_LAYER(FeatureAlphaDropout, DropoutBase, functional::FeatureAlphaDropoutFuncOptions,
+             functional::feature_alpha_dropout);
 
 }  // namespace gradus::nn

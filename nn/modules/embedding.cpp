@@ -12,14 +12,14 @@ int64_t padding_row(std::string_view op, std::optional<int64_t> padding_idx, int
   if (!padding_idx) return -1;
   check(*padding_idx >= -rows && *padding_idx < rows, op,
         ": Padding_idx must be within num_embeddings, but it is ", *padding_idx, ", and there are ",
-        rows);
+        rows, " rows; expected ", -rows, " <= padding_idx < ", rows);
   return *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
 }
 
 // Scales the rows that are looked up to at most this norm.
 void limit_norms(const Tensor& weight, const Tensor& indices, double max_norm, double norm_type) {
   const NoGradGuard guard;
-  const Tensor flat = indices.reshape(-1), rows = weight.index_select(0, flat);
+  const Tensor flat = indices.reshape(-1), rows = gradus::embedding(weight, flat);
   const Tensor norms = rows.norm(norm_type, {1}, /*keepdim=*/true);
   const Tensor scale = where(norms > max_norm, max_norm / (norms + 1e-7), 1);
   weight.index_copy_(0, flat, rows * scale);
@@ -28,7 +28,7 @@ void limit_norms(const Tensor& weight, const Tensor& indices, double max_norm, d
 void check_mode(const EmbeddingBagMode& mode) {
   check(mode == EmbeddingBagMode(kMax) || mode == EmbeddingBagMode(kSum) ||
             mode == EmbeddingBagMode(kMean),
-        "embedding_bag: mode has to be one of sum, mean or max");
+        "embedding_bag: mode has to be one of sum, mean or max; give kSum, kMean or kMax");
 }
 
 }  // namespace
@@ -55,7 +55,8 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight,
         weight.sizes());
   const IntArrayRef sizes = input.operand(kOp, "input").sizes();
   check(sizes.size() == 1 || sizes.size() == 2, kOp,
-        ": input has to be 1D or 2D Tensor, but got Tensor of dimension ", sizes.size());
+        ": input has to be 1D or 2D Tensor, but got Tensor of dimension ", sizes.size(),
+        "; it has shape ", sizes, ", flatten it to (bags, length)");
   check(!scales.defined() || scales.sizes() == sizes, kOp, ": If per_sample_weights (",
         scales.defined() ? scales.sizes() : sizes,
         ") is not null, then it must have the same shape as the input (", sizes, ")");
@@ -73,7 +74,9 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight,
           "fixed length sequences. However, found offsets of type Tensor");
     offsets = arange(sizes[0], numbers) * sizes[1];
   } else {
-    check(offsets.defined(), kOp, ": offsets has to be a 1D Tensor but got null");
+    check(offsets.defined(), kOp,
+          ": offsets has to be a 1D Tensor but got null; give where each bag begins, or a 2D input "
+          "with a bag in each row");
     check(offsets.dim() == 1, kOp, ": offsets has to be a 1D Tensor, but its shape is ",
           offsets.sizes());
     offsets = offsets.to(kLong);
@@ -82,11 +85,15 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight,
             ": include_last_offset: number of offsets should be at least 1");
       offsets = offsets.slice(0, 0, -1);
     }
-    if (offsets.is_cpu() && offsets.size(0) > 0)
-      check(offsets[0].item<int64_t>() == 0, kOp,
+    if (offsets.is_cpu() && offsets.size(0) > 0) {
+      const auto first = offsets[0].item<int64_t>(), last = offsets[-1].item<int64_t>();
+      check(first == 0, kOp,
             ": offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start "
             "from position 0. However, got ",
-            offsets[0].item<int64_t>());
+            first, "; put a 0 before it");
+      check(last <= sizes[0], kOp, ": offsets[-1] can not be greater than input's length ",
+            sizes[0], " but got offsets[-1] of ", last, "; offsets say where bags begin");
+    }
   }
   if (options.max_norm()) limit_norms(weight, input, *options.max_norm(), options.norm_type());
 
@@ -115,13 +122,15 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight,
 template <class Derived, class Options>
 void EmbeddingBase<Derived, Options>::reset() {
   const int64_t rows = options.num_embeddings(), width = options.embedding_dim();
+  check(rows >= 0 && width >= 0, this->name(), ": num_embeddings and embedding_dim are ", rows,
+        " and ", width, "; give numbers of 0 or more");
   if (options.padding_idx())
     options.padding_idx(padding_row(this->name(), options.padding_idx(), rows));
   const Tensor& given = options._weight();
   if (given.defined()) {
     check(given.sizes() == IntArrayRef({rows, width}), this->name(),
           ": Shape of _weight does not match num_embeddings and embedding_dim: it is ",
-          given.sizes(), ", and they are ", rows, " and ", width);
+          given.sizes(), ", and they are ", rows, " and ", width, "; use from_pretrained()");
     weight = this->register_parameter("weight", given.detach());
     return;
   }
@@ -159,65 +168,57 @@ void EmbeddingBase<Derived, Options>::pretty_print(std::ostream& stream) const {
 template struct EmbeddingBase<EmbeddingImpl, EmbeddingOptions>;
 template struct EmbeddingBase<EmbeddingBagImpl, EmbeddingBagOptions>;
 
+namespace {
+
+// `to` with those options that `from` has, too.
+template <class To, class From>
+To with_options_of(const From& from, To to) {
+  to.padding_idx(from.padding_idx())
+      .max_norm(from.max_norm())
+      .norm_type(from.norm_type())
+      .scale_grad_by_freq(from.scale_grad_by_freq())
+      .sparse(from.sparse());
+  if constexpr (requires { from.mode(); })
+    to.mode(from.mode()).include_last_offset(from.include_last_offset());
+  return to;
+}
+
+template <class Module, class Options, class Given>
+Module pretrained(const char* name, const Tensor& embeddings, const Given& given) {
+  check(embeddings.operand(name, "embeddings").dim() == 2, name,
+        ": Embeddings parameter is expected to be 2-dimensional, but its shape is ",
+        embeddings.sizes(), "; give a row for each number");
+  const Options options(embeddings.size(0), embeddings.size(1));
+  Module out(with_options_of(given, options)._weight(embeddings));
+  out->weight.set_requires_grad(!given.freeze());
+  return out;
+}
+
+}  // namespace
+
 Tensor EmbeddingImpl::forward(const Tensor& indices) {
   check_defined(indices, "indices");
   return functional::embedding(indices, weight,
-                               functional::EmbeddingFuncOptions()
-                                   .padding_idx(options.padding_idx())
-                                   .max_norm(options.max_norm())
-                                   .norm_type(options.norm_type())
-                                   .scale_grad_by_freq(options.scale_grad_by_freq())
-                                   .sparse(options.sparse()));
+                               with_options_of(options, functional::EmbeddingFuncOptions()));
 }
 
 Tensor EmbeddingBagImpl::forward(const Tensor& input, const Tensor& offsets,
                                  const Tensor& per_sample_weights) {
   check_defined(input, "input");
   return functional::embedding_bag(input, weight,
-                                   functional::EmbeddingBagFuncOptions()
+                                   with_options_of(options, functional::EmbeddingBagFuncOptions())
                                        .offsets(offsets)
-                                       .max_norm(options.max_norm())
-                                       .norm_type(options.norm_type())
-                                       .scale_grad_by_freq(options.scale_grad_by_freq())
-                                       .mode(options.mode())
-                                       .sparse(options.sparse())
-                                       .per_sample_weights(per_sample_weights)
-                                       .include_last_offset(options.include_last_offset())
-                                       .padding_idx(options.padding_idx()));
+                                       .per_sample_weights(per_sample_weights));
 }
 
 Embedding Embedding::from_pretrained(const Tensor& embeddings,
                                      const EmbeddingFromPretrainedOptions& options) {
-  check(embeddings.operand("Embedding::from_pretrained", "embeddings").dim() == 2,
-        "Embedding: Embeddings parameter is expected to be 2-dimensional, but its shape is ",
-        embeddings.sizes());
-  Embedding out(EmbeddingOptions(embeddings.size(0), embeddings.size(1))
-                    ._weight(embeddings)
-                    .padding_idx(options.padding_idx())
-                    .max_norm(options.max_norm())
-                    .norm_type(options.norm_type())
-                    .scale_grad_by_freq(options.scale_grad_by_freq())
-                    .sparse(options.sparse()));
-  out->weight.set_requires_grad(!options.freeze());
-  return out;
+  return pretrained<Embedding, EmbeddingOptions>("Embedding", embeddings, options);
 }
 
 EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& embeddings,
                                            const EmbeddingBagFromPretrainedOptions& options) {
-  check(embeddings.operand("EmbeddingBag::from_pretrained", "embeddings").dim() == 2,
-        "EmbeddingBag: Embeddings parameter is expected to be 2-dimensional, but its shape is ",
-        embeddings.sizes());
-  EmbeddingBag out(EmbeddingBagOptions(embeddings.size(0), embeddings.size(1))
-                       ._weight(embeddings)
-                       .max_norm(options.max_norm())
-                       .norm_type(options.norm_type())
-                       .scale_grad_by_freq(options.scale_grad_by_freq())
-                       .mode(options.mode())
-                       .sparse(options.sparse())
-                       .include_last_offset(options.include_last_offset())
-                       .padding_idx(options.padding_idx()));
-  out->weight.set_requires_grad(!options.freeze());
-  return out;
+  return pretrained<EmbeddingBag, EmbeddingBagOptions>("EmbeddingBag", embeddings, options);
 }
 
 }  // namespace gradus::nn

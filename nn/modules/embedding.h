@@ -97,12 +97,15 @@ struct EmbeddingBase : Layer<Derived, Options> {
   typename Layer<Derived, Options>::CallReset call_reset{*this};
 };
 
+// The rows of weight with these numbers: indices of any shape, output (shape of indices...,
+// embedding_dim).
 // Errors: ValueError for a padding_idx that is no row, a _weight of another shape, and an undefined
 // input; those of functional::embedding.
 struct EmbeddingImpl : EmbeddingBase<EmbeddingImpl, EmbeddingOptions> {
   using EmbeddingBase::EmbeddingBase;
   Tensor forward(const Tensor& indices);
 };
+// The sum, mean or maximum of the rows of each bag; shapes and errors as functional::embedding_bag.
 struct EmbeddingBagImpl : EmbeddingBase<EmbeddingBagImpl, EmbeddingBagOptions> {
   using EmbeddingBase::EmbeddingBase;
   Tensor forward(const Tensor& input, const Tensor& offsets = {},

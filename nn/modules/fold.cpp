@@ -50,7 +50,7 @@ Tensor unfold(const Tensor& input, const UnfoldFuncOptions& options) {
         ", dilation=", pair_text(h.dilation, w.dilation),
         ", padding=", pair_text(h.padding, w.padding),
         ", calculated shape of the array of sliding blocks as ", pair_text(h.count, w.count),
-        ", but its components must be at least one.");
+        ", but its components must be at least one; pad more or use a smaller kernel_size");
   const Tensor padded = gradus::pad(input, {w.padding, w.padding, h.padding, h.padding});
   const Tensor windows = padded.unfold(2, h.extent, h.stride)
                              .unfold(3, w.extent, w.stride)
@@ -72,7 +72,8 @@ Tensor fold(const Tensor& input, const FoldFuncOptions& options) {
   check(input.size(1) % elements == 0,
         "fold: Expected size of input's dimension 1 to be divisible "
         "by the product of kernel_size, but got input.size(1)=",
-        input.size(1), " and kernel_size=", pair_text(h.kernel, w.kernel));
+        input.size(1), " and kernel_size=", pair_text(h.kernel, w.kernel),
+        "; input is (N, C * elements of a window, windows)");
   check(input.size(2) == h.count * w.count,
         "fold: Given output_size=", pair_text(options.output_size()[0], options.output_size()[1]),
         ", kernel_size=", pair_text(h.kernel, w.kernel),
@@ -80,7 +81,7 @@ Tensor fold(const Tensor& input, const FoldFuncOptions& options) {
         ", padding=", pair_text(h.padding, w.padding), ", stride=", pair_text(h.stride, w.stride),
         ", expected size of input's dimension 2 to match the calculated number of sliding blocks ",
         h.count, " * ", w.count, " = ", h.count * w.count,
-        ", but got input.size(2)=", input.size(2));
+        ", but got input.size(2)=", input.size(2), "; give the options of the unfold");
   // Where each element of each window lies in the padded image.
   const TensorOptions longs = TensorOptions(kLong).device(input.device());
   const auto places = [&](const auto& along) {

@@ -30,23 +30,8 @@ Tensor fold(const Tensor& input, const FoldFuncOptions& options);
 
 }  // namespace functional
 
-// Errors: ValueError for an undefined input, and those of the function.
-struct UnfoldImpl : Layer<UnfoldImpl, UnfoldOptions> {
-  using Layer::Layer;
-  Tensor forward(const Tensor& input) {
-    check_defined(input, "input");
-    return functional::unfold(input, options);
-  }
-};
-GRADUS_MODULE(Unfold);
-
-struct FoldImpl : Layer<FoldImpl, FoldOptions> {
-  using Layer::Layer;
-  Tensor forward(const Tensor& input) {
-    check_defined(input, "input");
-    return functional::fold(input, options);
-  }
-};
-GRADUS_MODULE(Fold);
+// Shapes and errors of both are those of the functions.
+GRADUS_LAYER(Unfold, FunctionLayer, UnfoldOptions, functional::unfold);
+GRADUS_LAYER(Fold, FunctionLayer, FoldOptions, functional::fold);
 
 }  // namespace gradus::nn

@@ -27,7 +27,7 @@ TensorPair fractional_max(const char* op, const Tensor& input,
   detail::check_fractions(op, options);
   constexpr auto kSpatial = static_cast<int64_t>(D);
   check(input.dim() == kSpatial + 1 || input.dim() == kSpatial + 2, op, ": Expected ", D + 1,
-        "D or ", D + 2, "D tensor, but got: ", input.sizes());
+        "D or ", D + 2, "D tensor, but got: ", input.sizes(), "; use unsqueeze or flatten");
   if (input.dim() == kSpatial + 1) {
     const auto [values, indices] = fractional_max(op, input.unsqueeze(0), options);
     return {values.squeeze(0), indices.squeeze(0)};
@@ -49,7 +49,8 @@ TensorPair fractional_max(const char* op, const Tensor& input,
             ? (*options.output_size())[d]
             : static_cast<int64_t>(static_cast<double>(in) * (*options.output_ratio())[d]);
     check(kernel > 0 && out > 0 && out + kernel - 1 <= in, op, ": kernel_size ", kernel,
-          " and output size ", out, " do not fit the input's size ", in, " in dimension ", d + 2);
+          " and output size ", out, " do not fit the input's size ", in, " in dimension ", d + 2,
+          "; use smaller ones");
     // PyTorch takes the samples of two dimensions in the opposite order.
     const Tensor u = samples.select(-1, static_cast<int64_t>(D == 2 ? 1 - d : d));
     std::vector<int64_t> along(2 + 2 * D, 1);

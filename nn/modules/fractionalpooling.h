@@ -41,6 +41,7 @@ inline Tensor fractional_max_pool3d(const Tensor& input,
 
 }  // namespace functional
 
+// Input (N, C, D sizes) or (C, D sizes), output with sizes of output_size or output_ratio.
 // Errors: ValueError for an undefined input, for options that the constructor refuses, and those of
 // the function.
 template <class Derived, size_t D, auto function>
@@ -67,13 +68,13 @@ namespace detail {
 template <size_t D>
 void check_fractions(const std::string& name, const FractionalMaxPoolOptions<D>& options) {
   check(options.output_size() || options.output_ratio(), name,
-        " requires specifying either an output_size, or an output_ratio");
+        " requires specifying either an output_size, or an output_ratio; give one");
   check(!options.output_size() || !options.output_ratio(), name,
         ": only one of output_size and output_ratio may be specified; leave one out");
   if (options.output_ratio())
     for (const double ratio : *options.output_ratio())
       check(ratio > 0 && ratio < 1, name, ": output_ratio must be between 0 and 1 (got ", ratio,
-            ")");
+            "); give the output's share of the input");
 }
 }  // namespace detail
 
@@ -86,17 +87,9 @@ void FractionalMaxPoolImpl<Derived, D, function>::reset() {
       this->register_buffer("_random_samples", given.defined() ? given.detach() : given);
 }
 
-struct FractionalMaxPool2dImpl
-    : FractionalMaxPoolImpl<FractionalMaxPool2dImpl, 2,
-                            functional::fractional_max_pool2d_with_indices> {
-  using FractionalMaxPoolImpl::FractionalMaxPoolImpl;
-};
-GRADUS_MODULE(FractionalMaxPool2d);
-struct FractionalMaxPool3dImpl
-    : FractionalMaxPoolImpl<FractionalMaxPool3dImpl, 3,
-                            functional::fractional_max_pool3d_with_indices> {
-  using FractionalMaxPoolImpl::FractionalMaxPoolImpl;
-};
-GRADUS_MODULE(FractionalMaxPool3d);
+GRADUS_LAYER(FractionalMaxPool2d, FractionalMaxPoolImpl, 2,
+             functional::fractional_max_pool2d_with_indices);
+GRADUS_LAYER(FractionalMaxPool3d, FractionalMaxPoolImpl, 3,
+             functional::fractional_max_pool3d_with_indices);
 
 }  // namespace gradus::nn

@@ -16,8 +16,8 @@ inline Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bi
 }
 }  // namespace functional
 
-// Input (..., in_features), output (..., out_features); weight (out_features, in_features) and bias
-// (out_features) start uniform in +-1/sqrt(in_features), as in PyTorch.
+// y = x W^T + b. Input (..., in_features), output (..., out_features); weight (out_features,
+// in_features) and bias (out_features) start uniform in +-1/sqrt(in_features), as in PyTorch.
 // Errors: ValueError for a feature count below 1, an undefined input, or one of another last
 // dimension.
 struct LinearImpl : Layer<LinearImpl, LinearOptions> {
@@ -43,8 +43,8 @@ inline Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor&
 }
 }  // namespace functional
 
-// Inputs (..., in1_features) and (..., in2_features), output (..., out_features); weight
-// (out_features, in1_features, in2_features) and bias (out_features) start uniform in
+// y = x1 W x2 + b. Inputs (..., in1_features) and (..., in2_features), output (..., out_features);
+// weight (out_features, in1_features, in2_features) and bias (out_features) start uniform in
 // +-1/sqrt(in1_features).
 // Errors: as those of Linear, and ValueError for inputs whose other dimensions differ.
 struct BilinearImpl : Layer<BilinearImpl, BilinearOptions> {

@@ -96,7 +96,7 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
 
 Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivLossOptions& options) {
   GRADUS_AUTOCAST(kl_div, input, target, options);
-  check_defined("kl_div", input, target);
+  check_broadcast("kl_div", {{"input", input}, {"target", target}});
   static std::atomic<bool> warned = false;
   if (options.reduction() == kMean && warns_again(warned))
     warn(
@@ -111,14 +111,14 @@ Tensor kl_div(const Tensor& input, const Tensor& target, const KLDivLossOptions&
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target,
                         const SoftMarginLossOptions& options) {
   GRADUS_AUTOCAST(soft_margin_loss, input, target, options);
-  check_defined("soft_margin_loss", input, target);
+  check_broadcast("soft_margin_loss", {{"input", input}, {"target", target}});
   return reduced("soft_margin_loss", -log_sigmoid(target * input), options.reduction());
 }
 
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target,
                             const HingeEmbeddingLossOptions& options) {
   GRADUS_AUTOCAST(hinge_embedding_loss, input, target, options);
-  check_defined("hinge_embedding_loss", input, target);
+  check_broadcast("hinge_embedding_loss", {{"input", input}, {"target", target}});
   const Tensor apart = (options.margin() - input).clamp_min(0);
   return reduced("hinge_embedding_loss",
                  where(target == 1, 0, apart) + where(target == -1, 0, input), options.reduction());
@@ -127,7 +127,7 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target,
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target,
                         const PoissonNLLLossOptions& options) {
   GRADUS_AUTOCAST(poisson_nll_loss, input, target, options);
-  check_defined("poisson_nll_loss", input, target);
+  check_broadcast("poisson_nll_loss", {{"input", input}, {"target", target}});
   Tensor losses = options.log_input() ? input.exp() - target * input
                                       : input - target * (input + options.eps()).log();
   if (options.full()) {
@@ -141,7 +141,7 @@ Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
                                    const MultiLabelSoftMarginLossOptions& options) {
   GRADUS_AUTOCAST(multilabel_soft_margin_loss, input, target, options);
   const char* op = "multilabel_soft_margin_loss";
-  check_defined(op, input, target);
+  check_broadcast(op, {{"input", input}, {"target", target}});
   check(input.dim() > 0, op, ": input has no dimensions, expected (..., C); unsqueeze it");
   const Tensor losses = -(target * log_sigmoid(input) + (1 - target) * log_sigmoid(-input));
   return reduced(op, weighted(op, "weight", losses, options.weight()).mean(-1),

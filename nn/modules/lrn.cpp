@@ -30,22 +30,18 @@ Tensor functional::local_response_norm(const Tensor& input,
                                        const LocalResponseNormFuncOptions& options) {
   input.operand("local_response_norm");
   check(input.dim() >= 3, "local_response_norm: Expected 3D or higher dimensionality input (got ",
-        input.dim(), " dimensions)");
+        input.dim(), " dimensions), (N, C, ...); it has shape ", input.sizes(), ", unsqueeze it");
   return normalized("local_response_norm", input, options.size() / 2, (options.size() - 1) / 2,
                     options);
 }
 
 void LocalResponseNormImpl::pretty_print(std::ostream& stream) const { print_lrn(stream, *this); }
-Tensor LocalResponseNormImpl::forward(const Tensor& input) {
-  check_defined(input, "input");
-  return functional::local_response_norm(input, options);
-}
 
 void CrossMapLRN2dImpl::pretty_print(std::ostream& stream) const { print_lrn(stream, *this); }
 Tensor CrossMapLRN2dImpl::forward(const Tensor& input) {
   check_defined(input, "input");
   check(input.dim() == 4, "CrossMapLRN2d: expected 4D input (got ", input.dim(),
-        "D input); it has shape ", input.sizes());
+        "D input); it has shape ", input.sizes(), ", expected (N, C, H, W), unsqueeze it");
   const int64_t side = (options.size() - 1) / 2;
   return normalized("CrossMapLRN2d", input, side, side, options);
 }

@@ -22,17 +22,20 @@ using LocalResponseNormFuncOptions = LocalResponseNormOptions;
 Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& options);
 }  // namespace functional
 
+// Divides by the root of the sums of squares over neighbouring channels. Input and output (N, C,
+// ...).
 // Errors: ValueError for an undefined input, and those of the function.
-struct LocalResponseNormImpl : Layer<LocalResponseNormImpl, LocalResponseNormOptions> {
-  using Layer::Layer;
+struct LocalResponseNormImpl : FunctionLayer<LocalResponseNormImpl, LocalResponseNormOptions,
+                                             functional::local_response_norm> {
+  using FunctionLayer::FunctionLayer;
   void pretty_print(std::ostream& stream) const override;
-  Tensor forward(const Tensor& input);
 };
 GRADUS_MODULE(LocalResponseNorm);
 
 // The same of (N, C, H, W), over as many channels on both sides: an even size counts as the odd one
-// below it, but for the divisor of the mean. PyTorch adds the square of channel 0 to all windows
-// beyond its own, which its gradient does not know; this one does not.
+// below it, except in the divisor of the mean. PyTorch also adds the square of channel 0 to all
+// windows that lack it, which its gradient ignores; this module does not.
+// Errors: ValueError for an undefined input, and for another number of dimensions.
 struct CrossMapLRN2dImpl : Layer<CrossMapLRN2dImpl, CrossMapLRN2dOptions> {
   using Layer::Layer;
   void pretty_print(std::ostream& stream) const override;

@@ -1,23 +1,35 @@
-// Normalisations: their parameters and running statistics.
+// LayerNorm, RMSNorm and GroupNorm: their parameters, and rms_norm.
 #include "gradus/nn/modules/normalization.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/nn/init.h"
 
 namespace gradus::nn {
 
 namespace functional {
 
-Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
-                  const BatchNormFuncOptions& options) {
-  check(input.defined(), "batch_norm: input is undefined, expected a tensor; assign it one first");
-  if (options.training() && input.dim() >= 2)
-    check(input.numel() > input.size(1),
-          "batch_norm: Expected more than 1 value per channel when "
-          "training, got input size ",
-          input.sizes(), "; use a larger batch, or eval()");
-  return gradus::batch_norm(input, options.weight(), options.bias(), running_mean, running_var,
-                            options.training(), options.momentum().value_or(0), options.eps(),
-                            true);
+Tensor rms_norm(const Tensor& input, const RMSNormFuncOptions& options) {
+  GRADUS_AUTOCAST(rms_norm, input, options);
+  input.operand("rms_norm");
+  const std::vector<int64_t>& shape = options.normalized_shape();
+  const auto count = static_cast<int64_t>(shape.size());
+  const bool fits = count > 0 && input.dim() >= count &&
+                    std::equal(shape.begin(), shape.end(), input.sizes().end() - count);
+  check(fits, "rms_norm: Given normalized_shape=", IntArrayRef(shape),
+        ", expected input with shape [*, ", detail::joined_numbers(shape),
+        "], but got input of size ", input.sizes(),
+        "; permute the input or change normalized_shape");
+  std::vector<int64_t> dims;
+  for (int64_t d = 1; d <= count; ++d) dims.push_back(-d);
+  const double least = input.scalar_type() == kDouble
+                           ? std::numeric_limits<double>::epsilon()
+                           : static_cast<double>(std::numeric_limits<float>::epsilon());
+  const double eps = options.eps().value_or(least);
+  const Tensor out = input * (input.square().mean(dims, /*keepdim=*/true) + eps).rsqrt();
+  return options.weight().defined() ? (out * options.weight()).to(input.scalar_type()) : out;
 }
 
 }  // namespace functional
@@ -31,6 +43,12 @@ void register_affine(Layer& layer, bool affine, IntArrayRef shape) {
   layer.bias = layer.register_parameter("bias", affine ? empty(shape) : Tensor(), affine);
 }
 
+void check_sizes(const char* name, IntArrayRef normalized_shape) {
+  for (const int64_t size : normalized_shape)
+    check(size >= 0, name, ": normalized_shape is ", normalized_shape,
+          ", expected sizes of 0 or more; give those of the input's last dimensions");
+}
+
 void start_affine(const Tensor& weight, const Tensor& bias) {
   if (!weight.defined()) return;
   init::ones_(weight);
@@ -39,69 +57,8 @@ void start_affine(const Tensor& weight, const Tensor& bias) {
 
 }  // namespace
 
-template <class Derived, int least, int most>
-void BatchNormImplBase<Derived, least, most>::reset() {
-  const int64_t count = options.num_features();
-  check(count > 0, this->name(), ": num_features must be 1 or more, but it is ", count);
-  register_affine(*this, options.affine(), {count});
-  const bool tracks = options.track_running_stats();
-  running_mean = this->register_buffer("running_mean", tracks ? zeros({count}) : Tensor());
-  running_var = this->register_buffer("running_var", tracks ? ones({count}) : Tensor());
-  num_batches_tracked =
-      this->register_buffer("num_batches_tracked", tracks ? zeros({}, kLong) : Tensor());
-  reset_parameters();
-}
-
-template <class Derived, int least, int most>
-void BatchNormImplBase<Derived, least, most>::reset_running_stats() {
-  if (!running_mean.defined()) return;
-  running_mean.zero_();
-  running_var.fill_(1);
-  num_batches_tracked.zero_();
-}
-
-template <class Derived, int least, int most>
-void BatchNormImplBase<Derived, least, most>::reset_parameters() {
-  reset_running_stats();
-  start_affine(weight, bias);
-}
-
-template <class Derived, int least, int most>
-void BatchNormImplBase<Derived, least, most>::pretty_print(std::ostream& stream) const {
-  stream << std::boolalpha << class_name(typeid(Derived)) << '(' << options.num_features()
-         << ", eps=" << options.eps() << ", momentum=";
-  options.momentum() ? stream << *options.momentum() : stream << "None";
-  stream << ", affine=" << options.affine()
-         << ", track_running_stats=" << options.track_running_stats() << ')';
-}
-
-template <class Derived, int least, int most>
-Tensor BatchNormImplBase<Derived, least, most>::forward(const Tensor& input) {
-  this->check_defined(input, "input");
-  check(input.dim() >= least && input.dim() <= most, this->name(), ": expected ",
-        least == most ? std::to_string(least) + "D input (got " : "2D or 3D input (got ",
-        input.dim(), "D input); it has shape ", input.sizes());
-  std::optional<double> momentum = options.momentum();
-  if (this->is_training() && num_batches_tracked.defined()) {
-    const NoGradGuard guard;
-    num_batches_tracked.add_(1);
-    if (!momentum) momentum = 1 / num_batches_tracked.template item<double>();
-  }
-  const bool by_batch = this->is_training() || !running_mean.defined();
-  return functional::batch_norm(input, running_mean, running_var,
-                                functional::BatchNormFuncOptions()
-                                    .weight(weight)
-                                    .bias(bias)
-                                    .training(by_batch)
-                                    .momentum(momentum)
-                                    .eps(options.eps()));
-}
-
-template struct BatchNormImplBase<BatchNorm1dImpl, 2, 3>;
-template struct BatchNormImplBase<BatchNorm2dImpl, 4, 4>;
-template struct BatchNormImplBase<BatchNorm3dImpl, 5, 5>;
-
 void LayerNormImpl::reset() {
+  check_sizes("LayerNorm", options.normalized_shape());
   register_affine(*this, options.elementwise_affine(), options.normalized_shape());
   reset_parameters();
 }
@@ -114,6 +71,32 @@ void LayerNormImpl::pretty_print(std::ostream& stream) const {
 Tensor LayerNormImpl::forward(const Tensor& input) {
   check_defined(input, "input");
   return gradus::layer_norm(input, options.normalized_shape(), weight, bias, options.eps());
+}
+
+void RMSNormImpl::reset() {
+  check_sizes("RMSNorm", options.normalized_shape());
+  const bool affine = options.elementwise_affine();
+  weight = register_parameter(
+      "weight", affine ? gradus::empty(options.normalized_shape()) : Tensor(), affine);
+  reset_parameters();
+}
+
+void RMSNormImpl::reset_parameters() {
+  if (weight.defined()) init::ones_(weight);
+}
+
+void RMSNormImpl::pretty_print(std::ostream& stream) const {
+  stream << std::boolalpha << class_name(typeid(*this)) << "(["
+         << detail::joined_numbers(options.normalized_shape()) << "], eps=";
+  options.eps() ? stream << *options.eps() : stream << "None";
+  stream << ", elementwise_affine=" << options.elementwise_affine() << ')';
+}
+
+Tensor RMSNormImpl::forward(const Tensor& input) {
+  check_defined(input, "input");
+  return functional::rms_norm(
+      input,
+      functional::RMSNormFuncOptions(options.normalized_shape()).weight(weight).eps(options.eps()));
 }
 
 void GroupNormImpl::reset() {

@@ -56,6 +56,8 @@ using ConstantPad1dOptions = ConstantPadOptions<1>;
 using ConstantPad2dOptions = ConstantPadOptions<2>;
 using ConstantPad3dOptions = ConstantPadOptions<3>;
 
+// The last 1, 2 or 3 dimensions, as the name says, become longer by `padding`. Input (N, C, ...) or
+// (C, ...); constants take any number of dimensions before those.
 // Errors: ValueError for an undefined input, and those of F::pad.
 template <class Derived, class Options, PaddingMode mode>
 struct PadImpl : Layer<Derived, Options> {
@@ -69,54 +71,18 @@ struct PadImpl : Layer<Derived, Options> {
   }
 };
 
-struct ReflectionPad1dImpl : PadImpl<ReflectionPad1dImpl, ReflectionPad1dOptions, kReflect> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ReflectionPad1d);
-struct ReflectionPad2dImpl : PadImpl<ReflectionPad2dImpl, ReflectionPad2dOptions, kReflect> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ReflectionPad2d);
-struct ReflectionPad3dImpl : PadImpl<ReflectionPad3dImpl, ReflectionPad3dOptions, kReflect> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ReflectionPad3d);
-struct ReplicationPad1dImpl : PadImpl<ReplicationPad1dImpl, ReplicationPad1dOptions, kReplicate> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ReplicationPad1d);
-struct ReplicationPad2dImpl : PadImpl<ReplicationPad2dImpl, ReplicationPad2dOptions, kReplicate> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ReplicationPad2d);
-struct ReplicationPad3dImpl : PadImpl<ReplicationPad3dImpl, ReplicationPad3dOptions, kReplicate> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ReplicationPad3d);
-struct ZeroPad1dImpl : PadImpl<ZeroPad1dImpl, ZeroPad1dOptions, kConstant> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ZeroPad1d);
-struct ZeroPad2dImpl : PadImpl<ZeroPad2dImpl, ZeroPad2dOptions, kConstant> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ZeroPad2d);
-struct ZeroPad3dImpl : PadImpl<ZeroPad3dImpl, ZeroPad3dOptions, kConstant> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ZeroPad3d);
-struct ConstantPad1dImpl : PadImpl<ConstantPad1dImpl, ConstantPad1dOptions, kConstant> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ConstantPad1d);
-struct ConstantPad2dImpl : PadImpl<ConstantPad2dImpl, ConstantPad2dOptions, kConstant> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ConstantPad2d);
-struct ConstantPad3dImpl : PadImpl<ConstantPad3dImpl, ConstantPad3dOptions, kConstant> {
-  using PadImpl::PadImpl;
-};
-GRADUS_MODULE(ConstantPad3d);
+GRADUS_LAYER(ReflectionPad1d, PadImpl, ReflectionPad1dOptions, kReflect);
+GRADUS_LAYER(ReflectionPad2d, PadImpl, ReflectionPad2dOptions, kReflect);
+GRADUS_LAYER(ReflectionPad3d, PadImpl, ReflectionPad3dOptions, kReflect);
+GRADUS_LAYER(ReplicationPad1d, PadImpl, ReplicationPad1dOptions, kReplicate);
+GRADUS_LAYER(ReplicationPad2d, PadImpl, ReplicationPad2dOptions, kReplicate);
+GRADUS_LAYER(ReplicationPad3d, PadImpl, ReplicationPad3dOptions, kReplicate);
+GRADUS_LAYER(ZeroPad1d, PadImpl, ZeroPad1dOptions, kConstant);
+GRADUS_LAYER(ZeroPad2d, PadImpl, ZeroPad2dOptions, kConstant);
+GRADUS_LAYER(ZeroPad3d, PadImpl, ZeroPad3dOptions, kConstant);
+GRADUS_LAYER(ConstantPad1d, PadImpl, ConstantPad1dOptions, kConstant);
+GRADUS_LAYER(ConstantPad2d, PadImpl, ConstantPad2dOptions, kConstant);
+GRADUS_LAYER(ConstantPad3d, PadImpl, ConstantPad3dOptions, kConstant);
 
 }  // namespace nn
 }  // namespace gradus

@@ -25,23 +25,9 @@ inline Tensor pixel_unshuffle(const Tensor& input, const PixelUnshuffleFuncOptio
 }
 }  // namespace functional
 
+// Shapes are those of the functions.
 // Errors: ValueError for an undefined input, and sizes that the factor does not divide.
-struct PixelShuffleImpl : Layer<PixelShuffleImpl, PixelShuffleOptions> {
-  using Layer::Layer;
-  Tensor forward(const Tensor& input) {
-    check_defined(input, "input");
-    return functional::pixel_shuffle(input, options);
-  }
-};
-GRADUS_MODULE(PixelShuffle);
-
-struct PixelUnshuffleImpl : Layer<PixelUnshuffleImpl, PixelUnshuffleOptions> {
-  using Layer::Layer;
-  Tensor forward(const Tensor& input) {
-    check_defined(input, "input");
-    return functional::pixel_unshuffle(input, options);
-  }
-};
-GRADUS_MODULE(PixelUnshuffle);
+GRADUS_LAYER(PixelShuffle, FunctionLayer, PixelShuffleOptions, functional::pixel_shuffle);
+GRADUS_LAYER(PixelUnshuffle, FunctionLayer, PixelUnshuffleOptions, functional::pixel_unshuffle);
 
 }  // namespace gradus::nn

@@ -14,7 +14,7 @@ namespace {
 
 Recurrent recurrent_of(const char* name, Nonlinearity nonlinearity) {
   check(nonlinearity == kTanh || nonlinearity == kReLU, name,
-        ": Unknown nonlinearity; expected torch::kTanh or torch::kReLU");
+        ": Unknown nonlinearity; give kTanh or kReLU");
   return nonlinearity == kTanh ? Recurrent::tanh : Recurrent::relu;
 }
 
@@ -54,10 +54,11 @@ void RNNImplBase<Derived, Options>::reset() {
   check(o.dropout() >= 0 && o.dropout() <= 1, name,
         ": dropout should be a number in range [0, 1] representing the probability of an element "
         "being zeroed, but it is ",
-        o.dropout());
-  check(proj >= 0, name, ": proj_size has to be a positive integer or zero, but it is ", proj);
+        o.dropout(), "; give a part of 1");
+  check(proj >= 0, name, ": proj_size has to be a positive integer or zero, but it is ", proj,
+        "; 0 is for none");
   check(proj < units, name, ": proj_size has to be smaller than hidden_size, but they are ", proj,
-        " and ", units);
+        " and ", units, "; leave it out for no projection");
   if (o.dropout() > 0 && o.num_layers() == 1)
     warn(name +
          ": dropout option adds dropout after all but last recurrent layer, so non-zero "
@@ -107,16 +108,30 @@ void RNNImplBase<Derived, Options>::pretty_print(std::ostream& stream) const {
   stream << ')';
 }
 
-// The state `given`, checked, or zeros.
+// The given states, checked, or zeros.
 template <class Derived, class Options>
-Tensor RNNImplBase<Derived, Options>::start(const char* name, const Tensor& given,
-                                            const Tensor& input, int64_t batch,
-                                            int64_t width) const {
-  const Dims shape{static_cast<int64_t>(weights_.size()), batch, width};
-  if (!given.defined()) return zeros(shape, input.options());
-  check(given.sizes() == IntArrayRef(shape), this->name(), ": Expected ", name, " size ",
-        IntArrayRef(shape), ", got ", given.sizes());
-  return given;
+auto RNNImplBase<Derived, Options>::start(const Tensor& h, const Tensor& c, const Tensor& input,
+                                          int64_t batch) const -> Result {
+  const auto state = [&](const char* name, const Tensor& given, int64_t width) {
+    const Dims shape{static_cast<int64_t>(weights_.size()), batch, width};
+    if (!given.defined()) return zeros(shape, input.options());
+    check(given.sizes() == IntArrayRef(shape), this->name(), ": Expected ", name, " size ",
+          IntArrayRef(shape), ", got ", given.sizes(),
+          "; it is (layers * directions, batch, width), leave it out for zeros");
+    return given;
+  };
+  const int64_t width = weights_[0].hh.size(1);
+  if (options_base.mode() != Recurrent::lstm) return {{}, state("hidden", h, width), {}};
+  return {{}, state("hidden[0]", h, width), state("hidden[1]", c, options_base.hidden_size())};
+}
+
+template <class Derived, class Options>
+void RNNImplBase<Derived, Options>::check_width(const Tensor& input, const char* expected) const {
+  const int64_t width = options_base.input_size();
+  check(input.size(-1) == width, this->name(),
+        ": input.size(-1) must be equal to input_size. Expected ", width, ", got ", input.size(-1),
+        "; input has shape ", input.sizes(), ", expected ", expected,
+        ", permute it or make the module with input_size = ", input.size(-1));
 }
 
 // rows (all steps, input_size), the states (layers * directions, batch, width).
@@ -149,28 +164,28 @@ auto RNNImplBase<Derived, Options>::run(const Tensor& input, const Tensor& h, co
   const RNNOptionsBase& o = options_base;
   this->check_defined(input, "input");
   check(input.dim() == 2 || input.dim() == 3, this->name(),
-        ": input must have 3 dimensions, or 2 without a batch, got ", input.dim());
-  check(input.size(-1) == o.input_size(), this->name(),
-        ": input.size(-1) must be equal to input_size. Expected ", o.input_size(), ", got ",
-        input.size(-1));
+        ": input must have 3 dimensions, or 2 without a batch, got ", input.dim(),
+        "; it has shape ", input.sizes(), ", use unsqueeze or flatten");
+  check_width(input,
+              o.batch_first() ? "(batch, length, input_size)" : "(length, batch, input_size)");
   if (input.dim() == 2) {
     const auto batched = [](const Tensor& x) { return x.defined() ? x.unsqueeze(1) : x; };
     for (const Tensor& state : {h, c})
       check(!state.defined() || state.dim() == 2, this->name(),
             ": For unbatched 2-D input, hx should also be 2-D but got ",
-            state.defined() ? state.dim() : 0, "-D tensor");
+            state.defined() ? state.dim() : 0, "-D tensor; unsqueeze the input or squeeze hx");
     const int64_t batch_dim = o.batch_first() ? 0 : 1;
     const Result y = run(input.unsqueeze(batch_dim), batched(h), batched(c));
     return {y.out.squeeze(batch_dim), y.h.squeeze(1), y.c.defined() ? y.c.squeeze(1) : y.c};
   }
   const Tensor x = o.batch_first() ? input.transpose(0, 1) : input;
   const int64_t length = x.size(0), batch = x.size(1);
-  check(length > 0, this->name(), ": Expected sequence length to be larger than 0 in RNN");
-  const bool lstm = o.mode() == Recurrent::lstm;
-  const Tensor h0 = start(lstm ? "hidden[0]" : "hidden", h, x, batch, weights_[0].hh.size(1));
-  const Tensor c0 = lstm ? start("hidden[1]", c, x, batch, o.hidden_size()) : Tensor();
+  check(length > 0, this->name(),
+        ": Expected sequence length to be larger than 0 in RNN, but input has shape ",
+        input.sizes(), "; give one step or more");
+  const Result initial = start(h, c, x, batch);
   const Steps steps(std::vector<int64_t>(static_cast<size_t>(length), batch));
-  Result y = run_rows(x.reshape({length * batch, o.input_size()}), steps, h0, c0);
+  Result y = run_rows(x.reshape({length * batch, o.input_size()}), steps, initial.h, initial.c);
   y.out = y.out.view({length, batch, -1});
   if (o.batch_first()) y.out = y.out.transpose(0, 1);
   return y;
@@ -179,27 +194,21 @@ auto RNNImplBase<Derived, Options>::run(const Tensor& input, const Tensor& h, co
 template <class Derived, class Options>
 auto RNNImplBase<Derived, Options>::run(const utils::rnn::PackedSequence& input, const Tensor& h,
                                         const Tensor& c) const -> PackedResult {
-  const RNNOptionsBase& o = options_base;
   const Tensor& rows = input.data();
   check(rows.operand(this->name().c_str(), "packed_input").dim() == 2, this->name(),
-        ": input must have 2 dimensions, got ", rows.dim());
-  check(rows.size(1) == o.input_size(), this->name(),
-        ": input.size(-1) must be equal to input_size. Expected ", o.input_size(), ", got ",
-        rows.size(1));
+        ": input must have 2 dimensions, got ", rows.dim(),
+        "; pack sequences of shape (length, input_size)");
+  check_width(rows, "(all steps, input_size)");
   const Tensor counts = input.batch_sizes().contiguous();
   const int64_t* const first = counts.template data_ptr<int64_t>();
   const Steps steps(std::vector<int64_t>(first, first + counts.numel()));
   const auto sorted = [](const Tensor& state, const Tensor& order) {
     return state.defined() && order.defined() ? state.index_select(1, order) : state;
   };
-  const bool lstm = o.mode() == Recurrent::lstm;
-  const Tensor h0 =
-      start(lstm ? "hidden[0]" : "hidden", h, rows, steps.batch(), weights_[0].hh.size(1));
-  const Tensor c0 = lstm ? start("hidden[1]", c, rows, steps.batch(), o.hidden_size()) : Tensor();
-  const Result y =
-      run_rows(rows, steps, sorted(h0, input.sorted_indices()), sorted(c0, input.sorted_indices()));
-  return {utils::rnn::PackedSequence(y.out, input.batch_sizes(), input.sorted_indices(),
-                                     input.unsorted_indices()),
+  const Result initial = start(h, c, rows, steps.batch());
+  const Tensor& order = input.sorted_indices();
+  const Result y = run_rows(rows, steps, sorted(initial.h, order), sorted(initial.c, order));
+  return {utils::rnn::PackedSequence(y.out, input.batch_sizes(), order, input.unsorted_indices()),
           sorted(y.h, input.unsorted_indices()), sorted(y.c, input.unsorted_indices())};
 }
 
@@ -253,17 +262,20 @@ Recurrence RNNCellImplBase<Derived, Options>::run(const Tensor& input, const Ten
   this->check_defined(input, "input");
   const bool batched = input.dim() == 2;
   check(batched || input.dim() == 1, this->name(),
-        ": Expected input to be 1-D or 2-D but received ", input.dim(), "-D tensor");
+        ": Expected input to be 1-D or 2-D but received ", input.dim(), "-D tensor of shape ",
+        input.sizes(), "; a cell takes one step, (batch, input_size)");
   check(input.size(-1) == options.input_size(), this->name(),
         ": input has inconsistent input_size: got ", input.size(-1), " expected ",
-        options.input_size());
+        options.input_size(), "; input has shape ", input.sizes(),
+        ", expected (batch, input_size), permute it or make the cell with input_size = ",
+        input.size(-1));
   const Tensor x = batched ? input : input.unsqueeze(0);
   const auto state = [&](const char* name, const Tensor& given) {
     if (!given.defined()) return zeros({x.size(0), options.hidden_size()}, x.options());
     const Tensor out = batched || given.dim() != 1 ? given : given.unsqueeze(0);
     check(out.sizes() == IntArrayRef({x.size(0), options.hidden_size()}), this->name(), ": ", name,
           " has inconsistent hidden_size: its shape is ", given.sizes(), ", expected (batch, ",
-          options.hidden_size(), ") for input ", input.sizes());
+          options.hidden_size(), ") for input ", input.sizes(), "; leave it out for zeros");
     return out;
   };
   const Recurrence y = recur(cell(), Steps({x.size(0)}), x, state("hidden", h),
@@ -281,15 +293,19 @@ template struct RNNCellImplBase<GRUCellImpl, GRUCellOptions>;
 
 using utils::rnn::PackedSequence;
 
-std::tuple<Tensor, Tensor> RNNImpl::forward(const Tensor& input, Tensor hx) {
-  const Result y = run(input, hx, {});
+template <class Derived, class Options>
+std::tuple<Tensor, Tensor> OneStateRNN<Derived, Options>::forward(const Tensor& input, Tensor hx) {
+  const auto y = this->run(input, hx, {});
   return {y.out, y.h};
 }
-std::tuple<PackedSequence, Tensor> RNNImpl::forward_with_packed_input(
+template <class Derived, class Options>
+std::tuple<PackedSequence, Tensor> OneStateRNN<Derived, Options>::forward_with_packed_input(
     const PackedSequence& packed_input, Tensor hx) {
-  const PackedResult y = run(packed_input, hx, {});
+  const auto y = this->run(packed_input, hx, {});
   return {y.out, y.h};
 }
+template struct OneStateRNN<RNNImpl, RNNOptions>;
+template struct OneStateRNN<GRUImpl, GRUOptions>;
 
 std::tuple<Tensor, LSTMImpl::State> LSTMImpl::forward(const Tensor& input,
                                                       std::optional<State> hx_opt) {
@@ -302,16 +318,6 @@ std::tuple<PackedSequence, LSTMImpl::State> LSTMImpl::forward_with_packed_input(
   const auto [h, c] = hx_opt.value_or(State());
   const PackedResult y = run(packed_input, h, c);
   return {y.out, {y.h, y.c}};
-}
-
-std::tuple<Tensor, Tensor> GRUImpl::forward(const Tensor& input, Tensor hx) {
-  const Result y = run(input, hx, {});
-  return {y.out, y.h};
-}
-std::tuple<PackedSequence, Tensor> GRUImpl::forward_with_packed_input(
-    const PackedSequence& packed_input, Tensor hx) {
-  const PackedResult y = run(packed_input, hx, {});
-  return {y.out, y.h};
 }
 
 }  // namespace gradus::nn

@@ -95,8 +95,8 @@ struct RNNImplBase : Layer<Derived, Options> {
 
  private:
   Result run_rows(Tensor rows, const Steps& steps, const Tensor& h, const Tensor& c) const;
-  Tensor start(const char* name, const Tensor& given, const Tensor& input, int64_t batch,
-               int64_t width) const;
+  Result start(const Tensor& h, const Tensor& c, const Tensor& input, int64_t batch) const;
+  void check_width(const Tensor& input, const char* expected) const;
 
   std::vector<RecurrentWeights> weights_;
   typename Layer<Derived, Options>::CallReset call_reset{*this};
@@ -104,13 +104,14 @@ struct RNNImplBase : Layer<Derived, Options> {
 
 }  // namespace detail
 
-// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu. Elman, "Finding structure in time" (1990).
+// RNN and GRU, whose state is one tensor.
 //
-// input (length, batch, input_size), hx (layers * directions, batch, hidden_size), zeros unless
+// Input (length, batch, input_size), hx (layers * directions, batch, hidden_size), zeros unless
 // given; returns the outputs of the last layer (length, batch, directions * hidden_size) and the
 // last states, of hx's shape. Without a batch all lack that dimension.
-struct RNNImpl : detail::RNNImplBase<RNNImpl, RNNOptions> {
-  using RNNImplBase::RNNImplBase;
+template <class Derived, class Options>
+struct OneStateRNN : detail::RNNImplBase<Derived, Options> {
+  using detail::RNNImplBase<Derived, Options>::RNNImplBase;
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
   std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(
       const utils::rnn::PackedSequence& packed_input, Tensor hx = {});
@@ -118,7 +119,9 @@ struct RNNImpl : detail::RNNImplBase<RNNImpl, RNNOptions> {
  protected:
   GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
-GRADUS_MODULE(RNN);
+
+// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu. Elman, "Finding structure in time" (1990).
+GRADUS_LAYER(RNN, OneStateRNN, RNNOptions);
 
 // i, f, g, o = W_ih x + b_ih + W_hh h + b_hh; c' = sigmoid(f) c + sigmoid(i) tanh(g); h' =
 // sigmoid(o) tanh(c'), or W_hr times that. Gers, Schmidhuber, Cummins, "Learning to forget" (2000).
@@ -138,17 +141,8 @@ struct LSTMImpl : detail::RNNImplBase<LSTMImpl, LSTMOptions> {
 GRADUS_MODULE(LSTM);
 
 // r, z = sigmoid(W_ih x + b_ih + W_hh h + b_hh); n = tanh(W_in x + b_in + r (W_hn h + b_hn)); h' =
-// (1 - z) n + z h. Cho et al., "Learning phrase representations" (2014). As RNN.
-struct GRUImpl : detail::RNNImplBase<GRUImpl, GRUOptions> {
-  using RNNImplBase::RNNImplBase;
-  std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
-  std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(
-      const utils::rnn::PackedSequence& packed_input, Tensor hx = {});
-
- protected:
-  GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
-};
-GRADUS_MODULE(GRU);
+// (1 - z) n + z h. Cho et al., "Learning phrase representations" (2014).
+GRADUS_LAYER(GRU, OneStateRNN, GRUOptions);
 
 namespace detail {
 
@@ -176,14 +170,18 @@ struct RNNCellImplBase : Layer<Derived, Options> {
 // One step: input (batch, input_size) or (input_size), state (batch, hidden_size) or (hidden_size),
 // zeros unless given.
 // Errors: ValueError for an undefined input, and for other shapes.
-struct RNNCellImpl : detail::RNNCellImplBase<RNNCellImpl, RNNCellOptions> {
-  using RNNCellImplBase::RNNCellImplBase;
-  Tensor forward(const Tensor& input, const Tensor& hx = {}) { return run(input, hx, {}).h; }
+template <class Derived, class Options>
+struct OneStateCell : detail::RNNCellImplBase<Derived, Options> {
+  using detail::RNNCellImplBase<Derived, Options>::RNNCellImplBase;
+  Tensor forward(const Tensor& input, const Tensor& hx = {}) { return this->run(input, hx, {}).h; }
 
  protected:
   GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
-GRADUS_MODULE(RNNCell);
+GRADUS_LAYER(RNNCell, OneStateCell, RNNCellOptions);
+GRADUS_LAYER(GRUCell, OneStateCell, GRUCellOptions);
+
+// The same with the states (h, c).
 
 struct LSTMCellImpl : detail::RNNCellImplBase<LSTMCellImpl, LSTMCellOptions> {
   using RNNCellImplBase::RNNCellImplBase;
@@ -198,14 +196,5 @@ struct LSTMCellImpl : detail::RNNCellImplBase<LSTMCellImpl, LSTMCellOptions> {
   GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<State>())})
 };
 GRADUS_MODULE(LSTMCell);
-
-struct GRUCellImpl : detail::RNNCellImplBase<GRUCellImpl, GRUCellOptions> {
-  using RNNCellImplBase::RNNCellImplBase;
-  Tensor forward(const Tensor& input, const Tensor& hx = {}) { return run(input, hx, {}).h; }
-
- protected:
-  GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
-};
-GRADUS_MODULE(GRUCell);
 
 }  // namespace gradus::nn

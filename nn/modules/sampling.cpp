@@ -132,9 +132,10 @@ Tensor affine_grid(const Tensor& theta, IntArrayRef size, bool align_corners) {
         "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "
         "Got size ",
         size);
-  check(theta.dim() == 3 && theta.size(1) == spatial && theta.size(2) == spatial + 1,
+  check(theta.dim() == 3 && theta.size(1) == spatial && theta.size(2) == spatial + 1 &&
+            theta.size(0) == size[0],
         "affine_grid: Expected a batch of ", spatial, "D affine matrices of shape Nx", spatial, "x",
-        spatial + 1, " for size ", size, ". Got ", theta.sizes(), ".");
+        spatial + 1, " for size ", size, ". Got ", theta.sizes(), "; expand one to N = ", size[0]);
   check(std::all_of(size.begin(), size.end(), [](int64_t n) { return n > 0; }),
         "affine_grid: Expected non-zero, positive output size. Got ", size);
   // Places (x, y, 1) of all pixels.

@@ -5,6 +5,7 @@
 
 namespace gradus::nn {
 
+// Returns its input.
 struct IdentityImpl : Layer<IdentityImpl> {
   using Layer::Layer;
   Tensor forward(const Tensor& input) { return input; }
@@ -15,7 +16,8 @@ struct FlattenOptions {
   GRADUS_OPTIONS(FlattenOptions, OPTION(int64_t, start_dim, 1), OPTION(int64_t, end_dim, -1));
 };
 
-// The dimensions from start_dim to end_dim become one: a batch of images rows of pixels.
+// The dimensions from start_dim to end_dim become one: a batch of images becomes rows of pixels.
+// Errors: ValueError for an undefined input, IndexError for dimensions that it lacks.
 struct FlattenImpl : Layer<FlattenImpl, FlattenOptions> {
   using Layer::Layer;
   Tensor forward(const Tensor& input) {
@@ -29,7 +31,8 @@ struct UnflattenOptions {
   GRADUS_OPTIONS(UnflattenOptions, ARGUMENT(int64_t, dim), ARGUMENT(std::vector<int64_t>, sizes));
 };
 
-// dim becomes several dimensions, of which one may be -1.
+// dim becomes several dimensions of these sizes, of which one may be -1.
+// Errors: ValueError for an undefined input, and sizes that do not multiply to that of dim.
 struct UnflattenImpl : Layer<UnflattenImpl, UnflattenOptions> {
   using Layer::Layer;
   // Unflatten(1, {2, 3}), which the constructors of options do not take.

@@ -199,13 +199,14 @@ Tensor TransformerImpl::forward(const Tensor& src, const Tensor& tgt, const Tens
   check_defined(src, "src"), check_defined(tgt, "tgt");
   check(src.dim() == 3 && tgt.dim() == 3,
         "Transformer: src and tgt should have 3 dimensions, but got ", src.dim(), " and ",
-        tgt.dim());
+        tgt.dim(), "; give (length, batch, d_model)");
   check(src.size(1) == tgt.size(1),
         "Transformer: src and tgt should have equal batch size (at dim 1), but got ", src.size(1),
-        " and ", tgt.size(1));
+        " and ", tgt.size(1), "; give (length, batch, d_model)");
   check(src.size(2) == options.d_model() && tgt.size(2) == options.d_model(),
         "Transformer: src and tgt should have same feature size as d_model (at dim 2), but got ",
-        src.size(2), " and ", tgt.size(2), " while d_model is ", options.d_model());
+        src.size(2), " and ", tgt.size(2), " while d_model is ", options.d_model(),
+        "; embed them in d_model numbers");
   const Tensor memory = encoder.forward<Tensor>(src, src_mask, src_key_padding_mask);
   return decoder.forward<Tensor>(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask,
                                  memory_key_padding_mask);

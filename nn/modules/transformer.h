@@ -45,7 +45,7 @@ struct LayerOfLayers : Layer<Derived, Options> {
 }  // namespace detail
 
 // norm1(x + attention(x)), and norm2(y + linear2(activation(linear1(y)))) of that, each with
-// dropout. Vaswani et al., "Attention is all you need" (2017), section 3.1.
+// dropout. Output of src's shape. Vaswani et al., "Attention is all you need" (2017), section 3.1.
 // Errors: ValueError for an undefined input, an activation that is neither kReLU nor kGELU, and
 // those of MultiheadAttention.
 struct TransformerEncoderLayerImpl
@@ -69,7 +69,8 @@ struct TransformerEncoderLayerImpl
 };
 GRADUS_MODULE(TransformerEncoderLayer);
 
-// The same with attention to `memory`, the encoder's output, between the two.
+// The same with attention to `memory`, the encoder's output, between the two. Output of tgt's
+// shape.
 struct TransformerDecoderLayerImpl
     : detail::LayerOfLayers<TransformerDecoderLayerImpl, TransformerDecoderLayerOptions> {
   using LayerOfLayers::LayerOfLayers;
@@ -120,6 +121,8 @@ struct TransformerDecoderOptions {
   GRADUS_OPTION(TransformerDecoderOptions, AnyModule, norm);
 };
 
+// The layers one after the other. Output of src's shape.
+// Errors: ValueError for an empty encoder_layer, a num_layers below 1, and those of the layers.
 struct TransformerEncoderImpl
     : detail::LayerOfLayers<TransformerEncoderImpl, TransformerEncoderOptions> {
   using LayerOfLayers::LayerOfLayers;
@@ -137,6 +140,7 @@ struct TransformerEncoderImpl
 };
 GRADUS_MODULE(TransformerEncoder);
 
+// The same for decoder_layer, and tgt.
 struct TransformerDecoderImpl
     : detail::LayerOfLayers<TransformerDecoderImpl, TransformerDecoderOptions> {
   using LayerOfLayers::LayerOfLayers;
@@ -166,6 +170,7 @@ struct TransformerOptions {
 };
 
 // The encoder of src, and the decoder of tgt and that, each with a LayerNorm behind its layers.
+// Output of tgt's shape.
 // Errors: ValueError for sequences that do not have 3 dimensions, the width d_model and one batch
 // size.
 struct TransformerImpl : detail::LayerOfLayers<TransformerImpl, TransformerOptions> {

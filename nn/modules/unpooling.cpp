@@ -12,6 +12,10 @@ std::vector<int64_t> unpooled_sizes(const std::string& op, const Tensor& input,
                                     const MaxUnpoolFuncOptions<D>& options) {
   std::vector<int64_t> out;
   for (size_t d = 0; d < D; ++d)
+    check(options.kernel_size()[d] > 0 && options.stride()[d] > 0, op,
+          ": kernel_size and stride must be 1 or more, but they are ", options.kernel_size(),
+          " and ", options.stride(), "; give those of the pool");
+  for (size_t d = 0; d < D; ++d)
     out.push_back((input.size(static_cast<int64_t>(d) - static_cast<int64_t>(D)) - 1) *
                       options.stride()[d] -
                   2 * options.padding()[d] + options.kernel_size()[d]);
@@ -19,12 +23,13 @@ std::vector<int64_t> unpooled_sizes(const std::string& op, const Tensor& input,
   std::vector<int64_t> given = *options.output_size();
   check(given.size() == D || given.size() == static_cast<size_t>(input.dim()), op,
         ": output_size should be a sequence containing ", D, " or ", input.dim(),
-        " elements, but it has a length of ", given.size());
+        " elements, but it has a length of ", given.size(), "; give the sizes before the pool");
   given.erase(given.begin(), given.end() - static_cast<std::ptrdiff_t>(D));
   for (size_t d = 0; d < D; ++d)
     check(given[d] > out[d] - options.stride()[d] && given[d] < out[d] + options.stride()[d], op,
           ": invalid output_size ", given[d], " in dimension ", d, ", expected it between ",
-          out[d] - options.stride()[d], " and ", out[d] + options.stride()[d]);
+          out[d] - options.stride()[d], " and ", out[d] + options.stride()[d],
+          "; give the size before the pool");
   return given;
 }
 
@@ -39,10 +44,13 @@ Tensor max_unpool(const Tensor& input, const Tensor& indices,
   indices.operand(op.c_str());
   constexpr auto kSpatial = static_cast<int64_t>(D);
   check(input.dim() == kSpatial + 1 || input.dim() == kSpatial + 2, op, ": Expected ", D + 1,
-        "D or ", D + 2, "D (batch mode) input, but got: ", input.sizes());
+        "D or ", D + 2, "D (batch mode) input, but got: ", input.sizes(),
+        "; use unsqueeze or flatten");
+  check<TypeError>(indices.dtype() == kLong, op, ": indices have dtype ", indices.dtype(),
+                   ", expected int64; give those of the pool with_indices");
   check(indices.sizes() == input.sizes(), op,
         ": Expected shape of indices to be same as that of input ", input.sizes(), ", but got ",
-        indices.sizes());
+        indices.sizes(), "; give those of the pool with_indices");
   std::vector<int64_t> shape = input.sizes().vec();
   shape.resize(shape.size() - D);
   std::vector<int64_t> rows = shape;
@@ -52,6 +60,14 @@ Tensor max_unpool(const Tensor& input, const Tensor& indices,
     count *= size;
   }
   rows.push_back(count);
+  // A GPU reports such a number at the next synchronisation.
+  if (indices.is_cpu() && indices.numel() > 0) {
+    const auto least = indices.min().item<int64_t>(), most = indices.max().item<int64_t>();
+    check<IndexError>(least >= 0 && most < count, op,
+                      ": Found an invalid max index: ", least < 0 ? least : most,
+                      "; the output of shape ", IntArrayRef(shape), " has places 0 to ", count - 1,
+                      " of a channel, give a larger output_size");
+  }
   return zeros(rows, input.options().requires_grad(false))
       .scatter(-1, indices.flatten(-kSpatial), input.flatten(-kSpatial))
       .view(shape);

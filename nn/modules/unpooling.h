@@ -8,18 +8,9 @@ namespace gradus::nn {
 // stride: kernel_size unless set.
 template <size_t D>
 struct MaxUnpoolOptions {
-  MaxUnpoolOptions(const ExpandingArray<D>& kernel_size)  // NOLINT: implicit
-      : kernel_size_(kernel_size), stride_(kernel_size) {}
-  auto fields() const {
-    using Numbers = NamedOption<ExpandingArray<D>>;
-    return std::make_tuple(Numbers{"kernel_size", kernel_size_}, Numbers{"stride", stride_},
-                           Numbers{"padding", padding_});
-  }
-  bool operator==(const MaxUnpoolOptions& other) const { return fields() == other.fields(); }
-
-  GRADUS_OPTION(MaxUnpoolOptions, ExpandingArray<D>, kernel_size);
-  GRADUS_OPTION(MaxUnpoolOptions, ExpandingArray<D>, stride);
-  GRADUS_OPTION(MaxUnpoolOptions, ExpandingArray<D>, padding) = 0;
+  GRADUS_OPTIONS(MaxUnpoolOptions, ARGUMENT(ExpandingArray<D>, kernel_size),
+                 OPTION(ExpandingArray<D>, stride, kernel_size_),
+                 OPTION(ExpandingArray<D>, padding, 0));
 };
 using MaxUnpool1dOptions = MaxUnpoolOptions<1>;
 using MaxUnpool2dOptions = MaxUnpoolOptions<2>;
@@ -29,18 +20,11 @@ namespace functional {
 
 // output_size: as that of max_unpool below.
 template <size_t D>
-struct MaxUnpoolFuncOptions : MaxUnpoolOptions<D> {
-  using MaxUnpoolOptions<D>::MaxUnpoolOptions;
-  MaxUnpoolFuncOptions(const MaxUnpoolOptions<D>& options)  // NOLINT: implicit
-      : MaxUnpoolOptions<D>(options) {}
-  MaxUnpoolFuncOptions& stride(const ExpandingArray<D>& value) {
-    return this->stride_ = value, *this;
-  }
-  MaxUnpoolFuncOptions& padding(const ExpandingArray<D>& value) {
-    return this->padding_ = value, *this;
-  }
-  using MaxUnpoolOptions<D>::stride, MaxUnpoolOptions<D>::padding;
-  GRADUS_OPTION(MaxUnpoolFuncOptions, std::optional<std::vector<int64_t>>, output_size);
+struct MaxUnpoolFuncOptions {
+  GRADUS_OPTIONS(MaxUnpoolFuncOptions, ARGUMENT(ExpandingArray<D>, kernel_size),
+                 OPTION(ExpandingArray<D>, stride, kernel_size_),
+                 OPTION(ExpandingArray<D>, padding, 0),
+                 OPTION(std::optional<std::vector<int64_t>>, output_size, {}));
 };
 using MaxUnpool1dFuncOptions = MaxUnpoolFuncOptions<1>;
 using MaxUnpool2dFuncOptions = MaxUnpoolFuncOptions<2>;
@@ -67,6 +51,7 @@ inline Tensor max_unpool3d(const Tensor& input, const Tensor& indices,
 
 }  // namespace functional
 
+// Shapes are those of max_unpool.
 // Errors: ValueError for an undefined input or indices, and those of the function.
 template <class Derived, size_t D>
 struct MaxUnpoolImpl : Layer<Derived, MaxUnpoolOptions<D>> {
@@ -77,24 +62,18 @@ struct MaxUnpoolImpl : Layer<Derived, MaxUnpoolOptions<D>> {
     this->check_defined(indices, "indices");
     return functional::max_unpool<D>(
         input, indices,
-        functional::MaxUnpoolFuncOptions<D>(this->options).output_size(output_size));
+        functional::MaxUnpoolFuncOptions<D>(this->options.kernel_size())
+            .stride(this->options.stride())
+            .padding(this->options.padding())
+            .output_size(output_size));
   }
 
  protected:
   GRADUS_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())});
 };
 
-struct MaxUnpool1dImpl : MaxUnpoolImpl<MaxUnpool1dImpl, 1> {
-  using MaxUnpoolImpl::MaxUnpoolImpl;
-};
-GRADUS_MODULE(MaxUnpool1d);
-struct MaxUnpool2dImpl : MaxUnpoolImpl<MaxUnpool2dImpl, 2> {
-  using MaxUnpoolImpl::MaxUnpoolImpl;
-};
-GRADUS_MODULE(MaxUnpool2d);
-struct MaxUnpool3dImpl : MaxUnpoolImpl<MaxUnpool3dImpl, 3> {
-  using MaxUnpoolImpl::MaxUnpoolImpl;
-};
-GRADUS_MODULE(MaxUnpool3d);
+GRADUS_LAYER(MaxUnpool1d, MaxUnpoolImpl, 1);
+GRADUS_LAYER(MaxUnpool2d, MaxUnpoolImpl, 2);
+GRADUS_LAYER(MaxUnpool3d, MaxUnpoolImpl, 3);
 
 }  // namespace gradus::nn

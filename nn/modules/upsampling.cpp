@@ -136,15 +136,16 @@ std::vector<int64_t> output_sizes(const Tensor& input, const InterpolateFuncOpti
   const auto& size = options.size();
   const auto& factor = options.scale_factor();
   const int64_t spatial = input.dim() - 2;
-  check(size || factor, "interpolate: either size or scale_factor should be defined");
+  check(size || factor, "interpolate: either size or scale_factor should be defined; give one");
   check(!size || !factor,
         "interpolate: only one of size or scale_factor should be defined; leave one out");
   check(!size || static_cast<int64_t>(size->size()) == spatial,
         "interpolate: size shape must match input shape. Input is ", spatial, "D, size is ",
-        size ? list_text(*size) : "");
+        size ? list_text(*size) : "", "; give a number for each spatial dimension");
   check(!factor || static_cast<int64_t>(factor->size()) == spatial,
         "interpolate: scale_factor shape must match input shape. Input is ", spatial,
-        "D, scale_factor size is ", factor ? list_text(*factor) : "");
+        "D, scale_factor size is ", factor ? list_text(*factor) : "",
+        "; give a number for each spatial dimension");
   std::vector<int64_t> out;
   for (int64_t d = 0; d < spatial; ++d) {
     const auto i = static_cast<size_t>(d);
@@ -153,7 +154,8 @@ std::vector<int64_t> output_sizes(const Tensor& input, const InterpolateFuncOpti
                              std::floor(static_cast<double>(input.size(d + 2)) * (*factor)[i])));
     check(input.size(d + 2) > 0 && out.back() > 0,
           "interpolate: Input and output sizes should be greater than 0, but the input has shape ",
-          input.sizes(), " and the output sizes are ", list_text(out));
+          input.sizes(), " and the output sizes begin with ", list_text(out),
+          "; give larger numbers");
   }
   return out;
 }
@@ -172,7 +174,7 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
   check(spatial >= 1 && spatial <= 3,
         "interpolate: Input Error: Only 3D, 4D and 5D input Tensors supported (got ", input.dim(),
         "D) for the modes: nearest | linear | bilinear | bicubic | trilinear (got ", mode.name(),
-        ")");
+        "); it is (N, C, spatial dimensions), use unsqueeze");
   const bool aligns = mode.value != Interpolation::Nearest && mode.value != Interpolation::Area;
   check(aligns || !options.align_corners(),
         "interpolate: align_corners option can only be set with the interpolating modes: linear | "
@@ -190,7 +192,7 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
   check(
       !options.antialias() || mode.value == Interpolation::Bilinear || is_cubic,
       "interpolate: antialias option is only supported for bilinear and bicubic, but the mode is ",
-      mode.name());
+      mode.name(), "; leave it out");
   if (mode.value == Interpolation::Area) return area(input, sizes);
   GRADUS_AUTOCAST_AS(upsample, interpolate, input, options);
 

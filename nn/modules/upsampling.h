@@ -67,6 +67,7 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options = 
 
 }  // namespace functional
 
+// Shapes are those of F::interpolate.
 // Errors: ValueError for an undefined input, and those of F::interpolate.
 struct UpsampleImpl : Layer<UpsampleImpl, UpsampleOptions> {
   using Layer::Layer;

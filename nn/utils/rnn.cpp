@@ -64,21 +64,23 @@ PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool batch_fir
   if (batch_first) input = input.transpose(0, 1);
   const std::vector<int64_t> list = numbers(lengths);
   const auto batch = static_cast<int64_t>(list.size());
-  check(input.numel() > 0, kOp, ": Cannot pack empty tensors, and input has shape ", input.sizes());
+  check(input.numel() > 0, kOp, ": Cannot pack empty tensors, and input has shape ", input.sizes(),
+        "; leave out empty sequences");
   check(batch == input.size(1), kOp,
         ": Expected `len(lengths)` to be equal to batch_size, but got ", batch,
-        " (batch_size=", input.size(1), ")");
+        " (batch_size=", input.size(1),
+        "); input has shape (length, batch, ...), or give batch_first");
   for (size_t i = 0; i < list.size(); ++i) {
     check(list[i] > 0, kOp,
           ": Length of all samples has to be greater than 0, but found an element in 'lengths' "
-          "that is <= 0");
+          "that is <= 0; leave out empty sequences");
     check(i == 0 || list[i] <= list[i - 1], kOp,
           ": `lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You "
           "can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to "
           "sidestep this requirement");
   }
   check(list[0] <= input.size(0), kOp, ": a sequence is ", list[0], " long, and input has ",
-        input.size(0), " steps");
+        input.size(0), " steps; give lengths of at most that");
   Tensors steps;
   std::vector<int64_t> sizes;
   int64_t running = batch;
@@ -95,11 +97,12 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, b
                                                std::optional<int64_t> total_length) {
   const std::vector<int64_t> sizes = numbers(sequence.batch_sizes());
   const auto longest = static_cast<int64_t>(sizes.size());
-  check(longest > 0, "pad_packed_sequence: the sequence is empty");
+  check(longest > 0, "pad_packed_sequence: the sequence is empty, expected one step or more");
   check(total_length.value_or(longest) >= longest,
         "pad_packed_sequence: Expected total_length to be at least the length of the longest "
         "sequence in input, but got total_length=",
-        total_length.value_or(longest), " and max sequence length being ", longest);
+        total_length.value_or(longest), " and max sequence length being ", longest,
+        "; leave total_length out");
   const int64_t batch = sizes[0];
   std::vector<int64_t> lengths(static_cast<size_t>(batch));
   Tensors steps;

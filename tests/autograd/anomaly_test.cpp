@@ -1,4 +1,4 @@
-// AnomalyMode: what an error of the backward pass says of the forward call.
+// AnomalyMode: an error of the backward pass names the forward call.
 #include <cstdlib>
 
 #include "gradus/autograd/engine/node.h"

@@ -4,7 +4,7 @@
 namespace gradus {
 namespace {
 
-// What x.add_(f(x), 2) is, where f gives a part of x.
+// Returns x.add_(f(x), 2), where f(x) is a part of x.
 void check_part(const std::function<Tensor(const Tensor&)>& f) {
   const Tensor x = randn({5, 5}), want = x + f(x).clone() * 2;
   Tensor y = x.clone(), z = x.clone();
@@ -65,7 +65,7 @@ TEST(AddWithFactor, NamesWhatDoesNotFit) {
   EXPECT_TRUE(x.equal(before));
 }
 
-// Large tensors in one piece are multiplied by themselves, others squared and summed.
+// Large contiguous tensors are multiplied by themselves; others are squared and summed.
 TEST(Norm, IsTheSameHoweverItIsComputed) {
   const Tensor x = randn({300, 200}, kDouble);
   const double want = std::sqrt((x * x).sum().item<double>());

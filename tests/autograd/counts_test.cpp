@@ -28,7 +28,7 @@ void expect_frequencies(const Tensor& draws, F f) {
     ++groups, left -= expected, left_found -= found;
     expected = found = 0;
   }
-  // What lies beyond is rare, and was not seen often.
+  // Counts beyond are rare: few were drawn.
   EXPECT_NEAR(left, left_found, 5 * std::sqrt(std::max(left, 1.0)) + 5);
   EXPECT_LT(statistic, groups + 5 * std::sqrt(2 * groups));
 }
@@ -64,7 +64,7 @@ TEST(Counts, AreThoseOfTheSeed) {
   generator.set_current_seed(7);
   EXPECT_TRUE(poisson(rate, generator).equal(x));
   EXPECT_FALSE(x.equal(y));
-  // An element's draw depends on its place and its rate alone.
+  // The draw of an element depends only on its place and its rate.
   generator.set_current_seed(7);
   const Tensor other = cat({rate.narrow(0, 0, 50), rate.narrow(0, 0, 50)});
   EXPECT_TRUE(poisson(other, generator).narrow(0, 0, 50).equal(x.narrow(0, 0, 50)));

@@ -12,7 +12,7 @@ constexpr int kOperations = 1000000;
 // A frame per operation would need a hundred times as much. Sanitizers make all frames larger.
 constexpr size_t kStack = 256 * 1024;
 
-// Runs f on a thread of its own; what pthread_create says.
+// Runs f on a new thread. Returns the result of pthread_create.
 int run_on_stack(size_t size, void (*f)()) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

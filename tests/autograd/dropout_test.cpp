@@ -1,4 +1,4 @@
-// Dropout: what is left out, what the others become, and their gradients.
+// Dropout: how many elements become 0, the values of the others, and the gradients.
 #include "gradus/autograd/tools/gradcheck.h"
 #include "gradus/gradus.h"
 #include "tests/random.h"

@@ -22,7 +22,7 @@ struct BinaryRow {
   Tensor (*number_left)(const Scalar&, const Tensor&);
 };
 
-// How GoogleTest names them.
+// The names that GoogleTest shows.
 void PrintTo(const UnaryRow& row, std::ostream* out) { *out << row.name; }
 void PrintTo(const BinaryRow& row, std::ostream* out) { *out << row.name; }
 
@@ -63,7 +63,7 @@ void check_derivatives(const autograd::CheckedFunction& f, const Tensors& inputs
   EXPECT_TRUE(autograd::gradgradcheck(f, inputs));
 }
 
-// The layouts that kernels tell apart; the last is larger than a block, with a tail.
+// The layouts that kernels distinguish. The last one is larger than a block and leaves a tail.
 const std::vector<std::vector<int64_t>> kShapes = {{},     {5},       {0},      {2, 0, 3},
                                                    {3, 4}, {2, 3, 5}, {1031, 7}};
 Tensors layouts(double lo, double hi, ScalarType dtype) {
@@ -183,7 +183,7 @@ TEST_P(BinaryTable, CudaAgreesWithCpu) {
       w.sum().backward();
       if (row.of_x) expect_values(u.grad(), to_vector(x.grad()), tolerance(dtype));
       expect_values(v.grad(), to_vector(y.grad()), tolerance(dtype));
-      // With an operand that lies otherwise, and with numbers.
+      // With an operand of another layout, and with numbers.
       if (layout.dim() >= 2)
         expect_values(row.f(u.transpose(0, 1), v.transpose(0, 1)), to_vector(z.transpose(0, 1)),
                       tolerance(dtype));

@@ -34,7 +34,7 @@ struct Cube : autograd::Function<Cube> {
   }
 };
 
-// Saves its output, and has two of them, of which the second may get no gradient.
+// Has two outputs and saves one of them. The second may get no gradient.
 struct ExpAndSign : autograd::Function<ExpAndSign> {
   static Tensors forward(AutogradContext* ctx, const Tensor& x) {
     const Tensor y = x.exp(), sign = (x > 0).to(x.dtype());
@@ -191,7 +191,7 @@ TEST(Gradcheck, FindsAWrongDerivative) {
 
 TEST(Gradcheck, FindsAWrongElementAmongMany) {
   const auto f = [](const Tensors& in) {
-    // The detached factor hides one path from autograd at the last element alone.
+    // The detached factor hides one path from autograd, at the last element only.
     const Tensor mask = tensor({0.0, 0.0, 1.0}, kDouble);
     return Tensors{in[0] * in[0] * (1 - mask) + in[0] * in[0].detach() * mask};
   };

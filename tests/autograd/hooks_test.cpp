@@ -1,4 +1,4 @@
-// Hooks of tensors and of nodes, and what nodes tell of themselves.
+// Hooks of tensors and of nodes, and the properties of nodes.
 #include "gradus/autograd/engine/node.h"
 #include "tests/support.h"
 
@@ -184,7 +184,7 @@ TEST(Nodes, TellTheirNamesEdgesAndPlaces) {
   EXPECT_EQ(leaf->sequence_nr(), UINT64_MAX);
 }
 
-// A node of one's own, as libtorch has them.
+// A node that a program derives from Node, as in libtorch.
 struct Twice : autograd::Node {
   Tensors apply(Tensors&& grads) override { return {grads[0] * 2}; }
 };

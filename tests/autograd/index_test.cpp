@@ -1,4 +1,4 @@
-// Python's x[...] against a loop over its rules, and what changes a tensor by an index.
+// Python's x[...] against a loop over its rules, and assignments by an index.
 #include "gradus/autograd/tools/gradcheck.h"
 #include "tests/random.h"
 #include "tests/support.h"
@@ -10,7 +10,7 @@ using namespace indexing;
 
 // --- The rules, element by element
 
-// A dimension of the result, or what a dimension of x is indexed by.
+// A dimension of the result, or the index of a dimension of x.
 struct Axis {
   enum { kept, added, fixed, listed } kind;
   int64_t start = 0, step = 1, size = 1;  // of what is kept; start: of what is fixed
@@ -83,7 +83,7 @@ struct Expected {
   std::vector<int64_t> elements;  // of x, row-major
 };
 Expected by_the_rules(const Tensor& x, const Drawn& drawn) {
-  // A number counts as a list where there are others, and so may stand between two of them.
+  // Beside lists a number counts as a list, too, so it may stand between two of them.
   const auto is_list = [&](const Axis& axis) { return axis.kind == Axis::listed; };
   int64_t runs = 0, lists = 0;
   bool before = false;
@@ -292,7 +292,7 @@ TEST(InPlaceIndexing, IsRefusedForLeavesAndOverlappingMemory) {
       "masked_fill_: more than one element of the written-to tensor refers to");
 }
 
-// What y = x, changed by each, is worth by the gradients of x and of the values.
+// Checks the gradients of x and of the values for y = x after each change.
 TEST(InPlaceIndexing, OfViewsIsRecorded) {
   const auto changed = [](const std::function<void(Tensor&, const Tensor&)>& change) {
     return [change](const Tensors& in) {

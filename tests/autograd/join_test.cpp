@@ -1,4 +1,5 @@
-// What cat, split and their like are beyond their values: views, nodes, changes in place.
+// Properties of cat, split and similar functions beside their values: views, nodes, changes in
+// place.
 #include "tests/random.h"
 #include "tests/support.h"
 
@@ -67,7 +68,7 @@ TEST(Cat, LeavesOutInputsThatNeedNoGradient) {
   expect_error<Error>([&] { cat_out(out, {a, a}); }, "out=");
 }
 
-// Large and strided parts take another way than small ones, and many rows go in blocks.
+// Large and strided parts are copied by other code than small ones; many rows go in blocks.
 TEST(Cat, JoinsRowsOfFewBytes) {
   for (const ScalarType dtype : {kBool, kByte, kHalf, kFloat, kDouble})
     for (const int64_t width : {1, 2, 3, 4, 9}) {
@@ -134,7 +135,7 @@ TEST(InPlaceShape, KeepsTheHistory) {
   Tensor itself = leaf;
   expect_error<Error>([&] { itself.t_(); }, "leaf Variable that requires grad");
   expect_error<Error>([&] { leaf.view({3, 2}).t_(); }, "view of a leaf Variable");
-  // A view changes its own shape, and neither its base's nor that of other views.
+  // A view changes its own shape only: the base and other views keep theirs.
   const Tensor base = leaf * 3, row = base[0];
   Tensor all = base.view({3, 2});
   all.t_();
@@ -142,7 +143,7 @@ TEST(InPlaceShape, KeepsTheHistory) {
   const Tensor weights = arange(6, kDouble).view({2, 3});
   const auto by_leaf = [&](const Tensor& y) { return autograd::grad({y}, {leaf})[0]; };
   expect_values(by_leaf((all * weights).sum() + row.sum()), {3, 12, 6, 12, 6, 15}, 0);
-  // What has been saved has another shape then.
+  // The saved tensor has another shape then.
   Tensor y = leaf * 1;
   const Tensor z = y.exp() * y;
   y.t_();

@@ -1,5 +1,4 @@
-// grad_fn()->name() is what PyTorch says, so that programs which look at graphs find the same
-// names.
+// grad_fn()->name() is PyTorch's name, so that programs that inspect graphs find the same names.
 #include "gradus/autograd/engine/node.h"
 #include "tests/support.h"
 

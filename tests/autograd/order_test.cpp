@@ -113,7 +113,7 @@ TEST(Order, HistogramCountsEveryElementOnce) {
   const Tensor counts = histc(x, 17);
   expect_values(counts.sum(), {1000}, 0);
   EXPECT_EQ(counts.dtype(), kFloat);
-  // Edges belong to the bin above them, and the last one to the last bin.
+  // An edge belongs to the bin above it, the last edge to the last bin.
   expect_values(histc(tensor({0.0, 1.0, 2.0, 3.0}), 3, 0, 3), {1, 1, 2}, 0);
 }
 
@@ -129,7 +129,7 @@ TEST(Order, HistogramCountsWhatLiesBetweenItsEdges) {
                   .sum()
                   .item<double>(),
               1, 1e-6);
-  // NaN lies nowhere.
+  // NaN belongs to no bin.
   const Tensor some = tensor({double{NAN}, 0.0, 0.5, 1.0, 1.5, HUGE_VAL});
   expect_values(std::get<0>(histogram(some, tensor({0.0, 1.0, 2.0}))), {2, 2}, 0);
   expect_values(std::get<0>(histogram(some, tensor({0.0, 1.0, 2.0}), full({6}, 0.25))), {0.5, 0.5},

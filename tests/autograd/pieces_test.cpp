@@ -1,5 +1,5 @@
-// Large gradients are computed in pieces, and whoever waits for one is told of them, unless
-// something else than these arrives in the end.
+// Large gradients are computed in pieces. The accumulator is told of each piece, unless the
+// gradient that arrives at the end is another tensor.
 #include <optional>
 
 #include "gradus/autograd/engine/meta.h"
@@ -39,7 +39,7 @@ struct Listener final : autograd::FunctionPostHook, autograd::RowReceiver {
   Tensor weight, whole;
 };
 
-// Has the gradient computed in a tensor of its own.
+// Makes the engine compute the gradient in a given tensor.
 struct Host final : autograd::FunctionPostHook, autograd::RowReceiver {
   explicit Host(const Tensor& of) : place(of) {}
   Tensor memory() override { return ++asked, place; }
@@ -67,7 +67,8 @@ class Pieces : public testing::TestWithParam<DeviceType> {
   }
   Tensor on(const Tensor& t) const { return t.to(Device(GetParam(), 0)); }
 
-  // What the weight's accumulator sees of pass(), which is compared with a pass without pieces.
+  // The events at the weight's accumulator during pass(). The pass is compared with one without
+  // pieces.
   Seen listen(const std::function<void()>& pass) {
     const Tensor before = weight.grad().defined() ? weight.grad().clone() : Tensor();
     pass();
@@ -106,7 +107,7 @@ TEST_P(Pieces, CoverTheGradientOnceAndInOrder) {
   const Seen seen = listen([&] { plain(); });
   EXPECT_EQ(seen.ends, (Ends{4, 8, 11}));
   EXPECT_EQ(seen.arrivals, 1);
-  // Nothing was copied: the pieces are those of grad() itself.
+  // Nothing was copied: the pieces are parts of grad() itself.
   EXPECT_EQ(seen.shown.data_ptr(), weight.grad().data_ptr());
   EXPECT_EQ(seen.grad.data_ptr(), weight.grad().data_ptr());
 }
@@ -172,7 +173,7 @@ TEST_P(Pieces, StayWholeWhereTheyAreNotWorthIt) {
   expect_whole([&] { plain(); });  // 256 bytes
 }
 
-// Whoever was shown rows may hold them: grad() is that memory all the same.
+// A holder may keep the rows that it was given: grad() still uses that memory.
 TEST_P(Pieces, AHookThatHasSeenAWholeGradientDoesNotMakeACopy) {
   x = on(randn({5, 2})), weight = on(randn({3, 2})).requires_grad_();
   const Seen seen = listen([&] { plain(); });
@@ -199,7 +200,7 @@ TEST(PieceSizes, DependOnTheShapeAlone) {
   EXPECT_EQ(autograd::piece_ends(ones({0, 3})), Ends{0});
 }
 
-// A leaf's hook may say where its gradient is computed, whole or in pieces.
+// A leaf's hook may choose the memory in which its gradient is computed, whole or in pieces.
 TEST_P(Pieces, AGradientIsComputedInTheReceiversMemory) {
   plain();
   const Tensor expected = std::exchange(weight.mutable_grad(), Tensor());

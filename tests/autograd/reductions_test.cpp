@@ -1,5 +1,5 @@
-// What the samples of tests/conformance/ops cannot show of reductions and products: accuracy,
-// gradients at kinks, names of nodes, and what is not implemented.
+// Reductions and products beyond the samples of tests/conformance/ops: accuracy, gradients at
+// kinks, names of nodes, and what is not implemented.
 #include "gradus/gradus.h"
 #include "tests/random.h"
 #include "tests/support.h"
@@ -79,7 +79,7 @@ TEST(Norm, OfSingularValuesIsNotImplemented) {
 }
 
 TEST(Sums, OfHalvesAreRoundedOnce) {
-  // In halves, ones would stop to count at 2048.
+  // A sum of ones in float16 would stop at 2048.
   const Tensor x = ones({5000}, kHalf);
   expect_values(x.sum(), {5000});
   expect_values(x.prod(), {1});

@@ -9,7 +9,7 @@ namespace {
 
 using autograd::AutogradContext;
 
-// x times 1, whose backward goes through `depth` more of its kind, each within the last.
+// x times 1. Its backward pass runs `depth` nested backward passes of the same kind.
 struct Nest : autograd::Function<Nest> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x, int depth) {
     ctx->saved_data["depth"] = depth;

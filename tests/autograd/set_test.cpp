@@ -60,7 +60,7 @@ TEST(AsStrided, InPlaceKeepsTheHistory) {
 }
 
 TEST(AsStridedScatter, FollowsTheGeometryOfMemory) {
-  // In memory 0, 1, 2, 3, 4, 5: what lies outside of self has no place in the result.
+  // The memory holds 0, 1, 2, 3, 4, 5. Elements outside of self have no place in the result.
   const Tensor x = arange(6, kDouble).view({2, 3}).t().narrow(0, 1, 2).detach().requires_grad_();
   const Tensor src = tensor({10.0, 20.0, 30.0}, kDouble).requires_grad_();
   const Tensor y = as_strided_scatter(x, src, {3}, {2}, 0);

@@ -1,5 +1,5 @@
-// What the samples of tests/conformance/ops cannot show of softmax: that both ways to its gradient
-// agree, and gradients at the edges and in 16 bits.
+// Softmax beyond the samples of tests/conformance/ops: both ways to compute its gradient agree;
+// gradients at the edges and in 16 bits.
 #include "gradus/gradus.h"
 #include "tests/random.h"
 #include "tests/support.h"

@@ -1,4 +1,4 @@
-// Graphs that several threads build and go through at once. ThreadSanitizer watches these tests.
+// Several threads build graphs and run backward passes at once. ThreadSanitizer checks these tests.
 #include <atomic>
 #include <thread>
 

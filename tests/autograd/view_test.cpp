@@ -227,7 +227,7 @@ TEST(ViewInPlace, IsRefusedOnAnOutputOfSeveral) {
   part.impl().creation_meta = autograd::CreationMeta::MULTI_OUTPUT_NODE;
   expect_error<Error>([&] { part.mul_(2); },
                       "Output 0 of SliceBackward0 is a view and is being modified inplace");
-  // So is a view of it.
+  // The same holds for a view of it.
   Tensor deeper = part.view({1, 1});
   expect_error<Error>([&] { deeper.mul_(2); }, "returns multiple views");
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr ScalarType kDtypes[] = {kBool, kLong, kFloat, kDouble};
 
-// By vectors, and one by one what is left beside them.
+// By vectors, and the rest one by one.
 TEST(CpuCopy, EveryHalfIsThereAndBack) {
   for (const int64_t n : {65536, 65535}) {
     const Tensor halves = empty({n}, kHalf), floats = empty({n}), back = empty({n}, kHalf);
@@ -31,7 +31,7 @@ TEST(CpuCopy, FloatsRoundToHalfAsOneNumberDoes) {
   float* const x = floats.data_ptr<float>();
   for (int64_t i = 0; i < 100001; ++i) {
     auto bits = static_cast<uint32_t>(pick(0, 0xFFFFFFFF));
-    // Every second one within the exponents of float16, and a little beyond.
+    // Every second number has an exponent of float16, or one a little beyond.
     if (i % 2) bits = (bits & 0x807FFFFF) | static_cast<uint32_t>(pick(100, 145)) << 23;
     x[i] = __builtin_bit_cast(float, bits);
   }

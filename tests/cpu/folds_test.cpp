@@ -55,7 +55,7 @@ void expect_fold(T got, int op, const T* x, int64_t n, int64_t step, const std::
   if (n == 0) return;
   long double magnitude;
   const long double want = fold(op, x, n, step, &magnitude);
-  // Every element is rounded with no more than n others, and with far fewer where there are many.
+  // Each element takes part in at most n roundings, in far fewer for large n.
   const long double unit = std::is_integral_v<T> ? 0 : std::numeric_limits<T>::epsilon();
   const long double roundings = op == kOps[1] ? n : std::min<int64_t>(n, 60);
   ASSERT_LE(std::abs(static_cast<long double>(got) - want), roundings * unit * magnitude) << what;
@@ -139,7 +139,7 @@ TEST(CpuFolds, LongRunsStayAccurate) {
   EXPECT_LE(std::abs(static_cast<double>(got - static_cast<float>(want))), 70 * 0x1p-24 * 4096);
 }
 
-// A NaN of either sign at any place, and infinities, which no NaN arises from.
+// A NaN of either sign at any place, and infinities, which give no NaN.
 template <class T>
 void check_extremes() {
   constexpr T inf = std::numeric_limits<T>::infinity();

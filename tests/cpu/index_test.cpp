@@ -107,7 +107,7 @@ TEST(CpuScatter, WholeRowsAndColumns) {
     }
 }
 
-// More lines than a thread takes, along either order of memory, and with one index for all of them.
+// More lines than one thread takes, in either order of memory, and with one index for all lines.
 TEST(CpuScatter, SharesLinesAmongThreads) {
   for (const Dims& sizes : {Dims{3, 70'000}, Dims{70'000, 3}, Dims{400, 300}})
     for (const int64_t dim : {0, 1})

@@ -1,4 +1,4 @@
-// Which instruction set the loops take.
+// The instruction set that the loops use.
 #include "gradus/cpu/instruction_set.h"
 
 #include <gtest/gtest.h>

@@ -33,7 +33,7 @@ std::vector<T> operands(int64_t n) {
   return out;
 }
 
-// Bit by bit, but for NaN, of which there are many.
+// Compares bits, except for NaN, which has many bit patterns.
 template <class T>
 bool same(T a, T b) {
   if constexpr (std::is_floating_point_v<T>)
@@ -73,7 +73,7 @@ void for_each_loop(InstructionSet set, F f) {
     if (all.zip3[i]) f("zip3", i, all.zip3[i], 3, false);
 }
 
-// What a loop of zip3 finds behind its inputs.
+// The memory behind the inputs of a loop of zip3.
 template <class T>
 constexpr T kNumber = static_cast<T>(3);
 
@@ -244,7 +244,7 @@ void check_all_near() {
 TEST(CpuLoops, AFarNumberLeavesItsNeighboursAloneFloat) { check_all_near<float>(); }
 TEST(CpuLoops, AFarNumberLeavesItsNeighboursAloneDouble) { check_all_near<double>(); }
 
-// The processor's comparisons of magnitudes may pass over what stands beside such a NaN.
+// The processor's comparisons of magnitudes may skip the number beside such a NaN.
 TEST(CpuLoops, ASignalingNanHidesNoFarNumber) {
   for (const InstructionSet set : instruction_sets())
     for (const UnaryOp op : {UnaryOp::sin, UnaryOp::cos, UnaryOp::sigmoid}) {
@@ -335,7 +335,7 @@ TEST(CpuLoops, NarrowIntegersGiveWhatInt64DoesWrappedAround) {
 template <class From, class To>
 void check_conversion(Loop loop) {
   for (const size_t n : {1, 7, 100, 513}) {
-    // What is no number has no defined value as an integer.
+    // NaN has no defined value as an integer.
     const bool with_nan = isFloatingType(dtype_of<To>) || dtype_of<To> == kBool;
     const auto x = in_memory(numbers<From>(static_cast<int64_t>(n), with_nan));
     const auto got = std::make_unique<To[]>(n);

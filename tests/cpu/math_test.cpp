@@ -100,7 +100,7 @@ W inverse_erf_truth(W x) {
   return std::copysign(y, x);
 }
 
-// Of pi x as it is rounded.
+// Of the rounded product pi x.
 template <class T>
 Wide<T> sinc_truth(Wide<T> x) {
   const Wide<T> angle = static_cast<T>(x) * T(3.141592653589793);

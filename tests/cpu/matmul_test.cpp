@@ -43,7 +43,7 @@ void expect_product(const Tensor& a, const Tensor& b, const Tensor& bias, const 
 
 void check_product(const Tensor& a, const Tensor& b, const Tensor& bias) {
   const Tensor out = test::empty({a.size(0), a.size(1), b.size(2)}, a.dtype());
-  // What lies in the output already must not matter.
+  // The old contents of the output must not matter.
   if (isFloatingType(out.dtype())) cpu_backend().fill(out, std::nan(""));
   cpu_backend().matmul(a, b, bias, out);
   expect_product(a, b, bias, out);
@@ -81,7 +81,7 @@ TEST_P(EveryKernel, Skinny) {
   }
 }
 
-// Above a slice of the depth, a tile, and the work that one thread does alone.
+// Larger than a slice of the depth, than a tile, and than the work of one thread.
 TEST_P(EveryKernel, SeveralSlicesAndTiles) {
   const Tensor bias = random_tensor({150}, kFloat);
   check_product(random_tensor({1, 130, 600}, kFloat), random_tensor({1, 600, 150}, kFloat), bias);
@@ -151,7 +151,7 @@ TEST(CpuMicroKernels, Float) { check_micro_kernels<float>(); }
 TEST(CpuMicroKernels, Double) { check_micro_kernels<double>(); }
 TEST(CpuMicroKernels, Long) { check_micro_kernels<int64_t>(); }
 
-// Dense rows are multiplied where they are, others are packed: both sum in the same order.
+// Dense rows are multiplied in place, others are packed. Both sum in the same order.
 template <class T>
 void check_layouts() {
   for (const cpu::InstructionSet set : cpu::instruction_sets()) {
@@ -183,7 +183,7 @@ TEST(CpuMicroKernels, EveryLayoutGivesTheSameBits) {
   for (int round = 0; round < 10; ++round) check_layouts<float>(), check_layouts<double>();
 }
 
-// Threads help one another; neither their number nor who helps whom changes a bit.
+// Threads take work from each other. Neither the number of threads nor the order changes a bit.
 template <class T>
 void check_threads(int64_t m, int64_t k, int64_t n) {
   const int threads = get_num_threads();

@@ -1,4 +1,4 @@
-// What the tests of the CPU's loops hold a result to.
+// Comparisons that the tests of the CPU's loops share.
 #pragma once
 
 #include <gtest/gtest.h>

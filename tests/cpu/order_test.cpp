@@ -1,4 +1,4 @@
-// What tests/tensor/order_test.cpp does not see: threads, operands that are results, and views.
+// Cases beyond tests/tensor/order_test.cpp: threads, operands that are also results, and views.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ TEST(CpuSort, OfKeysThatDifferInAnyBits) {
   }
 }
 
-// What an index made of the mask chooses, at every density of the mask.
+// An index made of the mask selects the same elements, at every density of the mask.
 TEST(CpuMaskedSelect, IsWhatAnIndexChooses) {
   for (int round = 0; round < 60; ++round) {
     const double share = real(-0.2, 1.2);

@@ -113,7 +113,7 @@ TEST(CpuZip, InPlaceAndAboveOneChunk) {
   }
 }
 
-// Runs around the sizes of a loop's vectors, blocks and chunks, in every layout.
+// Runs of about the sizes of a loop's vectors, blocks and chunks, in every layout.
 TEST(CpuPointwise, LongRuns) {
   for (int round = 0; round < 60; ++round) {
     const Dims sizes = {pick(1, 3), pick(1, 1200), pick(0, 3) ? 1 : pick(60, 70)};
@@ -160,7 +160,7 @@ TEST(CpuPointwise, TransposedOperands) {
   }
 }
 
-// A number that one run leaves in a buffer serves the next, and what a row repeats does not.
+// A buffer keeps a number from one run to the next, but not the elements that a row repeats.
 TEST(CpuPointwise, NumbersAndRepeatedElements) {
   for (int round = 0; round < 40; ++round) {
     const int64_t rows = pick(2, 9), columns = pick(64, 3000);
@@ -215,7 +215,7 @@ TEST(CpuPointwise, EmptyTensors) {
   cpu_backend().zip(BinaryOp::add, raw::transpose(empty({0, 3}), 0, 1), Scalar(1), out);
 }
 
-// What has no loop of its own is converted to the dtype it is computed in, and back.
+// A dtype without loops is converted to the dtype of the computation, and back.
 TEST(CpuPointwise, TakesOperandsOfAnyDtypeAndLayout) {
   for (const ScalarType dtype : {kBool, kByte, kChar, kShort, kInt, kHalf, kBFloat16})
     for (int round = 0; round < 30; ++round) {

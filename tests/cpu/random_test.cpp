@@ -99,7 +99,7 @@ void expect_formulas_near(Words w) {
   ASSERT_LE(ulps(draw::standard_cauchy<T>(w), wide_cauchy(w)), kCauchyBound);
 }
 
-// Words from the ends of the range, where the tails are, and where a formula goes another way.
+// Words at the ends of the range, where the tails are, and where a formula changes its branch.
 TEST(CpuRandom, FormulasAreNearTheTruth) {
   std::vector<uint32_t> places;
   for (const uint32_t place : {0u, 1u << 29, 1u << 30, 1u << 31, 3u << 29, 3u << 30, 0xB504F334u,
@@ -140,7 +140,7 @@ void expect_draws_near(const cpu::Draws& draws) {
   draw(Distribution::normal, 0, 1), expect(kNormalBound, wide_normal);
   draw(Distribution::exponential, 1, 0), expect(kExponentialBound, wide_exponential);
   draw(Distribution::cauchy, 0, 1), expect(kCauchyBound, wide_cauchy);
-  // The error of the exponent counts whole.
+  // The error of the exponent counts in full.
   draw(Distribution::log_normal, 0.5, 2);
   for (size_t k = 0; k < out.size(); ++k) {
     const Wide log = 2 * wide_normal(philox::words(state.seed, state.offset, k)) + Wide{0.5};
@@ -197,7 +197,7 @@ TEST(CpuRandom, ChancesOfZeroAndOneAreSure) {
   }
 }
 
-// Dropout draws for x what bernoulli draws for a probability that is the same everywhere.
+// Dropout draws the same numbers as bernoulli with one probability for all elements.
 TEST(CpuRandom, DropoutLeavesOutWithItsProbability) {
   const PhiloxState state{rng()(), 5};
   for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble}) {

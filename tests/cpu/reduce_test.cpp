@@ -72,7 +72,7 @@ TEST(CpuReduce, RandomShapesDimsAndLayouts) {
   for (int round = 0; round < 200; ++round) {
     const ReduceOp op = static_cast<ReduceOp>(pick(0, 4));
     const ScalarType dtype = pick(0, 1) ? kFloat : kDouble;
-    // Long products leave the range of the dtype.
+    // Long products overflow the dtype.
     const Dims sizes =
         op == ReduceOp::prod ? random_sizes(3, 4) : random_sizes(4, pick(0, 3) ? 7 : 20);
     expect_reduction(op, random_tensor(sizes, dtype), random_layout(reduced(sizes), dtype));
@@ -244,7 +244,7 @@ TEST(CpuReduce, SumsWithoutNan) {
     for (int64_t o = 0; o < out.numel(); ++o)
       ASSERT_NEAR(get(out, o), get(want, o), 1e-3 * (dtype == kFloat ? 1 : 1e-9)) << sizes;
   }
-  // Infinities in one part, which is NaN by itself, and in two.
+  // Both infinities in one part, whose sum is NaN, and in two parts.
   const Tensor x = tensor({20'000}, std::vector<double>(20'000, 1));
   set(x, 3, INFINITY), set(x, 4, std::nan(""));
   EXPECT_EQ(get(raw::reduce(ReduceOp::nansum, x, {}), 0), INFINITY);
@@ -286,7 +286,7 @@ TEST(CpuReduce, ExtremesOfNarrowIntegers) {
       TypeError);
 }
 
-// Elements of another type than the result's are converted on the way.
+// Elements of another type than the result are converted while they are read.
 TEST(CpuReduce, ElementsOfNarrowTypes) {
   for (const ScalarType dtype : {kBool, kByte, kInt, kHalf, kBFloat16})
     for (int round = 0; round < 40; ++round) {

@@ -16,7 +16,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Lines whose order misleads a sample, or bins of equal width, each in its own way.
+// Lines whose order misleads a sample, or bins of equal width.
 constexpr const char* kNatures[] = {"random",   "few values", "rising",  "falling", "constant",
                                     "outliers", "sawtooth",   "two far", "with NaN"};
 
@@ -171,7 +171,7 @@ TEST(CpuMedian, IsTheLowerOneOfTheMiddle) {
       }
 }
 
-// What tensor/ gives a backend that has no better way.
+// The default of tensor/ for a backend without its own.
 TEST(CpuMedian, IsThatOfABackendThatSorts) {
   Backend& cpu = cpu_backend();
   for (int round = 0; round < 60; ++round) {
@@ -229,7 +229,7 @@ int64_t bisected(const Tensor& list, int64_t first, int64_t n, double value, boo
   return below;
 }
 
-// Also where the list is out of order, or has NaN.
+// The list may also be unsorted or contain NaN.
 TEST(CpuBisect, TakesTheStepsOfOneValue) {
   for (int round = 0; round < 200; ++round) {
     const int64_t rows = pick(1, 3);

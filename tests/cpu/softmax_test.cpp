@@ -105,7 +105,7 @@ TEST(CpuSoftmax, RandomShapesDimsAndLayouts) {
   }
 }
 
-// Lengths and widths around those at which the loops change their ways.
+// Lengths and widths around those at which the loops change their method.
 TEST(CpuSoftmax, LinesAndColumnsOfEveryLength) {
   for (const int64_t n : {1, 2, 7, 8, 9, 15, 16, 17, 33, 63, 64, 65, 130, 1025})
     for (const int64_t m : {int64_t{1}, int64_t{5}, int64_t{19}, pick(60, 70)})
@@ -192,7 +192,7 @@ TEST(CpuSoftmax, IsTheSameOnAnyNumberOfThreads) {
   }
 }
 
-// What a loop of a set makes of some lines, in rows and then in columns.
+// The results of a set's loop for some lines, in rows and then in columns.
 template <class T>
 std::vector<T> results(const cpu::SoftmaxLoop<T>& loop, const std::vector<T>& x,
                        const std::vector<T>& y, int64_t n, int64_t count) {

@@ -6,7 +6,7 @@
 namespace gradus::test {
 namespace {
 
-// What the row says, in double or int64.
+// The formula of the row, in double or int64.
 template <class Row>
 double value(ScalarType dtype, double x, double y, double z, double w) {
   if constexpr (Row::integers) {

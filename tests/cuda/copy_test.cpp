@@ -7,7 +7,7 @@ namespace {
 constexpr ScalarType kDtypes[] = {kBool, kByte, kChar,     kShort, kInt,
                                   kLong, kHalf, kBFloat16, kFloat, kDouble};
 
-// Into every layout that a result may have, from one of the same sizes.
+// Copies into every layout that a result may have, from a tensor of the same sizes.
 void compare_copy(const MemoryLayout& from, const MemoryLayout& to, ScalarType source,
                   ScalarType target) {
   const std::string what =

@@ -28,7 +28,7 @@ TEST_F(CudaIndex, GatherAlongEveryDimension) {
       }
 }
 
-// Some of these are copied 16 bytes at a time, and some cannot be.
+// Some of these are copied by 16 bytes at a time; others cannot be.
 TEST_F(CudaIndex, RowsOfEveryLength) {
   for (const int64_t width : {1, 3, 4, 8, 16, 33, 64})
     for (const int64_t offset : {0, 1, 16})
@@ -110,7 +110,7 @@ TEST_F(CudaIndex, ScatterOfLongRowsAndLists) {
     }
 }
 
-// Rows that share their numbers: of those that are set the last one stays.
+// Rows with the same index: the last one that is set remains.
 TEST_F(CudaIndex, ScatterOfRows) {
   for (const int64_t length : {31, 64, 80, 300})
     for (const int64_t size : {int64_t{7}, 5 * length, 100 * length})

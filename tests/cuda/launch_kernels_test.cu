@@ -101,7 +101,8 @@ TEST_F(LaunchKernelsTest, AFaultComesUpAtTheNextLaunchToo) {
   EXPECT_NO_THROW(synchronize());
 }
 
-// A kernel that writes where it may not costs the process its device: each runs in its own.
+// After an invalid write of a kernel the process cannot use its device. So each test runs in a
+// process of its own.
 void fail_in_a_kernel() {
   try {
     const Scratch memory(1000 * sizeof(float));

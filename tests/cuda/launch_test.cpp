@@ -1,4 +1,4 @@
-// What a launch counts, and how an index out of range in a kernel comes up.
+// Counts of launches, and how an index out of range in a kernel is reported.
 #include "gradus/tensor/raw/raw.h"
 #include "tests/cuda/gpu_test.h"
 

@@ -9,7 +9,7 @@ struct Results {
   Tensor y, sums, grad;
 };
 
-// As tensor/backend.h says it, in float64.
+// The formulas of tensor/backend.h, in float64.
 Results plain(const NormalizedRows& rows, double eps, const Tensor& grad, const Tensor& x,
               const Tensor& weight, const Tensor& bias) {
   const auto split = [&](const Tensor& t) {
@@ -71,7 +71,7 @@ void compare_everywhere(const NormalizedRows& rows) {
 
 class CudaNormalize : public GpuTest {};
 
-// Lengths around those at which kernels change their ways.
+// Lengths around those at which kernels change their method.
 TEST_F(CudaNormalize, RowsOfEveryLength) {
   for (const int64_t length : {1, 2, 3, 4, 8, 31, 32, 100, 128, 384, 511, 1024, 1028, 2050, 4096})
     compare_everywhere({pick(1, 40), length, 1, 1, false});

@@ -52,7 +52,7 @@ TEST_F(CudaReduce, EveryRowInEveryLayout) {
     }
 }
 
-// Extents around those at which the kernels change their ways, with aligned and odd rows.
+// Extents around those at which the kernels change their method, with aligned and odd rows.
 TEST_F(CudaReduce, RowsAndColumnsOfEveryLength) {
   for (const int64_t n :
        {1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 64, 127, 256, 300, 1000, 1024, 1025, 1500, 4097})
@@ -182,7 +182,7 @@ TEST_F(CudaReduce, VariancesOfSpecialNumbers) {
   EXPECT_EQ(variance(std::vector<double>(30001, -1e200)), 0);
 }
 
-// Bytes are compared where they are, 16 at a time.
+// Bytes are compared in place, 16 at a time.
 TEST_F(CudaReduce, ExtremesOfBytes) {
   for (const Dims& sizes :
        {Dims{3, 5}, Dims{64, 48}, Dims{7, 3001}, Dims{20000, 16}, Dims{2, 100001}})

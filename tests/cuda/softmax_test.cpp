@@ -37,7 +37,7 @@ TEST_F(CudaSoftmax, EveryDimensionOfEveryLayout) {
     }
 }
 
-// Extents around those at which the kernels change their ways, with aligned and odd rows.
+// Extents around those at which the kernels change their method, with aligned and odd rows.
 TEST_F(CudaSoftmax, RowsAndColumnsOfEveryLength) {
   for (const int64_t n : {1, 2, 4, 7, 8, 16, 31, 64, 100, 129, 512, 513, 1024, 1025, 1100, 2052})
     for (const int64_t m : {int64_t{1}, int64_t{3}, pick(64, 80)})

@@ -1,4 +1,4 @@
-// A whole training step on the GPU: equal to the CPU's, and without memory calls or
+// A whole training step on the GPU equals the CPU's, and needs no memory calls and no
 // synchronisation.
 #include "gradus/cuda/cuda.h"
 #include "gradus/cuda/runtime/stats.h"

@@ -84,7 +84,7 @@ TEST_F(CudaUpdate, ManyParametersAreOneLaunch) {
   EXPECT_EQ(launches(600), 2);
 }
 
-// Groups, dtypes and the age of a momentum take turns.
+// Groups, dtypes and the age of a momentum alternate.
 TEST_F(CudaUpdate, AStepIsOneLaunchForEachDtype) {
   std::vector<optim::OptimizerParamGroup> groups;
   for (const double lr : {0.1, 0.2}) {
@@ -118,7 +118,7 @@ TEST_F(CudaUpdate, ParametersOfDifferentAgeAreOneLaunch) {
   EXPECT_NEAR(parameters[89].detach()[0].item<double>(), 0.9, 1e-6);
 }
 
-// Calls back when somebody waits for it.
+// Calls a function when it is waited for.
 struct Told final : Arrival {
   explicit Told(std::function<void()> f) : tell(std::move(f)) {}
   bool await() override {

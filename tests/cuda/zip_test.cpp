@@ -109,7 +109,7 @@ TEST_F(CudaZip, NanPropagatesAndComparesUnequal) {
                    raw::zip(row.op, x, y), 0, name_of(row.op));
 }
 
-// Where the CPU refuses: a kernel cannot, and must not trap either.
+// Cases that the CPU refuses. A kernel cannot refuse them, and must not trap.
 TEST_F(CudaZip, IntegersDividedByZeroGiveAllOnesAndLeaveTheDividend) {
   const Tensor x = tensor({7, -7, 0}, kLong).to(kCUDA), zero = zeros({3}, x.options());
   for (const BinaryOp op : {BinaryOp::floor_divide, BinaryOp::div_trunc}) {

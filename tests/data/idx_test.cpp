@@ -102,7 +102,7 @@ TEST(Idx, AFlippedBitOfGzipNeverGivesOtherData) {
   EXPECT_GE(errors, static_cast<int>(8 * (file.size() - 10)));  // all behind the 10 bytes of header
 }
 
-// Corrupt data may inflate to too many bytes; the checksum is what tells.
+// Corrupt data may inflate to too many bytes. The checksum detects that.
 TEST(Idx, CorruptGzipIsCalledSo) {
   Bytes file = gzip(with(kFile, {1}));
   file[file.size() - 8] = static_cast<uint8_t>(file[file.size() - 8] ^ 1);
@@ -142,7 +142,7 @@ TEST(Idx, HeadersThatDeclareMoreThanTheFileHolds) {
   // The product is 2^64 and 2^64 + 2^32: nothing for a 64-bit product.
   EXPECT_TRUE(contains(error_of(make_idx({1u << 31, 1u << 31, 4}, kElements)), "at most 6"));
   EXPECT_TRUE(contains(error_of(make_idx({1u << 31, 1u << 31, 4, 1}, {})), "at most 0"));
-  // Within reach of gzip's best ratio, so that only the data can tell.
+  // Within gzip's best ratio: only the data show that the size is wrong.
   EXPECT_TRUE(contains(error_of(gzip(make_idx({2, 30}, kElements))),
                        "the header declares 60 bytes of data [2, 30], and 6 are there"));
   // Beyond it.

@@ -9,7 +9,7 @@ namespace gradus::test {
 
 namespace dist = distributed;
 
-// Values that say whose they are, in the range of every dtype.
+// Values that identify their rank, in the range of every dtype.
 inline Tensor pattern(int rank, IntArrayRef sizes, ScalarType dtype, Device device) {
   const int64_t count = numel_of(sizes);
   const Tensor values = (arange(count, kLong) * 3 + rank * 5) % 7 + 1;
@@ -164,7 +164,7 @@ inline void check_messages(int rank, int size, Device device) {
   }
 }
 
-// Several calls under way at once end in order, whatever their owner does meanwhile.
+// Several calls at once end in order, whatever the caller does meanwhile.
 inline void check_async(int rank, int size, Device device) {
   Tensors xs;
   std::vector<dist::WorkPtr> works;

@@ -1,4 +1,4 @@
-// What launchers say, and what is refused of it.
+// Environments that launchers set, and those that are refused.
 #include <map>
 
 #include "gradus/distributed/environment.h"

@@ -1,4 +1,4 @@
-// The stores, and who may not use them.
+// The stores, and clients that they refuse.
 #include <sys/socket.h>
 
 #include <random>

@@ -23,7 +23,7 @@ TEST(AnyModule, ChecksTheArgumentsAtRunTime) {
                           "int; convert it before the call");
   expect_error<Error>([&] { any.forward(); },
                       "expects at least 1 argument(s) and at most 2 argument(s), but received 0.");
-  expect_error<Error>([&] { any.forward(ones({1}), 1.0, 2.0); }, "leave out 1 of them");
+  expect_error<Error>([&] { any.forward(ones({1}), 1.0, 2.0); }, "Leave out 1 of them.");
   expect_error<TypeError>(
       [&] { any.forward<int>(ones({1})); },
       "Attempted to cast AnyValue to int, but its actual type is gradus::Tensor");

@@ -80,7 +80,7 @@ TEST(Embedding, SaysWhatIsWrong) {
   expect_error<TypeError>([&] { F::embedding(ones({1}), weight); },
                           "embedding: indices have dtype float32, expected int64 or int32");
   expect_error<IndexError>([&] { F::embedding(tensor({3}), weight); },
-                           "index 3 is out of bounds for dimension 0 with size 3");
+                           "index 3 is no row of weight, which has 3 rows");
   expect_error<ValueError>([] { nn::Embedding(nn::EmbeddingOptions(3, 2).padding_idx(3)); },
                            "Padding_idx must be within num_embeddings, but it is 3");
   expect_error<ValueError>(

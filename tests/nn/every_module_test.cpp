@@ -1,4 +1,4 @@
-// Every public module has a row in tests/nn/rows.
+// Every public module has a row in tests/nn/rows, and is named in the README.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -29,15 +29,31 @@ void collect_names(std::set<std::string>& out, const fs::path& folder, const cha
   }
 }
 
-// Modules are declared by macros, GRADUS_MODULE(Linear), and by rows, PLAIN(Tanh, ...).
+const fs::path source = GRADUS_SOURCE_DIR;
+
+// Modules are declared by macros, GRADUS_MODULE(Linear), by rows, PLAIN(Tanh, ...), and as holders
+// with more members than those of the macro.
+std::set<std::string> all_modules() {
+  const std::regex made("\n[A-Z_]+\\(([A-Z]\\w*[a-zU]\\w*)[,)]");
+  const std::regex written("\nclass (\\w+) : public ModuleHolder<");
+  std::set<std::string> out;
+  collect_names(out, source / "nn", ".def", made);
+  for (const auto& [folder, pattern] :
+       {std::pair("nn", made), std::pair("nn", written), std::pair("nn/modules", made),
+        std::pair("nn/modules", written)})
+    collect_names(out, source / folder, ".h", pattern);
+  return out;
+}
+
+TEST(EveryModule, IsNamedInTheReadme) {
+  const std::string readme = text_of(source / "README.md");
+  for (const std::string& name : all_modules())
+    EXPECT_NE(readme.find("`" + name + "`"), std::string::npos) << "nn::" << name;
+}
+
 TEST(EveryModule, HasARow) {
-  const fs::path source = GRADUS_SOURCE_DIR;
-  const std::regex declaration("\n[A-Z_]+\\(([A-Z]\\w*[a-z]\\w*)[,)]"), use("nn::(\\w+)\\(");
-  std::set<std::string> modules, tested;
-  collect_names(modules, source / "nn", ".h", declaration);
-  collect_names(modules, source / "nn", ".def", declaration);
-  collect_names(modules, source / "nn/modules", ".h", declaration);
-  collect_names(tested, source / "tests/nn/rows", ".def", use);
+  std::set<std::string> modules = all_modules(), tested;
+  collect_names(tested, source / "tests/nn/rows", ".def", std::regex("nn::(\\w+)\\("));
   EXPECT_GT(modules.size(), 60u);
   // Containers have no forward() of their own.
   for (const char* name : {"ModuleDict", "ModuleList", "ParameterDict", "ParameterList"})

@@ -114,7 +114,7 @@ TEST(AtomicFile, WhereNoFileCanBe) {
   }
 }
 
-// The calls of a file, of which the one of number `failing` fails.
+// The system calls for a file. Call number `failing` fails.
 int calls_made, failing;
 bool fails() {
   errno = EIO;
@@ -193,7 +193,7 @@ TEST(AtomicFile, AFolderThatCannotBeSyncedAtAllIsTaken) {
   EXPECT_EQ(read(folder / "x"), "text");
 }
 
-// A file that the system lets grow no further, as on a full disk.
+// A file that cannot grow, as on a full disk.
 TEST(AtomicFile, AFileBeyondTheLimit) {
   const TemporaryFolder folder;
   const std::string path = folder / "x.safetensors";

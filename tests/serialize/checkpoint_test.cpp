@@ -1,4 +1,4 @@
-// Training goes on from a checkpoint bit for bit; files that do not fit are refused.
+// Training continues from a checkpoint bit for bit; files that do not fit are refused.
 #include "gradus/serialize/checkpoint.h"
 
 #include "tests/support.h"
@@ -24,7 +24,7 @@ struct Training {
         std::make_unique<SGDOptions>(SGDOptions(0.02).momentum(0.5).weight_decay(0.1)));
     sgd = std::make_unique<SGD>(std::move(groups), SGDOptions(0.01).momentum(0.9));
   }
-  // On data of its own random numbers, with a learning rate that falls.
+  // Trains on random data of its own, with a falling learning rate.
   void train(int steps) {
     const Device device = net->parameters()[0].device();
     for (int i = 0; i < steps; ++i) {
@@ -43,7 +43,7 @@ struct Training {
   std::unique_ptr<SGD> sgd;
 };
 
-// All that a training holds, to be compared later.
+// The whole state of a training, for a later comparison.
 std::vector<Tensor> values(const Training& training) {
   std::vector<Tensor> out;
   for (const auto& item : training.net->state_dict()) out.push_back(item.value().clone());
@@ -143,7 +143,7 @@ TEST(Checkpoint, GeneratorsStayWhereThatIsWished) {
   EXPECT_FALSE(equal(default_generator(kCPU).get_state(), state));
 }
 
-// A checkpoint with one thing changed, and what is said of it.
+// A checkpoint with one change, and the error that it gives.
 class Refused : public testing::Test {
  protected:
   Refused() {

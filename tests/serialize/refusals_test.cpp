@@ -1,4 +1,4 @@
-// Files from strangers: whatever their bytes are, an error that names the file, or valid tensors.
+// Untrusted files: any bytes give an error that names the file, or valid tensors.
 #include <sys/stat.h>
 
 #include <cstring>
@@ -62,7 +62,7 @@ std::string entry(const std::string& dtype, const std::string& shape, const std:
   return "\"dtype\":\"" + dtype + "\",\"shape\":[" + shape + "],\"data_offsets\":[" + offsets + "]";
 }
 
-// A small file with all that a header can have.
+// A small file with every entry that a header can have.
 std::string sample() {
   serialize::NamedTensors tensors;
   tensors.insert("a", arange(3));
@@ -93,7 +93,7 @@ TEST(SafetensorsRefusals, AnyBitOfTheHeaderFlipped) {
       std::string bytes = whole;
       bytes[byte] = static_cast<char>(bytes[byte] ^ (1 << bit));
       try {
-        // What is taken differs in one name or text, or in a space between others.
+        // Accepted files differ in one name or text, or in a space between others.
         const SafetensorsContents got = parse(bytes);
         ++taken;
         ASSERT_EQ(got.tensors.size(), expected.tensors.size());
@@ -181,7 +181,7 @@ TEST(SafetensorsRefusals, NamesAndFields) {
   refused_entry("\"dtype\":\"U8\",\"data_offsets\":[0,1]", "a", "has no shape");
   refused_entry("\"dtype\":\"U8\",\"shape\":[1]", "a", "has no data_offsets");
   refused_entry("", "", "has no dtype");
-  // A name cannot write to a terminal, nor fill it.
+  // A name cannot send control codes to a terminal, nor fill it.
   const std::string name(5000, 'n');
   expect_error<ValueError>([&] { parse(file("{\"\\u001b[2J\\n" + name + "\":{}}")); },
                            "tensor \"\\u001b[2J\\nnnn");

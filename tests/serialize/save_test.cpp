@@ -106,7 +106,7 @@ TEST(Save, AModuleThatDoesNotFitIsNotChanged) {
   fewer.insert("third", zeros({1}));
   serialize::save_file(fewer, folder / "fewer");
   refused(without, "fewer", "\n  \"second.1.weight\" is missing\n  \"third\" is unknown");
-  // Names that nobody reads are no error, as in libtorch.
+  // Names that the module does not read are no error, as in libtorch.
   tensors.insert("third", zeros({1}));
   serialize::save_file(tensors, folder / "more");
   load(without, folder / "more");
@@ -149,7 +149,7 @@ TEST(Save, AModuleOnAnotherDevice) {
   EXPECT_TRUE(x.is_cuda());
 }
 
-// A module that says itself what is saved.
+// A module that chooses what is saved.
 struct CounterImpl : nn::Module {
   void save(OutputArchive& archive) const override { archive.write("twice", tensor({2 * count})); }
   void load(InputArchive& archive) override {

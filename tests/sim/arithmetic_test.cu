@@ -1,4 +1,4 @@
-// Arithmetic that the language leaves undefined, and that a GPU does in its own way.
+// Arithmetic that is undefined in C++, and defined otherwise on a GPU.
 #include <limits>
 
 #include "tests/sim/sim_test.h"
@@ -77,7 +77,7 @@ TEST_F(SimArithmeticTest, AFloatFitsIntoItsInteger) {
             "type 'unsigned char' has no value for 256" + fix);
 }
 
-// Integers that wrap around do so on a GPU as well.
+// Integers wrap around on a GPU as well.
 __global__ void wrap_kernel(int x, int* out) {
   for (int i = 0; i < 4; ++i) x += 2000000000;
   *out = x;

@@ -205,7 +205,7 @@ template <class T>
 __global__ void tickets_kernel(T* next, T* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = atomicAdd(next, T(1));
 }
-// Each thread leaves its number, and takes that of the one before.
+// Each thread stores its number, and takes that of the thread before.
 template <class T>
 __global__ void exchange_kernel(T* slot, T* out) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -249,7 +249,7 @@ TEST_F(SimAtomicTest, Exchange) {
   expect_exchange<float>();
 }
 
-// The largest of numbers that no other operation knows: by bits, until nobody came between.
+// The largest number, without an atomic maximum: swaps bits until no other thread interferes.
 __global__ void largest_double_kernel(const double* x, double* out) {
   auto* const bits = reinterpret_cast<unsigned long long*>(out);
   const double value = x[blockIdx.x * blockDim.x + threadIdx.x];
@@ -261,7 +261,7 @@ __global__ void largest_double_kernel(const double* x, double* out) {
   }
 }
 
-// What is expected and what is there may differ.
+// The expected and the stored value may differ.
 template <class T>
 __global__ void compare_and_swap_kernel(T* slots, T* old) {
   const unsigned i = threadIdx.x;

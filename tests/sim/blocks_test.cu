@@ -90,7 +90,7 @@ TEST_F(SimBlockTest, BarriersInALoop) {
   }
 }
 
-// A block adds 64 numbers; whichever worker takes it.
+// A block adds 64 numbers, on any worker.
 __global__ void sum_of_64_kernel(const int* x, int* out) {
   __shared__ volatile int sums[64];
   const unsigned t = threadIdx.x;
@@ -124,7 +124,7 @@ TEST_F(SimBlockTest, Recursion) {
             (std::vector<int>{0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610}));
 }
 
-// An array of the thread, with a barrier while it is alive.
+// A local array that lives across a barrier.
 __global__ void local_array_kernel(const int* x, int* out, int n) {
   int mine[64];
   for (int i = 0; i < n; ++i) {

@@ -36,7 +36,7 @@ TEST_F(SimBytesTest, WhatTheyWriteIsWritten) {
   EXPECT_EQ(out.values(), expected);
 }
 
-// Through the standard library, and of sizes that a compiler moves by itself.
+// By the standard library, and with sizes that a compiler copies by itself.
 struct Seven {
   char bytes[7];
 };

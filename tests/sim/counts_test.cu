@@ -1,4 +1,4 @@
-// What the simulator counts, for kernels whose counts are plain arithmetic.
+// Counts of the simulator, for kernels whose counts follow by arithmetic.
 #include <algorithm>
 #include <sstream>
 
@@ -108,7 +108,7 @@ TEST_F(SimCountsTest, ATransposedTileMeetsItsBanks) {
   EXPECT_EQ(counts_of_transpose<36>().counts.shared_turns, 32 * (1 + 4)) << "8 banks";
 }
 
-// Each lane reads the element that `at` says.
+// Lane i reads the element at[i].
 template <class T>
 __global__ void gather_kernel(const int* at, T* out) {
   __shared__ T table[1024];
@@ -117,7 +117,7 @@ __global__ void gather_kernel(const int* at, T* out) {
   out[threadIdx.x] = table[at[threadIdx.x]];
 }
 
-// Turns of that read alone.
+// Turns of that read only.
 template <class T, class F>
 int64_t turns_of_gather(F element) {
   std::vector<int> at;

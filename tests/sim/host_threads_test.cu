@@ -46,7 +46,7 @@ __global__ void reverse_kernel(const int* x, int* out, int* total) {
   if (t == 0) atomicAdd(total, sum);
 }
 
-// A thread's own work, with its own numbers. Of many blocks, so that others help to run them.
+// Work of one thread, with its own numbers. Other threads help to run its many blocks.
 void reverse_and_compare(int start, int blocks, cudaStream_t stream) {
   std::vector<int> x(static_cast<size_t>(blocks) * 64), expected(x.size());
   int sum = 0;

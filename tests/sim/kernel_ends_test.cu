@@ -1,4 +1,4 @@
-// How a kernel's thread may end: by an assertion, or for want of what the simulator does not have.
+// How a thread of a kernel may end: by an assertion, or by a feature that the simulator lacks.
 #include <cassert>
 #include <cstdlib>
 
@@ -54,7 +54,7 @@ __global__ void smallest_kernel(const int* x, int* out, bool rest) {
   out[threadIdx.x] = rest ? x[0] % x[threadIdx.x + 1] : x[0] / x[threadIdx.x + 1];
 }
 
-// By a fault of the processor, where it has one.
+// By a fault of the processor, if the processor raises one.
 #ifdef __x86_64__
 TEST_F(SimKernelEndsTest, TheSmallestIntegerHasNoNegative) {
   for (const bool rest : {false, true}) {
@@ -103,7 +103,7 @@ TEST_F(SimKernelEndsTest, ThreadsHaveRoomForLargeArrays) {
   EXPECT_EQ(out.values()[63], 66);
 }
 
-// Arguments with functions of their own that copy them.
+// Arguments with copy constructors of their own.
 class View {
  public:
   View(float* data, int size) : data_(data), size_(size) {}

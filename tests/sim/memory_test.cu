@@ -1,4 +1,4 @@
-// Memory of the simulated runtime: taking it, giving it back, copying and setting it.
+// Memory of the simulated runtime: allocating, freeing, copying and setting it.
 #include <cstring>
 
 #include "tests/sim/runtime_test.h"
@@ -150,7 +150,7 @@ TEST_F(SimMemoryTest, CopiesAndSetsWhatIsAllocatedAlone) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
   EXPECT_EQ(x.values(), std::vector<char>(10, 'x')) << "nothing changed";
   EXPECT_EQ(host, std::vector<char>(20, 'h'));
-  // No bytes are no mistake.
+  // A size of 0 is no mistake.
   expect_status(into(nullptr, 0), cudaSuccess);
   expect_status(into(x + 10, 0), cudaSuccess);
   expect_status(cudaMemset(nullptr, 0, 0), cudaSuccess);
@@ -188,7 +188,7 @@ TEST_F(SimMemoryTest, PageLockedMemoryIsSharedWithKernels) {
   expect_status(cudaFreeHost(out), cudaSuccess);
 }
 
-// What is copied is as unwritten as it was.
+// A copy of unwritten memory is unwritten, too.
 TEST_F(SimMemoryTest, ACopyKeepsWhatWasWritten) {
   if (!cuda::sim::checks()) GTEST_SKIP() << "GRADUS_SIM_CHECK=0: the simulator does not check";
   const DeviceArray<int> x(64), copied(64), out(64);

@@ -1,4 +1,4 @@
-// Kernels whose names and files resemble the simulator's own are named in findings all the same.
+// Findings also name kernels whose names and files resemble those of the simulator.
 #include "tests/sim/sim_test.h"
 
 namespace gradus {
@@ -34,7 +34,7 @@ TEST_F(SimNamesTest, OfKernels) {
                "tests/sim/names_test.cu");
 }
 
-// What follows says that it lies in another folder.
+// The #line below puts the rest into another folder.
 #line 7 "/home/somebody/cuda/sim/kernel.cu"
 __global__ void elsewhere_kernel(int* data) { data[1] = 1; }
 

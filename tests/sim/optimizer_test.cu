@@ -1,4 +1,4 @@
-// Accesses are seen where the source text has them, whatever the compiler would make of them.
+// Accesses are seen where the source text has them, whatever the optimizer does.
 #include "tests/sim/sim_test.h"
 
 namespace gradus {
@@ -7,7 +7,7 @@ namespace {
 using cuda::sim::Finding, cuda::sim::Kind, cuda::sim::take_findings;
 using SimOptimizerTest = SimFindingsTest;
 
-// No thread gets to the load, so nobody reads what nobody wrote.
+// No thread reaches the load, so no thread reads unwritten memory.
 __global__ void guarded_load_kernel(const int* x, int n, int limit, int* out) {
   __shared__ int table[4];
   int sum = 0;

@@ -1,4 +1,4 @@
-// Threads that wait for others by fences, volatile flags and locks: they get what they wait for.
+// Threads that wait for others by fences, volatile flags and locks get what they wait for.
 // tests/sim/planted/ordering.cu has what is found where a fence is missing.
 #include "tests/sim/sim_test.h"
 
@@ -69,7 +69,7 @@ TEST_F(SimOrderTest, AThreadWaitsForALaterOneOfItsBlock) {
   EXPECT_EQ(out.values()[0], 7);
 }
 
-// With a lock in shared memory, held across a point where the holder gives way.
+// A lock in shared memory, held while another thread runs.
 __global__ void count_under_lock(int* out, volatile int* busy) {
   __shared__ int lock, count;
   if (threadIdx.x == 0) lock = count = 0;
@@ -92,7 +92,7 @@ TEST_F(SimOrderTest, ALockLetsOneThreadInAtATime) {
   EXPECT_EQ(out.values(), std::vector<int>(3, 96));
 }
 
-// A ticket for each block, in the order in which they come.
+// A ticket for each block, in the order of arrival.
 __global__ void last_of_all(const int* x, int* partial, unsigned* tickets, int* out) {
   __shared__ bool is_last;
   partial[blockIdx.x * blockDim.x + threadIdx.x] = 2 * x[blockIdx.x * blockDim.x + threadIdx.x];

@@ -36,7 +36,7 @@ TEST_F(SimReportTest, ARaceNamesBothSides) {
                 "race_kernel\n");
 }
 
-// Of blocks that run in any order, one writes what the other reads.
+// Two blocks run in any order: one writes what the other reads.
 constexpr int kHandOverLine = __LINE__ + 3;
 __global__ void hand_over_kernel(int* out) {
   const unsigned block = blockIdx.x + gridDim.x * blockIdx.y;

@@ -121,7 +121,7 @@ TEST_F(SimRuntimeTest, ErrorsHaveNamesAndTexts) {
 
 using SimStickyErrorTest = SimFindingsTest;
 
-// What a kernel did wrong makes every later call fail, until somebody takes what was found.
+// After a mistake of a kernel every later call fails, until take_findings().
 TEST_F(SimStickyErrorTest, AFaultStaysUntilItIsTaken) {
   int *data = nullptr, *other = nullptr;
   ASSERT_EQ(cudaMalloc(&data, 4), cudaSuccess);
@@ -191,7 +191,7 @@ TEST_F(SimRuntimeTest, TakesTheLargestLaunchesOfAChip) {
   }
 }
 
-// Nothing runs, and the device works on.
+// No kernel runs, and the device still works.
 TEST_F(SimRuntimeTest, RefusesLaunchesThatAChipRefuses) {
   const DeviceArray<int> out(1, 0);
   const unsigned huge = 1u << 31;

@@ -175,7 +175,7 @@ TEST_F(SimSharedTest, AreAligned) {
   EXPECT_EQ(out.values(), std::vector<uintptr_t>(3, 0));
 }
 
-// Each block begins with memory of its own: nobody waits for another block's value.
+// Each block begins with its own memory: no value comes from another block.
 __global__ void own_memory_kernel(int* out) {
   __shared__ int mine;
   if (threadIdx.x == 0) mine = static_cast<int>(blockIdx.x);

@@ -1,4 +1,4 @@
-// Special functions and directed rounding, against references that take another way.
+// Special functions and directed rounding, against references by other methods.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <device_functions.h>
@@ -116,7 +116,7 @@ TEST(SimRounding, SurroundsTheExactResult) {
     const double wide = real(-1000, 1000);
     const float x = static_cast<float>(wide), y = static_cast<float>(real(-10, 10)),
                 z = static_cast<float>(real(-10, 10)), p = std::fabs(x);
-    // Of 64 binary digits: enough for these.
+    // 64 binary digits are enough here.
     const auto exact = [](auto value) { return static_cast<long double>(value); };
     EXPECT_AROUND(exact(x) + exact(y), __fadd, x, y);
     EXPECT_AROUND(exact(x) - exact(y), __fsub, x, y);

@@ -165,7 +165,7 @@ TEST_F(SimDevicesTest, KernelsReachThePeersThatWereEnabled) {
   EXPECT_TRUE(take_findings().empty());
   EXPECT_EQ(out.values(), std::vector<int>(32, 5));
   if (!cuda::sim::checks()) return;
-  // In one direction alone.
+  // In one direction only.
   ASSERT_EQ(cudaSetDevice(3), cudaSuccess);
   launch(copy_kernel, {1, 32}, out, x);
   EXPECT_EQ(take_findings().at(0).kind, Kind::foreign_memory);

@@ -1,4 +1,4 @@
-// Structs: the bytes between their members, and what their alignment asks of an address.
+// Structs: the bytes between their members, and their alignment.
 #include "tests/sim/sim_test.h"
 
 namespace gradus {
@@ -55,7 +55,7 @@ TYPED_TEST(SimPaddingTest, BytesBetweenMembersNeedNoValue) {
   EXPECT_EQ(text_of(take_findings()), "");
 }
 
-// One component alone was never written; whoever reads it alone is told.
+// One component was never written. A read of that component alone is reported.
 __global__ void components_kernel(float4* x, float* out, bool all) {
   x->x = x->y = x->z = 1;
   float4 copy = *x;
@@ -155,7 +155,7 @@ TEST_F(SimStructsTest, AnAtomicOperationNeedsItsAlignment) {
   Misaligned::expect_one(4);
 }
 
-// Of an address in no memory it matters little whether it is aligned.
+// The alignment of an address outside of all memory does not matter.
 TEST_F(SimStructsTest, AWildPointerIsNotCalledMisaligned) {
   const DeviceArray<float4> out(1);
   launch(read_kernel<float4>, {1, 1}, reinterpret_cast<const float4*>(0xdeadbeef), out);
@@ -164,7 +164,7 @@ TEST_F(SimStructsTest, AWildPointerIsNotCalledMisaligned) {
   EXPECT_EQ(take_findings().at(0).kind, Kind::foreign_memory);
 }
 
-// Shared memory of the block before is found in all of a struct.
+// A read of a whole struct finds shared memory of the block before.
 struct Blob {
   float values[32];
 };

@@ -17,7 +17,7 @@ class SimTensorsTest : public SimFindingsTest {
   static Tensor made(int64_t n) { return empty({n}, kCUDA); }
   static Tensor ones_of(int64_t n) { return ones({n}, kCUDA); }
 
-  // What a kernel meets that reads n floats; no kind where it meets nothing.
+  // The kind of finding for a kernel that reads n floats; none if there is no finding.
   static std::string kind_of_read(const float* from, unsigned n) {
     const DeviceArray<float> out(n);
     launch(copy_kernel, {1, n}, from, out);
@@ -101,7 +101,7 @@ TEST_F(SimTensorsTest, OperationsOnUnwrittenMemoryAreFound) {
   const std::vector<Finding> found = take_findings();
   ASSERT_EQ(found.size(), 1u) << text_of(found);
   EXPECT_EQ(found[0].kind, Kind::unwritten);
-  // What was computed from it is written: a mistake is told once.
+  // The result counts as written, so a mistake is reported once.
   EXPECT_EQ(kind_of_read(y), "");
 }
 

@@ -279,7 +279,7 @@ struct Format {
   }
   static unsigned nearest(Wide x) { return nearest(x, x < 0); }
 
-  // Of any kind but NaN and infinity; subnormal often enough.
+  // Any number but NaN and infinity; many are subnormal.
   static unsigned random_bits() {
     const unsigned sign = static_cast<unsigned>(pick(0, 1)) << 15;
     return sign | static_cast<unsigned>(pick(0, pick(0, 9) ? kInfinity - 1 : 3u << kMantissaBits));

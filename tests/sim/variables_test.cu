@@ -131,7 +131,7 @@ TEST_F(SimVariablesFindingsTest, AnAccessPastTheEnd) {
   EXPECT_EQ(found[0].kind, Kind::foreign_memory);
 }
 
-// Between the two, if they stand side by side, or else among what follows the second.
+// Between the two, if they are neighbours, or else behind the second.
 __device__ __align__(64) char narrow[3], neighbour[3];
 __global__ void between_kernel() {
   char* const first = &narrow[0] < &neighbour[0] ? narrow : neighbour;

@@ -1,4 +1,4 @@
-// What factories make, and what they refuse.
+// Results of factories, and arguments that they refuse.
 #include "tests/support.h"
 
 namespace gradus {

@@ -22,6 +22,16 @@ Tensor row_scale(const Tensor& flat, int64_t rows, int64_t padding_idx, bool by_
   return out;
 }
 
+// A GPU reports such a number at the next synchronisation, without the table's name.
+void check_rows(const Tensor& numbers, int64_t rows) {
+  if (!numbers.is_cpu()) return;
+  const int64_t* const first = numbers.data_ptr<int64_t>();
+  for (int64_t i = 0; i < numbers.numel(); ++i)
+    check<IndexError>(first[i] >= 0 && first[i] < rows, "embedding: index ", first[i],
+                      " is no row of weight, which has ", rows, " rows; expected 0 <= index < ",
+                      rows, ", make the table larger or the numbers smaller");
+}
+
 }  // namespace
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
@@ -39,8 +49,10 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
         " rows; expected -1 or the number of a row");
   Dims shape = indices.impl().sizes;
   shape.push_back(weight.size(1));
-  const Tensor flat = indices.reshape(-1);
-  const Tensor out = without_graph([&] { return weight.index_select(0, flat); }).view(shape);
+  const Tensor flat = raw::contiguous(raw::to(indices.reshape(-1), kLong));
+  check_rows(flat, rows);
+  const Tensor each = raw::expand(raw::unsqueeze(flat, 1), {flat.numel(), weight.size(1)});
+  const Tensor out = raw::gather(weight, 0, each, "embedding").view(shape);
   if (!recording(weight)) return out;
   const Tensor scale = without_graph(
       [&] { return row_scale(flat, rows, padding_idx, scale_grad_by_freq, weight.options()); });

@@ -106,9 +106,9 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   check_operand(query, "query", query);
   check_operand(key, "key", query), check_operand(value, "value", query);
   check(key.size(-1) == query.size(-1), kName, ": key has shape ", key.sizes(), ", query ",
-        query.sizes(), "; their last dimensions must be equal");
+        query.sizes(), "; their last dimensions must be equal, project one");
   check(value.size(-2) == key.size(-2), kName, ": value has shape ", value.sizes(), ", key ",
-        key.sizes(), "; there must be one value for each key");
+        key.sizes(), "; there must be one value for each key, as many rows in both");
   check(dropout_p >= 0 && dropout_p <= 1, kName, ": dropout_p is ", dropout_p,
         ", expected a probability, between 0 and 1");
   Tensor mask = attn_mask.value_or(Tensor());
@@ -137,6 +137,9 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     mask = mask.dtype() == kBool ? zeros(mask.sizes(), query.options()).masked_fill(~mask, kHidden)
                                  : mask.to(dtype);
     shape[query.dim() - 1] = n;
+    check(broadcasts_to(mask.sizes(), shape), kName, ": attn_mask has shape ", mask.sizes(),
+          ", which does not broadcast to ", IntArrayRef(shape),
+          ", (..., queries, keys); transpose or unsqueeze it");
     mask = mask.expand(shape);
   }
   // The derivative of a mask, and what has no elements, are left to the composite.

@@ -10,13 +10,14 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
   check(pad.size() % 2 == 0, "constant_pad_nd: pad ", pad,
         " has an odd length; give two numbers for each dimension");
   check(pad.size() <= 2 * self.operand("constant_pad_nd").sizes().size(), "constant_pad_nd: pad ",
-        pad, " is for ", pad.size() / 2, " dimensions, and self has shape ", self.sizes());
+        pad, " is for ", pad.size() / 2, " dimensions, and self has shape ", self.sizes(),
+        "; unsqueeze it or give less");
   Dims sizes = self.impl().sizes;
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const size_t d = sizes.size() - 1 - i;
     sizes[d] += pad[2 * i] + pad[2 * i + 1];
     check(sizes[d] >= 0, "constant_pad_nd: pad ", pad, " leaves nothing of dimension ", d,
-          " of size ", self.sizes()[d]);
+          " of size ", self.sizes()[d], "; cut off less");
   }
   Tensor out = raw::empty(sizes, self.dtype(), self.device());
   raw::fill_(out, value);
@@ -64,7 +65,8 @@ Tensor border(Border kind, const Tensor& x, int64_t dim, int64_t count, bool at_
             " of size ", size, "; pad less than the size");
       return x.narrow(dim, at_end ? size - 1 - count : 1, count).flip(dim);
     case Border::replicate: {
-      check(size > 0, "pad: there is nothing to replicate in dimension ", dim, " of size 0");
+      check(size > 0, "pad: there is nothing to replicate in dimension ", dim,
+            " of size 0; pad by a constant");
       Dims shape = x.impl().sizes;
       shape[dim] = count;
       return x.narrow(dim, at_end ? size - 1 : 0, 1).expand(shape);
@@ -89,7 +91,7 @@ Tensor cropped(const Tensor& x, int64_t dim, int64_t before, int64_t after) {
   const int64_t start = std::max<int64_t>(-before, 0);
   const int64_t length = x.size(dim) - start - std::max<int64_t>(-after, 0);
   check(length >= 0, "pad: ", before, " and ", after, " leave nothing of dimension ", dim,
-        " of size ", x.size(dim));
+        " of size ", x.size(dim), "; cut off less");
   return length == x.size(dim) ? x : x.narrow(dim, start, length);
 }
 
@@ -107,7 +109,7 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode,
           (self.dim() == padded + 1 || self.dim() == padded + 2),
       "pad: mode \"", mode,
       "\" pads the last 1, 2 or 3 dimensions and needs 1 or 2 before them; pad ", pad, " is for ",
-      padded, ", and self has shape ", self.sizes());
+      padded, ", and self has shape ", self.sizes(), "; use unsqueeze or flatten");
   // PyTorch's list has not that of 3 dimensions.
   if (kind == Border::replicate || (kind == Border::reflect && padded < 3))
     GRADUS_AUTOCAST_AS(border_pad, gradus::pad, self, pad, mode, value);
@@ -129,6 +131,9 @@ Tensor pad_sequence(ArrayRef<Tensor> sequences, bool batch_first, double padding
   for (const Tensor& sequence : sequences) {
     check(sequence.operand("pad_sequence", "sequences").dim() > 0,
           "pad_sequence: a sequence has no dimensions, expected (length, ...); unsqueeze it");
+    check(sequence.sizes().slice(1) == sequences[0].sizes().slice(1),
+          "pad_sequence: sequences have shapes ", sequences[0].sizes(), " and ", sequence.sizes(),
+          "; they may differ in dimension 0 alone, reshape one");
     longest = std::max(longest, sequence.size(0));
   }
   Tensors padded;

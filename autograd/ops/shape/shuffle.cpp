@@ -25,8 +25,9 @@ Dims with_batch(const Tensor& self, std::initializer_list<int64_t> sizes) {
 void check_pixels(const char* op, const char* name, const Tensor& self, int64_t factor) {
   check(self.operand(op).dim() >= 3, op, ": ", op,
         " expects input to have at least 3 dimensions, but got input with ", self.dim(),
-        " dimension(s)");
-  check(factor > 0, op, ": ", op, " expects a positive ", name, ", but got ", factor);
+        " dimension(s), (..., C, H, W); unsqueeze it");
+  check(factor > 0, op, ": ", op, " expects a positive ", name, ", but got ", factor,
+        "; give 1 or more");
 }
 }  // namespace
 
@@ -36,7 +37,7 @@ Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
   check(c % (r * r) == 0,
         "pixel_shuffle: pixel_shuffle expects its input's 'channel' dimension to be divisible by "
         "the square of upscale_factor, but input.size(-3)=",
-        c, " is not divisible by ", r * r);
+        c, " is not divisible by ", r * r, "; give another factor or more channels");
   return reordered(self, with_batch(self, {c / (r * r), r, r, h, w}), {0, 3, 1, 4, 2},
                    with_batch(self, {c / (r * r), h * r, w * r}));
 }
@@ -47,11 +48,11 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
   check(h % r == 0,
         "pixel_unshuffle: pixel_unshuffle expects height to be divisible by downscale_factor, but "
         "input.size(-2)=",
-        h, " is not divisible by ", r);
+        h, " is not divisible by ", r, "; pad the input");
   check(w % r == 0,
         "pixel_unshuffle: pixel_unshuffle expects width to be divisible by downscale_factor, but "
         "input.size(-1)=",
-        w, " is not divisible by ", r);
+        w, " is not divisible by ", r, "; pad the input");
   return reordered(self, with_batch(self, {c, h / r, r, w / r, r}), {0, 2, 4, 1, 3},
                    with_batch(self, {c * r * r, h / r, w / r}));
 }

@@ -81,12 +81,12 @@ void check_shapes(const char* op, const Tensor& input, const Tensor& weight, con
   check(channels == expected, op, ": Given ", transposed ? "transposed=1" : "groups=",
         transposed ? std::string() : std::to_string(groups), ", weight of size ", weight.sizes(),
         ", expected input", input.sizes(), " to have ", expected, " channels, but got ", channels,
-        " channels instead; channels are dimension 1 of a batch");
+        " channels instead; channels are dimension 1 of a batch, 0 without one");
   const int64_t results = transposed ? weight.size(1) * groups : filters;
   check(!bias.defined() || (bias.dim() == 1 && bias.size(0) == results), op, ": Given ",
         transposed ? "transposed=1, " : "", "weight of size ", weight.sizes(),
         ", expected bias to be 1-dimensional with ", results, " elements, but got bias of size ",
-        bias.defined() ? bias.sizes() : IntArrayRef(), " instead");
+        bias.defined() ? bias.sizes() : IntArrayRef(), " instead; give a number for each result");
 }
 
 std::string by_x(const std::array<int64_t, kSpatial>& sizes, int spatial) {
@@ -122,7 +122,7 @@ Convolution shape_of(const char* op, const Tensor& input, const Tensor& weight, 
       check(more[i] < stride[i] || more[i] < dilation[i], op,
             ": output padding must be smaller than either stride or dilation, but got "
             "output_padding=",
-            more[i], ", stride=", stride[i], ", dilation=", dilation[i]);
+            more[i], ", stride=", stride[i], ", dilation=", dilation[i], "; make it smaller");
       w.in = (size - 1) * stride[i] - 2 * padding[i] + reach + more[i];
       check(w.in > 0, op, ": Given input size per channel ", input.sizes().slice(2),
             ", the calculated output would have size ", w.in, " in a dimension; pad less");

@@ -77,7 +77,8 @@ void check_parameters(const char* op, const Tensor& input, const Tensor& weight,
 
 void check_channels(const char* op, const char* name, const Tensor& x, int64_t channels) {
   check(!x.defined() || x.numel() == channels, op, ": ", name, " should contain ", channels,
-        " elements not ", x.defined() ? x.numel() : 0, "; it has one for each channel");
+        " elements not ", x.defined() ? x.numel() : 0,
+        "; it has one for each channel, which are dimension 1 of the input");
 }
 
 }  // namespace
@@ -88,13 +89,14 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
   constexpr const char* kOp = "batch_norm";
   check_floating(kOp, input.operand(kOp, "input"));
   check(input.dim() >= 2, kOp, ": input has shape ", input.sizes(),
-        "; expected (N, C, ...), at least 2 dimensions");
+        "; expected (N, C, ...), at least 2 dimensions, unsqueeze it");
   const int64_t channels = input.size(1);
   check_channels(kOp, "weight", weight, channels), check_channels(kOp, "bias", bias, channels);
   check_channels(kOp, "running_mean", running_mean, channels);
   check_channels(kOp, "running_var", running_var, channels);
-  check(training || (running_mean.defined() && running_var.defined()), kOp,
-        ": running_mean and running_var must be defined in evaluation mode");
+  check(
+      training || (running_mean.defined() && running_var.defined()), kOp,
+      ": running_mean and running_var must be defined in evaluation mode; give them, or training");
   check_parameters(kOp, input, weight, bias);
   check_parameters(kOp, input, running_mean, running_var);
   if (input.numel() == 0) return input.clone();
@@ -140,7 +142,7 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
   check(!normalized_shape.empty(), kOp,
         ": Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
         "element, but got normalized_shape = ",
-        normalized_shape);
+        normalized_shape, "; give the sizes of the last dimensions");
   const auto check_shape = [&](const char* name, const Tensor& x) {
     check(!x.defined() || x.sizes() == normalized_shape, kOp, ": Expected ", name,
           " to be of same shape as normalized_shape, but got ", name, " of shape ",
@@ -151,8 +153,8 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
   const IntArrayRef sizes = input.sizes();
   check(sizes.size() >= count && sizes.slice(sizes.size() - count, count) == normalized_shape, kOp,
         ": Given normalized_shape=", normalized_shape,
-        ", expected input with this shape in its last dimensions, but got input of size",
-        input.sizes());
+        ", expected input with this shape in its last dimensions, but got input of size ",
+        input.sizes(), "; permute the input or change normalized_shape");
   check_parameters(kOp, input, weight, bias);
   if (input.numel() == 0) return input.clone();
   const Tensor x = input.to(computed_type(input.dtype()));
@@ -169,11 +171,11 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   constexpr const char* kOp = "group_norm";
   check_floating(kOp, input.operand(kOp, "input"));
   check(input.dim() >= 2, kOp, ": Expected at least 2 dimensions for input tensor but received ",
-        input.dim(), "; expected (N, C, ...)");
+        input.dim(), "; expected (N, C, ...), unsqueeze it");
   check(num_groups > 0 && input.size(1) % num_groups == 0, kOp,
         ": Expected number of channels in input to be divisible by num_groups, but got input of "
         "shape ",
-        input.sizes(), " and num_groups=", num_groups);
+        input.sizes(), " and num_groups=", num_groups, "; give a divisor of ", input.size(1));
   const auto check_vector = [&](const char* name, const Tensor& x) {
     check(!x.defined() || (x.dim() == 1 && x.size(0) == input.size(1)), kOp, ": Expected ", name,
           " to be a vector of size equal to the number of channels in input, but got ", name,

@@ -1,4 +1,4 @@
-// Every access of a kernel, looked at before it happens: bounds, alignment, initialisation, races.
+// Checks each access of a kernel before it happens: bounds, alignment, initialisation, races.
 #include "gradus/cuda/sim/check/access.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ bool is_constant(Worker& worker, const Seen& seen) {
   return worker.constants.covers(seen.address, seen.size);
 }
 
-// An address that is in no allocation, and no array of shared memory.
+// Reports an address that lies in no allocation and in no array of shared memory.
 [[noreturn, gnu::cold]] void refuse(Worker& worker, const Seen& seen) {
   if (!in_arena(seen.address)) {
     const bool null = seen.address < 4096;
@@ -62,7 +62,7 @@ bool is_constant(Worker& worker, const Seen& seen) {
                std::to_string(worker.launch->device) + " without peer access to it");
     worker.stop_thread();
   }
-  // Where the first byte is in use, the last is not.
+  // If the first byte is in use, the last one is not.
   const Range range = range_in_use(seen.address);
   const Neighbour found = describe_address(range.end ? range.end : seen.address);
   std::vector<Sighting::Side> others;
@@ -94,7 +94,7 @@ bool is_constant(Worker& worker, const Seen& seen) {
   worker.stop_thread();
 }
 
-// The allocation that has all bytes of the access.
+// Returns the allocation that has all bytes of the access.
 Range range_of(Worker& worker, const Seen& seen) {
   const Unwatched guard;
   const Range range = range_in_use(seen.address);
@@ -104,7 +104,7 @@ Range range_of(Worker& worker, const Seen& seen) {
   return range;
 }
 
-// The array of shared memory that has all bytes of the access.
+// Returns the array of shared memory that has all bytes of the access.
 Range range_of(Worker& worker, const SharedMemory& shared, const Seen& seen) {
   const Unwatched guard;
   const SharedArray* array = shared.array_at(seen.address);
@@ -120,8 +120,8 @@ Range range_of(Worker& worker, const SharedMemory& shared, const Seen& seen) {
 }
 
 // --- Whether it was written
-// Any byte will do: a struct is copied with the bytes between its members, that nobody writes. They
-// stay unwritten, for whoever reads them alone.
+// A read is correct if any of its bytes was written: a copy of a struct also reads the padding
+// between members, which nobody writes. A read of padding alone is still reported.
 template <class T>
 bool any_of(const uint8_t* written) {
   T bytes;
@@ -145,7 +145,7 @@ bool any_written(const uint8_t* written, size_t size) {
 
 [[gnu::cold]] void report_unwritten(Worker& worker, const Seen& seen, bool shared) {
   const Unwatched guard;
-  if (shared && worker.has_stopped_threads()) return;  // they might have written it
+  if (shared && worker.has_stopped_threads()) return;  // a stopped thread might have written it
   report(worker, seen, Kind::unwritten,
          shared
              ? "nobody has written this shared memory yet: is a barrier missing between the write "
@@ -163,7 +163,7 @@ bool any_written(const uint8_t* written, size_t size) {
            {{"touches it", frames_of({pc})}}});
 }
 
-// What one instruction cannot move counts as several.
+// An access that is too wide for one instruction counts as several.
 [[gnu::cold]] void count(Worker& worker, const Seen& seen, bool shared) {
   const Unwatched guard;
   constexpr size_t kWidest = 16;

@@ -42,8 +42,8 @@ void count_global(const Request& request, Counts& out) {
   out.least_sectors += (bytes + static_cast<int64_t>(kSector) - 1) / static_cast<int64_t>(kSector);
 }
 
-// A turn delivers one word from each bank, to however many lanes. Lanes with 8 or 16 bytes each
-// take turns by halves and quarters of the warp.
+// A turn delivers one word of each bank to any number of lanes. Lanes that access 8 or 16 bytes
+// each take turns by halves or quarters of the warp.
 void count_shared(const Request& request, Counts& out) {
   const unsigned size =
       *std::max_element(request.size.begin(), request.size.begin() + request.lanes);
@@ -99,7 +99,7 @@ Counts& operator+=(Counts& a, const Counts& b) {
 
 void Counter::add(std::vector<CountedAccess>& accesses) {
   if (accesses.empty()) return;
-  // By place and lane, each in the order of time.
+  // Sorts by place, then by lane; the accesses of a lane keep their order in time.
   std::stable_sort(accesses.begin(), accesses.end(), [](const auto& a, const auto& b) {
     return std::tie(a.pc, a.lane) < std::tie(b.pc, b.lane);
   });
@@ -109,7 +109,7 @@ void Counter::add(std::vector<CountedAccess>& accesses) {
         std::find_if(begin, accesses.end(), [&](const auto& x) { return x.pc != begin->pc; });
     Counts& counts = by_pc_[begin->pc];
     for (auto each = begin; each != end; ++each) count_thread(*each, counts);
-    // The runs of the lanes at this place; the n-th of each makes a request.
+    // The runs of the lanes at this place. The n-th accesses of all runs form one request.
     std::vector<std::pair<decltype(begin), decltype(begin)>> runs;
     for (auto lane = begin; lane != end;) {
       const auto next =

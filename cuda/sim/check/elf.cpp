@@ -53,7 +53,7 @@ class Elf {
   std::string names_;
 };
 
-// Those of .cu files, which cuda/sim/compile lists.
+// The variables of .cu files, which cuda/sim/compile lists.
 std::unordered_set<std::string> listed(Elf& elf) {
   std::unordered_set<std::string> out{"gradus_sim_dynamic_shared"};
   for (const auto& section : elf.sections()) {

@@ -1,4 +1,4 @@
-// Ending kernels that never end.
+// Stops kernels that never end.
 #include "gradus/cuda/sim/check/endless.h"
 
 #include <pthread.h>
@@ -19,12 +19,12 @@ using Seconds = std::chrono::duration<double>;
 
 namespace {
 
-// A thread that waits for nobody may take its time: longer than one that waits.
+// A thread that works may take longer than one that waits for another.
 Seconds longest_turn() { return std::max(3 * patience(), Seconds(1)); }
 
 Seconds longest_silence() { return std::max(10 * patience(), Seconds(2)); }
 
-// Of work, not of waiting for a core or for a debugger.
+// The processor time of the thread: waiting for a core or for a debugger does not count.
 Seconds time_worked(pthread_t thread) {
   clockid_t clock;
   timespec time{};
@@ -88,7 +88,7 @@ void Worker::look_at_clock(uintptr_t pc) {
     last_turn_ = turns();
     last_turn_at_ = now;
   }
-  // Where one block has been given up, the others do not take as long.
+  // After one block was given up, the others get less time.
   if (now - last_turn_at_ < longest_turn() / (launch->gave_up ? 100 : 1)) return;
   launch->gave_up = true;
   report_here(Kind::stuck, "goes on", pc, [] {

@@ -1,4 +1,4 @@
-// The handler of a processor's faults in kernels.
+// Handles faults of the processor in kernels.
 #include "gradus/cuda/sim/check/faults.h"
 
 #include <ucontext.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
 std::array<struct sigaction, kSignals.size()> before;
 
-std::atomic<bool> endless{false};  // then SIGABRT is for the thread that gets it
+std::atomic<bool> endless{false};  // true: SIGABRT is meant for the thread that gets it
 
 struct sigaction& action_before(int signal) {
   size_t at = 0;
@@ -28,7 +28,8 @@ struct sigaction& action_before(int signal) {
   return before[at];
 }
 
-// To whoever looked for the signal before; by default the process ends when the fault comes again.
+// Passes the signal to the handler before this one. The default handler ends the process when the
+// fault comes again.
 void pass_on(int signal, siginfo_t* info, void* context) {
   const struct sigaction& action = action_before(signal);
   if (action.sa_flags & SA_SIGINFO) {
@@ -37,11 +38,11 @@ void pass_on(int signal, siginfo_t* info, void* context) {
     action.sa_handler(signal);
   } else {
     sigaction(signal, &action, nullptr);
-    if (info->si_code <= 0) raise(signal);  // sent by a process, or by abort(): no fault
+    if (info->si_code <= 0) raise(signal);  // a process or abort() sent it: it is no fault
   }
 }
 
-// Where the fault is.
+// Returns the address of the faulting instruction.
 uintptr_t pc_in(const void* context) {
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -54,7 +55,7 @@ uintptr_t pc_in(const void* context) {
 }
 
 #ifdef __x86_64__
-// In place of what a kernel's thread was doing.
+// Runs in place of what a kernel's thread was doing.
 thread_local uintptr_t division = 0;
 [[noreturn]] void stop_after_division() {
   const Unwatched guard;
@@ -92,7 +93,7 @@ std::string text_of(int signal, const siginfo_t& info) {
         << " KiB, is full; use smaller local arrays, or fewer calls within calls";
   else if (signal == SIGFPE)
     out << "an integer division has no result";
-  else if (info.si_code == SI_KERNEL)  // which does not say where
+  else if (info.si_code == SI_KERNEL)  // the system does not tell the address
     out << "the address is none that memory can have";
   else
     out << "address 0x" << std::hex << address << " is no memory";
@@ -100,11 +101,12 @@ std::string text_of(int signal, const siginfo_t& info) {
   return out.str();
 }
 
-// Not safe in a signal handler, strictly; but the process is lost, and a fault in here ends it.
+// Strictly, this is not safe in a signal handler. But the process is lost in any case, and a fault
+// in here ends it.
 void tell(int signal, const siginfo_t& info, uintptr_t pc) {
   const Unwatched guard;
   Worker& worker = *here;
-  Trace trace = current_trace();  // from here through the signal to the fault
+  Trace trace = current_trace();  // frames from here through the signal to the fault
   trace.erase(trace.begin(), std::find(trace.begin(), trace.end(), pc));
   if (trace.empty()) trace = {pc};
   const Sighting::Side side = worker.side("fails", *worker.current, std::move(trace));
@@ -120,13 +122,13 @@ void tell(int signal, const siginfo_t& info, uintptr_t pc) {
 
 void on_fault(int signal, siginfo_t* info, void* context) {
   const bool in_kernel = here && here->current;
-  const bool is_fault = signal != SIGABRT && info->si_code > 0;  // and not sent by a process
+  const bool is_fault = signal != SIGABRT && info->si_code > 0;  // a process did not send it
   if (in_kernel && is_fault && can_go_on(signal, context)) return;
   if (in_kernel && (is_fault || (signal == SIGABRT && endless))) {
     sigaction(signal, &action_before(signal), nullptr);
     tell(signal, *info, pc_in(context));
     if (!is_fault) raise(signal);
-    return;  // and a fault comes again
+    return;  // the fault comes again
   }
   pass_on(signal, info, context);
 }

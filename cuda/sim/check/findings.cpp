@@ -1,4 +1,4 @@
-// Keeping, publishing and reporting what was found.
+// Keeps, publishes and reports findings.
 #include "gradus/cuda/sim/check/findings.h"
 
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 struct Kept {
   std::mutex mutex;
   std::vector<Finding> findings;
-  size_t told = 0;  // so many of them have been in the message of an error
+  size_t told = 0;  // how many of them the message of an error has named
   cudaError_t error = cudaSuccess;
 };
 Kept& kept() {
@@ -40,8 +40,8 @@ cudaError_t error_for(Kind kind) {
   }
 }
 
-// Last of all: what nobody took, in short if it has been told, and what nobody gave back. A program
-// that ends well although something was found does not end well.
+// Runs at the end of the program. It prints the findings that nobody took, in short those that an
+// error has named, and the memory that was never freed. If there is any, the exit status is not 0.
 void report_at_exit(int status, void*) {
   std::ostringstream text;
   const size_t told = kept().told;
@@ -57,7 +57,7 @@ void report_at_exit(int status, void*) {
   if (status == 0) _exit(1);
 }
 
-// Before the objects of the program are made, so that it runs after they are gone.
+// Registered before the objects of the program are made, so that it runs after they are destroyed.
 [[gnu::constructor(101)]] void watch_exit() { on_exit(report_at_exit, nullptr); }
 
 }  // namespace
@@ -76,7 +76,7 @@ void Sightings::publish(const std::string& kernel) {
 
 void publish(Finding finding) {
   const std::lock_guard lock(kept().mutex);
-  // What a chip refuses to launch leaves it as it was.
+  // A launch that a chip refuses leaves the chip as it was.
   if (kept().error == cudaSuccess && finding.kind != Kind::launch)
     kept().error = error_for(finding.kind);
   constexpr size_t kMost = 1000;

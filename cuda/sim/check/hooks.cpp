@@ -1,5 +1,5 @@
-// What instrumented code calls: kernels are compiled with -fsanitize=thread, and these functions
-// stand in for those of the sanitizer's library.
+// Functions that instrumented code calls. Kernels are compiled with -fsanitize=thread, and these
+// functions take the place of those of the sanitizer's library.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@ using gradus::cuda::sim::Access;
 using gradus::cuda::sim::check_access;
 using gradus::cuda::sim::check_volatile;
 
-// Those of misaligned addresses are met before (hooks_undefined.cpp).
+// Misaligned addresses are reported earlier (hooks_undefined.cpp).
 #define GRADUS_SIM_HOOK(name, access, size)                                              \
   void name(void* address) {                                                             \
     check_access<access, size>(reinterpret_cast<uintptr_t>(address), GRADUS_SIM_CALLER); \

@@ -1,5 +1,5 @@
-// What instrumented code calls in place of its atomic operations (hooks.cpp). In kernels these are
-// those of std::atomic_ref and of the compiler; the host code beside kernels has many.
+// Functions that instrumented code calls in place of atomic operations (hooks.cpp). Kernels have
+// those of std::atomic_ref and of the compiler; the host code in the same files has many.
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ void look(const volatile T* address, uintptr_t pc) {
 }
 }  // namespace
 
-// The order that the code asks for is the last argument; the strongest serves all.
+// The last argument is the memory order. It is ignored: the strongest order serves all.
 #define GRADUS_SIM_FETCH(bits, name)                                                 \
   T##bits __tsan_atomic##bits##_fetch_##name(volatile T##bits* at, T##bits x, int) { \
     look(at, GRADUS_SIM_CALLER);                                                     \

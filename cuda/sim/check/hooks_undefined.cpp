@@ -1,6 +1,6 @@
-// What instrumented code calls before it does what the language leaves undefined: kernels are
-// compiled with -fsanitize=bounds,alignment,... and these functions stand in for those of the
-// sanitizer's library. Where they return, the code goes on.
+// Functions that instrumented code calls before an operation with undefined behaviour. Kernels are
+// compiled with -fsanitize=bounds,alignment,... and these functions take the place of those of the
+// sanitizer's library. If a function returns, the kernel continues.
 
 #include <bit>
 #include <cstdint>
@@ -17,10 +17,10 @@ using gradus::cuda::sim::Kind;
 using gradus::cuda::sim::report_mistake;
 using gradus::cuda::sim::stop_for_mistake;
 
-// The layouts are those of GCC's calls: a place in the source text, then what is special to each.
+// The layouts are those of GCC's calls: a place in the source text, then the data of each check.
 struct Type {
   uint16_t kind;  // 0: an integer, 1: a floating-point number
-  uint16_t info;  // of an integer 2 * log2(bits) + is_signed, of a float its bits
+  uint16_t info;  // integer: 2 * log2(bits) + is_signed; floating-point number: its bits
   char name[1];   // in quotes
 };
 struct Place {
@@ -50,7 +50,7 @@ struct Cast {
   const Type *from, *to;
 };
 
-// A value comes in a register, or behind a pointer where it does not fit into one.
+// A value comes in a register, or behind a pointer if it does not fit into one.
 std::string text_of(const Type& type, uintptr_t value) {
   std::ostringstream out;
   if (type.kind == 1) {
@@ -83,7 +83,7 @@ void __ubsan_handle_out_of_bounds(const Bounds* where, uintptr_t index) {
   });
 }
 
-// An address outside of all memory is left to the access that follows.
+// The access that follows reports an address outside of all memory.
 void __ubsan_handle_type_mismatch_v1(const Mismatch* where, uintptr_t address) {
   if (!is_checked_here() || !gradus::cuda::sim::is_in_use(address)) return;
   const char* const what = where->use == 0 ? "reads" : where->use == 1 ? "writes" : "refers to it";
@@ -94,7 +94,7 @@ void __ubsan_handle_type_mismatch_v1(const Mismatch* where, uintptr_t address) {
   });
 }
 
-// A GPU gives some result, other than the host's, to these two.
+// A GPU gives these two operations another result than the host does.
 void __ubsan_handle_shift_out_of_bounds(const Shift* where, uintptr_t left, uintptr_t right) {
   report_mistake(Kind::arithmetic, "shifts", GRADUS_SIM_CALLER, [&] {
     const unsigned bits = bits_of(*where->left);

@@ -1,4 +1,4 @@
-// What fences and atomics of threads have ordered.
+// Keeps what fences and atomic operations have ordered.
 #include "gradus/cuda/sim/check/order.h"
 
 #include <algorithm>

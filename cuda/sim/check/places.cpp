@@ -1,4 +1,4 @@
-// Numbers for program counters, small enough for a Record.
+// Numbers program counters, so that they fit into a Record.
 
 #include <array>
 #include <atomic>

@@ -1,4 +1,4 @@
-// Findings and counts as text.
+// Prints findings and counts.
 
 #include <algorithm>
 #include <cstdio>
@@ -15,7 +15,7 @@ std::ostream& operator<<(std::ostream& out, const Index3& at) {
   return out << '(' << at.x << ", " << at.y << ", " << at.z << ')';
 }
 
-// From the repository on, where the path says so.
+// Shortens a path inside the repository to the part below its root.
 std::string short_path(const std::string& path) {
   size_t begin = 0;
   for (const char* folder : {"/cuda/", "/tests/"})

@@ -1,4 +1,4 @@
-// Comparing an access with the earlier ones at its word.
+// Compares an access with the earlier accesses to its word.
 #include "gradus/cuda/sim/check/races.h"
 
 #include <string_view>
@@ -25,7 +25,7 @@ void Races::report(Record before, const char* verb, uintptr_t address) const {
   report(side_of(worker_, seen_), before, verb, address);
 }
 
-// REQUIRES: nobody watches.
+// REQUIRES: accesses of this thread are not checked.
 void Races::report(Sighting::Side side, Record before, const char* verb, uintptr_t address) const {
   const uintptr_t other_pc = pc_of(before.place());
   worker_.launch->sightings.add(Kind::race, seen_.pc, other_pc, [&] {

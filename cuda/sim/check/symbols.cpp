@@ -1,4 +1,4 @@
-// Names, files and lines of addresses.
+// Finds the names, files and lines of addresses.
 #include "gradus/cuda/sim/check/symbols.h"
 
 #include <backtrace.h>
@@ -47,7 +47,7 @@ std::string readable(const char* symbol) {
   return name ? name.get() : symbol;
 }
 
-// Without arguments and result: "void f<int>(int*, long)" becomes "f<int>".
+// Drops arguments and result: "void f<int>(int*, long)" becomes "f<int>".
 std::string short_name(std::string name) {
   int depth = 0;
   size_t end = name.size(), begin = 0;
@@ -84,8 +84,8 @@ int add_frame(void* out, uintptr_t, const char* file, int line, const char* func
   return 0;
 }
 
-// Read here, and not by libbacktrace: that reads the debug information of all libraries first,
-// which a program without findings does not need.
+// libbacktrace could read symbols too, but it first reads the debug information of all libraries. A
+// program without findings does not need that.
 const std::string& symbol_in(const std::string& path, uintptr_t offset) {
   using Names = std::unordered_map<uintptr_t, std::string>;
   static std::mutex mutex;
@@ -119,21 +119,21 @@ std::string symbol_of(const void* function) {
   return search.found;
 }
 
-// The simulator's folder, given a file of its room check/.
+// Returns the simulator's folder, given a file in its room check/.
 std::string_view simulator_of(std::string_view file) {
   return file.substr(0, file.rfind("check/"));
 }
 
-// Whether it is this function, or an instance of it.
+// Whether the function is `name`, or an instance of that template.
 bool is_instance(std::string_view function, std::string_view name) {
   return function.starts_with(name) &&
          (function.size() == name.size() || function[name.size()] == '<');
 }
 
-// Of the simulator, or of what starts a kernel.
+// Whether the frame belongs to the simulator, or to the code that starts kernels.
 bool is_machinery(const Frame& frame) {
-  // As this file is named, and as its header is: the latter by way of a link. Headers of kernels
-  // may be installed elsewhere.
+  // Compares with the path of this file, and with that of its header, which is reached by a link.
+  // Headers of kernels may be installed elsewhere.
   return frame.file.starts_with(simulator_of(__FILE__)) ||
          frame.file.find("cuda/sim/include/") != std::string::npos ||
          frame.file.starts_with(simulator_of(kSymbolsHeader)) ||
@@ -168,8 +168,8 @@ std::vector<Frame> frames_of(const Trace& trace) {
     backtrace_pcinfo(state(), pc, add_frame, ignore_error, &inlined);
     for (Frame& frame : inlined) {
       if (is_machinery(frame)) {
-        if (!out.empty()) return out;  // what called the kernel
-        continue;                      // what the kernel called
+        if (!out.empty()) return out;  // the frames outside are those that called the kernel
+        continue;                      // the kernel called it
       }
       out.push_back(std::move(frame));
       if (out.back().function == "main") return out;
@@ -258,7 +258,7 @@ size_t static_shared_bytes(const void* kernel) {
   const std::string symbol = symbol_of(kernel);
   if (!symbol.starts_with("_Z")) return 0;
   size_t out = 0;
-  // As the ABI calls what a function declares: _ZZ1fvE1x is x of _Z1fv.
+  // The ABI names a variable after its function: _ZZ1fvE1x is x of _Z1fv.
   for (const ModuleMemory& each : thread_local_memory())
     out += each.module->bytes_of("_Z" + symbol.substr(1) + "E");
   return out;

@@ -1,4 +1,5 @@
-// Threads that wait for others without a barrier: by fences, atomic operations and volatile reads.
+// Handles threads that wait for others without a barrier: by fences, atomic operations and volatile
+// reads.
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,7 +10,7 @@
 namespace gradus::cuda::sim {
 
 namespace {
-// After so many looks at memory that others change, a thread may well be waiting for one of them.
+// After this many reads of memory that others change, a thread probably waits for one of them.
 constexpr unsigned kLooks = 256;
 }  // namespace
 
@@ -39,7 +40,7 @@ void Worker::fence() {
 void Worker::publish(uintptr_t address) {
   if (!launch->checked || current->fence.thread_through == 0) return;
   const Unwatched guard;
-  // What the lanes of its warp did before a __syncwarp.
+  // Adds what the lanes of its warp did before a __syncwarp.
   auto others = released_;
   const unsigned begin = current->linear / kWarp * kWarp;
   for (unsigned lane = 0; lane < kWarp; ++lane) {
@@ -52,7 +53,7 @@ void Worker::publish(uintptr_t address) {
 
 void Worker::meet(uintptr_t address, bool is_volatile, uintptr_t pc) {
   const Unwatched guard;
-  // What a volatile read reads may be published after this.
+  // A value that a volatile read will read may be published later.
   if (launch->checked && (is_volatile || !launch->order.is_empty()))
     met_.add(point_of(address), current->linear);
   if (++current->looks % kLooks != 0) return;
@@ -80,7 +81,7 @@ bool Worker::release_those_that_gave_way() {
     last_progress_ = progress;
     last_progress_at_ = now;
   }
-  // Where one block has given up, those that wait for it will not wait as long.
+  // After one block was given up, blocks that wait for it get less time.
   const bool gave_up = launch->gave_up.load(std::memory_order_relaxed);
   if (now - last_progress_at_ > (gave_up ? patience() / 100 : patience())) {
     if (!gave_up) report_vain_wait(*std::find_if(threads_.begin(), end, gives_way));

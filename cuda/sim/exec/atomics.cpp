@@ -1,4 +1,4 @@
-// The atomic functions of kernels.
+// Implements the atomic functions of kernels.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <sim/atomics.h>
@@ -46,7 +46,7 @@ T apply(AtomicOp op, T old, T value) {
   return old;
 }
 
-// What is done around each operation.
+// Runs an atomic operation, with the checks before it and the events after it.
 template <class T>
 class Guard {
  public:
@@ -72,7 +72,7 @@ T change(AtomicOp op, T* address, T value) {
   }
   return old;
 }
-// Each number by itself, as CUDA promises no more.
+// Adds each number by itself: CUDA promises no more.
 float2 change(AtomicOp op, float2* address, float2 value) {
   return {change(op, &address->x, value.x), change(op, &address->y, value.y)};
 }

@@ -1,4 +1,4 @@
-// What a kernel asks of its thread and its block.
+// Functions by which a kernel asks about its thread and its block.
 
 #include <sim/block.h>
 

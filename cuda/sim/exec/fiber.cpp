@@ -1,4 +1,4 @@
-// The checked longjmp of glibc takes a switch of stacks for an error.
+// Switches stacks. The checked longjmp of glibc would take a switch for an error.
 #undef _FORTIFY_SOURCE
 
 #include "gradus/cuda/sim/exec/fiber.h"
@@ -16,12 +16,12 @@ namespace gradus::cuda::sim {
 
 namespace {
 constexpr size_t kPage = 4096;
-// Room to let stacks begin at different cache lines: 1024 of them at equal distances would all fall
-// into the same few sets of the cache.
+// Stacks begin at different cache lines: 1024 stacks at equal distances would share a few sets of
+// the cache.
 constexpr size_t kLine = 64, kStagger = kPage;
 constexpr size_t kMapped = Fiber::kGuardBytes + Fiber::kStackBytes + kStagger;
 
-// makecontext passes ints.
+// makecontext passes ints only: a pointer comes in two halves.
 void enter(unsigned entry_high, unsigned entry_low, unsigned argument_high, unsigned argument_low) {
   const auto join = [](unsigned high, unsigned low) { return uintptr_t{high} << 32 | low; };
   const auto entry = reinterpret_cast<void (*)(void*)>(join(entry_high, entry_low));

@@ -1,4 +1,4 @@
-// The products of fragments that tensor cores compute.
+// Computes the products of fragments, as tensor cores do.
 #include <sim/tensor_core.h>
 
 #include "gradus/cuda/sim/exec/worker.h"

@@ -1,4 +1,4 @@
-// What the lanes of a warp do together: they meet, and the last to come works out all results.
+// Operations of the lanes of a warp together. The last lane to arrive computes the results of all.
 
 #include <algorithm>
 #include <bit>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kNoLane = ~0u;
 
-// The lane that a shuffle reads; kNoLane for the own value.
+// Returns the lane that a shuffle reads; kNoLane for the own value.
 unsigned source_of(const Thread& thread, unsigned lane) {
   const unsigned width = thread.width, part = lane / width * width, at = lane % width;
   switch (thread.warp_op) {
@@ -97,15 +97,15 @@ uint64_t Worker::warp(WarpOp op, unsigned mask, uint64_t value, unsigned argumen
   return thread.value;
 }
 
-// Whether every lane that the mask of this one names, and that has not returned, waits in the same
-// call; then all of them get their results, and all but the one that runs become ready. A lane that
-// waits in another call may come to this one later.
+// Whether all lanes that the mask of this lane names wait in the same call; lanes that have
+// returned do not count. Then all get their results, and all but the running one become ready. A
+// lane that waits in another call may arrive here later.
 bool Worker::try_complete(Thread& thread) {
   const unsigned begin = thread.linear / kWarp * kWarp;
   const unsigned end = std::min(begin + kWarp, launch->threads());
   unsigned present = 0;
   uint64_t first_call = thread.call;
-  const Thread* left = nullptr;  // the last to call something else, and to return
+  const Thread* left = nullptr;  // the last lane that called something else, and that returned
   for (unsigned at = begin; at < end; ++at) {
     if (!(thread.mask >> (at - begin) & 1)) continue;
     if (at >= started_) return false;
@@ -131,7 +131,7 @@ bool Worker::try_complete(Thread& thread) {
   return true;
 }
 
-// `present` are lanes of the warp at `begin` that made the same call.
+// `present`: the lanes of the warp at `begin` that made the same call.
 void Worker::finish_call(unsigned begin, unsigned present) {
   const unsigned first = begin + static_cast<unsigned>(std::countr_zero(present));
   const WarpOp op = threads_[first].warp_op;
@@ -178,7 +178,7 @@ void Worker::finish_call(unsigned begin, unsigned present) {
   }
 }
 
-// Each lane gets to know how far all of them are, and what they knew of the others.
+// Tells each lane how far all lanes are, and what they knew of the others.
 void Worker::sync_lanes(unsigned begin, unsigned present) {
   met_.share(std::bitset<kMostThreads>(present) << begin);
   std::array<uint64_t, kWarp> all{};
@@ -197,7 +197,7 @@ void Worker::sync_lanes(unsigned begin, unsigned present) {
   }
 }
 
-// A thread has ended: others may have waited for it alone.
+// A thread has ended. Others may have waited for it alone.
 void Worker::complete_without(const Thread& ended) {
   const unsigned begin = ended.linear / kWarp * kWarp, end = std::min(begin + kWarp, started_);
   for (unsigned at = begin; at < end; ++at)
@@ -205,12 +205,12 @@ void Worker::complete_without(const Thread& ended) {
       try_complete(threads_[at]);
 }
 
-// Some threads wait for lanes that will never come.
+// Reports threads that wait for lanes that will never arrive.
 void Worker::report_stuck() {
   if (stopped_ > 0) return;
   const auto end = threads_.begin() + launch->threads();
   const auto waits = [](const Thread& each) { return each.state == State::at_warp; };
-  // What is best to say is where two lanes wait for each other.
+  // The clearest report names two lanes that wait for each other.
   for (auto lane = threads_.begin(); lane != end; ++lane) {
     if (!waits(*lane)) continue;
     const unsigned begin = lane->linear / kWarp * kWarp;
@@ -258,8 +258,8 @@ unsigned Worker::active_lanes(uintptr_t pc) {
   return static_cast<unsigned>(thread.value);
 }
 
-// Active are the lanes that wait at one place when none of the warp can go on: lanes that return,
-// or take another branch, have done so by then. REQUIRES: every thread has started, and none can
+// The active lanes are those that wait at one place when no lane of the warp can run: by then other
+// lanes have returned or taken another branch. REQUIRES: every thread has started, and none can
 // run.
 bool Worker::release_active_lanes() {
   const unsigned threads = launch->threads();

@@ -1,4 +1,4 @@
-// Running a block: fibers, barriers, shared memory.
+// Runs a block: fibers, barriers, shared memory.
 #include "gradus/cuda/sim/exec/worker.h"
 
 #include <sys/mman.h>
@@ -28,7 +28,7 @@ void Intervals::restart() {
 
 uint32_t Intervals::take(uint32_t block) {
   const uint32_t taken = next_.fetch_add(1, std::memory_order_relaxed), at = taken - first_;
-  // A launch with more intervals than fit keeps the last: its races are seen no more.
+  // A launch with more intervals than fit stays at the last one: its later races are not found.
   if (taken >= kLimit - 1) return next_ = kLimit - 1, kLimit - 1;
   auto& chunk = chunks_[at / kChunk];
   uint32_t* blocks = chunk.load(std::memory_order_acquire);
@@ -58,7 +58,7 @@ Pages::~Pages() {
 void Pages::clear() { madvise(begin_, nbytes_, MADV_DONTNEED); }
 
 namespace {
-constexpr size_t kSlack = 64;  // the widest access may begin at the last byte
+constexpr size_t kSlack = 64;  // room for the widest access, which may begin at the last byte
 }
 
 SharedMemory::SharedMemory(const ModuleMemory& memory)
@@ -175,7 +175,7 @@ Fiber* Worker::free_fiber() {
   return out;
 }
 
-// Those of a block that was given up stand somewhere in the kernel: they begin anew.
+// Fibers of a block that was given up stopped somewhere in the kernel. They start again.
 void Worker::reclaim_fibers() {
   idle_.clear();
   for (const auto& each : fibers_) {
@@ -336,7 +336,7 @@ bool Worker::same_line(uintptr_t a, uintptr_t b) {
   return frames[0].line == others[0].line && frames[0].file == others[0].file;
 }
 
-// --- What reports say
+// --- Text of reports
 Sighting::Side Worker::side(std::string what, const Thread& thread, Trace trace) const {
   return {std::move(what),
           std::move(trace),

@@ -143,6 +143,10 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
         ", expected a part; give a number of 0 to 1");
   const auto logs = [&] { return input.log_softmax(class_dim(input)); };
   if (input.sizes() == target.sizes()) return probability_loss(logs(), target, options);
+  check<TypeError>(!target.is_floating_point(), op, ": target has dtype ", target.dtype(),
+                   ", expected class numbers of int64, or probabilities of input's shape ",
+                   input.sizes(), ", and it has shape ", target.sizes(),
+                   "; convert with .to(kLong) or reshape it");
   check_targets(op, input, target, options.weight());
   const Tensor numbers = target.to(kLong);  // a uint8 of 156 is not -100
   const Losses losses = fits_rows(input, options) ? losses_of_rows(op, input, numbers, options)

@@ -36,12 +36,19 @@ void check_same_shape(const char* op, const Tensor& input, const Tensor& target)
         target.sizes(), "; they must agree, or the loss would broadcast; reshape one");
 }
 
+void check_broadcast(const char* op, std::initializer_list<Named> arguments) {
+  check_defined(op, arguments);
+  Dims shape;
+  for (const auto& [name, tensor] : arguments) shape = broadcast_shapes(op, shape, tensor.sizes());
+}
+
 void check_same_rank(const char* op, std::initializer_list<Named> arguments) {
   check_defined(op, arguments);
   const auto& [first, expected] = *arguments.begin();
   for (const auto& [name, tensor] : arguments)
     check(tensor.dim() == expected.dim(), op, ": ", first, " has shape ", expected.sizes(), ", ",
           name, " ", tensor.sizes(), "; expected as many dimensions in each; unsqueeze one");
+  check_broadcast(op, arguments);
 }
 
 void check_class_numbers(const char* op, const Tensor& target) {

@@ -28,7 +28,10 @@ inline void check_defined(const char* op, const Tensor& input, const Tensor& tar
 
 void check_same_shape(const char* op, const Tensor& input, const Tensor& target);
 
-// The same number of dimensions.
+// Shapes that broadcast to one.
+void check_broadcast(const char* op, std::initializer_list<Named> arguments);
+
+// The same number of dimensions, and shapes that broadcast to one.
 void check_same_rank(const char* op, std::initializer_list<Named> arguments);
 
 // int64, or uint8.

@@ -16,6 +16,8 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
   check(input1.dim() == target.dim() + 1 && input2.dim() == target.dim() + 1, op,
         ": input1 has shape ", input1.sizes(), ", input2 ", input2.sizes(), ", target ",
         target.sizes(), "; expected (N, D), (N, D), (N) or (D), (D), (); reshape one");
+  check_broadcast(op, {{"input1", input1}, {"input2", input2}});
+  broadcast_shapes(op, input1.sizes().slice(0, static_cast<size_t>(target.dim())), target.sizes());
   const auto square = [](const Tensor& x) { return x.square().sum(-1) + 1e-12; };
   const Tensor cosine = (input1 * input2).sum(-1) / (square(input1) * square(input2)).sqrt();
   const Tensor losses = where(target == 1, 1 - cosine, 0) +

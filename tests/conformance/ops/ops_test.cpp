@@ -13,7 +13,7 @@ namespace {
 // Sums of products and formulas of several steps: rounding of their terms, which are of size 1.
 constexpr double kSlack = 256;
 
-// What the rows of the tables say of the operations of a name.
+// What the rows of the tables say of the operations with a name.
 struct Known {
   bool differentiable = false, makes_new = true, gives_tensors = true;
   bool by_first = true;  // by its first operand, too

@@ -117,7 +117,7 @@ int main(int, char** arguments) {
                              std::chrono::milliseconds(mode.starts_with("stopped") ? 1500 : 20000));
     run(mode, dist::get_rank(), dist::get_world_size());
     dist::destroy_process_group();
-    // A job may be followed by another.
+    // Another job may follow.
     if (mode == "collectives" && backend == "mpi") {
       dist::init_process_group(backend);
       dist::barrier();

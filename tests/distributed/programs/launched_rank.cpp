@@ -1,6 +1,6 @@
 // launched_rank [--fail RANK] [--hang RANK] [OPTIONS]: a rank that meets the others as a rank of
 // `nccl` does, by what the scripts of examples/launch say in the environment, and needs no GPU.
-// Says who it is, and with which options.
+// Prints its rank and its options.
 #include <unistd.h>
 
 #include <cstring>
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     for (int rank = 0; rank < launch.world_size; ++rank)
       if (!chosen("--fail")) store.wait({std::to_string(rank)});
     if (chosen("--fail")) return 7;
-    // Rank 0 serves until all have seen all.
+    // Rank 0 serves until every rank has seen all others.
     if (store.add("done", 1) == launch.world_size) store.set("all", "");
     store.wait({"all"});
     if (launch.rank == 0) sleep(1);

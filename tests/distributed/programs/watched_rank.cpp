@@ -65,7 +65,7 @@ int run(char** arguments) {
         if (i == 0) std::cout << "begun" << std::endl;
       }
     } catch (const Error& first) {
-      // The store may be gone before the watch has said so.
+      // The store may end before the watch has reported that.
       const auto deadline = Clock::now() + std::chrono::seconds(5);
       while (!watch->failure().happened() && Clock::now() < deadline) continue;
       watch->failure().check();

@@ -6,7 +6,7 @@
 namespace gradus {
 namespace {
 
-// Everything that a step leaves, beside the module alone on the first device.
+// Compares all results of a step with those of the module alone on the first device.
 void expect_like_plain(const Devices& devices, int64_t rows) {
   SCOPED_TRACE(name_of(devices) + std::to_string(rows) + " rows");
   manual_seed(1);

@@ -59,7 +59,7 @@ TEST(Errors, InputsThatFallIntoOtherNumbersOfParts) {
   EXPECT_EQ(parallel(ones({8}), ones({4})).numel(), 8);
 }
 
-// Does what its input says.
+// Its input tells it what to do.
 struct WilfulImpl : nn::Cloneable<WilfulImpl> {
   WilfulImpl() { reset(); }
   void reset() override { w = register_parameter("w", ones({1})); }
@@ -98,7 +98,7 @@ TEST(Errors, OfOneReplicaReachTheCaller) {
     EXPECT_THROW(wish(8), Error);
     EXPECT_EQ(parallel(fine).numel(), 3);  // and all goes on
   }
-  // The first of several.
+  // Of several errors the first one is thrown.
   expect_error<IndexError>([&] { parallel(tensor({0.f, 1.f, 2.f})); }, "replica 1");
   try {
     wish(2);

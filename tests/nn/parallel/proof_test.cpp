@@ -13,7 +13,7 @@ namespace {
 namespace F = nn::functional;
 using Layer = std::function<Tensor(const Tensor&)>;
 
-// Linear layers around any function of a matrix.
+// Linear layers before and after any function of a matrix.
 struct AroundImpl : nn::Cloneable<AroundImpl> {
   AroundImpl(Layer layer_, int64_t width_) : layer(std::move(layer_)), width(width_) { reset(); }
   void reset() override {
@@ -186,7 +186,7 @@ TEST(Proof, HoldsForGradientsThatAreComputedInPieces) {
   }
 }
 
-// While it lives tensors travel in pieces of 16 KiB, the first and the last ones in smaller ones.
+// While it lives, tensors are sent in pieces of 16 KiB, the first and last of them in smaller ones.
 class SmallTravels {
  public:
   SmallTravels() {
@@ -200,7 +200,7 @@ class SmallTravels {
   nn::parallel::PieceBytes before_ = nn::parallel::piece_bytes;
 };
 
-// A GPU multiplies the first columns of a weight while the others travel.
+// A GPU multiplies the first columns of a weight while the others are being sent.
 TEST(Proof, HoldsForWeightsThatArriveInPieces) {
   manual_seed(8);
   const SmallTravels travels;

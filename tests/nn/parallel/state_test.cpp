@@ -1,4 +1,4 @@
-// What the replicas know of the module, and the module of the replicas.
+// State that goes from the module to the replicas, and back.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What goes into a forward and comes out of it.
+// Arguments and results of forward().
 #include <cstring>
 #include <map>
 #include <unordered_map>

@@ -75,8 +75,8 @@ bool is_marked(const Side& side, const std::string& bug) {
   return !side.frames.empty() && is_marked(side.frames[0], bug);
 }
 
-// Whether it stands where the bug was planted: a race with both sides, and a launch with the call
-// of launch(), which has frames of its own within.
+// Whether the finding is at the line of the bug: a race with both sides, a launch with the call of
+// launch(), which contains frames of its own.
 bool is_at_its_line(const Finding& finding, const std::string& bug) {
   const auto marked = [&](const Side& side) { return is_marked(side, bug); };
   if (finding.kind == Kind::race)
@@ -88,19 +88,19 @@ bool is_at_its_line(const Finding& finding, const std::string& bug) {
   return std::ranges::any_of(finding.sides, marked);
 }
 
-// Everything that is said of one run, advice included.
+// All findings of one run, advice included.
 std::vector<Finding> findings_of(const Planted& bug) {
   cuda::sim::take_findings();
   const cuda::sim::Recording recording;
   try {
     bug.run();
   } catch (const Error&) {
-    // The finding says it too.
+    // The finding names it, too.
   }
   std::vector<Finding> out = cuda::sim::take_findings();
   for (const auto& launch : recording.launches())
     for (Finding& advice : launch.advice()) out.push_back(std::move(advice));
-  // Of leaks those of this run: the library keeps memory for its own use.
+  // Only leaks of this run count: the library keeps memory for its own use.
   for (Finding& leak : cuda::sim::take_leaks())
     if (is_marked(leak.sides.at(0), bug.name)) out.push_back(std::move(leak));
   return out;

@@ -1,5 +1,5 @@
-// What can only be seen of a whole process: the environment, and what is said at its end. check.sh
-// runs it, as `sim_program MODE`, and knows the lines with a name.
+// Tests that need a whole process: the environment, and the report at its end. check.sh runs it as
+// `sim_program MODE`, and looks for the lines with a name.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -81,7 +81,7 @@ void launch_endless(bool silent) {
   cudaFree(out);
 }
 
-// What a program does about faults of its own is left to it.
+// A program's own handler deals with its faults.
 void end_well(int) { std::_Exit(7); }
 void fail_on_the_host() {
   std::signal(SIGSEGV, end_well);

@@ -1,4 +1,4 @@
-// Where no graph is recorded.
+// Modes that record no graph.
 #include <torch/torch.h>
 
 #include <iostream>

@@ -1,0 +1,152 @@
+// BatchNorm and InstanceNorm: their functions, parameters and running statistics.
+#include "gradus/nn/modules/batchnorm.h"
+
+#include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/nn/init.h"
+
+namespace gradus::nn {
+
+namespace functional {
+
+Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
+                  const BatchNormFuncOptions& options) {
+  input.operand("batch_norm", "input");
+  if (options.training() && input.dim() >= 2)
+    check(input.numel() > input.size(1),
+          "batch_norm: Expected more than 1 value per channel when "
+          "training, got input size ",
+          input.sizes(), "; use a larger batch, or eval()");
+  return gradus::batch_norm(input, options.weight(), options.bias(), running_mean, running_var,
+                            options.training(), options.momentum().value_or(0), options.eps(),
+                            true);
+}
+
+Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options) {
+  GRADUS_AUTOCAST(instance_norm, input, options);
+  input.operand("instance_norm");
+  check(input.dim() >= 2, "instance_norm: Expected at least 2D input (N, C, ...), but got shape ",
+        input.sizes(), "; unsqueeze it");
+  Tensor running_mean = options.running_mean(), running_var = options.running_var();
+  if (!options.use_input_stats()) {
+    check(running_mean.defined() && running_var.defined(),
+          "instance_norm: Expected running_mean and running_var to be defined when "
+          "use_input_stats is false; give them");
+    return batch_norm(input, options.weight(), options.bias(), running_mean, running_var,
+                      /*training=*/false, 0, options.eps(), true);
+  }
+  const Tensor rows = input.flatten(2);
+  check(rows.dim() > 2 && rows.size(2) > 1,
+        "instance_norm: Expected more than 1 spatial element when training, got input size ",
+        input.sizes(), "; use a larger input, or eval()");
+  if (running_mean.defined()) {
+    const NoGradGuard guard;
+    const auto update = [&](Tensor& running, const Tensor& fresh) {
+      running.lerp_(fresh.mean(0).to(running.scalar_type()), options.momentum());
+    };
+    update(running_mean, rows.mean(2));
+    update(running_var, rows.var(2, /*unbiased=*/true));
+  }
+  return group_norm(input, input.size(1), options.weight(), options.bias(), options.eps());
+}
+
+}  // namespace functional
+
+template <class Derived, class Options>
+void NormWithStatistics<Derived, Options>::reset() {
+  const int64_t count = options.num_features();
+  check(count > 0, this->name(), ": num_features must be 1 or more, but it is ", count);
+  const bool affine = options.affine(), tracks = options.track_running_stats();
+  weight = this->register_parameter("weight", affine ? empty({count}) : Tensor(), affine);
+  bias = this->register_parameter("bias", affine ? empty({count}) : Tensor(), affine);
+  running_mean = this->register_buffer("running_mean", tracks ? zeros({count}) : Tensor());
+  running_var = this->register_buffer("running_var", tracks ? ones({count}) : Tensor());
+  num_batches_tracked =
+      this->register_buffer("num_batches_tracked", tracks ? zeros({}, kLong) : Tensor());
+  reset_parameters();
+}
+
+template <class Derived, class Options>
+void NormWithStatistics<Derived, Options>::reset_running_stats() {
+  if (!running_mean.defined()) return;
+  running_mean.zero_();
+  running_var.fill_(1);
+  num_batches_tracked.zero_();
+}
+
+template <class Derived, class Options>
+void NormWithStatistics<Derived, Options>::reset_parameters() {
+  reset_running_stats();
+  if (!weight.defined()) return;
+  init::ones_(weight);
+  init::zeros_(bias);
+}
+
+template <class Derived, class Options>
+void NormWithStatistics<Derived, Options>::pretty_print(std::ostream& stream) const {
+  const std::optional<double> momentum = options.momentum();
+  stream << std::boolalpha << class_name(typeid(Derived)) << '(' << options.num_features()
+         << ", eps=" << options.eps() << ", momentum=";
+  momentum ? stream << *momentum : stream << "None";
+  stream << ", affine=" << options.affine()
+         << ", track_running_stats=" << options.track_running_stats() << ')';
+}
+
+template <class Derived, class Options>
+void NormWithStatistics<Derived, Options>::check_input(const Tensor& input, int64_t least,
+                                                       int64_t most, int64_t channel_dim) const {
+  this->check_defined(input, "input");
+  check(input.dim() >= least && input.dim() <= most, this->name(), ": expected ",
+        least == most ? std::string() : std::to_string(least) + "D or ", most, "D input (got ",
+        input.dim(), "D input); it has shape ", input.sizes(), ", use unsqueeze or flatten");
+  check(input.size(channel_dim) == options.num_features(), this->name(),
+        ": expected input's size at dim=", channel_dim, " to match num_features (",
+        options.num_features(), "), but got: ", input.size(channel_dim), "; input has shape ",
+        input.sizes(),
+        ", permute it or make the module with num_features = ", input.size(channel_dim));
+}
+
+template <class Derived, int D>
+Tensor BatchNormImplBase<Derived, D>::forward(const Tensor& input) {
+  this->check_input(input, D == 1 ? 2 : D + 2, D + 2, 1);
+  const bool counts = this->is_training() && this->num_batches_tracked.defined();
+  std::optional<double> momentum = this->options.momentum();
+  if (counts && !momentum) momentum = 1 / (this->num_batches_tracked.template item<double>() + 1);
+  const Tensor out =
+      functional::batch_norm(input, this->running_mean, this->running_var,
+                             functional::BatchNormFuncOptions()
+                                 .weight(this->weight)
+                                 .bias(this->bias)
+                                 .training(this->is_training() || !this->running_mean.defined())
+                                 .momentum(momentum)
+                                 .eps(this->options.eps()));
+  if (counts) this->num_batches_tracked.add_(1);
+  return out;
+}
+
+template <class Derived, int D>
+Tensor InstanceNormImpl<Derived, D>::forward(const Tensor& input) {
+  const bool batched = input.defined() && input.dim() == D + 2;
+  this->check_input(input, D + 1, D + 2, batched ? 1 : 0);
+  if (!batched) return forward(input.unsqueeze(0)).squeeze(0);
+  return functional::instance_norm(
+      input, functional::InstanceNormFuncOptions()
+                 .running_mean(this->running_mean)
+                 .running_var(this->running_var)
+                 .weight(this->weight)
+                 .bias(this->bias)
+                 .use_input_stats(this->is_training() || !this->options.track_running_stats())
+                 .momentum(this->options.momentum())
+                 .eps(this->options.eps()));
+}
+
+#define GRADUS_NORMS(n)                                                            \
+  template struct NormWithStatistics<BatchNorm##n##dImpl, BatchNormOptions>;       \
+  template struct NormWithStatistics<InstanceNorm##n##dImpl, InstanceNormOptions>; \
+  template struct BatchNormImplBase<BatchNorm##n##dImpl, n>;                       \
+  template struct InstanceNormImpl<InstanceNorm##n##dImpl, n>;
+GRADUS_NORMS(1)
+GRADUS_NORMS(2)
+GRADUS_NORMS(3)
+#undef GRADUS_NORMS
+
+}  // namespace gradus::nn

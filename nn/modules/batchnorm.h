@@ -1,0 +1,112 @@
+// BatchNorm1d to BatchNorm3d and InstanceNorm1d to InstanceNorm3d: channels, normalised by
+// statistics that can be kept.
+#pragma once
+
+#include "gradus/nn/layer.h"
+
+namespace gradus::nn {
+
+// momentum: the share of a new batch in the running statistics; nullopt for the mean of all
+// batches. affine: weight and bias. track_running_stats: keep statistics, and use them after
+// eval().
+struct BatchNormOptions {
+  GRADUS_OPTIONS(BatchNormOptions, ARGUMENT(int64_t, num_features), OPTION(double, eps, 1e-5),
+                 OPTION(std::optional<double>, momentum, 0.1), OPTION(bool, affine, true),
+                 OPTION(bool, track_running_stats, true));
+};
+using BatchNorm1dOptions = BatchNormOptions;
+using BatchNorm2dOptions = BatchNormOptions;
+using BatchNorm3dOptions = BatchNormOptions;
+
+struct InstanceNormOptions {
+  GRADUS_OPTIONS(InstanceNormOptions, ARGUMENT(int64_t, num_features), OPTION(double, eps, 1e-5),
+                 OPTION(double, momentum, 0.1), OPTION(bool, affine, false),
+                 OPTION(bool, track_running_stats, false));
+};
+using InstanceNorm1dOptions = InstanceNormOptions;
+using InstanceNorm2dOptions = InstanceNormOptions;
+using InstanceNorm3dOptions = InstanceNormOptions;
+
+namespace functional {
+
+struct BatchNormFuncOptions {
+  GRADUS_OPTIONS(BatchNormFuncOptions, OPTION(Tensor, weight, {}), OPTION(Tensor, bias, {}),
+                 OPTION(bool, training, false), OPTION(std::optional<double>, momentum, 0.1),
+                 OPTION(double, eps, 1e-5));
+};
+// Each channel of (N, C, ...), less its mean, over its deviation. training: by the statistics of
+// input, of which running_mean and running_var take a share where they are defined; else by these.
+// Errors: ValueError for a single value per channel while training, and for shapes.
+Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
+                  const BatchNormFuncOptions& options = {});
+
+// use_input_stats: normalise by mean and variance of the input, and put the mean over the batch of
+// these into running_mean and running_var, where they are defined; else normalise by the latter.
+struct InstanceNormFuncOptions {
+  GRADUS_OPTIONS(InstanceNormFuncOptions, OPTION(Tensor, running_mean, {}),
+                 OPTION(Tensor, running_var, {}), OPTION(Tensor, weight, {}),
+                 OPTION(Tensor, bias, {}), OPTION(bool, use_input_stats, true),
+                 OPTION(double, momentum, 0.1), OPTION(double, eps, 1e-5));
+};
+// Each channel of each sample, (N, C, ...), less its mean, over its deviation.
+// Errors: ValueError for a single element per channel with use_input_stats, and where running
+// statistics are missing without.
+Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options = {});
+
+}  // namespace functional
+
+// What BatchNorm and InstanceNorm have in common. weight and bias (num_features) start as 1 and 0,
+// running_mean and running_var as 0 and 1. What the options leave out is undefined.
+template <class Derived, class Options>
+struct NormWithStatistics : Layer<Derived, Options> {
+  using Layer<Derived, Options>::Layer;
+  using Layer<Derived, Options>::options;
+  void reset() override;
+  void reset_parameters();
+  void reset_running_stats();
+  void pretty_print(std::ostream& stream) const override;
+
+  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+  typename Layer<Derived, Options>::CallReset call_reset{*this};
+
+ protected:
+  // Errors: ValueError for an undefined input, one without a number of dimensions of least to most,
+  // or other channels in `channel_dim`.
+  void check_input(const Tensor& input, int64_t least, int64_t most, int64_t channel_dim) const;
+};
+
+// Each channel less the mean of its batch, over its deviation; after eval() by the running
+// statistics, where they are tracked. Input and output (N, C, D spatial dimensions), 1d also (N,
+// C).
+// Errors: ValueError for an undefined input, another number of dimensions or channels, and while
+// training for a single value per channel.
+template <class Derived, int D>
+struct BatchNormImplBase : NormWithStatistics<Derived, BatchNormOptions> {
+  using NormWithStatistics<Derived, BatchNormOptions>::NormWithStatistics;
+  Tensor forward(const Tensor& input);
+};
+GRADUS_LAYER(BatchNorm1d, BatchNormImplBase, 1);
+GRADUS_LAYER(BatchNorm2d, BatchNormImplBase, 2);
+GRADUS_LAYER(BatchNorm3d, BatchNormImplBase, 3);
+
+// Each channel of each sample less its mean, over its deviation; after eval() by the running
+// statistics, where they are tracked. Input and output (N, C, D spatial dimensions), or without N.
+// Errors: ValueError for an undefined input, another number of dimensions or channels, and those of
+// F::instance_norm.
+template <class Derived, int D>
+struct InstanceNormImpl : NormWithStatistics<Derived, InstanceNormOptions> {
+  using NormWithStatistics<Derived, InstanceNormOptions>::NormWithStatistics;
+  Tensor forward(const Tensor& input);
+};
+GRADUS_LAYER(InstanceNorm1d, InstanceNormImpl, 1);
+GRADUS_LAYER(InstanceNorm2d, InstanceNormImpl, 2);
+GRADUS_LAYER(InstanceNorm3d, InstanceNormImpl, 3);
+
+extern template struct BatchNormImplBase<BatchNorm1dImpl, 1>;
+extern template struct BatchNormImplBase<BatchNorm2dImpl, 2>;
+extern template struct BatchNormImplBase<BatchNorm3dImpl, 3>;
+extern template struct InstanceNormImpl<InstanceNorm1dImpl, 1>;
+extern template struct InstanceNormImpl<InstanceNorm2dImpl, 2>;
+extern template struct InstanceNormImpl<InstanceNorm3dImpl, 3>;
+
+}  // namespace gradus::nn
