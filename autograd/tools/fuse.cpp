@@ -23,7 +23,7 @@ using fused::Plan, fused::Tracer;
 // What a trace depends on.
 struct Kind {
   Device device;
-  bool records;
+  bool records, autocast;
   struct Argument {
     ScalarType dtype;
     bool requires_grad;
@@ -31,13 +31,16 @@ struct Kind {
   };
   std::vector<Argument> arguments;
 
-  Kind(const Tensors& inputs) : device(inputs[0].device()), records(GradMode::is_enabled()) {
+  Kind(const Tensors& inputs)
+      : device(inputs[0].device()),
+        records(GradMode::is_enabled()),
+        autocast(thread_modes.autocast.casts) {
     for (const Tensor& x : inputs)
       arguments.push_back(
           {x.scalar_type(), records && in_graph(x), x.impl().sizes, x.impl().strides});
   }
   bool operator==(const Kind& other) const {
-    return device == other.device && records == other.records &&
+    return device == other.device && records == other.records && autocast == other.autocast &&
            std::ranges::equal(arguments, other.arguments, [](const Argument& a, const Argument& b) {
              return a.dtype == b.dtype && a.requires_grad == b.requires_grad &&
                     std::ranges::equal(a.sizes, b.sizes) &&
@@ -76,6 +79,8 @@ Trace trace(const Kind& kind, const Tensors& inputs,
             const std::function<Tensors(const Tensors&)>& f) {
   Trace out(kind);
   try {
+    if (kind.autocast)
+      fail<fused::NotFusable>("fuse: autocast is on, which converts operands one by one");
     for (const Tensor& x : inputs)
       if (x.device() != kind.device)
         fail<fused::NotFusable>("fuse: one argument is on ", kind.device, ", another on ",

@@ -15,6 +15,7 @@ enum class DeviceType : int8_t { CPU, CUDA, Meta };
 inline constexpr DeviceType kCPU = DeviceType::CPU;
 inline constexpr DeviceType kCUDA = DeviceType::CUDA;
 inline constexpr DeviceType kMeta = DeviceType::Meta;
+inline constexpr int kDeviceTypes = 3;
 
 using DeviceIndex = int8_t;
 

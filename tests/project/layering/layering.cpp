@@ -61,7 +61,7 @@ const std::map<std::string, Names> below_in_folder = {
     {"cuda/runtime", {}},
     {"cuda/rtc", {"cuda/runtime"}},
     {"cuda", {"cuda/runtime", "cuda/rtc"}},
-    {"cuda/ops", {"cuda/kernels", "cuda/runtime", "cuda"}},
+    {"cuda/ops", {"cuda/kernels", "cuda/runtime", "cuda/rtc", "cuda"}},
     {"nn", {}},
     {"nn/parallel", {}},
     {"distributed/job", {}},
