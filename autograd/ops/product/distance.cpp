@@ -40,7 +40,8 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
 }
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
-  broadcast_shapes("pairwise_distance", x1.sizes(), x2.sizes());
+  constexpr const char* kOp = "pairwise_distance";
+  broadcast_shapes(kOp, x1.operand(kOp, "x1").sizes(), x2.operand(kOp, "x2").sizes());
   return norm(x1 - x2 + eps, p, -1, keepdim);
 }
 
