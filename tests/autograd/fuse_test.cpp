@@ -97,6 +97,11 @@ TEST_P(Fuse, GivesTheValuesAndGradientsOfTheFunction) {
     for (const ScalarType type : {kFloat, kDouble, kHalf})
       for (const auto [a, b, c] :
            {std::array{3, 4, 5}, std::array{40, 2, 96}, std::array{1, 33, 64}}) {
+        // Each text that a simulated device compiles takes a second.
+        const std::string chain = name;
+        const bool in_full = chain == "layer_norm_gelu" || chain == "transposed";
+        if (device.is_cuda() && (a == 40 ? type == kDouble : type != kFloat)) continue;
+        if (device.is_cuda() && !in_full && (a != 40 || type != kFloat)) continue;
         SCOPED_TRACE(device.str() + " " + toString(type) + " " + std::to_string(a));
         Tensors x;
         for (const auto& shape : shapes(a, b, c))
