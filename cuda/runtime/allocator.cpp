@@ -14,6 +14,7 @@
 #include "gradus/cuda/runtime/memory_marks.h"
 #include "gradus/cuda/runtime/relaunch.h"
 #include "gradus/cuda/runtime/stats.h"
+#include "gradus/tensor/base/recycled.h"
 
 namespace gradus::cuda {
 
@@ -153,7 +154,7 @@ class CudaStorage final : public StorageImpl {
 }  // namespace
 
 StoragePtr detail::allocate(size_t nbytes, const Stream& stream) {
-  return std::make_shared<CudaStorage>(nbytes, stream);
+  return make_recycled<CudaStorage>(nbytes, stream);
 }
 
 void detail::begin_capture(int device, uint64_t capture, uint64_t graph) {

@@ -110,8 +110,8 @@ class BlockPool {
     block->users.push_back(stream);
   }
 
-  // From now on what is allocated on the capture's streams is of the graph's lists, which exist until
-  // release_graph() has been called as often. REQUIRES: no number is 0; the device's work is done.
+  // From now on what is allocated on the capture's streams is of the graph's lists, until
+  // release_graph() has been called as often. REQUIRES: no number is 0; the device has no work.
   void begin_capture(uint64_t capture, uint64_t graph) {
     const std::lock_guard lock(mutex_);
     captures_.push_back({capture, graph});
@@ -195,8 +195,7 @@ class BlockPool {
     block->next = std::exchange(*block->list, block);
   }
 
-  // Of blocks that are not in use. Marks from before a capture or from within one say nothing on
-  // the other side of its ends; the graph keeps the order that they made.
+  // Marks from before a capture or within one say nothing beyond its ends.
   void discard_marks_of(uint64_t graph) {
     for (auto at = lists_.lower_bound({graph, nullptr});
          at != lists_.end() && at->first.first == graph; ++at)

@@ -30,18 +30,18 @@ std::unordered_map<unsigned long long, Graph*>& captures() {
   return all;
 }
 
-cudaStream_t native(const Stream& stream) { return static_cast<cudaStream_t>(stream.handle()); }
-
-// A generator whose draws are captured.
-struct Drawn {
-  Generator generator;
-  PhiloxState before{};
-  uint64_t blocks = 0;  // that a replay draws
-};
+cudaStream_t handle_of(const Stream& stream) { return static_cast<cudaStream_t>(stream.handle()); }
 
 }  // namespace
 
 struct Graph::State {
+  // A generator whose draws are captured.
+  struct Drawn {
+    Generator generator;
+    PhiloxState before{};
+    uint64_t blocks = 0;  // that a replay draws
+  };
+
   Stream stream;                 // that is captured
   std::optional<Stream> last{};  // that it was replayed on
   MempoolId_t pool{};
@@ -61,7 +61,7 @@ struct Graph::State {
       captures().erase(capture);
       captures_count = static_cast<int>(captures().size());
     }
-    const cudaError_t status = cudaStreamEndCapture(native(stream), &graph);
+    const cudaError_t status = cudaStreamEndCapture(handle_of(stream), &graph);
     detail::end_capture(stream.device_index(), std::exchange(capture, 0));
     for (Drawn& one : drawn) {
       one.blocks = one.generator.philox().offset & ~kCapturedDraw;
@@ -87,7 +87,7 @@ MempoolId_t graph_pool_handle() {
 
 Graph* Graph::capturing(int device) {
   if (captures_count.load(std::memory_order_acquire) == 0) return nullptr;
-  const unsigned long long id = capture_id(native(getCurrentCUDAStream(device)));
+  const unsigned long long id = capture_id(handle_of(getCurrentCUDAStream(device)));
   const std::lock_guard lock(captures_mutex);
   const auto found = captures().find(id);
   return found == captures().end() ? nullptr : found->second;
@@ -131,13 +131,13 @@ void Graph::capture_begin(MempoolId_t pool) {
   for (const Generator& one : generators_)
     if (one != made->drawn[0].generator) made->drawn.push_back({one});
   made->replayed = detail::allocate(made->drawn.size() * sizeof(PhiloxState), stream);
-  check_cuda(cudaStreamBeginCapture(native(stream), cudaStreamCaptureModeThreadLocal),
+  check_cuda(cudaStreamBeginCapture(handle_of(stream), cudaStreamCaptureModeThreadLocal),
              "capture_begin");
-  made->capture = capture_id(native(stream));
+  made->capture = capture_id(handle_of(stream));
   made->pool = pool.first ? pool : graph_pool_handle();
   detail::begin_capture(stream.device_index(), made->capture, made->pool.first);
   auto address = reinterpret_cast<uint64_t>(made->replayed->data());
-  for (Drawn& one : made->drawn) {
+  for (State::Drawn& one : made->drawn) {
     one.before = one.generator.philox();
     one.generator.set_philox({address, kCapturedDraw});
     address += sizeof(PhiloxState);
@@ -171,17 +171,17 @@ void Graph::replay() {
   throw_if_faulted(device);
   const Stream stream = getCurrentCUDAStream();
   auto* to = static_cast<PhiloxState*>(state.replayed->data());
-  for (Drawn& one : state.drawn) {
+  for (State::Drawn& one : state.drawn) {
     if (one.blocks > 0) {
       const PhiloxState now =
           one.generator.take(static_cast<int64_t>(one.blocks) * philox::kElementsPerBlock);
-      check_cuda(cudaMemcpyAsync(to, &now, sizeof now, cudaMemcpyHostToDevice, native(stream)),
+      check_cuda(cudaMemcpyAsync(to, &now, sizeof now, cudaMemcpyHostToDevice, handle_of(stream)),
                  "replay: random state");
     }
     ++to;
   }
   for (Relaunch& one : state.relaunches) one.renew(state.exec);
-  check_cuda(cudaGraphLaunch(state.exec, native(stream)), "replay");
+  check_cuda(cudaGraphLaunch(state.exec, handle_of(stream)), "replay");
   state.last = stream;
   if (launches_block()) stream.synchronize();
 }
