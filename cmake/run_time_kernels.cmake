@@ -10,10 +10,11 @@ if(GRADUS_SIMULATED)
     GRADUS_SIM_INSTALLED_INCLUDE="${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 else()
   set(compiler ${PROJECT_SOURCE_DIR}/cuda/rtc/nvrtc.cpp)
+  list(GET CUDAToolkit_INCLUDE_DIRS 0 include)
   set(definitions
     GRADUS_CUDA_MAJOR="${CUDAToolkit_VERSION_MAJOR}"
     GRADUS_CUDA_LIBRARIES="${CUDAToolkit_LIBRARY_DIR}"
-    GRADUS_CUDA_INCLUDE="${CUDAToolkit_INCLUDE_DIRS}")
+    GRADUS_CUDA_INCLUDE="${include}")
 endif()
 set_source_files_properties(${compiler} PROPERTIES COMPILE_DEFINITIONS "${definitions}" SKIP_PRECOMPILE_HEADERS ON)
 target_link_libraries(gradus PRIVATE ${CMAKE_DL_LIBS})

@@ -2,14 +2,13 @@
 // program is used, so that the library runs where NVRTC is not installed.
 #ifndef GRADUS_SIMULATED
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <initializer_list>
 #include <regex>
 
 #include "gradus/cuda/rtc/compiler.h"
+#include "gradus/cuda/rtc/loaded_library.h"
 
 namespace gradus::cuda::rtc {
 
@@ -17,29 +16,6 @@ namespace {
 
 constexpr const char* kInstall = "; install CUDA's NVRTC (cuda-nvrtc-" GRADUS_CUDA_MAJOR
                                  "-*), or set LD_LIBRARY_PATH to its folder";
-
-// Functions of a library, by name.
-class Library {
- public:
-  // The first of these files that can be loaded.
-  Library(std::initializer_list<const char*> files, const char* fix) : fix_(fix) {
-    for (const char* file : files) {
-      if (!file_) file_ = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-      name_ = file_ ? name_ : file;
-    }
-    check<Error>(file_, "Program: kernels are compiled at run time by ", *files.begin(),
-                 ", which cannot be loaded", fix);
-  }
-  template <class F>
-  void load(F& function, const char* name) const {
-    function = reinterpret_cast<F>(dlsym(file_, name));
-    check<Error>(function, "Program: ", name_, " has no ", name, fix_);
-  }
-
- private:
-  void* file_ = nullptr;
-  const char *name_ = "", *fix_;
-};
 
 // As nvrtc.h declares them. 0 is success.
 using NvrtcProgram = struct _nvrtcProgram*;
@@ -65,9 +41,10 @@ struct Nvrtc {
 
 const Nvrtc& nvrtc() {
   static const Nvrtc found = [] {
-    const Library library({"libnvrtc.so." GRADUS_CUDA_MAJOR,
-                           GRADUS_CUDA_LIBRARIES "/libnvrtc.so." GRADUS_CUDA_MAJOR, "libnvrtc.so"},
-                          kInstall);
+    const LoadedLibrary library(
+        {"libnvrtc.so." GRADUS_CUDA_MAJOR, GRADUS_CUDA_LIBRARIES "/libnvrtc.so." GRADUS_CUDA_MAJOR,
+         "libnvrtc.so"},
+        kInstall);
     Nvrtc out{};
     library.load(out.version, "nvrtcVersion");
     library.load(out.error, "nvrtcGetErrorString");
@@ -111,7 +88,8 @@ struct Driver {
 
 const Driver& driver() {
   static const Driver found = [] {
-    const Library library({"libcuda.so.1"}, "; it comes with NVIDIA's driver, of 525 or later");
+    const LoadedLibrary library({"libcuda.so.1"},
+                                "; it comes with NVIDIA's driver, of 525 or later");
     Driver out{};
     library.load(out.load_library, "cuLibraryLoadData");
     library.load(out.get_kernel, "cuLibraryGetKernel");

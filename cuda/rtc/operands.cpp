@@ -70,7 +70,7 @@ Device device_of(ArrayRef<Argument> arguments) {
   return Device(kCUDA, static_cast<DeviceIndex>(current_device()));
 }
 
-void check_argument(const std::string& place, const Tensor& tensor, Device device) {
+void check_argument(gradus::detail::Part place, const Tensor& tensor, Device device) {
   check(tensor.is_cuda(), place, " is on the CPU; move it to a GPU with .to(kCUDA)");
   check(tensor.device() == device, place, " is on ", tensor.device().str(),
         ", and the first tensor on ", device.str(), "; move one of them with .to()");
@@ -80,6 +80,14 @@ void check_argument(const std::string& place, const Tensor& tensor, Device devic
 }
 
 namespace {
+
+// For messages.
+struct Name {
+  const std::string &kernel, &operand;
+};
+void append(std::string& out, const Name& name) {
+  out += name.kernel + ": the argument '" + name.operand + "'";
+}
 
 // What a number stands for where nothing else tells.
 ScalarType own_dtype(const Number& number) {
@@ -102,7 +110,7 @@ Call::Call(const std::string& kernel, const std::vector<Operand>& operands, size
                    " outputs, and got ", arguments.size(),
                    " arguments; give the inputs, or the inputs and the outputs");
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string place = kernel + ": the argument '" + operands[i].name + "'";
+    const Name place{kernel, operands[i].name};
     numbers_.push_back(arguments[i].number());
     if (const Number* number = numbers_.back()) {
       check<TypeError>(i < inputs && !operands[i].is_raw, place, " is a number of type ",
@@ -116,31 +124,32 @@ Call::Call(const std::string& kernel, const std::vector<Operand>& operands, size
     check(!operands[i].is_raw || i < inputs || tensor.is_contiguous(), place,
           " is raw and not contiguous; give a contiguous output");
     tensors_[i] = operands[i].is_raw && i < inputs ? raw::contiguous(tensor) : tensor;
-    bind(i, tensor.scalar_type(), place);
+    bind(i, tensor.scalar_type());
   }
   for (size_t i = 0; i < numbers_.size(); ++i)
     if (numbers_[i] && !known_type(operands[i].type))
       placeholders_.try_emplace(operands[i].type, own_dtype(*numbers_[i]));
 }
 
-void Call::bind(size_t i, ScalarType dtype, const std::string& place) {
+void Call::bind(size_t i, ScalarType dtype) {
   const std::string& type = operands_[i].type;
   const auto known = known_type(type);
   const ScalarType expected =
       known ? *known->dtype : placeholders_.try_emplace(type, dtype).first->second;
-  check<TypeError>(dtype == expected, place, " is a tensor of ", short_name(dtype), "; expected ",
-                   short_name(expected), known ? "" : ", as other arguments of type ",
-                   known ? "" : type, "; convert it with .to(k", toString(expected), ")");
+  check<TypeError>(dtype == expected, Name{kernel_, operands_[i].name}, " is a tensor of ",
+                   short_name(dtype), "; expected ", short_name(expected),
+                   known ? "" : ", as other arguments of type ", known ? "" : type,
+                   "; convert it with .to(k", toString(expected), ")");
 }
 
 std::array<char, 8> Call::number(size_t i) const {
   const Number& it = *numbers_[i];
   const KnownType type = *known_type(cuda_name(dtype(i)));
-  check<TypeError>(!it.is_floating || type.is_floating, kernel_, ": the argument '",
-                   operands_[i].name, "' is a number of type ", it.type, "; expected an integer");
+  check<TypeError>(!it.is_floating || type.is_floating, Name{kernel_, operands_[i].name},
+                   " is a number of type ", it.type, "; expected an integer");
   const auto bytes = converted(it, type);
-  check(bytes.has_value(), kernel_, ": the argument '", operands_[i].name, "' is ", it.integer,
-        ", which ", short_name(dtype(i)), " does not hold");
+  check(bytes.has_value(), Name{kernel_, operands_[i].name}, " is ", it.integer, ", which ",
+        short_name(dtype(i)), " does not hold");
   return *bytes;
 }
 

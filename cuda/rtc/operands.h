@@ -56,7 +56,7 @@ class Call {
 
  private:
   bool has_walked(size_t first, size_t last) const;
-  void bind(size_t i, ScalarType dtype, const std::string& what);
+  void bind(size_t i, ScalarType dtype);
 
   const std::string& kernel_;
   const std::vector<Operand>& operands_;
@@ -70,7 +70,7 @@ class Call {
 // That of the first tensor, or the current one.
 Device device_of(ArrayRef<Argument> arguments);
 // The errors that a tensor which autograd follows, or which is on the CPU, gets as an argument.
-void check_argument(const std::string& place, const Tensor& tensor, Device device);
+void check_argument(gradus::detail::Part place, const Tensor& tensor, Device device);
 
 // Dimensions as a walk in row-major order over several tensors needs them: those of size 1 are left
 // out, and neighbours are joined where that is the same walk for all. There is at least one.

@@ -7,7 +7,6 @@
 #include "gradus/cuda/rtc/launch_own.h"
 #include "gradus/cuda/rtc/operands.h"
 #include "gradus/cuda/rtc/signature.h"
-#include "gradus/cuda/rtc/types.h"
 
 namespace gradus::cuda {
 
@@ -38,7 +37,7 @@ std::string what(const Argument& argument) {
 // What the kernel gets for a number.
 std::array<char, 8> bytes_of(const Number& number, const Place& place) {
   if (!place.parameter) return number.bytes;
-  const std::optional<rtc::KnownType> type = rtc::known_type(place.parameter->type);
+  const std::optional<rtc::KnownType>& type = place.parameter->known;
   if (!type) return number.bytes;
   check<TypeError>(!number.is_floating || type->is_floating, place, " is a number of type ",
                    number.type, "; expected an integer; convert it where the kernel is called");
@@ -50,11 +49,9 @@ std::array<char, 8> bytes_of(const Number& number, const Place& place) {
 
 void* address_of(const Tensor& tensor, const Place& place, Device device) {
   if (!tensor.defined()) return nullptr;
-  std::string where;
-  append(where, place);
-  rtc::check_argument(where, tensor, device);
+  rtc::check_argument(place, tensor, device);
   if (const Parameter* parameter = place.parameter)
-    if (const auto type = rtc::known_type(parameter->type); type && type->dtype)
+    if (const auto& type = parameter->known; type && type->dtype)
       check<TypeError>(*type->dtype == tensor.scalar_type(), place, " is a tensor of ",
                        short_name(tensor.scalar_type()), "; expected ", short_name(*type->dtype),
                        "; convert it with .to(k", toString(*type->dtype), ")");
@@ -130,7 +127,7 @@ void RawKernel::operator()(const Dim3& grid, const Dim3& block, ArrayRef<Argumen
   std::vector<void*> pointers(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Place place{name_, i, signature_ ? &signature_->parameters[i] : nullptr};
-    if (place.parameter && (place.parameter->is_pointer || rtc::known_type(place.parameter->type)))
+    if (place.parameter && (place.parameter->is_pointer || place.parameter->known))
       check<TypeError>(place.parameter->is_pointer == (arguments[i].tensor() != nullptr), place,
                        " is ", what(arguments[i]), "; expected a ",
                        place.parameter->is_pointer ? "tensor" : "number");

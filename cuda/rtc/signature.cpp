@@ -120,6 +120,7 @@ Parameter parameter_of(std::string_view text, const std::vector<Word>& words, si
     }
   }
   if (!built_ins.empty()) out.type = built_in(built_ins);
+  out.known = known_type(out.type);
   return out;
 }
 

@@ -1,9 +1,12 @@
 // The kernels of a source text, and their parameters, as far as a look at its words tells.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "gradus/cuda/rtc/types.h"
 
 namespace gradus::cuda::rtc {
 
@@ -11,7 +14,8 @@ struct Parameter {
   std::string text;  // as it is written: "const float* x"
   std::string name;  // "" where it has none
   std::string type;  // "float": without const, pointer and the like; "long long" for all its forms
-  bool is_pointer, is_const;  // what a pointer points to is const
+  std::optional<KnownType> known;  // what that type is
+  bool is_pointer, is_const;       // what a pointer points to is const
 };
 
 struct Signature {

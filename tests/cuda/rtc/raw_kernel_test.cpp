@@ -67,6 +67,15 @@ __global__ void reverse(const int64_t* in, int64_t* out) {
   EXPECT_TRUE(out.equal(in.flip({0})));
 }
 
+TEST_F(Rtc, ARawKernelCallsWhatNoKernelOfTheLibraryDoes) {
+  const RawKernel normal(R"(
+__global__ void normal(double* x) { x[threadIdx.x] = normcdf(x[threadIdx.x]); })",
+                         "normal");
+  const Tensor x = zeros({2}, TensorOptions(kCUDA).dtype(kDouble));
+  normal(1, 2, {x});
+  EXPECT_EQ(x[1].item<double>(), 0.5);
+}
+
 TEST_F(Rtc, AModulesFunctionsShareItsVariables) {
   const RawModule module(R"(
 __device__ float kept;
