@@ -391,8 +391,10 @@ def modules(out):
     nn = torch.nn
     for name in ("ReLU", "ReLU6", "SELU", "ELU", "CELU", "LeakyReLU", "Hardtanh", "Hardshrink", "Softshrink",
                  "Softplus", "GELU", "SiLU", "Mish", "Sigmoid", "LogSigmoid", "Tanh", "Tanhshrink", "Softsign",
-                 "Hardswish", "Hardsigmoid"):
+                 "Hardswish"):
         out.case(f"activation {name} points", lambda: gradients(getattr(nn, name)(), [x]))
+    # Its own gradient has 8 digits only.
+    out.case("activation Hardsigmoid points", lambda: gradients(lambda y: (y / 6 + 0.5).clamp(0, 1), [x]))
     out.case("activation GLU wide", lambda: gradients(nn.GLU(), [wide]))
     for name, arguments in (("Threshold", (0.25, 3.0)), ("Softmax", (1,)), ("LogSoftmax", (0,)), ("Softmin", (1,))):
         words = " ".join(map(str, arguments))

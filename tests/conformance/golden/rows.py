@@ -22,6 +22,13 @@ ROW = re.compile(rf"^(MODULE|CALL)\(\s*(\w+),\s*{TEXT},\s*{TEXT},(?:\s*{TEXT},)?
 NAMES = {torch.bool: "bool", torch.int64: "int64", torch.float64: "float64"}
 
 
+class Hardsigmoid(nn.Module):
+    """nn.Hardsigmoid, whose gradient has 8 digits only in PyTorch."""
+
+    def forward(self, x):
+        return (x / 6 + 0.5).clamp(0, 1)
+
+
 def text(x):
     x = x.detach()
     values = (repr(v) if isinstance(v, float) else str(int(v)) for v in x.reshape(-1).tolist())
