@@ -19,7 +19,7 @@ Tensor rms_norm(const Tensor& input, const RMSNormFuncOptions& options) {
   const bool fits = count > 0 && input.dim() >= count &&
                     std::equal(shape.begin(), shape.end(), input.sizes().end() - count);
   check(fits, "rms_norm: Given normalized_shape=", IntArrayRef(shape),
-        ", expected input with shape [*, ", detail::joined_numbers(shape),
+        ", expected input with shape [*, ", nn::detail::joined_numbers(shape),
         "], but got input of size ", input.sizes(),
         "; permute the input or change normalized_shape");
   std::vector<int64_t> dims;
