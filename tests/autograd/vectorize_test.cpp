@@ -1,11 +1,16 @@
 // vectorize: one function of numbers on the CPU and on CUDA devices, and its gradient.
 #include "gradus/autograd/tools/vectorize.h"
 
+#include <cstdlib>
+
 #include "gradus/gradus.h"
 #include "tests/cuda/gpu_test.h"
 
 namespace gradus {
 namespace {
+
+// Nothing is left in the user's folders.
+[[maybe_unused]] const int kNoCache = setenv("GRADUS_KERNEL_CACHE", "", 1);
 
 int expected_of_host() { return 3; }
 
