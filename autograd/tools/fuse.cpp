@@ -16,12 +16,10 @@
 
 namespace gradus::detail {
 
-namespace {
-
 using fused::Plan, fused::Tracer;
 
 // What a trace depends on.
-struct Kind {
+struct FusedKind {
   Device device;
   bool records, autocast;
   struct Argument {
@@ -31,7 +29,7 @@ struct Kind {
   };
   std::vector<Argument> arguments;
 
-  Kind(const Tensors& inputs)
+  explicit FusedKind(const Tensors& inputs)
       : device(inputs[0].device()),
         records(GradMode::is_enabled()),
         autocast(thread_modes.autocast.casts) {
@@ -39,7 +37,7 @@ struct Kind {
       arguments.push_back(
           {x.scalar_type(), records && in_graph(x), x.impl().sizes, x.impl().strides});
   }
-  bool operator==(const Kind& other) const {
+  bool operator==(const FusedKind& other) const {
     return device == other.device && records == other.records && autocast == other.autocast &&
            std::ranges::equal(arguments, other.arguments, [](const Argument& a, const Argument& b) {
              return a.dtype == b.dtype && a.requires_grad == b.requires_grad &&
@@ -49,10 +47,10 @@ struct Kind {
   }
 };
 
-struct Trace {
-  explicit Trace(const Kind& of) : kind(of) {}
+struct FusedTrace {
+  explicit FusedTrace(const FusedKind& of) : kind(of) {}
 
-  Kind kind;
+  FusedKind kind;
   std::string why_not;  // not empty: this kind is not fused
   Plan forward;
   std::vector<fused::Draw> draws;
@@ -67,6 +65,8 @@ struct Trace {
   std::string source;
 };
 
+namespace {
+
 // The text of a plan's kernels. Errors: NotFusable.
 std::string text_of(const Plan& plan) {
   std::string out;
@@ -75,9 +75,9 @@ std::string text_of(const Plan& plan) {
   return out;
 }
 
-Trace trace(const Kind& kind, const Tensors& inputs,
-            const std::function<Tensors(const Tensors&)>& f) {
-  Trace out(kind);
+FusedTrace trace(const FusedKind& kind, const Tensors& inputs,
+                 const std::function<Tensors(const Tensors&)>& f) {
+  FusedTrace out(kind);
   try {
     if (kind.autocast)
       fail<fused::NotFusable>("fuse: autocast is on, which converts operands one by one");
@@ -131,7 +131,7 @@ Trace trace(const Kind& kind, const Tensors& inputs,
 
 }  // namespace
 
-using Traced = std::shared_ptr<const Trace>;
+using Traced = std::shared_ptr<const FusedTrace>;
 
 struct FusedFunction::State {
   std::mutex mutex;
@@ -144,7 +144,7 @@ namespace {
 constexpr size_t kMostTraces = 64;
 
 // The gradients with a graph of their own, by running f again.
-Tensors recorded_gradients(const std::function<Tensors(const Tensors&)>& f, const Trace& trace,
+Tensors recorded_gradients(const std::function<Tensors(const Tensors&)>& f, const FusedTrace& trace,
                            const Tensors& inputs, const Tensors& grads) {
   check<Error>(trace.draws.empty(),
                "fuse: a function with dropout has no gradient of a gradient, for it would draw "
@@ -194,7 +194,7 @@ Tensors FusedFunction::call(const Tensors& inputs,
                             const std::function<Tensors(const Tensors&)>& f) {
   for (const Tensor& x : inputs) x.operand("fuse", "an argument");
   if (inputs.empty()) return f(inputs);
-  const Kind kind(inputs);
+  const FusedKind kind(inputs);
   Traced traced;
   {
     const std::lock_guard lock(state_->mutex);
@@ -202,7 +202,7 @@ Tensors FusedFunction::call(const Tensors& inputs,
     const auto known = std::ranges::find_if(all, [&](const Traced& t) { return t->kind == kind; });
     if (known != all.end()) all.splice(all.begin(), all, known);
     if (known == all.end()) {
-      all.push_front(std::make_shared<const Trace>(trace(kind, inputs, f)));
+      all.push_front(std::make_shared<const FusedTrace>(trace(kind, inputs, f)));
       if (all.size() > kMostTraces) all.pop_back();
       const std::string& reason = all.front()->why_not;
       if (!reason.empty() && state_->why_not.empty())
