@@ -28,7 +28,8 @@ TEST(DeviceTag, RefusesOtherTexts) {
   for (const char* text :
        {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:128", "cuda 0"})
     expect_error<ValueError>([&] { Device device(text); }, "Device: \"" + std::string(text) + "\"");
-  expect_error<ValueError>([] { Device device("cpu:1"); }, "the CPU is one device");
+  for (const char* text : {"cpu:1", "meta:1"})
+    expect_error<ValueError>([&] { Device device(text); }, "there is one such device");
   expect_error<ValueError>([] { Device device(kCUDA, -2); }, "index -2 is negative");
 }
 
