@@ -64,14 +64,21 @@ const Variables& variables() {
   if (all && all->modules == loaded) return *all;
   auto* const out = all ? new Variables(*all) : new Variables;
   out->modules = loaded;
+  // The loader holds a lock while it lists modules, and others may ask for it under those that
+  // add_module takes: so the list comes first.
+  struct Module {
+    std::string path;
+    uintptr_t loaded_at;
+  };
+  std::vector<Module> modules;
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* data) {
-        auto& into = *static_cast<Variables*>(data);
-        const std::string path = path_of(*info);
-        if (into.files.insert(path).second) add_module(into, path, info->dlpi_addr);
+        static_cast<std::vector<Module>*>(data)->push_back({path_of(*info), info->dlpi_addr});
         return 0;
       },
-      out);
+      &modules);
+  for (const Module& each : modules)
+    if (out->files.insert(each.path).second) add_module(*out, each.path, each.loaded_at);
   known.store(out, std::memory_order_release);
   return *out;
 }
