@@ -11,7 +11,7 @@ shift
 rm -rf source
 # Of what stands above autograd/ the headers are enough.
 (cd "$root" && find tensor cpu autograd cmake CMakeLists.txt -type f &&
-   find gradus.h compat cuda nn optim data serialize distributed -name '*.h' -o -name '*.def' -o -name stub.cpp -o -name absent.cpp) > files
+   find gradus.h compat cuda nn optim data serialize distributed -name '*.h' -o -name '*.def' -o -name stub.cpp -o -name absent.cpp -o -path cuda/rtc/source.cpp) > files
 (cd "$root" && tar cf - -T "$OLDPWD/files") | tar xf - --one-top-level=source
 
 # The row of the document's code block goes behind that of softsign.
