@@ -28,7 +28,8 @@ TEST_F(Rtc, ARawKernelComputes) {
   for (const int64_t n : {1, 31, 256, 1000}) {
     const Tensor x = randn({n}, kCUDA), y = randn({n}, kCUDA), expected = y + 2.5 * x;
     axpy()({(n + 255) / 256}, {256}, {x, y, n, 2.5});
-    EXPECT_TRUE(y.allclose(expected)) << n;
+    // A GPU rounds a * x + y once, and the sum may be near 0.
+    EXPECT_TRUE(y.allclose(expected, 1e-5, 1e-6)) << n;
   }
 }
 
