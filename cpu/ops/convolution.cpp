@@ -190,6 +190,9 @@ template <class T>
 void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out) {
   using Kernel = ConvolutionKernel<T>;
   constexpr int64_t kMostChunks = 16, kMostSums = 1 << 22, kBatchBytes = 1 << 17;
+  // A fold of fewer lanes spends its time on adding them up, so that small images are folded
+  // together beyond a cache of kBatchBytes.
+  constexpr int64_t kFewLanes = 512, kMostBytes = 1 << 22;
   const Kernel& kernel = table_of<Kernel>();
   const PaddedImage image = image_of_input(s);
   const int64_t places[] = {s.dim[0].out, s.dim[1].out, s.dim[2].out};
@@ -204,7 +207,8 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
                                   divide_up(s.batch * sums, kMostSums), int64_t{1}});
   const int64_t chunks = divide_up(s.batch, chunk);
   const int64_t each = (size + all_rows * span) * static_cast<int64_t>(sizeof(T));
-  const int64_t at_once = std::clamp<int64_t>(kBatchBytes / each, 1, chunk);
+  const int64_t at_once = std::clamp<int64_t>(
+      std::max(kBatchBytes / each, std::min(kFewLanes / span, kMostBytes / each)), 1, chunk);
   const Buffer<T> partial(chunks * sums);
   const int64_t row_tiles = all_rows / 4;
   const int64_t cuts = std::min(divide_up(thread_count(), chunks * s.groups), row_tiles);
@@ -244,13 +248,15 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
       }
     }
   });
-  for (int64_t row = 0; row < s.filters; ++row)
-    for (int64_t t = 0; t < taps; ++t) {
-      const int64_t at = (row / rows * all_rows + row % rows) * all_taps + t;
-      T sum = partial.data()[at];
-      for (int64_t c = 1; c < chunks; ++c) sum += partial.data()[c * sums + at];
-      out[row * taps + t] = sum;
-    }
+  parallel_for(0, s.filters, divide_up(kGrain, taps), [&](int64_t first, int64_t last) {
+    for (int64_t row = first; row < last; ++row)
+      for (int64_t t = 0; t < taps; ++t) {
+        const int64_t at = (row / rows * all_rows + row % rows) * all_taps + t;
+        T sum = partial.data()[at];
+        for (int64_t c = 1; c < chunks; ++c) sum += partial.data()[c * sums + at];
+        out[row * taps + t] = sum;
+      }
+  });
 }
 
 }  // namespace
