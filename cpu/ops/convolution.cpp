@@ -192,7 +192,7 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
   constexpr int64_t kMostChunks = 16, kMostSums = 1 << 22, kBatchBytes = 1 << 17;
   // A fold of fewer lanes spends its time on adding them up, so that small images are folded
   // together beyond a cache of kBatchBytes.
-  constexpr int64_t kFewLanes = 512, kMostBytes = 1 << 22;
+  constexpr int64_t kFewLanes = 1024, kMostBytes = 1 << 23;
   const Kernel& kernel = table_of<Kernel>();
   const PaddedImage image = image_of_input(s);
   const int64_t places[] = {s.dim[0].out, s.dim[1].out, s.dim[2].out};
