@@ -77,9 +77,9 @@ class Fused {
 // (kMeta) to see what it computes; f must not depend on anything else that changes, such as numbers
 // that it captured. Intermediate values are not kept for the backward pass but computed again.
 //
-// Where f does something else, such as a matrix product, reads data (item()), changes an argument,
-// captures a tensor or runs under autocast, it is called as it is. A warning, once for each function, and why_not() say
-// what the reason is. Errors: those of f.
+// f is called as it is where it does something else, such as a matrix product, reads data (item()),
+// changes an argument, captures a tensor or runs under autocast. A warning, once for each function,
+// and why_not() name the reason. Errors: those of f.
 template <class F>
 Fused<F> fuse(F f) {
   return Fused<F>(std::move(f));

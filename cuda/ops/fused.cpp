@@ -1,4 +1,4 @@
-// Chains on CUDA: kernels whose text tensor/fused/source.cpp writes, compiled at run time.
+// Chains on CUDA: kernels whose text tensor/fused/source.h makes, compiled at run time.
 #include <algorithm>
 
 #include "gradus/cuda/backend.h"
