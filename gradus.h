@@ -12,6 +12,7 @@
 #include "gradus/autograd/tools/function.h"
 #include "gradus/autograd/tools/functional.h"
 #include "gradus/autograd/tools/gradcheck.h"
+#include "gradus/autograd/tools/guvectorize.h"
 #include "gradus/autograd/tools/vectorize.h"
 #include "gradus/cuda/cuda.h"
 #include "gradus/data/datasets/image_dataset.h"

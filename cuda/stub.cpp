@@ -3,6 +3,7 @@
 #include "gradus/cuda/cuda.h"
 #include "gradus/cuda/ops/add_part.h"
 #include "gradus/cuda/ops/matmul.h"
+#include "gradus/cuda/rtc/core_kernel.h"
 #include "gradus/cuda/rtc/elementwise_kernel.h"
 #include "gradus/cuda/rtc/raw_kernel.h"
 #include "gradus/cuda/rtc/reduction_kernel.h"
@@ -107,6 +108,12 @@ void RawKernel::operator()(const Dim3&, const Dim3&, ArrayRef<Argument>, size_t)
 RawModule::RawModule(Source source, std::vector<std::string>, std::vector<std::string>)
     : program_(std::move(source), {}) {}
 RawKernel RawModule::get_function(const std::string&) const { missing("RawModule"); }
+struct CoreKernel::State {};
+CoreKernel::CoreKernel(std::vector<CoreParameter>, const std::string&, const std::string&, int) {}
+void CoreKernel::launch(Device, const Dims&, const std::vector<Dims>&,
+                        const std::vector<CorePart>&) const {
+  missing("guvectorize");
+}
 struct ElementwiseKernel::State {
   std::string name;
 };

@@ -1,0 +1,29 @@
+// What vectorize and guvectorize share: their arguments, their loop on the CPU, their gradients.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "gradus/cuda/rtc/argument.h"
+
+namespace gradus::detail {
+
+// Argument i of the function `name`, as a tensor of this dtype; a number becomes one on the device.
+// Errors: TypeError for a tensor of another dtype, and for a number that the dtype does not take.
+Tensor tensor_of(const char* name, const cuda::Argument& argument, ScalarType dtype, size_t i,
+                 Device device = kCPU);
+
+// That of the tensors; the CPU without any. Errors: ValueError where they are on several devices.
+Device common_device(const char* name, ArrayRef<cuda::Argument> arguments);
+
+// Rows of a walk in row-major order, on several threads: row(length, offsets, steps), which are of
+// each operand, in elements. part: how many elements are worth a thread.
+void for_rows(const Dims& shape, const std::vector<Dims>& strides, int64_t part,
+              const std::function<void(int64_t, const int64_t*, const int64_t*)>& row);
+
+// Records a call: gradient(i, arguments) is that of input i, and the arguments are the inputs and
+// then the gradients of the outputs. name outlives the graph.
+void record_own(const char* name, const Tensors& inputs, const Tensors& outputs,
+                std::function<Tensor(size_t, ArrayRef<cuda::Argument>)> gradient);
+
+}  // namespace gradus::detail
