@@ -1,6 +1,7 @@
 // The Backend on CUDA devices. A function stands in the file of its name in ops/, but for where,
-// gather and add_offsets (index.cu), arange (fill.cu), count_nonzero and masked_select
-// (nonzero.cu), variance (reduce.cu) and the forms with arg_ or _grad of others.
+// gather and add_offsets (index.cu), arange and linspace (fill.cu), count_nonzero and masked_select
+// (nonzero.cu), variance, norm and aminmax (reduce.cu), median and mode (select.cu) and the forms
+// with arg_ or _grad of others.
 #pragma once
 
 #include "gradus/tensor/backend.h"
@@ -14,6 +15,7 @@ class CudaBackend final : public Backend {
 
   void fill(const Tensor& out, const Scalar& value) override;
   void arange(const Tensor& out, const Scalar& start, const Scalar& step) override;
+  void linspace(double first, double last, std::optional<double> base, const Tensor& out) override;
   void copy(const Tensor& src, const Tensor& dst) override;
   void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) override;
   void random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
@@ -31,6 +33,9 @@ class CudaBackend final : public Backend {
             const Tensor& out) override;
   void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
   void variance(bool root, double divisor, const Tensor& x, const Tensor& out) override;
+  void norm(double p, const Tensor& x, const Tensor& out) override;
+  void aminmax(const Tensor& x, const Tensor& out) override;
+  void histc(bool all, double low, double high, const Tensor& x, const Tensor& out) override;
   void arg_reduce(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                   const Tensor& indices) override;
   void softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) override;
@@ -57,6 +62,9 @@ class CudaBackend final : public Backend {
             const Tensor& indices) override;
   void select(const Tensor& x, int64_t dim, bool descending, int64_t first, const Tensor& values,
               const Tensor& indices) override;
+  void median(bool ignores_nan, const Tensor& x, int64_t dim, const Tensor& values,
+              const Tensor& indices) override;
+  void mode(const Tensor& x, int64_t dim, const Tensor& values, const Tensor& indices) override;
   void bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out) override;
   void count_nonzero(const Tensor& x, const Tensor& out) override;
   Tensor nonzero(const Tensor& x, IntArrayRef shape) override;

@@ -1,5 +1,5 @@
-// Which backend a device type has, and the functions of Backend that have a default: cat, variance,
-// select, median, masked_select and fused.
+// Which backend a device type has, and the functions of Backend that have a default: cat, linspace,
+// reductions, select, median, mode, masked_select and fused.
 #include "gradus/tensor/backend.h"
 
 #include <atomic>
@@ -31,6 +31,53 @@ void Backend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
     raw::copy_(raw::narrow(out, dim, start, part.size(dim)), part);
     start += part.size(dim);
   }
+}
+
+// The second half is counted from the end, so that this comes out exactly.
+void Backend::linspace(double first, double last, std::optional<double> base, const Tensor& out) {
+  const int64_t n = out.numel(), half = (n + 1) / 2;
+  const Tensor wide = out.dtype() == kDouble ? out : raw::empty({n}, kDouble, out.device());
+  const double step = n > 1 ? (last - first) / static_cast<double>(n - 1) : 0;
+  arange(raw::narrow(wide, 0, 0, half), first, step);
+  if (half < n) {
+    const Tensor backwards = raw::empty({n - half}, kDouble, out.device());
+    arange(backwards, last, -step);
+    raw::copy_(raw::narrow(wide, 0, half, n - half), raw::flip(backwards, 0));
+  }
+  if (base) zip(BinaryOp::pow, Scalar(*base), wide, wide);
+  if (!wide.is_same(out)) copy(wide, out);
+}
+
+void Backend::norm(double p, const Tensor& x, const Tensor& out) {
+  const Tensor powers =
+      raw::zip(BinaryOp::pow, raw::map(UnaryOp::abs, raw::to(x, out.scalar_type())), Scalar(p));
+  reduce(ReduceOp::sum, powers, out);
+  zip(BinaryOp::pow, out, Scalar(1 / p), out);
+}
+
+void Backend::aminmax(const Tensor& x, const Tensor& out) {
+  int64_t place = 0;
+  for (const ReduceOp op : {ReduceOp::amin, ReduceOp::amax})
+    raw::copy_(raw::narrow(out, 0, place++, 1),
+               raw::alias(raw::reduce(op, x, std::nullopt), {1}, {1}));
+}
+
+void Backend::histc(bool all, double low, double high, const Tensor& x, const Tensor& out) {
+  const int64_t bins = out.numel();
+  Tensor inside, place = x;
+  if (!all) {
+    inside = raw::zip(BinaryOp::logical_and, raw::zip(BinaryOp::ge, x, Scalar(low)),
+                      raw::zip(BinaryOp::le, x, Scalar(high)));
+    place = raw::where(inside, x, Scalar(low));
+  }
+  place = raw::zip(BinaryOp::sub, place, Scalar(low));
+  place = raw::zip(BinaryOp::mul, place, Scalar(static_cast<double>(bins)));
+  place = raw::to(raw::zip(BinaryOp::div, place, Scalar(high - low)), kLong);
+  place = raw::zip(BinaryOp::minimum, place, Scalar(bins - 1));
+  Tensor worth = all ? raw::empty({}, kLong, x.device()) : raw::to(inside, kLong);
+  if (all) raw::fill_(worth, 1), worth = raw::expand(worth, x.sizes());
+  fill(out, 0);
+  raw::scatter_("histc", ScatterOp::sum, out, 0, place, worth);
 }
 
 // In two passes, since the squares of large numbers would swallow their differences. What the
@@ -82,6 +129,26 @@ void Backend::median(bool ignores_nan, const Tensor& x, int64_t dim, const Tenso
   const auto order = raw::sort(x, dim, false);
   copy(raw::gather(order.values, dim, place), values);
   copy(raw::gather(order.indices, dim, place), indices);
+}
+
+void Backend::mode(const Tensor& x, int64_t dim, const Tensor& values, const Tensor& indices) {
+  const int64_t n = x.sizes()[dim];
+  const auto order = raw::sort(x, dim, false);
+  Dims shape = Dims::filled(x.dim(), 1), strides = Dims::filled(x.dim(), 0);
+  shape[dim] = n, strides[dim] = 1;
+  const Tensor list = raw::empty({n}, kLong, x.device());
+  arange(list, 0, 1);
+  const Tensor place = raw::alias(list, shape, strides);
+  const Tensor begins = raw::empty(x.sizes(), kBool, x.device());
+  fill(begins, true);
+  if (n > 1 && x.numel() > 0)
+    zip(BinaryOp::ne, raw::narrow(order.values, dim, 1, n - 1),
+        raw::narrow(order.values, dim, 0, n - 1), raw::narrow(begins, dim, 1, n - 1));
+  const Tensor run_begin = raw::arg_scan(true, raw::where(begins, place, Scalar(0)), dim).values;
+  const Tensor end =
+      raw::arg_reduce("mode", true, raw::zip(BinaryOp::sub, place, run_begin), dim).indices;
+  copy(raw::gather(order.values, dim, end), values);
+  copy(raw::gather(order.indices, dim, end), indices);
 }
 
 Tensor Backend::masked_select(const Tensor& x, const Tensor& mask) {

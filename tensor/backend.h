@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "gradus/tensor/base/index_rule.h"
 #include "gradus/tensor/base/normalized_rows.h"
@@ -66,6 +67,9 @@ class Backend {
   virtual void fill(const Tensor& out, const Scalar& value) = 0;
   // out[i] = start + i * step; out is contiguous, 1-D.
   virtual void arange(const Tensor& out, const Scalar& start, const Scalar& step) = 0;
+  // Evenly spaced numbers from first to last, both exactly, or `base` to their powers, in double
+  // and rounded once. out is contiguous, 1-D, with some elements, of any dtype but Bool.
+  virtual void linspace(double first, double last, std::optional<double> base, const Tensor& out);
   // Same shape, any strides, same device. The dtypes convert at once (convert.h).
   virtual void copy(const Tensor& src, const Tensor& dst) = 0;
   // The parts one after the other along dim; they and the contiguous out have at least one
@@ -109,7 +113,8 @@ class Backend {
   virtual void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                         const Tensor& out) = 0;
   // Operands broadcast to out, of one dtype: out's, or for comparisons any. One may be a number. A
-  // tensor of one element may be of the dtype that the other is computed with.
+  // tensor of one element may be of the dtype that the other is computed with. On CUDA the operands
+  // of div may both be Long where out is Float.
   virtual void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) = 0;
   // The same for three operands and the number w, and one dtype, which is out's. x is a tensor, and
   // z is a number where y is one.
@@ -122,8 +127,18 @@ class Backend {
   // --- Reductions: the rows of reductions.def
   // out has x's rank, and size 1 in the reduced dimensions, which are those where the sizes differ
   // plus those of size 1. out: Long, Float or Double, to which x converts at once (convert.h); or,
-  // for extremes, x and out of any one integer dtype or Bool.
+  // for extremes, x and out of any one integer dtype or Bool; out may be Bool beside any x, of
+  // which it counts then what is not 0.
   virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;
+  // out = the sum of |x|^p, to the power 1 / p; p is neither 0 nor infinite. x and out: as for
+  // reduce, and out is Float or Double.
+  virtual void norm(double p, const Tensor& x, const Tensor& out);
+  // out (2) = the smallest and the largest element of x, of one dtype. x has some elements.
+  virtual void aminmax(const Tensor& x, const Tensor& out);
+  // out (Long) = how many elements of x fall into each of so many equal intervals of [low, high],
+  // the last of which holds its upper end; other elements count nowhere. `all`: there are none. x
+  // (Float, Double) and out are contiguous, 1-D.
+  virtual void histc(bool all, double low, double high, const Tensor& x, const Tensor& out);
   // out = the sum of squared differences from the mean, over divisor, or root: the square root of
   // that. x and out: as for reduce, and out is Float or Double.
   virtual void variance(bool root, double divisor, const Tensor& x, const Tensor& out);
@@ -205,6 +220,9 @@ class Backend {
   // have size 1 in dim.
   virtual void median(bool ignores_nan, const Tensor& x, int64_t dim, const Tensor& values,
                       const Tensor& indices);
+  // The element that occurs most often along dim, the smallest one of several, and where it is
+  // last. NaN equals nothing. x, values and indices: as for median.
+  virtual void mode(const Tensor& x, int64_t dim, const Tensor& values, const Tensor& indices);
   // How many elements of a list in order are less than each value, or right: not greater, by
   // bisection. NaN counts as less than a value, and is greater than all. list, values (one dtype:
   // Long, Float, Double) and out (Long, of values' shape) are contiguous and have some elements;

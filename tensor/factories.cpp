@@ -150,38 +150,28 @@ Tensor range(const Scalar& start, const Scalar& end, const Scalar& step,
 }
 
 namespace {
-// The numbers of linspace as float64; the second half is counted from the end, so that this comes
-// out exactly.
+// The numbers of linspace, or powers of `base` with them as exponents.
 Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t steps,
-              const TensorOptions& options) {
+              std::optional<double> base, const TensorOptions& options) {
   check(steps >= 0, op, ": number of steps must be non-negative, not ", steps);
   check_counts(op, options.dtype());
   for (const Scalar& x : {start, end}) raw::check_fits(op, x, options.dtype());
   const double first = fitted(start, options.dtype()).toDouble();
   const double last = fitted(end, options.dtype()).toDouble();
-  const Tensor out = raw::empty({steps}, kDouble, options.device());
-  const int64_t half = (steps + 1) / 2;
-  const double step = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : 0;
-  if (half > 0) backend(out).arange(raw::narrow(out, 0, 0, half), first, step);
-  if (half < steps) {
-    const Tensor backwards = raw::empty({steps - half}, kDouble, out.device());
-    backend(out).arange(backwards, last, -step);
-    raw::copy_(raw::narrow(out, 0, half, steps - half), raw::flip(backwards, 0));
-  }
-  return out;
+  Tensor out = raw::empty({steps}, options.dtype(), options.device());
+  if (steps > 0) backend(out).linspace(first, last, base, out);
+  return finish(std::move(out), options);
 }
 }  // namespace
 
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 const TensorOptions& options) {
-  return finish(raw::to(spaced("linspace", start, end, steps, options), options.dtype()), options);
+  return spaced("linspace", start, end, steps, std::nullopt, options);
 }
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
                 const TensorOptions& options) {
-  const Tensor exponents = spaced("logspace", start, end, steps, options);
-  return finish(raw::to(raw::zip(BinaryOp::pow, Scalar(base), exponents), options.dtype()),
-                options);
+  return spaced("logspace", start, end, steps, base, options);
 }
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options,

@@ -24,6 +24,10 @@ class ForwardingBackend : public gradus::Backend {
     handed_on("arange");
     inner_.arange(out, start, step);
   }
+  void linspace(double first, double last, std::optional<double> base, const Tensor& out) override {
+    handed_on("linspace");
+    inner_.linspace(first, last, base, out);
+  }
   void copy(const Tensor& src, const Tensor& dst) override {
     handed_on("copy");
     inner_.copy(src, dst);
@@ -158,6 +162,22 @@ class ForwardingBackend : public gradus::Backend {
               const Tensor& indices) override {
     handed_on("median");
     inner_.median(ignores_nan, x, dim, values, indices);
+  }
+  void mode(const Tensor& x, int64_t dim, const Tensor& values, const Tensor& indices) override {
+    handed_on("mode");
+    inner_.mode(x, dim, values, indices);
+  }
+  void norm(double p, const Tensor& x, const Tensor& out) override {
+    handed_on("norm");
+    inner_.norm(p, x, out);
+  }
+  void aminmax(const Tensor& x, const Tensor& out) override {
+    handed_on("aminmax");
+    inner_.aminmax(x, out);
+  }
+  void histc(bool all, double low, double high, const Tensor& x, const Tensor& out) override {
+    handed_on("histc");
+    inner_.histc(all, low, high, x, out);
   }
   void bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out) override {
     handed_on("bisect");

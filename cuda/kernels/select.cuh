@@ -1,7 +1,9 @@
 // The first of each row's elements in the order of sort, by a search for the key of the last one
 // of them: digit by digit from the highest on, the elements that agree with what is known of it are
 // counted by their next digit (radix selection; D. Knuth, The Art of Computer Programming 3, 5.3.3,
-// has its relatives). It ends once those up to there fit into shared memory, where they are sorted.
+// has its relatives). It ends once those up to there fit into shared memory, where they are sorted;
+// or, where one element is wanted, those that agree with it. Rows that fit as they are need no
+// search: so are medians found, and the element that occurs most often.
 #pragma once
 
 #include "gradus/cuda/kernels/sort.cuh"
@@ -44,35 +46,58 @@ struct Ranked {
   }
 };
 
-// A block for each row. Its results are the elements `first` to first + count - 1 of the order.
-// REQUIRES: first + count <= kMostSelected, and <= rows.n.
+// Which elements of an order are wanted: `count` from `first` on, or the one in the middle, of the
+// numbers alone or of all.
+enum class Wanted { given, median, median_of_numbers };
+
+// The place of the middle one of n elements, `numbers` of which are not NaN.
+__device__ inline unsigned middle(Wanted wanted, unsigned n, unsigned numbers) {
+  return wanted == Wanted::median && numbers < n ? numbers : (numbers > 0 ? numbers - 1 : 0) / 2;
+}
+
+// A row is cut into `parts`, and each has a block; the elements stand for those at `origin`, or
+// null: for themselves. REQUIRES: a part has the wanted elements; first + count <= kMostSelected,
+// or count is 1, and then parts is 1 unless first is 0.
 template <class T>
 __global__ void __launch_bounds__(kSelectThreads)
-    select_in_rows(Rows<T> rows, int first, int count) {
+    select_in_rows(Rows<T> rows, int64_t parts, const int64_t* origin, Wanted which, int64_t first,
+                   int count) {
   using Key = SortKey<T>;
   __shared__ SortItem<Key> items[kSelectItems];
   __shared__ unsigned counts[kDigitCopies][kDigits];
-  __shared__ Ranked<Key> last;   // as far as it is known
+  __shared__ Ranked<Key> last;   // of the wanted ones, as far as it is known
   __shared__ unsigned wanted;    // elements of those that agree with it
   __shared__ unsigned agreeing;  // elements that agree with it
   __shared__ unsigned found;
-  const int thread = static_cast<int>(threadIdx.x);
-  const int64_t row = int64_t{blockIdx.x} * rows.n;
-  const T* const x = rows.x + row;
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const int64_t row = blockIdx.x / parts, part = blockIdx.x - row * parts;
+  const int64_t begin = rows.n * part / parts, n = rows.n * (part + 1) / parts - begin;
+  const T* const x = rows.x + row * rows.n + begin;
   const auto ranked = [&](int64_t i) {
     return Ranked<Key>{sort_key(x[i], rows.descending), static_cast<unsigned>(i)};
   };
+  if (thread == 0) last = {0, 0}, agreeing = static_cast<unsigned>(n), found = 0;
+  __syncthreads();
+  if (which != Wanted::given) {
+    unsigned numbers = 0;
+    for (int64_t i = thread; i < n; i += threads) numbers += x[i] == x[i];
+    if (numbers > 0) atomicAdd(&found, numbers);
+    __syncthreads();
+    first = middle(which, static_cast<unsigned>(n), found);
+    __syncthreads();
+    if (thread == 0) found = 0;
+  }
   const auto total = static_cast<unsigned>(first + count);
-  if (thread == 0)
-    last = {0, 0}, wanted = total, agreeing = static_cast<unsigned>(rows.n), found = 0;
+  const bool alone = count == 1;
+  if (thread == 0) wanted = total;
   __syncthreads();
 
   int pass = 0;
-  for (; total - wanted + agreeing > kSelectItems; ++pass) {
-    for (int i = thread; i < kDigitCopies * kDigits; i += kSelectThreads)
+  for (; (alone ? 0 : total - wanted) + agreeing > kSelectItems; ++pass) {
+    for (int i = thread; i < kDigitCopies * kDigits; i += threads)
       counts[i / kDigits][i % kDigits] = 0;
     __syncthreads();
-    for (int64_t i = thread; i < rows.n; i += kSelectThreads) {
+    for (int64_t i = thread; i < n; i += threads) {
       const auto each = ranked(i);
       if (each.head(pass) == last) atomicAdd(&counts[thread % kDigitCopies][each.digit(pass)], 1u);
     }
@@ -99,22 +124,63 @@ __global__ void __launch_bounds__(kSelectThreads)
     __syncthreads();
   }
 
-  const unsigned size = total - wanted + agreeing;
+  const unsigned before = alone ? 0 : total - wanted, size = before + agreeing;
   int width = 1;
   while (width < static_cast<int>(size)) width *= 2;
-  for (int i = thread; i < width; i += kSelectThreads) items[i] = {~Key{0}, ~Key{0}};
+  for (int i = thread; i < width; i += threads) items[i] = {~Key{0}, ~Key{0}};
   __syncthreads();
-  for (int64_t i = thread; i < rows.n; i += kSelectThreads) {
-    const auto each = ranked(i);
-    if (!each.head(pass).is_behind(last)) items[atomicAdd(&found, 1u)] = {each.key, each.index};
+  for (int64_t i = thread; i < n; i += threads) {
+    const auto each = ranked(i), digits = each.head(pass);
+    if (alone ? digits == last : !digits.is_behind(last))
+      items[atomicAdd(&found, 1u)] = {each.key, each.index};
   }
+  const unsigned from = alone ? wanted - 1 : static_cast<unsigned>(first);
   sort_items(items, width, width);
   const int64_t to = int64_t{blockIdx.x} * count;
-  for (int i = thread; i < count; i += kSelectThreads) {
-    const SortItem<Key> item = items[first + i];
+  for (int i = thread; i < count; i += threads) {
+    const SortItem<Key> item = items[from + i];
+    const int64_t place = begin + static_cast<int64_t>(item.index);
     rows.values[to + i] = sorted_value<T>(item.key, rows.descending, [&] { return x[item.index]; });
-    rows.indices[to + i] = static_cast<int64_t>(item.index);
+    rows.indices[to + i] = origin ? origin[row * rows.n + place] : place;
   }
+}
+
+// A block for each row of up to kSelectItems elements: the one that occurs most often, the smallest
+// one of several, and its last place. NaN equals nothing.
+template <class T>
+__global__ void __launch_bounds__(kSelectThreads) mode_in_rows(Rows<T> rows) {
+  using Key = SortKey<T>;
+  using Run =
+      unsigned long long;  // its length, and 2^32 - 1 - its end, so that the largest is wanted
+  __shared__ SortItem<Key> items[kSelectItems];
+  __shared__ Run longest;
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const int n = static_cast<int>(rows.n);
+  const T* const x = rows.x + int64_t{blockIdx.x} * n;
+  int width = 1;
+  while (width < n) width *= 2;
+  for (int i = thread; i < width; i += threads)
+    items[i] = {i < n ? sort_key(x[i], false) : ~Key{0}, static_cast<Key>(i)};
+  if (thread == 0) longest = 0;
+  sort_items(items, width, width);
+  for (int end = thread; end < n; end += threads) {
+    const Key key = items[end].key;
+    const bool is_nan = std::is_floating_point_v<T> && key == ~Key{0};
+    if (!is_nan && end + 1 < n && items[end + 1].key == key) continue;
+    int before = is_nan ? end : 0;  // elements that come before the run
+    for (int rest = end - before; rest > 0;) {
+      const int half = rest / 2;
+      const bool less = items[before + half].key < key;
+      before += less ? half + 1 : 0;
+      rest = less ? rest - half - 1 : half;
+    }
+    atomicMax(&longest, Run(end + 1 - before) << 32 | (~0u - static_cast<unsigned>(end)));
+  }
+  __syncthreads();
+  if (thread > 0) return;
+  const auto index = static_cast<int64_t>(items[~0u - static_cast<unsigned>(longest)].index);
+  rows.values[blockIdx.x] = x[index];
+  rows.indices[blockIdx.x] = index;
 }
 
 }  // namespace gradus::cuda

@@ -13,6 +13,16 @@ struct Zip {
   }
 };
 
+// Operands of type T enter as the type Entered, and the result is of it too.
+template <BinaryOp op, class Entered>
+struct ZipAs {
+  template <class T>
+  __device__ Entered operator()(T x, T y) const {
+    return static_cast<Entered>(
+        scalar::Binary<op>::f(static_cast<Entered>(x), static_cast<Entered>(y)));
+  }
+};
+
 // One operand is a number. Choosing its side by a select costs nothing beside the memory access,
 // and saves a second kernel.
 template <BinaryOp op, class T>

@@ -1,4 +1,4 @@
-// fill and arange.
+// fill, arange and linspace.
 #include "gradus/cuda/kernels/fill.cuh"
 
 #include "gradus/cuda/backend.h"
@@ -18,6 +18,17 @@ void CudaBackend::arange(const Tensor& out, const Scalar& start, const Scalar& s
     using Wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
     launch(arange_kernel<T, Wide>, linear_launch(context, out.numel()), start.cast<Wide>(),
            step.cast<Wide>(), out.numel(), static_cast<T*>(out.data_ptr()));
+  });
+}
+
+void CudaBackend::linspace(double first, double last, std::optional<double> base,
+                           const Tensor& out) {
+  const Context context(out);
+  const int64_t n = out.numel();
+  const double step = n > 1 ? (last - first) / static_cast<double>(n - 1) : 0;
+  visit(out.dtype(), [&]<class T>(TypeTag<T>) {
+    launch(base ? linspace_kernel<true, T> : linspace_kernel<false, T>, linear_launch(context, n),
+           first, last, step, base.value_or(0), n, static_cast<T*>(out.data_ptr()));
   });
 }
 

@@ -1,7 +1,6 @@
 // Sums, extremes, norms and variances over any dimensions.
-#include "gradus/cuda/kernels/reduce.cuh"
-
 #include "gradus/cuda/backend.h"
+#include "gradus/cuda/kernels/sources.cuh"
 #include "gradus/cuda/ops/division.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -72,6 +71,11 @@ bool is_ready_for_vectors(const Plain<T>& x) {
 template <int V, class T>
 bool is_ready_for_vectors(const Converted<T>&) {
   return true;
+}
+
+template <int V, class T, class S, class F>
+bool is_ready_for_vectors(const Through<T, S, F>& x) {
+  return is_aligned<Through<T, S, F>::template width<V>>(x.data);
 }
 
 // How many neighbouring outputs a thread has, where they lie so.
@@ -154,9 +158,18 @@ template <class T, class Op>
 void reduce_plain(const Op& op, const Tensor& x, const Tensor& out) {
   reduce_source<T>(op, x, Plain<T>{static_cast<const T*>(x.data_ptr())}, out);
 }
+template <class T, class S, class Op, class F>
+void reduce_through(const Op& op, const Tensor& x, const F& f, const Tensor& out) {
+  reduce_source<T>(op, x, Through<T, S, F>{static_cast<const S*>(x.data_ptr()), f}, out);
+}
 template <class T, class Op>
 void reduce_tensor(const Op& op, const Tensor& x, const Tensor& out) {
   if (x.scalar_type() == out.scalar_type()) return reduce_plain<T>(op, x, out);
+  // The most common conversions have kernels of their own.
+  if constexpr (std::is_same_v<Op, scalar::Reduction<ReduceOp::sum>> && std::is_same_v<T, float>) {
+    if (x.dtype() == kHalf) return reduce_through<T, Half>(op, x, ConvertTo<T>{}, out);
+    if (x.dtype() == kBFloat16) return reduce_through<T, BFloat16>(op, x, ConvertTo<T>{}, out);
+  }
   reduce_source<T>(op, x, Converted<T>{{x.data_ptr(), x.scalar_type()}}, out);
 }
 
@@ -165,6 +178,7 @@ void reduce_tensor(const Op& op, const Tensor& x, const Tensor& out) {
 void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
   const bool picks = op == ReduceOp::amax || op == ReduceOp::amin;
   const bool bytes = picks && out.element_size() == 1 && out.dtype() != kChar;
+  const bool truths = picks && out.dtype() == kBool && x.dtype() != kBool;
   const ScalarType compute = computed_type(out.scalar_type());
   if (compute != out.scalar_type() && !bytes) {
     const Tensor wide = raw::empty(out.sizes(), compute, out.device());
@@ -174,12 +188,39 @@ void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
   visit_op(op, [&](auto row) {
     constexpr scalar::Reduction<row.value> fold;
     const auto visitor = [&]<class T>(TypeTag<T>) { reduce_tensor<T>(fold, x, out); };
-    if constexpr (row.value == ReduceOp::amax || row.value == ReduceOp::amin)
+    if constexpr (row.value == ReduceOp::amax || row.value == ReduceOp::amin) {
+      if (truths)
+        return visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
+          const IsNotZero<Bits> is_true{static_cast<Bits>(value_bits(x.dtype()))};
+          reduce_through<uint8_t, Bits>(fold, x, is_true, out);
+        });
       if (bytes) return reduce_plain<uint8_t>(fold, x, out);
+    }
     if constexpr (scalar::folds_integers(row.value))
       visit_numbers(name_of(op), out.dtype(), visitor);
     else
       visit_floating(name_of(op), out.dtype(), visitor);
+  });
+}
+
+void CudaBackend::norm(double p, const Tensor& x, const Tensor& out) {
+  if (x.dtype() != out.dtype()) return norm(p, raw::to(x, out.scalar_type()), out);
+  visit_floating("norm", out.dtype(), [&]<class T>(TypeTag<T>) {
+    reduce_through<T, T>(PowerNorm(p), x, PowerOf<T>{static_cast<T>(p)}, out);
+  });
+}
+
+void CudaBackend::aminmax(const Tensor& x, const Tensor& out) {
+  if (const ScalarType compute = computed_type(x.scalar_type()); compute != x.scalar_type()) {
+    const Tensor wide = raw::empty({2}, compute, x.device());
+    aminmax(raw::to(x, compute), wide);
+    return copy(wide, out);
+  }
+  Dims ones = Dims::filled(x.dim(), 1);
+  const ReductionWalks walks = reduction_walks(x.sizes(), x.strides(), ones, ones);
+  visit_numbers("aminmax", x.dtype(), [&]<class T>(TypeTag<T>) {
+    run(Context(out), BothExtremes{}, Problem{walks.kept, walks.reduced, walks.reduced.numel},
+        Plain<T>{static_cast<const T*>(x.data_ptr())}, static_cast<Extremes<T>*>(out.data_ptr()));
   });
 }
 

@@ -18,11 +18,47 @@ void zip_operands(const Operand& x, const Operand& y, const Tensor& out) {
   else
     elementwise_of<Out, T>(Zip<op>{}, out, *x.tensor, *y.tensor);
 }
+
+bool all_are(ScalarType dtype, const Tensor& x, const Tensor& y) {
+  return x.dtype() == dtype && y.dtype() == dtype;
+}
+
+// Rows that give in bytes what they give in int64 have a kernel of bytes, of which a thread takes
+// 16 at a time, where all lie one after the other; and so has the quotient of int64. False
+// elsewhere.
+template <BinaryOp op>
+bool zip_at_once(const Tensor& x, const Tensor& y, const Tensor& out) {
+  using Row = scalar::Binary<op>;
+  if constexpr (op == BinaryOp::div) {
+    if (!all_are(kLong, x, y) || out.dtype() != kFloat) return false;
+    elementwise<float, int64_t>(ZipAs<op, float>{}, out, x, y);
+    return true;
+  } else if constexpr (Row::work == scalar::Work::narrow || Row::work == scalar::Work::bits) {
+    const bool fits =
+        all_are(kByte, x, y) || (all_are(kBool, x, y) && Row::work == scalar::Work::bits);
+    constexpr int V = vector_width<uint8_t>;
+    auto* const to = static_cast<uint8_t*>(out.data_ptr());
+    auto* const from = static_cast<const uint8_t*>(x.data_ptr());
+    auto* const other = static_cast<const uint8_t*>(y.data_ptr());
+    const auto walk = walk_over(out, x, y);
+    if (!fits || out.dtype() != x.dtype() || !walk.contiguous() || !is_aligned<V>(to) ||
+        !is_aligned<V>(from) || !is_aligned<V>(other))
+      return false;
+    const int64_t blocks = ceil_div(walk.numel, contiguous_tile<uint8_t>);
+    launch(elementwise_contiguous<ZipAs<op, uint8_t>, uint8_t, uint8_t, uint8_t>,
+           {dim3(static_cast<unsigned>(blocks)), kElementwiseThreads, 0, Context(out).stream},
+           ZipAs<op, uint8_t>{}, walk.numel, to, from, other);
+    return true;
+  }
+  return false;
+}
 }  // namespace
 
 void CudaBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
   const ScalarType dtype = computed_type((x.is_number() ? y : x).tensor->dtype());
   visit_op(op, [&](auto row) {
+    if (!x.is_number() && !y.is_number() && zip_at_once<row.value>(*x.tensor, *y.tensor, out))
+      return;
     visit_computed<scalar::Binary<row.value>>(
         dtype, [&]<class T>(TypeTag<T>) { zip_operands<row.value, T>(x, y, out); });
   });

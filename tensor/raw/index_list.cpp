@@ -88,7 +88,8 @@ Folded fold(const char* op, const Tensor& x, const Tensors& list) {
   if (count == 1) {
     out.rule = {op, first, x.sizes()[first], true};
     strides[out.dim] = x.strides()[first];
-    index = raw::contiguous(list[static_cast<size_t>(first)]);
+    index = list[static_cast<size_t>(first)];
+    if (index.dim() != 1) index = raw::contiguous(index);
   } else {
     // An offset in memory for each place, so that no layout of x needs a copy.
     index = empty(shape, kLong, x.device());
@@ -106,7 +107,7 @@ Folded fold(const char* op, const Tensor& x, const Tensors& list) {
   sizes[out.dim] = out.rule.size;
   out.x = as_strided(x, sizes, strides, x.storage_offset());
   Dims steps = Dims::filled(static_cast<int64_t>(sizes.size()), 0);
-  steps[out.dim] = 1;
+  steps[out.dim] = index.dim() == 1 ? index.strides()[0] : 1;
   out.index = as_strided(index, out.flat, steps, index.storage_offset());
   return out;
 }

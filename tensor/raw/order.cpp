@@ -85,6 +85,12 @@ ValuesAndIndices median(const char* op, const Tensor& x, int64_t dim, bool ignor
       });
 }
 
+ValuesAndIndices mode(const Tensor& x, int64_t dim) {
+  return some_of_order("mode", x, dim, 1,
+                       [&](const Tensor& lines, int64_t d, const Tensor& values,
+                           const Tensor& indices) { backend(x).mode(lines, d, values, indices); });
+}
+
 ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending) {
   const int64_t d = wrap_dim("sort", dim, x);
   const ScalarType ordered = ordered_type(x);

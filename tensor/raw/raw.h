@@ -99,6 +99,10 @@ struct ValuesAndIndices {
   Tensor values, indices;
 };
 ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim);
+// The sum of |x|^p to the power 1 / p, over dims as in reduce; p is neither 0 nor infinite.
+Tensor norm(double p, const Tensor& x, OptionalIntArrayRef dims);
+// The smallest and the largest of all elements: (2), of x's dtype. REQUIRES: there are some.
+Tensor aminmax(const Tensor& x);
 
 // --- Softmax along one dimension
 // e^x / sum(e^x), or its logarithm, about the largest element; row-major.
@@ -153,6 +157,9 @@ ValuesAndIndices select(const char* op, const Tensor& x, int64_t dim, bool desce
 // The element in the middle of the order, the lower one of two, with size 1 in dim: of the numbers
 // alone, or of all, and then the first NaN where there is one. REQUIRES: x is not empty along dim.
 ValuesAndIndices median(const char* op, const Tensor& x, int64_t dim, bool ignores_nan);
+// The element that occurs most often, the smallest one of several, and where it is last, with size 1
+// in dim. REQUIRES: x is not empty along dim.
+ValuesAndIndices mode(const Tensor& x, int64_t dim);
 // For each value how many elements of the list are less, or right: not greater; of values' shape.
 // REQUIRES: one device; the list is in order along its last dimension, and has one, or those of
 // values, with the same sizes but for the last.

@@ -65,15 +65,34 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
   return to(std::move(out), dtype);
 }
 
-Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef dims) {
-  const auto mask = dim_mask("var", dims, x);
+namespace {
+// x's sizes, with 1 in the dimensions that are reduced.
+Dims kept_sizes(const char* op, const Tensor& x, OptionalIntArrayRef dims) {
+  const auto mask = dim_mask(op, dims, x);
   Dims sizes = x.impl().sizes;
   for (size_t d = 0; d < sizes.size(); ++d)
     if (mask[d]) sizes[d] = 1;
-  Tensor out = empty(sizes, computed_type(x.dtype()), x.device());
+  return sizes;
+}
+}  // namespace
+
+Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef dims) {
+  Tensor out = empty(kept_sizes("var", x, dims), computed_type(x.dtype()), x.device());
   // What no elements give is 0 / 0.
   if (out.numel() > 0) backend(out).variance(root, x.numel() > 0 ? divisor : 0, x, out);
   return to(std::move(out), x.dtype());
+}
+
+Tensor norm(double p, const Tensor& x, OptionalIntArrayRef dims) {
+  Tensor out = empty(kept_sizes("norm", x, dims), computed_type(x.dtype()), x.device());
+  if (out.numel() > 0) backend(out).norm(p, x, out);
+  return to(std::move(out), x.dtype());
+}
+
+Tensor aminmax(const Tensor& x) {
+  Tensor out = empty({2}, x.dtype(), x.device());
+  backend(out).aminmax(x, out);
+  return out;
 }
 
 ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int64_t dim) {

@@ -1,5 +1,5 @@
-// multinomial: indices drawn by weights. They are drawn on the CPU, so that a seed gives the same
-// ones whatever device the weights are on.
+// multinomial: indices drawn by weights, on the CPU, or on a GPU where they are drawn with
+// replacement. A seed gives the same ones on both, but where a sum is rounded otherwise.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -94,6 +94,27 @@ void check_weights(const Rows& rows, int64_t samples, bool replacement) {
   }
 }
 
+// With replacement on the device of the weights; undefined where they are not valid, which is all
+// that is waited for. Rows of n weights.
+Tensor draw_on_device(const Tensor& self, int64_t rows, int64_t n, int64_t samples,
+                      const std::optional<Generator>& generator) {
+  const Tensor weights = raw::alias(raw::contiguous(raw::to(self, kDouble)), {rows, n}, {n, 1});
+  const Tensor sums = raw::scan(ScanOp::cumsum, weights, 1);
+  const Tensor totals = raw::contiguous(raw::narrow(sums, 1, n - 1, 1));
+  const Tensor known = raw::empty({4}, kDouble, self.device());
+  backend(known).cat(Tensors{raw::aminmax(weights), raw::aminmax(totals)}, 0, known);
+  const Tensor extremes = raw::to(known, kCPU);
+  const auto* const found = extremes.data_ptr<double>();
+  if (!(found[0] >= 0 && std::isfinite(found[3]) && found[2] > 0)) return {};
+  const Tensor target = raw::empty({rows, samples}, kDouble, self.device());
+  const PhiloxState state = raw::take(generator, self.device(), target.numel());
+  backend(target).random(Distribution::uniform, 0, 1, state, target);
+  raw::zip_(BinaryOp::mul, target, totals);
+  // A product that rounds up to the total falls to the last weight above zero.
+  return raw::zip(BinaryOp::minimum, raw::bisect(sums, target, true),
+                  raw::bisect(sums, totals, false));
+}
+
 }  // namespace
 
 Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
@@ -114,6 +135,9 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   shape[self.dim() - 1] = num_samples;
   const Tensor out = raw::empty(shape, kLong, kCPU);
   if (out.numel() == 0) return raw::to(out, self.device());
+  if (replacement && self.is_cuda())
+    if (const Tensor drawn = draw_on_device(self, rows, n, num_samples, generator); drawn.defined())
+      return raw::alias(drawn, shape, contiguous_strides(shape));
   const Rows weights{raw::contiguous(raw::to(raw::to(self, kCPU), kDouble)), rows, n};
   check_weights(weights, num_samples, replacement);
   const int64_t draws = replacement ? num_samples : n;  // of each row

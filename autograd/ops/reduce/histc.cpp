@@ -15,20 +15,17 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
   const Tensor x = self.detach().reshape({-1}).to(computed_type(self.dtype()));
   double low = min.toDouble(), high = max.toDouble();
   const bool whole = low == high && x.numel() > 0;  // of x, in which all elements count
-  if (whole) low = x.min().item<double>(), high = x.max().item<double>();
+  if (whole) {
+    const Tensor ends = raw::aminmax(x).to(kCPU, kDouble);
+    low = ends[0].item<double>(), high = ends[1].item<double>();
+  }
   if (low == high) low -= 1, high += 1;
   check(std::isfinite(low) && std::isfinite(high), "histc: the range [", low, ", ", high,
         "] is not finite; give min and max");
   check(low < high, "histc: min is ", low, ", max ", high, "; expected min <= max");
-  const TensorOptions counts = x.options().dtype(kLong);
-  const Tensor inside = whole ? Tensor() : logical_and(x >= low, x <= high);
-  // The last interval holds its upper end.
-  const Tensor bin =
-      (((whole ? x : where(inside, x, low)) - low) * static_cast<double>(bins) / (high - low))
-          .to(kLong)
-          .minimum(bins - 1);
-  const Tensor worth = whole ? ones({}, counts).expand(x.sizes()) : inside.to(kLong);
-  return zeros({bins}, counts).scatter_add(0, bin, worth).to(self.dtype());
+  const Tensor counts = raw::empty({bins}, kLong, x.device());
+  backend(x).histc(whole, low, high, raw::contiguous(x), counts);
+  return counts.to(self.dtype());
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// median, nanmedian and mode, which sorting finds.
+// median, nanmedian and mode.
 #include "gradus/autograd/ops/reduce.h"
 
 #include <cmath>
@@ -55,36 +55,14 @@ TensorPair nanmedian(const Tensor& self, int64_t dim, bool keepdim) {
   return median_along("nanmedian", "NanmedianBackward1", self, dim, keepdim, true);
 }
 
-namespace {
-
-// In sorted lists, the last place of the longest run of equal elements; of equally long ones the
-// first.
-Tensor end_of_longest_run(const Tensor& sorted, int64_t d) {
-  const int64_t n = sorted.size(d);
-  Dims shape = Dims::filled(sorted.dim(), 1);
-  shape[d] = n;
-  const Tensor place = arange(n, sorted.options().dtype(kLong)).reshape(shape);
-  const Tensor first = full_like(sorted.narrow(d, 0, 1), true, kBool);
-  const Tensor begins = cat({first, sorted.narrow(d, 1, n - 1) != sorted.narrow(d, 0, n - 1)}, d);
-  const Tensor run_begin = raw::arg_scan(true, where(begins, place, 0), d).values;
-  return raw::arg_reduce("mode", true, place - run_begin, d).indices;
-}
-
-}  // namespace
-
 TensorPair mode(const Tensor& self, int64_t dim, bool keepdim) {
   const DimMask mask = mask_of("mode", dim, self);
   const int64_t d = wrap_dim("mode", dim, self);
-  const Tensor lists = self.dim() ? self.detach() : self.detach().reshape({1});
   raw::check_reducible("mode", self, d);
-  const auto order = raw::sort(lists, d, false);
-  const Tensor place = end_of_longest_run(order.values, d);
-  const Tensor values = raw::gather(order.values, d, place);
-  const Tensor indices = raw::gather(order.indices, d, place);
-  const bool keeps = keepdim && self.dim() > 0;
-  const Tensor out = drop(values, mask, keeps);
-  record_selection("ModeBackward0", out, self, d, self.dim() ? indices : drop(indices, mask));
-  return {out, drop(indices, mask, keeps)};
+  const auto [values, indices] = raw::mode(self, d);
+  const Tensor out = drop(values, mask, keepdim);
+  record_selection("ModeBackward0", out, self, d, indices);
+  return {out, drop(indices, mask, keepdim)};
 }
 
 }  // namespace gradus

@@ -27,7 +27,7 @@ struct Norm {
       const Tensor size = x.abs();
       return dims.empty() ? size : p > 0 ? size.amax(dims, true) : size.amin(dims, true);
     }
-    return sum(x.abs().pow(p)).pow(1 / p);
+    return raw::norm(p, x, dims);
   }
 
   // Zeros get no gradient, and keep the ones of others finite: they stand for 1 where it divides.

@@ -12,7 +12,9 @@ Tensor answer(const Tensor& self, const Tensor& of_count) {
 Tensor extreme(const char* name, ReduceOp op, const Tensor& self, OptionalIntArrayRef dim,
                bool keepdim) {
   const DimMask mask = dim_mask(name, dim, self);
-  const Tensor kept = self.numel() > 0 ? raw::reduce(op, truth(self), dim)
+  // A GPU reads them as truths on the way.
+  const Tensor truths = self.is_cpu() ? truth(self) : self;
+  const Tensor kept = self.numel() > 0 ? raw::reduce(op, truths, dim, kBool)
                                        : full(kept_sizes(self, mask), op == ReduceOp::amin,
                                               self.options().dtype(kBool));
   return answer(self, drop(kept, mask, keepdim));
