@@ -11,15 +11,22 @@ void CudaBackend::count(CountOp op, PhiloxState state, const Tensor& x, const Te
   const Context context(out);
   check_draw(state);
   const LaunchConfig config = linear_launch(context, out.numel());
+  constexpr IndexRule kWrongRate{
+      "poisson: invalid Poisson rate, expected rate to be non-negative and finite; clamp the "
+      "rates, "
+      "and leave out NaN and infinities",
+      0, -1};
+  Fault* const fault = device_fault();
   visit(out.scalar_type(), [&]<class S>(TypeTag<S>) {
     if constexpr (isFloatingType(dtype_of<S>)) {
       S* const to = static_cast<S*>(out.data_ptr());
       const S* const numbers = static_cast<const S*>(x.data_ptr());
       if (op == CountOp::poisson)
-        launch(count_kernel<CountOp::poisson, S, S>, config, state, out.numel(), to, numbers);
+        launch(count_kernel<CountOp::poisson, S, S>, config, state, out.numel(), kWrongRate, fault,
+               to, numbers);
       else
-        launch(count_kernel<CountOp::binomial, S, S, S>, config, state, out.numel(), to, numbers,
-               static_cast<const S*>(y.data_ptr()));
+        launch(count_kernel<CountOp::binomial, S, S, S>, config, state, out.numel(), kWrongRate,
+               fault, to, numbers, static_cast<const S*>(y.data_ptr()));
     }
   });
 }

@@ -39,6 +39,8 @@ Fault* create_records() {
   // The kernel has ended: nobody writes now, and the whole record can be seen.
   const Fault fault = record;
   record = {};
+  if (fault.rule.size < 0)  // no index: the text says what was wrong
+    fail<ValueError>(fault.rule.op, " (found by a kernel on cuda:", device, ")");
   fail_index(fault.rule, fault.index, " (found by a kernel on cuda:", device, ")");
 }
 

@@ -126,7 +126,9 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   }
   Dims sizes = self.impl().sizes;
   sizes.push_back(num_classes);
-  return zeros(sizes, self.options()).scatter_(-1, self.unsqueeze(-1), 1);
+  const Tensor out = zeros(sizes, self.options()), index = self.unsqueeze(-1);
+  raw::scatter_("one_hot", ScatterOp::set, out, -1, index, everywhere(out, index, 1));
+  return out;
 }
 
 }  // namespace gradus

@@ -21,7 +21,7 @@ Tensor counted(CountOp op, const Tensor& x, const Tensor& y,
   return out;
 }
 
-// Not on a GPU, which would have to be waited for: there a wrong rate gives NaN.
+// Not on a GPU, which would have to be waited for: it reports a wrong rate at a later wait.
 void check_rates(const Tensor& rates) {
   if (rates.numel() == 0 || !rates.is_cpu()) return;
   const double least = raw::item(raw::reduce(ReduceOp::amin, rates, {})).toDouble();

@@ -13,7 +13,7 @@ Tensor extreme(const char* name, ReduceOp op, const Tensor& self, OptionalIntArr
                bool keepdim) {
   const DimMask mask = dim_mask(name, dim, self);
   // A GPU reads them as truths on the way.
-  const Tensor truths = self.is_cpu() ? truth(self) : self;
+  const Tensor truths = self.is_cuda() ? self : truth(self);
   const Tensor kept = self.numel() > 0 ? raw::reduce(op, truths, dim, kBool)
                                        : full(kept_sizes(self, mask), op == ReduceOp::amin,
                                               self.options().dtype(kBool));
