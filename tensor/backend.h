@@ -127,17 +127,15 @@ class Backend {
   // --- Reductions: the rows of reductions.def
   // out has x's rank, and size 1 in the reduced dimensions, which are those where the sizes differ
   // plus those of size 1. out: Long, Float or Double, to which x converts at once (convert.h); or,
-  // for extremes, x and out of any one integer dtype or Bool; out may be Bool beside any x, of
-  // which it counts then what is not 0.
+  // for extremes, x and out of any one integer dtype or Bool, or out Bool: of what is not 0.
   virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;
   // out = the sum of |x|^p, to the power 1 / p; p is neither 0 nor infinite. x and out: as for
   // reduce, and out is Float or Double.
   virtual void norm(double p, const Tensor& x, const Tensor& out);
   // out (2) = the smallest and the largest element of x, of one dtype. x has some elements.
   virtual void aminmax(const Tensor& x, const Tensor& out);
-  // out (Long) = how many elements of x fall into each of so many equal intervals of [low, high],
-  // the last of which holds its upper end; other elements count nowhere. `all`: there are none. x
-  // (Float, Double) and out are contiguous, 1-D.
+  // out (Long) = how many elements of x (Float, Double) fall into each of so many equal intervals of
+  // [low, high], the last with its upper end. `all`: no others exist. Both are contiguous, 1-D.
   virtual void histc(bool all, double low, double high, const Tensor& x, const Tensor& out);
   // out = the sum of squared differences from the mean, over divisor, or root: the square root of
   // that. x and out: as for reduce, and out is Float or Double.

@@ -1,5 +1,5 @@
 // histc.
-#include "gradus/cuda/kernels/histc.cuh"
+#include "gradus/cuda/kernels/bisect.cuh"
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/runtime/grid.h"
