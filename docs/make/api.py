@@ -328,7 +328,7 @@ def nn_rows(file):
     """Module, function, meaning and options of the rows of nn/FILE.def."""
     text = open(os.path.join(ROOT, f"nn/{file}.def")).read()
     out = []
-    for row in re.finditer(r"^(SWITCH|IN_PLACE|ACTIVATION|PLAIN|LOSS|LOSS_OF)\((?!\.\.\.)", text, re.M):
+    for row in re.finditer(r"^(SWITCH|IN_PLACE|ACTIVATION|PLAIN|LOSS|LOSS_OF|MODULE_LOSS)\((?!\.\.\.)", text, re.M):
         columns = arguments(text[row.end():end_of(text, row.end() - 1, "(", ")") - 1])
         name, function, *rest = columns[2:] if row[1] == "LOSS_OF" else columns
         meaning = next(a for a in rest if a.startswith('"'))

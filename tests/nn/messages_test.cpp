@@ -175,6 +175,9 @@ TEST(Messages, OfWindowsNameTheOperationOfTheUser) {
   refuses("of shape Nx2x3 for size [1, 3, 5, 4]. Got [2, 2, 3]; expand one to N = 1", [] {
     F::affine_grid(zeros({2, 2, 3}), {1, 3, 5, 4});
   });
+  refuses("Expected non-zero, positive output size. Got [-1, 1, 2, 2]", [] {
+    F::affine_grid(zeros({2, 2, 3}), {-1, 1, 2, 2});
+  });
 }
 
 TEST(Messages, OfLossesNameTheLoss) {
