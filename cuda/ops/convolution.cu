@@ -7,6 +7,7 @@
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/kernels/matmul_sum.cuh"
+#include "gradus/cuda/ops/cudnn.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -193,6 +194,7 @@ void run_product(Part part, const ConvolutionArgs<T>& args, const Context& conte
 
 void CudaBackend::convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
+  if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
   const Context context(out);
   visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {
     const auto args = product_of<T>(
