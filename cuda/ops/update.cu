@@ -26,7 +26,8 @@ void launch_step(ArrayRef<UpdatedParameter> parameters) {
     row.parameter = static_cast<T*>(one.parameter.data_ptr());
     row.gradient = static_cast<const T*>(one.gradient.data_ptr());
     for (int k = 0; k < states; ++k) row.state[k] = static_cast<T*>(one.states[k].data_ptr());
-    row.coefficients = coefficients_of<op, std::conditional_t<gated, double, T>>(one.coefficients);
+    row.coefficients =
+        coefficients_of<op, std::conditional_t<gated, double, T>>(one.coefficients.data());
     row.fresh = one.fresh;
     blocks += static_cast<unsigned>(ceil_div(row.numel, int64_t{kUpdateChunk}));
     table.first_block[table.count] = blocks;
