@@ -137,7 +137,7 @@ Tensor affine_grid(const Tensor& theta, IntArrayRef size, bool align_corners) {
   check(theta.dim() == 3 && theta.size(1) == spatial && theta.size(2) == spatial + 1 &&
             theta.size(0) == size[0],
         "affine_grid: Expected a batch of ", spatial, "D affine matrices of shape Nx", spatial, "x",
-        spatial + 1, " for size ", size, ". Got ", theta.sizes(), "; expand one to N = ", size[0]);
+        spatial + 1, " for size ", size, ". Got ", theta.sizes(), ". Expand one to N = ", size[0]);
   // Places (x, y, 1) of all pixels.
   std::vector<int64_t> shape(size.begin() + 2, size.end());
   Tensors places;
