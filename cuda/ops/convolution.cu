@@ -9,6 +9,7 @@
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/kernels/matmul_sum.cuh"
 #include "gradus/cuda/ops/convolution_kernel.h"
+#include "gradus/cuda/ops/cudnn.h"
 #include "gradus/cuda/ops/matmul_kernel.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
@@ -224,6 +225,7 @@ std::vector<Product<T>> products_of(Part part, ConvolutionArgs<T> args) {
 
 void CudaBackend::convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
+  if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
   const Context context(out);
   visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {
     const auto args = product_of<T>(
