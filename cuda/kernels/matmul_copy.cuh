@@ -1,8 +1,8 @@
 // Tiles of operands that come to shared memory past the registers, while others are multiplied.
 #pragma once
 
-#include "gradus/cuda/kernels/copy_later.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/tensor_core.cuh"
 
 namespace gradus::cuda {
 

@@ -22,7 +22,6 @@
 #include <algorithm>
 
 #include "gradus/cuda/kernels/matmul_copy.cuh"
-#include "gradus/cuda/kernels/tensor_core.cuh"
 
 namespace gradus::cuda {
 

@@ -1,5 +1,5 @@
 // Sums, extremes, norms and variances over any dimensions.
-#include "gradus/cuda/kernels/reduce_short.cuh"
+#include "gradus/cuda/kernels/rows/reduce_short.cuh"
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/division.h"

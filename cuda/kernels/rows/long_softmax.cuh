@@ -6,15 +6,14 @@
 // vectors alone, so nothing but the folds waits for other threads.
 #pragma once
 
-#include "gradus/cuda/kernels/copy_later.cuh"
 #include "gradus/cuda/kernels/rows/softmax.cuh"
+#include "gradus/cuda/kernels/tensor_core.cuh"
 
 namespace gradus::cuda {
 
-inline constexpr int kLongThreads =
-    512;                                 // with more the kernels need more registers than there are
-inline constexpr int kLongGroups = 4;    // of what comes to shared memory
-inline constexpr int kHeldVectors = 11;  // of grad and of y, in a thread's registers
+inline constexpr int kLongThreads = 512;  // more would have too few registers
+inline constexpr int kLongGroups = 4;     // of what comes to shared memory
+inline constexpr int kHeldVectors = 11;   // of grad and of y, in a thread's registers
 
 // A line as vectors, of which the first and the last may be cut.
 template <class T>
