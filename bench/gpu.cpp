@@ -1,6 +1,6 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
-//   bench_gpu [GROUP...]    elementwise, reductions, softmaxes, losses, order, lookups, products,
-//                           conv, pools, norms, optimizers, chains, steps
+//   bench_gpu [GROUP...]    elementwise, reductions, extents, permutations, softmaxes, losses,
+//                           order, lookups, products, conv, pools, norms, optimizers, chains, steps
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -42,6 +42,37 @@ void reductions() {
   report("amax dim 1 16384^2", "gradus", device_seconds([&] { x.amax(1); }), bytes, "B");
   report("add row 16384^2", "gradus", device_seconds([&] { x + row; }), 2 * bytes, "B");
   report("add transposed 16384^2", "gradus", device_seconds([&] { x + x.t(); }), 3 * bytes, "B");
+}
+
+// Sums over the first, the middle and the last dimension, and over short last ones.
+void extents() {
+  const Tensor x = randn({512, 512, 512}, kCUDA), line = randn({1 << 26}, kCUDA);
+  for (const int64_t dim : {0, 1, 2})
+    report(("sum dim " + std::to_string(dim) + " 512^3").c_str(), "gradus",
+           device_seconds([&] { x.sum(dim); }), 4.0 * static_cast<double>(x.numel()), "B");
+  for (int64_t n = 2; n <= 8; ++n) {
+    const int64_t rows = line.numel() / n;
+    const Tensor narrow = line.narrow(0, 0, rows * n).view({rows, n});
+    report(("sum of rows of " + std::to_string(n)).c_str(), "gradus",
+           device_seconds([&] { narrow.sum(1); }), 4.0 * static_cast<double>(rows * (n + 1)), "B");
+  }
+}
+
+void permutations() {
+  const Tensor whole = randn({512, 512, 512}, kCUDA);
+  for (const ScalarType dtype : {kFloat, kHalf}) {
+    const Tensor x = whole.to(dtype);
+    const double bytes =
+        2.0 * static_cast<double>(x.element_size()) * static_cast<double>(x.numel());
+    for (const auto& [name, order] : {std::pair{"(0, 2, 1)", Dims{0, 2, 1}},
+                                      {"(2, 0, 1)", Dims{2, 0, 1}},
+                                      {"(1, 0, 2)", Dims{1, 0, 2}}}) {
+      const std::string what =
+          std::string("copy permuted ") + name + " 512^3" + (dtype == kHalf ? ", half" : "");
+      report(what.c_str(), "gradus",
+             device_seconds([&, order = order] { x.permute(order).contiguous(); }), bytes, "B");
+    }
+  }
 }
 
 void softmaxes() {
@@ -336,6 +367,8 @@ int main(int argc, char** argv) {
   };
   run("elementwise", elementwise);
   run("reductions", reductions);
+  run("extents", extents);
+  run("permutations", permutations);
   run("softmaxes", softmaxes);
   run("losses", losses);
   run("order", order);

@@ -53,6 +53,26 @@ def reductions():
     report("add transposed 16384^2", device_seconds(lambda: x + x.t()), 3 * size, "B")
 
 
+def extents():
+    x, line = torch.randn(512, 512, 512, device="cuda"), torch.randn(1 << 26, device="cuda")
+    for dim in range(3):
+        report(f"sum dim {dim} 512^3", device_seconds(lambda: x.sum(dim)), 4.0 * x.numel(), "B")
+    for n in range(2, 9):
+        rows = line.numel() // n
+        narrow = line[:rows * n].view(rows, n)
+        report(f"sum of rows of {n}", device_seconds(lambda: narrow.sum(1)), 4.0 * rows * (n + 1), "B")
+
+
+def permutations():
+    whole = torch.randn(512, 512, 512, device="cuda")
+    for dtype, suffix in ((torch.float, ""), (torch.half, ", half")):
+        x = whole.to(dtype)
+        for order in ((0, 2, 1), (2, 0, 1), (1, 0, 2)):
+            report(f"copy permuted {order} 512^3{suffix}",
+                   device_seconds(lambda: x.permute(order).contiguous()),
+                   2.0 * x.element_size() * x.numel(), "B")
+
+
 def softmaxes():
     def measure(shape, x, dim):
         size = 4.0 * x.numel()
@@ -323,7 +343,8 @@ def training_steps():
 
 
 torch.manual_seed(1)
-groups = {"elementwise": elementwise, "reductions": reductions, "softmaxes": softmaxes, "losses": losses,
+groups = {"elementwise": elementwise, "reductions": reductions, "extents": extents, "permutations": permutations,
+          "softmaxes": softmaxes, "losses": losses,
           "order": order, "lookups": lookups, "products": products, "conv": convolutions, "pools": pools,
           "norms": norms, "optimizers": optimizers, "chains": chains, "steps": training_steps}
 for name in sys.argv[1:] or groups:

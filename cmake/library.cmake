@@ -53,7 +53,7 @@ endforeach()
 set(GRADUS_PUBLIC gradus.h version.h tensor autograd nn optim data serialize distributed cuda compat)
 # Of cuda/ these alone are for users: they name no CUDA type.
 set(GRADUS_PUBLIC_CUDA cuda.h graphed.h runtime/device.h runtime/generator.h runtime/stream.h runtime/event.h
-    runtime/allocator.h runtime/graph.h runtime/stats.h runtime/peer.h runtime/turns.h ops/matmul.h ops/add_part.h
+    runtime/allocator.h runtime/graph.h runtime/stats.h runtime/peer.h runtime/turns.h ops/matmul.h ops/convolution.h ops/add_part.h
     rtc/source.h rtc/program.h rtc/argument.h rtc/core_kernel.h rtc/raw_kernel.h rtc/elementwise_kernel.h rtc/reduction_kernel.h)
 set(GRADUS_INCLUDE ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRADUS_INCLUDE}/gradus)

@@ -2,6 +2,7 @@
 
 #include "gradus/cuda/cuda.h"
 #include "gradus/cuda/ops/add_part.h"
+#include "gradus/cuda/ops/convolution.h"
 #include "gradus/cuda/ops/matmul.h"
 #include "gradus/cuda/rtc/core_kernel.h"
 #include "gradus/cuda/rtc/elementwise_kernel.h"
@@ -96,6 +97,10 @@ void CopiesAtOnce::add(const Tensor&, const Stream&, Event) { missing("CopiesAtO
 ArrayRef<std::string_view> matmul_kernels() { return {}; }
 std::string_view matmul_kernel() { missing("matmul_kernel"); }
 void set_matmul_kernel(std::string_view) { missing("set_matmul_kernel"); }
+
+ArrayRef<std::string_view> convolution_kernels() { return {}; }
+std::string_view convolution_kernel() { missing("convolution_kernel"); }
+void set_convolution_kernel(std::string_view) { missing("set_convolution_kernel"); }
 
 Program::Program(Source, std::vector<std::string>, std::vector<std::string>) {}
 const void* Program::kernel(size_t) const { missing("Program"); }

@@ -35,10 +35,15 @@ OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(
     const std::string& name_prefix, bool include_self) const {
   OrderedDict<std::string, std::shared_ptr<Module>> out;
   if (include_self) out.insert(name_prefix, shared_from_this_checked());
-  visit(name_prefix, true, [&](const std::string& prefix, const Module& module) {
-    for (const auto& child : module.children_)
-      if (!child.key().empty()) out.insert(joined(prefix, child.key()), child.value());
-  });
+  // Each module before what is below it, as apply() calls.
+  const auto add = [&](const auto& self, const Module& module, const std::string& prefix) -> void {
+    for (const auto& child : module.children_) {
+      const std::string name = joined(prefix, child.key());
+      if (!child.key().empty()) out.insert(name, child.value());
+      self(self, *child.value(), name);
+    }
+  };
+  add(add, *this, name_prefix);
   return out;
 }
 

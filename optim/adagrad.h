@@ -7,6 +7,7 @@
 #pragma once
 
 #include "gradus/optim/optimizer.h"
+#include "gradus/tensor/math/optimizers.h"
 
 namespace gradus::optim {
 
@@ -33,9 +34,17 @@ struct AdagradOptions : OptimizerCloneableOptions<AdagradOptions> {
             {"eps", &eps_, 0}};
   }
   Update<UpdateOp::adagrad> update(const AdagradParamState& state) const {
-    const double start = state.sum().defined() ? 0 : initial_accumulator_value_;
-    const double rate = lr_ / (1 + static_cast<double>(state.step()) * lr_decay_);
-    return {1, {weight_decay_, start, rate, eps_}};
+    Update<UpdateOp::adagrad> next{
+        .states = 1,
+        .coefficients = {.weight_decay = weight_decay_,
+                         .start = state.sum().defined() ? 0 : initial_accumulator_value_,
+                         .rate = 0,  // by count()
+                         .eps = eps_,
+                         .lr = lr_,
+                         .lr_decay = lr_decay_,
+                         .step = static_cast<double>(state.step() + 1)}};
+    UpdateFormula<UpdateOp::adagrad>::count(next.coefficients);
+    return next;
   }
 };
 

@@ -7,10 +7,10 @@
 //   p = p - lr / (1 - beta1^step) * m / (sqrt(u / (1 - beta2^step)) + eps)        (else u = v)
 #pragma once
 
-#include <cmath>
 #include <tuple>
 
 #include "gradus/optim/optimizer.h"
+#include "gradus/tensor/math/optimizers.h"
 
 namespace gradus::optim {
 
@@ -46,10 +46,20 @@ struct AdamOptionsOf : OptimizerCloneableOptions<Self> {
   }
   Update<UpdateOp::adam> update(const AdamParamState& state) const {
     const auto [beta1, beta2] = betas_;
-    const double rate = lr_ / (1 - std::pow(beta1, state.step() + 1));
-    const double scale = 1 / std::sqrt(1 - std::pow(beta2, state.step() + 1));
-    return {amsgrad_ ? 3 : 2,
-            {1, weight_decay_, beta1, 1 - beta1, beta2, 1 - beta2, rate, scale, eps_}};
+    Update<UpdateOp::adam> next{.states = amsgrad_ ? 3 : 2,
+                                .coefficients = {.keep = 1,
+                                                 .weight_decay = weight_decay_,
+                                                 .beta1 = beta1,
+                                                 .share1 = 1 - beta1,
+                                                 .beta2 = beta2,
+                                                 .share2 = 1 - beta2,
+                                                 .rate = 0,  // by count()
+                                                 .scale = 0,
+                                                 .eps = eps_,
+                                                 .lr = lr_,
+                                                 .step = static_cast<double>(state.step() + 1)}};
+    UpdateFormula<UpdateOp::adam>::count(next.coefficients);
+    return next;
   }
 };
 

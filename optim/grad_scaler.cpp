@@ -1,29 +1,41 @@
 // A scale for the loss.
 #include "gradus/optim/grad_scaler.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/optim/schedulers/state.h"
 #include "gradus/tensor/factories.h"
+#include "gradus/tensor/table/dispatch.h"
 
 namespace gradus::amp {
 
 GradScaler::GradScaler(const GradScalerOptions& options)
-    : options_(options), scale_(options.init_scale()) {
+    : options_(options),
+      scale_(full({}, options.init_scale(), kDouble)),
+      growth_tracker_(zeros({}, kDouble)) {
   check(options.growth_factor() > 1, "GradScaler: growth_factor is ", options.growth_factor(),
         ", expected a number above 1");
   check(options.backoff_factor() < 1, "GradScaler: backoff_factor is ", options.backoff_factor(),
         ", expected a number below 1");
 }
 
-Tensor GradScaler::scale(const Tensor& outputs) const {
-  return options_.enabled() ? outputs * scale_ : outputs;
+Tensor GradScaler::scale_on(const Device& device) const {
+  if (scale_.is_cpu() && device.is_cuda()) {
+    scale_ = scale_.to(device);
+    growth_tracker_ = growth_tracker_.to(device);
+  }
+  return scale_.to(device);
 }
 
-// The largest element says whether all are finite: one pass, and one number to wait for.
+// In the type in which a number would multiply the outputs.
+Tensor GradScaler::scale(const Tensor& outputs) const {
+  if (!options_.enabled()) return outputs;
+  const ScalarType type = computed_type(outputs.dtype());
+  return (outputs.to(type) * scale_on(outputs.device()).to(type)).to(outputs.scalar_type());
+}
+
+// The largest element says whether all are finite: one pass.
 void GradScaler::unscale_(optim::Optimizer& optimizer) {
   if (!options_.enabled()) return;
   const auto known = seen_.find(&optimizer);
@@ -40,13 +52,21 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
   for (const Tensor& gradient : gradients)
     check(gradient.scalar_type() != kHalf,
           "Attempting to unscale FP16 gradients; keep the parameters in float32");
+  Tensor inverse;  // where and as the last gradient takes it
   for (Tensor gradient : gradients) {
-    gradient.mul_(1 / scale_);
+    const ScalarType type = computed_type(gradient.dtype());
+    if (!inverse.defined() || inverse.device() != gradient.device() || inverse.dtype() != type)
+      inverse = scale_on(gradient.device()).reciprocal().to(type);
+    if (gradient.dtype() == type)
+      gradient.mul_(inverse);
+    else
+      gradient.copy_(gradient.to(type).mul_(inverse));
     const Tensor most = gradient.norm(std::numeric_limits<double>::infinity());
     largest.push_back(most.to(gradients[0].device(), kFloat));
   }
-  const bool finite = largest.empty() || std::isfinite(stack(largest).sum().item<float>());
-  seen_[&optimizer] = {finite, false};
+  Tensor found = largest.empty() ? zeros({}, kDouble)
+                                 : isfinite(stack(largest).sum()).logical_not().to(kDouble);
+  seen_[&optimizer] = {std::move(found), false};
 }
 
 Tensor GradScaler::step(optim::Optimizer& optimizer) {
@@ -54,7 +74,7 @@ Tensor GradScaler::step(optim::Optimizer& optimizer) {
   if (!seen_.contains(&optimizer)) unscale_(optimizer);
   Seen& seen = seen_[&optimizer];
   check<Error>(!seen.stepped, "step() has already been called since the last update().");
-  const Tensor loss = seen.finite ? optimizer.step() : Tensor();
+  const Tensor loss = optimizer.step_unless(seen.found_inf);
   seen.stepped = true;
   return loss;
 }
@@ -64,41 +84,45 @@ void GradScaler::update(std::optional<double> new_scale) {
   check<Error>(new_scale || !seen_.empty(),
                "No inf checks were recorded prior to update; call "
                "step(optimizer) or unscale_(optimizer) first");
-  const bool finite =
-      std::all_of(seen_.begin(), seen_.end(), [](const auto& one) { return one.second.finite; });
-  seen_.clear();
+  const NoGradGuard guard;
   if (new_scale) {
-    scale_ = *new_scale;
-  } else if (!finite) {
-    scale_ *= options_.backoff_factor();
-    growth_tracker_ = 0;
-  } else if (++growth_tracker_ == options_.growth_interval()) {
+    scale_.fill_(*new_scale);
+  } else {
+    Tensors found;
+    for (const auto& [optimizer, seen] : seen_) found.push_back(seen.found_inf.to(scale_.device()));
+    const Tensor falls = stack(found).sum().ne(0);
+    const Tensor updates = growth_tracker_ + 1, grows = updates.eq(options_.growth_interval());
     // A scale beyond float32 would make every loss infinite.
-    const double grown = scale_ * options_.growth_factor();
-    if (std::isfinite(static_cast<float>(grown))) scale_ = grown;
-    growth_tracker_ = 0;
+    const Tensor grown = scale_ * options_.growth_factor();
+    const Tensor kept = where(grows.logical_and(isfinite(grown.to(kFloat))), grown, scale_);
+    scale_.copy_(where(falls, scale_ * options_.backoff_factor(), kept));
+    growth_tracker_.copy_(updates * falls.logical_or(grows).logical_not());
   }
+  seen_.clear();
 }
+
+double GradScaler::get_scale() const { return options_.enabled() ? scale_.item<double>() : 1; }
 
 OrderedDict<std::string, Tensor> GradScaler::state_dict() const {
   OrderedDict<std::string, Tensor> out;
   if (!options_.enabled()) return out;
-  out.insert("scale", full({}, scale_, kDouble));
+  out.insert("scale", full({}, get_scale(), kDouble));
   out.insert("growth_factor", full({}, options_.growth_factor(), kDouble));
   out.insert("backoff_factor", full({}, options_.backoff_factor(), kDouble));
   out.insert("growth_interval", full({}, options_.growth_interval(), kLong));
-  out.insert("_growth_tracker", full({}, growth_tracker_, kLong));
+  out.insert("_growth_tracker", growth_tracker_.to(kCPU, kLong));
   return out;
 }
 
 void GradScaler::load_state_dict(const OrderedDict<std::string, Tensor>& state) {
   if (!options_.enabled()) return;
   optim::check_state("GradScaler", state_dict(), state);
-  scale_ = state["scale"].item<double>();
+  const NoGradGuard guard;
+  scale_.fill_(state["scale"].item<double>());
   options_.growth_factor(state["growth_factor"].item<double>())
       .backoff_factor(state["backoff_factor"].item<double>())
       .growth_interval(state["growth_interval"].item<int64_t>());
-  growth_tracker_ = state["_growth_tracker"].item<int64_t>();
+  growth_tracker_.fill_(state["_growth_tracker"].item<int64_t>());
 }
 
 }  // namespace gradus::amp

@@ -25,11 +25,15 @@ struct GradScalerOptions {
 // scaler.step(optimizer);   // passed over where a gradient is not finite
 // scaler.update();
 //
-// It is torch.amp.GradScaler of Python; libtorch has none.
+// It is torch.amp.GradScaler of Python; libtorch has none. The scale is a number on the device of
+// the losses, so that a step on a GPU waits for nothing and can be captured for a cuda::Graph
+// (Optimizer::step_unless says which steps).
 class GradScaler {
  public:
   // Errors: ValueError for a growth_factor of 1 or less, a backoff_factor of 1 or more.
   explicit GradScaler(const GradScalerOptions& options = {});
+  GradScaler(const GradScaler&) = delete;
+  GradScaler& operator=(const GradScaler&) = delete;
 
   Tensor scale(const Tensor& outputs) const;
   // Divides the gradients of the optimizer by the scale, to clip them before step().
@@ -43,7 +47,8 @@ class GradScaler {
   // Errors: Error where no gradients were looked at since the last update().
   void update(std::optional<double> new_scale = std::nullopt);
 
-  double get_scale() const { return options_.enabled() ? scale_ : 1; }
+  // Waits for the device.
+  double get_scale() const;
   double get_growth_factor() const { return options_.growth_factor(); }
   double get_backoff_factor() const { return options_.backoff_factor(); }
   int64_t get_growth_interval() const { return options_.growth_interval(); }
@@ -56,12 +61,15 @@ class GradScaler {
 
  private:
   struct Seen {
-    bool finite, stepped;
+    Tensor found_inf;  // 1 where a gradient is not finite, else 0
+    bool stepped;
   };
 
+  // The scale for tensors of that device, which it moves to from the CPU.
+  Tensor scale_on(const Device& device) const;
+
   GradScalerOptions options_;
-  double scale_;
-  int64_t growth_tracker_ = 0;                              // updates since the scale changed
+  mutable Tensor scale_, growth_tracker_;  // updates since the scale changed; both Double
   std::unordered_map<const optim::Optimizer*, Seen> seen_;  // since the last update
 };
 

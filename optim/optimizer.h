@@ -110,6 +110,11 @@ class Optimizer {
   // Captured for a cuda::Graph, it takes the options and counts of each replay, and needs a step
   // before that makes the state (Error); the optimizer must then outlive the graph.
   virtual Tensor step(LossClosure closure = nullptr);
+  // step(), passed over where `skip`, one number (Double), is not 0. Where that is on the GPU of
+  // all parameters with gradients, and each has its state, the host does not wait for it, and such
+  // a step can be captured. What state() and the like give is exact, and waits; it is to be called
+  // anew. Errors: those of step().
+  Tensor step_unless(const Tensor& skip);
   // set_to_none: grad() becomes undefined, and the next backward stores instead of adding.
   void zero_grad(bool set_to_none = true);
   void add_param_group(OptimizerParamGroup group);
@@ -123,9 +128,13 @@ class Optimizer {
   Tensors parameters() const;
   // By TensorImpl; a parameter that was not updated yet has none.
   const std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() const {
+    settle();
     return state_;
   }
-  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() { return state_; }
+  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() {
+    settle();
+    return state_;
+  }
 
   // All that the next step depends on beside parameters and gradients: options under
   // "param_groups.0.lr", state under "state.NAME.momentum_buffer", and under
@@ -160,6 +169,9 @@ class Optimizer {
   static Tensor evaluate(const LossClosure& closure);
   // Errors: those of step() for the gradient of one parameter.
   void check_gradient(const Tensor& parameter) const;
+  // Whether step() heeds step_unless() by itself: that of this class does. False for one that
+  // overrides it without calling it.
+  virtual bool heeds_skip() const { return false; }
 
   // An algorithm without one keeps nothing.
   virtual std::unique_ptr<OptimizerParamState> new_state() const { return nullptr; }
@@ -181,12 +193,22 @@ class Optimizer {
   void step_together(const std::vector<Due*>& batch);
   void capture(cuda::Graph& graph, const std::vector<Due*>& batch,
                const std::vector<UpdatedParameter>& updated);
+  // Whether the step can leave it to the device whether it is passed over.
+  bool can_gate(const std::vector<Due>& due) const;
+  // From now on counts of steps contain those that were passed over, for these parameters; exact
+  // for all others. Whether counts were corrected.
+  bool count_passed_over(const std::vector<void*>& parameters) const;
+  // Makes all counts exact; waits for that.
+  void settle() const { count_passed_over({}); }
   Loaded read_state_dict(const OrderedDict<std::string, Tensor>& values,
                          const std::vector<std::string>& names) const;
 
   std::vector<OptimizerParamGroup> groups_;
   std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> state_;
   std::unique_ptr<OptimizerOptions> defaults_;
+  Tensor skip_;                           // of the step that runs, or undefined
+  Tensor skipped_;                        // how many steps were passed over
+  mutable std::vector<void*> uncertain_;  // parameters whose counts contain these, by TensorImpl
 };
 
 // What a step needs to know of one parameter.
@@ -209,6 +231,7 @@ class TableOptimizer : public Optimizer {
                        defaults) {}
 
  private:
+  bool heeds_skip() const override { return true; }
   std::unique_ptr<OptimizerParamState> new_state() const final { return std::make_unique<State>(); }
   Step step_of(const OptimizerOptions& options, const OptimizerParamState& state) const final {
     const Update<op> next =

@@ -172,6 +172,7 @@ struct Optimizer::Loaded {
 };
 
 StateDict Optimizer::state_dict(const std::vector<std::string>& names) const {
+  settle();
   const Tensors all = parameters();
   const std::vector<std::string> name = names_of(names, all.size());
   StateDict out;
@@ -195,6 +196,7 @@ StateDict Optimizer::state_dict(const std::vector<std::string>& names) const {
 
 Optimizer::Loaded Optimizer::read_state_dict(const StateDict& values,
                                              const std::vector<std::string>& names) const {
+  settle();
   const Tensors all = parameters();
   const std::vector<std::string> name = names_of(names, all.size());
   Loaded out;

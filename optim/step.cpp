@@ -36,6 +36,15 @@ Tensor Optimizer::step(LossClosure closure) {
   const Tensor loss = evaluate(closure);
   const NoGradGuard guard;
   std::vector<Due> due = check_step();
+  const bool gated = can_gate(due);
+  std::vector<void*> uncertain;
+  if (gated)
+    for (const Due& one : due) uncertain.push_back(&one.parameter->impl());
+  if (count_passed_over(uncertain)) due = check_step();  // by the counts as they are now
+  if (!gated && skip_.defined()) {
+    if (skip_.item<double>() != 0) return loss;
+    skip_ = Tensor();
+  }
   std::vector<const Tensor*> gradients;
   gradients.reserve(due.size());
   for (const Due& one : due) gradients.push_back(one.gradient);
@@ -50,6 +59,7 @@ Tensor Optimizer::step(LossClosure closure) {
       step_together(batch);
       turn.erase(turn.begin(), rest);
     }
+  if (gated) skipped_.add_(skip_);
   return loss;
 }
 
@@ -118,6 +128,48 @@ bool holds(OptimizerParamState& state, const Tensor& x) {
 }
 }  // namespace
 
+Tensor Optimizer::step_unless(const Tensor& skip) {
+  if (!heeds_skip()) return skip.item<double>() != 0 ? Tensor() : step();
+  if (skip.is_cuda() && !(skipped_.defined() && skipped_.device() == skip.device())) {
+    check<Error>(!graph_of(skip), algorithm_name(typeid(*this)),
+                 ": the first step that may be passed over cannot be captured for a graph, because "
+                 "it makes a counter; call it once before the capture");
+    settle();
+    skipped_ = raw::empty_like(skip);
+    raw::fill_(skipped_, 0);
+  }
+  const struct Given {
+    ~Given() { skip = Tensor(); }
+    Tensor& skip;
+  } given{skip_ = skip};
+  return step();
+}
+
+// A captured step has to, so capture() refuses one that makes states.
+bool Optimizer::can_gate(const std::vector<Due>& due) const {
+  if (!skip_.defined() || !skip_.is_cuda()) return false;
+  return std::ranges::all_of(due, [&](const Due& one) {
+    const auto known = [](const Tensor* kept) { return kept->defined(); };
+    return one.parameter->device() == skip_.device() &&
+           (graph_of(*one.parameter) ||
+            std::all_of(one.tensors.begin(), one.tensors.begin() + one.step.states, known));
+  });
+}
+
+bool Optimizer::count_passed_over(const std::vector<void*>& parameters) const {
+  if (uncertain_ == parameters) return false;
+  const auto passed = uncertain_.empty() ? 0 : static_cast<int64_t>(skipped_.item<double>());
+  if (passed != 0) {
+    for (void* parameter : uncertain_)
+      if (const auto kept = state_.find(parameter); kept != state_.end())
+        for (const Field& field : kept->second->fields())
+          if (auto* const* count = std::get_if<int64_t*>(&field.value)) **count -= passed;
+    raw::fill_(skipped_, 0);
+  }
+  uncertain_ = parameters;
+  return passed != 0;
+}
+
 // The coefficients are those of each replay's time, and state is counted then.
 void Optimizer::capture(cuda::Graph& graph, const std::vector<Due*>& batch,
                         const std::vector<UpdatedParameter>& updated) {
@@ -137,8 +189,9 @@ void Optimizer::capture(cuda::Graph& graph, const std::vector<Due*>& batch,
           "its state; call step() once before the capture");
     kept.push_back({*one.parameter, *one.gradient, one.group});
   }
-  graph.launch_anew([this, op = op, states = states, kept,
-                     updated = updated](bool replays) mutable {
+  graph.launch_anew([this, op = op, states = states, kept, updated = updated,
+                     uncertain = uncertain_](bool replays) mutable {
+    count_passed_over(uncertain);
     for (size_t i = 0; i < kept.size(); ++i) {
       OptimizerParamState& state = state_of(kept[i].parameter);
       const Step next = step_of(groups_[kept[i].group].options(), state);
@@ -173,6 +226,7 @@ void Optimizer::step_together(const std::vector<Due*>& batch) {
     next.parameter = raw::contiguous(raw::to(*one->parameter, one->dtype));
     next.gradient = raw::contiguous(raw::to(*one->gradient, one->dtype));
     next.coefficients = one->step.coefficients;
+    if (skip_.defined()) next.skip = skip_, next.skipped = skipped_;
     for (int k = 0; k < step.states; ++k) {
       const Tensor& kept = *one->tensors[k];
       if (!kept.defined()) next.fresh |= 1u << k;

@@ -43,6 +43,9 @@ struct UpdatedParameter {
   std::array<Tensor, kMostStates> states;  // those that the step keeps come first
   unsigned fresh = 0;                      // bit i: states[i] is uninitialised, and counts as 0
   CoefficientList coefficients;
+  // Both or neither, each one Double on the device: not 0, and nothing changes; and how many of the
+  // steps that the coefficients count were passed over. All parameters of a call share them.
+  Tensor skip, skipped;
 };
 
 // How queries attend to keys: softmax(scale q k^T + mask) v.

@@ -13,7 +13,10 @@ void step(const UpdatedParameter& one) {
   const T* const gradient = static_cast<const T*>(one.gradient.data_ptr());
   std::array<T*, kMostStates> state{};
   for (int k = 0; k < states; ++k) state[k] = static_cast<T*>(one.states[k].data_ptr());
-  const auto coefficients = coefficients_of<op, T>(one.coefficients);
+  if (one.skip.defined() && *one.skip.data_ptr<double>() != 0) return;
+  const double skipped = one.skip.defined() ? *one.skipped.data_ptr<double>() : 0;
+  const auto coefficients =
+      recounted<op, T>(coefficients_of<op, double>(one.coefficients), skipped);
   parallel_for(0, one.parameter.numel(), kGrain, [&](int64_t begin, int64_t end) {
     for (int k = 0; k < states; ++k)
       if (one.fresh >> k & 1) std::fill(state[k] + begin, state[k] + end, T(0));

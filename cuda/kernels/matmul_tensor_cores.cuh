@@ -100,36 +100,40 @@ struct Share {
   }
 
   // Sums of 8 terms by tensor cores, which cut off what they add up: so they are added to the rest
-  // by an addition that rounds.
+  // by an addition that rounds. a_at(r, e) is element e of this lane's fragment of the 16 rows r,
+  // b_at(c, e) that of the 8 columns c.
+  template <class A, class B>
+  __device__ static void add_eight(const A& a_at, const B& b_at, Sums& sum) {
+    Halves a[kDown][4];
+#pragma unroll
+    for (int r = 0; r < kDown; ++r)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) a[r][e] = halves(a_at(r, e));
+#pragma unroll
+    for (int c = 0; c < kAcross; ++c) {
+      const Halves b[2] = {halves(b_at(c, 0)), halves(b_at(c, 1))};
+      const uint32_t big_b[2] = {b[0].big, b[1].big}, small_b[2] = {b[0].small, b[1].small};
+#pragma unroll
+      for (int r = 0; r < kDown; ++r) {
+        const uint32_t big_a[4] = {a[r][0].big, a[r][1].big, a[r][2].big, a[r][3].big};
+        const uint32_t small_a[4] = {a[r][0].small, a[r][1].small, a[r][2].small, a[r][3].small};
+        float terms[4] = {};
+        multiply_add_tf32(terms, small_a, big_b);
+        multiply_add_tf32(terms, big_a, small_b);
+        multiply_add_tf32(terms, big_a, big_b);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sum[r][c][e] += terms[e];
+      }
+    }
+  }
+
   __device__ static void add_terms(const float* a_tile, const float* b_tile, Sums& sum) {
     a_tile += TileA::at(row() + lane() / 4, lane() % 4);
     b_tile += TileB::at(col() + lane() / 4, lane() % 4);
 #pragma unroll
-    for (int i = 0; i < S::kDepth; i += 8) {
-      Halves a[kDown][4];
-#pragma unroll
-      for (int r = 0; r < kDown; ++r)
-#pragma unroll
-        for (int e = 0; e < 4; ++e)
-          a[r][e] = halves(a_tile[TileA::at(r * 16 + e % 2 * 8, i + e / 2 * 4)]);
-#pragma unroll
-      for (int c = 0; c < kAcross; ++c) {
-        const Halves b[2] = {halves(b_tile[TileB::at(c * 8, i)]),
-                             halves(b_tile[TileB::at(c * 8, i + 4)])};
-        const uint32_t big_b[2] = {b[0].big, b[1].big}, small_b[2] = {b[0].small, b[1].small};
-#pragma unroll
-        for (int r = 0; r < kDown; ++r) {
-          const uint32_t big_a[4] = {a[r][0].big, a[r][1].big, a[r][2].big, a[r][3].big};
-          const uint32_t small_a[4] = {a[r][0].small, a[r][1].small, a[r][2].small, a[r][3].small};
-          float terms[4] = {};
-          multiply_add_tf32(terms, small_a, big_b);
-          multiply_add_tf32(terms, big_a, small_b);
-          multiply_add_tf32(terms, big_a, big_b);
-#pragma unroll
-          for (int e = 0; e < 4; ++e) sum[r][c][e] += terms[e];
-        }
-      }
-    }
+    for (int i = 0; i < S::kDepth; i += 8)
+      add_eight([&](int r, int e) { return a_tile[TileA::at(r * 16 + e % 2 * 8, i + e / 2 * 4)]; },
+                [&](int c, int e) { return b_tile[TileB::at(c * 8, i + e * 4)]; }, sum);
   }
 
   // The same by multiply-adds.

@@ -13,20 +13,22 @@ inline constexpr int kUpdateChunk = 4096;  // elements of a block
 template <int states>
 inline constexpr int kSlots = states > 0 ? states : 1;
 
-// What the kernel knows of one parameter.
-template <UpdateOp op, int states, class T>
+// What the kernel knows of one parameter. A gated kernel may have to count the coefficients anew,
+// which takes double.
+template <UpdateOp op, int states, class T, bool gated>
 struct UpdateRow {
   int64_t numel;
   T* parameter;
   const T* gradient;
   T* state[kSlots<states>];
-  UpdateCoefficients<op, T> coefficients;
+  UpdateCoefficients<op, std::conditional_t<gated, double, T>> coefficients;
   unsigned fresh;  // as in UpdatedParameter
 };
 
 // The kernel's only argument.
 template <class Row, int capacity>
 struct UpdateTable {
+  const double *skip, *skipped;  // of a gated kernel, as in UpdatedParameter
   int count = 0;
   unsigned first_block[capacity + 1] = {0};  // of each row, and the number of blocks
   Row rows[capacity];
@@ -50,8 +52,9 @@ __device__ int row_of(const Table& table, unsigned block) {
 }
 
 // Steps V neighbouring elements from `at` on. REQUIRES: pointers aligned to V elements.
-template <int V, UpdateOp op, int states, class T>
-__device__ void update_vector(const UpdateRow<op, states, T>& row, int64_t at) {
+template <int V, UpdateOp op, int states, class T, bool gated>
+__device__ void update_vector(const UpdateRow<op, states, T, gated>& row,
+                              const UpdateCoefficients<op, T>& coefficients, int64_t at) {
   Vector<T, V> p = load_vector<V>(static_cast<const T*>(row.parameter + at));
   const Vector<T, V> g = load_vector<V>(row.gradient + at);
   Vector<T, V> state[kSlots<states>] = {};
@@ -63,7 +66,7 @@ __device__ void update_vector(const UpdateRow<op, states, T>& row, int64_t at) {
     T s[kSlots<states>];
 #pragma unroll
     for (int k = 0; k < states; ++k) s[k] = state[k].at[v];
-    UpdateFormula<op>::template step<states>(p.at[v], g.at[v], s, row.coefficients);
+    UpdateFormula<op>::template step<states>(p.at[v], g.at[v], s, coefficients);
 #pragma unroll
     for (int k = 0; k < states; ++k) state[k].at[v] = s[k];
   }
@@ -72,12 +75,19 @@ __device__ void update_vector(const UpdateRow<op, states, T>& row, int64_t at) {
   for (int k = 0; k < states; ++k) store_vector(row.state[k] + at, state[k]);
 }
 
-template <UpdateOp op, int states, class T, int capacity>
-__global__ void __launch_bounds__(kUpdateThreads)
-    update_kernel(const __grid_constant__ UpdateTable<UpdateRow<op, states, T>, capacity> table) {
+template <UpdateOp op, int states, class T, bool gated, int capacity>
+__global__ void __launch_bounds__(kUpdateThreads) update_kernel(
+    const __grid_constant__ UpdateTable<UpdateRow<op, states, T, gated>, capacity> table) {
   constexpr int V = vector_width<T>;
+  if constexpr (gated)
+    if (*table.skip != 0) return;
   const int which = row_of(table, blockIdx.x);
-  const UpdateRow<op, states, T> row = table.rows[which];
+  const UpdateRow<op, states, T, gated> row = table.rows[which];
+  UpdateCoefficients<op, T> coefficients;
+  if constexpr (gated)
+    coefficients = recounted<op, T>(row.coefficients, *table.skipped);
+  else
+    coefficients = row.coefficients;
   const int64_t begin = int64_t{blockIdx.x - table.first_block[which]} * kUpdateChunk;
   const int count = static_cast<int>(::min(row.numel - begin, int64_t{kUpdateChunk}));
 
@@ -85,9 +95,10 @@ __global__ void __launch_bounds__(kUpdateThreads)
 #pragma unroll
   for (int k = 0; k < states; ++k) aligned = aligned && is_aligned<V>(row.state[k]);
   const int vectors = aligned ? count / V : 0;
-  for (int i = threadIdx.x; i < vectors; i += kUpdateThreads) update_vector<V>(row, begin + i * V);
+  for (int i = threadIdx.x; i < vectors; i += kUpdateThreads)
+    update_vector<V>(row, coefficients, begin + i * V);
   for (int i = vectors * V + threadIdx.x; i < count; i += kUpdateThreads)
-    update_vector<1>(row, begin + i);
+    update_vector<1>(row, coefficients, begin + i);
 }
 
 }  // namespace gradus::cuda

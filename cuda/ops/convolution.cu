@@ -3,10 +3,14 @@
 
 #include <limits>
 #include <numeric>
-#include <utility>
+#include <type_traits>
+#include <vector>
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/kernels/matmul_sum.cuh"
+#include "gradus/cuda/ops/convolution_kernel.h"
+#include "gradus/cuda/ops/cudnn.h"
+#include "gradus/cuda/ops/matmul_kernel.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -20,16 +24,12 @@ using Part = ConvolutionPart;
 // rows, columns, depth of a block; rows, columns of a warp; of a thread; blocks a multiprocessor.
 template <class T>
 struct ConvolutionShapes {
-  using Large = BlockShape<128, 128, 8, 64, 32, 8, 8, 2>;
-  using Medium = BlockShape<64, 128, 8, 32, 64, 8, 8, 3>;
-  using Small = BlockShape<64, 64, 8, 32, 32, 8, 4, 4>;
+  using Square = BlockShape<64, 64, 8, 32, 32, 8, 4, 4>;
   using Wide = BlockShape<16, 128, 8, 16, 32, 4, 4, 4>;
 };
 template <>
 struct ConvolutionShapes<double> {
-  using Large = BlockShape<64, 64, 8, 32, 16, 4, 4, 2>;
-  using Medium = Large;
-  using Small = Large;
+  using Square = BlockShape<64, 64, 8, 32, 16, 4, 4, 2>;
   using Wide = BlockShape<16, 128, 8, 16, 32, 4, 4, 2>;
 };
 
@@ -75,49 +75,112 @@ ConvolutionArgs<T> product_of(Part part, const Convolution& s, const T* x, const
   return args;
 }
 
-template <class Shape, class T>
-int64_t tiles_of(const ConvolutionArgs<T>& args) {
-  return int64_t{ceil_div(args.rows, Shape::kRows)} * ceil_div(args.columns, Shape::kCols) *
-         args.shape.groups;
+template <class T, class S>
+ConvolutionKernel<T> by_multiply_adds(Part part) {
+  const auto kernel = [](auto* run) -> ConvolutionKernel<T> {
+    return {run, S::kRows, S::kCols, S::kDepth, S::kThreads};
+  };
+  switch (part) {
+    case Part::output:
+      return kernel(convolution_kernel<T, S, Part::output>);
+    case Part::input:
+      return kernel(convolution_kernel<T, S, Part::input>);
+    case Part::weight:
+      break;
+  }
+  return kernel(convolution_kernel<T, S, Part::weight>);
 }
 
-template <class T, class Shape, Part part>
-void run_tiles(const ConvolutionArgs<T>& args, const Context& context) {
-  const int64_t blocks = tiles_of<Shape>(args) * args.parts;
-  launch(convolution_kernel<T, Shape, part>,
-         {dim3(static_cast<unsigned>(blocks)), unsigned(Shape::kThreads), 0, context.stream}, args);
+template <class T>
+ConvolutionKernel<T> kernel_for(Part part, ConvolutionArgs<T>& args) {
+  if constexpr (std::is_same_v<T, float>)
+    if (has_tensor_cores()) return tensor_core_convolution(part, args);
+  using Shapes = ConvolutionShapes<T>;
+  return args.rows <= 16 ? by_multiply_adds<T, typename Shapes::Wide>(part)
+                         : by_multiply_adds<T, typename Shapes::Square>(part);
 }
 
-// Parts of the depth, each a block's work, for `blocks` blocks in all: where tiles are few, or the
-// depth is all places of all samples. By the shapes alone.
-template <class Shape, class T>
-int64_t parts_of(const ConvolutionArgs<T>& args, int64_t least_terms, int64_t blocks,
-                 int64_t results) {
-  constexpr int64_t kMostSums = 1 << 26;
-  return std::max<int64_t>(
-      1, std::min({args.depth / least_terms, ceil_div(blocks, tiles_of<Shape>(args)),
-                   kMostSums / results}));
+// A product, and the kernel that makes it.
+template <class T>
+struct Product {
+  ConvolutionArgs<T> args;
+  ConvolutionKernel<T> kernel;
+
+  int64_t tiles() const {
+    return int64_t{ceil_div(args.rows, kernel.rows)} * ceil_div(args.columns, kernel.columns) *
+           args.shape.groups;
+  }
+  void cut(int64_t parts) {
+    args.part = ceil_div(ceil_div(args.depth, static_cast<int>(parts)), kernel.step) * kernel.step;
+    args.parts = static_cast<int>(parts);
+  }
+};
+
+// Into how many parts the depth of products that run one after the other is cut, each a block's
+// work, by a model of an H100: by the shapes alone, so that every GPU adds in the same order. Its
+// unit is the time of a term of 64 x 128 results, where a multiprocessor works on three blocks.
+template <class T>
+int64_t best_parts(const std::vector<Product<T>>& products, int64_t results) {
+  constexpr int kMultiprocessors = 132, kLeastTerms = 64, kMostSums = 1 << 26;
+  constexpr double kOfBlock = 48, kOfResult = 1.5e-5, kOfTerm = 1. / (64 * 128), kGain = 0.98;
+  constexpr double kShare[] = {0, 0.5, 0.8};  // of the time of three, for so many blocks
+  int64_t most = 1, best = 1;
+  for (const auto& product : products)
+    most = std::max(most, int64_t{product.args.depth / kLeastTerms});
+  most = std::min(most, std::max<int64_t>(1, kMostSums / std::max<int64_t>(results, 1)));
+  double least = std::numeric_limits<double>::infinity();
+  // Not every number is tried where many are possible.
+  for (int64_t parts = 1; parts <= most; parts += 1 + parts / 16) {
+    double time = parts > 1 ? static_cast<double>(results * (parts + 1)) * kOfResult : 0;
+    for (const auto& product : products) {
+      const auto& [args, kernel] = product;
+      const int64_t blocks = ceil_div(product.tiles() * parts, int64_t{kMultiprocessors});
+      const int64_t terms =
+          ceil_div(ceil_div(int64_t{args.depth}, parts), int64_t{kernel.step}) * kernel.step;
+      time += (static_cast<double>(blocks / 3) + kShare[blocks % 3]) *
+              (static_cast<double>(terms * kernel.rows * kernel.columns) * kOfTerm + kOfBlock);
+    }
+    if (time < least * kGain) least = time, best = parts;
+  }
+  return best;
 }
 
-// The product, by parts where there are several; their sums are added in order.
-template <class T, class Shape, Part part>
-void run_parts(ConvolutionArgs<T> args, int64_t parts, int64_t results, const Context& context) {
+template <class T>
+void run(const Product<T>& product, const Context& context) {
+  launch(product.kernel.run,
+         {dim3(static_cast<unsigned>(product.tiles() * product.args.parts)),
+          static_cast<unsigned>(product.kernel.threads),
+          static_cast<size_t>(product.kernel.shared_bytes), context.stream},
+         product.args);
+}
+
+// Products that make `results` results together, by parts where that is faster; the sums of the
+// parts are added in order.
+template <class T>
+void run(std::vector<Product<T>> products, int64_t results, const Context& context) {
   constexpr int64_t kFewResults = 1 << 14;  // many parts of which are a long way for one thread
-  if (parts == 1) return run_tiles<T, Shape, part>(args, context);
-  args.part = static_cast<int>(
-      ceil_div(ceil_div(int64_t{args.depth}, parts), int64_t{Shape::kDepth}) * Shape::kDepth);
-  args.parts = ceil_div(args.depth, args.part);
-  const Scratch partial(static_cast<size_t>(args.parts * results) * sizeof(T));
-  T* const out = std::exchange(args.out, partial.template as<T>());
-  args.part_out = results;
-  run_tiles<T, Shape, part>(args, context);
+  int64_t parts = best_parts(products, results);
+  if (products.size() == 1) {  // none of them empty
+    products[0].cut(parts);
+    parts = std::max(1, ceil_div(products[0].args.depth, std::max(1, products[0].args.part)));
+  }
+  if (parts == 1) {
+    for (const auto& product : products) run(product, context);
+    return;
+  }
+  const Scratch partial(static_cast<size_t>(parts * results) * sizeof(T));
   MatmulArgs<T> sum{};
-  sum.out = out, sum.m = 1, sum.n = results;
-  const int lane_bits = results < kFewResults && args.parts >= 64 ? 5 : 0;
+  sum.out = products[0].args.out, sum.m = 1, sum.n = results;
+  for (auto& product : products) {
+    product.cut(parts);
+    product.args.out = partial.template as<T>(), product.args.part_out = results;
+    run(product, context);
+  }
+  const int lane_bits = results < kFewResults && parts >= 64 ? 5 : 0;
   const auto blocks =
       static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
   launch(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
-         static_cast<const T*>(partial.template as<T>()), int64_t{args.parts}, lane_bits, sum);
+         static_cast<const T*>(partial.template as<T>()), parts, lane_bits, sum);
 }
 
 // The elements of the input that are `stride` apart from element `first` on, in one dimension.
@@ -135,9 +198,15 @@ Phase phase_of(const WindowDim& dim, int64_t first) {
   return out;
 }
 
-// f(args) for each phase.
-template <class T, class F>
-void for_phases(ConvolutionArgs<T> args, const F& f) {
+// The product of a part, or one for each phase.
+template <class T>
+std::vector<Product<T>> products_of(Part part, ConvolutionArgs<T> args) {
+  std::vector<Product<T>> out;
+  const auto add = [&] {
+    const auto kernel = kernel_for(part, args);
+    out.push_back({args, kernel});
+  };
+  if (part != Part::input) return add(), out;
   const Convolution& s = args.shape;
   const auto phases = [&](int d) { return std::min(s.dim[d].stride, s.dim[d].in); };
   for (int64_t i = 0; i < phases(0) * phases(1) * phases(2); ++i) {
@@ -147,59 +216,22 @@ void for_phases(ConvolutionArgs<T> args, const F& f) {
     int64_t columns = s.batch, depth = s.group_filters();
     for (const Phase& phase : args.phase) columns *= phase.count, depth *= phase.taps;
     args.columns = counted(columns), args.depth = args.part = counted(depth);
-    f(args);
+    add();
   }
-}
-
-template <class T, class Shape>
-void run_shape(Part part, const ConvolutionArgs<T>& args, const Context& context) {
-  // Measured with few channels on an H100: below these numbers a block waits for memory.
-  constexpr int64_t kLeastTerms = 64, kBlocks = 512;
-  const Convolution& s = args.shape;
-  const int64_t outputs = s.batch * s.filters * s.outputs(),
-                weights = s.filters * int64_t{args.columns};
-  switch (part) {
-    case Part::output:
-      return run_parts<T, Shape, Part::output>(
-          args, parts_of<Shape>(args, kLeastTerms, kBlocks, outputs), outputs, context);
-    case Part::input: {
-      const int64_t inputs = s.batch * s.channels * s.inputs();
-      return run_parts<T, Shape, Part::input>(
-          args,
-          args.columns * s.channels < inputs ? 1
-                                             : parts_of<Shape>(args, kLeastTerms, kBlocks, inputs),
-          inputs, context);
-    }
-    case Part::weight:
-      return run_parts<T, Shape, Part::weight>(
-          args, parts_of<Shape>(args, 2 * kLeastTerms, 2 * kBlocks, weights), weights, context);
-  }
-}
-
-template <class T>
-void run_product(Part part, const ConvolutionArgs<T>& args, const Context& context) {
-  using Shapes = ConvolutionShapes<T>;
-  if (args.rows <= 16)
-    run_shape<T, typename Shapes::Wide>(part, args, context);
-  else if (args.columns <= 64)
-    run_shape<T, typename Shapes::Small>(part, args, context);
-  else if (args.rows <= 64)
-    run_shape<T, typename Shapes::Medium>(part, args, context);
-  else
-    run_shape<T, typename Shapes::Large>(part, args, context);
+  return out;
 }
 
 }  // namespace
 
 void CudaBackend::convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
+  if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
   const Context context(out);
   visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {
     const auto args = product_of<T>(
         part, shape, static_cast<const T*>(a.data_ptr()), static_cast<const T*>(b.data_ptr()),
         bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, out.data_ptr<T>());
-    const auto run = [&](const auto& product) { run_product<T>(part, product, context); };
-    part == ConvolutionPart::input ? for_phases(args, run) : run(args);
+    run(products_of(part, args), out.numel(), context);
   });
 }
 

@@ -1,4 +1,6 @@
 // Sums, extremes, norms and variances over any dimensions.
+#include "gradus/cuda/kernels/rows/reduce_short.cuh"
+
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/division.h"
 #include "gradus/cuda/ops/reduce_sources.cuh"
@@ -123,6 +125,26 @@ void run_rows(const Context& context, const Op& op, const Problem& problem, cons
   });
 }
 
+// Whether reduce_short_rows does this.
+template <class Source>
+bool has_short_rows(const Problem& problem, const Source& x) {
+  const int64_t n = problem.reduced.numel;
+  return n > 1 && n <= kLongestShortRow && problem.kept.dims == 1 &&
+         problem.kept.stride[1][0] == n &&
+         is_ready_for_vectors<vector_width<typename Source::Value>>(x);
+}
+
+template <class Op, class Source, class T>
+void run_short_rows(const Context& context, const Op& op, const Problem& problem, const Source& x,
+                    T* out) {
+  const auto n = static_cast<int>(problem.reduced.numel);
+  const int64_t rows = problem.kept.numel;
+  const int64_t blocks = ceil_div(rows, int64_t{rows_of_block<typename Source::Value>(n)});
+  launch(reduce_short_rows<Op, Source, T>,
+         {dim3(static_cast<unsigned>(blocks)), kReduceThreads, 0, context.stream}, op, rows, n,
+         problem.kept.stride[0][0], x, out);
+}
+
 template <int V, class Op, class Source, class T>
 void run_strided(const Context& context, const Op& op, const Problem& problem, const Source& x,
                  T* out) {
@@ -143,7 +165,9 @@ void run_strided(const Context& context, const Op& op, const Problem& problem, c
 template <class Op, class Source, class T>
 void run(const Context& context, const Op& op, const Problem& problem, const Source& x, T* out) {
   if constexpr (!Source::partial)
-    if (is_rows(problem)) return run_rows(context, op, problem, x, out);
+    if (is_rows(problem))
+      return has_short_rows(problem, x) ? run_short_rows(context, op, problem, x, out)
+                                        : run_rows(context, op, problem, x, out);
   if (takes_vectors(problem, x, out))
     return run_strided<outputs_of_thread<Source, T>>(context, op, problem, x, out);
   run_strided<1>(context, op, problem, x, out);

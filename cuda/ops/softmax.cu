@@ -1,5 +1,6 @@
 // softmax, log_softmax and their gradients along a dimension, and cross entropy of rows.
 #include "gradus/cuda/kernels/rows/cross_entropy.cuh"
+#include "gradus/cuda/kernels/rows/long_softmax.cuh"
 
 #include <bit>
 #include <cstdlib>
@@ -12,11 +13,9 @@ namespace gradus::cuda {
 
 namespace {
 
-// A warp or a block for a line; long ones keep tiles in shared memory.
+// A warp or a block for a line.
 using Rows = RowTeam<kReduceThreads, 3, false>;
 using EdgedRows = RowTeam<kReduceThreads, 3, true>;
-template <bool kEdges>
-using LongRows = RowTeam<512, 1, kEdges>;
 
 // Lines along dim of tensors of one shape.
 template <class T, int N>
@@ -93,10 +92,11 @@ void with_row_team(const SoftmaxArgs<N>& args, const Context& context, const F& 
   start(Rows{lanes}, config_of(args.lines, context, threads / lanes, threads));
 }
 
-// Calls start(team, config) with the team for these lines.
-template <class T, int N, class F>
+// Calls start(team, config) with the team for these lines, or start_long(vectors that a block keeps
+// in shared memory, config) for those that are long enough for one.
+template <class T, int N, class F, class G>
 void with_team(SoftmaxArgs<N>& args, const std::array<const Tensor*, N>& tensors,
-               const Context& context, const F& start) {
+               const Context& context, const F& start, const G& start_long) {
   const Strided<N>& lines = args.lines;
   args.vectors = has_vectors<T, N>(args, tensors, false);
   const int64_t next = lines.dims > 0 ? lines.stride[1][lines.dims - 1] : 0;
@@ -107,18 +107,13 @@ void with_team(SoftmaxArgs<N>& args, const std::array<const Tensor*, N>& tensors
   }
   // Measured on an H100: from this length on a line in shared memory is worth a block for itself.
   constexpr int64_t kShort = (N == 2 ? 2 : 1) * int64_t{kReduceThreads} * Tile<T, N>::kSize;
-  if (args.n <= kShort) return with_row_team<T, N>(args, context, start);
-  constexpr int64_t kThreads = LongRows<false>::kThreads, kLength = kThreads * Tile<T, N>::kSize;
-  constexpr int64_t kBytes = kLength * sizeof(T) * (N - 1);
-  const int64_t tiles =
-      std::min((args.n - 1) / kLength, shared_memory(tensors[0]->device()) / kBytes);
-  args.kept = tiles * kLength;
-  const LaunchConfig whole = config_of(lines, context, 1, kThreads, tiles * kBytes);
-  if (!args.vectors && has_vectors<T, N>(args, tensors, true)) {
-    args.vectors = true;
-    return start(LongRows<true>{kThreads}, whole);
-  }
-  start(LongRows<false>{kThreads}, whole);
+  constexpr int64_t kMost = int64_t{1} << 30;  // what an int counts
+  if (args.n <= kShort || args.n > kMost || !has_vectors<T, N>(args, tensors, true))
+    return with_row_team<T, N>(args, context, start);
+  constexpr int64_t kBytes = kAccessBytes * (N - 1);
+  const int64_t kept = std::min(ceil_div<int64_t>(args.n, vector_width<T>) + 1,
+                                shared_memory(tensors[0]->device()) / kBytes);
+  start_long(static_cast<int>(kept), config_of(lines, context, 1, kLongThreads, kept * kBytes));
 }
 
 // Calls start(team, config) with the team for rows of which no element is read twice.
@@ -150,10 +145,16 @@ void CudaBackend::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& 
   visit_floating("softmax", x.dtype(), [&]<class T>(TypeTag<T>) {
     const std::array tensors = {&out, &x};
     auto args = args_of<T, 2>(log, dim, tensors);
-    with_team<T, 2>(args, tensors, context, [&]<class Team>(Team team, const LaunchConfig& config) {
-      launch(softmax_kernel<T, Team>, config, args, team, static_cast<T*>(out.data_ptr()),
-             static_cast<const T*>(x.data_ptr()));
-    });
+    T* const to = static_cast<T*>(out.data_ptr());
+    const T* const from = static_cast<const T*>(x.data_ptr());
+    with_team<T, 2>(
+        args, tensors, context,
+        [&]<class Team>(Team team, const LaunchConfig& config) {
+          launch(softmax_kernel<T, Team>, config, args, team, to, from);
+        },
+        [&](int kept, const LaunchConfig& config) {
+          launch(long_softmax_kernel<T>, config, args, kept, to, from);
+        });
   });
 }
 
@@ -163,10 +164,17 @@ void CudaBackend::softmax_grad(bool log, const Tensor& grad, const Tensor& y, in
   visit_floating("softmax", y.dtype(), [&]<class T>(TypeTag<T>) {
     const std::array tensors = {&out, &grad, &y};
     auto args = args_of<T, 3>(log, dim, tensors);
-    with_team<T, 3>(args, tensors, context, [&]<class Team>(Team team, const LaunchConfig& config) {
-      launch(softmax_grad_kernel<T, Team>, config, args, team, static_cast<T*>(out.data_ptr()),
-             static_cast<const T*>(grad.data_ptr()), static_cast<const T*>(y.data_ptr()));
-    });
+    T* const to = static_cast<T*>(out.data_ptr());
+    const T* const grads = static_cast<const T*>(grad.data_ptr());
+    const T* const results = static_cast<const T*>(y.data_ptr());
+    with_team<T, 3>(
+        args, tensors, context,
+        [&]<class Team>(Team team, const LaunchConfig& config) {
+          launch(softmax_grad_kernel<T, Team>, config, args, team, to, grads, results);
+        },
+        [&](int kept, const LaunchConfig& config) {
+          launch(long_softmax_grad_kernel<T>, config, args, kept, to, grads, results);
+        });
   });
 }
 

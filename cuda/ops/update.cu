@@ -12,35 +12,41 @@ namespace {
 constexpr size_t kAllArguments = 32764, kFewArguments = 4096;
 
 // One launch. REQUIRES: at most `capacity` parameters.
-template <UpdateOp op, int states, class T, int capacity>
+template <UpdateOp op, int states, class T, bool gated, int capacity>
 void launch_step(ArrayRef<UpdatedParameter> parameters) {
-  UpdateTable<UpdateRow<op, states, T>, capacity> table;
+  UpdateTable<UpdateRow<op, states, T, gated>, capacity> table;
+  if constexpr (gated) {
+    table.skip = parameters[0].skip.data_ptr<double>();
+    table.skipped = parameters[0].skipped.data_ptr<double>();
+  }
   unsigned blocks = 0;
   for (const UpdatedParameter& one : parameters) {
-    UpdateRow<op, states, T>& row = table.rows[table.count++];
+    UpdateRow<op, states, T, gated>& row = table.rows[table.count++];
     row.numel = one.parameter.numel();
     row.parameter = static_cast<T*>(one.parameter.data_ptr());
     row.gradient = static_cast<const T*>(one.gradient.data_ptr());
     for (int k = 0; k < states; ++k) row.state[k] = static_cast<T*>(one.states[k].data_ptr());
-    row.coefficients = coefficients_of<op, T>(one.coefficients);
+    row.coefficients =
+        coefficients_of<op, std::conditional_t<gated, double, T>>(one.coefficients.data());
     row.fresh = one.fresh;
     blocks += static_cast<unsigned>(ceil_div(row.numel, int64_t{kUpdateChunk}));
     table.first_block[table.count] = blocks;
   }
   const Context context(parameters[0].parameter);
-  launch(update_kernel<op, states, T, capacity>, {dim3(blocks), kUpdateThreads, 0, context.stream},
-         table);
+  launch(update_kernel<op, states, T, gated, capacity>,
+         {dim3(blocks), kUpdateThreads, 0, context.stream}, table);
 }
 
-template <UpdateOp op, int states, class T>
+template <UpdateOp op, int states, class T, bool gated>
 void step(ArrayRef<UpdatedParameter> parameters) {
-  using Row = UpdateRow<op, states, T>;
+  using Row = UpdateRow<op, states, T, gated>;
   constexpr size_t few = rows_within<Row>(kFewArguments), most = rows_within<Row>(kAllArguments);
   static_assert(sizeof(UpdateTable<Row, most>) <= kAllArguments);
   for (size_t begin = 0, count; begin < parameters.size(); begin += count) {
     count = std::min(parameters.size() - begin, most);
     const auto batch = parameters.slice(begin, count);
-    count <= few ? launch_step<op, states, T, few>(batch) : launch_step<op, states, T, most>(batch);
+    count <= few ? launch_step<op, states, T, gated, few>(batch)
+                 : launch_step<op, states, T, gated, most>(batch);
   }
 }
 
@@ -48,8 +54,10 @@ void step(ArrayRef<UpdatedParameter> parameters) {
 
 void CudaBackend::update(UpdateOp op, int states, ArrayRef<UpdatedParameter> parameters) {
   visit_update(op, states, [&](auto row, auto count) {
-    visit_floating("update", parameters[0].parameter.dtype(),
-                   [&]<class T>(TypeTag<T>) { step<row(), count(), T>(parameters); });
+    visit_floating("update", parameters[0].parameter.dtype(), [&]<class T>(TypeTag<T>) {
+      parameters[0].skip.defined() ? step<row(), count(), T, true>(parameters)
+                                   : step<row(), count(), T, false>(parameters);
+    });
   });
 }
 

@@ -14,6 +14,7 @@ namespace gradus::cuda::rtc {
 
 namespace {
 
+constexpr const char* kNeeds = "Program: kernels that are compiled at run time need";
 constexpr const char* kInstall = "; install CUDA's NVRTC (cuda-nvrtc-" GRADUS_CUDA_MAJOR
                                  "-*), or set LD_LIBRARY_PATH to its folder";
 
@@ -44,7 +45,7 @@ const Nvrtc& nvrtc() {
     const LoadedLibrary library(
         {"libnvrtc.so." GRADUS_CUDA_MAJOR, GRADUS_CUDA_LIBRARIES "/libnvrtc.so." GRADUS_CUDA_MAJOR,
          "libnvrtc.so"},
-        kInstall);
+        kNeeds, kInstall);
     Nvrtc out{};
     library.load(out.version, "nvrtcVersion");
     library.load(out.error, "nvrtcGetErrorString");
@@ -88,7 +89,7 @@ struct Driver {
 
 const Driver& driver() {
   static const Driver found = [] {
-    const LoadedLibrary library({"libcuda.so.1"},
+    const LoadedLibrary library({"libcuda.so.1"}, kNeeds,
                                 "; it comes with NVIDIA's driver, of 525 or later");
     Driver out{};
     library.load(out.load_library, "cuLibraryLoadData");

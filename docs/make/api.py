@@ -35,7 +35,8 @@ SECTIONS = [
      ["serialize/save.h", "serialize/checkpoint.h", "serialize/archive.h", "serialize/safetensors.h"]),
     ("cuda", "", ["cuda/runtime/device.h", "cuda/runtime/stream.h", "cuda/runtime/event.h",
                   "cuda/runtime/allocator.h", "cuda/runtime/graph.h", "cuda/graphed.h", "cuda/runtime/stats.h",
-                  "cuda/runtime/generator.h", "cuda/runtime/peer.h", "cuda/ops/matmul.h", "cuda/rtc/source.h",
+                  "cuda/runtime/generator.h", "cuda/runtime/peer.h", "cuda/ops/matmul.h", "cuda/ops/convolution.h",
+                  "cuda/rtc/source.h",
                   "cuda/rtc/raw_kernel.h", "cuda/rtc/elementwise_kernel.h", "cuda/rtc/reduction_kernel.h",
                   "cuda/rtc/program.h"]),
     ("nn::parallel", "[Data parallel training](data-parallel.md) is the guide.", ["nn/parallel/data_parallel*.h"]),
@@ -328,7 +329,7 @@ def nn_rows(file):
     """Module, function, meaning and options of the rows of nn/FILE.def."""
     text = open(os.path.join(ROOT, f"nn/{file}.def")).read()
     out = []
-    for row in re.finditer(r"^(SWITCH|IN_PLACE|ACTIVATION|PLAIN|LOSS|LOSS_OF)\((?!\.\.\.)", text, re.M):
+    for row in re.finditer(r"^(SWITCH|IN_PLACE|ACTIVATION|PLAIN|LOSS|LOSS_OF|MODULE_LOSS)\((?!\.\.\.)", text, re.M):
         columns = arguments(text[row.end():end_of(text, row.end() - 1, "(", ")") - 1])
         name, function, *rest = columns[2:] if row[1] == "LOSS_OF" else columns
         meaning = next(a for a in rest if a.startswith('"'))

@@ -129,8 +129,11 @@ Tensor convolved(const Tensor& input, const Tensor& weight,
 
 template <class Derived, size_t D>
 void ConvImpl<Derived, D>::reset() {
-  register_weights(*this, short_class_name(typeid(Derived)).c_str(), options.out_channels(),
-                   options.in_channels());
+  const std::string name = short_class_name(typeid(Derived));
+  check(options.padding().name != kSame || options.stride() == ExpandingArray<D>(1), name,
+        ": padding='same' is not supported for strided convolutions, and stride is ",
+        options.stride(), "; use stride 1, or say how much to pad");
+  register_weights(*this, name.c_str(), options.out_channels(), options.in_channels());
 }
 template <class Derived, size_t D>
 void ConvImpl<Derived, D>::reset_parameters() {
@@ -165,10 +168,8 @@ Tensor ConvImpl<Derived, D>::forward(const Tensor& input) {
 
 template <class Derived, size_t D>
 void ConvTransposeImpl<Derived, D>::reset() {
-  const std::string name = short_class_name(typeid(Derived));
-  check(options.padding_mode() == kZeros, name, ": Only `zeros` padding mode is supported for ",
-        name, "; use kZeros");
-  register_weights(*this, name.c_str(), options.in_channels(), options.out_channels());
+  register_weights(*this, short_class_name(typeid(Derived)).c_str(), options.in_channels(),
+                   options.out_channels());
 }
 template <class Derived, size_t D>
 void ConvTransposeImpl<Derived, D>::reset_parameters() {
@@ -186,6 +187,9 @@ template <class Derived, size_t D>
 Tensor ConvTransposeImpl<Derived, D>::forward(
     const Tensor& input, const std::optional<std::vector<int64_t>>& output_size) {
   this->check_defined(input, "input");
+  check(options.padding_mode() == kZeros, this->name(),
+        ": Only `zeros` padding mode is supported for ", short_class_name(typeid(Derived)),
+        "; use kZeros");
   ExpandingArray<D> more = options.output_padding();
   if (output_size) {
     check(output_size->size() >= D, this->name(), ": output_size is ", IntArrayRef(*output_size),

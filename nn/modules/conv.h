@@ -91,8 +91,8 @@ Tensor conv_transpose3d(const Tensor& input, const Tensor& weight,
 // D sizes), output (N, out_channels, D sizes), or both without N. weight (out_channels, in_channels
 // / groups, kernel_size...) and bias (out_channels) start uniform in +-1/sqrt(elements of a
 // filter), as in PyTorch. padding_mode: what stands beyond the border.
-// Errors: ValueError for numbers of channels and groups, an undefined input, and those of conv1d to
-// conv3d.
+// Errors: ValueError for numbers of channels and groups, strides above 1 with kSame, an undefined
+// input, and those of conv1d to conv3d.
 template <class Derived, size_t D>
 struct ConvImpl : Layer<Derived, ConvOptions<D>> {
   using Layer<Derived, ConvOptions<D>>::Layer;
@@ -122,6 +122,9 @@ struct ConvTransposeImpl : Layer<Derived, ConvTransposeOptions<D>> {
 
   Tensor weight, bias;
   typename Layer<Derived, ConvTransposeOptions<D>>::CallReset call_reset{*this};
+
+ protected:
+  GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::vector<int64_t>>())})
 };
 
 GRADUS_LAYER(Conv1d, ConvImpl, 1);

@@ -50,7 +50,7 @@ Tensor unfold(const Tensor& input, const UnfoldFuncOptions& options) {
         ", dilation=", pair_text(h.dilation, w.dilation),
         ", padding=", pair_text(h.padding, w.padding),
         ", calculated shape of the array of sliding blocks as ", pair_text(h.count, w.count),
-        ", but its components must be at least one; pad more or use a smaller kernel_size");
+        ", but its components must be at least one. Pad more or use a smaller kernel_size");
   const Tensor padded = gradus::pad(input, {w.padding, w.padding, h.padding, h.padding});
   const Tensor windows = padded.unfold(2, h.extent, h.stride)
                              .unfold(3, w.extent, w.stride)

@@ -96,6 +96,7 @@ struct Loss : Layer<Derived, Options>, LossBuffers<Options> {
   , NamedOption<type> { #name, options.name() }
 #define LOSS_OF(tensors, names, Name, function, gradus_function, FuncOptions, meaning, ...)    \
   struct Name##Options {                                                                       \
+    using reduction_t = Reduction;                                                             \
     GRADUS_OPTIONS(Name##Options, __VA_ARGS__);                                                \
   };                                                                                           \
   namespace functional {                                                                       \
@@ -140,6 +141,7 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1L
     return nn::functional::function(GRADUS_PLAIN names,                                           \
                                     nn::Name##Options() GRADUS_EACH(GRADUS_GIVEN_, __VA_ARGS__)); \
   }
+#define MODULE_LOSS(...)
 #include "gradus/nn/losses.def"
 #undef GRADUS_PLAIN
 #undef GRADUS_TAKEN_OPTION
@@ -148,6 +150,16 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1L
 #undef GRADUS_GIVEN_OPTION
 #undef GRADUS_GIVEN_ARGUMENT
 #undef GRADUS_GIVEN_SHOWN
+
+// As nn::functional's. The target may have another shape by dimensions of size 1: [N, 1] and [N].
+inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
+                                   const Tensor& weight = {}, Reduction reduction = kMean) {
+  const bool same =
+      input.defined() && target.defined() && input.squeeze().sizes() == target.squeeze().sizes();
+  return nn::functional::binary_cross_entropy(
+      input, same ? target.reshape(input.sizes()) : target,
+      nn::BCELossOptions().weight(weight).reduction(reduction));
+}
 
 inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths,
                        IntArrayRef target_lengths, int64_t blank = 0, Reduction reduction = kMean,

@@ -50,12 +50,15 @@ inline Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& option
 
 struct NormalizeFuncOptions {
   GRADUS_OPTIONS(NormalizeFuncOptions, OPTION(double, p, 2), OPTION(int64_t, dim, 1),
-                 OPTION(double, eps, 1e-12));
+                 OPTION(double, eps, 1e-12), OPTION(std::optional<Tensor>, out, {}));
 };
-// input over its p-norm along dim, which is taken as eps where it is smaller.
+// input over its p-norm along dim, which is taken as eps where it is smaller; in `out` where given.
 inline Tensor normalize(const Tensor& input, const NormalizeFuncOptions& options = {}) {
   const Tensor norm = input.norm(options.p(), {options.dim()}, /*keepdim=*/true);
-  return input / norm.clamp_min(options.eps()).expand_as(input);
+  const Tensor divisor = norm.clamp_min(options.eps()).expand_as(input);
+  if (!options.out()) return input / divisor;
+  Tensor out = *options.out();
+  return gradus::div_out(out, input, divisor);
 }
 
 }  // namespace functional

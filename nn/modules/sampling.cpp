@@ -127,6 +127,8 @@ Tensor affine_grid(const Tensor& theta, IntArrayRef size, bool align_corners) {
   check(theta.is_floating_point(),
         "affine_grid: Expected theta to have floating point type, but got ",
         lower(toString(theta.scalar_type())));
+  check(std::all_of(size.begin(), size.end(), [](int64_t n) { return n > 0; }),
+        "affine_grid: Expected non-zero, positive output size. Got ", size);
   const auto spatial = static_cast<int64_t>(size.size()) - 2;
   check(spatial == 2 || spatial == 3,
         "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "
@@ -135,9 +137,7 @@ Tensor affine_grid(const Tensor& theta, IntArrayRef size, bool align_corners) {
   check(theta.dim() == 3 && theta.size(1) == spatial && theta.size(2) == spatial + 1 &&
             theta.size(0) == size[0],
         "affine_grid: Expected a batch of ", spatial, "D affine matrices of shape Nx", spatial, "x",
-        spatial + 1, " for size ", size, ". Got ", theta.sizes(), "; expand one to N = ", size[0]);
-  check(std::all_of(size.begin(), size.end(), [](int64_t n) { return n > 0; }),
-        "affine_grid: Expected non-zero, positive output size. Got ", size);
+        spatial + 1, " for size ", size, ". Got ", theta.sizes(), ". Expand one to N = ", size[0]);
   // Places (x, y, 1) of all pixels.
   std::vector<int64_t> shape(size.begin() + 2, size.end());
   Tensors places;

@@ -9,7 +9,8 @@
 namespace gradus {
 
 // step<states>(p, g, s, c) changes the parameter p by its gradient g. s holds as many numbers as
-// there are states, each 0 before the first step, and takes their new values.
+// there are states, each 0 before the first step, and takes their new values. count(c) computes the
+// coefficients that depend on c.step, the number of the step, where a row has that.
 template <UpdateOp>
 struct UpdateFormula;
 
@@ -40,6 +41,10 @@ struct UpdateFormula<UpdateOp::adam> {
     if constexpr (states == 3) s[2] = s[1] > s[2] ? s[1] : s[2];
     p -= c.rate * s[0] / (std::sqrt(s[states - 1]) * c.scale + c.eps);
   }
+  GRADUS_HD static void count(UpdateCoefficients<UpdateOp::adam, double>& c) {
+    c.rate = c.lr / (1 - std::pow(c.beta1, c.step));
+    c.scale = 1 / std::sqrt(1 - std::pow(c.beta2, c.step));
+  }
 };
 
 // s: the sum of the squares of g.
@@ -50,6 +55,10 @@ struct UpdateFormula<UpdateOp::adagrad> {
     if (c.weight_decay != 0) g += c.weight_decay * p;
     s[0] += c.start + g * g;
     p -= c.rate * g / (std::sqrt(s[0]) + c.eps);
+  }
+  // One rounding, so that all compilers make the same bits of it.
+  GRADUS_HD static void count(UpdateCoefficients<UpdateOp::adagrad, double>& c) {
+    c.rate = c.lr / std::fma(c.step - 1, c.lr_decay, 1.0);
   }
 };
 
@@ -86,5 +95,13 @@ struct UpdateFormula<UpdateOp::lion> {
     s[0] = c.beta2 * s[0] + c.share2 * g;
   }
 };
+
+// The coefficients where `skipped` of the steps that they count were passed over.
+template <UpdateOp op, class T>
+GRADUS_HD UpdateCoefficients<op, T> recounted(UpdateCoefficients<op, double> c, double skipped) {
+  if constexpr (requires { c.step; })
+    if (skipped != 0) c.step -= skipped, UpdateFormula<op>::count(c);
+  return coefficients_of<op, T>(reinterpret_cast<const double*>(&c));
+}
 
 }  // namespace gradus

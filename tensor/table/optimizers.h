@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 
+#include "gradus/tensor/base/host_device.h"
 #include "gradus/tensor/table/dispatch.h"
 
 namespace gradus {
@@ -45,11 +46,14 @@ CoefficientList list_of(const UpdateCoefficients<op, double>& coefficients) {
   std::copy(values.begin(), values.end(), out.begin());
   return out;
 }
-template <UpdateOp op, class T>
-UpdateCoefficients<op, T> coefficients_of(const CoefficientList& list) {
-  std::array<T, coefficient_count<op>> values;
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(list[i]);
-  return std::bit_cast<UpdateCoefficients<op, T>>(values);
+// Those in `numbers`, which is a list or an array of them.
+template <UpdateOp op, class T, class Numbers>
+GRADUS_HD UpdateCoefficients<op, T> coefficients_of(const Numbers& numbers) {
+  struct {
+    T at[coefficient_count<op>];
+  } values;
+  for (size_t i = 0; i < coefficient_count<op>; ++i) values.at[i] = static_cast<T>(numbers[i]);
+  return __builtin_bit_cast(UpdateCoefficients<op, T>, values);
 }
 
 namespace detail {

@@ -95,7 +95,9 @@ void expect_adam(int states, double weight_decay) {
                     .share2 = 0.4,
                     .rate = 0.1,
                     .scale = 1.5,
-                    .eps = 0.5};
+                    .eps = 0.5,
+                    .lr = 0,
+                    .step = 0};
           },
           [&](const auto&, double& p, double g, auto& s) {
             p *= 0.75;

@@ -51,6 +51,24 @@ TEST_F(CudaCopy, Transposed) {
     }
 }
 
+// Every order of three dimensions, whose sizes are those of squares and of wide elements; or
+// almost.
+TEST_F(CudaCopy, Permuted) {
+  for (int round = 0; round < 4; ++round)
+    for (const ScalarType dtype : kDtypes)
+      for (const auto& order :
+           {Dims{0, 2, 1}, Dims{1, 0, 2}, Dims{1, 2, 0}, Dims{2, 0, 1}, Dims{2, 1, 0}}) {
+        const int64_t unit = round == 3 ? 2 : 16, start = unit * pick(0, 1);
+        const Dims memory = {unit * pick(1, 3), unit * pick(1, 5), unit * pick(1, 5)};
+        const Dims apart = contiguous_strides(memory);
+        Dims sizes, strides;
+        for (const int64_t d : order) sizes.push_back(memory[d]), strides.push_back(apart[d]);
+        const MemoryLayout permuted{"permuted", sizes, strides, start};
+        compare_copy(permuted, contiguous_layout("row-major", sizes, start), dtype, dtype);
+        compare_copy(contiguous_layout("row-major", sizes, start), permuted, dtype, dtype);
+      }
+}
+
 // Rows so short that a thread has several of them, which overlap in src.
 TEST_F(CudaCopy, Windows) {
   for (const int64_t width : {2, 3, 7, 200})

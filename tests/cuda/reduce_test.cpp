@@ -71,6 +71,18 @@ TEST_F(CudaReduce, RowsAndColumnsOfEveryLength) {
       }
 }
 
+// Rows that a block brings to shared memory, in blocks that are full and not, and one more.
+TEST_F(CudaReduce, ShortRows) {
+  for (const int64_t n : {int64_t{2}, int64_t{3}, pick(4, 59), int64_t{60}, int64_t{61}})
+    for (const int64_t m : {int64_t{2}, pick(3, 300), pick(1000, 3000)})
+      for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
+        const MemoryLayout layout = contiguous_layout("rows of " + std::to_string(n), {m, n});
+        const Pair x = random_pair(dtype, layout);
+        for (const ReduceOp op : kOps)
+          if (folds(op, dtype)) compare(op, x, {1}, where(op, dtype, layout, {1}));
+      }
+}
+
 // Long enough to be split over blocks and folded by a second launch.
 TEST_F(CudaReduce, SplitOverBlocks) {
   const int64_t odd = pick(1, 999);

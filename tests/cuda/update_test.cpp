@@ -66,6 +66,47 @@ TEST_F(CudaUpdate, EveryRowGivesWhatItGivesOnTheCpu) {
 #include "gradus/tensor/table/optimizers.def"
 }
 
+TEST_F(CudaUpdate, ASkipOfTheDeviceLeavesAllAsItIs) {
+  const auto check = [](UpdateOp op, int states, const std::vector<int64_t>& sizes) {
+    Parameters p(states, kFloat, sizes);
+    const Tensor skip = ones({}, kDouble), skipped = zeros({}, kDouble);
+    Tensors before;
+    for (const Pair& one : p.tensors) before.push_back(one.cpu_all.clone());
+    for (UpdatedParameter& one : p.cpu) one.skip = skip, one.skipped = skipped;
+    for (UpdatedParameter& one : p.gpu) one.skip = skip.to(kCUDA), one.skipped = skipped.to(kCUDA);
+    cpu_backend().update(op, states, p.cpu);
+    cuda_backend().update(op, states, p.gpu);
+    for (size_t i = 0; i < before.size(); ++i) {
+      EXPECT_TRUE(p.tensors[i].cpu_all.allclose(before[i], 0, 0, /*equal_nan=*/true));
+      EXPECT_TRUE(p.tensors[i].gpu_all.to(kCPU).allclose(before[i], 0, 0, /*equal_nan=*/true));
+    }
+  };
+#define OPTIMIZER(name, least, most, ...) check(UpdateOp::name, most, {1, 4096, 5000});
+#include "gradus/tensor/table/optimizers.def"
+}
+
+// After 5 counted steps, 3 of which were passed over, comes the third one.
+TEST_F(CudaUpdate, CountsStepsWithoutThoseThatWerePassedOver) {
+  for (const bool on_gpu : {false, true}) {
+    const Device device(on_gpu ? kCUDA : kCPU);
+    const auto stepped = [&](int64_t counted, double skipped) {
+      optim::AdamParamState state;
+      state.step(counted);
+      const auto coefficients = optim::AdamOptions(0.1).update(state).coefficients;
+      UpdatedParameter one;
+      one.parameter = ones({3}, device), one.gradient = full({3}, 0.5, device);
+      for (size_t k = 0; k < 2; ++k) one.states[k] = full({3}, 0.25, device);
+      one.coefficients = list_of<UpdateOp::adam>(coefficients);
+      one.skip = zeros({}, TensorOptions(device).dtype(kDouble));
+      one.skipped = full({}, skipped, one.skip.options());
+      backend(one.parameter).update(UpdateOp::adam, 2, std::vector<UpdatedParameter>{one});
+      return one.parameter;
+    };
+    EXPECT_TRUE(stepped(5, 3).allclose(stepped(2, 0), 1e-6, 0));
+    EXPECT_FALSE(stepped(5, 3).allclose(stepped(5, 0), 1e-6, 0));
+  }
+}
+
 template <class F>
 int64_t launches_of(F&& f) {
   const int64_t before = cuda::stats().kernel_launches;

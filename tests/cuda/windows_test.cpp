@@ -51,6 +51,42 @@ TEST_F(CudaWindows, ConvolutionsOfEveryTile) {
   check_convolution(s, kFloat);
 }
 
+// Windows of 3 x 3 with many filters, which are gathered as patches: of a few samples in one block,
+// of parts of one, with strides, steps and padding, and channels that are no multiple of 8.
+TEST_F(CudaWindows, ConvolutionsOfOverlappingWindows) {
+  for (int i = 0; i < 8; ++i) {
+    Convolution s;
+    s.groups = i % 4 == 3 ? 2 : 1;
+    s.batch = pick(1, 6), s.channels = s.groups * 4 * pick(9, 11);
+    s.filters = s.groups * 4 * pick(9, 17);
+    for (int d = 1; d < kSpatial; ++d) {
+      WindowDim& dim = s.dim[d];
+      dim.in = 4 * pick(1, i % 2 ? 2 : 5), dim.kernel = 3, dim.padding = pick(0, 2);
+      dim.stride = pick(1, 2), dim.dilation = dim.in + 2 * dim.padding > 4 ? pick(1, 2) : 1;
+      dim.out = (dim.in + 2 * dim.padding - 2 * dim.dilation - 1) / dim.stride + 1;
+    }
+    check_convolution(s, kFloat);
+  }
+}
+
+// Floats as sums of two smaller ones do not serve for infinities and for what rounds to one.
+TEST_F(CudaWindows, ConvolutionsOfInfinities) {
+  constexpr float kInf = std::numeric_limits<float>::infinity(), kMax = 0x1.fffffep127f;
+  for (const int64_t kernel : {1, 3}) {
+    Convolution s;
+    s.batch = 2, s.channels = 40, s.filters = 36;
+    for (int d = 1; d < kSpatial; ++d) s.dim[d] = {8, 8, kernel, 1, kernel / 2, 1};
+    const Tensor x = random_of({2, 40, 8, 8}, kFloat), w = full({36, 40, kernel, kernel}, 0.5f);
+    x.data_ptr<float>()[64 + 27] = kInf, x.data_ptr<float>()[40 * 64 + 9] = kMax;
+    const auto output = [&](const Tensor& a, const Tensor& b) {
+      return raw::convolution("conv", ConvolutionPart::output, s, a, b);
+    };
+    const Tensor got = raw::to(output(raw::to(x, kCUDA), raw::to(w, kCUDA)), Device(kCPU));
+    expect_close(got, output(x, w), 1e-4, "windows of " + std::to_string(kernel));
+    EXPECT_EQ(got.isinf().sum().item<int64_t>(), 36 * (kernel == 1 ? 1 : 9));
+  }
+}
+
 Pool random_pool(bool adaptive) {
   Pool pool;
   pool.planes = pick(1, 5);

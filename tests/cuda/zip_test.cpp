@@ -50,6 +50,29 @@ TEST_F(CudaZip, EveryRowInEveryLayout) {
       }
 }
 
+// Matrices in batches of which either operand, or both, or a column, are turned; in sizes that
+// squares fit into, and in others.
+TEST_F(CudaZip, TurnedOperands) {
+  for (int round = 0; round < 8; ++round)
+    for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
+      const int64_t unit = round % 4 == 3 ? 1 : 4;
+      const int64_t batch = pick(1, 2), rows = unit * pick(1, 40), columns = unit * pick(1, 40);
+      const Dims sizes = {batch, rows, columns};
+      const int64_t high = rows + unit * pick(0, 1), start = unit * pick(0, 1);
+      const MemoryLayout straight = contiguous_layout("straight", sizes, start);
+      const MemoryLayout turned{"turned", sizes, {columns * high, 1, high}, start};
+      const MemoryLayout column{"a column", sizes, {rows, 1, 0}, start};
+      const MemoryLayout layouts[] = {straight, turned, column};
+      for (const auto& a : layouts)
+        for (const auto& b : layouts) {
+          const Pair x = random_pair(dtype, a), y = random_pair(dtype, b);
+          for (const BinaryOp op : {BinaryOp::sub, BinaryOp::lt})
+            expect_close(raw::zip(op, x.gpu, y.gpu), raw::zip(op, widen(x.cpu), widen(y.cpu)),
+                         rounding(dtype), describe(name_of(op), dtype, a.name + ", " + b.name));
+        }
+    }
+}
+
 TEST_F(CudaZip, ANumberOnEitherSide) {
   for (const BinaryRow& row : kRows)
     for (const MemoryLayout& layout : all_layouts())

@@ -49,6 +49,8 @@ struct FirstImpl : nn::Module {
 TEST(Sequential, PassesOnValuesOfAnyType) {
   nn::Sequential net(PairImpl{}, FirstImpl{});
   expect_values(net->forward(ones({1})), {2});
+  nn::Sequential upward(nn::Identity(), nn::ConvTranspose1d(2, 3, 3));  // output_size is left out
+  EXPECT_EQ(upward->forward(ones({1, 2, 4})).sizes(), IntArrayRef({1, 3, 6}));
   net->extend(*net);  // four modules
   EXPECT_EQ(net->size(), 4u);
   expect_error<TypeError>([&] { nn::Sequential(PairImpl())->forward(ones({1})); },
@@ -119,15 +121,19 @@ TEST(Functional, IsAFunctionAsAModule) {
 }
 
 struct DeepImpl : nn::Module {
-  DeepImpl() { inner = register_module("inner", nn::Sequential(nn::Linear(2, 2), nn::ReLU())); }
+  DeepImpl() {
+    inner = register_module("inner", nn::Sequential(nn::Linear(2, 2), nn::ReLU()));
+    register_module("last", nn::ReLU());
+  }
   nn::Sequential inner{nullptr};
 };
 
 TEST(Module, ListsAndVisitsAllBelow) {
   const auto deep = std::make_shared<DeepImpl>();
-  EXPECT_EQ(deep->named_modules("net").keys(),
-            (std::vector<std::string>{"net", "net.inner", "net.inner.0", "net.inner.1"}));
-  EXPECT_EQ(deep->modules(/*include_self=*/false).size(), 3u);
+  EXPECT_EQ(
+      deep->named_modules("net").keys(),
+      (std::vector<std::string>{"net", "net.inner", "net.inner.0", "net.inner.1", "net.last"}));
+  EXPECT_EQ(deep->modules(/*include_self=*/false).size(), 4u);
   std::vector<std::string> names;
   deep->apply([&](const std::string& name, nn::Module&) { names.push_back(name); }, "net");
   EXPECT_EQ(names, deep->named_modules("net").keys());
@@ -137,7 +143,7 @@ TEST(Module, ListsAndVisitsAllBelow) {
   EXPECT_FALSE(deep->inner->at<nn::LinearImpl>(0).weight.requires_grad());
   const DeepImpl on_the_stack;
   expect_error<Error>([&] { on_the_stack.modules(); }, "top-level module as a shared_ptr");
-  EXPECT_EQ(on_the_stack.modules(false).size(), 3u);
+  EXPECT_EQ(on_the_stack.modules(false).size(), 4u);
 }
 
 TEST(Module, ReplacesAndUnregistersModules) {
@@ -149,7 +155,7 @@ TEST(Module, ReplacesAndUnregistersModules) {
                            "Submodule 'outer' is not defined");
   expect_error<ValueError>([&] { deep.replace_module("inner", nn::ReLU(nullptr)); }, "is empty");
   deep.unregister_module("inner");
-  EXPECT_TRUE(deep.children().empty());
+  EXPECT_EQ(deep.named_children().keys(), std::vector<std::string>{"last"});
   expect_error<ValueError>([&] { deep.unregister_module("inner"); },
                            "No Module with name `inner` is registered");
 }

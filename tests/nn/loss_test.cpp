@@ -166,12 +166,12 @@ TEST(Losses, PrintTheOptionsThatLibtorchPrints) {
 TEST(Losses, ExplainWhatDoesNotFit) {
   const Tensor x = ones({2, 3});
   expect_error<ValueError>([&] { l1_loss(x, ones({3})); },
-                           "l1_loss: input has shape [2, 3], target [3]; they must agree");
+                           "l1_loss: Target size ([3]) must be the same as input size ([2, 3])");
   expect_error<ValueError>(
       [&] {
         nn::BCEWithLogitsLoss()(x, ones({3, 2}));
       },
-      "binary_cross_entropy_with_logits: input has shape [2, 3], target [3, 2]");
+      "binary_cross_entropy_with_logits: Target size ([3, 2]) must be the same as input size");
   expect_error<ValueError>(
       [&] { binary_cross_entropy_with_logits(x, x, ones({2})); },
       "binary_cross_entropy_with_logits: weight has shape [2], which does not broadcast to input's "
@@ -207,6 +207,21 @@ TEST(Losses, ExplainTheirOptions) {
                            "binary_cross_entropy: input holds numbers outside of [0, 1]");
 }
 
+// As torch::binary_cross_entropy; the function of nn takes one shape alone.
+TEST(Losses, BinaryCrossEntropySqueezesTheTarget) {
+  const Tensor p = tensor({0.5, 0.25}), y = tensor({1.0, 0.0});
+  for (const Tensor& target : {y, y.view({1, 2})}) {
+    const Tensor losses = binary_cross_entropy(p.view({2, 1}), target, {}, kNone);
+    EXPECT_EQ(losses.sizes(), IntArrayRef({2, 1}));
+    expect_values(losses, {std::log(2.0), -std::log(0.75)});
+  }
+  expect_error<ValueError>(
+      [&] {
+        nn::functional::binary_cross_entropy(p.view({2, 1}), y);
+      },
+      "Target size ([2]) must be the same as input size ([2, 1])");
+}
+
 TEST(Losses, ExplainTheirShapes) {
   const Tensor x = ones({2, 3}), row = ones({3}), none;
   for (const auto& [loss, name] :
@@ -218,7 +233,7 @@ TEST(Losses, ExplainTheirShapes) {
            {[](const Tensor&a, const Tensor&b) { return multilabel_margin_loss(a, b); },
             "multilabel_margin_loss"}})
     expect_error<ValueError>([&] { loss(x, row); },
-                             name + ": input has shape [2, 3], target [3]; they must agree");
+                             name + ": Target size ([3]) must be the same as input size ([2, 3])");
   expect_error<ValueError>([&] { nn::KLDivLoss()(x, none); },
                            "kl_div: target is undefined, expected a tensor");
   expect_error<ValueError>([&] { nn::PoissonNLLLoss()(none, x); },
@@ -340,7 +355,7 @@ TEST(CTCLoss, ExplainsItsArguments) {
       [&] {
         ctc_loss(logs, labels, ones({2}), tensor({2, 2}));
       },
-      "ctc_loss: input_lengths has dtype float32, expected integers");
+      "ctc_loss: input_lengths must be integral, and has dtype float32");
   expect_error<ValueError>(
       [&] {
         nn::CTCLoss()(logs, labels, Tensor(), tensor({2, 2}));

@@ -172,8 +172,11 @@ TEST(Messages, OfWindowsNameTheOperationOfTheUser) {
       "max_unpool2d: Found an invalid max index: 99; the output of shape [1, 1, 4, 4]");
   expect_error<TypeError>([&] { nn::MaxUnpool2d(2)(pooled, pooled); },
                           "max_unpool2d: indices have dtype float32, expected int64");
-  refuses("of shape Nx2x3 for size [1, 3, 5, 4]. Got [2, 2, 3]; expand one to N = 1", [] {
+  refuses("of shape Nx2x3 for size [1, 3, 5, 4]. Got [2, 2, 3]. Expand one to N = 1", [] {
     F::affine_grid(zeros({2, 2, 3}), {1, 3, 5, 4});
+  });
+  refuses("Expected non-zero, positive output size. Got [-1, 1, 2, 2]", [] {
+    F::affine_grid(zeros({2, 2, 3}), {-1, 1, 2, 2});
   });
 }
 

@@ -99,7 +99,7 @@ TEST(Conv, TransposedTakesAnOutputSize) {
       },
       "valid sizes range from 9 to 10");
   expect_error<ValueError>(
-      [] { nn::ConvTranspose2d(nn::ConvTranspose2dOptions(2, 3, 3).padding_mode(kReflect)); },
+      [&] { nn::ConvTranspose2d(nn::ConvTranspose2dOptions(2, 3, 3).padding_mode(kReflect))(x); },
       "Only `zeros` padding mode is supported for ConvTranspose2d");
 }
 
@@ -112,6 +112,11 @@ TEST(Conv, NamesWhatDoesNotFit) {
   expect_error<ValueError>([] { nn::Conv2d(3, 4, 0); }, "kernel_size must be 1 or more");
   expect_error<ValueError>(
       [] {
+        nn::Conv2d(nn::Conv2dOptions(3, 4, 3).padding(kSame).stride({1, 2}));
+      },
+      "Conv2d: padding='same' is not supported for strided convolutions, and stride is [1, 2]");
+  expect_error<ValueError>(
+      [] {
         nn::Conv2dOptions(3, 4, {1, 2, 3});
       },
       "Expected 2 values, but instead got 3");
@@ -119,6 +124,12 @@ TEST(Conv, NamesWhatDoesNotFit) {
   expect_error<ValueError>([&] { nn::Conv2d(3, 4, 2)(none); }, "Conv2d: input is undefined");
   expect_error<ValueError>([&] { nn::MaxPool2d(2)(none); }, "MaxPool2d: input is undefined");
   expect_error<ValueError>([&] { nn::BatchNorm2d(2)(none); }, "BatchNorm2d: input is undefined");
+}
+
+TEST(Functional, NormalizeWritesIntoAGivenTensor) {
+  const Tensor x = tensor({1.0, 3.0}).view({1, 2}), out = zeros({1, 2});
+  nn::functional::normalize(x, nn::functional::NormalizeFuncOptions().p(1).out(out));
+  expect_values(out, {0.25, 0.75});
 }
 
 TEST(Pools, AreTheirFunctionsWithTheirOptions) {

@@ -39,11 +39,12 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
   const int length = share.tile_length();
   constexpr T least = scalar::least<T>();
 
+  const bool decides = valid && team.lane() == 0;
+  const int64_t number = decides ? targets.number[line] : 0;
   Tile<T, 2> tile;
   // Of this thread: the largest element so far, about which it sums powers of e and, for smoothing,
   // its `own` elements.
   T top = least, powers = 0, own = 0, total = 0;
-  const auto center = [](T largest) { return largest == least ? T(0) : largest; };
   for (int64_t first = 0; first < n; first += length) {
     share.begin = first == 0 ? share.skip : 0;
     const int count = valid ? static_cast<int>(::min(n - first, int64_t{length})) : 0;
@@ -62,6 +63,9 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
     }
     top = next;
   }
+  // Read while others fold, and most likely still in the cache.
+  const bool names_class = decides && targets.rule.classes.allows(number);
+  const T picked = names_class ? x[number] : T(0);
   const T about = center(team.template fold<Max>(top));
   const auto fold = [&](T value) {
     if (team.size() > 32) __syncthreads();  // the memory of the fold before is used again
@@ -69,9 +73,8 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
   };
   powers = fold(top == least ? T(0) : powers * scalar::exp(top - about));
   if (targets.smoothing != 0) total = fold(total + own * (center(top) - about));
-  if (!valid || team.lane() != 0) return;
+  if (!decides) return;
 
-  const int64_t number = targets.number[line];
   const T log_sum = scalar::log(powers);
   rows.top[line] = about;
   rows.log_sum[line] = log_sum;
@@ -79,15 +82,15 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
   if (number == targets.rule.ignored || !in_range(targets.fault, targets.rule.classes, number))
     return;
   const T factor = weight == nullptr ? T(1) : weight[number];
-  T value = log_sum - (1 - targets.smoothing) * (x[number] - about);
+  T value = log_sum - (1 - targets.smoothing) * (picked - about);
   if (targets.smoothing != 0) value -= targets.smoothing * (total / static_cast<T>(args.n));
   rows.factor[line] = factor;
   loss[line] = factor * value;
 }
 
-// out = grad factor (softmax(x) - the shares of the classes).
+// out = grad factor (softmax(x) - the shares of the classes). Of doubles, fewer blocks have room.
 template <class T, class Team>
-__global__ void __launch_bounds__(Team::kThreads, 2)
+__global__ void __launch_bounds__(Team::kThreads, (sizeof(T) > sizeof(float) ? 2 : Team::kBlocks))
     cross_entropy_grad_kernel(SoftmaxArgs<2> args, Team team, Targets<T> targets, RowSums<T> rows,
                               const T* grad, int64_t grad_step, T* out, const T* x) {
   const int64_t line = team.line();
@@ -111,16 +114,13 @@ __global__ void __launch_bounds__(Team::kThreads, 2)
     share.begin = first == 0 ? share.skip : 0;
     const int count = static_cast<int>(::min(n - first, int64_t{length}));
     share.load(tile, x + first, 1, count, T(0));
+    const int target = share.place_of(number + share.skip - first);
     share.for_each(count, [&](int k) {
-      const T power = scalar::exp((tile.at[k] - top) - log_sum);
-      tile.at[k] = ignored ? T(0) : scale * (power - each);
+      T power = scalar::exp((tile.at[k] - top) - log_sum) - each;
+      if (k == target) power -= 1 - targets.smoothing;
+      tile.at[k] = ignored ? T(0) : scale * power;
     });
     share.store(tile, out + first, 1, count);
-    // The thread that wrote the target's element takes its share off.
-    const int64_t hit = number + share.skip - first;
-    if (!ignored && hit >= share.begin && hit < count &&
-        (share.vectors ? hit / share.V : hit) % share.lanes == share.lane)
-      out[first + hit] -= scale * (1 - targets.smoothing);
   }
 }
 

@@ -1,11 +1,11 @@
 // softmax, log_softmax and their gradients along one dimension: lines of n elements, each of which
-// a team of threads reads once, where it fits into their registers.
+// a team of threads reads once, where it fits into their registers (long_softmax.cuh has others).
 //
 // A team goes over a line tile by tile, from the front: each thread keeps the largest of its
 // elements so far and the sum of e^x about it, and multiplies the sum whenever the largest element
 // grows. The team folds these once, where the line ends. Then it writes the tiles from the back.
-// The last tile is still in registers, and the first ones are in shared memory as far as they fit
-// there; only tiles between them are read a second time. Sums are folded in a fixed tree.
+// The last tile is still in registers; the others are read a second time. Sums are folded in a
+// fixed tree.
 #pragma once
 
 #include "gradus/cuda/kernels/reduce.cuh"
@@ -19,7 +19,7 @@ namespace gradus::cuda {
 template <int Threads, int Blocks, bool Edges>
 struct RowTeam {
   static constexpr int kThreads = Threads, kBlocks = Blocks;
-  static constexpr bool kEdges = Edges, kKeeps = Threads > kReduceThreads;
+  static constexpr bool kEdges = Edges;
   int lanes;
 
   __device__ int size() const { return lanes; }
@@ -36,7 +36,7 @@ struct RowTeam {
 // Threads of a block that are `division.kept` apart, so that neighbours have neighbouring lines.
 struct ColumnTeam {
   static constexpr int kThreads = kReduceThreads, kBlocks = 2;
-  static constexpr bool kEdges = false, kKeeps = false;
+  static constexpr bool kEdges = false;
   Division division;
 
   __device__ int size() const { return division.reduced; }
@@ -70,11 +70,16 @@ struct SoftmaxArgs {
   bool log;
   // How many elements of memory lie before a tensor's first element, and how many from it on.
   int64_t before[N], from[N];
-  int64_t kept;  // how many elements of a line stay in shared memory: a whole number of tiles
   // Elements are neighbours, and a line begins at the same place of a vector in all tensors; at its
   // first place, with a whole number of vectors, unless Team::kEdges.
   bool vectors;
 };
+
+// What powers of e are taken about: the largest element, or 0 where there is none.
+template <class T>
+__device__ T center(T largest) {
+  return largest == scalar::least<T>() ? T(0) : largest;
+}
 
 // What a thread has of a tile: 8 vectors, or 4 of each where a kernel of N = 3 tensors reads two.
 template <class T, int N>
@@ -107,6 +112,13 @@ struct Share {
   }
 
   __device__ int tile_length() const { return lanes * kSize; }
+
+  // The place of element i of a tile, or -1 where another thread has it.
+  __device__ int place_of(int64_t i) const {
+    if (i < 0 || i >= tile_length()) return -1;
+    const int own = static_cast<int>(i), width = vectors ? V : 1, unit = own / width;
+    return unit % lanes == lane ? unit / lanes * width + own % width : -1;
+  }
 
   // Calls f(k) for the places that hold one of `count` elements of a tile for some thread.
   template <class F>
@@ -181,20 +193,13 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
   const auto at = offsets_of(args.lines, valid ? team.line() : 0);
   x += at.at[1];
   out += at.at[0];
-  Share<T, 2, Team::kEdges> share{team.lane(), team.size(), args.vectors};
-  share.align(args, at, x);
-  x -= share.skip * args.step[1];
-  out -= share.skip * args.step[0];
-  const int64_t n = args.n + share.skip;
+  const Share<T, 2, false> share{team.lane(), team.size(), args.vectors};
   const int length = share.tile_length();
-  const int64_t last = (n - 1) / length * length;
+  const int64_t last = (args.n - 1) / length * length;
   const auto count_from = [&](int64_t first) {  // none for a team without a line
-    share.begin = first == 0 ? share.skip : 0;
-    return valid ? static_cast<int>(::min(n - first, int64_t{length})) : 0;
+    return valid ? static_cast<int>(::min(args.n - first, int64_t{length})) : 0;
   };
   constexpr T least = scalar::least<T>();
-  extern __shared__ uint4 shared[];
-  T* const kept = reinterpret_cast<T*>(shared);
 
   Tile<T, 2> tile = {};
   T top = least,
@@ -209,11 +214,9 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
     });
     return powers;
   };
-  const auto center = [](T largest) { return largest == least ? T(0) : largest; };
   for (int64_t first = 0; first <= last; first += length) {
     const int count = count_from(first);
     share.load(tile, x + first * args.step[1], args.step[1], count, least);
-    if (Team::kKeeps && first < args.kept) share.store(tile, kept + first, 1, length);
     T next = top;
     share.for_each(count, [&](int k) { next = Max::combine(next, tile.at[k]); });
     sum = sum * scalar::exp(top - center(next)) + raise(center(next), count);
@@ -228,10 +231,7 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
   for (int64_t first = last; first >= 0; first -= length) {
     const int count = count_from(first);
     if (first < last) {
-      if (Team::kKeeps && first < args.kept)
-        share.load(tile, kept + first, 1, length, least);
-      else
-        share.load(tile, x + first * args.step[1], args.step[1], count, least);
+      share.load(tile, x + first * args.step[1], args.step[1], count, least);
       raise(about, count);
       scale = 1 / sum;
     }
@@ -244,29 +244,19 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
 
 // out = y (grad - sum(grad y)), or for the logarithm grad - e^y sum(grad).
 template <class T, class Team>
-__global__ void __launch_bounds__(Team::kThreads,
-                                  Team::kThreads > kReduceThreads ? Team::kBlocks : 2)
+__global__ void __launch_bounds__(Team::kThreads, 2)
     softmax_grad_kernel(SoftmaxArgs<3> args, Team team, T* out, const T* grad, const T* y) {
   const bool valid = team.line() < args.lines.numel;
   const auto at = offsets_of(args.lines, valid ? team.line() : 0);
   out += at.at[0];
   grad += at.at[1];
   y += at.at[2];
-  Share<T, 3, Team::kEdges> share{team.lane(), team.size(), args.vectors};
-  share.align(args, at, grad);
-  out -= share.skip * args.step[0];
-  grad -= share.skip * args.step[1];
-  y -= share.skip * args.step[2];
-  const int64_t n = args.n + share.skip;
+  const Share<T, 3, false> share{team.lane(), team.size(), args.vectors};
   const int length = share.tile_length();
-  const int64_t last = (n - 1) / length * length;
+  const int64_t last = (args.n - 1) / length * length;
   const auto count_from = [&](int64_t first) {  // none for a team without a line
-    share.begin = first == 0 ? share.skip : 0;
-    return valid ? static_cast<int>(::min(n - first, int64_t{length})) : 0;
+    return valid ? static_cast<int>(::min(args.n - first, int64_t{length})) : 0;
   };
-  extern __shared__ uint4 shared[];
-  T* const kept_grads = reinterpret_cast<T*>(shared);
-  T* const kept_results = kept_grads + args.kept;
 
   Tile<T, 3> grads, results;
   const auto load = [&](int64_t first, int count) {
@@ -277,22 +267,13 @@ __global__ void __launch_bounds__(Team::kThreads,
   for (int64_t first = 0; first <= last; first += length) {
     const int count = count_from(first);
     load(first, count);
-    if (Team::kKeeps && first < args.kept) {
-      share.store(grads, kept_grads + first, 1, length);
-      share.store(results, kept_results + first, 1, length);
-    }
     share.for_each(count,
                    [&](int k) { sum += args.log ? grads.at[k] : grads.at[k] * results.at[k]; });
   }
   sum = team.template fold<scalar::Reduction<ReduceOp::sum>>(sum);
   for (int64_t first = last; first >= 0; first -= length) {
     const int count = count_from(first);
-    if (Team::kKeeps && first < args.kept) {
-      share.load(grads, kept_grads + first, 1, length, T(0));
-      share.load(results, kept_results + first, 1, length, T(0));
-    } else if (first < last) {
-      load(first, count);
-    }
+    if (first < last) load(first, count);
     share.for_each(count, [&](int k) {
       grads.at[k] = args.log ? grads.at[k] - scalar::exp(results.at[k]) * sum
                              : results.at[k] * (grads.at[k] - sum);

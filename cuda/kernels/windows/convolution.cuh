@@ -1,137 +1,16 @@
-// Convolutions as implicit matrix products: tiles of the matrix of windows are gathered from the
-// tensor itself, so the matrix never exists.
+// Convolutions as implicit matrix products by multiply-adds: tiles of the matrix of windows are
+// gathered from the tensor itself, so the matrix never exists (spots.cuh).
 //
-// Idea. Each of the three parts of a convolution is a product of a matrix of weights or gradients,
-// a (rows, depth), and a matrix b (depth, columns) whose element (d, c) is one element of a tensor,
-// or 0 of the padding:
-//
-//   part     rows      columns             depth             b: an element of
-//   output   filters   places, samples     taps, channels    the input, at place + tap
-//   input    channels  elements, samples   taps, filters     the output's gradient, at
-//                                                            (element - tap) / stride
-//   weight   filters   taps, channels      places, samples   the input, at place + tap
-//
-// With a stride, only some taps meet an element of the input, and neighbours meet others. Elements
-// that are `stride` apart meet the same taps: each such set, a phase, is a product of its own, in
-// which (element - tap) / stride is a difference of two numbers.
-//
-// So a column and a depth are a Spot each: where it lies in memory, and at which place; the sum of
-// both is an element. Spots take divisions, and are made once for the columns of a tile, and for
-// the depth of a few steps at once, by few threads, which put them into shared memory. The rest is
-// the ladder of products (matmul_vectorized.cuh): warps make compact rectangles, threads squares in
-// registers, and the next tile is on its way while one is multiplied.
+// Idea. The ladder of products (matmul_vectorized.cuh), with tiles that are gathered: warps make
+// compact rectangles, threads squares in registers, and the next tile is on its way while one is
+// multiplied. Few threads find the spots of the depth, and put them into shared memory.
+// Next. Tensor cores, as for products (convolution_tensor_cores.cuh).
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
-#include "gradus/tensor/base/windows.h"
+#include "gradus/cuda/kernels/windows/spots.cuh"
 
 namespace gradus::cuda {
-
-// One dimension of a phase. Its elements are first + i * stride, and the taps that they meet
-// tap + j * tap_step; at element i and tap j is place i + place - j * reach of the output.
-struct Phase {
-  int first, stride, count;
-  int tap, tap_step, taps;
-  int place, reach;
-};
-
-template <class T>
-struct ConvolutionArgs {
-  Convolution shape;
-  Phase phase[kSpatial];   // of the gradient of the input
-  int gathered[kSpatial];  // the sizes of the tensor that b is gathered from
-  const T *a, *b, *bias;   // bias (filters) or null
-  T* out;
-  int rows, columns, depth;  // of the product of one group
-  int64_t a_row, out_row;    // strides
-  int parts, part;           // the depth is cut into so many parts, of `part` terms each
-  int64_t part_out;          // from one part's result to the next
-};
-
-// What a column or a term of the depth adds: to the element of b, and to that of out or a.
-struct alignas(16) Spot {
-  int64_t in_b, in_other;
-  int at[kSpatial];
-};
-
-// i as places in three dimensions of such sizes; what is left goes to the caller.
-__device__ inline int split_places(int i, const int (&sizes)[kSpatial], int (&at)[kSpatial]) {
-  for (int d = kSpatial - 1; d >= 0; --d) {
-    const int rest = static_cast<int>(static_cast<unsigned>(i) / static_cast<unsigned>(sizes[d]));
-    at[d] = i - rest * sizes[d];
-    i = rest;
-  }
-  return i;
-}
-
-// (at[0], at[1], at[2]) in row-major order of the gathered tensor's sizes.
-template <class T>
-__device__ int64_t in_gathered(const ConvolutionArgs<T>& args, const int (&at)[kSpatial]) {
-  return (int64_t{at[0]} * args.gathered[1] + at[1]) * args.gathered[2] + at[2];
-}
-
-// A place of a window, and a sample: of the output, or for the gradient of the input an element of
-// the phase.
-template <ConvolutionPart part, class T>
-__device__ Spot place_spot(const ConvolutionArgs<T>& args, int i, int group) {
-  const Convolution& s = args.shape;
-  constexpr bool kInput = part == ConvolutionPart::input;
-  int sizes[kSpatial];
-  for (int d = 0; d < kSpatial; ++d)
-    sizes[d] = kInput ? args.phase[d].count : static_cast<int>(s.dim[d].out);
-  Spot out;
-  const int sample = split_places(i, sizes, out.at);
-  const int64_t filter = sample * s.filters + group * s.group_filters();
-  const int64_t channel = sample * s.channels + group * s.group_channels();
-  int64_t within = 0;  // the plane of the input, or of the output
-  for (int d = 0; d < kSpatial; ++d) {
-    const Phase& phase = args.phase[d];
-    const WindowDim& dim = s.dim[d];
-    within = kInput ? within * dim.in + phase.first + out.at[d] * phase.stride
-                    : within * dim.out + out.at[d];
-    out.at[d] = kInput ? out.at[d] + phase.place
-                       : out.at[d] * static_cast<int>(dim.stride) - static_cast<int>(dim.padding);
-  }
-  out.in_b = (kInput ? filter * s.outputs() : channel * s.inputs()) + in_gathered(args, out.at);
-  out.in_other = (kInput ? channel * s.inputs() : filter * s.outputs()) + within;
-  return out;
-}
-
-// A tap of a channel, or for the gradient of the input of a filter.
-template <ConvolutionPart part, class T>
-__device__ Spot tap_spot(const ConvolutionArgs<T>& args, int i, int group) {
-  const Convolution& s = args.shape;
-  constexpr bool kInput = part == ConvolutionPart::input;
-  int sizes[kSpatial];
-  for (int d = 0; d < kSpatial; ++d)
-    sizes[d] = kInput ? args.phase[d].taps : static_cast<int>(s.dim[d].kernel);
-  Spot out;
-  const int channel = split_places(i, sizes, out.at);
-  int tap = 0;
-  for (int d = 0; d < kSpatial; ++d) {
-    const Phase& phase = args.phase[d];
-    const WindowDim& dim = s.dim[d];
-    tap = tap * static_cast<int>(dim.kernel) +
-          (kInput ? phase.tap + out.at[d] * phase.tap_step : out.at[d]);
-    out.at[d] = out.at[d] * (kInput ? -phase.reach : static_cast<int>(dim.dilation));
-  }
-  out.in_b = channel * (kInput ? s.outputs() : s.inputs()) + in_gathered(args, out.at);
-  // In weight (filters, channels of a group, taps), or its gradient.
-  const int64_t taps = s.taps(), per_filter = s.group_channels() * taps;
-  out.in_other =
-      group * s.group_filters() * per_filter + channel * (kInput ? per_filter : taps) + tap;
-  return out;
-}
-
-template <class T>
-__device__ T gathered(const ConvolutionArgs<T>& args, const Spot& column, const Spot& depth) {
-  bool inside = true;
-#pragma unroll
-  for (int d = 0; d < kSpatial; ++d)
-    inside &=
-        static_cast<unsigned>(column.at[d] + depth.at[d]) < static_cast<unsigned>(args.gathered[d]);
-  return inside ? args.b[column.in_b + depth.in_b] : T(0);
-}
 
 // A tile of kLanes x kDepth elements on its way to shared memory: fetch(value) reads it into
 // registers, store writes it. Threads run along the depth or across it, whichever lies closer
@@ -219,6 +98,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
   const Spot own_column =
       first_column + LoaderB::own_lane() < args.columns ? columns[LoaderB::own_lane()] : Spot{};
 
+  const auto gathered = [&](const Spot& column, const Spot& depth) {
+    return is_inside(args, column, depth) ? args.b[column.in_b + depth.in_b] : T(0);
+  };
   LoaderA a;
   LoaderB b;
   const auto fetch = [&](int step) {
@@ -231,7 +113,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
     });
     b.fetch([&](int column, int d) {
       return first_column + column < args.columns && d < left
-                 ? gathered(args, kOfWeight ? columns[column] : own_column, terms[d])
+                 ? gathered(kOfWeight ? columns[column] : own_column, terms[d])
                  : T(0);
     });
   };

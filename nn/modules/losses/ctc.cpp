@@ -17,8 +17,9 @@ constexpr double kNever = -1e30;
 
 std::vector<int64_t> lengths_of(const char* name, const Tensor& lengths, int64_t batch,
                                 int64_t most, const char* of_what) {
-  check<TypeError>(isIntegralType(lengths.scalar_type(), false), "ctc_loss: ", name, " has dtype ",
-                   lengths.dtype(), ", expected integers; convert with .to(kLong)");
+  check<TypeError>(isIntegralType(lengths.scalar_type(), false), "ctc_loss: ", name,
+                   " must be integral, and has dtype ", lengths.dtype(),
+                   "; convert with .to(kLong)");
   check(lengths.dim() <= 1 && lengths.numel() == batch, "ctc_loss: ", name, " has shape ",
         lengths.sizes(), ", expected a length for each of ", batch, " sequences");
   const Tensor here = lengths.to(Device(kCPU), kLong).contiguous();

@@ -32,8 +32,9 @@ Tensor weighted(const char* op, const char* name, const Tensor& x, const Tensor&
 
 void check_same_shape(const char* op, const Tensor& input, const Tensor& target) {
   check_defined(op, input, target);
-  check(input.sizes() == target.sizes(), op, ": input has shape ", input.sizes(), ", target ",
-        target.sizes(), "; they must agree, or the loss would broadcast; reshape one");
+  check(input.sizes() == target.sizes(), op, ": Target size (", target.sizes(),
+        ") must be the same as input size (", input.sizes(),
+        "), or the loss would broadcast; reshape one");
 }
 
 void check_broadcast(const char* op, std::initializer_list<Named> arguments) {

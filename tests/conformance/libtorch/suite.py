@@ -19,8 +19,8 @@ import re
 import subprocess
 import sys
 
-FILES = ["any", "functional", "module", "moduledict", "modulelist", "modules", "parameterdict",
-         "parameterlist", "sequential"]
+FILES = ["any", "functional", "init", "module", "moduledict", "modulelist", "modules", "nn_utils", "optim",
+         "parameterdict", "parameterlist", "rnn", "sequential", "transformer"]
 # Tests that are about something else than dense tensors on a CPU, or about libtorch's insides.
 OUT_OF_SCOPE = {
     r"_(Multi)?CUDA$": "needs a GPU",

@@ -1,0 +1,22 @@
+// What the host knows of a kernel of convolutions.
+#pragma once
+
+#include "gradus/cuda/kernels/windows/spots.cuh"
+
+namespace gradus::cuda {
+
+template <class T>
+struct ConvolutionKernel {
+  void (*run)(ConvolutionArgs<T>);
+  int rows, columns;  // results that a block makes
+  int step;           // parts of the depth are multiples of it
+  int threads;
+  int shared_bytes = 0;  // dynamic
+};
+
+// The kernel by tensor cores for such a product of float32. Sets args.pitch where it takes patches.
+// REQUIRES: has_tensor_cores(); args.parts == 1.
+ConvolutionKernel<float> tensor_core_convolution(ConvolutionPart part,
+                                                 ConvolutionArgs<float>& args);
+
+}  // namespace gradus::cuda
