@@ -70,8 +70,7 @@ class Backend {
   virtual void fill(const Tensor& out, const Scalar& value) = 0;
   // out[i] = start + i * step; out is contiguous, 1-D.
   virtual void arange(const Tensor& out, const Scalar& start, const Scalar& step) = 0;
-  // Evenly spaced numbers from first to last, both exactly, or `base` to their powers, in double
-  // and rounded once. out is contiguous, 1-D, with some elements, of any dtype but Bool.
+  // Evenly spaced numbers, or `base` to them, rounded once. out is contiguous, 1-D, not Bool or empty.
   virtual void linspace(double first, double last, std::optional<double> base, const Tensor& out);
   // Same shape, any strides, same device. The dtypes convert at once (convert.h).
   virtual void copy(const Tensor& src, const Tensor& dst) = 0;
@@ -116,8 +115,7 @@ class Backend {
   virtual void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                         const Tensor& out) = 0;
   // Operands broadcast to out, of one dtype: out's, or for comparisons any. One may be a number. A
-  // tensor of one element may be of the dtype that the other is computed with. On CUDA the operands
-  // of div may both be Long where out is Float.
+  // tensor of one element may be of the dtype that the other is computed with; on CUDA both Long in div.
   virtual void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) = 0;
   // The same for three operands and the number w, and one dtype, which is out's. x is a tensor, and
   // z is a number where y is one.
@@ -132,8 +130,7 @@ class Backend {
   // plus those of size 1. out: Long, Float or Double, to which x converts at once (convert.h); or,
   // for extremes, x and out of any one integer dtype or Bool, or out Bool: of what is not 0.
   virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;
-  // out = the sum of |x|^p, to the power 1 / p; p is neither 0 nor infinite. x and out: as for
-  // reduce, and out is Float or Double.
+  // out (Float, Double) = the sum of |x|^p, to the power 1 / p: not 0 nor infinite. As for reduce.
   virtual void norm(double p, const Tensor& x, const Tensor& out);
   // out (2) = the smallest and the largest element of x, of one dtype. x has some elements.
   virtual void aminmax(const Tensor& x, const Tensor& out);

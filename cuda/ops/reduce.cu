@@ -1,9 +1,9 @@
 // Sums, extremes, norms and variances over any dimensions.
 #include "gradus/cuda/kernels/rows/reduce_short.cuh"
+#include "gradus/cuda/kernels/rows/reduce_sources.cuh"
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/division.h"
-#include "gradus/cuda/ops/reduce_sources.cuh"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
 
