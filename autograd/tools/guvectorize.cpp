@@ -14,19 +14,23 @@
 
 namespace gradus {
 
-using cuda::CoreParameter;
-using detail::CoreFunction;
-
-namespace {
-
-constexpr char kCall[] = "guvectorize";
+namespace detail {
 
 // The names of core dimensions, by parameter.
-struct Signature {
+struct CoreSignature {
   std::string text;
   std::vector<std::vector<std::string>> parameters;
   size_t inputs = 0;
 };
+
+}  // namespace detail
+
+using cuda::CoreParameter;
+using detail::CoreFunction, detail::CoreSignature;
+
+namespace {
+
+constexpr char kCall[] = "guvectorize";
 
 bool is_name(const std::string& word) {
   return !word.empty() && !std::isdigit(static_cast<unsigned char>(word[0])) &&
@@ -55,13 +59,13 @@ std::vector<std::vector<std::string>> lists_of(const std::string& text, const st
   return out;
 }
 
-Signature signature_of(const std::string& text) {
+CoreSignature signature_of(const std::string& text) {
   std::string packed;
   std::ranges::copy_if(text, std::back_inserter(packed), [](char c) { return c != ' '; });
   const size_t arrow = packed.find("->");
   check(arrow != std::string::npos, kCall, ": the signature '", text,
         "' has no '->'; expected one like '(n),(n)->()'");
-  Signature out{text, lists_of(text, packed.substr(0, arrow)), 0};
+  CoreSignature out{text, lists_of(text, packed.substr(0, arrow)), 0};
   out.inputs = out.parameters.size();
   check(out.inputs > 0, kCall, ": the signature '", text, "' has no input; give it one");
   const auto outputs = lists_of(text, packed.substr(arrow + 2));
@@ -78,7 +82,7 @@ Signature signature_of(const std::string& text) {
   return out;
 }
 
-void check_parameters(const Signature& signature, const CoreFunction& f) {
+void check_parameters(const CoreSignature& signature, const CoreFunction& f) {
   check<TypeError>(f.parameters.size() == signature.parameters.size(), kCall, ": '", signature.text,
                    "' has ", signature.parameters.size(), " inputs and outputs, and the function ",
                    f.parameters.size(), " parameters");
@@ -105,7 +109,7 @@ struct Operands {
 
 IntArrayRef loop_of(IntArrayRef dims, size_t core) { return dims.slice(0, dims.size() - core); }
 
-Operands operands_of(const Signature& signature, const CoreFunction& f, const Tensors& inputs,
+Operands operands_of(const CoreSignature& signature, const CoreFunction& f, const Tensors& inputs,
                      Device device) {
   Operands out{inputs, {}, {}, {}};
   std::map<std::string, std::pair<int64_t, size_t>> sizes;  // and which argument has it
@@ -160,7 +164,7 @@ void run_on_cpu(const CoreFunction& f, const Operands& all) {
 }  // namespace
 
 struct GUVectorized::State {
-  Signature signature;
+  CoreSignature signature;
   CoreFunction function;
   std::vector<GUVectorized> gradients;  // by input; none where there is no gradient
   std::once_flag made;
@@ -175,7 +179,7 @@ GUVectorized::GUVectorized(const std::string& signature, CoreFunction function)
 }
 
 GUVectorized GUVectorized::with_gradients(std::vector<CoreFunction> gradients) const {
-  const Signature& signature = state_->signature;
+  const CoreSignature& signature = state_->signature;
   check<TypeError>(gradients.size() == signature.inputs, "with_gradient: got ", gradients.size(),
                    " functions for ", signature.inputs, " inputs; give one for each");
   GUVectorized out(signature.text, state_->function);
@@ -205,7 +209,7 @@ GUVectorized GUVectorized::with_gradients(std::vector<CoreFunction> gradients) c
 }
 
 Tensors GUVectorized::call(ArrayRef<cuda::Argument> arguments) const {
-  const Signature& signature = state_->signature;
+  const CoreSignature& signature = state_->signature;
   const CoreFunction& f = state_->function;
   check<TypeError>(arguments.size() == signature.inputs, kCall, ": the function takes ",
                    signature.inputs, " arguments, and got ", arguments.size());
