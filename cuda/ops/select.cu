@@ -75,7 +75,9 @@ void CudaBackend::select(const Tensor& x, int64_t dim, bool descending, int64_t 
 void CudaBackend::median(bool ignores_nan, const Tensor& x, int64_t dim, const Tensor& values,
                          const Tensor& indices) {
   const int64_t n = x.sizes()[dim];
-  if (is_few_long(x, n) || n > kLongestRow)
+  // Many rows are sorted faster than one block selects of each. Measured on an H100.
+  constexpr int64_t kMuch = int64_t{1} << 21;
+  if (is_few_long(x, n) || n > kLongestRow || (n > kShortRow && x.numel() > kMuch))
     return Backend::median(ignores_nan, x, dim, values, indices);
   const Context context(x);
   with_rows(x, dim, values, indices,

@@ -1,5 +1,9 @@
 // Convolutions and pools on a GPU against the CPU.
 #include "tests/windows.h"
+
+#include <limits>
+
+#include "gradus/tensor/factories.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {

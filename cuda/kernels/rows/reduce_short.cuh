@@ -14,7 +14,7 @@ inline constexpr int short_rows_tile = kShortRowVectors* kReduceThreads* vector_
 
 // How many rows of n a block takes, so that each block begins at a vector.
 template <class T>
-constexpr int rows_of_block(int n) {
+GRADUS_HD constexpr int rows_of_block(int n) {
   return short_rows_tile<T> / n / vector_width<T> * vector_width<T>;
 }
 
