@@ -55,6 +55,9 @@ class CudaBackend final : public Backend {
   void normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                       const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                       const Tensor& sums, const Tensor& out) override;
+  void normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                       const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                       const Tensor& sums, const Tensor& out) override;
   void scan(ScanOp op, const Tensor& x, int64_t dim, const Tensor& out) override;
   void arg_scan(bool largest, const Tensor& x, int64_t dim, const Tensor& values,
                 const Tensor& indices) override;

@@ -107,6 +107,13 @@ void Backend::fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,
   fused::evaluate(*this, kernel, {none, kernel.domain}, inputs, outputs);
 }
 
+void Backend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                              const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                              const Tensor& sums, const Tensor& out) {
+  normalize_sums(rows, grad, x, mean, rstd, sums);
+  normalize_grad(rows, grad, x, mean, rstd, weight, sums, out);
+}
+
 void Backend::select(const Tensor& x, int64_t dim, bool descending, int64_t first,
                      const Tensor& values, const Tensor& indices) {
   const auto order = raw::sort(x, dim, descending);

@@ -194,6 +194,10 @@ class Backend {
   virtual void normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                               const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                               const Tensor& sums, const Tensor& out) = 0;
+  // normalize_sums, and then normalize_grad.
+  virtual void normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                               const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                               const Tensor& sums, const Tensor& out);
 
   // --- Scans (the rows of scans.def) and order
   // x, out: one shape and dtype (Long, Float, Double; for logcumsumexp not Long), one dimension at

@@ -6,14 +6,11 @@
 
 namespace gradus {
 
-// The losses, of x's dtype or, for half types, float32, and what each is multiplied by: Backend
-// says more. Only x gets a gradient.
-struct WeightedLosses {
-  Tensor losses, factors;
-};
+// The losses, of x's dtype or, for half types, float32, of which Backend says more; or with `mean`
+// their sum, divided by that of the factors. Only x gets a gradient.
 // REQUIRES: x (N, C) is floating point and not empty, target (N) is int64, weight, which may be
 // undefined, (C) of x's dtype. Errors: IndexError for a target that is no class.
-WeightedLosses row_cross_entropy(const CrossEntropyRule& rule, const Tensor& x,
-                                 const Tensor& target, const Tensor& weight);
+Tensor row_cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
+                         const Tensor& weight, bool mean);
 
 }  // namespace gradus

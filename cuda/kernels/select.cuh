@@ -1,9 +1,13 @@
 // The first of each row's elements in the order of sort, by a search for the key of the last one
 // of them: digit by digit from the highest on, the elements that agree with what is known of it are
 // counted by their next digit (radix selection; D. Knuth, The Art of Computer Programming 3, 5.3.3,
-// has its relatives). It ends once those up to there fit into shared memory, where they are sorted;
-// or, where one element is wanted, those that agree with it. Rows that fit as they are need no
-// search: so are medians found, and the element that occurs most often.
+// has its relatives). Once those up to there fit into shared memory, the search goes on among them,
+// and a few are sorted; where one element is wanted, those that agree with it.
+//
+// A long row is read once: of a sample of it, an element is sought that has more than the wanted
+// ones before it, most likely, and few others. If it has not, the row itself is searched. Rows that
+// fit as they are need no search of that kind: so are medians found, and the element that occurs
+// most often.
 #pragma once
 
 #include "gradus/cuda/kernels/sort.cuh"
@@ -13,6 +17,8 @@ namespace gradus::cuda {
 inline constexpr int kSelectThreads = 1024;
 inline constexpr int kMostSelected = 1024;  // of a row
 inline constexpr int kSelectItems = 2 * kMostSelected;
+inline constexpr int kSample = 1024;      // elements of a long row
+inline constexpr int kFewSelected = 128;  // that are sorted where as few are wanted
 
 // A key and the index as its lower digits, so that no two of a row are equal.
 template <class Key>
@@ -46,61 +52,31 @@ struct Ranked {
   }
 };
 
-// Which elements of an order are wanted: `count` from `first` on, or the one in the middle, of the
-// numbers alone or of all.
-enum class Wanted { given, median, median_of_numbers };
+// What a block knows in its search of element number `wanted`, from 1 on, of those that agree with
+// the digits of `last` that are known.
+template <class Key>
+struct Search {
+  Ranked<Key> last;
+  unsigned wanted, agreeing;  // of how many
+  unsigned found;             // that were gathered
+  unsigned counts[kDigitCopies][kDigits];
 
-// The place of the middle one of n elements, `numbers` of which are not NaN.
-__device__ inline unsigned middle(Wanted wanted, unsigned n, unsigned numbers) {
-  return wanted == Wanted::median && numbers < n ? numbers : (numbers > 0 ? numbers - 1 : 0) / 2;
-}
-
-// A row is cut into `parts`, and each has a block; the elements stand for those at `origin`, or
-// null: for themselves. REQUIRES: a part has the wanted elements; first + count <= kMostSelected,
-// or count is 1, and then parts is 1 unless first is 0.
-template <class T>
-__global__ void __launch_bounds__(kSelectThreads)
-    select_in_rows(Rows<T> rows, int64_t parts, const int64_t* origin, Wanted which, int64_t first,
-                   int count) {
-  using Key = SortKey<T>;
-  __shared__ SortItem<Key> items[kSelectItems];
-  __shared__ unsigned counts[kDigitCopies][kDigits];
-  __shared__ Ranked<Key> last;   // of the wanted ones, as far as it is known
-  __shared__ unsigned wanted;    // elements of those that agree with it
-  __shared__ unsigned agreeing;  // elements that agree with it
-  __shared__ unsigned found;
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  const int64_t row = blockIdx.x / parts, part = blockIdx.x - row * parts;
-  const int64_t begin = rows.n * part / parts, n = rows.n * (part + 1) / parts - begin;
-  const T* const x = rows.x + row * rows.n + begin;
-  const auto ranked = [&](int64_t i) {
-    return Ranked<Key>{sort_key(x[i], rows.descending), static_cast<unsigned>(i)};
-  };
-  if (thread == 0) last = {0, 0}, agreeing = static_cast<unsigned>(n), found = 0;
-  __syncthreads();
-  if (which != Wanted::given) {
-    unsigned numbers = 0;
-    for (int64_t i = thread; i < n; i += threads) numbers += x[i] == x[i];
-    if (numbers > 0) atomicAdd(&found, numbers);
+  // REQUIRES: nobody reads it any more.
+  __device__ void begin(unsigned number, unsigned of) {
+    if (threadIdx.x == 0) last = {0, 0}, wanted = number, agreeing = of;
     __syncthreads();
-    first = middle(which, static_cast<unsigned>(n), found);
-    __syncthreads();
-    if (thread == 0) found = 0;
   }
-  const auto total = static_cast<unsigned>(first + count);
-  const bool alone = count == 1;
-  if (thread == 0) wanted = total;
-  __syncthreads();
-
-  int pass = 0;
-  for (; (alone ? 0 : total - wanted) + agreeing > kSelectItems; ++pass) {
+  // Finds digit `pass`. each(f) calls f of every element, in all threads of the block together.
+  template <class Each>
+  __device__ void narrow(int pass, const Each& each) {
+    const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
     for (int i = thread; i < kDigitCopies * kDigits; i += threads)
       counts[i / kDigits][i % kDigits] = 0;
     __syncthreads();
-    for (int64_t i = thread; i < n; i += threads) {
-      const auto each = ranked(i);
-      if (each.head(pass) == last) atomicAdd(&counts[thread % kDigitCopies][each.digit(pass)], 1u);
-    }
+    each([&](const Ranked<Key>& element) {
+      if (element.head(pass) == last)
+        atomicAdd(&counts[thread % kDigitCopies][element.digit(pass)], 1u);
+    });
     __syncthreads();
     // The first warp, whose lanes have 8 digits each, finds the digit of the wanted element.
     if (thread < 32) {
@@ -123,22 +99,127 @@ __global__ void __launch_bounds__(kSelectThreads)
     }
     __syncthreads();
   }
+  // Copies the elements up to those that agree with `last`, or these alone, to `to`, which has room
+  // for `room`. Returns how many there are.
+  template <class Each>
+  __device__ unsigned gather(int pass, bool alone, const Each& each, SortItem<Key>* to,
+                             unsigned room) {
+    if (threadIdx.x == 0) found = 0;
+    __syncthreads();
+    const Ranked<Key> end = last;
+    each([&](const Ranked<Key>& element) {
+      const auto head = element.head(pass);
+      if (alone ? !(head == end) : head.is_behind(end)) return;
+      const unsigned place = atomicAdd(&found, 1u);
+      if (place < room) to[place] = {element.key, element.index};
+    });
+    __syncthreads();
+    return found;
+  }
+};
 
-  const unsigned before = alone ? 0 : total - wanted, size = before + agreeing;
+// f(element, its place) for those of a row, several of which each thread reads at once.
+template <class T, class F>
+__device__ void for_row(const T* x, int64_t n, const F& f) {
+  constexpr int kBatch = 8;
+  const int64_t threads = blockDim.x;
+  int64_t i = threadIdx.x;
+  for (; i + (kBatch - 1) * threads < n; i += kBatch * threads) {
+    T some[kBatch];
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) some[k] = x[i + k * threads];
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) f(some[k], i + k * threads);
+  }
+  for (; i < n; i += threads) f(x[i], i);
+}
+
+// Which elements of an order are wanted: `count` from `first` on, or the one in the middle, of the
+// numbers alone or of all.
+enum class Wanted { given, median, median_of_numbers };
+
+// The place of the middle one of n elements, `numbers` of which are not NaN.
+__device__ inline unsigned middle(Wanted wanted, unsigned n, unsigned numbers) {
+  return wanted == Wanted::median && numbers < n ? numbers : (numbers > 0 ? numbers - 1 : 0) / 2;
+}
+
+// A row is cut into `parts`, and each has a block; the elements stand for those at `origin`, or
+// null: for themselves. REQUIRES: a part has the wanted elements; first + count <= kMostSelected,
+// or count is 1, and then parts is 1 unless first is 0.
+template <class T>
+__global__ void __launch_bounds__(kSelectThreads)
+    select_in_rows(Rows<T> rows, int64_t parts, const int64_t* origin, Wanted which, int64_t first,
+                   int count) {
+  using Key = SortKey<T>;
+  __shared__ Search<Key> search;
+  __shared__ SortItem<Key> items[kSelectItems], few[kFewSelected];
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const int64_t row = blockIdx.x / parts, part = blockIdx.x - row * parts;
+  const int64_t begin = rows.n * part / parts, n = rows.n * (part + 1) / parts - begin;
+  const T* const x = rows.x + row * rows.n + begin;
+  if (which != Wanted::given) {
+    if (thread == 0) search.found = 0;
+    __syncthreads();
+    unsigned numbers = 0;
+    for_row(x, n, [&](T value, int64_t) { numbers += value == value; });
+    if (numbers > 0) atomicAdd(&search.found, numbers);
+    __syncthreads();
+    first = middle(which, static_cast<unsigned>(n), search.found);
+  }
+  const auto total = static_cast<unsigned>(first + count), length = static_cast<unsigned>(n);
+  const bool alone = count == 1 && total > kFewSelected / 2;  // only the last one
+
+  unsigned size = 0;  // of items
+  const auto of_row = [&](const auto& f) {
+    for_row(x, n, [&](T value, int64_t i) {
+      f(Ranked<Key>{sort_key(value, rows.descending), static_cast<unsigned>(i)});
+    });
+  };
+  const auto of_items = [&](const auto& f) {
+    for (int i = thread; i < static_cast<int>(size); i += threads)
+      f(Ranked<Key>{items[i].key, static_cast<unsigned>(items[i].index)});
+  };
+  int pass = 0;
+  bool gathered = false;
+  if (n > 2 * kSelectItems && total <= kFewSelected) {
+    // Warps read neighbours.
+    const int64_t apart = n / (kSample / 32);
+    for (int i = thread; i < kSample; i += threads)
+      items[i] = {sort_key(x[i / 32 * apart + i % 32], rows.descending), static_cast<Key>(i)};
+    size = kSample;
+    // 6 more than are wanted on the average: that there are too few has a chance of 1 in 1000.
+    const auto enough = static_cast<unsigned>(total * int64_t{kSample} / n) * 2 + 6;
+    search.begin(enough, size);
+    for (; enough - search.wanted + search.agreeing > 2 * enough; ++pass)
+      search.narrow(pass, of_items);
+    size = search.gather(pass, false, of_row, items, kSelectItems);
+    gathered = total <= size && size <= kSelectItems;
+    pass = 0;
+  }
+  if (!gathered) {
+    search.begin(total, length);
+    for (; (alone ? 0 : total - search.wanted) + search.agreeing > kSelectItems; ++pass)
+      search.narrow(pass, of_row);
+    size = search.gather(pass, alone, of_row, items, kSelectItems);
+  } else {
+    search.begin(total, size);
+  }
+  SortItem<Key>* sorted = items;
+  if (size > kFewSelected && (alone || total <= kFewSelected / 2)) {
+    for (; (alone ? 0 : total - search.wanted) + search.agreeing > kFewSelected; ++pass)
+      search.narrow(pass, of_items);
+    size = search.gather(pass, alone, of_items, few, kFewSelected);
+    sorted = few;
+  }
   int width = 1;
   while (width < static_cast<int>(size)) width *= 2;
-  for (int i = thread; i < width; i += threads) items[i] = {~Key{0}, ~Key{0}};
-  __syncthreads();
-  for (int64_t i = thread; i < n; i += threads) {
-    const auto each = ranked(i), digits = each.head(pass);
-    if (alone ? digits == last : !digits.is_behind(last))
-      items[atomicAdd(&found, 1u)] = {each.key, each.index};
-  }
-  const unsigned from = alone ? wanted - 1 : static_cast<unsigned>(first);
-  sort_items(items, width, width);
+  for (int i = static_cast<int>(size) + thread; i < width; i += threads)
+    sorted[i] = {~Key{0}, ~Key{0}};
+  const unsigned from = alone ? search.wanted - 1 : static_cast<unsigned>(first);
+  sort_items(sorted, width, width);
   const int64_t to = int64_t{blockIdx.x} * count;
   for (int i = thread; i < count; i += threads) {
-    const SortItem<Key> item = items[from + i];
+    const SortItem<Key> item = sorted[from + i];
     const int64_t place = begin + static_cast<int64_t>(item.index);
     rows.values[to + i] = sorted_value<T>(item.key, rows.descending, [&] { return x[item.index]; });
     rows.indices[to + i] = origin ? origin[row * rows.n + place] : place;

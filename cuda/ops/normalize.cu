@@ -1,5 +1,5 @@
 // Normalisations by rows, and the sums that their gradients need.
-#include "gradus/cuda/kernels/rows/normalize.cuh"
+#include "gradus/cuda/kernels/rows/normalize_grads.cuh"
 
 #include <bit>
 
@@ -17,13 +17,12 @@ const T* data(const Tensor& x) {
   return x.defined() ? static_cast<const T*>(x.data_ptr()) : nullptr;
 }
 
-// Threads for n elements: as many as keep their vectors, of which each may have `most`; up to a
-// warp, and for longer rows up to a block.
-int lanes_for(int64_t n, int width, int most) {
-  const int64_t vectors = ceil_div<int64_t>(n, width);
-  const int64_t lanes = vectors <= 32 * most
-                            ? std::min<int64_t>(vectors, 32)
-                            : std::min<int64_t>(ceil_div<int64_t>(vectors, most), kMostNormThreads);
+// Threads for n elements: as many as keep their vectors; up to a warp, and for longer rows up to a
+// block.
+int lanes_for(int64_t n, int width) {
+  const int64_t vectors = ceil_div<int64_t>(n, width), wanted = ceil_div<int64_t>(vectors, kNormVectors);
+  const int64_t lanes = wanted <= 32 ? std::min<int64_t>(vectors, 32)
+                                     : std::min<int64_t>(wanted, kMostNormThreads);
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(lanes)));
 }
 
@@ -60,7 +59,7 @@ void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&x, &weight, &bias, &out}), [&](auto width) {
-      const int lanes = lanes_for(rows.length, width, kNormVectors);
+      const int lanes = lanes_for(rows.length, width);
       launch(normalize_kernel<T, width, false>, config_for(context, rows.rows, lanes),
              NormTeam<width>{rows, lanes}, eps, data<T>(x), data<T>(weight), data<T>(bias),
              mean.data_ptr<T>(), rstd.data_ptr<T>(), out.data_ptr<T>());
@@ -76,7 +75,7 @@ void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Ten
     T *const means = table.data_ptr<T>(), *const squares = means + rows.rows;
     const T* const none = nullptr;
     with_width<T>(has_vectors<T>(rows, {&x}), [&](auto width) {
-      const int lanes = lanes_for(rows.length, width, kNormVectors);
+      const int lanes = lanes_for(rows.length, width);
       launch(normalize_kernel<T, width, true>, config_for(context, rows.rows, lanes),
              NormTeam<width>{rows, lanes}, 0.0, data<T>(x), none, none, means, squares,
              static_cast<T*>(nullptr));
@@ -93,7 +92,7 @@ void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad,
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&grad, &x, &weight, &out}), [&](auto width) {
-      const int lanes = lanes_for(rows.length, width, kNormVectors / 2);
+      const int lanes = lanes_for(rows.length, width);
       launch(normalize_grad_kernel<T, width>, config_for(context, rows.rows, lanes),
              NormTeam<width>{rows, lanes}, data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd),
              data<T>(weight), data<T>(sums), out.data_ptr<T>());
@@ -124,7 +123,7 @@ void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad,
                share, data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), weight_sums,
                bias_sums);
       } else {
-        const int lanes = std::min(lanes_for(rows.inner, vector, kNormVectors / 2), kNormThreads);
+        const int lanes = std::min(lanes_for(rows.inner, vector), kNormThreads);
         launch(run_sums_kernel<T, vector>, config_for(context, rows.rows * rows.weights(), lanes),
                rows, lanes, data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), weight_sums,
                bias_sums);
@@ -132,6 +131,32 @@ void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad,
     });
   });
   reduce(ReduceOp::sum, table, raw::unsqueeze(sums, 1));
+}
+
+void CudaBackend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                                  const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                                  const Tensor& sums, const Tensor& out) {
+  const Context context(x);
+  const bool by_element = !rows.shared && rows.inner == 1 && rows.groups == 1;
+  visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
+    with_width<T>(has_vectors<T>(rows, {&grad, &x, &weight, &out}), [&](auto width) {
+      const int64_t wanted = ceil_div<int64_t>(rows.length, width * kGradsVectors);
+      if (!by_element || wanted > kMostGradsThreads)
+        return Backend::normalize_grads(rows, grad, x, mean, rstd, weight, sums, out);
+      // Blocks for half of the threads that fit, each with a few rows at least.
+      constexpr int64_t kOfMultiprocessor = 1024, kLeastRows = 4;
+      const unsigned threads = std::max(std::bit_ceil(static_cast<unsigned>(wanted)), 32u);
+      const int64_t lines = std::min(context.multiprocessors * kOfMultiprocessor / threads,
+                                     ceil_div(rows.rows, kLeastRows));
+      const Tensor table = raw::empty({2, lines, rows.length}, x.dtype(), x.device());
+      T* const products = table.data_ptr<T>();
+      launch(normalize_grads_kernel<T, width>,
+             {dim3(static_cast<unsigned>(lines)), threads, 0, context.stream}, rows, data<T>(grad),
+             data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight), products,
+             products + lines * rows.length, out.data_ptr<T>());
+      reduce(ReduceOp::sum, table, raw::unsqueeze(sums, 1));
+    });
+  });
 }
 
 }  // namespace gradus::cuda

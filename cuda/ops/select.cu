@@ -16,17 +16,19 @@ namespace {
 // Few rows keep few blocks busy: long ones are cut, or sorted.
 constexpr int64_t kManyRows = 16, kLongRow = 1 << 17, kLeastPart = 1 << 12;
 
-// A thread for each pair that is sorted.
-unsigned threads_for(int64_t n) {
-  const auto pairs = static_cast<unsigned>(std::min<int64_t>(n, 2 * kSelectThreads)) / 2;
-  return std::clamp(std::bit_ceil(pairs), 32u, static_cast<unsigned>(kSelectThreads));
+// As few threads for n elements as fill the GPU: they wait for each other often.
+unsigned threads_for(const Context& context, int64_t blocks, int64_t n) {
+  constexpr int64_t kOfMultiprocessor = 2048, kLeast = 128;
+  const int64_t each = std::min(context.multiprocessors * kOfMultiprocessor / blocks, n / 2);
+  return std::bit_ceil(static_cast<unsigned>(std::clamp<int64_t>(each, kLeast, kSelectThreads)));
 }
 
 template <class T>
 void select_rows(const Context& context, const Rows<T>& rows, int64_t parts, const int64_t* origin,
                  Wanted wanted, int64_t first, int64_t count) {
+  const int64_t blocks = rows.count * parts;
   launch(select_in_rows<T>,
-         {dim3(static_cast<unsigned>(rows.count * parts)), threads_for(rows.n / parts), 0,
+         {dim3(static_cast<unsigned>(blocks)), threads_for(context, blocks, rows.n / parts), 0,
           context.stream},
          rows, parts, origin, wanted, first, static_cast<int>(count));
 }
@@ -36,7 +38,7 @@ void select_rows(const Context& context, const Rows<T>& rows, int64_t parts, con
 template <class T>
 int64_t parts_of(const Context& context, const Rows<T>& rows, int64_t total) {
   if (rows.count >= kManyRows || total > kMostSelected) return 1;
-  const int64_t wanted = 2 * context.multiprocessors / rows.count;
+  const int64_t wanted = 4 * context.multiprocessors / rows.count;
   return std::max<int64_t>(std::min(wanted, rows.n / std::max(kLeastPart, 16 * total)), 1);
 }
 
@@ -75,9 +77,7 @@ void CudaBackend::select(const Tensor& x, int64_t dim, bool descending, int64_t 
 void CudaBackend::median(bool ignores_nan, const Tensor& x, int64_t dim, const Tensor& values,
                          const Tensor& indices) {
   const int64_t n = x.sizes()[dim];
-  // Many rows are sorted faster than one block selects of each. Measured on an H100.
-  constexpr int64_t kMuch = int64_t{1} << 21;
-  if (is_few_long(x, n) || n > kLongestRow || (n > kShortRow && x.numel() > kMuch))
+  if (is_few_long(x, n) || n > kLongestRow)
     return Backend::median(ignores_nan, x, dim, values, indices);
   const Context context(x);
   with_rows(x, dim, values, indices,
@@ -98,7 +98,8 @@ void CudaBackend::mode(const Tensor& x, int64_t dim, const Tensor& values, const
               visit_numbers("mode", x.dtype(), [&]<class T>(TypeTag<T>) {
                 const auto rows = rows_of<T>(from, false, to, places);
                 launch(mode_in_rows<T>,
-                       {dim3(static_cast<unsigned>(rows.count)), threads_for(n), 0, context.stream},
+                       {dim3(static_cast<unsigned>(rows.count)),
+                        threads_for(context, rows.count, n), 0, context.stream},
                        rows);
               });
             });

@@ -45,4 +45,14 @@ Tensor normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tens
   return out;
 }
 
+NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                               const Tensor& mean, const Tensor& rstd, const Tensor& weight) {
+  const Tensor sums = empty({2, rows.groups * rows.weights()}, x.dtype(), x.device()),
+               out = empty_like(x);
+  backend(x).normalize_grads(rows, raw::contiguous(grad), raw::contiguous(x),
+                             raw::contiguous(mean), raw::contiguous(rstd), row_major(weight), sums,
+                             out);
+  return {out, sums};
+}
+
 }  // namespace gradus::raw

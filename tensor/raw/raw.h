@@ -112,13 +112,10 @@ Tensor softmax(bool log, const Tensor& x, int64_t dim);
 // REQUIRES: 0 <= dim.
 Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim);
 
-// The losses of rows of x (N, C) against their targets, as Backend::cross_entropy says, and what
-// the gradient needs of the rows. REQUIRES: as there, but x may have any strides.
-struct RowLosses {
-  Tensor losses, rows;
-};
-RowLosses cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
-                        const Tensor& weight);
+// (4, N): the losses of rows of x (N, C) against their targets, and the three `rows` of
+// Backend::cross_entropy, which the gradient needs. REQUIRES: as there, but x may have any strides.
+Tensor cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
+                     const Tensor& weight);
 Tensor cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
                           const Tensor& target, const Tensor& rows);
 
@@ -140,6 +137,12 @@ Tensor normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tens
 Tensor normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                       const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                       const Tensor& sums);
+// Both at once.
+struct NormalizeGrads {
+  Tensor x, sums;
+};
+NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                               const Tensor& mean, const Tensor& rstd, const Tensor& weight);
 
 // --- Order along one dimension
 // cumsum, cumprod, logcumsumexp. `dtype`: converted to first; without it sums and products of

@@ -35,13 +35,12 @@ Tensor in_rows(const Tensor& x) {
 }
 }  // namespace
 
-RowLosses cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
-                        const Tensor& weight) {
-  const int64_t n = x.sizes()[0];
-  RowLosses out = {empty({n}, x.dtype(), x.device()), empty({3, n}, x.dtype(), x.device())};
+Tensor cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
+                     const Tensor& weight) {
+  Tensor out = empty({4, x.sizes()[0]}, x.dtype(), x.device());
   backend(x).cross_entropy(rule, in_rows(x), raw::contiguous(target),
-                           weight.defined() ? raw::contiguous(weight) : weight, out.losses,
-                           out.rows);
+                           weight.defined() ? raw::contiguous(weight) : weight, raw::narrow(out, 0, 0, 1),
+                           raw::narrow(out, 0, 1, 3));
   return out;
 }
 

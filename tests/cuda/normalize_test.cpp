@@ -56,12 +56,17 @@ void compare(const NormalizedRows& rows, ScalarType dtype, Device device) {
   const Tensor sums = raw::normalize_sums(rows, there(grad), there(x), mean, rstd);
   const Tensor x_grad = raw::normalize_grad(rows, there(grad), there(x), mean, rstd, there(weight),
                                             rows.shared ? sums : Tensor());
+  const raw::NormalizeGrads both =
+      raw::normalize_grads(rows, there(grad), there(x), mean, rstd, there(weight));
   // x is about 3 apart from 0; rstd is at most 32 for a row of one element.
   const double unit = rounding(dtype) * 64;
   expect_close(y, expected.y, unit * 4, text + ", y");
   expect_close(sums, expected.sums, unit * (8 + std::sqrt(static_cast<double>(numel / weights))),
                text + ", sums");
   expect_close(x_grad, expected.grad, unit * 64, text + ", gradient");
+  expect_close(both.x, expected.grad, unit * 64, text + ", gradient of both");
+  expect_close(both.sums, expected.sums,
+               unit * (8 + std::sqrt(static_cast<double>(numel / weights))), text + ", sums of both");
 }
 
 void compare_everywhere(const NormalizedRows& rows) {

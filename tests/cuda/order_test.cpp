@@ -133,6 +133,31 @@ TEST_F(CudaSelect, LongRows) {
     }
 }
 
+// Rows that are sampled first, in orders in which the sample tells little: where it has all of the
+// largest elements, or none; and as many elements as each way of selecting takes.
+TEST_F(CudaSelect, RowsWhoseSampleMisleads) {
+  constexpr int64_t kLength = 12000, kApart = kLength / 32;
+  std::vector<Tensor> rows = {arange(kLength, kFloat), arange(kLength, kFloat).flip({0}),
+                              full({kLength}, 3.5), randn({kLength})};
+  for (const double of_sample : {1e6, -1e6}) {
+    Tensor row = randn({kLength});
+    for (int64_t at = 0; at < kLength; at += kApart) row.narrow(0, at, 32).add_(of_sample);
+    rows.push_back(row);
+  }
+  for (const Tensor& row : rows)
+    for (const ScalarType dtype : {kFloat, kDouble}) {
+      const Tensor x = row.to(dtype).expand({2, kLength}), there = x.to(kCUDA);
+      for (const auto& [first, count] : {std::pair<int64_t, int64_t>{0, 1}, {0, 10}, {0, 64},
+                                         {0, 65}, {3, 128}, {24, 1000}, {70, 1}, {5000, 1}}) {
+        const auto got = raw::select("topk", there, 1, true, first, count);
+        const auto want = raw::select("topk", x, 1, true, first, count);
+        const std::string what = std::to_string(first) + ", " + std::to_string(count);
+        expect_same(got.values, want.values, what);
+        expect_same(got.indices, want.indices, what + ": indices");
+      }
+    }
+}
+
 TEST_F(CudaSelect, BisectAndCountAsOnTheCpu) {
   for (const ScalarType dtype : {kLong, kFloat, kDouble})
     for (const bool right : {false, true}) {

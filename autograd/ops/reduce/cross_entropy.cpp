@@ -21,22 +21,31 @@ Tensor gradient(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& 
 
 }  // namespace
 
-WeightedLosses row_cross_entropy(const CrossEntropyRule& rule, const Tensor& x,
-                                 const Tensor& target, const Tensor& weight) {
+Tensor row_cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
+                         const Tensor& weight, bool mean) {
   const ScalarType compute = computed_type(x.dtype());
   if (compute != x.dtype())
     return row_cross_entropy(rule, x.to(compute), target,
-                             weight.defined() ? raw::to(weight, compute) : weight);
-  const auto [losses, rows] = raw::cross_entropy(rule, x, target, weight);
+                             weight.defined() ? raw::to(weight, compute) : weight, mean);
+  const Tensor table = raw::cross_entropy(rule, x, target, weight);
+  const Tensor rows = raw::narrow(table, 0, 1, 3);
+  Tensor losses = raw::as_strided(table, target.impl().sizes, {1}, 0), divisor;
+  if (mean) {
+    // One launch adds up the losses and their factors.
+    const Tensor sums = raw::reduce(ReduceOp::sum, raw::narrow(table, 0, 0, 2), IntArrayRef{1});
+    divisor = raw::as_strided(sums, {}, {}, 1);
+    losses = raw::zip(BinaryOp::div, raw::as_strided(sums, {}, {}, 0), divisor);
+  }
   if (recording(x))
-    record("CrossEntropyLossBackward0", losses, {x}, {x, target, rows},
-           [rule](Node& n, const Tensor& grad) -> Tensors {
+    record("CrossEntropyLossBackward0", losses, {x}, {x, target, rows, divisor},
+           [rule, mean](Node& n, const Tensor& grad) -> Tensors {
              const Tensor saved = n.saved(0), numbers = n.saved(1), sums = n.saved(2);
+             const Tensor each = mean ? (grad / n.saved(3)).expand(numbers.sizes()) : grad;
              return {GradMode::is_enabled()
-                         ? gradient(rule, grad, saved, numbers, sums)
-                         : raw::cross_entropy_grad(rule, grad, saved, numbers, sums)};
+                         ? gradient(rule, each, saved, numbers, sums)
+                         : raw::cross_entropy_grad(rule, each, saved, numbers, sums)};
            });
-  return {losses, rows.select(0, 0)};
+  return losses;
 }
 
 }  // namespace gradus

@@ -50,12 +50,14 @@ Tensor normalized(const char* node, const NormalizedRows& rows, double eps, cons
              out = differentiable_gradients(rows, eps, grad, saved, w);
            } else {
              const Tensor &m = n.saved(1), &s = n.saved(2);
-             Tensor sums;
-             if (rows.shared || n.wants(1) || n.wants(2)) {
-               sums = raw::normalize_sums(rows, grad, saved, m, s);
-               out[1] = sums.select(0, 0), out[2] = sums.select(0, 1);
+             if (!rows.shared && !n.wants(1) && !n.wants(2)) {
+               out[0] = raw::normalize_grad(rows, grad, saved, m, s, w, Tensor());
+             } else {
+               const auto [x_grad, sums] =
+                   n.wants(0) ? raw::normalize_grads(rows, grad, saved, m, s, w)
+                              : raw::NormalizeGrads{Tensor(), raw::normalize_sums(rows, grad, saved, m, s)};
+               out[0] = x_grad, out[1] = sums.select(0, 0), out[2] = sums.select(0, 1);
              }
-             if (n.wants(0)) out[0] = raw::normalize_grad(rows, grad, saved, m, s, w, sums);
            }
            out[1] = n.wants(1) ? out[1].reshape(weight_shape) : Tensor();
            out[2] = n.wants(2) ? out[2].reshape(bias_shape) : Tensor();

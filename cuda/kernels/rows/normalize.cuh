@@ -7,9 +7,9 @@
 
 namespace gradus::cuda {
 
-inline constexpr int kNormThreads = 256;      // of a block with several rows
-inline constexpr int kMostNormThreads = 512;  // of one with a long row
-inline constexpr int kNormVectors = 8;        // of a row that a thread keeps
+inline constexpr int kNormThreads = 256;       // of a block with several rows
+inline constexpr int kMostNormThreads = 1024;  // of one with a long row
+inline constexpr int kNormVectors = 4;         // of a row that a thread keeps
 
 // Where a thread works: on `lanes` neighbouring threads' row, by vectors of V elements.
 template <int V>
@@ -133,9 +133,8 @@ __global__ void __launch_bounds__(kMostNormThreads)
   const int64_t row = valid ? team.row() : 0;
   grad += row * rows.length, x += row * rows.length, out += row * rows.length;
   const T mean = means[rows.statistic(row)], rstd = rstds[rows.statistic(row)];
-  // Of half as many vectors as fit: grad * weight, and the normalised x.
-  constexpr int kPairs = kNormVectors / 2;
-  Vector<T, V> grads[kPairs] = {}, normals[kPairs] = {};
+  // grad * weight, and the normalised x.
+  Vector<T, V> grads[kNormVectors] = {}, normals[kNormVectors] = {};
   const auto load = [&](int i, Vector<T, V>& g, Vector<T, V>& normal) {
     g = load_vector<V>(grad + i), normal = load_vector<V>(x + i);
     const auto w = team.weight(weight, row, i, T(1));
@@ -149,7 +148,7 @@ __global__ void __launch_bounds__(kMostNormThreads)
   team.for_vectors([&](int k, int i) {
     Vector<T, V> g, normal;
     load(i, g, normal);
-    if (k >= 0 && k < kPairs) grads[k] = g, normals[k] = normal;
+    if (k >= 0) grads[k] = g, normals[k] = normal;
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       sum += g.at[v];
@@ -167,7 +166,7 @@ __global__ void __launch_bounds__(kMostNormThreads)
   if (!valid) return;
   team.for_vectors([&](int k, int i) {
     Vector<T, V> g, normal;
-    if (k >= 0 && k < kPairs)
+    if (k >= 0)
       g = grads[k], normal = normals[k];
     else
       load(i, g, normal);

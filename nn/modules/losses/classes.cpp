@@ -32,7 +32,9 @@ void check_classes_of_rows(const char* op, const Tensor& input) {
 }
 
 // Losses, 0 for targets to be ignored, and the factors whose sum divides that of the losses.
-using Losses = WeightedLosses;
+struct Losses {
+  Tensor losses, factors;
+};
 
 void check_targets(const char* op, const Tensor& input, const Tensor& target,
                    const Tensor& weight) {
@@ -80,16 +82,17 @@ bool fits_rows(const Tensor& input, const CrossEntropyLossOptions& options) {
 }
 
 // input: logits; target: int64.
-Losses losses_of_rows(const char* op, const Tensor& input, const Tensor& target,
-                      const CrossEntropyLossOptions& options) {
+Tensor loss_of_rows(const char* op, const Tensor& input, const Tensor& target,
+                    const CrossEntropyLossOptions& options) {
   const int64_t dim = class_dim(input);
   const CrossEntropyRule rule = {
       {op, dim, input.size(dim)}, options.ignore_index(), options.label_smoothing()};
-  const bool one_row = dim == 0;
-  auto [losses, factors] =
+  const bool one_row = dim == 0, mean = options.reduction() == kMean;
+  const Tensor loss =
       row_cross_entropy(rule, one_row ? input.unsqueeze(0) : input,
-                        one_row ? target.unsqueeze(0) : target, options.weight());
-  return {one_row ? losses.squeeze(0) : losses, factors};
+                        one_row ? target.unsqueeze(0) : target, options.weight(), mean);
+  if (mean) return loss.to(input.scalar_type());
+  return reduced(op, one_row ? loss.squeeze(0) : loss, options.reduction()).to(input.scalar_type());
 }
 
 Tensor averaged(const char* op, const Losses& all, Reduction reduction, ScalarType dtype) {
@@ -149,9 +152,9 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
                    "; convert with .to(kLong) or reshape it");
   check_targets(op, input, target, options.weight());
   const Tensor numbers = target.to(kLong);  // a uint8 of 156 is not -100
-  const Losses losses = fits_rows(input, options) ? losses_of_rows(op, input, numbers, options)
-                                                  : losses_of_logs(op, logs(), numbers, options);
-  return averaged(op, losses, options.reduction(), input.scalar_type());
+  if (fits_rows(input, options)) return loss_of_rows(op, input, numbers, options);
+  return averaged(op, losses_of_logs(op, logs(), numbers, options), options.reduction(),
+                  input.scalar_type());
 }
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
