@@ -2,26 +2,38 @@
 // result depends on which block came first.
 #pragma once
 
+#include "gradus/cuda/kernels/division.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
-#include "gradus/cuda/kernels/reduce.cuh"
 
 namespace gradus::cuda {
 
+// How many threads share an output: 2 to this power. It depends on the number of parts alone, so
+// that a product of some rows has the same bits as these rows of the whole product.
+inline int sum_lane_bits(int64_t parts) {
+  return parts < 8 ? 0 : parts < 64 ? 3 : parts < 1024 ? 5 : 8;
+}
+
 // args.out = the sum of `parts` matrices of its shape that lie one after another, + bias. `partial`
-// may be args.out itself where parts == 1. Each output has 2^lane_bits threads, up to a warp or all
-// of the block.
+// may be args.out itself where parts == 1. Each output has 2^lane_bits threads of a block, and
+// neighbouring threads have neighbouring outputs.
 template <class T>
 __global__ void __launch_bounds__(kReduceThreads)
     matmul_sum(const T* partial, int64_t parts, int lane_bits, const MatmulArgs<T> args) {
-  const int64_t outputs = args.m * args.n, lanes = int64_t{1} << lane_bits;
-  const int64_t i = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) >> lane_bits;
+  __shared__ T sums[kReduceThreads];
+  const int lanes = 1 << lane_bits, across = kReduceThreads >> lane_bits;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread / across;
+  const int64_t outputs = args.m * args.n, i = int64_t{blockIdx.x} * across + thread % across;
   T sum = 0;
-#pragma unroll 4
-  for (int64_t p = threadIdx.x & (lanes - 1); p < parts && i < outputs; p += lanes)
-    sum += partial[p * outputs + i];
-  sum = fold_lanes<scalar::Reduction<ReduceOp::sum>>(sum, static_cast<int>(lanes));
-  if (i < outputs && (threadIdx.x & (lanes - 1)) == 0)
-    args.out[i] = sum + bias_at(args, i % args.n);
+#pragma unroll 8
+  for (int64_t p = lane; p < parts && i < outputs; p += lanes) sum += partial[p * outputs + i];
+  if (lanes > 1) {
+    sums[thread] = sum;
+    for (int reach = lanes / 2; reach > 0; reach /= 2) {
+      __syncthreads();
+      if (lane < reach) sums[thread] = sum = sum + sums[thread + reach * across];
+    }
+  }
+  if (i < outputs && lane == 0) args.out[i] = sum + bias_at(args, i % args.n);
 }
 
 }  // namespace gradus::cuda

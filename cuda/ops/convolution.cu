@@ -158,7 +158,6 @@ void run(const Product<T>& product, const Context& context) {
 // parts are added in order.
 template <class T>
 void run(std::vector<Product<T>> products, int64_t results, const Context& context) {
-  constexpr int64_t kFewResults = 1 << 14;  // many parts of which are a long way for one thread
   int64_t parts = best_parts(products, results);
   if (products.size() == 1) {  // none of them empty
     products[0].cut(parts);
@@ -176,7 +175,7 @@ void run(std::vector<Product<T>> products, int64_t results, const Context& conte
     product.args.out = partial.template as<T>(), product.args.part_out = results;
     run(product, context);
   }
-  const int lane_bits = results < kFewResults && parts >= 64 ? 5 : 0;
+  const int lane_bits = sum_lane_bits(parts);
   const auto blocks =
       static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
   launch(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},

@@ -75,14 +75,17 @@ constexpr Kernel<double> kDouble2d = {matmul_register_2d<double, 4>, 64, 64, 256
 
 template <class Shape>
 constexpr Kernel<float> vectorized(double speed) {
-  return {matmul_vectorized<Shape>, Shape::kRows,     Shape::kCols,
-          Shape::kThreads,          Shape::kResident, speed};
+  constexpr double kAlone = 5600;
+  return {matmul_vectorized<Shape>, Shape::kRows, Shape::kCols,           Shape::kThreads,
+          Shape::kResident,         speed,        kAlone / Shape::kGroups};
 }
-// rows, columns, depth of a block; rows, columns of a warp; of a thread; blocks a multiprocessor.
+// rows, columns, depth of a block; rows, columns of a warp; of a thread; blocks a multiprocessor;
+// groups.
 constexpr auto kLarge = vectorized<BlockShape<128, 256, 8, 64, 64, 16, 8, 1>>(0.80);
 constexpr auto kMedium = vectorized<BlockShape<128, 128, 16, 64, 32, 8, 8, 2>>(0.76);
 constexpr auto kSmall = vectorized<BlockShape<64, 64, 16, 32, 32, 8, 4, 4>>(0.60);
 constexpr auto kTiny = vectorized<BlockShape<32, 32, 16, 16, 32, 4, 4, 8>>(0.40);
+constexpr auto kDeep = vectorized<BlockShape<32, 32, 64, 16, 32, 4, 4, 3, 4>>(0.35);
 constexpr auto kTall = vectorized<BlockShape<128, 16, 16, 64, 16, 8, 4, 6>>(0.45);
 constexpr auto kWide = vectorized<BlockShape<16, 128, 16, 16, 64, 4, 8, 6>>(0.45);
 
@@ -92,9 +95,9 @@ constexpr std::array<Kernel<T>, 1> kTiles = {kTiled<T>};
 template <>
 constexpr std::array<Kernel<double>, 2> kTiles<double> = {kDouble2d, kTiled<double>};
 template <>
-const std::array<Kernel<float>, 9> kTiles<float> = {
+const std::array<Kernel<float>, 10> kTiles<float> = {
     kTensorCores[0], kTensorCores[1], kTensorCores[2], kLarge, kMedium,
-    kSmall,          kTiny,           kTall,           kWide};
+    kSmall,          kTiny,           kDeep,           kTall,  kWide};
 
 [[noreturn]] void refuse(Choice name, ScalarType dtype) {
   fail<NotImplementedError>("matmul: the kernel '", kNames[static_cast<size_t>(name)],
@@ -150,12 +153,10 @@ void run(const Kernel<T>& kernel, MatmulArgs<T> args, int64_t batches) {
   }
 }
 
-// Adds up the parts of each output. Several threads share the work where there are many parts of
-// few outputs. The order of the additions depends only on the number of parts, so that a product of
-// some rows has the same bits as these rows of the whole product.
+// Adds up the parts of each output.
 template <class T>
-void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args, bool of_dots = false) {
-  const int lane_bits = !of_dots || parts < 64 ? 0 : parts < 1024 ? 5 : 8;
+void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args) {
+  const int lane_bits = sum_lane_bits(parts);
   const int64_t threads = args.m * args.n << lane_bits;
   const auto blocks = static_cast<unsigned>(ceil_div(threads, int64_t{kReduceThreads}));
   launch(matmul_sum<T>, {blocks, kReduceThreads}, partial, parts, lane_bits, args);
@@ -183,8 +184,7 @@ void run_split(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t parts
     piece.k = rest;
     run(kernel, piece, 1);
   }
-  sum_parts(static_cast<const T*>(partial.template as<T>()), count, args,
-            kernel.rows * kernel.cols == 1);
+  sum_parts(static_cast<const T*>(partial.template as<T>()), count, args);
 }
 
 // --- The choice by shape

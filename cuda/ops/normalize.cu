@@ -20,9 +20,10 @@ const T* data(const Tensor& x) {
 // Threads for n elements: as many as keep their vectors; up to a warp, and for longer rows up to a
 // block.
 int lanes_for(int64_t n, int width) {
-  const int64_t vectors = ceil_div<int64_t>(n, width), wanted = ceil_div<int64_t>(vectors, kNormVectors);
-  const int64_t lanes = wanted <= 32 ? std::min<int64_t>(vectors, 32)
-                                     : std::min<int64_t>(wanted, kMostNormThreads);
+  const int64_t vectors = ceil_div<int64_t>(n, width),
+                wanted = ceil_div<int64_t>(vectors, kNormVectors);
+  const int64_t lanes =
+      wanted <= 32 ? std::min<int64_t>(vectors, 32) : std::min<int64_t>(wanted, kMostNormThreads);
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(lanes)));
 }
 

@@ -1,19 +1,61 @@
 // Max and average pools.
 #include "gradus/cuda/kernels/windows/pool.cuh"
 
+#include <array>
+#include <cmath>
+#include <limits>
+
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/table/dispatch.h"
 
 namespace gradus::cuda {
 
+namespace {
+
+template <class Index>
+PoolOf<Index> converted(const Pool& pool) {
+  const auto of = [](int64_t number) { return static_cast<Index>(number); };
+  PoolOf<Index> out{of(pool.planes), {}, of(pool.divisor), pool.counts_padding};
+  for (int d = 0; d < kSpatial; ++d) {
+    const WindowDim& w = pool.dim[d];
+    out.dim[d] = {of(w.in),      of(w.out),      of(w.kernel), of(w.stride),
+                  of(w.padding), of(w.dilation), w.adaptive};
+  }
+  return out;
+}
+
+// f(the pool, n) with a type that holds all places, their products with those of windows, and
+// divisors.
+template <class F>
+void with_index(const Pool& pool, int64_t n, const F& f) {
+  double most = static_cast<double>(pool.planes * std::max(pool.inputs(), pool.outputs())),
+         window = 1;
+  for (const auto& [in, out, kernel, stride, padding, dilation, adaptive] : pool.dim) {
+    const std::array<double, 6> each = {double(in),     double(out),     double(kernel),
+                                        double(stride), double(padding), double(dilation)};
+    most = std::max(most, (each[1] + 1) * (each[0] + each[3]) + 2 * each[4] + each[2] * each[5]);
+    window *= each[2];
+  }
+  most = std::max({most, window, std::abs(static_cast<double>(pool.divisor))});
+  if (most < std::numeric_limits<int32_t>::max() - kThreads)
+    f(converted<int32_t>(pool), static_cast<int32_t>(n));
+  else
+    f(pool, n);
+}
+
+}  // namespace
+
 void CudaBackend::max_pool(const Pool& pool, const Tensor& x, const Tensor& values,
                            const Tensor& indices) {
   const Context context(values);
   const int64_t n = values.numel();
   visit_numbers("max_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
-    launch(max_pool_kernel<T>, linear_launch(context, n), pool, n,
-           static_cast<const T*>(x.data_ptr()), values.data_ptr<T>(), indices.data_ptr<int64_t>());
+    with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
+      launch(max_pool_kernel<T, Index>, linear_launch(context, n), of, count,
+             static_cast<const T*>(x.data_ptr()), values.data_ptr<T>(),
+             indices.data_ptr<int64_t>());
+    });
   });
 }
 
@@ -22,9 +64,11 @@ void CudaBackend::max_pool_grad(const Pool& pool, const Tensor& grad, const Tens
   const Context context(out);
   const int64_t n = out.numel();
   visit_floating("max_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
-    launch(max_pool_grad_kernel<T>, linear_launch(context, n), pool, n,
-           static_cast<const T*>(grad.data_ptr()), static_cast<const int64_t*>(indices.data_ptr()),
-           out.data_ptr<T>());
+    with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
+      launch(max_pool_grad_kernel<T, Index>, linear_launch(context, n), of, count,
+             static_cast<const T*>(grad.data_ptr()),
+             static_cast<const int64_t*>(indices.data_ptr()), out.data_ptr<T>());
+    });
   });
 }
 
@@ -32,8 +76,10 @@ void CudaBackend::average_pool(const Pool& pool, const Tensor& x, const Tensor& 
   const Context context(out);
   const int64_t n = out.numel();
   visit_floating("average_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
-    launch(average_pool_kernel<T>, linear_launch(context, n), pool, n,
-           static_cast<const T*>(x.data_ptr()), out.data_ptr<T>());
+    with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
+      launch(average_pool_kernel<T, Index>, linear_launch(context, n), of, count,
+             static_cast<const T*>(x.data_ptr()), out.data_ptr<T>());
+    });
   });
 }
 
@@ -41,8 +87,10 @@ void CudaBackend::average_pool_grad(const Pool& pool, const Tensor& grad, const 
   const Context context(out);
   const int64_t n = out.numel();
   visit_floating("average_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
-    launch(average_pool_grad_kernel<T>, linear_launch(context, n), pool, n,
-           static_cast<const T*>(grad.data_ptr()), out.data_ptr<T>());
+    with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
+      launch(average_pool_grad_kernel<T, Index>, linear_launch(context, n), of, count,
+             static_cast<const T*>(grad.data_ptr()), out.data_ptr<T>());
+    });
   });
 }
 

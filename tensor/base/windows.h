@@ -15,29 +15,32 @@ inline constexpr int kSpatial = 3;
 // The windows along one dimension of `in` elements. Window o has `kernel` elements, `dilation`
 // apart, of which the first is o * stride - padding; some may lie outside. Those of an adaptive
 // pool share the elements out evenly, and overlap where there are more windows than that allows.
-struct WindowDim {
-  int64_t in = 1, out = 1, kernel = 1, stride = 1, padding = 0, dilation = 1;
+// Index: a type that holds every place; a GPU divides 32 bits several times faster than 64.
+template <class Index>
+struct WindowDimOf {
+  Index in = 1, out = 1, kernel = 1, stride = 1, padding = 0, dilation = 1;
   bool adaptive = false;
 
   // The elements of window o: from `begin`, which may be negative, up to `end`.
-  GRADUS_HD constexpr int64_t begin(int64_t o) const {
+  GRADUS_HD constexpr Index begin(Index o) const {
     return adaptive ? o * in / out : o * stride - padding;
   }
-  GRADUS_HD constexpr int64_t end(int64_t o) const {
+  GRADUS_HD constexpr Index end(Index o) const {
     return adaptive ? ((o + 1) * in + out - 1) / out : begin(o) + (kernel - 1) * dilation + 1;
   }
   // The windows that reach over element i: from `first_over` up to `end_over`.
-  GRADUS_HD constexpr int64_t first_over(int64_t i) const {
+  GRADUS_HD constexpr Index first_over(Index i) const {
     if (adaptive) return i * out / in;
-    const int64_t after = i + padding - (kernel - 1) * dilation;
+    const Index after = i + padding - (kernel - 1) * dilation;
     return after <= 0 ? 0 : (after + stride - 1) / stride;
   }
-  GRADUS_HD constexpr int64_t end_over(int64_t i) const {
+  GRADUS_HD constexpr Index end_over(Index i) const {
     if (adaptive) return ((i + 1) * out + in - 1) / in;
-    const int64_t past = (i + padding) / stride + 1;
+    const Index past = (i + padding) / stride + 1;
     return past < out ? past : out;
   }
 };
+using WindowDim = WindowDimOf<int64_t>;
 
 // A convolution: input (batch, channels, in...), weight (filters, channels / groups, kernel...),
 // output (batch, filters, out...). Filters of one group see the channels of that group.
@@ -69,29 +72,31 @@ struct PaddingName {
 };
 
 // Pools of planes: x (planes, in...), result (planes, out...).
-struct Pool {
-  int64_t planes = 1;
-  WindowDim dim[kSpatial];
+template <class Index>
+struct PoolOf {
+  Index planes = 1;
+  WindowDimOf<Index> dim[kSpatial];
   // Of averages: what a sum is divided by where it is not 0, or else whether elements of the
   // padding count among those of a window.
-  int64_t divisor = 0;
+  Index divisor = 0;
   bool counts_padding = true;
 
-  GRADUS_HD constexpr int64_t inputs() const { return dim[0].in * dim[1].in * dim[2].in; }
-  GRADUS_HD constexpr int64_t outputs() const { return dim[0].out * dim[1].out * dim[2].out; }
+  GRADUS_HD constexpr Index inputs() const { return dim[0].in * dim[1].in * dim[2].in; }
+  GRADUS_HD constexpr Index outputs() const { return dim[0].out * dim[1].out * dim[2].out; }
   // What the sum of the window at these places is divided by.
-  GRADUS_HD constexpr int64_t divisor_at(const int64_t (&o)[kSpatial]) const {
+  GRADUS_HD constexpr Index divisor_at(const Index (&o)[kSpatial]) const {
     if (divisor != 0) return divisor;
-    int64_t count = 1;
+    Index count = 1;
     for (int d = 0; d < kSpatial; ++d) {
       const bool padded = counts_padding && !dim[d].adaptive;
-      const int64_t low = padded ? -dim[d].padding : 0;
-      const int64_t high = padded ? dim[d].in + dim[d].padding : dim[d].in;
-      const int64_t begin = dim[d].begin(o[d]), end = dim[d].end(o[d]);
+      const Index low = padded ? -dim[d].padding : 0;
+      const Index high = padded ? dim[d].in + dim[d].padding : dim[d].in;
+      const Index begin = dim[d].begin(o[d]), end = dim[d].end(o[d]);
       count *= (end < high ? end : high) - (begin > low ? begin : low);
     }
     return count;
   }
 };
+using Pool = PoolOf<int64_t>;
 
 }  // namespace gradus

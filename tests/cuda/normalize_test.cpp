@@ -66,7 +66,8 @@ void compare(const NormalizedRows& rows, ScalarType dtype, Device device) {
   expect_close(x_grad, expected.grad, unit * 64, text + ", gradient");
   expect_close(both.x, expected.grad, unit * 64, text + ", gradient of both");
   expect_close(both.sums, expected.sums,
-               unit * (8 + std::sqrt(static_cast<double>(numel / weights))), text + ", sums of both");
+               unit * (8 + std::sqrt(static_cast<double>(numel / weights))),
+               text + ", sums of both");
 }
 
 void compare_everywhere(const NormalizedRows& rows) {

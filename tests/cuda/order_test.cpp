@@ -147,8 +147,14 @@ TEST_F(CudaSelect, RowsWhoseSampleMisleads) {
   for (const Tensor& row : rows)
     for (const ScalarType dtype : {kFloat, kDouble}) {
       const Tensor x = row.to(dtype).expand({2, kLength}), there = x.to(kCUDA);
-      for (const auto& [first, count] : {std::pair<int64_t, int64_t>{0, 1}, {0, 10}, {0, 64},
-                                         {0, 65}, {3, 128}, {24, 1000}, {70, 1}, {5000, 1}}) {
+      for (const auto& [first, count] : {std::pair<int64_t, int64_t>{0, 1},
+                                         {0, 10},
+                                         {0, 64},
+                                         {0, 65},
+                                         {3, 128},
+                                         {24, 1000},
+                                         {70, 1},
+                                         {5000, 1}}) {
         const auto got = raw::select("topk", there, 1, true, first, count);
         const auto want = raw::select("topk", x, 1, true, first, count);
         const std::string what = std::to_string(first) + ", " + std::to_string(count);

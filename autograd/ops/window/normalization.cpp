@@ -55,7 +55,8 @@ Tensor normalized(const char* node, const NormalizedRows& rows, double eps, cons
              } else {
                const auto [x_grad, sums] =
                    n.wants(0) ? raw::normalize_grads(rows, grad, saved, m, s, w)
-                              : raw::NormalizeGrads{Tensor(), raw::normalize_sums(rows, grad, saved, m, s)};
+                              : raw::NormalizeGrads{Tensor(),
+                                                    raw::normalize_sums(rows, grad, saved, m, s)};
                out[0] = x_grad, out[1] = sums.select(0, 0), out[2] = sums.select(0, 1);
              }
            }

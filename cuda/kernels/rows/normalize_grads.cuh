@@ -5,7 +5,7 @@
 
 namespace gradus::cuda {
 
-inline constexpr int kGradsVectors = 2;      // of a row that a thread has
+inline constexpr int kGradsVectors = 2;  // of a row that a thread has
 inline constexpr int kMostGradsThreads = 1024;
 
 // Two sums, folded together.
@@ -24,10 +24,10 @@ struct AddBoth {
   }
 };
 
-// A block goes over every gridDim.x-th row. A thread has the same columns in all of them, whose sums
-// it keeps, and writes them to line blockIdx.x of the tables.
-// REQUIRES: rows have statistics of their own, and one group of weights of single elements; a row
-// has at most kGradsVectors vectors of V for each thread.
+// A block goes over every gridDim.x-th row. A thread has the same columns in all of them, whose
+// sums it keeps, and writes them to line blockIdx.x of the tables. REQUIRES: rows have statistics
+// of their own, and one group of weights of single elements; a row has at most kGradsVectors
+// vectors of V for each thread.
 template <class T, int V>
 __global__ void __launch_bounds__(kMostGradsThreads)
     normalize_grads_kernel(NormalizedRows rows, const T* grad, const T* x, const T* means,
