@@ -40,31 +40,40 @@ int counted(int64_t count) {
   return static_cast<int>(count);
 }
 
+// The tensors of a convolution, in the order of Backend::convolution.
 template <class T>
-ConvolutionArgs<T> product_of(Part part, const Convolution& s, const T* x, const T* y,
-                              const T* bias, T* out) {
+struct Operands {
+  const T *first, *second, *bias;
+  T* out;
+
+  void give(Part part, ConvolutionArgs<T>& args) const {
+    const bool of_weight = part == Part::weight;
+    args.a = of_weight ? first : second, args.b = of_weight ? second : first;
+    args.bias = bias, args.out = out;
+  }
+};
+
+template <class T>
+ConvolutionArgs<T> product_of(Part part, const Convolution& s, const Operands<T>& operands) {
   ConvolutionArgs<T> args{};
+  operands.give(part, args);
   args.shape = s;
   for (int d = 0; d < kSpatial; ++d)
     args.gathered[d] = counted(part == Part::input ? s.dim[d].out : s.dim[d].in);
   const int64_t taps = s.group_channels() * s.taps();
-  args.out = out, args.bias = bias;
   args.parts = 1;
   switch (part) {
     case Part::output:
-      args.a = y, args.b = x;
       args.rows = counted(s.group_filters());
       args.columns = counted(s.batch * s.outputs());
       args.depth = counted(taps);
       args.a_row = taps, args.out_row = s.outputs();
       break;
     case Part::input:
-      args.a = y, args.b = x;
       args.rows = counted(s.group_channels());
       args.a_row = s.taps(), args.out_row = s.inputs();
       break;  // a phase sets the rest
     case Part::weight:
-      args.a = x, args.b = y;
       args.rows = counted(s.group_filters());
       args.columns = counted(taps);
       args.depth = counted(s.batch * s.outputs());
@@ -145,44 +154,6 @@ int64_t best_parts(const std::vector<Product<T>>& products, int64_t results) {
   return best;
 }
 
-template <class T>
-void run(const Product<T>& product, const Context& context) {
-  launch(product.kernel.run,
-         {dim3(static_cast<unsigned>(product.tiles() * product.args.parts)),
-          static_cast<unsigned>(product.kernel.threads),
-          static_cast<size_t>(product.kernel.shared_bytes), context.stream},
-         product.args);
-}
-
-// Products that make `results` results together, by parts where that is faster; the sums of the
-// parts are added in order.
-template <class T>
-void run(std::vector<Product<T>> products, int64_t results, const Context& context) {
-  constexpr int64_t kFewResults = 1 << 14;  // many parts of which are a long way for one thread
-  int64_t parts = best_parts(products, results);
-  if (products.size() == 1) {  // none of them empty
-    products[0].cut(parts);
-    parts = std::max(1, ceil_div(products[0].args.depth, std::max(1, products[0].args.part)));
-  }
-  if (parts == 1) {
-    for (const auto& product : products) run(product, context);
-    return;
-  }
-  const Scratch partial(static_cast<size_t>(parts * results) * sizeof(T));
-  MatmulArgs<T> sum{};
-  sum.out = products[0].args.out, sum.m = 1, sum.n = results;
-  for (auto& product : products) {
-    product.cut(parts);
-    product.args.out = partial.template as<T>(), product.args.part_out = results;
-    run(product, context);
-  }
-  const int lane_bits = results < kFewResults && parts >= 64 ? 5 : 0;
-  const auto blocks =
-      static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
-  launch(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
-         static_cast<const T*>(partial.template as<T>()), parts, lane_bits, sum);
-}
-
 // The elements of the input that are `stride` apart from element `first` on, in one dimension.
 Phase phase_of(const WindowDim& dim, int64_t first) {
   const int64_t step = dim.stride / std::gcd(dim.stride, dim.dilation);
@@ -221,6 +192,81 @@ std::vector<Product<T>> products_of(Part part, ConvolutionArgs<T> args) {
   return out;
 }
 
+// All of a convolution but its operands: the products, and into how many parts their depth is cut.
+template <class T>
+struct Plan {
+  Part part;
+  Convolution shape;
+  bool aligned, tensor_cores;  // what the choice of kernels depends on beside the shape
+  std::vector<Product<T>> products;
+  int parts = 1;
+
+  Plan(Part part_, const Convolution& shape_, bool aligned_, int64_t results,
+       const Operands<T>& operands)
+      : part(part_),
+        shape(shape_),
+        aligned(aligned_),
+        tensor_cores(has_tensor_cores()),
+        products(products_of(part_, product_of(part_, shape_, operands))),
+        parts(static_cast<int>(best_parts(products, results))) {
+    if (products.size() == 1) {  // none of the parts is empty
+      products[0].cut(parts);
+      parts = std::max(1, ceil_div(products[0].args.depth, std::max(1, products[0].args.part)));
+    }
+    if (parts == 1) return;
+    for (Product<T>& product : products) product.cut(parts), product.args.part_out = results;
+  }
+  bool is_of(Part part_, const Convolution& shape_, bool aligned_) const {
+    return part == part_ && aligned == aligned_ && shape == shape_ &&
+           tensor_cores == has_tensor_cores();
+  }
+};
+
+// A thread keeps its last plans, so that a step of training makes none anew.
+template <class T>
+const Plan<T>& plan_of(Part part, const Convolution& shape, int64_t results,
+                       const Operands<T>& operands) {
+  constexpr size_t kMostPlans = 256;
+  thread_local std::vector<Plan<T>> plans;
+  thread_local size_t oldest = 0;
+  const auto is_aligned = [](const T* data) { return reinterpret_cast<uintptr_t>(data) % 16 == 0; };
+  const bool aligned = is_aligned(operands.first) && is_aligned(operands.second);
+  for (const Plan<T>& plan : plans)
+    if (plan.is_of(part, shape, aligned)) return plan;
+  Plan<T> made(part, shape, aligned, results, operands);
+  if (plans.size() < kMostPlans) return plans.emplace_back(std::move(made));
+  return plans[oldest++ % kMostPlans] = std::move(made);
+}
+
+// By parts where that is faster; the sums of the parts are added in order.
+template <class T>
+void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
+         const Context& context) {
+  constexpr int64_t kFewResults = 1 << 14;  // many parts of which are a long way for one thread
+  const auto launch_all = [&](T* out) {
+    for (const Product<T>& product : plan.products) {
+      ConvolutionArgs<T> args = product.args;
+      operands.give(plan.part, args);
+      args.out = out;
+      launch(product.kernel.run,
+             {dim3(static_cast<unsigned>(product.tiles() * args.parts)),
+              static_cast<unsigned>(product.kernel.threads),
+              static_cast<size_t>(product.kernel.shared_bytes), context.stream},
+             args);
+    }
+  };
+  if (plan.parts == 1) return launch_all(operands.out);
+  const Scratch partial(static_cast<size_t>(plan.parts * results) * sizeof(T));
+  launch_all(partial.template as<T>());
+  MatmulArgs<T> sum{};
+  sum.out = operands.out, sum.m = 1, sum.n = results;
+  const int lane_bits = results < kFewResults && plan.parts >= 64 ? 5 : 0;
+  const auto blocks =
+      static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
+  launch(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
+         static_cast<const T*>(partial.template as<T>()), int64_t{plan.parts}, lane_bits, sum);
+}
+
 }  // namespace
 
 void CudaBackend::convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
@@ -228,10 +274,10 @@ void CudaBackend::convolution(ConvolutionPart part, const Convolution& shape, co
   if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
   const Context context(out);
   visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {
-    const auto args = product_of<T>(
-        part, shape, static_cast<const T*>(a.data_ptr()), static_cast<const T*>(b.data_ptr()),
-        bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, out.data_ptr<T>());
-    run(products_of(part, args), out.numel(), context);
+    const Operands<T> operands{
+        static_cast<const T*>(a.data_ptr()), static_cast<const T*>(b.data_ptr()),
+        bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, out.data_ptr<T>()};
+    run(plan_of(part, shape, out.numel(), operands), operands, out.numel(), context);
   });
 }
 
