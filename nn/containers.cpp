@@ -23,13 +23,13 @@ void ModuleListImpl::pretty_print(std::ostream& stream) const {
 
 std::shared_ptr<Module> ModuleListImpl::ptr(size_t index) const {
   check<IndexError>(index < size(), "ModuleList: Index out of range: ", index, " of ", size(),
-                    " modules");
+                    " modules; count from 0");
   return modules_[index];
 }
 
 void ModuleListImpl::insert_module(size_t index, std::shared_ptr<Module> module) {
   check<IndexError>(index <= size(), "ModuleList: insert: Index out of range: ", index, " of ",
-                    size(), " modules");
+                    size(), " modules; count from 0");
   register_module(std::to_string(size()), module);
   modules_.insert(modules_.begin() + static_cast<std::ptrdiff_t>(index), std::move(module));
   for (size_t i = index; i < size(); ++i) replace_module(std::to_string(i), modules_[i]);

@@ -31,7 +31,8 @@ Tensor uniform_of_(Tensor tensor, double std) {
 void check_dims(const char* name, const Tensor& tensor, int64_t least, int64_t most,
                 const char* expected) {
   check(tensor.dim() >= least && tensor.dim() <= most, name, ": the tensor has shape ",
-        tensor.sizes(), ", expected ", expected, " dimensions");
+        tensor.sizes(), ", expected ", expected,
+        " dimensions; initialise it with normal_ or uniform_");
 }
 constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
 }  // namespace

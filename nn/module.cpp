@@ -105,7 +105,7 @@ OrderedDict<std::string, Tensor> Module::named(TensorDict Module::*tensors, bool
 Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
   check_name("Parameter", name);
   check(!buffers_.contains(name) && !children_.contains(name), "register_parameter: the name '",
-        name, "' is taken by a buffer or a module");
+        name, "' is taken by a buffer or a module; choose another");
   if (!tensor.defined()) {
     if (requires_grad)
       warn(
@@ -121,20 +121,20 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
 Tensor& Module::register_buffer(std::string name, Tensor tensor) {
   check_name("Buffer", name);
   check(!parameters_.contains(name) && !children_.contains(name), "register_buffer: the name '",
-        name, "' is taken by a parameter or a module");
+        name, "' is taken by a parameter or a module; choose another");
   return *buffers_.insert(std::move(name), std::make_shared<Tensor>(std::move(tensor)));
 }
 
 void Module::add_child(std::string name, std::shared_ptr<Module> module) {
   check_name("Submodule", name);
   check(!parameters_.contains(name) && !buffers_.contains(name), "register_module: the name '",
-        name, "' is taken by a parameter or a buffer");
-  check(module != nullptr, "register_module: the module '", name, "' is empty");
+        name, "' is taken by a parameter or a buffer; choose another");
+  check(module != nullptr, "register_module: the module '", name, "' is empty; construct it first");
   children_.insert(std::move(name), std::move(module));
 }
 
 void Module::replace_child(const std::string& name, std::shared_ptr<Module> module) {
-  check(module != nullptr, "replace_module: the module '", name, "' is empty");
+  check(module != nullptr, "replace_module: the module '", name, "' is empty; construct it first");
   children_[name] = std::move(module);
 }
 

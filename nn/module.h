@@ -132,10 +132,10 @@ class Module : public std::enable_shared_from_this<Module> {
   // "Linear(in_features=10, out_features=1, bias=true)"
   virtual void pretty_print(std::ostream& stream) const;
 
-  // Hooks of a module whose forward takes and returns a Tensor first, as Python's: they run where
-  // it is called through a holder or a Sequential, in the order in which they were registered, and
-  // what they return takes the place of the input or the output, if it is defined. The number that
-  // is returned is for the removal.
+  // Python's hooks, for a module whose forward() takes a Tensor first, and returns one first. They
+  // run where it is called through a holder or a Sequential, in the order of their registration. A
+  // defined tensor that a hook returns takes the place of the input or the output. The number that
+  // is returned here removes the hook.
   size_t register_forward_pre_hook(std::function<Tensor(Module&, const Tensor& input)> hook);
   size_t register_forward_hook(
       std::function<Tensor(Module&, const Tensor& input, const Tensor& output)> hook);

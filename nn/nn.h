@@ -8,6 +8,7 @@
 #include "gradus/nn/layer.h"
 #include "gradus/nn/module.h"
 #include "gradus/nn/modules/activation.h"
+#include "gradus/nn/modules/adaptive.h"
 #include "gradus/nn/modules/attention.h"
 #include "gradus/nn/modules/batchnorm.h"
 #include "gradus/nn/modules/conv.h"

@@ -105,7 +105,7 @@ class ParameterListImpl : public detail::ParameterContainer<ParameterListImpl> {
   // Errors: IndexError out of range.
   Tensor& at(size_t index) const {
     check<IndexError>(index < size(), "ParameterList: Index out of range: ", index, " of ", size(),
-                      " parameters");
+                      " parameters; count from 0");
     return *parameters_[index].value();
   }
   Tensor& operator[](size_t index) const { return at(index); }

@@ -19,7 +19,7 @@ void SequentialImpl::pretty_print(std::ostream& stream) const {
 
 const AnyModule& SequentialImpl::any(size_t index) const {
   check<IndexError>(index < size(), "Sequential: Index out of range: ", index, " of ", size(),
-                    " modules");
+                    " modules; count from 0");
   return modules_[index];
 }
 

@@ -48,7 +48,8 @@ StateDict Module::state_dict() const {
 void Module::load_state_dict(const StateDict& values, bool strict) {
   const StateDict state = state_dict();
   for (const auto& item : values)
-    check(item.value().defined(), "load_state_dict: '", item.key(), "' is undefined");
+    check(item.value().defined(), "load_state_dict: '", item.key(),
+          "' is undefined; leave it out, or assign it a tensor");
   const std::string wrong = misfits(state, values, strict, true);
   check(wrong.empty(), "load_state_dict: the values do not fit ", name(), ":", wrong);
   assign(state, values);

@@ -42,7 +42,8 @@ int64_t extent(const char* op, IntArrayRef sizes, IntArrayRef strides) {
         " differ in length; give one stride for each size");
   int64_t out = 1;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    check(strides[d] >= 0, op, ": strides ", strides, " has a negative one");
+    check(strides[d] >= 0, op, ": strides ", strides,
+          " has a negative one; give 0 or more, and flip() the tensor");
     out += std::max<int64_t>(sizes[d] - 1, 0) * strides[d];
   }
   return checked_numel(op, sizes) == 0 ? 0 : out;
@@ -96,7 +97,7 @@ double steps_between(const char* op, const Scalar& start, const Scalar& end, con
   const double span = end.toDouble() - start.toDouble();
   check(step.toDouble() != 0, op, ": step must be nonzero; give one towards end");
   check(std::isfinite(span) && std::isfinite(step.toDouble()), op,
-        ": start, end and step must be finite");
+        ": start, end and step must be finite; leave out NaN and infinities");
   check(span / step.toDouble() >= 0, op,
         ": upper bound and larger bound inconsistent with step sign: from ", start.toDouble(),
         " to ", end.toDouble(), " by ", step.toDouble(), "; change its sign");
@@ -153,7 +154,7 @@ namespace {
 // The numbers of linspace, or powers of `base` with them as exponents.
 Tensor spaced(const char* op, const Scalar& start, const Scalar& end, int64_t steps,
               std::optional<double> base, const TensorOptions& options) {
-  check(steps >= 0, op, ": number of steps must be non-negative, not ", steps);
+  check(steps >= 0, op, ": number of steps must be non-negative, not ", steps, "; give 0 or more");
   check_counts(op, options.dtype());
   for (const Scalar& x : {start, end}) raw::check_fits(op, x, options.dtype());
   const double first = fitted(start, options.dtype()).toDouble();

@@ -103,7 +103,8 @@ int64_t wrap_dim(std::string_view op, int64_t dim, int64_t rank) {
   const int64_t range = std::max<int64_t>(rank, 1);
   check<IndexError>(dim >= -range && dim < range, op,
                     ": Dimension out of range (expected to be in range of [", -range, ", ",
-                    range - 1, "], but got ", dim, ")");
+                    range - 1, "], but got ", dim,
+                    "); dimensions count from 0, and from -1 at the end");
   return dim < 0 ? dim + range : dim;
 }
 
@@ -141,14 +142,15 @@ Dims broadcast_strides(std::string_view op, IntArrayRef sizes, IntArrayRef strid
                        IntArrayRef target) {
   check(sizes.size() <= target.size(), op, ": the number of sizes provided (", target.size(),
         ") must be greater or equal to the number of dimensions in the tensor (", sizes.size(),
-        "): ", target, " for shape ", sizes);
+        "): ", target, " for shape ", sizes, "; give a size for each dimension");
   Dims out = Dims::filled(static_cast<int64_t>(target.size()), 0);
   const size_t lead = target.size() - sizes.size();
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int64_t want = target[lead + i];
     check(sizes[i] == want || sizes[i] == 1, op, ": The expanded size of the tensor (", want,
           ") must match the existing size (", sizes[i], ") at non-singleton dimension ", lead + i,
-          ". Target sizes: ", target, ". Tensor sizes: ", sizes);
+          ". Target sizes: ", target, ". Tensor sizes: ", sizes,
+          "; only a size of 1 expands, use repeat() for others");
     out[lead + i] = sizes[i] == want ? strides[i] : 0;
   }
   return out;
@@ -165,7 +167,7 @@ Dims infer_size(std::string_view op, IntArrayRef shape, int64_t numel) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == -1) {
       check(unknown < 0, op, ": only one dimension can be inferred, and shape ", shape,
-            " has two sizes of -1");
+            " has two sizes of -1; give one of them");
       unknown = static_cast<int64_t>(i);
     } else {
       check(shape[i] >= 0, op, ": invalid shape dimension ", shape[i], " in ", shape,

@@ -33,12 +33,14 @@ unsigned Tensor::add_hook(std::function<Tensor(const Tensor&)> hook) const {
 void Tensor::remove_hook(unsigned handle) const {
   const size_t removed = std::erase_if(
       hooks_of(*this), [handle](const TensorHook& hook) { return hook.handle == handle; });
-  check(removed == 1, "remove_hook: Invalid index: the tensor has no hook ", handle);
+  check(removed == 1, "remove_hook: Invalid index: the tensor has no hook ", handle,
+        "; give what register_hook() returned, once");
 }
 
 void Tensor::retain_grad() const {
   check<Error>(requires_grad(),
-               "retain_grad: can't retain_grad on Tensor that has requires_grad=False");
+               "retain_grad: can't retain_grad on Tensor that has requires_grad=False; call "
+               "requires_grad_() first");
   AutogradMeta& meta = ensure_meta(*this);
   const auto& node = grad_fn();
   if (!node || meta.retains_grad) return;

@@ -134,14 +134,38 @@ FusedTrace trace(const FusedKind& kind, const Tensors& inputs,
 using Traced = std::shared_ptr<const FusedTrace>;
 
 struct FusedFunction::State {
+  static constexpr size_t kMostTraces = 64;
+
+  // Null where there is none.
+  Traced find(const FusedKind& kind) {
+    const std::lock_guard lock(mutex);
+    const auto known =
+        std::ranges::find_if(traces, [&](const Traced& t) { return t->kind == kind; });
+    if (known == traces.end()) return nullptr;
+    traces.splice(traces.begin(), traces, known);
+    return traces.front();
+  }
+  void keep(const Traced& traced) {
+    bool is_first_reason = false;
+    {
+      const std::lock_guard lock(mutex);
+      for (const Traced& other : traces)
+        if (other->kind == traced->kind) return;  // another thread traced it meanwhile
+      traces.push_front(traced);
+      if (traces.size() > kMostTraces) traces.pop_back();
+      source += traced->source;
+      is_first_reason = why_not.empty() && !traced->why_not.empty();
+      if (!traced->why_not.empty()) why_not = traced->why_not;
+    }
+    if (is_first_reason) warn(traced->why_not + "; the function is called as it is");
+  }
+
   std::mutex mutex;
   std::list<Traced> traces;  // the last one used comes first
   std::string why_not, source;
 };
 
 namespace {
-
-constexpr size_t kMostTraces = 64;
 
 // The gradients with a graph of their own, by running f again.
 Tensors recorded_gradients(const std::function<Tensors(const Tensors&)>& f, const FusedTrace& trace,
@@ -194,23 +218,14 @@ Tensors FusedFunction::call(const Tensors& inputs,
                             const std::function<Tensors(const Tensors&)>& f) {
   for (const Tensor& x : inputs) x.operand("fuse", "an argument");
   if (inputs.empty()) return f(inputs);
+  // A part of the trace of another fused function, or of this one.
+  if (inputs[0].is_meta()) return f(inputs);
   const FusedKind kind(inputs);
-  Traced traced;
-  {
-    const std::lock_guard lock(state_->mutex);
-    std::list<Traced>& all = state_->traces;
-    const auto known = std::ranges::find_if(all, [&](const Traced& t) { return t->kind == kind; });
-    if (known != all.end()) all.splice(all.begin(), all, known);
-    if (known == all.end()) {
-      all.push_front(std::make_shared<const FusedTrace>(trace(kind, inputs, f)));
-      if (all.size() > kMostTraces) all.pop_back();
-      const std::string& reason = all.front()->why_not;
-      if (!reason.empty() && state_->why_not.empty())
-        warn(reason + "; the function is called as it is");
-      if (!reason.empty()) state_->why_not = reason;
-      state_->source += all.front()->source;
-    }
-    traced = all.front();
+  Traced traced = state_->find(kind);
+  if (!traced) {
+    // Without the lock, since f is a user's code, which may call this function.
+    traced = std::make_shared<const FusedTrace>(trace(kind, inputs, f));
+    state_->keep(traced);
   }
   if (!traced->why_not.empty()) return f(inputs);
 

@@ -71,7 +71,8 @@ class Fused {
 
 // A function that computes what f does, with its gradients, in as few kernels as f's reductions
 // allow. f takes Tensors and returns a Tensor or Tensors. It may call elementwise operations,
-// casts, where, dropout, views, sums and other reductions, softmax and layer_norm.
+// casts, where, dropout, views, sums and other reductions, softmax and layer_norm, and other fused
+// functions, or itself, whose operations become a part of its kernels.
 //
 // The first call with tensors of new dtypes, shapes or strides runs f on tensors without data
 // (kMeta) to see what it computes; f must not depend on anything else that changes, such as numbers

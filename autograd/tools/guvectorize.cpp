@@ -8,7 +8,6 @@
 #include <mutex>
 #include <optional>
 
-#include "gradus/autograd/engine/record.h"
 #include "gradus/autograd/tools/own_calls.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -211,8 +210,7 @@ GUVectorized GUVectorized::with_gradients(std::vector<CoreFunction> gradients) c
 Tensors GUVectorized::call(ArrayRef<cuda::Argument> arguments) const {
   const CoreSignature& signature = state_->signature;
   const CoreFunction& f = state_->function;
-  check<TypeError>(arguments.size() == signature.inputs, kCall, ": the function takes ",
-                   signature.inputs, " arguments, and got ", arguments.size());
+  detail::check_count(kCall, signature.inputs, arguments.size());
   const Device device = detail::common_device(kCall, arguments);
   Tensors inputs;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -220,10 +218,7 @@ Tensors GUVectorized::call(ArrayRef<cuda::Argument> arguments) const {
                      i + 1, " is a number; '", signature.text, "' expects a tensor");
     inputs.push_back(detail::tensor_of(kCall, arguments[i], f.parameters[i].dtype, i, device));
   }
-  const bool records = recording(ArrayRef<Tensor>(inputs));
-  check<Error>(!records || !state_->gradients.empty(),
-               "guvectorize: an argument requires grad, and the function has no gradient; give one "
-               "with with_gradient(), or call it under a NoGradGuard");
+  const bool records = detail::records_own(kCall, inputs, !state_->gradients.empty());
   const Operands all = operands_of(signature, f, inputs, device);
   if (device.is_cpu()) {
     run_on_cpu(f, all);

@@ -9,6 +9,19 @@
 
 namespace gradus::detail {
 
+void check_count(const char* name, size_t takes, size_t given) {
+  check<TypeError>(given == takes, name, ": the function takes ", takes, " arguments, and got ",
+                   given, "; give one for each parameter");
+}
+
+bool records_own(const char* name, const Tensors& inputs, bool has_gradient) {
+  const bool records = recording(ArrayRef<Tensor>(inputs));
+  check<Error>(!records || has_gradient, name,
+               ": an argument requires grad, and the function has no gradient; give one with "
+               "with_gradient(), or call it under a NoGradGuard");
+  return records;
+}
+
 Tensor tensor_of(const char* name, const cuda::Argument& argument, ScalarType dtype, size_t i,
                  Device device) {
   if (const cuda::Number* number = argument.number()) {
@@ -18,7 +31,8 @@ Tensor tensor_of(const char* name, const cuda::Argument& argument, ScalarType dt
     return full({}, value, TensorOptions(dtype).device(device));
   }
   const Tensor& tensor = *argument.tensor();
-  check<TypeError>(tensor.defined(), name, ": argument ", i + 1, " is an undefined tensor");
+  check<TypeError>(tensor.defined(), name, ": argument ", i + 1,
+                   " is an undefined tensor; assign it one first");
   check<TypeError>(tensor.scalar_type() == dtype, name, ": argument ", i + 1, " is a tensor of ",
                    short_name(tensor.scalar_type()), "; expected ", short_name(dtype),
                    "; convert it with .to(k", toString(dtype), ")");

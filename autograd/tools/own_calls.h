@@ -8,6 +8,9 @@
 
 namespace gradus::detail {
 
+// Errors: TypeError where the function takes another number of arguments.
+void check_count(const char* name, size_t takes, size_t given);
+
 // Argument i of the function `name`, as a tensor of this dtype; a number becomes one on the device.
 // Errors: TypeError for a tensor of another dtype, and for a number that the dtype does not take.
 Tensor tensor_of(const char* name, const cuda::Argument& argument, ScalarType dtype, size_t i,
@@ -20,6 +23,9 @@ Device common_device(const char* name, ArrayRef<cuda::Argument> arguments);
 // each operand, in elements. part: how many elements are worth a thread.
 void for_rows(const Dims& shape, const std::vector<Dims>& strides, int64_t part,
               const std::function<void(int64_t, const int64_t*, const int64_t*)>& row);
+
+// Whether a call is recorded. Errors: Error where it would be, and there is no gradient.
+bool records_own(const char* name, const Tensors& inputs, bool has_gradient);
 
 // Records a call: gradient(i, arguments) is that of input i, and the arguments are the inputs and
 // then the gradients of the outputs. name outlives the graph.

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <optional>
 
-#include "gradus/autograd/engine/record.h"
+#include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/tools/own_calls.h"
 #include "gradus/cuda/rtc/elementwise_kernel.h"
 #include "gradus/tensor/raw/raw.h"
@@ -84,16 +84,12 @@ Vectorized Vectorized::with_gradients(std::vector<ScalarFunction> gradients) con
 
 Tensor Vectorized::call(ArrayRef<cuda::Argument> arguments) const {
   const ScalarFunction& f = state_->function;
-  check<TypeError>(arguments.size() == f.parameters.size(), "vectorize: the function takes ",
-                   f.parameters.size(), " arguments, and got ", arguments.size());
+  detail::check_count("vectorize", f.parameters.size(), arguments.size());
   const Device device = detail::common_device("vectorize", arguments);
   Tensors inputs;
   for (size_t i = 0; i < arguments.size(); ++i)
     inputs.push_back(detail::tensor_of("vectorize", arguments[i], f.parameters[i], i));
-  const bool records = recording(ArrayRef<Tensor>(inputs));
-  check<Error>(!records || !state_->gradients.empty(),
-               "vectorize: an argument requires grad, and the function has no gradient; give one "
-               "with with_gradient(), or call it under a NoGradGuard");
+  const bool records = detail::records_own("vectorize", inputs, !state_->gradients.empty());
   const Tensor out = [&] {
     const NoGradGuard guard;
     if (device.is_cpu()) return on_cpu(f, inputs);

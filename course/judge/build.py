@@ -32,7 +32,7 @@ class Builder:
 
     def __init__(self, home, folder):
         self.home, self.folder = home, os.path.abspath(folder)
-        self._locks, self._lock, self._simulator_hash = {}, threading.Lock(), None
+        self._locks, self._lock = {}, threading.Lock()
         os.makedirs(os.path.join(folder, "include"), exist_ok=True)
         self.root = home if os.path.isdir(os.path.join(home, "cuda")) else os.path.dirname(home)
         link = os.path.join(folder, "include", "gradus")
@@ -40,14 +40,16 @@ class Builder:
             os.symlink(self.root, link)
         except FileExistsError:
             pass
-        self._headers = self._hash_of(glob.glob(os.path.join(home, "core", "*.h")) +
-                                      glob.glob(os.path.join(home, "runner", "*.h")))
         self._simulator = os.path.join(self.root, "cuda", "sim")
+        # All that a source may include beside the compiler's headers, and what compiles kernels.
+        self._surroundings = self._hash_of(glob.glob(os.path.join(home, "core", "*.h")) +
+                                           glob.glob(os.path.join(home, "runner", "*.h")) +
+                                           glob.glob(os.path.join(self._simulator, "**", "*"), recursive=True))
         # What lets the simulator see each access of a kernel (cuda/sim/simulate.cmake says why each is there).
         with open(os.path.join(self._simulator, "kernel.options")) as file:
             self._kernel = file.read().split()
         # What the object of a student's file depends on, besides its text.
-        self._rules = self._headers + self._hash_of([symbols.__file__, __file__]) + " ".join(self._kernel)
+        self._rules = self._surroundings + self._hash_of([symbols.__file__, __file__]) + " ".join(self._kernel)
 
     # --- What the judge's own parts are made of
     def runner(self, task, submission):
@@ -109,7 +111,7 @@ class Builder:
     def _own(self, source, *options):
         path = os.path.join(self.home, source)
         command = [*self._own_compiler(), *options, *self._includes(), "-c", path]
-        out = self._path(self._hash_of([path]) + self._headers + " ".join(command), os.path.basename(source) + ".o")
+        out = self._path(self._hash_of([path]) + self._surroundings + " ".join(command), os.path.basename(source) + ".o")
         return self._made(out, [*command, "-o", out])
 
     def _simulator_rooms(self):
@@ -118,12 +120,9 @@ class Builder:
     def _simulator_object(self, room):
         """The sources of one of the simulator's folders, compiled as one: less than half of the time."""
         name = "sim-" + os.path.basename(room)
-        with self._lock:
-            if self._simulator_hash is None:
-                self._simulator_hash = self._hash_of(glob.glob(os.path.join(self._simulator, "**", "*.*"), recursive=True))
         unit = os.path.join(self.folder, name + ".cpp")
         command = [CXX, "-std=c++20", "-O2", "-U_FORTIFY_SOURCE", *self._includes(), "-c", unit]
-        out = self._path(self._simulator_hash + " ".join(command), name + ".o")
+        out = self._path(self._surroundings + " ".join(command), name + ".o")
         with self._lock_of(out):
             if not os.path.exists(out):
                 _write(unit, "".join(f'#include "gradus/cuda/sim/{os.path.basename(room)}/{os.path.basename(each)}"\n'

@@ -1,5 +1,6 @@
 // Backend::convolution on CUDA: the product that a part is, its tile, and how its depth is cut up.
 #include "gradus/cuda/kernels/windows/convolution.cuh"
+#include "gradus/cuda/kernels/windows/convolution_direct.cuh"
 
 #include <limits>
 #include <numeric>
@@ -40,31 +41,40 @@ int counted(int64_t count) {
   return static_cast<int>(count);
 }
 
+// The tensors of a convolution, in the order of Backend::convolution.
 template <class T>
-ConvolutionArgs<T> product_of(Part part, const Convolution& s, const T* x, const T* y,
-                              const T* bias, T* out) {
+struct Operands {
+  const T *first, *second, *bias;
+  T* out;
+
+  void give(Part part, ConvolutionArgs<T>& args) const {
+    const bool of_weight = part == Part::weight;
+    args.a = of_weight ? first : second, args.b = of_weight ? second : first;
+    args.bias = bias, args.out = out;
+  }
+};
+
+template <class T>
+ConvolutionArgs<T> product_of(Part part, const Convolution& s, const Operands<T>& operands) {
   ConvolutionArgs<T> args{};
+  operands.give(part, args);
   args.shape = s;
   for (int d = 0; d < kSpatial; ++d)
     args.gathered[d] = counted(part == Part::input ? s.dim[d].out : s.dim[d].in);
   const int64_t taps = s.group_channels() * s.taps();
-  args.out = out, args.bias = bias;
   args.parts = 1;
   switch (part) {
     case Part::output:
-      args.a = y, args.b = x;
       args.rows = counted(s.group_filters());
       args.columns = counted(s.batch * s.outputs());
       args.depth = counted(taps);
       args.a_row = taps, args.out_row = s.outputs();
       break;
     case Part::input:
-      args.a = y, args.b = x;
       args.rows = counted(s.group_channels());
       args.a_row = s.taps(), args.out_row = s.inputs();
       break;  // a phase sets the rest
     case Part::weight:
-      args.a = x, args.b = y;
       args.rows = counted(s.group_filters());
       args.columns = counted(taps);
       args.depth = counted(s.batch * s.outputs());
@@ -91,10 +101,38 @@ ConvolutionKernel<T> by_multiply_adds(Part part) {
   return kernel(convolution_kernel<T, S, Part::weight>);
 }
 
+// Products of few rows, of which tiles would be nearly empty. The parts of other products than
+// those for the weight are whole: they have columns enough.
+template <int kRows>
+ConvolutionKernel<float> direct(Part part, const ConvolutionArgs<float>& args) {
+  constexpr int64_t kBlocks = 1024, kLeastTerms = 128;
+  const int columns = direct_columns(args.columns);
+  ConvolutionKernel<float> out{convolution_direct<kRows, Part::output>, kRows, columns, 1,
+                               kDirectThreads};
+  out.parts = 1;
+  if (part == Part::input) out.run = convolution_direct<kRows, Part::input>;
+  if (part != Part::weight) return out;
+  out.run = convolution_direct<kRows, Part::weight>;
+  const int64_t most = kBlocks / (ceil_div(args.columns, columns) * args.shape.groups);
+  out.parts = static_cast<int>(
+      std::clamp<int64_t>(args.depth / kLeastTerms, 1, std::max<int64_t>(most, 1)));
+  return out;
+}
+// Measured on an H100: large products are faster by tiles in any case.
+bool takes_direct(const ConvolutionArgs<float>& args) {
+  constexpr int64_t kMostTerms = 1 << 26;
+  const Convolution& s = args.shape;
+  const int64_t terms =
+      s.batch * s.outputs() * s.filters * s.group_channels() * s.taps();  // of any part
+  return args.rows <= kMostDirectRows && terms <= kMostTerms;
+}
+
 template <class T>
 ConvolutionKernel<T> kernel_for(Part part, ConvolutionArgs<T>& args) {
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (std::is_same_v<T, float>) {
+    if (takes_direct(args)) return args.rows <= 8 ? direct<8>(part, args) : direct<16>(part, args);
     if (has_tensor_cores()) return tensor_core_convolution(part, args);
+  }
   using Shapes = ConvolutionShapes<T>;
   return args.rows <= 16 ? by_multiply_adds<T, typename Shapes::Wide>(part)
                          : by_multiply_adds<T, typename Shapes::Square>(part);
@@ -145,43 +183,6 @@ int64_t best_parts(const std::vector<Product<T>>& products, int64_t results) {
   return best;
 }
 
-template <class T>
-void run(const Product<T>& product, const Context& context) {
-  launch(product.kernel.run,
-         {dim3(static_cast<unsigned>(product.tiles() * product.args.parts)),
-          static_cast<unsigned>(product.kernel.threads),
-          static_cast<size_t>(product.kernel.shared_bytes), context.stream},
-         product.args);
-}
-
-// Products that make `results` results together, by parts where that is faster; the sums of the
-// parts are added in order.
-template <class T>
-void run(std::vector<Product<T>> products, int64_t results, const Context& context) {
-  int64_t parts = best_parts(products, results);
-  if (products.size() == 1) {  // none of them empty
-    products[0].cut(parts);
-    parts = std::max(1, ceil_div(products[0].args.depth, std::max(1, products[0].args.part)));
-  }
-  if (parts == 1) {
-    for (const auto& product : products) run(product, context);
-    return;
-  }
-  const Scratch partial(static_cast<size_t>(parts * results) * sizeof(T));
-  MatmulArgs<T> sum{};
-  sum.out = products[0].args.out, sum.m = 1, sum.n = results;
-  for (auto& product : products) {
-    product.cut(parts);
-    product.args.out = partial.template as<T>(), product.args.part_out = results;
-    run(product, context);
-  }
-  const int lane_bits = sum_lane_bits(parts);
-  const auto blocks =
-      static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
-  launch(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
-         static_cast<const T*>(partial.template as<T>()), parts, lane_bits, sum);
-}
-
 // The elements of the input that are `stride` apart from element `first` on, in one dimension.
 Phase phase_of(const WindowDim& dim, int64_t first) {
   const int64_t step = dim.stride / std::gcd(dim.stride, dim.dilation);
@@ -220,6 +221,81 @@ std::vector<Product<T>> products_of(Part part, ConvolutionArgs<T> args) {
   return out;
 }
 
+// All of a convolution but its operands: the products, and into how many parts their depth is cut.
+template <class T>
+struct Plan {
+  Part part;
+  Convolution shape;
+  bool aligned, tensor_cores;  // what the choice of kernels depends on beside the shape
+  std::vector<Product<T>> products;
+  int parts = 1;
+
+  Plan(Part part_, const Convolution& shape_, bool aligned_, int64_t results,
+       const Operands<T>& operands)
+      : part(part_),
+        shape(shape_),
+        aligned(aligned_),
+        tensor_cores(has_tensor_cores()),
+        products(products_of(part_, product_of(part_, shape_, operands))),
+        parts(products[0].kernel.parts > 0 ? products[0].kernel.parts
+                                           : static_cast<int>(best_parts(products, results))) {
+    if (products.size() == 1) {  // none of the parts is empty
+      products[0].cut(parts);
+      parts = std::max(1, ceil_div(products[0].args.depth, std::max(1, products[0].args.part)));
+    }
+    if (parts == 1) return;
+    for (Product<T>& product : products) product.cut(parts), product.args.part_out = results;
+  }
+  bool is_of(Part part_, const Convolution& shape_, bool aligned_) const {
+    return part == part_ && aligned == aligned_ && shape == shape_ &&
+           tensor_cores == has_tensor_cores();
+  }
+};
+
+// A thread keeps its last plans, so that a step of training makes none anew.
+template <class T>
+const Plan<T>& plan_of(Part part, const Convolution& shape, int64_t results,
+                       const Operands<T>& operands) {
+  constexpr size_t kMostPlans = 256;
+  thread_local std::vector<Plan<T>> plans;
+  thread_local size_t oldest = 0;
+  const auto is_aligned = [](const T* data) { return reinterpret_cast<uintptr_t>(data) % 16 == 0; };
+  const bool aligned = is_aligned(operands.first) && is_aligned(operands.second);
+  for (const Plan<T>& plan : plans)
+    if (plan.is_of(part, shape, aligned)) return plan;
+  Plan<T> made(part, shape, aligned, results, operands);
+  if (plans.size() < kMostPlans) return plans.emplace_back(std::move(made));
+  return plans[oldest++ % kMostPlans] = std::move(made);
+}
+
+// By parts where that is faster; the sums of the parts are added in order.
+template <class T>
+void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
+         const Context& context) {
+  const auto launch_all = [&](T* out) {
+    for (const Product<T>& product : plan.products) {
+      ConvolutionArgs<T> args = product.args;
+      operands.give(plan.part, args);
+      args.out = out;
+      launch(product.kernel.run,
+             {dim3(static_cast<unsigned>(product.tiles() * args.parts)),
+              static_cast<unsigned>(product.kernel.threads),
+              static_cast<size_t>(product.kernel.shared_bytes), context.stream},
+             args);
+    }
+  };
+  if (plan.parts == 1) return launch_all(operands.out);
+  const Scratch partial(static_cast<size_t>(plan.parts * results) * sizeof(T));
+  launch_all(partial.template as<T>());
+  MatmulArgs<T> sum{};
+  sum.out = operands.out, sum.m = 1, sum.n = results;
+  const int lane_bits = sum_lane_bits(plan.parts);
+  const auto blocks =
+      static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
+  launch(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
+         static_cast<const T*>(partial.template as<T>()), int64_t{plan.parts}, lane_bits, sum);
+}
+
 }  // namespace
 
 void CudaBackend::convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
@@ -227,10 +303,10 @@ void CudaBackend::convolution(ConvolutionPart part, const Convolution& shape, co
   if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
   const Context context(out);
   visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {
-    const auto args = product_of<T>(
-        part, shape, static_cast<const T*>(a.data_ptr()), static_cast<const T*>(b.data_ptr()),
-        bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, out.data_ptr<T>());
-    run(products_of(part, args), out.numel(), context);
+    const Operands<T> operands{
+        static_cast<const T*>(a.data_ptr()), static_cast<const T*>(b.data_ptr()),
+        bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, out.data_ptr<T>()};
+    run(plan_of(part, shape, out.numel(), operands), operands, out.numel(), context);
   });
 }
 

@@ -12,6 +12,7 @@ struct ConvolutionKernel {
   int step;           // parts of the depth are multiples of it
   int threads;
   int shared_bytes = 0;  // dynamic
+  int parts = 0;         // into which the depth is cut; 0: as the model of all kernels says
 };
 
 // The kernel by tensor cores for such a product of float32. Sets args.pitch where it takes patches.

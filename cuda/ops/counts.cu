@@ -13,8 +13,7 @@ void CudaBackend::count(CountOp op, PhiloxState state, const Tensor& x, const Te
   const LaunchConfig config = linear_launch(context, out.numel());
   constexpr IndexRule kWrongRate{
       "poisson: invalid Poisson rate, expected rate to be non-negative and finite; clamp the "
-      "rates, "
-      "and leave out NaN and infinities",
+      "rates, and leave out NaN and infinities",
       0, -1};
   Fault* const fault = device_fault();
   visit(out.scalar_type(), [&]<class S>(TypeTag<S>) {

@@ -2,8 +2,6 @@
 #include "gradus/cuda/ops/cudnn.h"
 
 #include <array>
-#include <atomic>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "gradus/cuda/rtc/loaded_library.h"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/named_choice.h"
 
 namespace gradus::cuda {
 
@@ -19,17 +18,8 @@ namespace gradus::cuda {
 namespace {
 constexpr std::array<std::string_view, 2> kConvolutionNames = {"automatic", "cudnn"};
 
-bool is_cudnn(const char* where, std::string_view name) {
-  check(name == kConvolutionNames[0] || name == kConvolutionNames[1], where,
-        ": no convolution kernel is named '", name, "'; expected one of automatic, cudnn");
-  return name == kConvolutionNames[1];
-}
-
-std::atomic<bool>& cudnn_choice() {
-  static std::atomic<bool> chosen = [] {
-    const char* const name = std::getenv("GRADUS_CONVOLUTION");
-    return name && is_cudnn("GRADUS_CONVOLUTION", name);
-  }();
+NamedChoice& convolution_choice() {
+  static NamedChoice chosen("convolution", "GRADUS_CONVOLUTION", kConvolutionNames);
   return chosen;
 }
 
@@ -250,13 +240,13 @@ const CudnnPlan& cudnn_plan(void* handle, ConvolutionPart part, const Convolutio
 }  // namespace
 
 ArrayRef<std::string_view> convolution_kernels() { return kConvolutionNames; }
-std::string_view convolution_kernel() { return kConvolutionNames[convolves_by_cudnn()]; }
+std::string_view convolution_kernel() { return convolution_choice().name(); }
 void set_convolution_kernel(std::string_view name) {
-  const bool chosen = is_cudnn("set_convolution_kernel", name);
-  if (chosen) cudnn();
-  cudnn_choice() = chosen;
+  const size_t place = convolution_choice().place_of("set_convolution_kernel", name);
+  if (place != 0) cudnn();
+  convolution_choice().set(place);
 }
-bool convolves_by_cudnn() { return cudnn_choice(); }
+bool convolves_by_cudnn() { return convolution_choice().place() != 0; }
 
 void cudnn_convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
                        const Tensor& b, const Tensor& bias, const Tensor& out) {

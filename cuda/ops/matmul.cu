@@ -2,8 +2,6 @@
 #include "gradus/cuda/ops/matmul.h"
 
 #include <array>
-#include <atomic>
-#include <cstdlib>
 #include <limits>
 
 #include "gradus/cuda/backend.h"
@@ -19,6 +17,7 @@
 #include "gradus/cuda/ops/matmul_kernel.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/launch.h"
+#include "gradus/cuda/runtime/named_choice.h"
 #include "gradus/tensor/arrival.h"
 
 namespace gradus::cuda {
@@ -40,27 +39,17 @@ constexpr std::array<std::string_view, 9> kNames = {"automatic",  "naive",      
                                                     "tiled",      "register_1d",  "register_2d",
                                                     "vectorized", "tensor_cores", "cublas"};
 
-Choice choice_of(const char* where, std::string_view name) {
-  std::string known;
-  for (size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) return static_cast<Choice>(i);
-    known += (i ? ", " : "") + std::string(kNames[i]);
-  }
-  fail<ValueError>(where, ": no matmul kernel is named '", name, "'; expected one of ", known);
-}
-
-std::atomic<Choice>& choice() {
-  static std::atomic<Choice> chosen = [] {
-    const char* const name = std::getenv("GRADUS_MATMUL");
-    return name ? choice_of("GRADUS_MATMUL", name) : Choice::automatic;
-  }();
+NamedChoice& matmul_choice() {
+  static NamedChoice chosen("matmul", "GRADUS_MATMUL", kNames);
   return chosen;
 }
 }  // namespace
 
 ArrayRef<std::string_view> matmul_kernels() { return kNames; }
-std::string_view matmul_kernel() { return kNames[static_cast<size_t>(choice().load())]; }
-void set_matmul_kernel(std::string_view name) { choice() = choice_of("set_matmul_kernel", name); }
+std::string_view matmul_kernel() { return matmul_choice().name(); }
+void set_matmul_kernel(std::string_view name) {
+  matmul_choice().set(matmul_choice().place_of("set_matmul_kernel", name));
+}
 
 // --- The kernels
 namespace {
@@ -343,7 +332,7 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
     batches = 1;
   }
 
-  const Choice name = choice();
+  const auto name = static_cast<Choice>(matmul_choice().place());
   if (name == Choice::automatic || args.k == 0)  // without terms there is nothing to choose
     return run_by_shape(args, batches, b, multiprocessors);
   await(b);

@@ -87,30 +87,4 @@ std::optional<std::array<char, 8>> converted(const Number& number, const KnownTy
   return as_bytes(value);
 }
 
-std::string_view cuda_name(ScalarType dtype) {
-  switch (dtype) {
-    case kBool:
-      return "bool";
-    case kByte:
-      return "unsigned char";
-    case kChar:
-      return "signed char";
-    case kShort:
-      return "short";
-    case kInt:
-      return "int";
-    case kLong:
-      return "int64_t";
-    case kHalf:
-      return "__half";
-    case kBFloat16:
-      return "__nv_bfloat16";
-    case kFloat:
-      return "float";
-    case kDouble:
-      return "double";
-  }
-  return "";
-}
-
 }  // namespace gradus::cuda::rtc

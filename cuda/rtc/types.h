@@ -7,6 +7,7 @@
 
 #include "gradus/cuda/rtc/argument.h"
 #include "gradus/tensor/base/dtype.h"
+#include "gradus/tensor/fused/source.h"
 
 namespace gradus::cuda::rtc {
 
@@ -23,7 +24,6 @@ std::optional<KnownType> known_type(std::string_view name);
 // The number in that type; nothing where an integer does not fit.
 std::optional<std::array<char, 8>> converted(const Number& number, const KnownType& type);
 
-// The name of a dtype in a kernel's text: "__half", "long long" for int64.
-std::string_view cuda_name(ScalarType dtype);
+using fused::cuda_name;
 
 }  // namespace gradus::cuda::rtc

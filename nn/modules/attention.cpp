@@ -173,9 +173,8 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
 void MultiheadAttentionImpl::reset() {
   const int64_t width = options.embed_dim(), heads = options.num_heads();
   check(width > 0 && heads > 0,
-        "MultiheadAttention: embed_dim and num_heads must be 1 or more, but "
-        "they are ",
-        width, " and ", heads);
+        "MultiheadAttention: embed_dim and num_heads must be 1 or more, but they are ", width,
+        " and ", heads, "; give the width of the queries and a divisor of it");
   head_dim = width / heads;
   check(head_dim * heads == width,
         "MultiheadAttention: embed_dim must be divisible by num_heads, but they are ", width,

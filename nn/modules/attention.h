@@ -9,7 +9,7 @@ namespace gradus::nn {
 
 // embed_dim: the width of queries and outputs, which num_heads divides. kdim, vdim: the widths of
 // keys and values, embed_dim unless set. dropout: of the weights while training. add_bias_kv: a
-// key and value that are learned stand behind the others; add_zero_attn: one of zeros.
+// learned key and value follow the others; add_zero_attn: a key and value of zeros do.
 struct MultiheadAttentionOptions {
   GRADUS_OPTIONS(MultiheadAttentionOptions, ARGUMENT(int64_t, embed_dim),
                  ARGUMENT(int64_t, num_heads), HIDDEN(double, dropout, 0), HIDDEN(bool, bias, true),
@@ -84,7 +84,7 @@ inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& ke
 // sources): true is not seen, or numbers are added. Returns the output, of query's shape, and
 // need_weights: the weights (batch, targets, sources), their mean over the heads, or with
 // average_attn_weights off (batch, heads, targets, sources).
-// What belongs to a query that sees nothing is NaN.
+// The output and the weights of a query that sees nothing are NaN.
 // Errors: ValueError for undefined inputs, shapes, and an embed_dim that num_heads does not divide.
 struct MultiheadAttentionImpl : Layer<MultiheadAttentionImpl, MultiheadAttentionOptions> {
   using Layer::Layer;
@@ -97,7 +97,7 @@ struct MultiheadAttentionImpl : Layer<MultiheadAttentionImpl, MultiheadAttention
                                      bool average_attn_weights = true);
 
   // in_proj_weight (3 * embed_dim, embed_dim), where kdim and vdim are embed_dim; else the three
-  // others. Undefined are those that there are not.
+  // others. Those that the options leave out are undefined.
   bool _qkv_same_embed_dim = true;
   Tensor in_proj_weight, in_proj_bias, bias_k, bias_v;
   Linear out_proj{nullptr};

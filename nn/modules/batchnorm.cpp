@@ -54,7 +54,8 @@ Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options
 template <class Derived, class Options>
 void NormWithStatistics<Derived, Options>::reset() {
   const int64_t count = options.num_features();
-  check(count > 0, this->name(), ": num_features must be 1 or more, but it is ", count);
+  check(count > 0, this->name(), ": num_features must be 1 or more, but it is ", count,
+        "; give the number of channels");
   const bool affine = options.affine(), tracks = options.track_running_stats();
   weight = this->register_parameter("weight", affine ? empty({count}) : Tensor(), affine);
   bias = this->register_parameter("bias", affine ? empty({count}) : Tensor(), affine);

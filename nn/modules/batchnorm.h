@@ -40,8 +40,9 @@ struct BatchNormFuncOptions {
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                   const BatchNormFuncOptions& options = {});
 
-// use_input_stats: normalise by mean and variance of the input, and put the mean over the batch of
-// these into running_mean and running_var, where they are defined; else normalise by the latter.
+// use_input_stats: normalise by the mean and variance of the input, and put their means over the
+// batch into running_mean and running_var, where these are defined; else normalise by the running
+// statistics.
 struct InstanceNormFuncOptions {
   GRADUS_OPTIONS(InstanceNormFuncOptions, OPTION(Tensor, running_mean, {}),
                  OPTION(Tensor, running_var, {}), OPTION(Tensor, weight, {}),

@@ -46,9 +46,8 @@ void register_weights(Layer& layer, const char* name, int64_t first, int64_t sec
   const auto& options = layer.options;
   const int64_t in = options.in_channels(), out = options.out_channels(), g = options.groups();
   check(in > 0 && out > 0 && g > 0, name,
-        ": in_channels, out_channels and groups must be 1 or "
-        "more, but they are ",
-        in, ", ", out, " and ", g);
+        ": in_channels, out_channels and groups must be 1 or more, but they are ", in, ", ", out,
+        " and ", g, "; give the channels of input and output");
   check(in % g == 0, name, ": in_channels must be divisible by groups, but they are ", in, " and ",
         g, "; give a divisor of both numbers of channels");
   check(out % g == 0, name, ": out_channels must be divisible by groups, but they are ", out,
@@ -56,7 +55,7 @@ void register_weights(Layer& layer, const char* name, int64_t first, int64_t sec
   Dims shape{first, second / g};
   for (const int64_t size : options.kernel_size()) {
     check(size > 0, name, ": kernel_size must be 1 or more, but it is ",
-          IntArrayRef(options.kernel_size()));
+          IntArrayRef(options.kernel_size()), "; give a size for each spatial dimension");
     shape.push_back(size);
   }
   layer.weight = layer.register_parameter("weight", empty(shape));

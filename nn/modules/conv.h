@@ -106,7 +106,7 @@ struct ConvImpl : Layer<Derived, ConvOptions<D>> {
   typename Layer<Derived, ConvOptions<D>>::CallReset call_reset{*this};
 };
 
-// The gradient of a convolution by its input, as a layer: each input spreads over a window of the
+// The gradient of a convolution by its input, as a layer: each element spreads over a window of the
 // output. Shapes as for ConvImpl, with weight (in_channels, out_channels / groups, kernel_size...).
 // Errors: as ConvImpl, and ValueError for a padding_mode other than kZeros and for an output_size
 // that the options cannot give.

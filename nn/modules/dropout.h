@@ -55,7 +55,7 @@ inline Tensor feature_alpha_dropout(Tensor input,
 
 // What all dropouts have in common. Each element, or with 2d, 3d and Feature each channel, is left
 // out with probability p, and the others grow by 1 / (1 - p); the Alpha ones keep mean and
-// deviation instead. After eval() the input as it is. Input and output have the same shape.
+// deviation instead. After eval() the output is the input. Input and output have the same shape.
 // Errors: ValueError for a p outside of [0, 1], and for an undefined input.
 template <class Derived, class FuncOptions, auto function>
 struct DropoutBase : Layer<Derived, DropoutOptions> {
@@ -63,7 +63,8 @@ struct DropoutBase : Layer<Derived, DropoutOptions> {
   using Layer<Derived, DropoutOptions>::options;
   void reset() override {
     check(options.p() >= 0 && options.p() <= 1, this->name(),
-          ": dropout probability has to be between 0 and 1, but got ", options.p());
+          ": dropout probability has to be between 0 and 1, but got ", options.p(),
+          "; give the share of elements that become 0");
   }
   void pretty_print(std::ostream& stream) const override {
     stream << class_name(typeid(Derived)) << "(p=" << options.p() << ", inplace=" << std::boolalpha

@@ -25,10 +25,12 @@ void limit_norms(const Tensor& weight, const Tensor& indices, double max_norm, d
   weight.index_copy_(0, flat, rows * scale);
 }
 
-void check_mode(const EmbeddingBagMode& mode) {
-  check(mode == EmbeddingBagMode(kMax) || mode == EmbeddingBagMode(kSum) ||
-            mode == EmbeddingBagMode(kMean),
+// As embedding_bag of gradus takes it.
+int64_t number_of(const EmbeddingBagMode& mode) {
+  const bool max = mode == EmbeddingBagMode(kMax), sum = mode == EmbeddingBagMode(kSum);
+  check(max || sum || mode == EmbeddingBagMode(kMean),
         "embedding_bag: mode has to be one of sum, mean or max; give kSum, kMean or kMax");
+  return max ? 2 : sum ? 0 : 1;
 }
 
 }  // namespace
@@ -37,7 +39,8 @@ namespace functional {
 
 Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options) {
   check(weight.operand("embedding", "weight").dim() == 2,
-        "embedding: 'weight' must be 2-D, but its shape is ", weight.sizes());
+        "embedding: 'weight' must be 2-D, but its shape is ", weight.sizes(),
+        "; give a row for each number");
   const int64_t padding = padding_row("embedding", options.padding_idx(), weight.size(0));
   if (options.max_norm()) limit_norms(weight, input, *options.max_norm(), options.norm_type());
   return gradus::embedding(weight, input, padding, options.scale_grad_by_freq(), options.sparse());
@@ -46,75 +49,40 @@ Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncO
 Tensor embedding_bag(const Tensor& input, const Tensor& weight,
                      const EmbeddingBagFuncOptions& options) {
   constexpr const char* kOp = "embedding_bag";
-  const EmbeddingBagMode mode = options.mode();
-  check_mode(mode);
-  const bool max = mode == EmbeddingBagMode(kMax);
+  const int64_t mode = number_of(options.mode());
   const Tensor& scales = options.per_sample_weights();
   Tensor offsets = options.offsets();
   check(weight.operand(kOp, "weight").dim() == 2, kOp, ": 'weight' must be 2-D, but its shape is ",
-        weight.sizes());
+        weight.sizes(), "; give a row for each number");
   const IntArrayRef sizes = input.operand(kOp, "input").sizes();
   check(sizes.size() == 1 || sizes.size() == 2, kOp,
         ": input has to be 1D or 2D Tensor, but got Tensor of dimension ", sizes.size(),
         "; it has shape ", sizes, ", flatten it to (bags, length)");
   check(!scales.defined() || scales.sizes() == sizes, kOp, ": If per_sample_weights (",
         scales.defined() ? scales.sizes() : sizes,
-        ") is not null, then it must have the same shape as the input (", sizes, ")");
-  check(!scales.defined() || mode == EmbeddingBagMode(kSum), kOp,
-        ": per_sample_weights was not null. per_sample_weights is only supported for mode='kSum'");
-  check(!max || !options.scale_grad_by_freq(), kOp,
-        ": max mode does not support scaling the gradient by the frequency");
-  check(!max || !options.sparse(), kOp, ": max mode does not support sparse weights");
-  const int64_t padding = padding_row(kOp, options.padding_idx(), weight.size(0));
-
-  const TensorOptions numbers = TensorOptions(kLong).device(input.device());
+        ") is not null, then it must have the same shape as the input (", sizes,
+        "); give a weight for each number");
   if (sizes.size() == 2) {
     check(!offsets.defined(), kOp,
           ": If input is 2D, then offsets has to be null, as input is treated is a mini-batch of "
-          "fixed length sequences. However, found offsets of type Tensor");
-    offsets = arange(sizes[0], numbers) * sizes[1];
+          "fixed length sequences. However, found offsets of type Tensor; leave them out");
+    offsets = arange(sizes[0], TensorOptions(kLong).device(input.device())) * sizes[1];
   } else {
     check(offsets.defined(), kOp,
           ": offsets has to be a 1D Tensor but got null; give where each bag begins, or a 2D input "
           "with a bag in each row");
-    check(offsets.dim() == 1, kOp, ": offsets has to be a 1D Tensor, but its shape is ",
-          offsets.sizes());
-    offsets = offsets.to(kLong);
-    if (options.include_last_offset()) {
-      check(offsets.size(0) > 0, kOp,
-            ": include_last_offset: number of offsets should be at least 1");
-      offsets = offsets.slice(0, 0, -1);
-    }
-    if (offsets.is_cpu() && offsets.size(0) > 0) {
-      const auto first = offsets[0].item<int64_t>(), last = offsets[-1].item<int64_t>();
-      check(first == 0, kOp,
-            ": offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start "
-            "from position 0. However, got ",
-            first, "; put a 0 before it");
-      check(last <= sizes[0], kOp, ": offsets[-1] can not be greater than input's length ",
-            sizes[0], " but got offsets[-1] of ", last, "; offsets say where bags begin");
-    }
   }
-  if (options.max_norm()) limit_norms(weight, input, *options.max_norm(), options.norm_type());
-
-  Tensor flat = input.reshape(-1);
-  Tensor bags = searchsorted(offsets.contiguous(), arange(flat.size(0), numbers), false, true) - 1;
-  const Dims out_shape{offsets.size(0), weight.size(1)};
-  if (max) {
-    if (padding >= 0) {
-      const Tensor kept = flat != padding;
-      flat = flat.masked_select(kept), bags = bags.masked_select(kept);
-    }
-    const Tensor rows = gradus::embedding(weight, flat, padding);
-    return zeros(out_shape, rows.options()).index_reduce(0, bags, rows, "amax", false);
+  const auto bags = [&] {
+    return std::get<0>(gradus::embedding_bag(
+        weight, input.reshape(-1), offsets, options.scale_grad_by_freq(), mode, options.sparse(),
+        scales.defined() ? std::optional(scales.reshape(-1)) : std::nullopt,
+        sizes.size() == 1 && options.include_last_offset(), options.padding_idx()));
+  };
+  if (options.max_norm()) {
+    bags();  // refuses its arguments, if it does, before the table changes
+    limit_norms(weight, input, *options.max_norm(), options.norm_type());
   }
-  Tensor rows = gradus::embedding(weight, flat, padding, options.scale_grad_by_freq());
-  if (scales.defined()) rows = rows * scales.reshape({-1, 1});
-  const Tensor kept = (flat != padding).to(rows.dtype()).unsqueeze(1);
-  if (padding >= 0) rows = rows * kept;
-  const Tensor sums = zeros(out_shape, rows.options()).index_add(0, bags, rows);
-  if (mode == EmbeddingBagMode(kSum)) return sums;
-  return sums / zeros({out_shape[0], 1}, rows.options()).index_add(0, bags, kept).clamp_min(1);
+  return bags();
 }
 
 }  // namespace functional

@@ -90,6 +90,11 @@ struct Loss : Layer<Derived, Options>, LossBuffers<Options> {
 #define GRADUS_INITIALIZER_SHOWN GRADUS_INITIALIZER_OPTION
 #define GRADUS_FIELD_SHOWN GRADUS_FIELD_OPTION
 #define GRADUS_MEMBER_SHOWN GRADUS_MEMBER_OPTION
+#define GRADUS_PARAMETER_TYPE(...)
+#define GRADUS_INITIALIZER_TYPE(...)
+#define GRADUS_FIELD_TYPE(...)
+#define GRADUS_MEMBER_TYPE(name, ...) using name = __VA_ARGS__;
+#define GRADUS_TEXT_TYPE(...)
 #define GRADUS_TEXT_ARGUMENT(...)
 #define GRADUS_TEXT_OPTION(...)
 #define GRADUS_TEXT_SHOWN(type, name, ...) \
@@ -112,6 +117,11 @@ struct Loss : Layer<Derived, Options>, LossBuffers<Options> {
   };                                                                                           \
   GRADUS_MODULE(Name);
 #include "gradus/nn/losses.def"
+#undef GRADUS_PARAMETER_TYPE
+#undef GRADUS_INITIALIZER_TYPE
+#undef GRADUS_FIELD_TYPE
+#undef GRADUS_MEMBER_TYPE
+#undef GRADUS_TEXT_TYPE
 #undef GRADUS_PARAMETER_SHOWN
 #undef GRADUS_INITIALIZER_SHOWN
 #undef GRADUS_FIELD_SHOWN
@@ -130,6 +140,8 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1L
 
 }  // namespace nn
 
+#define GRADUS_TAKEN_TYPE(...)
+#define GRADUS_GIVEN_TYPE(...)
 #define GRADUS_TAKEN_OPTION(type, name, ...) , const type& name = __VA_ARGS__
 #define GRADUS_TAKEN_ARGUMENT GRADUS_TAKEN_OPTION
 #define GRADUS_TAKEN_SHOWN GRADUS_TAKEN_OPTION
@@ -144,6 +156,8 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1L
 #define MODULE_LOSS(...)
 #include "gradus/nn/losses.def"
 #undef GRADUS_PLAIN
+#undef GRADUS_TAKEN_TYPE
+#undef GRADUS_GIVEN_TYPE
 #undef GRADUS_TAKEN_OPTION
 #undef GRADUS_TAKEN_ARGUMENT
 #undef GRADUS_TAKEN_SHOWN

@@ -9,7 +9,8 @@ namespace {
 template <class Options>
 Tensor normalized(const char* op, const Tensor& input, int64_t before, int64_t after,
                   const Options& options) {
-  check(options.size() > 0, op, ": size must be 1 or more, but it is ", options.size());
+  check(options.size() > 0, op, ": size must be 1 or more, but it is ", options.size(),
+        "; give the number of channels to sum over");
   std::vector<int64_t> padding(static_cast<size_t>(input.dim() - 2) * 2, 0);
   padding.push_back(before), padding.push_back(after);
   const Tensor sums = gradus::pad(input.square(), padding).unfold(1, before + after + 1, 1).sum(-1);

@@ -15,8 +15,8 @@ struct MaxPoolOptions {
                  OPTION(bool, ceil_mode, false));
 };
 
-// count_include_pad: padding counts among the elements of a window. divisor_override, of 2 and 3
-// dimensions: what sums are divided by instead.
+// count_include_pad: padding counts among the elements of a window. divisor_override, in 2 and 3
+// dimensions: the number that sums are divided by instead.
 template <size_t D>
 struct AvgPoolOptions {
   GRADUS_OPTIONS(AvgPoolOptions, ARGUMENT(ExpandingArray<D>, kernel_size),
@@ -88,7 +88,7 @@ Tensor max_pool3d(const Tensor& input, const MaxPool3dFuncOptions& options);
 Tensor avg_pool1d(const Tensor& input, const AvgPool1dFuncOptions& options);
 Tensor avg_pool2d(const Tensor& input, const AvgPool2dFuncOptions& options);
 Tensor avg_pool3d(const Tensor& input, const AvgPool3dFuncOptions& options);
-// The same of as many windows as output_size says, which share out the input.
+// The same of output_size windows, which share out the input.
 Tensor adaptive_avg_pool1d(const Tensor& input, const AdaptiveAvgPool1dFuncOptions& options);
 Tensor adaptive_avg_pool2d(const Tensor& input, const AdaptiveAvgPool2dFuncOptions& options);
 Tensor adaptive_avg_pool3d(const Tensor& input, const AdaptiveAvgPool3dFuncOptions& options);

@@ -50,7 +50,7 @@ void RNNImplBase<Derived, Options>::reset() {
   const int64_t units = o.hidden_size(), proj = o.proj_size();
   check(o.input_size() > 0 && units > 0 && o.num_layers() > 0, name,
         ": input_size, hidden_size and num_layers must be 1 or more, but they are ", o.input_size(),
-        ", ", units, " and ", o.num_layers());
+        ", ", units, " and ", o.num_layers(), "; give the widths of input and state");
   check(o.dropout() >= 0 && o.dropout() <= 1, name,
         ": dropout should be a number in range [0, 1] representing the probability of an element "
         "being zeroed, but it is ",
@@ -230,7 +230,8 @@ template <class Derived, class Options>
 void RNNCellImplBase<Derived, Options>::reset() {
   const int64_t in = options.input_size(), units = options.hidden_size();
   check(in > 0 && units > 0, this->name(),
-        ": input_size and hidden_size must be 1 or more, but they are ", in, " and ", units);
+        ": input_size and hidden_size must be 1 or more, but they are ", in, " and ", units,
+        "; give the widths of input and state");
   const int64_t rows = gates_of(cell()) * units;
   weight_ih = this->register_parameter("weight_ih", empty({rows, in}));
   weight_hh = this->register_parameter("weight_hh", empty({rows, units}));

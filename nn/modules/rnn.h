@@ -11,9 +11,9 @@
 
 namespace gradus::nn {
 
-// num_layers: each is fed with the outputs of the one below, of which dropout leaves out some while
+// num_layers: each layer takes the outputs of the one below; dropout sets some of these to 0 while
 // training. bidirectional: each layer also goes from the last step to the first, and the outputs of
-// both stand side by side. batch_first: sequences are (batch, length, ...).
+// both directions stand side by side. batch_first: sequences are (batch, length, ...).
 struct RNNOptions {
   GRADUS_OPTIONS(RNNOptions, ARGUMENT(int64_t, input_size), ARGUMENT(int64_t, hidden_size),
                  OPTION(int64_t, num_layers, 1), OPTION(Nonlinearity, nonlinearity, kTanh),
@@ -21,7 +21,8 @@ struct RNNOptions {
                  OPTION(double, dropout, 0), OPTION(bool, bidirectional, false));
 };
 
-// proj_size: outputs are products of so many columns with the hidden ones; 0 for none.
+// proj_size: the width to which each state h is projected, by a learned matrix; 0 for no
+// projection.
 struct LSTMOptions {
   GRADUS_OPTIONS(LSTMOptions, ARGUMENT(int64_t, input_size), ARGUMENT(int64_t, hidden_size),
                  OPTION(int64_t, num_layers, 1), OPTION(bool, bias, true),

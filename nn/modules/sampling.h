@@ -21,8 +21,8 @@ struct GridSampleFuncOptions {
 Tensor grid_sample(const Tensor& input, const Tensor& grid,
                    const GridSampleFuncOptions& options = {});
 
-// The grid for grid_sample whose places theta, (N, 2, 3) or (N, 3, 4), maps those of an image of
-// this size, (N, C, H, W) or (N, C, D, H, W), to. Errors: ValueError for other shapes.
+// A grid for grid_sample: where theta, (N, 2, 3) or (N, 3, 4), maps the places of an image of this
+// size, (N, C, H, W) or (N, C, D, H, W). Errors: ValueError for other shapes.
 Tensor affine_grid(const Tensor& theta, IntArrayRef size, bool align_corners = false);
 
 }  // namespace gradus::nn::functional

@@ -58,9 +58,10 @@ Tensor attended(MultiheadAttention& attention, const Tensor& query, const Tensor
 // Clones of a layer, and of the normalisation where there is one.
 template <class Coder, class Holder>
 void register_clones(Coder& coder, const char* argument, const Holder& layer) {
-  check(!layer.is_empty(), coder.name(), ": ", argument, " is empty, expected a layer");
+  check(!layer.is_empty(), coder.name(), ": ", argument,
+        " is empty, expected a layer; construct it first");
   check(coder.options.num_layers() > 0, coder.name(), ": num_layers must be 1 or more, but it is ",
-        coder.options.num_layers());
+        coder.options.num_layers(), "; give the number of layers");
   coder.layers = coder.register_module("layers", ModuleList());
   for (int64_t i = 0; i < coder.options.num_layers(); ++i) coder.layers->push_back(layer->clone());
   if (coder.options.norm().is_empty()) return;

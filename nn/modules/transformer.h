@@ -94,7 +94,7 @@ struct TransformerDecoderLayerImpl
 };
 GRADUS_MODULE(TransformerDecoderLayer);
 
-// num_layers clones of encoder_layer, and norm behind them, which may be empty.
+// num_layers clones of encoder_layer, followed by norm unless it is empty.
 struct TransformerEncoderOptions {
   TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers)
       : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
@@ -160,7 +160,7 @@ struct TransformerDecoderImpl
 };
 GRADUS_MODULE(TransformerDecoder);
 
-// custom_encoder, custom_decoder: clones of them stand in place of those that are made.
+// custom_encoder, custom_decoder: clones of them are used in place of new ones.
 struct TransformerOptions {
   GRADUS_OPTIONS(TransformerOptions, ARGUMENT(int64_t, d_model, 512), ARGUMENT(int64_t, nhead, 8),
                  ARGUMENT(int64_t, num_encoder_layers, 6), ARGUMENT(int64_t, num_decoder_layers, 6),
@@ -169,7 +169,7 @@ struct TransformerOptions {
                  OPTION(AnyModule, custom_decoder, {}));
 };
 
-// The encoder of src, and the decoder of tgt and that, each with a LayerNorm behind its layers.
+// The decoder of tgt and of the encoder's output for src, each with a LayerNorm after its layers.
 // Output of tgt's shape.
 // Errors: ValueError for sequences that do not have 3 dimensions, the width d_model and one batch
 // size.

@@ -1,4 +1,4 @@
-// MaxUnpool1d to MaxUnpool3d: what a MaxPool chose, put back to where it was.
+// MaxUnpool1d to MaxUnpool3d: the elements that a MaxPool chose, put back where they were.
 #pragma once
 
 #include "gradus/nn/layer.h"
@@ -31,8 +31,9 @@ using MaxUnpool2dFuncOptions = MaxUnpoolFuncOptions<2>;
 using MaxUnpool3dFuncOptions = MaxUnpoolFuncOptions<3>;
 
 // input and indices as MaxPool's with_indices returns them, (N, C, sizes) or (C, sizes); all other
-// elements are 0. output_size: the spatial sizes, or all; by default the least that the pool can
-// have had. Errors: ValueError for other shapes, IndexError for an index beyond the output.
+// elements are 0. output_size: the spatial sizes, or all; by default the least from which the
+// pool gives such an output. Errors: ValueError for other shapes, IndexError for an index beyond
+// the output.
 template <size_t D>
 Tensor max_unpool(const Tensor& input, const Tensor& indices,
                   const MaxUnpoolFuncOptions<D>& options);

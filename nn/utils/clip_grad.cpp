@@ -42,7 +42,7 @@ double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_typ
 }
 
 void clip_grad_value_(const Tensors& parameters, double clip_value) {
-  check(clip_value >= 0, "clip_grad_value_: clip_value is ", clip_value, ", expected 0 or more");
+  check(clip_value >= 0, "clip_grad_value_: clip_value is ", clip_value, "; give 0 or more");
   const NoGradGuard guard;
   for (Tensor gradient : gradients_of(parameters)) gradient.clamp_(-clip_value, clip_value);
 }

@@ -21,6 +21,7 @@ struct WindowDimOf {
   Index in = 1, out = 1, kernel = 1, stride = 1, padding = 0, dilation = 1;
   bool adaptive = false;
 
+  bool operator==(const WindowDimOf&) const = default;
   // The elements of window o: from `begin`, which may be negative, up to `end`.
   GRADUS_HD constexpr Index begin(Index o) const {
     return adaptive ? o * in / out : o * stride - padding;
@@ -49,6 +50,7 @@ struct Convolution {
   int64_t batch = 1, channels = 1, filters = 1, groups = 1;
   WindowDim dim[kSpatial];
 
+  bool operator==(const Convolution&) const = default;
   // Elements of a channel of the input, and of a filter of the output.
   GRADUS_HD constexpr int64_t inputs() const { return dim[0].in * dim[1].in * dim[2].in; }
   GRADUS_HD constexpr int64_t outputs() const { return dim[0].out * dim[1].out * dim[2].out; }

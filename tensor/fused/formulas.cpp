@@ -14,7 +14,7 @@ struct Row {
   const char *name, *params, *result, *formula, *slope;
 };
 
-constexpr const char *kX = "T x", *kXY = "T x, T y", *kXYZW = "T x, T y, T z, T w";
+constexpr const char *kX = "(T x)", *kXY = "(T x, T y)", *kXYZW = "(T x, T y, T z, T w)";
 
 constexpr Row unary[] = {
 #define UNARY(name, doc, ints, lo, hi, f, df, ...) {#name, kX, "T", #f, #df},
@@ -39,30 +39,20 @@ constexpr FoldRow folds[] = {
 #include "gradus/tensor/table/reductions.def"
 };
 
-// What the formulas call beside one another: those of tensor/math/scalar_functions.h, for floating
-// point numbers.
+// What the formulas call beside one another. Those that are no rows of helpers.def are the
+// functions of tensor/math/scalar_functions.h for floating point numbers.
 constexpr Row helpers[] = {
-    {"max", "T a, T b", "T", "a != a ? a : a > b ? a : b", ""},
-    {"min", "T a, T b", "T", "a != a ? a : a < b ? a : b", ""},
-    {"at_least", "T x, T bound", "T", "bound > x ? bound : x", ""},
-    {"at_most", "T x, T bound", "T", "bound < x ? bound : x", ""},
-    {"max_number", "T a, T b", "T", "a > b || b != b ? a : b", ""},
-    {"min_number", "T a, T b", "T", "a < b || b != b ? a : b", ""},
-    {"number_or_0", "T x", "T", "x == x ? x : T(0)", ""},
-    {"magnitude", "T x", "T", "::fabs(x)", ""},
-    {"is_negative", "T x", "bool", "::signbit(x)", ""},
-    {"least", "", "T", "T(-INFINITY)", ""},
-    {"greatest", "", "T", "T(INFINITY)", ""},
-    {"logistic", "T x", "T", "1 / (1 + exp(-x))", ""},
-    {"normal_share", "T x", "T", "T(0.5) * (1 + erf(x * T(0.7071067811865476)))", ""},
-    {"power", "T x, T y", "T", "::pow(x, y)", ""},
-    {"log_of_sigmoid", "T x", "T", "min(x, T(0)) - log1p(exp(-magnitude(x)))", ""},
-    {"log_add", "T x, T y", "T",
-     "x == y ? x + T(0.6931471805599453) : max(x, y) + log1p(exp(-magnitude(x - y)))", ""},
-    {"log2_add", "T x, T y", "T",
-     "x == y ? x + 1 : max(x, y) + log1p(exp2(-magnitude(x - y))) * T(1.4426950408889634)", ""},
-    {"product_log", "T x, T y", "T", "x == 0 && y == y ? T(0) : x * log(y)", ""},
-    {"product_log1p", "T x, T y", "T", "x == 0 && y == y ? T(0) : x * log1p(y)", ""},
+#define HELPER(name, params, ...) {#name, #params, "T", #__VA_ARGS__, ""},
+#include "gradus/tensor/table/helpers.def"
+    {"max", "(T a, T b)", "T", "a != a ? a : a > b ? a : b", ""},
+    {"min", "(T a, T b)", "T", "a != a ? a : a < b ? a : b", ""},
+    {"magnitude", kX, "T", "::fabs(x)", ""},
+    {"is_negative", kX, "bool", "::signbit(x)", ""},
+    {"least", "()", "T", "T(-INFINITY)", ""},
+    {"greatest", "()", "T", "T(INFINITY)", ""},
+    {"logistic", kX, "T", "1 / (1 + exp(-x))", ""},
+    {"normal_share", kX, "T", "T(0.5) * (1 + erf(x * T(0.7071067811865476)))", ""},
+    {"power", kXY, "T", "::pow(x, y)", ""},
     {"floor", kX, "T", "::floor(x)", ""},
     {"ceil", kX, "T", "::ceil(x)", ""},
     {"trunc", kX, "T", "::trunc(x)", ""},
@@ -80,7 +70,7 @@ bool has(std::string_view names, std::string_view name) {
 }
 
 std::string head_of(const Row& row) {
-  return std::string(row.result) + " " + row.name + "(" + row.params + ")";
+  return std::string(row.result) + " " + row.name + row.params;
 }
 
 const Row* find(std::string_view name) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "gradus/tensor/fused/program.h"
 
@@ -23,5 +24,8 @@ struct Source {
 // and for reductions on the order of magnitude of the columns, so that few sizes need a new one.
 // Errors: NotFusable where there is no form of a node.
 Source make_source(const Kernel& kernel, int most_vector = 16);
+
+// The name of an element's type in the text of a kernel: "__half", "int64_t".
+std::string_view cuda_name(ScalarType dtype);
 
 }  // namespace gradus::fused

@@ -31,27 +31,39 @@ Source Writer::write() {
   return std::move(source_);
 }
 
-const char* Writer::type_in_memory(ScalarType dtype) {
-  if (dtype == kFloat) return "float";
-  if (dtype == kDouble) return "double";
-  if (dtype == kBool) return "bool";
-  if (dtype == kHalf) return "__half";
-  if (dtype == kBFloat16) return "__nv_bfloat16";
-  if (dtype == kLong) return "long long";
-  if (dtype == kInt) return "int";
-  if (dtype == kShort) return "short";
-  if (dtype == kChar) return "signed char";
-  if (dtype == kByte) return "unsigned char";
-  fail<NotFusable>("fuse: kernels made at run time do not have ", dtype);
+std::string_view cuda_name(ScalarType dtype) {
+  switch (dtype) {
+    case kBool:
+      return "bool";
+    case kByte:
+      return "unsigned char";
+    case kChar:
+      return "signed char";
+    case kShort:
+      return "short";
+    case kInt:
+      return "int";
+    case kLong:
+      return "int64_t";
+    case kHalf:
+      return "__half";
+    case kBFloat16:
+      return "__nv_bfloat16";
+    case kFloat:
+      return "float";
+    case kDouble:
+      return "double";
+  }
+  return "";
 }
 
-const char* Writer::type(ScalarType dtype) {
-  return dtype == kHalf || dtype == kBFloat16 ? "float" : type_in_memory(dtype);
+std::string Writer::type(ScalarType dtype) {
+  return std::string(cuda_name(dtype == kHalf || dtype == kBFloat16 ? kFloat : dtype));
 }
 
 std::string Writer::vector_type(ScalarType dtype) {
   uses_vector_ = true;
-  return "Vector<" + std::string(type_in_memory(dtype)) + ", " + str(width_) + ">";
+  return "Vector<" + std::string(cuda_name(dtype)) + ", " + str(width_) + ">";
 }
 
 std::string Writer::loaded(ScalarType dtype, const std::string& x) {
@@ -220,7 +232,7 @@ std::string Writer::parameters() const {
   std::string out;
   for (size_t a = 0; a < arguments_.size(); ++a)
     out += std::string(a ? ", " : "") + (arguments_[a].is_output ? "" : "const ") +
-           type_in_memory(nodes_[arguments_[a].node].dtype) + "* " + pointer(a);
+           std::string(cuda_name(nodes_[arguments_[a].node].dtype)) + "* " + pointer(a);
   return out;
 }
 

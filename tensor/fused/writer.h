@@ -33,9 +33,8 @@ class Writer {
   }
   static std::string times(int width) { return width > 1 ? " * " + str(width) : ""; }
 
-  // --- Types: in memory, and of the numbers that are computed with.
-  static const char* type_in_memory(ScalarType dtype);
-  static const char* type(ScalarType dtype);
+  // --- Types: of the numbers that are computed with, and of several elements in memory.
+  static std::string type(ScalarType dtype);
   std::string vector_type(ScalarType dtype);
   // x, as it is kept in memory, as a number, and the other way.
   std::string loaded(ScalarType dtype, const std::string& x);

@@ -63,32 +63,6 @@ GRADUS_HD constexpr T min(T a, T b) {
   const T less = a < b ? a : b;
   return a != a ? a : less;
 }
-// x within a bound that is no NaN: NaN stays, and so does 0 of either sign beside a bound of 0. One
-// instruction, whose second operand is the result where the first is not greater, or less.
-template <class T>
-GRADUS_HD constexpr T at_least(T x, T bound) {
-  return bound > x ? bound : x;
-}
-template <class T>
-GRADUS_HD constexpr T at_most(T x, T bound) {
-  return bound < x ? bound : x;
-}
-// NaN in one operand gives the other.
-template <class T>
-GRADUS_HD constexpr T max_number(T a, T b) {
-  return a > b || b != b ? a : b;
-}
-template <class T>
-GRADUS_HD constexpr T min_number(T a, T b) {
-  return a < b || b != b ? a : b;
-}
-
-// 0 for NaN.
-template <class T>
-GRADUS_HD constexpr T number_or_0(T x) {
-  return x == x ? x : T(0);
-}
-
 template <class T>
 GRADUS_HD T magnitude(T x) {
   if constexpr (std::is_floating_point_v<T>)
@@ -238,31 +212,13 @@ GRADUS_HD T power(T x, T y) {
   }
 }
 
-// Without overflow, and exact where the result is close to 0.
-template <class T>
-GRADUS_HD T log_of_sigmoid(T x) {
-  return min(x, T(0)) - log1p(exp(-magnitude(x)));
-}
-template <class T>
-GRADUS_HD T log_add(T x, T y) {
-  return x == y ? x + T(0.6931471805599453)  // infinities too
-                : max(x, y) + log1p(exp(-magnitude(x - y)));
-}
-template <class T>
-GRADUS_HD T log2_add(T x, T y) {
-  return x == y ? x + 1
-                : max(x, y) + log1p(exp2(-magnitude(x - y))) * T(1.4426950408889634);  // 1 / log 2
-}
-
-// 0 where x is 0, whatever the logarithm; NaN stays NaN.
-template <class T>
-GRADUS_HD T product_log(T x, T y) {
-  return x == 0 && y == y ? T(0) : x * log(y);
-}
-template <class T>
-GRADUS_HD T product_log1p(T x, T y) {
-  return x == 0 && y == y ? T(0) : x * log1p(y);
-}
+// --- The rows of helpers.def
+#define HELPER(name, params, ...)     \
+  template <class T>                  \
+  GRADUS_HD constexpr T name params { \
+    return __VA_ARGS__;               \
+  }
+#include "gradus/tensor/table/helpers.def"
 
 }  // namespace GRADUS_VARIANT
 }  // namespace gradus::scalar

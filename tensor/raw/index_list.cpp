@@ -9,7 +9,7 @@ namespace {
 
 void check_count(const char* op, const Tensor& x, int64_t count) {
   check<IndexError>(count <= x.dim(), op, ": too many indices for tensor of dimension ", x.dim(),
-                    ": ", count);
+                    ": ", count, "; give one for each dimension at most");
 }
 
 // A mask stands at dimension `at` of x.
@@ -19,7 +19,7 @@ void check_mask(const char* op, const Tensor& x, const Tensor& mask, int64_t at)
     check<IndexError>(mask.sizes()[d] == x.sizes()[at + d], op, ": The shape of the mask ",
                       mask.sizes(), " at index ", d,
                       " does not match the shape of the indexed tensor ", x.sizes(), " at index ",
-                      at + d);
+                      at + d, "; compute the mask from this tensor");
 }
 
 // The places of a mask's elements, one int64 index for each of its dimensions.
@@ -44,7 +44,7 @@ Dims shape_of(const char* op, const Tensors& list) {
     for (const Tensor& one : list)
       if (one.defined()) append(shapes += shapes.empty() ? "" : ", ", one.sizes());
     fail<IndexError>(op, ": shape mismatch: indexing tensors could not be broadcast together with ",
-                     "shapes ", shapes);
+                     "shapes ", shapes, "; give them one shape, or sizes of 1");
   }
   return shape;
 }

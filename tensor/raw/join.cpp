@@ -14,18 +14,19 @@ void check_joins(const Tensor& x, size_t position, const Tensor& first, int64_t 
   check_same_device("cat", first, "the first tensor", x, "another");
   check(x.dim() == first.dim(), "cat: Tensors must have same number of dimensions: got ",
         first.dim(), " and ", x.dim(), " for tensor number ", position, ": shapes ", first.sizes(),
-        " and ", x.sizes());
+        " and ", x.sizes(), "; unsqueeze or flatten one");
   for (int64_t d = 0; d < x.dim(); ++d)
     check(d == dim || x.impl().sizes[d] == first.impl().sizes[d],
           "cat: Sizes of tensors must match except in dimension ", dim, ". Expected size ",
           first.impl().sizes[d], " but got size ", x.impl().sizes[d], " for tensor number ",
-          position, " in the list: shapes ", first.sizes(), " and ", x.sizes());
+          position, " in the list: shapes ", first.sizes(), " and ", x.sizes(),
+          "; join along another dimension, or narrow or pad one");
 }
 
 }  // namespace
 
 Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
-  check(!tensors.empty(), "cat: expected a non-empty list of Tensors");
+  check(!tensors.empty(), "cat: expected a non-empty list of Tensors; give one at least");
   for (const Tensor& x : tensors) x.operand("cat", "one of the tensors");
   const Tensor* first = nullptr;  // of those that add something
   ScalarType dtype = tensors[0].dtype();

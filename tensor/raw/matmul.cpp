@@ -164,7 +164,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (bias.defined()) {
     check_operands({"linear", "input", "bias"}, x, bias);
     check(bias.dim() == 1 && bias.size(0) == weight.size(0), "linear: bias has shape ",
-          bias.sizes(), ", expected [", weight.size(0), "]");
+          bias.sizes(), ", expected [", weight.size(0), "]; give a number for each output feature");
   }
   // All leading dimensions are rows of one product.
   Dims shape = x.impl().sizes;

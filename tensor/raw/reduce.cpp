@@ -37,7 +37,7 @@ ScalarType picked_type(ScalarType dtype) {
 
 void check_reducible(const char* op, const Tensor& x, int64_t dim) {
   check<IndexError>(x.dim() == 0 || x.sizes()[dim] > 0, op, ": Expected reduction dim ", dim,
-                    " to have non-zero size: shape ", x.sizes());
+                    " to have non-zero size: shape ", x.sizes(), "; leave out empty tensors");
 }
 void check_reducible(const char* op, const Tensor& x) {
   check<IndexError>(x.numel() > 0, op,

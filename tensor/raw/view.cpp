@@ -136,14 +136,14 @@ Tensor permute(const Tensor& x, IntArrayRef dims) {
         "permute: number of dimensions in the tensor input does not match the length of the "
         "desired ordering of dimensions i.e. input.dim() = ",
         x.dim(), " is not equal to len(dims) = ", dims.size(), ": shape ", x.sizes(), ", dims ",
-        dims);
+        dims, "; list each dimension once");
   std::array<bool, kMaxDims> seen{};
   Dims sizes, strides;
   for (int64_t listed : dims) {
     const int64_t dim = wrap_dim("permute", listed, x);
     check(!std::exchange(seen[static_cast<size_t>(dim)], true),
           "permute: duplicate dims are not allowed, and ", dims, " lists dimension ", dim,
-          " twice");
+          " twice; list each once");
     sizes.push_back(x.sizes()[dim]);
     strides.push_back(x.strides()[dim]);
   }
@@ -177,7 +177,8 @@ Tensor expand(const Tensor& x, IntArrayRef sizes) {
             i, " of ", sizes, "; give its size");
       target[i] = x.sizes()[i - lead];
     }
-    check(target[i] >= 0, "expand: shape ", sizes, " has the negative size ", target[i]);
+    check(target[i] >= 0, "expand: shape ", sizes, " has the negative size ", target[i],
+          "; give sizes of 0 or more, or -1 to keep one");
   }
   return as_strided(x, target, broadcast_strides("expand", x.sizes(), x.strides(), target),
                     x.storage_offset());
@@ -188,11 +189,12 @@ Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
   const int64_t d = wrap_dim("narrow", dim, x);
   const int64_t size = x.sizes()[d];
   check<IndexError>(start >= -size && start <= size, "narrow: start ", start,
-                    " is out of range for dimension ", d, " of size ", size);
+                    " is out of range for dimension ", d, " of size ", size, "; expected ", -size,
+                    " <= start <= ", size);
   if (start < 0) start += size;
   check<IndexError>(length >= 0 && start + length <= size, "narrow: start (", start, ") + length (",
                     length, ") exceeds dimension size (", size, "). Shape ", x.sizes(),
-                    ", dimension ", d);
+                    ", dimension ", d, "; give a smaller length");
   Dims sizes = x.impl().sizes;
   sizes[d] = length;
   return as_strided(x, sizes, x.impl().strides, x.storage_offset() + start * x.strides()[d]);
@@ -205,7 +207,8 @@ Tensor view(const Tensor& x, ScalarType dtype) {
   int64_t offset = x.storage_offset();
   if (from != to) {
     check(x.dim() > 0, "view: a tensor without dimensions of dtype ", x.dtype(),
-          " cannot be seen as ", dtype, ", whose elements have another size");
+          " cannot be seen as ", dtype,
+          ", whose elements have another size; use to() to convert it, or unsqueeze it first");
     check(strides.back() == 1 || sizes.back() == 1, "view: the last dimension has stride ",
           strides.back(), ", expected 1 to see ", x.dtype(), " as ", dtype, "; use contiguous()");
     const auto fits = [&](int64_t count) { return count * from % to == 0; };

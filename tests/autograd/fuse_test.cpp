@@ -1,6 +1,9 @@
 // fuse(): the values and gradients of the function, in few kernels, on the CPU and on CUDA.
 #include "gradus/autograd/tools/fuse.h"
 
+#include <atomic>
+#include <thread>
+
 #include "gradus/autograd/tools/gradcheck.h"
 #include "gradus/tensor/base/warning.h"
 #include "tests/support.h"
@@ -203,6 +206,62 @@ TEST(FuseTest, CallsWhatItCannotFuseAndSaysWhy) {
   expect_call([&](const Tensor& a) { return a * captured; }, "meta");
   expect_call([](const Tensor& a) { return a.exp_() + 1; }, "changed in place");
   expect_call([](const Tensor& a) { return std::get<0>(a.sort(-1, false)); }, "sort");
+}
+
+TEST(FuseTest, TakesInFusedFunctions) {
+  const auto swish = fuse([](const Tensor& x) { return x * x.sigmoid(); });
+  const auto outer = fuse([swish](const Tensor& x, const Tensor& bias) {
+    return dropout(swish(swish(x + bias)), 0.0, true).exp();
+  });
+  const Tensor x = randn({4, 8}, kDouble).requires_grad_(), bias = randn({8}, kDouble);
+  const auto plain = [](const Tensor& a) { return a * a.sigmoid(); };
+  EXPECT_TRUE(allclose(outer(x, bias), plain(plain(x + bias)).exp()));
+  EXPECT_EQ(outer.why_not(), "");
+  EXPECT_EQ(swish.source(), "") << "it was called in a trace alone";
+  const Tensor grad = autograd::grad({outer(x, bias).sum()}, {x})[0];
+  EXPECT_TRUE(allclose(grad, autograd::grad({plain(plain(x + bias)).exp().sum()}, {x})[0]));
+  // As a part of a function that is called as it is, it is fused by itself.
+  const auto product = fuse([swish](const Tensor& a) { return swish(matmul(a, a)); });
+  const Tensor square = randn({3, 3}, kDouble);
+  const Warnings warnings;
+  EXPECT_TRUE(allclose(product(square), plain(matmul(square, square))));
+  EXPECT_NE(product.why_not(), "");
+  EXPECT_NE(swish.source(), "");
+  EXPECT_EQ(swish.why_not(), "");
+}
+
+TEST(FuseTest, MayCallItself) {
+  // Halves a vector until one element is left: sums in a tree.
+  std::function<Tensor(const Tensor&)> again;
+  for (const bool fusable : {true, false}) {
+    const auto sum = fuse([&](const Tensor& x) -> Tensor {
+      if (!fusable) x.sum().item();
+      const int64_t half = x.size(0) / 2;
+      if (half == 0) return x;
+      return again(x.slice(0, 0, half) * 1) + again(x.slice(0, half) * 1);
+    });
+    again = sum;
+    const Warnings warnings;
+    EXPECT_EQ(sum(arange(8, kDouble)).item<double>(), 28);
+    EXPECT_EQ(sum.why_not().empty(), fusable) << sum.why_not();
+    EXPECT_EQ(warnings.all.size(), fusable ? 0u : 1u);
+  }
+}
+
+TEST(FuseTest, TracesInSeveralThreadsAtOnce) {
+  std::atomic<int> inside = 0;
+  const auto f = fuse([&](const Tensor& x) {
+    ++inside;
+    // Waits for the other threads: a trace that kept them out would wait for ever.
+    while (inside < 3) std::this_thread::yield();
+    return x.exp() + 1;
+  });
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] { right += allclose(f(zeros({5})), full({5}, 2.0)) ? 1 : 0; });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 3);
 }
 
 TEST(FuseTest, PassesOnTheErrorsOfTheFunction) {

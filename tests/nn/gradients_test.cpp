@@ -57,7 +57,7 @@ TEST(ClipGradValue, LimitsEachElement) {
   utils::clip_grad_value_(parameters[0], 1);
   expect_values(parameters[0].grad(), {1, -1, 0.5}, 0);
   expect_error<ValueError>([&] { utils::clip_grad_value_(parameters, -1); },
-                           "clip_grad_value_: clip_value is -1, expected 0 or more");
+                           "clip_grad_value_: clip_value is -1; give 0 or more");
 }
 
 TEST(ParametersAsAVector, GoThereAndBack) {

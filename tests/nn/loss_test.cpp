@@ -117,16 +117,14 @@ TEST(KLDivLoss, BatchMeanDividesByTheBatchAndMeanWarnsOnce) {
 
 TEST(TripletMarginWithDistanceLoss, CallsItsDistance) {
   int calls = 0;
-  const auto distance = [&](const Tensor& x, const Tensor& y) {
+  using Options = nn::TripletMarginWithDistanceLossOptions;
+  const Options::distance_function_t distance = [&](const Tensor& x, const Tensor& y) {
     ++calls;
     return (x - y).abs().sum(-1);
   };
   const Tensor a = zeros({1, 2}), b = tensor({{3.0f, 0.0f}}), c = tensor({{0.0f, 4.0f}});
-  nn::TripletMarginWithDistanceLoss loss(nn::TripletMarginWithDistanceLossOptions()
-                                             .distance_function(distance)
-                                             .margin(2)
-                                             .swap(true)
-                                             .reduction(kNone));
+  nn::TripletMarginWithDistanceLoss loss(
+      Options().distance_function(distance).margin(2).swap(true).reduction(kNone));
   expect_values(loss(a, b, c), {1});
   EXPECT_EQ(calls, 3);
 }
@@ -183,7 +181,7 @@ TEST(Losses, ExplainWhatDoesNotFit) {
       "pos_weight has shape [4, 2, 3], which does not broadcast");
   const auto unknown = static_cast<Reduction>(7);
   expect_error<ValueError>([&] { l1_loss(x, x, unknown); },
-                           "l1_loss: reduction is 7, expected kNone, kMean or kSum");
+                           "l1_loss: reduction is 7; give kNone, kMean or kSum");
   expect_error<ValueError>([&] { mse_loss(x, x, unknown); }, "mse_loss: reduction is 7");
   expect_error<ValueError>([&] { nll_loss(x, tensor({0, 1}), {}, unknown); }, "reduction is 7");
 }
@@ -200,7 +198,7 @@ TEST(Losses, ExplainTheirOptions) {
       },
       "multi_margin_loss: p is 3; give 1 or 2");
   expect_error<ValueError>([&] { mse_loss(x, x, kBatchMean); },
-                           "mse_loss: reduction is kBatchMean, expected kNone, kMean or kSum");
+                           "mse_loss: reduction is kBatchMean; give kNone, kMean or kSum");
   expect_error<ValueError>([&] { nn::BCELoss()(x * 2, x); },
                            "binary_cross_entropy: input holds numbers outside of [0, 1]");
   expect_error<ValueError>([&] { binary_cross_entropy(x * NAN, x); },

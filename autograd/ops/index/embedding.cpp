@@ -37,7 +37,8 @@ void check_rows(const Tensor& numbers, int64_t rows) {
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
                  bool scale_grad_by_freq, bool /*sparse*/) {
   check(weight.operand("embedding", "weight").dim() == 2,
-        "embedding: 'weight' must be 2-D, but its shape is ", weight.sizes());
+        "embedding: 'weight' must be 2-D, but its shape is ", weight.sizes(),
+        "; give a row for each number");
   check<TypeError>(weight.is_floating_point(), "embedding: weight has dtype ", weight.dtype(),
                    ", expected a floating point type; convert with .to(kFloat)");
   const ScalarType dtype = indices.operand("embedding", "indices").dtype();

@@ -22,7 +22,8 @@ bool is_mask(const Tensor& index) { return index.dtype() == kBool || index.dtype
 // How many dimensions an index stands for.
 int64_t dims_of(const char* op, const TensorIndex& index) {
   if (!index.is_tensor()) return index.is_integer() || index.is_slice();
-  check<IndexError>(index.tensor().defined(), op, ": an index is an undefined tensor");
+  check<IndexError>(index.tensor().defined(), op,
+                    ": an index is an undefined tensor; assign it one first");
   return is_mask(index.tensor()) ? index.tensor().dim() : 1;
 }
 
@@ -43,7 +44,7 @@ class Application {
     check<IndexError>(named == 0 || self.dim() > 0, op,
                       ": invalid index of a 0-dim tensor; use item() for its number");
     check<IndexError>(named <= self.dim(), op, ": too many indices for tensor of dimension ",
-                      self.dim(), ": ", named);
+                      self.dim(), ": ", named, "; give one for each dimension at most");
     for (const TensorIndex& index : indices) apply(index, self.dim() - named);
   }
   Applied result() && { return std::move(out_); }

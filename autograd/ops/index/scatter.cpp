@@ -114,7 +114,7 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   check<TypeError>(self.dtype() == kLong, "one_hot: target has dtype ", self.dtype(),
                    ", expected int64; convert with .to(kLong)");
   check(num_classes >= -1, "one_hot: num_classes is ", num_classes,
-        ", expected a positive number, or -1 to count them");
+        "; give the number of classes, or -1 to count them");
   check(self.numel() > 0 || num_classes > 0,
         "one_hot: num_classes cannot be inferred from an empty target; give it");
   // A GPU that knows their number reports a wrong one at a later wait.
@@ -122,7 +122,8 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
     const int64_t low = self.min().item<int64_t>(), high = self.max().item<int64_t>();
     if (num_classes == -1) num_classes = high + 1;
     check<IndexError>(low >= 0 && high < num_classes, "one_hot: target ", low < 0 ? low : high,
-                      " is out of range for ", num_classes, " classes");
+                      " is out of range for ", num_classes, " classes; expected 0 <= target < ",
+                      num_classes, ", raise num_classes or mend the target");
   }
   Dims sizes = self.impl().sizes;
   sizes.push_back(num_classes);

@@ -22,7 +22,7 @@ namespace {
 
 bool changes(const char* name, const Tensor& x, double p, bool train) {
   x.operand(name);
-  check(p >= 0 && p <= 1, name, ": p is ", p, ", expected a probability, between 0 and 1");
+  check(p >= 0 && p <= 1, name, ": p is ", p, "; give a probability, between 0 and 1");
   const bool out = train && p != 0 && x.numel() != 0;
   check<TypeError>(!out || x.is_floating_point(), name, ": dtype ", x.dtype(),
                    " is not a floating point type; convert with .to(kFloat)");
@@ -48,7 +48,7 @@ std::optional<Noise> draw(const Kind& kind, const Tensor& x, double p, bool trai
   Dims shape = x.impl().sizes;
   if (kind.of_channels) {
     check(x.dim() >= 2, kind.name, ": the tensor has shape ", x.sizes(),
-          ", expected at least 2 dimensions: the batch and its channels");
+          ", expected at least 2 dimensions: the batch and its channels; unsqueeze it");
     for (int64_t d = 2; d < x.dim(); ++d) shape[d] = 1;
   }
   NoGradGuard guard;

@@ -81,7 +81,7 @@ void check_weights(const Rows& rows, int64_t samples, bool replacement) {
     for (int64_t i = 0; i < rows.n && !(low >= 0 && std::isfinite(high)); ++i)
       check(weights[i] >= 0 && std::isfinite(weights[i]),
             "multinomial: probability tensor contains either `inf`, `nan` or element < 0: element ",
-            i, " of a row is ", weights[i]);
+            i, " of a row is ", weights[i], "; clamp them, or take a softmax");
     check(high > 0,
           "multinomial: invalid multinomial distribution (sum of probabilities <= 0) in a row; "
           "expected one above 0 at least");
@@ -121,11 +121,10 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
                    std::optional<Generator> generator) {
   self.operand("multinomial");
   check<TypeError>(self.is_floating_point(), "multinomial: the weights have dtype ",
-                   self.scalar_type(), ", expected a floating point one");
+                   self.scalar_type(), ", expected a floating point one; convert with .to(kFloat)");
   check(self.dim() == 1 || self.dim() == 2, "multinomial: self has shape ", self.sizes(),
-        ", expected 1 or 2 dimensions");
-  check(num_samples > 0, "multinomial: num_samples = ", num_samples,
-        ", expected a positive number");
+        ", expected 1 or 2 dimensions; flatten it to rows of weights");
+  check(num_samples > 0, "multinomial: num_samples = ", num_samples, "; give 1 or more");
   const int64_t rows = self.dim() == 2 ? self.size(0) : 1, n = self.size(-1);
   check(rows == 0 || n > 0, "multinomial: there are no weights to draw by; give one at least");
   check(replacement || num_samples <= n, "multinomial: ", num_samples,

@@ -36,7 +36,7 @@ void check_rates(const Tensor& rates) {
 Tensor poisson(const Tensor& self, std::optional<Generator> generator) {
   self.operand("poisson");
   check<TypeError>(self.is_floating_point(), "poisson: the rates have dtype ", self.scalar_type(),
-                   ", expected a floating point one");
+                   ", expected a floating point one; convert with .to(kFloat)");
   check_rates(self);
   const Tensor out = counted(CountOp::poisson, self, {}, generator);
   if (recording(self))
@@ -48,7 +48,7 @@ Tensor poisson(const Tensor& self, std::optional<Generator> generator) {
 Tensor binomial(const Tensor& count, const Tensor& prob, std::optional<Generator> generator) {
   count.operand("binomial", "count");
   check<TypeError>(count.is_floating_point(), "binomial: count has dtype ", count.scalar_type(),
-                   ", expected a floating point one");
+                   ", expected a floating point one; convert with .to(kFloat)");
   check<TypeError>(prob.dtype() == count.dtype(), "binomial: prob has dtype ", prob.dtype(),
                    ", count ", count.dtype(), "; convert one with .to(...)");
   raw::check_same_device("binomial", count, "count", prob, "prob");

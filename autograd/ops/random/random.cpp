@@ -50,12 +50,12 @@ void check_probability(const char* op, double p) {
 }
 void check_probabilities(const char* op, const Tensor& p) {
   check<TypeError>(p.is_floating_point(), op, ": the probabilities have dtype ", p.scalar_type(),
-                   ", expected a floating point one");
+                   ", expected a floating point one; convert with .to(kFloat)");
   if (!p.is_cpu() || p.numel() == 0) return;  // a GPU would have to be waited for
   const Tensor inside = raw::zip(BinaryOp::logical_and, raw::zip(BinaryOp::ge, p, Scalar(0)),
                                  raw::zip(BinaryOp::le, p, Scalar(1)));
   check(raw::item(raw::reduce(ReduceOp::amin, raw::to(inside, kLong), {})).toBool(), op,
-        ": a probability lies outside of 0 to 1");
+        ": a probability lies outside of 0 to 1; clamp them, or take a sigmoid");
 }
 
 // 1 with the probability p, else 0.

@@ -5,10 +5,10 @@ namespace gradus {
 
 Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   check(self.operand("bincount").dim() == 1, "bincount: self has shape ", self.sizes(),
-        ", expected one dimension");
+        ", expected one dimension; flatten it");
   check<TypeError>(isIntegralType(self.dtype()), "bincount: self has dtype ", self.dtype(),
-                   ", expected integers");
-  check(minlength >= 0, "bincount: minlength is ", minlength, ", expected no negative number");
+                   ", expected integers; convert with .to(kLong)");
+  check(minlength >= 0, "bincount: minlength is ", minlength, "; give 0 or more");
   check(!weights.defined() || weights.sizes() == self.sizes(), "bincount: weights have shape ",
         weights.defined() ? weights.sizes() : IntArrayRef(), ", self ", self.sizes(),
         "; expected the same");

@@ -31,7 +31,7 @@ Tensor concat(ArrayRef<Tensor> tensors, int64_t dim) { return cat(tensors, dim);
 Tensor concatenate(ArrayRef<Tensor> tensors, int64_t dim) { return cat(tensors, dim); }
 
 Tensor stack(ArrayRef<Tensor> tensors, int64_t dim) {
-  check(!tensors.empty(), "stack: stack expects a non-empty TensorList");
+  check(!tensors.empty(), "stack: stack expects a non-empty TensorList; give one tensor at least");
   for (const Tensor& x : tensors) x.operand("stack", "one of the tensors");
   const int64_t d = wrap_dim("stack", dim, tensors[0].dim() + 1);
   Tensors rows;

@@ -6,7 +6,8 @@ namespace gradus {
 Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start,
              std::optional<int64_t> end, int64_t step) {
   check<IndexError>(self.dim() > 0, "slice: the tensor has no dimensions; unsqueeze it first");
-  check(step > 0, "slice: step is ", step, ", step must be greater than zero");
+  check(step > 0, "slice: step is ", step,
+        ", step must be greater than zero; flip() the result for a reversed one");
   const int64_t d = wrap_dim("slice", dim, self), size = self.sizes()[d];
   const auto clamped = [size](int64_t at, int64_t low) {
     return std::clamp(at < 0 ? at + size : at, low, size);

@@ -60,7 +60,7 @@ Tensors equal_parts(const char* op, const Tensor& self, int64_t sections, int64_
 }
 void check_rank(const char* op, const Tensor& self, int64_t rank) {
   check(self.operand(op).dim() >= rank, op, ": self has shape ", self.sizes(), ", expected ", rank,
-        " dimensions or more");
+        " dimensions or more; unsqueeze it");
 }
 
 }  // namespace
@@ -68,9 +68,11 @@ void check_rank(const char* op, const Tensor& self, int64_t rank) {
 Tensors split(const Tensor& self, int64_t split_size, int64_t dim) {
   const int64_t d = dim_of("split", self, dim), size = self.sizes()[d];
   check(split_size >= 0,
-        "split: split expects split_size be non-negative, but got split_size=", split_size);
+        "split: split expects split_size be non-negative, but got split_size=", split_size,
+        "; give the size of a piece");
   check(split_size > 0 || size == 0,
-        "split: split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
+        "split: split_size can only be 0 if dimension size is 0, but got dimension size of ", size,
+        "; give 1 or more");
   std::vector<int64_t> sizes;
   for (int64_t rest = size; rest > 0; rest -= split_size)
     sizes.push_back(std::min(split_size, rest));
@@ -85,13 +87,13 @@ Tensors split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t di
     check(size >= 0,
           "split_with_sizes: split_with_sizes expects split_sizes have only non-negative entries, "
           "but got split_sizes=",
-          split_sizes);
+          split_sizes, "; give sizes of 0 or more");
     total += size;
   }
   check(total == self.sizes()[d],
         "split_with_sizes: split_with_sizes expects split_sizes to sum exactly to ",
         self.sizes()[d], " (input tensor's size at dimension ", d,
-        "), but got split_sizes=", split_sizes, ", which sum to ", total);
+        "), but got split_sizes=", split_sizes, ", which sum to ", total, "; mend one of them");
   return pieces("SplitWithSizesBackward0", self, split_sizes, d);
 }
 Tensors split(const Tensor& self, IntArrayRef split_size, int64_t dim) {
@@ -100,7 +102,8 @@ Tensors split(const Tensor& self, IntArrayRef split_size, int64_t dim) {
 
 Tensors chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   const int64_t d = dim_of("chunk", self, dim), size = self.sizes()[d];
-  check(chunks > 0, "chunk: chunk expects `chunks` to be greater than 0, got: ", chunks);
+  check(chunks > 0, "chunk: chunk expects `chunks` to be greater than 0, got: ", chunks,
+        "; give 1 or more");
   if (size == 0)
     return split_with_sizes(self, std::vector<int64_t>(static_cast<size_t>(chunks), 0), d);
   return split(self, (size - 1) / chunks + 1, d);

@@ -55,7 +55,8 @@ Tensor reshape(const Tensor& self, IntArrayRef shape) {
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   const int64_t first = wrap_dim("flatten", start_dim, self);
   const int64_t last = wrap_dim("flatten", end_dim, self);
-  check(first <= last, "flatten: start_dim ", start_dim, " comes after end_dim ", end_dim);
+  check(first <= last, "flatten: start_dim ", start_dim, " comes after end_dim ", end_dim,
+        "; exchange them");
   if (self.dim() == 0) return reshape(self, {1});
   Dims shape(self.sizes().data(), static_cast<size_t>(first));
   shape.push_back(1);

@@ -80,7 +80,7 @@ void check_shapes(const char* op, const Tensor& input, const Tensor& weight, con
   check(channels == expected, op, ": Given ", transposed ? "transposed=1" : "groups=",
         transposed ? std::string() : std::to_string(groups), ", weight of size ", weight.sizes(),
         ", expected input", input.sizes(), " to have ", expected, " channels, but got ", channels,
-        " channels instead; channels are dimension 1 of a batch, 0 without one");
+        " channels instead; give that many, in dimension 1 of a batch or 0 without one");
   const int64_t results = transposed ? weight.size(1) * groups : filters;
   check(!bias.defined() || (bias.dim() == 1 && bias.size(0) == results), op, ": Given ",
         transposed ? "transposed=1, " : "", "weight of size ", weight.sizes(),
@@ -142,7 +142,7 @@ Tensor convolve(const char* op, int spatial, const Tensor& input, const Tensor& 
   input.operand(op, "input"), weight.operand(op, "weight");
   check(weight.dim() == spatial + 2, op, ": expected ", spatial + 2, "D weight (",
         s.transposed ? "in, out" : "out, in",
-        " / groups, kernel...), but got weight of size: ", weight.sizes());
+        " / groups, kernel...), but got weight of size: ", weight.sizes(), "; reshape it");
   check(input.dim() == spatial + 1 || input.dim() == spatial + 2, op, ": Expected ", spatial + 1,
         "D (unbatched) or ", spatial + 2, "D (batched) input to ", op,
         ", but got input of size: ", input.sizes(), "; use unsqueeze or flatten");
@@ -172,7 +172,8 @@ Tensor convolve_named(const char* op, int spatial, const Tensor& input, const Te
           "stride=",
           stride, "; use a stride of 1");
   check(weight.operand(op, "weight").dim() == spatial + 2, op, ": expected ", spatial + 2,
-        "D weight (out, in / groups, kernel...), but got weight of size: ", weight.sizes());
+        "D weight (out, in / groups, kernel...), but got weight of size: ", weight.sizes(),
+        "; reshape it");
   const auto apart = spread_list(op, "dilation", dilation, spatial, 1);
   // What does not share out evenly is added at the end first.
   Dims both = Dims::filled(spatial, 0), after = Dims::filled(2 * spatial, 0);

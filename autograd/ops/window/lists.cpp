@@ -8,7 +8,7 @@ std::array<int64_t, kSpatial> spread_list(const char* op, const char* name, IntA
   const auto count = static_cast<size_t>(spatial);
   check(list.size() == 1 || list.size() == count, op, ": expected ", name,
         " to be a single integer value or a list of ", spatial,
-        " values to match the spatial dimensions, but got ", name, "=", list);
+        " values to match the spatial dimensions, but got ", name, "=", list, "; give as many");
   std::array<int64_t, kSpatial> out;
   out.fill(rest);
   for (size_t i = 0; i < count; ++i) out[kSpatial - count + i] = list[list.size() == 1 ? 0 : i];

@@ -149,7 +149,8 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
   const auto check_shape = [&](const char* name, const Tensor& x) {
     check(!x.defined() || x.sizes() == normalized_shape, kOp, ": Expected ", name,
           " to be of same shape as normalized_shape, but got ", name, " of shape ",
-          x.defined() ? x.sizes() : IntArrayRef(), " and normalized_shape = ", normalized_shape);
+          x.defined() ? x.sizes() : IntArrayRef(), " and normalized_shape = ", normalized_shape,
+          "; reshape it");
   };
   check_shape("weight", weight), check_shape("bias", bias);
   const size_t count = normalized_shape.size();

@@ -38,7 +38,7 @@ Pool planes_of(const char* op, int spatial, const Tensor& x) {
     check(x.size(d) > 0 || d == 0, op,
           ": Expected input to have non-zero size for non-batch "
           "dimensions, but it has shape ",
-          x.sizes());
+          x.sizes(), "; leave out empty tensors");
   }
   return pool;
 }

@@ -54,8 +54,6 @@ __device__ void read_fours(const T* from, T (&to)[count]) {
     *reinterpret_cast<Four*>(&to[4 * g]) = *reinterpret_cast<const Four*>(from + g * gap);
 }
 
-// A block makes S::kRows x S::kCols results of one group and one part of the depth. The grid counts
-// tiles of rows, then of columns, then parts, then groups.
 template <class T, class S, ConvolutionPart part>
 __global__ void __launch_bounds__(S::kThreads, S::kResident)
     convolution_kernel(const ConvolutionArgs<T> args) {
@@ -69,18 +67,9 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
   __shared__ Spot columns[S::kCols], depths[2][32];
 
   const int t = static_cast<int>(threadIdx.x);
-  unsigned block = blockIdx.x;
-  const auto next = [&](int count) {
-    const unsigned rest = block / static_cast<unsigned>(count);
-    const auto out = static_cast<int>(block - rest * static_cast<unsigned>(count));
-    block = rest;
-    return out;
-  };
-  const int first_row = next((args.rows + S::kRows - 1) / S::kRows) * S::kRows;
-  const int first_column = next((args.columns + S::kCols - 1) / S::kCols) * S::kCols;
-  const int which_part = next(args.parts);
-  const auto group = static_cast<int>(block);
-  const int begin = which_part * args.part, end = ::min(begin + args.part, args.depth);
+  const ConvolutionBlock block(args, S::kRows, S::kCols);
+  const int first_row = block.first_row, first_column = block.first_column, group = block.group;
+  const int begin = block.begin(args), end = block.end(args);
 
   const auto column_spot = [&](int i) {
     return kOfWeight ? tap_spot<part>(args, i, group) : place_spot<part>(args, i, group);
@@ -152,12 +141,12 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
     __syncthreads();
   }
 
-  T* const out = args.out + which_part * args.part_out;
+  T* const out = block.out(args);
 #pragma unroll
   for (int r = 0; r < S::kThreadRows; ++r) {
     const int y = first_row + row + r / 4 * kRowGap + r % 4;
     if (y >= args.rows) continue;
-    const T bias = args.bias && which_part == 0 ? args.bias[group * args.rows + y] : T(0);
+    const T bias = block.bias(args, y);
 #pragma unroll
     for (int c = 0; c < S::kThreadCols; ++c) {
       const int x = col + c / 4 * kColGap + c % 4;

@@ -47,26 +47,16 @@ class ConvolutionPatches {
   }
 
   // All threads of the block are here.
-  __device__ explicit ConvolutionPatches(const ConvolutionArgs<float>& args) : args_(args) {
+  __device__ explicit ConvolutionPatches(const ConvolutionArgs<float>& args)
+      : args_(args), block_(args, S::kRows, S::kCols) {
     extern __shared__ float shared[];
     columns_ = reinterpret_cast<Spot*>(shared + 2 * (kFloatsA + kChunk * args.pitch));
     taps_ = columns_ + S::kCols;
     sources_ = reinterpret_cast<int64_t*>(taps_ + kTaps);
     table_ = reinterpret_cast<int*>(sources_ + args.pitch / 4);
-    unsigned block = blockIdx.x;
-    const auto next = [&](int count) {
-      const unsigned rest = block / static_cast<unsigned>(count);
-      const auto out = static_cast<int>(block - rest * static_cast<unsigned>(count));
-      block = rest;
-      return out;
-    };
-    first_row_ = next((args.rows + S::kRows - 1) / S::kRows) * S::kRows;
-    first_column_ = next((args.columns + S::kCols - 1) / S::kCols) * S::kCols;
-    part_ = next(args.parts);
-    group_ = static_cast<int>(block);
     const Convolution& s = args.shape;
     met_ = kInput ? args.phase[1].taps * args.phase[2].taps : kTaps;
-    begin_ = part_ * args.part / met_;
+    begin_ = block_.begin(args) / met_;
     end_ = ::min(begin_ + args.part / met_,
                  static_cast<int>(kInput ? s.group_filters() : s.group_channels()));
     plane_ = args.gathered[1] * args.gathered[2];
@@ -125,13 +115,7 @@ class ConvolutionPatches {
   }
 
   __device__ void write(const Sums& sum) const {
-    float* const out = args_.out + part_ * args_.part_out;
-    Mine::for_each({0, 0}, sum, [&](int64_t r, int64_t c, float at) {
-      const int row = first_row_ + static_cast<int>(r);
-      if (row >= args_.rows || first_column_ + c >= args_.columns) return;
-      const float bias = args_.bias && part_ == 0 ? args_.bias[group_ * args_.rows + row] : 0.f;
-      out[row * args_.out_row + columns_[c].in_other] = at + bias;
-    });
+    block_.template write<Mine>(args_, columns_, sum);
   }
 
   // Makes the sums without splitting floats.
@@ -151,23 +135,24 @@ class ConvolutionPatches {
   __device__ void make_tables() {
     extern __shared__ float shared[];
     const PatchRows rows = patch_rows<part>(args_);
-    const int last_column = ::min(first_column_ + S::kCols, args_.columns) - 1;
+    const int last_column = ::min(block_.first_column + S::kCols, args_.columns) - 1;
     for (int c = thread(); c < S::kCols; c += S::kThreads)
-      if (first_column_ + c <= last_column)
-        columns_[c] = place_spot<part>(args_, first_column_ + c, group_);
+      if (block_.first_column + c <= last_column)
+        columns_[c] = place_spot<part>(args_, block_.first_column + c, block_.group);
     if (thread() < met_) {
-      Spot tap = tap_spot<part>(args_, thread(), group_);
+      Spot tap = tap_spot<part>(args_, thread(), block_.group);
       // at[0], of the dimension that is not there, holds which of all taps it is.
       tap.at[0] = static_cast<int>(tap.in_other % kTaps);
       taps_[thread()] = tap;
     }
     const int sample_step = static_cast<int>(kInput ? args_.shape.filters : args_.shape.channels);
-    const int first_channel = group_ * static_cast<int>(kInput ? args_.shape.group_filters()
-                                                               : args_.shape.group_channels());
+    const int first_channel =
+        block_.group *
+        static_cast<int>(kInput ? args_.shape.group_filters() : args_.shape.group_channels());
     units_ = 0;
     const int last_sample = rows.sample_of(last_column);
-    for (int sample = rows.sample_of(first_column_); sample <= last_sample; ++sample) {
-      const PatchRun run = patch_run(rows, sample, first_column_, last_column);
+    for (int sample = rows.sample_of(block_.first_column); sample <= last_sample; ++sample) {
+      const PatchRun run = patch_run(rows, sample, block_.first_column, last_column);
       const int count = (run.end - run.begin) / 4;
       for (int u = thread(); u < count; u += S::kThreads)
         sources_[units_ + u] =
@@ -180,10 +165,10 @@ class ConvolutionPatches {
     __syncthreads();
     for (int i = thread(); i < met_ * S::kCols; i += S::kThreads) {
       const int c = i % S::kCols;
-      table_[i] =
-          first_column_ + c <= last_column
-              ? place_of(rows, columns_[c], taps_[i / S::kCols], first_column_ + c, last_column)
-              : 0;
+      table_[i] = block_.first_column + c <= last_column
+                      ? place_of(rows, columns_[c], taps_[i / S::kCols], block_.first_column + c,
+                                 last_column)
+                      : 0;
     }
     __syncthreads();
   }
@@ -197,12 +182,12 @@ class ConvolutionPatches {
       return 0;
     const int own = rows.sample_of(index);
     int before = kPatchZeros;
-    for (int sample = rows.sample_of(first_column_); sample < own; ++sample) {
-      const PatchRun run = patch_run(rows, sample, first_column_, last_column);
+    for (int sample = rows.sample_of(block_.first_column); sample < own; ++sample) {
+      const PatchRun run = patch_run(rows, sample, block_.first_column, last_column);
       before += run.end - run.begin;
     }
     return before + y * args_.gathered[2] + x -
-           patch_run(rows, own, first_column_, last_column).begin;
+           patch_run(rows, own, block_.first_column, last_column).begin;
   }
 
   // Begins to copy the weights and the patches of kChunk channels from `channel` on.
@@ -221,11 +206,11 @@ class ConvolutionPatches {
     const Convolution& s = args_.shape;
     const int64_t per_filter = s.group_channels() * kTaps;
     const int first_filter =
-        group_ * static_cast<int>(s.group_filters()) + (kInput ? channel : first_row_);
+        block_.group * static_cast<int>(s.group_filters()) + (kInput ? channel : block_.first_row);
     const float* const from =
-        args_.a + first_filter * per_filter + (kInput ? first_row_ : channel) * kTaps;
-    const int runs = kInput ? end_ - channel : args_.rows - first_row_;
-    const int length = (kInput ? args_.rows - first_row_ : end_ - channel) * kTaps;
+        args_.a + first_filter * per_filter + (kInput ? block_.first_row : channel) * kTaps;
+    const int runs = kInput ? end_ - channel : args_.rows - block_.first_row;
+    const int length = (kInput ? args_.rows - block_.first_row : end_ - channel) * kTaps;
 #pragma unroll 1
     for (int i = thread(); i < kRuns * kUnits; i += S::kThreads) {
       const int run = i / kUnits, unit = i % kUnits;
@@ -249,10 +234,11 @@ class ConvolutionPatches {
   }
 
   const ConvolutionArgs<float>& args_;
+  const ConvolutionBlock block_;
   Spot *columns_, *taps_;
   int64_t* sources_;  // of each 4 floats of a patch: where they lie, seen from the channel's plane
   int* table_;        // [tap][column]: where the element lies in the patch
-  int first_row_, first_column_, part_, group_, begin_, end_, met_, plane_, units_;
+  int begin_, end_, met_, plane_, units_;
 };
 
 template <class S, ConvolutionPart part>

@@ -34,24 +34,15 @@ class ConvolutionTiles {
       4 * S::kStages * kFloats + static_cast<int>(sizeof(Spot)) * (S::kCols + kSets * kSet);
 
   // All threads of the block are here.
-  __device__ explicit ConvolutionTiles(const ConvolutionArgs<float>& args) : args_(args) {
+  __device__ explicit ConvolutionTiles(const ConvolutionArgs<float>& args)
+      : args_(args), block_(args, S::kRows, S::kCols) {
     extern __shared__ float shared[];
     columns_ = reinterpret_cast<Spot*>(shared + S::kStages * kFloats);
     depths_ = columns_ + S::kCols;
-    unsigned block = blockIdx.x;
-    const auto next = [&](int count) {
-      const unsigned rest = block / static_cast<unsigned>(count);
-      const auto out = static_cast<int>(block - rest * static_cast<unsigned>(count));
-      block = rest;
-      return out;
-    };
-    first_row_ = next((args.rows + S::kRows - 1) / S::kRows) * S::kRows;
-    first_column_ = next((args.columns + S::kCols - 1) / S::kCols) * S::kCols;
-    part_ = next(args.parts);
-    group_ = static_cast<int>(block);
-    begin_ = part_ * args.part, end_ = ::min(begin_ + args.part, args.depth);
+    begin_ = block_.begin(args), end_ = block_.end(args);
     for (int c = thread(); c < S::kCols; c += S::kThreads)
-      if (first_column_ + c < args.columns) columns_[c] = spot<!kOfWeight>(first_column_ + c);
+      if (block_.first_column + c < args.columns)
+        columns_[c] = spot<!kOfWeight>(block_.first_column + c);
     for (int set = thread() / 32; set < kSets; set += kWarps) find_depths(set);
     __syncthreads();
   }
@@ -80,13 +71,7 @@ class ConvolutionTiles {
   }
 
   __device__ void write(const Sums& sum) const {
-    float* const out = args_.out + part_ * args_.part_out;
-    Mine::for_each({0, 0}, sum, [&](int64_t r, int64_t c, float at) {
-      const int row = first_row_ + static_cast<int>(r);
-      if (row >= args_.rows || first_column_ + c >= args_.columns) return;
-      const float bias = args_.bias && part_ == 0 ? args_.bias[group_ * args_.rows + row] : 0.f;
-      out[row * args_.out_row + columns_[c].in_other] = at + bias;
-    });
+    block_.template write<Mine>(args_, columns_, sum);
   }
 
   // Makes the sums without splitting floats.
@@ -102,7 +87,8 @@ class ConvolutionTiles {
 
   template <bool place>
   __device__ Spot spot(int i) const {
-    return place ? place_spot<part>(args_, i, group_) : tap_spot<part>(args_, i, group_);
+    return place ? place_spot<part>(args_, i, block_.group)
+                 : tap_spot<part>(args_, i, block_.group);
   }
 
   // By one warp.
@@ -134,18 +120,18 @@ class ConvolutionTiles {
     const int depth = thread() % S::kDepth, row = thread() / S::kDepth;
     const bool exists = depth < left;
     const float* const from =
-        args_.a + (first_row_ + row) * args_.a_row + (exists ? terms[depth].in_other : 0);
+        args_.a + (block_.first_row + row) * args_.a_row + (exists ? terms[depth].in_other : 0);
 #pragma unroll
     for (int u = 0; u < S::kRows / kStep; ++u)
       copy_one(to + TileA::at(row + u * kStep, depth), from + u * kStep * args_.a_row,
-               exists && first_row_ + row + u * kStep < args_.rows, args_.a);
+               exists && block_.first_row + row + u * kStep < args_.rows, args_.a);
   }
 
   // Of b, where neighbours in memory are columns: each thread has one.
   __device__ void copy_along_columns(float* to, const Spot* terms, int left) const {
     constexpr int kStep = S::kThreads / S::kCols;
     const int lane = thread() % S::kCols, depth = thread() / S::kCols;
-    const bool exists = first_column_ + lane < args_.columns;
+    const bool exists = block_.first_column + lane < args_.columns;
     const Spot column = exists ? columns_[lane] : Spot{};
 #pragma unroll
     for (int u = 0; u < S::kDepth / kStep; ++u) {
@@ -166,7 +152,7 @@ class ConvolutionTiles {
 #pragma unroll
     for (int u = 0; u < S::kCols / kStep; ++u) {
       const int c = lane + u * kStep;
-      const bool is_column = exists && first_column_ + c < args_.columns;
+      const bool is_column = exists && block_.first_column + c < args_.columns;
       const Spot& column = columns_[is_column ? c : 0];
       copy_one(to + TileB::at(c, depth), args_.b + column.in_b + term.in_b,
                is_column && is_inside(args_, column, term), args_.b);
@@ -174,8 +160,9 @@ class ConvolutionTiles {
   }
 
   const ConvolutionArgs<float>& args_;
+  const ConvolutionBlock block_;
   Spot *columns_, *depths_;
-  int first_row_, first_column_, part_, group_, begin_, end_;
+  int begin_, end_;
 };
 
 template <class S, ConvolutionPart part>

@@ -54,6 +54,59 @@ struct alignas(16) Spot {
   int at[kSpatial];
 };
 
+// What a block makes: rows x columns results of one group and one part of the depth. The grid
+// counts tiles of rows, then of columns, then parts, then groups.
+struct ConvolutionBlock {
+  int first_row, first_column, part, group;
+
+  template <class T>
+  __device__ ConvolutionBlock(const ConvolutionArgs<T>& args, int rows, int columns) {
+    unsigned block = blockIdx.x;
+    const auto next = [&](int count) {
+      const unsigned rest = block / static_cast<unsigned>(count);
+      const auto out = static_cast<int>(block - rest * static_cast<unsigned>(count));
+      block = rest;
+      return out;
+    };
+    first_row = next((args.rows + rows - 1) / rows) * rows;
+    first_column = next((args.columns + columns - 1) / columns) * columns;
+    part = next(args.parts);
+    group = static_cast<int>(block);
+  }
+
+  // The terms of the depth from `begin` up to `end`.
+  template <class T>
+  __device__ int begin(const ConvolutionArgs<T>& args) const {
+    return part * args.part;
+  }
+  template <class T>
+  __device__ int end(const ConvolutionArgs<T>& args) const {
+    return ::min(begin(args) + args.part, args.depth);
+  }
+
+  // What the first part adds to the results of a row of the product.
+  template <class T>
+  __device__ T bias(const ConvolutionArgs<T>& args, int row) const {
+    return args.bias && part == 0 ? args.bias[group * args.rows + row] : T(0);
+  }
+  // Where the results of this part begin.
+  template <class T>
+  __device__ T* out(const ConvolutionArgs<T>& args) const {
+    return args.out + part * args.part_out;
+  }
+  // Writes the sums of a warp's share of the tile. columns: the spots of the tile's columns.
+  template <class Mine>
+  __device__ void write(const ConvolutionArgs<float>& args, const Spot* columns,
+                        const typename Mine::Sums& sums) const {
+    float* const to = out(args);
+    Mine::for_each({0, 0}, sums, [&](int64_t r, int64_t c, float at) {
+      const int row = first_row + static_cast<int>(r);
+      if (row < args.rows && first_column + c < args.columns)
+        to[row * args.out_row + columns[c].in_other] = at + bias(args, row);
+    });
+  }
+};
+
 // i as places in three dimensions of such sizes; what is left goes to the caller.
 __device__ inline int split_places(int i, const int (&sizes)[kSpatial], int (&at)[kSpatial]) {
   for (int d = kSpatial - 1; d >= 0; --d) {

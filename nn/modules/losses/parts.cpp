@@ -19,7 +19,7 @@ namespace nn::functional::detail {
 Tensor reduced(const char* op, const Tensor& losses, Reduction reduction) {
   if (reduction == kNone) return losses;
   if (reduction == kMean) return losses.mean();
-  check(reduction == kSum, op, ": reduction is ", reduction, ", expected kNone, kMean or kSum");
+  check(reduction == kSum, op, ": reduction is ", reduction, "; give kNone, kMean or kSum");
   return losses.sum();
 }
 

@@ -399,6 +399,7 @@ bool takes_undefined(const std::string& name, size_t argument) {
                                                  "histogram",  "cov",        "searchsorted",
                                                  "batch_norm", "layer_norm", "group_norm"};
   if (name == "scaled_dot_product_attention" && argument == 3) return true;  // the mask
+  if (name == "embedding_bag" && argument == 3) return true;                 // the weights
   return facts.contains(name) || name.find("dropout") != std::string::npos ||
          (argument > 1 && name.starts_with("conv")) || (argument > 0 && optional.contains(name));
 }

@@ -3,7 +3,7 @@
 
     links.py ROOT
 
-Reads *.md of ROOT and ROOT/docs, and the course's texts and READMEs. mkdocs.yml and README.md name every page of docs/. Needs no
+Reads *.md of ROOT and ROOT/docs, and the course's texts and READMEs. A block of code may show a tree of folders. mkdocs.yml and README.md name every page of docs/. Needs no
 network: links to other hosts are left alone.
 """
 import glob
@@ -33,9 +33,26 @@ def anchors(path):
     return found
 
 
+def folders_shown(text):
+    """The folders of a tree in a block of code, with their lines: `nn/  modules` and, indented, `  utils/  ...`."""
+    parent = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("```"):
+            parent = ""
+        names = re.match(r"( *)((?:[\w.-]+/(?:, )?)+)  ", line)
+        if names and (parent or not names[1]):
+            parent = parent if names[1] else names[2]
+            for name in names[2].split(", "):
+                yield number, parent + name if names[1] else name
+
+
 def check(root, page):
-    text = without_code(open(page).read())
+    text = open(page).read()
     shown = os.path.relpath(page, root)
+    for number, name in folders_shown(text):
+        if not os.path.isdir(os.path.join(root, name)):
+            yield f"{shown}:{number}: there is no folder {name}"
+    text = without_code(text)
     folders, roots = FOLDERS, [root]
     if shown.startswith("course/"):
         folders, roots = FOLDERS + FOLDERS_OF_COURSE, [root, root + "/course"]

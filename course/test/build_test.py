@@ -1,0 +1,58 @@
+"""Tests judge/build.py: what was built is used again as long as nothing that it was made of has changed."""
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+COURSE = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(COURSE))
+from judge import build, grading  # noqa: E402
+
+
+class BuildTest(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        self.home = self.root / "course"
+        for folder in ("core", "runner"):
+            shutil.copytree(COURSE / folder, self.home / folder)
+        shutil.copytree(COURSE.parent / "cuda" / "sim", self.root / "cuda" / "sim")
+        self.task = next(each for each in grading.load_tasks(str(COURSE)) if each.kernels)
+
+    def objects(self):
+        """The files that a new grader makes its own parts, the simulator and a student's file of."""
+        builder = build.Builder(str(self.home), str(self.root / "build"))
+        made = []
+
+        def note(path, *_):
+            made.append(path)
+            return path
+        builder._made = note
+        builder._compile = lambda task, stage, name, out: pathlib.Path(out).touch()
+        builder._own("runner/observe_simulator.cpp")
+        builder._simulator_object(builder._simulator_rooms()[0])
+        made.append(builder._student_object(self.task, str(self.home)))
+        return made
+
+    def test_uses_again_what_did_not_change(self):
+        self.assertEqual(self.objects(), self.objects())
+
+    def test_builds_anew_what_a_change_reaches(self):
+        for changed in ("cuda/sim/include/cuda_runtime.h", "cuda/sim/simulator.h", "cuda/sim/compile", "cuda/sim/kernel.options",
+                        "course/runner/message.h", "course/core/tensors.h"):
+            before = self.objects()
+            with open(self.root / changed, "a") as file:
+                file.write("\n")
+            for old, new in zip(before, self.objects()):
+                self.assertNotEqual(old, new, changed)
+
+    def test_a_source_of_the_simulator_counts(self):
+        source = next((self.root / "cuda" / "sim" / "exec").glob("*.cpp"))
+        before = self.objects()
+        source.write_text(source.read_text() + "\n")
+        self.assertNotEqual(before[1], self.objects()[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
