@@ -17,6 +17,7 @@ class CudaBackend final : public Backend {
   void arange(const Tensor& out, const Scalar& start, const Scalar& step) override;
   void linspace(double first, double last, std::optional<double> base, const Tensor& out) override;
   void copy(const Tensor& src, const Tensor& dst) override;
+  void cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) override;
   void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) override;
   void random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
               const Tensor& out) override;

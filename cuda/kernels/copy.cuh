@@ -46,4 +46,27 @@ __global__ void __launch_bounds__(kTileThreads)
       dst[column + threadIdx.x + (row + r) * walk.stride[0][last - 1]] = square[threadIdx.x][r];
 }
 
+// Tensors that are laid one after the other: part k has rows of `length` units, which come to the
+// units from `begin` on of the rows of out.
+template <class Unit>
+struct CatParts {
+  static constexpr int kMost = 32;
+  struct Part {
+    const Unit* from;
+    unsigned length, begin;
+  } at[kMost];
+};
+
+// blockIdx.y counts the parts. Rows of out have `width` units. REQUIRES: units are counted in 31
+// bits.
+template <class Unit>
+__global__ void cat_kernel(CatParts<Unit> parts, unsigned rows, unsigned width, Unit* out) {
+  const auto part = parts.at[blockIdx.y];
+  const unsigned n = rows * part.length, step = gridDim.x * blockDim.x;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    const unsigned row = i / part.length;
+    out[row * width + part.begin + (i - row * part.length)] = part.from[i];
+  }
+}
+
 }  // namespace gradus::cuda

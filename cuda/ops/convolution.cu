@@ -120,7 +120,7 @@ ConvolutionKernel<float> direct(Part part, const ConvolutionArgs<float>& args) {
 }
 // Measured on an H100: large products are faster by tiles in any case.
 bool takes_direct(const ConvolutionArgs<float>& args) {
-  constexpr int64_t kMostTerms = 1 << 26;
+  constexpr int64_t kMostTerms = 1 << 25;
   const Convolution& s = args.shape;
   const int64_t terms =
       s.batch * s.outputs() * s.filters * s.group_channels() * s.taps();  // of any part

@@ -1,4 +1,4 @@
-// Copies between layouts and dtypes on one device.
+// Copies between layouts and dtypes on one device, and concatenation.
 #include "gradus/cuda/kernels/copy.cuh"
 
 #include "gradus/cuda/backend.h"
@@ -72,7 +72,52 @@ void copy_bits(const Tensor& src, const Tensor& dst) {
   launch_elementwise(context, Convert<T>{}, walk, to, from);
 }
 
+// The units from part `first` on, as many as one launch takes.
+template <class Unit>
+void launch_cat(const Context& context, ArrayRef<Tensor> parts, int64_t rows, const Tensor& out) {
+  constexpr int64_t kMostBlocks = 1 << 14;
+  const auto units = [&](size_t bytes) { return static_cast<unsigned>(bytes / sizeof(Unit)); };
+  const unsigned width = units(out.nbytes() / static_cast<size_t>(rows));
+  unsigned begin = 0;
+  for (size_t first = 0; first < parts.size(); first += CatParts<Unit>::kMost) {
+    const size_t count = std::min<size_t>(parts.size() - first, CatParts<Unit>::kMost);
+    CatParts<Unit> some{};
+    unsigned longest = 1;
+    for (size_t k = 0; k < count; ++k) {
+      const Tensor& part = parts[first + k];
+      const unsigned length = units(part.nbytes() / static_cast<size_t>(rows));
+      some.at[k] = {static_cast<const Unit*>(part.data_ptr()), length, begin};
+      begin += length, longest = std::max(longest, length);
+    }
+    const int64_t blocks = std::min(ceil_div(longest * rows, int64_t{kThreads}), kMostBlocks);
+    const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(count));
+    launch(cat_kernel<Unit>, {grid, kThreads, 0, context.stream}, some, static_cast<unsigned>(rows),
+           width, static_cast<Unit*>(out.data_ptr()));
+  }
+}
+
 }  // namespace
+
+// One launch for all parts that are contiguous and of out's dtype, by the widest units in which
+// they and their places can be counted.
+void CudaBackend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
+  constexpr size_t kMostBytes = (size_t{1} << 31) - 1;
+  if (out.numel() == 0) return;
+  int64_t rows = 1;
+  for (int64_t d = 0; d < dim; ++d) rows *= out.sizes()[d];
+  size_t all =
+      reinterpret_cast<uintptr_t>(out.data_ptr()) | out.nbytes() / static_cast<size_t>(rows);
+  bool evenly = out.nbytes() <= kMostBytes;
+  for (const Tensor& part : parts) {
+    evenly &= part.is_contiguous() && part.dtype() == out.dtype();
+    all |= reinterpret_cast<uintptr_t>(part.data_ptr()) | part.nbytes() / static_cast<size_t>(rows);
+  }
+  if (!evenly) return Backend::cat(parts, dim, out);
+  const Context context(out);
+  if (all % sizeof(Wide) == 0) return launch_cat<Wide>(context, parts, rows, out);
+  visit_bits(all & (~all + 1),
+             [&]<class Unit>(TypeTag<Unit>) { launch_cat<Unit>(context, parts, rows, out); });
+}
 
 void CudaBackend::copy(const Tensor& src, const Tensor& dst) {
   if (dst.numel() == 0) return;

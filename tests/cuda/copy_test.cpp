@@ -51,6 +51,29 @@ TEST_F(CudaCopy, Transposed) {
     }
 }
 
+// Parts of random sizes along each dimension: more than a launch takes, empty ones, and some that
+// begin at odd places.
+TEST_F(CudaCopy, Concatenations) {
+  for (int round = 0; round < 8; ++round)
+    for (const ScalarType dtype : kDtypes) {
+      const int64_t dim = pick(0, 2), count = round == 0 ? 70 : pick(2, 5);
+      const int64_t unit = round % 2 == 0 ? 16 : 1;
+      Tensors cpu, gpu;
+      for (int64_t k = 0; k < count; ++k) {
+        Dims sizes = {3, 2, 2 * unit};
+        sizes[dim] = (dim == 2 ? unit : 1) * pick(0, 4);
+        const int64_t skip = round >= 6 ? pick(1, 3) : 0;
+        const Tensor memory = random_memory(dtype, numel_of(sizes) + skip);
+        const auto part = [&](const Tensor& t) {
+          return *raw::try_view(raw::narrow(t, 0, skip, numel_of(sizes)), sizes);
+        };
+        cpu.push_back(part(memory)), gpu.push_back(part(raw::to(memory, Device(kCUDA))));
+      }
+      expect_close(raw::cat(gpu, dim), raw::cat(cpu, dim), 0,
+                   describe("cat", dtype, std::to_string(dim)));
+    }
+}
+
 // Every order of three dimensions, whose sizes are those of squares and of wide elements; or
 // almost.
 TEST_F(CudaCopy, Permuted) {

@@ -49,6 +49,11 @@ TEST_F(CudaWindows, ConvolutionsOfEveryTile) {
     for (int d = 1; d < kSpatial; ++d) s.dim[d] = {9, 9, 3, 1, 1, 1};
     check_convolution(s, kFloat);
   }
+  // Of few filters, too many terms for a thread to make each column of the product.
+  Convolution large;
+  large.batch = 4, large.channels = 16, large.filters = 15;
+  for (int d = 1; d < kSpatial; ++d) large.dim[d] = {38, 38, 5, 1, 2, 1};
+  check_convolution(large, kFloat);
   Convolution s;
   s.batch = 6, s.channels = 1, s.filters = 6;
   for (int d = 1; d < kSpatial; ++d) s.dim[d] = {20, 20, 5, 1, 2, 1};
