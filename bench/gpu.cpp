@@ -281,6 +281,23 @@ void chains() {
          device_seconds([&] { autograd::grad({y}, inputs, {g}, true); }), 3 * size, "B");
 }
 
+// Kernels that a user writes, beside CuPy's of the same texts.
+void own_kernels() {
+  const Tensor x = randn({10'000'000}, kCUDA), rows = randn({16384, 1024}, kCUDA);
+  const auto bytes = [](const Tensor& t, int passes) {
+    return 4.0 * passes * static_cast<double>(t.numel());
+  };
+  const cuda::ElementwiseKernel circle("T x", "T y", "T c = cos(x), s = sin(x); y = c * c + s * s",
+                                       "circle");
+  report("ElementwiseKernel, cos^2 + sin^2 1e7", "gradus", device_seconds([&] { circle(x); }),
+         bytes(x, 2), "B");
+  const cuda::ReductionKernel norm("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm");
+  report("ReductionKernel, l2norm of all of 1e7", "gradus", device_seconds([&] { norm(x); }),
+         bytes(x, 1), "B");
+  report("ReductionKernel, l2norm of rows of 1024", "gradus",
+         device_seconds([&] { norm(rows, 1); }), bytes(rows, 1), "B");
+}
+
 // Bytes: parameter and gradient are read, and what is kept; all but the gradient are written.
 void optimizers() {
   Tensors parameters;
@@ -379,6 +396,7 @@ int main(int argc, char** argv) {
   run("norms", norms);
   run("optimizers", optimizers);
   run("chains", chains);
+  run("own_kernels", own_kernels);
   const AutoGradMode grad(true);
   run("steps", training_steps);
 }

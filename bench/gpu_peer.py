@@ -276,6 +276,22 @@ def chains():
                    device_seconds(lambda: torch.autograd.grad(y, layer, grad, retain_graph=True)), 3 * size, "B", who)
 
 
+def own_kernels():
+    try:
+        import cupy
+    except ImportError:
+        print("bench/gpu_peer.py: without CuPy, which is not installed", file=sys.stderr)
+        return
+    line, matrix = torch.randn(10_000_000, device="cuda"), torch.randn(16384, 1024, device="cuda")
+    x, rows = cupy.asarray(line), cupy.asarray(matrix)
+    circle = cupy.ElementwiseKernel("T x", "T y", "T c = cos(x), s = sin(x); y = c * c + s * s", "circle")
+    norm = cupy.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
+    report("ElementwiseKernel, cos^2 + sin^2 1e7", device_seconds(lambda: circle(x)), 8e7, "B", "cupy")
+    report("ReductionKernel, l2norm of all of 1e7", device_seconds(lambda: norm(x)), 4e7, "B", "cupy")
+    report("ReductionKernel, l2norm of rows of 1024", device_seconds(lambda: norm(rows, axis=1)), 4.0 * matrix.numel(),
+           "B", "cupy")
+
+
 def training_steps():
     def time_step(name, model, x, y, loss, steps=200, captured=False):
         sgd = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
@@ -346,7 +362,8 @@ torch.manual_seed(1)
 groups = {"elementwise": elementwise, "reductions": reductions, "extents": extents, "permutations": permutations,
           "softmaxes": softmaxes, "losses": losses,
           "order": order, "lookups": lookups, "products": products, "conv": convolutions, "pools": pools,
-          "norms": norms, "optimizers": optimizers, "chains": chains, "steps": training_steps}
+          "norms": norms, "optimizers": optimizers, "chains": chains,
+          "own_kernels": own_kernels, "steps": training_steps}
 for name in sys.argv[1:] or groups:
     with torch.set_grad_enabled(name in ("steps", "losses")):
         groups[name]()
