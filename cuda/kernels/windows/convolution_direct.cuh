@@ -7,6 +7,8 @@
 // threads share the terms of a column where there are few columns.
 #pragma once
 
+#include <limits>
+
 #include "gradus/cuda/kernels/windows/spots.cuh"
 
 namespace gradus::cuda {
@@ -38,7 +40,8 @@ __global__ void __launch_bounds__(kDirectThreads)
   const auto spot = [&](bool of_tap, int i) {
     return of_tap ? tap_spot<part>(args, i, block.group) : place_spot<part>(args, i, block.group);
   };
-  const Spot mine = valid ? spot(kOfWeight, column) : Spot{};
+  constexpr int kOutside = std::numeric_limits<int>::min() / 2;
+  const Spot mine = valid ? spot(kOfWeight, column) : Spot{0, 0, {kOutside, kOutside, kOutside}};
   float sum[kRows] = {};
   const int end = block.end(args);
   for (int first = block.begin(args); first < end; first += kDirectTerms) {
@@ -55,7 +58,7 @@ __global__ void __launch_bounds__(kDirectThreads)
 #pragma unroll 4
     for (int i = lane; i < count; i += lanes) {
       const Spot term = terms[i];
-      const float b = valid && is_inside(args, mine, term) ? args.b[mine.in_b + term.in_b] : 0;
+      const float b = is_inside(args, mine, term) ? args.b[mine.in_b + term.in_b] : 0;
 #pragma unroll
       for (int row = 0; row < kRows; ++row) sum[row] += a[i][row] * b;
     }
