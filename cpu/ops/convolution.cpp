@@ -8,6 +8,7 @@
 // alone.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/ops/padded_image.h"
+#include "gradus/cpu/ops/winograd.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/convolution_kernel.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -265,11 +266,22 @@ void CpuBackend::convolution(ConvolutionPart part, const Convolution& shape, con
                              const Tensor& b, const Tensor& bias, const Tensor& out) {
   visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {
     const T *x = static_cast<const T*>(a.data_ptr()), *y = static_cast<const T*>(b.data_ptr());
+    const T* const z = bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr;
     T* const to = static_cast<T*>(out.data_ptr());
+    if constexpr (std::is_same_v<T, float>)
+      if (takes_winograd(shape)) {
+        switch (part) {
+          case ConvolutionPart::output:
+            return winograd_output(shape, x, y, z, to);
+          case ConvolutionPart::input:
+            return winograd_input(shape, x, y, to);
+          case ConvolutionPart::weight:
+            return winograd_weight(shape, x, y, to);
+        }
+      }
     switch (part) {
       case ConvolutionPart::output:
-        return output_of(shape, x, y,
-                         bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, to);
+        return output_of(shape, x, y, z, to);
       case ConvolutionPart::input:
         return input_gradient(shape, x, y, to);
       case ConvolutionPart::weight:
