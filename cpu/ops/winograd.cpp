@@ -5,11 +5,10 @@
 //
 // Lines of tiles, over all samples, are taken in blocks, whose points stay in a cache. Sums have
 // borders that depend on the shapes alone.
-#include "gradus/cpu/ops/winograd.h"
-
 #include <algorithm>
 
 #include "gradus/cpu/matmul/product.h"
+#include "gradus/cpu/ops/convolution.h"
 #include "gradus/cpu/ops/padded_image.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/winograd_loops.h"
@@ -176,18 +175,6 @@ Buffer<float> points_of_weights(int64_t groups, int64_t rows, int64_t depth, con
   return points;
 }
 
-}  // namespace
-
-bool takes_winograd(const Convolution& s) {
-  constexpr int64_t kFewChannels = 32, kFewTiles = 64;
-  for (const int d : {1, 2}) {
-    const WindowDim& w = s.dim[d];
-    if (w.kernel != 3 || w.stride != 1 || w.dilation != 1 || w.padding > 2) return false;
-  }
-  return s.spatial == 2 && s.group_channels() >= kFewChannels &&
-         s.group_filters() >= kFewChannels && s.batch * s.outputs() >= 4 * kFewTiles;
-}
-
 void winograd_output(const Convolution& s, const float* input, const float* weight,
                      const float* bias, float* out) {
   const int64_t rows = s.group_filters(), depth = s.group_channels();
@@ -250,6 +237,20 @@ void winograd_weight(const Convolution& s, const float* grad, const float* input
                         partial.data() + (r / rows * kPoints * rows + r % rows) * channels,
                         rows * channels, chunks, sums, out + r * channels * 9);
   });
+}
+
+}  // namespace
+
+const ConvolutionWay<float>* winograd_way(const Convolution& s) {
+  constexpr int64_t kFewChannels = 32, kFewTiles = 64;
+  static constexpr ConvolutionWay<float> way = {winograd_output, winograd_input, winograd_weight};
+  bool takes = s.spatial == 2 && s.group_channels() >= kFewChannels &&
+               s.group_filters() >= kFewChannels && s.batch * s.outputs() >= 4 * kFewTiles;
+  for (const int d : {1, 2}) {
+    const WindowDim& w = s.dim[d];
+    takes = takes && w.kernel == 3 && w.stride == 1 && w.dilation == 1 && w.padding <= 2;
+  }
+  return takes ? &way : nullptr;
 }
 
 }  // namespace gradus::cpu

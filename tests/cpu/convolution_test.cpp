@@ -1,6 +1,6 @@
 // Each part of a convolution on the CPU against a slow loop, for random shapes.
+#include "gradus/cpu/ops/convolution.h"
 #include "gradus/cpu/instruction_set.h"
-#include "gradus/cpu/ops/winograd.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/tensor/base/threads.h"
 #include "tests/support.h"
@@ -53,7 +53,23 @@ TEST(CpuConvolution, ManyFiltersAndLongLines) {
   }
 }
 
-// Of 3 x 3 windows and many channels, for lines of odd lengths and any padding of takes_winograd.
+// Of so many channels that their windows are copied into a matrix.
+Convolution random_matrix(int64_t most_size) {
+  Convolution s = random_convolution(1, most_size);
+  s.groups = pick(1, 2), s.batch = pick(1, 9);
+  s.channels = s.groups * pick(32, 40), s.filters = s.groups * pick(32, 50);
+  return s;
+}
+
+TEST(CpuConvolution, ManyChannels) {
+  for (int i = 0; i < 12; ++i) {
+    const Convolution s = random_matrix(i % 2 ? 9 : 5);
+    ASSERT_TRUE(cpu::unfolded_way<float>(s)) << test::describe(s);
+    check_parts(s, i % 4 ? kFloat : kDouble);
+  }
+}
+
+// Of 3 x 3 windows and many channels, for lines of odd lengths and any padding of winograd_way.
 Convolution random_tiles(int64_t most_size) {
   Convolution s;
   s.groups = pick(1, 2);
@@ -69,7 +85,7 @@ Convolution random_tiles(int64_t most_size) {
 TEST(CpuConvolution, TilesOfFewerMultiplications) {
   for (const int64_t size : {3, 5, 9, 16, 33}) {
     const Convolution s = random_tiles(size);
-    ASSERT_TRUE(cpu::takes_winograd(s)) << test::describe(s);
+    ASSERT_TRUE(cpu::winograd_way(s)) << test::describe(s);
     check_parts(s, kFloat);
   }
 }
@@ -79,7 +95,7 @@ TEST(CpuConvolution, TilesKeepNaNInItsWindows) {
   Convolution s;
   s.batch = 4, s.channels = s.filters = 32;
   s.dim[1] = s.dim[2] = {9, 9, 3, 1, 1, 1};
-  ASSERT_TRUE(cpu::takes_winograd(s));
+  ASSERT_TRUE(cpu::winograd_way(s));
   const Tensor x = random_numbers(sizes_of(ConvolutionPart::input, s), kFloat);
   x.data_ptr<float>()[4 * 9 + 3] = std::nanf("");
   const Tensor weight = random_numbers(sizes_of(ConvolutionPart::weight, s), kFloat);
@@ -96,7 +112,7 @@ TEST(CpuConvolution, HasTheSameBitsOnAnyNumberOfThreads) {
     Convolution s = random_convolution(16, 20);
     if (s.spatial == 3) s = random_convolution(8, 8);
     s.batch = pick(1, 40);
-    if (i % 2) s = random_tiles(30);
+    if (i % 3) s = i % 3 == 1 ? random_tiles(30) : random_matrix(12);
     SCOPED_TRACE(test::describe(s));
     for (const ConvolutionPart part : kParts) {
       const Tensor a = random_numbers(sizes_of(first_operand(part), s), kFloat);
