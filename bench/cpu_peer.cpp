@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "bench/wanted.h"
+
 namespace library = torch;
 #include "bench/resnet.h"
 
@@ -13,6 +15,7 @@ namespace {
 
 template <class F>
 void time(const char* name, int rounds, int calls, double work, const char* unit, F f) {
+  if (!bench::wanted(name)) return;
   std::vector<double> times;
   for (int round = -1; round < rounds; ++round) {
     const auto start = std::chrono::steady_clock::now();
@@ -33,7 +36,8 @@ const torch::Tensor& first(const std::tuple<torch::Tensor, State>& y) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  bench::read_wanted(argc, argv);
   torch::manual_seed(1);
   {
     const torch::NoGradGuard guard;

@@ -105,7 +105,7 @@ struct PaddedImage {
   void fill(const T* from, int64_t channels, T* to) const {
     std::fill_n(to, channels * channel(), T(0));
     for (int64_t c = 0; c < channels; ++c, to += channel(), from += elements())
-      each_element([&](int64_t e, int64_t at) { to[at] = from[e]; });
+      each_element([from, to](int64_t e, int64_t at) { to[at] = from[e]; });
   }
 };
 
