@@ -1,4 +1,4 @@
-// The loops around the products of Winograd's convolutions (cpu/ops/winograd.cpp): what brings
+// The loops around the products of Winograd's convolutions (cpu/convolution/winograd.cpp): what brings
 // tiles and weights to their 16 points, and back.
 #pragma once
 

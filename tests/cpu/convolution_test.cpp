@@ -1,5 +1,5 @@
 // Each part of a convolution on the CPU against a slow loop, for random shapes.
-#include "gradus/cpu/ops/convolution.h"
+#include "gradus/cpu/convolution/convolution.h"
 #include "gradus/cpu/instruction_set.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/tensor/base/threads.h"

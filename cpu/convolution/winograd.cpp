@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "gradus/cpu/matmul/product.h"
-#include "gradus/cpu/ops/convolution.h"
-#include "gradus/cpu/ops/padded_image.h"
+#include "gradus/cpu/convolution/convolution.h"
+#include "gradus/cpu/convolution/padded_image.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/winograd_loops.h"
 

@@ -6,8 +6,8 @@
 
 #include "gradus/cpu/matmul/pack.h"
 #include "gradus/cpu/matmul/product.h"
-#include "gradus/cpu/ops/convolution.h"
-#include "gradus/cpu/ops/padded_image.h"
+#include "gradus/cpu/convolution/convolution.h"
+#include "gradus/cpu/convolution/padded_image.h"
 #include "gradus/cpu/parallel.h"
 
 namespace gradus::cpu {

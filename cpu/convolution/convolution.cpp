@@ -1,4 +1,5 @@
-// Convolutions as matrix products without a matrix of windows: each sample is copied once, so that
+// Backend::convolution on the CPU, which chooses the way (convolution.h), and the one for few channels:
+// matrix products without a matrix of windows. Each sample is copied once, so that
 // its windows lie alike (padded_image.h), and the kernels read them where they lie.
 //
 // The output is weight (filters, taps) * windows (taps, places), a tile of places at a time. The
@@ -6,10 +7,10 @@
 // the output. That of the weight is grad (filters, places) * windows^T (places, taps), for which
 // the gradient is brought to the layout of the places. Sums have borders that depend on the shapes
 // alone.
-#include "gradus/cpu/ops/convolution.h"
+#include "gradus/cpu/convolution/convolution.h"
 
 #include "gradus/cpu/backend.h"
-#include "gradus/cpu/ops/padded_image.h"
+#include "gradus/cpu/convolution/padded_image.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/convolution_kernel.h"
 #include "gradus/tensor/table/dispatch.h"
