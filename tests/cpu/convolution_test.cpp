@@ -90,6 +90,19 @@ TEST(CpuConvolution, TilesOfFewerMultiplications) {
   }
 }
 
+// So many places that the gradient of the weight is summed in chunks, of several products each.
+TEST(CpuConvolution, SumsOverManyPlaces) {
+  Convolution s;
+  s.channels = 32, s.filters = 33, s.batch = 21;
+  s.dim[1] = {15, 8, 3, 2, 1, 1}, s.dim[2] = {17, 8, 2, 2, 0, 1};
+  ASSERT_FALSE(cpu::winograd_way(s));
+  check_parts(s, kFloat);
+  s.batch = 9;
+  s.dim[1] = {20, 20, 3, 1, 1, 1}, s.dim[2] = {21, 21, 3, 1, 1, 1};
+  ASSERT_TRUE(cpu::winograd_way(s));
+  check_parts(s, kFloat);
+}
+
 // A number that is not finite reaches the windows that see it, and no others of their tiles.
 TEST(CpuConvolution, TilesKeepNaNInItsWindows) {
   Convolution s;
