@@ -1,6 +1,6 @@
-// Backend::convolution on the CPU, which chooses the way (convolution.h), and the one for few channels:
-// matrix products without a matrix of windows. Each sample is copied once, so that
-// its windows lie alike (padded_image.h), and the kernels read them where they lie.
+// Backend::convolution on the CPU: chooses the way (convolution.h). The one for few channels makes
+// products without a matrix of windows: each sample is copied once, so that its windows lie alike
+// (padded_image.h), and the kernels read them where they lie.
 //
 // The output is weight (filters, taps) * windows (taps, places), a tile of places at a time. The
 // gradient of the input is the same product of the turned weight and windows over the gradient of

@@ -4,10 +4,10 @@
 // form to the elements that each window saw.
 #include <algorithm>
 
-#include "gradus/cpu/matmul/pack.h"
-#include "gradus/cpu/matmul/product.h"
 #include "gradus/cpu/convolution/convolution.h"
 #include "gradus/cpu/convolution/padded_image.h"
+#include "gradus/cpu/matmul/pack.h"
+#include "gradus/cpu/matmul/product.h"
 #include "gradus/cpu/parallel.h"
 
 namespace gradus::cpu {

@@ -7,9 +7,9 @@
 // borders that depend on the shapes alone.
 #include <algorithm>
 
-#include "gradus/cpu/matmul/product.h"
 #include "gradus/cpu/convolution/convolution.h"
 #include "gradus/cpu/convolution/padded_image.h"
+#include "gradus/cpu/matmul/product.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/winograd_loops.h"
 

@@ -1,5 +1,5 @@
-// The loops around the products of Winograd's convolutions (cpu/convolution/winograd.cpp): what brings
-// tiles and weights to their 16 points, and back.
+// The loops around the products of Winograd's convolutions (cpu/convolution/winograd.cpp): what
+// brings tiles and weights to their 16 points, and back.
 #pragma once
 
 #include <cstdint>
