@@ -160,13 +160,15 @@ void correlate_tiles(const Tiling& t, const float* x, const float* points, const
 // Of `groups` times `rows` times `depth` weights.
 Buffer<float> points_of_weights(int64_t groups, int64_t rows, int64_t depth, const float* weight,
                                 int64_t row_step, int64_t depth_step, bool turned) {
-  constexpr int64_t kDepths = 64;  // of which each row reads some lines of memory
+  // A piece's, since each row of turned weights reads some bytes of as many lines of memory.
+  constexpr int64_t kDepths = 64, kRows = 64;
   const WinogradLoops& loops = table_of<WinogradLoops>();
   Buffer<float> points(groups * kPoints * rows * depth);
-  const int64_t pieces = divide_up(depth, kDepths);
+  const int64_t across = divide_up(depth, kDepths), pieces = divide_up(rows, kRows) * across;
   parallel_for(0, groups * pieces, 1, [&](int64_t i, int64_t) {
-    const int64_t group = i / pieces, first = i % pieces * kDepths;
-    for (int64_t r = 0; r < rows; ++r)
+    const int64_t group = i / pieces, first = i % across * kDepths;
+    const int64_t top = i % pieces / across * kRows;
+    for (int64_t r = top; r < std::min(top + kRows, rows); ++r)
       loops.weight(std::min(kDepths, depth - first),
                    weight + group * rows * depth * 9 + r * row_step + first * depth_step,
                    depth_step, turned, points.data() + (group * kPoints * rows + r) * depth + first,
