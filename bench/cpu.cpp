@@ -1,5 +1,5 @@
 // The CPU cases of the performance record, beside OpenBLAS itself. bench/cpu_peer.cpp runs the same
-// in libtorch, where that is installed.
+// in libtorch, where that is installed. With arguments: cases whose names contain one of them.
 #ifdef GRADUS_BENCH_BLAS
 #include <cblas.h>
 #endif
@@ -7,12 +7,13 @@
 #include <thread>
 
 #include "bench/timer.h"
+#include "bench/wanted.h"
 
 namespace library = gradus;
 #include "bench/resnet.h"
 
 using namespace gradus;
-using bench::host_seconds, bench::report;
+using bench::wanted;
 
 namespace {
 
@@ -23,25 +24,32 @@ const Tensor& first(const std::tuple<Tensor, State>& y) {
   return std::get<0>(y);
 }
 
+template <class F>
+void time(const char* name, const char* who, int rounds, int calls, double work, const char* unit,
+          const F& f) {
+  if (wanted(name)) bench::report(name, who, bench::host_seconds(f, rounds, calls), work, unit);
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  bench::read_wanted(argc, argv);
   manual_seed(1);
   {
     const NoGradGuard guard;
     const Tensor a = ones({1}), b = ones({1});
-    report("a + b, one element", "gradus", host_seconds([&] { a + b; }, 11, 100000), 1, "op");
+    time("a + b, one element", "gradus", 11, 100000, 1, "op", [&] { a + b; });
     const Tensor x = rand({10000000}), y = rand({10000000});
-    report("a + b, 1e7", "gradus", host_seconds([&] { x + y; }, 7, 3), 1, "op");
-    report("exp, 1e7", "gradus", host_seconds([&] { x.exp(); }, 7, 3), 1, "op");
-    report("sum, 1e7", "gradus", host_seconds([&] { x.sum(); }, 7, 3), 1, "op");
+    time("a + b, 1e7", "gradus", 7, 3, 1, "op", [&] { x + y; });
+    time("exp, 1e7", "gradus", 7, 3, 1, "op", [&] { x.exp(); });
+    time("sum, 1e7", "gradus", 7, 3, 1, "op", [&] { x.sum(); });
     for (const int n : {256, 512, 1024, 2048}) {
       const Tensor p = randn({n, n}), q = randn({n, n});
       const double operations = 2.0 * n * n * n;
       const int calls = n <= 512 ? 20 : 3;
       char name[32];
       std::snprintf(name, sizeof name, "matmul %d", n);
-      report(name, "gradus", host_seconds([&] { p.matmul(q); }, 9, calls), operations, "FLOP");
+      time(name, "gradus", 9, calls, operations, "FLOP", [&] { p.matmul(q); });
 #ifdef GRADUS_BENCH_BLAS
       const auto blas = [&] {
         const Tensor out = empty({n, n});
@@ -51,7 +59,7 @@ int main() {
       // Gradus limits OpenBLAS to one thread and divides the work itself. By itself OpenBLAS uses
       // all threads.
       openblas_set_num_threads(static_cast<int>(std::thread::hardware_concurrency()));
-      report(name, "openblas", host_seconds(blas, 9, calls), operations, "FLOP");
+      time(name, "openblas", 9, calls, operations, "FLOP", blas);
       openblas_set_num_threads(1);
 #endif
     }
@@ -64,7 +72,7 @@ int main() {
       loss(first(model->forward(x)), y).backward();
       sgd.step();
     };
-    report(name, "gradus", host_seconds(step, 11, calls), 1, "step");
+    time(name, "gradus", 11, calls, 1, "step", step);
   };
   time_step("step Linear(10, 1) batch 64", 5000, nn::Linear(10, 1), randn({64, 10}), randn({64, 1}),
             nn::MSELoss());

@@ -2,9 +2,11 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <vector>
+
+#include "bench/clock.h"
+#include "bench/wanted.h"
 
 namespace library = torch;
 #include "bench/resnet.h"
@@ -13,12 +15,12 @@ namespace {
 
 template <class F>
 void time(const char* name, int rounds, int calls, double work, const char* unit, F f) {
+  if (!bench::wanted(name)) return;
   std::vector<double> times;
   for (int round = -1; round < rounds; ++round) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = bench::seconds_now();
     for (int i = 0; i < calls; ++i) f();
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    if (round >= 0) times.push_back(spent.count() / calls);
+    if (round >= 0) times.push_back((bench::seconds_now() - start) / calls);
   }
   std::sort(times.begin(), times.end());
   std::printf("%s\tlibtorch\t%.9g\t%.9g\t%s\n", name, times[times.size() / 2], work, unit);
@@ -33,7 +35,8 @@ const torch::Tensor& first(const std::tuple<torch::Tensor, State>& y) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  bench::read_wanted(argc, argv);
   torch::manual_seed(1);
   {
     const torch::NoGradGuard guard;

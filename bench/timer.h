@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <vector>
 
+#include "bench/clock.h"
 #include "gradus/gradus.h"
 
 namespace bench {
@@ -21,11 +21,10 @@ template <class F, class G>
 double host_seconds(F f, int rounds, int calls, G finish) {
   std::vector<double> times;
   for (int round = -1; round < rounds; ++round) {  // one round to warm up
-    const auto start = std::chrono::steady_clock::now();
+    const double start = seconds_now();
     for (int i = 0; i < calls; ++i) f();
     finish();
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    if (round >= 0) times.push_back(spent.count() / calls);
+    if (round >= 0) times.push_back((seconds_now() - start) / calls);
   }
   return median(times);
 }

@@ -38,7 +38,7 @@ set_source_files_properties(${own_options} PROPERTIES SKIP_PRECOMPILE_HEADERS ON
 set_target_properties(gradus PROPERTIES UNITY_BUILD_MODE GROUP)
 get_target_property(all_sources gradus SOURCES)
 foreach(source IN LISTS all_sources)
-  if(source MATCHES "/cpu/(ops|simd|matmul|walk)/")
+  if(source MATCHES "/cpu/(convolution|ops|simd|matmul|walk)/")
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${release_loops})
   elseif(NOT source MATCHES "[.]cu$")
     cmake_path(GET source PARENT_PATH folder)

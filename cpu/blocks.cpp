@@ -118,7 +118,7 @@ class LargeBlocks {
   }
 
  private:
-  static constexpr size_t kBytes = size_t{256} << 20;
+  static constexpr size_t kBytes = size_t{1} << 30;
   struct Block {
     Block* older;
     size_t size;

@@ -11,7 +11,7 @@ namespace gradus::cpu {
 // page, if the system has any, above 1 MiB. Errors: OutOfMemoryError.
 void* take_block(size_t nbytes);
 // Gives it back. Up to 1 MiB this thread keeps some, 8 MiB in all; above that the process keeps
-// what was freed last, 256 MiB in all. REQUIRES: block is of take_block(nbytes).
+// what was freed last, 1 GiB in all. REQUIRES: block is of take_block(nbytes).
 void give_block(void* block, size_t nbytes);
 
 }  // namespace gradus::cpu

@@ -7,13 +7,14 @@ namespace gradus::cpu {
 namespace GRADUS_SET {
 namespace {
 
-// Elements that are taken at once: lines are short, and their last ones are taken by going back.
-constexpr int kPoolBytes = GRADUS_VECTOR < 32 ? GRADUS_VECTOR : 32;
+// Bytes of elements that are taken at once: lines are short, and their last ones are taken by going
+// back. The shortest ones are taken by kPoolBytesOfFew.
+constexpr int kPoolBytes = GRADUS_VECTOR < 32 ? GRADUS_VECTOR : 32, kPoolBytesOfFew = 16;
 
-template <class T>
+template <class T, int bytes>
 struct PoolVector {
-  static constexpr int kLanes = kPoolBytes / static_cast<int>(sizeof(T));
-  typedef T Type __attribute__((vector_size(kPoolBytes), aligned(sizeof(T)), may_alias));
+  static constexpr int kLanes = bytes / static_cast<int>(sizeof(T));
+  typedef T Type __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
 
   static GRADUS_TARGET Type load(const T* x) { return *reinterpret_cast<const Type*>(x); }
   // x[0], x[stride], ... for a stride of 1 or 2.
@@ -26,14 +27,14 @@ struct PoolVector {
   }
 };
 
-template <int64_t stride, class T, class Place>
+template <int64_t stride, int bytes, class T, class Place>
 GRADUS_TARGET __attribute__((always_inline)) inline void take_vectors(int64_t count,
                                                                       int64_t elements,
                                                                       const T* const* x,
                                                                       const Place* places, T* most,
                                                                       Place* where) {
-  using Elements = PoolVector<T>;
-  using Places = PoolVector<Place>;
+  using Elements = PoolVector<T, bytes>;
+  using Places = PoolVector<Place, bytes>;
   constexpr int kLanes = Elements::kLanes;
   typename Places::Type steps;
   for (int l = 0; l < kLanes; ++l) steps[l] = static_cast<Place>(l * stride);
@@ -53,15 +54,26 @@ GRADUS_TARGET __attribute__((always_inline)) inline void take_vectors(int64_t co
   }
 }
 
+// Whether the line is long enough.
+template <int bytes, class T, class Place>
+GRADUS_TARGET __attribute__((always_inline)) inline bool take_by_vectors(
+    int64_t count, int64_t stride, int64_t elements, const T* const* x, const Place* places,
+    T* most, Place* where) {
+  if (count < PoolVector<T, bytes>::kLanes || stride > 2) return false;
+  if (stride == 1)
+    take_vectors<1, bytes>(count, elements, x, places, most, where);
+  else
+    take_vectors<2, bytes>(count, elements, x, places, most, where);
+  return true;
+}
+
 template <class T>
 GRADUS_TARGET void take_line(int64_t count, int64_t stride, int64_t elements, const T* const* x,
                              const typename PoolLoops<T>::Place* places, T* most,
                              typename PoolLoops<T>::Place* where) {
   using Place = typename PoolLoops<T>::Place;
-  if (count >= PoolVector<T>::kLanes && stride == 1)
-    return take_vectors<1>(count, elements, x, places, most, where);
-  if (count >= PoolVector<T>::kLanes && stride == 2)
-    return take_vectors<2>(count, elements, x, places, most, where);
+  if (take_by_vectors<kPoolBytes>(count, stride, elements, x, places, most, where)) return;
+  if (take_by_vectors<kPoolBytesOfFew>(count, stride, elements, x, places, most, where)) return;
   for (int64_t i = 0; i < count; ++i)
     for (int64_t e = 0; e < elements; ++e)
       if (const T each = x[e][i * stride]; each > most[i] || each != each)

@@ -1,4 +1,5 @@
 // Each part of a convolution on the CPU against a slow loop, for random shapes.
+#include "gradus/cpu/convolution/convolution.h"
 #include "gradus/cpu/instruction_set.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/tensor/base/threads.h"
@@ -52,12 +53,79 @@ TEST(CpuConvolution, ManyFiltersAndLongLines) {
   }
 }
 
+// Of so many channels that their windows are copied into a matrix.
+Convolution random_matrix(int64_t most_size) {
+  Convolution s = random_convolution(1, most_size);
+  s.groups = pick(1, 2), s.batch = pick(1, 9);
+  s.channels = s.groups * pick(32, 40), s.filters = s.groups * pick(32, 50);
+  return s;
+}
+
+TEST(CpuConvolution, ManyChannels) {
+  for (int i = 0; i < 12; ++i) {
+    const Convolution s = random_matrix(i % 2 ? 9 : 5);
+    ASSERT_TRUE(cpu::unfolded_way<float>(s)) << test::describe(s);
+    check_parts(s, i % 4 ? kFloat : kDouble);
+  }
+}
+
+// Of 3 x 3 windows and many channels, for lines of odd lengths and any padding of winograd_way.
+Convolution random_tiles(int64_t most_size) {
+  Convolution s;
+  s.groups = pick(1, 2);
+  s.channels = s.groups * pick(32, 50), s.filters = s.groups * pick(32, 70);
+  for (const int d : {1, 2}) {
+    const int64_t in = pick(3, most_size), padding = pick(0, 2);
+    s.dim[d] = {in, in + 2 * padding - 2, 3, 1, padding, 1};
+  }
+  s.batch = cpu::divide_up(256, s.outputs()) + pick(0, 3);
+  return s;
+}
+
+TEST(CpuConvolution, TilesOfFewerMultiplications) {
+  for (const int64_t size : {3, 5, 9, 16, 33}) {
+    const Convolution s = random_tiles(size);
+    ASSERT_TRUE(cpu::winograd_way(s)) << test::describe(s);
+    check_parts(s, kFloat);
+  }
+}
+
+// So many places that the gradient of the weight is summed in chunks, of several products each.
+TEST(CpuConvolution, SumsOverManyPlaces) {
+  Convolution s;
+  s.channels = 32, s.filters = 33, s.batch = 21;
+  s.dim[1] = {15, 8, 3, 2, 1, 1}, s.dim[2] = {17, 8, 2, 2, 0, 1};
+  ASSERT_FALSE(cpu::winograd_way(s));
+  check_parts(s, kFloat);
+  s.batch = 9;
+  s.dim[1] = {20, 20, 3, 1, 1, 1}, s.dim[2] = {21, 21, 3, 1, 1, 1};
+  ASSERT_TRUE(cpu::winograd_way(s));
+  check_parts(s, kFloat);
+}
+
+// A number that is not finite reaches the windows that see it, and no others of their tiles.
+TEST(CpuConvolution, TilesKeepNaNInItsWindows) {
+  Convolution s;
+  s.batch = 4, s.channels = s.filters = 32;
+  s.dim[1] = s.dim[2] = {9, 9, 3, 1, 1, 1};
+  ASSERT_TRUE(cpu::winograd_way(s));
+  const Tensor x = random_numbers(sizes_of(ConvolutionPart::input, s), kFloat);
+  x.data_ptr<float>()[4 * 9 + 3] = std::nanf("");
+  const Tensor weight = random_numbers(sizes_of(ConvolutionPart::weight, s), kFloat);
+  const Tensor y = raw::convolution("conv", ConvolutionPart::output, s, x, weight);
+  for (int64_t i = 0; i < y.numel(); ++i) {
+    const bool sees = i < 32 * 81 && std::abs(i % 81 / 9 - 4) <= 1 && std::abs(i % 9 - 3) <= 1;
+    ASSERT_EQ(std::isnan(y.data_ptr<float>()[i]), sees) << i;
+  }
+}
+
 TEST(CpuConvolution, HasTheSameBitsOnAnyNumberOfThreads) {
   const int threads = get_num_threads();
   for (int i = 0; i < 6; ++i) {
     Convolution s = random_convolution(16, 20);
     if (s.spatial == 3) s = random_convolution(8, 8);
     s.batch = pick(1, 40);
+    if (i % 3) s = i % 3 == 1 ? random_tiles(30) : random_matrix(12);
     SCOPED_TRACE(test::describe(s));
     for (const ConvolutionPart part : kParts) {
       const Tensor a = random_numbers(sizes_of(first_operand(part), s), kFloat);

@@ -57,6 +57,7 @@ const std::map<std::string, Names> below_in_folder = {
     {"cpu/walk", {"cpu", "cpu/simd"}},
     {"cpu/ops", {"cpu", "cpu/simd", "cpu/walk"}},
     {"cpu/matmul", {"cpu", "cpu/simd", "cpu/walk"}},
+    {"cpu/convolution", {"cpu", "cpu/simd", "cpu/matmul"}},
     {"cuda/kernels", {"cuda/runtime/capture.h", "cuda/runtime/fault.h"}},
     {"cuda/runtime", {}},
     {"cuda/rtc", {"cuda/runtime"}},

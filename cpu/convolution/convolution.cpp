@@ -1,13 +1,16 @@
-// Convolutions as matrix products without a matrix of windows: each sample is copied once, so that
-// its windows lie alike (padded_image.h), and the kernels read them where they lie.
+// Backend::convolution on the CPU: chooses the way (convolution.h). The one for few channels makes
+// products without a matrix of windows: each sample is copied once, so that its windows lie alike
+// (padded_image.h), and the kernels read them where they lie.
 //
 // The output is weight (filters, taps) * windows (taps, places), a tile of places at a time. The
 // gradient of the input is the same product of the turned weight and windows over the gradient of
 // the output. That of the weight is grad (filters, places) * windows^T (places, taps), for which
 // the gradient is brought to the layout of the places. Sums have borders that depend on the shapes
 // alone.
+#include "gradus/cpu/convolution/convolution.h"
+
 #include "gradus/cpu/backend.h"
-#include "gradus/cpu/ops/padded_image.h"
+#include "gradus/cpu/convolution/padded_image.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/convolution_kernel.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -259,6 +262,16 @@ void weight_gradient(const Convolution& s, const T* grad, const T* input, T* out
   });
 }
 
+template <class T>
+const ConvolutionWay<T>& way_of(const Convolution& s) {
+  static constexpr ConvolutionWay<T> in_place = {output_of<T>, input_gradient<T>,
+                                                 weight_gradient<T>};
+  const ConvolutionWay<T>* way = nullptr;
+  if constexpr (std::is_same_v<T, float>) way = winograd_way(s);
+  if (!way) way = unfolded_way<T>(s);
+  return way ? *way : in_place;
+}
+
 }  // namespace
 
 void CpuBackend::convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
@@ -266,14 +279,15 @@ void CpuBackend::convolution(ConvolutionPart part, const Convolution& shape, con
   visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {
     const T *x = static_cast<const T*>(a.data_ptr()), *y = static_cast<const T*>(b.data_ptr());
     T* const to = static_cast<T*>(out.data_ptr());
+    const ConvolutionWay<T>& way = way_of<T>(shape);
     switch (part) {
       case ConvolutionPart::output:
-        return output_of(shape, x, y,
-                         bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, to);
+        return way.output(shape, x, y,
+                          bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, to);
       case ConvolutionPart::input:
-        return input_gradient(shape, x, y, to);
+        return way.input(shape, x, y, to);
       case ConvolutionPart::weight:
-        return weight_gradient(shape, x, y, to);
+        return way.weight(shape, x, y, to);
     }
   });
 }

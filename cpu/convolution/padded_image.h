@@ -31,11 +31,14 @@ class Buffer {
   StoragePtr memory_;
 };
 
+// REQUIRES: of spread and images one is 1.
 struct PaddedImage {
   ImageDim dim[kSpatial];
 
   int64_t image() const { return dim[0].length * dim[1].length * dim[2].length; }
   int64_t channel() const { return image() * dim[0].images * dim[1].images * dim[2].images; }
+
+  int64_t elements() const { return dim[0].size * dim[1].size * dim[2].size; }
 
   // Of windows at `places` places in each dimension: how far the last one is behind the first.
   int64_t reach(const int64_t (&places)[kSpatial]) const {
@@ -67,30 +70,42 @@ struct PaddedImage {
     return out;
   }
 
-  template <class T>
-  void fill(const T* from, int64_t channels, T* to) const {
-    std::fill_n(to, channels * channel(), T(0));
+  // f(element of a channel, where its copy lies) for those that are not cut off.
+  template <class F>
+  void each_element(const F& f) const {
     const ImageDim& row = dim[2];
-    // The elements of a row that are not cut off.
     const int64_t padded = row.images * row.length;
     const int64_t first = row.before >= 0 ? 0 : (-row.before + row.spread - 1) / row.spread;
     const int64_t last =
         padded <= row.before ? 0 : std::min(row.size, (padded - row.before - 1) / row.spread + 1);
-    for (int64_t c = 0; c < channels; ++c, to += channel())
-      for (int64_t i = 0; i < dim[0].size; ++i)
-        for (int64_t j = 0; j < dim[1].size; ++j, from += row.size) {
-          const int64_t q0 = i * dim[0].spread + dim[0].before;
-          const int64_t q1 = j * dim[1].spread + dim[1].before;
-          if (q0 < 0 || q1 < 0 || q0 >= dim[0].images * dim[0].length ||
-              q1 >= dim[1].images * dim[1].length)
-            continue;
-          if (row.images == 1) {
-            T* const line = to + offset(q0, q1, 0) + row.before;
-            for (int64_t k = first; k < last; ++k) line[k * row.spread] = from[k];
-          } else {
-            for (int64_t k = first; k < last; ++k) to[offset(q0, q1, k + row.before)] = from[k];
+    int64_t from = 0;
+    for (int64_t i = 0; i < dim[0].size; ++i)
+      for (int64_t j = 0; j < dim[1].size; ++j, from += row.size) {
+        const int64_t q0 = i * dim[0].spread + dim[0].before;
+        const int64_t q1 = j * dim[1].spread + dim[1].before;
+        if (q0 < 0 || q1 < 0 || q0 >= dim[0].images * dim[0].length ||
+            q1 >= dim[1].images * dim[1].length)
+          continue;
+        const int64_t line = offset(q0, q1, 0);
+        if (row.images == 1) {
+          for (int64_t k = first; k < last; ++k) f(from + k, line + row.before + k * row.spread);
+        } else {
+          for (int64_t which = 0; which < row.images; ++which) {
+            // The first element of this image, and where it comes to.
+            const int64_t k =
+                first + (which + row.images - (first + row.before) % row.images) % row.images;
+            int64_t to = line + which * image() + (k + row.before) / row.images;
+            for (int64_t e = k; e < last; e += row.images) f(from + e, to++);
           }
         }
+      }
+  }
+
+  template <class T>
+  void fill(const T* from, int64_t channels, T* to) const {
+    std::fill_n(to, channels * channel(), T(0));
+    for (int64_t c = 0; c < channels; ++c, to += channel(), from += elements())
+      each_element([from, to](int64_t e, int64_t at) { to[at] = from[e]; });
   }
 };
 
