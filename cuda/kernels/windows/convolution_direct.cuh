@@ -13,7 +13,7 @@
 
 namespace gradus::cuda {
 
-inline constexpr int kDirectThreads = 256, kDirectTerms = 64, kMostDirectRows = 16;
+inline constexpr int kDirectThreads = 256, kMostDirectRows = 16;
 
 // The columns of a block, a power of two: its threads make as many blocks busy as they can.
 GRADUS_HD constexpr int direct_columns(int columns) {
@@ -28,8 +28,8 @@ template <int kRows, ConvolutionPart part>
 __global__ void __launch_bounds__(kDirectThreads)
     convolution_direct(const ConvolutionArgs<float> args) {
   constexpr bool kOfWeight = part == ConvolutionPart::weight;
-  alignas(16) __shared__ float a[kDirectTerms][kRows + 4];
-  __shared__ Spot terms[kDirectTerms];
+  alignas(16) __shared__ float a[kDirectThreads][kRows + 4];
+  __shared__ Spot terms[kDirectThreads];
   __shared__ float sums[kRows][kDirectThreads];
   const int t = static_cast<int>(threadIdx.x), across = direct_columns(args.columns);
   const int lane = t / across, lanes = kDirectThreads / across;
@@ -44,15 +44,14 @@ __global__ void __launch_bounds__(kDirectThreads)
   const Spot mine = valid ? spot(kOfWeight, column) : Spot{0, 0, {kOutside, kOutside, kOutside}};
   float sum[kRows] = {};
   const int end = block.end(args);
-  for (int first = block.begin(args); first < end; first += kDirectTerms) {
-    const int count = ::min(kDirectTerms, end - first);
+  for (int first = block.begin(args); first < end; first += kDirectThreads) {
+    const int count = ::min(kDirectThreads, end - first);
     __syncthreads();  // those before were read
-    if (t < count) terms[t] = spot(!kOfWeight, first + t);
+    terms[t] = spot(!kOfWeight, first + ::min(t, count - 1));
     __syncthreads();
-    for (int i = t; i < kDirectTerms * kRows; i += kDirectThreads) {
-      const int term = i % kDirectTerms, row = i / kDirectTerms;
-      a[term][row] =
-          term < count && row < args.rows ? args.a[row * args.a_row + terms[term].in_other] : 0;
+    for (int i = t; i < count * kRows; i += kDirectThreads) {
+      const int term = i / kRows, row = i % kRows;
+      a[term][row] = row < args.rows ? args.a[row * args.a_row + terms[term].in_other] : 0;
     }
     __syncthreads();
 #pragma unroll 4
