@@ -11,6 +11,8 @@
 
 namespace gradus {
 
+using TensorQuadruple = std::tuple<Tensor, Tensor, Tensor, Tensor>;
+
 // --- Pointwise, broadcasting (tensor/table/elementwise.def)
 #define UNARY(name, ...) Tensor name(const Tensor& self);
 #define BINARY(name, ...)                               \

@@ -31,7 +31,6 @@ using TensorList = ArrayRef<Tensor>;
 using TensorPair = std::tuple<Tensor, Tensor>;
 using TensorTie = std::tuple<Tensor&, Tensor&>;
 using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;
-using TensorQuadruple = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 class DeprecatedTypeProperties;
 class Node;
 namespace indexing {

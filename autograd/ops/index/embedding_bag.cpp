@@ -1,6 +1,7 @@
 // embedding_bag: sums, means or maxima of the rows of a table, for bags of their numbers.
 #include <limits>
 
+#include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
 
