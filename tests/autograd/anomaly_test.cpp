@@ -9,7 +9,7 @@ namespace {
 
 using autograd::AnomalyMode, autograd::DetectAnomalyGuard;
 
-std::string message_of(const std::function<void()>& f) {
+std::string text_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const Error& error) {
@@ -49,7 +49,7 @@ TEST(Anomaly, NamesTheFunctionThatReturnedNanAndItsForwardCall) {
   const Tensor x = tensor({-1.0, 4.0, 9.0}, requires_grad());
   const int line = __LINE__ + 1;
   const Tensor y = x.sqrt().sum();
-  const std::string message = message_of([&] { y.backward(); });
+  const std::string message = text_of([&] { y.backward(); });
   expect_part(message, "Function 'SqrtBackward0' returned nan values in its 0th output.");
   expect_part(message, "Forward call of SqrtBackward0");
   expect_part(message, "result [3]:");
@@ -73,7 +73,7 @@ TEST(Anomaly, AddsTheForwardCallToOtherErrorsOfTheBackward) {
   Tensor h = x * 1;
   const Tensor y = (h * h).sum();
   h.add_(1);
-  const std::string message = message_of([&] { y.backward(); });
+  const std::string message = text_of([&] { y.backward(); });
   expect_part(message, "modified by an inplace operation");
   expect_part(message, "Forward call of MulBackward0");
   EXPECT_EQ(message.find("Hint"), std::string::npos);
@@ -84,7 +84,7 @@ TEST(Anomaly, TellsInWhoseBackwardAnOperationWasRecorded) {
   const Tensor x = tensor({0.0}, requires_grad());
   // d/dx x^1.5 is 1.5 sqrt(x); its derivative at 0 is infinite, and 0 times that no number.
   const Tensor first = autograd::grad({x.pow(1.5).sum()}, {x}, {}, true, true)[0];
-  const std::string message = message_of([&] { (first * 0).sum().backward(); });
+  const std::string message = text_of([&] { (first * 0).sum().backward(); });
   expect_part(message, "returned nan values");
   expect_part(message, "It was recorded in the backward of PowBackward0");
 }
@@ -93,7 +93,7 @@ TEST(Anomaly, SaysWhereTheModeWasOffAtTheForwardCall) {
   const Tensor x = tensor({-1.0}, requires_grad());
   const Tensor y = x.sqrt().sum();
   const DetectAnomalyGuard guard;
-  expect_part(message_of([&] { y.backward(); }), "not known, as the anomaly mode was off");
+  expect_part(text_of([&] { y.backward(); }), "not known, as the anomaly mode was off");
 }
 
 }  // namespace

@@ -7,19 +7,19 @@ namespace {
 
 using autograd::checkpoint;
 
-Tensor doubles(IntArrayRef sizes) { return rand(sizes, dtype(kDouble)).requires_grad_(); }
+Tensor uniform_leaf(IntArrayRef sizes) { return rand(sizes, dtype(kDouble)).requires_grad_(); }
 
 TEST(Checkpoint, HasTheGradientsOfTheFunction) {
   const auto block = [](const Tensors& in) {
     return Tensors{(in[0] * in[1]).sin() * in[0], in[1].exp()};
   };
   const auto f = [&](const Tensors& in) { return checkpoint(block, {in[0] * 2, in[1]}); };
-  EXPECT_TRUE(autograd::gradcheck(f, {doubles({3}), doubles({3})}));
-  EXPECT_TRUE(autograd::gradgradcheck(f, {doubles({3}), doubles({3})}));
+  EXPECT_TRUE(autograd::gradcheck(f, {uniform_leaf({3}), uniform_leaf({3})}));
+  EXPECT_TRUE(autograd::gradgradcheck(f, {uniform_leaf({3}), uniform_leaf({3})}));
 }
 
 TEST(Checkpoint, KeepsNothingOfTheForwardPassAndRunsOnceMore) {
-  const Tensor x = doubles({4});
+  const Tensor x = uniform_leaf({4});
   int runs = 0;
   std::vector<std::weak_ptr<TensorImpl>> inside;
   const Tensor y = checkpoint(
@@ -40,7 +40,7 @@ TEST(Checkpoint, KeepsNothingOfTheForwardPassAndRunsOnceMore) {
 }
 
 TEST(Checkpoint, ReachesTensorsThatTheFunctionCaptured) {
-  const Tensor x = doubles({3}), w = doubles({3});
+  const Tensor x = uniform_leaf({3}), w = uniform_leaf({3});
   checkpoint([&](const Tensor& in) { return (in * w).exp(); }, x).sum().backward();
   expect_values(w.grad(), to_vector((x.detach() * (x * w).exp().detach())), 1e-12);
   const Tensors both = autograd::grad(
@@ -78,15 +78,15 @@ TEST(Checkpoint, StandsWithinAnother) {
   };
   const auto outer = [&](const Tensor& in) { return checkpoint(inner, in.cos()).tanh() * in; };
   const auto f = [&](const Tensors& in) { return Tensors{checkpoint(outer, in[0])}; };
-  EXPECT_TRUE(autograd::gradcheck(f, {doubles({2})}));
-  EXPECT_TRUE(autograd::gradgradcheck(f, {doubles({2})}));
+  EXPECT_TRUE(autograd::gradcheck(f, {uniform_leaf({2})}));
+  EXPECT_TRUE(autograd::gradgradcheck(f, {uniform_leaf({2})}));
   inner_runs = 0;
-  f({doubles({2})})[0].sum().backward();
+  f({uniform_leaf({2})})[0].sum().backward();
   EXPECT_GE(inner_runs, 2);
 }
 
 TEST(Checkpoint, CanBeGoneThroughTwice) {
-  const Tensor x = doubles({3});
+  const Tensor x = uniform_leaf({3});
   const Tensor y = checkpoint([](const Tensor& in) { return in.exp() * in; }, x).sum();
   y.backward({}, /*retain_graph=*/true);
   const std::vector<double> once = to_vector(x.grad());
@@ -97,11 +97,12 @@ TEST(Checkpoint, CanBeGoneThroughTwice) {
 
 TEST(Checkpoint, RecordsNothingWithoutGrad) {
   const NoGradGuard guard;
-  EXPECT_FALSE(checkpoint([](const Tensor& in) { return in * 2; }, doubles({1})).requires_grad());
+  EXPECT_FALSE(
+      checkpoint([](const Tensor& in) { return in * 2; }, uniform_leaf({1})).requires_grad());
 }
 
 TEST(Checkpoint, ReportsAFunctionThatDiffersAndAnInputThatWasChanged) {
-  const Tensor x = doubles({3});
+  const Tensor x = uniform_leaf({3});
   bool again = false;
   const Tensor y = checkpoint(
       [&](const Tensor& in) { return std::exchange(again, true) ? in.exp() : in.exp().exp(); }, x);

@@ -5,14 +5,14 @@
 namespace gradus {
 namespace {
 
-Tensor doubles(IntArrayRef sizes) { return randn(sizes, kDouble).requires_grad_(); }
+Tensor normal_leaf(IntArrayRef sizes) { return randn(sizes, kDouble).requires_grad_(); }
 
 TEST(Cdist, ByAProductIsTheNormOfDifferences) {
   for (const auto& [a, b] : {std::pair{Dims{30, 7}, Dims{4, 7}},
                              {Dims{4, 7}, Dims{26, 7}},
                              {Dims{2, 1, 30, 3}, Dims{5, 30, 3}},
                              {Dims{27, 0}, Dims{3, 0}}}) {
-    const Tensor x = doubles(a), y = doubles(b);
+    const Tensor x = normal_leaf(a), y = normal_leaf(b);
     const Tensor fast = cdist(x, y), slow = cdist(x, y, 2, 2);
     EXPECT_EQ(fast.sizes(), slow.sizes());
     EXPECT_TRUE(fast.allclose(slow, 1e-9, 1e-9));
@@ -28,8 +28,8 @@ TEST(Cdist, HasDerivativesOfBothOrders) {
   const auto f = [](const std::vector<Tensor>& in) {
     return std::vector<Tensor>{cdist(in[0], in[1], 2, 1)};
   };
-  EXPECT_TRUE(autograd::gradcheck(f, {doubles({3, 2}), doubles({4, 2})}));
-  EXPECT_TRUE(autograd::gradgradcheck(f, {doubles({3, 2}), doubles({2, 2})}));
+  EXPECT_TRUE(autograd::gradcheck(f, {normal_leaf({3, 2}), normal_leaf({4, 2})}));
+  EXPECT_TRUE(autograd::gradgradcheck(f, {normal_leaf({3, 2}), normal_leaf({2, 2})}));
 }
 TEST(Cdist, HasNoGradientWhereTwoAreOne) {
   const Tensor x = ones({30, 2}).requires_grad_();

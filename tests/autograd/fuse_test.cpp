@@ -78,7 +78,7 @@ std::vector<Chain> chains() {
   };
 }
 
-std::vector<Device> devices() {
+std::vector<Device> cpu_and_cuda() {
   std::vector<Device> out{Device(kCPU)};
   if (cuda::is_available()) out.emplace_back(kCUDA, 0);
   return out;
@@ -95,7 +95,7 @@ class Fuse : public testing::TestWithParam<Chain> {};
 TEST_P(Fuse, GivesTheValuesAndGradientsOfTheFunction) {
   const auto& [name, f, shapes] = GetParam();
   manual_seed(7);
-  for (const Device device : devices())
+  for (const Device device : cpu_and_cuda())
     for (const ScalarType type : {kFloat, kDouble, kHalf})
       for (const auto [a, b, c] :
            {std::array{3, 4, 5}, std::array{40, 2, 96}, std::array{1, 33, 64}}) {
@@ -145,7 +145,7 @@ TEST(FuseTest, HasSecondDerivatives) {
 }
 
 TEST(FuseTest, DropsWhatDropoutDrops) {
-  for (const Device device : devices()) {
+  for (const Device device : cpu_and_cuda()) {
     const auto f = [](const Tensor& x) { return dropout(x.exp(), 0.4, true) + 1; };
     const auto fused = fuse(f);
     const Tensor x = rand({50, 7}, TensorOptions(device)).requires_grad_();

@@ -11,7 +11,7 @@ const Golden& golden() {
   return read;
 }
 
-using Function = std::function<Tensor(const Tensors&)>;
+using GoldenFunction = std::function<Tensor(const Tensors&)>;
 
 const std::map<std::string, Tensor (*)(const Tensor&)> kUnary = {
 #define UNARY(name, ...) {#name, [](const Tensor& x) { return gradus::name(x); }},
@@ -49,7 +49,7 @@ Tensor reduce(const Words& w) {
 }
 
 struct Composite {
-  Function f;
+  GoldenFunction f;
   Words inputs;
 };
 // The same expressions stand in make.py.

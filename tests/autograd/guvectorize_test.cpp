@@ -43,7 +43,7 @@ int expected_of_host() { return 3; }
                 }                                                                  \
               }))
 
-std::vector<Device> devices() {
+std::vector<Device> cpu_and_cuda() {
   std::vector<Device> out{kCPU};
   if (cuda::is_available()) out.emplace_back(kCUDA);
   return out;
@@ -52,7 +52,7 @@ std::vector<Device> devices() {
 // Each function beside the operations on tensors, over loops that broadcast and strided operands.
 void compare(const GUVectorized& dot, const GUVectorized& matrix_vector, const GUVectorized& sums,
              const GUVectorized& extremes, ScalarType dtype) {
-  for (const Device device : devices()) {
+  for (const Device device : cpu_and_cuda()) {
     const auto numbers = [&](IntArrayRef shape) { return (10 * randn(shape)).to(device, dtype); };
     const Tensor x = numbers({5, 1, 7}), y = numbers({4, 7}), column = numbers({7, 4}).t();
     const Tensor got = dot(x, y);
@@ -100,7 +100,7 @@ TEST(GUVectorize, TakesRandomLoops) {
     }
     of_x.push_back(core), of_y.push_back(core);
     const Tensor x = randn(of_x, kDouble), y = randn(of_y, kDouble);
-    for (const Device device : devices())
+    for (const Device device : cpu_and_cuda())
       EXPECT_TRUE(dot(x.to(device), y.to(device)).cpu().allclose((x * y).sum(-1)))
           << x.sizes() << " and " << y.sizes() << " on " << device;
   }
@@ -130,7 +130,7 @@ TEST(GUVectorize, HasTheGradientThatIsGiven) {
                 for (int64_t i = 0; i < x.size(); ++i) out[i] = 0;
                 out[0] += first, out[x.size() - 1] += last;
               }));
-  for (const Device device : devices()) {
+  for (const Device device : cpu_and_cuda()) {
     const TensorOptions on = TensorOptions(kDouble).device(device);
     const Tensor x = randn({3, 1, 5}, on).requires_grad_(), y = randn({2, 5}, on).requires_grad_();
     const Tensor weight = randn({3, 2}, on);

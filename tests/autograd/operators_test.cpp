@@ -6,13 +6,13 @@
 namespace gradus {
 namespace {
 
-using Function = autograd::CheckedFunction;
+using autograd::CheckedFunction;
 
 Tensor leaf(IntArrayRef sizes) { return randn(sizes, dtype(kDouble).requires_grad(true)); }
 
 struct Case {
   std::string name;
-  Function f;
+  CheckedFunction f;
   std::vector<std::vector<int64_t>> shapes;
 };
 

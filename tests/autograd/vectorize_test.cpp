@@ -29,7 +29,7 @@ const Vectorized& huber() {
   return once;
 }
 
-std::vector<Device> devices() {
+std::vector<Device> cpu_and_cuda() {
   std::vector<Device> out{kCPU};
   if (cuda::is_available()) out.emplace_back(kCUDA);
   return out;
@@ -41,7 +41,7 @@ TEST(Vectorize, IsTheFunctionOfEachElement) {
     for (int64_t i = 0; i < n; ++i) out *= double(x);
     return out;
   }));
-  for (const Device device : devices()) {
+  for (const Device device : cpu_and_cuda()) {
     const Tensor x = randn({3, 1, 5}, device), n = arange(4, device).reshape({4, 1});
     const Tensor y = f(x, n);
     EXPECT_EQ(y.scalar_type(), kDouble);
@@ -61,7 +61,7 @@ TEST(Vectorize, RunsOverLargeTensorsOnSeveralThreads) {
 }
 
 TEST(Vectorize, HasTheGradientThatIsGiven) {
-  for (const Device device : devices()) {
+  for (const Device device : cpu_and_cuda()) {
     const Tensor x = (2 * randn({6, 5}, device)).detach().requires_grad_();
     const Tensor y = huber()(x, 1.0);
     const Tensor expected = nn::functional::huber_loss(

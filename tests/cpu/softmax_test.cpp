@@ -10,8 +10,7 @@
 
 namespace gradus::test {
 namespace {
-
-constexpr double kInf = INFINITY;
+constexpr double kInfinity = INFINITY;
 
 // Calls f(the row-major indices of a line's elements) for every line along dim.
 template <class F>
@@ -29,7 +28,7 @@ void for_lines(const Tensor& x, int64_t dim, F f) {
 
 double unit_of(ScalarType dtype) { return dtype == kFloat ? 0x1p-24 : 0x1p-53; }
 
-void expect_near(double got, double want, double tolerance, const std::string& what) {
+void expect_within(double got, double want, double tolerance, const std::string& what) {
   if (std::isnan(want) || std::isinf(want))
     ASSERT_TRUE(got == want || (std::isnan(got) && std::isnan(want))) << what << got << " " << want;
   else
@@ -49,7 +48,7 @@ void expect_softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) {
   cpu_backend().softmax(log, x, dim, out);
   const double unit = unit_of(x.dtype());
   for_lines(x, dim, [&](const std::vector<int64_t>& line) {
-    long double top = -kInf, sum = 0;
+    long double top = -kInfinity, sum = 0;
     for (const int64_t i : line) top = std::max<long double>(top, in[static_cast<size_t>(i)]);
     for (const int64_t i : line) sum += std::exp(in[static_cast<size_t>(i)] - top);
     for (const int64_t i : line) {
@@ -61,8 +60,8 @@ void expect_softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) {
       const auto far = static_cast<double>(std::abs(centred));
       const double terms = 8 + std::min(static_cast<double>(line.size()), 64.0);
       const double size = log ? far + std::abs(want) + terms : want > 0 ? want * (far + terms) : 0;
-      expect_near(get(out, i), want, 2 * unit * size + 1e-45,
-                  describe("softmax of ", log, x, dim) + std::to_string(i));
+      expect_within(get(out, i), want, 2 * unit * size + 1e-45,
+                    describe("softmax of ", log, x, dim) + std::to_string(i));
     }
   });
 }
@@ -86,8 +85,8 @@ void expect_gradient(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
       const size_t i = static_cast<size_t>(at);
       const double factor = log ? std::exp(r[i]) : r[i];
       const auto want = static_cast<double>(log ? g[i] - factor * sum : factor * (g[i] - sum));
-      expect_near(get(out, at), want, 2 * unit * (std::abs(g[i]) + factor * 72 * (size + 1)),
-                  describe("gradient of ", log, y, dim) + std::to_string(at));
+      expect_within(get(out, at), want, 2 * unit * (std::abs(g[i]) + factor * 72 * (size + 1)),
+                    describe("gradient of ", log, y, dim) + std::to_string(at));
     }
   });
 }
@@ -136,9 +135,15 @@ TEST(CpuSoftmax, InPlace) {
 
 TEST(CpuSoftmax, InfinitiesAndNan) {
   const double nan = std::nan("");
-  const std::vector<std::vector<double>> lines = {
-      {-kInf, 0, 1}, {-kInf, -kInf, -kInf}, {kInf, 0, -kInf}, {kInf, kInf, 0},    {nan, 0, 1},
-      {0, 1, nan},   {nan, kInf, 1},        {1e30, -1e30, 0}, {1000, 1001, -1000}};
+  const std::vector<std::vector<double>> lines = {{-kInfinity, 0, 1},
+                                                  {-kInfinity, -kInfinity, -kInfinity},
+                                                  {kInfinity, 0, -kInfinity},
+                                                  {kInfinity, kInfinity, 0},
+                                                  {nan, 0, 1},
+                                                  {0, 1, nan},
+                                                  {nan, kInfinity, 1},
+                                                  {1e30, -1e30, 0},
+                                                  {1000, 1001, -1000}};
   for (const std::vector<double>& few : lines)
     for (const int64_t n : {3, 40, 700})
       for (const bool log : {false, true}) {

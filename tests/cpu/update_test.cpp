@@ -10,12 +10,12 @@ namespace {
 
 // One element's step: changes p and what is kept of it.
 template <UpdateOp op>
-using Reference = std::function<void(const UpdateCoefficients<op, double>& c, double& p, double g,
-                                     std::array<double, kMostStates>& s)>;
+using Formula = std::function<void(const UpdateCoefficients<op, double>& c, double& p, double g,
+                                   std::array<double, kMostStates>& s)>;
 
 // Four steps of n elements; `coefficients` takes the number of the step.
 template <UpdateOp op, class F>
-void run(int states, ScalarType dtype, int64_t n, F&& coefficients, const Reference<op>& formula) {
+void run(int states, ScalarType dtype, int64_t n, F&& coefficients, const Formula<op>& formula) {
   const auto drawn = [&] {
     std::vector<double> values(static_cast<size_t>(n));
     for (double& value : values) value = static_cast<float>(real(-1, 1));

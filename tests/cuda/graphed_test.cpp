@@ -64,7 +64,7 @@ void expect_same_training(const std::function<Model()>& model, const MakeOptimiz
 }
 
 template <class Optimizer, class Options>
-MakeOptimizer with(const Options& options) {
+MakeOptimizer optimizer_with(const Options& options) {
   return
       [=](const Tensors& parameters) { return std::make_unique<Optimizer>(parameters, options); };
 }
@@ -72,24 +72,24 @@ MakeOptimizer with(const Options& options) {
 Model mlp() { return Model(nn::Linear(12, 16), nn::ReLU(), nn::Dropout(0.5), nn::Linear(16, 3)); }
 
 TEST_F(GraphedTest, AStepOfAnMlpFollowsItsSchedule) {
-  expect_same_training(mlp, with<optim::Adam>(optim::AdamOptions(0.02)), {8, 12}, 25);
+  expect_same_training(mlp, optimizer_with<optim::Adam>(optim::AdamOptions(0.02)), {8, 12}, 25);
 }
 
 TEST_F(GraphedTest, AStepWithEveryOptimizerThatCanBeCaptured) {
   const auto check = [](const MakeOptimizer& make) { expect_same_training(mlp, make, {4, 12}, 8); };
-  check(with<optim::SGD>(optim::SGDOptions(0.1)));
-  check(with<optim::SGD>(optim::SGDOptions(0.1).momentum(0.9).dampening(0.5)));
-  check(with<optim::Adam>(optim::AdamOptions(0.02).amsgrad(true).weight_decay(0.1)));
-  check(with<optim::AdamW>(optim::AdamWOptions(0.02)));
-  check(with<optim::Adagrad>(optim::AdagradOptions(0.1).lr_decay(0.3)));
-  check(with<optim::RMSprop>(optim::RMSpropOptions(0.01).centered(true).momentum(0.5)));
-  check(with<optim::Lion>(optim::LionOptions(0.01)));
+  check(optimizer_with<optim::SGD>(optim::SGDOptions(0.1)));
+  check(optimizer_with<optim::SGD>(optim::SGDOptions(0.1).momentum(0.9).dampening(0.5)));
+  check(optimizer_with<optim::Adam>(optim::AdamOptions(0.02).amsgrad(true).weight_decay(0.1)));
+  check(optimizer_with<optim::AdamW>(optim::AdamWOptions(0.02)));
+  check(optimizer_with<optim::Adagrad>(optim::AdagradOptions(0.1).lr_decay(0.3)));
+  check(optimizer_with<optim::RMSprop>(optim::RMSpropOptions(0.01).centered(true).momentum(0.5)));
+  check(optimizer_with<optim::Lion>(optim::LionOptions(0.01)));
 }
 
 // The pieces are computed on streams beside the captured one.
 TEST_F(GraphedTest, AStepWithGradientsInPieces) {
   const SmallPieces pieces;
-  expect_same_training(mlp, with<optim::SGD>(optim::SGDOptions(0.1)), {4, 12}, 5);
+  expect_same_training(mlp, optimizer_with<optim::SGD>(optim::SGDOptions(0.1)), {4, 12}, 5);
 }
 
 TEST_F(GraphedTest, AStepOfLeNet) {
@@ -99,7 +99,7 @@ TEST_F(GraphedTest, AStepOfLeNet) {
                  nn::Flatten(), nn::Linear(400, 120), nn::ReLU(), nn::Linear(120, 84), nn::ReLU(),
                  nn::Linear(84, 3));
   };
-  expect_same_training(lenet, with<optim::SGD>(optim::SGDOptions(0.01).momentum(0.9)),
+  expect_same_training(lenet, optimizer_with<optim::SGD>(optim::SGDOptions(0.01).momentum(0.9)),
                        {2, 1, 28, 28}, 5);
 }
 

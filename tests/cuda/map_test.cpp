@@ -13,7 +13,7 @@ struct UnaryRow {
   bool ints;
   unsigned slope_uses;
 };
-const UnaryRow kRows[] = {
+const UnaryRow kUnaryRows[] = {
 #define UNARY(name, ...)                                                 \
   {UnaryOp::name,                                                        \
    {scalar::Unary<UnaryOp::name>::lo, scalar::Unary<UnaryOp::name>::hi}, \
@@ -26,7 +26,7 @@ class CudaMap : public GpuTest {};
 
 // Against the CPU's result in float64.
 TEST_F(CudaMap, EveryRowInEveryLayout) {
-  for (const UnaryRow& row : kRows)
+  for (const UnaryRow& row : kUnaryRows)
     for (const MemoryLayout& layout : all_layouts())
       for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
         if (dtype == kLong && !row.ints) continue;
@@ -63,7 +63,7 @@ TEST_F(CudaMap, SpecialValues) {
   const float values[] = {0, -0.0f, inf, -inf, std::nanf(""), 1e-40f, 3e38f, -3e38f, 100, -100};
   const Tensor x = raw::empty({10}, kFloat, kCPU);
   std::copy(std::begin(values), std::end(values), x.data_ptr<float>());
-  for (const UnaryRow& row : kRows)
+  for (const UnaryRow& row : kUnaryRows)
     expect_close(raw::map(row.op, raw::to(x, Device(kCUDA))), raw::map(row.op, x), 1e-6,
                  name_of(row.op));
 }
@@ -73,7 +73,7 @@ constexpr double kSlopeSteps = 8;
 
 // x and y are left undefined where the row says that its slope does not read them.
 TEST_F(CudaMap, EverySlopeInEveryLayout) {
-  for (const UnaryRow& row : kRows)
+  for (const UnaryRow& row : kUnaryRows)
     for (const MemoryLayout& layout : all_layouts())
       for (const ScalarType dtype : {kFloat, kDouble}) {
         const Pair x = random_pair(dtype, layout, row.range), grad = random_pair(dtype, layout);

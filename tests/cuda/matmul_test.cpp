@@ -16,24 +16,24 @@ using test::rng;
 
 // How an operand lies in memory. `shifted` begins one element past an aligned address; `gappy` uses
 // every second row and every third column; `broadcast` has one matrix for all batches.
-enum class MemoryLayout { plain, transposed, shifted, gappy, broadcast };
-constexpr MemoryLayout kLayouts[] = {MemoryLayout::plain, MemoryLayout::transposed,
-                                     MemoryLayout::shifted, MemoryLayout::gappy,
-                                     MemoryLayout::broadcast};
+enum class OperandLayout { plain, transposed, shifted, gappy, broadcast };
+constexpr OperandLayout kOperandLayouts[] = {OperandLayout::plain, OperandLayout::transposed,
+                                             OperandLayout::shifted, OperandLayout::gappy,
+                                             OperandLayout::broadcast};
 
 // A tensor (batches, rows, columns) of random numbers, on the CPU and, with the same strides, on
 // the GPU.
-struct Pair {
+struct Operand {
   Tensor cpu, gpu;
 };
-Pair random_pair(ScalarType dtype, int64_t batches, int64_t rows, int64_t columns,
-                 MemoryLayout layout) {
-  const int64_t down = layout == MemoryLayout::gappy ? 2 : 1,
-                across = layout == MemoryLayout::gappy ? 3 : 1;
-  const int64_t shift = layout == MemoryLayout::shifted ? 1 : 0;
+Operand random_operand(ScalarType dtype, int64_t batches, int64_t rows, int64_t columns,
+                       OperandLayout layout) {
+  const int64_t down = layout == OperandLayout::gappy ? 2 : 1,
+                across = layout == OperandLayout::gappy ? 3 : 1;
+  const int64_t shift = layout == OperandLayout::shifted ? 1 : 0;
   Dims strides = {rows * down * columns * across, down * columns * across, across};
-  if (layout == MemoryLayout::transposed) strides = {rows * columns, 1, rows};
-  if (layout == MemoryLayout::broadcast) strides[0] = 0;
+  if (layout == OperandLayout::transposed) strides = {rows * columns, 1, rows};
+  if (layout == OperandLayout::broadcast) strides[0] = 0;
   const Tensor memory = raw::empty({shift + batches * rows * down * columns * across}, dtype, kCPU);
   std::uniform_real_distribution<double> uniform(-1, 1);
   for (int64_t i = 0; i < memory.numel(); ++i) {
@@ -124,18 +124,18 @@ class MatmulTest : public GpuTest {
 
   // Compares every kernel with the definition.
   void check_product(ScalarType dtype, int64_t batches, int64_t m, int64_t n, int64_t k,
-                     MemoryLayout a_layout = MemoryLayout::plain,
-                     MemoryLayout b_layout = MemoryLayout::plain, bool with_bias = false,
+                     OperandLayout a_layout = OperandLayout::plain,
+                     OperandLayout b_layout = OperandLayout::plain, bool with_bias = false,
                      ArrayRef<std::string_view> kernels = cuda::matmul_kernels()) {
-    const Pair a = random_pair(dtype, batches, m, k, a_layout);
-    const Pair b = random_pair(dtype, batches, k, n, b_layout);
-    Pair bias;
+    const Operand a = random_operand(dtype, batches, m, k, a_layout);
+    const Operand b = random_operand(dtype, batches, k, n, b_layout);
+    Operand bias;
     if (with_bias) {
-      const Pair matrix = random_pair(dtype, 1, n, 2, MemoryLayout::plain);
+      const Operand matrix = random_operand(dtype, 1, n, 2, OperandLayout::plain);
       bias = {raw::as_strided(matrix.cpu, {n}, {2}, 1), raw::as_strided(matrix.gpu, {n}, {2}, 1)};
     }
     const std::vector<double> expected = reference(a.cpu, b.cpu, bias.cpu);
-    const bool gaps = a_layout == MemoryLayout::gappy || b_layout == MemoryLayout::gappy;
+    const bool gaps = a_layout == OperandLayout::gappy || b_layout == OperandLayout::gappy;
     for (const std::string_view kernel : kernels) {
       if (!takes(kernel, dtype) || (kernel == "cublas" && gaps)) continue;
       cuda::set_matmul_kernel(kernel);
@@ -150,8 +150,8 @@ class MatmulTest : public GpuTest {
 };
 
 TEST_F(MatmulTest, EveryKernelTakesEveryLayout) {
-  for (const MemoryLayout a : kLayouts)
-    for (const MemoryLayout b : kLayouts) {
+  for (const OperandLayout a : kOperandLayouts)
+    for (const OperandLayout b : kOperandLayouts) {
       check_product(kFloat, 2, 132, 136, 40, a, b, pick(0, 1));  // aligned rows, tails of tiles
       check_product(kFloat, 3, 37, 29, 35, a, b, pick(0, 1));
       check_product(kDouble, 2, 70, 66, 20, a, b, pick(0, 1));
@@ -160,8 +160,8 @@ TEST_F(MatmulTest, EveryKernelTakesEveryLayout) {
 }
 
 TEST_F(MatmulTest, EveryKernelTakesWholeTiles) {
-  for (const MemoryLayout a : {MemoryLayout::plain, MemoryLayout::transposed})
-    for (const MemoryLayout b : {MemoryLayout::plain, MemoryLayout::transposed}) {
+  for (const OperandLayout a : {OperandLayout::plain, OperandLayout::transposed})
+    for (const OperandLayout b : {OperandLayout::plain, OperandLayout::transposed}) {
       check_product(kFloat, 1, 256, 256, 64, a, b);
       check_product(kDouble, 1, 128, 128, 64, a, b, true);
     }
@@ -173,15 +173,15 @@ TEST_F(MatmulTest, RandomShapes) {
     check_product(round % 4   ? kFloat
                   : round % 8 ? kDouble
                               : kLong,
-                  pick(1, 3), pick(1, most), pick(1, most), pick(1, most), kLayouts[pick(0, 4)],
-                  kLayouts[pick(0, 4)], pick(0, 1));
+                  pick(1, 3), pick(1, most), pick(1, most), pick(1, most),
+                  kOperandLayouts[pick(0, 4)], kOperandLayouts[pick(0, 4)], pick(0, 1));
 }
 
 TEST_F(MatmulTest, SkinnyAndTinyShapes) {
   const auto both = [this](int64_t m, int64_t n, int64_t k) {
-    check_product(kFloat, 1, m, n, k, MemoryLayout::plain, MemoryLayout::transposed, true);
-    check_product(kFloat, 1, m, n, k, MemoryLayout::transposed, MemoryLayout::plain);
-    check_product(kDouble, 1, m, n, k, MemoryLayout::plain, MemoryLayout::transposed, true);
+    check_product(kFloat, 1, m, n, k, OperandLayout::plain, OperandLayout::transposed, true);
+    check_product(kFloat, 1, m, n, k, OperandLayout::transposed, OperandLayout::plain);
+    check_product(kDouble, 1, m, n, k, OperandLayout::plain, OperandLayout::transposed, true);
   };
   both(1, 1, 1);
   both(64, 1, 10);
@@ -196,24 +196,24 @@ TEST_F(MatmulTest, SkinnyAndTinyShapes) {
 TEST_F(MatmulTest, LongSums) {
   const int64_t terms = kSimulated ? 1000 : 10000;
   check_product(kFloat, 1, 1, 1, 10 * terms + 3);
-  check_product(kFloat, 1, 33, 47, terms + 7, MemoryLayout::plain, MemoryLayout::plain, true);
-  check_product(kFloat, 1, 10, 200, terms / 2, MemoryLayout::transposed, MemoryLayout::plain);
-  check_product(kDouble, 1, 33, 47, terms + 7, MemoryLayout::transposed, MemoryLayout::transposed,
+  check_product(kFloat, 1, 33, 47, terms + 7, OperandLayout::plain, OperandLayout::plain, true);
+  check_product(kFloat, 1, 10, 200, terms / 2, OperandLayout::transposed, OperandLayout::plain);
+  check_product(kDouble, 1, 33, 47, terms + 7, OperandLayout::transposed, OperandLayout::transposed,
                 true);
-  check_product(kLong, 1, 5, 6, 3001, MemoryLayout::plain, MemoryLayout::plain, true);
+  check_product(kLong, 1, 5, 6, 3001, OperandLayout::plain, OperandLayout::plain, true);
 }
 
 // The rungs are launched alike; those with few threads for so small a product will do.
 TEST_F(MatmulTest, MoreBatchesThanAGridCounts) {
   const std::vector<std::string_view> kernels = {"automatic", "coalesced", "cublas"};
-  for (const MemoryLayout b : {MemoryLayout::plain, MemoryLayout::broadcast})
-    check_product(kFloat, 70001, 2, 2, 3, MemoryLayout::plain, b, true, kernels);
+  for (const OperandLayout b : {OperandLayout::plain, OperandLayout::broadcast})
+    check_product(kFloat, 70001, 2, 2, 3, OperandLayout::plain, b, true, kernels);
 }
 
 TEST_F(MatmulTest, NoTermsGiveTheBiasOrZero) {
   for (const bool with_bias : {false, true})
     for (const ScalarType dtype : {kFloat, kDouble, kLong})
-      check_product(dtype, 2, 3, 5, 0, MemoryLayout::plain, MemoryLayout::plain, with_bias);
+      check_product(dtype, 2, 3, 5, 0, OperandLayout::plain, OperandLayout::plain, with_bias);
 }
 
 TEST_F(MatmulTest, NoOutputsAreNothingToDo) {
@@ -223,8 +223,8 @@ TEST_F(MatmulTest, NoOutputsAreNothingToDo) {
 }
 
 TEST_F(MatmulTest, TheSameProductTwiceIsTheSameBitForBit) {
-  const Pair a = random_pair(kFloat, 1, 40, 20000, MemoryLayout::plain);
-  const Pair b = random_pair(kFloat, 1, 20000, 30, MemoryLayout::plain);
+  const Operand a = random_operand(kFloat, 1, 40, 20000, OperandLayout::plain);
+  const Operand b = random_operand(kFloat, 1, 20000, 30, OperandLayout::plain);
   const Tensor first = multiply(a.gpu, b.gpu, {}, 0), second = multiply(a.gpu, b.gpu, {}, 0);
   for (int64_t i = 0; i < first.numel(); ++i) ASSERT_EQ(at(first, i), at(second, i)) << i;
 }
@@ -235,9 +235,9 @@ TEST_F(MatmulTest, TheEndsOfTheRangeAreThoseOfMultiplyAdds) {
   const std::vector<float> odd = {kInf,   -kInf,     NAN,     kMax,   -kMax, 0x1.fffp127f,
                                   1e-30f, 0x1p-126f, -1e-40f, 1e-45f, -0.f,  0x1.ffep127f};
   constexpr int64_t kRows = 150, kCols = 140, kTerms = 40;
-  for (const MemoryLayout layout : {MemoryLayout::plain, MemoryLayout::transposed}) {
-    const Pair a = random_pair(kFloat, 1, kRows, kTerms, layout);
-    const Pair b = random_pair(kFloat, 1, kTerms, kCols, layout);
+  for (const OperandLayout layout : {OperandLayout::plain, OperandLayout::transposed}) {
+    const Operand a = random_operand(kFloat, 1, kRows, kTerms, layout);
+    const Operand b = random_operand(kFloat, 1, kTerms, kCols, layout);
     for (int64_t i = 0; i < kTerms * kCols; ++i)
       b.cpu.data_ptr<float>()[i] = static_cast<float>(test::real(0.5, 0.99));
     for (int64_t row = 0; row < kRows; ++row) {
@@ -270,11 +270,11 @@ TEST_F(MatmulTest, TheEndsOfTheRangeAreThoseOfMultiplyAdds) {
 
 TEST_F(MatmulTest, CublasRefusesWhatItCannotExpress) {
   cuda::set_matmul_kernel("cublas");
-  const Pair gappy = random_pair(kFloat, 1, 4, 4, MemoryLayout::gappy);
-  const Pair plain = random_pair(kFloat, 1, 4, 4, MemoryLayout::plain);
+  const Operand gappy = random_operand(kFloat, 1, 4, 4, OperandLayout::gappy);
+  const Operand plain = random_operand(kFloat, 1, 4, 4, OperandLayout::plain);
   const std::string text = message_of<Error>([&] { multiply(gappy.gpu, plain.gpu, {}, 0); });
   EXPECT_CONTAINS(text, "self has strides 24 and 3");
-  const Pair whole = random_pair(kLong, 1, 4, 4, MemoryLayout::plain);
+  const Operand whole = random_operand(kLong, 1, 4, 4, OperandLayout::plain);
   EXPECT_CONTAINS(message_of<NotImplementedError>([&] { multiply(whole.gpu, whole.gpu, {}, 0); }),
                   "int64");
 }

@@ -26,7 +26,7 @@ void compare(Distribution kind, const Scalar& a, const Scalar& b, ScalarType dty
   });
 }
 
-constexpr ScalarType kDtypes[] = {
+constexpr ScalarType kAllDtypes[] = {
 #define DTYPE(name, ...) k##name,
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
@@ -40,7 +40,7 @@ TEST_F(CudaRandom, UniformNumbersEqualTheCpus) {
 }
 
 TEST_F(CudaRandom, IntegersEqualTheCpus) {
-  for (const ScalarType dtype : kDtypes) {
+  for (const ScalarType dtype : kAllDtypes) {
     compare(Distribution::randint, 0, 100, dtype, 0);
     compare(Distribution::bernoulli, 0.3, 0, dtype, 0);
   }

@@ -10,7 +10,7 @@ namespace {
 using TransferTest = GpuTest;
 
 // 0, 1, 2, ... on the CPU.
-Tensor numbers(int64_t count) {
+Tensor counted(int64_t count) {
   const Tensor x = raw::empty({count}, kLong, kCPU);
   for (int64_t i = 0; i < count; ++i) x.data_ptr<int64_t>()[i] = i;
   return x;
@@ -23,7 +23,7 @@ void expect_same_bytes(const Tensor& a, const Tensor& b) {
 
 TEST_F(TransferTest, ComesBackAsItWas) {
   for (const int64_t count : {1, 1000, 1 << 20}) {
-    const Tensor x = numbers(count);
+    const Tensor x = counted(count);
     const Tensor on_gpu = raw::to(x, kCUDA);
     EXPECT_EQ(on_gpu.device(), Device("cuda:0"));
     expect_same_bytes(raw::to(on_gpu, kCPU), x);
@@ -31,14 +31,14 @@ TEST_F(TransferTest, ComesBackAsItWas) {
 }
 
 TEST_F(TransferTest, TheSourceMayChangeAtOnce) {
-  const Tensor x = numbers(1 << 20), expected = numbers(1 << 20);
+  const Tensor x = counted(1 << 20), expected = counted(1 << 20);
   const Tensor on_gpu = raw::to(x, kCUDA, true);
   std::memset(x.data_ptr(), 0, x.nbytes());
   expect_same_bytes(raw::to(on_gpu, kCPU), expected);
 }
 
 TEST_F(TransferTest, OnlyTheWayBackWaits) {
-  const Tensor x = numbers(1000);
+  const Tensor x = counted(1000);
   const Tensor warm_up = raw::to(x, kCUDA);
   cuda::Stats before = cuda::stats();
   const Tensor on_gpu = raw::to(x, kCUDA);
@@ -54,7 +54,7 @@ TEST_F(TransferTest, OnlyTheWayBackWaits) {
 
 TEST_F(TransferTest, NothingIsMovedForAnEmptyTensor) {
   const cuda::Stats before = cuda::stats();
-  EXPECT_EQ(raw::to(raw::to(numbers(0), kCUDA), kCPU).numel(), 0);
+  EXPECT_EQ(raw::to(raw::to(counted(0), kCUDA), kCPU).numel(), 0);
   const cuda::Stats after = cuda::stats();
   EXPECT_EQ(after.host_to_device, before.host_to_device);
   EXPECT_EQ(after.synchronizations, before.synchronizations);
@@ -62,7 +62,7 @@ TEST_F(TransferTest, NothingIsMovedForAnEmptyTensor) {
 
 TEST_F(TransferTest, BetweenDevices) {
   if (cuda::device_count() < 2) GTEST_SKIP() << "needs two devices";
-  const Tensor x = numbers(1 << 20);
+  const Tensor x = counted(1 << 20);
   const Tensor first = raw::to(x, "cuda:0");
   const cuda::Stats before = cuda::stats();
   const Tensor second = raw::to(first, "cuda:1");

@@ -12,7 +12,7 @@ struct TernaryRow {
   Range y, z;
   bool ints;
 };
-const TernaryRow kRows[] = {
+const TernaryRow kTernaryRows[] = {
 #define TERNARY(name, ...)                                                           \
   {TernaryOp::name,                                                                  \
    {scalar::Ternary<TernaryOp::name>::y_lo, scalar::Ternary<TernaryOp::name>::y_hi}, \
@@ -22,13 +22,13 @@ const TernaryRow kRows[] = {
 };
 constexpr Range kX = {-3, 3};
 
-Tensor widen(const Tensor& x) { return x.dtype() == kFloat ? raw::to(x, kDouble) : x; }
+Tensor widened(const Tensor& x) { return x.dtype() == kFloat ? raw::to(x, kDouble) : x; }
 
 class CudaZip3 : public GpuTest {};
 
 // Against the CPU's result in float64.
 TEST_F(CudaZip3, EveryRowInEveryLayout) {
-  for (const TernaryRow& row : kRows)
+  for (const TernaryRow& row : kTernaryRows)
     for (const MemoryLayout& layout : all_layouts())
       for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
         if (dtype == kLong && !row.ints) continue;
@@ -38,9 +38,9 @@ TEST_F(CudaZip3, EveryRowInEveryLayout) {
         const Scalar c = dtype == kLong ? Scalar(2) : Scalar(row.z.low);
         const Pair x = random_pair(dtype, layout, kX), y = random_pair(dtype, layout, row.y);
         const Pair z = random_pair(dtype, contiguous_layout("", layout.sizes), row.z);
-        const Tensor wide_x = widen(x.cpu), wide_y = widen(y.cpu);
+        const Tensor wide_x = widened(x.cpu), wide_y = widened(y.cpu);
         expect_close(raw::zip3(row.op, x.gpu, y.gpu, z.gpu),
-                     raw::zip3(row.op, wide_x, wide_y, widen(z.cpu)), near, what);
+                     raw::zip3(row.op, wide_x, wide_y, widened(z.cpu)), near, what);
         expect_close(raw::zip3(row.op, x.gpu, y.gpu, c), raw::zip3(row.op, wide_x, wide_y, c), near,
                      what + ", a number last");
         expect_close(raw::zip3(row.op, x.gpu, b, c), raw::zip3(row.op, wide_x, b, c), near,
@@ -66,7 +66,7 @@ TEST_F(CudaZip3, SpecialValues) {
   const double values[] = {0, -0.0, inf, -inf, std::nan(""), 1e-40, 3e38, -3e38, 100, -100};
   const Tensor x = raw::empty({10}, kDouble, kCPU);
   std::copy(std::begin(values), std::end(values), x.data_ptr<double>());
-  for (const TernaryRow& row : kRows)
+  for (const TernaryRow& row : kTernaryRows)
     for (const double number : values)
       expect_close(raw::zip3(row.op, raw::to(x, Device(kCUDA)), Scalar(1), Scalar(number)),
                    raw::zip3(row.op, x, Scalar(1), Scalar(number)), 1e-15, name_of(row.op));

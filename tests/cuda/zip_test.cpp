@@ -13,7 +13,7 @@ struct BinaryRow {
   Range x, y;
   bool reals, ints;
 };
-const BinaryRow kRows[] = {
+const BinaryRow kBinaryRows[] = {
 #define BINARY(name, ...)                                                        \
   {BinaryOp::name,                                                               \
    {scalar::Binary<BinaryOp::name>::x_lo, scalar::Binary<BinaryOp::name>::x_hi}, \
@@ -34,7 +34,7 @@ Tensor widen(const Tensor& x) { return x.dtype() == kFloat ? raw::to(x, kDouble)
 class CudaZip : public GpuTest {};
 
 TEST_F(CudaZip, EveryRowInEveryLayout) {
-  for (const BinaryRow& row : kRows)
+  for (const BinaryRow& row : kBinaryRows)
     for (const MemoryLayout& layout : all_layouts())
       for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
         if (dtype == kLong ? !row.ints : !row.reals) continue;
@@ -74,7 +74,7 @@ TEST_F(CudaZip, TurnedOperands) {
 }
 
 TEST_F(CudaZip, ANumberOnEitherSide) {
-  for (const BinaryRow& row : kRows)
+  for (const BinaryRow& row : kBinaryRows)
     for (const MemoryLayout& layout : all_layouts())
       for (const ScalarType dtype : {kFloat, kDouble, kLong}) {
         if (dtype == kLong ? !row.ints : !row.reals) continue;
@@ -91,7 +91,7 @@ TEST_F(CudaZip, ANumberOnEitherSide) {
 
 TEST_F(CudaZip, EqualElementsCompareEqual) {
   const Pair x = random_pair(kFloat, contiguous_layout("", {5000}));
-  for (const BinaryRow& row : kRows) {
+  for (const BinaryRow& row : kBinaryRows) {
     if (!row.reals) continue;
     const Tensor got = raw::zip(row.op, x.gpu, x.gpu);
     expect_close(got, raw::zip(row.op, x.cpu, x.cpu), 1e-6, name_of(row.op));
@@ -126,7 +126,7 @@ TEST_F(CudaZip, NanPropagatesAndComparesUnequal) {
   const float xs[] = {nan, 1, nan}, ys[] = {1, nan, nan};
   std::copy_n(xs, 3, x.data_ptr<float>());
   std::copy_n(ys, 3, y.data_ptr<float>());
-  for (const BinaryRow& row : kRows)
+  for (const BinaryRow& row : kBinaryRows)
     if (row.reals)
       expect_close(raw::zip(row.op, raw::to(x, Device(kCUDA)), raw::to(y, Device(kCUDA))),
                    raw::zip(row.op, x, y), 0, name_of(row.op));

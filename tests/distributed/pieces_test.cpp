@@ -18,8 +18,8 @@ using nn::parallel::DistributedDataParallel;
 using nn::parallel::DistributedDataParallelOptions;
 
 // Two large weights, a small one, and one that is large and not of a linear layer.
-struct NetImpl : nn::Module {
-  NetImpl() {
+struct TwiceNetImpl : nn::Module {
+  TwiceNetImpl() {
     const auto values = [](IntArrayRef sizes, double scale) {
       const Tensor x = arange(numel_of(sizes), kDouble).reshape(sizes);
       return ((x * scale).sin() / 3).to(kFloat);
@@ -42,14 +42,14 @@ struct NetImpl : nn::Module {
   }
   Tensor a, a_bias, b, table, head;
 };
-GRADUS_MODULE(Net);
+GRADUS_MODULE(TwiceNet);
 
 Tensor inputs(int64_t rows, int rank, int step) {
   return (arange(rows * 9, kDouble) * 0.37 + 5 * rank + step).cos().reshape({rows, 9}).to(kFloat);
 }
-Tensor loss_of(const Tensor& y) { return y.square().mean(); }
+Tensor mean_square(const Tensor& y) { return y.square().mean(); }
 
-using Pass = std::function<Tensor(Net&, const Tensor& x, int rank)>;
+using Pass = std::function<Tensor(TwiceNet&, const Tensor& x, int rank)>;
 
 // The group of all ranks, with memory for gradients that it wants them to be in.
 class SharingGroup final : public dist::ProcessGroup {
@@ -107,7 +107,7 @@ class DdpPieces : public testing::TestWithParam<std::tuple<DeviceType, int, bool
   }
   // What all ranks' losses give together.
   Tensors expected(int step, const Pass& pass) const {
-    Net net;
+    TwiceNet net;
     for (int r = 0; r < size(); ++r) (pass(net, inputs(3, r, step), r) / size()).backward();
     Tensors grads;
     for (const Tensor& x : net->parameters()) grads.push_back(x.grad());
@@ -127,7 +127,7 @@ class DdpPieces : public testing::TestWithParam<std::tuple<DeviceType, int, bool
     for (int step = 0; step < 3; ++step) wanted.push_back(expected(step, pass));
     const SmallPieces small;
     dist::spawn_threads(size(), [&](int rank) {
-      Net net;
+      TwiceNet net;
       net->to(device(rank));
       DistributedDataParallel model(net, options(rank, cap));
       for (int step = 0; step < 3; ++step) {
@@ -146,56 +146,59 @@ INSTANTIATE_TEST_SUITE_P(Ranks, DdpPieces,
 
 TEST_P(DdpPieces, GiveTheGradientsOfTheWholeBatch) {
   for (const double cap : {0.0, 1e-3, 25.0})
-    compare([](Net& net, const Tensor& x, int) { return loss_of(net(x)); }, cap);
+    compare([](TwiceNet& net, const Tensor& x, int) { return mean_square(net(x)); }, cap);
 }
 
 TEST_P(DdpPieces, ArriveInAnotherOrderAtEachRank) {
-  compare([](Net& net, const Tensor& x, int rank) { return loss_of(net(x, rank % 2 == 1)); });
+  compare(
+      [](TwiceNet& net, const Tensor& x, int rank) { return mean_square(net(x, rank % 2 == 1)); });
 }
 
 TEST_P(DdpPieces, AreLeftOutWhereAParameterIsUnused) {
-  compare([](Net& net, const Tensor& x, int rank) { return loss_of(net(x, false, rank > 0)); });
+  compare([](TwiceNet& net, const Tensor& x, int rank) {
+    return mean_square(net(x, false, rank > 0));
+  });
 }
 
 TEST_P(DdpPieces, StayWholeWhereAParameterIsUsedTwice) {
-  compare([](Net& net, const Tensor& x, int rank) {
-    const Tensor y = loss_of(net(x));
+  compare([](TwiceNet& net, const Tensor& x, int rank) {
+    const Tensor y = mean_square(net(x));
     return rank == 0 ? y + F::linear(x, net->a).square().mean() : y;
   });
 }
 
 TEST_P(DdpPieces, WaitForTheStepThatAverages) {
-  const auto pass = [](Net& net, const Tensor& x, int) { return loss_of(net(x)); };
+  const auto pass = [](TwiceNet& net, const Tensor& x, int) { return mean_square(net(x)); };
   Tensors wanted = expected(0, pass);
   const Tensors more = expected(1, pass);
   for (size_t i = 0; i < wanted.size(); ++i) wanted[i] += more[i];
   const SmallPieces small;
   dist::spawn_threads(size(), [&](int rank) {
-    Net net;
+    TwiceNet net;
     net->to(device(rank));
     DistributedDataParallel model(net, options(rank));
     {
       const auto guard = model->no_sync();
-      loss_of(model(inputs(3, rank, 0).to(device(rank)))).backward();
+      mean_square(model(inputs(3, rank, 0).to(device(rank)))).backward();
     }
-    loss_of(model(inputs(3, rank, 1).to(device(rank)))).backward();
+    mean_square(model(inputs(3, rank, 1).to(device(rank)))).backward();
     expect_gradients(*net, wanted, "accumulated");
   });
 }
 
 // In shared memory the next step takes their place: these have moved by then.
 TEST_P(DdpPieces, LeaveAGradientToWhoeverHoldsIt) {
-  const auto pass = [](Net& net, const Tensor& x, int) { return loss_of(net(x)); };
+  const auto pass = [](TwiceNet& net, const Tensor& x, int) { return mean_square(net(x)); };
   std::vector<Tensors> wanted;
   for (int step = 0; step < 4; ++step) wanted.push_back(expected(step, pass));
   const SmallPieces small;
   dist::spawn_threads(size(), [&](int rank) {
-    Net net;
+    TwiceNet net;
     net->to(device(rank));
     DistributedDataParallel model(net, options(rank));
     std::vector<Tensors> held;
     for (int step = 0; step < 4; ++step) {
-      loss_of(model(inputs(3, rank, step).to(device(rank)))).backward();
+      mean_square(model(inputs(3, rank, step).to(device(rank)))).backward();
       held.emplace_back();
       for (const Tensor& x : net->parameters()) held.back().push_back(x.grad());
       if (step == 2) continue;  // the next one is added to it
@@ -214,18 +217,18 @@ TEST_P(DdpPieces, AreJoinedByRanksWithoutBatches) {
   const SmallPieces small;
   for (const bool by_all : {true, false})
     dist::spawn_threads(size(), [&](int rank) {
-      Net net;
+      TwiceNet net;
       net->to(device(rank));
       DistributedDataParallel model(net, options(rank));
       model->join(
           [&] {
             for (int step = 0; step <= rank; ++step) {
               model->zero_grad();
-              loss_of(model(inputs(3, rank, step).to(device(rank)))).backward();
-              Net alone;
+              mean_square(model(inputs(3, rank, step).to(device(rank)))).backward();
+              TwiceNet alone;
               const int active = size() - step;
               for (int r = step; r < size(); ++r)
-                (loss_of(alone(inputs(3, r, step))) / (by_all ? size() : active)).backward();
+                (mean_square(alone(inputs(3, r, step))) / (by_all ? size() : active)).backward();
               Tensors wanted;
               for (const Tensor& x : alone->parameters()) wanted.push_back(x.grad());
               expect_gradients(*net, wanted, "step " + std::to_string(step));
@@ -274,7 +277,7 @@ TEST(DdpPiecesAlone, TheCallsOfABucketDependOnItsSizeAlone) {
   const SmallPieces small;
   dist::spawn_threads(1, [](int) {
     const auto group = noting_group();
-    Net net;
+    TwiceNet net;
     DistributedDataParallel model(
         net, DistributedDataParallelOptions().bucket_cap_mb(0).process_group(group));
     // Two rows of a weight are a piece; a_bias and head are small.
@@ -292,10 +295,11 @@ TEST(DdpPiecesAlone, TheCallsOfABucketDependOnItsSizeAlone) {
       std::sort(all.begin(), all.end());
       return all;
     };
-    EXPECT_EQ(calls_of([](Net& n, const Tensor& x, int) { return loss_of(n(x)); }), calls);
-    EXPECT_EQ(calls_of([](Net& n, const Tensor& x, int) { return loss_of(n(x, true)); }), calls);
-    EXPECT_EQ(calls_of([](Net& n, const Tensor& x, int) {  // whole
-                return loss_of(n(x)) + n->a.sum() + n->b.sum();
+    EXPECT_EQ(calls_of([](TwiceNet& n, const Tensor& x, int) { return mean_square(n(x)); }), calls);
+    EXPECT_EQ(calls_of([](TwiceNet& n, const Tensor& x, int) { return mean_square(n(x, true)); }),
+              calls);
+    EXPECT_EQ(calls_of([](TwiceNet& n, const Tensor& x, int) {  // whole
+                return mean_square(n(x)) + n->a.sum() + n->b.sum();
               }),
               calls);
   });
@@ -321,7 +325,7 @@ TEST(DdpPiecesAlone, AGradientThatIsReplacedMeanwhileIsRefused) {
     for (int step = 0; step < 2; ++step) {  // the first one shows the order of the gradients
       model->zero_grad();
       if (step > 0) accumulator->add_post_hook(std::make_unique<Replace>(net->weight));
-      const Tensor loss = loss_of(model(x));
+      const Tensor loss = mean_square(model(x));
       if (step == 0)
         loss.backward();
       else
@@ -330,7 +334,7 @@ TEST(DdpPiecesAlone, AGradientThatIsReplacedMeanwhileIsRefused) {
             "the gradient of parameter 'weight' was replaced while it was computed");
     }
     model->zero_grad();
-    loss_of(model(inputs(3, 0, 0))).backward();  // goes on
+    mean_square(model(inputs(3, 0, 0))).backward();  // goes on
     EXPECT_TRUE(net->weight.grad().defined());
   });
 }

@@ -14,7 +14,7 @@ constexpr const char* kGolden =
 #include "tests/conformance/golden/autocast.inc"
     ;
 
-std::map<std::string, std::vector<std::string>> golden() {
+std::map<std::string, std::vector<std::string>> golden_types() {
   std::map<std::string, std::vector<std::string>> out;
   std::istringstream lines(kGolden);
   for (std::string line; std::getline(lines, line);) {
@@ -68,7 +68,7 @@ struct Row : Place {
 };
 
 void check_rows(DeviceType type) {
-  for (const auto& [name, expected] : golden())
+  for (const auto& [name, expected] : golden_types())
     for (size_t i = 0; i < 2; ++i) {
       const std::string& dtypes = expected[i + (type == kCUDA ? 2 : 0)];
       if (dtypes == "x") continue;
@@ -110,8 +110,8 @@ TEST(ModulesUnderAutocast, ComputeRecurrentLayersInFloat32) {
   EXPECT_TRUE(allclose(got.to(kFloat), expected, 0x1p-8, 1e-6)) << got << expected;
 }
 
-struct NetImpl : nn::Module {
-  NetImpl()
+struct MixedNetImpl : nn::Module {
+  MixedNetImpl()
       : conv(register_module("conv", nn::Conv2d(1, 4, 3))),
         norm(register_module("norm", nn::BatchNorm2d(4))),
         fc1(register_module("fc1", nn::Linear(36, 16))),
@@ -124,7 +124,7 @@ struct NetImpl : nn::Module {
   nn::BatchNorm2d norm;
   nn::Linear fc1, fc2;
 };
-GRADUS_MODULE(Net);
+GRADUS_MODULE(MixedNet);
 
 // Three patterns in noise are told apart after 40 steps.
 void check_training(Device device, ScalarType dtype) {
@@ -132,7 +132,7 @@ void check_training(Device device, ScalarType dtype) {
   const Tensor labels = arange(48) % 3;
   const Tensor images = (randn({48, 1, 8, 8}) * 0.3 + labels.view({48, 1, 1, 1}) - 1).to(device);
   const Tensor target = labels.to(device);
-  Net net;
+  MixedNet net;
   net->to(device);
   optim::SGD sgd(net->parameters(), optim::SGDOptions(0.05).momentum(0.9));
   amp::GradScaler scaler(amp::GradScalerOptions().enabled(dtype == kHalf));

@@ -19,8 +19,8 @@ struct BlockImpl : nn::Cloneable<BlockImpl> {
 };
 GRADUS_MODULE(Block);
 
-struct NetImpl : nn::Cloneable<NetImpl> {
-  NetImpl() { reset(); }
+struct ClonedNetImpl : nn::Cloneable<ClonedNetImpl> {
+  ClonedNetImpl() { reset(); }
   void reset() override {
     block = register_module("block", Block(3));
     tail =
@@ -30,7 +30,7 @@ struct NetImpl : nn::Cloneable<NetImpl> {
   Block block{nullptr};
   nn::Sequential tail{nullptr};
 };
-GRADUS_MODULE(Net);
+GRADUS_MODULE(ClonedNet);
 
 void expect_equal_values(const nn::Module& a, const nn::Module& b) {
   const auto left = a.named_parameters(), right = b.named_parameters();
@@ -63,12 +63,12 @@ TEST(Cloneable, CopiesEveryLayerDeeply) {
 }
 
 TEST(Cloneable, CopiesATreeOfModules) {
-  const Net net;
+  const ClonedNet net;
   net->block->seen.fill_(5);
   net->block->count = 9;
   net->tail->eval();
   net->block->fc->weight.set_requires_grad(false);
-  const auto copy = std::dynamic_pointer_cast<NetImpl>(net->clone());
+  const auto copy = std::dynamic_pointer_cast<ClonedNetImpl>(net->clone());
   expect_equal_values(*net, *copy);
   expect_values(copy->block->seen, {5});
   EXPECT_EQ(copy->block->count, 7);  // reset() has set it
@@ -85,7 +85,7 @@ TEST(Cloneable, CopiesATreeOfModules) {
 }
 
 TEST(Cloneable, KeepsDtypes) {
-  const Net net;
+  const ClonedNet net;
   net->to(kDouble);
   const auto copy = net->clone();
   for (const Tensor& p : copy->parameters()) EXPECT_EQ(p.dtype(), kDouble);
@@ -94,8 +94,8 @@ TEST(Cloneable, KeepsDtypes) {
 
 TEST(Cloneable, GoesToADevice) {
   if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
-  const Net net;
-  const auto copy = std::dynamic_pointer_cast<NetImpl>(net->clone(Device(kCUDA, 0)));
+  const ClonedNet net;
+  const auto copy = std::dynamic_pointer_cast<ClonedNetImpl>(net->clone(Device(kCUDA, 0)));
   for (const Tensor& p : copy->parameters()) EXPECT_EQ(p.device(), Device(kCUDA, 0));
   EXPECT_EQ(copy->buffers()[0].device(), Device(kCUDA, 0));
   const Tensor x = randn({2, 3});

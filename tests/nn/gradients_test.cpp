@@ -8,7 +8,7 @@ namespace {
 
 namespace utils = nn::utils;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Tensors with_gradients(std::initializer_list<Tensor> gradients) {
   Tensors out;
@@ -22,7 +22,7 @@ Tensors with_gradients(std::initializer_list<Tensor> gradients) {
 TEST(ClipGradNorm, ScalesAllGradientsTogether) {
   const Tensor a = tensor({3.0, -4.0}, kDouble), b = tensor({{12.0}}, kDouble);
   for (const auto& [type, norm] : std::vector<std::pair<double, double>>{
-           {2, 13}, {1, 19}, {kInfinity, 12}, {4, std::pow(81 + 256 + 20736, 0.25)}}) {
+           {2, 13}, {1, 19}, {kInf, 12}, {4, std::pow(81 + 256 + 20736, 0.25)}}) {
     Tensors parameters = with_gradients({a, b});
     parameters.push_back(ones({2}, requires_grad()));  // without a gradient
     EXPECT_NEAR(utils::clip_grad_norm_(parameters, 2, type), norm, 1e-12);
@@ -41,12 +41,12 @@ TEST(ClipGradNorm, LeavesSmallGradientsAlone) {
 }
 
 TEST(ClipGradNorm, RefusesNormsThatAreNotFiniteWhereItIsAskedTo) {
-  const Tensor values = tensor({1.0, kInfinity}, kFloat);
+  const Tensor values = tensor({1.0, kInf}, kFloat);
   const Tensors parameters = with_gradients({values});
   expect_error<Error>([&] { utils::clip_grad_norm_(parameters, 1, 2, true); },
                       "The total norm of order 2 for gradients from `parameters` is non-finite");
   EXPECT_TRUE(equal(parameters[0].grad(), values));
-  EXPECT_EQ(utils::clip_grad_norm_(parameters, 1), kInfinity);
+  EXPECT_EQ(utils::clip_grad_norm_(parameters, 1), kInf);
   expect_values(parameters[0].grad(), {0, std::nan("")});
 }
 

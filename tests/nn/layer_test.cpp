@@ -10,7 +10,7 @@ namespace {
 namespace F = nn::functional;
 
 template <class Module>
-std::string printed(const Module& module) {
+std::string printed_layer(const Module& module) {
   std::ostringstream out;
   out << module;
   const std::string text = out.str(), space = "gradus::nn::";
@@ -56,25 +56,26 @@ TEST(Options, AreTakenByTheModuleOrMadeFromItsArguments) {
 
 // The texts are libtorch's (tests/conformance/libtorch/nn/modules.out).
 TEST(Layer, PrintsItsOptions) {
-  EXPECT_EQ(printed(nn::Linear(nn::LinearOptions(3, 4).bias(false))),
+  EXPECT_EQ(printed_layer(nn::Linear(nn::LinearOptions(3, 4).bias(false))),
             "Linear(in_features=3, out_features=4, bias=false)");
-  EXPECT_EQ(printed(nn::LeakyReLU(nn::LeakyReLUOptions().negative_slope(0.42).inplace(true))),
+  EXPECT_EQ(printed_layer(nn::LeakyReLU(nn::LeakyReLUOptions().negative_slope(0.42).inplace(true))),
             "LeakyReLU(negative_slope=0.42, inplace=true)");
-  EXPECT_EQ(printed(nn::ReLU()), "ReLU()");
-  EXPECT_EQ(printed(nn::Hardshrink(0.25)), "Hardshrink(0.25)");
-  EXPECT_EQ(printed(nn::GELU()), "GELU()");
-  EXPECT_EQ(printed(nn::Softmax(1)), "Softmax(dim=1)");
-  EXPECT_EQ(printed(nn::RReLU()), "RReLU(lower=0.125, upper=0.333333)");
-  EXPECT_EQ(printed(nn::Tanh()), "Tanh()");
-  EXPECT_EQ(printed(nn::CrossEntropyLoss()), "CrossEntropyLoss()");
-  EXPECT_EQ(printed(nn::Sequential(nn::Sequential(nn::Linear(1, 2), nn::ReLU6()), nn::Mish())),
-            "Sequential(\n"
-            "  (0): gradus::nn::Sequential(\n"
-            "    (0): gradus::nn::Linear(in_features=1, out_features=2, bias=true)\n"
-            "    (1): gradus::nn::ReLU6()\n"
-            "  )\n"
-            "  (1): gradus::nn::Mish()\n"
-            ")");
+  EXPECT_EQ(printed_layer(nn::ReLU()), "ReLU()");
+  EXPECT_EQ(printed_layer(nn::Hardshrink(0.25)), "Hardshrink(0.25)");
+  EXPECT_EQ(printed_layer(nn::GELU()), "GELU()");
+  EXPECT_EQ(printed_layer(nn::Softmax(1)), "Softmax(dim=1)");
+  EXPECT_EQ(printed_layer(nn::RReLU()), "RReLU(lower=0.125, upper=0.333333)");
+  EXPECT_EQ(printed_layer(nn::Tanh()), "Tanh()");
+  EXPECT_EQ(printed_layer(nn::CrossEntropyLoss()), "CrossEntropyLoss()");
+  EXPECT_EQ(
+      printed_layer(nn::Sequential(nn::Sequential(nn::Linear(1, 2), nn::ReLU6()), nn::Mish())),
+      "Sequential(\n"
+      "  (0): gradus::nn::Sequential(\n"
+      "    (0): gradus::nn::Linear(in_features=1, out_features=2, bias=true)\n"
+      "    (1): gradus::nn::ReLU6()\n"
+      "  )\n"
+      "  (1): gradus::nn::Mish()\n"
+      ")");
 }
 
 struct ScaleOptions {
@@ -139,7 +140,7 @@ void check_slopes(const char* name, const Module& module) {
   EXPECT_TRUE(autograd::gradcheck(f, {x}));
   EXPECT_TRUE(autograd::gradgradcheck(f, {x}));
   EXPECT_EQ(module->clone()->name(), name);
-  EXPECT_EQ(printed(*module->clone()), printed(module));
+  EXPECT_EQ(printed_layer(*module->clone()), printed_layer(module));
 }
 template <class Module>
 void check_default(const char* name) {

@@ -6,8 +6,8 @@
 namespace gradus {
 namespace {
 
-struct NetImpl : nn::Module {
-  NetImpl() : fc1(register_module("fc1", nn::Linear(4, 3))) {
+struct TwoLayersImpl : nn::Module {
+  TwoLayersImpl() : fc1(register_module("fc1", nn::Linear(4, 3))) {
     fc2 = register_module("fc2", nn::Linear(nn::LinearOptions(3, 2).bias(false)));
     steps = register_buffer("steps", zeros({1}, kLong));
     scale = register_parameter("scale", ones({2}));
@@ -16,10 +16,10 @@ struct NetImpl : nn::Module {
   nn::Linear fc1{nullptr}, fc2{nullptr};
   Tensor steps, scale;
 };
-GRADUS_MODULE(Net);
+GRADUS_MODULE(TwoLayers);
 
 TEST(Module, ListsParametersAndBuffersByPathInOrder) {
-  const Net net;
+  const TwoLayers net;
   EXPECT_EQ(net->named_parameters().keys(),
             (std::vector<std::string>{"scale", "fc1.weight", "fc1.bias", "fc2.weight"}));
   EXPECT_EQ(net->named_parameters(/*recurse=*/false).size(), 1u);
@@ -30,7 +30,7 @@ TEST(Module, ListsParametersAndBuffersByPathInOrder) {
 }
 
 TEST(Module, TrainAndEvalReachTheChildren) {
-  const Net net;
+  const TwoLayers net;
   EXPECT_TRUE(net->fc1->is_training());
   net->eval();
   EXPECT_FALSE(net->fc1->is_training());
@@ -39,7 +39,7 @@ TEST(Module, TrainAndEvalReachTheChildren) {
 }
 
 TEST(Module, ToConvertsInPlaceAndKeepsIntegerBuffers) {
-  const Net net;
+  const TwoLayers net;
   const Tensor weight = net->fc1->weight;
   net->forward(ones({1, 4})).sum().backward();
   net->to(kDouble);
@@ -54,7 +54,7 @@ TEST(Module, ToConvertsInPlaceAndKeepsIntegerBuffers) {
 }
 
 TEST(Module, ZeroGradForgetsOrFillsWithZeros) {
-  const Net net;
+  const TwoLayers net;
   net->forward(ones({1, 4})).sum().backward();
   net->zero_grad(/*set_to_none=*/false);
   expect_values(net->scale.grad(), {0, 0});
@@ -63,7 +63,7 @@ TEST(Module, ZeroGradForgetsOrFillsWithZeros) {
 }
 
 TEST(Module, RefusesNamesThatAreTakenOrUnusable) {
-  const Net net;
+  const TwoLayers net;
   expect_error<ValueError>([&] { net->register_parameter("scale", ones({1})); }, "'scale'");
   expect_error<ValueError>([&] { net->register_buffer("fc1", ones({1})); }, "taken");
   expect_error<ValueError>([&] { net->register_buffer("a.b", ones({1})); }, "dot");
@@ -126,7 +126,7 @@ TEST(Sequential, RunsItsModulesInOrder) {
 }
 
 TEST(Sequential, TakesNamesAndModulesOfOnesOwn) {
-  nn::Sequential net({{"first", Net()}, {"act", nn::ReLU()}});
+  nn::Sequential net({{"first", TwoLayers()}, {"act", nn::ReLU()}});
   EXPECT_TRUE(net->named_parameters().contains("first.fc1.weight"));
   EXPECT_EQ(net->forward(ones({2, 4})).sizes(), IntArrayRef({2, 2}));
 }

@@ -6,7 +6,7 @@ namespace {
 
 namespace o = optim;
 
-const Golden& golden() {
+const Golden& golden_schedules() {
   static const Golden read(
 #include "tests/conformance/golden/schedules.inc"
   );
@@ -106,7 +106,9 @@ Tensor plateau(const Words& w) {
                        std::stoi(w[6]), {least, least}, number(w, 8));
       },
       false,
-      [](Plateau& scheduler, int64_t i) { scheduler.step(golden()["metrics"][i].item<double>()); });
+      [](Plateau& scheduler, int64_t i) {
+        scheduler.step(golden_schedules()["metrics"][i].item<double>());
+      });
 }
 
 // Where PyTorch multiplies the rate of the step before, its rounding adds up: 1e3 units of 2^-52.
@@ -115,31 +117,31 @@ TEST(Schedules, MatchPyTorch) {
     return GoldenKind{
         [=](const Words& w) { return rates([&](o::SGD& sgd) { return make(sgd, w); }); }, 1e3};
   };
-  check_golden(golden(), {{"StepLR", {step_lr, 1e3}},
-                          {"MultiStepLR", {multi_step, 1e3}},
-                          {"LambdaLR", {lambda, 1e3}},
-                          {"SequentialLR", {sequential, 1e3}},
-                          {"OneCycleLR", {one_cycle, 1e3}},
-                          {"ReduceLROnPlateau", {plateau, 1e3}},
-                          {"ConstantLR", of([](o::SGD& sgd, const Words& w) {
-                             return o::ConstantLR(sgd, number(w, 1), integer(w, 2));
-                           })},
-                          {"LinearLR", of([](o::SGD& sgd, const Words& w) {
-                             return o::LinearLR(sgd, number(w, 1), number(w, 2), integer(w, 3));
-                           })},
-                          {"ExponentialLR", of([](o::SGD& sgd, const Words& w) {
-                             return o::ExponentialLR(sgd, number(w, 1));
-                           })},
-                          {"PolynomialLR", of([](o::SGD& sgd, const Words& w) {
-                             return o::PolynomialLR(sgd, integer(w, 1), number(w, 2));
-                           })},
-                          {"CosineAnnealingLR", of([](o::SGD& sgd, const Words& w) {
-                             return o::CosineAnnealingLR(sgd, integer(w, 1), number(w, 2));
-                           })},
-                          {"CosineAnnealingWarmRestarts", of([](o::SGD& sgd, const Words& w) {
-                             return o::CosineAnnealingWarmRestarts(sgd, integer(w, 1),
-                                                                   integer(w, 2), number(w, 3));
-                           })}});
+  check_golden(
+      golden_schedules(),
+      {{"StepLR", {step_lr, 1e3}},
+       {"MultiStepLR", {multi_step, 1e3}},
+       {"LambdaLR", {lambda, 1e3}},
+       {"SequentialLR", {sequential, 1e3}},
+       {"OneCycleLR", {one_cycle, 1e3}},
+       {"ReduceLROnPlateau", {plateau, 1e3}},
+       {"ConstantLR", of([](o::SGD& sgd, const Words& w) {
+          return o::ConstantLR(sgd, number(w, 1), integer(w, 2));
+        })},
+       {"LinearLR", of([](o::SGD& sgd, const Words& w) {
+          return o::LinearLR(sgd, number(w, 1), number(w, 2), integer(w, 3));
+        })},
+       {"ExponentialLR",
+        of([](o::SGD& sgd, const Words& w) { return o::ExponentialLR(sgd, number(w, 1)); })},
+       {"PolynomialLR", of([](o::SGD& sgd, const Words& w) {
+          return o::PolynomialLR(sgd, integer(w, 1), number(w, 2));
+        })},
+       {"CosineAnnealingLR", of([](o::SGD& sgd, const Words& w) {
+          return o::CosineAnnealingLR(sgd, integer(w, 1), number(w, 2));
+        })},
+       {"CosineAnnealingWarmRestarts", of([](o::SGD& sgd, const Words& w) {
+          return o::CosineAnnealingWarmRestarts(sgd, integer(w, 1), integer(w, 2), number(w, 3));
+        })}});
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 using optim::SGD, optim::SGDOptions;
 using StateDict = OrderedDict<std::string, Tensor>;
 
-void step(optim::Optimizer& optimizer, const Tensor& p) {
+void step_once(optim::Optimizer& optimizer, const Tensor& p) {
   optimizer.zero_grad();
   p.square().sum().backward();
   optimizer.step();
@@ -18,7 +18,7 @@ TEST(OptimizerState, OfSgdByName) {
   const Tensor a = tensor({1.0, 2.0}, requires_grad()), b = tensor({1.0}, requires_grad());
   SGD sgd({a, b}, SGDOptions(0.1).momentum(0.9).maximize(true));
   EXPECT_FALSE(sgd.state_dict().contains("state.0.momentum_buffer"));
-  step(sgd, a);
+  step_once(sgd, a);
   const StateDict state = sgd.state_dict();
   EXPECT_EQ(state.keys(),
             (std::vector<std::string>{"param_groups.0.lr", "param_groups.0.momentum",
@@ -36,11 +36,11 @@ TEST(OptimizerState, OfSgdByName) {
 TEST(OptimizerState, GoesOnWhereAnotherStopped) {
   const Tensor a = tensor({1.0, 2.0}, requires_grad());
   SGD first({a}, SGDOptions(0.1).momentum(0.9));
-  step(first, a);
+  step_once(first, a);
   const Tensor b = a.detach().clone().requires_grad_();
   SGD second({b}, 0.5);
   second.load_state_dict(first.state_dict());
-  for (int i = 0; i < 3; ++i) step(first, a), step(second, b);
+  for (int i = 0; i < 3; ++i) step_once(first, a), step_once(second, b);
   EXPECT_TRUE(equal(a, b));
   // It has copies: the steps of one are not those of the other.
   EXPECT_FALSE(second.state_dict()["state.0.momentum_buffer"].is_alias_of(
@@ -50,7 +50,7 @@ TEST(OptimizerState, GoesOnWhereAnotherStopped) {
 TEST(OptimizerState, TheStateOfTheOtherReplacesItsOwn) {
   const Tensor a = tensor({1.0}, requires_grad());
   SGD fresh({a}, SGDOptions(0.1).momentum(0.9)), used({a}, SGDOptions(0.1).momentum(0.9));
-  step(used, a);
+  step_once(used, a);
   used.load_state_dict(fresh.state_dict());
   EXPECT_TRUE(used.state().empty());
 }

@@ -24,8 +24,8 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 void put(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
-void save(const std::string& path, const std::string& text,
-          const FileCalls& calls = FileCalls::system) {
+void write(const std::string& path, const std::string& text,
+           const FileCalls& calls = FileCalls::system) {
   AtomicFile file(path, calls);
   file.write(text.data(), text.size());
   file.commit();
@@ -57,7 +57,7 @@ TEST(AtomicFile, InTheCurrentFolder) {
   const TemporaryFolder folder;
   const fs::path before = fs::current_path();
   fs::current_path(folder.path());
-  save("x", "text");
+  write("x", "text");
   fs::current_path(before);
   EXPECT_EQ(read(folder / "x"), "text");
 }
@@ -66,12 +66,12 @@ TEST(AtomicFile, PermissionsAreThoseOfTheOlderFileOrOfTheProgram) {
   const TemporaryFolder folder;
   struct stat status;
   const mode_t mask = umask(027);
-  save(folder / "new", "text");
+  write(folder / "new", "text");
   umask(mask);
   ASSERT_EQ(stat((folder / "new").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0640u);
   ASSERT_EQ(chmod((folder / "new").c_str(), 0606), 0);
-  save(folder / "new", "text");
+  write(folder / "new", "text");
   ASSERT_EQ(stat((folder / "new").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0606u);
 }
@@ -80,36 +80,36 @@ TEST(AtomicFile, ASymbolicLinkStays) {
   const TemporaryFolder folder;
   put(folder / "real", "older");
   fs::create_symlink("real", folder / "link");
-  save(folder / "link", "newer");
+  write(folder / "link", "newer");
   EXPECT_TRUE(fs::is_symlink(folder / "link"));
   EXPECT_EQ(read(folder / "real"), "newer");
   fs::create_symlink("nowhere", folder / "broken");
-  expect_error<Error>([&] { save(folder / "broken", "x"); }, "/broken cannot be written: it is a");
+  expect_error<Error>([&] { write(folder / "broken", "x"); }, "/broken cannot be written: it is a");
 }
 
 TEST(AtomicFile, NamesOfAnyLength) {
   const TemporaryFolder folder;
-  save(folder / std::string(255, 'n'), "text");
+  write(folder / std::string(255, 'n'), "text");
   EXPECT_EQ(read(folder / std::string(255, 'n')), "text");
-  expect_error<Error>([&] { save(folder / std::string(256, 'n'), "text"); }, "File name too long");
+  expect_error<Error>([&] { write(folder / std::string(256, 'n'), "text"); }, "File name too long");
   EXPECT_EQ(files_in(folder.path()), 1u);
 }
 
 TEST(AtomicFile, WhereNoFileCanBe) {
   const TemporaryFolder folder;
   expect_error<Error>(
-      [&] { save(folder / "none/x", "text"); },
+      [&] { write(folder / "none/x", "text"); },
       "/none/x cannot be written: No such file or directory; make the folder first");
   put(folder / "file", "");
-  expect_error<Error>([&] { save(folder / "file/x", "text"); }, "Not a directory");
-  expect_error<Error>([&] { save(folder.path(), "text"); }, "not a regular file");
-  expect_error<Error>([&] { save("/dev/full", "text"); },
+  expect_error<Error>([&] { write(folder / "file/x", "text"); }, "Not a directory");
+  expect_error<Error>([&] { write(folder.path(), "text"); }, "not a regular file");
+  expect_error<Error>([&] { write("/dev/full", "text"); },
                       "/dev/full cannot be written: it is there already, and not a regular file");
-  expect_error<Error>([&] { save("", "text"); }, "No such file or directory");
+  expect_error<Error>([&] { write("", "text"); }, "No such file or directory");
   EXPECT_EQ(files_in(folder.path()), 1u);
   if (geteuid() != 0) {
     ASSERT_EQ(chmod(folder.path().c_str(), 0500), 0);
-    expect_error<Error>([&] { save(folder / "x", "text"); }, "Permission denied");
+    expect_error<Error>([&] { write(folder / "x", "text"); }, "Permission denied");
     ASSERT_EQ(chmod(folder.path().c_str(), 0700), 0);
   }
 }
@@ -146,9 +146,9 @@ TEST(AtomicFile, AnyCallFails) {
     calls_made = 0;
     const bool replaced = failing > 5;
     if (failing == 8) {
-      save(path, "newer", kFailing);
+      write(path, "newer", kFailing);
     } else {
-      expect_error<Error>([&] { save(path, "newer", kFailing); }, "Input/output error");
+      expect_error<Error>([&] { write(path, "newer", kFailing); }, "Input/output error");
     }
     EXPECT_GE(calls_made, failing);
     EXPECT_EQ(read(path), replaced ? "newer" : "older");
@@ -156,10 +156,10 @@ TEST(AtomicFile, AnyCallFails) {
   }
   failing = 6;
   calls_made = 0;
-  expect_error<Error>([&] { save(path, "newer", kFailing); }, "was replaced, but its folder");
+  expect_error<Error>([&] { write(path, "newer", kFailing); }, "was replaced, but its folder");
   failing = 0;
   calls_made = 0;
-  save(path, "last", kFailing);
+  write(path, "last", kFailing);
   EXPECT_EQ(calls_made, 8);
 }
 
@@ -172,10 +172,10 @@ TEST(AtomicFile, WritesThatAreShortOrInterrupted) {
     errno = EINTR;
     return interrupted ? -1 : FileCalls::system.write(descriptor, bytes, (count + 1) / 2);
   };
-  save(folder / "x", "a long text", calls);
+  write(folder / "x", "a long text", calls);
   EXPECT_EQ(read(folder / "x"), "a long text");
   calls.write = [](int, const void*, size_t) -> ssize_t { return 0; };
-  expect_error<Error>([&] { save(folder / "y", "text", calls); },
+  expect_error<Error>([&] { write(folder / "y", "text", calls); },
                       "No space left on device; free space there");
   EXPECT_EQ(files_in(folder.path()), 1u);
 }
@@ -189,7 +189,7 @@ TEST(AtomicFile, AFolderThatCannotBeSyncedAtAllIsTaken) {
     errno = EINVAL;
     return S_ISDIR(status.st_mode) ? -1 : 0;
   };
-  save(folder / "x", "text", calls);
+  write(folder / "x", "text", calls);
   EXPECT_EQ(read(folder / "x"), "text");
 }
 

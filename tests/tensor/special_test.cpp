@@ -8,7 +8,7 @@
 namespace gradus::test {
 namespace {
 
-const Golden& golden() {
+const Golden& golden_special() {
   static const Golden read(
 #include "tests/conformance/golden/special.inc"
   );
@@ -34,7 +34,7 @@ double error_of(
     const std::string& name, T (*f)(T), double (*scale)(double) = [](double) { return 0.0; }) {
   SCOPED_TRACE(name);
   double worst = -1;
-  for (const GoldenCase& c : golden().cases) {
+  for (const GoldenCase& c : golden_special().cases) {
     if (c.text != name) continue;
     for (int64_t i = 0; i < c.expected.size(0); ++i) {
       const double x = c.expected[i][0].item<double>(), y = c.expected[i][1].item<double>();
@@ -51,7 +51,7 @@ template <class T>
 double error_of(const std::string& name, T (*f)(T, T), double (*scale)(double, double, double)) {
   SCOPED_TRACE(name);
   double worst = -1;
-  for (const GoldenCase& c : golden().cases) {
+  for (const GoldenCase& c : golden_special().cases) {
     if (c.text != name) continue;
     for (int64_t i = 0; i < c.expected.size(0); ++i) {
       const auto number = [&](int64_t j) { return c.expected[i][j].item<double>(); };

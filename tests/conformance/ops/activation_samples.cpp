@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered activation_samples{{
     "activation",
     {
 #include "tests/conformance/ops/samples/activation.def"

@@ -12,7 +12,7 @@ constexpr const char* kGolden =
 #include "tests/conformance/ops/samples/autocast.inc"
     ;
 
-std::string head(const Sample& sample) {
+std::string head_of(const Sample& sample) {
   return std::string(sample.name) + " | " + sample.inputs + " | " + sample.arguments;
 }
 
@@ -55,7 +55,7 @@ bool differs(const Sample& sample) {
       "einsum | randn(2, 1); randn(3, 4) | \"ij,jk->ik\", TensorList{a, b}",
       // PyTorch sums where there is something to sum.
       "trapezoid | randn(2, 0) | a"};
-  return all.contains(head(sample));
+  return all.contains(head_of(sample));
 }
 
 // Whether a sample takes operands of several types; without autocast some functions do not here.
@@ -79,12 +79,12 @@ class Autocast : public ::testing::TestWithParam<size_t> {
       Inputs in;
       bool any = false;
       for (size_t i = 0; i < in.size(); ++i) {
-        const auto found = inputs.find(head(sample) + " | in" + std::to_string(i));
+        const auto found = inputs.find(head_of(sample) + " | in" + std::to_string(i));
         if (found == inputs.end()) break;
         in[i] = found->second;
         any |= in[i].dtype() == kDouble;
       }
-      SCOPED_TRACE(head(sample));
+      SCOPED_TRACE(head_of(sample));
       try {
         if (any) f(sample, in);
       } catch (const Error& error) {
@@ -115,7 +115,7 @@ void expect_near(const Tensor& got, const Tensor& expected) {
 }
 
 void check_dtypes(const Sample& sample, const Inputs& in, Device device) {
-  const auto found = columns().find(head(sample));
+  const auto found = columns().find(head_of(sample));
   const bool listed = found != columns().end();
   if (!listed && sample.name == std::string("nextafter")) return;  // refuses 16 bits
   const size_t mixtures = listed ? found->second.size() / 2 : 2;
@@ -152,7 +152,7 @@ TEST_P(Autocast, GivesPyTorchsDtypesOnAGpu) {
 
 TEST_P(Autocast, GivesGradientsOfTheLeavesDtype) {
   each([](const Sample& sample, const Inputs& in) {
-    if (!columns().contains(head(sample))) return;
+    if (!columns().contains(head_of(sample))) return;
     Inputs leaves = converted(in, kMixtures[0], kCPU);
     for (Tensor& x : leaves)
       if (x.defined() && x.is_floating_point()) x.requires_grad_();

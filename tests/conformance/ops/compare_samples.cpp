@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered compare_samples{{
     "compare",
     {
 #include "tests/conformance/ops/samples/compare.def"

@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered creation_samples{{
     "creation",
     {
 #include "tests/conformance/ops/samples/creation.def"

@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered elementwise_samples{{
     "elementwise",
     {
 #define UNARY(name, doc, ints, lo, hi, ...) SAMPLE(name, "uniform(" #lo ", " #hi ", 2, 3)", a)

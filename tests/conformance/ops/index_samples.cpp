@@ -8,7 +8,7 @@ namespace {
 
 using namespace indexing;  // Slice, None, Ellipsis
 
-const Registered family{{
+const Registered index_samples{{
     "index",
     {
 #include "tests/conformance/ops/samples/index.def"

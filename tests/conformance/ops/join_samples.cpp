@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered join_samples{{
     "join",
     {
 #include "tests/conformance/ops/samples/join.def"

@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered order_samples{{
     "order",
     {
 #include "tests/conformance/ops/samples/order.def"

@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered pointwise_samples{{
     "pointwise",
     {
 #include "tests/conformance/ops/samples/pointwise.def"

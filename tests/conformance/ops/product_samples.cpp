@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered product_samples{{
     "product",
     {
 #include "tests/conformance/ops/samples/product.def"

@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered random_samples{{
     "random",
     {
 #include "tests/conformance/ops/samples/random.def"

@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered reduce_samples{{
     "reduce",
     {
 #include "tests/conformance/ops/samples/reduce.def"

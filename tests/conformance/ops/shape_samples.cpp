@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered shape_samples{{
     "shape",
     {
 #include "tests/conformance/ops/samples/shape.def"

@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered slice_samples{{
     "slice",
     {
 #include "tests/conformance/ops/samples/slice.def"

@@ -4,7 +4,7 @@
 namespace gradus::test {
 namespace {
 
-const Registered family{{
+const Registered window_samples{{
     "window",
     {
 #include "tests/conformance/ops/samples/window.def"
