@@ -5,11 +5,11 @@
 namespace gradus {
 namespace {
 
-using Options = nn::AdaptiveLogSoftmaxWithLossOptions;
+using AdaptiveOptions = nn::AdaptiveLogSoftmaxWithLossOptions;
 
 nn::AdaptiveLogSoftmaxWithLoss made() {
   manual_seed(3);
-  return nn::AdaptiveLogSoftmaxWithLoss(Options(8, 10, {4, 7}).div_value(2));
+  return nn::AdaptiveLogSoftmaxWithLoss(AdaptiveOptions(8, 10, {4, 7}).div_value(2));
 }
 
 TEST(AdaptiveLogSoftmaxWithLoss, ProbabilitiesSumToOneAndAgreeWithTheOutput) {
@@ -69,11 +69,12 @@ TEST(AdaptiveLogSoftmaxWithLoss, SaysWhatIsWrong) {
         [&] { nn::AdaptiveLogSoftmaxWithLoss(8, 10, cutoffs); },
         "cutoffs should be a sequence of unique, positive integers sorted in an "
         "increasing order, where each value is between 1 and n_classes-1");
-  expect_error<ValueError>([] { nn::AdaptiveLogSoftmaxWithLoss(Options(8, 10, {4}).div_value(0)); },
-                           "div_value should not be equal to 0");
+  expect_error<ValueError>(
+      [] { nn::AdaptiveLogSoftmaxWithLoss(AdaptiveOptions(8, 10, {4}).div_value(0)); },
+      "div_value should not be equal to 0");
   expect_error<ValueError>(
       [] {
-        nn::AdaptiveLogSoftmaxWithLoss(Options(8, 10, {4, 7}));
+        nn::AdaptiveLogSoftmaxWithLoss(AdaptiveOptions(8, 10, {4, 7}));
       },
       "cluster 1 has in_features / div_value^2 = 0 features, for 8 and 4; give a smaller "
       "div_value");

@@ -7,8 +7,6 @@
 // threads share the terms of a column where there are few columns.
 #pragma once
 
-#include <limits>
-
 #include "gradus/cuda/kernels/windows/spots.cuh"
 
 namespace gradus::cuda {
@@ -40,7 +38,7 @@ __global__ void __launch_bounds__(kDirectThreads)
   const auto spot = [&](bool of_tap, int i) {
     return of_tap ? tap_spot<part>(args, i, block.group) : place_spot<part>(args, i, block.group);
   };
-  constexpr int kOutside = std::numeric_limits<int>::min() / 2;
+  constexpr int kOutside = -(1 << 30);
   const Spot mine = valid ? spot(kOfWeight, column) : Spot{0, 0, {kOutside, kOutside, kOutside}};
   float sum[kRows] = {};
   const int end = block.end(args);
