@@ -116,7 +116,9 @@ void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad,
   const Tensor table = raw::empty({2, lines, width}, x.dtype(), x.device());
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     T *const weight_sums = table.data_ptr<T>(), *const bias_sums = weight_sums + lines * width;
-    with_width<T>(has_vectors<T>(rows, {&grad, &x, &table}), [&](auto vector) {
+    // Runs begin between vectors, too.
+    const bool aligned = by_element || rows.inner % vector_width<T> == 0;
+    with_width<T>(aligned && has_vectors<T>(rows, {&grad, &x, &table}), [&](auto vector) {
       if (by_element) {
         const auto blocks = static_cast<unsigned>(ceil_div<int64_t>(rows.length, 32 * vector));
         launch(column_sums_kernel<T, vector>,

@@ -92,6 +92,7 @@ TEST_F(CudaNormalize, GroupsOfChannels) {
                   inner = round < 4 ? 4 * pick(1, 20) : pick(1, 90);
     compare_everywhere({pick(1, 6) * groups, channels * inner, groups, inner, false});
   }
+  compare_everywhere({6, 8, 2, 1, false});  // without spatial dimensions
 }
 
 TEST_F(CudaNormalize, ChannelsOfBatches) {
