@@ -1,14 +1,12 @@
 // What a device must be able to do: Backend has one virtual function for each kind of work that
-// operations give to a device: memory, copies, random numbers, element by element, reductions,
-// softmax, cross entropy, normalisations, scans and order, products, convolutions and pools, recurrent
-// cells, attention, indexing, optimizers. A function that is not pure has a default made of the
-// others (backend.cpp, backend_sequences.cpp); a device may override it with a faster one.
+// operations give to a device. A function that is not pure has a default made of the others
+// (backend.cpp, backend_sequences.cpp); a device may override it with a faster one.
 //
 // Contract of every function. `out` is allocated, on this backend's device, of the final shape and
-// dtype; operands are on that device too and of the dtype that `out` says they are; the caller
-// (tensor/raw/*.cpp) has checked shapes and dtypes. Operands may have any strides, zero among them;
-// `out` may be a view but never overlaps itself, and overlaps an operand only where it is that
-// operand exactly. Work on a GPU is queued on the current stream.
+// dtype; operands are on that device too and of the dtype that `out` says they are, which the caller
+// (tensor/raw/*.cpp) has checked. Operands may have any strides, zero among them; `out` may be a view
+// but never overlaps itself, and overlaps an operand only where it is that operand exactly. Work on
+// a GPU is queued on the current stream.
 #pragma once
 
 #include <functional>
@@ -43,8 +41,7 @@ struct UpdatedParameter {
   std::array<Tensor, kMostStates> states;  // those that the step keeps come first
   unsigned fresh = 0;                      // bit i: states[i] is uninitialised, and counts as 0
   CoefficientList coefficients;
-  // Both or neither, each one Double on the device: not 0, and nothing changes; and how many of the
-  // steps that the coefficients count were passed over. All parameters of a call share them.
+  // Both or neither, one Double each: not 0, and nothing changes; how many steps were passed over.
   Tensor skip, skipped;
 };
 
@@ -190,11 +187,10 @@ class Backend {
   virtual void normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                               const Tensor& mean, const Tensor& rstd, const Tensor& sums) = 0;
   // The gradient of x. Where rows share statistics, a row has one weight, and `sums` are those of
-  // normalize_sums; else `sums` may be undefined.
+  // normalize_sums; else `sums` may be undefined. normalize_grads: the sums and this, at once.
   virtual void normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                               const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                               const Tensor& sums, const Tensor& out) = 0;
-  // normalize_sums, and then normalize_grad.
   virtual void normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                                const Tensor& sums, const Tensor& out);
