@@ -17,8 +17,9 @@ namespace gradus::cuda {
 inline constexpr int kSelectThreads = 1024;
 inline constexpr int kMostSelected = 1024;  // of a row
 inline constexpr int kSelectItems = 2 * kMostSelected;
-inline constexpr int kSample = 1024;      // elements of a long row
-inline constexpr int kFewSelected = 128;  // that are sorted where as few are wanted
+inline constexpr int kSample = 1024;          // elements of a long row
+inline constexpr int kMostSampled = 1 << 17;  // of longer ones it bounds too many
+inline constexpr int kFewSelected = 128;      // that are sorted where as few are wanted
 
 // A key and the index as its lower digits, so that no two of a row are equal.
 template <class Key>
@@ -181,13 +182,13 @@ __global__ void __launch_bounds__(kSelectThreads)
   };
   int pass = 0;
   bool gathered = false;
-  if (n > 2 * kSelectItems && total <= kFewSelected) {
+  if (n > 2 * kSelectItems && n <= kMostSampled && total <= kFewSelected) {
     // Warps read neighbours.
     const int64_t apart = n / (kSample / 32);
     for (int i = thread; i < kSample; i += threads)
       items[i] = {sort_key(x[i / 32 * apart + i % 32], rows.descending), static_cast<Key>(i)};
     size = kSample;
-    // 6 more than are wanted on the average: that there are too few has a chance of 1 in 1000.
+    // Twice as many as are wanted on the average, and 6: less than once in 1000 are there too few.
     const auto enough = static_cast<unsigned>(total * int64_t{kSample} / n) * 2 + 6;
     search.begin(enough, size);
     for (; enough - search.wanted + search.agreeing > 2 * enough; ++pass)
