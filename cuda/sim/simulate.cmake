@@ -7,6 +7,7 @@
 #   tree-loop-im                takes a load out of its loop, past the condition that it stands behind
 #   tree-sink, tree-cselim      move an access into a branch, or make one store, at no line, of two branches' two
 #   ipa-reference-addressable   knows that shared memory which nobody writes is zero
+#   thread-jumps                makes two calls of a barrier, one for those that come from each side of a branch
 # memcpy and its like are functions of the simulator (include/sim/library.h), not the compiler's; assert() holds
 # in kernels whatever the host's code is built for.
 # -Wshadow takes the second `extern __shared__ T name[]` of a file for a shadow of the first.

@@ -56,6 +56,29 @@ TEST_F(SimOptimizerTest, ALoadBeforeItsGuardIsSeenThere) {
   EXPECT_EQ(found[0].sides[0].frames.at(0).line, kEarlyLoad);
 }
 
+// The second loop asks what the branch before the barrier has asked.
+__global__ void barrier_behind_a_branch_kernel(int count, const int* x, int* out) {
+  __shared__ int values[64];
+  const int t = static_cast<int>(threadIdx.x);
+  int sum = 0;
+  for (int first = 0; first < count; first += 64) {
+    const int some = ::min(64, count - first);
+    __syncthreads();
+    if (t < some) values[t] = x[first + t];
+    __syncthreads();
+    for (int i = t; i < some; i += 128) sum += values[i];
+  }
+  out[t] = sum;
+}
+
+TEST_F(SimOptimizerTest, ABarrierBehindABranchIsOneForAllThreads) {
+  const DeviceArray<int> x(100, 1), out(128);
+  launch(barrier_behind_a_branch_kernel, {1, 128}, 100, x, out);
+  std::vector<int> expected(128, 0);
+  for (int t = 0; t < 64; ++t) expected[t] = t < 36 ? 2 : 1;
+  EXPECT_EQ(out.values(), expected);
+}
+
 constexpr int kForgotten = __LINE__ + 3;
 __global__ void forgotten_kernel(int* out) {
   __shared__ int table[32];
