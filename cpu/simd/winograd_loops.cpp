@@ -72,6 +72,12 @@ GRADUS_TARGET inline void store_points(const Tiles (&x)[4][4], float* out, int64
   for (int t = 0; t < 16; ++t) store_tiles(out + t * point, x[t / 4][t % 4]);
 }
 
+// Neighbours of a line from `from` on: those at even places, and those at odd ones.
+GRADUS_TARGET inline void load_halves(const float* from, Tiles& even, Tiles& odd) {
+  const Tiles a = load_tiles(from), b = load_tiles(from + kTileLanes);
+  even = every_second<0>(a, b, TileLanes()), odd = every_second<1>(a, b, TileLanes());
+}
+
 GRADUS_TARGET void input_points(int64_t tiles, const float* x, int64_t row, float* out,
                                 int64_t point) {
   for (int64_t at = 0; at < tiles; at += kTileLanes) {
@@ -79,12 +85,8 @@ GRADUS_TARGET void input_points(int64_t tiles, const float* x, int64_t row, floa
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
       const float* const line = x + i * row + 2 * at;
-      const Tiles a = load_tiles(line), b = load_tiles(line + kTileLanes);
-      const Tiles c = load_tiles(line + 2), d = load_tiles(line + kTileLanes + 2);
-      seen[i][0] = every_second<0>(a, b, TileLanes()),
-      seen[i][1] = every_second<1>(a, b, TileLanes());
-      seen[i][2] = every_second<0>(c, d, TileLanes()),
-      seen[i][3] = every_second<1>(c, d, TileLanes());
+      load_halves(line, seen[i][0], seen[i][1]);
+      load_halves(line + 2, seen[i][2], seen[i][3]);
     }
     on_both_sides<4, 4>(by_b, seen, points);
     store_points(points, out + at, point);
@@ -97,10 +99,7 @@ GRADUS_TARGET void grad_points(int64_t tiles, const float* x, int64_t row, float
     Tiles seen[2][2], points[4][4];
 #pragma GCC unroll 2
     for (int i = 0; i < 2; ++i) {
-      const float* const line = x + i * row + 2 * at;
-      const Tiles a = load_tiles(line), b = load_tiles(line + kTileLanes);
-      seen[i][0] = every_second<0>(a, b, TileLanes()),
-      seen[i][1] = every_second<1>(a, b, TileLanes());
+      load_halves(x + i * row + 2 * at, seen[i][0], seen[i][1]);
     }
     on_both_sides<2, 4>(by_a, seen, points);
     store_points(points, out + at, point);

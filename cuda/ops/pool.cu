@@ -25,8 +25,7 @@ PoolOf<Index> converted(const Pool& pool) {
   return out;
 }
 
-// f(the pool, n) with a type that holds all places, their products with those of windows, and
-// divisors.
+// Calls f(pool, n), in numbers of 32 bits where they hold every place, product and divisor.
 template <class F>
 void with_index(const Pool& pool, int64_t n, const F& f) {
   double most = static_cast<double>(pool.planes * std::max(pool.inputs(), pool.outputs())),

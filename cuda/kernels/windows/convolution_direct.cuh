@@ -1,10 +1,10 @@
 // Small convolutions of few filters or channels: a thread makes one column of the product
 // (spots.cuh) and all of its rows.
 //
-// Idea. Of 6 rows a tile of a product is nearly empty, and the steps by which tiles are made take
-// longer than the sums. Here the sums of all rows stay in registers; an element of b is read once
-// for all of them, and the elements of a come from shared memory, the same for all threads. Several
-// threads share the terms of a column where there are few columns.
+// Idea. A tile of a product is nearly empty where there are 6 rows, and to bring the tile to shared
+// memory takes longer than to add it up. Here the sums of all rows stay in registers; an element of
+// b is read once for all of them, and the elements of a come from shared memory, the same for all
+// threads. Several threads share the terms of a column where there are few columns.
 #pragma once
 
 #include "gradus/cuda/kernels/windows/spots.cuh"
@@ -13,7 +13,7 @@ namespace gradus::cuda {
 
 inline constexpr int kDirectThreads = 256, kMostDirectRows = 16;
 
-// The columns of a block, a power of two: its threads make as many blocks busy as they can.
+// The columns of a block, a power of two: so few that there are enough blocks for all of the GPU.
 GRADUS_HD constexpr int direct_columns(int columns) {
   constexpr int kBlocks = 1024, kLeast = 32;
   int out = kLeast;
