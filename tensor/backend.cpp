@@ -101,6 +101,13 @@ void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor&
   root ? map(UnaryOp::sqrt, length, out) : copy(length, out);
 }
 
+Tensor Backend::packed(const Tensor& b) { return raw::contiguous(b); }
+
+void Backend::matmul_packed(const Tensor& a, const Tensor& packed, const Tensor& bias,
+                            const Tensor& out) {
+  matmul(raw::unsqueeze(a, 0), raw::unsqueeze(packed, 0), bias, raw::unsqueeze(out, 0));
+}
+
 void Backend::fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,
                     ArrayRef<Tensor> outputs) {
   const Dims none = Dims::filled(static_cast<int64_t>(kernel.domain.size()), 0);

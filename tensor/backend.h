@@ -71,8 +71,7 @@ class Backend {
   virtual void linspace(double first, double last, std::optional<double> base, const Tensor& out);
   // Same shape, any strides, same device. The dtypes convert at once (convert.h).
   virtual void copy(const Tensor& src, const Tensor& dst) = 0;
-  // The parts one after the other along dim; they and the contiguous out have at least one
-  // dimension.
+  // The parts one after the other along dim. All have some dimension, and out is contiguous.
   virtual void cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out);
   // out = x where column - row of the last two dimensions is at least (upper) or at most
   // `diagonal`, else 0. x and the contiguous out: one shape and dtype, any, with some elements.
@@ -90,9 +89,8 @@ class Backend {
   // has numbers of. Errors: TypeError for others.
   virtual void random(Distribution kind, const Scalar& a, const Scalar& b, PhiloxState state,
                       const Tensor& out) = 0;
-  // The same, by elements of x: 1 with probability x[i], else 0; or 0 with the probability
-  // `number`, and else x[i] / (1 - number). x and out are contiguous, of one shape and floating
-  // point dtype.
+  // The same, by elements of x: 1 with probability x[i], else 0; or 0 with the probability `number`,
+  // and else x[i] / (1 - number). Both are contiguous, of one shape and floating point dtype.
   virtual void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x,
                           const Tensor& out) = 0;
   // Counts of what happens at rate x[i], or in x[i] trials of chance y[i]: NaN for a rate that is
@@ -102,9 +100,7 @@ class Backend {
                      const Tensor& out) = 0;
 
   // --- Element by element: the rows of elementwise.def and ternary.def
-  // map, map_grad, zip and zip3 take operands and results of any dtype, which they convert on the
-  // way to the one it is computed in, and back.
-  //
+  // All but where convert operands and results of any dtype to the one it is computed in, and back.
   // x and out: same shape and dtype, but out is Bool for predicates.
   virtual void map(UnaryOp op, const Tensor& x, const Tensor& out) = 0;
   // out = grad * slope(x, y), for rows that have a slope; of x and y those that the slope does not
@@ -114,8 +110,7 @@ class Backend {
   // Operands broadcast to out, of one dtype: out's, or for comparisons any. One may be a number. A
   // tensor of one element may be of the dtype that the other is computed with; on CUDA both Long in div.
   virtual void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) = 0;
-  // The same for three operands and the number w, and one dtype, which is out's. x is a tensor, and
-  // z is a number where y is one.
+  // The same for three operands of out's dtype and the number w. z is a number where y is one.
   virtual void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
                     const Scalar& w, const Tensor& out) = 0;
   // out = condition ? x : y, of one shape; condition is Bool.
@@ -231,6 +226,11 @@ class Backend {
   // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and
   // bias; out contiguous. dtypes: Float, Double, Long. K may be 0: then out is bias or zero.
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) = 0;
+  // b (K, N), which many products take, in the order in which this device reads it fastest, and
+  // out (M, N) = a (M, K) * b + bias by it.
+  virtual Tensor packed(const Tensor& b);
+  virtual void matmul_packed(const Tensor& a, const Tensor& packed, const Tensor& bias,
+                             const Tensor& out);
 
   // --- Convolutions and pools (tensor/base/windows.h)
   // out = that part of the convolution, made of the other two, the output or its gradient first. It

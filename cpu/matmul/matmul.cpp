@@ -4,8 +4,10 @@
 #include <atomic>
 
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/matmul/pack.h"
 #include "gradus/cpu/matmul/product.h"
 #include "gradus/cpu/parallel.h"
+#include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
 
 namespace gradus {
@@ -48,17 +50,22 @@ namespace {
 // many terms alone is vector code.
 constexpr int64_t kSmall = 1024, kManyTerms = 32;
 
+// Whether BLAS, if there is one, multiplies what is not small.
+bool prefers_blas() {
+  const MatmulKernel kernel = selected.load(std::memory_order_relaxed);
+  return kernel == MatmulKernel::blas ||
+         (kernel == MatmulKernel::automatic && instruction_set() == InstructionSet::baseline);
+}
+
 }  // namespace
 
 template <class T>
 void multiply_chosen(const Product<T>& p) {
   const MatmulKernel kernel = selected.load(std::memory_order_relaxed);
   const bool small = p.m * p.n * p.k <= kSmall && (p.m * p.n > 1 || p.k < kManyTerms);
-  if constexpr (std::is_floating_point_v<T>) {
-    const bool slow = kernel == MatmulKernel::automatic && !small &&
-                      instruction_set() == InstructionSet::baseline;
-    if ((kernel == MatmulKernel::blas || slow) && multiply_blas(p)) return;
-  }
+  if constexpr (std::is_floating_point_v<T>)
+    if (kernel == MatmulKernel::blas || (!small && prefers_blas()))
+      if (multiply_blas(p)) return;
   if (small)
     multiply_small(p);
   else if (!multiply_vector(p))
@@ -67,21 +74,29 @@ void multiply_chosen(const Product<T>& p) {
 template void multiply_chosen(const Product<float>&);
 template void multiply_chosen(const Product<double>&);
 
+namespace {
+
+// That of the first matrices of a batch.
+template <class T>
+Product<T> product_of(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  const auto data = [](const Tensor& x) { return static_cast<T*>(x.data_ptr()); };
+  Product<T> p{};
+  p.m = out.size(-2), p.n = out.size(-1), p.k = a.size(-1);
+  p.a = data(a), p.b = data(b), p.out = data(out);
+  p.a_row = a.stride(-2), p.a_column = a.stride(-1);
+  p.b_row = b.stride(-2), p.b_column = b.stride(-1);
+  p.out_row = p.n, p.out_column = 1;
+  if (bias.defined()) p.bias = data(bias), p.bias_column = bias.stride(0);
+  return p;
+}
+
+}  // namespace
+
 void CpuBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
   if (out.numel() == 0) return;
   visit_numbers("matmul", out.dtype(), [&]<class T>(TypeTag<T>) {
     const int64_t batch = out.sizes()[0];
-    Product<T> p{};
-    p.m = out.sizes()[1], p.n = out.sizes()[2], p.k = a.sizes()[2];
-    p.a = static_cast<const T*>(a.data_ptr()), p.b = static_cast<const T*>(b.data_ptr());
-    p.out = static_cast<T*>(out.data_ptr());
-    p.a_row = a.strides()[1], p.a_column = a.strides()[2];
-    p.b_row = b.strides()[1], p.b_column = b.strides()[2];
-    p.out_row = p.n, p.out_column = 1;
-    if (bias.defined()) {
-      p.bias = static_cast<const T*>(bias.data_ptr());
-      p.bias_column = bias.strides()[0];
-    }
+    const Product<T> p = product_of<T>(a, b, bias, out);
     const int64_t a_step = a.strides()[0], b_step = b.strides()[0];
     // Few products share the threads within each; many run side by side, one thread each.
     const int64_t work = std::max<int64_t>(p.m * p.n * p.k, 1);
@@ -94,6 +109,40 @@ void CpuBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, co
         multiply_chosen(one);
       }
     });
+  });
+}
+
+// Panels (panel, row, column of it) of the micro-kernel, where that will multiply, else b.
+Tensor CpuBackend::packed(const Tensor& b) {
+  Tensor out;
+  visit_numbers("matmul", b.dtype(), [&]<class T>(TypeTag<T>) {
+    const auto& kernel = table_of<MicroKernel<T>>();
+    const int64_t k = b.size(0), n = b.size(1), panels = divide_up(n, kernel.columns);
+    if (n < kernel.columns || k * n <= kSmall || (have_blas() && prefers_blas())) {
+      out = raw::contiguous(b);
+      return;
+    }
+    out = raw::empty({panels, k, kernel.columns}, b.dtype(), b.device());
+    const T* const from = static_cast<const T*>(b.data_ptr());
+    T* const to = static_cast<T*>(out.data_ptr());
+    parallel_for(0, panels, divide_up(kGrain, k * kernel.columns), [&](int64_t begin, int64_t end) {
+      const int64_t left = begin * kernel.columns;
+      pack(from + left * b.stride(1), b.stride(1), std::min(n, end * kernel.columns) - left,
+           b.stride(0), k, kernel.columns, to + left * k);
+    });
+  });
+  return out;
+}
+
+void CpuBackend::matmul_packed(const Tensor& a, const Tensor& b, const Tensor& bias,
+                               const Tensor& out) {
+  if (b.dim() == 2) return Backend::matmul_packed(a, b, bias, out);
+  if (out.numel() == 0) return;
+  visit_numbers("matmul", out.dtype(), [&]<class T>(TypeTag<T>) {
+    const auto& kernel = table_of<MicroKernel<T>>();
+    Product<T> p = product_of<T>(a, b, bias, out);
+    p.b_row = kernel.columns, p.b_column = p.k, p.b_is_packed = true;
+    multiply_packed(p, kernel);
   });
 }
 

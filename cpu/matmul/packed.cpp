@@ -50,10 +50,11 @@ void multiply_panels(const Product<T>& p, const MicroKernel<T>& kernel, int64_t 
   T* const out = p.out + row * p.out_row + column * p.out_column;
   const int64_t rows = std::min(kernel.rows, p.m - row);
   const int64_t columns = std::min(kernel.columns, p.n - column);
-  if (rows == kernel.rows && columns == kernel.columns && p.out_column == 1)
-    return kernel.multiply(depth, a, b, out, p.out_row, adds);
+  const int64_t steps = divide_up(rows, kernel.step) * kernel.step;
+  if (rows == steps && columns == kernel.columns && p.out_column == 1)
+    return kernel.multiply(rows, depth, a, b, out, p.out_row, adds);
   alignas(64) T tile[kMaxTile];
-  kernel.multiply(depth, a, b, tile, kernel.columns, false);
+  kernel.multiply(steps, depth, a, b, tile, kernel.columns, false);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c) {
       T& to = out[r * p.out_row + c * p.out_column];
@@ -64,7 +65,7 @@ void multiply_panels(const Product<T>& p, const MicroKernel<T>& kernel, int64_t 
 template <class T>
 bool takes_in_place(const Product<T>& p, const MicroKernel<T>& kernel) {
   return p.k <= kDepth<T> && p.m >= kernel.rows && p.n >= kernel.columns && p.a_column == 1 &&
-         p.b_column == 1 && p.out_column == 1 && !p.bias;
+         p.b_column == 1 && p.out_column == 1 && !p.bias && !p.b_is_packed;
 }
 
 // The last tiles are lower ones, which reach back over their neighbours, and compute some elements
@@ -83,6 +84,11 @@ void multiply_in_place(const Product<T>& p, const MicroKernel<T>& kernel) {
 
 template <class T>
 void put_bias(const Product<T>& p) {
+  if (p.out_column == 1 && p.bias_column == 1) {
+    for (int64_t i = 0; i < p.m; ++i)
+      std::copy_n(p.bias + i * p.bias_row, p.n, p.out + i * p.out_row);
+    return;
+  }
   for (int64_t i = 0; i < p.m; ++i)
     for (int64_t j = 0; j < p.n; ++j)
       p.out[i * p.out_row + j * p.out_column] = p.bias[i * p.bias_row + j * p.bias_column];
@@ -94,6 +100,7 @@ template <class T>
 struct alignas(128) Stage {
   Product<T> p{};  // the part
   const T *a = nullptr, *b = nullptr;
+  int64_t b_column = 0;  // from one column of b to the next panel's, over the columns between
   int64_t depth = 0, top = 0, rows = 0, left = 0, columns = 0;
   bool adds = false;
   std::atomic<int64_t> untaken{0};
@@ -112,7 +119,7 @@ bool multiply_block(Stage<T>& s, const MicroKernel<T>& kernel) {
   const int64_t top = block % down * kBlockRows, left = block / down * kBlockColumns;
   for (int64_t i = top; i < std::min(top + kBlockRows, s.rows); i += kernel.rows)
     for (int64_t j = left; j < std::min(left + kBlockColumns, s.columns); j += kernel.columns)
-      multiply_panels(s.p, kernel, s.depth, s.a + i * s.depth, s.b + j * s.depth, s.top + i,
+      multiply_panels(s.p, kernel, s.depth, s.a + i * s.depth, s.b + j * s.b_column, s.top + i,
                       s.left + j, s.adds);
   return true;
 }
@@ -140,17 +147,20 @@ void multiply_part(Stage<T>& s, const MicroKernel<T>& kernel) {
   const int64_t most_columns = even_piece(p.n, kColumns, kernel.columns);
   const int64_t most_rows = even_piece(p.m, kRows, kernel.rows);
   const int64_t most_depth = even_piece(p.k, kDepth<T>, 1);
-  T* const b_packed = scratch<T>((most_columns + most_rows) * most_depth);
-  T* const a_packed = b_packed + most_columns * most_depth;
-  s.a = a_packed, s.b = b_packed;
+  T* const a_packed = scratch<T>((most_columns + most_rows) * most_depth);
+  T* const b_packed = a_packed + most_rows * most_depth;
+  s.a = a_packed;
   if (p.bias) put_bias(p);
   for (s.left = 0; s.left < p.n; s.left += most_columns) {
     s.columns = std::min(most_columns, p.n - s.left);
     for (int64_t slice = 0; slice < p.k; slice += most_depth) {
       s.depth = std::min(most_depth, p.k - slice);
       s.adds = slice > 0 || p.bias;
-      pack(p.b + s.left * p.b_column + slice * p.b_row, p.b_column, s.columns, p.b_row, s.depth,
-           kernel.columns, b_packed);
+      const T* const b = p.b + s.left * p.b_column + slice * p.b_row;
+      s.b = p.b_is_packed ? b : b_packed;
+      s.b_column = p.b_is_packed ? p.b_column : s.depth;
+      if (!p.b_is_packed)
+        pack(b, p.b_column, s.columns, p.b_row, s.depth, kernel.columns, b_packed);
       for (s.top = 0; s.top < p.m; s.top += most_rows) {
         s.rows = std::min(most_rows, p.m - s.top);
         pack(p.a + s.top * p.a_row + slice * p.a_column, p.a_row, s.rows, p.a_column, s.depth,

@@ -16,6 +16,9 @@ struct Product {
   const T *a, *b, *bias;
   T* out;
   int64_t a_row, a_column, b_row, b_column, bias_row, bias_column, out_row, out_column;
+  // b lies in panels of all k rows, as pack() makes them for the kernel: the steps are those from
+  // row to row and, over the columns of a panel, from column to column.
+  bool b_is_packed = false;
 
   // The same product read as out^T = b^T * a^T.
   Product transposed() const {
@@ -81,7 +84,8 @@ void multiply_small(const Product<T>& p);
 template <class T>
 bool multiply_vector(const Product<T>& p);
 
-// By blocks whose operands are packed first. Errors: OutOfMemoryError.
+// By blocks whose operands are packed first. REQUIRES: n >= kernel.columns where b_is_packed.
+// Errors: OutOfMemoryError.
 template <class T>
 void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel);
 

@@ -42,7 +42,7 @@ GRADUS_TARGET __attribute__((always_inline)) inline void multiply_tile(int64_t k
 #pragma GCC unroll 4
       for (int c = 0; c < kColumns<T>; c += 64 / static_cast<int>(sizeof(T)))
         __builtin_prefetch(b + kStepsOfB * kColumns<T> + c);
-      __builtin_prefetch(a + kStepsOfA * rows);
+      __builtin_prefetch(a + kStepsOfA * kRows);
     }
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r)
@@ -57,20 +57,30 @@ GRADUS_TARGET __attribute__((always_inline)) inline void multiply_tile(int64_t k
   }
 }
 
+template <bool packed, class T>
+GRADUS_TARGET __attribute__((always_inline)) inline void multiply_rows(int64_t rows, int64_t k,
+                                                                       const T* a, int64_t a_row,
+                                                                       int64_t a_step, const T* b,
+                                                                       int64_t b_row, T* out,
+                                                                       int64_t out_row, bool adds) {
+  if (rows > kRows - kStep)
+    multiply_tile<packed, kRows>(k, a, a_row, a_step, b, b_row, out, out_row, adds);
+  else if (rows > kStep)
+    multiply_tile<packed, kRows - kStep>(k, a, a_row, a_step, b, b_row, out, out_row, adds);
+  else
+    multiply_tile<packed, kStep>(k, a, a_row, a_step, b, b_row, out, out_row, adds);
+}
+
 template <class T>
-GRADUS_TARGET void multiply(int64_t k, const T* a, const T* b, T* out, int64_t out_row, bool adds) {
-  multiply_tile<true, kRows>(k, a, 1, kRows, b, kColumns<T>, out, out_row, adds);
+GRADUS_TARGET void multiply(int64_t rows, int64_t k, const T* a, const T* b, T* out,
+                            int64_t out_row, bool adds) {
+  multiply_rows<true>(rows, k, a, 1, kRows, b, kColumns<T>, out, out_row, adds);
 }
 
 template <class T>
 GRADUS_TARGET void multiply_in_place(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b,
                                      int64_t b_row, T* out, int64_t out_row) {
-  if (rows > kRows - kStep)
-    multiply_tile<false, kRows>(k, a, a_row, 1, b, b_row, out, out_row, false);
-  else if (rows > kStep)
-    multiply_tile<false, kRows - kStep>(k, a, a_row, 1, b, b_row, out, out_row, false);
-  else
-    multiply_tile<false, kStep>(k, a, a_row, 1, b, b_row, out, out_row, false);
+  multiply_rows<false>(rows, k, a, a_row, 1, b, b_row, out, out_row, false);
 }
 
 }  // namespace

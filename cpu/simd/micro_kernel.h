@@ -7,14 +7,16 @@
 
 namespace gradus::cpu {
 
-// multiply: out[r * out_row + c] = sum over i < k of a[i][r] * b[i][c], for `rows` x `columns` of
-// them, a and b row-major; added to what is there where `adds`. What a kernel sums, and in which
-// order, depends on k alone. T is float, double or int64_t.
+// multiply: out[r * out_row + c] = sum over i < k of a[i][r] * b[i][c], for the first `rows` rows
+// (a multiple of step) of the `rows` x `columns` of a tile, a and b row-major; added to what is
+// there where `adds`. What a kernel sums, and in which order, depends on k alone. T is float,
+// double or int64_t.
 template <class T>
 struct MicroKernel {
   int64_t rows, step, columns;  // rows is a multiple of step
-  void (*multiply)(int64_t k, const T* a, const T* b, T* out, int64_t out_row, bool adds);
-  // The same for a[r * a_row + i] and b[i * b_row + c], not added, and a multiple of step rows.
+  void (*multiply)(int64_t rows, int64_t k, const T* a, const T* b, T* out, int64_t out_row,
+                   bool adds);
+  // The same for a[r * a_row + i] and b[i * b_row + c], not added.
   void (*multiply_in_place)(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b,
                             int64_t b_row, T* out, int64_t out_row);
 

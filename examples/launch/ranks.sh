@@ -4,7 +4,7 @@
 ranks=${1:?how many ranks} program=${2:?the program, such as build/main/examples/ddp_train}
 shift 2
 export WORLD_SIZE="$ranks" LOCAL_WORLD_SIZE="$ranks" MASTER_ADDR=127.0.0.1 NCCL_NVLS_ENABLE=0
-export MASTER_PORT="${MASTER_PORT:-$((20000 + $$ % 20000))}" OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
+export MASTER_PORT="${MASTER_PORT:-$((20000 + $$ % 10000))}" OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 for ((rank = 0; rank < ranks; ++rank)); do
   RANK=$rank LOCAL_RANK=$rank "$program" --backend nccl "$@" &
 done

@@ -94,11 +94,6 @@ Recurrence composite(Recurrent cell, const Steps& steps, const Tensor& x, const 
 
 UnaryOp op_of(Recurrent cell) { return cell == Recurrent::tanh ? UnaryOp::tanh : UnaryOp::relu; }
 
-// out = a b + bias.
-void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
-  backend(out).matmul(raw::unsqueeze(a, 0), raw::unsqueeze(b, 0), bias, raw::unsqueeze(out, 0));
-}
-
 struct Fused : autograd::Function<Fused> {
   // x: the sums of the input. Returns h, and of an LSTM c.
   static Tensors forward(autograd::AutogradContext* ctx, Recurrent cell, const Steps& steps,
@@ -111,12 +106,12 @@ struct Fused : autograd::Function<Fused> {
     };
     const Tensor states = made(hh.size(1)), cells = lstm ? made(hh.size(1)) : Tensor();
     const Tensor sums = made(x.size(1)), gates = lstm || gru ? made(x.size(1)) : Tensor();
-    const Tensor weight = raw::clone(raw::transpose(hh, 0, 1));  // every step reads it by rows
+    const Tensor weight = device.packed(raw::transpose(hh, 0, 1));
     for (int64_t i = 0; i < steps.count(); ++i) {
       const int64_t t = steps.at(i);
       const auto of = [&](const Tensor& all) { return steps.rows(all, t); };
       const Tensor h_prev = steps.before(states, h, t), s = of(sums);
-      multiply(h_prev, weight, bias, s);
+      device.matmul_packed(h_prev, weight, bias, s);
       if (lstm) {
         device.lstm_cell(of(x), s, steps.before(cells, c, t), of(gates), of(cells), of(states));
       } else if (gru) {
@@ -152,6 +147,7 @@ struct Fused : autograd::Function<Fused> {
     const Tensor &cells = saved[6], &gates = saved[7], &sums = saved[8];
     Backend& device = backend(x);
     const bool lstm = cell == Recurrent::lstm, gru = cell == Recurrent::gru;
+    const Tensor weight = device.packed(hh);
     const Tensor grad_x = raw::empty_like(x), grad_s = gru ? raw::empty_like(x) : grad_x;
     const Tensor grad_h = zeros(h.sizes(), h.options()),
                  grad_c = lstm ? zeros(c.sizes(), c.options()) : Tensor();
@@ -173,7 +169,7 @@ struct Fused : autograd::Function<Fused> {
         device.map_grad(op_of(cell), own, of(states), of(states), of(grad_x));
       }
       const Tensor through = gru ? raw::empty_like(own) : own;
-      multiply(of(grad_s), hh, {}, through);
+      device.matmul_packed(of(grad_s), weight, {}, through);
       if (gru) raw::zip_(BinaryOp::add, own, through);
     }
     const Tensor of_hh = raw::matmul(raw::transpose(grad_s, 0, 1), steps.all_before(states, h));

@@ -220,6 +220,25 @@ void check_threads(int64_t m, int64_t k, int64_t n) {
           << static_cast<int>(set) << ": " << m << " x " << k << " x " << n << ", " << turns;
     }
 }
+// b packed once for many products: the same sums in the same order.
+TEST(CpuMatmul, PackedOperandsGiveTheBitsOfOthers) {
+  for (const ScalarType dtype : {kFloat, kDouble, kLong})
+    for (int round = 0; round < 20; ++round) {
+      const int64_t m = pick(33, 70), k = pick(1, 700), n = pick(1, 300);
+      const auto matrix = [&](int64_t rows, int64_t columns) {
+        return round % 2 ? random_tensor({rows, columns}, dtype)
+                         : raw::transpose(random_tensor({columns, rows}, dtype), 0, 1);
+      };
+      const Tensor a = matrix(m, k), b = matrix(k, n);
+      const Tensor bias = round % 3 ? random_tensor({n}, dtype) : Tensor();
+      const Tensor out = test::empty({m, n}, dtype), wanted = test::empty({1, m, n}, dtype);
+      cpu_backend().matmul_packed(a, cpu_backend().packed(b), bias, out);
+      cpu_backend().matmul(raw::unsqueeze(a, 0), raw::unsqueeze(b, 0), bias, wanted);
+      for (int64_t i = 0; i < out.numel(); ++i)
+        ASSERT_EQ(get(out, i), get(wanted, i)) << m << " " << k << " " << n << " at " << i;
+    }
+}
+
 TEST(CpuMicroKernels, ManyThreadsGiveTheSameBitsAsOne) {
   for (int round = 0; round < 3; ++round) {
     check_threads<float>(pick(100, 700), pick(500, 1600), pick(100, 700));

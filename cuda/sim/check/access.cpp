@@ -90,7 +90,10 @@ bool is_constant(Worker& worker, const Seen& seen) {
   const Unwatched guard;
   report(worker, seen, Kind::misaligned,
          "the address is no multiple of " + std::to_string(alignment) +
-             ", which an atomic operation needs");
+             (seen.access == Access::atomic
+                  ? ", which an atomic operation needs"
+                  : ", which an access of " + std::to_string(seen.size) +
+                        " bytes needs; use a narrower type, or align what it points into"));
   worker.stop_thread();
 }
 
@@ -220,7 +223,7 @@ void check_access(Access access, uintptr_t address, size_t size, uintptr_t pc) {
 }
 template <Access access, unsigned size>
 void check_access(uintptr_t address, uintptr_t pc) {
-  check(access, address, size, pc);
+  check(access, address, size, pc, std::min(size, 8u));
 }
 void check_atomic(uintptr_t address, unsigned size, uintptr_t pc) {
   check(Access::atomic, address, size, pc, size);

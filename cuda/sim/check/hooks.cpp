@@ -11,7 +11,6 @@ using gradus::cuda::sim::Access;
 using gradus::cuda::sim::check_access;
 using gradus::cuda::sim::check_volatile;
 
-// Misaligned addresses are reported earlier (hooks_undefined.cpp).
 #define GRADUS_SIM_HOOK(name, access, size)                                              \
   void name(void* address) {                                                             \
     check_access<access, size>(reinterpret_cast<uintptr_t>(address), GRADUS_SIM_CALLER); \
@@ -23,8 +22,6 @@ using gradus::cuda::sim::check_volatile;
 #define GRADUS_SIM_HOOKS(size)                                       \
   GRADUS_SIM_HOOK(__tsan_read##size, Access::read, size)             \
   GRADUS_SIM_HOOK(__tsan_write##size, Access::write, size)           \
-  GRADUS_SIM_HOOK(__tsan_unaligned_read##size, Access::read, size)   \
-  GRADUS_SIM_HOOK(__tsan_unaligned_write##size, Access::write, size) \
   GRADUS_SIM_VOLATILE(read, size)                                    \
   GRADUS_SIM_VOLATILE(write, size)
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <host_defines.h>
@@ -14,6 +16,17 @@ concept AccessedAtOnce = std::is_trivially_copyable_v<T> && std::has_single_bit(
                              sizeof(T) <= 16 &&
                          alignof(T) == sizeof(T);
 
+// Reports an address that is no multiple of `alignment`, and stops the thread.
+void refuse_alignment(const void* address, size_t alignment);
+
+// Says that the access that follows needs an alignment, for code that is compiled without
+// -fsanitize=alignment: by the access itself the simulator sees alignments up to 8 bytes.
+[[gnu::always_inline, gnu::artificial]] inline void require_aligned(const void* address,
+                                                                    size_t alignment) {
+  if (reinterpret_cast<uintptr_t>(address) % alignment != 0) [[unlikely]]
+    refuse_alignment(address, alignment);
+}
+
 // A vector of bytes, since compilers access a struct piece by piece when they can.
 template <class T>
 using Bytes [[gnu::vector_size(sizeof(T)), gnu::may_alias]] = unsigned char;
@@ -24,6 +37,7 @@ using Bytes [[gnu::vector_size(sizeof(T)), gnu::may_alias]] = unsigned char;
   template <gradus::cuda::sim::AccessedAtOnce T>               \
   __forceinline__ T name(const T* from) {                      \
     using Bytes = gradus::cuda::sim::Bytes<T>;                 \
+    gradus::cuda::sim::require_aligned(from, sizeof(T));       \
     const Bytes bytes = *reinterpret_cast<const Bytes*>(from); \
     return std::bit_cast<T>(bytes);                            \
   }
@@ -41,6 +55,7 @@ GRADUS_LOAD(__ldlu)
   template <gradus::cuda::sim::AccessedAtOnce T>                    \
   __forceinline__ void name(T* to, std::type_identity_t<T> value) { \
     using Bytes = gradus::cuda::sim::Bytes<T>;                      \
+    gradus::cuda::sim::require_aligned(to, sizeof(T));              \
     *reinterpret_cast<Bytes*>(to) = std::bit_cast<Bytes>(value);    \
   }
 
