@@ -64,7 +64,7 @@ class CpuBackend final : public Backend {
   Tensor nonzero(const Tensor& x, IntArrayRef shape) override;
   Tensor masked_select(const Tensor& x, const Tensor& mask) override;
   void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;
-  Tensor packed(const Tensor& b) override;
+  Tensor packed(const Tensor& b, int64_t rows) override;
   void matmul_packed(const Tensor& a, const Tensor& b, const Tensor& bias,
                      const Tensor& out) override;
   void convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a, const Tensor& b,

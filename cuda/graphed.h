@@ -7,7 +7,7 @@
 //     optimizer.step();
 //     return loss;
 //   }, x, y);
-//   for (auto& batch : loader) step(batch.data, batch.target);
+//   for (const auto& [x, y] : batches) step(x, y);
 #pragma once
 
 #include <optional>

@@ -264,8 +264,8 @@ WorkPtr isend(const Tensor& tensor, int dst, const Group& group, int tag) {
   ProcessGroup& g = resolve("isend", group);
   check_tensor(g, "isend", "tensor", tensor);
   const int place = place_in(g, "isend", "dst", dst);
-  check(place != g.rank(), "isend: dst = ", dst, " is this rank itself");
-  check(tag >= 0, "isend: tag = ", tag, " is negative");
+  check(place != g.rank(), "isend: dst = ", dst, " is this rank itself; name another rank");
+  check(tag >= 0, "isend: tag = ", tag, " is negative; give 0 or more");
   return g.send(tensor, place, tag);
 }
 

@@ -41,9 +41,9 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
   const auto known = seen_.find(&optimizer);
   check<Error>(known == seen_.end(),
                known != seen_.end() && known->second.stepped
-                   ? "unscale_() is being called after step()."
+                   ? "unscale_() is being called after step(). Call it before."
                    : "unscale_() has already been called on this optimizer since the last "
-                     "update().");
+                     "update(). Call it once a step.");
   const NoGradGuard guard;
   Tensors gradients, largest;
   for (const Tensor& parameter : optimizer.parameters())
@@ -73,7 +73,8 @@ Tensor GradScaler::step(optim::Optimizer& optimizer) {
   if (!options_.enabled()) return optimizer.step();
   if (!seen_.contains(&optimizer)) unscale_(optimizer);
   Seen& seen = seen_[&optimizer];
-  check<Error>(!seen.stepped, "step() has already been called since the last update().");
+  check<Error>(!seen.stepped,
+               "step() has already been called since the last update(). Call update() first.");
   const Tensor loss = optimizer.step_unless(seen.found_inf);
   seen.stepped = true;
   return loss;

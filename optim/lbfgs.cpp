@@ -115,7 +115,8 @@ Tensor LBFGS::step(LossClosure closure) {
   check(closure != nullptr,
         "LBFGS: step() has no closure; give it one that clears the gradients, "
         "computes the loss, calls backward and returns the loss");
-  check(param_groups().size() == 1, "LBFGS doesn't support per-parameter options");
+  check(param_groups().size() == 1,
+        "LBFGS doesn't support per-parameter options; give it one group of parameters");
   const Tensor first_loss = evaluate(closure);
   const NoGradGuard guard;
   const Tensors all = parameters();

@@ -101,7 +101,7 @@ void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor&
   root ? map(UnaryOp::sqrt, length, out) : copy(length, out);
 }
 
-Tensor Backend::packed(const Tensor& b) { return raw::contiguous(b); }
+Tensor Backend::packed(const Tensor& b, int64_t) { return raw::contiguous(b); }
 
 void Backend::matmul_packed(const Tensor& a, const Tensor& packed, const Tensor& bias,
                             const Tensor& out) {

@@ -43,7 +43,7 @@ class Dims {
   // New elements are unset. Errors: ValueError where count > kMaxDims.
   void resize(size_t count) {
     check(count <= static_cast<size_t>(kMaxDims), "a tensor of ", count, " dimensions; at most ",
-          kMaxDims, " are supported");
+          kMaxDims, " are supported; flatten some of them");
     size_ = static_cast<int64_t>(count);
   }
   void push_back(int64_t value) {

@@ -106,8 +106,9 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
                      storage_offset.value_or(self.storage_offset())};
   for (size_t d = 0; d < size.size(); ++d)
     check(size[d] >= 0 && stride[d] >= 0, "as_strided: size ", size, " or stride ", stride,
-          " has a negative entry");
-  check(out.offset >= 0, "as_strided: storage_offset ", out.offset, " is negative");
+          " has a negative entry; give numbers of at least 0");
+  check(out.offset >= 0, "as_strided: storage_offset ", out.offset,
+        " is negative; count it from the beginning of the storage");
   const int64_t available =
       static_cast<int64_t>(self.impl().storage->nbytes() / self.element_size());
   const int64_t needed = end_of(out);

@@ -113,12 +113,13 @@ void CpuBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, co
 }
 
 // Panels (panel, row, column of it) of the micro-kernel, where that will multiply, else b.
-Tensor CpuBackend::packed(const Tensor& b) {
+Tensor CpuBackend::packed(const Tensor& b, int64_t rows) {
   Tensor out;
   visit_numbers("matmul", b.dtype(), [&]<class T>(TypeTag<T>) {
     const auto& kernel = table_of<MicroKernel<T>>();
     const int64_t k = b.size(0), n = b.size(1), panels = divide_up(n, kernel.columns);
-    if (n < kernel.columns || k * n <= kSmall || (have_blas() && prefers_blas())) {
+    const bool few = rows < kernel.step || n < kernel.columns || k * n <= kSmall;
+    if (few || (have_blas() && prefers_blas())) {
       out = raw::contiguous(b);
       return;
     }

@@ -39,7 +39,8 @@ DistributedModule::DistributedModule(std::shared_ptr<nn::Module> module,
       group_(options_.process_group() ? options_.process_group()
                                       : world_group("DistributedDataParallel")) {
   const double bytes = std::ceil(options_.bucket_cap_mb() * 1024 * 1024);
-  check(wrapped_ != nullptr, "DistributedDataParallel: the module is empty");
+  check(wrapped_ != nullptr,
+        "DistributedDataParallel: the module is empty; give it one that is made");
   check(bytes >= 0 && bytes < 1e15,
         "DistributedDataParallel: bucket_cap_mb = ", options_.bucket_cap_mb(),
         "; expected 0 or more");

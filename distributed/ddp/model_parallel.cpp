@@ -35,7 +35,7 @@ Tensor part(const Tensor& x, int64_t dim, const ProcessGroup& group) {
 
 void check_share(const char* op, const char* what, int64_t length, const ProcessGroup& group) {
   check(length % group.size() == 0, op, ": ", group.size(), " ranks cannot share ", what, " = ",
-        length, " evenly");
+        length, " evenly; choose a multiple of ", group.size());
 }
 
 // The layer that the ranks' parts are of.

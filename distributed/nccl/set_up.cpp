@@ -16,8 +16,9 @@ namespace {
 // NCCL cannot work where two ranks have one GPU.
 void claim_device(int device, const Setup& setup) {
   char bus[64] = {}, host[256] = {};
-  check<Error>(cudaDeviceGetPCIBusId(bus, sizeof bus, device) == cudaSuccess,
-               "init_process_group: cudaDeviceGetPCIBusId of cuda:", device);
+  const cudaError_t status = cudaDeviceGetPCIBusId(bus, sizeof bus, device);
+  check<Error>(status == cudaSuccess, "init_process_group: cudaDeviceGetPCIBusId of cuda:", device,
+               ": ", cudaGetErrorString(status), "; choose a GPU of this machine by LOCAL_RANK");
   gethostname(host, sizeof host - 1);
   const std::string gpu = std::string(host) + " " + bus, me = std::to_string(setup.rank);
   const std::string owner = setup.store->compare_set("nccl/gpu " + gpu, "", me);

@@ -106,7 +106,7 @@ struct Fused : autograd::Function<Fused> {
     };
     const Tensor states = made(hh.size(1)), cells = lstm ? made(hh.size(1)) : Tensor();
     const Tensor sums = made(x.size(1)), gates = lstm || gru ? made(x.size(1)) : Tensor();
-    const Tensor weight = device.packed(raw::transpose(hh, 0, 1));
+    const Tensor weight = device.packed(raw::transpose(hh, 0, 1), steps.batch());
     for (int64_t i = 0; i < steps.count(); ++i) {
       const int64_t t = steps.at(i);
       const auto of = [&](const Tensor& all) { return steps.rows(all, t); };
@@ -147,7 +147,7 @@ struct Fused : autograd::Function<Fused> {
     const Tensor &cells = saved[6], &gates = saved[7], &sums = saved[8];
     Backend& device = backend(x);
     const bool lstm = cell == Recurrent::lstm, gru = cell == Recurrent::gru;
-    const Tensor weight = device.packed(hh);
+    const Tensor weight = device.packed(hh, steps.batch());
     const Tensor grad_x = raw::empty_like(x), grad_s = gru ? raw::empty_like(x) : grad_x;
     const Tensor grad_h = zeros(h.sizes(), h.options()),
                  grad_c = lstm ? zeros(c.sizes(), c.options()) : Tensor();

@@ -12,7 +12,8 @@ namespace gradus::nn::parallel {
 
 DeviceIds::DeviceIds(const std::vector<int>& gpus) : devices_(std::in_place) {
   for (const int gpu : gpus) {
-    check(gpu >= 0 && gpu <= INT8_MAX, "DataParallel: ", gpu, " is not the number of a GPU");
+    check(gpu >= 0 && gpu <= INT8_MAX, "DataParallel: ", gpu,
+          " is not the number of a GPU; give numbers from 0 on");
     devices_->emplace_back(kCUDA, static_cast<DeviceIndex>(gpu));
   }
 }
@@ -39,7 +40,7 @@ DataParallelBase::DataParallelBase(std::shared_ptr<Module> module, const DeviceI
       output_device_(output_device ? backend(output_device->type()).resolve(*output_device)
                                    : devices_[0]),
       dim_(dim) {
-  check<Error>(original_ != nullptr, "DataParallel: the module is empty");
+  check<Error>(original_ != nullptr, "DataParallel: the module is empty; give it one that is made");
   stand_for(original_);
   if (devices_.size() > 1)
     engine_ = std::make_shared<Engine>(original_, devices_, output_device_, dim_);

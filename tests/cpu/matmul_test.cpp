@@ -232,7 +232,7 @@ TEST(CpuMatmul, PackedOperandsGiveTheBitsOfOthers) {
       const Tensor a = matrix(m, k), b = matrix(k, n);
       const Tensor bias = round % 3 ? random_tensor({n}, dtype) : Tensor();
       const Tensor out = test::empty({m, n}, dtype), wanted = test::empty({1, m, n}, dtype);
-      cpu_backend().matmul_packed(a, cpu_backend().packed(b), bias, out);
+      cpu_backend().matmul_packed(a, cpu_backend().packed(b, m), bias, out);
       cpu_backend().matmul(raw::unsqueeze(a, 0), raw::unsqueeze(b, 0), bias, wanted);
       for (int64_t i = 0; i < out.numel(); ++i)
         ASSERT_EQ(get(out, i), get(wanted, i)) << m << " " << k << " " << n << " at " << i;

@@ -58,17 +58,19 @@ TEST_F(SimBytesTest, AlgorithmsAreSeen) {
 }
 
 __global__ void clear_kernel(float* out, size_t nbytes) { memset(out, 0, nbytes); }
-__global__ void copy_kernel(float* out, const float* x, size_t nbytes) { memcpy(out, x, nbytes); }
+__global__ void copy_bytes_kernel(float* out, const float* x, size_t nbytes) {
+  memcpy(out, x, nbytes);
+}
 
 TEST_F(SimBytesTest, BoundsHoldForAllOfTheBytes) {
   const DeviceArray<float> x(64, 1.f), out(64);
   launch(clear_kernel, {1, 1}, out, 257);
   EXPECT_EQ(take_findings().at(0).kind, Kind::out_of_bounds);
-  launch(copy_kernel, {1, 1}, out, x + 1, 256);
+  launch(copy_bytes_kernel, {1, 1}, out, x + 1, 256);
   const std::vector<Finding> found = take_findings();
   ASSERT_EQ(found.size(), 1u) << text_of(found);
   EXPECT_EQ(found[0].sides[0].what, "reads 256 bytes");
-  launch(copy_kernel, {1, 1}, nullptr, nullptr, 0);  // nothing is nowhere
+  launch(copy_bytes_kernel, {1, 1}, nullptr, nullptr, 0);  // nothing is nowhere
 }
 
 __global__ void race_kernel(const float* x, float* out) {
@@ -92,7 +94,7 @@ TEST_F(SimBytesTest, TheyRace) {
 TEST_F(SimBytesTest, TheyCount) {
   const DeviceArray<float> x(65, 1.f), out(65);
   const auto counts = counts_of([&] {
-                        launch(copy_kernel, {1, 1}, out, x, 65 * sizeof(float));
+                        launch(copy_bytes_kernel, {1, 1}, out, x, 65 * sizeof(float));
                       }).counts;
   EXPECT_EQ(counts.global_loads, 17);
   EXPECT_EQ(counts.global_load_bytes, 260);

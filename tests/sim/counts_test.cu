@@ -11,18 +11,18 @@ using cuda::sim::Counts, cuda::sim::Kind, cuda::sim::LaunchCounts;
 
 using SimCountsTest = SimTest;
 
-__device__ unsigned global_index() { return blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ unsigned place_in_grid() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
 template <class T>
-__global__ void copy_kernel(const T* x, T* out, unsigned stride, unsigned offset) {
-  const unsigned i = global_index();
+__global__ void strided_copy_kernel(const T* x, T* out, unsigned stride, unsigned offset) {
+  const unsigned i = place_in_grid();
   out[i] = x[i * stride + offset];
 }
 
 template <class T>
 LaunchCounts counts_of_copy(unsigned n, unsigned stride, unsigned offset) {
   const DeviceArray<T> x(n * stride + offset, T{}), out(n);
-  return counts_of([&] { launch(copy_kernel<T>, {n / 128, 128}, x, out, stride, offset); });
+  return counts_of([&] { launch(strided_copy_kernel<T>, {n / 128, 128}, x, out, stride, offset); });
 }
 
 TEST_F(SimCountsTest, AStridedCopyMovesMoreSectorsThanAContiguousOne) {
@@ -150,7 +150,7 @@ TEST_F(SimCountsTest, NarrowAndWideElementsOfSharedMemory) {
 }
 
 __global__ void guarded_kernel(float* x, unsigned n, int rounds) {
-  const unsigned i = global_index();
+  const unsigned i = place_in_grid();
   for (int round = 0; round < rounds; ++round) __syncthreads();
   if (i < n) x[i] = 1;
 }
@@ -188,7 +188,7 @@ __global__ void tally_kernel(const int* x, int* bins, int* total) {
   __shared__ int sum;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
-  atomicAdd(&bins[x[global_index()]], 1);
+  atomicAdd(&bins[x[place_in_grid()]], 1);
   atomicAdd(&sum, 1);
   __syncthreads();
   if (threadIdx.x == 0) atomicMax(total, sum);
@@ -207,8 +207,8 @@ TEST_F(SimCountsTest, AtomicsStandForThemselves) {
 constexpr int kLoadLine = __LINE__ + 3, kStoreLine = kLoadLine + 1;
 __global__ void two_lines_kernel(const float* x, float* out) {
   // One load here, one store below.
-  const float value = x[global_index() * 8];
-  out[global_index()] = value;
+  const float value = x[place_in_grid() * 8];
+  out[place_in_grid()] = value;
 }
 
 TEST_F(SimCountsTest, TellsLinesApart) {
@@ -233,14 +233,14 @@ TEST_F(SimCountsTest, TellsLinesApart) {
 TEST_F(SimCountsTest, ARecordingHasTheLaunchesOfItsTime) {
   const DeviceArray<float> x(64, 1.f), out(64);
   launch(triangle_kernel, {0, 32}, x, out);
-  launch(copy_kernel<float>, {1, 64}, x, out, 1, 0);
+  launch(strided_copy_kernel<float>, {1, 64}, x, out, 1, 0);
   const cuda::sim::Recording recording;
-  launch(copy_kernel<float>, {1, 64}, x, out, 1, 0);
+  launch(strided_copy_kernel<float>, {1, 64}, x, out, 1, 0);
   {
     const cuda::sim::Recording inner;
-    launch(copy_kernel<float>, {2, 32}, x, out, 1, 0);
+    launch(strided_copy_kernel<float>, {2, 32}, x, out, 1, 0);
   }
-  launch(copy_kernel<float>, {1, 32}, x, out, 1, 0);
+  launch(strided_copy_kernel<float>, {1, 32}, x, out, 1, 0);
   const auto launches = recording.launches();
   ASSERT_EQ(launches.size(), 3u);
   EXPECT_EQ(launches[0].threads, 64);

@@ -17,14 +17,14 @@ using cuda::sim::Finding, cuda::sim::Kind, cuda::sim::take_findings;
 
 using SimHostThreadsTest = SimRuntimeTest;
 
-constexpr int kThreads = 4, kRounds = 25;
+constexpr int kHostThreads = 4, kRounds = 25;
 
-// Runs f(0), ..., f(kThreads - 1) on threads that start together.
+// Runs f(0), ..., f(kHostThreads - 1) on threads that start together.
 template <class F>
 void run_together(F f) {
   std::vector<std::thread> threads;
-  std::atomic<int> waiting = kThreads;
-  for (int i = 0; i < kThreads; ++i)
+  std::atomic<int> waiting = kHostThreads;
+  for (int i = 0; i < kHostThreads; ++i)
     threads.emplace_back([&, i] {
       for (--waiting; waiting > 0;) std::this_thread::yield();
       f(i);
@@ -130,9 +130,9 @@ TEST_F(SimHostThreadsTest, EachFindingArrivesOnce) {
     EXPECT_EQ(each.sides.size(), 2u) << each;
     ++times[each.kernel.substr(each.kernel.find("race_kernel"))];
   }
-  for (int thread = 0; thread < kThreads; ++thread)
+  for (int thread = 0; thread < kHostThreads; ++thread)
     EXPECT_EQ(times["race_kernel<" + std::to_string(thread) + ">"], kRounds);
-  EXPECT_EQ(times.size(), static_cast<size_t>(kThreads));
+  EXPECT_EQ(times.size(), static_cast<size_t>(kHostThreads));
 }
 
 TEST_F(SimHostThreadsTest, LaunchesAreCountedOneByOne) {
@@ -148,7 +148,8 @@ TEST_F(SimHostThreadsTest, LaunchesAreCountedOneByOne) {
     EXPECT_EQ(each.counts.atomics, 65 * each.grid.x);
     EXPECT_EQ(each.barriers, 2 * each.grid.x);
   }
-  for (unsigned thread = 0; thread < kThreads; ++thread) EXPECT_EQ(launches[thread + 1], kRounds);
+  for (unsigned thread = 0; thread < kHostThreads; ++thread)
+    EXPECT_EQ(launches[thread + 1], kRounds);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ using cuda::sim::Finding, cuda::sim::Kind, cuda::sim::take_findings;
 
 using SimMemoryTest = SimRuntimeTest;
 
-__global__ void copy_kernel(const int* x, int* out) { out[threadIdx.x] = x[threadIdx.x]; }
+__global__ void copy_numbers_kernel(const int* x, int* out) { out[threadIdx.x] = x[threadIdx.x]; }
 
 TEST_F(SimMemoryTest, TakesAndGivesBack) {
   size_t before = 0, after = 0, total = 0;
@@ -177,12 +177,12 @@ TEST_F(SimMemoryTest, PageLockedMemoryIsSharedWithKernels) {
   ASSERT_EQ(cudaHostAlloc(&x, 32 * sizeof(int), cudaHostAllocDefault), cudaSuccess);
   ASSERT_EQ(cudaHostAlloc(&out, 32 * sizeof(int), cudaHostAllocDefault), cudaSuccess);
   for (int i = 0; i < 32; ++i) x[i] = 3 * i;
-  launch(copy_kernel, {1, 32}, x, out);
+  launch(copy_numbers_kernel, {1, 32}, x, out);
   EXPECT_TRUE(take_findings().empty());
   for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], 3 * i);
   expect_status(cudaFreeHost(x), cudaSuccess);
   if (cuda::sim::checks()) {
-    launch(copy_kernel, {1, 32}, x, out);
+    launch(copy_numbers_kernel, {1, 32}, x, out);
     EXPECT_EQ(take_findings().at(0).kind, Kind::use_after_free);
   }
   expect_status(cudaFreeHost(out), cudaSuccess);
@@ -194,9 +194,9 @@ TEST_F(SimMemoryTest, ACopyKeepsWhatWasWritten) {
   const DeviceArray<int> x(64), copied(64), out(64);
   ASSERT_EQ(cudaMemset(x, 0, 32 * sizeof(int)), cudaSuccess);
   ASSERT_EQ(cudaMemcpy(copied, x, 64 * sizeof(int), cudaMemcpyDeviceToDevice), cudaSuccess);
-  launch(copy_kernel, {1, 32}, copied, out);
+  launch(copy_numbers_kernel, {1, 32}, copied, out);
   EXPECT_TRUE(take_findings().empty());
-  launch(copy_kernel, {1, 64}, copied, out);
+  launch(copy_numbers_kernel, {1, 64}, copied, out);
   const std::vector<Finding> findings = take_findings();
   ASSERT_EQ(findings.size(), 1u) << text_of(findings);
   EXPECT_EQ(findings[0].kind, Kind::unwritten);

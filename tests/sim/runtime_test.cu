@@ -174,15 +174,16 @@ TEST_F(SimStickyErrorTest, EachKindOfFaultHasItsError) {
 }
 
 // --- Launches
-struct Shape {
+struct Launched {
   dim3 grid, block;
 };
 
 TEST_F(SimRuntimeTest, TakesTheLargestLaunchesOfAChip) {
   const DeviceArray<int> out(1, 0);
   const auto quiet = cuda::sim::checks() ? 1 : 0;  // the threads that store race
-  for (const Shape& shape : {Shape{1, 1024}, Shape{1, {1, 1024}}, Shape{1, {16, 1, 64}},
-                             Shape{{1, 65535}, 1}, Shape{{1, 1, 65535}, 1}, Shape{70000, 1}}) {
+  for (const Launched& shape :
+       {Launched{1, 1024}, Launched{1, {1, 1024}}, Launched{1, {16, 1, 64}},
+        Launched{{1, 65535}, 1}, Launched{{1, 1, 65535}, 1}, Launched{70000, 1}}) {
     expect_status(launch_raw(store_kernel, shape.grid, shape.block, 0, nullptr, out, 5),
                   cudaSuccess);
     EXPECT_EQ(take_findings().size(), quiet);
@@ -195,11 +196,11 @@ TEST_F(SimRuntimeTest, TakesTheLargestLaunchesOfAChip) {
 TEST_F(SimRuntimeTest, RefusesLaunchesThatAChipRefuses) {
   const DeviceArray<int> out(1, 0);
   const unsigned huge = 1u << 31;
-  for (const Shape& shape :
-       {Shape{1, 1025}, Shape{1, {1, 1025}}, Shape{1, {1, 1, 65}}, Shape{1, {41, 25}},
-        Shape{1, {huge, huge, 4}}, Shape{{1, 65536}, 1}, Shape{{1, 1, 65536}, 1}, Shape{huge, 1},
-        Shape{0, 1}, Shape{{1, 0}, 1}, Shape{{1, 1, 0}, 1}, Shape{1, 0}, Shape{1, {1, 0}},
-        Shape{1, {1, 1, 0}}}) {
+  for (const Launched& shape :
+       {Launched{1, 1025}, Launched{1, {1, 1025}}, Launched{1, {1, 1, 65}}, Launched{1, {41, 25}},
+        Launched{1, {huge, huge, 4}}, Launched{{1, 65536}, 1}, Launched{{1, 1, 65536}, 1},
+        Launched{huge, 1}, Launched{0, 1}, Launched{{1, 0}, 1}, Launched{{1, 1, 0}, 1},
+        Launched{1, 0}, Launched{1, {1, 0}}, Launched{1, {1, 1, 0}}}) {
     expect_status(launch_raw(store_kernel, shape.grid, shape.block, 0, nullptr, out, 5),
                   cudaErrorInvalidConfiguration);
     const std::vector<Finding> findings = take_findings();

@@ -11,7 +11,7 @@ using cuda::sim::Finding, cuda::sim::Kind, cuda::sim::take_findings;
 using SimStreamTest = SimRuntimeTest;
 
 __global__ void fill_kernel(int* out, int value) { out[threadIdx.x] = value; }
-__global__ void copy_kernel(const int* x, int* out) { out[threadIdx.x] = x[threadIdx.x]; }
+__global__ void copy_row_kernel(const int* x, int* out) { out[threadIdx.x] = x[threadIdx.x]; }
 
 TEST_F(SimStreamTest, WorkOnAStreamIsDoneWhenItIsQueued) {
   cudaStream_t stream = nullptr;
@@ -148,7 +148,7 @@ TEST_F(SimDevicesTest, KernelsReachThePeersThatWereEnabled) {
   const DeviceArray<int> out(32, 0);
 
   if (cuda::sim::checks()) {
-    launch(copy_kernel, {1, 32}, x, out);
+    launch(copy_row_kernel, {1, 32}, x, out);
     const std::vector<Finding> findings = take_findings();
     ASSERT_EQ(findings.size(), 1u) << text_of(findings);
     EXPECT_EQ(findings[0].kind, Kind::foreign_memory);
@@ -161,13 +161,13 @@ TEST_F(SimDevicesTest, KernelsReachThePeersThatWereEnabled) {
   expect_status(cudaDeviceEnablePeerAccess(3, 1), cudaErrorInvalidValue);
   expect_status(cudaDeviceEnablePeerAccess(3, 0), cudaSuccess);
   expect_status(cudaDeviceEnablePeerAccess(3, 0), cudaErrorPeerAccessAlreadyEnabled);
-  launch(copy_kernel, {1, 32}, x, out);
+  launch(copy_row_kernel, {1, 32}, x, out);
   EXPECT_TRUE(take_findings().empty());
   EXPECT_EQ(out.values(), std::vector<int>(32, 5));
   if (!cuda::sim::checks()) return;
   // In one direction only.
   ASSERT_EQ(cudaSetDevice(3), cudaSuccess);
-  launch(copy_kernel, {1, 32}, out, x);
+  launch(copy_row_kernel, {1, 32}, out, x);
   EXPECT_EQ(take_findings().at(0).kind, Kind::foreign_memory);
 }
 

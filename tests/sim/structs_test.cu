@@ -34,7 +34,7 @@ __device__ void set(Particle& out, int i) { out.x = out.y = out.z = 1, out.alive
 __device__ void set(Point& out, int i) { out.x = out.y = out.z = static_cast<float>(i); }
 
 template <class T>
-__global__ void copy_kernel(T* made, T* copied) {
+__global__ void copy_padded_kernel(T* made, T* copied) {
   __shared__ T shared[32];
   const unsigned t = threadIdx.x;
   set(made[t], static_cast<int>(t));
@@ -51,7 +51,7 @@ TYPED_TEST_SUITE(SimPaddingTest, PaddedTypes);
 
 TYPED_TEST(SimPaddingTest, BytesBetweenMembersNeedNoValue) {
   const DeviceArray<TypeParam> made(32), copied(64);
-  launch(copy_kernel<TypeParam>, {1, 32}, made, copied);
+  launch(copy_padded_kernel<TypeParam>, {1, 32}, made, copied);
   EXPECT_EQ(text_of(take_findings()), "");
 }
 
@@ -145,6 +145,32 @@ TEST_F(SimStructsTest, EveryTypeNeedsItsOwnAlignment) {
   Misaligned::expect<Slice>(8);
   Misaligned::expect<float4>(16);
   Misaligned::expect<Eight>(16);
+}
+
+// Where the sanitizer does not look for alignments, accesses tell theirs.
+template <class T>
+__attribute__((no_sanitize("alignment"))) __global__ void copy_unsanitized(const T* x, T* out) {
+  *out = *x;
+}
+template <class T>
+__attribute__((no_sanitize("alignment"))) __global__ void copy_at_once(const T* x, T* out) {
+  *out = __ldcg(x);
+}
+TEST_F(SimStructsTest, AnAccessTellsItsAlignmentItself) {
+  const DeviceArray<char> bytes(64, 0);
+  const auto expect = [&]<class T>(void (*kernel)(const T*, T*), size_t offset, size_t needed) {
+    const DeviceArray<T> out(1);
+    launch(kernel, {1, 1}, reinterpret_cast<const T*>(bytes + offset), out);
+    Misaligned::expect_one(needed);
+  };
+  expect(copy_unsanitized<short>, 1, 2);
+  expect(copy_unsanitized<float>, 2, 4);
+  expect(copy_unsanitized<double>, 4, 8);
+  expect(copy_unsanitized<float4>, 4, 8);
+  expect(copy_at_once<float4>, 8, 16);
+  const DeviceArray<float4> out(1);
+  launch(copy_unsanitized<float4>, {1, 1}, reinterpret_cast<const float4*>(bytes + 16), out);
+  EXPECT_EQ(text_of(take_findings()), "");
 }
 
 __global__ void add_kernel(int* sum) { atomicAdd(sum, 1); }

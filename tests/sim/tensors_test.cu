@@ -10,7 +10,9 @@ namespace {
 
 using cuda::sim::Finding, cuda::sim::Kind, cuda::sim::take_findings;
 
-__global__ void copy_kernel(const float* x, float* out) { out[threadIdx.x] = x[threadIdx.x]; }
+__global__ void copy_floats_kernel(const float* x, float* out) {
+  out[threadIdx.x] = x[threadIdx.x];
+}
 
 class SimTensorsTest : public SimFindingsTest {
  protected:
@@ -20,7 +22,7 @@ class SimTensorsTest : public SimFindingsTest {
   // The kind of finding for a kernel that reads n floats; none if there is no finding.
   static std::string kind_of_read(const float* from, unsigned n) {
     const DeviceArray<float> out(n);
-    launch(copy_kernel, {1, n}, from, out);
+    launch(copy_floats_kernel, {1, n}, from, out);
     const std::vector<Finding> found = take_findings();
     EXPECT_LE(found.size(), 1u) << text_of(found);
     return found.empty() ? "" : cuda::sim::name_of(found[0].kind);
@@ -48,7 +50,7 @@ TEST_F(SimTensorsTest, MemoryThatWasGivenBackNamesBothPlaces) {
     data = x.data_ptr<float>();
   }
   const DeviceArray<float> out(8);
-  launch(copy_kernel, {1, 8}, data + 2, out);
+  launch(copy_floats_kernel, {1, 8}, data + 2, out);
   const std::vector<Finding> found = take_findings();
   ASSERT_EQ(found.size(), 1u) << text_of(found);
   EXPECT_CONTAINS(found[0].message, "byte 8 of 256 that were given back");

@@ -12,7 +12,7 @@ namespace {
 
 using SimWarpTest = SimTest;
 using test::pick;
-constexpr unsigned kAllLanes = 0xffffffffu;
+constexpr unsigned kWholeWarp = 0xffffffffu;
 
 // Every operation on the lanes of `mask`; the others do nothing.
 struct Votes {
@@ -63,10 +63,10 @@ std::vector<int> random_lanes(int low, int high) {
   for (int& each : out) each = static_cast<int>(pick(low, high));
   return out;
 }
-unsigned random_mask() { return static_cast<unsigned>(pick(1, kAllLanes)); }
+unsigned random_mask() { return static_cast<unsigned>(pick(1, kWholeWarp)); }
 
 TEST_F(SimWarpTest, VotesAndMatches) {
-  for (const unsigned mask : {kAllLanes, 1u, 0x80000000u, 0x0000ffffu, 0x55555555u}) {
+  for (const unsigned mask : {kWholeWarp, 1u, 0x80000000u, 0x0000ffffu, 0x55555555u}) {
     expect_votes(mask, std::vector<int>(32, 0));
     expect_votes(mask, std::vector<int>(32, 256));  // any number but 0 is true
     expect_votes(mask, random_lanes(0, 1));
@@ -92,7 +92,7 @@ __global__ void reductions_kernel(unsigned mask, const int* x, Reductions* out) 
 
 TEST_F(SimWarpTest, Reductions) {
   for (int round = 0; round < 20; ++round) {
-    const unsigned mask = round == 0 ? kAllLanes : random_mask();
+    const unsigned mask = round == 0 ? kWholeWarp : random_mask();
     const std::vector<int> x = random_lanes(INT_MIN, INT_MAX);
     const DeviceArray<int> from(x);
     const DeviceArray<Reductions> out(32, Reductions{});
@@ -111,7 +111,7 @@ TEST_F(SimWarpTest, Reductions) {
       EXPECT_EQ(got[lane].add, all(0, std::plus<>()));
       EXPECT_EQ(got[lane].min, *std::min_element(bits.begin(), bits.end()));
       EXPECT_EQ(got[lane].max, *std::max_element(bits.begin(), bits.end()));
-      EXPECT_EQ(got[lane].bit_and, all(kAllLanes, std::bit_and<>()));
+      EXPECT_EQ(got[lane].bit_and, all(kWholeWarp, std::bit_and<>()));
       EXPECT_EQ(got[lane].bit_or, all(0, std::bit_or<>()));
       EXPECT_EQ(got[lane].bit_xor, all(0, std::bit_xor<>()));
       EXPECT_EQ(got[lane].signed_add, static_cast<int>(all(0, std::plus<>())));
@@ -137,7 +137,7 @@ TEST_F(SimWarpTest, ActiveLanesAreThoseThatComeTogether) {
   launch(active_kernel, {1, 40}, out);
   const std::vector<unsigned> got = out.values();
   for (unsigned t = 0; t < 40; ++t) {
-    const unsigned there = t < 32 ? kAllLanes : 0xffu;  // the second warp has 8 lanes
+    const unsigned there = t < 32 ? kWholeWarp : 0xffu;  // the second warp has 8 lanes
     const unsigned expected = t % 4 == 3   ? 0
                               : t % 2 == 0 ? 0x55555555u & there
                                            : ~(0x22222222u & there);

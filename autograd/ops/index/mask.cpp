@@ -117,7 +117,7 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
   const Dims sizes = broadcast_shapes("masked_scatter", self.sizes(), mask.sizes());
   const Tensor places = raw::flat_nonzero(mask.expand(sizes));
   check(source.numel() >= places.numel(), "masked_scatter: source has ", source.numel(),
-        " elements, and mask chooses ", places.numel());
+        " elements, and mask chooses ", places.numel(), "; give source at least as many");
   constexpr Scattering scattering{"masked_scatter", "MaskedScatterBackward0", ScatterOp::set};
   return scattering(self.expand(sizes).reshape({-1}), 0, places,
                     source.reshape({-1}).narrow(0, 0, places.numel()))

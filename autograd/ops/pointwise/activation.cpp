@@ -75,7 +75,7 @@ Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope) {
 Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training) {
   check_floating("rrelu", self);
   const double lo = lower.toDouble(), hi = upper.toDouble();
-  check(lo <= hi, "rrelu: lower = ", lo, " exceeds upper = ", hi);
+  check(lo <= hi, "rrelu: lower = ", lo, " exceeds upper = ", hi, "; exchange them");
   if (!training) return leaky("RreluWithNoiseBackward0", self, (lo + hi) / 2);
   const Tensor noise = without_graph([&] {
     const Tensor slope = empty(self.sizes(), as_computed(self).options()).uniform_(lo, hi);

@@ -102,7 +102,8 @@ Tensor pdist(const Tensor& self, double p) {
   check<TypeError>(self.is_floating_point(),
                    "pdist: pdist only supports floating-point dtypes, got ", self.dtype(),
                    "; convert with .to(kFloat)");
-  check(p >= 0, "pdist: pdist only supports non-negative p values, got ", p);
+  check(p >= 0, "pdist: pdist only supports non-negative p values, got ", p,
+        "; give 0, a positive number or infinity");
   const int64_t n = self.size(0);
   const Tensor pairs = triu_indices(n, n, 1, TensorOptions(kLong).device(self.device()));
   return norm(self.index_select(0, pairs[0]) - self.index_select(0, pairs[1]), p, -1);

@@ -11,7 +11,8 @@ void check_quantile(const char* op, const Tensor& self, const Tensor& q) {
   self.operand(op);
   check<TypeError>(self.is_floating_point(), op, ": self has dtype ", self.dtype(),
                    ", expected a floating point type; convert with .to(kFloat)");
-  check(self.numel() > 0, op, ": self of shape ", self.sizes(), " has no elements");
+  check(self.numel() > 0, op, ": self of shape ", self.sizes(),
+        " has no elements; give it at least one");
   check(q.dim() <= 1, op, ": q has shape ", q.sizes(), ", expected a number or one dimension");
   check<TypeError>(q.dtype() == self.dtype(), op, ": q has dtype ", q.dtype(), ", self has ",
                    self.dtype(), "; convert one with .to(...)");

@@ -39,7 +39,8 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step)
   check(step > 0, "unfold: step is ", step, ", expected a positive number");
   const int64_t d = wrap_dim("unfold", dimension, self);
   const int64_t extent = self.dim() ? self.sizes()[d] : 1;
-  check(size <= extent, "unfold: size ", size, " exceeds dimension ", d, " of size ", extent);
+  check(size <= extent, "unfold: size ", size, " exceeds dimension ", d, " of size ", extent,
+        "; give at most that");
   Dims sizes = self.impl().sizes, strides = self.impl().strides;
   const int64_t stride = self.dim() ? strides[d] : 1;
   if (self.dim()) sizes[d] = (extent - size) / step + 1, strides[d] = stride * step;

@@ -74,6 +74,7 @@ TEST(Docs, TheTourIsAWeekendLong) {
   EXPECT_GT(files, 10);
   EXPECT_LE(files, 15);
   EXPECT_LE(lines, 2500);
+  EXPECT_NE(tour.find("They have 2,500 lines together."), std::string::npos);
 }
 
 }  // namespace
