@@ -82,7 +82,7 @@ class GpuBuilder(build.Builder):
         self._nvcc = [nvcc, "-ccbin", build.CXX, "-std=c++20", "-O2", f"-arch={arch}", "-Wno-deprecated-gpu-targets"]
         for each in glob.glob(os.path.join(folder, "*.problem")):  # the compiler may have been mended
             os.remove(each)
-        self._rules = self._headers + " ".join(self._nvcc) + _nvcc_version(nvcc)
+        self._rules = self._surroundings + " ".join(self._nvcc) + _nvcc_version(nvcc)
 
     def _linker(self):
         return self._nvcc
