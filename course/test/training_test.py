@@ -14,7 +14,7 @@ TASKS = ["1.1", "1.2", "1.3", "1.4", "3.1", "3.2", "3.3", "3.8", "4.1", "4.2", "
 
 class Training(unittest.TestCase):
     def test_trains_on_both_devices(self):
-        builder = build.Builder(COURSE, os.path.join(COURSE, "build"))
+        builder = build.Builder(COURSE, grading.build_folder(COURSE))
         tasks = [task for task in grading.load_tasks(COURSE) if task.name in TASKS]
         self.assertEqual(TASKS, [task.name for task in tasks])
         parts = [builder._student_object(task, COURSE) for task in tasks]

@@ -1,8 +1,0 @@
-#include "gradus/cuda/sim/exec/atomics.cpp"
-#include "gradus/cuda/sim/exec/block.cpp"
-#include "gradus/cuda/sim/exec/fiber.cpp"
-#include "gradus/cuda/sim/exec/launch.cpp"
-#include "gradus/cuda/sim/exec/place.cpp"
-#include "gradus/cuda/sim/exec/tensor_core.cpp"
-#include "gradus/cuda/sim/exec/warp.cpp"
-#include "gradus/cuda/sim/exec/worker.cpp"

@@ -1,0 +1,32 @@
+"""The words that course/check takes: parts, tasks and modules."""
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import os
+import unittest
+
+COURSE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+loader = importlib.machinery.SourceFileLoader("course_check", os.path.join(COURSE, "check"))
+check = importlib.util.module_from_spec(importlib.util.spec_from_loader("course_check", loader))
+loader.exec_module(check)
+
+
+class CheckTest(unittest.TestCase):
+    def test_runs_every_part_that_is_named(self):
+        options, parts = check.parse(["count", "wrong", "3.7", "hostile"])
+        self.assertEqual((list(parts), options.names), (["count", "wrong", "hostile"], ["3.7"]))
+
+    def test_runs_all_but_the_mutants_where_none_is_named(self):
+        self.assertEqual(list(check.parse([])[1]), list(check.PARTS))
+        self.assertNotIn("mutants", check.PARTS)
+
+    def test_refuses_other_words(self):
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said), self.assertRaises(SystemExit):
+            check.parse(["count", "9.9"])
+        self.assertIn("'9.9' is no part, task or module", said.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()
