@@ -226,8 +226,8 @@ class Backend {
   // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and
   // bias; out contiguous. dtypes: Float, Double, Long. K may be 0: then out is bias or zero.
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) = 0;
-  // b (K, N), which many products of up to M rows take, in the order in which this device reads it
-  // fastest, and out (M, N) = a (M, K) * b + bias by it.
+  // packed: b (K, N) in the order that this device multiplies fastest, for many products of at most
+  // `rows` rows. matmul_packed: out (M, N) = a (M, K) * b + bias, of such a b.
   virtual Tensor packed(const Tensor& b, int64_t rows);
   virtual void matmul_packed(const Tensor& a, const Tensor& packed, const Tensor& bias,
                              const Tensor& out);

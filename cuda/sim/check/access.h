@@ -11,8 +11,8 @@ enum class Access : uint8_t { read, write, atomic };
 // `pc`: where the access stands in the program.
 void check_access(Access access, uintptr_t address, size_t size, uintptr_t pc);
 
-// The same with the size as a constant, for an address that is aligned to it, or to 8 bytes. So are
-// those that instrumented code calls such a function for: an access of less alignment is a range.
+// The same with the size as a constant. The address must be a multiple of the size, or of 8 where
+// that is less: GCC calls these functions for such accesses, and those of ranges for all others.
 template <Access access, unsigned size>
 void check_access(uintptr_t address, uintptr_t pc);
 

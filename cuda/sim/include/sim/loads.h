@@ -19,8 +19,8 @@ concept AccessedAtOnce = std::is_trivially_copyable_v<T> && std::has_single_bit(
 // Reports an address that is no multiple of `alignment`, and stops the thread.
 void refuse_alignment(const void* address, size_t alignment);
 
-// Says that the access that follows needs an alignment, for code that is compiled without
-// -fsanitize=alignment: by the access itself the simulator sees alignments up to 8 bytes.
+// Checks the address of the access that follows. Code that is compiled without -fsanitize=alignment
+// needs it for more than 8 bytes: the access itself shows smaller alignments alone.
 [[gnu::always_inline, gnu::artificial]] inline void require_aligned(const void* address,
                                                                     size_t alignment) {
   if (reinterpret_cast<uintptr_t>(address) % alignment != 0) [[unlikely]]
