@@ -37,7 +37,7 @@ class CpuBackend final : public Backend {
   void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
                     const Tensor& out) override;
   void cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
-                     const Tensor& weight, const Tensor& losses, const Tensor& rows) override;
+                     const Tensor& weight, const Tensor& table, const Tensor& mean) override;
   void cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
                           const Tensor& target, const Tensor& rows, const Tensor& out) override;
   void normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,

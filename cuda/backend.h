@@ -33,6 +33,9 @@ class CudaBackend final : public Backend {
   void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w,
             const Tensor& out) override;
   void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
+  void mean_square(const Tensor& x, const Tensor& y, const Tensor& out) override;
+  void mean_square_grad(const Tensor& grad, const Tensor& x, const Tensor& y,
+                        const Tensor& out) override;
   void variance(bool root, double divisor, const Tensor& x, const Tensor& out) override;
   void norm(double p, const Tensor& x, const Tensor& out) override;
   void aminmax(const Tensor& x, const Tensor& out) override;
@@ -43,7 +46,7 @@ class CudaBackend final : public Backend {
   void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
                     const Tensor& out) override;
   void cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
-                     const Tensor& weight, const Tensor& losses, const Tensor& rows) override;
+                     const Tensor& weight, const Tensor& table, const Tensor& mean) override;
   void cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
                           const Tensor& target, const Tensor& rows, const Tensor& out) override;
   void normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,

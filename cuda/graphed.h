@@ -32,7 +32,10 @@ class StaticInputs {
   int device() const { return inputs_[0].device().index(); }
 
  private:
+  void copy(const Tensors& given) const;
+
   Tensors inputs_;
+  Tensor joined_;  // the memory of them all, as bytes, where they fit side by side
 };
 
 // What make_graphed returns; stays where it is made.

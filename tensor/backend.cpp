@@ -55,6 +55,18 @@ void Backend::norm(double p, const Tensor& x, const Tensor& out) {
   zip(BinaryOp::pow, out, Scalar(1 / p), out);
 }
 
+void Backend::mean_square(const Tensor& x, const Tensor& y, const Tensor& out) {
+  const Dims ones = Dims::filled(x.dim(), 1);
+  reduce(ReduceOp::mean, raw::map(UnaryOp::square, raw::zip(BinaryOp::sub, x, y)),
+         raw::alias(out, ones, ones));
+}
+
+void Backend::mean_square_grad(const Tensor& grad, const Tensor& x, const Tensor& y,
+                               const Tensor& out) {
+  const Tensor scaled = raw::zip(BinaryOp::mul, grad, Scalar(2 / static_cast<double>(x.numel())));
+  zip(BinaryOp::mul, raw::zip(BinaryOp::sub, x, y), scaled, out);
+}
+
 void Backend::aminmax(const Tensor& x, const Tensor& out) {
   int64_t place = 0;
   for (const ReduceOp op : {ReduceOp::amin, ReduceOp::amax})

@@ -124,6 +124,11 @@ class Backend {
   virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;
   // out (Float, Double) = the sum of |x|^p, to the power 1 / p: not 0 nor infinite. As for reduce.
   virtual void norm(double p, const Tensor& x, const Tensor& out);
+  // out () = the mean of (x - y)^2. x, y and out are contiguous, of one dtype (Float, Double).
+  virtual void mean_square(const Tensor& x, const Tensor& y, const Tensor& out);
+  // out = grad times the gradient of x; grad is ().
+  virtual void mean_square_grad(const Tensor& grad, const Tensor& x, const Tensor& y,
+                                const Tensor& out);
   // out (2) = the smallest and the largest element of x, of one dtype. x has some elements.
   virtual void aminmax(const Tensor& x, const Tensor& out);
   // out (Long) = how many elements of x (Float, Double) fall into each of so many equal intervals of
@@ -153,15 +158,15 @@ class Backend {
   // --- Cross entropy
   // For each row of x (N, C) and its target, a class: factor (log(sum(e^x)) - (1 - smoothing)
   // x[target] - smoothing mean(x)). The factor is the target's weight, 1 without weights, and 0 for
-  // one to be ignored, whose loss is 0 whatever its row holds. rows (3, N): the factors, the
-  // largest elements, and the logarithms of the sums of powers of e about them. x, losses (N), rows
-  // and weight (C), which may be undefined: one dtype (Float, Double), the last dimension of
-  // neighbours; target (N) is Long. All but x are contiguous, and x is not empty. A target that the
-  // rule does not allow is an IndexError, as for gather. The same on any number of threads.
+  // one to be ignored, whose loss is 0 whatever its row holds. table (4, N): the losses, the factors,
+  // the largest elements, and the logarithms of the sums of powers of e about them. mean (), which
+  // may be undefined, is the sum of the losses over that of the factors, which are divided by it.
+  // All are of one dtype (Float, Double) but target (N), which is Long, and contiguous but x, which
+  // has rows of neighbours, and some. weight may be undefined. Errors: IndexError, as for gather.
   virtual void cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
-                             const Tensor& weight, const Tensor& losses, const Tensor& rows) = 0;
-  // The gradient of x, given that of the losses, (N) of any stride, and the rows: grad factor
-  // (softmax(x) - the target's shares of the classes). out is contiguous.
+                             const Tensor& weight, const Tensor& table, const Tensor& mean) = 0;
+  // The gradient of x, given that of the losses, (N) of any stride, and the last rows of the table:
+  // grad factor (softmax(x) - the target's shares of the classes). out is contiguous.
   virtual void cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
                                   const Tensor& target, const Tensor& rows, const Tensor& out) = 0;
 

@@ -43,14 +43,6 @@ bool has_nan(const Tensor& x) {
   return raw::item(count).toLong() > 0;
 }
 
-std::string ordinal(size_t i) {
-  const char* ending = i % 10 == 1 && i % 100 != 11   ? "st"
-                       : i % 10 == 2 && i % 100 != 12 ? "nd"
-                       : i % 10 == 3 && i % 100 != 13 ? "rd"
-                                                      : "th";
-  return std::to_string(i) + ending;
-}
-
 void run_hooks(const Node& node, Tensors& grads) {
   const std::vector<TensorHook>* found = node.find_tensor_hooks();
   if (!found) return;
@@ -225,7 +217,7 @@ Tensors GraphTask::call(Node* node, Tensors grads) {
     if (AnomalyMode::is_enabled() && AnomalyMode::should_check_nan())
       for (size_t i = 0; i < out.size(); ++i)
         check<Error>(!out[i].defined() || !has_nan(out[i]), "Function '", *node,
-                     "' returned nan values in its ", ordinal(i), " output.");
+                     "' returned nan values in its ", i, "th output.");
     if (!keep_graph_) node->release_variables();
     return out;
   } catch (Error& error) {

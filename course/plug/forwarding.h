@@ -108,9 +108,9 @@ class ForwardingBackend : public gradus::Backend {
     inner_.softmax_grad(log, grad, y, dim, out);
   }
   void cross_entropy(const gradus::CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
-                     const Tensor& weight, const Tensor& losses, const Tensor& rows) override {
+                     const Tensor& weight, const Tensor& table, const Tensor& mean) override {
     handed_on("cross_entropy");
-    inner_.cross_entropy(rule, x, target, weight, losses, rows);
+    inner_.cross_entropy(rule, x, target, weight, table, mean);
   }
   void cross_entropy_grad(const gradus::CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
                           const Tensor& target, const Tensor& rows, const Tensor& out) override {

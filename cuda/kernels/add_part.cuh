@@ -1,6 +1,7 @@
 // Adds one array to another, and divides.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 
 namespace gradus::cuda {
@@ -22,6 +23,7 @@ inline constexpr int kAddPartThreads = 128, kAddPartRegisters = 48;
 template <class T>
 __global__ void __maxnreg__(kAddPartRegisters)
     add_part_kernel(T* sum, const T* part, int64_t numel, T divisor) {
+  wait_for_earlier_kernels();
   constexpr int V = vector_width<T>;
   const int64_t thread = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const int64_t threads = int64_t{gridDim.x} * blockDim.x;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/division.cuh"
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 
 namespace gradus::cuda {
@@ -30,6 +31,7 @@ __global__ void __launch_bounds__(kReduceThreads)
     arg_reduce_kernel(bool largest, Strided<3> kept, int64_t n, int64_t segment, int64_t stride,
                       Division division, const T* x, const Candidate<T>* found, Candidate<T>* table,
                       T* values, int64_t* indices) {
+  wait_for_earlier_kernels();
   const int k = division.kept_index(), r = division.reduced_index();
   const int64_t element = int64_t{blockIdx.x} * division.kept + k;
   const bool valid = element < kept.numel;

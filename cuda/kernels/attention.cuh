@@ -10,6 +10,7 @@
 // A thread has 4 rows of a tile, and every 16th column from its own on.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/reduce.cuh"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/tensor/backend.h"
@@ -143,6 +144,7 @@ struct AttentionTile {
 template <class T, int W>
 __global__ void __launch_bounds__(kAttentionThreads)
     attention_kernel(AttentionArgs<T> args, T* out, T* log_sums) {
+  wait_for_earlier_kernels();
   extern __shared__ uint4 shared[];
   T* const q = reinterpret_cast<T*>(shared);
   T* const other = q + kAttentionTile * kTileRow<W>;
@@ -202,6 +204,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
 // means[row] = the sum of x * y over a row of `width` elements; a thread for each row.
 template <class T>
 __global__ void row_products_kernel(int64_t rows, int width, const T* x, const T* y, T* means) {
+  wait_for_earlier_kernels();
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= rows) return;
   T sum = 0;
@@ -215,6 +218,7 @@ template <class T, int W>
 __global__ void __launch_bounds__(kAttentionThreads)
     attention_grad_q_kernel(AttentionArgs<T> args, const T* grad, const T* log_sums, const T* means,
                             T* grad_q) {
+  wait_for_earlier_kernels();
   extern __shared__ uint4 shared[];
   constexpr int kSize = kAttentionTile * kTileRow<W>;
   T* const q = reinterpret_cast<T*>(shared);
@@ -263,6 +267,7 @@ template <class T, int W>
 __global__ void __launch_bounds__(kAttentionThreads)
     attention_grad_kv_kernel(AttentionArgs<T> args, const T* grad, const T* log_sums,
                              const T* means, T* grad_k, T* grad_v) {
+  wait_for_earlier_kernels();
   extern __shared__ uint4 shared[];
   constexpr int kSize = kAttentionTile * kTileRow<W>;
   T* const k = reinterpret_cast<T*>(shared);

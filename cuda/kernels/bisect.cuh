@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "gradus/cuda/kernels/early.cuh"
+
 namespace gradus::cuda {
 
 // A thread for each of `count` values. Every `per_list` neighbours look into one list of n, and
@@ -10,6 +12,7 @@ namespace gradus::cuda {
 template <class T>
 __global__ void bisect_kernel(bool right, int64_t count, int64_t per_list, int64_t n, const T* list,
                               const T* values, int64_t* out) {
+  wait_for_earlier_kernels();
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= count) return;
   const T value = values[i];
@@ -34,6 +37,7 @@ using HistcCount = unsigned long long;   // as atomicAdd wants it
 template <class T>
 __global__ void __launch_bounds__(kHistcThreads)
     histc_kernel(T low, T high, T span, int64_t n, int bins, const T* x, HistcCount* out) {
+  wait_for_earlier_kernels();
   __shared__ unsigned counts[kHistcBins];
   const bool shares = bins <= kHistcBins;
   const int thread = static_cast<int>(threadIdx.x);

@@ -1,6 +1,7 @@
 // Recurrent cells: a thread for each unit of each row.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/tensor/math/cells.h"
 
 namespace gradus::cuda {
@@ -16,6 +17,7 @@ struct CellUnit {
 template <class T>
 __global__ void lstm_kernel(int64_t n, int64_t units, const T* x, const T* s, const T* c_prev,
                             T* gates, T* c, T* h) {
+  wait_for_earlier_kernels();
   const CellUnit at(units, 4);
   if (at.i >= n) return;
   scalar::lstm_unit(units, x + at.gate, s + at.gate, c_prev[at.i], gates + at.gate, c + at.i,
@@ -25,6 +27,7 @@ __global__ void lstm_kernel(int64_t n, int64_t units, const T* x, const T* s, co
 template <class T>
 __global__ void lstm_grad_kernel(int64_t n, int64_t units, const T* grad_h, const T* c_prev,
                                  const T* gates, const T* c, T* grad_c, T* grad_x) {
+  wait_for_earlier_kernels();
   const CellUnit at(units, 4);
   if (at.i >= n) return;
   scalar::lstm_unit_grad(units, grad_h[at.i], c_prev[at.i], gates + at.gate, c[at.i], grad_c + at.i,
@@ -34,6 +37,7 @@ __global__ void lstm_grad_kernel(int64_t n, int64_t units, const T* grad_h, cons
 template <class T>
 __global__ void gru_kernel(int64_t n, int64_t units, const T* x, const T* s, const T* h_prev,
                            T* gates, T* h) {
+  wait_for_earlier_kernels();
   const CellUnit at(units, 3);
   if (at.i >= n) return;
   scalar::gru_unit(units, x + at.gate, s + at.gate, h_prev[at.i], gates + at.gate, h + at.i);
@@ -42,6 +46,7 @@ __global__ void gru_kernel(int64_t n, int64_t units, const T* x, const T* s, con
 template <class T>
 __global__ void gru_grad_kernel(int64_t n, int64_t units, const T* h_prev, const T* s,
                                 const T* gates, T* grad_h, T* grad_x, T* grad_s) {
+  wait_for_earlier_kernels();
   const CellUnit at(units, 3);
   if (at.i >= n) return;
   scalar::gru_unit_grad(units, h_prev[at.i], s + at.gate, gates + at.gate, grad_h + at.i,

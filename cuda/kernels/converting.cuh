@@ -3,6 +3,7 @@
 // they are is asked once for all of them.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/elementwise.cuh"
 #include "gradus/tensor/math/convert.h"
 
@@ -112,6 +113,7 @@ template <class F, class Out, class In, class... Inputs>
 __global__ void __launch_bounds__(kElementwiseThreads)
     elementwise_converting(F f, Strided<1 + sizeof...(Inputs), int32_t> walk, int32_t rows,
                            int32_t tiles, Elements out, Inputs... in) {
+  wait_for_earlier_kernels();
   const int32_t block = static_cast<int32_t>(blockIdx.x), width = static_cast<int32_t>(blockDim.x);
   const int32_t row_block = block / tiles, last = walk.dims - 1;
   const int32_t row = row_block * static_cast<int32_t>(blockDim.y) + threadIdx.y;

@@ -1,6 +1,7 @@
 // Conversion as a functor of the elementwise kernels, and the copy of a transposed matrix.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/tensor/math/convert.h"
 
@@ -25,6 +26,7 @@ inline constexpr int kTileThreads = kTile * kTileRows;
 template <class T>
 __global__ void __launch_bounds__(kTileThreads)
     transpose_kernel(Strided<2> walk, T* dst, const T* src) {
+  wait_for_earlier_kernels();
   const int last = walk.dims - 1;
   const int64_t rows = walk.size[last - 1], columns = walk.size[last];
   const int64_t row_tiles = (rows + kTile - 1) / kTile,
@@ -61,6 +63,7 @@ struct CatParts {
 // bits.
 template <class Unit>
 __global__ void cat_kernel(CatParts<Unit> parts, unsigned rows, unsigned width, Unit* out) {
+  wait_for_earlier_kernels();
   const auto part = parts.at[blockIdx.y];
   const unsigned n = rows * part.length, step = gridDim.x * blockDim.x;
   for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {

@@ -1,6 +1,7 @@
 // Counts by the formulas of tensor/math/counts.h.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/fault.h"
 #include "gradus/tensor/math/convert.h"
@@ -13,6 +14,7 @@ namespace gradus::cuda {
 template <CountOp op, class S, class... X>
 __global__ void count_kernel(PhiloxState state, int64_t n, IndexRule wrong_rate, Fault* fault,
                              S* out, const X*... x) {
+  wait_for_earlier_kernels();
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= n) return;
   state = drawn_state(state);

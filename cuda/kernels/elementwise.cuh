@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 
@@ -54,6 +55,7 @@ inline constexpr int64_t contiguous_tile =
 template <class F, class Out, class... In>
 __global__ void __launch_bounds__(kElementwiseThreads)
     elementwise_contiguous(F f, int64_t n, Out* out, const In*... in) {
+  wait_for_earlier_kernels();
   constexpr int V = vector_width<Out, In...>;
   constexpr int64_t tile = contiguous_tile<Out, In...>;
   const int64_t begin = blockIdx.x * tile;
@@ -87,6 +89,7 @@ template <class F, class Out, class... In>
 __global__ void __launch_bounds__(kElementwiseThreads)
     elementwise_strided(F f, Strided<1 + sizeof...(In), int32_t> walk, int32_t rows, int32_t tiles,
                         Out* out, const In*... in) {
+  wait_for_earlier_kernels();
   constexpr int N = 1 + sizeof...(In);
   const int last = walk.dims - 1;
   const int32_t block = static_cast<int32_t>(blockIdx.x), width = static_cast<int32_t>(blockDim.x);

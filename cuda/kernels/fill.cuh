@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/math/rounding.h"
 
@@ -17,6 +18,7 @@ struct FillValue {
 // Computed in `Wide`, as on the CPU: a float cannot count past 2^24.
 template <class T, class Wide>
 __global__ void arange_kernel(Wide start, Wide step, int64_t n, T* out) {
+  wait_for_earlier_kernels();
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) out[i] = static_cast<T>(multiply_then_add(static_cast<Wide>(i), step, start));
 }
@@ -26,6 +28,7 @@ __global__ void arange_kernel(Wide start, Wide step, int64_t n, T* out) {
 template <bool powers, class T>
 __global__ void linspace_kernel(double first, double last, double step, double base, int64_t n,
                                 T* out) {
+  wait_for_earlier_kernels();
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const int64_t half = (n + 1) / 2;

@@ -2,6 +2,7 @@
 // gives 0 in its place, so that no element stays unwritten.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/runtime/fault.h"
 
@@ -14,6 +15,7 @@ inline constexpr int kGatherBatch = 4;  // numbers that a thread has under way
 template <class T>
 __global__ void gather_kernel(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault, T* out,
                               const int64_t* index, const T* x) {
+  wait_for_earlier_kernels();
   const int64_t first = int64_t{blockIdx.x} * kGatherBatch * blockDim.x + threadIdx.x;
   Offsets<3, int64_t> at[kGatherBatch];
   int64_t number[kGatherBatch];

@@ -6,6 +6,7 @@
 // coalesced, and of 16 bytes, where both operands are contiguous along the depth; and no barrier.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 
@@ -14,6 +15,7 @@ namespace gradus::cuda {
 // A block is one warp.
 template <class T>
 __global__ void __launch_bounds__(32) matmul_dot(const MatmulArgs<T> args) {
+  wait_for_earlier_kernels();
   const TileOrigin at = tile_origin<1, 1>(args);
   const T* a = terms(args.a, at.row);
   const T* b = terms(args.b, at.col);

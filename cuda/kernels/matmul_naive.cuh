@@ -8,6 +8,7 @@
 // numbered the other way round (matmul_coalesced.cuh).
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
 
 namespace gradus::cuda {
@@ -15,6 +16,7 @@ namespace gradus::cuda {
 // A block of 1024 threads makes 32 x 32 outputs.
 template <class T>
 __global__ void __launch_bounds__(1024) matmul_naive(const MatmulArgs<T> args) {
+  wait_for_earlier_kernels();
   const TileOrigin tile = tile_origin<32, 32>(args);
   const int64_t row = tile.row + threadIdx.x % 32;
   const int64_t col = tile.col + threadIdx.x / 32;

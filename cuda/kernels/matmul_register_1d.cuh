@@ -9,6 +9,7 @@
 // (matmul_register_2d.cuh).
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
 
 namespace gradus::cuda {
@@ -16,6 +17,7 @@ namespace gradus::cuda {
 // A block of 512 threads makes 64 x 64 outputs.
 template <class T>
 __global__ void __launch_bounds__(512) matmul_register_1d(const MatmulArgs<T> args) {
+  wait_for_earlier_kernels();
   constexpr int kDepth = 8, kRows = 8;
   using Loader = TileLoader<T, 64, kDepth, 512>;
   __shared__ typename Loader::Tile a_tile, b_tile;

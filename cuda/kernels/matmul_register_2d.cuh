@@ -10,6 +10,7 @@
 // barriers everyone waits for memory. Wider loads, and loading ahead (matmul_vectorized.cuh).
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
 
 namespace gradus::cuda {
@@ -17,6 +18,7 @@ namespace gradus::cuda {
 // A block of 256 threads makes 16 kSide x 16 kSide outputs, each thread kSide x kSide of them.
 template <class T, int kSide>
 __global__ void __launch_bounds__(256) matmul_register_2d(const MatmulArgs<T> args) {
+  wait_for_earlier_kernels();
   constexpr int kDepth = 8, kTile = 16 * kSide;
   using Loader = TileLoader<T, kTile, kDepth, 256>;
   __shared__ typename Loader::Tile a_tile, b_tile;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/division.cuh"
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
 
 namespace gradus::cuda {
@@ -19,6 +20,7 @@ inline int sum_lane_bits(int64_t parts) {
 template <class T>
 __global__ void __launch_bounds__(kReduceThreads)
     matmul_sum(const T* partial, int64_t parts, int lane_bits, const MatmulArgs<T> args) {
+  wait_for_earlier_kernels();
   __shared__ T sums[kReduceThreads];
   const int lanes = 1 << lane_bits, across = kReduceThreads >> lane_bits;
   const int thread = static_cast<int>(threadIdx.x), lane = thread / across;

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_copy.cuh"
 
 namespace gradus::cuda {
@@ -29,13 +30,17 @@ inline constexpr int kRegistersOfMultiprocessor = 65536;
 
 // A block makes rows x cols outputs in steps of depth terms, a warp warp_rows x warp_cols of them.
 // `stages` tiles of each operand are in shared memory at a time; `resident` blocks fit a
-// multiprocessor.
-template <int rows, int cols, int depth, int warp_rows, int warp_cols, int stages, int resident>
+// multiprocessor. `groups` groups of warps share the terms of a step: each makes the whole tile of
+// its own, which are added at the end.
+template <int rows, int cols, int depth, int warp_rows, int warp_cols, int stages, int resident,
+          int groups = 1>
 struct TensorShape {
   static constexpr int kRows = rows, kCols = cols, kDepth = depth;
   static constexpr int kWarpRows = warp_rows, kWarpCols = warp_cols;
   static constexpr int kWarpsAcross = cols / warp_cols;
-  static constexpr int kThreads = 32 * (rows / warp_rows) * kWarpsAcross;
+  static constexpr int kGroups = groups;
+  static constexpr int kGroupThreads = 32 * (rows / warp_rows) * kWarpsAcross;
+  static constexpr int kThreads = groups * kGroupThreads;
   static constexpr int kStages = stages, kResident = resident;
   // Registers of a thread. The largest blocks need no more than 232. So a small block of another
   // stream, such as add_part, fits beside two of them, and need not wait until one ends.
@@ -65,12 +70,14 @@ struct Share {
   using Sums = float[kDown][kAcross][4];
 
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  __device__ static int row() {
-    return static_cast<int>(threadIdx.x) / 32 / S::kWarpsAcross * S::kWarpRows;
+  __device__ static int group() {
+    return S::kGroups > 1 ? static_cast<int>(threadIdx.x) / S::kGroupThreads : 0;
   }
-  __device__ static int col() {
-    return static_cast<int>(threadIdx.x) / 32 % S::kWarpsAcross * S::kWarpCols;
+  __device__ static int warp() {
+    return static_cast<int>(threadIdx.x) / 32 - group() * (S::kGroupThreads / 32);
   }
+  __device__ static int row() { return warp() / S::kWarpsAcross * S::kWarpRows; }
+  __device__ static int col() { return warp() % S::kWarpsAcross * S::kWarpCols; }
 
   // step(tile of a, tile of b) for one after the other.
   template <class Step>
@@ -128,20 +135,22 @@ struct Share {
   }
 
   __device__ static void add_terms(const float* a_tile, const float* b_tile, Sums& sum) {
-    a_tile += TileA::at(row() + lane() / 4, lane() % 4);
-    b_tile += TileB::at(col() + lane() / 4, lane() % 4);
+    constexpr int kOfGroup = S::kDepth / S::kGroups;
+    a_tile += TileA::at(row() + lane() / 4, group() * kOfGroup + lane() % 4);
+    b_tile += TileB::at(col() + lane() / 4, group() * kOfGroup + lane() % 4);
 #pragma unroll
-    for (int i = 0; i < S::kDepth; i += 8)
+    for (int i = 0; i < kOfGroup; i += 8)
       add_eight([&](int r, int e) { return a_tile[TileA::at(r * 16 + e % 2 * 8, i + e / 2 * 4)]; },
                 [&](int c, int e) { return b_tile[TileB::at(c * 8, i + e * 4)]; }, sum);
   }
 
   // The same by multiply-adds.
   __device__ static void add_terms_plainly(const float* a_tile, const float* b_tile, Sums& sum) {
-    a_tile += TileA::at(row() + lane() / 4, 0);
-    b_tile += TileB::at(col() + lane() % 4 * 2, 0);
+    constexpr int kOfGroup = S::kDepth / S::kGroups;
+    a_tile += TileA::at(row() + lane() / 4, group() * kOfGroup);
+    b_tile += TileB::at(col() + lane() % 4 * 2, group() * kOfGroup);
 #pragma unroll 1
-    for (int i = 0; i < S::kDepth; ++i)
+    for (int i = 0; i < kOfGroup; ++i)
 #pragma unroll
       for (int r = 0; r < kDown; ++r)
 #pragma unroll
@@ -150,6 +159,29 @@ struct Share {
           for (int e = 0; e < 4; ++e)
             sum[r][c][e] +=
                 a_tile[TileA::at(r * 16 + e / 2 * 8, i)] * b_tile[TileB::at(c * 8 + e % 2, i)];
+  }
+
+  // Adds the sums of all groups, in order, in the first one. REQUIRES: nobody uses shared memory.
+  __device__ static void add_groups(Sums& sum) {
+    if constexpr (S::kGroups > 1) {
+      extern __shared__ float shared[];
+      float* mine = shared + threadIdx.x % S::kGroupThreads;
+      const auto for_all = [&](auto f) {
+#pragma unroll
+        for (int r = 0; r < kDown; ++r)
+#pragma unroll
+          for (int c = 0; c < kAcross; ++c)
+#pragma unroll
+            for (int e = 0; e < 4; ++e)
+              f(sum[r][c][e], mine + ((r * kAcross + c) * 4 + e) * S::kGroupThreads);
+      };
+      constexpr int kOfGroup = kDown * kAcross * 4 * S::kGroupThreads;
+      if (group() > 0)
+        for_all([](float at, float* place) { place[(group() - 1) * kOfGroup] = at; });
+      __syncthreads();
+      for (int g = 0; g < S::kGroups - 1 && group() == 0; ++g)
+        for_all([&](float& at, const float* place) { at += place[g * kOfGroup]; });
+    }
   }
 
   // f(row, column, sum) for each.
@@ -168,6 +200,7 @@ struct Share {
 
   // Reads the sums that earlier launches left in out.
   __device__ static void read(const MatmulArgs<float>& args, const TileOrigin& tile, Sums& sum) {
+    if (group() > 0) return;
     for_each(tile, sum, [&](int64_t r, int64_t c, float& at) {
       if (r < args.m && c < args.n) at = args.out[r * args.n + c];
     });
@@ -175,6 +208,7 @@ struct Share {
 
   __device__ static void write(const MatmulArgs<float>& args, const TileOrigin& tile,
                                const Sums& sum) {
+    if (group() > 0) return;
     for_each(tile, sum, [&](int64_t r, int64_t c, float at) { store(args, r, c, at); });
   }
 
@@ -196,6 +230,7 @@ struct Share {
     args.k += args.terms_added;
     Sums sum = {};
     walk(args, tile, [&](const float* a, const float* b) { add_terms_plainly(a, b, sum); });
+    add_groups(sum);
     write(args, tile, sum);
   }
 };
@@ -203,6 +238,7 @@ struct Share {
 template <class S, bool a_along_outer, bool b_along_outer>
 __global__ void __maxnreg__(S::kRegisters)
     matmul_tensor_cores(const __grid_constant__ MatmulArgs<float> args) {
+  wait_for_earlier_kernels();
   using TileA = OperandTile<S::kRows, S::kDepth, a_along_outer>;
   using TileB = OperandTile<S::kCols, S::kDepth, b_along_outer>;
   using Mine = Share<S, TileA, TileB>;
@@ -210,6 +246,7 @@ __global__ void __maxnreg__(S::kRegisters)
   typename Mine::Sums sum = {};
   if (args.terms_added > 0) Mine::read(args, tile, sum);
   Mine::walk(args, tile, [&](const float* a, const float* b) { Mine::add_terms(a, b, sum); });
+  Mine::add_groups(sum);
   // big and small of an infinity are an infinity and NaN; so are those of a float that rounds to an
   // infinity. Then the sums are not finite, and the block makes them without splitting.
   if (!args.is_unfinished && __syncthreads_or(!Mine::all_finite(sum)))

@@ -2,6 +2,7 @@
 // an operand comes to shared memory, and how a result leaves.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul.h"
 
 namespace gradus::cuda {

@@ -6,8 +6,7 @@
 // Cost. Global memory: 2 loads for each 32 multiply-adds, always coalesced, whatever the strides.
 // Shared memory: still 2 loads for each multiply-add, and it delivers 32 words a cycle to a
 // multiprocessor that can do 128 multiply-adds.
-// Next. A thread that makes several outputs can use what it has loaded several times
-// (matmul_register_1d.cuh).
+// Next. A thread with several outputs uses what it loads several times (matmul_register_1d.cuh).
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"
@@ -17,6 +16,7 @@ namespace gradus::cuda {
 // A block of 1024 threads makes 32 x 32 outputs.
 template <class T>
 __global__ void __launch_bounds__(1024) matmul_tiled(const MatmulArgs<T> args) {
+  wait_for_earlier_kernels();
   using Loader = TileLoader<T, 32, 32, 1024>;
   __shared__ typename Loader::Tile a_tile, b_tile;
   const TileOrigin tile = tile_origin<32, 32>(args);

@@ -13,23 +13,20 @@
 // (matmul_tensor_cores.cuh).
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
 
 namespace gradus::cuda {
 
 // A block makes kRows x kCols outputs in steps of kDepth terms, a warp kWarpRows x kWarpCols of
-// them, a thread kThreadRows x kThreadCols. kResident blocks fit a multiprocessor. kGroups groups
-// of warps share the terms of a step: each makes the whole tile of its own, which are added at the
-// end.
+// them, a thread kThreadRows x kThreadCols. kResident blocks fit a multiprocessor.
 template <int rows, int cols, int depth, int warp_rows, int warp_cols, int thread_rows,
-          int thread_cols, int resident, int groups = 1>
+          int thread_cols, int resident>
 struct BlockShape {
   static constexpr int kRows = rows, kCols = cols, kDepth = depth;
   static constexpr int kWarpRows = warp_rows, kWarpCols = warp_cols;
   static constexpr int kThreadRows = thread_rows, kThreadCols = thread_cols;
-  static constexpr int kGroups = groups;
-  static constexpr int kGroupThreads = 32 * (rows / warp_rows) * (cols / warp_cols);
-  static constexpr int kThreads = groups * kGroupThreads;
+  static constexpr int kThreads = 32 * (rows / warp_rows) * (cols / warp_cols);
   static constexpr int kResident = resident;
   static_assert((warp_rows / thread_rows) * (warp_cols / thread_cols) == 32, "a warp has 32 lanes");
 };
@@ -57,31 +54,10 @@ __device__ inline void store_group(const MatmulArgs<float>& args, int64_t row, i
   }
 }
 
-// Adds the sums of a block's groups, in order, in the first group. REQUIRES: nobody uses `shared`
-// any more, which holds what all other groups have.
-template <class S>
-__device__ void add_groups(float* shared, float (&sum)[S::kThreadRows][S::kThreadCols]) {
-  const int group = static_cast<int>(threadIdx.x) / S::kGroupThreads;
-  const auto at = [&](int g, int r, int c) -> float& {
-    const int place = ((g - 1) * S::kThreadRows + r) * S::kThreadCols + c;
-    return shared[place * S::kGroupThreads + static_cast<int>(threadIdx.x) % S::kGroupThreads];
-  };
-#pragma unroll
-  for (int r = 0; r < S::kThreadRows; ++r)
-#pragma unroll
-    for (int c = 0; c < S::kThreadCols; ++c)
-      if (group > 0) at(group, r, c) = sum[r][c];
-  __syncthreads();
-#pragma unroll
-  for (int r = 0; r < S::kThreadRows; ++r)
-#pragma unroll
-    for (int c = 0; c < S::kThreadCols; ++c)
-      for (int g = 1; g < S::kGroups && group == 0; ++g) sum[r][c] += at(g, r, c);
-}
-
 template <class S>
 __global__ void __launch_bounds__(S::kThreads, S::kResident)
     matmul_vectorized(const MatmulArgs<float> args) {
+  wait_for_earlier_kernels();
   using LoaderA = TileLoader<float, S::kRows, S::kDepth, S::kThreads, 4>;
   using LoaderB = TileLoader<float, S::kCols, S::kDepth, S::kThreads, 4>;
   alignas(16) __shared__ typename LoaderA::Tile a_tiles[2];
@@ -93,10 +69,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
   constexpr int kWarpsAcross = S::kCols / S::kWarpCols;
   constexpr int kLanesAcross = S::kWarpCols / S::kThreadCols;
   constexpr int kRowGap = 4 * (S::kWarpRows / S::kThreadRows), kColGap = 4 * kLanesAcross;
-  constexpr int kShare = S::kDepth / S::kGroups;  // of a step, for each group
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-  const int group = S::kGroups > 1 ? thread / S::kGroupThreads : 0;
-  const int warp = thread / 32 - group * (S::kGroupThreads / 32);
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int row = warp / kWarpsAcross * S::kWarpRows + lane / kLanesAcross * 4;
   const int col = warp % kWarpsAcross * S::kWarpCols + lane % kLanesAcross * 4;
 
@@ -109,11 +82,10 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
     const bool more = k + S::kDepth < args.k;
     if (more) a.fetch(), b.fetch();
 #pragma unroll
-    for (int i = 0; i < kShare; ++i) {
-      const int term = group * kShare + i;
+    for (int i = 0; i < S::kDepth; ++i) {
       float from_a[S::kThreadRows], from_b[S::kThreadCols];
-      read_groups<S::kThreadRows, kRowGap>(&a_tiles[current][term][row], from_a);
-      read_groups<S::kThreadCols, kColGap>(&b_tiles[current][term][col], from_b);
+      read_groups<S::kThreadRows, kRowGap>(&a_tiles[current][i][row], from_a);
+      read_groups<S::kThreadCols, kColGap>(&b_tiles[current][i][col], from_b);
 #pragma unroll
       for (int r = 0; r < S::kThreadRows; ++r)
 #pragma unroll
@@ -124,12 +96,6 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
     __syncthreads();
   }
 
-  if constexpr (S::kGroups > 1) {
-    static_assert(sizeof(a_tiles) >= (S::kGroups - 1) * S::kGroupThreads * sizeof(sum),
-                  "the sums have room");
-    add_groups<S>(&a_tiles[0][0][0], sum);
-    if (group > 0) return;
-  }
 #pragma unroll
   for (int r = 0; r < S::kThreadRows; ++r)
 #pragma unroll

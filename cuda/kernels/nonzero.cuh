@@ -2,6 +2,7 @@
 // tile; once the counts have been summed up, the second knows where each tile writes what it found.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/lanes.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
@@ -37,6 +38,7 @@ __device__ unsigned find_in_tile(const Strided<2>& view, const Bits* x, Bits mas
 template <class Bits>
 __global__ void __launch_bounds__(kScanThreads)
     count_found(Strided<2> view, Bits mask, const Bits* x, int64_t* counts) {
+  wait_for_earlier_kernels();
   const auto found = static_cast<unsigned>(__popc(find_in_tile(view, x, mask)));
   const unsigned total = scan_lanes(Counting{}, found, kScanThreads).total;
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
@@ -76,6 +78,7 @@ struct WriteElement {
 template <class Bits, class Write>
 __global__ void __launch_bounds__(kScanThreads)
     write_found(Strided<2> view, Bits mask, const Bits* x, const int64_t* counts, Write write) {
+  wait_for_earlier_kernels();
   __shared__ uint16_t list[kFindTile];  // of what is found in the tile, so that neighbours write it
   unsigned mine = find_in_tile(view, x, mask);
   const auto sums = scan_lanes(Counting{}, static_cast<unsigned>(__popc(mine)), kScanThreads);

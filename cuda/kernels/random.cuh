@@ -1,6 +1,7 @@
 // Random elements by the formulas of tensor/math/distributions.h.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/tensor/math/convert.h"
@@ -17,6 +18,7 @@ inline constexpr int64_t kDrawnTile = int64_t{kDrawn} * kRandomThreads;  // of a
 template <class T, class Formula, class S, class... X>
 __global__ void __launch_bounds__(kRandomThreads)
     random_kernel(Formula formula, PhiloxState state, int64_t n, S* out, const X*... x) {
+  wait_for_earlier_kernels();
   constexpr int V = vector_width<S> < kDrawn ? vector_width<S> : kDrawn;
   static_assert(V % philox::kElementsPerBlock == 0);
   state = drawn_state(state);

@@ -11,7 +11,8 @@
 
 #include "gradus/cuda/kernels/converting.cuh"
 #include "gradus/cuda/kernels/division.cuh"
-#include "gradus/cuda/kernels/moments.cuh"
+#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/rows/moments.cuh"
 #include "gradus/tensor/math/elementwise.h"
 
 namespace gradus::cuda {
@@ -159,6 +160,7 @@ template <class Op, class Source, class T>
 __global__ void __launch_bounds__(kReduceThreads)
     reduce_rows(const Op op, Strided<2> rows, int64_t n, int64_t segment, int lane_bits, Source x,
                 StateOf<Op, T>* table, T* out) {
+  wait_for_earlier_kernels();
   const int lanes = 1 << lane_bits, lane = static_cast<int>(threadIdx.x) & (lanes - 1);
   const int64_t row = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) >> lane_bits;
   const bool valid = row < rows.numel;
@@ -184,6 +186,7 @@ template <class Op, class Source, int V, class T>
 __global__ void __launch_bounds__(kReduceThreads)
     reduce_strided(const Op op, Strided<2> kept, Strided<1> reduced, int64_t segment, int64_t count,
                    Division division, Source x, StateOf<Op, T>* table, T* out) {
+  wait_for_earlier_kernels();
   using State = StateOf<Op, T>;
   const int k = division.kept_index(), r = division.reduced_index(), step = division.reduced;
   const int64_t element = (int64_t{blockIdx.x} * division.kept + k) * V;

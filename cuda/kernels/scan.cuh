@@ -13,6 +13,7 @@
 // differ from that of a loop, which might have met a zero first.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/lanes.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
@@ -89,6 +90,7 @@ struct ScanArgs {
 template <class S, class T, class State = typename S::State>
 __global__ void __launch_bounds__(kScanThreads)
     scan_rows(const S scan, const ScanArgs<T> args, int lane_bits) {
+  wait_for_earlier_kernels();
   constexpr int V = vector_width<T>;
   const int lanes = 1 << lane_bits, lane = static_cast<int>(threadIdx.x) & (lanes - 1);
   const int64_t line = (int64_t{blockIdx.x} * kScanThreads + threadIdx.x) >> lane_bits;
@@ -120,6 +122,7 @@ struct ScanSegments {
 template <class S, class T, class State = typename S::State>
 __global__ void __launch_bounds__(kScanThreads)
     scan_columns(const S scan, const ScanArgs<T> args, const ScanSegments<State> segments) {
+  wait_for_earlier_kernels();
   const int64_t lines = args.lines.numel;
   const int64_t thread = int64_t{blockIdx.x} * kScanThreads + threadIdx.x;
   const int64_t segment = thread / lines, begin = segment * segments.length;
@@ -150,6 +153,7 @@ __global__ void __launch_bounds__(kScanThreads)
 template <class S, class State = typename S::State>
 __global__ void __launch_bounds__(kScanThreads)
     scan_totals(const S scan, int64_t lines, int segments, State* table) {
+  wait_for_earlier_kernels();
   const int first = static_cast<int>(threadIdx.x) * kTotalsOfThread;
   State before[kTotalsOfThread], sum = scan.start();
 #pragma unroll

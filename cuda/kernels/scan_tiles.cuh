@@ -11,6 +11,7 @@
 
 #include <cstring>
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/scan.cuh"
 
 namespace gradus::cuda {
@@ -66,6 +67,7 @@ struct ScanTiles {
 template <class S, class T, class State = typename S::State>
 __global__ void __launch_bounds__(kScanThreads)
     scan_tiles(const S scan, const ScanArgs<T> args, const ScanTiles<State> all) {
+  wait_for_earlier_kernels();
   constexpr int V = vector_width<T>;
   __shared__ int64_t number;
   // Tiles are taken in turn, so that all before this one have been begun.

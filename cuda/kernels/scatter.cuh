@@ -5,6 +5,7 @@
 // are few, they are added up in shared memory. An index out of range is reported and skipped.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/runtime/fault.h"
 #include "gradus/tensor/math/scatter.h"
@@ -20,6 +21,7 @@ struct Line {
 template <ScatterOp op, class T>
 __global__ void scatter_lines(Strided<3> lines, IndexRule rule, Line line, Fault* fault, T* out,
                               const int64_t* index, const T* src) {
+  wait_for_earlier_kernels();
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= lines.numel) return;
   const auto at = offsets_of(lines, i);
@@ -52,6 +54,7 @@ template <ScatterOp op, class T>
 __global__ void __launch_bounds__(kScatterThreads, 4)
     scatter_in_block(Strided<3> lines, int beside_bits, IndexRule rule, Line line, Fault* fault,
                      T* out, const int64_t* index, const T* src) {
+  wait_for_earlier_kernels();
   constexpr int kRounds = 16;
   constexpr unsigned kNobody = ~0u;
   extern __shared__ uint64_t shared[];
@@ -118,6 +121,7 @@ inline constexpr int kPutBatch = 4;
 // walk is over the numbers, in the owners, in index, and in their count along the line.
 __global__ void claim_places(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault,
                              unsigned* owners, const int64_t* index) {
+  wait_for_earlier_kernels();
   const int64_t first = int64_t{blockIdx.x} * kPutBatch * blockDim.x + threadIdx.x;
   Offsets<3, int64_t> at[kPutBatch];
   int64_t number[kPutBatch];
@@ -138,6 +142,7 @@ __global__ void claim_places(Strided<3> walk, IndexRule rule, int64_t jump, Faul
 template <class T>
 __global__ void put_owned(Strided<3> walk, int64_t src_step, T* out, const T* src,
                           const unsigned* owners) {
+  wait_for_earlier_kernels();
   const int64_t first = int64_t{blockIdx.x} * kPutBatch * blockDim.x + threadIdx.x;
   Offsets<3, int64_t> at[kPutBatch];
   unsigned owner[kPutBatch];
@@ -161,6 +166,7 @@ __global__ void put_owned(Strided<3> walk, int64_t src_step, T* out, const T* sr
 template <class T>
 __global__ void scatter_integers(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault,
                                  T* out, const int64_t* index, const T* src) {
+  wait_for_earlier_kernels();
   using Word = unsigned long long;  // as atomicAdd wants it
   static_assert(sizeof(T) == sizeof(Word) && std::is_integral_v<T>);
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -181,6 +187,7 @@ template <class T>
 __global__ void __launch_bounds__(kScatterThreads)
     scatter_integers_in_block(IndexRule rule, Line line, Fault* fault, T* out, const int64_t* index,
                               const T* src) {
+  wait_for_earlier_kernels();
   using Word = unsigned long long;
   static_assert(sizeof(T) == sizeof(Word) && std::is_integral_v<T>);
   extern __shared__ uint64_t shared[];
@@ -236,6 +243,7 @@ inline constexpr int kScatterBatch = 4;
 template <ScatterOp op, class T>
 __global__ void scatter_sorted(Strided<3> lines, int64_t parts, int64_t size, Line line, T* out,
                                const int64_t* places, const int64_t* order, const T* src) {
+  wait_for_earlier_kernels();
   const int64_t steps = blockIdx.x / parts, part = blockIdx.x - steps * parts;
   const int64_t first = steps * blockDim.y + threadIdx.y;
   if (first >= line.length) return;

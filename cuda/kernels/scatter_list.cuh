@@ -4,6 +4,7 @@
 // last one do.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/lanes.cuh"
 #include "gradus/cuda/kernels/scatter.cuh"
 
@@ -19,6 +20,7 @@ template <ScatterOp op, class T>
 __global__ void __launch_bounds__(kScanThreads, 4)
     scatter_list(Strided<3> lines, int64_t parts, IndexRule rule, Line line, Fault* fault, T* out,
                  const int64_t* __restrict__ index, const T* src) {
+  wait_for_earlier_kernels();
   constexpr bool last_wins = op == ScatterOp::set;
   __shared__ unsigned wants[kLongestList / 32];  // a bit for each number that wants this place
   __shared__ uint16_t list[kLongestList];        // these numbers

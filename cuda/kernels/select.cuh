@@ -10,6 +10,7 @@
 // most often.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/sort.cuh"
 
 namespace gradus::cuda {
@@ -151,6 +152,7 @@ template <class T>
 __global__ void __launch_bounds__(kSelectThreads)
     select_in_rows(Rows<T> rows, int64_t parts, const int64_t* origin, Wanted which, int64_t first,
                    int count) {
+  wait_for_earlier_kernels();
   using Key = SortKey<T>;
   __shared__ Search<Key> search;
   __shared__ SortItem<Key> items[kSelectItems], few[kFewSelected];
@@ -231,6 +233,7 @@ __global__ void __launch_bounds__(kSelectThreads)
 // one of several, and its last place. NaN equals nothing.
 template <class T>
 __global__ void __launch_bounds__(kSelectThreads) mode_in_rows(Rows<T> rows) {
+  wait_for_earlier_kernels();
   using Key = SortKey<T>;
   using Run =
       unsigned long long;  // its length, and 2^32 - 1 - its end, so that the largest is wanted

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/digits.cuh"
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/tensor/math/sort_key.h"
 
 namespace gradus::cuda {
@@ -72,6 +73,7 @@ __device__ void sort_items(SortItem<Key>* items, int count, int width) {
 // places behind a row are filled with items that come after all others.
 template <class T>
 __global__ void __launch_bounds__(kScanThreads) sort_short_rows(Rows<T> rows, int width) {
+  wait_for_earlier_kernels();
   using Key = SortKey<T>;
   __shared__ SortItem<Key> items[kShortRowItems];
   const int n = static_cast<int>(rows.n), rows_of_block = kShortRowItems / width;
@@ -105,6 +107,7 @@ constexpr size_t tile_row_bytes(int threads) {
 // highest digit: as they come last, they move none of the others.
 template <class T>
 __global__ void __launch_bounds__(kScanThreads) sort_tile_rows(Rows<T> rows, int bits) {
+  wait_for_earlier_kernels();
   using Key = SortKey<T>;
   extern __shared__ uint64_t shared[];
   const int threads = static_cast<int>(blockDim.x), n = static_cast<int>(rows.n);
@@ -141,6 +144,7 @@ inline constexpr int kDigitCopies = 4;  // so that equal digits of a warp meet l
 template <class T>
 __global__ void __launch_bounds__(kScanThreads)
     count_row_digits(Rows<T> rows, int64_t parts, int passes, Count* counts) {
+  wait_for_earlier_kernels();
   __shared__ unsigned count[sizeof(SortKey<T>)][kDigitCopies][kDigits];
   for (int pass = 0; pass < passes; ++pass)
     for (auto& copy : count[pass]) copy[threadIdx.x] = 0;
@@ -192,6 +196,7 @@ __device__ inline unsigned look_back(const Count* said, int64_t tiles_before, Co
 
 template <class T>
 __global__ void __launch_bounds__(kScanThreads, 3) move_items(Rows<T> rows, SortPass<T> pass) {
+  wait_for_earlier_kernels();
   using Key = SortKey<T>;
   static_assert(kDigits == kScanThreads, "a thread has a digit");
   __shared__ unsigned count[kScanWarps][kDigits];

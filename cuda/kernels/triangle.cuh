@@ -1,6 +1,7 @@
 // The upper or lower triangle of matrices.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 
 namespace gradus::cuda {
@@ -10,6 +11,7 @@ namespace gradus::cuda {
 template <class T>
 __global__ void triangle_kernel(Strided<2> walk, int64_t rows, int64_t columns, int64_t tiles,
                                 bool upper, int64_t diagonal, const T* x, T* out) {
+  wait_for_earlier_kernels();
   const int64_t row_block = blockIdx.x / tiles;
   const int64_t row = row_block * blockDim.y + threadIdx.y;
   const int64_t column = (blockIdx.x - row_block * tiles) * blockDim.x + threadIdx.x;

@@ -1,6 +1,7 @@
 // One step of an optimizer over many parameters in one launch.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/tensor/math/optimizers.h"
 
@@ -78,6 +79,7 @@ __device__ void update_vector(const UpdateRow<op, states, T, gated>& row,
 template <UpdateOp op, int states, class T, bool gated, int capacity>
 __global__ void __launch_bounds__(kUpdateThreads) update_kernel(
     const __grid_constant__ UpdateTable<UpdateRow<op, states, T, gated>, capacity> table) {
+  wait_for_earlier_kernels();
   constexpr int V = vector_width<T>;
   if constexpr (gated)
     if (*table.skip != 0) return;

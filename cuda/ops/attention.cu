@@ -66,11 +66,11 @@ void CudaBackend::attention(const Attention& how, const Tensor& q, const Tensor&
                             const Tensor& mask, const Tensor& out, const Tensor& log_sums) {
   const Context context(out);
   const bool done = with_tiles(2, q, v, [&]<class T, int W>(TypeTag<T>, Constant<W>) {
-    launch(attention_kernel<T, W>,
-           {dim3(static_cast<unsigned>(blocks_for(q))), kAttentionThreads, shared_bytes<T, W>(2),
-            context.stream},
-           attention_args<T>(how, q, k, v, mask), static_cast<T*>(out.data_ptr()),
-           static_cast<T*>(log_sums.data_ptr()));
+    launch_early(attention_kernel<T, W>,
+                 {dim3(static_cast<unsigned>(blocks_for(q))), kAttentionThreads,
+                  shared_bytes<T, W>(2), context.stream},
+                 attention_args<T>(how, q, k, v, mask), static_cast<T*>(out.data_ptr()),
+                 static_cast<T*>(log_sums.data_ptr()));
   });
   if (!done) Backend::attention(how, q, k, v, mask, out, log_sums);
 }
@@ -84,16 +84,16 @@ void CudaBackend::attention_grad(const Attention& how, const Tensor& grad, const
     const auto at = [](const Tensor& x) { return static_cast<T*>(x.data_ptr()); };
     const AttentionArgs<T> args = attention_args<T>(how, q, k, v, mask);
     const Tensor means = raw::empty(log_sums.sizes(), log_sums.dtype(), log_sums.device());
-    launch(row_products_kernel<T>, linear_launch(context, means.numel()), means.numel(),
-           args.values, at(grad), at(out), at(means));
+    launch_early(row_products_kernel<T>, linear_launch(context, means.numel()), means.numel(),
+                 args.values, at(grad), at(out), at(means));
     const auto config = [&](const Tensor& x, int tiles) {
       return LaunchConfig(dim3(static_cast<unsigned>(blocks_for(x))), kAttentionThreads,
                           shared_bytes<T, W>(tiles), context.stream);
     };
-    launch(attention_grad_q_kernel<T, W>, config(q, 3), args, at(grad), at(log_sums), at(means),
-           at(grad_q));
-    launch(attention_grad_kv_kernel<T, W>, config(k, 4), args, at(grad), at(log_sums), at(means),
-           at(grad_k), at(grad_v));
+    launch_early(attention_grad_q_kernel<T, W>, config(q, 3), args, at(grad), at(log_sums),
+                 at(means), at(grad_q));
+    launch_early(attention_grad_kv_kernel<T, W>, config(k, 4), args, at(grad), at(log_sums),
+                 at(means), at(grad_k), at(grad_v));
   });
   if (!done)
     Backend::attention_grad(how, grad, q, k, v, mask, out, log_sums, grad_q, grad_k, grad_v);

@@ -29,8 +29,8 @@ void transpose(const Context& context, const Strided<2>& walk, T* dst, const T* 
   const int64_t rows = walk.size[last - 1], columns = walk.size[last];
   const int64_t tiles = ceil_div(rows, int64_t{kTile}) * ceil_div(columns, int64_t{kTile});
   const auto blocks = static_cast<unsigned>(walk.numel / (rows * columns) * tiles);
-  launch(transpose_kernel<T>, {dim3(blocks), dim3(kTile, kTileRows), 0, context.stream}, walk, dst,
-         src);
+  launch_early(transpose_kernel<T>, {dim3(blocks), dim3(kTile, kTileRows), 0, context.stream}, walk,
+               dst, src);
 }
 
 // What lines of small elements are copied as.
@@ -91,8 +91,8 @@ void launch_cat(const Context& context, ArrayRef<Tensor> parts, int64_t rows, co
     }
     const int64_t blocks = std::min(ceil_div(longest * rows, int64_t{kThreads}), kMostBlocks);
     const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(count));
-    launch(cat_kernel<Unit>, {grid, kThreads, 0, context.stream}, some, static_cast<unsigned>(rows),
-           width, static_cast<Unit*>(out.data_ptr()));
+    launch_early(cat_kernel<Unit>, {grid, kThreads, 0, context.stream}, some,
+                 static_cast<unsigned>(rows), width, static_cast<Unit*>(out.data_ptr()));
   }
 }
 

@@ -10,9 +10,10 @@
 namespace gradus::cuda {
 
 // For `kept` outputs from `reduced` elements each. The strides are those of x along the last
-// dimension that is kept and the last one that is reduced; 0 if there is none.
+// dimension that is kept and the last one that is reduced; 0 if there is none. At least `narrowest`
+// neighbouring outputs are read together, a power of two.
 inline Division divide_block(int64_t kept, int64_t kept_stride, int64_t reduced,
-                             int64_t reduced_stride) {
+                             int64_t reduced_stride, int narrowest = 32) {
   const auto threads = [](int64_t n) {
     return static_cast<int>(
         std::bit_ceil(static_cast<unsigned>(std::min(n, int64_t{kReduceThreads}))));
@@ -21,9 +22,9 @@ inline Division divide_block(int64_t kept, int64_t kept_stride, int64_t reduced,
     const int along = threads(reduced);
     return {std::min(threads(kept), kReduceThreads / along), along, true};
   }
-  // A thread for 8 reduced elements, while a warp of neighbouring outputs stays together.
+  // A thread for 8 reduced elements, while neighbouring outputs stay together.
   const int wanted = threads(ceil_div(reduced, int64_t{8}));
-  const int across = std::min(threads(kept), std::max(32, kReduceThreads / wanted));
+  const int across = std::min(threads(kept), std::max(narrowest, kReduceThreads / wanted));
   return {across, std::min(wanted, kReduceThreads / across), false};
 }
 

@@ -64,17 +64,14 @@ constexpr Kernel<double> kDouble2d = {matmul_register_2d<double, 4>, 64, 64, 256
 
 template <class Shape>
 constexpr Kernel<float> vectorized(double speed) {
-  constexpr double kAlone = 5600;
-  return {matmul_vectorized<Shape>, Shape::kRows, Shape::kCols,           Shape::kThreads,
-          Shape::kResident,         speed,        kAlone / Shape::kGroups};
+  return {matmul_vectorized<Shape>, Shape::kRows,     Shape::kCols,
+          Shape::kThreads,          Shape::kResident, speed};
 }
-// rows, columns, depth of a block; rows, columns of a warp; of a thread; blocks a multiprocessor;
-// groups.
+// rows, columns, depth of a block; rows, columns of a warp; of a thread; blocks a multiprocessor.
 constexpr auto kLarge = vectorized<BlockShape<128, 256, 8, 64, 64, 16, 8, 1>>(0.80);
 constexpr auto kMedium = vectorized<BlockShape<128, 128, 16, 64, 32, 8, 8, 2>>(0.76);
 constexpr auto kSmall = vectorized<BlockShape<64, 64, 16, 32, 32, 8, 4, 4>>(0.60);
-constexpr auto kTiny = vectorized<BlockShape<32, 32, 16, 16, 32, 4, 4, 8>>(0.40);
-constexpr auto kDeep = vectorized<BlockShape<32, 32, 64, 16, 32, 4, 4, 3, 4>>(0.35);
+constexpr auto kTiny = vectorized<BlockShape<32, 32, 16, 16, 32, 4, 4, 8>>(0.30);
 constexpr auto kTall = vectorized<BlockShape<128, 16, 16, 64, 16, 8, 4, 6>>(0.45);
 constexpr auto kWide = vectorized<BlockShape<16, 128, 16, 16, 64, 4, 8, 6>>(0.45);
 
@@ -86,7 +83,7 @@ constexpr std::array<Kernel<double>, 2> kTiles<double> = {kDouble2d, kTiled<doub
 template <>
 const std::array<Kernel<float>, 10> kTiles<float> = {
     kTensorCores[0], kTensorCores[1], kTensorCores[2], kLarge, kMedium,
-    kSmall,          kTiny,           kDeep,           kTall,  kWide};
+    kTensorCores[3], kSmall,          kTiny,           kTall,  kWide};
 
 [[noreturn]] void refuse(Choice name, ScalarType dtype) {
   fail<NotImplementedError>("matmul: the kernel '", kNames[static_cast<size_t>(name)],
@@ -134,8 +131,8 @@ void run(const Kernel<T>& kernel, MatmulArgs<T> args, int64_t batches) {
   for (; batches > 0; batches -= kMostBatches) {
     const int64_t count = std::min(batches, kMostBatches);
     const dim3 grid(blocks, 1, static_cast<unsigned>(count));
-    launch(kernel.run(args),
-           {grid, unsigned(kernel.threads), static_cast<size_t>(kernel.shared_bytes)}, args);
+    launch_early(kernel.run(args),
+                 {grid, unsigned(kernel.threads), static_cast<size_t>(kernel.shared_bytes)}, args);
     args.a.data += count * args.a.batch;
     args.b.data += count * args.b.batch;
     args.out += count * args.m * args.n;
@@ -148,14 +145,16 @@ void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args) {
   const int lane_bits = sum_lane_bits(parts);
   const int64_t threads = args.m * args.n << lane_bits;
   const auto blocks = static_cast<unsigned>(ceil_div(threads, int64_t{kReduceThreads}));
-  launch(matmul_sum<T>, {blocks, kReduceThreads}, partial, parts, lane_bits, args);
+  launch_early(matmul_sum<T>, {blocks, kReduceThreads}, partial, parts, lane_bits, args);
 }
+
+constexpr int64_t kPartAlignment = 4;  // parts begin where 16-byte reads may
 
 // Cuts the terms into `parts`: makes a batch of shorter products, and then their sum.
 template <class T>
 void run_split(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t parts) {
-  constexpr int64_t kAlignment = 4;  // parts begin where 16-byte reads may
-  const int64_t part = args.k / parts / kAlignment * kAlignment, rest = args.k - parts * part;
+  const int64_t part = args.k / parts / kPartAlignment * kPartAlignment;
+  const int64_t rest = args.k - parts * part;
   const int64_t count = parts + (rest > 0);
   const Scratch partial(static_cast<size_t>(count * args.m * args.n) * sizeof(T));
 
@@ -189,14 +188,19 @@ int64_t useful_parts(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t
                      int64_t multiprocessors, int64_t least_terms) {
   if (batches > 1) return 1;
   const int64_t fill = kernel.resident * multiprocessors / tiles(kernel, args);
-  return std::max<int64_t>(1, std::min(fill, args.k / least_terms));
+  const int64_t wanted = std::max<int64_t>(1, std::min(fill, args.k / least_terms));
+  // Some more or fewer, where no terms are left for a launch of their own.
+  for (int64_t more = 0; wanted > 1 && more <= wanted / 3; ++more)
+    for (const int64_t parts : {wanted + more, wanted - more})
+      if (args.k % (kPartAlignment * parts) == 0) return parts;
+  return wanted;
 }
 
 // The time that a plan takes, in the unit of MatmulKernel.
 template <class T>
 double cost(const Plan<T>& plan, const MatmulArgs<T>& args, int64_t batches,
             int64_t multiprocessors) {
-  constexpr double kSecondPass = 6e5, kSecondPassEach = 0.4;
+  constexpr double kSecondPass = 4e5, kSecondPassEach = 0.4;
   const Kernel<T>& kernel = plan.kernel;
   const int64_t blocks = ceil_div(tiles(kernel, args) * batches * plan.parts, multiprocessors);
   const double outputs = static_cast<double>(blocks * kernel.rows * kernel.cols) / kernel.speed;
@@ -220,7 +224,7 @@ Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiproces
   for (const Kernel<T>& kernel : kTiles<T>) {
     if (kernel.uses_tensor_cores && !has_tensor_cores()) continue;
     for (const int64_t parts :
-         {int64_t{1}, useful_parts(kernel, args, batches, multiprocessors, 256)}) {
+         {int64_t{1}, useful_parts(kernel, args, batches, multiprocessors, 64)}) {
       const Plan<T> plan = {kernel, parts};
       const double its = cost(plan, args, batches, multiprocessors);
       if (its < least) least = its, best = plan;
@@ -302,7 +306,8 @@ void run_by_shape(const MatmulArgs<T>& args, int64_t batches, const Tensor& b,
   const Plan<T> plan = plan_for(args, batches, multiprocessors);
   const std::shared_ptr<Arrival> arrival = b.impl().storage->arrival();
   const Arrival::Parts* const parts = arrival ? arrival->parts() : nullptr;
-  if (parts && batches == 1 && plan.parts == 1 && plan.kernel.uses_tensor_cores) {
+  if (parts && batches == 1 && plan.parts == 1 && plan.kernel.uses_tensor_cores &&
+      plan.kernel.groups == 1) {
     const std::vector<int64_t> terms = terms_within(*parts, b, args);
     if (!terms.empty()) return run_as_terms_arrive(plan.kernel, args, *parts, terms);
   }

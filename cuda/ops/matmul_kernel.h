@@ -29,6 +29,7 @@ struct MatmulKernel {
   double alone = 5600;   // the least time of a term of the sums: that of a single block
   int shared_bytes = 0;  // dynamic
   bool uses_tensor_cores = false;
+  int groups = 1;  // of warps, which share the terms of a step
 
   Run run(const MatmulArgs<T>& args) const {
     return runs.at[args.a.along_outer][args.b.along_outer];
@@ -36,7 +37,7 @@ struct MatmulKernel {
 };
 
 // The kernels of the rung tensor_cores: for large products first, then with smaller tiles.
-extern const std::array<MatmulKernel<float>, 3> kTensorCores;
+extern const std::array<MatmulKernel<float>, 4> kTensorCores;
 
 // Whether the current device has tensor cores for float32 and this build has kernels for them.
 bool has_tensor_cores();

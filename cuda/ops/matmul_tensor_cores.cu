@@ -21,15 +21,17 @@ constexpr MatmulKernel<float> kernel(double speed, double alone) {
           .speed = speed,
           .alone = alone,
           .shared_bytes = S::kSharedBytes,
-          .uses_tensor_cores = true};
+          .uses_tensor_cores = true,
+          .groups = S::kGroups};
 }
 }  // namespace
 
-// rows, columns, depth of a block; rows, columns of a warp; tiles in shared memory; blocks.
-constexpr std::array<MatmulKernel<float>, 3> kTensorCores = {
+// rows, columns, depth of a block; rows, columns of a warp; tiles in shared memory; blocks; groups.
+constexpr std::array<MatmulKernel<float>, 4> kTensorCores = {
     kernel<TensorShape<128, 128, 16, 64, 64, 3, 2>>(0.94, 22000),
     kernel<TensorShape<64, 64, 32, 32, 32, 3, 3>>(0.82, 8300),
-    kernel<TensorShape<32, 64, 32, 16, 32, 3, 4>>(0.72, 6000)};
+    kernel<TensorShape<32, 64, 32, 16, 32, 3, 4>>(0.72, 6000),
+    kernel<TensorShape<32, 32, 64, 16, 32, 4, 2, 4>>(0.66, 1800)};
 
 // The code for a device may come from PTX of an older one, which has no such instructions.
 bool has_tensor_cores() {

@@ -22,7 +22,7 @@ class Search {
         x_(static_cast<const Bits*>(x.data_ptr())),
         tiles_(ceil_div(view_.numel, int64_t{kFindTile})),
         counts_(raw::empty({tiles_}, kLong, x.device())) {
-    launch(count_found<Bits>, config(), view_, mask_, x_, counts_.data_ptr<int64_t>());
+    launch_early(count_found<Bits>, config(), view_, mask_, x_, counts_.data_ptr<int64_t>());
   }
 
   // Of each tile.
@@ -38,8 +38,8 @@ class Search {
   // REQUIRES: found() has been called.
   template <class Write>
   void write(const Write& write) const {
-    launch(write_found<Bits, Write>, config(), view_, mask_, x_,
-           static_cast<const int64_t*>(counts_.data_ptr()), write);
+    launch_early(write_found<Bits, Write>, config(), view_, mask_, x_,
+                 static_cast<const int64_t*>(counts_.data_ptr()), write);
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/division.h"
+#include "gradus/cuda/ops/elementwise.cuh"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
 
@@ -118,10 +119,11 @@ void run_rows(const Context& context, const Op& op, const Problem& problem, cons
   const int64_t blocks = ceil_div(problem.kept.numel * lanes, int64_t{kReduceThreads});
   const Split parts = split(context, problem, blocks, 8192);
   run_parts(context, op, problem, parts.parts, out, [&](StateOf<Op, T>* table) {
-    launch(reduce_rows<Op, Source, T>,
-           {dim3(static_cast<unsigned>(blocks), parts.parts), kReduceThreads, 0, context.stream},
-           op, problem.kept, n, parts.segment, std::countr_zero(static_cast<unsigned>(lanes)), x,
-           table, out);
+    launch_early(
+        reduce_rows<Op, Source, T>,
+        {dim3(static_cast<unsigned>(blocks), parts.parts), kReduceThreads, 0, context.stream}, op,
+        problem.kept, n, parts.segment, std::countr_zero(static_cast<unsigned>(lanes)), x, table,
+        out);
   });
 }
 
@@ -140,25 +142,29 @@ void run_short_rows(const Context& context, const Op& op, const Problem& problem
   const auto n = static_cast<int>(problem.reduced.numel);
   const int64_t rows = problem.kept.numel;
   const int64_t blocks = ceil_div(rows, int64_t{rows_of_block<typename Source::Value>(n)});
-  launch(reduce_short_rows<Op, Source, T>,
-         {dim3(static_cast<unsigned>(blocks)), kReduceThreads, 0, context.stream}, op, rows, n,
-         problem.kept.stride[0][0], x, out);
+  launch_early(reduce_short_rows<Op, Source, T>,
+               {dim3(static_cast<unsigned>(blocks)), kReduceThreads, 0, context.stream}, op, rows,
+               n, problem.kept.stride[0][0], x, out);
 }
 
 template <int V, class Op, class Source, class T>
 void run_strided(const Context& context, const Op& op, const Problem& problem, const Source& x,
                  T* out) {
   const int64_t outputs = problem.kept.numel / V, n = problem.reduced.numel;
+  // Where the outputs of a warp would leave most multiprocessors idle, those of 128 bytes will do.
+  const bool few = outputs < 32 * context.multiprocessors;
   const Division division =
-      divide_block(outputs, last_stride(problem.kept, 1), n, last_stride(problem.reduced, 0));
+      divide_block(outputs, last_stride(problem.kept, 1), n, last_stride(problem.reduced, 0),
+                   few ? std::max(1, 128 / (V * static_cast<int>(sizeof(T)))) : 32);
   const int64_t blocks = ceil_div(outputs, int64_t{division.kept});
   const Split parts =
       Source::partial ? Split{n, 1} : split(context, problem, blocks, division.reduced * 16);
   const auto threads = static_cast<unsigned>(division.kept * division.reduced);
   run_parts(context, op, problem, parts.parts, out, [&](StateOf<Op, T>* table) {
-    launch(reduce_strided<Op, Source, V, T>,
-           {dim3(static_cast<unsigned>(blocks), parts.parts), threads, 0, context.stream}, op,
-           problem.kept, problem.reduced, parts.segment, problem.count, division, x, table, out);
+    launch_early(reduce_strided<Op, Source, V, T>,
+                 {dim3(static_cast<unsigned>(blocks), parts.parts), threads, 0, context.stream}, op,
+                 problem.kept, problem.reduced, parts.segment, problem.count, division, x, table,
+                 out);
   });
 }
 
@@ -231,6 +237,27 @@ void CudaBackend::norm(double p, const Tensor& x, const Tensor& out) {
   if (x.dtype() != out.dtype()) return norm(p, raw::to(x, out.scalar_type()), out);
   visit_floating("norm", out.dtype(), [&]<class T>(TypeTag<T>) {
     reduce_through<T, T>(PowerNorm(p), x, PowerOf<T>{static_cast<T>(p)}, out);
+  });
+}
+
+void CudaBackend::mean_square(const Tensor& x, const Tensor& y, const Tensor& out) {
+  Dims ones = Dims::filled(x.dim(), 1);
+  const ReductionWalks walks = reduction_walks(x.sizes(), x.strides(), ones, ones);
+  visit_floating("mse_loss", x.dtype(), [&]<class T>(TypeTag<T>) {
+    run_rows(Context(out), scalar::Reduction<ReduceOp::mean>{},
+             Problem{walks.kept, walks.reduced, walks.reduced.numel},
+             SquaredDifference<T>{static_cast<const T*>(x.data_ptr()),
+                                  static_cast<const T*>(y.data_ptr())},
+             out.data_ptr<T>());
+  });
+}
+
+void CudaBackend::mean_square_grad(const Tensor& grad, const Tensor& x, const Tensor& y,
+                                   const Tensor& out) {
+  visit_floating("mse_loss", x.dtype(), [&]<class T>(TypeTag<T>) {
+    const SquaredDifferenceGrad<T> f{static_cast<T>(2 / static_cast<double>(x.numel())),
+                                     static_cast<const T*>(grad.data_ptr())};
+    elementwise<T, T>(f, out, x, y);
   });
 }
 

@@ -8,6 +8,7 @@
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/division.h"
 #include "gradus/cuda/runtime/check.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::cuda {
 
@@ -150,10 +151,10 @@ void CudaBackend::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& 
     with_team<T, 2>(
         args, tensors, context,
         [&]<class Team>(Team team, const LaunchConfig& config) {
-          launch(softmax_kernel<T, Team>, config, args, team, to, from);
+          launch_early(softmax_kernel<T, Team>, config, args, team, to, from);
         },
         [&](int kept, const LaunchConfig& config) {
-          launch(long_softmax_kernel<T>, config, args, kept, to, from);
+          launch_early(long_softmax_kernel<T>, config, args, kept, to, from);
         });
   });
 }
@@ -170,26 +171,39 @@ void CudaBackend::softmax_grad(bool log, const Tensor& grad, const Tensor& y, in
     with_team<T, 3>(
         args, tensors, context,
         [&]<class Team>(Team team, const LaunchConfig& config) {
-          launch(softmax_grad_kernel<T, Team>, config, args, team, to, grads, results);
+          launch_early(softmax_grad_kernel<T, Team>, config, args, team, to, grads, results);
         },
         [&](int kept, const LaunchConfig& config) {
-          launch(long_softmax_grad_kernel<T>, config, args, kept, to, grads, results);
+          launch_early(long_softmax_grad_kernel<T>, config, args, kept, to, grads, results);
         });
   });
 }
 
+// More rows than this are averaged by several blocks.
+constexpr int64_t kMostAveraged = 1 << 15;
+
 void CudaBackend::cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
-                                const Tensor& weight, const Tensor& losses, const Tensor& rows) {
+                                const Tensor& weight, const Tensor& table, const Tensor& mean) {
   const Context context(x);
+  const int64_t count = x.sizes()[0];
   visit_floating("cross_entropy", x.dtype(), [&]<class T>(TypeTag<T>) {
     const std::array tensors = {&x, &x};
     auto args = args_of<T, 2>(true, 1, tensors);
     with_reading_team<T>(args, tensors, context, [&]<class Team>(Team team, const auto& config) {
-      launch(cross_entropy_kernel<T, Team>, config, args, team, targets_of<T>(rule, target),
-             sums_of<T>(rows), weight.defined() ? weight.data_ptr<T>() : nullptr,
-             losses.data_ptr<T>(), x.data_ptr<T>());
+      launch_early(cross_entropy_kernel<T, Team>, config, args, team, targets_of<T>(rule, target),
+                   sums_of<T>(raw::narrow(table, 0, 1, 3)),
+                   weight.defined() ? weight.data_ptr<T>() : nullptr, table.data_ptr<T>(),
+                   x.data_ptr<T>());
     });
+    if (mean.defined() && count <= kMostAveraged)
+      launch_early(average_losses_kernel<T>, {1, kAverageThreads, 0, context.stream}, count,
+                   table.data_ptr<T>(), table.data_ptr<T>() + count, mean.data_ptr<T>());
   });
+  if (!mean.defined() || count <= kMostAveraged) return;
+  const Tensor sums = raw::reduce(ReduceOp::sum, raw::narrow(table, 0, 0, 2), IntArrayRef{1});
+  const Tensor divisor = raw::narrow(sums, 0, 1, 1);
+  raw::zip_(BinaryOp::div, raw::narrow(table, 0, 1, 1), divisor);
+  raw::zip_into(BinaryOp::div, raw::as_strided(sums, {}, {}, 0), raw::as_strided(sums, {}, {}, 1), mean);
 }
 
 void CudaBackend::cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad,
@@ -200,9 +214,9 @@ void CudaBackend::cross_entropy_grad(const CrossEntropyRule& rule, const Tensor&
     const std::array tensors = {&out, &x};
     auto args = args_of<T, 2>(true, 1, tensors);
     with_reading_team<T>(args, tensors, context, [&]<class Team>(Team team, const auto& config) {
-      launch(cross_entropy_grad_kernel<T, Team>, config, args, team, targets_of<T>(rule, target),
-             sums_of<T>(rows), grad.data_ptr<T>(), grad.strides()[0], out.data_ptr<T>(),
-             x.data_ptr<T>());
+      launch_early(cross_entropy_grad_kernel<T, Team>, config, args, team,
+                   targets_of<T>(rule, target), sums_of<T>(rows), grad.data_ptr<T>(),
+                   grad.strides()[0], out.data_ptr<T>(), x.data_ptr<T>());
     });
   });
 }

@@ -15,9 +15,10 @@ void CudaBackend::triangle(bool upper, int64_t diagonal, const Tensor& x, const 
   const int64_t tiles = ceil_div(columns, int64_t{block.x});
   const int64_t blocks = ceil_div(walk.numel / columns, int64_t{block.y}) * tiles;
   visit_bits(x.element_size(), [&]<class T>(TypeTag<T>) {
-    launch(triangle_kernel<T>, {dim3(static_cast<unsigned>(blocks)), block, 0, context.stream},
-           walk, rows, columns, tiles, upper, diagonal, static_cast<const T*>(x.data_ptr()),
-           static_cast<T*>(out.data_ptr()));
+    launch_early(triangle_kernel<T>,
+                 {dim3(static_cast<unsigned>(blocks)), block, 0, context.stream}, walk, rows,
+                 columns, tiles, upper, diagonal, static_cast<const T*>(x.data_ptr()),
+                 static_cast<T*>(out.data_ptr()));
   });
 }
 

@@ -61,9 +61,9 @@ bool zip_at_once(const Tensor& x, const Tensor& y, const Tensor& out) {
         !is_aligned<V>(from) || !is_aligned<V>(other))
       return false;
     const int64_t blocks = ceil_div(walk.numel, contiguous_tile<uint8_t>);
-    launch(elementwise_contiguous<ZipAs<op, uint8_t>, uint8_t, uint8_t, uint8_t>,
-           {dim3(static_cast<unsigned>(blocks)), kElementwiseThreads, 0, Context(out).stream},
-           ZipAs<op, uint8_t>{}, walk.numel, to, from, other);
+    launch_early(elementwise_contiguous<ZipAs<op, uint8_t>, uint8_t, uint8_t, uint8_t>,
+                 {dim3(static_cast<unsigned>(blocks)), kElementwiseThreads, 0, Context(out).stream},
+                 ZipAs<op, uint8_t>{}, walk.numel, to, from, other);
     return true;
   }
   return false;

@@ -75,6 +75,33 @@ std::string describe(const Launch& launch) {
 // What a kernel may use without asking for more.
 constexpr size_t kSharedBytes = 48 * 1024;
 
+// Whether the kernels of this library wait for earlier ones themselves on the device, as those do
+// that were compiled for compute capability 9.0 or later. `kernel` stands for them all.
+bool wait_themselves(const void* kernel, int device) {
+  static constinit std::array<std::atomic<signed char>, kMaxDevices> known{};  // 0: not asked yet
+  std::atomic<signed char>& mine = known[static_cast<size_t>(device)];
+  if (mine == 0) {
+    cudaFuncAttributes attributes{};
+    check_cuda(cudaFuncGetAttributes(&attributes, kernel), "launch");
+    mine = attributes.ptxVersion >= 90 ? 1 : -1;
+  }
+  return mine > 0;
+}
+
+cudaError_t queue(const void* kernel, const LaunchConfig& config, void** args, bool early) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t out{};
+  out.gridDim = config.grid;
+  out.blockDim = config.block;
+  out.dynamicSmemBytes = config.shared_bytes;
+  out.stream = config.stream;
+  out.attrs = &attribute;
+  out.numAttrs = early ? 1 : 0;
+  return cudaLaunchKernelExC(&out, kernel, args);
+}
+
 }  // namespace
 
 bool launches_block() {
@@ -85,7 +112,7 @@ bool launches_block() {
   return on;
 }
 
-void detail::launch(const void* kernel, const LaunchConfig& config, void** args) {
+void detail::launch(const void* kernel, const LaunchConfig& config, void** args, bool early) {
   const auto& [grid, block, shared_bytes, stream, where] = config;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   Relaunch* const relaunch = Relaunch::current();
@@ -99,7 +126,7 @@ void detail::launch(const void* kernel, const LaunchConfig& config, void** args)
     status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes));
   if (status == cudaSuccess)
-    status = cudaLaunchKernel(kernel, grid, block, args, shared_bytes, stream);
+    status = queue(kernel, config, args, early && wait_themselves(kernel, device));
   if (status != cudaSuccess) [[unlikely]]
     check_cuda(status, "launch of ", describe(launch));
   remember(launch);

@@ -22,12 +22,13 @@ struct Captured {
 Captured look(cudaStream_t stream) noexcept {
   Captured out;
   cudaGraph_t graph = nullptr;
+  const cudaGraphEdgeData* edges = nullptr;  // without it, kernels that start early are an error
 #if CUDART_VERSION >= 13000
   const cudaError_t status = cudaStreamGetCaptureInfo(stream, &out.status, &out.id, &graph,
-                                                      &out.after, nullptr, &out.count);
+                                                      &out.after, &edges, &out.count);
 #else
-  const cudaError_t status =
-      cudaStreamGetCaptureInfo_v2(stream, &out.status, &out.id, &graph, &out.after, &out.count);
+  const cudaError_t status = cudaStreamGetCaptureInfo_v3(stream, &out.status, &out.id, &graph,
+                                                         &out.after, &edges, &out.count);
 #endif
   if (status == cudaSuccess && out.status == cudaStreamCaptureStatusActive) return out;
   if (status != cudaSuccess) cudaGetLastError();

@@ -1,6 +1,7 @@
 // The losses of losses.def that are made element by element.
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/one_node.h"
+#include "gradus/autograd/ops/mean_square.h"
 #include "gradus/nn/modules/losses/parts.h"
 #include "gradus/tensor/base/warning.h"
 
@@ -13,6 +14,10 @@ using namespace detail;
 Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossOptions& options) {
   GRADUS_AUTOCAST(mse_loss, input, target, options);
   check_same_shape("mse_loss", input, target);
+  const bool alike = input.dtype() == target.dtype() && input.device() == target.device();
+  if (alike && (input.dtype() == kFloat || input.dtype() == kDouble) && !input.is_meta() &&
+      input.numel() > 0 && options.reduction() == kMean)
+    return mean_square(input, target);
   return reduced("mse_loss", (input - target).square(), options.reduction());
 }
 

@@ -104,6 +104,12 @@ Tensor norm(double p, const Tensor& x, OptionalIntArrayRef dims);
 // The smallest and the largest of all elements: (2), of x's dtype. REQUIRES: there are some.
 Tensor aminmax(const Tensor& x);
 
+// The mean of (x - y)^2, of shape (), in float32 or float64.
+// REQUIRES: x and y have one shape, device and dtype, and some elements.
+Tensor mean_square(const Tensor& x, const Tensor& y);
+// The gradient of x, given that of the mean.
+Tensor mean_square_grad(const Tensor& grad, const Tensor& x, const Tensor& y);
+
 // --- Softmax along one dimension
 // e^x / sum(e^x), or its logarithm, about the largest element; row-major.
 // Errors: IndexError for dim, TypeError where x is not of a floating type.
@@ -112,10 +118,11 @@ Tensor softmax(bool log, const Tensor& x, int64_t dim);
 // REQUIRES: 0 <= dim.
 Tensor softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim);
 
-// (4, N): the losses of rows of x (N, C) against their targets, and the three `rows` of
-// Backend::cross_entropy, which the gradient needs. REQUIRES: as there, but x may have any strides.
-Tensor cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
-                     const Tensor& weight);
+// The table (4, N) of Backend::cross_entropy: the losses of rows of x (N, C) against their targets,
+// and what the gradient needs; and the mean, where one is asked for.
+// REQUIRES: as there, but x may have any strides.
+std::pair<Tensor, Tensor> cross_entropy(const CrossEntropyRule& rule, const Tensor& x,
+                                        const Tensor& target, const Tensor& weight, bool mean);
 Tensor cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, const Tensor& x,
                           const Tensor& target, const Tensor& rows);
 

@@ -113,5 +113,17 @@ ValuesAndIndices arg_reduce(const char* name, bool largest, const Tensor& x, int
   return {to(values, x.dtype()), indices};
 }
 
+Tensor mean_square(const Tensor& x, const Tensor& y) {
+  Tensor out = empty({}, x.dtype(), x.device());
+  backend(x).mean_square(raw::contiguous(x), raw::contiguous(y), out);
+  return out;
+}
+
+Tensor mean_square_grad(const Tensor& grad, const Tensor& x, const Tensor& y) {
+  Tensor out = empty(x.sizes(), x.dtype(), x.device());
+  backend(x).mean_square_grad(grad, raw::contiguous(x), raw::contiguous(y), out);
+  return out;
+}
+
 }  // namespace raw
 }  // namespace gradus

@@ -35,12 +35,13 @@ Tensor in_rows(const Tensor& x) {
 }
 }  // namespace
 
-Tensor cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,
-                     const Tensor& weight) {
-  Tensor out = empty({4, x.sizes()[0]}, x.dtype(), x.device());
+std::pair<Tensor, Tensor> cross_entropy(const CrossEntropyRule& rule, const Tensor& x,
+                                        const Tensor& target, const Tensor& weight, bool mean) {
+  std::pair<Tensor, Tensor> out{empty({4, x.sizes()[0]}, x.dtype(), x.device()), {}};
+  if (mean) out.second = empty({}, x.dtype(), x.device());
   backend(x).cross_entropy(rule, in_rows(x), raw::contiguous(target),
-                           weight.defined() ? raw::contiguous(weight) : weight, raw::narrow(out, 0, 0, 1),
-                           raw::narrow(out, 0, 1, 3));
+                           weight.defined() ? raw::contiguous(weight) : weight, out.first,
+                           out.second);
   return out;
 }
 

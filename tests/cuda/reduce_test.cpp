@@ -1,6 +1,7 @@
 // Reductions, variances and extremes on a GPU against the CPU.
 #include <limits>
 
+#include "gradus/tensor/factories.h"
 #include "gradus/tensor/math/elementwise.h"
 #include "tests/cuda/compare.h"
 
@@ -222,6 +223,31 @@ TEST_F(CudaReduce, AFewThousandElementsAreOneLaunch) {
     raw::reduce(ReduceOp::sum, x.gpu, dims);
     EXPECT_EQ(cuda::stats().kernel_launches - before, 1);
   }
+}
+
+// With vectors of both operands, and where these never begin together.
+TEST_F(CudaReduce, MeanSquares) {
+  for (const ScalarType dtype : {kFloat, kDouble})
+    for (const int64_t n : {1, 7, 1000, 300001})
+      for (const int64_t shift : {0, 1, 4}) {
+        const Pair x = random_pair(dtype, contiguous_layout("", {n}));
+        const Pair longer = random_pair(dtype, contiguous_layout("", {n + shift}));
+        const auto y = [&](const Tensor& t) { return raw::narrow(t, 0, shift, n); };
+        const auto wide = [](const Tensor& t) { return raw::to(t, kDouble); };
+        const Tensor expected = raw::mean_square(wide(x.cpu), wide(y(longer.cpu)));
+        const int64_t before = cuda::stats().kernel_launches;
+        const Tensor got = raw::mean_square(x.gpu, y(longer.gpu));
+        if (n <= 1000) {
+          EXPECT_EQ(cuda::stats().kernel_launches - before, 1);
+        }
+        expect_close(got, expected, rounding(dtype) * 8 * (1 + std::sqrt(n)),
+                     std::to_string(n) + ", shifted by " + std::to_string(shift));
+        const Tensor grad = raw::to(rand({}, dtype), Device(kCUDA));
+        expect_close(raw::mean_square_grad(grad, x.gpu, y(longer.gpu)),
+                     raw::mean_square_grad(wide(raw::to(grad, Device(kCPU))), wide(x.cpu),
+                                           wide(y(longer.cpu))),
+                     rounding(dtype) * 8, "gradient");
+      }
 }
 
 // --- Largest and smallest with their index

@@ -1,6 +1,7 @@
 // softmax and log_softmax on a GPU against the CPU.
 #include <limits>
 
+#include "gradus/tensor/factories.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {
@@ -137,6 +138,28 @@ TEST_F(CudaSoftmax, IsOneLaunch) {
     const int64_t before = cuda::stats().kernel_launches;
     raw::softmax(true, x.gpu, d);
     EXPECT_EQ(cuda::stats().kernel_launches - before, 1);
+  }
+}
+
+// By one block, and for many rows by several.
+TEST_F(CudaSoftmax, MeansOfCrossEntropies) {
+  for (const int64_t n : {1, 300, 33000}) {
+    const Pair x = random_pair(kFloat, contiguous_layout("", {n, 3}));
+    const Tensor target = arange(n).remainder(3), weight = rand({3}) + 0.5;
+    const CrossEntropyRule rule = {{"test", 1, 3}, 1, 0.125};
+    const Device gpu(kCUDA);
+    const int64_t before = cuda::stats().kernel_launches;
+    const Tensor there[] = {raw::to(target, gpu), raw::to(weight, gpu)};
+    const auto got = raw::cross_entropy(rule, x.gpu, there[0], there[1], true);
+    if (n <= 300) {
+      EXPECT_EQ(cuda::stats().kernel_launches - before, 2);
+    }
+    const auto expected =
+        raw::cross_entropy(rule, raw::to(x.cpu, kDouble), target, raw::to(weight, kDouble), true);
+    expect_close(got.first, expected.first, 1e-5, "of each row");
+    expect_close(got.second, expected.second, 1e-5, "mean");
+    const Tensor shares = raw::reduce(ReduceOp::sum, raw::narrow(got.first, 0, 1, 1), {});
+    expect_close(shares, ones({1, 1}), 1e-4, "the factors are shares");
   }
 }
 

@@ -9,13 +9,14 @@ namespace {
 
 // The same parameters on both devices, each with coefficients of its own and one of them 0 at
 // times. What is fresh is NaN. All numbers are positive: a difference of near ones, divided by its
-// own root, would have few digits, and other ones where a product and a sum are rounded once. The
-// first state is far above the square of the second, which a centered rmsprop takes from it.
+// own root, would have few digits, and other ones where a product and a sum are rounded once. A
+// centered rmsprop takes the square of the second state from the first one, which is far above it:
+// by its range, or where it is fresh by gradients and coefficients that are neither small nor near 1.
 struct Parameters {
   Parameters(int states, ScalarType dtype, const std::vector<int64_t>& sizes) {
     for (const int64_t n : sizes) {
       UpdatedParameter here, there;
-      for (double& c : here.coefficients) c = test::real(0.1, 0.9);
+      for (double& c : here.coefficients) c = test::real(0.1, 0.6);
       if (pick(0, 1) == 1)
         here.coefficients[static_cast<size_t>(pick(0, kMostCoefficients - 1))] = 0;
       there.coefficients = here.coefficients;
@@ -24,7 +25,7 @@ struct Parameters {
         here.*member = tensors.back().cpu, there.*member = tensors.back().gpu;
       };
       make(&UpdatedParameter::parameter, {0.1, 1});
-      make(&UpdatedParameter::gradient, {0.1, 1});
+      make(&UpdatedParameter::gradient, {0.5, 1});
       for (size_t k = 0; k < static_cast<size_t>(states); ++k) {
         const bool fresh = pick(0, 2) == 0;
         const double nan = std::nan("");

@@ -49,6 +49,17 @@ TEST_F(CudaWindows, ConvolutionsOfEveryTile) {
     for (int d = 1; d < kSpatial; ++d) s.dim[d] = {9, 9, 3, 1, 1, 1};
     check_convolution(s, kFloat);
   }
+  // Of few filters or channels, in several steps: of channels, and of places.
+  for (const auto& [channels, filters] : {std::pair(45, 6), std::pair(6, 45)}) {
+    Convolution s;
+    s.batch = 2, s.channels = channels, s.filters = filters;
+    for (int d = 1; d < kSpatial; ++d) s.dim[d] = {12, 8, 5, 1, 0, 1};
+    check_convolution(s, kFloat);
+  }
+  Convolution wide;
+  wide.batch = 2, wide.channels = 3, wide.filters = 4;
+  for (int d = 1; d < kSpatial; ++d) wide.dim[d] = {60, 60, 3, 1, 1, 1};
+  check_convolution(wide, kFloat);
   // Of few filters, too many terms for a thread to make each column of the product.
   Convolution large;
   large.batch = 4, large.channels = 16, large.filters = 15;

@@ -27,20 +27,14 @@ Tensor row_cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Te
   if (compute != x.dtype())
     return row_cross_entropy(rule, x.to(compute), target,
                              weight.defined() ? raw::to(weight, compute) : weight, mean);
-  const Tensor table = raw::cross_entropy(rule, x, target, weight);
+  const auto [table, average] = raw::cross_entropy(rule, x, target, weight, mean);
+  const Tensor losses = mean ? average : raw::as_strided(table, target.impl().sizes, {1}, 0);
   const Tensor rows = raw::narrow(table, 0, 1, 3);
-  Tensor losses = raw::as_strided(table, target.impl().sizes, {1}, 0), divisor;
-  if (mean) {
-    // One launch adds up the losses and their factors.
-    const Tensor sums = raw::reduce(ReduceOp::sum, raw::narrow(table, 0, 0, 2), IntArrayRef{1});
-    divisor = raw::as_strided(sums, {}, {}, 1);
-    losses = raw::zip(BinaryOp::div, raw::as_strided(sums, {}, {}, 0), divisor);
-  }
   if (recording(x))
-    record("CrossEntropyLossBackward0", losses, {x}, {x, target, rows, divisor},
+    record("CrossEntropyLossBackward0", losses, {x}, {x, target, rows},
            [rule, mean](Node& n, const Tensor& grad) -> Tensors {
              const Tensor saved = n.saved(0), numbers = n.saved(1), sums = n.saved(2);
-             const Tensor each = mean ? (grad / n.saved(3)).expand(numbers.sizes()) : grad;
+             const Tensor each = mean ? grad.expand(numbers.sizes()) : grad;
              return {GradMode::is_enabled()
                          ? gradient(rule, each, saved, numbers, sums)
                          : raw::cross_entropy_grad(rule, each, saved, numbers, sums)};

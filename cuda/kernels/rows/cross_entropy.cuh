@@ -3,6 +3,7 @@
 // logarithm of the sum of powers of e about it. A team goes over a row as in softmax.cuh.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/index.cuh"
 #include "gradus/cuda/kernels/rows/softmax.cuh"
 
@@ -26,6 +27,7 @@ template <class T, class Team>
 __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
     cross_entropy_kernel(SoftmaxArgs<2> args, Team team, Targets<T> targets, RowSums<T> rows,
                          const T* weight, T* loss, const T* x) {
+  wait_for_earlier_kernels();
   using Max = scalar::Reduction<ReduceOp::amax>;
   using Sum = scalar::Reduction<ReduceOp::sum>;
   const int64_t line = team.line();
@@ -88,11 +90,30 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
   loss[line] = factor * value;
 }
 
+// The sum of n losses over that of their factors, which are divided by it; by one block.
+inline constexpr int kAverageThreads = 1024;
+template <class T>
+__global__ void __launch_bounds__(kAverageThreads)
+    average_losses_kernel(int64_t n, const T* loss, T* factor, T* mean) {
+  wait_for_earlier_kernels();
+  using Sum = scalar::Reduction<ReduceOp::sum>;
+  T sum = 0, divisor = 0;
+#pragma unroll 8
+  for (int64_t i = threadIdx.x; i < n; i += kAverageThreads) sum += loss[i], divisor += factor[i];
+  sum = fold_lanes<Sum>(sum, kAverageThreads);
+  __syncthreads();  // the memory of the fold before is used again
+  divisor = fold_lanes<Sum>(divisor, kAverageThreads);
+#pragma unroll 8
+  for (int64_t i = threadIdx.x; i < n; i += kAverageThreads) factor[i] /= divisor;
+  if (threadIdx.x == 0) *mean = sum / divisor;
+}
+
 // out = grad factor (softmax(x) - the shares of the classes). Of doubles, fewer blocks have room.
 template <class T, class Team>
 __global__ void __launch_bounds__(Team::kThreads, (sizeof(T) > sizeof(float) ? 2 : Team::kBlocks))
     cross_entropy_grad_kernel(SoftmaxArgs<2> args, Team team, Targets<T> targets, RowSums<T> rows,
                               const T* grad, int64_t grad_step, T* out, const T* x) {
+  wait_for_earlier_kernels();
   const int64_t line = team.line();
   if (line >= args.lines.numel) return;
   const auto at = offsets_of(args.lines, line);

@@ -6,6 +6,7 @@
 // vectors alone, so nothing but the folds waits for other threads.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/rows/softmax.cuh"
 #include "gradus/cuda/kernels/tensor_core.cuh"
 
@@ -68,6 +69,7 @@ __device__ void for_vectors_of_thread(int begin, int end, const F& f) {
 template <class T>
 __global__ void __launch_bounds__(kLongThreads, 1)
     long_softmax_kernel(SoftmaxArgs<2> args, int kept, T* out, const T* x) {
+  wait_for_earlier_kernels();
   using Max = scalar::Reduction<ReduceOp::amax>;
   using Part = typename LongLine<T>::Part;
   constexpr int V = LongLine<T>::V;
@@ -151,6 +153,7 @@ __global__ void __launch_bounds__(kLongThreads, 1)
 template <class T>
 __global__ void __launch_bounds__(kLongThreads, 1)
     long_softmax_grad_kernel(SoftmaxArgs<3> args, int kept, T* out, const T* grad, const T* y) {
+  wait_for_earlier_kernels();
   using Part = typename LongLine<T>::Part;
   const auto at = offsets_of(args.lines, int64_t{blockIdx.x});
   const LongLine<T> line(grad + at.at[1], args.n);

@@ -2,6 +2,7 @@
 // much of it in registers as they hold, so that a row is read once.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/reduce.cuh"
 #include "gradus/tensor/base/normalized_rows.h"
 
@@ -60,6 +61,7 @@ template <class T, int V, bool kMoments>
 __global__ void __launch_bounds__(kMostNormThreads)
     normalize_kernel(NormTeam<V> team, double eps, const T* x, const T* weight, const T* bias,
                      T* means, T* rstds, T* out) {
+  wait_for_earlier_kernels();
   const NormalizedRows& rows = team.rows;
   const bool valid = team.row() < rows.rows;
   const int64_t row = valid ? team.row() : 0;
@@ -108,6 +110,7 @@ template <class T>
 __global__ void __launch_bounds__(kNormThreads)
     group_moments_kernel(NormalizedRows rows, const T* row_means, const T* row_squares, T* means,
                          T* variances) {
+  wait_for_earlier_kernels();
   const int64_t group = (int64_t{blockIdx.x} * kNormThreads + threadIdx.x) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   Moments sum = Variance::start<T>();
@@ -128,6 +131,7 @@ template <class T, int V>
 __global__ void __launch_bounds__(kMostNormThreads)
     normalize_grad_kernel(NormTeam<V> team, const T* grad, const T* x, const T* means,
                           const T* rstds, const T* weight, const T* sums, T* out) {
+  wait_for_earlier_kernels();
   const NormalizedRows& rows = team.rows;
   const bool valid = team.row() < rows.rows;
   const int64_t row = valid ? team.row() : 0;
@@ -182,6 +186,7 @@ template <class T, int V>
 __global__ void __launch_bounds__(kNormThreads)
     run_sums_kernel(NormalizedRows rows, int lanes, const T* grad, const T* x, const T* means,
                     const T* rstds, T* weight_sums, T* bias_sums) {
+  wait_for_earlier_kernels();
   const int64_t run =
       (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / static_cast<unsigned>(lanes);
   const int lane = static_cast<int>(threadIdx.x) & (lanes - 1), n = static_cast<int>(rows.inner);
@@ -212,6 +217,7 @@ template <class T, int V>
 __global__ void __launch_bounds__(kNormThreads)
     column_sums_kernel(NormalizedRows rows, int64_t share, const T* grad, const T* x,
                        const T* means, const T* rstds, T* weight_sums, T* bias_sums) {
+  wait_for_earlier_kernels();
   constexpr int kAcross = 32, kDown = kNormThreads / kAcross;
   const int across = static_cast<int>(threadIdx.x) % kAcross,
             down = static_cast<int>(threadIdx.x) / kAcross;

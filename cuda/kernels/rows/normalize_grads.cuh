@@ -1,6 +1,7 @@
 // All gradients of a layer norm at once, so that x and the gradient are read once.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/rows/normalize.cuh"
 
 namespace gradus::cuda {
@@ -32,6 +33,7 @@ template <class T, int V>
 __global__ void __launch_bounds__(kMostGradsThreads)
     normalize_grads_kernel(NormalizedRows rows, const T* grad, const T* x, const T* means,
                            const T* rstds, const T* weight, T* weight_sums, T* bias_sums, T* out) {
+  wait_for_earlier_kernels();
   const int n = static_cast<int>(rows.length), threads = static_cast<int>(blockDim.x);
   const auto for_vectors = [&](const auto& f) {
 #pragma unroll

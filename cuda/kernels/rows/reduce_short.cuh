@@ -1,6 +1,7 @@
 // Sums, means, extremes and variances of rows so short that a thread folds whole ones.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/reduce.cuh"
 
 namespace gradus::cuda {
@@ -24,6 +25,7 @@ GRADUS_HD constexpr int rows_of_block(int n) {
 template <class Op, class Source, class T>
 __global__ void __launch_bounds__(kReduceThreads)
     reduce_short_rows(const Op op, int64_t rows, int n, int64_t step, Source x, T* out) {
+  wait_for_earlier_kernels();
   using Value = typename Source::Value;
   constexpr int V = vector_width<Value>, kTile = short_rows_tile<Value>;
   __shared__ Value tile[kTile + kTile / 32];

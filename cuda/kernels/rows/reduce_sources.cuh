@@ -1,6 +1,8 @@
 // What reductions read beside plain elements (reduce.cuh), and a fold of two extremes at once.
 #pragma once
 
+#include <limits>
+
 #include "gradus/cuda/kernels/reduce.cuh"
 
 namespace gradus::cuda {
@@ -35,6 +37,40 @@ struct Through {
     constexpr int N = width<V>;
     return static_cast<int>((N - reinterpret_cast<uintptr_t>(data) / sizeof(S) % N) % N);
   }
+};
+
+inline constexpr int kNoVectors = std::numeric_limits<int>::max();
+
+// (x - y)^2.
+template <class T>
+struct SquaredDifference {
+  using Value = T;
+  static constexpr bool partial = false;
+  const T *x, *y;
+
+  __device__ SquaredDifference from(int64_t i) const { return {x + i, y + i}; }
+  template <int V>
+  __device__ Vector<T, V> load(int64_t i) const {
+    const auto a = load_vector<V>(x + i), b = load_vector<V>(y + i);
+    Vector<T, V> out;
+#pragma unroll
+    for (int v = 0; v < V; ++v) out.at[v] = (a.at[v] - b.at[v]) * (a.at[v] - b.at[v]);
+    return out;
+  }
+  // All elements, where vectors of both never begin together.
+  template <int V>
+  __device__ int before_vectors() const {
+    const int head = Plain<T>{x}.template before_vectors<V>();
+    return head == Plain<T>{y}.template before_vectors<V>() ? head : kNoVectors;
+  }
+};
+
+// Its gradient, where the squares are averaged.
+template <class T>
+struct SquaredDifferenceGrad {
+  T scale;  // 2 / how many there are
+  const T* grad;
+  __device__ T operator()(T x, T y) const { return scale * *grad * (x - y); }
 };
 
 // Whether an element is not 0: whether any bit of `mask` is set in it.

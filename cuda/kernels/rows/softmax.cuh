@@ -8,6 +8,7 @@
 // fixed tree.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/reduce.cuh"
 #include "gradus/tensor/table/dispatch.h"
 
@@ -188,6 +189,7 @@ struct Share {
 template <class T, class Team>
 __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
     softmax_kernel(SoftmaxArgs<2> args, Team team, T* out, const T* x) {
+  wait_for_earlier_kernels();
   using Max = scalar::Reduction<ReduceOp::amax>;
   const bool valid = team.line() < args.lines.numel;
   const auto at = offsets_of(args.lines, valid ? team.line() : 0);
@@ -246,6 +248,7 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
 template <class T, class Team>
 __global__ void __launch_bounds__(Team::kThreads, 2)
     softmax_grad_kernel(SoftmaxArgs<3> args, Team team, T* out, const T* grad, const T* y) {
+  wait_for_earlier_kernels();
   const bool valid = team.line() < args.lines.numel;
   const auto at = offsets_of(args.lines, valid ? team.line() : 0);
   out += at.at[0];

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 
@@ -86,6 +87,7 @@ template <class Turned, class F, class Out, class... In>
 __global__ void __launch_bounds__(kSquareThreads)
     elementwise_squares(F f, Turned turned, Strided<1 + sizeof...(In)> walk, Out* out,
                         const In*... in) {
+  wait_for_earlier_kernels();
   constexpr int S = square_side<Out, In...>;
   const int last = walk.dims - 1, warp = static_cast<int>(threadIdx.x) / 32,
             lane = static_cast<int>(threadIdx.x) % 32;

@@ -7,6 +7,7 @@
 // Next. Tensor cores, as for products (convolution_tensor_cores.cuh).
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
 #include "gradus/cuda/kernels/windows/spots.cuh"
 
@@ -57,6 +58,7 @@ __device__ void read_fours(const T* from, T (&to)[count]) {
 template <class T, class S, ConvolutionPart part>
 __global__ void __launch_bounds__(S::kThreads, S::kResident)
     convolution_kernel(const ConvolutionArgs<T> args) {
+  wait_for_earlier_kernels();
   constexpr bool kOfWeight = part == ConvolutionPart::weight;
   using LoaderA = GatheredTile<T, S::kRows, S::kDepth, S::kThreads, true>;
   using LoaderB = GatheredTile<T, S::kCols, S::kDepth, S::kThreads, kOfWeight>;

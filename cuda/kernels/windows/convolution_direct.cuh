@@ -1,75 +1,257 @@
-// Small convolutions of few filters or channels: a thread makes one column of the product
+// Small convolutions of few filters or channels: a thread makes two columns of the product
 // (spots.cuh) and all of its rows.
 //
-// Idea. A tile of a product is nearly empty where there are 6 rows, and to bring the tile to shared
-// memory takes longer than to add it up. Here the sums of all rows stay in registers; an element of
-// b is read once for all of them, and the elements of a come from shared memory, the same for all
-// threads. Several threads share the terms of a column where there are few columns.
+// Idea. A tile of a product is nearly empty where there are 6 rows. Here the sums of all rows stay
+// in registers. A block keeps in shared memory what its windows reach of some channels, a box with
+// zeros where the padding is; the place of a column in the box and that of a term add up to that of
+// the element. So a term takes an addition and a load for the element, and loads of 16 bytes for
+// the row of a, the same for all columns. Several threads share the terms of a column.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/tensor_core.cuh"
 #include "gradus/cuda/kernels/windows/spots.cuh"
 
 namespace gradus::cuda {
 
-inline constexpr int kDirectThreads = 256, kMostDirectRows = 16;
+inline constexpr int kDirectThreads = 512, kMostDirectRows = 16, kMostDirectColumns = 1024;
+inline constexpr int kDirectOwn = 2;  // columns of a thread
+GRADUS_HD constexpr int even(int count) { return count + count % 2; }
 
-// The columns of a block, a power of two: so few that there are enough blocks for all of the GPU.
-GRADUS_HD constexpr int direct_columns(int columns) {
-  constexpr int kBlocks = 1024, kLeast = 32;
-  int out = kLeast;
-  while (out < kDirectThreads && int64_t{out} * kBlocks < columns) out *= 2;
+// How the places of a dimension, `count` of them, meet the gathered tensor: the first at `first`,
+// others `step` apart, and all taps from place + low up to place + high.
+struct DirectDim {
+  int count, first, step, low, high;
+
+  GRADUS_HD int last() const { return first + (count - 1) * step; }
+  GRADUS_HD int reach() const { return high - low + 1; }
+};
+template <ConvolutionPart part>
+GRADUS_HD DirectDim direct_dim(const ConvolutionArgs<float>& args, int d) {
+  const Phase& phase = args.phase[d];
+  const WindowDim& dim = args.shape.dim[d];
+  if (part == ConvolutionPart::input)
+    return {phase.count, phase.place, 1, -(phase.taps - 1) * phase.reach, 0};
+  return {static_cast<int>(dim.out), -static_cast<int>(dim.padding), static_cast<int>(dim.stride),
+          0, static_cast<int>((dim.kernel - 1) * dim.dilation)};
+}
+// The taps of one channel.
+template <ConvolutionPart part>
+GRADUS_HD int direct_taps(const ConvolutionArgs<float>& args) {
+  int out = 1;
+  for (int d = 0; d < kSpatial; ++d)
+    out *= part == ConvolutionPart::input ? args.phase[d].taps
+                                          : static_cast<int>(args.shape.dim[d].kernel);
   return out;
 }
 
-// REQUIRES: args.rows <= kRows. The grid is that of ConvolutionBlock.
-template <int kRows, ConvolutionPart part>
-__global__ void __launch_bounds__(kDirectThreads)
-    convolution_direct(const ConvolutionArgs<float> args) {
-  constexpr bool kOfWeight = part == ConvolutionPart::weight;
-  alignas(16) __shared__ float a[kDirectThreads][kRows + 4];
-  __shared__ Spot terms[kDirectThreads];
-  __shared__ float sums[kRows][kDirectThreads];
-  const int t = static_cast<int>(threadIdx.x), across = direct_columns(args.columns);
-  const int lane = t / across, lanes = kDirectThreads / across;
+// Boxes for the gradient of the weight, whose columns are taps, are so much wider that neighbouring
+// columns lie in neighbouring banks. Here: `floats`, and what makes them congruent to `columns`.
+template <ConvolutionPart part>
+GRADUS_HD int widened(int floats, int64_t columns) {
+  constexpr int kBanks = 32;
+  if (part != ConvolutionPart::weight) return floats;
+  const int more = static_cast<int>((columns - floats) % kBanks);
+  return floats + (more < 0 ? more + kBanks : more);
+}
+template <ConvolutionPart part>
+GRADUS_HD int box_pitch(const ConvolutionArgs<float>& args, int width) {
+  return widened<part>(width, args.shape.dim[kSpatial - 1].kernel);
+}
+template <ConvolutionPart part>
+GRADUS_HD int box_plane(const ConvolutionArgs<float>& args, int rows, int width) {
+  return widened<part>(rows * box_pitch<part>(args, width), args.shape.taps());
+}
 
-  const ConvolutionBlock block(args, kRows, across);
-  const int column = block.first_column + t % across;
-  const bool valid = column < args.columns;
-  const auto spot = [&](bool of_tap, int i) {
-    return of_tap ? tap_spot<part>(args, i, block.group) : place_spot<part>(args, i, block.group);
-  };
-  constexpr int kOutside = -(1 << 30);
-  const Spot mine = valid ? spot(kOfWeight, column) : Spot{0, 0, {kOutside, kOutside, kOutside}};
-  float sum[kRows] = {};
-  const int end = block.end(args);
-  for (int first = block.begin(args); first < end; first += kDirectThreads) {
-    const int count = ::min(kDirectThreads, end - first);
-    __syncthreads();  // those before were read
-    terms[t] = spot(!kOfWeight, first + ::min(t, count - 1));
-    __syncthreads();
-    for (int i = t; i < count * kRows; i += kDirectThreads) {
-      const int term = i / kRows, row = i % kRows;
-      a[term][row] = row < args.rows ? args.a[row * args.a_row + terms[term].in_other] : 0;
+// Where the elements lie in shared memory that some places of a sample meet.
+template <ConvolutionPart part>
+class DirectBox {
+ public:
+  // Those of all places.
+  __device__ DirectBox(const ConvolutionArgs<float>& args, int sample, int group) : args_(args) {
+    constexpr bool kInput = part == ConvolutionPart::input;
+    const Convolution& s = args.shape;
+#pragma unroll
+    for (int d = 0; d < kSpatial; ++d) {
+      const DirectDim dim = direct_dim<part>(args, d);
+      first_[d] = dim.first, low_[d] = dim.low;
+      size_[d] = dim.last() - dim.first + dim.reach();
     }
+    gathered_ = args.gathered[0] * args.gathered[1] * args.gathered[2];
+    const int64_t channel = sample * (kInput ? s.filters : s.channels) +
+                            group * (kInput ? s.group_filters() : s.group_channels());
+    from_ = args.b + channel * gathered_;
+  }
+  // Those of the places from `first` up to `last` alone.
+  __device__ void narrow(const Spot& first, const Spot& last) {
+    bool alike = true;  // so far: then the places between are not all of the next dimension
+#pragma unroll
+    for (int d = 0; d < kSpatial; ++d) {
+      const DirectDim dim = direct_dim<part>(args_, d);
+      first_[d] = alike ? first.at[d] : dim.first;
+      size_[d] = (alike ? last.at[d] : dim.last()) - first_[d] + dim.reach();
+      alike = alike && first.at[d] == last.at[d];
+    }
+  }
+  // When it will not change any more.
+  __device__ void settle() {
+    pitch_ = box_pitch<part>(args_, size_[2]);
+    plane_ = box_plane<part>(args_, size_[0] * size_[1], size_[2]);
+  }
+
+  // What a place and a tap add to the place in the box; `channel` counts from its first one.
+  __device__ int of_place(const Spot& place) const { return at(place.at, first_); }
+  __device__ int of_tap(const Spot& tap, int channel) const {
+    return channel * plane_ + at(tap.at, low_);
+  }
+
+  // Begins to copy the channels from `first` up to `last` of the group.
+  __device__ void fill(float* box, int first, int last) const {
+    constexpr int kWarps = kDirectThreads / 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const int rows = size_[0] * size_[1], channels = last - first + 1;
+    const int splits = rows < kWarps ? (kWarps + rows - 1) / rows : 1;  // of the channels of a row
+    for (int i = warp; i < rows * splits; i += kWarps) {
+      const int row = splits > 1 ? i % rows : i, y = row % size_[1];
+      const int at[kSpatial] = {first_[0] + low_[0] + row / size_[1], first_[1] + low_[1] + y,
+                                first_[2] + low_[2]};
+      const bool inside = is_within(at[0], 0) && is_within(at[1], 1);
+      const int64_t in_plane = in_gathered(args_, at);
+      for (int c = splits > 1 ? i / rows : 0; c < channels; c += splits) {
+        const float* const from = from_ + int64_t{first + c} * gathered_ + in_plane;
+        float* const to = box + c * plane_ + row * pitch_;
+        for (int x = lane; x < size_[2]; x += 32) {
+          const bool is_there = inside && is_within(at[2] + x, 2);
+          copy_later<4>(to + x, is_there ? from + x : args_.b, is_there ? 4 : 0);
+        }
+      }
+    }
+    end_copy_group();
+  }
+
+ private:
+  __device__ bool is_within(int place, int d) const {
+    return static_cast<unsigned>(place) < static_cast<unsigned>(args_.gathered[d]);
+  }
+  __device__ int at(const int (&place)[kSpatial], const int (&from)[kSpatial]) const {
+    return ((place[0] - from[0]) * size_[1] + place[1] - from[1]) * pitch_ + place[2] - from[2];
+  }
+
+  const ConvolutionArgs<float>& args_;
+  const float* from_;  // the first channel of the group in this sample
+  int64_t gathered_;   // elements of a channel
+  int first_[kSpatial], low_[kSpatial], size_[kSpatial], pitch_, plane_;
+};
+
+// The grid counts pieces of args.direct.columns columns, of one sample where these are places; then
+// samples, or for the gradient of the weight parts of the depth; then groups.
+// REQUIRES: args.rows <= kRows; args.direct.floats of shared memory.
+template <int kRows, ConvolutionPart part>
+__global__ void __launch_bounds__(kDirectThreads, 1)
+    convolution_direct(const __grid_constant__ ConvolutionArgs<float> args) {
+  wait_for_earlier_kernels();
+  constexpr bool kOfWeight = part == ConvolutionPart::weight;
+  constexpr int kPitch = kRows + 4, kOwn = kDirectOwn;
+  extern __shared__ uint4 shared[];
+  auto* const in_out = reinterpret_cast<int64_t*>(shared);                        // of columns
+  float* const a = reinterpret_cast<float*>(in_out + even(args.direct.columns));  // [term][row]
+  int* const terms = reinterpret_cast<int*>(a + args.direct.terms * kPitch);
+  float* const box = reinterpret_cast<float*>(terms + args.direct.terms);
+
+  const int samples = static_cast<int>(args.shape.batch), taps = direct_taps<part>(args);
+  const int in_all = kOfWeight ? args.columns : args.columns / samples;  // columns to cut up
+  const int width = args.direct.columns, pieces = (in_all + width - 1) / width;
+  const int parts = kOfWeight ? args.parts : samples;
+  const int index = static_cast<int>(blockIdx.x), piece = index % pieces;
+  const int of_parts = index / pieces % parts, group = index / pieces / parts;
+  const int first_column = (kOfWeight ? 0 : of_parts * in_all) + piece * width;
+  const int columns = ::min(width, in_all - piece * width);
+  const int begin = kOfWeight ? of_parts * args.part : 0;
+  const int end = kOfWeight ? ::min(begin + args.part, args.depth) : args.depth;
+  const int places = kOfWeight ? args.depth / ::max(samples, 1) : in_all;  // of a sample
+
+  const int t = static_cast<int>(threadIdx.x), across = (width + kOwn - 1) / kOwn;
+  const int lane = t / across, lanes = kDirectThreads / across;
+  const auto spot = [&](bool is_tap, int i) {
+    return is_tap ? tap_spot<part>(args, i, group) : place_spot<part>(args, i, group);
+  };
+  Spot mine[kOwn] = {};
+#pragma unroll
+  for (int c = 0; c < kOwn; ++c)
+    if (const int column = t % across + c * across; column < columns) {
+      mine[c] = spot(kOfWeight, first_column + column);
+      if (lane == 0) in_out[column] = mine[c].in_other;
+    }
+
+  float sum[kOwn][kRows] = {};
+  for (int first = begin, last; first < end; first = last) {
+    last = ::min(first + args.direct.terms, end);
+    if (kOfWeight) last = ::min(last, (first / places + 1) * places);
+    const int first_tap = kOfWeight ? first_column : first;
+    const int last_tap = (kOfWeight ? first_column + columns : last) - 1;
+    const int channel = first_tap / taps;
+    const int first_place = kOfWeight ? first : first_column;
+    const int end_place = kOfWeight ? last : first_column + columns;
+    DirectBox<part> in_box(args, kOfWeight ? first / places : of_parts, group);
+    if (end_place - first_place < places)
+      in_box.narrow(spot(false, first_place), spot(false, end_place - 1));
+    in_box.settle();
+    const auto place = [&](bool is_tap, int i, const Spot& at) {
+      return is_tap ? in_box.of_tap(at, i / taps - channel) : in_box.of_place(at);
+    };
+    __syncthreads();  // those before were read
+    in_box.fill(box, channel, last_tap / taps);
+    for (int i = t; i < last - first; i += kDirectThreads) {
+      const Spot term = spot(!kOfWeight, first + i);
+      terms[i] = place(!kOfWeight, first + i, term);
+#pragma unroll
+      for (int row = 0; row < kRows; ++row)
+        a[i * kPitch + row] = row < args.rows ? args.a[row * args.a_row + term.in_other] : 0;
+    }
+    int own[kOwn] = {};
+#pragma unroll
+    for (int c = 0; c < kOwn; ++c)
+      if (const int column = t % across + c * across; column < columns)
+        own[c] = place(kOfWeight, first_column + column, mine[c]);
+    wait_for_copies<0>();
     __syncthreads();
 #pragma unroll 4
-    for (int i = lane; i < count; i += lanes) {
-      const Spot term = terms[i];
-      const float b = is_inside(args, mine, term) ? args.b[mine.in_b + term.in_b] : 0;
+    for (int i = lane; i < last - first && lane < lanes; i += lanes) {
+      alignas(16) float weight[kRows];
 #pragma unroll
-      for (int row = 0; row < kRows; ++row) sum[row] += a[i][row] * b;
+      for (int row = 0; row < kRows; row += 4)
+        *reinterpret_cast<float4*>(&weight[row]) =
+            *reinterpret_cast<const float4*>(&a[i * kPitch + row]);
+#pragma unroll
+      for (int c = 0; c < kOwn; ++c) {
+        const float b = box[own[c] + terms[i]];
+#pragma unroll
+        for (int row = 0; row < kRows; ++row) sum[c][row] += weight[row] * b;
+      }
     }
   }
 
-#pragma unroll
-  for (int row = 0; row < kRows; ++row) sums[row][t] = sum[row];
   __syncthreads();
-  // The lanes share the rows: each adds up what all have of some, in order.
-  float* const out = block.out(args);
-  for (int row = lane; row < args.rows && valid; row += lanes) {
-    float total = block.bias(args, row);
-    for (int l = 0; l < lanes; ++l) total += sums[row][l * across + t % across];
-    out[row * args.out_row + mine.in_other] = total;
+  float* const sums = a;  // [lane][row][column]
+#pragma unroll
+  for (int c = 0; c < kOwn; ++c)
+#pragma unroll
+    for (int row = 0; row < kRows; ++row)
+      if (const int column = t % across + c * across; column < columns && lane < lanes)
+        sums[(lane * kRows + row) * width + column] = sum[c][row];
+  __syncthreads();
+  float* const out = args.out + (kOfWeight ? of_parts * args.part_out : 0);
+  // The threads of a column share its rows.
+  for (int row = lane; row < args.rows && lane < lanes; row += lanes) {
+    const float bias = args.bias ? args.bias[group * args.rows + row] : 0;
+#pragma unroll
+    for (int c = 0; c < kOwn; ++c)
+      if (const int column = t % across + c * across; column < columns) {
+        float total = bias;
+#pragma unroll 4
+        for (int l = 0; l < lanes; ++l) total += sums[(l * kRows + row) * width + column];
+        out[row * args.out_row + in_out[column]] = total;
+      }
   }
 }
 

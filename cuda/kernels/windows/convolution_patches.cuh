@@ -11,6 +11,7 @@
 // the patches, where it would start 144; an element costs one more addition for its place.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tensor_cores.cuh"
 #include "gradus/cuda/kernels/windows/patches.cuh"
 
@@ -244,6 +245,7 @@ class ConvolutionPatches {
 template <class S, ConvolutionPart part>
 __global__ void __maxnreg__(S::kRegisters)
     convolution_patches(const __grid_constant__ ConvolutionArgs<float> args) {
+  wait_for_earlier_kernels();
   using Patches = ConvolutionPatches<S, part>;
   Patches patches(args);
   typename Patches::Sums sum = {};

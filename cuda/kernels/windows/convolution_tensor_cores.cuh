@@ -10,6 +10,7 @@
 // convolutional neural networks"), at some loss of exactness.
 #pragma once
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tensor_cores.cuh"
 #include "gradus/cuda/kernels/windows/spots.cuh"
 
@@ -168,6 +169,7 @@ class ConvolutionTiles {
 template <class S, ConvolutionPart part>
 __global__ void __maxnreg__(S::kRegisters)
     convolution_tensor_cores(const __grid_constant__ ConvolutionArgs<float> args) {
+  wait_for_earlier_kernels();
   using Tiles = ConvolutionTiles<S, part>;
   Tiles tiles(args);
   typename Tiles::Sums sum = {};

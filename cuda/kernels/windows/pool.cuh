@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/tensor/base/windows.h"
 
 namespace gradus::cuda {
@@ -60,6 +61,7 @@ __device__ void each_window(const PoolOf<Index>& pool, const Index (&at)[kSpatia
 template <class T, class Index>
 __global__ void max_pool_kernel(PoolOf<Index> pool, Index n, const T* x, T* values,
                                 int64_t* indices) {
+  wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs());
@@ -77,6 +79,7 @@ __global__ void max_pool_kernel(PoolOf<Index> pool, Index n, const T* x, T* valu
 template <class T, class Index>
 __global__ void max_pool_grad_kernel(PoolOf<Index> pool, Index n, const T* grad,
                                      const int64_t* indices, T* out) {
+  wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const auto at = places_of(i, pool.dim[1].in, pool.dim[2].in, pool.inputs());
@@ -88,8 +91,34 @@ __global__ void max_pool_grad_kernel(PoolOf<Index> pool, Index n, const T* grad,
   out[i] = sum;
 }
 
+// The same where windows do not overlap: a thread for each window writes the elements from its
+// first one up to that of the next. REQUIRES: no padding; windows as their strides are, not
+// adaptive.
+template <class T, class Index>
+__global__ void max_pool_grad_apart_kernel(PoolOf<Index> pool, Index n, const T* grad,
+                                           const int64_t* indices, T* out) {
+  wait_for_earlier_kernels();
+  const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
+  if (i >= n) return;
+  const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs());
+  const auto most = static_cast<Index>(indices[i]);
+  const T mine = grad[i];
+  out += o.plane * pool.inputs();
+  const auto begin = [&](int d) { return o.at[d] * pool.dim[d].stride; };
+  const auto end = [&](int d) {
+    return o.at[d] + 1 == pool.dim[d].out ? pool.dim[d].in : begin(d) + pool.dim[d].stride;
+  };
+  for (Index i0 = begin(0); i0 < end(0); ++i0)
+    for (Index i1 = begin(1); i1 < end(1); ++i1)
+      for (Index i2 = begin(2); i2 < end(2); ++i2) {
+        const Index place = (i0 * pool.dim[1].in + i1) * pool.dim[2].in + i2;
+        out[place] = place == most ? mine : T(0);
+      }
+}
+
 template <class T, class Index>
 __global__ void average_pool_kernel(PoolOf<Index> pool, Index n, const T* x, T* out) {
+  wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs());
@@ -101,6 +130,7 @@ __global__ void average_pool_kernel(PoolOf<Index> pool, Index n, const T* x, T* 
 
 template <class T, class Index>
 __global__ void average_pool_grad_kernel(PoolOf<Index> pool, Index n, const T* grad, T* out) {
+  wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
   const auto at = places_of(i, pool.dim[1].in, pool.dim[2].in, pool.inputs());

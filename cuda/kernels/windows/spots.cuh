@@ -34,6 +34,12 @@ struct Phase {
   int place, reach;
 };
 
+// How convolution_direct cuts its work up: columns of a block; terms, and floats of shared memory for
+// them and what their columns meet, at once.
+struct DirectCut {
+  int columns, terms, floats;
+};
+
 template <class T>
 struct ConvolutionArgs {
   Convolution shape;
@@ -46,6 +52,7 @@ struct ConvolutionArgs {
   int parts, part;           // the depth is cut into so many parts, of `part` terms each
   int64_t part_out;          // from one part's result to the next
   int pitch;                 // of the patches of convolution_patches.cuh
+  DirectCut direct;          // of convolution_direct.cuh
 };
 
 // What a column or a term of the depth adds: to the element of b, and to that of out or a.
@@ -110,6 +117,8 @@ struct ConvolutionBlock {
 // i as places in three dimensions of such sizes; what is left goes to the caller.
 __device__ inline int split_places(int i, const int (&sizes)[kSpatial], int (&at)[kSpatial]) {
   for (int d = kSpatial - 1; d >= 0; --d) {
+    at[d] = 0;
+    if (sizes[d] == 1) continue;
     const int rest = static_cast<int>(static_cast<unsigned>(i) / static_cast<unsigned>(sizes[d]));
     at[d] = i - rest * sizes[d];
     i = rest;

@@ -166,6 +166,15 @@ bool any_written(const uint8_t* written, size_t size) {
            {{"touches it", frames_of({pc})}}});
 }
 
+[[gnu::cold]] void report_early(Worker& worker, const Seen& seen) {
+  worker.current->early = false;
+  const Unwatched guard;
+  report(worker, seen, Kind::race,
+         "the kernel was launched so that it may start before the one before it has ended, and this "
+         "thread has not waited for that; let every thread call wait_for_earlier_kernels(), or "
+         "CUDA's cudaGridDependencySynchronize(), first");
+}
+
 // An access that is too wide for one instruction counts as several.
 [[gnu::cold]] void count(Worker& worker, const Seen& seen, bool shared) {
   const Unwatched guard;
@@ -200,6 +209,8 @@ bool any_written(const uint8_t* written, size_t size) {
   if (worker->launch->counter && (global || shared)) [[unlikely]]
     count(*worker, seen, !global);
   if (!worker->launch->checked) return;
+  if (global && thread.early) [[unlikely]]
+    report_early(*worker, seen);
 
   Range& range = worker->ranges[pc / 4 % worker->ranges.size()];
   if (!range.covers(address, size)) [[unlikely]] {

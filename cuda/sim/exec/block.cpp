@@ -26,6 +26,8 @@ int __syncthreads_or(int predicate) {
   return static_cast<int>(here->barrier(BarrierOp::any, predicate, GRADUS_SIM_CALLER));
 }
 
+void cudaGridDependencySynchronize() { here->current->early = false; }
+
 void __threadfence_block() { here->fence(); }
 void __threadfence() { here->fence(); }
 void __threadfence_system() { here->fence(); }

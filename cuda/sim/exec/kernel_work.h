@@ -29,6 +29,7 @@ struct KernelWork {
   dim3 grid, block;
   size_t shared_bytes;
   int device;
+  bool early;  // may start before the kernel before it has ended
   Arguments arguments;
 };
 
@@ -36,7 +37,8 @@ struct KernelWork {
 cudaError_t check_launch(const void* kernel, dim3 grid, dim3 block, size_t shared_bytes);
 // A launch to be done later. REQUIRES: check_launch succeeds.
 std::shared_ptr<const KernelWork> keep_launch(const void* kernel, dim3 grid, dim3 block,
-                                              void** args, size_t shared_bytes, int device);
+                                              void** args, size_t shared_bytes, int device,
+                                              bool early);
 // Does it. What the kernel does wrong comes up at the next call.
 void run_kernel(const KernelWork& work);
 

@@ -260,14 +260,15 @@ cudaError_t check_launch(const void* kernel, dim3 grid, dim3 block, size_t share
 }
 
 std::shared_ptr<const KernelWork> keep_launch(const void* kernel, dim3 grid, dim3 block,
-                                              void** args, size_t shared_bytes, int device) {
-  return std::make_shared<KernelWork>(KernelWork{kernel, grid, block, shared_bytes, device,
+                                              void** args, size_t shared_bytes, int device,
+                                              bool early) {
+  return std::make_shared<KernelWork>(KernelWork{kernel, grid, block, shared_bytes, device, early,
                                                  Arguments(args, declared(kernel).sizes)});
 }
 
 namespace {
-void run_now(const void* kernel, dim3 grid, dim3 block, void** args, size_t shared_bytes,
-             int device) {
+void run_now(const void* kernel, dim3 grid, dim3 block, void** args, size_t shared_bytes, int device,
+             bool early) {
   load_variables();
   Launch launch;
   launch.kernel = kernel;
@@ -278,6 +279,7 @@ void run_now(const void* kernel, dim3 grid, dim3 block, void** args, size_t shar
   launch.shared_bytes = shared_bytes;
   launch.device = device;
   launch.checked = checks();
+  launch.early = early;
   launch.blocks = uint64_t{grid.x} * grid.y * grid.z;
   Counter counter;
   if (counts()) launch.counter = &counter;
@@ -296,7 +298,7 @@ void run_now(const void* kernel, dim3 grid, dim3 block, void** args, size_t shar
 
 void run_kernel(const KernelWork& work) {
   run_now(work.kernel, work.grid, work.block, work.arguments.pointers(), work.shared_bytes,
-          work.device);
+          work.device, work.early);
 }
 
 }  // namespace gradus::cuda::sim
@@ -305,15 +307,29 @@ using namespace gradus::cuda::sim;
 
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** args,
                              size_t shared_bytes, cudaStream_t stream) {
+  const cudaLaunchConfig_t config{grid, block, shared_bytes, stream, nullptr, 0};
+  return cudaLaunchKernelExC(&config, kernel, args);
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** args) {
   if (const cudaError_t broken = pending_error()) return result(broken);
+  if (!config || (config->numAttrs > 0 && !config->attrs)) return result(cudaErrorInvalidValue);
+  const auto& [grid, block, shared_bytes, stream, attributes, count] = *config;
+  bool early = false;
+  for (unsigned i = 0; i < count; ++i) {
+    if (attributes[i].id != cudaLaunchAttributeProgrammaticStreamSerialization)
+      return result(cudaErrorInvalidValue);
+    early = attributes[i].val.programmaticStreamSerializationAllowed != 0;
+  }
   if (!is_stream_here(stream)) return result(cudaErrorInvalidResourceHandle);
   if (const cudaError_t status = check_launch(kernel, grid, block, shared_bytes))
     return result(status);
   const auto keep = [&] {
-    return keep_launch(kernel, grid, block, args, shared_bytes, current_zone());
+    return keep_launch(kernel, config->gridDim, config->blockDim, args, config->dynamicSmemBytes,
+                       current_zone(), early);
   };
   if (const auto status = record_kernel(stream, keep)) return result(*status);
-  run_now(kernel, grid, block, args, shared_bytes, current_zone());
+  run_now(kernel, grid, block, args, shared_bytes, current_zone(), early);
   return result(cudaSuccess);
 }
 

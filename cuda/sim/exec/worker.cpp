@@ -207,6 +207,7 @@ void Worker::run_thread(Fiber* fiber) {
   thread.linear = linear;
   thread.fiber = fiber;
   thread.interval = interval;
+  thread.early = launch->early;
   enter(thread);
   launch->invoke(launch->kernel, launch->args);
   settle_doubt();

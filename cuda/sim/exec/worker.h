@@ -56,6 +56,7 @@ struct Launch {
   size_t shared_bytes = 0;
   int device = 0;
   bool checked = true;
+  bool early = false;  // may start before the kernel before it has ended
   Intervals* intervals = nullptr;
   Counter* counter = nullptr;  // null: nobody counts
   Order order;
@@ -85,6 +86,7 @@ struct Thread {
   State state;
   uint8_t epoch;  // how many __syncwarp it has passed since the interval began
   bool accessed;  // whether it has accessed memory since its start
+  bool early;     // has not waited for the kernel before
   uint32_t interval;
   Fence fence;
   Doubt doubt;

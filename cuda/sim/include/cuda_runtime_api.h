@@ -91,6 +91,24 @@ enum cudaFuncAttribute {
   cudaFuncAttributePreferredSharedMemoryCarveout = 9,  // a hint, without effect
 };
 
+// The kernel may start before the one before it has ended. Here it never does, and what it should
+// have waited for is a mistake.
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
+union cudaLaunchAttributeValue {
+  int programmaticStreamSerializationAllowed;
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+
 inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventDefault = 0, cudaEventDisableTiming = 2;
 inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1;
@@ -154,6 +172,7 @@ cudaError_t cudaMemsetAsync(void* memory, int value, size_t nbytes, cudaStream_t
 // --- Kernels
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** args,
                              size_t shared_bytes, cudaStream_t stream);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** args);
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncGetName(const char** name, const void* kernel);
 

@@ -69,7 +69,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
   const auto& [function, grid, block, shared_bytes, args, extra] = *params;
   if (const cudaError_t status = check_launch(function, grid, block, shared_bytes))
     return result(status);
-  kernel = keep_launch(function, grid, block, args, shared_bytes, kernel->device);
+  kernel = keep_launch(function, grid, block, args, shared_bytes, kernel->device, kernel->early);
   return result(cudaSuccess);
 }
 

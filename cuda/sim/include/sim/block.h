@@ -22,6 +22,11 @@ int __syncthreads_count(int predicate);
 int __syncthreads_and(int predicate);
 int __syncthreads_or(int predicate);
 
+// Of a launch that may start before the kernel before it has ended: waits for that, and lets the
+// next one start.
+void cudaGridDependencySynchronize();
+__forceinline__ void cudaTriggerProgrammaticLaunchCompletion() {}
+
 void __threadfence_block();
 void __threadfence();
 void __threadfence_system();

@@ -1,6 +1,5 @@
 // Backend::convolution on CUDA: the product that a part is, its tile, and how its depth is cut up.
 #include "gradus/cuda/kernels/windows/convolution.cuh"
-#include "gradus/cuda/kernels/windows/convolution_direct.cuh"
 
 #include <limits>
 #include <numeric>
@@ -9,7 +8,7 @@
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/kernels/matmul_sum.cuh"
-#include "gradus/cuda/ops/convolution_kernel.h"
+#include "gradus/cuda/ops/windows/convolution_kernel.h"
 #include "gradus/cuda/ops/cudnn.h"
 #include "gradus/cuda/ops/matmul_kernel.h"
 #include "gradus/cuda/runtime/context.h"
@@ -101,37 +100,10 @@ ConvolutionKernel<T> by_multiply_adds(Part part) {
   return kernel(convolution_kernel<T, S, Part::weight>);
 }
 
-// Products of few rows, of which tiles would be nearly empty. The parts of other products than
-// those for the weight are whole: they have columns enough.
-template <int kRows>
-ConvolutionKernel<float> direct(Part part, const ConvolutionArgs<float>& args) {
-  constexpr int64_t kBlocks = 1024, kLeastTerms = 128;
-  const int columns = direct_columns(args.columns);
-  ConvolutionKernel<float> out{convolution_direct<kRows, Part::output>, kRows, columns, 1,
-                               kDirectThreads};
-  out.parts = 1;
-  if (part == Part::input) out.run = convolution_direct<kRows, Part::input>;
-  if (part != Part::weight) return out;
-  out.run = convolution_direct<kRows, Part::weight>;
-  const int64_t most = kBlocks / (ceil_div(args.columns, columns) * args.shape.groups);
-  out.parts = static_cast<int>(
-      std::clamp<int64_t>(args.depth / kLeastTerms, 1, std::max<int64_t>(most, 1)));
-  return out;
-}
-// The limit takes in the convolutions of LeNet-5, which are faster so on an H100. Larger ones were
-// not compared.
-bool takes_direct(const ConvolutionArgs<float>& args) {
-  constexpr int64_t kMostTerms = 1 << 25;
-  const Convolution& s = args.shape;
-  const int64_t terms =
-      s.batch * s.outputs() * s.filters * s.group_channels() * s.taps();  // of any part
-  return args.rows <= kMostDirectRows && terms <= kMostTerms;
-}
-
 template <class T>
 ConvolutionKernel<T> kernel_for(Part part, ConvolutionArgs<T>& args) {
   if constexpr (std::is_same_v<T, float>) {
-    if (takes_direct(args)) return args.rows <= 8 ? direct<8>(part, args) : direct<16>(part, args);
+    if (const auto direct = direct_convolution(part, args)) return *direct;
     if (has_tensor_cores()) return tensor_core_convolution(part, args);
   }
   using Shapes = ConvolutionShapes<T>;
@@ -146,6 +118,7 @@ struct Product {
   ConvolutionKernel<T> kernel;
 
   int64_t tiles() const {
+    if (kernel.tiles >= 0) return kernel.tiles;
     return int64_t{ceil_div(args.rows, kernel.rows)} * ceil_div(args.columns, kernel.columns) *
            args.shape.groups;
   }
@@ -278,11 +251,11 @@ void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
       ConvolutionArgs<T> args = product.args;
       operands.give(plan.part, args);
       args.out = out;
-      launch(product.kernel.run,
-             {dim3(static_cast<unsigned>(product.tiles() * args.parts)),
-              static_cast<unsigned>(product.kernel.threads),
-              static_cast<size_t>(product.kernel.shared_bytes), context.stream},
-             args);
+      launch_early(product.kernel.run,
+                   {dim3(static_cast<unsigned>(product.tiles() * args.parts)),
+                    static_cast<unsigned>(product.kernel.threads),
+                    static_cast<size_t>(product.kernel.shared_bytes), context.stream},
+                   args);
     }
   };
   if (plan.parts == 1) return launch_all(operands.out);
@@ -293,8 +266,9 @@ void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
   const int lane_bits = sum_lane_bits(plan.parts);
   const auto blocks =
       static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
-  launch(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
-         static_cast<const T*>(partial.template as<T>()), int64_t{plan.parts}, lane_bits, sum);
+  launch_early(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
+               static_cast<const T*>(partial.template as<T>()), int64_t{plan.parts}, lane_bits,
+               sum);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Max and average pools.
 #include "gradus/cuda/kernels/windows/pool.cuh"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -43,6 +44,12 @@ void with_index(const Pool& pool, int64_t n, const F& f) {
     f(pool, n);
 }
 
+bool are_apart(const Pool& pool) {
+  return std::all_of(std::begin(pool.dim), std::end(pool.dim), [](const WindowDim& w) {
+    return !w.adaptive && w.padding == 0 && (w.kernel - 1) * w.dilation < w.stride;
+  });
+}
+
 }  // namespace
 
 void CudaBackend::max_pool(const Pool& pool, const Tensor& x, const Tensor& values,
@@ -51,9 +58,9 @@ void CudaBackend::max_pool(const Pool& pool, const Tensor& x, const Tensor& valu
   const int64_t n = values.numel();
   visit_numbers("max_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch(max_pool_kernel<T, Index>, linear_launch(context, n), of, count,
-             static_cast<const T*>(x.data_ptr()), values.data_ptr<T>(),
-             indices.data_ptr<int64_t>());
+      launch_early(max_pool_kernel<T, Index>, linear_launch(context, n), of, count,
+                   static_cast<const T*>(x.data_ptr()), values.data_ptr<T>(),
+                   indices.data_ptr<int64_t>());
     });
   });
 }
@@ -61,12 +68,13 @@ void CudaBackend::max_pool(const Pool& pool, const Tensor& x, const Tensor& valu
 void CudaBackend::max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices,
                                 const Tensor& out) {
   const Context context(out);
-  const int64_t n = out.numel();
+  const bool apart = are_apart(pool);
+  const int64_t n = apart ? grad.numel() : out.numel();
   visit_floating("max_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
     with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch(max_pool_grad_kernel<T, Index>, linear_launch(context, n), of, count,
-             static_cast<const T*>(grad.data_ptr()),
-             static_cast<const int64_t*>(indices.data_ptr()), out.data_ptr<T>());
+      launch_early(apart ? max_pool_grad_apart_kernel<T, Index> : max_pool_grad_kernel<T, Index>,
+                   linear_launch(context, n), of, count, static_cast<const T*>(grad.data_ptr()),
+                   static_cast<const int64_t*>(indices.data_ptr()), out.data_ptr<T>());
     });
   });
 }
@@ -76,8 +84,8 @@ void CudaBackend::average_pool(const Pool& pool, const Tensor& x, const Tensor& 
   const int64_t n = out.numel();
   visit_floating("average_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch(average_pool_kernel<T, Index>, linear_launch(context, n), of, count,
-             static_cast<const T*>(x.data_ptr()), out.data_ptr<T>());
+      launch_early(average_pool_kernel<T, Index>, linear_launch(context, n), of, count,
+                   static_cast<const T*>(x.data_ptr()), out.data_ptr<T>());
     });
   });
 }
@@ -87,8 +95,8 @@ void CudaBackend::average_pool_grad(const Pool& pool, const Tensor& grad, const 
   const int64_t n = out.numel();
   visit_floating("average_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
     with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch(average_pool_grad_kernel<T, Index>, linear_launch(context, n), of, count,
-             static_cast<const T*>(grad.data_ptr()), out.data_ptr<T>());
+      launch_early(average_pool_grad_kernel<T, Index>, linear_launch(context, n), of, count,
+                   static_cast<const T*>(grad.data_ptr()), out.data_ptr<T>());
     });
   });
 }

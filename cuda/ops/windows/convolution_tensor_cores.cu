@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "gradus/cuda/kernels/windows/convolution_patches.cuh"
-#include "gradus/cuda/ops/convolution_kernel.h"
+#include "gradus/cuda/ops/windows/convolution_kernel.h"
 
 namespace gradus::cuda {
 

@@ -1,6 +1,8 @@
 // What the host knows of a kernel of convolutions.
 #pragma once
 
+#include <optional>
+
 #include "gradus/cuda/kernels/windows/spots.cuh"
 
 namespace gradus::cuda {
@@ -12,8 +14,13 @@ struct ConvolutionKernel {
   int step;           // parts of the depth are multiples of it
   int threads;
   int shared_bytes = 0;  // dynamic
+  int64_t tiles = -1;    // blocks of a part; below 0: as many as tiles of rows and columns
   int parts = 0;         // into which the depth is cut; 0: as the model of all kernels says
 };
+
+// The kernel for small convolutions of few rows; sets args.direct. Nothing where it is none.
+std::optional<ConvolutionKernel<float>> direct_convolution(ConvolutionPart part,
+                                                           ConvolutionArgs<float>& args);
 
 // The kernel by tensor cores for such a product of float32. Sets args.pitch where it takes patches.
 // REQUIRES: has_tensor_cores(); args.parts == 1.

@@ -1,0 +1,128 @@
+// Convolutions of few rows on CUDA: how convolution_direct cuts them up.
+#include "gradus/cuda/kernels/windows/convolution_direct.cuh"
+
+#include <algorithm>
+#include <optional>
+
+#include "gradus/cuda/ops/windows/convolution_kernel.h"
+#include "gradus/cuda/runtime/grid.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+using Part = ConvolutionPart;
+
+constexpr int kBlocks = 128;                                    // wanted: an H100 runs 132 at once
+constexpr int kUsualFloats = 16 << 10, kMostFloats = 48 << 10;  // of shared memory
+
+// The floats of a channel's box, at most, for n neighbouring places.
+template <Part part>
+int64_t box_floats(const ConvolutionArgs<float>& args, int n) {
+  DirectDim dim[kSpatial];
+  for (int d = 0; d < kSpatial; ++d) dim[d] = direct_dim<part>(args, d);
+  // As many of a dimension as they meet, where `inner` lie behind each other.
+  const auto met = [&](int d, int64_t inner) {
+    return static_cast<int>(std::min<int64_t>(dim[d].count, n > 1 ? (n - 2) / inner + 2 : 1));
+  };
+  const int lines = met(0, int64_t{dim[1].count} * dim[2].count);
+  const int rows = lines > 1 ? dim[1].count : met(1, dim[2].count);
+  const auto size = [&](int d, int count) {
+    return int64_t{count - 1} * dim[d].step + dim[d].reach();
+  };
+  const int64_t width = size(2, dim[2].count), all = size(0, lines) * size(1, rows);
+  if (width > kMostFloats || all > kMostFloats) return kMostFloats + 1;
+  return box_plane<part>(args, static_cast<int>(all), static_cast<int>(width));
+}
+
+// Columns of a block, and terms at once, so that there are blocks enough and they fit.
+template <Part part>
+DirectCut cut(const ConvolutionArgs<float>& args, int rows) {
+  constexpr int64_t kFewColumns = 32, kFewTerms = 32;
+  const int64_t batch = std::max<int64_t>(args.shape.batch, 1), of_term = rows + 4 + 1;
+  const int taps = std::max(1, direct_taps<part>(args));
+  DirectCut out{};
+  int64_t floats = 0;
+  if (part == Part::weight) {
+    out.columns = ceil_div(args.columns, ceil_div(args.columns, kMostDirectColumns));
+    const int channels = std::min((out.columns + taps - 2) / taps + 1, args.columns / taps);
+    out.terms = static_cast<int>(args.depth / batch);
+    const auto needed = [&] {
+      return channels * box_floats<part>(args, out.terms) + out.terms * of_term;
+    };
+    while (needed() > kUsualFloats && out.terms > kFewTerms) out.terms = ceil_div(out.terms, 2);
+    floats = needed();
+  } else {
+    const int64_t places = args.columns / batch;
+    const int64_t pieces = std::max(ceil_div(places, int64_t{kMostDirectColumns}),
+                                    std::min(ceil_div(int64_t{kBlocks}, batch * args.shape.groups),
+                                             ceil_div(places, kFewColumns)));
+    out.columns = static_cast<int>(ceil_div(places, pieces));
+    const int64_t of_channel = box_floats<part>(args, out.columns) + taps * of_term;
+    const int64_t at_once =
+        std::clamp<int64_t>(kUsualFloats / of_channel, 1, std::max(1, args.depth / taps));
+    out.terms = static_cast<int>(at_once * taps);
+    floats = at_once * of_channel;
+  }
+  // In the end, the sums of all threads. Before them, where the columns lie in out.
+  floats = std::max<int64_t>(floats, kDirectOwn * kDirectThreads * rows) + 2 * even(out.columns);
+  out.floats = static_cast<int>(std::min<int64_t>(floats, kMostFloats + 1));
+  return out;
+}
+
+template <int kRows, Part part>
+std::optional<ConvolutionKernel<float>> kernel_of(ConvolutionArgs<float>& args) {
+  const DirectCut found = cut<part>(args, kRows);
+  if (found.floats > kMostFloats) return std::nullopt;
+  args.direct = found;
+  const int64_t batch = args.shape.batch;
+  ConvolutionKernel<float> out{convolution_direct<kRows, part>,
+                               kRows,
+                               found.columns,
+                               1,
+                               kDirectThreads,
+                               found.floats * static_cast<int>(sizeof(float))};
+  out.parts = 1;
+  if (part == Part::weight) {
+    // Whole samples where there are enough of them.
+    constexpr int64_t kLeastTerms = 32;
+    const int64_t tiles = ceil_div(args.columns, found.columns) * args.shape.groups;
+    const int64_t most = std::max<int64_t>(kBlocks / tiles, 1);
+    out.parts = static_cast<int>(std::clamp<int64_t>(args.depth / kLeastTerms, 1, most));
+    if (batch >= out.parts && batch > 0) out.step = static_cast<int>(args.depth / batch);
+  } else {
+    out.tiles = batch == 0 ? 0
+                           : batch * ceil_div(args.columns / batch, int64_t{found.columns}) *
+                                 args.shape.groups;
+  }
+  return out;
+}
+
+template <int kRows>
+std::optional<ConvolutionKernel<float>> kernel_of(Part part, ConvolutionArgs<float>& args) {
+  switch (part) {
+    case Part::output:
+      return kernel_of<kRows, Part::output>(args);
+    case Part::input:
+      return kernel_of<kRows, Part::input>(args);
+    case Part::weight:
+      break;
+  }
+  return kernel_of<kRows, Part::weight>(args);
+}
+
+}  // namespace
+
+// The limit takes in the convolutions of LeNet-5, which are faster so on an H100. Larger ones were
+// not compared.
+std::optional<ConvolutionKernel<float>> direct_convolution(Part part,
+                                                           ConvolutionArgs<float>& args) {
+  constexpr int64_t kMostTerms = 1 << 25;
+  const Convolution& s = args.shape;
+  const int64_t terms =
+      s.batch * s.outputs() * s.filters * s.group_channels() * s.taps();  // of any part
+  if (args.columns == 0 || args.rows > kMostDirectRows || terms > kMostTerms) return std::nullopt;
+  return args.rows <= 8 ? kernel_of<8>(part, args) : kernel_of<16>(part, args);
+}
+
+}  // namespace gradus::cuda
