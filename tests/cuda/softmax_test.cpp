@@ -1,6 +1,7 @@
 // softmax and log_softmax on a GPU against the CPU.
 #include <limits>
 
+#include "gradus/nn/modules/loss.h"
 #include "gradus/tensor/factories.h"
 #include "tests/cuda/compare.h"
 
@@ -161,6 +162,12 @@ TEST_F(CudaSoftmax, MeansOfCrossEntropies) {
     const Tensor shares = raw::reduce(ReduceOp::sum, raw::narrow(got.first, 0, 1, 1), {});
     expect_close(shares, ones({1, 1}), 1e-4, "the factors are shares");
   }
+}
+
+TEST_F(CudaSoftmax, CrossEntropyNamesTargetsOfAnotherDevice) {
+  const Tensor x = randn({4, 3}, kCUDA), target = zeros({4}, kLong);
+  expect_error<Error>([&] { nn::functional::cross_entropy(x, target); },
+                      "cross_entropy: input is on cuda:0, target on cpu; move one with .to(...)");
 }
 
 }  // namespace

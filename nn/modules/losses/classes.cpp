@@ -5,6 +5,7 @@
 #include "gradus/autograd/engine/record.h"
 #include "gradus/autograd/ops/cross_entropy.h"
 #include "gradus/autograd/ops/index/scatter.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::nn::functional {
 
@@ -47,6 +48,8 @@ void check_targets(const char* op, const Tensor& input, const Tensor& target,
   check(target.sizes() == IntArrayRef(shape), op, ": input has shape ", input.sizes(), ", target ",
         target.sizes(), ", expected one class number per element of ", IntArrayRef(shape),
         "; reshape it");
+  raw::check_same_device(op, input, "input", target, "target");
+  if (weight.defined()) raw::check_same_device(op, input, "input", weight, "weight");
   check_class_weight(op, input, dim, weight);
   if (weight.defined())
     check<TypeError>(weight.dtype() == input.dtype(), op, ": weight has dtype ", weight.dtype(),
