@@ -77,8 +77,12 @@ class CudaBackend final : public Backend {
   Tensor nonzero(const Tensor& x, IntArrayRef shape) override;
   Tensor masked_select(const Tensor& x, const Tensor& mask) override;
   void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;
+  void matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out,
+                   const Tensor& sums) override;
   void convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a, const Tensor& b,
                    const Tensor& bias, const Tensor& out) override;
+  void convolution_sums(const Convolution& shape, const Tensor& grad, const Tensor& input,
+                        const Tensor& out, const Tensor& sums) override;
   void max_pool(const Pool& pool, const Tensor& x, const Tensor& values,
                 const Tensor& indices) override;
   void max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices,

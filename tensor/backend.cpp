@@ -113,6 +113,21 @@ void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor&
   root ? map(UnaryOp::sqrt, length, out) : copy(length, out);
 }
 
+void Backend::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
+  matmul(a, b, Tensor(), out);
+  reduce(ReduceOp::sum, a, raw::alias(sums, {1, sums.numel(), 1}, {sums.numel(), 1, 1}));
+}
+
+void Backend::convolution_sums(const Convolution& shape, const Tensor& grad, const Tensor& input,
+                               const Tensor& out, const Tensor& sums) {
+  convolution(ConvolutionPart::weight, shape, grad, input, Tensor(), out);
+  // Neighbours are added first: such sums take two launches on a GPU in any case.
+  const int64_t filters = sums.numel(), places = grad.numel() / shape.batch / filters;
+  const Tensor of_samples = raw::reduce(
+      ReduceOp::sum, *raw::try_view(grad, {shape.batch, filters, places}), IntArrayRef{2});
+  reduce(ReduceOp::sum, of_samples, raw::alias(sums, {1, filters, 1}, {filters, 1, 1}));
+}
+
 Tensor Backend::packed(const Tensor& b, int64_t) { return raw::contiguous(b); }
 
 void Backend::matmul_packed(const Tensor& a, const Tensor& packed, const Tensor& bias,

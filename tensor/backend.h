@@ -21,9 +21,7 @@
 
 namespace gradus {
 
-namespace fused {
-struct Kernel;
-}
+namespace fused { struct Kernel; }
 
 // An operand of zip and zip3: a tensor, or a number for all elements.
 struct Operand {
@@ -209,8 +207,7 @@ class Backend {
   // shape, as for scan.
   virtual void sort(const Tensor& x, int64_t dim, bool descending, const Tensor& values,
                     const Tensor& indices) = 0;
-  // What sort puts at places first, first + 1 ... along dim, for as many as values and indices have
-  // there, at least one.
+  // What sort puts at places first, first + 1 ... along dim, as many as values has, at least one.
   virtual void select(const Tensor& x, int64_t dim, bool descending, int64_t first,
                       const Tensor& values, const Tensor& indices);
   // The element in the middle of an ascending order along dim, the lower one of two: of the numbers
@@ -231,6 +228,8 @@ class Backend {
   // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined. Any strides for a, b and
   // bias; out contiguous. dtypes: Float, Double, Long. K may be 0: then out is bias or zero.
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) = 0;
+  // matmul without a bias; sums (M) = the sums of a's rows. B is 1; Float, Double.
+  virtual void matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums);
   // packed: b (K, N) in the order that this device multiplies fastest, for many products of at most
   // `rows` rows. matmul_packed: out (M, N) = a (M, K) * b + bias, of such a b.
   virtual Tensor packed(const Tensor& b, int64_t rows);
@@ -243,17 +242,18 @@ class Backend {
   // (filters) may be undefined. The sums depend on the shapes alone.
   virtual void convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
                            const Tensor& b, const Tensor& bias, const Tensor& out) = 0;
+  // The part `weight`; sums (filters) = those of grad over samples and places.
+  virtual void convolution_sums(const Convolution& shape, const Tensor& grad, const Tensor& input,
+                                const Tensor& out, const Tensor& sums);
   // The largest element of each window, NaN counting as that, and where it is in its plane (Long):
   // of equal ones the first, of NaN the last. Of a window that lies outside the smallest number, and
-  // some place. All are contiguous, with some elements; x and values of one dtype: Float, Double,
-  // Long.
+  // some place. Contiguous, with some elements; x and values of one dtype: Float, Double, Long.
   virtual void max_pool(const Pool& pool, const Tensor& x, const Tensor& values,
                         const Tensor& indices) = 0;
   // The gradient of x, given those of the values, and the indices. Contiguous; Float, Double.
   virtual void max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices,
                              const Tensor& out) = 0;
-  // The sums of windows, divided as the pool says, and their gradient. Contiguous, with some
-  // elements; Float, Double. dilation is 1.
+  // The sums of windows, divided as the pool says, and their gradient: as max_pool. dilation is 1.
   virtual void average_pool(const Pool& pool, const Tensor& x, const Tensor& out) = 0;
   virtual void average_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& out) = 0;
 

@@ -40,25 +40,30 @@ RowReceiver* receiver_of(const Node& sender, size_t index, IntArrayRef sizes, co
 }
 }  // namespace
 
-Tensor product_in_pieces(const Node& sender, size_t index, const Tensor& a, const Tensor& b) {
-  if (a.dtype() != kFloat && a.dtype() != kDouble) return raw::matmul(a, b);
+std::pair<Tensor, Tensor> product_in_pieces(const Node& sender, size_t index, const Tensor& a,
+                                            const Tensor& b, bool wants_sums) {
+  if (a.dtype() != kFloat && a.dtype() != kDouble)
+    return {raw::matmul(a, b), wants_sums ? a.sum(1) : Tensor()};
   const int64_t m = a.size(0), n = b.size(1);
   RowReceiver* const receiver = receiver_of(sender, index, {m, n}, a);
   Tensor out = receiver ? receiver->memory() : Tensor();
   if (!out.defined()) out = raw::empty({m, n}, a.dtype(), a.device());
+  const Tensor sums = wants_sums ? raw::empty({m}, a.dtype(), a.device()) : Tensor();
   const int64_t rows = rows_of_piece({m, n}, a.itemsize());
-  if (rows == m || b.size(0) < piece_sizes.terms) return raw::matmul_into(a, b, out), out;
+  if (rows == m || b.size(0) < piece_sizes.terms)
+    return raw::matmul_into(a, b, out, sums), std::pair(out, sums);
   // A piece may be one block for each multiprocessor, of which some are late or busy for others: by
   // two streams the next piece fills the gaps.
   cuda::Turns turns(a.device());
   for (int64_t begin = 0; begin < m; begin += rows) {
     const int64_t count = std::min(rows, m - begin);
     turns.run([&] {
-      raw::matmul_into(raw::narrow(a, 0, begin, count), b, raw::narrow(out, 0, begin, count));
+      raw::matmul_into(raw::narrow(a, 0, begin, count), b, raw::narrow(out, 0, begin, count),
+                       sums.defined() ? raw::narrow(sums, 0, begin, count) : sums);
     });
     if (receiver) receiver->rows_ready(out, begin + count);
   }
-  return out;
+  return {out, sums};
 }
 
 }  // namespace gradus::autograd

@@ -45,9 +45,11 @@ std::vector<int64_t> piece_ends(const Tensor& x);
 // How many rows a piece has; all of them where the gradient stays whole.
 int64_t rows_of_piece(IntArrayRef sizes, size_t itemsize);
 
-// a b of two matrices, which is the gradient number `index` of the running node `sender`. A large
-// one is computed some rows after the other, and its receiver, if any, is told of them. It is cut
-// by the shapes alone, so that it has the same bits whether or not there is a receiver.
-Tensor product_in_pieces(const Node& sender, size_t index, const Tensor& a, const Tensor& b);
+// a b of two matrices, which is the gradient number `index` of the running node `sender`; and the
+// sums of a's rows, where they are wanted. A large one is computed some rows after the other, and
+// its receiver, if any, is told of them. It is cut by the shapes alone, so that it has the same
+// bits whether or not there is a receiver.
+std::pair<Tensor, Tensor> product_in_pieces(const Node& sender, size_t index, const Tensor& a,
+                                            const Tensor& b, bool wants_sums);
 
 }  // namespace gradus::autograd

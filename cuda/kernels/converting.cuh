@@ -1,7 +1,9 @@
 // The third kernel of elementwise operations: out[i] = f(in[i]...), any strides, where what lies in
-// memory is of other types than f computes with. A thread takes neighbouring elements, and what
-// they are is asked once for all of them.
+// memory is of other types than f computes with. What they are is asked once for all elements that
+// a thread takes.
 #pragma once
+
+#include <cstring>
 
 #include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/elementwise.cuh"
@@ -13,16 +15,24 @@ namespace gradus::cuda {
 struct Elements {
   void* data;
   ScalarType dtype;
+  int size;  // of one, in bytes
+
+  __device__ Elements from(int64_t i) const {
+    return {static_cast<char*>(data) + i * size, dtype, size};
+  }
 };
 
-inline constexpr int kConvertingBatch = 8;  // elements that a thread takes at once
-inline constexpr int kConvertingParts = 2;
+// A thread takes pairs of neighbours, each one access, and neighbouring threads take neighbouring
+// pairs: so each access of a warp is a whole one, whatever the types.
+inline constexpr int kPairs = 2;
 template <class T>
-struct Few {
-  T at[kConvertingBatch];
+struct Pairs {
+  Vector<T, 2> at[kPairs];
 };
-template <class S>
-inline constexpr int run_width = std::min(vector_width<S>, kConvertingBatch);
+// The same as they lie in memory, of any type.
+struct StoredPairs {
+  uint4 at[kPairs];
+};
 
 // Calls f(TypeTag<T>{}) with the type of what is stored.
 template <class F>
@@ -35,109 +45,140 @@ __device__ void visit_stored(ScalarType dtype, const F& f) {
 #undef DTYPE
   }
 }
+// Calls f(TypeTag<T>{}) with an unsigned integer of so many bytes.
+template <class F>
+__device__ void visit_stored_bits(int size, const F& f) {
+  if (size == 1) return f(TypeTag<uint8_t>{});
+  if (size == 2) return f(TypeTag<uint16_t>{});
+  if (size == 4) return f(TypeTag<uint32_t>{});
+  f(TypeTag<uint64_t>{});
+}
 
-// Where a thread's elements of one tensor lie, and how many of kConvertingBatch they are.
+// Where a thread's elements of one tensor lie: `step` elements from one to the next, `jump` of
+// these steps from pair to pair. There are those that are less than `left` steps from the first.
 struct Run {
-  int64_t at;
-  int64_t step;
-  int count;
+  int step;
+  int jump;
+  int left;
 };
 
-// Calls f(k, element) for the elements of type S at x, several in one access where they lie so.
-template <class S, class F>
-__device__ void load_run(const S* x, const Run& run, const F& f) {
-  constexpr int V = kConvertingBatch, N = run_width<S>;
-  if (run.step == 1 && run.count == V && is_aligned<N>(x)) {
+// Nothing looks at what is loaded, so the loads of several tensors are under way at once.
+__device__ inline StoredPairs load_stored(const Elements& x, const Run& run) {
+  StoredPairs out;
+  visit_stored_bits(x.size, [&]<class Bits>(TypeTag<Bits>) {
 #pragma unroll
-    for (int k = 0; k < V; k += N) {
-      const auto some = load_vector<N>(x + k);
-#pragma unroll
-      for (int i = 0; i < N; ++i) f(k + i, some.at[i]);
+    for (int p = 0; p < kPairs; ++p) {
+      const Bits* const from = static_cast<const Bits*>(x.data) + p * run.jump * run.step;
+      const int count = run.left - p * run.jump;
+      Vector<Bits, 2> pair;
+      if (run.step == 1 && count > 1 && is_aligned<2>(from)) {
+        pair = load_vector<2>(from);
+      } else {
+        if (count > 0) pair.at[0] = from[0];
+        if (count > 1) pair.at[1] = from[run.step];
+      }
+      memcpy(&out.at[p], &pair, sizeof pair);
     }
-  } else {
-#pragma unroll
-    for (int k = 0; k < V; ++k)
-      if (k < run.count) f(k, x[k * run.step]);
-  }
+  });
+  return out;
 }
-// The other way: writes get(k).
-template <class S, class F>
-__device__ void store_run(S* x, const Run& run, const F& get) {
-  constexpr int V = kConvertingBatch, N = run_width<S>;
-  if (run.step == 1 && run.count == V && is_aligned<N>(x)) {
+__device__ inline void store_stored(const Elements& x, const Run& run, const StoredPairs& value) {
+  visit_stored_bits(x.size, [&]<class Bits>(TypeTag<Bits>) {
 #pragma unroll
-    for (int k = 0; k < V; k += N) {
-      Vector<S, N> some;
-#pragma unroll
-      for (int i = 0; i < N; ++i) some.at[i] = get(k + i);
-      store_vector(x + k, some);
+    for (int p = 0; p < kPairs; ++p) {
+      Bits* const to = static_cast<Bits*>(x.data) + p * run.jump * run.step;
+      const int count = run.left - p * run.jump;
+      Vector<Bits, 2> pair;
+      memcpy(&pair, &value.at[p], sizeof pair);
+      if (run.step == 1 && count > 1 && is_aligned<2>(to)) {
+        store_vector(to, pair);
+      } else {
+        if (count > 0) to[0] = pair.at[0];
+        if (count > 1) to[run.step] = pair.at[1];
+      }
     }
-  } else {
-#pragma unroll
-    for (int k = 0; k < V; ++k)
-      if (k < run.count) x[k * run.step] = get(k);
-  }
+  });
 }
 
-// These are functions that are called, and not copied into every kernel: there are hundreds of f,
-// and ten types for each of their operands.
+// f(p, i) for the elements that there are.
+template <class F>
+__device__ void for_elements(const Run& run, const F& f) {
+#pragma unroll
+  for (int p = 0; p < kPairs; ++p)
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+      if (p * run.jump + i < run.left) f(p, i);
+}
+
 template <class T>
-__device__ __noinline__ Few<T> load_converted(Elements from, Run run) {
-  Few<T> out;
-  visit_stored(from.dtype, [&]<class S>(TypeTag<S>) {
-    load_run(static_cast<const S*>(from.data) + run.at, run,
-             [&](int k, S element) { out.at[k] = convert<T>(element); });
+__device__ Pairs<T> converted(const StoredPairs& stored, ScalarType dtype, const Run& run) {
+  Pairs<T> out;
+  visit_stored(dtype, [&]<class S>(TypeTag<S>) {
+    Pairs<S> in;
+    for (int p = 0; p < kPairs; ++p) memcpy(&in.at[p], &stored.at[p], sizeof in.at[p]);
+    for_elements(run, [&](int p, int i) { out.at[p].at[i] = convert<T>(in.at[p].at[i]); });
   });
   return out;
 }
 template <class T>
-__device__ __noinline__ void store_converted(Elements to, Run run, Few<T> value) {
-  visit_stored(to.dtype, [&]<class S>(TypeTag<S>) {
-    store_run(static_cast<S*>(to.data) + run.at, run,
-              [&](int k) { return convert<S>(value.at[k]); });
+__device__ StoredPairs stored_as(ScalarType dtype, const Pairs<T>& value, const Run& run) {
+  StoredPairs out;
+  visit_stored(dtype, [&]<class S>(TypeTag<S>) {
+    Pairs<S> as;
+    for_elements(run, [&](int p, int i) { as.at[p].at[i] = convert<S>(value.at[p].at[i]); });
+    for (int p = 0; p < kPairs; ++p) memcpy(&out.at[p], &as.at[p], sizeof as.at[p]);
   });
+  return out;
 }
 
-template <class Out, class In, class F, class... Vectors>
-__device__ Few<Out> apply_all(const F& f, int count, const Vectors&... in) {
-  Few<Out> out;
-#pragma unroll
-  for (int k = 0; k < kConvertingBatch; ++k)
-    if (k < count) out.at[k] = f(in.at[k]...);
+template <class Out, class F, class... Inputs>
+__device__ Pairs<Out> apply_all(const F& f, const Run& run, const Inputs&... in) {
+  Pairs<Out> out;
+  for_elements(run, [&](int p, int i) { out.at[p].at[i] = f(in.at[p].at[i]...); });
   return out;
 }
 
 // f of numbers of type In gives one of type Out. Columns and rows as in elementwise_strided, but
-// that a thread has kConvertingParts times kConvertingBatch neighbouring columns.
+// that a thread has its pairs of columns. Three operands take more registers.
 template <class F, class Out, class In, class... Inputs>
-__global__ void __launch_bounds__(kElementwiseThreads)
+__global__ void __launch_bounds__(kElementwiseThreads, sizeof...(Inputs) < 3 ? 3 : 2)
     elementwise_converting(F f, Strided<1 + sizeof...(Inputs), int32_t> walk, int32_t rows,
                            int32_t tiles, Elements out, Inputs... in) {
   wait_for_earlier_kernels();
   const int32_t block = static_cast<int32_t>(blockIdx.x), width = static_cast<int32_t>(blockDim.x);
   const int32_t row_block = block / tiles, last = walk.dims - 1;
   const int32_t row = row_block * static_cast<int32_t>(blockDim.y) + threadIdx.y;
-  if (row >= rows) return;
+  const int32_t column =
+      ((block - row_block * tiles) * width * kPairs + static_cast<int32_t>(threadIdx.x)) * 2;
+  if (row >= rows || column >= walk.size[last]) return;
   const auto at = offsets_of(walk, last, row);
-  const int32_t first = (block - row_block * tiles) * kConvertingParts;
-#pragma unroll 1
-  for (int part = 0; part < kConvertingParts; ++part) {
-    const int32_t column =
-        ((first + part) * width + static_cast<int32_t>(threadIdx.x)) * kConvertingBatch;
-    const int count = ::min(kConvertingBatch, walk.size[last] - column);
-    if (count <= 0) return;
-    const auto run = [&](int n) {
-      const int64_t step = walk.stride[n][last];
-      return Run{at.at[n] + column * step, step, count};
-    };
-    int n = 0;
-    const Few<In> loaded[] = {(++n, load_converted<In>(in, run(n)))...};
-    const auto result = [&]<size_t... I>(std::index_sequence<I...>) {
-      return apply_all<Out, In>(f, count, loaded[I]...);
-    }
-    (std::index_sequence_for<Inputs...>{});
-    store_converted<Out>(out, run(0), result);
+  const auto from = [&](const Elements& x, int n) {
+    return x.from(at.at[n] + column * walk.stride[n][last]);
+  };
+  const auto run = [&](int n) {
+    return Run{walk.stride[n][last], 2 * width, walk.size[last] - column};
+  };
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    const StoredPairs stored[] = {load_stored(from(in, I + 1), run(I + 1))...};
+    const auto result =
+        apply_all<Out>(f, run(0), converted<In>(stored[I], in.dtype, run(I + 1))...);
+    store_stored(from(out, 0), run(0), stored_as(out.dtype, result, run(0)));
   }
+  (std::index_sequence_for<Inputs...>{});
 }
+
+// f of floats where elements of one half type lie in memory. Which it is asked as the kernel runs,
+// since every f has this one.
+template <class F>
+struct OfHalves {
+  F f;
+  bool brain;  // of bfloat16
+
+  template <class... Bits>
+  __device__ uint16_t operator()(Bits... in) const {
+    const float y = f((brain ? detail::float_of(uint32_t{in} << 16) : detail::half_value(in))...);
+    return brain ? detail::bfloat16_bits(y) : detail::half_bits(y);
+  }
+};
 
 }  // namespace gradus::cuda

@@ -28,6 +28,8 @@ struct MatmulArgs {
   // terms to out.
   int64_t terms_added = 0;     // by earlier launches: they lie before the data of a and b
   bool is_unfinished = false;  // a later launch adds the rest of the terms
+  // Where it is not null, it becomes the sums of a's rows (m), of kernels that can.
+  T* row_sums = nullptr;
 };
 
 }  // namespace gradus::cuda

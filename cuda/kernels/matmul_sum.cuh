@@ -15,8 +15,8 @@ inline int sum_lane_bits(int64_t parts) {
 }
 
 // args.out = the sum of `parts` matrices of its shape that lie one after another, + bias. `partial`
-// may be args.out itself where parts == 1. Each output has 2^lane_bits threads of a block, and
-// neighbouring threads have neighbouring outputs.
+// may be args.out itself where parts == 1. Behind each may lie what adds up to args.row_sums. Each
+// output has 2^lane_bits threads of a block, and neighbouring threads have neighbouring outputs.
 template <class T>
 __global__ void __launch_bounds__(kReduceThreads)
     matmul_sum(const T* partial, int64_t parts, int lane_bits, const MatmulArgs<T> args) {
@@ -24,7 +24,8 @@ __global__ void __launch_bounds__(kReduceThreads)
   __shared__ T sums[kReduceThreads];
   const int lanes = 1 << lane_bits, across = kReduceThreads >> lane_bits;
   const int thread = static_cast<int>(threadIdx.x), lane = thread / across;
-  const int64_t outputs = args.m * args.n, i = int64_t{blockIdx.x} * across + thread % across;
+  const int64_t products = args.m * args.n, outputs = products + (args.row_sums ? args.m : 0);
+  const int64_t i = int64_t{blockIdx.x} * across + thread % across;
   T sum = 0;
 #pragma unroll 8
   for (int64_t p = lane; p < parts && i < outputs; p += lanes) sum += partial[p * outputs + i];
@@ -35,7 +36,11 @@ __global__ void __launch_bounds__(kReduceThreads)
       if (lane < reach) sums[thread] = sum = sum + sums[thread + reach * across];
     }
   }
-  if (i < outputs && lane == 0) args.out[i] = sum + bias_at(args, i % args.n);
+  if (i >= outputs || lane > 0) return;
+  if (i < products)
+    args.out[i] = sum + bias_at(args, i % args.n);
+  else
+    args.row_sums[i - products] = sum;
 }
 
 }  // namespace gradus::cuda

@@ -46,6 +46,7 @@ struct TensorShape {
   // stream, such as add_part, fits beside two of them, and need not wait until one ends.
   static constexpr int kRegisters =
       rows >= 128 ? 232 : kRegistersOfMultiprocessor / (kThreads * resident) / 8 * 8;
+  static constexpr bool kSumsRows = rows < 128;  // see MatmulArgs::row_sums
   static constexpr int kSharedBytes =
       4 * stages *
       (std::max(OperandTile<rows, depth, true>::kFloats, OperandTile<rows, depth, false>::kFloats) +
@@ -62,6 +63,29 @@ __device__ inline Halves halves(float x) {
   const uint32_t big = (__float_as_uint(x) + kHalfUlp) & kKept;
   return {big, __float_as_uint(x - __uint_as_float(big))};
 }
+
+// The sums of a's rows over the terms, of which neighbouring threads share a row.
+template <class S, class TileA>
+class RowSums {
+  static constexpr int kLanes = S::kThreads / S::kRows;
+
+ public:
+  __device__ void add(const float* tile) {
+#pragma unroll
+    for (int i = 0; i < S::kDepth; i += kLanes) sum_ += tile[TileA::at(row(), i + lane())];
+  }
+  __device__ void write(const MatmulArgs<float>& args, int64_t first_row) {
+#pragma unroll
+    for (int reach = kLanes / 2; reach > 0; reach /= 2)
+      sum_ += __shfl_xor_sync(0xffffffffu, sum_, reach);
+    if (lane() == 0 && first_row + row() < args.m) args.row_sums[first_row + row()] = sum_;
+  }
+
+ private:
+  __device__ static int row() { return static_cast<int>(threadIdx.x) / kLanes; }
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % kLanes; }
+  float sum_ = 0;
+};
 
 // The part of a block's outputs that one thread makes: its place in the tiles, and the sums.
 template <class S, class TileA, class TileB>
@@ -144,43 +168,42 @@ struct Share {
                 [&](int c, int e) { return b_tile[TileB::at(c * 8, i + e * 4)]; }, sum);
   }
 
-  // The same by multiply-adds.
+  // f(r, c, e, sum) for each of this thread's sums.
+  template <class Sums, class F>
+  __device__ static void visit(Sums& sum, F f) {
+#pragma unroll
+    for (int r = 0; r < kDown; ++r)
+#pragma unroll
+      for (int c = 0; c < kAcross; ++c)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) f(r, c, e, sum[r][c][e]);
+  }
+
+  // As add_terms, by multiply-adds.
   __device__ static void add_terms_plainly(const float* a_tile, const float* b_tile, Sums& sum) {
     constexpr int kOfGroup = S::kDepth / S::kGroups;
     a_tile += TileA::at(row() + lane() / 4, group() * kOfGroup);
     b_tile += TileB::at(col() + lane() % 4 * 2, group() * kOfGroup);
 #pragma unroll 1
     for (int i = 0; i < kOfGroup; ++i)
-#pragma unroll
-      for (int r = 0; r < kDown; ++r)
-#pragma unroll
-        for (int c = 0; c < kAcross; ++c)
-#pragma unroll
-          for (int e = 0; e < 4; ++e)
-            sum[r][c][e] +=
-                a_tile[TileA::at(r * 16 + e / 2 * 8, i)] * b_tile[TileB::at(c * 8 + e % 2, i)];
+      visit(sum, [&](int r, int c, int e, float& at) {
+        at += a_tile[TileA::at(r * 16 + e / 2 * 8, i)] * b_tile[TileB::at(c * 8 + e % 2, i)];
+      });
   }
 
   // Adds the sums of all groups, in order, in the first one. REQUIRES: nobody uses shared memory.
   __device__ static void add_groups(Sums& sum) {
     if constexpr (S::kGroups > 1) {
       extern __shared__ float shared[];
-      float* mine = shared + threadIdx.x % S::kGroupThreads;
-      const auto for_all = [&](auto f) {
-#pragma unroll
-        for (int r = 0; r < kDown; ++r)
-#pragma unroll
-          for (int c = 0; c < kAcross; ++c)
-#pragma unroll
-            for (int e = 0; e < 4; ++e)
-              f(sum[r][c][e], mine + ((r * kAcross + c) * 4 + e) * S::kGroupThreads);
+      const auto place = [&](int group, int r, int c, int e) -> float& {
+        const int number = ((group * kDown + r) * kAcross + c) * 4 + e;
+        return shared[number * S::kGroupThreads + static_cast<int>(threadIdx.x) % S::kGroupThreads];
       };
-      constexpr int kOfGroup = kDown * kAcross * 4 * S::kGroupThreads;
       if (group() > 0)
-        for_all([](float at, float* place) { place[(group() - 1) * kOfGroup] = at; });
+        visit(sum, [&](int r, int c, int e, float at) { place(group() - 1, r, c, e) = at; });
       __syncthreads();
       for (int g = 0; g < S::kGroups - 1 && group() == 0; ++g)
-        for_all([&](float& at, const float* place) { at += place[g * kOfGroup]; });
+        visit(sum, [&](int r, int c, int e, float& at) { at += place(g, r, c, e); });
     }
   }
 
@@ -189,13 +212,9 @@ struct Share {
   __device__ static void for_each(const TileOrigin& tile, Sums& sum, F f) {
     const int64_t first_row = tile.row + row() + lane() / 4;
     const int64_t first_col = tile.col + col() + lane() % 4 * 2;
-#pragma unroll
-    for (int r = 0; r < kDown; ++r)
-#pragma unroll
-      for (int c = 0; c < kAcross; ++c)
-#pragma unroll
-        for (int e = 0; e < 4; ++e)
-          f(first_row + r * 16 + e / 2 * 8, first_col + c * 8 + e % 2, sum[r][c][e]);
+    visit(sum, [&](int r, int c, int e, auto& at) {
+      f(first_row + r * 16 + e / 2 * 8, first_col + c * 8 + e % 2, at);
+    });
   }
 
   // Reads the sums that earlier launches left in out.
@@ -214,12 +233,7 @@ struct Share {
 
   __device__ static bool all_finite(const Sums& sum) {
     bool finite = true;
-#pragma unroll
-    for (int r = 0; r < kDown; ++r)
-#pragma unroll
-      for (int c = 0; c < kAcross; ++c)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) finite &= isfinite(sum[r][c][e]);
+    visit(sum, [&](int, int, int, float at) { finite &= isfinite(at); });
     return finite;
   }
 
@@ -245,7 +259,17 @@ __global__ void __maxnreg__(S::kRegisters)
   const TileOrigin tile = tile_origin<S::kRows, S::kCols>(args);
   typename Mine::Sums sum = {};
   if (args.terms_added > 0) Mine::read(args, tile, sum);
-  Mine::walk(args, tile, [&](const float* a, const float* b) { Mine::add_terms(a, b, sum); });
+  if constexpr (S::kSumsRows) {
+    RowSums<S, TileA> rows;
+    const bool sums_rows = args.row_sums != nullptr && tile.col == 0;
+    Mine::walk(args, tile, [&](const float* a, const float* b) {
+      Mine::add_terms(a, b, sum);
+      if (sums_rows) rows.add(a);
+    });
+    if (sums_rows) rows.write(args, tile.row);
+  } else {
+    Mine::walk(args, tile, [&](const float* a, const float* b) { Mine::add_terms(a, b, sum); });
+  }
   Mine::add_groups(sum);
   // big and small of an infinity are an infinity and NaN; so are those of a float that rounds to an
   // infinity. Then the sums are not finite, and the block makes them without splitting.

@@ -55,16 +55,16 @@ struct Converted {
   using Value = T;
   static constexpr bool partial = false;
   Elements data;
-  int64_t begin = 0;
 
-  __device__ Converted from(int64_t i) const { return {data, begin + i}; }
+  __device__ Converted from(int64_t i) const { return {data.from(i)}; }
   template <int V>
   __device__ Vector<T, V> load(int64_t i) const {
-    static_assert(V <= kConvertingBatch);
-    const auto loaded = load_converted<T>(data, Run{begin + i, 1, V});
+    static_assert(V <= 2 * kPairs);
+    const Run run{1, 2, V};
+    const auto pairs = converted<T>(load_stored(data.from(i), run), data.dtype, run);
     Vector<T, V> out;
 #pragma unroll
-    for (int v = 0; v < V; ++v) out.at[v] = loaded.at[v];
+    for (int v = 0; v < V; ++v) out.at[v] = pairs.at[v / 2].at[v % 2];
     return out;
   }
   template <int V>

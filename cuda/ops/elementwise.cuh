@@ -86,17 +86,23 @@ void launch_strided(const Context& context, const F& f,
                piece, rows, tiles, out + start.at[0], (in + start.at[I + 1])...);
 }
 
+// False where the operands do not lie so that a thread can take vectors of all of them.
+template <class F, class Out, class... In>
+bool launch_contiguous(const Context& context, const F& f, const Strided<1 + sizeof...(In)>& walk,
+                       Out* out, const In*... in) {
+  constexpr int V = vector_width<Out, In...>;
+  if (!walk.contiguous() || !is_aligned<V>(out) || !(is_aligned<V>(in) && ...)) return false;
+  const int64_t blocks = ceil_div(walk.numel, contiguous_tile<Out, In...>);
+  launch_early(elementwise_contiguous<F, Out, In...>,
+               {dim3(static_cast<unsigned>(blocks)), kElementwiseThreads, 0, context.stream}, f,
+               walk.numel, out, in...);
+  return true;
+}
+
 template <class F, class Out, class... In>
 void launch_elementwise(const Context& context, const F& f, const Strided<1 + sizeof...(In)>& walk,
                         Out* out, const In*... in) {
-  constexpr int V = vector_width<Out, In...>;
-  if (walk.contiguous() && is_aligned<V>(out) && (is_aligned<V>(in) && ...)) {
-    const int64_t blocks = ceil_div(walk.numel, contiguous_tile<Out, In...>);
-    return launch_early(
-        elementwise_contiguous<F, Out, In...>,
-        {dim3(static_cast<unsigned>(blocks)), kElementwiseThreads, 0, context.stream}, f,
-        walk.numel, out, in...);
-  }
+  if (launch_contiguous(context, f, walk, out, in...)) return;
   for_each_piece(walk, {}, [&](const auto& piece, const auto& start) {
     launch_strided(context, f, piece, start, std::index_sequence_for<In...>{}, out, in...);
   });
@@ -109,15 +115,14 @@ void launch_converting(const Context& context, const F& f,
                        const Tensors&... in) {
   for_each_piece(walk, {}, [&](const auto& piece, const auto& start) {
     const int32_t columns = piece.size[piece.dims - 1], rows = piece.numel / columns;
-    const int32_t threads = ceil_div(columns, kConvertingBatch);
-    const dim3 block = block_of_rows(threads, kElementwiseThreads);
-    const int32_t tiles = ceil_div(threads, static_cast<int32_t>(block.x) * kConvertingParts);
+    const dim3 block = block_of_rows(ceil_div(columns, 2 * kPairs), kElementwiseThreads);
+    const int32_t tiles = ceil_div(columns, static_cast<int32_t>(block.x) * 2 * kPairs);
     const int32_t row_blocks = ceil_div(rows, static_cast<int32_t>(block.y));
     // The elements of the walk's tensor n, from the piece's first one on: a parameter of the kernel
     // for each tensor.
     const auto elements = [&](const Tensor& t, size_t n) {
-      const int64_t bytes = start.at[n] * static_cast<int64_t>(t.element_size());
-      return Elements{static_cast<char*>(t.data_ptr()) + bytes, t.scalar_type()};
+      const auto size = static_cast<int>(t.element_size());
+      return Elements{static_cast<char*>(t.data_ptr()) + start.at[n] * size, t.scalar_type(), size};
     };
     [&]<size_t... I>(std::index_sequence<I...>) {
       launch_early(
@@ -146,13 +151,26 @@ void elementwise(const F& f, const Tensor& out, const Tensors&... in) {
                      static_cast<const In*>(in.data_ptr())...);
 }
 
+// The same where all tensors are of one half type, and f is one of floats. False as for
+// launch_contiguous.
+template <class F, class... Tensors>
+bool launch_halves(const F& f, const Tensor& out, const Tensors&... in) {
+  const ScalarType dtype = out.scalar_type();
+  if ((dtype != kHalf && dtype != kBFloat16) || ((in.scalar_type() != dtype) || ...)) return false;
+  return launch_contiguous(Context(out), OfHalves<F>{f, dtype == kBFloat16}, walk_over(out, in...),
+                           static_cast<uint16_t*>(out.data_ptr()),
+                           static_cast<const uint16_t*>(in.data_ptr())...);
+}
+
 // The same for tensors of any types: f takes In and gives Out.
 template <class Out, class In, class F, class... Tensors>
 void elementwise_of(const F& f, const Tensor& out, const Tensors&... in) {
   if (out.scalar_type() == dtype_of<Out> && ((in.scalar_type() == dtype_of<In>)&&...))
     return elementwise<Out, In>(f, out, in...);
-  if (out.numel() > 0)
-    launch_converting<Out, In>(Context(out), f, walk_over(out, in...), out, in...);
+  if (out.numel() == 0) return;
+  if constexpr (std::is_same_v<Out, float> && std::is_same_v<In, float>)
+    if (launch_halves(f, out, in...)) return;
+  launch_converting<Out, In>(Context(out), f, walk_over(out, in...), out, in...);
 }
 
 }  // namespace gradus::cuda

@@ -319,16 +319,21 @@ void run_by_shape(const MatmulArgs<T>& args, int64_t batches, const Tensor& b,
 }
 
 template <class T>
+MatmulArgs<T> args_of(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  return {operand<T>(a, 1, 2),
+          operand<T>(b, 2, 1),
+          bias.defined() ? bias.data_ptr<T>() : nullptr,
+          bias.defined() ? bias.strides()[0] : 0,
+          out.data_ptr<T>(),
+          a.sizes()[1],
+          b.sizes()[2],
+          a.sizes()[2]};
+}
+
+template <class T>
 void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out,
               int64_t multiprocessors) {
-  MatmulArgs<T> args = {operand<T>(a, 1, 2),
-                        operand<T>(b, 2, 1),
-                        bias.defined() ? bias.data_ptr<T>() : nullptr,
-                        bias.defined() ? bias.strides()[0] : 0,
-                        out.data_ptr<T>(),
-                        a.sizes()[1],
-                        b.sizes()[2],
-                        a.sizes()[2]};
+  MatmulArgs<T> args = args_of<T>(a, b, bias, out);
   int64_t batches = out.sizes()[0];
   await(a);
   // All batches share one b: their rows make one product.
@@ -353,7 +358,26 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
     run(rung<T>(name), args, batches);
   }
 }
+// Whether the kernel of the product has summed up a's rows, too.
+bool multiply_and_sum(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums,
+                      int64_t multiprocessors) {
+  if (out.dtype() != kFloat || static_cast<Choice>(matmul_choice().place()) != Choice::automatic)
+    return false;
+  MatmulArgs<float> args = args_of<float>(a, b, Tensor(), out);
+  const Plan<float> plan = plan_for(args, 1, multiprocessors);
+  if (!plan.kernel.sums_rows || plan.parts > 1) return false;
+  await(a), await(b);
+  args.row_sums = sums.data_ptr<float>();
+  run(plan.kernel, args, 1);
+  return true;
+}
 }  // namespace
+
+void CudaBackend::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out,
+                              const Tensor& sums) {
+  if (!multiply_and_sum(a, b, out, sums, Context(out).multiprocessors))
+    Backend::matmul_sums(a, b, out, sums);
+}
 
 void CudaBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
   if (out.numel() == 0) return;

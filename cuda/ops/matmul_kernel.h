@@ -29,7 +29,8 @@ struct MatmulKernel {
   double alone = 5600;   // the least time of a term of the sums: that of a single block
   int shared_bytes = 0;  // dynamic
   bool uses_tensor_cores = false;
-  int groups = 1;  // of warps, which share the terms of a step
+  int groups = 1;          // of warps, which share the terms of a step
+  bool sums_rows = false;  // see MatmulArgs::row_sums
 
   Run run(const MatmulArgs<T>& args) const {
     return runs.at[args.a.along_outer][args.b.along_outer];

@@ -22,7 +22,8 @@ constexpr MatmulKernel<float> kernel(double speed, double alone) {
           .alone = alone,
           .shared_bytes = S::kSharedBytes,
           .uses_tensor_cores = true,
-          .groups = S::kGroups};
+          .groups = S::kGroups,
+          .sums_rows = S::kSumsRows};
 }
 }  // namespace
 

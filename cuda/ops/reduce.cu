@@ -200,7 +200,8 @@ void reduce_tensor(const Op& op, const Tensor& x, const Tensor& out) {
     if (x.dtype() == kHalf) return reduce_through<T, Half>(op, x, ConvertTo<T>{}, out);
     if (x.dtype() == kBFloat16) return reduce_through<T, BFloat16>(op, x, ConvertTo<T>{}, out);
   }
-  reduce_source<T>(op, x, Converted<T>{{x.data_ptr(), x.scalar_type()}}, out);
+  const auto size = static_cast<int>(x.element_size());
+  reduce_source<T>(op, x, Converted<T>{{x.data_ptr(), x.scalar_type(), size}}, out);
 }
 
 }  // namespace

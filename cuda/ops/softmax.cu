@@ -128,6 +128,32 @@ void with_reading_team(SoftmaxArgs<2>& args, const std::array<const Tensor*, 2>&
   start(EdgedRows{kReduceThreads}, config_of(args.lines, context, 1, kReduceThreads));
 }
 
+// Few lines that are so long that blocks for them would leave most of the GPU idle: softmax and its
+// gradient as reductions and elementwise operations, each on all of the GPU.
+template <int N>
+bool are_few(const Strided<N>& lines, int64_t n, const Context& context) {
+  constexpr int64_t kLong = 1 << 17;  // from here on five launches pay on an H100
+  return n >= kLong && lines.numel < context.multiprocessors / 4;
+}
+void softmax_of_few(bool log, const Tensor& x, int64_t dim, const Tensor& out) {
+  backend(out).zip(BinaryOp::sub, x, raw::reduce(ReduceOp::amax, x, IntArrayRef{dim}), out);
+  const Tensor powers = log ? raw::map(UnaryOp::exp, out) : out;
+  if (!log) raw::map_(UnaryOp::exp, out);
+  const Tensor sum = raw::reduce(ReduceOp::sum, powers, IntArrayRef{dim});
+  if (log)
+    raw::zip_(BinaryOp::sub, out, raw::map(UnaryOp::log, sum));
+  else
+    raw::zip_(BinaryOp::div, out, sum);
+}
+void softmax_grad_of_few(bool log, const Tensor& grad, const Tensor& y, int64_t dim,
+                         const Tensor& out) {
+  const Tensor weights = log ? raw::map(UnaryOp::exp, y) : y;
+  const Tensor products = log ? grad : raw::zip(BinaryOp::mul, grad, y);
+  const Tensor sum = raw::reduce(ReduceOp::sum, products, IntArrayRef{dim});
+  const Tensor share = raw::zip(BinaryOp::mul, weights, sum);
+  backend(out).zip(BinaryOp::sub, products, share, out);
+}
+
 template <class T>
 Targets<T> targets_of(const CrossEntropyRule& rule, const Tensor& target) {
   return {rule, static_cast<T>(rule.smoothing), target.data_ptr<int64_t>(), device_fault()};
@@ -146,6 +172,7 @@ void CudaBackend::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& 
   visit_floating("softmax", x.dtype(), [&]<class T>(TypeTag<T>) {
     const std::array tensors = {&out, &x};
     auto args = args_of<T, 2>(log, dim, tensors);
+    if (are_few(args.lines, args.n, context)) return softmax_of_few(log, x, dim, out);
     T* const to = static_cast<T*>(out.data_ptr());
     const T* const from = static_cast<const T*>(x.data_ptr());
     with_team<T, 2>(
@@ -165,6 +192,7 @@ void CudaBackend::softmax_grad(bool log, const Tensor& grad, const Tensor& y, in
   visit_floating("softmax", y.dtype(), [&]<class T>(TypeTag<T>) {
     const std::array tensors = {&out, &grad, &y};
     auto args = args_of<T, 3>(log, dim, tensors);
+    if (are_few(args.lines, args.n, context)) return softmax_grad_of_few(log, grad, y, dim, out);
     T* const to = static_cast<T*>(out.data_ptr());
     const T* const grads = static_cast<const T*>(grad.data_ptr());
     const T* const results = static_cast<const T*>(y.data_ptr());
@@ -203,7 +231,8 @@ void CudaBackend::cross_entropy(const CrossEntropyRule& rule, const Tensor& x, c
   const Tensor sums = raw::reduce(ReduceOp::sum, raw::narrow(table, 0, 0, 2), IntArrayRef{1});
   const Tensor divisor = raw::narrow(sums, 0, 1, 1);
   raw::zip_(BinaryOp::div, raw::narrow(table, 0, 1, 1), divisor);
-  raw::zip_into(BinaryOp::div, raw::as_strided(sums, {}, {}, 0), raw::as_strided(sums, {}, {}, 1), mean);
+  raw::zip_into(BinaryOp::div, raw::as_strided(sums, {}, {}, 0), raw::as_strided(sums, {}, {}, 1),
+                mean);
 }
 
 void CudaBackend::cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad,

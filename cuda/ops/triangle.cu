@@ -9,16 +9,25 @@ namespace gradus::cuda {
 
 void CudaBackend::triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) {
   const Context context(out);
-  const auto walk = collapse<2>(x.sizes(), {contiguous_strides(x.sizes()), x.strides()});
-  const int64_t rows = x.size(-2), columns = x.size(-1);
-  const dim3 block = block_of_rows(columns);
-  const int64_t tiles = ceil_div(columns, int64_t{block.x});
-  const int64_t blocks = ceil_div(walk.numel / columns, int64_t{block.y}) * tiles;
+  const int64_t rows = x.size(-2), columns = x.size(-1), step = x.stride(-1);
+  Dims sizes = x.impl().sizes;
+  sizes[x.dim() - 1] = 1;
+  const auto begins = collapse<2>(sizes, {contiguous_strides(sizes), x.strides()});
   visit_bits(x.element_size(), [&]<class T>(TypeTag<T>) {
-    launch_early(triangle_kernel<T>,
-                 {dim3(static_cast<unsigned>(blocks)), block, 0, context.stream}, walk, rows,
-                 columns, tiles, upper, diagonal, static_cast<const T*>(x.data_ptr()),
-                 static_cast<T*>(out.data_ptr()));
+    const T* const from = static_cast<const T*>(x.data_ptr());
+    T* const to = static_cast<T*>(out.data_ptr());
+    const auto start = [&]<int V>(Constant<V>) {
+      const dim3 block = block_of_rows(columns / V);
+      const int64_t tiles = ceil_div(columns / V, int64_t{block.x});
+      const int64_t blocks = ceil_div(begins.numel, int64_t{block.y}) * tiles;
+      launch_early(triangle_kernel<T, V>,
+                   {dim3(static_cast<unsigned>(blocks)), block, 0, context.stream}, begins, rows,
+                   columns, step, tiles, upper, diagonal, from, to);
+    };
+    constexpr int V = vector_width<T>;
+    bool vectors = step == 1 && columns % V == 0 && is_aligned<V>(from) && is_aligned<V>(to);
+    for (int d = 0; d < begins.dims; ++d) vectors &= begins.stride[1][d] % V == 0;
+    vectors ? start(Constant<V>{}) : start(Constant<1>{});
   });
 }
 

@@ -35,36 +35,30 @@ void zip_operands(const Operand& x, const Operand& y, const Tensor& out) {
     zip_tensors<Out, T>(Zip<op>{}, *x.tensor, *y.tensor, out);
 }
 
-bool all_are(ScalarType dtype, const Tensor& x, const Tensor& y) {
-  return x.dtype() == dtype && y.dtype() == dtype;
-}
-
 // Rows that give in bytes what they give in int64 have a kernel of bytes, of which a thread takes
 // 16 at a time, where all lie one after the other; and so has the quotient of int64. False
 // elsewhere.
 template <BinaryOp op>
-bool zip_at_once(const Tensor& x, const Tensor& y, const Tensor& out) {
+bool zip_at_once(const Operand& x, const Operand& y, const Tensor& out) {
   using Row = scalar::Binary<op>;
+  const bool numbers = x.is_number() || y.is_number();
+  const Tensor &a = *(x.is_number() ? y : x).tensor, &b = *(y.is_number() ? x : y).tensor;
+  if (a.dtype() != b.dtype() || out.numel() == 0) return false;
   if constexpr (op == BinaryOp::div) {
-    if (!all_are(kLong, x, y) || out.dtype() != kFloat) return false;
-    elementwise<float, int64_t>(ZipAs<op, float>{}, out, x, y);
+    if (numbers || a.dtype() != kLong || out.dtype() != kFloat) return false;
+    elementwise<float, int64_t>(ZipAs<op, float>{}, out, a, b);
     return true;
   } else if constexpr (Row::work == scalar::Work::narrow || Row::work == scalar::Work::bits) {
-    const bool fits =
-        all_are(kByte, x, y) || (all_are(kBool, x, y) && Row::work == scalar::Work::bits);
-    constexpr int V = vector_width<uint8_t>;
-    auto* const to = static_cast<uint8_t*>(out.data_ptr());
-    auto* const from = static_cast<const uint8_t*>(x.data_ptr());
-    auto* const other = static_cast<const uint8_t*>(y.data_ptr());
-    const auto walk = walk_over(out, x, y);
-    if (!fits || out.dtype() != x.dtype() || !walk.contiguous() || !is_aligned<V>(to) ||
-        !is_aligned<V>(from) || !is_aligned<V>(other))
-      return false;
-    const int64_t blocks = ceil_div(walk.numel, contiguous_tile<uint8_t>);
-    launch_early(elementwise_contiguous<ZipAs<op, uint8_t>, uint8_t, uint8_t, uint8_t>,
-                 {dim3(static_cast<unsigned>(blocks)), kElementwiseThreads, 0, Context(out).stream},
-                 ZipAs<op, uint8_t>{}, walk.numel, to, from, other);
-    return true;
+    const bool fits = a.dtype() == kByte || (a.dtype() == kBool && Row::work == scalar::Work::bits);
+    if (!fits || out.dtype() != a.dtype()) return false;
+    const auto bytes = [](const Tensor& t) { return static_cast<uint8_t*>(t.data_ptr()); };
+    const auto* const from = bytes(a);
+    if (!numbers)
+      return launch_contiguous(Context(out), ZipAs<op, uint8_t>{}, walk_over(out, a, b), bytes(out),
+                               from, static_cast<const uint8_t*>(bytes(b)));
+    const auto number = (x.is_number() ? x : y).number.template cast<uint8_t>();
+    return launch_contiguous(Context(out), ZipNumber<op, uint8_t>{number, x.is_number()},
+                             walk_over(out, a), bytes(out), from);
   }
   return false;
 }
@@ -73,8 +67,7 @@ bool zip_at_once(const Tensor& x, const Tensor& y, const Tensor& out) {
 void CudaBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
   const ScalarType dtype = computed_type((x.is_number() ? y : x).tensor->dtype());
   visit_op(op, [&](auto row) {
-    if (!x.is_number() && !y.is_number() && zip_at_once<row.value>(*x.tensor, *y.tensor, out))
-      return;
+    if (zip_at_once<row.value>(x, y, out)) return;
     visit_computed<scalar::Binary<row.value>>(
         dtype, [&]<class T>(TypeTag<T>) { zip_operands<row.value, T>(x, y, out); });
   });

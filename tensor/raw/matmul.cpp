@@ -146,7 +146,11 @@ Tensor matmul(const Tensor& a, const Tensor& b, const ProductNames& names) {
   return shape.size() == out.sizes().size() ? out : raw::alias(*try_view(out, shape));
 }
 
-void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out) {
+void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
+  if (sums.defined() && a.size(1) > 0)
+    return backend(out).matmul_sums(raw::unsqueeze(a, 0), raw::unsqueeze(b, 0),
+                                    raw::unsqueeze(out, 0), sums);
+  if (sums.defined()) fill_(sums, 0);
   batched(a, b, Tensor(), out);
 }
 

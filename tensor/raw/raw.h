@@ -194,9 +194,9 @@ void check_factors(const ProductNames& names, const Tensor& a, const Tensor& b);
 // sizes.
 void check_ranks(const ProductNames& names, const Tensor& a, int64_t a_rank, const Tensor& b,
                  int64_t b_rank);
-// out = a b. REQUIRES: matrices that fit, on one device and of one dtype, Float, Double or Long;
-// out is contiguous.
-void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out);
+// out = a b; where sums is defined, it becomes the sums of a's rows. REQUIRES: matrices that fit, on
+// one device and of one dtype, Float, Double or, without sums, Long; out and sums are contiguous.
+void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums = {});
 // x W^T + bias over the last dimension of x; bias may be undefined.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
@@ -206,6 +206,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 // dtypes that differ or are not of floating point.
 Tensor convolution(const char* op, ConvolutionPart part, const Convolution& shape, const Tensor& a,
                    const Tensor& b, const Tensor& bias = {});
+// The gradient of the weight; sums, which is contiguous, becomes that of the bias. REQUIRES: as
+// above; Float or Double.
+Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& grad,
+                        const Tensor& input, const Tensor& sums);
 // x of shape (planes..., in...), of which the last `spatial` dimensions are those of the pool; the
 // results have those of its output. Errors, which name op: TypeError for dtypes.
 ValuesAndIndices max_pool(const char* op, const Pool& pool, int spatial, const Tensor& x);

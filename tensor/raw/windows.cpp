@@ -35,6 +35,18 @@ Dims pooled_sizes(const Pool& pool, int spatial, const Tensor& x, bool output) {
 
 }  // namespace
 
+Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& grad,
+                        const Tensor& input, const Tensor& sums) {
+  if (grad.numel() == 0 || input.numel() == 0) {
+    fill_(sums, 0);
+    return convolution(op, ConvolutionPart::weight, shape, grad, input);
+  }
+  const Tensor out =
+      empty(part_sizes(ConvolutionPart::weight, shape), grad.dtype(), grad.device(), op);
+  backend(out).convolution_sums(shape, raw::contiguous(grad), raw::contiguous(input), out, sums);
+  return out;
+}
+
 Tensor convolution(const char* op, ConvolutionPart part, const Convolution& shape, const Tensor& a,
                    const Tensor& b, const Tensor& bias) {
   const auto& [first, second] = part == ConvolutionPart::output  ? std::pair("input", "weight")

@@ -50,6 +50,41 @@ TEST_F(CudaConverting, FunctionsAndTheirGradients) {
     }
 }
 
+// Operands of two types, in ends of rows and in rows of which some begin off an address of a pair.
+TEST_F(CudaConverting, OperandsOfTwoTypes) {
+  const std::pair<ScalarType, ScalarType> pairs[] = {
+      {kFloat, kDouble}, {kFloat, kLong}, {kFloat, kBool},    {kHalf, kFloat},
+      {kInt, kLong},     {kByte, kShort}, {kHalf, kBFloat16}, {kBool, kByte}};
+  for (const auto& [first, second] : pairs)
+    for (const int64_t n : {1, 2, 3, 5, 511, 1024, 1027, 4099}) {
+      const std::string what = describe("mul", first, std::to_string(n));
+      const Pair x = random_pair(first, contiguous_layout("", {3, n}, pick(0, 2)));
+      const Pair y = random_pair(second, contiguous_layout("", {3, n}, pick(0, 2)));
+      const Pair column = random_pair(second, contiguous_layout("", {3, 1}));
+      const Pair turned = random_pair(second, {"", {3, n}, {1, 3}, 0});
+      for (const Pair* other : {&y, &column, &turned})
+        expect_close(raw::zip(BinaryOp::mul, x.gpu, other->gpu),
+                     raw::zip(BinaryOp::mul, x.cpu, other->cpu), 0, what);
+    }
+}
+
+// Kernels of their own take what is half throughout and contiguous.
+TEST_F(CudaConverting, HalvesThatAreContiguous) {
+  for (const ScalarType dtype : {kHalf, kBFloat16})
+    for (const int64_t n : {1, 7, 8, 4096, 4099, 20000}) {
+      const std::string what = describe("halves", dtype, std::to_string(n));
+      const Pair x = random_pair(dtype, contiguous_layout("", {n}), {-4, 4});
+      const Pair y = random_pair(dtype, contiguous_layout("", {n}), {-4, 4});
+      expect_close(raw::map(UnaryOp::relu, x.gpu), raw::map(UnaryOp::relu, x.cpu), 0, what);
+      expect_close(raw::zip(BinaryOp::add, x.gpu, y.gpu), raw::zip(BinaryOp::add, x.cpu, y.cpu), 0,
+                   what);
+      expect_close(raw::zip(BinaryOp::mul, x.gpu, Scalar(0.5)),
+                   raw::zip(BinaryOp::mul, x.cpu, Scalar(0.5)), 0, what);
+      expect_close(raw::map_grad(UnaryOp::relu, x.gpu, {}, y.gpu),
+                   raw::map_grad(UnaryOp::relu, x.cpu, {}, y.cpu), 0, what);
+    }
+}
+
 TEST_F(CudaConverting, EndsOfRowsAndUnalignedViews) {
   for (const int64_t n : {1, 3, 4, 5, 7, 8, 1023, 1024, 1027, 4099})
     for (const int64_t offset : {0, 1, 2}) {

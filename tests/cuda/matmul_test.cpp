@@ -196,6 +196,29 @@ TEST_F(MatmulTest, SkinnyAndTinyShapes) {
   both(300, 1, most);
 }
 
+// Beside the product: by a kernel that adds them as it goes, or by a reduction.
+TEST_F(MatmulTest, SumsOfRowsComeWithTheProduct) {
+  const auto layout = [] { return kOperandLayouts[pick(0, 3)]; };
+  for (int round = 0; round < 16; ++round) {
+    const ScalarType dtype = round % 4 == 3 ? kDouble : kFloat;
+    const int64_t m = pick(1, round % 2 ? 12 : 150), n = pick(1, 150), k = pick(1, 150);
+    const Operand a = random_operand(dtype, 1, m, k, layout());
+    const Operand b = random_operand(dtype, 1, k, n, layout());
+    const Tensor out = raw::empty({1, m, n}, dtype, kCUDA), sums = raw::empty({m}, dtype, kCUDA);
+    raw::fill_(sums, std::nan(""));
+    cuda_backend().matmul_sums(a.gpu, b.gpu, out, sums);
+    const Tensor ones = raw::empty({1, k, 1}, dtype, kCPU);
+    raw::fill_(ones, 1);
+    const auto check = [&](const Tensor& got, const Tensor& factor, const char* what) {
+      EXPECT_LE(relative_error(reference(a.cpu, factor, {}).data(), raw::to(got, kCPU), k),
+                tolerance(dtype, k))
+          << what << " " << dtype << " m " << m << " n " << n << " k " << k;
+    };
+    check(out, b.cpu, "product");
+    check(sums, ones, "sums");
+  }
+}
+
 // Few outputs and many terms: these are split over blocks, with a rest that does not divide.
 TEST_F(MatmulTest, LongSums) {
   const int64_t terms = kSimulated ? 500 : 10000;

@@ -175,6 +175,10 @@ TEST_F(CudaOnePass, BytesOneAfterTheOther) {
       expect_equal(u.gpu & v.gpu, u.cpu & v.cpu, what);
       expect_equal(u.gpu.maximum(v.gpu), u.cpu.maximum(v.cpu), what);
       expect_equal(u.gpu.minimum(v.gpu), u.cpu.minimum(v.cpu), what);
+      expect_equal(~b.gpu, ~b.cpu, what);
+      expect_equal(u.gpu - 3, u.cpu - 3, what);
+      expect_equal(3 - u.gpu, 3 - u.cpu, what);
+      expect_equal(u.gpu & 300, u.cpu & 300, what);
     }
 }
 
@@ -226,7 +230,9 @@ TEST_F(CudaOnePass, NothingWaits) {
   expect_equal(one_hot(index.to(kCUDA), 4), one_hot(index, 4), "one_hot");
   expect_equal(one_hot(wide.to(kCUDA), 10), one_hot(wide, 10), "one_hot");
   EXPECT_CONTAINS(message_of<IndexError>([&] { one_hot(index.to(kCUDA), 2).cpu(); }), "2");
-  EXPECT_CONTAINS(message_of<ValueError>([&] { poisson(tensor({-1.0, 2.0}).to(kCUDA)).cpu(); }),
+  EXPECT_CONTAINS(message_of<ValueError>([&] {
+                    poisson(tensor({-1.0, 2.0}).to(kCUDA)).cpu();
+                  }),
                   "invalid Poisson rate, expected rate to be non-negative");
   // An index of any stride.
   const Tensor x = zeros({4, 3}), column = wide.select(1, 0);

@@ -77,6 +77,23 @@ TEST_F(CudaSoftmax, LongLines) {
     }
 }
 
+// So few lines that a block for each would leave the rest of the GPU idle.
+TEST_F(CudaSoftmax, FewLinesOfGreatLength) {
+  constexpr int64_t kLong = 1 << 17;
+  const MemoryLayout layouts[] = {contiguous_layout("one row", {kLong + pick(0, 9)}),
+                                  contiguous_layout("three rows", {3, kLong}, 1),
+                                  contiguous_layout("two columns", {kLong, 2})};
+  for (const MemoryLayout& layout : layouts) {
+    const Pair x = random_pair(kFloat, layout, {-90, 90}), grad = random_pair(kFloat, layout);
+    const int64_t d = layout.sizes[0] < 1000 ? 1 : 0;
+    for (const bool log : {false, true}) compare(log, x, grad, d, layout.name);
+  }
+  const Pair x = random_pair(kFloat, layouts[1]);
+  cpu_backend().softmax(true, x.cpu, 1, x.cpu);
+  cuda_backend().softmax(true, x.gpu, 1, x.gpu);
+  expect_close(x.gpu, x.cpu, 1e-5, "in place");
+}
+
 // The largest element so far grows from tile to tile, or is -infinity for a while.
 TEST_F(CudaSoftmax, TheLargestElementMayStandAnywhere) {
   constexpr int64_t n = 20000;

@@ -33,6 +33,13 @@ void check_convolution(const Convolution& s, ScalarType dtype) {
                  "part " + std::to_string(static_cast<int>(part)));
     const Tensor again = raw::convolution("conv", part, s, there(a), there(b), there(bias));
     expect_close(again, raw::to(got, Device(kCPU)), 0, "the same bits again");
+    if (part != ConvolutionPart::weight) continue;
+    const Tensor sums = raw::empty({s.filters}, dtype, gpu);
+    const Tensor expected_sums = raw::empty({s.filters}, kDouble, Device(kCPU));
+    raw::convolution_sums("conv", s, wide(a), wide(b), expected_sums);
+    const Tensor beside = raw::convolution_sums("conv", s, there(a), there(b), sums);
+    expect_close(beside, expected, rounding(dtype) * (8 + terms_of(part, s)), "beside the sums");
+    expect_close(sums, expected_sums, rounding(dtype) * (8 + terms_of(part, s)), "the sums");
   }
 }
 
@@ -41,34 +48,25 @@ TEST_F(CudaWindows, ConvolutionsOfRandomShapes) {
     check_convolution(random_convolution(i % 4 == 0 ? 20 : 4, 9), i % 3 == 0 ? kDouble : kFloat);
 }
 
+// Two dimensions that are alike.
+Convolution squares(int64_t batch, int64_t channels, int64_t filters, const WindowDim& dim) {
+  Convolution s;
+  s.batch = batch, s.channels = channels, s.filters = filters;
+  for (int d = 1; d < kSpatial; ++d) s.dim[d] = dim;
+  return s;
+}
+
 // Those of the tiles that are picked by the number of filters; and terms that are cut up.
 TEST_F(CudaWindows, ConvolutionsOfEveryTile) {
-  for (const auto& [channels, filters] : {std::pair(3, 5), std::pair(5, 40), std::pair(70, 75)}) {
-    Convolution s;
-    s.batch = 3, s.channels = channels, s.filters = filters;
-    for (int d = 1; d < kSpatial; ++d) s.dim[d] = {9, 9, 3, 1, 1, 1};
-    check_convolution(s, kFloat);
-  }
+  for (const auto& [channels, filters] : {std::pair(3, 5), std::pair(5, 40), std::pair(70, 75)})
+    check_convolution(squares(3, channels, filters, {9, 9, 3, 1, 1, 1}), kFloat);
   // Of few filters or channels, in several steps: of channels, and of places.
-  for (const auto& [channels, filters] : {std::pair(45, 6), std::pair(6, 45)}) {
-    Convolution s;
-    s.batch = 2, s.channels = channels, s.filters = filters;
-    for (int d = 1; d < kSpatial; ++d) s.dim[d] = {12, 8, 5, 1, 0, 1};
-    check_convolution(s, kFloat);
-  }
-  Convolution wide;
-  wide.batch = 2, wide.channels = 3, wide.filters = 4;
-  for (int d = 1; d < kSpatial; ++d) wide.dim[d] = {60, 60, 3, 1, 1, 1};
-  check_convolution(wide, kFloat);
+  for (const auto& [channels, filters] : {std::pair(45, 6), std::pair(6, 45)})
+    check_convolution(squares(2, channels, filters, {12, 8, 5, 1, 0, 1}), kFloat);
+  check_convolution(squares(2, 3, 4, {60, 60, 3, 1, 1, 1}), kFloat);
   // Of few filters, too many terms for a thread to make each column of the product.
-  Convolution large;
-  large.batch = 4, large.channels = 16, large.filters = 15;
-  for (int d = 1; d < kSpatial; ++d) large.dim[d] = {38, 38, 5, 1, 2, 1};
-  check_convolution(large, kFloat);
-  Convolution s;
-  s.batch = 6, s.channels = 1, s.filters = 6;
-  for (int d = 1; d < kSpatial; ++d) s.dim[d] = {20, 20, 5, 1, 2, 1};
-  check_convolution(s, kFloat);
+  check_convolution(squares(4, 16, 15, {38, 38, 5, 1, 2, 1}), kFloat);
+  check_convolution(squares(6, 1, 6, {20, 20, 5, 1, 2, 1}), kFloat);
 }
 
 // Windows of 3 x 3 with many filters, which are gathered as patches: of a few samples in one block,
@@ -93,9 +91,7 @@ TEST_F(CudaWindows, ConvolutionsOfOverlappingWindows) {
 TEST_F(CudaWindows, ConvolutionsOfInfinities) {
   constexpr float kInf = std::numeric_limits<float>::infinity(), kMax = 0x1.fffffep127f;
   for (const int64_t kernel : {1, 3}) {
-    Convolution s;
-    s.batch = 2, s.channels = 40, s.filters = 36;
-    for (int d = 1; d < kSpatial; ++d) s.dim[d] = {8, 8, kernel, 1, kernel / 2, 1};
+    const Convolution s = squares(2, 40, 36, {8, 8, kernel, 1, kernel / 2, 1});
     const Tensor x = random_of({2, 40, 8, 8}, kFloat), w = full({36, 40, kernel, kernel}, 0.5f);
     x.data_ptr<float>()[64 + 27] = kInf, x.data_ptr<float>()[40 * 64 + 9] = kMax;
     const auto output = [&](const Tensor& a, const Tensor& b) {

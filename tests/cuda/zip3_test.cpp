@@ -95,10 +95,24 @@ TEST_F(CudaZip3, TensorsWithoutDimensionsFollow) {
   }
 }
 
+// Rows of whole vectors, and others, whose diagonal ends anywhere in one.
+TEST_F(CudaZip3, TrianglesOfEveryWidth) {
+  for (const ScalarType dtype : {kByte, kHalf, kFloat, kDouble})
+    for (const int64_t columns : {1, 5, 8, 32, 48, 300, 1040})
+      for (const bool upper : {false, true}) {
+        const Dims sizes = {2, pick(1, 40), columns};
+        const Pair x = random_pair(dtype, contiguous_layout("", sizes, pick(0, 1)));
+        const int64_t diagonal = pick(-9, 20);
+        expect_close(raw::triangle("triangle", upper, diagonal, x.gpu),
+                     raw::triangle("triangle", upper, diagonal, x.cpu), 0,
+                     describe("triangle", dtype, std::to_string(columns)));
+      }
+}
+
 TEST_F(CudaZip3, Triangles) {
   for (const MemoryLayout& layout : all_layouts()) {
     if (layout.sizes.size() < 2) continue;
-    const Pair x = random_pair(kFloat, layout);
+    const Pair x = random_pair(pick(0, 1) ? kFloat : kByte, layout);
     for (const int64_t diagonal : {-40, -1, 0, 2, 40})
       for (const bool upper : {false, true})
         expect_close(raw::triangle("triangle", upper, diagonal, x.gpu),

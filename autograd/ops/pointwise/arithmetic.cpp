@@ -54,11 +54,11 @@ Tensor positive(const Tensor& self) {
 }
 
 Tensor logical_not(const Tensor& self) {
-  return self == (self.dtype() == kBool ? Scalar(false) : Scalar(0));  // a 0 would make it int64
+  return self.dtype() == kBool ? bitwise_not(self) : self == Scalar(0);
 }
 
 Tensor bitwise_not(const Tensor& self) {
-  return self.dtype() == kBool ? logical_not(self) : bitwise_xor(self, -1);
+  return bitwise_xor(self, self.dtype() == kBool ? Scalar(true) : Scalar(-1));
 }
 
 }  // namespace gradus

@@ -110,15 +110,6 @@ Tensor vdot(const Tensor& self, const Tensor& other) {
   return dot_named(self, other, {"vdot", "self", "other"});
 }
 
-namespace {
-
-Tensor weight_gradient(const Node& node, const Tensor& grad, const Tensor& input) {
-  if (GradMode::is_enabled()) return grad.t().matmul(input);
-  return autograd::product_in_pieces(node, 1, raw::transpose(grad, 0, 1), input);
-}
-
-}  // namespace
-
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   GRADUS_AUTOCAST(linear, input, weight, bias);
   Tensor out = raw::linear(input, weight, bias);
@@ -134,8 +125,12 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
                                                 x.size(-1)});
              };
              // The weight's first: its pieces travel beside the input's gradient.
-             if (n.wants(1)) grads[1] = weight_gradient(n, rows(grad), rows(n.saved(0)));
-             if (n.wants(2)) grads[2] = rows(grad).sum(0);
+             if (n.wants(1) && GradMode::is_enabled())
+               grads[1] = rows(grad).t().matmul(rows(n.saved(0)));
+             else if (n.wants(1))
+               std::tie(grads[1], grads[2]) =
+                   autograd::product_in_pieces(n, 1, rows(grad).t(), rows(n.saved(0)), n.wants(2));
+             if (n.wants(2) && !grads[2].defined()) grads[2] = rows(grad).sum(0);
              if (n.wants(0)) grads[0] = grad.matmul(n.saved(1));
              return grads;
            });

@@ -18,6 +18,11 @@ Tensor bias_gradient(const Tensor& grad) {
   return of_sample.sum(0).to(grad.scalar_type());
 }
 
+// Whether the gradients of weight and bias may come from one pass over grad.
+bool sums_at_once(const Tensor& grad) {
+  return !GradMode::is_enabled() && (grad.dtype() == kFloat || grad.dtype() == kDouble);
+}
+
 // That part of the convolution, made of the other two, the output or its gradient first.
 Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tensor& a,
                 const Tensor& b, const Tensor& bias = {}) {
@@ -33,7 +38,12 @@ Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tenso
              // grad stands for `part`; each operand's gradient is made of it and the other operand.
              switch (part) {
                case Part::output:
-                 if (n.wants(1)) grads[1] = make(Part::weight, grad, n.saved(0));
+                 if (n.wants(1) && n.wants(2) && sums_at_once(grad)) {
+                   grads[2] = raw::empty({grad.size(1)}, grad.dtype(), grad.device());
+                   grads[1] = raw::convolution_sums(op, shape, grad, n.saved(0), grads[2]);
+                 } else if (n.wants(1)) {
+                   grads[1] = make(Part::weight, grad, n.saved(0));
+                 }
                  if (n.wants(0)) grads[0] = make(Part::input, grad, n.saved(1));
                  break;
                case Part::input:
@@ -45,7 +55,7 @@ Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tenso
                  if (n.wants(0)) grads[0] = make(Part::output, n.saved(1), grad);
                  break;
              }
-             if (n.wants(2)) grads[2] = bias_gradient(grad);
+             if (n.wants(2) && !grads[2].defined()) grads[2] = bias_gradient(grad);
              return grads;
            });
   return out;

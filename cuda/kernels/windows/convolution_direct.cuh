@@ -183,6 +183,9 @@ __global__ void __launch_bounds__(kDirectThreads, 1)
       if (lane == 0) in_out[column] = mine[c].in_other;
     }
 
+  const int warp = t / 32, in_warp = t % 32;
+  const bool sums_row = kOfWeight && args.row_sums && piece == 0 && warp < args.rows;
+  float row_sum = 0;  // of a, of the row that this warp sums up
   float sum[kOwn][kRows] = {};
   for (int first = begin, last; first < end; first = last) {
     last = ::min(first + args.direct.terms, end);
@@ -215,6 +218,7 @@ __global__ void __launch_bounds__(kDirectThreads, 1)
         own[c] = place(kOfWeight, first_column + column, mine[c]);
     wait_for_copies<0>();
     __syncthreads();
+    for (int i = in_warp; i < last - first && sums_row; i += 32) row_sum += a[i * kPitch + warp];
 #pragma unroll 4
     for (int i = lane; i < last - first && lane < lanes; i += lanes) {
       alignas(16) float weight[kRows];
@@ -231,6 +235,11 @@ __global__ void __launch_bounds__(kDirectThreads, 1)
     }
   }
 
+  if (sums_row) {
+    for (int reach = 16; reach > 0; reach /= 2)
+      row_sum += __shfl_xor_sync(0xffffffffu, row_sum, reach);
+    if (in_warp == 0) args.row_sums[of_parts * args.part_out + group * args.rows + warp] = row_sum;
+  }
   __syncthreads();
   float* const sums = a;  // [lane][row][column]
 #pragma unroll

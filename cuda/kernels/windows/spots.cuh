@@ -34,8 +34,8 @@ struct Phase {
   int place, reach;
 };
 
-// How convolution_direct cuts its work up: columns of a block; terms, and floats of shared memory for
-// them and what their columns meet, at once.
+// How convolution_direct cuts its work up: columns of a block; terms, and floats of shared memory
+// for them and what their columns meet, at once.
 struct DirectCut {
   int columns, terms, floats;
 };
@@ -51,6 +51,7 @@ struct ConvolutionArgs {
   int64_t a_row, out_row;    // strides
   int parts, part;           // the depth is cut into so many parts, of `part` terms each
   int64_t part_out;          // from one part's result to the next
+  T* row_sums = nullptr;     // of a, of a part, for MatmulArgs::row_sums; or null
   int pitch;                 // of the patches of convolution_patches.cuh
   DirectCut direct;          // of convolution_direct.cuh
 };

@@ -8,9 +8,9 @@
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/kernels/matmul_sum.cuh"
-#include "gradus/cuda/ops/windows/convolution_kernel.h"
 #include "gradus/cuda/ops/cudnn.h"
 #include "gradus/cuda/ops/matmul_kernel.h"
+#include "gradus/cuda/ops/windows/convolution_kernel.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -45,6 +45,7 @@ template <class T>
 struct Operands {
   const T *first, *second, *bias;
   T* out;
+  T* sums = nullptr;  // of the rows of a
 
   void give(Part part, ConvolutionArgs<T>& args) const {
     const bool of_weight = part == Part::weight;
@@ -218,7 +219,7 @@ struct Plan {
       parts = std::max(1, ceil_div(products[0].args.depth, std::max(1, products[0].args.part)));
     }
     if (parts == 1) return;
-    for (Product<T>& product : products) product.cut(parts), product.args.part_out = results;
+    for (Product<T>& product : products) product.cut(parts);
   }
   bool is_of(Part part_, const Convolution& shape_, bool aligned_) const {
     return part == part_ && aligned == aligned_ && shape == shape_ &&
@@ -246,11 +247,14 @@ const Plan<T>& plan_of(Part part, const Convolution& shape, int64_t results,
 template <class T>
 void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
          const Context& context) {
-  const auto launch_all = [&](T* out) {
+  const int64_t sums = operands.sums ? plan.shape.filters : 0;  // behind the results of a part
+  const auto launch_all = [&](T* out, T* row_sums) {
     for (const Product<T>& product : plan.products) {
       ConvolutionArgs<T> args = product.args;
       operands.give(plan.part, args);
       args.out = out;
+      args.row_sums = sums > 0 ? row_sums : nullptr;
+      if (plan.parts > 1) args.part_out = results + sums;
       launch_early(product.kernel.run,
                    {dim3(static_cast<unsigned>(product.tiles() * args.parts)),
                     static_cast<unsigned>(product.kernel.threads),
@@ -258,20 +262,32 @@ void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
                    args);
     }
   };
-  if (plan.parts == 1) return launch_all(operands.out);
-  const Scratch partial(static_cast<size_t>(plan.parts * results) * sizeof(T));
-  launch_all(partial.template as<T>());
+  if (plan.parts == 1) return launch_all(operands.out, operands.sums);
+  const Scratch partial(static_cast<size_t>(plan.parts * (results + sums)) * sizeof(T));
+  launch_all(partial.template as<T>(), partial.template as<T>() + results);
   MatmulArgs<T> sum{};
-  sum.out = operands.out, sum.m = 1, sum.n = results;
+  sum.out = operands.out, sum.row_sums = operands.sums;
+  sum.m = sums > 0 ? sums : 1, sum.n = results / sum.m;
   const int lane_bits = sum_lane_bits(plan.parts);
   const auto blocks =
-      static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
+      static_cast<unsigned>(ceil_div((results + sums) << lane_bits, int64_t{kReduceThreads}));
   launch_early(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
                static_cast<const T*>(partial.template as<T>()), int64_t{plan.parts}, lane_bits,
                sum);
 }
 
 }  // namespace
+
+void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
+                                   const Tensor& input, const Tensor& out, const Tensor& sums) {
+  if (out.dtype() == kFloat && !convolves_by_cudnn()) {
+    const Operands<float> operands{grad.data_ptr<float>(), input.data_ptr<float>(), nullptr,
+                                   out.data_ptr<float>(), sums.data_ptr<float>()};
+    const Plan<float>& plan = plan_of(Part::weight, shape, out.numel(), operands);
+    if (plan.products[0].kernel.sums_rows) return run(plan, operands, out.numel(), Context(out));
+  }
+  Backend::convolution_sums(shape, grad, input, out, sums);
+}
 
 void CudaBackend::convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {

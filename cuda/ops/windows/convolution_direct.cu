@@ -84,6 +84,7 @@ std::optional<ConvolutionKernel<float>> kernel_of(ConvolutionArgs<float>& args) 
                                found.floats * static_cast<int>(sizeof(float))};
   out.parts = 1;
   if (part == Part::weight) {
+    out.sums_rows = true;
     // Whole samples where there are enough of them.
     constexpr int64_t kLeastTerms = 32;
     const int64_t tiles = ceil_div(args.columns, found.columns) * args.shape.groups;

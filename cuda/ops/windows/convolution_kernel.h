@@ -13,9 +13,10 @@ struct ConvolutionKernel {
   int rows, columns;  // results that a block makes
   int step;           // parts of the depth are multiples of it
   int threads;
-  int shared_bytes = 0;  // dynamic
-  int64_t tiles = -1;    // blocks of a part; below 0: as many as tiles of rows and columns
-  int parts = 0;         // into which the depth is cut; 0: as the model of all kernels says
+  int shared_bytes = 0;    // dynamic
+  int64_t tiles = -1;      // blocks of a part; below 0: as many as tiles of rows and columns
+  bool sums_rows = false;  // see ConvolutionArgs::row_sums
+  int parts = 0;           // into which the depth is cut; 0: as the model of all kernels says
 };
 
 // The kernel for small convolutions of few rows; sets args.direct. Nothing where it is none.
