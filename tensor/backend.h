@@ -106,7 +106,8 @@ class Backend {
   virtual void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                         const Tensor& out) = 0;
   // Operands broadcast to out, of one dtype: out's, or for comparisons any. One may be a number. A
-  // tensor of one element may be of the dtype that the other is computed with; on CUDA both Long in div.
+  // tensor of one element may be of the dtype that the other is computed with; on CUDA, beside an
+  // out of Float, Double or Long, tensors of any.
   virtual void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) = 0;
   // The same for three operands of out's dtype and the number w. z is a number where y is one.
   virtual void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,

@@ -65,7 +65,8 @@ bool zip_at_once(const Operand& x, const Operand& y, const Tensor& out) {
 }  // namespace
 
 void CudaBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
-  const ScalarType dtype = computed_type((x.is_number() ? y : x).tensor->dtype());
+  const Tensor& one = *(x.is_number() ? y : x).tensor;
+  const ScalarType dtype = computed_type(gives_bool(op) ? one.dtype() : out.dtype());
   visit_op(op, [&](auto row) {
     if (zip_at_once<row.value>(x, y, out)) return;
     visit_computed<scalar::Binary<row.value>>(

@@ -128,15 +128,12 @@ void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& ty
              const Tensor& out) {
   if (out.numel() == 0) return;
   Tensor kept[2];
-  const auto is_long = [&](const Operand& o) {
-    return !o.is_number() && o.tensor->dtype() == kLong && o.tensor->device() == out.device();
-  };
-  const bool divides_integers =
-      op == BinaryOp::div && out.is_cuda() && types.common == kFloat && is_long(x) && is_long(y);
+  const bool converts =
+      out.is_cuda() && out.dtype() == types.common && types.common == computed_type(types.common);
   const auto ready = [&](const Operand& o, bool second) -> Operand {
     const ScalarType dtype = entered_type(op, second, o, types.common);
     if (o.is_number()) return dtype == kBool ? o.number : as_element(o.number, dtype);
-    if (divides_integers) return *o.tensor;
+    if (converts && o.tensor->device() == out.device()) return *o.tensor;
     return as_operand(*o.tensor, dtype, out.device(), kept[second]);
   };
   const Operand a = ready(x, false), b = ready(y, true);

@@ -68,6 +68,20 @@ TEST_F(CudaConverting, OperandsOfTwoTypes) {
     }
 }
 
+TEST_F(CudaConverting, OperandsOfTwoTypesAreOneLaunch) {
+  const Pair x = random_pair(kFloat, contiguous_layout("", {1000}));
+  for (const ScalarType dtype : {kDouble, kLong, kBool, kHalf}) {
+    const Pair y = random_pair(dtype, contiguous_layout("", {1000}));
+    const int64_t before = cuda::stats().kernel_launches;
+    const Tensor sum = raw::zip(BinaryOp::add, x.gpu, y.gpu);
+    EXPECT_EQ(cuda::stats().kernel_launches - before, 1) << dtype;
+    expect_close(sum, raw::zip(BinaryOp::add, x.cpu, y.cpu), 0, describe("add", dtype, ""));
+    // A comparison of them is still one of copies.
+    expect_close(raw::zip(BinaryOp::lt, x.gpu, y.gpu), raw::zip(BinaryOp::lt, x.cpu, y.cpu), 0,
+                 describe("lt", dtype, ""));
+  }
+}
+
 // Kernels of their own take what is half throughout and contiguous.
 TEST_F(CudaConverting, HalvesThatAreContiguous) {
   for (const ScalarType dtype : {kHalf, kBFloat16})
