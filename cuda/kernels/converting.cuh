@@ -1,6 +1,6 @@
 // The third kernel of elementwise operations: out[i] = f(in[i]...), any strides, where what lies in
-// memory is of other types than f computes with. What they are is asked once for all elements that
-// a thread takes.
+// memory is of other types than f computes with. A thread switches on these types once for all of
+// its elements.
 #pragma once
 
 #include <cstring>
@@ -22,8 +22,8 @@ struct Elements {
   }
 };
 
-// A thread takes pairs of neighbours, each one access, and neighbouring threads take neighbouring
-// pairs: so each access of a warp is a whole one, whatever the types.
+// A thread loads pairs of neighbours, a pair in one access. Neighbouring threads load neighbouring
+// pairs, so that a warp reads whole sectors of memory, whatever the types.
 inline constexpr int kPairs = 2;
 template <class T>
 struct Pairs {
@@ -54,15 +54,15 @@ __device__ void visit_stored_bits(int size, const F& f) {
   f(TypeTag<uint64_t>{});
 }
 
-// Where a thread's elements of one tensor lie: `step` elements from one to the next, `jump` of
-// these steps from pair to pair. There are those that are less than `left` steps from the first.
+// Where a thread's elements of one tensor lie: neighbours are `step` elements apart, pairs `jump`
+// steps. An element exists if it is less than `left` steps from the first one.
 struct Run {
   int step;
   int jump;
   int left;
 };
 
-// Nothing looks at what is loaded, so the loads of several tensors are under way at once.
+// Does not use the loaded values, so that loads of several tensors can be in flight at once.
 __device__ inline StoredPairs load_stored(const Elements& x, const Run& run) {
   StoredPairs out;
   visit_stored_bits(x.size, [&]<class Bits>(TypeTag<Bits>) {
@@ -167,8 +167,8 @@ __global__ void __launch_bounds__(kElementwiseThreads, sizeof...(Inputs) < 3 ? 3
   (std::index_sequence_for<Inputs...>{});
 }
 
-// f of floats where elements of one half type lie in memory. Which it is asked as the kernel runs,
-// since every f has this one.
+// f, a function of floats, on elements of one half type. The kernel tests at run time which one it
+// is, so that each f needs one more kernel and not two.
 template <class F>
 struct OfHalves {
   F f;

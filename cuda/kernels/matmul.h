@@ -28,7 +28,7 @@ struct MatmulArgs {
   // terms to out.
   int64_t terms_added = 0;     // by earlier launches: they lie before the data of a and b
   bool is_unfinished = false;  // a later launch adds the rest of the terms
-  // Where it is not null, it becomes the sums of a's rows (m), of kernels that can.
+  // If not null, receives the sums of a's rows (m). Only kernels with sums_rows write it.
   T* row_sums = nullptr;
 };
 

@@ -15,8 +15,9 @@ inline int sum_lane_bits(int64_t parts) {
 }
 
 // args.out = the sum of `parts` matrices of its shape that lie one after another, + bias. `partial`
-// may be args.out itself where parts == 1. Behind each may lie what adds up to args.row_sums. Each
-// output has 2^lane_bits threads of a block, and neighbouring threads have neighbouring outputs.
+// may be args.out itself where parts == 1. If args.row_sums is not null, m numbers follow each
+// matrix, and their sums go there. Each output has 2^lane_bits threads of a block, and neighbouring
+// threads have neighbouring outputs.
 template <class T>
 __global__ void __launch_bounds__(kReduceThreads)
     matmul_sum(const T* partial, int64_t parts, int lane_bits, const MatmulArgs<T> args) {

@@ -86,7 +86,7 @@ void launch_strided(const Context& context, const F& f,
                piece, rows, tiles, out + start.at[0], (in + start.at[I + 1])...);
 }
 
-// False where the operands do not lie so that a thread can take vectors of all of them.
+// False, and nothing launched, unless all operands are contiguous and aligned for vectors.
 template <class F, class Out, class... In>
 bool launch_contiguous(const Context& context, const F& f, const Strided<1 + sizeof...(In)>& walk,
                        Out* out, const In*... in) {
@@ -151,8 +151,8 @@ void elementwise(const F& f, const Tensor& out, const Tensors&... in) {
                      static_cast<const In*>(in.data_ptr())...);
 }
 
-// The same where all tensors are of one half type, and f is one of floats. False as for
-// launch_contiguous.
+// The same for a function f of floats and tensors of one half type. False, and nothing launched,
+// for other types, and where launch_contiguous says so.
 template <class F, class... Tensors>
 bool launch_halves(const F& f, const Tensor& out, const Tensors&... in) {
   const ScalarType dtype = out.scalar_type();

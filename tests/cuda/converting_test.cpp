@@ -76,7 +76,7 @@ TEST_F(CudaConverting, OperandsOfTwoTypesAreOneLaunch) {
     const Tensor sum = raw::zip(BinaryOp::add, x.gpu, y.gpu);
     EXPECT_EQ(cuda::stats().kernel_launches - before, 1) << dtype;
     expect_close(sum, raw::zip(BinaryOp::add, x.cpu, y.cpu), 0, describe("add", dtype, ""));
-    // A comparison of them is still one of copies.
+    // Comparisons still convert by copies first.
     expect_close(raw::zip(BinaryOp::lt, x.gpu, y.gpu), raw::zip(BinaryOp::lt, x.cpu, y.cpu), 0,
                  describe("lt", dtype, ""));
   }

@@ -51,7 +51,7 @@ struct ConvolutionArgs {
   int64_t a_row, out_row;    // strides
   int parts, part;           // the depth is cut into so many parts, of `part` terms each
   int64_t part_out;          // from one part's result to the next
-  T* row_sums = nullptr;     // of a, of a part, for MatmulArgs::row_sums; or null
+  T* row_sums = nullptr;     // if not null, receives the sums of a's rows of a part
   int pitch;                 // of the patches of convolution_patches.cuh
   DirectCut direct;          // of convolution_direct.cuh
 };
