@@ -92,10 +92,11 @@ class CpuBackend final : public Backend {
   void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
               const Tensor& out) override;
   void scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
-               const Tensor& src, const Tensor& out) override;
+               const Operand& src, const Tensor& out) override;
   void add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
                    const Tensor& out) override;
-  void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) override;
+  void where(const Tensor& condition, const Operand& x, const Operand& y,
+             const Tensor& out) override;
   void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) override;
 
   void fused(const fused::Kernel& kernel, ArrayRef<Tensor> inputs,

@@ -1,7 +1,7 @@
 // The Backend on CUDA devices. A function stands in the file of its name in ops/, but for where,
-// gather and add_offsets (index.cu), arange and linspace (fill.cu), count_nonzero and masked_select
-// (nonzero.cu), variance, norm and aminmax (reduce.cu), median and mode (select.cu) and the forms
-// with arg_ or _grad of others.
+// gather and add_offsets (index.cu), arange and linspace (fill.cu), count_nonzero, run_starts,
+// distinct, masked_select and masked_scatter (nonzero.cu), variance, norm and aminmax (reduce.cu),
+// median and mode (select.cu) and the forms with arg_ or _grad of others.
 #pragma once
 
 #include "gradus/tensor/backend.h"
@@ -75,7 +75,10 @@ class CudaBackend final : public Backend {
   void bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out) override;
   void count_nonzero(const Tensor& x, const Tensor& out) override;
   Tensor nonzero(const Tensor& x, IntArrayRef shape) override;
+  Tensor run_starts(const Tensor& x) override;
+  Tensor distinct(const Tensor& x) override;
   Tensor masked_select(const Tensor& x, const Tensor& mask) override;
+  void masked_scatter(const Tensor& mask, const Tensor& source, const Tensor& out) override;
   void matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) override;
   void matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out,
                    const Tensor& sums) override;
@@ -106,10 +109,11 @@ class CudaBackend final : public Backend {
   void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
               const Tensor& out) override;
   void scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
-               const Tensor& src, const Tensor& out) override;
+               const Operand& src, const Tensor& out) override;
   void add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
                    const Tensor& out) override;
-  void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) override;
+  void where(const Tensor& condition, const Operand& x, const Operand& y,
+             const Tensor& out) override;
 
   void triangle(bool upper, int64_t diagonal, const Tensor& x, const Tensor& out) override;
 

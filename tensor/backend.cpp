@@ -1,5 +1,5 @@
 // Which backend a device type has, and the functions of Backend that have a default: cat, linspace,
-// reductions, select, median, mode, masked_select and fused.
+// reductions, select, median, mode, run_starts, distinct, masked_select, masked_scatter and fused.
 #include "gradus/tensor/backend.h"
 
 #include <atomic>
@@ -192,6 +192,29 @@ void Backend::mode(const Tensor& x, int64_t dim, const Tensor& values, const Ten
   copy(raw::gather(order.indices, dim, end), indices);
 }
 
+Tensor Backend::run_starts(const Tensor& x) {
+  const int64_t n = x.sizes()[0];
+  const Tensor starts = raw::empty({n}, kBool, x.device());
+  fill(starts, true);
+  if (n > 1) {
+    Tensor differ =
+        raw::zip(BinaryOp::ne, raw::narrow(x, 0, 1, n - 1), raw::narrow(x, 0, 0, n - 1));
+    if (x.dim() == 2)
+      differ = raw::alias(raw::reduce(ReduceOp::amax, differ, IntArrayRef{1}, kBool), {n - 1}, {1});
+    copy(differ, raw::narrow(starts, 0, 1, n - 1));
+  }
+  return raw::flat_nonzero(starts);
+}
+
+Tensor Backend::distinct(const Tensor& x) { return raw::gather(x, 0, run_starts(x)); }
+
+void Backend::masked_scatter(const Tensor& mask, const Tensor& source, const Tensor& out) {
+  const Tensor places = raw::flat_nonzero(mask), flat = raw::contiguous(out);
+  const auto row = [](const Tensor& x, int64_t n) { return raw::alias(x, {n}, {1}); };
+  raw::scatter_("masked_scatter", ScatterOp::set, row(flat, flat.numel()), 0, places,
+                row(source, places.numel()));
+  if (!flat.is_same(out)) raw::copy_(out, flat);
+}
 Tensor Backend::masked_select(const Tensor& x, const Tensor& mask) {
   return raw::index("masked_select", x, raw::index_list("masked_select", x, mask));
 }

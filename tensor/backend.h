@@ -112,8 +112,8 @@ class Backend {
   // The same for three operands of out's dtype and the number w. z is a number where y is one.
   virtual void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
                     const Scalar& w, const Tensor& out) = 0;
-  // out = condition ? x : y, of one shape; condition is Bool.
-  virtual void where(const Tensor& condition, const Tensor& x, const Tensor& y,
+  // out = condition ? x : y, of one shape; condition is Bool, and x or y may be a number.
+  virtual void where(const Tensor& condition, const Operand& x, const Operand& y,
                      const Tensor& out) = 0;
 
   // --- Reductions: the rows of reductions.def
@@ -301,10 +301,10 @@ class Backend {
   virtual void gather(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
                       const Tensor& out) = 0;
   // The converse: src[i] is put to out[..., index[i], ...], in the order of i, so that of several
-  // the last is set, and a sum is reproducible. src has index's shape. dtypes: any where op is
-  // `set`, else Long, Float and Double. An IndexError of the CPU leaves out as it was.
+  // the last is set, and a sum is reproducible. src has index's shape, or is a number to be set.
+  // dtypes: any for `set`, else Long, Float, Double. An IndexError of the CPU leaves out as it was.
   virtual void scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
-                       const Tensor& src, const Tensor& out) = 0;
+                       const Operand& src, const Tensor& out) = 0;
   // out += stride * index, with the index wrapped and checked as above. Both Long, of one shape.
   virtual void add_offsets(const IndexRule& rule, int64_t stride, const Tensor& index,
                            const Tensor& out) = 0;
@@ -312,9 +312,16 @@ class Backend {
   // Long. Coordinates count within `shape`, which has as many elements as x. x: any dtype, some
   // elements. Waits for the number of those found.
   virtual Tensor nonzero(const Tensor& x, IntArrayRef shape) = 0;
+  // The places (Long) of the first row of x and of those that differ from the row before. x: rows
+  // of elements, or elements, some of them. Waits for their number.
+  virtual Tensor run_starts(const Tensor& x);
+  // The elements of a list at such places.
+  virtual Tensor distinct(const Tensor& x);
   // x[i] for every i where mask (Bool, of x's leading sizes, with some elements) is true, in
   // row-major order. Waits for their number.
   virtual Tensor masked_select(const Tensor& x, const Tensor& mask);
+  // The converse: the elements of source, which are enough, in turn. mask and out are of one shape.
+  virtual void masked_scatter(const Tensor& mask, const Tensor& source, const Tensor& out);
 
   // --- Optimizers
   // Steps every parameter by the formula of `op`, which keeps so many states of each. All tensors

@@ -38,7 +38,9 @@ class MetaBackend : public Backend {
             const Tensor&) override {
     skip(name_of(op));
   }
-  void where(const Tensor&, const Tensor&, const Tensor&, const Tensor&) override { skip("where"); }
+  void where(const Tensor&, const Operand&, const Operand&, const Tensor&) override {
+    skip("where");
+  }
   void reduce(ReduceOp op, const Tensor&, const Tensor&) override { skip(name_of(op)); }
   void arg_reduce(bool, const Tensor&, int64_t, const Tensor&, const Tensor&) override {
     skip("max with indices");
@@ -105,7 +107,7 @@ class MetaBackend : public Backend {
   void gather(const IndexRule&, const Tensor&, int64_t, const Tensor&, const Tensor&) override {
     skip("indexing by tensors");
   }
-  void scatter(ScatterOp, const IndexRule&, int64_t, const Tensor&, const Tensor&,
+  void scatter(ScatterOp, const IndexRule&, int64_t, const Tensor&, const Operand&,
                const Tensor&) override {
     skip("indexing by tensors");
   }

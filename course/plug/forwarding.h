@@ -76,7 +76,7 @@ class ForwardingBackend : public gradus::Backend {
     handed_on("zip3");
     inner_.zip3(op, x, y, z, w, out);
   }
-  void where(const Tensor& condition, const Tensor& x, const Tensor& y,
+  void where(const Tensor& condition, const Operand& x, const Operand& y,
              const Tensor& out) override {
     handed_on("where");
     inner_.where(condition, x, y, out);
@@ -117,8 +117,8 @@ class ForwardingBackend : public gradus::Backend {
     handed_on("cross_entropy_grad");
     inner_.cross_entropy_grad(rule, grad, x, target, rows, out);
   }
-  void normalize(const gradus::NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
-                 const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+  void normalize(const gradus::NormalizedRows& rows, double eps, const Tensor& x,
+                 const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& rstd,
                  const Tensor& out) override {
     handed_on("normalize");
     inner_.normalize(rows, eps, x, weight, bias, mean, rstd, out);
@@ -248,7 +248,7 @@ class ForwardingBackend : public gradus::Backend {
     inner_.gather(rule, x, dim, index, out);
   }
   void scatter(gradus::ScatterOp op, const gradus::IndexRule& rule, int64_t dim,
-               const Tensor& index, const Tensor& src, const Tensor& out) override {
+               const Tensor& index, const Operand& src, const Tensor& out) override {
     handed_on("scatter");
     inner_.scatter(op, rule, dim, index, src, out);
   }
@@ -261,9 +261,21 @@ class ForwardingBackend : public gradus::Backend {
     handed_on("nonzero");
     return inner_.nonzero(x, shape);
   }
+  Tensor run_starts(const Tensor& x) override {
+    handed_on("run_starts");
+    return inner_.run_starts(x);
+  }
+  Tensor distinct(const Tensor& x) override {
+    handed_on("distinct");
+    return inner_.distinct(x);
+  }
   Tensor masked_select(const Tensor& x, const Tensor& mask) override {
     handed_on("masked_select");
     return inner_.masked_select(x, mask);
+  }
+  void masked_scatter(const Tensor& mask, const Tensor& source, const Tensor& out) override {
+    handed_on("masked_scatter");
+    inner_.masked_scatter(mask, source, out);
   }
   void update(gradus::UpdateOp op, int states,
               ArrayRef<gradus::UpdatedParameter> parameters) override {

@@ -71,7 +71,8 @@ struct Head {
     const draw::Dropout<T> drop{draw::Chance(how.dropout), static_cast<T>(1 / (1 - how.dropout))};
     const int64_t first = (i * queries + query) * keys + key;
     for (int64_t j = 0; j < count; ++j)
-      x[j] = drop(philox::words(how.state.seed, how.state.offset, static_cast<uint64_t>(first + j)),
+      x[j] = drop(philox::bits_of<philox::Word>(how.state.seed, how.state.offset,
+                                                static_cast<uint64_t>(first + j)),
                   x[j]);
   }
 

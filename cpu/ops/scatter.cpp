@@ -8,6 +8,7 @@
 #include "gradus/cpu/walk/find_loop.h"
 #include "gradus/cpu/walk/index.h"
 #include "gradus/cpu/walk/walk.h"
+#include "gradus/tensor/raw/operand.h"
 
 namespace gradus::cpu {
 
@@ -159,8 +160,9 @@ void scatter_lines(const IndexRule& rule, Loop row, const Lines& lines, int64_t 
 }  // namespace
 
 void CpuBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
-                         const Tensor& src, const Tensor& out) {
+                         const Operand& elements, const Tensor& out) {
   check_all(rule, index);
+  const Tensor src = raw::as_tensor(elements, index.sizes(), out);
   Dims sizes = index.impl().sizes;
   sizes[dim] = 1;
   const Lines lines{collapse<3>(sizes, {out.strides(), index.strides(), src.strides()}),

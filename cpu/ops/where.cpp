@@ -2,6 +2,7 @@
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/walk/walk.h"
+#include "gradus/tensor/raw/operand.h"
 #include "gradus/tensor/table/dispatch.h"
 
 namespace gradus::cpu {
@@ -35,8 +36,10 @@ void where_run(int64_t n, const Steps& step, T* out, const bool* condition, cons
 
 }  // namespace
 
-void CpuBackend::where(const Tensor& condition, const Tensor& x, const Tensor& y,
+void CpuBackend::where(const Tensor& condition, const Operand& first, const Operand& second,
                        const Tensor& out) {
+  const Tensor x = raw::as_tensor(first, out.sizes(), out);
+  const Tensor y = raw::as_tensor(second, out.sizes(), out);
   const Strided<4> view =
       collapse<4>(out.sizes(), {out.strides(), condition.strides(), x.strides(), y.strides()});
   const Steps step = inner_strides(view);

@@ -35,16 +35,28 @@ GRADUS_TARGET inline Lanes product(Lanes a, Lanes b) {
 }
 #endif
 
+// The lower halves of two vectors' lanes, the first below.
+GRADUS_TARGET inline Lanes joined(Lanes first, Lanes second) {
+  return second << 32 | (first & 0xFFFFFFFF);
+}
+
+// The bits of kPiece elements: one word of each in `high`, or two words, in a list each, since the
+// compiler makes vector code of neighbours alone. Neighbours that share words have one place.
+struct Drawn {
+  uint32_t high[kPiece], low[kPiece];
+};
+
 // philox::block for many counters: each word of a block in the lower half of a lane, whose upper
 // half holds anything. Several vectors at a time, since a round is a chain of instructions.
-GRADUS_TARGET void draw_words(uint64_t seed, uint64_t counter, uint32_t* high, uint32_t* low) {
-  constexpr int kLanes = GRADUS_VECTOR / 8, kTogether = 4, kBlocks = kPiece / 2;
-  static_assert(philox::kElementsPerBlock == 2 && kBlocks % (kLanes * kTogether) == 0);
+template <class Bits>
+GRADUS_TARGET void draw_words(uint64_t seed, uint64_t counter, Drawn& out) {
+  constexpr int kLanes = GRADUS_VECTOR / 8, kTogether = 4, kBlocks = kLanes * kTogether;
+  static_assert(kPiece / 4 % kBlocks == 0);
   uint64_t count[kLanes];
   for (int i = 0; i < kLanes; ++i) count[i] = static_cast<uint64_t>(i);
   Lanes lane;
   __builtin_memcpy(&lane, count, sizeof(lane));
-  for (int begin = 0; begin < kBlocks; begin += kLanes * kTogether) {
+  for (int begin = 0; begin < kPiece / Bits::kPerBlock; begin += kBlocks) {
     Lanes c0[kTogether], c1[kTogether], c2[kTogether] = {}, c3[kTogether] = {};
     for (int v = 0; v < kTogether; ++v) {
       c0[v] = lane + (counter + static_cast<uint64_t>(begin + v * kLanes));
@@ -60,24 +72,51 @@ GRADUS_TARGET void draw_words(uint64_t seed, uint64_t counter, uint32_t* high, u
       }
       k0 += philox::kWeyl0, k1 += philox::kWeyl1;
     }
-    // A lane holds the words of both elements of a block, the first below.
-    for (int v = 0; v < kTogether; ++v) {
-      const Lanes x = c2[v] << 32 | (c0[v] & 0xFFFFFFFF), y = c3[v] << 32 | (c1[v] & 0xFFFFFFFF);
-      __builtin_memcpy(high + 2 * (begin + v * kLanes), &x, sizeof(x));
-      __builtin_memcpy(low + 2 * (begin + v * kLanes), &y, sizeof(y));
+    if constexpr (std::is_same_v<Bits, philox::Word>) {
+      uint64_t x[kBlocks], y[kBlocks], words[2 * kBlocks];
+      for (int v = 0; v < kTogether; ++v) {
+        const Lanes first = joined(c0[v], c1[v]), last = joined(c2[v], c3[v]);
+        __builtin_memcpy(x + v * kLanes, &first, sizeof(first));
+        __builtin_memcpy(y + v * kLanes, &last, sizeof(last));
+      }
+      for (int i = 0; i < kBlocks; ++i) words[2 * i] = x[i], words[2 * i + 1] = y[i];
+      __builtin_memcpy(out.high + 4 * begin, words, sizeof(words));
+    } else {
+      for (int v = 0; v < kTogether; ++v) {
+        const Lanes high = joined(c0[v], c2[v]), low = joined(c1[v], c3[v]);
+        __builtin_memcpy(out.high + 2 * (begin + v * kLanes), &high, sizeof(high));
+        __builtin_memcpy(out.low + 2 * (begin + v * kLanes), &low, sizeof(low));
+      }
     }
   }
 }
 
+// out[i] = formula(the bits of element i, in[i]).
 template <class T, class Formula>
-GRADUS_TARGET void draw_piece(Formula formula, int64_t n, const uint32_t* high, const uint32_t* low,
-                              const T* in, T* out) {
-#pragma omp simd
-  for (int64_t i = 0; i < n; ++i) {
-    if constexpr (requires { formula(philox::Words{}); })
-      out[i] = formula({high[i], low[i]});
+GRADUS_TARGET void draw_piece(Formula formula, int64_t n, const Drawn& drawn, const T* in, T* out) {
+  using Bits = typename Formula::Bits;
+  const auto put = [=](int64_t i, Bits bits) {
+    if constexpr (requires { formula(bits); })
+      out[i] = formula(bits);
     else
-      out[i] = formula({high[i], low[i]}, in[i]);
+      out[i] = formula(bits, in[i]);
+  };
+  const uint32_t *const high = drawn.high, *const low = drawn.low;
+  if constexpr (std::is_same_v<Bits, philox::SharedWords>) {
+#pragma omp simd
+    for (int64_t i = 0; i < n / 2; ++i) {
+      put(2 * i, {high[i], low[i], false});
+      put(2 * i + 1, {high[i], low[i], true});
+    }
+    if (n % 2) put(n - 1, {high[n / 2], low[n / 2], false});
+  } else {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (std::is_same_v<Bits, philox::Word>)
+        put(i, {high[i]});
+      else
+        put(i, {high[i], low[i]});
+    }
   }
 }
 
@@ -91,19 +130,20 @@ void draw_run(const Formula<T>& formula, DrawnRun run) {
   const bool direct = run.dtype == dtype_of<T>;
   const Loop read = direct || !run.in ? nullptr : convert_loop(run.dtype, dtype_of<T>);
   const Loop write = direct ? nullptr : convert_loop(dtype_of<T>, run.dtype);
-  uint32_t high[kPiece], low[kPiece];
+  using Bits = typename Formula<T>::Bits;
+  Drawn bits;
   T buffer[kPiece];
   const auto place = [&](auto* data, int64_t i) {
     return data + i * static_cast<int64_t>(element_size(run.dtype));
   };
   for (int64_t i = 0; i < run.count; i += kPiece) {
     const int64_t n = std::min(run.count - i, kPiece);
-    const auto pair = static_cast<uint64_t>((run.first + i) / philox::kElementsPerBlock);
-    draw_words(run.state.seed, run.state.offset + pair, high, low);
+    const auto block = static_cast<uint64_t>((run.first + i) / Bits::kPerBlock);
+    draw_words<Bits>(run.state.seed, run.state.offset + block, bits);
     const void *const in[] = {run.in ? place(run.in, i) : nullptr}, *const drawn[] = {buffer};
     std::byte* const out = place(run.out, i);
     if (read) read(n, buffer, in);
-    draw_piece(formula, n, high, low, read ? buffer : static_cast<const T*>(in[0]),
+    draw_piece(formula, n, bits, read ? buffer : static_cast<const T*>(in[0]),
                direct ? reinterpret_cast<T*>(out) : buffer);
     if (write) write(n, out, drawn);
   }
@@ -124,7 +164,7 @@ namespace gradus::cpu {
 
 const Draws& Draws::GRADUS_SET() {
   namespace set = cpu::GRADUS_SET;
-  static constexpr Draws table = {set::draw_words, set::random, set::random_map};
+  static constexpr Draws table = {set::random, set::random_map};
   return table;
 }
 

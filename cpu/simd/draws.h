@@ -21,8 +21,6 @@ struct DrawnRun {
 };
 
 struct Draws {
-  // high[i], low[i] = philox::words(seed, counter, i) for i < kPiece.
-  void (*words)(uint64_t seed, uint64_t counter, uint32_t* high, uint32_t* low);
   // Backend::random and random_map.
   void (*random)(Distribution kind, const Scalar& a, const Scalar& b, const DrawnRun& run);
   void (*random_map)(RandomMap op, double number, const DrawnRun& run);

@@ -136,7 +136,7 @@ struct AttentionTile {
     if (!args.drops || query >= args.queries || key >= args.keys) return x;
     const auto i = static_cast<uint64_t>((index * args.queries + query) * args.keys + key);
     const PhiloxState state = drawn_state(args.state);
-    return args.dropout(philox::words(state.seed, state.offset, i), x);
+    return args.dropout(philox::bits_of<philox::Word>(state.seed, state.offset, i), x);
   }
 };
 

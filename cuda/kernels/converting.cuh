@@ -68,7 +68,7 @@ __device__ inline StoredPairs load_stored(const Elements& x, const Run& run) {
   visit_stored_bits(x.size, [&]<class Bits>(TypeTag<Bits>) {
 #pragma unroll
     for (int p = 0; p < kPairs; ++p) {
-      const Bits* const from = static_cast<const Bits*>(x.data) + p * run.jump * run.step;
+      const Bits* const from = static_cast<const Bits*>(x.data) + int64_t{p} * run.jump * run.step;
       const int count = run.left - p * run.jump;
       Vector<Bits, 2> pair;
       if (run.step == 1 && count > 1 && is_aligned<2>(from)) {
@@ -86,7 +86,7 @@ __device__ inline void store_stored(const Elements& x, const Run& run, const Sto
   visit_stored_bits(x.size, [&]<class Bits>(TypeTag<Bits>) {
 #pragma unroll
     for (int p = 0; p < kPairs; ++p) {
-      Bits* const to = static_cast<Bits*>(x.data) + p * run.jump * run.step;
+      Bits* const to = static_cast<Bits*>(x.data) + int64_t{p} * run.jump * run.step;
       const int count = run.left - p * run.jump;
       Vector<Bits, 2> pair;
       memcpy(&pair, &value.at[p], sizeof pair);

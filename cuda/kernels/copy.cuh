@@ -1,8 +1,10 @@
-// Conversion as a functor of the elementwise kernels, and the copy of a transposed matrix.
+// Conversion as a functor of the elementwise kernels, and the copies of a transposed matrix and of
+// short lines.
 #pragma once
 
 #include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
+#include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/tensor/math/convert.h"
 
 namespace gradus::cuda {
@@ -46,6 +48,46 @@ __global__ void __launch_bounds__(kTileThreads)
   for (int r = threadIdx.y; r < kTile; r += kTileRows)
     if (row + r < rows && column + threadIdx.x < columns)
       dst[column + threadIdx.x + (row + r) * walk.stride[0][last - 1]] = square[threadIdx.x][r];
+}
+
+inline constexpr int kShortThreads = 256;
+inline constexpr int kShortParts = 2;  // accesses of a thread
+
+// The walk is over dst, which is contiguous, and src, and its last dimension, a line, is short. A
+// thread writes what one access holds, and walks on from line to line for it.
+// REQUIRES: walk.dims > 1; dst is aligned to accesses.
+template <class T>
+__global__ void __launch_bounds__(kShortThreads)
+    copy_short_lines(Strided<2, int32_t> walk, T* dst, const T* src) {
+  wait_for_earlier_kernels();
+  constexpr int V = vector_width<T>;
+  const int last = walk.dims - 1;
+  const auto length = static_cast<unsigned>(walk.size[last]);
+  const int32_t step = walk.stride[1][last];
+  const int32_t begin = static_cast<int32_t>(blockIdx.x) * kShortParts * kShortThreads;
+  Vector<T, V> some[kShortParts];
+#pragma unroll
+  for (int part = 0; part < kShortParts; ++part) {
+    const int32_t first = (begin + part * kShortThreads + static_cast<int>(threadIdx.x)) * V;
+    auto line = static_cast<int32_t>(static_cast<unsigned>(first) / length);
+    auto column = static_cast<int32_t>(first - line * walk.size[last]);
+    int32_t from = offsets_of(walk, last, line).at[1];
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      if (first + v < walk.numel) some[part].at[v] = src[from + column * step];
+      if (++column < walk.size[last]) continue;
+      column = 0;
+      from = offsets_of(walk, last, ++line).at[1];
+    }
+  }
+#pragma unroll
+  for (int part = 0; part < kShortParts; ++part) {
+    const int32_t first = (begin + part * kShortThreads + static_cast<int>(threadIdx.x)) * V;
+    if (first + V <= walk.numel)
+      store_vector(dst + first, some[part]);
+    else
+      for (int v = 0; first + v < walk.numel; ++v) dst[first + v] = some[part].at[v];
+  }
 }
 
 // Tensors that are laid one after the other: part k has rows of `length` units, which come to the

@@ -52,5 +52,12 @@ struct Where {
     return condition ? x : y;
   }
 };
+// Of a number and a tensor.
+template <class T>
+struct WhereNumber {
+  T number;
+  bool first;  // where the condition is this, the number is taken
+  __device__ T operator()(bool condition, T x) const { return condition == first ? number : x; }
+};
 
 }  // namespace gradus::cuda

@@ -12,40 +12,89 @@ namespace gradus::cuda {
 inline constexpr int kFindBatch = 16;  // neighbouring elements of a thread
 inline constexpr int kFindTile = kScanThreads * kFindBatch;
 
-// Bit k says whether element k of this thread is not 0: whether any bit of `mask` is set there.
-// `view` walks over x in row-major order.
-template <class Bits>
-__device__ unsigned find_in_tile(const Strided<2>& view, const Bits* x, Bits mask) {
-  constexpr int N = vector_width<Bits>;
-  const int64_t first = (int64_t{blockIdx.x} * kScanThreads + threadIdx.x) * kFindBatch;
-  unsigned found = 0;
-  if (view.dims == 1 && view.stride[1][0] == 1 && is_aligned<N>(x) &&
-      first + kFindBatch <= view.numel) {
+// For the kFindBatch elements of this thread in a list of n, bit k is
+// is(element k, the element before it, whether it is the first of the list).
+// Neighbouring threads load neighbouring vectors; the answers pass through shared memory.
+// REQUIRES: all threads of the block call it.
+template <class T, class Is>
+__device__ unsigned find_in_list(const T* x, int64_t n, const Is& is) {
+  constexpr int N = vector_width<T>;
+  alignas(kFindBatch) __shared__ uint8_t answers[kFindTile];
+  const int64_t begin = int64_t{blockIdx.x} * kFindTile;
+  const int thread = static_cast<int>(threadIdx.x);
 #pragma unroll
-    for (int k = 0; k < kFindBatch; k += N) {
-      const auto some = load_vector<N>(x + first + k);
+  for (int k = 0; k < kFindBatch / N; ++k) {
+    const int place = (k * kScanThreads + thread) * N;
+    const int64_t first = begin + place;
+    const int count = static_cast<int>(::min(n - first, int64_t{N}));  // may be negative
+    Vector<T, N> some;
+    if (count == N && is_aligned<N>(x)) {
+      some = load_vector<N>(x + first);
+    } else {
 #pragma unroll
       for (int i = 0; i < N; ++i)
-        found |= static_cast<unsigned>((some.at[i] & mask) != 0) << (k + i);
+        if (i < count) some.at[i] = x[first + i];
     }
-  } else {
-    for (int k = 0; k < kFindBatch && first + k < view.numel; ++k)
-      found |= static_cast<unsigned>((x[offsets_of(view, first + k).at[1]] & mask) != 0) << k;
+    T before = count > 0 && first > 0 ? x[first - 1] : T{};
+    Vector<uint8_t, N> answer;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      answer.at[i] = i < count && is(some.at[i], before, first + i == 0);
+      before = some.at[i];
+    }
+    store_vector(answers + place, answer);
   }
+  __syncthreads();
+  const auto mine = load_vector<kFindBatch>(answers + thread * kFindBatch);
+  unsigned found = 0;
+#pragma unroll
+  for (int k = 0; k < kFindBatch; ++k) found |= static_cast<unsigned>(mine.at[k]) << k;
   return found;
 }
 
+// What a search looks for. All threads of a block call it, and each gets the bits of its elements.
+// NotZero: elements in which any bit of `mask` is set. `view` walks over x in row-major order.
 template <class Bits>
-__global__ void __launch_bounds__(kScanThreads)
-    count_found(Strided<2> view, Bits mask, const Bits* x, int64_t* counts) {
+struct NotZero {
+  Strided<2> view;
+  const Bits* x;
+  Bits mask;
+
+  __device__ unsigned operator()() const {
+    if (view.dims == 1 && view.stride[1][0] == 1)
+      return find_in_list(x, view.numel,
+                          [this](Bits element, Bits, bool) { return (element & mask) != 0; });
+    const int64_t first = (int64_t{blockIdx.x} * kScanThreads + threadIdx.x) * kFindBatch;
+    unsigned found = 0;
+    for (int k = 0; k < kFindBatch && first + k < view.numel; ++k)
+      found |= static_cast<unsigned>((x[offsets_of(view, first + k).at[1]] & mask) != 0) << k;
+    return found;
+  }
+};
+
+// The first element of a list, and those that differ from the one before.
+template <class T>
+struct RunStart {
+  int64_t n;
+  const T* x;
+
+  __device__ unsigned operator()() const {
+    return find_in_list(
+        x, n, [](T element, T before, bool is_first) { return is_first || element != before; });
+  }
+};
+
+template <class Find>
+__global__ void __launch_bounds__(kScanThreads) count_found(Find find, int64_t* counts) {
   wait_for_earlier_kernels();
-  const auto found = static_cast<unsigned>(__popc(find_in_tile(view, x, mask)));
+  const auto found = static_cast<unsigned>(__popc(find()));
   const unsigned total = scan_lanes(Counting{}, found, kScanThreads).total;
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// What is written of the element number i, in row-major order, which is the `place`-th one found:
-// its coordinates, a row of `found` elements for each,
+// What a search does for each element found: i is its number in row-major order, `place` how many
+// were found before it. WriteCoordinates writes the element's coordinates, a row of `found` numbers
+// for each.
 struct WriteCoordinates {
   int rank;
   int64_t size[kMaxDims];
@@ -62,7 +111,7 @@ struct WriteCoordinates {
   }
 };
 
-// or the element of another tensor there. `view` walks over it in row-major order, as over x.
+// Writes element i of a tensor. `view` walks over it in row-major order.
 template <class Bits>
 struct WriteElement {
   Strided<2> view;
@@ -74,13 +123,25 @@ struct WriteElement {
   }
 };
 
+// The converse: element i of a tensor becomes the next element of a list.
+template <class Bits>
+struct ReadElement {
+  Strided<2> view;
+  const Bits* from;
+  Bits* out;
+
+  __device__ void operator()(int64_t i, int64_t place) const {
+    out[offsets_of(view, i).at[1]] = from[place];
+  }
+};
+
 // counts: of this tile and all before it.
-template <class Bits, class Write>
+template <class Find, class Write>
 __global__ void __launch_bounds__(kScanThreads)
-    write_found(Strided<2> view, Bits mask, const Bits* x, const int64_t* counts, Write write) {
+    write_found(Find find, const int64_t* counts, Write write) {
   wait_for_earlier_kernels();
   __shared__ uint16_t list[kFindTile];  // of what is found in the tile, so that neighbours write it
-  unsigned mine = find_in_tile(view, x, mask);
+  unsigned mine = find();
   const auto sums = scan_lanes(Counting{}, static_cast<unsigned>(__popc(mine)), kScanThreads);
   for (unsigned place = sums.before; mine != 0; mine &= mine - 1)
     list[place++] =

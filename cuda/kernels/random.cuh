@@ -14,13 +14,17 @@ inline constexpr int kRandomThreads = 256;
 inline constexpr int kDrawn = 8;
 inline constexpr int64_t kDrawnTile = int64_t{kDrawn} * kRandomThreads;  // of a block of threads
 
-// out[i] = formula(words, x[i]...), computed in T.
+// Elements that a thread writes at once: those of whole blocks.
+template <class S, class Bits>
+inline constexpr int drawn_together = std::clamp(vector_width<S>, Bits::kPerBlock, kDrawn);
+
+// out[i] = formula(bits, x[i]...), computed in T.
 template <class T, class Formula, class S, class... X>
 __global__ void __launch_bounds__(kRandomThreads)
     random_kernel(Formula formula, PhiloxState state, int64_t n, S* out, const X*... x) {
   wait_for_earlier_kernels();
-  constexpr int V = vector_width<S> < kDrawn ? vector_width<S> : kDrawn;
-  static_assert(V % philox::kElementsPerBlock == 0);
+  using Bits = typename Formula::Bits;
+  constexpr int V = drawn_together<S, Bits>;
   state = drawn_state(state);
   const bool aligned = is_aligned<V>(out) && (is_aligned<V>(x) && ...);
 #pragma unroll
@@ -31,20 +35,20 @@ __global__ void __launch_bounds__(kRandomThreads)
     if (!aligned || first + V > n) {
 #pragma unroll 1
       for (int64_t i = first; i < n && i < first + V; ++i)
-        out[i] =
-            convert<S>(formula(philox::words(state.seed, state.offset, i), convert<T>(x[i])...));
+        out[i] = convert<S>(
+            formula(philox::bits_of<Bits>(state.seed, state.offset, i), convert<T>(x[i])...));
       continue;
     }
     const auto fill = [&](const Vector<X, V>&... in) {
       Vector<S, V> result;
 #pragma unroll
-      for (int v = 0; v < V; v += philox::kElementsPerBlock) {
+      for (int v = 0; v < V; v += Bits::kPerBlock) {
         const philox::Block block =
-            philox::block(state.seed, state.offset + (first + v) / philox::kElementsPerBlock);
+            philox::block(state.seed, state.offset + (first + v) / Bits::kPerBlock);
 #pragma unroll
-        for (int lane = 0; lane < philox::kElementsPerBlock; ++lane)
+        for (int lane = 0; lane < Bits::kPerBlock; ++lane)
           result.at[v + lane] =
-              convert<S>(formula(philox::words(block, lane), convert<T>(in.at[v + lane])...));
+              convert<S>(formula(Bits::of(block, lane), convert<T>(in.at[v + lane])...));
       }
       store_vector(out + first, result);
     };

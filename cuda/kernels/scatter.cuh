@@ -162,6 +162,27 @@ __global__ void put_owned(Strided<3> walk, int64_t src_step, T* out, const T* sr
     if (owner[b] != 0) out[at[b].at[0]] = value[b];
 }
 
+// --- A number that is set: in any order. The walk is over the numbers, in out and in index. Where
+// several numbers name one place, threads store the same there at once; so the stores are volatile.
+template <class T>
+__global__ void put_number(Strided<2> walk, IndexRule rule, int64_t jump, Fault* fault, T* out,
+                           const int64_t* index, T value) {
+  wait_for_earlier_kernels();
+  const int64_t first = int64_t{blockIdx.x} * kPutBatch * blockDim.x + threadIdx.x;
+  Offsets<2, int64_t> at[kPutBatch];
+  int64_t number[kPutBatch];
+#pragma unroll
+  for (int b = 0; b < kPutBatch; ++b) {
+    if (first + b * blockDim.x >= walk.numel) break;
+    at[b] = offsets_of(walk, first + b * blockDim.x);
+    number[b] = index[at[b].at[1]];
+  }
+#pragma unroll
+  for (int b = 0; b < kPutBatch; ++b)
+    if (first + b * blockDim.x < walk.numel && in_range(fault, rule, number[b]))
+      static_cast<volatile T*>(out)[at[b].at[0] + rule.place(number[b]) * jump] = value;
+}
+
 // --- Sums of integers: a thread for each number.
 template <class T>
 __global__ void scatter_integers(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault,

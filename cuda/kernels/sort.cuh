@@ -114,15 +114,18 @@ __global__ void __launch_bounds__(kScanThreads) sort_tile_rows(Rows<T> rows, int
   auto* const space = reinterpret_cast<Key*>(shared);
   auto* const count = reinterpret_cast<DigitCounts*>(space + threads * kSortBatch);
   const int64_t row = int64_t{blockIdx.x} * n;
-  Key key[kSortBatch];
+  Key key[kSortBatch], differs = 0;  // bits in which some key is not the first one
   unsigned index[kSortBatch], to[kSortBatch];
+  const Key first = sort_key(rows.x[row], rows.descending);
 #pragma unroll
   for (int k = 0; k < kSortBatch; ++k) {
     const int place = place_in_tile(k);
     key[k] = place < n ? sort_key(rows.x[row + place], rows.descending) : ~Key{0};
+    if (place < n) differs |= key[k] ^ first;
     index[k] = static_cast<unsigned>(place);
   }
   for (int shift = 0; shift < bits; shift += kDigitBits) {
+    if (!__syncthreads_or(digit_of(differs, shift) != 0)) continue;
     order_by_digit(key, shift, threads, count, to);
     exchange(to, key, space);
     exchange(to, index, space);
@@ -165,9 +168,12 @@ __global__ void __launch_bounds__(kScanThreads)
   }
 }
 
-// One pass of all. What tiles say of each digit, [tile][digit], is a count under a tag: in pass p
-// 2p + 1 where it counts the items of the tile, and 2p + 2 where it has those of all tiles of the
-// row up to this one, so that what passes before have left means nothing. All of it starts as 0.
+// One pass of all. A row is not moved by a pass in which all its keys have one digit, as the high
+// ones of small integers. The others take keys and indices from one of two buffers to the other in
+// turn, but for the first, which begins with the row, and the last, which ends it. What tiles say
+// of each digit, [tile][digit], is a count under a tag: in pass p 2p + 1 where it counts the items
+// of the tile, and 2p + 2 where it has those of all tiles of the row up to this one, so that what
+// passes before have left means nothing. All of it starts as 0.
 template <class T>
 struct SortPass {
   int pass, passes;
@@ -175,8 +181,18 @@ struct SortPass {
   const Count* counts;
   Count* said;
   Count* next_tile;  // of each pass
-  SortKey<T>*keys, *next_keys;
-  unsigned *indices, *next_indices;
+  SortKey<T>* keys[2];
+  unsigned* indices[2];
+
+  // Bit p: whether pass p moves the row, whose first key is given; one pass does in any case.
+  __device__ unsigned passes_that_move(int64_t row, int64_t n, SortKey<T> first) const {
+    unsigned moves = 0;
+    for (int p = 0; p < passes; ++p) {
+      const Count same = counts[(row * passes + p) * kDigits + digit_of(first, p * kDigitBits)];
+      moves |= static_cast<unsigned>(same != static_cast<Count>(n)) << p;
+    }
+    return moves == 0 ? 1 : moves;
+  }
 };
 inline constexpr int kTagShift = 56;
 
@@ -209,7 +225,11 @@ __global__ void __launch_bounds__(kScanThreads, 3) move_items(Rows<T> rows, Sort
   const int64_t row_number = number / pass.tiles, tile = number - row_number * pass.tiles;
   const int64_t row = row_number * rows.n, begin = row + tile * kSortTile;
   const int items = static_cast<int>(::min(int64_t{kSortTile}, row + rows.n - begin));
-  const bool is_first = pass.pass == 0, is_last = pass.pass == pass.passes - 1;
+  const unsigned moves =
+      pass.passes_that_move(row_number, rows.n, sort_key(rows.x[row], rows.descending));
+  if ((moves >> pass.pass & 1) == 0) return;
+  const int moved = __popc(moves & ((1u << pass.pass) - 1));  // passes before
+  const bool is_first = moved == 0, is_last = moves >> pass.pass == 1;
   const int shift = pass.pass * kDigitBits;
 
   Key key[kSortBatch];
@@ -222,7 +242,7 @@ __global__ void __launch_bounds__(kScanThreads, 3) move_items(Rows<T> rows, Sort
     }
   };
   const auto* const x = rows.x + begin;
-  const Key* const keys = pass.keys + begin;
+  const Key* const keys = pass.keys[moved & 1] + begin;
   if (is_first)
     load(key, ~Key{0}, [&](int place) { return sort_key(x[place], rows.descending); });
   else
@@ -233,7 +253,7 @@ __global__ void __launch_bounds__(kScanThreads, 3) move_items(Rows<T> rows, Sort
   Count* const mine = &pass.said[number * kDigits + threadIdx.x];
   *static_cast<volatile Count*>(mine) = (tile == 0 ? tag + 1 : tag) << kTagShift | in_tile.total;
   const auto first = static_cast<unsigned>(begin - row);
-  const unsigned* const indices = pass.indices + begin;
+  const unsigned* const indices = pass.indices[moved & 1] + begin;
   if (is_first)
     load(index, 0u, [&](int place) { return first + static_cast<unsigned>(place); });
   else
@@ -256,8 +276,8 @@ __global__ void __launch_bounds__(kScanThreads, 3) move_items(Rows<T> rows, Sort
         put(shift_to[digit_of(key[k], shift)] + static_cast<unsigned>(place), key[k], index[k]);
     }
   };
-  Key* const next_keys = pass.next_keys + row;
-  unsigned* const next_indices = pass.next_indices + row;
+  Key* const next_keys = pass.keys[~moved & 1] + row;
+  unsigned* const next_indices = pass.indices[~moved & 1] + row;
   if (is_last)
     store([&](unsigned there, Key k, unsigned i) { rows.write(row, there, k, i); });
   else

@@ -33,27 +33,23 @@ void transpose(const Context& context, const Strided<2>& walk, T* dst, const T* 
                dst, src);
 }
 
-// What lines of small elements are copied as.
-struct alignas(kAccessBytes) Wide {
-  uint64_t at[kAccessBytes / sizeof(uint64_t)];
-};
+// Lines so short leave threads of a block of rows idle, or far from their neighbours.
+constexpr int64_t kShortLine = 8;
 
-// Makes elements of 16 bytes out of V neighbours; false where lines do not consist of such.
-// REQUIRES: walk.dims > 0.
-template <int V>
-bool widen(Strided<2>& walk) {
-  const int last = walk.dims - 1;
-  if (walk.size[last] % V != 0) return false;
-  for (const auto& stride : walk.stride) {
-    if (stride[last] != 1) return false;
-    for (int d = 0; d < last; ++d)
-      if (stride[d] % V != 0) return false;
-  }
-  for (auto& stride : walk.stride)
-    for (int d = 0; d < last; ++d) stride[d] /= V;
-  walk.size[last] /= V;
-  walk.numel /= V;
-  return true;
+template <class T>
+bool has_short_lines(const Strided<2>& walk, const Tensor& dst, const T* to) {
+  return walk.dims > 1 && walk.size[walk.dims - 1] <= kShortLine && dst.is_contiguous() &&
+         is_aligned<vector_width<T>>(to) && reach_of(walk).fits_32_bits;
+}
+template <class T>
+void copy_short(const Context& context, const Strided<2>& walk, T* dst, const T* src) {
+  constexpr int64_t kTile = int64_t{kShortParts} * kShortThreads * vector_width<T>;
+  for_each_piece(walk, {}, [&](const auto& piece, const auto&) {
+    launch_early(copy_short_lines<T>,
+                 {dim3(static_cast<unsigned>(ceil_div(walk.numel, kTile))), kShortThreads, 0,
+                  context.stream},
+                 piece, dst, src);
+  });
 }
 
 template <class T>
@@ -66,9 +62,10 @@ void copy_bits(const Tensor& src, const Tensor& dst) {
   if constexpr (sizeof(T) < sizeof(uint64_t))  // of 8 bytes, tiles are as fast
     if (launch_squares<AllTurned>(context, Convert<T>{}, walk, to, from)) return;
   if (transposes(walk)) return transpose(context, walk, to, from);
-  if (walk.dims > 1 && is_aligned<V>(to) && is_aligned<V>(from) && widen<V>(walk))
+  if (walk.dims > 1 && is_aligned<V>(to) && is_aligned<V>(from) && widen<2>(walk, V, {true, true}))
     return launch_elementwise(context, Convert<Wide>{}, walk, reinterpret_cast<Wide*>(to),
                               reinterpret_cast<const Wide*>(from));
+  if (has_short_lines(walk, dst, to)) return copy_short(context, walk, to, from);
   launch_elementwise(context, Convert<T>{}, walk, to, from);
 }
 

@@ -1,6 +1,8 @@
 // The host side of kernels/elementwise.cuh: chooses the kernel, its grid and its block.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdlib>
 
 #include "gradus/cuda/kernels/converting.cuh"
@@ -149,6 +151,42 @@ void elementwise(const F& f, const Tensor& out, const Tensors&... in) {
   if (out.numel() == 0) return;
   launch_elementwise(Context(out), f, walk_over(out, in...), static_cast<Out*>(out.data_ptr()),
                      static_cast<const In*>(in.data_ptr())...);
+}
+
+// What lines of small elements are moved as.
+struct alignas(kAccessBytes) Wide {
+  uint64_t at[kAccessBytes / sizeof(uint64_t)];
+};
+
+// Makes units of V neighbours out of the elements of the tensors that `moves` names; the others are
+// the same all along the last dimension. False where lines do not consist of such units.
+// REQUIRES: the data of these tensors are aligned to units.
+template <int N>
+bool widen(Strided<N>& walk, int V, const std::array<bool, N>& moves) {
+  const int last = walk.dims - 1;
+  if (last < 0 || walk.size[last] % V != 0) return false;
+  for (int n = 0; n < N; ++n) {
+    if (walk.stride[n][last] != (moves[static_cast<size_t>(n)] ? 1 : 0)) return false;
+    for (int d = 0; d < last; ++d)
+      if (moves[static_cast<size_t>(n)] && walk.stride[n][d] % V != 0) return false;
+  }
+  for (int n = 0; n < N; ++n)
+    for (int d = 0; d < last; ++d)
+      if (moves[static_cast<size_t>(n)]) walk.stride[n][d] /= V;
+  walk.size[last] /= V;
+  walk.numel /= V;
+  return true;
+}
+
+// A number as the bits of an element of dtype, which has as many.
+template <class Bits>
+Bits bits_of(const Scalar& number, ScalarType dtype) {
+  return visit(dtype, [&]<class T>(TypeTag<T>) {
+    if constexpr (sizeof(T) == sizeof(Bits))
+      return std::bit_cast<Bits>(number.cast<T>());
+    else
+      return Bits{};
+  });
 }
 
 // The same for a function f of floats and tensors of one half type. False, and nothing launched,

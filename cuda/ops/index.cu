@@ -9,24 +9,14 @@ namespace gradus::cuda {
 
 namespace {
 
-struct alignas(16) Sixteen {
-  int64_t half[2];
-};
-
 // Where one number picks whole runs of elements, these are copied 16 bytes at a time: turns the
 // walk and the jump of gather_kernel into those of such units, if all runs are made of them.
-bool in_sixteens(Strided<3>& walk, int64_t& jump, const Tensor& out, const Tensor& x) {
-  const int last = walk.dims - 1;
-  const auto unit = static_cast<int64_t>(sizeof(Sixteen) / out.element_size());
-  if (last < 0 || walk.stride[0][last] != 1 || walk.stride[1][last] != 0 ||
-      walk.stride[2][last] != 1 || walk.size[last] % unit != 0 || jump % unit != 0)
-    return false;
+bool in_wide(Strided<3>& walk, int64_t& jump, const Tensor& out, const Tensor& x) {
+  const auto unit = static_cast<int>(sizeof(Wide) / out.element_size());
   for (const Tensor* t : {&out, &x})
-    if (reinterpret_cast<uintptr_t>(t->data_ptr()) % sizeof(Sixteen) != 0) return false;
-  for (int d = 0; d < last; ++d)
-    if (walk.stride[0][d] % unit != 0 || walk.stride[2][d] % unit != 0) return false;
-  for (int d = 0; d < last; ++d) walk.stride[0][d] /= unit, walk.stride[2][d] /= unit;
-  walk.size[last] /= unit, walk.numel /= unit, jump /= unit;
+    if (reinterpret_cast<uintptr_t>(t->data_ptr()) % sizeof(Wide) != 0) return false;
+  if (jump % unit != 0 || !widen<3>(walk, unit, {true, false, true})) return false;
+  jump /= unit;
   return true;
 }
 
@@ -45,7 +35,7 @@ void CudaBackend::gather(const IndexRule& rule, const Tensor& x, int64_t dim, co
         rule, jump, device_fault(), static_cast<T*>(out.data_ptr()),
         static_cast<const int64_t*>(index.data_ptr()), static_cast<const T*>(x.data_ptr()));
   };
-  if (in_sixteens(walk, jump, out, x)) return run(TypeTag<Sixteen>{});
+  if (in_wide(walk, jump, out, x)) return run(TypeTag<Wide>{});
   visit_bits(out.element_size(), run);
 }
 
@@ -55,16 +45,27 @@ void CudaBackend::add_offsets(const IndexRule& rule, int64_t stride, const Tenso
   elementwise<int64_t, int64_t>(AddOffset{rule, stride, device_fault()}, out, out, index);
 }
 
-void CudaBackend::where(const Tensor& condition, const Tensor& x, const Tensor& y,
+void CudaBackend::where(const Tensor& condition, const Operand& x, const Operand& y,
                         const Tensor& out) {
   if (out.numel() == 0) return;
   const Context context(out);
-  const auto walk =
-      collapse<4>(out.sizes(), {out.strides(), condition.strides(), x.strides(), y.strides()});
+  const auto* const chosen = static_cast<const bool*>(condition.data_ptr());
   visit_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
-    launch_elementwise(context, Where{}, walk, static_cast<T*>(out.data_ptr()),
-                       static_cast<const bool*>(condition.data_ptr()),
-                       static_cast<const T*>(x.data_ptr()), static_cast<const T*>(y.data_ptr()));
+    T* const to = static_cast<T*>(out.data_ptr());
+    if (x.is_number() || y.is_number()) {
+      const Tensor& other = x.is_number() ? *y.tensor : *x.tensor;
+      const auto walk =
+          collapse<3>(out.sizes(), {out.strides(), condition.strides(), other.strides()});
+      const Scalar& number = x.is_number() ? x.number : y.number;
+      return launch_elementwise(
+          context, WhereNumber<T>{bits_of<T>(number, out.scalar_type()), x.is_number()}, walk, to,
+          chosen, static_cast<const T*>(other.data_ptr()));
+    }
+    const auto walk = collapse<4>(out.sizes(), {out.strides(), condition.strides(),
+                                                x.tensor->strides(), y.tensor->strides()});
+    launch_elementwise(context, Where{}, walk, to, chosen,
+                       static_cast<const T*>(x.tensor->data_ptr()),
+                       static_cast<const T*>(y.tensor->data_ptr()));
   });
 }
 

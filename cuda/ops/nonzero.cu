@@ -1,4 +1,5 @@
-// The places of elements that are not 0, their number, and masked_select.
+// The places of elements that are not 0, their number, those where runs start, masked_select and
+// masked_scatter.
 #include "gradus/cuda/kernels/nonzero.cuh"
 
 #include "gradus/cuda/backend.h"
@@ -11,35 +12,50 @@ namespace gradus::cuda {
 
 namespace {
 
-// The elements of x that are not 0: how many they are, and then what is written of them.
-template <class Bits>
+// A search: how many elements there are, and then what is made of them.
+template <class Find>
 class Search {
  public:
-  explicit Search(const Tensor& x)
+  // Of n elements. REQUIRES: n > 0.
+  Search(const Tensor& x, int64_t n, const Find& find)
       : context_(x),
-        view_(collapse<2>(x.sizes(), {contiguous_strides(x.sizes()), x.strides()})),
-        mask_(static_cast<Bits>(value_bits(x.dtype()))),
-        x_(static_cast<const Bits*>(x.data_ptr())),
-        tiles_(ceil_div(view_.numel, int64_t{kFindTile})),
+        find_(find),
+        tiles_(ceil_div(n, int64_t{kFindTile})),
         counts_(raw::empty({tiles_}, kLong, x.device())) {
-    launch_early(count_found<Bits>, config(), view_, mask_, x_, counts_.data_ptr<int64_t>());
+    launch_early(count_found<Find>, config(), find_, counts_.data_ptr<int64_t>());
   }
 
   // Of each tile.
   const Tensor& counts() const { return counts_; }
 
-  // Sums the counts up, so that each tile knows its place; waits for the device. Once.
+  // Sums the counts up, so that each tile knows its place. Once.
+  void sum_up() {
+    if (tiles_ > 1) backend(counts_).scan(ScanOp::cumsum, counts_, 0, counts_);
+  }
+  // The same, and waits for the device.
   int64_t found(const char* operation) {
     check_not_captured(operation, "the size of its result is not known before it has run");
-    backend(counts_).scan(ScanOp::cumsum, counts_, 0, counts_);
+    sum_up();
     return raw::item(raw::narrow(counts_, 0, tiles_ - 1, 1)).toLong();
   }
 
-  // REQUIRES: found() has been called.
+  // REQUIRES: sum_up() or found() has been called.
   template <class Write>
   void write(const Write& write) const {
-    launch_early(write_found<Bits, Write>, config(), view_, mask_, x_,
+    launch_early(write_found<Find, Write>, config(), find_,
                  static_cast<const int64_t*>(counts_.data_ptr()), write);
+  }
+  // The coordinates in `shape` of all that there are. Waits for the device.
+  Tensor coordinates(const char* operation, IntArrayRef shape) {
+    WriteCoordinates write{.rank = static_cast<int>(shape.size()),
+                           .size = {},
+                           .found = found(operation),
+                           .out = nullptr};
+    std::copy(shape.begin(), shape.end(), write.size);
+    const Tensor out = raw::empty({write.rank, write.found}, kLong, counts_.device());
+    write.out = out.data_ptr<int64_t>();
+    this->write(write);
+    return out;
   }
 
  private:
@@ -48,47 +64,82 @@ class Search {
   }
 
   Context context_;
-  Strided<2> view_;
-  Bits mask_;
-  const Bits* x_;
+  Find find_;
   int64_t tiles_;
   Tensor counts_;
 };
+
+Strided<2> walk_of(const Tensor& x) {
+  return collapse<2>(x.sizes(), {contiguous_strides(x.sizes()), x.strides()});
+}
+
+template <class Bits>
+Search<NotZero<Bits>> search_for_nonzero(const Tensor& x) {
+  return {x, x.numel(),
+          NotZero<Bits>{walk_of(x), static_cast<const Bits*>(x.data_ptr()),
+                        static_cast<Bits>(value_bits(x.dtype()))}};
+}
+
+// REQUIRES: list is contiguous.
+template <class T>
+Search<RunStart<T>> search_for_starts(const Tensor& list) {
+  return {list, list.numel(), {list.numel(), static_cast<const T*>(list.data_ptr())}};
+}
 
 }  // namespace
 
 void CudaBackend::count_nonzero(const Tensor& x, const Tensor& out) {
   visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
-    reduce(ReduceOp::sum, Search<Bits>(x).counts(), raw::alias(out, {1}, {1}));
+    reduce(ReduceOp::sum, search_for_nonzero<Bits>(x).counts(), raw::alias(out, {1}, {1}));
   });
 }
 
 Tensor CudaBackend::nonzero(const Tensor& x, IntArrayRef shape) {
   Tensor out;
   visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
-    Search<Bits> search(x);
-    WriteCoordinates write{.rank = static_cast<int>(shape.size()),
-                           .size = {},
-                           .found = search.found("nonzero: it"),
-                           .out = nullptr};
-    std::copy(shape.begin(), shape.end(), write.size);
-    out = raw::empty({write.rank, write.found}, kLong, x.device());
-    write.out = out.data_ptr<int64_t>();
-    search.write(write);
+    out = search_for_nonzero<Bits>(x).coordinates("nonzero: it", shape);
   });
   return out;
 }
 
+Tensor CudaBackend::run_starts(const Tensor& x) {
+  if (x.dim() > 1) return Backend::run_starts(x);
+  const Tensor list = raw::contiguous(x);
+  return visit(x.scalar_type(), [&]<class T>(TypeTag<T>) {
+    const Tensor starts = search_for_starts<T>(list).coordinates("unique: it", x.sizes());
+    return raw::alias(starts, {starts.numel()}, {1});
+  });
+}
+
+Tensor CudaBackend::distinct(const Tensor& x) {
+  const Tensor list = raw::contiguous(x);
+  return visit(x.scalar_type(), [&]<class T>(TypeTag<T>) {
+    auto search = search_for_starts<T>(list);
+    const Tensor out = raw::empty({search.found("unique: it")}, x.dtype(), x.device());
+    search.write(WriteElement<T>{walk_of(list), static_cast<const T*>(list.data_ptr()),
+                                 static_cast<T*>(out.data_ptr())});
+    return out;
+  });
+}
+
 Tensor CudaBackend::masked_select(const Tensor& x, const Tensor& mask) {
   if (mask.dim() != x.dim()) return Backend::masked_select(x, mask);  // whole parts of x
-  Search<uint8_t> search(mask);
+  auto search = search_for_nonzero<uint8_t>(mask);
   const Tensor out = raw::empty({search.found("masked_select: it")}, x.dtype(), x.device());
   visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
-    search.write(WriteElement<Bits>{
-        collapse<2>(x.sizes(), {contiguous_strides(x.sizes()), x.strides()}),
-        static_cast<const Bits*>(x.data_ptr()), static_cast<Bits*>(out.data_ptr())});
+    search.write(WriteElement<Bits>{walk_of(x), static_cast<const Bits*>(x.data_ptr()),
+                                    static_cast<Bits*>(out.data_ptr())});
   });
   return out;
+}
+
+void CudaBackend::masked_scatter(const Tensor& mask, const Tensor& source, const Tensor& out) {
+  auto search = search_for_nonzero<uint8_t>(mask);
+  search.sum_up();
+  visit_bits(out.element_size(), [&]<class Bits>(TypeTag<Bits>) {
+    search.write(ReadElement<Bits>{walk_of(out), static_cast<const Bits*>(source.data_ptr()),
+                                   static_cast<Bits*>(out.data_ptr())});
+  });
 }
 
 }  // namespace gradus::cuda

@@ -78,7 +78,7 @@ int lines_of_block(const Lines& lines, int64_t size, size_t element_size) {
 }
 
 // The index without the dimensions over which it is the same.
-Tensor distinct(const Tensor& index, int64_t dim) {
+Tensor without_repeats(const Tensor& index, int64_t dim) {
   Dims sizes = index.impl().sizes;
   for (int64_t d = 0; d < index.dim(); ++d)
     if (d != dim && index.strides()[d] == 0) sizes[d] = 1;
@@ -143,6 +143,26 @@ void put_last(const Context& context, const IndexRule& rule, int64_t dim, const 
   });
 }
 
+void put_everywhere(const Context& context, const IndexRule& rule, int64_t dim, const Tensor& index,
+                    const Scalar& number, const Tensor& out) {
+  auto walk = collapse<2>(index.sizes(), {without(out.impl().strides, dim), index.strides()});
+  const int64_t jump = out.strides()[dim];
+  const auto put = [&]<class T>(const T& value, int64_t step) {
+    launch_early(put_number<T>, put_launch(context, walk.numel), walk, rule, step, device_fault(),
+                 static_cast<T*>(out.data_ptr()), data_of<int64_t>(index), value);
+  };
+  visit_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
+    const T value = bits_of<T>(number, out.scalar_type());
+    constexpr int V = sizeof(uint64_t) / sizeof(T);
+    if (jump % V != 0 || !is_aligned<V>(static_cast<T*>(out.data_ptr())) ||
+        !widen<2>(walk, V, {true, false}))
+      return put(value, jump);
+    std::array<T, V> same;
+    same.fill(value);
+    put(std::bit_cast<uint64_t>(same), jump / V);
+  });
+}
+
 void scatter_by_list(const Context& context, ScatterOp op, const IndexRule& rule,
                      const Lines& lines, const Tensor& index, const Tensor& src,
                      const Tensor& out) {
@@ -179,13 +199,15 @@ void scatter_by_places(const Context& context, ScatterOp op, const IndexRule& ru
 }  // namespace
 
 void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
-                          const Tensor& src, const Tensor& out) {
+                          const Operand& elements, const Tensor& out) {
   const Context context(out);
+  if (elements.is_number()) return put_everywhere(context, rule, dim, index, elements.number, out);
+  const Tensor& src = *elements.tensor;
   if (op == ScatterOp::sum && out.dtype() == kLong)
     return add_integers(context, rule, dim, index, src, out);
   const Lines lines = lines_of(out, dim, index, src);
   const auto& [walk, line] = lines;
-  const Tensor numbers = distinct(index, dim);
+  const Tensor numbers = without_repeats(index, dim);
   const int64_t sorts = numbers.numel() / line.length;
   if (sorts == 1 && are_columns(lines) &&
       line.length <= std::min(int64_t{kLongestList}, kNumbersOfLine * walk.numel))

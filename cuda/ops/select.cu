@@ -55,6 +55,15 @@ void select_of_parts(const Context& context, const Rows<T>& rows, int64_t first,
   select_rows(context, merged, 1, cut.indices, Wanted::given, first, count);
 }
 
+// As rows, so that what is sorted need not be brought back into columns.
+void select_of_sorted(Backend& backend, const Tensor& x, int64_t dim, bool descending,
+                      int64_t first, const Tensor& values, const Tensor& indices) {
+  const int64_t last = x.dim() - 1;
+  const auto along = [&](const Tensor& t) { return raw::transpose(t, dim, last); };
+  backend.Backend::select(raw::contiguous(along(x)), last, descending, first, along(values),
+                          along(indices));
+}
+
 bool is_few_long(const Tensor& x, int64_t n) { return x.numel() / n < kManyRows && n > kLongRow; }
 
 }  // namespace
@@ -64,7 +73,7 @@ void CudaBackend::select(const Tensor& x, int64_t dim, bool descending, int64_t 
   const int64_t n = x.sizes()[dim], count = values.sizes()[dim];
   const bool few = first + count <= kMostSelected;  // of one row
   if ((!few && (count > 1 || is_few_long(x, n))) || n <= kShortRow || n > kLongestRow)
-    return Backend::select(x, dim, descending, first, values, indices);
+    return select_of_sorted(*this, x, dim, descending, first, values, indices);
   const Context context(x);
   with_rows(x, dim, values, indices,
             [&](const Tensor& from, const Tensor& to, const Tensor& places) {

@@ -56,17 +56,12 @@ void sort_long(const Context& context, const Rows<T>& rows, int bits, Device dev
                    counts,
                    said,
                    counts + all_digits,
-                   keys.as<SortKey<T>>(),
-                   keys.as<SortKey<T>>() + items,
-                   indices.as<unsigned>(),
-                   indices.as<unsigned>() + items};
-  for (; pass.pass < passes; ++pass.pass) {
+                   {keys.as<SortKey<T>>(), keys.as<SortKey<T>>() + items},
+                   {indices.as<unsigned>(), indices.as<unsigned>() + items}};
+  for (; pass.pass < passes; ++pass.pass)
     launch_early(move_items<T>,
                  {dim3(static_cast<unsigned>(all_tiles)), kScanThreads, 0, context.stream}, rows,
                  pass);
-    std::swap(pass.keys, pass.next_keys);
-    std::swap(pass.indices, pass.next_indices);
-  }
 }
 
 template <class T>

@@ -226,7 +226,7 @@ void Tracer::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand
                 .number = w}));
 }
 
-void Tracer::where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) {
+void Tracer::where(const Tensor& condition, const Operand& x, const Operand& y, const Tensor& out) {
   const int c = value(condition), a = value(x), b = value(y);
   set(out, add({.kind = Kind::where,
                 .dtype = out.scalar_type(),

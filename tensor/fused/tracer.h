@@ -45,7 +45,8 @@ class Tracer final : public MetaBackend {
   void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) override;
   void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w,
             const Tensor& out) override;
-  void where(const Tensor& condition, const Tensor& x, const Tensor& y, const Tensor& out) override;
+  void where(const Tensor& condition, const Operand& x, const Operand& y,
+             const Tensor& out) override;
   void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;
   void softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) override;
   void softmax_grad(bool log, const Tensor& grad, const Tensor& y, int64_t dim,

@@ -13,10 +13,8 @@ namespace gradus::counts {
 struct Pair {
   double first, second;
 };
-static_assert(philox::kElementsPerBlock == 2);
 GRADUS_HD inline Pair pair_of(const philox::Block& block) {
-  return {philox::unit(philox::words(block, 0), double{}),
-          philox::unit(philox::words(block, 1), double{})};
+  return {philox::unit(philox::Words::of(block, 0)), philox::unit(philox::Words::of(block, 1))};
 }
 
 // The uniform numbers of one element, two by two. The first two are those of block `element` of the

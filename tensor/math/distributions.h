@@ -17,7 +17,13 @@
 namespace gradus::draw {
 inline namespace GRADUS_VARIANT {
 
+using philox::SharedWords;
+using philox::Word;
 using philox::Words;
+
+// The bits that an element is made of where it is computed in T.
+template <class T>
+using BitsOf = std::conditional_t<std::is_same_v<T, double>, Words, Word>;
 
 // log(x), or log(1 + rest) where x lies so far above sqrt(1/2) that more is known of x - 1.
 template <class T>
@@ -48,53 +54,70 @@ GRADUS_HD T cos_of_turn(uint32_t turn) {
   return (quarters + (1u << 30)) & (1u << 31) ? -y : y;
 }
 
-// Box and Muller, "A note on the generation of random normal deviates" (1958), the cosine half:
-// the logarithm of a number in (0, 1] gives the distance from 0, up to 6.66.
+// Box and Muller, "A note on the generation of random normal deviates" (1958). The logarithm of a
+// number in (0, 1] gives a distance, up to 6.66, and another number a turn. The cosine of the turn
+// makes one element and its sine a second, which only floats use.
 template <class T>
-GRADUS_HD T standard_normal(Words w) {
+GRADUS_HD T normal_of(Words w) {
   const uint32_t place = w.high + 1;              // over 2^32, which becomes 0
   const auto rest = static_cast<int32_t>(place);  // place - 2^32 above one half
   const T log = log_of(static_cast<T>(place) * T(0x1p-32), w.high >= 0xB504F334,  // sqrt(1/2)
                        static_cast<T>(rest) * T(0x1p-32));
   return std::sqrt(-2 * log) * cos_of_turn<T>(w.low);
 }
+GRADUS_HD inline double standard_normal(Words w) { return normal_of<double>(w); }
+GRADUS_HD inline float standard_normal(SharedWords w) {
+  return normal_of<float>({w.high, w.low - (uint32_t{w.second} << 30)});
+}
 
 // -log(1 - u) for the u of 53 bits that philox::unit gives.
-template <class T>
-GRADUS_HD T standard_exponential(Words w) {
+GRADUS_HD inline double standard_exponential(Words w) {
   const bool small = w.high < 0x4AFB0CCC;  // 1 - sqrt(1/2)
   const uint32_t flip = small ? 0 : ~0u, high = w.high ^ flip, low = w.low ^ flip;
   const auto first = static_cast<int32_t>(high >> 8);  // 24 bits, and the other 29
   const auto last = static_cast<int32_t>(((high & 0xff) << 21 | low >> 11) + (flip & 1));
-  const T c = static_cast<T>(first) * T(0x1p-24) + static_cast<T>(last) * T(0x1p-53);
+  const double c = first * 0x1p-24 + last * 0x1p-53;
+  return 0 - log_of(c, small, -c);
+}
+// The same for u = (bits + 1/2) / 2^32: from 2^-33 to 22.9, and never 0.
+GRADUS_HD inline float standard_exponential(Word w) {
+  const bool small = w.bits < 0x4AFB0CCC;
+  const uint32_t high = w.bits ^ (small ? 0 : ~0u);
+  const auto first = static_cast<int32_t>(high >> 8);  // 24 bits, and the other 9
+  const auto last = static_cast<int32_t>((high & 0xff) << 1 | 1);
+  const float c =
+      math::multiply_add(static_cast<float>(last), 0x1p-33f, static_cast<float>(first) * 0x1p-24f);
   return 0 - log_of(c, small, -c);
 }
 
-// tan(pi (u - 1/2)) for such a u, whose last bit is set, so that the result is finite.
+// tan(pi (u - 1/2)). `turn`, not 0, is u - 1/2 where that lies within 1/4 of 0, and else what is
+// left when the nearest half is taken off; `first` are the first bits of u.
 template <class T>
-GRADUS_HD T standard_cauchy(Words w) {
-  const T turn = static_cast<T>(static_cast<int32_t>(w.high << 1)) * T(0x1p-33) +
-                 static_cast<T>(static_cast<int32_t>(w.low >> 11 | 1)) * T(0x1p-53);
+GRADUS_HD T cauchy_of(T turn, uint32_t first) {
   const auto [sine, cosine] = direction(turn * T(3.141592653589793));
-  const bool central = (w.high + (1u << 30)) & (1u << 31);
+  const bool central = (first + (1u << 30)) & (1u << 31);
   return (central ? sine : -cosine) / (central ? cosine : sine);
 }
+// For u of 53 bits, the last of which is set.
+GRADUS_HD inline double standard_cauchy(Words w) {
+  return cauchy_of(
+      static_cast<int32_t>(w.high << 1) * 0x1p-33 + static_cast<int32_t>(w.low >> 11 | 1) * 0x1p-53,
+      w.high);
+}
+// For u of 33 bits, the last of which is set.
+GRADUS_HD inline float standard_cauchy(Word w) {
+  return cauchy_of(static_cast<float>(static_cast<int32_t>(w.bits << 1 | 1)) * 0x1p-33f, w.bits);
+}
 
-// Whether u, of 53 bits, is less than p.
+// Whether u, of 32 bits, is less than p.
 class Chance {
  public:
   // REQUIRES: 0 <= p <= 1.
-  explicit Chance(double p) {
-    const auto below = static_cast<uint64_t>(std::ceil(p * 0x1p53));
-    high_ = static_cast<uint32_t>(std::min(below >> 21, uint64_t{~0u}));
-    low_ = static_cast<uint32_t>(below - (uint64_t{high_} << 21));
-  }
-  GRADUS_HD bool operator()(Words w) const {
-    return (w.high < high_) | ((w.high == high_) & (w.low >> 11 < low_));  // without branches
-  }
+  explicit Chance(double p) : below_(static_cast<uint64_t>(std::ceil(p * 0x1p32))) {}
+  GRADUS_HD bool operator()(Word w) const { return w.bits < below_; }
 
  private:
-  uint32_t high_, low_;
+  uint64_t below_;
 };
 
 // The next number below x.
@@ -121,14 +144,16 @@ std::pair<int64_t, int64_t> range_in(int64_t low, int64_t end) {
   return {low, std::max(low, last)};
 }
 
-// --- The distributions, by what Backend::random calls a and b
+// --- The distributions, by what Backend::random calls a and b. Each says what bits it is made of.
 template <class T>
 struct Uniform {
+  using Bits = BitsOf<T>;
   T a, b;
   T reached;      // what an element would round up to b
   uint32_t mask;  // the bits of a draw that an element has a place for
-  GRADUS_HD T operator()(Words w) const {
-    const T x = multiply_then_add(b - a, philox::unit({w.high & mask, w.low}, T{}), a);
+  GRADUS_HD T operator()(Bits bits) const {
+    if constexpr (std::is_same_v<T, float>) bits.bits &= mask;
+    const T x = multiply_then_add(b - a, philox::unit(bits), a);
     return x < reached ? x : a;
   }
 };
@@ -144,46 +169,51 @@ Uniform<T> uniform(S a, S b) {
 }
 template <class T>
 struct Normal {
+  using Bits = std::conditional_t<std::is_same_v<T, double>, Words, SharedWords>;
   T mean, deviation;
-  GRADUS_HD T operator()(Words w) const {
-    return math::multiply_add(deviation, standard_normal<T>(w), mean);
+  GRADUS_HD T operator()(Bits w) const {
+    return math::multiply_add(deviation, standard_normal(w), mean);
   }
 };
 template <class T>
 struct LogNormal {
+  using Bits = typename Normal<T>::Bits;
   Normal<T> log;
-  GRADUS_HD T operator()(Words w) const { return scalar::exp(log(w)); }
+  GRADUS_HD T operator()(Bits w) const { return scalar::exp(log(w)); }
 };
 template <class T>
 struct Exponential {
+  using Bits = BitsOf<T>;
   T scale;
-  GRADUS_HD T operator()(Words w) const { return scale * standard_exponential<T>(w); }
+  GRADUS_HD T operator()(Bits w) const { return scale * standard_exponential(w); }
 };
 template <class T>
 struct Cauchy {
+  using Bits = BitsOf<T>;
   T median, sigma;
-  GRADUS_HD T operator()(Words w) const {
-    return math::multiply_add(sigma, standard_cauchy<T>(w), median);
+  GRADUS_HD T operator()(Bits w) const {
+    return math::multiply_add(sigma, standard_cauchy(w), median);
   }
 };
 // How many trials it takes, up to a success.
 template <class T>
 struct Geometric {
+  using Bits = BitsOf<T>;
   T scale;
-  GRADUS_HD T operator()(Words w) const {
-    return std::floor(scale * standard_exponential<T>(w)) + 1;
-  }
+  GRADUS_HD T operator()(Bits w) const { return std::floor(scale * standard_exponential(w)) + 1; }
 };
 template <class T>
 struct Bernoulli {
+  using Bits = Word;
   Chance chance;
-  GRADUS_HD T operator()(Words w) const { return chance(w) ? T(1) : T(0); }
+  GRADUS_HD T operator()(Bits w) const { return chance(w) ? T(1) : T(0); }
 };
 template <class T>
 struct Integer {  // in [low, low + count), which may be wider than an int64 counts
+  using Bits = Words;
   uint64_t low;
   Remainder within;
-  GRADUS_HD T operator()(Words w) const {
+  GRADUS_HD T operator()(Bits w) const {
     return static_cast<T>(static_cast<int64_t>(low + within(w.joined())));
   }
 };
@@ -191,15 +221,17 @@ struct Integer {  // in [low, low + count), which may be wider than an int64 cou
 // --- Those of an element x
 template <class T>
 struct BernoulliOf {
-  GRADUS_HD T operator()(Words w, T p) const {
-    return philox::unit(w, double{}) < static_cast<double>(p) ? T(1) : T(0);
+  using Bits = Word;
+  GRADUS_HD T operator()(Bits w, T p) const {
+    return w.bits * 0x1p-32 < static_cast<double>(p) ? T(1) : T(0);
   }
 };
 template <class T>
 struct Dropout {
+  using Bits = Word;
   Chance dropped;
   T scale;
-  GRADUS_HD T operator()(Words w, T x) const { return x * (dropped(w) ? T(0) : scale); }
+  GRADUS_HD T operator()(Bits w, T x) const { return x * (dropped(w) ? T(0) : scale); }
 };
 
 // 1 / x, or as good as infinity: its product with 0 is 0.

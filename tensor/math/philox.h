@@ -32,29 +32,53 @@ GRADUS_HD inline Block block(uint64_t seed, uint64_t counter) {
   return {{c0, c1, c2, c3}};
 }
 
-// The random bits of an element.
+// The random bits of an element. A block holds those of kPerBlock elements. Two words of its own:
 struct Words {
+  static constexpr int kPerBlock = 2;
   uint32_t high, low;
 
+  GRADUS_HD static Words of(const Block& b, int lane) {
+    return {b.word[2 * lane], b.word[2 * lane + 1]};
+  }
   GRADUS_HD uint64_t joined() const { return uint64_t{high} << 32 | low; }
 };
 
-// Two elements share a block.
-inline constexpr int kElementsPerBlock = 2;
-GRADUS_HD inline Words words(const Block& b, int lane) {
-  return {b.word[2 * lane], b.word[2 * lane + 1]};
-}
-GRADUS_HD inline Words words(uint64_t seed, uint64_t offset, uint64_t i) {
-  return words(block(seed, offset + i / kElementsPerBlock),
-               static_cast<int>(i % kElementsPerBlock));
+// One word:
+struct Word {
+  static constexpr int kPerBlock = 4;
+  uint32_t bits;
+
+  GRADUS_HD static Word of(const Block& b, int lane) { return {b.word[lane]}; }
+};
+
+// Two words that two neighbours share; `second` says which of them this is.
+struct SharedWords {
+  static constexpr int kPerBlock = 4;
+  uint32_t high, low;
+  bool second;
+
+  GRADUS_HD static SharedWords of(const Block& b, int lane) {
+    return {b.word[lane & ~1], b.word[lane | 1], (lane & 1) != 0};
+  }
+};
+
+template <class Bits>
+GRADUS_HD Bits bits_of(uint64_t seed, uint64_t offset, uint64_t i) {
+  return Bits::of(block(seed, offset + i / Bits::kPerBlock), static_cast<int>(i % Bits::kPerBlock));
 }
 
-// Uniform in [0, 1): 24 bits for float, 53 for double, so that 1 never comes out. Processors
-// convert signed numbers of 32 bits at once.
-GRADUS_HD inline float unit(Words w, float) {
-  return static_cast<float>(static_cast<int32_t>(w.high >> 8)) * 0x1p-24f;
+// A draw reserves a block for so many elements, which is enough for those of two words.
+inline constexpr int kElementsPerBlock = Words::kPerBlock;
+GRADUS_HD inline Words words(uint64_t seed, uint64_t offset, uint64_t i) {
+  return bits_of<Words>(seed, offset, i);
 }
-GRADUS_HD inline double unit(Words w, double) {
+
+// Uniform in [0, 1): the first 24 bits of a word as a float, 53 bits as a double, so that 1 never
+// comes out. Processors convert signed numbers of 32 bits at once.
+GRADUS_HD inline float unit(Word w) {
+  return static_cast<float>(static_cast<int32_t>(w.bits >> 8)) * 0x1p-24f;
+}
+GRADUS_HD inline double unit(Words w) {
   return static_cast<double>(static_cast<int32_t>(w.high >> 1)) * 0x1p-31 +
          static_cast<double>(static_cast<int32_t>((w.high & 1) << 21 | w.low >> 11)) * 0x1p-53;
 }

@@ -54,13 +54,13 @@ void gather_into(const IndexRule& rule, const Tensor& x, int64_t dim, const Tens
 }
 
 void scatter_into(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
-                  const Tensor& src, const Tensor& out) {
+                  const Operand& src, const Tensor& out) {
   if (index.numel() == 0) return;
-  const ScalarType compute =
-      op == ScatterOp::set ? out.scalar_type() : computed_type(out.scalar_type());
+  if (op == ScatterOp::set) return backend(out).scatter(op, rule, dim, index, src, out);
   // Computed in the type of numbers, and rounded once.
+  const ScalarType compute = computed_type(out.scalar_type());
   const Tensor wide = to(out, compute);
-  backend(out).scatter(op, rule, dim, index, to(src, compute), wide);
+  backend(out).scatter(op, rule, dim, index, to(*src.tensor, compute), wide);
   if (compute != out.dtype()) raw::copy_(out, wide);
 }
 
@@ -73,45 +73,75 @@ Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, const char* op)
 }
 
 void scatter_(const char* name, ScatterOp op, const Tensor& x, int64_t dim, const Tensor& index,
-              const Tensor& src) {
+              const Operand& src) {
   const int64_t d = check_index(name, x, dim, index);
-  check_same_device(name, x, "self", src, "src");
-  check<TypeError>(src.dtype() == x.dtype(), name, ": src has dtype ", src.dtype(), ", self has ",
-                   x.dtype(), "; convert one with .to(...)");
-  if (index.numel() == 0) return;
   const Tensor to = lifted(x);
-  scatter_into(op, {name, d, to.sizes()[d]}, d, apart(lifted(index), x),
-               apart(under(name, index, src), x), to);
+  const IndexRule rule{name, d, to.sizes()[d]};
+  if (src.is_number()) {
+    check_fits(name, src.number, x.dtype());
+    return scatter_into(op, rule, d, apart(lifted(index), x), src, to);
+  }
+  check_same_device(name, x, "self", *src.tensor, "src");
+  check<TypeError>(src.tensor->dtype() == x.dtype(), name, ": src has dtype ", src.tensor->dtype(),
+                   ", self has ", x.dtype(), "; convert one with .to(...)");
+  if (index.numel() == 0) return;
+  scatter_into(op, rule, d, apart(lifted(index), x), apart(under(name, index, *src.tensor), x), to);
 }
 
-Tensor where(const Tensor& condition, const Operand& x, const Operand& y) {
+Tensor where(const Tensor& condition, const Operand& first, const Operand& second) {
   const ScalarType chooser = condition.operand("where", "condition").dtype();
   check<TypeError>(chooser == kBool || chooser == kByte, "where: condition has dtype ", chooser,
                    ", expected bool; compare with 0");
   Dims sizes = condition.impl().sizes;
-  for (const Operand* o : {&x, &y})
-    if (!o->is_number()) {
-      check_same_device("where", condition, "condition", *o->tensor, o == &x ? "self" : "other");
-      sizes = broadcast_shapes("where", sizes, o->tensor->sizes());
-    }
-  const ScalarType dtype = result_type(x, y);
-  const auto operand = [&](const Operand& o) {
-    if (!o.is_number()) return broadcast(to(*o.tensor, dtype), sizes);
-    const Tensor number = empty({}, dtype, condition.device());
-    // A number beyond the numbers of 16 bits becomes infinity.
-    raw::fill_(number, isFloatingType(dtype) ? as_element(o.number, dtype) : o.number);
-    return raw::expand(number, sizes);
+  const auto beside = [&](const Operand& o, const char* name) {
+    const Operand x =
+        o.is_number() ? o : number_beside(o.tensor->operand("where", name), condition);
+    if (x.is_number()) return x;
+    check_same_device("where", condition, "condition", *x.tensor, name);
+    sizes = broadcast_shapes("where", sizes, x.tensor->sizes());
+    return x;
   };
-  Tensor out = empty(sizes, dtype, condition.device());
-  if (out.numel() > 0)
-    backend(out).where(broadcast(to(condition, kBool), sizes), operand(x), operand(y), out);
+  const Operand x = beside(first, "self"), y = beside(second, "other");
+  const ScalarType dtype = result_type(first, second);
+  Tensor out = empty(sizes, dtype, condition.device()), kept[2];
+  if (out.numel() == 0) return out;
+  const auto operand = [&](const Operand& o, Tensor& tensor) -> Operand {
+    if (!o.is_number()) return tensor = broadcast(to(*o.tensor, dtype), sizes);
+    // A number beyond the numbers of 16 bits becomes infinity.
+    if (isFloatingType(dtype)) return as_element(o.number, dtype);
+    check_fits("where", o.number, dtype);
+    return o;
+  };
+  const Tensor chosen = broadcast(to(condition, kBool), sizes);
+  const Operand a = operand(x, kept[0]), b = operand(y, kept[1]);
+  if (b.is_number() && a.is_number()) {
+    backend(out).fill(out, b.number);
+    backend(out).where(chosen, a, out, out);
+  } else {
+    backend(out).where(chosen, a, b, out);
+  }
   return out;
 }
 
 void masked_fill_(const Tensor& x, const Tensor& mask, const Tensor& value) {
   if (x.numel() == 0) return;
-  const Tensor chosen = apart(to(mask, kBool), x), number = apart(to(value, x.dtype()), x);
-  backend(x).where(broadcast(chosen, x.sizes()), raw::expand(number, x.sizes()), x, x);
+  const Tensor chosen = broadcast(apart(to(mask, kBool), x), x.sizes());
+  const Operand number = number_beside(value, x);
+  if (number.is_number())
+    return backend(x).where(chosen, as_element(number.number, x.dtype()), x, x);
+  backend(x).where(chosen, raw::expand(apart(to(value, x.dtype()), x), x.sizes()), x, x);
+}
+
+void masked_scatter_(const Tensor& x, const Tensor& mask, const Tensor& source) {
+  if (x.numel() == 0) return;
+  const Tensor chosen = broadcast(apart(to(mask, kBool), x), x.sizes());
+  if (source.numel() < x.numel()) {
+    const int64_t found = item(raw::count_nonzero(chosen)).toLong();
+    check(source.numel() >= found, "masked_scatter: source has ", source.numel(),
+          " elements, and mask chooses ", found, "; give source at least as many");
+    if (found == 0) return;
+  }
+  backend(x).masked_scatter(chosen, raw::contiguous(apart(source, x)), x);
 }
 
 }  // namespace gradus::raw

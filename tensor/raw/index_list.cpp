@@ -1,5 +1,5 @@
 // Indexing by a list of tensors becomes one gather or scatter along one dimension.
-#include "gradus/tensor/raw/raw.h"
+#include "gradus/tensor/raw/operand.h"
 
 namespace gradus {
 
@@ -170,7 +170,11 @@ void index_put_(const char* op, const Tensor& x, const Tensors& list, const Tens
   check(broadcasts_to(values.sizes(), folded.result), op,
         ": shape mismatch: value tensor of shape ", values.sizes(),
         " cannot be broadcast to indexing result of shape ", folded.result);
-  Tensor src = raw::expand(values, folded.result);
+  const Operand number = number_beside(values, x);
+  if (number.is_number() && !accumulate)
+    return scatter_into(ScatterOp::set, folded.rule, folded.dim, apart(folded.index, x),
+                        as_element(number.number, x.dtype()), folded.x);
+  Tensor src = raw::expand(number.is_number() ? to(values, x.device()) : values, folded.result);
   if (auto flat = try_view(src, folded.flat))
     src = *flat;
   else

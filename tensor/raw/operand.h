@@ -21,6 +21,20 @@ inline const Tensor& as_operand(const Tensor& x, ScalarType common, Device devic
   return kept;
 }
 
+// A number as a tensor of `sizes`, of the dtype and device of `like`.
+inline Tensor as_tensor(const Operand& x, IntArrayRef sizes, const Tensor& like) {
+  if (!x.is_number()) return *x.tensor;
+  const Tensor number = raw::empty({}, like.scalar_type(), like.device());
+  raw::fill_(number, x.number);
+  return raw::expand(number, sizes);
+}
+
+// A tensor of the CPU without dimensions, beside one of another device, as its number.
+inline Operand number_beside(const Tensor& x, const Tensor& other) {
+  if (x.dim() == 0 && x.is_cpu() && !other.is_cpu()) return item(x);
+  return x;
+}
+
 // A number as an element of dtype: rounded, or wrapped around.
 inline Scalar as_element(const Scalar& x, ScalarType dtype) {
   if (dtype == computed_type(dtype)) return x;

@@ -127,8 +127,8 @@ Tensor cross_entropy_grad(const CrossEntropyRule& rule, const Tensor& grad, cons
                           const Tensor& target, const Tensor& rows);
 
 // --- Normalisations (tensor/base/normalized_rows.h), in float32 or float64
-// (x - mean) * rstd * weight + bias, of x's shape. Where rows have statistics of their own, mean and
-// rstd are outputs. REQUIRES: x has as many elements as rows and some; weight and bias may be
+// (x - mean) * rstd * weight + bias, of x's shape. Where rows have statistics of their own, mean
+// and rstd are outputs. REQUIRES: x has as many elements as rows and some; weight and bias may be
 // undefined.
 Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const Tensor& weight,
                  const Tensor& bias, Tensor& mean, Tensor& rstd);
@@ -167,8 +167,8 @@ ValuesAndIndices select(const char* op, const Tensor& x, int64_t dim, bool desce
 // The element in the middle of the order, the lower one of two, with size 1 in dim: of the numbers
 // alone, or of all, and then the first NaN where there is one. REQUIRES: x is not empty along dim.
 ValuesAndIndices median(const char* op, const Tensor& x, int64_t dim, bool ignores_nan);
-// The element that occurs most often, the smallest one of several, and where it is last, with size 1
-// in dim. REQUIRES: x is not empty along dim.
+// The element that occurs most often, the smallest one of several, and where it is last, with size
+// 1 in dim. REQUIRES: x is not empty along dim.
 ValuesAndIndices mode(const Tensor& x, int64_t dim);
 // For each value how many elements of the list are less, or right: not greater; of values' shape.
 // REQUIRES: one device; the list is in order along its last dimension, and has one, or those of
@@ -194,8 +194,9 @@ void check_factors(const ProductNames& names, const Tensor& a, const Tensor& b);
 // sizes.
 void check_ranks(const ProductNames& names, const Tensor& a, int64_t a_rank, const Tensor& b,
                  int64_t b_rank);
-// out = a b; where sums is defined, it becomes the sums of a's rows. REQUIRES: matrices that fit, on
-// one device and of one dtype, Float, Double or, without sums, Long; out and sums are contiguous.
+// out = a b; where sums is defined, it becomes the sums of a's rows. REQUIRES: matrices that fit,
+// on one device and of one dtype, Float, Double or, without sums, Long; out and sums are
+// contiguous.
 void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums = {});
 // x W^T + bias over the last dimension of x; bias may be undefined.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
@@ -213,22 +214,25 @@ Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& 
 // x of shape (planes..., in...), of which the last `spatial` dimensions are those of the pool; the
 // results have those of its output. Errors, which name op: TypeError for dtypes.
 ValuesAndIndices max_pool(const char* op, const Pool& pool, int spatial, const Tensor& x);
-Tensor max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices, IntArrayRef sizes);
+Tensor max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices,
+                     IntArrayRef sizes);
 Tensor average_pool(const char* op, const Pool& pool, int spatial, const Tensor& x);
 Tensor average_pool_grad(const Pool& pool, int spatial, const Tensor& grad);
 
 // --- Indexing
 // torch.gather; `op` is named in errors: as backend.h says, and for shapes that do not fit.
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, const char* op = "gather");
-// torch.scatter into x: of src, the part under the index, which has x's dtype.
+// torch.scatter into x: of src, the part under the index, which has x's dtype, or a number, which
+// is set.
 void scatter_(const char* name, ScatterOp op, const Tensor& x, int64_t dim, const Tensor& index,
-              const Tensor& src);
+              const Operand& src);
 // x where condition (bool or uint8) is not 0, else y; broadcast and promoted.
 Tensor where(const Tensor& condition, const Operand& x, const Operand& y);
 // x above or below a diagonal of its last two dimensions, else 0; row-major.
 // Errors: ValueError, which names op, for fewer dimensions.
 Tensor triangle(const char* op, bool upper, int64_t diagonal, const Tensor& x);
-// REQUIRES: mask (bool or uint8) and value broadcast to x's shape.
+// REQUIRES: mask (bool or uint8) and value broadcast to x's shape. Here, in where and in index_put_
+// a number may be a tensor of the CPU without dimensions.
 void masked_fill_(const Tensor& x, const Tensor& mask, const Tensor& value);
 
 // Indexing by a list of tensors, of which an undefined one stands for a whole dimension, as those
@@ -245,13 +249,16 @@ Tensor index(const char* op, const Tensor& x, const Tensors& list);
 Tensor masked_select(const char* op, const Tensor& x, const Tensor& mask);
 void index_put_(const char* op, const Tensor& x, const Tensors& list, const Tensor& values,
                 bool accumulate);
+// torch.masked_scatter into x. REQUIRES: mask (bool or uint8) broadcasts to x's shape, and source
+// has x's dtype. Errors: ValueError where source has too few elements.
+void masked_scatter_(const Tensor& x, const Tensor& mask, const Tensor& source);
 
 // Gather and scatter without checks. REQUIRES: geometry and dtypes as backend.h says, at least one
 // dimension. `out` may have any dtype.
 void gather_into(const IndexRule& rule, const Tensor& x, int64_t dim, const Tensor& index,
                  const Tensor& out);
 void scatter_into(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
-                  const Tensor& src, const Tensor& out);
+                  const Operand& src, const Tensor& out);
 // x, or a copy of it where it lies in the memory of a tensor that is about to be changed.
 Tensor apart(const Tensor& x, const Tensor& changed);
 

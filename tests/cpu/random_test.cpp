@@ -11,6 +11,8 @@
 namespace gradus::test {
 namespace {
 
+using philox::SharedWords;
+using philox::Word;
 using philox::Words;
 
 Tensor draw(Distribution kind, double a, double b, PhiloxState state, int64_t n,
@@ -24,9 +26,8 @@ TEST(CpuRandom, ElementsFollowThePhiloxStream) {
   const PhiloxState state{static_cast<uint64_t>(pick(0, INT64_MAX)), 17};
   const Tensor x = draw(Distribution::uniform, -2, 5, state, 50'000);
   for (int64_t i : {int64_t{0}, int64_t{1}, pick(0, 49'999), int64_t{49'999}}) {
-    const uint64_t bits =
-        philox::words(state.seed, state.offset, static_cast<uint64_t>(i)).joined();
-    const double unit = static_cast<double>(bits >> 40) / (1 << 24);
+    const Word w = philox::bits_of<Word>(state.seed, state.offset, static_cast<uint64_t>(i));
+    const double unit = static_cast<double>(w.bits >> 8) / (1 << 24);
     EXPECT_NEAR(get(x, i), -2 + 7 * unit, 1e-6);
   }
   for (const int64_t n : {1, 2, 3, 255, 256, 257, 9999}) {
@@ -40,45 +41,72 @@ TEST(CpuRandom, ElementsFollowThePhiloxStream) {
   }
   // A draw that starts later continues the stream.
   const Tensor later = draw(Distribution::uniform, -2, 5, {state.seed, state.offset + 50}, 100);
-  for (int64_t i = 0; i < 100; ++i) EXPECT_EQ(get(later, i), get(x, i + 100));
+  for (int64_t i = 0; i < 100; ++i) EXPECT_EQ(get(later, i), get(x, i + 200));
 }
 
 TEST(CpuRandom, EveryInstructionSetDrawsTheSameWords) {
-  using cpu::kPiece;
+  constexpr int64_t n = 2 * cpu::kPiece;
   for (const cpu::InstructionSet set : cpu::instruction_sets()) {
     for (const uint64_t counter : {uint64_t{0}, rng()(), (uint64_t{1} << 32) - 37, ~uint64_t{99}}) {
-      const uint64_t seed = rng()();
-      uint32_t high[kPiece], low[kPiece];
-      cpu::table_of<cpu::Draws>(set).words(seed, counter, high, low);
-      for (uint64_t i = 0; i < kPiece; ++i) {
-        const philox::Words expected = philox::words(seed, counter, i);
-        ASSERT_EQ(high[i], expected.high) << i;
-        ASSERT_EQ(low[i], expected.low) << i;
+      const PhiloxState state{rng()(), counter};
+      const auto draw = [&](Distribution kind, Scalar a, Scalar b, auto* out) {
+        cpu::table_of<cpu::Draws>(set).random(kind, a, b,
+                                              {state, 0, n, dtype_of<std::decay_t<decltype(*out)>>,
+                                               reinterpret_cast<std::byte*>(out), nullptr});
+      };
+      int64_t words[n];
+      draw(Distribution::randint, 0, INT64_MAX, words);
+      float word[n];
+      draw(Distribution::uniform, 0, 1, word);
+      for (uint64_t i = 0; i < n; ++i) {
+        const uint64_t joined = philox::words(state.seed, counter, i).joined();
+        ASSERT_EQ(words[i], static_cast<int64_t>(joined % INT64_MAX)) << i;
+        ASSERT_EQ(word[i], philox::unit(philox::bits_of<Word>(state.seed, counter, i))) << i;
       }
     }
   }
 }
 
+// Every word of a block belongs to one element, but for those that two share.
+TEST(CpuRandom, ElementsShareABlock) {
+  const philox::Block block{{1, 2, 3, 4}};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(Word::of(block, i).bits, block.word[i]);
+    const SharedWords shared = SharedWords::of(block, i);
+    EXPECT_EQ(shared.high, i < 2 ? 1u : 3u);
+    EXPECT_EQ(shared.low, i < 2 ? 2u : 4u);
+    EXPECT_EQ(shared.second, i % 2 == 1);
+  }
+  EXPECT_EQ(Words::of(block, 1).joined(), uint64_t{3} << 32 | 4);
+  EXPECT_EQ(philox::bits_of<Word>(7, 5, 6).bits, philox::block(7, 6).word[2]);
+}
+
 // The formulas in a wider type.
 using Wide = long double;
 constexpr Wide kPi = 3.14159265358979323846264338327950288L;
-Wide wide_normal(Words w) {
-  const Wide radius = std::sqrt(-2 * std::log((static_cast<Wide>(w.high) + 1) * 0x1p-32L));
-  const uint32_t quarter = (w.low + (1u << 29)) >> 30;
-  const Wide rest = static_cast<Wide>(static_cast<int32_t>(w.low << 2)) * 0x1p-33L * kPi;
+Wide wide_normal(uint32_t high, uint32_t low, bool second) {
+  const Wide radius = std::sqrt(-2 * std::log((static_cast<Wide>(high) + 1) * 0x1p-32L));
+  const uint32_t quarter = (low + (1u << 29)) >> 30;
+  const Wide rest = static_cast<Wide>(static_cast<int32_t>(low << 2)) * 0x1p-33L * kPi;
   const Wide cosines[] = {std::cos(rest), -std::sin(rest), -std::cos(rest), std::sin(rest)};
-  return radius * cosines[quarter];
+  return radius * cosines[second ? (quarter + 3) % 4 : quarter];  // sin x = cos(x - pi / 2)
 }
+Wide wide_normal(Words w) { return wide_normal(w.high, w.low, false); }
+Wide wide_normal(SharedWords w) { return wide_normal(w.high, w.low, w.second); }
 Wide wide_exponential(Words w) {
   return -std::log1p(-static_cast<Wide>(w.joined() >> 11) * 0x1p-53L);
 }
-Wide wide_cauchy(Words w) {
-  const auto place = static_cast<int64_t>(w.joined() >> 11 | 1), half = int64_t{1} << 52;
-  if (std::abs(place - half) < half / 2)
-    return std::tan(static_cast<Wide>(place - half) * 0x1p-53L * kPi);
-  const int64_t rest = place < half ? place : place - 2 * half;
-  return -1 / std::tan(static_cast<Wide>(rest) * 0x1p-53L * kPi);
+Wide wide_exponential(Word w) {
+  return -std::log1p(-(static_cast<Wide>(w.bits) + 0.5L) * 0x1p-32L);
 }
+Wide wide_cauchy(uint64_t place, int64_t half) {  // over twice `half`
+  const auto at = static_cast<int64_t>(place);
+  const Wide turn = kPi / static_cast<Wide>(2 * half);
+  if (std::abs(at - half) < half / 2) return std::tan(static_cast<Wide>(at - half) * turn);
+  return -1 / std::tan(static_cast<Wide>(at < half ? at : at - 2 * half) * turn);
+}
+Wide wide_cauchy(Words w) { return wide_cauchy(w.joined() >> 11 | 1, int64_t{1} << 52); }
+Wide wide_cauchy(Word w) { return wide_cauchy(uint64_t{w.bits} << 1 | 1, int64_t{1} << 32); }
 
 // The distance in units of the last place of T.
 template <class T>
@@ -91,12 +119,10 @@ double ulps(T got, Wide truth) {
 // What tensor/math/distributions.h promises, in units of the last place.
 constexpr double kNormalBound = 5, kExponentialBound = 2.5, kCauchyBound = 5;
 
-template <class T>
-void expect_formulas_near(Words w) {
-  SCOPED_TRACE(std::to_string(w.high) + " " + std::to_string(w.low));
-  ASSERT_LE(ulps(draw::standard_normal<T>(w), wide_normal(w)), kNormalBound);
-  ASSERT_LE(ulps(draw::standard_exponential<T>(w), wide_exponential(w)), kExponentialBound);
-  ASSERT_LE(ulps(draw::standard_cauchy<T>(w), wide_cauchy(w)), kCauchyBound);
+template <class T, class Bits>
+void expect_formulas_near(Bits bits) {
+  ASSERT_LE(ulps(T{draw::standard_exponential(bits)}, wide_exponential(bits)), kExponentialBound);
+  ASSERT_LE(ulps(T{draw::standard_cauchy(bits)}, wide_cauchy(bits)), kCauchyBound);
 }
 
 // Words at the ends of the range, where the tails are, and where a formula changes its branch.
@@ -111,14 +137,23 @@ TEST(CpuRandom, FormulasAreNearTheTruth) {
   }
   for (const uint32_t high : places)
     for (const uint32_t low : places) {
-      expect_formulas_near<float>({high, low});
-      expect_formulas_near<double>({high, low});
-      const uint64_t bits = Words{high, low}.joined();
-      ASSERT_EQ(philox::unit({high, low}, double{}), static_cast<double>(bits >> 11) * 0x1p-53);
-      ASSERT_EQ(philox::unit({high, low}, float{}), static_cast<float>(bits >> 40) * 0x1p-24f);
+      const Words w{high, low};
+      expect_formulas_near<double>(w);
+      ASSERT_LE(ulps(draw::standard_normal(w), wide_normal(w)), kNormalBound);
+      for (const bool second : {false, true}) {
+        const SharedWords shared{high, low, second};
+        ASSERT_LE(ulps(draw::standard_normal(shared), wide_normal(shared)), kNormalBound);
+      }
+      ASSERT_EQ(philox::unit(w), static_cast<double>(w.joined() >> 11) * 0x1p-53);
     }
-  EXPECT_GT(std::abs(draw::standard_normal<float>({0, 0})), 6.66f);
-  EXPECT_GT(draw::standard_exponential<float>({~0u, ~0u}), 36.7f);
+  for (const uint32_t bits : places) {
+    expect_formulas_near<float>(Word{bits});
+    ASSERT_EQ(philox::unit(Word{bits}), static_cast<float>(bits >> 8) * 0x1p-24f);
+  }
+  EXPECT_GT(std::abs(draw::standard_normal(SharedWords{0, 0, false})), 6.66f);
+  EXPECT_GT(draw::standard_exponential(Words{~0u, ~0u}), 36.7);
+  EXPECT_GT(draw::standard_exponential(Word{~0u}), 22.8f);
+  EXPECT_GT(draw::standard_exponential(Word{0}), 0);
 }
 
 template <class T>
@@ -130,28 +165,36 @@ void expect_draws_near(const cpu::Draws& draws) {
     draws.random(kind, a, b,
                  {state, 0, n, dtype_of<T>, reinterpret_cast<std::byte*>(out.data()), nullptr});
   };
-  const auto expect = [&](double bound, auto truth) {
+  const auto expect = [&]<class Bits>(double bound, auto truth, TypeTag<Bits>) {
     for (int64_t i = 0; i < n; ++i) {
       const auto k = static_cast<size_t>(i);
-      ASSERT_LE(ulps(out[k], truth(philox::words(state.seed, state.offset, k))), bound) << i;
+      const Bits bits = philox::bits_of<Bits>(state.seed, state.offset, k);
+      ASSERT_LE(ulps(out[k], truth(bits)), bound) << i;
     }
   };
+  using Bits = draw::BitsOf<T>;
+  using Normal = typename draw::Normal<T>::Bits;
   constexpr double eps = std::numeric_limits<T>::epsilon();
-  draw(Distribution::normal, 0, 1), expect(kNormalBound, wide_normal);
-  draw(Distribution::exponential, 1, 0), expect(kExponentialBound, wide_exponential);
-  draw(Distribution::cauchy, 0, 1), expect(kCauchyBound, wide_cauchy);
+  const auto normal = [](auto bits) { return wide_normal(bits); };
+  draw(Distribution::normal, 0, 1), expect(kNormalBound, normal, TypeTag<Normal>{});
+  draw(Distribution::exponential, 1, 0);
+  expect(
+      kExponentialBound, [](auto bits) { return wide_exponential(bits); }, TypeTag<Bits>{});
+  draw(Distribution::cauchy, 0, 1);
+  expect(
+      kCauchyBound, [](auto bits) { return wide_cauchy(bits); }, TypeTag<Bits>{});
   // The error of the exponent counts in full.
   draw(Distribution::log_normal, 0.5, 2);
   for (size_t k = 0; k < out.size(); ++k) {
-    const Wide log = 2 * wide_normal(philox::words(state.seed, state.offset, k)) + Wide{0.5};
+    const Wide log =
+        2 * wide_normal(philox::bits_of<Normal>(state.seed, state.offset, k)) + Wide{0.5};
     const Wide error = std::fabs(out[k] / std::exp(log) - 1);
     ASSERT_LE(error, eps * (3 + kNormalBound * (0.5 + std::fabs(log)))) << k;
   }
   const double p = test::real(0.01, 0.99);
   draw(Distribution::bernoulli, p, 0);
   for (size_t k = 0; k < out.size(); ++k)
-    ASSERT_EQ(out[k],
-              philox::unit(philox::words(state.seed, state.offset, k), double{}) < p ? T(1) : T(0));
+    ASSERT_EQ(out[k], philox::bits_of<Word>(state.seed, state.offset, k).bits * 0x1p-32 < p);
 }
 
 TEST(CpuRandom, EveryInstructionSetIsNearTheTruth) {
@@ -189,11 +232,11 @@ TEST(CpuRandom, ElementsDependOnTheirPlaceAlone) {
 }
 
 TEST(CpuRandom, ChancesOfZeroAndOneAreSure) {
-  for (const Words w : {Words{0, 0}, Words{0, 1}, Words{~0u, ~0u}, Words{1u << 31, 0}}) {
+  for (const Word w : {Word{0}, Word{1}, Word{~0u}, Word{1u << 31}}) {
     EXPECT_FALSE(draw::Chance(0)(w));
     EXPECT_TRUE(draw::Chance(1)(w));
     for (const double p : {0.5, 0x1p-53, 1 - 0x1p-53, 1e-300, test::real(0, 1)})
-      EXPECT_EQ(draw::Chance(p)(w), philox::unit(w, double{}) < p) << p;
+      EXPECT_EQ(draw::Chance(p)(w), w.bits * 0x1p-32 < p) << p;
   }
 }
 

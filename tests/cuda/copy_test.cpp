@@ -94,12 +94,15 @@ TEST_F(CudaCopy, Permuted) {
 
 // Rows so short that a thread has several of them, which overlap in src.
 TEST_F(CudaCopy, Windows) {
-  for (const int64_t width : {2, 3, 7, 200})
-    for (const int64_t count : {1, 70, 1500}) {
-      const Dims sizes = {2, count, width};
-      const MemoryLayout windows{"windows", sizes, {count + width + pick(0, 2), 1, 1}, pick(0, 3)};
-      compare_copy(windows, contiguous_layout("row-major", sizes), kFloat, kFloat);
-    }
+  for (const ScalarType dtype : {kByte, kHalf, kFloat, kDouble})
+    for (const int64_t width : {2, 3, 5, 7, 8, 9, 200})
+      for (const int64_t count : {1, 70, 1500}) {
+        const Dims sizes = {2, count, width};
+        const int64_t step = pick(1, 2), row = (count + width) * step + pick(0, 2);
+        const MemoryLayout windows{"windows", sizes, {row, 1, step}, pick(0, 3)};
+        const int64_t start = pick(0, 1);  // 0: aligned to accesses
+        compare_copy(windows, contiguous_layout("row-major", sizes, start), dtype, dtype);
+      }
 }
 
 // Rows so far apart that 32 bits cannot count the elements between the first and the last.

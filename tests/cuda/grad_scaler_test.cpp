@@ -1,5 +1,5 @@
-// Steps with a GradScaler on a GPU: those that a host makes which waits for each number, bit for
-// bit, without waits, and captured.
+// Steps with a GradScaler on a GPU: those that a host makes which waits for each number, without
+// waits, and captured.
 #include <limits>
 
 #include "gradus/cuda/graphed.h"
@@ -48,6 +48,14 @@ void expect_same_state(const optim::Optimizer& a, const optim::Optimizer& b, int
     EXPECT_TRUE(each->equal(expected[each.key()])) << each.key() << " of step " << step;
 }
 
+// A GPU counts its steps itself, and its power of a decay (tensor/math/optimizers.h) may differ
+// from the host's in the last bit, and so a double. What has fewer digits is equal bit for bit.
+void expect_same(const Tensor& got, const Tensor& expected, size_t step) {
+  const bool same =
+      got.scalar_type() == kDouble ? got.allclose(expected, 1e-14, 1e-15) : got.equal(expected);
+  EXPECT_TRUE(same) << step << ": " << got << expected;
+}
+
 // Step i has a gradient that is not finite where bad says so; parameter 1 has none in step 6.
 void expect_steps_of_a_host(const Make& make, const std::vector<bool>& bad, bool look) {
   const Tensors mine = parameters_on_gpu(), other = parameters_on_gpu();
@@ -69,8 +77,7 @@ void expect_steps_of_a_host(const Make& make, const std::vector<bool>& bad, bool
     if (!bad[i]) plain->step();
     if (bad[i]) scale *= 0.5, good = 0;
     if (!bad[i] && ++good == 2) scale *= 3, good = 0;
-    for (size_t p = 0; p < mine.size(); ++p)
-      EXPECT_TRUE(mine[p].equal(other[p])) << i << ": " << mine[p] << other[p];
+    for (size_t p = 0; p < mine.size(); ++p) expect_same(mine[p], other[p], i);
     if (!look) continue;
     expect_same_state(*optimizer, *plain, static_cast<int>(i));
     EXPECT_EQ(scaler.get_scale(), scale) << i;

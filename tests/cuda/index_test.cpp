@@ -95,6 +95,32 @@ TEST_F(CudaIndex, ScatterAlongLongLines) {
       }
 }
 
+// A number instead of a tensor, by each of the kernels above.
+TEST_F(CudaIndex, ScatterOfANumber) {
+  for (const auto& [sizes, dim, size] : {std::tuple<Dims, int64_t, int64_t>{{2, 1100}, 1, 300},
+                                         {{600}, 0, 100},
+                                         {{80, 3}, 0, 9},
+                                         {{3, 40}, 1, 9},
+                                         {{90, 12}, 0, 3000},
+                                         {{150, 21}, 0, 60},
+                                         {{7, 5}, 1, 3}})
+    for (const ScalarType dtype : {kBool, kHalf, kFloat, kLong}) {
+      Dims out_sizes = sizes;
+      out_sizes[dim] = size;
+      const auto most = static_cast<double>(size - 1);
+      const Pair index = random_pair(kLong, contiguous_layout("", sizes), {0, most});
+      const Pair list = random_pair(kLong, contiguous_layout("", {sizes[dim]}), {0, most});
+      const Pair x = random_pair(dtype, contiguous_layout("", out_sizes), {-2, 2});
+      const std::string what = describe("scatter", dtype, std::to_string(size));
+      const Tensor got = raw::clone(x.gpu), want = raw::clone(x.cpu);
+      raw::scatter_("scatter", ScatterOp::set, got, dim, index.gpu, Scalar(1));
+      raw::scatter_("scatter", ScatterOp::set, want, dim, index.cpu, Scalar(1));
+      expect_close(got, want, 0, what);
+      expect_close(x.gpu.index_fill(dim, list.gpu, 0.5), x.cpu.index_fill(dim, list.cpu, 0.5), 0,
+                   what + ": index_fill");
+    }
+}
+
 // As many rows as one block takes, and more, and more numbers than a list has.
 TEST_F(CudaIndex, ScatterOfLongRowsAndLists) {
   for (const auto& [length, columns] :
@@ -173,10 +199,50 @@ TEST_F(CudaIndex, WhereInEveryLayout) {
       const Pair y = random_pair(dtype, contiguous_layout("", layout.sizes, pick(0, 2)));
       expect_close(raw::where(condition.gpu, x.gpu, y.gpu), raw::where(condition.cpu, x.cpu, y.cpu),
                    0, describe("where", dtype, layout.name));
-      expect_close(raw::where(condition.gpu, x.gpu, Scalar(1)),
-                   raw::where(condition.cpu, x.cpu, Scalar(1)), 0,
-                   describe("where with a number", dtype, layout.name));
+      const Tensor number = raw::empty({}, dtype, kCPU);
+      raw::fill_(number, 1);
+      const auto compare = [&](const Operand& gpu, const Operand& cpu, const Operand& other_gpu,
+                               const Operand& other_cpu) {
+        expect_close(raw::where(condition.gpu, gpu, other_gpu),
+                     raw::where(condition.cpu, cpu, other_cpu), 0,
+                     describe("where with a number", dtype, layout.name));
+      };
+      compare(x.gpu, x.cpu, Scalar(1), Scalar(1));
+      compare(Scalar(1), Scalar(1), y.gpu, y.cpu);
+      compare(Scalar(0), Scalar(0), Scalar(1), Scalar(1));
+      compare(x.gpu, x.cpu, number, number);  // of the CPU
     }
+}
+
+// In every layout, with a number of the CPU too, which takes no launch of its own.
+TEST_F(CudaIndex, MaskedFillAndScatter) {
+  for (const MemoryLayout& layout : dense_layouts())
+    for (const ScalarType dtype : {kBool, kHalf, kFloat, kDouble}) {
+      const Pair mask =
+          random_pair(kBool, pick(0, 1) ? layout : contiguous_layout("", layout.sizes));
+      const Pair number = random_pair(dtype, contiguous_layout("", {}));
+      const std::string what = describe("masked", dtype, layout.name);
+      for (const Tensor& value : {number.gpu, number.cpu}) {
+        const Pair x = random_pair(dtype, layout);
+        raw::masked_fill_(x.gpu, mask.gpu, value);
+        raw::masked_fill_(x.cpu, mask.cpu, number.cpu);
+        expect_close(x.gpu_all, x.cpu_all, 0, what);
+      }
+      // A source of another shape, with as many elements as are wanted or more.
+      const Pair x = random_pair(dtype, layout);
+      const int64_t wanted = raw::item(raw::count_nonzero(mask.cpu)).toLong();
+      const int64_t length = pick(0, 1) ? wanted : wanted + pick(0, numel_of(layout.sizes));
+      const Pair source = random_pair(dtype, {"every second", {length}, {2}, 1});
+      raw::masked_scatter_(x.gpu, mask.gpu, source.gpu);
+      raw::masked_scatter_(x.cpu, mask.cpu, source.cpu);
+      expect_close(x.gpu_all, x.cpu_all, 0, what + ": scatter");
+    }
+  const Pair x = random_pair(kFloat, contiguous_layout("", {5000}));
+  EXPECT_CONTAINS(message_of<ValueError>([&] {
+                    raw::masked_scatter_(x.gpu, raw::zip(BinaryOp::eq, x.gpu, x.gpu),
+                                         raw::narrow(x.gpu, 0, 0, 4999));
+                  }),
+                  "masked_scatter: source has 4999 elements, and mask chooses 5000");
 }
 
 TEST_F(CudaIndex, ListsOfTensors) {

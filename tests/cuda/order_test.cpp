@@ -74,6 +74,22 @@ TEST_F(CudaSort, LongRows) {
   compare_sort(random_pair(kFloat, contiguous_layout("", {20'011})), 0, true, "many tiles");
 }
 
+// Passes that move some rows and not others: keys that differ in a few digits, or in none.
+TEST_F(CudaSort, RowsOfFewDigits) {
+  for (const int64_t n : {300, 4096, 9001})
+    for (const ScalarType dtype : {kLong, kFloat}) {
+      const Pair x = random_pair(dtype, contiguous_layout("", {4, n}), {0, 200});
+      const double steps[] = {0, 1, 256, 65536};
+      for (const Tensor& t : {x.cpu, x.gpu})
+        for (int64_t row = 0; row < 4; ++row) {
+          const Tensor some = raw::narrow(t, 0, row, 1);
+          raw::zip_(BinaryOp::mul, some, Scalar(static_cast<int64_t>(steps[row])));
+        }
+      for (const bool descending : {false, true})
+        compare_sort(x, 1, descending, describe("sort", dtype, std::to_string(n)));
+    }
+}
+
 TEST_F(CudaSort, WritesAViewAndNothingElse) {
   const Pair x = random_pair(kLong, contiguous_layout("", {6, 7, 5}));
   for (const int64_t d : {0, 1, 2}) {
@@ -84,6 +100,22 @@ TEST_F(CudaSort, WritesAViewAndNothingElse) {
     expect_close(values.gpu_all, values.cpu_all, 0, "values");
     expect_close(indices.gpu_all, indices.cpu_all, 0, "indices");
   }
+}
+
+// --- Runs of equal neighbours
+class CudaRuns : public GpuTest {};
+
+TEST_F(CudaRuns, StartWhereNeighboursDiffer) {
+  for (const ScalarType dtype :
+       {kBool, kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble})
+    for (const int64_t n : {int64_t{1}, int64_t{17}, int64_t{4096}, pick(4097, 9999)}) {
+      const Pair x = tied_pair(dtype, {"a list", {n}, {pick(1, 2)}, pick(0, 3)});
+      const std::string what = describe("runs", dtype, std::to_string(n));
+      expect_close(cuda_backend().run_starts(x.gpu), cpu_backend().run_starts(x.cpu), 0, what);
+      expect_same(cuda_backend().distinct(x.gpu), cpu_backend().distinct(x.cpu), what);
+    }
+  const Pair rows = random_pair(kFloat, contiguous_layout("", {300, 2}), {0, 1});
+  expect_close(cuda_backend().run_starts(rows.gpu), cpu_backend().run_starts(rows.cpu), 0, "rows");
 }
 
 // --- Parts of an order, and searches in it

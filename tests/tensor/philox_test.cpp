@@ -42,17 +42,22 @@ TEST(Philox, BlocksAreThoseOfTheReference) {
 
 TEST(Philox, UnitNeverReachesOne) {
   const philox::Words least{0, 0}, greatest{~0u, ~0u};
-  EXPECT_LT(philox::unit(greatest, 0.0f), 1.0f);
-  EXPECT_LT(philox::unit(greatest, 0.0), 1.0);
-  EXPECT_EQ(philox::unit(least, 0.0f), 0.0f);
+  EXPECT_LT(philox::unit(philox::Word{~0u}), 1.0f);
+  EXPECT_LT(philox::unit(greatest), 1.0);
+  EXPECT_EQ(philox::unit(philox::Word{0}), 0.0f);
   // Rounding a + (b - a) u may give b, which is outside [a, b).
   const auto uniform = draw::uniform<float>(1.0f, std::nextafter(1.0f, 2.0f));
   for (int i = 0; i < 100; ++i)
-    EXPECT_LT(uniform({static_cast<uint32_t>(test::rng()()), 0}), uniform.b);
+    EXPECT_LT(uniform({static_cast<uint32_t>(test::rng()())}), uniform.b);
   for (const philox::Words words : {least, greatest}) {
-    EXPECT_TRUE(std::isfinite(draw::standard_normal<double>(words)));
-    EXPECT_TRUE(std::isfinite(draw::standard_cauchy<double>(words)));
-    EXPECT_TRUE(std::isfinite(draw::standard_exponential<double>(words)));
+    EXPECT_TRUE(std::isfinite(draw::standard_normal(words)));
+    EXPECT_TRUE(std::isfinite(draw::standard_cauchy(words)));
+    EXPECT_TRUE(std::isfinite(draw::standard_exponential(words)));
+  }
+  for (const uint32_t bits : {0u, 1u, 1u << 31, ~0u}) {
+    EXPECT_TRUE(std::isfinite(draw::standard_cauchy(philox::Word{bits})));
+    EXPECT_TRUE(std::isfinite(draw::standard_exponential(philox::Word{bits})));
+    EXPECT_TRUE(std::isfinite(draw::standard_normal(philox::SharedWords{bits, bits, true})));
   }
 }
 

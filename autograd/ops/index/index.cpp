@@ -152,13 +152,21 @@ Tensor with_put(const char* op, const char* node_name, const Tensor& self, const
              const Tensors places = saved_list(node, n);
              Tensors grads(2);
              if (node.wants(0))
-               grads[0] = accumulate ? grad
-                                     : with_put(op, node_name, grad, places,
-                                                zeros({}, grad.options()), false);
+               grads[0] = accumulate
+                              ? grad
+                              : with_put(op, node_name, grad, places, number_of(grad, 0), false);
              if (node.wants(1)) grads[1] = gathered(op, "IndexBackward0", grad, places);
              return grads;
            });
   return out;
+}
+
+Tensor number_of(const Tensor& self, const Tensor& number) {
+  return number.to(number.is_cpu() && !recording(number) ? number.device() : self.device(),
+                   self.dtype());
+}
+Tensor number_of(const Tensor& self, const Scalar& number) {
+  return full({}, number, self.options().device(kCPU));
 }
 
 namespace {
@@ -166,7 +174,7 @@ namespace {
 // values as index_put takes them beside a tensor of `rank` dimensions.
 Tensor fitting(const Tensor& values, const Applied& to) {
   Tensor out = values;
-  if (out.dim() == 0 && out.is_cpu()) out = out.to(to.view.device());
+  if (out.dim() == 0 && out.is_cpu() && recording(out)) out = out.to(to.view.device());
   if (!to.tensors.empty())
     check<TypeError>(out.dtype() == to.view.dtype(), "index_put: values have dtype ", out.dtype(),
                      ", self has ", to.view.dtype(), "; convert one with .to(...)");
@@ -207,7 +215,7 @@ Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor
 }
 Tensor index_put(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value,
                  bool accumulate) {
-  return index_put(self, indices, full({}, value, self.options()), accumulate);
+  return index_put(self, indices, number_of(self, value), accumulate);
 }
 
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
@@ -215,7 +223,12 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
   Applied to = Application("index_put_", *this, indices).result();
   const Tensor fresh = fitting(values, to);
   if (to.tensors.empty()) {
-    accumulate ? to.view.add_(fresh) : to.view.copy_(fresh);
+    if (accumulate)
+      to.view.add_(fresh);
+    else if (fresh.device() == to.view.device())
+      to.view.copy_(fresh);
+    else
+      to.view.fill_(fresh);
     return handle();
   }
   const Tensor& part = to.view.is_same(*this) ? *this : to.view;
@@ -235,7 +248,7 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
 }
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value,
                            bool accumulate) const {
-  return index_put_(indices, full({}, value, options()), accumulate);
+  return index_put_(indices, number_of(*this, value), accumulate);
 }
 
 Tensor Tensor::operator[](const Scalar& index) const {

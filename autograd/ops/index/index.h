@@ -11,4 +11,10 @@ Tensor gathered(const char* op, const char* node_name, const Tensor& self, const
 Tensor with_put(const char* op, const char* node_name, const Tensor& self, const Tensors& list,
                 const Tensor& values, bool accumulate);
 
+// A number as one of self's dtype, and on its device. A number on the CPU that needs no gradient
+// stays there: where, masked_fill and index_put pass it to a kernel as an argument.
+Tensor number_of(const Tensor& self, const Tensor& number);
+// The number on the CPU.
+Tensor number_of(const Tensor& self, const Scalar& number);
+
 }  // namespace gradus

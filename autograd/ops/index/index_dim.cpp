@@ -69,7 +69,7 @@ struct Filling {
     Tensors indices(static_cast<size_t>(wrap_dim("index_fill", dim, self)));
     indices.push_back(index);
     list = raw::index_list("index_fill", self, indices);
-    value = number.to(self.device(), self.dtype());
+    value = number_of(self, number);
   }
   Tensor filled(const Tensor& self) const {
     return with_put("index_fill", "IndexFillBackward0", self, list, value, false);
@@ -134,10 +134,10 @@ Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Tensor& valu
       [&](const Tensor& x) { return filling.filled(x); });
 }
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-  return index_fill(self, dim, index, full({}, value, self.options()));
+  return index_fill(self, dim, index, number_of(self, value));
 }
 Tensor& Tensor::index_fill_(int64_t dim, const Tensor& index, const Scalar& value) const {
-  return index_fill_(dim, index, full({}, value, options()));
+  return index_fill_(dim, index, number_of(*this, value));
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {

@@ -1,6 +1,7 @@
 // where, masked_fill, masked_select, masked_scatter, nonzero and argwhere, with their gradients.
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
+#include "gradus/autograd/ops/index/index.h"
 #include "gradus/autograd/ops/index/scatter.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
@@ -14,12 +15,12 @@ void check_mask(const char* op, const Tensor& mask) {
                    mask.dtype(), ", expected bool or uint8; compare with 0");
 }
 
-// A tensor without dimensions as one of self's dtype and device.
+// A tensor without dimensions as masked_fill takes it.
 Tensor filling(const Tensor& self, const Tensor& mask, const Tensor& value) {
   check_mask("masked_fill", mask);
   check(value.operand("masked_fill", "value").dim() == 0, "masked_fill: value has shape ",
         value.sizes(), ", expected a tensor without dimensions");
-  return value.to(self.device(), self.dtype());
+  return number_of(self, value);
 }
 
 Tensor chosen(const char* node_name, const Tensor& condition, const Tensor& x, const Tensor& y) {
@@ -84,7 +85,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
   return chosen("MaskedFillBackward0", mask, filling(self, mask, value), self);
 }
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
-  return masked_fill(self, mask, full({}, value, self.options()));
+  return masked_fill(self, mask, number_of(self, value));
 }
 Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
   const Tensor number = filling(*this, mask, value);
@@ -96,7 +97,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
       [&](const Tensor& x) { return x.masked_fill(mask, number); });
 }
 Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) const {
-  return masked_fill_(mask, full({}, value, options()));
+  return masked_fill_(mask, number_of(*this, value));
 }
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
@@ -109,12 +110,25 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
                   raw::flat_nonzero(mask.expand(sizes)));
 }
 
-Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
+namespace {
+// What self and the mask broadcast to.
+Dims check_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   check_mask("masked_scatter", mask);
-  self.operand("masked_scatter"), source.operand("masked_scatter", "source");
+  raw::check_same_device("masked_scatter", self, "self", mask, "mask");
+  raw::check_same_device("masked_scatter", self, "self", source, "source");
   check<TypeError>(self.dtype() == source.dtype(), "masked_scatter: source has dtype ",
                    source.dtype(), ", self has ", self.dtype(), "; convert one with .to(...)");
-  const Dims sizes = broadcast_shapes("masked_scatter", self.sizes(), mask.sizes());
+  return broadcast_shapes("masked_scatter", self.sizes(), mask.sizes());
+}
+}  // namespace
+
+Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  const Dims sizes = check_masked_scatter(self, mask, source);
+  if (!recording(self, source)) {
+    Tensor out = raw::clone(self.expand(sizes));
+    raw::masked_scatter_(out, mask, source);
+    return out;
+  }
   const Tensor places = raw::flat_nonzero(mask.expand(sizes));
   check(source.numel() >= places.numel(), "masked_scatter: source has ", source.numel(),
         " elements, and mask chooses ", places.numel(), "; give source at least as many");
@@ -122,6 +136,15 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
   return scattering(self.expand(sizes).reshape({-1}), 0, places,
                     source.reshape({-1}).narrow(0, 0, places.numel()))
       .view(sizes);
+}
+
+Tensor& Tensor::masked_scatter_(const Tensor& mask, const Tensor& source) const {
+  check_output_shape("masked_scatter", "_", this->sizes(),
+                     check_masked_scatter(*this, mask, source));
+  return in_place(
+      "masked_scatter", *this, recording(*this, source),
+      [&](Tensor& x) { raw::masked_scatter_(x, mask, source); },
+      [&](const Tensor& x) { return x.masked_scatter(mask, source); });
 }
 
 Tensor nonzero(const Tensor& self) { return raw::nonzero(self); }

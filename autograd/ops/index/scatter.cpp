@@ -20,15 +20,21 @@ Tensor gathered(const char* op, const char* node_name, const Tensor& self, int64
   return out;
 }
 
+namespace {
+bool is_recorded(const Tensor& self, const Operand& src) {
+  return src.is_number() ? recording(self) : recording(self, *src.tensor);
+}
+}  // namespace
+
 Tensor Scattering::operator()(const Tensor& self, int64_t dim, const Tensor& index,
-                              const Tensor& src) const {
+                              const Operand& src) const {
   Tensor out = raw::clone(self);
   raw::scatter_(op, how, out, dim, index, src);
-  if (!recording(self, src)) return out;
+  if (!is_recorded(self, src)) return out;
   // Only the part of src under the index takes part.
-  Tensor part = index.numel() > 0 ? src : Tensor();
+  Tensor part = !src.is_number() && index.numel() > 0 ? *src.tensor : Tensor();
   for (int64_t d = 0; part.defined() && d < index.dim(); ++d)
-    if (index.sizes()[d] != src.sizes()[d]) part = part.narrow(d, 0, index.sizes()[d]);
+    if (index.sizes()[d] != part.sizes()[d]) part = part.narrow(d, 0, index.sizes()[d]);
   record(node_name, out, {self, part}, {index},
          [dim, adds = how == ScatterOp::sum](Node& n, const Tensor& grad) {
            const Tensor places = n.saved(0);
@@ -41,9 +47,9 @@ Tensor Scattering::operator()(const Tensor& self, int64_t dim, const Tensor& ind
 }
 
 Tensor& Scattering::update(const Tensor& self, int64_t dim, const Tensor& index,
-                           const Tensor& src) const {
+                           const Operand& src) const {
   return in_place(
-      op, self, recording(self, src),
+      op, self, is_recorded(self, src),
       [&](Tensor& x) { raw::scatter_(op, how, x, dim, index, src); },
       [&](const Tensor& x) { return (*this)(x, dim, index, src); });
 }
@@ -52,11 +58,6 @@ namespace {
 
 constexpr Scattering kScatter{"scatter", "ScatterBackward0", ScatterOp::set};
 constexpr Scattering kScatterAdd{"scatter_add", "ScatterAddBackward0", ScatterOp::sum};
-
-// A number for every place of the index.
-Tensor everywhere(const Tensor& self, const Tensor& index, const Scalar& value) {
-  return full({}, value, self.options()).expand(index.sizes());
-}
 
 // The word of scatter as one of scatter_reduce.
 std::string_view reduction(std::string_view word) {
@@ -78,10 +79,10 @@ Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src) co
   return kScatter.update(*this, dim, index, src);
 }
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-  return kScatter(self, dim, index, everywhere(self, index, value));
+  return kScatter(self, dim, index, value);
 }
 Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value) const {
-  return kScatter.update(*this, dim, index, everywhere(*this, index, value));
+  return kScatter.update(*this, dim, index, value);
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
@@ -94,11 +95,11 @@ Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& src,
 }
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
                std::string_view reduce) {
-  return scatter(self, dim, index, everywhere(self, index, value), reduce);
+  return scatter(self, dim, index, full({}, value, self.options()).expand(index.sizes()), reduce);
 }
 Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Scalar& value,
                          std::string_view reduce) const {
-  return scatter_(dim, index, everywhere(*this, index, value), reduce);
+  return scatter_(dim, index, full({}, value, options()).expand(index.sizes()), reduce);
 }
 
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
@@ -128,7 +129,7 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   Dims sizes = self.impl().sizes;
   sizes.push_back(num_classes);
   const Tensor out = zeros(sizes, self.options()), index = self.unsqueeze(-1);
-  raw::scatter_("one_hot", ScatterOp::set, out, -1, index, everywhere(out, index, 1));
+  raw::scatter_("one_hot", ScatterOp::set, out, -1, index, Scalar(1));
   return out;
 }
 

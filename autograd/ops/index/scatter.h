@@ -13,9 +13,10 @@ struct Scattering {
   const char *op, *node_name;
   ScatterOp how;  // set or sum
 
-  Tensor operator()(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) const;
+  // src may be a number, which is set.
+  Tensor operator()(const Tensor& self, int64_t dim, const Tensor& index, const Operand& src) const;
   // The same into self.
-  Tensor& update(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor& update(const Tensor& self, int64_t dim, const Tensor& index, const Operand& src) const;
 };
 
 // scatter_reduce; errors name `op`.

@@ -10,24 +10,22 @@ namespace {
 
 // The runs of equal neighbours in a list, or of equal rows of a matrix.
 struct Runs {
-  Tensor begins;  // whether a place differs from the one before; the first one always does
+  int64_t rows;
+  Tensor starts;  // the places where they begin
 
-  explicit Runs(const Tensor& rows) {
-    const int64_t n = rows.size(0);
-    begins = full({std::min<int64_t>(n, 1)}, true, rows.options().dtype(kBool));
-    if (n <= 1) return;
-    const Tensor differ = rows.narrow(0, 1, n - 1) != rows.narrow(0, 0, n - 1);
-    begins = cat({begins, rows.dim() == 1 ? differ : differ.any(1)}, 0);
+  explicit Runs(const Tensor& x) : rows(x.size(0)) {
+    starts = rows ? backend(x).run_starts(x) : empty({0}, x.options().dtype(kLong));
   }
 
-  Tensor starts() const { return raw::flat_nonzero(begins); }
-  Tensor number() const { return begins.cumsum(0) - 1; }  // of the run that each place is in
+  // Of the run that each place is in.
+  Tensor number() const {
+    return zeros({rows}, starts.options()).index_fill_(0, starts, 1).cumsum(0) - 1;
+  }
   Tensor lengths() const {
-    const Tensor begin = starts();
-    const int64_t runs = begin.size(0);
-    if (runs == 0) return begin;
-    const Tensor end = full({1}, begins.size(0), begin.options());
-    return cat({begin.narrow(0, 1, runs - 1), end}, 0) - begin;
+    const int64_t runs = starts.size(0);
+    if (runs == 0) return starts;
+    const Tensor end = full({1}, rows, starts.options());
+    return cat({starts.narrow(0, 1, runs - 1), end}, 0) - starts;
   }
 };
 
@@ -37,7 +35,7 @@ struct InverseAndCounts {
   Tensor inverse, counts;
 
   InverseAndCounts(const Runs& runs, const Tensor& order, bool wants_inverse, bool wants_counts)
-      : inverse(empty({0}, runs.begins.options().dtype(kLong))), counts(inverse) {
+      : inverse(empty({0}, runs.starts.options())), counts(inverse) {
     if (wants_inverse) inverse = runs.number();
     if (wants_inverse && order.defined()) inverse = empty_like(order).scatter_(0, order, inverse);
     if (wants_counts) counts = runs.lengths();
@@ -61,9 +59,13 @@ TensorTriple unique_elements(const Tensor& self, bool consecutive, bool wants_in
     const auto sorted = raw::sort(list, 0, false);
     list = sorted.values, order = sorted.indices;
   }
+  if (!wants_inverse && !wants_counts) {
+    const Tensor none = empty({0}, list.options().dtype(kLong));
+    return {list.numel() ? backend(list).distinct(list) : list, none, none};
+  }
   const Runs runs(list);
   const InverseAndCounts other(runs, order, wants_inverse, wants_counts);
-  return {raw::masked_select("unique", list, runs.begins),
+  return {list.index_select(0, runs.starts),
           wants_inverse ? other.inverse.reshape(self.sizes()) : other.inverse, other.counts};
 }
 
@@ -78,8 +80,7 @@ TensorTriple unique_slices(const char* op, const Tensor& self, int64_t dim, bool
   const Tensor order = consecutive ? Tensor() : lexicographic_order(rows);
   const Runs runs(consecutive ? rows : rows.index_select(0, order));
   const InverseAndCounts other(runs, order, wants_inverse, wants_counts);
-  const Tensor starts = runs.starts();
-  const Tensor places = consecutive ? starts : order.index_select(0, starts);
+  const Tensor places = consecutive ? runs.starts : order.index_select(0, runs.starts);
   return {x.dim() ? x.index_select(d, places) : x, other.inverse, other.counts};
 }
 

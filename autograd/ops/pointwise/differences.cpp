@@ -83,7 +83,9 @@ Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
   return integral(y, widths(y, x, d), d, total);
 }
 Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
-  return integral(y, dx, samples_dim(y, dim), total);
+  const int64_t d = samples_dim(y, dim);
+  if (y.size(d) == 0) return y.sum(d);
+  return (later(y, d).sum(d) + earlier(y, d).sum(d)) * dx / 2.0;  // two sums that only read
 }
 Tensor trapz(const Tensor& y, const Tensor& x, int64_t dim) { return trapezoid(y, x, dim); }
 Tensor trapz(const Tensor& y, double dx, int64_t dim) { return trapezoid(y, Scalar(dx), dim); }
