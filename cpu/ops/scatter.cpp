@@ -162,7 +162,8 @@ void scatter_lines(const IndexRule& rule, Loop row, const Lines& lines, int64_t 
 void CpuBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
                          const Operand& elements, const Tensor& out) {
   check_all(rule, index);
-  const Tensor src = raw::as_tensor(elements, index.sizes(), out);
+  Tensor kept;
+  const Tensor& src = raw::as_tensor(elements, index.sizes(), out, kept);
   Dims sizes = index.impl().sizes;
   sizes[dim] = 1;
   const Lines lines{collapse<3>(sizes, {out.strides(), index.strides(), src.strides()}),

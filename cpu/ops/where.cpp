@@ -38,8 +38,9 @@ void where_run(int64_t n, const Steps& step, T* out, const bool* condition, cons
 
 void CpuBackend::where(const Tensor& condition, const Operand& first, const Operand& second,
                        const Tensor& out) {
-  const Tensor x = raw::as_tensor(first, out.sizes(), out);
-  const Tensor y = raw::as_tensor(second, out.sizes(), out);
+  Tensor kept[2];
+  const Tensor& x = raw::as_tensor(first, out.sizes(), out, kept[0]);
+  const Tensor& y = raw::as_tensor(second, out.sizes(), out, kept[1]);
   const Strided<4> view =
       collapse<4>(out.sizes(), {out.strides(), condition.strides(), x.strides(), y.strides()});
   const Steps step = inner_strides(view);

@@ -21,12 +21,13 @@ inline const Tensor& as_operand(const Tensor& x, ScalarType common, Device devic
   return kept;
 }
 
-// A number as a tensor of `sizes`, of the dtype and device of `like`.
-inline Tensor as_tensor(const Operand& x, IntArrayRef sizes, const Tensor& like) {
+// A number as a tensor of `sizes`, of the dtype and device of `like`, which `kept` holds.
+inline const Tensor& as_tensor(const Operand& x, IntArrayRef sizes, const Tensor& like,
+                               Tensor& kept) {
   if (!x.is_number()) return *x.tensor;
   const Tensor number = raw::empty({}, like.scalar_type(), like.device());
   raw::fill_(number, x.number);
-  return raw::expand(number, sizes);
+  return kept = raw::expand(number, sizes);
 }
 
 // A tensor of the CPU without dimensions, beside one of another device, as its number.

@@ -85,7 +85,13 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
   return chosen("MaskedFillBackward0", mask, filling(self, mask, value), self);
 }
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
-  return masked_fill(self, mask, number_of(self, value));
+  if (recording(self)) return masked_fill(self, mask, number_of(self, value));
+  check_mask("masked_fill", mask);
+  const ScalarType dtype = self.operand("masked_fill").scalar_type();
+  raw::check_fits("masked_fill", value, dtype);
+  const Scalar number =
+      visit(dtype, [&]<class T>(TypeTag<T>) -> Scalar { return value.cast<T>(); });
+  return raw::where(mask, number, self);
 }
 Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
   const Tensor number = filling(*this, mask, value);
