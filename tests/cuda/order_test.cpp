@@ -1,6 +1,7 @@
 // Scans, sorting and nonzero: the GPU against the CPU.
 #include <limits>
 
+#include "gradus/tensor/factories.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {

@@ -4,6 +4,7 @@
 #include "gradus/nn/modules/loss.h"
 #include "gradus/tensor/factories.h"
 #include "tests/cuda/compare.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {
