@@ -8,32 +8,41 @@
 
 namespace gradus::cuda {
 
-inline constexpr int kGatherBatch = 4;  // numbers that a thread has under way
+inline constexpr int kIndexBatch = 4;  // numbers that a thread has under way
 
-// The walk is over out, index, and x at index 0 of the indexed dimension, whose stride is `jump`.
-// Its loops break: a condition for each element takes more registers, and more time.
-template <class T>
-__global__ void gather_kernel(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault, T* out,
-                              const int64_t* index, const T* x) {
-  wait_for_earlier_kernels();
-  const int64_t first = int64_t{blockIdx.x} * kGatherBatch * blockDim.x + threadIdx.x;
-  Offsets<3, int64_t> at[kGatherBatch];
-  int64_t number[kGatherBatch];
-  T value[kGatherBatch];
+// Loads the numbers of a thread, `first` and those whole blocks after it, and where they lie. The
+// index is array 1 of the walk. The loop breaks: a condition for each element takes more registers,
+// and more time.
+template <int N>
+__device__ void load_numbers(const Strided<N>& walk, int64_t first, const int64_t* index,
+                             Offsets<N, int64_t> (&at)[kIndexBatch],
+                             int64_t (&number)[kIndexBatch]) {
 #pragma unroll
-  for (int b = 0; b < kGatherBatch; ++b) {
+  for (int b = 0; b < kIndexBatch; ++b) {
     if (first + b * blockDim.x >= walk.numel) break;
     at[b] = offsets_of(walk, first + b * blockDim.x);
     number[b] = index[at[b].at[1]];
   }
+}
+
+// The walk is over out, index, and x at index 0 of the indexed dimension, whose stride is `jump`.
+template <class T>
+__global__ void gather_kernel(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault, T* out,
+                              const int64_t* index, const T* x) {
+  wait_for_earlier_kernels();
+  const int64_t first = int64_t{blockIdx.x} * kIndexBatch * blockDim.x + threadIdx.x;
+  Offsets<3, int64_t> at[kIndexBatch];
+  int64_t number[kIndexBatch];
+  T value[kIndexBatch];
+  load_numbers(walk, first, index, at, number);
 #pragma unroll
-  for (int b = 0; b < kGatherBatch; ++b) {
+  for (int b = 0; b < kIndexBatch; ++b) {
     if (first + b * blockDim.x >= walk.numel) break;
     const bool valid = in_range(fault, rule, number[b]);
     value[b] = valid ? x[at[b].at[2] + rule.place(number[b]) * jump] : T{};
   }
 #pragma unroll
-  for (int b = 0; b < kGatherBatch; ++b)
+  for (int b = 0; b < kIndexBatch; ++b)
     if (first + b * blockDim.x < walk.numel) out[at[b].at[0]] = value[b];
 }
 

@@ -5,9 +5,7 @@
 // are few, they are added up in shared memory. An index out of range is reported and skipped.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
-#include "gradus/cuda/kernels/strided.cuh"
-#include "gradus/cuda/runtime/fault.h"
+#include "gradus/cuda/kernels/index.cuh"
 #include "gradus/tensor/math/scatter.h"
 
 namespace gradus::cuda {
@@ -115,24 +113,18 @@ __global__ void __launch_bounds__(kScatterThreads, 4)
 
 // --- Elements that are set: a thread for a few numbers, and then one for a few places, so that
 // neither waits for one access to memory after the other.
-inline constexpr int kPutBatch = 4;
 
 // An owner, 0 before, becomes the last number of a line that wants its place, counted from 1. The
 // walk is over the numbers, in the owners, in index, and in their count along the line.
 __global__ void claim_places(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault,
                              unsigned* owners, const int64_t* index) {
   wait_for_earlier_kernels();
-  const int64_t first = int64_t{blockIdx.x} * kPutBatch * blockDim.x + threadIdx.x;
-  Offsets<3, int64_t> at[kPutBatch];
-  int64_t number[kPutBatch];
+  const int64_t first = int64_t{blockIdx.x} * kIndexBatch * blockDim.x + threadIdx.x;
+  Offsets<3, int64_t> at[kIndexBatch];
+  int64_t number[kIndexBatch];
+  load_numbers(walk, first, index, at, number);
 #pragma unroll
-  for (int b = 0; b < kPutBatch; ++b) {
-    if (first + b * blockDim.x >= walk.numel) break;
-    at[b] = offsets_of(walk, first + b * blockDim.x);
-    number[b] = index[at[b].at[1]];
-  }
-#pragma unroll
-  for (int b = 0; b < kPutBatch; ++b)
+  for (int b = 0; b < kIndexBatch; ++b)
     if (first + b * blockDim.x < walk.numel && in_range(fault, rule, number[b]))
       atomicMax(&owners[at[b].at[0] + rule.place(number[b]) * jump],
                 static_cast<unsigned>(at[b].at[2] + 1));
@@ -143,22 +135,22 @@ template <class T>
 __global__ void put_owned(Strided<3> walk, int64_t src_step, T* out, const T* src,
                           const unsigned* owners) {
   wait_for_earlier_kernels();
-  const int64_t first = int64_t{blockIdx.x} * kPutBatch * blockDim.x + threadIdx.x;
-  Offsets<3, int64_t> at[kPutBatch];
-  unsigned owner[kPutBatch];
-  T value[kPutBatch];
+  const int64_t first = int64_t{blockIdx.x} * kIndexBatch * blockDim.x + threadIdx.x;
+  Offsets<3, int64_t> at[kIndexBatch];
+  unsigned owner[kIndexBatch];
+  T value[kIndexBatch];
 #pragma unroll
-  for (int b = 0; b < kPutBatch; ++b) {
+  for (int b = 0; b < kIndexBatch; ++b) {
     owner[b] = 0;
     if (first + b * blockDim.x >= walk.numel) continue;
     at[b] = offsets_of(walk, first + b * blockDim.x);
     owner[b] = owners[at[b].at[2]];
   }
 #pragma unroll
-  for (int b = 0; b < kPutBatch; ++b)
+  for (int b = 0; b < kIndexBatch; ++b)
     if (owner[b] != 0) value[b] = src[at[b].at[1] + int64_t{owner[b] - 1} * src_step];
 #pragma unroll
-  for (int b = 0; b < kPutBatch; ++b)
+  for (int b = 0; b < kIndexBatch; ++b)
     if (owner[b] != 0) out[at[b].at[0]] = value[b];
 }
 
@@ -168,17 +160,12 @@ template <class T>
 __global__ void put_number(Strided<2> walk, IndexRule rule, int64_t jump, Fault* fault, T* out,
                            const int64_t* index, T value) {
   wait_for_earlier_kernels();
-  const int64_t first = int64_t{blockIdx.x} * kPutBatch * blockDim.x + threadIdx.x;
-  Offsets<2, int64_t> at[kPutBatch];
-  int64_t number[kPutBatch];
+  const int64_t first = int64_t{blockIdx.x} * kIndexBatch * blockDim.x + threadIdx.x;
+  Offsets<2, int64_t> at[kIndexBatch];
+  int64_t number[kIndexBatch];
+  load_numbers(walk, first, index, at, number);
 #pragma unroll
-  for (int b = 0; b < kPutBatch; ++b) {
-    if (first + b * blockDim.x >= walk.numel) break;
-    at[b] = offsets_of(walk, first + b * blockDim.x);
-    number[b] = index[at[b].at[1]];
-  }
-#pragma unroll
-  for (int b = 0; b < kPutBatch; ++b)
+  for (int b = 0; b < kIndexBatch; ++b)
     if (first + b * blockDim.x < walk.numel && in_range(fault, rule, number[b]))
       static_cast<volatile T*>(out)[at[b].at[0] + rule.place(number[b]) * jump] = value;
 }

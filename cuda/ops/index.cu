@@ -31,7 +31,7 @@ void CudaBackend::gather(const IndexRule& rule, const Tensor& x, int64_t dim, co
   int64_t jump = x.strides()[dim];
   const auto run = [&]<class T>(TypeTag<T>) {
     launch_early(
-        gather_kernel<T>, linear_launch(context, ceil_div(walk.numel, int64_t{kGatherBatch})), walk,
+        gather_kernel<T>, linear_launch(context, ceil_div(walk.numel, int64_t{kIndexBatch})), walk,
         rule, jump, device_fault(), static_cast<T*>(out.data_ptr()),
         static_cast<const int64_t*>(index.data_ptr()), static_cast<const T*>(x.data_ptr()));
   };

@@ -117,7 +117,7 @@ void add_integers(const Context& context, const IndexRule& rule, int64_t dim, co
 }
 
 LaunchConfig put_launch(const Context& context, int64_t n) {
-  return linear_launch(context, ceil_div(n, int64_t{kPutBatch}));
+  return linear_launch(context, ceil_div(n, int64_t{kIndexBatch}));
 }
 
 void put_last(const Context& context, const IndexRule& rule, int64_t dim, const Tensor& numbers,
