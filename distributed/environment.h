@@ -14,7 +14,7 @@ struct Launch {
   std::string token;  // GRADUS_JOB_TOKEN; needed where the address is not loopback
 };
 
-// Reads, in this order:
+// Reads the rank and the number of ranks from the launcher's variables. The first launcher counts:
 //   torchrun and its like: RANK, WORLD_SIZE, LOCAL_RANK
 //   mpirun (Open MPI): OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_RANK
 //   srun (SLURM): SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID

@@ -39,19 +39,23 @@ Tensor GradScaler::scale(const Tensor& outputs) const {
 void GradScaler::unscale_(optim::Optimizer& optimizer) {
   if (!options_.enabled()) return;
   const auto known = seen_.find(&optimizer);
-  check<Error>(known == seen_.end(),
-               known != seen_.end() && known->second.stepped
-                   ? "unscale_() is being called after step(). Call it before."
-                   : "unscale_() has already been called on this optimizer since the last "
-                     "update(). Call it once a step.");
+  check<Error>(
+      known == seen_.end(),
+      known != seen_.end() && known->second.stepped
+          ? "GradScaler: unscale_() is being called after step(). Call it before."
+          : "GradScaler: unscale_() has already been called on this optimizer since the last "
+            "update(). Call it once a step.");
   const NoGradGuard guard;
   Tensors gradients, largest;
   for (const Tensor& parameter : optimizer.parameters())
     if (parameter.grad().defined() && parameter.grad().numel() > 0)
       gradients.push_back(parameter.grad().detach());
-  for (const Tensor& gradient : gradients)
+  ScalarType magnitude = kFloat;
+  for (const Tensor& gradient : gradients) {
     check(gradient.scalar_type() != kHalf,
-          "Attempting to unscale FP16 gradients; keep the parameters in float32");
+          "GradScaler: Attempting to unscale FP16 gradients; keep the parameters in float32");
+    if (gradient.dtype() == kDouble) magnitude = kDouble;
+  }
   Tensor inverse;  // where and as the last gradient takes it
   for (Tensor gradient : gradients) {
     const ScalarType type = computed_type(gradient.dtype());
@@ -62,10 +66,10 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
     else
       gradient.copy_(gradient.to(type).mul_(inverse));
     const Tensor most = gradient.norm(std::numeric_limits<double>::infinity());
-    largest.push_back(most.to(gradients[0].device(), kFloat));
+    largest.push_back(most.to(gradients[0].device(), magnitude));
   }
   Tensor found = largest.empty() ? zeros({}, kDouble)
-                                 : isfinite(stack(largest).sum()).logical_not().to(kDouble);
+                                 : isfinite(stack(largest)).all().logical_not().to(kDouble);
   seen_[&optimizer] = {std::move(found), false};
 }
 
@@ -73,8 +77,9 @@ Tensor GradScaler::step(optim::Optimizer& optimizer) {
   if (!options_.enabled()) return optimizer.step();
   if (!seen_.contains(&optimizer)) unscale_(optimizer);
   Seen& seen = seen_[&optimizer];
-  check<Error>(!seen.stepped,
-               "step() has already been called since the last update(). Call update() first.");
+  check<Error>(
+      !seen.stepped,
+      "GradScaler: step() has already been called since the last update(). Call update() first.");
   const Tensor loss = optimizer.step_unless(seen.found_inf);
   seen.stepped = true;
   return loss;
@@ -83,7 +88,7 @@ Tensor GradScaler::step(optim::Optimizer& optimizer) {
 void GradScaler::update(std::optional<double> new_scale) {
   if (!options_.enabled()) return;
   check<Error>(new_scale || !seen_.empty(),
-               "No inf checks were recorded prior to update; call "
+               "GradScaler: No inf checks were recorded prior to update; call "
                "step(optimizer) or unscale_(optimizer) first");
   const NoGradGuard guard;
   if (new_scale) {

@@ -21,11 +21,13 @@ struct GradScalerOptions {
   GRADUS_OPTION(GradScalerOptions, bool, enabled) = true;
 };
 
-// scaler.scale(loss).backward();
-// scaler.step(optimizer);   // passed over where a gradient is not finite
-// scaler.update();
+// torch.amp.GradScaler of Python, which libtorch lacks:
 //
-// It is torch.amp.GradScaler of Python; libtorch has none. The scale is a number on the device of
+//   scaler.scale(loss).backward();
+//   scaler.step(optimizer);   // does nothing where a gradient is not finite
+//   scaler.update();
+//
+// The scale is a number on the device of
 // the losses, so that a step on a GPU waits for nothing and can be captured for a cuda::Graph
 // (Optimizer::step_unless says which steps).
 class GradScaler {

@@ -137,9 +137,9 @@ class Optimizer {
   }
 
   // All that the next step depends on beside parameters and gradients: options under
-  // "param_groups.0.lr", state under "state.NAME.momentum_buffer", and under
-  // "param_groups.0.params" which parameters a group has. `names` are those of parameters(), in
-  // order; without them these are numbered. The tensors share the optimizer's memory.
+  // "param_groups.0.lr", state under "state.NAME.momentum_buffer", and under "group_of.NAME" the
+  // group of a parameter. `names` are those of parameters(), in order; without them these are
+  // numbered. The tensors share the optimizer's memory.
   // Errors: NotImplementedError where the algorithm does not list its fields.
   OrderedDict<std::string, Tensor> state_dict(const std::vector<std::string>& names = {}) const;
   // Takes copies of the values.

@@ -17,7 +17,7 @@ namespace gradus::serialize {
 // What a checkpoint holds beside model and optimizer.
 struct Checkpoint {
   int64_t step = 0, epoch = 0;
-  Metadata metadata = {};
+  Metadata metadata = {};  // free text by name
   // The states of the default generators: whether to save them; whether they were loaded.
   bool rng = true;
   // What else has a state_dict(): a schedule, a GradScaler. Several are one dictionary by prefixes.

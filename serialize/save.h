@@ -46,6 +46,7 @@ InputArchive& operator>>(InputArchive& archive, optim::Optimizer& optimizer);
 
 }  // namespace serialize
 
+// Writes a module, an optimizer or tensors to a file or a stream.
 template <class Value, class... To>
 void save(const Value& value, To&&... to) {
   serialize::OutputArchive archive;
@@ -59,13 +60,14 @@ void save(const Tensors& tensors, To&&... to) {
   archive.save_to(std::forward<To>(to)...);
 }
 
+// Reads the value that `save` wrote.
 template <class Value, class... From>
 void load(Value& value, From&&... from) {
   serialize::InputArchive archive;
   archive.load_from(std::forward<From>(from)...);
   archive >> value;
 }
-// Appends, as libtorch does.
+// Tensors are appended to the vector, as in libtorch.
 template <class... From>
 void load(Tensors& tensors, From&&... from) {
   serialize::InputArchive archive;

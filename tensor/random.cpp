@@ -1,5 +1,4 @@
 // rand, randn, randint and randperm, with their forms like.
-#include "gradus/tensor/factories.h"
 
 #include <atomic>
 #include <limits>

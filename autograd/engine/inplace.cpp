@@ -158,6 +158,8 @@ Tensor& Tensor::fill_(const Tensor& value) const {
   check(value.dim() == 0,
         "fill_: fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
         " dimensions; use copy_(), which broadcasts");
+  if (is_cuda() && value.is_cpu() && !recording(value))  // an argument of the kernel
+    return fill("fill", "FillBackward0", *this, raw::item(raw::to(value, scalar_type())));
   return copy_(value);
 }
 Tensor& Tensor::zero_() const { return fill("zero", "ZeroBackward0", *this, 0); }

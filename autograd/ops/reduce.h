@@ -67,10 +67,13 @@ inline void record_selection(const char* node, const Tensor& values, const Tenso
 }
 
 // Gives every element of x that equals `value` the same share of grad; `value` and grad have size 1
-// in the reduced dimensions.
+// in the reduced dimensions. Where `value` is NaN every NaN has a share if `nan_equals_nan`;
+// otherwise all gradients are NaN.
 inline Tensor shared_evenly(const Tensor& grad, const Tensor& x, const Tensor& value,
-                            const DimMask& mask) {
-  const Tensor chosen = (x == value).to(grad.dtype());
+                            const DimMask& mask, bool nan_equals_nan) {
+  const Tensor same = x == value;
+  const Tensor chosen =
+      (nan_equals_nan ? where(value == value, same, x != x) : same).to(grad.dtype());
   return grad * (x.dim() ? chosen / chosen.sum(reduced_dims(mask, x.dim()), true) : chosen);
 }
 

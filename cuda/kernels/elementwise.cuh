@@ -1,5 +1,5 @@
-// The two kernels behind map, zip, zip3, copy and fill: out[i] = f(in[i]...), for any number of
-// inputs.
+// The kernels of map, zip, zip3, copy and fill for operands of one type: out[i] = f(in[i]...), for
+// any number of inputs.
 //
 // A kernel of this kind is as fast as memory where each thread has several loads under way before
 // it needs the first, and neighbouring threads touch neighbouring bytes.

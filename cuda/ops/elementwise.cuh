@@ -153,6 +153,28 @@ void elementwise(const F& f, const Tensor& out, const Tensors&... in) {
                      static_cast<const In*>(in.data_ptr())...);
 }
 
+// The same for a function f of floats and tensors of one half type. False, and nothing launched,
+// for other types, and where launch_contiguous says so.
+template <class F, class... Tensors>
+bool launch_halves(const F& f, const Tensor& out, const Tensors&... in) {
+  const ScalarType dtype = out.scalar_type();
+  if ((dtype != kHalf && dtype != kBFloat16) || ((in.scalar_type() != dtype) || ...)) return false;
+  return launch_contiguous(Context(out), OfHalves<F>{f, dtype == kBFloat16}, walk_over(out, in...),
+                           static_cast<uint16_t*>(out.data_ptr()),
+                           static_cast<const uint16_t*>(in.data_ptr())...);
+}
+
+// The same for tensors of any types: f takes In and gives Out.
+template <class Out, class In, class F, class... Tensors>
+void elementwise_of(const F& f, const Tensor& out, const Tensors&... in) {
+  if (out.scalar_type() == dtype_of<Out> && ((in.scalar_type() == dtype_of<In>)&&...))
+    return elementwise<Out, In>(f, out, in...);
+  if (out.numel() == 0) return;
+  if constexpr (std::is_same_v<Out, float> && std::is_same_v<In, float>)
+    if (launch_halves(f, out, in...)) return;
+  launch_converting<Out, In>(Context(out), f, walk_over(out, in...), out, in...);
+}
+
 // What lines of small elements are moved as.
 struct alignas(kAccessBytes) Wide {
   uint64_t at[kAccessBytes / sizeof(uint64_t)];
@@ -187,28 +209,6 @@ Bits bits_of(const Scalar& number, ScalarType dtype) {
     else
       return Bits{};
   });
-}
-
-// The same for a function f of floats and tensors of one half type. False, and nothing launched,
-// for other types, and where launch_contiguous says so.
-template <class F, class... Tensors>
-bool launch_halves(const F& f, const Tensor& out, const Tensors&... in) {
-  const ScalarType dtype = out.scalar_type();
-  if ((dtype != kHalf && dtype != kBFloat16) || ((in.scalar_type() != dtype) || ...)) return false;
-  return launch_contiguous(Context(out), OfHalves<F>{f, dtype == kBFloat16}, walk_over(out, in...),
-                           static_cast<uint16_t*>(out.data_ptr()),
-                           static_cast<const uint16_t*>(in.data_ptr())...);
-}
-
-// The same for tensors of any types: f takes In and gives Out.
-template <class Out, class In, class F, class... Tensors>
-void elementwise_of(const F& f, const Tensor& out, const Tensors&... in) {
-  if (out.scalar_type() == dtype_of<Out> && ((in.scalar_type() == dtype_of<In>)&&...))
-    return elementwise<Out, In>(f, out, in...);
-  if (out.numel() == 0) return;
-  if constexpr (std::is_same_v<Out, float> && std::is_same_v<In, float>)
-    if (launch_halves(f, out, in...)) return;
-  launch_converting<Out, In>(Context(out), f, walk_over(out, in...), out, in...);
 }
 
 }  // namespace gradus::cuda

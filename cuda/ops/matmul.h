@@ -17,6 +17,7 @@ ArrayRef<std::string_view> matmul_kernels();
 // Errors: ValueError where GRADUS_MATMUL names none.
 std::string_view matmul_kernel();
 
+// Sets the kernel of all products to come, by its name.
 // Errors: ValueError, listing the names, for an unknown one. A later product is a
 // NotImplementedError for a dtype that the kernel does not have (float64 has the rungs up to
 // register_2d, int64 up to tiled; cuBLAS has no int64), for "tensor_cores" on a GPU of a compute

@@ -28,11 +28,11 @@ void reset_peak_memory_stats(int device = -1);
 // Gives the cached blocks of all devices back to CUDA, which may wait for them.
 void empty_cache();
 
+// Whether the storage is memory of this allocator.
+bool is_allocated(const StoragePtr& storage);
 // To be called where memory is used on a stream other than the one that was current at its
 // allocation: once freed it is reused only after the work queued on `stream` by then.
 // Errors: TypeError where the storage is not CUDA memory.
-// Whether the storage is memory of this allocator.
-bool is_allocated(const StoragePtr& storage);
 void record_stream(const StoragePtr& storage, const Stream& stream);
 
 namespace detail {

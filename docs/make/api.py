@@ -146,9 +146,10 @@ def declarations(text, scope, public):
             begin = at
             at = end_of(text, at, "{", "}")
             if assigned or re.search(r"requires\s*$", head):
+                initializer = assigned and text[at:at + 1] == ";" and ";" not in text[begin:at]
                 while text[at] not in ";{":
                     at = end_of(text, at, "(", ")") if text[at] == "(" else at + 1
-                if not assigned:
+                if not assigned or initializer:
                     head += text[begin:at]
                 continue
             body = text[begin + 1:at - 1]
@@ -189,7 +190,7 @@ def entities(head, body, doc, scope):
         made = [Entity("module", name, "", doc, scope)]
         return made + ([Entity("struct", name + "Impl", base[0], doc, scope)] if base else [])
     kind = re.match(r"(?:template ?<.*?> ?(?:requires ?.*? )?)?(struct|class|enum class|enum) (\w+)(?!.*\)$)", head)
-    if kind and body is not None:
+    if kind and body is not None and not re.search(kind[2] + "::", head):  # no specialization for std
         found = Entity(kind[1], kind[2], head, doc, scope)
         if kind[1].startswith("enum"):
             found.text = ", ".join(" ".join(re.sub(r"//.*", "", body).split()).rstrip(",").split(", "))
@@ -385,6 +386,11 @@ def section(title, intro, patterns):
         for m in members:
             if m.name == e.name:
                 m.text = name + m.text[len(e.name):]
+        space = e.scope.removeprefix("gradus").removeprefix("::")
+        if space and not (title == space or title.endswith("::" + space) or space.endswith(title)):
+            name = space + "::" + name
+        elif not space and title.islower():
+            name = "gradus::" + name
         lines += [f"### {name}", ""]
         if e.doc:
             lines += [e.doc.replace("<", "&lt;") + ".", ""]
@@ -400,7 +406,7 @@ def section(title, intro, patterns):
 def page():
     lines = ["# API reference", "",
              "Made from the headers by `docs/make/api.py`; a test fails while it is out of date. Names stand in the namespace",
-             "`gradus`, within the namespace of their section. A meaning is the first sentence of the comment in the header; the",
+             "`gradus`, within the namespace of their section unless the entry says otherwise. A meaning is the first sentence of the comment in the header; the",
              "header has the rest, errors among it. `int` stands for `int64_t`, `string` for `std::string` and its view, `Tensor` for a",
              "reference to a constant one. `gradus/gradus.h` includes all headers but those that say so.", ""]
     links = [f"[{title}](#{re.sub('[^a-z]', '', title.lower())})" for title, _, _ in SECTIONS]
@@ -443,12 +449,14 @@ def readme_list():
     functions = [n for n in names(["nn/modules/*.h"], ("function",))
                  if n.islower() and not n.startswith("nll_loss")]
     functions += [row[1].split("::")[-1] for row in table if not row[1].startswith("gradus::")]
+    utilities = [e for e in read_section(["nn/utils/*.h"]) if e.kind == "function"]
     return "\n".join([
         "| namespace | names |", "|---|---|",
         f"| `nn` | {listed(modules)} |",
         f"| `nn::functional` | {listed(functions)} |",
         f"| `nn::init` | {listed(names(['nn/init.h'], ('function',)))} |",
-        f"| `nn::utils` | {listed(names(['nn/utils/*.h'], ('function',)))} |",
+        *(f"| `{space}` | {listed(e.name for e in utilities if e.scope == 'gradus::' + space)} |"
+          for space in ("nn::utils", "nn::utils::rnn")),
         f"| `optim` | {optimizers}; schedules: {schedules} |",
         f"| `linalg` | {linalg()} |"]) + "\n"
 

@@ -130,8 +130,10 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
   check(o.bias_k().defined() == o.bias_v().defined(), kName,
         ": one of bias_k and bias_v is undefined; give both or none");
   if (o.bias_k().defined()) {
-    check(!o.static_k().defined(), kName, ": bias cannot be added to static key.");
-    check(!o.static_v().defined(), kName, ": bias cannot be added to static value.");
+    check(!o.static_k().defined(), kName,
+          ": bias cannot be added to static key; leave out bias_k or static_k");
+    check(!o.static_v().defined(), kName,
+          ": bias cannot be added to static value; leave out bias_v or static_v");
     p.k = cat({p.k, o.bias_k().expand({1, batch, width})});
     p.v = cat({p.v, o.bias_v().expand({1, batch, width})});
     ++added;

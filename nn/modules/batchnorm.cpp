@@ -38,6 +38,15 @@ Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options
   check(rows.dim() > 2 && rows.size(2) > 1,
         "instance_norm: Expected more than 1 spatial element when training, got input size ",
         input.sizes(), "; use a larger input, or eval()");
+  check(running_mean.defined() == running_var.defined(),
+        "instance_norm: one of running_mean and running_var is undefined; give both or none");
+  for (const Tensor& running : {running_mean, running_var})
+    check(!running.defined() || (running.dim() == 1 && running.size(0) == input.size(1)),
+          "instance_norm: running statistics have shape ",
+          running.defined() ? running.sizes() : IntArrayRef(), ", expected [", input.size(1),
+          "], a number for each channel; give tensors of that shape");
+  const Tensor out =
+      group_norm(input, input.size(1), options.weight(), options.bias(), options.eps());
   if (running_mean.defined()) {
     const NoGradGuard guard;
     const auto update = [&](Tensor& running, const Tensor& fresh) {
@@ -46,7 +55,7 @@ Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options
     update(running_mean, rows.mean(2));
     update(running_var, rows.var(2, /*unbiased=*/true));
   }
-  return group_norm(input, input.size(1), options.weight(), options.bias(), options.eps());
+  return out;
 }
 
 }  // namespace functional

@@ -38,7 +38,7 @@ TensorPair fractional_max(const char* op, const Tensor& input,
     samples = rand({batch, channels, kSpatial}, TensorOptions(kFloat).device(input.device()));
   check(samples.sizes() == IntArrayRef({batch, channels, kSpatial}), op,
         ": _random_samples has shape ", samples.sizes(), ", expected [", batch, ", ", channels,
-        ", ", D, "]");
+        ", ", D, "]; leave it out for random ones");
   // (N, C, out of each dimension, kernel of each dimension)
   Tensor index;
   std::vector<int64_t> out_shape{batch, channels};

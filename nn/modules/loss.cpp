@@ -90,7 +90,7 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
   if (recording(input, target))
     record("BinaryCrossEntropyBackward0", losses, {input, target}, {input, target},
            [=](Node& n, const Tensor& grad) {
-             const Tensor x = n.saved(0), t = n.saved(1);
+             const Tensor x = as_computed(n.saved(0)), t = as_computed(n.saved(1));
              Tensors grads(2);
              if (n.wants(0)) grads[0] = grad * (x - t) / (x * (1 - x)).clamp_min(1e-12);
              if (n.wants(1)) grads[1] = grad * (log_of_rest(x) - log_of(x));

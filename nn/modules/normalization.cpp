@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/autograd/engine/one_node.h"
 #include "gradus/nn/init.h"
 
 namespace gradus::nn {
@@ -28,7 +29,9 @@ Tensor rms_norm(const Tensor& input, const RMSNormFuncOptions& options) {
                            ? std::numeric_limits<double>::epsilon()
                            : static_cast<double>(std::numeric_limits<float>::epsilon());
   const double eps = options.eps().value_or(least);
-  const Tensor out = input * (input.square().mean(dims, /*keepdim=*/true) + eps).rsqrt();
+  const Tensor x = as_computed(input);  // squares of a half type overflow
+  const Tensor out =
+      (x * (x.square().mean(dims, /*keepdim=*/true) + eps).rsqrt()).to(input.scalar_type());
   return options.weight().defined() ? (out * options.weight()).to(input.scalar_type()) : out;
 }
 

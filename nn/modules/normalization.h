@@ -10,7 +10,8 @@ struct LayerNormOptions {
                  OPTION(double, eps, 1e-5), OPTION(bool, elementwise_affine, true));
 };
 
-// eps: nullopt for the least difference of numbers of the input's dtype at 1.
+// eps: nullopt for the distance from 1 to the next number of the dtype that the input is computed
+// in, float32 for half types.
 struct RMSNormOptions {
   GRADUS_OPTIONS(RMSNormOptions, ARGUMENT(std::vector<int64_t>, normalized_shape),
                  OPTION(std::optional<double>, eps, {}), OPTION(bool, elementwise_affine, true));

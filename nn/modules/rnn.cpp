@@ -108,6 +108,14 @@ void RNNImplBase<Derived, Options>::pretty_print(std::ostream& stream) const {
   stream << ')';
 }
 
+namespace {
+void check_device(const std::string& op, const char* name, const Tensor& state,
+                  const Tensor& input) {
+  check<Error>(state.device() == input.device(), op, ": ", name, " is on ", state.device(),
+               ", input on ", input.device(), "; move one with .to(...)");
+}
+}  // namespace
+
 // The given states, checked, or zeros.
 template <class Derived, class Options>
 auto RNNImplBase<Derived, Options>::start(const Tensor& h, const Tensor& c, const Tensor& input,
@@ -118,6 +126,7 @@ auto RNNImplBase<Derived, Options>::start(const Tensor& h, const Tensor& c, cons
     check(given.sizes() == IntArrayRef(shape), this->name(), ": Expected ", name, " size ",
           IntArrayRef(shape), ", got ", given.sizes(),
           "; it is (layers * directions, batch, width), leave it out for zeros");
+    check_device(this->name(), name, given, input);
     return given;
   };
   const int64_t width = weights_[0].hh.size(1);
@@ -277,6 +286,7 @@ Recurrence RNNCellImplBase<Derived, Options>::run(const Tensor& input, const Ten
     check(out.sizes() == IntArrayRef({x.size(0), options.hidden_size()}), this->name(), ": ", name,
           " has inconsistent hidden_size: its shape is ", given.sizes(), ", expected (batch, ",
           options.hidden_size(), ") for input ", input.sizes(), "; leave it out for zeros");
+    check_device(this->name(), name, given, input);
     return out;
   };
   const Recurrence y = recur(cell(), Steps({x.size(0)}), x, state("hidden", h),

@@ -69,10 +69,11 @@ void add_taps(Tensor& out, const Tensor& image, const std::vector<std::vector<Ta
   }
   for (const Tap& tap : taps[d]) {
     const double last = axes[d].size - 1;
-    const Tensor inside = tap.at.ge(0).logical_and(tap.at.le(last)).to(tap.at.scalar_type());
-    Tensor w = tap.weight.defined() ? tap.weight * inside : inside;
+    const Tensor inside = tap.at.ge(0).logical_and(tap.at.le(last));  // NaN is outside
+    Tensor w =
+        tap.weight.defined() ? where(inside, tap.weight, 0) : inside.to(tap.at.scalar_type());
     if (weight.defined()) w = weight * w;
-    const Tensor at = tap.at.detach().clamp(0, last).to(kLong);
+    const Tensor at = where(inside, tap.at.detach(), 0).to(kLong);
     add_taps(out, image, taps, axes, d + 1,
              index.defined() ? index * static_cast<int64_t>(axes[d].size) + at : at, w);
   }
@@ -93,23 +94,27 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid, const GridSampleFunc
   const int64_t spatial = input.dim() - 2;
   const Interpolation mode = options.mode().value;
   check(spatial == 2 || spatial == 3,
-        "grid_sample: expected 4D or 5D input, but got input with sizes ", input.sizes());
+        "grid_sample: expected 4D or 5D input, but got input with sizes ", input.sizes(),
+        "; reshape it to (N, C, H, W) or (N, C, D, H, W)");
   check(grid.dim() == input.dim() && grid.size(0) == input.size(0) && grid.size(-1) == spatial,
         "grid_sample: expected grid of shape [", input.size(0), ", ..., ", spatial,
-        "] with as many dimensions as input, ", input.dim(), ", but it has shape ", grid.sizes());
+        "] with as many dimensions as input, ", input.dim(), ", but it has shape ", grid.sizes(),
+        "; affine_grid() makes one");
   check(mode == Interpolation::Bilinear || mode == Interpolation::Nearest ||
             (mode == Interpolation::Bicubic && spatial == 2),
         "grid_sample: mode is ", options.mode().name(),
-        ", expected kBilinear, kNearest or, in two dimensions, kBicubic");
-  check(options.padding_mode() != kCircular,
-        "grid_sample: padding_mode is kCircular, expected kZeros, kBorder or kReflection");
+        ", expected kBilinear, kNearest or, in two dimensions, kBicubic; choose one of them");
+  check(
+      options.padding_mode() != kCircular,
+      "grid_sample: padding_mode is kCircular, expected kZeros, kBorder or kReflection; choose one "
+      "of them");
   std::vector<Axis> axes;
   std::vector<std::vector<Tap>> taps;
   for (int64_t d = 0; d < spatial; ++d) {
     check(input.size(d + 2) > 0,
           "grid_sample: expected input to have non-empty spatial "
           "dimensions, but input has sizes ",
-          input.sizes());
+          input.sizes(), "; give images of a pixel at least");
     axes.push_back({static_cast<double>(input.size(d + 2)), options.padding_mode(),
                     options.align_corners().value_or(false)});
     taps.push_back(axes.back().taps(grid.select(-1, spatial - 1 - d), mode));  // x is the last one
@@ -126,14 +131,15 @@ Tensor affine_grid(const Tensor& theta, IntArrayRef size, bool align_corners) {
   theta.operand("affine_grid");
   check(theta.is_floating_point(),
         "affine_grid: Expected theta to have floating point type, but got ",
-        lower(toString(theta.scalar_type())));
+        lower(toString(theta.scalar_type())), "; convert it with .to(kFloat)");
   check(std::all_of(size.begin(), size.end(), [](int64_t n) { return n > 0; }),
-        "affine_grid: Expected non-zero, positive output size. Got ", size);
+        "affine_grid: Expected non-zero, positive output size. Got ", size,
+        "; give the size of the output, (N, C, H, W) or (N, C, D, H, W)");
   const auto spatial = static_cast<int64_t>(size.size()) - 2;
   check(spatial == 2 || spatial == 3,
-        "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "
-        "Got size ",
-        size);
+        "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "
+        "respectively. Got size ",
+        size, "; give (N, C, H, W) or (N, C, D, H, W)");
   check(theta.dim() == 3 && theta.size(1) == spatial && theta.size(2) == spatial + 1 &&
             theta.size(0) == size[0],
         "affine_grid: Expected a batch of ", spatial, "D affine matrices of shape Nx", spatial, "x",

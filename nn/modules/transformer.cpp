@@ -214,7 +214,8 @@ Tensor TransformerImpl::forward(const Tensor& src, const Tensor& tgt, const Tens
 }
 
 Tensor TransformerImpl::generate_square_subsequent_mask(int64_t sz) {
-  check(sz >= 0, "generate_square_subsequent_mask: sz must be non-negative, but it is ", sz);
+  check(sz >= 0, "generate_square_subsequent_mask: sz must be non-negative, but it is ", sz,
+        "; give the length of the sequence");
   return full({sz, sz}, -std::numeric_limits<float>::infinity()).triu(1);
 }
 

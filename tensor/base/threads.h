@@ -8,7 +8,7 @@ namespace gradus {
 
 // As many as there are cores, until set. Applies to loops that this thread starts.
 int get_num_threads();
-// Errors: ValueError where count is not positive.
+// Sets how many. Errors: ValueError where count is not positive.
 void set_num_threads(int count);
 
 namespace detail {

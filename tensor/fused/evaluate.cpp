@@ -65,6 +65,12 @@ class Evaluation {
     kept = value(from, node);
     return kept;
   }
+  // The same in the node's sizes.
+  Operand number_or_full(const Node& node, int i, const Tensor& out, Tensor& kept) const {
+    const Node& from = nodes_[node.operands[i]];
+    if (from.kind == Kind::number) return from.number;
+    return kept = full(node, i, out);
+  }
   // The operand in the node's sizes; undefined where there is none.
   Tensor full(const Node& node, int i, const Tensor& out) const {
     const int from = node.operands[i];
@@ -105,9 +111,14 @@ class Evaluation {
         backend_.zip3(static_cast<TernaryOp>(node.op), full(node, 0, out),
                       operand(node, 1, kept[0]), operand(node, 2, kept[1]), node.number, out);
         break;
-      case Kind::where:
-        backend_.where(full(node, 0, out), full(node, 1, out), full(node, 2, out), out);
+      case Kind::where: {
+        const Operand x = number_or_full(node, 1, out, kept[0]);
+        // Of two numbers one becomes a tensor.
+        const Operand y =
+            x.is_number() ? kept[1] = full(node, 2, out) : number_or_full(node, 2, out, kept[1]);
+        backend_.where(full(node, 0, out), x, y, out);
         break;
+      }
       case Kind::convert:
         if (nodes_[node.operands[0]].kind == Kind::number)
           backend_.fill(out, nodes_[node.operands[0]].number);

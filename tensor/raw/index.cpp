@@ -105,15 +105,16 @@ Tensor where(const Tensor& condition, const Operand& first, const Operand& secon
   const ScalarType dtype = result_type(first, second);
   Tensor out = empty(sizes, dtype, condition.device()), kept[2];
   if (out.numel() == 0) return out;
-  const auto operand = [&](const Operand& o, Tensor& tensor) -> Operand {
+  const auto operand = [&](const Operand& o, bool given_number, Tensor& tensor) -> Operand {
     if (!o.is_number()) return tensor = broadcast(to(*o.tensor, dtype), sizes);
-    // A number beyond the numbers of 16 bits becomes infinity.
-    if (isFloatingType(dtype)) return as_element(o.number, dtype);
-    check_fits("where", o.number, dtype);
-    return o;
+    // Beyond the dtype: infinity of 16 bits; an element of a tensor wraps around, a number does
+    // not.
+    if (given_number && !isFloatingType(dtype)) check_fits("where", o.number, dtype);
+    return as_element(o.number, dtype);
   };
   const Tensor chosen = broadcast(to(condition, kBool), sizes);
-  const Operand a = operand(x, kept[0]), b = operand(y, kept[1]);
+  const Operand a = operand(x, first.is_number(), kept[0]),
+                b = operand(y, second.is_number(), kept[1]);
   if (b.is_number() && a.is_number()) {
     backend(out).fill(out, b.number);
     backend(out).where(chosen, a, out, out);

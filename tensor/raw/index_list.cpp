@@ -171,6 +171,7 @@ void index_put_(const char* op, const Tensor& x, const Tensors& list, const Tens
         ": shape mismatch: value tensor of shape ", values.sizes(),
         " cannot be broadcast to indexing result of shape ", folded.result);
   const Operand number = number_beside(values, x);
+  if (!number.is_number()) check_same_device(op, x, "self", values, "values");
   if (number.is_number() && !accumulate)
     return scatter_into(ScatterOp::set, folded.rule, folded.dim, apart(folded.index, x),
                         as_element(number.number, x.dtype()), folded.x);

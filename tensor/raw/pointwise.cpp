@@ -64,9 +64,7 @@ ScalarType map_dtype(UnaryOp op, const Tensor& x) {
 
 // o, or its one number where it is a tensor of the CPU without dimensions beside one of a GPU.
 Operand beside(const Operand& o, const Operand& other) {
-  const bool number = !o.is_number() && !other.is_number() && o.tensor->dim() == 0 &&
-                      o.tensor->is_cpu() && !other.tensor->is_cpu();
-  return number ? Operand(item(*o.tensor)) : o;
+  return o.is_number() || other.is_number() ? o : number_beside(*o.tensor, *other.tensor);
 }
 
 // Of a pair: what both operands become first, and what comes out.

@@ -381,6 +381,25 @@ TEST(IndexGradients, OfEqualExtremesAreShared) {
   expect_values(src.grad(), {1, 1, 0}, 1e-12);
 }
 
+TEST(IndexGradients, OfScalarsBesideListsOfOne) {
+  const Tensor zero = tensor({0}), scalar_zero = zero.squeeze(0);
+  for (const bool x_is_scalar : {false, true})
+    for (const bool index_is_scalar : {false, true})
+      for (const bool src_is_scalar : {false, true}) {
+        const auto one = [](double value, bool is_scalar) {
+          const Tensor list = tensor({value}, kDouble);
+          return (is_scalar ? list.squeeze(0) : list).detach().requires_grad_();
+        };
+        const Tensor x = one(2, x_is_scalar), src = one(3, src_is_scalar);
+        const Tensor& index = index_is_scalar ? scalar_zero : zero;
+        x.scatter_add(0, index, src).sum().backward();
+        expect_values(x.grad(), {1}), expect_values(src.grad(), {1});
+        x.scatter_reduce(0, index, src, "prod").sum().backward();
+        expect_values(x.grad(), {4}), expect_values(src.grad(), {3});
+        EXPECT_EQ(src.grad().dim(), src.dim());
+      }
+}
+
 TEST(IndexGradients, OfWhatIsNotChosenAreZeroBesideNaN) {
   const Tensor x = tensor({-1.0, 4.0}, dtype(kDouble).requires_grad(true));
   where(x > 0, x.sqrt(), 0).sum().backward();

@@ -99,6 +99,37 @@ TEST(Extremes, OfEqualElementsShareTheGradient) {
   expect_values(z.grad(), {0.5, 0.5, 0});
 }
 
+// As in PyTorch: that of max, min and median goes to the NaNs, and so does that of the norm, where
+// sign() makes it 0; that of amax and amin is NaN everywhere.
+TEST(Extremes, OfNaNsGiveThemTheGradient) {
+  const double nan = std::nan("");
+  const auto gradient_of = [&](auto f) {
+    const Tensor x = tensor({1.0, nan, 3.0, nan}, requires_grad());
+    f(x).backward();
+    return x.grad();
+  };
+  expect_values(gradient_of([](const Tensor& x) { return x.max(); }), {0, 0.5, 0, 0.5});
+  expect_values(gradient_of([](const Tensor& x) { return x.min(); }), {0, 0.5, 0, 0.5});
+  expect_values(gradient_of([](const Tensor& x) { return x.median(); }), {0, 0.5, 0, 0.5});
+  expect_values(gradient_of([](const Tensor& x) { return x.norm(HUGE_VAL); }), {0, 0, 0, 0});
+  expect_values(gradient_of([](const Tensor& x) { return x.amax(); }), {nan, nan, nan, nan});
+}
+
+TEST(Quantiles, OfHalvesCountTheirElementsInFloats) {
+  const Tensor x = arange(0, 200'001, kFloat).div(1000).to(kHalf);
+  EXPECT_EQ(x.quantile(0.5).scalar_type(), kHalf);
+  EXPECT_EQ(x.quantile(0.5).item<float>(), 100);
+  const Tensor few = arange(0, 301, kFloat).to(kBFloat16);
+  EXPECT_EQ(few.quantile(tensor({0.1}).to(kBFloat16)).item<float>(), 30);
+  EXPECT_EQ(few.nanquantile(0.9).item<float>(), 270);
+}
+
+TEST(Trapezoids, OfSmallIntegersWrapAroundAlike) {
+  const Tensor y = tensor({200, 200}).to(kByte);
+  EXPECT_EQ(trapezoid(y, Scalar(1)).item<float>(), 72);  // 200 + 200 is 144
+  EXPECT_EQ(cumulative_trapezoid(y, Scalar(1)).item<float>(), 72);
+}
+
 TEST(Products, IgnoreSelfWhereBetaIsZero) {
   const Tensor nan = full({2, 2}, NAN), x = ones({2, 2});
   expect_values(addmm(nan, x, x, 0), {2, 2, 2, 2});

@@ -1,5 +1,6 @@
 // gather, scatter, where, and indexing by lists of tensors.
 #include "tests/cuda/compare.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {
@@ -271,6 +272,44 @@ TEST_F(CudaIndex, ListsOfTensors) {
   compare({first});
   compare({first, {}, second});
   compare({{}, {}, first});
+}
+
+TEST_F(CudaIndex, OperandsOfTheCpuAreRefusedUnlessTheyAreNumbers) {
+  const Tensor x = zeros({2, 3}, device(kCUDA)), here = zeros({2, 3});
+  const Tensor rows = tensor({1}), mask = x == 0;
+  for (const bool accumulate : {false, true}) {
+    EXPECT_CONTAINS(message_of<Error>([&] { x.index_put_({rows}, ones({3}), accumulate); }),
+                    "self is on cuda:0, values on cpu; move one with .to(...)");
+    EXPECT_CONTAINS(message_of<Error>([&] { here.index_put_({rows}, ones({3}, device(kCUDA))); }),
+                    "self is on cpu, values on cuda:0");
+  }
+  using Fill = void (*)(const Tensor&, const Tensor&);
+  for (const Fill fill :
+       {Fill{[](const Tensor&a, const Tensor&m) { a.masked_fill_(m, 1); }},
+        Fill{[](const Tensor&a, const Tensor&m) { a.masked_fill(m, 1); }},
+        Fill{[](const Tensor&a, const Tensor&m) { a.masked_fill(m, ones({})); }}}) {
+    EXPECT_CONTAINS(message_of<Error>([&] { fill(x, mask.cpu()); }),
+                    "masked_fill: self is on cuda:0, mask on cpu");
+    EXPECT_CONTAINS(message_of<Error>([&] { fill(here, mask); }),
+                    "masked_fill: self is on cpu, mask on cuda:0");
+  }
+  EXPECT_TRUE(x.eq(0).all().item<bool>() && here.eq(0).all().item<bool>());
+
+  using indexing::Slice;
+  x.index_put_({Slice(1, 2)}, ones({3}));  // a view, which copy_ takes from anywhere
+  x.index_put_({0, 1}, 2);
+  here.index_put_({Slice(0, 2)}, x);
+  expect_values(here, {0, 2, 0, 1, 1, 1});
+  const cuda::Stats before = cuda::stats();
+  x.index_put_({Slice()}, 3);
+  x.fill_(tensor(300.0));
+  EXPECT_EQ(cuda::stats().kernel_launches - before.kernel_launches, 2);
+  EXPECT_EQ(cuda::stats().host_to_device, before.host_to_device);
+  const Tensor bytes = zeros({2}, device(kCUDA).dtype(kChar));
+  bytes.fill_(tensor(300));
+  EXPECT_EQ(bytes[0].item<int>(), 44);  // an element wraps around
+  EXPECT_EQ(where(bytes == 0, tensor(300), bytes)[0].item<int>(), 44);
+  EXPECT_EQ(where(bytes == 44, tensor(300), bytes)[0].item<int>(), 44);
 }
 
 TEST_F(CudaIndex, AnIndexOutOfRangeIsAnError) {

@@ -89,6 +89,20 @@ TEST(GridSample, NamesWhatDoesNotFit) {
       "affine_grid only supports 4D and 5D sizes");
 }
 
+TEST(GridSample, ReadsNothingWhereTheGridIsNaN) {
+  const Tensor x = ones({1, 1, 2, 2}, requires_grad());
+  const Tensor grid = tensor({std::nan(""), 0.0, 0.0, 0.0}, requires_grad());
+  for (const bool nearest : {false, true}) {
+    auto options = F::GridSampleFuncOptions().align_corners(true);
+    if (nearest) options.mode(kNearest);
+    const Tensor y = F::grid_sample(x, grid.view({1, 1, 2, 2}), options);
+    expect_values(y, {0, 1});
+    x.mutable_grad() = Tensor();
+    y.sum().backward();
+    EXPECT_EQ(x.grad().sum().item<float>(), 1);
+  }
+}
+
 TEST(MaxUnpool, NamesWhatDoesNotFit) {
   const nn::MaxUnpool1d unpool(2);
   const Tensor x = ones({1, 1, 2}), index = zeros({1, 1, 2}, kLong);

@@ -84,6 +84,10 @@ TEST(BCELoss, IsFiniteForCertainAnswers) {
   losses.sum().backward();
   expect_values(x.grad(), {0, 0, 1e12, -1e12, 1});
   expect_values(y.grad(), {100, -100, -100, 100, 0});
+
+  const Tensor half = tensor({0.0, 1.0}, kDouble).to(kHalf).requires_grad_();
+  binary_cross_entropy(half, half.detach(), {}, kNone).sum().backward();
+  expect_values(half.grad(), {0, 0});
 }
 
 TEST(SmoothL1Loss, TakesBetaFromItsOptionsOrBesideThem) {

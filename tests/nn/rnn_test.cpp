@@ -169,6 +169,27 @@ TEST(RNN, CloneHasParametersOfItsOwn) {
   EXPECT_FALSE(std::get<0>(lstm(x)).equal(before));
 }
 
+TEST(RNN, RefusesStatesOfAnotherDevice) {
+  nn::LSTM lstm(2, 3);
+  const Tensor elsewhere = empty({1, 2, 3}, device(kMeta)), here = ones({1, 2, 3});
+  expect_error<Error>(
+      [&] {
+        lstm(ones({4, 2, 2}), std::make_tuple(elsewhere, here));
+      },
+      "LSTM: hidden[0] is on meta, input on cpu; move one with .to(...)");
+  expect_error<Error>(
+      [&] {
+        lstm(ones({4, 2, 2}), std::make_tuple(here, elsewhere));
+      },
+      "LSTM: hidden[1] is on meta");
+  nn::GRUCell cell(2, 3);
+  expect_error<Error>(
+      [&] {
+        cell(ones({2, 2}), empty({2, 3}, device(kMeta)));
+      },
+      "GRUCell: hidden is on meta");
+}
+
 TEST(RNN, SaysWhatIsWrong) {
   nn::LSTM lstm(2, 3);
   expect_error<ValueError>([&] { lstm(Tensor()); }, "LSTM: input is undefined");

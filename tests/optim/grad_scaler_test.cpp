@@ -46,6 +46,20 @@ TEST(GradScaler, PassesOverAStepWithOneThatIsNotFinite) {
   }
 }
 
+TEST(GradScaler, TakesLargeGradientsForFinite) {
+  const Tensor p = ones({1}, requires_grad()), q = ones({1}, requires_grad());
+  const Tensor r = ones({1}, dtype(kDouble).requires_grad(true));
+  for (const Tensors& parameters : {Tensors{p, q}, Tensors{p, r}}) {
+    SGD sgd(parameters, 0.5);
+    GradScaler scaler(GradScalerOptions().init_scale(1));
+    set_gradient(parameters[0], 2e38);
+    set_gradient(parameters[1], parameters[1].dtype() == kDouble ? 1e300 : 2e38);
+    scaler.step(sgd);
+    scaler.update();
+    EXPECT_EQ(scaler.get_scale(), 1);
+  }
+}
+
 // https://pytorch.org/docs/stable/amp.html: grown after growth_interval steps without inf or NaN,
 // lower after one with; either begins the count anew.
 TEST(GradScaler, GrowsAndFallsByItsRule) {

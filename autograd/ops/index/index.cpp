@@ -225,10 +225,10 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
   if (to.tensors.empty()) {
     if (accumulate)
       to.view.add_(fresh);
-    else if (fresh.device() == to.view.device())
-      to.view.copy_(fresh);
-    else
+    else if (fresh.dim() == 0)
       to.view.fill_(fresh);
+    else
+      to.view.copy_(fresh);
     return handle();
   }
   const Tensor& part = to.view.is_same(*this) ? *this : to.view;

@@ -14,10 +14,14 @@ void check_mask(const char* op, const Tensor& mask) {
   check<TypeError>(mask.dtype() == kBool || mask.dtype() == kByte, op, ": mask has dtype ",
                    mask.dtype(), ", expected bool or uint8; compare with 0");
 }
+void check_mask_beside(const char* op, const Tensor& self, const Tensor& mask) {
+  check_mask(op, mask);
+  raw::check_same_device(op, self.operand(op), "self", mask, "mask");
+}
 
 // A tensor without dimensions as masked_fill takes it.
 Tensor filling(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  check_mask("masked_fill", mask);
+  check_mask_beside("masked_fill", self, mask);
   check(value.operand("masked_fill", "value").dim() == 0, "masked_fill: value has shape ",
         value.sizes(), ", expected a tensor without dimensions");
   return number_of(self, value);
@@ -86,8 +90,8 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
 }
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
   if (recording(self)) return masked_fill(self, mask, number_of(self, value));
-  check_mask("masked_fill", mask);
-  const ScalarType dtype = self.operand("masked_fill").scalar_type();
+  check_mask_beside("masked_fill", self, mask);
+  const ScalarType dtype = self.scalar_type();
   raw::check_fits("masked_fill", value, dtype);
   const Scalar number =
       visit(dtype, [&]<class T>(TypeTag<T>) -> Scalar { return value.cast<T>(); });
@@ -119,8 +123,7 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 namespace {
 // What self and the mask broadcast to.
 Dims check_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
-  check_mask("masked_scatter", mask);
-  raw::check_same_device("masked_scatter", self, "self", mask, "mask");
+  check_mask_beside("masked_scatter", self, mask);
   raw::check_same_device("masked_scatter", self, "self", source, "source");
   check<TypeError>(self.dtype() == source.dtype(), "masked_scatter: source has dtype ",
                    source.dtype(), ", self has ", self.dtype(), "; convert one with .to(...)");
@@ -155,7 +158,8 @@ Tensor& Tensor::masked_scatter_(const Tensor& mask, const Tensor& source) const 
 
 Tensor nonzero(const Tensor& self) { return raw::nonzero(self); }
 Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value) {
-  check(size >= 0, "nonzero_static: 'size' must be an non-negative integer, not ", size);
+  check(size >= 0, "nonzero_static: size is ", size,
+        ", expected 0 or more; give the number of rows of the result");
   const Tensor found = nonzero(self);
   const int64_t count = std::min(size, found.size(0));
   const Tensor out = full({size, self.dim()}, fill_value, found.options());

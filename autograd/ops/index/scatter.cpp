@@ -26,15 +26,21 @@ bool is_recorded(const Tensor& self, const Operand& src) {
 }
 }  // namespace
 
+Tensor part_under(const Tensor& index, const Tensor& src) {
+  Tensor part =
+      src.dim() == 0 ? src.reshape({1}) : src;  // beside an index of one dimension, or none
+  for (int64_t d = 0; d < index.dim(); ++d)
+    if (index.sizes()[d] != part.sizes()[d]) part = part.narrow(d, 0, index.sizes()[d]);
+  return index.dim() == 0 ? part.narrow(0, 0, 1).reshape({}) : part;
+}
+
 Tensor Scattering::operator()(const Tensor& self, int64_t dim, const Tensor& index,
                               const Operand& src) const {
   Tensor out = raw::clone(self);
   raw::scatter_(op, how, out, dim, index, src);
   if (!is_recorded(self, src)) return out;
-  // Only the part of src under the index takes part.
-  Tensor part = !src.is_number() && index.numel() > 0 ? *src.tensor : Tensor();
-  for (int64_t d = 0; part.defined() && d < index.dim(); ++d)
-    if (index.sizes()[d] != part.sizes()[d]) part = part.narrow(d, 0, index.sizes()[d]);
+  const Tensor part =
+      !src.is_number() && index.numel() > 0 ? part_under(index, *src.tensor) : Tensor();
   record(node_name, out, {self, part}, {index},
          [dim, adds = how == ScatterOp::sum](Node& n, const Tensor& grad) {
            const Tensor places = n.saved(0);

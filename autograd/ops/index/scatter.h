@@ -19,6 +19,9 @@ struct Scattering {
   Tensor& update(const Tensor& self, int64_t dim, const Tensor& index, const Operand& src) const;
 };
 
+// The part of src under the index, in its shape. REQUIRES: raw::scatter_ takes them.
+Tensor part_under(const Tensor& index, const Tensor& src);
+
 // scatter_reduce; errors name `op`.
 Tensor scatter_reduced(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                        const Tensor& src, std::string_view reduce, bool include_self);

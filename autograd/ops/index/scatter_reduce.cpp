@@ -75,9 +75,7 @@ Tensor reduced(const char* op, ScatterOp how, const Tensor& self, int64_t dim, c
   Tensor out = raw::clone(self);
   raw::scatter_(op, how, out, dim, index, src);
   if (!recording(self, src) || index.numel() == 0) return index.numel() ? out : self.clone();
-  Tensor part = src;
-  for (int64_t d = 0; d < index.dim(); ++d)
-    if (index.sizes()[d] != src.sizes()[d]) part = part.narrow(d, 0, index.sizes()[d]);
+  const Tensor part = part_under(index, src);
   record("ScatterReduceBackward0", out, {self, part}, {index, self, part, out},
          [dim, how](Node& n, const Tensor& grad) {
            return how == ScatterOp::prod
@@ -93,11 +91,9 @@ Tensor scatter_reduced(const char* op, const Tensor& self, int64_t dim, const Te
                        const Tensor& src, std::string_view reduce, bool include_self) {
   const Word word = parse(op, reduce);
   Tensor start = self;
-  if (!include_self) {
-    const Tensor number = full({}, neutral(word.how, self.dtype()), self.options());
+  if (!include_self)
     start = Scattering{op, "ScatterBackward0", ScatterOp::set}(self, dim, index,
-                                                               number.expand(index.sizes()));
-  }
+                                                               neutral(word.how, self.dtype()));
   if (word.how != ScatterOp::sum) return reduced(op, word.how, start, dim, index, src);
   const Tensor sum =
       Scattering{op, "ScatterReduceBackward0", ScatterOp::sum}(start, dim, index, src);

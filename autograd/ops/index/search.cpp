@@ -35,7 +35,7 @@ Tensor in_order(const Tensor& sequence, const std::optional<Tensor>& sorter) {
   return sequence.detach().gather(-1, *sorter);
 }
 
-Tensor number_beside(const Tensor& x, const Scalar& number) {
+Tensor number_on(const Tensor& x, const Scalar& number) {
   return full({}, number, TensorOptions().device(x.device()));
 }
 
@@ -48,8 +48,8 @@ Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_
 }
 Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
                     std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
-  return search("searchsorted", in_order(sorted_sequence, sorter),
-                number_beside(sorted_sequence, self), out_int32, is_right(right, side));
+  return search("searchsorted", in_order(sorted_sequence, sorter), number_on(sorted_sequence, self),
+                out_int32, is_right(right, side));
 }
 
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
@@ -60,7 +60,7 @@ Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, b
 Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
   check(boundaries.dim() == 1, "bucketize: boundaries has shape ", boundaries.sizes(),
         ", expected 1 dimension; flatten() it, or use searchsorted()");
-  return search("bucketize", boundaries, number_beside(boundaries, self), out_int32, right);
+  return search("bucketize", boundaries, number_on(boundaries, self), out_int32, right);
 }
 
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool invert) {
@@ -79,10 +79,10 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool inve
   return invert ? nearest != x : nearest == x;
 }
 Tensor isin(const Tensor& elements, const Scalar& test_element, bool assume_unique, bool invert) {
-  return isin(elements, number_beside(elements, test_element), assume_unique, invert);
+  return isin(elements, number_on(elements, test_element), assume_unique, invert);
 }
 Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {
-  return isin(number_beside(test_elements, element), test_elements, assume_unique, invert);
+  return isin(number_on(test_elements, element), test_elements, assume_unique, invert);
 }
 
 }  // namespace gradus

@@ -50,7 +50,7 @@ TensorPair kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   const int64_t size = self.dim() ? self.size(d) : 1;
   raw::check_reducible("kthvalue", self, d);
   check(k >= 1 && k <= size, "kthvalue: k is ", k, ", expected 1 <= k <= ", size,
-        ", the size of dimension ", d);
+        ", the size of dimension ", d, "; choose another k or dim");
   const auto [value, indices] = raw::select("kthvalue", self, d, false, k - 1, 1);
   const DimMask mask = mask_of("kthvalue", d, self);
   const Tensor values = drop(value, mask, keepdim);

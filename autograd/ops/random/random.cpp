@@ -1,6 +1,5 @@
 // uniform_, normal_, bernoulli_ and the other draws in place; normal and bernoulli by tensors. No
 // number depends smoothly on its parameters, or on what was there before: the gradients are zero.
-#include "gradus/tensor/factories.h"
 
 #include <cmath>
 #include <limits>
@@ -205,8 +204,9 @@ Tensor scaled_normal(const Operand& mean, const Operand& std, IntArrayRef size, 
 }
 void check_deviations(const Tensor& std) {
   if (!std.is_cpu() || std.numel() == 0) return;  // a GPU would have to be waited for
-  check(raw::item(raw::reduce(ReduceOp::amin, std, {})).toDouble() >= 0,
-        "normal: normal expects all elements of std >= 0.0");
+  const double least = raw::item(raw::reduce(ReduceOp::amin, std, {})).toDouble();
+  check(least >= 0, "normal: normal expects all elements of std >= 0.0, and one is ", least,
+        "; take its abs()");
 }
 }  // namespace
 

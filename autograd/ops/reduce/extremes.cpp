@@ -6,16 +6,16 @@ namespace gradus {
 namespace {
 
 Tensor extreme(ReduceOp op, const char* node, const Tensor& self, OptionalIntArrayRef dim,
-               bool keepdim) {
+               bool keepdim, bool nan_equals_nan = false) {
   const DimMask mask = dim_mask(name_of(op), dim, self);
   const Tensor kept = raw::reduce(op, self, dim);
   const Tensor out = drop(kept, mask, keepdim);
   if (recording(self))
-    record(
-        node, out, {self}, {self, out},
-        [mask, shape = kept.impl().sizes](Node& n, const Tensor& grad) -> Tensors {
-          return {shared_evenly(grad.reshape(shape), n.saved(0), n.saved(1).reshape(shape), mask)};
-        });
+    record(node, out, {self}, {self, out},
+           [=, shape = kept.impl().sizes](Node& n, const Tensor& grad) -> Tensors {
+             return {shared_evenly(grad.reshape(shape), n.saved(0), n.saved(1).reshape(shape), mask,
+                                   nan_equals_nan)};
+           });
   return out;
 }
 
@@ -57,8 +57,12 @@ TensorPair aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim)
   const IntArrayRef dims = dim ? IntArrayRef(*dim) : IntArrayRef();
   return {amin(self, dims, keepdim), amax(self, dims, keepdim)};
 }
-Tensor max(const Tensor& self) { return extreme(ReduceOp::amax, "MaxBackward1", self, {}, false); }
-Tensor min(const Tensor& self) { return extreme(ReduceOp::amin, "MinBackward1", self, {}, false); }
+Tensor max(const Tensor& self) {
+  return extreme(ReduceOp::amax, "MaxBackward1", self, {}, false, true);
+}
+Tensor min(const Tensor& self) {
+  return extreme(ReduceOp::amin, "MinBackward1", self, {}, false, true);
+}
 TensorPair max(const Tensor& self, int64_t dim, bool keepdim) {
   return extreme_and_index("max", "MaxBackward0", true, self, dim, keepdim);
 }

@@ -35,7 +35,7 @@ Tensor median_of_all(const char* op, const char* node, const Tensor& self, bool 
   if (recording(self))
     record(node, out, {self}, {self, out}, [](Node& n, const Tensor& grad) -> Tensors {
       const Tensor x = n.saved(0);
-      return {shared_evenly(grad, x, n.saved(1), dim_mask("median", {}, x))};
+      return {shared_evenly(grad, x, n.saved(1), dim_mask("median", {}, x), true)};
     });
   return out;
 }

@@ -34,7 +34,7 @@ struct Norm {
   Tensor backward(const Tensor& grad, const Tensor& x, const Tensor& y) const {
     if (p == 0) return {};
     if (p == 1) return grad * x.sign();
-    if (std::isinf(p)) return shared_evenly(grad, x.abs(), y, mask) * x.sign();
+    if (std::isinf(p)) return shared_evenly(grad, x.abs(), y, mask, true) * x.sign();
     const Tensor length = where(y == 0, 1, y);
     if (p == 2) return x * where(y == 0, 0, grad / length);
     const Tensor size = where(x == 0, 1, x.abs());

@@ -14,8 +14,9 @@ void check_quantile(const char* op, const Tensor& self, const Tensor& q) {
   check(self.numel() > 0, op, ": self of shape ", self.sizes(),
         " has no elements; give it at least one");
   check(q.dim() <= 1, op, ": q has shape ", q.sizes(), ", expected a number or one dimension");
-  check<TypeError>(q.dtype() == self.dtype(), op, ": q has dtype ", q.dtype(), ", self has ",
-                   self.dtype(), "; convert one with .to(...)");
+  check<TypeError>(q.dtype() == self.dtype() || q.dtype() == computed_type(self.dtype()), op,
+                   ": q has dtype ", q.dtype(), ", self has ", self.dtype(),
+                   "; convert one with .to(...)");
   check<Error>(q.device() == self.device(), op, ": q is on ", q.device(), ", self on ",
                self.device(), "; move one with .to(...)");
   // Waits for a GPU: q is small, and a wrong one would give a wrong place.
@@ -39,6 +40,10 @@ Tensor interpolated(const char* op, const Tensor& sorted, const Tensor& places,
 Tensor quantiles(const char* op, const Tensor& self, const Tensor& q, std::optional<int64_t> dim,
                  bool keepdim, std::string_view interpolation, bool ignores_nan) {
   check_quantile(op, self, q);
+  // A half type cannot count the elements.
+  if (const ScalarType wide = computed_type(self.dtype()); wide != self.dtype())
+    return quantiles(op, self.to(wide), q.to(wide), dim, keepdim, interpolation, ignores_nan)
+        .to(self.dtype());
   const int64_t d = dim ? wrap_dim(op, *dim, self) : 0;
   const bool of_all = !dim || self.dim() == 0;
   // Lists along the last dimension; d stays as size 1.
@@ -69,7 +74,7 @@ Tensor quantiles(const char* op, const Tensor& self, const Tensor& q, std::optio
 
 Tensor as_tensor(const char* op, double q, const Tensor& self) {
   check(q >= 0 && q <= 1, op, ": q is ", q, ", expected a number in [0, 1]");
-  return full({}, q, self.options());
+  return full({}, q, self.options().dtype(computed_type(self.dtype())));
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+// Normalisations: half types, and statistics after an error.
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+namespace F = nn::functional;
+
+TEST(RMSNorm, SquaresOfHalvesDoNotOverflow) {
+  const Tensor x = tensor({300.0, -300.0, 1e-4, 0.0}).view({2, 2}).to(kHalf);
+  const Tensor y = F::rms_norm(x, F::RMSNormFuncOptions({2}).eps(0));
+  EXPECT_EQ(y.scalar_type(), kHalf);
+  expect_values(y, {1, -1, std::sqrt(2), 0}, 1e-3);
+}
+
+TEST(InstanceNorm, KeepsItsStatisticsAfterAnError) {
+  const Tensor x = rand({2, 3, 4}), mean = zeros({3}), var = ones({3});
+  const auto options = [&] {
+    return F::InstanceNormFuncOptions().running_mean(mean).running_var(var);
+  };
+  expect_error<ValueError>([&] { F::instance_norm(x, options().running_var({})); },
+                           "one of running_mean and running_var is undefined");
+  expect_error<ValueError>([&] { F::instance_norm(x, options().running_var(ones({4}))); },
+                           "running statistics have shape [4], expected [3]");
+  EXPECT_THROW(F::instance_norm(x, options().weight(ones({4}))), Error);
+  expect_values(mean, {0, 0, 0}, 0);
+  expect_values(var, {1, 1, 1}, 0);
+  F::instance_norm(x, options());
+  EXPECT_FALSE(mean.eq(0).any().item<bool>());
+}
+
+}  // namespace
+}  // namespace gradus
