@@ -25,7 +25,7 @@ int place_in(const ProcessGroup& group, std::string_view op, const char* argumen
 
 void check_tensor(const ProcessGroup& group, const char* op, const char* argument,
                   const Tensor& x) {
-  check(x.defined(), op, ": ", argument, " is undefined");
+  check(x.defined(), op, ": ", argument, " is undefined, expected a tensor; assign it one first");
   group.check_device(op, x.device());
   check(x.is_contiguous(), op, ": ", argument, " of shape ", x.sizes(), " and strides ",
         x.strides(), " is not contiguous; pass ", argument, ".contiguous()");
@@ -34,7 +34,8 @@ void check_tensor(const ProcessGroup& group, const char* op, const char* argumen
 void check_list(const ProcessGroup& group, const char* op, const char* argument,
                 const Tensors& list, const Tensor& like) {
   check(list.size() == static_cast<size_t>(group.size()), op, ": ", argument, " has ", list.size(),
-        " tensors; expected one for each of the ", group.size(), " ranks");
+        " tensors; expected one for each of the ", group.size(), " ranks; give a list of ",
+        group.size(), " tensors");
   for (const Tensor& x : list) {
     check_tensor(group, op, argument, x);
     check(x.sizes() == like.sizes() && x.dtype() == like.dtype() && x.device() == like.device(), op,

@@ -273,8 +273,9 @@ WorkPtr irecv(const Tensor& tensor, int src, const Group& group, int tag) {
   ProcessGroup& g = resolve("irecv", group);
   check_tensor(g, "irecv", "tensor", tensor);
   const int place = src < 0 ? -1 : place_in(g, "irecv", "src", src);
-  check(place != g.rank(), "irecv: src = ", src, " is this rank itself");
-  check(tag >= 0, "irecv: tag = ", tag, " is negative");
+  check(place != g.rank(), "irecv: src = ", src,
+        " is this rank itself; name another rank, or -1 for any");
+  check(tag >= 0, "irecv: tag = ", tag, " is negative; give 0 or more");
   note_change(tensor);
   return g.recv(tensor, place, tag);
 }

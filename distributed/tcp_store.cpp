@@ -28,6 +28,14 @@ Frame receive_frame(const Socket& socket, std::string& received, Clock::time_poi
   }
 }
 
+// Errors: Error where the answer is none.
+int64_t number_of(const char* op, const std::string& answer) {
+  int64_t number = 0;
+  gradus::check<Error>(read_number(answer, number), "TCPStore::", op, ": rank 0 answered '", answer,
+                       "', expected a number; run the same version of Gradus at all ranks");
+  return number;
+}
+
 }  // namespace
 
 Socket connect_as(const std::string& kind, int rank, const TCPStore& store, std::string& received) {
@@ -86,7 +94,7 @@ std::string TCPStore::get(const std::string& key) {
 }
 
 int64_t TCPStore::add(const std::string& key, int64_t amount) {
-  return std::stoll(ask({"add", key, std::to_string(amount)}));
+  return number_of("add", ask({"add", key, std::to_string(amount)}));
 }
 
 std::string TCPStore::compare_set(const std::string& key, const std::string& expected,
@@ -108,6 +116,6 @@ bool TCPStore::check(const std::vector<std::string>& keys) {
 }
 
 bool TCPStore::delete_key(const std::string& key) { return ask({"delete", key}) == "1"; }
-int64_t TCPStore::num_keys() { return std::stoll(ask({"count"})); }
+int64_t TCPStore::num_keys() { return number_of("num_keys", ask({"count"})); }
 
 }  // namespace gradus::distributed

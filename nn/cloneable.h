@@ -61,10 +61,9 @@ class Cloneable : public Module {
         copy = Tensor();
         continue;
       }
-      const bool moves = device && original.device() != *device;
       const bool requires_grad = original.requires_grad();
       if (!requires_grad) copy.set_requires_grad(false);  // before another dtype comes
-      copy.set_data(moves ? original.to(*device) : original.clone());
+      copy.set_data(copied(original, device));
       if (requires_grad) copy.set_requires_grad(true);
     }
   }

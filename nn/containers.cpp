@@ -13,6 +13,7 @@ void detail::fail_module_class(const Module& module, const std::type_info& asked
 std::shared_ptr<Module> ModuleListImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ModuleListImpl>();
   copy->train(is_training());
+  copy->copy_hooks(*this);
   for (const auto& module : modules_) copy->push_back(module->clone(device));
   return copy;
 }
@@ -38,6 +39,7 @@ void ModuleListImpl::insert_module(size_t index, std::shared_ptr<Module> module)
 std::shared_ptr<Module> ModuleDictImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ModuleDictImpl>();
   copy->train(is_training());
+  copy->copy_hooks(*this);
   for (const auto& item : *this) copy->insert(item.key(), item.value()->clone(device));
   return copy;
 }

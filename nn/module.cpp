@@ -157,13 +157,13 @@ void Module::clone_(const Module& other, const std::optional<Device>&) {
 }
 
 size_t Module::register_forward_pre_hook(std::function<Tensor(Module&, const Tensor&)> hook) {
-  const size_t number = forward_pre_hooks_.empty() ? 0 : forward_pre_hooks_.rbegin()->first + 1;
+  const size_t number = next_forward_pre_hook_++;
   forward_pre_hooks_.emplace(number, std::move(hook));
   return number;
 }
 size_t Module::register_forward_hook(
     std::function<Tensor(Module&, const Tensor&, const Tensor&)> hook) {
-  const size_t number = forward_hooks_.empty() ? 0 : forward_hooks_.rbegin()->first + 1;
+  const size_t number = next_forward_hook_++;
   forward_hooks_.emplace(number, std::move(hook));
   return number;
 }
@@ -176,15 +176,24 @@ void Module::remove_forward_hook(size_t number) {
                     " has no hook ", number, "; give the number that the registration returned");
 }
 
+// Hooks may register and remove hooks, so a copy of the list is gone through.
 Tensor Module::before_forward(Tensor input) {
-  for (const auto& [number, hook] : forward_pre_hooks_)
+  const auto hooks = forward_pre_hooks_;
+  for (const auto& [number, hook] : hooks)
     if (Tensor other = hook(*this, input); other.defined()) input = std::move(other);
   return input;
 }
 Tensor Module::after_forward(const Tensor& input, Tensor output) {
-  for (const auto& [number, hook] : forward_hooks_)
+  const auto hooks = forward_hooks_;
+  for (const auto& [number, hook] : hooks)
     if (Tensor other = hook(*this, input, output); other.defined()) output = std::move(other);
   return output;
+}
+void Module::copy_hooks(const Module& from) {
+  next_forward_pre_hook_ = from.next_forward_pre_hook_;
+  next_forward_hook_ = from.next_forward_hook_;
+  forward_pre_hooks_ = from.forward_pre_hooks_;
+  forward_hooks_ = from.forward_hooks_;
 }
 void Module::fail_hooks() const {
   fail<TypeError>(name(),

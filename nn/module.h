@@ -135,7 +135,8 @@ class Module : public std::enable_shared_from_this<Module> {
   // Python's hooks, for a module whose forward() takes a Tensor first, and returns one first. They
   // run where it is called through a holder or a Sequential, in the order of their registration. A
   // defined tensor that a hook returns takes the place of the input or the output. The number that
-  // is returned here removes the hook.
+  // is returned here removes the hook. A hook may register and remove hooks, itself too; those that
+  // run at the moment do not change by it.
   size_t register_forward_pre_hook(std::function<Tensor(Module&, const Tensor& input)> hook);
   size_t register_forward_hook(
       std::function<Tensor(Module&, const Tensor& input, const Tensor& output)> hook);
@@ -186,6 +187,13 @@ class Module : public std::enable_shared_from_this<Module> {
   void stand_for(std::shared_ptr<Module> module);
   // pretty_print with another name at its head.
   void print_tree(std::ostream& stream, const std::string& head) const;
+  // Takes over the hooks of a module of which this one is to be a copy.
+  void copy_hooks(const Module& from);
+  // The values in memory of their own, on `device` where one is given.
+  static Tensor copied(const Tensor& x, const std::optional<Device>& device) {
+    return device ? x.to(*device, x.scalar_type(), /*non_blocking=*/false, /*copy=*/true)
+                  : x.clone();
+  }
   // Errors: ValueError for an undefined tensor, which is an argument of forward.
   void check_defined(const Tensor& tensor, const char* argument) const;
 
@@ -226,6 +234,8 @@ class Module : public std::enable_shared_from_this<Module> {
   OrderedDict<std::string, std::shared_ptr<Module>> children_{"Submodule"};
   std::map<size_t, std::function<Tensor(Module&, const Tensor&)>> forward_pre_hooks_;
   std::map<size_t, std::function<Tensor(Module&, const Tensor&, const Tensor&)>> forward_hooks_;
+  // A number is given only once, so that an old one removes no other hook.
+  size_t next_forward_pre_hook_ = 0, next_forward_hook_ = 0;
 };
 
 template <class M, class First, class... Args>

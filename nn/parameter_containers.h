@@ -23,19 +23,23 @@ class ParameterContainer : public Cloneable<Derived> {
     const NoGradGuard guard;
     auto copy = std::make_shared<Derived>();
     copy->train(this->is_training());
+    copy->copy_hooks(*this);
     for (const auto& item : *this) {
       const Tensor& tensor = item.value();
-      const bool moves = device && tensor.device() != *device;
-      copy->register_parameter(item.key(), moves ? tensor.to(*device) : tensor.clone(),
-                               tensor.requires_grad());
+      const bool exists = tensor.defined();
+      copy->register_parameter(item.key(), exists ? Module::copied(tensor, device) : tensor,
+                               exists && tensor.requires_grad());
     }
     return copy;
   }
   void pretty_print(std::ostream& stream) const override {
     stream << class_name(typeid(Derived)) << "(\n";
     for (const auto& item : *this) {
-      stream << '(' << item.key() << "): Parameter containing: [" << item.value().scalar_type()
-             << " of size " << item.value().sizes() << "]\n";
+      stream << '(' << item.key() << "): Parameter containing: [";
+      if (item.value().defined())
+        stream << item.value().scalar_type() << " of size " << item.value().sizes() << "]\n";
+      else
+        stream << "Undefined]\n";
     }
     stream << ')';
   }

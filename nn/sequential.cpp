@@ -8,6 +8,7 @@ namespace gradus::nn {
 std::shared_ptr<Module> SequentialImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<SequentialImpl>();
   copy->train(is_training());
+  copy->copy_hooks(*this);
   for (size_t i = 0; i < size(); ++i)
     copy->push_back(named_children()[i].key(), modules_[i].clone(device));
   return copy;

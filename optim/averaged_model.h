@@ -7,6 +7,8 @@
 
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
+#include "gradus/optim/schedulers/state.h"
+#include "gradus/tensor/factories.h"
 
 namespace gradus::optim {
 
@@ -37,6 +39,8 @@ inline AverageFunction get_ema_avg_fn(double decay = 0.999) {
 //   AveragedModel ema(net, get_ema_avg_fn(0.999));
 //   for (...) { ...; optimizer.step(); ema.update_parameters(net); }
 //   ema->eval(); auto y = ema(x);
+//
+// state_dict() is what a training needs to go on later.
 //
 // Holder is what holds the module: nn::Linear, or std::shared_ptr<Net>.
 template <class Holder>
@@ -70,7 +74,29 @@ class AveragedModel {
   Module* operator->() const { return module_.get(); }
   template <class... Inputs>
   auto operator()(Inputs&&... inputs) const {
-    return module_->forward(std::forward<Inputs>(inputs)...);
+    return Module::call(*module_, std::forward<Inputs>(inputs)...);
+  }
+
+  // As PyTorch names them: "n_averaged", and the averages under the model's names after "module.";
+  // these share the memory of module(). The function and use_buffers are not in it.
+  OrderedDict<std::string, Tensor> state_dict() const {
+    OrderedDict<std::string, Tensor> out;
+    out.insert("n_averaged", full({}, n_averaged_, kLong));
+    for (const auto& item : module_->state_dict()) out.insert("module." + item.key(), item.value());
+    return out;
+  }
+  // Errors: ValueError that lists what is missing, unknown, or does not fit, or for an n_averaged
+  // below 0; nothing changes then.
+  void load_state_dict(const OrderedDict<std::string, Tensor>& state) {
+    check_state("AveragedModel", state_dict(), state);
+    const int64_t averaged = state["n_averaged"].template item<int64_t>();
+    check(averaged >= 0, "AveragedModel: load_state_dict: n_averaged is ", averaged,
+          ", expected 0 or more; give what state_dict() returned");
+    OrderedDict<std::string, Tensor> values;
+    for (const auto& item : module_->state_dict())
+      values.insert(item.key(), state["module." + item.key()]);
+    module_->load_state_dict(values);
+    n_averaged_ = averaged;
   }
 
  private:

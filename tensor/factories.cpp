@@ -36,17 +36,25 @@ Tensor sequence(const Scalar& start, const Scalar& step, int64_t count, ScalarTy
   return finish(raw::to(out, dtype), options);
 }
 
-// Elements from the first one to one past the last one that `strides` reach.
-int64_t extent(const char* op, IntArrayRef sizes, IntArrayRef strides) {
+// Elements from the first one to one past the last one that `strides` reach. An int64 counts their
+// bytes, too.
+int64_t extent(const char* op, IntArrayRef sizes, IntArrayRef strides, ScalarType dtype) {
   check(sizes.size() == strides.size(), op, ": sizes ", sizes, " and strides ", strides,
         " differ in length; give one stride for each size");
-  int64_t out = 1;
+  int64_t out = 1, nbytes;
+  bool overflow = false;
   for (size_t d = 0; d < sizes.size(); ++d) {
+    int64_t span;
     check(strides[d] >= 0, op, ": strides ", strides,
           " has a negative one; give 0 or more, and flip() the tensor");
-    out += std::max<int64_t>(sizes[d] - 1, 0) * strides[d];
+    overflow |= __builtin_mul_overflow(std::max<int64_t>(sizes[d] - 1, 0), strides[d], &span) ||
+                __builtin_add_overflow(out, span, &out);
   }
-  return checked_numel(op, sizes) == 0 ? 0 : out;
+  if (checked_numel(op, sizes) == 0) return 0;
+  overflow |= __builtin_mul_overflow(out, static_cast<int64_t>(element_size(dtype)), &nbytes);
+  check(!overflow, op, ": shape ", sizes, " of ", dtype, " with strides ", strides,
+        " reaches over more bytes than an int64 counts; make them smaller");
+  return out;
 }
 
 // The first elements of `flat` under another geometry, as a tensor of its own.
@@ -61,8 +69,8 @@ Tensor empty(IntArrayRef size, const TensorOptions& options,
   return finish(raw::empty(size, options.dtype(), options.device()), options);
 }
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
-  const Tensor flat =
-      raw::empty({extent("empty_strided", size, stride)}, options.dtype(), options.device());
+  const int64_t length = extent("empty_strided", size, stride, options.dtype());
+  const Tensor flat = raw::empty({length}, options.dtype(), options.device());
   return finish(strided(flat, size, stride), options);
 }
 Tensor zeros(IntArrayRef size, const TensorOptions& options) {
@@ -279,7 +287,7 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const Tenso
 
 Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const Deleter& deleter,
                  const TensorOptions& options) {
-  const int64_t length = extent("from_blob", sizes, strides);
+  const int64_t length = extent("from_blob", sizes, strides, options.dtype());
   check(data != nullptr || length == 0, "from_blob: data is null, and shape ", sizes,
         " reaches over ", length, " elements");
   const Device device = backend(options.device().type()).resolve(options.device());

@@ -122,6 +122,8 @@ void adopt(const char* op, const Tensor& x, const Tensor& result) {
     record_view_change(x, std::move(edge));
   else if (edge.is_valid())
     set_history(x, std::move(edge.function), edge.input_nr);
+  else if (in_graph(x))  // of a comparison, say: nothing of the old value is left
+    record_overwrite("torch::autograd::CopyBackwards", x, {});
   x.impl().storage->bump_version();
   if (x.retains_grad()) x.grad_fn();  // moves what keeps the gradient to the changed view
 }
@@ -169,8 +171,12 @@ Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) co
   if (sizes() == size) return handle();
   check<Error>(!requires_grad(), "resize_: the tensor requires grad; resize a detach()ed one");
   const int64_t numel = checked_numel("resize_", size);
-  const size_t needed =
-      (static_cast<size_t>(numel) + static_cast<size_t>(storage_offset())) * element_size();
+  int64_t end, nbytes;
+  check(!__builtin_add_overflow(numel, storage_offset(), &end) &&
+            !__builtin_mul_overflow(end, static_cast<int64_t>(element_size()), &nbytes),
+        "resize_: shape ", size, " of ", dtype(), " from offset ", storage_offset(),
+        " has more bytes than an int64 counts; make it smaller");
+  const auto needed = static_cast<size_t>(nbytes);
   if (needed > impl().storage->nbytes()) {
     check<Error>(impl().storage->resizable(),
                  "resize_: Trying to resize storage that is not resizable: it has ",

@@ -21,15 +21,20 @@ AutogradMeta& ensure_meta(const Tensor& x) {
 void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take) {
   AutogradMeta& meta = ensure_meta(leaf);
   const std::lock_guard lock(meta.mutex);
+  const auto is_sole = [&] {
+    return fresh.impl_ptr().use_count() == 1 && fresh.impl().storage.use_count() == 1 &&
+           fresh.is_contiguous();
+  };
   if (GradMode::is_enabled()) {  // the gradient has a graph of its own: never change it in place
-    meta.grad = meta.grad.defined() ? meta.grad.add(fresh) : fresh;
+    if (meta.grad.defined())
+      meta.grad = meta.grad.add(fresh);
+    else
+      meta.grad = take || is_sole() ? fresh : fresh.clone(MemoryFormat::Contiguous);
   } else if (meta.grad.defined()) {
     raw::zip_(BinaryOp::add, meta.grad, fresh);
     meta.grad.impl().storage->bump_version();
   } else {
-    const bool sole = fresh.impl_ptr().use_count() == 1 && fresh.impl().storage.use_count() == 1 &&
-                      fresh.is_contiguous();
-    meta.grad = take || sole ? raw::alias(fresh) : raw::clone(fresh);
+    meta.grad = take || is_sole() ? raw::alias(fresh) : raw::clone(fresh);
   }
 }
 

@@ -35,16 +35,37 @@ class RandomStates {
   std::vector<PhiloxState> states_;
 };
 
+// A tensor that a second run of the function saved, and its version then.
+struct Kept {
+  // Errors: Error where the tensor was changed in place since, by the function itself as a rule.
+  void check_unchanged() const {
+    const uint32_t now = tensor._version();
+    check<Error>(
+        now == version,
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        "operation: [",
+        tensor.is_cuda() ? "CUDA" : "CPU", toString(tensor.dtype()), "Type ", tensor.sizes(),
+        "] is at version ", now, "; expected version ", version,
+        " instead. A function inside checkpoint saved it; clone() it before it is changed.");
+  }
+
+  Tensor tensor;
+  uint32_t version = 0;
+};
+
 // Keeps what a second run of the function saves.
 class Collector final : public SavedStore {
  public:
   size_t put(const Tensor& tensor) override {
-    tensors.push_back(raw::alias(tensor));
-    return tensors.size() - 1;
+    kept.push_back({raw::alias(tensor), tensor._version()});
+    return kept.size() - 1;
   }
-  Tensor get(size_t number) override { return raw::alias(tensors[number]); }
+  Tensor get(size_t number) override {
+    kept[number].check_unchanged();
+    return raw::alias(kept[number].tensor);
+  }
 
-  Tensors tensors;
+  std::vector<Kept> kept;
 };
 
 // Keeps nothing but how to compute it again.
@@ -61,12 +82,13 @@ class Recomputation final : public SavedStore {
 
   Tensor get(size_t number) override {
     const std::lock_guard lock(mutex_);
-    if (again_.empty() || !again_[number].defined()) again_ = run_again();
-    return std::exchange(again_[number], Tensor());
+    if (again_.empty() || !again_[number].tensor.defined()) again_ = run_again();
+    again_[number].check_unchanged();
+    return std::exchange(again_[number].tensor, Tensor());
   }
 
  private:
-  Tensors run_again() const {
+  std::vector<Kept> run_again() const {
     struct Restore {
       const RandomStates now;
       ~Restore() { now.restore(); }
@@ -86,10 +108,10 @@ class Recomputation final : public SavedStore {
       const autocast::Scope scope(autocast_);
       f_(inputs);
     }
-    check<Error>(collector->tensors.size() == count_, "checkpoint: the function saved ", count_,
-                 " tensors for its backward, and ", collector->tensors.size(),
+    check<Error>(collector->kept.size() == count_, "checkpoint: the function saved ", count_,
+                 " tensors for its backward, and ", collector->kept.size(),
                  " when it ran again; it must compute the same each time");
-    return std::move(collector->tensors);
+    return std::move(collector->kept);
   }
 
   ListFunction f_;
@@ -98,8 +120,8 @@ class Recomputation final : public SavedStore {
   RandomStates random_;
   AutocastMode autocast_ = thread_modes.autocast;
   size_t count_ = 0;
-  std::mutex mutex_;  // guards again_
-  Tensors again_;     // those that were not read yet
+  std::mutex mutex_;         // guards again_
+  std::vector<Kept> again_;  // those that were not read yet
 };
 
 }  // namespace

@@ -58,7 +58,8 @@ Tensor FunctionNodeBase::output(const Tensor& result) {
 void FunctionNodeBase::finish(Tensors& outputs) {
   for (const Tensor& dirty : context.dirty_) {
     check<Error>(among(inputs_, dirty), *this,
-                 ": mark_dirty was given a tensor that is no input of forward");
+                 ": mark_dirty was given a tensor that is no input of forward, of shape ",
+                 dirty.sizes(), "; give it an argument of forward itself, not a copy or a view");
     check_in_place("mark_dirty", dirty, true);
     dirty.impl().storage->bump_version();
   }

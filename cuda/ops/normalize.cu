@@ -46,6 +46,14 @@ void with_width(bool vectors, const F& f) {
     f(std::integral_constant<int, 1>());
 }
 
+// Threads count the elements of a row in 32 bits, and step beyond its end.
+void check_length(const NormalizedRows& rows) {
+  constexpr int64_t kMost = (int64_t{1} << 31) - (1 << 16);
+  check<NotImplementedError>(rows.length <= kMost, "normalize: a row has ", rows.length,
+                             " elements, expected at most ", kMost,
+                             " on a GPU; make more groups, or compute it on the CPU");
+}
+
 LaunchConfig config_for(const Context& context, int64_t teams, int lanes) {
   const int threads = lanes > 32 ? lanes : kNormThreads;
   return {dim3(static_cast<unsigned>(ceil_div<int64_t>(teams, threads / lanes))),
@@ -57,6 +65,7 @@ LaunchConfig config_for(const Context& context, int64_t teams, int lanes) {
 void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
                             const Tensor& weight, const Tensor& bias, const Tensor& mean,
                             const Tensor& rstd, const Tensor& out) {
+  check_length(rows);
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&x, &weight, &bias, &out}), [&](auto width) {
@@ -70,6 +79,7 @@ void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor
 
 void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
                           const Tensor& variance) {
+  check_length(rows);
   const Context context(x);
   const Tensor table = raw::empty({2, rows.rows}, x.dtype(), x.device());
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
@@ -90,6 +100,7 @@ void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Ten
 void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                  const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                                  const Tensor& sums, const Tensor& out) {
+  check_length(rows);
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&grad, &x, &weight, &out}), [&](auto width) {
@@ -103,6 +114,7 @@ void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad,
 
 void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                  const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
+  check_length(rows);
   const Context context(x);
   const bool by_element = rows.inner == 1 && rows.groups == 1;
   // Lines of sums, which are added up after this: one for each sample, or for so many rows that

@@ -45,14 +45,19 @@ bool are_columns(const Lines& lines) {
   return walk.numel > 1 && std::abs(walk.stride[0][walk.dims - 1]) < std::abs(lines.line.jump);
 }
 
-// Of a block's shared memory, so that two have room side by side.
-constexpr size_t kMostShared = 100 << 10;
+// Of a block's dynamic shared memory: two blocks have room side by side on an H100, and it leaves
+// room for the static memory of kernels on smaller GPUs.
+size_t most_shared() {
+  constexpr int64_t kMost = 100 << 10, kStatic = 8 << 10;
+  return static_cast<size_t>(std::min(kMost, most_shared_bytes() - kStatic));
+}
 
 // How many lines a block takes, a power of two; 0 where blocks do not suit. It reads and writes all
 // of its lines of out, which must not be most of its work, and all accesses of its warps should be
 // of whole sectors: those of single lines that lie by themselves, or of several side by side.
 int lines_of_block(const Lines& lines, int64_t size, size_t element_size) {
   constexpr size_t kSector = 32;
+  const size_t most = most_shared();
   const Strided<3>& walk = lines.walk;
   const auto [length, jump, index_step, src_step] = lines.line;
   const int64_t across = walk.size[walk.dims - 1];
@@ -63,17 +68,17 @@ int lines_of_block(const Lines& lines, int64_t size, size_t element_size) {
     wanted = std::min<int64_t>(kSector / element_size,
                                static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(across))));
     beside = wanted;
-    while (beside > 1 && shared_bytes(beside * size, element_size) > kMostShared) beside /= 2;
+    while (beside > 1 && shared_bytes(beside * size, element_size) > most) beside /= 2;
   } else {
     if (jump != 1) return 0;
     for (int d = 0; d < walk.dims; ++d)
       if (walk.size[d] > 1 && std::abs(walk.stride[0][d]) < size) return 0;
   }
   const int64_t blocks = walk.numel / across * ceil_div(across, beside), numbers = length * beside;
-  const bool suits =
-      2 * beside >= wanted && numbers >= (blocks < kManyBlocks ? kShortLine : kLongLine) &&
-      size <= 4 * length && shared_bytes(beside * size, element_size) <= kMostShared &&
-      (numbers <= 16 * kScatterThreads || (length <= kMostScatters && blocks >= 64));
+  const bool suits = 2 * beside >= wanted &&
+                     numbers >= (blocks < kManyBlocks ? kShortLine : kLongLine) &&
+                     size <= 4 * length && shared_bytes(beside * size, element_size) <= most &&
+                     (numbers <= 16 * kScatterThreads || (length <= kMostScatters && blocks >= 64));
   return suits ? static_cast<int>(beside) : 0;
 }
 
@@ -100,7 +105,7 @@ void add_integers(const Context& context, const IndexRule& rule, int64_t dim, co
   // Each block of a single line adds to all places in the end, which must be little of its work.
   const Line line = lines_of(out, dim, index, src).line;
   const size_t shared = static_cast<size_t>(rule.size) * sizeof(int64_t);
-  if (index.numel() == line.length && rule.size <= line.length / 4 && shared <= kMostShared) {
+  if (index.numel() == line.length && rule.size <= line.length / 4 && shared <= most_shared()) {
     const int64_t share = std::max(4 * rule.size, int64_t{2 * kAddBatch * kScatterThreads});
     const int64_t blocks =
         std::min(ceil_div(line.length, share), int64_t{4} * context.multiprocessors);
@@ -181,7 +186,8 @@ void scatter_by_places(const Context& context, ScatterOp op, const IndexRule& ru
   const Tensor places = raw::empty(numbers.sizes(), kLong, out.device());
   const Tensor sorted = raw::empty_like(places), order = raw::empty_like(places);
   elementwise<int64_t, int64_t>(PlaceOf{rule, device_fault()}, places, numbers);
-  const auto bits = static_cast<int>(std::bit_width(static_cast<uint64_t>(rule.size)));
+  // A bit at least, so that the sort writes its results where there are no places.
+  const auto bits = std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(rule.size))));
   sort(places, dim, /*descending=*/false, bits, sorted, order);
 
   const auto [walk, line] = lines_of(out, dim, raw::expand(sorted, index.sizes()), src);

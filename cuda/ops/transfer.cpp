@@ -94,8 +94,9 @@ bool enable_peer_access(int device, int peer) {
   enum class Access : uint8_t { unknown, no, yes };
   static std::mutex mutex;
   static std::array<std::array<Access, kMaxDevices>, kMaxDevices> known{};
+  device = checked_device("enable_peer_access", device);
+  peer = checked_device("enable_peer_access", peer);
   const DeviceGuard guard(device);
-  checked_device("enable_peer_access", peer);
   const std::lock_guard lock(mutex);
   Access& access = known[static_cast<size_t>(device)][static_cast<size_t>(peer)];
   if (access != Access::unknown) return access == Access::yes;

@@ -1,10 +1,12 @@
 // Programs in memory: each text is compiled and loaded once for each kind of device.
 #include "gradus/cuda/rtc/program.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "gradus/cuda/rtc/compiler.h"
@@ -29,14 +31,23 @@ std::string key_of(const rtc::Job& job) {
   return out + job.source.text();
 }
 
+// Whether the text alone decides what is compiled. Files that it includes may change.
+bool stands_alone(const rtc::Job& job) {
+  return std::none_of(job.options.begin(), job.options.end(), [](const std::string& option) {
+    return option.starts_with("-I") || option.starts_with("-include") ||
+           option.starts_with("--include-path") || option.starts_with("--pre-include");
+  });
+}
+
 Kernels compile_and_load(const rtc::Job& job, const std::string& key) {
-  if (const auto kept = rtc::find_on_disk(key)) try {
+  const bool kept_on_disk = stands_alone(job);
+  if (const auto kept = kept_on_disk ? rtc::find_on_disk(key) : std::nullopt) try {
       return rtc::load(*kept, job);
     } catch (const Error&) {  // made for another build of the library: compiled again
     }
   const std::string program = rtc::compile(job);
   ++compiled;
-  rtc::keep_on_disk(key, program);
+  if (kept_on_disk) rtc::keep_on_disk(key, program);
   return rtc::load(program, job);
 }
 

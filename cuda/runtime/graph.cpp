@@ -13,6 +13,7 @@
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/event.h"
 #include "gradus/cuda/runtime/fault.h"
 #include "gradus/cuda/runtime/graph_memory.h"
 #include "gradus/cuda/runtime/relaunch.h"
@@ -170,6 +171,12 @@ void Graph::replay() {
   check_not_captured("replay: a graph", "graphs do not nest");
   throw_if_faulted(device);
   const Stream stream = getCurrentCUDAStream();
+  if (state.last && *state.last != stream &&
+      !state.drawn.empty()) {  // which may still read its state
+    Event read;
+    read.record(*state.last);
+    read.block(stream);
+  }
   auto* to = static_cast<PhiloxState*>(state.replayed->data());
   for (State::Drawn& one : state.drawn) {
     if (one.blocks > 0) {

@@ -23,6 +23,11 @@ inline LaunchConfig linear_launch(const Context& context, int64_t n,
           where};
 }
 
+// The most shared memory that a block has on the current device.
+inline int64_t most_shared_bytes() {
+  return getDeviceProperties(current_device()).shared_per_block_optin;
+}
+
 // A block of so many threads, a power of 2. As many of them as a row of `columns` elements has work
 // for are its width; the others take further rows.
 inline dim3 block_of_rows(int64_t columns, unsigned threads = kThreads) {

@@ -9,7 +9,10 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
@@ -72,8 +75,20 @@ std::string describe(const Launch& launch) {
          " bytes of shared memory, on cuda:" + std::to_string(launch.device);
 }
 
-// What a kernel may use without asking for more.
-constexpr size_t kSharedBytes = 48 * 1024;
+// Lets a kernel have so much dynamic shared memory on a device. How much it may have unasked
+// depends on its static shared memory. The limit only grows, as other threads may launch it with
+// more.
+cudaError_t allow_shared(const void* kernel, int device, size_t bytes) {
+  static std::mutex mutex;
+  static auto& limits = *new std::map<std::pair<const void*, int>, size_t>;
+  const std::lock_guard lock(mutex);
+  size_t& limit = limits[{kernel, device}];
+  if (bytes <= limit) return cudaSuccess;
+  const cudaError_t status = cudaFuncSetAttribute(
+      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  if (status == cudaSuccess) limit = bytes;
+  return status;
+}
 
 // Whether the kernels of this library wait for earlier ones themselves on the device, as those do
 // that were compiled for compute capability 9.0 or later. `kernel` stands for them all.
@@ -122,9 +137,7 @@ void detail::launch(const void* kernel, const LaunchConfig& config, void** args,
   throw_if_faulted(device);
   const Launch launch{kernel, where.file_name(), shared_bytes, where.line(), device, grid, block};
   cudaError_t status = cudaSuccess;
-  if (shared_bytes > kSharedBytes)
-    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(shared_bytes));
+  if (shared_bytes > 0) status = allow_shared(kernel, device, shared_bytes);
   if (status == cudaSuccess)
     status = queue(kernel, config, args, early && wait_themselves(kernel, device));
   if (status != cudaSuccess) [[unlikely]]

@@ -98,7 +98,7 @@ class DistributedDataParallelImpl final : public DistributedModule {
   template <class... Args>
   auto forward(Args&&... args) {
     before_forward();
-    return module_->forward(std::forward<Args>(args)...);
+    return nn::Module::call(*module_, std::forward<Args>(args)...);
   }
   const std::shared_ptr<M>& module() const { return module_; }
 

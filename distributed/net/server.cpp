@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "gradus/tensor/base/error.h"
 
@@ -70,7 +71,8 @@ int Server::timeout_of_poll() {
 }
 
 void Server::poll_once() {
-  std::vector<pollfd> entries{{listener_.fd(), POLLIN, 0}, {wake_.fd(), POLLIN, 0}};
+  const auto wanted = static_cast<short>(std::exchange(accepts_, true) ? POLLIN : 0);
+  std::vector<pollfd> entries{{listener_.fd(), wanted, 0}, {wake_.fd(), POLLIN, 0}};
   for (const Connection& c : connections_)
     entries.push_back(
         {c.socket.fd(), static_cast<short>(POLLIN | (c.out.empty() ? 0 : POLLOUT)), 0});
@@ -83,6 +85,7 @@ void Server::poll_once() {
     Connection c;
     c.socket = accept_from(listener_);
     c.since = Clock::now();
+    accepts_ = c.socket.is_open();
     const auto strangers = std::count_if(connections_.begin(), connections_.end(),
                                          [](auto& other) { return other.kind == Kind::stranger; });
     if (c.socket.is_open() && static_cast<size_t>(strangers) < kMaxStrangers)
@@ -112,7 +115,14 @@ void Server::receive(Connection& c) {
   }
 }
 
-void Server::send(Connection& c, const Frame& frame) { c.out += encode(frame); }
+// What is too long to be sent ends the connection, and not this thread.
+void Server::send(Connection& c, const Frame& frame) {
+  try {
+    c.out += encode(frame);
+  } catch (const ValueError&) {
+    c.broken = true;
+  }
+}
 
 void Server::greet(Connection& c, const Frame& frame) {
   int64_t rank = -1;
@@ -126,6 +136,7 @@ void Server::greet(Connection& c, const Frame& frame) {
     c.kind = frame[2] == "store" ? Kind::store : Kind::watch;
     c.rank = static_cast<int>(rank);
     watched_ += c.kind == Kind::watch;
+    if (c.kind == Kind::watch && !monitor_) monitor_.emplace(timeout_);
     send(c, {"welcome"});
     if (c.kind == Kind::watch && monitor_ && monitor_->failure())
       send(c, {"failed", *monitor_->failure()});
@@ -181,7 +192,6 @@ void Server::answer_waiting() {
 }
 
 void Server::serve_watch(Connection& c, const Frame& frame) {
-  if (!monitor_) monitor_.emplace(timeout_);
   const auto is = [&](const char* op, size_t arguments) {
     return frame[0] == op && frame.size() == arguments + 1;
   };

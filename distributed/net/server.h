@@ -74,6 +74,9 @@ class Server {
   Milliseconds timeout_{60000};
   int watched_ = 0;
   bool announced_ = false;
+  // False after accept() failed, as without free descriptors: one poll then leaves the listener
+  // out, or the thread would spin.
+  bool accepts_ = true;
   Clock::time_point last_beat_;
   KeyTable table_;
   std::list<Connection> connections_;

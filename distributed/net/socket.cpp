@@ -9,8 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -117,9 +119,10 @@ bool await(const Socket& socket, bool writable, Clock::time_point deadline) {
   while (true) {
     const auto left = std::chrono::ceil<Milliseconds>(deadline - Clock::now()).count();
     pollfd entry{socket.fd(), static_cast<short>(writable ? POLLOUT : POLLIN), 0};
-    const int ready = poll(&entry, 1, static_cast<int>(left < 0 ? 0 : left));
+    const auto most = std::clamp<decltype(left)>(left, 0, std::numeric_limits<int>::max());
+    const int ready = poll(&entry, 1, static_cast<int>(most));
     if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
+    if (ready < 0 ? errno != EINTR : Clock::now() >= deadline) return false;
   }
 }
 

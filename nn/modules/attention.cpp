@@ -61,7 +61,7 @@ Projections project(const Tensor& query, const Tensor& key, const Tensor& value,
 
 // (length, batch, heads * width) as (batch, heads, length, width).
 Tensor by_heads(const Tensor& x, int64_t heads) {
-  return x.view({x.size(0), x.size(1), heads, -1}).permute({1, 2, 0, 3});
+  return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).permute({1, 2, 0, 3});
 }
 
 // What is added to the scores.
@@ -142,7 +142,7 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
     check(x.dim() == 3 && x.size(0) == batch * heads && x.size(2) == head, kName, ": ", name,
           " has shape ", x.sizes(), ", expected (", batch * heads, ", sources, ", head,
           "), (batch * heads, sources, width of a head); reshape it");
-    return x.reshape({batch, heads, -1, head});
+    return x.reshape({batch, heads, x.size(1), head});
   };
   const Tensor q = by_heads(p.q, heads);
   Tensor k = o.static_k().defined() ? given("static_k", o.static_k()) : by_heads(p.k, heads);

@@ -12,7 +12,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
                   const BatchNormFuncOptions& options) {
   input.operand("batch_norm", "input");
   if (options.training() && input.dim() >= 2)
-    check(input.numel() > input.size(1),
+    check(input.numel() != input.size(1) || input.size(1) == 0,
           "batch_norm: Expected more than 1 value per channel when "
           "training, got input size ",
           input.sizes(), "; use a larger batch, or eval()");

@@ -29,7 +29,7 @@ void check_options(const char* op, const Options& options) {
           op,
           ": kernel_size, dilation and stride must be 1 or more and padding 0 or more, but got ",
           options.kernel_size(), ", ", options.dilation(), ", ", options.stride(), " and ",
-          options.padding());
+          options.padding(), "; correct the option that is too small");
 }
 
 // "(2, 3)"

@@ -40,7 +40,7 @@ Tensor Steps::all_before(const Tensor& all, const Tensor& start) const {
 }
 
 Tensor Steps::final(const Tensor& all) const {
-  if (reverse_ || count() == 0) return all.narrow(0, 0, batch());
+  if (reverse_ || batch() == 0) return all.narrow(0, 0, batch());
   Tensors parts;
   int64_t done = 0;  // sequences that end later
   for (int64_t t = count() - 1; t >= 0; --t) {

@@ -195,7 +195,7 @@ auto RNNImplBase<Derived, Options>::run(const Tensor& input, const Tensor& h, co
   const Result initial = start(h, c, x, batch);
   const Steps steps(std::vector<int64_t>(static_cast<size_t>(length), batch));
   Result y = run_rows(x.reshape({length * batch, o.input_size()}), steps, initial.h, initial.c);
-  y.out = y.out.view({length, batch, -1});
+  y.out = y.out.view({length, batch, y.out.size(1)});
   if (o.batch_first()) y.out = y.out.transpose(0, 1);
   return y;
 }

@@ -1,6 +1,7 @@
 // Upsample and F::interpolate: one spatial dimension after the other, as weighted sums of slices.
 #include "gradus/nn/modules/upsampling.h"
 #include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/autograd/engine/one_node.h"
 
 #include <algorithm>
 #include <cmath>
@@ -107,6 +108,9 @@ Taps antialiased(const Positions& p, bool is_cubic) {
     for (int64_t place = from; place < to; ++place) sum += weight(place);
     for (int64_t place = from; place < to; ++place)
       taps.set(place - from, i, place, weight(place) / sum);
+    // A tap without a share names a pixel that has one: 0 times NaN is NaN.
+    for (auto tap = static_cast<size_t>(to - from); tap < taps.index.size(); ++tap)
+      taps.set(static_cast<int64_t>(tap), i, std::min(from, p.in - 1), 0);
   }
   return taps;
 }
@@ -193,15 +197,18 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
       !options.antialias() || mode.value == Interpolation::Bilinear || is_cubic,
       "interpolate: antialias option is only supported for bilinear and bicubic, but the mode is ",
       mode.name(), "; leave it out");
+  const bool nearest_mode =
+      mode.value == Interpolation::Nearest || mode.value == Interpolation::NearestExact;
+  check<TypeError>(nearest_mode || input.is_floating_point(), "interpolate: input has dtype ",
+                   input.dtype(), ", expected a floating point type for ", mode.name(),
+                   "; convert with .to(kFloat)");
   if (mode.value == Interpolation::Area) return area(input, sizes);
   GRADUS_AUTOCAST_AS(upsample, interpolate, input, options);
 
-  Tensor out = input;
+  Tensor out = nearest_mode ? input : as_computed(input);  // half types are rounded once
   for (int64_t d = 0; d < spatial; ++d) {
     const auto i = static_cast<size_t>(d);
     Positions p{input.size(d + 2), sizes[i], 0, options.align_corners().value_or(false)};
-    const bool nearest_mode =
-        mode.value == Interpolation::Nearest || mode.value == Interpolation::NearestExact;
     if (p.align_corners && !nearest_mode)
       p.scale = p.out > 1 ? static_cast<double>(p.in - 1) / static_cast<double>(p.out - 1) : 0;
     else if (options.scale_factor() && !options.recompute_scale_factor().value_or(false))
@@ -214,7 +221,7 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
                                             : linear(p);
     out = resampled(out, d + 2, taps);
   }
-  return out;
+  return out.to(input.dtype());
 }
 
 }  // namespace functional

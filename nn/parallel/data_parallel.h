@@ -25,9 +25,9 @@ namespace gradus::nn {
 //
 // The replicas are clones that are kept between forwards. Before a forward they get the training
 // flags and the values of parameters and buffers that have changed. Other members (options, plain
-// numbers) keep the values they had when the module was cloned: call replicate() after changing
-// them, or after writing through data_ptr(). The first replica works in the module's own memory, so
-// its changes of buffers stay; the changes of the other replicas are lost.
+// numbers, hooks) keep the values they had when the module was cloned: call replicate() after
+// changing them, or after writing through data_ptr(). The first replica works in the module's own
+// memory, so its changes of buffers stay; the changes of the other replicas are lost.
 template <class M>
 class DataParallelImpl : public parallel::DataParallelBase {
  public:

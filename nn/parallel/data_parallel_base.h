@@ -64,7 +64,7 @@ class DataParallelBase : public Module {
   auto run(M& module, Args&&... args) {
     std::tuple<std::decay_t<Args>...> given(std::forward<Args>(args)...);
     const auto call = [](M& callee, auto& arguments) {
-      return std::apply([&](auto&... each) { return callee.forward(each...); }, arguments);
+      return std::apply([&](auto&... each) { return Module::call(callee, each...); }, arguments);
     };
     using Result = decltype(call(module, given));
     static_assert(kHoldsTensorsAlone<Result>,

@@ -29,12 +29,14 @@ Tensor gather(ArrayRef<Tensor> parts, Device device, int64_t dim) {
   for (size_t i = 0; i < parts.size(); ++i) {
     const Tensor& part = parts[i];
     check<TypeError>(part.dtype() == first.dtype(), "gather: replica ", i, " returned ",
-                     part.dtype(), ", replica 0 ", first.dtype());
+                     part.dtype(), ", replica 0 ", first.dtype(),
+                     "; convert the result to one dtype in forward");
     bool fits = part.dim() == first.dim();
     for (int64_t d = 0; fits && d < first.dim(); ++d)
       fits = d == along || part.size(d) == first.size(d);
     check(fits, "gather: replica ", i, " returned shape ", part.sizes(), ", replica 0 ",
-          first.sizes(), "; they may differ in dimension ", along, " alone");
+          first.sizes(), "; they may differ in dimension ", along,
+          " alone, give DataParallel the dim of the batch");
     sizes[along] += scalars ? 1 : part.size(along);
   }
   const Tensor out = raw::empty(sizes, first.dtype(), device);

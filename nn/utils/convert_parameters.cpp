@@ -25,7 +25,8 @@ void vector_to_parameters(const Tensor& vec, const Tensors& parameters) {
   int64_t elements = 0, begin = 0;
   for (const Tensor& parameter : parameters) elements += parameter.numel();
   check(vec.dim() == 1 && vec.numel() == elements, "vector_to_parameters: the vector has shape ",
-        vec.sizes(), ", and the parameters have ", elements, " elements");
+        vec.sizes(), ", and the parameters have ", elements,
+        " elements; give what parameters_to_vector() of them returned");
   for (const Tensor& parameter : parameters) {
     parameter.set_data(vec.detach().slice(0, begin, begin + parameter.numel()).view_as(parameter));
     begin += parameter.numel();

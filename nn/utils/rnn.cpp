@@ -13,6 +13,26 @@ std::vector<int64_t> numbers(const Tensor& x) {
   return {first, first + flat.numel()};
 }
 
+// Others would read and write beyond the rows of the data.
+void check_batch_sizes(const Tensor& data, const Tensor& batch_sizes) {
+  constexpr const char* kFix = "; make it with pack_sequence or pack_padded_sequence";
+  check<TypeError>(batch_sizes.dtype() == kLong, "PackedSequence: batch_sizes have dtype ",
+                   batch_sizes.dtype(), ", expected int64; convert with .to(kLong)");
+  check(batch_sizes.dim() == 1, "PackedSequence: batch_sizes have shape ", batch_sizes.sizes(),
+        ", expected one dimension, a number for each step", kFix);
+  check(data.operand("PackedSequence", "data").dim() >= 1,
+        "PackedSequence: data has shape [], expected (rows, ...)", kFix);
+  int64_t rows = 0, last = data.size(0);
+  for (const int64_t size : numbers(batch_sizes)) {
+    check(size >= 1 && size <= last, "PackedSequence: batch_sizes have ", size,
+          rows == 0 ? " first, expected 1 to the number of rows, " : " after ", last,
+          rows == 0 ? "" : ", expected 1 or more, and never more than before", kFix);
+    rows += size, last = size;
+  }
+  check(rows == data.size(0), "PackedSequence: batch_sizes sum to ", rows, ", and data has shape ",
+        data.sizes(), "; expected as many rows", kFix);
+}
+
 }  // namespace
 
 Tensor invert_permutation(const Tensor& permutation) {
@@ -31,6 +51,7 @@ PackedSequence::PackedSequence(Tensor data, Tensor batch_sizes, Tensor sorted_in
   check(batch_sizes_.operand("PackedSequence", "batch_sizes").is_cpu(),
         "PackedSequence: batch_sizes should always be on CPU, but they are on ",
         batch_sizes_.device(), "; make it with pack_sequence or pack_padded_sequence");
+  check_batch_sizes(data_, batch_sizes_);
 }
 
 PackedSequence PackedSequence::pin_memory() const {
@@ -50,9 +71,9 @@ PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool batch_fir
                                     bool enforce_sorted) {
   constexpr const char* kOp = "pack_padded_sequence";
   check(input.operand(kOp, "input").dim() >= 2, kOp, ": input has shape ", input.sizes(),
-        ", expected at least 2 dimensions");
+        ", expected at least 2 dimensions, (length, batch, ...); unsqueeze it");
   check(lengths.operand(kOp, "lengths").dim() == 1, kOp, ": lengths have shape ", lengths.sizes(),
-        ", expected one dimension");
+        ", expected one dimension, a length for each sequence; flatten them");
   lengths = lengths.to(kLong);
   Tensor order;
   const int64_t batch_dim = batch_first ? 0 : 1;
@@ -73,11 +94,13 @@ PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool batch_fir
   for (size_t i = 0; i < list.size(); ++i) {
     check(list[i] > 0, kOp,
           ": Length of all samples has to be greater than 0, but found an element in 'lengths' "
-          "that is <= 0; leave out empty sequences");
+          "that is <= 0, ",
+          list[i], " at place ", i, "; leave out empty sequences");
     check(i == 0 || list[i] <= list[i - 1], kOp,
           ": `lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You "
           "can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to "
-          "sidestep this requirement");
+          "sidestep this requirement; here ",
+          list[i], " follows ", list[i == 0 ? 0 : i - 1]);
   }
   check(list[0] <= input.size(0), kOp, ": a sequence is ", list[0], " long, and input has ",
         input.size(0), " steps; give lengths of at most that");
@@ -97,7 +120,8 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, b
                                                std::optional<int64_t> total_length) {
   const std::vector<int64_t> sizes = numbers(sequence.batch_sizes());
   const auto longest = static_cast<int64_t>(sizes.size());
-  check(longest > 0, "pad_packed_sequence: the sequence is empty, expected one step or more");
+  check(longest > 0, "pad_packed_sequence: the sequence is empty, its data has shape ",
+        sequence.data().sizes(), ", expected one step or more; leave it out");
   check(total_length.value_or(longest) >= longest,
         "pad_packed_sequence: Expected total_length to be at least the length of the longest "
         "sequence in input, but got total_length=",

@@ -13,7 +13,7 @@ double along_cosine(double from, double to, double part) {
 }
 
 int64_t at_least_one(const char* name, int64_t value) {
-  check(value >= 1, name, " is ", value, ", expected 1 or more");
+  check(value >= 1, name, " is ", value, ", expected 1 or more; give a larger number");
   return value;
 }
 
@@ -37,7 +37,8 @@ Scheduled one_cycle(const OneCycleLROptions& o, int64_t step, size_t group) {
   size_t i = 0;
   for (; i + 1 < phases.size() && at > phases[i].end; ++i) begin = phases[i].end;
   const Phase& now = phases[i];
-  const double part = (at - begin) / (now.end - begin);
+  const double part =
+      now.end > begin ? (at - begin) / (now.end - begin) : 1;  // a phase may be empty
   const auto between = [&](double from, double to) {
     return o.anneal_strategy() == "cos" ? along_cosine(from, to, part) : from + (to - from) * part;
   };
@@ -51,10 +52,14 @@ void check_options(const OneCycleLROptions& o, size_t groups) {
   check(o.max_lr().size() == 1 || o.max_lr().size() == groups, "OneCycleLR: max_lr has ",
         o.max_lr().size(), " rates for ", groups, " parameter groups; give one for each");
   check(o.pct_start() >= 0 && o.pct_start() <= 1, "OneCycleLR: pct_start is ", o.pct_start(),
-        ", expected a number from 0 to 1");
+        ", expected a number from 0 to 1; give a part of total_steps, such as 0.3");
   check(o.anneal_strategy() == "cos" || o.anneal_strategy() == "linear",
         "OneCycleLR: anneal_strategy is \"", o.anneal_strategy(),
-        "\", expected \"cos\" or \"linear\"");
+        "\", expected \"cos\" or \"linear\"; give one of them");
+  check(o.div_factor() > 0, "OneCycleLR: div_factor is ", o.div_factor(),
+        ", expected a number above 0; give max_lr divided by the first rate");
+  check(o.final_div_factor() > 0, "OneCycleLR: final_div_factor is ", o.final_div_factor(),
+        ", expected a number above 0; give the first rate divided by the last");
 }
 }  // namespace
 
@@ -78,7 +83,8 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& options)
                                   double, int64_t step, size_t group) {
         check_options(options, groups);
         check(step <= options.total_steps(), "OneCycleLR: Tried to step ", step,
-              " times. The specified number of total steps is ", options.total_steps());
+              " times. The specified number of total steps is ", options.total_steps(),
+              "; make it with total_steps = ", step, " or more");
         return one_cycle(options, step, group);
       }) {}
 

@@ -9,11 +9,12 @@ namespace gradus::optim {
 namespace {
 void check_factor(const char* name, double factor, bool zero_too) {
   check(factor <= 1 && (zero_too ? factor >= 0 : factor > 0), name, " is ", factor,
-        zero_too ? ", expected a number from 0 to 1" : ", expected a number above 0, up to 1");
+        zero_too ? ", expected a number from 0 to 1" : ", expected a number above 0, up to 1",
+        "; give a part of the first rate, such as 0.1");
 }
 
 int64_t positive(const char* name, int64_t steps) {
-  check(steps > 0, name, " is ", steps, ", expected 1 or more");
+  check(steps > 0, name, " is ", steps, ", expected 1 or more; give a number of steps");
   return steps;
 }
 

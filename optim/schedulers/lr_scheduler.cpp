@@ -2,6 +2,7 @@
 #include "gradus/optim/schedulers/lr_scheduler.h"
 
 #include <cmath>
+#include <limits>
 
 #include "gradus/optim/schedulers/state.h"
 #include "gradus/tensor/factories.h"
@@ -32,7 +33,12 @@ OrderedDict<std::string, Tensor> LRScheduler::state_dict() const {
 
 void LRScheduler::load_state_dict(const OrderedDict<std::string, Tensor>& state) {
   check_state(algorithm_name(typeid(*this)), LRScheduler::state_dict(), state);
-  step_count_ = static_cast<unsigned>(state["last_epoch"].item<int64_t>());
+  const auto steps = state["last_epoch"].item<int64_t>();
+  constexpr auto kMost = std::numeric_limits<unsigned>::max();
+  check(steps >= 0 && steps <= kMost, algorithm_name(typeid(*this)),
+        ": load_state_dict: last_epoch is ", steps, ", expected a number from 0 to ", kMost,
+        "; give what state_dict() returned");
+  step_count_ = static_cast<unsigned>(steps);
   auto& groups = optimizer_.param_groups();
   for (size_t g = 0; g < groups.size(); ++g) {
     const auto rate = state["base_lrs"][static_cast<int64_t>(g)].item<double>();

@@ -28,11 +28,12 @@ ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(Optimizer& optimizer, Sch
       verbose_(verbose),
       best_(mode == min ? std::numeric_limits<double>::infinity()
                         : -std::numeric_limits<double>::infinity()) {
-  check(factor < 1, "ReduceLROnPlateauScheduler: Factor should be < 1.0, got ", factor);
+  check(factor < 1, "ReduceLROnPlateauScheduler: Factor should be < 1.0, got ", factor,
+        "; give a part of the rate, such as 0.1");
   const size_t groups = optimizer.param_groups().size();
   if (min_lrs_.empty()) min_lrs_.assign(groups, 0);
   check(min_lrs_.size() == groups, "ReduceLROnPlateauScheduler: min_lr has ", min_lrs_.size(),
-        " numbers, expected ", groups, ", one for each parameter group");
+        " numbers, expected ", groups, ", one for each parameter group; leave it out for 0");
 }
 
 void ReduceLROnPlateauScheduler::step(double metric) {

@@ -1,4 +1,4 @@
-// What the state_dict() of schedules and of GradScaler share.
+// What the state_dict() of schedules, of GradScaler and of AveragedModel share.
 #pragma once
 
 #include <string>

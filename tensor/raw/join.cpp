@@ -65,9 +65,9 @@ Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
 Tensor flip(const Tensor& x, IntArrayRef dims) {
   Dims strides = x.impl().strides;
   int64_t offset = x.storage_offset();
-  if (!dims.empty() && x.numel() > 0) {
+  if (!dims.empty()) {
     const auto flips = dim_mask("flip", dims, x);
-    for (int64_t d = 0; d < x.dim(); ++d)
+    for (int64_t d = 0; d < x.dim() && x.numel() > 0; ++d)
       if (flips[static_cast<size_t>(d)]) {
         offset += (x.impl().sizes[d] - 1) * strides[d];
         strides[d] = -strides[d];

@@ -192,7 +192,7 @@ Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
                     " is out of range for dimension ", d, " of size ", size, "; expected ", -size,
                     " <= start <= ", size);
   if (start < 0) start += size;
-  check<IndexError>(length >= 0 && start + length <= size, "narrow: start (", start, ") + length (",
+  check<IndexError>(length >= 0 && length <= size - start, "narrow: start (", start, ") + length (",
                     length, ") exceeds dimension size (", size, "). Shape ", x.sizes(),
                     ", dimension ", d, "; give a smaller length");
   Dims sizes = x.impl().sizes;

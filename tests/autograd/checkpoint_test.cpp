@@ -113,5 +113,18 @@ TEST(Checkpoint, ReportsAFunctionThatDiffersAndAnInputThatWasChanged) {
   expect_error<Error>([&] { z.sum().backward(); }, "checkpoint saved it");
 }
 
+TEST(Checkpoint, ReportsWhatTheFunctionSavesAndThenChanges) {
+  const auto f = [](const Tensor& t) {
+    const Tensor y = t.exp(), z = y * 1;
+    y.mul_(10);
+    return y.sum() + z.sum();
+  };
+  const Tensor x = uniform_leaf({1});
+  const Tensor out = checkpoint(f, x);
+  expect_error<Error>([&] { out.backward(); },
+                      "has been modified by an inplace operation: [CPUDoubleType [1]] is at "
+                      "version 1; expected version 0 instead");
+}
+
 }  // namespace
 }  // namespace gradus

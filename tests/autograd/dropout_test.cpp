@@ -87,5 +87,14 @@ TEST_F(DropoutTest, AlphaDropoutKeepsMeanAndVariance) {
   }
 }
 
+TEST_F(DropoutTest, DrawsNothingWhereTheChangeInPlaceIsRefused) {
+  const Tensor x = ones({4, 2}, requires_grad());
+  const uint64_t before = default_generator(Device(kCPU)).philox().offset;
+  expect_error<Error>([&] { x.dropout_(0.5, true); }, "dropout_: a leaf Variable");
+  expect_error<Error>([&] { x.feature_dropout_(0.5, true); }, "feature_dropout_: a leaf Variable");
+  expect_error<Error>([&] { x.alpha_dropout_(0.5, true); }, "alpha_dropout_: a leaf Variable");
+  EXPECT_EQ(default_generator(Device(kCPU)).philox().offset, before);
+}
+
 }  // namespace
 }  // namespace gradus

@@ -214,5 +214,33 @@ TEST(InPlace, CopyRecordsItsSource) {
   expect_values(w.grad(), {6, 6});
 }
 
+TEST(InPlace, ComparisonsLeaveNothingOfTheOldHistory) {
+  const Tensor a = ones({3}, requires_grad());
+  const Tensor x = a * 2;
+  x.gt_(0);
+  x.sum().backward();
+  expect_values(a.grad(), {0, 0, 0}, 0);
+}
+
+TEST(Engine, CreateGraphGivesEveryLeafAGradientOfItsOwn) {
+  const Tensor a = tensor({1.0}, requires_grad()), b = tensor({1.0}, requires_grad());
+  (a + b).pow(2).sum().backward({}, std::nullopt, true);
+  EXPECT_TRUE(a.grad().requires_grad());
+  nn::utils::clip_grad_norm_({a, b}, 1);
+  expect_values(a.grad(), {std::sqrt(0.5)}, 1e-5);
+  expect_values(b.grad(), {std::sqrt(0.5)}, 1e-5);
+}
+
+TEST(Engine, CreateGraphGivesGradientsThatCanChangeInPlace) {
+  const Tensor a = ones({2}, requires_grad()), b = ones({2}, requires_grad());
+  a.sum().backward({}, std::nullopt, true);
+  a.grad().mul_(3);
+  expect_values(a.grad(), {3, 3}, 0);
+  const Tensor given = ones({2});
+  (b + 1).backward(given, std::nullopt, true);
+  b.grad().mul_(3);
+  expect_values(given, {1, 1}, 0);
+}
+
 }  // namespace
 }  // namespace gradus

@@ -153,5 +153,34 @@ TEST_P(Operators, FirstAndSecondDerivativesMatchFiniteDifferences) {
 INSTANTIATE_TEST_SUITE_P(All, Operators, ::testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
 
+TEST(IsClose, DifferencesOfIntegersDoNotWrapAround) {
+  const auto close = [](int64_t x, int64_t y, ScalarType dtype) {
+    return isclose(full({1}, x, dtype), full({1}, y, dtype), 0, 2).item<bool>();
+  };
+  EXPECT_FALSE(close(0, 255, kByte));
+  EXPECT_TRUE(close(3, 5, kByte));
+  EXPECT_FALSE(close(-128, 127, kChar));
+  EXPECT_FALSE(close(3, 6, kLong));
+}
+
+TEST(Pow, OfZeroHasNoGradientByItsExponentFromZeroUp) {
+  for (const bool number : {false, true}) {
+    const Tensor y = tensor({0.0, 2.0, -1.0}, kDouble).requires_grad_();
+    (number ? pow(Scalar(0), y) : zeros({3}, kDouble).pow(y)).sum().backward();
+    expect_values(y.grad(), {0, 0, -INFINITY}, 0);
+  }
+  const Tensor y = tensor({0.0, 2.0}, kDouble).requires_grad_();
+  pow(Scalar(2.7), y).sum().backward();
+  expect_values(y.grad(), {std::log(2.7), 2.7 * 2.7 * std::log(2.7)}, 1e-14);
+}
+
+TEST(Hardswish, HasSlopesAtInfinities) {
+  for (const bool create_graph : {false, true}) {
+    const Tensor x = tensor({INFINITY, -INFINITY, 0.0F, 1.5F, 4.0F}).requires_grad_();
+    hardswish(x).sum().backward({}, std::nullopt, create_graph);
+    expect_values(x.grad(), {1, 0, 0.5, 1, 1});
+  }
+}
+
 }  // namespace
 }  // namespace gradus

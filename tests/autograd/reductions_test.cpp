@@ -195,5 +195,65 @@ TEST(Reductions, RecordNodesWithPyTorchsNames) {
   for (const auto& [y, name] : expected) EXPECT_EQ(y.grad_fn()->name(), name);
 }
 
+TEST(CrossEntropy, LossesOfRowsMayChangeInPlace) {
+  const Tensor x = zeros({2, 4}, requires_grad()), target = tensor({1, 3});
+  const auto losses = [&] {
+    return nn::functional::cross_entropy(
+        x, target, nn::functional::CrossEntropyFuncOptions().reduction(kNone));
+  };
+  const Tensor recorded = losses();
+  recorded.mul_(2);
+  recorded.sum().backward();
+  expect_values(x.grad(), {0.5, -1.5, 0.5, 0.5, 0.5, 0.5, 0.5, -1.5});
+  const NoGradGuard guard;
+  EXPECT_FALSE(losses().is_view());
+}
+
+TEST(Extremes, OfOnePassAreTensorsOfTheirOwn) {
+  const Tensor x = tensor({3.0, -1.0, 2.0});
+  for (const bool keepdim : {false, true}) {
+    const auto [least, greatest] = aminmax(x, std::nullopt, keepdim);
+    EXPECT_FALSE(least.is_view() || greatest.is_view());
+    least.add_(1);
+    EXPECT_EQ(greatest._version(), 0U);
+    expect_values(least, {0}, 0);
+    expect_values(greatest, {3}, 0);
+  }
+}
+
+TEST(Renorm, SquaresOfHalvesDoNotOverflow) {
+  const Tensor y = renorm(full({2, 4}, 40000, kHalf), 2, 0, 100);
+  EXPECT_EQ(y.scalar_type(), kHalf);
+  expect_values(y, std::vector<double>(8, 50), 1e-3);
+}
+
+TEST(Prod, GradientOfHalvesDoesNotOverflowOnTheWay) {
+  const Tensor x = tensor({300.0, 300.0, 0.001, 0.001}).to(kHalf).requires_grad_();
+  x.prod().backward();
+  EXPECT_EQ(x.grad().scalar_type(), kHalf);
+  expect_values(x.grad(), {3e-4, 3e-4, 90, 90}, 2e-3);
+}
+
+TEST(Median, OfNothingIsTheLeastNumberOfAnIntegerType) {
+  EXPECT_EQ(empty({0}, kInt).median().item<int64_t>(), INT32_MIN);
+  EXPECT_EQ(empty({0}, kShort).median().item<int64_t>(), INT16_MIN);
+  EXPECT_EQ(empty({0}, kByte).nanmedian().item<int64_t>(), 0);
+  EXPECT_EQ(empty({0}, kLong).median().item<int64_t>(), INT64_MIN);
+  EXPECT_TRUE(std::isnan(empty({0}).median().item<double>()));
+}
+
+TEST(Covariance, NamesWeightsThatDoNotFit) {
+  const Tensor x = tensor({1.0, 2.0, 4.0});
+  expect_error<ValueError>([&] { x.cov(1, std::nullopt, zeros({3})); },
+                           "weights sum to zero, can't be normalized");
+  expect_error<ValueError>([&] { x.cov(1, zeros({3}, kLong)); },
+                           "weights sum to zero, can't be normalized");
+  expect_error<ValueError>(
+      [&] {
+        x.cov(1, tensor({1, -2, 1}));
+      },
+      "cov: a weight is below 0: fweights has -2, expected 0 or more");
+}
+
 }  // namespace
 }  // namespace gradus

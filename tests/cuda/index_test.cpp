@@ -123,6 +123,15 @@ TEST_F(CudaIndex, ScatterOfANumber) {
 }
 
 // As many rows as one block takes, and more, and more numbers than a list has.
+// With the static memory of the kernel they need more than a kernel has unasked.
+TEST_F(CudaIndex, ScatterIntoRowsThatFillSharedMemory) {
+  const Pair out = random_pair(kDouble, contiguous_layout("", {64, 4096}));
+  const Pair src = random_pair(kDouble, contiguous_layout("", {64, 4096}));
+  const Pair index = random_pair(kLong, contiguous_layout("", {64, 4096}), {0, 4095});
+  expect_close(out.gpu.scatter_add(1, index.gpu, src.gpu),
+               out.cpu.scatter_add(1, index.cpu, src.cpu), 0, "rows of 4096 doubles");
+}
+
 TEST_F(CudaIndex, ScatterOfLongRowsAndLists) {
   for (const auto& [length, columns] :
        {std::pair<int64_t, int64_t>{5, 9001}, {1024, 16}, {4097, 2}})
@@ -361,6 +370,14 @@ TEST_F(CudaIndex, AnIndexOutOfRangeIsAnError) {
                       cuda::synchronize();
                     }),
                     "index 500 is out of bounds for dimension 0 with size 500");
+  // Where there are no places at all.
+  EXPECT_CONTAINS(message_of<IndexError>([&] {
+                    empty({0, 100}, device(kCUDA))
+                        .index_add_(0, zeros({5000}, device(kCUDA).dtype(kLong)),
+                                    ones({5000, 100}, device(kCUDA)));
+                    cuda::synchronize();
+                  }),
+                  "index 0 is out of bounds for dimension 0 with size 0");
   // The record is clear again, and the device works on.
   expect_close(raw::map(UnaryOp::neg, x.gpu), raw::map(UnaryOp::neg, x.cpu), 0, "afterwards");
 }

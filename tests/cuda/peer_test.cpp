@@ -63,6 +63,7 @@ TEST_F(PeerTest, CopiesAtOnceKeepTheirSourceAndComeBeforeLaterChanges) {
 
 TEST_F(PeerTest, AccessIsSaidTheSameEveryTime) {
   EXPECT_TRUE(cuda::enable_peer_access(0, 0));
+  EXPECT_TRUE(cuda::enable_peer_access(-1, -1));  // the current device
   const int count = static_cast<int>(cuda::device_count());
   EXPECT_EQ(cuda::enable_peer_access(0, count - 1), cuda::enable_peer_access(0, count - 1));
   EXPECT_CONTAINS(message_of<ValueError>([&] { cuda::enable_peer_access(0, count); }),

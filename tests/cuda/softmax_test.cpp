@@ -79,6 +79,18 @@ TEST_F(CudaSoftmax, LongLines) {
 }
 
 // So few lines that a block for each would leave the rest of the GPU idle.
+// With the static memory of the kernel they need more than a kernel has unasked.
+TEST_F(CudaSoftmax, GradientsOfLinesThatFillSharedMemory) {
+  const Pair x = random_pair(kFloat, contiguous_layout("", {2, 6140}));
+  const Pair grad = random_pair(kFloat, contiguous_layout("", {2, 6140}));
+  const auto slope = [](const Tensor& of, const Tensor& g) {
+    const Tensor leaf = of.detach().requires_grad_();
+    softmax(leaf, 1).backward(g);
+    return leaf.grad();
+  };
+  expect_close(slope(x.gpu, grad.gpu), slope(x.cpu, grad.cpu), 1e-6, "lines of 6140 floats");
+}
+
 TEST_F(CudaSoftmax, FewLinesOfGreatLength) {
   constexpr int64_t kLong = 1 << 17;
   const MemoryLayout layouts[] = {contiguous_layout("one row", {kLong + pick(0, 9)}),

@@ -364,5 +364,14 @@ TEST(Ddp, RefusesWhatItCannotAverage) {
   expect_error<Error>([&] { DistributedDataParallel model(net); }, "init_process_group");
 }
 
+TEST(DistributedDataParallel, RunsTheHooksOfItsModule) {
+  dist::spawn_threads(1, [](int) {
+    const Net net = make_net(1);
+    net->register_forward_hook([](nn::Module&, const Tensor&, const Tensor& y) { return y * 0; });
+    DistributedDataParallel model(net);
+    expect_values(model(inputs(1, 1)), {0, 0, 0}, 0);
+  });
+}
+
 }  // namespace
 }  // namespace gradus

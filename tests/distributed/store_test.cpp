@@ -167,5 +167,79 @@ TEST(Frame, AnythingThatIsNoFrameIsFoundOut) {
   EXPECT_EQ(number, -12);
 }
 
+void write_all(const dist::Socket& socket, const std::string& bytes) {
+  const auto deadline = dist::Clock::now() + std::chrono::seconds(20);
+  for (size_t at = 0; at < bytes.size();) {
+    std::string piece = bytes.substr(at, 1 << 16);
+    const size_t size = piece.size();
+    ASSERT_TRUE(dist::await(socket, true, deadline) && dist::write_some(socket, piece));
+    at += size - piece.size();
+  }
+}
+// Until the other side closes the connection.
+void read_all(const dist::Socket& socket) {
+  const auto deadline = dist::Clock::now() + std::chrono::seconds(20);
+  std::string bytes;
+  do ASSERT_TRUE(dist::await(socket, false, deadline));
+  while (dist::read_some(socket, bytes));
+}
+
+// A client of kind "watch" that ends at once, before the server was told to watch.
+TEST(Store, ARankThatOnlyGreetsDoesNotEndTheServer) {
+  dist::TCPStore server("127.0.0.1", 0, true, milliseconds(20000), "secret");
+  {
+    const auto deadline = dist::Clock::now() + std::chrono::seconds(5);
+    const dist::Socket socket = dist::connect_to("127.0.0.1", server.port(), deadline);
+    write_all(socket, dist::encode({dist::kProtocol, "secret", "watch", "1"}));
+    ASSERT_TRUE(dist::await(socket, false, deadline));  // it is welcome
+  }
+  check_store(server);
+}
+
+// The failure names both calls, and has more bytes than a frame may.
+TEST(Store, AnAnswerThatIsTooLongEndsTheConnectionAlone) {
+  dist::TCPStore server("127.0.0.1", 0, true, milliseconds(20000), "secret");
+  std::vector<dist::Socket> ranks;
+  for (const char* rank : {"0", "1"}) {
+    const auto deadline = dist::Clock::now() + std::chrono::seconds(5);
+    ranks.push_back(dist::connect_to("127.0.0.1", server.port(), deadline));
+    write_all(ranks.back(), dist::encode({dist::kProtocol, "secret", "watch", rank}));
+    write_all(ranks.back(),
+              dist::encode({"start", "world", "1", std::string(dist::kMaxFrame / 2, *rank)}));
+  }
+  for (const dist::Socket& socket : ranks) read_all(socket);
+  check_store(server);
+}
+
+TEST(Store, AnAnswerThatIsNoNumberIsAnError) {
+  const dist::Socket listener = dist::listen_at("127.0.0.1", 0);
+  dist::Socket server;
+  std::thread answers([&] {
+    dist::await(listener, false, dist::Clock::now() + std::chrono::seconds(20));
+    server = dist::accept_from(listener);
+    write_all(server,
+              dist::encode({"welcome"}) + dist::encode({"ok", "x"}) + dist::encode({"ok", ""}));
+  });
+  dist::TCPStore store("127.0.0.1", dist::port_of(listener), false, milliseconds(5000));
+  expect_error<Error>([&] { store.num_keys(); },
+                      "TCPStore::num_keys: rank 0 answered 'x', expected a number");
+  expect_error<Error>([&] { store.add("n", 1); }, "TCPStore::add: rank 0 answered ''");
+  answers.join();
+}
+
+// 2^32 milliseconds and a few: what is left of them in an int ends at once.
+TEST(Socket, WaitsForLongerThanAnIntHasMilliseconds) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const dist::Socket one(ends[0]), other(ends[1]);
+  std::thread late([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    write_all(other, "x");
+  });
+  EXPECT_TRUE(dist::await(one, false, dist::Clock::now() + milliseconds((int64_t{1} << 32) + 20)));
+  late.join();
+  EXPECT_FALSE(dist::await(other, false, dist::Clock::now() - milliseconds(1)));
+}
+
 }  // namespace
 }  // namespace gradus

@@ -229,5 +229,21 @@ TEST(Transformer, SaysWhatIsWrong) {
   expect_values(nn::TransformerImpl::generate_square_subsequent_mask(2), {0, -kInfinity, 0, 0});
 }
 
+TEST(MultiheadAttention, ABatchMayBeEmpty) {
+  const nn::MultiheadAttention attention(
+      nn::MultiheadAttentionOptions(4, 2).add_bias_kv(true).add_zero_attn(true));
+  const Tensor query = ones({3, 0, 4}, requires_grad()), key = ones({5, 0, 4});
+  for (const bool need_weights : {true, false}) {
+    const auto [out, weights] =
+        attention->forward(query, key, key, zeros({0, 5}, kBool), need_weights);
+    EXPECT_EQ(out.sizes(), IntArrayRef({3, 0, 4}));
+    if (need_weights) {
+      EXPECT_EQ(weights.sizes(), IntArrayRef({0, 3, 7}));
+    }
+    out.sum().backward();
+    EXPECT_EQ(query.grad().sizes(), query.sizes());
+  }
+}
+
 }  // namespace
 }  // namespace gradus

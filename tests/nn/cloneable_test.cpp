@@ -140,5 +140,22 @@ TEST(Cloneable, ASubmoduleOfAnotherClassIsAnError) {
   expect_error<Error>([] { std::make_shared<FickleImpl>()->clone(); }, "of another class");
 }
 
+// The type of a device alone stands for its current one, on which the module may be already.
+TEST(Cloneable, SharesNothingOnTheSameDevice) {
+  for (const DeviceType type : {kCPU, kCUDA}) {
+    if (type == kCUDA && !cuda::is_available()) continue;
+    nn::Linear fc(2, 3);
+    fc->to(type);
+    const auto copy = fc->clone(Device(type));
+    expect_equal_values(*fc, *copy);
+    nn::ParameterList list(ones({2}).to(type));
+    const auto list_copy = std::dynamic_pointer_cast<nn::ParameterListImpl>(list->clone(type));
+    expect_equal_values(*list, *list_copy);
+    const NoGradGuard guard;
+    for (const Tensor& p : fc->parameters()) Tensor(p).fill_(7);
+    for (const Tensor& p : copy->parameters()) EXPECT_FALSE(p.eq(7).any().item<bool>());
+  }
+}
+
 }  // namespace
 }  // namespace gradus

@@ -186,5 +186,37 @@ TEST(Module, RunsForwardHooks) {
   expect_error<TypeError>([&] { pair.forward(ones({1})); }, "its hooks take Tensors");
 }
 
+TEST(ParameterContainers, MayHoldUndefinedTensors) {
+  nn::ParameterDict dict;
+  dict->insert("a", Tensor());
+  dict->insert("b", ones({2}, requires_grad()));
+  std::ostringstream out;
+  out << dict;
+  EXPECT_EQ(out.str(),
+            "gradus::nn::ParameterDict(\n(a): Parameter containing: [Undefined]\n"
+            "(b): Parameter containing: [Float of size [2]]\n)");
+  const auto copy = std::dynamic_pointer_cast<nn::ParameterDictImpl>(dict->clone(Device(kCPU)));
+  EXPECT_FALSE(copy->get("a").defined());
+  EXPECT_TRUE(copy->get("b").requires_grad());
+}
+
+TEST(Containers, KeepTheirHooksInACopy) {
+  const auto five = [](nn::Module&, const Tensor&, const Tensor& y) { return y * 0 + 5; };
+  nn::Sequential net{nn::Linear(1, 1)};
+  const size_t hook = net->register_forward_hook(five);
+  nn::Sequential copy(std::dynamic_pointer_cast<nn::SequentialImpl>(net->clone()));
+  expect_values(copy(ones({1, 1})), {5});
+  EXPECT_NE(copy->register_forward_hook(five), hook);
+
+  const auto expect_kept = [&](nn::Module& module) {
+    const size_t number = module.register_forward_hook(five);
+    EXPECT_NO_THROW(module.clone()->remove_forward_hook(number));
+  };
+  expect_kept(*nn::ModuleList(nn::ReLU()));
+  expect_kept(*nn::ModuleDict());
+  expect_kept(*nn::ParameterList(ones({1})));
+  expect_kept(*nn::ParameterDict());
+}
+
 }  // namespace
 }  // namespace gradus

@@ -144,5 +144,39 @@ TEST(GumbelSoftmax, DrawsOneOfEachRow) {
   EXPECT_TRUE(logits.grad().ne(0).any().item<bool>());
 }
 
+TEST(Interpolate, TakesIntegersByTheNearestPixelAlone) {
+  const Tensor bytes = tensor({0, 100, 200}).to(kByte).view({1, 1, 3});
+  const auto size = F::InterpolateFuncOptions().size(std::vector<int64_t>{6});
+  expect_values(F::interpolate(bytes, size), {0, 0, 100, 100, 200, 200}, 0);
+  expect_error<TypeError>(
+      [&] { F::interpolate(bytes, F::InterpolateFuncOptions(size).mode(kLinear)); },
+      "interpolate: input has dtype uint8, expected a floating point type for kLinear; convert "
+      "with .to(kFloat)");
+}
+
+// Half of the output lies beyond the reach of the NaN.
+TEST(Interpolate, ANaNStaysWhereItIs) {
+  for (const bool first : {true, false}) {
+    const Tensor x = ones({1, 1, 1, 12});
+    x.select(3, first ? 0 : 11).fill_(std::nan(""));
+    const Tensor y = F::interpolate(x, F::InterpolateFuncOptions()
+                                           .size(std::vector<int64_t>{1, 4})
+                                           .mode(kBilinear)
+                                           .antialias(true));
+    const Tensor far = y.narrow(3, first ? 2 : 0, 2);
+    expect_values(far, {1, 1});
+    EXPECT_TRUE(y.isnan().any().item<bool>());
+  }
+}
+
+TEST(Interpolate, RoundsHalfTypesOnce) {
+  manual_seed(5);
+  const Tensor x = randn({1, 2, 5, 7}, kHalf);
+  const auto options = F::InterpolateFuncOptions().size(std::vector<int64_t>{9, 11}).mode(kBicubic);
+  const Tensor y = F::interpolate(x, options);
+  EXPECT_EQ(y.dtype(), kHalf);
+  expect_values(y, to_vector(F::interpolate(x.to(kFloat), options).to(kHalf)), 0);
+}
+
 }  // namespace
 }  // namespace gradus

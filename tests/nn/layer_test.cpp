@@ -202,5 +202,13 @@ TEST(Activations, SoftmaxTakesADtypeAsItsFunctionDoes) {
   EXPECT_EQ(nn::LogSoftmax(0)(x).dtype(), kFloat);
 }
 
+TEST(BatchNorm, ABatchMayBeEmptyWhileTraining) {
+  nn::BatchNorm1d norm(3);
+  EXPECT_EQ(norm(ones({0, 3})).sizes(), IntArrayRef({0, 3}));
+  expect_values(norm->running_mean, {0, 0, 0}, 0);
+  EXPECT_EQ(nn::BatchNorm2d(3)(ones({0, 3, 2, 2})).sizes(), IntArrayRef({0, 3, 2, 2}));
+  expect_error<ValueError>([&] { norm(ones({1, 3})); }, "Expected more than 1 value per channel");
+}
+
 }  // namespace
 }  // namespace gradus

@@ -229,5 +229,51 @@ TEST(Losses, OneHotMarksTheClass) {
   expect_error<IndexError>([] { one_hot(tensor({0, 3}), 3); }, "target 3");
 }
 
+TEST(Module, HooksMayChangeTheHooks) {
+  nn::Linear fc(1, 1);
+  std::string order;
+  size_t once = 0;
+  once = fc->register_forward_pre_hook(
+      [&, text = std::string(100, 'a')](nn::Module& m, const Tensor&) {
+        m.remove_forward_pre_hook(once);
+        order += text[99];  // what the hook holds lives on
+        m.register_forward_pre_hook([&](nn::Module&, const Tensor&) {
+          order += 'b';
+          return Tensor();
+        });
+        return Tensor();
+      });
+  fc->register_forward_pre_hook([&](nn::Module&, const Tensor&) {
+    order += 'c';
+    return Tensor();
+  });
+  fc(ones({1, 1}));
+  EXPECT_EQ(order, "ac");
+  fc(ones({1, 1}));
+  EXPECT_EQ(order, "accb");
+}
+
+TEST(Module, TheNumberOfAHookIsGivenOnce) {
+  nn::Linear fc(1, 1);
+  const auto pre = [](nn::Module&, const Tensor& x) { return x; };
+  const auto post = [](nn::Module&, const Tensor&, const Tensor& y) { return y; };
+  const size_t first_pre = fc->register_forward_pre_hook(pre);
+  const size_t first = fc->register_forward_hook(post);
+  fc->remove_forward_pre_hook(first_pre), fc->remove_forward_hook(first);
+  EXPECT_NE(fc->register_forward_pre_hook(pre), first_pre);
+  EXPECT_NE(fc->register_forward_hook(post), first);
+  expect_error<IndexError>([&] { fc->remove_forward_hook(first); }, "has no hook");
+  expect_error<IndexError>([&] { fc->remove_forward_pre_hook(first_pre); }, "has no hook");
+}
+
+TEST(Module, WrappersRunTheHooksOfWhatTheyWrap) {
+  nn::Linear fc(1, 1);
+  fc->register_forward_hook([](nn::Module&, const Tensor&, const Tensor& y) { return y * 0 + 5; });
+  const Tensor x = ones({2, 1});
+  expect_values(nn::DataParallel(fc, {kCPU})(x), {5, 5});
+  expect_values(nn::DataParallel(fc, {kCPU, kCPU})(x), {5, 5});
+  expect_values(optim::AveragedModel(fc)(x), {5, 5});
+}
+
 }  // namespace
 }  // namespace gradus

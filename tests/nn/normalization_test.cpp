@@ -29,5 +29,23 @@ TEST(InstanceNorm, KeepsItsStatisticsAfterAnError) {
   EXPECT_FALSE(mean.eq(0).any().item<bool>());
 }
 
+TEST(Normalizations, OfNothingGiveTheirParametersZeroGradients) {
+  const Tensor x = zeros({0, 3}), weight = ones({3}), bias = zeros({3});
+  weight.requires_grad_(), bias.requires_grad_();
+  const Tensors results = {
+      batch_norm(x, weight, bias, {}, {}, true, 0.1, 1e-5, true),
+      batch_norm(x, weight, bias, bias.detach(), weight.detach(), false, 0.1, 1e-5, true),
+      layer_norm(x, {3}, weight, bias), group_norm(x, 1, weight, bias)};
+  for (const Tensor& y : results) {
+    EXPECT_EQ(y.sizes(), IntArrayRef({0, 3}));
+    weight.mutable_grad() = bias.mutable_grad() = Tensor();
+    y.sum().backward();
+    expect_values(weight.grad(), {0, 0, 0}, 0);
+    expect_values(bias.grad(), {0, 0, 0}, 0);
+  }
+  layer_norm(x, {3}, {}, bias).sum().backward();
+  EXPECT_FALSE(layer_norm(x, {3}).requires_grad());
+}
+
 }  // namespace
 }  // namespace gradus

@@ -266,5 +266,41 @@ TEST(RNN, SaysWhatIsWrongWithPackedSequences) {
   expect_error<ValueError>([] { rnn::pad_sequence({}); }, "received an empty list of sequences");
 }
 
+TEST(RNN, ABatchMayBeEmpty) {
+  const Tensor x = ones({5, 0, 3}, requires_grad());
+  const auto [out, h] = nn::RNN(nn::RNNOptions(3, 4).num_layers(2).bidirectional(true))(x);
+  EXPECT_EQ(out.sizes(), IntArrayRef({5, 0, 8}));
+  EXPECT_EQ(h.sizes(), IntArrayRef({4, 0, 4}));
+  nn::GRU gru(nn::GRUOptions(3, 4).batch_first(true));
+  EXPECT_EQ(std::get<0>(gru(ones({0, 5, 3}))).sizes(), IntArrayRef({0, 5, 4}));
+  for (const int64_t proj : {0, 2}) {
+    nn::LSTM lstm(nn::LSTMOptions(3, 4).proj_size(proj));
+    const auto [y, state] = lstm(x);
+    EXPECT_EQ(y.sizes(), IntArrayRef({5, 0, proj ? proj : 4}));
+    EXPECT_EQ(std::get<1>(state).sizes(), IntArrayRef({1, 0, 4}));
+    y.sum().backward();
+    EXPECT_FALSE(lstm->parameters()[0].grad().ne(0).any().item<bool>());
+  }
+}
+
+TEST(RNN, RefusesBatchSizesThatDoNotFitTheData) {
+  const auto refuses = [](const Tensor& data, const Tensor& sizes, const char* why) {
+    expect_error<ValueError>([&] { rnn::PackedSequence(data, sizes); }, why);
+  };
+  const Tensor data = ones({3, 1});
+  refuses(data, tensor({1, 2}), "batch_sizes have 2 after 1, expected 1 or more, and never more");
+  refuses(data, tensor({3, 0}), "batch_sizes have 0 after 3, expected 1 or more");
+  refuses(data, tensor({4}), "batch_sizes have 4 first, expected 1 to the number of rows, 3");
+  refuses(data, tensor({-1}), "batch_sizes have -1 first");
+  refuses(data, tensor({1, 1}), "batch_sizes sum to 2, and data has shape [3, 1]");
+  refuses(data, tensor({{2, 1}}), "batch_sizes have shape [1, 2], expected one dimension");
+  refuses(ones({}), tensor({1}), "data has shape [], expected (rows, ...)");
+  expect_error<Error>([] { rnn::PackedSequence(Tensor(), tensor({1})); }, "data is undefined");
+  expect_error<TypeError>([&] { rnn::PackedSequence(data, ones({3})); },
+                          "batch_sizes have dtype float32, expected int64");
+  EXPECT_EQ(rnn::PackedSequence(data, tensor({2, 1})).to(kDouble).data().dtype(), kDouble);
+  EXPECT_EQ(rnn::PackedSequence(ones({0, 1}), zeros({0}, kLong)).data().size(0), 0);
+}
+
 }  // namespace
 }  // namespace gradus

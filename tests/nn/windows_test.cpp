@@ -126,6 +126,14 @@ TEST(Conv, NamesWhatDoesNotFit) {
   expect_error<ValueError>([&] { nn::BatchNorm2d(2)(none); }, "BatchNorm2d: input is undefined");
 }
 
+TEST(Conv, TransposedChecksTheTypeOfItsBias) {
+  const Tensor x = ones({1, 1, 3}), weight = ones({1, 2, 2});
+  for (const ScalarType dtype : {kDouble, kLong})
+    expect_error<TypeError>([&] { conv_transpose1d(x, weight, zeros({2}, dtype)); },
+                            "conv_transpose1d: Input type (float32) and bias type (");
+  EXPECT_EQ(conv_transpose1d(x, weight, zeros({2})).sizes(), IntArrayRef({1, 2, 4}));
+}
+
 TEST(Functional, NormalizeWritesIntoAGivenTensor) {
   const Tensor x = tensor({1.0, 3.0}).view({1, 2}), out = zeros({1, 2});
   nn::functional::normalize(x, nn::functional::NormalizeFuncOptions().p(1).out(out));

@@ -71,5 +71,35 @@ TEST(AveragedModel, StaysOnItsDevice) {
   expect_values(ema->weight, {1.5, 1.5});
 }
 
+TEST(AveragedModel, GoesOnFromItsStateDict) {
+  nn::Linear fc(2, 1);
+  AveragedModel first(fc), second(fc);
+  for (const double value : {1, 2}) set(fc, value), first.update_parameters(fc);
+  const auto state = first.state_dict();
+  EXPECT_EQ(state.keys(), (std::vector<std::string>{"n_averaged", "module.weight", "module.bias"}));
+  second.load_state_dict(state);
+  EXPECT_EQ(second.n_averaged(), 2);
+  set(fc, 6), second.update_parameters(fc);
+  expect_values(second->weight, {3, 3});
+  expect_values(first->weight, {1.5, 1.5});  // its memory is its own
+}
+
+TEST(AveragedModel, RefusesAStateThatDoesNotFit) {
+  nn::Linear fc(2, 1);
+  AveragedModel mean(fc);
+  auto state = mean.state_dict();
+  state["n_averaged"] = full({}, -1, kLong);
+  state["module.bias"] = full({1}, 9, kFloat);
+  const auto before = to_vector(mean->bias);
+  expect_error<ValueError>([&] { mean.load_state_dict(state); },
+                           "n_averaged is -1, expected 0 or more");
+  expect_error<ValueError>([&] { mean.load_state_dict({}); }, "\n  n_averaged is missing");
+  expect_error<ValueError>(
+      [&] { mean.load_state_dict(AveragedModel(nn::Linear(3, 1)).state_dict()); },
+      "module.weight is float32 of shape [1, 3], expected float32 of shape [1, 2]");
+  expect_values(mean->bias, before, 0);
+  EXPECT_EQ(mean.n_averaged(), 0);
+}
+
 }  // namespace
 }  // namespace gradus

@@ -221,5 +221,51 @@ TEST(Schedules, RefuseWhatMakesNoSense) {
       "min_lr has 2 numbers, expected 1, one for each parameter group");
 }
 
+TEST(Schedules, OneCycleMayHaveAnEmptyPhase) {
+  for (const double part : {0.1, 1.0}) {
+    SGD sgd = one_group(1);
+    OneCycleLR scheduler(
+        sgd,
+        OneCycleLROptions(1, 10).pct_start(part).anneal_strategy("linear").cycle_momentum(false));
+    if (part == 0.1) {
+      EXPECT_EQ(rate(sgd), 1);  // the way up is over
+    }
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_TRUE(std::isfinite(rate(sgd))) << i;
+      scheduler.step();
+    }
+    EXPECT_TRUE(std::isfinite(rate(sgd)));
+  }
+}
+
+TEST(Schedules, RefuseFactorsOfACycleThatAreNotPositive) {
+  SGD sgd = one_group(1);
+  const OneCycleLROptions fine(1, 10);
+  for (const double factor : {0.0, -1.0, static_cast<double>(NAN)}) {
+    expect_error<ValueError>([&] { OneCycleLR(sgd, OneCycleLROptions(fine).div_factor(factor)); },
+                             "OneCycleLR: div_factor is ");
+    expect_error<ValueError>(
+        [&] { OneCycleLR(sgd, OneCycleLROptions(fine).final_div_factor(factor)); },
+        "OneCycleLR: final_div_factor is ");
+  }
+  EXPECT_EQ(rate(sgd), 1);
+}
+
+TEST(Schedules, RefuseANumberOfStepsThatIsNone) {
+  SGD sgd = one_group(1);
+  ExponentialLR scheduler(sgd, 0.5);
+  scheduler.step();
+  for (const int64_t steps : {int64_t{-1}, int64_t{1} << 32}) {
+    auto state = scheduler.state_dict();
+    state["last_epoch"] = full({}, steps, kLong);
+    state["base_lrs"] = full({1}, 8, kDouble);
+    expect_error<ValueError>([&] { scheduler.load_state_dict(state); },
+                             "ExponentialLR: load_state_dict: last_epoch is " +
+                                 std::to_string(steps) + ", expected a number from 0 to");
+  }
+  EXPECT_EQ(scheduler.last_epoch(), 1);
+  EXPECT_EQ(sgd.param_groups()[0].initial_lr(), 1);
+}
+
 }  // namespace
 }  // namespace gradus

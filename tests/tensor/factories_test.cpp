@@ -229,6 +229,16 @@ TEST(Factories, RefuseWhatHasNoMeaning) {
   expect_error<OutOfMemoryError>([] { zeros({int64_t{1} << 58}); }, "");
 }
 
+TEST(Factories, RefuseStridesThatReachBeyondAnInt64) {
+  const int64_t far = int64_t{1} << 62;
+  float number = 0;
+  expect_error<ValueError>([&] { empty_strided({5}, {far}); },
+                           "empty_strided: shape [5] of float32 with strides [");
+  expect_error<ValueError>([&] { empty_strided({2}, {far}); }, "than an int64 counts");
+  expect_error<ValueError>([&] { from_blob(&number, {5}, {far}); }, "than an int64 counts");
+  EXPECT_EQ(empty_strided({0, 5}, {1, far}).numel(), 0);
+}
+
 TEST(Undefined, SaysWhatItIs) {
   const Tensor nothing;
   EXPECT_FALSE(nothing.defined());

@@ -209,5 +209,31 @@ TEST(ViewErrors, NameTheOperationAndTheArgument) {
                            "got 2)");
 }
 
+TEST(ViewErrors, SumsAndProductsOfSizesDoNotWrapAround) {
+  expect_error<IndexError>([] { zeros({4}).narrow(0, 1, INT64_MAX); },
+                           "narrow: start (1) + length (9223372036854775807) exceeds");
+  const Tensor x = zeros({2}, kDouble);
+  for (const int64_t size : {int64_t{1} << 60, int64_t{1} << 61})
+    expect_error<ValueError>([&] { x.resize_({size}); }, "has more bytes than an int64 counts");
+  EXPECT_EQ(x.sizes(), IntArrayRef({2}));
+}
+
+TEST(ViewErrors, FlipChecksTheDimensionsOfEmptyTensors) {
+  expect_error<IndexError>([] { zeros({0, 2}).flip(5); }, "flip: Dimension out of range");
+  EXPECT_EQ(zeros({0, 2}).flip({0, 1}).sizes(), IntArrayRef({0, 2}));
+}
+
+TEST(ViewErrors, SayWhatToGive) {
+  const Tensor x = zeros({1, 4, 2});
+  expect_error<ValueError>([&] { channel_shuffle(x[0], 2); }, "; expected (N, C, ...)");
+  expect_error<ValueError>([&] { channel_shuffle(x, 0); }, "groups:0; give 1 or more");
+  expect_error<ValueError>([&] { channel_shuffle(x, 3); }, "3 groups. Give a divisor of 4");
+  expect_error<ValueError>([&] { x.repeat({1, 1, -2}); }, "negative number -2; give 0 or more");
+  expect_error<ValueError>([&] { combinations(x[0][0], -1); }, "is negative; give 0 or more");
+  expect_error<ValueError>([&] { pad(x, {1, 1}, "reflect", 3); }, "value is 3; leave it out");
+  expect_error<ValueError>([&] { histogram(x, 0); }, "but got 0; give 1 or more");
+  expect_error<ValueError>([&] { histogram(x, x); }, "shape [1, 4, 2]; flatten() it");
+}
+
 }  // namespace
 }  // namespace gradus

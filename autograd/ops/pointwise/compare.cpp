@@ -53,9 +53,13 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   Tensor close = self == other;
   if (equal_nan && self.is_floating_point())
     close = close.maximum((self != self) * (other != other));
-  if (self.dtype() == kBool || (rtol == 0 && atol == 0)) return close;
+  if (rtol == 0 && atol == 0) return close;
+  // Differences of integers wrap around.
+  const ScalarType dtype =
+      self.is_floating_point() ? self.scalar_type() : get_default_dtype_as_scalartype();
+  const Tensor x = self.to(dtype), y = other.to(dtype);
   // An infinite difference or bound proves nothing.
-  const Tensor allowed = (other * rtol).abs() + atol, difference = (self - other).abs();
+  const Tensor allowed = (y * rtol).abs() + atol, difference = (x - y).abs();
   return close.maximum((difference <= allowed) * (difference < INFINITY));
 }
 

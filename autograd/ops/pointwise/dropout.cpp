@@ -72,6 +72,8 @@ Tensor apply(const Kind& kind, const Tensor& x, double p, bool train) {
 }
 
 Tensor& apply_(const Kind& kind, const Tensor& x, double p, bool train) {
+  // Before the generator advances.
+  if (changes(kind.name, x, p, train)) check_in_place(kind.name, x, recording(x));
   const auto noise = draw(kind, x, p, train);
   if (!noise) return x.handle();
   x.mul_(noise->factor);
@@ -95,6 +97,7 @@ Tensor feature_alpha_dropout(const Tensor& self, double p, bool train) {
 
 Tensor& Tensor::dropout_(double p, bool train) const {
   if (!changes("dropout", *this, p, train)) return handle();
+  check_in_place("dropout", *this, recording(*this));  // before the generator advances
   const PhiloxState state = state_for(*this);
   return in_place(
       "dropout", *this, recording(*this),

@@ -122,7 +122,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
 
   Attention how{scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))))};
   how.causal = is_causal;
-  const int64_t m = query.size(-2), n = key.size(-2);
+  const int64_t n = key.size(-2);
   Dims shape = query.impl().sizes;
   if (dropout_p > 0) {
     how.dropout = dropout_p;
@@ -143,7 +143,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     mask = mask.expand(shape);
   }
   // The derivative of a mask, and what has no elements, are left to the composite.
-  if (recording(mask) || dropout_p == 1 || query.numel() * value.numel() * m * n == 0)
+  if (recording(mask) || dropout_p == 1 || query.numel() == 0 || value.numel() == 0)
     return composite(how, query, key, value, mask);
   const Tensor out = attended(how, with_rows(query), with_rows(key), with_rows(value),
                               mask.defined() ? with_heads(mask) : mask);

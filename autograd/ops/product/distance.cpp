@@ -22,8 +22,9 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
   Dims others;
   for (int64_t d = 0; d < self.dim(); ++d)
     if (d != kept) others.push_back(d);
-  const Tensor norms = norm(self, p, others, true);
-  return self * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0);
+  const Tensor x = as_computed(self);
+  const Tensor norms = norm(x, p, others, true);
+  return (x * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)).to(self.dtype());
 }
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {

@@ -11,6 +11,13 @@ Tensor weights(const char* name, const std::optional<Tensor>& given, int64_t obs
         given->sizes(), ", expected one for each of ", observations, " observations");
   return given->reshape({-1});
 }
+
+void check_not_negative(const char* name, const Tensor& weights) {
+  if (!weights.defined() || weights.numel() == 0) return;
+  const double least = weights.min().item().toDouble();
+  check(least >= 0, "cov: a weight is below 0: ", name, " has ", least,
+        ", expected 0 or more; clamp_min(0) them");
+}
 }  // namespace
 
 Tensor cov(const Tensor& self, int64_t correction) {
@@ -35,9 +42,7 @@ Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& 
   if (reliabilities.defined())
     check<TypeError>(reliabilities.is_floating_point(), "cov: aweights have dtype ",
                      reliabilities.dtype(), ", expected a floating point type");
-  for (const Tensor& w : {counts, reliabilities})
-    check(!w.defined() || w.numel() == 0 || w.min().item().toDouble() >= 0,
-          "cov: a weight is below 0");
+  check_not_negative("fweights", counts), check_not_negative("aweights", reliabilities);
 
   Tensor w;
   if (counts.defined())
@@ -50,6 +55,9 @@ Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& 
     return (from_mean.mm(from_mean.t()) / divisor).squeeze();
   }
   const Tensor total = w.sum();
+  check(total.item().toDouble() != 0,
+        "cov: weights sum to zero, can't be normalized: ", observations,
+        " observations have no weight; give one of them a weight above 0");
   const Tensor from_mean = x - (x * w).sum(1, true) / total;
   Tensor taken = total.new_full({}, correction);
   if (reliabilities.defined()) taken = taken * (w * reliabilities).sum() / total;

@@ -27,10 +27,13 @@ Tensor row_cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Te
   if (compute != x.dtype())
     return row_cross_entropy(rule, x.to(compute), target,
                              weight.defined() ? raw::to(weight, compute) : weight, mean);
+  const bool records = recording(x);
   const auto [table, average] = raw::cross_entropy(rule, x, target, weight, mean);
-  const Tensor losses = mean ? average : raw::as_strided(table, target.impl().sizes, {1}, 0);
+  Tensor losses = mean ? average : raw::alias(table, target.impl().sizes, {1});
+  // The losses may change in place, and the rows beside them are saved.
+  if (records && !mean) losses = raw::clone(losses);
   const Tensor rows = raw::narrow(table, 0, 1, 3);
-  if (recording(x))
+  if (records)
     record("CrossEntropyLossBackward0", losses, {x}, {x, target, rows},
            [rule, mean](Node& n, const Tensor& grad) -> Tensors {
              const Tensor saved = n.saved(0), numbers = n.saved(1), sums = n.saved(2);

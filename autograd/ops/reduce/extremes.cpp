@@ -52,7 +52,8 @@ TensorPair aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim)
   if (!dim && !recording(self.operand("aminmax")) && self.numel() > 0) {  // in one pass
     const Tensor both = raw::aminmax(self);
     const Dims shape = Dims::filled(keepdim ? self.dim() : 0, 1);
-    return {raw::as_strided(both, shape, shape, 0), raw::as_strided(both, shape, shape, 1)};
+    const Tensor greatest = raw::clone(raw::as_strided(both, shape, shape, 1));
+    return {raw::alias(both, shape, shape), greatest};  // each has a version of its own
   }
   const IntArrayRef dims = dim ? IntArrayRef(*dim) : IntArrayRef();
   return {amin(self, dims, keepdim), amax(self, dims, keepdim)};

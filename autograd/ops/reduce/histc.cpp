@@ -63,7 +63,7 @@ TensorPair counted(const Tensor& self, const Tensor& edges, const std::optional<
 TensorPair histogram(const Tensor& self, int64_t bins, std::optional<ArrayRef<double>> range,
                      const std::optional<Tensor>& weight, bool density) {
   check_weight(self, weight);
-  check(bins > 0, "histogram: bins must be > 0, but got ", bins);
+  check(bins > 0, "histogram: bins must be > 0, but got ", bins, "; give 1 or more");
   check(!range || range->size() == 2, "histogram: range has ", range ? range->size() : 0,
         " numbers, expected 2: the least and the greatest");
   double low = 0, high = 1;
@@ -73,7 +73,8 @@ TensorPair histogram(const Tensor& self, int64_t bins, std::optional<ArrayRef<do
     low = self.min().item<double>(), high = self.max().item<double>();
   check(std::isfinite(low) && std::isfinite(high), "histogram: range [", low, ", ", high,
         "] is not finite; give one");
-  check(low <= high, "histogram: min should not exceed max, but got min ", low, " max ", high);
+  check(low <= high, "histogram: min should not exceed max, but got min ", low, " max ", high,
+        "; swap the numbers of range");
   if (low == high) low -= 0.5, high += 0.5;
   return counted(self, linspace(low, high, bins + 1, self.options()), weight, density);
 }
@@ -86,7 +87,7 @@ TensorPair histogram(const Tensor& self, const Tensor& bins, const std::optional
   check_weight(self, weight);
   raw::check_same_device("histogram", self, "self", bins, "bins");
   check(bins.dim() == 1, "histogram: bins tensor should have one dimension, but got ", bins.dim(),
-        " dimensions");
+        " dimensions: shape ", bins.sizes(), "; flatten() it, or give a number of bins");
   check<TypeError>(bins.dtype() == self.dtype(), "histogram: bins has dtype ", bins.dtype(),
                    ", self ", self.dtype(), "; convert one with .to(...)");
   check(bins.numel() > 1, "histogram: bins has ", bins.numel(),

@@ -25,13 +25,19 @@ TensorPair median_along(const char* op, const char* node, const Tensor& self, in
   return {out, drop(indices, mask, keepdim)};
 }
 
+// The median of nothing, as in PyTorch: NaN, or the least number of an integer type.
+Scalar median_of_none(ScalarType dtype) {
+  if (isFloatingType(dtype)) return NAN;
+  if (!isSignedType(dtype)) return 0;
+  return INT64_MIN >> (64 - 8 * element_size(dtype));
+}
+
 Tensor median_of_all(const char* op, const char* node, const Tensor& self, bool ignores_nan) {
   check_median(op, self);
   const Tensor list = self.detach().reshape({-1});
-  // As in PyTorch: NaN, or the least number of an integer type.
-  const Scalar none = self.is_floating_point() ? Scalar(NAN) : Scalar(INT64_MIN);
-  const Tensor out = list.numel() == 0 ? full({}, none, self.options())
-                                       : drop(raw::median(op, list, 0, ignores_nan).values, {true});
+  const Tensor out = list.numel() == 0
+                         ? full({}, median_of_none(self.scalar_type()), self.options())
+                         : drop(raw::median(op, list, 0, ignores_nan).values, {true});
   if (recording(self))
     record(node, out, {self}, {self, out}, [](Node& n, const Tensor& grad) -> Tensors {
       const Tensor x = n.saved(0);

@@ -1,5 +1,6 @@
 // sum, nansum, mean, nanmean, prod and sum_to_size, with their gradients.
 #include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/autograd/engine/one_node.h"
 #include "gradus/autograd/ops/reduce.h"
 
 namespace gradus {
@@ -99,10 +100,10 @@ Tensor record_product(const char* node, const Tensor& out, const Tensor& self, i
                       const Dims& kept) {
   if (recording(self) && out.is_floating_point())
     record(node, out, {self}, {self}, [dim, kept](Node& n, const Tensor& grad) -> Tensors {
-      const Tensor x = n.saved(0);
+      const Tensor x = as_computed(n.saved(0));
       // Without dimensions, a list of one.
       const Tensor others = product_of_others(x.dim() ? x : x.reshape({1}), dim);
-      return {others.reshape(x.sizes()) * grad.reshape(kept)};
+      return {(others.reshape(x.sizes()) * grad.reshape(kept)).to(grad.dtype())};
     });
   return out;
 }

@@ -96,7 +96,7 @@ Tensor cartesian_prod(ArrayRef<Tensor> tensors) {
 Tensor combinations(const Tensor& self, int64_t r, bool with_replacement) {
   check(self.operand("combinations").dim() == 1, "combinations: self has shape ", self.sizes(),
         ", expected a vector");
-  check(r >= 0, "combinations: r = ", r, " is negative");
+  check(r >= 0, "combinations: r = ", r, " is negative; give 0 or more");
   if (r == 0) return empty({0}, self.options());
   // The choices in lexicographic order: increase the last index that has room, restart those after.
   const int64_t n = self.numel(), step = with_replacement ? 0 : 1;

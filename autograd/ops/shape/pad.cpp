@@ -102,7 +102,8 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode,
   if (mode == "constant") return constant_pad_nd(self, pad, value.value_or(0));
   const Border kind = border_named(mode);
   self.operand("pad");
-  check(!value || *value == 0, "pad: mode \"", mode, "\" takes no value");
+  check(!value || *value == 0, "pad: mode \"", mode, "\" takes no value, and value is ",
+        value.value_or(0), "; leave it out, or use mode \"constant\"");
   const int64_t padded = static_cast<int64_t>(pad.size()) / 2;
   check<NotImplementedError>(
       pad.size() % 2 == 0 && padded >= 1 && padded <= 3 &&

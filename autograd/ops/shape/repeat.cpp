@@ -15,7 +15,8 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
   Dims split, expanded, out;
   for (size_t i = 0; i < repeats.size(); ++i) {
     const int64_t size = i < lead ? 1 : self.sizes()[i - lead], times = repeats[i];
-    check(times >= 0, "repeat: repeats ", repeats, " has the negative number ", times);
+    check(times >= 0, "repeat: repeats ", repeats, " has the negative number ", times,
+          "; give 0 or more");
     out.push_back(size * times);
     if (times != 1) split.push_back(1), expanded.push_back(times);
     if (times == 1 || size != 1) split.push_back(size), expanded.push_back(size);
@@ -47,7 +48,8 @@ Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_si
   const int64_t* count = counts.data_ptr<int64_t>();
   std::vector<int64_t> out;
   for (int64_t i = 0; i < counts.numel(); ++i) {
-    check(count[i] >= 0, "repeat_interleave: repeats has the negative number ", count[i]);
+    check(count[i] >= 0, "repeat_interleave: repeats has the negative number ", count[i],
+          " at position ", i, "; give 0 or more");
     out.insert(out.end(), static_cast<size_t>(count[i]), i);
   }
   check_output_size(static_cast<int64_t>(out.size()), output_size);
@@ -73,7 +75,7 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
                          std::optional<int64_t> output_size) {
   if (!dim) return repeat_interleave(self.flatten(), repeats, 0, output_size);
   check<IndexError>(self.dim() > 0, "repeat_interleave: self has no dimensions; leave dim out");
-  check(repeats >= 0, "repeat_interleave: repeats = ", repeats, " is negative");
+  check(repeats >= 0, "repeat_interleave: repeats = ", repeats, " is negative; give 0 or more");
   const int64_t d = wrap_dim("repeat_interleave", *dim, self);
   check_output_size(self.sizes()[d] * repeats, output_size);
   Dims shape = self.impl().sizes;

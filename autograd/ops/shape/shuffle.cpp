@@ -60,14 +60,14 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   check(self.operand("channel_shuffle").dim() > 2,
         "channel_shuffle: channel_shuffle expects input with > 2 dims, but got input with sizes ",
-        self.sizes());
+        self.sizes(), "; expected (N, C, ...), unsqueeze it");
   check(groups > 0,
         "channel_shuffle: Number of groups to divide channels in must be positive. Value of "
         "groups:",
-        groups);
+        groups, "; give 1 or more");
   check(self.size(1) % groups == 0,
         "channel_shuffle: Number of channels must be divisible by groups. Got ", self.size(1),
-        " channels and ", groups, " groups.");
+        " channels and ", groups, " groups. Give a divisor of ", self.size(1));
   const Tensor out =
       self.unflatten(1, {groups, self.size(1) / groups}).transpose(1, 2).reshape(self.sizes());
   return out.is_alias_of(self) ? out.clone() : out;

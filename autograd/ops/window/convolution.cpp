@@ -160,6 +160,12 @@ Tensor convolve(const char* op, int spatial, const Tensor& input, const Tensor& 
     return convolve(op, spatial, input.unsqueeze(0), weight, bias, s).squeeze(0);
   check_settings(op, s);
   check_shapes(op, input, weight, bias, s.groups, s.transposed);
+  if (s.transposed && bias.defined()) {  // raw::convolution checks that of the others
+    raw::check_same_device(op, input, "input", bias, "bias");
+    check<TypeError>(input.dtype() == bias.dtype(), op, ": Input type (", input.dtype(),
+                     ") and bias type (", bias.dtype(),
+                     ") should be the same; convert one with .to(...)");
+  }
   const Convolution shape = shape_of(op, input, weight, s, spatial);
   if (!s.transposed) return bilinear(op, Part::output, shape, input, weight, bias);
   const Tensor out = bilinear(op, Part::input, shape, input, weight);

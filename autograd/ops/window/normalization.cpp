@@ -1,6 +1,7 @@
 // batch_norm, layer_norm and group_norm. They compute in float32 or float64, and round once.
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -67,6 +68,26 @@ Tensor normalized(const char* node, const NormalizedRows& rows, double eps, cons
   return y;
 }
 
+// Of an input without elements. The weight and the bias are in the graph, and their gradients 0.
+Tensor normalized_nothing(const char* node, const Tensor& input, const Tensor& weight,
+                          const Tensor& bias) {
+  Tensor out = raw::clone(input);
+  if (!recording(input, weight, bias)) return out;
+  const auto geometry = [](const Tensor& x) {
+    return x.defined() ? std::pair(x.impl().sizes, x.options().requires_grad(false))
+                       : std::pair(Dims(), TensorOptions());
+  };
+  record(node, out, {input, weight, bias}, {},
+         [of_weight = geometry(weight), of_bias = geometry(bias)](Node& n, const Tensor& grad) {
+           Tensors grads(3);
+           if (n.wants(0)) grads[0] = grad;
+           if (n.wants(1)) grads[1] = zeros(of_weight.first, of_weight.second);
+           if (n.wants(2)) grads[2] = zeros(of_bias.first, of_bias.second);
+           return grads;
+         });
+  return out;
+}
+
 void check_floating(const char* op, const Tensor& x) {
   check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
                    " is not supported; convert with .to(kFloat)");
@@ -102,7 +123,8 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
       ": running_mean and running_var must be defined in evaluation mode; give them, or training");
   check_parameters(kOp, input, weight, bias);
   check_parameters(kOp, input, running_mean, running_var);
-  if (input.numel() == 0) return input.clone();
+  if (input.numel() == 0)
+    return normalized_nothing("NativeBatchNormBackward0", input, weight, bias);
   const Tensor x = input.to(computed_type(input.dtype()));
   const Tensor w = like(weight, x), b = like(bias, x);
   const int64_t length = input.numel() / (input.size(0) * channels);
@@ -160,7 +182,8 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
         ", expected input with this shape in its last dimensions, but got input of size ",
         input.sizes(), "; permute the input or change normalized_shape");
   check_parameters(kOp, input, weight, bias);
-  if (input.numel() == 0) return input.clone();
+  if (input.numel() == 0)
+    return normalized_nothing("NativeLayerNormBackward0", input, weight, bias);
   const Tensor x = input.to(computed_type(input.dtype()));
   NormalizedRows rows;
   rows.length = numel_of(normalized_shape);
@@ -188,7 +211,8 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   };
   check_vector("weight", weight), check_vector("bias", bias);
   check_parameters(kOp, input, weight, bias);
-  if (input.numel() == 0) return input.clone();
+  if (input.numel() == 0)
+    return normalized_nothing("NativeGroupNormBackward0", input, weight, bias);
   const Tensor x = input.to(computed_type(input.dtype()));
   const int64_t samples = input.size(0) * num_groups,
                 channel = input.numel() / input.size(0) / input.size(1);

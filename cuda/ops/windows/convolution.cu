@@ -201,7 +201,9 @@ template <class T>
 struct Plan {
   Part part;
   Convolution shape;
-  bool aligned, tensor_cores;  // what the choice of kernels depends on beside the shape
+  // What the choice of kernels depends on beside the shape.
+  bool aligned, tensor_cores;
+  int64_t shared_bytes;
   std::vector<Product<T>> products;
   int parts = 1;
 
@@ -211,6 +213,7 @@ struct Plan {
         shape(shape_),
         aligned(aligned_),
         tensor_cores(has_tensor_cores()),
+        shared_bytes(most_shared_bytes()),
         products(products_of(part_, product_of(part_, shape_, operands))),
         parts(products[0].kernel.parts > 0 ? products[0].kernel.parts
                                            : static_cast<int>(best_parts(products, results))) {
@@ -223,7 +226,7 @@ struct Plan {
   }
   bool is_of(Part part_, const Convolution& shape_, bool aligned_) const {
     return part == part_ && aligned == aligned_ && shape == shape_ &&
-           tensor_cores == has_tensor_cores();
+           tensor_cores == has_tensor_cores() && shared_bytes == most_shared_bytes();
   }
 };
 

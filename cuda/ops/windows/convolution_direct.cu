@@ -73,7 +73,8 @@ DirectCut cut(const ConvolutionArgs<float>& args, int rows) {
 template <int kRows, Part part>
 std::optional<ConvolutionKernel<float>> kernel_of(ConvolutionArgs<float>& args) {
   const DirectCut found = cut<part>(args, kRows);
-  if (found.floats > kMostFloats) return std::nullopt;
+  if (found.floats > kMostFloats || found.floats * int64_t{sizeof(float)} > most_shared_bytes())
+    return std::nullopt;
   args.direct = found;
   const int64_t batch = args.shape.batch;
   ConvolutionKernel<float> out{convolution_direct<kRows, part>,

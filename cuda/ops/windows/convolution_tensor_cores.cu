@@ -40,8 +40,9 @@ bool is_aligned(const float* data) { return reinterpret_cast<uintptr_t>(data) % 
 
 // The most floats of a channel that a block's patch has. Blocks repeat where a plane ends with one.
 int longest_patch(const PatchRows& rows, int columns) {
-  const int plane = rows.height * rows.width;
-  const int different = std::min(columns, std::lcm(plane, OfPatches::kCols));
+  const int64_t plane = int64_t{rows.height} * rows.width;
+  const auto different =
+      static_cast<int>(std::min<int64_t>(columns, std::lcm(plane, int64_t{OfPatches::kCols})));
   int most = 0;
   for (int first = 0; first < different; first += OfPatches::kCols) {
     const int last = std::min(first + OfPatches::kCols, columns) - 1;
@@ -66,7 +67,7 @@ bool takes_patches(Args& args, Kernel& kernel) {
   const int taps = part == Part::input ? args.phase[1].taps * args.phase[2].taps : Patches::kTaps;
   if (s.dim[0].in * s.dim[0].out * s.dim[0].kernel != 1 || s.dim[0].padding != 0 ||
       s.taps() != Patches::kTaps || taps < kLeastTaps || args.rows <= kFewRows ||
-      s.group_channels() % 4 != 0 || args.gathered[1] * args.gathered[2] % 4 != 0 ||
+      s.group_channels() % 4 != 0 || int64_t{args.gathered[1]} * args.gathered[2] % 4 != 0 ||
       rows.height * rows.width < kLeastPlaces || !is_aligned(args.a) || !is_aligned(args.b))
     return false;
   constexpr int kBanks = 32, kOver = 8;

@@ -167,7 +167,9 @@ int compilations_of_another_process(const std::string& text) {
 TEST(RtcChild, Compiles) {
   const char* const text = std::getenv("GRADUS_RTC_TEXT");
   if (!text) GTEST_SKIP() << "is started by the tests of the cache";
-  if (filled_by(Program(std::string(text), {"fill"}), 3) != 3) std::exit(99);
+  const char* const option = std::getenv("GRADUS_RTC_OPTION");
+  const std::vector<std::string> options(option ? 1 : 0, option ? option : "");
+  if (filled_by(Program(std::string(text), {"fill"}, options), 3) != 3) std::exit(99);
   std::exit(static_cast<int>(100 + cuda::compilations()));
 }
 
@@ -176,6 +178,14 @@ TEST_F(Rtc, AnotherProcessFindsIt) {
   ASSERT_EQ(files_in(folder.path()).size(), 1u);
   EXPECT_EQ(compilations_of_another_process(kFill), 0);
   EXPECT_EQ(compilations_of_another_process(own_text(kFill)), 1);
+}
+
+// Files that a text includes may change.
+TEST_F(Rtc, WhatMayIncludeFilesIsNotKeptOnDisk) {
+  setenv("GRADUS_RTC_OPTION", ("-I" + folder.path()).c_str(), 1);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(compilations_of_another_process(kFill), 1);
+  EXPECT_TRUE(files_in(folder.path()).empty());
+  unsetenv("GRADUS_RTC_OPTION");
 }
 
 TEST_F(Rtc, ABrokenFileIsCompiledAgain) {
