@@ -83,6 +83,11 @@ cudaError_t allow_shared(const void* kernel, int device, size_t bytes) {
   static auto& limits = *new std::map<std::pair<const void*, int>, size_t>;
   const std::lock_guard lock(mutex);
   size_t& limit = limits[{kernel, device}];
+  if (limit == 0) {
+    cudaFuncAttributes now{};
+    if (const cudaError_t status = cudaFuncGetAttributes(&now, kernel)) return status;
+    limit = static_cast<size_t>(now.maxDynamicSharedSizeBytes);
+  }
   if (bytes <= limit) return cudaSuccess;
   const cudaError_t status = cudaFuncSetAttribute(
       kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
