@@ -41,10 +41,10 @@ Tensor sequence(const Scalar& start, const Scalar& step, int64_t count, ScalarTy
 int64_t extent(const char* op, IntArrayRef sizes, IntArrayRef strides, ScalarType dtype) {
   check(sizes.size() == strides.size(), op, ": sizes ", sizes, " and strides ", strides,
         " differ in length; give one stride for each size");
-  int64_t out = 1, nbytes;
+  int64_t out = 1, nbytes = 0;
   bool overflow = false;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    int64_t span;
+    int64_t span = 0;
     check(strides[d] >= 0, op, ": strides ", strides,
           " has a negative one; give 0 or more, and flip() the tensor");
     overflow |= __builtin_mul_overflow(std::max<int64_t>(sizes[d] - 1, 0), strides[d], &span) ||

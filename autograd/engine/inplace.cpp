@@ -171,7 +171,7 @@ Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) co
   if (sizes() == size) return handle();
   check<Error>(!requires_grad(), "resize_: the tensor requires grad; resize a detach()ed one");
   const int64_t numel = checked_numel("resize_", size);
-  int64_t end, nbytes;
+  int64_t end = 0, nbytes = 0;
   check(!__builtin_add_overflow(numel, storage_offset(), &end) &&
             !__builtin_mul_overflow(end, static_cast<int64_t>(element_size()), &nbytes),
         "resize_: shape ", size, " of ", dtype(), " from offset ", storage_offset(),
