@@ -171,8 +171,8 @@ void Graph::replay() {
   check_not_captured("replay: a graph", "graphs do not nest");
   throw_if_faulted(device);
   const Stream stream = getCurrentCUDAStream();
-  if (state.last && *state.last != stream &&
-      !state.drawn.empty()) {  // which may still read its state
+  // The replay before may still read the random state that this one writes.
+  if (state.last && *state.last != stream && !state.drawn.empty()) {
     Event read;
     read.record(*state.last);
     read.block(stream);
