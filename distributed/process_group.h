@@ -45,6 +45,8 @@ class ProcessGroup {
   // The name of the group whose thread this is; null on other threads.
   static const std::string* served_here();
   Watch& watch() const { return *members_.watch; }
+  // For what may outlive the group.
+  const std::shared_ptr<Watch>& shared_watch() const { return members_.watch; }
   // 1, 2, ... at every member: for names in the store that all members make alike.
   int next_number() { return ++number_; }
 

@@ -119,7 +119,8 @@ class Backend {
   // --- Reductions: the rows of reductions.def
   // out has x's rank, and size 1 in the reduced dimensions, which are those where the sizes differ
   // plus those of size 1. out: Long, Float or Double, to which x converts at once (convert.h); or,
-  // for extremes, x and out of any one integer dtype or Bool, or out Bool: of what is not 0.
+  // for extremes, x and out of any one integer dtype or Bool, or out Bool: of what is not 0. On CUDA
+  // also Half or BFloat16, to which a Float is rounded.
   virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;
   // out (Float, Double) = the sum of |x|^p, to the power 1 / p: not 0 nor infinite. As for reduce.
   virtual void norm(double p, const Tensor& x, const Tensor& out);
@@ -134,7 +135,7 @@ class Backend {
   // [low, high], the last with its upper end. `all`: no others exist. Both are contiguous, 1-D.
   virtual void histc(bool all, double low, double high, const Tensor& x, const Tensor& out);
   // out = the sum of squared differences from the mean, over divisor, or root: the square root of
-  // that. x and out: as for reduce, and out is Float or Double.
+  // that. x and out: as for reduce, and out is of a floating point dtype.
   virtual void variance(bool root, double divisor, const Tensor& x, const Tensor& out);
   // Largest (or smallest) element along dim, and its first index; NaN counts as most extreme.
   // values (x's dtype: Float, Double, any integer or Bool) and indices (Long) have size 1 in dim. x

@@ -26,6 +26,18 @@ std::string what_it_is(const Tensor& x, const Node* maker, uint32_t output_nr) {
 
 }  // namespace
 
+void fail_changed(const Tensor& x, uint32_t version, const Node* maker, uint32_t output_nr,
+                  std::string_view keeper) {
+  fail<Error>(
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: ",
+      what_it_is(x, maker, output_nr), " is at version ", x._version(), "; expected version ",
+      version, " instead. ", keeper, " saved it; clone() it before it is changed.",
+      autograd::AnomalyMode::is_enabled()
+          ? ""
+          : " Hint: autograd::AnomalyMode::set_enabled(true) shows where that was called.");
+}
+
 SavedStoreGuard::SavedStoreGuard(SavedStore& store) : before_(current_store) {
   current_store = &store;
 }
@@ -62,19 +74,9 @@ Tensor Saved::unpack(const std::shared_ptr<Node>& owner) const {
     return out;
   }
   if (!tensor_.defined()) return tensor_;
-  const uint32_t version = tensor_._version();
-  if (version != version_) [[unlikely]] {
-    const Node* maker = output_nr_ ? owner.get() : tensor_.grad_fn().get();
-    fail<Error>(
-        "one of the variables needed for gradient computation has been modified by an inplace "
-        "operation: ",
-        what_it_is(tensor_, maker, output_nr_.value_or(tensor_.output_nr())), " is at version ",
-        version, "; expected version ", version_, " instead. ",
-        owner ? owner->label() : "checkpoint", " saved it; clone() it before it is changed.",
-        autograd::AnomalyMode::is_enabled()
-            ? ""
-            : " Hint: autograd::AnomalyMode::set_enabled(true) shows where that was called.");
-  }
+  if (tensor_._version() != version_) [[unlikely]]
+    fail_changed(tensor_, version_, output_nr_ ? owner.get() : tensor_.grad_fn().get(),
+                 output_nr_.value_or(tensor_.output_nr()), owner ? owner->label() : "checkpoint");
   if (!output_nr_ || !GradMode::is_enabled()) return tensor_;
   Tensor out = raw::alias(tensor_);
   set_history(out, owner, *output_nr_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "gradus/tensor/tensor.h"
 
@@ -48,5 +49,10 @@ class Saved {
   std::optional<uint32_t> output_nr_;
   std::shared_ptr<const Ticket> ticket_;  // in the place of tensor_; rare
 };
+
+// Throws the Error of a tensor that was changed since `keeper` saved it at this version. maker: the
+// node that computed x as output output_nr, or null.
+[[noreturn]] void fail_changed(const Tensor& x, uint32_t version, const Node* maker,
+                               uint32_t output_nr, std::string_view keeper);
 
 }  // namespace gradus

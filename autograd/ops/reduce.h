@@ -19,14 +19,6 @@ inline DimMask mask_of(const char* op, int64_t dim, const Tensor& x) {
 // Which elements are true: those that are not 0.
 inline Tensor truth(const Tensor& self) { return self.dtype() == kBool ? self : self != 0; }
 
-// The sizes of x, with 1 in the reduced dimensions.
-inline Dims kept_sizes(const Tensor& x, const DimMask& mask) {
-  Dims sizes = x.impl().sizes;
-  for (size_t d = 0; d < sizes.size(); ++d)
-    if (mask[d]) sizes[d] = 1;
-  return sizes;
-}
-
 inline Dims reduced_dims(const DimMask& mask, int64_t rank) {
   Dims dims;
   for (int64_t d = 0; d < rank; ++d)

@@ -39,14 +39,8 @@ class RandomStates {
 struct Kept {
   // Errors: Error where the tensor was changed in place since, by the function itself as a rule.
   void check_unchanged() const {
-    const uint32_t now = tensor._version();
-    check<Error>(
-        now == version,
-        "one of the variables needed for gradient computation has been modified by an inplace "
-        "operation: [",
-        tensor.is_cuda() ? "CUDA" : "CPU", toString(tensor.dtype()), "Type ", tensor.sizes(),
-        "] is at version ", now, "; expected version ", version,
-        " instead. A function inside checkpoint saved it; clone() it before it is changed.");
+    if (tensor._version() != version)
+      fail_changed(tensor, version, nullptr, 0, "A function inside checkpoint");
   }
 
   Tensor tensor;

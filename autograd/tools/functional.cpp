@@ -81,33 +81,6 @@ Tensors weights_of(const Tensors& like) {
   return out;
 }
 
-// Equal shapes, along a dimension of their own. Differentiable.
-Tensor stack(const Tensors& rows, int64_t dim) {
-  const int64_t d = wrap_dim("vmap", dim, rows[0].dim() + 1);
-  Dims sizes = rows[0].impl().sizes;
-  sizes.insert(d, static_cast<int64_t>(rows.size()));
-  Tensor out = raw::empty(sizes, rows[0].dtype(), rows[0].device());
-  auto backward = [d](Node& n, const Tensor& grad) {
-    Tensors grads;
-    for (size_t i = 0; i < n.num_outputs(); ++i)
-      grads.push_back(n.wants(i) ? grad.select(d, static_cast<int64_t>(i)) : Tensor());
-    return grads;
-  };
-  const auto node =
-      make_node<LambdaNode<decltype(backward)>>("StackBackward0", std::move(backward));
-  bool records = false;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    check(rows[i].sizes() == rows[0].sizes(), "vmap: f returned shape ", rows[0].sizes(),
-          " for slice 0 and ", rows[i].sizes(), " for slice ", i, "; expected one shape for all");
-    raw::copy_(raw::narrow(out, d, static_cast<int64_t>(i), 1), raw::unsqueeze(rows[i], d));
-    records = records || recording(rows[i]);
-    node->add_next_edge(gradient_edge(rows[i]));
-  }
-  node->add_input_metadata(out);
-  if (records) set_history(out, node, 0);
-  return out;
-}
-
 Tensor with_sizes(const Tensor& x, const Tensor& first, const Tensor& then) {
   Dims sizes = first.impl().sizes;
   for (const int64_t size : then.sizes()) sizes.push_back(size);
@@ -233,8 +206,12 @@ std::function<Tensor(const Tensor&)> vmap(TensorFunction f, int64_t in_dim, int6
     check(x.dim() > 0 && count > 0, "vmap: dimension ", in_dim, " of shape ", x.sizes(),
           " has no slices to call f with");
     Tensors rows;
-    for (int64_t i = 0; i < count; ++i) rows.push_back(f(x.select(in_dim, i)));
-    return stack(rows, out_dim);
+    for (int64_t i = 0; i < count; ++i) {
+      rows.push_back(f(x.select(in_dim, i)));
+      check(rows[i].sizes() == rows[0].sizes(), "vmap: f returned shape ", rows[0].sizes(),
+            " for slice 0 and ", rows[i].sizes(), " for slice ", i, "; expected one shape for all");
+    }
+    return stack(rows, wrap_dim("vmap", out_dim, rows[0].dim() + 1));
   };
 }
 

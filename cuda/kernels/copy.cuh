@@ -90,16 +90,19 @@ __global__ void __launch_bounds__(kShortThreads)
   }
 }
 
-// Tensors that are laid one after the other: part k has rows of `length` units, which come to the
-// units from `begin` on of the rows of out.
+// Tensors that are laid one after the other: part k has rows of `length` units, `step` units apart,
+// which come to the units from `begin` on of the rows of out.
 template <class Unit>
 struct CatParts {
   static constexpr int kMost = 32;
   struct Part {
     const Unit* from;
+    int64_t step;
     unsigned length, begin;
   } at[kMost];
 };
+
+inline constexpr int kCatBatch = 4;  // units that a thread has under way
 
 // blockIdx.y counts the parts. Rows of out have `width` units. REQUIRES: units are counted in 31
 // bits.
@@ -108,9 +111,21 @@ __global__ void cat_kernel(CatParts<Unit> parts, unsigned rows, unsigned width, 
   wait_for_earlier_kernels();
   const auto part = parts.at[blockIdx.y];
   const unsigned n = rows * part.length, step = gridDim.x * blockDim.x;
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-    const unsigned row = i / part.length;
-    out[row * width + part.begin + (i - row * part.length)] = part.from[i];
+  for (unsigned first = blockIdx.x * blockDim.x + threadIdx.x; first < n;
+       first += kCatBatch * step) {
+    Unit unit[kCatBatch];
+    unsigned to[kCatBatch];
+#pragma unroll
+    for (int b = 0; b < kCatBatch; ++b) {
+      const unsigned i = first + b * step;
+      if (i >= n) continue;
+      const unsigned row = i / part.length, column = i - row * part.length;
+      unit[b] = part.from[row * part.step + column];
+      to[b] = row * width + part.begin + column;
+    }
+#pragma unroll
+    for (int b = 0; b < kCatBatch; ++b)
+      if (first + b * step < n) out[to[b]] = unit[b];
   }
 }
 

@@ -79,6 +79,37 @@ struct Parts : Plain<State> {
   __device__ Parts from(int64_t i) const { return {{this->data + i}}; }
 };
 
+// Where results go. Floats may be rounded to a half type there.
+template <class T>
+struct Results {
+  void* data;
+  ScalarType dtype;
+
+  template <int V>
+  bool is_aligned() const {
+    const size_t size = std::is_same_v<T, float> ? element_size(dtype) : sizeof(T);
+    return reinterpret_cast<uintptr_t>(data) % (size * V) == 0;
+  }
+  // REQUIRES: element i is aligned to V of them.
+  template <int V>
+  __device__ void store(int64_t i, const Vector<T, V>& value) const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (dtype == ScalarType::Half) return store_as<Half>(i, value);
+      if (dtype == ScalarType::BFloat16) return store_as<BFloat16>(i, value);
+    }
+    store_vector(static_cast<T*>(data) + i, value);
+  }
+
+ private:
+  template <class S, int V>
+  __device__ void store_as(int64_t i, const Vector<T, V>& value) const {
+    Vector<S, V> rounded;
+#pragma unroll
+    for (int v = 0; v < V; ++v) rounded.at[v] = convert<S>(value.at[v]);
+    store_vector(static_cast<S*>(data) + i, rounded);
+  }
+};
+
 // V neighbouring elements as they enter the fold.
 template <class Op, int V, class Source>
 __device__ auto enter(const Source& x, int64_t i) {
@@ -159,7 +190,7 @@ __device__ T fold_lanes(T value, int lanes) {
 template <class Op, class Source, class T>
 __global__ void __launch_bounds__(kReduceThreads)
     reduce_rows(const Op op, Strided<2> rows, int64_t n, int64_t segment, int lane_bits, Source x,
-                StateOf<Op, T>* table, T* out) {
+                StateOf<Op, T>* table, Results<T> out) {
   wait_for_earlier_kernels();
   const int lanes = 1 << lane_bits, lane = static_cast<int>(threadIdx.x) & (lanes - 1);
   const int64_t row = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) >> lane_bits;
@@ -173,7 +204,7 @@ __global__ void __launch_bounds__(kReduceThreads)
   if (gridDim.y > 1)
     table[blockIdx.y * rows.numel + row] = result;
   else
-    out[at.at[0]] = static_cast<T>(op.finish(result, n));
+    out.store(at.at[0], Vector<T, 1>{static_cast<T>(op.finish(result, n))});
 }
 
 // --- Any strides ---
@@ -185,7 +216,7 @@ __global__ void __launch_bounds__(kReduceThreads)
 template <class Op, class Source, int V, class T>
 __global__ void __launch_bounds__(kReduceThreads)
     reduce_strided(const Op op, Strided<2> kept, Strided<1> reduced, int64_t segment, int64_t count,
-                   Division division, Source x, StateOf<Op, T>* table, T* out) {
+                   Division division, Source x, StateOf<Op, T>* table, Results<T> out) {
   wait_for_earlier_kernels();
   using State = StateOf<Op, T>;
   const int k = division.kept_index(), r = division.reduced_index(), step = division.reduced;
@@ -222,7 +253,7 @@ __global__ void __launch_bounds__(kReduceThreads)
   } else {
     Vector<T, V> result;
     for (int v = 0; v < V; ++v) result.at[v] = static_cast<T>(op.finish(sum.at[v], count));
-    store_vector(out + at.at[0], result);
+    out.store(at.at[0], result);
   }
 }
 

@@ -1,6 +1,8 @@
 // Copies between layouts and dtypes on one device, and concatenation.
 #include "gradus/cuda/kernels/copy.cuh"
 
+#include <optional>
+
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/elementwise.cuh"
 #include "gradus/cuda/ops/squares.cuh"
@@ -69,10 +71,26 @@ void copy_bits(const Tensor& src, const Tensor& dst) {
   launch_elementwise(context, Convert<T>{}, walk, to, from);
 }
 
+// How many elements lie between the starts of neighbouring rows of x, which are what has the
+// dimensions from `dim` on; none where a row is not contiguous, or the rows are not evenly apart.
+std::optional<int64_t> row_step(const Tensor& x, int64_t dim) {
+  std::optional<int64_t> step;
+  int64_t next = 1;  // what the stride of the next dimension has to be
+  for (int64_t d = x.dim(); d-- > 0;) {
+    if (x.sizes()[d] == 1) continue;
+    if (d < dim && !step) step = next = x.strides()[d];
+    if (x.strides()[d] != next) return std::nullopt;
+    next *= x.sizes()[d];
+  }
+  return step.value_or(0);
+}
+
 // The units from part `first` on, as many as one launch takes.
 template <class Unit>
-void launch_cat(const Context& context, ArrayRef<Tensor> parts, int64_t rows, const Tensor& out) {
+void launch_cat(const Context& context, ArrayRef<Tensor> parts, int64_t dim, int64_t rows,
+                const Tensor& out) {
   constexpr int64_t kMostBlocks = 1 << 14;
+  const auto unit = static_cast<int64_t>(sizeof(Unit));
   const auto units = [&](size_t bytes) { return static_cast<unsigned>(bytes / sizeof(Unit)); };
   const unsigned width = units(out.nbytes() / static_cast<size_t>(rows));
   unsigned begin = 0;
@@ -83,10 +101,12 @@ void launch_cat(const Context& context, ArrayRef<Tensor> parts, int64_t rows, co
     for (size_t k = 0; k < count; ++k) {
       const Tensor& part = parts[first + k];
       const unsigned length = units(part.nbytes() / static_cast<size_t>(rows));
-      some.at[k] = {static_cast<const Unit*>(part.data_ptr()), length, begin};
+      const int64_t step = *row_step(part, dim) * part.element_size() / unit;
+      some.at[k] = {static_cast<const Unit*>(part.data_ptr()), step, length, begin};
       begin += length, longest = std::max(longest, length);
     }
-    const int64_t blocks = std::min(ceil_div(longest * rows, int64_t{kThreads}), kMostBlocks);
+    const int64_t blocks =
+        std::min(ceil_div(longest * rows, int64_t{kCatBatch} * kThreads), kMostBlocks);
     const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(count));
     launch_early(cat_kernel<Unit>, {grid, kThreads, 0, context.stream}, some,
                  static_cast<unsigned>(rows), width, static_cast<Unit*>(out.data_ptr()));
@@ -95,8 +115,8 @@ void launch_cat(const Context& context, ArrayRef<Tensor> parts, int64_t rows, co
 
 }  // namespace
 
-// One launch for all parts that are contiguous and of out's dtype, by the widest units in which
-// they and their places can be counted.
+// One launch for all parts where they are of out's dtype and their rows are contiguous, by the
+// widest units in which they and their places can be counted.
 void CudaBackend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
   constexpr size_t kMostBytes = (size_t{1} << 31) - 1;
   if (out.numel() == 0) return;
@@ -106,14 +126,17 @@ void CudaBackend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
       reinterpret_cast<uintptr_t>(out.data_ptr()) | out.nbytes() / static_cast<size_t>(rows);
   bool evenly = out.nbytes() <= kMostBytes;
   for (const Tensor& part : parts) {
-    evenly &= part.is_contiguous() && part.dtype() == out.dtype();
-    all |= reinterpret_cast<uintptr_t>(part.data_ptr()) | part.nbytes() / static_cast<size_t>(rows);
+    const auto step = row_step(part, dim);
+    evenly &= step && part.dtype() == out.dtype();
+    all |= reinterpret_cast<uintptr_t>(part.data_ptr()) |
+           part.nbytes() / static_cast<size_t>(rows) |
+           static_cast<size_t>(step.value_or(0)) * static_cast<size_t>(out.element_size());
   }
   if (!evenly) return Backend::cat(parts, dim, out);
   const Context context(out);
-  if (all % sizeof(Wide) == 0) return launch_cat<Wide>(context, parts, rows, out);
+  if (all % sizeof(Wide) == 0) return launch_cat<Wide>(context, parts, dim, rows, out);
   visit_bits(all & (~all + 1),
-             [&]<class Unit>(TypeTag<Unit>) { launch_cat<Unit>(context, parts, rows, out); });
+             [&]<class Unit>(TypeTag<Unit>) { launch_cat<Unit>(context, parts, dim, rows, out); });
 }
 
 void CudaBackend::copy(const Tensor& src, const Tensor& dst) {

@@ -86,24 +86,25 @@ template <class Source, class T>
 inline constexpr int outputs_of_thread = std::max(vector_width<typename Source::Value, T>, 1);
 
 template <class Source, class T>
-bool takes_vectors(const Problem& problem, const Source& x, const T* out) {
+bool takes_vectors(const Problem& problem, const Source& x, const Results<T>& out) {
   constexpr int V = outputs_of_thread<Source, T>;
   const Strided<2>& kept = problem.kept;
   const int last = kept.dims - 1;
   if (last < 0 || kept.stride[0][last] != 1 || kept.stride[1][last] != 1) return false;
-  bool ok = kept.size[last] % V == 0 && is_ready_for_vectors<V>(x) && is_aligned<V>(out);
+  bool ok = kept.size[last] % V == 0 && is_ready_for_vectors<V>(x) && out.template is_aligned<V>();
   for (int d = 0; d < last; ++d) ok &= kept.stride[0][d] % V == 0 && kept.stride[1][d] % V == 0;
   for (int d = 0; d < problem.reduced.dims; ++d) ok &= problem.reduced.stride[0][d] % V == 0;
   return ok;
 }
 
 template <class Op, class Source, class T>
-void run(const Context& context, const Op& op, const Problem& problem, const Source& x, T* out);
+void run(const Context& context, const Op& op, const Problem& problem, const Source& x,
+         const Results<T>& out);
 
 // Calls pass(table); where there are several parts, folds what it wrote there into out.
 template <class Op, class T, class Pass>
-void run_parts(const Context& context, const Op& op, const Problem& problem, unsigned parts, T* out,
-               const Pass& pass) {
+void run_parts(const Context& context, const Op& op, const Problem& problem, unsigned parts,
+               const Results<T>& out, const Pass& pass) {
   using State = StateOf<Op, T>;
   if (parts == 1) return pass(static_cast<State*>(nullptr));
   const Scratch table(parts * static_cast<size_t>(problem.kept.numel) * sizeof(State));
@@ -113,7 +114,7 @@ void run_parts(const Context& context, const Op& op, const Problem& problem, uns
 
 template <class Op, class Source, class T>
 void run_rows(const Context& context, const Op& op, const Problem& problem, const Source& x,
-              T* out) {
+              const Results<T>& out) {
   const int64_t n = problem.reduced.numel;
   const int lanes = lanes_for(n, vector_width<T>);
   const int64_t blocks = ceil_div(problem.kept.numel * lanes, int64_t{kReduceThreads});
@@ -138,7 +139,7 @@ bool has_short_rows(const Problem& problem, const Source& x) {
 
 template <class Op, class Source, class T>
 void run_short_rows(const Context& context, const Op& op, const Problem& problem, const Source& x,
-                    T* out) {
+                    const Results<T>& out) {
   const auto n = static_cast<int>(problem.reduced.numel);
   const int64_t rows = problem.kept.numel;
   const int64_t blocks = ceil_div(rows, int64_t{rows_of_block<typename Source::Value>(n)});
@@ -149,7 +150,7 @@ void run_short_rows(const Context& context, const Op& op, const Problem& problem
 
 template <int V, class Op, class Source, class T>
 void run_strided(const Context& context, const Op& op, const Problem& problem, const Source& x,
-                 T* out) {
+                 const Results<T>& out) {
   const int64_t outputs = problem.kept.numel / V, n = problem.reduced.numel;
   // Where the outputs of a warp would leave most multiprocessors idle, those of 128 bytes will do.
   const bool few = outputs < 32 * context.multiprocessors;
@@ -169,7 +170,8 @@ void run_strided(const Context& context, const Op& op, const Problem& problem, c
 }
 
 template <class Op, class Source, class T>
-void run(const Context& context, const Op& op, const Problem& problem, const Source& x, T* out) {
+void run(const Context& context, const Op& op, const Problem& problem, const Source& x,
+         const Results<T>& out) {
   if constexpr (!Source::partial)
     if (is_rows(problem))
       return has_short_rows(problem, x) ? run_short_rows(context, op, problem, x, out)
@@ -179,10 +181,15 @@ void run(const Context& context, const Op& op, const Problem& problem, const Sou
   run_strided<1>(context, op, problem, x, out);
 }
 
+template <class T>
+Results<T> results_in(const Tensor& out) {
+  return {out.data_ptr(), out.scalar_type()};
+}
+
 template <class T, class Op, class Source>
 void reduce_source(const Op& op, const Tensor& x, const Source& source, const Tensor& out) {
   if (out.numel() == 0) return;
-  run(Context(out), op, problem_of(x, out), source, static_cast<T*>(out.data_ptr()));
+  run(Context(out), op, problem_of(x, out), source, results_in<T>(out));
 }
 template <class T, class Op>
 void reduce_plain(const Op& op, const Tensor& x, const Tensor& out) {
@@ -194,7 +201,7 @@ void reduce_through(const Op& op, const Tensor& x, const F& f, const Tensor& out
 }
 template <class T, class Op>
 void reduce_tensor(const Op& op, const Tensor& x, const Tensor& out) {
-  if (x.scalar_type() == out.scalar_type()) return reduce_plain<T>(op, x, out);
+  if (x.scalar_type() == dtype_of<T>) return reduce_plain<T>(op, x, out);
   // The most common conversions have kernels of their own.
   if constexpr (std::is_same_v<Op, scalar::Reduction<ReduceOp::sum>> && std::is_same_v<T, float>) {
     if (x.dtype() == kHalf) return reduce_through<T, Half>(op, x, ConvertTo<T>{}, out);
@@ -211,7 +218,7 @@ void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
   const bool bytes = picks && out.element_size() == 1 && out.dtype() != kChar;
   const bool truths = picks && out.dtype() == kBool && x.dtype() != kBool;
   const ScalarType compute = computed_type(out.scalar_type());
-  if (compute != out.scalar_type() && !bytes) {
+  if (compute != out.scalar_type() && !bytes && !isFloatingType(out.dtype())) {
     const Tensor wide = raw::empty(out.sizes(), compute, out.device());
     reduce(op, x, wide);
     return copy(wide, out);
@@ -228,9 +235,9 @@ void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
       if (bytes) return reduce_plain<uint8_t>(fold, x, out);
     }
     if constexpr (scalar::folds_integers(row.value))
-      visit_numbers(name_of(op), out.dtype(), visitor);
+      visit_numbers(name_of(op), compute, visitor);
     else
-      visit_floating(name_of(op), out.dtype(), visitor);
+      visit_floating(name_of(op), compute, visitor);
   });
 }
 
@@ -249,7 +256,7 @@ void CudaBackend::mean_square(const Tensor& x, const Tensor& y, const Tensor& ou
              Problem{walks.kept, walks.reduced, walks.reduced.numel},
              SquaredDifference<T>{static_cast<const T*>(x.data_ptr()),
                                   static_cast<const T*>(y.data_ptr())},
-             out.data_ptr<T>());
+             results_in<T>(out));
   });
 }
 
@@ -272,12 +279,12 @@ void CudaBackend::aminmax(const Tensor& x, const Tensor& out) {
   const ReductionWalks walks = reduction_walks(x.sizes(), x.strides(), ones, ones);
   visit_numbers("aminmax", x.dtype(), [&]<class T>(TypeTag<T>) {
     run(Context(out), BothExtremes{}, Problem{walks.kept, walks.reduced, walks.reduced.numel},
-        Plain<T>{static_cast<const T*>(x.data_ptr())}, static_cast<Extremes<T>*>(out.data_ptr()));
+        Plain<T>{static_cast<const T*>(x.data_ptr())}, results_in<Extremes<T>>(out));
   });
 }
 
 void CudaBackend::variance(bool root, double divisor, const Tensor& x, const Tensor& out) {
-  visit_floating("var", out.dtype(), [&]<class T>(TypeTag<T>) {
+  visit_floating("var", computed_type(out.scalar_type()), [&]<class T>(TypeTag<T>) {
     reduce_tensor<T>(Variance{divisor, root}, x, out);
   });
 }

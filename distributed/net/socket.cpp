@@ -24,15 +24,22 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
+constexpr Milliseconds kPause{20};  // between attempts
+
 std::string endpoint(const std::string& address, int port) {
   return address + ":" + std::to_string(port);
 }
 
-Addresses resolve(const std::string& address, int port) {
+// A name server that is busy is asked again until the deadline.
+Addresses resolve(const std::string& address, int port, Clock::time_point deadline = {}) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  const int status = getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
+  int status = 0;
+  while ((status = getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found)) ==
+             EAI_AGAIN &&
+         Clock::now() < deadline)
+    std::this_thread::sleep_for(kPause);
   check<Error>(status == 0, "the address '", address,
                "' is not known: ", static_cast<const char*>(gai_strerror(status)));
   return Addresses(found, &freeaddrinfo);
@@ -94,15 +101,16 @@ bool is_loopback(const std::string& address) {
 }
 
 Socket connect_to(const std::string& address, int port, Clock::time_point deadline) {
+  constexpr Milliseconds kMost{3000};  // so that an address that is silent leaves time for others
   int reason = ETIMEDOUT;
   do {
-    const Addresses found = resolve(address, port);
+    const Addresses found = resolve(address, port, deadline);
     for (const addrinfo* at = found.get(); at; at = at->ai_next) {
       Socket socket = open(*at);
-      reason = try_connect(socket, *at, deadline);
+      reason = try_connect(socket, *at, std::min(deadline, Clock::now() + kMost));
       if (reason == 0) return socket;
     }
-    std::this_thread::sleep_for(Milliseconds(20));
+    std::this_thread::sleep_for(kPause);
   } while (Clock::now() < deadline);
   fail<Error>("cannot reach ", endpoint(address, port), ": ",
               static_cast<const char*>(std::strerror(reason)), "; did rank 0 start there?");

@@ -33,7 +33,8 @@ Socket listen_at(const std::string& address, int port);
 int port_of(const Socket& listener);
 // Whether only this machine can reach the address. Errors: Error where it is not an address.
 bool is_loopback(const std::string& address);
-// Tries until someone listens there. Errors: Error after the deadline.
+// Tries each address of the name in turn until someone listens there. Errors: Error after the
+// deadline, or where the name has no address.
 Socket connect_to(const std::string& address, int port, Clock::time_point deadline);
 // The next connection of a listener, where there is one.
 Socket accept_from(const Socket& listener);

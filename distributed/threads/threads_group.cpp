@@ -23,7 +23,7 @@ class Receipt final : public AskedWork {
  public:
   Receipt(std::shared_ptr<Room> room, const ProcessGroup& group, Tensor x, int src, int tag)
       : room_(std::move(room)),
-        watch_(group.watch()),
+        watch_(group.shared_watch()),
         name_(group.name()),
         rank_(group.rank()),
         ranks_(group.ranks()),
@@ -34,28 +34,28 @@ class Receipt final : public AskedWork {
  private:
   bool ask() override {
     const auto mail = room_->collect(src_, rank_, tag_);
-    if (!mail) return watch_.failure().check(), false;
+    if (!mail) return watch_->failure().check(), false;
     source_ = ranks_[static_cast<size_t>(mail->from)];
     const Tensor& sent = mail->content;
     if (sent.dtype() != x_.dtype() || sent.numel() != x_.numel()) {
-      watch_.give_up("expected " + described(x_) + " in recv with tag " + std::to_string(tag_) +
+      watch_->give_up("expected " + described(x_) + " in recv with tag " + std::to_string(tag_) +
                      " of group '" + name_ + "', and rank " + std::to_string(source_) + " sent " +
                      described(sent));
-      return watch_.failure().check(), false;
+      return watch_->failure().check(), false;
     }
     raw::copy_(flat(x_, 0, x_.numel()), flat(sent, 0, sent.numel()));
     return true;
   }
   void stay(Clock::time_point, int) override {
-    if (room_->await_mail(src_, rank_, tag_, watch_)) return;
-    watch_.give_up(
-        "waited " + in_seconds(watch_.timeout()) + " in recv of " + described(x_) + " from " +
+    if (room_->await_mail(src_, rank_, tag_, *watch_)) return;
+    watch_->give_up(
+        "waited " + in_seconds(watch_->timeout()) + " in recv of " + described(x_) + " from " +
         (src_ < 0 ? "any rank" : "rank " + std::to_string(ranks_[static_cast<size_t>(src_)])) +
         " with tag " + std::to_string(tag_) + " in group '" + name_ + "', and nobody sent it");
   }
 
   std::shared_ptr<Room> room_;
-  Watch& watch_;
+  std::shared_ptr<Watch> watch_;
   std::string name_;
   int rank_;
   std::vector<int> ranks_;

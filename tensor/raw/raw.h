@@ -265,5 +265,9 @@ Tensor apart(const Tensor& x, const Tensor& changed);
 // Errors: Error that names op and both devices.
 void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
                        const char* b_name);
+// Errors: Error where x is undefined, TypeError where it has another dtype than a floating point
+// type, or bool.
+void check_floating(const char* op, const Tensor& x);
+void check_number(const char* op, const Tensor& x);
 
 }  // namespace gradus::raw

@@ -12,6 +12,13 @@ const char* name_of(ReduceOp op) {
   return names[static_cast<int>(op)];
 }
 
+Dims kept_sizes(const Tensor& x, const std::array<bool, kMaxDims>& mask) {
+  Dims sizes = x.impl().sizes;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (mask[d]) sizes[d] = 1;
+  return sizes;
+}
+
 namespace raw {
 
 namespace {
@@ -28,6 +35,10 @@ ScalarType reduce_dtype(ReduceOp op, const Tensor& x, std::optional<ScalarType> 
   const bool counts = op == ReduceOp::sum || op == ReduceOp::prod;
   if (counts && !asked && !isFloatingType(dtype)) return kLong;
   return dtype;
+}
+// What a result is stored as: a GPU rounds it to a half type on the way.
+ScalarType stored_type(const Tensor& x, ScalarType dtype, ScalarType compute) {
+  return x.is_cuda() && isFloatingType(dtype) ? dtype : compute;
 }
 // What an element is picked among: integers as they are.
 ScalarType picked_type(ScalarType dtype) {
@@ -50,14 +61,10 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
   const ScalarType dtype = reduce_dtype(op, x, asked);
   const auto mask = dim_mask(name_of(op), dims, x);
   if (picks_an_element(op) && dims.value().empty()) check_reducible(name_of(op), x);
-  Dims sizes = x.impl().sizes;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (!mask[d]) continue;
-    if (picks_an_element(op)) check_reducible(name_of(op), x, static_cast<int64_t>(d));
-    sizes[d] = 1;
-  }
+  for (int64_t d = 0; picks_an_element(op) && d < x.dim(); ++d)
+    if (mask[static_cast<size_t>(d)]) check_reducible(name_of(op), x, d);
   const ScalarType compute = picks_an_element(op) ? picked_type(dtype) : computed_type(dtype);
-  Tensor out = empty(sizes, compute, x.device());
+  Tensor out = empty(kept_sizes(x, mask), stored_type(x, dtype, compute), x.device());
   // Without a rounding to dtype between the two.
   const bool at_once =
       converts_at_once(x.dtype(), compute) && (x.dtype() == dtype || dtype == compute);
@@ -65,26 +72,16 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
   return to(std::move(out), dtype);
 }
 
-namespace {
-// x's sizes, with 1 in the dimensions that are reduced.
-Dims kept_sizes(const char* op, const Tensor& x, OptionalIntArrayRef dims) {
-  const auto mask = dim_mask(op, dims, x);
-  Dims sizes = x.impl().sizes;
-  for (size_t d = 0; d < sizes.size(); ++d)
-    if (mask[d]) sizes[d] = 1;
-  return sizes;
-}
-}  // namespace
-
 Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef dims) {
-  Tensor out = empty(kept_sizes("var", x, dims), computed_type(x.dtype()), x.device());
+  const ScalarType dtype = stored_type(x, x.dtype(), computed_type(x.dtype()));
+  Tensor out = empty(kept_sizes(x, dim_mask("var", dims, x)), dtype, x.device());
   // What no elements give is 0 / 0.
   if (out.numel() > 0) backend(out).variance(root, x.numel() > 0 ? divisor : 0, x, out);
   return to(std::move(out), x.dtype());
 }
 
 Tensor norm(double p, const Tensor& x, OptionalIntArrayRef dims) {
-  Tensor out = empty(kept_sizes("norm", x, dims), computed_type(x.dtype()), x.device());
+  Tensor out = empty(kept_sizes(x, dim_mask("norm", dims, x)), computed_type(x.dtype()), x.device());
   if (out.numel() > 0) backend(out).norm(p, x, out);
   return to(std::move(out), x.dtype());
 }

@@ -58,6 +58,15 @@ void check_same_device(const char* op, const Tensor& a, const char* a_name, cons
                " on ", b.device(), "; move one with .to(...)");
 }
 
+void check_floating(const char* op, const Tensor& x) {
+  check<TypeError>(x.operand(op).is_floating_point(), op, ": dtype ", x.dtype(),
+                   " is not a floating point type; convert with .to(kFloat)");
+}
+void check_number(const char* op, const Tensor& x) {
+  check<TypeError>(x.operand(op).dtype() != kBool, op,
+                   ": dtype bool is not supported; convert with .to(kLong)");
+}
+
 Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device, std::string_view op) {
   const int64_t numel = checked_numel(op, sizes);
   int64_t nbytes;

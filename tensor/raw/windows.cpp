@@ -5,11 +5,6 @@ namespace gradus::raw {
 
 namespace {
 
-void check_floating(const char* op, const Tensor& x) {
-  check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
-                   " is not supported; convert with .to(kFloat)");
-}
-
 Dims part_sizes(ConvolutionPart part, const Convolution& shape) {
   Dims out;
   if (part == ConvolutionPart::weight)

@@ -51,21 +51,28 @@ TEST_F(CudaCopy, Transposed) {
     }
 }
 
-// Parts of random sizes along each dimension: more than a launch takes, empty ones, and some that
-// begin at odd places.
+// Parts of random sizes along each dimension: more than a launch takes, empty ones, some that begin
+// at odd places, slices of larger tensors, which are not contiguous, and rows that repeat.
 TEST_F(CudaCopy, Concatenations) {
-  for (int round = 0; round < 8; ++round)
+  for (int round = 0; round < 14; ++round)
     for (const ScalarType dtype : kDtypes) {
       const int64_t dim = pick(0, 2), count = round == 0 ? 70 : pick(2, 5);
       const int64_t unit = round % 2 == 0 ? 16 : 1;
       Tensors cpu, gpu;
       for (int64_t k = 0; k < count; ++k) {
         Dims sizes = {3, 2, 2 * unit};
-        sizes[dim] = (dim == 2 ? unit : 1) * pick(0, 4);
-        const int64_t skip = round >= 6 ? pick(1, 3) : 0;
-        const Tensor memory = random_memory(dtype, numel_of(sizes) + skip);
+        const int64_t step = dim == 2 ? unit : 1, length = step * pick(0, 4);
+        const int64_t skip = round == 6 || round == 7 ? pick(1, 3) : 0;
+        const int64_t before = round >= 8 ? step * pick(0, 2) : 0;
+        const int64_t repeated = round >= 12 ? (dim + pick(1, 2)) % 3 : -1;
+        Dims all = sizes;
+        all[dim] = before + length + (round >= 8 ? step * pick(0, 2) : 0);
+        if (repeated >= 0) all[repeated] = 1;
+        sizes[dim] = length;
+        const Tensor memory = random_memory(dtype, numel_of(all) + skip);
         const auto part = [&](const Tensor& t) {
-          return *raw::try_view(raw::narrow(t, 0, skip, numel_of(sizes)), sizes);
+          const Tensor whole = *raw::try_view(raw::narrow(t, 0, skip, numel_of(all)), all);
+          return raw::expand(raw::narrow(whole, dim, before, length), sizes);
         };
         cpu.push_back(part(memory)), gpu.push_back(part(raw::to(memory, Device(kCUDA))));
       }

@@ -217,12 +217,33 @@ TEST_F(CudaReduce, RepeatsBitForBit) {
 }
 
 TEST_F(CudaReduce, AFewThousandElementsAreOneLaunch) {
-  const Pair x = random_pair(kFloat, contiguous_layout("", {64, 60}));
-  for (const Dims& dims : {Dims{0}, Dims{1}, Dims{0, 1}}) {
-    const int64_t before = cuda::stats().kernel_launches;
-    raw::reduce(ReduceOp::sum, x.gpu, dims);
-    EXPECT_EQ(cuda::stats().kernel_launches - before, 1);
+  for (const ScalarType dtype : {kFloat, kHalf, kBFloat16}) {
+    const Pair x = random_pair(dtype, contiguous_layout("", {64, 60}));
+    for (const Dims& dims : {Dims{0}, Dims{1}, Dims{0, 1}}) {
+      const int64_t before = cuda::stats().kernel_launches;
+      raw::reduce(ReduceOp::sum, x.gpu, dims);
+      EXPECT_EQ(cuda::stats().kernel_launches - before, 1) << dtype;
+    }
   }
+}
+
+// The result of half types is that of float32, rounded once.
+TEST_F(CudaReduce, HalvesAreRoundedAsTheyAreStored) {
+  for (const auto& layout :
+       {contiguous_layout("short rows", {300, 12}), contiguous_layout("rows", {5, 700}),
+        contiguous_layout("vectors of columns", {90, 64}), contiguous_layout("columns", {70, 33}),
+        contiguous_layout("odd columns", {70, 9}, 1), contiguous_layout("split", {3, 20001}),
+        contiguous_layout("split columns", {20001, 8})})
+    for (const ScalarType dtype : {kHalf, kBFloat16}) {
+      const Pair x = random_pair(dtype, layout);
+      for (const int64_t d : {0, 1}) {
+        for (const ReduceOp op : kOps) {
+          const Tensor wide = raw::reduce(op, x.gpu, Dims{d}, kFloat);
+          expect_close(raw::reduce(op, x.gpu, Dims{d}), raw::to(wide, dtype), 0,
+                       where(op, dtype, layout, {d}));
+        }
+      }
+    }
 }
 
 // With vectors of both operands, and where these never begin together.

@@ -1,4 +1,7 @@
 // The collectives of the backend `threads`, on the CPU and on CUDA devices.
+#include <chrono>
+#include <thread>
+
 #include "collective_cases.h"
 
 namespace gradus {
@@ -72,6 +75,21 @@ TEST(Threads, TheCallerComputesOnlyWhatItWaitedFor) {
     EXPECT_TRUE(dist::is_initialized());
   });
   EXPECT_FALSE(dist::is_initialized());
+}
+
+TEST(Threads, AMessageMayArriveAfterItsGroupIsGone) {
+  dist::spawn_threads(2, [](int rank) {
+    Tensor x = zeros({2});
+    if (rank == 1) {
+      const dist::WorkPtr work = dist::irecv(x, 0);
+      dist::destroy_process_group();
+      work->wait();
+      EXPECT_TRUE(equal(x, full({2}, 3.)));
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      dist::send(full({2}, 3.), 1);
+    }
+  });
 }
 
 TEST(Threads, BoolsSumToTheirDisjunction) {

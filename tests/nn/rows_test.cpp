@@ -199,13 +199,15 @@ class RowTest : public ::testing::Test {
 }  // namespace
 
 ModuleRows::ModuleRows(const char* family, std::vector<ModuleRow> rows, const char* golden) {
-  // They live as long as the tests.
-  const auto* const values = new Golden(golden);
+  // Read when the first test of the family runs: most processes run one test of another.
+  const auto values = std::make_shared<std::optional<Golden>>();
   for (const ModuleRow& row : rows) {
-    const auto* const kept = new ModuleRow(row);
     ::testing::RegisterTest(
         "ModuleRows", (std::string(family) + "_" + row.name).c_str(), nullptr, nullptr, __FILE__,
-        __LINE__, [kept, values]() -> ::testing::Test* { return new RowTest(*kept, *values); });
+        __LINE__, [row, golden, values]() -> ::testing::Test* {
+          if (!*values) values->emplace(golden);
+          return new RowTest(row, **values);
+        });
   }
 }
 

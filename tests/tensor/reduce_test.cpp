@@ -116,6 +116,16 @@ TEST(Reductions, OfNothing) {
       "amin: Expected reduction dim to be specified for input.numel() == 0");
 }
 
+// As PyTorch: of a list without dimensions, each element's own truth.
+TEST(Reductions, AnyAndAllOverNoDimensions) {
+  const OptionalIntArrayRef none{IntArrayRef()};
+  for (const auto& of : {any(tensor({0., -2., 0.}), none), all(tensor({0., -2., 0.}), none)}) {
+    EXPECT_EQ(of.dtype(), kBool);
+    expect_values(of, {0, 1, 0}, 0);
+  }
+  EXPECT_EQ(any(zeros({2}, kByte), none).dtype(), kByte);
+}
+
 TEST(Reductions, LongSumsStayAccurate) {
   // One float32 accumulator would stall at 2^24.
   const int64_t n = (1 << 24) + 1000;

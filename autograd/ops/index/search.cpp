@@ -64,9 +64,7 @@ Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, b
 }
 
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool invert) {
-  for (const Tensor& x : {elements, test_elements})
-    check<TypeError>(x.dtype() != kBool,
-                     "isin: dtype bool is not supported; convert with .to(kLong)");
+  for (const Tensor& x : {elements, test_elements}) raw::check_number("isin", x);
   raw::check_same_device("isin", elements, "elements", test_elements, "test_elements");
   const ScalarType common = raw::result_type(elements, test_elements);
   const Tensor x = elements.detach().to(common);

@@ -5,12 +5,6 @@ namespace gradus {
 
 namespace {
 
-void check_numbers(const char* op, const Tensor& self) {
-  self.operand(op);
-  check<TypeError>(self.dtype() != kBool, op,
-                   ": dtype bool is not supported; convert with .to(kLong)");
-}
-
 TensorPair sorted(const char* node, const Tensor& self, int64_t dim, bool descending) {
   const auto [values, indices] = raw::sort(self, dim, descending);
   record_selection(node, values, self, dim, indices);
@@ -34,7 +28,7 @@ Tensor argsort(const Tensor& self, bool, int64_t dim, bool descending) {
 Tensor msort(const Tensor& self) { return std::get<0>(sort(self, 0)); }
 
 TensorPair topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool) {
-  check_numbers("topk", self);
+  raw::check_number("topk", self);
   const int64_t d = wrap_dim("topk", dim, self);
   const int64_t size = self.dim() ? self.size(d) : 1;
   check(k >= 0 && k <= size, "topk: selected index k out of range: ", k, " for dimension ", d,
@@ -45,7 +39,7 @@ TensorPair topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool) 
 }
 
 TensorPair kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
-  check_numbers("kthvalue", self);
+  raw::check_number("kthvalue", self);
   const int64_t d = wrap_dim("kthvalue", dim, self);
   const int64_t size = self.dim() ? self.size(d) : 1;
   raw::check_reducible("kthvalue", self, d);

@@ -9,18 +9,6 @@ namespace gradus {
 
 namespace {
 
-void check_floating(const char* op, const Tensor& x) {
-  x.operand(op);
-  check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
-                   " is not a floating point type; convert with .to(kFloat)");
-}
-
-void check_number(const char* op, const Tensor& x) {
-  x.operand(op);
-  check<TypeError>(x.dtype() != kBool, op,
-                   ": dtype bool is not supported; convert with .to(kLong)");
-}
-
 // A number as dtype takes it: without its fraction beside integers. Errors: ValueError unless it
 // fits.
 Scalar of_kind(const char* op, const Scalar& number, ScalarType dtype) {
@@ -51,7 +39,7 @@ Tensor outside(double edge, const Tensor& grad, const Tensor& x) {
 // scale * x above 0, scale * alpha * (e^(rate x) - 1) below.
 Tensor exponential(const char* op, const char* node, const Tensor& self, double alpha, double scale,
                    double rate) {
-  check_floating(op, self);
+  raw::check_floating(op, self);
   return one_wide_node(
       node, self,
       [=](const Tensor& x) {
@@ -68,12 +56,12 @@ Tensor exponential(const char* op, const char* node, const Tensor& self, double 
 }  // namespace
 
 Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope) {
-  check_floating("leaky_relu", self);
+  raw::check_floating("leaky_relu", self);
   return leaky("LeakyReluBackward0", self, negative_slope.toDouble());
 }
 
 Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training) {
-  check_floating("rrelu", self);
+  raw::check_floating("rrelu", self);
   const double lo = lower.toDouble(), hi = upper.toDouble();
   check(lo <= hi, "rrelu: lower = ", lo, " exceeds upper = ", hi, "; exchange them");
   if (!training) return leaky("RreluWithNoiseBackward0", self, (lo + hi) / 2);
@@ -101,7 +89,7 @@ Tensor celu(const Tensor& self, const Scalar& alpha) {
 
 Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold) {
   GRADUS_AUTOCAST(softplus, self, beta, threshold);
-  check_floating("softplus", self);
+  raw::check_floating("softplus", self);
   const double b = beta.toDouble(), limit = threshold.toDouble();
   return one_wide_node(
       "SoftplusBackward0", self,
@@ -112,7 +100,7 @@ Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold)
 }
 
 Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
-  check_number("threshold", self);
+  raw::check_number("threshold", self);
   const ScalarType dtype = self.scalar_type();
   const Scalar edge = of_kind("threshold", threshold,
                               isFloatingType(dtype) ? computed_type(dtype) : dtype),
@@ -124,7 +112,7 @@ Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& valu
 }
 
 Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
-  check_number("hardtanh", self);
+  raw::check_number("hardtanh", self);
   if (!self.is_floating_point()) return clamp(self, min_val.toLong(), max_val.toLong());
   const Scalar lo = min_val, hi = max_val;
   for (const Scalar& bound : {lo, hi}) raw::check_fits("hardtanh", bound, self.dtype());
@@ -137,7 +125,7 @@ Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val
 }
 
 Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
-  check_floating("hardshrink", self);
+  raw::check_floating("hardshrink", self);
   const double edge = edge_of("hardshrink", self, lambd);
   return one_node(
       "HardshrinkBackward0", self,
@@ -146,7 +134,7 @@ Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
 }
 
 Tensor softshrink(const Tensor& self, const Scalar& lambd) {
-  check_floating("softshrink", self);
+  raw::check_floating("softshrink", self);
   const double edge = edge_of("softshrink", self, lambd);
   check(edge >= 0, "softshrink: lambd is ", edge, ", expected 0 or more");
   return one_node(
@@ -171,7 +159,7 @@ Tensor tanh_backward(const Tensor& grad_output, const Tensor& output) {
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
   GRADUS_AUTOCAST(prelu, self, weight);
-  check_floating("prelu", self);
+  raw::check_floating("prelu", self);
   self.operand("prelu"), weight.operand("prelu", "weight");
   check<TypeError>(weight.dtype() == self.dtype(), "prelu: weight has dtype ", weight.dtype(),
                    ", expected that of self, ", self.dtype(), "; convert with .to(...)");

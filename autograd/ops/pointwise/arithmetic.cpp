@@ -1,6 +1,7 @@
 // div with a rounding mode, pow, float_power, gelu, ldexp, polygamma: composites of the rows of
 // elementwise.def.
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 
@@ -48,8 +49,7 @@ Tensor polygamma(const Tensor& self, int64_t n) {
 Tensor polygamma(int64_t n, const Tensor& self) { return polygamma(self, n); }
 
 Tensor positive(const Tensor& self) {
-  check<TypeError>(self.dtype() != kBool,
-                   "positive: dtype bool is not supported; convert with .to(kLong)");
+  raw::check_number("positive", self);
   return self;
 }
 

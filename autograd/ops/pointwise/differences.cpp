@@ -1,5 +1,6 @@
 // diff and gradient, the differences of neighbours; trapezoid and cumulative_trapezoid.
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 
@@ -56,8 +57,7 @@ Tensor widths(const Tensor& y, const Tensor& x, int64_t dim) {
 int64_t samples_dim(const Tensor& y, int64_t dim) {
   check(y.operand("trapezoid", "y").dim() > 0,
         "trapezoid: y has no dimensions, expected 1 or more");
-  check<TypeError>(y.dtype() != kBool,
-                   "trapezoid: dtype bool is not supported; convert with .to(kLong)");
+  raw::check_number("trapezoid", y);
   return wrap_dim("trapezoid", dim, y);
 }
 

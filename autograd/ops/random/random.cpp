@@ -34,11 +34,6 @@ Tensor& drawn(const char* op, const char* node, const Tensor& self, Draw draw) {
   });
 }
 
-void check_real(const char* op, const Tensor& self) {
-  self.operand(op);
-  check<TypeError>(self.is_floating_point(), op, "_: dtype ", self.scalar_type(),
-                   " is not a floating point type; convert with .to(kFloat)");
-}
 void check_deviation(const char* op, double std) {
   check(std >= 0, op, ": normal expects std >= 0.0, but found std ", std, "; give its magnitude");
 }
@@ -67,7 +62,7 @@ Tensor by_probabilities(const Tensor& p, const std::optional<Generator>& generat
 }  // namespace
 
 Tensor& Tensor::uniform_(double from, double to, std::optional<Generator> generator) const {
-  check_real("uniform", *this);
+  raw::check_floating("uniform_", *this);
   check(from <= to,
         "uniform_: uniform_ expects to return a [from, to) range, but found from=", from,
         " > to=", to, "; exchange them");
@@ -78,7 +73,7 @@ Tensor& Tensor::uniform_(double from, double to, std::optional<Generator> genera
 }
 
 Tensor& Tensor::normal_(double mean, double std, std::optional<Generator> generator) const {
-  check_real("normal", *this);
+  raw::check_floating("normal_", *this);
   check_deviation("normal_", std);
   return drawn("normal", "NormalBackward0", *this, [&](const Tensor& x) {
     raw::random_(x, Distribution::normal, mean, std, generator);
@@ -86,7 +81,7 @@ Tensor& Tensor::normal_(double mean, double std, std::optional<Generator> genera
 }
 
 Tensor& Tensor::log_normal_(double mean, double std, std::optional<Generator> generator) const {
-  check_real("log_normal", *this);
+  raw::check_floating("log_normal_", *this);
   check(std > 0, "log_normal_: log_normal_ expects std > 0.0, but found std=", std,
         "; for one number everywhere use fill_()");
   return drawn("log_normal", "LogNormalBackward0", *this, [&](const Tensor& x) {
@@ -95,7 +90,7 @@ Tensor& Tensor::log_normal_(double mean, double std, std::optional<Generator> ge
 }
 
 Tensor& Tensor::exponential_(double lambd, std::optional<Generator> generator) const {
-  check_real("exponential", *this);
+  raw::check_floating("exponential_", *this);
   check(lambd > 0, "exponential_: exponential_ expects lambda > 0.0, but found lambda=", lambd,
         "; give the reciprocal of the mean");
   return drawn("exponential", "ExponentialBackward0", *this, [&](const Tensor& x) {
@@ -104,7 +99,7 @@ Tensor& Tensor::exponential_(double lambd, std::optional<Generator> generator) c
 }
 
 Tensor& Tensor::cauchy_(double median, double sigma, std::optional<Generator> generator) const {
-  check_real("cauchy", *this);
+  raw::check_floating("cauchy_", *this);
   check(sigma > 0, "cauchy_: cauchy_ expects sigma > 0.0, but found sigma=", sigma,
         "; for one number everywhere use fill_()");
   return drawn("cauchy", "CauchyBackward0", *this, [&](const Tensor& x) {
@@ -188,7 +183,7 @@ Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator
   check_deviation("normal", std);
   checked_numel("normal", size);
   const Tensor out = empty(size, options.requires_grad(false));
-  check_real("normal", out);
+  raw::check_floating("normal_", out);
   raw::random_(out, Distribution::normal, mean, std, generator);
   return out.set_requires_grad(options.requires_grad());
 }
@@ -197,7 +192,7 @@ namespace {
 // mean + std * a normal number.
 Tensor scaled_normal(const Operand& mean, const Operand& std, IntArrayRef size, const Tensor& like,
                      const std::optional<Generator>& generator) {
-  check_real("normal", like);
+  raw::check_floating("normal_", like);
   const Tensor z = raw::empty(size, like.dtype(), like.device());
   raw::random_(z, Distribution::normal, 0, 1, generator);
   return raw::zip(BinaryOp::add, mean, raw::zip(BinaryOp::mul, z, std));

@@ -30,9 +30,7 @@ TensorPair extreme_and_index(const char* op, const char* node, bool largest, con
 
 Tensor index_of_extreme(const char* op, bool largest, const Tensor& self,
                         std::optional<int64_t> dim, bool keepdim) {
-  self.operand(op);
-  check<TypeError>(self.dtype() != kBool, op,
-                   ": dtype bool is not supported; convert with .to(kLong)");
+  raw::check_number(op, self);
   if (dim)
     return drop(raw::arg_reduce(op, largest, self, *dim).indices, mask_of(op, *dim, self), keepdim);
   raw::check_reducible(op, self);

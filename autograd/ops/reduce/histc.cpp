@@ -8,9 +8,7 @@
 namespace gradus {
 
 Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
-  self.operand("histc");
-  check<TypeError>(self.is_floating_point(), "histc: dtype ", self.dtype(),
-                   " is not a floating point type; convert with .to(kFloat)");
+  raw::check_floating("histc", self);
   check(bins > 0, "histc: bins is ", bins, ", expected a positive number");
   const Tensor x = self.detach().reshape({-1}).to(computed_type(self.dtype()));
   double low = min.toDouble(), high = max.toDouble();
@@ -31,9 +29,7 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
 namespace {
 
 void check_weight(const Tensor& self, const std::optional<Tensor>& weight) {
-  self.operand("histogram");
-  check<TypeError>(self.is_floating_point(), "histogram: dtype ", self.dtype(),
-                   " is not a floating point type; convert with .to(kFloat)");
+  raw::check_floating("histogram", self);
   if (!weight || !weight->defined()) return;
   raw::check_same_device("histogram", self, "self", *weight, "weight");
   check(weight->sizes() == self.sizes(), "histogram: weight has shape ", weight->sizes(), ", self ",

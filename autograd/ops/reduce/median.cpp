@@ -7,15 +7,9 @@ namespace gradus {
 
 namespace {
 
-void check_median(const char* op, const Tensor& self) {
-  self.operand(op);
-  check<TypeError>(self.dtype() != kBool, op,
-                   ": dtype bool is not supported; convert with .to(kLong)");
-}
-
 TensorPair median_along(const char* op, const char* node, const Tensor& self, int64_t dim,
                         bool keepdim, bool ignores_nan) {
-  check_median(op, self);
+  raw::check_number(op, self);
   const DimMask mask = mask_of(op, dim, self);
   const int64_t d = wrap_dim(op, dim, self);
   raw::check_reducible(op, self, d);
@@ -33,7 +27,7 @@ Scalar median_of_none(ScalarType dtype) {
 }
 
 Tensor median_of_all(const char* op, const char* node, const Tensor& self, bool ignores_nan) {
-  check_median(op, self);
+  raw::check_number(op, self);
   const Tensor list = self.detach().reshape({-1});
   const Tensor out = list.numel() == 0
                          ? full({}, median_of_none(self.scalar_type()), self.options())

@@ -60,8 +60,7 @@ Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
 
 Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                std::optional<ScalarType> dtype) {
-  check<TypeError>(self.is_floating_point(), "nanmean: dtype ", self.dtype(),
-                   " is not a floating point type; convert with .to(kFloat)");
+  raw::check_floating("nanmean", self);
   return nansum(self, dim, keepdim, dtype) / (self == self).sum(dim, keepdim);
 }
 

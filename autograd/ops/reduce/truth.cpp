@@ -8,10 +8,12 @@ namespace {
 Tensor answer(const Tensor& self, const Tensor& of_count) {
   return self.dtype() == kByte ? of_count.to(kByte) : of_count;
 }
-// The largest or the smallest of the truths; of none, what changes no other.
+// The largest or the smallest of the truths; of none, what changes no other. Without dimensions in
+// `dim`, each truth.
 Tensor extreme(const char* name, ReduceOp op, const Tensor& self, OptionalIntArrayRef dim,
                bool keepdim) {
   const DimMask mask = dim_mask(name, dim, self);
+  if (dim.has_value() && dim.value().empty()) return answer(self, self != 0);
   // A GPU reads them as truths on the way.
   const Tensor truths = self.is_cuda() ? self : truth(self);
   const Tensor kept = self.numel() > 0 ? raw::reduce(op, truths, dim, kBool)

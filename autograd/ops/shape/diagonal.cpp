@@ -1,6 +1,7 @@
 // diagonal, diag, diag_embed, trace, tril, triu and their indices, with their gradients.
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/embed.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 
@@ -96,8 +97,7 @@ Tensor trace(const Tensor& self) {
   GRADUS_AUTOCAST(trace, self);
   check(self.operand("trace").dim() == 2, "trace: the tensor has shape ", self.sizes(),
         ", expected a matrix");
-  check<TypeError>(self.dtype() != kBool,
-                   "trace: dtype bool is not supported; convert with .to(kLong)");
+  raw::check_number("trace", self);
   return self.diagonal().sum();
 }
 

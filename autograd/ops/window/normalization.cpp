@@ -88,11 +88,6 @@ Tensor normalized_nothing(const char* node, const Tensor& input, const Tensor& w
   return out;
 }
 
-void check_floating(const char* op, const Tensor& x) {
-  check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
-                   " is not supported; convert with .to(kFloat)");
-}
-
 void check_parameters(const char* op, const Tensor& input, const Tensor& weight,
                       const Tensor& bias) {
   if (weight.defined()) raw::check_same_device(op, input, "input", weight, "weight");
@@ -111,7 +106,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps, bool) {
   constexpr const char* kOp = "batch_norm";
-  check_floating(kOp, input.operand(kOp, "input"));
+  raw::check_floating(kOp, input.operand(kOp, "input"));
   check(input.dim() >= 2, kOp, ": input has shape ", input.sizes(),
         "; expected (N, C, ...), at least 2 dimensions, unsqueeze it");
   const int64_t channels = input.size(1);
@@ -163,7 +158,7 @@ Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tenso
                   const Tensor& bias, double eps, bool) {
   GRADUS_AUTOCAST(layer_norm, input, normalized_shape, weight, bias, eps, true);
   constexpr const char* kOp = "layer_norm";
-  check_floating(kOp, input.operand(kOp, "input"));
+  raw::check_floating(kOp, input.operand(kOp, "input"));
   check(!normalized_shape.empty(), kOp,
         ": Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
         "element, but got normalized_shape = ",
@@ -196,7 +191,7 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
                   double eps, bool) {
   GRADUS_AUTOCAST(group_norm, input, num_groups, weight, bias, eps, true);
   constexpr const char* kOp = "group_norm";
-  check_floating(kOp, input.operand(kOp, "input"));
+  raw::check_floating(kOp, input.operand(kOp, "input"));
   check(input.dim() >= 2, kOp, ": Expected at least 2 dimensions for input tensor but received ",
         input.dim(), "; expected (N, C, ...), unsqueeze it");
   check(num_groups > 0 && input.size(1) % num_groups == 0, kOp,
