@@ -117,10 +117,9 @@ class Backend {
                      const Tensor& out) = 0;
 
   // --- Reductions: the rows of reductions.def
-  // out has x's rank, and size 1 in the reduced dimensions, which are those where the sizes differ
-  // plus those of size 1. out: Long, Float or Double, to which x converts at once (convert.h); or,
-  // for extremes, x and out of any one integer dtype or Bool, or out Bool: of what is not 0. On CUDA
-  // also Half or BFloat16, to which a Float is rounded.
+  // out has x's rank, and size 1 in the reduced dimensions: where the sizes differ, and all of size
+  // 1. out: Long, Double or Float (on CUDA also a half type), to which x converts at once; or, for
+  // extremes, x and out of any one integer dtype or Bool, or out Bool: of what is not 0.
   virtual void reduce(ReduceOp op, const Tensor& x, const Tensor& out) = 0;
   // out (Float, Double) = the sum of |x|^p, to the power 1 / p: not 0 nor infinite. As for reduce.
   virtual void norm(double p, const Tensor& x, const Tensor& out);

@@ -466,8 +466,6 @@ inline std::array<bool, kMaxDims> dim_mask(const char* op, OptionalIntArrayRef d
                                            const Tensor& x) {
   return dim_mask(op, dims, x.operand(op).dim());
 }
-// The sizes of x, with 1 in the dimensions of the mask.
-Dims kept_sizes(const Tensor& x, const std::array<bool, kMaxDims>& mask);
 
 namespace detail {
 // Whether f(self) is to be recorded. Errors: where self may not be changed in place.

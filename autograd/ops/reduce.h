@@ -19,6 +19,8 @@ inline DimMask mask_of(const char* op, int64_t dim, const Tensor& x) {
 // Which elements are true: those that are not 0.
 inline Tensor truth(const Tensor& self) { return self.dtype() == kBool ? self : self != 0; }
 
+using raw::kept_sizes;
+
 inline Dims reduced_dims(const DimMask& mask, int64_t rank) {
   Dims dims;
   for (int64_t d = 0; d < rank; ++d)

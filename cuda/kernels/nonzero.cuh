@@ -1,5 +1,6 @@
 // The search for elements that are not 0, in two passes over tiles: the first counts those of each
-// tile; once the counts have been summed up, the second knows where each tile writes what it found.
+// tile, and keeps a bit for each element; once the counts have been summed up, the second knows
+// where each tile writes what it found.
 #pragma once
 
 #include "gradus/cuda/kernels/early.cuh"
@@ -84,11 +85,15 @@ struct RunStart {
   }
 };
 
+// The first pass. found: 16 bits for each thread, or null.
 template <class Find>
-__global__ void __launch_bounds__(kScanThreads) count_found(Find find, int64_t* counts) {
+__global__ void __launch_bounds__(kScanThreads)
+    count_found(Find find, int64_t* counts, uint16_t* found) {
   wait_for_earlier_kernels();
-  const auto found = static_cast<unsigned>(__popc(find()));
-  const unsigned total = scan_lanes(Counting{}, found, kScanThreads).total;
+  const unsigned mine = find();
+  if (found) found[int64_t{blockIdx.x} * kScanThreads + threadIdx.x] = static_cast<uint16_t>(mine);
+  const auto count = static_cast<unsigned>(__popc(mine));
+  const unsigned total = scan_lanes(Counting{}, count, kScanThreads).total;
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
@@ -135,13 +140,13 @@ struct ReadElement {
   }
 };
 
-// counts: of this tile and all before it.
-template <class Find, class Write>
+// The second pass. counts: of this tile and all before it.
+template <class Write>
 __global__ void __launch_bounds__(kScanThreads)
-    write_found(Find find, const int64_t* counts, Write write) {
+    write_found(const int64_t* counts, const uint16_t* found, Write write) {
   wait_for_earlier_kernels();
   __shared__ uint16_t list[kFindTile];  // of what is found in the tile, so that neighbours write it
-  unsigned mine = find();
+  unsigned mine = found[int64_t{blockIdx.x} * kScanThreads + threadIdx.x];
   const auto sums = scan_lanes(Counting{}, static_cast<unsigned>(__popc(mine)), kScanThreads);
   for (unsigned place = sums.before; mine != 0; mine &= mine - 1)
     list[place++] =

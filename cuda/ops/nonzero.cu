@@ -12,38 +12,47 @@ namespace gradus::cuda {
 
 namespace {
 
-// A search: how many elements there are, and then what is made of them.
+LaunchConfig launch_of(const Context& context, const Tensor& counts) {
+  return {dim3(static_cast<unsigned>(counts.numel())), kScanThreads, 0, context.stream};
+}
+
+// What there is in each tile of n elements. found: as for count_found. REQUIRES: n > 0.
 template <class Find>
+Tensor count_tiles(const Context& context, const Tensor& x, int64_t n, const Find& find,
+                   uint16_t* found) {
+  const Tensor counts = raw::empty({ceil_div(n, int64_t{kFindTile})}, kLong, x.device());
+  launch_early(count_found<Find>, launch_of(context, counts), find, counts.data_ptr<int64_t>(),
+               found);
+  return counts;
+}
+
+// A search: how many elements there are, and then what is made of them.
 class Search {
  public:
   // Of n elements. REQUIRES: n > 0.
+  template <class Find>
   Search(const Tensor& x, int64_t n, const Find& find)
       : context_(x),
-        find_(find),
-        tiles_(ceil_div(n, int64_t{kFindTile})),
-        counts_(raw::empty({tiles_}, kLong, x.device())) {
-    launch_early(count_found<Find>, config(), find_, counts_.data_ptr<int64_t>());
-  }
-
-  // Of each tile.
-  const Tensor& counts() const { return counts_; }
+        found_(raw::empty({ceil_div(n, int64_t{kFindTile}) * kScanThreads}, kShort, x.device())),
+        counts_(count_tiles(context_, x, n, find, static_cast<uint16_t*>(found_.data_ptr()))) {}
 
   // Sums the counts up, so that each tile knows its place. Once.
   void sum_up() {
-    if (tiles_ > 1) backend(counts_).scan(ScanOp::cumsum, counts_, 0, counts_);
+    if (counts_.numel() > 1) backend(counts_).scan(ScanOp::cumsum, counts_, 0, counts_);
   }
   // The same, and waits for the device.
   int64_t found(const char* operation) {
     check_not_captured(operation, "the size of its result is not known before it has run");
     sum_up();
-    return raw::item(raw::narrow(counts_, 0, tiles_ - 1, 1)).toLong();
+    return raw::item(raw::narrow(counts_, 0, counts_.numel() - 1, 1)).toLong();
   }
 
   // REQUIRES: sum_up() or found() has been called.
   template <class Write>
   void write(const Write& write) const {
-    launch_early(write_found<Find, Write>, config(), find_,
-                 static_cast<const int64_t*>(counts_.data_ptr()), write);
+    launch_early(write_found<Write>, launch_of(context_, counts_),
+                 static_cast<const int64_t*>(counts_.data_ptr()),
+                 static_cast<const uint16_t*>(found_.data_ptr()), write);
   }
   // The coordinates in `shape` of all that there are. Waits for the device.
   Tensor coordinates(const char* operation, IntArrayRef shape) {
@@ -59,14 +68,8 @@ class Search {
   }
 
  private:
-  LaunchConfig config() const {
-    return {dim3(static_cast<unsigned>(tiles_)), kScanThreads, 0, context_.stream};
-  }
-
   Context context_;
-  Find find_;
-  int64_t tiles_;
-  Tensor counts_;
+  Tensor found_, counts_;
 };
 
 Strided<2> walk_of(const Tensor& x) {
@@ -74,30 +77,30 @@ Strided<2> walk_of(const Tensor& x) {
 }
 
 template <class Bits>
-Search<NotZero<Bits>> search_for_nonzero(const Tensor& x) {
-  return {x, x.numel(),
-          NotZero<Bits>{walk_of(x), static_cast<const Bits*>(x.data_ptr()),
-                        static_cast<Bits>(value_bits(x.dtype()))}};
+NotZero<Bits> not_zero(const Tensor& x) {
+  return {walk_of(x), static_cast<const Bits*>(x.data_ptr()),
+          static_cast<Bits>(value_bits(x.dtype()))};
 }
 
 // REQUIRES: list is contiguous.
 template <class T>
-Search<RunStart<T>> search_for_starts(const Tensor& list) {
-  return {list, list.numel(), {list.numel(), static_cast<const T*>(list.data_ptr())}};
+Search search_for_starts(const Tensor& list) {
+  return {list, list.numel(), RunStart<T>{list.numel(), static_cast<const T*>(list.data_ptr())}};
 }
 
 }  // namespace
 
 void CudaBackend::count_nonzero(const Tensor& x, const Tensor& out) {
   visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
-    reduce(ReduceOp::sum, search_for_nonzero<Bits>(x).counts(), raw::alias(out, {1}, {1}));
+    const Tensor counts = count_tiles(Context(x), x, x.numel(), not_zero<Bits>(x), nullptr);
+    reduce(ReduceOp::sum, counts, raw::alias(out, {1}, {1}));
   });
 }
 
 Tensor CudaBackend::nonzero(const Tensor& x, IntArrayRef shape) {
   Tensor out;
   visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
-    out = search_for_nonzero<Bits>(x).coordinates("nonzero: it", shape);
+    out = Search(x, x.numel(), not_zero<Bits>(x)).coordinates("nonzero: it", shape);
   });
   return out;
 }
@@ -114,7 +117,7 @@ Tensor CudaBackend::run_starts(const Tensor& x) {
 Tensor CudaBackend::distinct(const Tensor& x) {
   const Tensor list = raw::contiguous(x);
   return visit(x.scalar_type(), [&]<class T>(TypeTag<T>) {
-    auto search = search_for_starts<T>(list);
+    Search search = search_for_starts<T>(list);
     const Tensor out = raw::empty({search.found("unique: it")}, x.dtype(), x.device());
     search.write(WriteElement<T>{walk_of(list), static_cast<const T*>(list.data_ptr()),
                                  static_cast<T*>(out.data_ptr())});
@@ -124,7 +127,7 @@ Tensor CudaBackend::distinct(const Tensor& x) {
 
 Tensor CudaBackend::masked_select(const Tensor& x, const Tensor& mask) {
   if (mask.dim() != x.dim()) return Backend::masked_select(x, mask);  // whole parts of x
-  auto search = search_for_nonzero<uint8_t>(mask);
+  Search search(mask, mask.numel(), not_zero<uint8_t>(mask));
   const Tensor out = raw::empty({search.found("masked_select: it")}, x.dtype(), x.device());
   visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
     search.write(WriteElement<Bits>{walk_of(x), static_cast<const Bits*>(x.data_ptr()),
@@ -134,7 +137,7 @@ Tensor CudaBackend::masked_select(const Tensor& x, const Tensor& mask) {
 }
 
 void CudaBackend::masked_scatter(const Tensor& mask, const Tensor& source, const Tensor& out) {
-  auto search = search_for_nonzero<uint8_t>(mask);
+  Search search(mask, mask.numel(), not_zero<uint8_t>(mask));
   search.sum_up();
   visit_bits(out.element_size(), [&]<class Bits>(TypeTag<Bits>) {
     search.write(ReadElement<Bits>{walk_of(out), static_cast<const Bits*>(source.data_ptr()),

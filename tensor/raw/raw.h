@@ -265,6 +265,8 @@ Tensor apart(const Tensor& x, const Tensor& changed);
 // Errors: Error that names op and both devices.
 void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
                        const char* b_name);
+// The sizes of x, with 1 in the dimensions of the mask.
+Dims kept_sizes(const Tensor& x, const std::array<bool, kMaxDims>& mask);
 // Errors: Error where x is undefined, TypeError where it has another dtype than a floating point
 // type, or bool.
 void check_floating(const char* op, const Tensor& x);

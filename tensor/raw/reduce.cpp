@@ -12,13 +12,6 @@ const char* name_of(ReduceOp op) {
   return names[static_cast<int>(op)];
 }
 
-Dims kept_sizes(const Tensor& x, const std::array<bool, kMaxDims>& mask) {
-  Dims sizes = x.impl().sizes;
-  for (size_t d = 0; d < sizes.size(); ++d)
-    if (mask[d]) sizes[d] = 1;
-  return sizes;
-}
-
 namespace raw {
 
 namespace {
@@ -45,6 +38,13 @@ ScalarType picked_type(ScalarType dtype) {
   return isIntegralType(dtype, /*include_bool=*/true) ? dtype : computed_type(dtype);
 }
 }  // namespace
+
+Dims kept_sizes(const Tensor& x, const std::array<bool, kMaxDims>& mask) {
+  Dims sizes = x.impl().sizes;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (mask[d]) sizes[d] = 1;
+  return sizes;
+}
 
 void check_reducible(const char* op, const Tensor& x, int64_t dim) {
   check<IndexError>(x.dim() == 0 || x.sizes()[dim] > 0, op, ": Expected reduction dim ", dim,
