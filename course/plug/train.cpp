@@ -126,9 +126,10 @@ std::vector<Tensor> train_ranks(int ranks, const Settings& settings, bool studen
   const Split data = split_of(settings.data, true, gradus::kCPU);
   const auto mailboxes = std::make_shared<course::plug::Mailboxes>(ranks);
   std::vector<Tensor> weights;
+  gradus::manual_seed(1);  // here, for the ranks share one generator
+  const gradus::nn::Linear start(data.images.size(1), data.targets.size(1));
   distributed::spawn_threads(ranks, [&](int rank) {
-    gradus::manual_seed(1);
-    gradus::nn::Linear model(data.images.size(1), data.targets.size(1));
+    gradus::nn::Linear model(std::dynamic_pointer_cast<gradus::nn::LinearImpl>(start->clone()));
     distributed::Group group = distributed::new_group();
     std::shared_ptr<course::plug::StudentRing> ring;
     if (student)
