@@ -39,8 +39,8 @@ class Receipt final : public AskedWork {
     const Tensor& sent = mail->content;
     if (sent.dtype() != x_.dtype() || sent.numel() != x_.numel()) {
       watch_->give_up("expected " + described(x_) + " in recv with tag " + std::to_string(tag_) +
-                     " of group '" + name_ + "', and rank " + std::to_string(source_) + " sent " +
-                     described(sent));
+                      " of group '" + name_ + "', and rank " + std::to_string(source_) + " sent " +
+                      described(sent));
       return watch_->failure().check(), false;
     }
     raw::copy_(flat(x_, 0, x_.numel()), flat(sent, 0, sent.numel()));

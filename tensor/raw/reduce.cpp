@@ -81,7 +81,8 @@ Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef 
 }
 
 Tensor norm(double p, const Tensor& x, OptionalIntArrayRef dims) {
-  Tensor out = empty(kept_sizes(x, dim_mask("norm", dims, x)), computed_type(x.dtype()), x.device());
+  Tensor out =
+      empty(kept_sizes(x, dim_mask("norm", dims, x)), computed_type(x.dtype()), x.device());
   if (out.numel() > 0) backend(out).norm(p, x, out);
   return to(std::move(out), x.dtype());
 }

@@ -202,12 +202,12 @@ ModuleRows::ModuleRows(const char* family, std::vector<ModuleRow> rows, const ch
   // Read when the first test of the family runs: most processes run one test of another.
   const auto values = std::make_shared<std::optional<Golden>>();
   for (const ModuleRow& row : rows) {
-    ::testing::RegisterTest(
-        "ModuleRows", (std::string(family) + "_" + row.name).c_str(), nullptr, nullptr, __FILE__,
-        __LINE__, [row, golden, values]() -> ::testing::Test* {
-          if (!*values) values->emplace(golden);
-          return new RowTest(row, **values);
-        });
+    ::testing::RegisterTest("ModuleRows", (std::string(family) + "_" + row.name).c_str(), nullptr,
+                            nullptr, __FILE__, __LINE__,
+                            [row, golden, values]() -> ::testing::Test* {
+                              if (!*values) values->emplace(golden);
+                              return new RowTest(row, **values);
+                            });
   }
 }
 

@@ -24,8 +24,7 @@ GRADUS_HD constexpr int rows_of_block(int n) {
 // Where n is even, a place is left out after every 32, so that threads meet different banks.
 template <class Op, class Source, class T>
 __global__ void __launch_bounds__(kReduceThreads)
-    reduce_short_rows(const Op op, int64_t rows, int n, int64_t step, Source x,
-                      Results<T> out) {
+    reduce_short_rows(const Op op, int64_t rows, int n, int64_t step, Source x, Results<T> out) {
   wait_for_earlier_kernels();
   using Value = typename Source::Value;
   constexpr int V = vector_width<Value>, kTile = short_rows_tile<Value>;
