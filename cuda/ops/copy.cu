@@ -71,8 +71,9 @@ void copy_bits(const Tensor& src, const Tensor& dst) {
   launch_elementwise(context, Convert<T>{}, walk, to, from);
 }
 
-// How many elements lie between the starts of neighbouring rows of x, which are what has the
-// dimensions from `dim` on; none where a row is not contiguous, or the rows are not evenly apart.
+// A row of x is what the dimensions from `dim` on hold. How many elements lie between the starts of
+// neighbouring rows (0 where there is one row); none where a row is not contiguous, or the rows are
+// not evenly apart.
 std::optional<int64_t> row_step(const Tensor& x, int64_t dim) {
   std::optional<int64_t> step;
   int64_t next = 1;  // what the stride of the next dimension has to be
@@ -101,7 +102,7 @@ void launch_cat(const Context& context, ArrayRef<Tensor> parts, int64_t dim, int
     for (size_t k = 0; k < count; ++k) {
       const Tensor& part = parts[first + k];
       const unsigned length = units(part.nbytes() / static_cast<size_t>(rows));
-      const int64_t step = *row_step(part, dim) * part.element_size() / unit;
+      const int64_t step = row_step(part, dim).value_or(0) * part.element_size() / unit;
       some.at[k] = {static_cast<const Unit*>(part.data_ptr()), step, length, begin};
       begin += length, longest = std::max(longest, length);
     }
@@ -115,8 +116,8 @@ void launch_cat(const Context& context, ArrayRef<Tensor> parts, int64_t dim, int
 
 }  // namespace
 
-// One launch for all parts where they are of out's dtype and their rows are contiguous, by the
-// widest units in which they and their places can be counted.
+// One launch for all parts where they are of out's dtype, their rows contiguous and evenly apart,
+// and out has less than 2 GiB; by the widest units in which they and their places can be counted.
 void CudaBackend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
   constexpr size_t kMostBytes = (size_t{1} << 31) - 1;
   if (out.numel() == 0) return;
@@ -126,6 +127,7 @@ void CudaBackend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
       reinterpret_cast<uintptr_t>(out.data_ptr()) | out.nbytes() / static_cast<size_t>(rows);
   bool evenly = out.nbytes() <= kMostBytes;
   for (const Tensor& part : parts) {
+    if (part.numel() == 0) continue;
     const auto step = row_step(part, dim);
     evenly &= step && part.dtype() == out.dtype();
     all |= reinterpret_cast<uintptr_t>(part.data_ptr()) |

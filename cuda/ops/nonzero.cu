@@ -16,7 +16,7 @@ LaunchConfig launch_of(const Context& context, const Tensor& counts) {
   return {dim3(static_cast<unsigned>(counts.numel())), kScanThreads, 0, context.stream};
 }
 
-// What there is in each tile of n elements. found: as for count_found. REQUIRES: n > 0.
+// How many each tile of a list of n elements has. found: as for count_found. REQUIRES: n > 0.
 template <class Find>
 Tensor count_tiles(const Context& context, const Tensor& x, int64_t n, const Find& find,
                    uint16_t* found) {

@@ -12,7 +12,10 @@ bool is_half(const Tensor& x) { return x.scalar_type() == kHalf || x.scalar_type
 class Message final : public AskedWork {
  public:
   Message(const ProcessGroup& group, Tensor x, std::string what)
-      : watch_(group.watch()), ranks_(group.ranks()), x_(std::move(x)), what_(std::move(what)) {}
+      : watch_(group.shared_watch()),
+        ranks_(group.ranks()),
+        x_(std::move(x)),
+        what_(std::move(what)) {}
   ~Message() override {
     if (request != MPI_REQUEST_NULL) abandon({x_});
   }
@@ -24,22 +27,22 @@ class Message final : public AskedWork {
     MPI_Status status;
     int done = 0;
     {
-      const auto lock = lock_mpi(watch_.failure());
+      const auto lock = lock_mpi(watch_->failure());
       check_mpi(MPI_Test(&request, &done, &status), "MPI_Test");
     }
-    if (!done) return watch_.failure().check(), false;
+    if (!done) return watch_->failure().check(), false;
     const auto place = static_cast<size_t>(status.MPI_SOURCE);
     if (place < ranks_.size()) source_ = ranks_[place];
     return true;
   }
   void stay(Clock::time_point began, int round) override {
-    if (Clock::now() >= began + watch_.timeout())
-      watch_.give_up("waited " + in_seconds(watch_.timeout()) + " in " + what_ +
-                     ", which nobody answered");
+    if (Clock::now() >= began + watch_->timeout())
+      watch_->give_up("waited " + in_seconds(watch_->timeout()) + " in " + what_ +
+                      ", which nobody answered");
     Patience(round).pause();
   }
 
-  Watch& watch_;
+  std::shared_ptr<Watch> watch_;
   std::vector<int> ranks_;
   Tensor x_;
   std::string what_;

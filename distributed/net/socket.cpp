@@ -45,16 +45,17 @@ Addresses resolve(const std::string& address, int port, Clock::time_point deadli
   return Addresses(found, &freeaddrinfo);
 }
 
+// Not open where the system has no such addresses; errno says why.
 Socket open(const addrinfo& address) {
   Socket socket(::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  check<Error>(socket.is_open(), "socket: ", static_cast<const char*>(std::strerror(errno)));
   const int on = 1;
-  setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (socket.is_open()) setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return socket;
 }
 
 // 0, or the reason.
 int try_connect(const Socket& socket, const addrinfo& address, Clock::time_point deadline) {
+  if (!socket.is_open()) return errno;
   if (connect(socket.fd(), address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
   if (!await(socket, true, deadline)) return ETIMEDOUT;
@@ -75,8 +76,8 @@ Socket listen_at(const std::string& address, int port) {
   const Addresses found = resolve(address, port);
   Socket socket = open(*found);
   const int on = 1;
-  setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   const bool listens =
+      socket.is_open() && setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
       bind(socket.fd(), found->ai_addr, found->ai_addrlen) == 0 && listen(socket.fd(), 128) == 0;
   check<Error>(listens, "cannot listen at ", endpoint(address, port), ": ",
                static_cast<const char*>(std::strerror(errno)),
@@ -101,13 +102,15 @@ bool is_loopback(const std::string& address) {
 }
 
 Socket connect_to(const std::string& address, int port, Clock::time_point deadline) {
-  constexpr Milliseconds kMost{3000};  // so that an address that is silent leaves time for others
+  constexpr Clock::duration kMost = std::chrono::seconds(3);
   int reason = ETIMEDOUT;
   do {
     const Addresses found = resolve(address, port, deadline);
     for (const addrinfo* at = found.get(); at; at = at->ai_next) {
       Socket socket = open(*at);
-      reason = try_connect(socket, *at, std::min(deadline, Clock::now() + kMost));
+      // An address that is silent leaves time for the others.
+      const auto now = Clock::now();
+      reason = try_connect(socket, *at, now + std::min(kMost, (deadline - now) / 2));
       if (reason == 0) return socket;
     }
     std::this_thread::sleep_for(kPause);

@@ -37,21 +37,25 @@ class Receipt final : public AskedWork {
     if (!mail) return watch_->failure().check(), false;
     source_ = ranks_[static_cast<size_t>(mail->from)];
     const Tensor& sent = mail->content;
-    if (sent.dtype() != x_.dtype() || sent.numel() != x_.numel()) {
-      watch_->give_up("expected " + described(x_) + " in recv with tag " + std::to_string(tag_) +
-                      " of group '" + name_ + "', and rank " + std::to_string(source_) + " sent " +
-                      described(sent));
-      return watch_->failure().check(), false;
-    }
+    if (sent.dtype() != x_.dtype() || sent.numel() != x_.numel())
+      give_up("expected " + described(x_) + " in recv with tag " + std::to_string(tag_) +
+              " of group '" + name_ + "', and rank " + std::to_string(source_) + " sent " +
+              described(sent));
     raw::copy_(flat(x_, 0, x_.numel()), flat(sent, 0, sent.numel()));
     return true;
   }
   void stay(Clock::time_point, int) override {
     if (room_->await_mail(src_, rank_, tag_, *watch_)) return;
-    watch_->give_up(
-        "waited " + in_seconds(watch_->timeout()) + " in recv of " + described(x_) + " from " +
-        (src_ < 0 ? "any rank" : "rank " + std::to_string(ranks_[static_cast<size_t>(src_)])) +
-        " with tag " + std::to_string(tag_) + " in group '" + name_ + "', and nobody sent it");
+    give_up("waited " + in_seconds(watch_->timeout()) + " in recv of " + described(x_) + " from " +
+            (src_ < 0 ? "any rank" : "rank " + std::to_string(ranks_[static_cast<size_t>(src_)])) +
+            " with tag " + std::to_string(tag_) + " in group '" + name_ + "', and nobody sent it");
+  }
+  // A rank that has left the job no longer ends it for the others.
+  [[noreturn]] void give_up(const std::string& why) {
+    watch_->give_up(why);
+    watch_->failure().check();
+    throw DistributedError("distributed: rank " +
+                           std::to_string(ranks_[static_cast<size_t>(rank_)]) + ' ' + why);
   }
 
   std::shared_ptr<Room> room_;

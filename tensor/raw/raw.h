@@ -267,9 +267,9 @@ void check_same_device(const char* op, const Tensor& a, const char* a_name, cons
                        const char* b_name);
 // The sizes of x, with 1 in the dimensions of the mask.
 Dims kept_sizes(const Tensor& x, const std::array<bool, kMaxDims>& mask);
-// Errors: Error where x is undefined, TypeError where it has another dtype than a floating point
-// type, or bool.
+// Errors: Error where x is undefined, TypeError where its dtype is no floating point type.
 void check_floating(const char* op, const Tensor& x);
+// Errors: Error where x is undefined, TypeError where it is of bool.
 void check_number(const char* op, const Tensor& x);
 
 }  // namespace gradus::raw

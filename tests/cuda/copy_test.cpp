@@ -81,6 +81,17 @@ TEST_F(CudaCopy, Concatenations) {
     }
 }
 
+// Whatever the strides of a part without elements.
+TEST_F(CudaCopy, APartWithoutElementsCostsNoLaunch) {
+  const Tensor x = raw::to(random_memory(kFloat, 4 * 64), Device(kCUDA));
+  const Tensor matrix = *raw::try_view(x, Dims{4, 64});
+  const Tensor none = raw::narrow(raw::as_strided(x, {4, 2}, {1, 4}, 0), 1, 0, 0);
+  const int64_t before = cuda::stats().kernel_launches;
+  const Tensor out = raw::cat({matrix, none, matrix}, 1);
+  EXPECT_EQ(cuda::stats().kernel_launches - before, 1);
+  expect_close(raw::narrow(out, 1, 64, 64), matrix, 0, "beside nothing");
+}
+
 // Every order of three dimensions, whose sizes are those of squares and of wide elements; or
 // almost.
 TEST_F(CudaCopy, Permuted) {

@@ -92,6 +92,24 @@ TEST(Threads, AMessageMayArriveAfterItsGroupIsGone) {
   });
 }
 
+TEST(Threads, AMessageThatNeverArrivesAfterItsGroupIsGoneIsAnError) {
+  for (const int64_t sent : {0, 3})
+    dist::spawn_threads(
+        2,
+        [&](int rank) {
+          Tensor x = zeros({2});
+          if (rank == 0) {
+            if (sent > 0) dist::send(ones({sent}), 1);
+            return;
+          }
+          const dist::WorkPtr work = dist::irecv(x, 0);
+          dist::destroy_process_group();
+          expect_error<dist::DistributedError>(
+              [&] { work->wait(); }, sent > 0 ? "rank 0 sent float32 [3]" : "nobody sent it");
+        },
+        dist::Milliseconds(300));
+}
+
 TEST(Threads, BoolsSumToTheirDisjunction) {
   dist::spawn_threads(3, [](int rank) {
     Tensor x = tensor({rank == 0, rank == 1, false});
