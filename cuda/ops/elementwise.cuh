@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "gradus/cuda/kernels/converting.cuh"
+#include "gradus/cuda/ops/row_function.cuh"
 #include "gradus/cuda/runtime/grid.h"
 
 namespace gradus::cuda {
@@ -164,9 +165,10 @@ bool launch_halves(const F& f, const Tensor& out, const Tensors&... in) {
                            static_cast<const uint16_t*>(in.data_ptr())...);
 }
 
-// The same for tensors of any types: f takes In and gives Out.
+// The same for tensors of any types and a row's function, which takes In and gives Out.
 template <class Out, class In, class F, class... Tensors>
-void elementwise_of(const F& f, const Tensor& out, const Tensors&... in) {
+void elementwise_of(const F& row, const Tensor& out, const Tensors&... in) {
+  const auto f = row_function<Out, std::conditional_t<true, In, Tensors>...>(row);
   if (out.scalar_type() == dtype_of<Out> && ((in.scalar_type() == dtype_of<In>)&&...))
     return elementwise<Out, In>(f, out, in...);
   if (out.numel() == 0) return;

@@ -10,11 +10,12 @@ namespace gradus::cuda {
 
 namespace {
 template <class Out, class T, class F>
-void zip_tensors(const F& f, const Tensor& x, const Tensor& y, const Tensor& out) {
+void zip_tensors(const F& row, const Tensor& x, const Tensor& y, const Tensor& out) {
   if (x.scalar_type() != dtype_of<T> || y.scalar_type() != dtype_of<T> ||
       out.scalar_type() != dtype_of<Out>)
-    return elementwise_of<Out, T>(f, out, x, y);
+    return elementwise_of<Out, T>(row, out, x, y);
   if (out.numel() == 0) return;
+  const auto f = row_function<Out, T, T>(row);
   const Context context(out);
   const auto walk = walk_over(out, x, y);
   Out* const to = static_cast<Out*>(out.data_ptr());
@@ -54,11 +55,14 @@ bool zip_at_once(const Operand& x, const Operand& y, const Tensor& out) {
     const auto bytes = [](const Tensor& t) { return static_cast<uint8_t*>(t.data_ptr()); };
     const auto* const from = bytes(a);
     if (!numbers)
-      return launch_contiguous(Context(out), ZipAs<op, uint8_t>{}, walk_over(out, a, b), bytes(out),
-                               from, static_cast<const uint8_t*>(bytes(b)));
+      return launch_contiguous(Context(out),
+                               row_function<uint8_t, uint8_t, uint8_t>(ZipAs<op, uint8_t>{}),
+                               walk_over(out, a, b), bytes(out), from,
+                               static_cast<const uint8_t*>(bytes(b)));
     const auto number = (x.is_number() ? x : y).number.template cast<uint8_t>();
-    return launch_contiguous(Context(out), ZipNumber<op, uint8_t>{number, x.is_number()},
-                             walk_over(out, a), bytes(out), from);
+    return launch_contiguous(
+        Context(out), row_function<uint8_t, uint8_t>(ZipNumber<op, uint8_t>{number, x.is_number()}),
+        walk_over(out, a), bytes(out), from);
   }
   return false;
 }

@@ -56,18 +56,22 @@ double at(const Tensor& x, int64_t i) {
 // The definition, in float64 (exact for the small integers used here).
 std::vector<double> reference(const Tensor& a, const Tensor& b, const Tensor& bias) {
   const int64_t batches = a.size(0), m = a.size(1), k = a.size(2), n = b.size(2);
-  std::vector<double> out(static_cast<size_t>(batches * m * n));
-  for (int64_t batch = 0; batch < batches; ++batch)
-    for (int64_t row = 0; row < m; ++row) {
-      double* const sums = out.data() + (batch * m + row) * n;
+  std::vector<double> out(static_cast<size_t>(batches * m * n)), factor(static_cast<size_t>(n));
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    double* const sums = out.data() + batch * m * n;
+    for (int64_t i = 0; bias.defined() && i < m * n; ++i)
+      sums[i] = at(bias, i % n * bias.stride(0));
+    for (int64_t i = 0; i < k; ++i) {
       for (int64_t col = 0; col < n; ++col)
-        sums[col] = bias.defined() ? at(bias, col * bias.stride(0)) : 0;
-      for (int64_t i = 0; i < k; ++i) {
+        factor[static_cast<size_t>(col)] =
+            at(b, batch * b.stride(0) + i * b.stride(1) + col * b.stride(2));
+      for (int64_t row = 0; row < m; ++row) {
         const double x = at(a, batch * a.stride(0) + row * a.stride(1) + i * a.stride(2));
-        for (int64_t col = 0; col < n; ++col)
-          sums[col] += x * at(b, batch * b.stride(0) + i * b.stride(1) + col * b.stride(2));
+        double* const of_row = sums + row * n;
+        for (int64_t col = 0; col < n; ++col) of_row[col] += x * factor[static_cast<size_t>(col)];
       }
     }
+  }
   return out;
 }
 
