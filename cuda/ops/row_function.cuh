@@ -7,7 +7,7 @@
 
 namespace gradus::cuda {
 
-// A function of one type, whatever row it is of.
+// Calls the function of any row that takes In and gives Out.
 template <class Out, class... In>
 class RowFunction {
  public:
@@ -28,9 +28,8 @@ class RowFunction {
   alignas(double) std::byte row_[3 * sizeof(double)] = {};
 };
 
-// On a GPU: f itself. Each row has kernels of its own, with f inside.
-// On simulated devices: a RowFunction. Rows of one type share kernels, which compile in a third of the time and make the
-// same accesses.
+// On a GPU it returns f: each row has its own kernels, and nvcc inlines f into them. On simulated devices it returns a
+// RowFunction: rows with the same types share kernels, which compile sooner.
 template <class Out, class... In, class F>
 auto row_function(const F& f) {
 #ifdef GRADUS_SIMULATED
