@@ -1,31 +1,47 @@
 // Gradus, all of it: #include <gradus/gradus.h>
+// The headers stand in the order of reading.
 #pragma once
+
+// Tensors, and the functions on them, which record what gradients need.
+#include "gradus/tensor/tensor.h"
+
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/indexing.h"
+
+#include "gradus/autograd/functions.h"
+#include "gradus/autograd/linalg.h"
+#include "gradus/tensor/generator.h"
+
+// Gradients: the backward pass, and what is built on it.
+#include "gradus/autograd/engine/engine.h"
+#include "gradus/autograd/engine/grad_mode.h"
 
 #include "gradus/autograd/engine/anomaly_mode.h"
 #include "gradus/autograd/engine/autocast.h"
-#include "gradus/autograd/engine/engine.h"
-#include "gradus/autograd/engine/grad_mode.h"
-#include "gradus/autograd/functions.h"
-#include "gradus/autograd/linalg.h"
 #include "gradus/autograd/tools/checkpoint.h"
-#include "gradus/autograd/tools/fuse.h"
 #include "gradus/autograd/tools/function.h"
 #include "gradus/autograd/tools/functional.h"
 #include "gradus/autograd/tools/gradcheck.h"
-#include "gradus/autograd/tools/guvectorize.h"
-#include "gradus/autograd/tools/vectorize.h"
-#include "gradus/cuda/cuda.h"
+
+// Training: layers, optimizers, data, files.
+#include "gradus/nn/nn.h"
+
+#include "gradus/optim/optim.h"
+
 #include "gradus/data/datasets/image_dataset.h"
 #include "gradus/data/samplers/samplers.h"
-#include "gradus/distributed/distributed.h"
-#include "gradus/nn/nn.h"
-#include "gradus/nn/parallel/data_parallel.h"
-#include "gradus/optim/optim.h"
 #include "gradus/serialize/checkpoint.h"
 #include "gradus/serialize/save.h"
+
+// Devices: GPUs, functions and kernels of your own on them, several devices, several processes.
+#include "gradus/cuda/cuda.h"
+
+#include "gradus/autograd/tools/fuse.h"
+#include "gradus/autograd/tools/guvectorize.h"
+#include "gradus/autograd/tools/vectorize.h"
+
+#include "gradus/nn/parallel/data_parallel.h"
+
+#include "gradus/distributed/distributed.h"
 #include "gradus/tensor/base/threads.h"
-#include "gradus/tensor/factories.h"
-#include "gradus/tensor/generator.h"
-#include "gradus/tensor/indexing.h"
-#include "gradus/tensor/tensor.h"
 #include "gradus/version.h"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes docs/api.md, and the list of names in README.md, from the public headers.
+"""Makes docs/api.md from the public headers.
 
-    docs/make/api.py            writes both
-    docs/make/api.py --check    says whether they are up to date
+    docs/make/api.py            writes it
+    docs/make/api.py --check    says whether it is up to date
 
 Headers are read as clang-format leaves them: a declaration, with the comment before or beside it. The
 first sentence of the comment is what the page says. Private members, operators and what stands in a
@@ -416,66 +416,16 @@ def page():
     return "\n".join(lines).rstrip() + "\n"
 
 
-# --- The list of names in README.md
-BEGIN, END = "<!-- names: made by docs/make/api.py -->\n", "<!-- end of names -->"
-
-
-def listed(found):
-    return ", ".join(f"`{name}`" for name in sorted(set(found), key=lambda n: (n.lower(), n)))
-
-
-def names(patterns, kinds):
-    return [e.name for e in read_section(patterns) if e.kind in kinds]
-
-
-def linalg():
-    text = "".join(open(path).read() for path in glob.glob(os.path.join(ROOT, "tensor/table/functions/*.def")))
-    return listed(re.findall(r"\w+, linalg_(\w+),", text))
-
-
-def readme_list():
-    optimizers = listed(e.name for e in read_section(["optim/*.h"])
-                        if e.name != "TableOptimizer"
-                        and re.search(r": (TableOptimizer<|public Optimizer\b)", e.text))
-    schedules = listed(e.name for e in read_section(["optim/schedulers/*.h"])
-                       if re.search(r": (public )?(ClosedFormLR|LRScheduler)\b", e.text) or e.name.endswith("Scheduler"))
-    table = nn_rows("activations") + nn_rows("losses")
-    header = open(os.path.join(ROOT, "nn/modules/activation.h")).read()
-    table += re.findall(r"^GRADUS_ACTIVATION\((\w+), (\w+)", header, re.M)  # whose function is none of gradus
-    headers = ["nn/modules/*.h", "nn/*.h"]
-    modules = names(headers, ("module",)) + [row[0] for row in table]
-    modules += [e.name for e in read_section(headers) if ": public ModuleHolder<" in e.text]
-    # libtorch's names for some dimensions belong to gradus::nll_loss and gradus::cross_entropy_loss.
-    functions = [n for n in names(["nn/modules/*.h"], ("function",))
-                 if n.islower() and not n.startswith("nll_loss")]
-    functions += [row[1].split("::")[-1] for row in table if not row[1].startswith("gradus::")]
-    utilities = [e for e in read_section(["nn/utils/*.h"]) if e.kind == "function"]
-    return "\n".join([
-        "| namespace | names |", "|---|---|",
-        f"| `nn` | {listed(modules)} |",
-        f"| `nn::functional` | {listed(functions)} |",
-        f"| `nn::init` | {listed(names(['nn/init.h'], ('function',)))} |",
-        *(f"| `{space}` | {listed(e.name for e in utilities if e.scope == 'gradus::' + space)} |"
-          for space in ("nn::utils", "nn::utils::rnn")),
-        f"| `optim` | {optimizers}; schedules: {schedules} |",
-        f"| `linalg` | {linalg()} |"]) + "\n"
-
-
 def main():
-    readme = open(os.path.join(ROOT, "README.md")).read()
-    before, _, rest = readme.partition(BEGIN)
-    after = rest.partition(END)[2]
-    pages = {"docs/api.md": page(), "README.md": before + BEGIN + readme_list() + END + after}
-    status = 0
-    for path, text in pages.items():
-        full = os.path.join(ROOT, path)
-        old = open(full).read() if os.path.exists(full) else ""
-        if "--check" not in sys.argv:
-            open(full, "w").write(text)
-        elif old != text:
-            print(f"{path} is out of date; run docs/make/api.py")
-            status = 1
-    return status
+    path = os.path.join(ROOT, "docs/api.md")
+    old = open(path).read() if os.path.exists(path) else ""
+    text = page()
+    if "--check" not in sys.argv:
+        open(path, "w").write(text)
+    elif old != text:
+        print("docs/api.md is out of date; run docs/make/api.py")
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
