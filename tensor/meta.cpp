@@ -20,16 +20,12 @@ StoragePtr MetaBackend::allocate(size_t nbytes, Device device) {
   return std::make_shared<StorageImpl>(nullptr, nbytes, device);
 }
 
+Device MetaBackend::resolve(Device device) { return device; }
+
 void MetaBackend::transfer(const Tensor& src, const Tensor& dst, bool) {
   check<Error>(dst.is_meta(), "copy: the tensor of shape ", src.sizes(),
                " is on meta and has no data that could be read, or copied to ", dst.device(),
                "; make it on a device with data");
-}
-
-Tensor MetaBackend::nonzero(const Tensor& x, IntArrayRef) {
-  fail<Error>("nonzero: the tensor of shape ", x.sizes(),
-              " is on meta and has no data, on which the shape of the result depends; make it on a "
-              "device with data");
 }
 
 }  // namespace gradus
