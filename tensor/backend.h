@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "gradus/tensor/base/index_rule.h"
+#include "gradus/tensor/base/cross_entropy_rule.h"
 #include "gradus/tensor/base/normalized_rows.h"
 #include "gradus/tensor/base/windows.h"
 #include "gradus/tensor/table/ops.h"

@@ -1,7 +1,7 @@
 // The cross entropy of rows of logits against class numbers as one operation.
 #pragma once
 
-#include "gradus/tensor/base/index_rule.h"
+#include "gradus/tensor/base/cross_entropy_rule.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus {

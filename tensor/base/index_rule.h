@@ -34,14 +34,4 @@ template <class... Where>
                    " <= index < ", rule.size, where...);
 }
 
-// What cross_entropy reads of its targets.
-struct CrossEntropyRule {
-  IndexRule classes;
-  int64_t ignored;   // a target of this number counts for nothing
-  double smoothing;  // this part of a target is spread over all classes
-};
-
-// How scatter combines a number with the one in its place.
-enum class ScatterOp : uint8_t { set, sum, prod, amax, amin };
-
 }  // namespace gradus

@@ -1,9 +1,9 @@
 // ScatterOp as functions on numbers, for host and device.
 #pragma once
 
-#include "gradus/tensor/base/index_rule.h"
 #include "gradus/tensor/math/elementwise.h"
 #include "gradus/tensor/table/dispatch.h"
+#include "gradus/tensor/table/ops.h"
 
 namespace gradus {
 

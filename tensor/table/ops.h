@@ -1,4 +1,5 @@
-// The names of operations, as enums: those of the tables' rows, and of what draws random numbers.
+// The names of operations, as enums: those of the tables' rows, of what draws random numbers, and
+// of what is scattered.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,8 @@ enum class Distribution : uint8_t {
 // What is drawn for each element of a tensor; see Backend::random_map.
 enum class RandomMap : uint8_t { bernoulli, dropout };
 enum class CountOp : uint8_t { poisson, binomial };
+// How scatter combines a number with the one in its place.
+enum class ScatterOp : uint8_t { set, sum, prod, amax, amin };
 
 const char* name_of(UnaryOp op);
 const char* name_of(BinaryOp op);

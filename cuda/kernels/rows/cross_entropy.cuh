@@ -6,6 +6,7 @@
 #include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/index.cuh"
 #include "gradus/cuda/kernels/rows/softmax.cuh"
+#include "gradus/tensor/base/cross_entropy_rule.h"
 
 namespace gradus::cuda {
 
