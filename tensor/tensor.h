@@ -102,27 +102,10 @@ class Tensor {
   bool is_non_overlapping_and_dense() const { return gradus::is_dense(sizes(), strides()); }
   bool is_floating_point() const { return isFloatingType(dtype()); }
   bool is_signed() const { return isSignedType(dtype()); }
-  bool is_complex() const { return false; }
-  bool is_quantized() const { return false; }
-  bool is_sparse() const { return false; }
   bool is_view() const { return impl().view_of != nullptr; }
   bool is_alias_of(const Tensor& other) const { return impl().storage == other.impl().storage; }
   bool has_storage() const { return defined(); }
   Storage storage() const { return Storage(impl().storage); }
-  MemoryFormat suggest_memory_format() const { return MemoryFormat::Contiguous; }
-  bool is_conj() const { return false; }
-  bool is_neg() const { return false; }
-  bool is_distributed() const { return false; }
-  // No memory is page-locked.
-  bool is_pinned(std::optional<Device> = std::nullopt) const { return false; }
-  // Errors: Error, always.
-  Tensor pin_memory(std::optional<Device> device = std::nullopt) const;
-  // "CPUFloatType".
-  std::string toString() const;
-  DeprecatedTypeProperties& type() const;  // for libtorch's programs: defined in compat/
-  // Tensors have no names of their own.
-  const std::string& name() const;
-  bool is_variable() const noexcept { return true; }
   // To stderr: [CPUFloatType [2, 3]].
   void print() const;
   TensorOptions options() const { return TensorOptions(dtype()).device(device()).layout(layout()); }
@@ -429,7 +412,27 @@ class Tensor {
   Tensor multinomial(int64_t num_samples, bool replacement = false,
                      std::optional<Generator> generator = {}) const;
 
-  // For the library itself. REQUIRES: defined(), else Error.
+  // --- For programs of libtorch: what is the same for every tensor here
+  bool is_complex() const { return false; }
+  bool is_quantized() const { return false; }
+  bool is_sparse() const { return false; }
+  MemoryFormat suggest_memory_format() const { return MemoryFormat::Contiguous; }
+  bool is_conj() const { return false; }
+  bool is_neg() const { return false; }
+  bool is_distributed() const { return false; }
+  // No memory is page-locked.
+  bool is_pinned(std::optional<Device> = std::nullopt) const { return false; }
+  // Errors: Error, always.
+  Tensor pin_memory(std::optional<Device> device = std::nullopt) const;
+  // "CPUFloatType".
+  std::string toString() const;
+  DeprecatedTypeProperties& type() const;  // for libtorch's programs: defined in compat/
+  // Tensors have no names of their own.
+  const std::string& name() const;
+  bool is_variable() const noexcept { return true; }
+
+  // --- For the library itself
+  // REQUIRES: defined(), else Error.
   TensorImpl& impl() const {
     if (!impl_) [[unlikely]]
       undefined();

@@ -42,14 +42,6 @@ struct TensorImpl {
 
   TensorImpl(StoragePtr memory, ScalarType type, const Dims& shape, const Dims& steps,
              int64_t first, int64_t count, bool row_major);
-
-  // libtorch keeps these in separate objects.
-  const TensorImpl* autograd_meta() const { return this; }
-  bool has_bw_view() const { return view_of != nullptr; }
-  autograd::CreationMeta get_creation_meta() const { return creation_meta; }
 };
-namespace autograd {
-using DifferentiableViewMeta = const TensorImpl;
-}
 
 }  // namespace gradus

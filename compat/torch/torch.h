@@ -24,6 +24,7 @@
 #include "gradus/compat/c10/util/Optional.h"
 #include "gradus/compat/c10/util/irange.h"
 #include "gradus/compat/c10/util/string_view.h"
+#include "gradus/compat/torch/csrc/autograd/variable.h"
 #include "gradus/gradus.h"
 
 // Namespaces of their own, since programs open them.
