@@ -24,10 +24,6 @@ struct MatmulArgs {
   int64_t bias_stride;
   T* out;
   int64_t m, n, k;
-  // Kernels of tensor cores can make a product in several launches, each of which adds further
-  // terms to out.
-  int64_t terms_added = 0;     // by earlier launches: they lie before the data of a and b
-  bool is_unfinished = false;  // a later launch adds the rest of the terms
   // If not null, receives the sums of a's rows (m). Only kernels with sums_rows write it.
   T* row_sums = nullptr;
 };

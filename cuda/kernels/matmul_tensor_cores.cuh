@@ -217,14 +217,6 @@ struct Share {
     });
   }
 
-  // Reads the sums that earlier launches left in out.
-  __device__ static void read(const MatmulArgs<float>& args, const TileOrigin& tile, Sums& sum) {
-    if (group() > 0) return;
-    for_each(tile, sum, [&](int64_t r, int64_t c, float& at) {
-      if (r < args.m && c < args.n) at = args.out[r * args.n + c];
-    });
-  }
-
   __device__ static void write(const MatmulArgs<float>& args, const TileOrigin& tile,
                                const Sums& sum) {
     if (group() > 0) return;
@@ -237,11 +229,8 @@ struct Share {
     return finite;
   }
 
-  // Makes the whole sums again, the terms of earlier launches among them.
-  __device__ __noinline__ static void make_plainly(MatmulArgs<float> args, TileOrigin tile) {
-    args.a.data -= args.terms_added * args.a.depth;
-    args.b.data -= args.terms_added * args.b.depth;
-    args.k += args.terms_added;
+  // Makes the sums again.
+  __device__ __noinline__ static void make_plainly(const MatmulArgs<float>& args, TileOrigin tile) {
     Sums sum = {};
     walk(args, tile, [&](const float* a, const float* b) { add_terms_plainly(a, b, sum); });
     add_groups(sum);
@@ -258,7 +247,6 @@ __global__ void __maxnreg__(S::kRegisters)
   using Mine = Share<S, TileA, TileB>;
   const TileOrigin tile = tile_origin<S::kRows, S::kCols>(args);
   typename Mine::Sums sum = {};
-  if (args.terms_added > 0) Mine::read(args, tile, sum);
   if constexpr (S::kSumsRows) {
     RowSums<S, TileA> rows;
     const bool sums_rows = args.row_sums != nullptr && tile.col == 0;
@@ -273,7 +261,7 @@ __global__ void __maxnreg__(S::kRegisters)
   Mine::add_groups(sum);
   // big and small of an infinity are an infinity and NaN; so are those of a float that rounds to an
   // infinity. Then the sums are not finite, and the block makes them without splitting.
-  if (!args.is_unfinished && __syncthreads_or(!Mine::all_finite(sum)))
+  if (__syncthreads_or(!Mine::all_finite(sum)))
     Mine::make_plainly(args, tile);
   else
     Mine::write(args, tile, sum);

@@ -18,7 +18,6 @@
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/cuda/runtime/named_choice.h"
-#include "gradus/tensor/arrival.h"
 
 namespace gradus::cuda {
 
@@ -235,12 +234,11 @@ Plan<T> plan_for(const MatmulArgs<T>& args, int64_t batches, int64_t multiproces
 
 // --- The arguments
 // x (batches, ., .), whose rows or columns are the dimension `outer`, and whose terms are `depth`.
-// Its data may still be arriving.
 template <class T>
 MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
   const IntArrayRef sizes = x.sizes(), strides = x.strides();
-  const T* const data = static_cast<const T*>(x.impl().storage->address()) + x.storage_offset();
-  MatmulOperand<T> out = {data, strides[0], strides[outer], strides[depth], false, false};
+  MatmulOperand<T> out = {x.data_ptr<T>(), strides[0], strides[outer],
+                          strides[depth],  false,      false};
   // The stride of a dimension of size 1 has no meaning.
   constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
   out.along_outer = (sizes[outer] > 1 ? std::abs(out.outer) : kFar) <
@@ -253,65 +251,9 @@ MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
   return out;
 }
 
-void await(const Tensor& x) { x.impl().storage->data(); }
-
-// b arrives in parts. Returns how many terms of the product can be added once each part is there;
-// empty where the rows of b are not those of the parts.
 template <class T>
-std::vector<int64_t> terms_within(const Arrival::Parts& parts, const Tensor& b,
-                                  const MatmulArgs<T>& args) {
-  const auto row = static_cast<int64_t>(parts.row_bytes / sizeof(T));
-  const int64_t first = b.storage_offset() % row;
-  if (args.b.depth != 1 || args.b.outer != row || first + args.k > row) return {};
-  std::vector<int64_t> terms;
-  for (const Arrival::Part& part : parts.all)
-    terms.push_back(
-        std::clamp<int64_t>(static_cast<int64_t>(part.end / sizeof(T)) - first, 0, args.k));
-  return terms;
-}
-
-// Makes a product in several launches, each of which waits only for the part of b that it reads.
-// The first adds an eighth of the terms; each further one adds as many as should arrive while the
-// previous one runs. Every output adds the same terms in the same order as in one launch, so the
-// bits are the same.
-template <class T>
-void run_as_terms_arrive(const Kernel<T>& kernel, const MatmulArgs<T>& args,
-                         const Arrival::Parts& parts, const std::vector<int64_t>& terms) {
-  constexpr int64_t kAlignment = 32;  // the largest depth of a kernel's tiles
-  // With so many rows of a, adding a term (at 62 TFLOP/s) takes as long as NVLink (350 GB/s) takes
-  // to bring the next one.
-  constexpr int64_t kRowsAtOnce = 360;
-  int64_t begin = 0, least = ceil_div(args.k, 8);
-  for (size_t i = 0; begin < args.k; ++i) {
-    const bool last = i + 1 == terms.size();
-    const int64_t end = last ? args.k : terms[i] / kAlignment * kAlignment;
-    if (!last && end - begin < least) continue;
-    parts.all[i].arrival->await();
-    MatmulArgs<T> piece = args;
-    piece.a.data += begin * args.a.depth;
-    piece.b.data += begin * args.b.depth;
-    piece.k = end - begin;
-    piece.terms_added = begin;
-    piece.is_unfinished = end < args.k;
-    if (piece.is_unfinished) piece.bias = nullptr;
-    run(kernel, piece, 1);
-    least = std::max(least, piece.k * args.m / kRowsAtOnce);
-    begin = end;
-  }
-}
-
-template <class T>
-void run_by_shape(const MatmulArgs<T>& args, int64_t batches, const Tensor& b,
-                  int64_t multiprocessors) {
+void run_by_shape(const MatmulArgs<T>& args, int64_t batches, int64_t multiprocessors) {
   const Plan<T> plan = plan_for(args, batches, multiprocessors);
-  const std::shared_ptr<Arrival> arrival = b.impl().storage->arrival();
-  const Arrival::Parts* const parts = arrival ? arrival->parts() : nullptr;
-  if (parts && batches == 1 && plan.parts == 1 && plan.kernel.uses_tensor_cores &&
-      plan.kernel.groups == 1) {
-    const std::vector<int64_t> terms = terms_within(*parts, b, args);
-    if (!terms.empty()) return run_as_terms_arrive(plan.kernel, args, *parts, terms);
-  }
-  await(b);
   if (plan.parts > 1)
     run_split(plan.kernel, args, plan.parts);
   else
@@ -335,7 +277,6 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
               int64_t multiprocessors) {
   MatmulArgs<T> args = args_of<T>(a, b, bias, out);
   int64_t batches = out.sizes()[0];
-  await(a);
   // All batches share one b: their rows make one product.
   if (batches > 1 && args.b.batch == 0 && args.a.batch == args.m * args.a.outer) {
     args.m *= batches;
@@ -344,8 +285,7 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
 
   const auto name = static_cast<Choice>(matmul_choice().place());
   if (name == Choice::automatic || args.k == 0)  // without terms there is nothing to choose
-    return run_by_shape(args, batches, b, multiprocessors);
-  await(b);
+    return run_by_shape(args, batches, multiprocessors);
   if (name == Choice::cublas) {
     if constexpr (std::is_floating_point_v<T>) {
       cublas_matmul(args, batches);
@@ -366,7 +306,6 @@ bool multiply_and_sum(const Tensor& a, const Tensor& b, const Tensor& out, const
   MatmulArgs<float> args = args_of<float>(a, b, Tensor(), out);
   const Plan<float> plan = plan_for(args, 1, multiprocessors);
   if (!plan.kernel.sums_rows || plan.parts > 1) return false;
-  await(a), await(b);
   args.row_sums = sums.data_ptr<float>();
   run(plan.kernel, args, 1);
   return true;
