@@ -1,4 +1,4 @@
-// Loops over several cores. OpenMP stands behind parallel.cpp and nowhere else.
+// Loops over several cores.
 #pragma once
 
 #include <algorithm>

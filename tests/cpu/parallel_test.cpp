@@ -1,12 +1,19 @@
-// parallel_for: ranges, threads, errors.
+// parallel_for: ranges, threads, errors, forks.
 #include "gradus/cpu/parallel.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <thread>
 #include <vector>
+
+#include "gradus/tensor/base/threads.h"
+#include "tests/failing_threads.h"
+#include "tests/forked.h"
 
 namespace gradus::cpu {
 namespace {
@@ -81,6 +88,78 @@ TEST(Parallel, AnExceptionLeavesANestedLoop) {
     });
   };
   EXPECT_THROW(nested(), std::runtime_error);
+}
+
+// Restores the number of threads.
+struct Threads {
+  explicit Threads(int count) { set_num_threads(count); }
+  ~Threads() { set_num_threads(before); }
+  const int before = get_num_threads();
+};
+
+// The sum of 0 .. count - 1, in chunks of one number.
+int64_t sum_of_chunks(int64_t count) {
+  std::atomic<int64_t> sum = 0;
+  parallel_for(0, count, 1, [&](int64_t i, int64_t) { sum += i; });
+  return sum;
+}
+
+// As where another process has its core.
+TEST(Parallel, NobodyWaitsForAThreadThatIsHeldUp) {
+  const Threads two(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> done = 0, held_up = 0;
+  for (int round = 0; round < 100 && held_up == 0; ++round, done = 0)
+    parallel_for(0, 8, 1, [&](int64_t, int64_t) {
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+      if (std::this_thread::get_id() != caller && held_up++ == 0)
+        while (done < 7) {
+          ASSERT_LT(std::chrono::steady_clock::now(), deadline) << done << " other chunks ran";
+          std::this_thread::yield();
+        }
+      else
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ++done;
+    });
+  EXPECT_GT(held_up, 0);
+}
+
+TEST(Parallel, LoopsOfSeveralThreadsRunSideBySide) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      set_num_threads(3);
+      for (int round = 0; round < 200; ++round) wrong += sum_of_chunks(50) != 1225;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Parallel, WhatIsSetHoldsForThisThread) {
+  const Threads five(5);
+  EXPECT_EQ(get_num_threads(), 5);
+  int elsewhere = 0;
+  std::thread([&] { elsewhere = get_num_threads(); }).join();
+  EXPECT_EQ(elsewhere, five.before);
+}
+
+TEST(Parallel, LoopsRunWithTheThreadsThatTheSystemStarts) {
+  const Threads many(200);
+  for (const int allowed : {0, 1, 3}) {
+    const test::ThreadsAllowed some(allowed);
+    EXPECT_EQ(sum_of_chunks(1000), 499'500) << allowed;
+  }
+}
+
+TEST(Parallel, AForkedChildHasThreadsOfItsOwn) {
+  const Threads three(3);
+  ASSERT_EQ(sum_of_chunks(100), 4950);
+  EXPECT_TRUE(test::holds_in_child([] {
+    return sum_of_chunks(100) == 4950 &&
+           test::holds_in_child([] { return sum_of_chunks(1000) == 499'500; });
+  }));
+  EXPECT_EQ(sum_of_chunks(100), 4950);
 }
 
 }  // namespace
