@@ -1,9 +1,12 @@
 """Wrong solutions: each loses the tests that its first line names, and no others.
 
-course/wrong/TASK/NAME.EXTENSION is a whole solution file with one mistake that students make. It begins
+course/wrong/TASK/NAME.patch is a change of the task's solution: a mistake that students make. It begins
 
     // LOSES: edges, loads
     // A sentence that says what is wrong.
+
+Then come places of the solution as `diff -U1` shows them: @@, and lines that begin with a space where they stay, with -
+where they go and with + where they come. Places follow one another in the order of the file.
 """
 import concurrent.futures
 import glob
@@ -13,14 +16,32 @@ import re
 from . import common
 
 
+def changed(text, patch):
+    """The text with a patch's changes. Errors: ValueError where the text does not have its lines."""
+    lines, out, at = text.splitlines(), [], 0
+    for place in re.split(r"^@@.*\n", patch, flags=re.M)[1:]:
+        rows = place.splitlines()
+        old, new = ([row[1:] for row in rows if row[0] in kinds] for kinds in (" -", " +"))
+        found = next((i for i in range(at, len(lines) - len(old) + 1) if lines[i:i + len(old)] == old), None)
+        if found is None:
+            raise ValueError("the solution has no such lines:\n" + "\n".join(old))
+        out += lines[at:found] + new
+        at = found + len(old)
+    return "\n".join(out + lines[at:]) + "\n"
+
+
 def wrong_solutions(task):
     """(path, text, names of the tests that it loses) of each."""
     out = []
-    for path in sorted(glob.glob(os.path.join(common.HOME, "wrong", task.name, "*.c*"))):
-        text = common.read(path)
-        first = re.match(r"// LOSES: (.+)\n// .+\n", text)
+    for path in sorted(glob.glob(os.path.join(common.HOME, "wrong", task.name, "*.patch"))):
+        patch = common.read(path)
+        first = re.match(r"// LOSES: (.+)\n// .+\n@@", patch)
         if not first:
             raise SystemExit(f"{path} does not begin with '// LOSES: TEST, ...' and a line that says what is wrong")
+        try:
+            text = changed(common.solution(task), patch)
+        except ValueError as error:
+            raise SystemExit(f"{path} does not fit: {error}") from None
         out.append((path, text, sorted(name.strip() for name in first.group(1).split(","))))
     return out
 
