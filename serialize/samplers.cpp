@@ -65,18 +65,26 @@ void RandomSampler::load(serialize::InputArchive& archive) {
   order_ = order;
 }
 
-void SharedOrderSampler::save(serialize::OutputArchive& archive) const {
+template <bool shuffles>
+void DistributedSampler<shuffles>::save(serialize::OutputArchive& archive) const {
   write_number(archive, "sample_index_", index_);
-  if (shuffles_) write_number(archive, "epoch_", epoch_);
+  if constexpr (shuffles) write_number(archive, "epoch_", epoch_);
 }
 
-void SharedOrderSampler::load(serialize::InputArchive& archive) {
-  const size_t share = local_sample_count(), begin = rank_ * share;
+template <bool shuffles>
+void DistributedSampler<shuffles>::load(serialize::InputArchive& archive) {
+  const size_t share = this->share(), begin = rank_ * share;
   const size_t index =
       read_number(archive, "DistributedSampler", "sample_index_", begin, begin + share);
-  if (shuffles_) epoch_ = read_number(archive, "DistributedSampler", "epoch_", 0, SIZE_MAX);
+  if constexpr (shuffles)
+    epoch_ = read_number(archive, "DistributedSampler", "epoch_", 0, SIZE_MAX);
   reset();
   index_ = index;
 }
+
+template void DistributedSampler<true>::save(serialize::OutputArchive&) const;
+template void DistributedSampler<false>::save(serialize::OutputArchive&) const;
+template void DistributedSampler<true>::load(serialize::InputArchive&);
+template void DistributedSampler<false>::load(serialize::InputArchive&);
 
 }  // namespace gradus::data::samplers

@@ -6,36 +6,18 @@
 
 namespace gradus::data::samplers {
 
-// All ranks have the same number of examples: some twice, from the beginning, where
-// allow_duplicates; otherwise some at the end are left out.
+// A rank's share of the order of all examples. All ranks have the same number of examples: some
+// twice, from the beginning, where allow_duplicates; otherwise some at the end are left out.
+// Where the order is shuffled, each epoch has a new one: set_epoch(n), then reset().
 // Errors: ValueError unless rank < num_replicas.
-template <class BatchRequest = std::vector<size_t>>
-class DistributedSampler : public Sampler<BatchRequest> {
+template <bool shuffles>
+class DistributedSampler final : public Sampler<> {
  public:
-  // Counts for the next reset(): each epoch has an order of its own.
+  explicit DistributedSampler(size_t size, size_t num_replicas = 1, size_t rank = 0,
+                              bool allow_duplicates = true);
+  // Counts for the next reset().
   void set_epoch(size_t epoch) { epoch_ = epoch; }
   size_t epoch() const { return epoch_; }
-
- protected:
-  explicit DistributedSampler(size_t size, size_t num_replicas = 1, size_t rank = 0,
-                              bool allow_duplicates = true)
-      : size_(size),
-        num_replicas_(num_replicas),
-        rank_(rank),
-        allow_duplicates_(allow_duplicates) {}
-
-  size_t local_sample_count() const {
-    return (size_ + (allow_duplicates_ ? num_replicas_ - 1 : 0)) / num_replicas_;
-  }
-
-  size_t size_, num_replicas_, rank_;
-  size_t epoch_ = 0;
-  bool allow_duplicates_;
-};
-
-// What both samplers share: the order of all examples, and this rank's part of it.
-class SharedOrderSampler : public DistributedSampler<> {
- public:
   void reset(std::optional<size_t> new_size = std::nullopt) override;
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
   // The place in the order of all examples from which next() goes on.
@@ -45,29 +27,18 @@ class SharedOrderSampler : public DistributedSampler<> {
   void save(serialize::OutputArchive& archive) const override;
   void load(serialize::InputArchive& archive) override;
 
- protected:
-  SharedOrderSampler(size_t size, size_t num_replicas, size_t rank, bool allow_duplicates,
-                     bool shuffles);
-
  private:
-  bool shuffles_;
-  size_t index_ = 0, end_ = 0;
+  size_t share() const {  // of the examples, that of each rank
+    return (size_ + (allow_duplicates_ ? num_replicas_ - 1 : 0)) / num_replicas_;
+  }
+
+  size_t size_, num_replicas_, rank_;
+  bool allow_duplicates_;
+  size_t epoch_ = 0, index_ = 0, end_ = 0;
   std::vector<size_t> order_;
 };
 
-// A new order in every epoch: set_epoch(n), then reset().
-class DistributedRandomSampler final : public SharedOrderSampler {
- public:
-  explicit DistributedRandomSampler(size_t size, size_t num_replicas = 1, size_t rank = 0,
-                                    bool allow_duplicates = true)
-      : SharedOrderSampler(size, num_replicas, rank, allow_duplicates, true) {}
-};
-
-class DistributedSequentialSampler final : public SharedOrderSampler {
- public:
-  explicit DistributedSequentialSampler(size_t size, size_t num_replicas = 1, size_t rank = 0,
-                                        bool allow_duplicates = true)
-      : SharedOrderSampler(size, num_replicas, rank, allow_duplicates, false) {}
-};
+using DistributedRandomSampler = DistributedSampler<true>;
+using DistributedSequentialSampler = DistributedSampler<false>;
 
 }  // namespace gradus::data::samplers
