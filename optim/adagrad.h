@@ -12,27 +12,15 @@
 namespace gradus::optim {
 
 struct AdagradParamState : OptimizerParamState {
-  GRADUS_OPTION(AdagradParamState, Tensor, sum);
-  GRADUS_OPTION(AdagradParamState, int64_t, step) = 0;
-
-  Fields fields() override { return {{"sum", &sum_}, {"step", &step_}}; }
+  GRADUS_FIELDS(AdagradParamState, VALUE(Tensor, sum), VALUE(int64_t, step, 0));
 };
 
 struct AdagradOptions : OptimizerCloneableOptions<AdagradOptions> {
   AdagradOptions(double lr = 1e-2) : lr_(lr) {}  // NOLINT: implicit, as in libtorch
-  GRADUS_OPTION(AdagradOptions, double, lr);
-  GRADUS_OPTION(AdagradOptions, double, lr_decay) = 0;
-  GRADUS_OPTION(AdagradOptions, double, weight_decay) = 0;
-  GRADUS_OPTION(AdagradOptions, double, initial_accumulator_value) = 0;
-  GRADUS_OPTION(AdagradOptions, double, eps) = 1e-10;
+  GRADUS_FIELDS(AdagradOptions, AT_LEAST_0(double, lr), AT_LEAST_0(double, lr_decay, 0),
+                AT_LEAST_0(double, weight_decay, 0),
+                AT_LEAST_0(double, initial_accumulator_value, 0), AT_LEAST_0(double, eps, 1e-10));
 
-  Fields fields() override {
-    return {{"lr", &lr_, 0},
-            {"lr_decay", &lr_decay_, 0},
-            {"weight_decay", &weight_decay_, 0},
-            {"initial_accumulator_value", &initial_accumulator_value_, 0},
-            {"eps", &eps_, 0}};
-  }
   Update<UpdateOp::adagrad> update(const AdagradParamState& state) const {
     Update<UpdateOp::adagrad> next{
         .states = 1,

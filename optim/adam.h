@@ -15,17 +15,8 @@
 namespace gradus::optim {
 
 struct AdamParamState : OptimizerParamState {
-  GRADUS_OPTION(AdamParamState, int64_t, step) = 0;
-  GRADUS_OPTION(AdamParamState, Tensor, exp_avg);
-  GRADUS_OPTION(AdamParamState, Tensor, exp_avg_sq);
-  GRADUS_OPTION(AdamParamState, Tensor, max_exp_avg_sq);
-
-  Fields fields() override {
-    return {{"step", &step_},
-            {"exp_avg", &exp_avg_},
-            {"exp_avg_sq", &exp_avg_sq_},
-            {"max_exp_avg_sq", &max_exp_avg_sq_}};
-  }
+  GRADUS_FIELDS(AdamParamState, VALUE(int64_t, step, 0), VALUE(Tensor, exp_avg),
+                VALUE(Tensor, exp_avg_sq), VALUE(Tensor, max_exp_avg_sq));
 };
 
 // The options of Adam and its variants.
@@ -33,17 +24,10 @@ template <class Self>
 struct AdamOptionsOf : OptimizerCloneableOptions<Self> {
   AdamOptionsOf(double lr, double weight_decay) : lr_(lr), weight_decay_(weight_decay) {}
   using betas_t = std::tuple<double, double>;
-  GRADUS_OPTION(Self, double, lr);
-  GRADUS_OPTION(Self, betas_t, betas) = {0.9, 0.999};
-  GRADUS_OPTION(Self, double, eps) = 1e-8;
-  GRADUS_OPTION(Self, double, weight_decay);
-  GRADUS_OPTION(Self, bool, amsgrad) = false;
+  GRADUS_FIELDS(Self, AT_LEAST_0(double, lr), FROM_0_BELOW_1(betas_t, betas, {0.9, 0.999}),
+                AT_LEAST_0(double, eps, 1e-8), AT_LEAST_0(double, weight_decay),
+                VALUE(bool, amsgrad, false));
 
-  Fields fields() override {
-    auto& [beta1, beta2] = betas_;
-    return {{"lr", &lr_, 0},   {"betas.0", &beta1, 0, 1},           {"betas.1", &beta2, 0, 1},
-            {"eps", &eps_, 0}, {"weight_decay", &weight_decay_, 0}, {"amsgrad", &amsgrad_}};
-  }
   Update<UpdateOp::adam> update(const AdamParamState& state) const {
     const auto [beta1, beta2] = betas_;
     Update<UpdateOp::adam> next{.states = amsgrad_ ? 3 : 2,

@@ -10,32 +10,6 @@
 
 namespace gradus::optim {
 
-Fields LBFGSParamState::fields() {
-  const auto of = [](std::string_view name, auto* value, Extent extent) {
-    return Field{.name = name, .value = value, .extent = extent};
-  };
-  return {{"func_evals", &func_evals_},
-          {"n_iter", &n_iter_},
-          {"t", &t_},
-          {"prev_loss", &prev_loss_},
-          of("d", &d_, Extent::all),
-          of("H_diag", &H_diag_, Extent::number),
-          of("prev_flat_grad", &prev_flat_grad_, Extent::all),
-          of("old_dirs", &old_dirs_, Extent::all),
-          of("old_stps", &old_stps_, Extent::all),
-          of("ro", &ro_, Extent::number)};
-}
-
-Fields LBFGSOptions::fields() {
-  return {{"lr", &lr_, 0},
-          {"max_iter", &max_iter_},
-          {"max_eval", &max_eval_},
-          {"tolerance_grad", &tolerance_grad_},
-          {"tolerance_change", &tolerance_change_},
-          {"history_size", &history_size_},
-          {"line_search_fn", &line_search_fn_}};
-}
-
 void LBFGSOptions::validate() const {
   OptimizerOptions::validate();
   check(history_size_ >= 1, "LBFGS: history_size = ", history_size_, ", expected 1 or more");

@@ -13,36 +13,26 @@ namespace gradus::optim {
 
 // Of all parameters together, as one vector; the first parameter has it.
 struct LBFGSParamState : OptimizerParamState {
-  GRADUS_OPTION(LBFGSParamState, int64_t, func_evals) = 0;
-  GRADUS_OPTION(LBFGSParamState, int64_t, n_iter) = 0;
-  GRADUS_OPTION(LBFGSParamState, double, t) = 0;          // the last step was t * d
-  GRADUS_OPTION(LBFGSParamState, double, prev_loss) = 0;  // before it
-  GRADUS_OPTION(LBFGSParamState, Tensor, d);
-  GRADUS_OPTION(LBFGSParamState, Tensor, H_diag);  // the first guess of the inverse Hessian
-  GRADUS_OPTION(LBFGSParamState, Tensor, prev_flat_grad);
-  // Changes of the gradient y and of the parameters s in earlier steps, and 1 / (y s).
-  GRADUS_OPTION(LBFGSParamState, std::deque<Tensor>, old_dirs);
-  GRADUS_OPTION(LBFGSParamState, std::deque<Tensor>, old_stps);
-  GRADUS_OPTION(LBFGSParamState, std::deque<Tensor>, ro);
-
-  Fields fields() override;
+  // The last step was t * d; H_diag is the first guess of the inverse Hessian; old_dirs and
+  // old_stps are changes of the gradient y and of the parameters s in earlier steps, and ro 1 / (y
+  // s).
+  GRADUS_FIELDS(LBFGSParamState, VALUE(int64_t, func_evals, 0), VALUE(int64_t, n_iter, 0),
+                VALUE(double, t, 0), VALUE(double, prev_loss, 0), ALL(Tensor, d),
+                NUMBER(Tensor, H_diag), ALL(Tensor, prev_flat_grad),
+                ALL(std::deque<Tensor>, old_dirs), ALL(std::deque<Tensor>, old_stps),
+                NUMBER(std::deque<Tensor>, ro));
 };
 
 struct LBFGSOptions : OptimizerCloneableOptions<LBFGSOptions> {
   LBFGSOptions(double lr = 1) : lr_(lr) {}  // NOLINT: implicit, as in libtorch
-  GRADUS_OPTION(LBFGSOptions, double, lr);
-  GRADUS_OPTION(LBFGSOptions, int64_t, max_iter) = 20;
-  // Calls of the closure in a step; without a value max_iter * 5 / 4.
-  GRADUS_OPTION(LBFGSOptions, std::optional<int64_t>, max_eval);
-  // A step ends where no element of the gradient is larger,
-  GRADUS_OPTION(LBFGSOptions, double, tolerance_grad) = 1e-7;
-  // or where neither the loss nor a parameter changes by more.
-  GRADUS_OPTION(LBFGSOptions, double, tolerance_change) = 1e-9;
-  GRADUS_OPTION(LBFGSOptions, int64_t, history_size) = 100;
-  // "strong_wolfe", or none: steps of lr.
-  GRADUS_OPTION(LBFGSOptions, std::optional<std::string>, line_search_fn);
-
-  Fields fields() override;
+  // max_eval: calls of the closure in a step; without a value max_iter * 5 / 4. A step ends where
+  // no element of the gradient is larger than tolerance_grad, or where neither the loss nor a
+  // parameter changes by more than tolerance_change. line_search_fn: "strong_wolfe", or none: steps
+  // of lr.
+  GRADUS_FIELDS(LBFGSOptions, AT_LEAST_0(double, lr), VALUE(int64_t, max_iter, 20),
+                VALUE(std::optional<int64_t>, max_eval), VALUE(double, tolerance_grad, 1e-7),
+                VALUE(double, tolerance_change, 1e-9), VALUE(int64_t, history_size, 100),
+                VALUE(std::optional<std::string>, line_search_fn));
   void validate() const override;
 };
 

@@ -10,20 +10,6 @@
 
 namespace gradus::optim {
 
-Fields MuonOptions::fields() {
-  auto& [a, b, c] = ns_coefficients_;
-  return {{"lr", &lr_, 0},
-          {"weight_decay", &weight_decay_, 0},
-          {"momentum", &momentum_, 0},
-          {"nesterov", &nesterov_},
-          {"ns_coefficients.0", &a},
-          {"ns_coefficients.1", &b},
-          {"ns_coefficients.2", &c},
-          {"eps", &eps_, 0},
-          {"ns_steps", &ns_steps_},
-          {"adjust_lr_fn", &adjust_lr_fn_}};
-}
-
 void MuonOptions::validate() const {
   OptimizerOptions::validate();
   check(ns_steps_ >= 0 && ns_steps_ < 100, "Muon: ns_steps = ", ns_steps_,

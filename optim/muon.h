@@ -18,26 +18,20 @@
 namespace gradus::optim {
 
 struct MuonParamState : OptimizerParamState {
-  GRADUS_OPTION(MuonParamState, Tensor, momentum_buffer);
-
-  Fields fields() override { return {{"momentum_buffer", &momentum_buffer_}}; }
+  GRADUS_FIELDS(MuonParamState, VALUE(Tensor, momentum_buffer));
 };
 
 struct MuonOptions : OptimizerCloneableOptions<MuonOptions> {
   MuonOptions(double lr = 1e-3) : lr_(lr) {}  // NOLINT: implicit, as those of libtorch
   using coefficients_t = std::tuple<double, double, double>;
-  GRADUS_OPTION(MuonOptions, double, lr);
-  GRADUS_OPTION(MuonOptions, double, weight_decay) = 0.1;
-  GRADUS_OPTION(MuonOptions, double, momentum) = 0.95;
-  GRADUS_OPTION(MuonOptions, bool, nesterov) = true;
-  GRADUS_OPTION(MuonOptions, coefficients_t, ns_coefficients) = {3.4445, -4.775, 2.0315};
-  GRADUS_OPTION(MuonOptions, double, eps) = 1e-7;
-  GRADUS_OPTION(MuonOptions, int64_t, ns_steps) = 5;
-  // The scale for a matrix [A, B]: "original" or none, sqrt(max(1, A / B)); "match_rms_adamw",
-  // 0.2 sqrt(max(A, B)); "spectral_unclamped", sqrt(A / B).
-  GRADUS_OPTION(MuonOptions, std::optional<std::string>, adjust_lr_fn);
+  // adjust_lr_fn is the scale for a matrix [A, B]: "original" or none, sqrt(max(1, A / B));
+  // "match_rms_adamw", 0.2 sqrt(max(A, B)); "spectral_unclamped", sqrt(A / B).
+  GRADUS_FIELDS(MuonOptions, AT_LEAST_0(double, lr), AT_LEAST_0(double, weight_decay, 0.1),
+                AT_LEAST_0(double, momentum, 0.95), VALUE(bool, nesterov, true),
+                VALUE(coefficients_t, ns_coefficients, {3.4445, -4.775, 2.0315}),
+                AT_LEAST_0(double, eps, 1e-7), VALUE(int64_t, ns_steps, 5),
+                VALUE(std::optional<std::string>, adjust_lr_fn));
 
-  Fields fields() override;
   void validate() const override;
 };
 

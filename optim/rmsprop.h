@@ -13,36 +13,16 @@
 namespace gradus::optim {
 
 struct RMSpropParamState : OptimizerParamState {
-  GRADUS_OPTION(RMSpropParamState, int64_t, step) = 0;
-  GRADUS_OPTION(RMSpropParamState, Tensor, square_avg);
-  GRADUS_OPTION(RMSpropParamState, Tensor, momentum_buffer);
-  GRADUS_OPTION(RMSpropParamState, Tensor, grad_avg);
-
-  Fields fields() override {
-    return {{"step", &step_},
-            {"square_avg", &square_avg_},
-            {"grad_avg", &grad_avg_},
-            {"momentum_buffer", &momentum_buffer_}};
-  }
+  GRADUS_FIELDS(RMSpropParamState, VALUE(int64_t, step, 0), VALUE(Tensor, square_avg),
+                VALUE(Tensor, grad_avg), VALUE(Tensor, momentum_buffer));
 };
 
 struct RMSpropOptions : OptimizerCloneableOptions<RMSpropOptions> {
   RMSpropOptions(double lr = 1e-2) : lr_(lr) {}  // NOLINT: implicit, as in libtorch
-  GRADUS_OPTION(RMSpropOptions, double, lr);
-  GRADUS_OPTION(RMSpropOptions, double, alpha) = 0.99;
-  GRADUS_OPTION(RMSpropOptions, double, eps) = 1e-8;
-  GRADUS_OPTION(RMSpropOptions, double, weight_decay) = 0;
-  GRADUS_OPTION(RMSpropOptions, double, momentum) = 0;
-  GRADUS_OPTION(RMSpropOptions, bool, centered) = false;
+  GRADUS_FIELDS(RMSpropOptions, AT_LEAST_0(double, lr), AT_LEAST_0(double, alpha, 0.99),
+                AT_LEAST_0(double, eps, 1e-8), AT_LEAST_0(double, weight_decay, 0),
+                AT_LEAST_0(double, momentum, 0), VALUE(bool, centered, false));
 
-  Fields fields() override {
-    return {{"lr", &lr_, 0},
-            {"alpha", &alpha_, 0},
-            {"eps", &eps_, 0},
-            {"weight_decay", &weight_decay_, 0},
-            {"momentum", &momentum_, 0},
-            {"centered", &centered_}};
-  }
   Update<UpdateOp::rmsprop> update(const RMSpropParamState&) const {
     return {.states = 1 + (momentum_ != 0) + centered_,
             .coefficients = {lr_, alpha_, 1 - alpha_, eps_, weight_decay_, momentum_,

@@ -11,28 +11,15 @@
 namespace gradus::optim {
 
 struct SGDParamState : OptimizerParamState {
-  GRADUS_OPTION(SGDParamState, Tensor, momentum_buffer);
-
-  Fields fields() override { return {{"momentum_buffer", &momentum_buffer_}}; }
+  GRADUS_FIELDS(SGDParamState, VALUE(Tensor, momentum_buffer));
 };
 
 struct SGDOptions : OptimizerCloneableOptions<SGDOptions> {
   SGDOptions(double lr) : lr_(lr) {}  // NOLINT: implicit, as in libtorch
-  GRADUS_OPTION(SGDOptions, double, lr);
-  GRADUS_OPTION(SGDOptions, double, momentum) = 0;
-  GRADUS_OPTION(SGDOptions, double, dampening) = 0;
-  GRADUS_OPTION(SGDOptions, double, weight_decay) = 0;
-  GRADUS_OPTION(SGDOptions, bool, nesterov) = false;
-  GRADUS_OPTION(SGDOptions, bool, maximize) = false;
+  GRADUS_FIELDS(SGDOptions, AT_LEAST_0(double, lr), AT_LEAST_0(double, momentum, 0),
+                VALUE(double, dampening, 0), AT_LEAST_0(double, weight_decay, 0),
+                VALUE(bool, nesterov, false), VALUE(bool, maximize, false));
 
-  Fields fields() override {
-    return {{"lr", &lr_, 0},
-            {"momentum", &momentum_, 0},
-            {"dampening", &dampening_},
-            {"weight_decay", &weight_decay_, 0},
-            {"nesterov", &nesterov_},
-            {"maximize", &maximize_}};
-  }
   // Nesterov momentum needs momentum, and no dampening.
   void validate() const override;
   Update<UpdateOp::sgd> update(const SGDParamState& state) const;

@@ -182,6 +182,8 @@ def entities(head, body, doc, scope):
         return [Entity("option", option[3], f"{option[3]}({option[2]}{default})", doc, scope)]
     if head.startswith("GRADUS_OPTIONS("):
         return options(arguments(head[len("GRADUS_OPTIONS("):-1]))
+    if head.startswith("GRADUS_FIELDS("):
+        return options(arguments(head[len("GRADUS_FIELDS("):-1]))[1:]
     module = re.match(r"GRADUS_(MODULE|LAYER)\((.*)\)$", head)
     if module:  # one of GRADUS_LAYER has the members and, without a comment or a function, the meaning of its base
         name, *base = arguments(module[2])
@@ -208,7 +210,7 @@ def entities(head, body, doc, scope):
 
 
 def options(rows):
-    """The constructor and the options of GRADUS_OPTIONS(rows...)."""
+    """The constructor and the options of GRADUS_OPTIONS(rows...) or GRADUS_FIELDS(rows...)."""
     found = [(row.split("(")[0], *arguments(row[row.index("(") + 1:-1])) for row in rows[1:]]
     taken = ", ".join(" ".join(row[1:3]) + (f" = {row[3]}" if row[3:] else "") for row in found if row[0] == "ARGUMENT")
     return [Entity("function", rows[0], f"{rows[0]}({taken})", "", "")] + \
