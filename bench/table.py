@@ -32,6 +32,12 @@ def shown(turns, work, unit):
     if unit == "FLOP":
         rate = work / seconds
         return f"{rate * 1e-12:.1f} TFLOP/s" if rate > 1e12 else f"{rate * 1e-9:.1f} GFLOP/s"
+    if unit in ("token", "image"):
+        return f"{work / seconds:,.0f} {unit}s/s"
+    if unit == "bytes":
+        return f"{seconds / 2**30:.2f} GiB"
+    if unit == "loss":
+        return f"{seconds:.5f}"
     return f"{seconds * 1e6:.2f} us" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
 
 

@@ -149,5 +149,5 @@ elseif(GRADUS_HAS_CUDA)
   # CMake 3.25 knows no C++20 for nvcc 13, so the standard is given as a plain option.
   set(GRADUS_CUDA_OPTIONS -std=c++20 -lineinfo)
   target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${GRADUS_CUDA_OPTIONS}>)
-  target_link_libraries(gradus PRIVATE CUDA::cudart CUDA::cublas)
+  target_link_libraries(gradus PRIVATE CUDA::cudart CUDA::cublas CUDA::cublasLt)
 endif()

@@ -1,9 +1,10 @@
-// at::globalContext(): what it says of devices and their generators.
+// at::globalContext(): devices, their generators, and the precision of products.
 #pragma once
 
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/generator.h"
 #include "gradus/tensor/backend.h"
+#include "gradus/tensor/base/precision.h"
 
 namespace gradus {
 
@@ -12,6 +13,19 @@ class Context {
   // Errors: Error where there is no such device.
   const Generator& defaultGenerator(Device device) {
     return default_generator(backend(device.type()).resolve(device));
+  }
+  // Whether products of float32 may be rounded to TF32.
+  static bool allowTF32CuBLAS() {
+    return float32MatmulPrecision() != Float32MatmulPrecision::HIGHEST;
+  }
+  static void setAllowTF32CuBLAS(bool allow) {
+    setFloat32MatmulPrecision(allow ? "high" : "highest");
+  }
+  static Float32MatmulPrecision float32MatmulPrecision() {
+    return detail::float32_matmul_precision();
+  }
+  static void setFloat32MatmulPrecision(const std::string& precision) {
+    set_float32_matmul_precision(precision);
   }
   static bool hasCUDA() { return cuda::is_available(); }
   // What gradus has no use for.

@@ -25,41 +25,73 @@ inline constexpr int kScoreRow = kAttentionTile + 1;
 template <int W>
 inline constexpr int kTileRow = W + 1;
 
-template <class T>
+// Scores and sums are of the type Sum.
+template <class T, class Sum = T>
 struct AttentionArgs {
-  explicit AttentionArgs(const draw::Dropout<T>& drop) : dropout(drop) {}
+  explicit AttentionArgs(const draw::Dropout<Sum>& drop) : dropout(drop) {}
 
   const T *q, *k, *v, *mask = nullptr;                    // mask may be null
   int64_t q_step[3], k_step[3], v_step[3], mask_step[4];  // batch, head, row; of mask also column
   int64_t heads, queries, keys;
   int width, values;
-  T scale;
+  Sum scale;
   bool causal, drops;
-  draw::Dropout<T> dropout;
+  draw::Dropout<Sum> dropout;
   PhiloxState state;
 };
 
-// The tile of a block, and what a thread of it has.
-template <class T, int W>
-struct AttentionTile {
-  static constexpr int kColumns = W / 16;
-  const AttentionArgs<T>& args;
+// The batch and head of a block, and its weights.
+template <class T, class Sum = T>
+struct AttentionHead {
+  const AttentionArgs<T, Sum>& args;
   int64_t index, batch, head, first;  // of all heads; the first row of the block's tile
-  int row, column;
 
-  __device__ AttentionTile(const AttentionArgs<T>& of, int64_t rows) : args(of) {
+  __device__ AttentionHead(const AttentionArgs<T, Sum>& of, int64_t rows) : args(of) {
     const int64_t tiles = (rows + kAttentionTile - 1) / kAttentionTile;
     index = blockIdx.x / tiles;
     first = (blockIdx.x - index * tiles) * kAttentionTile;
     batch = index / args.heads;
     head = index - batch * args.heads;
+  }
+  __device__ const T* matrix(const T* x, const int64_t (&step)[3]) const {
+    return x + batch * step[0] + head * step[1];
+  }
+
+  // The product of a query and a key as a score; -infinity where the query does not see the key.
+  __device__ Sum score(int64_t query, int64_t key, Sum product) const {
+    if (query >= args.queries || key >= args.keys || (args.causal && key > query))
+      return scalar::least<Sum>();
+    Sum out = product * args.scale;
+    if (args.mask)
+      out += static_cast<Sum>(args.mask[batch * args.mask_step[0] + head * args.mask_step[1] +
+                                        query * args.mask_step[2] + key * args.mask_step[3]]);
+    return out;
+  }
+  // e^(score - about), also where both are -infinity.
+  __device__ static Sum weight(Sum score, Sum about) {
+    return scalar::exp(score - (about == scalar::least<Sum>() ? Sum(0) : about));
+  }
+  // A weight, or its gradient, as it is drawn.
+  __device__ Sum drawn(int64_t query, int64_t key, Sum x) const {
+    if (!args.drops || query >= args.queries || key >= args.keys) return x;
+    const auto i = static_cast<uint64_t>((index * args.queries + query) * args.keys + key);
+    const PhiloxState state = drawn_state(args.state);
+    return args.dropout(philox::bits_of<philox::Word>(state.seed, state.offset, i), x);
+  }
+};
+
+// The tile of a block, and what a thread of it has.
+template <class T, int W>
+struct AttentionTile : AttentionHead<T> {
+  static constexpr int kColumns = W / 16;
+  using AttentionHead<T>::args, AttentionHead<T>::index, AttentionHead<T>::first;
+  int row, column;
+
+  __device__ AttentionTile(const AttentionArgs<T>& of, int64_t rows) : AttentionHead<T>(of, rows) {
     row = static_cast<int>(threadIdx.x) / 16 * 4;
     column = static_cast<int>(threadIdx.x) % 16;
   }
 
-  __device__ const T* matrix(const T* x, const int64_t (&step)[3]) const {
-    return x + batch * step[0] + head * step[1];
-  }
   // Copies 64 rows from `from` on, of which those from `rows` on are 0.
   __device__ static void load(T* to, const T* x, int64_t step, int64_t from, int64_t rows,
                               int width) {
@@ -115,28 +147,6 @@ struct AttentionTile {
       for (int j = 0; j < kColumns; ++j)
         if (first + row + i < rows && column + 16 * j < width)
           to[(index * rows + first + row + i) * width + column + 16 * j] = x[i][j];
-  }
-
-  // The product of a query and a key as a score; -infinity where the query does not see the key.
-  __device__ T score(int64_t query, int64_t key, T product) const {
-    if (query >= args.queries || key >= args.keys || (args.causal && key > query))
-      return scalar::least<T>();
-    T out = product * args.scale;
-    if (args.mask)
-      out += args.mask[batch * args.mask_step[0] + head * args.mask_step[1] +
-                       query * args.mask_step[2] + key * args.mask_step[3]];
-    return out;
-  }
-  // e^(score - about), also where both are -infinity.
-  __device__ static T weight(T score, T about) {
-    return scalar::exp(score - (about == scalar::least<T>() ? T(0) : about));
-  }
-  // A weight, or its gradient, as it is drawn.
-  __device__ T drawn(int64_t query, int64_t key, T x) const {
-    if (!args.drops || query >= args.queries || key >= args.keys) return x;
-    const auto i = static_cast<uint64_t>((index * args.queries + query) * args.keys + key);
-    const PhiloxState state = drawn_state(args.state);
-    return args.dropout(philox::bits_of<philox::Word>(state.seed, state.offset, i), x);
   }
 };
 

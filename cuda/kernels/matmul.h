@@ -17,12 +17,12 @@ struct MatmulOperand {
 
 // out (batches, m, n) = a (batches, m, k) * b (batches, k, n), + bias (n) where it is not null.
 // The third dimension of the grid counts the batches.
-template <class T>
+template <class T, class Out = T>
 struct MatmulArgs {
   MatmulOperand<T> a, b;
-  const T* bias;
+  const Out* bias;
   int64_t bias_stride;
-  T* out;
+  Out* out;
   int64_t m, n, k;
   // If not null, receives the sums of a's rows (m). Only kernels with sums_rows write it.
   T* row_sums = nullptr;

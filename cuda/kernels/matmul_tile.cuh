@@ -13,8 +13,8 @@ struct TileOrigin {
 
 // The first output of this block, where every block makes kRows x kCols of them. Blocks walk the
 // output in bands of 8 tile rows, so that those in flight together share their operands in L2.
-template <int kRows, int kCols, class T>
-__device__ TileOrigin tile_origin(const MatmulArgs<T>& args) {
+template <int kRows, int kCols, class T, class Out>
+__device__ TileOrigin tile_origin(const MatmulArgs<T, Out>& args) {
   constexpr unsigned kBand = 8;
   const auto down = static_cast<unsigned>((args.m + kRows - 1) / kRows);
   const auto across = static_cast<unsigned>((args.n + kCols - 1) / kCols);
@@ -30,16 +30,16 @@ __device__ const T* terms(const MatmulOperand<T>& x, int64_t outer) {
   return x.data + blockIdx.z * x.batch + outer * x.outer;
 }
 
-template <class T>
-__device__ T bias_at(const MatmulArgs<T>& args, int64_t col) {
-  return args.bias ? args.bias[col * args.bias_stride] : T(0);
+template <class T, class Out>
+__device__ Out bias_at(const MatmulArgs<T, Out>& args, int64_t col) {
+  return args.bias ? args.bias[col * args.bias_stride] : Out(0);
 }
 
 // The epilogue: adds the bias, and writes unless (row, col) lies past the edge.
-template <class T>
-__device__ void store(const MatmulArgs<T>& args, int64_t row, int64_t col, T sum) {
+template <class T, class Out, class Sum>
+__device__ void store(const MatmulArgs<T, Out>& args, int64_t row, int64_t col, Sum sum) {
   if (row >= args.m || col >= args.n) return;
-  args.out[(blockIdx.z * args.m + row) * args.n + col] = sum + bias_at(args, col);
+  args.out[(blockIdx.z * args.m + row) * args.n + col] = sum + Sum(bias_at(args, col));
 }
 
 // Brings tiles of kOuter x kDepth elements of an operand to shared memory, in the order of the

@@ -13,9 +13,9 @@
 
 namespace gradus::cuda {
 
-// A block of 1024 threads makes 32 x 32 outputs.
-template <class T>
-__global__ void __launch_bounds__(1024) matmul_tiled(const MatmulArgs<T> args) {
+// A block of 1024 threads makes 32 x 32 outputs. Half types are added up as Sum = float.
+template <class T, class Out = T, class Sum = T>
+__global__ void __launch_bounds__(1024) matmul_tiled(const MatmulArgs<T, Out> args) {
   wait_for_earlier_kernels();
   using Loader = TileLoader<T, 32, 32, 1024>;
   __shared__ typename Loader::Tile a_tile, b_tile;
@@ -24,13 +24,13 @@ __global__ void __launch_bounds__(1024) matmul_tiled(const MatmulArgs<T> args) {
   Loader b(args.b, tile.col, args.n, args.k);
   const unsigned row = threadIdx.x / 32, col = threadIdx.x % 32;
 
-  T sum = 0;
+  Sum sum = 0;
   for (int64_t k = 0; k < args.k; k += 32) {
     a.fetch(), a.store(a_tile);
     b.fetch(), b.store(b_tile);
     __syncthreads();  // the tiles are complete
 #pragma unroll
-    for (int i = 0; i < 32; ++i) sum += a_tile[i][row] * b_tile[i][col];
+    for (int i = 0; i < 32; ++i) sum += Sum(a_tile[i][row]) * Sum(b_tile[i][col]);
     __syncthreads();  // everyone is done with them
   }
   store(args, tile.row + row, tile.col + col, sum);

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "gradus/tensor/base/half.h"
+
 namespace gradus::cuda {
 
 // What a lane holds of a 16 x 8 matrix a, an 8 x 8 matrix b and a 16 x 8 matrix c, where
@@ -23,6 +25,82 @@ __device__ inline void multiply_add_tf32(float (&c)[4], const uint32_t (&a)[4],
       "{%8, %9}, {%0, %1, %2, %3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+
+// The same of a 16 x 16 matrix a, a 16 x 8 matrix b and a 16 x 8 matrix c, where a register holds
+// two elements of a half type, the first one below ("Matrix Fragments for mma.m16n8k16"):
+//   a: (group, 2 member), (group + 8, 2 member), (group, 2 member + 8), (group + 8, 2 member + 8);
+//   b: (2 member, group), (2 member + 8, group);
+//   c: as above.
+// The second element is in the next column of a, and in the next row of b.
+
+// The first, or the second, element of a register.
+template <HalfType T>
+__device__ float half_of(uint32_t both, int second) {
+  T out;
+  out.bits = static_cast<uint16_t>(both >> (16 * second));
+  return out;
+}
+template <HalfType T>
+__device__ uint32_t both_halves(float first, float second) {
+  return uint32_t{T(first).bits} | uint32_t{T(second).bits} << 16;
+}
+
+// c += a b. Before compute capability 8.0 the lanes of a warp tell each other what they hold.
+template <HalfType T>
+__device__ void multiply_add_halves(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+#if !defined(GRADUS_SIMULATED) && __CUDA_ARCH__ >= 800
+  if constexpr (std::is_same_v<T, BFloat16>)
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  else
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+  const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / 4, member = lane % 4;
+#pragma unroll
+  for (int k = 0; k < 16; ++k) {
+    const int holder = k % 8 / 2, late = k / 8;
+    const float upper =
+        half_of<T>(__shfl_sync(0xffffffffu, a[2 * late], group * 4 + holder), k % 2);
+    const float lower =
+        half_of<T>(__shfl_sync(0xffffffffu, a[2 * late + 1], group * 4 + holder), k % 2);
+#pragma unroll
+    for (int col = 0; col < 2; ++col) {
+      const float other =
+          half_of<T>(__shfl_sync(0xffffffffu, b[late], (2 * member + col) * 4 + holder), k % 2);
+      c[col] += upper * other;
+      c[2 + col] += lower * other;
+    }
+  }
+#endif
+}
+
+// The fragments b of the first and the second 8 columns of a 16 x 16 matrix in shared memory, whose
+// rows are `pitch` elements apart. REQUIRES: rows are aligned to 16 bytes.
+template <HalfType T>
+__device__ void load_columns(const T* from, int pitch, uint32_t (&b)[2][2]) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#if !defined(GRADUS_SIMULATED) && __CUDA_ARCH__ >= 750
+  const auto row =
+      static_cast<uint32_t>(__cvta_generic_to_shared(from + lane % 16 * pitch + lane / 16 * 8));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(b[0][0]), "=r"(b[0][1]), "=r"(b[1][0]), "=r"(b[1][1])
+               : "r"(row)
+               : "memory");
+#else
+#pragma unroll
+  for (int right = 0; right < 2; ++right)
+#pragma unroll
+    for (int late = 0; late < 2; ++late) {
+      const T* const at = from + (lane % 4 * 2 + late * 8) * pitch + lane / 4 + right * 8;
+      b[right][late] = uint32_t{at[0].bits} | uint32_t{at[pitch].bits} << 16;
+    }
 #endif
 }
 

@@ -14,6 +14,7 @@
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
 #include "gradus/cuda/ops/cublas.h"
+#include "gradus/cuda/ops/matmul_half.h"
 #include "gradus/cuda/ops/matmul_kernel.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/launch.h"
@@ -301,7 +302,8 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
 // Whether the kernel of the product has summed up a's rows, too.
 bool multiply_and_sum(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums,
                       int64_t multiprocessors) {
-  if (out.dtype() != kFloat || static_cast<Choice>(matmul_choice().place()) != Choice::automatic)
+  if (out.dtype() != kFloat || uses_tf32() ||
+      static_cast<Choice>(matmul_choice().place()) != Choice::automatic)
     return false;
   MatmulArgs<float> args = args_of<float>(a, b, Tensor(), out);
   const Plan<float> plan = plan_for(args, 1, multiprocessors);
@@ -321,8 +323,10 @@ void CudaBackend::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& ou
 void CudaBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
   if (out.numel() == 0) return;
   const Context context(out);
+  if (a.dtype() == kHalf || a.dtype() == kBFloat16) return matmul_half(a, b, bias, out);
   switch (out.dtype()) {
     case kFloat:
+      if (matmul_tf32(a, b, bias, out)) return;
       return multiply<float>(a, b, bias, out, context.multiprocessors);
     case kDouble:
       return multiply<double>(a, b, bias, out, context.multiprocessors);

@@ -72,6 +72,12 @@ Tensor as_batch(const Tensor& x, int64_t batch, int64_t stride, int64_t offset) 
                     {stride, x.strides()[d - 2], x.strides()[d - 1]}, x.storage_offset() + offset);
 }
 
+// A GPU multiplies half types as they are; the CPU in float32.
+ScalarType product_type(const Tensor& x) {
+  return x.is_cuda() && (x.dtype() == kHalf || x.dtype() == kBFloat16) ? x.scalar_type()
+                                                                       : computed_type(x.dtype());
+}
+
 // a (..., M, K), b (..., K, N) with equal batch dimensions (strides may be 0), out contiguous.
 void batched(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
   if (out.numel() == 0) return;
@@ -135,7 +141,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const ProductNames& names) {
     full.push_back(rows), full.push_back(columns);
     return full;
   };
-  const ScalarType compute = computed_type(a.dtype());
+  const ScalarType compute = product_type(a);
   Tensor out = empty(with(m, n), compute, a.device());
   batched(raw::expand(to(left, compute), with(m, k)), raw::expand(to(right, compute), with(k, n)),
           Tensor(), out);
@@ -173,7 +179,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   // All leading dimensions are rows of one product.
   Dims shape = x.impl().sizes;
   shape[shape.size() - 1] = weight.size(0);
-  const ScalarType compute = computed_type(x.dtype());
+  const ScalarType compute = product_type(x);
   Tensor out = empty(shape, compute, x.device());
   if (out.numel() == 0) return to(std::move(out), x.dtype());
   Tensor flat = to(x, compute);

@@ -32,9 +32,13 @@ Tensor drawn(const Attention& how, const Tensor& weights) {
   return how.dropout > 0 ? thinned(weights.contiguous(), how.dropout, how.state) : weights;
 }
 
+Tensor computed(const Tensor& x) { return x.defined() ? x.to(computed_type(x.dtype())) : x; }
+
 Tensor composite(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                  const Tensor& mask) {
-  return drawn(how, weights_of(how, q, k, mask)).matmul(v);
+  return drawn(how, weights_of(how, computed(q), computed(k), computed(mask)))
+      .matmul(computed(v))
+      .to(q.dtype());
 }
 
 Tensors composite_grad(const Attention& how, const Tensor& grad, const Tensor& q, const Tensor& k,
@@ -50,7 +54,9 @@ Tensors composite_grad(const Attention& how, const Tensor& grad, const Tensor& q
 // The gradients of what `attended` saves.
 Tensors attended_grad(const Attention& how, Node& n, const Tensor& grad) {
   const Tensor q = n.saved(0), k = n.saved(1), v = n.saved(2), mask = n.saved(5);
-  if (GradMode::is_enabled()) return composite_grad(how, grad, q, k, v, mask);
+  if (GradMode::is_enabled())
+    return composite_grad(how, computed(grad), computed(q), computed(k), computed(v),
+                          computed(mask));
   Tensors grads{raw::empty_like(q), raw::empty_like(k), raw::empty_like(v)};
   backend(q).attention_grad(how, raw::contiguous(grad), q, k, v, mask, n.saved(3), n.saved(4),
                             grads[0], grads[1], grads[2]);
@@ -61,7 +67,7 @@ Tensors attended_grad(const Attention& how, Node& n, const Tensor& grad) {
 Tensor attended(const Attention& how, const Tensor& q, const Tensor& k, const Tensor& v,
                 const Tensor& mask) {
   Dims sizes = q.impl().sizes;
-  const Tensor log_sums = raw::empty(Dims(sizes.data(), 3), q.dtype(), q.device());
+  const Tensor log_sums = raw::empty(Dims(sizes.data(), 3), computed_type(q.dtype()), q.device());
   sizes[3] = v.size(3);
   const Tensor out = raw::empty(sizes, q.dtype(), q.device());
   backend(q).attention(how, q, k, v, mask, out, log_sums);
@@ -114,7 +120,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   Tensor mask = attn_mask.value_or(Tensor());
   check(!mask.defined() || !is_causal, kName,
         ": Explicit attn_mask should not be set when is_causal=True; give one of them");
-  const ScalarType dtype = computed_type(query.dtype());
+  // A GPU takes half types as they are.
+  const ScalarType dtype = query.is_cuda() ? query.scalar_type() : computed_type(query.dtype());
   if (dtype != query.dtype())
     return scaled_dot_product_attention(query.to(dtype), key.to(dtype), value.to(dtype), attn_mask,
                                         dropout_p, is_causal, scale)

@@ -1,0 +1,93 @@
+// Training steps of whole models. bench/models/peer.py runs the same in PyTorch, from the weights
+// and batches that this program leaves in FOLDER.
+//   bench_models FOLDER [PART...]    the cases whose names contain one of the parts
+#include <memory>
+#include <string>
+
+#include "bench/timer.h"
+#include "bench/wanted.h"
+#include "gradus/serialize/safetensors.h"
+
+namespace library = gradus;
+#include "bench/models/gpt.h"
+#include "bench/resnet.h"
+
+using namespace gradus;
+
+namespace {
+
+std::string folder;
+
+// The fields of a case beside its time: see bench/table.py.
+void report_model(const std::string& name, double seconds, double items, const char* unit,
+                  double first_loss, double peak_bytes) {
+  bench::report(name.c_str(), "gradus", seconds, items, unit);
+  bench::report((name + ", peak memory").c_str(), "gradus", peak_bytes, 1, "bytes");
+  bench::report((name + ", first loss").c_str(), "gradus", first_loss, 1, "loss");
+}
+
+// Leaves the model's weights and the batch where the peer finds them.
+template <class Model>
+void keep(const std::string& name, const Model& model, const Tensor& x, const Tensor& y) {
+  serialize::NamedTensors all;
+  for (const auto& item : model->state_dict()) all.insert("model." + item.key(), item.value());
+  all.insert("x", x), all.insert("y", y);
+  serialize::save_file(all, folder + "/" + name + ".safetensors");
+}
+
+// A step in float32, in TF32 and in bfloat16, with AdamW: made new for each, from the same weights.
+template <class Make>
+void time_model(const std::string& name, const Make& make, const Tensor& x, const Tensor& y,
+                double items, const char* unit) {
+  for (const char* const type : {"float32", "TF32", "bfloat16"}) {
+    const std::string label = name + ", " + type;
+    if (!bench::wanted(label)) continue;
+    manual_seed(1);
+    const auto model = make();
+    keep(name.substr(0, name.find(' ')), model, x, y);
+    model->to(kCUDA);
+    optim::AdamW adamw(model->parameters(), optim::AdamWOptions(3e-4));
+    set_float32_matmul_precision(type == std::string("TF32") ? "high" : "highest");
+    const Tensor input = x.cuda(), target = y.cuda();
+    const auto step = [&] {
+      adamw.zero_grad();
+      Tensor loss;
+      {
+        amp::autocast guard(kCUDA, kBFloat16, type == std::string("bfloat16"));
+        const Tensor scores = model->forward(input);
+        loss = nn::functional::cross_entropy(scores.flatten(0, -2), target.flatten());
+      }
+      loss.backward();
+      adamw.step();
+      return loss;
+    };
+    const double first = step().template item<double>();
+    step();
+    cuda::reset_peak_memory_stats();
+    const double seconds = bench::host_seconds([&] { step(); }, 5, 10, [] { cuda::synchronize(); });
+    report_model(label, seconds, items, unit, first,
+                 static_cast<double>(cuda::memory_stats().peak_allocated));
+  }
+  set_float32_matmul_precision("highest");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2 || !cuda::is_available()) {
+    std::fprintf(stderr, "bench/models: %s\n",
+                 argc < 2 ? "name a folder for weights" : cuda::why_unavailable().c_str());
+    return 1;
+  }
+  folder = argv[1];
+  bench::read_wanted(argc - 1, argv + 1);
+  manual_seed(0);
+  constexpr bench::GPTSizes kSmall = {
+      .vocabulary = 65, .tokens = 256, .layers = 6, .heads = 6, .width = 384};
+  time_model(
+      "GPT 6 x 384", [&] { return std::make_shared<bench::GPT>(kSmall); }, randint(65, {64, 256}),
+      randint(65, {64, 256}), 64 * 256, "token");
+  time_model(
+      "ResNet-18 batch 128", [] { return std::make_shared<bench::ResNet18>(10); },
+      randn({128, 3, 32, 32}), randint(10, {128}), 128, "image");
+}

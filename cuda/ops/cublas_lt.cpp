@@ -1,0 +1,217 @@
+// Matrix products by cuBLASLt: how it is told of a product, and the algorithms that it chose.
+#include "gradus/cuda/ops/cublas_lt.h"
+
+#ifdef GRADUS_SIMULATED
+
+namespace gradus::cuda {
+bool has_cublas_lt() { return false; }
+bool cublas_lt_matmul(const Tensor&, const Tensor&, const Tensor&, const Tensor&) { return false; }
+}  // namespace gradus::cuda
+
+#else
+
+#include <cublasLt.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+
+#include "gradus/cuda/runtime/capture.h"
+#include "gradus/cuda/runtime/context.h"
+#include "gradus/cuda/runtime/launch.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::cuda {
+
+namespace {
+constexpr size_t kLtWorkspace = size_t{32} << 20;  // what cuBLAS recommends for Hopper
+
+void check_lt(cublasStatus_t status, const char* call) {
+  check<Error>(status == CUBLAS_STATUS_SUCCESS, "matmul: ", call,
+               " failed: ", cublasLtGetStatusString(status), "; try set_matmul_kernel(\"tiled\")");
+}
+
+// One for each thread and device.
+cublasLtHandle_t lt_handle() {
+  struct Destroy {
+    void operator()(cublasLtHandle_t owned) const { cublasLtDestroy(owned); }
+  };
+  using Owner = std::unique_ptr<cublasLtContext, Destroy>;
+  thread_local std::map<int, Owner> handles;
+  Owner& owner = handles[current_device()];
+  if (!owner) {
+    check_not_captured("matmul: the first product by cuBLAS",
+                       "cuBLAS allocates memory of its own for it; run one before");
+    cublasLtHandle_t created = nullptr;
+    check_lt(cublasLtCreate(&created), "cublasLtCreate");
+    owner.reset(created);
+  }
+  return owner.get();
+}
+
+cudaDataType lt_type(ScalarType dtype) {
+  return dtype == kHalf ? CUDA_R_16F : dtype == kBFloat16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+// An operand as cuBLAS, which counts columns first, is told of it.
+struct LtOperand {
+  bool along_outer;  // its rows or columns are contiguous, rather than the terms of a sum
+  int64_t outers, terms, leading, batch;
+
+  int64_t rows() const { return along_outer ? outers : terms; }
+  int64_t columns() const { return along_outer ? terms : outers; }
+};
+
+// x (B, ., .), whose terms are the dimension `depth`. False where no dimension is contiguous.
+bool describe_lt(const Tensor& x, int outer, int depth, LtOperand& to) {
+  const int64_t outers = x.sizes()[outer], terms = x.sizes()[depth];
+  const int64_t across = x.strides()[outer], along = x.strides()[depth];
+  // The stride of a dimension of size 1 does not matter.
+  const int64_t batch = x.sizes()[0] > 1 ? x.strides()[0] : 0;
+  if ((along == 1 || terms == 1) && (across >= terms || outers == 1))
+    to = {false, outers, terms, outers == 1 ? terms : across, batch};
+  else if ((across == 1 || outers == 1) && (along >= outers || terms == 1))
+    to = {true, outers, terms, terms == 1 ? outers : along, batch};
+  else
+    return false;
+  return batch >= 0;
+}
+
+int64_t lt_alignment(const Tensor& x) {
+  const auto address = reinterpret_cast<uintptr_t>(x.data_ptr());
+  return static_cast<int64_t>(std::min<uintptr_t>(address & (~address + 1), 256));
+}
+
+class LtLayout {
+ public:
+  LtLayout(ScalarType dtype, int64_t rows, int64_t columns, int64_t leading, int64_t batches,
+           int64_t stride) {
+    check_lt(cublasLtMatrixLayoutCreate(&layout_, lt_type(dtype), static_cast<uint64_t>(rows),
+                                        static_cast<uint64_t>(columns), leading),
+             "cublasLtMatrixLayoutCreate");
+    const auto count = static_cast<int32_t>(batches);
+    set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count);
+    set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stride);
+  }
+  ~LtLayout() { cublasLtMatrixLayoutDestroy(layout_); }
+  LtLayout(const LtLayout&) = delete;
+  LtLayout& operator=(const LtLayout&) = delete;
+  operator cublasLtMatrixLayout_t() const { return layout_; }
+
+ private:
+  template <class T>
+  void set(cublasLtMatrixLayoutAttribute_t what, const T& value) {
+    check_lt(cublasLtMatrixLayoutSetAttribute(layout_, what, &value, sizeof(value)),
+             "cublasLtMatrixLayoutSetAttribute");
+  }
+  cublasLtMatrixLayout_t layout_ = nullptr;
+};
+
+// A row-major product is the transposed one in columns: out^T = b^T a^T.
+class LtPlan {
+ public:
+  LtPlan(ScalarType dtype, bool has_bias, const LtOperand& a, const LtOperand& b, int64_t batches,
+         const std::array<int64_t, 3>& alignment)
+      : first_(dtype, b.rows(), b.columns(), b.leading, batches, b.batch),
+        second_(dtype, a.rows(), a.columns(), a.leading, batches, a.batch),
+        out_(dtype, b.outers, a.outers, b.outers, batches, a.outers * b.outers) {
+    const auto compute = dtype == kFloat ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    check_lt(cublasLtMatmulDescCreate(&product_, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
+    set(CUBLASLT_MATMUL_DESC_TRANSA, b.along_outer ? CUBLAS_OP_N : CUBLAS_OP_T);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, a.along_outer ? CUBLAS_OP_T : CUBLAS_OP_N);
+    if (has_bias) {
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, lt_type(dtype));
+    }
+    choose(alignment);
+  }
+  ~LtPlan() { cublasLtMatmulDescDestroy(product_); }
+  LtPlan(const LtPlan&) = delete;
+  LtPlan& operator=(const LtPlan&) = delete;
+
+  void run(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+    if (bias.defined()) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias.data_ptr());
+    const float one = 1, zero = 0;
+    const Scratch workspace(chosen_.workspaceSize);
+    check_lt(
+        cublasLtMatmul(lt_handle(), product_, &one, b.data_ptr(), first_, a.data_ptr(), second_,
+                       &zero, out.data_ptr(), out_, out.data_ptr(), out_, &chosen_.algo,
+                       workspace.data(), chosen_.workspaceSize, current_stream()),
+        "cublasLtMatmul");
+  }
+
+ private:
+  void choose(const std::array<int64_t, 3>& alignment) {
+    cublasLtMatmulPreference_t wish = nullptr;
+    check_lt(cublasLtMatmulPreferenceCreate(&wish), "cublasLtMatmulPreferenceCreate");
+    const std::unique_ptr<cublasLtMatmulPreferenceOpaque_t,
+                          decltype(&cublasLtMatmulPreferenceDestroy)>
+        owner(wish, cublasLtMatmulPreferenceDestroy);
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, auto value) {
+      check_lt(cublasLtMatmulPreferenceSetAttribute(wish, what, &value, sizeof(value)),
+               "cublasLtMatmulPreferenceSetAttribute");
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kLtWorkspace);
+    // Parts of sums are not to be rounded to 16 bits.
+    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+           static_cast<uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+    const auto bytes = [&](size_t i) { return static_cast<uint32_t>(alignment[i]); };
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, bytes(1));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, bytes(0));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, bytes(2));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, bytes(2));
+    int found = 0;
+    check_lt(cublasLtMatmulAlgoGetHeuristic(lt_handle(), product_, first_, second_, out_, out_,
+                                            wish, 1, &chosen_, &found),
+             "cublasLtMatmulAlgoGetHeuristic");
+    check<Error>(found > 0,
+                 "matmul: cuBLAS has no algorithm for this product; "
+                 "try set_matmul_kernel(\"tiled\")");
+  }
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t what, const T& value) {
+    check_lt(cublasLtMatmulDescSetAttribute(product_, what, &value, sizeof(value)),
+             "cublasLtMatmulDescSetAttribute");
+  }
+
+  LtLayout first_, second_, out_;
+  cublasLtMatmulDesc_t product_ = nullptr;
+  cublasLtMatmulHeuristicResult_t chosen_{};
+};
+}  // namespace
+
+bool has_cublas_lt() { return true; }
+
+bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  LtOperand left, right;
+  if (!describe_lt(a, 1, 2, left) || !describe_lt(b, 2, 1, right)) return false;
+  if (bias.defined() && bias.numel() > 1 && bias.strides()[0] != 1) return false;
+  int64_t batches = out.sizes()[0];
+  // All batches share one b: their rows make one product.
+  if (batches > 1 && right.batch == 0 && !left.along_outer &&
+      left.batch == left.outers * left.leading) {
+    left.outers *= batches, left.batch = 0;
+    batches = 1;
+  }
+  const std::array<int64_t, 3> alignment = {lt_alignment(a), lt_alignment(b), lt_alignment(out)};
+  const std::array<int64_t, 16> key = {current_device(), static_cast<int64_t>(out.scalar_type()),
+                                       bias.defined(),   batches,
+                                       left.along_outer, left.outers,
+                                       left.terms,       left.leading,
+                                       left.batch,       right.along_outer,
+                                       right.outers,     right.leading,
+                                       right.batch,      alignment[0],
+                                       alignment[1],     alignment[2]};
+  thread_local std::map<std::array<int64_t, 16>, std::unique_ptr<LtPlan>> plans;
+  std::unique_ptr<LtPlan>& plan = plans[key];
+  if (!plan)
+    plan = std::make_unique<LtPlan>(out.scalar_type(), bias.defined(), left, right, batches,
+                                    alignment);
+  plan->run(a, b, bias, out);
+  return true;
+}
+
+}  // namespace gradus::cuda
+
+#endif

@@ -1,0 +1,78 @@
+// Products of 16 bits and of TF32: cuBLAS, and a kernel of ours where there is none.
+#include "gradus/cuda/ops/matmul_half.h"
+
+#include "gradus/cuda/kernels/matmul_tiled.cuh"
+#include "gradus/cuda/ops/cublas_lt.h"
+#include "gradus/cuda/ops/matmul.h"
+#include "gradus/cuda/runtime/launch.h"
+#include "gradus/tensor/base/precision.h"
+#include "gradus/tensor/table/dispatch.h"
+
+namespace gradus::cuda {
+
+namespace {
+template <class T>
+MatmulOperand<T> half_operand(const Tensor& x, int outer, int depth) {
+  const IntArrayRef sizes = x.sizes(), strides = x.strides();
+  MatmulOperand<T> out = {static_cast<const T*>(x.data_ptr()),
+                          strides[0],
+                          strides[outer],
+                          strides[depth],
+                          false,
+                          false};
+  // The stride of a dimension of size 1 has no meaning.
+  out.along_outer =
+      sizes[depth] == 1 || (sizes[outer] > 1 && std::abs(out.outer) < std::abs(out.depth));
+  return out;
+}
+
+template <class T, class Out>
+void multiply_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  MatmulArgs<T, Out> args = {half_operand<T>(a, 1, 2),
+                             half_operand<T>(b, 2, 1),
+                             bias.defined() ? static_cast<const Out*>(bias.data_ptr()) : nullptr,
+                             bias.defined() ? bias.strides()[0] : 0,
+                             static_cast<Out*>(out.data_ptr()),
+                             a.sizes()[1],
+                             b.sizes()[2],
+                             a.sizes()[2]};
+  constexpr int64_t kMostBatches = 65535;  // of one grid
+  const auto tiles = static_cast<unsigned>((args.m + 31) / 32 * ((args.n + 31) / 32));
+  for (int64_t batches = out.sizes()[0]; batches > 0; batches -= kMostBatches) {
+    const int64_t count = std::min(batches, kMostBatches);
+    launch_early(matmul_tiled<T, Out, float>, {dim3(tiles, 1, static_cast<unsigned>(count)), 1024},
+                 args);
+    args.a.data += count * args.a.batch;
+    args.b.data += count * args.b.batch;
+    args.out += count * args.m * args.n;
+  }
+}
+}  // namespace
+
+void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  const std::string_view name = matmul_kernel();
+  const bool any = name == "automatic", has_terms = a.sizes()[2] > 0;
+  if ((any || name == "cublas") && has_terms && has_cublas_lt() &&
+      cublas_lt_matmul(a, b, bias, out))
+    return;
+  check<NotImplementedError>(any || name == "tiled" || !has_terms, "matmul: the kernel '", name,
+                             "' multiplies no ", a.dtype(),
+                             name == "cublas" ? " of these strides, or on this device" : "",
+                             "; pick another with set_matmul_kernel(\"automatic\")");
+  const auto multiply = [&]<class T>(TypeTag<T>) {
+    out.dtype() == kFloat ? multiply_half<T, float>(a, b, bias, out)
+                          : multiply_half<T, T>(a, b, bias, out);
+  };
+  a.dtype() == kHalf ? multiply(TypeTag<Half>{}) : multiply(TypeTag<BFloat16>{});
+}
+
+bool uses_tf32() {
+  return gradus::detail::float32_matmul_precision() != Float32MatmulPrecision::HIGHEST &&
+         has_cublas_lt() && matmul_kernel() == "automatic";
+}
+
+bool matmul_tf32(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
+  return uses_tf32() && a.sizes()[2] > 0 && cublas_lt_matmul(a, b, bias, out);
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,117 @@
+// Attention of half types on a GPU beside float64 on the CPU: shapes, strides, masks, dropout.
+#include "gradus/gradus.h"
+#include "tests/cuda/compare.h"
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+class HalfAttentionTest : public GpuTest {};
+
+struct AttentionCase {
+  int64_t batch, heads, queries, keys, width, values;
+  bool causal = false, masked = false, strided = false;
+};
+
+// (batch, heads, rows, width), strided: as a view of rows that hold all heads.
+Tensor random_heads(const AttentionCase& shape, int64_t rows, int64_t width, ScalarType dtype) {
+  const auto made = [&](Dims sizes) {
+    return random_memory(dtype, numel_of(sizes), {-1.5, 1.5}).view(sizes);
+  };
+  if (!shape.strided) return made({shape.batch, shape.heads, rows, width});
+  return made({shape.batch, rows, shape.heads, width}).transpose(1, 2);
+}
+
+// out and the gradients of q, k and v, in float64 on the CPU.
+Tensors attended_and_grads(const Tensors& qkv, const Tensor& mask, bool causal,
+                           const Tensor& grad) {
+  Tensors leaves;
+  for (const Tensor& each : qkv) leaves.push_back(each.detach().set_requires_grad(true));
+  const Tensor out = scaled_dot_product_attention(
+      leaves[0], leaves[1], leaves[2], mask.defined() ? std::optional<Tensor>(mask) : std::nullopt,
+      0.0, causal);
+  EXPECT_EQ(out.dtype(), qkv[0].dtype());
+  Tensors all = autograd::grad({out}, leaves, {grad});
+  all.insert(all.begin(), out.detach());
+  for (Tensor& each : all) each = each.to(kCPU).to(kDouble);
+  return all;
+}
+
+void expect_attention(const AttentionCase& shape, ScalarType dtype) {
+  const auto& [batch, heads, queries, keys, width, values, causal, masked, strided] = shape;
+  const Tensors qkv = {random_heads(shape, queries, width, dtype),
+                       random_heads(shape, keys, width, dtype),
+                       random_heads(shape, keys, values, dtype)};
+  Tensor mask;
+  if (masked) {
+    mask = random_memory(dtype, queries * keys, {-2, 2}).view({queries, keys});
+    if (keys > 3) mask.narrow(1, 1, 2).fill_(-std::numeric_limits<double>::infinity());
+    mask[0].fill_(-std::numeric_limits<double>::infinity());  // a query that sees nothing
+  }
+  const Tensor grad = random_memory(dtype, batch * heads * queries * values, {-1, 1})
+                          .view({batch, heads, queries, values});
+  Tensors wide, gpu;
+  for (const Tensor& each : qkv) wide.push_back(each.to(kDouble)), gpu.push_back(each.cuda());
+  const Tensors expected =
+      attended_and_grads(wide, mask.defined() ? mask.to(kDouble) : mask, causal, grad.to(kDouble));
+  const Tensors got =
+      attended_and_grads(gpu, mask.defined() ? mask.cuda() : mask, causal, grad.cuda());
+  const double unit = dtype == kBFloat16 ? 0x1p-8 : 0x1p-11;
+  const char* const names[] = {"out", "grad of q", "grad of k", "grad of v"};
+  for (size_t i = 0; i < 4; ++i) {
+    const double error = (got[i] - expected[i]).norm().item<double>();
+    // Weights and their gradients are rounded once each, and so are the results.
+    EXPECT_LE(error, 3 * unit * (expected[i].norm().item<double>() + 1e-3))
+        << names[i] << " of " << batch << " x " << heads << " x " << queries << " x " << keys
+        << " x " << width << " x " << values << (causal ? " causal" : "")
+        << (masked ? " masked" : "") << (strided ? " strided" : "") << ", " << dtype;
+  }
+}
+
+TEST_F(HalfAttentionTest, IsThatOfFloat64) {
+  for (const ScalarType dtype : {kBFloat16, kHalf}) {
+    expect_attention({1, 1, 64, 64, 64, 64}, dtype);
+    expect_attention({2, 3, 70, 70, 64, 64, true, false, true}, dtype);
+    expect_attention({1, 2, 65, 130, 32, 32, false, true}, dtype);
+    expect_attention({1, 1, 5, 3, 7, 9}, dtype);
+    expect_attention({1, 2, 40, 90, 80, 128, false, false, true}, dtype);
+    expect_attention({1, 1, 20, 30, 136, 24}, dtype);  // wider than the tiles
+  }
+}
+
+TEST_F(HalfAttentionTest, TakesRandomShapes) {
+  for (int i = 0; i < 6; ++i) {
+    AttentionCase shape{pick(1, 2),   pick(1, 3),  pick(1, 100),
+                        pick(1, 100), pick(1, 80), pick(1, 80)};
+    const int64_t kind = pick(0, 2);
+    shape.causal = kind == 1, shape.masked = kind == 2, shape.strided = pick(0, 1) == 1;
+    if (shape.causal) shape.keys = shape.queries;
+    expect_attention(shape, pick(0, 1) ? kHalf : kBFloat16);
+  }
+}
+
+// The same weights are dropped as in float32.
+TEST_F(HalfAttentionTest, DropsTheWeightsOfItsState) {
+  const auto run = [](ScalarType dtype) {
+    manual_seed(3);
+    const Tensor q = randn({1, 2, 33, 16}).to(kHalf).cuda().to(dtype);
+    const Tensor leaf = q.detach().set_requires_grad(true);
+    const Tensor out = scaled_dot_product_attention(leaf, leaf, leaf, {}, 0.4);
+    return std::pair(out.detach().to(kFloat),
+                     autograd::grad({out}, {leaf}, {out.detach()})[0].to(kFloat));
+  };
+  const auto [out, grad] = run(kFloat);
+  const auto [half_out, half_grad] = run(kHalf);
+  EXPECT_LE((out - half_out).norm().item<float>(), 2e-3f * out.norm().item<float>());
+  EXPECT_LE((grad - half_grad).norm().item<float>(), 4e-3f * grad.norm().item<float>());
+}
+
+TEST_F(HalfAttentionTest, HasASecondDerivative) {
+  const Tensor q = randn({1, 1, 4, 8}).to(kBFloat16).cuda().set_requires_grad(true);
+  const Tensor out = scaled_dot_product_attention(q, q, q);
+  const Tensor first = autograd::grad({out.sum()}, {q}, {}, true, true)[0];
+  EXPECT_EQ(autograd::grad({first.sum()}, {q})[0].dtype(), kBFloat16);
+}
+
+}  // namespace
+}  // namespace gradus

@@ -1,0 +1,211 @@
+// Products of half types on a GPU: no operand is converted, sums are float32, one rounding.
+#include "gradus/cuda/ops/matmul.h"
+#include "gradus/cuda/runtime/launch.h"
+#include "gradus/cuda/runtime/stats.h"
+#include "gradus/gradus.h"
+#include "tests/cuda/compare.h"
+#include "tests/support.h"
+
+namespace gradus {
+namespace {
+
+class HalfMatmulTest : public GpuTest {
+ protected:
+  void TearDown() override {
+    cuda::set_matmul_kernel("automatic");
+    set_float32_matmul_precision("highest");
+    GpuTest::TearDown();
+  }
+};
+
+constexpr ScalarType kHalfTypes[] = {kHalf, kBFloat16};
+
+TensorOptions gpu(ScalarType type) { return TensorOptions(type).device(kCUDA); }
+
+// (batches, rows, columns) of random numbers, with the same strides on both devices.
+struct Factor {
+  Tensor cpu, gpu;
+};
+enum class FactorLayout { plain, transposed, shifted, gappy, broadcast };
+Factor random_factor(ScalarType dtype, int64_t batches, int64_t rows, int64_t columns,
+                     FactorLayout layout) {
+  const bool gappy = layout == FactorLayout::gappy;
+  const int64_t across = gappy ? 3 : 1, down = columns * across + (gappy ? 5 : 0);
+  Dims strides = {rows * down, down, across};
+  if (layout == FactorLayout::transposed) strides = {rows * columns, 1, rows};
+  if (layout == FactorLayout::broadcast) strides[0] = 0;
+  const int64_t shift = layout == FactorLayout::shifted ? 1 : 0;
+  const Tensor memory = random_memory(dtype, shift + batches * rows * down, {-1, 1});
+  const Tensor copy = raw::to(memory, kCUDA);
+  const Dims sizes = {batches, rows, columns};
+  return {raw::as_strided(memory, sizes, strides, shift),
+          raw::as_strided(copy, sizes, strides, shift)};
+}
+
+Tensor as_double(const Tensor& x) { return x.to(kCPU).to(kDouble); }
+
+// How far a product of k terms may be from the exact one: half a unit of the last place of its
+// type, which its usual size sqrt(k) / 3 has, with a factor for outliers; and k roundings to float.
+double allowed(ScalarType dtype, int64_t k) {
+  const double unit = dtype == kBFloat16 ? 0x1p-9 : dtype == kHalf ? 0x1p-12 : 0;
+  return 6 * std::sqrt(static_cast<double>(k) + 1) * (unit + 0x1p-23);
+}
+
+void expect_product(const Factor& a, const Factor& b, const Factor& bias, ScalarType result) {
+  const int64_t batches = a.cpu.size(0), m = a.cpu.size(1), k = a.cpu.size(2), n = b.cpu.size(2);
+  Tensor expected = as_double(a.cpu).bmm(as_double(b.cpu));
+  if (bias.cpu.defined()) expected = expected + as_double(bias.cpu);
+  // Poisoned, with a fence on either side.
+  constexpr int64_t kFence = 33;
+  const int64_t count = batches * m * n;
+  const Tensor memory = raw::empty({count + 2 * kFence}, result, kCUDA);
+  raw::fill_(memory, std::nan(""));
+  cuda_backend().matmul(a.gpu, b.gpu, bias.gpu,
+                        raw::as_strided(memory, {batches, m, n}, {m * n, n, 1}, kFence));
+  const Tensor all = as_double(memory);
+  EXPECT_TRUE(all.narrow(0, 0, kFence).isnan().all().item<bool>());
+  EXPECT_TRUE(all.narrow(0, kFence + count, kFence).isnan().all().item<bool>());
+  const Tensor out = all.narrow(0, kFence, count).view({batches, m, n});
+  const double error = (out - expected).abs().max().item<double>();
+  EXPECT_LE(error, allowed(result, k)) << batches << " x " << m << " x " << k << " x " << n;
+}
+
+TEST_F(HalfMatmulTest, TakesEveryLayoutAndTail) {
+  constexpr FactorLayout kLayouts[] = {FactorLayout::plain, FactorLayout::transposed,
+                                       FactorLayout::shifted, FactorLayout::gappy,
+                                       FactorLayout::broadcast};
+  for (const ScalarType dtype : kHalfTypes)
+    for (const FactorLayout of_a : kLayouts)
+      for (const FactorLayout of_b : kLayouts) {
+        const int64_t batches = pick(1, 3), m = pick(1, 70), k = pick(1, 90), n = pick(1, 70);
+        const ScalarType result = pick(0, 1) ? dtype : kFloat;
+        Factor bias;
+        if (pick(0, 1)) {
+          const Factor row = random_factor(result, 1, 1, n, FactorLayout::gappy);
+          bias = {row.cpu[0][0], row.gpu[0][0]};
+        }
+        expect_product(random_factor(dtype, batches, m, k, of_a),
+                       random_factor(dtype, batches, k, n, of_b), bias, result);
+      }
+}
+
+TEST_F(HalfMatmulTest, TakesVectorsAndSizesOfTiles) {
+  const int64_t sizes[][3] = {{1, 128, 1}, {1, 64, 40}, {40, 64, 1}, {32, 32, 32}, {64, 8, 96}};
+  for (const ScalarType dtype : kHalfTypes)
+    for (const auto& [m, k, n] : sizes)
+      expect_product(random_factor(dtype, 2, m, k, FactorLayout::plain),
+                     random_factor(dtype, 2, k, n, FactorLayout::transposed), {}, dtype);
+}
+
+TEST_F(HalfMatmulTest, WithoutTermsGivesTheBias) {
+  for (const ScalarType dtype : kHalfTypes) {
+    const Tensor a = zeros({5, 0}, gpu(dtype)), weight = zeros({3, 0}, gpu(dtype));
+    EXPECT_TRUE(a.matmul(weight.t()).equal(zeros({5, 3}, gpu(dtype))));
+    const Tensor bias = tensor({1., 2., 3.}).to(dtype).cuda();
+    EXPECT_TRUE(gradus::linear(a, weight, bias).equal(bias.expand({5, 3})));
+  }
+}
+
+// 4096 terms of 1 / 4096 beside one of 1: in 16 bits the sum would stay at 1.
+TEST_F(HalfMatmulTest, AddsUpInFloat32) {
+  for (const ScalarType dtype : kHalfTypes) {
+    Tensor a = full({1, 4097}, 1.0 / 4096, gpu(dtype)), b = ones({4097, 1}, gpu(dtype));
+    a[0][0].fill_(1);
+    EXPECT_EQ(a.matmul(b).item<float>(), 2);
+  }
+}
+
+TEST_F(HalfMatmulTest, CarriesInfinitiesAndNaN) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const ScalarType dtype : kHalfTypes) {
+    const Tensor a = tensor({{1., infinity}, {1., std::nan("")}, {2., 3.}}).to(dtype).cuda();
+    const Tensor out = as_double(a.matmul(ones({2, 2}, gpu(dtype))));
+    EXPECT_EQ(out[0][0].item<double>(), infinity);
+    EXPECT_TRUE(std::isnan(out[1][1].item<double>()));
+    EXPECT_EQ(out[2][0].item<double>(), 5);
+  }
+}
+
+TEST_F(HalfMatmulTest, RefusesKernelsOfOtherTypes) {
+  const Tensor x = ones({4, 4}, kHalf, kCUDA);
+  cuda::set_matmul_kernel("vectorized");
+  expect_error<NotImplementedError>([&] { x.matmul(x); },
+                                    "matmul: the kernel 'vectorized' multiplies no Half; pick "
+                                    "another with set_matmul_kernel(\"automatic\")");
+  cuda::set_matmul_kernel("tiled");
+  EXPECT_EQ(x.matmul(x)[0][0].item<float>(), 4);
+}
+
+// How many of the kernels that f launches convert a tensor to another type.
+template <class F>
+int64_t conversions(const F& f) {
+  const int64_t before = cuda::stats().kernel_launches;
+  f();
+  const int64_t launched = cuda::stats().kernel_launches - before;
+  std::istringstream lines(cuda::recent_launches());
+  std::string line;
+  int64_t found = 0, seen = 0;
+  while (seen < launched && std::getline(lines, line)) {
+    ++seen;
+    found += line.find("Convert<") != std::string::npos;
+  }
+  EXPECT_EQ(seen, launched) << "more launches than are remembered";
+  return found;
+}
+
+TEST_F(HalfMatmulTest, AnAutocastStepConvertsWeightsAndTheirGradientsAlone) {
+  for (const ScalarType dtype : kHalfTypes) {
+    nn::Linear layer(24, 40);
+    layer->to(kCUDA);
+    const auto on_gpu = [&](Tensor x) {
+      return x.to(dtype).cuda().detach().set_requires_grad(true);
+    };
+    const Tensor x = on_gpu(randn({3, 7, 24}));
+    Tensor y;
+    amp::autocast guard(kCUDA, dtype);
+    EXPECT_EQ(conversions([&] { y = layer->forward(x); }), 2);  // weight, bias
+    EXPECT_EQ(conversions([&] { y = layer->forward(x); }), 0);  // which are kept
+    const Tensor grad = randn({3, 7, 40}).to(dtype).cuda();
+    EXPECT_EQ(conversions([&] { y.backward(grad); }), 2);  // their gradients
+    EXPECT_EQ(x.grad().dtype(), dtype);
+    EXPECT_EQ(layer->weight.grad().dtype(), kFloat);
+
+    const Tensor a = on_gpu(randn({2, 5, 6})), b = on_gpu(randn({2, 6, 4}));
+    EXPECT_EQ(conversions([&] { a.bmm(b).backward(ones({2, 5, 4}, gpu(dtype))); }), 0);
+    EXPECT_EQ(conversions([&] { a.matmul(b[0]); }), 0);
+  }
+}
+
+TEST_F(HalfMatmulTest, AddsToAProductWithOneRounding) {
+  for (const ScalarType dtype : kHalfTypes) {
+    const Tensor self = randn({5, 4}).to(dtype), a = randn({5, 90}).to(dtype),
+                 b = randn({90, 4}).to(dtype);
+    const Tensor expected = addmm(as_double(self), as_double(a), as_double(b), 0.5, 2);
+    const Tensor out = addmm(self.cuda(), a.cuda(), b.cuda(), 0.5, 2);
+    EXPECT_EQ(out.dtype(), dtype);
+    EXPECT_LE((as_double(out) - expected).abs().max().item<double>(), 6 * allowed(dtype, 90));
+    const Tensor sum = addmv(self.cuda().select(1, 0), a.cuda(), b.cuda().select(1, 0), 0.5, 2);
+    EXPECT_LE((as_double(sum) - expected.select(1, 0)).abs().max().item<double>(),
+              6 * allowed(dtype, 90));
+  }
+}
+
+TEST_F(HalfMatmulTest, ThePrecisionOfFloat32IsAsked) {
+  EXPECT_EQ(get_float32_matmul_precision(), "highest");
+  const Tensor a = randn({65, 70}), b = randn({70, 33});
+  const Tensor expected = as_double(a).matmul(as_double(b));
+  for (const char* const precision : {"highest", "high", "medium"}) {
+    set_float32_matmul_precision(precision);
+    EXPECT_EQ(get_float32_matmul_precision(), precision);
+    const Tensor error = as_double(a.cuda().matmul(b.cuda())) - expected;
+    // TF32 rounds each operand by up to 2^-11 of it.
+    const double most = precision == std::string("highest") ? 1e-4 : 6 * std::sqrt(70.) * 0x1p-10;
+    EXPECT_LE(error.abs().max().item<double>(), most) << precision;
+  }
+  expect_error<ValueError>([] { set_float32_matmul_precision("exact"); },
+                           "set_float32_matmul_precision: precision is 'exact'; expected highest, "
+                           "high or medium");
+}
+
+}  // namespace
+}  // namespace gradus
