@@ -127,7 +127,7 @@ TEST_F(HalfMatmulTest, CarriesInfinitiesAndNaN) {
 }
 
 TEST_F(HalfMatmulTest, RefusesKernelsOfOtherTypes) {
-  const Tensor x = ones({4, 4}, kHalf, kCUDA);
+  const Tensor x = ones({4, 4}, gpu(kHalf));
   cuda::set_matmul_kernel("vectorized");
   expect_error<NotImplementedError>([&] { x.matmul(x); },
                                     "matmul: the kernel 'vectorized' multiplies no Half; pick "
