@@ -17,20 +17,10 @@ install(FILES ${PROJECT_BINARY_DIR}/gradus-config.cmake
   ${PROJECT_BINARY_DIR}/gradus-config-version.cmake
   DESTINATION ${package_dir})
 
-foreach(part ${GRADUS_PUBLIC})
-  if(part STREQUAL "cuda")
-    foreach(header ${GRADUS_PUBLIC_CUDA})
-      cmake_path(GET header PARENT_PATH folder)
-      install(FILES ${PROJECT_SOURCE_DIR}/cuda/${header} DESTINATION ${include_dir}/cuda/${folder})
-    endforeach()
-  elseif(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${part})
-    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part} DESTINATION ${include_dir}
-            FILES_MATCHING PATTERN *.h PATTERN *.def
-            PATTERN distributed/mpi EXCLUDE PATTERN distributed/nccl EXCLUDE
-            PATTERN distributed/net EXCLUDE)
-  else()
-    install(FILES ${PROJECT_SOURCE_DIR}/${part} DESTINATION ${include_dir})
-  endif()
+get_property(headers GLOBAL PROPERTY GRADUS_PUBLIC_HEADERS)
+foreach(header IN LISTS headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${include_dir}/${folder})
 endforeach()
 install(DIRECTORY ${GRADUS_COMPAT_INCLUDE}/ DESTINATION ${include_dir}/compat)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md

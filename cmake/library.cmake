@@ -53,14 +53,33 @@ endforeach()
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.
-set(GRADUS_PUBLIC gradus.h version.h tensor autograd nn optim data serialize distributed cuda compat)
-# Of cuda/ these alone are for users: they name no CUDA type.
+set(GRADUS_FOLDERS gradus.h version.h tensor autograd nn optim data serialize distributed cuda compat cpu)
+# Public are gradus.h, the headers of compat/, these of cuda/, which name no CUDA type, and what they include. All others are
+# internal: they are not installed, and may change with any version.
 set(GRADUS_PUBLIC_CUDA cuda.h graphed.h runtime/device.h runtime/generator.h runtime/stream.h runtime/event.h
     runtime/allocator.h runtime/graph.h runtime/stats.h runtime/peer.h runtime/turns.h ops/matmul.h ops/convolution.h ops/add_part.h
     rtc/source.h rtc/program.h rtc/argument.h rtc/core_kernel.h rtc/raw_kernel.h rtc/elementwise_kernel.h rtc/reduction_kernel.h)
+# Adds a header and what it includes to GRADUS_PUBLIC_HEADERS, where it is not there yet.
+function(gradus_publish header)
+  get_property(known GLOBAL PROPERTY GRADUS_PUBLIC_HEADERS)
+  if(header IN_LIST known)
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY GRADUS_PUBLIC_HEADERS ${header})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/${header} lines REGEX "^#include \"gradus/")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^#include \"gradus/([^\"]*).*" "\\1" included "${line}")
+    gradus_publish(${included})
+  endforeach()
+endfunction()
+file(GLOB_RECURSE roots RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/compat/*.h)
+list(TRANSFORM GRADUS_PUBLIC_CUDA PREPEND cuda/ OUTPUT_VARIABLE cuda_roots)
+foreach(header gradus.h version.h ${roots} ${cuda_roots})
+  gradus_publish(${header})
+endforeach()
 set(GRADUS_INCLUDE ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRADUS_INCLUDE}/gradus)
-foreach(part ${GRADUS_PUBLIC} cpu)
+foreach(part ${GRADUS_FOLDERS})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${part} ${GRADUS_INCLUDE}/gradus/${part} SYMBOLIC)
 endforeach()
 

@@ -427,12 +427,10 @@ class Tensor {
   // "CPUFloatType".
   std::string toString() const;
   DeprecatedTypeProperties& type() const;  // for libtorch's programs: defined in compat/
-  // Tensors have no names of their own.
-  const std::string& name() const;
+  const std::string& name() const;         // tensors have none of their own
   bool is_variable() const noexcept { return true; }
 
-  // --- For the library itself
-  // REQUIRES: defined(), else Error.
+  // For the library itself. REQUIRES: defined(), else Error.
   TensorImpl& impl() const {
     if (!impl_) [[unlikely]]
       undefined();

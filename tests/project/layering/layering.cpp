@@ -78,11 +78,9 @@ const Names umbrellas = {"cuda/cuda.h", "cuda/stub.cpp", "distributed/distribute
 // Users of the library, which may include all of it, and what builds it.
 const Names top = {"gradus.h", "version.h", "compat", "examples", "bench",
                    "tests",    "course",    "python", "cmake",    "scripts"};
-const Names with_public_headers = {"tensor",    "autograd",  "nn",          "optim",
-                                   "serialize", "data",      "nn/parallel", "distributed",
-                                   "gradus.h",  "version.h", "compat"};
-// Folders whose headers are not installed.
-const Names without_public_headers = {"distributed/mpi", "distributed/nccl", "distributed/net"};
+// Rooms whose headers are internal, all of them.
+const Names internal = {"autograd/ops",    "distributed/mpi", "distributed/nccl",
+                        "distributed/net", "tensor/fused",    "tensor/raw"};
 const Names skipped = {"build", "install", "docs"};
 // What folders of the course may include of the library; other folders of it may include nothing. A
 // student's repository holds the simulator alone.
@@ -135,6 +133,12 @@ class Reader {
   }
 
   std::vector<std::string> read_tree() {
+    for (const Names roots = public_cuda_; const auto& header : roots) publish(header);
+    publish("gradus.h");
+    if (fs::exists(root_ / "compat"))
+      for (const auto& entry : fs::recursive_directory_iterator(root_ / "compat"))
+        if (entry.path().extension() == ".h")
+          publish(entry.path().lexically_relative(root_).generic_string());
     for (const auto& top_entry : fs::directory_iterator(root_)) {
       auto name = top_entry.path().filename().string();
       if (name.starts_with('.') || skipped.contains(name)) continue;
@@ -208,9 +212,8 @@ class Reader {
   void check_arrow(const std::string& target) {
     if (is_public() && target.starts_with("cuda/") && !public_cuda_.contains(target))
       report("is a public header and includes " + target + ", which is not");
-    if (is_public() &&
-        without_public_headers.contains(fs::path(target).parent_path().generic_string()))
-      report("is a public header and includes " + target + ", which is not");
+    if (is_public() && is_internal(target))
+      report("is a public header and includes " + target + ", which is internal");
     if (folder_ == "course") check_course(target);
     if (top.contains(folder_)) return;
     auto to = folder_of(target);
@@ -238,11 +241,20 @@ class Reader {
     report(from + "/ includes " + target + ", which is not below it");
   }
 
-  bool is_public() const {
-    if (public_cuda_.contains(path_)) return true;
-    if (without_public_headers.contains(fs::path(path_).parent_path().generic_string()))
-      return false;
-    return with_public_headers.contains(folder_) && has_extension(path_, {".h", ".def"});
+  // A public header is one that users include, or one that it includes.
+  void publish(const std::string& path) {
+    if (path.starts_with("cuda/") && !public_cuda_.contains(path)) return;
+    if (is_internal(path) || !public_.insert(path).second) return;
+    static const std::regex include(R"re(^#include "gradus/([^"]*)")re");
+    std::ifstream file(root_ / path);
+    std::smatch found;
+    for (std::string line; std::getline(file, line);)
+      if (std::regex_search(line, found, include)) publish(found[1]);
+  }
+  bool is_public() const { return public_.contains(path_); }
+  static bool is_internal(const std::string& path) {
+    return std::any_of(internal.begin(), internal.end(),
+                       [&](const auto& room) { return path.starts_with(room + '/'); });
   }
 
   static bool is_cuda_header(const std::string& included) {
@@ -256,7 +268,7 @@ class Reader {
   }
 
   fs::path root_;
-  Names public_cuda_;
+  Names public_cuda_, public_;
   std::vector<std::string> found_;
   std::map<std::string, int> files_;  // by folder
   std::string path_, folder_;
