@@ -40,17 +40,13 @@ inline void copy_reversed(int64_t n, T* to, const T* from) {
   reverse(n, to, from);
 }
 
-// to[i * to_step] = from[i * from_step]
 template <class T>
-void copy_run(int64_t n, void* out, int64_t to_step, const void* in, int64_t from_step) {
+void copy_run_or_reversed(int64_t n, void* out, int64_t to_step, const void* in,
+                          int64_t from_step) {
   T* const to = static_cast<T*>(out);
   const T* const from = static_cast<const T*>(in);
-  if (to_step == 1 && from_step == 1)
-    std::memmove(to, from, static_cast<size_t>(n) * sizeof(T));
-  else if (to_step == 1 && from_step == -1)
-    copy_reversed(n, to, from);
-  else
-    for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
+  if (to_step == 1 && from_step == -1) return copy_reversed(n, to, from);
+  copy_run(n, to, to_step, from, from_step);
 }
 
 using Run = void (*)(int64_t n, void* out, int64_t to_step, const void* in, int64_t from_step);
@@ -154,7 +150,7 @@ void CpuBackend::copy(const Tensor& src, const Tensor& dst) {
     if (is_transposed(view))
       copy_transposed(view, static_cast<T*>(dst.data_ptr()), static_cast<const T*>(src.data_ptr()));
     else
-      copy_runs(view, src, dst, [](auto... run) { copy_run<T>(run...); });
+      copy_runs(view, src, dst, [](auto... run) { copy_run_or_reversed<T>(run...); });
   });
 }
 

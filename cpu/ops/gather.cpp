@@ -9,14 +9,6 @@ namespace gradus::cpu {
 
 namespace {
 
-template <class T>
-void copy_run(int64_t n, T* to, int64_t to_step, const T* from, int64_t from_step) {
-  if (to_step == 1 && from_step == 1)
-    std::copy_n(from, n, to);
-  else
-    for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
-}
-
 // step: of out, index and x; place * jump is where an element of x stands.
 template <class T>
 void gather_places(int64_t n, const IndexRule& rule, const std::array<int64_t, 3>& step,

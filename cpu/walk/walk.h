@@ -1,4 +1,4 @@
-// Walks over part of a strided view, one run of its innermost dimension at a time.
+// Walks over part of a strided view, one run of its innermost dimension at a time, and copies a run.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,15 @@ std::array<int64_t, N> inner_strides(const Strided<N>& s) {
   if (s.dims > 0)
     for (int n = 0; n < N; ++n) out[n] = s.stride[n][s.dims - 1];
   return out;
+}
+
+// to[i * to_step] = from[i * from_step]
+template <class T>
+void copy_run(int64_t n, T* to, int64_t to_step, const T* from, int64_t from_step) {
+  if (to_step == 1 && from_step == 1)
+    std::copy_n(from, n, to);
+  else
+    for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
 }
 
 // Cuts elements [begin, end) of the walk into runs along the innermost dimension and calls

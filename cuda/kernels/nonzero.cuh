@@ -116,27 +116,16 @@ struct WriteCoordinates {
   }
 };
 
-// Writes element i of a tensor. `view` walks over it in row-major order.
-template <class Bits>
-struct WriteElement {
+// Element i of a tensor, which `view` walks over in row-major order, to or from a place in a list.
+template <class Bits, bool to_list>
+struct MoveElement {
   Strided<2> view;
   const Bits* from;
   Bits* out;
 
   __device__ void operator()(int64_t i, int64_t place) const {
-    out[place] = from[offsets_of(view, i).at[1]];
-  }
-};
-
-// The converse: element i of a tensor becomes the next element of a list.
-template <class Bits>
-struct ReadElement {
-  Strided<2> view;
-  const Bits* from;
-  Bits* out;
-
-  __device__ void operator()(int64_t i, int64_t place) const {
-    out[offsets_of(view, i).at[1]] = from[place];
+    const int64_t offset = offsets_of(view, i).at[1];
+    out[to_list ? place : offset] = from[to_list ? offset : place];
   }
 };
 

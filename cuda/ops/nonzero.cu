@@ -119,8 +119,8 @@ Tensor CudaBackend::distinct(const Tensor& x) {
   return visit(x.scalar_type(), [&]<class T>(TypeTag<T>) {
     Search search = search_for_starts<T>(list);
     const Tensor out = raw::empty({search.found("unique: it")}, x.dtype(), x.device());
-    search.write(WriteElement<T>{walk_of(list), static_cast<const T*>(list.data_ptr()),
-                                 static_cast<T*>(out.data_ptr())});
+    search.write(MoveElement<T, true>{walk_of(list), static_cast<const T*>(list.data_ptr()),
+                                      static_cast<T*>(out.data_ptr())});
     return out;
   });
 }
@@ -130,8 +130,8 @@ Tensor CudaBackend::masked_select(const Tensor& x, const Tensor& mask) {
   Search search(mask, mask.numel(), not_zero<uint8_t>(mask));
   const Tensor out = raw::empty({search.found("masked_select: it")}, x.dtype(), x.device());
   visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
-    search.write(WriteElement<Bits>{walk_of(x), static_cast<const Bits*>(x.data_ptr()),
-                                    static_cast<Bits*>(out.data_ptr())});
+    search.write(MoveElement<Bits, true>{walk_of(x), static_cast<const Bits*>(x.data_ptr()),
+                                         static_cast<Bits*>(out.data_ptr())});
   });
   return out;
 }
@@ -140,8 +140,8 @@ void CudaBackend::masked_scatter(const Tensor& mask, const Tensor& source, const
   Search search(mask, mask.numel(), not_zero<uint8_t>(mask));
   search.sum_up();
   visit_bits(out.element_size(), [&]<class Bits>(TypeTag<Bits>) {
-    search.write(ReadElement<Bits>{walk_of(out), static_cast<const Bits*>(source.data_ptr()),
-                                   static_cast<Bits*>(out.data_ptr())});
+    search.write(MoveElement<Bits, false>{walk_of(out), static_cast<const Bits*>(source.data_ptr()),
+                                          static_cast<Bits*>(out.data_ptr())});
   });
 }
 
