@@ -2,6 +2,7 @@
 #include "gradus/autograd/engine/as_strided.h"
 #include "gradus/autograd/engine/meta.h"
 #include "gradus/autograd/tools/gradcheck.h"
+#include "gradus/compat/torch/csrc/autograd/variable.h"
 #include "gradus/tensor/raw/raw.h"
 #include "tests/random.h"
 #include "tests/support.h"
@@ -230,6 +231,15 @@ TEST(ViewInPlace, IsRefusedOnAnOutputOfSeveral) {
   // The same holds for a view of it.
   Tensor deeper = part.view({1, 1});
   expect_error<Error>([&] { deeper.mul_(2); }, "returns multiple views");
+}
+
+TEST(ViewInPlace, TellsLibtorchsProgramsHowAViewWasMade) {
+  const Tensor x = ones({2});
+  EXPECT_FALSE(autograd::impl::get_view_autograd_meta(x));
+  const NoGradGuard guard;
+  const auto meta = autograd::impl::get_view_autograd_meta(x.narrow(0, 0, 1));
+  ASSERT_TRUE(meta && meta->has_bw_view());
+  EXPECT_EQ(meta->get_creation_meta(), autograd::CreationMeta::NO_GRAD_MODE);
 }
 
 TEST(ViewInPlace, DetachIsNoViewAndSharesTheVersion) {
