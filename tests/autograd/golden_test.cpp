@@ -5,9 +5,7 @@ namespace gradus::test {
 namespace {
 
 const Golden& golden() {
-  static const Golden read(
-#include "tests/conformance/golden/autograd.inc"
-  );
+  static const Golden read(recorded("golden/autograd.txt"));
   return read;
 }
 

@@ -1,5 +1,6 @@
 // Modules and losses under autocast: the dtypes of their results against PyTorch's (autocast.def),
 // and trainings in 16 bits with a GradScaler.
+#include "tests/conformance/recorded.h"
 #include "tests/nn/rows.h"
 #include "tests/support.h"
 
@@ -10,14 +11,11 @@ namespace {
 
 namespace F = nn::functional;
 
-constexpr const char* kGolden =
-#include "tests/conformance/golden/autocast.inc"
-    ;
-
 std::map<std::string, std::vector<std::string>> golden_types() {
   std::map<std::string, std::vector<std::string>> out;
-  std::istringstream lines(kGolden);
+  std::istringstream lines(recorded("golden/autocast.txt"));
   for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
     std::istringstream words(line);
     std::string name;
     words >> name;
@@ -137,7 +135,13 @@ void check_training(Device device, ScalarType dtype) {
   optim::SGD sgd(net->parameters(), optim::SGDOptions(0.05).momentum(0.9));
   amp::GradScaler scaler(amp::GradScalerOptions().enabled(dtype == kHalf));
   double first = 0, last = 0;
-  for (int step = 0; step < 40; ++step) {
+  // Simulated devices take most of a second for a step.
+#ifdef GRADUS_SIMULATED
+  const int steps = device.is_cuda() ? 10 : 40;
+#else
+  const int steps = 40;
+#endif
+  for (int step = 0; step < steps; ++step) {
     sgd.zero_grad();
     Tensor loss;
     {
@@ -154,7 +158,7 @@ void check_training(Device device, ScalarType dtype) {
     last = loss.item<double>();
     if (step == 0) first = last;
   }
-  EXPECT_LT(last, 0.1 * first);
+  EXPECT_LT(last, (steps == 40 ? 0.1 : 0.6) * first);
 }
 
 TEST(ModulesUnderAutocast, Train) {

@@ -7,9 +7,7 @@ namespace {
 namespace F = nn::functional;
 
 const Golden& golden() {
-  static const Golden read(
-#include "tests/conformance/golden/nn.inc"
-  );
+  static const Golden read(recorded("golden/nn.txt"));
   return read;
 }
 

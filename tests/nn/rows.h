@@ -7,7 +7,7 @@
 //
 // Columns: name, PyTorch's expression, the inputs that PyTorch draws, the expression here. CALL
 // adds how the module m is called with the inputs x, there and here; MODULE gives it the inputs in
-// order. tests/conformance/golden/rows.py writes rows/FAMILY.inc: parameters, inputs, results,
+// order. tests/conformance/golden/rows.py writes rows/FAMILY.txt: parameters, inputs, results,
 // gradients, what the call makes of the buffers, and what 100 steps make of the parameters, in
 // float64.
 //
@@ -18,8 +18,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -31,14 +29,14 @@ namespace gradus::test {
 
 struct ModuleRow {
   const char* name;
-  std::function<std::shared_ptr<nn::Module>()> make;
-  std::function<Tensors(nn::Module&, const Tensors&)> call;
+  std::shared_ptr<nn::Module> (*make)();
+  Tensors (*call)(nn::Module&, const Tensors&);
 };
-
-// Registers a test for each row.
-struct ModuleRows {
-  ModuleRows(const char* family, std::vector<ModuleRow> rows, const char* golden);
+struct ModuleFamily {
+  const char* name;
+  std::vector<ModuleRow> rows;
 };
+const std::vector<ModuleFamily>& module_families();
 
 // The tensors of a result, in order.
 inline void collect(Tensors& out, const Tensor& x) { out.push_back(x); }
@@ -54,9 +52,15 @@ void collect(Tensors& out, const std::pair<A, B>& parts) {
   collect(out, parts.first), collect(out, parts.second);
 }
 
+template <class Holder>
+Holder held(nn::Module& module) {
+  return std::dynamic_pointer_cast<typename Holder::ContainedType>(module.shared_from_this());
+}
+
 // m(x[0], x[1], ...), with as many inputs as there are.
-template <class M>
-auto call_with_all(M& m, const Tensors& x) {
+template <class Holder>
+Tensors call_with_all(nn::Module& module, const Tensors& x) {
+  const auto m = held<Holder>(module);
   Tensors out;
   if constexpr (requires { m->forward(x[0]); })
     if (x.size() == 1) return collect(out, m->forward(x[0])), out;
@@ -75,25 +79,21 @@ Holder in_eval(Holder module) {
   return module;
 }
 
-template <class Make, class Call>
-ModuleRow module_row(const char* name, Make make, Call call) {
-  using Holder = decltype(make());
-  using Impl = typename Holder::ContainedType;
-  return {name, [make] { return std::shared_ptr<nn::Module>(make().ptr()); },
-          [call](nn::Module& module, const Tensors& x) {
-            Holder m(std::dynamic_pointer_cast<Impl>(module.shared_from_this()));
-            Tensors out;
-            collect(out, call(m, x));
-            return out;
-          }};
+template <class Holder>
+std::shared_ptr<nn::Module> module_of(const Holder& m) {
+  return m.ptr();
 }
 
+// A row is two functions and nothing else: there are hundreds.
 #define MODULE(name, there, inputs, ...) \
-  ::gradus::test::module_row(            \
-      #name, [] { return __VA_ARGS__; }, \
-      [](auto& m, const Tensors& x) { return call_with_all(m, x); }),
-#define CALL(name, there, inputs, call_there, module, ...) \
-  ::gradus::test::module_row(                              \
-      #name, [] { return module; }, []([[maybe_unused]] auto& m, const Tensors& x) { return __VA_ARGS__; }),
+  {#name, [] { return module_of(__VA_ARGS__); }, call_with_all<decltype(__VA_ARGS__)>},
+#define CALL(name, there, inputs, call_there, module, ...)     \
+  {#name, [] { return module_of(module); },                    \
+   [](nn::Module& itself, const Tensors& x) {                  \
+     [[maybe_unused]] auto m = held<decltype(module)>(itself); \
+     Tensors out;                                              \
+     collect(out, __VA_ARGS__);                                \
+     return out;                                               \
+   }},
 
 }  // namespace gradus::test

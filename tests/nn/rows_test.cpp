@@ -196,19 +196,21 @@ class RowTest : public ::testing::Test {
   const Golden& golden_;
 };
 
-}  // namespace
-
-ModuleRows::ModuleRows(const char* family, std::vector<ModuleRow> rows, const char* golden) {
-  // Read when the first test of the family runs: most processes run one test of another.
-  const auto values = std::make_shared<std::optional<Golden>>();
-  for (const ModuleRow& row : rows) {
-    ::testing::RegisterTest("ModuleRows", (std::string(family) + "_" + row.name).c_str(), nullptr,
-                            nullptr, __FILE__, __LINE__,
-                            [row, golden, values]() -> ::testing::Test* {
-                              if (!*values) values->emplace(golden);
-                              return new RowTest(row, **values);
-                            });
+const bool registered = [] {
+  for (const ModuleFamily& family : module_families()) {
+    // Read when the first test of the family runs: most processes run one test of another.
+    const auto values = std::make_shared<std::optional<Golden>>();
+    for (const ModuleRow& row : family.rows)
+      ::testing::RegisterTest(
+          "ModuleRows", (std::string(family.name) + "_" + row.name).c_str(), nullptr, nullptr,
+          __FILE__, __LINE__, [&row, &family, values]() -> ::testing::Test* {
+            if (!*values)
+              values->emplace(recorded("golden/rows/" + std::string(family.name) + ".txt"));
+            return new RowTest(row, **values);
+          });
   }
-}
+  return true;
+}();
 
+}  // namespace
 }  // namespace gradus::test

@@ -7,9 +7,7 @@ namespace {
 namespace o = optim;
 
 const Golden& golden_schedules() {
-  static const Golden read(
-#include "tests/conformance/golden/schedules.inc"
-  );
+  static const Golden read(recorded("golden/schedules.txt"));
   return read;
 }
 

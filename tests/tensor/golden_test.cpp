@@ -7,9 +7,7 @@ namespace gradus::test {
 namespace {
 
 const Golden& golden() {
-  static const Golden read(
-#include "tests/conformance/golden/tensor.inc"
-  );
+  static const Golden read(recorded("golden/tensor.txt"));
   return read;
 }
 

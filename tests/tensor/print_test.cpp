@@ -8,24 +8,23 @@
 #include "gradus/cuda/cuda.h"
 #include "gradus/tensor/factories.h"
 
+#include "tests/conformance/recorded.h"
+
 namespace lib = gradus;
 #include "tests/conformance/golden/print_cases.h"
 
 namespace {
 
-constexpr std::string_view kGolden =
-#include "tests/conformance/golden/print.inc"
-    ;
-
 // Name -> text. A record is "=== name\ntext\n".
 std::map<std::string, std::string> records() {
   std::map<std::string, std::string> out;
   constexpr std::string_view kMark = "=== ";
-  for (size_t at = 0; at < kGolden.size();) {
-    const size_t name = at + kMark.size(), text = kGolden.find('\n', name) + 1;
-    const size_t next = std::min(kGolden.find("\n=== ", text - 1) + 1, kGolden.size());
-    const size_t end = next == 0 ? kGolden.size() : next;
-    out[std::string(kGolden.substr(name, text - 1 - name))] = kGolden.substr(text, end - text - 1);
+  const std::string golden = gradus::test::recorded("golden/print.txt");
+  for (size_t at = golden.find(kMark); at < golden.size();) {
+    const size_t name = at + kMark.size(), text = golden.find('\n', name) + 1;
+    const size_t next = std::min(golden.find("\n=== ", text - 1) + 1, golden.size());
+    const size_t end = next == 0 ? golden.size() : next;
+    out[std::string(golden.substr(name, text - 1 - name))] = golden.substr(text, end - text - 1);
     at = end;
   }
   return out;
@@ -34,7 +33,7 @@ std::map<std::string, std::string> records() {
 TEST(Print, MatchesLibtorchByteForByte) {
   const auto golden = records();
   const auto printed = print_cases::printed();
-  ASSERT_EQ(golden.size(), printed.size()) << "print.inc is older than print_cases.h";
+  ASSERT_EQ(golden.size(), printed.size()) << "print.txt is older than print_cases.h";
   for (const auto& [name, text] : printed) {
     const auto expected = golden.find(name);
     ASSERT_NE(expected, golden.end()) << name;

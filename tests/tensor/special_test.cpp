@@ -9,9 +9,7 @@ namespace gradus::test {
 namespace {
 
 const Golden& golden_special() {
-  static const Golden read(
-#include "tests/conformance/golden/special.inc"
-  );
+  static const Golden read(recorded("golden/special.txt"));
   return read;
 }
 

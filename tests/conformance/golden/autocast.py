@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the dtypes that PyTorch (2.4 or later) gives under autocast to the results of the rows of
-tests/nn/autocast.def: autocast.inc, a line `NAME DTYPES` for each. The dtypes are those for inputs
+tests/nn/autocast.def: autocast.txt, a line `NAME DTYPES` for each. The dtypes are those for inputs
 of float32 and of bfloat16 on the CPU, and then on CUDA, which tensors without data stand in for;
 an `x` stands for what PyTorch refuses, or cannot do without a GPU.
 """
@@ -48,9 +48,8 @@ def main():
         dtypes = [dtypes_of(expression, device, dtype) for device in ("cpu", "cuda")
                   for dtype in (torch.float32, torch.bfloat16)]
         lines.append(f"{name} {' '.join(dtypes)}")
-    (HERE / "autocast.inc").write_text(
-        "// PyTorch's dtypes under autocast, written by autocast.py.\n"
-        'R"golden(\n' + "\n".join(lines) + '\n)golden"\n')
+    (HERE / "autocast.txt").write_text(
+        "\n".join(["# PyTorch's dtypes under autocast, written by autocast.py.", *lines, ""]))
 
 
 main()

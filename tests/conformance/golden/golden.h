@@ -1,5 +1,5 @@
-// Reads the values that make.py wrote: lines of `let NAME = TENSOR`, `WORDS = TENSOR` and
-// `WORDS = error`, where a TENSOR is `DTYPE [SIZES] VALUES`.
+// Reads the values that make.py wrote to NAME.txt: lines of `let NAME = TENSOR`, `WORDS = TENSOR`
+// and `WORDS = error`, where a TENSOR is `DTYPE [SIZES] VALUES`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gradus/gradus.h"
+#include "tests/conformance/recorded.h"
 
 namespace gradus::test {
 

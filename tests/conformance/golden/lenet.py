@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Trains LeNet-5 in PyTorch for 50 steps, from weights and batches that a formula gives, and keeps the
-losses: writes lenet.inc (tests/nn/lenet_test.cpp has the same formula)."""
+losses: writes lenet.txt (tests/nn/lenet_test.cpp has the same formula)."""
 import pathlib
 
 import torch
@@ -52,8 +52,9 @@ def main():
         sgd.step()
         losses.append(loss.item())
     print(losses[0], losses[9], losses[-1])
-    (HERE / "lenet.inc").write_text("// PyTorch's losses, written by lenet.py.\n" +
-                                    ",\n".join(f"{loss:.9g}" for loss in losses) + "\n")
+    (HERE / "lenet.txt").write_text("# PyTorch's losses, written by lenet.py.\n"
+                                    f"let losses = float64 [{len(losses)}] " +
+                                    " ".join(f"{loss:.9g}" for loss in losses) + "\n")
 
 
 main()

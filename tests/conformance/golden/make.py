@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Writes the golden values that the C++ tests hold Gradus to, computed by PyTorch on the CPU (1.13.1;
-optim.inc and schedules.inc by 2.15).
+optim.txt and schedules.txt by 2.15).
 
-    tests/conformance/golden/make.py          # rewrites tensor.inc, autograd.inc, nn.inc and so on
+    tests/conformance/golden/make.py          # rewrites tensor.txt, autograd.txt, nn.txt and so on
     tests/conformance/golden/make.py optim    # rewrites the named ones
 
-Each file is a C++ raw string of lines that tests/conformance/golden/golden.h reads:
+Each file has lines that tests/conformance/golden/golden.h reads:
 
     let NAME = DTYPE [SIZES] VALUES      an input
     WORDS = DTYPE [SIZES] VALUES         the result of a case; the test understands the words
@@ -68,7 +68,7 @@ def text(x):
 
 class Writer:
     def __init__(self, name):
-        self.path = HERE / f"{name}.inc"
+        self.path = HERE / f"{name}.txt"
         self.lines = []
 
     def let(self, name, x):
@@ -88,10 +88,7 @@ class Writer:
             self.lines.append(f"{line} = " + ("error" if value is None else text(value)))
 
     def close(self):
-        body = "\n".join(self.lines)
-        self.path.write_text(
-            "// PyTorch's values, written by make.py.\n"
-            f'R"golden(\n{body}\n)golden"\n')
+        self.path.write_text("\n".join(["# PyTorch's values, written by make.py.", *self.lines, ""]))
 
 
 def elementwise(out):

@@ -1,8 +1,8 @@
-// Writes print.inc, what libtorch prints for the tensors of print_cases.h (libtorch-dev 1.13.1):
+// Writes print.txt, what libtorch prints for the tensors of print_cases.h (libtorch-dev 1.13.1):
 //
 //   g++ -std=c++17 -I. make_print.cpp -I/usr/include/torch/csrc/api/include -ltorch -ltorch_cpu
 //   -lc10
-//   ./a.out > print.inc
+//   ./a.out > print.txt
 #include <torch/torch.h>
 
 #include <iostream>
@@ -11,8 +11,7 @@ namespace lib = torch;
 #include "print_cases.h"
 
 int main() {
-  std::cout << "// What libtorch prints, written by make_print.cpp.\nR\"golden(";
+  std::cout << "# What libtorch prints, written by make_print.cpp.\n";
   for (const auto& [name, text] : print_cases::printed())
     std::cout << "=== " << name << '\n' << text << '\n';
-  std::cout << ")golden\"\n";
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes special.inc: special functions by mpmath, to more digits than float64 has.
+"""Writes special.txt: special functions by mpmath, to more digits than float64 has.
 
 Lines as make.py's: `FUNCTION = float64 [N,2] X Y X Y ...`, Y rounded once from the exact value. Of
 functions of two numbers `FUNCTION = float64 [N,3] X1 X2 Y ...`.
@@ -111,10 +111,8 @@ def main():
                 continue
             numbers += [repr(x), repr(float(f(mpf(x))))]
         lines.append(f"{name} = float64 [{len(numbers) // 2},2] " + " ".join(numbers))
-    text = "\n".join(lines)
-    (pathlib.Path(__file__).resolve().parent / "special.inc").write_text(
-        "// Values of special functions, written by make_special.py.\n"
-        f'R"golden(\n{text}\n)golden"\n')
+    (pathlib.Path(__file__).resolve().parent / "special.txt").write_text(
+        "\n".join(["# Values of special functions, written by make_special.py.", *lines, ""]))
 
 
 main()

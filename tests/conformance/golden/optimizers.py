@@ -1,4 +1,4 @@
-"""The steps of optimizers that make.py writes to optim.inc."""
+"""The steps of optimizers that make.py writes to optim.txt."""
 import itertools
 
 import torch

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what PyTorch computes for the rows of modules (tests/nn/rows/FAMILY.def).
 
-    tests/conformance/golden/rows.py [FAMILY...]    # rewrites rows/FAMILY.inc beside this file
+    tests/conformance/golden/rows.py [FAMILY...]    # rewrites rows/FAMILY.txt beside this file
 
 tests/nn/rows.h explains the rows. A row's numbers depend on its name alone.
 """
@@ -107,16 +107,8 @@ def write(family):
             lines += lines_of(kind, name, module, inputs, call)
         except Exception as error:
             raise SystemExit(f"{family}.def: {name}: {module}: {error}")
-    # A string literal may have 65,536 characters everywhere; neighbours are joined.
-    parts, size = [[]], 0
-    for line in lines:
-        size += len(line) + 1
-        if size > 60000 and parts[-1]:
-            parts.append([])
-            size = len(line) + 1
-        parts[-1].append(line)
-    body = "\n".join('R"golden(\n' + "\n".join(part) + '\n)golden"' for part in parts)
-    (HERE / "rows" / f"{family}.inc").write_text("// PyTorch's values, written by rows.py.\n" + body + "\n")
+    (HERE / "rows" / f"{family}.txt").write_text(
+        "\n".join(["# PyTorch's values, written by rows.py.", *lines, ""]))
     print(f"{family}: {len(rows)} rows")
 
 

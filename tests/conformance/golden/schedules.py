@@ -1,4 +1,4 @@
-"""The learning rates of schedules that make.py writes to schedules.inc."""
+"""The learning rates of schedules that make.py writes to schedules.txt."""
 import warnings
 
 import torch

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks PyTorch (2.4 or later, CPU) for the dtypes that autocast gives the samples: autocast.inc.
+"""Asks PyTorch (2.4 or later, CPU) for the dtypes that autocast gives the samples: autocast.txt.
 
     tests/conformance/ops/autocast.py
 
@@ -48,7 +48,7 @@ def dtypes_of(call, tensors, mixture, device, autocast):
 
 
 def line_of(line):
-    """The sample's line in autocast.inc; nothing where autocast changes nothing."""
+    """The sample's line in autocast.txt; nothing where autocast changes nothing."""
     row = make.ROW.match(line)
     kind, name, inputs, rest = row.groups()
     if kind not in ("SAMPLE", "SAMPLE_PY"):
@@ -89,9 +89,8 @@ def main():
         line = line_of(row)
         if line:
             lines.append(line)
-    (HERE / "samples/autocast.inc").write_text(
-        "// The dtypes that PyTorch's autocast gives to samples, written by autocast.py.\n"
-        'R"golden(\n' + "\n".join(lines) + '\n)golden"\n')
+    (HERE / "samples/autocast.txt").write_text("\n".join(
+        ["# The dtypes that PyTorch's autocast gives to samples, written by autocast.py.", *lines, ""]))
 
 
 main()

@@ -8,19 +8,15 @@
 namespace gradus::test {
 namespace {
 
-constexpr const char* kGolden =
-#include "tests/conformance/ops/samples/autocast.inc"
-    ;
-
 std::string head_of(const Sample& sample) {
   return std::string(sample.name) + " | " + sample.inputs + " | " + sample.arguments;
 }
 
-// The columns of autocast.inc by the head of their sample; none for what autocast leaves alone.
+// The columns of autocast.txt by the head of their sample; none for what autocast leaves alone.
 const std::map<std::string, Words>& columns() {
   static const std::map<std::string, Words> all = [] {
     std::map<std::string, Words> out;
-    std::istringstream lines(kGolden);
+    std::istringstream lines(recorded("ops/samples/autocast.txt"));
     for (std::string line; std::getline(lines, line);) {
       const size_t bar = line.rfind(" | ");
       if (bar == std::string::npos) continue;
@@ -73,7 +69,7 @@ class Autocast : public ::testing::TestWithParam<size_t> {
     static std::map<std::string, std::map<std::string, Tensor>> all;
     auto& inputs = all[family().name];
     if (inputs.empty())
-      for (const GoldenCase& c : Golden(family().golden).cases) inputs[c.text] = c.expected;
+      for (const GoldenCase& c : Golden(answers(family())).cases) inputs[c.text] = c.expected;
     for (const Sample& sample : family().samples) {
       if (sample.refused || differs(sample)) continue;
       Inputs in;

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Asks PyTorch (1.13.1, CPU) for the results of the samples: writes samples/NAME.inc for each
+"""Asks PyTorch (1.13.1, CPU) for the results of the samples: writes samples/NAME.txt for each
 samples/NAME.def (tests/conformance/ops/samples.h says what stands there).
 
     tests/conformance/ops/make.py [NAME ...]
 
-Lines of a .inc: `NAME | INPUTS | ARGUMENTS | in0 = TENSOR`, and `... | out0 = TENSOR` for each result.
+Lines of a .txt: `NAME | INPUTS | ARGUMENTS | in0 = TENSOR`, and `... | out0 = TENSOR` for each result.
 """
 import pathlib
 import re
@@ -131,7 +131,7 @@ def answer(line):
 
 
 def elementwise_rows():
-    """The samples that elementwise_samples.cpp makes of the table."""
+    """The samples that samples.cpp makes of the table."""
     table = (HERE / "../../../tensor/table/elementwise.def").read_text()
     columns = r'^%s\(\s*(\w+),\s*"[^"]*",\s*(\w+)' + r",\s*([^,]+)" * 4
     for name, _, low, high, *_ in re.findall(columns % "UNARY", table, re.MULTILINE):
@@ -148,10 +148,9 @@ def elementwise_rows():
 
 
 def write(name, rows):
-    body = "\n".join(out for row in rows for out in answer(row))
-    (HERE / f"samples/{name}.inc").write_text(
-        "// PyTorch's answers to the samples, written by make.py.\n"
-        f'R"golden(\n{body}\n)golden"\n')
+    lines = [line for row in rows for line in answer(row)]
+    (HERE / f"samples/{name}.txt").write_text(
+        "\n".join(["# PyTorch's answers to the samples, written by make.py.", *lines, ""]))
 
 
 def main():

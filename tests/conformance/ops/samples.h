@@ -12,7 +12,7 @@
 //
 // The inputs are Python expressions (tests/conformance/ops/make.py has their vocabulary), separated
 // by semicolons, which the arguments call a, b, c and d; `const` before one: it gets no gradient.
-// make.py evaluates the same line in PyTorch and writes what came out to samples/*.inc.
+// make.py evaluates the same line in PyTorch and writes what came out to samples/*.txt.
 #pragma once
 
 #include <array>
@@ -20,6 +20,7 @@
 #include <optional>
 
 #include "gradus/gradus.h"
+#include "tests/conformance/recorded.h"
 
 namespace gradus::test {
 
@@ -36,19 +37,16 @@ struct Sample {
   bool (*into)(Tensors& outs, Inputs& in);
 };
 
-// The samples of one file, and PyTorch's answers to them.
+// The samples of one file.
 struct Family {
   const char* name;
   std::vector<Sample> samples;
-  const char* golden;
 };
-inline std::vector<Family>& families() {
-  static std::vector<Family> all;
-  return all;
+const std::vector<Family>& families();
+// PyTorch's answers to them.
+inline std::string answers(const Family& family) {
+  return recorded("ops/samples/" + std::string(family.name) + ".txt");
 }
-struct Registered {
-  explicit Registered(Family family) { families().push_back(std::move(family)); }
-};
 
 // Whatever an operation returns, as a list.
 inline Tensors results(const Tensor& x) { return {x}; }
