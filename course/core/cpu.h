@@ -10,7 +10,8 @@ namespace course::cpu {
 
 // Operands of map and zip have the rank of out. In each dimension an operand has the size of out, or
 // size 1: then its one element there is used for every index, whatever its stride. Strides may be 0,
-// and need not be those of a contiguous tensor. Only the elements of out are written.
+// and need not be those of a contiguous tensor. Only the elements of out are written. out may be an operand of the
+// same layout; otherwise memory does not overlap.
 
 // Task 1.1. out = op(x), element by element.
 void map(Op1 op, float* out, const Layout& out_layout, const float* x, const Layout& x_layout);

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import threading
 
-from . import symbols, testing
+from . import limited, source, symbols, testing
 
 CXX = os.environ.get("CXX", "g++")
 COMMON = ["-std=c++20", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter"]
@@ -18,9 +18,7 @@ STUDENT = [*COMMON, "-O1", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-gn
 # Of files without kernels: a wrong index of a vector ends the program.
 HOST = ["-D_GLIBCXX_ASSERTIONS"]
 LARGEST_SOURCE = 64 << 10
-COMPILE_SECONDS = 60
-# Words that hide accesses from the simulator or reach beyond the language.
-_FORBIDDEN = re.compile(r"\b(__)?(asm|no_sanitize\w*|no_instrument_function)(__)?\b")
+LARGEST_FOLDER = 1 << 30  # of what was built; then the oldest goes
 
 
 class Problem(Exception):
@@ -32,6 +30,8 @@ class Builder:
 
     def __init__(self, home, folder):
         self.home, self.folder = home, os.path.abspath(folder)
+        # What was handed out beside the solutions. A student's repository has a copy, so that changes of core/ make no score.
+        self.given = os.path.join(home, "judge") if os.path.isdir(os.path.join(home, "judge", "core")) else home
         self._locks, self._lock = {}, threading.Lock()
         os.makedirs(os.path.join(folder, "include"), exist_ok=True)
         self.root = home if os.path.isdir(os.path.join(home, "cuda")) else os.path.dirname(home)
@@ -42,14 +42,14 @@ class Builder:
             pass
         self._simulator = os.path.join(self.root, "cuda", "sim")
         # All that a source may include beside the compiler's headers, and what compiles kernels.
-        self._surroundings = self._hash_of(glob.glob(os.path.join(home, "core", "*.h")) +
+        self._surroundings = self._hash_of(glob.glob(os.path.join(self.given, "core", "*.h")) +
                                            glob.glob(os.path.join(home, "runner", "*.h")) +
                                            glob.glob(os.path.join(self._simulator, "**", "*"), recursive=True))
         # What lets the simulator see each access of a kernel (cuda/sim/simulate.cmake says why each is there).
         with open(os.path.join(self._simulator, "kernel.options")) as file:
             self._kernel = file.read().split()
         # What the object of a student's file depends on, besides its text.
-        self._rules = self._surroundings + self._hash_of([symbols.__file__, __file__]) + " ".join(self._kernel)
+        self._rules = self._surroundings + self._hash_of([symbols.__file__, source.__file__, __file__]) + " ".join(self._kernel)
 
     # --- What the judge's own parts are made of
     def runner(self, task, submission):
@@ -71,7 +71,7 @@ class Builder:
 
     def _header_of(self, task):
         """The header that declares what is asked for."""
-        for path in sorted(glob.glob(os.path.join(self.home, "core", "*.h"))):
+        for path in sorted(glob.glob(os.path.join(self.given, "core", "*.h"))):
             with open(path) as file:
                 if f"// Task {task.name}." in file.read():
                     return "core/" + os.path.basename(path)
@@ -90,6 +90,7 @@ class Builder:
 
     def prepare(self, tasks, jobs=None):
         """Builds all that does not depend on a student, with `jobs` compilers at once (one for each core)."""
+        self._trim()
         sources = [os.path.join("core", "not_implemented.cpp")]
         for task in tasks:
             sources += [*self._runner_sources(task), *task.given]
@@ -102,14 +103,14 @@ class Builder:
                 each.result()
 
     def _includes(self):
-        return ["-I", self.home, "-I", os.path.join(self.folder, "include"),
+        return ["-I", self.given, "-I", self.home, "-I", os.path.join(self.folder, "include"),
                 "-isystem", os.path.join(self._simulator, "include")]
 
     def _own_compiler(self):
         return [CXX, *OWN]
 
     def _own(self, source, *options):
-        path = os.path.join(self.home, source)
+        path = os.path.join(self.given if source.startswith("core" + os.sep) else self.home, source)
         command = [*self._own_compiler(), *options, *self._includes(), "-c", path]
         out = self._path(self._hash_of([path]) + self._surroundings + " ".join(command), os.path.basename(source) + ".o")
         return self._made(out, [*command, "-o", out])
@@ -134,8 +135,7 @@ class Builder:
         path = os.path.join(submission, "core", task.file)
         text = _read_solution(path, task)
         name = os.path.join("core", task.file)
-        out = self._path(hashlib.sha256(text).hexdigest() + self._rules + task.name + " ".join(task.options),
-                         f"{task.name}.o")
+        out = self._object_path(task, text)
         with self._lock_of(out):
             if os.path.exists(out + ".problem"):
                 with open(out + ".problem") as file:
@@ -155,6 +155,26 @@ class Builder:
                 os.replace(out + _part(), out)
         return out
 
+    def _object_path(self, task, text):
+        return self._path(hashlib.sha256(text).hexdigest() + self._rules + task.name + " ".join(task.options), f"{task.name}.o")
+
+    def warnings(self, task, submission):
+        """What the compiler said of a file that it compiled."""
+        path = self._object_path(task, _read_solution(os.path.join(submission, "core", task.file), task)) + ".warnings"
+        if not os.path.exists(path):
+            return ""
+        with open(path) as file:
+            return file.read()
+
+    def changed_headers(self):
+        """Files that were handed out and are no longer as they were: grades do not depend on them."""
+        if self.given == self.home:
+            return []
+        names = [os.path.relpath(os.path.join(folder, each), self.given)
+                 for folder, _, files in os.walk(os.path.join(self.given, "core")) for each in files]
+        return sorted(each for each in names if self._hash_of([os.path.join(self.home, each)]) !=
+                      self._hash_of([os.path.join(self.given, each)]))
+
     def _compile(self, task, stage, name, out):
         options = STUDENT + (self._kernel if task.kernels else HOST)
         compiler = [os.path.join(self._simulator, "compile"), CXX] if task.kernels else [CXX]
@@ -163,11 +183,15 @@ class Builder:
         self._check_text(command, name, stage)
         if task.kernels:
             _check_kernels(os.path.join(stage, name), name)
-        _run(command, stage)
+        warnings = _run(command, stage)
+        _write(self._object_path(task, _bytes_of(os.path.join(stage, name))) + ".warnings", warnings)
         # GCC's own constructor of the thread sanitizer, which has nothing to do here.
         _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", out], stage)
-        problem = symbols.problem_with(out, set(task.exports), {"course::not_implemented", *task.calls},
-                                       {name for each in testing.TASKS.values() for name in each.exports})
+        try:
+            problem = symbols.problem_with(out, set(task.exports), {"course::not_implemented", *task.calls},
+                                           {name for each in testing.TASKS.values() for name in each.exports})
+        except symbols.Unreadable as unreadable:
+            problem = str(unreadable)
         if problem:
             raise Problem(f"{name}: {problem}")
         # Only what the task asks for is seen by the runner: nothing can take the place of a function of others.
@@ -179,10 +203,14 @@ class Builder:
     def _check_text(self, command, name, stage):
         """Reads the file as the compiler does, macros and all: it includes the course's headers and the compiler's, and
         holds nothing that hides what it does."""
-        preprocess = ["-E" if each == "-c" else each for each in command[command.index(CXX):-2]]
-        text = _output(preprocess, stage)
+        problem = source.problem_of_text(_bytes_of(os.path.join(stage, name)).decode(errors="replace"))
+        if problem:
+            raise Problem(f"{name}: {problem}")
+        # Where it fails the compiler says why, afterwards.
+        text = _limited(["-E" if each == "-c" else each for each in command[command.index(CXX):-2]], stage)[1]
         allowed = tuple(os.path.realpath(each) + os.sep for each in
-                        (os.path.join(self.home, "core"), os.path.join(self._simulator, "include"), *_compilers_folders()))
+                        (os.path.join(self._simulator, "include"), *_compilers_folders()))
+        headers = {os.path.realpath(each) for each in glob.glob(os.path.join(self.given, "core", "*.h"))}
         own, inside = [], False
         for line in text.splitlines():
             marker = re.match(r'# \d+ "([^"<]*)', line)
@@ -193,11 +221,11 @@ class Builder:
             inside = marker.group(1) == name
             path = os.path.realpath(os.path.join(stage, marker.group(1)))
             if not (inside or not marker.group(1) or path == os.path.realpath(stage) or
-                    path.startswith(allowed)):
+                    path.startswith(allowed) or path in headers):
                 raise Problem(f"{name}: it includes {marker.group(1)}, which is not among the course's headers")
-        words = _FORBIDDEN.search(re.sub(r'"(\\.|[^"\\])*"', "", "\n".join(own)))
-        if words:
-            raise Problem(f"{name}: it holds '{words.group(0)}', which no solution needs")
+        word = source.forbidden_word("\n".join(own))
+        if word:
+            raise Problem(f"{name}: it holds '{word}', which no solution needs")
 
     # --- Files that are made once
     def _path(self, key, name):
@@ -222,7 +250,18 @@ class Builder:
                 temporary = path + _part()
                 _run([temporary if each == path else each for each in command], self.folder)
                 os.replace(temporary, path)
+            else:
+                os.utime(path)  # it is in use: _trim() takes others first
         return path
+
+    def _trim(self):
+        files = [each for each in os.scandir(self.folder) if each.is_file(follow_symlinks=False)]
+        total = sum(each.stat().st_size for each in files)
+        for each in sorted(files, key=lambda each: each.stat().st_mtime):
+            if total <= LARGEST_FOLDER:
+                break
+            total -= each.stat().st_size
+            os.remove(each.path)
 
 
 @functools.lru_cache
@@ -264,16 +303,23 @@ def _read_solution(path, task):
         return file.read()
 
 
-def _output(command, folder):
-    """What it prints, also where it fails: the compiler then says why."""
-    return subprocess.run(["/bin/sh", "-c", f"ulimit -t {COMPILE_SECONDS}; exec \"$@\"", "sh", *command], cwd=folder,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace").stdout
+def _bytes_of(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _limited(command, folder):
+    try:
+        return limited.run(command, folder)
+    except limited.Exceeded as exceeded:
+        raise Problem(f"{exceeded}; no solution needs so much") from None
 
 
 def _run(command, folder):
-    shell = f"ulimit -t {COMPILE_SECONDS}; ulimit -v {4 << 20}; exec \"$@\""
-    done = subprocess.run(["/bin/sh", "-c", shell, "sh", *command], cwd=folder, capture_output=True, text=True,
-                          errors="replace")
-    if done.returncode != 0:
-        lines = (done.stderr + done.stdout).strip().splitlines()
-        raise Problem("\n".join(lines[:30]) or f"{command[0]} ended with status {done.returncode}")
+    """The program's messages. Errors: Problem."""
+    status, out, messages = _limited(command, folder)
+    if status != 0:
+        lines = (messages + out).strip().splitlines()
+        raise Problem("\n".join(lines[:30]) or f"{command[0]} ended with status {status}: perhaps it needs more than "
+                      f"{limited.SECONDS} s or {limited.MEMORY >> 20} MB")
+    return messages

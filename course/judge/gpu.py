@@ -98,7 +98,7 @@ class GpuBuilder(build.Builder):
         return []
 
     def _includes(self):
-        return ["-I", self.home]
+        return ["-I", self.given, "-I", self.home]
 
     def _own_compiler(self):
         return [*self._nvcc, "-DCOURSE_GPU"]

@@ -31,6 +31,15 @@ def build_folder(home):
     return os.path.join(os.path.dirname(home), "build", "grade")
 
 
+LONGEST = 8000  # characters of a message
+
+
+def plain(text):
+    """The text as a terminal may show it: without its commands, and not too long."""
+    text = "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text[:LONGEST])
+    return text if len(text) < LONGEST else text[:LONGEST] + " ..."
+
+
 TASK_SECONDS = 20  # of processor time for all tests of a task: after that the rest of them fail
 
 
@@ -68,14 +77,17 @@ class Grader:
             program = self.builder.runner(task, submission)
         except build.Problem as error:
             problem = str(error)
-        tests, used = [], 0.0
+        tests, used, leaks = [], 0.0, False  # a leak costs one test, not all
         for test in [*task.tests, *task.hidden_tests]:
             message, seconds, hint = problem and "the task could not be built", 0.0, ""
             if used > TASK_SECONDS:
                 message = f"not run: the tests before it took more than {TASK_SECONDS} s of processor time"
             elif program:
-                message, seconds, processor_seconds, hint = self.run_test(test, program)
+                message, seconds, processor_seconds, hint, left = self.run_test(test, program)
                 used += processor_seconds
+                if left > 0 and not message and not leaks:
+                    leaks, hint = True, "Give back what you take with new; a std::vector does so by itself."
+                    message = f"{left} blocks of memory were not given back after a call"
             tests.append({"name": test.name, "title": test.title, "points": 0 if message else test.points,
                           "max": test.points, "passed": not message, "hidden": test.of is not None, "of": test.of,
                           "message": message, "hint": hint, "seconds": round(seconds, 2)})
@@ -88,10 +100,11 @@ class Grader:
             del each["of"]
         return {"task": task.name, "title": task.title, "module": task.module, "file": task.file,
                 "points": sum(each["points"] for each in tests), "max": task.points, "extra": task.extra,
-                "problem": problem, "tests": tests}
+                "problem": plain(problem), "warnings": plain(self.builder.warnings(task, submission)) if program else "", "tests": tests}
 
     def run_test(self, test, program):
-        """(why it failed, or "", seconds, seconds of processor time, hint); no hint where the program ended."""
+        """(why it failed, or "", seconds, seconds of processor time, hint, blocks of memory left); no hint where the
+        program ended."""
         start = time.monotonic()
         runner = process.Runner(program, self.cores, self.limits, self.environment)
         message, hint = "", test.hint
@@ -112,6 +125,6 @@ class Grader:
         if message and runner.output:
             printed = runner.output.decode(errors="replace").splitlines()
             message += "\nit printed:\n" + "\n".join("  " + line for line in printed[:20])
-        return message, time.monotonic() - start, runner.processor_seconds, hint
+        return plain(message), time.monotonic() - start, runner.processor_seconds, hint, context.blocks_left
 
 

@@ -32,6 +32,9 @@ def main(home, arguments):
     folder = options.build or grading.build_folder(home)
     grader = grading.Grader(home, folder, options.seed, options.cores, jobs=options.jobs)
     submission = options.submission or home
+    changed = grader.builder.changed_headers()
+    if changed:
+        print(f"note: {', '.join(changed)} differ from what was handed out; scores are made with the files as they were\n")
     explain_all = any("." in name for name in names)
     try:
         while True:

@@ -22,6 +22,7 @@ class Limits:
     wall_seconds = 120
     resident_bytes = 450 << 20
     output_bytes = 256 << 10
+    reply_bytes = 16 << 20
 
 
 class Died(Exception):
@@ -71,12 +72,17 @@ class Runner:
         except BrokenPipeError:
             pass  # the reply says why
         deadline = time.monotonic() + self._limits.wall_seconds
+        self._reply_bytes = 0
         reply = message.unpack(lambda n: self._read(n, deadline))
+        reply.update(message.unpack(lambda n: self._read(n, deadline)))  # what is known when the reply is forgotten
         self._take_all_output()
         return reply
 
     def _read(self, size, deadline):
-        out = b""
+        self._reply_bytes += size
+        if self._reply_bytes > self._limits.reply_bytes:
+            raise Died(self._kill(f"its results have more than {self._limits.reply_bytes >> 20} MB"))
+        out = bytearray()
         while len(out) < size:
             ready, _, _ = select.select([self._replies, self._printed], [], [], 0.02)
             if self._printed in ready:
@@ -90,7 +96,7 @@ class Runner:
                 raise Died(self._kill(f"it took longer than {self._limits.wall_seconds} s"))
             if _resident(self._pid) > self._limits.resident_bytes:
                 raise Died(self._kill(f"it used more than {self._limits.resident_bytes >> 20} MB of memory"))
-        return out
+        return bytes(out)
 
     def _take_output(self):
         part = os.read(self._printed, 1 << 16)

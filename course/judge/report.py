@@ -24,6 +24,9 @@ class Report:
             if len(failed) == len(graded["tests"]):
                 self._explain(f"task {graded['task']} is not implemented yet: core/{graded['file']}")
                 return
+        if failed and graded.get("warnings"):
+            self._explain("the compiler warns:")
+            self._explain("\n".join(graded["warnings"].splitlines()[:12]))
         told = set()
         explained = failed if self._explain_all else failed[:1]
         for each in graded["tests"] if self._explain_all else explained:

@@ -1,7 +1,8 @@
 """What a solution's object file may hold: functions that compute, and nothing that runs by itself or reaches the
 system. Reads it with binutils."""
 import re
-import subprocess
+
+from . import limited
 
 # Sections by name; an object may have no others. Constructors (.init_array) are among those that it may not have.
 SECTIONS = re.compile(
@@ -112,22 +113,34 @@ def _plain(readable):
     return readable.split("(")[0].split("[")[0]
 
 
+class Unreadable(Exception):
+    """The object cannot be read within the limits. The text says why."""
+
+
+def _output(command, text=""):
+    try:
+        status, out, messages = limited.run(command, text=text, memory=512 << 20)
+    except limited.Exceeded as exceeded:
+        raise Unreadable(str(exceeded)) from None
+    if status != 0:
+        raise Unreadable(f"{command[0]} cannot read its object (perhaps a name is too long): {messages.strip()[:200]}")
+    return out
+
+
 def _sections(object_file):
-    text = subprocess.run(["readelf", "-SW", object_file], capture_output=True, text=True, check=True).stdout
+    text = _output(["readelf", "-SW", object_file])
     return re.findall(r"^ *\[ *\d+\] (\S*)", text, re.M)[1:]
 
 
 def _symbols(object_file):
     """(kind, name, readable name) of each symbol, as nm has them."""
-    plain = subprocess.run(["nm", object_file], capture_output=True, text=True, check=True).stdout.splitlines()
+    plain = _output(["nm", object_file]).splitlines()
     names = [re.match(r"[0-9a-f ]{16} (\S) (\S+)", line).groups() for line in plain]
-    readable = subprocess.run(["c++filt"], input="\n".join(name for _, name in names), capture_output=True,
-                              text=True, check=True).stdout.split("\n")
+    readable = _output(["c++filt"], "\n".join(name for _, name in names)).split("\n")
     return [(kind, name, text) for (kind, name), text in zip(names, readable)]
 
 
 def _forbidden_instruction(object_file):
-    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", object_file], capture_output=True, text=True,
-                          check=True).stdout
+    text = _output(["objdump", "-d", "--no-show-raw-insn", object_file])
     found = _INSTRUCTIONS.search(text)
     return found.group(1) if found else None

@@ -110,6 +110,7 @@ class Context:
     def __init__(self, ask, seed, name, on_gpu=False):
         self._ask = ask
         self.random = random.Random(f"{seed} {name}")
+        self.blocks_left = 0  # of memory that the student's code did not give back
         self.on_gpu = on_gpu  # on a GPU nothing is counted: leave counts out then
         self._inputs = {}
 
@@ -131,7 +132,9 @@ class Context:
     def run_unchecked(self, **inputs):
         """The same, and the caller looks at reply["problem"]: "", "exception" or "not implemented"."""
         self._inputs = inputs
-        return Reply(self._ask(inputs))
+        reply = Reply(self._ask(inputs))
+        self.blocks_left = max(self.blocks_left, *reply.get("blocks left", [0]))
+        return reply
 
     def throws(self, what, kind=None, **inputs):
         """Calls the student's code, which must throw; `kind`, such as "std::invalid_argument", or what is derived from it."""
@@ -153,6 +156,10 @@ class Context:
     def whole(self, count, low=-8, high=8):
         """Random whole numbers as float32, whose sums and products are exact."""
         return [float(self.random.randint(low, high)) for _ in range(count)]
+
+    def quarters(self, count, low=-8, high=8):
+        """Random multiples of 1/4 as float32, whose sums and products are exact: a sum that is an int loses them."""
+        return [self.random.randint(4 * low, 4 * high) / 4 for _ in range(count)]
 
     # --- Checks
     def fail(self, text):
@@ -183,18 +190,19 @@ class Context:
             self.fail(f"{what}: found {found}, expected at most {limit:g}" + (f"\n  {where}" if where else ""))
 
     def is_product(self, c, a, b, m, n, k, what="c"):
-        """Freivalds' check that the row-major c (m, n) is a (m, k) times b (k, n), of whole numbers (whole()): c v is
+        """Freivalds' check that the row-major c (m, n) is a (m, k) times b (k, n), of whole() or quarters(): c v is
         a (b v) for random v. A wrong row goes unseen with a probability below 1e-5 for each of two v."""
         if len(c) != m * n:
             self.fail(f"{what} has {len(c)} elements, expected {m * n}")
         for i, each in enumerate(c):
-            if each != each or each != math.floor(each):
+            if not math.isfinite(each) or 16 * each != math.floor(16 * each):
                 self._product_failed(c, a, b, i // n, n, k, what)
+        left, right, product = [int(4 * each) for each in a], [int(4 * each) for each in b], [int(16 * each) for each in c]
         for _ in range(2):
             v = [self.random.randint(-99991, 99991) for _ in range(n)]
-            bv = [sum(int(b[p * n + j]) * v[j] for j in range(n)) for p in range(k)]
+            bv = [sum(map(int.__mul__, right[p * n:p * n + n], v)) for p in range(k)]
             for i in range(m):
-                if sum(int(c[i * n + j]) * v[j] for j in range(n)) != sum(int(a[i * k + p]) * bv[p] for p in range(k)):
+                if sum(map(int.__mul__, product[i * n:i * n + n], v)) != sum(map(int.__mul__, left[i * k:i * k + k], bv)):
                     self._product_failed(c, a, b, i, n, k, what)
 
     def _product_failed(self, c, a, b, i, n, k, what):

@@ -1,12 +1,16 @@
-// Runs task 1.2.
+// Runs task 1.2. "memory" is that of out, with what it holds before; "in_place" says which operand is out: 1 x, 2 y, 3 both.
 #include "core/cpu.h"
+#include "runner/bordered.h"
 #include "runner/layouts.h"
 #include "runner/runner.h"
 
 void run(const Message& in, Message& out) {
-  std::vector<float> memory = in.floats("memory");  // of out, with what it holds before
-  const std::vector<float> x = in.floats("x"), y = in.floats("y");
-  course::cpu::zip(static_cast<course::Op2>(in.number("op")), memory.data(), layout(in, "out"), x.data(), layout(in, "x"),
-                   y.data(), layout(in, "y"));
-  out.floats("memory", memory);
+  const long in_place = in.has("in_place") ? in.number("in_place") : 0;
+  out.floats("memory", at_both_borders([&](Border border) {
+    const Bordered memory(in.floats("memory"), border), x(in.floats("x"), border), y(in.floats("y"), border);
+    course::cpu::zip(static_cast<course::Op2>(in.number("op")), memory.data(), layout(in, "out"),
+                     in_place & 1 ? memory.data() : x.data(), layout(in, "x"), in_place & 2 ? memory.data() : y.data(),
+                     layout(in, "y"));
+    return memory.take();
+  }));
 }

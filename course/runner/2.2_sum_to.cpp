@@ -11,5 +11,7 @@ void run(const Message& in, Message& out) {
   out.number("room", static_cast<long>(sum.storage->values.size()) - sum.offset - sum.count());
   out.floats("sum", values_of(sum));
   out.floats("x", x.storage->values);
+  out.number("writes", sum.storage->version);
+  out.number("writes to x", x.storage->version);
   out.number("same memory", sum.storage == x.storage && sum.offset == x.offset);
 }

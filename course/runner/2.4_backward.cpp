@@ -1,4 +1,6 @@
 // Runs task 2.4. The runner knows an order of its own graph: the test sent it.
+#include <algorithm>
+
 #include "runner/graph.h"
 #include "runner/runner.h"
 #include "runner/tensors_in.h"
@@ -11,11 +13,23 @@ struct Trace {
   std::vector<float> arrived;
   std::vector<course::Tensor> given;
   std::vector<std::vector<float>> contents;
+  std::vector<std::weak_ptr<course::Storage>> sums;  // what arrived, as far as it is still there
+  long most_alive = 0;
 };
 
+constexpr long kGap = 2;  // elements of others before and behind those of a tensor
+
+// A tensor that begins within its memory: who forgets the offset sees the numbers of others.
+course::Tensor within(const course::Dims& sizes) {
+  course::Tensor out{sizes, std::make_shared<course::Storage>(), kGap, nullptr};
+  out.storage->values.assign(static_cast<size_t>(out.count() + 2 * kGap), 1000);
+  return out;
+}
+
 course::Tensor times(const course::Tensor& x, float factor) {
-  course::Tensor out = course::make(x.sizes);
-  for (size_t i = 0; i < out.storage->values.size(); ++i) out.storage->values[i] = factor * values_of(x)[i];
+  const course::Tensor out = within(x.sizes);
+  const std::vector<float> values = values_of(x);
+  for (size_t i = 0; i < values.size(); ++i) out.storage->values[i + kGap] = factor * values[i];
   return out;
 }
 
@@ -29,11 +43,13 @@ std::vector<course::Node*> course::order(Node* root) {
   return known_order;
 }
 
+// With "alive" nothing that was given is kept here: what is alive then is kept by backward().
 // Edge i's function multiplies by factors[i]; a factor of 1 hands on the very memory that came in, and one of 0 an
 // empty tensor. "leaves" are the nodes without a function.
 void run(const Message& in, Message& out) {
   const Graph graph(in);
   Trace trace;
+  const bool keeps = !in.has("alive");
   const std::vector<long> users = in.longs("users"), leaves = in.longs("leaves");
   const std::vector<float> factors = in.floats("factors");
   std::vector<std::vector<float>> of_node(graph.nodes.size());
@@ -42,25 +58,31 @@ void run(const Message& in, Message& out) {
   for (const long each : leaves) leaf.at(each) = true;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     if (leaf[n]) continue;
-    graph.nodes[n]->gradients = [&trace, n, mine = of_node[n]](const course::Tensor& gradient) {
+    graph.nodes[n]->gradients = [&trace, keeps, n, mine = of_node[n]](const course::Tensor& gradient) {
       trace.calls.push_back(static_cast<long>(n));
       for (const float each : values_of(gradient)) trace.arrived.push_back(each);
+      trace.sums.push_back(gradient.storage);
+      long alive = 0;
+      for (const auto& each : trace.sums) alive += !each.expired();
+      trace.most_alive = std::max(trace.most_alive, alive);
       std::vector<course::Tensor> parts;
       for (const float factor : mine)
         parts.push_back(factor == 1 ? gradient : factor == 0 ? course::Tensor{} : times(gradient, factor));
       for (const course::Tensor& each : parts)
-        if (!each.empty()) trace.given.push_back(each), trace.contents.push_back(values_of(each));
+        if (keeps && !each.empty()) trace.given.push_back(each), trace.contents.push_back(values_of(each));
       return parts;
     };
   }
   known_order.clear();
   for (const long each : in.longs("order")) known_order.push_back(graph.nodes.at(each).get());
-  course::Tensor seed = tensor_in(in, "seed");
+  const course::Tensor seed = times(tensor_in(in, "seed"), 1);
   for (long i = in.number("times"); i > 0; --i) {
     if (i == 1) trace.calls.clear(), trace.arrived.clear();
     course::backward(known_order.at(0), seed);
   }
+  known_order = {};
   out.longs("calls", trace.calls);
+  out.number("most alive", trace.most_alive);
   out.floats("arrived", trace.arrived);
   std::vector<long> has, shared;
   for (const long each : leaves) {

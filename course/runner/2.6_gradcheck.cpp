@@ -2,6 +2,10 @@
 #include "runner/2.6_functions.h"
 #include "runner/runner.h"
 
+namespace {
+[[maybe_unused]] const auto& made_before_any_call = functions::all();
+}  // namespace
+
 void run(const Message& in, Message& out) {
   const course::Function& given = functions::all().at(in.text("function"));
   const std::vector<float> numbers = in.floats("x");

@@ -8,11 +8,12 @@
 
 namespace {
 
-// y = x w^T. Its parameters are numbers of the host that only queued work touches.
+// y = x w^T. Its parameters are numbers of the host that only queued work touches. Its gradients hold what an earlier
+// training left there.
 class LinearModel final : public course::Model {
  public:
   LinearModel(VirtualDevice& device, std::vector<float> w, long outputs, float lr, long most_rows)
-      : device_(device), w_(std::move(w)), slopes_(w_.size()), lr_(lr), outputs_(outputs),
+      : device_(device), w_(std::move(w)), slopes_(w_.size(), 1000.0f), lr_(lr), outputs_(outputs),
         inputs_(static_cast<long>(w_.size()) / outputs), most_rows_(most_rows), y_(device.hold(std::vector<float>(static_cast<size_t>(most_rows * outputs)))) {}
 
   long inputs() const override { return inputs_; }

@@ -1,4 +1,6 @@
 // Runs task 5.1 on devices of the host that count what is copied.
+#include <sys/mman.h>
+
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -11,11 +13,19 @@ namespace {
 
 class CountedDevices final : public course::Devices {
  public:
-  explicit CountedDevices(int count) : count_(count) {}
+  // dry: memory is addresses alone, so that there can be very much of it, and nothing is copied.
+  CountedDevices(int count, bool dry) : count_(count), dry_(dry) {}
   int count() const override { return count_; }
 
   float* allocate(int device, long n) override {
     if (device < 0 || device >= count_ || n < 0) throw std::runtime_error("allocate: no such device, or a negative size");
+    if (dry_) {
+      const size_t bytes = (static_cast<size_t>(n) + 1) * sizeof(float);
+      void* const at = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (at == MAP_FAILED) throw std::runtime_error("allocate: no memory");
+      blocks_[static_cast<float*>(at)] = {device, n, nullptr};
+      return static_cast<float*>(at);
+    }
     auto memory = std::make_unique<float[]>(static_cast<size_t>(n + 1));
     float* const out = memory.get();
     blocks_[out] = {device, n, std::move(memory)};
@@ -25,7 +35,7 @@ class CountedDevices final : public course::Devices {
   void copy(int to, float* to_data, int from, const float* from_data, long n) override {
     check("to", to, to_data, n);
     check("from", from, from_data, n);
-    for (long i = 0; i < n; ++i) to_data[i] = from_data[i];
+    for (long i = 0; i < n && !dry_; ++i) to_data[i] = from_data[i];
     ++copies;
     if (n == 0) ++empty;
     (to == from ? within : between) += 4 * n;
@@ -60,6 +70,7 @@ class CountedDevices final : public course::Devices {
   }
 
   int count_;
+  bool dry_;
   std::map<const float*, Block, std::less<>> blocks_;
 };
 
@@ -72,19 +83,20 @@ float* hold(CountedDevices& devices, int device, const std::vector<float>& value
 }  // namespace
 
 void run(const Message& in, Message& out) {
-  CountedDevices devices(static_cast<int>(in.number("devices")));
+  const bool dry = in.has("dry");
+  CountedDevices devices(static_cast<int>(in.number("devices")), dry);
   const int home = static_cast<int>(in.number("home"));
   const long rows = in.number("rows"), width = in.number("width");
   const std::vector<float> x = in.floats("x");
   if (in.text("call") == "scatter") {
-    const std::vector<float*> parts = course::scatter(devices, home, hold(devices, home, x), rows, width);
+    const std::vector<float*> parts = course::scatter(devices, home, dry ? devices.allocate(home, rows * width) : hold(devices, home, x), rows, width);
     std::vector<long> sizes;
     std::vector<float> all;
     for (size_t i = 0; i < parts.size(); ++i) {
       const long size = devices.size_of(parts[i], static_cast<int>(i));
       if (size < 0) throw std::runtime_error("part " + std::to_string(i) + " is not the beginning of memory of device " + std::to_string(i));
       sizes.push_back(size);
-      all.insert(all.end(), parts[i], parts[i] + size);
+      if (!dry) all.insert(all.end(), parts[i], parts[i] + size);
     }
     out.longs("sizes", sizes);
     out.floats("x", all);

@@ -9,8 +9,10 @@
 #include <typeinfo>
 
 #include "core/types.h"
+#include "runner/memory.h"
 #include "runner/observe.h"
 #include "runner/runner.h"
+#include "runner/sandbox.h"
 
 namespace {
 
@@ -59,12 +61,24 @@ void answer(const Message& request, Message& reply) {
 
 int main() {
   std::setvbuf(stdout, nullptr, _IONBF, 0);  // what was printed is not lost when the process ends early
+#ifndef COURSE_GPU
+  Observation::prepare();
+  close_files();
+#endif
   Message request;
   while (Message::read(kRequests, request)) {
-    Message reply;
-    answer(request, reply);
-    std::fflush(stdout);
-    reply.write(kReplies);
+    const long held = blocks_held != nullptr ? blocks_held() : 0;
+    {
+      Message reply;
+      answer(request, reply);
+      std::fflush(stdout);
+      reply.write(kReplies);
+    }
+    // All that is left now is what the student's code did not give back.
+    const long left = blocks_held != nullptr ? blocks_held() - held : 0;
+    Message more;
+    more.number("blocks left", left);
+    more.write(kReplies);
   }
   return 0;
 }

@@ -9,6 +9,8 @@ class Observation {
  public:
   Observation();
   ~Observation();
+  // Reads what will be needed of files, while they can be opened.
+  static void prepare();
   // Adds "findings" and "launches" to the reply, as JSON; nothing where no simulator is linked.
   void report(Message& reply);
 

@@ -4,4 +4,5 @@
 struct Observation::Parts {};
 Observation::Observation() = default;
 Observation::~Observation() = default;
+void Observation::prepare() {}
 void Observation::report(Message&) {}

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "gradus/cuda/sim/check/symbols.h"
+#include "gradus/cuda/sim/runtime/variables.h"
 #include "gradus/cuda/sim/simulator.h"
 #include "runner/observe.h"
 
@@ -116,6 +118,13 @@ Observation::Observation() {
   parts_ = std::make_unique<Parts>();
 }
 Observation::~Observation() = default;
+
+void Observation::prepare() {
+  sim::frames_of(sim::current_trace());
+  sim::function_name(reinterpret_cast<const void*>(&Observation::prepare));
+  sim::thread_local_memory();
+  sim::load_variables();
+}
 
 void Observation::report(Message& reply) {
   auto findings = sim::take_findings();

@@ -137,6 +137,9 @@ void course::cpu::parallel_for(long n, const std::function<void(long, long)>& bo
   state.uses.clear();
 }
 
+// Reads the program's lines while files can be opened.
+[[maybe_unused]] const std::string first_line = line_of({reinterpret_cast<void*>(&races::report)});
+
 void* operator new(size_t size) {
   void* const memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();

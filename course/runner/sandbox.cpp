@@ -1,5 +1,7 @@
 // The runner's system call filter. It is in place before the program's first constructor: all that
 // the student's code can do is compute, print, and answer the judge.
+#include "runner/sandbox.h"
+
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -27,6 +29,13 @@ constexpr unsigned kThis = AUDIT_ARCH_AARCH64;
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), RETURN(SECCOMP_RET_ALLOW)
 #define REFUSE(call, error) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), RETURN(SECCOMP_RET_ERRNO | (error))
 
+void use(const sock_fprog& program) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0) return;
+  constexpr char text[] = "the runner could not install its system call filter\n";
+  [[maybe_unused]] const ssize_t n = write(2, text, sizeof text - 1);
+  _exit(77);
+}
+
 void install() {
   sock_filter filter[] = {
       LOAD(kArchitecture),
@@ -37,10 +46,29 @@ void install() {
       ALLOW(brk), ALLOW(mmap), ALLOW(munmap), ALLOW(mremap), ALLOW(madvise), ALLOW(mprotect), ALLOW(futex),
       ALLOW(sched_yield), ALLOW(sched_getaffinity), ALLOW(clock_gettime), ALLOW(clock_nanosleep), ALLOW(nanosleep),
       ALLOW(gettimeofday), ALLOW(getrandom), ALLOW(getpid), ALLOW(gettid), ALLOW(set_robust_list), ALLOW(rseq),
-      ALLOW(prlimit64), ALLOW(getrlimit), ALLOW(sysinfo), ALLOW(exit), ALLOW(exit_group),
+      ALLOW(getrlimit), ALLOW(sysinfo), ALLOW(exit), ALLOW(exit_group),
       // Signals, which report faults of kernels, within the process.
-      ALLOW(rt_sigaction), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), ALLOW(sigaltstack), ALLOW(tgkill),
-      // Files that are open, and files to read: the program's own symbols and lines.
+      ALLOW(rt_sigaction), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), ALLOW(sigaltstack),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4),
+      LOAD(argument(0)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(getpid()), 0, 1),
+      RETURN(SECCOMP_RET_ALLOW),
+      RETURN(SECCOMP_RET_KILL_PROCESS),
+      // A filter more, which can only forbid.
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 5),
+      LOAD(argument(0)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_NO_NEW_PRIVS, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1),
+      RETURN(SECCOMP_RET_ALLOW),
+      RETURN(SECCOMP_RET_KILL_PROCESS),
+      // The limits of this process alone: its number, or 0.
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 5),
+      LOAD(argument(0)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(getpid()), 0, 1),
+      RETURN(SECCOMP_RET_ALLOW),
+      RETURN(SECCOMP_RET_KILL_PROCESS),
+      // Files that are open, and files to read: the program's own symbols and lines, until close_files().
       ALLOW(read), ALLOW(fcntl), ALLOW(pread64), ALLOW(close), ALLOW(lseek), ALLOW(fstat), ALLOW(newfstatat), ALLOW(readlinkat),
 #ifdef __x86_64__
       ALLOW(readlink), ALLOW(stat), ALLOW(access), ALLOW(arch_prctl), ALLOW(time),
@@ -68,15 +96,24 @@ void install() {
       RETURN(SECCOMP_RET_ALLOW),
       RETURN(SECCOMP_RET_KILL_PROCESS),
   };
-  const sock_fprog program = {static_cast<unsigned short>(sizeof filter / sizeof *filter), filter};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-    constexpr char text[] = "the runner could not install its system call filter\n";
-    [[maybe_unused]] const ssize_t n = write(2, text, sizeof text - 1);
-    _exit(77);
-  }
+  use({static_cast<unsigned short>(sizeof filter / sizeof *filter), filter});
 }
 
 // Runs before every constructor of the program.
 [[gnu::section(".preinit_array"), gnu::used]] void (*const first)() = install;
 
 }  // namespace
+
+void close_files() {
+  sock_filter filter[] = {
+      LOAD(kNumber),
+      REFUSE(openat, EACCES),
+#ifdef __x86_64__
+      REFUSE(open, EACCES),
+      REFUSE(readlink, EACCES),
+#endif
+      REFUSE(readlinkat, EACCES),
+      RETURN(SECCOMP_RET_ALLOW),
+  };
+  use({static_cast<unsigned short>(sizeof filter / sizeof *filter), filter});
+}

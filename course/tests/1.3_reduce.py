@@ -76,7 +76,7 @@ def _(t):
 def _(t):
     for sizes, strides, out_strides, dim in [([2, 3], [1, 2], [1, 1], 1), ([2, 3], [1, 2], [1, 1], 0), ([3], [4], [1], 0),
                                              ([2, 3, 2], [1, 5, 2], [3, 1, 7], 1), ([2, 2], [0, 1], [9, 2], 0)]:
-        x = t.whole(1 + sum((size - 1) * stride for size, stride in zip(sizes, strides)))
+        x = t.quarters(1 + sum((size - 1) * stride for size, stride in zip(sizes, strides)))
         found = reduces(t, sizes, dim, x, strides=strides, out_strides=out_strides)
         expected = {}
         for p in positions(sizes):

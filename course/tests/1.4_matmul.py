@@ -23,7 +23,7 @@ def multiplies(t, a, b, m, n, k, a_strides=None, b_strides=None, before=0.0):
 
 
 def product(t, m, n, k, **more):
-    a, b = t.whole(m * k), t.whole(k * n)
+    a, b = t.quarters(m * k), t.quarters(k * n)
     t.is_product(multiplies(t, a, b, m, n, k, **more)[:m * n], a, b, m, n, k, "out")
 
 
@@ -72,4 +72,4 @@ def _(t):
 @T.test(1, "nothing else", "nothing behind out is written", hint="out has m * n elements.")
 def _(t):
     for m, n, k in [(2, 3, 4), (3, 2, 1)]:
-        t.equal(multiplies(t, t.whole(m * k), t.whole(k * n), m, n, k)[m * n:], [POISON] * 16, "memory behind out")
+        t.equal(multiplies(t, t.quarters(m * k), t.quarters(k * n), m, n, k)[m * n:], [POISON] * 16, "memory behind out")

@@ -23,7 +23,7 @@ def result(t, x, **more):
 @T.test(3, "values", "sums, products and maxima", hint="Reduce each part alone, then combine the parts' results.")
 def _(t):
     for n in [PART, 2 * PART, 8 * PART]:
-        x = t.whole(n)
+        x = t.quarters(n)
         t.equal(result(t, x), sum(x), "sum")
         t.equal(result(t, x, op=MAXIMUM, start=-math.inf), max(x), "maximum")
         t.equal(result(t, [-each - 9 for each in x], op=MAXIMUM, start=-math.inf), -min(x) - 9, "maximum of negative numbers")
@@ -34,7 +34,7 @@ def _(t):
 @T.test(3, "tail", "lengths that no part divides", hint="The last part may be shorter; it counts, and it ends where x ends.")
 def _(t):
     for n in [1, 2, PART - 1, PART + 1, 3 * PART + 5, 5 * PART - 1]:
-        x = t.whole(n, 1, 8)
+        x = t.quarters(n, 1, 8)
         t.equal(result(t, x), sum(x), f"sum of {n} numbers")
         t.equal(result(t, [-each for each in x], op=MAXIMUM, start=-math.inf), -min(x), f"maximum of {n} negative numbers")
 
@@ -55,7 +55,7 @@ def _(t):
 def _(t):
     for op in [ADD, MAXIMUM]:
         for chunks in [2, 5]:
-            reduces(t, t.whole(10 * PART + 3), op=op, chunks=chunks, races=True)
+            reduces(t, t.quarters(10 * PART + 3), op=op, chunks=chunks, races=True)
 
 
 @T.test(4, "same bits", "the same result for every number of chunks, in any order",
@@ -73,7 +73,7 @@ def _(t):
 @T.test(3, "work is shared", "each of 8 chunks reads an eighth of x",
         hint="Let parallel_for run over the parts, and read x only in its body.")
 def _(t):
-    x, chunks = t.whole(64 * PART), 8
+    x, chunks = t.quarters(64 * PART), 8
     reply = reduces(t, x, chunks=chunks)
     t.check(reply["calls"][0] >= 1, "parallel_for was never called")
     # The time with 8 threads is that of the longest chunk and of what runs outside of chunks. Twice the least is allowed.

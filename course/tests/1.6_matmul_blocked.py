@@ -9,7 +9,7 @@ LARGEST = 52  # three blocks of 52 x 52 floats are the largest that fit in 32 Ki
 
 
 def product(t, m, n, k, counted=1, before=0.0):
-    a, b = t.whole(m * k), t.whole(k * n)
+    a, b = t.quarters(m * k), t.quarters(k * n)
     reply = t.run(m=m, n=n, k=k, a=a, b=b, counted=counted, memory=[before] * (m * n))
     t.is_product(reply["c"], a, b, m, n, k, "out")
 

@@ -55,8 +55,10 @@ def _(t):
         for _ in range(3):
             x_sizes = [t.random.randint(1, 4) for _ in range(rank)]
             sizes = [t.random.choice([1, size]) for size in x_sizes][t.random.randint(0, rank):]
-            x, v = t.whole(math.prod(x_sizes)), t.whole(math.prod(sizes))
-            found = sum_to(t, x, x_sizes, sizes, offset=rank)["sum"]
+            x, v = t.quarters(math.prod(x_sizes)), t.quarters(math.prod(sizes))
+            reply = sum_to(t, x, x_sizes, sizes, offset=rank)
+            found = reply["sum"]
+            t.equal(reply["writes to x"], [0], "calls of write() of x, which is only read,")
             # The broadcast v at a position of x: size 1 has index 0.
             at = {tuple(p): each for p, each in zip(positions(sizes), v)}
             wide = [at[tuple(min(i, size - 1) for i, size in zip(p[rank - len(sizes):], sizes))]

@@ -9,7 +9,7 @@ NEG, EXP, LOG, RELU, SIGMOID, TANH, SQUARE, IDENTITY = Op1
 
 
 def negated(t, n):
-    x = t.whole(n)
+    x = t.quarters(n)
     reply = t.run(op=NEG, x=x)
     t.equal(reply["out"], [-each for each in x], "out")
     return reply

@@ -7,7 +7,7 @@ BLOCK = 256
 
 
 def summed(t, n):
-    x = t.whole(n, -99, 99)
+    x = t.quarters(n, -99, 99)
     reply = t.run(x=x)
     t.equal(reply["sums"], [float(sum(x[i:i + BLOCK])) for i in range(0, n, BLOCK)], "sums")
     return reply

@@ -14,7 +14,7 @@ def run(t, op, start, x, rows, n):
 
 
 def summed(t, rows, n):
-    x = t.whole(rows * n)
+    x = t.quarters(rows * n)
     reply = run(t, ADD, 0.0, x, rows, n)
     t.equal(reply["results"], [float(sum(x[r * n:r * n + n])) for r in range(rows)], "out")
     return reply

@@ -6,7 +6,7 @@ T = task("3.6", "A coalesced matrix product", 10, "3_cuda/3.6_matmul_coalesced.c
 
 
 def product(t, m, n, k):
-    a, b = t.whole(m * k), t.whole(k * n)
+    a, b = t.quarters(m * k), t.quarters(k * n)
     reply = t.run(a=a, b=b, m=m, n=n, k=k)
     t.is_product(reply["c"], a, b, m, n, k)
     return reply

@@ -5,7 +5,7 @@ T = task("3.7", "A matrix product by tiles", 20, "3_cuda/3.7_matmul_tiled.cu", e
 
 
 def product(t, m, n, k):
-    a, b = t.whole(m * k), t.whole(k * n)
+    a, b = t.quarters(m * k), t.quarters(k * n)
     reply = t.run(a=a, b=b, m=m, n=n, k=k)
     t.is_product(reply["c"], a, b, m, n, k)
     return reply
@@ -57,7 +57,8 @@ def _(t):
         t.at_most(reply.total("sectors"), (2 * m * n * k / 16 + m * n) / 8, "sectors", reply.worst("sectors"))
 
 
-@T.test(2, "banks", "no bank conflicts", hint="Let threadIdx.x go along the rows of the tiles.")
+@T.test(2, "banks", "no bank conflicts", hint="Let threadIdx.x go along the rows of the tiles. A warp has two rows of 16 words: they fill all 32 banks as they are, "
+             "and rows of 17 words put two of them into one bank.")
 def _(t):
     reply = product(t, 32, 32, 16)
     if not t.on_gpu:

@@ -7,7 +7,7 @@ T = task("3.8", "A matrix product in registers", 15, "3_cuda/3.8_matmul_register
 
 def product(t, m, n, k, a_transposed=False, b_transposed=False):
     """Row-major a and b; where one is transposed, its memory holds columns one after the other."""
-    a, b = t.whole(m * k), t.whole(k * n)
+    a, b = t.quarters(m * k), t.quarters(k * n)
     stored_a = [a[i * k + p] for p in range(k) for i in range(m)] if a_transposed else a
     stored_b = [b[p * n + j] for j in range(n) for p in range(k)] if b_transposed else b
     reply = t.run(a=stored_a, b=stored_b, m=m, n=n, k=k, a_strides=[1, m] if a_transposed else [k, 1],

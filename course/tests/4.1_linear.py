@@ -9,7 +9,7 @@ OTHER_SIZES = [(1, 3, 2), (4, 1, 3), (5, 2, 1), (3, 5, 2), (17, 4, 9)]
 
 
 def backward(t, rows, ins, outs, dx=1, db=1, stale=0.0):
-    given = {"dy": t.whole(rows * outs), "x": t.whole(rows * ins), "w": t.whole(outs * ins)}
+    given = {"dy": t.quarters(rows * outs), "x": t.quarters(rows * ins), "w": t.quarters(outs * ins)}
     return given, t.run(rows=rows, **{"in": ins}, out=outs, dx=dx, db=db, stale=stale, **given)
 
 

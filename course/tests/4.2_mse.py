@@ -12,7 +12,7 @@ def mse(t, y, target, wants_gradient=1):
 
 
 def growing(t, n):
-    target = t.whole(n)
+    target = t.quarters(n)
     return [target[i] + (i if i % 2 else -i) for i in range(n)], target
 
 

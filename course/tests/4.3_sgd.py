@@ -56,7 +56,7 @@ def _(t):
         hint="The grid must suit the longest parameter; threads past the end of a shorter one do nothing.")
 def _(t):
     for sizes in [[0], [0, 5], [256, 1], [1, 257], [3, 1000, 0, 70], [1 + i for i in range(32)], []]:
-        w, g = t.whole(sum(sizes)), t.whole(sum(sizes))
+        w, g = t.quarters(sum(sizes)), t.quarters(sum(sizes))
         t.equal(step(t, sizes, w, g, [0.5])["w"], [a - b / 2 for a, b in zip(w, g)], "weights")
 
 
@@ -64,7 +64,7 @@ def _(t):
 def _(t):
     for sizes in [[5], [300, 4, 20], [3] * 32]:
         n = sum(sizes)
-        launches = step(t, sizes, t.whole(n), t.whole(n), [0.5, 0.5], momentum=0.5).launches
+        launches = step(t, sizes, t.quarters(n), t.quarters(n), [0.5, 0.5], momentum=0.5).launches
         if not t.on_gpu:
             t.equal(len(launches), 2, "launches of two steps")
 
@@ -75,6 +75,6 @@ def _(t):
     sizes = [512, 256, 64]
     n = sum(sizes)
     for momentum, loads, stores in [(0.0, 2 * n, n), (0.5, 3 * n, 2 * n)]:
-        for launch in step(t, sizes, t.whole(n), t.whole(n), [0.5, 0.5], momentum, 0.5).launches:
+        for launch in step(t, sizes, t.quarters(n), t.quarters(n), [0.5, 0.5], momentum, 0.5).launches:
             t.at_most(launch.global_loads, loads, "loads from global memory")
             t.at_most(launch.global_stores, stores, "stores to global memory")

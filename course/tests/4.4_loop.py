@@ -72,7 +72,7 @@ def _(t):
 def _(t):
     rows, ins, outs = 6, 3, 2
     for epochs in (1, 4):
-        reply = train(t, t.whole(rows * ins), t.whole(rows * outs), [0.0] * (ins * outs), 2, epochs=epochs, outputs=outs)
+        reply = train(t, t.quarters(rows * ins), t.quarters(rows * outs), [0.0] * (ins * outs), 2, epochs=epochs, outputs=outs)
         t.at_most(reply["uploaded"][0], rows * (ins + outs), "numbers moved to the device")
 
 
@@ -86,7 +86,7 @@ def _(t):
 
 @T.test(2, "cpu", "the same on a CPU", hint="The loop knows nothing of the kind of device: all goes through the two interfaces.")
 def _(t):
-    x, y = t.whole(10), t.whole(5)
+    x, y = t.quarters(10), t.quarters(5)
     gpu, cpu = (train(t, x, y, [0.0, 0.0], 2, epochs=2, lr=0.015625, device=device) for device in ("gpu", "cpu"))
     for what in ("losses", "w", "rows"):
         t.equal(cpu[what], gpu[what], what + " on a CPU")

@@ -15,7 +15,7 @@ def all_reduce(t, ranks, data, order=None):
 
 def sums(t, cases):
     for ranks, n in cases:
-        data = t.whole(ranks * n)
+        data = t.quarters(ranks * n)
         found = all_reduce(t, ranks, data)["data"]
         for rank in range(ranks):
             t.equal(found[rank * n:(rank + 1) * n], [sum(data[i::n]) for i in range(n)], f"data of rank {rank}")
@@ -43,7 +43,7 @@ def _(t):
 
 @T.test(2, "alone", "a ring of one rank", hint="One rank has the sum already: there is nobody to talk to.")
 def _(t):
-    data = t.whole(5)
+    data = t.quarters(5)
     reply = all_reduce(t, 1, data)
     t.equal(reply["data"], data, "data")
     t.equal(reply["messages"], [0], "messages")
@@ -52,14 +52,14 @@ def _(t):
 @T.test(5, "bytes", "each rank sends 2 (N - 1) / N of its data", hint="Only one part of 1 / N goes over a link in a step, never the whole.")
 def _(t):
     for ranks, n in [(2, 8), (3, 9), (4, 16), (7, 21)]:
-        reply = all_reduce(t, ranks, t.whole(ranks * n))
+        reply = all_reduce(t, ranks, t.quarters(ranks * n))
         t.equal(reply["sent"], [2 * (ranks - 1) * n // ranks * 4] * ranks, "bytes sent by each rank")
 
 
 @T.test(2, "messages", "2 (N - 1) messages", hint="One message in a step: N - 1 steps add, N - 1 hand the sums on.")
 def _(t):
     for ranks, n in [(2, 2), (4, 8), (5, 15)]:
-        t.at_most(max(all_reduce(t, ranks, t.whole(ranks * n))["messages"]), 2 * (ranks - 1), "messages of a rank")
+        t.at_most(max(all_reduce(t, ranks, t.quarters(ranks * n))["messages"]), 2 * (ranks - 1), "messages of a rank")
 
 
 @T.test(4, "order of the sums", "the sum of part p begins at rank p", hint="In the first step rank r sends part r: so every sum has its first number from the rank of its own number.")

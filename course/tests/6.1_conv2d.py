@@ -20,7 +20,7 @@ def run(t, s, x, weight):
 def same_turned(t, s):
     """Weights of windows that are the same when they are turned by 180 degrees: only one test is about orientation."""
     area = s.window_h * s.window_w
-    halves = [t.whole(area) for _ in range(s.weights // area)]
+    halves = [t.quarters(area) for _ in range(s.weights // area)]
     return [window[min(i, area - 1 - i)] for window in halves for i in range(area)]
 
 
@@ -64,7 +64,7 @@ def _(t):
         hint="The window is not flipped: the weight in the upper left corner meets the pixel at the upper left.")
 def _(t):
     for window in [(1, 3), (3, 1), (3, 3), (2, 5)]:
-        pixels(t, Sizes(1, 8, 9, 1, *window, 0), [(0, 4, 4)], lambda t, s: t.whole(s.weights))
+        pixels(t, Sizes(1, 8, 9, 1, *window, 0), [(0, 4, 4)], lambda t, s: t.quarters(s.weights))
 
 
 @T.test(4, "padding", "zeros around the picture",
@@ -98,7 +98,7 @@ PIXELS = PAIRS * 32 * 32 * 4 / 3
 
 
 def loads(t, limit, what):
-    reply = run(t, BIG, t.whole(3 * 34 * 34), t.whole(BIG.weights))
+    reply = run(t, BIG, t.quarters(3 * 34 * 34), t.quarters(BIG.weights))
     if not t.on_gpu:
         t.at_most(sum(each.global_load_bytes for each in reply.launches) / 4, limit, what)
 

@@ -36,7 +36,7 @@ def weights_hold(t, q, k, n, d, causal=False):
 
 def means(t, n, d, causal):
     """With equal keys a row of the output is the mean of the rows of v that it sees."""
-    q, k, v = t.floats(n * d), [0.5] * (n * d), t.whole(n * d)
+    q, k, v = t.floats(n * d), [0.5] * (n * d), t.quarters(n * d)
     out = attention(t, q, k, v, n, d, causal)["out"]
     for i in range(n):
         seen = i + 1 if causal else n

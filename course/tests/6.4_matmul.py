@@ -5,7 +5,7 @@ T = task("6.4", "The fastest matrix product", 25, "6_extra/6.4_matmul.cu", expor
 
 
 def product(t, m, n, k, high=8):
-    a, b = t.whole(m * k, -high, high), t.whole(k * n)
+    a, b = (t.whole if high > 8 else t.quarters)(m * k, -high, high), (t.whole if high > 8 else t.quarters)(k * n)
     reply = t.run(a=a, b=b, m=m, n=n, k=k)
     t.is_product(reply["c"], a, b, m, n, k)
     return reply

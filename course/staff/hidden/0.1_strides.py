@@ -16,3 +16,9 @@ def _(t):
 def _(t):
     for sizes, expected in [([0], [1]), ([0, 4], [4, 1]), ([5, 0], [1, 1]), ([3, 0, 0, 2], [2, 2, 2, 1])]:
         t.equal(t.run(sizes=sizes)["strides"], expected, "strides")
+
+
+@hidden("0.1", of="large", test="many dimensions", title="a dozen dimensions, and sizes beyond 32 bits", hint="Nothing limits the number of dimensions.")
+def _(t):
+    t.equal(t.run(sizes=[2] * 20)["strides"], [2 ** (19 - d) for d in range(20)], "strides")
+    t.equal(t.run(sizes=[3, 1, 2 ** 33, 5])["strides"], [5 * 2 ** 33, 5 * 2 ** 33, 5, 1], "strides")

@@ -23,3 +23,13 @@ def _(t):
         count = math.prod(sizes)
         t.equal(t.run(n=[count - 1], sizes=sizes)["positions"], [size - 1 for size in sizes], "position of the last element")
         t.throws(f"element {count} of sizes {sizes}", "std::out_of_range", n=[count], sizes=sizes)
+
+
+@hidden("0.2", of="large", test="larger sizes", title="a single size beyond 32 bits", hint="Sizes and indices are long, each of them.")
+def _(t):
+    for sizes in [[2 ** 32, 3], [3, 2 ** 32 + 7], [2 ** 20] * 3]:
+        for _ in range(4):
+            n = t.random.randrange(math.prod(sizes))
+            expected = [n // math.prod(sizes[d + 1:]) % sizes[d] for d in range(len(sizes))]
+            t.equal(t.run(n=[n], sizes=sizes)["positions"], expected, "position")
+    t.equal(t.run(n=[2 ** 18], sizes=[2] * 20)["positions"], [0, 1] + [0] * 18, "position")

@@ -51,3 +51,19 @@ def _(t):
         to = front + [t.random.randint(0, 4) if size == 1 else size for size in x["sizes"]]
         shows(t, view(t, "expand", x, to=to), to,
               lambda p: place([i if size != 1 else 0 for i, size in zip(p[len(front):], x["sizes"])], x["strides"], x["offset"]))
+
+
+@hidden("0.4", of="of a view", test="huge views", title="places beyond 32 bits", hint="offset, start and strides are long: so are their products.")
+def _(t):
+    found = view(t, "narrow", dict(sizes=[2 ** 34], strides=[3], offset=5), dim=0, start=2 ** 33, length=2)
+    t.equal(found["offset"], [5 + 3 * 2 ** 33], "offset")
+    found = view(t, "narrow", dict(sizes=[4, 2 ** 32 + 9], strides=[2 ** 32 + 9, 1], offset=0), dim=0, start=3, length=1)
+    t.equal(found["offset"], [3 * (2 ** 32 + 9)], "offset")
+    found = view(t, "expand", dict(sizes=[1], strides=[1], offset=3), to=[2 ** 33, 2 ** 32])
+    t.equal((found["sizes"], found["strides"]), ([2 ** 33, 2 ** 32], [0, 0]), "sizes and strides")
+
+
+@hidden("0.4", of="permute", test="many dimensions", title="a dozen dimensions", hint="Nothing limits the number of dimensions.")
+def _(t):
+    found = view(t, "permute", dict(sizes=[1] * 11 + [2], strides=list(range(12)), offset=0), order=list(range(11, -1, -1)))
+    t.equal((found["sizes"], found["strides"]), ([2] + [1] * 11, list(range(11, -1, -1))), "sizes and strides")

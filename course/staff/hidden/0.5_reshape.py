@@ -51,3 +51,13 @@ def _(t):
         to = list(expected)
         to[t.random.randrange(len(to))] = -1
         t.equal(t.run(memory=count, sizes=[count], strides=[1], offset=0, to=to)["sizes"], expected, "sizes")
+
+
+@hidden("0.5", of="minus one", test="huge views", title="more elements than an int can count, in little memory",
+        hint="Count elements as long.")
+def _(t):
+    found = t.run(memory=4, sizes=[2 ** 20, 2 ** 14], strides=[0, 0], offset=0, to=[-1, 2 ** 4])
+    t.equal(found["sizes"], [2 ** 30, 2 ** 4], "sizes")
+    found = t.run(memory=4, sizes=[2 ** 33], strides=[0], offset=0, to=[2 ** 32, 2])
+    t.equal(found["is_view"], [1], "whether it is a view")
+    t.throws("half of the elements", "std::invalid_argument", memory=4, sizes=[2 ** 33], strides=[0], offset=0, to=[2 ** 32])

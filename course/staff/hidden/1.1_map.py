@@ -19,7 +19,7 @@ def _(t):
         sizes = [t.random.randint(1, 5) for _ in range(t.random.randint(0, 4))]
         x_sizes = [t.random.choice([1, size]) for size in sizes]
         (out_strides, out_count), (x_strides, x_count) = strides_for(t, sizes), strides_for(t, x_sizes)
-        x = t.whole(x_count)
+        x = t.quarters(x_count)
         expected = [-999.5] * out_count
         for p in positions(sizes):
             expected[place(p, out_strides)] = -x[place([i % size for i, size in zip(p, x_sizes)], x_strides)]
@@ -30,7 +30,19 @@ def _(t):
 
 @hidden("1.1", of="contiguous", test="many elements", title="a tensor of 20,000 elements", hint="Look at the smaller cases first.")
 def _(t):
-    x = t.whole(20000)
+    x = t.quarters(20000)
     found = t.run(op=6, out_sizes=[200, 100], out_strides=[100, 1], x_sizes=[200, 100], x_strides=[100, 1], x=x,
                   memory=[0.0] * 20000)["memory"]
     t.equal(found, [v * v for v in x], "out")
+
+
+@hidden("1.1", of="contiguous", test="in place", title="out is x", hint="Read an element before you write to its place, and no other.")
+def _(t):
+    for sizes, strides in [([7], [1]), ([3, 4], [1, 3]), ([2, 3, 2], [12, 2, 1])]:
+        count = 1 + place([size - 1 for size in sizes], strides)
+        x = t.quarters(count)
+        expected = list(x)
+        for p in positions(sizes):
+            expected[place(p, strides)] = -x[place(p, strides)]
+        found = t.run(op=0, out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=strides, x=[], memory=x, in_place=1)["memory"]
+        t.equal(found, expected, "out, which is x")

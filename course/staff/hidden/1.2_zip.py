@@ -19,7 +19,7 @@ def _(t):
         sizes = [t.random.randint(1, 5) for _ in range(t.random.randint(0, 4))]
         x_sizes, y_sizes = ([t.random.choice([1, size]) for size in sizes] for _ in range(2))
         (out_strides, count), (x_strides, x_count), (y_strides, y_count) = (strides_for(t, each) for each in (sizes, x_sizes, y_sizes))
-        x, y = t.whole(x_count), t.whole(y_count)
+        x, y = t.quarters(x_count), t.quarters(y_count)
         expected = [-999.5] * count
         for p in positions(sizes):
             x_at, y_at = (place([i % size for i, size in zip(p, s)], strides) for s, strides in ((x_sizes, x_strides), (y_sizes, y_strides)))
@@ -27,3 +27,21 @@ def _(t):
         found = t.run(op=1, out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, y_sizes=y_sizes,
                       y_strides=y_strides, x=x, y=y, memory=[-999.5] * count)["memory"]
         t.equal(found, expected, "out's memory")
+
+
+@hidden("1.2", of="same sizes", test="in place", title="out is x, or y, or both", hint="Read both elements before you write.")
+def _(t):
+    sizes, strides = [3, 4], [4, 1]
+    layouts = {f"{name}_{what}": value for name in ("out", "x", "y") for what, value in (("sizes", sizes), ("strides", strides))}
+    x, y = t.quarters(12), t.quarters(12)
+    for in_place, memory, expected in [(1, x, [a - b for a, b in zip(x, y)]), (2, y, [a - b for a, b in zip(x, y)]), (3, x, [0.0] * 12)]:
+        found = t.run(op=1, x=x, y=y, memory=memory, in_place=in_place, **layouts)["memory"]
+        t.equal(found, expected, "out, which is an operand")
+
+
+@hidden("1.2", of="same sizes", test="many elements", title="a tensor of 20,000 elements", hint="Look at the smaller cases first.")
+def _(t):
+    layout = dict(out_sizes=[200, 100], out_strides=[100, 1], x_sizes=[200, 100], x_strides=[100, 1], y_sizes=[1, 100], y_strides=[7, 1])
+    x, y = t.quarters(20000), t.quarters(100)
+    found = t.run(op=2, x=x, y=y, memory=[0.0] * 20000, **layout)["memory"]
+    t.equal(found, [a * y[i % 100] for i, a in enumerate(x)], "out")

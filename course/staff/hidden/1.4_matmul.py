@@ -9,9 +9,24 @@ def _(t):
         m, n, k = (t.random.randint(1, 12) for _ in range(3))
         a_strides = t.random.choice([[k, 1], [1, m], [k + 2, 1], [2, 2 * m + 1], [0, 1], [1, 0], [0, 0]])
         b_strides = t.random.choice([[n, 1], [1, k], [n + 2, 1], [2, 2 * k + 1], [0, 1], [1, 0], [0, 0]])
-        a = t.whole((m - 1) * a_strides[0] + (k - 1) * a_strides[1] + 1)
-        b = t.whole((k - 1) * b_strides[0] + (n - 1) * b_strides[1] + 1)
+        a = t.quarters((m - 1) * a_strides[0] + (k - 1) * a_strides[1] + 1)
+        b = t.quarters((k - 1) * b_strides[0] + (n - 1) * b_strides[1] + 1)
         found = t.run(m=m, n=n, k=k, a=a, b=b, a_strides=a_strides, b_strides=b_strides, memory=[-999.5] * (m * n))["memory"]
         expected = [sum(a[i * a_strides[0] + p * a_strides[1]] * b[p * b_strides[0] + j * b_strides[1]] for p in range(k))
                     for i in range(m) for j in range(n)]
         t.equal(found, expected, "out")
+
+
+@hidden("1.4", of="sizes", test="larger matrices", title="matrices of 70 to 300", hint="Look at the smaller cases first.")
+def _(t):
+    for m, n, k in [(70, 33, 300), (3, 290, 81), (130, 129, 5)]:
+        a, b = t.quarters(m * k), t.quarters(k * n)
+        found = t.run(m=m, n=n, k=k, a=a, b=b, a_strides=[k, 1], b_strides=[n, 1], memory=[-999.5] * (m * n))["memory"]
+        t.is_product(found, a, b, m, n, k, "out")
+
+
+@hidden("1.4", of="small", test="not finite", title="0 times infinity is NaN", hint="Leave no product out: 0 times infinity is NaN.")
+def _(t):
+    inf = float("inf")
+    found = t.run(m=1, n=2, k=2, a=[0.0, 1.0], b=[inf, 3.0, 2.0, inf], a_strides=[2, 1], b_strides=[2, 1], memory=[0.0] * 2)["memory"]
+    t.equal(found, [float("nan"), inf], "out")

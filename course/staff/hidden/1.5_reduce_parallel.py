@@ -12,7 +12,7 @@ def result(t, x, op=0, start=0.0, chunks=4, backwards=0, findings=True):
         hint="The last part may be shorter; it counts, and it ends where x ends.")
 def _(t):
     for _ in range(20):
-        x = t.whole(t.random.randint(1, 3000), 1, 8)
+        x = t.quarters(t.random.randint(1, 3000), 1, 8)
         chunks, backwards = t.random.randint(1, 40), t.random.randint(0, 1)
         t.equal(result(t, x, start=2.0, chunks=chunks, backwards=backwards), 2 + sum(x), "sum")
         t.equal(result(t, [-each for each in x], op=4, start=-math.inf, chunks=chunks, backwards=backwards), -min(x), "maximum")
@@ -34,4 +34,11 @@ def _(t):
         hint="Let each call of the body write only to elements that no other call touches.")
 def _(t):
     for n, chunks, backwards in [(5, 3, 0), (700, 3, 1), (5000, 20, 1), (4096, 16, 0)]:
-        result(t, t.whole(n), chunks=chunks, backwards=backwards, findings=False)
+        result(t, t.quarters(n), chunks=chunks, backwards=backwards, findings=False)
+
+
+@hidden("1.5", of="values", test="many numbers", title="30,000 numbers", hint="Nothing limits the number of parts.")
+def _(t):
+    x = t.quarters(30011)
+    t.equal(result(t, x, start=0.25, chunks=7), 0.25 + sum(x), "sum")
+    t.equal(result(t, x, op=4, start=-math.inf, chunks=100), max(x), "maximum")

@@ -7,7 +7,7 @@ def _(t):
     for counted in [0, 1]:
         for _ in range(4):
             m, n, k = (t.random.randint(1, 80) for _ in range(3))
-            a, b = t.whole(m * k), t.whole(k * n)
+            a, b = t.quarters(m * k), t.quarters(k * n)
             reply = t.run(m=m, n=n, k=k, a=a, b=b, counted=counted, memory=[-999.5] * (m * n))
             t.is_product(reply["c"], a, b, m, n, k, "out")
 
@@ -18,3 +18,10 @@ def _(t):
     for m, n, k in [(32, 256, 128), (128, 32, 256), (32, 64, 1024)]:
         found = sum(t.run(m=m, n=n, k=k, a=[1.0] * (m * k), b=[1.0] * (k * n), counted=1, memory=[0.0] * (m * n))["misses"])
         t.at_most(found, 3 * m * n * k / (16 * 32) + 2 * m * n / 16, f"cache misses with m, n, k = {m}, {n}, {k}")
+
+
+@hidden("1.6", of="whole blocks", test="larger sizes", title="sizes of up to 300", hint="Nothing limits the number of blocks.")
+def _(t):
+    for m, n, k in [(300, 40, 33), (20, 310, 70), (35, 36, 400)]:
+        a, b = t.quarters(m * k), t.quarters(k * n)
+        t.is_product(t.run(m=m, n=n, k=k, a=a, b=b, counted=0, memory=[-999.5] * (m * n))["c"], a, b, m, n, k, "out")

@@ -25,3 +25,12 @@ def _(t):
     edges = [(i, i - 1) for i in range(nodes - 1, 0, -1)] + [(i, 0) for i in range(2, nodes)]
     found = t.run(nodes=nodes, users=[a for a, _ in edges], inputs=[b for _, b in edges], root=nodes - 1)["order"]
     t.check(found == list(range(nodes - 1, -1, -1)), "the order is wrong")
+
+
+@hidden("2.3", of="once", test="many inputs", title="a node with 3,000 inputs, and one that 3,000 use", hint="Nothing limits the number of inputs.")
+def _(t):
+    wide = 3000
+    edges = [(wide + 1, i) for i in range(1, wide + 1)] + [(i, 0) for i in range(1, wide + 1)]
+    found = t.run(nodes=wide + 2, users=[a for a, _ in edges], inputs=[b for _, b in edges], root=wide + 1)["order"]
+    t.equal(sorted(found), list(range(wide + 2)), "the nodes, sorted by their numbers")
+    t.equal([found[0], found[-1]], [wide + 1, 0], "the first and the last node")

@@ -11,5 +11,14 @@ def _(t):
 
 @hidden("3.1", of="operations", test="in place", title="out is x", hint="out and x may be the same memory.")
 def _(t):
-    x = t.whole(256)
+    x = t.quarters(256)
     t.equal(t.run(op=Op1.square, x=x, in_place=1)["out"], [each * each for each in x], "out")
+
+
+@hidden("3.1", of="several blocks", test="many elements", title="60,000 elements, in one launch", hint="As many blocks as the elements need.")
+def _(t):
+    x = t.quarters(60011)
+    reply = t.run(op=Op1.neg, x=x)
+    t.equal(reply["out"], [-each for each in x], "out")
+    if not t.on_gpu:
+        t.at_most(len(reply.launches), 1, "launches")

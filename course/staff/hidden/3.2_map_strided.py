@@ -43,3 +43,21 @@ def _(t):
         reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], blocks=blocks, op=Op1.neg,
                       memory=[0.0] * n, x=x)
         t.equal(reply["memory"], [-each for each in x], "out")
+
+
+@hidden("3.2", of="sectors", test="order of the contract", title="block 0 takes the first 256 elements", hint="Thread number t of all begins with element t.")
+def _(t):
+    x = t.quarters(40)
+    reply = t.run(out_sizes=[40], out_strides=[1], x_sizes=[40], x_strides=[1], blocks=2, op=Op1.neg, memory=[0.0] * 40, x=x)
+    t.equal(reply["memory"], [-each for each in x], "out")
+    if not t.on_gpu:
+        t.at_most(reply.total("sectors"), 10, "sectors, where one block has all elements", reply.worst("sectors"))
+
+
+@hidden("3.2", of="grid of 2", test="many elements", title="20,000 elements", hint="A thread takes as many elements as it must.")
+def _(t):
+    x = t.quarters(20011)
+    reply = t.run(out_sizes=[20011], out_strides=[1], x_sizes=[20011], x_strides=[1], blocks=3, op=Op1.neg, memory=[0.0] * 20011, x=x)
+    t.equal(reply["memory"], [-each for each in x], "out")
+    if not t.on_gpu:
+        t.at_most(len(reply.launches), 1, "launches")

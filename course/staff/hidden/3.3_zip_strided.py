@@ -14,7 +14,7 @@ def strides_of(t, sizes):
 def operand(t, sizes):
     own = [1 if t.random.random() < 0.3 else size for size in sizes]
     strides = [each if size > 1 else t.random.randint(0, 9) for each, size in zip(strides_of(t, own), own)]
-    return own, strides, t.whole(1 + place([each - 1 for each in own], strides), -9999, 9999)
+    return own, strides, t.quarters(1 + place([each - 1 for each in own], strides), -9999, 9999)
 
 
 @hidden("3.3", of="size 1", test="random layouts", title="random sizes, strides and repeated dimensions",
@@ -36,7 +36,18 @@ def _(t):
 @hidden("3.3", of="many", test="random lengths", title="random numbers of elements", hint="Try up to 6000 elements.")
 def _(t):
     for n in sorted(t.random.randint(257, 6000) for _ in range(4)):
-        x, y = t.whole(n), t.whole(n)
+        x, y = t.quarters(n), t.quarters(n)
         reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], y_sizes=[n], y_strides=[1], op=Op2.mul,
                       memory=[0.0] * n, x=x, y=y)
         t.equal(reply["memory"], [a * b for a, b in zip(x, y)], "out")
+
+
+@hidden("3.3", of="many", test="many elements", title="40,000 elements, in one launch", hint="As many blocks as the elements need.")
+def _(t):
+    n = 40013
+    x, y = t.quarters(n), t.quarters(n)
+    reply = t.run(out_sizes=[n], out_strides=[1], x_sizes=[n], x_strides=[1], y_sizes=[n], y_strides=[1], op=Op2.mul,
+                  memory=[0.0] * n, x=x, y=y)
+    t.equal(reply["memory"], [a * b for a, b in zip(x, y)], "out")
+    if not t.on_gpu:
+        t.at_most(len(reply.launches), 1, "launches")

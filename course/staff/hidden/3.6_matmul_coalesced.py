@@ -6,15 +6,34 @@ from judge.testing import hidden
 def _(t):
     for _ in range(3):
         m, n, k = 32 * t.random.randint(1, 3), 32 * t.random.randint(1, 3), t.random.randint(1, 70)
-        a, b = t.whole(m * k), t.whole(k * n)
+        a, b = t.quarters(m * k), t.quarters(k * n)
         t.is_product(t.run(a=a, b=b, m=m, n=n, k=k)["c"], a, b, m, n, k)
 
 
 @hidden("3.6", of="sectors", test="other sectors", title="sectors of other sizes", hint="Try 96 x 64 and k = 24.")
 def _(t):
     m, n, k = 96, 64, 24
-    a, b = t.whole(m * k), t.whole(k * n)
+    a, b = t.quarters(m * k), t.quarters(k * n)
     reply = t.run(a=a, b=b, m=m, n=n, k=k)
     t.is_product(reply["c"], a, b, m, n, k)
     if not t.on_gpu:
         t.at_most(reply.total("sectors"), m * n * k / 32 * 5 + m * n / 8, "sectors", reply.worst("sectors"))
+
+
+@hidden("3.6", of="loads", test="edges", title="one launch, and no load too many at edges", hint="A thread outside of c loads nothing.")
+def _(t):
+    for m, n, k in [(33, 37, 9), (7, 100, 40), (200, 3, 11)]:
+        a, b = t.quarters(m * k), t.quarters(k * n)
+        reply = t.run(a=a, b=b, m=m, n=n, k=k)
+        t.is_product(reply["c"], a, b, m, n, k)
+        if not t.on_gpu:
+            t.at_most(len(reply.launches), 1, "launches")
+            t.at_most(reply.total("global_loads"), 2 * m * n * k, "loads from global memory")
+            t.at_most(reply.total("global_stores"), m * n, "stores to global memory")
+
+
+@hidden("3.6", of="shapes", test="larger shapes", title="k = 700, and 300 rows", hint="Nothing limits m, n and k.")
+def _(t):
+    for m, n, k in [(33, 34, 700), (310, 33, 5), (5, 330, 6)]:
+        a, b = t.quarters(m * k), t.quarters(k * n)
+        t.is_product(t.run(a=a, b=b, m=m, n=n, k=k)["c"], a, b, m, n, k)

@@ -3,7 +3,7 @@ from judge.testing import hidden
 
 
 def product(t, m, n, k):
-    a, b = t.whole(m * k), t.whole(k * n)
+    a, b = t.quarters(m * k), t.quarters(k * n)
     reply = t.run(a=a, b=b, m=m, n=n, k=k)
     t.is_product(reply["c"], a, b, m, n, k)
     return reply
@@ -21,3 +21,18 @@ def _(t):
     reply = product(t, m, n, k)
     if not t.on_gpu and reply.total("shared_loads") > 0:
         t.at_most(reply.total("global_loads"), 2 * m * n * k / 16, "loads from global memory")
+
+
+@hidden("3.7", of="loads", test="loads at edges", title="one launch, and tiles at edges too", hint="All blocks work alike; only what lies outside is not loaded.")
+def _(t):
+    for m, n, k in [(33, 50, 20), (40, 17, 37)]:
+        reply = product(t, m, n, k)
+        if not t.on_gpu:
+            t.at_most(len(reply.launches), 1, "launches")
+            t.at_most(reply.total("global_loads"), m * k * -(-n // 16) + k * n * -(-m // 16), "loads from global memory")
+
+
+@hidden("3.7", of="long k", test="larger sizes", title="k = 500, and 300 rows", hint="Nothing limits m, n and k.")
+def _(t):
+    for m, n, k in [(17, 20, 500), (300, 18, 9), (9, 310, 21)]:
+        product(t, m, n, k)

@@ -3,7 +3,7 @@ from judge.testing import hidden
 
 
 def product(t, m, n, k):
-    a, b = t.whole(m * k), t.whole(k * n)
+    a, b = t.quarters(m * k), t.quarters(k * n)
     reply = t.run(a=a, b=b, m=m, n=n, k=k, a_strides=[k, 1], b_strides=[n, 1])
     t.is_product(reply["c"], a, b, m, n, k)
     return reply
@@ -24,7 +24,7 @@ def _(t):
         hint="The stride of a row may be larger than a row.")
 def _(t):
     m, n, k = 64, 64, 32
-    a, b = t.whole(m * k), t.whole(k * n)
+    a, b = t.quarters(m * k), t.quarters(k * n)
     wide_a, wide_b = [99.0] * (m * 50), [99.0] * (k * 2 * 90)
     for i in range(m):
         for p in range(k):
@@ -34,3 +34,20 @@ def _(t):
             wide_b[p * 180 + 2 * j] = b[p * n + j]
     reply = t.run(a=wide_a, b=wide_b, m=m, n=n, k=k, a_strides=[50, 1], b_strides=[180, 2])
     t.is_product(reply["c"], a, b, m, n, k)
+
+
+@hidden("3.8", of="shared loads", test="edges", title="one launch, and tiles at edges too", hint="All blocks work alike; only what lies outside is not loaded.")
+def _(t):
+    for m, n, k in [(70, 65, 20), (130, 40, 33)]:
+        reply = product(t, m, n, k)
+        if not t.on_gpu:
+            high, wide, deep = -(-m // 64) * 64, -(-n // 64) * 64, -(-k // 16) * 16
+            t.at_most(len(reply.launches), 1, "launches")
+            t.at_most(reply.total("global_loads"), m * k * wide // 64 + k * n * high // 64, "loads from global memory")
+            t.at_most(reply.total("shared_loads"), high * wide * deep / 2, "loads from shared memory")
+
+
+@hidden("3.8", of="long k", test="larger k", title="k = 300 and 513", hint="Nothing limits k.")
+def _(t):
+    product(t, 66, 70, 300)
+    product(t, 10, 12, 513)

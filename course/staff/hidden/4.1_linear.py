@@ -3,7 +3,7 @@ from judge.testing import hidden
 
 
 def backward(t, rows, ins, outs):
-    given = {"dy": t.whole(rows * outs), "x": t.whole(rows * ins), "w": t.whole(outs * ins)}
+    given = {"dy": t.quarters(rows * outs), "x": t.quarters(rows * ins), "w": t.quarters(outs * ins)}
     return given, t.run(rows=rows, **{"in": ins}, out=outs, dx=1, db=1, stale=0.0, **given)
 
 
@@ -31,3 +31,13 @@ def slopes(t, name, rows, ins, outs):
     for i, value in enumerate(values[name]):
         more = [*values[name][:i], value + 1, *values[name][i + 1:]]
         t.equal(reply["d" + name][i], loss(**{**values, name: more}) - loss(**values), f"d{name}[{i}]")
+
+
+@hidden("4.1", of="weight shape", test="larger layers", title="90 rows, 60 inputs, 50 outputs", hint="Look at the smaller cases first.")
+def _(t):
+    rows, ins, outs = 90, 61, 50
+    given, reply = backward(t, rows, ins, outs)
+    dy = given["dy"]
+    t.is_product(reply["dx"], dy, given["w"], rows, ins, outs, "dx")
+    t.is_product(reply["dw"], [dy[r * outs + o] for o in range(outs) for r in range(rows)], given["x"], outs, ins, rows, "dw")
+    t.equal(reply["db"], [sum(dy[o::outs]) for o in range(outs)], "db")

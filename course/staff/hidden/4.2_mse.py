@@ -16,3 +16,14 @@ def _(t):
         y, target = t.floats(n), t.floats(n)
         t.close([n * each for each in t.run(y=y, target=target, wants_gradient=1)["gradient"]],
                 [2 * (a - b) for a, b in zip(y, target)], "n * gradient")
+
+
+@hidden("4.2", of="one launch", test="launches", title="one launch, with and without a gradient, for any length", hint="One block does it all.")
+def _(t):
+    for n, wants in [(3, 1), (257, 0), (20011, 1)]:
+        y, target = t.floats(n), t.floats(n)
+        reply = t.run(y=y, target=target, wants_gradient=wants)
+        t.close(reply["loss"][0], sum((a - b) ** 2 for a, b in zip(y, target)) / n, "loss")
+        if not t.on_gpu:
+            t.equal(len(reply.launches), 1, "launches")
+            t.at_most(reply.total("global_loads"), 2 * n, "loads from global memory")

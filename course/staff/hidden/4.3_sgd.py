@@ -23,3 +23,18 @@ def _(t):
 def _(t):
     check(t, [t.random.randint(0, 600) for _ in range(8)], [0.25], 0.0, 0.1)
     check(t, [3000, 1], [0.25, 0.5], 0.5, 0.0)
+
+
+@hidden("4.3", of="one launch", test="launches", title="one launch with momentum, with weight decay, with both and with none",
+        hint="One kernel does all of it.")
+def _(t):
+    for momentum, decay in [(0.0, 0.0), (0.5, 0.0), (0.0, 0.25), (0.5, 0.25)]:
+        reply = t.run(sizes=[300, 4], w=t.quarters(304), g=t.quarters(304), lr=[0.5, 0.25], momentum=momentum, weight_decay=decay)
+        if not t.on_gpu:
+            t.equal(len(reply.launches), 2, "launches of two steps")
+
+
+@hidden("4.3", of="momentum", test="other momenta", title="a negative momentum", hint="Any momentum but 0 has a velocity.")
+def _(t):
+    check(t, [5, 9], [0.1, 0.2, 0.1], -0.5, 0.0)
+    check(t, [20000, 3], [0.1, 0.2], 0.9, 0.1)

@@ -18,3 +18,13 @@ def _(t):
     y = t.floats(2 * rows)
     reply = t.run(x=[0.0] * rows, y=y, w=[0.0, 0.0], rows=rows, outputs=2, batch=4, epochs=2, lr=0.0, device="gpu")
     t.close(reply["losses"], [sum(each * each for each in y) / (2 * rows)] * 2, "losses")
+
+
+@hidden("4.4", of="batches", test="many batches", title="500 rows in batches of 7", hint="Nothing limits the number of batches.")
+def _(t):
+    rows = 503
+    x = [float(i) for i in range(rows)]
+    reply = t.run(x=x, y=[1.5] * rows, w=[0.0], rows=rows, outputs=1, batch=7, epochs=2, lr=0.0, device="gpu")
+    t.equal(reply["rows"], [*[7] * 71, 6] * 2, "rows of each batch")
+    t.equal(reply["seen"], x * 2, "rows")
+    t.close(reply["losses"], [2.25] * 2, "losses")

@@ -6,7 +6,7 @@ from judge.testing import hidden
 def _(t):
     for _ in range(15):
         ranks, n = t.random.randint(2, 12), t.random.randint(0, 120)
-        data, order = t.whole(ranks * n), list(range(ranks))
+        data, order = t.quarters(ranks * n), list(range(ranks))
         t.random.shuffle(order)
         found = t.run(ranks=ranks, data=data, order=order)["data"]
         t.equal(found, [sum(data[i::n]) for i in range(n)] * ranks, "data of all ranks")
@@ -16,5 +16,20 @@ def _(t):
 def _(t):
     for _ in range(6):
         ranks, n = t.random.randint(2, 9), t.random.randint(1, 50)
-        reply = t.run(ranks=ranks, data=t.whole(ranks * n), order=list(range(ranks)))
+        reply = t.run(ranks=ranks, data=t.quarters(ranks * n), order=list(range(ranks)))
         t.equal(sum(reply["sent"]), 2 * (ranks - 1) * n * 4, "bytes")
+
+
+@hidden("5.2", of="messages", test="messages of few numbers", title="2 (N - 1) messages, also where parts are empty",
+        hint="Empty parts are sent like others.")
+def _(t):
+    for ranks, n in [(3, 1), (5, 2), (9, 4), (4, 0)]:
+        reply = t.run(ranks=ranks, data=t.quarters(ranks * n) if n else [0.0] * 0, order=list(range(ranks)))
+        t.equal(reply["messages"], [2 * (ranks - 1)] * ranks, "messages of each rank")
+
+
+@hidden("5.2", of="more ranks", test="many numbers", title="9 ranks, 5,000 numbers", hint="Nothing limits the numbers of a part.")
+def _(t):
+    ranks, n = 9, 5003
+    data = t.quarters(ranks * n)
+    t.equal(t.run(ranks=ranks, data=data, order=list(range(ranks)))["data"][:n], [sum(data[i::n]) for i in range(n)], "data of rank 0")

@@ -27,3 +27,12 @@ def _(t):
         end = max(times[-1] for times in at)
         reply = t.run(bucket_of=bucket_of, durations=durations, ranks=ranks, ready=sum(ready, []), at=sum(at, []), end=end, steps=1)
         t.equal(reply["ends"], [max(wire, end)], "virtual time of the step")
+
+
+@hidden("5.4", of="at once", test="many buckets", title="200 buckets of 3 parameters", hint="Nothing limits the number of buckets.")
+def _(t):
+    buckets = 200
+    ready = list(range(3 * buckets))
+    reply = t.run(bucket_of=[p // 3 for p in ready], durations=[1] * buckets, ranks=1, ready=ready, at=[p + 1 for p in ready],
+                  end=3 * buckets, steps=1)
+    t.equal(reply["sent at"], [3 * b + 3 for b in range(buckets)], "when the buckets were sent")

@@ -3,7 +3,7 @@ from judge.testing import hidden
 
 
 def convolved(t, channels, height, width, outputs, window_h, window_w, padding):
-    x, weight = t.whole(channels * height * width), t.whole(outputs * channels * window_h * window_w)
+    x, weight = t.quarters(channels * height * width), t.quarters(outputs * channels * window_h * window_w)
     out_h, out_w = height + 2 * padding - window_h + 1, width + 2 * padding - window_w + 1
     found = t.run(x=x, weight=weight, channels=channels, height=height, width=width, outputs=outputs, window_h=window_h,
                   window_w=window_w, padding=padding)["out"]
@@ -31,3 +31,13 @@ def _(t):
 def _(t):
     for sizes in [(1, 7, 8, 1, 2, 4, 0), (1, 8, 7, 1, 5, 1, 0), (1, 9, 9, 1, 7, 6, 0)]:
         convolved(t, *sizes)
+
+
+@hidden("6.1", of="halo", test="larger pictures", title="a picture of 70 x 90, in one launch of each kernel", hint="Nothing limits the picture.")
+def _(t):
+    x, weight = t.quarters(70 * 91), t.quarters(9)
+    found = t.run(x=x, weight=weight, channels=1, height=70, width=91, outputs=1, window_h=3, window_w=3, padding=0)["out"]
+    for _ in range(300):
+        i, j = t.random.randrange(68), t.random.randrange(89)
+        expected = sum(x[(i + di) * 91 + j + dj] * weight[3 * di + dj] for di in range(3) for dj in range(3))
+        t.equal(found[i * 89 + j], expected, f"out[0, {i}, {j}]")

@@ -28,3 +28,10 @@ def _(t):
     reply = t.run(x=t.floats(6000), rows=1, columns=6000)
     if not t.on_gpu:
         t.at_most(sum(each.global_load_bytes for each in reply.launches) / 4, 12000, "numbers loaded from global memory")
+
+
+@hidden("6.2", of="rows", test="long rows", title="rows of 11,000 numbers, and many rows", hint="Nothing limits the length of a row.")
+def _(t):
+    compare(t, 1, 11003, -3, 3)
+    compare(t, 2, 1500, -8, 8)
+    compare(t, 700, 5, -2, 2)

@@ -26,3 +26,11 @@ def _(t):
 def _(t):
     for n, d in [(6, 3), (50, 12), (65, 5)]:
         compare(t, n, d, True)
+
+
+@hidden("6.3", of="weights", test="more keys", title="600 keys", hint="Nothing limits the number of keys.")
+def _(t):
+    n = 600
+    v = [float(row % 7) for row in range(n)]
+    out = t.run(q=t.floats(n), k=[0.5] * n, v=v, n=n, d=1, causal=0)["out"]
+    t.close(out, [sum(v) / n] * n, "out, where all keys are equal", 1e-4)

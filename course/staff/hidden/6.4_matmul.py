@@ -3,7 +3,7 @@ from judge.testing import hidden
 
 
 def product(t, m, n, k, high=8):
-    a, b = t.whole(m * k, -high, high), t.whole(k * n)
+    a, b = t.quarters(m * k, -high, high), t.quarters(k * n)
     reply = t.run(a=a, b=b, m=m, n=n, k=k)
     t.is_product(reply["c"], a, b, m, n, k)
     return reply
@@ -23,3 +23,9 @@ def _(t):
     if not t.on_gpu:
         t.at_most(sum(each.global_load_bytes for each in reply.launches) / 4, 2 * 256 * 256 * 64 / 32,
                   "numbers loaded from global memory")
+
+
+@hidden("6.4", of="whole tiles", test="larger k", title="k = 520, and 400 rows", hint="Nothing limits m, n and k.")
+def _(t):
+    product(t, 20, 24, 520)
+    product(t, 400, 8, 12)

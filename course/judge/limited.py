@@ -1,0 +1,39 @@
+"""Runs a program that reads what a student wrote: the compiler, and those that read its objects. Each has limits of time,
+memory and output, and a session of its own that ends with it."""
+import os
+import signal
+import subprocess
+import tempfile
+
+SECONDS, WALL_SECONDS = 60, 240  # of processor time; on a busy machine
+MEMORY = 1 << 30
+OUTPUT = 64 << 20  # of each file that it writes
+
+
+class Exceeded(Exception):
+    """The program reached a limit. The text says which."""
+
+
+def run(command, folder=None, text="", memory=MEMORY, output=OUTPUT):
+    """(exit status, what it printed, its messages). Errors: Exceeded."""
+    shell = f'ulimit -c 0; ulimit -t {SECONDS}; ulimit -v {memory >> 10}; ulimit -f {output >> 9}; exec "$@"'
+    with tempfile.TemporaryFile(dir=folder) as given, tempfile.TemporaryFile(dir=folder) as out, \
+            tempfile.TemporaryFile(dir=folder) as messages:
+        given.write(text.encode())
+        given.seek(0)
+        process = subprocess.Popen(["/bin/sh", "-c", shell, "sh", *command], cwd=folder, stdin=given, stdout=out,
+                                   stderr=messages, start_new_session=True)
+        try:
+            status = process.wait(WALL_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Exceeded(f"{os.path.basename(command[0])} took longer than {WALL_SECONDS} s") from None
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+        if status in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ):
+            raise Exceeded(f"{os.path.basename(command[0])} wrote more than {output >> 20} MB")
+        out.seek(0), messages.seek(0)
+        return status, *(each.read(output).decode(errors="replace") for each in (out, messages))
