@@ -15,9 +15,16 @@ namespace gradus::distributed {
 
 namespace {
 
+// A forked child cannot leave the job of its parent, nor wait for it.
+struct Leave {
+  void operator()(World* world) const {
+    if (world->home.is_here()) delete world;
+  }
+};
+
 // Of the backend threads each thread has one of its own, and else the process has one.
-thread_local std::unique_ptr<World> thread_world;
-std::unique_ptr<World> process_world;
+thread_local std::unique_ptr<World, Leave> thread_world;
+std::unique_ptr<World, Leave> process_world;
 
 World* find_world() { return thread_world ? thread_world.get() : process_world.get(); }
 
@@ -40,6 +47,7 @@ World& world(std::string_view op) {
   check<Error>(found != nullptr, op,
                ": there is no process group; call init_process_group first (or run in "
                "spawn_threads)");
+  check_here(found->home.is_here(), op);
   return *found;
 }
 
@@ -100,7 +108,7 @@ void init_process_group(const std::string& backend, const std::string& init_meth
   check(timeout.count() > 0, op, ": timeout = ", in_seconds(timeout), "; it must be positive");
   check(backend == "threads" || backend == "mpi" || backend == "nccl", op, ": backend = '", backend,
         "'; expected threads, mpi or nccl");
-  auto fresh = std::make_unique<World>();
+  std::unique_ptr<World, Leave> fresh(new World);
   Setup setup{timeout, rank, world_size, std::move(store), init_method};
   if (backend == "threads")
     set_up_threads(setup, *fresh);

@@ -13,7 +13,7 @@ thread_local const std::string* served_name = nullptr;
 ProcessGroup::ProcessGroup(Members members) : members_(std::move(members)) {
   if (rank() < 0) return;
   watch().open(name(), ranks());
-  thread_ = std::thread([this] { run_jobs(); });
+  thread_ = detail::Thread("process group '" + name() + "'", [this] { run_jobs(); });
 }
 
 ProcessGroup::~ProcessGroup() { join(); }
@@ -26,11 +26,12 @@ void ProcessGroup::join() {
     ends_ = true;
     changed_.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 WorkPtr ProcessGroup::queue(bool watched, std::string what, Tensors tensors,
                             std::function<void()> f) {
+  check_here(is_here(), what);
   check_failure();
   Job job;
   job.what = std::move(what);
@@ -79,6 +80,7 @@ void ProcessGroup::run_jobs() {
 void ProcessGroup::start(Job job) {
   try {
     check_failure();
+    if (job.sequence > 0) compare(job.what);
     if (job.work->stream()) {
       run_on_gpu(job);
     } else {

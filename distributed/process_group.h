@@ -8,13 +8,13 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "gradus/distributed/job/watch.h"
 #include "gradus/distributed/reduce_op.h"
 #include "gradus/distributed/work.h"
+#include "gradus/tensor/base/thread.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::distributed {
@@ -45,6 +45,8 @@ class ProcessGroup {
   // The name of the group whose thread this is; null on other threads.
   static const std::string* served_here();
   Watch& watch() const { return *members_.watch; }
+  // Whether this process made it, and so has its thread.
+  bool is_here() const { return home_.is_here(); }
   // For what may outlive the group.
   const std::shared_ptr<Watch>& shared_watch() const { return members_.watch; }
   // 1, 2, ... at every member: for names in the store that all members make alike.
@@ -88,6 +90,9 @@ class ProcessGroup {
   // failed.
   void join();
   void check_failure() const { watch().failure().check(); }
+  // Before a collective, on the group's thread: backends whose collectives may compute nonsense
+  // where ranks call different ones compare the calls. Errors: as the collectives'.
+  virtual void compare(const std::string& /*what*/) {}
   // Whether collectives of GPU tensors only queue work, so that the next may be called before the
   // last is done. Such collectives call look_after() while they wait for other ranks.
   virtual bool only_queues() const { return false; }
@@ -131,17 +136,23 @@ class ProcessGroup {
   // --- Of the group's thread alone
   std::map<int, cuda::Stream> streams_;  // by device
   std::deque<Job> under_way_;            // in the order of their start, in which they end
-  std::thread thread_;
+  detail::Thread thread_;
+  detail::HomeProcess home_;
 };
 using Group = std::shared_ptr<ProcessGroup>;
 
 // Makes a group. The last handle to it may be dropped by the group's own thread, when that releases
-// the tensors of a call. The thread cannot join itself, so another thread then deletes the group.
+// the tensors of a call. The thread cannot join itself, so another thread then deletes the group. A
+// forked child leaves it alone, and so does a process that cannot start that thread.
 template <class G, class... Args>
 std::shared_ptr<G> share_group(Args&&... args) {
   return std::shared_ptr<G>(new G(std::forward<Args>(args)...), [](G* group) {
+    if (!group->is_here()) return;
     if (!ProcessGroup::served_here()) return delete group;
-    std::thread([group] { delete group; }).detach();
+    try {
+      detail::start_detached("the end of a process group", [group] { delete group; });
+    } catch (const Error&) {
+    }
   });
 }
 

@@ -1,6 +1,10 @@
 // The requests of TCPStore to its server.
 #include "gradus/distributed/tcp_store.h"
 
+#include <algorithm>
+#include <thread>
+
+#include "gradus/distributed/job/error.h"
 #include "gradus/distributed/net/server.h"
 #include "gradus/tensor/base/error.h"
 
@@ -8,12 +12,17 @@ namespace gradus::distributed {
 
 namespace {
 
-// Errors: Error after the deadline, or at the end of the connection.
+// The end of a connection.
+class Broken : public Error {
+  using Error::Error;
+};
+
+// Errors: Broken at the end of the connection, and after the deadline.
 void send_frame(const Socket& socket, const Frame& frame, Clock::time_point deadline) {
-  std::string bytes = encode(frame);
+  Unsent bytes(encode(frame));
   while (!bytes.empty()) {
-    gradus::check<Error>(await(socket, true, deadline) && write_some(socket, bytes),
-                         "the connection to rank 0 broke");
+    gradus::check<Broken>(await(socket, true, deadline) && write_some(socket, bytes),
+                          "the connection to rank 0 broke");
   }
 }
 
@@ -24,7 +33,7 @@ Frame receive_frame(const Socket& socket, std::string& received, Clock::time_poi
     if (decoded == Decoded::frame && !frame.empty()) return frame;
     gradus::check<Error>(decoded == Decoded::incomplete, "rank 0 sent what is no answer");
     gradus::check<Error>(await(socket, false, deadline), "rank 0 did not answer in time");
-    gradus::check<Error>(read_some(socket, received), "rank 0 closed the connection");
+    gradus::check<Broken>(read_some(socket, received), "rank 0 closed the connection");
   }
 }
 
@@ -40,12 +49,22 @@ int64_t number_of(const char* op, const std::string& answer) {
 
 Socket connect_as(const std::string& kind, int rank, const TCPStore& store, std::string& received) {
   const Clock::time_point deadline = Clock::now() + store.timeout();
-  Socket socket = connect_to(store.host(), store.port(), deadline);
-  send_frame(socket, {kProtocol, store.token(), kind, std::to_string(rank)}, deadline);
-  const Frame answer = receive_frame(socket, received, deadline);
-  gradus::check<Error>(answer[0] == "welcome", "rank ", rank, " was refused",
-                       answer.size() > 1 ? ": " + answer[1] : "");
-  return socket;
+  for (Milliseconds pause(10);; pause = std::min(2 * pause, Milliseconds(1000))) {
+    Socket socket = connect_to(store.host(), store.port(), deadline);
+    Frame answer;
+    try {
+      received.clear();
+      send_frame(socket, {kProtocol, store.token(), kind, std::to_string(rank)}, deadline);
+      answer = receive_frame(socket, received, deadline);
+    } catch (const Broken&) {
+      if (Clock::now() + pause >= deadline) throw;
+      std::this_thread::sleep_for(pause);
+      continue;
+    }
+    gradus::check<Error>(answer[0] == "welcome", "rank ", rank, " was refused",
+                         answer.size() > 1 ? ": " + answer[1] : "");
+    return socket;
+  }
 }
 
 TCPStore::TCPStore(const std::string& host_name, int port, bool is_master,
@@ -68,6 +87,7 @@ TCPStore::~TCPStore() = default;
 
 // The value of the answer, or "".
 std::string TCPStore::ask(const Request& request, std::chrono::milliseconds patience) {
+  check_here(home_.is_here(), "TCPStore");
   const std::lock_guard lock(mutex_);
   gradus::check<Error>(socket_->is_open(), "TCPStore: the connection broke in an earlier call");
   Frame answer;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gradus/distributed/job/store.h"
+#include "gradus/tensor/base/thread.h"
 
 namespace gradus::distributed {
 
@@ -42,6 +43,7 @@ class TCPStore final : public Store {
   std::string ask(const Request& request, std::chrono::milliseconds patience);
   std::string ask(const Request& request) { return ask(request, timeout()); }
 
+  detail::HomeProcess home_;
   std::string host_, token_;
   int port_;
   std::unique_ptr<Server> server_;
@@ -50,7 +52,8 @@ class TCPStore final : public Store {
   std::string received_;
 };
 
-// A connection that the server has welcomed. Errors: as TCPStore. Private to the library.
+// A connection that the server has welcomed. One that breaks before is tried again until the
+// store's timeout, with longer and longer pauses. Errors: as TCPStore. Private to the library.
 Socket connect_as(const std::string& kind, int rank, const TCPStore& store, std::string& received);
 
 }  // namespace gradus::distributed

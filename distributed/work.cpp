@@ -12,6 +12,7 @@ QueuedWork::QueuedWork(Tensors tensors) : tensors_(std::move(tensors)) {
 }
 
 bool QueuedWork::wait() {
+  check_here(home_.is_here(), "Work::wait");
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ready_; });
   if (error_) rethrow();

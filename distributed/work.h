@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "gradus/cuda/runtime/event.h"
+#include "gradus/tensor/base/thread.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::distributed {
@@ -51,6 +52,7 @@ class QueuedWork final : public Work {
  private:
   [[noreturn]] void rethrow() const;
 
+  detail::HomeProcess home_;
   std::optional<cuda::Stream> stream_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

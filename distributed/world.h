@@ -13,6 +13,7 @@ namespace gradus::distributed {
 
 struct World {
   World() = default;
+  const detail::HomeProcess home;
   // Runs queued calls and leaves the job. A process that runs the server waits for the other ranks
   // to leave, but not for ever.
   ~World();

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <exception>
-#include <thread>
 #include <utility>
 
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/thread.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::autograd {
@@ -141,16 +141,17 @@ void GraphTask::execute() {
   }
   // A stack of its own: the depth is then bounded by memory alone.
   std::exception_ptr error;
-  std::thread other([&, modes = thread_modes, here = cuda_thread_state()] {
-    thread_modes = modes;
-    try {
-      here();
-      const Scope scope({this, nullptr, 1, outermost});
-      run_all();
-    } catch (...) {
-      error = std::current_exception();
-    }
-  });
+  detail::Thread other("backward: a deep graph",
+                       [&, modes = thread_modes, here = cuda_thread_state()] {
+                         thread_modes = modes;
+                         try {
+                           here();
+                           const Scope scope({this, nullptr, 1, outermost});
+                           run_all();
+                         } catch (...) {
+                           error = std::current_exception();
+                         }
+                       });
   other.join();
   if (error) std::rethrow_exception(error);
 }

@@ -1,6 +1,8 @@
 // DistributedError: the error that ends a job of several ranks.
 #pragma once
 
+#include <string_view>
+
 #include "gradus/tensor/base/error.h"
 
 namespace gradus::distributed {
@@ -10,5 +12,13 @@ namespace gradus::distributed {
 class DistributedError : public Error {
   using Error::Error;
 };
+
+// Errors: Error where the object of the call was made before this process was forked.
+inline void check_here(bool is_here, std::string_view op) {
+  check<Error>(
+      is_here, op,
+      ": this process was forked after init_process_group, and the job's threads and "
+      "connections are its parent's; fork first, then call init_process_group in each process");
+}
 
 }  // namespace gradus::distributed

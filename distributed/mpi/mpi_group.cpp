@@ -78,6 +78,15 @@ void MpiGroup::check_device(const char* op, Device device) const {
                    ", and the backend mpi communicates tensors of the CPU; use nccl, or .cpu()");
 }
 
+// Where ranks called different things MPI may find that out first; the watch says it better.
+void MpiGroup::await_failure() const {
+  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(2);
+  while (Clock::now() < deadline) {
+    check_failure();
+    std::this_thread::sleep_for(Milliseconds(1));
+  }
+}
+
 template <class Start>
 void MpiGroup::call(const Tensors& buffers, Start start) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -97,14 +106,23 @@ void MpiGroup::call(const Tensors& buffers, Start start) {
     throw;
   } catch (const Error&) {
     abandon(buffers);
-    // Where ranks called different things MPI may find that out first; the watch says it better.
-    const Clock::time_point deadline = Clock::now() + std::chrono::seconds(2);
-    while (Clock::now() < deadline) {
-      check_failure();
-      std::this_thread::sleep_for(Milliseconds(1));
-    }
+    await_failure();
     throw;
   }
+}
+
+void MpiGroup::compare(const std::string& what) {
+  const auto hash = static_cast<int64_t>(std::hash<std::string>()(what) >> 1);
+  const Tensor most = raw::empty({2}, kLong, kCPU);
+  int64_t* const bounds = most.data_ptr<int64_t>();
+  bounds[0] = hash, bounds[1] = -hash;
+  call({most}, [&](MPI_Request* request) {
+    return MPI_Iallreduce(MPI_IN_PLACE, bounds, 2, MPI_INT64_T, MPI_MAX, comm_, request);
+  });
+  if (bounds[0] == hash && bounds[1] == -hash) return;
+  await_failure();
+  fail<Error>("the ranks of group '", name(), "' called different collectives; this one called ",
+              what);
 }
 
 void MpiGroup::broadcast(const Tensor& x, int root) {

@@ -27,6 +27,8 @@ class MpiGroup final : public ProcessGroup {
   void all_to_all(const Tensor& out, const Counts& out_counts, const Tensor& in,
                   const Counts& in_counts) override;
   void barrier() override;
+  // Where ranks call different collectives MPI may fill a result with what nobody sent.
+  void compare(const std::string& what) override;
   WorkPtr send(const Tensor& x, int dst, int tag) override;
   WorkPtr recv(const Tensor& x, int src, int tag) override;
 
@@ -34,6 +36,8 @@ class MpiGroup final : public ProcessGroup {
   // Calls start(request) and polls the request until it is done; it reads and writes `buffers`.
   template <class Start>
   void call(const Tensors& buffers, Start start);
+  // Errors: DistributedError where the job fails within two seconds.
+  void await_failure() const;
 
   MPI_Comm comm_;
 };

@@ -10,6 +10,7 @@
 #include "gradus/distributed/mpi/mpi_group.h"
 #include "gradus/distributed/net/server.h"
 #include "gradus/distributed/world.h"
+#include "gradus/tensor/base/thread.h"
 
 namespace gradus::distributed {
 
@@ -108,7 +109,9 @@ MPI_Comm made(Watch& watch, const std::string& what, std::function<MPI_Comm()> m
     return comm;
   });
   std::future<MPI_Comm> comm = task.get_future();
-  std::thread(std::move(task)).detach();
+  detail::start_detached(
+      "init_process_group: MPI",
+      [shared = std::make_shared<decltype(task)>(std::move(task))] { (*shared)(); });
   const Clock::time_point deadline = Clock::now() + watch.timeout();
   while (comm.wait_for(Milliseconds(1)) != std::future_status::ready) {
     if (Clock::now() > deadline)

@@ -15,7 +15,8 @@ namespace gradus::distributed {
 namespace {
 
 constexpr auto kGreetingTime = std::chrono::seconds(5);
-constexpr size_t kMaxStrangers = 64;
+constexpr std::ptrdiff_t kMaxStrangers = 64;
+constexpr int kAcceptedAtOnce = 16;
 constexpr size_t kMaxUnsent = size_t{128} << 20;
 
 // Takes as long for every wrong token.
@@ -35,10 +36,11 @@ Server::Server(const std::string& address, int port, std::string token)
         ", so a job token is needed: set GRADUS_JOB_TOKEN to one secret text at all ranks");
   listener_ = listen_at(address, port);
   port_ = port_of(listener_);
-  thread_ = std::thread([this] { run(); });
+  thread_ = detail::Thread("TCPStore: the server", [this] { run(); });
 }
 
 Server::~Server() {
+  if (!thread_.is_here()) return;  // the server is that of the process that was forked
   ends_ = true;
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = write(wake_.fd(), &one, sizeof one);
@@ -81,21 +83,29 @@ void Server::poll_once() {
   const std::lock_guard lock(mutex_);
   for (Connection& c : connections_)
     if ((entry++)->revents & (POLLIN | POLLHUP | POLLERR)) receive(c);
-  if (entries[0].revents & POLLIN) {
-    Connection c;
-    c.socket = accept_from(listener_);
-    c.since = Clock::now();
-    accepts_ = c.socket.is_open();
-    const auto strangers = std::count_if(connections_.begin(), connections_.end(),
-                                         [](auto& other) { return other.kind == Kind::stranger; });
-    if (c.socket.is_open() && static_cast<size_t>(strangers) < kMaxStrangers)
-      connections_.push_back(std::move(c));
-  }
+  if (entries[0].revents & POLLIN) accept_clients();
   answer_waiting();
   announce();
   for (Connection& c : connections_)
     if (!write_some(c.socket, c.out) || c.out.size() > kMaxUnsent) c.broken = true;
   drop_dead();
+}
+
+void Server::accept_clients() {
+  const auto is_stranger = [](const Connection& c) { return c.kind == Kind::stranger; };
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+    Socket socket = accept_from(listener_);
+    if (!socket.is_open()) {
+      accepts_ = i > 0;
+      return;
+    }
+    Connection& c = connections_.emplace_back();
+    c.socket = std::move(socket);
+    c.since = Clock::now();
+    receive(c);  // a rank's greeting has often come already
+    if (std::ranges::count_if(connections_, is_stranger) > kMaxStrangers)
+      connections_.erase(std::ranges::find_if(connections_, is_stranger));
+  }
 }
 
 void Server::receive(Connection& c) {
@@ -118,7 +128,7 @@ void Server::receive(Connection& c) {
 // What is too long to be sent ends the connection, and not this thread.
 void Server::send(Connection& c, const Frame& frame) {
   try {
-    c.out += encode(frame);
+    c.out.add(encode(frame));
   } catch (const ValueError&) {
     c.broken = true;
   }

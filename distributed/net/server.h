@@ -2,7 +2,8 @@
 // to the library.
 //
 // A client must send a greeting with the job's token within a few seconds; otherwise the server
-// closes its connection. A client without the token cannot delay the others.
+// closes its connection. Where many clients have not sent it, the one that came first goes: a
+// client without the token cannot delay the others, nor keep them out.
 #pragma once
 
 #include <atomic>
@@ -10,12 +11,12 @@
 #include <list>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "gradus/distributed/job/monitor.h"
 #include "gradus/distributed/job/store.h"
 #include "gradus/distributed/net/frame.h"
 #include "gradus/distributed/net/socket.h"
+#include "gradus/tensor/base/thread.h"
 
 namespace gradus::distributed {
 
@@ -44,7 +45,8 @@ class Server {
     Clock::time_point since;
     Kind kind = Kind::stranger;
     int rank = -1;
-    std::string in, out;
+    std::string in;
+    Unsent out;
     bool ends = false;  // once `out` is sent
     bool broken = false;
     // A request that waits for keys, and what to answer then.
@@ -55,6 +57,7 @@ class Server {
 
   void run();
   void poll_once();
+  void accept_clients();
   void receive(Connection& c);
   void greet(Connection& c, const Frame& frame);
   void serve_store(Connection& c, const Frame& frame);
@@ -81,7 +84,7 @@ class Server {
   KeyTable table_;
   std::list<Connection> connections_;
   std::atomic<bool> ends_ = false;
-  std::thread thread_;
+  detail::Thread thread_;
 };
 
 }  // namespace gradus::distributed

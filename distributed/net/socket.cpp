@@ -138,16 +138,21 @@ bool await(const Socket& socket, bool writable, Clock::time_point deadline) {
 }
 
 bool read_some(const Socket& socket, std::string& buffer) {
-  char chunk[16384];
+  char chunk[65536];
   const ssize_t count = recv(socket.fd(), chunk, sizeof chunk, 0);
   if (count > 0) buffer.append(chunk, static_cast<size_t>(count));
   return count > 0 || (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
 }
 
-bool write_some(const Socket& socket, std::string& buffer) {
-  if (buffer.empty()) return true;
-  const ssize_t count = send(socket.fd(), buffer.data(), buffer.size(), MSG_NOSIGNAL);
-  if (count > 0) buffer.erase(0, static_cast<size_t>(count));
+bool write_some(const Socket& socket, Unsent& unsent) {
+  if (unsent.empty()) return true;
+  const ssize_t count =
+      send(socket.fd(), unsent.bytes_.data() + unsent.sent_, unsent.size(), MSG_NOSIGNAL);
+  if (count > 0) unsent.sent_ += static_cast<size_t>(count);
+  if (unsent.sent_ >= unsent.size()) {
+    unsent.bytes_.erase(0, unsent.sent_);
+    unsent.sent_ = 0;
+  }
   return count >= 0 || errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 

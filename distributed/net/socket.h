@@ -43,8 +43,23 @@ bool await(const Socket& socket, bool writable, Clock::time_point deadline);
 
 // Appends the bytes that have come. False at the end of the connection.
 bool read_some(const Socket& socket, std::string& buffer);
-// Sends what can be sent at once, and removes it from the buffer. False at the end of the
-// connection.
-bool write_some(const Socket& socket, std::string& buffer);
+// Bytes that wait to be sent. What has been sent is removed now and then, since each removal moves
+// the rest.
+class Unsent {
+ public:
+  Unsent() = default;
+  explicit Unsent(std::string bytes) : bytes_(std::move(bytes)) {}
+  void add(const std::string& bytes) { bytes_ += bytes; }
+  bool empty() const { return size() == 0; }
+  size_t size() const { return bytes_.size() - sent_; }
+
+ private:
+  friend bool write_some(const Socket& socket, Unsent& unsent);
+
+  std::string bytes_;
+  size_t sent_ = 0;
+};
+// Sends what can be sent at once. False at the end of the connection.
+bool write_some(const Socket& socket, Unsent& unsent);
 
 }  // namespace gradus::distributed

@@ -16,10 +16,11 @@ WatchClient::WatchClient(Socket server, std::string received, int rank, Millisec
       socket_(std::move(server)),
       wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       heard_(Clock::now()) {
-  thread_ = std::thread([this] { run(); });
+  thread_ = detail::Thread("init_process_group: the watch", [this] { run(); });
 }
 
 WatchClient::~WatchClient() {
+  if (!thread_.is_here()) return;  // the rank is the process that was forked
   leave();
   thread_.join();
 }
@@ -27,7 +28,7 @@ WatchClient::~WatchClient() {
 void WatchClient::post(const Frame& frame) {
   const std::lock_guard lock(mutex_);
   if (leaves_) return;
-  unsent_ += encode(frame);
+  unsent_.add(encode(frame));
   leaves_ = frame[0] == "leave";
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = write(wake_.fd(), &one, sizeof one);

@@ -2,11 +2,10 @@
 // server. Private to the library.
 #pragma once
 
-#include <thread>
-
 #include "gradus/distributed/job/watch.h"
 #include "gradus/distributed/net/frame.h"
 #include "gradus/distributed/net/socket.h"
+#include "gradus/tensor/base/thread.h"
 
 namespace gradus::distributed {
 
@@ -34,9 +33,10 @@ class WatchClient final : public Watch {
   Clock::time_point heard_;
   bool closing_ = false;  // the server has said that it ends
   std::mutex mutex_;      // guards what follows
-  std::string unsent_, last_call_;
+  Unsent unsent_;
+  std::string last_call_;
   bool leaves_ = false;
-  std::thread thread_;
+  detail::Thread thread_;
 };
 
 }  // namespace gradus::distributed

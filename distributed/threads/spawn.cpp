@@ -2,13 +2,15 @@
 #include "gradus/distributed/threads/spawn.h"
 
 #include <exception>
+#include <future>
 #include <mutex>
-#include <thread>
+#include <vector>
 
 #include "gradus/distributed/init.h"
 #include "gradus/distributed/threads/threads_group.h"
 #include "gradus/distributed/world.h"
 #include "gradus/tensor/base/modes.h"
+#include "gradus/tensor/base/thread.h"
 
 namespace gradus::distributed {
 
@@ -86,7 +88,10 @@ void spawn_threads(int world_size, const std::function<void(int rank)>& f, Milli
   std::mutex mutex;
   std::exception_ptr first;
   int first_rank = -1;
+  std::promise<bool> all_started;
+  const std::shared_future<bool> starts = all_started.get_future().share();
   const auto run = [&, modes = thread_modes](int rank) {
+    if (!starts.get()) return;
     thread_modes = modes;
     try {
       init_process_group("threads", "", timeout, world_size, rank, store);
@@ -99,9 +104,17 @@ void spawn_threads(int world_size, const std::function<void(int rank)>& f, Milli
     }
     if (is_initialized()) destroy_process_group();
   };
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < world_size; ++rank) threads.emplace_back(run, rank);
-  for (std::thread& thread : threads) thread.join();
+  std::vector<detail::Thread> threads;
+  try {
+    for (int rank = 0; rank < world_size; ++rank)
+      threads.emplace_back("spawn_threads: rank " + std::to_string(rank),
+                           [&run, rank] { run(rank); });
+  } catch (...) {
+    all_started.set_value(false);  // the ranks that have started would wait for the others
+    throw;
+  }
+  all_started.set_value(true);
+  threads.clear();
   if (first) rethrow_with_rank(first, first_rank);
 }
 

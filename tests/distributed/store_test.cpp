@@ -1,4 +1,5 @@
 // The stores, and clients that they refuse.
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <random>
@@ -132,11 +133,66 @@ TEST(Store, StrangersDisturbNobody) {
     if (i % 4 == 3)  // welcome, and then noise
       bytes = dist::encode({dist::kProtocol, "secret", "store", "1"});
     for (int n = 0; n < 40; ++n) bytes += static_cast<char>(random());
-    dist::write_some(socket, bytes);
+    dist::Unsent unsent(bytes);
+    dist::write_some(socket, unsent);
   }
   check_store(server);
   dist::TCPStore client("127.0.0.1", server.port(), false, milliseconds(20000), "secret");
   EXPECT_EQ(client.get("n"), server.get("n"));
+}
+
+// More connections without the token than the server keeps do not count against the ranks.
+TEST(Store, StrangersKeepNobodyOut) {
+  dist::TCPStore server("127.0.0.1", 0, true, milliseconds(20000), "secret");
+  const auto deadline = dist::Clock::now() + std::chrono::seconds(20);
+  std::vector<dist::Socket> silent;
+  for (int i = 0; i < 200; ++i) {
+    silent.push_back(dist::connect_to("127.0.0.1", server.port(), deadline));
+    if (i % 20 != 0) continue;
+    dist::TCPStore client("127.0.0.1", server.port(), false, milliseconds(20000), "secret");
+    client.set("a", std::to_string(i));
+    EXPECT_EQ(client.get("a"), std::to_string(i));
+  }
+  check_store(server);
+}
+
+TEST(Store, AConnectionThatIsClosedBeforeItsWelcomeIsTriedAgain) {
+  const dist::Socket listener = dist::listen_at("127.0.0.1", 0);
+  dist::Socket server;
+  std::thread closes([&] {
+    for (int i = 0; i < 4; ++i) {
+      dist::await(listener, false, dist::Clock::now() + std::chrono::seconds(20));
+      server = dist::accept_from(listener);
+      if (i < 3) server.close();
+    }
+    dist::Unsent welcome(dist::encode({"welcome"}) + dist::encode({"ok", "7"}));
+    dist::write_some(server, welcome);
+  });
+  EXPECT_NO_THROW({
+    dist::TCPStore store("127.0.0.1", dist::port_of(listener), false, milliseconds(20000));
+    EXPECT_EQ(store.num_keys(), 7);
+  });
+  closes.join();
+}
+
+TEST(Store, WhatIsSentInPartsIsWhole) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const dist::Socket one(ends[0]), other(ends[1]);
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  std::string sent, received;
+  dist::Unsent unsent;
+  for (int i = 0; i < 200; ++i) {
+    const std::string part(10'000, static_cast<char>('a' + i % 26));
+    sent += part, unsent.add(part);
+    ASSERT_TRUE(dist::write_some(one, unsent));
+    if (i % 3 == 0) ASSERT_TRUE(dist::read_some(other, received));
+  }
+  while (received.size() < sent.size())
+    ASSERT_TRUE(dist::write_some(one, unsent) && dist::read_some(other, received));
+  EXPECT_TRUE(unsent.empty());
+  EXPECT_EQ(received, sent);
 }
 
 TEST(Frame, AnythingThatIsNoFrameIsFoundOut) {
@@ -169,12 +225,8 @@ TEST(Frame, AnythingThatIsNoFrameIsFoundOut) {
 
 void write_all(const dist::Socket& socket, const std::string& bytes) {
   const auto deadline = dist::Clock::now() + std::chrono::seconds(20);
-  for (size_t at = 0; at < bytes.size();) {
-    std::string piece = bytes.substr(at, 1 << 16);
-    const size_t size = piece.size();
-    ASSERT_TRUE(dist::await(socket, true, deadline) && dist::write_some(socket, piece));
-    at += size - piece.size();
-  }
+  for (dist::Unsent unsent(bytes); !unsent.empty();)
+    ASSERT_TRUE(dist::await(socket, true, deadline) && dist::write_some(socket, unsent));
 }
 // Until the other side closes the connection.
 void read_all(const dist::Socket& socket) {
