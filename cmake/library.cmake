@@ -91,6 +91,13 @@ set_target_properties(gradus PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_
   INSTALL_RPATH_USE_LINK_PATH ON)
 target_link_libraries(gradus PUBLIC Threads::Threads PRIVATE OpenMP::OpenMP_CXX ZLIB::ZLIB)
 target_include_directories(gradus SYSTEM PRIVATE ${NLOHMANN_JSON_INCLUDE_DIR})  # headers alone
+# Its threads never end: the library stays when a plugin that uses it is unloaded.
+get_target_property(gradus_type gradus TYPE)
+if(gradus_type STREQUAL "SHARED_LIBRARY")
+  target_link_options(gradus PRIVATE LINKER:-z,nodelete)
+else()
+  target_link_options(gradus INTERFACE LINKER:-z,nodelete)
+endif()
 
 # For programs that say #include <torch/torch.h> and torch::
 include(cmake/compat.cmake)  # GRADUS_COMPAT_INCLUDE
@@ -154,8 +161,7 @@ endif()
 if(GRADUS_SIMULATED)
   add_subdirectory(cuda/sim)
   target_link_libraries(gradus_sim PRIVATE $<BUILD_INTERFACE:gradus_warnings>)
-  # All of it: kernels that are compiled at run time may need what those of the library do not.
-  target_link_libraries(gradus PUBLIC $<LINK_LIBRARY:WHOLE_ARCHIVE,gradus::sim>)
+  target_link_libraries(gradus PUBLIC gradus::sim)
   set_target_properties(gradus PROPERTIES INSTALL_RPATH $ORIGIN)
   gradus_simulate(gradus)
   # Without these checks the largest files compile in about half the time. The accesses themselves show the simulator

@@ -43,7 +43,11 @@ const char* fix_for(cudaError_t status) {
     case cudaErrorInvalidResourceHandle:
       return "; is the stream or event one of another device? Set the device with DeviceGuard";
     case cudaErrorInitializationError:
+#ifdef GRADUS_SIMULATED
+      return "";  // the simulator's text says what to check
+#else
       return "; CUDA does not work in a process forked after its first use: start a fresh one";
+#endif
     case cudaErrorStreamCaptureUnsupported:
     case cudaErrorCapturedEvent:
       return "; work that is captured for a graph is recorded and not run, so nothing can wait for "

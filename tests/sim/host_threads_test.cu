@@ -7,6 +7,8 @@
 
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
+#include "tests/failing_threads.h"
+#include "tests/forked.h"
 #include "tests/sim/runtime_test.h"
 #include "tests/support.h"
 
@@ -88,6 +90,21 @@ TEST_F(SimHostThreadsTest, ComputeWithTensors) {
       expect_values((on_device.mm(on_device.t()) * (thread + round)).sum(0), to_vector(expected));
     }
   });
+}
+
+// Those that the system starts run all blocks.
+TEST_F(SimHostThreadsTest, LaunchesNeedNoThreadOfTheirOwn) {
+  const test::ThreadsAllowed none(0);
+  reverse_and_compare(7, 300, nullptr);
+}
+
+TEST_F(SimHostThreadsTest, AForkedChildLaunches) {
+  reverse_and_compare(7, 300, nullptr);
+  EXPECT_TRUE(test::holds_in_child([] {
+    reverse_and_compare(8, 300, nullptr);
+    return !testing::Test::HasFailure();
+  }));
+  reverse_and_compare(9, 300, nullptr);
 }
 
 // --- What is found

@@ -36,6 +36,23 @@ TEST_F(SimReportTest, ARaceNamesBothSides) {
                 "race_kernel\n");
 }
 
+constexpr int kTwiceLine = __LINE__ + 5;
+__global__ void twice_kernel(int* out) {
+  __shared__ int all[64];
+  all[threadIdx.x] = 1;
+  const int other = static_cast<int>(threadIdx.x + 7) % 32;
+  *(out + threadIdx.x) = all[other] + all[31 - other];
+}
+
+TEST_F(SimReportTest, ARaceOfALineThatReadsTwiceIsOneFinding) {
+  const DeviceArray<int> out(32);
+  launch(twice_kernel, {1, 32}, out);
+  const std::vector<Finding> all = take_findings();
+  ASSERT_EQ(all.size(), 1u) << text_of(all);
+  EXPECT_GE(all[0].times, 32);
+  EXPECT_EQ(all[0].sides[0].frames[0].line, kTwiceLine);
+}
+
 // Two blocks run in any order: one writes what the other reads.
 constexpr int kHandOverLine = __LINE__ + 3;
 __global__ void hand_over_kernel(int* out) {

@@ -169,10 +169,11 @@ bool any_written(const uint8_t* written, size_t size) {
 [[gnu::cold]] void report_early(Worker& worker, const Seen& seen) {
   worker.current->early = false;
   const Unwatched guard;
-  report(worker, seen, Kind::race,
-         "the kernel was launched so that it may start before the one before it has ended, and this "
-         "thread has not waited for that; let every thread call wait_for_earlier_kernels(), or "
-         "CUDA's cudaGridDependencySynchronize(), first");
+  report(
+      worker, seen, Kind::race,
+      "the kernel was launched so that it may start before the one before it has ended, and this "
+      "thread has not waited for that; let every thread call wait_for_earlier_kernels(), or "
+      "CUDA's cudaGridDependencySynchronize(), first");
 }
 
 // An access that is too wide for one instruction counts as several.

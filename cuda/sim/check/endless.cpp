@@ -4,9 +4,11 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <ctime>
 #include <mutex>
 #include <sstream>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -36,8 +38,11 @@ class Watchdog {
  public:
   void add(const Worker& worker) {
     const std::lock_guard lock(mutex_);
-    if (!running_) std::thread([this] { look(); }).detach();
-    running_ = true;
+    try {
+      if (!running_) std::thread([this] { look(); }).detach();
+      running_ = true;
+    } catch (const std::system_error&) {  // the next launch tries again
+    }
     watched_.push_back({pthread_self(), &worker, worker.turns(), time_worked(pthread_self())});
   }
   void remove(const Worker& worker) {
@@ -71,9 +76,13 @@ class Watchdog {
   bool running_ = false;
   std::vector<Watched> watched_;
 };
+// As the runner of launches: its thread never ends, and a forked child lacks it.
 Watchdog& watchdog() {
-  static auto& one = *new Watchdog;  // its thread never ends
-  return one;
+  static std::atomic<Watchdog*> one = [] {
+    pthread_atfork(nullptr, nullptr, [] { one.store(new Watchdog); });
+    return new Watchdog;
+  }();
+  return *one;
 }
 
 }  // namespace

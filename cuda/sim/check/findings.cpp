@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -62,15 +63,36 @@ void report_at_exit(int status, void*) {
 
 }  // namespace
 
+namespace {
+// Whether both are of the same lines: a line that reads twice makes two accesses.
+bool are_one(const Finding& a, const Finding& b) {
+  const auto same_frame = [](const Frame& x, const Frame& y) {
+    return x.file == y.file && x.line == y.line && x.function == y.function;
+  };
+  return a.kind == b.kind && !a.sides.empty() &&
+         std::ranges::equal(a.sides, b.sides, [&](const Side& x, const Side& y) {
+           return x.what == y.what && !x.frames.empty() && !x.frames[0].file.empty() &&
+                  std::ranges::equal(x.frames, y.frames, same_frame);
+         });
+}
+}  // namespace
+
 void Sightings::publish(const std::string& kernel) {
+  std::vector<Finding> all;
   for (const Entry& entry : entries_) {
     const Sighting& seen = entry.sighting;
     Finding out{seen.kind, kernel, seen.message, {}, seen.times};
     for (const auto& side : seen.sides)
       out.sides.push_back(
           {side.what, frames_of(side.trace), side.by_thread, side.block, side.thread});
-    sim::publish(std::move(out));
+    const auto same =
+        std::ranges::find_if(all, [&](const Finding& each) { return are_one(each, out); });
+    if (same == all.end())
+      all.push_back(std::move(out));
+    else
+      same->times += out.times;
   }
+  for (Finding& each : all) sim::publish(std::move(each));
   entries_.clear();
 }
 

@@ -19,10 +19,10 @@ using gradus::cuda::sim::check_volatile;
   void __tsan_volatile_##access##size(void* address) {                                             \
     check_volatile(Access::access, reinterpret_cast<uintptr_t>(address), size, GRADUS_SIM_CALLER); \
   }
-#define GRADUS_SIM_HOOKS(size)                                       \
-  GRADUS_SIM_HOOK(__tsan_read##size, Access::read, size)             \
-  GRADUS_SIM_HOOK(__tsan_write##size, Access::write, size)           \
-  GRADUS_SIM_VOLATILE(read, size)                                    \
+#define GRADUS_SIM_HOOKS(size)                             \
+  GRADUS_SIM_HOOK(__tsan_read##size, Access::read, size)   \
+  GRADUS_SIM_HOOK(__tsan_write##size, Access::write, size) \
+  GRADUS_SIM_VOLATILE(read, size)                          \
   GRADUS_SIM_VOLATILE(write, size)
 
 extern "C" {

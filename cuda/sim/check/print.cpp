@@ -112,9 +112,10 @@ std::ostream& operator<<(std::ostream& out, const LaunchCounts& launch) {
        << std::setw(11) << "sh.loads" << std::setw(11) << "sh.stores" << std::setw(11) << "turns"
        << std::setw(8) << "x least" << std::setw(9) << "atomics" << '\n';
   for (const LineCounts& line : launch.lines) {
-    const std::string where = line.frames.empty() ? "(unknown)"
-                                                  : short_path(line.frames[0].file) + ':' +
-                                                        std::to_string(line.frames[0].line);
+    const std::string where =
+        line.frames.empty() || line.frames[0].file.empty()
+            ? "(compile with -g to see lines)"
+            : short_path(line.frames[0].file) + ':' + std::to_string(line.frames[0].line);
     row(text, where, line.counts);
   }
   row(text, "all", launch.counts);

@@ -167,6 +167,7 @@ std::vector<Frame> frames_of(const Trace& trace) {
     std::vector<Frame> inlined;
     backtrace_pcinfo(state(), pc, add_frame, ignore_error, &inlined);
     for (Frame& frame : inlined) {
+      if (frame.function.starts_with("__libc_start")) continue;  // what calls main
       if (is_machinery(frame)) {
         if (!out.empty()) return out;  // the frames outside are those that called the kernel
         continue;                      // the kernel called it
@@ -175,6 +176,8 @@ std::vector<Frame> frames_of(const Trace& trace) {
       if (out.back().function == "main") return out;
     }
   }
+  if (out.empty() && !trace.empty())
+    out.push_back({"an unknown line; compile with -g to see it", "", 0});
   return out;
 }
 

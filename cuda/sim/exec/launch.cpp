@@ -1,6 +1,9 @@
 // Launches: what a chip would refuse, and the workers that share the blocks.
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +11,7 @@
 #include <map>
 #include <shared_mutex>
 #include <sstream>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -69,9 +73,10 @@ class Pool {
     const size_t wanted = std::min<uint64_t>({cores(), launch.blocks, all / kWorthAThread + 1});
     {
       const std::lock_guard lock(mutex_);
-      while (threads_ + 1 < wanted) {
-        std::thread([this] { work(); }).detach();
-        ++threads_;
+      try {
+        for (; threads_ + 1 < wanted; ++threads_) std::thread([this] { work(); }).detach();
+      } catch (
+          const std::system_error&) {  // the system starts no more: those that there are run all
       }
       launch_ = &launch;
       open_ = wanted - 1;
@@ -122,9 +127,13 @@ struct Runner {
   Pool pool;
   Intervals intervals;
 };
+// Never destroyed, since its threads do not end. A forked child has none of them, and begins anew.
 Runner& runner() {
-  static auto& one = *new Runner;  // its threads never end
-  return one;
+  static std::atomic<Runner*> one = [] {
+    pthread_atfork(nullptr, nullptr, [] { one.store(new Runner); });
+    return new Runner;
+  }();
+  return *one;
 }
 
 // --- Counting
@@ -267,8 +276,8 @@ std::shared_ptr<const KernelWork> keep_launch(const void* kernel, dim3 grid, dim
 }
 
 namespace {
-void run_now(const void* kernel, dim3 grid, dim3 block, void** args, size_t shared_bytes, int device,
-             bool early) {
+void run_now(const void* kernel, dim3 grid, dim3 block, void** args, size_t shared_bytes,
+             int device, bool early) {
   load_variables();
   Launch launch;
   launch.kernel = kernel;

@@ -14,9 +14,6 @@
 
 namespace gradus::cuda::sim {
 
-constinit thread_local Worker* here = nullptr;
-constinit thread_local Worker* watching = nullptr;
-
 // --- Intervals
 void Intervals::restart() {
   first_ = next_.load();
@@ -333,7 +330,7 @@ bool Worker::release_barrier() {
 
 bool Worker::same_line(uintptr_t a, uintptr_t b) {
   const auto frames = frames_of({a}), others = frames_of({b});
-  if (frames.empty() || others.empty()) return false;
+  if (frames.empty() || others.empty() || frames[0].file.empty()) return false;
   return frames[0].line == others[0].line && frames[0].file == others[0].file;
 }
 

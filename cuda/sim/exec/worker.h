@@ -17,6 +17,7 @@
 #include "gradus/cuda/sim/check/counter.h"
 #include "gradus/cuda/sim/check/findings.h"
 #include "gradus/cuda/sim/check/order.h"
+#include "gradus/cuda/sim/exec/current.h"
 #include "gradus/cuda/sim/exec/fiber.h"
 #include "gradus/cuda/sim/runtime/memory.h"
 
@@ -257,16 +258,11 @@ class Worker {
   Fiber home_;
   Fiber* starting_ = nullptr;
   std::vector<SharedMemory> shared_;
-  unsigned long long modules_ = 0;  // how many were loaded when shared_ was made
+  unsigned long long modules_ = 0;                    // how many were loaded when shared_ was made
   std::vector<std::vector<CountedAccess>> accesses_;  // by warp
 };
 
 std::chrono::duration<double> patience();  // GRADUS_SIM_PATIENCE
-
-// here: the worker whose kernel code this thread of the operating system runs; null outside of
-// kernels. watching: the same while accesses are checked; null otherwise.
-extern constinit thread_local Worker* here [[gnu::tls_model("initial-exec")]];
-extern constinit thread_local Worker* watching [[gnu::tls_model("initial-exec")]];
 
 // While it lives, accesses of this thread are not checked. The simulator uses it for its own work,
 // which may run instrumented code: if a kernel's file instantiates the same template, the linker
