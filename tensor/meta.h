@@ -16,6 +16,9 @@ class MetaBackend : public Backend {
 #define DEFAULT(...) FUNCTION(__VA_ARGS__)
 #include "gradus/tensor/table/backend.def"
 
+  // A tensor with data is an operand beside one on meta. Where this returns, that is an error.
+  virtual void meet(const Tensor& /*x*/) {}
+
  protected:
   // Called in the place of an operation. Here: nothing.
   virtual void skip(const char*) {}

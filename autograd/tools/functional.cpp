@@ -1,8 +1,11 @@
 // jacobian, hessian, vjp, jvp, vhp, hvp and vmap.
 #include "gradus/autograd/tools/functional.h"
 
+#include <atomic>
+
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -205,6 +208,10 @@ std::function<Tensor(const Tensor&)> vmap(TensorFunction f, int64_t in_dim, int6
     const int64_t count = x.size(in_dim);
     check(x.dim() > 0 && count > 0, "vmap: dimension ", in_dim, " of shape ", x.sizes(),
           " has no slices to call f with");
+    static std::atomic<bool> warned{false};
+    if (warns_again(warned))
+      warn("vmap: calls its function once for each of " + std::to_string(count) +
+           " slices, one after the other; operations on whole tensors are faster (said once)");
     Tensors rows;
     for (int64_t i = 0; i < count; ++i) {
       rows.push_back(f(x.select(in_dim, i)));

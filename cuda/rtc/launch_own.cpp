@@ -2,7 +2,6 @@
 #include "gradus/cuda/rtc/launch_own.h"
 
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <set>
 
@@ -13,19 +12,21 @@ namespace gradus::cuda::rtc {
 namespace {
 
 // Read at each launch: it costs little beside a launch, and a program may set it.
-bool warns() {
+std::string wanted() {
   const char* value = std::getenv("GRADUS_WARN_OCCUPANCY");
-  return value && std::strcmp(value, "1") == 0;
+  return value ? value : "";
 }
 
 void warn_once(const void* kernel, int reason, const std::string& text) {
   static std::mutex mutex;
   static auto& said = *new std::set<std::pair<const void*, int>>;
+  const bool of_each = wanted() == "1";
   {
     const std::lock_guard lock(mutex);
-    if (!said.emplace(kernel, reason).second) return;
+    if (!said.emplace(of_each ? kernel : nullptr, reason).second) return;
   }
-  warn(text);
+  warn(of_each ? text
+               : text + " (said once; GRADUS_WARN_OCCUPANCY=1 says it of each kernel, 0 of none)");
 }
 
 void warn_of_idle_hardware(const void* kernel, const std::string& name, dim3 grid, dim3 block) {
@@ -49,8 +50,7 @@ void warn_of_idle_hardware(const void* kernel, const std::string& name, dim3 gri
 void launch_own(const Program& program, size_t index, const std::string& name, dim3 grid,
                 dim3 block, size_t shared_bytes, void** arguments) {
   const void* kernel = program.kernel(index);
-  if (warns()) [[unlikely]]
-    warn_of_idle_hardware(kernel, name, grid, block);
+  if (wanted() != "0") warn_of_idle_hardware(kernel, name, grid, block);
   detail::launch(kernel, {grid, block, shared_bytes}, arguments);
 }
 

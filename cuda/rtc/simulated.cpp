@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "gradus/cuda/rtc/compiler.h"
@@ -95,10 +97,51 @@ void write(const fs::path& path, std::string_view bytes) {
   check<Error>(bool(out), "Program: ", path.string(), " cannot be written; is the disk full?");
 }
 
+// Where a comment or a text in quotes that begins at `at` ends; `at` where none begins there.
+size_t end_of_text(std::string_view text, size_t at) {
+  const auto after = [&](std::string_view end, size_t from) {
+    return std::min(text.find(end, from), text.size() - end.size()) + end.size();
+  };
+  if (text.substr(at).starts_with("//")) return after("\n", at) - 1;
+  if (text.substr(at).starts_with("/*")) return after("*/", at + 2);
+  if (text[at] != '"' && text[at] != '\'') return at;
+  size_t end = at + 1;
+  while (end < text.size() && text[end] != text[at] && text[end] != '\n')
+    end += text[end] == '\\' ? 2 : 1;
+  return std::min(end + 1, text.size());
+}
+
+// NVRTC has little of the standard library, and none of its headers. The host's compiler has them:
+// what a GPU would refuse gets a name that it does not know either, at the same line.
+std::string for_nvrtc(const std::string& text) {
+  const std::regex use(
+      R"(std::(?!(move|forward|initializer_list)\b)|#[ \t]*include[ \t]*<(?=\w+>))",
+      std::regex::optimize);
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    std::smatch found;
+    const bool is_word =
+        at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) || text[at - 1] == '_');
+    if (const size_t end = end_of_text(text, at); end > at) {
+      out.append(text, at, end - at);
+      at = end;
+    } else if ((text[at] == 's' || text[at] == '#') && !is_word &&
+               std::regex_search(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), found,
+                                 use, std::regex_constants::match_continuous)) {
+      out += text[at] == '#' ? found.str() + "NVRTC_has_no_" : "NVRTC_has_no_std::";
+      at += static_cast<size_t>(found.length());
+    } else {
+      out += text[at++];
+    }
+  }
+  return out;
+}
+
 // The text is the user's, its lines too; then comes a function for each kernel, which makes it
 // known to the simulator.
 std::string unit_of(const Job& job) {
-  std::string out = line_directive(job.source.file(), job.source.line()) + job.source.text() + '\n';
+  std::string out =
+      line_directive(job.source.file(), job.source.line()) + for_nvrtc(job.source.text()) + '\n';
   for (size_t i = 0; i < job.kernels.size(); ++i)
     out += line_directive("kernel name '" + job.kernels[i] + "'", 1) +
            "extern \"C\" const void* gradus_kernel_" + std::to_string(i) +
@@ -131,7 +174,7 @@ std::string compiler_version() {
                          fs::last_write_time(sim.scripts / "compile"));
     for (const auto& each : fs::recursive_directory_iterator(sim.includes[0]))
       last = std::max(last, each.last_write_time());
-    return "simulator, " GRADUS_SIM_COMPILER ", " GRADUS_SIM_COMPILER_VERSION ", " +
+    return "simulator without std::, " GRADUS_SIM_COMPILER ", " GRADUS_SIM_COMPILER_VERSION ", " +
            sim.scripts.string() + " of " + std::to_string(last.time_since_epoch().count());
   }();
   return once;
@@ -164,7 +207,16 @@ std::string compile(const Job& job) {
   return out.str();
 }
 
+// Kernels find the simulator by name, also where a plugin or Python has loaded it for itself alone.
+void show_simulator() {
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&show_simulator), &self))
+    dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
 std::vector<const void*> load(const std::string& program, const Job& job) {
+  static const bool shown = (show_simulator(), true);
+  static_cast<void>(shown);
   static const Folder folder;  // findings read names and lines from it
   static std::atomic<int> number{0};
   const std::string file = folder.path / ("kernel-" + std::to_string(number++) + ".so");

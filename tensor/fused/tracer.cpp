@@ -30,6 +30,11 @@ void Tracer::skip(const char* op) {
   fail<NotFusable>("fuse: ", op, " is no operation that kernels are fused of");
 }
 
+void Tracer::meet(const Tensor& x) {
+  fail<NotFusable>("fuse: the function uses a tensor that is no argument, of shape ", x.sizes(),
+                   " on ", x.device(), "; pass it as an argument");
+}
+
 Tensor Tracer::input(const Tensor& x) {
   const Tensor plain = raw::empty({}, x.scalar_type(), Device(kMeta));
   const Tensor out = raw::as_strided(plain, x.impl().sizes, x.impl().strides, 0);
@@ -162,7 +167,7 @@ void Tracer::copy(const Tensor& src, const Tensor& dst) {
 // A number that the function made on the CPU.
 void Tracer::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {
   MetaBackend::transfer(src, dst, non_blocking);
-  if (!src.is_cpu() || src.numel() != 1) skip("a tensor that is no argument");
+  if (!src.is_cpu() || src.numel() != 1) meet(src);
   fill(dst, raw::item(src));
 }
 

@@ -37,6 +37,7 @@ class Tracer final : public MetaBackend {
   void fill(const Tensor& out, const Scalar& value) override;
   void copy(const Tensor& src, const Tensor& dst) override;
   void transfer(const Tensor& src, const Tensor& dst, bool non_blocking) override;
+  [[noreturn]] void meet(const Tensor& x) override;  // Errors: NotFusable
   void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x,
                   const Tensor& out) override;
   void map(UnaryOp op, const Tensor& x, const Tensor& out) override;

@@ -3,6 +3,7 @@
 
 #include "gradus/tensor/base/modes.h"
 #include "gradus/tensor/base/recycled.h"
+#include "gradus/tensor/meta.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -54,6 +55,7 @@ Tensor make(Args&&... args) {
 void check_same_device(const char* op, const Tensor& a, const char* a_name, const Tensor& b,
                        const char* b_name) {
   a.operand(op, a_name), b.operand(op, b_name);
+  if (a.is_meta() != b.is_meta()) meta_backend().meet(a.is_meta() ? b : a);
   check<Error>(a.device() == b.device(), op, ": ", a_name, " is on ", a.device(), ", ", b_name,
                " on ", b.device(), "; move one with .to(...)");
 }

@@ -202,8 +202,12 @@ TEST(FuseTest, CallsWhatItCannotFuseAndSaysWhy) {
     EXPECT_NE(warnings.all[0].find("called as it is"), std::string::npos) << warnings.all[0];
   };
   expect_call([](const Tensor& a) { return matmul(a, a).relu(); }, "matmul");
+  const std::string no_argument = "uses a tensor that is no argument, of shape [4] on cpu";
+  expect_call([&](const Tensor& a) { return a * captured; }, no_argument);
+  expect_call([&](const Tensor& a) { return captured - a; }, no_argument);
+  expect_call([&](const Tensor& a) { return where(a > 0, a, captured); }, no_argument);
+  expect_call([&](const Tensor& a) { return cat({a, captured.view({1, 4})}); }, "no argument");
   expect_call([](const Tensor& a) { return a * a.sum().item<double>(); }, "has no data");
-  expect_call([&](const Tensor& a) { return a * captured; }, "meta");
   expect_call([](const Tensor& a) { return a.exp_() + 1; }, "changed in place");
   expect_call([](const Tensor& a) { return std::get<0>(a.sort(-1, false)); }, "sort");
 }

@@ -87,6 +87,20 @@ __global__ void wrong(float* out) {
   EXPECT_EQ(message_of<CompileError>([&] { program.kernel(); }), said);
 }
 
+// On simulated devices the host's compiler would take it.
+TEST_F(Rtc, WhatAGpuRefusesIsRefusedEverywhere) {
+  const auto uses = [](const std::string& text) {
+    return Program("__global__ void f(float* p) {\n  /* std:: */ " + text + " }", {"f"});
+  };
+  for (const char* text : {"p[0] = std::sqrt(p[1]);", "p[0] = std::max(p[1], p[2]);",
+                           "::std::size_t n = 1; p[n] = 0;", "\n#include <cmath>\n"})
+    EXPECT_CONTAINS(message_of<CompileError>([&] { uses(text).kernel(); }),
+                    "text of program_test.cpp:");
+  EXPECT_NE(uses("p[0] = sqrt(p[1]); // std::sqrt").kernel(), nullptr);
+  EXPECT_NE(uses("printf(\"std::max \\\" std::\");").kernel(), nullptr);
+  EXPECT_NE(uses("struct { float* ptr; } my_std; p = my_std.ptr;").kernel(), nullptr);
+}
+
 TEST_F(Rtc, TextThatWasMadeAtRunTimeHasLinesOfItsOwn) {
   const Program program(std::string("\n\nint x = y;"), {"f"});
   const int line = __LINE__ - 1;
