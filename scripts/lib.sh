@@ -19,10 +19,6 @@ need() { "${@:2}" || missing+=("$1"); }
 # wish PACKAGE CHECK...: without it the work goes on, with less.
 wish() { "${@:2}" || wished+=("$1"); }
 
-has_clang_openmp() {
-  have clang++ && echo "#include <omp.h>" | clang++ -fopenmp -E -x c++ - > /dev/null 2>&1
-}
-
 have_maker() { have ninja || have make; }
 
 # Notes what building the library lacks.
