@@ -158,6 +158,8 @@ void* take_kept(size_t size) {
 }  // namespace
 
 void* take_block(size_t nbytes) {
+  if (const auto call = on_block.load(std::memory_order_relaxed)) [[unlikely]]
+    call(nbytes);
   void* block = nullptr;
   if (nbytes <= kMost) {
     const size_t size = size_of(nbytes);

@@ -3,9 +3,14 @@
 // large one, whose pages it fills with zeros, several times as long as an addition of its elements.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 namespace gradus::cpu {
+
+// Called with the bytes that each block is asked for; what it throws is the error of take_block.
+// Null calls nothing. Tests count memory by it, and let allocations fail.
+inline std::atomic<void (*)(size_t nbytes)> on_block{nullptr};
 
 // Memory of at least nbytes, of any content. It starts at a cache line from 1 KiB on, and at a huge
 // page, if the system has any, above 1 MiB. Errors: OutOfMemoryError.

@@ -1,5 +1,6 @@
 // gather, scatter and where: checks, and one call of the backend.
 #include "gradus/tensor/raw/operand.h"
+#include "gradus/tensor/raw/scatter_touched.h"
 
 namespace gradus::raw {
 
@@ -59,9 +60,17 @@ void scatter_into(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor
   if (op == ScatterOp::set) return backend(out).scatter(op, rule, dim, index, src, out);
   // Computed in the type of numbers, and rounded once.
   const ScalarType compute = computed_type(out.scalar_type());
+  const Tensor from = to(*src.tensor, compute);
+  if (compute == out.dtype()) return backend(out).scatter(op, rule, dim, index, from, out);
+  if (touches_few(out, index.sizes()))
+    return change_touched(rule, out, dim, index, [&](const Tensor& copy, const Tensor& places) {
+      const Tensor wide = to(copy, compute);
+      backend(out).scatter(op, {rule.op, dim, index.sizes()[dim]}, dim, places, from, wide);
+      return to(wide, out.scalar_type());
+    });
   const Tensor wide = to(out, compute);
-  backend(out).scatter(op, rule, dim, index, to(*src.tensor, compute), wide);
-  if (compute != out.dtype()) raw::copy_(out, wide);
+  backend(out).scatter(op, rule, dim, index, from, wide);
+  raw::copy_(out, wide);
 }
 
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, const char* op) {

@@ -1,5 +1,6 @@
 // Indexing by a list of tensors becomes one gather or scatter along one dimension.
 #include "gradus/tensor/raw/operand.h"
+#include "gradus/tensor/raw/scatter_touched.h"
 
 namespace gradus {
 
@@ -161,12 +162,13 @@ Tensor masked_select(const char* op, const Tensor& x, const Tensor& mask) {
 void index_put_(const char* op, const Tensor& x, const Tensors& list, const Tensor& values,
                 bool accumulate) {
   const ScalarType compute = computed_type(x.dtype());
-  if (accumulate && compute != x.dtype()) {  // summed in the type of numbers, and rounded once
+  const Folded folded = fold(op, x, list);
+  // Summed in the type of numbers, and rounded once.
+  if (accumulate && compute != x.dtype() && !touches_few(x, folded.result)) {
     const Tensor wide = to(x, compute);
     raw::index_put_(op, wide, list, to(values, compute), true);
     return raw::copy_(x, to(wide, x.dtype()));
   }
-  const Folded folded = fold(op, x, list);
   check(broadcasts_to(values.sizes(), folded.result), op,
         ": shape mismatch: value tensor of shape ", values.sizes(),
         " cannot be broadcast to indexing result of shape ", folded.result);

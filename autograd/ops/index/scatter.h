@@ -25,5 +25,8 @@ Tensor part_under(const Tensor& index, const Tensor& src);
 // scatter_reduce; errors name `op`.
 Tensor scatter_reduced(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
                        const Tensor& src, std::string_view reduce, bool include_self);
+// The same into self.
+Tensor& scatter_reduced_(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                         const Tensor& src, std::string_view reduce, bool include_self);
 
 }  // namespace gradus

@@ -8,6 +8,7 @@
 #include "gradus/autograd/ops/index/scatter.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
+#include "gradus/tensor/raw/scatter_touched.h"
 
 namespace gradus {
 
@@ -109,19 +110,39 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
                       std::string_view reduce, bool include_self) {
   return scatter_reduced("scatter_reduce", self, dim, index, src, reduce, include_self);
 }
-Tensor& Tensor::scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& src,
-                                std::string_view reduce, bool include_self) const {
+namespace {
+// Whether the index fits, and names few elements. Where it does not fit, scatter_ says why.
+bool changes_few(const Tensor& x, int64_t dim, const Tensor& index) {
+  if (x.dim() == 0 || index.dim() != x.dim() || index.dtype() != kLong ||
+      index.device() != x.device() || index.numel() == 0)
+    return false;
+  const int64_t d = wrap_dim("scatter_reduce", dim, x);
+  for (int64_t i = 0; i < x.dim(); ++i)
+    if (i != d && index.sizes()[i] > x.sizes()[i]) return false;
+  return raw::touches_few(x, index.sizes());
+}
+}  // namespace
+
+Tensor& scatter_reduced_(const char* op, const Tensor& self, int64_t dim, const Tensor& index,
+                         const Tensor& src, std::string_view reduce, bool include_self) {
   const auto f = [&](const Tensor& x) {
-    return x.scatter_reduce(dim, index, src, reduce, include_self);
+    return scatter_reduced(op, x, dim, index, src, reduce, include_self);
   };
   const auto direct = [&](const Tensor& x) {
-    const Word word = parse("scatter_reduce", reduce);
-    if (include_self && !word.mean)
-      raw::scatter_("scatter_reduce", word.how, x, dim, index, src);
-    else
-      raw::copy_(x, f(x));
+    const Word word = parse(op, reduce);
+    if (include_self && !word.mean) return raw::scatter_(op, word.how, x, dim, index, src);
+    if (!changes_few(x, dim, index)) return raw::copy_(x, f(x));
+    const int64_t d = wrap_dim(op, dim, x);
+    raw::change_touched({op, d, x.size(d)}, x, d, raw::apart(index, x),
+                        [&](const Tensor& copy, const Tensor& places) {
+                          return scatter_reduced(op, copy, d, places, src, reduce, include_self);
+                        });
   };
-  return in_place("scatter_reduce", *this, recording(*this, src), direct, f);
+  return in_place(op, self, recording(self, src), direct, f);
+}
+Tensor& Tensor::scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& src,
+                                std::string_view reduce, bool include_self) const {
+  return scatter_reduced_("scatter_reduce", *this, dim, index, src, reduce, include_self);
 }
 
 }  // namespace gradus
