@@ -47,9 +47,16 @@ int64_t checked_numel(std::string_view op, IntArrayRef sizes) {
   return product;
 }
 
+namespace {
+// Modulo 2^64: of an empty tensor the other sizes may be as large as they like.
+int64_t product_of(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+}  // namespace
+
 int64_t numel_of(IntArrayRef sizes) {
   int64_t product = 1;
-  for (int64_t size : sizes) product *= size;
+  for (int64_t size : sizes) product = product_of(product, size);
   return product;
 }
 
@@ -59,7 +66,7 @@ Dims contiguous_strides(IntArrayRef sizes) {
   int64_t stride = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     strides[i] = stride;
-    stride *= std::max<int64_t>(sizes[i], 1);
+    stride = product_of(stride, std::max<int64_t>(sizes[i], 1));
   }
   return strides;
 }
@@ -86,7 +93,7 @@ bool is_contiguous(IntArrayRef sizes, IntArrayRef strides) {
     if (sizes[i] == 0) return true;
     if (sizes[i] == 1) continue;
     matches &= strides[i] == expected;
-    expected *= sizes[i];
+    expected = product_of(expected, sizes[i]);
   }
   return matches;
 }

@@ -266,8 +266,9 @@ template <class T>
 const ConvolutionWay<T>& way_of(const Convolution& s) {
   static constexpr ConvolutionWay<T> in_place = {output_of<T>, input_gradient<T>,
                                                  weight_gradient<T>};
-  const ConvolutionWay<T>* way = nullptr;
-  if constexpr (std::is_same_v<T, float>) way = winograd_way(s);
+  const ConvolutionWay<T>* way = direct_way<T>(s);
+  if constexpr (std::is_same_v<T, float>)
+    if (!way) way = winograd_way(s);
   if (!way) way = unfolded_way<T>(s);
   return way ? *way : in_place;
 }

@@ -17,5 +17,8 @@ struct ConvolutionWay {
 const ConvolutionWay<float>* winograd_way(const Convolution& shape);  // winograd.cpp
 template <class T>
 const ConvolutionWay<T>* unfolded_way(const Convolution& shape);  // unfolded.cpp
+// That of shapes whose padded image would be far larger than input and windows.
+template <class T>
+const ConvolutionWay<T>* direct_way(const Convolution& shape);  // direct.cpp
 
 }  // namespace gradus::cpu

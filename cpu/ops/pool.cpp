@@ -1,6 +1,7 @@
 // Pools, a plane at a time: max pools line by line of windows, all others window by window.
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "gradus/cpu/backend.h"
@@ -142,8 +143,11 @@ template <class T>
 void max_planes(const Pool& pool, const T* x, T* values, int64_t* indices) {
   using Place = typename PoolLoops<T>::Place;
   const PoolLoops<T>& loops = table_of<PoolLoops<T>>();
-  const bool by_lines = !pool.dim[2].adaptive && pool.inputs() <= std::numeric_limits<Place>::max();
-  const Line line(pool);
+  // Longer windows than the input are mostly padding, of which only max_by_windows skips a part.
+  const WindowDim& w = pool.dim[2];
+  const bool by_lines = !w.adaptive && w.kernel <= std::max<int64_t>(w.in, 16) &&
+                        pool.inputs() <= std::numeric_limits<Place>::max();
+  const std::optional<Line> line = by_lines ? std::optional<Line>(pool) : std::nullopt;
   for_planes(pool, [&](int64_t begin, int64_t end) {
     std::vector<Place> where(static_cast<size_t>(by_lines ? pool.dim[2].out : 0));
     for (int64_t p = begin; p < end; ++p) {
@@ -151,7 +155,7 @@ void max_planes(const Pool& pool, const T* x, T* values, int64_t* indices) {
       T* const to = values + p * pool.outputs();
       int64_t* const places = indices + p * pool.outputs();
       if (by_lines)
-        max_by_lines(pool, loops, line, from, to, places, where.data());
+        max_by_lines(pool, loops, *line, from, to, places, where.data());
       else
         max_by_windows(pool, from, to, places);
     }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "gradus/autograd/ops/window/dims.h"
 #include "gradus/nn/init.h"
 
 namespace gradus::nn {
@@ -101,7 +102,9 @@ std::vector<int64_t> pads_of(const ConvOptions<D>& options) {
     int64_t before = options.padding().amounts[d], after = before;
     if (options.padding().name) {
       const bool same = options.padding().name == kSame;
-      const int64_t total = same ? options.dilation()[d] * (options.kernel_size()[d] - 1) : 0;
+      const int64_t total =
+          same ? autograd::window_extent("pad", options.kernel_size()[d], options.dilation()[d]) - 1
+               : 0;
       before = total / 2, after = total - before;
     }
     out.push_back(before), out.push_back(after);
@@ -199,9 +202,12 @@ Tensor ConvTransposeImpl<Derived, D>::forward(
                    std::min(output_size->size(), D));
     for (size_t d = 0; d < D; ++d) {
       const int64_t size = input.size(static_cast<int64_t>(d) - static_cast<int64_t>(D));
-      const int64_t least = (size - 1) * options.stride()[d] - 2 * options.padding()[d] +
-                            options.dilation()[d] * (options.kernel_size()[d] - 1) + 1;
-      const int64_t most = least + options.stride()[d] - 1;
+      const Checked first = Checked(size - 1) * options.stride()[d] -
+                            Checked(2) * options.padding()[d] +
+                            Checked(options.dilation()[d]) * (options.kernel_size()[d] - 1) + 1;
+      const int64_t least = first.get(this->name(), "the least output size");
+      const int64_t most =
+          (first + options.stride()[d] - 1).get(this->name(), "the greatest output size");
       check(wanted[d] >= least && wanted[d] <= most, this->name(), ": requested an output size of ",
             IntArrayRef(*output_size), ", but valid sizes range from ", least, " to ", most,
             " in dimension ", d, " (for an input of ", input.sizes(), "); give one of them");

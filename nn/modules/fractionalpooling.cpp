@@ -48,9 +48,9 @@ TensorPair fractional_max(const char* op, const Tensor& input,
         options.output_size()
             ? (*options.output_size())[d]
             : static_cast<int64_t>(static_cast<double>(in) * (*options.output_ratio())[d]);
-    check(kernel > 0 && out > 0 && out + kernel - 1 <= in, op, ": kernel_size ", kernel,
-          " and output size ", out, " do not fit the input's size ", in, " in dimension ", d + 2,
-          "; use smaller ones");
+    check(kernel > 0 && out > 0 && kernel <= in && out <= in - kernel + 1, op, ": kernel_size ",
+          kernel, " and output size ", out, " do not fit the input's size ", in, " in dimension ",
+          d + 2, "; use smaller ones");
     // PyTorch takes the samples of two dimensions in the opposite order.
     const Tensor u = samples.select(-1, static_cast<int64_t>(D == 2 ? 1 - d : d));
     std::vector<int64_t> along(2 + 2 * D, 1);

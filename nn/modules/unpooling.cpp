@@ -2,6 +2,7 @@
 #include "gradus/nn/modules/unpooling.h"
 
 #include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/tensor/base/checked.h"
 
 namespace gradus::nn::functional {
 
@@ -16,20 +17,24 @@ std::vector<int64_t> unpooled_sizes(const std::string& op, const Tensor& input,
           ": kernel_size and stride must be 1 or more, but they are ", options.kernel_size(),
           " and ", options.stride(), "; give those of the pool");
   for (size_t d = 0; d < D; ++d)
-    out.push_back((input.size(static_cast<int64_t>(d) - static_cast<int64_t>(D)) - 1) *
-                      options.stride()[d] -
-                  2 * options.padding()[d] + options.kernel_size()[d]);
+    out.push_back((Checked(input.size(static_cast<int64_t>(d) - static_cast<int64_t>(D)) - 1) *
+                       options.stride()[d] -
+                   Checked(2) * options.padding()[d] + options.kernel_size()[d])
+                      .get(op, "the output size"));
   if (!options.output_size()) return out;
   std::vector<int64_t> given = *options.output_size();
   check(given.size() == D || given.size() == static_cast<size_t>(input.dim()), op,
         ": output_size should be a sequence containing ", D, " or ", input.dim(),
         " elements, but it has a length of ", given.size(), "; give the sizes before the pool");
   given.erase(given.begin(), given.end() - static_cast<std::ptrdiff_t>(D));
-  for (size_t d = 0; d < D; ++d)
-    check(given[d] > out[d] - options.stride()[d] && given[d] < out[d] + options.stride()[d], op,
-          ": invalid output_size ", given[d], " in dimension ", d, ", expected it between ",
-          out[d] - options.stride()[d], " and ", out[d] + options.stride()[d],
+  for (size_t d = 0; d < D; ++d) {
+    const int64_t low = (Checked(out[d]) - options.stride()[d]).get(op, "the least output size");
+    const int64_t high =
+        (Checked(out[d]) + options.stride()[d]).get(op, "the greatest output size");
+    check(given[d] > low && given[d] < high, op, ": invalid output_size ", given[d],
+          " in dimension ", d, ", expected it between ", low, " and ", high,
           "; give the size before the pool");
+  }
   return given;
 }
 
@@ -54,11 +59,12 @@ Tensor max_unpool(const Tensor& input, const Tensor& indices,
   std::vector<int64_t> shape = input.sizes().vec();
   shape.resize(shape.size() - D);
   std::vector<int64_t> rows = shape;
-  int64_t count = 1;
+  Checked product = 1;
   for (const int64_t size : unpooled_sizes(op, input, options)) {
     shape.push_back(size);
-    count *= size;
+    product = product * size;
   }
+  const int64_t count = product.get(op, "the size of a channel");
   rows.push_back(count);
   // A GPU reports such a number at the next synchronisation.
   if (indices.is_cpu() && indices.numel() > 0) {

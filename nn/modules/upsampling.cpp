@@ -40,14 +40,14 @@ struct Positions {
 // out[i] = sum over k of weight[k][i] * in[index[k][i]]
 struct Taps {
   Taps(int64_t taps, int64_t out)
-      : index(static_cast<size_t>(taps), std::vector<int64_t>(static_cast<size_t>(out))),
-        weight(static_cast<size_t>(taps), std::vector<double>(static_cast<size_t>(out))) {}
+      : count(taps), index(empty({taps, out}, kLong)), weight(empty({taps, out}, kDouble)) {}
   void set(int64_t tap, int64_t i, int64_t place, double w) {
-    index[static_cast<size_t>(tap)][static_cast<size_t>(i)] = place;
-    weight[static_cast<size_t>(tap)][static_cast<size_t>(i)] = w;
+    const int64_t at = tap * index.size(1) + i;
+    index.data_ptr<int64_t>()[at] = place;
+    weight.data_ptr<double>()[at] = w;
   }
-  std::vector<std::vector<int64_t>> index;
-  std::vector<std::vector<double>> weight;
+  int64_t count;
+  Tensor index, weight;
 };
 
 // Keys' cubic convolution kernel with parameter a, at distance x.
@@ -109,8 +109,8 @@ Taps antialiased(const Positions& p, bool is_cubic) {
     for (int64_t place = from; place < to; ++place)
       taps.set(place - from, i, place, weight(place) / sum);
     // A tap without a share names a pixel that has one: 0 times NaN is NaN.
-    for (auto tap = static_cast<size_t>(to - from); tap < taps.index.size(); ++tap)
-      taps.set(static_cast<int64_t>(tap), i, std::min(from, p.in - 1), 0);
+    for (int64_t tap = to - from; tap < taps.count; ++tap)
+      taps.set(tap, i, std::min(from, p.in - 1), 0);
   }
   return taps;
 }
@@ -119,10 +119,10 @@ Tensor resampled(const Tensor& x, int64_t dim, const Taps& taps) {
   Tensor out;
   std::vector<int64_t> along(static_cast<size_t>(x.dim()), 1);
   along[static_cast<size_t>(dim)] = -1;
-  for (size_t k = 0; k < taps.index.size(); ++k) {
-    const Tensor slice = x.index_select(dim, tensor(taps.index[k], kLong).to(x.device()));
-    if (taps.index.size() == 1) return slice;
-    const Tensor part = slice * tensor(taps.weight[k], kDouble).to(x.options()).view(along);
+  for (int64_t k = 0; k < taps.count; ++k) {
+    const Tensor slice = x.index_select(dim, taps.index[k].to(x.device()));
+    if (taps.count == 1) return slice;
+    const Tensor part = slice * taps.weight[k].to(x.options()).view(along);
     out = out.defined() ? out + part : part;
   }
   return out;
@@ -153,9 +153,10 @@ std::vector<int64_t> output_sizes(const Tensor& input, const InterpolateFuncOpti
   std::vector<int64_t> out;
   for (int64_t d = 0; d < spatial; ++d) {
     const auto i = static_cast<size_t>(d);
-    out.push_back(size ? (*size)[i]
-                       : static_cast<int64_t>(
-                             std::floor(static_cast<double>(input.size(d + 2)) * (*factor)[i])));
+    const double scaled = factor ? static_cast<double>(input.size(d + 2)) * (*factor)[i] : 0;
+    check(std::abs(scaled) < 0x1p62, "interpolate: scale_factor ", factor ? list_text(*factor) : "",
+          " of an input of shape ", input.sizes(), " gives no size; give smaller numbers");
+    out.push_back(size ? (*size)[i] : static_cast<int64_t>(std::floor(scaled)));
     check(input.size(d + 2) > 0 && out.back() > 0,
           "interpolate: Input and output sizes should be greater than 0, but the input has shape ",
           input.sizes(), " and the output sizes begin with ", list_text(out),

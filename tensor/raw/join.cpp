@@ -1,4 +1,5 @@
 // cat and flip.
+#include "gradus/tensor/base/checked.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -48,7 +49,7 @@ Tensor cat(ArrayRef<Tensor> tensors, int64_t dim) {
       continue;
     }
     check_joins(tensors[i], i, *first, d);
-    sizes[d] += tensors[i].impl().sizes[d];
+    sizes[d] = (Checked(sizes[d]) + tensors[i].impl().sizes[d]).get("cat", "the joined size");
   }
   Tensor out = empty(sizes, dtype, first->device());
   if (all_add) {

@@ -191,8 +191,9 @@ Tensor expand(const Tensor& x, IntArrayRef sizes) {
     check(target[i] >= 0, "expand: shape ", sizes, " has the negative size ", target[i],
           "; give sizes of 0 or more, or -1 to keep one");
   }
-  return as_strided(x, target, broadcast_strides("expand", x.sizes(), x.strides(), target),
-                    x.storage_offset());
+  const Dims strides = broadcast_strides("expand", x.sizes(), x.strides(), target);
+  checked_numel("expand", target);
+  return as_strided(x, target, strides, x.storage_offset());
 }
 
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {

@@ -67,7 +67,9 @@ Tensor logit(const Tensor& self, std::optional<double> eps) {
 }
 
 Tensor mvlgamma(const Tensor& self, int64_t p) {
-  check(p >= 1, "mvlgamma: p is ", p, ", expected 1 or more");
+  constexpr int64_t kMost = 1 << 16;  // each adds a term
+  check(p >= 1 && p <= kMost, "mvlgamma: p is ", p, ", expected 1 to ", kMost,
+        "; the sum has p terms, give fewer");
   const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());
   // The sum of f(x - i / 2) for i < p.
   const auto sum = [p](Tensor (*f)(const Tensor&), const Tensor& t) {

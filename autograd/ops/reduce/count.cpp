@@ -1,5 +1,6 @@
 // bincount and count_nonzero.
 #include "gradus/autograd/ops/reduce.h"
+#include "gradus/tensor/base/checked.h"
 
 namespace gradus {
 
@@ -21,7 +22,8 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   const TensorOptions options = self.options().dtype(dtype);
   const Tensor worth =
       weights.defined() ? weights.detach().to(dtype) : ones({}, options).expand(self.sizes());
-  Tensor out = zeros({std::max(minlength, most + 1)}, options);
+  const int64_t numbers = (Checked(most) + 1).get("bincount", "the number of bins");
+  Tensor out = zeros({std::max(minlength, numbers)}, options);
   return out.scatter_add_(0, self.to(kLong), worth);
 }
 

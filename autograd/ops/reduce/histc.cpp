@@ -1,5 +1,6 @@
 // histc and histogram.
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/checked.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -72,7 +73,10 @@ TensorPair histogram(const Tensor& self, int64_t bins, std::optional<ArrayRef<do
   check(low <= high, "histogram: min should not exceed max, but got min ", low, " max ", high,
         "; swap the numbers of range");
   if (low == high) low -= 0.5, high += 0.5;
-  return counted(self, linspace(low, high, bins + 1, self.options()), weight, density);
+  return counted(self,
+                 linspace(low, high, (Checked(bins) + 1).get("histogram", "the number of edges"),
+                          self.options()),
+                 weight, density);
 }
 TensorPair histogram(const Tensor& self, int64_t bins, std::optional<ArrayRef<double>> range) {
   return histogram(self, bins, range, std::nullopt, false);

@@ -1,6 +1,7 @@
 // diagonal, diag, diag_embed, trace, tril, triu and their indices, with their gradients.
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/embed.h"
+#include "gradus/tensor/base/checked.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -34,7 +35,8 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) 
   const int64_t rows = wrap_dim("diagonal", dim1, self);
   const int64_t columns = wrap_dim("diagonal", dim2, self);
   check(rows != columns, "diagonal: dim1 and dim2 are both ", rows, "; expected two dimensions");
-  const int64_t row = std::max<int64_t>(0, -offset), column = std::max<int64_t>(0, offset);
+  const int64_t row = -std::clamp<int64_t>(offset, -INT64_MAX, 0);
+  const int64_t column = std::max<int64_t>(0, offset);
   const int64_t length =
       std::max<int64_t>(0, std::min(self.sizes()[rows] - row, self.sizes()[columns] - column));
   Dims sizes = self.impl().sizes, strides = self.impl().strides;
@@ -78,7 +80,8 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
   const int64_t b = wrap_dim("diag_embed", dim2, self.dim() + 1);
   check(a != b, "diag_embed: dim1 and dim2 are both ", a, "; expected two dimensions");
   Dims sizes(self.sizes().data(), self.sizes().size() - 1);
-  const int64_t n = self.size(-1) + std::abs(offset);
+  const Checked away = offset < 0 ? Checked(0) - offset : offset;
+  const int64_t n = (away + self.size(-1)).get("diag_embed", "the size of the matrix");
   sizes.insert(std::min(a, b), n);
   sizes.insert(std::max(a, b), n);
   return embed(self, sizes, [=](const Tensor& x) { return x.diagonal(offset, a, b); });

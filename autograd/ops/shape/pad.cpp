@@ -1,10 +1,20 @@
 // pad and constant_pad_nd, with their gradients, and pad_sequence.
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/base/checked.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
+
+namespace {
+// The size of a dimension with so much before and behind it, negative where it is cut off. Each of
+// them can be negated after that.
+int64_t padded_by(const char* op, int64_t size, int64_t before, int64_t after) {
+  for (const int64_t count : {before, after}) (Checked(0) - count).get(op, "the padding");
+  return (Checked(size) + before + after).get(op, "the padded size");
+}
+}  // namespace
 
 Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value) {
   check(pad.size() % 2 == 0, "constant_pad_nd: pad ", pad,
@@ -15,7 +25,7 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
   Dims sizes = self.impl().sizes;
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const size_t d = sizes.size() - 1 - i;
-    sizes[d] += pad[2 * i] + pad[2 * i + 1];
+    sizes[d] = padded_by("constant_pad_nd", sizes[d], pad[2 * i], pad[2 * i + 1]);
     check(sizes[d] >= 0, "constant_pad_nd: pad ", pad, " leaves nothing of dimension ", d,
           " of size ", self.sizes()[d], "; cut off less");
   }
@@ -27,8 +37,9 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
     const int64_t d = self.dim() - 1 - static_cast<int64_t>(i);
     const int64_t before = pad[2 * i], after = pad[2 * i + 1];
     // What stays of dim: it begins at one place in self and at another in out.
-    const int64_t kept =
-        self.sizes()[d] + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
+    const Checked kept_of =
+        Checked(self.sizes()[d]) + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
+    const int64_t kept = kept_of.fits() ? kept_of.get("constant_pad_nd", "what stays") : 0;
     any = kept > 0;
     if (!any) break;
     from = raw::narrow(from, d, std::max<int64_t>(-before, 0), kept);
@@ -89,7 +100,8 @@ Tensor grown(Border kind, const Tensor& x, int64_t dim, int64_t before, int64_t 
 
 Tensor cropped(const Tensor& x, int64_t dim, int64_t before, int64_t after) {
   const int64_t start = std::max<int64_t>(-before, 0);
-  const int64_t length = x.size(dim) - start - std::max<int64_t>(-after, 0);
+  const int64_t length = (Checked(x.size(dim)) - start - std::max<int64_t>(-after, 0))
+                             .get("pad", "the size that is left");
   check(length >= 0, "pad: ", before, " and ", after, " leave nothing of dimension ", dim,
         " of size ", x.size(dim), "; cut off less");
   return length == x.size(dim) ? x : x.narrow(dim, start, length);
@@ -117,6 +129,7 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode,
   Tensor out = self;
   for (int64_t i = 0; i < padded; ++i) {
     const int64_t d = self.dim() - 1 - i, before = pad[2 * i], after = pad[2 * i + 1];
+    padded_by("pad", self.size(d), before, after);
     // What is cut off is still reflected, and does not go round.
     if (kind == Border::circular)
       out = grown(kind, cropped(out, d, before, after), d, before, after);

@@ -1,5 +1,6 @@
 // repeat, repeat_interleave, tile, flip and roll.
 #include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/base/checked.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -17,7 +18,7 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
     const int64_t size = i < lead ? 1 : self.sizes()[i - lead], times = repeats[i];
     check(times >= 0, "repeat: repeats ", repeats, " has the negative number ", times,
           "; give 0 or more");
-    out.push_back(size * times);
+    out.push_back((Checked(size) * times).get("repeat", "a repeated size"));
     if (times != 1) split.push_back(1), expanded.push_back(times);
     if (times == 1 || size != 1) split.push_back(size), expanded.push_back(size);
   }
@@ -46,14 +47,18 @@ Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_si
                    ", expected int64 or int32");
   const Tensor counts = raw::contiguous(raw::to(raw::to(repeats, kCPU), kLong));
   const int64_t* count = counts.data_ptr<int64_t>();
-  std::vector<int64_t> out;
+  Checked total = 0;
   for (int64_t i = 0; i < counts.numel(); ++i) {
     check(count[i] >= 0, "repeat_interleave: repeats has the negative number ", count[i],
           " at position ", i, "; give 0 or more");
-    out.insert(out.end(), static_cast<size_t>(count[i]), i);
+    total = total + count[i];
   }
-  check_output_size(static_cast<int64_t>(out.size()), output_size);
-  return tensor(out, repeats.dtype()).to(repeats.device());
+  const int64_t size = total.get("repeat_interleave", "the sum of the repeats");
+  check_output_size(size, output_size);
+  const Tensor out = raw::empty({size}, kLong, kCPU, "repeat_interleave");
+  int64_t* to = out.data_ptr<int64_t>();
+  for (int64_t i = 0; i < counts.numel(); ++i) to = std::fill_n(to, count[i], i);
+  return out.to(repeats.device(), repeats.dtype());
 }
 
 Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim,
@@ -77,7 +82,8 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int6
   check<IndexError>(self.dim() > 0, "repeat_interleave: self has no dimensions; leave dim out");
   check(repeats >= 0, "repeat_interleave: repeats = ", repeats, " is negative; give 0 or more");
   const int64_t d = wrap_dim("repeat_interleave", *dim, self);
-  check_output_size(self.sizes()[d] * repeats, output_size);
+  check_output_size((Checked(self.sizes()[d]) * repeats).get("repeat_interleave", "the size"),
+                    output_size);
   Dims shape = self.impl().sizes;
   shape.insert(d + 1, repeats);
   return self.unsqueeze(d + 1).expand(shape).clone(MemoryFormat::Contiguous).flatten(d, d + 1);
@@ -87,7 +93,7 @@ namespace {
 Tensor rolled(const Tensor& x, int64_t shift, int64_t dim) {
   const int64_t size = x.size(dim);
   if (size == 0) return raw::clone(x);
-  const int64_t start = ((-shift) % size + size) % size;
+  const int64_t start = (size - shift % size) % size;
   return raw::cat({raw::narrow(x, dim, start, size - start), raw::narrow(x, dim, 0, start)}, dim);
 }
 }  // namespace
@@ -105,7 +111,8 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   out = raw::alias(out);
   if (recording(self)) {
     std::vector<int64_t> back;
-    for (int64_t shift : shifts) back.push_back(-shift);
+    for (size_t i = 0; i < dims.size(); ++i)
+      back.push_back(-(shifts[i] % std::max<int64_t>(self.size(dims[i]), 1)));
     record("RollBackward0", out, {self}, {}, [back, dims = dims.vec()](Node&, const Tensor& grad) {
       return Tensors{grad.roll(back, dims)};
     });

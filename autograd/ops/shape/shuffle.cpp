@@ -1,5 +1,6 @@
 // pixel_shuffle, pixel_unshuffle and channel_shuffle.
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/checked.h"
 
 namespace gradus {
 
@@ -29,17 +30,23 @@ void check_pixels(const char* op, const char* name, const Tensor& self, int64_t 
   check(factor > 0, op, ": ", op, " expects a positive ", name, ", but got ", factor,
         "; give 1 or more");
 }
+
+int64_t product_of(const char* op, Checked a, int64_t b) {
+  return (a * b).get(op, "the size of the result");
+}
 }  // namespace
 
 Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
   check_pixels("pixel_shuffle", "upscale_factor", self, upscale_factor);
   const int64_t r = upscale_factor, c = self.size(-3), h = self.size(-2), w = self.size(-1);
-  check(c % (r * r) == 0,
+  constexpr const char* kOp = "pixel_shuffle";
+  const int64_t square = product_of(kOp, r, r);
+  check(c % square == 0,
         "pixel_shuffle: pixel_shuffle expects its input's 'channel' dimension to be divisible by "
         "the square of upscale_factor, but input.size(-3)=",
-        c, " is not divisible by ", r * r, "; give another factor or more channels");
-  return reordered(self, with_batch(self, {c / (r * r), r, r, h, w}), {0, 3, 1, 4, 2},
-                   with_batch(self, {c / (r * r), h * r, w * r}));
+        c, " is not divisible by ", square, "; give another factor or more channels");
+  return reordered(self, with_batch(self, {c / square, r, r, h, w}), {0, 3, 1, 4, 2},
+                   with_batch(self, {c / square, product_of(kOp, h, r), product_of(kOp, w, r)}));
 }
 
 Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
@@ -53,8 +60,9 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
         "pixel_unshuffle: pixel_unshuffle expects width to be divisible by downscale_factor, but "
         "input.size(-1)=",
         w, " is not divisible by ", r, "; pad the input");
-  return reordered(self, with_batch(self, {c, h / r, r, w / r, r}), {0, 2, 4, 1, 3},
-                   with_batch(self, {c * r * r, h / r, w / r}));
+  return reordered(
+      self, with_batch(self, {c, h / r, r, w / r, r}), {0, 2, 4, 1, 3},
+      with_batch(self, {product_of("pixel_unshuffle", Checked(c) * r, r), h / r, w / r}));
 }
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {

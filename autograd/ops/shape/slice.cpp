@@ -1,7 +1,16 @@
 // slice, narrow, unfold, select_scatter and slice_scatter, with their gradients.
 #include "gradus/autograd/ops/embed.h"
+#include "gradus/tensor/base/checked.h"
 
 namespace gradus {
+
+namespace {
+// What a step multiplies the stride by; where that does not fit, there is one element, or none.
+int64_t stepped(int64_t stride, int64_t step) {
+  const Checked out = Checked(stride) * step;
+  return out.fits() ? out.get("slice", "a stride") : stride;
+}
+}  // namespace
 
 Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start,
              std::optional<int64_t> end, int64_t step) {
@@ -16,7 +25,7 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start,
   const int64_t length = clamped(end.value_or(size), from) - from;
   Dims sizes = self.impl().sizes, strides = self.impl().strides;
   sizes[d] = length / step + (length % step != 0);
-  strides[d] *= step;
+  strides[d] = stepped(strides[d], step);
   return record_view(
       "SliceBackward0", self,
       raw::as_strided(self, sizes, strides, self.storage_offset() + from * self.strides()[d]),
@@ -43,8 +52,9 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step)
         "; give at most that");
   Dims sizes = self.impl().sizes, strides = self.impl().strides;
   const int64_t stride = self.dim() ? strides[d] : 1;
-  if (self.dim()) sizes[d] = (extent - size) / step + 1, strides[d] = stride * step;
+  if (self.dim()) sizes[d] = (extent - size) / step + 1, strides[d] = stepped(stride, step);
   sizes.push_back(size), strides.push_back(stride);
+  checked_numel("unfold", sizes);
   Tensor out = raw::as_strided(self, sizes, strides, self.storage_offset());
   if (recording(self))
     record("UnfoldBackward0", out, {self}, {},

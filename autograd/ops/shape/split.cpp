@@ -1,5 +1,6 @@
 // split, chunk, unbind, tensor_split, hsplit: several views of one tensor.
 #include "gradus/autograd/engine/record.h"
+#include "gradus/tensor/base/checked.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -26,6 +27,13 @@ Tensors with_zeros(const Node& node, const Tensors& grads) {
 int64_t dim_of(const char* op, const Tensor& self, int64_t dim) {
   check<IndexError>(self.dim() > 0, op, ": the tensor has no dimensions; expected one or more");
   return wrap_dim(op, dim, self);
+}
+
+// Errors: ValueError where so many pieces of `size` elements are nearly all empty.
+void check_pieces(const char* op, int64_t pieces, int64_t size) {
+  constexpr int64_t kMostEmpty = 1 << 20;
+  check(pieces - kMostEmpty <= size, op, ": ", pieces, " pieces of ", size, " elements; at most ",
+        kMostEmpty, " may be empty, ask for fewer");
 }
 
 // REQUIRES: sizes sum to the size of dim.
@@ -82,14 +90,15 @@ Tensors split(const Tensor& self, int64_t split_size, int64_t dim) {
 
 Tensors split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
   const int64_t d = dim_of("split_with_sizes", self, dim);
-  int64_t total = 0;
+  Checked sum = 0;
   for (int64_t size : split_sizes) {
     check(size >= 0,
           "split_with_sizes: split_with_sizes expects split_sizes have only non-negative entries, "
           "but got split_sizes=",
           split_sizes, "; give sizes of 0 or more");
-    total += size;
+    sum = sum + size;
   }
+  const int64_t total = sum.get("split_with_sizes", "the sum of split_sizes");
   check(total == self.sizes()[d],
         "split_with_sizes: split_with_sizes expects split_sizes to sum exactly to ",
         self.sizes()[d], " (input tensor's size at dimension ", d,
@@ -104,6 +113,7 @@ Tensors chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   const int64_t d = dim_of("chunk", self, dim), size = self.sizes()[d];
   check(chunks > 0, "chunk: chunk expects `chunks` to be greater than 0, got: ", chunks,
         "; give 1 or more");
+  check_pieces("chunk", size == 0 ? chunks : 1, size);
   if (size == 0)
     return split_with_sizes(self, std::vector<int64_t>(static_cast<size_t>(chunks), 0), d);
   return split(self, (size - 1) / chunks + 1, d);
@@ -133,6 +143,7 @@ Tensors unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim) {
 Tensors tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
   const int64_t d = dim_of("tensor_split", self, dim), size = self.sizes()[d];
   check(sections > 0, "tensor_split: sections = ", sections, ", expected a positive number");
+  check_pieces("tensor_split", sections, size);
   std::vector<int64_t> borders;
   for (int64_t i = 0; i <= sections; ++i)
     borders.push_back(i * (size / sections) + std::min(i, size % sections));

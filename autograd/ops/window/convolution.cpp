@@ -2,13 +2,15 @@
 // that of the weight are each bilinear in the other two, so three operations are each other's
 // derivatives, of every order.
 #include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/autograd/ops/window/dims.h"
 #include "gradus/autograd/ops/window/lists.h"
 
 namespace gradus {
 
 namespace {
 
-using autograd::check_least, autograd::spread_list;
+using autograd::check_least, autograd::spread_list, autograd::padded_size, autograd::window_extent,
+    autograd::with_short_steps;
 using Part = ConvolutionPart;
 
 // The gradient of a bias, which stands along dimension 1. Neighbours are added first: such sums
@@ -80,18 +82,19 @@ void check_settings(const char* op, const Settings& s) {
 void check_shapes(const char* op, const Tensor& input, const Tensor& weight, const Tensor& bias,
                   int64_t groups, bool transposed) {
   const int64_t filters = weight.size(0), channels = input.size(1);
+  const int64_t all = (Checked(groups) * weight.size(1)).get(op, "the number of channels");
   check(filters >= groups, op, ": Given groups=", groups, ", expected weight to be at least ",
         groups, " at dimension 0, but got weight of size ", weight.sizes(),
         " instead; use fewer groups");
   check(filters % groups == 0, op, ": Given groups=", groups,
         ", expected weight to be divisible by ", groups, " at dimension 0, but got weight of size ",
         weight.sizes(), " instead; use another number of groups");
-  const int64_t expected = transposed ? filters : weight.size(1) * groups;
+  const int64_t expected = transposed ? filters : all;
   check(channels == expected, op, ": Given ", transposed ? "transposed=1" : "groups=",
         transposed ? std::string() : std::to_string(groups), ", weight of size ", weight.sizes(),
         ", expected input", input.sizes(), " to have ", expected, " channels, but got ", channels,
         " channels instead; give that many, in dimension 1 of a batch or 0 without one");
-  const int64_t results = transposed ? weight.size(1) * groups : filters;
+  const int64_t results = transposed ? all : filters;
   check(!bias.defined() || (bias.dim() == 1 && bias.size(0) == results), op, ": Given ",
         transposed ? "transposed=1, " : "", "weight of size ", weight.sizes(),
         ", expected bias to be 1-dimensional with ", results, " elements, but got bias of size ",
@@ -123,23 +126,25 @@ Convolution shape_of(const char* op, const Tensor& input, const Tensor& weight, 
   for (int d = kSpatial - spatial; d < kSpatial; ++d) {
     const auto i = static_cast<size_t>(d);
     const int64_t size = input.size(d - kSpatial), kernel = weight.size(d - kSpatial);
-    const int64_t reach = dilation[i] * (kernel - 1) + 1;
+    check(kernel > 0, op, ": weight has shape ", weight.sizes(), "; a kernel needs some elements");
+    const int64_t reach = window_extent(op, kernel, dilation[i]);
     WindowDim& w = shape.dim[d];
     w = {size, size, kernel, stride[i], padding[i], dilation[i]};
-    check(kernel > 0, op, ": weight has shape ", weight.sizes(), "; a kernel needs some elements");
     if (s.transposed) {
       check(more[i] < stride[i] || more[i] < dilation[i], op,
             ": output padding must be smaller than either stride or dilation, but got "
             "output_padding=",
             more[i], ", stride=", stride[i], ", dilation=", dilation[i], "; make it smaller");
-      w.in = (size - 1) * stride[i] - 2 * padding[i] + reach + more[i];
+      w.in = (Checked(stride[i]) * (size - 1) - Checked(2) * padding[i] + reach + more[i])
+                 .get(op, "the output size");
       check(w.in > 0, op, ": Given input size per channel ", input.sizes().slice(2),
             ", the calculated output would have size ", w.in, " in a dimension; pad less");
     } else {
-      sizes[i] = size + 2 * padding[i], kernels[i] = reach;
+      sizes[i] = padded_size(op, size, padding[i]), kernels[i] = reach;
       fits &= sizes[i] >= reach;
       w.out = (sizes[i] - reach) / stride[i] + 1;
     }
+    w = with_short_steps(op, w);
   }
   check(fits, op, ": Calculated padded input size per channel: ", by_x(sizes, spatial),
         ". Kernel size: ", by_x(kernels, spatial),
@@ -190,13 +195,15 @@ Tensor convolve_named(const char* op, int spatial, const Tensor& input, const Te
   check(weight.operand(op, "weight").dim() == spatial + 2, op, ": expected ", spatial + 2,
         "D weight (out, in / groups, kernel...), but got weight of size: ", weight.sizes(),
         "; reshape it");
+  check_least(op, "dilation", dilation, 1, "dilation should be greater than zero");
   const auto apart = spread_list(op, "dilation", dilation, spatial, 1);
   // What does not share out evenly is added at the end first.
   Dims both = Dims::filled(spatial, 0), after = Dims::filled(2 * spatial, 0);
   bool uneven = false;
   for (int d = 0; d < spatial; ++d) {
-    const int64_t total =
-        apart[static_cast<size_t>(kSpatial - spatial + d)] * (weight.size(2 + d) - 1);
+    const int64_t total = window_extent(op, std::max<int64_t>(weight.size(2 + d), 1),
+                                        apart[static_cast<size_t>(kSpatial - spatial + d)]) -
+                          1;
     both[d] = total / 2;
     after[2 * (spatial - 1 - d) + 1] = total % 2;
     uneven |= total % 2 != 0;

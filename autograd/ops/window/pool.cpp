@@ -1,5 +1,6 @@
 // Pools of maxima and averages, plain and adaptive, with their gradients.
 #include "gradus/autograd/engine/cast_operands.h"
+#include "gradus/autograd/ops/window/dims.h"
 #include "gradus/autograd/ops/window/lists.h"
 #include "gradus/tensor/factories.h"
 
@@ -7,18 +8,20 @@ namespace gradus {
 
 namespace {
 
-using autograd::check_least, autograd::spread_list;
+using autograd::check_least, autograd::spread_list, autograd::padded_size, autograd::window_extent,
+    autograd::with_short_steps;
 
 struct PoolSettings {
   IntArrayRef kernel_size, stride, padding, dilation;
   bool ceil_mode;
 };
 
-int64_t windows_along(const WindowDim& w, bool ceil_mode) {
-  const int64_t room = w.in + 2 * w.padding - w.dilation * (w.kernel - 1) - 1;
+int64_t windows_along(const WindowDim& w, int64_t extent, bool ceil_mode) {
+  const int64_t room = w.in + 2 * w.padding - extent;
   if (room < 0 && !ceil_mode) return 0;
-  const int64_t more = room + (ceil_mode ? w.stride - 1 : 0);
-  const int64_t count = more < 0 ? 0 : more / w.stride + 1;
+  if (room < 0 && w.stride <= -room) return 0;
+  const int64_t whole = room < 0 ? 0 : room / w.stride + 1;
+  const int64_t count = whole + (ceil_mode && (room < 0 || room % w.stride != 0) ? 1 : 0);
   // The last window begins within the input or the padding before it.
   return ceil_mode && (count - 1) * w.stride >= w.in + w.padding ? count - 1 : count;
 }
@@ -53,18 +56,24 @@ Pool pool_of(const char* op, int spatial, const Tensor& x, const PoolSettings& s
   const auto stride = s.stride.empty() ? kernel : spread_list(op, "stride", s.stride, spatial, 1);
   const auto padding = spread_list(op, "padding", s.padding, spatial, 0);
   const auto dilation = spread_list(op, "dilation", s.dilation, spatial, 1);
+  Checked taps = 1;
   for (int d = kSpatial - spatial; d < kSpatial; ++d) {
     const auto i = static_cast<size_t>(d);
     WindowDim& w = pool.dim[d];
     w = {w.in, 0, kernel[i], stride[i], padding[i], dilation[i]};
-    check(2 * padding[i] <= (kernel[i] - 1) * dilation[i] + 1, op,
+    const int64_t extent = window_extent(op, kernel[i], dilation[i]);
+    check(padding[i] <= extent / 2, op,
           ": pad should be at most half of effective kernel size, but got pad=", padding[i],
           ", kernel_size=", kernel[i], " and dilation=", dilation[i], "; pad the input first");
-    w.out = windows_along(w, s.ceil_mode);
+    padded_size(op, w.in, w.padding);
+    w.out = windows_along(w, extent, s.ceil_mode);
     check(w.out > 0, op, ": input of shape ", x.sizes(), " and kernel_size=", s.kernel_size,
           " give an output of size ", w.out,
           " in a dimension. Output size is too small; use a smaller kernel or pad");
+    w = with_short_steps(op, w);
+    taps = taps * kernel[i];
   }
+  taps.get(op, "the number of elements of a window");
   return pool;
 }
 

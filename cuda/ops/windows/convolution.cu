@@ -59,8 +59,11 @@ ConvolutionArgs<T> product_of(Part part, const Convolution& s, const Operands<T>
   ConvolutionArgs<T> args{};
   operands.give(part, args);
   args.shape = s;
-  for (int d = 0; d < kSpatial; ++d)
-    args.gathered[d] = counted(part == Part::input ? s.dim[d].out : s.dim[d].in);
+  for (int d = 0; d < kSpatial; ++d) {
+    const WindowDim& w = s.dim[d];
+    args.gathered[d] = counted(part == Part::input ? w.out : w.in);
+    counted(w.in + 2 * w.padding);  // steps are no longer than that
+  }
   const int64_t taps = s.group_channels() * s.taps();
   args.parts = 1;
   switch (part) {

@@ -1,0 +1,20 @@
+// The windows of convolutions, pools and folds along one dimension, from their options.
+#pragma once
+
+#include "gradus/tensor/base/checked.h"
+#include "gradus/tensor/base/windows.h"
+
+namespace gradus::autograd {
+
+// `size` elements with padding at both ends.
+// Errors: ValueError above 2^61, so that kernels compute places without overflow.
+int64_t padded_size(const char* op, int64_t size, int64_t padding);
+// From the first element of a window to its last. REQUIRES: kernel, dilation >= 1.
+// Errors: ValueError where it does not fit.
+int64_t window_extent(const char* op, int64_t kernel, int64_t dilation);
+
+// The same windows with steps that are no longer than the padded input: a longer step leaves one
+// window, or one element of each, whatever it is, and kernels lay out memory by it.
+WindowDim with_short_steps(const char* op, WindowDim dim);
+
+}  // namespace gradus::autograd
