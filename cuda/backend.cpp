@@ -2,8 +2,10 @@
 #include "gradus/cuda/backend.h"
 
 #include "gradus/cuda/runtime/allocator.h"
+#include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/stream.h"
+#include "gradus/tensor/foreign_memory.h"
 
 namespace gradus {
 
@@ -12,6 +14,17 @@ Backend& cuda_backend() {
                "; or compute on the CPU with .to(kCPU)");
   static auto& backend = *new cuda::CudaBackend;
   return backend;
+}
+
+void check_cuda_memory(const char* op, const void* data, Device device) {
+  cudaPointerAttributes found{};
+  cuda::check_cuda(cudaPointerGetAttributes(&found, data), op, ": cudaPointerGetAttributes");
+  check<Error>(found.type != cudaMemoryTypeUnregistered, op,
+               ": data points to memory of the host, and the device is ", device,
+               "; leave the device out, and use .to(", device, ")");
+  check<Error>(found.type != cudaMemoryTypeDevice || found.device == device.index(), op,
+               ": data points to memory of cuda:", found.device, ", and the device is ", device,
+               "; give the device that the memory is on");
 }
 
 namespace cuda {

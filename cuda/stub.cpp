@@ -10,6 +10,7 @@
 #include "gradus/cuda/rtc/reduction_kernel.h"
 #include "gradus/cuda/runtime/peer.h"
 #include "gradus/tensor/backend.h"
+#include "gradus/tensor/foreign_memory.h"
 
 namespace gradus {
 
@@ -20,6 +21,7 @@ namespace {
 }  // namespace
 
 Backend& cuda_backend() { missing("cuda"); }
+void check_cuda_memory(const char* op, const void*, Device) { missing(op); }
 std::function<void()> cuda_thread_state() {
   return [] {};
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "gradus/tensor/foreign_memory.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
@@ -95,7 +96,7 @@ Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
   Tensor out = raw::empty({n, m}, options.dtype(), options.device(), "eye");
   raw::fill_(out, 0);
   const int64_t diagonal = std::min(n, m);
-  raw::fill_(raw::as_strided(out, {diagonal}, {m + 1}, 0), 1);
+  if (diagonal > 0) raw::fill_(raw::as_strided(out, {diagonal}, {m + 1}, 0), 1);
   return finish(std::move(out), options);
 }
 
@@ -109,6 +110,8 @@ double steps_between(const char* op, const Scalar& start, const Scalar& end, con
   check(span / step.toDouble() >= 0, op,
         ": upper bound and larger bound inconsistent with step sign: from ", start.toDouble(),
         " to ", end.toDouble(), " by ", step.toDouble(), "; change its sign");
+  check(span / step.toDouble() < 0x1p62, op, ": from ", start.toDouble(), " to ", end.toDouble(),
+        " by ", step.toDouble(), " are more numbers than a tensor holds; use a longer step");
   return span / step.toDouble();
 }
 // How many integers start, start + step, ... lie before end, exactly.
@@ -291,6 +294,7 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const Delet
   check(data != nullptr || length == 0, "from_blob: data is null, and shape ", sizes,
         " reaches over ", length, " elements");
   const Device device = backend(options.device().type()).resolve(options.device());
+  if (device.is_cuda() && length > 0) check_cuda_memory("from_blob", data, device);
   const size_t nbytes = static_cast<size_t>(length) * element_size(options.dtype());
   auto storage = std::make_shared<ForeignStorage>(data, nbytes, device, deleter);
   const Tensor flat = raw::over_storage(std::move(storage), {length}, options.dtype());

@@ -60,6 +60,22 @@ TEST_F(TransferTest, NothingIsMovedForAnEmptyTensor) {
   EXPECT_EQ(after.synchronizations, before.synchronizations);
 }
 
+TEST_F(TransferTest, MemoryOfTheHostIsNoTensorOnAGpu) {
+  std::vector<float> host(4, 1);
+  const auto refused = [&](void* data, Device device) {
+    return message_of<Error>([&] { from_blob(data, {4}, TensorOptions(kFloat).device(device)); });
+  };
+  EXPECT_NE(refused(host.data(), kCUDA).find("from_blob: data points to memory of the host"),
+            std::string::npos);
+  const Tensor x = arange(4, TensorOptions(kFloat).device(kCUDA));
+  const Tensor same = from_blob(x.data_ptr(), {4}, TensorOptions(kFloat).device(kCUDA));
+  EXPECT_TRUE(equal(same + 1, x + 1));
+  if (cuda::device_count() > 1)
+    EXPECT_NE(refused(x.data_ptr(), Device(kCUDA, 1)).find("data points to memory of cuda:0"),
+              std::string::npos);
+  EXPECT_EQ(from_blob(nullptr, {0}, TensorOptions(kFloat).device(kCUDA)).numel(), 0);
+}
+
 TEST_F(TransferTest, BetweenDevices) {
   if (cuda::device_count() < 2) GTEST_SKIP() << "needs two devices";
   const Tensor x = counted(1 << 20);
