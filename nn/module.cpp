@@ -3,6 +3,7 @@
 
 #include <ostream>
 #include <sstream>
+#include <unordered_set>
 
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
@@ -21,6 +22,49 @@ void check_name(const char* what, const std::string& name) {
 std::string joined(const std::string& prefix, const std::string& name) {
   return prefix.empty() || name.empty() ? prefix + name : prefix + "." + name;
 }
+
+// Counts the levels of modules that this thread has gone down, since each takes some of its stack.
+class Level {
+ public:
+  // Errors: Error beyond the limit.
+  explicit Level(const Module& module) {
+    constexpr int kMost = 1000;
+    check<Error>(depth_ < kMost, module.name(), ": modules are nested more than ", kMost,
+                 " deep; put them side by side in one Sequential or ModuleList");
+    ++depth_;
+  }
+  ~Level() { --depth_; }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+
+ private:
+  static thread_local int depth_;
+};
+thread_local int Level::depth_ = 0;
+
+// Whether `wanted` is the module or below it. Without recursion, and each module once.
+bool holds(const Module& module, const Module& wanted) {
+  std::vector<const Module*> left{&module};
+  std::unordered_set<const Module*> seen;
+  while (!left.empty()) {
+    const Module* const next = left.back();
+    left.pop_back();
+    if (next == &wanted) return true;
+    if (!seen.insert(next).second) continue;
+    for (const auto& child : next->named_children()) left.push_back(child.value().get());
+  }
+  return false;
+}
+
+void check_child(const char* op, const Module& parent, const std::string& name,
+                 const std::shared_ptr<Module>& module) {
+  check(module != nullptr, op, ": the module '", name, "' is empty; construct it first");
+  if (holds(*module, parent))
+    fail(op, ": the module '", name, "', ", module->name(), ", ",
+         module.get() == &parent ? "is the one" : "holds the one",
+         " that it is to be registered in, ", parent.name(),
+         "; a module cannot be below itself, keep a plain pointer instead");
+}
 }  // namespace
 
 // Calls f(prefix, module) for this module and, where asked, all below, in order.
@@ -28,6 +72,7 @@ template <class F>
 void Module::visit(const std::string& prefix, bool recurse, F&& f) const {
   f(prefix, *this);
   if (!recurse) return;
+  const Level level(*this);
   for (const auto& child : children_) child.value()->visit(joined(prefix, child.key()), true, f);
 }
 
@@ -37,6 +82,7 @@ OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(
   if (include_self) out.insert(name_prefix, shared_from_this_checked());
   // Each module before what is below it, as apply() calls.
   const auto add = [&](const auto& self, const Module& module, const std::string& prefix) -> void {
+    const Level level(module);
     for (const auto& child : module.children_) {
       const std::string name = joined(prefix, child.key());
       if (!child.key().empty()) out.insert(name, child.value());
@@ -65,6 +111,7 @@ void Module::apply(const std::function<void(const Module&)>& function) const {
 void Module::apply(const std::function<void(const std::string&, Module&)>& function,
                    const std::string& name_prefix) {
   function(name_prefix, *this);
+  const Level level(*this);
   for (const auto& child : children_)
     child.value()->apply(function, joined(name_prefix, child.key()));
 }
@@ -129,12 +176,12 @@ void Module::add_child(std::string name, std::shared_ptr<Module> module) {
   check_name("Submodule", name);
   check(!parameters_.contains(name) && !buffers_.contains(name), "register_module: the name '",
         name, "' is taken by a parameter or a buffer; choose another");
-  check(module != nullptr, "register_module: the module '", name, "' is empty; construct it first");
+  check_child("register_module", *this, name, module);
   children_.insert(std::move(name), std::move(module));
 }
 
 void Module::replace_child(const std::string& name, std::shared_ptr<Module> module) {
-  check(module != nullptr, "replace_module: the module '", name, "' is empty; construct it first");
+  check_child("replace_module", *this, name, module);
   children_[name] = std::move(module);
 }
 
@@ -202,6 +249,7 @@ void Module::fail_hooks() const {
 }
 
 void Module::train(bool on) {
+  const Level level(*this);
   training_ = on;
   for (const auto& child : children_) child.value()->train(on);
 }
@@ -273,6 +321,7 @@ std::string Module::name() const { return name_.empty() ? readable_name(typeid(*
 void Module::pretty_print(std::ostream& stream) const { print_tree(stream, name()); }
 
 void Module::print_tree(std::ostream& stream, const std::string& head) const {
+  const Level level(*this);
   stream << head;
   if (children_.is_empty()) return;
   stream << "(\n";
