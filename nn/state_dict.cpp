@@ -32,10 +32,12 @@ std::string misfits(const StateDict& state, const StateDict& values, bool strict
 
 void assign(const StateDict& state, const StateDict& values) {
   const NoGradGuard guard;
-  for (const auto& item : state) {
-    Tensor into = item.value();
-    if (const Tensor* value = values.find(item.key())) into.copy_(*value);
-  }
+  // All conversions are made before the first tensor changes, so that an error changes nothing.
+  std::vector<std::pair<Tensor, Tensor>> changes;
+  for (const auto& item : state)
+    if (const Tensor* value = values.find(item.key()))
+      changes.emplace_back(item.value(), value->to(item.value().options()));
+  for (auto& [into, value] : changes) into.copy_(value);
 }
 
 StateDict Module::state_dict() const {

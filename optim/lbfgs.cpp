@@ -91,22 +91,36 @@ Tensor LBFGS::step(LossClosure closure) {
         "computes the loss, calls backward and returns the loss");
   check(param_groups().size() == 1,
         "LBFGS doesn't support per-parameter options; give it one group of parameters");
+  const Tensors all = parameters();
+  check_some(typeid(*this), all.size());
   const Tensor first_loss = evaluate(closure);
   const NoGradGuard guard;
-  const Tensors all = parameters();
-  if (all.empty()) return first_loss;
   for (const Tensor& parameter : all)
     if (parameter.grad().defined()) check_gradient(parameter);
-  const auto& options = static_cast<const LBFGSOptions&>(param_groups()[0].options());
-  const int64_t max_eval = options.max_eval().value_or(options.max_iter() * 5 / 4);
   auto& state = static_cast<LBFGSParamState&>(state_of(all[0]));
   check_whole(state);
+  LBFGSParamState state_before = state;
+  Tensors before;
+  for (const Tensor& parameter : all) before.push_back(parameter.detach().clone());
+  try {
+    iterate(closure, first_loss, all, state);
+  } catch (...) {
+    state = std::move(state_before);
+    for (size_t k = 0; k < all.size(); ++k) Tensor(all[k]).copy_(before[k]);
+    throw;
+  }
+  return first_loss;
+}
 
+void LBFGS::iterate(const LossClosure& closure, const Tensor& first_loss, const Tensors& all,
+                    LBFGSParamState& state) {
+  const auto& options = static_cast<const LBFGSOptions&>(param_groups()[0].options());
+  const int64_t max_eval = options.max_eval().value_or(options.max_iter() * 5 / 4);
   double loss = first_loss.item<double>();
   Tensor gradient = flat_gradient();
   int64_t evaluations = 1;
   ++state.func_evals_;
-  if (gradient.numel() == 0 || largest(gradient) <= options.tolerance_grad()) return first_loss;
+  if (gradient.numel() == 0 || largest(gradient) <= options.tolerance_grad()) return;
   const auto evaluate_again = [&] {
     ++evaluations, ++state.func_evals_;
     loss = evaluate(closure).item<double>();
@@ -153,7 +167,6 @@ Tensor LBFGS::step(LossClosure closure) {
         std::abs(loss - state.prev_loss()) < options.tolerance_change())
       break;
   }
-  return first_loss;
 }
 
 }  // namespace gradus::optim

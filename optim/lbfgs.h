@@ -53,6 +53,9 @@ class LBFGS : public Optimizer {
   }
   // The gradients of all parameters as one vector, 0 where there is none.
   Tensor flat_gradient() const;
+  // The iterations of a step, from the loss at the parameters on.
+  void iterate(const LossClosure& closure, const Tensor& first_loss, const Tensors& all,
+               LBFGSParamState& state);
   // Adds t * d to the parameters.
   void move(double t, const Tensor& d) const;
 };

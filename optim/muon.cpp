@@ -61,25 +61,35 @@ Tensor Muon::step(LossClosure closure) {
       "it is now; call it after replay()");
   const Tensor loss = evaluate(closure);
   const NoGradGuard guard;
+  check_some(typeid(*this), parameters().size());
   for (const Tensor& parameter : parameters()) {
     check_matrix(parameter);
     if (parameter.grad().defined()) check_gradient(parameter);
   }
+  // All updates are computed before the first parameter changes.
+  struct Update {
+    Tensor parameter, momentum, change;
+    double keep, rate;
+  };
+  std::vector<Update> updates;
   for (const OptimizerParamGroup& group : param_groups()) {
     const auto& options = static_cast<const MuonOptions&>(group.options());
     for (Tensor parameter : group.params()) {
-      const Tensor& grad = parameter.grad();
-      if (!grad.defined() || grad.numel() == 0) continue;
-      auto& state = static_cast<MuonParamState&>(state_of(parameter));
-      if (!state.momentum_buffer().defined()) state.momentum_buffer(zeros_like(grad));
-      Tensor momentum = beside(state.momentum_buffer(), parameter);
-      momentum.lerp_(grad, 1 - options.momentum());
-      state.momentum_buffer(momentum);
+      if (!parameter.grad().defined() || parameter.numel() == 0) continue;
+      const Tensor grad = parameter.grad().to(computed_type(parameter.dtype()));
+      const Tensor kept = static_cast<MuonParamState&>(state_of(parameter)).momentum_buffer();
+      const Tensor momentum = (kept.defined() ? beside(kept, parameter) : zeros_like(grad))
+                                  .lerp(grad, 1 - options.momentum());
       const Tensor update = options.nesterov() ? grad.lerp(momentum, options.momentum()) : momentum;
-      parameter.mul_(1 - options.lr() * options.weight_decay());
-      parameter.add_(orthogonal(update, options).to(parameter.scalar_type()),
-                     -options.lr() * scale_of(options, parameter));
+      updates.push_back({parameter, momentum,
+                         orthogonal(update, options).to(parameter.scalar_type()),
+                         1 - options.lr() * options.weight_decay(),
+                         -options.lr() * scale_of(options, parameter)});
     }
+  }
+  for (Update& update : updates) {
+    static_cast<MuonParamState&>(state_of(update.parameter)).momentum_buffer(update.momentum);
+    update.parameter.mul_(update.keep).add_(update.change, update.rate);
   }
   return loss;
 }

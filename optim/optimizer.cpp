@@ -117,6 +117,13 @@ Tensor beside(const Tensor& kept, const Tensor& parameter) {
   return raw::to(raw::to(kept, computed_type(parameter.dtype())), parameter.device());
 }
 
+void check_some(const std::type_info& algorithm, size_t parameters) {
+  if (parameters == 0)
+    fail(algorithm_name(algorithm),
+         ": the list of parameters is empty; a module lists those that it knows by "
+         "register_module(name, layer) and register_parameter(name, tensor)");
+}
+
 std::string algorithm_name(const std::type_info& type) {
   std::string name = readable_name(type);
   if (const size_t space = name.rfind("::"); space != name.npos) name.erase(0, space + 2);

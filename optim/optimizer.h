@@ -244,6 +244,8 @@ class TableOptimizer : public Optimizer {
 Tensor beside(const Tensor& kept, const Tensor& parameter);
 // What errors call an algorithm, by its class or that of its options: SGD.
 std::string algorithm_name(const std::type_info& type);
+// Errors: ValueError where an algorithm has no parameters to step.
+void check_some(const std::type_info& algorithm, size_t parameters);
 
 }  // namespace optim
 }  // namespace gradus

@@ -67,9 +67,7 @@ std::vector<Optimizer::Due> Optimizer::check_step() const {
   std::vector<Due> out;
   size_t parameters = 0;
   for (const OptimizerParamGroup& group : groups_) parameters += group.params().size();
-  check(parameters > 0, algorithm_name(typeid(*this)),
-        ": the list of parameters is empty; a module lists those that it knows by "
-        "register_module(name, layer) and register_parameter(name, tensor)");
+  check_some(typeid(*this), parameters);
   out.reserve(parameters);
   for (size_t number = 0; number < groups_.size(); ++number) {
     const OptimizerParamGroup& group = groups_[number];

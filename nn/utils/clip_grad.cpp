@@ -33,7 +33,9 @@ double clip_grad_norm_(const Tensors& parameters, double max_norm, double norm_t
                  " for gradients from `parameters` is non-finite, so it cannot be "
                  "clipped. To scale them all the same, set error_if_nonfinite to false");
   const Tensor scale = (max_norm / (total + 1e-6)).clamp_max(1);
-  for (Tensor gradient : gradients) gradient.mul_(scale.to(gradient.device()));
+  Tensors scales;  // each where its gradient is
+  for (const Tensor& gradient : gradients) scales.push_back(scale.to(gradient.device()));
+  for (size_t i = 0; i < gradients.size(); ++i) Tensor(gradients[i]).mul_(scales[i]);
   return total.item<double>();
 }
 double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type,

@@ -27,10 +27,12 @@ void vector_to_parameters(const Tensor& vec, const Tensors& parameters) {
   check(vec.dim() == 1 && vec.numel() == elements, "vector_to_parameters: the vector has shape ",
         vec.sizes(), ", and the parameters have ", elements,
         " elements; give what parameters_to_vector() of them returned");
+  Tensors pieces;
   for (const Tensor& parameter : parameters) {
-    parameter.set_data(vec.detach().slice(0, begin, begin + parameter.numel()).view_as(parameter));
+    pieces.push_back(vec.detach().slice(0, begin, begin + parameter.numel()).view_as(parameter));
     begin += parameter.numel();
   }
+  for (size_t i = 0; i < pieces.size(); ++i) parameters[i].set_data(pieces[i]);
 }
 
 }  // namespace gradus::nn::utils
