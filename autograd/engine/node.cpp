@@ -64,7 +64,8 @@ Tensor Node::saved(size_t i) {
     check<Error>(!released_,
                  "backward: Trying to backward through the graph a second time: the tensors that ",
                  *this,
-                 " saved were freed by the first; pass retain_graph = true to the first one");
+                 " saved were freed by the first; pass retain_graph = true to the first one, or "
+                 "detach() what an earlier step computed, such as a hidden state");
     if (i >= saved_.size()) return {};
     found = saved_[i];
   }

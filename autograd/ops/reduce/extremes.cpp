@@ -57,9 +57,11 @@ TensorPair aminmax(const Tensor& self, std::optional<int64_t> dim, bool keepdim)
   return {amin(self, dims, keepdim), amax(self, dims, keepdim)};
 }
 Tensor max(const Tensor& self) {
+  raw::check_reducible("max", self);
   return extreme(ReduceOp::amax, "MaxBackward1", self, {}, false, true);
 }
 Tensor min(const Tensor& self) {
+  raw::check_reducible("min", self);
   return extreme(ReduceOp::amin, "MinBackward1", self, {}, false, true);
 }
 TensorPair max(const Tensor& self, int64_t dim, bool keepdim) {
