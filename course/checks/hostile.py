@@ -1,6 +1,6 @@
 """Hostile submissions: none gains a point, harms another task, or leaves anything behind.
 
-Each replaces the solution of task 0.1 or 3.7, beside an honest solution of the other.
+Each replaces the solution of a task, beside an honest solution of another.
 """
 import glob
 import os
@@ -104,6 +104,75 @@ def _own_tests(folder, _):
             file.write(text)
 
 
+def nested(first, later, count):
+    """Definitions of which each names the one before it twice or more."""
+    return "\n".join([first, *(later.replace("@", str(i)).replace("#", str(i - 1)) for i in range(1, count))])
+
+
+# Finds syscall() of the C library by its bytes.
+SYSCALL = """
+#include <cstdio>
+#include <cstring>
+static long call(long number, long a, const void* b, long c) {
+  static const unsigned char bytes[] = {0x48,0x89,0xf8,0x48,0x89,0xf7,0x48,0x89,0xd6,0x48,0x89,0xca,0x4d,0x89,0xc2,0x4d,0x89,0xc8,
+                                        0x4c,0x8b,0x4c,0x24,0x08,0x0f,0x05};
+  const unsigned char* at = reinterpret_cast<const unsigned char*>(&printf);
+  for (long i = 0; i < (2 << 20); ++i, ++at)
+    if (!std::memcmp(at, bytes, sizeof bytes))
+      return reinterpret_cast<long (*)(long, ...)>(reinterpret_cast<unsigned long>(at))(number, a, b, c, 0L);
+  return -1;
+}
+"""
+SECRET = os.path.join(common.HOME, "staff", "hidden", "0.1_strides.py")
+
+
+def uncounted(before):
+    """A kernel whose loads the simulator does not see, by a function see()."""
+    text = common.solution(next(task for task in common.tasks() if task.name == "3.7"))
+    text = text.replace("namespace course::gpu {", "namespace course::gpu {\n" + before, 1)
+    return "3.7", text.replace("a[row * k + start + x]", "see(a + row * k + start + x)").replace(
+        "b[(start + y) * n + column]", "see(b + (start + y) * n + column)")
+
+
+ATTACKS.update({
+    "makes ten million strides": host("Dims out; while (out.size() < 10000000) out.push_back(1); return out;"),
+    "throws a very long text": host("throw std::runtime_error(std::string(20000000, 'x'));", "#include <string>"),
+    "has an object of 2 GB": host("big[sizes.size()] = 2; return {big[5]};", "namespace { char big[2000000000] = {1}; }"),
+    "has a name of 2^40 characters": host("return {};", nested(
+        "namespace course { template <class A, class B> struct P {};\nusing T0 = P<int, int>;", "using T@ = P<T#, T#>;", 41) +
+        "\nvoid f(T40*) {} }"),
+    "includes a device": host("return {};", '#include "/dev/zero"'),
+    "includes a device by a macro": host("return {};", '#define DEVICE "/dev/zero"\n#include DEVICE'),
+    "includes its input": host("return {};", '#include "/dev/stdin"'),
+    "grows by macros": host("return {};", nested("#define A0 " + "x " * 200, "#define A@ " + "A# " * 20, 9) + "\nint A7;"),
+    "kills the judge": host('char text[1000] = {}; const long file = call(257, -100, "/proc/self/stat", 0); call(0, file, text, 999);'
+                            "char* at = std::strchr(text, ')'); if (!at) return {}; long parent = std::atol(at + 4);"
+                            "call(234, parent, reinterpret_cast<void*>(parent), 15); return {};", "#include <cstdlib>" + SYSCALL),
+    "reads hidden tests": host(f'static char text[20000]; const long file = call(257, -100, "{SECRET}", 0);'
+                               ' if (file < 0) return {}; call(0, file, text, 19999); std::printf("%s", text); return {};', SYSCALL),
+    "prints commands of a terminal": host(
+        'std::printf("\\033]0;title\\007\\033[2J\\033[31mred\\033[1A%c\\xff\\xfe ]]> &amp;", 0); return {};', "#include <cstdio>"),
+    "copies by a function of the simulator": kernel(
+        "gradus::cuda::sim::copy(c, a, 4); launch(work, {1, 32}, c, n);",
+        "namespace gradus::cuda::sim { cudaError_t copy(void* to, const void* from, size_t n); }"),
+    "hides a word between characters": uncounted(
+        "constexpr char first = '\"';\n__attribute__((no_sanitize_thread, noinline)) float see(const float* p) { return *p; }\n"
+        "constexpr char last = '\"';"),
+    "calls its lines those of a system header": uncounted(
+        '#line 1 "/usr/include/math.h"\n__attribute__((no_sanitize_thread, noinline)) float see(const float* p) { return *p; }\n'
+        '#line 1 "core/3_cuda/3.7_matmul_tiled.cu"'),
+    "writes assembly into a system header": uncounted(
+        '# 1 "/usr/include/math.h" 3\ninline float see(const float* p) { float v; asm volatile("movss (%1), %0" : "=x"(v) : "r"(p)); '
+        'return v; }\n# 1 "core/3_cuda/3.7_matmul_tiled.cu"'),
+    "loads by an intrinsic": uncounted(
+        "#if __x86_64__\n#include <xmmintrin.h>\ninline float see(const float* p) { return _mm_cvtss_f32(_mm_load_ss(p)); }\n#else\n"
+        "#error x86 alone\n#endif"),
+    "leaves a kernel by a jump": kernel("if (__builtin_setjmp(where) == 0) launch(work, {1, 1}, c, n);", "static void* where[5];",
+                                        "c[0] = 1; __builtin_longjmp(where, 1);"),
+    "opens private members": ("1.6", "#define private public\n" + common.solution(
+        next(task for task in common.tasks() if task.name == "1.6"))),
+    "includes another solution": host(RIGHT, '#include "core/0_tensors/0.2_index.cpp"'),
+})
 # Those that are made of files: name -> what is done to a submission whose 0.1 is a stub.
 FILES = {"is a symbolic link": _link, "is a pipe": _fifo, "is a folder": _directory, "brings its own tests": _own_tests}
 
@@ -112,13 +181,14 @@ def check(seconds=240):
     """Returns (how many there are, problems)."""
     grader, problems = common.grader(), []
     by_name = {task.name: task for task in common.tasks()}
-    tasks = [by_name["0.1"], by_name["3.7"]]
-    honest = {task.file: common.solution(task) for task in tasks}
+    honest = {by_name[name].file: common.solution(by_name[name]) for name in ("0.1", "0.2", "3.7")}
     attacks = [(name, attacked, text, None) for name, (attacked, text) in ATTACKS.items()]
     attacks += [(name, "0.1", HOST.format(body='not_implemented("0.1");', before=""), act) for name, act in FILES.items()]
     attacks.append(("launches what is no kernel", "3.7", honest[by_name["3.7"].file].replace("__global__ ", ""), None))
     for name, attacked, text, act in attacks:
         start = time.monotonic()
+        # Beside it, an honest solution that takes little time.
+        tasks = [by_name[attacked], by_name["0.2" if attacked == "0.1" else "0.1"]]
         with common.Submission({**honest, by_name[attacked].file: text}) as folder:
             if act:
                 act(folder, by_name[attacked].file)
@@ -129,6 +199,9 @@ def check(seconds=240):
                 problems.append(f"hostile: what {name} gains {points} points")
             if task.name != attacked and points < task.points:
                 problems.append(f"hostile: what {name} costs task {task.name} {task.points - points} points")
+        told = "".join(str(each) for each in graded.values())
+        if "\x1b" in told or "@hidden" in told or len(told) > 200000:
+            problems.append(f"hostile: what {name} shows what it should not, or too much: {len(told)} characters")
         if time.monotonic() - start > seconds:
             problems.append(f"hostile: what {name} took {time.monotonic() - start:.0f} s")
     problems += [f"hostile: {each} was made" for each in glob.glob(TARGET + "*")]

@@ -92,6 +92,8 @@ class Grader:
                           "max": test.points, "passed": not message, "hidden": test.of is not None, "of": test.of,
                           "message": message, "hint": hint, "seconds": round(seconds, 2)})
         for each in tests:
+            each["seen"] = each["points"]  # what a student may know before hidden tests are published
+        for each in tests:
             if each["hidden"] and not each["passed"]:
                 for public in tests:
                     if public["name"] == each["of"]:

@@ -50,7 +50,8 @@ def _(t):
 
 
 @T.test(5, "misses", "blocks stay in the cache: 3 blocks of 32 x 32 are loaded for each product of two blocks",
-        hint="Loop over blocks outside and within blocks inside, along all of m, n and k; one block of each matrix fits.")
+        hint="Loop over blocks outside and within blocks inside; where each element of out is finished before the next, k must be cut "
+             "too: one block of each matrix fits.")
 def _(t):
     for m, n, k in [(96, 96, 96), (64, 64, 512)]:
         # mnk / 32^3 products of blocks; a block has 32 * 32 / 16 lines. Twice out on top: to set it to 0, and to write it.

@@ -3,6 +3,7 @@
 Read in the autograder specifications of Gradescope (project autograder_samples, docs/specs.md and docs/leaderboards.md,
 with the test status of August 2022 and the formats of output strings). They have no version number.
 
+- A test that a student sees has the points that it has without hidden tests; `score` has what these cost.
 - A hidden test is "after_published": its text shows when staff publish the grades, and until then a student
   sees no total. Staff always see all.
 - There is no field for extra credit. A score greater than the points of the assignment is extra credit, so `score` is the
@@ -21,7 +22,7 @@ LONGEST = 10000  # Characters of a test's output.
 
 def _test(row):
     return {
-        "score": row.points,
+        "score": row.seen,
         "max_score": row.max,
         "status": "passed" if row.passed else "failed",
         "name": f"{row.task}: {row.title}" + (" (extra credit)" if row.extra else ""),
@@ -51,10 +52,10 @@ def _summary(result, all_rows):
     """Counts of what every student may see: neither points nor names of hidden tests."""
     seen = [row for row in all_rows if not row.hidden]
     base = [row for row in seen if not row.extra]
-    text = [f"Tests that you see: {sum(r.points for r in base)} of {sum(r.max for r in base)} points"]
+    text = [f"Tests that you see: {sum(r.seen for r in base)} of {sum(r.max for r in base)} points"]
     extra = [row for row in seen if row.extra]
     if extra:
-        text[0] += f", and {sum(r.points for r in extra)} of {sum(r.max for r in extra)} extra"
+        text[0] += f", and {sum(r.seen for r in extra)} of {sum(r.max for r in extra)} extra"
     text[0] += "."
     if len(seen) < len(all_rows):
         text.append("Hidden tests count too. They show when the grades are published.")

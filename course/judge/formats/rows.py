@@ -29,6 +29,7 @@ class Row:
     first: bool  # Of the tests of a task that could not be tested, the one that carries the reason.
     output: str
     seconds: float
+    seen: int  # The points without what hidden tests cost.
 
 
 def clean(text):
@@ -81,7 +82,7 @@ def _of_task(task):
     if not tests:
         points, most = whole(task["points"]), whole(task["max"])
         yield Row(title, number, task["module"], "task", "all of the task", "all of the task", points, most,
-                  not problem and points == most, False, extra, bool(problem), bool(problem), problem, 0.0)
+                  not problem and points == most, False, extra, bool(problem), bool(problem), problem, 0.0, points)
     # The reason is told once, in a test that the student sees, where there is one.
     bearer = next((i for i, test in enumerate(tests) if not test.get("hidden")), 0)
     hidden = 0
@@ -95,7 +96,7 @@ def _of_task(task):
         yield Row(title, f"{number}.{i + 1}", task["module"], line(test["name"]), what,
                   f"hidden test {hidden}" if secret else what, whole(test["points"]), whole(test["max"]),
                   bool(test["passed"]) and not problem, secret, extra, bool(problem), bool(problem) and i == bearer, output,
-                  seconds(test.get("seconds")))
+                  seconds(test.get("seconds")), whole(test.get("seen", test["points"])))
 
 
 def rows(result):
