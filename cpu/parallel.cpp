@@ -79,7 +79,7 @@ class Loop {
  public:
   Loop(int64_t count, int shares, void (*body)(void*, int64_t), void* context)
       : count_(count), shares_(shares), body_(body), context_(context) {
-    for (int i = 0; i < shares; ++i) next_[i].chunk.store(begin_of(i), std::memory_order_relaxed);
+    for (int i = 0; i < shares; ++i) next_[static_cast<size_t>(i)].chunk = begin_of(i);
   }
 
   // Runs the chunks of a share, then those of other shares that nobody has begun. Consecutive loops
@@ -95,15 +95,16 @@ class Loop {
   }
 
  private:
+  // Plain numbers, since an array of std::atomic would be written as a whole for each loop.
   struct alignas(64) Next {
-    std::atomic<int64_t> chunk;
+    int64_t chunk;
   };
 
   int64_t begin_of(int share) const { return count_ * share / shares_; }
 
   void run_share(int share) {
     const int64_t end = begin_of(share + 1);
-    std::atomic<int64_t>& next = next_[static_cast<size_t>(share)].chunk;
+    const std::atomic_ref<int64_t> next(next_[static_cast<size_t>(share)].chunk);
     while (next.load(std::memory_order_relaxed) < end) {
       const int64_t chunk = next.fetch_add(1, std::memory_order_relaxed);
       if (chunk >= end || failed_.load(std::memory_order_relaxed)) return;
