@@ -1,12 +1,16 @@
 // Products of half types on a GPU: no operand is converted, sums are float32, one rounding.
 #include "gradus/cuda/ops/matmul.h"
-#include "gradus/cuda/runtime/launch.h"
 #include "gradus/cuda/runtime/stats.h"
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 #include "tests/support.h"
 
 namespace gradus {
+
+namespace cuda {
+std::string recent_launches();  // of launch.h, which needs CUDA's headers
+}
+
 namespace {
 
 class HalfMatmulTest : public GpuTest {
@@ -130,7 +134,7 @@ TEST_F(HalfMatmulTest, RefusesKernelsOfOtherTypes) {
   const Tensor x = ones({4, 4}, gpu(kHalf));
   cuda::set_matmul_kernel("vectorized");
   expect_error<NotImplementedError>([&] { x.matmul(x); },
-                                    "matmul: the kernel 'vectorized' multiplies no Half; pick "
+                                    "matmul: the kernel 'vectorized' multiplies no float16; pick "
                                     "another with set_matmul_kernel(\"automatic\")");
   cuda::set_matmul_kernel("tiled");
   EXPECT_EQ(x.matmul(x)[0][0].item<float>(), 4);
