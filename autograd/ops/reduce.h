@@ -66,9 +66,10 @@ inline void record_selection(const char* node, const Tensor& values, const Tenso
 inline Tensor shared_evenly(const Tensor& grad, const Tensor& x, const Tensor& value,
                             const DimMask& mask, bool nan_equals_nan) {
   const Tensor same = x == value;
-  const Tensor chosen =
-      (nan_equals_nan ? where(value == value, same, x != x) : same).to(grad.dtype());
-  return grad * (x.dim() ? chosen / chosen.sum(reduced_dims(mask, x.dim()), true) : chosen);
+  const Tensor chosen = nan_equals_nan ? where(value == value, same, x != x) : same;
+  const Tensor wide = grad.to(computed_type(grad.dtype()));  // half types do not count that far
+  const Tensor share = x.dim() ? wide / chosen.sum(reduced_dims(mask, x.dim()), true) : wide;
+  return (share * chosen).to(grad.dtype());
 }
 
 }  // namespace gradus

@@ -7,7 +7,8 @@ namespace gradus {
 
 namespace {
 
-// What the gradient of each row that was looked up is multiplied by: undefined for 1.
+// What the gradient of each row that was looked up is multiplied by: undefined for 1. Of the type
+// that the weights are computed in, since half types do not count far.
 Tensor row_scale(const Tensor& flat, int64_t rows, int64_t padding_idx, bool by_freq,
                  const TensorOptions& options) {
   Tensor out;
@@ -55,13 +56,15 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_id
   const Tensor each = raw::expand(raw::unsqueeze(flat, 1), {flat.numel(), weight.size(1)});
   const Tensor out = raw::gather(weight, 0, each, "embedding").view(shape);
   if (!recording(weight)) return out;
-  const Tensor scale = without_graph(
-      [&] { return row_scale(flat, rows, padding_idx, scale_grad_by_freq, weight.options()); });
+  const Tensor scale = without_graph([&] {
+    return row_scale(flat, rows, padding_idx, scale_grad_by_freq, as_computed(weight).options());
+  });
   record("EmbeddingBackward0", out, {weight}, {flat, scale}, [rows](Node& n, const Tensor& grad) {
     const Tensor places = n.saved(0), by = n.saved(1);
     Tensor parts = grad.reshape({places.numel(), grad.size(-1)});
     if (by.defined()) parts = parts * by.unsqueeze(1);
-    return Tensors{zeros({rows, grad.size(-1)}, grad.options()).index_add(0, places, parts)};
+    const Tensor sums = zeros({rows, grad.size(-1)}, parts.options()).index_add(0, places, parts);
+    return Tensors{sums.to(grad.dtype())};
   });
   return out;
 }

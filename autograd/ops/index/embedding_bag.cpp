@@ -11,24 +11,27 @@ namespace {
 
 constexpr const char* kBag = "embedding_bag";
 
-// Where each bag begins, as int64.
-Tensor begins_of(const Tensor& offsets, int64_t numbers, bool include_last_offset) {
+// Where each bag begins, as int64, and where the last one ends if that is included.
+Tensor borders_of(const Tensor& offsets, int64_t numbers, bool include_last_offset) {
   check(offsets.operand(kBag, "offsets").dim() == 1, kBag,
         ": offsets has to be a 1D Tensor, but its shape is ", offsets.sizes(), "; flatten it");
   check(!include_last_offset || offsets.size(0) > 0, kBag,
         ": include_last_offset: number of offsets should be at least 1; give where the last bag "
         "ends");
-  const Tensor begins =
-      offsets.to(kLong).slice(0, 0, offsets.size(0) - static_cast<int64_t>(include_last_offset));
-  if (!begins.is_cpu() || begins.size(0) == 0) return begins;
-  const auto first = begins[0].item<int64_t>(), last = begins[-1].item<int64_t>();
-  check(first == 0, kBag,
-        ": offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
-        "position 0. However, got ",
-        first, "; put a 0 before it");
-  check(last <= numbers, kBag, ": offsets[-1] can not be greater than input's length ", numbers,
-        " but got offsets[-1] of ", last, "; offsets say where bags begin");
-  return begins;
+  const Tensor borders = offsets.to(kLong).contiguous();
+  if (!borders.is_cpu()) return borders;  // a GPU would have to wait for them
+  const int64_t* const at = borders.data_ptr<int64_t>();
+  for (int64_t i = 0; i < borders.numel(); ++i) {
+    check(i > 0 || at[0] == 0, kBag,
+          ": offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+          "position 0. However, got ",
+          at[0], "; put a 0 before it");
+    check(i == 0 || at[i - 1] <= at[i], kBag, ": offsets fall from ", at[i - 1], " to ", at[i],
+          " at position ", i, ", expected each at least the one before it; sort the bags");
+    check(at[i] <= numbers, kBag, ": offsets[-1] can not be greater than input's length ", numbers,
+          " but got offsets[-1] of ", at[borders.numel() - 1], "; offsets say where bags begin");
+  }
+  return borders;
 }
 
 // Where the first of the largest numbers of each bag and column stands; the number of rows where
@@ -77,12 +80,18 @@ TensorQuadruple embedding_bag(const Tensor& weight, const Tensor& indices, const
         ": padding_idx must be within the number of embeddings, ", -rows, " through ", rows - 1,
         ", but got ", padding_idx.value_or(0), "; give the number of a row");
   const int64_t padding = !padding_idx ? -1 : *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
-  const Tensor begins = begins_of(offsets, length, include_last_offset);
+  const Tensor borders = borders_of(offsets, length, include_last_offset);
 
   const TensorOptions places = TensorOptions(kLong).device(indices.device());
-  const int64_t count = begins.size(0);
+  // What lies behind a last offset is in a bag of its own, which is left out of the results. So is
+  // all of the input where there are no offsets.
+  const int64_t bags_asked = borders.size(0) - static_cast<int64_t>(include_last_offset);
+  const int64_t count = std::max<int64_t>(borders.size(0), 1);
+  const auto asked = [&](const Tensor& of_bags) { return of_bags.narrow(0, 0, bags_asked); };
   const Tensor bags =
-      searchsorted(begins.contiguous(), arange(length, places), /*out_int32=*/false, true) - 1;
+      borders.size(0) == 0
+          ? zeros({length}, places)
+          : searchsorted(borders, arange(length, places), /*out_int32=*/false, true) - 1;
   const Tensor counts = indices != padding;
   const Tensor bag_size = zeros({count}, places).index_add(0, bags, counts.to(kLong));
   Tensor each = embedding(weight, indices, padding, scale_grad_by_freq);
@@ -93,14 +102,16 @@ TensorQuadruple embedding_bag(const Tensor& weight, const Tensor& indices, const
       return cat({x, nothing}).gather(0, first);
     };
     const Tensor numbers = indices.to(kLong).unsqueeze(1).expand({length, weight.size(1)});
-    return {chosen(each, zeros({1, weight.size(1)}, each.options())), bags, bag_size,
-            chosen(numbers, zeros({1, weight.size(1)}, places))};
+    return {asked(chosen(each, zeros({1, weight.size(1)}, each.options()))), bags, asked(bag_size),
+            asked(chosen(numbers, zeros({1, weight.size(1)}, places)))};
   }
   if (padding >= 0) each = where(counts.unsqueeze(1), each, 0);
   if (scaled) each = each * per_sample_weights->unsqueeze(1);
+  const ScalarType dtype = each.dtype();
+  if (mode == mean) each = each.to(computed_type(dtype));  // half types count and add up less far
   Tensor out = zeros({count, weight.size(1)}, each.options()).index_add(0, bags, each);
-  if (mode == mean) out = out / bag_size.clamp_min(1).to(out.dtype()).unsqueeze(1);
-  return {out, bags, bag_size, empty({0}, places)};
+  if (mode == mean) out = (out / bag_size.clamp_min(1).unsqueeze(1)).to(dtype);
+  return {asked(out), bags, asked(bag_size), empty({0}, places)};
 }
 
 }  // namespace gradus

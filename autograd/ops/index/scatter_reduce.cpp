@@ -45,10 +45,13 @@ Scalar neutral(ScatterOp how, ScalarType dtype) {
 // Of equal extremes each gets the same share.
 Tensors extreme_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& self,
                          const Tensor& src, const Tensor& out) {
-  const Tensor self_is_it = (self == out).to(grad.dtype());
-  const Tensor src_is_it = (src == out.gather(dim, index)).to(grad.dtype());
-  const Tensor share = grad / self_is_it.scatter_add(dim, index, src_is_it);
-  return {self_is_it * share, src_is_it * share.gather(dim, index)};
+  const Tensor self_is_it = self == out, src_is_it = src == out.gather(dim, index);
+  const Tensor count = self_is_it.to(kLong).scatter_add(dim, index, src_is_it.to(kLong));
+  const Tensor share = grad.to(computed_type(grad.dtype())) / count;
+  const auto given = [&](const Tensor& is_it, const Tensor& each) {
+    return (is_it * each).to(grad.dtype());
+  };
+  return {given(self_is_it, share), given(src_is_it, share.gather(dim, index))};
 }
 
 // The product of the others, which is out / itself unless that divides by 0.
@@ -96,14 +99,17 @@ Tensor scatter_reduced(const char* op, const Tensor& self, int64_t dim, const Te
     start = Scattering{op, "ScatterBackward0", ScatterOp::set}(self, dim, index,
                                                                neutral(word.how, self.dtype()));
   if (word.how != ScatterOp::sum) return reduced(op, word.how, start, dim, index, src);
-  const Tensor sum =
-      Scattering{op, "ScatterReduceBackward0", ScatterOp::sum}(start, dim, index, src);
-  if (!word.mean) return sum;
+  const Scattering scattering{op, "ScatterReduceBackward0", ScatterOp::sum};
+  if (!word.mean) return scattering(start, dim, index, src);
+  // Neither the sum nor the count need fit into the dtype of their quotient.
+  const ScalarType dtype = self.dtype(), wide = computed_type(dtype);
+  check<TypeError>(src.dtype() == dtype, op, ": src has dtype ", src.dtype(), ", self has ", dtype,
+                   "; convert one with .to(...)");
+  const Tensor sum = scattering(start.to(wide), dim, index, src.to(wide));
   Tensor count = ones_like(self, kLong);
   if (!include_self) count.scatter_(dim, index, 0);
   count.scatter_add_(dim, index, ones({}, count.options()).expand(index.sizes()));
-  if (isFloatingType(self.dtype())) return sum / count.to(self.dtype());
-  return sum.floor_divide(count).to(self.dtype());
+  return (isFloatingType(dtype) ? sum / count : sum.floor_divide(count)).to(dtype);
 }
 
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,

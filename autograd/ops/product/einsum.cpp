@@ -180,10 +180,14 @@ Tensor contract(Tensor x, Tensor y, const std::vector<bool>& summed) {
     } else if (in_x && in_y) {
       inner.push_back(d);
     } else {
-      if (in_x) x = x.sum(d, true, x.dtype());
-      if (in_y) y = y.sum(d, true, y.dtype());
+      if (in_x) x = x.sum(d, true);
+      if (in_y) y = y.sum(d, true);
       right.push_back(d);
     }
+  }
+  if (!x.is_floating_point() && !y.is_floating_point()) {  // one of them may be a sum, in int64
+    const ScalarType common = promoteTypes(x.dtype(), y.dtype());
+    x = x.to(common), y = y.to(common);
   }
   const auto joined = [](std::initializer_list<Dims> lists) {
     Dims out;
@@ -229,7 +233,7 @@ Tensor summed_over(const Tensor& x, const std::vector<bool>& summed) {
   Dims dims;
   for (size_t d = 0; d < summed.size(); ++d)
     if (summed[d]) dims.push_back(static_cast<int64_t>(d));
-  return dims.empty() ? x : x.sum(dims, true, x.dtype());
+  return dims.empty() ? x : x.sum(dims, true);
 }
 
 }  // namespace

@@ -61,7 +61,10 @@ Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
 Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                std::optional<ScalarType> dtype) {
   raw::check_floating("nanmean", self);
-  return nansum(self, dim, keepdim, dtype) / (self == self).sum(dim, keepdim);
+  const Tensor count = (self == self).sum(dim, keepdim);
+  const ScalarType type = dtype.value_or(self.scalar_type());
+  if (!isFloatingType(type)) return nansum(self, dim, keepdim, dtype) / count;
+  return (nansum(self, dim, keepdim, computed_type(type)) / count).to(type);
 }
 
 Tensor sum_to_size(const Tensor& self, IntArrayRef size) {
