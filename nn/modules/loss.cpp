@@ -70,6 +70,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   GRADUS_AUTOCAST(binary_cross_entropy_with_logits, input, target, options);
   const char* op = "binary_cross_entropy_with_logits";
   check_same_shape(op, input, target);
+  check_probabilities(op, target);
   const Tensor hits = weighted(op, "pos_weight", target * log_sigmoid(input), options.pos_weight());
   const Tensor losses = -(hits + (1 - target) * log_sigmoid(-input));
   return reduced(op, weighted(op, "weight", losses, options.weight()), options.reduction());
@@ -80,6 +81,7 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
   GRADUS_AUTOCAST(binary_cross_entropy, input, target, options);
   const char* op = "binary_cross_entropy";
   check_same_shape(op, input, target);
+  check_probabilities(op, target);
   check(!input.is_cpu() || ((input >= 0) & (input <= 1)).all().item<bool>(), op,
         ": input holds numbers outside of [0, 1], expected probabilities; take its sigmoid, or use "
         "binary_cross_entropy_with_logits");

@@ -25,15 +25,21 @@ struct Axis {
   Tensor pixels(const Tensor& x) const {
     return align_corners ? (x + 1) * ((size - 1) / 2) : ((x + 1) * size - 1) / 2;
   }
+  // Within the pixels. A place at the first or the last one gets no gradient: the pixel behind it,
+  // which the derivative would take, is not there.
+  Tensor within(const Tensor& x) const {
+    const Tensor bounded = x.detach().clamp(0, size - 1);
+    return where((x > 0).logical_and(x < size - 1), x, bounded);
+  }
   // Places beyond the border, put where they are read.
   Tensor padded(const Tensor& x) const {
-    if (padding == kBorder) return x.clamp(0, size - 1);
+    if (padding == kBorder) return within(x);
     if (padding != kReflection) return x;
     const double low = align_corners ? 0 : -0.5, span = align_corners ? size - 1 : size;
     if (span == 0) return x * 0;
     const Tensor from_low = (x - low).abs(), rest = from_low.remainder(span);
     const Tensor is_odd = (from_low / span).detach().floor().remainder(2).ne(0);
-    return (where(is_odd, span - rest, rest) + low).clamp(0, size - 1);
+    return within(where(is_odd, span - rest, rest) + low);
   }
 
   std::vector<Tap> taps(const Tensor& grid, Interpolation mode) const {

@@ -71,7 +71,8 @@ Taps nearest(const Positions& p, bool exact) {
 Taps linear(const Positions& p) {
   Taps taps(2, p.out);
   for (int64_t i = 0; i < p.out; ++i) {
-    const double at = std::max(p.center(i), 0.0);
+    // An axis that keeps its size is copied, whatever the scale factor, as in PyTorch.
+    const double at = p.in == p.out ? static_cast<double>(i) : std::max(p.center(i), 0.0);
     const int64_t first = std::min(static_cast<int64_t>(at), p.in - 1);
     const double share = std::min(at - static_cast<double>(first), 1.0);
     taps.set(0, i, first, 1 - share);

@@ -52,6 +52,11 @@ void check_same_rank(const char* op, std::initializer_list<Named> arguments) {
   check_broadcast(op, arguments);
 }
 
+void check_probabilities(const char* op, const Tensor& target) {
+  check<TypeError>(target.is_floating_point(), op, ": target has dtype ", target.dtype(),
+                   ", expected probabilities of a floating point type; convert with .to(kFloat)");
+}
+
 void check_class_numbers(const char* op, const Tensor& target) {
   check<TypeError>(target.dtype() == kLong || target.dtype() == kByte, op, ": target has dtype ",
                    target.dtype(), ", expected class numbers of int64; convert with .to(kLong)");

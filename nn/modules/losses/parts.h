@@ -34,6 +34,9 @@ void check_broadcast(const char* op, std::initializer_list<Named> arguments);
 // The same number of dimensions, and shapes that broadcast to one.
 void check_same_rank(const char* op, std::initializer_list<Named> arguments);
 
+// A floating point type: a share of each class, no class number.
+void check_probabilities(const char* op, const Tensor& target);
+
 // int64, or uint8.
 void check_class_numbers(const char* op, const Tensor& target);
 
