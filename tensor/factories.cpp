@@ -145,8 +145,9 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
   const Scalar first = fitted(start, dtype), by = fitted(step, dtype);
   check(by.toDouble() != 0, "arange: step ", step.toDouble(), " is 0 as ", dtype,
         "; give a floating point dtype");
-  const int64_t count = dtype == kLong ? integers_before(first.toLong(), end.toLong(), by.toLong())
-                                       : static_cast<int64_t>(std::ceil(steps));
+  const int64_t count = integers && dtype == kLong
+                            ? integers_before(first.toLong(), end.toLong(), by.toLong())
+                            : static_cast<int64_t>(std::ceil(steps));
   return sequence(first, by, count, dtype, options);
 }
 
@@ -157,8 +158,12 @@ Tensor range(const Scalar& start, const Scalar& end, const Scalar& step,
              const TensorOptions& options) {
   const ScalarType dtype = options.dtype();
   check_counts("range", dtype);
-  const auto count = static_cast<int64_t>(steps_between("range", start, end, step)) + 1;
-  return sequence(fitted(start, dtype), fitted(step, dtype), count, dtype, options);
+  steps_between("range", start, end, step);
+  const Scalar first = fitted(start, dtype), last = fitted(end, dtype), by = fitted(step, dtype);
+  check(by.toDouble() != 0, "range: step ", step.toDouble(), " is 0 as ", dtype,
+        "; give a floating point dtype");
+  const auto count = static_cast<int64_t>(steps_between("range", first, last, by)) + 1;
+  return sequence(first, by, count, dtype, options);
 }
 
 namespace {

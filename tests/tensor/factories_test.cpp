@@ -44,7 +44,7 @@ TEST(Factories, ArangeStopsBelowItsEnd) {
 
 // PyTorch's numbers: an integer dtype drops the fractions of start and step first.
 TEST(Factories, ArangeCountsInEveryDtype) {
-  expect_values(arange(0, 5.5, 1.9, kLong), {0, 1, 2, 3, 4}, 0);
+  expect_values(arange(0, 5.5, 1.9, kLong), {0, 1, 2}, 0);
   expect_values(arange(0.5, 5, 1, kLong), {0, 1, 2, 3, 4}, 0);
   expect_values(arange(2, 9, 3, kByte), {2, 5, 8}, 0);
   expect_values(arange(1, -1, -0.5, kHalf), {1, 0.5, 0, -0.5}, 0);

@@ -142,6 +142,18 @@ Tensor gathered(const char* op, const char* node_name, const Tensor& self, const
   return out;
 }
 
+namespace {
+// grad at the places that were put; 0 for what was overwritten by a later value.
+Tensor of_put(const char* op, const Tensor& grad, const Tensors& list) {
+  const Tensor values = gathered(op, "IndexBackward0", grad, list);
+  const Tensor numbers =
+      arange(values.numel(), TensorOptions(kLong).device(grad.device())).view(values.sizes());
+  const Tensor last = zeros(grad.sizes(), numbers.options());
+  raw::index_put_(op, last, list, numbers, false);
+  return where(raw::index(op, last, list) == numbers, values, 0);
+}
+}  // namespace
+
 Tensor with_put(const char* op, const char* node_name, const Tensor& self, const Tensors& list,
                 const Tensor& values, bool accumulate) {
   Tensor out = raw::clone(self);
@@ -155,7 +167,9 @@ Tensor with_put(const char* op, const char* node_name, const Tensor& self, const
                grads[0] = accumulate
                               ? grad
                               : with_put(op, node_name, grad, places, number_of(grad, 0), false);
-             if (node.wants(1)) grads[1] = gathered(op, "IndexBackward0", grad, places);
+             if (node.wants(1))
+               grads[1] = accumulate ? gathered(op, "IndexBackward0", grad, places)
+                                     : of_put(op, grad, places);
              return grads;
            });
   return out;

@@ -141,7 +141,7 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& sour
   const Tensor places = raw::flat_nonzero(mask.expand(sizes));
   check(source.numel() >= places.numel(), "masked_scatter: source has ", source.numel(),
         " elements, and mask chooses ", places.numel(), "; give source at least as many");
-  constexpr Scattering scattering{"masked_scatter", "MaskedScatterBackward0", ScatterOp::set};
+  constexpr Scattering scattering{"masked_scatter", "MaskedScatterBackward0", ScatterOp::set, true};
   return scattering(self.expand(sizes).reshape({-1}), 0, places,
                     source.reshape({-1}).narrow(0, 0, places.numel()))
       .view(sizes);

@@ -34,6 +34,16 @@ Tensor part_under(const Tensor& index, const Tensor& src) {
   return index.dim() == 0 ? part.narrow(0, 0, 1).reshape({}) : part;
 }
 
+namespace {
+// grad at the places where src was set; 0 for what was overwritten by a later element.
+Tensor of_set(const char* op, const Tensor& grad, int64_t dim, const Tensor& places) {
+  const Tensor numbers = arange(places.numel(), places.options()).view(places.sizes());
+  const Tensor last = zeros(grad.sizes(), numbers.options());
+  raw::scatter_(op, ScatterOp::set, last, dim, places, numbers);
+  return where(raw::gather(last, dim, places, op) == numbers, grad.gather(dim, places), 0);
+}
+}  // namespace
+
 Tensor Scattering::operator()(const Tensor& self, int64_t dim, const Tensor& index,
                               const Operand& src) const {
   Tensor out = raw::clone(self);
@@ -42,11 +52,13 @@ Tensor Scattering::operator()(const Tensor& self, int64_t dim, const Tensor& ind
   const Tensor part =
       !src.is_number() && index.numel() > 0 ? part_under(index, *src.tensor) : Tensor();
   record(node_name, out, {self, part}, {index},
-         [dim, adds = how == ScatterOp::sum](Node& n, const Tensor& grad) {
+         [dim, op = op, adds = how == ScatterOp::sum, all = how == ScatterOp::sum || distinct](
+             Node& n, const Tensor& grad) {
            const Tensor places = n.saved(0);
            Tensors grads(2);
            if (n.wants(0)) grads[0] = adds ? grad : grad.scatter(dim, places, 0);
-           if (n.wants(1)) grads[1] = grad.gather(dim, places);
+           if (n.wants(1))
+             grads[1] = all ? grad.gather(dim, places) : of_set(op, grad, dim, places);
            return grads;
          });
   return out;

@@ -11,7 +11,8 @@ Tensor gathered(const char* op, const char* node_name, const Tensor& self, int64
 // A copy of self in which src is set or added along dim at the places of index.
 struct Scattering {
   const char *op, *node_name;
-  ScatterOp how;  // set or sum
+  ScatterOp how;          // set or sum
+  bool distinct = false;  // no place is set twice
 
   // src may be a number, which is set.
   Tensor operator()(const Tensor& self, int64_t dim, const Tensor& index, const Operand& src) const;

@@ -151,9 +151,13 @@ Tensor glu(const Tensor& self, int64_t dim) {
 }
 
 Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& output) {
+  raw::check_floating("sigmoid_backward", grad_output);
+  raw::check_floating("sigmoid_backward", output);
   return grad_output * output * (1 - output);
 }
 Tensor tanh_backward(const Tensor& grad_output, const Tensor& output) {
+  raw::check_floating("tanh_backward", grad_output);
+  raw::check_floating("tanh_backward", output);
   return grad_output * (1 - output * output);
 }
 

@@ -32,6 +32,7 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tens
 }
 Tensor diff(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
             const std::optional<Tensor>& append) {
+  if (n == 0) return diff(self, n, dim);  // without what stands beside it, as in PyTorch
   check(self.dim() > 0, "diff: self has no dimensions, expected 1 or more");
   Tensors parts;
   if (prepend && prepend->defined())

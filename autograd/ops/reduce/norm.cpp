@@ -31,6 +31,7 @@ struct Norm {
   }
 
   // Zeros get no gradient, and keep the ones of others finite: they stand for 1 where it divides.
+  // A norm of 0 that has other elements is of an order below 0, and does not change with them.
   Tensor backward(const Tensor& grad, const Tensor& x, const Tensor& y) const {
     if (p == 0) return {};
     if (p == 1) return grad * x.sign();
@@ -38,7 +39,8 @@ struct Norm {
     const Tensor length = where(y == 0, 1, y);
     if (p == 2) return x * where(y == 0, 0, grad / length);
     const Tensor size = where(x == 0, 1, x.abs());
-    return where(x == 0, 0, x.sign() * size.pow(p - 1)) * (grad * length.pow(1 - p));
+    return where(x == 0, 0, x.sign() * size.pow(p - 1)) *
+           where(y == 0, 0, grad * length.pow(1 - p));
   }
 };
 
