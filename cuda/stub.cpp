@@ -91,10 +91,6 @@ bool takes_parts(const Tensor&) { missing("takes_parts"); }
 void add_part(void*, const void*, int64_t, ScalarType, double, const Stream&) {
   missing("add_part");
 }
-CopiesAtOnce::CopiesAtOnce() : outer_(nullptr) {}
-CopiesAtOnce::~CopiesAtOnce() = default;
-CopiesAtOnce* CopiesAtOnce::current() { return nullptr; }
-void CopiesAtOnce::add(const Tensor&, const Stream&, Event) { missing("CopiesAtOnce"); }
 
 ArrayRef<std::string_view> matmul_kernels() { return {}; }
 std::string_view matmul_kernel() { missing("matmul_kernel"); }

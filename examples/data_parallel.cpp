@@ -1,6 +1,6 @@
 // Trains one network on several devices at once, beside the same training on one device: how fast
 // each number of devices is, how far the weights are apart, and that they are exactly those which
-// the shards of the batch give one after the other. Writes a picture of where the time went.
+// the shards of the batch give one after the other.
 #include <gradus/gradus.h>
 
 #include <algorithm>
@@ -13,9 +13,7 @@
 
 #include "devices.h"
 #include "program.h"
-#include "save.h"
 #include "table.h"
-#include "timeline.h"
 
 using gradus::Device, gradus::Tensor, gradus::Tensors;
 namespace nn = gradus::nn;
@@ -110,7 +108,6 @@ struct Result {
   double seconds;     // of a step
   double difference;  // of a weight, from training on one device without shards
   bool exact;         // bit for bit what the shards give on one device
-  std::vector<nn::parallel::TimelineSpan> timeline;
 };
 
 Result run(const Sizes& sizes, const Devices& devices) {
@@ -138,9 +135,6 @@ Result run(const Sizes& sizes, const Devices& devices) {
   wait_for(devices);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   result.seconds = elapsed.count() / static_cast<double>(sizes.steps);
-  model->start_timeline();
-  parallel.step(model, batch);
-  result.timeline = model->stop_timeline();
   return result;
 }
 
@@ -148,7 +142,6 @@ int main(int argc, char** argv) {
   Sizes sizes;
   std::vector<std::string> names;
   int replicas = 4;
-  std::string out = "data_parallel.svg";
   bool large = false;
   CLI::App app(
       "Trains a network of three layers with nn::DataParallel on 1, 2, ... devices, the\n"
@@ -169,12 +162,10 @@ int main(int argc, char** argv) {
   size("--classes", sizes.out, "features of the output");
   size("--batch", sizes.batch, "rows on each device");
   size("--steps", sizes.steps, "that are timed");
-  app.add_option("--out", out, "the picture")->capture_default_str();
   return run_program(app, argc, argv, [&] {
     if (large) sizes = {4096, 8192, 1024, 512, sizes.steps};
     std::string remark;
     const Devices devices = choose_devices(names, replicas, remark);
-    check_writable(out);
     if (!remark.empty()) std::cout << remark << "\n";
     std::cout << format("%lld-%lld-%lld-%lld, %lld rows on each device, on ",
                         static_cast<long long>(sizes.in), static_cast<long long>(sizes.hidden),
@@ -184,9 +175,9 @@ int main(int argc, char** argv) {
     Table table({"devices", "step", "samples/s", "efficiency", "difference", "bit for bit"});
     double alone = 0;
     bool exact = true;
-    Result last;
     for (const size_t n : counts_up_to(devices.size())) {
-      last = run(sizes, Devices(devices.begin(), devices.begin() + static_cast<long>(n)));
+      const Result last =
+          run(sizes, Devices(devices.begin(), devices.begin() + static_cast<long>(n)));
       const double rate = static_cast<double>(sizes.batch) * static_cast<double>(n) / last.seconds;
       if (n == 1) alone = rate;
       exact = exact && last.exact;
@@ -200,12 +191,6 @@ three steps, from training on one device with the whole batch at once, whose sum
 another order. bit for bit: whether all weights are exactly those that the shards of the batch give
 one after the other on one device.
 )";
-    if (!last.timeline.empty()) {
-      save({{out,
-             timeline::svg("One training step on " + std::to_string(devices.size()) + " devices",
-                           devices, last.timeline)}});
-      std::cout << "Wrote " << out << "\n";
-    }
     if (!exact) throw gradus::Error("the weights are not bit for bit those of the shards");
   });
 }

@@ -65,7 +65,6 @@ void run_hooks(const Node& node, Tensors& grads) {
 
 Node* evaluating_node() { return running.node; }
 bool needed_by_task(const Node* node) { return !running.task || running.task->needs(node); }
-bool kept_by_task() { return !running.task || running.task->keeps_graph(); }
 bool enters_alone(const Node& sender, size_t index) {
   return running.node == &sender && running.task->enters_alone(sender, index);
 }

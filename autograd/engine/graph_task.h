@@ -33,7 +33,6 @@ class GraphTask {
   void add_callback(std::function<void()> f) { callbacks_.push_back(std::move(f)); }
   // Whether the gradients that enter a node lead to one that is asked for.
   bool needs(const Node* node) const;
-  bool keeps_graph() const { return keep_graph_; }
   // As the function below.
   bool enters_alone(const Node& sender, size_t index) const;
 
@@ -78,8 +77,6 @@ Node* evaluating_node();
 // Whether the backward pass on this thread needs the gradients that enter the node; true where none
 // runs.
 bool needed_by_task(const Node* node);
-// Whether that pass keeps the graph for another pass; true where none runs.
-bool kept_by_task();
 // Whether the gradient number `index` that the running node computes is all that enters the node it
 // goes to: nothing is added to it, and no hook or capture sees it first.
 bool enters_alone(const Node& sender, size_t index);

@@ -31,6 +31,18 @@ struct FunctionPostHook {
   virtual Tensors operator()(const Tensors& outputs, const Tensors& inputs) = 0;
 };
 
+// A hook of a leaf: it is called when grad() has been added to.
+struct PostAccumulateGradHook {
+  virtual ~PostAccumulateGradHook() = default;
+  virtual void operator()(const Tensor& leaf) = 0;
+  // --- Before that, where a gradient is to become grad() as it is computed, unseen by other hooks
+  // The memory to compute it in, of its shape, dtype and device. Undefined: any.
+  virtual Tensor memory() { return Tensor(); }
+  // Its first `rows` rows are computed when the current stream has done what is queued on it so
+  // far. grad() becomes this very tensor, so they may be sent away, and even be changed.
+  virtual void rows_computed(const Tensor& /*grad*/, int64_t /*rows*/) {}
+};
+
 }  // namespace autograd
 
 struct NodeHooks {

@@ -2,12 +2,12 @@
 #include "gradus/autograd/engine/meta.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "gradus/autograd/engine/as_strided.h"
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/inplace.h"
-#include "gradus/autograd/engine/pieces.h"
 #include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -45,21 +45,23 @@ AccumulateGrad::AccumulateGrad(const Tensor& leaf)
 }
 
 Tensors AccumulateGrad::apply(Tensors&& grads) {
+  const Tensor expected = std::exchange(next_, Tensor());
   const Tensor& grad = grads[0];
   if (!grad.defined()) return {};
   // Post hooks are shown what entered, and may find it to be grad().
   const NodeHooks* hooks = find_hooks();
   const bool hooked = hooks && !hooks->after.empty() && grad.impl_ptr().use_count() == 2 &&
                       grad.impl().storage.use_count() == 1 && grad.is_contiguous();
-  const autograd::RowReceiver* receiver = row_receiver();
-  accumulate_grad(leaf_, grad, hooked || (receiver && receiver->holds(grad)));
+  accumulate_grad(leaf_, grad, hooked || (expected.defined() && expected.is_same(grad)));
+  const auto called = post_accumulate_;  // hooks may remove hooks
+  for (const auto& hook : called) (*hook)(leaf_);
   return {};
 }
 
-autograd::RowReceiver* AccumulateGrad::row_receiver() {
-  const NodeHooks* hooks = find_hooks();
-  if (!hooks || hooks->after.size() != 1 || leaf_.grad().defined()) return nullptr;
-  return dynamic_cast<autograd::RowReceiver*>(hooks->after[0].get());
+autograd::PostAccumulateGradHook* AccumulateGrad::sole_hook() const {
+  const NodeHooks* others = find_hooks();
+  const bool alone = post_accumulate_.size() == 1 && (!others || others->after.empty());
+  return alone && !leaf_.grad().defined() ? post_accumulate_[0].get() : nullptr;
 }
 
 namespace {

@@ -37,14 +37,25 @@ class AccumulateGrad final : public Node {
     return &ensure_meta(leaf_).hooks;
   }
 
-  // A post hook that is one, where it is the only hook and there is no gradient yet to add to.
-  autograd::RowReceiver* row_receiver() override;
+  // They are called in their order.
+  void add_post_accumulate_hook(std::shared_ptr<autograd::PostAccumulateGradHook> hook) {
+    post_accumulate_.push_back(std::move(hook));
+  }
+  void del_post_accumulate_hook(const autograd::PostAccumulateGradHook* hook) {
+    std::erase_if(post_accumulate_, [hook](const auto& each) { return each.get() == hook; });
+  }
+  // The only hook, where no other sees the next gradient and there is none yet to add it to; null
+  // otherwise.
+  autograd::PostAccumulateGradHook* sole_hook() const;
+  // The gradient that enters next is this one. grad() becomes it, though others may hold it.
+  void take_next(const Tensor& grad) { next_ = grad; }
 
   Tensor variable() const { return leaf_; }
 
  private:
   Tensors apply(Tensors&& grads) override;
-  Tensor leaf_;
+  Tensor leaf_, next_;
+  std::vector<std::shared_ptr<autograd::PostAccumulateGradHook>> post_accumulate_;
 };
 
 // Where the gradient of x goes; invalid where x does not require grad.

@@ -47,14 +47,8 @@ std::string Node::label() const {
 void Node::release_variables() {
   SmallList<Saved, 2> freed;  // after the lock: what they free may be much
   const std::lock_guard lock(mutex_);
-  if (keeps_variables_) return;
   released_ |= !saved_.empty();
   freed.swap(saved_);
-}
-
-void Node::keep_variables() {
-  const std::lock_guard lock(mutex_);
-  keeps_variables_ = true;
 }
 
 Tensor Node::saved(size_t i) {

@@ -16,10 +16,6 @@
 
 namespace gradus {
 
-namespace autograd {
-class RowReceiver;
-}
-
 // Where a gradient goes: input `input_nr` of a node's backward. No function: nowhere.
 struct Edge {
   std::shared_ptr<Node> function;
@@ -49,10 +45,6 @@ class Node : public std::enable_shared_from_this<Node> {
   Tensors operator()(Tensors&& grads) { return apply(std::move(grads)); }
   // Frees what the backward pass needed.
   virtual void release_variables();
-  // Who takes the gradient that enters while it is still computed (pieces.h); null: nobody.
-  virtual autograd::RowReceiver* row_receiver() { return nullptr; }
-  // release_variables() frees nothing from now on: a later backward pass needs the node too.
-  void keep_variables();
 
   // The name given to the constructor; without one, the name of the class.
   virtual std::string name() const;
@@ -121,8 +113,8 @@ class Node : public std::enable_shared_from_this<Node> {
   edge_list next_edges_;
   SmallList<Meta, 1> metas_;
   SmallList<Saved, 2> saved_;
-  bool released_ = false, keeps_variables_ = false;
-  std::mutex mutex_;  // guards the three above: backward passes may share a node
+  bool released_ = false;
+  std::mutex mutex_;  // guards the two above: backward passes may share a node
   std::unique_ptr<NodeHooks> hooks_;
   std::unique_ptr<autograd::ForwardCall> forward_call_;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gradus/autograd/engine/graph_task.h"
+#include "gradus/autograd/engine/meta.h"
 #include "gradus/cuda/runtime/turns.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -29,14 +30,14 @@ std::vector<int64_t> piece_ends(const Tensor& x) {
 }
 
 namespace {
-// Null where something else arrives than the tensor that the sender computes, as it is.
-RowReceiver* receiver_of(const Node& sender, size_t index, IntArrayRef sizes, const Tensor& like) {
+// Where the gradient goes; null where something else arrives there than what the sender computes.
+AccumulateGrad* leaf_of(const Node& sender, size_t index, IntArrayRef sizes, const Tensor& like) {
   if (!enters_alone(sender, index)) return nullptr;
   const Edge& edge = sender.next_edge(index);
   const Node::Meta& meta = edge.function->meta(edge.input_nr);
   const bool fits = sizes == IntArrayRef(meta.sizes) && like.scalar_type() == meta.dtype &&
                     like.device() == meta.device;
-  return fits ? edge.function->row_receiver() : nullptr;
+  return fits ? dynamic_cast<AccumulateGrad*>(edge.function.get()) : nullptr;
 }
 }  // namespace
 
@@ -45,9 +46,11 @@ std::pair<Tensor, Tensor> product_in_pieces(const Node& sender, size_t index, co
   if (a.dtype() != kFloat && a.dtype() != kDouble)
     return {raw::matmul(a, b), wants_sums ? a.sum(1) : Tensor()};
   const int64_t m = a.size(0), n = b.size(1);
-  RowReceiver* const receiver = receiver_of(sender, index, {m, n}, a);
-  Tensor out = receiver ? receiver->memory() : Tensor();
+  AccumulateGrad* const leaf = leaf_of(sender, index, {m, n}, a);
+  PostAccumulateGradHook* const hook = leaf ? leaf->sole_hook() : nullptr;
+  Tensor out = hook ? hook->memory() : Tensor();
   if (!out.defined()) out = raw::empty({m, n}, a.dtype(), a.device());
+  if (hook) leaf->take_next(out);
   const Tensor sums = wants_sums ? raw::empty({m}, a.dtype(), a.device()) : Tensor();
   const int64_t rows = rows_of_piece({m, n}, a.itemsize());
   if (rows == m || b.size(0) < piece_sizes.terms)
@@ -61,7 +64,7 @@ std::pair<Tensor, Tensor> product_in_pieces(const Node& sender, size_t index, co
       raw::matmul_into(raw::narrow(a, 0, begin, count), b, raw::narrow(out, 0, begin, count),
                        sums.defined() ? raw::narrow(sums, 0, begin, count) : sums);
     });
-    if (receiver) receiver->rows_ready(out, begin + count);
+    if (hook) hook->rows_computed(out, begin + count);
   }
   return {out, sums};
 }

@@ -1,5 +1,4 @@
-// Large gradients in pieces: RowReceiver, to which several devices' code sends the first rows of a
-// gradient while the others are computed, and the product that computes a gradient so.
+// Large gradients in pieces, of which a hook can send the first away while the others are computed.
 #pragma once
 
 #include "gradus/tensor/tensor.h"
@@ -9,23 +8,6 @@ class Node;
 }
 
 namespace gradus::autograd {
-
-// All that joins several devices asks of a backward pass. Node::row_receiver() gives it;
-// nn/parallel and distributed/ddp implement it.
-class RowReceiver {
- public:
-  virtual ~RowReceiver() = default;
-  // Where the gradient is to be computed: a tensor of its shape, dtype and device. Undefined:
-  // anywhere.
-  virtual Tensor memory() { return Tensor(); }
-  // The first `end` rows of the gradient are computed when the current stream has done what is
-  // queued on it so far. The gradient that enters the node later is this very tensor, so its rows
-  // may be sent away, and even be changed.
-  virtual void rows_ready(const Tensor& grad, int64_t end) = 0;
-  // Whether it keeps this gradient, which it has given the memory of or has seen rows of: then
-  // grad() becomes that memory.
-  virtual bool holds(const Tensor&) const { return false; }
-};
 
 // Which gradients are cut, and where. Tests set it, while no backward pass runs.
 struct PieceSizes {
@@ -46,9 +28,9 @@ std::vector<int64_t> piece_ends(const Tensor& x);
 int64_t rows_of_piece(IntArrayRef sizes, size_t itemsize);
 
 // a b of two matrices, which is the gradient number `index` of the running node `sender`; and the
-// sums of a's rows, where they are wanted. A large one is computed some rows after the other, and
-// its receiver, if any, is told of them. It is cut by the shapes alone, so that it has the same
-// bits whether or not there is a receiver.
+// sums of a's rows, where they are wanted. A large one is computed some rows after the other, of
+// which a hook of the leaf it goes to is told (hooks.h). It is cut by the shapes alone, so that it
+// has the same bits with and without a hook.
 std::pair<Tensor, Tensor> product_in_pieces(const Node& sender, size_t index, const Tensor& a,
                                             const Tensor& b, bool wants_sums);
 

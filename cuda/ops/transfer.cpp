@@ -4,7 +4,6 @@
 
 #include <array>
 #include <mutex>
-#include <utility>
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/runtime/capture.h"
@@ -50,7 +49,7 @@ void download(const Tensor& src, const Tensor& dst, bool non_blocking) {
 }
 
 // The copy runs on the destination's stream, behind the work of the source's stream, whose later
-// work waits for it, at once or with others. The host waits for nothing.
+// work waits for it. The host waits for nothing.
 void transfer_peer(const Tensor& src, const Tensor& dst) {
   const int from = src.device().index(), to = dst.device().index();
   for (const int device : {from, to}) {
@@ -63,32 +62,10 @@ void transfer_peer(const Tensor& src, const Tensor& dst) {
   ready.block(destination);
   copy_async(dst, src, destination);
   copied.record(destination);
-  if (CopiesAtOnce* const scope = CopiesAtOnce::current())
-    scope->add(src, source, std::move(copied));
-  else
-    copied.block(source);
+  copied.block(source);
 }
-
-thread_local constinit CopiesAtOnce* copies_at_once = nullptr;
 
 }  // namespace
-
-CopiesAtOnce::CopiesAtOnce() : outer_(std::exchange(copies_at_once, this)) {}
-
-CopiesAtOnce::~CopiesAtOnce() {
-  copies_at_once = outer_;
-  try {
-    for (const Copy& copy : copies_) copy.done.block(copy.source);
-  } catch (const std::exception&) {
-    // Where a stream cannot be told to wait its device is broken, and the next call says so.
-  }
-}
-
-CopiesAtOnce* CopiesAtOnce::current() { return copies_at_once; }
-
-void CopiesAtOnce::add(const Tensor& src, const Stream& source, Event done) {
-  copies_.push_back({src, source, std::move(done)});
-}
 
 bool enable_peer_access(int device, int peer) {
   enum class Access : uint8_t { unknown, no, yes };

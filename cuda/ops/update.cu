@@ -1,6 +1,11 @@
 // The step of an optimizer on a GPU: a table of parameters for each launch.
 #include "gradus/cuda/kernels/update.cuh"
 
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/runtime/grid.h"
 
@@ -50,13 +55,43 @@ void step(ArrayRef<UpdatedParameter> parameters) {
   }
 }
 
+// Calls step(parameters), or step() of some after the others. Gradients that are still on their way
+// (tensor/arrival.h) come last, in the order in which a backward pass goes through the layers, and
+// the other parameters are stepped meanwhile. A part has at least half of the bytes that are left,
+// so that there are few: each costs a launch.
+template <class F>
+void step_as_gradients_arrive(ArrayRef<UpdatedParameter> parameters, F step) {
+  const auto storage = [](const UpdatedParameter& one) {
+    return one.gradient.impl().storage.get();
+  };
+  const auto is_late = [&](const UpdatedParameter& one) { return storage(one)->is_arriving(); };
+  if (std::none_of(parameters.begin(), parameters.end(), is_late)) return step(parameters);
+  std::vector<UpdatedParameter> order(parameters.rbegin(), parameters.rend());
+  std::stable_partition(order.begin(), order.end(), std::not_fn(is_late));
+  const ArrayRef<UpdatedParameter> all(order);
+  size_t left = 0, bytes = 0, begin = 0;
+  for (const UpdatedParameter& one : order) left += one.gradient.nbytes();
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool waits = i > 0 && is_late(order[i]) && storage(order[i]) != storage(order[i - 1]);
+    if (waits && 2 * bytes >= left) {
+      step(all.slice(begin, i - begin));
+      left -= std::exchange(bytes, 0);
+      begin = i;
+    }
+    bytes += order[i].gradient.nbytes();
+  }
+  step(all.slice(begin, order.size() - begin));
+}
+
 }  // namespace
 
 void CudaBackend::update(UpdateOp op, int states, ArrayRef<UpdatedParameter> parameters) {
   visit_update(op, states, [&](auto row, auto count) {
     visit_floating("update", parameters[0].parameter.dtype(), [&]<class T>(TypeTag<T>) {
-      parameters[0].skip.defined() ? step<row(), count(), T, true>(parameters)
-                                   : step<row(), count(), T, false>(parameters);
+      step_as_gradients_arrive(parameters, [&](ArrayRef<UpdatedParameter> some) {
+        some[0].skip.defined() ? step<row(), count(), T, true>(some)
+                               : step<row(), count(), T, false>(some);
+      });
     });
   });
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gradus/cuda/runtime/stream.h"
-#include "gradus/tensor/arrival.h"
 
 namespace gradus::cuda {
 
@@ -40,23 +39,5 @@ class Event {
   void* handle_ = nullptr;
 };
 using CUDAEvent = Event;
-
-// Memory of a device that work queued on some stream of it fills.
-class EventArrival final : public Arrival {
- public:
-  // The memory is there when what the stream holds so far is done.
-  explicit EventArrival(const Stream& stream) : device_(stream.device_index()) {
-    event_.record(stream);
-  }
-  bool await() override {
-    if (event_.query()) return true;
-    event_.block(getCurrentCUDAStream(device_));
-    return false;
-  }
-
- private:
-  int device_;
-  Event event_;
-};
 
 }  // namespace gradus::cuda

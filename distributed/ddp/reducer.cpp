@@ -6,9 +6,9 @@
 
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
-#include "gradus/autograd/engine/meta.h"
 #include "gradus/autograd/engine/pieces.h"
 #include "gradus/distributed/collectives.h"
+#include "gradus/tensor/arrival.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::distributed {
@@ -56,24 +56,25 @@ bool is_at(const Tensor& x, const Tensor& place) {
          x.strides() == place.strides();
 }
 
+// Null where x requires no grad, or is not a leaf.
+std::shared_ptr<AccumulateGrad> accumulator_of(const Tensor& x) {
+  return std::dynamic_pointer_cast<AccumulateGrad>(gradient_edge(x).function);
+}
+
 // Whether nobody but its parameter holds a gradient.
 bool is_sole(const Tensor& grad) { return grad.impl_ptr().use_count() == 1; }
 
 }  // namespace
 
-// At the accumulator of parameter i.
-class Reducer::Hook final : public autograd::FunctionPostHook, public autograd::RowReceiver {
+// Of the leaf that is parameter i.
+class Reducer::Hook final : public autograd::PostAccumulateGradHook {
  public:
   Hook(Reducer& reducer, size_t i) : reducer_(reducer), i_(i) {}
-  Tensors operator()(const Tensors& outputs, const Tensors&) override {
-    reducer_.arrive(i_);
-    return outputs;
-  }
+  void operator()(const Tensor&) override { reducer_.arrive(i_); }
   Tensor memory() override { return reducer_.memory_of(i_); }
-  void rows_ready(const Tensor& grad, int64_t end) override {
-    reducer_.arrive_in_part(i_, grad, end);
+  void rows_computed(const Tensor& grad, int64_t rows) override {
+    reducer_.arrive_in_part(i_, grad, rows);
   }
-  bool holds(const Tensor& grad) const override { return reducer_.holds(i_, grad); }
 
  private:
   Reducer& reducer_;
@@ -100,13 +101,16 @@ Reducer::Reducer(const OrderedDict<std::string, Tensor>& parameters, Group group
 }
 
 Reducer::~Reducer() {
-  for (const Slot& slot : slots_) slot.accumulator->del_post_hook(slot.hook);
+  for (const Slot& slot : slots_) slot.accumulator->del_post_accumulate_hook(slot.hook.get());
 }
 
 void Reducer::watch_gradients(size_t i) {
   Slot& slot = slots_[i];
-  slot.accumulator = gradient_edge(slot.parameter).function;
-  slot.hook = slot.accumulator->add_post_hook(std::make_unique<Hook>(*this, i));
+  slot.accumulator = accumulator_of(slot.parameter);
+  check<Error>(slot.accumulator != nullptr, "DistributedDataParallel: parameter '", slot.name,
+               "' is not a leaf: an operation computed it; wrap the module before it is changed");
+  slot.hook = std::make_shared<Hook>(*this, i);
+  slot.accumulator->add_post_accumulate_hook(slot.hook);
 }
 
 void Reducer::assign(const std::vector<size_t>& order) {
@@ -169,9 +173,9 @@ void Reducer::prepare(bool average, int divisor) {
                  x.device(), "; move, convert and replace before the module is wrapped");
     // set_data() gives a parameter another accumulator; one that was frozen has none, and is
     // unused.
-    const std::shared_ptr<Node> accumulator = gradient_edge(slot.parameter).function;
+    const auto accumulator = accumulator_of(slot.parameter);
     if (!accumulator || accumulator == slot.accumulator) continue;
-    slot.accumulator->del_post_hook(slot.hook);
+    slot.accumulator->del_post_accumulate_hook(slot.hook.get());
     watch_gradients(i);
   }
 }
@@ -255,11 +259,6 @@ Tensor Reducer::memory_of(size_t i) {
   Bucket& bucket = buckets_[slots_[i].bucket];
   if (!bucket.flat.defined()) bucket.flat = make_flat(bucket);
   return place(slots_[i], bucket.flat);
-}
-
-bool Reducer::holds(size_t i, const Tensor& grad) const {
-  const Tensor& flat = buckets_[slots_[i].bucket].flat;
-  return flat.defined() && is_at(grad, place(slots_[i], flat));
 }
 
 // Puts the gradient into its bucket; an undefined one counts as zero.

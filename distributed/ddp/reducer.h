@@ -11,7 +11,7 @@
 // first rank.
 #pragma once
 
-#include "gradus/autograd/engine/node.h"
+#include "gradus/autograd/engine/meta.h"
 #include "gradus/distributed/ddp/buckets.h"
 #include "gradus/distributed/process_group.h"
 #include "gradus/nn/module.h"
@@ -42,11 +42,12 @@ class Reducer {
   std::vector<size_t> bucket_sizes() const;
 
  private:
+  class Hook;
   struct Slot {
     std::string name;
     Tensor parameter;
-    std::shared_ptr<Node> accumulator;
-    uintptr_t hook = 0;
+    std::shared_ptr<AccumulateGrad> accumulator;  // that has the hook
+    std::shared_ptr<Hook> hook;
     Dims sizes;
     ScalarType dtype;
     Device device;
@@ -56,7 +57,6 @@ class Reducer {
     bool arrived = false;
   };
 
-  class Hook;
   void watch_gradients(size_t i);
   void assign(const std::vector<size_t>& order);
   void reset();
@@ -65,7 +65,6 @@ class Reducer {
   void arrive_in_part(size_t i, const Tensor& grad, int64_t rows);
   void put(size_t i);
   Tensor memory_of(size_t i);
-  bool holds(size_t i, const Tensor& grad) const;
   Tensor make_flat(Bucket& bucket);
   Tensor found_flat(const Bucket& bucket) const;
   Tensor as_sent(const Bucket& bucket) const;

@@ -1,27 +1,25 @@
 // DataParallel: one batch on several devices of one process.
 //
 //   nn::DataParallel parallel(net, {0, 1, 2, 3});     // GPUs; {kCPU, kCPU} on the CPU
-//   optim::SGD sgd(parallel->parameters(), 0.1);
 //   loss(parallel(x), y).backward();
-//   sgd.step();
 //
-// Every forward splits the batch along `dim`, runs a replica of the module on each device in its
-// own thread, and joins the results. The gradients of the replicas are added to those of the module
-// in the order that sum_in_chain.h states: n replicas give the same bits as the n shards of the
-// batch computed one after the other on one device.
+// n replicas give the same bits as the n shards of the batch computed one after the other on one
+// device: the gradients of the replicas are added by sum_in_chain (broadcast.h).
 #pragma once
 
 #include <memory>
 #include <optional>
 
+#include "gradus/nn/parallel/broadcast.h"
 #include "gradus/nn/parallel/data_parallel_base.h"
 #include "gradus/nn/parallel/scatter_gather.h"
-#include "gradus/nn/parallel/sum_in_chain.h"
 
 namespace gradus::nn {
 
-// A Module with the parameters and buffers of `module` under the same names, so a file saved from
-// one can be loaded into the other. The module and all its submodules must derive from Cloneable.
+// Every forward splits the batch along `dim`, runs a replica of the module on each device in its
+// own thread, and joins the results. Parameters and buffers have the module's names, so a file
+// saved from one can be loaded into the other. The module and its submodules must derive from
+// Cloneable.
 //
 // The replicas are clones that are kept between forwards. Before a forward they get the training
 // flags and the values of parameters and buffers that have changed. Other members (options, plain
@@ -53,6 +51,11 @@ class DataParallelImpl : public parallel::DataParallelBase {
     check_home();
     return run<M>(*module_, std::forward<Args>(args)...);
   }
+  // The same for a module that may be on any one device.
+  Tensor forward_once(Tensor input) {
+    move_alone();
+    return run<M>(*module_, std::move(input));
+  }
 
  private:
   std::shared_ptr<M> module_;
@@ -82,20 +85,8 @@ template <class ModuleType>
 Tensor data_parallel(ModuleType module, Tensor input, DeviceIds devices = {},
                      std::optional<Device> output_device = std::nullopt, int64_t dim = 0) {
   using M = std::remove_reference_t<decltype(*module)>;
-  class Once : public DataParallelBase {
-   public:
-    using DataParallelBase::DataParallelBase;
-    Tensor operator()(M& original, Tensor x) {
-      move_alone();
-      return run<M>(original, std::move(x));
-    }
-  };
-  std::shared_ptr<M> shared;
-  if constexpr (std::is_convertible_v<ModuleType, std::shared_ptr<M>>)
-    shared = module;
-  else
-    shared = module.ptr();
-  return Once(shared, std::move(devices), output_device, dim)(*shared, std::move(input));
+  return DataParallel<M>(module, std::move(devices), output_device, dim)
+      ->forward_once(std::move(input));
 }
 
 }  // namespace parallel

@@ -2,10 +2,13 @@
 #include "gradus/nn/parallel/data_parallel_base.h"
 
 #include <algorithm>
+#include <mutex>
 #include <ostream>
 
 #include "gradus/cuda/runtime/device.h"
-#include "gradus/nn/parallel/engine.h"
+#include "gradus/nn/parallel/replica_threads.h"
+#include "gradus/nn/parallel/replicas.h"
+#include "gradus/nn/parallel/scatter_gather.h"
 #include "gradus/tensor/backend.h"
 
 namespace gradus::nn::parallel {
@@ -32,6 +35,15 @@ std::vector<Device> DeviceIds::resolved() const {
   return out;
 }
 
+// Forwards of several threads take turns.
+struct DataParallelBase::Engine {
+  Engine(std::shared_ptr<Module> module, const std::vector<Device>& devices)
+      : replicas(std::move(module), devices), threads(devices) {}
+  Replicas replicas;
+  ReplicaThreads threads;
+  std::mutex mutex;  // guards both
+};
+
 DataParallelBase::DataParallelBase(std::shared_ptr<Module> module, const DeviceIds& device_ids,
                                    std::optional<Device> output_device, int64_t dim)
     : Module("DataParallel"),
@@ -42,31 +54,13 @@ DataParallelBase::DataParallelBase(std::shared_ptr<Module> module, const DeviceI
       dim_(dim) {
   check<Error>(original_ != nullptr, "DataParallel: the module is empty; give it one that is made");
   stand_for(original_);
-  if (devices_.size() > 1)
-    engine_ = std::make_shared<Engine>(original_, devices_, output_device_, dim_);
+  if (devices_.size() > 1) engine_ = std::make_shared<Engine>(original_, devices_);
 }
 
 void DataParallelBase::replicate() {
   if (!engine_) return;
   const std::lock_guard lock(engine_->mutex);
   engine_->replicas.forget();
-}
-
-void DataParallelBase::start_timeline() {
-  if (!engine_) return;
-  const std::lock_guard lock(engine_->mutex);
-  std::vector<Device> devices = devices_;
-  devices.push_back(output_device_);
-  engine_->timeline = std::make_unique<Timeline>(devices);
-}
-
-std::vector<TimelineSpan> DataParallelBase::stop_timeline() {
-  if (!engine_) return {};
-  const std::lock_guard lock(engine_->mutex);
-  check<Error>(engine_->timeline != nullptr, "stop_timeline: call start_timeline() first");
-  const std::vector<TimelineSpan> spans = engine_->timeline->spans();
-  engine_->timeline.reset();
-  return spans;
 }
 
 void DataParallelBase::pretty_print(std::ostream& stream) const {
@@ -88,26 +82,49 @@ void DataParallelBase::move_alone() {
   if (!engine_) original_->to(devices_[0]);
 }
 
-void DataParallelBase::note_input(Tensors& inputs, const Tensor& x) {
-  const auto same = [&](const Tensor& other) { return other.is_same(x); };
-  if (x.defined() && std::none_of(inputs.begin(), inputs.end(), same)) inputs.push_back(x);
-}
-
-Tensor DataParallelBase::part_of(const Tensors& inputs, const Tensors& parts, const Tensor& x) {
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].is_same(x)) return parts[i];
-  return x;
-}
-
-void DataParallelBase::forward_all(const Tensors& inputs, size_t replicas, const Replica& replica,
-                                   const Collect& collect) {
-  Forward forward(engine_, inputs, replicas);
-  forward.run(
-      [&](size_t i, const Tensors& parts) { replica(i, engine_->replicas.module(i), parts); });
-  std::vector<Tensors> columns;
-  collect(forward.replicas(), columns, nullptr);
-  const Tensors joined = forward.gather(columns);
-  collect(1, columns, &joined);
+void DataParallelBase::forward_all(const Columns& arguments, size_t count,
+                                   const std::function<void(size_t, Module&)>& replica,
+                                   const Columns& results) {
+  if (!engine_) {
+    const auto move = [](const Columns& each, Device to) {
+      each([to](const std::vector<Tensor*>& x) {
+        if (x[0]->defined()) *x[0] = x[0]->to(to);
+      });
+    };
+    move(arguments, devices_[0]);
+    replica(0, *original_);
+    return move(results, output_device_);
+  }
+  const std::lock_guard lock(engine_->mutex);
+  Replicas& replicas = engine_->replicas;
+  const struct Settled {
+    ~Settled() { replicas.settle(); }
+    Replicas& replicas;
+  } settled{replicas};
+  replicas.update();
+  Tensor first;
+  arguments([&](const std::vector<Tensor*>& parts) {
+    const Tensor x = *parts[0];
+    if (!x.defined()) return;
+    const Tensors scattered = scatter(x, devices_, dim_);
+    if (!first.defined()) first = x, count = scattered.size();
+    check(scattered.size() == count, "DataParallel: along dimension ", dim_, " the input of shape ",
+          first.sizes(), " falls into ", count, " parts, that of shape ", x.sizes(), " into ",
+          scattered.size(), "; give them the same size there");
+    for (size_t r = 0; r < count; ++r) *parts[r] = scattered[r];
+  });
+  engine_->threads.run(count, [&](size_t r) {
+    replicas.match_training(r);
+    replica(r, replicas.module(r));
+  });
+  results([&](const std::vector<Tensor*>& parts) {
+    Tensors column;
+    for (const Tensor* part : parts)
+      if (part->defined()) column.push_back(*part);
+    check(column.empty() || column.size() == parts.size(),
+          "gather: some replicas returned an undefined tensor where others returned one");
+    if (!column.empty()) *parts[0] = gather(column, output_device_, dim_);
+  });
 }
 
 }  // namespace gradus::nn::parallel

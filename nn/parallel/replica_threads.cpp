@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -17,82 +18,44 @@
 namespace gradus::nn::parallel {
 
 struct ReplicaThreads::Worker {
+  static inline thread_local constinit bool runs_here = false;
   std::mutex mutex;
-  std::condition_variable changed;
-  std::function<void()> job;  // empty: none is due
-  bool busy = false, ends = false;
-  std::exception_ptr error;
-  std::thread thread{[this] { work(); }};
-
-  ~Worker() {
-    {
-      const std::lock_guard lock(mutex);
-      ends = true;
-    }
-    changed.notify_all();
-    thread.join();
-  }
-
-  void start(std::function<void()> task) {
-    {
-      const std::lock_guard lock(mutex);
-      job = std::move(task);
-      busy = true;
-      error = nullptr;
-    }
-    changed.notify_all();
-  }
-
-  std::exception_ptr wait() {
+  std::condition_variable_any changed;
+  std::packaged_task<void()> job;  // invalid: none is due
+  std::jthread thread{[this](const std::stop_token& end) {
+    runs_here = true;
     std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return !busy; });
-    return std::move(error);
-  }
-
-  void work() {
-    std::unique_lock lock(mutex);
-    while (true) {
-      changed.wait(lock, [this] { return ends || job; });
-      if (ends) return;
-      std::function<void()> task = std::move(job);
-      job = nullptr;
-      lock.unlock();
-      std::exception_ptr thrown;
-      try {
-        task();
-      } catch (...) {
-        thrown = std::current_exception();
-      }
-      task = nullptr;  // what it holds goes before the caller goes on
-      lock.lock();
-      error = std::move(thrown);
-      busy = false;
-      changed.notify_all();
+    while (changed.wait(lock, end, [this] { return job.valid(); })) {
+      job();
+      job = {};
     }
+  }};
+
+  std::future<void> start(std::packaged_task<void()> task) {
+    std::future<void> done = task.get_future();
+    const std::lock_guard lock(mutex);
+    job = std::move(task);
+    changed.notify_one();
+    return done;
   }
 };
 
+bool ReplicaThreads::is_replica() { return Worker::runs_here; }
+
 namespace {
-
-std::string place(size_t replica, Device device) {
-  return "replica " + std::to_string(replica) + " on " + device.str();
-}
-
 [[noreturn]] void rethrow(const std::exception_ptr& error, size_t replica, Device device) {
+  const std::string place = " (in replica " + std::to_string(replica) + " on " + device.str() + ")";
   try {
     std::rethrow_exception(error);
   } catch (Error& known) {
-    known.add_context(" (in " + place(replica, device) + ")");
+    known.add_context(place);
     throw;
   } catch (const std::exception& other) {
-    std::throw_with_nested(
-        Error(std::string(other.what()) + " (in " + place(replica, device) + ")"));
+    std::throw_with_nested(Error(other.what() + place));
   } catch (...) {
-    std::throw_with_nested(
-        Error("an exception of an unknown type (in " + place(replica, device) + ")"));
+    std::throw_with_nested(Error("an exception of an unknown type" + place));
   }
 }
-
 }  // namespace
 
 ReplicaThreads::ReplicaThreads(std::vector<Device> devices) : devices_(std::move(devices)) {
@@ -106,19 +69,23 @@ void ReplicaThreads::run(size_t count, const std::function<void(size_t)>& f) {
                                     [](Device d) { return d.is_cpu(); });
   const int share = std::max(1, get_num_threads() / std::max(1, static_cast<int>(on_cpu)));
   const std::function<void()> here = cuda_thread_state();
+  const ThreadModes modes = thread_modes;
+  std::vector<std::future<void>> done;
   for (size_t i = 0; i < count; ++i)
-    workers_[i]->start([&, i, modes = thread_modes] {
+    done.push_back(workers_[i]->start(std::packaged_task<void()>([&, i] {
       thread_modes = modes;
       const autocast::Scope scope;  // its end clears what this thread has converted
       here();
       if (devices_[i].is_cuda()) cuda::set_device(devices_[i].index());
       set_num_threads(share);
       f(i);
-    });
-  std::vector<std::exception_ptr> errors;
-  for (size_t i = 0; i < count; ++i) errors.push_back(workers_[i]->wait());
-  for (size_t i = 0; i < count; ++i)
-    if (errors[i]) rethrow(errors[i], i, devices_[i]);
+    })));
+  for (const std::future<void>& each : done) each.wait();
+  for (size_t i = 0; i < count; ++i) try {
+      done[i].get();
+    } catch (...) {
+      rethrow(std::current_exception(), i, devices_[i]);
+    }
 }
 
 }  // namespace gradus::nn::parallel

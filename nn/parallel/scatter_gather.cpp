@@ -2,14 +2,8 @@
 #include "gradus/nn/parallel/scatter_gather.h"
 
 #include "gradus/autograd/functions.h"
-#include "gradus/nn/parallel/nested.h"
-#include "gradus/tensor/raw/raw.h"
 
 namespace gradus::nn::parallel {
-
-void detail::fail_structure(const char* what) {
-  fail("gather: the replicas returned ", what, "; every replica must return the same structure");
-}
 
 Tensors scatter(const Tensor& x, const std::vector<Device>& devices, int64_t dim) {
   check(x.dim() > 0,
@@ -24,8 +18,7 @@ Tensor gather(ArrayRef<Tensor> parts, Device device, int64_t dim) {
   const Tensor& first = parts[0];
   const bool scalars = first.dim() == 0;
   const int64_t along = scalars ? 0 : wrap_dim("gather", dim, first.dim());
-  Dims sizes = scalars ? Dims{1} : first.impl().sizes;
-  sizes[along] = 0;
+  Tensors moved;
   for (size_t i = 0; i < parts.size(); ++i) {
     const Tensor& part = parts[i];
     check<TypeError>(part.dtype() == first.dtype(), "gather: replica ", i, " returned ",
@@ -37,17 +30,9 @@ Tensor gather(ArrayRef<Tensor> parts, Device device, int64_t dim) {
     check(fits, "gather: replica ", i, " returned shape ", part.sizes(), ", replica 0 ",
           first.sizes(), "; they may differ in dimension ", along,
           " alone, give DataParallel the dim of the batch");
-    sizes[along] += scalars ? 1 : part.size(along);
+    moved.push_back((scalars ? part.unsqueeze(0) : part).to(device));
   }
-  const Tensor out = raw::empty(sizes, first.dtype(), device);
-  int64_t begin = 0;
-  for (const Tensor& part : parts) {
-    const Tensor lifted = raw::lifted(part);
-    const int64_t size = lifted.size(along);
-    raw::copy_(raw::narrow(out, along, begin, size), lifted);
-    begin += size;
-  }
-  return out;
+  return cat(moved, along);
 }
 
 }  // namespace gradus::nn::parallel

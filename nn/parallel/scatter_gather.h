@@ -13,7 +13,7 @@ namespace gradus::nn::parallel {
 // Errors: ValueError for a tensor without dimensions, IndexError for dim.
 Tensors scatter(const Tensor& x, const std::vector<Device>& devices, int64_t dim = 0);
 
-// Joins the parts along dim on `device`. Parts without dimensions become a vector. Not recorded.
+// Joins the parts along dim on `device`. Parts without dimensions become a vector. Recorded.
 // Errors, which name the part: ValueError where shapes do not fit, TypeError where dtypes differ.
 Tensor gather(ArrayRef<Tensor> parts, Device device, int64_t dim = 0);
 

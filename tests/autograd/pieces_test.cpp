@@ -1,4 +1,4 @@
-// Large gradients are computed in pieces. The accumulator is told of each piece, unless the
+// Large gradients are computed in pieces. A hook of the leaf is told of each piece, unless the
 // gradient that arrives at the end is another tensor.
 #include <optional>
 
@@ -18,34 +18,28 @@ struct Seen {
   int arrivals = 0;
 };
 
-struct Listener final : autograd::FunctionPostHook, autograd::RowReceiver {
+struct Listener final : autograd::PostAccumulateGradHook {
   Listener(Seen& to, const Tensor& of, const Tensor& expected)
       : seen(to), weight(of), whole(expected) {}
-  void rows_ready(const Tensor& grad, int64_t end) override {
+  void rows_computed(const Tensor& grad, int64_t end) override {
     EXPECT_EQ(seen.arrivals, 0);
     seen.ends.push_back(end);
     seen.shown = grad;
     EXPECT_TRUE(equal(grad.narrow(0, 0, end), whole.narrow(0, 0, end))) << end;
   }
-  bool holds(const Tensor& grad) const override {
-    return seen.shown.defined() && grad.is_alias_of(seen.shown);
-  }
-  Tensors operator()(const Tensors& outputs, const Tensors& inputs) override {
+  void operator()(const Tensor& leaf) override {
     ++seen.arrivals;
-    seen.grad = inputs[0];
-    return outputs;
+    seen.grad = leaf.grad();
   }
   Seen& seen;
   Tensor weight, whole;
 };
 
 // Makes the engine compute the gradient in a given tensor.
-struct Host final : autograd::FunctionPostHook, autograd::RowReceiver {
+struct Host final : autograd::PostAccumulateGradHook {
   explicit Host(const Tensor& of) : place(of) {}
   Tensor memory() override { return ++asked, place; }
-  void rows_ready(const Tensor&, int64_t) override {}
-  bool holds(const Tensor& grad) const override { return grad.is_alias_of(place); }
-  Tensors operator()(const Tensors& outputs, const Tensors&) override { return outputs; }
+  void operator()(const Tensor&) override {}
   Tensor place;
   int asked = 0;
 };
@@ -56,6 +50,10 @@ struct Idle final : autograd::FunctionPostHook {
 struct IdleBefore final : autograd::FunctionPreHook {
   Tensors operator()(const Tensors& grads) override { return grads; }
 };
+
+std::shared_ptr<AccumulateGrad> accumulator_of(const Tensor& leaf) {
+  return std::dynamic_pointer_cast<AccumulateGrad>(gradient_edge(leaf).function);
+}
 
 class Pieces : public testing::TestWithParam<DeviceType> {
  protected:
@@ -75,14 +73,14 @@ class Pieces : public testing::TestWithParam<DeviceType> {
     const Tensor expected = weight.grad().defined() ? weight.grad().clone() : Tensor();
     weight.mutable_grad() = before;
     Seen seen;
-    accumulator = gradient_edge(weight).function;
-    const auto hook =
-        accumulator->add_post_hook(std::make_unique<Listener>(seen, weight, expected));
+    accumulator = accumulator_of(weight);
+    const auto hook = std::make_shared<Listener>(seen, weight, expected);
+    accumulator->add_post_accumulate_hook(hook);
     {
       const SmallPieces small(terms);
       pass();
     }
-    accumulator->del_post_hook(hook);
+    accumulator->del_post_accumulate_hook(hook.get());
     EXPECT_EQ(expected.defined(), weight.grad().defined());
     if (expected.defined()) {
       EXPECT_TRUE(equal(weight.grad(), expected));
@@ -98,7 +96,7 @@ class Pieces : public testing::TestWithParam<DeviceType> {
   void plain() { F::linear(x, weight).square().sum().backward(); }
 
   Tensor x, weight;
-  std::shared_ptr<Node> accumulator;
+  std::shared_ptr<AccumulateGrad> accumulator;
   int64_t terms = 1;
 };
 INSTANTIATE_TEST_SUITE_P(Devices, Pieces, testing::Values(kCPU, kCUDA));
@@ -137,11 +135,17 @@ TEST_P(Pieces, StayWholeWhereSomebodyMayChangeThem) {
   const unsigned hook = weight.register_hook([](const Tensor& grad) { return grad * 2; });
   expect_whole([&] { plain(); });
   weight.remove_hook(hook);
-  accumulator = gradient_edge(weight).function;
+  accumulator = accumulator_of(weight);
   expect_whole([&] {
     const auto second = accumulator->add_post_hook(std::make_unique<Idle>());
     plain();
     accumulator->del_post_hook(second);
+  });
+  expect_whole([&] {
+    const auto second = std::make_shared<Host>(Tensor());
+    accumulator->add_post_accumulate_hook(second);
+    plain();
+    accumulator->del_post_accumulate_hook(second.get());
   });
   expect_whole([&] {
     const Tensor y = F::linear(x, weight);
@@ -173,7 +177,6 @@ TEST_P(Pieces, StayWholeWhereTheyAreNotWorthIt) {
   expect_whole([&] { plain(); });  // 256 bytes
 }
 
-// A holder may keep the rows that it was given: grad() still uses that memory.
 TEST_P(Pieces, AHookThatHasSeenAWholeGradientDoesNotMakeACopy) {
   x = on(randn({5, 2})), weight = on(randn({3, 2})).requires_grad_();
   const Seen seen = listen([&] { plain(); });
@@ -204,10 +207,10 @@ TEST(PieceSizes, DependOnTheShapeAlone) {
 TEST_P(Pieces, AGradientIsComputedInTheReceiversMemory) {
   plain();
   const Tensor expected = std::exchange(weight.mutable_grad(), Tensor());
-  accumulator = gradient_edge(weight).function;
-  auto host = std::make_unique<Host>(on(zeros({11, 8})));
+  accumulator = accumulator_of(weight);
+  auto host = std::make_shared<Host>(on(zeros({11, 8})));
   Host& held = *host;
-  accumulator->add_post_hook(std::move(host));
+  accumulator->add_post_accumulate_hook(host);
   for (const bool cut : {false, true}) {
     held.place.fill_(0);
     weight.mutable_grad() = Tensor();
@@ -221,10 +224,10 @@ TEST_P(Pieces, AGradientIsComputedInTheReceiversMemory) {
 }
 
 TEST_P(Pieces, NoMemoryIsAskedForWhatIsAddedToSomethingElse) {
-  accumulator = gradient_edge(weight).function;
-  auto host = std::make_unique<Host>(on(zeros({11, 8})));
+  accumulator = accumulator_of(weight);
+  auto host = std::make_shared<Host>(on(zeros({11, 8})));
   Host& held = *host;
-  accumulator->add_post_hook(std::move(host));
+  accumulator->add_post_accumulate_hook(host);
   (F::linear(x, weight) + F::linear(x + 1, weight)).square().sum().backward();
   plain();  // onto what is there already
   weight.mutable_grad() = Tensor();

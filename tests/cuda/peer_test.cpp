@@ -35,32 +35,6 @@ TEST_F(PeerTest, CopiesWithinAndBetweenDevicesOnTheGivenStream) {
   }
 }
 
-TEST_F(PeerTest, CopiesAtOnceKeepTheirSourceAndComeBeforeLaterChanges) {
-  const auto count = static_cast<int8_t>(cuda::device_count());
-  if (count < 2) GTEST_SKIP() << "needs two GPUs";
-  const Tensor x = numbers(1 << 20), from = raw::to(x, "cuda:0");
-  Tensors copies;
-  {
-    const cuda::CopiesAtOnce outer;
-    {
-      const cuda::CopiesAtOnce scope;
-      EXPECT_EQ(cuda::CopiesAtOnce::current(), &scope);
-      for (int8_t i = 1; i < count; ++i) copies.push_back(raw::to(from, Device(kCUDA, i)));
-      EXPECT_EQ(from.impl_ptr().use_count(), count);
-    }
-    EXPECT_EQ(cuda::CopiesAtOnce::current(), &outer);
-    EXPECT_EQ(from.impl_ptr().use_count(), 1);
-    copies.push_back(raw::to(from, "cuda:1"));
-    EXPECT_EQ(from.impl_ptr().use_count(), 2);
-  }
-  EXPECT_EQ(cuda::CopiesAtOnce::current(), nullptr);
-  raw::fill_(from, 0);
-  for (const Tensor& copy : copies) {
-    const Tensor back = raw::to(copy, kCPU);
-    EXPECT_EQ(std::memcmp(back.data_ptr(), x.data_ptr(), x.nbytes()), 0);
-  }
-}
-
 TEST_F(PeerTest, AccessIsSaidTheSameEveryTime) {
   EXPECT_TRUE(cuda::enable_peer_access(0, 0));
   EXPECT_TRUE(cuda::enable_peer_access(-1, -1));  // the current device

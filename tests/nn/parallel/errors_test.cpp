@@ -113,7 +113,7 @@ TEST(Errors, OfABackwardPassChangeNothing) {
   Wilful net;
   nn::DataParallel parallel(net, {kCPU, kCPU, kCPU});
   const Tensor y = parallel(tensor({0.f, 6.f, 0.f}));
-  expect_error<TypeError>([&] { y.sum().backward(); }, "in the hook (in replica 1 on cpu)");
+  expect_error<TypeError>([&] { y.sum().backward(); }, "in the hook");
   EXPECT_FALSE(net->w.grad().defined());
   parallel(tensor({0.f, 0.5f, 0.f})).sum().backward();
   expect_values(net->w.grad(), {0.5});
@@ -131,11 +131,13 @@ struct HoardingImpl : nn::Cloneable<HoardingImpl> {
 };
 GRADUS_MODULE(Hoarding);
 
-TEST(Errors, AGraphOfAnEarlierForwardIsRefused) {
-  nn::DataParallel parallel(Hoarding(), {kCPU, kCPU});
+TEST(Errors, AGraphOfAnEarlierForwardIsAPartOfALaterOne) {
+  Hoarding net;
+  nn::DataParallel parallel(net, {kCPU, kCPU});
   parallel(ones({2}));
-  const Tensor y = parallel(ones({2}));
-  expect_error<Error>([&] { y.sum().backward(); }, "depend on an earlier forward");
+  const Tensor y = parallel(full({2}, 3.f));
+  y.sum().backward();
+  expect_values(net->w.grad(), {2 * (1 + 3)});
 }
 
 }  // namespace

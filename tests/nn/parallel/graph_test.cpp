@@ -154,7 +154,7 @@ TEST(Graph, AStaleReplicaIsAnError) {
     nets.net->head->weight.mul_(2);
   }
   const Tensor second = parallel(x).square().sum();
-  expect_error<Error>([&] { first.backward(); }, "in replica");
+  expect_error<Error>([&] { first.backward(); }, "modified by an inplace operation");
   second.backward();
 }
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "gradus/nn/module.h"
+#include "gradus/tensor/tensor.h"
 
-namespace gradus::nn::parallel {
+namespace gradus::nn {
 
 namespace detail {
 
@@ -25,19 +25,13 @@ inline constexpr bool kIsVector = false;
 template <class T, class A>
 inline constexpr bool kIsVector<std::vector<T, A>> = true;
 template <class T>
-inline constexpr bool kIsTuple = false;
-template <class... T>
-inline constexpr bool kIsTuple<std::tuple<T...>> = true;
-template <class A, class B>
-inline constexpr bool kIsTuple<std::pair<A, B>> = true;
-template <class T, size_t N>
-inline constexpr bool kIsTuple<std::array<T, N>> = true;
+concept Tuple = requires {
+  std::tuple_size<T>::value;
+};  // or a pair, or an array
 template <class T>
-inline constexpr bool kIsMap = false;
-template <class... T>
-inline constexpr bool kIsMap<std::map<T...>> = true;
-template <class... T>
-inline constexpr bool kIsMap<std::unordered_map<T...>> = true;
+concept Map = requires {
+  typename T::mapped_type;
+};
 
 // Whether a T holds tensors, and whether it holds nothing else.
 template <class T>
@@ -50,15 +44,17 @@ constexpr bool holds_tensors(bool nothing_else) {
     return true;
   else if constexpr (kIsOptional<T> || kIsVector<T>)
     return holds_tensors<typename T::value_type>(nothing_else);
-  else if constexpr (kIsMap<T>)
+  else if constexpr (Map<T>)
     return holds_tensors<typename T::mapped_type>(nothing_else);
-  else if constexpr (kIsTuple<T>)
+  else if constexpr (Tuple<T>)
     return tuple(std::make_index_sequence<std::tuple_size_v<T>>());
   else
     return false;
 }
 
-[[noreturn]] void fail_structure(const char* what);
+[[noreturn]] inline void fail_structure(const char* what) {
+  fail("gather: the replicas returned ", what, "; every replica must return the same structure");
+}
 
 }  // namespace detail
 
@@ -92,7 +88,7 @@ void for_each_column(const std::vector<T*>& values, F& f) {
   } else if constexpr (kIsVector<T>) {
     must_agree([](const T& x) { return x.size(); }, "lists of different lengths");
     for (size_t i = 0; i < values[0]->size(); ++i) part([i](T& x) { return &x[i]; });
-  } else if constexpr (kIsMap<T>) {
+  } else if constexpr (Map<T>) {
     must_agree([](const T& x) { return x.size(); }, "maps of different sizes");
     for (const auto& item : *values[0])
       part([&](T& x) {
@@ -108,10 +104,11 @@ void for_each_column(const std::vector<T*>& values, F& f) {
   }
 }
 
-template <class T, class F>
-void for_each_tensor(T& value, F f) {
-  const auto column = [&](const std::vector<Tensor*>& one) { f(*one[0]); };
-  for_each_column(std::vector<T*>{&value}, column);
+template <class T>
+std::vector<T*> pointers_to(std::vector<T>& values) {
+  std::vector<T*> out;
+  for (T& value : values) out.push_back(&value);
+  return out;
 }
 
-}  // namespace gradus::nn::parallel
+}  // namespace gradus::nn
