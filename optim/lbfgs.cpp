@@ -29,8 +29,10 @@ Tensor LBFGS::flat_gradient() const {
   Tensors parts;
   for (const Tensor& parameter : parameters()) {
     const Tensor& grad = parameter.grad();
-    parts.push_back(grad.defined() ? grad.detach().reshape({-1})
-                                   : zeros({parameter.numel()}, parameter.detach().options()));
+    const ScalarType dtype = computed_type(parameter.dtype());  // products overflow half types
+    parts.push_back(grad.defined() ? grad.detach().reshape({-1}).to(dtype)
+                                   : zeros({parameter.numel()},
+                                           TensorOptions(dtype).device(parameter.device())));
   }
   return cat(parts);
 }
