@@ -152,7 +152,7 @@ class Reader {
 
   template <class... Parts>
   void note(const Parts&... parts) {
-    using detail::append;
+    using gradus::detail::append;
     misfits += "\n  ";
     (append(misfits, parts), ...);
   }

@@ -11,6 +11,13 @@
 
 namespace gradus {
 
+// Every kind of device that is there.
+inline std::vector<Device> cpu_and_cuda() {
+  std::vector<Device> out{kCPU};
+  if (cuda::is_available()) out.emplace_back(kCUDA, 0);
+  return out;
+}
+
 inline std::vector<double> to_vector(const Tensor& x) {
   const Tensor here = x.detach().to(Device(kCPU), kDouble).contiguous();
   return {here.data_ptr<double>(), here.data_ptr<double>() + here.numel()};

@@ -5,7 +5,7 @@ namespace gradus::optim {
 
 void check_state(const std::string& name, const OrderedDict<std::string, Tensor>& own,
                  const OrderedDict<std::string, Tensor>& given) {
-  using detail::append;
+  using gradus::detail::append;
   std::string wrong;
   for (const auto& item : own) {
     const Tensor &expected = item.value(), *value = given.find(item.key());

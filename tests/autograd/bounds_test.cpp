@@ -10,12 +10,6 @@ namespace {
 
 Tensor places(std::vector<int64_t> values) { return tensor(values, kLong); }
 
-std::vector<Device> every_device() {
-  std::vector<Device> out{kCPU};
-  if (cuda::is_available()) out.push_back(kCUDA);
-  return out;
-}
-
 // Functions that write a value, of one number or of several, to places of which some repeat. Each
 // counts as often as it is found in the result.
 struct Writer {
@@ -109,7 +103,7 @@ const std::vector<Writer> kWriters = {
 };
 
 TEST(WrittenValues, HaveGradientsOfWhatIsLeftOfThem) {
-  for (const Device device : every_device())
+  for (const Device device : cpu_and_cuda())
     for (const Writer& writer : kWriters) {
       SCOPED_TRACE(writer.name + (' ' + device.str()));
       const TensorOptions here = TensorOptions(kDouble).device(device);

@@ -78,12 +78,6 @@ std::vector<Chain> chains() {
   };
 }
 
-std::vector<Device> cpu_and_cuda() {
-  std::vector<Device> out{Device(kCPU)};
-  if (cuda::is_available()) out.emplace_back(kCUDA, 0);
-  return out;
-}
-
 void expect_close(const Tensor& got, const Tensor& expected, double tolerance) {
   ASSERT_EQ(got.sizes(), expected.sizes());
   ASSERT_EQ(got.scalar_type(), expected.scalar_type());

@@ -43,12 +43,6 @@ int expected_of_host() { return 3; }
                 }                                                                  \
               }))
 
-std::vector<Device> cpu_and_cuda() {
-  std::vector<Device> out{kCPU};
-  if (cuda::is_available()) out.emplace_back(kCUDA);
-  return out;
-}
-
 // Each function beside the operations on tensors, over loops that broadcast and strided operands.
 void compare(const GUVectorized& dot, const GUVectorized& matrix_vector, const GUVectorized& sums,
              const GUVectorized& extremes, ScalarType dtype) {

@@ -29,12 +29,6 @@ const Vectorized& huber() {
   return once;
 }
 
-std::vector<Device> cpu_and_cuda() {
-  std::vector<Device> out{kCPU};
-  if (cuda::is_available()) out.emplace_back(kCUDA);
-  return out;
-}
-
 TEST(Vectorize, IsTheFunctionOfEachElement) {
   const auto f = vectorize(GRADUS_SCALAR((float x, int64_t n)->double {
     double out = 1;

@@ -31,16 +31,10 @@ Slopes slopes(const Tensor& image, const std::vector<double>& x,
   return {grad.select(1, 0), grad.narrow(1, 1, dims - 1)};
 }
 
-std::vector<Device> devices() {
-  std::vector<Device> out{kCPU};
-  if (cuda::is_available()) out.push_back(kCUDA);
-  return out;
-}
-
 // As in PyTorch no gradient passes where a place is put to the border, or lies on it.
 TEST(GridSample, ItsGradientEndsAtTheLastPixel) {
   const int64_t width = 5;
-  for (const Device device : devices())
+  for (const Device device : cpu_and_cuda())
     for (const ScalarType dtype : {kFloat, kDouble})
       for (const int64_t dims : {2, 3})
         for (const bool reflects : {false, true})
@@ -123,7 +117,7 @@ Tensor longs(std::vector<int64_t> values) { return tensor(values, kLong); }
 
 TEST(EmbeddingBag, TheLastOffsetEndsTheLastBag) {
   const Tensor numbers = arange(5, kLong);
-  for (const Device device : devices())
+  for (const Device device : cpu_and_cuda())
     for (const auto& [word, want] :
          {std::pair{0, std::vector<double>{1, 2}}, {1, {0.5, 2}}, {2, {1, 2}}}) {
       const Tensor table = arange(5, kFloat).view({5, 1}).to(device).requires_grad_();

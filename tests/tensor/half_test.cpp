@@ -117,13 +117,9 @@ TEST(Half, TensorsOfItGiveAndTakeIt) {
   expect_error<ValueError>([] { tensor({70000.0}, kHalf); }, "type Half without overflow: 70000");
 }
 
-std::vector<Device> devices() {
-  return cuda::is_available() ? std::vector<Device>{kCPU, kCUDA} : std::vector<Device>{kCPU};
-}
-
 // A number beyond the type's own, or among its last digits, is one of float32 beside it.
 TEST(Half, ProductsAndQuotientsByANumberRoundOnce) {
-  for (const Device device : devices()) {
+  for (const Device device : cpu_and_cuda()) {
     const Tensor x = full({3}, 60000, TensorOptions(kHalf).device(device));
     const auto is = [](const Tensor& y, double value) {
       EXPECT_EQ(y.dtype(), kHalf);
@@ -144,7 +140,7 @@ TEST(Half, ProductsAndQuotientsByANumberRoundOnce) {
 
 // Where PyTorch rounds a number to the type first.
 TEST(Half, OtherFunctionsRoundTheNumber) {
-  for (const Device device : devices()) {
+  for (const Device device : cpu_and_cuda()) {
     const Tensor x = full({2}, 1, TensorOptions(kBFloat16).device(device));
     const auto is = [](const Tensor& y, double value) {
       expect_values(y, {float{BFloat16(value)}, float{BFloat16(value)}}, 0);

@@ -1,4 +1,5 @@
 // Storages that wait for what is on its way to them, and parts of blocks.
+#include "gradus/tensor/arrival.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/storage_slice.h"
 #include "tests/support.h"
