@@ -145,14 +145,14 @@ TEST(WrittenValues, HaveSecondDerivatives) {
 }
 
 TEST(Norm, OfEachOrderHasAFiniteGradientBesideZeros) {
-  using F = Tensor (*)(const Tensor&, double);
-  const F forms[] = {[](const Tensor& x, double p) { return x.norm(p); },
-                     [](const Tensor& x, double p) { return dist(x, zeros_like(x), p); },
-                     [](const Tensor& x, double p) { return linalg_vector_norm(x, p); },
-                     [](const Tensor& x, double p) {
-                       return x.view({1, -1}).norm(p, {1}).sum();
-                     }};
-  for (const F f : forms)
+  using Form = Tensor (*)(const Tensor&, double);
+  const Form forms[] = {[](const Tensor& x, double p) { return x.norm(p); },
+                        [](const Tensor& x, double p) { return dist(x, zeros_like(x), p); },
+                        [](const Tensor& x, double p) { return linalg_vector_norm(x, p); },
+                        [](const Tensor& x, double p) {
+                          return x.view({1, -1}).norm(p, {1}).sum();
+                        }};
+  for (const Form f : forms)
     for (const double p : {-3., -2., -1., -0.5, 0.25, 0.5, 1., 1.5, 2., 2.5, 3., 7.}) {
       SCOPED_TRACE(p);
       const Tensor x = tensor({0., 1., 2.}, kDouble).requires_grad_();

@@ -13,14 +13,13 @@ constexpr int64_t kMany = 70000;  // float16 ends at 65504, bfloat16 counts to 2
 
 Tensor zero_index() { return zeros({kMany}, kLong); }
 
-using Function = std::function<Tensor(const Tensor&)>;
-struct Row {
+struct ShareRow {
   const char* name;
-  Function f;
+  std::function<Tensor(const Tensor&)> f;
 };
 
 // Of many equal elements each has the same share of the gradient, 1 / n, or a magnitude of it.
-const std::vector<Row> kExtremes = {
+const std::vector<ShareRow> kExtremes = {
     {"max", [](const Tensor& x) { return x.max(); }},
     {"min", [](const Tensor& x) { return x.min(); }},
     {"amax", [](const Tensor& x) { return x.amax({0}); }},
@@ -51,15 +50,14 @@ const std::vector<Row> kExtremes = {
      }},
     {"embedding_bag mean",
      [](const Tensor& x) {
-       return F::embedding_bag(
-           arange(kMany, kLong), x.view({-1, 1}),
-           F::EmbeddingBagFuncOptions().offsets(zeros({1}, kLong)).mode(kMean));
+       return F::embedding_bag(arange(kMany, kLong), x.view({-1, 1}),
+                               F::EmbeddingBagFuncOptions().offsets(zeros({1}, kLong)).mode(kMean));
      }},
 };
 
 TEST(Shares, OfManyEqualElementsAreRightInEveryType) {
   for (const ScalarType dtype : {kHalf, kBFloat16, kFloat, kDouble})
-    for (const Row& row : kExtremes) {
+    for (const ShareRow& row : kExtremes) {
       SCOPED_TRACE(std::string(row.name) + ' ' + toString(dtype));
       const Tensor x = ones({kMany}, TensorOptions(dtype)).requires_grad_();
       const Tensor y = row.f(x);

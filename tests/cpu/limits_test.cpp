@@ -7,86 +7,84 @@
 namespace gradus::cpu {
 namespace {
 
-constexpr double kInf = HUGE_VAL, kPi = 3.141592653589793, kLn2 = 0.6931471805599453;
-
 // f at infinity, -infinity, 0 and -0, and its slope at infinity and -infinity. NaN where the
 // function has no limit or is not defined, and where PyTorch multiplies 0 by infinity.
-struct Limits {
+struct RowLimits {
   UnaryOp op;
   double at_inf, at_minus_inf, at_zero, at_minus_zero, slope_at_inf, slope_at_minus_inf;
 };
-const Limits kLimits[] = {
-    {UnaryOp::neg, -kInf, kInf, -0, 0, -1, -1},
-    {UnaryOp::abs, kInf, kInf, 0, 0, 1, -1},
-    {UnaryOp::exp, kInf, 0, 1, 1, kInf, 0},
-    {UnaryOp::log, kInf, NAN, -kInf, -kInf, 0, -0},
-    {UnaryOp::sqrt, kInf, NAN, 0, -0, 0, NAN},
-    {UnaryOp::rsqrt, 0, NAN, kInf, -kInf, -0, NAN},
+const RowLimits kLimits[] = {
+    {UnaryOp::neg, -HUGE_VAL, HUGE_VAL, -0, 0, -1, -1},
+    {UnaryOp::abs, HUGE_VAL, HUGE_VAL, 0, 0, 1, -1},
+    {UnaryOp::exp, HUGE_VAL, 0, 1, 1, HUGE_VAL, 0},
+    {UnaryOp::log, HUGE_VAL, NAN, -HUGE_VAL, -HUGE_VAL, 0, -0},
+    {UnaryOp::sqrt, HUGE_VAL, NAN, 0, -0, 0, NAN},
+    {UnaryOp::rsqrt, 0, NAN, HUGE_VAL, -HUGE_VAL, -0, NAN},
     {UnaryOp::sin, NAN, NAN, 0, -0, NAN, NAN},
     {UnaryOp::cos, NAN, NAN, 1, 1, NAN, NAN},
     {UnaryOp::tan, NAN, NAN, 0, -0, NAN, NAN},
     {UnaryOp::asin, NAN, NAN, 0, -0, NAN, NAN},
-    {UnaryOp::acos, NAN, NAN, kPi / 2, kPi / 2, NAN, NAN},
-    {UnaryOp::atan, kPi / 2, -kPi / 2, 0, -0, 0, 0},
-    {UnaryOp::sinh, kInf, -kInf, 0, -0, kInf, kInf},
-    {UnaryOp::cosh, kInf, kInf, 1, 1, kInf, -kInf},
+    {UnaryOp::acos, NAN, NAN, M_PI / 2, M_PI / 2, NAN, NAN},
+    {UnaryOp::atan, M_PI / 2, -M_PI / 2, 0, -0, 0, 0},
+    {UnaryOp::sinh, HUGE_VAL, -HUGE_VAL, 0, -0, HUGE_VAL, HUGE_VAL},
+    {UnaryOp::cosh, HUGE_VAL, HUGE_VAL, 1, 1, HUGE_VAL, -HUGE_VAL},
     {UnaryOp::tanh, 1, -1, 0, -0, 0, 0},
-    {UnaryOp::asinh, kInf, -kInf, 0, -0, 0, 0},
-    {UnaryOp::acosh, kInf, NAN, NAN, NAN, 0, 0},
+    {UnaryOp::asinh, HUGE_VAL, -HUGE_VAL, 0, -0, 0, 0},
+    {UnaryOp::acosh, HUGE_VAL, NAN, NAN, NAN, 0, 0},
     {UnaryOp::atanh, NAN, NAN, 0, -0, -0, -0},
-    {UnaryOp::exp2, kInf, 0, 1, 1, kInf, 0},
-    {UnaryOp::expm1, kInf, -1, 0, -0, kInf, 0},
-    {UnaryOp::log2, kInf, NAN, -kInf, -kInf, 0, -0},
-    {UnaryOp::log10, kInf, NAN, -kInf, -kInf, 0, -0},
-    {UnaryOp::log1p, kInf, NAN, 0, -0, 0, -0},
+    {UnaryOp::exp2, HUGE_VAL, 0, 1, 1, HUGE_VAL, 0},
+    {UnaryOp::expm1, HUGE_VAL, -1, 0, -0, HUGE_VAL, 0},
+    {UnaryOp::log2, HUGE_VAL, NAN, -HUGE_VAL, -HUGE_VAL, 0, -0},
+    {UnaryOp::log10, HUGE_VAL, NAN, -HUGE_VAL, -HUGE_VAL, 0, -0},
+    {UnaryOp::log1p, HUGE_VAL, NAN, 0, -0, 0, -0},
     {UnaryOp::erf, 1, -1, 0, -0, 0, 0},
     {UnaryOp::erfc, 0, 2, 1, 1, -0, -0},
     {UnaryOp::erfinv, NAN, NAN, 0, -0, NAN, NAN},
-    {UnaryOp::erfcx, 0, kInf, 1, 1, NAN, -kInf},
-    {UnaryOp::ndtri, NAN, NAN, -kInf, -kInf, NAN, NAN},
-    {UnaryOp::log_ndtr, -0, -kInf, -kLn2, -kLn2, 0, kInf},
-    {UnaryOp::lgamma, kInf, kInf, kInf, kInf, kInf, NAN},
-    {UnaryOp::digamma, kInf, NAN, -kInf, kInf, 0, NAN},
+    {UnaryOp::erfcx, 0, HUGE_VAL, 1, 1, NAN, -HUGE_VAL},
+    {UnaryOp::ndtri, NAN, NAN, -HUGE_VAL, -HUGE_VAL, NAN, NAN},
+    {UnaryOp::log_ndtr, -0, -HUGE_VAL, -M_LN2, -M_LN2, 0, HUGE_VAL},
+    {UnaryOp::lgamma, HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL, NAN},
+    {UnaryOp::digamma, HUGE_VAL, NAN, -HUGE_VAL, HUGE_VAL, 0, NAN},
     {UnaryOp::i0, NAN, NAN, 1, 1, NAN, NAN},
     {UnaryOp::i1, NAN, NAN, 0, -0, NAN, NAN},
     {UnaryOp::i0e, 0, 0, 1, 1, 0, 0},
     {UnaryOp::i1e, 0, -0, 0, -0, 0, 0},
     {UnaryOp::bessel_j0, NAN, NAN, 1, 1, NAN, NAN},
     {UnaryOp::bessel_j1, NAN, NAN, 0, -0, NAN, NAN},
-    {UnaryOp::bessel_y0, NAN, NAN, -kInf, -kInf, NAN, NAN},
-    {UnaryOp::bessel_y1, NAN, NAN, -kInf, -kInf, NAN, NAN},
-    {UnaryOp::modified_bessel_k0, 0, NAN, kInf, kInf, -0, NAN},
-    {UnaryOp::modified_bessel_k1, 0, NAN, kInf, kInf, -0, NAN},
-    {UnaryOp::scaled_modified_bessel_k0, 0, NAN, kInf, kInf, 0, NAN},
-    {UnaryOp::scaled_modified_bessel_k1, 0, NAN, kInf, kInf, 0, NAN},
+    {UnaryOp::bessel_y0, NAN, NAN, -HUGE_VAL, -HUGE_VAL, NAN, NAN},
+    {UnaryOp::bessel_y1, NAN, NAN, -HUGE_VAL, -HUGE_VAL, NAN, NAN},
+    {UnaryOp::modified_bessel_k0, 0, NAN, HUGE_VAL, HUGE_VAL, -0, NAN},
+    {UnaryOp::modified_bessel_k1, 0, NAN, HUGE_VAL, HUGE_VAL, -0, NAN},
+    {UnaryOp::scaled_modified_bessel_k0, 0, NAN, HUGE_VAL, HUGE_VAL, 0, NAN},
+    {UnaryOp::scaled_modified_bessel_k1, 0, NAN, HUGE_VAL, HUGE_VAL, 0, NAN},
     {UnaryOp::sinc, NAN, NAN, 1, 1, NAN, NAN},
-    {UnaryOp::logit, NAN, NAN, -kInf, -kInf, NAN, NAN},
-    {UnaryOp::entr, -kInf, -kInf, 0, 0, -kInf, NAN},
+    {UnaryOp::logit, NAN, NAN, -HUGE_VAL, -HUGE_VAL, NAN, NAN},
+    {UnaryOp::entr, -HUGE_VAL, -HUGE_VAL, 0, 0, -HUGE_VAL, NAN},
     {UnaryOp::sigmoid, 1, 0, 0.5, 0.5, 0, 0},
-    {UnaryOp::log_sigmoid, 0, -kInf, -kLn2, -kLn2, 0, 1},
-    {UnaryOp::silu, kInf, NAN, 0, -0, NAN, NAN},
-    {UnaryOp::gelu, kInf, NAN, 0, -0, NAN, NAN},
-    {UnaryOp::gelu_tanh, kInf, NAN, 0, -0, NAN, NAN},
-    {UnaryOp::mish, kInf, NAN, 0, -0, NAN, NAN},
-    {UnaryOp::selu, kInf, -1.7580993408473766, 0, 0, 1.0507009873554805, 0},
+    {UnaryOp::log_sigmoid, 0, -HUGE_VAL, -M_LN2, -M_LN2, 0, 1},
+    {UnaryOp::silu, HUGE_VAL, NAN, 0, -0, NAN, NAN},
+    {UnaryOp::gelu, HUGE_VAL, NAN, 0, -0, NAN, NAN},
+    {UnaryOp::gelu_tanh, HUGE_VAL, NAN, 0, -0, NAN, NAN},
+    {UnaryOp::mish, HUGE_VAL, NAN, 0, -0, NAN, NAN},
+    {UnaryOp::selu, HUGE_VAL, -1.7580993408473766, 0, 0, 1.0507009873554805, 0},
     {UnaryOp::softsign, NAN, NAN, 0, -0, 0, 0},
-    {UnaryOp::tanhshrink, kInf, -kInf, 0, 0, 1, 1},
+    {UnaryOp::tanhshrink, HUGE_VAL, -HUGE_VAL, 0, 0, 1, 1},
     {UnaryOp::hardsigmoid, 1, 0, 0.5, 0.5, 0, 0},
-    {UnaryOp::hardswish, kInf, NAN, 0, -0, 1, 0},
+    {UnaryOp::hardswish, HUGE_VAL, NAN, 0, -0, 1, 0},
     {UnaryOp::relu6, 6, 0, 0, -0, 0, 0},
-    {UnaryOp::relu, kInf, 0, 0, -0, 1, 0},
-    {UnaryOp::square, kInf, kInf, 0, 0, kInf, -kInf},
-    {UnaryOp::reciprocal, 0, -0, kInf, -kInf, -0, -0},
-    {UnaryOp::floor, kInf, -kInf, 0, -0, 0, 0},
-    {UnaryOp::ceil, kInf, -kInf, 0, -0, 0, 0},
-    {UnaryOp::trunc, kInf, -kInf, 0, -0, 0, 0},
-    {UnaryOp::round, kInf, -kInf, 0, -0, 0, 0},
+    {UnaryOp::relu, HUGE_VAL, 0, 0, -0, 1, 0},
+    {UnaryOp::square, HUGE_VAL, HUGE_VAL, 0, 0, HUGE_VAL, -HUGE_VAL},
+    {UnaryOp::reciprocal, 0, -0, HUGE_VAL, -HUGE_VAL, -0, -0},
+    {UnaryOp::floor, HUGE_VAL, -HUGE_VAL, 0, -0, 0, 0},
+    {UnaryOp::ceil, HUGE_VAL, -HUGE_VAL, 0, -0, 0, 0},
+    {UnaryOp::trunc, HUGE_VAL, -HUGE_VAL, 0, -0, 0, 0},
+    {UnaryOp::round, HUGE_VAL, -HUGE_VAL, 0, -0, 0, 0},
     {UnaryOp::frac, NAN, NAN, 0, 0, 1, 1},
-    {UnaryOp::frexp_mantissa, kInf, -kInf, 0, -0, 1, 1},
+    {UnaryOp::frexp_mantissa, HUGE_VAL, -HUGE_VAL, 0, -0, 1, 1},
     {UnaryOp::frexp_exponent, 0, 0, 0, 0, 0, 0},
     {UnaryOp::sign, 1, -1, 0, 0, 0, 0},
-    {UnaryOp::deg2rad, kInf, -kInf, 0, -0, kPi / 180, kPi / 180},
-    {UnaryOp::rad2deg, kInf, -kInf, 0, -0, 180 / kPi, 180 / kPi},
+    {UnaryOp::deg2rad, HUGE_VAL, -HUGE_VAL, 0, -0, M_PI / 180, M_PI / 180},
+    {UnaryOp::rad2deg, HUGE_VAL, -HUGE_VAL, 0, -0, 180 / M_PI, 180 / M_PI},
     {UnaryOp::step, 1, 0, 0, 0, 0, 0},
 };
 
@@ -143,7 +141,7 @@ void expect_limit(UnaryOp op, T x, bool slope, double want) {
 template <class T>
 void check_limits() {
   constexpr T inf = std::numeric_limits<T>::infinity();
-  for (const Limits& row : kLimits) {
+  for (const RowLimits& row : kLimits) {
     expect_limit<T>(row.op, inf, false, row.at_inf);
     expect_limit<T>(row.op, -inf, false, row.at_minus_inf);
     expect_limit<T>(row.op, 0, false, row.at_zero);
@@ -166,7 +164,7 @@ TEST(Limits, OfEveryRowInDouble) { check_limits<double>(); }
 
 // NaN stays NaN but in functions of the sign.
 TEST(Limits, NaNStays) {
-  for (const Limits& row : kLimits)
+  for (const RowLimits& row : kLimits)
     if (row.op != UnaryOp::sign && row.op != UnaryOp::step && row.op != UnaryOp::frexp_exponent) {
       expect_limit<float>(row.op, NAN, false, NAN);
       expect_limit<double>(row.op, NAN, false, NAN);
@@ -183,7 +181,7 @@ TEST(Limits, OfTheLargestAndSmallestFloats) {
     return large && (op == UnaryOp::hardswish || op == UnaryOp::sinc || op == UnaryOp::i0 ||
                      op == UnaryOp::i1 || op == UnaryOp::i0e || op == UnaryOp::i1e);
   };
-  for (const Limits& row : kLimits)
+  for (const RowLimits& row : kLimits)
     for (const float size : {Floats::max(), Floats::max() / 2, Floats::min(), Floats::denorm_min(),
                              100.0f, 9.02f, 88.8f})
       for (const float x : {size, -size}) {
