@@ -5,6 +5,7 @@
 
 #include "gradus/gradus.h"
 #include "tests/cuda/gpu_test.h"
+#include "tests/support.h"
 
 namespace gradus {
 namespace {
