@@ -70,9 +70,10 @@ TEST_F(TransferTest, MemoryOfTheHostIsNoTensorOnAGpu) {
   const Tensor x = arange(4, TensorOptions(kFloat).device(kCUDA));
   const Tensor same = from_blob(x.data_ptr(), {4}, TensorOptions(kFloat).device(kCUDA));
   EXPECT_TRUE(equal(same + 1, x + 1));
-  if (cuda::device_count() > 1)
+  if (cuda::device_count() > 1) {
     EXPECT_NE(refused(x.data_ptr(), Device(kCUDA, 1)).find("data points to memory of cuda:0"),
               std::string::npos);
+  }
   EXPECT_EQ(from_blob(nullptr, {0}, TensorOptions(kFloat).device(kCUDA)).numel(), 0);
 }
 
