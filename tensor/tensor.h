@@ -141,6 +141,7 @@ class Tensor {
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() const& {
     check_accessor(N, INT64_MAX);
+    check_host("accessor");
     return {data_ptr<T>(), sizes().data(), strides().data()};
   }
   template <class T, size_t N>
@@ -454,6 +455,7 @@ class Tensor {
   unsigned add_hook(std::function<Tensor(const Tensor&)> hook) const;
   [[noreturn]] static void undefined(const char* op = nullptr, const char* argument = nullptr);
   void check_accessor(size_t dims, int64_t limit) const;
+  void check_host(const char* op) const;
   Tensor view_dtype(ScalarType dtype) const;
   std::shared_ptr<TensorImpl> impl_;
 };

@@ -32,6 +32,11 @@ void Tensor::check_accessor(size_t dims, int64_t limit) const {
         " and strides ", strides(), " reaches beyond 32 bits; use packed_accessor64()");
 }
 
+void Tensor::check_host(const char* op) const {
+  check<Error>(is_cpu(), op, ": the tensor is on ", device(),
+               ", and its elements can be reached from there alone; use .cpu()");
+}
+
 TensorImpl::TensorImpl(StoragePtr memory, ScalarType type, const Dims& shape, const Dims& steps,
                        int64_t first, int64_t count, bool row_major)
     : storage(std::move(memory)),

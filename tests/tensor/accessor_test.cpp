@@ -43,6 +43,15 @@ TEST(Accessor, RefusesOtherRanksAndTypes) {
       "beyond 32 bits");
 }
 
+TEST(Accessor, RefusesMemoryThatIsNotTheHosts) {
+  const Tensor meta = empty({2}, TensorOptions(kFloat).device(kMeta));
+  expect_error<Error>([&] { meta.accessor<float, 1>(); }, "accessor: the tensor is on meta");
+  if (!cuda::is_available()) return;
+  const Tensor x = ones({2}, kCUDA);
+  expect_error<Error>([&] { x.accessor<float, 1>(); }, "accessor: the tensor is on cuda:0");
+  EXPECT_EQ((x.packed_accessor64<float, 1>().size(0)), 2);  // an argument of kernels
+}
+
 TEST(ViewDtype, ShowsTheSameBytes) {
   const Tensor x = tensor({1.0, -2.0, 0.5, 4.0}).view({2, 2});
   const Tensor bits = x.view(kInt);

@@ -71,6 +71,9 @@ const std::vector<Update>& updates() {
       for (const bool include_self : {true, false})
         out.push_back({reduce, [=](const Tensor& x, const Tensor& i, const Tensor& v) {
                          x.scatter_reduce_(0, i, v, reduce, include_self);
+                         if (reduce == std::string("sum")) return;
+                         x.view({-1, 8}).index_reduce_(0, i, v.unsqueeze(1).expand({i.numel(), 8}),
+                                                       reduce, include_self);
                        }});
     return out;
   }();

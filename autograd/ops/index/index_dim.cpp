@@ -96,14 +96,27 @@ Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& sourc
   return kAdd.update(*this, dim, places, alpha.toDouble() == 1 ? source : source * alpha);
 }
 
-Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
-                    std::string_view reduce, bool include_self) {
+namespace {
+void check_reduction(std::string_view reduce) {
   check(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
         "index_reduce: Expected reduce to be one of prod, mean, amax or amin but got ", reduce,
         reduce == "sum" ? "; use index_add()" : "");
+}
+}  // namespace
+
+Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                    std::string_view reduce, bool include_self) {
+  check_reduction(reduce);
   const Tensor places = repeated("index_reduce", self, dim, index);
   check_source("index_reduce", self, dim, index, source);
   return scatter_reduced("index_reduce", self, dim, places, source, reduce, include_self);
+}
+Tensor& Tensor::index_reduce_(int64_t dim, const Tensor& index, const Tensor& source,
+                              std::string_view reduce, bool include_self) const {
+  check_reduction(reduce);
+  const Tensor places = repeated("index_reduce", *this, dim, index);
+  check_source("index_reduce", *this, dim, index, source);
+  return scatter_reduced_("index_reduce", *this, dim, places, source, reduce, include_self);
 }
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
