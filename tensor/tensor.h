@@ -140,8 +140,7 @@ class Tensor {
   // reach of 32 bits; TypeError where T is not its type.
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() const& {
-    check_accessor(N, INT64_MAX);
-    check_host("accessor");
+    check_host("accessor"), check_accessor(N, INT64_MAX);
     return {data_ptr<T>(), sizes().data(), strides().data()};
   }
   template <class T, size_t N>
