@@ -96,7 +96,7 @@ TEST_F(Rtc, WhatAGpuRefusesIsRefusedEverywhere) {
                            "::std::size_t n = 1; p[n] = 0;", "\n#include <cmath>\n"})
     EXPECT_CONTAINS(message_of<CompileError>([&] { uses(text).kernel(); }),
                     "text of program_test.cpp:");
-  EXPECT_NE(uses("p[0] = sqrt(p[1]); // std::sqrt").kernel(), nullptr);
+  EXPECT_NE(uses("p[0] = sqrt(p[1]);  // std::sqrt\n").kernel(), nullptr);
   EXPECT_NE(uses("printf(\"std::max \\\" std::\");").kernel(), nullptr);
   EXPECT_NE(uses("struct { float* ptr; } my_std; p = my_std.ptr;").kernel(), nullptr);
 }
