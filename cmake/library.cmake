@@ -89,7 +89,7 @@ target_compile_features(gradus PUBLIC cxx_std_20)
 set_target_properties(gradus PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   INSTALL_RPATH_USE_LINK_PATH ON)
-target_link_libraries(gradus PUBLIC Threads::Threads PRIVATE OpenMP::OpenMP_CXX ZLIB::ZLIB)
+target_link_libraries(gradus PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB)
 target_include_directories(gradus SYSTEM PRIVATE ${NLOHMANN_JSON_INCLUDE_DIR})  # headers alone
 # Its threads never end: the library stays when a plugin that uses it is unloaded.
 get_target_property(gradus_type gradus TYPE)
@@ -131,7 +131,9 @@ endif()
 target_link_libraries(gradus PRIVATE $<BUILD_INTERFACE:gradus_warnings>)
 # Nobody reads errno after sqrt, and without it loops of sqrt become vector code. No program replaces a function of the
 # library, so that GCC may inline one into another of its source, as Clang does.
-target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>
+# `#pragma omp simd` asks for vector code. Threads are the library's own (cpu/parallel.cpp).
+target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp-simd>
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
 
 if(GRADUS_HAS_BLAS)

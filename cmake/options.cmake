@@ -68,7 +68,6 @@ elseif(NOT GRADUS_CUDA STREQUAL "OFF")
 endif()
 
 find_package(Threads REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(ZLIB REQUIRED)
 find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp)  # read by serialize/, in no public header
 mark_as_advanced(NLOHMANN_JSON_INCLUDE_DIR)
