@@ -39,8 +39,7 @@ Tensor own(Tensor grad) {
   return grad.is_cpu() || (sole && cuda::is_allocated(memory)) ? std::move(grad) : raw::clone(grad);
 }
 
-// Its gradients are those of the first source's copies, in the order of the replicas, then those of
-// the second's, ...
+// Gradients enter source by source, those of one in the order of the replicas.
 class BroadcastBackward final : public Node {
  public:
   explicit BroadcastBackward(size_t replicas) : Node("BroadcastBackward"), replicas_(replicas) {
@@ -49,7 +48,6 @@ class BroadcastBackward final : public Node {
 
  private:
   Tensors apply(Tensors&& grads) override;
-
   // One sum for each source.
   Tensors sums(ArrayRef<Tensor> grads) const {
     Tensors out;
@@ -57,7 +55,6 @@ class BroadcastBackward final : public Node {
       out.push_back(sum_in_chain(grads.slice(i, replicas_)));
     return out;
   }
-
   // The same by one sum of all. REQUIRES: all gradients are defined.
   Tensors sums_at_once(ArrayRef<Tensor> grads) const {
     Tensors joined, out;

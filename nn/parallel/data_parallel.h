@@ -3,8 +3,8 @@
 //   nn::DataParallel parallel(net, {0, 1, 2, 3});     // GPUs; {kCPU, kCPU} on the CPU
 //   loss(parallel(x), y).backward();
 //
-// n replicas give the same bits as the n shards of the batch computed one after the other on one
-// device: the gradients of the replicas are added by sum_in_chain (broadcast.h).
+// n replicas give the same bits as the n shards of the batch one after the other on one device: the
+// gradients of the replicas are added by sum_in_chain (broadcast.h).
 #pragma once
 
 #include <memory>

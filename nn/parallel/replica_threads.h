@@ -24,8 +24,7 @@ class ReplicaThreads {
   // Errors: those of f; where several calls throw, that of the smallest i. An Error keeps its type
   // and names i and the device; any other exception is nested in such an Error.
   void run(size_t count, const std::function<void(size_t)>& f);
-  // Whether this is such a thread.
-  static bool is_replica();
+  static bool is_replica();  // whether this is such a thread
 
  private:
   struct Worker;

@@ -71,15 +71,7 @@ void Replicas::match_memory() {
     }
 }
 
-bool Replicas::changed(size_t i) const {
-  if (seen_.empty() || !seen_[i].still(originals_[i])) return true;
-  for (size_t r = first_copied_; r < devices_.size(); ++r)
-    if (!copies_[r][i].still(tensors_[r][i])) return true;
-  return false;
-}
-
-// Small neighbours of one dtype go together, as each message costs some calls; on the CPU it does
-// not. All of a large model in one would begin to compute, and to add gradients, late.
+// Small neighbours of one dtype go together, as each message between GPUs costs some calls.
 size_t Replicas::end_of_group(size_t begin) const {
   constexpr size_t kMostBytes = size_t{32} << 20;
   const bool messages = std::ranges::any_of(devices_, [](Device d) { return d.is_cuda(); });
@@ -105,7 +97,11 @@ void Replicas::update() {
   used_ = devices_;
   used_.push_back(home);
   std::vector<bool> fresh;
-  for (size_t i = 0; i < originals_.size(); ++i) fresh.push_back(changed(i));
+  for (size_t i = 0; i < originals_.size(); ++i) {
+    fresh.push_back(seen_.empty() || !seen_[i].still(originals_[i]));
+    for (size_t r = first; r < devices_.size() && !fresh[i]; ++r)
+      fresh[i] = !copies_[r][i].still(tensors_[r][i]);
+  }
   std::optional<SideStreams> streams;
   for (size_t begin = 0, end; begin < originals_.size(); begin = end) {
     end = end_of_group(begin);

@@ -8,19 +8,17 @@
 
 namespace gradus::nn::parallel {
 
-// Where the original is on the first device, the tensors of replica 0 share its memory, so changes
-// of buffers in replica 0 stay. The others are copied where the original or the copy has changed
-// since the last update.
+// Where the original is on the first device, replica 0 shares its memory, so changes of buffers in
+// it stay. Others are copied where the original or the copy has changed since the last update.
 class Replicas {
  public:
   // Errors: those of Module::clone; Error where it returns another class.
   Replicas(std::shared_ptr<Module> original, std::vector<Device> devices);
 
-  const std::vector<Device>& devices() const { return devices_; }
   Module& module(size_t replica) { return *modules_[replica]; }
 
-  // Broadcasts the parameters, and buffers, of the original. Later work waits for just those values
-  // that it uses. Errors: Error where the original's tensors are on several devices.
+  // Broadcasts parameters and buffers of the original. Later work waits for those that it uses.
+  // Errors: Error where the original's tensors are on several devices.
   void update();
   // Makes later work on the current streams wait for the copies, so that it may change their
   // sources. REQUIRES: the work that reads the replicas has been queued.
@@ -31,8 +29,7 @@ class Replicas {
   void forget() { modules_.clear(); }
 
  private:
-  // The state of a tensor at the last look.
-  struct Seen {
+  struct Seen {  // the state of a tensor at the last look
     std::weak_ptr<StorageImpl> storage;
     uint32_t version;
     int64_t offset;
@@ -43,7 +40,6 @@ class Replicas {
 
   void clone_all();
   void match_memory();
-  bool changed(size_t i) const;
   // The end of the tensors from `begin` on that are sent together.
   size_t end_of_group(size_t begin) const;
 

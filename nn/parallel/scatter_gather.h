@@ -1,8 +1,6 @@
 // scatter and gather: split a batch over devices, and join results on one.
 #pragma once
 
-#include <vector>
-
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::nn::parallel {
