@@ -11,8 +11,7 @@ namespace gradus::nn::parallel {
 // parts[0] + (parts[1] + (... + parts[n - 1])): a chain from the last to the first, in the dtype of
 // the parts, on the device of each sum's left side. Undefined parts are skipped; where all are, the
 // result is undefined. The result is new, and the parts do not change. Recorded.
-// A chain uses only the links between neighbouring GPUs, each in one direction. In a binary tree
-// the first GPU would receive the whole log2(n) times.
+// In a binary tree the first GPU would receive the whole log2(n) times.
 Tensor sum_in_chain(ArrayRef<Tensor> parts);
 
 // Some tensors of one device and dtype that are sent together. copies[r][i] is the copy of
