@@ -31,7 +31,7 @@ struct Field {
 };
 using Fields = std::vector<Field>;
 
-namespace detail {
+namespace field_detail {
 // A field's name, and those of its parts where it is a tuple.
 struct FieldNames {
   std::string_view whole, parts[3];
@@ -49,7 +49,7 @@ void list(Fields& out, const FieldNames& names, T& value, const Field& like) {
   else
     add(names.whole, &value);
 }
-}  // namespace detail
+}  // namespace field_detail
 
 }  // namespace gradus::optim
 
@@ -74,9 +74,9 @@ void list(Fields& out, const FieldNames& names, T& value, const Field& like) {
   GRADUS_EACH(GRADUS_DECLARED_, __VA_ARGS__)  \
   static_assert(true) /* takes the semicolon */
 
-#define GRADUS_LISTED(name, ...)                                                             \
-  ::gradus::optim::detail::list(out, {#name, {#name ".0", #name ".1", #name ".2"}}, name##_, \
-                                ::gradus::optim::Field{__VA_ARGS__});
+#define GRADUS_LISTED(name, ...)                                                                   \
+  ::gradus::optim::field_detail::list(out, {#name, {#name ".0", #name ".1", #name ".2"}}, name##_, \
+                                      ::gradus::optim::Field{__VA_ARGS__});
 #define GRADUS_LISTED_VALUE(type, name, ...) GRADUS_LISTED(name)
 #define GRADUS_LISTED_AT_LEAST_0(type, name, ...) GRADUS_LISTED(name, .least = 0)
 #define GRADUS_LISTED_FROM_0_BELOW_1(type, name, ...) GRADUS_LISTED(name, .least = 0, .below = 1)
