@@ -9,7 +9,9 @@ set_property(CACHE GRADUS_MPI PROPERTY STRINGS AUTO OFF)
 set(GRADUS_NCCL AUTO CACHE STRING
     "Build the NCCL backend of distributed: AUTO (where found beside CUDA) or OFF")
 set_property(CACHE GRADUS_NCCL PROPERTY STRINGS AUTO OFF)
-option(GRADUS_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+set(GRADUS_TESTS ${PROJECT_IS_TOP_LEVEL} CACHE STRING
+    "Build the tests: ON, OFF, or QUICK, which is what somebody needs who uses the library on this machine (tests/README.md)")
+set_property(CACHE GRADUS_TESTS PROPERTY STRINGS ON OFF QUICK)
 option(GRADUS_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(GRADUS_BENCH "Build the benchmarks" OFF)
 option(GRADUS_CONSUMERS "Test client programs, which builds the library once more" OFF)
@@ -21,6 +23,9 @@ set(GRADUS_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: address,und
 
 if(NOT GRADUS_CUDA MATCHES "^(AUTO|ON|SIM|OFF)$")
   message(FATAL_ERROR "GRADUS_CUDA is '${GRADUS_CUDA}'; expected AUTO, ON, SIM or OFF")
+endif()
+if(NOT GRADUS_TESTS MATCHES "^(ON|OFF|QUICK|TRUE|FALSE|1|0)$")
+  message(FATAL_ERROR "GRADUS_TESTS is '${GRADUS_TESTS}'; expected ON, OFF or QUICK")
 endif()
 if(NOT GRADUS_BLAS MATCHES "^(AUTO|OFF)$")
   message(FATAL_ERROR "GRADUS_BLAS is '${GRADUS_BLAS}'; expected AUTO or OFF")

@@ -158,6 +158,9 @@ TEST_F(MatmulTest, EveryKernelTakesEveryLayout) {
   const int64_t batches = kSimulated ? 1 : 2, terms = kSimulated ? 20 : 40;
   for (const OperandLayout a : kOperandLayouts)
     for (const OperandLayout b : kOperandLayouts) {
+      // A kernel reads each operand by itself.
+      constexpr OperandLayout plain = OperandLayout::plain;
+      if (kSimulated && a != b && a != plain && b != plain) continue;
       check_product(kFloat, batches, 132, 136, terms, a, b, pick(0, 1));  // tails of tiles
       check_product(kFloat, 3, 37, 29, 35, a, b, pick(0, 1));
       check_product(kDouble, 2, 70, 66, 20, a, b, pick(0, 1));
@@ -175,7 +178,7 @@ TEST_F(MatmulTest, EveryKernelTakesWholeTiles) {
 }
 
 TEST_F(MatmulTest, RandomShapes) {
-  const int64_t most = kSimulated ? 140 : 300, rounds = kSimulated ? 16 : 40;
+  const int64_t most = kSimulated ? 140 : 300, rounds = kSimulated ? 8 : 40;
   for (int64_t round = 0; round < rounds; ++round)
     check_product(round % 4   ? kFloat
                   : round % 8 ? kDouble
@@ -238,7 +241,8 @@ TEST_F(MatmulTest, LongSums) {
 TEST_F(MatmulTest, MoreBatchesThanAGridCounts) {
   const std::vector<std::string_view> kernels = {"automatic", "cublas"};
   for (const OperandLayout b : {OperandLayout::plain, OperandLayout::broadcast})
-    check_product(kFloat, 70001, 1, 1, 128, OperandLayout::plain, b, true, kernels);
+    check_product(kFloat, 70001, 1, 1, kSimulated ? 32 : 128, OperandLayout::plain, b, true,
+                  kernels);
 }
 
 TEST_F(MatmulTest, NoTermsGiveTheBiasOrZero) {

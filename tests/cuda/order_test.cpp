@@ -282,6 +282,7 @@ TEST_F(CudaScan, LongLines) {
 TEST_F(CudaScan, TilesInGroupsGiveTheSameBitsAgain) {
   const MemoryLayout layout = contiguous_layout("", {2048 * 300 + 77});
   for (const ScanOp op : {ScanOp::cumsum, ScanOp::logcumsumexp}) {
+    if (kSimulated && op != ScanOp::cumsum) continue;  // a third of a minute each
     const Pair x = random_pair(kDouble, layout, {-1.2, 1.2});
     compare_scan(op, x, 0, describe(name_of(op), kDouble, "groups"));
     expect_same(raw::scan(op, x.gpu, 0), raw::scan(op, x.gpu, 0), "again");

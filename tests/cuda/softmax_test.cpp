@@ -74,7 +74,8 @@ TEST_F(CudaSoftmax, LongLines) {
       // Falling and rising lines, of which the largest elements stand at one end.
       const Pair x = random_pair(dtype, layout, {-40, 40}), grad = random_pair(dtype, layout);
       const int64_t d = layout.sizes[0] < 1000 ? 1 : 0;
-      for (const bool log : {false, true}) compare(log, x, grad, d, layout.name);
+      for (const bool log : {false, true})
+        if (!kSimulated || log == (dtype == kFloat)) compare(log, x, grad, d, layout.name);
     }
 }
 
