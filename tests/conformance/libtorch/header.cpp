@@ -1,1 +1,0 @@
-// The source of the precompiled header that the programs share.
