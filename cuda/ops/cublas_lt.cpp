@@ -111,18 +111,18 @@ class LtLayout {
 // A row-major product is the transposed one in columns: out^T = b^T a^T.
 class LtPlan {
  public:
-  LtPlan(ScalarType dtype, bool has_bias, const LtOperand& a, const LtOperand& b, int64_t batches,
-         const std::array<int64_t, 3>& alignment)
+  LtPlan(ScalarType dtype, ScalarType result, bool has_bias, const LtOperand& a, const LtOperand& b,
+         int64_t batches, const std::array<int64_t, 3>& alignment)
       : first_(dtype, b.rows(), b.columns(), b.leading, batches, b.batch),
         second_(dtype, a.rows(), a.columns(), a.leading, batches, a.batch),
-        out_(dtype, b.outers, a.outers, b.outers, batches, a.outers * b.outers) {
+        out_(result, b.outers, a.outers, b.outers, batches, a.outers * b.outers) {
     const auto compute = dtype == kFloat ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     check_lt(cublasLtMatmulDescCreate(&product_, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
     set(CUBLASLT_MATMUL_DESC_TRANSA, b.along_outer ? CUBLAS_OP_N : CUBLAS_OP_T);
     set(CUBLASLT_MATMUL_DESC_TRANSB, a.along_outer ? CUBLAS_OP_T : CUBLAS_OP_N);
     if (has_bias) {
       set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, lt_type(dtype));
+      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, lt_type(result));
     }
     choose(alignment);
   }
@@ -195,19 +195,28 @@ bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, cons
     batches = 1;
   }
   const std::array<int64_t, 3> alignment = {lt_alignment(a), lt_alignment(b), lt_alignment(out)};
-  const std::array<int64_t, 16> key = {current_device(), static_cast<int64_t>(out.scalar_type()),
-                                       bias.defined(),   batches,
-                                       left.along_outer, left.outers,
-                                       left.terms,       left.leading,
-                                       left.batch,       right.along_outer,
-                                       right.outers,     right.leading,
-                                       right.batch,      alignment[0],
-                                       alignment[1],     alignment[2]};
-  thread_local std::map<std::array<int64_t, 16>, std::unique_ptr<LtPlan>> plans;
+  const ScalarType dtype = a.scalar_type(), result = out.scalar_type();
+  const std::array<int64_t, 17> key = {current_device(),
+                                       static_cast<int64_t>(dtype),
+                                       static_cast<int64_t>(result),
+                                       bias.defined(),
+                                       batches,
+                                       left.along_outer,
+                                       left.outers,
+                                       left.terms,
+                                       left.leading,
+                                       left.batch,
+                                       right.along_outer,
+                                       right.outers,
+                                       right.leading,
+                                       right.batch,
+                                       alignment[0],
+                                       alignment[1],
+                                       alignment[2]};
+  thread_local std::map<std::array<int64_t, 17>, std::unique_ptr<LtPlan>> plans;
   std::unique_ptr<LtPlan>& plan = plans[key];
   if (!plan)
-    plan = std::make_unique<LtPlan>(out.scalar_type(), bias.defined(), left, right, batches,
-                                    alignment);
+    plan = std::make_unique<LtPlan>(dtype, result, bias.defined(), left, right, batches, alignment);
   plan->run(a, b, bias, out);
   return true;
 }
