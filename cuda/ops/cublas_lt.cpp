@@ -78,8 +78,11 @@ bool describe_lt(const Tensor& x, int outer, int depth, LtOperand& to) {
   return batch >= 0;
 }
 
+// The largest power of 2, up to 256, that the addresses of all batches are multiples of.
 int64_t lt_alignment(const Tensor& x) {
-  const auto address = reinterpret_cast<uintptr_t>(x.data_ptr());
+  auto address = reinterpret_cast<uintptr_t>(x.data_ptr());
+  if (x.dim() == 3 && x.sizes()[0] > 1)
+    address |= static_cast<uintptr_t>(x.strides()[0]) * x.element_size();
   return static_cast<int64_t>(std::min<uintptr_t>(address & (~address + 1), 256));
 }
 
@@ -130,6 +133,9 @@ class LtPlan {
   LtPlan(const LtPlan&) = delete;
   LtPlan& operator=(const LtPlan&) = delete;
 
+  // Whether cuBLAS has an algorithm.
+  bool is_known() const { return found_ > 0; }
+
   void run(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
     if (bias.defined()) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias.data_ptr());
     const float one = 1, zero = 0;
@@ -161,13 +167,9 @@ class LtPlan {
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, bytes(0));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, bytes(2));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, bytes(2));
-    int found = 0;
-    check_lt(cublasLtMatmulAlgoGetHeuristic(lt_handle(), product_, first_, second_, out_, out_,
-                                            wish, 1, &chosen_, &found),
-             "cublasLtMatmulAlgoGetHeuristic");
-    check<Error>(found > 0,
-                 "matmul: cuBLAS has no algorithm for this product; "
-                 "try set_matmul_kernel(\"tiled\")");
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        lt_handle(), product_, first_, second_, out_, out_, wish, 1, &chosen_, &found_);
+    if (status != CUBLAS_STATUS_NOT_SUPPORTED) check_lt(status, "cublasLtMatmulAlgoGetHeuristic");
   }
   template <class T>
   void set(cublasLtMatmulDescAttributes_t what, const T& value) {
@@ -178,6 +180,7 @@ class LtPlan {
   LtLayout first_, second_, out_;
   cublasLtMatmulDesc_t product_ = nullptr;
   cublasLtMatmulHeuristicResult_t chosen_{};
+  int found_ = 0;
 };
 }  // namespace
 
@@ -194,7 +197,9 @@ bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, cons
     left.outers *= batches, left.batch = 0;
     batches = 1;
   }
-  const std::array<int64_t, 3> alignment = {lt_alignment(a), lt_alignment(b), lt_alignment(out)};
+  // What cuBLAS is told of the result's alignment holds for the bias, too.
+  const int64_t of_result = std::min(lt_alignment(out), bias.defined() ? lt_alignment(bias) : 256);
+  const std::array<int64_t, 3> alignment = {lt_alignment(a), lt_alignment(b), of_result};
   const ScalarType dtype = a.scalar_type(), result = out.scalar_type();
   const std::array<int64_t, 17> key = {current_device(),
                                        static_cast<int64_t>(dtype),
@@ -217,8 +222,8 @@ bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, cons
   std::unique_ptr<LtPlan>& plan = plans[key];
   if (!plan)
     plan = std::make_unique<LtPlan>(dtype, result, bias.defined(), left, right, batches, alignment);
-  plan->run(a, b, bias, out);
-  return true;
+  if (plan->is_known()) plan->run(a, b, bias, out);
+  return plan->is_known();
 }
 
 }  // namespace gradus::cuda

@@ -11,7 +11,7 @@ bool has_cublas_lt();
 // out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined, by tensor cores: operands of
 // Half or BFloat16, with out and bias of that type or Float, or all of Float with the operands
 // rounded to TF32. The sums are float32, and rounded once.
-// False, and nothing is done, where cuBLAS cannot express the strides.
+// False, and nothing is done, where cuBLAS cannot express the strides, or has no algorithm.
 // REQUIRES: has_cublas_lt(); the device is current; out is contiguous; no size is 0.
 // Errors: Error where cuBLAS fails, or has to be set up while a graph is captured.
 bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
