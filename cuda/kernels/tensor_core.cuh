@@ -64,20 +64,21 @@ __device__ void multiply_add_halves(float (&c)[4], const uint32_t (&a)[4], const
 #else
   const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / 4, member = lane % 4;
 #pragma unroll
-  for (int k = 0; k < 16; ++k) {
-    const int holder = k % 8 / 2, late = k / 8;
-    const float upper =
-        half_of<T>(__shfl_sync(0xffffffffu, a[2 * late], group * 4 + holder), k % 2);
-    const float lower =
-        half_of<T>(__shfl_sync(0xffffffffu, a[2 * late + 1], group * 4 + holder), k % 2);
+  for (int late = 0; late < 2; ++late)
 #pragma unroll
-    for (int col = 0; col < 2; ++col) {
-      const float other =
-          half_of<T>(__shfl_sync(0xffffffffu, b[late], (2 * member + col) * 4 + holder), k % 2);
-      c[col] += upper * other;
-      c[2 + col] += lower * other;
+    for (int holder = 0; holder < 4; ++holder) {
+      const uint32_t upper = __shfl_sync(0xffffffffu, a[2 * late], group * 4 + holder);
+      const uint32_t lower = __shfl_sync(0xffffffffu, a[2 * late + 1], group * 4 + holder);
+#pragma unroll
+      for (int col = 0; col < 2; ++col) {
+        const uint32_t other = __shfl_sync(0xffffffffu, b[late], (2 * member + col) * 4 + holder);
+#pragma unroll
+        for (int second = 0; second < 2; ++second) {
+          c[col] += half_of<T>(upper, second) * half_of<T>(other, second);
+          c[2 + col] += half_of<T>(lower, second) * half_of<T>(other, second);
+        }
+      }
     }
-  }
 #endif
 }
 

@@ -320,6 +320,7 @@ void CudaBackend::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& ou
     Backend::matmul_sums(a, b, out, sums);
 }
 
+// Half types are taken too, with out and bias of that type or Float.
 void CudaBackend::matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
   if (out.numel() == 0) return;
   const Context context(out);

@@ -71,18 +71,17 @@ void expect_attention(const AttentionCase& shape, ScalarType dtype) {
 TEST_F(HalfAttentionTest, IsThatOfFloat64) {
   for (const ScalarType dtype : {kBFloat16, kHalf}) {
     expect_attention({1, 1, 64, 64, 64, 64}, dtype);
-    expect_attention({2, 3, 70, 70, 64, 64, true, false, true}, dtype);
-    expect_attention({1, 2, 65, 130, 32, 32, false, true}, dtype);
+    expect_attention({1, 2, 70, 70, 32, 32, true, false, true}, dtype);
+    expect_attention({1, 1, 33, 70, 32, 64, false, true}, dtype);
     expect_attention({1, 1, 5, 3, 7, 9}, dtype);
-    expect_attention({1, 2, 40, 90, 80, 128, false, false, true}, dtype);
+    expect_attention({1, 2, 20, 30, 80, 128, false, false, true}, dtype);
     expect_attention({1, 1, 20, 30, 136, 24}, dtype);  // wider than the tiles
   }
 }
 
 TEST_F(HalfAttentionTest, TakesRandomShapes) {
-  for (int i = 0; i < 6; ++i) {
-    AttentionCase shape{pick(1, 2),   pick(1, 3),  pick(1, 100),
-                        pick(1, 100), pick(1, 80), pick(1, 80)};
+  for (int i = 0; i < 4; ++i) {
+    AttentionCase shape{pick(1, 2), pick(1, 2), pick(1, 80), pick(1, 80), pick(1, 64), pick(1, 64)};
     const int64_t kind = pick(0, 2);
     shape.causal = kind == 1, shape.masked = kind == 2, shape.strided = pick(0, 1) == 1;
     if (shape.causal) shape.keys = shape.queries;
