@@ -90,8 +90,9 @@ class Builder:
     def _simulator_libraries(self, task):
         return [*map(self._simulator_object, self._simulator_rooms()), "-lbacktrace"] if task.kernels else []
 
-    def prepare(self, tasks, jobs=None):
-        """Builds all that does not depend on a student, with `jobs` compilers at once (one for each core)."""
+    def prepare(self, tasks, jobs=None, told=lambda done, of: None):
+        """Builds all that does not depend on a student, with `jobs` compilers at once (one for each core). told() is called
+        as it goes on."""
         self._trim()
         sources = [os.path.join("core", "not_implemented.cpp")]
         for task in tasks:
@@ -101,8 +102,9 @@ class Builder:
             if any(task.kernels for task in tasks):
                 waiting += [pool.submit(self._simulator_object, each) for each in self._simulator_rooms()]
             waiting += [pool.submit(self._own, each) for each in dict.fromkeys(sources)]
-            for each in waiting:
+            for number, each in enumerate(waiting, 1):
                 each.result()
+                told(number, len(waiting))
 
     def _includes(self):
         return ["-I", self.given, "-I", self.home, "-I", os.path.join(self.folder, "include"),

@@ -54,10 +54,11 @@ class Grader:
         self.processor_seconds = 0.0
         self._lock = threading.Lock()
 
-    def grade(self, tasks, submission, told=lambda graded: None):
-        """The result of these tasks. told(task's part) is called for each as it comes, in order."""
+    def grade(self, tasks, submission, told=lambda graded: None, built=lambda done, of: None):
+        """The result of these tasks. told(task's part) is called for each as it comes, in order; built() while the judge's
+        own parts are built."""
         start = time.monotonic()
-        self.builder.prepare(tasks, self.jobs)
+        self.builder.prepare(tasks, self.jobs, built)
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             waiting = [pool.submit(self.grade_task, task, submission) for task in tasks]
             graded = []

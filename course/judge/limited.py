@@ -14,9 +14,9 @@ class Exceeded(Exception):
     """The program reached a limit. The text says which."""
 
 
-def run(command, folder=None, text="", memory=MEMORY, output=OUTPUT):
+def run(command, folder=None, text="", memory=MEMORY, output=OUTPUT, seconds=SECONDS):
     """(exit status, what it printed, its messages). Errors: Exceeded."""
-    shell = f'ulimit -c 0; ulimit -t {SECONDS}; ulimit -v {memory >> 10}; ulimit -f {output >> 9}; exec "$@"'
+    shell = f'ulimit -c 0; ulimit -t {seconds}; ulimit -v {memory >> 10}; ulimit -f {output >> 9}; exec "$@"'
     with tempfile.TemporaryFile(dir=folder) as given, tempfile.TemporaryFile(dir=folder) as out, \
             tempfile.TemporaryFile(dir=folder) as messages:
         given.write(text.encode())

@@ -34,7 +34,7 @@ def main(home, arguments):
     submission = options.submission or home
     changed = grader.builder.changed_headers()
     if changed:
-        print(f"note: {', '.join(changed)} differ from what was handed out; scores are made with the files as they were\n")
+        print(f"note: changed since it was handed out: {', '.join(changed)}; scores are made with what was handed out\n")
     explain_all = any("." in name for name in names)
     try:
         while True:
@@ -59,7 +59,7 @@ def main(home, arguments):
 
 def _grade(grader, tasks, submission, explain_all, options):
     shown = report.Report(explain_all)
-    result = grader.grade(tasks, submission, shown.task)
+    result = grader.grade(tasks, submission, shown.task, shown.built)
     shown.total(result)
     if options.usage:
         print(f"processor time of the runners: {grader.processor_seconds:.1f} s")

@@ -9,6 +9,12 @@ class Report:
         self._explain_all, self._out = explain_all, out
         self._colour = out.isatty()
 
+    def built(self, done, of):
+        """How far the judge's own parts are; where they are there already it is over before it can be seen."""
+        if self._colour:
+            print(f"\rbuilding the judge and the simulator, once: {done} of {of} \r" if done < of else "\r" + " " * 60 + "\r",
+                  end="", file=self._out, flush=True)
+
     def _print(self, text, colour=None):
         print(f"\033[{colour}m{text}\033[0m" if colour and self._colour else text, file=self._out, flush=True)
 

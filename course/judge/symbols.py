@@ -125,7 +125,7 @@ class Unreadable(Exception):
 
 def _output(command, text=""):
     try:
-        status, out, messages = limited.run(command, text=text, memory=512 << 20)
+        status, out, messages = limited.run(command, text=text, memory=512 << 20, seconds=10)
     except limited.Exceeded as exceeded:
         raise Unreadable(str(exceeded)) from None
     if status != 0:

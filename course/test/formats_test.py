@@ -289,7 +289,7 @@ class BrokenRenderers(unittest.TestCase):
             (gradescope, '"after_published" if row.hidden else "visible"', '"visible"'),
             (gradescope, '"after_published"', '"after_publishing"'),
             (gradescope, '"output_format": "text",\n        "tags"', '"output_format": "plain",\n        "tags"'),
-            (gradescope, '"score": row.points', '"score": row.max'),
+            (gradescope, '"score": row.seen', '"score": row.max'),
             (gradescope, '+ whole(result["extra"])', ""),
             (gradescope, '"max_score"', '"max-score"'),
             (gradescope, "cut(row.output, LONGEST)", "row.output"),
