@@ -138,20 +138,20 @@ ATTACKS.update({
     "makes ten million strides": host("Dims out; while (out.size() < 10000000) out.push_back(1); return out;"),
     "throws a very long text": host("throw std::runtime_error(std::string(20000000, 'x'));", "#include <string>"),
     "has an object of 2 GB": host("big[sizes.size()] = 2; return {big[5]};", "namespace { char big[2000000000] = {1}; }"),
-    "has a name of 2^40 characters": host("return {};", nested(
+    "has a name of 2^40 characters": host("return {99};", nested(
         "namespace course { template <class A, class B> struct P {};\nusing T0 = P<int, int>;", "using T@ = P<T#, T#>;", 41) +
         "\nvoid f(T40*) {} }"),
-    "includes a device": host("return {};", '#include "/dev/zero"'),
-    "includes a device by a macro": host("return {};", '#define DEVICE "/dev/zero"\n#include DEVICE'),
-    "includes its input": host("return {};", '#include "/dev/stdin"'),
-    "grows by macros": host("return {};", nested("#define A0 " + "x " * 200, "#define A@ " + "A# " * 20, 9) + "\nint A7;"),
+    "includes a device": host("return {99};", '#include "/dev/zero"'),
+    "includes a device by a macro": host("return {99};", '#define DEVICE "/dev/zero"\n#include DEVICE'),
+    "includes its input": host("return {99};", '#include "/dev/stdin"'),
+    "grows by macros": host("return {99};", nested("#define A0 " + "x " * 200, "#define A@ " + "A# " * 20, 9) + "\nint A7;"),
     "kills the judge": host('char text[1000] = {}; const long file = call(257, -100, "/proc/self/stat", 0); call(0, file, text, 999);'
-                            "char* at = std::strchr(text, ')'); if (!at) return {}; long parent = std::atol(at + 4);"
-                            "call(234, parent, reinterpret_cast<void*>(parent), 15); return {};", "#include <cstdlib>" + SYSCALL),
+                            "char* at = std::strchr(text, ')'); if (!at) return {99}; long parent = std::atol(at + 4);"
+                            "call(234, parent, reinterpret_cast<void*>(parent), 15); return {99};", "#include <cstdlib>" + SYSCALL),
     "reads hidden tests": host(f'static char text[20000]; const long file = call(257, -100, "{SECRET}", 0);'
-                               ' if (file < 0) return {}; call(0, file, text, 19999); std::printf("%s", text); return {};', SYSCALL),
+                               ' if (file < 0) return {99}; call(0, file, text, 19999); std::printf("%s", text); return {99};', SYSCALL),
     "prints commands of a terminal": host(
-        'std::printf("\\033]0;title\\007\\033[2J\\033[31mred\\033[1A%c\\xff\\xfe ]]> &amp;", 0); return {};', "#include <cstdio>"),
+        'std::printf("\\033]0;title\\007\\033[2J\\033[31mred\\033[1A%c\\xff\\xfe ]]> &amp;", 0); return {99};', "#include <cstdio>"),
     "copies by a function of the simulator": kernel(
         "gradus::cuda::sim::copy(c, a, 4); launch(work, {1, 32}, c, n);",
         "namespace gradus::cuda::sim { cudaError_t copy(void* to, const void* from, size_t n); }"),

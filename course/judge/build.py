@@ -210,8 +210,7 @@ class Builder:
         problem = source.problem_of_text(_bytes_of(os.path.join(stage, name)).decode(errors="replace"))
         if problem:
             raise Problem(f"{name}: {problem}")
-        # Where it fails the compiler says why, afterwards.
-        text = _limited(["-E" if each == "-c" else each for each in command[command.index(CXX):-2]], stage)[1]
+        text = _run(["-E" if each == "-c" else each for each in command[command.index(CXX):-2]], stage, shown=False)
         allowed = tuple(os.path.realpath(each) + os.sep for each in
                         (os.path.join(self._simulator, "include"), *_compilers_folders()))
         headers = {os.path.realpath(each) for each in glob.glob(os.path.join(self.given, "core", "*.h"))}
@@ -314,16 +313,16 @@ def _bytes_of(path):
 
 def _limited(command, folder):
     try:
-        return limited.run(command, folder)
+        return limited.run(command, folder, seconds=20 if "-E" in command else limited.SECONDS)
     except limited.Exceeded as exceeded:
         raise Problem(f"{exceeded}; no solution needs so much") from None
 
 
-def _run(command, folder):
-    """The program's messages. Errors: Problem."""
+def _run(command, folder, shown=True):
+    """The program's messages, or with shown=False its output. Errors: Problem."""
     status, out, messages = _limited(command, folder)
     if status != 0:
-        lines = (messages + out).strip().splitlines()
+        lines = (messages + (out if shown else "")).strip().splitlines()
         raise Problem("\n".join(lines[:30]) or f"{command[0]} ended with status {status}: perhaps it needs more than "
                       f"{limited.SECONDS} s or {limited.MEMORY >> 20} MB")
-    return messages
+    return messages if shown else out
