@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "gradus/gradus.h"
+#include "gradus/tensor/arrival.h"
 #include "tests/cuda/compare.h"
 
 namespace gradus {
@@ -158,6 +159,39 @@ TEST_F(CudaUpdate, ParametersOfDifferentAgeAreOneLaunch) {
   }
   EXPECT_NEAR(parameters[0].detach()[0].item<double>(), 0.7, 1e-6);
   EXPECT_NEAR(parameters[89].detach()[0].item<double>(), 0.9, 1e-6);
+}
+
+// Calls a function when it is waited for.
+struct Told final : Arrival {
+  explicit Told(std::function<void()> f) : tell(std::move(f)) {}
+  bool await() override {
+    tell();
+    return true;
+  }
+  std::function<void()> tell;
+};
+
+// Of 1, 1, 4, 2 and 2 elements, where the gradient of the first is there: it and the last two are
+// half of all, and the third one is more than half of the rest.
+TEST_F(CudaUpdate, StepsMeanwhileWhatNeedNotWait) {
+  Tensors parameters;
+  for (const int64_t size : {1, 1, 4, 2, 2})
+    parameters.push_back(ones({size}, kCUDA).set_requires_grad(true));
+  optim::SGD sgd(parameters, 1.0);
+  std::vector<std::string> stepped(parameters.size());  // when its gradient was waited for
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor grad = ones_like(parameters[i].detach());
+    parameters[i].mutable_grad() = grad;
+    if (i == 0) continue;
+    grad.impl().storage->expect(std::make_shared<Told>([&, i] {
+      for (const Tensor& p : parameters) stepped[i] += p.detach()[0].item<float>() == 0 ? 'x' : '.';
+    }));
+  }
+  const int64_t before = cuda::stats().kernel_launches;
+  sgd.step();
+  EXPECT_EQ(cuda::stats().kernel_launches - before, 3);
+  EXPECT_EQ(stepped, (std::vector<std::string>{"", "x.xxx", "x..xx", ".....", "....."}));
+  for (const Tensor& p : parameters) EXPECT_EQ(p.detach().abs().sum().item<float>(), 0);
 }
 
 }  // namespace
