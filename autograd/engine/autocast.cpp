@@ -1,4 +1,5 @@
-// The state of autocast, the conversions of operands, and the cache of converted weights.
+// The state of autocast, the conversions of operands, and the autocast cache: weights that were
+// converted once.
 #include "gradus/autograd/engine/autocast.h"
 
 #include <unordered_map>

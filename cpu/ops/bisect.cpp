@@ -1,4 +1,4 @@
-// Searches in lists that are in order.
+// searchsorted: searches in lists that are in order.
 #include <cstring>
 
 #include "gradus/cpu/backend.h"

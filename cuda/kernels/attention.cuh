@@ -1,4 +1,4 @@
-// Attention by tiles of 64 queries and 64 keys, so that no matrix of scores is kept.
+// Attention by tiles of 64 queries and 64 keys with an online softmax: no matrix of scores is kept.
 //
 // Idea. A block holds a tile of queries and goes over the keys tile by tile. Each row keeps the
 // largest score so far and the sum of its weights; when the largest one grows, the sum and the

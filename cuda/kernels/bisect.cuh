@@ -1,4 +1,4 @@
-// Searches in lists that are in order, and counts of elements by equal intervals.
+// searchsorted: searches in lists that are in order. And counts of elements by equal intervals.
 #pragma once
 
 #include <cstdint>

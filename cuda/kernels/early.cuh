@@ -1,4 +1,5 @@
-// The first statement of every kernel, by which kernels follow one another without a gap.
+// Programmatic dependent launch (PDL): the first statement of every kernel, by which kernels follow
+// one another without a gap.
 //
 // Idea. A GPU starts a kernel about a microsecond after the one before it has ended. A kernel that
 // launch_early() (runtime/launch.h) queues starts as soon as the last block of its predecessor has

@@ -1,4 +1,4 @@
-// One step of an optimizer over many parameters in one launch.
+// A fused optimizer step: many parameters in one launch.
 #pragma once
 
 #include "gradus/cuda/kernels/early.cuh"

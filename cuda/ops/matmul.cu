@@ -1,4 +1,5 @@
-// Backend::matmul on CUDA: chooses the kernel of a product, its grid, and how its sum is cut up.
+// Backend::matmul on CUDA: chooses the kernel of a product, its grid, and how its sum is cut up
+// (split-K).
 #include "gradus/cuda/ops/matmul.h"
 
 #include <array>

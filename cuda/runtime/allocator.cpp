@@ -1,4 +1,4 @@
-// The caching allocator: the block pools of the devices, and their counters.
+// The caching allocator, a memory pool: the block pools of the devices, and their counters.
 #include "gradus/cuda/runtime/allocator.h"
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,4 @@
-// Filling buckets with parameters in a given order.
+// Gradient bucketing: fills buckets with parameters in a given order.
 #include "gradus/distributed/ddp/buckets.h"
 
 #include "gradus/autograd/engine/pieces.h"

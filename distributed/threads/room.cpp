@@ -1,4 +1,4 @@
-// How threads of a group meet, exchange tensors and leave together.
+// The rendezvous of the threads of a group: how they meet, exchange tensors and leave together.
 #include "gradus/distributed/threads/room.h"
 
 #include <algorithm>

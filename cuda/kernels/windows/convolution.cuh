@@ -1,4 +1,4 @@
-// Convolutions as implicit matrix products by multiply-adds: tiles of the matrix of windows are
+// Convolutions by implicit GEMM with multiply-adds: tiles of the matrix of windows are
 // gathered from the tensor itself, so the matrix never exists (spots.cuh).
 //
 // Idea. The ladder of products (matmul_vectorized.cuh), with tiles that are gathered: warps make

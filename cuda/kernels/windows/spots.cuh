@@ -1,5 +1,5 @@
-// Convolutions as products of matrices that are gathered: what a kernel is given, and where the
-// elements lie.
+// Implicit GEMM: convolutions as products of matrices that are gathered. What a kernel is given,
+// and where the elements lie. The parts are known as fprop, dgrad and wgrad.
 //
 // Each of the three parts of a convolution is a product of a matrix of weights or gradients, a
 // (rows, depth), and a matrix b (depth, columns) whose element (d, c) is one element of a tensor,

@@ -1,4 +1,4 @@
-// Counts of memory requests, sectors and bank conflicts of a launch.
+// Counts of memory requests, sectors, wavefronts and bank conflicts of a launch.
 #include "gradus/cuda/sim/check/counter.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What libtorch keeps of a view, apart from the tensor: torch::autograd::impl::get_view_autograd_meta.
+// What libtorch keeps of a view, apart from the tensor:
+// torch::autograd::impl::get_view_autograd_meta.
 #pragma once
 
 #include <optional>
