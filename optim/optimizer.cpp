@@ -14,7 +14,8 @@ void OptimizerOptions::validate() const {
     const auto& below = field.below;
     if (!number || (**number >= field.least && (!below || **number < *below))) continue;
     std::string range = "a number";
-    if (std::isfinite(field.least)) gradus::detail::append(range = "", field.least), range += " or more";
+    if (std::isfinite(field.least))
+      gradus::detail::append(range = "", field.least), range += " or more";
     if (below) range += " and below ", gradus::detail::append(range, *below);
     fail(algorithm_name(typeid(*this)), ": ", field.name, " = ", **number, ", expected ", range);
   }

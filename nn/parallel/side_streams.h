@@ -8,8 +8,8 @@
 
 namespace gradus::nn::parallel {
 
-// While it lives, the current stream of each of these GPUs, on this thread, is its side stream, whose
-// work comes after what the former one holds at the start. The CPU has none.
+// While it lives, the current stream of each of these GPUs, on this thread, is its side stream,
+// whose work comes after what the former one holds at the start. The CPU has none.
 class SideStreams {
  public:
   explicit SideStreams(const std::vector<Device>& devices);

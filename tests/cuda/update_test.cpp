@@ -12,7 +12,8 @@ namespace {
 // times. What is fresh is NaN. All numbers are positive: a difference of near ones, divided by its
 // own root, would have few digits, and other ones where a product and a sum are rounded once. A
 // centered rmsprop takes the square of the second state from the first one, which is far above it:
-// by its range, or where it is fresh by gradients and coefficients that are neither small nor near 1.
+// by its range, or where it is fresh by gradients and coefficients that are neither small nor
+// near 1.
 struct Parameters {
   Parameters(int states, ScalarType dtype, const std::vector<int64_t>& sizes) {
     for (const int64_t n : sizes) {

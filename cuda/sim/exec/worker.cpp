@@ -55,7 +55,8 @@ Pages::~Pages() {
 void Pages::clear() { madvise(begin_, nbytes_, MADV_DONTNEED); }
 
 namespace {
-// Below this call a thread finds NaN where it has written nothing, not the numbers of the thread before.
+// Below this call a thread finds NaN where it has written nothing, not the numbers of the thread
+// before.
 [[gnu::noinline]] void fill_stack() {
   unsigned char below[4096];
   std::memset(below, 0xff, sizeof below);
@@ -63,7 +64,7 @@ namespace {
 }
 
 constexpr size_t kSlack = 64;  // room for the widest access, which may begin at the last byte
-}
+}  // namespace
 
 SharedMemory::SharedMemory(const ModuleMemory& memory)
     : module_(memory.module),

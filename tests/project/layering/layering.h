@@ -2,7 +2,8 @@
 // - includes point downward: each folder may include itself and those below it, and so may each
 //   room of a folder;
 // - nothing above tensor/ includes cpu/ or cuda/, save the public headers of cuda/;
-// - a public header, which is one that users include or that such a header includes, includes no CUDA
+// - a public header, which is one that users include or that such a header includes, includes no
+// CUDA
 //   header, none of cuda/ that is not for users, and none of a room that is internal;
 // - the course's framework stands by itself: course/core and course/wrong include headers of
 //   course/core alone, course/runner and course/test the simulator's, course/plug what it likes;
