@@ -187,7 +187,9 @@ TEST(Store, WhatIsSentInPartsIsWhole) {
     const std::string part(10'000, static_cast<char>('a' + i % 26));
     sent += part, unsent.add(part);
     ASSERT_TRUE(dist::write_some(one, unsent));
-    if (i % 3 == 0) ASSERT_TRUE(dist::read_some(other, received));
+    if (i % 3 == 0) {
+      ASSERT_TRUE(dist::read_some(other, received));
+    }
   }
   while (received.size() < sent.size())
     ASSERT_TRUE(dist::write_some(one, unsent) && dist::read_some(other, received));
