@@ -474,7 +474,6 @@ namespace detail {
 bool begin_update(const char* op, const Tensor& self, bool others_require_grad);
 // Errors: where the result does not fit self.
 Tensor& finish_update(const char* op, const Tensor& self, const Tensor& result, bool records);
-
 template <class T>
 bool requires_grad(const T& x) {
   if constexpr (std::is_same_v<T, Tensor>)

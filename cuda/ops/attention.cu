@@ -3,7 +3,7 @@
 #include "gradus/cuda/kernels/attention.cuh"
 
 #include "gradus/cuda/backend.h"
-#include "gradus/cuda/kernels/attention_half.cuh"
+#include "gradus/cuda/kernels/rows/attention_half.cuh"
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/raw/raw.h"

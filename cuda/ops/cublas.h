@@ -1,7 +1,9 @@
-// cuBLAS as a peer of the hand-written matrix products.
+// Matrix products by cuBLAS, a peer of the hand-written ones, and by cuBLASLt, the default for 16
+// bits and for TF32.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul.h"
+#include "gradus/tensor/tensor.h"
 
 namespace gradus::cuda {
 
@@ -10,5 +12,17 @@ namespace gradus::cuda {
 // Errors: Error where cuBLAS cannot express the strides, or fails.
 void cublas_matmul(const MatmulArgs<float>& args, int64_t batches);
 void cublas_matmul(const MatmulArgs<double>& args, int64_t batches);
+
+// --- cuBLASLt
+// Whether there is a cuBLASLt: simulated devices have none.
+bool has_cublas_lt();
+
+// out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined, by tensor cores: operands of
+// Half or BFloat16, with out and bias of that type or Float, or all of Float with the operands
+// rounded to TF32. The sums are float32, and rounded once.
+// False, and nothing is done, where cuBLAS cannot express the strides, or has no algorithm.
+// REQUIRES: has_cublas_lt(); the device is current; out is contiguous; no size is 0.
+// Errors: Error where cuBLAS fails, or has to be set up while a graph is captured.
+bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
 
 }  // namespace gradus::cuda

@@ -1,5 +1,5 @@
 // Matrix products by cuBLASLt: how it is told of a product, and the algorithms that it chose.
-#include "gradus/cuda/ops/cublas_lt.h"
+#include "gradus/cuda/ops/cublas.h"
 
 #ifdef GRADUS_SIMULATED
 

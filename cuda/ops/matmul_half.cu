@@ -2,7 +2,7 @@
 #include "gradus/cuda/ops/matmul_half.h"
 
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
-#include "gradus/cuda/ops/cublas_lt.h"
+#include "gradus/cuda/ops/cublas.h"
 #include "gradus/cuda/ops/matmul.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/tensor/base/precision.h"

@@ -51,7 +51,7 @@ void check_reducible(const char* op, const Tensor& x, int64_t dim) {
                     " to have non-zero size: shape ", x.sizes(), "; leave out empty tensors");
 }
 void check_reducible(const char* op, const Tensor& x) {
-  check_defined(op, "input", x);
+  check<Error>(x.defined(), op, ": input is an undefined tensor; give it a value");
   check<IndexError>(x.numel() > 0, op,
                     ": Expected reduction dim to be specified for input.numel() == 0: shape ",
                     x.sizes(), "; give a dim of another size");

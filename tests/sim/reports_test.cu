@@ -36,9 +36,11 @@ TEST_F(SimReportTest, ARaceNamesBothSides) {
                 "race_kernel\n");
 }
 
-constexpr int kTwiceLine = __LINE__ + 5;
+constexpr int kTwiceLine = __LINE__ + 7;
 __global__ void twice_kernel(int* out) {
   __shared__ int all[64];
+  all[threadIdx.x] = 0;
+  __syncthreads();
   all[threadIdx.x] = 1;
   const int other = static_cast<int>(threadIdx.x + 7) % 32;
   *(out + threadIdx.x) = all[other] + all[31 - other];
