@@ -25,4 +25,19 @@ bool has_cublas_lt();
 // Errors: Error where cuBLAS fails, or has to be set up while a graph is captured.
 bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
 
+// --- Half types and TF32, by cuBLASLt or by the kernels of this library (matmul_half.cu)
+// As Backend::matmul, for a and b of a half type. out and bias are of that type or Float. By cuBLAS
+// where there is one that can express the strides, else by the kernel `tiled`.
+// REQUIRES: the device of out is current.
+// Errors: NotImplementedError where set_matmul_kernel() has named another kernel.
+void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
+
+// Multiplies Floats as TF32, and returns true, where set_float32_matmul_precision() allows it, no
+// kernel was named, and cuBLAS can express the strides.
+// REQUIRES: as for matmul_half.
+bool matmul_tf32(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
+
+// Whether matmul_tf32() does so.
+bool uses_tf32();
+
 }  // namespace gradus::cuda

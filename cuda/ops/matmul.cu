@@ -15,7 +15,6 @@
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
 #include "gradus/cuda/ops/cublas.h"
-#include "gradus/cuda/ops/matmul_half.h"
 #include "gradus/cuda/ops/matmul_kernel.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/launch.h"

@@ -1,8 +1,7 @@
 // Products of 16 bits and of TF32: cuBLAS, and a kernel of ours where there is none.
-#include "gradus/cuda/ops/matmul_half.h"
+#include "gradus/cuda/ops/cublas.h"
 
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
-#include "gradus/cuda/ops/cublas.h"
 #include "gradus/cuda/ops/matmul.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/tensor/base/precision.h"
