@@ -190,15 +190,15 @@ void convolutions() {
       s.dim[d] = {x.size(d + 1), grad.size(d + 1), w.size(d + 1), stride, padding, 1};
     const double operations =
         2.0 * static_cast<double>(grad.numel()) * static_cast<double>(w.numel() / w.size(0));
-    const std::pair<const char*, ConvolutionPart> parts[] = {
-        {"forward", ConvolutionPart::output},
-        {"input gradient", ConvolutionPart::input},
-        {"weight gradient", ConvolutionPart::weight}};
+    const std::pair<const char*, ConvolutionPass> parts[] = {
+        {"forward", ConvolutionPass::fprop},
+        {"input gradient", ConvolutionPass::dgrad},
+        {"weight gradient", ConvolutionPass::wgrad}};
     for (const auto& [what, part] : parts) {
       const auto make = [&, part = part](const auto& as) {
-        const bool first = part == ConvolutionPart::output;
+        const bool first = part == ConvolutionPass::fprop;
         return raw::convolution("conv2d", part, s, as(first ? x : grad),
-                                as(part == ConvolutionPart::weight ? x : w));
+                                as(part == ConvolutionPass::wgrad ? x : w));
       };
       const std::string name = std::string("conv ") + what + " " + shape;
       Convolution all = s;

@@ -1,5 +1,5 @@
 // The CPU as a Backend. A function stands in the file of its name in ops/, but for fill and arange
-// (copy.cpp), add_offsets (gather.cpp), count_nonzero and masked_select (nonzero.cpp), zip3
+// (copy.cpp), add_offsets (gather.cpp), count_nonzero and masked_select (nonzero.cpp), ternary
 // (zip.cpp), median (select.cpp) and the forms with arg_ or _grad of others.
 #pragma once
 

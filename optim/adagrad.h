@@ -26,7 +26,7 @@ struct AdagradOptions : OptimizerCloneableOptions<AdagradOptions> {
         .states = 1,
         .coefficients = {.weight_decay = weight_decay_,
                          .start = state.sum().defined() ? 0 : initial_accumulator_value_,
-                         .rate = 0,  // by count()
+                         .step_size = 0,  // by count()
                          .eps = eps_,
                          .lr = lr_,
                          .lr_decay = lr_decay_,

@@ -31,13 +31,13 @@ struct AdamOptionsOf : OptimizerCloneableOptions<Self> {
   Update<UpdateOp::adam> update(const AdamParamState& state) const {
     const auto [beta1, beta2] = betas_;
     Update<UpdateOp::adam> next{.states = amsgrad_ ? 3 : 2,
-                                .coefficients = {.keep = 1,
+                                .coefficients = {.decay = 1,
                                                  .weight_decay = weight_decay_,
                                                  .beta1 = beta1,
-                                                 .share1 = 1 - beta1,
+                                                 .one_minus_beta1 = 1 - beta1,
                                                  .beta2 = beta2,
-                                                 .share2 = 1 - beta2,
-                                                 .rate = 0,  // by count()
+                                                 .one_minus_beta2 = 1 - beta2,
+                                                 .step_size = 0,  // by count()
                                                  .scale = 0,
                                                  .eps = eps_,
                                                  .lr = lr_,

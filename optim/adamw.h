@@ -15,7 +15,7 @@ struct AdamWOptions : AdamOptionsOf<AdamWOptions> {
 
   Update<UpdateOp::adam> update(const AdamWParamState& state) const {
     auto next = AdamOptionsOf::update(state);
-    next.coefficients.keep = 1 - lr() * std::exchange(next.coefficients.weight_decay, 0);
+    next.coefficients.decay = 1 - lr() * std::exchange(next.coefficients.weight_decay, 0);
     return next;
   }
 };

@@ -120,7 +120,7 @@ void Backend::matmul_sums(const Tensor& a, const Tensor& b, const Tensor& out, c
 
 void Backend::convolution_sums(const Convolution& shape, const Tensor& grad, const Tensor& input,
                                const Tensor& out, const Tensor& sums) {
-  convolution(ConvolutionPart::weight, shape, grad, input, Tensor(), out);
+  convolution(ConvolutionPass::wgrad, shape, grad, input, Tensor(), out);
   // Neighbours are added first: such sums take two launches on a GPU in any case.
   const int64_t filters = sums.numel(), places = grad.numel() / shape.batch / filters;
   const Tensor of_samples = raw::reduce(

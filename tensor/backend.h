@@ -18,7 +18,7 @@ namespace fused {
 struct Kernel;
 }
 
-// An operand of zip and zip3: a tensor, or a number for all elements.
+// An operand of zip and ternary: a tensor, or a number for all elements.
 struct Operand {
   Operand(const Tensor& x) : tensor(&x) {}  // NOLINT: implicit
   Operand(const Scalar& x) : number(x) {}   // NOLINT: implicit

@@ -38,13 +38,13 @@ inline std::string describe(const Convolution& s) {
 }
 
 // The sizes of a part.
-inline Dims sizes_of(ConvolutionPart part, const Convolution& s) {
-  Dims out = part == ConvolutionPart::weight  ? Dims{s.filters, s.group_channels()}
-             : part == ConvolutionPart::input ? Dims{s.batch, s.channels}
+inline Dims sizes_of(ConvolutionPass part, const Convolution& s) {
+  Dims out = part == ConvolutionPass::wgrad   ? Dims{s.filters, s.group_channels()}
+             : part == ConvolutionPass::dgrad ? Dims{s.batch, s.channels}
                                               : Dims{s.batch, s.filters};
   for (int d = kSpatial - s.spatial; d < kSpatial; ++d)
-    out.push_back(part == ConvolutionPart::weight  ? s.dim[d].kernel
-                  : part == ConvolutionPart::input ? s.dim[d].in
+    out.push_back(part == ConvolutionPass::wgrad   ? s.dim[d].kernel
+                  : part == ConvolutionPass::dgrad ? s.dim[d].in
                                                    : s.dim[d].out);
   return out;
 }
@@ -81,32 +81,32 @@ void each_product(const Convolution& s, const F& f) {
 }
 
 // The part as raw::convolution makes it, of float64 and contiguous operands.
-inline Tensor slow_convolution(ConvolutionPart part, const Convolution& s, const Tensor& a,
+inline Tensor slow_convolution(ConvolutionPass part, const Convolution& s, const Tensor& a,
                                const Tensor& b) {
   const Tensor out = raw::empty(sizes_of(part, s), kDouble, kCPU);
   raw::fill_(out, 0);
   double* const to = out.data_ptr<double>();
   const double *x = a.data_ptr<double>(), *y = b.data_ptr<double>();
   each_product(s, [&](int64_t in_output, int64_t in_input, int64_t in_weight) {
-    if (part == ConvolutionPart::output) to[in_output] += x[in_input] * y[in_weight];
-    if (part == ConvolutionPart::input) to[in_input] += x[in_output] * y[in_weight];
-    if (part == ConvolutionPart::weight) to[in_weight] += x[in_output] * y[in_input];
+    if (part == ConvolutionPass::fprop) to[in_output] += x[in_input] * y[in_weight];
+    if (part == ConvolutionPass::dgrad) to[in_input] += x[in_output] * y[in_weight];
+    if (part == ConvolutionPass::wgrad) to[in_weight] += x[in_output] * y[in_input];
   });
   return out;
 }
 
-inline constexpr std::array kParts = {ConvolutionPart::output, ConvolutionPart::input,
-                                      ConvolutionPart::weight};
-inline ConvolutionPart first_operand(ConvolutionPart part) {
-  return part == ConvolutionPart::output ? ConvolutionPart::input : ConvolutionPart::output;
+inline constexpr std::array kParts = {ConvolutionPass::fprop, ConvolutionPass::dgrad,
+                                      ConvolutionPass::wgrad};
+inline ConvolutionPass first_operand(ConvolutionPass part) {
+  return part == ConvolutionPass::fprop ? ConvolutionPass::dgrad : ConvolutionPass::fprop;
 }
-inline ConvolutionPart second_operand(ConvolutionPart part) {
-  return part == ConvolutionPart::weight ? ConvolutionPart::input : ConvolutionPart::weight;
+inline ConvolutionPass second_operand(ConvolutionPass part) {
+  return part == ConvolutionPass::wgrad ? ConvolutionPass::dgrad : ConvolutionPass::wgrad;
 }
 // How many products an element of the part sums, at most.
-inline double terms_of(ConvolutionPart part, const Convolution& s) {
-  return static_cast<double>(part == ConvolutionPart::output  ? s.group_channels() * s.taps()
-                             : part == ConvolutionPart::input ? s.group_filters() * s.taps()
+inline double terms_of(ConvolutionPass part, const Convolution& s) {
+  return static_cast<double>(part == ConvolutionPass::fprop   ? s.group_channels() * s.taps()
+                             : part == ConvolutionPass::dgrad ? s.group_filters() * s.taps()
                                                               : s.batch * s.outputs());
 }
 

@@ -95,8 +95,8 @@ class Reply(dict):
         return sum(each[name] for each in self.launches)
 
     def worst(self, unit):
-        """The line with the most "sectors" or "turns" too many, of the launch with the most of them."""
-        count = {"sectors": "sectors", "turns": "shared_turns"}[unit]
+        """The line with the most "sectors" or "wavefronts" too many, of the launch with the most of them."""
+        count = {"sectors": "sectors", "wavefronts": "shared_wavefronts"}[unit]
         return max(self.launches, key=lambda each: each[count], default={}).get("worst_" + unit, "")
 
 

@@ -41,7 +41,8 @@ std::string text_of(const sim::Frame& at) {
 }
 
 std::string index(const sim::Index3& at) {
-  return "(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")";
+  return "(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) +
+         ")";
 }
 
 // The finding as the student reads it: what is wrong, and which thread did what at which line.
@@ -58,18 +59,22 @@ std::string text_of(const sim::Finding& finding) {
   return out;
 }
 
-// The line of a launch that has the most sectors, or turns, beyond what would do; where none has, the line with the most.
-std::string worst_of(const sim::LaunchCounts& launch, int64_t sim::Counts::* found, int64_t sim::Counts::* least,
-                     const std::string& unit) {
+// The line of a launch that has the most sectors, or wavefronts, beyond what would do; where none
+// has, the line with the most.
+std::string worst_of(const sim::LaunchCounts& launch, int64_t sim::Counts::*found,
+                     int64_t sim::Counts::*least, const std::string& unit) {
   const sim::LineCounts* worst = nullptr;
   const auto badness = [&](const sim::LineCounts& line) {
     return std::pair(line.counts.*found - line.counts.*least, line.counts.*found);
   };
   for (const sim::LineCounts& line : launch.lines)
-    if (place_of(line.frames) && line.counts.*found > 0 && (!worst || badness(line) > badness(*worst))) worst = &line;
+    if (place_of(line.frames) && line.counts.*found > 0 &&
+        (!worst || badness(line) > badness(*worst)))
+      worst = &line;
   if (worst == nullptr) return "";
   std::string out = std::to_string(worst->counts.*found) + " " + unit;
-  if (badness(*worst).first > 0) out += " where " + std::to_string(worst->counts.*least) + " would do";
+  if (badness(*worst).first > 0)
+    out += " where " + std::to_string(worst->counts.*least) + " would do";
   return out + ", at " + text_of(*place_of(worst->frames));
 }
 
@@ -83,7 +88,8 @@ std::string json_list(const List& list) {
 }
 
 std::string json(const sim::Finding& finding) {
-  return "{\"kind\":" + quoted(sim::name_of(finding.kind)) + ",\"text\":" + quoted(text_of(finding)) + "}";
+  return "{\"kind\":" + quoted(sim::name_of(finding.kind)) +
+         ",\"text\":" + quoted(text_of(finding)) + "}";
 }
 
 std::string json(const sim::LaunchCounts& launch) {
@@ -96,13 +102,19 @@ std::string json(const sim::LaunchCounts& launch) {
   index("grid", launch.grid), index("block", launch.block);
   out << ",\"threads\":" << launch.threads << ",\"idle_threads\":" << launch.idle_threads
       << ",\"barriers\":" << launch.barriers << ",\"global_loads\":" << counts.global_loads
-      << ",\"global_stores\":" << counts.global_stores << ",\"global_load_bytes\":" << counts.global_load_bytes
-      << ",\"global_store_bytes\":" << counts.global_store_bytes << ",\"sectors\":" << counts.sectors
-      << ",\"least_sectors\":" << counts.least_sectors << ",\"shared_loads\":" << counts.shared_loads
-      << ",\"shared_stores\":" << counts.shared_stores << ",\"shared_turns\":" << counts.shared_turns
-      << ",\"least_turns\":" << counts.least_turns << ",\"atomics\":" << counts.atomics << ",\"worst_sectors\":"
-      << quoted(worst_of(launch, &sim::Counts::sectors, &sim::Counts::least_sectors, "sectors")) << ",\"worst_turns\":"
-      << quoted(worst_of(launch, &sim::Counts::shared_turns, &sim::Counts::least_turns, "turns"))
+      << ",\"global_stores\":" << counts.global_stores
+      << ",\"global_load_bytes\":" << counts.global_load_bytes
+      << ",\"global_store_bytes\":" << counts.global_store_bytes
+      << ",\"sectors\":" << counts.sectors << ",\"least_sectors\":" << counts.least_sectors
+      << ",\"shared_loads\":" << counts.shared_loads
+      << ",\"shared_stores\":" << counts.shared_stores
+      << ",\"shared_wavefronts\":" << counts.shared_wavefronts
+      << ",\"least_wavefronts\":" << counts.least_wavefronts << ",\"atomics\":" << counts.atomics
+      << ",\"worst_sectors\":"
+      << quoted(worst_of(launch, &sim::Counts::sectors, &sim::Counts::least_sectors, "sectors"))
+      << ",\"worst_wavefronts\":"
+      << quoted(worst_of(launch, &sim::Counts::shared_wavefronts, &sim::Counts::least_wavefronts,
+                         "wavefronts"))
       << ",\"advice\":" << json_list(launch.advice()) << '}';
   return out.str();
 }

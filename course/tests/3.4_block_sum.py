@@ -62,15 +62,15 @@ def _(t):
 def _(t):
     reply = summed(t, 2 * BLOCK)
     if not t.on_gpu:
-        t.at_most(reply.total("shared_turns"), reply.total("least_turns"), "turns of shared memory", reply.worst("turns"))
+        t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))
 
 
-@T.test(2, "tree", "at most 45 turns of shared memory a block",
+@T.test(2, "tree", "at most 45 wavefronts of shared memory a block",
         hint="Few warps at work: those that have nothing to add should be whole warps, and no thread adds all.")
 def _(t):
     # 8 warps store 256 elements; a step of h additions takes two loads and a store of h / 32 warps (at least one),
-    # for h = 128, 64, ..., 1: 3 (4 + 2 + 6) turns; one load gives the result.
+    # for h = 128, 64, ..., 1: 3 (4 + 2 + 6) wavefronts; one load gives the result.
     blocks = 3
     reply = summed(t, blocks * BLOCK)
     if not t.on_gpu:
-        t.at_most(reply.total("shared_turns"), blocks * (8 + 3 * (4 + 2 + 6) + 1), "turns of shared memory", reply.worst("turns"))
+        t.at_most(reply.total("shared_wavefronts"), blocks * (8 + 3 * (4 + 2 + 6) + 1), "wavefronts of shared memory", reply.worst("wavefronts"))

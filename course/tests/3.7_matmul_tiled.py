@@ -63,4 +63,4 @@ def _(t):
     reply = product(t, 32, 32, 16)
     if not t.on_gpu:
         t.check(reply.total("shared_loads") > 0, "no kernel loads from shared memory")
-        t.at_most(reply.total("shared_turns"), reply.total("least_turns"), "turns of shared memory", reply.worst("turns"))
+        t.at_most(reply.total("shared_wavefronts"), reply.total("least_wavefronts"), "wavefronts of shared memory", reply.worst("wavefronts"))

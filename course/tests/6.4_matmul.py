@@ -73,4 +73,4 @@ def _(t):
 def _(t):
     for launch in launches(t):
         t.check(launch.shared_loads > 0, "the kernel uses no shared memory")
-        t.at_most(launch.shared_turns, launch.least_turns, "turns of shared memory", launch.worst_turns)
+        t.at_most(launch.shared_wavefronts, launch.least_wavefronts, "wavefronts of shared memory", launch.worst_wavefronts)

@@ -275,19 +275,19 @@ const ConvolutionWay<T>& way_of(const Convolution& s) {
 
 }  // namespace
 
-void CpuBackend::convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
+void CpuBackend::convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                              const Tensor& b, const Tensor& bias, const Tensor& out) {
   visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {
     const T *x = static_cast<const T*>(a.data_ptr()), *y = static_cast<const T*>(b.data_ptr());
     T* const to = static_cast<T*>(out.data_ptr());
     const ConvolutionWay<T>& way = way_of<T>(shape);
     switch (part) {
-      case ConvolutionPart::output:
+      case ConvolutionPass::fprop:
         return way.output(shape, x, y,
                           bias.defined() ? static_cast<const T*>(bias.data_ptr()) : nullptr, to);
-      case ConvolutionPart::input:
+      case ConvolutionPass::dgrad:
         return way.input(shape, x, y, to);
-      case ConvolutionPart::weight:
+      case ConvolutionPass::wgrad:
         return way.weight(shape, x, y, to);
     }
   });

@@ -16,7 +16,7 @@ struct ConvolutionWay {
 // Null for shapes that another way takes faster, or that this one cannot take.
 const ConvolutionWay<float>* winograd_way(const Convolution& shape);  // winograd.cpp
 template <class T>
-const ConvolutionWay<T>* unfolded_way(const Convolution& shape);  // unfolded.cpp
+const ConvolutionWay<T>* unfolded_way(const Convolution& shape);  // im2col.cpp
 // That of shapes whose padded image would be far larger than input and windows.
 template <class T>
 const ConvolutionWay<T>* direct_way(const Convolution& shape);  // direct.cpp

@@ -8,7 +8,7 @@ namespace gradus::cpu {
 namespace {
 
 constexpr unsigned kSlopeUses[] = {
-#define UNARY(name, ...) scalar::slope_uses<UnaryOp::name>,
+#define UNARY(name, ...) scalar::derivative_uses<UnaryOp::name>,
 #define PREDICATE(...) 0,
 #include "gradus/tensor/table/elementwise.def"
 };
@@ -25,7 +25,7 @@ void CpuBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const
                           const Tensor& out) {
   const TypedLoop loop = map_grad_loop(op, out.scalar_type());
   const unsigned used = kSlopeUses[static_cast<int>(op)];
-  // What the slope does not use is read as `grad`, whose value then changes nothing.
+  // What the derivative does not use is read as `grad`, whose value then changes nothing.
   run_loop<4>(loop, grain_of(op), out.sizes(),
               {LoopOperand::output(out, loop.writes), LoopOperand::input(grad, loop.reads),
                LoopOperand::input(used & scalar::kUsesX ? x : grad, loop.reads),

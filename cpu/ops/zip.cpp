@@ -50,9 +50,9 @@ void CpuBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tens
                operand_of(y, loop.reads, out, kept[1])});
 }
 
-void CpuBackend::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
-                      const Scalar& w, const Tensor& out) {
-  const TypedLoop loop = zip3_loop(op, out.scalar_type());
+void CpuBackend::ternary(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
+                         const Scalar& w, const Tensor& out) {
+  const TypedLoop loop = ternary_loop(op, out.scalar_type());
   Kept kept[3];
   Number number;
   number.set(w, loop.reads);

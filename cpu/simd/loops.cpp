@@ -59,16 +59,17 @@ GRADUS_TARGET void map_grad(int64_t n, void* to, const void* const* in) {
   const T* const grad = static_cast<const T*>(in[0]);
   const T* const x = static_cast<const T*>(in[1]);
   const T* const y = static_cast<const T*>(in[2]);
-  if constexpr (Row::work == Work::near_turns && scalar::slope_uses<op> == scalar::kUsesX) {
+  if constexpr (Row::work == Work::near_turns && scalar::derivative_uses<op> == scalar::kUsesX) {
     using Near = math::Near<T>;
     if (all_near<Row::work>(n, x)) {
 #pragma omp simd
-      for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * Row::slope(Near(x[i]), Near(y[i])).value;
+      for (int64_t i = 0; i < n; ++i)
+        out[i] = grad[i] * Row::derivative(Near(x[i]), Near(y[i])).value;
       return;
     }
   }
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * static_cast<T>(Row::slope(x[i], y[i]));
+  for (int64_t i = 0; i < n; ++i) out[i] = grad[i] * static_cast<T>(Row::derivative(x[i], y[i]));
 }
 
 template <class T>
@@ -112,7 +113,7 @@ GRADUS_TARGET void zip_number(int64_t n, void* to, const void* const* in) {
 }
 
 template <TernaryOp op, class T>
-GRADUS_TARGET void zip3(int64_t n, void* to, const void* const* in) {
+GRADUS_TARGET void ternary(int64_t n, void* to, const void* const* in) {
   T* const out = static_cast<T*>(to);
   const T* const x = static_cast<const T*>(in[0]);
   const T* const y = static_cast<const T*>(in[1]);
@@ -258,9 +259,9 @@ constexpr Loop loop_of_zip_number() {
     return nullptr;
 }
 template <TernaryOp op, class T>
-constexpr Loop loop_of_zip3() {
+constexpr Loop loop_of_ternary() {
   if constexpr (has_loop<scalar::Ternary<op>, T>())
-    return zip3<op, Read<T>>;
+    return ternary<op, Read<T>>;
   else
     return nullptr;
 }
@@ -300,7 +301,7 @@ constexpr Loops make_loops() {
 #include "gradus/tensor/table/elementwise.def"
           },
           {
-#define TERNARY(name, ...) loop_of_zip3<TernaryOp::name, T>(),
+#define TERNARY(name, ...) loop_of_ternary<TernaryOp::name, T>(),
 #include "gradus/tensor/table/ternary.def"
           },
           {

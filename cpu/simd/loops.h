@@ -1,5 +1,5 @@
-// The innermost loops of map, map_grad, zip and zip3, over elements that lie one after the other in
-// memory.
+// The innermost loops of map, map_grad, zip and ternary, over elements that lie one after the other
+// in memory.
 #pragma once
 
 #include "gradus/cpu/instruction_set.h"
@@ -37,7 +37,7 @@ inline constexpr int kDtypes = 0
 // The loops of one type in one instruction set, by operation, those that convert it to others, and
 // those that make elements; null where there is none.
 struct Loops {
-  Loop map[kUnaryOps], map_grad[kUnaryOps], zip[kBinaryOps], zip3[kTernaryOps], convert[kDtypes];
+  Loop map[kUnaryOps], map_grad[kUnaryOps], zip[kBinaryOps], ternary[kTernaryOps], convert[kDtypes];
   Loop zip_number[2][kBinaryOps];  // by the input that is one number
   Loop repeat, arange;
 };

@@ -23,5 +23,5 @@
 
 // Products and sums with one rounding (tensor/math/bits.h).
 #if defined(GRADUS_FEATURES) || defined(__FP_FAST_FMAF)
-#define GRADUS_FUSED
+#define GRADUS_FMA
 #endif

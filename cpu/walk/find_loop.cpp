@@ -69,7 +69,7 @@ TypedLoop zip_loop(BinaryOp op, ScalarType dtype) {
   for (int i = 0; i < 2; ++i) out.of_number[i] = loops.zip_number[i][static_cast<int>(op)];
   return out;
 }
-TypedLoop zip3_loop(TernaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::zip3); }
+TypedLoop ternary_loop(TernaryOp op, ScalarType dtype) { return find(op, dtype, &Loops::ternary); }
 
 Loop convert_loop(ScalarType from, ScalarType to) {
   return loops_of(instruction_set(), from).convert[static_cast<int>(to)];

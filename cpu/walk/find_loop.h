@@ -14,12 +14,12 @@ struct TypedLoop {
 };
 
 // The loop of an operation on a dtype. It reads that dtype, or the one that it is computed in. The
-// inputs are x (map); grad, x and y (map_grad); x and y (zip); x, y, z and the number w (zip3).
+// inputs are x (map); grad, x and y (map_grad); x and y (zip); x, y, z and the number w (ternary).
 // Errors: TypeError if the operation is not computed in dtype; ValueError of instruction_set().
 TypedLoop map_loop(UnaryOp op, ScalarType dtype);
 TypedLoop map_grad_loop(UnaryOp op, ScalarType dtype);
 TypedLoop zip_loop(BinaryOp op, ScalarType dtype);
-TypedLoop zip3_loop(TernaryOp op, ScalarType dtype);
+TypedLoop ternary_loop(TernaryOp op, ScalarType dtype);
 
 // out[i] = in[0][i], as convert() does. REQUIRES: converts_at_once(from, to), and they differ.
 Loop convert_loop(ScalarType from, ScalarType to);

@@ -1,7 +1,7 @@
 // Adds one array to another, and divides.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 
 namespace gradus::cuda {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/division.cuh"
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 
 namespace gradus::cuda {

@@ -10,7 +10,7 @@
 // A thread has 4 rows of a tile, and every 16th column from its own on.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/reduce.cuh"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/tensor/backend.h"

@@ -1,7 +1,7 @@
 // Recurrent cells: a thread for each unit of each row.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/tensor/math/cells.h"
 
 namespace gradus::cuda {

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/elementwise.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/tensor/math/convert.h"
 
 namespace gradus::cuda {

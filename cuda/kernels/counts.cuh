@@ -1,7 +1,7 @@
 // Counts by the formulas of tensor/math/counts.h.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/fault.h"
 #include "gradus/tensor/math/convert.h"

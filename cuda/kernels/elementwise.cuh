@@ -1,5 +1,5 @@
-// The kernels of map, zip, zip3, copy and fill for operands of one type: out[i] = f(in[i]...), for
-// any number of inputs.
+// The kernels of map, zip, ternary, copy and fill for operands of one type: out[i] = f(in[i]...),
+// for any number of inputs.
 //
 // A kernel of this kind is as fast as memory where each thread has several loads under way before
 // it needs the first, and neighbouring threads touch neighbouring bytes.
@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 

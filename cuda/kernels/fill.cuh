@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/tensor/math/convert.h"
 #include "gradus/tensor/math/rounding.h"
 

@@ -2,7 +2,7 @@
 // gives 0 in its place, so that no element stays unwritten.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/runtime/fault.h"
 

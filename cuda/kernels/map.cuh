@@ -13,7 +13,7 @@ struct Map {
   }
 };
 
-// grad * slope. After grad come, of x and y, those that the slope reads.
+// grad * derivative. After grad come, of x and y, those that it reads.
 template <UnaryOp op>
 struct MapGrad {
   template <class T>
@@ -32,7 +32,7 @@ struct MapGrad {
  private:
   template <class T>
   __device__ static T product(T grad, T x, T y) {
-    return grad * static_cast<T>(scalar::Unary<op>::slope(x, y));
+    return grad * static_cast<T>(scalar::Unary<op>::derivative(x, y));
   }
 };
 

@@ -10,8 +10,8 @@
 // and keep them near (matmul_tiled.cuh), and then may load in whichever order suits the memory.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {
 

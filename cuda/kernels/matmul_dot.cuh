@@ -6,8 +6,8 @@
 // coalesced, and of 16 bytes, where both operands are contiguous along the depth; and no barrier.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 
 namespace gradus::cuda {

@@ -9,8 +9,8 @@
 // (matmul_register_2d.cuh).
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {
 

@@ -10,8 +10,8 @@
 // barriers everyone waits for memory. Wider loads, and loading ahead (matmul_vectorized.cuh).
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "gradus/cuda/kernels/division.cuh"
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {
 

@@ -21,8 +21,8 @@
 
 #include <algorithm>
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_copy.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {
 

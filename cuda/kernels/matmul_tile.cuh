@@ -2,8 +2,8 @@
 // an operand comes to shared memory, and how a result leaves.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul.h"
+#include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {
 

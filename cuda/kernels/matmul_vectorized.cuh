@@ -13,8 +13,8 @@
 // (matmul_tensor_cores.cuh).
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tile.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {
 

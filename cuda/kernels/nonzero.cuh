@@ -3,8 +3,8 @@
 // where each tile writes what it found.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/lanes.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 

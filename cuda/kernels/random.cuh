@@ -1,7 +1,7 @@
 // Random elements by the formulas of tensor/math/distributions.h.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/tensor/math/convert.h"

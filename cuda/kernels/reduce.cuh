@@ -11,7 +11,7 @@
 
 #include "gradus/cuda/kernels/converting.cuh"
 #include "gradus/cuda/kernels/division.cuh"
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/rows/moments.cuh"
 #include "gradus/tensor/math/elementwise.h"
 

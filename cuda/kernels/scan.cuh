@@ -13,8 +13,8 @@
 // differ from that of a loop, which might have met a zero first.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/lanes.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/strided.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 

@@ -11,7 +11,7 @@
 
 #include <cstring>
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/scan.cuh"
 
 namespace gradus::cuda {

@@ -4,8 +4,8 @@
 // last one do.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/lanes.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/scatter.cuh"
 
 namespace gradus::cuda {

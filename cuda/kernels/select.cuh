@@ -10,7 +10,7 @@
 // most often.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/sort.cuh"
 
 namespace gradus::cuda {

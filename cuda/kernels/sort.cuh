@@ -16,7 +16,7 @@
 #pragma once
 
 #include "gradus/cuda/kernels/digits.cuh"
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/tensor/math/sort_key.h"
 
 namespace gradus::cuda {

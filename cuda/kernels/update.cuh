@@ -1,7 +1,7 @@
 // A fused optimizer step: many parameters in one launch.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/vector.cuh"
 #include "gradus/tensor/math/optimizers.h"
 

@@ -23,10 +23,10 @@ void add_part(void* sum, const void* part, int64_t numel, ScalarType dtype, doub
     const DeviceGuard guard(stream.device_index());
     const int64_t most = kBlocks * getDeviceProperties(stream.device_index()).multiprocessors;
     const int64_t blocks = std::min(ceil_div(vectors, int64_t{kAddPartThreads}), most);
-    launch_early(add_part_kernel<T>,
-                 {dim3(static_cast<unsigned>(blocks)), kAddPartThreads, 0,
-                  static_cast<cudaStream_t>(stream.handle())},
-                 static_cast<T*>(sum), static_cast<const T*>(part), numel, static_cast<T>(divisor));
+    launch_pdl(add_part_kernel<T>,
+               {dim3(static_cast<unsigned>(blocks)), kAddPartThreads, 0,
+                static_cast<cudaStream_t>(stream.handle())},
+               static_cast<T*>(sum), static_cast<const T*>(part), numel, static_cast<T>(divisor));
   });
 }
 

@@ -33,11 +33,10 @@ void CudaBackend::arg_reduce(bool largest, const Tensor& x, int64_t dim, const T
                          const Candidate<T>* found, Candidate<T>* table) {
       const dim3 grid(static_cast<unsigned>(ceil_div(kept.numel, int64_t{by.kept})),
                       static_cast<unsigned>(rows));
-      launch_early(arg_reduce_kernel<T>,
-                   {grid, static_cast<unsigned>(by.kept * by.reduced), 0, context.stream}, largest,
-                   kept, count, length, stride, by, static_cast<const T*>(x.data_ptr()), found,
-                   table, static_cast<T*>(values.data_ptr()),
-                   static_cast<int64_t*>(indices.data_ptr()));
+      launch_pdl(arg_reduce_kernel<T>,
+                 {grid, static_cast<unsigned>(by.kept * by.reduced), 0, context.stream}, largest,
+                 kept, count, length, stride, by, static_cast<const T*>(x.data_ptr()), found, table,
+                 static_cast<T*>(values.data_ptr()), static_cast<int64_t*>(indices.data_ptr()));
     };
     if (segments == 1) return run(division, n, n, 1, nullptr, nullptr);
     const Scratch memory(static_cast<size_t>(segments * kept.numel) * sizeof(Candidate<T>));

@@ -93,9 +93,9 @@ void half_attention(Backend& backend, const Attention& how, const Tensor& q, con
   const Context context(out);
   const bool done =
       with_half_tiles(3, q, v, [&]<class T, int W>(TypeTag<T>, Constant<W>, size_t bytes) {
-        launch_early(half_attention_kernel<T, W>, half_config(context, q, bytes),
-                     attention_args<T, float>(how, q, k, v, mask), out.data_ptr<T>(),
-                     log_sums.data_ptr<float>());
+        launch_pdl(half_attention_kernel<T, W>, half_config(context, q, bytes),
+                   attention_args<T, float>(how, q, k, v, mask), out.data_ptr<T>(),
+                   log_sums.data_ptr<float>());
       });
   if (done) return;
   const Tensor wide = raw::empty(out.sizes(), kFloat, out.device());
@@ -111,12 +111,12 @@ void half_attention_grad(Backend& backend, const Attention& how, const Tensor& g
       with_half_tiles(4, q, v, [&]<class T, int W>(TypeTag<T>, Constant<W>, size_t bytes) {
         const auto args = attention_args<T, float>(how, q, k, v, mask);
         const Tensor means = raw::empty(log_sums.sizes(), kFloat, log_sums.device());
-        launch_early(half_attention_grad_q_kernel<T, W>, half_config(context, q, bytes), args,
-                     grad.data_ptr<T>(), out.data_ptr<T>(), log_sums.data_ptr<float>(),
-                     means.data_ptr<float>(), grads[0].data_ptr<T>());
-        launch_early(half_attention_grad_kv_kernel<T, W>, half_config(context, k, bytes), args,
-                     grad.data_ptr<T>(), log_sums.data_ptr<float>(), means.data_ptr<float>(),
-                     grads[1].data_ptr<T>(), grads[2].data_ptr<T>());
+        launch_pdl(half_attention_grad_q_kernel<T, W>, half_config(context, q, bytes), args,
+                   grad.data_ptr<T>(), out.data_ptr<T>(), log_sums.data_ptr<float>(),
+                   means.data_ptr<float>(), grads[0].data_ptr<T>());
+        launch_pdl(half_attention_grad_kv_kernel<T, W>, half_config(context, k, bytes), args,
+                   grad.data_ptr<T>(), log_sums.data_ptr<float>(), means.data_ptr<float>(),
+                   grads[1].data_ptr<T>(), grads[2].data_ptr<T>());
       });
   if (done) return;
   Tensors wide;
@@ -134,11 +134,11 @@ void CudaBackend::attention(const Attention& how, const Tensor& q, const Tensor&
   if (is_of_halves(q)) return half_attention(*this, how, q, k, v, mask, out, log_sums);
   const Context context(out);
   const bool done = with_tiles(2, q, v, [&]<class T, int W>(TypeTag<T>, Constant<W>) {
-    launch_early(attention_kernel<T, W>,
-                 {dim3(static_cast<unsigned>(blocks_for(q))), kAttentionThreads,
-                  shared_bytes<T, W>(2), context.stream},
-                 attention_args<T>(how, q, k, v, mask), static_cast<T*>(out.data_ptr()),
-                 static_cast<T*>(log_sums.data_ptr()));
+    launch_pdl(attention_kernel<T, W>,
+               {dim3(static_cast<unsigned>(blocks_for(q))), kAttentionThreads,
+                shared_bytes<T, W>(2), context.stream},
+               attention_args<T>(how, q, k, v, mask), static_cast<T*>(out.data_ptr()),
+               static_cast<T*>(log_sums.data_ptr()));
   });
   if (!done) Backend::attention(how, q, k, v, mask, out, log_sums);
 }
@@ -155,16 +155,16 @@ void CudaBackend::attention_grad(const Attention& how, const Tensor& grad, const
     const auto at = [](const Tensor& x) { return static_cast<T*>(x.data_ptr()); };
     const AttentionArgs<T> args = attention_args<T>(how, q, k, v, mask);
     const Tensor means = raw::empty(log_sums.sizes(), log_sums.dtype(), log_sums.device());
-    launch_early(row_products_kernel<T>, linear_launch(context, means.numel()), means.numel(),
-                 args.values, at(grad), at(out), at(means));
+    launch_pdl(row_products_kernel<T>, linear_launch(context, means.numel()), means.numel(),
+               args.values, at(grad), at(out), at(means));
     const auto config = [&](const Tensor& x, int tiles) {
       return LaunchConfig(dim3(static_cast<unsigned>(blocks_for(x))), kAttentionThreads,
                           shared_bytes<T, W>(tiles), context.stream);
     };
-    launch_early(attention_grad_q_kernel<T, W>, config(q, 3), args, at(grad), at(log_sums),
-                 at(means), at(grad_q));
-    launch_early(attention_grad_kv_kernel<T, W>, config(k, 4), args, at(grad), at(log_sums),
-                 at(means), at(grad_k), at(grad_v));
+    launch_pdl(attention_grad_q_kernel<T, W>, config(q, 3), args, at(grad), at(log_sums), at(means),
+               at(grad_q));
+    launch_pdl(attention_grad_kv_kernel<T, W>, config(k, 4), args, at(grad), at(log_sums),
+               at(means), at(grad_k), at(grad_v));
   });
   if (!done)
     Backend::attention_grad(how, grad, q, k, v, mask, out, log_sums, grad_q, grad_k, grad_v);

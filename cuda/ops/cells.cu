@@ -20,8 +20,8 @@ void CudaBackend::lstm_cell(const Tensor& x, const Tensor& s, const Tensor& c_pr
                             const Tensor& gates, const Tensor& c, const Tensor& h) {
   const Context context(c);
   visit_floating("lstm_cell", c.dtype(), [&]<class T>(TypeTag<T>) {
-    launch_early(lstm_kernel<T>, linear_launch(context, c.numel()), c.numel(), c.size(1), at<T>(x),
-                 at<T>(s), at<T>(c_prev), at<T>(gates), at<T>(c), at<T>(h));
+    launch_pdl(lstm_kernel<T>, linear_launch(context, c.numel()), c.numel(), c.size(1), at<T>(x),
+               at<T>(s), at<T>(c_prev), at<T>(gates), at<T>(c), at<T>(h));
   });
 }
 
@@ -29,9 +29,8 @@ void CudaBackend::lstm_cell_grad(const Tensor& grad_h, const Tensor& c_prev, con
                                  const Tensor& c, const Tensor& grad_c, const Tensor& grad_x) {
   const Context context(c);
   visit_floating("lstm_cell", c.dtype(), [&]<class T>(TypeTag<T>) {
-    launch_early(lstm_grad_kernel<T>, linear_launch(context, c.numel()), c.numel(), c.size(1),
-                 at<T>(grad_h), at<T>(c_prev), at<T>(gates), at<T>(c), at<T>(grad_c),
-                 at<T>(grad_x));
+    launch_pdl(lstm_grad_kernel<T>, linear_launch(context, c.numel()), c.numel(), c.size(1),
+               at<T>(grad_h), at<T>(c_prev), at<T>(gates), at<T>(c), at<T>(grad_c), at<T>(grad_x));
   });
 }
 
@@ -39,8 +38,8 @@ void CudaBackend::gru_cell(const Tensor& x, const Tensor& s, const Tensor& h_pre
                            const Tensor& gates, const Tensor& h) {
   const Context context(h);
   visit_floating("gru_cell", h.dtype(), [&]<class T>(TypeTag<T>) {
-    launch_early(gru_kernel<T>, linear_launch(context, h.numel()), h.numel(), h.size(1), at<T>(x),
-                 at<T>(s), at<T>(h_prev), at<T>(gates), at<T>(h));
+    launch_pdl(gru_kernel<T>, linear_launch(context, h.numel()), h.numel(), h.size(1), at<T>(x),
+               at<T>(s), at<T>(h_prev), at<T>(gates), at<T>(h));
   });
 }
 
@@ -48,9 +47,9 @@ void CudaBackend::gru_cell_grad(const Tensor& h_prev, const Tensor& s, const Ten
                                 const Tensor& grad_h, const Tensor& grad_x, const Tensor& grad_s) {
   const Context context(h_prev);
   visit_floating("gru_cell", h_prev.dtype(), [&]<class T>(TypeTag<T>) {
-    launch_early(gru_grad_kernel<T>, linear_launch(context, h_prev.numel()), h_prev.numel(),
-                 h_prev.size(1), at<T>(h_prev), at<T>(s), at<T>(gates), at<T>(grad_h),
-                 at<T>(grad_x), at<T>(grad_s));
+    launch_pdl(gru_grad_kernel<T>, linear_launch(context, h_prev.numel()), h_prev.numel(),
+               h_prev.size(1), at<T>(h_prev), at<T>(s), at<T>(gates), at<T>(grad_h), at<T>(grad_x),
+               at<T>(grad_s));
   });
 }
 

@@ -31,8 +31,8 @@ void transpose(const Context& context, const Strided<2>& walk, T* dst, const T* 
   const int64_t rows = walk.size[last - 1], columns = walk.size[last];
   const int64_t tiles = ceil_div(rows, int64_t{kTile}) * ceil_div(columns, int64_t{kTile});
   const auto blocks = static_cast<unsigned>(walk.numel / (rows * columns) * tiles);
-  launch_early(transpose_kernel<T>, {dim3(blocks), dim3(kTile, kTileRows), 0, context.stream}, walk,
-               dst, src);
+  launch_pdl(transpose_kernel<T>, {dim3(blocks), dim3(kTile, kTileRows), 0, context.stream}, walk,
+             dst, src);
 }
 
 // Lines so short leave threads of a block of rows idle, or far from their neighbours.
@@ -47,10 +47,10 @@ template <class T>
 void copy_short(const Context& context, const Strided<2>& walk, T* dst, const T* src) {
   constexpr int64_t kTile = int64_t{kShortParts} * kShortThreads * vector_width<T>;
   for_each_piece(walk, {}, [&](const auto& piece, const auto&) {
-    launch_early(copy_short_lines<T>,
-                 {dim3(static_cast<unsigned>(ceil_div(walk.numel, kTile))), kShortThreads, 0,
-                  context.stream},
-                 piece, dst, src);
+    launch_pdl(copy_short_lines<T>,
+               {dim3(static_cast<unsigned>(ceil_div(walk.numel, kTile))), kShortThreads, 0,
+                context.stream},
+               piece, dst, src);
   });
 }
 
@@ -109,8 +109,8 @@ void launch_cat(const Context& context, ArrayRef<Tensor> parts, int64_t dim, int
     const int64_t blocks =
         std::min(ceil_div(longest * rows, int64_t{kCatBatch} * kThreads), kMostBlocks);
     const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(count));
-    launch_early(cat_kernel<Unit>, {grid, kThreads, 0, context.stream}, some,
-                 static_cast<unsigned>(rows), width, static_cast<Unit*>(out.data_ptr()));
+    launch_pdl(cat_kernel<Unit>, {grid, kThreads, 0, context.stream}, some,
+               static_cast<unsigned>(rows), width, static_cast<Unit*>(out.data_ptr()));
   }
 }
 

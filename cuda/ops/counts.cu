@@ -21,11 +21,11 @@ void CudaBackend::count(CountOp op, PhiloxState state, const Tensor& x, const Te
       S* const to = static_cast<S*>(out.data_ptr());
       const S* const numbers = static_cast<const S*>(x.data_ptr());
       if (op == CountOp::poisson)
-        launch_early(count_kernel<CountOp::poisson, S, S>, config, state, out.numel(), kWrongRate,
-                     fault, to, numbers);
+        launch_pdl(count_kernel<CountOp::poisson, S, S>, config, state, out.numel(), kWrongRate,
+                   fault, to, numbers);
       else
-        launch_early(count_kernel<CountOp::binomial, S, S, S>, config, state, out.numel(),
-                     kWrongRate, fault, to, numbers, static_cast<const S*>(y.data_ptr()));
+        launch_pdl(count_kernel<CountOp::binomial, S, S, S>, config, state, out.numel(), kWrongRate,
+                   fault, to, numbers, static_cast<const S*>(y.data_ptr()));
     }
   });
 }

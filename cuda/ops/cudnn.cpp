@@ -155,7 +155,7 @@ struct CudnnPlan {
   const CudnnPart* functions;
   Performance chosen{};
 
-  CudnnPlan(void* handle, ConvolutionPart part, const Convolution& shape, bool is_double);
+  CudnnPlan(void* handle, ConvolutionPass part, const Convolution& shape, bool is_double);
 };
 
 void describe_tensor(void* tensor, int type, const std::vector<int>& sizes) {
@@ -167,7 +167,7 @@ void describe_tensor(void* tensor, int type, const std::vector<int>& sizes) {
               "cudnnSetTensorNdDescriptor");
 }
 
-CudnnPlan::CudnnPlan(void* handle, ConvolutionPart part, const Convolution& shape, bool is_double) {
+CudnnPlan::CudnnPlan(void* handle, ConvolutionPass part, const Convolution& shape, bool is_double) {
   const int type = is_double ? kDoubleData : kFloatData;
   const int spatial = std::max(shape.spatial, 2);  // cuDNN knows no single dimension
   std::vector<int> in = {as_int(shape.batch), as_int(shape.channels)};
@@ -195,13 +195,13 @@ CudnnPlan::CudnnPlan(void* handle, ConvolutionPart part, const Convolution& shap
   check_cudnn(cudnn().set_math(convolution, is_double ? kDefaultMath : kFmaMath),
               "cudnnSetConvolutionMathType");
   switch (part) {
-    case ConvolutionPart::output:
+    case ConvolutionPass::fprop:
       first = input, second = weight, out = output, functions = &cudnn().output;
       break;
-    case ConvolutionPart::input:
+    case ConvolutionPass::dgrad:
       first = weight, second = output, out = input, functions = &cudnn().input;
       break;
-    case ConvolutionPart::weight:
+    case ConvolutionPass::wgrad:
       first = input, second = output, out = weight, functions = &cudnn().weight;
       break;
   }
@@ -224,7 +224,7 @@ CudnnPlan::CudnnPlan(void* handle, ConvolutionPart part, const Convolution& shap
       "try set_convolution_kernel(\"automatic\")");
 }
 
-const CudnnPlan& cudnn_plan(void* handle, ConvolutionPart part, const Convolution& shape,
+const CudnnPlan& cudnn_plan(void* handle, ConvolutionPass part, const Convolution& shape,
                             bool is_double) {
   std::vector<int64_t> key = {current_device(), static_cast<int64_t>(part),
                               is_double,        shape.spatial,
@@ -248,7 +248,7 @@ void set_convolution_kernel(std::string_view name) {
 }
 bool convolves_by_cudnn() { return convolution_choice().place() != 0; }
 
-void cudnn_convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
+void cudnn_convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                        const Tensor& b, const Tensor& bias, const Tensor& out) {
   check_not_captured("convolution: one by cuDNN",
                      "cuDNN may allocate memory of its own for it, which the kernels of "
@@ -263,7 +263,7 @@ void cudnn_convolution(ConvolutionPart part, const Convolution& shape, const Ten
   const float one_float = 1;
   const void* const one = is_double ? static_cast<const void*>(&one_double) : &one_float;
   // a is the input, or the gradient of the output, which cuDNN takes second.
-  const bool swapped = part != ConvolutionPart::output;
+  const bool swapped = part != ConvolutionPass::fprop;
   check_cudnn(
       plan.functions->run(handle, one, plan.first, (swapped ? b : a).data_ptr(), plan.second,
                           (swapped ? a : b).data_ptr(), plan.convolution, plan.chosen.algorithm,

@@ -12,7 +12,7 @@ bool convolves_by_cudnn();
 
 // As Backend::convolution, on the current device and stream.
 // Errors: those of set_convolution_kernel() and of a later convolution.
-void cudnn_convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
+void cudnn_convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                        const Tensor& b, const Tensor& bias, const Tensor& out);
 
 }  // namespace gradus::cuda

@@ -84,9 +84,9 @@ void launch_strided(const Context& context, const F& f,
   const auto across = static_cast<int32_t>(block.x), down = static_cast<int32_t>(block.y);
   const int32_t tiles = ceil_div(columns, across * kStridedParts);
   const int32_t row_blocks = ceil_div(rows, columns <= across ? down * kStridedParts : down);
-  launch_early(elementwise_strided<F, Out, In...>,
-               {dim3(static_cast<unsigned>(row_blocks * tiles)), block, 0, context.stream}, f,
-               piece, rows, tiles, out + start.at[0], (in + start.at[I + 1])...);
+  launch_pdl(elementwise_strided<F, Out, In...>,
+             {dim3(static_cast<unsigned>(row_blocks * tiles)), block, 0, context.stream}, f, piece,
+             rows, tiles, out + start.at[0], (in + start.at[I + 1])...);
 }
 
 // False, and nothing launched, unless all operands are contiguous and aligned for vectors.
@@ -96,9 +96,9 @@ bool launch_contiguous(const Context& context, const F& f, const Strided<1 + siz
   constexpr int V = vector_width<Out, In...>;
   if (!walk.contiguous() || !is_aligned<V>(out) || !(is_aligned<V>(in) && ...)) return false;
   const int64_t blocks = ceil_div(walk.numel, contiguous_tile<Out, In...>);
-  launch_early(elementwise_contiguous<F, Out, In...>,
-               {dim3(static_cast<unsigned>(blocks)), kElementwiseThreads, 0, context.stream}, f,
-               walk.numel, out, in...);
+  launch_pdl(elementwise_contiguous<F, Out, In...>,
+             {dim3(static_cast<unsigned>(blocks)), kElementwiseThreads, 0, context.stream}, f,
+             walk.numel, out, in...);
   return true;
 }
 
@@ -128,10 +128,9 @@ void launch_converting(const Context& context, const F& f,
       return Elements{static_cast<char*>(t.data_ptr()) + start.at[n] * size, t.scalar_type(), size};
     };
     [&]<size_t... I>(std::index_sequence<I...>) {
-      launch_early(
-          elementwise_converting<F, Out, In, std::conditional_t<true, Elements, Tensors>...>,
-          {dim3(static_cast<unsigned>(row_blocks * tiles)), block, 0, context.stream}, f, piece,
-          rows, tiles, elements(out, 0), elements(in, I + 1)...);
+      launch_pdl(elementwise_converting<F, Out, In, std::conditional_t<true, Elements, Tensors>...>,
+                 {dim3(static_cast<unsigned>(row_blocks * tiles)), block, 0, context.stream}, f,
+                 piece, rows, tiles, elements(out, 0), elements(in, I + 1)...);
     }
     (std::index_sequence_for<Tensors...>{});
   });

@@ -16,8 +16,8 @@ void CudaBackend::arange(const Tensor& out, const Scalar& start, const Scalar& s
   const Context context(out);
   visit_numbers("arange", out.dtype(), [&]<class T>(TypeTag<T>) {
     using Wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
-    launch_early(arange_kernel<T, Wide>, linear_launch(context, out.numel()), start.cast<Wide>(),
-                 step.cast<Wide>(), out.numel(), static_cast<T*>(out.data_ptr()));
+    launch_pdl(arange_kernel<T, Wide>, linear_launch(context, out.numel()), start.cast<Wide>(),
+               step.cast<Wide>(), out.numel(), static_cast<T*>(out.data_ptr()));
   });
 }
 
@@ -27,9 +27,9 @@ void CudaBackend::linspace(double first, double last, std::optional<double> base
   const int64_t n = out.numel();
   const double step = n > 1 ? (last - first) / static_cast<double>(n - 1) : 0;
   visit(out.dtype(), [&]<class T>(TypeTag<T>) {
-    launch_early(base ? linspace_kernel<true, T> : linspace_kernel<false, T>,
-                 linear_launch(context, n), first, last, step, base.value_or(0), n,
-                 static_cast<T*>(out.data_ptr()));
+    launch_pdl(base ? linspace_kernel<true, T> : linspace_kernel<false, T>,
+               linear_launch(context, n), first, last, step, base.value_or(0), n,
+               static_cast<T*>(out.data_ptr()));
   });
 }
 

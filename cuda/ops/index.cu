@@ -30,10 +30,9 @@ void CudaBackend::gather(const IndexRule& rule, const Tensor& x, int64_t dim, co
   auto walk = collapse<3>(out.sizes(), {out.strides(), index.strides(), fixed});
   int64_t jump = x.strides()[dim];
   const auto run = [&]<class T>(TypeTag<T>) {
-    launch_early(
-        gather_kernel<T>, linear_launch(context, ceil_div(walk.numel, int64_t{kIndexBatch})), walk,
-        rule, jump, device_fault(), static_cast<T*>(out.data_ptr()),
-        static_cast<const int64_t*>(index.data_ptr()), static_cast<const T*>(x.data_ptr()));
+    launch_pdl(gather_kernel<T>, linear_launch(context, ceil_div(walk.numel, int64_t{kIndexBatch})),
+               walk, rule, jump, device_fault(), static_cast<T*>(out.data_ptr()),
+               static_cast<const int64_t*>(index.data_ptr()), static_cast<const T*>(x.data_ptr()));
   };
   if (in_wide(walk, jump, out, x)) return run(TypeTag<Wide>{});
   visit_bits(out.element_size(), run);

@@ -10,7 +10,7 @@ namespace gradus::cuda {
 namespace {
 template <UnaryOp op, class T>
 void map_grad_tensor(const Tensor& grad, const Tensor& x, const Tensor& y, const Tensor& out) {
-  constexpr unsigned uses = scalar::slope_uses<op>;
+  constexpr unsigned uses = scalar::derivative_uses<op>;
   if constexpr (uses == 0)
     elementwise_of<T, T>(MapGrad<op>{}, out, grad);
   else if constexpr (uses == scalar::kUsesX)

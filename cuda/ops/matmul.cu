@@ -131,8 +131,8 @@ void run(const Kernel<T>& kernel, MatmulArgs<T> args, int64_t batches) {
   for (; batches > 0; batches -= kMostBatches) {
     const int64_t count = std::min(batches, kMostBatches);
     const dim3 grid(blocks, 1, static_cast<unsigned>(count));
-    launch_early(kernel.run(args),
-                 {grid, unsigned(kernel.threads), static_cast<size_t>(kernel.shared_bytes)}, args);
+    launch_pdl(kernel.run(args),
+               {grid, unsigned(kernel.threads), static_cast<size_t>(kernel.shared_bytes)}, args);
     args.a.data += count * args.a.batch;
     args.b.data += count * args.b.batch;
     args.out += count * args.m * args.n;
@@ -145,14 +145,14 @@ void sum_parts(const T* partial, int64_t parts, const MatmulArgs<T>& args) {
   const int lane_bits = sum_lane_bits(parts);
   const int64_t threads = args.m * args.n << lane_bits;
   const auto blocks = static_cast<unsigned>(ceil_div(threads, int64_t{kReduceThreads}));
-  launch_early(matmul_sum<T>, {blocks, kReduceThreads}, partial, parts, lane_bits, args);
+  launch_pdl(matmul_sum<T>, {blocks, kReduceThreads}, partial, parts, lane_bits, args);
 }
 
 constexpr int64_t kPartAlignment = 4;  // parts begin where 16-byte reads may
 
 // Cuts the terms into `parts`: makes a batch of shorter products, and then their sum.
 template <class T>
-void run_split(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t parts) {
+void run_split_k(const Kernel<T>& kernel, const MatmulArgs<T>& args, int64_t parts) {
   const int64_t part = args.k / parts / kPartAlignment * kPartAlignment;
   const int64_t rest = args.k - parts * part;
   const int64_t count = parts + (rest > 0);
@@ -256,7 +256,7 @@ template <class T>
 void run_by_shape(const MatmulArgs<T>& args, int64_t batches, int64_t multiprocessors) {
   const Plan<T> plan = plan_for(args, batches, multiprocessors);
   if (plan.parts > 1)
-    run_split(plan.kernel, args, plan.parts);
+    run_split_k(plan.kernel, args, plan.parts);
   else
     run(plan.kernel, args, batches);
 }

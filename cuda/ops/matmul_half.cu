@@ -39,8 +39,8 @@ void multiply_half(const Tensor& a, const Tensor& b, const Tensor& bias, const T
   const auto tiles = static_cast<unsigned>((args.m + 31) / 32 * ((args.n + 31) / 32));
   for (int64_t batches = out.sizes()[0]; batches > 0; batches -= kMostBatches) {
     const int64_t count = std::min(batches, kMostBatches);
-    launch_early(matmul_tiled<T, Out, float>, {dim3(tiles, 1, static_cast<unsigned>(count)), 1024},
-                 args);
+    launch_pdl(matmul_tiled<T, Out, float>, {dim3(tiles, 1, static_cast<unsigned>(count)), 1024},
+               args);
     args.a.data += count * args.a.batch;
     args.b.data += count * args.b.batch;
     args.out += count * args.m * args.n;

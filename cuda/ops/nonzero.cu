@@ -21,8 +21,8 @@ template <class Find>
 Tensor count_tiles(const Context& context, const Tensor& x, int64_t n, const Find& find,
                    uint16_t* found) {
   const Tensor counts = raw::empty({ceil_div(n, int64_t{kFindTile})}, kLong, x.device());
-  launch_early(count_found<Find>, launch_of(context, counts), find, counts.data_ptr<int64_t>(),
-               found);
+  launch_pdl(count_found<Find>, launch_of(context, counts), find, counts.data_ptr<int64_t>(),
+             found);
   return counts;
 }
 
@@ -50,9 +50,9 @@ class Search {
   // REQUIRES: sum_up() or found() has been called.
   template <class Write>
   void write(const Write& write) const {
-    launch_early(write_found<Write>, launch_of(context_, counts_),
-                 static_cast<const int64_t*>(counts_.data_ptr()),
-                 static_cast<const uint16_t*>(found_.data_ptr()), write);
+    launch_pdl(write_found<Write>, launch_of(context_, counts_),
+               static_cast<const int64_t*>(counts_.data_ptr()),
+               static_cast<const uint16_t*>(found_.data_ptr()), write);
   }
   // The coordinates in `shape` of all that there are. Waits for the device.
   Tensor coordinates(const char* operation, IntArrayRef shape) {

@@ -70,9 +70,9 @@ void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&x, &weight, &bias, &out}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
-      launch_early(normalize_kernel<T, width, false>, config_for(context, rows.rows, lanes),
-                   NormTeam<width>{rows, lanes}, eps, data<T>(x), data<T>(weight), data<T>(bias),
-                   mean.data_ptr<T>(), rstd.data_ptr<T>(), out.data_ptr<T>());
+      launch_pdl(normalize_kernel<T, width, false>, config_for(context, rows.rows, lanes),
+                 NormTeam<width>{rows, lanes}, eps, data<T>(x), data<T>(weight), data<T>(bias),
+                 mean.data_ptr<T>(), rstd.data_ptr<T>(), out.data_ptr<T>());
     });
   });
 }
@@ -87,13 +87,13 @@ void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Ten
     const T* const none = nullptr;
     with_width<T>(has_vectors<T>(rows, {&x}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
-      launch_early(normalize_kernel<T, width, true>, config_for(context, rows.rows, lanes),
-                   NormTeam<width>{rows, lanes}, 0.0, data<T>(x), none, none, means, squares,
-                   static_cast<T*>(nullptr));
+      launch_pdl(normalize_kernel<T, width, true>, config_for(context, rows.rows, lanes),
+                 NormTeam<width>{rows, lanes}, 0.0, data<T>(x), none, none, means, squares,
+                 static_cast<T*>(nullptr));
     });
-    launch_early(group_moments_kernel<T>, config_for(context, rows.groups, 32), rows,
-                 static_cast<const T*>(means), static_cast<const T*>(squares), mean.data_ptr<T>(),
-                 variance.data_ptr<T>());
+    launch_pdl(group_moments_kernel<T>, config_for(context, rows.groups, 32), rows,
+               static_cast<const T*>(means), static_cast<const T*>(squares), mean.data_ptr<T>(),
+               variance.data_ptr<T>());
   });
 }
 
@@ -105,9 +105,9 @@ void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad,
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_width<T>(has_vectors<T>(rows, {&grad, &x, &weight, &out}), [&](auto width) {
       const int lanes = lanes_for(rows.length, width);
-      launch_early(normalize_grad_kernel<T, width>, config_for(context, rows.rows, lanes),
-                   NormTeam<width>{rows, lanes}, data<T>(grad), data<T>(x), data<T>(mean),
-                   data<T>(rstd), data<T>(weight), data<T>(sums), out.data_ptr<T>());
+      launch_pdl(normalize_grad_kernel<T, width>, config_for(context, rows.rows, lanes),
+                 NormTeam<width>{rows, lanes}, data<T>(grad), data<T>(x), data<T>(mean),
+                 data<T>(rstd), data<T>(weight), data<T>(sums), out.data_ptr<T>());
     });
   });
 }
@@ -133,16 +133,15 @@ void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad,
     with_width<T>(aligned && has_vectors<T>(rows, {&grad, &x, &table}), [&](auto vector) {
       if (by_element) {
         const auto blocks = static_cast<unsigned>(ceil_div<int64_t>(rows.length, 32 * vector));
-        launch_early(column_sums_kernel<T, vector>,
-                     {dim3(blocks, static_cast<unsigned>(lines)), kNormThreads, 0, context.stream},
-                     rows, share, data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd),
-                     weight_sums, bias_sums);
+        launch_pdl(column_sums_kernel<T, vector>,
+                   {dim3(blocks, static_cast<unsigned>(lines)), kNormThreads, 0, context.stream},
+                   rows, share, data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd),
+                   weight_sums, bias_sums);
       } else {
         const int lanes = std::min(lanes_for(rows.inner, vector), kNormThreads);
-        launch_early(run_sums_kernel<T, vector>,
-                     config_for(context, rows.rows * rows.weights(), lanes), rows, lanes,
-                     data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), weight_sums,
-                     bias_sums);
+        launch_pdl(run_sums_kernel<T, vector>,
+                   config_for(context, rows.rows * rows.weights(), lanes), rows, lanes,
+                   data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), weight_sums, bias_sums);
       }
     });
   });
@@ -166,10 +165,10 @@ void CudaBackend::normalize_grads(const NormalizedRows& rows, const Tensor& grad
                                      ceil_div(rows.rows, kLeastRows));
       const Tensor table = raw::empty({2, lines, rows.length}, x.dtype(), x.device());
       T* const products = table.data_ptr<T>();
-      launch_early(normalize_grads_kernel<T, width>,
-                   {dim3(static_cast<unsigned>(lines)), threads, 0, context.stream}, rows,
-                   data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight),
-                   products, products + lines * rows.length, out.data_ptr<T>());
+      launch_pdl(normalize_grads_kernel<T, width>,
+                 {dim3(static_cast<unsigned>(lines)), threads, 0, context.stream}, rows,
+                 data<T>(grad), data<T>(x), data<T>(mean), data<T>(rstd), data<T>(weight), products,
+                 products + lines * rows.length, out.data_ptr<T>());
       reduce(ReduceOp::sum, table, raw::unsqueeze(sums, 1));
     });
   });

@@ -21,9 +21,9 @@ void draw_into(const Tensor& out, PhiloxState state, const Formula<T>& formula, 
   visit(out.scalar_type(), [&]<class S>(TypeTag<S>) {
     if constexpr (gives<Formula<T>, T, S>) {
       const auto blocks = static_cast<unsigned>(ceil_div(out.numel(), kDrawnTile));
-      launch_early(random_kernel<T, Formula<T>, S, std::conditional_t<true, S, X>...>,
-                   {dim3(blocks), kRandomThreads, 0, context.stream}, formula, state, out.numel(),
-                   static_cast<S*>(out.data_ptr()), static_cast<const S*>(x.data_ptr())...);
+      launch_pdl(random_kernel<T, Formula<T>, S, std::conditional_t<true, S, X>...>,
+                 {dim3(blocks), kRandomThreads, 0, context.stream}, formula, state, out.numel(),
+                 static_cast<S*>(out.data_ptr()), static_cast<const S*>(x.data_ptr())...);
     }
   });
 }

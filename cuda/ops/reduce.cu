@@ -120,7 +120,7 @@ void run_rows(const Context& context, const Op& op, const Problem& problem, cons
   const int64_t blocks = ceil_div(problem.kept.numel * lanes, int64_t{kReduceThreads});
   const Split parts = split(context, problem, blocks, 8192);
   run_parts(context, op, problem, parts.parts, out, [&](StateOf<Op, T>* table) {
-    launch_early(
+    launch_pdl(
         reduce_rows<Op, Source, T>,
         {dim3(static_cast<unsigned>(blocks), parts.parts), kReduceThreads, 0, context.stream}, op,
         problem.kept, n, parts.segment, std::countr_zero(static_cast<unsigned>(lanes)), x, table,
@@ -143,9 +143,9 @@ void run_short_rows(const Context& context, const Op& op, const Problem& problem
   const auto n = static_cast<int>(problem.reduced.numel);
   const int64_t rows = problem.kept.numel;
   const int64_t blocks = ceil_div(rows, int64_t{rows_of_block<typename Source::Value>(n)});
-  launch_early(reduce_short_rows<Op, Source, T>,
-               {dim3(static_cast<unsigned>(blocks)), kReduceThreads, 0, context.stream}, op, rows,
-               n, problem.kept.stride[0][0], x, out);
+  launch_pdl(reduce_short_rows<Op, Source, T>,
+             {dim3(static_cast<unsigned>(blocks)), kReduceThreads, 0, context.stream}, op, rows, n,
+             problem.kept.stride[0][0], x, out);
 }
 
 template <int V, class Op, class Source, class T>
@@ -162,10 +162,10 @@ void run_strided(const Context& context, const Op& op, const Problem& problem, c
       Source::partial ? Split{n, 1} : split(context, problem, blocks, division.reduced * 16);
   const auto threads = static_cast<unsigned>(division.kept * division.reduced);
   run_parts(context, op, problem, parts.parts, out, [&](StateOf<Op, T>* table) {
-    launch_early(reduce_strided<Op, Source, V, T>,
-                 {dim3(static_cast<unsigned>(blocks), parts.parts), threads, 0, context.stream}, op,
-                 problem.kept, problem.reduced, parts.segment, problem.count, division, x, table,
-                 out);
+    launch_pdl(reduce_strided<Op, Source, V, T>,
+               {dim3(static_cast<unsigned>(blocks), parts.parts), threads, 0, context.stream}, op,
+               problem.kept, problem.reduced, parts.segment, problem.count, division, x, table,
+               out);
   });
 }
 

@@ -64,8 +64,8 @@ class Scanner {
     const int lanes = args_.n > 1024 ? kScanThreads
                                      : static_cast<int>(std::bit_ceil(
                                            static_cast<unsigned>(std::min(vectors, int64_t{32}))));
-    launch_early(scan_rows<S, T>, blocks_for(args_.lines.numel * lanes), scan, args_,
-                 std::countr_zero(static_cast<unsigned>(lanes)));
+    launch_pdl(scan_rows<S, T>, blocks_for(args_.lines.numel * lanes), scan, args_,
+               std::countr_zero(static_cast<unsigned>(lanes)));
   }
 
   void run_tiles(const S& scan) {
@@ -76,8 +76,8 @@ class Scanner {
     raw::fill_(zeros, 0);
     auto* const next = reinterpret_cast<unsigned long long*>(zeros.data_ptr<int64_t>());
     auto* const totals = reinterpret_cast<Said<State>*>(next + 1);
-    launch_early(scan_tiles<S, T>, blocks_for(lines * tiles * kScanThreads), scan, args_,
-                 {tiles, groups, totals, totals + lines * tiles, next});
+    launch_pdl(scan_tiles<S, T>, blocks_for(lines * tiles * kScanThreads), scan, args_,
+               {tiles, groups, totals, totals + lines * tiles, next});
   }
 
   void run_columns(const S& scan) {
@@ -90,13 +90,13 @@ class Scanner {
     const bool whole = segments == 1;
     const Scratch table(whole ? 0 : static_cast<size_t>(lines * segments) * sizeof(State));
     const auto pass = [&](ScanPass which) {
-      launch_early(scan_columns<S, T>, blocks_for(lines * segments), scan, args_,
-                   {length, which, table.as<State>()});
+      launch_pdl(scan_columns<S, T>, blocks_for(lines * segments), scan, args_,
+                 {length, which, table.as<State>()});
     };
     if (whole) return pass(ScanPass::whole);
     pass(ScanPass::totals);
-    launch_early(scan_totals<S>, blocks_for(lines * kScanThreads), scan, lines,
-                 static_cast<int>(segments), table.as<State>());
+    launch_pdl(scan_totals<S>, blocks_for(lines * kScanThreads), scan, lines,
+               static_cast<int>(segments), table.as<State>());
     pass(ScanPass::from_totals);
   }
 

@@ -111,14 +111,14 @@ void add_integers(const Context& context, const IndexRule& rule, int64_t dim, co
         std::min(ceil_div(line.length, share), int64_t{4} * context.multiprocessors);
     const LaunchConfig config{dim3(static_cast<unsigned>(blocks)), kScatterThreads, shared,
                               context.stream};
-    return launch_early(scatter_integers_in_block<int64_t>, config, rule, line, device_fault(),
-                        out.data_ptr<int64_t>(), data_of<int64_t>(index), data_of<int64_t>(src));
+    return launch_pdl(scatter_integers_in_block<int64_t>, config, rule, line, device_fault(),
+                      out.data_ptr<int64_t>(), data_of<int64_t>(index), data_of<int64_t>(src));
   }
   const auto walk = collapse<3>(index.sizes(),
                                 {without(out.impl().strides, dim), index.strides(), src.strides()});
-  launch_early(scatter_integers<int64_t>, linear_launch(context, walk.numel), walk, rule,
-               out.strides()[dim], device_fault(), out.data_ptr<int64_t>(), data_of<int64_t>(index),
-               data_of<int64_t>(src));
+  launch_pdl(scatter_integers<int64_t>, linear_launch(context, walk.numel), walk, rule,
+             out.strides()[dim], device_fault(), out.data_ptr<int64_t>(), data_of<int64_t>(index),
+             data_of<int64_t>(src));
 }
 
 LaunchConfig put_launch(const Context& context, int64_t n) {
@@ -138,13 +138,13 @@ void put_last(const Context& context, const IndexRule& rule, int64_t dim, const 
 
   const auto claims =
       collapse<3>(numbers.sizes(), {without(owners.impl().strides, dim), numbers.strides(), count});
-  launch_early(claim_places, put_launch(context, claims.numel), claims, rule, jump, device_fault(),
-               words, data_of<int64_t>(numbers));
+  launch_pdl(claim_places, put_launch(context, claims.numel), claims, rule, jump, device_fault(),
+             words, data_of<int64_t>(numbers));
   const auto puts = collapse<3>(
       all, {out.strides(), without(src.impl().strides, dim), raw::expand(owners, all).strides()});
   visit_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
-    launch_early(put_owned<T>, put_launch(context, puts.numel), puts, src.strides()[dim],
-                 static_cast<T*>(out.data_ptr()), data_of<T>(src), words);
+    launch_pdl(put_owned<T>, put_launch(context, puts.numel), puts, src.strides()[dim],
+               static_cast<T*>(out.data_ptr()), data_of<T>(src), words);
   });
 }
 
@@ -153,8 +153,8 @@ void put_everywhere(const Context& context, const IndexRule& rule, int64_t dim, 
   auto walk = collapse<2>(index.sizes(), {without(out.impl().strides, dim), index.strides()});
   const int64_t jump = out.strides()[dim];
   const auto put = [&]<class T>(const T& value, int64_t step) {
-    launch_early(put_number<T>, put_launch(context, walk.numel), walk, rule, step, device_fault(),
-                 static_cast<T*>(out.data_ptr()), data_of<int64_t>(index), value);
+    launch_pdl(put_number<T>, put_launch(context, walk.numel), walk, rule, step, device_fault(),
+               static_cast<T*>(out.data_ptr()), data_of<int64_t>(index), value);
   };
   visit_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
     const T value = bits_of<T>(number, out.scalar_type());
@@ -174,9 +174,9 @@ void scatter_by_list(const Context& context, ScatterOp op, const IndexRule& rule
   const int64_t parts = ceil_div(lines.walk.numel, int64_t{kListShare});
   const auto blocks = static_cast<unsigned>(lines.line.length * parts);
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
-    launch_early(scatter_list<how.value, T>, {dim3(blocks), kScanThreads, 0, context.stream},
-                 lines.walk, parts, rule, lines.line, device_fault(),
-                 static_cast<T*>(out.data_ptr()), data_of<int64_t>(index), data_of<T>(src));
+    launch_pdl(scatter_list<how.value, T>, {dim3(blocks), kScanThreads, 0, context.stream},
+               lines.walk, parts, rule, lines.line, device_fault(), static_cast<T*>(out.data_ptr()),
+               data_of<int64_t>(index), data_of<T>(src));
   });
 }
 
@@ -196,9 +196,9 @@ void scatter_by_places(const Context& context, ScatterOp op, const IndexRule& ru
   const int64_t blocks = ceil_div(line.length, int64_t{block.y}) * parts;
   const LaunchConfig config{dim3(static_cast<unsigned>(blocks)), block, 0, context.stream};
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
-    launch_early(scatter_sorted<how.value, T>, config, walk, parts, rule.size, line,
-                 static_cast<T*>(out.data_ptr()), data_of<int64_t>(sorted), data_of<int64_t>(order),
-                 data_of<T>(src));
+    launch_pdl(scatter_sorted<how.value, T>, config, walk, parts, rule.size, line,
+               static_cast<T*>(out.data_ptr()), data_of<int64_t>(sorted), data_of<int64_t>(order),
+               data_of<T>(src));
   });
 }
 
@@ -227,16 +227,16 @@ void CudaBackend::scatter(ScatterOp op, const IndexRule& rule, int64_t dim, cons
   }
   visit_scatter(rule.op, op, out.dtype(), [&]<class T>(auto how, TypeTag<T>) {
     if (beside == 0)
-      return launch_early(scatter_lines<how.value, T>, linear_launch(context, walk.numel), walk,
-                          rule, line, device_fault(), static_cast<T*>(out.data_ptr()),
-                          data_of<int64_t>(index), data_of<T>(src));
+      return launch_pdl(scatter_lines<how.value, T>, linear_launch(context, walk.numel), walk, rule,
+                        line, device_fault(), static_cast<T*>(out.data_ptr()),
+                        data_of<int64_t>(index), data_of<T>(src));
     const int64_t across = walk.size[walk.dims - 1];
     const int64_t blocks = walk.numel / across * ceil_div(across, int64_t{beside});
-    launch_early(scatter_in_block<how.value, T>,
-                 {dim3(static_cast<unsigned>(blocks)), kScatterThreads,
-                  shared_bytes(beside * rule.size, sizeof(T)), context.stream},
-                 walk, std::countr_zero(static_cast<unsigned>(beside)), rule, line, device_fault(),
-                 static_cast<T*>(out.data_ptr()), data_of<int64_t>(index), data_of<T>(src));
+    launch_pdl(scatter_in_block<how.value, T>,
+               {dim3(static_cast<unsigned>(blocks)), kScatterThreads,
+                shared_bytes(beside * rule.size, sizeof(T)), context.stream},
+               walk, std::countr_zero(static_cast<unsigned>(beside)), rule, line, device_fault(),
+               static_cast<T*>(out.data_ptr()), data_of<int64_t>(index), data_of<T>(src));
   });
 }
 

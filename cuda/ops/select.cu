@@ -27,10 +27,10 @@ template <class T>
 void select_rows(const Context& context, const Rows<T>& rows, int64_t parts, const int64_t* origin,
                  Wanted wanted, int64_t first, int64_t count) {
   const int64_t blocks = rows.count * parts;
-  launch_early(select_in_rows<T>,
-               {dim3(static_cast<unsigned>(blocks)), threads_for(context, blocks, rows.n / parts),
-                0, context.stream},
-               rows, parts, origin, wanted, first, static_cast<int>(count));
+  launch_pdl(select_in_rows<T>,
+             {dim3(static_cast<unsigned>(blocks)), threads_for(context, blocks, rows.n / parts), 0,
+              context.stream},
+             rows, parts, origin, wanted, first, static_cast<int>(count));
 }
 
 // Into how many parts rows are cut, where there are few: each gives its first `total` elements, of
@@ -106,10 +106,10 @@ void CudaBackend::mode(const Tensor& x, int64_t dim, const Tensor& values, const
             [&](const Tensor& from, const Tensor& to, const Tensor& places) {
               visit_numbers("mode", x.dtype(), [&]<class T>(TypeTag<T>) {
                 const auto rows = rows_of<T>(from, false, to, places);
-                launch_early(mode_in_rows<T>,
-                             {dim3(static_cast<unsigned>(rows.count)),
-                              threads_for(context, rows.count, n), 0, context.stream},
-                             rows);
+                launch_pdl(mode_in_rows<T>,
+                           {dim3(static_cast<unsigned>(rows.count)),
+                            threads_for(context, rows.count, n), 0, context.stream},
+                           rows);
               });
             });
 }

@@ -178,10 +178,10 @@ void CudaBackend::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& 
     with_team<T, 2>(
         args, tensors, context,
         [&]<class Team>(Team team, const LaunchConfig& config) {
-          launch_early(softmax_kernel<T, Team>, config, args, team, to, from);
+          launch_pdl(softmax_kernel<T, Team>, config, args, team, to, from);
         },
         [&](int kept, const LaunchConfig& config) {
-          launch_early(long_softmax_kernel<T>, config, args, kept, to, from);
+          launch_pdl(long_softmax_kernel<T>, config, args, kept, to, from);
         });
   });
 }
@@ -199,10 +199,10 @@ void CudaBackend::softmax_grad(bool log, const Tensor& grad, const Tensor& y, in
     with_team<T, 3>(
         args, tensors, context,
         [&]<class Team>(Team team, const LaunchConfig& config) {
-          launch_early(softmax_grad_kernel<T, Team>, config, args, team, to, grads, results);
+          launch_pdl(softmax_grad_kernel<T, Team>, config, args, team, to, grads, results);
         },
         [&](int kept, const LaunchConfig& config) {
-          launch_early(long_softmax_grad_kernel<T>, config, args, kept, to, grads, results);
+          launch_pdl(long_softmax_grad_kernel<T>, config, args, kept, to, grads, results);
         });
   });
 }
@@ -218,14 +218,14 @@ void CudaBackend::cross_entropy(const CrossEntropyRule& rule, const Tensor& x, c
     const std::array tensors = {&x, &x};
     auto args = args_of<T, 2>(true, 1, tensors);
     with_reading_team<T>(args, tensors, context, [&]<class Team>(Team team, const auto& config) {
-      launch_early(cross_entropy_kernel<T, Team>, config, args, team, targets_of<T>(rule, target),
-                   sums_of<T>(raw::narrow(table, 0, 1, 3)),
-                   weight.defined() ? weight.data_ptr<T>() : nullptr, table.data_ptr<T>(),
-                   x.data_ptr<T>());
+      launch_pdl(cross_entropy_kernel<T, Team>, config, args, team, targets_of<T>(rule, target),
+                 sums_of<T>(raw::narrow(table, 0, 1, 3)),
+                 weight.defined() ? weight.data_ptr<T>() : nullptr, table.data_ptr<T>(),
+                 x.data_ptr<T>());
     });
     if (mean.defined() && count <= kMostAveraged)
-      launch_early(average_losses_kernel<T>, {1, kAverageThreads, 0, context.stream}, count,
-                   table.data_ptr<T>(), table.data_ptr<T>() + count, mean.data_ptr<T>());
+      launch_pdl(average_losses_kernel<T>, {1, kAverageThreads, 0, context.stream}, count,
+                 table.data_ptr<T>(), table.data_ptr<T>() + count, mean.data_ptr<T>());
   });
   if (!mean.defined() || count <= kMostAveraged) return;
   const Tensor sums = raw::reduce(ReduceOp::sum, raw::narrow(table, 0, 0, 2), IntArrayRef{1});
@@ -243,9 +243,9 @@ void CudaBackend::cross_entropy_grad(const CrossEntropyRule& rule, const Tensor&
     const std::array tensors = {&out, &x};
     auto args = args_of<T, 2>(true, 1, tensors);
     with_reading_team<T>(args, tensors, context, [&]<class Team>(Team team, const auto& config) {
-      launch_early(cross_entropy_grad_kernel<T, Team>, config, args, team,
-                   targets_of<T>(rule, target), sums_of<T>(rows), grad.data_ptr<T>(),
-                   grad.strides()[0], out.data_ptr<T>(), x.data_ptr<T>());
+      launch_pdl(cross_entropy_grad_kernel<T, Team>, config, args, team,
+                 targets_of<T>(rule, target), sums_of<T>(rows), grad.data_ptr<T>(),
+                 grad.strides()[0], out.data_ptr<T>(), x.data_ptr<T>());
     });
   });
 }

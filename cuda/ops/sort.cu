@@ -19,18 +19,18 @@ template <class T>
 void sort_short(const Context& context, const Rows<T>& rows) {
   const auto width = static_cast<int>(std::bit_ceil(static_cast<unsigned>(rows.n)));
   const int64_t blocks = ceil_div(rows.count, int64_t{kShortRowItems / width});
-  launch_early(sort_short_rows<T>,
-               {dim3(static_cast<unsigned>(blocks)), kScanThreads, 0, context.stream}, rows, width);
+  launch_pdl(sort_short_rows<T>,
+             {dim3(static_cast<unsigned>(blocks)), kScanThreads, 0, context.stream}, rows, width);
 }
 
 template <class T>
 void sort_tiles(const Context& context, const Rows<T>& rows, int bits) {
   const auto warps = static_cast<unsigned>(ceil_div(rows.n, int64_t{32 * kSortBatch}));
   const int threads = 32 * static_cast<int>(std::bit_ceil(warps));
-  launch_early(sort_tile_rows<T>,
-               {dim3(static_cast<unsigned>(rows.count)), dim3(static_cast<unsigned>(threads)),
-                tile_row_bytes<T>(threads), context.stream},
-               rows, bits);
+  launch_pdl(sort_tile_rows<T>,
+             {dim3(static_cast<unsigned>(rows.count)), dim3(static_cast<unsigned>(threads)),
+              tile_row_bytes<T>(threads), context.stream},
+             rows, bits);
 }
 
 template <class T>
@@ -44,9 +44,9 @@ void sort_long(const Context& context, const Rows<T>& rows, int bits, Device dev
   Count* const counts = said + all_tiles * kDigits;
 
   const int64_t parts = std::min(tiles, ceil_div(kCountingBlocks, rows.count));
-  launch_early(count_row_digits<T>,
-               {dim3(static_cast<unsigned>(rows.count * parts)), kScanThreads, 0, context.stream},
-               rows, parts, passes, counts);
+  launch_pdl(count_row_digits<T>,
+             {dim3(static_cast<unsigned>(rows.count * parts)), kScanThreads, 0, context.stream},
+             rows, parts, passes, counts);
 
   const auto count = static_cast<size_t>(items);
   const Scratch keys(2 * count * sizeof(SortKey<T>)), indices(2 * count * sizeof(unsigned));
@@ -59,9 +59,9 @@ void sort_long(const Context& context, const Rows<T>& rows, int bits, Device dev
                    {keys.as<SortKey<T>>(), keys.as<SortKey<T>>() + items},
                    {indices.as<unsigned>(), indices.as<unsigned>() + items}};
   for (; pass.pass < passes; ++pass.pass)
-    launch_early(move_items<T>,
-                 {dim3(static_cast<unsigned>(all_tiles)), kScanThreads, 0, context.stream}, rows,
-                 pass);
+    launch_pdl(move_items<T>,
+               {dim3(static_cast<unsigned>(all_tiles)), kScanThreads, 0, context.stream}, rows,
+               pass);
 }
 
 template <class T>

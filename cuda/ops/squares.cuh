@@ -58,9 +58,9 @@ bool launch_squares(const Context& context, const F& f, Strided<1 + sizeof...(In
     const int64_t blocks = walk.numel / (rows * columns) *
                            ceil_div(rows, int64_t{S * kSquaresDown}) *
                            ceil_div(columns, int64_t{S * kSquaresAcross});
-    launch_early(elementwise_squares<Turned, F, Out, In...>,
-                 {dim3(static_cast<unsigned>(blocks)), kSquareThreads, 0, context.stream}, f,
-                 turned, walk, out, in...);
+    launch_pdl(elementwise_squares<Turned, F, Out, In...>,
+               {dim3(static_cast<unsigned>(blocks)), kSquareThreads, 0, context.stream}, f, turned,
+               walk, out, in...);
     return true;
   }
   return false;

@@ -20,9 +20,9 @@ void CudaBackend::triangle(bool upper, int64_t diagonal, const Tensor& x, const 
       const dim3 block = block_of_rows(columns / V);
       const int64_t tiles = ceil_div(columns / V, int64_t{block.x});
       const int64_t blocks = ceil_div(begins.numel, int64_t{block.y}) * tiles;
-      launch_early(triangle_kernel<T, V>,
-                   {dim3(static_cast<unsigned>(blocks)), block, 0, context.stream}, begins, rows,
-                   columns, step, tiles, upper, diagonal, from, to);
+      launch_pdl(triangle_kernel<T, V>,
+                 {dim3(static_cast<unsigned>(blocks)), block, 0, context.stream}, begins, rows,
+                 columns, step, tiles, upper, diagonal, from, to);
     };
     constexpr int V = vector_width<T>;
     bool vectors = step == 1 && columns % V == 0 && is_aligned<V>(from) && is_aligned<V>(to);

@@ -38,8 +38,8 @@ void launch_step(ArrayRef<UpdatedParameter> parameters) {
     table.first_block[table.count] = blocks;
   }
   const Context context(parameters[0].parameter);
-  launch_early(update_kernel<op, states, T, gated, capacity>,
-               {dim3(blocks), kUpdateThreads, 0, context.stream}, table);
+  launch_pdl(update_kernel<op, states, T, gated, capacity>,
+             {dim3(blocks), kUpdateThreads, 0, context.stream}, table);
 }
 
 template <UpdateOp op, int states, class T, bool gated>

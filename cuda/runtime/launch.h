@@ -2,7 +2,7 @@
 //
 //   launch(fill_kernel<float>, {grid, block}, out, n, value);
 //   launch(matmul_kernel, {grid, block, shared_bytes, stream}, a, b, c, m, n, k);
-//   launch_early(...);  // of kernels that wait for earlier ones themselves (kernels/early.cuh)
+//   launch_pdl(...);  // of kernels that wait for earlier ones themselves (kernels/pdl.cuh)
 //
 // With GRADUS_CUDA_BLOCKING=1 in the environment it waits for each kernel and names the one at
 // fault. Otherwise an error of a kernel comes up at a later wait, and lists the recent launches.
@@ -61,8 +61,8 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config,
 // The same, but its blocks may take their places before the kernel before it has ended.
 // REQUIRES: the first statement of the kernel is wait_for_earlier_kernels().
 template <class... Params>
-void launch_early(void (*kernel)(Params...), const LaunchConfig& config,
-                  std::type_identity_t<Params>... args) {
+void launch_pdl(void (*kernel)(Params...), const LaunchConfig& config,
+                std::type_identity_t<Params>... args) {
   void* pointers[] = {static_cast<void*>(&args)..., nullptr};
   detail::launch(detail::handle(kernel), config, pointers, true);
 }

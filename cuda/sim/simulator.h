@@ -33,7 +33,7 @@ enum class Kind {
   launch,          // a grid, block or amount of shared memory that a chip would refuse
   leak,            // memory that was never freed
   uncoalesced,     // advice: a warp moves more 32-byte sectors than its bytes need
-  bank_conflict,   // advice: a warp's access to shared memory takes several turns
+  bank_conflict,   // advice: a warp's access to shared memory takes several wavefronts
 };
 const char* name_of(Kind kind);
 
@@ -85,8 +85,8 @@ struct Counts {
   int64_t least_sectors = 0;                    // how many would hold as many different bytes
   int64_t shared_loads = 0, shared_stores = 0;  // of threads
   int64_t shared_requests = 0;
-  int64_t shared_turns = 0;  // 1 a request of up to 128 bytes without bank conflicts
-  int64_t least_turns = 0;   // how many there would be without bank conflicts
+  int64_t shared_wavefronts = 0;  // 1 a request of up to 128 bytes without bank conflicts
+  int64_t least_wavefronts = 0;   // how many there would be without bank conflicts
   int64_t atomics = 0;
 };
 

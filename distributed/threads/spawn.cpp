@@ -23,7 +23,8 @@ struct ThreadsJob {
 
   std::shared_ptr<Store> store;
   std::shared_ptr<SharedMonitor> monitor;
-  std::map<std::string, std::shared_ptr<Room>> rooms;  // a rank may come after another has left
+  std::map<std::string, std::shared_ptr<Rendezvous>>
+      rooms;  // a rank may come after another has left
 };
 
 std::mutex jobs_mutex;  // guards the jobs and their rooms
@@ -38,10 +39,10 @@ std::shared_ptr<ThreadsJob> job_of(const Setup& setup) {
   return job;
 }
 
-std::shared_ptr<Room> room_of(ThreadsJob& job, const std::string& name, int size) {
+std::shared_ptr<Rendezvous> room_of(ThreadsJob& job, const std::string& name, int size) {
   const std::lock_guard lock(jobs_mutex);
-  std::shared_ptr<Room>& room = job.rooms[name];
-  if (!room) room = std::make_shared<Room>(size, job.monitor->failure);
+  std::shared_ptr<Rendezvous>& room = job.rooms[name];
+  if (!room) room = std::make_shared<Rendezvous>(size, job.monitor->failure);
   return room;
 }
 

@@ -21,7 +21,7 @@ std::string described(const Tensor& x) {
 
 class Receipt final : public AskedWork {
  public:
-  Receipt(std::shared_ptr<Room> room, const ProcessGroup& group, Tensor x, int src, int tag)
+  Receipt(std::shared_ptr<Rendezvous> room, const ProcessGroup& group, Tensor x, int src, int tag)
       : room_(std::move(room)),
         watch_(group.shared_watch()),
         name_(group.name()),
@@ -58,7 +58,7 @@ class Receipt final : public AskedWork {
                            std::to_string(ranks_[static_cast<size_t>(rank_)]) + ' ' + why);
   }
 
-  std::shared_ptr<Room> room_;
+  std::shared_ptr<Rendezvous> room_;
   std::shared_ptr<Watch> watch_;
   std::string name_;
   int rank_;
@@ -69,7 +69,7 @@ class Receipt final : public AskedWork {
 
 }  // namespace
 
-ThreadsGroup::ThreadsGroup(Members members, std::shared_ptr<Room> room)
+ThreadsGroup::ThreadsGroup(Members members, std::shared_ptr<Rendezvous> room)
     : ProcessGroup(std::move(members)), room_(std::move(room)) {}
 
 ThreadsGroup::~ThreadsGroup() { join(); }

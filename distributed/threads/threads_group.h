@@ -3,14 +3,14 @@
 #pragma once
 
 #include "gradus/distributed/process_group.h"
-#include "gradus/distributed/threads/room.h"
+#include "gradus/distributed/threads/rendezvous.h"
 
 namespace gradus::distributed {
 
 class ThreadsGroup final : public ProcessGroup {
  public:
   // All members have the same room.
-  ThreadsGroup(Members members, std::shared_ptr<Room> room);
+  ThreadsGroup(Members members, std::shared_ptr<Rendezvous> room);
   ~ThreadsGroup() override;
 
   const char* backend() const override { return "threads"; }
@@ -34,7 +34,7 @@ class ThreadsGroup final : public ProcessGroup {
   void sum_around(const Tensors& chunks, ReduceOp op);
   void copy_around(const Tensors& chunks);
 
-  std::shared_ptr<Room> room_;
+  std::shared_ptr<Rendezvous> room_;
 };
 
 // Waits until a GPU has computed x, so that another thread may read it.

@@ -342,11 +342,21 @@ def nn_rows(file):
     return out
 
 
+def written_activations():
+    """What nn/modules/activation.h declares outside of the rows, below a comment that gives the meaning."""
+    text = open(os.path.join(ROOT, "nn/modules/activation.h")).read()
+    out = []
+    for row in re.finditer(r"^// (.*?)[.] Errors.*\nGRADUS_ACTIVATION\(", text, re.M):
+        name, function, _, *options = arguments(text[row.end():end_of(text, row.end() - 1, "(", ")") - 1])
+        out.append((name, function, row[1], [option_text(a) for a in options]))
+    return out
+
+
 def nn_tables():
     lines = []
     for file, title in (("activations", "Activations"), ("losses", "Losses")):
         lines += [f"### {title}", "", f"The rows of `nn/{file}.def`.", "", "| module | function | options | meaning |", "|---|---|---|---|"]
-        for name, function, meaning, options in nn_rows(file):
+        for name, function, meaning, options in nn_rows(file) + (written_activations() if file == "activations" else []):
             space = "" if "::" in function else "functional::"
             lines.append(f"| `{name}` | `{space}{function}` | {', '.join(options)} | {cell(meaning)} |")
         lines.append("")

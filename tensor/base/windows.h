@@ -62,7 +62,7 @@ struct Convolution {
 // The tensors of a convolution. Each one is bilinear in the other two: the output in input and
 // weight, the gradient of the input in that of the output and weight, that of the weight in that of
 // the output and input.
-enum class ConvolutionPart : uint8_t { output, input, weight };
+enum class ConvolutionPass : uint8_t { fprop, dgrad, wgrad };
 
 // "same" or "valid", as an argument beside numbers: a plain 0 is none.
 struct PaddingName {

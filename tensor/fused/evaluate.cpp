@@ -107,9 +107,9 @@ class Evaluation {
         backend_.zip(static_cast<BinaryOp>(node.op), operand(node, 0, kept[0]),
                      operand(node, 1, kept[1]), out);
         break;
-      case Kind::zip3:
-        backend_.zip3(static_cast<TernaryOp>(node.op), full(node, 0, out),
-                      operand(node, 1, kept[0]), operand(node, 2, kept[1]), node.number, out);
+      case Kind::ternary:
+        backend_.ternary(static_cast<TernaryOp>(node.op), full(node, 0, out),
+                         operand(node, 1, kept[0]), operand(node, 2, kept[1]), node.number, out);
         break;
       case Kind::where: {
         const Operand x = number_or_full(node, 1, out, kept[0]);

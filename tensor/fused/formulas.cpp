@@ -131,7 +131,7 @@ std::string Formulas::use(TernaryOp op) {
   add(row.name, head_of(row), row.formula);
   return row.name;
 }
-std::string Formulas::use_slope(UnaryOp op) {
+std::string Formulas::use_derivative(UnaryOp op) {
   const Row& row = unary[static_cast<int>(op)];
   const std::string name = std::string(row.name) + "_slope";
   add(name, "T " + name + "(T x, T y)", row.slope);

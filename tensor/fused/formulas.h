@@ -13,7 +13,7 @@ class Formulas {
   // The name of the function of a row, which from here on is part of text().
   // Errors: NotFusable where the row has none.
   std::string use(UnaryOp op);
-  std::string use_slope(UnaryOp op);  // of T x and T y, the result
+  std::string use_derivative(UnaryOp op);  // of T x and T y, the result
   std::string use(BinaryOp op);
   std::string use(TernaryOp op);
   // Adds NAME_start(), NAME_enter(x), NAME_combine(a, b) and NAME_finish(s, n).

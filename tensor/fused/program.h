@@ -14,7 +14,18 @@ namespace gradus::fused {
 
 // input: elements of a tensor. view: elements of an earlier value as they lie in memory once it is
 // stored; so a view parts two kernels.
-enum class Kind : uint8_t { input, view, number, map, map_grad, zip, zip3, where, convert, reduce };
+enum class Kind : uint8_t {
+  input,
+  view,
+  number,
+  map,
+  map_grad,
+  zip,
+  ternary,
+  where,
+  convert,
+  reduce
+};
 
 // A value that is computed from earlier ones, which broadcast to its sizes but for reduce, whose
 // result keeps size 1 in the reduced dimensions.
@@ -24,7 +35,7 @@ struct Node {
   ScalarType dtype = kFloat;
   Dims sizes = {};
   std::array<int, 3> operands = {-1, -1, -1};
-  Scalar number = {};  // the value of a number; w of zip3
+  Scalar number = {};  // the value of a number; w of ternary
   int input = -1;      // of an input: which of the tensors
   // Where the elements lie, counted in elements: for an input or a view from the first of the
   // tensor, for other values in a tensor that keeps them.

@@ -220,10 +220,10 @@ void Tracer::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& 
                 .operands = {a, b, -1}}));
 }
 
-void Tracer::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
-                  const Scalar& w, const Tensor& out) {
+void Tracer::ternary(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
+                     const Scalar& w, const Tensor& out) {
   const int a = value(x), b = value(y), c = value(z);
-  set(out, add({.kind = Kind::zip3,
+  set(out, add({.kind = Kind::ternary,
                 .op = static_cast<uint8_t>(op),
                 .dtype = out.scalar_type(),
                 .sizes = out.impl().sizes,

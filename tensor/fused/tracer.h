@@ -44,8 +44,8 @@ class Tracer final : public MetaBackend {
   void map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                 const Tensor& out) override;
   void zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) override;
-  void zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w,
-            const Tensor& out) override;
+  void ternary(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w,
+               const Tensor& out) override;
   void where(const Tensor& condition, const Operand& x, const Operand& y,
              const Tensor& out) override;
   void reduce(ReduceOp op, const Tensor& x, const Tensor& out) override;

@@ -127,7 +127,7 @@ std::string Writer::expression(const Node& node) {
     case Kind::map:
       return call(formulas_.use(static_cast<UnaryOp>(node.op)), 1);
     case Kind::map_grad:
-      return operand(node, 0, t) + " * " + formulas_.use_slope(static_cast<UnaryOp>(node.op)) +
+      return operand(node, 0, t) + " * " + formulas_.use_derivative(static_cast<UnaryOp>(node.op)) +
              "(" + operand(node, 1, t) + ", " + operand(node, 2, t) + ")";
     case Kind::zip: {
       const auto op = static_cast<BinaryOp>(node.op);
@@ -138,7 +138,7 @@ std::string Writer::expression(const Node& node) {
                                                      : nullptr;
       return sign ? operand(node, 0, t) + sign + operand(node, 1, t) : call(formulas_.use(op), 2);
     }
-    case Kind::zip3:
+    case Kind::ternary:
       return call(formulas_.use(static_cast<TernaryOp>(node.op)), 3,
                   ", " + t + "(" + literal(node.number) + ")");
     case Kind::where:

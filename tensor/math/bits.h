@@ -10,8 +10,8 @@
 #include "gradus/tensor/base/host_device.h"
 
 // Files that are compiled for instruction sets which multiply and add with one rounding define
-// GRADUS_FUSED. Their functions have names of their own, so that no others are linked in place.
-#ifdef GRADUS_FUSED
+// GRADUS_FMA. Their functions have names of their own, so that no others are linked in place.
+#ifdef GRADUS_FMA
 #define GRADUS_VARIANT fused
 #else
 #define GRADUS_VARIANT plain
@@ -75,7 +75,7 @@ template <class T>
 inline constexpr T kRounder = T(3) * from_bits<T>(Bits<T>(kBias<T> + kFraction<T> - 1)
                                                   << kFraction<T>);
 
-#ifdef GRADUS_FUSED
+#ifdef GRADUS_FMA
 inline constexpr bool kFused = true;
 #else
 inline constexpr bool kFused = false;

@@ -105,24 +105,24 @@ struct NodeNames {
 
 template <UnaryOp>
 struct Unary;
-#define UNARY(name_, doc_, ints_, lo_, hi_, f_, df_, px_, py_, work_, ...)              \
-  template <>                                                                           \
-  struct Unary<UnaryOp::name_> : Computed<Ints::ints_> {                                \
-    static constexpr const char *name = #name_, *doc = doc_, *formula = #f_,            \
-                                *slope_formula = #df_;                                  \
-    static constexpr bool gives_bool = false;                                           \
-    static constexpr double lo = lo_, hi = hi_, point_x = px_, point_y = py_;           \
-    static constexpr Work work = Work::work_;                                           \
-    static constexpr NodeNames nodes = {__VA_ARGS__};                                   \
-    template <class T>                                                                  \
-    GRADUS_HD static T f(T x) {                                                         \
-      return static_cast<T>(f_);                                                        \
-    }                                                                                   \
-    template <class T>                                                                  \
-    GRADUS_HD static constexpr auto slope([[maybe_unused]] T x, [[maybe_unused]] T y) { \
-      using R [[maybe_unused]] = Real<T>;                                               \
-      return df_;                                                                       \
-    }                                                                                   \
+#define UNARY(name_, doc_, ints_, lo_, hi_, f_, df_, px_, py_, work_, ...)                   \
+  template <>                                                                                \
+  struct Unary<UnaryOp::name_> : Computed<Ints::ints_> {                                     \
+    static constexpr const char *name = #name_, *doc = doc_, *formula = #f_,                 \
+                                *derivative_formula = #df_;                                  \
+    static constexpr bool gives_bool = false;                                                \
+    static constexpr double lo = lo_, hi = hi_, point_x = px_, point_y = py_;                \
+    static constexpr Work work = Work::work_;                                                \
+    static constexpr NodeNames nodes = {__VA_ARGS__};                                        \
+    template <class T>                                                                       \
+    GRADUS_HD static T f(T x) {                                                              \
+      return static_cast<T>(f_);                                                             \
+    }                                                                                        \
+    template <class T>                                                                       \
+    GRADUS_HD static constexpr auto derivative([[maybe_unused]] T x, [[maybe_unused]] T y) { \
+      using R [[maybe_unused]] = Real<T>;                                                    \
+      return df_;                                                                            \
+    }                                                                                        \
   };
 #define PREDICATE(name_, doc_, f_)                           \
   template <>                                                \
@@ -210,7 +210,7 @@ struct Ternary;
 
 // What the derivatives read: kUsesX | kUsesY | kUsesZ.
 template <UnaryOp op>
-inline constexpr unsigned slope_uses = uses(Unary<op>::slope(Uses{kUsesX}, Uses{kUsesY}));
+inline constexpr unsigned derivative_uses = uses(Unary<op>::derivative(Uses{kUsesX}, Uses{kUsesY}));
 template <BinaryOp op>
 inline constexpr unsigned dx_uses = uses(Binary<op>::dx(Uses{kUsesX}, Uses{kUsesY}, Uses{kUsesZ}));
 template <BinaryOp op>

@@ -34,15 +34,15 @@ template <>
 struct UpdateFormula<UpdateOp::adam> {
   template <int states, class T>
   GRADUS_HD static void step(T& p, T g, T* s, const UpdateCoefficients<UpdateOp::adam, T>& c) {
-    p *= c.keep;
+    p *= c.decay;
     if (c.weight_decay != 0) g += c.weight_decay * p;
-    s[0] = c.beta1 * s[0] + c.share1 * g;
-    s[1] = c.beta2 * s[1] + c.share2 * g * g;
+    s[0] = c.beta1 * s[0] + c.one_minus_beta1 * g;
+    s[1] = c.beta2 * s[1] + c.one_minus_beta2 * g * g;
     if constexpr (states == 3) s[2] = s[1] > s[2] ? s[1] : s[2];
-    p -= c.rate * s[0] / (std::sqrt(s[states - 1]) * c.scale + c.eps);
+    p -= c.step_size * s[0] / (std::sqrt(s[states - 1]) * c.scale + c.eps);
   }
   GRADUS_HD static void count(UpdateCoefficients<UpdateOp::adam, double>& c) {
-    c.rate = c.lr / (1 - std::pow(c.beta1, c.step));
+    c.step_size = c.lr / (1 - std::pow(c.beta1, c.step));
     c.scale = 1 / std::sqrt(1 - std::pow(c.beta2, c.step));
   }
 };
@@ -54,11 +54,11 @@ struct UpdateFormula<UpdateOp::adagrad> {
   GRADUS_HD static void step(T& p, T g, T* s, const UpdateCoefficients<UpdateOp::adagrad, T>& c) {
     if (c.weight_decay != 0) g += c.weight_decay * p;
     s[0] += c.start + g * g;
-    p -= c.rate * g / (std::sqrt(s[0]) + c.eps);
+    p -= c.step_size * g / (std::sqrt(s[0]) + c.eps);
   }
   // One rounding, so that all compilers make the same bits of it.
   GRADUS_HD static void count(UpdateCoefficients<UpdateOp::adagrad, double>& c) {
-    c.rate = c.lr / std::fma(c.step - 1, c.lr_decay, 1.0);
+    c.step_size = c.lr / std::fma(c.step - 1, c.lr_decay, 1.0);
   }
 };
 
@@ -90,9 +90,9 @@ template <>
 struct UpdateFormula<UpdateOp::lion> {
   template <int, class T>
   GRADUS_HD static void step(T& p, T g, T* s, const UpdateCoefficients<UpdateOp::lion, T>& c) {
-    const T direction = c.beta1 * s[0] + c.share1 * g;
-    p = c.keep * p - c.lr * static_cast<T>((direction > 0) - (direction < 0));
-    s[0] = c.beta2 * s[0] + c.share2 * g;
+    const T direction = c.beta1 * s[0] + c.one_minus_beta1 * g;
+    p = c.decay * p - c.lr * static_cast<T>((direction > 0) - (direction < 0));
+    s[0] = c.beta2 * s[0] + c.one_minus_beta2 * g;
   }
 };
 

@@ -212,7 +212,7 @@ bool writes_at_once(Op op, ScalarType common, const Tensor& x, const Tensor& out
 Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
   if (const auto power = easy_power(op, self, other)) return map(*power, *self.tensor);
   if (is_power(op, self, other) && other.number.toDouble() == 3)
-    return zip3(TernaryOp::product, *self.tensor, *self.tensor, *self.tensor);
+    return ternary(TernaryOp::product, *self.tensor, *self.tensor, *self.tensor);
   const ZipTypes types = zip_types(op, self, other);
   const Operand x = beside(self, other), y = beside(other, self);
   check_devices(op, x, y);

@@ -74,11 +74,13 @@ Tensor zip(BinaryOp op, const Operand& x, const Operand& y);
 // y and z broadcast to x, or it to them. Tensors enter in the dtype that all promote to, numbers in
 // the one that is computed with. REQUIRES: z is a number where y is one. Errors: TypeError where
 // the row is not computed in that dtype, ValueError for the shapes.
-Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w = 1);
+Tensor ternary(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
+               const Scalar& w = 1);
 // Into x, which keeps its shape and dtype. Errors: ValueError, TypeError where it cannot.
 void map_(UnaryOp op, const Tensor& x);
 void zip_(BinaryOp op, const Tensor& x, const Operand& y);
-void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w = 1);
+void ternary_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
+              const Scalar& w = 1);
 // Whether the result is in `out` now. It is not, and nothing has happened, where that has another
 // shape, dtype or device, or overlaps an operand otherwise than element on element.
 bool map_into(UnaryOp op, const Tensor& x, const Tensor& out);
@@ -173,7 +175,7 @@ ValuesAndIndices mode(const Tensor& x, int64_t dim);
 // For each value how many elements of the list are less, or right: not greater; of values' shape.
 // REQUIRES: one device; the list is in order along its last dimension, and has one, or those of
 // values, with the same sizes but for the last.
-Tensor bisect(const Tensor& list, const Tensor& values, bool right);
+Tensor searchsorted(const Tensor& list, const Tensor& values, bool right);
 // How many elements are not 0: int64, without dimensions.
 Tensor count_nonzero(const Tensor& x);
 // The row-major indices (found) and the coordinates (found, dim) of the elements that are not 0; as
@@ -205,7 +207,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 // That part of the convolution, made of the other two, the output or its gradient first. Rounded
 // once. REQUIRES: shapes as `shape` says. Errors, which name op: Error for devices, TypeError for
 // dtypes that differ or are not of floating point.
-Tensor convolution(const char* op, ConvolutionPart part, const Convolution& shape, const Tensor& a,
+Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shape, const Tensor& a,
                    const Tensor& b, const Tensor& bias = {});
 // The gradient of the weight; sums, which is contiguous, becomes that of the bias. REQUIRES: as
 // above; Float or Double.

@@ -28,12 +28,12 @@ void change_touched(const IndexRule& rule, const Tensor& x, int64_t dim, const T
   const Tensor numbers = empty(given.sizes(), kLong, x.device());
   fill_(numbers, 0);
   backend(x).add_offsets(rule, 1, given, numbers);  // counted from 0 on, and checked
-  // Lines along the last dimension, as bisect takes them.
+  // Lines along the last dimension, as searchsorted takes them.
   const int64_t last = numbers.dim() - 1;
   const Tensor lines = raw::contiguous(raw::transpose(numbers, dim, last));
   const auto [sorted, order] = raw::sort(lines, last, false);
-  const Tensor first =
-      bisect(given.numel() == given.sizes()[dim] ? *try_view(sorted, {-1}) : sorted, sorted, false);
+  const Tensor first = searchsorted(
+      given.numel() == given.sizes()[dim] ? *try_view(sorted, {-1}) : sorted, sorted, false);
   const Tensor places = empty(lines.sizes(), kLong, x.device());
   const IndexRule within{rule.op, dim, index.sizes()[dim]};
   scatter_into(ScatterOp::set, {rule.op, last, within.size}, last, order, first, places);

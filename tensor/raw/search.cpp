@@ -3,7 +3,7 @@
 
 namespace gradus::raw {
 
-Tensor bisect(const Tensor& list, const Tensor& values, bool right) {
+Tensor searchsorted(const Tensor& list, const Tensor& values, bool right) {
   const Tensor out = empty(values.sizes(), kLong, values.device());
   if (out.numel() == 0) return out;
   if (list.numel() == 0) {
@@ -11,8 +11,8 @@ Tensor bisect(const Tensor& list, const Tensor& values, bool right) {
     return out;
   }
   const ScalarType compute = computed_type(result_type(list, lifted(values)));
-  backend(out).bisect(right, raw::contiguous(to(list, compute)),
-                      raw::contiguous(lifted(to(values, compute))), lifted(out));
+  backend(out).searchsorted(right, raw::contiguous(to(list, compute)),
+                            raw::contiguous(lifted(to(values, compute))), lifted(out));
   return out;
 }
 

@@ -5,15 +5,15 @@ namespace gradus::raw {
 
 namespace {
 
-Dims part_sizes(ConvolutionPart part, const Convolution& shape) {
+Dims part_sizes(ConvolutionPass part, const Convolution& shape) {
   Dims out;
-  if (part == ConvolutionPart::weight)
+  if (part == ConvolutionPass::wgrad)
     out = {shape.filters, shape.group_channels()};
   else
-    out = {shape.batch, part == ConvolutionPart::output ? shape.filters : shape.channels};
+    out = {shape.batch, part == ConvolutionPass::fprop ? shape.filters : shape.channels};
   for (int d = kSpatial - shape.spatial; d < kSpatial; ++d)
-    out.push_back(part == ConvolutionPart::output  ? shape.dim[d].out
-                  : part == ConvolutionPart::input ? shape.dim[d].in
+    out.push_back(part == ConvolutionPass::fprop   ? shape.dim[d].out
+                  : part == ConvolutionPass::dgrad ? shape.dim[d].in
                                                    : shape.dim[d].kernel);
   return out;
 }
@@ -34,18 +34,18 @@ Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& 
                         const Tensor& input, const Tensor& sums) {
   if (grad.numel() == 0 || input.numel() == 0) {
     fill_(sums, 0);
-    return convolution(op, ConvolutionPart::weight, shape, grad, input);
+    return convolution(op, ConvolutionPass::wgrad, shape, grad, input);
   }
   const Tensor out =
-      empty(part_sizes(ConvolutionPart::weight, shape), grad.dtype(), grad.device(), op);
+      empty(part_sizes(ConvolutionPass::wgrad, shape), grad.dtype(), grad.device(), op);
   backend(out).convolution_sums(shape, raw::contiguous(grad), raw::contiguous(input), out, sums);
   return out;
 }
 
-Tensor convolution(const char* op, ConvolutionPart part, const Convolution& shape, const Tensor& a,
+Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shape, const Tensor& a,
                    const Tensor& b, const Tensor& bias) {
-  const auto& [first, second] = part == ConvolutionPart::output  ? std::pair("input", "weight")
-                                : part == ConvolutionPart::input ? std::pair("grad", "weight")
+  const auto& [first, second] = part == ConvolutionPass::fprop   ? std::pair("input", "weight")
+                                : part == ConvolutionPass::dgrad ? std::pair("grad", "weight")
                                                                  : std::pair("grad", "input");
   check_same_device(op, a, first, b, second);
   check_floating(op, a);

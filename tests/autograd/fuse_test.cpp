@@ -63,7 +63,7 @@ std::vector<Chain> chains() {
        one},
       {"transposed", [](const Tensors& x) { return (x[0].t() * 2 + x[1]).t().exp(); }, two},
       {"where", [](const Tensors& x) { return where(x[0] > 0.5, x[0] * 2, -x[0]).tanh(); }, one},
-      {"zip3", [](const Tensors& x) { return addcmul(x[1].clamp(-0.5, 0.5), x[0], x[2], 0.3); },
+      {"ternary", [](const Tensors& x) { return addcmul(x[1].clamp(-0.5, 0.5), x[0], x[2], 0.3); },
        with_row},
       {"two_sums",
        [](const Tensors& x) {

@@ -28,7 +28,7 @@ double largest_difference(const Tensor& got, const Tensor& expected) {
 void check_parts(const Convolution& s, ScalarType dtype) {
   SCOPED_TRACE(test::describe(s));
   const double unit = dtype == kFloat ? 0x1p-23 : 0x1p-52;
-  for (const ConvolutionPart part : kParts) {
+  for (const ConvolutionPass part : kParts) {
     const Tensor a = random_numbers(sizes_of(first_operand(part), s), dtype);
     const Tensor b = random_numbers(sizes_of(second_operand(part), s), dtype);
     const Tensor expected = slow_convolution(part, s, raw::to(a, kDouble), raw::to(b, kDouble));
@@ -109,10 +109,10 @@ TEST(CpuConvolution, TilesKeepNaNInItsWindows) {
   s.batch = 4, s.channels = s.filters = 32;
   s.dim[1] = s.dim[2] = {9, 9, 3, 1, 1, 1};
   ASSERT_TRUE(cpu::winograd_way(s));
-  const Tensor x = random_numbers(sizes_of(ConvolutionPart::input, s), kFloat);
+  const Tensor x = random_numbers(sizes_of(ConvolutionPass::dgrad, s), kFloat);
   x.data_ptr<float>()[4 * 9 + 3] = std::nanf("");
-  const Tensor weight = random_numbers(sizes_of(ConvolutionPart::weight, s), kFloat);
-  const Tensor y = raw::convolution("conv", ConvolutionPart::output, s, x, weight);
+  const Tensor weight = random_numbers(sizes_of(ConvolutionPass::wgrad, s), kFloat);
+  const Tensor y = raw::convolution("conv", ConvolutionPass::fprop, s, x, weight);
   for (int64_t i = 0; i < y.numel(); ++i) {
     const bool sees = i < 32 * 81 && std::abs(i % 81 / 9 - 4) <= 1 && std::abs(i % 9 - 3) <= 1;
     ASSERT_EQ(std::isnan(y.data_ptr<float>()[i]), sees) << i;
@@ -127,7 +127,7 @@ TEST(CpuConvolution, HasTheSameBitsOnAnyNumberOfThreads) {
     s.batch = pick(1, 40);
     if (i % 3) s = i % 3 == 1 ? random_tiles(30) : random_matrix(12);
     SCOPED_TRACE(test::describe(s));
-    for (const ConvolutionPart part : kParts) {
+    for (const ConvolutionPass part : kParts) {
       const Tensor a = random_numbers(sizes_of(first_operand(part), s), kFloat);
       const Tensor b = random_numbers(sizes_of(second_operand(part), s), kFloat);
       set_num_threads(1);

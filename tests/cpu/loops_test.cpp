@@ -70,10 +70,10 @@ void for_each_loop(InstructionSet set, F f) {
   for (size_t i = 0; i < kBinaryOps; ++i)
     if (all.zip[i]) f("zip", i, all.zip[i], 2, kBinaryBool[i]);
   for (size_t i = 0; i < kTernaryOps; ++i)
-    if (all.zip3[i]) f("zip3", i, all.zip3[i], 3, false);
+    if (all.ternary[i]) f("ternary", i, all.ternary[i], 3, false);
 }
 
-// The memory behind the inputs of a loop of zip3.
+// The memory behind the inputs of a loop of ternary.
 template <class T>
 constexpr T kNumber = static_cast<T>(3);
 
@@ -189,7 +189,7 @@ void check_avx_sets_agree() {
     const Loop wide = table == std::string("map")        ? other.map[op]
                       : table == std::string("map_grad") ? other.map_grad[op]
                       : table == std::string("zip")      ? other.zip[op]
-                                                         : other.zip3[op];
+                                                         : other.ternary[op];
     if (compares || differs<T>(table, op)) return;
     const std::vector<T> x[3] = {operands<T>(n), operands<T>(n), operands<T>(n)};
     const std::vector<T> a = run<T, T>(narrow, 0, n, x), b = run<T, T>(wide, 0, n, x);
@@ -300,7 +300,7 @@ void check_narrow(InstructionSet set) {
     const Loops& wide = loops_of(instruction_sets()[0], kLong);
     const Loop reference = table == std::string("map")   ? wide.map[op]
                            : table == std::string("zip") ? wide.zip[op]
-                                                         : wide.zip3[op];
+                                                         : wide.ternary[op];
     const void* in[] = {nullptr, nullptr, nullptr, &kNumber<T>};
     const void* wide_in[] = {nullptr, nullptr, nullptr, &kNumber<int64_t>};
     std::unique_ptr<T[]> x[3];

@@ -24,11 +24,11 @@ void check_unary() {
     cpu_backend().map(op, x, y);
     for (int64_t i = 0; i < x.numel(); ++i) expect_near(get(y, i), Row::f(get(x, i)), "map");
 
-    constexpr unsigned used = scalar::slope_uses<op>;
+    constexpr unsigned used = scalar::derivative_uses<op>;
     cpu_backend().map_grad(op, grad, used & scalar::kUsesX ? x : Tensor(),
                            used & scalar::kUsesY ? y : Tensor(), slope);
     for (int64_t i = 0; i < x.numel(); ++i) {
-      const double exact = static_cast<double>(Row::slope(get(x, i), get(y, i)));
+      const double exact = static_cast<double>(Row::derivative(get(x, i), get(y, i)));
       expect_near(get(slope, i), get(grad, i) * exact, "map_grad");
     }
   }
@@ -148,11 +148,11 @@ TEST(CpuPointwise, TransposedOperands) {
     const Tensor z = raw::narrow(operand(false), 0, 0, 1);
     const Tensor out = random_layout(sizes, dtype), rows = empty(sizes, dtype);
     cpu_backend().zip(BinaryOp::sub, x, y, out);
-    cpu_backend().zip3(TernaryOp::addcmul, y, z, Scalar(2), 1, rows);
+    cpu_backend().ternary(TernaryOp::addcmul, y, z, Scalar(2), 1, rows);
     const Tensor want = empty(sizes, dtype), want_rows = empty(sizes, dtype);
     const auto copy = [&](const Tensor& t) { return raw::contiguous(raw::expand(t, sizes)); };
     cpu_backend().zip(BinaryOp::sub, copy(x), copy(y), want);
-    cpu_backend().zip3(TernaryOp::addcmul, copy(y), copy(z), Scalar(2), 1, want_rows);
+    cpu_backend().ternary(TernaryOp::addcmul, copy(y), copy(z), Scalar(2), 1, want_rows);
     for (int64_t i = 0; i < out.numel(); ++i) {
       ASSERT_EQ(get(out, i), get(want, i)) << sizes << " at " << i;
       ASSERT_EQ(get(rows, i), get(want_rows, i)) << sizes << " at " << i;
@@ -246,8 +246,8 @@ TEST(CpuPointwise, TakesOperandsOfAnyDtypeAndLayout) {
       }
       cpu_backend().map(UnaryOp::sign, x, out), cpu_backend().map(UnaryOp::sign, widened(x), want);
       expect(want, "sign");
-      cpu_backend().zip3(TernaryOp::clamp, x, y, z, 1, out);
-      cpu_backend().zip3(TernaryOp::clamp, widened(x), widened(y), widened(z), 1, want);
+      cpu_backend().ternary(TernaryOp::clamp, x, y, z, 1, out);
+      cpu_backend().ternary(TernaryOp::clamp, widened(x), widened(y), widened(z), 1, want);
       expect(want, "clamp");
       const Tensor flags = random_layout(sizes, kBool), want_flags = empty(sizes, kBool);
       cpu_backend().zip(BinaryOp::lt, x, y, flags);

@@ -203,7 +203,7 @@ TEST(CpuBisect, CountsAsTheStandardLibraryDoes) {
     const Tensor any = random_tensor(one ? Dims{n} : Dims{rows, n}, dtype, -50, 50);
     const Tensor list = raw::sort(any, -1, false).values;
     const Tensor values = random_tensor({rows, wanted}, dtype, -55, 55);
-    const Tensor got = raw::bisect(list, values, right);
+    const Tensor got = raw::searchsorted(list, values, right);
     ASSERT_EQ(got.sizes(), values.sizes());
     for (int64_t i = 0; i < values.numel(); ++i) {
       const double value = get(values, i);
@@ -238,8 +238,8 @@ TEST(CpuBisect, TakesTheStepsOfOneValue) {
     const bool right = pick(0, 1);
     const int64_t n = list.numel() / rows, columns = values.numel() / rows;
     const Tensor wanted = *raw::try_view(values, {rows, columns});
-    const Tensor of_rows = raw::bisect(*raw::try_view(list, {rows, n}), wanted, right);
-    const Tensor of_one = raw::bisect(list, wanted, right);
+    const Tensor of_rows = raw::searchsorted(*raw::try_view(list, {rows, n}), wanted, right);
+    const Tensor of_one = raw::searchsorted(list, wanted, right);
     for (int64_t i = 0; i < values.numel(); ++i) {
       const double value = get(values, i);
       ASSERT_EQ(get(of_rows, i), bisected(list, i / columns * n, n, value, right)) << value;
@@ -250,10 +250,10 @@ TEST(CpuBisect, TakesTheStepsOfOneValue) {
 
 TEST(CpuBisect, TakesTheTypeThatBothPromoteTo) {
   const Tensor list = tensor({3}, {1, 2, 3}, kLong);
-  EXPECT_EQ(get(raw::bisect(list, tensor({}, {2.5}), false), 0), 2);
-  EXPECT_EQ(get(raw::bisect(list, tensor({1}, {kNan}, kDouble), false), 0), 3);
-  EXPECT_EQ(get(raw::bisect(empty({0}), tensor({1}, {1}), true), 0), 0);
-  EXPECT_EQ(raw::bisect(list, empty({0, 2}), true).sizes(), (Dims{0, 2}));
+  EXPECT_EQ(get(raw::searchsorted(list, tensor({}, {2.5}), false), 0), 2);
+  EXPECT_EQ(get(raw::searchsorted(list, tensor({1}, {kNan}, kDouble), false), 0), 3);
+  EXPECT_EQ(get(raw::searchsorted(empty({0}), tensor({1}, {1}), true), 0), 0);
+  EXPECT_EQ(raw::searchsorted(list, empty({0, 2}), true).sizes(), (Dims{0, 2}));
 }
 
 TEST(CpuCountNonzero, CountsEveryDtypeAndLayout) {

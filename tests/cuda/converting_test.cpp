@@ -42,8 +42,9 @@ TEST_F(CudaConverting, FunctionsAndTheirGradients) {
                      what);
         expect_close(raw::map_grad(UnaryOp::sigmoid, grad.gpu, {}, x.gpu),
                      raw::map_grad(UnaryOp::sigmoid, grad.cpu, {}, x.cpu), unit(dtype), what);
-        expect_close(raw::zip3(TernaryOp::lerp, x.gpu, grad.gpu, Scalar(0.5)),
-                     raw::zip3(TernaryOp::lerp, x.cpu, grad.cpu, Scalar(0.5)), unit(dtype), what);
+        expect_close(raw::ternary(TernaryOp::lerp, x.gpu, grad.gpu, Scalar(0.5)),
+                     raw::ternary(TernaryOp::lerp, x.cpu, grad.cpu, Scalar(0.5)), unit(dtype),
+                     what);
       } else if (dtype != kBool) {
         expect_close(raw::map(UnaryOp::neg, x.gpu), raw::map(UnaryOp::neg, x.cpu), 0, what);
       }

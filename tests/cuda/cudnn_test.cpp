@@ -43,13 +43,13 @@ TEST_F(ConvolutionKernels, OfCudnnGiveTheSame) {
     const Convolution s = random_convolution(i % 4 == 0 ? 20 : 4, 9);
     const ScalarType dtype = i % 3 == 0 ? kDouble : kFloat;
     SCOPED_TRACE(test::describe(s));
-    for (const ConvolutionPart part : kParts) {
+    for (const ConvolutionPass part : kParts) {
       const auto random_of = [&](const Dims& sizes) {
         return rand(sizes, TensorOptions(kCUDA).dtype(dtype)) * 2 - 1;
       };
       const Tensor a = random_of(sizes_of(first_operand(part), s));
       const Tensor b = random_of(sizes_of(second_operand(part), s));
-      const Tensor bias = part == ConvolutionPart::output ? random_of({s.filters}) : Tensor();
+      const Tensor bias = part == ConvolutionPass::fprop ? random_of({s.filters}) : Tensor();
       const auto by = [&](const char* kernel) {
         cuda::set_convolution_kernel(kernel);
         return raw::convolution("conv", part, s, a, b, bias);

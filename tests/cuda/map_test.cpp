@@ -11,14 +11,14 @@ struct UnaryRow {
   UnaryOp op;
   Range range;
   bool ints;
-  unsigned slope_uses;
+  unsigned derivative_uses;
 };
 const UnaryRow kUnaryRows[] = {
 #define UNARY(name, ...)                                                 \
   {UnaryOp::name,                                                        \
    {scalar::Unary<UnaryOp::name>::lo, scalar::Unary<UnaryOp::name>::hi}, \
    scalar::Unary<UnaryOp::name>::integers,                               \
-   scalar::slope_uses<UnaryOp::name>},
+   scalar::derivative_uses<UnaryOp::name>},
 #include "gradus/tensor/table/elementwise.def"
 };
 
@@ -80,7 +80,7 @@ TEST_F(CudaMap, EverySlopeInEveryLayout) {
         if (x.cpu.numel() == 0) continue;
         const Tensor y = raw::map(row.op, x.cpu), y_gpu = raw::to(y, Device(kCUDA));
         const auto where = [&](unsigned bit, const Tensor& t) {
-          return row.slope_uses & bit ? t : Tensor();
+          return row.derivative_uses & bit ? t : Tensor();
         };
         const Tensor expected = raw::map_grad(row.op, raw::to(grad.cpu, kDouble),
                                               raw::to(x.cpu, kDouble), raw::to(y, kDouble));

@@ -202,15 +202,15 @@ TEST_F(CudaSelect, BisectAndCountAsOnTheCpu) {
     for (const bool right : {false, true}) {
       const Pair any = tied_pair(dtype, contiguous_layout("", {3, pick(1, 70)}));
       const Pair values = tied_pair(dtype, contiguous_layout("", {3, 40}));
-      const std::string what = describe("bisect", dtype, right ? "right" : "left");
+      const std::string what = describe("searchsorted", dtype, right ? "right" : "left");
       const Tensor lists = raw::sort(any.cpu, 1, false).values;
       const auto list_of = [&](int64_t row, Device device) {
         return raw::to(row < 0 ? lists : *raw::try_view(raw::narrow(lists, 0, row, 1), {-1}),
                        device);
       };
       for (const int64_t row : {-1, 1})
-        expect_same(raw::bisect(list_of(row, values.gpu.device()), values.gpu, right),
-                    raw::bisect(list_of(row, Device(kCPU)), values.cpu, right), what);
+        expect_same(raw::searchsorted(list_of(row, values.gpu.device()), values.gpu, right),
+                    raw::searchsorted(list_of(row, Device(kCPU)), values.cpu, right), what);
       expect_same(raw::count_nonzero(values.gpu), raw::count_nonzero(values.cpu), what);
       const Tensor gpu = raw::to(values.gpu, kBool), cpu = raw::to(values.cpu, kBool);
       expect_same(raw::reduce(ReduceOp::sum, gpu, {}), raw::reduce(ReduceOp::sum, cpu, {}), what);

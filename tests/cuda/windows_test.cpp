@@ -21,10 +21,10 @@ Tensor random_of(const Dims& sizes, ScalarType dtype) {
 void check_convolution(const Convolution& s, ScalarType dtype) {
   SCOPED_TRACE(test::describe(s));
   const Device gpu(kCUDA);
-  for (const ConvolutionPart part : kParts) {
+  for (const ConvolutionPass part : kParts) {
     const Tensor a = random_of(sizes_of(first_operand(part), s), dtype);
     const Tensor b = random_of(sizes_of(second_operand(part), s), dtype);
-    const Tensor bias = part == ConvolutionPart::output ? random_of({s.filters}, dtype) : Tensor();
+    const Tensor bias = part == ConvolutionPass::fprop ? random_of({s.filters}, dtype) : Tensor();
     const auto wide = [](const Tensor& t) { return t.defined() ? raw::to(t, kDouble) : t; };
     const auto there = [&](const Tensor& t) { return t.defined() ? raw::to(t, gpu) : t; };
     const Tensor expected = raw::convolution("conv", part, s, wide(a), wide(b), wide(bias));
@@ -33,7 +33,7 @@ void check_convolution(const Convolution& s, ScalarType dtype) {
                  "part " + std::to_string(static_cast<int>(part)));
     const Tensor again = raw::convolution("conv", part, s, there(a), there(b), there(bias));
     expect_close(again, raw::to(got, Device(kCPU)), 0, "the same bits again");
-    if (part != ConvolutionPart::weight) continue;
+    if (part != ConvolutionPass::wgrad) continue;
     const Tensor sums = raw::empty({s.filters}, dtype, gpu);
     const Tensor expected_sums = raw::empty({s.filters}, kDouble, Device(kCPU));
     raw::convolution_sums("conv", s, wide(a), wide(b), expected_sums);
@@ -95,7 +95,7 @@ TEST_F(CudaWindows, ConvolutionsOfInfinities) {
     const Tensor x = random_of({2, 40, 8, 8}, kFloat), w = full({36, 40, kernel, kernel}, 0.5f);
     x.data_ptr<float>()[64 + 27] = kInf, x.data_ptr<float>()[40 * 64 + 9] = kMax;
     const auto output = [&](const Tensor& a, const Tensor& b) {
-      return raw::convolution("conv", ConvolutionPart::output, s, a, b);
+      return raw::convolution("conv", ConvolutionPass::fprop, s, a, b);
     };
     const Tensor got = raw::to(output(raw::to(x, kCUDA), raw::to(w, kCUDA)), Device(kCPU));
     expect_close(got, output(x, w), 1e-4, "windows of " + std::to_string(kernel));

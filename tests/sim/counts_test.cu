@@ -95,17 +95,18 @@ TEST_F(SimCountsTest, ATransposedTileMeetsItsBanks) {
   EXPECT_EQ(one_bank.counts.shared_loads, 1024);
   EXPECT_EQ(one_bank.counts.shared_stores, 1024);
   EXPECT_EQ(one_bank.counts.shared_requests, 2 * 32);
-  EXPECT_EQ(one_bank.counts.shared_turns, 32 * (1 + 32)) << "a turn for each lane that reads";
-  EXPECT_EQ(one_bank.counts.least_turns, 32 * (1 + 1));
+  EXPECT_EQ(one_bank.counts.shared_wavefronts, 32 * (1 + 32))
+      << "a wavefront for each lane that reads";
+  EXPECT_EQ(one_bank.counts.least_wavefronts, 32 * (1 + 1));
   ASSERT_EQ(one_bank.advice().size(), 1u);
   EXPECT_EQ(one_bank.advice()[0].kind, Kind::bank_conflict);
 
   const LaunchCounts padded = counts_of_transpose<33>();
-  EXPECT_EQ(padded.counts.shared_turns, 2 * 32);
+  EXPECT_EQ(padded.counts.shared_wavefronts, 2 * 32);
   EXPECT_TRUE(padded.advice().empty());
 
-  EXPECT_EQ(counts_of_transpose<34>().counts.shared_turns, 32 * (1 + 2)) << "16 banks";
-  EXPECT_EQ(counts_of_transpose<36>().counts.shared_turns, 32 * (1 + 4)) << "8 banks";
+  EXPECT_EQ(counts_of_transpose<34>().counts.shared_wavefronts, 32 * (1 + 2)) << "16 banks";
+  EXPECT_EQ(counts_of_transpose<36>().counts.shared_wavefronts, 32 * (1 + 4)) << "8 banks";
 }
 
 // Lane i reads the element at[i].
@@ -119,34 +120,34 @@ __global__ void gather_kernel(const int* at, T* out) {
 
 // Turns of that read only.
 template <class T, class F>
-int64_t turns_of_gather(F element) {
+int64_t wavefronts_of_gather(F element) {
   std::vector<int> at;
   for (int lane = 0; lane < 32; ++lane) at.push_back(element(lane));
   const DeviceArray<int> from(at);
   const DeviceArray<T> out(32);
   const LaunchCounts counts = counts_of([&] { launch(gather_kernel<T>, {1, 32}, from, out); });
-  const int64_t turns_of_a_write = std::max(1, static_cast<int>(sizeof(T)) / 4);
-  return counts.counts.shared_turns - 1024 / 32 * turns_of_a_write;
+  const int64_t wavefronts_of_a_write = std::max(1, static_cast<int>(sizeof(T)) / 4);
+  return counts.counts.shared_wavefronts - 1024 / 32 * wavefronts_of_a_write;
 }
 
 TEST_F(SimCountsTest, LanesThatReadOneWordShareATurn) {
-  EXPECT_EQ(turns_of_gather<float>([](int) { return 77; }), 1);
-  EXPECT_EQ(turns_of_gather<float>([](int lane) { return lane / 4; }), 1);
-  EXPECT_EQ(turns_of_gather<float>([](int lane) { return 31 - lane; }), 1) << "in any order";
-  EXPECT_EQ(turns_of_gather<float>([](int lane) { return lane % 2 * 32; }), 2);
-  EXPECT_EQ(turns_of_gather<float>([](int lane) { return lane % 8 * 32 + lane / 8; }), 8);
-  EXPECT_EQ(turns_of_gather<float>([](int lane) { return lane * 32; }), 32);
+  EXPECT_EQ(wavefronts_of_gather<float>([](int) { return 77; }), 1);
+  EXPECT_EQ(wavefronts_of_gather<float>([](int lane) { return lane / 4; }), 1);
+  EXPECT_EQ(wavefronts_of_gather<float>([](int lane) { return 31 - lane; }), 1) << "in any order";
+  EXPECT_EQ(wavefronts_of_gather<float>([](int lane) { return lane % 2 * 32; }), 2);
+  EXPECT_EQ(wavefronts_of_gather<float>([](int lane) { return lane % 8 * 32 + lane / 8; }), 8);
+  EXPECT_EQ(wavefronts_of_gather<float>([](int lane) { return lane * 32; }), 32);
 }
 
 TEST_F(SimCountsTest, NarrowAndWideElementsOfSharedMemory) {
   const auto lane_itself = [](int lane) { return lane; };
-  EXPECT_EQ(turns_of_gather<unsigned char>(lane_itself), 1) << "4 lanes a word";
-  EXPECT_EQ(turns_of_gather<short>(lane_itself), 1);
-  EXPECT_EQ(turns_of_gather<double>(lane_itself), 2) << "half a warp a turn";
-  EXPECT_EQ(turns_of_gather<float4>(lane_itself), 4) << "a quarter of a warp a turn";
+  EXPECT_EQ(wavefronts_of_gather<unsigned char>(lane_itself), 1) << "4 lanes a word";
+  EXPECT_EQ(wavefronts_of_gather<short>(lane_itself), 1);
+  EXPECT_EQ(wavefronts_of_gather<double>(lane_itself), 2) << "half a warp each";
+  EXPECT_EQ(wavefronts_of_gather<float4>(lane_itself), 4) << "a quarter of a warp each";
   // Half a warp of doubles two apart, and a quarter of a warp of float4 two apart: twice each.
-  EXPECT_EQ(turns_of_gather<double>([](int lane) { return 2 * lane; }), 4);
-  EXPECT_EQ(turns_of_gather<float4>([](int lane) { return 2 * lane; }), 8);
+  EXPECT_EQ(wavefronts_of_gather<double>([](int lane) { return 2 * lane; }), 4);
+  EXPECT_EQ(wavefronts_of_gather<float4>([](int lane) { return 2 * lane; }), 8);
 }
 
 __global__ void guarded_kernel(float* x, unsigned n, int rounds) {

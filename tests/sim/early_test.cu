@@ -1,11 +1,11 @@
 // Kernels that are launched before the one before them has ended.
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "tests/sim/runtime_test.h"
 
 namespace gradus {
 namespace {
 
-using cuda::launch_early, cuda::sim::Kind, cuda::sim::take_findings;
+using cuda::launch_pdl, cuda::sim::Kind, cuda::sim::take_findings;
 using SimEarlyTest = SimRuntimeTest;
 
 __global__ void waiting_kernel(const int* x, int* out) {
@@ -23,14 +23,14 @@ __global__ void hasty_kernel(const int* x, int* out) {
 
 TEST_F(SimEarlyTest, AKernelWaitsForTheOneBefore) {
   const DeviceArray<int> x(4, 0), out(4, 0);
-  launch_early(waiting_kernel, {1, 4}, x, out);
-  launch_early(waiting_kernel, {1, 4}, out, x);
+  launch_pdl(waiting_kernel, {1, 4}, x, out);
+  launch_pdl(waiting_kernel, {1, 4}, out, x);
   EXPECT_EQ(x.values(), std::vector(4, 2));
 }
 
 TEST_F(SimEarlyTest, AnAccessBeforeTheWaitIsFound) {
   const DeviceArray<int> x(4, 0), out(4, 0);
-  launch_early(hasty_kernel, {1, 4}, x, out);
+  launch_pdl(hasty_kernel, {1, 4}, x, out);
   const auto found = take_findings();
   ASSERT_EQ(found.size(), 1u) << text_of(found);
   EXPECT_EQ(found[0].kind, Kind::race);
@@ -56,7 +56,7 @@ TEST_F(SimEarlyTest, AnAccessInAReplayIsFound) {
   cudaGraphExec_t exec;
   ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-  launch_early(hasty_kernel, {1, 4, 0, stream}, x, out);
+  launch_pdl(hasty_kernel, {1, 4, 0, stream}, x, out);
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&exec, graph), cudaSuccess);
   EXPECT_TRUE(take_findings().empty());

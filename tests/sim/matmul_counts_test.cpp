@@ -50,7 +50,7 @@ void expect_no_reuse(const LaunchCounts& counts, const Shape& shape) {
   EXPECT_EQ(c.global_load_bytes, 4 * c.global_loads);
   EXPECT_EQ(c.global_stores, m * n);
   EXPECT_EQ(c.global_store_bytes, 4 * c.global_stores);
-  EXPECT_EQ(c.shared_loads + c.shared_stores + c.shared_requests + c.shared_turns, 0);
+  EXPECT_EQ(c.shared_loads + c.shared_stores + c.shared_requests + c.shared_wavefronts, 0);
   EXPECT_EQ(c.atomics, 0);
   EXPECT_EQ(counts.barriers, 0);
   // A block has a thread for each of 32 x 32 outputs.
@@ -116,8 +116,8 @@ void expect_tiled(const LaunchCounts& counts, const Shape& shape) {
   EXPECT_EQ(c.shared_loads, blocks * steps * 2 * 1024 * 32);
   // Whole warps, without bank conflicts: an element of a to all lanes, neighbours of b.
   EXPECT_EQ(c.shared_requests, (c.shared_stores + c.shared_loads) / 32);
-  EXPECT_EQ(c.shared_turns, c.shared_requests);
-  EXPECT_EQ(c.least_turns, c.shared_requests);
+  EXPECT_EQ(c.shared_wavefronts, c.shared_requests);
+  EXPECT_EQ(c.least_wavefronts, c.shared_requests);
   EXPECT_EQ(counts.barriers, blocks * steps * 2);
   EXPECT_EQ(counts.idle_threads, 0) << "all help to fill the tiles";
   EXPECT_TRUE(counts.advice().empty());
@@ -173,9 +173,9 @@ TEST_F(MatmulCountsTest, Vectorized) {
   constexpr int64_t reads = m * n * k / 128 * 6;
   EXPECT_EQ(c.shared_loads, reads);
   EXPECT_EQ(c.shared_requests, (a_stores + b_stores + reads) / 32);
-  // 32 lanes with 16 bytes take four turns, with 4 bytes one: there are no bank conflicts.
-  EXPECT_EQ(c.shared_turns, a_stores / 32 + 4 * (b_stores + reads) / 32);
-  EXPECT_EQ(c.least_turns, c.shared_turns);
+  // 32 lanes with 16 bytes take four wavefronts, with 4 bytes one: there are no bank conflicts.
+  EXPECT_EQ(c.shared_wavefronts, a_stores / 32 + 4 * (b_stores + reads) / 32);
+  EXPECT_EQ(c.least_wavefronts, c.shared_wavefronts);
   EXPECT_TRUE(counts.advice().empty());
 }
 

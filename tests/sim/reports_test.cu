@@ -172,13 +172,14 @@ TEST_F(SimReportTest, TheTableOfALaunch) {
            " would do; let neighbouring threads take neighbouring elements\n" +
            "  accesses global memory at " + at(line) + in + "\n";
   };
-  const auto conflict = [&](int line, int turns) {
-    return "  bank conflict" + in + ": " + std::to_string(turns) +
-           " turns where 1 would do; let the lanes of a warp use different banks, as by a column " +
+  const auto conflict = [&](int line, int wavefronts) {
+    return "  bank conflict" + in + ": " + std::to_string(wavefronts) +
+           " wavefronts where 1 would do; let the lanes of a warp use different banks, as by a "
+           "column " +
            "of padding\n  accesses shared memory at " + at(line) + in + "\n";
   };
-  const Figures names = {"loads",     "stores", "sectors", "x least", "sh.loads",
-                         "sh.stores", "turns",  "x least", "atomics"};
+  const Figures names = {"loads",     "stores",     "sectors", "x least", "sh.loads",
+                         "sh.stores", "wavefronts", "x least", "atomics"};
   EXPECT_EQ(text.str(),
             kernel + ", grid (1, 1, 1), block (32, 1, 1), 4096 bytes of dynamic shared memory: " +
                 "32 threads, 0 idle, 1 barriers\n" + row("", names) +

@@ -42,7 +42,7 @@ std::string cell(std::string text) {
 template <class Row>
 void unary(std::ostream& out) {
   out << "| `" << Row::name << "(x)` | " << cell(Row::doc) << " | " << dtypes(Row::ints) << " | `"
-      << Row::slope_formula << "` |\n";
+      << Row::derivative_formula << "` |\n";
 }
 template <class Row>
 void binary(std::ostream& out) {

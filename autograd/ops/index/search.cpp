@@ -16,7 +16,7 @@ Tensor search(const char* op, const Tensor& list, const Tensor& wanted, bool out
   check(list.dim() == 1 || (list.dim() == wanted.dim() && rows(list) == rows(wanted)), op,
         ": the sorted sequence has shape ", list.sizes(), ", self ", wanted.sizes(),
         "; expected one sequence, or one for each row of self; expand() the sequence to its rows");
-  return raw::to(raw::bisect(list, wanted, right), out_int32 ? kInt : kLong);
+  return raw::to(raw::searchsorted(list, wanted, right), out_int32 ? kInt : kLong);
 }
 
 bool is_right(bool right, std::optional<std::string_view> side) {
@@ -72,7 +72,7 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool inve
   const int64_t n = tests.size(0);
   if (n == 0) return full(x.sizes(), invert, x.options().dtype(kBool));
   const Tensor list = raw::sort(tests, 0, false).values;
-  const Tensor place = raw::bisect(list, x, false).minimum(n - 1);
+  const Tensor place = raw::searchsorted(list, x, false).minimum(n - 1);
   const Tensor nearest = list.gather(0, place.reshape({-1})).reshape(x.sizes());
   return invert ? nearest != x : nearest == x;
 }

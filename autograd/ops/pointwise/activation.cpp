@@ -26,7 +26,7 @@ Tensor leaky(const char* node, const Tensor& self, double slope) {
   return one_node(
       node, self,
       [=](const Tensor& x) {
-        return raw::zip3(TernaryOp::leaky_relu, x, Scalar(slope), Scalar(0));
+        return raw::ternary(TernaryOp::leaky_relu, x, Scalar(slope), Scalar(0));
       },
       [=](const Tensor& grad, const Tensor& x) { return where(x > 0, grad, grad * slope); });
 }
@@ -43,7 +43,7 @@ Tensor exponential(const char* op, const char* node, const Tensor& self, double 
   return one_wide_node(
       node, self,
       [=](const Tensor& x) {
-        const Tensor out = raw::zip3(TernaryOp::elu, x, Scalar(alpha), Scalar(rate));
+        const Tensor out = raw::ternary(TernaryOp::elu, x, Scalar(alpha), Scalar(rate));
         return scale == 1 ? out : out * scale;
       },
       [=](const Tensor& grad, const Tensor& x) {
@@ -93,7 +93,9 @@ Tensor softplus(const Tensor& self, const Scalar& beta, const Scalar& threshold)
   const double b = beta.toDouble(), limit = threshold.toDouble();
   return one_wide_node(
       "SoftplusBackward0", self,
-      [=](const Tensor& x) { return raw::zip3(TernaryOp::softplus, x, Scalar(b), Scalar(limit)); },
+      [=](const Tensor& x) {
+        return raw::ternary(TernaryOp::softplus, x, Scalar(b), Scalar(limit));
+      },
       [=](const Tensor& grad, const Tensor& x) {
         return where(x * b > limit, grad, grad * sigmoid(x * b));
       });
@@ -107,7 +109,7 @@ Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& valu
                below = of_kind("threshold", value, dtype);
   return one_node(
       "ThresholdBackward0", self,
-      [&](const Tensor& x) { return raw::zip3(TernaryOp::threshold, x, edge, below); },
+      [&](const Tensor& x) { return raw::ternary(TernaryOp::threshold, x, edge, below); },
       [edge](const Tensor& grad, const Tensor& x) { return where(x <= edge, 0, grad); });
 }
 
@@ -118,7 +120,7 @@ Tensor hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val
   for (const Scalar& bound : {lo, hi}) raw::check_fits("hardtanh", bound, self.dtype());
   return one_node(
       "HardtanhBackward0", self,
-      [&](const Tensor& x) { return raw::zip3(TernaryOp::clamp, x, lo, hi); },
+      [&](const Tensor& x) { return raw::ternary(TernaryOp::clamp, x, lo, hi); },
       [lo, hi](const Tensor& grad, const Tensor& x) {
         return where((x <= lo).logical_or(x >= hi), 0, grad);
       });
@@ -129,7 +131,9 @@ Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
   const double edge = edge_of("hardshrink", self, lambd);
   return one_node(
       "HardshrinkBackward0", self,
-      [=](const Tensor& x) { return raw::zip3(TernaryOp::hardshrink, x, Scalar(edge), Scalar(0)); },
+      [=](const Tensor& x) {
+        return raw::ternary(TernaryOp::hardshrink, x, Scalar(edge), Scalar(0));
+      },
       [=](const Tensor& grad, const Tensor& x) { return outside(edge, grad, x); });
 }
 
@@ -139,7 +143,9 @@ Tensor softshrink(const Tensor& self, const Scalar& lambd) {
   check(edge >= 0, "softshrink: lambd is ", edge, ", expected 0 or more");
   return one_node(
       "SoftshrinkBackward0", self,
-      [=](const Tensor& x) { return raw::zip3(TernaryOp::softshrink, x, Scalar(edge), Scalar(0)); },
+      [=](const Tensor& x) {
+        return raw::ternary(TernaryOp::softshrink, x, Scalar(edge), Scalar(0));
+      },
       [=](const Tensor& grad, const Tensor& x) { return outside(edge, grad, x); });
 }
 
@@ -174,7 +180,7 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
   Dims shape = Dims::filled(std::max<int64_t>(self.dim(), 1), 1);
   if (self.dim() > 1) shape[1] = weight.numel();
   const Tensor slope = self.dim() == 0 ? weight.reshape({}) : weight.reshape(shape);
-  const Tensor out = raw::zip3(TernaryOp::leaky_relu, self, slope, Scalar(0));
+  const Tensor out = raw::ternary(TernaryOp::leaky_relu, self, slope, Scalar(0));
   if (recording(self, weight))
     record("PreluBackward0", out, {self, slope}, {self, slope}, [](Node& n, const Tensor& grad) {
       Tensors grads(2);

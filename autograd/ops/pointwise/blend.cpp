@@ -53,7 +53,7 @@ bool in_one_pass(const char* op, const Tensor& self, const Tensor& other, const 
 Tensor add_product(const char* node, const Tensor& self, const Tensor& other,
                    const Scalar& factor) {
   const Scalar rounded = raw::as_element(factor, raw::result_type(self, other));
-  const Tensor out = raw::zip3(TernaryOp::addcmul, self, other, rounded);
+  const Tensor out = raw::ternary(TernaryOp::addcmul, self, other, rounded);
   if (recording(self, other))
     record(node, out, {self, other}, {}, [factor](Node& n, const Tensor& grad) {
       return Tensors{grad, n.wants(1) ? grad * factor : Tensor()};
@@ -67,7 +67,9 @@ Tensor& add_product_(const char* op, const char* node, const Tensor& self, const
   check_can_cast(op, "_", dtype, self.scalar_type());
   return in_place(
       op, self, recording(self, other),
-      [&](Tensor& x) { raw::zip3_(TernaryOp::addcmul, x, other, raw::as_element(factor, dtype)); },
+      [&](Tensor& x) {
+        raw::ternary_(TernaryOp::addcmul, x, other, raw::as_element(factor, dtype));
+      },
       [&](const Tensor& x) { return add_product(node, x, other, factor); });
 }
 
@@ -90,7 +92,7 @@ Tensor& blend_(const char* name, TernaryOp op, const Tensor& self, const Operand
     records = records || recording(*x);
   }
   const auto direct = [&](const Tensor& x) {
-    alike ? raw::zip3_(op, x, y, z, w) : assign(name, x, blend(x));
+    alike ? raw::ternary_(op, x, y, z, w) : assign(name, x, blend(x));
   };
   return in_place(name, self, records, direct, blend);
 }
@@ -151,7 +153,7 @@ Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
 Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
   check_lerp("self", self, self.dtype());
   check_lerp("end", end, self.dtype());
-  const Tensor out = raw::zip3(TernaryOp::lerp, self, end, weight);
+  const Tensor out = raw::ternary(TernaryOp::lerp, self, end, weight);
   if (recording(self, end))
     record(
         "LerpBackward0", out, {self, end}, {},
@@ -165,7 +167,7 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
   check_lerp("self", self, self.dtype());
   check_lerp("end", end, self.dtype());
   check_lerp("weight", weight, self.dtype());
-  const Tensor out = raw::zip3(TernaryOp::lerp, self, end, weight);
+  const Tensor out = raw::ternary(TernaryOp::lerp, self, end, weight);
   if (recording(self, end, weight))
     record("LerpBackward1", out, {self, end, weight}, {self, end, weight},
            [](Node& n, const Tensor& grad) {
@@ -194,7 +196,7 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   const ScalarType dtype = raw::result_type({self, tensor1, tensor2});
   check_factor("addcmul", "value", dtype, value);
   if (!isFloatingType(dtype)) raw::check_fits("addcmul", value, dtype);
-  const Tensor out = raw::zip3(TernaryOp::addcmul, self, tensor1, tensor2, value);
+  const Tensor out = raw::ternary(TernaryOp::addcmul, self, tensor1, tensor2, value);
   if (recording(self, tensor1, tensor2))
     record("AddcmulBackward0", out, {self, tensor1, tensor2}, {tensor1, tensor2},
            [value](Node& n, const Tensor& grad) {
@@ -213,7 +215,7 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   check<TypeError>(tensor1.is_floating_point() || tensor2.is_floating_point(),
                    "addcdiv: tensor1 has dtype ", tensor1.dtype(), ", and tensor2 ",
                    tensor2.dtype(), ", expected one of floating point; convert with .to(kFloat)");
-  const Tensor out = raw::zip3(TernaryOp::addcdiv, self, tensor1, tensor2, value);
+  const Tensor out = raw::ternary(TernaryOp::addcdiv, self, tensor1, tensor2, value);
   if (recording(self, tensor1, tensor2))
     record("AddcdivBackward0", out, {self, tensor1, tensor2}, {tensor1, tensor2},
            [value](Node& n, const Tensor& grad) {

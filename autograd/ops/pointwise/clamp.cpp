@@ -46,7 +46,7 @@ Bound reachable(const char* op, const Bound& bound, bool lower, ScalarType dtype
 
 template <class B>
 Tensor clamped(const Tensor& x, const B& min, const B& max) {
-  if (min && max) return raw::zip3(TernaryOp::clamp, x, *min, *max);
+  if (min && max) return raw::ternary(TernaryOp::clamp, x, *min, *max);
   return min ? maximum(x, *min) : minimum(x, *max);
 }
 
@@ -74,7 +74,7 @@ Tensor& clamp_by_numbers_(const char* op, const char* node, const Tensor& self, 
   const auto direct = [&](const Tensor& x) {
     if (!at_once) return assign(op, x, whole(x));
     const Bound lo = reachable(op, min, true, x.dtype()), hi = reachable(op, max, false, x.dtype());
-    if (lo && hi) return raw::zip3_(TernaryOp::clamp, x, *lo, *hi);
+    if (lo && hi) return raw::ternary_(TernaryOp::clamp, x, *lo, *hi);
     raw::zip_(lo ? BinaryOp::maximum : BinaryOp::minimum, x, lo ? *lo : *hi);
   };
   return in_place(op, self, recording(self), direct, whole);

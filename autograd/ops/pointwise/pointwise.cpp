@@ -57,13 +57,13 @@ struct BinaryRow {
 template <UnaryOp op>
 UnaryRow unary_row() {
   using Row = scalar::Unary<op>;
-  constexpr unsigned uses = scalar::slope_uses<op>;
+  constexpr unsigned uses = scalar::derivative_uses<op>;
   return {node_name(Row::name, Row::nodes.tensors), uses,
           [](const Tensor& grad, const Tensor& x, const Tensor& y) {
             if constexpr (uses == 0)
-              return times(grad, Row::slope(0.0, 0.0));
+              return times(grad, Row::derivative(0.0, 0.0));
             else
-              return grad * Row::slope(x, y);
+              return grad * Row::derivative(x, y);
           }};
 }
 

@@ -38,7 +38,7 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
       "NanToNumBackward0", self,
       [&](const Tensor& x) {
         if (least.toDouble() == -most.toDouble())
-          return raw::zip3(TernaryOp::nan_to_num, x, none, most);
+          return raw::ternary(TernaryOp::nan_to_num, x, none, most);
         return where(isnan(x), none, where(isposinf(x), most, where(isneginf(x), least, x)));
       },
       [](const Tensor& grad, const Tensor& x) { return grad * isfinite(x); });
@@ -98,7 +98,7 @@ Tensor angle(const Tensor& self) {
   return one_node(
       "AngleBackward0", x,
       [](const Tensor& t) {
-        return raw::zip3(TernaryOp::by_sign, t, Scalar(std::numbers::pi), Scalar(0));
+        return raw::ternary(TernaryOp::by_sign, t, Scalar(std::numbers::pi), Scalar(0));
       },
       [](const Tensor& grad, const Tensor&) { return zeros_like(grad); });
 }

@@ -111,8 +111,8 @@ Tensor draw_on_device(const Tensor& self, int64_t rows, int64_t n, int64_t sampl
   backend(target).random(Distribution::uniform, 0, 1, state, target);
   raw::zip_(BinaryOp::mul, target, totals);
   // A product that rounds up to the total falls to the last weight above zero.
-  return raw::zip(BinaryOp::minimum, raw::bisect(sums, target, true),
-                  raw::bisect(sums, totals, false));
+  return raw::zip(BinaryOp::minimum, raw::searchsorted(sums, target, true),
+                  raw::searchsorted(sums, totals, false));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 using autograd::check_least, autograd::spread_list, autograd::padded_size, autograd::window_extent,
     autograd::with_short_steps;
-using Part = ConvolutionPart;
+using Part = ConvolutionPass;
 
 // The gradient of a bias, which stands along dimension 1. Neighbours are added first: such sums
 // take two launches on a GPU in any case.
@@ -39,22 +39,22 @@ Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tenso
              };
              // grad stands for `part`; each operand's gradient is made of it and the other operand.
              switch (part) {
-               case Part::output:
+               case Part::fprop:
                  if (n.wants(1) && n.wants(2) && sums_at_once(grad)) {
                    grads[2] = raw::empty({grad.size(1)}, grad.dtype(), grad.device());
                    grads[1] = raw::convolution_sums(op, shape, grad, n.saved(0), grads[2]);
                  } else if (n.wants(1)) {
-                   grads[1] = make(Part::weight, grad, n.saved(0));
+                   grads[1] = make(Part::wgrad, grad, n.saved(0));
                  }
-                 if (n.wants(0)) grads[0] = make(Part::input, grad, n.saved(1));
+                 if (n.wants(0)) grads[0] = make(Part::dgrad, grad, n.saved(1));
                  break;
-               case Part::input:
-                 if (n.wants(1)) grads[1] = make(Part::weight, n.saved(0), grad);
-                 if (n.wants(0)) grads[0] = make(Part::output, grad, n.saved(1));
+               case Part::dgrad:
+                 if (n.wants(1)) grads[1] = make(Part::wgrad, n.saved(0), grad);
+                 if (n.wants(0)) grads[0] = make(Part::fprop, grad, n.saved(1));
                  break;
-               case Part::weight:
-                 if (n.wants(1)) grads[1] = make(Part::input, n.saved(0), grad);
-                 if (n.wants(0)) grads[0] = make(Part::output, n.saved(1), grad);
+               case Part::wgrad:
+                 if (n.wants(1)) grads[1] = make(Part::dgrad, n.saved(0), grad);
+                 if (n.wants(0)) grads[0] = make(Part::fprop, n.saved(1), grad);
                  break;
              }
              if (n.wants(2) && !grads[2].defined()) grads[2] = bias_gradient(grad);
@@ -172,8 +172,8 @@ Tensor convolve(const char* op, int spatial, const Tensor& input, const Tensor& 
                      ") should be the same; convert one with .to(...)");
   }
   const Convolution shape = shape_of(op, input, weight, s, spatial);
-  if (!s.transposed) return bilinear(op, Part::output, shape, input, weight, bias);
-  const Tensor out = bilinear(op, Part::input, shape, input, weight);
+  if (!s.transposed) return bilinear(op, Part::fprop, shape, input, weight, bias);
+  const Tensor out = bilinear(op, Part::dgrad, shape, input, weight);
   if (!bias.defined()) return out;
   Dims column = Dims::filled(1 + spatial, 1);
   column[0] = bias.size(0);

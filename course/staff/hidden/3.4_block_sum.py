@@ -9,12 +9,12 @@ def _(t):
         t.equal(t.run(x=x)["sums"], [sum(x[i:i + 256]) for i in range(0, n, 256)], "sums")
 
 
-@hidden("3.4", of="tree", test="larger tree", title="turns of more blocks", hint="Try 10 blocks.")
+@hidden("3.4", of="tree", test="larger tree", title="wavefronts of more blocks", hint="Try 10 blocks.")
 def _(t):
     reply = t.run(x=t.quarters(10 * 256), findings=True)
     if not t.on_gpu:
         t.check(reply.total("barriers") >= 10 and reply.total("shared_loads") > 0, "no exchange through shared memory")
-        t.at_most(reply.total("shared_turns"), 10 * 45, "turns of shared memory", reply.worst("turns"))
+        t.at_most(reply.total("shared_wavefronts"), 10 * 45, "wavefronts of shared memory", reply.worst("wavefronts"))
 
 
 @hidden("3.4", of="several blocks", test="many blocks", title="60,000 elements, in one launch", hint="As many blocks as the elements need.")

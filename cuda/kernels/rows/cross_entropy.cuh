@@ -3,8 +3,8 @@
 // logarithm of the sum of powers of e about it. A team goes over a row as in softmax.cuh.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/index.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/rows/softmax.cuh"
 #include "gradus/tensor/base/cross_entropy_rule.h"
 

@@ -6,7 +6,7 @@
 // vectors alone, so nothing but the folds waits for other threads.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/rows/softmax.cuh"
 #include "gradus/cuda/kernels/tensor_core.cuh"
 

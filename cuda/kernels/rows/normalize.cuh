@@ -2,7 +2,7 @@
 // much of it in registers as they hold, so that a row is read once.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/reduce.cuh"
 #include "gradus/tensor/base/normalized_rows.h"
 

@@ -1,7 +1,7 @@
 // All gradients of a layer norm at once, so that x and the gradient are read once.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/rows/normalize.cuh"
 
 namespace gradus::cuda {

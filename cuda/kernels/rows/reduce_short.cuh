@@ -1,7 +1,7 @@
 // Sums, means, extremes and variances of rows so short that a thread folds whole ones.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/reduce.cuh"
 
 namespace gradus::cuda {

@@ -8,7 +8,7 @@
 // fixed tree.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/reduce.cuh"
 #include "gradus/tensor/table/dispatch.h"
 

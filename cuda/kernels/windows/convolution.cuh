@@ -1,5 +1,5 @@
 // Convolutions by implicit GEMM with multiply-adds: tiles of the matrix of windows are
-// gathered from the tensor itself, so the matrix never exists (spots.cuh).
+// gathered from the tensor itself, so the matrix never exists (implicit_gemm.cuh).
 //
 // Idea. The ladder of products (matmul_vectorized.cuh), with tiles that are gathered: warps make
 // compact rectangles, threads squares in registers, and the next tile is on its way while one is
@@ -7,9 +7,9 @@
 // Next. Tensor cores, as for products (convolution_tensor_cores.cuh).
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
-#include "gradus/cuda/kernels/windows/spots.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
+#include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
 
 namespace gradus::cuda {
 
@@ -55,11 +55,11 @@ __device__ void read_fours(const T* from, T (&to)[count]) {
     *reinterpret_cast<Four*>(&to[4 * g]) = *reinterpret_cast<const Four*>(from + g * gap);
 }
 
-template <class T, class S, ConvolutionPart part>
+template <class T, class S, ConvolutionPass part>
 __global__ void __launch_bounds__(S::kThreads, S::kResident)
     convolution_kernel(const ConvolutionArgs<T> args) {
   wait_for_earlier_kernels();
-  constexpr bool kOfWeight = part == ConvolutionPart::weight;
+  constexpr bool kOfWeight = part == ConvolutionPass::wgrad;
   using LoaderA = GatheredTile<T, S::kRows, S::kDepth, S::kThreads, true>;
   using LoaderB = GatheredTile<T, S::kCols, S::kDepth, S::kThreads, kOfWeight>;
   alignas(16) __shared__ typename LoaderA::Tile a_tiles[2];

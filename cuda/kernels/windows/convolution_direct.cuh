@@ -1,5 +1,5 @@
 // Small convolutions of few filters or channels: a thread makes two columns of the product
-// (spots.cuh) and all of its rows.
+// (implicit_gemm.cuh) and all of its rows.
 //
 // Idea. A tile of a product is nearly empty where there are 6 rows. Here the sums of all rows stay
 // in registers. A block keeps in shared memory what its windows reach of some channels, a box with
@@ -8,9 +8,9 @@
 // the row of a, the same for all columns. Several threads share the terms of a column.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/tensor_core.cuh"
-#include "gradus/cuda/kernels/windows/spots.cuh"
+#include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
 
 namespace gradus::cuda {
 
@@ -26,50 +26,50 @@ struct DirectDim {
   GRADUS_HD int last() const { return first + (count - 1) * step; }
   GRADUS_HD int reach() const { return high - low + 1; }
 };
-template <ConvolutionPart part>
+template <ConvolutionPass part>
 GRADUS_HD DirectDim direct_dim(const ConvolutionArgs<float>& args, int d) {
   const Phase& phase = args.phase[d];
   const WindowDim& dim = args.shape.dim[d];
-  if (part == ConvolutionPart::input)
+  if (part == ConvolutionPass::dgrad)
     return {phase.count, phase.place, 1, -(phase.taps - 1) * phase.reach, 0};
   return {static_cast<int>(dim.out), -static_cast<int>(dim.padding), static_cast<int>(dim.stride),
           0, static_cast<int>((dim.kernel - 1) * dim.dilation)};
 }
 // The taps of one channel.
-template <ConvolutionPart part>
+template <ConvolutionPass part>
 GRADUS_HD int direct_taps(const ConvolutionArgs<float>& args) {
   int out = 1;
   for (int d = 0; d < kSpatial; ++d)
-    out *= part == ConvolutionPart::input ? args.phase[d].taps
+    out *= part == ConvolutionPass::dgrad ? args.phase[d].taps
                                           : static_cast<int>(args.shape.dim[d].kernel);
   return out;
 }
 
 // Boxes for the gradient of the weight, whose columns are taps, are so much wider that neighbouring
 // columns lie in neighbouring banks. Here: `floats`, and what makes them congruent to `columns`.
-template <ConvolutionPart part>
+template <ConvolutionPass part>
 GRADUS_HD int widened(int floats, int64_t columns) {
   constexpr int kBanks = 32;
-  if (part != ConvolutionPart::weight) return floats;
+  if (part != ConvolutionPass::wgrad) return floats;
   const int more = static_cast<int>((columns - floats) % kBanks);
   return floats + (more < 0 ? more + kBanks : more);
 }
-template <ConvolutionPart part>
+template <ConvolutionPass part>
 GRADUS_HD int box_pitch(const ConvolutionArgs<float>& args, int width) {
   return widened<part>(width, args.shape.dim[kSpatial - 1].kernel);
 }
-template <ConvolutionPart part>
+template <ConvolutionPass part>
 GRADUS_HD int box_plane(const ConvolutionArgs<float>& args, int rows, int width) {
   return widened<part>(rows * box_pitch<part>(args, width), args.shape.taps());
 }
 
 // Where the elements lie in shared memory that some places of a sample meet.
-template <ConvolutionPart part>
+template <ConvolutionPass part>
 class DirectBox {
  public:
   // Those of all places.
   __device__ DirectBox(const ConvolutionArgs<float>& args, int sample, int group) : args_(args) {
-    constexpr bool kInput = part == ConvolutionPart::input;
+    constexpr bool kInput = part == ConvolutionPass::dgrad;
     const Convolution& s = args.shape;
 #pragma unroll
     for (int d = 0; d < kSpatial; ++d) {
@@ -146,11 +146,11 @@ class DirectBox {
 // The grid counts pieces of args.direct.columns columns, of one sample where these are places; then
 // samples, or for the gradient of the weight parts of the depth; then groups.
 // REQUIRES: args.rows <= kRows; args.direct.floats of shared memory.
-template <int kRows, ConvolutionPart part>
+template <int kRows, ConvolutionPass part>
 __global__ void __launch_bounds__(kDirectThreads, 1)
     convolution_direct(const __grid_constant__ ConvolutionArgs<float> args) {
   wait_for_earlier_kernels();
-  constexpr bool kOfWeight = part == ConvolutionPart::weight;
+  constexpr bool kOfWeight = part == ConvolutionPass::wgrad;
   constexpr int kPitch = kRows + 4, kOwn = kDirectOwn;
   extern __shared__ uint4 shared[];
   auto* const in_out = reinterpret_cast<int64_t*>(shared);                        // of columns

@@ -11,8 +11,8 @@
 // the patches, where it would start 144; an element costs one more addition for its place.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tensor_cores.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/cuda/kernels/windows/patches.cuh"
 
 namespace gradus::cuda {
@@ -23,9 +23,9 @@ namespace gradus::cuda {
 // and the channels of a group, are multiples of 4; a and b are aligned to 16 bytes; a part of the
 // depth is a multiple of kChunk channels; args.pitch floats hold the patch of a channel and
 // kPatchZeros, and are 8 more than a multiple of 32.
-template <class S, ConvolutionPart part>
+template <class S, ConvolutionPass part>
 class ConvolutionPatches {
-  static constexpr bool kInput = part == ConvolutionPart::input;
+  static constexpr bool kInput = part == ConvolutionPass::dgrad;
 
  public:
   static constexpr int kTaps = 9, kChunk = 8;  // elements of a window; channels at a time
@@ -242,7 +242,7 @@ class ConvolutionPatches {
   int begin_, end_, met_, plane_, units_;
 };
 
-template <class S, ConvolutionPart part>
+template <class S, ConvolutionPass part>
 __global__ void __maxnreg__(S::kRegisters)
     convolution_patches(const __grid_constant__ ConvolutionArgs<float> args) {
   wait_for_earlier_kernels();

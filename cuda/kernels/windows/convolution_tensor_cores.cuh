@@ -2,24 +2,24 @@
 // multiply-add units.
 //
 // Idea. The product of matmul_tensor_cores.cuh: floats as sums of two TF32 numbers, few terms at a
-// time by tensor cores. Its tiles are gathered (spots.cuh): each element of a tile is a copy of 4
-// bytes of its own that passes no register (cp.async), with zeros for the padding.
-// Cost. For 16 terms of 128 x 128 outputs a thread starts 32 copies, about 250 instructions beside
-// the 700 of the product, whose tensor cores are busy for 1250 cycles meanwhile.
-// Next. Fewer multiplications for windows of 3 x 3 (Lavin and Gray 2016, "Fast algorithms for
-// convolutional neural networks"), at some loss of exactness.
+// time by tensor cores. Its tiles are gathered (implicit_gemm.cuh): each element of a tile is a
+// copy of 4 bytes of its own that passes no register (cp.async), with zeros for the padding. Cost.
+// For 16 terms of 128 x 128 outputs a thread starts 32 copies, about 250 instructions beside the
+// 700 of the product, whose tensor cores are busy for 1250 cycles meanwhile. Next. Fewer
+// multiplications for windows of 3 x 3 (Lavin and Gray 2016, "Fast algorithms for convolutional
+// neural networks"), at some loss of exactness.
 #pragma once
 
-#include "gradus/cuda/kernels/early.cuh"
 #include "gradus/cuda/kernels/matmul_tensor_cores.cuh"
-#include "gradus/cuda/kernels/windows/spots.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
+#include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
 
 namespace gradus::cuda {
 
 // What a block makes: S::kRows x S::kCols results of one group and one part of the depth.
-template <class S, ConvolutionPart part>
+template <class S, ConvolutionPass part>
 class ConvolutionTiles {
-  static constexpr bool kOfWeight = part == ConvolutionPart::weight;
+  static constexpr bool kOfWeight = part == ConvolutionPass::wgrad;
   using TileA = OperandTile<S::kRows, S::kDepth, false>;
   using TileB = OperandTile<S::kCols, S::kDepth, !kOfWeight>;
   static constexpr int kFloats = TileA::kFloats + TileB::kFloats;
@@ -166,7 +166,7 @@ class ConvolutionTiles {
   int begin_, end_;
 };
 
-template <class S, ConvolutionPart part>
+template <class S, ConvolutionPass part>
 __global__ void __maxnreg__(S::kRegisters)
     convolution_tensor_cores(const __grid_constant__ ConvolutionArgs<float> args) {
   wait_for_earlier_kernels();

@@ -1,7 +1,7 @@
 // Patches of a convolution: the rows of the gathered tensor that neighbouring windows reach.
 #pragma once
 
-#include "gradus/cuda/kernels/windows/spots.cuh"
+#include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
 
 namespace gradus::cuda {
 
@@ -14,13 +14,13 @@ struct PatchRows {
   GRADUS_HD int sample_of(int column) const { return column / (height * width); }
 };
 
-template <ConvolutionPart part>
+template <ConvolutionPass part>
 GRADUS_HD PatchRows patch_rows(const ConvolutionArgs<float>& args) {
   const WindowDim& dim = args.shape.dim[1];
   const Phase& phase = args.phase[1];
   PatchRows out{};
   out.gathered_height = args.gathered[1], out.gathered_width = args.gathered[2];
-  if (part == ConvolutionPart::input) {
+  if (part == ConvolutionPass::dgrad) {
     out.height = phase.count, out.width = args.phase[2].count, out.step = 1;
     out.high = phase.place, out.low = phase.place - (phase.taps - 1) * phase.reach;
   } else {

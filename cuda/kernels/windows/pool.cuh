@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 #include "gradus/tensor/base/windows.h"
 
 namespace gradus::cuda {

@@ -19,7 +19,7 @@ namespace gradus::cuda {
 
 namespace {
 
-using Part = ConvolutionPart;
+using Part = ConvolutionPass;
 
 // rows, columns, depth of a block; rows, columns of a warp; of a thread; blocks a multiprocessor.
 template <class T>
@@ -48,7 +48,7 @@ struct Operands {
   T* sums = nullptr;  // of the rows of a
 
   void give(Part part, ConvolutionArgs<T>& args) const {
-    const bool of_weight = part == Part::weight;
+    const bool of_weight = part == Part::wgrad;
     args.a = of_weight ? first : second, args.b = of_weight ? second : first;
     args.bias = bias, args.out = out;
   }
@@ -61,23 +61,23 @@ ConvolutionArgs<T> product_of(Part part, const Convolution& s, const Operands<T>
   args.shape = s;
   for (int d = 0; d < kSpatial; ++d) {
     const WindowDim& w = s.dim[d];
-    args.gathered[d] = counted(part == Part::input ? w.out : w.in);
+    args.gathered[d] = counted(part == Part::dgrad ? w.out : w.in);
     counted(w.in + 2 * w.padding);  // steps are no longer than that
   }
   const int64_t taps = s.group_channels() * s.taps();
   args.parts = 1;
   switch (part) {
-    case Part::output:
+    case Part::fprop:
       args.rows = counted(s.group_filters());
       args.columns = counted(s.batch * s.outputs());
       args.depth = counted(taps);
       args.a_row = taps, args.out_row = s.outputs();
       break;
-    case Part::input:
+    case Part::dgrad:
       args.rows = counted(s.group_channels());
       args.a_row = s.taps(), args.out_row = s.inputs();
       break;  // a phase sets the rest
-    case Part::weight:
+    case Part::wgrad:
       args.rows = counted(s.group_filters());
       args.columns = counted(taps);
       args.depth = counted(s.batch * s.outputs());
@@ -94,14 +94,14 @@ ConvolutionKernel<T> by_multiply_adds(Part part) {
     return {run, S::kRows, S::kCols, S::kDepth, S::kThreads};
   };
   switch (part) {
-    case Part::output:
-      return kernel(convolution_kernel<T, S, Part::output>);
-    case Part::input:
-      return kernel(convolution_kernel<T, S, Part::input>);
-    case Part::weight:
+    case Part::fprop:
+      return kernel(convolution_kernel<T, S, Part::fprop>);
+    case Part::dgrad:
+      return kernel(convolution_kernel<T, S, Part::dgrad>);
+    case Part::wgrad:
       break;
   }
-  return kernel(convolution_kernel<T, S, Part::weight>);
+  return kernel(convolution_kernel<T, S, Part::wgrad>);
 }
 
 template <class T>
@@ -184,7 +184,7 @@ std::vector<Product<T>> products_of(Part part, ConvolutionArgs<T> args) {
     const auto kernel = kernel_for(part, args);
     out.push_back({args, kernel});
   };
-  if (part != Part::input) return add(), out;
+  if (part != Part::dgrad) return add(), out;
   const Convolution& s = args.shape;
   const auto phases = [&](int d) { return std::min(s.dim[d].stride, s.dim[d].in); };
   for (int64_t i = 0; i < phases(0) * phases(1) * phases(2); ++i) {
@@ -261,11 +261,11 @@ void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
       args.out = out;
       args.row_sums = sums > 0 ? row_sums : nullptr;
       if (plan.parts > 1) args.part_out = results + sums;
-      launch_early(product.kernel.run,
-                   {dim3(static_cast<unsigned>(product.tiles() * args.parts)),
-                    static_cast<unsigned>(product.kernel.threads),
-                    static_cast<size_t>(product.kernel.shared_bytes), context.stream},
-                   args);
+      launch_pdl(product.kernel.run,
+                 {dim3(static_cast<unsigned>(product.tiles() * args.parts)),
+                  static_cast<unsigned>(product.kernel.threads),
+                  static_cast<size_t>(product.kernel.shared_bytes), context.stream},
+                 args);
     }
   };
   if (plan.parts == 1) return launch_all(operands.out, operands.sums);
@@ -277,9 +277,8 @@ void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
   const int lane_bits = sum_lane_bits(plan.parts);
   const auto blocks =
       static_cast<unsigned>(ceil_div((results + sums) << lane_bits, int64_t{kReduceThreads}));
-  launch_early(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
-               static_cast<const T*>(partial.template as<T>()), int64_t{plan.parts}, lane_bits,
-               sum);
+  launch_pdl(matmul_sum<T>, {dim3(blocks), kReduceThreads, 0, context.stream},
+             static_cast<const T*>(partial.template as<T>()), int64_t{plan.parts}, lane_bits, sum);
 }
 
 }  // namespace
@@ -289,13 +288,13 @@ void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
   if (out.dtype() == kFloat && !convolves_by_cudnn()) {
     const Operands<float> operands{grad.data_ptr<float>(), input.data_ptr<float>(), nullptr,
                                    out.data_ptr<float>(), sums.data_ptr<float>()};
-    const Plan<float>& plan = plan_of(Part::weight, shape, out.numel(), operands);
+    const Plan<float>& plan = plan_of(Part::wgrad, shape, out.numel(), operands);
     if (plan.products[0].kernel.sums_rows) return run(plan, operands, out.numel(), Context(out));
   }
   Backend::convolution_sums(shape, grad, input, out, sums);
 }
 
-void CudaBackend::convolution(ConvolutionPart part, const Convolution& shape, const Tensor& a,
+void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
   if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
   const Context context(out);

@@ -11,7 +11,7 @@ namespace gradus::cuda {
 
 namespace {
 
-using Part = ConvolutionPart;
+using Part = ConvolutionPass;
 
 constexpr int kBlocks = 128;                                    // wanted: an H100 runs 132 at once
 constexpr int kUsualFloats = 16 << 10, kMostFloats = 48 << 10;  // of shared memory
@@ -43,7 +43,7 @@ DirectCut cut(const ConvolutionArgs<float>& args, int rows) {
   const int taps = std::max(1, direct_taps<part>(args));
   DirectCut out{};
   int64_t floats = 0;
-  if (part == Part::weight) {
+  if (part == Part::wgrad) {
     out.columns = ceil_div(args.columns, ceil_div(args.columns, kMostDirectColumns));
     const int channels = std::min((out.columns + taps - 2) / taps + 1, args.columns / taps);
     out.terms = static_cast<int>(args.depth / batch);
@@ -84,7 +84,7 @@ std::optional<ConvolutionKernel<float>> kernel_of(ConvolutionArgs<float>& args) 
                                kDirectThreads,
                                found.floats * static_cast<int>(sizeof(float))};
   out.parts = 1;
-  if (part == Part::weight) {
+  if (part == Part::wgrad) {
     out.sums_rows = true;
     // Whole samples where there are enough of them.
     constexpr int64_t kLeastTerms = 32;
@@ -103,14 +103,14 @@ std::optional<ConvolutionKernel<float>> kernel_of(ConvolutionArgs<float>& args) 
 template <int kRows>
 std::optional<ConvolutionKernel<float>> kernel_of(Part part, ConvolutionArgs<float>& args) {
   switch (part) {
-    case Part::output:
-      return kernel_of<kRows, Part::output>(args);
-    case Part::input:
-      return kernel_of<kRows, Part::input>(args);
-    case Part::weight:
+    case Part::fprop:
+      return kernel_of<kRows, Part::fprop>(args);
+    case Part::dgrad:
+      return kernel_of<kRows, Part::dgrad>(args);
+    case Part::wgrad:
       break;
   }
-  return kernel_of<kRows, Part::weight>(args);
+  return kernel_of<kRows, Part::wgrad>(args);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "gradus/cuda/kernels/windows/spots.cuh"
+#include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
 
 namespace gradus::cuda {
 
@@ -20,12 +20,12 @@ struct ConvolutionKernel {
 };
 
 // The kernel for small convolutions of few rows; sets args.direct. Nothing where it is none.
-std::optional<ConvolutionKernel<float>> direct_convolution(ConvolutionPart part,
+std::optional<ConvolutionKernel<float>> direct_convolution(ConvolutionPass part,
                                                            ConvolutionArgs<float>& args);
 
 // The kernel by tensor cores for such a product of float32. Sets args.pitch where it takes patches.
 // REQUIRES: has_tensor_cores(); args.parts == 1.
-ConvolutionKernel<float> tensor_core_convolution(ConvolutionPart part,
+ConvolutionKernel<float> tensor_core_convolution(ConvolutionPass part,
                                                  ConvolutionArgs<float>& args);
 
 }  // namespace gradus::cuda

@@ -13,7 +13,7 @@ namespace {
 
 using Args = ConvolutionArgs<float>;
 using Kernel = ConvolutionKernel<float>;
-using Part = ConvolutionPart;
+using Part = ConvolutionPass;
 
 // rows, columns, depth of a block; rows, columns of a warp; tiles in shared memory; blocks.
 using Full = TensorShape<64, 128, 16, 32, 64, 3, 3>;
@@ -32,7 +32,7 @@ template <Part part>
 Kernel gathered(const Args& args) {
   if (args.rows <= 16) return gathered<Wide, part>();
   if (args.rows <= 32 || args.columns <= 64) return gathered<Half, part>();
-  if (part == Part::weight && args.rows <= 64) return gathered<Square, Part::weight>();
+  if (part == Part::wgrad && args.rows <= 64) return gathered<Square, Part::wgrad>();
   return gathered<Full, part>();
 }
 
@@ -64,7 +64,7 @@ bool takes_patches(Args& args, Kernel& kernel) {
   constexpr int kMostSharedBytes = 96 << 10, kFewRows = 32, kLeastPlaces = 9, kLeastTaps = 4;
   const Convolution& s = args.shape;
   const PatchRows rows = patch_rows<part>(args);
-  const int taps = part == Part::input ? args.phase[1].taps * args.phase[2].taps : Patches::kTaps;
+  const int taps = part == Part::dgrad ? args.phase[1].taps * args.phase[2].taps : Patches::kTaps;
   if (s.dim[0].in * s.dim[0].out * s.dim[0].kernel != 1 || s.dim[0].padding != 0 ||
       s.taps() != Patches::kTaps || taps < kLeastTaps || args.rows <= kFewRows ||
       s.group_channels() % 4 != 0 || int64_t{args.gathered[1]} * args.gathered[2] % 4 != 0 ||
@@ -88,14 +88,14 @@ bool takes_patches(Args& args, Kernel& kernel) {
 Kernel tensor_core_convolution(Part part, Args& args) {
   Kernel patches{};
   switch (part) {
-    case Part::output:
-      return takes_patches<Part::output>(args, patches) ? patches : gathered<Part::output>(args);
-    case Part::input:
-      return takes_patches<Part::input>(args, patches) ? patches : gathered<Part::input>(args);
-    case Part::weight:
+    case Part::fprop:
+      return takes_patches<Part::fprop>(args, patches) ? patches : gathered<Part::fprop>(args);
+    case Part::dgrad:
+      return takes_patches<Part::dgrad>(args, patches) ? patches : gathered<Part::dgrad>(args);
+    case Part::wgrad:
       break;
   }
-  return gathered<Part::weight>(args);
+  return gathered<Part::wgrad>(args);
 }
 
 }  // namespace gradus::cuda

@@ -58,9 +58,9 @@ void CudaBackend::max_pool(const Pool& pool, const Tensor& x, const Tensor& valu
   const int64_t n = values.numel();
   visit_numbers("max_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch_early(max_pool_kernel<T, Index>, linear_launch(context, n), of, count,
-                   static_cast<const T*>(x.data_ptr()), values.data_ptr<T>(),
-                   indices.data_ptr<int64_t>());
+      launch_pdl(max_pool_kernel<T, Index>, linear_launch(context, n), of, count,
+                 static_cast<const T*>(x.data_ptr()), values.data_ptr<T>(),
+                 indices.data_ptr<int64_t>());
     });
   });
 }
@@ -72,9 +72,9 @@ void CudaBackend::max_pool_grad(const Pool& pool, const Tensor& grad, const Tens
   const int64_t n = apart ? grad.numel() : out.numel();
   visit_floating("max_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
     with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch_early(apart ? max_pool_grad_apart_kernel<T, Index> : max_pool_grad_kernel<T, Index>,
-                   linear_launch(context, n), of, count, static_cast<const T*>(grad.data_ptr()),
-                   static_cast<const int64_t*>(indices.data_ptr()), out.data_ptr<T>());
+      launch_pdl(apart ? max_pool_grad_apart_kernel<T, Index> : max_pool_grad_kernel<T, Index>,
+                 linear_launch(context, n), of, count, static_cast<const T*>(grad.data_ptr()),
+                 static_cast<const int64_t*>(indices.data_ptr()), out.data_ptr<T>());
     });
   });
 }
@@ -84,8 +84,8 @@ void CudaBackend::average_pool(const Pool& pool, const Tensor& x, const Tensor& 
   const int64_t n = out.numel();
   visit_floating("average_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
     with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch_early(average_pool_kernel<T, Index>, linear_launch(context, n), of, count,
-                   static_cast<const T*>(x.data_ptr()), out.data_ptr<T>());
+      launch_pdl(average_pool_kernel<T, Index>, linear_launch(context, n), of, count,
+                 static_cast<const T*>(x.data_ptr()), out.data_ptr<T>());
     });
   });
 }
@@ -95,8 +95,8 @@ void CudaBackend::average_pool_grad(const Pool& pool, const Tensor& grad, const 
   const int64_t n = out.numel();
   visit_floating("average_pool", grad.dtype(), [&]<class T>(TypeTag<T>) {
     with_index(pool, n, [&]<class Index>(const PoolOf<Index>& of, Index count) {
-      launch_early(average_pool_grad_kernel<T, Index>, linear_launch(context, n), of, count,
-                   static_cast<const T*>(grad.data_ptr()), out.data_ptr<T>());
+      launch_pdl(average_pool_grad_kernel<T, Index>, linear_launch(context, n), of, count,
+                 static_cast<const T*>(grad.data_ptr()), out.data_ptr<T>());
     });
   });
 }

@@ -42,8 +42,8 @@ void count_global(const Request& request, Counts& out) {
   out.least_sectors += (bytes + static_cast<int64_t>(kSector) - 1) / static_cast<int64_t>(kSector);
 }
 
-// A turn delivers one word of each bank to any number of lanes. Lanes that access 8 or 16 bytes
-// each take turns by halves or quarters of the warp.
+// A wavefront delivers one word of each bank to any number of lanes. Lanes that access 8 or 16
+// bytes each make one of each half or quarter of the warp.
 void count_shared(const Request& request, Counts& out) {
   const unsigned size =
       *std::max_element(request.size.begin(), request.size.begin() + request.lanes);
@@ -58,9 +58,10 @@ void count_shared(const Request& request, Counts& out) {
     words.resize(static_cast<size_t>(different(words)));
     std::array<int64_t, kBanks> of_bank{};
     for (const uintptr_t word : words) ++of_bank[word % kBanks];
-    out.shared_turns += *std::max_element(of_bank.begin(), of_bank.end());
-    out.least_turns += (static_cast<int64_t>(words.size()) + static_cast<int64_t>(kBanks) - 1) /
-                       static_cast<int64_t>(kBanks);
+    out.shared_wavefronts += *std::max_element(of_bank.begin(), of_bank.end());
+    out.least_wavefronts +=
+        (static_cast<int64_t>(words.size()) + static_cast<int64_t>(kBanks) - 1) /
+        static_cast<int64_t>(kBanks);
   }
 }
 
@@ -89,8 +90,8 @@ Counts& operator+=(Counts& a, const Counts& b) {
   a.shared_loads += b.shared_loads;
   a.shared_stores += b.shared_stores;
   a.shared_requests += b.shared_requests;
-  a.shared_turns += b.shared_turns;
-  a.least_turns += b.least_turns;
+  a.shared_wavefronts += b.shared_wavefronts;
+  a.least_wavefronts += b.least_wavefronts;
   a.atomics += b.atomics;
   return a;
 }
@@ -174,11 +175,12 @@ std::vector<Finding> LaunchCounts::advice() const {
                          " would do; let neighbouring threads take neighbouring elements",
                      {{"accesses global memory", line.frames}},
                      c.global_requests});
-    if (c.shared_turns >= kWasteful * c.least_turns && c.shared_requests > 0)
+    if (c.shared_wavefronts >= kWasteful * c.least_wavefronts && c.shared_requests > 0)
       out.push_back(
           {Kind::bank_conflict,
            kernel,
-           std::to_string(c.shared_turns) + " turns where " + std::to_string(c.least_turns) +
+           std::to_string(c.shared_wavefronts) + " wavefronts where " +
+               std::to_string(c.least_wavefronts) +
                " would do; let the lanes of a warp use different banks, as by a column of "
                "padding",
            {{"accesses shared memory", line.frames}},

@@ -97,8 +97,8 @@ void row(std::ostream& out, const std::string& where, const Counts& c) {
   out << "  " << std::left << std::setw(44) << where << std::right << std::setw(11)
       << c.global_loads << std::setw(11) << c.global_stores << std::setw(11) << c.sectors
       << std::setw(8) << times_least(c.sectors, c.least_sectors) << std::setw(11) << c.shared_loads
-      << std::setw(11) << c.shared_stores << std::setw(11) << c.shared_turns << std::setw(8)
-      << times_least(c.shared_turns, c.least_turns) << std::setw(9) << c.atomics << '\n';
+      << std::setw(11) << c.shared_stores << std::setw(11) << c.shared_wavefronts << std::setw(8)
+      << times_least(c.shared_wavefronts, c.least_wavefronts) << std::setw(9) << c.atomics << '\n';
 }
 }  // namespace
 
@@ -109,8 +109,8 @@ std::ostream& operator<<(std::ostream& out, const LaunchCounts& launch) {
        << " threads, " << launch.idle_threads << " idle, " << launch.barriers << " barriers\n";
   text << "  " << std::left << std::setw(44) << "" << std::right << std::setw(11) << "loads"
        << std::setw(11) << "stores" << std::setw(11) << "sectors" << std::setw(8) << "x least"
-       << std::setw(11) << "sh.loads" << std::setw(11) << "sh.stores" << std::setw(11) << "turns"
-       << std::setw(8) << "x least" << std::setw(9) << "atomics" << '\n';
+       << std::setw(11) << "sh.loads" << std::setw(11) << "sh.stores" << std::setw(11)
+       << "wavefronts" << std::setw(8) << "x least" << std::setw(9) << "atomics" << '\n';
   for (const LineCounts& line : launch.lines) {
     const std::string where =
         line.frames.empty() || line.frames[0].file.empty()

@@ -163,7 +163,7 @@ for check in 0 1; do
   launch="programs::double_kernel, grid (4, 1, 1), block (256, 1, 1)"
   threads="1024 threads, 24 idle, 0 barriers"
   contains table "$launch, 0 bytes of dynamic shared memory: $threads"
-  contains table " loads stores sectors x least sh.loads sh.stores turns x least atomics"
+  contains table " loads stores sectors x least sh.loads sh.stores wavefronts x least atomics"
   contains table " $(place access x | sed 's/ in .*//') 1000 0 125 1.00 0 0 0 - 0"
   contains table " $(place access x | sed 's/ in .*//') 0 1000 125 1.00 0 0 0 - 0"
   contains table " all 1000 1000 250 1.00 0 0 0 - 0"

@@ -7,7 +7,7 @@ namespace gradus::cuda {
 
 // y and z are those operands where they are numbers; w is one.
 template <TernaryOp op, class T>
-struct Zip3 {
+struct Ternary {
   T y, z, w;
 
   __device__ T operator()(T x) const { return scalar::Ternary<op>::f(x, y, z, w); }

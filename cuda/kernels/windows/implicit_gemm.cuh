@@ -135,10 +135,10 @@ __device__ int64_t in_gathered(const ConvolutionArgs<T>& args, const int (&at)[k
 
 // A place of a window, and a sample: of the output, or for the gradient of the input an element of
 // the phase.
-template <ConvolutionPart part, class T>
+template <ConvolutionPass part, class T>
 __device__ Spot place_spot(const ConvolutionArgs<T>& args, int i, int group) {
   const Convolution& s = args.shape;
-  constexpr bool kInput = part == ConvolutionPart::input;
+  constexpr bool kInput = part == ConvolutionPass::dgrad;
   int sizes[kSpatial];
   for (int d = 0; d < kSpatial; ++d)
     sizes[d] = kInput ? args.phase[d].count : static_cast<int>(s.dim[d].out);
@@ -161,10 +161,10 @@ __device__ Spot place_spot(const ConvolutionArgs<T>& args, int i, int group) {
 }
 
 // A tap of a channel, or for the gradient of the input of a filter.
-template <ConvolutionPart part, class T>
+template <ConvolutionPass part, class T>
 __device__ Spot tap_spot(const ConvolutionArgs<T>& args, int i, int group) {
   const Convolution& s = args.shape;
-  constexpr bool kInput = part == ConvolutionPart::input;
+  constexpr bool kInput = part == ConvolutionPass::dgrad;
   int sizes[kSpatial];
   for (int d = 0; d < kSpatial; ++d)
     sizes[d] = kInput ? args.phase[d].taps : static_cast<int>(s.dim[d].kernel);

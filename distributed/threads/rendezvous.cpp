@@ -1,11 +1,11 @@
 // The rendezvous of the threads of a group: how they meet, exchange tensors and leave together.
-#include "gradus/distributed/threads/room.h"
+#include "gradus/distributed/threads/rendezvous.h"
 
 #include <algorithm>
 
 namespace gradus::distributed {
 
-Room::Room(int size, std::shared_ptr<Failure> failure)
+Rendezvous::Rendezvous(int size, std::shared_ptr<Failure> failure)
     : size_(size),
       failure_(std::move(failure)),
       shown_(static_cast<size_t>(size)),
@@ -16,10 +16,10 @@ Room::Room(int size, std::shared_ptr<Failure> failure)
   });
 }
 
-Room::~Room() { failure_->unsubscribe(listener_); }
+Rendezvous::~Rendezvous() { failure_->unsubscribe(listener_); }
 
 template <class Condition>
-void Room::wait(std::unique_lock<std::mutex>& lock, Watch& watch, Condition condition) {
+void Rendezvous::wait(std::unique_lock<std::mutex>& lock, Watch& watch, Condition condition) {
   const auto period = std::clamp(watch.timeout() / 8, Milliseconds(1), Milliseconds(500));
   while (!condition()) {
     failure_->check();
@@ -30,7 +30,7 @@ void Room::wait(std::unique_lock<std::mutex>& lock, Watch& watch, Condition cond
   }
 }
 
-void Room::meet(Watch& watch) {
+void Rendezvous::meet(Watch& watch) {
   std::unique_lock lock(mutex_);
   const uint64_t meeting = meetings_;
   if (++present_ == size_) {
@@ -41,43 +41,43 @@ void Room::meet(Watch& watch) {
   wait(lock, watch, [&] { return meetings_ != meeting; });
 }
 
-void Room::offer(int from, const Tensor& x, Watch& watch) {
+void Rendezvous::offer(int from, const Tensor& x, Watch& watch) {
   std::unique_lock lock(mutex_);
   wait(lock, watch, [&] { return !hand(from).full; });
   hand(from) = {x, true};
   changed_.notify_all();
 }
 
-Tensor Room::take(int from, Watch& watch) {
+Tensor Rendezvous::take(int from, Watch& watch) {
   std::unique_lock lock(mutex_);
   wait(lock, watch, [&] { return hand(from).full; });
   return hand(from).offered;
 }
 
-void Room::release(int from) {
+void Rendezvous::release(int from) {
   const std::lock_guard lock(mutex_);
   hand(from) = {};
   changed_.notify_all();
 }
 
-void Room::await_release(int from, Watch& watch) {
+void Rendezvous::await_release(int from, Watch& watch) {
   std::unique_lock lock(mutex_);
   wait(lock, watch, [&] { return !hand(from).full; });
 }
 
-void Room::post(Mail mail) {
+void Rendezvous::post(Mail mail) {
   const std::lock_guard lock(mutex_);
   mail_.push_back(std::move(mail));
   changed_.notify_all();
 }
 
-std::list<Room::Mail>::iterator Room::find(int from, int to, int tag) {
+std::list<Rendezvous::Mail>::iterator Rendezvous::find(int from, int to, int tag) {
   return std::find_if(mail_.begin(), mail_.end(), [&](const Mail& mail) {
     return mail.to == to && mail.tag == tag && (from < 0 || mail.from == from);
   });
 }
 
-std::optional<Room::Mail> Room::collect(int from, int to, int tag) {
+std::optional<Rendezvous::Mail> Rendezvous::collect(int from, int to, int tag) {
   const std::lock_guard lock(mutex_);
   const auto at = find(from, to, tag);
   if (at == mail_.end()) return std::nullopt;
@@ -86,7 +86,7 @@ std::optional<Room::Mail> Room::collect(int from, int to, int tag) {
   return mail;
 }
 
-bool Room::await_mail(int from, int to, int tag, Watch& watch) {
+bool Rendezvous::await_mail(int from, int to, int tag, Watch& watch) {
   const Clock::time_point end = Clock::now() + watch.timeout();
   const auto here = [&] { return find(from, to, tag) != mail_.end(); };
   std::unique_lock lock(mutex_);

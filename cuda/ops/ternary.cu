@@ -1,5 +1,5 @@
 // Elementwise functions of three operands.
-#include "gradus/cuda/kernels/zip3.cuh"
+#include "gradus/cuda/kernels/ternary.cuh"
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/ops/elementwise.cuh"
@@ -7,13 +7,13 @@
 
 namespace gradus::cuda {
 
-void CudaBackend::zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
-                       const Scalar& w, const Tensor& out) {
+void CudaBackend::ternary(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
+                          const Scalar& w, const Tensor& out) {
   visit_op(op, [&](auto row) {
     visit_computed<scalar::Ternary<row.value>>(computed_type(out.dtype()), [&]<class T>(
                                                                                TypeTag<T>) {
       const auto number = [](const Operand& o) { return o.is_number() ? o.number.cast<T>() : T{}; };
-      const Zip3<row.value, T> f{number(y), number(z), w.cast<T>()};
+      const Ternary<row.value, T> f{number(y), number(z), w.cast<T>()};
       if (y.is_number())
         elementwise_of<T, T>(f, out, x);
       else if (z.is_number())

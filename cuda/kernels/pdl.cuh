@@ -2,7 +2,7 @@
 // one another without a gap.
 //
 // Idea. A GPU starts a kernel about a microsecond after the one before it has ended. A kernel that
-// launch_early() (runtime/launch.h) queues starts as soon as the last block of its predecessor has
+// launch_pdl() (runtime/launch.h) queues starts as soon as the last block of its predecessor has
 // ended. It then waits itself until the predecessor's writes can be read. CUDA calls this
 // programmatic dependent launch; its Programming Guide has a chapter on it.
 // A kernel can let the next one start sooner (cudaTriggerProgrammaticLaunchCompletion). But then

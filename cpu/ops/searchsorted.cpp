@@ -53,7 +53,8 @@ void search(int64_t n, const T* x, int64_t count, const T* values, int64_t* out)
 
 }  // namespace
 
-void CpuBackend::bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out) {
+void CpuBackend::searchsorted(bool right, const Tensor& list, const Tensor& values,
+                              const Tensor& out) {
   visit_numbers("searchsorted", list.dtype(), [&]<class T>(TypeTag<T>) {
     const T* const lists = static_cast<const T*>(list.data_ptr());
     const T* const wanted = static_cast<const T*>(values.data_ptr());

@@ -1,5 +1,5 @@
 // Searches in sorted lists, and histc.
-#include "gradus/cuda/kernels/bisect.cuh"
+#include "gradus/cuda/kernels/searchsorted.cuh"
 
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/runtime/grid.h"
@@ -7,13 +7,14 @@
 
 namespace gradus::cuda {
 
-void CudaBackend::bisect(bool right, const Tensor& list, const Tensor& values, const Tensor& out) {
+void CudaBackend::searchsorted(bool right, const Tensor& list, const Tensor& values,
+                               const Tensor& out) {
   const Context context(out);
   const int64_t per_list = list.dim() == 1 ? values.numel() : values.size(-1);
   visit_numbers("searchsorted", list.dtype(), [&]<class T>(TypeTag<T>) {
-    launch_early(bisect_kernel<T>, linear_launch(context, values.numel()), right, values.numel(),
-                 per_list, list.size(-1), static_cast<const T*>(list.data_ptr()),
-                 static_cast<const T*>(values.data_ptr()), out.data_ptr<int64_t>());
+    launch_pdl(searchsorted_kernel<T>, linear_launch(context, values.numel()), right,
+               values.numel(), per_list, list.size(-1), static_cast<const T*>(list.data_ptr()),
+               static_cast<const T*>(values.data_ptr()), out.data_ptr<int64_t>());
   });
 }
 
@@ -27,11 +28,11 @@ void CudaBackend::histc(bool all, double low, double high, const Tensor& x, cons
   const int64_t share = std::max(4 * bins, int64_t{kHistcBatch * kHistcThreads});
   const int64_t blocks = std::min(ceil_div(n, share), int64_t{4} * context.multiprocessors);
   visit_floating("histc", x.dtype(), [&]<class T>(TypeTag<T>) {
-    launch_early(histc_kernel<T>,
-                 {dim3(static_cast<unsigned>(blocks)), kHistcThreads, 0, context.stream},
-                 static_cast<T>(low), static_cast<T>(high), static_cast<T>(high - low), n,
-                 static_cast<int>(bins), static_cast<const T*>(x.data_ptr()),
-                 reinterpret_cast<HistcCount*>(out.data_ptr<int64_t>()));
+    launch_pdl(histc_kernel<T>,
+               {dim3(static_cast<unsigned>(blocks)), kHistcThreads, 0, context.stream},
+               static_cast<T>(low), static_cast<T>(high), static_cast<T>(high - low), n,
+               static_cast<int>(bins), static_cast<const T*>(x.data_ptr()),
+               reinterpret_cast<HistcCount*>(out.data_ptr<int64_t>()));
   });
 }
 

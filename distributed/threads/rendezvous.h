@@ -1,4 +1,4 @@
-// Room: how the ranks of a group that are threads of one process meet and exchange tensors.
+// Rendezvous: how the ranks of a group that are threads of one process meet and exchange tensors.
 #pragma once
 
 #include <condition_variable>
@@ -12,12 +12,12 @@
 
 namespace gradus::distributed {
 
-class Room {
+class Rendezvous {
  public:
-  Room(int size, std::shared_ptr<Failure> failure);
-  ~Room();
-  Room(const Room&) = delete;
-  Room& operator=(const Room&) = delete;
+  Rendezvous(int size, std::shared_ptr<Failure> failure);
+  ~Rendezvous();
+  Rendezvous(const Rendezvous&) = delete;
+  Rendezvous& operator=(const Rendezvous&) = delete;
 
   // All waits end with a DistributedError where the job fails.
 

@@ -57,27 +57,27 @@ Operand prepare(const Operand& x, ScalarType common, const Tensor& out, Tensor& 
 }
 
 // out = op(x, y, z, w), where x is what the backend takes.
-void run_zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w,
-              ScalarType common, const Tensor& out) {
+void run_ternary(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w,
+                 ScalarType common, const Tensor& out) {
   if (out.numel() == 0) return;
   Tensor kept[2];
-  backend(out).zip3(op, x, prepare(y, common, out, kept[0]), prepare(z, common, out, kept[1]),
-                    prepare(w, common), out);
+  backend(out).ternary(op, x, prepare(y, common, out, kept[0]), prepare(z, common, out, kept[1]),
+                       prepare(w, common), out);
 }
 
 }  // namespace
 
-Tensor zip3(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w) {
+Tensor ternary(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w) {
   const Tensors operands = {&x, y.tensor, z.tensor};
   const Device device = device_of(op, operands);
   const ScalarType common = result_type({x, y, z});
   Tensor out = result_of(op, operands, common, device);
   Tensor kept;
-  run_zip3(op, as_operand(x, common, device, kept), y, z, w, common, out);
+  run_ternary(op, as_operand(x, common, device, kept), y, z, w, common, out);
   return out;
 }
 
-void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w) {
+void ternary_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, const Scalar& w) {
   const Tensors operands = {&x, y.tensor, z.tensor};
   const Device device = device_of(op, operands);
   const ScalarType common = result_type({x, y, z});
@@ -90,8 +90,8 @@ void zip3_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z, co
     return o.is_number() || can_replace(x, *o.tensor);
   };
   if (common != x.dtype() || device != x.device() || !replaces(y) || !replaces(z))
-    return copy_(x, zip3(op, x, y, z, w));
-  run_zip3(op, x, y, z, w, common, x);
+    return copy_(x, ternary(op, x, y, z, w));
+  run_ternary(op, x, y, z, w, common, x);
 }
 
 }  // namespace raw

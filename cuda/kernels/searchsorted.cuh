@@ -3,15 +3,15 @@
 
 #include <cstdint>
 
-#include "gradus/cuda/kernels/early.cuh"
+#include "gradus/cuda/kernels/pdl.cuh"
 
 namespace gradus::cuda {
 
 // A thread for each of `count` values. Every `per_list` neighbours look into one list of n, and
-// their lists lie one after the other. Contract: Backend::bisect.
+// their lists lie one after the other. Contract: Backend::searchsorted.
 template <class T>
-__global__ void bisect_kernel(bool right, int64_t count, int64_t per_list, int64_t n, const T* list,
-                              const T* values, int64_t* out) {
+__global__ void searchsorted_kernel(bool right, int64_t count, int64_t per_list, int64_t n,
+                                    const T* list, const T* values, int64_t* out) {
   wait_for_earlier_kernels();
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= count) return;

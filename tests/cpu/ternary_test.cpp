@@ -1,4 +1,4 @@
-// zip3 on every row of ternary.def, and triangles, over random shapes and layouts.
+// ternary on every row of ternary.def, and triangles, over random shapes and layouts.
 #include "gradus/tensor/math/elementwise.h"
 #include "tests/cpu/near.h"
 #include "tests/random.h"
@@ -35,35 +35,35 @@ void check_row(ScalarType dtype) {
     const auto z_at = [&](int64_t i) { return get(z, i); };
     const auto first_y = [&](int64_t) { return a; };
     const auto first_z = [&](int64_t) { return b; };
-    cpu_backend().zip3(op, x, y, z, w, out);
+    cpu_backend().ternary(op, x, y, z, w, out);
     expect("tensors", y_at, z_at);
-    cpu_backend().zip3(op, x, y, Scalar(b), w, out);
+    cpu_backend().ternary(op, x, y, Scalar(b), w, out);
     expect("a number last", y_at, first_z);
-    cpu_backend().zip3(op, x, Scalar(a), Scalar(b), w, out);
+    cpu_backend().ternary(op, x, Scalar(a), Scalar(b), w, out);
     expect("numbers", first_y, first_z);
   }
 }
 
-TEST(CpuZip3, EveryRow) {
+TEST(CpuTernary, EveryRow) {
 #define TERNARY(name, ...)            \
   check_row<TernaryOp::name>(kFloat); \
   check_row<TernaryOp::name>(kDouble);
 #include "gradus/tensor/table/ternary.def"
 }
 
-TEST(CpuZip3, Integers) {
+TEST(CpuTernary, Integers) {
 #define TERNARY(name, ...) \
   if constexpr (scalar::Ternary<TernaryOp::name>::integers) check_row<TernaryOp::name>(kLong);
 #include "gradus/tensor/table/ternary.def"
 }
 
-TEST(CpuZip3, KnownPoints) {
-#define TERNARY(name, ...)                                                              \
-  {                                                                                     \
-    using Row = scalar::Ternary<TernaryOp::name>;                                       \
-    const Tensor out = raw::zip3(TernaryOp::name, tensor({1}, {Row::point_x}, kDouble), \
-                                 Scalar(Row::point_y), Scalar(Row::point_z));           \
-    EXPECT_NEAR(get(out, 0), Row::value, 1e-15) << #name;                               \
+TEST(CpuTernary, KnownPoints) {
+#define TERNARY(name, ...)                                                                 \
+  {                                                                                        \
+    using Row = scalar::Ternary<TernaryOp::name>;                                          \
+    const Tensor out = raw::ternary(TernaryOp::name, tensor({1}, {Row::point_x}, kDouble), \
+                                    Scalar(Row::point_y), Scalar(Row::point_z));           \
+    EXPECT_NEAR(get(out, 0), Row::value, 1e-15) << #name;                                  \
   }
 #include "gradus/tensor/table/ternary.def"
 }
@@ -73,7 +73,7 @@ void expect_values(TernaryOp op, const std::vector<double>& x, double y, double 
                    const std::vector<double>& expected) {
   for (const ScalarType dtype : {kFloat, kDouble}) {
     const Tensor in = tensor({std::ssize(x)}, x, dtype);
-    const Tensor out = raw::zip3(op, in, Scalar(y), Scalar(z));
+    const Tensor out = raw::ternary(op, in, Scalar(y), Scalar(z));
     for (size_t i = 0; i < x.size(); ++i) {
       const double got = get(out, static_cast<int64_t>(i)), want = expected[i];
       EXPECT_TRUE(got == want || (got != got && want != want))
@@ -86,7 +86,7 @@ void expect_values(TernaryOp op, const std::vector<double>& x, double y, double 
   }
 }
 
-TEST(CpuZip3, SpecialValues) {
+TEST(CpuTernary, SpecialValues) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   const double nan = std::nan("");
   const std::vector<double> x = {nan, inf, -inf, 0, 1e30, -1e30};
@@ -106,42 +106,42 @@ TEST(CpuZip3, SpecialValues) {
   expect_values(TernaryOp::softplus, {nan, inf, -inf, 800, -800}, 1, 20, {nan, inf, 0, 800, 0});
 }
 
-TEST(CpuZip3, PromotesAndBroadcasts) {
+TEST(CpuTernary, PromotesAndBroadcasts) {
   const Tensor column = tensor({2, 1}, {1, 2}, kLong), row = tensor({3}, {10, 20, 30}, kHalf);
   const Tensor one = tensor({}, {0.5}, kDouble);
-  const Tensor out = raw::zip3(TernaryOp::addcmul, one, column, row);
+  const Tensor out = raw::ternary(TernaryOp::addcmul, one, column, row);
   ASSERT_EQ(out.sizes(), IntArrayRef({2, 3}));
   EXPECT_EQ(out.dtype(), kHalf);
   for (int64_t i = 0; i < 6; ++i)
     EXPECT_EQ(get(out, i), 0.5 + static_cast<double>((i / 3 + 1) * (i % 3 + 1) * 10));
-  EXPECT_EQ(raw::zip3(TernaryOp::clamp, column, Scalar(0), Scalar(1.5)).dtype(), kFloat);
+  EXPECT_EQ(raw::ternary(TernaryOp::clamp, column, Scalar(0), Scalar(1.5)).dtype(), kFloat);
   // Numbers enter in the tensors' dtype: 2049 is 2048 in float16, and 300 is none of uint8.
   EXPECT_EQ(
-      get(raw::zip3(TernaryOp::threshold, tensor({1}, {0}, kHalf), Scalar(1), Scalar(2049)), 0),
+      get(raw::ternary(TernaryOp::threshold, tensor({1}, {0}, kHalf), Scalar(1), Scalar(2049)), 0),
       2048);
-  EXPECT_THROW(raw::zip3(TernaryOp::threshold, tensor({1}, {0}, kByte), Scalar(1), Scalar(300)),
+  EXPECT_THROW(raw::ternary(TernaryOp::threshold, tensor({1}, {0}, kByte), Scalar(1), Scalar(300)),
                ValueError);
-  EXPECT_EQ(raw::zip3(TernaryOp::clamp, empty({0, 1}), row, one).sizes(), IntArrayRef({0, 3}));
+  EXPECT_EQ(raw::ternary(TernaryOp::clamp, empty({0, 1}), row, one).sizes(), IntArrayRef({0, 3}));
 }
 
 // The number enters in the type that is computed with, and integers wrap around.
-TEST(CpuZip3, TheNumberOfARow) {
+TEST(CpuTernary, TheNumberOfARow) {
   const Tensor half = tensor({1}, {1}, kHalf), byte = tensor({1}, {100}, kByte);
   const Tensor least = tensor({1}, {-2048}, kHalf);  // float16 has no 2049
-  EXPECT_EQ(get(raw::zip3(TernaryOp::addcmul, least, half, half, 2049), 0), 1);
-  EXPECT_EQ(get(raw::zip3(TernaryOp::addcmul, byte, byte, byte, 3), 0), (100 + 30000) % 256);
-  EXPECT_THROW(raw::zip3(TernaryOp::addcmul, byte, byte, byte, 300), ValueError);
+  EXPECT_EQ(get(raw::ternary(TernaryOp::addcmul, least, half, half, 2049), 0), 1);
+  EXPECT_EQ(get(raw::ternary(TernaryOp::addcmul, byte, byte, byte, 3), 0), (100 + 30000) % 256);
+  EXPECT_THROW(raw::ternary(TernaryOp::addcmul, byte, byte, byte, 300), ValueError);
   const Tensor x = tensor({2}, {4, 5}, kDouble), y = tensor({2}, {6, 7}, kDouble);
-  raw::zip3_(TernaryOp::addcdiv, x, y, x, -2);
+  raw::ternary_(TernaryOp::addcdiv, x, y, x, -2);
   EXPECT_EQ(get(x, 0), 1);
   EXPECT_EQ(get(x, 1), 5 - 14. / 5);
 }
 
-TEST(CpuZip3, Refuses) {
+TEST(CpuTernary, Refuses) {
   const Tensor whole = tensor({2}, {1, 2}, kLong), three = empty({3});
-  EXPECT_THROW(raw::zip3(TernaryOp::elu, whole, Scalar(1), Scalar(1)), TypeError);
+  EXPECT_THROW(raw::ternary(TernaryOp::elu, whole, Scalar(1), Scalar(1)), TypeError);
   try {
-    raw::zip3(TernaryOp::lerp, whole, three, Scalar(0.5));
+    raw::ternary(TernaryOp::lerp, whole, three, Scalar(0.5));
     FAIL() << "expected an error";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.msg()).find("lerp: "), std::string::npos) << error.msg();
