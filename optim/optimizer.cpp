@@ -2,6 +2,7 @@
 #include "gradus/optim/optimizer.h"
 
 #include "gradus/autograd/engine/engine.h"
+#include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/node.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -130,6 +131,11 @@ std::string algorithm_name(const std::type_info& type) {
   if (const size_t space = name.rfind("::"); space != name.npos) name.erase(0, space + 2);
   if (name.ends_with("Options")) name.erase(name.size() - 7);
   return name;
+}
+
+Tensor Optimizer::evaluate(const LossClosure& closure) {
+  const AutoGradMode mode(true);
+  return closure ? closure() : Tensor();
 }
 
 }  // namespace gradus::optim

@@ -183,14 +183,16 @@ class Optimizer {
 
  private:
   struct Due;
+  struct Batch;
   struct Loaded;
   void check_options(const OptimizerParamGroup& group) const;
   // Errors: those of the constructor for more parameters.
   void check_new(const Tensors& added) const;
   // The parameters that have gradients. Errors: those of step().
   std::vector<Due> check_step() const;
-  // One call of the backend. REQUIRES: they go with one another.
-  void step_together(const std::vector<Due*>& batch);
+  // What one call of the backend takes; it changes nothing. REQUIRES: they go with one another.
+  Batch prepare(std::vector<Due*> due) const;
+  void step_together(Batch& batch);
   void capture(cuda::Graph& graph, const std::vector<Due*>& batch,
                const std::vector<UpdatedParameter>& updated);
   // Whether the step can leave it to the device whether it is passed over.

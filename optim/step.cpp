@@ -8,11 +8,6 @@
 
 namespace gradus::optim {
 
-Tensor Optimizer::evaluate(const LossClosure& closure) {
-  const AutoGradMode mode(true);
-  return closure ? closure() : Tensor();
-}
-
 Tensor Optimizer::step(LossClosure closure) {
   const Tensor loss = evaluate(closure);
   const NoGradGuard guard;
@@ -29,13 +24,15 @@ Tensor Optimizer::step(LossClosure closure) {
   std::vector<Due*> left;
   left.reserve(due.size());
   for (Due& one : due) left.push_back(&one);
+  std::vector<Batch> batches;  // all, before one is changed: memory may end
   while (!left.empty()) {
     const Due& first = *left[0];
     const auto rest = std::stable_partition(left.begin(), left.end(),
                                             [&](const Due* one) { return one->goes_with(first); });
-    step_together({left.begin(), rest});
+    batches.push_back(prepare({left.begin(), rest}));
     left.erase(left.begin(), rest);
   }
+  for (Batch& batch : batches) step_together(batch);
   if (gated) skipped_.add_(skip_);
   return loss;
 }
@@ -88,31 +85,36 @@ void Optimizer::check_gradient(const Tensor& parameter) const {
                     " is ", parameter.dtype(), ", expected floating point; use .to(kFloat)");
 }
 
-void Optimizer::step_together(const std::vector<Due*>& batch) {
-  const Step& step = batch[0]->step;
-  std::vector<UpdatedParameter> updated;
-  updated.reserve(batch.size());
-  for (const Due* one : batch) {
-    UpdatedParameter& next = updated.emplace_back();
+Optimizer::Batch Optimizer::prepare(std::vector<Due*> due) const {
+  Batch out{std::move(due), {}};
+  out.updated.reserve(out.due.size());
+  for (const Due* one : out.due) {
+    UpdatedParameter& next = out.updated.emplace_back();
     // A copy of a parameter that is not contiguous, float16 or bfloat16.
     next.parameter = raw::contiguous(raw::to(*one->parameter, one->dtype));
     next.gradient = raw::contiguous(raw::to(*one->gradient, one->dtype));
     next.coefficients = one->step.coefficients;
     if (skip_.defined()) next.skip = skip_, next.skipped = skipped_;
-    for (int k = 0; k < step.states; ++k) {
+    for (int k = 0; k < one->step.states; ++k) {
       const Tensor& kept = *one->tensors[k];
       if (!kept.defined()) next.fresh |= 1u << k;
       next.states[k] = kept.defined() ? raw::contiguous(beside(kept, *one->parameter))
                                       : raw::empty_like(next.parameter);
     }
   }
+  return out;
+}
+
+void Optimizer::step_together(Batch& batch) {
+  auto& [due, updated] = batch;
+  const Step& step = due[0]->step;
   cuda::Graph* const graph = graph_of(updated[0].parameter);
   if (graph)
-    capture(*graph, batch, updated);
+    capture(*graph, due, updated);
   else
     backend(updated[0].parameter).update(step.op, step.states, updated);
-  for (size_t i = 0; i < batch.size(); ++i) {
-    Due& one = *batch[i];
+  for (size_t i = 0; i < due.size(); ++i) {
+    Due& one = *due[i];
     if (!one.parameter->is_same(updated[i].parameter))
       raw::copy_(*one.parameter, updated[i].parameter);
     if (graph) continue;  // whose replays count

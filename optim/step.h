@@ -1,4 +1,4 @@
-// Optimizer::Due, which step.cpp and captured_step.cpp share.
+// Optimizer::Due and Optimizer::Batch, which step.cpp and captured_step.cpp share.
 #pragma once
 
 #include <array>
@@ -23,6 +23,12 @@ struct Optimizer::Due {
     return step.op == other.step.op && step.states == other.step.states && dtype == other.dtype &&
            parameter->device() == other.parameter->device();
   }
+};
+
+// Parameters that are updated together.
+struct Optimizer::Batch {
+  std::vector<Due*> due;
+  std::vector<UpdatedParameter> updated;  // in the same order
 };
 
 // The graph that a step of the parameter is captured for, or null.

@@ -53,7 +53,7 @@ SHORTER = [(r"const (Tensor|Scalar|TensorOptions|Generator|Group|Tensors|Stream|
 # What the library needs in public headers, and users do not.
 HIDDEN = {"append", "warns_again", "make_generator", "pretty_print", "clone_", "share_group", "readable_name",
           "FunctionNodeBase", "FunctionNode", "ForwardCall", "SourceLocation", "QueuedWork", "AskedWork", "FinishedWork",
-          "name_of", "requires", "GRADUS_ACTIVATION", "class_name", "short_class_name"}
+          "name_of", "requires", "graph_of", "GRADUS_ACTIVATION", "class_name", "short_class_name"}
 WORDS = re.compile(r"^(?:\[\[[^]]*\]\]\s*|inline |constexpr |constinit |explicit |virtual |static |friend )+")
 
 

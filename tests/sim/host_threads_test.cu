@@ -8,6 +8,7 @@
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/factories.h"
 #include "tests/failing_threads.h"
+#include "tests/forked.h"
 #include "tests/sim/runtime_test.h"
 #include "tests/support.h"
 
@@ -95,6 +96,15 @@ TEST_F(SimHostThreadsTest, ComputeWithTensors) {
 TEST_F(SimHostThreadsTest, LaunchesNeedNoThreadOfTheirOwn) {
   const test::ThreadsAllowed none(0);
   reverse_and_compare(7, 300, nullptr);
+}
+
+TEST_F(SimHostThreadsTest, AForkedChildLaunches) {
+  reverse_and_compare(7, 300, nullptr);
+  EXPECT_TRUE(test::holds_in_child([] {
+    reverse_and_compare(8, 300, nullptr);
+    return !testing::Test::HasFailure();
+  }));
+  reverse_and_compare(9, 300, nullptr);
 }
 
 // --- What is found

@@ -64,16 +64,20 @@ void report_at_exit(int status, void*) {
 }  // namespace
 
 namespace {
-// Whether both are of the same lines: a line that reads twice makes two accesses.
+// Whether both are of the same lines, whichever of two came first: a line that reads twice makes two
+// accesses.
 bool are_one(const Finding& a, const Finding& b) {
   const auto same_frame = [](const Frame& x, const Frame& y) {
     return x.file == y.file && x.line == y.line && x.function == y.function;
   };
+  const auto verb = [](const Side& side) { return side.what.substr(0, side.what.find(' ')); };
+  const auto same_side = [&](const Side& x, const Side& y) {
+    return verb(x) == verb(y) && !x.frames.empty() && !x.frames[0].file.empty() &&
+           std::ranges::equal(x.frames, y.frames, same_frame);
+  };
   return a.kind == b.kind && !a.sides.empty() &&
-         std::ranges::equal(a.sides, b.sides, [&](const Side& x, const Side& y) {
-           return x.what == y.what && !x.frames.empty() && !x.frames[0].file.empty() &&
-                  std::ranges::equal(x.frames, y.frames, same_frame);
-         });
+         (std::ranges::equal(a.sides, b.sides, same_side) ||
+          std::equal(a.sides.begin(), a.sides.end(), b.sides.rbegin(), b.sides.rend(), same_side));
 }
 }  // namespace
 

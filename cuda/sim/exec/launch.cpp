@@ -22,6 +22,7 @@
 #include "gradus/cuda/sim/exec/kernel_work.h"
 #include "gradus/cuda/sim/exec/worker.h"
 #include "gradus/cuda/sim/runtime/device.h"
+#include "gradus/cuda/sim/runtime/memory.h"
 #include "gradus/cuda/sim/runtime/streams.h"
 #include "gradus/cuda/sim/runtime/variables.h"
 
@@ -123,14 +124,19 @@ class Pool {
 
 // One launch at a time, whichever device it is for.
 struct Runner {
+  explicit Runner(unsigned generation = 0) : intervals(generation) {}
   std::mutex mutex;
   Pool pool;
   Intervals intervals;
 };
-// Never destroyed, since its threads do not end. A forked child has none of them, and begins anew.
+// Never destroyed, since its threads do not end. A forked child has none of them, and begins anew:
+// what the parent's records call an interval means nothing to it.
 Runner& runner() {
   static std::atomic<Runner*> one = [] {
-    pthread_atfork(nullptr, nullptr, [] { one.store(new Runner); });
+    pthread_atfork(nullptr, nullptr, [] {
+      forget_records();
+      one.store(new Runner(one.load()->intervals.generation() + 1));
+    });
     return new Runner;
   }();
   return *one;

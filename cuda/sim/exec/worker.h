@@ -31,6 +31,7 @@ void multiply_fragments(const uint64_t (&lanes)[kWarp]);
 // Knows which block each interval belongs to (shadow.h).
 class Intervals {
  public:
+  explicit Intervals(unsigned generation = 0) : generation_(generation) {}
   // Starts a launch. The intervals of earlier launches are not current any more.
   void restart();
   uint32_t take(uint32_t block);
@@ -44,7 +45,7 @@ class Intervals {
  private:
   static constexpr uint32_t kLimit = 1u << Record::kIntervalBits, kChunk = 1 << 16;
   uint32_t first_ = 1;
-  unsigned generation_ = 0;
+  unsigned generation_;
   std::atomic<uint32_t> next_{1};
   std::array<std::atomic<uint32_t*>, kLimit / kChunk> chunks_{};
 };
