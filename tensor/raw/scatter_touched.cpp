@@ -32,7 +32,7 @@ void change_touched(const IndexRule& rule, const Tensor& x, int64_t dim, const T
   const int64_t last = numbers.dim() - 1;
   const Tensor lines = raw::contiguous(raw::transpose(numbers, dim, last));
   const auto [sorted, order] = raw::sort(lines, last, false);
-  const Tensor first = searchsorted(
+  const Tensor first = raw::searchsorted(
       given.numel() == given.sizes()[dim] ? *try_view(sorted, {-1}) : sorted, sorted, false);
   const Tensor places = empty(lines.sizes(), kLong, x.device());
   const IndexRule within{rule.op, dim, index.sizes()[dim]};

@@ -87,13 +87,13 @@ void expect_adam(int states, double weight_decay) {
       run<UpdateOp::adam>(
           states, dtype, n,
           [&](int) -> UpdateCoefficients<UpdateOp::adam, double> {
-            return {.keep = 0.75,
+            return {.decay = 0.75,
                     .weight_decay = weight_decay,
                     .beta1 = 0.8,
                     .one_minus_beta1 = 0.2,
                     .beta2 = 0.5,
                     .one_minus_beta2 = 0.4,
-                    .rate = 0.1,
+                    .step_size = 0.1,
                     .scale = 1.5,
                     .eps = 0.5,
                     .lr = 0,
