@@ -4,6 +4,7 @@ import sys
 import time
 
 import torch
+from resnet18 import ResNet18
 
 torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cudnn.allow_tf32 = False
@@ -200,33 +201,6 @@ def norms():
     time_layer("batch_norm 128 x 512 x 4 x 4", nn.BatchNorm2d(512), randn(128, 512, 4, 4))
 
 
-class ResidualBlock(torch.nn.Module):
-    """As in bench/resnet.h."""
-
-    def __init__(self, of, to, stride):
-        super().__init__()
-        nn = torch.nn
-        self.inner = nn.Sequential(nn.Conv2d(of, to, 3, stride, 1, bias=False), nn.BatchNorm2d(to), nn.ReLU(True),
-                                   nn.Conv2d(to, to, 3, 1, 1, bias=False), nn.BatchNorm2d(to))
-        self.shortcut = nn.Identity()
-        if stride != 1 or of != to:
-            self.shortcut = nn.Sequential(nn.Conv2d(of, to, 1, stride, bias=False), nn.BatchNorm2d(to))
-
-    def forward(self, x):
-        return torch.relu(self.inner(x) + self.shortcut(x))
-
-
-def resnet18(classes):
-    nn = torch.nn
-    layers = [nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64), nn.ReLU(True)]
-    of = 64
-    for stage in range(4):
-        to = 64 << stage
-        layers += [ResidualBlock(of, to, 1 if stage == 0 else 2), ResidualBlock(to, to, 1)]
-        of = to
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, classes))
-
-
 def optimizers():
     parameters = [torch.randn(1_000_000, device="cuda", requires_grad=True) for _ in range(100)]
     for p in parameters:
@@ -354,7 +328,7 @@ def training_steps():
                                 nn.TransformerEncoderLayer(384, 6), (64, 128, 384))]:
         time_step(name, model.cuda(), torch.randn(shape, device="cuda"), torch.randn(shape, device="cuda"),
                   nn.MSELoss(), steps=20)
-    time_step("step ResNet-18 batch 128", resnet18(10).cuda(), torch.randn(128, 3, 32, 32, device="cuda"),
+    time_step("step ResNet-18 batch 128", ResNet18(10).cuda(), torch.randn(128, 3, 32, 32, device="cuda"),
               torch.randint(10, (128,), device="cuda"), torch.nn.CrossEntropyLoss(), steps=10)
 
 

@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 sys.path.insert(0, __file__.rsplit("/", 2)[0])
+from resnet18 import ResNet18  # noqa: E402
 from table import read  # noqa: E402
 
 TOLERANCE = {"float32": 1e-4, "TF32": 1e-3, "bfloat16": 5e-3}
@@ -50,35 +51,6 @@ class GPT(nn.Module):
         for block in self.blocks:
             x = block(x)
         return self.head(self.norm(x))
-
-
-class ResidualBlock(nn.Module):
-    """As in bench/resnet.h."""
-
-    def __init__(self, of, to, stride):
-        super().__init__()
-        self.inner = nn.Sequential(nn.Conv2d(of, to, 3, stride, 1, bias=False), nn.BatchNorm2d(to), nn.ReLU(True),
-                                   nn.Conv2d(to, to, 3, 1, 1, bias=False), nn.BatchNorm2d(to))
-        if stride != 1 or of != to:
-            self.shortcut = nn.Sequential(nn.Conv2d(of, to, 1, stride, bias=False), nn.BatchNorm2d(to))
-
-    def forward(self, x):
-        return torch.relu(self.inner(x) + (self.shortcut(x) if hasattr(self, "shortcut") else x))
-
-
-class ResNet18(nn.Module):
-    def __init__(self, classes):
-        super().__init__()
-        layers = [nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64), nn.ReLU(True)]
-        of = 64
-        for stage in range(4):
-            to = 64 << stage
-            layers += [ResidualBlock(of, to, 1 if stage == 0 else 2), ResidualBlock(to, to, 1)]
-            of = to
-        self.layers = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, classes))
-
-    def forward(self, x):
-        return self.layers(x)
 
 
 def report(name, who, value, work, unit):

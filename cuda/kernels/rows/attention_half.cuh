@@ -88,17 +88,15 @@ struct HalfAttentionTile : AttentionHead<T, float> {
       }
     }
   }
-  // f(which of this lane's two rows, row, column, element) for each.
-  template <class Sums, class F>
-  __device__ void visit(Sums& sums, const F& f) const {
-    int64_t column = 2 * member;
+  // f(which of this lane's two rows, row, column, element) for each, of several of one shape.
+  template <class F, class Sums, class... More>
+  __device__ void visit(const F& f, Sums& sums, More&... more) const {
 #pragma unroll
-    for (auto& of_columns : sums) {
+    for (int j = 0; j < static_cast<int>(sizeof(Sums) / sizeof(sums[0])); ++j)
 #pragma unroll
       for (int e = 0; e < 4; ++e)
-        f(e / 2, first + row + group + e / 2 * 8, column + e % 2, of_columns[e]);
-      column += 8;
-    }
+        f(e / 2, first + row + group + e / 2 * 8, 8 * j + 2 * member + e % 2, sums[j][e],
+          more[j][e]...);
   }
   // Of the four lanes that share a row.
   __device__ static float row_sum(float x) {
@@ -111,9 +109,11 @@ struct HalfAttentionTile : AttentionHead<T, float> {
   }
   // To a contiguous matrix of this head.
   __device__ void store(T* to, int64_t rows, int width, Result& result) const {
-    visit(result, [&](int, int64_t r, int64_t c, float x) {
-      if (r < rows && c < width) to[(index * rows + r) * width + c] = T(x);
-    });
+    visit(
+        [&](int, int64_t r, int64_t c, float x) {
+          if (r < rows && c < width) to[(index * rows + r) * width + c] = T(x);
+        },
+        result);
   }
 };
 
@@ -140,10 +140,12 @@ __global__ void __launch_bounds__(kHalfAttentionThreads)
     typename Tile::Scores tile;
     at.products(q, k, tile);
     float most[2] = {top[0], top[1]}, factor[2];
-    at.visit(tile, [&](int i, int64_t query, int64_t column, float& x) {
-      x = at.score(query, key + column, x);
-      most[i] = ::max(most[i], x);
-    });
+    at.visit(
+        [&](int i, int64_t query, int64_t column, float& x) {
+          x = at.score(query, key + column, x);
+          most[i] = ::max(most[i], x);
+        },
+        tile);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       most[i] = at.row_max(most[i]);
@@ -151,12 +153,14 @@ __global__ void __launch_bounds__(kHalfAttentionThreads)
       sum[i] *= factor[i];
       top[i] = most[i];
     }
-    at.visit(tile, [&](int i, int64_t query, int64_t column, float& x) {
-      x = at.weight(x, most[i]);
-      sum[i] += x;
-      x = at.drawn(query, key + column, x);
-    });
-    at.visit(result, [&](int i, int64_t, int64_t, float& x) { x *= factor[i]; });
+    at.visit(
+        [&](int i, int64_t query, int64_t column, float& x) {
+          x = at.weight(x, most[i]);
+          sum[i] += x;
+          x = at.drawn(query, key + column, x);
+        },
+        tile);
+    at.visit([&](int i, int64_t, int64_t, float& x) { x *= factor[i]; }, result);
     at.accumulate(tile, v, result);
   }
 #pragma unroll
@@ -167,7 +171,7 @@ __global__ void __launch_bounds__(kHalfAttentionThreads)
       log_sums[at.index * args.queries + query] = scalar::log(sum[i]) + top[i];
     sum[i] = sum[i] > 0 ? 1 / sum[i] : sum[i];
   }
-  at.visit(result, [&](int i, int64_t, int64_t, float& x) { x *= sum[i]; });
+  at.visit([&](int i, int64_t, int64_t, float& x) { x *= sum[i]; }, result);
   at.store(out, args.queries, args.values, result);
 }
 
@@ -211,15 +215,12 @@ __global__ void __launch_bounds__(kHalfAttentionThreads)
     typename Tile::Scores weights, tile;
     at.products(q, k, weights);
     at.products(g, v, tile);
-#pragma unroll
-    for (int j = 0; j < kAttentionTile / 8; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int64_t query = at.first + at.row + at.group + e / 2 * 8;
-        const int64_t other = key + 8 * j + 2 * at.member + e % 2;
-        const float weight = at.weight(at.score(query, other, weights[j][e]), log_sum[e / 2]);
-        tile[j][e] = weight * (at.drawn(query, other, tile[j][e]) - mean[e / 2]) * args.scale;
-      }
+    const auto take = [&](int i, int64_t query, int column, float& weight, float& slope) {
+      const int64_t other = key + column;
+      weight = at.weight(at.score(query, other, weight), log_sum[i]);
+      slope = weight * (at.drawn(query, other, slope) - mean[i]) * args.scale;
+    };
+    at.visit(take, weights, tile);
     at.accumulate(tile, k, result);
   }
   at.store(grad_q, args.queries, args.width, result);
@@ -251,19 +252,16 @@ __global__ void __launch_bounds__(kHalfAttentionThreads)
     typename Tile::Scores weights, tile;
     at.products(k, q, weights);
     at.products(v, g, tile);
-#pragma unroll
-    for (int j = 0; j < kAttentionTile / 8; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int64_t key = at.first + at.row + at.group + e / 2 * 8;
-        const int64_t other = query + 8 * j + 2 * at.member + e % 2;
-        const bool inside = other < args.queries;
-        const float log_sum = inside ? log_sums[of_head + other] : 0;
-        const float mean = inside ? means[of_head + other] : 0;
-        const float weight = at.weight(at.score(other, key, weights[j][e]), log_sum);
-        weights[j][e] = at.drawn(other, key, weight);
-        tile[j][e] = weight * (at.drawn(other, key, tile[j][e]) - mean) * args.scale;
-      }
+    const auto take = [&](int, int64_t key, int column, float& weight, float& slope) {
+      const int64_t other = query + column;
+      const bool inside = other < args.queries;
+      const float log_sum = inside ? log_sums[of_head + other] : 0;
+      const float mean = inside ? means[of_head + other] : 0;
+      const float drawn = at.weight(at.score(other, key, weight), log_sum);
+      weight = at.drawn(other, key, drawn);
+      slope = drawn * (at.drawn(other, key, slope) - mean) * args.scale;
+    };
+    at.visit(take, weights, tile);
     at.accumulate(weights, g, of_values);
     at.accumulate(tile, q, of_keys);
   }
