@@ -1,5 +1,6 @@
 // The public functions on tensors: they compute through raw:: and record the graph. Their rows in
-// elementwise.def and functions.def say what each does; most are methods of Tensor as well.
+// elementwise.def and functions.def say what each function does. Most are methods of Tensor as
+// well.
 #pragma once
 
 #include <optional>

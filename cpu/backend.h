@@ -1,6 +1,7 @@
-// The CPU as a Backend. A function stands in the file of its name in ops/, but for fill and arange
+// The CPU as a Backend. The file ops/NAME.cpp holds the function NAME. Exceptions: fill and arange
 // (copy.cpp), add_offsets (gather.cpp), count_nonzero and masked_select (nonzero.cpp), ternary
-// (zip.cpp), median (select.cpp) and the forms with arg_ or _grad of others.
+// (zip.cpp), median (select.cpp), and names with arg_ or _grad, which stand beside the name
+// without.
 #pragma once
 
 #include "gradus/tensor/backend.h"

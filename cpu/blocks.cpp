@@ -47,7 +47,7 @@ void* new_block(size_t size) {
   return block;
 }
 
-// What this thread freed: one list for each power of two.
+// The blocks that this thread freed: one list for each power of two.
 class BlocksOfThread {
  public:
   // Null where there is none. REQUIRES: kLeast <= size <= kLarge.
@@ -97,7 +97,7 @@ class BlocksOfThread {
 };
 thread_local bool BlocksOfThread::ended_ = false;
 
-// What all threads freed of large blocks, in a list from the newest to the oldest.
+// The large blocks that all threads freed, in a list from the newest to the oldest.
 class LargeBlocks {
  public:
   // Null where there is none.
@@ -124,7 +124,7 @@ class LargeBlocks {
     size_t size;
   };
 
-  // Those that are too many then.
+  // Returns the blocks that are too many then.
   Block* add(Block* block) {
     const std::scoped_lock lock(mutex_);
     block->older = std::exchange(newest_, block);

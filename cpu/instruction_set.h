@@ -9,8 +9,8 @@ namespace gradus::cpu {
 
 enum class InstructionSet : uint8_t { baseline, avx2, avx512 };
 
-// Those that this build has and this processor runs, the fastest last. Errors: ValueError if there
-// are none.
+// The instruction sets that this build has and this processor runs, the fastest last. Errors:
+// ValueError if there are none.
 ArrayRef<InstructionSet> instruction_sets();
 
 // The one that a word of GRADUS_CPU names; the fastest without a word. Errors: ValueError if it is

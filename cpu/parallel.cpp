@@ -1,5 +1,5 @@
-// The threads of the CPU's loops. They are the library's own: those of OpenMP spin while they wait,
-// whoever else needs the core, and a forked child hangs without them.
+// The threads of the CPU's loops. The threads are the library's own. Those of OpenMP spin while
+// they wait, whoever else needs the core, and a forked child hangs without them.
 #include "gradus/cpu/parallel.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
-// The Backend on CUDA devices. A function stands in the file of its name in ops/, but for where,
+// The Backend on CUDA devices. The file ops/NAME.cu holds the function NAME. Exceptions: where,
 // gather and add_offsets (index.cu), arange and linspace (fill.cu), count_nonzero, run_starts,
 // distinct, masked_select and masked_scatter (nonzero.cu), variance, norm and aminmax (reduce.cu),
-// median and mode (select.cu) and the forms with arg_ or _grad of others.
+// median and mode (select.cu), and names with arg_ or _grad, which stand beside the name without.
 #pragma once
 
 #include "gradus/tensor/backend.h"

@@ -70,7 +70,7 @@ void StaticInputs::set(const Tensors& given) const {
   for (const Tensor& input : inputs_) input.impl().storage->bump_version();
 }
 
-// In one launch, if they lie side by side.
+// One launch copies all where they lie side by side.
 void StaticInputs::copy(const Tensors& given) const {
   const auto is_contiguous = [](const Tensor& x) { return x.is_contiguous(); };
   if (joined_.defined() && std::all_of(given.begin(), given.end(), is_contiguous)) {

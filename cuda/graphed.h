@@ -38,7 +38,7 @@ class StaticInputs {
   Tensor joined_;  // the memory of them all, as bytes, where they fit side by side
 };
 
-// What make_graphed returns; stays where it is made.
+// The result of make_graphed. It stays where it is made.
 template <class F, class... Inputs>
 class Graphed {
   static_assert((std::is_same_v<Inputs, Tensor> && ...), "make_graphed: the inputs are tensors");
@@ -111,16 +111,16 @@ class Graphed {
 
 // A callable that does what f does, for inputs of the samples' shapes, dtypes and device: so many
 // calls give what as many calls of f give. The first two calls run f, which makes what is made
-// once: the state of an optimizer, gradients. The third one captures f, and it and all later ones
-// replay the graph, so what f does on the CPU alone, like printing or counting, is not done again.
+// once: the state of an optimizer, gradients. The third call captures f, and all later ones replay
+// the graph. So what f does on the CPU alone, like printing or counting, is not done again.
 //
 // A call copies its inputs into tensors that f reads, and returns f's result: a Tensor, Tensors, a
-// tuple of tensors, or void; without a graph of derivatives. From the third call on these are the
-// same tensors each time, which the next call overwrites. What f works with beside its inputs, like
-// parameters and optimizers, must outlive the callable, and keep its memory.
-// Errors: ValueError for inputs that are not on one GPU. Of a call: ValueError and TypeError, which
-// name the argument, for one that differs from its sample; Error, which names the operation, where
-// something cannot be captured. Then nothing was captured, and the next call tries again.
+// tuple of tensors, or void; without a graph of derivatives. The third and later calls return the
+// same tensors each time, which the next call overwrites. Objects that f works with beside its
+// inputs, like parameters and optimizers, must outlive the callable and keep their memory.
+// Errors: ValueError for inputs that are not on one GPU. A call: ValueError and TypeError for an
+// argument that differs from its sample; Error, which names the operation, where something cannot
+// be captured. Then nothing was captured, and the next call tries again.
 template <class F, class... Inputs>
 Graphed<std::decay_t<F>, Inputs...> make_graphed(F&& f, const Inputs&... samples) {
   return {std::forward<F>(f), samples...};

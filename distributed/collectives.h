@@ -1,7 +1,8 @@
 // all_reduce, broadcast and the other collectives, with the names and the argument order of
-// PyTorch's torch.distributed. Without a group all ranks of the job take part (init_process_group).
+// PyTorch's torch.distributed. All ranks of the job take part where no group is given
+// (init_process_group).
 //
-// All ranks of the group make the same calls in the same order. With async_op a call returns at
+// All ranks of the group make the same calls in the same order. A call with async_op returns at
 // once, and its tensors may be used again after wait(). Otherwise the call waits and returns null.
 // Ranks (src, dst) are ranks of the job, as get_rank() returns them. Tensors are contiguous, on one
 // device that the backend supports, and results are written into the given tensors.

@@ -14,7 +14,7 @@ constexpr int kDefaultPort = 29500;
 
 struct Launcher {
   const char *name, *rank, *world_size, *local_rank, *local_size;
-  // What says that there is one machine only: local_size is the world size, or 1 machine is
+  // The evidence that there is one machine only: local_size is the world size, or 1 machine is
   // counted.
   const char* machines;
 };

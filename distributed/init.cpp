@@ -22,7 +22,7 @@ struct Leave {
   }
 };
 
-// Of the backend threads each thread has one of its own, and else the process has one.
+// Each thread of the backend threads has a world of its own; otherwise the process has one.
 thread_local std::unique_ptr<World, Leave> thread_world;
 std::unique_ptr<World, Leave> process_world;
 

@@ -21,9 +21,9 @@ namespace gradus::distributed {
 // store: replaces init_method, and needs rank and world_size; with "threads" a HashStore that all
 //   threads share. spawn_threads does all that.
 //
-// Errors: Error where it was called before, the backend is not built in, a rank does not come in
-// time, or the port is taken; ValueError where ranks disagree on the world size, two have the same
-// rank, or an environment variable is malformed.
+// Errors: Error where it was called before, where the backend is not built in, where a rank does
+// not come in time, or where the port is taken. ValueError where ranks disagree on the world size,
+// where two have the same rank, or where an environment variable is malformed.
 void init_process_group(const std::string& backend, const std::string& init_method = "",
                         Milliseconds timeout = Milliseconds(60000), int world_size = -1,
                         int rank = -1, std::shared_ptr<Store> store = nullptr);
@@ -32,7 +32,8 @@ bool is_initialized();
 // at work. Errors: Error before init_process_group.
 void destroy_process_group(const Group& group = nullptr);
 
-// This rank's number in the group; without a group, in the job. -1 where it is not a member.
+// The number of this rank in the group, or in the job where no group is given. -1 where it is not a
+// member.
 // Errors: Error before init_process_group, here and below.
 int get_rank(const Group& group = nullptr);
 int get_world_size(const Group& group = nullptr);

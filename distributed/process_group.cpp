@@ -134,7 +134,8 @@ bool ProcessGroup::is_over(Job& job) {
   }
 }
 
-// What is being handled, and ends the job. Errors of this rank's own end the others' as well.
+// Returns the exception that is being handled, and ends the job with it. Errors of this rank's own
+// end the others' as well.
 std::exception_ptr ProcessGroup::spread_error(const Job& job) const {
   try {
     throw;

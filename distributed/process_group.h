@@ -47,7 +47,7 @@ class ProcessGroup {
   Watch& watch() const { return *members_.watch; }
   // Whether this process made it, and so has its thread.
   bool is_here() const { return home_.is_here(); }
-  // For what may outlive the group.
+  // Shared with parts that may outlive the group.
   const std::shared_ptr<Watch>& shared_watch() const { return members_.watch; }
   // 1, 2, ... at every member: for names in the store that all members make alike.
   int next_number() { return ++number_; }
@@ -90,8 +90,8 @@ class ProcessGroup {
   // failed.
   void join();
   void check_failure() const { watch().failure().check(); }
-  // Before a collective, on the group's thread: backends whose collectives may compute nonsense
-  // where ranks call different ones compare the calls. Errors: as the collectives'.
+  // Runs before a collective on the group's thread. Backends whose collectives may compute nonsense
+  // where ranks call different ones compare the calls here. Errors: as the collectives'.
   virtual void compare(const std::string& /*what*/) {}
   // Whether collectives of GPU tensors only queue work, so that the next may be called before the
   // last is done. Such collectives call look_after() while they wait for other ranks.
@@ -133,7 +133,7 @@ class ProcessGroup {
   std::deque<Job> jobs_;
   uint64_t sequence_ = 0;
   bool ends_ = false;
-  // --- Of the group's thread alone
+  // --- Only the group's thread uses these
   std::map<int, cuda::Stream> streams_;  // by device
   std::deque<Job> under_way_;            // in the order of their start, in which they end
   detail::Thread thread_;

@@ -17,15 +17,15 @@ namespace gradus::distributed {
 class Work {
  public:
   virtual ~Work() = default;
-  // Waits until the tensors may be used again. On the CPU it waits for their values; on a GPU the
-  // host does not wait, and later work on the current stream does.
-  // Returns true. Errors: those of the communication, DistributedError among them.
+  // Waits until the tensors may be used again. The wait is for the values of tensors on the CPU.
+  // The host does not wait for a GPU; later work on the current stream does. Returns true. Errors:
+  // those of the communication, DistributedError among them.
   virtual bool wait() = 0;
   // Whether it has ended, successfully or not. Does not wait.
   virtual bool is_completed() = 0;
-  // Its exception; null where it succeeded or has not ended.
+  // The exception of the call; null where it succeeded or has not ended.
   virtual std::exception_ptr exception() = 0;
-  // For a recv that has ended: the rank that sent.
+  // The rank that sent, for a recv that has ended.
   virtual int source_rank() const { return -1; }
 };
 using WorkPtr = std::shared_ptr<Work>;

@@ -45,12 +45,12 @@ struct Setup {
   std::string init_method;
   int local_rank = 0;
 };
-// They set watch and make_group, and fill in what setup lacks.
+// Each sets watch and make_group, and fills in what setup lacks.
 void set_up_threads(Setup& setup, World& world);
 void set_up_mpi(Setup& setup, World& world);
 void set_up_nccl(Setup& setup, World& world);
 
-// For ranks that are processes: lets the server of the store watch them.
+// Lets the server of the store watch ranks that are processes.
 void watch_processes(const Setup& setup, TCPStore& store, World& world);
 // The store of setup; without one, a store made from init_method or the launcher's variables.
 std::shared_ptr<TCPStore> open_tcp_store(Setup& setup);

@@ -26,7 +26,7 @@ concept HasForwardOrChainable = HasForward<T> || Chainable<T>;
 
 namespace detail {
 
-// What AnyModule knows of a class of modules.
+// A class of modules as AnyModule sees it.
 struct AnyForward {
   // REQUIRES: as many values as parameters.
   AnyValue (*call)(Module& module, std::vector<AnyValue>& values);
@@ -92,8 +92,8 @@ class AnyModule {
     return *this = AnyModule(std::move(module));
   }
 
-  // What forward() of the module returns. The arguments have exactly the types of its parameters;
-  // those that GRADUS_FORWARD_HAS_DEFAULT_ARGS names may be left out.
+  // Returns the result of the module's forward(). The arguments have exactly the types of its
+  // parameters; those that GRADUS_FORWARD_HAS_DEFAULT_ARGS names may be left out.
   // Errors: Error for another number of arguments, TypeError for one of another type.
   template <class... Args>
   AnyValue any_forward(Args&&... args) const {
@@ -152,7 +152,7 @@ class AnyModule {
   const detail::AnyForward* forward_ = nullptr;
 };
 
-// For lists of named modules: Sequential({{"fc", Linear(3, 4)}, {"act", ReLU()}}).
+// A module with its name, for lists: Sequential({{"fc", Linear(3, 4)}, {"act", ReLU()}}).
 class NamedAnyModule {
  public:
   template <class M>

@@ -14,7 +14,7 @@ namespace detail {
 
 class AnyValue {
  public:
-  // Of the type T without reference and const; a string literal is a const char*.
+  // Holds a value of type T without reference and const. A string literal is a const char*.
   template <class T>
   requires(!std::same_as<std::remove_cvref_t<T>, AnyValue>) explicit AnyValue(T&& value)
       : value_(std::forward<T>(value)) {}

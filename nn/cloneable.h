@@ -13,8 +13,8 @@
 
 namespace gradus::nn {
 
-// What is no parameter, buffer or module (options, numbers) is copied as the copy constructor of
-// Derived does it; what is registered is made anew by reset() and filled with the values.
+// The copy constructor of Derived copies options and numbers. reset() makes parameters, buffers and
+// modules anew, and then they get the values.
 template <class Derived>
 class Cloneable : public Module {
  public:

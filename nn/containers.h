@@ -54,7 +54,7 @@ struct ModuleListImpl : Cloneable<ModuleListImpl> {
   void push_back(M&& module) {
     insert(size(), std::forward<M>(module));
   }
-  // Before the module at this place. Errors: IndexError beyond the end.
+  // Inserts before the module at this place. Errors: IndexError beyond the end.
   template <detail::ModuleLike M>
   void insert(size_t index, M&& module) {
     insert_module(index, detail::shared_module(std::forward<M>(module)));
@@ -108,7 +108,7 @@ struct ModuleDictImpl : Cloneable<ModuleDictImpl> {
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void pretty_print(std::ostream& stream) const override;
 
-  // In the place of the module of this name, if there is one.
+  // Replaces the module of this name, if there is one.
   void insert(const std::string& key, std::shared_ptr<Module> module);
   // Inserts all modules of a list of pairs, an OrderedDict, a map or another ModuleDict.
   void update(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) {

@@ -67,7 +67,7 @@ inline constexpr bool is_expanding_array = false;
 template <size_t D, class T>
 inline constexpr bool is_expanding_array<ExpandingArray<D, T>> = true;
 
-// Of which some may be left to the input.
+// An array of which some numbers may be left to the input.
 template <size_t D>
 using ExpandingArrayWithOptionalElem = ExpandingArray<D, std::optional<int64_t>>;
 

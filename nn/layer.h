@@ -23,7 +23,7 @@
 
 namespace gradus::nn {
 
-// Of a module without options.
+// The options of a module that has none.
 struct NoOptions {
   std::tuple<> fields() const { return {}; }
 };
@@ -45,7 +45,7 @@ struct Layer : Cloneable<Derived> {
     explicit CallReset(Layer& layer) { layer.reset(); }
   };
 
-  // From options, or from what their constructor takes: Linear(LinearOptions(3, 4)), Linear(3, 4).
+  // Takes options, or what their constructor takes: Linear(LinearOptions(3, 4)), Linear(3, 4).
   template <class... Args>
   requires std::is_constructible_v<Options, Args...>
   explicit Layer(Args&&... args)
@@ -66,8 +66,8 @@ struct Layer : Cloneable<Derived> {
   Options options;
 
  private:
-  // As libtorch prints them: numbers, lists and switches that are not hidden, `inplace` where it is
-  // on, `lambda` without its name. The stream keeps std::boolalpha, as it does there.
+  // Prints as libtorch does: numbers, lists and switches that are not hidden. `inplace` stands
+  // where it is on, and `lambda` has no name. The stream keeps std::boolalpha, as there.
   template <class T>
   static void print(std::ostream& stream, const char*& separator, const NamedOption<T>& option) {
     if (option.hidden) return;

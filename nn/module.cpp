@@ -42,7 +42,7 @@ class Level {
 };
 thread_local int Level::depth_ = 0;
 
-// Whether `wanted` is the module or below it. Without recursion, and each module once.
+// Whether `wanted` is the module or below it. A loop visits each module once.
 bool holds(const Module& module, const Module& wanted) {
   std::vector<const Module*> left{&module};
   std::unordered_set<const Module*> seen;
@@ -271,7 +271,7 @@ void Module::apply_to_tensors(const Convert& convert) {
   for (const Tensor& x : buffers()) plan(x);
   for (auto& [old, fresh] : changes) {
     if (old.is_same(fresh)) continue;
-    // The handle stays, so that optimizers, and whoever else holds it, see the new memory.
+    // The handle stays. So optimizers, and whoever else holds it, see the new memory.
     old.set_data(fresh);
   }
 }

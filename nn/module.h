@@ -67,8 +67,8 @@ class Module : public std::enable_shared_from_this<Module> {
   const OrderedDict<std::string, std::shared_ptr<Module>>& named_children() const {
     return children_;
   }
-  // This module, unless include_self is false, and all below. Errors: Error where this module is to
-  // be included, and no shared_ptr holds it.
+  // This module and all below it. include_self = false leaves this one out. Errors: Error where
+  // this module is to be included, and no shared_ptr holds it.
   std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const {
     return named_modules("", include_self).values();
   }
@@ -89,7 +89,7 @@ class Module : public std::enable_shared_from_this<Module> {
       const std::function<void(const std::string&, const std::shared_ptr<Module>&)>& function,
       const std::string& name_prefix = "") const;
 
-  // This module as one of class T, or of T's module where T is a holder; null where it is none.
+  // Returns this module as a T, or as T's module where T is a holder. Null where it is none.
   template <class T>
   auto* as() noexcept {
     return dynamic_cast<detail::Contained<T>*>(this);
@@ -132,8 +132,8 @@ class Module : public std::enable_shared_from_this<Module> {
   // "Linear(in_features=10, out_features=1, bias=true)"
   virtual void pretty_print(std::ostream& stream) const;
 
-  // Python's hooks, for a module whose forward() takes a Tensor first, and returns one first. They
-  // run where it is called through a holder or a Sequential, in the order of their registration. A
+  // Python's hooks, for a module whose forward() takes a Tensor first and returns one first. Hooks
+  // run in the order of their registration, where a holder or a Sequential calls the module. A
   // defined tensor that a hook returns takes the place of the input or the output. The number that
   // is returned here removes the hook. A hook may register and remove hooks, itself too; those that
   // run at the moment do not change by it.
@@ -179,11 +179,11 @@ class Module : public std::enable_shared_from_this<Module> {
   void unregister_module(const std::string& name);
 
  protected:
-  // Values of the last arguments of forward(), where AnyModule and Sequential may leave them out:
-  // the places, from 0, and the values. GRADUS_FORWARD_HAS_DEFAULT_ARGS defines it.
+  // Values of the last arguments of forward(), which AnyModule and Sequential may then leave out:
+  // their places, from 0, and their values. GRADUS_FORWARD_HAS_DEFAULT_ARGS defines it.
   virtual std::vector<std::pair<unsigned, AnyValue>> forward_default_args() const { return {}; }
-  // What `module` holds counts as this module's own, under the same names. REQUIRES: this module
-  // registers nothing itself.
+  // Lets the contents of `module` count as this module's own, under the same names. REQUIRES: this
+  // module registers nothing itself.
   void stand_for(std::shared_ptr<Module> module);
   // pretty_print with another name at its head.
   void print_tree(std::ostream& stream, const std::string& head) const;
@@ -205,7 +205,7 @@ class Module : public std::enable_shared_from_this<Module> {
   template <class Derived>
   friend class Cloneable;
   friend class AnyModule;
-  // This module becomes a clone of `other`.
+  // Makes this module a clone of `other`.
   virtual void clone_(const Module& other, const std::optional<Device>& device);
   void add_child(std::string name, std::shared_ptr<Module> module);
   void replace_child(const std::string& name, std::shared_ptr<Module> module);
@@ -329,8 +329,9 @@ std::ostream& operator<<(std::ostream& stream, const ModuleHolder<T>& holder) {
 }  // namespace nn
 }  // namespace gradus
 
-// After `struct NameImpl : Module`, declares `Name`, its holder. As libtorch's TORCH_MODULE. A
-// member of another module is written `Name name{nullptr}`, and assigned by register_module.
+// Stands after `struct NameImpl : Module` and declares its holder `Name`, as libtorch's
+// TORCH_MODULE. A member of another module is written `Name name{nullptr}`, and assigned by
+// register_module.
 #define GRADUS_MODULE(Name)                                     \
   class Name : public ::gradus::nn::ModuleHolder<Name##Impl> {  \
    public:                                                      \
@@ -338,7 +339,7 @@ std::ostream& operator<<(std::ostream& stream, const ModuleHolder<T>& holder) {
     using Impl [[maybe_unused]] = Name##Impl;                   \
   }
 
-// In a module whose forward() has default arguments, their places and values:
+// Stands in a module whose forward() has default arguments, and gives their places and values:
 //   GRADUS_FORWARD_HAS_DEFAULT_ARGS({1, nn::AnyValue(2)}, {2, nn::AnyValue(3.0)})
 #define GRADUS_FORWARD_HAS_DEFAULT_ARGS(...)                                                       \
   std::vector<std::pair<unsigned, ::gradus::nn::AnyValue>> forward_default_args() const override { \

@@ -63,8 +63,8 @@ inline constexpr bool kHoldsTensors = detail::holds_tensors<T>(false);
 template <class T>
 inline constexpr bool kHoldsTensorsAlone = detail::holds_tensors<T>(true);
 
-// Walks several values of one type together. For every tensor of the first value, calls
-// f(std::vector<Tensor*>) with that tensor and those at the same place of the other values.
+// Walks several values of one type together. Calls f(std::vector<Tensor*>) for every tensor of the
+// first value, with that tensor and those at the same place of the other values.
 // Errors: ValueError where another has more or fewer elements, or other keys.
 template <class T, class F>
 void for_each_column(const std::vector<T*>& values, F& f) {

@@ -9,7 +9,7 @@ namespace gradus::nn {
 
 namespace detail {
 
-// What both have in common. A parameter requires grad where the given tensor does.
+// The common part of both containers. A parameter requires grad where the given tensor does.
 template <class Derived>
 class ParameterContainer : public Cloneable<Derived> {
  public:
@@ -44,7 +44,7 @@ class ParameterContainer : public Cloneable<Derived> {
     stream << ')';
   }
 
-  // Over items with key() and value(); a value is the parameter itself.
+  // Iterates over items with key() and value(); a value is the parameter itself.
   class Iterator {
    public:
     using Item = Dict::Item;

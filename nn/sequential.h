@@ -27,7 +27,7 @@ struct SequentialImpl : Cloneable<SequentialImpl> {
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void pretty_print(std::ostream& stream) const override;
 
-  // A module, a holder of one, or an AnyModule. Without a name it gets its number.
+  // A module, a holder of one, or an AnyModule. A module without a name gets its number.
   template <class M>
   requires std::is_constructible_v<AnyModule, M>
   void push_back(M&& module) { push_back(std::to_string(size()), std::forward<M>(module)); }

@@ -1,5 +1,5 @@
-// What Module::load_state_dict and checkpoints share: whether values fit, and putting them in
-// place.
+// The common part of Module::load_state_dict and checkpoints: whether values fit, and putting them
+// in place.
 #pragma once
 
 #include <string>

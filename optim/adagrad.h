@@ -36,7 +36,7 @@ struct AdagradOptions : OptimizerCloneableOptions<AdagradOptions> {
   }
 };
 
-// Its parameters have state, with 0 steps and no sum, from the start.
+// Every parameter has its state from the start, with 0 steps and an undefined sum.
 struct Adagrad : TableOptimizer<UpdateOp::adagrad, AdagradOptions, AdagradParamState> {
   Adagrad(std::vector<OptimizerParamGroup> groups, const AdagradOptions& defaults = {})
       : TableOptimizer(std::move(groups), defaults) {

@@ -1,5 +1,6 @@
-// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015), in PyTorch's form. With
-// amsgrad u is the largest v so far (Reddi et al., "On the convergence of Adam and beyond", 2018).
+// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015), in PyTorch's form. In
+// the amsgrad form u is the largest v so far (Reddi et al., "On the convergence of Adam and
+// beyond", 2018).
 //
 //   g = grad + weight_decay * p
 //   m = beta1 * m + (1 - beta1) * g

@@ -48,7 +48,7 @@ class AveragedModel {
  public:
   using Module = std::remove_reference_t<decltype(*std::declval<Holder&>())>;
 
-  // With use_buffers the buffers are averaged, too; else they are those of the model.
+  // use_buffers: the buffers are averaged, too. Otherwise they are those of the model.
   // Errors: those of Module::clone.
   explicit AveragedModel(const Holder& model, AverageFunction avg_fn = get_swa_avg_fn(),
                          bool use_buffers = false)
@@ -77,8 +77,9 @@ class AveragedModel {
     return Module::call(*module_, std::forward<Inputs>(inputs)...);
   }
 
-  // As PyTorch names them: "n_averaged", and the averages under the model's names after "module.";
-  // these share the memory of module(). The function and use_buffers are not in it.
+  // The names are PyTorch's: "n_averaged", and the averages under the model's names after
+  // "module.". The averages share the memory of module(). The function and use_buffers are not in
+  // it.
   OrderedDict<std::string, Tensor> state_dict() const {
     OrderedDict<std::string, Tensor> out;
     out.insert("n_averaged", full({}, n_averaged_, kLong));

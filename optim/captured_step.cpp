@@ -1,4 +1,4 @@
-// What steps need that a CUDA graph captures, and steps that the device may pass over.
+// Steps that a CUDA graph captures, and steps that the device passes over.
 #include <algorithm>
 #include <typeinfo>
 

@@ -60,9 +60,9 @@ void list(Fields& out, const FieldNames& names, T& value, const Field& like) {
 //     GRADUS_FIELDS(LionOptions, AT_LEAST_0(double, lr), FROM_0_BELOW_1(betas_t, betas));
 //   };
 //
-// VALUE may be any, AT_LEAST_0 and FROM_0_BELOW_1 are numbers in that range, or tuples of them, ALL
-// is a tensor of the elements of all parameters, NUMBER one of no dimensions. The struct has a
-// setter and a getter for each, and fields().
+// VALUE takes any value. AT_LEAST_0 and FROM_0_BELOW_1 take numbers in that range, or tuples of
+// them. ALL is a tensor of the elements of all parameters, NUMBER a tensor of no dimensions. The
+// struct has a setter and a getter for each, and fields().
 #define GRADUS_FIELDS(Struct, ...)            \
   using Setters = Struct;                     \
   ::gradus::optim::Fields fields() override { \

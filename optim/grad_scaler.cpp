@@ -28,7 +28,7 @@ Tensor GradScaler::scale_on(const Device& device) const {
   return scale_.to(device);
 }
 
-// In the type in which a number would multiply the outputs.
+// The scale has the type in which a number would multiply the outputs.
 Tensor GradScaler::scale(const Tensor& outputs) const {
   if (!options_.enabled()) return outputs;
   const ScalarType type = computed_type(outputs.dtype());

@@ -1,5 +1,6 @@
-// A scale for the loss, so that gradients of 16 bits neither vanish nor overflow: Micikevicius et
-// al., "Mixed precision training" (2018), section 3.2, with PyTorch's rule for the scale.
+// A scale for the loss. It keeps gradients of 16 bits from vanishing and overflowing. See
+// Micikevicius et al., "Mixed precision training" (2018), section 3.2. The rule for the scale is
+// PyTorch's.
 #pragma once
 
 #include <optional>
@@ -12,12 +13,12 @@ namespace gradus::amp {
 
 struct GradScalerOptions {
   GRADUS_OPTION(GradScalerOptions, double, init_scale) = 65536;
-  // After growth_interval updates without one that is not finite the scale grows by growth_factor;
-  // where there is one it falls by backoff_factor.
+  // The scale falls by backoff_factor after an update with an infinite or NaN gradient. It grows by
+  // growth_factor after growth_interval updates without one.
   GRADUS_OPTION(GradScalerOptions, double, growth_factor) = 2;
   GRADUS_OPTION(GradScalerOptions, double, backoff_factor) = 0.5;
   GRADUS_OPTION(GradScalerOptions, int64_t, growth_interval) = 2000;
-  // Without it scale() and step() are those of a training without a scaler.
+  // false: scale() and step() are those of a training without a scaler.
   GRADUS_OPTION(GradScalerOptions, bool, enabled) = true;
 };
 
@@ -42,7 +43,7 @@ class GradScaler {
   // Errors: Error where it was called since the last update(), or after step(); ValueError for
   // gradients of float16, which would lose what the scale is for.
   void unscale_(optim::Optimizer& optimizer);
-  // Steps, unless a gradient is infinite or NaN. What optimizer.step() gives.
+  // Steps, unless a gradient is infinite or NaN. Returns what optimizer.step() returns.
   // Errors: Error where it was called since the last update(); those of unscale_ and of the step.
   Tensor step(optim::Optimizer& optimizer);
   // Ends an iteration: the next scale, or new_scale.
@@ -56,7 +57,8 @@ class GradScaler {
   int64_t get_growth_interval() const { return options_.growth_interval(); }
   bool is_enabled() const { return options_.enabled(); }
 
-  // As PyTorch names them: scale, growth_factor, backoff_factor, growth_interval, _growth_tracker.
+  // The names are PyTorch's: scale, growth_factor, backoff_factor, growth_interval,
+  // _growth_tracker.
   OrderedDict<std::string, Tensor> state_dict() const;
   // Errors: ValueError that lists what is missing, unknown, or does not fit; nothing changes then.
   void load_state_dict(const OrderedDict<std::string, Tensor>& state);

@@ -74,7 +74,7 @@ void remember(LBFGSParamState& state, const Tensor& gradient, size_t most) {
   state.ro(add(state.ro(), ys.reciprocal())).H_diag(ys / y.dot(y));
 }
 
-// What a state that was loaded may lack.
+// Checks for parts that a loaded state may lack.
 void check_whole(const LBFGSParamState& state) {
   const size_t steps = state.old_dirs().size();
   check(state.n_iter() == 0 ||

@@ -1,6 +1,6 @@
-// L-BFGS: Nocedal and Wright, "Numerical optimization" (2006), algorithms 7.4 and 7.5, and for
-// "strong_wolfe" the line search of algorithms 3.5 and 3.6. A step runs up to max_iter iterations,
-// as PyTorch does.
+// L-BFGS: Nocedal and Wright, "Numerical optimization" (2006), algorithms 7.4 and 7.5. The line
+// search "strong_wolfe" is algorithms 3.5 and 3.6 there. A step runs up to max_iter iterations, as
+// PyTorch does.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace gradus::optim {
 
-// Of all parameters together, as one vector; the first parameter has it.
+// The state of all parameters together, as one vector. The first parameter holds it.
 struct LBFGSParamState : OptimizerParamState {
   // The last step was t * d; H_diag is the first guess of the inverse Hessian; old_dirs and
   // old_stps are changes of the gradient y and of the parameters s in earlier steps, and ro 1 / (y

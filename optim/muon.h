@@ -24,8 +24,8 @@ struct MuonParamState : OptimizerParamState {
 struct MuonOptions : OptimizerCloneableOptions<MuonOptions> {
   MuonOptions(double lr = 1e-3) : lr_(lr) {}  // NOLINT: implicit, as those of libtorch
   using coefficients_t = std::tuple<double, double, double>;
-  // adjust_lr_fn is the scale for a matrix [A, B]: "original" or none, sqrt(max(1, A / B));
-  // "match_rms_adamw", 0.2 sqrt(max(A, B)); "spectral_unclamped", sqrt(A / B).
+  // adjust_lr_fn names the scale for a matrix [A, B]. "original" or none: sqrt(max(1, A / B)).
+  // "match_rms_adamw": 0.2 sqrt(max(A, B)). "spectral_unclamped": sqrt(A / B).
   GRADUS_FIELDS(MuonOptions, AT_LEAST_0(double, lr), AT_LEAST_0(double, weight_decay, 0.1),
                 AT_LEAST_0(double, momentum, 0.95), VALUE(bool, nesterov, true),
                 VALUE(coefficients_t, ns_coefficients, {3.4445, -4.775, 2.0315}),

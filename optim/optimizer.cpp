@@ -1,4 +1,4 @@
-// What all optimizers check and share: groups, zero_grad, and the state of each parameter.
+// The common part of all optimizers: checks, groups, zero_grad, and the state of each parameter.
 #include "gradus/optim/optimizer.h"
 
 #include "gradus/autograd/engine/engine.h"

@@ -1,4 +1,4 @@
-// What all optimizers share: groups of parameters with options of their own, the step, and state.
+// The base of all optimizers: groups of parameters with their own options, the step, and the state.
 #pragma once
 
 #include <functional>
@@ -54,7 +54,7 @@ struct OptimizerCloneableOptions : OptimizerOptions {
   void set_lr(double value) override { static_cast<Derived&>(*this).lr(value); }
 };
 
-// What an algorithm keeps of one parameter from step to step.
+// The state that an algorithm keeps of one parameter from step to step.
 struct OptimizerParamState {
   virtual ~OptimizerParamState() = default;
   // All of it, for state_dict(). A tensor has the dtype that the parameter's numbers are computed
@@ -62,7 +62,7 @@ struct OptimizerParamState {
   virtual Fields fields() = 0;
 };
 
-// As of options; tensors are equal where their values are.
+// Compares as for options; tensors are equal where their values are.
 bool operator==(const OptimizerParamState& a, const OptimizerParamState& b);
 
 // Parameters that share options; without options of its own a group takes the optimizer's.
@@ -103,22 +103,22 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  // Updates the parameters that have a gradient. With a closure, which clears the gradients,
-  // computes the loss and calls backward, that is run first and its result returned.
+  // Updates the parameters that have a gradient. A closure clears the gradients, computes the loss
+  // and calls backward. step() runs it first and returns its result.
   // Errors: ValueError for no parameters, and where a gradient has another shape or device than its
   // parameter, or the state another shape; TypeError as the constructor. Nothing is changed then.
   // Captured for a cuda::Graph, it takes the options and counts of each replay, and needs a step
   // before that makes the state (Error); the optimizer must then outlive the graph.
   virtual Tensor step(LossClosure closure = nullptr);
-  // step(), passed over where `skip`, one number (Double), is not 0. Where that is on the GPU of
-  // all parameters with gradients, and each has its state, the host does not wait for it, and such
-  // a step can be captured. What state() and the like give is exact, and waits; it is to be called
-  // anew. Errors: those of step().
+  // Steps, unless `skip` (one number, Double) is not 0. The host waits for `skip`, except where all
+  // parameters with gradients are on its GPU and have their state. Such a step can be captured.
+  // state() and functions like it wait and are exact; call them anew after each step. Errors: those
+  // of step().
   Tensor step_unless(const Tensor& skip);
   // set_to_none: grad() becomes undefined, and the next backward stores instead of adding.
   void zero_grad(bool set_to_none = true);
   void add_param_group(OptimizerParamGroup group);
-  // To the first group.
+  // Adds to the first group.
   void add_parameters(const Tensors& parameters);
   size_t size() const { return parameters().size(); }
   std::vector<OptimizerParamGroup>& param_groups() { return groups_; }
@@ -126,7 +126,7 @@ class Optimizer {
   const OptimizerOptions& defaults() const { return *defaults_; }
   OptimizerOptions& defaults() { return *defaults_; }
   Tensors parameters() const;
-  // By TensorImpl; a parameter that was not updated yet has none.
+  // Keyed by TensorImpl. A parameter has an entry from its first update on.
   const std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() const {
     settle();
     return state_;
@@ -147,7 +147,7 @@ class Optimizer {
   // or value than fits; nothing is changed then.
   void load_state_dict(const OrderedDict<std::string, Tensor>& values,
                        const std::vector<std::string>& names = {});
-  // What load_state_dict would refuse, a line each, each after a line break.
+  // The objections of load_state_dict to these values: one line for each, after a line break.
   std::string misfits(const OrderedDict<std::string, Tensor>& values,
                       const std::vector<std::string>& names = {}) const;
 
@@ -197,8 +197,8 @@ class Optimizer {
                const std::vector<UpdatedParameter>& updated);
   // Whether the step can leave it to the device whether it is passed over.
   bool can_gate(const std::vector<Due>& due) const;
-  // From now on counts of steps contain those that were passed over, for these parameters; exact
-  // for all others. Whether counts were corrected.
+  // Lets the counts of these parameters contain the steps that were passed over from now on. Makes
+  // the counts of all others exact. Returns whether counts were corrected.
   bool count_passed_over(const std::vector<void*>& parameters) const;
   // Makes all counts exact; waits for that.
   void settle() const { count_passed_over({}); }
@@ -213,7 +213,7 @@ class Optimizer {
   mutable std::vector<void*> uncertain_;  // parameters whose counts contain these, by TensorImpl
 };
 
-// What a step needs to know of one parameter.
+// The part of a step that depends on one parameter.
 template <UpdateOp op>
 struct Update {
   int states;
@@ -242,9 +242,9 @@ class TableOptimizer : public Optimizer {
   }
 };
 
-// As the next step will use what is kept of a parameter, wherever that was when it was made.
+// `kept` on the device of `parameter`, in the dtype that its next step computes with.
 Tensor beside(const Tensor& kept, const Tensor& parameter);
-// What errors call an algorithm, by its class or that of its options: SGD.
+// The name of an algorithm in errors, by its class or that of its options: SGD.
 std::string algorithm_name(const std::type_info& type);
 // Errors: ValueError where an algorithm has no parameters to step.
 void check_some(const std::type_info& algorithm, size_t parameters);

@@ -1,5 +1,5 @@
 // RMSprop: Tieleman and Hinton, "Lecture 6.5 - rmsprop" (2012); centered: Graves, "Generating
-// sequences with recurrent neural networks" (2013). In PyTorch's form:
+// sequences with recurrent neural networks" (2013). The form is PyTorch's:
 //
 //   g = grad + weight_decay * p
 //   s = alpha * s + (1 - alpha) * g^2

@@ -1,5 +1,5 @@
-// Stochastic gradient descent, with momentum as in Sutskever et al., "On the importance of
-// initialization and momentum in deep learning" (2013), in PyTorch's form:
+// Stochastic gradient descent in PyTorch's form. The momentum is that of Sutskever et al., "On the
+// importance of initialization and momentum in deep learning" (2013):
 //
 //   d = grad + weight_decay * p
 //   v = momentum * v + (1 - dampening) * d        (v = d at the first step)

@@ -13,10 +13,10 @@ struct LinePoint {
   Tensor gradient;
 };
 
-// A point that satisfies the strong Wolfe conditions with c1 = 1e-4 and c2 = 0.9, beginning with
-// the guess `t`: Nocedal and Wright, "Numerical optimization" (2006), algorithms 3.5 and 3.6, with
-// PyTorch's safeguards. After `most` tries, or where the bracket is shorter than `least`, the best
-// point that was found. `start` is the point at 0.
+// Finds a point that satisfies the strong Wolfe conditions with c1 = 1e-4 and c2 = 0.9, from the
+// guess `t` on. See Nocedal and Wright, "Numerical optimization" (2006), algorithms 3.5 and 3.6;
+// the safeguards are PyTorch's. Returns the best point so far after `most` tries, or where the
+// bracket is shorter than `least`. `start` is the point at 0.
 LinePoint strong_wolfe(const std::function<LinePoint(double t)>& evaluate, const LinePoint& start,
                        double t, double least, int64_t most);
 

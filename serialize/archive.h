@@ -1,4 +1,4 @@
-// Archives: what save() fills and load() reads, with libtorch's names. On disk an archive is a
+// Archives: what save() fills and load() reads, with libtorch's names. An archive on disk is a
 // safetensors file. PyTorch's own files are zip files, which gradus cannot read.
 #pragma once
 
@@ -51,7 +51,7 @@ class InputArchive {
   // The tensors are read at once, to the CPU unless a device is given.
   // Errors: as load_file; Error where the stream fails.
   void load_from(const std::string& path, std::optional<Device> device = std::nullopt);
-  // To the end of the stream.
+  // Reads to the end of the stream.
   void load_from(std::istream& stream, std::optional<Device> device = std::nullopt);
   void load_from(const char* data, size_t size, std::optional<Device> device = std::nullopt);
   // `read` returns the number of bytes that it read. Errors: Error where that is not `count`.
@@ -74,7 +74,7 @@ class InputArchive {
 
   // The names at this level, in the order of the file.
   std::vector<std::string> keys() const;
-  // What the archive was loaded from, for messages.
+  // The origin of the archive, for messages.
   const std::string& source() const { return source_; }
   // All tensors of this level and of the archives within it, by their names from here.
   NamedTensors tensors() const;
@@ -94,7 +94,7 @@ class InputArchive {
   struct Replaced {
     Tensor tensor, old;
   };
-  // What a load_all has done so far.
+  // The work that a load_all has done so far.
   struct Loading {
     std::vector<Replaced> replaced;
     std::set<std::string> read;

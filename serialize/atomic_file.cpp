@@ -115,7 +115,7 @@ void AtomicFile::commit() {
   sync_folder();
 }
 
-// Without it a crash of the machine may bring the older file back.
+// A crash of the machine may bring the older file back unless the folder is synced.
 void AtomicFile::sync_folder() const {
   const int folder = calls_.open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   const bool synced = folder >= 0 && (calls_.fsync(folder) == 0 || errno == EINVAL);

@@ -21,8 +21,8 @@ struct FileCalls {
 
 // Bytes go to a temporary file ".NAME.NUMBER.tmp" in the same folder; commit() brings it to the
 // disk and gives it its name in one step, in place of an older file, whose permissions it takes.
-// Without commit() the temporary file is removed. A program that is killed leaves it behind. A
-// symbolic link stays, and the file that it points to is replaced.
+// The destructor removes the temporary file if there was no commit(). A program that is killed
+// leaves it behind. A symbolic link stays, and the file that it points to is replaced.
 class AtomicFile {
  public:
   // Errors: Error, which names the path and the system's reason, as all others of this class; also

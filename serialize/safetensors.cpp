@@ -38,7 +38,8 @@ void check_bools(const Tensor& x, const SafetensorsEntry& entry, const std::stri
           int{bytes[i]}, " at element ", i, ", expected 0 or 1", kSaveAgain);
 }
 
-// Of a file that begins with these bytes. PyTorch writes zip files, and wrote bare pickles once.
+// Refuses a file that begins with these bytes. PyTorch writes zip files, and wrote bare pickles
+// once.
 [[noreturn]] void refuse_format(const std::string& name, const uint8_t* bytes, uint64_t length) {
   const bool zip = std::equal(bytes, bytes + 4, "PK\3\4");
   if (zip || (bytes[0] == 0x80 && bytes[1] <= 5))

@@ -45,7 +45,7 @@ std::string write_header(const SafetensorsHeader& header);
 // Errors: ValueError for whatever is not so, NotImplementedError for a dtype that gradus lacks.
 SafetensorsHeader parse_header(std::string_view json, uint64_t data_bytes, std::string_view file);
 
-// A name out of a file, fit for a message: in quotes, with escapes, and not too long.
+// A name out of a file, fit for a message: quoted, escaped and not too long.
 std::string printable(std::string_view name);
 // Lines with such names: without control characters, and cut where they would fill a terminal.
 std::string printable_lines(std::string lines);

@@ -31,7 +31,7 @@ inline InputArchive& operator>>(InputArchive& archive, Tensor& tensor) {
 }
 // Errors: Error for a null pointer.
 OutputArchive& operator<<(OutputArchive& archive, const std::shared_ptr<nn::Module>& module);
-// After an error no tensor of the module is changed.
+// No tensor of the module is changed after an error.
 InputArchive& operator>>(InputArchive& archive, const std::shared_ptr<nn::Module>& module);
 template <class M>
 OutputArchive& operator<<(OutputArchive& archive, const nn::ModuleHolder<M>& holder) {

@@ -1,4 +1,4 @@
-// Which backend a device type has, and the functions of Backend that have a default: cat, linspace,
+// The backend of a device type, and the defaults of functions of Backend: cat, linspace,
 // reductions, select, median, mode, run_starts, distinct, masked_select, masked_scatter and fused.
 #include "gradus/tensor/backend.h"
 
@@ -92,8 +92,8 @@ void Backend::histc(bool all, double low, double high, const Tensor& x, const Te
   raw::scatter_("histc", ScatterOp::sum, out, 0, place, worth);
 }
 
-// In two passes, since the squares of large numbers would swallow their differences. What the
-// rounding of the mean adds to the sum of squares is taken off.
+// Two passes, since the squares of large numbers would swallow their differences. The rounding of
+// the mean adds to the sum of squares; that is subtracted.
 void Backend::variance(bool root, double divisor, const Tensor& x, const Tensor& out) {
   const auto fold = [&](ReduceOp op, const Tensor& list) {
     Tensor result = raw::empty(out.sizes(), out.scalar_type(), out.device());

@@ -1,5 +1,5 @@
-// What a device must be able to do: Backend has one virtual function for each kind of work that
-// operations give to a device. Read them, with their contract, in tensor/table/backend.def.
+// The work that a device must be able to do: Backend has one virtual function for each kind.
+// tensor/table/backend.def lists them with their contracts.
 #pragma once
 
 #include <functional>

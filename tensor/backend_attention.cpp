@@ -10,7 +10,7 @@ using raw::plus, raw::minus, raw::times;
 
 namespace {
 
-// In place of -infinity, so that a difference from it is no NaN.
+// Stands for -infinity, so that a difference from it is no NaN.
 constexpr double kLeast = static_cast<double>(std::numeric_limits<float>::lowest());
 
 Tensor transposed(const Tensor& x) { return raw::transpose(x, 2, 3); }

@@ -114,14 +114,14 @@ double steps_between(const char* op, const Scalar& start, const Scalar& end, con
         " by ", step.toDouble(), " are more numbers than a tensor holds; use a longer step");
   return span / step.toDouble();
 }
-// How many integers start, start + step, ... lie before end, exactly.
+// How many of the integers start, start + step, ... lie before end. The number is exact.
 int64_t integers_before(int64_t start, int64_t end, int64_t step) {
   const auto unsign = [](int64_t x) { return static_cast<uint64_t>(x); };
   const uint64_t span = step > 0 ? unsign(end) - unsign(start) : unsign(start) - unsign(end);
   const uint64_t by = step > 0 ? unsign(step) : -unsign(step);
   return static_cast<int64_t>(span / by + (span % by != 0));
 }
-// As the elements of an integer dtype start: without a fraction.
+// A number without its fraction where the dtype is an integer, as elements of it start.
 Scalar fitted(const Scalar& x, ScalarType dtype) {
   return isFloatingType(dtype) ? x : Scalar(x.cast<int64_t>());
 }

@@ -1,4 +1,4 @@
-// What from_blob asks of memory that is not the library's.
+// The checks of from_blob on memory that is not the library's.
 #pragma once
 
 #include "gradus/tensor/base/device.h"

@@ -15,7 +15,7 @@ namespace gradus::indexing {
 // A dimension of size 1; also an end of a Slice that is left out.
 inline constexpr std::nullopt_t None = std::nullopt;
 
-// As many whole dimensions as the other indices leave.
+// Stands for as many whole dimensions as the other indices leave.
 struct EllipsisIndexType {};
 inline constexpr EllipsisIndexType Ellipsis;
 

@@ -38,7 +38,7 @@ class MetaBackend : public Backend {
   }
 };
 
-// What computes on meta in this thread: a MetaBackend, or the one that was put in its place.
+// The backend of meta in this thread: a MetaBackend, or the one that was put in its place.
 MetaBackend& meta_backend();
 
 // Puts a backend in the place of meta's in this thread, until the end of the scope.

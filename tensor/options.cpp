@@ -1,4 +1,4 @@
-// What TensorOptions refuse, and how two are merged.
+// Checks of TensorOptions, and merging two of them.
 #include "gradus/tensor/options.h"
 
 #include <ostream>

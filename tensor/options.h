@@ -19,7 +19,7 @@ class TensorOptions {
   TensorOptions(TypeMeta dtype) : dtype_(dtype) {}    // NOLINT
   TensorOptions(Layout layout) { *this = this->layout(layout); }         // NOLINT
   TensorOptions(MemoryFormat format) { *this = memory_format(format); }  // NOLINT
-  // From a Device, a DeviceType with or without an index, or a text such as "cuda:1".
+  // Takes a Device, a DeviceType with or without an index, or a text such as "cuda:1".
   template <class... Args>
   requires(sizeof...(Args) > 0 && std::constructible_from<Device, Args...>)
       TensorOptions(Args&&... args)

@@ -1,6 +1,6 @@
-// Tensors as text, byte for byte as libtorch 1.13 writes them, its oddities included: "Columns 1 to
-// 8" ends without a new line, a negative number widens the columns only where it comes first, and a
-// scaled matrix indents every row but its first.
+// Tensors as text, byte for byte as libtorch 1.13 writes them. Its oddities are included: "Columns
+// 1 to 8" ends without a new line; a negative number widens the columns only where it comes first;
+// a scaled matrix indents every row but its first.
 
 #include <algorithm>
 #include <cmath>

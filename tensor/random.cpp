@@ -60,7 +60,8 @@ TensorOptions filled_in(const Tensor& self, const TensorOptions& options) {
   return self.options().merge_in(options);
 }
 
-// What was drawn of self's shape, with self's order of dimensions in memory, as libtorch keeps it.
+// The drawn numbers of self's shape, with self's order of dimensions in memory, as libtorch keeps
+// it.
 Tensor arranged(const Tensor& drawn, const Tensor& self, std::optional<MemoryFormat> format) {
   if (self.is_contiguous() || format.value_or(MemoryFormat::Preserve) != MemoryFormat::Preserve)
     return drawn;
@@ -80,10 +81,10 @@ std::pair<double, double> range_of(ScalarType dtype) {
 }
 
 // Fisher and Yates' shuffle, from the front: the element for place i comes from one of those at i
-// and behind it. Places are drawn ahead, so that the memory behind them is on its way in time. What
-// is left of a number that has chosen among few elements chooses a second time (Brackett-Rozinsky
-// and Lemire, "Batched ranged random integer generation", 2024): of its 53 bits the two take 34 at
-// most, so that a place is likelier than another by 2^-19 at most.
+// and behind it. Places are drawn ahead, so that the memory behind them is on its way in time. The
+// rest of a number that has chosen among few elements chooses a second time (Brackett-Rozinsky and
+// Lemire, "Batched ranged random integer generation", 2024). The two choices take 34 of its 53 bits
+// at most, so a place is likelier than another by 2^-19 at most.
 void shuffle(int64_t* order, int64_t n, PhiloxState state) {
   constexpr int64_t kBlock = 1024, kAhead = 16, kFew = 1 << 17;
   const int64_t choices = n <= kFew ? 2 : 1, draws = kBlock / choices;

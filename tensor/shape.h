@@ -186,7 +186,7 @@ bool is_dense(IntArrayRef sizes, IntArrayRef strides);
 // Errors: IndexError that names op.
 int64_t wrap_dim(std::string_view op, int64_t dim, int64_t rank);
 
-// For each of `rank` dimensions, whether it is listed (none listed: all of them are).
+// mask[d]: whether dimension d of `rank` is listed. An empty list means all of them.
 // Errors: IndexError out of range, ValueError where one is listed twice.
 std::array<bool, kMaxDims> dim_mask(std::string_view op, OptionalIntArrayRef dims, int64_t rank);
 

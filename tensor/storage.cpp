@@ -1,4 +1,4 @@
-// What a storage expects, and waiting for it.
+// The arrivals that a storage expects, and waiting for them.
 #include "gradus/tensor/storage.h"
 
 #include <mutex>
@@ -8,7 +8,7 @@
 namespace gradus {
 
 namespace {
-// Of all storages: few expect anything, and seldom.
+// One lock for all storages: few expect anything, and seldom.
 std::mutex arrivals;
 }  // namespace
 

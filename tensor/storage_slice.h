@@ -5,7 +5,7 @@
 
 namespace gradus {
 
-// It has its own count of changes, and its own arrival. It keeps the block alive.
+// Counts changes by itself and has its own arrival. Keeps the block alive.
 class StorageSlice final : public StorageImpl {
  public:
   // REQUIRES: `nbytes` from `begin` on lie in the block.

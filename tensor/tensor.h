@@ -106,7 +106,7 @@ class Tensor {
   bool is_alias_of(const Tensor& other) const { return impl().storage == other.impl().storage; }
   bool has_storage() const { return defined(); }
   Storage storage() const { return Storage(impl().storage); }
-  // To stderr: [CPUFloatType [2, 3]].
+  // Prints one line to stderr: [CPUFloatType [2, 3]].
   void print() const;
   TensorOptions options() const { return TensorOptions(dtype()).device(device()).layout(layout()); }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
@@ -194,8 +194,8 @@ class Tensor {
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
   bool is_leaf() const;
-  // What computed this tensor; null for a leaf. That of a view follows changes of its base in
-  // place. Errors: Error where such a change concerns a view that does not allow it.
+  // The operation that computed this tensor; null for a leaf. For a view, changes of its base in
+  // place are part of it. Errors: Error where such a change concerns a view that does not allow it.
   const std::shared_ptr<Node>& grad_fn() const;
   uint32_t output_nr() const;
   // Counts the changes in place. Errors: Error for an inference tensor, which does not count them.
@@ -206,10 +206,10 @@ class Tensor {
   // Keeps the gradient of a non-leaf in grad().
   void retain_grad() const;
   bool retains_grad() const;
-  // Calls hook(Tensor) with the gradient of this tensor when it is ready. A hook returns nothing,
-  // or a Tensor that, where defined, replaces the gradient and has its shape, dtype and device.
-  // Hooks run in the order of their registration, before retain_grad() keeps the gradient. Returns
-  // a handle for remove_hook. Errors: Error where the tensor does not require grad.
+  // Calls hook(Tensor) with the gradient of this tensor when it is ready. A hook returns nothing or
+  // a Tensor. A defined Tensor replaces the gradient and has its shape, dtype and device. Hooks run
+  // in the order of their registration, before retain_grad() keeps the gradient. Returns a handle
+  // for remove_hook. Errors: Error where the tensor does not require grad.
   template <class Hook>
   unsigned register_hook(Hook&& hook) const {
     if constexpr (std::is_void_v<std::invoke_result_t<Hook&, Tensor>>)
@@ -360,7 +360,7 @@ class Tensor {
             std::optional<MemoryFormat> memory_format = std::nullopt) const {
     return to(Device(device), operand("to").dtype(), non_blocking, copy, memory_format);
   }
-  // What the options leave out stays as it is.
+  // Properties that the options leave out stay as they are.
   Tensor to(const TensorOptions& options = {}, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> memory_format = std::nullopt) const;
   Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false,
@@ -430,13 +430,14 @@ class Tensor {
   const std::string& name() const;         // tensors have none of their own
   bool is_variable() const noexcept { return true; }
 
-  // For the library itself. REQUIRES: defined(), else Error.
+  // The library itself calls this. REQUIRES: defined(), else Error.
   TensorImpl& impl() const {
     if (!impl_) [[unlikely]]
       undefined();
     return *impl_;
   }
-  // This tensor, an argument of an operation. Errors: Error, which names both, where undefined.
+  // Returns this tensor, which is an argument of an operation. Errors: Error, which names both,
+  // where undefined.
   const Tensor& operand(const char* op, const char* argument = "self") const {
     if (!impl_) [[unlikely]]
       undefined(op, argument);
@@ -445,7 +446,7 @@ class Tensor {
   const std::shared_ptr<TensorImpl>& impl_ptr() const { return impl_; }
   // Null where undefined.
   TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
-  // The result of operations in place. They are const, as in libtorch, since they change the
+  // The result of operations in place. These operations are const, as in libtorch: they change the
   // elements and not the handle.
   Tensor& handle() const { return const_cast<Tensor&>(*this); }
 
@@ -491,8 +492,8 @@ Tensor& update(const char* op, const Tensor& self, F f, const Args&... args) {
 }
 }  // namespace detail
 
-// As libtorch prints: the elements, then [ CPUFloatType{2,3} ]. Lines have line_size characters at
-// most.
+// Prints as libtorch does: the elements, then [ CPUFloatType{2,3} ]. Lines have line_size
+// characters at most.
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line_size);
 void print(const Tensor& tensor, int64_t line_size = 80);

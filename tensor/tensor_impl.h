@@ -1,4 +1,4 @@
-// What a handle to a tensor points to.
+// The tensor itself: a handle points to it.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// What an error of a backward pass says of the forward call.
+// Names the forward call in an error of a backward pass.
 #include "gradus/autograd/engine/anomaly_mode.h"
 
 #include <execinfo.h>

@@ -14,7 +14,7 @@ class Node;
 namespace autograd {
 
 // While it is on, every recorded operation keeps the place of its call, and an error in its
-// backward names that place. With check_nan, a NaN in a gradient is such an error. Slow. It is on
+// backward names that place. check_nan: a NaN in a gradient is such an error. Slow. The mode is on
 // for all threads.
 class AnomalyMode {
  public:
@@ -45,9 +45,9 @@ class DetectAnomalyGuard {
 class ForwardCall {
  public:
   ForwardCall();
-  // Warns of an error in the backward of `node` and adds two things to it: the calls that led to
-  // the node, innermost first, as code_places gives them; and, where the node was made in the
-  // backward of another operation, the calls that led to that operation, and so on.
+  // Warns of an error in the backward of `node` and adds two things to it. First, the calls that
+  // led to the node, innermost first, as code_places gives them. Second, where the node was made in
+  // the backward of another operation, the calls that led to that operation, and so on.
   static void report(const Node& node, Error& error);
 
  private:

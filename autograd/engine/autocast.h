@@ -9,7 +9,7 @@
 
 namespace gradus {
 
-// at::autocast, with libtorch's names. What is set here stays; amp::autocast sets it for a scope.
+// at::autocast, with libtorch's names. These settings stay; amp::autocast sets them for a scope.
 namespace autocast {
 
 bool is_autocast_enabled(DeviceType device_type);
@@ -19,13 +19,13 @@ ScalarType get_autocast_dtype(DeviceType device_type);
 // Errors: TypeError unless dtype is float16 or bfloat16.
 void set_autocast_dtype(DeviceType device_type, ScalarType dtype);
 
-// Whether the conversion of a leaf that requires grad, such as a weight, is kept and used again
-// until clear_cache(), or until the leaf changes.
+// Whether autocast keeps the conversion of a leaf that requires grad, such as a weight. It is used
+// again until clear_cache(), or until the leaf changes.
 bool is_autocast_cache_enabled();
 void set_autocast_cache_enabled(bool enabled);
 void clear_cache();
-// Scopes that this thread has entered and not left; both return how many there are now. Who leaves
-// the last one clears the cache.
+// Scopes that this thread has entered and not left; both return how many there are now. Leaving the
+// last one clears the cache.
 int increment_nesting();
 int decrement_nesting();
 

@@ -26,7 +26,7 @@ inline constexpr Row kRows[] = {
 #include "gradus/autograd/engine/autocast.def"
 };
 
-// That of the name, or an empty one.
+// The row of this name, or an empty one.
 consteval Row row_of(std::string_view name) {
   for (const Row& row : kRows)
     if (row.name == name) return row;

@@ -63,7 +63,7 @@ std::optional<Place> locate(void* address) {
                function, ""};
 }
 
-// What a program prints; nothing where it cannot be started.
+// The output of a program; nothing where it cannot be started.
 std::string output_of(std::vector<std::string> words) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
@@ -88,8 +88,9 @@ std::string output_of(std::vector<std::string> words) {
   return out;
 }
 
-// Asks addr2line for the places of one object. It repeats each address ("0x...") and then gives a
-// line for it, or several where calls were made inline there, of which the last is the outermost.
+// Asks addr2line for the places of one object. The output repeats each address ("0x...") and then
+// has a line for it. It has several where calls were made inline there, of which the last is the
+// outermost.
 void find_lines(std::vector<Place>& places, const std::string& object) {
   std::vector<std::string> words{"addr2line", "-a", "-i", "-e", object};
   std::vector<Place*> asked;

@@ -6,9 +6,9 @@
 
 namespace gradus {
 
-// For each address that a call returns to, "file:line program(+0x1234) function". The line needs
-// addr2line of GNU binutils and debug information (-g); the function's name needs -rdynamic. Calls
-// inside this library are left out where their names show it. Slow: for errors.
+// One line for each return address: "file:line program(+0x1234) function". The line needs addr2line
+// of GNU binutils and debug information (-g); the function's name needs -rdynamic. Calls inside
+// this library are left out where their names show it. Slow: for errors.
 std::vector<std::string> code_places(const std::vector<void*>& returns);
 
 }  // namespace gradus

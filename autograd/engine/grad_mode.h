@@ -28,8 +28,9 @@ struct NoGradGuard : AutoGradMode {
   NoGradGuard() : AutoGradMode(false) {}
 };
 
-// While it lives (and `enabled`), nothing is recorded, and new tensors are inference tensors: they
-// cannot be saved for a backward pass, and can be changed in place only under InferenceMode.
+// During its life (if `enabled`) nothing is recorded, and new tensors are inference tensors. An
+// inference tensor cannot be saved for a backward pass, and can be changed in place only under
+// InferenceMode.
 class InferenceMode {
  public:
   explicit InferenceMode(bool enabled = true) : before_(thread_modes) {

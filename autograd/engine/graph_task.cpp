@@ -15,7 +15,8 @@ namespace gradus::autograd {
 
 namespace {
 
-// What runs on this thread. A backward pass within another puts itself in its place, and goes.
+// The backward pass that runs on this thread. A backward pass within another puts itself in its
+// place, and goes.
 struct Running {
   GraphTask* task = nullptr;
   Node* node = nullptr;
@@ -108,8 +109,8 @@ bool GraphTask::leads_to_capture(const Node& node) const {
   return false;
 }
 
-// Counts, for every node reachable from a root, the edges that lead to it, and finds which lead to
-// a capture: a node is left after all that its edges point to.
+// Counts the edges that lead to every node reachable from a root, and finds which lead to a
+// capture. A node is left after all nodes that its edges point to.
 void GraphTask::discover(Node* root) {
   const auto enter = [&](Node* node) {
     const auto [at, fresh] = states_.try_emplace(node);

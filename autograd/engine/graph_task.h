@@ -26,14 +26,14 @@ class GraphTask {
 
   // REQUIRES: grad has the shape, dtype and device that root.function expects.
   void add_root(const Edge& root, Tensor grad);
-  // Runs on this thread. Where many backward passes are nested, it runs on another thread, which
-  // has a fresh stack, and this thread waits.
+  // Runs on this thread. Deeply nested backward passes run on another thread, which has a fresh
+  // stack, and this thread waits.
   void execute();
   // The callbacks run in their order after the last node.
   void add_callback(std::function<void()> f) { callbacks_.push_back(std::move(f)); }
   // Whether the gradients that enter a node lead to one that is asked for.
   bool needs(const Node* node) const;
-  // As the function below.
+  // Does what the function below says.
   bool enters_alone(const Node& sender, size_t index) const;
 
  private:

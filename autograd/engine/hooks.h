@@ -38,8 +38,8 @@ struct PostAccumulateGradHook {
   // --- Before that, where a gradient is to become grad() as it is computed, unseen by other hooks
   // The memory to compute it in, of its shape, dtype and device. Undefined: any.
   virtual Tensor memory() { return Tensor(); }
-  // Its first `rows` rows are computed when the current stream has done what is queued on it so
-  // far. grad() becomes this very tensor, so they may be sent away, and even be changed.
+  // Tells that its first `rows` rows are computed when the current stream has done what is queued
+  // on it so far. grad() becomes this very tensor, so they may be sent away, and even be changed.
   virtual void rows_computed(const Tensor& /*grad*/, int64_t /*rows*/) {}
 };
 

@@ -1,4 +1,4 @@
-// What changes in place are refused, how the others are recorded, and copy_.
+// Changes in place: which are refused, how the others are recorded, and copy_.
 #include "gradus/autograd/engine/inplace.h"
 
 #include "gradus/autograd/engine/as_strided.h"

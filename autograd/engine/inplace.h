@@ -1,8 +1,8 @@
 // Operations that change a tensor in place, and what that means for its history.
 //
-// A tensor that is not a view takes the history of its new value. A view has no history of its own:
-// its base gets the history "the old base, with the view's elements from the new value", and every
-// view of that base gets a new history, which reads it out of the base, when it is next used.
+// A tensor that is not a view takes the history of its new value. A view has no history of its own.
+// The history of its base becomes "the old base, with the view's elements from the new value".
+// Every view of that base gets a new history when it is next used, which reads it out of the base.
 #pragma once
 
 #include "gradus/autograd/engine/record.h"
@@ -11,8 +11,8 @@
 namespace gradus {
 
 // Errors: Error where elements of x share memory, or where x is an inference tensor outside of
-// InferenceMode. Where the change `records`, also where x is a leaf that requires grad, a view of
-// one, or a view that must not be changed.
+// InferenceMode. A change that `records` is also refused where x is a leaf that requires grad, a
+// view of one, or a view that must not be changed.
 void check_in_place(const char* op, const Tensor& x, bool records);
 // The same for changes of the geometry, which elements that share memory allow.
 void check_history(const char* op, const Tensor& x, bool records);

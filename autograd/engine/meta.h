@@ -1,4 +1,4 @@
-// What autograd keeps beside a tensor, and the accumulator of a leaf's gradient.
+// The data that autograd keeps beside a tensor, and the accumulator of a leaf's gradient.
 #pragma once
 
 #include <mutex>
@@ -37,7 +37,7 @@ class AccumulateGrad final : public Node {
     return &ensure_meta(leaf_).hooks;
   }
 
-  // They are called in their order.
+  // Hooks are called in their order.
   void add_post_accumulate_hook(std::shared_ptr<autograd::PostAccumulateGradHook> hook) {
     post_accumulate_.push_back(std::move(hook));
   }

@@ -119,7 +119,8 @@ void end_node(Node* node, void (*end)(Node*)) {
   if (std::exchange(ending, true)) return;
   while (waiting) {
     Node* const next = std::exchange(waiting, waiting->next_to_end_);
-    // Of a node that shares memory with its count; it goes when nothing refers to that any more.
+    // The node shares memory with its count; the memory goes when nothing refers to the count any
+    // more.
     const std::weak_ptr<Node> memory = next->weak_from_this();
     next->end_(next);
   }

@@ -62,7 +62,7 @@ class Node : public std::enable_shared_from_this<Node> {
   void reserve_next_edges(size_t count) { next_edges_.reserve(count); }
   void set_next_edge(size_t i, Edge edge) { next_edges_[i] = std::move(edge); }
   void set_next_edges(edge_list&& edges) { next_edges_ = std::move(edges); }
-  // Whether forward input i, or any in the ranges [first, last), requires grad.
+  // Whether forward input i requires grad, or any in the ranges [first, last).
   // Errors: IndexError where there is no such input.
   bool should_compute_output(size_t i) const;
   bool should_compute_output(std::initializer_list<std::pair<size_t, size_t>> ranges) const;

@@ -35,8 +35,8 @@ class Saved {
  public:
   Saved() = default;
   // output_nr: which output of the owning node the tensor is, if it is one. Such a tensor is kept
-  // without its history, which would own the node that owns it. Errors: Error for an inference
-  // tensor.
+  // without its history, which would own the node that owns the tensor. Errors: Error for an
+  // inference tensor.
   Saved(const Tensor& tensor, std::optional<uint32_t> output_nr);
   // owner: null where no node owns it. Errors: Error where the tensor was changed since.
   Tensor unpack(const std::shared_ptr<Node>& owner) const;

@@ -12,7 +12,7 @@ std::vector<TensorHook>& hooks_of(const Tensor& x) {
   return node ? node->tensor_hooks() : ensure_meta(x).hooks;
 }
 
-// Before the hooks that retain a gradient, which keep what the others make of it.
+// Hooks that retain a gradient come last, since they keep what the others make of it.
 void insert(std::vector<TensorHook>& hooks, TensorHook hook) {
   const auto at = std::find_if(hooks.begin(), hooks.end(),
                                [](const TensorHook& other) { return other.retains; });

@@ -6,8 +6,8 @@
 
 namespace gradus {
 
-// The losses, of x's dtype or, for half types, float32, of which Backend says more; or with `mean`
-// their sum, divided by that of the factors. Only x gets a gradient.
+// The losses in x's dtype, or in float32 for half types; see Backend::cross_entropy. With `mean`,
+// their sum divided by the sum of the factors. Only x gets a gradient.
 // REQUIRES: x (N, C) is floating point and not empty, target (N) is int64, weight, which may be
 // undefined, (C) of x's dtype. Errors: IndexError for a target that is no class.
 Tensor row_cross_entropy(const CrossEntropyRule& rule, const Tensor& x, const Tensor& target,

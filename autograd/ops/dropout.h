@@ -1,4 +1,4 @@
-// What dropout and attention share.
+// The common part of dropout and attention.
 #pragma once
 
 #include "gradus/tensor/generator.h"

@@ -1,5 +1,5 @@
-// What a view of part of a tensor and its adjoint share (slice, diagonal). `view` is a function
-// from a tensor to that part of it, which records itself.
+// The common part of slice and diagonal: a view of part of a tensor, and its adjoint. `view` is a
+// function from a tensor to that part of it, which records itself.
 #pragma once
 
 #include "gradus/autograd/engine/record.h"

@@ -1,4 +1,5 @@
-// What reductions and selections share: kept dimensions, checks, and the gradient of a selection.
+// The common part of reductions and selections: kept dimensions, checks, and the gradient of a
+// selection.
 #pragma once
 
 #include "gradus/autograd/engine/record.h"
@@ -7,7 +8,7 @@
 
 namespace gradus {
 
-// For each dimension, whether it is reduced.
+// mask[d]: whether dimension d is reduced.
 using DimMask = std::array<bool, kMaxDims>;
 
 inline DimMask mask_of(const char* op, int64_t dim, const Tensor& x) {
@@ -16,7 +17,7 @@ inline DimMask mask_of(const char* op, int64_t dim, const Tensor& x) {
   return mask;
 }
 
-// Which elements are true: those that are not 0.
+// The elements as truths: true where not 0.
 inline Tensor truth(const Tensor& self) { return self.dtype() == kBool ? self : self != 0; }
 
 using raw::kept_sizes;
@@ -36,7 +37,8 @@ inline int64_t reduced_count(const Tensor& x, const DimMask& mask) {
   return count;
 }
 
-// Without the reduced dimensions, which `kept` has as size 1, unless keepdim. Has no graph.
+// `kept` without the reduced dimensions, which have size 1 there; with keepdim they stay. Has no
+// graph.
 inline Tensor drop(const Tensor& kept, const DimMask& mask, bool keepdim = false) {
   if (keepdim) return kept;
   Dims sizes, strides;
@@ -45,7 +47,7 @@ inline Tensor drop(const Tensor& kept, const DimMask& mask, bool keepdim = false
   return raw::alias(kept, sizes, strides);
 }
 
-// As the numbers that an operation on x's dtype is computed with, without a graph.
+// x in the dtype that an operation on it is computed in, without a graph.
 inline Tensor widened(const Tensor& x) { return raw::to(x, computed_type(x.dtype())); }
 
 // `values` are self.gather(dim, indices), but for dimensions of size 1.

@@ -9,11 +9,11 @@
 namespace gradus::autograd {
 
 // f(inputs) with its gradients, but without keeping the tensors that f saves for the backward pass.
-// When the backward pass first reads one of them, f runs again, on the same inputs and the same
-// random numbers, and each tensor is freed after it was read. Checkpoints may be nested.
-// backward(), grad() and create_graph work as usual, also for tensors that f captured. REQUIRES: f
-// computes the same each time, and `inputs` are not changed in place in between. Errors: those of
-// f; in the backward pass, Error where f saved another number of tensors.
+// The backward pass, when it first reads one of them, runs f again on the same inputs and the same
+// random numbers. Each tensor is freed after it was read. Checkpoints may be nested. backward(),
+// grad() and create_graph work as usual, also for tensors that f captured. REQUIRES: f computes the
+// same each time, and `inputs` are not changed in place in between. Errors: those of f; in the
+// backward pass, Error where f saved another number of tensors.
 Tensors checkpoint(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs);
 Tensor checkpoint(const std::function<Tensor(const Tensor&)>& f, const Tensor& input);
 

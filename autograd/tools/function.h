@@ -31,8 +31,8 @@ inline Variable make_variable(const Tensor& data, bool requires_grad = false) {
   return data.defined() ? data.detach().set_requires_grad(requires_grad) : Variable();
 }
 
-// What forward passes on to backward. Tensors belong in save_for_backward, which detects changes in
-// place; saved_data is for everything else.
+// Carries values from forward to backward. Tensors belong in save_for_backward, which detects
+// changes in place; saved_data is for everything else.
 class AutogradContext {
  public:
   AutogradContext() = default;
@@ -46,7 +46,7 @@ class AutogradContext {
   Tensors get_saved_variables() const;
   // Says that forward has changed these inputs in place and returns them.
   void mark_dirty(const Tensors& inputs) { dirty_ = inputs; }
-  // These outputs get no gradient.
+  // Marks outputs that get no gradient.
   void mark_non_differentiable(const Tensors& outputs) { non_differentiable_ = outputs; }
   // false: a gradient that did not arrive is undefined; true (the default): it is zeros.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
@@ -63,7 +63,7 @@ class AutogradContext {
   Node* node_ = nullptr;
 };
 
-// What the nodes of all Functions share.
+// The common part of the nodes of all Functions.
 class FunctionNodeBase : public Node {
  public:
   FunctionNodeBase() { context.node_ = this; }

@@ -35,7 +35,8 @@ void check_outputs(const char* op, const Tensors& outputs, bool strict) {
                  "compute it from the inputs by differentiable operations");
 }
 
-// Of what requires grad among `outputs`, with zeros for what does not depend on an input.
+// The derivatives of those `outputs` that require grad. An output that does not depend on an input
+// gives zeros.
 Tensors derive(const char* op, const Tensors& outputs, const Tensors& inputs,
                const Tensors& weights, bool create_graph, bool strict) {
   Tensors roots, root_weights;
@@ -159,7 +160,8 @@ Product jvp(const ListFunction& f, const Tensors& given, const Tensors& v, bool 
   const Tensors given_v = vectors("jvp", "input", v, inputs);
   const Tensors outputs = f(inputs);
   check_outputs("jvp", outputs, strict);
-  // The gradient is linear in its weights w: w^T J. Its own gradient by w, weighted by v, is J v.
+  // The gradient is linear in its weights w: w^T J. The gradient of w^T J by w, weighted by v, is J
+  // v.
   const Tensors weights = weights_of(outputs);
   const Tensors linear = derive("jvp", outputs, inputs, weights, /*create_graph=*/true, strict);
   Tensors product = derive("jvp", linear, weights, given_v, create_graph, strict);
@@ -168,7 +170,7 @@ Product jvp(const ListFunction& f, const Tensors& given, const Tensors& v, bool 
 
 namespace {
 
-// What v times a Hessian and a Hessian times v begin with.
+// The common beginning of v times a Hessian and of a Hessian times v.
 struct FirstDerivative {
   FirstDerivative(const char* op, const ListFunction& f, const Tensors& given,
                   const Tensors& given_v, bool create_graph, bool strict)

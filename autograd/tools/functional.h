@@ -1,7 +1,7 @@
 // jacobian, hessian, vjp, jvp, vhp and hvp, as in torch.autograd.functional, and vmap.
 //
 // A function takes a list of tensors and returns a list of tensors, or takes one and returns one.
-// It is called with copies of the handles of the inputs that require grad.
+// It receives copies of the handles of the inputs that require grad.
 //
 // create_graph: the results can be differentiated by inputs that require grad.
 // strict: an output that does not depend on an input is an Error; otherwise its derivative is zero.
@@ -29,16 +29,16 @@ std::vector<Tensors> hessian(const ListFunction& f, const Tensors& inputs,
 Tensor hessian(const TensorFunction& f, const Tensor& input, bool create_graph = false,
                bool strict = false);
 
-// What a function returned, and a product with its derivatives.
+// The results of a function, and a product with its derivatives.
 struct Product {
   Tensors outputs, product;
 };
 
-// v^T times the Jacobian. v: one tensor for each output, of its shape. It may be omitted where
-// there is one output of one element.
+// v^T times the Jacobian. v: one tensor for each output, of its shape. v may be omitted where there
+// is one output of one element.
 Product vjp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
-// The Jacobian times v, by two backward passes. v: one tensor for each input, of its shape. It may
+// The Jacobian times v, by two backward passes. v: one tensor for each input, of its shape. v may
 // be omitted where there is one input of one element.
 Product jvp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
@@ -50,7 +50,7 @@ Product hvp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
 
 // Applies f to each slice of dimension in_dim and stacks the results along out_dim. Differentiable.
-// It is as slow as a loop: there are no batching rules, and f is called once for each slice. The
+// vmap is as slow as a loop: there are no batching rules, and f is called once for each slice. The
 // first call in a process warns of that. Errors: ValueError where there is no slice.
 std::function<Tensor(const Tensor&)> vmap(TensorFunction f, int64_t in_dim = 0,
                                           int64_t out_dim = 0);

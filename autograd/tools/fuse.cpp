@@ -18,7 +18,7 @@ namespace gradus::detail {
 
 using fused::Plan, fused::Tracer;
 
-// What a trace depends on.
+// A trace depends on these.
 struct FusedKind {
   Device device;
   bool records, autocast;
@@ -54,7 +54,8 @@ struct FusedTrace {
   std::string why_not;  // not empty: this kind is not fused
   Plan forward;
   std::vector<fused::Draw> draws;
-  // The gradients of those inputs, from the inputs, the draws, and the gradients of those outputs.
+  // Computes the gradients of those inputs from the inputs, the draws, and the gradients of those
+  // outputs.
   Plan backward;
   std::vector<size_t> inputs, outputs;
   struct Result {
@@ -223,7 +224,7 @@ Tensors FusedFunction::call(const Tensors& inputs,
   const FusedKind kind(inputs);
   Traced traced = state_->find(kind);
   if (!traced) {
-    // Without the lock, since f is a user's code, which may call this function.
+    // The lock is not held: f is a user's code and may call this function.
     traced = std::make_shared<const FusedTrace>(trace(kind, inputs, f));
     state_->keep(traced);
   }

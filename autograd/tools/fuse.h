@@ -15,7 +15,7 @@ namespace gradus {
 
 namespace detail {
 
-// What fuse knows of a function: one trace for each kind of arguments.
+// The traces of a function: one for each kind of arguments.
 class FusedFunction {
  public:
   FusedFunction();
@@ -42,8 +42,8 @@ class Fused {
     return call(std::index_sequence_for<T...>{}, tensors...);
   }
 
-  // The kernels that were made so far, as CUDA C++; on a CPU, which computes their nodes in blocks
-  // that stay in its caches, what a GPU would run.
+  // The kernels that were made so far, as CUDA C++. A CPU computes their nodes in blocks that stay
+  // in its caches; there the text is what a GPU would run.
   std::string source() const { return state_.source(); }
   // Why the last call that could not be fused was not; empty where every call was.
   std::string why_not() const { return state_.why_not(); }
@@ -70,15 +70,15 @@ class Fused {
 };
 
 // A function that computes what f does, with its gradients, in as few kernels as f's reductions
-// allow. f takes Tensors and returns a Tensor or Tensors. It may call elementwise operations,
-// casts, where, dropout, views, sums and other reductions, softmax and layer_norm, and other fused
-// functions, or itself, whose operations become a part of its kernels.
+// allow. f takes Tensors and returns a Tensor or Tensors. f may call elementwise operations, casts,
+// where, dropout, views, sums and other reductions, softmax and layer_norm. It may call itself and
+// other fused functions, whose operations become a part of its kernels.
 //
 // The first call with tensors of new dtypes, shapes or strides runs f on tensors without data
 // (kMeta) to see what it computes; f must not depend on anything else that changes, such as numbers
 // that it captured. Intermediate values are not kept for the backward pass but computed again.
 //
-// f is called as it is where it does something else, such as a matrix product, reads data (item()),
+// f is called unfused where it does something else: computes a matrix product, reads data (item()),
 // changes an argument, captures a tensor or runs under autocast. A warning, once for each function,
 // and why_not() name the reason. Errors: those of f.
 template <class F>

@@ -20,10 +20,10 @@
 #include "gradus/cuda/rtc/argument.h"
 #include "gradus/cuda/rtc/core_kernel.h"
 
-// A function of core dimensions, written as a lambda without its []. Its parameters are those of
-// the signature in order: a number (float x) for an input "()", a reference (float& y) for such an
-// output; Core<const float> and Core<float> for "(n)", Core<const float, 2> for "(m,n)". The body
-// returns nothing, and C++ and CUDA C++ both compile it: no std::, nothing from outside.
+// A function of core dimensions, written as a lambda without its []. The parameters are those of
+// the signature in order. An input "()" is a number (float x), such an output a reference (float&
+// y). "(n)" is Core<const float> or Core<float>, "(m,n)" is Core<const float, 2>. The body returns
+// nothing, and C++ and CUDA C++ both compile it: no std::, nothing from outside.
 #define GRADUS_CORE(...) \
   ::gradus::detail::core_function([] __VA_ARGS__, #__VA_ARGS__, __FILE__, __LINE__)
 
@@ -116,7 +116,7 @@ class GUVectorized {
   // Tensors of the parameters' dtypes, of any strides. The last dimensions of each are its core;
   // they have one size for each name. All others are the loop's: they broadcast against each other.
   // Numbers stand for inputs "()". Returns the first output: contiguous, of the loop's dimensions
-  // and then those of its core, on the device of the tensors. On a GPU one thread calls the
+  // and then those of its core, on the device of the tensors. One thread of a GPU calls the
   // function for one item of the loop. Errors: TypeError for another dtype, number or kind of
   // arguments; ValueError where a size of the core is another one, tensors lack a dimension, do not
   // broadcast or are on several devices; Error where a tensor requires grad, grad mode is on and
@@ -128,10 +128,11 @@ class GUVectorized {
   // All outputs.
   Tensors call(ArrayRef<cuda::Argument> arguments) const;
 
-  // The same function with a gradient: for each input one function of all inputs, of the gradients
-  // of all outputs, and of the one output that it writes: the gradient of the input. Their
-  // signatures follow: (n),(n),()->(n) for the first input of (n),(n)->(). They have no gradients
-  // themselves. Errors: TypeError where their number or their parameters are others.
+  // The same function with a gradient. Each input has one function for its gradient: of all inputs
+  // and of the gradients of all outputs, with the gradient of the input as its one output. The
+  // signatures of these functions follow: (n),(n),()->(n) for the first input of (n),(n)->().
+  // Gradients of these gradients do not exist. Errors: TypeError where their number or their
+  // parameters are others.
   template <class... G>
   GUVectorized with_gradient(const G&... of_each_input) const {
     return with_gradients({of_each_input...});

@@ -1,4 +1,5 @@
-// What vectorize and guvectorize share: their arguments, their loop on the CPU, their gradients.
+// The common part of vectorize and guvectorize: their arguments, their loop on the CPU, their
+// gradients.
 #pragma once
 
 #include <functional>
@@ -16,11 +17,12 @@ void check_count(const char* name, size_t takes, size_t given);
 Tensor tensor_of(const char* name, const cuda::Argument& argument, ScalarType dtype, size_t i,
                  Device device = kCPU);
 
-// That of the tensors; the CPU without any. Errors: ValueError where they are on several devices.
+// The device of the tensors; the CPU without any. Errors: ValueError where they are on several
+// devices.
 Device common_device(const char* name, ArrayRef<cuda::Argument> arguments);
 
-// Rows of a walk in row-major order, on several threads: row(length, offsets, steps), which are of
-// each operand, in elements. part: how many elements are worth a thread.
+// Walks rows in row-major order on several threads. row(length, offsets, steps) gets the offsets
+// and steps of each operand, in elements. part: the elements that are worth a thread.
 void for_rows(const Dims& shape, const std::vector<Dims>& strides, int64_t part,
               const std::function<void(int64_t, const int64_t*, const int64_t*)>& row);
 

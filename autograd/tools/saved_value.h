@@ -1,4 +1,4 @@
-// What a Function keeps in ctx->saved_data between forward and backward.
+// The values that a Function keeps in ctx->saved_data between forward and backward.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace gradus::autograd {
 
-// A value of one of a few types. It must be read as the type that it was stored as.
+// A value of one of a few types. REQUIRES: it is read as the type that it was stored as.
 class SavedValue {
  public:
   SavedValue() = default;

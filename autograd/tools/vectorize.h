@@ -15,9 +15,9 @@
 
 #include "gradus/cuda/rtc/argument.h"
 
-// A function of numbers, written as a lambda without its []: parameters of dtypes' C++ types
-// (float, int64_t, bool, ...), and a body that C++ and CUDA C++ both compile: no std::, but exp,
-// fabs and the like; nothing from outside. Its text, of one line, is what GPUs compile.
+// A function of numbers, written as a lambda without its []. Parameters have the C++ types of
+// dtypes (float, int64_t, bool, ...). C++ and CUDA C++ both compile the body: no std::, but exp,
+// fabs and the like; nothing from outside. GPUs compile its text, which is one line.
 #define GRADUS_SCALAR(...) \
   ::gradus::detail::scalar_function([] __VA_ARGS__, #__VA_ARGS__, __FILE__, __LINE__)
 
@@ -71,9 +71,10 @@ class Vectorized {
  public:
   explicit Vectorized(detail::ScalarFunction function);
 
-  // Tensors of the parameters' dtypes, of any strides, that broadcast against each other; or
-  // numbers, which become those types. The result is contiguous, of the dtype that the function
-  // returns, on the device of the tensors. Without tensors it is on the CPU.
+  // Arguments are tensors of the parameters' dtypes, of any strides, that broadcast against each
+  // other. Numbers are converted to the parameters' types. The result is contiguous, of the dtype
+  // that the function returns, on the device of the tensors. Numbers alone give a result on the
+  // CPU.
   // Errors: TypeError for another dtype or number of arguments; ValueError where tensors do not
   // broadcast or are on several devices; Error where a tensor requires grad, grad mode is on and
   // there is no gradient; CompileError on a GPU, where CUDA C++ does not take the text.

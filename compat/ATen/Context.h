@@ -28,7 +28,7 @@ class Context {
     set_float32_matmul_precision(precision);
   }
   static bool hasCUDA() { return cuda::is_available(); }
-  // What gradus has no use for.
+  // Gradus has no use for these.
   static bool hasHIP() { return false; }
   static bool hasMAGMA() { return false; }
   static bool hasMKL() { return false; }

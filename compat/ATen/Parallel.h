@@ -37,8 +37,8 @@ inline bool in_parallel_region() { return detail::running_part >= 0; }
 // The number of the part that the innermost parallel_for runs here, from 0 on.
 inline int get_thread_num() { return std::max(detail::running_part, 0); }
 
-// Calls f(first, last) for even parts of [begin, end), of grain_size or more, one for each thread.
-// Within another loop f gets all of it. Errors: rethrows one exception of f.
+// Calls f(first, last) for even parts of [begin, end), one for each thread. A part has grain_size
+// elements or more. f gets all of it within another loop. Errors: rethrows one exception of f.
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F& f) {
   if (begin >= end) return;

@@ -5,7 +5,7 @@
 
 namespace gradus {
 
-// Of no dimensions, with the number's widest dtype of its kind: float64, int64 or bool.
+// A tensor of no dimensions. Its dtype is the widest of the number's kind: float64, int64 or bool.
 inline Tensor scalar_to_tensor(const Scalar& value, Device device = kCPU) {
   return scalar_tensor(value, TensorOptions(value.type()).device(device));
 }

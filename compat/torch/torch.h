@@ -2,7 +2,7 @@
 // #include <torch/torch.h>, torch::, at:: and c10:: name what gradus:: does.
 #pragma once
 
-// What libtorch's header brings along, and programs rely on.
+// libtorch's header brings these along, and programs rely on them.
 #include <algorithm>
 #include <cmath>
 #include <iostream>

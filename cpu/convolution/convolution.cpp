@@ -4,8 +4,8 @@
 //
 // The output is weight (filters, taps) * windows (taps, places), a tile of places at a time. The
 // gradient of the input is the same product of the turned weight and windows over the gradient of
-// the output. That of the weight is grad (filters, places) * windows^T (places, taps), for which
-// the gradient is brought to the layout of the places. Sums have borders that depend on the shapes
+// the output. The gradient of the weight is grad (filters, places) * windows^T (places, taps), for
+// which grad is brought to the layout of the places. Sums have borders that depend on the shapes
 // alone.
 #include "gradus/cpu/convolution/convolution.h"
 

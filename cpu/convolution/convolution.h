@@ -17,7 +17,7 @@ struct ConvolutionWay {
 const ConvolutionWay<float>* winograd_way(const Convolution& shape);  // winograd.cpp
 template <class T>
 const ConvolutionWay<T>* unfolded_way(const Convolution& shape);  // im2col.cpp
-// That of shapes whose padded image would be far larger than input and windows.
+// The way for shapes whose padded image would be far larger than input and windows.
 template <class T>
 const ConvolutionWay<T>* direct_way(const Convolution& shape);  // direct.cpp
 

@@ -1,5 +1,5 @@
-// Direct convolution: each product where its elements lie, without a copy of the input. It is slow,
-// and takes the shapes whose padded image memory could not hold: few windows, far apart.
+// Direct convolution: each product where its elements lie, without a copy of the input. The way is
+// slow. It takes the shapes whose padded image memory could not hold: few windows, far apart.
 #include <algorithm>
 
 #include "gradus/cpu/convolution/convolution.h"
@@ -88,7 +88,7 @@ void direct_weight(const Convolution& s, const T* grad, const T* input, T* out) 
   });
 }
 
-// In double, since it may be more than an int64 counts.
+// A double, since the size may be more than an int64 counts.
 double size_of(const PaddedImage& image) {
   double out = 1;
   for (const ImageDim& dim : image.dim)

@@ -17,8 +17,7 @@ namespace {
 constexpr int64_t kFewPlaces = 256;  // of a product
 constexpr int64_t kFewOfCut = 16;    // filters or channels
 
-// By the library's own kernels, since those of BLAS may sum in another order where a product is
-// cut.
+// The library's own kernels multiply: BLAS may sum in another order where a product is cut.
 template <class T>
 void multiply_unfolded(const Product<T>& p) {
   multiply_packed(p, table_of<MicroKernel<T>>());

@@ -1,8 +1,8 @@
 // The copy of some channels in which every window of a convolution lies alike: the tap t of the
 // window at place p is element offset(t) + p, so kernels read neighbouring places side by side.
 //
-// Zeros stand where the padding is. With a stride the copy is split into as many images: the
-// elements that tap 0 of all windows sees lie in the first one, one after the other, and so on.
+// Zeros stand where the padding is. A stride splits the copy into as many images. The elements that
+// tap 0 of all windows sees lie in the first image one after the other, and so on.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,8 @@ struct PaddedImage {
 
   int64_t elements() const { return dim[0].size * dim[1].size * dim[2].size; }
 
-  // Of windows at `places` places in each dimension: how far the last one is behind the first.
+  // The distance from the first window to the last, where there are `places` windows in each
+  // dimension.
   int64_t reach(const int64_t (&places)[kSpatial]) const {
     return ((places[0] - 1) * dim[1].length + places[1] - 1) * dim[2].length + places[2] - 1;
   }
@@ -119,8 +120,8 @@ inline PaddedImage image_of_input(const Convolution& shape) {
   return out;
 }
 
-// That of the output, as its gradient comes to the input: windows of the same shape, turned round,
-// which move by 1, over elements that are stride apart.
+// The image of the output, as its gradient comes to the input. The windows have the same shape,
+// turned round, and move by 1 over elements that are `stride` apart.
 inline PaddedImage image_of_output(const Convolution& shape) {
   PaddedImage out;
   for (int d = 0; d < kSpatial; ++d) {

@@ -3,7 +3,7 @@
 // channel instead of 36: tiles and weights are brought to 16 points, at each of which a matrix
 // product sums over the channels. All factors are 1 and 1/2, so that rounding stays what it is.
 //
-// Lines of tiles, over all samples, are taken in blocks, whose points stay in a cache. Sums have
+// The lines of tiles of all samples are taken in blocks, whose points stay in a cache. Sums have
 // borders that depend on the shapes alone.
 #include <algorithm>
 
@@ -17,8 +17,7 @@ namespace gradus::cpu {
 
 namespace {
 
-// By the library's own kernels, since those of BLAS may sum in another order where a product is
-// cut.
+// The library's own kernels multiply: BLAS may sum in another order where a product is cut.
 void multiply_points(const Product<float>& p) {
   multiply_packed(p, table_of<MicroKernel<float>>());
 }
@@ -32,7 +31,7 @@ struct TiledPlane {
   int64_t lines, tiles;
 
   int64_t elements() const { return height * width; }
-  // Of a line of the copy in which tiles lie alike.
+  // The length of a line of the copy in which tiles lie alike.
   int64_t length() const { return 2 * divide_up(tiles, kLanes) * kLanes + 2; }
 };
 
@@ -157,7 +156,7 @@ void correlate_tiles(const Tiling& t, const float* x, const float* points, const
   });
 }
 
-// Of `groups` times `rows` times `depth` weights.
+// The points of `groups` times `rows` times `depth` weights.
 Buffer<float> points_of_weights(int64_t groups, int64_t rows, int64_t depth, const float* weight,
                                 int64_t row_step, int64_t depth_step, bool turned) {
   // A piece's, since each row of turned weights reads some bytes of as many lines of memory.

@@ -1,5 +1,5 @@
-// Matrix products by OpenBLAS. It is loaded when it is first used, since its threads and buffers
-// take time and memory that most programs need not spend.
+// Matrix products by OpenBLAS. The library is loaded when it is first used, since its threads and
+// buffers take time and memory that most programs need not spend.
 #include <algorithm>
 #include <climits>
 #include <type_traits>
@@ -25,8 +25,8 @@ struct Library {
   void (*set_openmp_threads)(int) = nullptr;
 };
 
-// Without functions where this machine has no OpenBLAS. GRADUS_BLAS is its path at the time of the
-// build; the other name is that of any installed one.
+// The library has no functions where this machine has no OpenBLAS. GRADUS_BLAS is its path at the
+// time of the build; the other name is that of any installed one.
 const Library& library() {
   static const Library found = [] {
     void* file = dlopen(GRADUS_BLAS, RTLD_NOW | RTLD_LOCAL);

@@ -76,7 +76,7 @@ template void multiply_chosen(const Product<double>&);
 
 namespace {
 
-// That of the first matrices of a batch.
+// The product of the first matrices of a batch.
 template <class T>
 Product<T> product_of(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
   const auto data = [](const Tensor& x) { return static_cast<T*>(x.data_ptr()); };

@@ -1,4 +1,5 @@
-// Which code multiplies matrices on the CPU. Nobody needs to choose; tests and benchmarks do.
+// The choice of the code that multiplies matrices on the CPU. Nobody needs to choose; tests and
+// benchmarks do.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,11 @@ enum class MatmulKernel : uint8_t {
 
 const char* name_of(MatmulKernel kernel);
 
-// Those that this build has. OpenBLAS, where it is one of them, is told to use one thread: its work
-// is cut up by the threads that all other loops here use.
+// The kernels that this build has. OpenBLAS, where it is one of them, is told to use one thread:
+// its work is cut up by the threads that all other loops here use.
 std::vector<MatmulKernel> matmul_kernels();
 
-// For all threads, until set again. Errors: Error where this build lacks it.
+// Sets the kernel for all threads, until it is set again. Errors: Error where this build lacks it.
 void set_matmul_kernel(MatmulKernel kernel);
 
 }  // namespace gradus

@@ -82,7 +82,7 @@ void pack(const T* from, int64_t lane_step, int64_t lanes, int64_t step, int64_t
                  width, to + lane * depth);
     return;
   }
-  // Across all panels, since memory likes to be read along its rows.
+  // The loop goes across all panels, since memory likes to be read along its rows.
   const int64_t whole = lanes / width * width;
   if (whole < lanes) std::fill_n(to + whole * depth, depth * width, T(0));
   for (int64_t i = 0; i < depth; ++i)

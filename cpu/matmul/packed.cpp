@@ -1,14 +1,14 @@
-// The packed matrix product, after Goto and van de Geijn, "Anatomy of high-performance matrix
-// multiplication" (2008), and Van Zee and van de Geijn, "BLIS" (2015).
+// The packed matrix product: Goto and van de Geijn, "Anatomy of high-performance matrix
+// multiplication" (2008); Van Zee and van de Geijn, "BLIS" (2015).
 //
-// Each thread computes a part of the result. It cuts the depth k into slices, copies the rows of a
-// and the columns of b that it needs next into panels as wide as a micro-kernel, in the order in
-// which that reads them, and runs the micro-kernel over all pairs of panels. A product of one slice
-// whose operands have dense rows is computed without any copy.
+// Each thread computes a part of the result. The depth k is cut into slices. The thread copies the
+// rows of a and the columns of b that it needs next into panels as wide as a micro-kernel, in the
+// order in which that reads them. Then it runs the micro-kernel over all pairs of panels. A product
+// of one slice whose operands have dense rows is computed without any copy.
 //
 // Threads whose parts share rows or columns pack them twice, which costs less than reading what
 // others wrote: a line of memory that many cores hold is slow to write again. A thread that is done
-// helps the others with what they have packed, since one of two that share a core, or whose core
+// helps the others with what they have packed. One of two threads that share a core, or whose core
 // runs other programs as well, may be half as fast.
 #include <algorithm>
 #include <atomic>
@@ -29,11 +29,11 @@ template <class T>
 constexpr int64_t kDepth = 2048 / sizeof(T);
 constexpr int64_t kRows = 240;      // of packed a: they fit the second-level cache
 constexpr int64_t kColumns = 2048;  // of packed b
-// Those of a block, which one thread multiplies: its columns stay in that cache beside its rows.
+// The size of a block, which one thread multiplies. Its columns stay in that cache beside its rows.
 constexpr int64_t kBlockRows = 60, kBlockColumns = 256;
 
-// Memory of at least `count` elements, which this thread keeps for its next product. It is large
-// enough for a huge page, since a tile reads from many places.
+// Memory of at least `count` elements, which this thread keeps for its next product. The memory is
+// large enough for a huge page, since a tile reads from many places.
 template <class T>
 T* scratch(int64_t count) {
   thread_local StoragePtr memory;
@@ -171,7 +171,7 @@ void multiply_part(Stage<T>& s, const MicroKernel<T>& kernel) {
   }
 }
 
-// By one thread.
+// One thread multiplies.
 template <class T>
 void multiply_alone(const Product<T>& p, const MicroKernel<T>& kernel) {
   if (takes_in_place(p, kernel)) return multiply_in_place(p, kernel);

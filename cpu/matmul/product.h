@@ -8,16 +8,16 @@
 
 namespace gradus::cpu {
 
-// out (m, n) = a (m, k) * b (k, n) + bias. Any strides, in elements; bias may be null. Of the sizes
-// only k may be 0.
+// out (m, n) = a (m, k) * b (k, n) + bias. Any strides, in elements; bias may be null. Only k may
+// be 0.
 template <class T>
 struct Product {
   int64_t m, n, k;
   const T *a, *b, *bias;
   T* out;
   int64_t a_row, a_column, b_row, b_column, bias_row, bias_column, out_row, out_column;
-  // b lies in panels of all k rows, as pack() makes them for the kernel: the steps are those from
-  // row to row and, over the columns of a panel, from column to column.
+  // b lies in panels of all k rows, as pack() makes them for the kernel. Its steps go from row to
+  // row and, over the columns of a panel, from column to column.
   bool b_is_packed = false;
 
   // The same product read as out^T = b^T * a^T.
@@ -71,7 +71,7 @@ struct Parts {
   int64_t rows, columns, across, count;
 };
 
-// By the one of these functions that is the fastest for it, or chosen (matmul.h).
+// Multiplies by the fastest of these functions, or by the chosen one (matmul.h).
 template <class T>
 void multiply_chosen(const Product<T>& p);
 
@@ -84,12 +84,14 @@ void multiply_small(const Product<T>& p);
 template <class T>
 bool multiply_vector(const Product<T>& p);
 
-// By blocks whose operands are packed first. REQUIRES: n >= kernel.columns where b_is_packed.
+// Multiplies by blocks whose operands are packed first. REQUIRES: n >= kernel.columns where
+// b_is_packed.
 // Errors: OutOfMemoryError.
 template <class T>
 void multiply_packed(const Product<T>& p, const MicroKernel<T>& kernel);
 
-// By OpenBLAS. Returns false and does nothing if the build or the strides do not allow it.
+// Multiplies by OpenBLAS. Returns false and does nothing if the build or the strides do not allow
+// it.
 bool have_blas();
 bool multiply_blas(const Product<float>& p);
 bool multiply_blas(const Product<double>& p);

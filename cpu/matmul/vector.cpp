@@ -37,7 +37,7 @@ bool multiply_vector(const Product<T>& p) {
   const bool in_place = chunks == 1 && p.out_row == 1;
   std::vector<T> memory(in_place ? 0 : static_cast<size_t>(p.m * chunks));
   T* const sums = in_place ? p.out : memory.data();
-  // In multiples of what a kernel takes at once.
+  // The share is a multiple of what a kernel takes at once.
   const int64_t terms = std::max<int64_t>(std::min(p.k, kTerms), 1);
   const int64_t share = (kMatrixGrain / terms + 64) / 64 * 64, shares = divide_up(p.m, share);
   parallel_for(0, shares * chunks, 1, [&](int64_t begin, int64_t end) {

@@ -9,7 +9,7 @@ namespace gradus::cpu {
 
 namespace {
 
-// Beyond it the stores of a general copy, which go past the caches, are faster.
+// The stores of a general copy, which go past the caches, are faster beyond this.
 constexpr int64_t kCachedElements = int64_t{1} << 20;
 // Fewer pieces of the output, each from one part, are better copied by several threads each.
 constexpr int64_t kManyRows = 64;

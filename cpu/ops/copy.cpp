@@ -15,7 +15,7 @@ namespace {
 
 // Runs from this length on are converted by a loop of the instruction set.
 constexpr int64_t kLongRun = 16;
-// From this one on wide vectors are worth a call.
+// Wide vectors are worth a call from this length on.
 constexpr int64_t kWideRun = 64;
 // So many of shorter ones stay in the cache.
 constexpr int64_t kBlock = 256;

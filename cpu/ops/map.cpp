@@ -25,7 +25,7 @@ void CpuBackend::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const
                           const Tensor& out) {
   const TypedLoop loop = map_grad_loop(op, out.scalar_type());
   const unsigned used = kSlopeUses[static_cast<int>(op)];
-  // What the derivative does not use is read as `grad`, whose value then changes nothing.
+  // Inputs that the derivative does not use are read as `grad`; their value then changes nothing.
   run_loop<4>(loop, grain_of(op), out.sizes(),
               {LoopOperand::output(out, loop.writes), LoopOperand::input(grad, loop.reads),
                LoopOperand::input(used & scalar::kUsesX ? x : grad, loop.reads),

@@ -1,5 +1,5 @@
-// The search for elements that are not 0: each chunk counts its own, and then writes them, or what
-// a mask of them chooses, behind those of the chunks before it.
+// The search for elements that are not 0. Each chunk counts its own. Then it writes them, or what a
+// mask of them chooses, behind those of the chunks before it.
 #include <cstring>
 #include <vector>
 
@@ -41,8 +41,8 @@ class Search {
 
   // put(place, i) for elements [first, last) that are found, the first of which is the `place`-th;
   // returns the place behind them. Groups of which all are found, or none, are taken at once where
-  // there are many. In others put is called for all, but writes where the next one comes: so there
-  // is no branch to be guessed wrong.
+  // there are many. The other groups call put for all, and each put writes where the next one
+  // comes. So there is no branch to be guessed wrong.
   template <class F>
   int64_t put(int64_t first, int64_t last, int64_t place, const F& put) const {
     for (; last > first && !is_found(last - 1); --last) {
@@ -71,7 +71,7 @@ class Search {
     return place;
   }
 
-  // By runs whose count fits into an element, so that it is vector code.
+  // Counts by runs whose count fits into an element, so that it is vector code.
   int64_t count(int64_t first, int64_t last) const {
     constexpr int64_t kRun = 128;
     int64_t out = 0;
@@ -107,7 +107,7 @@ Tensor find_nonzero(const Tensor& dense, IntArrayRef shape) {
   int64_t* const to = out.data_ptr<int64_t>();
   int64_t* const innermost = to + (dims - 1) * total;
   const int64_t length = shape[shape.size() - 1];
-  // By rows of the last dimension, in which the other coordinates do not change.
+  // Goes by rows of the last dimension, in which the other coordinates do not change.
   found.for_chunks([&](int64_t first, int64_t last, int64_t place) {
     while (first < last) {
       int64_t row = first / length;

@@ -76,7 +76,7 @@ void max_by_windows(const Pool& pool, const T* x, T* values, int64_t* indices) {
   });
 }
 
-// What max_by_lines knows of lines before it sees one.
+// The layout of a line, which max_by_lines computes before it reads any.
 struct Line {
   // The windows whose element k lies within, and where it lies in the first window of all.
   struct Element {

@@ -1,7 +1,7 @@
 // Sums, means and extremes over any dimensions.
 //
-// The reduced elements are cut into chunks of a fixed length, each chunk is folded, and the results
-// are folded pairwise: a tree that depends on the shape alone, never on the number of threads.
+// The reduced elements are cut into chunks of a fixed length. Each chunk is folded, and the results
+// are folded pairwise. This tree depends on the shape alone, never on the number of threads.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/folds.h"
@@ -19,8 +19,8 @@ namespace {
 // Elements of one chunk: of runs in memory, which are folded in many lanes; of a column, of which
 // several elements are folded at a time; and of what is brought together in a buffer first.
 constexpr int64_t kRunChunk = 4096, kColumnChunk = 512, kBuffer = kMostLoaded;
-// Runs of several that are one output's, where they are worth a fold each, and how many of them
-// make a chunk, since their folds are added up one by one.
+// Several runs of one output are worth a fold each where they have at least kLongRun elements.
+// kMaxRuns of them make a chunk, since their folds are added up one by one.
 constexpr int64_t kLongRun = 64, kMaxRuns = 128;
 // Columns that are folded side by side: their folds stay in the first-level cache.
 constexpr int64_t kPanel = 2048;

@@ -17,7 +17,7 @@ namespace {
 // Lines that are scanned side by side, where that reads memory in order.
 constexpr int64_t kPanel = 256;
 // A sum along a line is split into chunks of so many elements, to each of which the total of those
-// before is added. Along few lines the totals come first, and chunks are summed in parallel.
+// before is added. The totals come first where lines are few; then chunks are summed in parallel.
 constexpr int64_t kChunk = 32768;
 constexpr int64_t kFewLines = 64;
 
@@ -129,8 +129,8 @@ void scan_all(const S& scan, const Problem<T>& p) {
   });
 }
 
-// put(k, sum so far) of the elements at(k) behind `sum`, of which there are `count`. They are added
-// up by themselves, so that of four additions one waits for those before.
+// put(k, sum so far) of the elements at(k) behind `sum`, of which there are `count`. The elements
+// are added up by themselves, so that only one of four additions waits for those before.
 template <int count, class State, class At, class Put>
 State sum_some(State sum, const At& at, const Put& put) {
   const State x0 = at(0), x1 = count > 1 ? at(1) : 0, x2 = count > 2 ? at(2) : 0;
@@ -223,8 +223,8 @@ class Panel {
   State before_[kPanel] = {}, sum_[kPanel] = {};
 };
 
-// Side by side, line by line, or where lines are few, chunk by chunk: first the totals, then the
-// sums. All of these give the same bits.
+// Sums side by side, or line by line. Where lines are few, it sums chunk by chunk: first the
+// totals, then the sums. All of these give the same bits.
 template <class T>
 void sum_lines(const Problem<T>& p) {
   using State = typename Fold<ScanOp::cumsum, T>::State;

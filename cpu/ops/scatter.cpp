@@ -74,7 +74,7 @@ struct Lines {
   }
 };
 
-// What puts a run of numbers to as many that are there; null where they take their place.
+// The loop that adds a run of numbers to as many that are there; null where they take their place.
 Loop row_loop(ScatterOp op, ScalarType dtype) {
   switch (op) {
     case ScatterOp::set:

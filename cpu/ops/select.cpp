@@ -31,7 +31,7 @@ struct Places {
 constexpr int64_t kKept = 16;
 // Shorter lines are collected whole.
 constexpr int64_t kSampled = 8192;
-// What one thread reads of a long line.
+// The part of a long line that one thread reads.
 constexpr int64_t kChunk = 32768;
 constexpr int kMaxBinBits = 11;
 
@@ -175,7 +175,7 @@ class Selector {
       Item<Key>* const part = kept_.data() + first / share * wanted;
       const int64_t count =
           loops_.least(last - first, x + first, descending_, wanted, static_cast<Key>(first), part);
-      // Behind all others.
+      // These items sort behind all others.
       std::fill(part + count, part + wanted, Item<Key>{~Key{0}, ~Key{0}});
     });
     if (n_ > share)
@@ -185,7 +185,7 @@ class Selector {
     return kept_.data();
   }
 
-  // What the whole line has below a range and within it; counts_ says it of each chunk.
+  // How many keys the whole line has below a range and within it; counts_ says it of each chunk.
   KeyCounts count(const T* x, KeyRange<Key> range) {
     counts_.resize(static_cast<size_t>(divide_up(n_, kChunk)));
     parallel_for(0, n_, kChunk, [&](int64_t first, int64_t last) {
@@ -241,7 +241,7 @@ template <class T, class F>
 void select_lines(const Tensor& any_layout, int64_t dim, bool descending, const Tensor& values,
                   const Tensor& indices, const F& places_of) {
   const int64_t n = any_layout.sizes()[dim], last_dim = any_layout.dim() - 1;
-  // In lines whose elements are neighbours.
+  // The elements of each line are made neighbours.
   const Tensor x = n == 1 || any_layout.strides()[dim] == 1
                        ? any_layout
                        : raw::transpose(raw::contiguous(raw::transpose(any_layout, dim, last_dim)),
@@ -272,7 +272,7 @@ void select_lines(const Tensor& any_layout, int64_t dim, bool descending, const 
   parallel_for(0, lines.numel, std::max<int64_t>(kChunk / 4 / n, 1), select);
 }
 
-// Beside a key of 32 bits there is room for an index of as many.
+// A key of 32 bits leaves room for an index of as many.
 bool fits(const Tensor& x, int64_t dim) {
   return x.element_size() == 8 || x.sizes()[dim] < int64_t{1} << 32;
 }

@@ -69,7 +69,7 @@ void sort_tensor(const Tensor& x, int64_t dim, bool descending, const Tensor& va
 void CpuBackend::sort(const Tensor& x, int64_t dim, bool descending, const Tensor& values,
                       const Tensor& indices) {
   visit_numbers("sort", x.dtype(), [&]<class T>(TypeTag<T>) {
-    // Beside a key of 32 bits there is room for an index of as many.
+    // A key of 32 bits leaves room for an index of as many.
     if (x.sizes()[dim] <= int64_t{1} << 32)
       sort_tensor<T, SortKey<T>>(x, dim, descending, values, indices);
     else

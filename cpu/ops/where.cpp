@@ -11,7 +11,8 @@ namespace {
 
 using Steps = std::array<int64_t, 4>;  // of out, condition, x, y
 
-// By a mask of all bits: so there is no branch, and the compiler makes vector instructions of it.
+// A mask of all bits chooses, so there is no branch, and the compiler makes vector instructions of
+// it.
 template <class T>
 void choose(int64_t n, T* out, const bool* condition, const T* x, int64_t x_step, const T* y,
             int64_t y_step) {

@@ -20,7 +20,7 @@ struct Number {
   }
 };
 
-// What a LoopOperand points to: a number, or the strides of a tensor that broadcasts.
+// The target of a LoopOperand: a number, or the strides of a tensor that broadcasts.
 struct Kept {
   Number number;
   Dims strides;

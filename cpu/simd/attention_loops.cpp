@@ -49,7 +49,8 @@ void scaled(int64_t n, T scale, const T* mask, int64_t mask_step, T* scores) {
   }
 }
 
-// About what exponents are taken: no infinity, whose difference from itself is no number.
+// The number about which exponents are taken: no infinity, whose difference from itself is no
+// number.
 template <class T>
 T center_of(T top) {
   return top == -std::numeric_limits<T>::infinity() ? T(0) : top;

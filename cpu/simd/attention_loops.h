@@ -10,9 +10,9 @@ namespace gradus::cpu {
 // T is float or double. `mask` is added to the scores where it is not null, mask_step apart.
 template <class T>
 struct AttentionLoops {
-  // The scores become weights e^(scale * score + mask - *top), where *top is the largest score so
-  // far, also of earlier calls for the row; *sum, the sum of the weights so far, follows. Returns
-  // what the earlier weights are multiplied by.
+  // The scores become weights e^(scale * score + mask - *top). *top is the largest score so far,
+  // also of earlier calls for the row. *sum becomes the sum of the weights so far. Returns what the
+  // earlier weights are multiplied by.
   T (*weigh)(int64_t n, T scale, const T* mask, int64_t mask_step, T* scores, T* top, T* sum);
   // The same about a known log_sum.
   void (*weigh_again)(int64_t n, T scale, const T* mask, int64_t mask_step, T log_sum, T* scores);
@@ -22,7 +22,7 @@ struct AttentionLoops {
   void (*add)(int64_t n, T factor, const T* x, T* out);
   T (*dot)(int64_t n, const T* x, const T* y);
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const AttentionLoops& name();
 #include <gradus_sets.def>
 };

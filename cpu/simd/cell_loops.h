@@ -19,7 +19,7 @@ struct CellLoops {
   void (*gru_grad)(int64_t count, int64_t units, const T* h_prev, const T* s, const T* gates,
                    T* grad_h, T* grad_x, T* grad_s);
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const CellLoops& name();
 #include <gradus_sets.def>
 };

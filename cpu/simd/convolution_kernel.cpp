@@ -7,7 +7,7 @@ namespace gradus::cpu {
 namespace GRADUS_SET {
 namespace {
 
-// As in micro_kernel.cpp: the tile, a row of b and an element of a fill the registers.
+// The tile, a row of b and an element of a fill the registers, as in micro_kernel.cpp.
 constexpr int kConvBytes = GRADUS_VECTOR, kConvVectors = 2;
 constexpr int kConvRows = kConvBytes == 64 ? 12 : kConvBytes == 32 ? 6 : 4;
 constexpr int kConvStep = 2;
@@ -44,7 +44,7 @@ GRADUS_TARGET __attribute__((always_inline)) inline void multiply_window(int64_t
   }
 }
 
-// With the fewest rows that are enough.
+// Multiplies with the fewest rows that are enough.
 template <int most, class T>
 GRADUS_TARGET __attribute__((always_inline)) inline void multiply_rows(int64_t rows, int64_t k,
                                                                        const T* a, const T* b,

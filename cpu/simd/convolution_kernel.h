@@ -8,7 +8,7 @@
 
 namespace gradus::cpu {
 
-// T is float or double. What is summed, and in which order, does not depend on the set.
+// T is float or double. The terms of a sum and their order do not depend on the set.
 template <class T>
 struct ConvolutionKernel {
   // multiply: out[r * columns + p] = sum over t < k of a[r * k + t] * b[taps[t] + p], for `columns`
@@ -24,7 +24,7 @@ struct ConvolutionKernel {
   void (*fold)(int64_t samples, int64_t places, const T* a, int64_t a_sample, int64_t a_row,
                const T* b, int64_t b_sample, const int64_t* taps, T* out, int64_t out_row);
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const ConvolutionKernel& name();
 #include <gradus_sets.def>
 };

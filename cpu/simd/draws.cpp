@@ -40,8 +40,9 @@ GRADUS_TARGET inline Lanes joined(Lanes first, Lanes second) {
   return second << 32 | (first & 0xFFFFFFFF);
 }
 
-// The bits of kPiece elements: one word of each in `high`, or two words, in a list each, since the
-// compiler makes vector code of neighbours alone. Neighbours that share words have one place.
+// The bits of kPiece elements: one word of each in `high`, or two words. Two words lie in a list
+// each, since the compiler makes vector code of neighbours alone. Neighbours that share words have
+// one place.
 struct Drawn {
   uint32_t high[kPiece], low[kPiece];
 };
@@ -124,7 +125,7 @@ Loop convert_loop(ScalarType from, ScalarType to) {
   return loops_of(instruction_set(), from).convert[static_cast<int>(to)];
 }
 
-// What is not computed with passes through buffers.
+// Dtypes that are not computed with pass through buffers.
 template <template <class> class Formula, class T>
 void draw_run(const Formula<T>& formula, DrawnRun run) {
   const bool direct = run.dtype == dtype_of<T>;

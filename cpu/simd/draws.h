@@ -25,7 +25,7 @@ struct Draws {
   void (*random)(Distribution kind, const Scalar& a, const Scalar& b, const DrawnRun& run);
   void (*random_map)(RandomMap op, double number, const DrawnRun& run);
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const Draws& name();
 #include <gradus_sets.def>
 };

@@ -22,8 +22,8 @@ GRADUS_TARGET V load(const T* x) {
   return v;
 }
 
-// What the rows of reductions.def call, on vectors: a function for all processors would take those
-// apart. All bits set are a NaN.
+// The functions that the rows of reductions.def call, on vectors: a function for all processors
+// would take those apart. All bits set are a NaN.
 template <class V, class Mask = decltype(V{} != V{})>
 GRADUS_TARGET V or_nan(V result, V a) {
   return reinterpret_cast<V>(reinterpret_cast<Mask>(result) | (a != a));

@@ -13,8 +13,8 @@ struct Folds {
   T start;  // of nothing
   // out[i] = the fold of n elements from x + i * apart on, for `count` of them.
   void (*runs)(int64_t count, const T* x, int64_t apart, int64_t n, T* out);
-  // Folds n rows of `width` elements, `step` apart, into the row `out`; each column for itself, in
-  // an order that depends on n alone.
+  // Folds n rows of `width` elements, `step` apart, into the row `out`. Each column is folded for
+  // itself, in an order that depends on n alone.
   void (*columns)(int64_t width, const T* x, int64_t step, int64_t n, T* out);
   // Makes results of folds of n elements.
   void (*finish)(int64_t count, int64_t n, T* folds);
@@ -24,9 +24,9 @@ struct Folds {
 // REQUIRES: n > 0.
 template <class T>
 struct Searches {
-  // Of n elements from x + i * apart on, for `count` of them.
+  // The extreme of n elements from x + i * apart on, for each i < `count`.
   void (*runs)(int64_t count, const T* x, int64_t apart, int64_t n, T* values, int64_t* indices);
-  // Of each column of n rows of `width` elements, `step` apart.
+  // The extreme of each column of n rows of `width` elements, `step` apart.
   void (*columns)(int64_t width, const T* x, int64_t step, int64_t n, T* values, int64_t* indices);
 };
 
@@ -40,7 +40,7 @@ template <class T>
 struct FoldTable {
   Folds<T> folds[kReduceOps];
   Searches<T> largest, smallest;
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const FoldTable& name();
 #include <gradus_sets.def>
 };

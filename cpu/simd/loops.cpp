@@ -123,7 +123,7 @@ GRADUS_TARGET void ternary(int64_t n, void* to, const void* const* in) {
   for (int64_t i = 0; i < n; ++i) out[i] = scalar::Ternary<op>::f(x[i], y[i], z[i], w);
 }
 
-// What a loop reads T as: the compiler makes no vector code of bool.
+// The type that a loop reads T as: the compiler makes no vector code of bool.
 template <class T>
 using Read = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
@@ -195,9 +195,9 @@ GRADUS_TARGET void arange(int64_t n, void* to, const void* const* in) {
 #include "gradus/cpu/simd/loops_avx512.inc"
 namespace gradus::cpu::GRADUS_SET {
 #elif GRADUS_VECTOR == 32
-// In two loops, which together take 0.73 of the time of one while x is in a cache: a processor
-// works on the next vectors while it waits for a vector's chain of instructions, and on more of
-// them if the chain is short.
+// Two loops, which together take 0.73 of the time of one while x is in a cache. A processor works
+// on the next vectors while it waits for a vector's chain of instructions, and on more of them if
+// the chain is short.
 GRADUS_TARGET inline void sigmoids(int64_t n, void* to, const void* const* in) {
   const float* const x = static_cast<const float*>(in[0]);
   if (!all_near<Work::near_exp>(n, x)) return map<UnaryOp::sigmoid, float>(n, to, in);

@@ -34,19 +34,19 @@ inline constexpr int kDtypes = 0
 #undef DTYPE
     ;
 
-// The loops of one type in one instruction set, by operation, those that convert it to others, and
-// those that make elements; null where there is none.
+// The loops of one type in one instruction set, by operation. Further loops convert the type to
+// others and make elements. Null where there is none.
 struct Loops {
   Loop map[kUnaryOps], map_grad[kUnaryOps], zip[kBinaryOps], ternary[kTernaryOps], convert[kDtypes];
   Loop zip_number[2][kBinaryOps];  // by the input that is one number
   Loop repeat, arange;
 };
-// Those of all dtypes. The table of the first of instruction_sets() is complete; the others lack
-// what wider vectors do not speed up: functions of the C library, and steps.
+// The loops of all dtypes. The table of the first of instruction_sets() is complete; the others
+// lack what wider vectors do not speed up: functions of the C library, and steps.
 struct LoopTable {
   Loops of[kDtypes];
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const LoopTable& name();
 #include <gradus_sets.def>
 };

@@ -7,8 +7,8 @@ namespace gradus::cpu {
 namespace GRADUS_SET {
 namespace {
 
-// Rows and vectors are chosen so that the tile, a row of b and an element of a fill the registers:
-// 16 of 16 bytes, 16 of 32 bytes, 32 of 64 bytes.
+// The tile, a row of b and an element of a fill the registers: 16 of 16 bytes, 16 of 32 bytes, or
+// 32 of 64 bytes.
 constexpr int kBytes = GRADUS_VECTOR, kVectors = 2;
 constexpr int kRows = kBytes == 64 ? 12 : kBytes == 32 ? 6 : 4;
 

@@ -9,8 +9,8 @@ namespace gradus::cpu {
 
 // multiply: out[r * out_row + c] = sum over i < k of a[i][r] * b[i][c], for the first `rows` rows
 // (a multiple of step) of the `rows` x `columns` of a tile, a and b row-major; added to what is
-// there where `adds`. What a kernel sums, and in which order, depends on k alone. T is float,
-// double or int64_t.
+// there where `adds`. The terms of a sum and their order depend on k alone. T is float, double or
+// int64_t.
 template <class T>
 struct MicroKernel {
   int64_t rows, step, columns;  // rows is a multiple of step
@@ -20,7 +20,7 @@ struct MicroKernel {
   void (*multiply_in_place)(int64_t rows, int64_t k, const T* a, int64_t a_row, const T* b,
                             int64_t b_row, T* out, int64_t out_row);
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const MicroKernel& name();
 #include <gradus_sets.def>
 };

@@ -7,8 +7,8 @@
 
 namespace gradus::cpu {
 
-// T is float or double. weight and bias, of n elements, may be null; sums are made of lanes, which
-// are added in double every few hundred elements.
+// T is float or double. weight and bias, of n elements, may be null. The sums are made of lanes,
+// which are added in double every few hundred elements.
 template <class T>
 struct NormLoops {
   // The sum of x - about and, in `squares`, of its square.
@@ -26,7 +26,7 @@ struct NormLoops {
   void (*add_products)(int64_t n, const T* grad, const T* x, T mean, T rstd, T* weight_grad,
                        T* bias_grad);
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const NormLoops& name();
 #include <gradus_sets.def>
 };

@@ -59,8 +59,8 @@ GRADUS_TARGET bool any_of(const Key* keys, KeyRange<Key> range) {
   return any != 0;
 }
 
-// By way of a buffer, for put() writes one item too many: so there is no branch to be guessed
-// wrong.
+// A buffer takes the result, for put() writes one item too many: so there is no branch to be
+// guessed wrong.
 template <class T>
 GRADUS_TARGET Item<SortKey<T>>* collect(int64_t n, const T* x, bool descending,
                                         KeyRange<SortKey<T>> range, SortKey<T> first,

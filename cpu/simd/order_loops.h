@@ -40,7 +40,7 @@ struct OrderLoops {
   // behind the last.
   Item<Key>* (*collect)(int64_t n, const T* x, bool descending, KeyRange<Key> range, Key first,
                         Item<Key>* out);
-  // Orders n <= kFewItems items, whose indices rise, by their keys, stably.
+  // Sorts n <= kFewItems items by their keys, stably. REQUIRES: their indices rise.
   void (*sort_few)(int64_t n, Item<Key>* items);
   // The `wanted` least keys, in order, of equal ones the first. Returns how many there are.
   int64_t (*least)(int64_t n, const T* x, bool descending, int64_t wanted, Key first,
@@ -50,7 +50,7 @@ struct OrderLoops {
   void (*running_most)(int64_t n, const T* x, T* values, int64_t* indices);
   void (*running_least)(int64_t n, const T* x, T* values, int64_t* indices);
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const OrderLoops& name();
 #include <gradus_sets.def>
 };

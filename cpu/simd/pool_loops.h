@@ -14,12 +14,12 @@ struct PoolLoops {
   // Places, in as many bytes as an element has.
   using Place = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 
-  // For i < count, and then for e < elements: where x[e][i * stride] is greater than most[i] or
-  // NaN, most[i] becomes that, and where[i] places[e] + i * stride.
+  // Goes over i < count, and then over e < elements. Where x[e][i * stride] is greater than most[i]
+  // or NaN, most[i] becomes that number, and where[i] becomes places[e] + i * stride.
   void (*take)(int64_t count, int64_t stride, int64_t elements, const T* const* x,
                const Place* places, T* most, Place* where);
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const PoolLoops& name();
 #include <gradus_sets.def>
 };

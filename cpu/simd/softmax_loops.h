@@ -16,8 +16,8 @@ struct SoftmaxLoop {
   // `count` lines, whose elements are neighbours in memory; `apart` says by how much the lines lie
   // apart in out, and in each of `in`.
   void (*lines)(int64_t n, int64_t count, const int64_t* apart, T* out, const T* const* in);
-  // `width` lines side by side, at most kMaxWidth: element i of line w is [i * step + w], with a
-  // step for out, and for each of `in`.
+  // `width` lines side by side, at most kMaxWidth. Element i of line w is [i * step + w]; out and
+  // each of `in` have their own step.
   void (*columns)(int64_t n, int64_t width, const int64_t* step, T* out, const T* const* in);
 };
 
@@ -25,14 +25,14 @@ template <class T>
 struct SoftmaxLoops {
   SoftmaxLoop<T> softmax, log_softmax, softmax_grad, log_softmax_grad;
 
-  // Of `count` lines of x, which lie `apart`: the largest element, the logarithm of the sum of
-  // powers of e about it, and, where mean is not null, the mean of the elements about it.
+  // Computes for each of `count` lines of x, which lie `apart`: the largest element, log(sum(e^(x -
+  // largest))), and the mean of x - largest, where mean is not null.
   void (*log_sums)(int64_t n, int64_t count, int64_t apart, const T* x, T* top, T* log_sum,
                    T* mean);
-  // Of a line: out = scale (e^((x - top) - log_sum) - less).
+  // A line of out = scale (e^((x - top) - log_sum) - less).
   void (*less_than_share)(int64_t n, const T* x, T top, T log_sum, T less, T scale, T* out);
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const SoftmaxLoops& name();
 #include <gradus_sets.def>
 };

@@ -141,8 +141,8 @@ inline constexpr auto kSineRest =
                0x1.21d434p-26f, 0x1.e651a8p-26f, 0x1.feeb96p-26f, 0});
 
 // 1 - Phi(k w + t) = a0 + a1 t + ... + a4 t^4, where Phi is the share of a normal distribution
-// below a number, w = 23/128, |t| <= w / 2 and k < 32: by interpolation at Chebyshev's nodes, to
-// 0.1 units of the last place of 1.
+// below a number, w = 23/128, |t| <= w / 2 and k < 32. Interpolation at Chebyshev's nodes gives 0.1
+// units of the last place of 1.
 inline constexpr float kNormalTail0[] = {
     0x1p-1f,         0x1.b6fcdcp-2f,  0x1.704ap-2f,    0x1.2ep-2f,      0x1.e3a14ap-3f,
     0x1.79cea6p-3f,  0x1.1fb8bp-3f,   0x1.aaecdap-4f,  0x1.34612cp-4f,  0x1.b182fep-5f,
@@ -195,8 +195,8 @@ inline constexpr float kPowerRest[] = {
     0x1.26055cp-26f,  -0x1.05cb44p-25f, 0x1.67a1cap-28f,  0x1.a3b5e4p-28f,
     -0x1.f9c306p-27f, -0x1.6961b4p-28f, -0x1.a5217cp-28f, 0x1.61428ep-28f};
 
-// Bits to which those of 16 i + j, shifted by 19, are added: i comes to the exponent, and the j
-// that comes below it is taken off here.
+// Bits to which those of 16 i + j, shifted by 19, are added. i comes to the exponent; the j that
+// comes below it is taken off here.
 constexpr std::array<uint32_t, 16> power_bits() {
   std::array<uint32_t, 16> out{};
   for (uint32_t j = 0; j < 16; ++j) out[j] = std::bit_cast<uint32_t>(kPower[j]) - (j << 19);

@@ -7,7 +7,7 @@ namespace gradus::cpu {
 namespace GRADUS_SET {
 namespace {
 
-// As wide as the widest registers; narrower ones take several for it.
+// A vector as wide as the widest registers; narrower registers take several for it.
 template <class T>
 struct Wide {
   typedef T Type __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));

@@ -5,7 +5,7 @@
 
 namespace gradus::cpu {
 
-// What a kernel sums, and in which order, depends on k alone. T is float, double or int64_t.
+// The terms of a sum and their order depend on k alone. T is float, double or int64_t.
 template <class T>
 struct VectorKernel {
   // out[r] = sum over i < k of a[r * a_row + i] * b[i], for r < rows.
@@ -14,7 +14,7 @@ struct VectorKernel {
   void (*columns)(int64_t rows, int64_t k, const T* a, int64_t a_column, const T* b, int64_t b_row,
                   T* out);
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const VectorKernel& name();
 #include <gradus_sets.def>
 };

@@ -1,6 +1,6 @@
-// The loops around the products of Winograd's convolutions for one instruction set. Of the tile d
-// and the weight g the points are B^T d B and G g G^T, and the output A^T (their products) A; what
-// is bilinear in the same way, the gradient of g, is G^T ((A y A^T) (B^T d B)) G.
+// The loops around the products of Winograd's convolutions for one instruction set. The points of
+// the tile d and the weight g are B^T d B and G g G^T. The output is A^T (their products) A. The
+// gradient of g is bilinear in the same way: G^T ((A y A^T) (B^T d B)) G.
 #include "gradus/cpu/simd/winograd_loops.h"
 
 #include <utility>

@@ -8,28 +8,28 @@
 
 namespace gradus::cpu {
 
-// `tiles` lie side by side on `x`, two elements apart, and their points side by side on out + t *
+// `tiles` lie side by side on `x`, two elements apart. Their points lie side by side on out + t *
 // point, for t < 16. Tiles come in whole vectors, of up to kLanes: what is read and written beyond
 // the last one has no meaning.
 struct WinogradLoops {
   static constexpr int64_t kLanes = 16, kPoints = 16;
 
-  // Of tiles of 4 x 4 elements of an input; of 2 x 2 elements of the gradient of an output.
+  // Tiles of 4 x 4 elements of an input, or of 2 x 2 elements of the gradient of an output.
   void (*input)(int64_t tiles, const float* x, int64_t row, float* out, int64_t point);
   void (*grad)(int64_t tiles, const float* x, int64_t row, float* out, int64_t point);
   // The 2 x 2 elements of an output.
   void (*output)(int64_t tiles, const float* from, int64_t point, float bias, float* x,
                  int64_t row);
 
-  // Of `count` weights of 3 x 3, `step` elements apart and perhaps turned round: `count` of each
-  // point.
+  // The points of `count` weights of 3 x 3, `step` elements apart and perhaps turned round: `count`
+  // of each point.
   void (*weight)(int64_t count, const float* weight, int64_t step, bool turned, float* out,
                  int64_t point);
   // The gradients of `count` weights, side by side, of points that are sums of `parts`.
   void (*weight_grad)(int64_t count, const float* from, int64_t point, int64_t parts, int64_t part,
                       float* weight);
 
-  // For each set (cpu/instruction_set.h).
+  // One table for each set (cpu/instruction_set.h).
 #define SET(name) static const WinogradLoops& name();
 #include <gradus_sets.def>
 };

@@ -13,8 +13,9 @@ struct TypedLoop {
   Loop of_number[2] = {};
 };
 
-// The loop of an operation on a dtype. It reads that dtype, or the one that it is computed in. The
-// inputs are x (map); grad, x and y (map_grad); x and y (zip); x, y, z and the number w (ternary).
+// The loop of an operation on a dtype. The loop reads that dtype, or the one that it is computed
+// in. The inputs are x (map); grad, x and y (map_grad); x and y (zip); x, y, z and the number w
+// (ternary).
 // Errors: TypeError if the operation is not computed in dtype; ValueError of instruction_set().
 TypedLoop map_loop(UnaryOp op, ScalarType dtype);
 TypedLoop map_grad_loop(UnaryOp op, ScalarType dtype);

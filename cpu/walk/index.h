@@ -1,4 +1,4 @@
-// What gather and scatter share: the walk over all but the indexed dimension.
+// The common part of gather and scatter: the walk over all but the indexed dimension.
 #pragma once
 
 #include "gradus/tensor/base/index_rule.h"

@@ -38,7 +38,7 @@ void map(F f, View<Out> out, View<In>... x) {
 template <class F, class T>
 void reduce(F combine, T start, View<T> out, View<const T> x) {
   map([start] { return start; }, out);
-  // Out as large as x: all elements that are folded into one are that one.
+  // out is made as large as x: all elements that are folded into one are that one.
   Dims strides(out.strides.data(), out.strides.size());
   for (size_t d = 0; d < strides.size(); ++d)
     if (out.sizes[d] != x.sizes[d]) strides[d] = 0;

@@ -1,9 +1,9 @@
 // A stable radix sort of pairs of a key and an index. The bits between the lowest and the highest
 // one in which keys differ are divided evenly among the passes.
 //
-// A pass counts how often each digit occurs in each chunk. From the counts follows where each chunk
-// puts its items of each digit, and it moves them there in their order. Every chunk counts and
-// moves by itself, so that a long row keeps all cores busy.
+// A pass counts how often each digit occurs in each chunk. The counts say where each chunk puts its
+// items of each digit. The chunk moves them there in their order. Every chunk counts and moves by
+// itself, so that a long row keeps all cores busy.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace gradus::cpu {
 template <class Word>
 class Sorter {
  public:
-  // Of at most so many items. REQUIRES: capacity > 0.
+  // Sorts at most `capacity` items. REQUIRES: capacity > 0.
   explicit Sorter(int64_t capacity)
       : memory_(cpu_backend().allocate(2 * static_cast<size_t>(capacity) * sizeof(Item<Word>),
                                        Device(kCPU))),
@@ -96,7 +96,7 @@ class Sorter {
   int64_t n_ = 0, chunk_ = 0;
   StoragePtr memory_;
   Item<Word>*items_, *spare_;
-  // Of any type with such keys.
+  // Sorts items of any type with such keys.
   void (*sort_few_)(int64_t n, Item<Word>* items) =
       table_of<OrderLoops<std::conditional_t<sizeof(Word) == 4, float, int64_t>>>().sort_few;
   std::vector<Chunk> chunks_;

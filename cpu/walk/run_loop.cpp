@@ -13,8 +13,8 @@ namespace gradus::cpu {
 
 namespace {
 
-// What does not lie one after the other, or is of another type than the loop's, passes through
-// buffers of so many bytes.
+// Operands whose elements do not lie one after the other, or whose type is not the loop's, pass
+// through buffers of so many bytes.
 constexpr size_t kBuffer = 8192;
 // The fewest elements of such a block, if there are more.
 constexpr int64_t kLeastBlock = 512;
@@ -91,7 +91,7 @@ class Runner {
     }
   }
 
-  // At most kRows rows of the matrices of a walk's last two dimensions, from offsets `at` on.
+  // Runs at most kRows rows of the matrices of a walk's last two dimensions, from offsets `at` on.
   void run_band(const Strided<N>& view, const Steps& at, int64_t rows) {
     const int row = view.dims - 2, column = row + 1;
     const int64_t width = block_ / kRows;
@@ -129,7 +129,7 @@ class Runner {
       repeats[i] = i > 0 && !direct[i] && is_one_run(view, i);
       places[i] = buffers_[i];
     }
-    // Of whole runs: so what is the same in all runs stays in its buffer.
+    // A block has whole runs, so that elements that all runs share stay in their buffer.
     const int64_t run = view.dims > 0 ? view.size[view.dims - 1] : 1, block = block_ / run * run;
     bool copied[N] = {}, copies = false;
     for (int i = 1; i < N; ++i) {

@@ -6,14 +6,14 @@
 
 namespace gradus::cpu {
 
-// What a loop reads or writes: the elements of a tensor, or one number again and again.
+// An operand of a loop: the elements of a tensor, or one number again and again.
 struct LoopOperand {
   std::byte* data;
   size_t size, loop_size;  // the bytes of an element, 1, 2, 4 or 8: here, and in the loop's type
   bool contiguous;         // the elements lie one after the other, or are one number
   int64_t step;            // between elements that are contiguous: 1, or 0 for a number
   const int64_t* strides;  // of the tensor
-  // To the loop's type (or from it, for an output); null if that is the tensor's.
+  // Converts to the loop's type (or from it, for an output). Null where the tensor has that type.
   Loop convert = nullptr;
 
   // The elements of x, which the loop reads or writes as `dtype`.

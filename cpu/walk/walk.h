@@ -27,8 +27,8 @@ void copy_run(int64_t n, T* to, int64_t to_step, const T* from, int64_t from_ste
     for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
 }
 
-// Cuts elements [begin, end) of the walk into runs along the innermost dimension and calls
-// f(offsets, count) for each, in order: where the run starts in each tensor, and its length.
+// Cuts elements [begin, end) of the walk into runs along the innermost dimension. Calls f(offsets,
+// count) for each run in order. offsets: where the run starts in each tensor.
 template <int N, class F>
 void walk(const Strided<N>& s, int64_t begin, int64_t end, F&& f) {
   if (begin == end) return;  // nothing, perhaps because a size is 0

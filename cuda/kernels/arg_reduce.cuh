@@ -23,8 +23,8 @@ __device__ bool wins(bool largest, const Candidate<T>& a, const Candidate<T>& b)
 }
 
 // `kept` walks over values, indices and x without the dimension, along which x has n elements,
-// `stride` apart. Where blockIdx.y splits them into segments, a block writes what it has found to
-// row blockIdx.y of `table`, which a second launch reads as `found`, of n rows.
+// `stride` apart. blockIdx.y may split the n elements into segments. A block then writes what it
+// has found to row blockIdx.y of `table`, and a second launch reads its n rows as `found`.
 // REQUIRES: n > 0.
 template <class T>
 __global__ void __launch_bounds__(kReduceThreads)

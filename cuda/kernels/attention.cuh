@@ -19,8 +19,8 @@
 namespace gradus::cuda {
 
 inline constexpr int kAttentionTile = 64, kAttentionThreads = 256;
-// Steps between the rows of a matrix of scores, and of a tile that is W wide, in shared memory:
-// odd, so that neighbouring rows lie in different banks.
+// Steps between the rows of a matrix of scores, and of a tile that is W wide, in shared memory.
+// They are odd, so that neighbouring rows lie in different banks.
 inline constexpr int kScoreRow = kAttentionTile + 1;
 template <int W>
 inline constexpr int kTileRow = W + 1;
@@ -141,7 +141,7 @@ struct AttentionTile : AttentionHead<T> {
 #pragma unroll
       for (int j = 0; j < 4; ++j) scores[(row + i) * kScoreRow + column + 16 * j] = x[i][j];
   }
-  // To a contiguous matrix of this head.
+  // Stores to a contiguous matrix of this head.
   __device__ void store(T* to, int64_t rows, int width, const T (&x)[4][kColumns]) const {
     for (int i = 0; i < 4; ++i)
       for (int j = 0; j < kColumns; ++j)

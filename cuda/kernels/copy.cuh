@@ -21,10 +21,10 @@ inline constexpr int kTile = 32;
 inline constexpr int kTileRows = 8;  // of threads; each of them moves kTile / kTileRows elements
 inline constexpr int kTileThreads = kTile * kTileRows;
 
-// The walk is over dst and src. Its last dimension has stride 1 in dst and the one before stride 1
-// in src, so neither side's order serves both. A block reads a square along src, turns it in shared
-// memory, and writes it along dst. The column of padding puts a column of the square into 32
-// different banks. REQUIRES: walk.dims > 1; blocks of kTile x kTileRows threads.
+// The walk is over dst and src. Its last dimension has stride 1 in dst, and the one before has
+// stride 1 in src. So neither side's order serves both. A block reads a square along src, turns it
+// in shared memory, and writes it along dst. The column of padding puts a column of the square into
+// 32 different banks. REQUIRES: walk.dims > 1; blocks of kTile x kTileRows threads.
 template <class T>
 __global__ void __launch_bounds__(kTileThreads)
     transpose_kernel(Strided<2> walk, T* dst, const T* src) {
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kTileThreads)
 inline constexpr int kShortThreads = 256;
 inline constexpr int kShortParts = 2;  // accesses of a thread
 
-// The walk is over dst, which is contiguous, and src, and its last dimension, a line, is short. A
+// The walk is over dst, which is contiguous, and src. Its last dimension, a line, is short. A
 // thread writes what one access holds, and walks on from line to line for it.
 // REQUIRES: walk.dims > 1; dst is aligned to accesses.
 template <class T>

@@ -39,9 +39,9 @@ __device__ inline unsigned lanes_with(unsigned digit) {
 // A row for each warp of the block.
 using DigitCounts = unsigned[kDigits];
 
-// to[k]: where item k goes in the order of the digits. Returns, of the kDigits / threads
-// neighbouring digits of this thread, how many items have lower ones, and of all threads, in
-// `total`, how many have these. `threads`: of the block, as for scan_lanes.
+// to[k]: where item k goes in the order of the digits. Each thread has kDigits / threads
+// neighbouring digits. Returns how many items have lower digits than these, and in `total` how many
+// have these, counted over all threads. `threads`: of the block, as for scan_lanes.
 // REQUIRES: nobody reads `count` any more.
 template <class Key>
 __device__ Prefix<unsigned> order_by_digit(const Key (&key)[kSortBatch], int shift, int threads,
@@ -52,8 +52,9 @@ __device__ Prefix<unsigned> order_by_digit(const Key (&key)[kSortBatch], int shi
   for (int d = lane; d < kDigits; d += 32) of_warp[d] = 0;
   __syncwarp();
   // The first lane of each digit counts for all of them, and tells the others afterwards: so no
-  // step waits for the one before. Meanwhile to[k] has, from the lowest bit on: which lane that is,
-  // 5 bits; how many lanes before this one have the digit, 5 bits; what that lane has found.
+  // step waits for the one before. Meanwhile to[k] holds three numbers, from the lowest bit on:
+  // that lane (5 bits), how many lanes before this one have the digit (5 bits), and what that lane
+  // has found.
 #pragma unroll
   for (int k = 0; k < kSortBatch; ++k) {
     const unsigned digit = digit_of(key[k], shift), same = lanes_with(digit);

@@ -15,7 +15,7 @@ namespace gradus::cuda {
 
 inline constexpr int kElementwiseThreads = 256;
 
-// What one thread loads of one input: `Parts` vectors of V elements.
+// The part of one input that one thread loads: `Parts` vectors of V elements.
 template <class T, int V, int Parts>
 struct Batch {
   Vector<T, V> part[Parts];

@@ -46,7 +46,7 @@ __global__ void gather_kernel(Strided<3> walk, IndexRule rule, int64_t jump, Fau
     if (first + b * blockDim.x < walk.numel) out[at[b].at[0]] = value[b];
 }
 
-// As functors of the elementwise kernels.
+// Functors for the elementwise kernels.
 struct AddOffset {
   IndexRule rule;
   int64_t stride;
@@ -61,7 +61,7 @@ struct Where {
     return condition ? x : y;
   }
 };
-// Of a number and a tensor.
+// Chooses between a number and a tensor.
 template <class T>
 struct WhereNumber {
   T number;

@@ -32,15 +32,15 @@ __device__ Candidate<T> shuffle_up(Candidate<T> s, int reach, int width) {
   return {shuffle_up(s.value, reach, width), shuffle_up(s.index, reach, width)};
 }
 
-// Of a thread among its neighbours: the fold of all before it, and of all.
+// The scan of a thread among its neighbours: the fold of all before it, and of all.
 template <class State>
 struct Prefix {
   State before, total;
 };
 
-// Over `width` neighbouring threads, a power of two up to a warp. In step r a thread takes in what
-// the thread r before it has, which is the fold of r threads: after log2(width) steps it has all
-// up to its own.
+// Scans over `width` neighbouring threads, a power of two up to a warp. Each thread takes in, in
+// step r, what the thread r before it has: the fold of r threads. After log2(width) steps it has
+// all up to its own.
 template <class S, class State = typename S::State>
 __device__ Prefix<State> scan_warp(const S& scan, State value, int width) {
   const int lane = static_cast<int>(threadIdx.x) & (width - 1);
@@ -52,8 +52,8 @@ __device__ Prefix<State> scan_warp(const S& scan, State value, int width) {
   return {lane > 0 ? before : scan.start(), shuffle(value, width - 1, width)};
 }
 
-// Over the warps of the block, all threads of which have the value of their warp: `warps` of them,
-// a power of two. REQUIRES: every thread of the block calls this.
+// Scans over the warps of the block: `warps` of them, a power of two. All threads of a warp have
+// its value. REQUIRES: every thread of the block calls this.
 template <class S, class State = typename S::State>
 __device__ Prefix<State> scan_warps(const S& scan, State value, int warps) {
   __shared__ State of_warp[kScanWarps];
@@ -66,9 +66,9 @@ __device__ Prefix<State> scan_warps(const S& scan, State value, int warps) {
   return {shuffle(all.before, warp, warps), all.total};
 }
 
-// Over `lanes` neighbouring threads: a power of two up to a warp, or those of the block, up to
-// kScanThreads, which scans its warps and then their totals. REQUIRES: every thread of the block
-// calls this.
+// Scans over `lanes` neighbouring threads: a power of two up to a warp, or those of the block, up
+// to kScanThreads. The latter scans its warps and then their totals. REQUIRES: every thread of the
+// block calls this.
 template <class S, class State = typename S::State>
 __device__ Prefix<State> scan_lanes(const S& scan, State value, int lanes) {
   const Prefix<State> mine = scan_warp(scan, value, ::min(lanes, 32));

@@ -13,7 +13,7 @@ struct Map {
   }
 };
 
-// grad * derivative. After grad come, of x and y, those that it reads.
+// grad * derivative. The operands after grad are those of x and y that the derivative reads.
 template <UnaryOp op>
 struct MapGrad {
   template <class T>

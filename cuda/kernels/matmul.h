@@ -1,4 +1,4 @@
-// What every kernel of the matmul ladder is given.
+// The arguments of every kernel of the matmul ladder.
 #pragma once
 
 #include <cstdint>

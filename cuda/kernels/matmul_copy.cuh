@@ -71,7 +71,7 @@ class TileCopier {
   }
 
  private:
-  // This thread's first unit.
+  // The first unit of this thread.
   __device__ static int across() { return static_cast<int>(threadIdx.x) / kUnitsAlong; }
   __device__ static int along() { return static_cast<int>(threadIdx.x) % kUnitsAlong * 4; }
 

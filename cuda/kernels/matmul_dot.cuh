@@ -1,9 +1,10 @@
-// Beside the ladder, for products with few outputs: a warp makes one of them.
+// A kernel beside the ladder, for products with few outputs: a warp makes one of them.
 //
 // Idea. A tile needs rows and columns to reuse; a product with a vector has none, and a tiny one is
 // over before its tiles are filled. Here 32 lanes split the terms of one sum, and fold their
-// partial sums with shuffles. Cost. 2 loads for each multiply-add, as in the naive rung, but
-// coalesced, and of 16 bytes, where both operands are contiguous along the depth; and no barrier.
+// partial sums with shuffles. Cost. 2 loads for each multiply-add, as in the naive rung. But they
+// are coalesced, and of 16 bytes where both operands are contiguous along the depth; and there is
+// no barrier.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"
@@ -19,7 +20,8 @@ __global__ void __launch_bounds__(32) matmul_dot(const MatmulArgs<T> args) {
   const TileOrigin at = tile_origin<1, 1>(args);
   const T* a = terms(args.a, at.row);
   const T* b = terms(args.b, at.col);
-  // In the same order wherever the operands lie: a product of a view has the bits of one of a copy.
+  // The order of the terms is the same wherever the operands lie: a product of a view has the bits
+  // of one of a copy.
   constexpr int V = vector_width<T>;
   const bool vectors =
       args.a.depth == 1 && args.b.depth == 1 && is_aligned<V>(a) && is_aligned<V>(b);

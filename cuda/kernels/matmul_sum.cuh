@@ -8,8 +8,8 @@
 
 namespace gradus::cuda {
 
-// How many threads share an output: 2 to this power. It depends on the number of parts alone, so
-// that a product of some rows has the same bits as these rows of the whole product.
+// How many threads share an output: 2 to this power. The number depends on the number of parts
+// alone. So a product of some rows has the same bits as these rows of the whole product.
 inline int sum_lane_bits(int64_t parts) {
   return parts < 8 ? 0 : parts < 64 ? 3 : parts < 1024 ? 5 : 8;
 }

@@ -43,7 +43,7 @@ struct TensorShape {
   static constexpr int kThreads = groups * kGroupThreads;
   static constexpr int kStages = stages, kResident = resident;
   // Registers of a thread. The largest blocks need no more than 232. So a small block of another
-  // stream, such as add_part, fits beside two of them, and need not wait until one ends.
+  // stream, such as add_part, fits beside two of them and need not wait until one ends.
   static constexpr int kRegisters =
       rows >= 128 ? 232 : kRegistersOfMultiprocessor / (kThreads * resident) / 8 * 8;
   static constexpr bool kSumsRows = rows < 128;  // see MatmulArgs::row_sums
@@ -53,8 +53,8 @@ struct TensorShape {
        std::max(OperandTile<cols, depth, true>::kFloats, OperandTile<cols, depth, false>::kFloats));
 };
 
-// x = big + small, where big is x rounded to a fraction of 10 bits. small has at most 12 bits, and
-// tensor cores read 11 of them: the last bit of x may be lost, with either sign.
+// x = big + small, where big is x rounded to a fraction of 10 bits. small has at most 12 bits, with
+// either sign, and tensor cores read 11 of them. So the last bit of x may be lost.
 struct Halves {
   uint32_t big, small;
 };
@@ -179,7 +179,7 @@ struct Share {
         for (int e = 0; e < 4; ++e) f(r, c, e, sum[r][c][e]);
   }
 
-  // As add_terms, by multiply-adds.
+  // The same as add_terms, by multiply-adds.
   __device__ static void add_terms_plainly(const float* a_tile, const float* b_tile, Sums& sum) {
     constexpr int kOfGroup = S::kDepth / S::kGroups;
     a_tile += TileA::at(row() + lane() / 4, group() * kOfGroup);

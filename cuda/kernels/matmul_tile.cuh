@@ -1,5 +1,5 @@
-// What the rungs of the matmul ladder share: which part of the output a block makes, how a tile of
-// an operand comes to shared memory, and how a result leaves.
+// The common part of the rungs of the matmul ladder: which part of the output a block makes, how a
+// tile of an operand comes to shared memory, and how a result leaves.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul.h"
@@ -43,7 +43,7 @@ __device__ void store(const MatmulArgs<T, Out>& args, int64_t row, int64_t col, 
 }
 
 // Brings tiles of kOuter x kDepth elements of an operand to shared memory, in the order of the
-// depth: fetch() reads the next tile into registers, kWidth elements at a time, store() writes it.
+// depth. fetch() reads the next tile into registers, kWidth elements at a time; store() writes it.
 // Threads run along whichever direction is contiguous in memory, so that reads coalesce; in shared
 // memory a tile is always tile[depth][outer]. Elements past the edge are zero.
 template <class T, int kOuter, int kDepth, int kThreads, int kWidth = 1>
@@ -54,8 +54,8 @@ class TileLoader {
   };
   static constexpr int kUnits = kOuter * kDepth / (kThreads * kWidth);  // of each thread
   static constexpr int kAcross = kOuter / kWidth, kDeep = kDepth / kWidth;
-  // Along the depth, so many neighbours in a warp take different rows: their transposed writes
-  // then go to different banks, with the padding of the tile chosen to match.
+  // kRun neighbours in a warp take different rows along the depth. Their transposed writes then go
+  // to different banks; the padding of the tile is chosen to match.
   static constexpr int kRun = kWidth == 1 ? 1 : 16;
   static constexpr int kPadding = kWidth == 1 ? 32 / kDepth : 4;
   static_assert(kUnits == 1 || (kThreads % kAcross == 0 && kThreads % (kRun * kDeep) == 0),

@@ -1,5 +1,5 @@
-// Rung 6, vectorized: the same squares with 16-byte accesses, loads ahead of their use, and warps
-// that share what they read.
+// Rung 6, vectorized: the same squares with three additions: 16-byte accesses, loads ahead of their
+// use, and warps that share what they read.
 //
 // Idea. (1) All loads and stores carry 16 bytes: a quarter of the instructions. A thread's rows and
 // columns come in groups of 4 neighbours for that, and the groups of the lanes of a warp
@@ -7,10 +7,9 @@
 // the tile, and so reads few different words: many lanes ask for the same one, which is delivered
 // once. (3) Two tiles of each operand: while one is multiplied, the next is on its way from global
 // memory to registers; it is written to the other buffer, and one barrier for each step is enough.
-// Cost. With 16 x 8 outputs a thread: 6 loads of shared memory for 128 multiply-adds, 0.05 for one.
-// Global memory: 2 loads for each 170, of 16 bytes, none of them waited for.
-// Next. The multiply-add units are now nearly always busy. The tensor cores are the next step
-// (matmul_tensor_cores.cuh).
+// Cost. 16 x 8 outputs a thread take 6 loads of shared memory for 128 multiply-adds, 0.05 for one.
+// Global memory: 2 loads for each 170, of 16 bytes, none of them waited for. Next. The multiply-add
+// units are now nearly always busy. The tensor cores are the next step (matmul_tensor_cores.cuh).
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"

@@ -1,5 +1,5 @@
-// The search for elements that are not 0, in two passes over tiles: the first counts those of each
-// tile, and keeps a bit for each element; once the counts have been summed up, the second knows
+// The search for elements that are not 0, in two passes over tiles. The first counts those of each
+// tile, and keeps a bit for each element. Then the counts are summed up, and the second pass knows
 // where each tile writes what it found.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace gradus::cuda {
 inline constexpr int kFindBatch = 16;  // neighbouring elements of a thread
 inline constexpr int kFindTile = kScanThreads * kFindBatch;
 
-// For the kFindBatch elements of this thread in a list of n, bit k is
-// is(element k, the element before it, whether it is the first of the list).
-// Neighbouring threads load neighbouring vectors; the answers pass through shared memory.
+// Tests the kFindBatch elements of this thread in a list of n. Bit k is is(element k, the element
+// before it, whether it is the first of the list). Neighbouring threads load neighbouring vectors;
+// the answers pass through shared memory.
 // REQUIRES: all threads of the block call it.
 template <class T, class Is>
 __device__ unsigned find_in_list(const T* x, int64_t n, const Is& is) {
@@ -53,7 +53,7 @@ __device__ unsigned find_in_list(const T* x, int64_t n, const Is& is) {
   return found;
 }
 
-// What a search looks for. All threads of a block call it, and each gets the bits of its elements.
+// The tests of a search. All threads of a block call it, and each gets the bits of its elements.
 // NotZero: elements in which any bit of `mask` is set. `view` walks over x in row-major order.
 template <class Bits>
 struct NotZero {
@@ -97,9 +97,9 @@ __global__ void __launch_bounds__(kScanThreads)
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// What a search does for each element found: i is its number in row-major order, `place` how many
-// were found before it. WriteCoordinates writes the element's coordinates, a row of `found` numbers
-// for each.
+// The writes of a search for each element found. i is its number in row-major order, `place` how
+// many were found before it. WriteCoordinates writes the element's coordinates, a row of `found`
+// numbers for each.
 struct WriteCoordinates {
   int rank;
   int64_t size[kMaxDims];

@@ -1,6 +1,5 @@
-// Two kernels for sums, means, extremes and variances, over any dimensions of any strides. What
-// they fold with is a row of reductions.def, whose states are elements, or one like it
-// (moments.cuh).
+// Two kernels for sums, means, extremes and variances, over any dimensions of any strides. The fold
+// is a row of reductions.def, whose states are elements, or one like it (moments.cuh).
 //
 // Both fold in a fixed tree and without atomics: on one kind of device a result depends on shapes,
 // strides and alignment alone. Each thread keeps several accumulators: more loads are under way,

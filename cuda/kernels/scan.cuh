@@ -6,11 +6,11 @@
 // from tile to tile. (Few long ones of them: scan_tiles.cuh.) scan_columns is for the others:
 // neighbouring threads have neighbouring lines.
 //
-// Few long columns are split into segments, in three launches: a first one folds every segment and
-// writes the totals to a table, scan_totals turns these into what comes before each segment, and
-// the last one scans the segments from there. All borders follow from the shape, so that a result
-// does not depend on the order in which blocks run. A product that overflows within a segment may
-// differ from that of a loop, which might have met a zero first.
+// Few long columns are split into segments, in three launches. The first folds every segment and
+// writes the totals to a table. scan_totals turns these into what comes before each segment. The
+// last scans the segments from there. All borders follow from the shape, so that a result does not
+// depend on the order in which blocks run. A product that overflows within a segment may differ
+// from that of a loop, which might have met a zero first.
 #pragma once
 
 #include "gradus/cuda/kernels/lanes.cuh"
@@ -42,7 +42,7 @@ struct ScanArgs {
   __device__ int count_from(int64_t i) const {
     return static_cast<int>(::max(::min(n - i, int64_t{V}), int64_t{0}));
   }
-  // These `count` elements of the line that begins `at`; the others stay unset.
+  // Loads these `count` elements of the line that begins `at`; the others stay unset.
   __device__ Vector<T, V> load(const Offsets<3, int64_t>& at, int64_t i, int count) const {
     const T* const from = x + at.at[1] + i * step[1];
     if (vectors && count == V) return load_vector<V>(from);

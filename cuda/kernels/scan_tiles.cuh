@@ -5,8 +5,8 @@
 //
 // There, a tile looks back until it meets one that knows all before itself, so that the order of
 // sums depends on time. Here the tiles of a line form groups, one tile for each thread of a block.
-// What comes before a tile is the fold of all groups before its own, which their last tiles hand
-// on, and of the tiles of the group before it, in the fixed tree of a block's scan.
+// The part before a tile has two sources: all groups before its own, whose fold their last tiles
+// hand on, and the tiles of the group before it, in the fixed tree of a block's scan.
 #pragma once
 
 #include <cstring>
@@ -55,7 +55,7 @@ struct Said {
   }
 };
 
-// What tiles say of themselves, [line][tile], and what the last one of a group says of all up to
+// The messages of tiles, [line][tile], and those of the last tile of a group about all tiles up to
 // itself, [line][group]. `next`, too, starts as 0.
 template <class State>
 struct ScanTiles {

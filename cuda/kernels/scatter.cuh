@@ -43,10 +43,11 @@ inline constexpr int kScatterThreads = 512;
 inline constexpr int64_t kMostScatters = (int64_t{1} << 32) / kScatterThreads - 2;  // of a line
 
 // A block has 2^beside_bits lines that are neighbours in the last dimension of the walk, and
-// neighbouring threads have one each. It takes as many numbers at a time as it has threads. Those
-// that want the same place must go one after the other, so they go in rounds: in each, every
-// waiting thread bids for its place, and the first one of a place puts its element. After kRounds
-// rounds many threads want one place, and its first one puts the elements of all of them.
+// neighbouring threads have one each. The block takes as many numbers at a time as it has threads.
+// Numbers that want the same place must go one after the other, so they go in rounds. In each round
+// every waiting thread bids for its place, and the first one of a place puts its element. Many
+// threads want one place if they still wait after kRounds rounds. Then its first one puts the
+// elements of all of them.
 // REQUIRES: lines.dims > 0.
 template <ScatterOp op, class T>
 __global__ void __launch_bounds__(kScatterThreads, 4)
@@ -81,7 +82,7 @@ __global__ void __launch_bounds__(kScatterThreads, 4)
     owner[i << beside_bits | beside] = kNobody;
   }
   __syncthreads();
-  // What a thread bids: the least bid has the place. The bids of a round are below those of all
+  // The bid of a thread: the least bid has the place. The bids of a round are below those of all
   // rounds before, so that owners need not be cleared.
   unsigned bid = kNobody - kScatterThreads + static_cast<unsigned>(thread);
   for (int begin = 0; begin < static_cast<int>(line.length); begin += step) {
@@ -114,8 +115,8 @@ __global__ void __launch_bounds__(kScatterThreads, 4)
 // --- Elements that are set: a thread for a few numbers, and then one for a few places, so that
 // neither waits for one access to memory after the other.
 
-// An owner, 0 before, becomes the last number of a line that wants its place, counted from 1. The
-// walk is over the numbers, in the owners, in index, and in their count along the line.
+// An owner, 0 at first, becomes the last number of a line that wants its place, counted from 1. The
+// walk is over four: the numbers, the owners, the index, and the count along the line.
 __global__ void claim_places(Strided<3> walk, IndexRule rule, int64_t jump, Fault* fault,
                              unsigned* owners, const int64_t* index) {
   wait_for_earlier_kernels();
@@ -130,7 +131,7 @@ __global__ void claim_places(Strided<3> walk, IndexRule rule, int64_t jump, Faul
                 static_cast<unsigned>(at[b].at[2] + 1));
 }
 
-// The walk is over the places, in out, in what src has first for their line, and in the owners.
+// The walk is over the places: in out, in what src has first for their line, and in the owners.
 template <class T>
 __global__ void put_owned(Strided<3> walk, int64_t src_step, T* out, const T* src,
                           const unsigned* owners) {
@@ -232,8 +233,8 @@ __global__ void __launch_bounds__(kScatterThreads)
 
 // --- A thread for each place
 
-// The place that a number stands for, from the start; `size`, which is none, for one that the rule
-// does not allow. A functor of the elementwise kernels.
+// The place that a number stands for, from the start. It is `size`, which is no place, for a number
+// that the rule does not allow. A functor of the elementwise kernels.
 struct PlaceOf {
   IndexRule rule;
   Fault* fault;
@@ -244,8 +245,8 @@ struct PlaceOf {
 
 // Every line of places is sorted, stably, so that those of one place are neighbours; `order` says
 // where they were and lies in memory as `places` do. The thread of the first of them takes them
-// all, for kScatterBatch lines. Neighbouring threads, in x, do the same step of
-// neighbouring lines, for which there are `parts` blocks.
+// all, for kScatterBatch lines. Neighbouring threads, in x, do the same step of neighbouring lines.
+// There are `parts` blocks for the lines.
 inline constexpr int kScatterBatch = 4;
 
 template <ScatterOp op, class T>

@@ -1,13 +1,14 @@
-// The first of each row's elements in the order of sort, by a search for the key of the last one
-// of them: digit by digit from the highest on, the elements that agree with what is known of it are
-// counted by their next digit (radix selection; D. Knuth, The Art of Computer Programming 3, 5.3.3,
-// has its relatives). Once those up to there fit into shared memory, the search goes on among them,
-// and a few are sorted; where one element is wanted, those that agree with it.
+// The first elements of each row in the order of sort, by radix selection: a search for the key of
+// the last one of them, digit by digit from the highest on. A pass counts the elements that agree
+// with the known digits by their next digit. See D. Knuth, The Art of Computer Programming 3,
+// 5.3.3, for relatives. Knuth, The Art of Computer Programming 3, 5.3.3, has its relatives). The
+// search goes on in shared memory once the elements up to there fit into it. Then a few are sorted;
+// where one element is wanted, those that agree with it.
 //
-// A long row is read once: of a sample of it, an element is sought that has more than the wanted
-// ones before it, most likely, and few others. If it has not, the row itself is searched. Rows that
-// fit as they are need no search of that kind: so are medians found, and the element that occurs
-// most often.
+// A long row is read once. A sample of it gives a bound that, most likely, has more than the wanted
+// elements before it and few others. If it has not, the row itself is searched. Rows that fit as
+// they are need no search of that kind: so are medians found, and the element that occurs most
+// often.
 #pragma once
 
 #include "gradus/cuda/kernels/pdl.cuh"
@@ -54,8 +55,8 @@ struct Ranked {
   }
 };
 
-// What a block knows in its search of element number `wanted`, from 1 on, of those that agree with
-// the digits of `last` that are known.
+// The state of a block in its search of element number `wanted`, from 1 on, among those that agree
+// with the known digits of `last`.
 template <class Key>
 struct Search {
   Ranked<Key> last;
@@ -101,8 +102,8 @@ struct Search {
     }
     __syncthreads();
   }
-  // Copies the elements up to those that agree with `last`, or these alone, to `to`, which has room
-  // for `room`. Returns how many there are.
+  // Copies the elements up to those that agree with `last`, or only the latter, to `to`, which has
+  // room for `room`. Returns how many there are.
   template <class Each>
   __device__ unsigned gather(int pass, bool alone, const Each& each, SortItem<Key>* to,
                              unsigned room) {
@@ -136,8 +137,8 @@ __device__ void for_row(const T* x, int64_t n, const F& f) {
   for (; i < n; i += threads) f(x[i], i);
 }
 
-// Which elements of an order are wanted: `count` from `first` on, or the one in the middle, of the
-// numbers alone or of all.
+// The wanted elements of an order: `count` from `first` on, or the middle one, of the numbers alone
+// or of all.
 enum class Wanted { given, median, median_of_numbers };
 
 // The place of the middle one of n elements, `numbers` of which are not NaN.

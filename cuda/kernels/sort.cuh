@@ -1,18 +1,18 @@
 // Sorting rows of pairs of a key (tensor/math/sort_key.h) and an index.
 //
-// Rows of up to kShortRow items: sort_short_rows, Batcher's bitonic network in shared memory
-// (K. Batcher, Sorting networks and their applications, 1968). A network compares pairs of places
-// that do not depend on the items, so every thread has the same to do. It is stable, for no two
+// Rows of up to kShortRow items: sort_short_rows, Batcher's bitonic network in shared memory (K.
+// Batcher, Sorting networks and their applications, 1968). A network compares pairs of places that
+// do not depend on the items, so every thread has the same to do. The sort is stable, for no two
 // items of a row are equal: the index counts as the low half of the key.
 //
 // Rows of up to a tile: sort_tile_rows, a radix sort by a block, which keeps the row in registers.
 //
-// Longer rows: a radix sort that reads and writes every item once a pass (A. Adinets and
-// D. Merrill, Onesweep: a faster least significant digit radix sort for GPUs, 2022).
-// count_row_digits counts how often each digit occurs in each row, for all passes at once. In a
-// pass, move_items brings each tile into order and writes it where its items belong: behind lower
-// digits of the row, and behind the same digit in tiles before, which a tile learns by looking back
-// at what those have said.
+// Longer rows: a radix sort that reads and writes every item once a pass (A. Adinets and D.
+// Merrill, Onesweep: a faster least significant digit radix sort for GPUs, 2022). count_row_digits
+// counts how often each digit occurs in each row, for all passes at once. A pass of move_items
+// brings each tile into order and writes it where its items belong: behind lower digits of the row,
+// and behind the same digit in tiles before. A tile learns the latter by looking back at the
+// messages of those tiles.
 #pragma once
 
 #include "gradus/cuda/kernels/digits.cuh"
@@ -51,8 +51,8 @@ __device__ bool operator<(const SortItem<Key>& a, const SortItem<Key>& b) {
   return a.key != b.key ? a.key < b.key : a.index < b.index;
 }
 
-// Sorts each of the rows of `width` items, a power of two, among `count` in shared memory: runs of
-// `size` items become sorted, up and down in turns; the last run, all of the row, up.
+// Sorts each of the rows of `width` items, a power of two, among `count` in shared memory. Runs of
+// `size` items become sorted, up and down in turns; the last run, which is all of the row, up.
 template <class Key>
 __device__ void sort_items(SortItem<Key>* items, int count, int width) {
   const int threads = static_cast<int>(blockDim.x);
@@ -96,15 +96,15 @@ __global__ void __launch_bounds__(kScanThreads) sort_short_rows(Rows<T> rows, in
 
 // --- Rows of up to a tile
 
-// What a block of so many threads needs of shared memory.
+// The shared memory that a block of so many threads needs.
 template <class T>
 constexpr size_t tile_row_bytes(int threads) {
   const auto count = static_cast<size_t>(threads);
   return count / 32 * sizeof(DigitCounts) + count * kSortBatch * sizeof(SortKey<T>);
 }
 
-// A block for each row, of a power of two of warps. Behind the end of a row lie items of the
-// highest digit: as they come last, they move none of the others.
+// A block for each row, of a power of two of warps. Items of the highest digit fill the place
+// behind the end of a row. They come last, so they move none of the others.
 template <class T>
 __global__ void __launch_bounds__(kScanThreads) sort_tile_rows(Rows<T> rows, int bits) {
   wait_for_earlier_kernels();
@@ -169,11 +169,11 @@ __global__ void __launch_bounds__(kScanThreads)
 }
 
 // One pass of all. A row is not moved by a pass in which all its keys have one digit, as the high
-// ones of small integers. The others take keys and indices from one of two buffers to the other in
-// turn, but for the first, which begins with the row, and the last, which ends it. What tiles say
-// of each digit, [tile][digit], is a count under a tag: in pass p 2p + 1 where it counts the items
-// of the tile, and 2p + 2 where it has those of all tiles of the row up to this one, so that what
-// passes before have left means nothing. All of it starts as 0.
+// ones of small integers. Other passes take keys and indices from one of two buffers to the other
+// in turn. Only the first begins with the row, and the last ends it. The message of a tile about a
+// digit, [tile][digit], is a count under a tag. The tag of pass p is 2p + 1 where it counts the
+// items of the tile, and 2p + 2 where it has those of all tiles of the row up to this one. So
+// messages that earlier passes left mean nothing. All of it starts as 0.
 template <class T>
 struct SortPass {
   int pass, passes;

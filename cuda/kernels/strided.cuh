@@ -1,4 +1,4 @@
-// From the number of an element to where it lies in each of N tensors.
+// The number of an element becomes its place in each of N tensors.
 #pragma once
 
 #include <type_traits>
@@ -12,8 +12,8 @@ struct Offsets {
   Index at[N];
 };
 
-// Of element `index` of the walk over the first `dims` dimensions. One division for each dimension
-// but the first.
+// The places of element `index` of the walk over the first `dims` dimensions. One division for each
+// dimension but the first.
 template <int N, class Index>
 __device__ Offsets<N, Index> offsets_of(const Strided<N, Index>& walk, int dims, Index index) {
   using Unsigned = std::make_unsigned_t<Index>;  // divides faster

@@ -1,5 +1,5 @@
-// The instructions of tensor cores, and copies to shared memory that nobody waits for, with what
-// the simulator, and for copies GPUs before compute capability 8.0, do in their place.
+// The instructions of tensor cores, and copies to shared memory that nobody waits for. The
+// simulator has replacements of both; GPUs before compute capability 8.0 have them of the copies.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace gradus::cuda {
 
-// What a lane holds of a 16 x 8 matrix a, an 8 x 8 matrix b and a 16 x 8 matrix c, where
-// group = lane / 4 and member = lane % 4 (PTX ISA, "Matrix Fragments for mma.m16n8k8"):
+// The elements that a lane holds of a 16 x 8 matrix a, an 8 x 8 matrix b and a 16 x 8 matrix c.
+// group is lane / 4 and member is lane % 4 (PTX ISA, "Matrix Fragments for mma.m16n8k8"):
 //   a: (group, member), (group + 8, member), (group, member + 4), (group + 8, member + 4);
 //   b: (member, group), (member + 4, group);
 //   c: (group, 2 member), (group, 2 member + 1), (group + 8, 2 member), (group + 8, 2 member + 1).
@@ -28,8 +28,8 @@ __device__ inline void multiply_add_tf32(float (&c)[4], const uint32_t (&a)[4],
 #endif
 }
 
-// The same of a 16 x 16 matrix a, a 16 x 8 matrix b and a 16 x 8 matrix c, where a register holds
-// two elements of a half type, the first one below ("Matrix Fragments for mma.m16n8k16"):
+// The same of a 16 x 16 matrix a, a 16 x 8 matrix b and a 16 x 8 matrix c. A register holds two
+// elements of a half type, the first one below ("Matrix Fragments for mma.m16n8k16"):
 //   a: (group, 2 member), (group + 8, 2 member), (group, 2 member + 8), (group + 8, 2 member + 8);
 //   b: (2 member, group), (2 member + 8, group);
 //   c: as above.
@@ -47,7 +47,7 @@ __device__ uint32_t both_halves(float first, float second) {
   return uint32_t{T(first).bits} | uint32_t{T(second).bits} << 16;
 }
 
-// c += a b. Before compute capability 8.0 the lanes of a warp tell each other what they hold.
+// c += a b. The lanes of a warp tell each other what they hold before compute capability 8.0.
 template <HalfType T>
 __device__ void multiply_add_halves(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
 #if !defined(GRADUS_SIMULATED) && __CUDA_ARCH__ >= 800
@@ -124,7 +124,7 @@ __device__ void copy_later(void* to, const void* from, int bytes) {
 #endif
 }
 
-// What this thread has begun to copy since the last call is a group.
+// Makes a group of the copies that this thread has begun since the last call.
 __device__ inline void end_copy_group() {
 #if !defined(GRADUS_SIMULATED) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");

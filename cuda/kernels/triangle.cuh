@@ -9,8 +9,8 @@ namespace gradus::cuda {
 
 // A thread has V neighbouring columns, which lie `step` elements from each other in x. `begins`
 // goes over the first columns of x's rows in row-major order; `rows` of them are a matrix, and
-// `tiles` blocks cover a row. What is left out is not read. REQUIRES: where V > 1, step is 1, and
-// all rows are aligned to V elements and whole vectors. Contract: Backend::triangle.
+// `tiles` blocks cover a row. Elements that are left out are not read. REQUIRES: where V > 1, step
+// is 1, and all rows are aligned to V elements and whole vectors. Contract: Backend::triangle.
 template <class T, int V>
 __global__ void triangle_kernel(Strided<2> begins, int64_t rows, int64_t columns, int64_t step,
                                 int64_t tiles, bool upper, int64_t diagonal, const T* x, T* out) {

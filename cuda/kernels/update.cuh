@@ -14,7 +14,7 @@ inline constexpr int kUpdateChunk = 4096;  // elements of a block
 template <int states>
 inline constexpr int kSlots = states > 0 ? states : 1;
 
-// What the kernel knows of one parameter. A gated kernel may have to count the coefficients anew,
+// The data of one parameter for the kernel. A gated kernel may have to count the coefficients anew,
 // which takes double.
 template <UpdateOp op, int states, class T, bool gated>
 struct UpdateRow {

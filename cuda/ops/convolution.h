@@ -1,4 +1,4 @@
-// Which kernels a convolution on a GPU runs: a choice for the whole process.
+// The choice of the kernels that a convolution on a GPU runs, for the whole process.
 //
 // The environment variable GRADUS_CONVOLUTION=name makes it at the start.
 #pragma once
@@ -9,18 +9,19 @@
 
 namespace gradus::cuda {
 
-// "automatic", the kernels of Gradus, and "cudnn", the peer to compare with.
+// "automatic" is the kernels of Gradus, "cudnn" the peer to compare with.
 ArrayRef<std::string_view> convolution_kernels();
 
 // The one in use; "automatic" unless set, which never runs cuDNN.
 // Errors: ValueError where GRADUS_CONVOLUTION names none.
 std::string_view convolution_kernel();
 
-// With "cudnn" a convolution and its gradients are those of cuDNN, by the deterministic algorithm
-// that it holds for the fastest, in the arithmetic of the dtype (no TF32).
-// Errors: ValueError, listing the names, for an unknown one; Error where cuDNN is not installed,
-// and on simulated devices. A later convolution is an Error where cuDNN has no such algorithm, or a
-// graph is captured.
+// Convolutions and their gradients are those of cuDNN where the name is "cudnn". It takes the
+// deterministic algorithm that cuDNN holds for the fastest, in the arithmetic of the dtype (no
+// TF32).
+// Errors: ValueError for an unknown name, which lists the names. Error where cuDNN is not
+// installed, and on simulated devices. A later convolution is an Error where cuDNN has no such
+// algorithm, or a graph is captured.
 void set_convolution_kernel(std::string_view name);
 
 }  // namespace gradus::cuda

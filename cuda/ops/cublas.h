@@ -17,23 +17,23 @@ void cublas_matmul(const MatmulArgs<double>& args, int64_t batches);
 // Whether there is a cuBLASLt: simulated devices have none.
 bool has_cublas_lt();
 
-// out (B, M, N) = a (B, M, K) * b (B, K, N), + bias (N) where defined, by tensor cores: operands of
-// Half or BFloat16, with out and bias of that type or Float, or all of Float with the operands
-// rounded to TF32. The sums are float32, and rounded once.
-// False, and nothing is done, where cuBLAS cannot express the strides, or has no algorithm.
+// out (B, M, N) = a (B, M, K) * b (B, K, N) + bias (N) by tensor cores; bias may be undefined.
+// Operands are Half or BFloat16, with out and bias of that type or Float. Or all are Float, and the
+// operands are rounded to TF32. The sums are float32, and rounded once. Returns false and does
+// nothing where cuBLAS cannot express the strides, or has no algorithm.
 // REQUIRES: has_cublas_lt(); the device is current; out is contiguous; no size is 0.
 // Errors: Error where cuBLAS fails, or has to be set up while a graph is captured.
 bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
 
 // --- Half types and TF32, by cuBLASLt or by the kernels of this library (matmul_half.cu)
-// As Backend::matmul, for a and b of a half type. out and bias are of that type or Float. By cuBLAS
-// where there is one that can express the strides, else by the kernel `tiled`.
+// Backend::matmul for a and b of a half type. out and bias are of that type or Float. cuBLAS
+// multiplies where there is one that can express the strides, else the kernel `tiled`.
 // REQUIRES: the device of out is current.
 // Errors: NotImplementedError where set_matmul_kernel() has named another kernel.
 void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
 
-// Multiplies Floats as TF32, and returns true, where set_float32_matmul_precision() allows it, no
-// kernel was named, and cuBLAS can express the strides.
+// Multiplies Floats as TF32 where set_float32_matmul_precision() allows it, no kernel was named,
+// and cuBLAS can express the strides. Returns whether it did.
 // REQUIRES: as for matmul_half.
 bool matmul_tf32(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
 

@@ -197,7 +197,7 @@ bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, cons
     left.outers *= batches, left.batch = 0;
     batches = 1;
   }
-  // What cuBLAS is told of the result's alignment holds for the bias, too.
+  // The alignment of the result that cuBLAS is told holds for the bias, too.
   const int64_t of_result = std::min(lt_alignment(out), bias.defined() ? lt_alignment(bias) : 256);
   const std::array<int64_t, 3> alignment = {lt_alignment(a), lt_alignment(b), of_result};
   const ScalarType dtype = a.scalar_type(), result = out.scalar_type();

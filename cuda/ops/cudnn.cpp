@@ -1,4 +1,5 @@
-// Convolutions by cuDNN. It is looked for when it is chosen, so that the library runs without it.
+// Convolutions by cuDNN. cuDNN is looked for when it is chosen, so that the library runs without
+// it.
 #include "gradus/cuda/ops/cudnn.h"
 
 #include <array>

@@ -10,7 +10,7 @@ namespace gradus::cuda {
 // Whether it was chosen.
 bool convolves_by_cudnn();
 
-// As Backend::convolution, on the current device and stream.
+// Backend::convolution on the current device and stream.
 // Errors: those of set_convolution_kernel() and of a later convolution.
 void cudnn_convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                        const Tensor& b, const Tensor& bias, const Tensor& out);

@@ -9,9 +9,9 @@
 
 namespace gradus::cuda {
 
-// For `kept` outputs from `reduced` elements each. The strides are those of x along the last
-// dimension that is kept and the last one that is reduced; 0 if there is none. At least `narrowest`
-// neighbouring outputs are read together, a power of two.
+// Divides `kept` outputs from `reduced` elements each. The strides are those of x along the last
+// dimension that is kept and the last one that is reduced; 0 if there is none. Neighbouring outputs
+// are read together: at least `narrowest`, a power of two.
 inline Division divide_block(int64_t kept, int64_t kept_stride, int64_t reduced,
                              int64_t reduced_stride, int narrowest = 32) {
   const auto threads = [](int64_t n) {

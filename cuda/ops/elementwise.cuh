@@ -11,7 +11,7 @@
 
 namespace gradus::cuda {
 
-// Below 2^31 by what a block reaches past the end.
+// The limit is below 2^31 by what a block reaches past the end.
 inline constexpr int64_t kMaxOffset = (int64_t{1} << 31) - (1 << 16);
 
 // The dimension along which the walk reaches furthest in some tensor, and how far all of them do.
@@ -153,8 +153,8 @@ void elementwise(const F& f, const Tensor& out, const Tensors&... in) {
                      static_cast<const In*>(in.data_ptr())...);
 }
 
-// The same for a function f of floats and tensors of one half type. False, and nothing launched,
-// for other types, and where launch_contiguous says so.
+// The same for a function f of floats and tensors of one half type. Returns false, and launches
+// nothing, for other types, and where launch_contiguous says so.
 template <class F, class... Tensors>
 bool launch_halves(const F& f, const Tensor& out, const Tensors&... in) {
   const ScalarType dtype = out.scalar_type();
@@ -176,7 +176,7 @@ void elementwise_of(const F& row, const Tensor& out, const Tensors&... in) {
   launch_converting<Out, In>(Context(out), f, walk_over(out, in...), out, in...);
 }
 
-// What lines of small elements are moved as.
+// The type as which lines of small elements are moved.
 struct alignas(kAccessBytes) Wide {
   uint64_t at[kAccessBytes / sizeof(uint64_t)];
 };

@@ -1,4 +1,4 @@
-// Which kernel a matrix product on a GPU runs: a choice for the whole process.
+// The choice of the kernel that a matrix product on a GPU runs, for the whole process.
 //
 // The environment variable GRADUS_MATMUL=name makes it at the start.
 #pragma once
@@ -9,12 +9,12 @@
 
 namespace gradus::cuda {
 
-// "automatic", then the ladder from its slowest rung to its fastest (naive, coalesced, tiled,
-// register_1d, register_2d, vectorized, tensor_cores), then "cublas", the peer to compare with.
+// The names: "automatic"; the ladder from its slowest rung to its fastest (naive, coalesced, tiled,
+// register_1d, register_2d, vectorized, tensor_cores); "cublas", the peer to compare with.
 ArrayRef<std::string_view> matmul_kernels();
 
-// The one in use; "automatic" unless set. It picks the tile by the shape, and for half types and
-// TF32 runs cuBLAS, or "tiled" where there is none or the strides are none of cuBLAS's.
+// The one in use; "automatic" unless set. "automatic" picks the tile by the shape. It runs cuBLAS
+// for half types and TF32, or "tiled" where there is no cuBLAS or it cannot express the strides.
 // Errors: ValueError where GRADUS_MATMUL names none.
 std::string_view matmul_kernel();
 

@@ -1,4 +1,4 @@
-// What the host knows of a kernel of the matmul ladder.
+// A kernel of the matmul ladder as the host sees it.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct MatmulKernel {
   int rows, cols;  // outputs that a block makes
   int threads;
   int resident = 1;  // blocks that fit a multiprocessor
-  // The model by which matmul.cu chooses a kernel. Its unit of time: all FFMA units of a
+  // The model by which matmul.cu chooses a kernel. The unit of time: all FFMA units of a
   // multiprocessor do one multiply-add each.
   double speed = 1;      // the share of the FFMA units' rate that the kernel reaches
   double alone = 5600;   // the least time of a term of the sums: that of a single block

@@ -29,7 +29,7 @@ Tensor count_tiles(const Context& context, const Tensor& x, int64_t n, const Fin
 // A search: how many elements there are, and then what is made of them.
 class Search {
  public:
-  // Of n elements. REQUIRES: n > 0.
+  // Searches n elements. REQUIRES: n > 0.
   template <class Find>
   Search(const Tensor& x, int64_t n, const Find& find)
       : context_(x),

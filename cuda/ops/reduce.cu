@@ -34,8 +34,8 @@ Problem fold_of_partials(const Problem& problem, int64_t splits) {
   return fold;
 }
 
-// How the reduced elements are split over blockIdx.y: enough to fill the device, with at least
-// `least` elements a part, each of a multiple of 64, so that parts are aligned alike, and none with
+// How the reduced elements are split over blockIdx.y. There are enough parts to fill the device. A
+// part has at least `least` elements, a multiple of 64, so that parts are aligned alike, and no
 // more than 32 bits can count.
 struct Split {
   int64_t segment;

@@ -28,8 +28,8 @@ class RowFunction {
   alignas(double) std::byte row_[3 * sizeof(double)] = {};
 };
 
-// On a GPU it returns f: each row has its own kernels, and nvcc inlines f into them. On simulated devices it returns a
-// RowFunction: rows with the same types share kernels, which compile sooner.
+// Returns f on a GPU: each row has its own kernels, and nvcc inlines f into them. Returns a
+// RowFunction on simulated devices: rows with the same types share kernels, which compile sooner.
 template <class Out, class... In, class F>
 auto row_function(const F& f) {
 #ifdef GRADUS_SIMULATED

@@ -15,7 +15,7 @@ namespace {
 
 // A thread takes a line so short in less time than a block for each line, or several launches.
 constexpr int64_t kShortLine = 32, kShortLineOfLaunches = 64;
-// Of lines so long even many are worth a block, or a sort.
+// Lines of this length are worth a block or a sort even where they are many.
 constexpr int64_t kLongLine = 256;
 // So many lines keep a GPU busy as they are; so many take longer in blocks, or to be sorted.
 constexpr int64_t kManyLines = 1 << 16, kManyBlocks = 1 << 12;
@@ -45,16 +45,17 @@ bool are_columns(const Lines& lines) {
   return walk.numel > 1 && std::abs(walk.stride[0][walk.dims - 1]) < std::abs(lines.line.jump);
 }
 
-// Of a block's dynamic shared memory: two blocks have room side by side on an H100, and it leaves
-// room for the static memory of kernels on smaller GPUs.
+// The most dynamic shared memory of a block. Two blocks have room side by side on an H100, and
+// kernels on smaller GPUs have room for their static memory.
 size_t most_shared() {
   constexpr int64_t kMost = 100 << 10, kStatic = 8 << 10;
   return static_cast<size_t>(std::min(kMost, most_shared_bytes() - kStatic));
 }
 
-// How many lines a block takes, a power of two; 0 where blocks do not suit. It reads and writes all
-// of its lines of out, which must not be most of its work, and all accesses of its warps should be
-// of whole sectors: those of single lines that lie by themselves, or of several side by side.
+// How many lines a block takes, a power of two; 0 where blocks do not suit. A block reads and
+// writes all of its lines of out, which must not be most of its work. All accesses of its warps
+// should be of whole sectors: those of single lines that lie by themselves, or of several side by
+// side.
 int lines_of_block(const Lines& lines, int64_t size, size_t element_size) {
   constexpr size_t kSector = 32;
   const size_t most = most_shared();

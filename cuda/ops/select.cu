@@ -16,7 +16,7 @@ namespace {
 // Few rows keep few blocks busy: long ones are cut, or sorted.
 constexpr int64_t kManyRows = 16, kLongRow = 1 << 17, kLeastPart = 1 << 12;
 
-// As few threads for n elements as fill the GPU: they wait for each other often.
+// The fewest threads for n elements that fill the GPU: they wait for each other often.
 unsigned threads_for(const Context& context, int64_t blocks, int64_t n) {
   constexpr int64_t kOfMultiprocessor = 2048, kLeast = 128;
   const int64_t each = std::min(context.multiprocessors * kOfMultiprocessor / blocks, n / 2);
@@ -33,7 +33,7 @@ void select_rows(const Context& context, const Rows<T>& rows, int64_t parts, con
              rows, parts, origin, wanted, first, static_cast<int>(count));
 }
 
-// Into how many parts rows are cut, where there are few: each gives its first `total` elements, of
+// The number of parts of a row, where rows are few. Each part gives its first `total` elements, of
 // which a second launch selects.
 template <class T>
 int64_t parts_of(const Context& context, const Rows<T>& rows, int64_t total) {
@@ -55,7 +55,7 @@ void select_of_parts(const Context& context, const Rows<T>& rows, int64_t first,
   select_rows(context, merged, 1, cut.indices, Wanted::given, first, count);
 }
 
-// As rows, so that what is sorted need not be brought back into columns.
+// Takes rows, so that what is sorted need not be brought back into columns.
 void select_of_sorted(Backend& backend, const Tensor& x, int64_t dim, bool descending,
                       int64_t first, const Tensor& values, const Tensor& indices) {
   const int64_t last = x.dim() - 1;

@@ -8,7 +8,7 @@
 
 namespace gradus::cuda {
 
-// Which inputs are turned: all of them, or some.
+// The inputs that are turned: all of them, or some.
 struct AllTurned {
   __host__ __device__ constexpr bool operator[](size_t) const { return true; }
 };

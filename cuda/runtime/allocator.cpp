@@ -49,7 +49,7 @@ class CudaMemory final : public DeviceMemory {
     const Relaxed relaxed;
     detail::count(detail::counters.frees);
     const cudaError_t status = cudaFree(data);
-    // At the end of the program the driver may be gone already, and the memory with it.
+    // The driver may be gone already at the end of the program, and the memory with it.
     if (status != cudaErrorCudartUnloading) check_cuda(status, "cudaFree on cuda:", device_);
   }
 

@@ -30,13 +30,13 @@ void empty_cache();
 
 // Whether the storage is memory of this allocator.
 bool is_allocated(const StoragePtr& storage);
-// To be called where memory is used on a stream other than the one that was current at its
-// allocation: once freed it is reused only after the work queued on `stream` by then.
+// Call this where memory is used on a stream other than the one that was current at its allocation.
+// Once freed it is reused only after the work queued on `stream` by then.
 // Errors: TypeError where the storage is not CUDA memory.
 void record_stream(const StoragePtr& storage, const Stream& stream);
 
 namespace detail {
-// For the backend. REQUIRES: a stream of an existing device. Errors: OutOfMemoryError.
+// The backend calls this. REQUIRES: a stream of an existing device. Errors: OutOfMemoryError.
 StoragePtr allocate(size_t nbytes, const Stream& stream);
 }  // namespace detail
 

@@ -4,8 +4,8 @@
 // on: freed, it goes to that stream's list and is reused there at once, for the order of the stream
 // keeps the new work behind the old.
 //
-// What is allocated while a graph is captured comes from lists of the graph's own and goes back
-// there: a replay uses this memory again, so nobody else may have it before the graph is gone.
+// Memory that is allocated while a graph is captured comes from lists of the graph's own and goes
+// back there. A replay uses this memory again, so nobody else may have it before the graph is gone.
 #pragma once
 
 #include <algorithm>
@@ -110,7 +110,7 @@ class BlockPool {
     block->users.push_back(stream);
   }
 
-  // From now on what is allocated on the capture's streams is of the graph's lists, until
+  // Allocations on the capture's streams belong to the graph's lists from now on, until
   // release_graph() has been called as often. REQUIRES: no number is 0; the device has no work.
   void begin_capture(uint64_t capture, uint64_t graph) {
     const std::lock_guard lock(mutex_);
@@ -128,8 +128,8 @@ class BlockPool {
       put_back(std::exchange(block, block->next));
   }
 
-  // With the last graph of these lists their blocks become ordinary ones of the stream, on which
-  // the graph has run; `freed` is called with each that is not in use.
+  // The last graph of these lists makes their blocks ordinary ones of the stream on which the graph
+  // has run. `freed` is called with each that is not in use.
   template <class F>
   void release_graph(uint64_t graph, const Stream& stream, F freed) {
     const std::lock_guard lock(mutex_);
@@ -240,7 +240,7 @@ class BlockPool {
   DeviceMemory& memory_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> owned_;  // all blocks, in use or cached
-  // By graph (0: of none) and stream; references to values stay valid.
+  // The lists by graph (0: of none) and stream; references to values stay valid.
   std::map<std::pair<uint64_t, void*>, Lists> lists_;
   std::vector<std::pair<uint64_t, uint64_t>> captures_;  // that go on, and their graphs
   std::map<uint64_t, int> graphs_;                       // how many have these lists

@@ -1,4 +1,5 @@
-// What operations and kernels heed where the current stream is captured for a graph (graph.h).
+// The rules that operations and kernels heed where the current stream is captured for a graph
+// (graph.h).
 #pragma once
 
 #include <string_view>
@@ -12,8 +13,8 @@ namespace gradus::cuda {
 void check_not_captured(std::string_view operation, std::string_view why);
 
 // A draw that is captured must not repeat its numbers at each replay. So its state says where in
-// memory the replay's state is, and how far behind it the draw comes. With this bit in the offset,
-// `seed` is that address, on the device.
+// memory the replay's state is, and how far behind it the draw comes. This bit in the offset says
+// that `seed` is that address, on the device.
 inline constexpr uint64_t kCapturedDraw = uint64_t{1} << 63;
 
 // Errors: Error where the current stream is captured, and the state would stay.

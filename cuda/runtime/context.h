@@ -1,4 +1,4 @@
-// What an operation of the backend starts with: the device made current, its stream, its size.
+// The start of an operation of the backend: the device made current, its stream, its size.
 #pragma once
 
 #include <cuda_runtime_api.h>

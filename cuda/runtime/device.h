@@ -32,8 +32,8 @@ int64_t device_count();
 // Read once for each device. Errors: ValueError where there is no such device.
 const DeviceProperties& getDeviceProperties(int device);
 
-// The current device belongs to the thread, and is 0 at its start. It is remembered here, so change
-// it through set_device and DeviceGuard, not through cudaSetDevice.
+// The current device belongs to the thread, and is 0 at its start. This library remembers it, so
+// change it through set_device and DeviceGuard, not through cudaSetDevice.
 int current_device();
 // -1 leaves it. Errors: ValueError where there is no such device.
 void set_device(int device);

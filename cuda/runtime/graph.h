@@ -31,10 +31,10 @@ MempoolId_t graph_pool_handle();
 // Whether work on the current stream is recorded.
 bool is_current_stream_capturing();
 
-// The recorded work of a stream. What is allocated while it is captured belongs to it: each replay
-// writes there again, also where the tensors are gone. With the graph and the last of these tensors
-// it becomes ordinary memory. Tensors from before the capture that the work uses must be kept by
-// the caller.
+// The recorded work of a stream. Memory that is allocated while it is captured belongs to it: each
+// replay writes there again, also where the tensors are gone. The memory becomes ordinary once the
+// graph and the last of these tensors are gone. Tensors from before the capture that the work uses
+// must be kept by the caller.
 class Graph {
  public:
   Graph();
@@ -45,10 +45,10 @@ class Graph {
   // Records the work of the current stream from now on, and of streams that wait for its events;
   // waits for the device first. Random numbers that are drawn meanwhile from the device's default
   // generator, and from registered ones, are new at each replay: those that the same work would
-  // draw without a graph. No other thread may draw from these generators meanwhile. What waits for
-  // the GPU, or copies from or to the CPU, is an Error until capture_end(); the graph can then only
-  // be reset. `pool` is that of another graph, or of graph_pool_handle(), to share memory: such
-  // graphs must be replayed in the order of their capture, and one at a time.
+  // draw without a graph. No other thread may draw from these generators meanwhile. Errors: until
+  // capture_end(), Error for operations that wait for the GPU, or copy from or to the CPU; the
+  // graph can then only be reset. `pool` is that of another graph, or of graph_pool_handle(), to
+  // share memory. Such graphs must be replayed in the order of their capture, and one at a time.
   // Errors: Error on the default stream, or where the graph holds work already, or the stream is
   // captured for another one.
   void capture_begin(MempoolId_t pool = {0, 0});
@@ -62,15 +62,15 @@ class Graph {
   void reset();
   // The name of its memory. Errors: Error before capture_begin().
   MempoolId_t pool() const;
-  // Draws from this one too are new at each replay. To be called before capture_begin().
+  // Draws from this one too are new at each replay. Call this before capture_begin().
   void register_generator_state(const Generator& generator);
 
   // The graph that the current stream of a device is captured for, or null. -1: the current device.
   static Graph* capturing(int device = -1);
-  // For kernels whose arguments change from replay to replay, like learning rates. Calls f(false)
-  // now, and f(true) before each replay: the kernels that it launches then are not run, but give
-  // their arguments to those of the capture, in order. REQUIRES: the graph is being captured; f
-  // launches the same kernels each time, and allocates no memory of a device.
+  // Records kernels whose arguments change from replay to replay, like learning rates. Calls
+  // f(false) now, and f(true) before each replay. The kernels that f launches then are not run, but
+  // give their arguments to those of the capture, in order. REQUIRES: the graph is being captured;
+  // f launches the same kernels each time, and allocates no memory of a device.
   void launch_anew(std::function<void(bool replays)> f);
 
  private:

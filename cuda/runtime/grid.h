@@ -28,8 +28,8 @@ inline int64_t most_shared_bytes() {
   return getDeviceProperties(current_device()).shared_per_block_optin;
 }
 
-// A block of so many threads, a power of 2. As many of them as a row of `columns` elements has work
-// for are its width; the others take further rows.
+// A block of so many threads, a power of 2. The width is as many of them as a row of `columns`
+// elements has work for; the others take further rows.
 inline dim3 block_of_rows(int64_t columns, unsigned threads = kThreads) {
   const auto wanted = static_cast<uint64_t>(std::min(columns, int64_t{threads}));
   const auto across = static_cast<unsigned>(std::bit_ceil(wanted));

@@ -4,7 +4,7 @@
 //   launch(matmul_kernel, {grid, block, shared_bytes, stream}, a, b, c, m, n, k);
 //   launch_pdl(...);  // of kernels that wait for earlier ones themselves (kernels/pdl.cuh)
 //
-// With GRADUS_CUDA_BLOCKING=1 in the environment it waits for each kernel and names the one at
+// GRADUS_CUDA_BLOCKING=1 in the environment makes it wait for each kernel and name the one at
 // fault. Otherwise an error of a kernel comes up at a later wait, and lists the recent launches.
 #pragma once
 
@@ -37,7 +37,7 @@ struct LaunchConfig {
 namespace detail {
 void launch(const void* kernel, const LaunchConfig& config, void** args, bool early = false);
 
-// What the runtime knows a kernel by.
+// The handle by which the runtime knows a kernel.
 template <class... Params>
 const void* handle(void (*kernel)(Params...)) {
 #ifdef GRADUS_SIMULATED

@@ -12,8 +12,8 @@ namespace gradus::cuda {
 using sim::mark_unused;
 using sim::mark_used;
 #else
-// From here on, `nbytes` at the beginning of an allocation are in use, with unknown contents; of a
-// graph's memory with the stream that is captured for it.
+// Marks the first `nbytes` of an allocation as in use, with unknown contents. Memory of a graph is
+// marked with the stream that is captured for it.
 inline void mark_used(void*, size_t, cudaStream_t = nullptr) {}
 inline void mark_unused(void*, cudaStream_t = nullptr) {}
 #endif

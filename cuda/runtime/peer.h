@@ -10,7 +10,7 @@ namespace gradus::cuda {
 // copies through the host. Errors: ValueError where there is no such device.
 bool enable_peer_access(int device, int peer);
 
-// Queues dst = src on `stream`, which belongs to dst's device, and on nothing else: the caller lets
+// Queues dst = src on `stream`, which belongs to dst's device, and on nothing else. The caller lets
 // the stream wait for src, and keeps both alive until the stream has done it.
 // REQUIRES: both are contiguous CUDA tensors of one size in bytes; or, where enable_peer_access
 // says yes, matrices of one shape and dtype whose rows are contiguous.

@@ -11,7 +11,7 @@ namespace {
 
 thread_local constinit Relaunch* running = nullptr;
 
-// What is known of a captured stream: the capture, and the work that its next work comes after.
+// A captured stream: the capture, and the work that its next work comes after.
 struct Captured {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long id = 0;

@@ -13,8 +13,8 @@ namespace gradus::cuda {
 // The capture that the stream is part of; 0 for none.
 unsigned long long capture_id(cudaStream_t stream) noexcept;
 
-// What one function launches: first into a stream that is captured, and then, before each replay,
-// the same kernels with other arguments, which take the place of those of the graph.
+// The launches of one function: first into a stream that is captured, and then, before each replay,
+// the same kernels with other arguments, which replace those of the graph.
 class Relaunch {
  public:
   explicit Relaunch(std::function<void(bool)> launches) : launches_(std::move(launches)) {}
@@ -23,10 +23,10 @@ class Relaunch {
   // Errors: Error where other kernels are launched.
   void renew(cudaGraphExec_t exec);
 
-  // That whose function runs on this thread, or null.
+  // The one whose function runs on this thread, or null.
   static Relaunch* current();
   bool is_recording() const { return !exec_; }
-  // For launch(): a kernel was launched; or it takes the place of its predecessor.
+  // launch() calls these: a kernel was launched, or it takes the place of its predecessor.
   void note(cudaStream_t stream);
   void replace(const void* kernel, const LaunchConfig& config, void** args);
 

@@ -16,7 +16,7 @@ namespace gradus::cuda {
 
 namespace {
 
-// By device; null is the default stream.
+// The current streams by device; null is the default stream.
 thread_local std::array<void*, kMaxDevices> current_handles{};
 
 constexpr unsigned kPoolSize = 32;

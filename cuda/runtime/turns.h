@@ -10,8 +10,8 @@
 
 namespace gradus::cuda {
 
-// Pieces on different streams run at once where one of them leaves room or waits. On the CPU each
-// is done when run() returns.
+// Pieces on different streams run at once where one of them leaves room or waits. The CPU has done
+// each when run() returns.
 class Turns {
  public:
   // The pieces come after what the current stream of the device holds so far.

@@ -17,10 +17,10 @@ struct Bucket {
   int64_t numel = 0;
   std::vector<int64_t> ends;  // where the pieces end, in elements; the same at all ranks
   int64_t place = 0;          // in the group's shared memory, in bytes
-  // --- Of the last step, in that memory
+  // --- The last step, in that memory
   std::weak_ptr<StorageSlice> memory;
   std::shared_ptr<Arrival> averages;
-  // --- Of the step that runs
+  // --- The step that runs
   size_t missing = 0;          // gradients that have not arrived
   Tensor flat;                 // the gradients one after the other
   int64_t ready = 0;           // how many elements of a gradient in pieces are computed

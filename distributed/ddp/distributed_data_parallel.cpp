@@ -77,7 +77,7 @@ void DistributedModule::share(const Tensors& tensors, int source) const {
   }
 }
 
-// What all ranks are about to do; those that wait and those that train ask in the same steps.
+// Tells what all ranks are about to do. Ranks that wait and ranks that train ask in the same steps.
 DistributedModule::Round DistributedModule::exchange(bool active, bool averages) {
   const NoGradGuard guard;
   const Device device = wrapped_->parameters()[0].device();

@@ -86,8 +86,8 @@ class DistributedModule : public nn::Module {
   bool averages_ = true, joins_ = false, divides_by_all_ = true;
 };
 
-// Errors of the constructor, at all ranks: ValueError where the ranks' modules differ, which names
-// a rank and a parameter, or where no parameter requires grad.
+// Errors of the constructor, at all ranks: ValueError where no parameter requires grad. ValueError
+// where the ranks' modules differ; it names a rank and a parameter.
 template <class M>
 class DistributedDataParallelImpl final : public DistributedModule {
  public:

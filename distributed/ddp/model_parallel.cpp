@@ -27,7 +27,7 @@ Tensor gathered(const Tensor& x, const Group& group) {
   return cat(parts, -1);
 }
 
-// This rank's part along dim.
+// The part of x along dim that belongs to this rank.
 Tensor part(const Tensor& x, int64_t dim, const ProcessGroup& group) {
   const int64_t length = x.size(dim) / group.size();
   return x.narrow(dim, group.rank() * length, length);

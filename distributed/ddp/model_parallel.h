@@ -24,7 +24,8 @@ Tensor copy_to_ranks(const Tensor& x, const Group& group = nullptr);
 Tensor reduce_from_ranks(const Tensor& x, const Group& group = nullptr);
 // The parts of all ranks along the last dimension; backward this rank's part of the gradient.
 Tensor gather_from_ranks(const Tensor& x, const Group& group = nullptr);
-// This rank's part along the last dimension; backward the parts of all.
+// The part along the last dimension that belongs to this rank. The backward gathers the parts of
+// all.
 // Errors: ValueError where it does not divide.
 Tensor scatter_to_ranks(const Tensor& x, const Group& group = nullptr);
 
@@ -34,9 +35,9 @@ struct ParallelLinearOptions {
   GRADUS_OPTION(ParallelLinearOptions, int64_t, in_features);
   GRADUS_OPTION(ParallelLinearOptions, int64_t, out_features);
   GRADUS_OPTION(ParallelLinearOptions, bool, bias) = true;
-  // For ColumnParallelLinear: whether all ranks get the whole output, or only their part.
+  // ColumnParallelLinear: whether all ranks get the whole output, or only their part.
   GRADUS_OPTION(ParallelLinearOptions, bool, gather_output) = true;
-  // For RowParallelLinear: whether the input is this rank's part already.
+  // RowParallelLinear: whether the input is this rank's part already.
   GRADUS_OPTION(ParallelLinearOptions, bool, input_is_parallel) = false;
   GRADUS_OPTION(ParallelLinearOptions, Group, group) = nullptr;
 };

@@ -21,7 +21,7 @@ std::string summary(const nn::Module& module) {
   return text;
 }
 
-// What is said of the first line that differs; empty where none does.
+// Describes the first line that differs; empty where none does.
 std::string difference(const std::string& first, const std::string& other, int first_rank,
                        int other_rank) {
   std::istringstream a(first), b(other);

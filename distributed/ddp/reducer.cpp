@@ -66,7 +66,7 @@ bool is_sole(const Tensor& grad) { return grad.impl_ptr().use_count() == 1; }
 
 }  // namespace
 
-// Of the leaf that is parameter i.
+// The hook of the leaf that is parameter i.
 class Reducer::Hook final : public autograd::PostAccumulateGradHook {
  public:
   Hook(Reducer& reducer, size_t i) : reducer_(reducer), i_(i) {}
@@ -187,7 +187,7 @@ void Reducer::see(size_t i) {
   autograd::queue_callback([this] { finish(); });
 }
 
-// What arrives afterwards is this tensor itself.
+// The gradient that arrives afterwards is this tensor itself.
 void Reducer::arrive_in_part(size_t i, const Tensor& grad, int64_t rows) {
   const Slot& slot = slots_[i];
   Bucket& bucket = buckets_[slot.bucket];
@@ -222,7 +222,7 @@ Tensor Reducer::place(const Slot& slot, const Tensor& flat) {
                          flat.storage_offset() + slot.offset);
 }
 
-// Memory for the gradients of a step. What others still hold of the last step's moves away.
+// Memory for the gradients of a step. Memory of the last step that others still hold moves away.
 Tensor Reducer::make_flat(Bucket& bucket) {
   const Tensor& parameter = slots_[bucket.parameters[0]].parameter;
   if (!shared_) return raw::empty({bucket.numel}, parameter.scalar_type(), parameter.device());
@@ -313,7 +313,7 @@ void Reducer::start_piece(Bucket& bucket) {
       all_reduce(raw::narrow(as_sent(bucket), 0, begin, bucket.ends[n] - begin), op, group_, true));
 }
 
-// At the end of the backward pass.
+// Runs at the end of the backward pass.
 void Reducer::finish() {
   const NoGradGuard guard;
   if (arrivals_.size() < slots_.size()) add_unused();
@@ -355,7 +355,7 @@ void Reducer::add_unused() {
   start_ready();
 }
 
-// At how many ranks each parameter was used; undefined where all are used.
+// How many ranks used each parameter; undefined where all are used.
 Tensor Reducer::share_usage() {
   if (!settings_.find_unused_parameters) return Tensor();
   Tensor used = raw::empty({static_cast<int64_t>(slots_.size())}, kInt, kCPU);
@@ -366,7 +366,7 @@ Tensor Reducer::share_usage() {
   return raw::to(used, Device(kCPU));
 }
 
-// What no rank used keeps the gradient that it has, if any.
+// A parameter that no rank used keeps the gradient that it has, if any.
 void Reducer::write_back(const Tensor& used) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Slot& slot = slots_[i];

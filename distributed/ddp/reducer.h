@@ -3,8 +3,8 @@
 //
 // A hook at each parameter copies its gradient into a bucket, unless it was computed there. A full
 // bucket starts its all_reduce at once on the group's thread while the backward pass goes on. So
-// does each piece of a large gradient, while the next piece is computed. At the end of the pass
-// averages that are not in place are copied back. Averages in place on a GPU are not waited for:
+// does each piece of a large gradient, while the next piece is computed. Averages that are not in
+// place are copied back at the end of the pass. Averages in place on a GPU are not waited for:
 // their storages expect them, so an optimizer steps the first parameters while the last averages
 // are sent. All ranks start the buckets in one order: in the first step the reverse order of the
 // parameters, which is close to the order of arrival; later the order of arrival at the group's

@@ -1,4 +1,4 @@
-// What the ranks have called, and the message of the first thing that cannot end well.
+// The calls that the ranks have made, and the message of the first thing that cannot end well.
 #include "gradus/distributed/job/monitor.h"
 
 #include <cstdio>

@@ -1,5 +1,6 @@
-// Monitor: checks that the ranks of a job make the same calls. It is told of every call that a rank
-// starts and finishes, and detects calls that can never finish. Not thread-safe: its owner locks.
+// Monitor: checks that the ranks of a job make the same calls. The owner tells it of every call
+// that a rank starts and finishes. It detects calls that can never finish. Not thread-safe: its
+// owner locks.
 #pragma once
 
 #include <chrono>

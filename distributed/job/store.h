@@ -45,7 +45,8 @@ class Store {
   std::chrono::milliseconds timeout_;
 };
 
-// The values of a store and the operations on them. Its owner provides locking and waiting.
+// The values of a store and the operations on them. The owner of the table provides locking and
+// waiting.
 class KeyTable {
  public:
   void set(const std::string& key, std::string value) { values_[key] = std::move(value); }
@@ -61,7 +62,7 @@ class KeyTable {
   std::map<std::string, std::string> values_;
 };
 
-// For ranks that are threads of one process.
+// A store for ranks that are threads of one process.
 class HashStore final : public Store {
  public:
   explicit HashStore(std::chrono::milliseconds timeout = std::chrono::minutes(1))

@@ -24,7 +24,7 @@ class Failure {
   // Calls f when it happens, from the thread that finds out; at once where it has happened.
   using Handle = std::list<std::function<void()>>::iterator;
   Handle subscribe(std::function<void()> f);
-  // After it returns, f is not running and will not be called.
+  // f does not run after this returns, and will not be called.
   void unsubscribe(Handle handle);
 
  private:
@@ -41,12 +41,12 @@ class Watch {
       : failure_(std::move(failure)), timeout_(timeout) {}
   virtual ~Watch() = default;
 
-  // As the functions of Monitor, for this rank.
+  // The functions of Monitor, for this rank.
   virtual void open(const std::string& group, const std::vector<int>& ranks) = 0;
   virtual void start(const std::string& group, uint64_t sequence, const std::string& call) = 0;
   virtual void finish(const std::string& group, uint64_t sequence) = 0;
   virtual void leave() = 0;
-  // This rank gives up, which ends the job. `why` is the rest of a sentence that begins "rank 1 ".
+  // Ends the job, since this rank gives up. `why` is the rest of a sentence that begins "rank 1 ".
   virtual void give_up(const std::string& why) = 0;
   // Code that waits for other ranks calls it from time to time.
   virtual void look() {}

@@ -1,4 +1,4 @@
-// What a build without MPI has in place of the backend.
+// The replacement of the backend in a build without MPI.
 #include "gradus/distributed/init.h"
 #include "gradus/distributed/world.h"
 #include "gradus/tensor/base/error.h"

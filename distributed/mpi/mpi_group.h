@@ -1,8 +1,8 @@
 // The backend `mpi`: tensors on the CPU, by any MPI library. Private to the library.
 //
-// It makes non-blocking calls of MPI and polls them until they are done, so that the end of the job
-// can interrupt them. set_up.cpp makes the few calls that have no such form. One lock guards all
-// calls of the process, so MPI_THREAD_SERIALIZED is enough.
+// The group makes non-blocking calls of MPI and polls them until they are done, so that the end of
+// the job can interrupt them. set_up.cpp makes the few calls that have no such form. One lock
+// guards all calls of the process, so MPI_THREAD_SERIALIZED is enough.
 #pragma once
 
 #include <mpi.h>
@@ -61,7 +61,7 @@ std::unique_lock<std::mutex> lock_mpi(const Failure& failure);
 void free_comm(MPI_Comm& comm, const Failure& failure) noexcept;
 // Errors: Error with MPI's text.
 void check_mpi(int status, const char* what);
-// After the job has failed, keeps buffers to which MPI may still write until the process ends.
+// Keeps buffers until the process ends: MPI may still write to them after the job has failed.
 void abandon(const Tensors& buffers);
 // MPI's type for moving elements of the tensor, and that for combining them.
 MPI_Datatype moved_type(const Tensor& x);

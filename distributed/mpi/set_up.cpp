@@ -16,8 +16,8 @@ namespace gradus::distributed {
 
 namespace {
 
-// MPI starts once in a process. It ends with the process, unless the job failed: then it would wait
-// for ranks that are gone.
+// MPI starts once in a process. MPI ends with the process. A job that failed does not end it: MPI
+// would wait for ranks that are gone.
 std::shared_ptr<Failure>& latest_failure() {
   static auto& failure = *new std::shared_ptr<Failure>;
   return failure;
@@ -85,7 +85,7 @@ std::shared_ptr<TCPStore> open_store(int rank, int size, Milliseconds timeout) {
   return store ? store : std::make_shared<TCPStore>(address, port, false, timeout, token, rank);
 }
 
-// Of some of the ranks of the job, in their order.
+// A communicator of some of the ranks of the job, in their order.
 MPI_Comm comm_of(MPI_Comm job, const std::vector<int>& ranks) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Group everyone, chosen;
@@ -98,8 +98,8 @@ MPI_Comm comm_of(MPI_Comm job, const std::vector<int>& ranks) {
   return comm;
 }
 
-// Runs make, which waits for other ranks in MPI, on a thread: where the job fails meanwhile the
-// thread stays behind, with the lock, and this returns. `what` is for the message.
+// Runs make on a thread, where it waits for other ranks in MPI. If the job fails meanwhile, this
+// returns, and the thread stays behind with the lock. `what` is for the message.
 // Errors: DistributedError, also where the others do not come in time.
 MPI_Comm made(Watch& watch, const std::string& what, std::function<MPI_Comm()> make) {
   std::packaged_task<MPI_Comm()> task([failure = latest_failure(), make = std::move(make)] {

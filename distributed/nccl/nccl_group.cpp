@@ -117,7 +117,7 @@ const cuda::Stream& NcclGroup::stream(int device) {
   return peers_ ? streams_[turn_++ % streams_.size()] : ProcessGroup::stream(device);
 }
 
-// What the GPU still waits for ends.
+// Work that the GPU still waits for ends.
 void NcclGroup::abort() {
   if (peers_) peers_->abort();
   const std::lock_guard lock(mutex_);

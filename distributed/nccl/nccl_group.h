@@ -29,8 +29,9 @@ class NcclGroup final : public ProcessGroup {
   // tensors in it (peer_reduce.h). Null where a rank sets GRADUS_PEER_COPIES=0, or the GPUs cannot
   // reach each other's memory.
   StoragePtr allocate_shared(size_t nbytes) override;
-  // They run in one order with the other calls of the group, so two ranks cannot both send first;
-  // they use all_to_all. NCCL has no tags: messages meet by their order alone, and src is a rank.
+  // Messages run in one order with the other calls of the group, so two ranks cannot both send
+  // first; they use all_to_all. NCCL has no tags: messages meet by their order alone, and src is a
+  // rank.
   WorkPtr send(const Tensor& x, int dst, int tag) override;
   WorkPtr recv(const Tensor& x, int src, int tag) override;
 
@@ -50,7 +51,7 @@ class NcclGroup final : public ProcessGroup {
   ncclComm_t comm_ = nullptr;
   Failure::Handle listener_;
   std::unique_ptr<PeerReduce> peers_;  // null: NCCL does every all_reduce
-  // --- Of the group's thread alone, with peers_
+  // --- Only the group's thread uses these, with peers_
   std::vector<cuda::Stream> streams_;  // take turns
   size_t turn_ = 0;
   cuda::Event called_;  // marks the last call of NCCL

@@ -31,7 +31,7 @@ std::string bus_of(int device) {
   return bus;
 }
 
-// What failed is told by the ranks' exchange, and is no error of theirs.
+// The ranks' exchange tells of failures; they are no errors of the ranks.
 bool succeeded(cudaError_t status) {
   if (status != cudaSuccess) cudaGetLastError();
   return status == cudaSuccess;
@@ -138,7 +138,7 @@ bool PeerMemory::open(Part& part, const std::vector<std::string>& handles) {
   return true;
 }
 
-// This rank uses it no more.
+// This rank stops using it.
 void PeerMemory::close(Part& part) {
   const cuda::DeviceGuard guard(device_);
   for (size_t r = 0; r < part.bases.size(); ++r)

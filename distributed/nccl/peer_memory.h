@@ -14,7 +14,7 @@
 
 namespace gradus::distributed {
 
-// A block of such memory. As a storage it is this rank's part.
+// A block of such memory. The storage itself is this rank's part.
 class PeerBlock final : public StorageImpl {
  public:
   // bases: the address of each rank's part in this process.

@@ -33,8 +33,8 @@ class PeerReduce {
 
   // Collective: as PeerMemory::allocate, for the tensors of all_reduce.
   std::shared_ptr<PeerBlock> allocate(size_t nbytes);
-  // Whether x can be combined here: a sum or mean of float32 or float64 in memory of allocate(). It
-  // is the same at all ranks where x lies at the same place of a block at each of them.
+  // Whether x can be combined here: a sum or mean of float32 or float64 in memory of allocate().
+  // The answer is the same at all ranks where x lies at the same place of a block at each of them.
   bool takes(const Tensor& x, ReduceOp op) const;
   // Queues it on the stream. A piece waits only for pieces in progress that it overlaps.
   void all_reduce(const Tensor& x, ReduceOp op, const cuda::Stream& stream);

@@ -1,6 +1,6 @@
 // Frame: the message of all connections, a list of texts. Private to the library.
 //
-// On the wire a frame is the number of bytes that follow, then the length and the bytes of each
+// A frame on the wire is the number of bytes that follow, then the length and the bytes of each
 // text. Numbers have 4 bytes, little-endian.
 #pragma once
 

@@ -125,7 +125,7 @@ void Server::receive(Connection& c) {
   }
 }
 
-// What is too long to be sent ends the connection, and not this thread.
+// A frame that is too long to be sent ends the connection, and not this thread.
 void Server::send(Connection& c, const Frame& frame) {
   try {
     c.out.add(encode(frame));

@@ -33,7 +33,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   int port() const { return port_; }
-  // From now on watches the ranks' calls, each of which may take up to `timeout`.
+  // Watches the ranks' calls from now on. Each call may take up to `timeout`.
   void watch(Milliseconds timeout);
   // Waits until all ranks have left, for at most `timeout`.
   void await_departures(Milliseconds timeout);

@@ -43,8 +43,8 @@ bool await(const Socket& socket, bool writable, Clock::time_point deadline);
 
 // Appends the bytes that have come. False at the end of the connection.
 bool read_some(const Socket& socket, std::string& buffer);
-// Bytes that wait to be sent. What has been sent is removed now and then, since each removal moves
-// the rest.
+// Bytes that wait to be sent. Bytes that have been sent are removed now and then, since each
+// removal moves the rest.
 class Unsent {
  public:
   Unsent() = default;

@@ -86,7 +86,7 @@ void WatchClient::run() {
   }
 }
 
-// What the server says. False at the end of the connection.
+// Reads what the server says. False at the end of the connection.
 bool WatchClient::hear() {
   const bool open = read_some(socket_, received_);
   Frame frame;

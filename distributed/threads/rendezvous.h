@@ -24,7 +24,7 @@ class Rendezvous {
   // Waits until all ranks have called it.
   void meet(Watch& watch);
 
-  // Between two meetings, all ranks may read the tensor that a rank shows, and its division.
+  // The tensor that a rank shows, and its division. All ranks may read both between two meetings.
   struct Exhibit {
     Tensor tensor;
     std::vector<int64_t> counts;
@@ -32,8 +32,8 @@ class Rendezvous {
   void show(int rank, Exhibit exhibit) { shown_[static_cast<size_t>(rank)] = std::move(exhibit); }
   const Exhibit& shown(int rank) const { return shown_[static_cast<size_t>(rank)]; }
 
-  // A rank passes its right neighbour one tensor at a time, without a copy: it offers the tensor,
-  // the neighbour takes, reads and releases it, and only then does the rank change it. An offer
+  // A rank passes its right neighbour one tensor at a time, without a copy. It offers the tensor,
+  // and the neighbour takes, reads and releases it. Only then does the rank change it. An offer
   // waits for the release of the last one.
   void offer(int from, const Tensor& x, Watch& watch);
   Tensor take(int from, Watch& watch);

@@ -16,8 +16,8 @@
 //   2. copy_around. The whole chunks go around once more, and replace what they meet.
 //
 // Every rank hands on 2 (N - 1) chunks of 1 / N of the tensor: nearly twice its size, however many
-// ranks there are, and all links are busy all the time. That is why large tensors are added this
-// way and not, say, at one rank, which would have to receive N - 1 whole tensors.
+// ranks there are, and all links are busy all the time. So large tensors are added this way and
+// not, say, at one rank, which would have to receive N - 1 whole tensors.
 //
 // The sum of a chunk begins at the rank of its number and follows the circle, so its rounding
 // depends on nothing else, and all ranks get the same bits.
@@ -32,7 +32,7 @@ namespace gradus::distributed {
 namespace {
 
 // x as `count` pieces, the first ones one element longer where it does not divide; some may be
-// empty. They are views.
+// empty. The pieces are views.
 Tensors cut(const Tensor& x, int count) {
   const Tensor flat = raw::as_strided(x, {x.numel()}, {1}, x.storage_offset());
   const int64_t length = x.numel() / count, longer = x.numel() % count;

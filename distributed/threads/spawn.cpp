@@ -16,7 +16,7 @@ namespace gradus::distributed {
 
 namespace {
 
-// What all ranks of a job share; found by the store that they share.
+// The data that all ranks of a job share; found by the store that they share.
 struct ThreadsJob {
   explicit ThreadsJob(std::shared_ptr<Store> store_, Milliseconds timeout)
       : store(std::move(store_)), monitor(std::make_shared<SharedMonitor>(timeout)) {}

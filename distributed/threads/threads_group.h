@@ -1,5 +1,5 @@
-// The backend `threads`: the ranks are threads of this process. It exists to be read, and for tests
-// without a network. It supports tensors on the CPU and on any CUDA device.
+// The backend `threads`: the ranks are threads of this process. The backend exists to be read, and
+// for tests without a network. Tensors may be on the CPU and on any CUDA device.
 #pragma once
 
 #include "gradus/distributed/process_group.h"
@@ -17,7 +17,7 @@ class ThreadsGroup final : public ProcessGroup {
   void check_device(const char*, Device) const override {}
 
   void broadcast(const Tensor& x, int root) override;
-  // In ring.cpp.
+  // ring.cpp holds these.
   void all_reduce(const Tensor& x, ReduceOp op) override;
   void all_gather(const Tensor& out, const Tensor& in) override;
   void reduce_scatter(const Tensor& out, const Tensor& in, ReduceOp op) override;

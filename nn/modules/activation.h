@@ -142,8 +142,8 @@ struct GumbelSoftmaxFuncOptions {
   GRADUS_OPTIONS(GumbelSoftmaxFuncOptions, OPTION(double, tau, 1), OPTION(bool, hard, false),
                  OPTION(int, dim, -1));
 };
-// softmax((logits + Gumbel noise) / tau) along dim, as in "Categorical reparameterization with
-// Gumbel-softmax" (Jang et al., 2017). hard: 1 at the largest, else 0, with the gradient of the
+// softmax((logits + Gumbel noise) / tau) along dim: Jang et al., "Categorical reparameterization
+// with Gumbel-softmax" (2017). hard: 1 at the largest and 0 elsewhere, with the gradient of the
 // soft values.
 inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& options = {}) {
   const Tensor noise = -empty_like(logits).exponential_().log();

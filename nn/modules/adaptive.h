@@ -17,8 +17,8 @@ struct AdaptiveLogSoftmaxWithLossOptions {
                  OPTION(double, div_value, 4), OPTION(bool, head_bias, false));
 };
 
-// output (N): the log-probability of each target. loss: the mean of -output, a number without a
-// gradient, as in libtorch; to train, call backward() of (-output).mean().
+// output (N): the log-probability of each target. loss: the mean of -output. It is a number without
+// a gradient, as in libtorch; to train, call backward() of (-output).mean().
 struct ASMoutput {
   ASMoutput(Tensor output_, double loss_) : output(std::move(output_)), loss(loss_) {}
   Tensor output;
@@ -46,7 +46,7 @@ struct AdaptiveLogSoftmaxWithLossImpl
   // log_prob(input).argmax(1); computes the tail only for rows that need it.
   Tensor predict(const Tensor& input);
 
-  // With n_classes behind those of the options.
+  // The cutoffs of the options, and n_classes behind them.
   std::vector<int64_t> cutoffs;
   int64_t shortlist_size = 0, n_clusters = 0, head_size = 0;
   Linear head{nullptr};

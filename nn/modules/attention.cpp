@@ -28,7 +28,7 @@ Tensor projected(const Tensor& x, const Options& o, int64_t begin, int64_t rows)
                         bias.defined() ? bias.narrow(0, begin, rows) : bias);
 }
 
-// With a weight of their own; `place` is that of the bias among the three.
+// Projects by a weight of its own. `place` is the place of the bias among the three.
 Tensor projected(const char* name, const Tensor& x, const Tensor& weight, const Options& o,
                  int64_t place) {
   const int64_t width = o.embed_dim_to_check();
@@ -64,7 +64,7 @@ Tensor by_heads(const Tensor& x, int64_t heads) {
   return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).permute({1, 2, 0, 3});
 }
 
-// What is added to the scores.
+// The mask as numbers to add to the scores.
 Tensor additive(const char* name, const Tensor& mask, const Tensor& like) {
   if (mask.is_floating_point()) return mask.to(like.dtype());
   check<TypeError>(mask.dtype() == kBool || mask.dtype() == kByte, kName, ": ", name, " has dtype ",
@@ -73,7 +73,7 @@ Tensor additive(const char* name, const Tensor& mask, const Tensor& like) {
   return zeros(mask.sizes(), like.options()).masked_fill(mask.to(kBool), kHidden);
 }
 
-// Of shape (batch or 1, heads or 1, targets or 1, sources), or undefined.
+// The mask of shape (batch or 1, heads or 1, targets or 1, sources), or undefined.
 Tensor mask_of(const Options& o, const Tensor& q, int64_t sources, int64_t added) {
   const int64_t batch = q.size(0), heads = q.size(1), targets = q.size(2);
   const auto widened = [&](const Tensor& mask) {  // keys that were added are seen

@@ -7,9 +7,10 @@
 
 namespace gradus::nn {
 
-// embed_dim: the width of queries and outputs, which num_heads divides. kdim, vdim: the widths of
-// keys and values, embed_dim unless set. dropout: of the weights while training. add_bias_kv: a
-// learned key and value follow the others; add_zero_attn: a key and value of zeros do.
+// embed_dim: the width of queries and outputs; num_heads divides it. kdim, vdim: the widths of keys
+// and values, embed_dim unless set. dropout: the probability for weights while training.
+// add_bias_kv: a learned key and value follow the others; add_zero_attn: a key and value of zeros
+// do.
 struct MultiheadAttentionOptions {
   GRADUS_OPTIONS(MultiheadAttentionOptions, ARGUMENT(int64_t, embed_dim),
                  ARGUMENT(int64_t, num_heads), HIDDEN(double, dropout, 0), HIDDEN(bool, bias, true),
@@ -60,7 +61,7 @@ struct MultiheadAttentionForwardFuncOptions {
   GRADUS_OPTION(Self, Tensor, static_v);
   GRADUS_OPTION(Self, bool, average_attn_weights) = true;
 };
-// What MultiheadAttention returns.
+// The result of MultiheadAttention.
 std::tuple<Tensor, Tensor> multi_head_attention_forward(
     const Tensor& query, const Tensor& key, const Tensor& value,
     const MultiheadAttentionForwardFuncOptions& options);
@@ -79,12 +80,12 @@ inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& ke
 // Each head's softmax(q k^T / sqrt(width of a head)) v of projections, side by side, and out_proj
 // of that. Vaswani et al., "Attention is all you need" (2017), section 3.2.2.
 //
-// query (targets, batch, embed_dim), key (sources, batch, kdim), value (sources, batch, vdim);
+// query (targets, batch, embed_dim), key (sources, batch, kdim), value (sources, batch, vdim).
 // key_padding_mask (batch, sources) and attn_mask (targets, sources) or (batch * heads, targets,
-// sources): true is not seen, or numbers are added. Returns the output, of query's shape, and
-// need_weights: the weights (batch, targets, sources), their mean over the heads, or with
-// average_attn_weights off (batch, heads, targets, sources).
-// The output and the weights of a query that sees nothing are NaN.
+// sources) hold numbers to be added, or true for sources that are not seen. Returns the output, of
+// query's shape, and with need_weights the weights. The weights (batch, targets, sources) are the
+// mean over the heads; average_attn_weights(false) gives (batch, heads, targets, sources). The
+// output and the weights of a query that sees nothing are NaN.
 // Errors: ValueError for undefined inputs, shapes, and an embed_dim that num_heads does not divide.
 struct MultiheadAttentionImpl : Layer<MultiheadAttentionImpl, MultiheadAttentionOptions> {
   using Layer::Layer;
@@ -97,7 +98,7 @@ struct MultiheadAttentionImpl : Layer<MultiheadAttentionImpl, MultiheadAttention
                                      bool average_attn_weights = true);
 
   // in_proj_weight (3 * embed_dim, embed_dim), where kdim and vdim are embed_dim; else the three
-  // others. Those that the options leave out are undefined.
+  // others. Tensors that the options leave out are undefined.
   bool _qkv_same_embed_dim = true;
   Tensor in_proj_weight, in_proj_bias, bias_k, bias_v;
   Linear out_proj{nullptr};

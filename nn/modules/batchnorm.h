@@ -34,8 +34,9 @@ struct BatchNormFuncOptions {
                  OPTION(bool, training, false), OPTION(std::optional<double>, momentum, 0.1),
                  OPTION(double, eps, 1e-5));
 };
-// Each channel of (N, C, ...), less its mean, over its deviation. training: by the statistics of
-// input, of which running_mean and running_var take a share where they are defined; else by these.
+// Each channel of (N, C, ...), less its mean, over its deviation. training: the statistics are
+// those of input, and running_mean and running_var take a share of them where they are defined.
+// Otherwise the statistics are the running ones.
 // Errors: ValueError for a single value per channel while training, and for shapes.
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                   const BatchNormFuncOptions& options = {});
@@ -56,8 +57,8 @@ Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options
 
 }  // namespace functional
 
-// What BatchNorm and InstanceNorm have in common. weight and bias (num_features) start as 1 and 0,
-// running_mean and running_var as 0 and 1. What the options leave out is undefined.
+// The common part of BatchNorm and InstanceNorm. weight and bias (num_features) start as 1 and 0.
+// running_mean and running_var start as 0 and 1. Tensors that the options leave out are undefined.
 template <class Derived, class Options>
 struct NormWithStatistics : Layer<Derived, Options> {
   using Layer<Derived, Options>::Layer;

@@ -75,7 +75,7 @@ const char* text_of(PaddingMode mode) {
   return mode == kReflect ? "kReflect" : mode == kReplicate ? "kReplicate" : "kCircular";
 }
 
-// As libtorch prints convolutions: what differs from the default.
+// Prints a convolution as libtorch does: options that differ from their defaults.
 template <size_t D, class Options, class Padding>
 void print_conv(std::ostream& stream, const std::type_info& type, const Options& options,
                 const Padding& print_padding) {
@@ -94,7 +94,7 @@ void print_conv(std::ostream& stream, const std::type_info& type, const Options&
   stream << ')';
 }
 
-// What a convolution pads by itself, as numbers for F::pad: the last dimension first.
+// The padding that a convolution does by itself, as numbers for F::pad: the last dimension first.
 template <size_t D>
 std::vector<int64_t> pads_of(const ConvOptions<D>& options) {
   std::vector<int64_t> out;

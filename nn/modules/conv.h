@@ -90,9 +90,9 @@ Tensor conv_transpose3d(const Tensor& input, const Tensor& weight,
 // Each output is the sum of a window of the input times a filter, plus bias. Input (N, in_channels,
 // D sizes), output (N, out_channels, D sizes), or both without N. weight (out_channels, in_channels
 // / groups, kernel_size...) and bias (out_channels) start uniform in +-1/sqrt(elements of a
-// filter), as in PyTorch. padding_mode: what stands beyond the border.
-// Errors: ValueError for numbers of channels and groups, strides above 1 with kSame, an undefined
-// input, and those of conv1d to conv3d.
+// filter), as in PyTorch. padding_mode: the values beyond the border.
+// Errors: ValueError for numbers of channels and groups that do not fit, for strides above 1 with
+// kSame, and for an undefined input; those of conv1d to conv3d.
 template <class Derived, size_t D>
 struct ConvImpl : Layer<Derived, ConvOptions<D>> {
   using Layer<Derived, ConvOptions<D>>::Layer;

@@ -53,9 +53,10 @@ inline Tensor feature_alpha_dropout(Tensor input,
 
 }  // namespace functional
 
-// What all dropouts have in common. Each element, or with 2d, 3d and Feature each channel, is left
-// out with probability p, and the others grow by 1 / (1 - p); the Alpha ones keep mean and
-// deviation instead. After eval() the output is the input. Input and output have the same shape.
+// The common part of all dropouts. Each element is left out with probability p, and the others grow
+// by 1 / (1 - p). 2d, 3d and Feature leave out whole channels. The Alpha ones keep mean and
+// deviation instead of growing. The output is the input after eval(). Input and output have the
+// same shape.
 // Errors: ValueError for a p outside of [0, 1], and for an undefined input.
 template <class Derived, class FuncOptions, auto function>
 struct DropoutBase : Layer<Derived, DropoutOptions> {

@@ -25,7 +25,7 @@ void limit_norms(const Tensor& weight, const Tensor& indices, double max_norm, d
   weight.index_copy_(0, flat, rows * scale);
 }
 
-// As embedding_bag of gradus takes it.
+// The mode as gradus::embedding_bag takes it.
 int64_t number_of(const EmbeddingBagMode& mode) {
   const bool max = mode == EmbeddingBagMode(kMax), sum = mode == EmbeddingBagMode(kSum);
   check(max || sum || mode == EmbeddingBagMode(kMean),

@@ -17,10 +17,10 @@ namespace nn {
 // kSum, kMean or kMax.
 using EmbeddingBagMode = std::variant<Reduction, Maximum>;
 
-// padding_idx: a row that gets no gradient, and of a new table is 0; negative numbers count from
-// the end. max_norm: a row that is looked up is first scaled, in place, to at most this
-// norm_type-norm. scale_grad_by_freq: a row's gradient is divided by how often it is looked up.
-// sparse has no effect: gradients are dense. _weight: the table, whose memory is used.
+// padding_idx: a row that gets no gradient and is 0 in a new table; negative numbers count from the
+// end. max_norm: a row that is looked up is first scaled in place, so that its norm_type-norm is at
+// most this. scale_grad_by_freq: the gradient of a row is divided by how often it is looked up.
+// sparse has no effect: gradients are dense. _weight: the table; its memory is used.
 struct EmbeddingOptions {
   GRADUS_OPTIONS(EmbeddingOptions, ARGUMENT(int64_t, num_embeddings),
                  ARGUMENT(int64_t, embedding_dim), OPTION(std::optional<int64_t>, padding_idx, {}),
@@ -75,9 +75,9 @@ struct EmbeddingBagFuncOptions {
                  OPTION(bool, include_last_offset, false),
                  OPTION(std::optional<int64_t>, padding_idx, {}));
 };
-// The rows of each bag together, (bags, width). input (bags, length), or (numbers) with offsets
-// (bags): where each bag begins. per_sample_weights, of input's shape, multiply the rows, for kSum.
-// The row padding_idx does not count. An empty bag is 0.
+// The rows of each bag together, (bags, width). input is (bags, length), or (numbers) with offsets
+// (bags), the place where each bag begins. per_sample_weights, of input's shape, multiply the rows
+// for kSum. The row padding_idx does not count. An empty bag is 0.
 // Errors: as embedding, and ValueError for shapes, and for options that exclude each other.
 Tensor embedding_bag(const Tensor& input, const Tensor& weight,
                      const EmbeddingBagFuncOptions& options = {});
@@ -120,7 +120,7 @@ extern template struct EmbeddingBase<EmbeddingBagImpl, EmbeddingBagOptions>;
 class Embedding : public ModuleHolder<EmbeddingImpl> {
  public:
   using ModuleHolder<EmbeddingImpl>::ModuleHolder;
-  // Of a table (n, width), whose memory it uses; freeze: it is not trained.
+  // Uses the memory of the table (n, width). freeze: the table is not trained.
   // Errors: ValueError for another number of dimensions.
   static Embedding from_pretrained(const Tensor& embeddings,
                                    const EmbeddingFromPretrainedOptions& options = {});

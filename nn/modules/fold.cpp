@@ -8,7 +8,7 @@ namespace gradus::nn::functional {
 
 namespace {
 
-// Of one dimension: the extent of a window, and how many there are in `size` elements.
+// The windows along one dimension: their extent, and how many there are in `size` elements.
 template <class Options>
 struct Windows {
   Windows(const char* op, const Options& options, size_t d, int64_t size)

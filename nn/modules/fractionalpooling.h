@@ -23,8 +23,8 @@ namespace functional {
 using FractionalMaxPool2dFuncOptions = FractionalMaxPool2dOptions;
 using FractionalMaxPool3dFuncOptions = FractionalMaxPool3dOptions;
 
-// The largest element of each window, and where it is, as in "Fractional max-pooling" (Graham,
-// 2015), with pseudorandom windows. Input (N, C, ...) or (C, ...).
+// The largest element of each pseudorandom window, and its place: Graham, "Fractional max-pooling"
+// (2015). Input (N, C, ...) or (C, ...).
 // Errors: ValueError for other shapes or options.
 TensorPair fractional_max_pool2d_with_indices(const Tensor& input,
                                               const FractionalMaxPool2dFuncOptions& options);

@@ -165,7 +165,8 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1L
 #undef GRADUS_GIVEN_ARGUMENT
 #undef GRADUS_GIVEN_SHOWN
 
-// As nn::functional's. The target may have another shape by dimensions of size 1: [N, 1] and [N].
+// The losses of nn::functional. The target may have another shape by dimensions of size 1: [N, 1]
+// and [N].
 inline Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                                    const Tensor& weight = {}, Reduction reduction = kMean) {
   const bool same =

@@ -20,8 +20,8 @@ namespace nn {
 namespace functional {
 
 struct PadFuncOptions {
-  // {before, after} of the last dimension, then of the one before it, ...; negative: cut off.
-  // `value` is that of kConstant.
+  // pad: {before, after} of the last dimension, then of the one before it, ... Negative numbers cut
+  // off. `value` is that of kConstant.
   GRADUS_OPTIONS(PadFuncOptions, ARGUMENT(std::vector<int64_t>, pad),
                  OPTION(PaddingMode, mode, kConstant), OPTION(double, value, 0));
 };

@@ -26,7 +26,7 @@ struct AvgPoolOptions {
                  HIDDEN(std::optional<int64_t>, divisor_override, {}));
 };
 
-// In more than one dimension a size may be nullopt: that of the input.
+// A size may be nullopt where there is more than one dimension: then it is that of the input.
 template <size_t D>
 struct AdaptivePoolOptions {
   using Sizes = std::conditional_t<D == 1, ExpandingArray<1>, ExpandingArrayWithOptionalElem<D>>;

@@ -140,7 +140,7 @@ struct Fused : autograd::Function<Fused> {
   }
 
  private:
-  // Of x, h, c, hh and bias.
+  // Returns the gradients of x, h, c, hh and bias.
   static Tensors fused_grads(Recurrent cell, const Steps& steps, const Tensors& saved,
                              const Tensors& grads) {
     const Tensor &x = saved[0], &h = saved[1], &c = saved[2], &hh = saved[3], &states = saved[5];
@@ -176,7 +176,7 @@ struct Fused : autograd::Function<Fused> {
     return {grad_x, grad_h, grad_c, of_hh, saved[4].defined() ? grad_s.sum(0) : Tensor()};
   }
 
-  // With a graph of their own.
+  // Returns the gradients with a graph of their own.
   static Tensors composite_grads(Recurrent cell, const Steps& steps, const Tensors& saved,
                                  const Tensors& grads) {
     const Recurrence y =
@@ -195,7 +195,7 @@ struct Fused : autograd::Function<Fused> {
 
 Tensor dense(const Tensor& x) { return x.defined() ? x.contiguous() : x; }
 
-// That of autocast.
+// The row of autocast for this cell.
 const autocast::Row& row_of(Recurrent cell, bool of_layer) {
   static constexpr autocast::Row kRows[] = {autocast::row_of("rnn"), autocast::row_of("gru"),
                                             autocast::row_of("lstm"),

@@ -28,8 +28,9 @@ class Steps {
   // The step that is taken as the i-th.
   int64_t at(int64_t i) const { return reverse_ ? count() - 1 - i : i; }
   Tensor rows(const Tensor& all, int64_t t) const;
-  // What the sequences of step t were before it: `old`, the rows of the step that was taken before
-  // (undefined: none was), and those of `start` (sequences, ...) for the sequences that only begin.
+  // The states of the sequences of step t before that step. `old` holds the rows of the step that
+  // was taken before (undefined: none was). Sequences that only begin take theirs from `start`
+  // (sequences, ...).
   Tensor carried(const Tensor& old, const Tensor& start, int64_t t) const;
   // The same, where `all` holds the rows of all steps.
   Tensor before(const Tensor& all, const Tensor& start, int64_t t) const;
@@ -43,8 +44,8 @@ class Steps {
   bool reverse_;
 };
 
-// The weights of one layer in one direction: (gates * units, in), (gates * units, out), (gates *
-// units) twice, or undefined, and (out, units), or undefined.
+// The weights of one layer in one direction: (gates * units, in) and (gates * units, out); the
+// biases (gates * units), or undefined; and the projection (out, units), or undefined.
 struct RecurrentWeights {
   Tensor ih, hh, bias_ih, bias_hh, hr;
 };
@@ -53,10 +54,10 @@ struct Recurrence {
   Tensor h, c;  // (rows, out), (rows, units); c is that of an LSTM
 };
 
-// The states after each row of input (rows, in), from h (sequences, out) and, for an LSTM, c
-// (sequences, units) on. One node of the graph, with a pass of its own over the steps, except for
-// projections (hr), which are composites. Types of 16 bits are computed in float32, and rounded at
-// the end. of_layer: autocast takes the LSTM of a layer and that of a cell for two operations.
+// The states after each row of input (rows, in), starting from h (sequences, out) and, for an LSTM,
+// c (sequences, units). The graph gets one node with its own pass over the steps. Projections (hr)
+// are composites instead. Types of 16 bits are computed in float32, and rounded at the end.
+// of_layer: autocast takes the LSTM of a layer and that of a cell for two operations.
 Recurrence recur(Recurrent cell, const Steps& steps, const Tensor& input, const Tensor& h,
                  const Tensor& c, const RecurrentWeights& weights, bool of_layer = true);
 // The same of public functions.

@@ -62,10 +62,10 @@ RNNOptionsBase base_of(const RNNOptions& options);
 RNNOptionsBase base_of(const LSTMOptions& options);
 RNNOptionsBase base_of(const GRUOptions& options);
 
-// What the three have in common. Layer k has the parameters weight_ih_lk (gates * hidden_size, in),
-// weight_hh_lk (gates * hidden_size, out), bias_ih_lk, bias_hh_lk, and where there is a projection
-// weight_hr_lk (proj_size, hidden_size); the other direction's names end in "_reverse". All start
-// uniform in +-1/sqrt(hidden_size).
+// The common part of RNN, LSTM and GRU. Layer k has the parameters weight_ih_lk (gates *
+// hidden_size, in), weight_hh_lk (gates * hidden_size, out), bias_ih_lk, bias_hh_lk, and where
+// there is a projection weight_hr_lk (proj_size, hidden_size); the other direction's names end in
+// "_reverse". All start uniform in +-1/sqrt(hidden_size).
 // Errors: ValueError for numbers that are out of range, for an undefined input, and for inputs and
 // states of other shapes.
 template <class Derived, class Options>
@@ -107,9 +107,9 @@ struct RNNImplBase : Layer<Derived, Options> {
 
 // RNN and GRU, whose state is one tensor.
 //
-// Input (length, batch, input_size), hx (layers * directions, batch, hidden_size), zeros unless
-// given; returns the outputs of the last layer (length, batch, directions * hidden_size) and the
-// last states, of hx's shape. Without a batch all lack that dimension.
+// Input (length, batch, input_size); hx (layers * directions, batch, hidden_size), zeros unless
+// given. Returns the outputs of the last layer (length, batch, directions * hidden_size) and the
+// last states, of hx's shape. Inputs without a batch lack that dimension everywhere.
 template <class Derived, class Options>
 struct OneStateRNN : detail::RNNImplBase<Derived, Options> {
   using detail::RNNImplBase<Derived, Options>::RNNImplBase;
@@ -127,8 +127,8 @@ GRADUS_LAYER(RNN, OneStateRNN, RNNOptions);
 // i, f, g, o = W_ih x + b_ih + W_hh h + b_hh; c' = sigmoid(f) c + sigmoid(i) tanh(g); h' =
 // sigmoid(o) tanh(c'), or W_hr times that. Gers, Schmidhuber, Cummins, "Learning to forget" (2000).
 //
-// As RNN, with the states (h, c); c is as wide as hidden_size, h and the outputs as proj_size where
-// that is set.
+// Like RNN, with the states (h, c). c is as wide as hidden_size. h and the outputs are as wide as
+// proj_size where that is set.
 struct LSTMImpl : detail::RNNImplBase<LSTMImpl, LSTMOptions> {
   using RNNImplBase::RNNImplBase;
   using State = std::tuple<Tensor, Tensor>;

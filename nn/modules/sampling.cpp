@@ -15,18 +15,18 @@ struct Tap {
   Tensor weight;  // undefined: 1
 };
 
-// Of one dimension of the input.
+// One dimension of the input.
 struct Axis {
   double size;
   PaddingMode padding;
   bool align_corners;
 
-  // From -1 to 1, to pixels.
+  // Places in [-1, 1], as pixels.
   Tensor pixels(const Tensor& x) const {
     return align_corners ? (x + 1) * ((size - 1) / 2) : ((x + 1) * size - 1) / 2;
   }
-  // Within the pixels. A place at the first or the last one gets no gradient: the pixel behind it,
-  // which the derivative would take, is not there.
+  // Places moved into the picture. A place at the first or the last one gets no gradient: the pixel
+  // behind it, which the derivative would take, is not there.
   Tensor within(const Tensor& x) const {
     const Tensor bounded = x.detach().clamp(0, size - 1);
     return where((x > 0).logical_and(x < size - 1), x, bounded);

@@ -6,9 +6,9 @@
 
 namespace gradus::nn::functional {
 
-// mode: kBilinear, which is trilinear in three dimensions, kNearest, or kBicubic in two.
-// padding_mode, beyond the border: kZeros, kBorder or kReflection.
-// align_corners: -1 and 1 are the centers of the outermost pixels, and not their borders.
+// mode: kBilinear (trilinear in three dimensions), kNearest, or kBicubic in two dimensions.
+// padding_mode, for places beyond the border: kZeros, kBorder or kReflection. align_corners: -1 and
+// 1 are the centers of the outermost pixels, not their borders.
 struct GridSampleFuncOptions {
   GRADUS_OPTIONS(GridSampleFuncOptions, OPTION(InterpolationMode, mode, kBilinear),
                  OPTION(PaddingMode, padding_mode, kZeros),

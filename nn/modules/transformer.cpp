@@ -1,5 +1,4 @@
-// Transformer, its encoder and decoder, and their layers: what they consist of, and the way
-// through.
+// Transformer, its encoder and decoder, and their layers.
 #include "gradus/nn/modules/transformer.h"
 
 #include <limits>
@@ -16,7 +15,7 @@ Tensor activated(const activation_t& activation, const Tensor& x) {
   return std::get<Nonlinearity>(activation) == kGELU ? gradus::gelu(x) : gradus::relu(x);
 }
 
-// What both kinds of layers have behind their attention.
+// The part that both kinds of layers have behind their attention.
 template <class Layer>
 void register_feedforward(Layer& layer) {
   const auto& o = layer.options;

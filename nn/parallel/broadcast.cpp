@@ -22,7 +22,8 @@ namespace {
 
 Tensor flattened(const Tensor& x) { return *raw::try_view(raw::contiguous(x), {x.numel()}); }
 
-// dst = src on the current stream of dst's device. That of src does not wait, so it sends on.
+// dst = src on the current stream of dst's device. The stream of src does not wait, so it can send
+// on.
 void copy_on(const Tensor& dst, const Tensor& src) {
   if (!dst.is_cuda() || !src.is_cuda() || dst.device() == src.device()) return raw::copy_(dst, src);
   const cuda::Stream stream = cuda::getCurrentCUDAStream(dst.device().index());

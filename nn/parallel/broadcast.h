@@ -1,5 +1,5 @@
 // Broadcast: tensors of a module are copied to its replicas, as an operation that autograd records.
-// Its backward is sum_in_chain, the order in which the gradients of the replicas are added.
+// The backward is sum_in_chain, in the order in which the gradients of the replicas are added.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@ namespace gradus::nn::parallel {
 
 // parts[0] + (parts[1] + (... + parts[n - 1])): a chain from the last to the first, in the dtype of
 // the parts, on the device of each sum's left side. Undefined parts are skipped; where all are, the
-// result is undefined. The result is new, and the parts do not change. Recorded.
-// In a binary tree the first GPU would receive the whole log2(n) times.
+// result is undefined. The result is new, and the parts do not change. Recorded. The first GPU of a
+// binary tree would receive the whole log2(n) times.
 Tensor sum_in_chain(ArrayRef<Tensor> parts);
 
 // Some tensors of one device and dtype that are sent together. copies[r][i] is the copy of

@@ -21,11 +21,11 @@ namespace gradus::nn {
 // saved from one can be loaded into the other. The module and its submodules must derive from
 // Cloneable.
 //
-// The replicas are clones that are kept between forwards. Before a forward they get the training
-// flags and the values of parameters and buffers that have changed. Other members (options, plain
-// numbers, hooks) keep the values they had when the module was cloned: call replicate() after
-// changing them, or after writing through data_ptr(). The first replica works in the module's own
-// memory, so its changes of buffers stay; the changes of the other replicas are lost.
+// The replicas are clones that are kept between forwards. Each forward brings them the training
+// flags, and the parameters and buffers that have changed. Other members (options, plain numbers,
+// hooks) keep the values they had when the module was cloned: call replicate() after changing them,
+// or after writing through data_ptr(). The first replica works in the module's own memory, so its
+// changes of buffers stay; the changes of the other replicas are lost.
 template <class M>
 class DataParallelImpl : public parallel::DataParallelBase {
  public:
@@ -78,9 +78,9 @@ class DataParallel : public ModuleHolder<DataParallelImpl<M>> {
 
 namespace parallel {
 
-// One forward with replicas that are made for this call. In a loop use DataParallel, which keeps
-// its replicas. The module may be on any one device; where that is not the first of `devices`, its
-// buffers do not change. With one device the module is moved to it.
+// One forward with replicas that are made for this call. DataParallel keeps its replicas; use it in
+// a loop. The module may be on any one device; where that is not the first of `devices`, its
+// buffers do not change. A single device: the module is moved to it.
 template <class ModuleType>
 Tensor data_parallel(ModuleType module, Tensor input, DeviceIds devices = {},
                      std::optional<Device> output_device = std::nullopt, int64_t dim = 0) {

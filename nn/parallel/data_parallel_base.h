@@ -83,7 +83,7 @@ class DataParallelBase : public Module {
   // Gets the tensors that stand at one place of each replica's arguments, or results.
   using OnColumn = std::function<void(const std::vector<Tensor*>&)>;
   using Columns = std::function<void(const OnColumn&)>;
-  // Without tensors among the arguments, `count` replicas run.
+  // `count` replicas run where there are no tensors among the arguments.
   void forward_all(const Columns& arguments, size_t count,
                    const std::function<void(size_t, Module&)>& replica, const Columns& results);
 

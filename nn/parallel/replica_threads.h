@@ -17,7 +17,7 @@ class ReplicaThreads {
   ReplicaThreads(const ReplicaThreads&) = delete;
   ReplicaThreads& operator=(const ReplicaThreads&) = delete;
 
-  // Calls f(i) for i in [0, count), each on its own thread, and returns when all have ended. The
+  // Calls f(i) for i in [0, count), each on its own thread. Returns when all have ended. The
   // threads take over the caller's grad mode, autocast and current streams; the current device is
   // device i, and replicas on the CPU share its cores. One caller at a time.
   // REQUIRES: count is at most the number of devices.

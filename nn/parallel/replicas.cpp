@@ -53,7 +53,7 @@ void Replicas::clone_all() {
                  a.name(), "; derive it from nn::Cloneable<", b.name(), ">");
     modules_.push_back(copy);
     tensors_.push_back(tensors_of(a));
-    // They get the originals' by Broadcast::record().
+    // Broadcast::record() gives them the requires_grad of the originals.
     for (const Tensor& x : tensors_.back()) x.set_requires_grad(false);
   }
 }
@@ -122,7 +122,7 @@ void Replicas::update() {
   seen_.assign(originals_.begin(), originals_.end());
   copies_.resize(devices_.size());
   for (size_t r = first; r < devices_.size(); ++r) {
-    // What a graph of an earlier forward has saved of them is another value.
+    // A graph of an earlier forward has saved other values of them.
     for (size_t i = 0; i < fresh.size(); ++i)
       if (fresh[i]) tensors_[r][i].impl().storage->bump_version();
     copies_[r].assign(tensors_[r].begin(), tensors_[r].end());

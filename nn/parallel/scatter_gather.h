@@ -5,9 +5,9 @@
 
 namespace gradus::nn::parallel {
 
-// Splits x along dim into one part for each device, as chunk() does: all parts have one size, but
-// the last may be smaller, and there may be fewer parts than devices. A part that is on its device
-// already shares x's memory. Recorded.
+// Splits x along dim into one part for each device, as chunk() does. All parts have one size,
+// except that the last may be smaller. There may be fewer parts than devices. A part that is on its
+// device already shares x's memory. Recorded.
 // Errors: ValueError for a tensor without dimensions, IndexError for dim.
 Tensors scatter(const Tensor& x, const std::vector<Device>& devices, int64_t dim = 0);
 

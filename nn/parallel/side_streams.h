@@ -8,8 +8,8 @@
 
 namespace gradus::nn::parallel {
 
-// While it lives, the current stream of each of these GPUs, on this thread, is its side stream,
-// whose work comes after what the former one holds at the start. The CPU has none.
+// During its life the current stream of each of these GPUs, on this thread, is its side stream. The
+// side stream's work comes after what the former stream holds at the start. The CPU has none.
 class SideStreams {
  public:
   explicit SideStreams(const std::vector<Device>& devices);

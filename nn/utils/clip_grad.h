@@ -5,9 +5,9 @@
 
 namespace gradus::nn::utils {
 
-// Scales the gradients down to a total norm of max_norm where theirs, all being one vector, is
-// larger, and returns theirs as it was. norm_type may be infinity. Parameters without a gradient
-// are passed over; the norm of nothing is 0. A norm that is not finite leaves 0 or NaN.
+// Takes the norm of all gradients as one vector. Scales them down where it is larger than max_norm.
+// Returns the norm before. norm_type may be infinity. Parameters without a gradient are passed
+// over; the norm of nothing is 0. A norm that is not finite leaves 0 or NaN.
 // Errors: with error_if_nonfinite, Error where the norm is not finite; nothing is changed then.
 double clip_grad_norm_(const Tensors& parameters, double max_norm, double norm_type = 2,
                        bool error_if_nonfinite = false);

@@ -16,9 +16,9 @@ Tensor invert_permutation(const Tensor& permutation);
 class PackedSequence {
  public:
   // unsorted_indices: the inverse of sorted_indices unless given.
-  // Errors: ValueError where batch_sizes is not on the CPU, has other than one dimension, a number
-  // below 1 or above the one before, or sums to another number than data has rows; TypeError where
-  // it is not int64.
+  // Errors: TypeError where batch_sizes is not int64. ValueError where it is not on the CPU, does
+  // not have one dimension, holds a number below 1 or above the one before, or does not sum to the
+  // number of data's rows.
   explicit PackedSequence(Tensor data, Tensor batch_sizes, Tensor sorted_indices = {},
                           Tensor unsorted_indices = {});
 

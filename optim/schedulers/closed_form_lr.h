@@ -8,7 +8,7 @@
 
 namespace gradus::optim {
 
-// What a schedule sets; without a value the momentum stays.
+// The values that a schedule sets; the momentum stays where it has no value.
 struct Scheduled {
   Scheduled(double rate) : lr(rate) {}  // NOLINT: implicit, so that a form may return a number
   Scheduled(double rate, double beta) : lr(rate), momentum(beta) {}

@@ -7,7 +7,7 @@
 namespace gradus::optim {
 
 namespace {
-// From one number to another, in the part of the way from 0 to 1.
+// The number after a `part` (0 to 1) of the way from one number to another.
 double along_cosine(double from, double to, double part) {
   return to + (from - to) * (1 + std::cos(std::numbers::pi * part)) / 2;
 }

@@ -8,13 +8,13 @@
 namespace gradus::optim {
 
 // eta_min + (lr - eta_min) (1 + cos(pi step / T_max)) / 2: Loshchilov and Hutter, "SGDR: stochastic
-// gradient descent with warm restarts" (2017). After T_max steps it rises again.
+// gradient descent with warm restarts" (2017). The rate rises again after T_max steps.
 // Errors: ValueError for a T_max below 1.
 struct CosineAnnealingLR : ClosedFormLR {
   CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0);
 };
 
-// The same, which begins again after T_0 steps, then after T_mult times as many, and so on.
+// The same, but it begins again after T_0 steps, then after T_mult times as many, and so on.
 // Errors: ValueError for a T_0 or T_mult below 1.
 struct CosineAnnealingWarmRestarts : ClosedFormLR {
   CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult = 1,
@@ -40,9 +40,10 @@ struct OneCycleLROptions {
   GRADUS_OPTION(OneCycleLROptions, bool, three_phase) = false;
 };
 
-// From max_lr / div_factor up to max_lr, and down to the first divided by final_div_factor; with
-// three_phase the way down has the length of the way up, and the rest is below: Smith and Topin,
-// "Super-convergence" (2018). The rates of the groups do not matter.
+// Rises from max_lr / div_factor to max_lr, and falls to the first rate divided by
+// final_div_factor. three_phase: the rate falls to the first one in as many steps as it rose, and
+// then on to the last. See Smith and Topin, "Super-convergence" (2018). The rates of the groups do
+// not matter.
 // Errors: ValueError for options out of range, and for a step beyond total_steps.
 struct OneCycleLR : ClosedFormLR {
   OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& options);

@@ -5,34 +5,37 @@
 
 namespace gradus::optim {
 
-// By `factor` for the first total_iters steps. Errors: ValueError for a factor not in [0, 1].
+// The factor is `factor` for the first total_iters steps, and 1 after them. Errors: ValueError for
+// one not in [0, 1].
 struct ConstantLR : ClosedFormLR {
   ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, int64_t total_iters = 5);
 };
 
-// By start_factor at first, evenly to end_factor in total_iters steps: a warm-up.
-// Errors: ValueError for a start_factor not in (0, 1], an end_factor not in [0, 1], no steps.
+// The factor goes evenly from start_factor to end_factor in total_iters steps: a warm-up.
+// Errors: ValueError for a start_factor not in (0, 1], for an end_factor not in [0, 1], and for no
+// steps.
 struct LinearLR : ClosedFormLR {
   LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,
            int64_t total_iters = 5);
 };
 
-// By gamma^step.
+// The factor is gamma^step.
 struct ExponentialLR : ClosedFormLR {
   ExponentialLR(Optimizer& optimizer, double gamma);
 };
 
-// By gamma at each of the milestones; one that is listed twice counts twice.
+// The factor is multiplied by gamma at each of the milestones. A milestone that is listed twice
+// counts twice.
 struct MultiStepLR : ClosedFormLR {
   MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
 };
 
-// By (1 - step / total_iters)^power, to 0. Errors: ValueError for no steps.
+// The factor is (1 - step / total_iters)^power, down to 0. Errors: ValueError for no steps.
 struct PolynomialLR : ClosedFormLR {
   PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1);
 };
 
-// By lr_lambda(step), or by the function for each group.
+// The factor is lr_lambda(step), or that of the function for each group.
 struct LambdaLR : ClosedFormLR {
   using Lambda = std::function<double(int64_t step)>;
   LambdaLR(Optimizer& optimizer, Lambda lr_lambda);
@@ -40,8 +43,8 @@ struct LambdaLR : ClosedFormLR {
   LambdaLR(Optimizer& optimizer, std::vector<Lambda> lr_lambdas);
 };
 
-// One schedule after another: the next one begins, with its step 0, at each of the milestones.
-// They may be temporary: SequentialLR(sgd, {LinearLR(sgd), CosineAnnealingLR(sgd, 95)}, {5}).
+// One schedule after another: the next one begins, with its step 0, at each of the milestones. The
+// schedules may be temporary: SequentialLR(sgd, {LinearLR(sgd), CosineAnnealingLR(sgd, 95)}, {5}).
 // Errors: ValueError where there is not one schedule more than milestones.
 struct SequentialLR : ClosedFormLR {
   SequentialLR(Optimizer& optimizer, const std::vector<ClosedFormLR>& schedulers,

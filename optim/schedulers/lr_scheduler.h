@@ -1,4 +1,4 @@
-// What all schedules of learning rates share: a step sets the rates of an optimizer's groups.
+// The base of all schedules of learning rates: a step sets the rates of an optimizer's groups.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ class LRScheduler {
   // Called after each step, or each epoch, of the optimizer.
   void step();
 
-  // What the next steps depend on beside the optimizer's own state, which has the present rates:
-  // "last_epoch", the number of steps, and "base_lrs", the first rate of each group (NaN: none was
-  // noted). Options and functions are not in it. A schedule of one's own with more adds it.
+  // The state of the schedule itself: "last_epoch", the number of steps, and "base_lrs", the first
+  // rate of each group (NaN: none was noted). The optimizer's state has the present rates. Options
+  // and functions are not in it. A schedule of one's own with more adds it.
   virtual OrderedDict<std::string, Tensor> state_dict() const;
   // Errors: ValueError that lists what is missing, unknown, or does not fit; nothing changes then.
   virtual void load_state_dict(const OrderedDict<std::string, Tensor>& state);

@@ -29,9 +29,8 @@ class ReduceLROnPlateauScheduler {
   // Called after each validation, with its loss or another metric.
   void step(double metric);
 
-  // What the next steps depend on beside the optimizer's own state, which has the present rates:
-  // best, num_bad_epochs, cooldown_counter and last_epoch, as PyTorch names them. Options are not
-  // in it.
+  // The state of the schedule itself, with PyTorch's names: best, num_bad_epochs, cooldown_counter
+  // and last_epoch. The optimizer's state has the present rates. Options are not in it.
   OrderedDict<std::string, Tensor> state_dict() const;
   // Errors: ValueError that lists what is missing, unknown, or does not fit; nothing changes then.
   void load_state_dict(const OrderedDict<std::string, Tensor>& state);

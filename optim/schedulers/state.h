@@ -1,4 +1,4 @@
-// What the state_dict() of schedules, of GradScaler and of AveragedModel share.
+// The common part of state_dict() of schedules, of GradScaler and of AveragedModel.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 namespace gradus::optim {
 
 // Multiplies the rates by gamma at every step_size-th step, the first time in step step_size + 1.
-// That is one step later than Python's StepLR; MultiStepLR changes when Python's does.
+// Python's StepLR does so one step earlier. MultiStepLR changes when Python's does.
 class StepLR : public LRScheduler {
  public:
   StepLR(Optimizer& optimizer, unsigned step_size, double gamma = 0.1)

@@ -7,7 +7,7 @@
 
 namespace gradus {
 
-// What cross_entropy reads of its targets.
+// The way in which cross_entropy reads its targets.
 struct CrossEntropyRule {
   IndexRule classes;
   int64_t ignored;   // a target of this number counts for nothing

@@ -94,7 +94,7 @@ constexpr ScalarType promoteTypes(ScalarType a, ScalarType b) {
   return high;
 }
 
-// What numbers of a dtype are computed with: kLong, kFloat or kDouble.
+// The dtype in which numbers of a dtype are computed: kLong, kFloat or kDouble.
 constexpr ScalarType computed_type(ScalarType dtype) {
   switch (dtype) {
 #define DTYPE(name, type, short_name, kind, computed) \

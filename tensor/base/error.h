@@ -13,7 +13,7 @@
 
 namespace gradus {
 
-// Base of all exceptions of the library. After an error every tensor is what it was before. It is a
+// Base of all exceptions of the library. Every tensor is what it was before the error. The base is
 // std::runtime_error, since libtorch throws one for numbers that do not fit a type.
 class Error : public std::runtime_error {
  public:
@@ -63,8 +63,8 @@ void append(std::string& out, T value) {
                  std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>(value));
 }
 
-// A value in a message: where it is, and the append() of its type. With it the code that joins a
-// message is compiled once, and not for each of a thousand calls of fail().
+// A value in a message: where it is, and the append() of its type. So the code that joins a message
+// is compiled once, and not for each of a thousand calls of fail().
 class Part {
  public:
   Part(const char* text)
@@ -88,7 +88,7 @@ template <class E>
 [[noreturn, gnu::cold, gnu::noinline]] void raise(std::initializer_list<Part> parts) {
   throw E(joined(parts));
 }
-// Those that most files use.
+// Most files use these.
 extern template void raise<Error>(std::initializer_list<Part>);
 extern template void raise<IndexError>(std::initializer_list<Part>);
 extern template void raise<ValueError>(std::initializer_list<Part>);

@@ -32,8 +32,8 @@ GRADUS_HD inline uint16_t half_bits(float x) {
   if (magnitude > 0x7f800000) return static_cast<uint16_t>(sign | 0x7e00);   // NaN
   if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);  // rounds to infinity
   if (magnitude < 0x38800000) {
-    // Below the normal numbers: adding 0.5 rounds to multiples of 2^-24, and leaves their number in
-    // the last bits.
+    // Subnormal results: adding 0.5 rounds to multiples of 2^-24, and leaves their number in the
+    // last bits.
     const float shifted = float_of(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (bits_of(shifted) - 0x3f000000));
   }
@@ -82,7 +82,8 @@ inline constexpr bool is_half<BFloat16> = true;
 template <class T>
 concept HalfType = is_half<T>;
 
-// An operation on a Half and an integer gives a Half. With any other number it gives a float.
+// An operation on a Half and an integer gives a Half. An operation on a Half and any other number
+// gives a float.
 template <class T>
 concept TakenAsHalf = std::is_same_v<T, int> || std::is_same_v<T, int64_t>;
 

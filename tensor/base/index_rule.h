@@ -8,7 +8,7 @@
 
 namespace gradus {
 
-// Indexes a dimension of `size` elements. With `wraps` a negative number counts from the end.
+// Indexes a dimension of `size` elements. `wraps`: a negative number counts from the end.
 struct IndexRule {
   const char* op;  // named in errors: text of the host that outlives every kernel that may report
   int64_t dim;     // as the caller of op counts dimensions

@@ -1,5 +1,5 @@
-// What operations of the current thread do besides computing. autograd/engine/grad_mode.h and
-// autograd/engine/autocast.h hold the guards that set it.
+// The modes of the current thread, which operations obey besides computing.
+// autograd/engine/grad_mode.h and autograd/engine/autocast.h hold the guards that set them.
 #pragma once
 
 #include "gradus/tensor/base/device.h"

@@ -25,8 +25,8 @@ struct NamedOption {
 
 }  // namespace gradus
 
-// A member of an options struct, or of a base that it derives from as Base<Options>, with its
-// setter, which returns the struct, and its getter.
+// A member of an options struct with its setter, which returns the struct, and its getter. A base
+// from which the struct derives as Base<Options> may use it, too.
 #define GRADUS_OPTION(Options, type, name)     \
   Options& name(const type& value) {           \
     this->name##_ = value;                     \
@@ -66,7 +66,7 @@ struct NamedOption {
 #define GRADUS_INITIALIZER_ARGUMENT(type, name, ...) , name##_(name)
 #define GRADUS_INITIALIZER_OPTION(...)
 #define GRADUS_INITIALIZER_HIDDEN(...)
-// GRADUS_INITIALIZERS(, a_(a), b_(b)) is : a_(a), b_(b).
+// GRADUS_INITIALIZERS(, a_(a), b_(b)) gives : a_(a), b_(b).
 #define GRADUS_INITIALIZERS(...) GRADUS_COLON_BEFORE_REST(~__VA_ARGS__)
 #define GRADUS_COLON_BEFORE_REST(first, ...) __VA_OPT__( : __VA_ARGS__)
 #define GRADUS_FIELD_ARGUMENT(type, name, ...) \

@@ -33,7 +33,7 @@ class OrderedDict {
   };
 
   OrderedDict() = default;
-  // What errors call a key.
+  // key_description: the name of a key in errors.
   explicit OrderedDict(std::string key_description)
       : key_description_(std::move(key_description)) {}
   // Errors: ValueError where a key occurs twice.

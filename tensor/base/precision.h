@@ -9,7 +9,8 @@ namespace gradus {
 enum class Float32MatmulPrecision { HIGHEST, HIGH, MEDIUM };
 
 // "highest", the default: as exact as float32. "high" and "medium" let a GPU round the operands to
-// TF32, which keeps 10 bits of the fraction; sums stay in float32. For the whole process.
+// TF32, which keeps 10 bits of the fraction; sums stay in float32. The setting holds for the whole
+// process.
 // Errors: ValueError for another name.
 void set_float32_matmul_precision(std::string_view precision);
 std::string get_float32_matmul_precision();

@@ -8,7 +8,7 @@
 
 namespace gradus {
 
-// Whether a sanitizer checks this build. It must see all memory freed, so nothing is kept.
+// Whether a sanitizer checks this build. A sanitizer must see all memory freed, so nothing is kept.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #elif defined(__has_feature)
@@ -52,8 +52,8 @@ class Recycled {
   };
   static_assert(sizeof(T) >= sizeof(Block) && alignof(T) >= alignof(Block));
 
-  // Of this thread. Without constructor and destructor, so that it is there before and after all
-  // other objects of the thread.
+  // The blocks kept by this thread. The struct has no constructor and no destructor, so that it
+  // exists before and after all other objects of the thread.
   struct Kept {
     Block* first;
     int count;

@@ -48,7 +48,7 @@ class Scalar {
       fail_to_fit("Scalar", cpp_name<T>, "take a wider one");
     return cast<T>();
   }
-  // As C++ converts it.
+  // The value, converted as C++ does.
   template <class T>
   T cast() const {
     return isFloatingPoint() ? static_cast<T>(real_) : static_cast<T>(integer_);
@@ -92,7 +92,8 @@ bool Scalar::fits() const {
     const double x = toDouble();
     return !std::isfinite(x) || std::abs(x) <= static_cast<double>(limits::max());
   } else if (isFloatingPoint()) {
-    // As a double the largest 64-bit integer is rounded up to a power of two, which does not fit.
+    // The largest 64-bit integer, converted to double, is rounded up to a power of two, which does
+    // not fit.
     return real_ >= static_cast<double>(limits::lowest()) &&
            (sizeof(T) < 8 ? real_ <= static_cast<double>(limits::max())
                           : real_ < static_cast<double>(limits::max()));

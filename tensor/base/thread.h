@@ -17,8 +17,8 @@ class ThreadError : public Error {
 
 namespace detail {
 
-// The process in which an object was made. In a forked child, which has only the thread that forked
-// it, the threads that serve the object are missing.
+// The process in which an object was made. A forked child has only the thread that forked it, so
+// the threads that serve the object are missing there.
 class HomeProcess {
  public:
   HomeProcess();

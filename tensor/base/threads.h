@@ -6,13 +6,13 @@
 
 namespace gradus {
 
-// As many as there are cores, until set. Applies to loops that this thread starts.
+// The number of cores, until it is set. Applies to loops that this thread starts.
 int get_num_threads();
 // Sets how many. Errors: ValueError where count is not positive.
 void set_num_threads(int count);
 
 namespace detail {
-// How many threads a loop that starts here uses. Inside a loop it is 1.
+// How many threads a loop that starts here uses. It is 1 inside a loop.
 int usable_threads();
 // Calls part(i) for i in [0, count), on several threads; inside of such a call in order. Errors:
 // rethrows one exception of a part; others may be left out then.

@@ -1,4 +1,4 @@
-// What Tensor::dtype() returns: a ScalarType that also knows the name of its C++ type.
+// The result of Tensor::dtype(): a ScalarType that also knows the name of its C++ type.
 #pragma once
 
 #include "gradus/tensor/base/dtype.h"

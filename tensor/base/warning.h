@@ -13,7 +13,7 @@ struct SourceLocation {
   uint32_t line;
 };
 
-// Takes the warnings of a thread. This one writes them to stderr.
+// Takes the warnings of a thread. The base writes them to stderr.
 class WarningHandler {
  public:
   virtual ~WarningHandler() = default;
@@ -48,7 +48,7 @@ struct Warning {
 
 // Warns without a place in the source. The message names the operation.
 void warn(const std::string& message);
-// For warnings that are printed once: whether this is the first call with `warned`, or whether
+// Whether to print a warning that is printed once: this is the first call with `warned`, or
 // warnings are to be repeated.
 bool warns_again(std::atomic<bool>& warned);
 

@@ -13,9 +13,10 @@ namespace gradus {
 inline constexpr int kSpatial = 3;
 
 // The windows along one dimension of `in` elements. Window o has `kernel` elements, `dilation`
-// apart, of which the first is o * stride - padding; some may lie outside. Those of an adaptive
-// pool share the elements out evenly, and overlap where there are more windows than that allows.
-// Index: a type that holds every place; a GPU divides 32 bits several times faster than 64.
+// apart, of which the first is o * stride - padding; some may lie outside. The windows of an
+// adaptive pool share the elements out evenly; they overlap where there are more windows than
+// elements allow. Index: a type that holds every place; a GPU divides 32 bits several times faster
+// than 64.
 template <class Index>
 struct WindowDimOf {
   Index in = 1, out = 1, kernel = 1, stride = 1, padding = 0, dilation = 1;
@@ -78,14 +79,14 @@ template <class Index>
 struct PoolOf {
   Index planes = 1;
   WindowDimOf<Index> dim[kSpatial];
-  // Of averages: what a sum is divided by where it is not 0, or else whether elements of the
-  // padding count among those of a window.
+  // Average pools: `divisor` divides the sum where it is not 0. Otherwise the number of elements of
+  // the window does, and counts_padding says whether those of the padding count.
   Index divisor = 0;
   bool counts_padding = true;
 
   GRADUS_HD constexpr Index inputs() const { return dim[0].in * dim[1].in * dim[2].in; }
   GRADUS_HD constexpr Index outputs() const { return dim[0].out * dim[1].out * dim[2].out; }
-  // What the sum of the window at these places is divided by.
+  // The divisor for the sum of the window at these places.
   GRADUS_HD constexpr Index divisor_at(const Index (&o)[kSpatial]) const {
     if (divisor != 0) return divisor;
     Index count = 1;

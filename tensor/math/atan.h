@@ -52,7 +52,7 @@ template <Real T>
 GRADUS_HD T atan2(T y, T x) {
   const T high = without_sign(y), wide = without_sign(x);
   const bool steep = high > wide;
-  // What lies so low is lifted, for what the quotient lacks may not be subnormal.
+  // Arguments so low are lifted, since the rest of the quotient may not be subnormal.
   constexpr T shift = kRounder<T> / T(1.5), lowest = kLeastNormal<T> * shift * shift;
   const T lift = (steep ? wide : high) < lowest ? shift * shift : T(1);
   const T least = (steep ? wide : high) * lift, most = (steep ? high : wide) * lift;
@@ -82,7 +82,7 @@ GRADUS_HD T asin_series(T z) {
                       0x1.0b5a1161ea76dp-5);
 }
 
-// Beyond 1/2, by asin(x) = pi / 2 - 2 asin(sqrt((1 - x) / 2)).
+// asin(x) = pi / 2 - 2 asin(sqrt((1 - x) / 2)) beyond 1/2.
 template <Real T>
 GRADUS_HD T asin(T x) {
   const T size = without_sign(x);

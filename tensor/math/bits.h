@@ -1,5 +1,5 @@
-// What the elementary functions share. They are formulas without branches or tables, which a
-// compiler makes vector code of. Built with -ffp-contract=off they give the same bits at every
+// The common part of the elementary functions. All are formulas without branches or tables, which a
+// compiler turns into vector code. Built with -ffp-contract=off they give the same bits at every
 // place of an array.
 #pragma once
 
@@ -10,7 +10,8 @@
 #include "gradus/tensor/base/host_device.h"
 
 // Files that are compiled for instruction sets which multiply and add with one rounding define
-// GRADUS_FMA. Their functions have names of their own, so that no others are linked in place.
+// GRADUS_FMA. Their functions have names of their own, so that the linker puts no others in their
+// place.
 #ifdef GRADUS_FMA
 #define GRADUS_VARIANT fused
 #else
@@ -28,7 +29,7 @@ concept Real = Number<T> && std::is_floating_point_v<T>;
 template <class T>
 using Bits = std::conditional_t<std::is_same_v<T, float>, uint32_t, uint64_t>;
 
-// Of a number's format: how many bits stand behind the point, and what is added to the exponent.
+// The format of a number: the bits of the fraction, and the number added to the exponent.
 template <class T>
 inline constexpr int kFraction = std::numeric_limits<T>::digits - 1;
 template <class T>
@@ -102,9 +103,9 @@ GRADUS_HD T polynomial(T x, T c0, C... rest) {
   return multiply_add(x, polynomial(x, rest...), c0);
 }
 
-// A number from the range where a function has no special cases, so that its formula is short. It
-// gives the same bits as that for all numbers. A row of elementwise.def that is made of such
-// functions and a sign works on it as on a number.
+// A number from the range where a function has no special cases, so that its formula is short. The
+// result has the same bits as that of the formula for all numbers. A row of elementwise.def that is
+// made of such functions and a sign works on it as on a number.
 template <class T>
 struct Near {
   T value;
@@ -115,7 +116,7 @@ GRADUS_HD Near<T> operator-(Near<T> x) {
   return Near<T>(-x.value);
 }
 
-// That range: from `least` to `most`, both positive; or all magnitudes up to `most`.
+// The range of such numbers: from `least` to `most`, both positive, or all magnitudes up to `most`.
 template <class T>
 struct Range {
   T least, most;

@@ -7,8 +7,9 @@
 
 namespace gradus {
 
-// As PyTorch does: what is not 0 becomes true; a floating point number becomes a narrow integer by
-// way of int64, so that -1.0 is 255 in uint8. What does not fit int64 has no defined value.
+// Converts as PyTorch does. A number that is not 0 becomes true. A floating point number becomes a
+// narrow integer by way of int64, so that -1.0 is 255 in uint8. A number that does not fit int64
+// gives no defined value.
 template <class To, class From>
 GRADUS_HD To convert(From x) {
   if constexpr (HalfType<From> && !std::is_same_v<To, From>)

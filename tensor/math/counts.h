@@ -39,10 +39,10 @@ class UniformPairs {
 // log of the factorial
 GRADUS_HD inline double log_factorial(double k) { return std::lgamma(k + 1); }
 
-// The scheme of W. Hörmann's rejections, "The transformed rejection method for generating Poisson
-// random variables" (1993) and "The generation of binomial random variates" (1993): the inverse of
-// an easy distribution function about `mode`, of width b, is taken where the true one is as likely.
-// log_odds(k) is the logarithm of the probability of k, over `alpha`.
+// The scheme of W. See Hörmann, "The transformed rejection method for generating Poisson random
+// variables" (1993) and "The generation of binomial random variates" (1993). An easy distribution
+// function about `mode`, of width b, is inverted. The result is accepted with the likelihood of the
+// true distribution there. log_odds(k) is the logarithm of the probability of k, over `alpha`.
 template <class LogOdds>
 GRADUS_HD double rejected(UniformPairs& uniforms, double a, double b, double centre, double quick,
                           double most, const LogOdds& log_odds) {
@@ -60,8 +60,8 @@ GRADUS_HD double rejected(UniformPairs& uniforms, double a, double b, double cen
 // NaN for a rate that is negative or not finite.
 GRADUS_HD inline double draw_poisson(UniformPairs& uniforms, double rate) {
   if (!(rate >= 0 && rate < math::kInfinity<double>)) return math::kNan<double>;
-  // As many as exponential waits, whose sum is -log(product), fit into the rate. Whether the first
-  // of two does is no branch to be guessed wrong.
+  // Counts the exponential waits that fit into the rate; their sum is -log(product). Whether the
+  // first of two does is no branch to be guessed wrong.
   if (rate < 10) {
     const double enough = std::exp(-rate);
     double k = 0;

@@ -1,6 +1,6 @@
-// Random elements: each a formula of the bits that philox.h gives it, for host and device. What is
-// computed in float is within the errors that tests/cpu/random_test.cpp states, and so the same on
-// every device but for these; `uniform`, `bernoulli` and `randint` have the same bits.
+// Random elements: each a formula of the bits that philox.h gives it, for host and device. Results
+// that are computed in float are within the errors that tests/cpu/random_test.cpp states, and so
+// the same on every device up to these. `uniform`, `bernoulli` and `randint` give the same bits.
 #pragma once
 
 #include <algorithm>
@@ -55,8 +55,8 @@ GRADUS_HD T cos_of_turn(uint32_t turn) {
 }
 
 // Box and Muller, "A note on the generation of random normal deviates" (1958). The logarithm of a
-// number in (0, 1] gives a distance, up to 6.66, and another number a turn. The cosine of the turn
-// makes one element and its sine a second, which only floats use.
+// number in (0, 1] gives a distance, up to 6.66. Another number gives a turn. The cosine of the
+// turn makes one element and its sine a second, which only floats use.
 template <class T>
 GRADUS_HD T normal_of(Words w) {
   const uint32_t place = w.high + 1;              // over 2^32, which becomes 0
@@ -90,21 +90,21 @@ GRADUS_HD inline float standard_exponential(Word w) {
   return 0 - log_of(c, small, -c);
 }
 
-// tan(pi (u - 1/2)). `turn`, not 0, is u - 1/2 where that lies within 1/4 of 0, and else what is
-// left when the nearest half is taken off; `first` are the first bits of u.
+// tan(pi (u - 1/2)). `turn`, not 0, is u - 1/2 where that lies within 1/4 of 0; otherwise it is
+// what is left when the nearest half is taken off. `first` holds the first bits of u.
 template <class T>
 GRADUS_HD T cauchy_of(T turn, uint32_t first) {
   const auto [sine, cosine] = direction(turn * T(3.141592653589793));
   const bool central = (first + (1u << 30)) & (1u << 31);
   return (central ? sine : -cosine) / (central ? cosine : sine);
 }
-// For u of 53 bits, the last of which is set.
+// u has 53 bits, the last of which is set.
 GRADUS_HD inline double standard_cauchy(Words w) {
   return cauchy_of(
       static_cast<int32_t>(w.high << 1) * 0x1p-33 + static_cast<int32_t>(w.low >> 11 | 1) * 0x1p-53,
       w.high);
 }
-// For u of 33 bits, the last of which is set.
+// u has 33 bits, the last of which is set.
 GRADUS_HD inline float standard_cauchy(Word w) {
   return cauchy_of(static_cast<float>(static_cast<int32_t>(w.bits << 1 | 1)) * 0x1p-33f, w.bits);
 }
@@ -157,7 +157,7 @@ struct Uniform {
     return x < reached ? x : a;
   }
 };
-// As elements of type S.
+// a and b, converted as elements of type S are.
 template <class T, class S>
 Uniform<T> uniform(S a, S b) {
   Uniform<T> out{static_cast<T>(a), static_cast<T>(b), static_cast<T>(b), ~uint32_t{0}};
@@ -218,7 +218,7 @@ struct Integer {  // in [low, low + count), which may be wider than an int64 cou
   }
 };
 
-// --- Those of an element x
+// --- Distributions that depend on an element x
 template <class T>
 struct BernoulliOf {
   using Bits = Word;

@@ -17,11 +17,11 @@ inline namespace GRADUS_VARIANT {
 using math::Number;
 using std::copysign, std::sqrt;
 
-// Rows may use one another on numbers: sigmoid(x) in the derivative of another row. The exp(x) in
-// the row of exp does not mean the function of that row, declared here, which would call itself: on
-// the host math::exp takes a Real, a concept that is made of Number, and so is the more constrained
-// of the two; on a device ::exp is no template. A function that a row calls by the row's own name
-// must be so, too.
+// Rows may use one another on numbers: sigmoid(x) in the derivative of another row. exp(x) in the
+// row of exp must not mean the function of that row, which is declared here and would call itself.
+// On the host math::exp takes a Real, a concept made of Number, and so is the more constrained of
+// the two; on a device ::exp is no template. A function that a row calls by the row's own name must
+// be so, too.
 #define UNARY(name, ...) \
   template <Number T>    \
   GRADUS_HD T name(T x);
@@ -74,7 +74,7 @@ GRADUS_USES_OPERATOR(>=)
 template <class T>
 using Real = std::conditional_t<std::is_floating_point_v<T>, T, double>;
 
-// What becomes of integers and bool, as elementwise.def says.
+// The treatment of integers and bool, as elementwise.def says.
 enum class Ints : uint8_t { any, same, real, none, only, bits };
 // The types that a row is computed in.
 template <Ints kind>
@@ -84,7 +84,7 @@ struct Computed {
   static constexpr bool reals = kind != Ints::only && kind != Ints::bits;
 };
 
-// What an element takes on the CPU, as elementwise.def says.
+// The work that an element takes on the CPU, as elementwise.def says.
 enum class Work : uint8_t {
   bits,            // cheap; also computed in bool, and in integers of 8 to 32 bits
   narrow,          // cheap; also computed in integers of 8 to 32 bits
@@ -97,8 +97,8 @@ enum class Work : uint8_t {
   near_quotient,   // or for small quotients
   scalar,          // what no vector instruction makes faster
 };
-// The names of PyTorch's nodes, null where they are made of the row's name: of tensors, with a
-// number on the right, with one on the left.
+// The names of PyTorch's nodes: for tensors, with a number on the right, with one on the left. Null
+// where the name is made of the row's.
 struct NodeNames {
   const char *tensors = nullptr, *number_right = nullptr, *number_left = nullptr;
 };
@@ -208,7 +208,7 @@ struct Ternary;
   };
 #include "gradus/tensor/table/ternary.def"
 
-// What the derivatives read: kUsesX | kUsesY | kUsesZ.
+// The values that the derivatives read: kUsesX | kUsesY | kUsesZ.
 template <UnaryOp op>
 inline constexpr unsigned derivative_uses = uses(Unary<op>::derivative(Uses{kUsesX}, Uses{kUsesY}));
 template <BinaryOp op>

@@ -49,8 +49,8 @@ GRADUS_HD T erf(T x) {
   return with_sign_of(x, size >= 1 ? 1 - negative_power_of_two(g) : multiply_add(size, p, size));
 }
 
-// The share of a normal distribution below x. It is within one ulp of 1 of the truth, and 0 from
-// where on less than that is left.
+// The share of a normal distribution below x. The error is within one ulp of 1. The result is 0
+// where less than that is left.
 template <Real T>
 GRADUS_HD T normal_share(T x) {
   constexpr T end = is_float<T> ? T(5.6) : T(8.3);

@@ -32,8 +32,8 @@ GRADUS_HD Pair<T> erfc_series(T x) {
   }
 }
 
-// Up to 1/2, 1 - erf(x). Beyond, the series times e^(-x^2), divided by 1 + 2 |x|, and then what the
-// quotient lacks; 2 less that for negative x.
+// Up to 1/2, 1 - erf(x). Beyond, the series times e^(-x^2) is divided by 1 + 2 |x|; then the rest
+// of the quotient is added. Negative x: 2 minus that.
 template <Real T>
 GRADUS_HD T erfc(T x) {
   constexpr T end = is_float<T> ? T(10.1) : T(27.3);  // from where on it is 0
@@ -55,7 +55,7 @@ GRADUS_HD T erfc(T x) {
   return size < T(0.5) ? near : far;
 }
 
-// The y for which erf(y) = x: x p(w), w = -log(1 - x^2), where that is small, and x p(sqrt(w))
+// The y for which erf(y) = x, with w = -log(1 - x^2): x p(w) where w is small, and x p(sqrt(w))
 // beyond. Giles, "Approximating the erfinv function" (2011).
 template <Real T>
 GRADUS_HD T erfinv(T x) {

@@ -52,7 +52,7 @@ GRADUS_HD T scale_near(T x, Bits<T> k) {
   return from_bits<T>(bits_of(x) + (k << kFraction<T>));
 }
 
-// Beyond these e^x is 0, or infinity. NaN stays.
+// e^x is 0 or infinity beyond these. NaN stays.
 template <class T>
 GRADUS_HD T above_zero_of_exp(T x) {
   constexpr T low = is_float<T> ? T(-104) : T(-746);
@@ -162,9 +162,9 @@ GRADUS_HD inline float tanh_power(float x) {
   return exp_near_zero(2 * r) * scale;
 }
 
-// In float, x + x p(x^2) where that is short, and 1 - 2 / (e^2x + 1) from where on it is exact
-// enough; NaN goes the first way. In double, with e = e^(-2 |x|) - 1, -e / (2 + e), and then what
-// the roundings of e and 2 + e changed.
+// float: x + x p(x^2) where that is short, and 1 - 2 / (e^2x + 1) from where on it is exact enough.
+// NaN goes the first way. double, with e = e^(-2 |x|) - 1: -e / (2 + e), and then the corrections
+// for the roundings of e and 2 + e.
 template <Real T>
 GRADUS_HD T tanh(T x) {
   const T size = without_sign(x);
@@ -192,15 +192,15 @@ GRADUS_HD T logistic_of(T x, const Power<T>& power, const Scale& scaled) {
   const T growth = multiply_add(power.r * power.r, exp_series(power.r), power.r), sum = 1 + growth;
   const T e = scaled(sum, power.k), low = (1 - sum) + growth;
   const T d = 1 + e, lost = e - (d - 1);
-  // By masks: a choice of two quotients would be two divisions.
+  // Masks choose the numerator: a choice of two quotients would be two divisions.
   const Bits<T> negative = sign_mask(x);
   const T q = from_bits<T>((bits_of(e) & negative) | (bits_of(T(1)) & ~negative)) / d;
   return multiply_add(-q, (lost - from_bits<T>(bits_of(low) & negative)) * rough_reciprocal(d), q);
 }
 
-// The same from e = e^-x, where fused products find what 1 + e is rounded by. In float without a
-// division, which takes as long as all of this: by an estimate of 1 / (1 + e) from its bits, whose
-// error falls to its third power twice.
+// The same from e = e^-x, where fused products find what 1 + e is rounded by. float needs no
+// division, which would take as long as all of this. It estimates 1 / (1 + e) from its bits, and
+// twice raises the error to its third power.
 template <class T>
 GRADUS_HD T logistic_of_power(T e) {
   const T d = 1 + e;

@@ -18,9 +18,9 @@ GRADUS_HD inline double sine_of_half_turns(double x) {
   return without_sign(sin_of<double>(angle, 0, 0));
 }
 
-// Of floats in double, which next to the zeros at 1 and 2 leaves 1.5 units of the last place, and 1
-// of 1 at those below 0: from x + 8 by Stirling's series (Abramowitz and Stegun, 6.1.41), by the
-// recurrence (6.1.15) below, and by reflection (6.1.17) for negative x.
+// Floats are computed in double. The error is 1.5 units of the last place next to the zeros at 1
+// and 2, and 1 of 1 at the zeros below 0. Stirling's series serves from x + 8 on (Abramowitz and
+// Stegun, 6.1.41), the recurrence below (6.1.15), and reflection for negative x (6.1.17).
 GRADUS_HD inline float lgamma(float x) {
   constexpr double pi = 3.141592653589793;
   const double wide = static_cast<double>(x), size = without_sign(wide);

@@ -37,8 +37,8 @@ GRADUS_HD inline float log_series(float f) {
                     0x1.14576cp-4f);
 }
 
-// log(1 + f) = f - f^2 / 2 + rest. In double by way of log(1 + f) = 2 artanh(s), s = f / (2 + f),
-// which is shorter there than a polynomial of f.
+// log(1 + f) = f - f^2 / 2 + rest. double: log(1 + f) = 2 artanh(s), s = f / (2 + f), which is
+// shorter there than a polynomial of f.
 template <class T>
 GRADUS_HD T log_rest(T f, T half_square) {
   if constexpr (is_float<T>) {
@@ -52,7 +52,7 @@ GRADUS_HD T log_rest(T f, T half_square) {
   }
 }
 
-// What a logarithm gives outside of its domain, and y inside.
+// y inside of the domain of a logarithm, and its value at the edges and outside.
 template <class T>
 GRADUS_HD T log_at_edges(T x, T y) {
   y = x < kInfinity<T> ? y : x;
@@ -109,7 +109,7 @@ struct Constant {
   T high, low;
 };
 
-// log(x) * scale, where per_octave is log(2) * scale. What is rounded away is added at the end.
+// log(x) * scale, where per_octave is log(2) * scale. The rounding error is added at the end.
 template <class T>
 GRADUS_HD T scaled_log(T x, Constant<T> scale, Constant<T> per_octave) {
   constexpr Bits<T> lower_half = (Bits<T>{1} << (kFraction<T> / 2 + 1)) - 1;

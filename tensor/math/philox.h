@@ -1,6 +1,6 @@
-// Philox4x32-10, the counter-based random generator of Salmon, Moraes, Dror and Shaw, "Parallel
-// random numbers: as easy as 1, 2, 3" (SC 2011), section 3.3. Element i of a draw depends on (seed,
-// offset, i) alone, so that CPU and GPU give the same stream in any order.
+// Philox4x32-10, a counter-based random generator: Salmon et al., "Parallel random numbers: as easy
+// as 1, 2, 3" (SC 2011), section 3.3. Element i of a draw depends on (seed, offset, i) alone, so
+// that CPU and GPU give the same stream in any order.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ GRADUS_HD inline Words words(uint64_t seed, uint64_t offset, uint64_t i) {
   return bits_of<Words>(seed, offset, i);
 }
 
-// Uniform in [0, 1): the first 24 bits of a word as a float, 53 bits as a double, so that 1 never
+// Uniform in [0, 1): the first 24 bits of a word as a float, or 53 bits as a double. So 1 never
 // comes out. Processors convert signed numbers of 32 bits at once.
 GRADUS_HD inline float unit(Word w) {
   return static_cast<float>(static_cast<int32_t>(w.bits >> 8)) * 0x1p-24f;

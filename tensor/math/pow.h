@@ -35,7 +35,7 @@ GRADUS_HD inline Pair<double> log2_times(double x, double y) {
   return (k + log) * y;
 }
 
-// Beyond, 2^x is 0 or infinity in any case. NaN stays.
+// 2^x is 0 or infinity beyond in any case. NaN stays.
 GRADUS_HD inline double within_powers(double x) {
   x = x < -160 ? -160 : x;
   return x > 130 ? 130 : x;
@@ -69,8 +69,8 @@ GRADUS_HD T distance_from_whole(T x) {
   return without_sign(((size + shift) - shift) - size);
 }
 
-// As that of the C library, also where an operand is 0, infinite or NaN. Where products are not
-// exact in a sum that one is faster.
+// Gives the result of the C library, also where an operand is 0, infinite or NaN. Where products
+// are not exact in a sum that one is faster.
 template <Real T>
 GRADUS_HD T pow(T x, T y) {
   if constexpr (!kFused) return std::pow(x, y);

@@ -1,4 +1,4 @@
-// What a division leaves.
+// The rest of a division.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace gradus::math {
 inline namespace GRADUS_VARIANT {
 
-// Of x and y that are near for a division: their quotient is at most this, and y is finite.
+// x and y are near for a division where their quotient is at most this and y is finite.
 template <class T>
 inline constexpr T kQuotientLimit = kRounder<T> / 4;
 

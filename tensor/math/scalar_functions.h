@@ -1,4 +1,4 @@
-// What the rows of elementwise.def call beyond <cmath>: functions of numbers, for host and device.
+// Functions of numbers for host and device, which the rows of elementwise.def call beyond <cmath>.
 #pragma once
 
 #include <cmath>
@@ -100,7 +100,7 @@ GRADUS_HD auto bits_of(T x) {
   return static_cast<std::make_unsigned_t<T>>(x);
 }
 
-// The quotient, rounded to zero, and what it leaves, with the sign of x. Integers divided by 0 give
+// The quotient, rounded to zero, and the rest, which has the sign of x. Integers divided by 0 give
 // -1 (all bits set) and leave x; the least integer divided by -1 wraps around.
 template <class T>
 GRADUS_HD T quotient_to_zero(T x, T y) {
@@ -136,7 +136,7 @@ GRADUS_HD T rest_down(T x, T y) {
   const T rest = rest_to_zero(x, y);
   return is_beyond(rest, y) ? rest + y : rest;
 }
-// In floating point, from what is left with the sign of x.
+// The floating point quotient, from the rest with the sign of x.
 template <class T>
 GRADUS_HD T quotient_down(T x, T y, T rest) {
   // floor(x / y) would be off by one where x / y rounds up to an integer.
@@ -153,7 +153,7 @@ GRADUS_HD T quotient_down(T x, T y) {
     return quotient_to_zero(x, y) - is_beyond(rest, y);
 }
 
-// Of numbers that are near for a division.
+// The rest for numbers that are near for a division.
 template <class T>
 GRADUS_HD math::Near<T> rest_to_zero(math::Near<T> x, math::Near<T> y) {
   return math::fmod(x, y);

@@ -1,6 +1,6 @@
-// What a scan folds with, for host and device: the rows of scans.def, and extremes with their
-// index. Each has a State, and `combine(a, b)`, where the elements behind a come before those
-// behind b.
+// The functions that a scan folds with, for host and device: the rows of scans.def, and extremes
+// with their index. Each has a State, and `combine(a, b)`, where the elements behind a come before
+// those behind b.
 #pragma once
 
 #include "gradus/tensor/math/elementwise.h"

@@ -23,7 +23,7 @@ GRADUS_HD math::Near<T> sin_over(math::Near<T> x) {
 
 // The y >= 0 for which erf(y) = size and erfc(y) = rest, of which one has the digits: Winitzki's
 // estimate ("A handy approximation for the error function and its inverse", 2008), and Halley's
-// steps from there. Within 4 ulp. REQUIRES: 0 < rest <= 1.
+// steps from there. The error is within 4 ulp. REQUIRES: 0 < rest <= 1.
 template <class T>
 GRADUS_HD T inverse_erf_of(T size, T rest) {
   constexpr T a = T(0.147), pi = T(3.141592653589793), slope_at_0 = T(1.1283791670955126);
@@ -50,8 +50,8 @@ GRADUS_HD T inverse_erf(T x) {
 #endif
 }
 
-// The x below which the share p of a normal distribution lies. Within 8 ulp where p is not
-// denormal.
+// The x below which the share p of a normal distribution lies. The error is within 8 ulp where p is
+// not denormal.
 template <class T>
 GRADUS_HD T normal_quantile(T p) {
   if (!(p > 0 && p < 1)) return p == 0 ? -greatest<T>() : p == 1 ? greatest<T>() : nan_value<T>;
@@ -61,7 +61,7 @@ GRADUS_HD T normal_quantile(T p) {
 }
 
 // e^(x^2) erfc(x): the product, in which what x^2 loses by rounding is made good; from where erfc
-// would underflow its asymptotic series (Abramowitz and Stegun, 7.1.23). Within 4 ulp.
+// would underflow its asymptotic series (Abramowitz and Stegun, 7.1.23). The error is within 4 ulp.
 template <class T>
 GRADUS_HD T scaled_erfc(T x) {
   constexpr T far = std::is_same_v<T, float> ? 9 : 26;
@@ -76,8 +76,8 @@ GRADUS_HD T scaled_erfc(T x) {
   return power * (1 + rest) * std::erfc(x);
 }
 
-// The logarithm of the share of a normal distribution below x. Within 4 ulp of the larger of it
-// and 1.
+// The logarithm of the share of a normal distribution below x. The error is within 4 ulp of the
+// larger of the result and 1.
 template <class T>
 GRADUS_HD T log_normal_share(T x) {
   const T y = x * T(0.7071067811865476);

@@ -6,10 +6,10 @@
 namespace gradus::scalar {
 inline namespace GRADUS_VARIANT {
 
-// The modified Bessel function of the first kind I_n, n = 0 or 1, times e^-|x| where `scaled`: its
-// power series (Abramowitz and Stegun, 9.6.10), whose terms have one sign, below 20, and from there
-// its asymptotic one (9.7.1), whose terms shrink to below an epsilon. Within 16 ulp; I_n is NaN at
-// infinity, as PyTorch's.
+// The modified Bessel function of the first kind I_n, n = 0 or 1, times e^-|x| where `scaled`.
+// Below 20 it is the power series (Abramowitz and Stegun, 9.6.10), whose terms have one sign. From
+// 20 on it is the asymptotic one (9.7.1), whose terms shrink to below an epsilon. The error is
+// within 16 ulp. I_n is NaN at infinity, as PyTorch's.
 template <int n, bool scaled = false, class T>
 GRADUS_HD T bessel_i(T x) {
   const T a = magnitude(x);
@@ -35,8 +35,8 @@ GRADUS_HD T bessel_i(T x) {
 }
 
 // The Bessel functions of the first kind, J_n, and of the second kind, Y_n, n = 0 or 1: those of
-// the C library and of CUDA in double. Within 8 ulp of the larger of the result and, beyond 1, of
-// sqrt(2 / (pi x)), which both swing between. NaN at infinity, as PyTorch's.
+// the C library and of CUDA in double. The error is within 8 ulp of the larger of the result and,
+// beyond 1, of sqrt(2 / (pi x)), the amplitude of both. NaN at infinity, as PyTorch's.
 template <int n, class T>
 GRADUS_HD T bessel_j(T x) {
   const double wide = static_cast<double>(x);
@@ -50,10 +50,11 @@ GRADUS_HD T bessel_y(T x) {
   return static_cast<T>(n == 0 ? ::y0(wide) : ::y1(wide));
 }
 
-// The modified Bessel function of the second kind K_n, n = 0 or 1, times e^x where `scaled`, from
+// The modified Bessel function of the second kind K_n, n = 0 or 1, times e^x where `scaled`. It is
 // the integral of e^(-x (cosh t - 1)) cosh(n t) over t > 0 (Abramowitz and Stegun, 9.6.24). The
-// trapezoidal rule is off by e^(x - pi^2 / step) of it at most, and where that means a small step,
-// for large x, by e^(-2 pi^2 / (x step^2)), as for a bell curve. In double; within 16 ulp.
+// relative error of the trapezoidal rule is e^(x - pi^2 / step) at most. For large x that means a
+// small step; there it is e^(-2 pi^2 / (x step^2)) at most, as for a bell curve. Computed in
+// double; the error is within 16 ulp.
 template <int n, bool scaled, class T>
 GRADUS_HD T bessel_k(T argument) {
   const double x = static_cast<double>(argument);

@@ -22,9 +22,9 @@ GRADUS_HD T log_gamma(T x) {
 #endif
 }
 
-// The derivative of log_gamma: its asymptotic series (Abramowitz and Stegun, 6.3.18) from where
-// it has all digits, the recurrence (6.3.5) up to there, and reflection (6.3.7) below 0. Within 8
-// ulp of the larger of |psi(x)|, 1 and, below 0, |pi / tan(pi x)|.
+// The derivative of log_gamma: its asymptotic series (Abramowitz and Stegun, 6.3.18) from where it
+// has all digits, the recurrence (6.3.5) up to there, and reflection (6.3.7) below 0. The error is
+// within 8 ulp of the larger of |psi(x)|, 1 and, below 0, |pi / tan(pi x)|.
 template <class T>
 GRADUS_HD T digamma_of(T x) {
   if (x == 0) return std::copysign(greatest<T>(), -x);
@@ -86,8 +86,8 @@ GRADUS_HD T sum_of_powers(T s, T q) {
 }
 
 // The Hurwitz zeta function: sum_of_powers, continued to q < 0 for whole s, where the sum over all
-// integers is taken apart into sums over positive numbers. Infinite at its poles. Within 16 ulp;
-// below 0, where these sums cancel, of the largest term.
+// integers is taken apart into sums over positive numbers. Infinite at its poles. The error is
+// within 16 ulp; below 0, where these sums cancel, within 16 ulp of the largest term.
 template <class T>
 GRADUS_HD T hurwitz_zeta(T s, T q) {
   if (s == 1) return greatest<T>();
@@ -148,10 +148,10 @@ GRADUS_HD inline double gamma_share_of_large(double a, double x, bool upper) {
   return upper ? half + rest : half - rest;
 }
 
-// The share of the integral of t^(a - 1) e^-t over t > 0 that lies below x, or above it: its power
-// series (Abramowitz and Stegun, 6.5.29) below a + 1, else its continued fraction (6.5.31), by
-// Lentz's method. In double; of up to thousands of terms, so within 128 (1 + |log p|) ulp of the
-// share p that these compute, and of 1 for the other.
+// The share of the integral of t^(a - 1) e^-t over t > 0 that lies below x, or above it. Below a +
+// 1 it is the power series (Abramowitz and Stegun, 6.5.29), else the continued fraction (6.5.31) by
+// Lentz's method. Computed in double from up to thousands of terms. The error is within 128 (1 +
+// |log p|) ulp of the computed share p, and within as many ulp of 1 for the other share.
 template <class T>
 GRADUS_HD T gamma_share(T shape, T bound, bool upper) {
   const double a = static_cast<double>(shape), x = static_cast<double>(bound);

@@ -6,7 +6,7 @@ namespace gradus::raw {
 
 namespace {
 
-// What gather and scatter ask of an index; returns the dimension counted from 0.
+// Checks the index of gather and scatter; returns the dimension counted from 0.
 int64_t check_index(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
   check_same_device(op, x, "self", index, "index");
   check<TypeError>(index.dtype() == kLong, op, ": Expected dtype int64 for index, not ",
@@ -116,8 +116,8 @@ Tensor where(const Tensor& condition, const Operand& first, const Operand& secon
   if (out.numel() == 0) return out;
   const auto operand = [&](const Operand& o, bool given_number, Tensor& tensor) -> Operand {
     if (!o.is_number()) return tensor = broadcast(to(*o.tensor, dtype), sizes);
-    // Beyond the dtype: infinity of 16 bits; an element of a tensor wraps around, a number does
-    // not.
+    // A number beyond the range of 16 bits becomes infinity. In integers an element of a tensor
+    // wraps around, and a number is refused.
     if (given_number && !isFloatingType(dtype)) check_fits("where", o.number, dtype);
     return as_element(o.number, dtype);
   };

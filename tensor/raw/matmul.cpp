@@ -33,7 +33,7 @@ std::string remedy(const char* a, const char* b, int64_t m, int64_t k, int64_t r
   return std::string("; expected as many columns of ") + a + " as rows of " + b;
 }
 
-// Of a matrix (m, k) by one of (rows, n). `more` says what else there is to say.
+// The error for a matrix (m, k) times one of (rows, n). `more` says what else there is to say.
 template <class... More>
 [[noreturn]] void fail_matrices(const char* op, int64_t m, int64_t k, int64_t rows, int64_t n,
                                 const More&... more) {

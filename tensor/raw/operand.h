@@ -1,4 +1,4 @@
-// What elementwise operations make of an operand before a backend computes with it.
+// Prepares the operands of elementwise operations for a backend.
 #pragma once
 
 #include "gradus/tensor/raw/raw.h"
@@ -13,8 +13,8 @@ inline bool can_replace(const Tensor& x, const Tensor& y) {
           y.storage_offset() == x.storage_offset());
 }
 
-// x rounded, or wrapped around, to the common dtype of the operands, on the device. `kept` holds
-// what has to be made for that.
+// x on the device, converted to the common dtype of the operands: rounded, or wrapped around.
+// `kept` holds what has to be made for that.
 inline const Tensor& as_operand(const Tensor& x, ScalarType common, Device device, Tensor& kept) {
   if (x.scalar_type() == common && x.device() == device) return x;
   kept = to(to(x, common), device);

@@ -47,8 +47,8 @@ ValuesAndIndices arg_scan(bool largest, const Tensor& x, int64_t dim) {
 
 namespace {
 
-// What elements are ordered as: a float holds every number of 16 bits, and is sorted in half the
-// time of an int64.
+// The dtype in which elements are ordered. A float holds every number of 16 bits, and is sorted in
+// half the time of an int64.
 ScalarType ordered_type(const Tensor& x) {
   return x.element_size() <= 2 ? kFloat : computed_type(x.dtype());
 }
@@ -94,7 +94,7 @@ ValuesAndIndices mode(const Tensor& x, int64_t dim) {
 ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending) {
   const int64_t d = wrap_dim("sort", dim, x);
   const ScalarType ordered = ordered_type(x);
-  // Unlike scans, PyTorch's sort keeps the order of the dimensions in memory.
+  // PyTorch's sort keeps the order of the dimensions in memory; its scans do not.
   Tensor values = empty_as(x, ordered), indices = empty_as(x, kLong);
   if (values.numel() > 0)
     backend(x).sort(lifted(to(x, ordered)), d, descending, lifted(values), lifted(indices));

@@ -7,7 +7,7 @@ namespace gradus {
 namespace {
 using scalar::Ints;
 
-// What the rows say that is needed while running.
+// The columns of a row that are needed while running.
 struct Facts {
   const char* name;
   Ints ints;
@@ -38,7 +38,7 @@ bool gives_bool(BinaryOp op) { return facts(op).gives_bool; }
 namespace raw {
 
 namespace {
-// What operands of a dtype become before they are computed with.
+// The dtype that operands of a dtype are converted to before they are computed with.
 ScalarType enter(const Facts& row, ScalarType dtype) {
   if (isFloatingType(dtype)) {
     check<TypeError>(row.ints != Ints::only && row.ints != Ints::bits, row.name, ": dtype ", dtype,
@@ -67,7 +67,7 @@ Operand beside(const Operand& o, const Operand& other) {
   return o.is_number() || other.is_number() ? o : number_beside(*o.tensor, *other.tensor);
 }
 
-// Of a pair: what both operands become first, and what comes out.
+// The dtypes of a pair: of both operands when they are computed with, and of the result.
 struct ZipTypes {
   ScalarType common, result;
 };
@@ -97,8 +97,8 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   return {common, gives_bool(op) ? kBool : common};
 }
 
-// What a first or second operand becomes. As in PyTorch, a single number beside a tensor of 16 bits
-// is not rounded to them in a product or quotient: the result is, once.
+// The dtype that a first or second operand is converted to. A single number beside a tensor of 16
+// bits is not rounded to 16 bits in a product or quotient; only the result is, as in PyTorch.
 ScalarType entered_type(BinaryOp op, bool second, const Operand& o, ScalarType common) {
   if (!isFloatingType(common) || common == computed_type(common)) return common;
   const bool rounds_once = op == BinaryOp::mul || op == BinaryOp::div ||
@@ -107,8 +107,8 @@ ScalarType entered_type(BinaryOp op, bool second, const Operand& o, ScalarType c
   return rounds_once && single ? computed_type(common) : common;
 }
 
-// Integers have no quotient by 0. As in PyTorch that is an error on the CPU, and has some value on
-// a GPU, which would have to be waited for. Errors: ValueError.
+// Integers have no quotient by 0. The CPU throws, as in PyTorch. A GPU gives some value, since a
+// check would have to wait for it. Errors: ValueError.
 void check_divisor(BinaryOp op, const Operand& y, const ZipTypes& types, const Tensor& out) {
   if (isFloatingType(types.common) || !out.is_cpu()) return;
   const bool divides = op == BinaryOp::floor_divide || op == BinaryOp::div_trunc ||

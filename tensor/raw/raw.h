@@ -13,8 +13,8 @@ namespace gradus::raw {
 // OutOfMemoryError.
 Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device, std::string_view op = "empty");
 inline Tensor empty_like(const Tensor& x) { return empty(x.sizes(), x.dtype(), x.device()); }
-// Of x's shape, with the dimensions in the order in which x has them in memory, so that both are
-// walked in one run; row-major where x repeats elements.
+// An uninitialised tensor of x's shape. Its dimensions have the order in memory of those of x, so
+// that one run walks both. It is row-major where x repeats elements.
 Tensor empty_as(const Tensor& x, ScalarType dtype);
 // Row-major over foreign memory.
 Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype);
@@ -23,8 +23,8 @@ Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype);
 // generator is of another kind of device.
 void random_(const Tensor& x, Distribution kind, const Scalar& a, const Scalar& b,
              const std::optional<Generator>& generator);
-// What the state draws for the elements of x, row-major, in out, of x's shape and dtype, which may
-// be x.
+// out = random elements for those of x in row-major order. out has x's shape and dtype, and may be
+// x.
 void random_map(RandomMap op, double number, PhiloxState state, const Tensor& x, const Tensor& out);
 // The state to draw so many elements with.
 PhiloxState take(const std::optional<Generator>& generator, Device device, int64_t elements);
@@ -76,22 +76,25 @@ Tensor zip(BinaryOp op, const Operand& x, const Operand& y);
 // the row is not computed in that dtype, ValueError for the shapes.
 Tensor ternary(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
                const Scalar& w = 1);
-// Into x, which keeps its shape and dtype. Errors: ValueError, TypeError where it cannot.
+// The result goes into x, which keeps its shape and dtype. Errors: ValueError, TypeError where it
+// cannot.
 void map_(UnaryOp op, const Tensor& x);
 void zip_(BinaryOp op, const Tensor& x, const Operand& y);
 void ternary_(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
               const Scalar& w = 1);
-// Whether the result is in `out` now. It is not, and nothing has happened, where that has another
+// Whether the result is in `out` now. Returns false, and does nothing, where `out` has another
 // shape, dtype or device, or overlaps an operand otherwise than element on element.
 bool map_into(UnaryOp op, const Tensor& x, const Tensor& out);
 bool zip_into(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out);
 
 // --- Reductions
-// Reduced dimensions keep size 1. Without dims all are reduced. x is converted to `dtype` first.
+// Reduced dimensions keep size 1. All dimensions are reduced where no dims are given. x is
+// converted to `dtype` first.
 Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
               std::optional<ScalarType> dtype = std::nullopt);
-// The sum of squared differences from the mean, over divisor, or root: the square root of that; NaN
-// where there are no elements. x's dtype, which REQUIRES a floating point type; dims as for reduce.
+// The sum of squared differences from the mean, divided by divisor. root: the square root of that.
+// NaN where there are no elements. The result has x's dtype, a floating point type (REQUIRES).
+// dims: as for reduce.
 Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef dims);
 // Check that there are elements to choose from: along a dimension, or in all of x.
 // Errors: IndexError that names op.
@@ -137,7 +140,8 @@ Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const 
 struct MeanAndVariance {
   Tensor mean, variance;
 };
-// Of rows that share statistics; the variance is divided by the number of elements.
+// The mean and variance of the elements that share statistics. The variance is divided by the
+// number of elements.
 MeanAndVariance moments(const NormalizedRows& rows, const Tensor& x);
 // The gradients of weight and bias (2, groups * weights).
 Tensor normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
@@ -166,15 +170,17 @@ ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending);
 // so many.
 ValuesAndIndices select(const char* op, const Tensor& x, int64_t dim, bool descending,
                         int64_t first, int64_t count);
-// The element in the middle of the order, the lower one of two, with size 1 in dim: of the numbers
-// alone, or of all, and then the first NaN where there is one. REQUIRES: x is not empty along dim.
+// The middle element of the ascending order, the lower one of two, with size 1 in dim. ignores_nan:
+// the median of the numbers alone. Otherwise the first NaN is the median where there is one.
+// REQUIRES: x is not empty along dim.
 ValuesAndIndices median(const char* op, const Tensor& x, int64_t dim, bool ignores_nan);
-// The element that occurs most often, the smallest one of several, and where it is last, with size
-// 1 in dim. REQUIRES: x is not empty along dim.
+// The element that occurs most often, and its last index, with size 1 in dim. The smallest of
+// several such elements is taken. REQUIRES: x is not empty along dim.
 ValuesAndIndices mode(const Tensor& x, int64_t dim);
-// For each value how many elements of the list are less, or right: not greater; of values' shape.
-// REQUIRES: one device; the list is in order along its last dimension, and has one, or those of
-// values, with the same sizes but for the last.
+// How many elements of the list are less than each value, or, with right, not greater. The result
+// has the shape of values.
+// REQUIRES: both are on one device. The list is ascending along its last dimension. It has one
+// dimension, or the sizes of values in all dimensions but the last.
 Tensor searchsorted(const Tensor& list, const Tensor& values, bool right);
 // How many elements are not 0: int64, without dimensions.
 Tensor count_nonzero(const Tensor& x);
@@ -197,8 +203,7 @@ void check_factors(const ProductNames& names, const Tensor& a, const Tensor& b);
 void check_ranks(const ProductNames& names, const Tensor& a, int64_t a_rank, const Tensor& b,
                  int64_t b_rank);
 // out = a b; where sums is defined, it becomes the sums of a's rows. REQUIRES: matrices that fit,
-// on one device and of one dtype, Float, Double or, without sums, Long; out and sums are
-// contiguous.
+// on one device and of one dtype: Float, Double, or Long without sums. out and sums are contiguous.
 void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums = {});
 // x W^T + bias over the last dimension of x; bias may be undefined.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
@@ -224,8 +229,8 @@ Tensor average_pool_grad(const Pool& pool, int spatial, const Tensor& grad);
 // --- Indexing
 // torch.gather; `op` is named in errors: as backend.h says, and for shapes that do not fit.
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index, const char* op = "gather");
-// torch.scatter into x: of src, the part under the index, which has x's dtype, or a number, which
-// is set.
+// torch.scatter into x. src is a tensor of x's dtype, of which the part under the index counts, or
+// a number to be set.
 void scatter_(const char* name, ScatterOp op, const Tensor& x, int64_t dim, const Tensor& index,
               const Operand& src);
 // x where condition (bool or uint8) is not 0, else y; broadcast and promoted.
@@ -246,7 +251,7 @@ Tensors index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices);
 // `list` is index_list's; so `rule` may be of the backend. The dimensions of the indices stand
 // where the indexed ones were where those are neighbours, else in front.
 Tensor index(const char* op, const Tensor& x, const Tensors& list);
-// As index with one mask of x's leading dimensions, but without a list of places. Errors: those of
+// x[mask], where mask has x's leading dimensions. No list of places is made. Errors: those of
 // index_list for a mask.
 Tensor masked_select(const char* op, const Tensor& x, const Tensor& mask);
 void index_put_(const char* op, const Tensor& x, const Tensors& list, const Tensor& values,

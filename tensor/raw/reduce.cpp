@@ -29,11 +29,11 @@ ScalarType reduce_dtype(ReduceOp op, const Tensor& x, std::optional<ScalarType> 
   if (counts && !asked && !isFloatingType(dtype)) return kLong;
   return dtype;
 }
-// What a result is stored as: a GPU rounds it to a half type on the way.
+// The dtype that a result is stored in: a GPU rounds it to a half type on the way.
 ScalarType stored_type(const Tensor& x, ScalarType dtype, ScalarType compute) {
   return x.is_cuda() && isFloatingType(dtype) ? dtype : compute;
 }
-// What an element is picked among: integers as they are.
+// The dtype among whose numbers an element is picked: integers stay as they are.
 ScalarType picked_type(ScalarType dtype) {
   return isIntegralType(dtype, /*include_bool=*/true) ? dtype : computed_type(dtype);
 }
@@ -66,7 +66,7 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
     if (mask[static_cast<size_t>(d)]) check_reducible(name_of(op), x, d);
   const ScalarType compute = picks_an_element(op) ? picked_type(dtype) : computed_type(dtype);
   Tensor out = empty(kept_sizes(x, mask), stored_type(x, dtype, compute), x.device());
-  // Without a rounding to dtype between the two.
+  // No rounding to dtype happens between the two.
   const bool at_once =
       converts_at_once(x.dtype(), compute) && (x.dtype() == dtype || dtype == compute);
   if (out.numel() > 0) backend(out).reduce(op, at_once ? x : to(to(x, dtype), compute), out);
@@ -76,7 +76,7 @@ Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
 Tensor variance(bool root, double divisor, const Tensor& x, OptionalIntArrayRef dims) {
   const ScalarType dtype = stored_type(x, x.dtype(), computed_type(x.dtype()));
   Tensor out = empty(kept_sizes(x, dim_mask("var", dims, x)), dtype, x.device());
-  // What no elements give is 0 / 0.
+  // An empty x gives 0 / 0.
   if (out.numel() > 0) backend(out).variance(root, x.numel() > 0 ? divisor : 0, x, out);
   return to(std::move(out), x.dtype());
 }

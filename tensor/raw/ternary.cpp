@@ -46,7 +46,7 @@ Tensor result_of(TernaryOp op, const Tensors& operands, ScalarType dtype, Device
   return empty(sizes, dtype, device);
 }
 
-// Among floating point tensors a number stays what it is; integers have to hold it.
+// A number keeps its value among floating point tensors; integers have to hold it.
 Scalar prepare(const Scalar& number, ScalarType common) {
   if (isFloatingType(common)) return number;
   return visit(common, [&]<class T>(TypeTag<T>) -> Scalar { return number.to<T>(); });

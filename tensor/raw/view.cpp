@@ -93,7 +93,7 @@ Tensor empty_as(const Tensor& x, ScalarType dtype) {
   }
   Tensor out = empty(x.sizes(), dtype, x.device());
   if (x.is_contiguous() || x.numel() == 0) return out;
-  // By insertion, since tensors have few dimensions: those of smaller stride come later.
+  // Insertion sort, since tensors have few dimensions. Dimensions of smaller stride come later.
   int64_t order[kMaxDims];
   for (int64_t i = 0; i < x.dim(); ++i) {
     if (x.strides()[i] == 0 && x.sizes()[i] > 1) return out;

@@ -1,4 +1,4 @@
-// From run-time enums to template arguments.
+// Turns run-time enums into template arguments.
 #pragma once
 
 #include <type_traits>

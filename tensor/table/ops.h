@@ -1,5 +1,5 @@
-// The names of operations, as enums: those of the tables' rows, of what draws random numbers, and
-// of what is scattered.
+// The names of operations as enums: rows of the tables, draws of random numbers, and ways to
+// scatter.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ enum class Distribution : uint8_t {
   bernoulli,
   randint
 };
-// What is drawn for each element of a tensor; see Backend::random_map.
+// The kind of number drawn for each element of a tensor; see Backend::random_map.
 enum class RandomMap : uint8_t { bernoulli, dropout };
 enum class CountOp : uint8_t { poisson, binomial };
 // How scatter combines a number with the one in its place.

@@ -46,7 +46,7 @@ CoefficientList list_of(const UpdateCoefficients<op, double>& coefficients) {
   std::copy(values.begin(), values.end(), out.begin());
   return out;
 }
-// Those in `numbers`, which is a list or an array of them.
+// The coefficients in `numbers`, a list or an array.
 template <UpdateOp op, class T, class Numbers>
 GRADUS_HD UpdateCoefficients<op, T> coefficients_of(const Numbers& numbers) {
   struct {

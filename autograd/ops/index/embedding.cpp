@@ -7,8 +7,8 @@ namespace gradus {
 
 namespace {
 
-// What the gradient of each row that was looked up is multiplied by: undefined for 1. Of the type
-// that the weights are computed in, since half types do not count far.
+// The factor for the gradient of each row that was looked up: undefined for 1. The factor has the
+// type that the weights are computed in, since half types do not count far.
 Tensor row_scale(const Tensor& flat, int64_t rows, int64_t padding_idx, bool by_freq,
                  const TensorOptions& options) {
   Tensor out;

@@ -83,8 +83,8 @@ TensorQuadruple embedding_bag(const Tensor& weight, const Tensor& indices, const
   const Tensor borders = borders_of(offsets, length, include_last_offset);
 
   const TensorOptions places = TensorOptions(kLong).device(indices.device());
-  // What lies behind a last offset is in a bag of its own, which is left out of the results. So is
-  // all of the input where there are no offsets.
+  // Numbers behind a last offset are in a bag of their own, which the results leave out. So is all
+  // of the input where there are no offsets.
   const int64_t bags_asked = borders.size(0) - static_cast<int64_t>(include_last_offset);
   const int64_t count = std::max<int64_t>(borders.size(0), 1);
   const auto asked = [&](const Tensor& of_bags) { return of_bags.narrow(0, 0, bags_asked); };

@@ -27,7 +27,7 @@ int64_t dims_of(const char* op, const TensorIndex& index) {
   return is_mask(index.tensor()) ? index.tensor().dim() : 1;
 }
 
-// What is left when the basic indices are applied: a view, and tensors for some of its dimensions.
+// The rest of an index after its basic parts: a view, and tensors for some of its dimensions.
 struct Applied {
   Tensor view;
   Tensors tensors;

@@ -71,7 +71,7 @@ Tensor Tensor::where(const Tensor& condition, const Scalar& other) const {
 Tensors where(const Tensor& condition) { return condition.nonzero_numpy(); }
 
 namespace {
-// What fill writes over, which is read where the graph must know of it.
+// The tensor that fill writes over; it is read where the graph must know of it.
 Tensor to_be_filled(const Tensor& self) {
   return recording(self) ? self.clone() : raw::empty_as(self, self.dtype());
 }
@@ -121,7 +121,7 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 }
 
 namespace {
-// What self and the mask broadcast to.
+// The shape that self and the mask broadcast to.
 Dims check_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   check_mask_beside("masked_scatter", self, mask);
   raw::check_same_device("masked_scatter", self, "self", source, "source");

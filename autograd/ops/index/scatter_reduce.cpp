@@ -42,7 +42,7 @@ Scalar neutral(ScatterOp how, ScalarType dtype) {
   });
 }
 
-// Of equal extremes each gets the same share.
+// Equal extremes get equal shares.
 Tensors extreme_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& self,
                          const Tensor& src, const Tensor& out) {
   const Tensor self_is_it = self == out, src_is_it = src == out.gather(dim, index);
@@ -57,7 +57,7 @@ Tensors extreme_backward(const Tensor& grad, int64_t dim, const Tensor& index, c
 // The product of the others, which is out / itself unless that divides by 0.
 Tensors product_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Tensor& self,
                          const Tensor& src) {
-  // As factors in a row: the zeros of a place are counted, and left out of its product.
+  // Counts the zeros of a place, and leaves them out of its product.
   const Tensor self_zero = self == 0, src_zero = src == 0;
   const Tensor zeros_there = self_zero.to(kLong).scatter_add(dim, index, src_zero.to(kLong));
   const Tensor self_factor = self.masked_fill(self_zero, 1);

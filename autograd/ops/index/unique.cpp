@@ -17,7 +17,7 @@ struct Runs {
     starts = rows ? backend(x).run_starts(x) : empty({0}, x.options().dtype(kLong));
   }
 
-  // Of the run that each place is in.
+  // The number of the run that each place is in.
   Tensor number() const {
     return zeros({rows}, starts.options()).index_fill_(0, starts, 1).cumsum(0) - 1;
   }
@@ -29,8 +29,8 @@ struct Runs {
   }
 };
 
-// What is wanted of the rows that runs were found in: of those as they are, or in an order, which
-// is that of their places.
+// The inverse and the counts of the rows that runs were found in. `order`, where defined, says
+// where these rows were before.
 struct InverseAndCounts {
   Tensor inverse, counts;
 

@@ -49,7 +49,7 @@ bool in_one_pass(const char* op, const Tensor& self, const Tensor& other, const 
   return true;
 }
 
-// self + factor * other, as one node. As in PyTorch on a CPU, the factor is rounded to their dtype.
+// self + factor * other, as one node. The factor is rounded to their dtype, as in PyTorch on a CPU.
 Tensor add_product(const char* node, const Tensor& self, const Tensor& other,
                    const Scalar& factor) {
   const Scalar rounded = raw::as_element(factor, raw::result_type(self, other));

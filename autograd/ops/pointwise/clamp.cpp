@@ -66,7 +66,7 @@ Tensor clamp_by_numbers(const char* node, const Tensor& self, const Bound& min, 
       [lo, hi](const Tensor& grad, const Tensor& t) { return where(within(t, lo, hi), grad, 0); });
 }
 
-// By numbers that x holds at once.
+// Clamps x in place by numbers.
 Tensor& clamp_by_numbers_(const char* op, const char* node, const Tensor& self, const Bound& min,
                           const Bound& max) {
   const auto whole = [&](const Tensor& x) { return clamp_by_numbers(node, x, min, max); };

@@ -1,5 +1,5 @@
-// to, clone, contiguous and item. Their derivative is the identity: the engine brings a gradient to
-// the dtype and device of the tensor that it belongs to.
+// to, clone, contiguous and item. Their derivative is the identity: the engine converts a gradient
+// to the dtype and device of the tensor that it belongs to.
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/raw/raw.h"
 

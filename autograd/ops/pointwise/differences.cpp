@@ -62,8 +62,8 @@ int64_t samples_dim(const Tensor& y, int64_t dim) {
   return wrap_dim("trapezoid", dim, y);
 }
 
-// Of the trapezoids between neighbours; fold(x, d) adds up what is twice their areas. A width that
-// is a number comes last, so that it multiplies sums.
+// Adds the areas of the trapezoids between neighbours; fold(x, d) adds up twice these areas. A
+// width that is a number comes last, so that it multiplies sums.
 template <class Fold>
 Tensor integral(const Tensor& y, const Tensor& widths, int64_t d, Fold fold) {
   if (y.size(d) == 0) return fold(y, d);

@@ -31,7 +31,7 @@ bool changes(const char* name, const Tensor& x, double p, bool train) {
 
 PhiloxState state_for(const Tensor& x) { return raw::take({}, x.device(), x.numel()); }
 
-// What x becomes: x * factor, and plus shift where there is one. Nothing: x stays as it is.
+// The noise turns x into x * factor, plus shift where there is one. Nothing: x stays as it is.
 struct Noise {
   Tensor factor, shift;
 };
@@ -56,8 +56,8 @@ std::optional<Noise> draw(const Kind& kind, const Tensor& x, double p, bool trai
   if (p == 1) return Noise{all.zero_().to(x.dtype()), {}};
   const Tensor kept = thinned(all, p, state_for(all));  // 0 or 1 / (1 - p)
   if (!kind.keeps_moments) return Noise{kept.to(x.dtype()), {}};
-  // What is left out takes the value that selu approaches at -infinity; scaled and shifted so that
-  // mean 0 and variance 1 stay as they are.
+  // Elements left out take the value that selu approaches at -infinity. Scale and shift keep mean 0
+  // and variance 1.
   constexpr double limit = 1.7580993408473766;
   const double scale = 1 / std::sqrt((limit * limit * p + 1) * (1 - p));
   return Noise{(kept * (scale * (1 - p))).to(x.dtype()),
@@ -72,7 +72,7 @@ Tensor apply(const Kind& kind, const Tensor& x, double p, bool train) {
 }
 
 Tensor& apply_(const Kind& kind, const Tensor& x, double p, bool train) {
-  // Before the generator advances.
+  // The check comes before the generator advances.
   if (changes(kind.name, x, p, train)) check_in_place(kind.name, x, recording(x));
   const auto noise = draw(kind, x, p, train);
   if (!noise) return x.handle();

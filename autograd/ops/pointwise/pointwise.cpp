@@ -39,7 +39,7 @@ std::string node_name(std::string_view op, const char* given) {
   return out + "Backward0";
 }
 
-// What the graph needs of a row, as data: the code that records is one for all rows.
+// The part of a row that the graph needs, as data: the code that records is one for all rows.
 struct UnaryRow {
   std::string node;
   unsigned uses = 0;
@@ -129,7 +129,7 @@ Tensor binary(BinaryOp op, const Tensor& x, const Tensor& y) {
   record(row.node.c_str(), z, {x, y},
          {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
          [&row](Node& n, const Tensor& grad) {
-           // Beside an integer y alone, 1 / y would be of the default dtype.
+           // 1 / y of an integer y alone would have the default dtype.
            const auto saved = [&](size_t i) {
              const Tensor operand = n.saved(i);
              const bool integer = operand.defined() && !operand.is_floating_point();

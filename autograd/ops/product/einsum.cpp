@@ -121,7 +121,8 @@ struct Equation {
       if (!contains(order, label)) order.push_back(label);
   }
 
-  // Which dimensions are summed over together with an operand: those of which it is the last user.
+  // Marks the dimensions that are summed over together with an operand: those of which it is the
+  // last user.
   std::vector<bool> summed_with(size_t operand) const {
     std::vector<bool> summed(order.size());
     for (size_t d = results; d < order.size(); ++d) {
@@ -133,7 +134,8 @@ struct Equation {
   }
 
  private:
-  // Without "->": the dimensions of ellipses, then the letters that occur once, in order.
+  // The result where "->" is missing: the dimensions of ellipses, then the letters that occur once,
+  // in order.
   static Labels implied_result(const Labels& all) {
     Labels result{kEllipsis};
     for (int label = 0; label < kLetters; ++label)
@@ -168,8 +170,8 @@ Tensor aligned(Tensor x, Labels labels, const Labels& order, size_t operand) {
   return x.permute(permutation).reshape(shape);
 }
 
-// The product of x and y, which have the same number of dimensions and broadcast, summed over the
-// dimensions in `summed`, which keep size 1.
+// The product of x and y, summed over the dimensions in `summed`, which keep size 1. x and y have
+// the same number of dimensions and broadcast.
 Tensor contract(Tensor x, Tensor y, const std::vector<bool>& summed) {
   Dims batch, left, right, inner;
   for (size_t i = 0; i < summed.size(); ++i) {

@@ -39,7 +39,7 @@ struct Chain {
   }
 };
 
-// Of two tensors or more.
+// REQUIRES: two tensors or more.
 Tensor multi_dot(const char* op, ArrayRef<Tensor> tensors) {
   Tensors matrices = tensors.vec();
   Tensor &first = matrices.front(), &last = matrices.back();

@@ -107,7 +107,7 @@ Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
   check<NotImplementedError>(n >= 0, "matrix_power: n is ", n,
                              ", and inverse matrices are not implemented; expected n >= 0");
   if (n == 0) return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
-  // By squaring: the power is the product of the squares that n's binary digits name.
+  // Repeated squaring: the power is the product of the squares that n's binary digits name.
   constexpr raw::ProductNames names{"matrix_power", "self", "self"};
   Tensor result, square = self;
   for (;;) {

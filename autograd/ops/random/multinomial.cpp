@@ -49,7 +49,8 @@ void draw_replacing(const double* weights, int64_t n, const double* groups, cons
     if (group == sums.end()) group = std::lower_bound(sums.begin(), sums.end(), sums.back());
     const int64_t first = (group - sums.begin()) * kGroup, end = std::min(first + kGroup, n);
     double sum = group == sums.begin() ? 0 : group[-1];
-    // As does what rounding leaves between the last sum here and that of the group.
+    // The last element also takes what rounding leaves between the last sum here and that of the
+    // group.
     for (int64_t i = first; i < end && sum <= target; ++i) {
       sum += weights[i];
       if (weights[i] > 0) out[s] = i;
@@ -94,8 +95,8 @@ void check_weights(const Rows& rows, int64_t samples, bool replacement) {
   }
 }
 
-// With replacement on the device of the weights; undefined where they are not valid, which is all
-// that is waited for. Rows of n weights.
+// Draws with replacement on the device of the weights. Waits only for whether they are valid;
+// undefined where they are not. Rows of n weights.
 Tensor draw_on_device(const Tensor& self, int64_t rows, int64_t n, int64_t samples,
                       const std::optional<Generator>& generator) {
   const Tensor weights = raw::alias(raw::contiguous(raw::to(self, kDouble)), {rows, n}, {n, 1});

@@ -17,8 +17,8 @@ Tensor moved_up(const Tensor& x, int64_t dim, const Scalar& last) {
 }
 
 // s with s[i] = g[i] + f[i] s[i + 1] along dim, where s is 0 behind the end. Two neighbours make
-// one step of a recurrence of half the length, so that n elements take log2(n) rounds of n, n / 2,
-// n / 4 ... multiplications, and no division.
+// one step of a recurrence of half the length. So n elements take log2(n) rounds of n, n / 2, n / 4
+// ... multiplications, and no division.
 Tensor recurrence(const Tensor& g, const Tensor& f, int64_t dim) {
   const int64_t n = g.size(dim);
   if (n <= 1) return g;

@@ -23,7 +23,7 @@ void check_quantile(const char* op, const Tensor& self, const Tensor& q) {
   check(logical_and(q >= 0, q <= 1).all().item<bool>(), op, ": q has a value outside of [0, 1]");
 }
 
-// Between elements of sorted lists, which lie along the last dimension, as `places` do.
+// Interpolates between elements of sorted lists. Lists and `places` lie along the last dimension.
 Tensor interpolated(const char* op, const Tensor& sorted, const Tensor& places,
                     std::string_view interpolation) {
   const auto at = [&](const Tensor& place) { return sorted.gather(-1, place.to(kLong)); };

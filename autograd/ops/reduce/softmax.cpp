@@ -1,5 +1,5 @@
-// softmax, log_softmax and logsumexp, with their gradients. They are computed about the largest
-// element, so that they do not overflow.
+// softmax, log_softmax and logsumexp, with their gradients. The largest element is subtracted
+// first, so that nothing overflows.
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/reduce.h"
 

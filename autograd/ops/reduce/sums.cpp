@@ -103,7 +103,7 @@ Tensor record_product(const char* node, const Tensor& out, const Tensor& self, i
   if (recording(self) && out.is_floating_point())
     record(node, out, {self}, {self}, [dim, kept](Node& n, const Tensor& grad) -> Tensors {
       const Tensor x = as_computed(n.saved(0));
-      // Without dimensions, a list of one.
+      // x without dimensions is a list of one.
       const Tensor others = product_of_others(x.dim() ? x : x.reshape({1}), dim);
       return {(others.reshape(x.sizes()) * grad.reshape(kept)).to(grad.dtype())};
     });

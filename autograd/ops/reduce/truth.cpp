@@ -8,8 +8,8 @@ namespace {
 Tensor answer(const Tensor& self, const Tensor& of_count) {
   return self.dtype() == kByte ? of_count.to(kByte) : of_count;
 }
-// The largest or the smallest of the truths; of none, what changes no other. Without dimensions in
-// `dim`, each truth.
+// The largest or the smallest of the truths; for none of them the neutral one. An empty `dim` gives
+// each truth itself.
 Tensor extreme(const char* name, ReduceOp op, const Tensor& self, OptionalIntArrayRef dim,
                bool keepdim) {
   const DimMask mask = dim_mask(name, dim, self);

@@ -36,7 +36,7 @@ Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value)
   for (size_t i = 0; any && i < pad.size() / 2; ++i) {
     const int64_t d = self.dim() - 1 - static_cast<int64_t>(i);
     const int64_t before = pad[2 * i], after = pad[2 * i + 1];
-    // What stays of dim: it begins at one place in self and at another in out.
+    // The part of dim that stays: it begins at one place in self and at another in out.
     const Checked kept_of =
         Checked(self.sizes()[d]) + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
     const int64_t kept = kept_of.fits() ? kept_of.get("constant_pad_nd", "what stays") : 0;
@@ -130,7 +130,7 @@ Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode,
   for (int64_t i = 0; i < padded; ++i) {
     const int64_t d = self.dim() - 1 - i, before = pad[2 * i], after = pad[2 * i + 1];
     padded_by("pad", self.size(d), before, after);
-    // What is cut off is still reflected, and does not go round.
+    // Elements that are cut off are still reflected, but do not go round.
     if (kind == Border::circular)
       out = grown(kind, cropped(out, d, before, after), d, before, after);
     else

@@ -5,7 +5,7 @@
 namespace gradus {
 
 namespace {
-// What a step multiplies the stride by; where that does not fit, there is one element, or none.
+// The stride times the step. Where the product does not fit, there is one element, or none.
 int64_t stepped(int64_t stride, int64_t step) {
   const Checked out = Checked(stride) * step;
   return out.fits() ? out.get("slice", "a stride") : stride;

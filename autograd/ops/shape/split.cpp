@@ -120,7 +120,7 @@ Tensors chunk(const Tensor& self, int64_t chunks, int64_t dim) {
 }
 
 namespace {
-// To the graph they are no views, so that each may get a history of its own.
+// The graph does not count them as views, so that each may get a history of its own.
 Tensors apart(Tensors views) {
   for (Tensor& view : views) {
     view.impl().view_of = nullptr;

@@ -15,7 +15,8 @@ Tensor record_reshape(const char* node, const Tensor& self, Tensor out) {
   return out;
 }
 
-// For shapes that differ from self's in sizes of 1 alone, which every memory layout allows.
+// Reshapes to a shape that differs from self's in sizes of 1 alone, which every memory layout
+// allows.
 Tensor reshaped(const char* node, const Tensor& self, IntArrayRef shape) {
   return record_reshape(node, self, *raw::try_view(self, shape));
 }

@@ -1,5 +1,5 @@
 // Convolutions and transposed ones, with their gradients. The output, the gradient of the input and
-// that of the weight are each bilinear in the other two, so three operations are each other's
+// that of the weight are each bilinear in the other two. So three operations are each other's
 // derivatives, of every order.
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/ops/window/dims.h"
@@ -25,7 +25,8 @@ bool sums_at_once(const Tensor& grad) {
   return !GradMode::is_enabled() && (grad.dtype() == kFloat || grad.dtype() == kDouble);
 }
 
-// That part of the convolution, made of the other two, the output or its gradient first.
+// One pass of the convolution, made of the other two tensors. The output or its gradient comes
+// first.
 Tensor bilinear(const char* op, Part part, const Convolution& shape, const Tensor& a,
                 const Tensor& b, const Tensor& bias = {}) {
   const Tensor out = raw::convolution(op, part, shape, a, b, bias);
@@ -197,7 +198,7 @@ Tensor convolve_named(const char* op, int spatial, const Tensor& input, const Te
         "; reshape it");
   check_least(op, "dilation", dilation, 1, "dilation should be greater than zero");
   const auto apart = spread_list(op, "dilation", dilation, spatial, 1);
-  // What does not share out evenly is added at the end first.
+  // Padding that does not share out evenly is added at the end first.
   Dims both = Dims::filled(spatial, 0), after = Dims::filled(2 * spatial, 0);
   bool uneven = false;
   for (int d = 0; d < spatial; ++d) {

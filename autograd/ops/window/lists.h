@@ -1,5 +1,5 @@
-// What convolutions and pools have in common: numbers for each spatial dimension, and inputs with
-// or without a batch.
+// The common part of convolutions and pools: numbers for each spatial dimension, and inputs with or
+// without a batch.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace gradus::autograd {
 std::array<int64_t, kSpatial> spread_list(const char* op, const char* name, IntArrayRef list,
                                           int spatial, int64_t rest);
 
-// What an argument of several numbers must be: at least `least`.
+// Checks that an argument of several numbers is at least `least`.
 // Errors: ValueError: `words`, which are libtorch's.
 void check_least(const char* op, const char* name, IntArrayRef list, int64_t least,
                  const char* words);

@@ -1,4 +1,4 @@
-// batch_norm, layer_norm and group_norm. They compute in float32 or float64, and round once.
+// batch_norm, layer_norm and group_norm. All compute in float32 or float64, and round once.
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/factories.h"
@@ -8,12 +8,12 @@ namespace gradus {
 
 namespace {
 
-// Of the dtype that x is computed in.
+// The parameter in the dtype that x is computed in.
 Tensor like(const Tensor& parameter, const Tensor& x) {
   return parameter.defined() ? parameter.to(x.dtype()) : parameter;
 }
 
-// As (samples, groups, weights of a row, neighbours with one weight), and weights as they fit to
+// x as (samples, groups, weights of a row, neighbours with one weight), and weights as they fit to
 // it.
 Tensor split(const NormalizedRows& rows, const Tensor& x) {
   return x.reshape({rows.rows / rows.groups, rows.groups, rows.weights(), rows.inner});
@@ -68,7 +68,8 @@ Tensor normalized(const char* node, const NormalizedRows& rows, double eps, cons
   return y;
 }
 
-// Of an input without elements. The weight and the bias are in the graph, and their gradients 0.
+// The result for an input without elements. The weight and the bias are in the graph, and their
+// gradients 0.
 Tensor normalized_nothing(const char* node, const Tensor& input, const Tensor& weight,
                           const Tensor& bias) {
   Tensor out = raw::clone(input);

@@ -86,7 +86,7 @@ Pool adaptive_pool(const char* op, int spatial, const Tensor& x, IntArrayRef out
     const int64_t in = pool.dim[d].in, windows = out[static_cast<size_t>(d)];
     pool.dim[d].out = windows;
     pool.dim[d].adaptive = windows == 0 || in % windows != 0;
-    // Those that share out evenly are ordinary ones.
+    // Windows that share out evenly are ordinary ones.
     if (!pool.dim[d].adaptive) pool.dim[d].kernel = pool.dim[d].stride = in / windows;
   }
   return pool;

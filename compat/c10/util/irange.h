@@ -7,12 +7,12 @@
 
 namespace gradus {
 
-// From 0 on, below end; none where end is negative.
+// Counts from 0, below end; none where end is negative.
 template <std::integral T>
 constexpr auto irange(T end) {
   return std::views::iota(T{}, std::max(end, T{}));
 }
-// From begin on, below end.
+// Counts from begin, below end.
 template <std::integral T, std::integral U>
 constexpr auto irange(T begin, U end) {
   return std::views::iota(static_cast<U>(begin), std::max(end, static_cast<U>(begin)));

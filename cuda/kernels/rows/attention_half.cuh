@@ -1,10 +1,10 @@
 // Attention of half types by tensor cores: attention.cuh's tiles and passes.
 //
-// Idea. A warp has 16 rows of a block's 64, and all 64 columns of their scores. What a warp holds
-// of a 16 x 8 sum is what it must hold of a factor of the next product, so weights go from product
-// to product in registers, rounded to the half type. Sums, exponentials and log_sums are float32.
-// Cost. Every fragment of keys and values is loaded from shared memory for a single product of 16
-// rows. Next. Rows of two tiles to a warp; copies that nobody waits for; wgmma.
+// Idea. A warp has 16 rows of a block's 64, and all 64 columns of their scores. A warp holds a 16 x
+// 8 sum as it must hold a factor of the next product. So weights go from product to product in
+// registers, rounded to the half type. Sums, exponentials and log_sums are float32. Cost. Every
+// fragment of keys and values is loaded from shared memory for a single product of 16 rows. Next.
+// Rows of two tiles to a warp; copies that nobody waits for; wgmma.
 #pragma once
 
 #include "gradus/cuda/kernels/attention.cuh"
@@ -14,8 +14,8 @@ namespace gradus::cuda {
 
 inline constexpr int kHalfAttentionThreads = 128;
 
-// W: the width of tiles. Their rows are 16 bytes apart in banks, so that a warp's reads of 8 rows
-// meet no bank twice.
+// W: the width of tiles. The rows of tiles are 16 bytes apart in banks, so that a warp's reads of 8
+// rows meet no bank twice.
 template <class T, int W>
 struct HalfAttentionTile : AttentionHead<T, float> {
   static constexpr int kPitch = W + 8, kSize = kAttentionTile * kPitch;
@@ -31,7 +31,7 @@ struct HalfAttentionTile : AttentionHead<T, float> {
     group = lane / 4, member = lane % 4;
   }
 
-  // Copies 64 rows from `from` on. What lies beyond `rows` and `width` is 0.
+  // Copies 64 rows from `from` on. Elements beyond `rows` and `width` are 0.
   __device__ static void load(T* to, const T* x, int64_t step, int64_t from, int64_t rows,
                               int width) {
     const bool vectors =
@@ -98,7 +98,7 @@ struct HalfAttentionTile : AttentionHead<T, float> {
         f(e / 2, first + row + group + e / 2 * 8, 8 * j + 2 * member + e % 2, sums[j][e],
           more[j][e]...);
   }
-  // Of the four lanes that share a row.
+  // The sum over the four lanes that share a row.
   __device__ static float row_sum(float x) {
     x += __shfl_xor_sync(0xffffffffu, x, 1);
     return x + __shfl_xor_sync(0xffffffffu, x, 2);
@@ -107,7 +107,7 @@ struct HalfAttentionTile : AttentionHead<T, float> {
     x = ::max(x, __shfl_xor_sync(0xffffffffu, x, 1));
     return ::max(x, __shfl_xor_sync(0xffffffffu, x, 2));
   }
-  // To a contiguous matrix of this head.
+  // Stores to a contiguous matrix of this head.
   __device__ void store(T* to, int64_t rows, int width, Result& result) const {
     visit(
         [&](int, int64_t r, int64_t c, float x) {

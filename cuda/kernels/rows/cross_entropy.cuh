@@ -18,7 +18,7 @@ struct Targets {
   Fault* fault;
 };
 
-// Of each row: the factor of its loss, the largest element, the logarithm of the sum about it.
+// The sums of each row: the factor of its loss, its largest element, and log(sum(e^(x - largest))).
 template <class T>
 struct RowSums {
   T *factor, *top, *log_sum;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(Team::kThreads, Team::kBlocks)
   const bool decides = valid && team.lane() == 0;
   const int64_t number = decides ? targets.number[line] : 0;
   Tile<T, 2> tile;
-  // Of this thread: the largest element so far, about which it sums powers of e and, for smoothing,
+  // This thread's largest element so far, the sum of powers of e about it and, for smoothing, of
   // its `own` elements.
   T top = least, powers = 0, own = 0, total = 0;
   for (int64_t first = 0; first < n; first += length) {
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(kAverageThreads)
   if (threadIdx.x == 0) *mean = sum / divisor;
 }
 
-// out = grad factor (softmax(x) - the shares of the classes). Of doubles, fewer blocks have room.
+// out = grad factor (softmax(x) - the shares of the classes). Fewer blocks have room for doubles.
 template <class T, class Team>
 __global__ void __launch_bounds__(Team::kThreads, (sizeof(T) > sizeof(float) ? 2 : Team::kBlocks))
     cross_entropy_grad_kernel(SoftmaxArgs<2> args, Team team, Targets<T> targets, RowSums<T> rows,

@@ -1,8 +1,8 @@
 // softmax, log_softmax and their gradients along long lines of neighbours: a block for a line,
 // which it keeps on its multiprocessor, so that memory is read once.
 //
-// What fits goes to shared memory, all of it at once and past the registers; a gradient keeps some
-// in registers, too. What is left is read again where it is needed. A thread touches its own
+// As much as fits goes to shared memory, all of it at once and past the registers. A gradient keeps
+// some in registers, too. The rest is read again where it is needed. A thread touches its own
 // vectors alone, so nothing but the folds waits for other threads.
 #pragma once
 
@@ -64,8 +64,9 @@ __device__ void for_vectors_of_thread(int begin, int end, const F& f) {
   for (int i = begin + static_cast<int>(threadIdx.x); i < end; i += kLongThreads) f(i);
 }
 
-// As softmax_kernel, with `kept` vectors of a line in shared memory. They come in groups: the
-// powers of one are summed up while the next are under way, each about its own largest element.
+// The same as softmax_kernel, with `kept` vectors of a line in shared memory. The vectors come in
+// groups. The powers of one group, each about its own largest element, are summed up while the next
+// are under way.
 template <class T>
 __global__ void __launch_bounds__(kLongThreads, 1)
     long_softmax_kernel(SoftmaxArgs<2> args, int kept, T* out, const T* x) {
@@ -149,7 +150,7 @@ __global__ void __launch_bounds__(kLongThreads, 1)
     });
 }
 
-// As softmax_grad_kernel, with `kept` vectors of grad and of y in shared memory.
+// The same as softmax_grad_kernel, with `kept` vectors of grad and of y in shared memory.
 template <class T>
 __global__ void __launch_bounds__(kLongThreads, 1)
     long_softmax_grad_kernel(SoftmaxArgs<3> args, int kept, T* out, const T* grad, const T* y) {

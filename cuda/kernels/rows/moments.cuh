@@ -25,7 +25,7 @@ struct Variance {
   __device__ static Moments combine(const Moments& a, const Moments& b) {
     const double count = a.count + b.count, apart = b.mean - a.mean;
     const double share = count > 0 ? b.count / count : 0;
-    // In an order in which 0 times the square of a large number is 0.
+    // The order is one in which 0 times the square of a large number is 0.
     return {count, a.mean + apart * share,
             a.squares + b.squares + apart * (apart * (a.count * share))};
   }

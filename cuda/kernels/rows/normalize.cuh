@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(kMostNormThreads)
   });
 }
 
-// For each run of `inner` neighbours with one weight, its sums: weight_sums of grad times the
+// The sums of each run of `inner` neighbours with one weight: weight_sums of grad times the
 // normalised x, bias_sums of grad.
 template <class T, int V>
 __global__ void __launch_bounds__(kNormThreads)

@@ -6,8 +6,7 @@
 
 namespace gradus::cuda {
 
-// Rows of more are not short. With one more, the padding below would send all of a warp to one
-// bank.
+// Rows of more are not short. One more would let the padding below send all of a warp to one bank.
 inline constexpr int kLongestShortRow = 60;
 inline constexpr int kShortRowVectors = 2;  // that a thread brings to shared memory
 template <class T>

@@ -1,4 +1,4 @@
-// What reductions read beside plain elements (reduce.cuh), and a fold of two extremes at once.
+// The sources of reductions beside plain elements (reduce.cuh), and a fold of two extremes at once.
 #pragma once
 
 #include <limits>
@@ -65,7 +65,7 @@ struct SquaredDifference {
   }
 };
 
-// Its gradient, where the squares are averaged.
+// The gradient of that, where the squares are averaged.
 template <class T>
 struct SquaredDifferenceGrad {
   T scale;  // 2 / how many there are

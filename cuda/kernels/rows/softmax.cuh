@@ -61,8 +61,8 @@ struct ColumnTeam {
   }
 };
 
-// `lines` walks over N tensors, of which the first is written, without the dimension, along which
-// elements are `step` apart.
+// `lines` walks over N tensors, of which the first is written. The walk leaves out the dimension,
+// along which elements are `step` apart.
 template <int N>
 struct SoftmaxArgs {
   Strided<N> lines;
@@ -71,25 +71,28 @@ struct SoftmaxArgs {
   bool log;
   // How many elements of memory lie before a tensor's first element, and how many from it on.
   int64_t before[N], from[N];
-  // Elements are neighbours, and a line begins at the same place of a vector in all tensors; at its
-  // first place, with a whole number of vectors, unless Team::kEdges.
+  // The elements of a line are neighbours, and it begins at the same place of a vector in all
+  // tensors. Unless Team::kEdges that place is the first, and the line is a whole number of
+  // vectors.
   bool vectors;
 };
 
-// What powers of e are taken about: the largest element, or 0 where there is none.
+// The number about which powers of e are taken: the largest element, or 0 where there is none.
 template <class T>
 __device__ T center(T largest) {
   return largest == scalar::least<T>() ? T(0) : largest;
 }
 
-// What a thread has of a tile: 8 vectors, or 4 of each where a kernel of N = 3 tensors reads two.
+// The part of a tile that a thread has: 8 vectors, or 4 of each where a kernel of N = 3 tensors
+// reads two.
 template <class T, int N>
 struct Tile {
   static constexpr int V = vector_width<T>, kSize = V * (N == 2 ? 8 : 4);
   T at[kSize];
 };
 
-// Which elements of a tile a thread has: vectors, or single ones between those of its neighbours.
+// The elements of a tile that a thread has: vectors, or single ones between those of its
+// neighbours.
 template <class T, int N, bool kEdges>
 struct Share {
   static constexpr int V = Tile<T, N>::V, kSize = Tile<T, N>::kSize;
@@ -98,8 +101,8 @@ struct Share {
   int skip = 0;   // places of the first tile that lie before the line
   int begin = 0;  // of this tile
 
-  // Finds where in a vector the line at x, of these offsets, begins. Its outer vectors are read
-  // whole, so a line whose outer vectors are not all in memory is read by single elements.
+  // Finds where in a vector the line at x, of these offsets, begins. The outer vectors of a line
+  // are read whole. A line whose outer vectors are not all in memory is read by single elements.
   __device__ void align(const SoftmaxArgs<N>& args, const Offsets<N, int64_t>& at, const T* x) {
     if (!kEdges || !vectors) return;
     skip = static_cast<int>(reinterpret_cast<uintptr_t>(x) / sizeof(T) % V);

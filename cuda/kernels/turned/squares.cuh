@@ -1,6 +1,6 @@
-// out[i] = f(in[i]...) where neighbours of an input are not neighbours of out, as in x + x.t(): a
-// thread takes a square, which it reads along whichever dimension an operand has neighbours in, and
-// turns in its registers.
+// out[i] = f(in[i]...) where neighbours of an input are not neighbours of out, as in x + x.t(). A
+// thread takes a square. It reads the square along whichever dimension an operand has neighbours
+// in, and turns it in its registers.
 #pragma once
 
 #include <utility>
@@ -28,7 +28,7 @@ struct Square {
   Vector<T, S> line[S];
 };
 
-// The lines of the square at `from`, along its columns or, where it is turned, its rows.
+// The lines of the square at `from`: its columns or, where it is turned, its rows.
 template <int S, class T>
 __device__ Square<T, S> load_square(const T* from, int64_t step) {
   Square<T, S> out;
@@ -37,7 +37,8 @@ __device__ Square<T, S> load_square(const T* from, int64_t step) {
   return out;
 }
 
-// As store_vector, of which nvcc makes stores of single elements here. `Bits`: as many bytes.
+// Stores like store_vector, of which nvcc makes stores of single elements here. `Bits`: as many
+// bytes.
 template <class Bits, class Line>
 __device__ void store_bits(void* to, const Line& line) {
   static_assert(sizeof(Bits) == sizeof line);
@@ -80,8 +81,8 @@ __device__ void start_squares(const F& f, const Turned& turned, const Strided<N>
       load_square<S>(in + at.at[I + 1], walk.stride[I + 1][turned[I] ? last : last - 1])...);
 }
 
-// The last dimension of the walk is its columns, the one before its rows, all others matrices. In
-// out columns have stride 1; in an input they have it, or, where turned[n], rows do.
+// The last dimension of the walk is its columns, the one before its rows, all others matrices.
+// Columns have stride 1 in out. Columns have stride 1 in an input, too, or rows do where turned[n].
 // REQUIRES: pointers, all other strides and both sizes are multiples of S elements.
 template <class Turned, class F, class Out, class... In>
 __global__ void __launch_bounds__(kSquareThreads)

@@ -1,10 +1,10 @@
 // Convolutions by implicit GEMM with multiply-adds: tiles of the matrix of windows are
 // gathered from the tensor itself, so the matrix never exists (implicit_gemm.cuh).
 //
-// Idea. The ladder of products (matmul_vectorized.cuh), with tiles that are gathered: warps make
-// compact rectangles, threads squares in registers, and the next tile is on its way while one is
-// multiplied. Few threads find the spots of the depth, and put them into shared memory.
-// Next. Tensor cores, as for products (convolution_tensor_cores.cuh).
+// Idea. The ladder of products (matmul_vectorized.cuh), with tiles that are gathered. Warps make
+// compact rectangles and threads squares in registers, and the next tile is on its way while one is
+// multiplied. Few threads find the spots of the depth, and put them into shared memory. Next.
+// Tensor cores, as for products (convolution_tensor_cores.cuh).
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kResident)
     const int current = step % 2;
     const bool more = step + 1 < steps;
     if (more) fetch(step + 1);
-    // In place of those of this step, which were last read before the barrier.
+    // The next depths replace those of this step, which were last read before the barrier.
     if (step % kSteps == kSteps - 1) find_depths(step / kSteps + 2);
 #pragma unroll
     for (int i = 0; i < S::kDepth; ++i) {

@@ -18,8 +18,8 @@ inline constexpr int kDirectThreads = 512, kMostDirectRows = 16, kMostDirectColu
 inline constexpr int kDirectOwn = 2;  // columns of a thread
 GRADUS_HD constexpr int even(int count) { return count + count % 2; }
 
-// How the places of a dimension, `count` of them, meet the gathered tensor: the first at `first`,
-// others `step` apart, and all taps from place + low up to place + high.
+// How the `count` places of a dimension meet the gathered tensor: the first at `first`, others
+// `step` apart. Each place meets all taps from place + low up to place + high.
 struct DirectDim {
   int count, first, step, low, high;
 
@@ -67,7 +67,7 @@ GRADUS_HD int box_plane(const ConvolutionArgs<float>& args, int rows, int width)
 template <ConvolutionPass part>
 class DirectBox {
  public:
-  // Those of all places.
+  // The box of all places.
   __device__ DirectBox(const ConvolutionArgs<float>& args, int sample, int group) : args_(args) {
     constexpr bool kInput = part == ConvolutionPass::dgrad;
     const Convolution& s = args.shape;
@@ -82,7 +82,7 @@ class DirectBox {
                             group * (kInput ? s.group_filters() : s.group_channels());
     from_ = args.b + channel * gathered_;
   }
-  // Those of the places from `first` up to `last` alone.
+  // Narrows the box to the places from `first` up to `last`.
   __device__ void narrow(const Spot& first, const Spot& last) {
     bool alike = true;  // so far: then the places between are not all of the next dimension
 #pragma unroll
@@ -99,7 +99,8 @@ class DirectBox {
     plane_ = box_plane<part>(args_, size_[0] * size_[1], size_[2]);
   }
 
-  // What a place and a tap add to the place in the box; `channel` counts from its first one.
+  // The steps that a place and a tap add to the place in the box; `channel` counts from its first
+  // one.
   __device__ int of_place(const Spot& place) const { return at(place.at, first_); }
   __device__ int of_tap(const Spot& tap, int channel) const {
     return channel * plane_ + at(tap.at, low_);

@@ -2,13 +2,13 @@
 // comes to shared memory once.
 //
 // Idea. Neighbouring windows of 3 x 3 share most of their elements, so a tile of the matrix of
-// windows (convolution_tensor_cores.cuh) has most elements nine times. Here a block keeps, for 8
-// channels at a time, the rows of the gathered tensor that its windows reach, a patch, as they lie
-// in memory: copies of 16 bytes. A table, made once for a block, says where the element of a column
-// at a tap lies in the patch of any channel; those of the padding lie at a place that holds 0.
-// The weights of the same channels lie beside it, also as in memory.
-// Cost. For 72 terms of 128 x 128 outputs a thread starts 18 copies for the weights and about 4 for
-// the patches, where it would start 144; an element costs one more addition for its place.
+// windows (convolution_tensor_cores.cuh) has most elements nine times. Here a block keeps a patch
+// for 8 channels at a time: the rows of the gathered tensor that its windows reach, as they lie in
+// memory. Copies have 16 bytes. A table, made once for a block, says where the element of a column
+// at a tap lies in the patch of any channel; those of the padding lie at a place that holds 0. The
+// weights of the same channels lie beside it, also as in memory. Cost. A thread starts 18 copies
+// for the weights and about 4 for the patches for 72 terms of 128 x 128 outputs, where it would
+// start 144. An element costs one more addition for its place.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tensor_cores.cuh"
@@ -17,11 +17,11 @@
 
 namespace gradus::cuda {
 
-// What a block makes: S::kRows x S::kCols results of one group and some of the channels, or of the
+// The results of a block: S::kRows x S::kCols of one group and some of the channels, or of the
 // filters for the gradient of the input.
-// REQUIRES: two spatial dimensions and windows of kTaps elements; planes of the gathered tensor,
-// and the channels of a group, are multiples of 4; a and b are aligned to 16 bytes; a part of the
-// depth is a multiple of kChunk channels; args.pitch floats hold the patch of a channel and
+// REQUIRES: two spatial dimensions and windows of kTaps elements. Planes of the gathered tensor,
+// and the channels of a group, are multiples of 4. a and b are aligned to 16 bytes. A part of the
+// depth is a multiple of kChunk channels. args.pitch floats hold the patch of a channel and
 // kPatchZeros, and are 8 more than a multiple of 32.
 template <class S, ConvolutionPass part>
 class ConvolutionPatches {
@@ -130,7 +130,7 @@ class ConvolutionPatches {
  private:
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
 
-  // Which of all taps of a window it is.
+  // The number of this tap among all taps of a window.
   __device__ int tap_of(int tap) const { return kInput ? taps_[tap].at[0] : tap; }
 
   __device__ void make_tables() {
@@ -250,7 +250,7 @@ __global__ void __maxnreg__(S::kRegisters)
   Patches patches(args);
   typename Patches::Sums sum = {};
   patches.walk([&](const float* a, const float* b) { patches.add_terms(a, b, sum); });
-  // As in matmul_tensor_cores: a sum that is not finite may come from the splitting.
+  // A sum that is not finite may come from the splitting, as in matmul_tensor_cores.
   if (__syncthreads_or(!Patches::Mine::all_finite(sum)))
     Patches::make_plainly(args);
   else

@@ -2,10 +2,10 @@
 // multiply-add units.
 //
 // Idea. The product of matmul_tensor_cores.cuh: floats as sums of two TF32 numbers, few terms at a
-// time by tensor cores. Its tiles are gathered (implicit_gemm.cuh): each element of a tile is a
+// time by tensor cores. The tiles are gathered (implicit_gemm.cuh). Each element of a tile is a
 // copy of 4 bytes of its own that passes no register (cp.async), with zeros for the padding. Cost.
-// For 16 terms of 128 x 128 outputs a thread starts 32 copies, about 250 instructions beside the
-// 700 of the product, whose tensor cores are busy for 1250 cycles meanwhile. Next. Fewer
+// A thread starts 32 copies for 16 terms of 128 x 128 outputs. That is about 250 instructions
+// beside the 700 of the product, whose tensor cores are busy for 1250 cycles meanwhile. Next. Fewer
 // multiplications for windows of 3 x 3 (Lavin and Gray 2016, "Fast algorithms for convolutional
 // neural networks"), at some loss of exactness.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace gradus::cuda {
 
-// What a block makes: S::kRows x S::kCols results of one group and one part of the depth.
+// The results of a block: S::kRows x S::kCols of one group and one part of the depth.
 template <class S, ConvolutionPass part>
 class ConvolutionTiles {
   static constexpr bool kOfWeight = part == ConvolutionPass::wgrad;
@@ -61,7 +61,7 @@ class ConvolutionTiles {
       wait_for_copies<S::kStages - 2>();
       __syncthreads();  // all have copied their part of this tile, and have left the one before
       const int ahead = s + S::kStages - 1, set = ahead / kSteps;
-      // In place of a set whose copies had all begun before the barrier.
+      // The next depths replace a set whose copies had all begun before the barrier.
       if (ahead % kSteps == 0 && thread() / 32 == set % kWarps) find_depths(set + 2);
       copy(shared + (slot == 0 ? S::kStages - 1 : slot - 1) * kFloats, ahead);
       step(shared + slot * kFloats, shared + slot * kFloats + TileA::kFloats);
@@ -92,7 +92,7 @@ class ConvolutionTiles {
                  : tap_spot<part>(args_, i, block_.group);
   }
 
-  // By one warp.
+  // One warp does this.
   __device__ void find_depths(int set) {
     const int lane = thread() % 32, i = begin_ + set * kSet + lane;
     if (i < end_) depths_[set % kSets * kSet + lane] = spot<kOfWeight>(i);
@@ -128,7 +128,7 @@ class ConvolutionTiles {
                exists && block_.first_row + row + u * kStep < args_.rows, args_.a);
   }
 
-  // Of b, where neighbours in memory are columns: each thread has one.
+  // Copies b where neighbours in memory are columns: each thread has one.
   __device__ void copy_along_columns(float* to, const Spot* terms, int left) const {
     constexpr int kStep = S::kThreads / S::kCols;
     const int lane = thread() % S::kCols, depth = thread() / S::kCols;
@@ -144,7 +144,7 @@ class ConvolutionTiles {
     }
   }
 
-  // Of b, where they are places: each thread has one of the depth.
+  // Copies b where neighbours in memory are places: each thread has one of the depth.
   __device__ void copy_along_depth(float* to, const Spot* terms, int left) const {
     constexpr int kStep = S::kThreads / S::kDepth;
     const int lane = thread() / S::kDepth, depth = thread() % S::kDepth;
@@ -174,7 +174,7 @@ __global__ void __maxnreg__(S::kRegisters)
   Tiles tiles(args);
   typename Tiles::Sums sum = {};
   tiles.walk([&](const float* a, const float* b) { Tiles::Mine::add_terms(a, b, sum); });
-  // As in matmul_tensor_cores: a sum that is not finite may come from the splitting.
+  // A sum that is not finite may come from the splitting, as in matmul_tensor_cores.
   if (__syncthreads_or(!Tiles::Mine::all_finite(sum)))
     Tiles::make_plainly(args);
   else

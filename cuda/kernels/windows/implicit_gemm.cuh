@@ -1,9 +1,9 @@
-// Implicit GEMM: convolutions as products of matrices that are gathered. What a kernel is given,
+// Implicit GEMM: convolutions as products of matrices that are gathered. The arguments of a kernel,
 // and where the elements lie. The parts are known as fprop, dgrad and wgrad.
 //
-// Each of the three parts of a convolution is a product of a matrix of weights or gradients, a
-// (rows, depth), and a matrix b (depth, columns) whose element (d, c) is one element of a tensor,
-// or 0 of the padding:
+// Each of the three passes of a convolution is a product of two matrices. a (rows, depth) holds
+// weights or gradients. Element (d, c) of b (depth, columns) is one element of a tensor, or 0 of
+// the padding:
 //
 //   part     rows      columns             depth             b: an element of
 //   output   filters   places, samples     taps, channels    the input, at place + tap
@@ -11,9 +11,9 @@
 //                                                            (element - tap) / stride
 //   weight   filters   taps, channels      places, samples   the input, at place + tap
 //
-// With a stride, only some taps meet an element of the input, and neighbours meet others. Elements
-// that are `stride` apart meet the same taps: each such set, a phase, is a product of its own, in
-// which (element - tap) / stride is a difference of two numbers.
+// A stride above 1 lets only some taps meet an element of the input, and neighbours meet others.
+// Elements that are `stride` apart meet the same taps. Each such set, a phase, is a product of its
+// own, in which (element - tap) / stride is a difference of two numbers.
 //
 // So a column and a depth are a Spot each: where it lies in memory, and at which place; the sum of
 // both is an element. Spots take divisions: kernels make those of the columns once for a tile, and
@@ -26,8 +26,8 @@
 
 namespace gradus::cuda {
 
-// One dimension of a phase. Its elements are first + i * stride, and the taps that they meet
-// tap + j * tap_step; at element i and tap j is place i + place - j * reach of the output.
+// One dimension of a phase. Its elements are first + i * stride. They meet the taps tap + j *
+// tap_step. Element i and tap j meet place i + place - j * reach of the output.
 struct Phase {
   int first, stride, count;
   int tap, tap_step, taps;
@@ -56,14 +56,15 @@ struct ConvolutionArgs {
   DirectCut direct;          // of convolution_direct.cuh
 };
 
-// What a column or a term of the depth adds: to the element of b, and to that of out or a.
+// The steps that a column or a term of the depth adds: to the element of b, and to that of out or
+// a.
 struct alignas(16) Spot {
   int64_t in_b, in_other;
   int at[kSpatial];
 };
 
-// What a block makes: rows x columns results of one group and one part of the depth. The grid
-// counts tiles of rows, then of columns, then parts, then groups.
+// The results of a block: rows x columns of one group and one part of the depth. The grid counts
+// tiles of rows, then of columns, then parts, then groups.
 struct ConvolutionBlock {
   int first_row, first_column, part, group;
 
@@ -92,7 +93,7 @@ struct ConvolutionBlock {
     return ::min(begin(args) + args.part, args.depth);
   }
 
-  // What the first part adds to the results of a row of the product.
+  // The bias that the first part adds to the results of a row of the product.
   template <class T>
   __device__ T bias(const ConvolutionArgs<T>& args, int row) const {
     return args.bias && part == 0 ? args.bias[group * args.rows + row] : T(0);
@@ -179,7 +180,7 @@ __device__ Spot tap_spot(const ConvolutionArgs<T>& args, int i, int group) {
     out.at[d] = out.at[d] * (kInput ? -phase.reach : static_cast<int>(dim.dilation));
   }
   out.in_b = channel * (kInput ? s.outputs() : s.inputs()) + in_gathered(args, out.at);
-  // In weight (filters, channels of a group, taps), or its gradient.
+  // The steps in weight (filters, channels of a group, taps), or in its gradient.
   const int64_t taps = s.taps(), per_filter = s.group_channels() * taps;
   out.in_other =
       group * s.group_filters() * per_filter + channel * (kInput ? per_filter : taps) + tap;

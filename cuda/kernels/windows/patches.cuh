@@ -37,7 +37,8 @@ struct PatchRun {
   int begin, end;
 };
 
-// What those of columns `first` up to `last` that are of sample `sample` reach.
+// The run of neighbours that the columns from `first` up to `last` reach, of those that belong to
+// sample `sample`.
 GRADUS_HD inline PatchRun patch_run(const PatchRows& rows, int sample, int first, int last) {
   const int start = sample * rows.height * rows.width, past = start + rows.height * rows.width;
   const auto row_of = [&](int column) { return (column - start) / rows.width * rows.step; };

@@ -1,5 +1,6 @@
-// Pools: a thread for each window, and in the other direction one for each element of the input,
-// which looks at the windows that reach over it in order, so that its sum is reproducible.
+// Pools. The forward has a thread for each window. The backward has one for each element of the
+// input; it goes over the windows that reach over the element in order, so that its sum is
+// reproducible.
 #pragma once
 
 #include <limits>

@@ -132,9 +132,10 @@ struct Product {
   }
 };
 
-// Into how many parts the depth of products that run one after the other is cut, each a block's
-// work, by a model of an H100: by the shapes alone, so that every GPU adds in the same order. Its
-// unit is the time of a term of 64 x 128 results, where a multiprocessor works on three blocks.
+// The number of parts into which the depth of products that run one after the other is cut; each
+// part is a block's work. A model of an H100 decides by the shapes alone, so that every GPU adds in
+// the same order. The unit is the time of a term of 64 x 128 results, where a multiprocessor works
+// on three blocks.
 template <class T>
 int64_t best_parts(const std::vector<Product<T>>& products, int64_t results) {
   constexpr int kMultiprocessors = 132, kLeastTerms = 64, kMostSums = 1 << 26;
@@ -204,7 +205,7 @@ template <class T>
 struct Plan {
   Part part;
   Convolution shape;
-  // What the choice of kernels depends on beside the shape.
+  // The choice of kernels depends on these beside the shape.
   bool aligned, tensor_cores;
   int64_t shared_bytes;
   std::vector<Product<T>> products;
@@ -249,7 +250,7 @@ const Plan<T>& plan_of(Part part, const Convolution& shape, int64_t results,
   return plans[oldest++ % kMostPlans] = std::move(made);
 }
 
-// By parts where that is faster; the sums of the parts are added in order.
+// Multiplies in parts where that is faster; the sums of the parts are added in order.
 template <class T>
 void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
          const Context& context) {

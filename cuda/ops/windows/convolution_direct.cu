@@ -21,7 +21,7 @@ template <Part part>
 int64_t box_floats(const ConvolutionArgs<float>& args, int n) {
   DirectDim dim[kSpatial];
   for (int d = 0; d < kSpatial; ++d) dim[d] = direct_dim<part>(args, d);
-  // As many of a dimension as they meet, where `inner` lie behind each other.
+  // Takes as many of a dimension as they meet, where `inner` lie behind each other.
   const auto met = [&](int d, int64_t inner) {
     return static_cast<int>(std::min<int64_t>(dim[d].count, n > 1 ? (n - 2) / inner + 2 : 1));
   };
@@ -64,7 +64,8 @@ DirectCut cut(const ConvolutionArgs<float>& args, int rows) {
     out.terms = static_cast<int>(at_once * taps);
     floats = at_once * of_channel;
   }
-  // In the end, the sums of all threads. Before them, where the columns lie in out.
+  // The end needs room for the sums of all threads. The time before needs room for where the
+  // columns lie in out.
   floats = std::max<int64_t>(floats, kDirectOwn * kDirectThreads * rows) + 2 * even(out.columns);
   out.floats = static_cast<int>(std::min<int64_t>(floats, kMostFloats + 1));
   return out;

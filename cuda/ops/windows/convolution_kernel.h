@@ -1,4 +1,4 @@
-// What the host knows of a kernel of convolutions.
+// A kernel of convolutions as the host sees it.
 #pragma once
 
 #include <optional>

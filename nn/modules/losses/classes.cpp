@@ -76,8 +76,9 @@ Losses losses_of_logs(const char* op, const Tensor& input, const Tensor& target,
   return {where(kept, losses, 0), factors};
 }
 
-// Whether row_cross_entropy computes the same: classes along the last dimension, no gradient of
-// weights, and no weights beside smoothing, which would need a sum of them.
+// Whether row_cross_entropy computes the same: the classes are along the last dimension, the
+// weights have no gradient, and there are no weights beside smoothing, which would need a sum of
+// them.
 bool fits_rows(const Tensor& input, const CrossEntropyLossOptions& options) {
   const Tensor& weight = options.weight();
   return class_dim(input) == input.dim() - 1 && input.is_floating_point() && input.numel() > 0 &&

@@ -30,7 +30,7 @@ std::vector<int64_t> lengths_of(const char* name, const Tensor& lengths, int64_t
   return out;
 }
 
-// What the recursion reads of the labels. State 2 i + 1 is label i, even states are blanks.
+// The labels as the recursion reads them. State 2 i + 1 is label i, even states are blanks.
 struct States {
   Tensor labels;     // (N, S): the class of each state
   Tensor skips;      // (N, S): 0 where the blank before a state may be left out, else kNever
@@ -65,7 +65,7 @@ States states_of(const Tensor& targets, const std::vector<int64_t>& lengths, int
   return out;
 }
 
-// Of each state the number of the one `by` states before it.
+// The number of the state `by` states before, for each state.
 Tensor moved(const Tensor& x, int64_t by) {
   const int64_t some = std::min(by, x.size(1));
   return cat({full({x.size(0), some}, kNever, x.options()), x.narrow(1, 0, x.size(1) - some)}, 1);
@@ -104,7 +104,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
   const States states = states_of(targets, lengths, options.blank(), classes);
   const Tensor labels = states.labels.to(logs.device()), skips = states.skips.to(logs.options());
   const Tensor lasting = tensor(times).to(logs.device()).unsqueeze(1);
-  // The probability of all ways to a state. Before the first step none has left the first blank.
+  // The probability of all ways to a state. No way has left the first blank before the first step.
   Tensor ways = full(labels.sizes(), kNever, logs.options());
   ways.select(1, 0).fill_(0);
   const Tensors rows = logs.unbind(0);

@@ -1,4 +1,4 @@
-// What the functions of several losses share: checks of their arguments, and reductions.
+// The common part of several losses: checks of their arguments, and reductions.
 #pragma once
 
 #include "gradus/nn/modules/loss.h"

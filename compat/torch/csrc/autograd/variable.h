@@ -1,4 +1,4 @@
-// What libtorch keeps of a view, apart from the tensor:
+// The record that libtorch keeps of a view, apart from the tensor:
 // torch::autograd::impl::get_view_autograd_meta.
 #pragma once
 
