@@ -1,4 +1,4 @@
-// The public functions on tensors: they compute through raw:: and record the graph. Their rows in
+// The public functions on tensors: they compute through raw:: and record the graph. The rows of
 // elementwise.def and functions.def say what each function does. Most are methods of Tensor as
 // well.
 #pragma once

@@ -40,7 +40,7 @@ class StorageImpl {
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
 
   // --- Data that another device or rank still writes (arrival.h)
-  // From now on data() waits for this arrival, so that only users of the memory wait.
+  // Lets data() wait for this arrival from now on, so that only users of the memory wait.
   void expect(std::shared_ptr<Arrival> arrival);
   bool is_arriving() const { return arriving_.load(std::memory_order_acquire); }
   // Null where no data is arriving.

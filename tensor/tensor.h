@@ -194,8 +194,9 @@ class Tensor {
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
   bool is_leaf() const;
-  // The operation that computed this tensor; null for a leaf. For a view, changes of its base in
-  // place are part of it. Errors: Error where such a change concerns a view that does not allow it.
+  // The operation that computed this tensor; null for a leaf. The operation of a view follows
+  // changes of its base in place. Errors: Error where such a change concerns a view that does not
+  // allow it.
   const std::shared_ptr<Node>& grad_fn() const;
   uint32_t output_nr() const;
   // Counts the changes in place. Errors: Error for an inference tensor, which does not count them.

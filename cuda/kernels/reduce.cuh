@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(kReduceThreads)
 
 // `count` elements were reduced into each of `kept`; it differs from reduced.numel in the launch
 // that folds partial results. A thread has V neighbouring outputs.
-// REQUIRES: V = 1, or the last dimension of `kept` has stride 1 in x and out, and its size, every
+// REQUIRES: V = 1; or the last dimension of `kept` has stride 1 in x and out, and its size, every
 // other stride and both pointers are multiples of V elements.
 template <class Op, class Source, int V, class T>
 __global__ void __launch_bounds__(kReduceThreads)

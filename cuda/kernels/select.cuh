@@ -102,8 +102,8 @@ struct Search {
     }
     __syncthreads();
   }
-  // Copies the elements up to those that agree with `last`, or only the latter, to `to`, which has
-  // room for `room`. Returns how many there are.
+  // Copies elements to `to`, which has room for `room`: those up to the ones that agree with
+  // `last`, or only the latter. Returns how many there are.
   template <class Each>
   __device__ unsigned gather(int pass, bool alone, const Each& each, SortItem<Key>* to,
                              unsigned room) {

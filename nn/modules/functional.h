@@ -7,7 +7,7 @@
 
 namespace gradus::nn {
 
-// Returns function(input, arguments...). It has no state, and files do not hold it.
+// Returns function(input, arguments...). The module has no state, and files do not hold it.
 struct FunctionalImpl : Cloneable<FunctionalImpl> {
   using Function = std::function<Tensor(Tensor)>;
 

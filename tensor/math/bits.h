@@ -10,8 +10,8 @@
 #include "gradus/tensor/base/host_device.h"
 
 // Files that are compiled for instruction sets which multiply and add with one rounding define
-// GRADUS_FMA. Their functions have names of their own, so that the linker puts no others in their
-// place.
+// GRADUS_FMA. The functions in them have names of their own, so that the linker puts no others in
+// their place.
 #ifdef GRADUS_FMA
 #define GRADUS_VARIANT fused
 #else

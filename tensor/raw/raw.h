@@ -209,9 +209,9 @@ void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out, const Tens
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 // --- Convolutions and pools (tensor/base/windows.h)
-// That part of the convolution, made of the other two, the output or its gradient first. Rounded
-// once. REQUIRES: shapes as `shape` says. Errors, which name op: Error for devices, TypeError for
-// dtypes that differ or are not of floating point.
+// One pass of the convolution, made of the other two tensors. The output or its gradient comes
+// first. Rounded once. REQUIRES: shapes as `shape` says. Errors, which name op: Error for devices,
+// TypeError for dtypes that differ or are not of floating point.
 Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shape, const Tensor& a,
                    const Tensor& b, const Tensor& bias = {});
 // The gradient of the weight; sums, which is contiguous, becomes that of the bias. REQUIRES: as
@@ -245,8 +245,8 @@ void masked_fill_(const Tensor& x, const Tensor& mask, const Tensor& value);
 // Indexing by a list of tensors, of which an undefined one stands for a whole dimension, as those
 // after the last do. index_list makes an int64 index of each (of a mask one for each dimension)
 // and brings them to one shape and to x's device.
-// Errors: IndexError for a mask of another shape than x, too many indices, another kind of tensor,
-// or shapes that do not broadcast.
+// Errors: IndexError for a mask of another shape than x, for too many indices, for another kind of
+// tensor, and for shapes that do not broadcast.
 Tensors index_list(const char* op, const Tensor& x, ArrayRef<Tensor> indices);
 // `list` is index_list's; so `rule` may be of the backend. The dimensions of the indices stand
 // where the indexed ones were where those are neighbours, else in front.

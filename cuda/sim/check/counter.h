@@ -1,7 +1,7 @@
 // Counts how the warps of a launch use memory.
 //
-// The lanes of a warp run one after the other here, so its requests are put together afterwards:
-// the n-th access of each lane at one place in the program, counted from the last barrier, belongs
+// The lanes of a warp run one after the other here, so its requests are put together afterwards.
+// The n-th access of each lane at one place in the program, counted from the last barrier, belongs
 // to the n-th request of that place.
 #pragma once
 

@@ -10,8 +10,8 @@
 namespace gradus::cuda::sim {
 
 struct Variable {
-  // By its qualifier: __shared__, __constant__ or __device__. A variable of the host in a .cu file
-  // cannot be told from a __device__ one. A section of __constant__ variables counts as one
+  // The qualifier tells: __shared__, __constant__ or __device__. A variable of the host in a .cu
+  // file cannot be told from a __device__ one. A section of __constant__ variables counts as one
   // variable without a name.
   enum class Kind { shared, constant, device };
   Kind kind;
@@ -20,11 +20,11 @@ struct Variable {
   std::string symbol;
 };
 
-// The variables of the program or of a library. Without a symbol table only constants are found.
+// The variables of the program or of a library. A file without a symbol table shows only constants.
 std::vector<Variable> variables_in(const std::string& path);
 
-// The symbols of its functions, by where they begin, counted from where the file was loaded.
-// Without a symbol table those that it exports alone.
+// The symbols of its functions, by where they begin, counted from where the file was loaded. A file
+// without a symbol table shows only those that it exports.
 std::unordered_map<uintptr_t, std::string> functions_in(const std::string& path);
 
 }  // namespace gradus::cuda::sim

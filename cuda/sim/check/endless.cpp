@@ -76,7 +76,7 @@ class Watchdog {
   bool running_ = false;
   std::vector<Watched> watched_;
 };
-// As the runner of launches: its thread never ends, and a forked child lacks it.
+// The thread never ends, like that of the runner of launches, and a forked child lacks it.
 Watchdog& watchdog() {
   static std::atomic<Watchdog*> one = [] {
     pthread_atfork(nullptr, nullptr, [] { one.store(new Watchdog); });
@@ -97,7 +97,7 @@ void Worker::look_at_clock(uintptr_t pc) {
     last_turn_ = turns();
     last_turn_at_ = now;
   }
-  // After one block was given up, the others get less time.
+  // The others get less time once one block was given up.
   if (now - last_turn_at_ < longest_turn() / (launch->gave_up ? 100 : 1)) return;
   launch->gave_up = true;
   report_here(Kind::stuck, "goes on", pc, [] {

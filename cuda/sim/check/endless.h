@@ -1,5 +1,5 @@
 // Finds kernels that never end. A kernel that accesses memory is ended at an access (Worker::tick).
-// For all others a watchdog runs in a thread of its own; it can only end the process.
+// A watchdog ends all others. It runs in a thread of its own and can only end the process.
 #pragma once
 
 #include "gradus/cuda/sim/exec/worker.h"

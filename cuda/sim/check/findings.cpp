@@ -41,7 +41,7 @@ cudaError_t error_for(Kind kind) {
   }
 }
 
-// Runs at the end of the program. It prints the findings that nobody took, in short those that an
+// Runs at the end of the program. Prints the findings that nobody took, in short those that an
 // error has named, and the memory that was never freed. If there is any, the exit status is not 0.
 void report_at_exit(int status, void*) {
   std::ostringstream text;

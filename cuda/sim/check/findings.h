@@ -26,7 +26,7 @@ struct Sighting {
   int64_t times = 1;
 };
 
-// The findings of one launch. Those of one kind at one place, or pair of places, count as one.
+// The findings of one launch. Findings of one kind at one place, or pair of places, count as one.
 class Sightings {
  public:
   // make() returns the Sighting; it is called only for the first at a place.

@@ -14,7 +14,7 @@ void look(const volatile T* address, uintptr_t pc) {
 }
 }  // namespace
 
-// The last argument is the memory order. It is ignored: the strongest order serves all.
+// The last argument is the memory order. The simulator ignores it: the strongest order serves all.
 #define GRADUS_SIM_FETCH(bits, name)                                                 \
   T##bits __tsan_atomic##bits##_fetch_##name(volatile T##bits* at, T##bits x, int) { \
     look(at, GRADUS_SIM_CALLER);                                                     \

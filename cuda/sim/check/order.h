@@ -1,11 +1,11 @@
-// What fences and atomic operations order, beyond barriers. An example is a grid whose last block
-// adds up what the other blocks have written.
+// The order that fences and atomic operations make, beyond barriers. An example is a grid whose
+// last block adds up what the other blocks have written.
 //
 // A thread publishes at an address when, after a __threadfence, it changes the address atomically
-// or by a volatile store. It publishes three things: what its block did before the last barrier
+// or by a volatile store. Three things are published: what its block did before the last barrier
 // before that fence; what the thread itself did between that barrier and the fence; and what other
 // threads of the block did before a fence of their own that a barrier followed. A thread that then
-// accesses the address atomically, or as volatile, meets it: from now on it may read all of that,
+// accesses the address atomically, or as volatile, meets it. From now on it may read all of that,
 // and all that the publisher had met before. (PTX ISA, "Memory Consistency Model": release and
 // acquire patterns, causality order.)
 #pragma once
@@ -25,13 +25,13 @@ namespace gradus::cuda::sim {
 using MeetingPoint = uint64_t;
 using MeetingPoints = std::vector<MeetingPoint>;
 
-// What the last fence of a thread orders.
+// The part of the past that the last fence of a thread orders.
 struct Fence {
   uint32_t block_before = 0;    // the intervals of its block before this one
   uint32_t thread_through = 0;  // its own intervals up to this one, included; 0 without a fence
 };
 
-// What was published in one launch. It is empty, and costs nothing, until a thread publishes.
+// The publications of one launch. The list is empty, and costs nothing, until a thread publishes.
 class Order {
  public:
   bool is_empty() const { return !any_.load(std::memory_order_acquire); }
@@ -58,7 +58,7 @@ class Order {
 class Met {
  public:
   void add(MeetingPoint at, unsigned thread) { threads_[at].set(thread); }
-  // After a barrier: what one thread has met, all have.
+  // A barrier shares: what one thread has met, all have.
   void share(const std::bitset<1024>& threads);
   MeetingPoints of_block() const;
   MeetingPoints of_thread(unsigned thread) const;

@@ -110,8 +110,8 @@ class Races {
            intervals.block_of(before.interval()) == worker_.block_number();
   }
   // A plain read before a loop of atomicCAS does not race with the atomic operations of other
-  // threads. (An atomic operation of another block may come between the two. Those are not compared
-  // with plain reads.)
+  // threads. (An atomic operation of another block may come between the two. Such operations are
+  // not compared with plain reads.)
   void forget_own_read(Cell& cell, Record now) const {
     if (thread_.doubt.before != 0 && thread_.doubt.address == seen_.address) thread_.doubt = {};
     for (std::atomic<uint64_t>* slot : {&cell.read, &cell.other_read})

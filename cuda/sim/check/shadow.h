@@ -1,4 +1,5 @@
-// Which thread accessed a word of memory last, in 64 bits, and which accesses are concurrent.
+// The last access to a word of memory, in 64 bits: which thread made it, and whether another one is
+// concurrent.
 //
 // Time is counted in intervals. A block takes a new number at its start and at each barrier; a
 // thread takes one for itself at each fence. Two accesses are ordered if one thread made both, or

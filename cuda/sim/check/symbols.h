@@ -38,8 +38,8 @@ class Module {
  public:
   explicit Module(const std::string& path, size_t nbytes);
   size_t size() const { return size_; }
-  // The array that this byte belongs to; null if there is none. Without a symbol table the whole
-  // memory counts as one array.
+  // The array that this byte belongs to; null if there is none. The whole memory counts as one
+  // array where there is no symbol table.
   const SharedArray* array_at(size_t offset) const;
   size_t bytes_of(const std::string& prefix) const;  // of all arrays whose symbols begin with it
 

@@ -10,7 +10,7 @@
 namespace gradus::cuda::sim {
 
 namespace {
-// After this many reads of memory that others change, a thread probably waits for one of them.
+// A thread that has read memory that others change so many times probably waits for one of them.
 constexpr unsigned kLooks = 256;
 }  // namespace
 
@@ -81,7 +81,7 @@ bool Worker::release_those_that_gave_way() {
     last_progress_ = progress;
     last_progress_at_ = now;
   }
-  // After one block was given up, blocks that wait for it get less time.
+  // Blocks that wait for a block that was given up get less time.
   const bool gave_up = launch->gave_up.load(std::memory_order_relaxed);
   if (now - last_progress_at_ > (gave_up ? patience() / 100 : patience())) {
     if (!gave_up) report_vain_wait(*std::find_if(threads_.begin(), end, gives_way));

@@ -1,6 +1,6 @@
-// The workers that this thread of the operating system is. They and the variables of place.h are
-// read at every access, by the fastest model of thread-local variables. The system gives a library
-// that is loaded late little memory for that, so both lie in a library of their own
+// The workers that this thread of the operating system is. The workers and the variables of place.h
+// are read at every access, by the fastest model of thread-local variables. The system gives a
+// library that is loaded late little memory for that, so both lie in a library of their own
 // (CMakeLists.txt).
 #pragma once
 

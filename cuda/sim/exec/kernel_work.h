@@ -13,7 +13,7 @@ namespace gradus::cuda::sim {
 class Arguments {
  public:
   Arguments(void** args, const size_t* sizes);
-  // As cudaLaunchKernel takes them.
+  // The arguments as cudaLaunchKernel takes them.
   void** pointers() const { return pointers_.get(); }
 
  private:
@@ -39,7 +39,7 @@ cudaError_t check_launch(const void* kernel, dim3 grid, dim3 block, size_t share
 std::shared_ptr<const KernelWork> keep_launch(const void* kernel, dim3 grid, dim3 block,
                                               void** args, size_t shared_bytes, int device,
                                               bool early);
-// Does it. What the kernel does wrong comes up at the next call.
+// Does it. Errors of the kernel come up at the next call.
 void run_kernel(const KernelWork& work);
 
 }  // namespace gradus::cuda::sim

@@ -182,7 +182,7 @@ void keep_counts(const Counter& counter, const Launch& launch) {
   if (recordings > 0) recorded().push_back(std::move(out));
 }
 
-// --- What a chip refuses
+// --- Launches that a chip refuses
 struct Refusal {
   cudaError_t status = cudaSuccess;
   std::string text;

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-// They lie side by side: all start as zero, and this file has no other thread-local variable.
+// The variables lie side by side: all start as zero, and this file has no other thread-local
+// variable.
 constinit thread_local uint3 gradus_sim_thread_index{}, gradus_sim_block_index{};
 constinit thread_local dim3 gradus_sim_block_size{0, 0, 0}, gradus_sim_grid_size{0, 0, 0};
 

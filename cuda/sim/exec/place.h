@@ -15,7 +15,7 @@ extern constinit thread_local dim3 gradus_sim_grid_size GRADUS_SIM_PLACE;
 }
 
 namespace gradus::cuda::sim {
-// Their addresses in this thread of the operating system, where they lie side by side. Kernels may
-// read them.
+// The addresses of the variables in this thread of the operating system, where they lie side by
+// side. Kernels may read them.
 Range place_variables();
 }  // namespace gradus::cuda::sim

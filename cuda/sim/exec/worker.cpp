@@ -55,7 +55,7 @@ Pages::~Pages() {
 void Pages::clear() { madvise(begin_, nbytes_, MADV_DONTNEED); }
 
 namespace {
-// Below this call a thread finds NaN where it has written nothing, not the numbers of the thread
+// A thread finds NaN below this call where it has written nothing, not the numbers of the thread
 // before.
 [[gnu::noinline]] void fill_stack() {
   unsigned char below[4096];
@@ -180,7 +180,7 @@ Fiber* Worker::free_fiber() {
   return out;
 }
 
-// Fibers of a block that was given up stopped somewhere in the kernel. They start again.
+// Fibers of a block that was given up stopped somewhere in the kernel. Now they can start again.
 void Worker::reclaim_fibers() {
   idle_.clear();
   for (const auto& each : fibers_) {

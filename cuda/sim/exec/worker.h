@@ -74,8 +74,9 @@ struct Launch {
 enum class BarrierOp : uint8_t { none, count, all, any };
 enum class State : uint8_t { ready, at_barrier, at_warp, at_activemask, gave_way, done, stopped };
 
-// A plain read of a word that another thread changed atomically. It is a race, unless it begins a
-// loop of atomicCAS: then its own thread makes an atomic operation before the next barrier.
+// A plain read of a word that another thread changed atomically. The read is a race, unless it
+// begins a loop of atomicCAS: then its own thread makes an atomic operation before the next
+// barrier.
 struct Doubt {
   uint64_t before = 0;  // a Record; 0 without a doubt
   uintptr_t address, pc;
@@ -254,7 +255,7 @@ class Worker {
   Met met_;
   std::unordered_map<unsigned, uint32_t> fenced_;    // the last fence by thread, since the barrier
   std::unordered_map<unsigned, uint32_t> released_;  // and until the last barrier
-  // By thread: its last __syncwarp with each lane.
+  // The last __syncwarp of each thread with each lane.
   std::vector<std::array<uint64_t, kWarp>> synced_;
   Fiber home_;
   Fiber* starting_ = nullptr;
@@ -279,8 +280,8 @@ class Unwatched {
   Worker* before_;
 };
 
-// The place that called the function which uses this macro. It is one byte before the address that
-// the call returns to, since that one may belong to the next line.
+// The place that called the function which uses this macro. The place is one byte before the
+// address that the call returns to, since that one may belong to the next line.
 #define GRADUS_SIM_CALLER (reinterpret_cast<uintptr_t>(__builtin_return_address(0)) - 1)
 
 }  // namespace gradus::cuda::sim

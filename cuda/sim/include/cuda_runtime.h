@@ -1,4 +1,4 @@
-// What a kernel says: qualifiers, the place of a thread, barriers, warps, atomics.
+// The words of a kernel: qualifiers, the place of a thread, barriers, warps, atomics.
 #pragma once
 
 #ifdef __CUDACC__

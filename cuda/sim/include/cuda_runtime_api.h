@@ -202,7 +202,7 @@ cudaError_t cudaHostAlloc(T** memory, size_t nbytes, unsigned flags) {
 }
 
 namespace gradus::cuda::sim {
-// How a kernel is called: the function, what unpacks its arguments, and the size of each, then 0.
+// The call of a kernel: the function, what unpacks its arguments, and the size of each, then 0.
 using Invoke = void (*)(const void* kernel, void** args);
 void declare(const void* kernel, Invoke invoke, const size_t* sizes);
 
@@ -210,9 +210,9 @@ void declare(const void* kernel, Invoke invoke, const size_t* sizes);
 template <class... Params>
 const void* handle(void (*kernel)(Params...));
 
-// Which part of an allocation is in use: a caching allocator says so, or the simulator would take
-// all of what was once allocated for one live array. While the stream is captured, the work of the
-// graph includes it.
+// Tells which part of an allocation is in use. A caching allocator calls it; otherwise the
+// simulator would take all of what was once allocated for one live array. While the stream is
+// captured, the work of the graph includes it.
 void mark_used(void* memory, size_t nbytes, cudaStream_t stream = nullptr);
 void mark_unused(void* memory, cudaStream_t stream = nullptr);
 }  // namespace gradus::cuda::sim
@@ -222,8 +222,8 @@ namespace gradus::cuda::sim {
 struct Worker* look_away();
 void look_again(struct Worker* worker);
 
-// Reads the arguments unseen: they are no memory of a device. What is copied by a function of its
-// own is copied to the thread's stack first.
+// Reads the arguments unseen: they are no memory of a device. An argument that a function of its
+// own copies is copied to the thread's stack first.
 template <class... Params, size_t... I>
 [[gnu::no_sanitize("thread")]] void call(const void* kernel, void** args,
                                          std::index_sequence<I...>) {

@@ -3,8 +3,8 @@
 
 #include <host_defines.h>
 
-// The families char1 to char4, uchar1 to uchar4, ... : a vector of two or four is loaded at once
-// where it fits into 16 bytes, hence its alignment; one of three is three scalars.
+// The families char1 to char4, uchar1 to uchar4, ... A vector of two or four is loaded at once
+// where it fits into 16 bytes, hence its alignment. A vector of three is three scalars.
 #define GRADUS_VECTOR_TYPES(name, type)                                                          \
   struct name##1 {                                                                               \
     type x;                                                                                      \

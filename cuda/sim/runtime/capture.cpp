@@ -43,7 +43,7 @@ cudaError_t find_capture(cudaStream_t stream, Capture*& out) {
   return status;
 }
 
-// What record() does: adds a node. REQUIRES: captures go on.
+// Adds a node for record(). REQUIRES: captures go on.
 std::optional<cudaError_t> add(cudaStream_t stream, CUgraphNode_st node) {
   const std::lock_guard lock(captures_mutex);
   Capture* capture = nullptr;

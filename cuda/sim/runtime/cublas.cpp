@@ -78,7 +78,7 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(
     const void* b, cudaDataType, int64_t ldb, int64_t b_stride, const void* beta, void* c,
     cudaDataType, int64_t ldc, int64_t c_stride, int64_t batches, cublasComputeType_t,
     cublasGemmAlgo_t) {
-  // What cuBLAS refuses of leading dimensions.
+  // The leading dimensions that cuBLAS refuses.
   if (lda < (a_op == CUBLAS_OP_N ? m : k) || ldb < (b_op == CUBLAS_OP_N ? k : n) || ldc < m)
     return CUBLAS_STATUS_INVALID_VALUE;
   (type == CUDA_R_32F ? multiply_all<float>

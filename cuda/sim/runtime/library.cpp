@@ -1,5 +1,5 @@
-// What kernels call of the C and C++ libraries: sim/library.h and cuda/sim/compile give these
-// functions their names. Outside of kernels they are the libraries'.
+// Functions of the C and C++ libraries for kernels: sim/library.h and cuda/sim/compile give them
+// the names of these. Other code calls the libraries' own.
 
 #undef NDEBUG  // or <cassert> does not declare what assert() calls
 #include <cassert>

@@ -100,7 +100,7 @@ uintptr_t place_in(int zone, size_t nbytes) {
       at = (at + kAlignment - 1) / kAlignment * kAlignment;
     }
     if (at + nbytes + kApart > begin + kZoneBytes) continue;
-    // What was here before is forgotten.
+    // Older allocations at this place are forgotten.
     all.erase(all.lower_bound(at), all.lower_bound(at + nbytes + kApart));
     next = (at + nbytes + kApart + kAlignment - 1) / kAlignment * kAlignment;
     return at;
@@ -307,7 +307,7 @@ cudaError_t cudaHostAlloc(void** out, size_t nbytes, unsigned) {
   if (const cudaError_t broken = pending_error()) return result(broken);
   if (const cudaError_t forbidden = refuse_in_capture()) return result(forbidden);
   const cudaError_t status = allocate(out, nbytes, kHostZone);
-  // What the host writes is not seen.
+  // Writes of the host are not seen.
   if (status == cudaSuccess && checks() && *out)
     std::memset(written_at(reinterpret_cast<uintptr_t>(*out)), 1, nbytes);
   return result(status);

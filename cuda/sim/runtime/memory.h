@@ -3,10 +3,10 @@
 // All of it lies in one range of addresses, the arena. The arena has a zone for each device, one
 // for page-locked memory of the host, and one for the records of __device__ variables
 // (variables.h). So the address says whose memory it is. An address is reused only after all others
-// were used, and allocations lie far apart: a pointer into freed memory, or past an end, meets no
-// other allocation. For each byte the arena records whether it was written, and for each word who
-// accessed it last (shadow.h). The system backs only pages that are touched, so this costs no more
-// memory than is used.
+// were used, and allocations lie far apart. So a pointer into freed memory, or past an end, meets
+// no other allocation. The arena records for each byte whether it was written, and for each word
+// who accessed it last (shadow.h). The system backs only pages that are touched, so this costs no
+// more memory than is used.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -15,7 +15,7 @@ T unknown(T x) {
   return hidden;
 }
 
-// What f gives under another rounding mode of the CPU.
+// The result of f under another rounding mode of the CPU.
 template <class Result, class F, class... Args>
 Result rounded(Rounding to, const F& f, Args... args) {
   const int before = std::fegetround();

@@ -56,7 +56,7 @@ double erfcx(double x) {
   return static_cast<double>((1 - t * (1 - 3 * t * (1 - 5 * t * (1 - 7 * t)))) / (z * kRootPi));
 }
 
-// By Newton's steps for log(erfc(y)), which erfc(y) itself is too curved for.
+// Newton's steps for log(erfc(y)); erfc(y) itself is too curved for them.
 double erfcinv(double x) {
   if (!(x >= 0 && x <= 2)) return std::numeric_limits<double>::quiet_NaN();
   if (x > 1) return -erfcinv(2 - x);

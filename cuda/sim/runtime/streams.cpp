@@ -9,7 +9,7 @@ namespace gradus::cuda::sim {
 
 namespace {
 
-// What was made and is not destroyed yet.
+// The handles that were made and are not destroyed yet.
 template <class T>
 class Handles {
  public:
@@ -49,10 +49,10 @@ cudaError_t make(Handles<T>& handles, T** out, const std::type_identity_t<T>& va
   return result(cudaSuccess);
 }
 
-// Of the stream, or of the default stream of the current device.
+// The device of the stream, or of the default stream of the current device.
 int device_of(cudaStream_t stream) { return stream ? stream->device : current_zone(); }
 
-// That a wait for the event, or a look at it, is possible.
+// Checks that a wait for the event, or a look at it, is possible.
 cudaError_t check_event(cudaEvent_t event) {
   if (const cudaError_t broken = pending_error()) return broken;
   if (!events().contains(event)) return cudaErrorInvalidResourceHandle;

@@ -24,7 +24,7 @@ struct CUgraph_st {
 
 namespace gradus::cuda::sim {
 
-// What the next work on a stream comes after, in a capture.
+// The work that the next work on a stream comes after, in a capture.
 struct Position {
   std::vector<cudaGraphNode_t> after;
   std::map<cudaStream_t, size_t> seen;  // how many works of each stream

@@ -23,7 +23,7 @@ struct Variables {
   unsigned long long modules = 0;  // how many were loaded when they were read
   std::set<std::string> files;     // that were read
   std::vector<Range> constants;
-  // Those of one module, with addresses in place of offsets, in their order.
+  // The variables of one module in their order, with addresses in place of offsets.
   struct OfModule {
     Range all;
     uintptr_t place;  // of all.begin
@@ -46,7 +46,7 @@ void add_module(Variables& out, const std::string& path, uintptr_t loaded_at) {
   for (const Variable& each : found) all.end = std::max(all.end, each.offset + each.size);
   const uintptr_t place = place_for_variables(all);
   if (place == 0) return;
-  // They hold what the source text says, or zeros.
+  // The variables hold the values of the source text, or zeros.
   if (checks()) std::memset(written_at(place), 1, all.end - all.begin);
   out.of_devices.push_back({all, place, std::move(found)});
 }
@@ -93,7 +93,7 @@ bool is_marked_constant(uintptr_t address) {
                              [&](const Range& each) { return each.covers(address, 1); });
 }
 
-// Of a place in the arena.
+// The variable at a place in the arena.
 struct Found {
   uintptr_t address = 0;
   const Variable* variable = nullptr;  // the last that begins there, or before

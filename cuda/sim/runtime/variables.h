@@ -9,19 +9,19 @@
 
 namespace gradus::cuda::sim {
 
-// Before kernels run, those of the libraries loaded by now.
+// Loads the variables of the libraries loaded by now. Call it before kernels run.
 void load_variables();
 
 // The address under which the arena keeps the record of a byte of global memory: for a byte of a
 // __device__ variable a place in the zone of variables, else the address itself.
 uintptr_t global_place(uintptr_t address);
 
-// For a place in that zone: the bytes of the variable there, and a description where there is none.
+// The bytes of the variable at a place in that zone, and a description where there is none.
 Range variable_around(uintptr_t place);
 std::string describe_variable(uintptr_t place);
 
-// The constants around an address, which kernels may read: __constant__ variables, or constexpr
-// tables, which lie in a read-only segment. Empty if there are none.
+// The constants around an address, which kernels may read. They are __constant__ variables, or
+// constexpr tables in a read-only segment. Empty if there are none.
 Range constants_around(uintptr_t address);
 
 // Whether these bytes belong to a variable that kernels may use and the host may write.

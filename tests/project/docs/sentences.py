@@ -12,6 +12,7 @@ import hashlib
 import pathlib
 import re
 import sys
+import textwrap
 
 FOLDERS = "tensor autograd cpu cuda nn optim data serialize distributed compat".split()
 SUFFIXES = (".h", ".cpp", ".cu", ".cuh", ".def", ".inc")
@@ -25,7 +26,7 @@ such"""
 FIRST = re.compile(rf"(?:{'|'.join(word.capitalize() for word in FIRST.split())})\b")  # a label beside code begins with a small letter
 WORD = r"(?:[\w:./<>*&=+-]+(?:\([^()]*\))?)"
 NAMES = re.compile(rf"{WORD}(?:, {WORD})+,? (?:and|or) {WORD}|{WORD}(?:, {WORD}){{2,}}")
-END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"(])|(?<=[.!?])\s+(?=[a-z_]+\()")
+END = re.compile(r"(?<=[.!?])(?<!al\.)(?<!\b[A-Z]\.)(?<!\.\.\.)\s+")
 
 
 def comments(text):
@@ -63,7 +64,9 @@ def prose(text):
 def plain(sentence):
     """The sentence with code and lists of names as one word each."""
     sentence = re.sub(r"\[(.*?)\]\([^)]*\)", r"\1", sentence)
-    sentence = re.sub(r"`[^`]*`|\"[^\"]*\"|\w+\([^()]*\)|\([^()]*(, [^()]*)+\)", "code", sentence)
+    sentence = re.sub(r"`[^`]*`|\"[^\"]*\"", "code", sentence)
+    for _ in range(3):  # brackets may stand within brackets
+        sentence = re.sub(r"\w*(?:\([^()]*\)|\{[^{}]*\}|\[[^][]*\])", "code", sentence)
     return NAMES.sub("names", sentence)
 
 
@@ -88,7 +91,7 @@ def found(root):
 def main():
     hard = [(hashlib.sha1(sentence.encode()).hexdigest()[:8], place, sentence) for place, sentence in found(pathlib.Path(sys.argv[1]))]
     if "--update" in sys.argv:
-        ALLOWED.write_text("\n".join(sorted({key for key, _, _ in hard})) + "\n")
+        ALLOWED.write_text(textwrap.fill(" ".join(sorted({key for key, _, _ in hard})), 116) + "\n")
     allowed = set() if "--list" in sys.argv else set(ALLOWED.read_text().split())
     new = [f"{place}: {sentence}" for key, place, sentence in hard if key not in allowed]
     print("\n".join(new), f"{len(new)} sentences", sep="\n")

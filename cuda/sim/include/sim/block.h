@@ -5,9 +5,9 @@
 
 #include <vector_types.h>
 
-// Variables, as in CUDA, which a kernel may take references to, and whose names it may use for its
-// own. The simulator writes them when it goes on to another thread; for each kernel's thread they
-// are constant, and the compiler may read them once.
+// Variables, as in CUDA. A kernel may take references to them, and use their names for its own. The
+// simulator writes them when it goes on to another thread; for each kernel's thread they are
+// constant, and the compiler may read them once.
 #define GRADUS_SIM_PLACE(name) \
   __asm__("gradus_sim_" #name) __attribute__((tls_model("initial-exec")))
 extern const __thread uint3 threadIdx GRADUS_SIM_PLACE(thread_index);
@@ -22,7 +22,7 @@ int __syncthreads_count(int predicate);
 int __syncthreads_and(int predicate);
 int __syncthreads_or(int predicate);
 
-// Of a launch that may start before the kernel before it has ended: waits for that, and lets the
+// Waits for the kernel before, in a launch that may start before that one has ended, and lets the
 // next one start.
 void cudaGridDependencySynchronize();
 __forceinline__ void cudaTriggerProgrammaticLaunchCompletion() {}

@@ -58,7 +58,7 @@ constexpr To saturated(From x) {
 
 }  // namespace gradus::cuda::sim
 
-// To the nearest (ties to even), towards zero, up, down.
+// Rounds to the nearest (ties to even), towards zero, up, down.
 #define GRADUS_TO_INTEGER(name, From, To)                                                     \
   __forceinline__ To name##_rn(From x) { return gradus::cuda::sim::saturated<To>(rint(x)); }  \
   __forceinline__ To name##_rz(From x) { return gradus::cuda::sim::saturated<To>(trunc(x)); } \

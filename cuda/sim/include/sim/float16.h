@@ -155,7 +155,7 @@ class Float16 {
     return __hmax_nan(__hfma(a, b, c), Float16(0));
   }
 
-  // Of a number and a NaN the number, or in the variants with _nan the NaN. -0 is less than 0.
+  // A number and a NaN give the number, or in the variants with _nan the NaN. -0 is less than 0.
   friend __forceinline__ constexpr Float16 __hmax(Float16 a, Float16 b) {
     return a != a ? Float16(b.wide()) : a.place() < b.place() && b == b ? b : a;
   }
@@ -184,8 +184,8 @@ class Float16 {
     constexpr int least = 1 - kBias, infinity = (2 * kBias + 1) << kMantissaBits;
     if (size >= power_of_two(kBias + 1)) return static_cast<unsigned short>(sign | infinity);
     const int exponent = std::max(static_cast<int>(bits >> 52 & 0x7ff) - 1023, least);
-    // A double of 2^52 or more has no fraction, so adding that rounds to one. What this carries
-    // over goes into the exponent's bits, where it belongs.
+    // A double of 2^52 or more has no fraction, so adding that rounds to one. A carry goes into the
+    // exponent's bits, where it belongs.
     const double digits = size * power_of_two(kMantissaBits - exponent) + 0x1p52 - 0x1p52;
     return static_cast<unsigned short>(
         sign | (static_cast<unsigned>(digits) +
@@ -208,7 +208,7 @@ class Float16 {
     return Raw{static_cast<unsigned short>(bits)};
   }
 
-  // Into [0, 1]; 0 for NaN.
+  // The number moved into [0, 1]; 0 for NaN.
   __forceinline__ constexpr Float16 clamped() const {
     return __hmin(__hmax(*this, Float16(0)), Float16(1));
   }

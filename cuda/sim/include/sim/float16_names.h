@@ -64,7 +64,7 @@
   __forceinline__ Integer __##name##2##integer##_ru(Type x) { return hceil(x); }    \
   __forceinline__ Integer __##name##2##integer##_rd(Type x) { return hfloor(x); }
 
-// Towards zero, up, down.
+// Rounds towards zero, up, down.
 #define GRADUS_FLOAT16_DIRECTED(name, Type, From)                                       \
   __forceinline__ constexpr Type name##_rz(From x) { return Type::rounded_to_zero(x); } \
   __forceinline__ constexpr Type name##_ru(From x) { return Type::rounded_up(x); }      \

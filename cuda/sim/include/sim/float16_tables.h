@@ -1,11 +1,11 @@
-// What float16.h and float16x2.h do alike: tables of operators and of CUDA's names.
+// The common part of float16.h and float16x2.h: tables of operators and of CUDA's names.
 #pragma once
 
 #define GRADUS_FLOAT16_OPERATORS(ROW) ROW(+) ROW(-) ROW(*) ROW(/)
 #define GRADUS_FLOAT16_RELATIONS(ROW) ROW(==) ROW(!=) ROW(<) ROW(<=) ROW(>) ROW(>=)
 #define GRADUS_FLOAT16_ARITHMETIC(ROW) ROW(add, +) ROW(sub, -) ROW(mul, *)
 
-// Between x and y; the names that end in u also hold where one of them is NaN.
+// Comparisons of x and y; the names that end in u also hold where one of them is NaN.
 #define GRADUS_FLOAT16_COMPARISONS(ROW) \
   ROW(eq, x == y)                       \
   ROW(ne, x<y || x> y)                  \
@@ -20,7 +20,7 @@
   ROW(gtu, !(x <= y))                   \
   ROW(geu, !(x < y))
 
-// Of the double x. CUDA allows its own an error of an ulp or two; these are rounded well.
+// Functions of the double x. CUDA allows its own an error of an ulp or two; these are rounded well.
 #define GRADUS_FLOAT16_FUNCTIONS(ROW) \
   ROW(ceil, ::ceil(x))                \
   ROW(cos, ::cos(x))                  \

@@ -50,7 +50,7 @@ struct __align__(4) Float16x2 {
 #undef GRADUS_ARITHMETIC
   friend __forceinline__ constexpr Float16x2 __h2div(Float16x2 a, Float16x2 b) { return a / b; }
 
-  // As numbers 1 and 0, of both at once, and as masks.
+  // Comparisons of both at once: as numbers 1 and 0, and as masks.
 #define GRADUS_COMPARISON(name, condition)                                                \
   friend __forceinline__ constexpr Float16x2 __h##name##2(Float16x2 a, Float16x2 b) {     \
     return {__h##name(a.x, b.x), __h##name(a.y, b.y)};                                    \

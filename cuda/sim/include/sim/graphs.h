@@ -29,10 +29,10 @@ struct cudaKernelNodeParams {
   void **kernelParams, **extra;
 };
 
-// From now on work on the stream is recorded, and so is work on streams that wait for its events,
-// until they are joined to it again. The calls that CUDA forbids meanwhile fail as there, and spoil
-// the recording: all that wait, and in the modes global (by any thread) and thread-local (by the
-// one that began) those that allocate or free.
+// Records work on the stream from now on. Work on streams that wait for its events is recorded,
+// too, until they are joined to it again. The calls that CUDA forbids meanwhile fail as there, and
+// spoil the recording: all that wait, and in the modes global (by any thread) and thread-local (by
+// the one that began) those that allocate or free.
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
@@ -42,15 +42,16 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
                                      const cudaGraphNode_t** dependencies = nullptr,
                                      const cudaGraphEdgeData** edges = nullptr,
                                      size_t* count = nullptr);
-// What this thread may call while a capture goes on. Gives the mode from before back.
+// Sets the calls that this thread may make while a capture goes on. Gives the mode from before
+// back.
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
 
-// Without nodes: their number.
+// A call without `nodes` gives their number.
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0);
-// From the next launch on. The kernel stays the same.
+// The parameters count from the next launch on. The kernel stays the same.
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* params);
 // Does the work in the order in which it was recorded.

@@ -29,7 +29,7 @@ GRADUS_MIN_MAX_INTEGER(long long)
 #undef GRADUS_MIN_MAX_INTEGER
 #undef GRADUS_MIN_MAX
 
-// Of a number and a NaN, the number.
+// A number and a NaN give the number.
 __forceinline__ float min(float a, float b) { return fminf(a, b); }
 __forceinline__ float max(float a, float b) { return fmaxf(a, b); }
 __forceinline__ double min(double a, double b) { return ::fmin(a, b); }

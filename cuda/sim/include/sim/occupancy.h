@@ -1,5 +1,5 @@
-// What a device and a kernel have, in single numbers, and how many blocks fit on a multiprocessor
-// by their threads and shared memory. Registers are unknown here.
+// The resources of a device and a kernel, in single numbers, and how many blocks fit on a
+// multiprocessor by their threads and shared memory. Registers are unknown here.
 #pragma once
 
 #include <cuda_runtime_api.h>

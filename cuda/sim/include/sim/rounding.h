@@ -6,7 +6,7 @@
 namespace gradus::cuda::sim {
 enum class Rounding { zero, up, down };
 
-// For float and double.
+// Functions for float and double.
 template <class T>
 T add(Rounding to, T x, T y);
 template <class T>
@@ -18,7 +18,7 @@ T multiply_add(Rounding to, T x, T y, T z);
 template <class T>
 T square_root(Rounding to, T x);
 
-// From double and integers to float, from integers of 64 bits to double.
+// Converts from double and integers to float, and from integers of 64 bits to double.
 template <class To, class From>
 To convert(Rounding to, From x);
 }  // namespace gradus::cuda::sim

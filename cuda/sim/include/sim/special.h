@@ -1,5 +1,5 @@
-// CUDA's special functions that the C library does not have. They are computed with more digits
-// than the result has.
+// CUDA's special functions that the C library does not have. All are computed with more digits than
+// the result has.
 #pragma once
 
 #include <math.h>
@@ -20,7 +20,7 @@ double bessel_i0(double x);
 double bessel_i1(double x);
 }  // namespace gradus::cuda::sim
 
-// Of double, of float, and the overload for float.
+// A function of double, one of float, and the overload for float.
 #define GRADUS_SPECIAL(name, value)                                          \
   __forceinline__ double name(double x) { return gradus::cuda::sim::value; } \
   __forceinline__ float name##f(float number) {                              \

@@ -1,4 +1,4 @@
-// What the lanes of a warp multiply together: the twin of the PTX instruction mma.
+// The products that the lanes of a warp make together: the twin of the PTX instruction mma.
 #pragma once
 
 #include <sim/warp.h>

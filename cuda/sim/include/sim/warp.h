@@ -1,4 +1,4 @@
-// What the lanes of a warp do together.
+// The operations that the lanes of a warp do together.
 #pragma once
 
 #include <bit>
