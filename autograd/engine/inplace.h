@@ -16,7 +16,7 @@ namespace gradus {
 void check_in_place(const char* op, const Tensor& x, bool records);
 // The same for changes of the geometry, which elements that share memory allow.
 void check_history(const char* op, const Tensor& x, bool records);
-// Errors: Error where x is a view whose origin forbids changes in place. `changed` says in the
+// Errors: Error where x is a view whose creation_meta forbids changes in place. `changed` says in the
 // message what was changed.
 void check_view_origin(const Tensor& x, const char* changed);
 // Copies the result of op into x. Errors: ValueError where it has another shape than x, TypeError

@@ -72,7 +72,7 @@ def plain(sentence):
 
 def is_hard(sentence):
     sentence = plain(sentence)
-    start = re.sub(r"^[\W_]*|^(REQUIRES|Errors): ", "", sentence)
+    start = re.sub(r"^[\W_]*(?:(?:REQUIRES|Errors): )?", "", sentence)
     return bool(FIRST.match(start)) and not re.match(r"code|names", start) or len(re.findall(r",\s", sentence)) >= 3
 
 
