@@ -5,11 +5,13 @@ import glob
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import threading
+import time
 
-from . import limited, source, symbols, testing
+from . import gimple, limited, source, symbols, testing
 
 CXX = os.environ.get("CXX", "g++")
 COMMON = ["-std=c++20", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter"]
@@ -18,7 +20,8 @@ STUDENT = [*COMMON, "-O1", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-gn
 # Of files without kernels: a wrong index of a vector ends the program.
 HOST = ["-D_GLIBCXX_ASSERTIONS"]
 LARGEST_SOURCE = 64 << 10
-LARGEST_FOLDER = 1 << 30  # of what was built; then the oldest goes
+LARGEST_FOLDER = 512 << 20  # of what was built before a grade; then the oldest goes
+LARGEST_OBJECT = 8 << 20  # of a student's file
 
 
 class Problem(Exception):
@@ -33,14 +36,15 @@ class Builder:
         # What was handed out beside the solutions. A student's repository has a copy, so that changes of core/ make no score.
         self.given = os.path.join(home, "judge") if os.path.isdir(os.path.join(home, "judge", "core")) else home
         self._locks, self._lock = {}, threading.Lock()
-        os.makedirs(os.path.join(folder, "include"), exist_ok=True)
-        self.root = home if os.path.isdir(os.path.join(home, "cuda")) else os.path.dirname(home)
-        link = os.path.join(folder, "include", "gradus")
+        root = home if os.path.isdir(os.path.join(home, "cuda")) else os.path.dirname(home)
+        self._simulator = os.path.join(root, "cuda", "sim")
+        # Of what the repository holds, <gradus/...> finds the simulator alone: a student's object depends on nothing else.
+        self._links = os.path.join(self.folder, "include", _digest(self._simulator)[:8])
+        os.makedirs(os.path.join(self._links, "gradus", "cuda"), exist_ok=True)
         try:
-            os.symlink(self.root, link)
+            os.symlink(self._simulator, os.path.join(self._links, "gradus", "cuda", "sim"))
         except FileExistsError:
             pass
-        self._simulator = os.path.join(self.root, "cuda", "sim")
         # All that a source may include beside the compiler's headers, and what compiles kernels.
         self._surroundings = self._hash_of(glob.glob(os.path.join(self.given, "core", "*.h")) +
                                            glob.glob(os.path.join(home, "runner", "*.h")) +
@@ -49,7 +53,8 @@ class Builder:
         with open(os.path.join(self._simulator, "kernel.options")) as file:
             self._kernel = file.read().split()
         # What the object of a student's file depends on, besides its text.
-        self._rules = self._surroundings + self._hash_of([symbols.__file__, source.__file__, __file__]) + " ".join(self._kernel)
+        self._rules = self._surroundings + self._hash_of([each.__file__ for each in (symbols, source, gimple)] + [__file__]) + \
+            " ".join(self._kernel) + compilers_name()
 
     # --- What the judge's own parts are made of
     def runner(self, task, submission):
@@ -107,16 +112,18 @@ class Builder:
                 told(number, len(waiting))
 
     def _includes(self):
-        return ["-I", self.given, "-I", self.home, "-I", os.path.join(self.folder, "include"),
-                "-isystem", os.path.join(self._simulator, "include")]
+        """Of a student's file: nothing that may differ between a student's repository and the grader."""
+        return ["-I", self.given, "-I", self._links, "-isystem", os.path.join(self._simulator, "include")]
 
     def _own_compiler(self):
         return [CXX, *OWN]
 
     def _own(self, source, *options):
         path = os.path.join(self.given if source.startswith("core" + os.sep) else self.home, source)
-        command = [*self._own_compiler(), *options, *self._includes(), "-c", path]
-        out = self._path(self._hash_of([path]) + self._surroundings + " ".join(command), os.path.basename(source) + ".o")
+        options = [*self._own_compiler(), *options]
+        command = [*options, *self._includes(), "-I", self.home, "-c", path]
+        out = self._path(self._hash_of([path]) + self._surroundings + compilers_name() + " ".join(options),
+                         os.path.basename(source) + ".o")
         return self._made(out, [*command, "-o", out])
 
     def _simulator_rooms(self):
@@ -126,8 +133,9 @@ class Builder:
         """The sources of one of the simulator's folders, compiled as one: less than half of the time."""
         name = "sim-" + os.path.basename(room)
         unit = os.path.join(self.folder, name + ".cpp")
-        command = [CXX, "-std=c++20", "-O2", "-U_FORTIFY_SOURCE", *self._includes(), "-c", unit]
-        out = self._path(self._surroundings + " ".join(command), name + ".o")
+        options = [CXX, "-std=c++20", "-O2", "-U_FORTIFY_SOURCE"]
+        command = [*options, *self._includes(), "-c", unit]
+        out = self._path(self._surroundings + compilers_name() + " ".join(options), name + ".o")
         with self._lock_of(out):
             if not os.path.exists(out):
                 _write(unit, "".join(f'#include "gradus/cuda/sim/{os.path.basename(room)}/{os.path.basename(each)}"\n'
@@ -185,9 +193,10 @@ class Builder:
         command = [*compiler, *options, *task.options, *self._includes(), "-c", *(["-x", "c++"] if task.kernels else []),
                    name, "-o", out]
         self._check_text(command, name, stage)
-        if task.kernels:
-            _check_kernels(os.path.join(stage, name), name)
-        warnings = _run(command, stage)
+        warnings = _run([*command, "-fdump-tree-gimple=made"], stage, largest=LARGEST_OBJECT)
+        problem = gimple.problem_with(_bytes_of(os.path.join(stage, "made")).decode(errors="replace"))
+        if problem:
+            raise Problem(f"{name}: {problem}")
         _write(self._object_path(task, _bytes_of(os.path.join(stage, name))) + ".warnings", warnings)
         # GCC's own constructor of the thread sanitizer, which has nothing to do here.
         _run(["objcopy", "--remove-section=.init_array.00099", "--remove-section=.rela.init_array.00099", out], stage)
@@ -232,7 +241,7 @@ class Builder:
 
     # --- Files that are made once
     def _path(self, key, name):
-        return os.path.join(self.folder, hashlib.sha256(key.encode()).hexdigest()[:16] + "-" + name)
+        return os.path.join(self.folder, _digest(key)[:16] + "-" + name)
 
     def _hash_of(self, files):
         digest = hashlib.sha256()
@@ -258,6 +267,9 @@ class Builder:
         return path
 
     def _trim(self):
+        for each in glob.glob(os.path.join(self.folder, "stage-*")):  # of a grade that was ended
+            if time.time() - os.stat(each).st_mtime > 3600:
+                shutil.rmtree(each, ignore_errors=True)
         files = [each for each in os.scandir(self.folder) if each.is_file(follow_symlinks=False)]
         total = sum(each.stat().st_size for each in files)
         for each in sorted(files, key=lambda each: each.stat().st_mtime):
@@ -276,14 +288,14 @@ def _compilers_folders():
     return [line.strip() for line in listed.group(1).splitlines() if line.startswith(" ")] if listed else ["/usr/include"]
 
 
-def _check_kernels(path, name):
-    """What is launched is a kernel: the simulator runs other functions too, nvcc refuses them."""
-    with open(path, errors="replace") as file:
-        text = re.sub(r"//[^\n]*|/\*.*?\*/", "", file.read(), flags=re.DOTALL)
-    for kernel in re.findall(r"\blaunch\(\s*(?:\w+::)*(\w+)\s*(?:<[^;()]*>\s*)?,", text):
-        if (re.search(rf"\bvoid\s+{kernel}\s*\(", text) and
-                not re.search(rf"__global__[^;{{}}]*\b{kernel}\s*\(", text)):
-            raise Problem(f"{name}: launch starts {kernel}, which is not declared __global__ (nvcc refuses it)")
+@functools.lru_cache
+def compilers_name():
+    """The compiler with its version: another makes other objects."""
+    return subprocess.run([CXX, "--version"], capture_output=True, text=True).stdout.split("\n")[0]
+
+
+def _digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _part():
@@ -302,8 +314,7 @@ def _read_solution(path, task):
         raise Problem(f"core/{task.file} is missing, or is no regular file")
     if os.path.getsize(path) > LARGEST_SOURCE:
         raise Problem(f"core/{task.file} has more than {LARGEST_SOURCE >> 10} KB")
-    with open(path, "rb") as file:
-        return file.read()
+    return source.text_of(_bytes_of(path))
 
 
 def _bytes_of(path):
@@ -311,16 +322,12 @@ def _bytes_of(path):
         return file.read()
 
 
-def _limited(command, folder):
+def _run(command, folder, shown=True, largest=limited.OUTPUT):
+    """The program's messages, or with shown=False its output. Errors: Problem."""
     try:
-        return limited.run(command, folder, seconds=20 if "-E" in command else limited.SECONDS)
+        status, out, messages = limited.run(command, folder, output=largest, seconds=20 if "-E" in command else limited.SECONDS)
     except limited.Exceeded as exceeded:
         raise Problem(f"{exceeded}; no solution needs so much") from None
-
-
-def _run(command, folder, shown=True):
-    """The program's messages, or with shown=False its output. Errors: Problem."""
-    status, out, messages = _limited(command, folder)
     if status != 0:
         lines = (messages + (out if shown else "")).strip().splitlines()
         raise Problem("\n".join(lines[:30]) or f"{command[0]} ended with status {status}: perhaps it needs more than "

@@ -1,8 +1,10 @@
 """Tests judge/build.py: what was built is used again as long as nothing that it was made of has changed."""
+import os
 import pathlib
 import shutil
 import sys
 import tempfile
+import time
 import unittest
 
 COURSE = pathlib.Path(__file__).resolve().parent.parent
@@ -46,6 +48,20 @@ class BuildTest(unittest.TestCase):
                 file.write("\n")
             for old, new in zip(before, self.objects()):
                 self.assertNotEqual(old, new, changed)
+
+    def test_reads_what_editors_of_other_systems_write(self):
+        path = self.home / "core" / self.task.file
+        for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+            path.write_bytes("int caf\u00e9;\r\n".encode(encoding))
+            self.assertEqual("int caf\u00e9;\n", build._read_solution(str(path), self.task).decode(), encoding)
+
+    def test_removes_what_an_ended_grade_left(self):
+        for age in (10, 7200):
+            stage = self.root / "build" / f"stage-{age}"
+            stage.mkdir(parents=True)
+            os.utime(stage, (time.time() - age, time.time() - age))
+        build.Builder(str(self.home), str(self.root / "build"))._trim()
+        self.assertEqual(["stage-10"], [each.name for each in (self.root / "build").glob("stage-*")])
 
     def test_a_source_of_the_simulator_counts(self):
         source = next((self.root / "cuda" / "sim" / "exec").glob("*.cpp"))
