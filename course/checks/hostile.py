@@ -126,9 +126,20 @@ static long call(long number, long a, const void* b, long c) {
 SECRET = os.path.join(common.HOME, "staff", "hidden", "0.1_strides.py")
 
 
-def uncounted(before):
+def blocked(find, before):
+    """A product that counts one access of each array for the counts, and reads the rest where find stores pointers to."""
+    return "1.6", before + ('#include "core/cpu.h"\n#include <cstring>\nnamespace course::cpu {\n'
+                            "void matmul_blocked(float* out, const float* a, const float* b, int m, int n, int k) {\n"
+                            "  for (int i = 0; i < m; ++i) for (int j = 0; j < n; ++j) { float s = 0; for (int p = 0; p < k; ++p) "
+                            "s += a[i * k + p] * b[p * n + j]; out[i * n + j] = s; }\n}\n"
+                            "void matmul_blocked(Cached<float> out, Cached<const float> a, Cached<const float> b, int m, int n, int k) {\n"
+                            f"  float* data[3] = {{}}; {find};\n  matmul_blocked(data[0], data[1], data[2], m, n, k);\n"
+                            "  for (long i = 0; i <= 1L * m * n * k / 52; ++i) a[0] + b[0];\n}\n}\n")
+
+
+def uncounted(before, first=""):
     """A kernel whose loads the simulator does not see, by a function see()."""
-    text = common.solution(next(task for task in common.tasks() if task.name == "3.7"))
+    text = first + common.solution(next(task for task in common.tasks() if task.name == "3.7"))
     text = text.replace("namespace course::gpu {", "namespace course::gpu {\n" + before, 1)
     return "3.7", text.replace("a[row * k + start + x]", "see(a + row * k + start + x)").replace(
         "b[(start + y) * n + column]", "see(b + (start + y) * n + column)")
@@ -165,12 +176,31 @@ ATTACKS.update({
         '# 1 "/usr/include/math.h" 3\ninline float see(const float* p) { float v; asm volatile("movss (%1), %0" : "=x"(v) : "r"(p)); '
         'return v; }\n# 1 "core/3_cuda/3.7_matmul_tiled.cu"'),
     "loads by an intrinsic": uncounted(
-        "#if __x86_64__\n#include <xmmintrin.h>\ninline float see(const float* p) { return _mm_cvtss_f32(_mm_load_ss(p)); }\n#else\n"
+        "#if __x86_64__\n#include <xmmintrin.h>\ninline float see(const float* p) { return _mm_cvtss_f32(_mm_loadl_pi(_mm_setzero_ps(), reinterpret_cast<const __m64*>(p))); }\n#else\n"
         "#error x86 alone\n#endif"),
     "leaves a kernel by a jump": kernel("if (__builtin_setjmp(where) == 0) launch(work, {1, 1}, c, n);", "static void* where[5];",
                                         "c[0] = 1; __builtin_longjmp(where, 1);"),
-    "opens private members": ("1.6", "#define private public\n" + common.solution(
-        next(task for task in common.tasks() if task.name == "1.6"))),
+    "opens private members": blocked("std::memcpy(&data[0], reinterpret_cast<char*>(&out.cache_) + 16, 8)", "#define private public\n"),
+    "reads behind a counting pointer": blocked(
+        "std::memcpy(&data[0], &out, 8); std::memcpy(&data[1], &a, 8); std::memcpy(&data[2], &b, 8)", ""),
+    "loads by a built-in of the processor": uncounted(
+        "#if __x86_64__\ntypedef float four __attribute__((vector_size(16)));\nstatic inline float see(const float* p) {\n"
+        "  return __builtin_ia32_loadups(p)[0];\n}\n#else\n#error x86 alone\n#endif"),
+    "optimizes away from the simulator": uncounted(
+        '#define LOOK [[gnu::no_sanitize("thread"), gnu::noinline]]\nLOOK float see(const float* p) { return *p; }'),
+    "loads in a lambda": uncounted(
+        "inline float see(const float* p) { return [](const float* q) __attribute__((no_sanitize_thread)) { return *q; }(p); }"),
+    "loads by a section's name": uncounted(
+        '__attribute__((section(".text.see,\\"ax\\",@progbits\\n\\tmovss (%rdi), %xmm0\\n\\tret\\n#"), noinline))\n'
+        "float see(const float* p) { return *p; }"),
+    "loads by a name in assembly": uncounted('float see(const float* p) __asm__("strlen");'),
+    "copies strings": uncounted(
+        "inline float see(const float* p) {\n  float v = 0;\n  std::memchr(p, 300, 4);\n  for (int i = 0; i < 4; ++i) {\n"
+        "    char text[2] = {};\n    std::strncpy(text, reinterpret_cast<const char*>(p) + i, 1);\n"
+        "    reinterpret_cast<char*>(&v)[i] = text[0];\n  }\n  return v;\n}", "#include <cstring>\n"),
+    "calls a kernel of the simulator its own": uncounted(
+        "}\nnamespace gradus::cuda::sim { __attribute__((no_sanitize_thread, noinline)) float call(const float* p) { return *p; } }\n"
+        "namespace course::gpu {\ninline float see(const float* p) { return gradus::cuda::sim::call(p); }"),
     "includes another solution": host(RIGHT, '#include "core/0_tensors/0.2_index.cpp"'),
 })
 # Those that are made of files: name -> what is done to a submission whose 0.1 is a stub.

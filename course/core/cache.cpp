@@ -1,7 +1,47 @@
 // The simulated cache.
 #include "core/cache.h"
 
+#include <stdexcept>
+#include <string>
+
 namespace course {
+
+namespace {
+
+struct Placed : CachedArray {
+  long address = 0;  // in the simulated memory
+};
+Cache* cache = nullptr;
+Placed placed[3];
+
+float* find(int number, long i) {
+  if (number < 0 || number > 2) throw std::out_of_range("there is no array " + std::to_string(number));
+  const Placed& array = placed[number];
+  if (i < 0 || i >= array.size)
+    throw std::out_of_range(std::string(array.name) + "[" + std::to_string(i) + "], which has " + std::to_string(array.size) + " elements");
+  cache->access(number, array.address + i * static_cast<long>(sizeof(float)));
+  return array.data + i;
+}
+
+}  // namespace
+
+void use_cache(Cache& used, const CachedArray (&arrays)[3]) {
+  cache = &used;
+  long free = 0;
+  for (int number = 0; number < 3; ++number) {
+    placed[number] = {arrays[number], free};
+    const long bytes = arrays[number].size * static_cast<long>(sizeof(float));
+    free += (bytes + Cache::kLine - 1) / Cache::kLine * Cache::kLine;
+  }
+}
+
+float load_cached(int array, long i) { return *find(array, i); }
+
+void store_cached(int array, long i, float value) {
+  float* const at = find(array, i);
+  if (placed[array].is_const) throw std::logic_error(std::string(placed[array].name) + " is const");
+  *at = value;
+}
 
 void Cache::access(int array, long address) {
   ++accesses_[array];

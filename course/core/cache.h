@@ -2,8 +2,6 @@
 #pragma once
 
 #include <list>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -26,31 +24,33 @@ class Cache {
   long misses_[3] = {}, accesses_[3] = {};
 };
 
-// Acts as a T*, T being float or const float: p[i] and p + i. Each access is one of a simulated cache.
+// Element i of array number 0, 1 or 2, by way of the cache. The arrays lie where only these two find them.
 // Errors: std::out_of_range at an access outside of the array.
+float load_cached(int array, long i);
+void store_cached(int array, long i, float value);
+
+// Acts as a T*, T being float or const float: p[i] and p + i. Each access is one of the simulated cache.
 template <class T>
 class Cached {
  public:
-  // Array number 0, 1 or 2: `size` elements, which begin at this address of the simulated memory.
-  Cached(Cache& cache, int array, const char* name, T* data, long size, long address)
-      : cache_(&cache), array_(array), name_(name), data_(data), size_(size), address_(address) {}
+  explicit Cached(int array) : array_(array) {}
 
   class Element {
    public:
-    operator float() const { return *at_->find(i_); }
-    float operator=(float value) const { return *at_->find(i_) = value; }
+    operator float() const { return load_cached(array_, i_); }
+    float operator=(float value) const { return store_cached(array_, i_, value), value; }
     float operator=(const Element& other) const { return *this = static_cast<float>(other); }
     float operator+=(float value) const { return *this = *this + value; }
 
    private:
     friend class Cached;
-    Element(const Cached* at, long i) : at_(at), i_(i) {}
-    const Cached* at_;
+    Element(int array, long i) : array_(array), i_(i) {}
+    int array_;
     long i_;
   };
 
   // A float where T is const; else what can be assigned to as well.
-  std::conditional_t<std::is_const_v<T>, float, Element> operator[](long i) const { return Element(this, i); }
+  std::conditional_t<std::is_const_v<T>, float, Element> operator[](long i) const { return Element(array_, start_ + i); }
   Cached operator+(long i) const {
     Cached out = *this;
     out.start_ += i;
@@ -58,20 +58,17 @@ class Cached {
   }
 
  private:
-  T* find(long i) const {
-    i += start_;
-    if (i < 0 || i >= size_)
-      throw std::out_of_range(std::string(name_) + "[" + std::to_string(i) + "], which has " +
-                              std::to_string(size_) + " elements");
-    cache_->access(array_, address_ + i * static_cast<long>(sizeof(float)));
-    return data_ + i;
-  }
-
-  Cache* cache_;
   int array_;
-  const char* name_;
-  T* data_;
-  long size_, address_, start_ = 0;
+  long start_ = 0;
 };
+
+// The arrays of load_cached and store_cached: the judge's own.
+struct CachedArray {
+  const char* name = "";
+  float* data = nullptr;
+  long size = 0;
+  bool is_const = false;
+};
+void use_cache(Cache& cache, const CachedArray (&arrays)[3]);
 
 }  // namespace course

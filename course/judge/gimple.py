@@ -12,6 +12,59 @@ _BUILTIN = re.compile(r"__builtin_(?:ia32|aarch64|arm|neon|sve|longjmp|setjmp|re
                       r"thread_pointer|set_thread|dwarf|init_dwarf|eh_return|unwind|nonlocal|update_setjmp|___clear_cache)\w*")
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 KERNEL = "no_icf"  # what core/launch.h makes of __global__
+# Functions of the host that read memory where nobody counts; nvcc refuses them in kernels as well.
+_HOST = re.compile(r"(?:__builtin_)?(mem(?:cmp|chr|rchr|mem)|bcmp|str(?!ong)[a-z]+|v?sn?printf|sscanf|qsort|bsearch|basic_string|_M_\w+)")
+
+
+def problem_with(dump):
+    """Why what the compiler made is refused; None where it is not."""
+    attributes, kernels, words, launched, inside = [], set(), {}, [], set()
+    for line in _STRING.sub('""', dump).splitlines():
+        if line.startswith("__attribute__(("):
+            attributes = _attributes(line)
+            continue
+        if line[:1] not in ("", " ", "{", "}") and "(" in line:  # the first line of a function
+            name = _name(line)
+            inside = words.setdefault(name, set())
+            if KERNEL in attributes:
+                kernels.add(name)
+            for each in attributes:
+                if not _ATTRIBUTES.fullmatch(each) and not (each == "no_sanitize" and line.startswith(_CALL)):
+                    return f"it gives a function the attribute {each}, which no solution needs"
+        else:
+            inside.update(re.findall(r"\w+", line))
+        attributes = []
+        if "__asm__" in line:
+            return "it holds assembly, which no solution needs"
+        builtin = _BUILTIN.search(line)
+        if builtin:
+            return f"it uses {builtin.group(0)}, which no solution needs"
+        start = re.match(r" +course::launch<.*> \((\w+)", line)
+        if start:
+            launched.append(start.group(1))
+    for each in launched:
+        if each in words and each not in kernels:
+            return f"launch starts {each}, which is not declared __global__ (nvcc refuses it)"
+    return _host_function_of(kernels, words)
+
+
+def _host_function_of(kernels, words):
+    """That a kernel, or what it mentions, uses a function of the host; None where none does."""
+    waiting, seen = list(kernels), set(kernels)
+    while waiting:
+        for each in words[waiting.pop()]:
+            found = _HOST.fullmatch(each)
+            if found:
+                return f"a kernel uses {found.group(1)}, a function of the host (nvcc refuses it)"
+            if each in words and each not in seen:
+                seen.add(each)
+                waiting.append(each)
+    return None
+
+
+def _name(line):
+    """The last part of the name of the function that begins with this line."""
+    return re.sub(r"<.*>", "", line.split(" (")[0]).split("::")[-1].split(" ")[-1]
 
 
 def _attributes(line):
@@ -25,31 +78,3 @@ def _attributes(line):
         else:
             name += each
     return names
-
-
-def problem_with(dump):
-    """Why what the compiler made is refused; None where it is not."""
-    attributes, kernels, others, launched = [], set(), set(), []
-    for line in _STRING.sub('""', dump).splitlines():
-        if line.startswith("__attribute__(("):
-            attributes = _attributes(line)
-            continue
-        if line[:1] not in ("", " ", "{", "}") and "(" in line:
-            name = re.sub(r"<.*>", "", line.split(" (")[0]).split("::")[-1].split(" ")[-1]
-            (kernels if KERNEL in attributes else others).add(name)
-            for each in attributes:
-                if not _ATTRIBUTES.fullmatch(each) and not (each == "no_sanitize" and line.startswith(_CALL)):
-                    return f"it gives a function the attribute {each}, which no solution needs"
-        attributes = []
-        if "__asm__" in line:
-            return "it holds assembly, which no solution needs"
-        builtin = _BUILTIN.search(line)
-        if builtin:
-            return f"it uses {builtin.group(0)}, which no solution needs"
-        start = re.match(r" +course::launch<.*> \((\w+)", line)
-        if start:
-            launched.append(start.group(1))
-    for each in launched:
-        if each in others and each not in kernels:
-            return f"launch starts {each}, which is not declared __global__ (nvcc refuses it)"
-    return None

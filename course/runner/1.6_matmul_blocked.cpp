@@ -6,21 +6,17 @@
 using course::Cached;
 
 void run(const Message& in, Message& out) {
-  const std::vector<float> a = in.floats("a"), b = in.floats("b");
+  std::vector<float> a = in.floats("a"), b = in.floats("b");
   std::vector<float> c = in.floats("memory");  // of out, with what it holds before
   course::Cache cache;
-  long free = 0;  // the next free address of the simulated memory
-  const auto cached = [&]<class T>(int number, const char* name, T* data, size_t size) {
-    const Cached<T> array(cache, number, name, data, static_cast<long>(size), free);
-    const long bytes = static_cast<long>(size * sizeof(float)), line = course::Cache::kLine;
-    free += (bytes + line - 1) / line * line;
-    return array;
+  const auto array = [](const char* name, std::vector<float>& values, bool is_const) {
+    return course::CachedArray{name, values.data(), static_cast<long>(values.size()), is_const};
   };
+  course::use_cache(cache, {array("out", c, false), array("a", a, true), array("b", b, true)});
   const auto size = [&](const char* name) { return static_cast<int>(in.number(name)); };
   const int m = size("m"), n = size("n"), k = size("k");
   if (in.number("counted"))
-    course::cpu::matmul_blocked(cached(0, "out", c.data(), c.size()), cached(1, "a", a.data(), a.size()),
-                                cached(2, "b", b.data(), b.size()), m, n, k);
+    course::cpu::matmul_blocked(Cached<float>(0), Cached<const float>(1), Cached<const float>(2), m, n, k);
   else
     c = at_both_borders([&](Border border) {
       const Bordered to(c, border), left(a, border), right(b, border);

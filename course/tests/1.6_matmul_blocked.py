@@ -2,7 +2,7 @@
 from judge.testing import task
 
 T = task("1.6", "A matrix product by blocks", 20, "1_cpu/1.6_matmul_blocked.cpp", exports=["course::cpu::matmul_blocked"],
-         given=["core/cache.cpp"], calls=["course::Cache::access"])
+         given=["core/cache.cpp"], calls=["course::load_cached", "course::store_cached"])
 
 BLOCK, LINE = 32, 16  # kBlock in core/cpu.h; floats in a line of the cache
 LARGEST = 52  # three blocks of 52 x 52 floats are the largest that fit in 32 KiB
