@@ -207,7 +207,13 @@ ATTACKS.update({
 FILES = {"is a symbolic link": _link, "is a pipe": _fifo, "is a folder": _directory, "brings its own tests": _own_tests}
 
 
-def check(seconds=240):
+def _built():
+    """(Bytes that were built, folders of files that are being compiled)."""
+    files = [os.path.join(folder, each) for folder, _, names in os.walk(common.BUILD) for each in names]
+    return sum(os.path.getsize(each) for each in files if os.path.exists(each)), glob.glob(os.path.join(common.BUILD, "stage-*"))
+
+
+def check(seconds=240, largest=32 << 20):
     """Returns (how many there are, problems)."""
     grader, problems = common.grader(), []
     by_name = {task.name: task for task in common.tasks()}
@@ -216,7 +222,7 @@ def check(seconds=240):
     attacks += [(name, "0.1", HOST.format(body='not_implemented("0.1");', before=""), act) for name, act in FILES.items()]
     attacks.append(("launches what is no kernel", "3.7", honest[by_name["3.7"].file].replace("__global__ ", ""), None))
     for name, attacked, text, act in attacks:
-        start = time.monotonic()
+        start, (built, _) = time.monotonic(), _built()
         # Beside it, an honest solution that takes little time.
         tasks = [by_name[attacked], by_name["0.2" if attacked == "0.1" else "0.1"]]
         with common.Submission({**honest, by_name[attacked].file: text}) as folder:
@@ -229,6 +235,9 @@ def check(seconds=240):
                 problems.append(f"hostile: what {name} gains {points} points")
             if task.name != attacked and points < task.points:
                 problems.append(f"hostile: what {name} costs task {task.name} {task.points - points} points")
+        now, left = _built()
+        if now - built > largest or left:
+            problems.append(f"hostile: what {name} lets build/ grow by {(now - built) >> 20} MB, and leaves {left}")
         told = "".join(str(each) for each in graded.values())
         if "\x1b" in told or "@hidden" in told or len(told) > 200000:
             problems.append(f"hostile: what {name} shows what it should not, or too much: {len(told)} characters")

@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 
-from . import build, grading, report
+from . import build, grading, hiding, report
 from .formats import FORMATS
 
 TEXT = """Grades what you wrote in core/. Without a name it grades everything; ./grade 3 grades module 3, and
@@ -19,7 +19,7 @@ def main(home, arguments):
     missing = [each for each in (build.CXX, "nm", "objcopy", "objdump", "readelf") if not shutil.which(each)]
     if missing:
         _usage(f"{', '.join(missing)} not found; install g++ (12 or newer) and binutils: apt install g++ binutils")
-    tasks = grading.load_tasks(home, options.staff)
+    tasks = grading.load_tasks(home, options.staff, hiding.texts(home, options.hidden) if options.staff else None)
     names = [_name_of(each, tasks) for each in options.names]
     wanted = [task for task in tasks if not names or task.name in names or str(task.module) in names]
     if not os.path.isdir(os.path.join(options.submission or home, "core")):
@@ -32,6 +32,9 @@ def main(home, arguments):
     folder = options.build or grading.build_folder(home)
     grader = grading.Grader(home, folder, options.seed, options.cores, jobs=options.jobs)
     submission = options.submission or home
+    hidden = os.path.join(home, "staff", "hidden")
+    if options.staff and os.access(hidden, os.R_OK) and not hiding.hide(hidden):
+        print("note: this kernel cannot close staff/hidden to what students wrote; run_autograder as root can\n")
     changed = grader.builder.changed_headers()
     if changed:
         print(f"note: changed since it was handed out: {', '.join(changed)}; scores are made with what was handed out\n")
@@ -135,6 +138,7 @@ def _parse(arguments):
                         help="write the result for gradescope, classroom50 or junit")
     parser.add_argument("--submission", metavar="DIR", help=staffs("take the solutions in DIR/core, and nothing else of DIR"))
     parser.add_argument("--staff", action="store_true", help=staffs("run the hidden tests too, where they are"))
+    parser.add_argument("--hidden", type=int, metavar="N", help=staffs("the hidden tests are in this open file"))
     parser.add_argument("--jobs", type=int, help="how many tasks are tested at once (all cores)")
     parser.add_argument("--cores", type=int, help="how many cores a simulated device uses (all)")
     parser.add_argument("--build", metavar="DIR", help=staffs("where to build (build/)"))
