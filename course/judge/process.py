@@ -29,6 +29,10 @@ class Died(Exception):
     """The runner ended, or was ended, without a reply."""
 
 
+class Unfinished(Died):
+    """It works for as long as was asked, without a mistake so far."""
+
+
 class Runner:
     """A process that answers requests. `output` is what the student's code printed during the last of them."""
 
@@ -64,9 +68,10 @@ class Runner:
                 pass
         self.processor_seconds = 0.0
 
-    def ask(self, inputs):
-        """The reply to a request. Errors: Died."""
+    def ask(self, inputs, seconds=None):
+        """The reply to a request. Errors: Died; Unfinished after so many seconds of processor time."""
         self.output = b""
+        self._enough = None if seconds is None else _processor_seconds(self._pid) + seconds
         try:
             _write_all(self._requests, message.pack(inputs))
         except BrokenPipeError:
@@ -94,6 +99,8 @@ class Runner:
                 out += part
             elif time.monotonic() > deadline:
                 raise Died(self._kill(f"it took longer than {self._limits.wall_seconds} s"))
+            if self._enough is not None and _processor_seconds(self._pid) > self._enough:
+                raise Unfinished(self._kill("it has not ended"))
             if _resident(self._pid) > self._limits.resident_bytes:
                 raise Died(self._kill(f"it used more than {self._limits.resident_bytes >> 20} MB of memory"))
         return bytes(out)
@@ -166,6 +173,14 @@ def _write_all(file, data):
     view = memoryview(data)
     while view:
         view = view[os.write(file, view):]
+
+
+def _processor_seconds(pid):
+    try:
+        with open(f"/proc/{pid}/stat", errors="replace") as stat:
+            return sum(map(int, stat.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 def _resident(pid):

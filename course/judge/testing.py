@@ -20,6 +20,8 @@ import json
 import math
 import random
 
+from . import process
+
 TASKS = {}
 
 
@@ -118,8 +120,18 @@ class Context:
     def run(self, *, findings=False, **inputs):
         """Calls the student's code. Fails the test where it throws, and, unless findings=True, where the simulator
         finds a mistake."""
+        return self._checked(self.run_unchecked(**inputs), findings)
+
+    def begins(self, seconds=1, **inputs):
+        """Calls the student's code with work for minutes, and ends the process when it has worked for some seconds without a
+        mistake: nothing can be called after that."""
         self._inputs = inputs
-        reply = self.run_unchecked(**inputs)
+        try:
+            self._checked(Reply(self._ask(inputs, seconds)))
+        except process.Unfinished:
+            pass
+
+    def _checked(self, reply, findings=False):
         if reply["problem"] == "not implemented":
             raise NotImplementedYet(reply["problem text"])
         found = reply.findings

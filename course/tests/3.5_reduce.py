@@ -89,8 +89,9 @@ def _(t):
             t.at_most(reply.total("sectors"), rows * (n / 8 + 2 * PARTS + 1), "sectors", reply.worst("sectors"))
 
 
-@T.test(2, "spread", "a long row is shared by kParts blocks, in at most two launches",
-        hint="A GPU has many processors, and a block uses one: give a long row to several blocks.")
+@T.test(2, "spread", "a long row is shared by kParts blocks, in at most two launches, and 70,000 rows are not too many",
+        hint="A GPU has many processors, and a block uses one: give a long row to several blocks. A grid has at most 65,535 blocks "
+             "along y and z, and 2^31 - 1 along x.")
 def _(t):
     for rows, n in [(1, PARTS * BLOCK), (2, 2 * PARTS * BLOCK)]:
         reply = summed(t, rows, n)
@@ -99,3 +100,7 @@ def _(t):
             working = max(each.threads - each.idle_threads for each in reply.launches)
             t.check(working >= rows * PARTS * BLOCK,
                     f"threads at work: found {working}, expected at least {rows * PARTS * BLOCK}")
+    if t.on_gpu:
+        summed(t, 70000, 1)
+    else:  # the simulator would take a minute for all of them
+        t.begins(op=ADD, start=[0.0], rows=70000, n=1, x=[1.0] * 70000)
