@@ -1,87 +1,46 @@
-// Trains one linear layer to tell images apart, on the CPU and then, from the same seed and in the
-// same order, on the GPU; and compares speed, accuracy and weights.
-#include <chrono>
+// Trains one linear layer to tell images of digits apart: a whole program, to be read alone.
+//
+//   train_linear [FOLDER [DEVICE]]    FOLDER: the four files of MNIST or Fashion-MNIST
+#include <gradus/gradus.h>
 
-#include "training.h"
+#include <exception>
+#include <iostream>
+#include <string>
 
-double accuracy(const gradus::nn::Linear& model, const Tensor& images, const Tensor& labels) {
-  gradus::NoGradGuard no_grad;
-  return model->forward(images).argmax(1).eq(labels).to(gradus::kDouble).mean().item<double>();
-}
+using gradus::Tensor;
 
-Result train(Device device, const Data& data, const Settings& settings) {
-  gradus::manual_seed(settings.seed);
-  gradus::nn::Linear model(data.train.images.size(1), data.classes);
+int main(int argc, char** argv) try {
+  const std::string folder = argc > 1 ? argv[1] : "data/digits";  // of the repository
+  const gradus::Device device(argc > 2 ? argv[2] : gradus::cuda::is_available() ? "cuda" : "cpu");
+
+  // The images are numbers in [0, 1], a row for each image. The targets are classes from 0 on.
+  const auto train = gradus::data::load_idx_folder(folder, /*train=*/true);
+  const auto test = gradus::data::load_idx_folder(folder, /*train=*/false);
+  const Tensor images = train.images.flatten(1).to(device), targets = train.targets.to(device);
+  const Tensor test_images = test.images.flatten(1).to(device);
+  const Tensor test_targets = test.targets.to(device);
+
+  gradus::manual_seed(1);
+  gradus::nn::Linear model(images.size(1), train.classes);  // pixels to scores of the classes
   model->to(device);
-  gradus::nn::MSELoss loss_of;
-  gradus::optim::SGD optimizer(model->parameters(),
-                               gradus::optim::SGDOptions(settings.lr).momentum(settings.momentum));
+  gradus::nn::CrossEntropyLoss loss_of;
+  gradus::optim::SGD optimizer(model->parameters(), gradus::optim::SGDOptions(0.1).momentum(0.9));
 
-  // The data move to the device once.
-  const Tensor images = data.train.images.to(device);
-  const Tensor targets =
-      gradus::one_hot(data.train.labels, data.classes).to(device, gradus::kFloat);
-  const Tensor test_images = data.test.images.to(device);
-  const Tensor test_labels = data.test.labels.to(device);
-  const int64_t count = images.size(0);
-  const int64_t batches = (count + settings.batch_size - 1) / settings.batch_size;
-
-  Result result{device.str(), {}, {}};
-  Progress progress(result.device, settings.epochs * batches);
-  for (int64_t epoch = 1; epoch <= settings.epochs; ++epoch) {
-    const auto start = std::chrono::steady_clock::now();
-    // Shuffled once an epoch, on the device, in an order drawn on the CPU; batches are views.
-    const Tensor order = gradus::randperm(count).to(device);
-    const Tensor x = rows(images, order), y = rows(targets, order);
-    Tensor loss_sum = gradus::zeros({}, device);
-    for (int64_t first = 0; first < count; first += settings.batch_size) {
-      const int64_t size = std::min(settings.batch_size, count - first);
+  for (int epoch = 1; epoch <= 10; ++epoch) {
+    Tensor loss;
+    // An epoch takes every image once, in a new order, 128 in a step.
+    for (const Tensor& batch : gradus::randperm(train.size()).to(device).split(128)) {
       optimizer.zero_grad();
-      const Tensor output = model->forward(x.narrow(0, first, size));
-      const Tensor loss = loss_of(output, y.narrow(0, first, size));
-      loss.backward();
-      optimizer.step();
-      loss_sum.add_(loss.detach(), size);  // stays on the device: no step waits for the GPU
-      progress.step();
+      loss = loss_of(model(images.index_select(0, batch)), targets.index_select(0, batch));
+      loss.backward();   // computes the gradient of each parameter
+      optimizer.step();  // moves each parameter against its gradient
     }
-    const double loss = loss_sum.item<double>() / static_cast<double>(count);
-    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-    note_epoch(result, {time.count(), loss, accuracy(model, test_images, test_labels)}, settings,
-               progress);
+    const gradus::NoGradGuard no_grad;  // nothing is recorded here
+    const Tensor right = model(test_images).argmax(1).eq(test_targets);
+    std::cout << "epoch " << epoch << ": loss " << loss.item<float>() << ", test accuracy "
+              << 100 * right.to(gradus::kDouble).mean().item<double>() << "%\n";
   }
-  for (const Tensor& parameter : model->parameters())
-    result.weights.push_back(parameter.detach().to(gradus::kCPU));
-  return result;
-}
-
-void run(const Settings& settings) {
-  const fs::path csv = fs::path(settings.out) / "train_linear.csv";
-  const fs::path svg = fs::path(settings.out) / "train_linear.svg";
-  check_writable(csv), check_writable(svg);
-  const std::vector<Device> devices = chosen_devices(settings.device);
-  const Data data = load(settings);
-  const int64_t samples = data.train.images.size(0);
-  print_data(data);
-  std::vector<Result> results;
-  for (const Device& device : devices) results.push_back(train(device, data, settings));
-  std::cout << "\n" << compared(results, samples) << "\n";
-  save({{csv, as_csv(results)},
-        {svg, as_svg(results, "A linear layer on " + data.name, "mean squared error")}});
-  std::cout << "The curves: " << csv.string() << " and " << svg.string() << "\n";
-}
-
-int main(int argc, char** argv) {
-  Settings settings;
-  CLI::App app(R"(Trains one linear layer, pixels to classes, with the mean squared error to one-hot
-targets and stochastic gradient descent: on the CPU, then from the same seed and in
-the same order on the GPU. Ends with a table that compares them, and writes the curve
-of loss and test accuracy as train_linear.csv and train_linear.svg.)");
-  add_options(app, settings);
-  app.footer(R"(Examples:
-  train_linear                             every device, Fashion-MNIST, 10 epochs
-  train_linear --device cpu --epochs 3     a quick look
-  train_linear --data ~/mnist --out runs   another data set, results in runs/
-
-)" + std::string(kExitCodes));
-  return run_program(app, argc, argv, [&] { run(settings); });
+} catch (const std::exception& error) {
+  std::cerr << "train_linear: " << error.what() << '\n';
+  return 1;
 }

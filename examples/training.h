@@ -1,7 +1,6 @@
-// What the programs that train on images share: options, data, and the results as table and curves.
+// The frame of train.cpp: options, data, and the results as table and curves.
 #pragma once
 
-#include <gradus/data/datasets/image_dataset.h>
 #include <gradus/gradus.h>
 
 #include <algorithm>
@@ -21,9 +20,9 @@ using gradus::Device, gradus::Tensor;
 namespace fs = std::filesystem;
 
 struct Settings {
-  std::string data, device = "all", out = ".";
+  std::string model = "linear", data, device = "all", out = ".";
   int64_t epochs = 10, batch_size = 128;
-  double lr = 0.02, momentum = 0.9;
+  double lr = 0, momentum = 0.9;  // lr 0: that of the model
   uint64_t seed = 1;
   bool synthetic = false;
 };
@@ -47,11 +46,6 @@ struct Result {
   std::vector<Tensor> weights;  // on the CPU
 };
 
-// The rows of x that `order` lists.
-inline Tensor rows(const Tensor& x, const Tensor& order) {
-  return x.gather(0, order.unsqueeze(1).expand({order.size(0), x.size(1)}));
-}
-
 // Noisy copies of one random picture per class.
 inline Data made_up(uint64_t seed) {
   constexpr int64_t kClasses = 10, kPixels = 784;
@@ -59,12 +53,13 @@ inline Data made_up(uint64_t seed) {
   const Tensor pictures = gradus::rand({kClasses, kPixels});
   const auto split = [&](int64_t count) -> Split {
     const Tensor labels = gradus::randint(kClasses, {count});
-    return {rows(pictures, labels) * 0.2 + gradus::rand({count, kPixels}) * 0.8, labels};
+    return {pictures.index_select(0, labels) * 0.2 + gradus::rand({count, kPixels}) * 0.8, labels};
   };
   return {"made-up numbers", "--synthetic", split(6000), split(1000), kClasses};
 }
 
-// What --data names, else Fashion-MNIST where it is installed, else the digits of the repository.
+// The data that --data names, else Fashion-MNIST where it is installed, else the digits of the
+// repository.
 inline Data load(const Settings& settings) {
   if (settings.synthetic) return made_up(settings.seed);
   std::string folder = settings.data;
@@ -152,7 +147,7 @@ inline std::string as_svg(const std::vector<Result>& results, const std::string&
   return plot::svg(title, "epoch", {loss, accuracy});
 }
 
-// Of Fashion-MNIST its name, else its number.
+// The name of a class of Fashion-MNIST, else its number.
 inline std::string class_name(const Data& data, int64_t number) {
   static const char* const kNames[] = {"T-shirt", "trouser", "pullover", "dress", "coat",
                                        "sandal",  "shirt",   "sneaker",  "bag",   "ankle boot"};
@@ -174,7 +169,7 @@ inline void note_epoch(Result& result, const Epoch& epoch, const Settings& setti
                        100 * epoch.accuracy, epoch.seconds));
 }
 
-// What a program is told about its data.
+// Tells which data the program has.
 inline void print_data(const Data& data) {
   std::cout << "Data: " << data.name << " (" << data.source << "), " << data.train.images.size(0)
             << " training and " << data.test.images.size(0) << " test images of "
@@ -182,6 +177,9 @@ inline void print_data(const Data& data) {
 }
 
 inline void add_options(CLI::App& app, Settings& settings) {
+  app.add_option("model", settings.model, "What to train: linear or cnn")
+      ->check(CLI::IsMember({"linear", "cnn"}))
+      ->capture_default_str();
   app.add_option("--data", settings.data, R"(Folder with the four IDX files of MNIST, plain or .gz.
 Without it: Fashion-MNIST where the Debian package
 dataset-fashion-mnist is installed, else the 1,797 digits
@@ -200,10 +198,10 @@ of the repository)")
       ->check(CLI::Range(1, 1000000000))
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--lr", settings.lr, "Learning rate; too large a one makes the loss grow")
+  app.add_option("--lr", settings.lr, R"(Learning rate, 0.02 for linear and 0.05 for cnn; too large
+a one makes the loss grow)")
       ->check(positive_number())
-      ->type_name("X")
-      ->capture_default_str();
+      ->type_name("X");
   app.add_option("--momentum", settings.momentum, "Share of a step that the next one keeps")
       ->check(number_in(0, 1))
       ->type_name("X")

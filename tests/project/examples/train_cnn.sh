@@ -1,12 +1,12 @@
 #!/bin/sh
-# train_cnn from end to end: what it learns and writes.
+# train from end to end, with LeNet-5: what it learns and writes.
 #
 #   train_cnn.sh PROGRAM DIGITS    (DIGITS: the repository's folder data/digits)
 set -u
 program=$1 digits=$2
 . "$(dirname "$0")/../../expect.sh"
 
-"$program" --device cpu --data "$digits" --epochs 16 --batch-size 32 --out "$work/out" >"$work/stdout" 2>"$work/stderr" ||
+"$program" cnn --device cpu --data "$digits" --epochs 16 --batch-size 32 --out "$work/out" >"$work/stdout" 2>"$work/stderr" ||
   wrong "exit code $?"
 [ ! -s "$work/stderr" ] || wrong "wrote to stderr"
 [ "$(ls "$work/out" | wc -l)" -eq 3 ] || wrong "other files than the three results"
@@ -17,6 +17,6 @@ done
 # Nine of ten digits are told apart.
 tail -n 1 "$work/out/train_cnn.csv" | awk -F, '$5 < 0.9 { exit 1 }' ||
   wrong "test accuracy: $(tail -n 1 "$work/out/train_cnn.csv")"
-exit_codes "$program" --device cpu --data "$digits" --epochs 1 --out "$work/unheard"
+exit_codes "$program" cnn --device cpu --data "$digits" --epochs 1 --out "$work/unheard"
 
 finish

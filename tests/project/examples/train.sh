@@ -1,8 +1,8 @@
 #!/bin/sh
-# train_linear from end to end: what it writes, and that whatever goes wrong gives exit code 1, one
+# train from end to end, with the linear layer: what it writes, and that whatever goes wrong gives exit code 1, one
 # line on stderr and no file.
 #
-#   train_linear.sh PROGRAM DIGITS    (DIGITS: the repository's folder data/digits)
+#   train.sh PROGRAM DIGITS    (DIGITS: the repository's folder data/digits)
 set -u
 program=$1 digits=$2
 . "$(dirname "$0")/../../expect.sh"
@@ -112,7 +112,7 @@ code=$?
 [ $code -eq 1 ] || wrong "full disk: exit code $code, expected 1"
 [ "$(printf '%s\n' "$message" | wc -l)" -eq 1 ] || wrong "full disk: expected one line on stderr"
 case $message in
-  "train_linear: cannot write "*train_linear.csv*) ;;
+  "train: cannot write "*train_linear.csv*) ;;
   *) wrong "full disk: '$message'" ;;
 esac
 [ ! -d "$out" ] || [ -z "$(ls -A "$out")" ] || wrong "full disk: left $(ls -A "$out") behind"
