@@ -17,8 +17,8 @@ CXX = os.environ.get("CXX", "g++")
 COMMON = ["-std=c++20", "-g1", "-Wall", "-Wextra", "-Wno-unused-parameter"]
 OWN = [*COMMON, "-O2"]
 STUDENT = [*COMMON, "-O1", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-gnu-unique", "-Werror=return-type"]
-# Of files without kernels: a wrong index of a vector ends the program.
-HOST = ["-D_GLIBCXX_ASSERTIONS"]
+# Of files without kernels: a wrong index of a vector ends the program, and a new that nobody uses stays.
+HOST = ["-D_GLIBCXX_ASSERTIONS", "-fno-allocation-dce"]
 LARGEST_SOURCE = 64 << 10
 LARGEST_FOLDER = 512 << 20  # of what was built before a grade; then the oldest goes
 LARGEST_OBJECT = 8 << 20  # of a student's file
@@ -47,7 +47,7 @@ class Builder:
             pass
         # All that a source may include beside the compiler's headers, and what compiles kernels.
         self._surroundings = self._hash_of(glob.glob(os.path.join(self.given, "core", "*.h")) +
-                                           glob.glob(os.path.join(home, "runner", "*.h")) +
+                                           glob.glob(os.path.join(home, "runner", "**", "*.h"), recursive=True) +
                                            glob.glob(os.path.join(self._simulator, "**", "*"), recursive=True))
         # What lets the simulator see each access of a kernel (cuda/sim/simulate.cmake says why each is there).
         with open(os.path.join(self._simulator, "kernel.options")) as file:

@@ -13,7 +13,8 @@ _BUILTIN = re.compile(r"__builtin_(?:ia32|aarch64|arm|neon|sve|longjmp|setjmp|re
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 KERNEL = "no_icf"  # what core/launch.h makes of __global__
 # Functions of the host that read memory where nobody counts; nvcc refuses them in kernels as well.
-_HOST = re.compile(r"(?:__builtin_)?(mem(?:cmp|chr|rchr|mem)|bcmp|str(?!ong)[a-z]+|v?sn?printf|sscanf|qsort|bsearch|basic_string|_M_\w+)")
+_HOST = re.compile(r"(?:__builtin_)?(mem(?:cmp|chr|rchr|mem|ccpy)|bcmp|bcopy|str(?:n?cpy|n?cmp|n?cat|n?len|r?chr|c?spn|pbrk|str|n?dup|xfrm|coll|tok)"
+                   r"|v?sn?printf|sscanf|strto\w+|qsort|bsearch) ?\(|(basic_string)")
 
 
 def problem_with(dump):
@@ -32,7 +33,7 @@ def problem_with(dump):
                 if not _ATTRIBUTES.fullmatch(each) and not (each == "no_sanitize" and line.startswith(_CALL)):
                     return f"it gives a function the attribute {each}, which no solution needs"
         else:
-            inside.update(re.findall(r"\w+", line))
+            inside.update(re.findall(r"\w+(?: ?\()?", line))
         attributes = []
         if "__asm__" in line:
             return "it holds assembly, which no solution needs"
@@ -55,7 +56,8 @@ def _host_function_of(kernels, words):
         for each in words[waiting.pop()]:
             found = _HOST.fullmatch(each)
             if found:
-                return f"a kernel uses {found.group(1)}, a function of the host (nvcc refuses it)"
+                return f"a kernel uses {found.group(1) or 'std::string'}, a function of the host (nvcc refuses it)"
+            each = each.rstrip(" (")
             if each in words and each not in seen:
                 seen.add(each)
                 waiting.append(each)

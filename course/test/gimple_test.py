@@ -29,6 +29,7 @@ TAKEN = [
     "const char* f() { return \"__asm__ __builtin_ia32_ __attribute__((optimize))\"; }",
     "// asm\nint no_sanitize_thread(int optimize) { return optimize; }",
     "__global__ void work(float* p) { *p = 1; }\nvoid f(float* p) { launch(work, p); }",
+    "struct S { int strides[2]; char strcpy; };\n__global__ void work(float* p, S s) { p[s.strides[0]] = s.strcpy; }\nvoid f(float* p) { launch(work, p, S()); }",
     "template <int n> __global__ void work(float* p) { p[n] = 1; }\nvoid f(float* p) { launch(work<3>, p); }",
     "__global__ void work(float* p) { *p = 1; }\nint f(const char* p) { return std::strcmp(p, \"x\") + std::string(p).size(); }",
 ]

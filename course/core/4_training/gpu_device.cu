@@ -9,6 +9,7 @@ namespace {
 
 class GpuDevice final : public Device {
  public:
+  ~GpuDevice() { cudaFree(one_); }
   float* allocate(long count) override {
     void* out = nullptr;
     check(cudaMalloc(&out, (count > 0 ? bytes(count) : 1)), "cudaMalloc");
@@ -48,7 +49,7 @@ class GpuDevice final : public Device {
     if (one_ == nullptr) upload(one_ = allocate(1), &kOne, 1);
     return one_;
   }
-  float* one_ = nullptr;  // as long as the program runs
+  float* one_ = nullptr;
 };
 
 }  // namespace
