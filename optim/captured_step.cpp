@@ -22,29 +22,29 @@ bool holds(OptimizerParamState& state, const Tensor& x) {
 }
 }  // namespace
 
-Tensor Optimizer::step_unless(const Tensor& skip) {
-  if (!heeds_skip()) return skip.item<double>() != 0 ? Tensor() : step();
-  if (skip.is_cuda() && !(skipped_.defined() && skipped_.device() == skip.device())) {
-    check<Error>(!graph_of(skip), algorithm_name(typeid(*this)),
+Tensor Optimizer::step_unless(const Tensor& found_inf) {
+  if (!heeds_found_inf()) return found_inf.item<double>() != 0 ? Tensor() : step();
+  if (found_inf.is_cuda() && !(skipped_.defined() && skipped_.device() == found_inf.device())) {
+    check<Error>(!graph_of(found_inf), algorithm_name(typeid(*this)),
                  ": the first step that may be passed over cannot be captured for a graph, because "
                  "it makes a counter; call it once before the capture");
     settle();
-    skipped_ = raw::empty_like(skip);
+    skipped_ = raw::empty_like(found_inf);
     raw::fill_(skipped_, 0);
   }
   const struct Given {
-    ~Given() { skip = Tensor(); }
-    Tensor& skip;
-  } given{skip_ = skip};
+    ~Given() { found_inf = Tensor(); }
+    Tensor& found_inf;
+  } given{found_inf_ = found_inf};
   return step();
 }
 
 // A captured step has to, so capture() refuses one that makes states.
 bool Optimizer::can_gate(const std::vector<Due>& due) const {
-  if (!skip_.defined() || !skip_.is_cuda()) return false;
+  if (!found_inf_.defined() || !found_inf_.is_cuda()) return false;
   return std::ranges::all_of(due, [&](const Due& one) {
     const auto known = [](const Tensor* kept) { return kept->defined(); };
-    return one.parameter->device() == skip_.device() &&
+    return one.parameter->device() == found_inf_.device() &&
            (graph_of(*one.parameter) ||
             std::all_of(one.tensors.begin(), one.tensors.begin() + one.step.states, known));
   });

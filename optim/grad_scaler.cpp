@@ -1,4 +1,4 @@
-// A scale for the loss.
+// GradScaler: scales the loss, looks for gradients that are not finite (found_inf), and adapts.
 #include "gradus/optim/grad_scaler.h"
 
 #include <limits>

@@ -110,11 +110,11 @@ class Optimizer {
   // Captured for a cuda::Graph, it takes the options and counts of each replay, and needs a step
   // before that makes the state (Error); the optimizer must then outlive the graph.
   virtual Tensor step(LossClosure closure = nullptr);
-  // Steps, unless `skip` (one number, Double) is not 0. The host waits for `skip`, except where all
-  // parameters with gradients are on its GPU and have their state. Such a step can be captured.
-  // state() and functions like it wait and are exact; call them anew after each step. Errors: those
-  // of step().
-  Tensor step_unless(const Tensor& skip);
+  // Steps, unless `found_inf` (one number, Double) is not 0. The host waits for `found_inf`, except
+  // where all parameters with gradients are on its GPU and have their state. Such a step can be
+  // captured. state() and functions like it wait and are exact; call them anew after each step.
+  // Errors: those of step().
+  Tensor step_unless(const Tensor& found_inf);
   // set_to_none: grad() becomes undefined, and the next backward stores instead of adding.
   void zero_grad(bool set_to_none = true);
   void add_param_group(OptimizerParamGroup group);
@@ -171,7 +171,7 @@ class Optimizer {
   void check_gradient(const Tensor& parameter) const;
   // Whether step() heeds step_unless() by itself: that of this class does. False for one that
   // overrides it without calling it.
-  virtual bool heeds_skip() const { return false; }
+  virtual bool heeds_found_inf() const { return false; }
 
   // An algorithm without one keeps nothing.
   virtual std::unique_ptr<OptimizerParamState> new_state() const { return nullptr; }
@@ -208,7 +208,7 @@ class Optimizer {
   std::vector<OptimizerParamGroup> groups_;
   std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> state_;
   std::unique_ptr<OptimizerOptions> defaults_;
-  Tensor skip_;                           // of the step that runs, or undefined
+  Tensor found_inf_;                      // of the step that runs, or undefined
   Tensor skipped_;                        // how many steps were passed over
   mutable std::vector<void*> uncertain_;  // parameters whose counts contain these, by TensorImpl
 };
@@ -233,7 +233,7 @@ class TableOptimizer : public Optimizer {
                        defaults) {}
 
  private:
-  bool heeds_skip() const override { return true; }
+  bool heeds_found_inf() const override { return true; }
   std::unique_ptr<OptimizerParamState> new_state() const final { return std::make_unique<State>(); }
   Step step_of(const OptimizerOptions& options, const OptimizerParamState& state) const final {
     const Update<op> next =

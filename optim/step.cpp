@@ -17,9 +17,9 @@ Tensor Optimizer::step(LossClosure closure) {
   if (gated)
     for (const Due& one : due) uncertain.push_back(&one.parameter->impl());
   if (count_passed_over(uncertain)) due = check_step();  // by the counts as they are now
-  if (!gated && skip_.defined()) {
-    if (skip_.item<double>() != 0) return loss;
-    skip_ = Tensor();
+  if (!gated && found_inf_.defined()) {
+    if (found_inf_.item<double>() != 0) return loss;
+    found_inf_ = Tensor();
   }
   std::vector<Due*> left;
   left.reserve(due.size());
@@ -33,7 +33,7 @@ Tensor Optimizer::step(LossClosure closure) {
     left.erase(left.begin(), rest);
   }
   for (Batch& batch : batches) step_together(batch);
-  if (gated) skipped_.add_(skip_);
+  if (gated) skipped_.add_(found_inf_);
   return loss;
 }
 
@@ -94,7 +94,7 @@ Optimizer::Batch Optimizer::prepare(std::vector<Due*> due) const {
     next.parameter = raw::contiguous(raw::to(*one->parameter, one->dtype));
     next.gradient = raw::contiguous(raw::to(*one->gradient, one->dtype));
     next.coefficients = one->step.coefficients;
-    if (skip_.defined()) next.skip = skip_, next.skipped = skipped_;
+    if (found_inf_.defined()) next.found_inf = found_inf_, next.skipped = skipped_;
     for (int k = 0; k < one->step.states; ++k) {
       const Tensor& kept = *one->tensors[k];
       if (!kept.defined()) next.fresh |= 1u << k;

@@ -1,4 +1,5 @@
-// Optimizer::Due and Optimizer::Batch, which step.cpp and captured_step.cpp share.
+// Optimizer::Due, a parameter update that a step has to do, and Optimizer::Batch of those that go
+// together; step.cpp and captured_step.cpp share them.
 #pragma once
 
 #include <array>

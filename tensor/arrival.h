@@ -1,4 +1,4 @@
-// Data that is still being written to some memory, by another device or another rank.
+// Arrival, a pending event: another device or another rank still writes data to some memory.
 #pragma once
 
 namespace gradus {

@@ -35,7 +35,7 @@ struct UpdatedParameter {
   unsigned fresh = 0;                      // bit i: states[i] is uninitialised, and counts as 0
   CoefficientList coefficients;
   // Both or neither, one Double each: not 0, and nothing changes; how many steps were passed over.
-  Tensor skip, skipped;
+  Tensor found_inf, skipped;
 };
 
 // How queries attend to keys: softmax(scale q k^T + mask) v.

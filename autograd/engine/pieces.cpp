@@ -5,7 +5,7 @@
 
 #include "gradus/autograd/engine/graph_task.h"
 #include "gradus/autograd/engine/meta.h"
-#include "gradus/cuda/runtime/turns.h"
+#include "gradus/cuda/runtime/piece_streams.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::autograd {
@@ -57,10 +57,10 @@ std::pair<Tensor, Tensor> product_in_pieces(const Node& sender, size_t index, co
     return raw::matmul_into(a, b, out, sums), std::pair(out, sums);
   // A piece may be one block for each multiprocessor, of which some are late or busy for others: by
   // two streams the next piece fills the gaps.
-  cuda::Turns turns(a.device());
+  cuda::PieceStreams streams(a.device());
   for (int64_t begin = 0; begin < m; begin += rows) {
     const int64_t count = std::min(rows, m - begin);
-    turns.run([&] {
+    streams.run([&] {
       raw::matmul_into(raw::narrow(a, 0, begin, count), b, raw::narrow(out, 0, begin, count),
                        sums.defined() ? raw::narrow(sums, 0, begin, count) : sums);
     });

@@ -13,8 +13,8 @@ void step(const UpdatedParameter& one) {
   const T* const gradient = static_cast<const T*>(one.gradient.data_ptr());
   std::array<T*, kMostStates> state{};
   for (int k = 0; k < states; ++k) state[k] = static_cast<T*>(one.states[k].data_ptr());
-  if (one.skip.defined() && *one.skip.data_ptr<double>() != 0) return;
-  const double skipped = one.skip.defined() ? *one.skipped.data_ptr<double>() : 0;
+  if (one.found_inf.defined() && *one.found_inf.data_ptr<double>() != 0) return;
+  const double skipped = one.found_inf.defined() ? *one.skipped.data_ptr<double>() : 0;
   const auto coefficients =
       recounted<op, T>(coefficients_of<op, double>(one.coefficients), skipped);
   parallel_for(0, one.parameter.numel(), kGrain, [&](int64_t begin, int64_t end) {

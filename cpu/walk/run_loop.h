@@ -1,4 +1,4 @@
-// Runs a loop of loops.h over operands of any layout.
+// Strided iteration for the loops of loops.h: runs one over operands of any layout.
 #pragma once
 
 #include "gradus/cpu/walk/find_loop.h"

@@ -1,5 +1,5 @@
-// Walks over part of a strided view, one run of its innermost dimension at a time, and copies a
-// run.
+// Strided iteration: walks over part of a strided view, one run of its innermost dimension at a
+// time, and copies a run.
 #pragma once
 
 #include <algorithm>

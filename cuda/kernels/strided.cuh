@@ -1,4 +1,4 @@
-// The number of an element becomes its place in each of N tensors.
+// Strided iteration on a GPU: the number of an element becomes its place in each of N tensors.
 #pragma once
 
 #include <type_traits>

@@ -29,7 +29,7 @@ struct UpdateRow {
 // The kernel's only argument.
 template <class Row, int capacity>
 struct UpdateTable {
-  const double *skip, *skipped;  // of a gated kernel, as in UpdatedParameter
+  const double *found_inf, *skipped;  // of a gated kernel, as in UpdatedParameter
   int count = 0;
   unsigned first_block[capacity + 1] = {0};  // of each row, and the number of blocks
   Row rows[capacity];
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kUpdateThreads) update_kernel(
   wait_for_earlier_kernels();
   constexpr int V = vector_width<T>;
   if constexpr (gated)
-    if (*table.skip != 0) return;
+    if (*table.found_inf != 0) return;
   const int which = row_of(table, blockIdx.x);
   const UpdateRow<op, states, T, gated> row = table.rows[which];
   UpdateCoefficients<op, T> coefficients;

@@ -1,5 +1,5 @@
-// Backend::matmul on CUDA: chooses the kernel of a product, its grid, and how its sum is cut up
-// (split-K).
+// Backend::matmul on CUDA, with split-K: chooses the kernel of a product, its grid and the parts of
+// its sum.
 #include "gradus/cuda/ops/matmul.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// The places of elements that are not 0, their number, those where runs start, masked_select and
+// nonzero, count_nonzero, unique_consecutive (the places where runs start), masked_select and
 // masked_scatter.
 #include "gradus/cuda/kernels/nonzero.cuh"
 

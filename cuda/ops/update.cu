@@ -21,7 +21,7 @@ template <UpdateOp op, int states, class T, bool gated, int capacity>
 void launch_step(ArrayRef<UpdatedParameter> parameters) {
   UpdateTable<UpdateRow<op, states, T, gated>, capacity> table;
   if constexpr (gated) {
-    table.skip = parameters[0].skip.data_ptr<double>();
+    table.found_inf = parameters[0].found_inf.data_ptr<double>();
     table.skipped = parameters[0].skipped.data_ptr<double>();
   }
   unsigned blocks = 0;
@@ -89,8 +89,8 @@ void CudaBackend::update(UpdateOp op, int states, ArrayRef<UpdatedParameter> par
   visit_update(op, states, [&](auto row, auto count) {
     visit_floating("update", parameters[0].parameter.dtype(), [&]<class T>(TypeTag<T>) {
       step_as_gradients_arrive(parameters, [&](ArrayRef<UpdatedParameter> some) {
-        some[0].skip.defined() ? step<row(), count(), T, true>(some)
-                               : step<row(), count(), T, false>(some);
+        some[0].found_inf.defined() ? step<row(), count(), T, true>(some)
+                                    : step<row(), count(), T, false>(some);
       });
     });
   });

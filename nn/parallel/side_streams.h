@@ -1,4 +1,4 @@
-// SideStreams: copies and sums that run on GPUs beside what they compute.
+// SideStreams, copy streams: copies and sums that run on GPUs beside what they compute.
 #pragma once
 
 #include <vector>

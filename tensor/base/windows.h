@@ -1,4 +1,5 @@
-// The windows of convolutions and pools along three spatial dimensions, for host and device.
+// The passes of a convolution (fprop, dgrad, wgrad). The windows of convolutions and pools along
+// three spatial dimensions, for host and device.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,5 @@
-// A walk over N tensors of one shape, in as few dimensions as their layouts allow.
+// Strided iteration, as PyTorch's TensorIterator: a walk over N tensors of one shape, in as few
+// dimensions as their layouts allow.
 //
 // An elementwise operation may visit elements in any order, if it visits the same one in all of its
 // tensors. So collapse() drops dimensions of size 1, puts the dimension with the smallest stride of

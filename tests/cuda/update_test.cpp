@@ -75,8 +75,9 @@ TEST_F(CudaUpdate, ASkipOfTheDeviceLeavesAllAsItIs) {
     const Tensor skip = ones({}, kDouble), skipped = zeros({}, kDouble);
     Tensors before;
     for (const Pair& one : p.tensors) before.push_back(one.cpu_all.clone());
-    for (UpdatedParameter& one : p.cpu) one.skip = skip, one.skipped = skipped;
-    for (UpdatedParameter& one : p.gpu) one.skip = skip.to(kCUDA), one.skipped = skipped.to(kCUDA);
+    for (UpdatedParameter& one : p.cpu) one.found_inf = skip, one.skipped = skipped;
+    for (UpdatedParameter& one : p.gpu)
+      one.found_inf = skip.to(kCUDA), one.skipped = skipped.to(kCUDA);
     cpu_backend().update(op, states, p.cpu);
     cuda_backend().update(op, states, p.gpu);
     for (size_t i = 0; i < before.size(); ++i) {
@@ -100,8 +101,8 @@ TEST_F(CudaUpdate, CountsStepsWithoutThoseThatWerePassedOver) {
       one.parameter = ones({3}, device), one.gradient = full({3}, 0.5, device);
       for (size_t k = 0; k < 2; ++k) one.states[k] = full({3}, 0.25, device);
       one.coefficients = list_of<UpdateOp::adam>(coefficients);
-      one.skip = zeros({}, TensorOptions(device).dtype(kDouble));
-      one.skipped = full({}, skipped, one.skip.options());
+      one.found_inf = zeros({}, TensorOptions(device).dtype(kDouble));
+      one.skipped = full({}, skipped, one.found_inf.options());
       backend(one.parameter).update(UpdateOp::adam, 2, std::vector<UpdatedParameter>{one});
       return one.parameter;
     };

@@ -1,5 +1,5 @@
-// Variances as a fold: of a few numbers the count, the mean and the sum of the squares of what they
-// differ from it, which two parts' make the whole's without cancellation. Chan, Golub and LeVeque,
+// Moments (var_mean) as a fold: the count, the mean, and the sum of squared differences from it.
+// The moments of two parts make those of the whole without cancellation. Chan, Golub and LeVeque,
 // "Updating formulae and a pairwise algorithm for computing sample variances" (1979).
 #pragma once
 

@@ -1,5 +1,6 @@
-// softmax, log_softmax and their gradients along one dimension: lines of n elements, each of which
-// a team of threads reads once, where it fits into their registers (long_softmax.cuh has others).
+// Online softmax: softmax, log_softmax and their gradients along one dimension. A team of threads
+// reads each line of n elements once, where it fits into their registers (long_softmax.cuh has
+// others).
 //
 // A team goes over a line tile by tile, from the front: each thread keeps the largest of its
 // elements so far and the sum of e^x about it, and multiplies the sum whenever the largest element

@@ -1,4 +1,4 @@
-// Counts how the warps of a launch use memory.
+// Counts how the warps of a launch use memory: requests, sectors, wavefronts, bank conflicts.
 //
 // The lanes of a warp run one after the other here, so its requests are put together afterwards.
 // The n-th access of each lane at one place in the program, counted from the last barrier, belongs

@@ -1,4 +1,4 @@
-// Work in pieces, on streams beside the current one.
+// PieceStreams: work in pieces, on two streams beside the current one, in turn.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@ namespace gradus::cuda {
 
 // Pieces on different streams run at once where one of them leaves room or waits. The CPU has done
 // each when run() returns.
-class Turns {
+class PieceStreams {
  public:
   // The pieces come after what the current stream of the device holds so far.
-  explicit Turns(Device device) {
+  explicit PieceStreams(Device device) {
     if (!device.is_cuda()) return;
     current_ = getCurrentCUDAStream(device.index());
     side_ = &side_streams(device.index());
