@@ -194,9 +194,8 @@ class Tensor {
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
   bool is_leaf() const;
-  // The operation that computed this tensor; null for a leaf. The operation of a view follows
-  // changes of its base in place. Errors: Error where such a change concerns a view that does not
-  // allow it.
+  // The operation that computed this tensor; null for a leaf. For a view it follows changes of the
+  // base in place. Errors: Error where such a change concerns a view that does not allow it.
   const std::shared_ptr<Node>& grad_fn() const;
   uint32_t output_nr() const;
   // Counts the changes in place. Errors: Error for an inference tensor, which does not count them.
@@ -437,8 +436,7 @@ class Tensor {
       undefined();
     return *impl_;
   }
-  // Returns this tensor, which is an argument of an operation. Errors: Error, which names both,
-  // where undefined.
+  // This tensor as an argument of op. Errors: Error, which names both, where undefined.
   const Tensor& operand(const char* op, const char* argument = "self") const {
     if (!impl_) [[unlikely]]
       undefined(op, argument);

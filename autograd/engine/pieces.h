@@ -9,7 +9,8 @@ class Node;
 
 namespace gradus::autograd {
 
-// The sizes from which gradients are cut, and at which. Tests set it, while no backward pass runs.
+// The sizes that decide which gradients are cut, and where. Tests set it, while no backward pass
+// runs.
 struct PieceSizes {
   size_t least_bytes = size_t{32} << 20;  // larger ones are cut
   // The size of a piece. Small pieces make the last transfer short, which no computation hides;
