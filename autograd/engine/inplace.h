@@ -2,7 +2,8 @@
 //
 // A tensor that is not a view takes the history of its new value. A view has no history of its own.
 // The history of its base becomes "the old base, with the view's elements from the new value".
-// Every view of that base gets a new history when it is next used, which reads it out of the base.
+// Every view of that base gets a new history when it is next used; that one reads the view out of
+// the base.
 #pragma once
 
 #include "gradus/autograd/engine/record.h"
@@ -16,8 +17,8 @@ namespace gradus {
 void check_in_place(const char* op, const Tensor& x, bool records);
 // The same for changes of the geometry, which elements that share memory allow.
 void check_history(const char* op, const Tensor& x, bool records);
-// Errors: Error where x is a view whose creation_meta forbids changes in place. `changed` says in the
-// message what was changed.
+// Errors: Error where x is a view whose creation_meta forbids changes in place. `changed` says in
+// the message what was changed.
 void check_view_origin(const Tensor& x, const char* changed);
 // Copies the result of op into x. Errors: ValueError where it has another shape than x, TypeError
 // where its dtype is of a higher kind.

@@ -94,8 +94,8 @@ void replay_view(const Tensor& view) {
   impl.history_version.store(version, std::memory_order_release);
 }
 
-// Brings the history of a view up to date. Other reads come after this alone, as another thread may
-// replay at the same time.
+// Brings the history of a view up to date. Only then may anybody read what a replay writes, since
+// another thread may replay at the same time.
 void refresh(const Tensor& x) {
   const TensorImpl& impl = x.impl();
   if (!impl.view_of ||

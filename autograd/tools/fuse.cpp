@@ -18,7 +18,7 @@ namespace gradus::detail {
 
 using fused::Plan, fused::Tracer;
 
-// A trace depends on these.
+// The kind of arguments: there is one trace for each.
 struct FusedKind {
   Device device;
   bool records, autocast;

@@ -2,8 +2,8 @@
 //
 // Lines whose elements are neighbours in memory are computed in place, one after the other. Lines
 // that are neighbours side by side are computed in panels. All others, and lines too short for a
-// vector, pass through a buffer. Results do not depend on where panels end, and so not on the
-// number of threads.
+// vector, pass through a buffer.
+// Results do not depend on where panels end, and so not on the number of threads.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"
 #include "gradus/cpu/simd/softmax_loops.h"

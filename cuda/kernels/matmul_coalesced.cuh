@@ -2,11 +2,12 @@
 //
 // Idea. A warp reads memory in lines. The 32 threads of a warp are numbered along a row of the
 // output. They read 32 neighbours of b (one transaction of 128 bytes) and the same element of a (a
-// broadcast), and write 32 neighbours of out. Cost. Still 2 loads for each multiply-add, now in 2
-// transactions a warp in place of 33. A transposed b puts the threads far apart again: the order
-// that suits one layout is wrong for the other. Next. Each element of a is still loaded n times and
-// each of b m times. A block can load them once and keep them near (matmul_tiled.cuh), and then may
-// load in whichever order suits the memory.
+// broadcast), and write 32 neighbours of out.
+// Cost. Still 2 loads for each multiply-add, now in 2 transactions a warp in place of 33. A
+// transposed b puts the threads far apart again: the order that suits one layout is wrong for the
+// other.
+// Next. Each element of a is still loaded n times and each of b m times. A block can load them once
+// and keep them near (matmul_tiled.cuh), and then may load in whichever order suits the memory.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"

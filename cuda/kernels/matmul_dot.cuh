@@ -2,9 +2,9 @@
 //
 // Idea. A tile needs rows and columns to reuse; a product with a vector has none, and a tiny one is
 // over before its tiles are filled. Here 32 lanes split the terms of one sum, and fold their
-// partial sums with shuffles. Cost. 2 loads for each multiply-add, as in the naive rung. But they
-// are coalesced, and of 16 bytes where both operands are contiguous along the depth; and there is
-// no barrier.
+// partial sums with shuffles.
+// Cost. 2 loads for each multiply-add, as in the naive rung. But they are coalesced, and of 16
+// bytes where both operands are contiguous along the depth; and there is no barrier.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"

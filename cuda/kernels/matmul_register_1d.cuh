@@ -2,10 +2,11 @@
 //
 // Idea. A thread loads, for each k, one element of b and 8 of a, and makes 8 products of them: the
 // element of b is kept in a register. 512 threads with 8 outputs each make a tile of 64 x 64. A
-// step of 8 along k is one element of each tile for each thread to load. Cost. Shared memory: 9
-// loads for 8 multiply-adds, 1.13 for one. Global memory: 2 loads for each 64, half as many as
-// before, since the tile is twice as wide. Next. The element of a is still used once. Two
-// dimensions use both several times (matmul_register_2d.cuh).
+// step of 8 along k is one element of each tile for each thread to load.
+// Cost. Shared memory: 9 loads for 8 multiply-adds, 1.13 for one. Global memory: 2 loads for each
+// 64, half as many as before, since the tile is twice as wide.
+// Next. The element of a is still used once. Two dimensions use both several times
+// (matmul_register_2d.cuh).
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"

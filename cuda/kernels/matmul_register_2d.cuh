@@ -3,11 +3,11 @@
 // Idea. A thread loads, for each k, 8 elements of a and 8 of b into registers and makes all 64
 // products of them. 256 threads, 16 x 16, make a tile of 128 x 128. A thread's rows and columns lie
 // 16 apart: then neighbouring threads read neighbouring words of shared memory, each from a bank of
-// its own, and write neighbouring words of the output. Cost. Shared memory: 16 loads for 64
-// multiply-adds, 0.25 for one: just what it can deliver to 128 multiply-adds a cycle. Global
-// memory: 2 loads for each 128. Next. Every load is an instruction that takes the place of a
-// multiply-add, and between two barriers everyone waits for memory. Wider loads, and loading ahead
-// (matmul_vectorized.cuh).
+// its own, and write neighbouring words of the output.
+// Cost. Shared memory: 16 loads for 64 multiply-adds, 0.25 for one: just what it can deliver to 128
+// multiply-adds a cycle. Global memory: 2 loads for each 128.
+// Next. Every load is an instruction that takes the place of a multiply-add, and between two
+// barriers everyone waits for memory. Wider loads, and loading ahead (matmul_vectorized.cuh).
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"

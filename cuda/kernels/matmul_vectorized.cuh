@@ -8,8 +8,9 @@
 // once. (3) Two tiles of each operand: while one is multiplied, the next is on its way from global
 // memory to registers; it is written to the other buffer, and one barrier for each step is enough.
 // Cost. 16 x 8 outputs a thread take 6 loads of shared memory for 128 multiply-adds, 0.05 for one.
-// Global memory: 2 loads for each 170, of 16 bytes, none of them waited for. Next. The multiply-add
-// units are now nearly always busy. The tensor cores are the next step (matmul_tensor_cores.cuh).
+// Global memory: 2 loads for each 170, of 16 bytes, none of them waited for.
+// Next. The multiply-add units are now nearly always busy. The tensor cores are the next step
+// (matmul_tensor_cores.cuh).
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tile.cuh"

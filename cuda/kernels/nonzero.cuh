@@ -14,8 +14,8 @@ inline constexpr int kFindBatch = 16;  // neighbouring elements of a thread
 inline constexpr int kFindTile = kScanThreads * kFindBatch;
 
 // Tests the kFindBatch elements of this thread in a list of n. Bit k is is(element k, the element
-// before it, whether it is the first of the list). Neighbouring threads load neighbouring vectors;
-// the answers pass through shared memory.
+// before it, whether it is the first of the list).
+// Neighbouring threads load neighbouring vectors; the answers pass through shared memory.
 // REQUIRES: all threads of the block call it.
 template <class T, class Is>
 __device__ unsigned find_in_list(const T* x, int64_t n, const Is& is) {

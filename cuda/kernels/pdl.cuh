@@ -4,9 +4,9 @@
 // Idea. A GPU starts a kernel about a microsecond after the one before it has ended. A kernel that
 // launch_pdl() (runtime/launch.h) queues starts as soon as the last block of its predecessor has
 // ended. Then it waits itself until the predecessor's writes can be read. CUDA calls this
-// programmatic dependent launch; its Programming Guide has a chapter on it. A kernel can let the
-// next one start sooner (cudaTriggerProgrammaticLaunchCompletion). But then the next blocks crowd
-// on the few multiprocessors that have room, and small products take longer.
+// programmatic dependent launch; its Programming Guide has a chapter on it.
+// A kernel can let the next one start sooner (cudaTriggerProgrammaticLaunchCompletion). But then
+// the next blocks crowd on the few multiprocessors that have room, and small products take longer.
 #pragma once
 
 #include <cuda_runtime.h>

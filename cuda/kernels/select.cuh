@@ -1,9 +1,8 @@
 // The first elements of each row in the order of sort, by radix selection: a search for the key of
 // the last one of them, digit by digit from the highest on. A pass counts the elements that agree
 // with the known digits by their next digit. See D. Knuth, The Art of Computer Programming 3,
-// 5.3.3, for relatives. Knuth, The Art of Computer Programming 3, 5.3.3, has its relatives). The
-// search goes on in shared memory once the elements up to there fit into it. Then a few are sorted;
-// where one element is wanted, those that agree with it.
+// 5.3.3, for relatives. The search goes on in shared memory once the elements up to there fit into
+// it. Then a few are sorted; where one element is wanted, those that agree with it.
 //
 // A long row is read once. A sample of it gives a bound that, most likely, has more than the wanted
 // elements before it and few others. If it has not, the row itself is searched. Rows that fit as

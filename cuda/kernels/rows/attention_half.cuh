@@ -2,9 +2,10 @@
 //
 // Idea. A warp has 16 rows of a block's 64, and all 64 columns of their scores. A warp holds a 16 x
 // 8 sum as it must hold a factor of the next product. So weights go from product to product in
-// registers, rounded to the half type. Sums, exponentials and log_sums are float32. Cost. Every
-// fragment of keys and values is loaded from shared memory for a single product of 16 rows. Next.
-// Rows of two tiles to a warp; copies that nobody waits for; wgmma.
+// registers, rounded to the half type. Sums, exponentials and log_sums are float32.
+// Cost. Every fragment of keys and values is loaded from shared memory for a single product of 16
+// rows.
+// Next. Rows of two tiles to a warp; copies that nobody waits for; wgmma.
 #pragma once
 
 #include "gradus/cuda/kernels/attention.cuh"

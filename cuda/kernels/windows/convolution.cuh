@@ -3,8 +3,8 @@
 //
 // Idea. The ladder of products (matmul_vectorized.cuh), with tiles that are gathered. Warps make
 // compact rectangles and threads squares in registers, and the next tile is on its way while one is
-// multiplied. Few threads find the spots of the depth, and put them into shared memory. Next.
-// Tensor cores, as for products (convolution_tensor_cores.cuh).
+// multiplied. Few threads find the spots of the depth, and put them into shared memory.
+// Next. Tensor cores, as for products (convolution_tensor_cores.cuh).
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"

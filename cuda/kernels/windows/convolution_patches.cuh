@@ -6,9 +6,9 @@
 // for 8 channels at a time: the rows of the gathered tensor that its windows reach, as they lie in
 // memory. Copies have 16 bytes. A table, made once for a block, says where the element of a column
 // at a tap lies in the patch of any channel; those of the padding lie at a place that holds 0. The
-// weights of the same channels lie beside it, also as in memory. Cost. A thread starts 18 copies
-// for the weights and about 4 for the patches for 72 terms of 128 x 128 outputs, where it would
-// start 144. An element costs one more addition for its place.
+// weights of the same channels lie beside it, also as in memory.
+// Cost. A thread starts 18 copies for the weights and about 4 for the patches for 72 terms of 128 x
+// 128 outputs, where it would start 144. An element costs one more addition for its place.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tensor_cores.cuh"

@@ -3,11 +3,11 @@
 //
 // Idea. The product of matmul_tensor_cores.cuh: floats as sums of two TF32 numbers, few terms at a
 // time by tensor cores. The tiles are gathered (implicit_gemm.cuh). Each element of a tile is a
-// copy of 4 bytes of its own that passes no register (cp.async), with zeros for the padding. Cost.
-// A thread starts 32 copies for 16 terms of 128 x 128 outputs. That is about 250 instructions
-// beside the 700 of the product, whose tensor cores are busy for 1250 cycles meanwhile. Next. Fewer
-// multiplications for windows of 3 x 3 (Lavin and Gray 2016, "Fast algorithms for convolutional
-// neural networks"), at some loss of exactness.
+// copy of 4 bytes of its own that passes no register (cp.async), with zeros for the padding.
+// Cost. A thread starts 32 copies for 16 terms of 128 x 128 outputs. That is about 250 instructions
+// beside the 700 of the product, whose tensor cores are busy for 1250 cycles meanwhile.
+// Next. Fewer multiplications for windows of 3 x 3 (Lavin and Gray 2016, "Fast algorithms for
+// convolutional neural networks"), at some loss of exactness.
 #pragma once
 
 #include "gradus/cuda/kernels/matmul_tensor_cores.cuh"
