@@ -33,6 +33,22 @@
 #include "gradus/serialize/checkpoint.h"
 #include "gradus/serialize/save.h"
 
+// Watching: metrics, progress, logs, pictures.
+#include "gradus/watch/metrics/accuracy.h"
+#include "gradus/watch/metrics/auroc.h"
+#include "gradus/watch/metrics/mean.h"
+#include "gradus/watch/metrics/perplexity.h"
+#include "gradus/watch/metrics/precision_recall.h"
+
+#include "gradus/watch/csv_logger.h"
+#include "gradus/watch/early_stopping.h"
+#include "gradus/watch/progress_bar.h"
+#include "gradus/watch/summary.h"
+
+#include "gradus/watch/pictures/image.h"
+#include "gradus/watch/pictures/plot.h"
+#include "gradus/watch/tensorboard/summary_writer.h"
+
 // Devices: GPUs, functions and kernels of your own on them, several devices, several processes.
 #include "gradus/cuda/cuda.h"
 

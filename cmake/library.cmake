@@ -1,5 +1,5 @@
 # The library. A new source file needs no line here.
-set(folders tensor cpu autograd nn optim data serialize distributed)
+set(folders tensor cpu autograd nn optim data serialize watch distributed)
 list(TRANSFORM folders REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/*.cpp" OUTPUT_VARIABLE patterns)
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
 list(FILTER sources EXCLUDE REGEX "/distributed/(mpi|nccl)/|/data/digits/|/cpu/simd/")
@@ -57,10 +57,10 @@ endforeach()
 
 # Sources include "gradus/tensor/tensor.h", and so do consumers: the build tree holds a folder
 # `gradus` with a link to each public folder of the source tree, as an installation does.
-set(GRADUS_FOLDERS gradus.h version.h tensor autograd nn optim data serialize distributed cuda compat cpu)
+set(GRADUS_FOLDERS gradus.h version.h tensor autograd nn optim data serialize watch distributed cuda compat cpu)
 # Public are gradus.h, the headers of compat/, these of cuda/, which name no CUDA type, and what they include. All others are
 # internal: they are not installed, and may change with any version.
-set(GRADUS_PUBLIC_CUDA cuda.h graphed.h runtime/device.h runtime/generator.h runtime/stream.h runtime/event.h
+set(GRADUS_PUBLIC_CUDA cuda.h device_status.h graphed.h runtime/device.h runtime/generator.h runtime/stream.h runtime/event.h
     runtime/allocator.h runtime/graph.h runtime/stats.h runtime/peer.h runtime/piece_streams.h ops/matmul.h ops/convolution.h ops/add_part.h
     rtc/source.h rtc/program.h rtc/argument.h rtc/core_kernel.h rtc/raw_kernel.h rtc/elementwise_kernel.h rtc/reduction_kernel.h)
 # Adds a header and what it includes to GRADUS_PUBLIC_HEADERS, where it is not there yet.

@@ -2,6 +2,7 @@
 // header is needed.
 #pragma once
 
+#include "gradus/cuda/device_status.h"
 #include "gradus/cuda/graphed.h"
 #include "gradus/cuda/rtc/elementwise_kernel.h"
 #include "gradus/cuda/rtc/raw_kernel.h"

@@ -85,6 +85,7 @@ void empty_cache() {}  // there is none
 bool is_allocated(const StoragePtr&) { return false; }
 void record_stream(const StoragePtr&, const Stream&) { missing("record_stream"); }
 
+DeviceStatus device_status(int) { missing("device_status"); }
 bool enable_peer_access(int, int) { missing("enable_peer_access"); }
 void copy_async(const Tensor&, const Tensor&, const Stream&) { missing("copy_async"); }
 bool takes_parts(const Tensor&) { missing("takes_parts"); }

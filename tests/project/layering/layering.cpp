@@ -31,6 +31,7 @@ const std::map<std::string, Names> below = {
     {"optim", {"tensor", "autograd"}},
     {"data", {"tensor", "autograd"}},
     {"serialize", {"tensor", "autograd", "nn", "optim", "data"}},
+    {"watch", {"tensor", "autograd", "nn", "optim", "serialize"}},
     {"nn/parallel", {"tensor", "autograd", "nn", "optim", "serialize", "data"}},
     {"distributed", {"tensor", "autograd", "nn", "optim", "serialize", "data"}},
 };
@@ -65,6 +66,10 @@ const std::map<std::string, Names> below_in_folder = {
     {"cuda/ops", {"cuda/kernels", "cuda/runtime", "cuda/rtc", "cuda"}},
     {"nn", {}},
     {"nn/parallel", {}},
+    {"watch", {}},
+    {"watch/metrics", {}},
+    {"watch/pictures", {"watch"}},
+    {"watch/tensorboard", {"watch", "watch/pictures"}},
     {"distributed/job", {}},
     {"distributed/net", {"distributed/job"}},
     {"distributed", {"distributed/job", "distributed/net"}},

@@ -1,0 +1,37 @@
+// CSVLogger: figures of each epoch or step as a table that every program reads.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gradus/watch/log_file.h"
+#include "gradus/watch/log_value.h"
+
+namespace gradus::watch {
+
+//   watch::CSVLogger log("runs/train.csv");
+//   log.log({{"epoch", 1}, {"loss", 0.25}});
+//
+// The first row names the columns. Each row is in the file when log() returns. Numbers are written
+// so that the same number is read again.
+class CSVLogger {
+ public:
+  // Makes the folder where it is missing. append: goes on in a file that is there, behind its last
+  // whole row; else such a file is replaced.
+  // Errors: Error that names the path and the system's reason.
+  explicit CSVLogger(const std::string& path, bool append = false);
+
+  // Columns without a value stay empty.
+  // Errors: ValueError for a name that is no column, or given twice, and for a first row that is
+  // empty; Error where the file cannot be written. The file is as before then.
+  void log(const LogRow& row);
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::vector<std::string> columns_;
+  std::optional<detail::LogFile> file_;
+};
+
+}  // namespace gradus::watch

@@ -1,0 +1,38 @@
+// LogValue: what a progress bar shows and a log keeps under a name.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "gradus/tensor/tensor.h"
+
+namespace gradus::watch {
+
+// A number or a text. Made of a tensor of one element it waits for the tensor's device.
+class LogValue {
+ public:
+  template <std::integral T>
+  LogValue(T number) : value_(static_cast<int64_t>(number)) {}  // NOLINT: implicit
+  template <std::floating_point T>
+  LogValue(T number) : value_(static_cast<double>(number)) {}          // NOLINT: implicit
+  LogValue(std::string text) : value_(std::move(text)) {}              // NOLINT: implicit
+  LogValue(const char* text) : value_(std::string(text)) {}            // NOLINT: implicit
+  LogValue(const Tensor& number) : LogValue(number.item<double>()) {}  // NOLINT: implicit
+
+  // As short as it can be so that the same number is read again.
+  std::string exact() const;
+  // With four digits.
+  std::string rounded() const;
+
+ private:
+  std::variant<int64_t, double, std::string> value_;
+};
+
+// {{"epoch", 3}, {"loss", 0.25}}
+using LogRow = std::vector<std::pair<std::string, LogValue>>;
+
+}  // namespace gradus::watch

@@ -1,0 +1,17 @@
+// TFRecord: how events stand in a file, with checksums.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gradus::watch::detail {
+
+// CRC-32C (Castagnoli).
+uint32_t crc32c(std::string_view bytes);
+// Turned by 15 bits and moved, so that a checksum of data that hold checksums is none of theirs.
+uint32_t masked_crc32c(std::string_view bytes);
+// The length, its checksum, the data, their checksum; numbers in little endian.
+std::string record_of(std::string_view data);
+
+}  // namespace gradus::watch::detail

@@ -1,0 +1,18 @@
+// Numbers as text: printf into a string, units, times.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gradus::watch::detail {
+
+// printf into a string.
+[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
+// 1.23e9 and "B" as "1.23 GB".
+std::string with_unit(double value, const char* unit);
+// "01:07", "2:03:04"; "?" where it is not known.
+std::string clock_time(double seconds);
+// 1234567 as "1,234,567".
+std::string with_commas(int64_t number);
+
+}  // namespace gradus::watch::detail
