@@ -13,7 +13,7 @@
 
 namespace gradus::serialize {
 
-// O_NONBLOCK: open() would wait for the other end of a pipe.
+// O_NONBLOCK: without it open() would wait for the other end of a pipe.
 InputFile::InputFile(std::string path)
     : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   check<Error>(descriptor_ >= 0, "load_file: ", path_, ": cannot be opened: ", std::strerror(errno),
