@@ -13,9 +13,9 @@ namespace gradus::optim {
 
 // The state of all parameters together, as one vector. The first parameter holds it.
 struct LBFGSParamState : OptimizerParamState {
-  // The last step was t * d; H_diag is the first guess of the inverse Hessian; old_dirs and
-  // old_stps are changes of the gradient y and of the parameters s in earlier steps, and ro 1 / (y
-  // s).
+  // The last step was t * d. H_diag is the first guess of the inverse Hessian. old_dirs holds the
+  // changes y of the gradient in earlier steps, old_stps the changes s of the parameters, and ro 1
+  // / (y s).
   GRADUS_FIELDS(LBFGSParamState, VALUE(int64_t, func_evals, 0), VALUE(int64_t, n_iter, 0),
                 VALUE(double, t, 0), VALUE(double, prev_loss, 0), ALL(Tensor, d),
                 NUMBER(Tensor, H_diag), ALL(Tensor, prev_flat_grad),

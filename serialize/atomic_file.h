@@ -19,10 +19,10 @@ struct FileCalls {
   static const FileCalls system;
 };
 
-// Bytes go to a temporary file ".NAME.NUMBER.tmp" in the same folder; commit() brings it to the
-// disk and gives it its name in one step, in place of an older file, whose permissions it takes.
-// The destructor removes the temporary file if there was no commit(). A program that is killed
-// leaves it behind. A symbolic link stays, and the file that it points to is replaced.
+// Bytes go to a temporary file ".NAME.NUMBER.tmp" in the same folder. commit() brings it to the
+// disk and gives it its name in one step. It replaces an older file and takes its permissions. The
+// destructor removes the temporary file if there was no commit(). A program that is killed leaves
+// it behind. A symbolic link stays, and the file that it points to is replaced.
 class AtomicFile {
  public:
   // Errors: Error, which names the path and the system's reason, as all others of this class; also

@@ -44,8 +44,8 @@ Tensor at(const Tensor& flat, const Geometry& g, int64_t start) {
   return flat.as_strided(g.sizes, g.strides, g.offset - start);
 }
 
-// The adjoint of reading `out` from a tensor of geometry `in`: both see one piece of memory, in
-// which the gradient is summed at the elements that several indices of `out` mean, and shared among
+// The adjoint of reading `out` from a tensor of geometry `in`. Both see one piece of memory. The
+// gradient is summed there at the elements that several indices of `out` mean. It is shared among
 // the indices of `in` that mean one element.
 Tensor as_strided_backward(const Tensor& grad, const Geometry& in, const Geometry& out) {
   const int64_t start = std::min(in.offset, out.offset);

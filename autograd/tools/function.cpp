@@ -40,9 +40,9 @@ bool FunctionNodeBase::records() const {
          });
 }
 
-// A result of forward as the caller gets it: the input that was changed in place; otherwise a
-// handle of its own, so that an input that is handed through keeps its own history. A result that
-// shares memory with an input counts as a view of it.
+// A result of forward as the caller gets it. An input that was changed in place is itself. Any
+// other result gets a handle of its own, so that an input that is handed through keeps its own
+// history. A result that shares memory with an input counts as a view of it.
 Tensor FunctionNodeBase::output(const Tensor& result) {
   if (among(context.dirty_, result)) return result;
   const auto shares = [&](const Tensor& input) {

@@ -75,7 +75,7 @@ class Fused {
 // other fused functions, whose operations become a part of its kernels.
 //
 // The first call with tensors of new dtypes, shapes or strides runs f on tensors without data
-// (kMeta) to see what it computes; f must not depend on anything else that changes, such as numbers
+// (kMeta) to see what it computes. f must not depend on anything else that changes, such as numbers
 // that it captured. Intermediate values are not kept for the backward pass but computed again.
 //
 // f is called unfused where it does something else: computes a matrix product, reads data (item()),

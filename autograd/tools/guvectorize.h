@@ -118,9 +118,10 @@ class GUVectorized {
   // Numbers stand for inputs "()". Returns the first output: contiguous, of the loop's dimensions
   // and then those of its core, on the device of the tensors. One thread of a GPU calls the
   // function for one item of the loop. Errors: TypeError for another dtype, number or kind of
-  // arguments; ValueError where a size of the core is another one, tensors lack a dimension, do not
-  // broadcast or are on several devices; Error where a tensor requires grad, grad mode is on and
-  // there is no gradient; CompileError on a GPU, where CUDA C++ does not take the text.
+  // arguments. ValueError where a size of the core is another one, and where tensors lack a
+  // dimension, do not broadcast or are on several devices. Error where a tensor requires grad, grad
+  // mode is on and there is no gradient. CompileError on a GPU where CUDA C++ does not take the
+  // text.
   template <class... A>
   Tensor operator()(const A&... arguments) const {
     return call({cuda::Argument(arguments)...})[0];

@@ -75,9 +75,9 @@ class Vectorized {
   // other. Numbers are converted to the parameters' types. The result is contiguous, of the dtype
   // that the function returns, on the device of the tensors. Numbers alone give a result on the
   // CPU.
-  // Errors: TypeError for another dtype or number of arguments; ValueError where tensors do not
-  // broadcast or are on several devices; Error where a tensor requires grad, grad mode is on and
-  // there is no gradient; CompileError on a GPU, where CUDA C++ does not take the text.
+  // Errors: TypeError for another dtype or number of arguments. ValueError where tensors do not
+  // broadcast or are on several devices. Error where a tensor requires grad, grad mode is on and
+  // there is no gradient. CompileError on a GPU where CUDA C++ does not take the text.
   template <class... A>
   Tensor operator()(const A&... arguments) const {
     return call({cuda::Argument(arguments)...});

@@ -1,7 +1,7 @@
 // Convolutions by im2col: products with a matrix of windows, (channels and taps, places), into
-// which those of some samples are copied. Many filters outweigh the copy, and the product does not
-// mind how short the lines of an image are, nor a stride: the gradient of the input adds a product
-// of that form to the elements that each window saw.
+// which those of some samples are copied. Many filters outweigh the copy. The product does not mind
+// how short the lines of an image are, nor a stride. The gradient of the input adds a product of
+// that form to the elements that each window saw.
 #include <algorithm>
 
 #include "gradus/cpu/convolution/convolution.h"

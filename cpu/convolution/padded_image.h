@@ -1,4 +1,4 @@
-// The copy of some channels in which every window of a convolution lies alike: the tap t of the
+// The copy of some channels in which every window of a convolution lies alike. The tap t of the
 // window at place p is element offset(t) + p, so kernels read neighbouring places side by side.
 //
 // Zeros stand where the padding is. A stride splits the copy into as many images. The elements that

@@ -1,7 +1,7 @@
 // Convolutions of 3 x 3 elements by Winograd's F(2 x 2, 3 x 3): Lavin and Gray, "Fast algorithms
 // for convolutional neural networks" (2016). Tiles of 2 x 2 outputs take 16 multiplications of each
-// channel instead of 36: tiles and weights are brought to 16 points, at each of which a matrix
-// product sums over the channels. All factors are 1 and 1/2, so that rounding stays what it is.
+// channel instead of 36. Tiles and weights are brought to 16 points, and a matrix product at each
+// of them sums over the channels. All factors are 1 and 1/2, so that rounding stays what it is.
 //
 // The lines of tiles of all samples are taken in blocks, whose points stay in a cache. Sums have
 // borders that depend on the shapes alone.

@@ -16,8 +16,8 @@ namespace gradus::cpu {
 
 namespace {
 
-// Elements of one chunk: of runs in memory, which are folded in many lanes; of a column, of which
-// several elements are folded at a time; and of what is brought together in a buffer first.
+// The elements of one chunk. Runs in memory are folded in many lanes. A column is folded several
+// elements at a time. Other elements are brought together in a buffer first.
 constexpr int64_t kRunChunk = 4096, kColumnChunk = 512, kBuffer = kMostLoaded;
 // Several runs of one output are worth a fold each where they have at least kLongRun elements.
 // kMaxRuns of them make a chunk, since their folds are added up one by one.

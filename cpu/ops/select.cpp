@@ -1,10 +1,10 @@
 // Elements at some places of a line's order, without sorting all of the line.
 //
-// The first few are kept while the line is read. Others are looked for between two keys: the order
+// The first few are kept while the line is read. Others are looked for between two keys. The order
 // of a sample says between which ones they are likely to be (Floyd and Rivest, "Expected time
-// bounds for selection", 1975); one reading of the line counts whether they are, and another one
-// collects what lies there. Where those are still many, bins of equal width cut the range down;
-// what is left is sorted. A sample that misleads costs time and no more.
+// bounds for selection", 1975). One reading of the line counts whether they are there, and another
+// one collects them. Where those are still many, bins of equal width cut the range down; what is
+// left is sorted. A sample that misleads costs time and no more.
 #include <bit>
 #include <cmath>
 #include <optional>

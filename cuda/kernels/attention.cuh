@@ -4,7 +4,7 @@
 // largest score so far and the sum of its weights; when the largest one grows, the sum and the
 // output so far are multiplied. The backward pass computes the weights again from log_sums: once
 // for each tile of queries (their gradient), and once for each tile of keys (the gradients of keys
-// and values), so that every sum has one owner and one order.
+// and values). So every sum has one owner and one order.
 // Cost. Seven products of tiles in place of the five that would do with atomic additions.
 //
 // A thread has 4 rows of a tile, and every 16th column from its own on.

@@ -1,5 +1,5 @@
-// Tiles of items in the order of one digit of their keys, 8 bits, as a radix sort moves them pass
-// by pass from the lowest digit on: items of one digit keep their order.
+// Puts tiles of items in the order of one digit of their keys, 8 bits. A radix sort does so pass by
+// pass from the lowest digit on. Items of one digit keep their order.
 #pragma once
 
 #include "gradus/cuda/kernels/lanes.cuh"

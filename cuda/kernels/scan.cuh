@@ -1,7 +1,7 @@
 // Scans along one dimension: of lines of n elements, whose folds are those of tensor/math/scan.h
 // and log_sum.cuh.
 //
-// scan_rows is for lines whose elements lie closer together than the lines do: a thread folds a few
+// scan_rows is for lines whose elements lie closer together than the lines do. A thread folds a few
 // neighbouring elements, the threads of a line scan what they have, and a loop carries the fold
 // from tile to tile. (Few long ones of them: scan_tiles.cuh.) scan_columns is for the others:
 // neighbouring threads have neighbouring lines.

@@ -106,7 +106,7 @@ __device__ void load_columns(const T* from, int pitch, uint32_t (&b)[2][2]) {
 }
 
 // Copies `bytes` of a unit of kBytes (4 or 16) to shared memory, and fills the rest of it with
-// zeros, at some time before the group that it belongs to has been waited for.
+// zeros. The copy is done once the group that it belongs to has been waited for.
 // REQUIRES: both places are aligned to kBytes.
 template <int kBytes>
 __device__ void copy_later(void* to, const void* from, int bytes) {

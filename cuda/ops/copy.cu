@@ -116,8 +116,9 @@ void launch_cat(const Context& context, ArrayRef<Tensor> parts, int64_t dim, int
 
 }  // namespace
 
-// One launch for all parts where they are of out's dtype, their rows contiguous and evenly apart,
-// and out has less than 2 GiB; by the widest units in which they and their places can be counted.
+// One launch copies all parts where they are of out's dtype, their rows are contiguous and evenly
+// apart, and out has less than 2 GiB. It moves the widest units in which they and their places can
+// be counted.
 void CudaBackend::cat(ArrayRef<Tensor> parts, int64_t dim, const Tensor& out) {
   constexpr size_t kMostBytes = (size_t{1} << 31) - 1;
   if (out.numel() == 0) return;

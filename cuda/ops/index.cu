@@ -9,8 +9,8 @@ namespace gradus::cuda {
 
 namespace {
 
-// Where one number picks whole runs of elements, these are copied 16 bytes at a time: turns the
-// walk and the jump of gather_kernel into those of such units, if all runs are made of them.
+// Runs of elements that one number picks whole are copied 16 bytes at a time. Turns the walk and
+// the jump of gather_kernel into those of such units, if all runs are made of them.
 bool in_wide(Strided<3>& walk, int64_t& jump, const Tensor& out, const Tensor& x) {
   const auto unit = static_cast<int>(sizeof(Wide) / out.element_size());
   for (const Tensor* t : {&out, &x})

@@ -20,10 +20,10 @@ std::string_view matmul_kernel();
 
 // Sets the kernel of all products to come, by its name.
 // Errors: ValueError, listing the names, for an unknown one. A later product is a
-// NotImplementedError for a dtype that the kernel does not have (float64 has the rungs up to
-// register_2d, int64 up to tiled; half types have tiled alone; cuBLAS has no int64), for
-// "tensor_cores" on a GPU of a compute capability below 8.0, and with "cublas" an Error for strides
-// that it cannot express.
+// NotImplementedError for a dtype that the kernel does not have: float64 has the rungs up to
+// register_2d, int64 up to tiled; half types have tiled alone; cuBLAS has no int64. So it is for
+// "tensor_cores" on a GPU of a compute capability below 8.0. It is an Error for strides that
+// "cublas" cannot express.
 void set_matmul_kernel(std::string_view name);
 
 }  // namespace gradus::cuda

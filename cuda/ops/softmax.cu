@@ -56,8 +56,8 @@ bool has_vectors(const SoftmaxArgs<N>& args, const std::array<const Tensor*, N>&
   return out;
 }
 
-// Threads for a line: as few as have it in their registers, but at least as many as read whole
-// sectors of memory; up to a warp for lines that this has, and up to a block for longer ones.
+// Threads for a line: as few as hold it in their registers, but at least as many as read whole
+// sectors of memory. Lines that fit have up to a warp, longer ones up to a block.
 template <class T, int N>
 int lanes_for(int64_t n, bool vectors) {
   constexpr int64_t kOwn = Tile<T, N>::kSize;

@@ -36,9 +36,9 @@ void zip_operands(const Operand& x, const Operand& y, const Tensor& out) {
     zip_tensors<Out, T>(Zip<op>{}, *x.tensor, *y.tensor, out);
 }
 
-// Rows that give in bytes what they give in int64 have a kernel of bytes, of which a thread takes
-// 16 at a time, where all lie one after the other; and so has the quotient of int64. False
-// elsewhere.
+// Rows that give in bytes what they give in int64 have a kernel of bytes for operands that lie one
+// after the other. A thread takes 16 at a time. The quotient of int64 has such a kernel, too.
+// Returns false elsewhere.
 template <BinaryOp op>
 bool zip_at_once(const Operand& x, const Operand& y, const Tensor& out) {
   using Row = scalar::Binary<op>;
@@ -55,10 +55,9 @@ bool zip_at_once(const Operand& x, const Operand& y, const Tensor& out) {
     const auto bytes = [](const Tensor& t) { return static_cast<uint8_t*>(t.data_ptr()); };
     const auto* const from = bytes(a);
     if (!numbers)
-      return launch_contiguous(Context(out),
-                               row_function<uint8_t, uint8_t, uint8_t>(ZipAs<op, uint8_t>{}),
-                               walk_over(out, a, b), bytes(out), from,
-                               static_cast<const uint8_t*>(bytes(b)));
+      return launch_contiguous(
+          Context(out), row_function<uint8_t, uint8_t, uint8_t>(ZipAs<op, uint8_t>{}),
+          walk_over(out, a, b), bytes(out), from, static_cast<const uint8_t*>(bytes(b)));
     const auto number = (x.is_number() ? x : y).number.template cast<uint8_t>();
     return launch_contiguous(
         Context(out), row_function<uint8_t, uint8_t>(ZipNumber<op, uint8_t>{number, x.is_number()}),

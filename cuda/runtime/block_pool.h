@@ -1,7 +1,7 @@
 // The policy of the caching allocator, over any source of memory; one pool for each device.
 //
 // Blocks come in size classes and are never split. A block belongs to the stream it was allocated
-// on: freed, it goes to that stream's list and is reused there at once, for the order of the stream
+// on. A freed block goes to that stream's list and is reused there at once: the order of the stream
 // keeps the new work behind the old.
 //
 // Memory that is allocated while a graph is captured comes from lists of the graph's own and goes

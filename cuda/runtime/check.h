@@ -14,8 +14,8 @@ namespace detail {
 }
 
 // Throws unless status is cudaSuccess. The parts are joined as in check() and say which operation
-// it was; the message adds CUDA's name and text for the status, a fix where there is one, and the
-// recent launches where the status may stem from an earlier kernel.
+// it was. The message adds CUDA's name and text for the status, and a fix where there is one. It
+// lists the recent launches where the status may stem from an earlier kernel.
 // Errors: OutOfMemoryError for cudaErrorMemoryAllocation, else Error.
 template <class... Parts>
 inline void check_cuda(cudaError_t status, const Parts&... operation) {

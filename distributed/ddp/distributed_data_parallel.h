@@ -56,8 +56,8 @@ class DistributedModule : public nn::Module {
   [[nodiscard]] NoSync no_sync() { return NoSync(averages_); }
 
   // Runs f, which trains on this rank's batches; ranks may have different numbers of them. A rank
-  // whose f has returned takes part in the others' steps with gradients of zero until all are done,
-  // and then gets the parameters and buffers of a rank that was last. All ranks call it. Averages
+  // whose f has returned takes part in the others' steps with gradients of zero until all are done.
+  // Then it gets the parameters and buffers of a rank that was last. All ranks call it. Averages
   // are over all ranks; without divide_by_initial_world_size, over those that still have batches.
   void join(const std::function<void()>& f, bool divide_by_initial_world_size = true);
 

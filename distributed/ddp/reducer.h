@@ -6,9 +6,9 @@
 // does each piece of a large gradient, while the next piece is computed. Averages that are not in
 // place are copied back at the end of the pass. Averages in place on a GPU are not waited for:
 // their storages expect them, so an optimizer steps the first parameters while the last averages
-// are sent. All ranks start the buckets in one order: in the first step the reverse order of the
-// parameters, which is close to the order of arrival; later the order of arrival at the group's
-// first rank.
+// are sent. All ranks start the buckets in one order. The first step takes the reverse order of the
+// parameters, which is close to the order of arrival. Later steps take the order of arrival at the
+// group's first rank.
 #pragma once
 
 #include "gradus/autograd/engine/meta.h"

@@ -29,7 +29,7 @@ struct ASMoutput {
 // of the classes of a cluster, and is computed for the rows that need it. Classes are numbered by
 // frequency, the most frequent first.
 // Errors: ValueError for cutoffs that are not increasing numbers of 1 to n_classes - 1, for a
-// div_value that leaves a cluster without features, and for shapes; IndexError for a target that is
+// div_value that leaves a cluster without features, and for shapes. IndexError for a target that is
 // no class. Waits for the targets of a GPU.
 struct AdaptiveLogSoftmaxWithLossImpl
     : Layer<AdaptiveLogSoftmaxWithLossImpl, AdaptiveLogSoftmaxWithLossOptions> {

@@ -61,9 +61,8 @@ struct Convolution {
   GRADUS_HD constexpr int64_t group_filters() const { return filters / groups; }
 };
 
-// The tensors of a convolution. Each one is bilinear in the other two: the output in input and
-// weight, the gradient of the input in that of the output and weight, that of the weight in that of
-// the output and input.
+// The tensors of a convolution. Each one is bilinear in the other two. fprop takes input and
+// weight, dgrad the gradient of the output and weight, wgrad the gradient of the output and input.
 enum class ConvolutionPass : uint8_t { fprop, dgrad, wgrad };
 
 // "same" or "valid", as an argument beside numbers: a plain 0 is none.

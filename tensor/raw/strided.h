@@ -2,8 +2,8 @@
 // dimensions as their layouts allow.
 //
 // An elementwise operation may visit elements in any order, if it visits the same one in all of its
-// tensors. So collapse() drops dimensions of size 1, puts the dimension with the smallest stride of
-// the first tensor last, and merges two neighbours into one where that is the same walk for every
+// tensors. So collapse() drops dimensions of size 1. It puts the dimension with the smallest stride
+// of the first tensor last. It merges two neighbours into one where that is the same walk for every
 // tensor. Kernels and loops then see few dimensions, most often one: three contiguous tensors of
 // shape {8, 3, 5} become
 //   dims = 1, size = {120}, stride = {{1}, {1}, {1}};

@@ -2,8 +2,8 @@
 // (implicit_gemm.cuh) and all of its rows.
 //
 // Idea. A tile of a product is nearly empty where there are 6 rows. Here the sums of all rows stay
-// in registers. A block keeps in shared memory what its windows reach of some channels, a box with
-// zeros where the padding is; the place of a column in the box and that of a term add up to that of
+// in registers. A block keeps a box in shared memory: what its windows reach of some channels, with
+// zeros where the padding is. The place of a column in the box and that of a term add up to that of
 // the element. So a term takes an addition and a load for the element, and loads of 16 bytes for
 // the row of a, the same for all columns. Several threads share the terms of a column.
 #pragma once

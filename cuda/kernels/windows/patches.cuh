@@ -5,8 +5,8 @@
 
 namespace gradus::cuda {
 
-// How columns, which are places of planes of height x width, meet the rows of the gathered tensor:
-// those in row y of their plane meet y * step + low up to y * step + high.
+// How columns meet the rows of the gathered tensor. Columns are places of planes of height x width.
+// Those in row y of their plane meet y * step + low up to y * step + high.
 struct PatchRows {
   int height, width, step, low, high;
   int gathered_height, gathered_width;

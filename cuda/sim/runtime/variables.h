@@ -12,8 +12,8 @@ namespace gradus::cuda::sim {
 // Loads the variables of the libraries loaded by now. Call it before kernels run.
 void load_variables();
 
-// The address under which the arena keeps the record of a byte of global memory: for a byte of a
-// __device__ variable a place in the zone of variables, else the address itself.
+// The address under which the arena keeps the record of a byte of global memory. A byte of a
+// __device__ variable has a place in the zone of variables. Any other has the address itself.
 uintptr_t global_place(uintptr_t address);
 
 // The bytes of the variable at a place in that zone, and a description where there is none.
