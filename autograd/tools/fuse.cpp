@@ -10,7 +10,7 @@
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/factories.h"
-#include "gradus/tensor/fused/source.h"
+#include "gradus/tensor/fused/kernel_text.h"
 #include "gradus/tensor/fused/tracer.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -72,7 +72,7 @@ namespace {
 std::string text_of(const Plan& plan) {
   std::string out;
   for (const fused::Step& step : plan.steps)
-    if (!step.kernel.program.nodes.empty()) out += fused::make_source(step.kernel).text + "\n";
+    if (!step.kernel.computation.exprs.empty()) out += fused::make_text(step.kernel).text + "\n";
   return out;
 }
 
@@ -105,7 +105,7 @@ FusedTrace trace(const FusedKind& kind, const Tensors& inputs,
       out.outputs.push_back(i);
       results.push_back(y);
     }
-    out.forward = make_plan(tracer.program(outputs), tracer.inputs());
+    out.forward = make_plan(tracer.computation(outputs), tracer.inputs());
     if (!results.empty()) {
       for (const Tensor& y : results)
         given.push_back(tracer.input(raw::empty(y.sizes(), y.scalar_type(), Device(kMeta))));
@@ -115,7 +115,7 @@ FusedTrace trace(const FusedKind& kind, const Tensors& inputs,
       for (size_t i = 0; i < grads.size(); ++i)
         if (grads[i].defined()) defined.push_back(grads[i]), of.push_back(out.inputs[i]);
       out.inputs = of;
-      out.backward = make_plan(tracer.program(defined), tracer.inputs());
+      out.backward = make_plan(tracer.computation(defined), tracer.inputs());
     }
     out.draws = tracer.draws();
     try {

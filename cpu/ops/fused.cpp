@@ -1,4 +1,4 @@
-// Chains in boxes: what a box of the domain needs stays in a core's cache from its first node to
+// Chains in boxes: what a box of the domain needs stays in a core's cache from its first expression to
 // its last.
 #include "gradus/cpu/backend.h"
 #include "gradus/cpu/parallel.h"

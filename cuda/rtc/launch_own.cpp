@@ -54,4 +54,12 @@ void launch_own(const Program& program, size_t index, const std::string& name, d
   detail::launch(kernel, {grid, block, shared_bytes}, arguments);
 }
 
+void launch_elements(const Program& program, const std::string& name,
+                     const codegen::ElementsForm& form, const codegen::Walk& walk,
+                     codegen::KernelArguments values) {
+  form.add_to(values, walk);
+  launch_own(program, 0, name, dim3(static_cast<unsigned>(form.blocks(walk))),
+             codegen::kElementThreads, 0, values.pointers().data());
+}
+
 }  // namespace gradus::cuda::rtc

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "gradus/cuda/rtc/call.h"
 #include "gradus/cuda/rtc/launch_own.h"
-#include "gradus/cuda/rtc/operands.h"
 #include "gradus/cuda/rtc/signature.h"
 
 namespace gradus::cuda {
@@ -123,24 +123,20 @@ void RawKernel::operator()(const Dim3& grid, const Dim3& block, ArrayRef<Argumen
                    " takes ", signature_ ? signature_->parameters.size() : 0,
                    " arguments, and got ", arguments.size(), "; give one for each parameter");
   const Device device = rtc::device_of(arguments);
-  std::vector<std::array<char, 8>> values(arguments.size());
-  std::vector<void*> pointers(arguments.size());
+  codegen::KernelArguments values;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Place place{name_, i, signature_ ? &signature_->parameters[i] : nullptr};
     if (place.parameter && (place.parameter->is_pointer || place.parameter->known))
       check<TypeError>(place.parameter->is_pointer == (arguments[i].tensor() != nullptr), place,
                        " is ", what(arguments[i]), "; expected a ",
                        place.parameter->is_pointer ? "tensor" : "number");
-    if (const Number* number = arguments[i].number()) {
-      values[i] = bytes_of(*number, place);
-    } else {
-      void* const address = address_of(*arguments[i].tensor(), place, device);
-      std::memcpy(values[i].data(), &address, sizeof address);
-    }
-    pointers[i] = values[i].data();
+    if (const Number* number = arguments[i].number())
+      values.add(bytes_of(*number, place));
+    else
+      values.add(address_of(*arguments[i].tensor(), place, device));
   }
   const DeviceGuard guard(device.index());
-  rtc::launch_own(program_, index_, name_, blocks, threads, shared_bytes, pointers.data());
+  rtc::launch_own(program_, index_, name_, blocks, threads, shared_bytes, values.pointers().data());
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Tensor* tensor = arguments[i].tensor();
     if (tensor && tensor->defined() && !(signature_ && signature_->parameters[i].is_const))

@@ -4,10 +4,13 @@
 #include "gradus/cuda/rtc/compiler.h"
 #include "gradus/cuda/rtc/types.h"
 #include "gradus/cuda/runtime/grid.h"
+#include "gradus/tensor/codegen/elements.h"
 
 namespace gradus::cuda::rtc {
 
 namespace {
+
+using codegen::ElementParameter;
 
 // The part of the text that does not depend on the operands. Value is the type that is reduced.
 constexpr const char* kBlockText = R"(
@@ -35,72 +38,72 @@ __device__ __forceinline__ Value over_block(Value value) {
 
 class ReductionText {
  public:
-  ReductionText(const Call& call, const ReductionForm& form, const std::string& name,
-                const std::string& value)
-      : call_(call), form_(form), name_(name), value_(value) {}
+  ReductionText(const Call& call, const ReductionForm& form, const std::string& name)
+      : call_(call), form_(form), name_(name) {
+    for (size_t i = 0; i < call.parameters().size(); ++i)
+      (i < call.inputs() ? inputs_ : outputs_).push_back(call.kernel_parameter(i));
+  }
 
-  std::string program(const ReductionSource& source) const {
+  std::string program(const ReductionSource& source, const std::string& value) const {
     const auto& [map, reduce, post, preamble, identity] = source;
-    const std::string results =
-        "  const Index result = Index(blockIdx.x) * kResults + result_of();\n";
-    const std::string finish =
-        "  if (part_of() == 0 && result < results) post(" +
-        outputs([](const std::string& name) { return name + "_data[result]"; }) + "value);\n}\n";
-    return call_.declarations() + "using Index = " + (form_.wide ? "long long" : "int") + ";\n" +
-           kRawText + kOffsetText + at(preamble) + preamble.text() + "\n" + here() +
-           "using Value = " + value_ + ";\n#define THREADS " + std::to_string(kThreads) +
+    size_t tensors = 0;
+    std::string elements, passed, results;
+    for (const ElementParameter& input : inputs_) {
+      const std::string data = input.name + "_data";
+      passed += data + ", ";
+      elements +=
+          (input.kind == ElementParameter::read ? data + "[" + place(tensors++) + "]" : data) +
+          ", ";
+    }
+    elements += place(tensors);  // of i
+    for (const ElementParameter& output : outputs_) results += output.name + "_data[result], ";
+    const std::string head = "__global__ void __launch_bounds__(THREADS)\n" + name_,
+                      of_inputs = codegen::kernel_parameters(inputs_),
+                      of_outputs = codegen::kernel_parameters(outputs_),
+                      begin =
+                          "  const Index result = Index(blockIdx.x) * kResults + result_of();\n"
+                          "  Value value = " +
+                          identity + ";\n",
+                      finish =
+                          "  value = over_block(value);\n"
+                          "  if (part_of() == 0 && result < results) ";
+    return call_.prelude(form_.wide) + at(preamble) + preamble.text() + "\n" + here() +
+           "using Value = " + value + ";\n#define THREADS " + std::to_string(kThreads) +
            "\n#define PARTS " + std::to_string(form_.parts) + "\n#define SIDE_BY_SIDE " +
            (form_.side_by_side ? "true" : "false") + "\n" +
            // The user's own.
-           "__device__ __forceinline__ Value map(" + inputs(&ReductionText::value_parameter) +
-           "const Index i) {\n  return Value(\n" + at(map) + map.text() + "\n" + here() +
-           ");\n}\n" +
-           "__device__ __forceinline__ Value reduce(const Value a, const Value b) {\n  return "
-           "Value(\n" +
-           at(reduce) + reduce.text() + "\n" + here() + ");\n}\n" +
-           "__device__ __forceinline__ void post(" + output_parameters("& ", "") +
-           "const Value a) {\n" + at(post) + post.text() + "\n;}\n" + here() + kBlockText +
-           "struct Layout {\n" + walk("kept", form_.kept_dims) +
-           walk("reduced", form_.reduced_dims) + "};\n" +
+           "__device__ __forceinline__ Value map(" + codegen::element_parameters(inputs_) +
+           ", const Index i) {\n  return Value(\n" + at(map) + map.text() + "\n" + here() +
+           ");\n}\n__device__ __forceinline__ Value reduce(const Value a, const Value b) {\n"
+           "  return Value(\n" +
+           at(reduce) + reduce.text() + "\n" + here() +
+           ");\n}\n__device__ __forceinline__ void post(" + codegen::element_parameters(outputs_) +
+           ", const Value a) {\n" + at(post) + post.text() + "\n;}\n" + here() + kBlockText +
            // Elements [first, last) of each result, as far as one thread reduces them.
-           "__device__ __forceinline__ Value over_elements(" + inputs(&ReductionText::parameter) +
-           "const Layout& layout, Index result, Index first, Index last) {\n"
-           "  Value value = " +
-           identity +
-           ";\n"
+           "__device__ __forceinline__ Value over_elements(" + of_inputs + form_.walks +
+           "Index result, Index first, Index last, Value value) {\n"
            "  for (Index r = first + part_of(); r < last; r += PARTS)\n"
            "    value = reduce(value, map(" +
-           inputs(&ReductionText::element) + position("i") +
-           "));\n"
-           "  return value;\n}\n"
+           elements + "));\n  return value;\n}\n" +
            // One block has all elements of its results.
-           "__global__ void " +
-           name_ + "(" + inputs(&ReductionText::parameter) + output_parameters("* ", "_data") +
-           "const Layout layout, Index results, Index elements) {\n" + results +
-           "  Value value = " + identity + ";\n  if (result < results) value = over_elements(" +
-           inputs(&ReductionText::argument) +
-           "layout, result, 0, elements);\n  value = over_block(value);\n" + finish +
+           head + "(" + of_inputs + of_outputs + form_.walks +
+           "Index results, Index elements) {\n" + begin +
+           "  if (result < results)\n    value = over_elements(" + passed +
+           "kept, reduced, result, 0, elements, value);\n" + finish + "post(" + results +
+           "value);\n}\n" +
            // Each of gridDim.y blocks has some of them.
-           "__global__ void " + name_ + "_chunks(" + inputs(&ReductionText::parameter) +
-           "Value* chunks, const Layout layout, Index results, Index elements) {\n" + results +
+           head + "_chunks(" + of_inputs + "Value* chunks, " + form_.walks +
+           "Index results, Index elements) {\n" + begin +
            "  const Index size = (elements + gridDim.y - 1) / gridDim.y, first = size * "
            "blockIdx.y;\n"
-           "  Value value = " +
-           identity + ";\n  if (result < results) value = over_elements(" +
-           inputs(&ReductionText::argument) +
-           "layout, result, first, first + size < elements ? first + size : elements);\n"
-           "  value = over_block(value);\n"
-           "  if (part_of() == 0 && result < results) chunks[Index(blockIdx.y) * results + result] "
-           "= value;\n}\n"
-           "__global__ void " +
-           name_ + "_last(const Value* chunks, Index count, " + output_parameters("* ", "_data") +
-           "Index results) {\n" + results + "  Value value = " + identity +
-           ";\n"
-           "  if (result < results)\n"
-           "    for (Index k = part_of(); k < count; k += PARTS) value = reduce(value, chunks[k * "
-           "results + result]);\n"
-           "  value = over_block(value);\n" +
-           finish;
+           "  const Index last = first + size < elements ? first + size : elements;\n"
+           "  if (result < results)\n    value = over_elements(" +
+           passed + "kept, reduced, result, first, last, value);\n" + finish +
+           "chunks[Index(blockIdx.y) * results + result] = value;\n}\n" + head +
+           "_last(const Value* chunks, Index count, " + of_outputs + "Index results) {\n" + begin +
+           "  if (result < results)\n    for (Index k = part_of(); k < count; k += PARTS)\n"
+           "      value = reduce(value, chunks[k * results + result]);\n" +
+           finish + "post(" + results + "value);\n}\n";
   }
 
  private:
@@ -108,66 +111,23 @@ class ReductionText {
   static std::string at(const Source& source) {
     return line_directive(source.file(), source.line());
   }
-  const std::string& operand(size_t i) const { return call_.operands()[i].name; }
-  std::string type(size_t i) const { return std::string(cuda_name(call_.dtype(i))); }
-
-  // --- Each input, as it is written in some place.
-  std::string inputs(std::string (ReductionText::*part)(size_t) const) const {
-    std::string out;
-    for (size_t i = 0; i < call_.inputs(); ++i) out += (this->*part)(i) + ", ";
-    return out;
-  }
-  std::string value_parameter(size_t i) const {
-    if (call_.operands()[i].is_raw) return "const Raw<const " + type(i) + ">& " + operand(i);
-    return "const " + type(i) + " " + operand(i);
-  }
-  std::string parameter(size_t i) const {
-    if (call_.is_walked(i)) return "const " + type(i) + "* " + operand(i) + "_data";
-    if (call_.operands()[i].is_raw) return "const Raw<const " + type(i) + "> " + operand(i);
-    return "const " + type(i) + " " + operand(i);
-  }
-  std::string argument(size_t i) const { return operand(i) + (call_.is_walked(i) ? "_data" : ""); }
-  std::string element(size_t i) const {
-    if (!call_.is_walked(i)) return operand(i);
-    return operand(i) + "_data[" + position(operand(i)) + "]";
-  }
-  static std::string position(const std::string& name) {
-    return "offset(result, layout.kept_size, layout.kept_" + name +
-           ") + offset(r, layout.reduced_size, layout.reduced_" + name + ")";
-  }
-  std::string walk(const std::string& which, size_t dims) const {
-    const std::string size = "[" + std::to_string(dims) + "];\n";
-    std::string out = "  Index " + which + "_size" + size;
-    for (size_t i = 0; i < call_.inputs(); ++i)
-      if (call_.is_walked(i)) out += "  Index " + which + "_" + operand(i) + size;
-    return out + "  Index " + which + "_i" + size;
-  }
-
-  // --- Each output.
-  template <class F>
-  std::string outputs(F part) const {
-    std::string out;
-    for (size_t i = call_.inputs(); i < call_.operands().size(); ++i)
-      out += part(operand(i)) + ", ";
-    return out;
-  }
-  std::string output_parameters(const char* between, const char* end) const {
-    std::string out;
-    for (size_t i = call_.inputs(); i < call_.operands().size(); ++i)
-      out += type(i) + between + operand(i) + end + ", ";
-    return out;
+  // Where tensor t has element r of the result.
+  static std::string place(size_t t) {
+    const std::string tensor = "offset(" + std::to_string(t) + ", ";
+    return "kept." + tensor + "result) + reduced." + tensor + "r)";
   }
 
   const Call& call_;
   const ReductionForm& form_;
-  const std::string &name_, &value_;
+  const std::string& name_;
+  std::vector<ElementParameter> inputs_, outputs_;
 };
 
 }  // namespace
 
 std::string reduction_text(const Call& call, const ReductionForm& form, const std::string& name,
                            const std::string& value, const ReductionSource& source) {
-  return ReductionText(call, form, name, value).program(source);
+  return ReductionText(call, form, name).program(source, value);
 }
 
 }  // namespace gradus::cuda::rtc

@@ -1,7 +1,7 @@
 // The text of a reduction.
 #pragma once
 
-#include "gradus/cuda/rtc/operands.h"
+#include "gradus/cuda/rtc/call.h"
 #include "gradus/cuda/rtc/source.h"
 
 namespace gradus::cuda::rtc {
@@ -11,7 +11,7 @@ namespace gradus::cuda::rtc {
 struct ReductionForm {
   bool side_by_side, wide;
   unsigned parts;
-  size_t kept_dims, reduced_dims;
+  std::string walks;  // the parameters `kept` and `reduced`, each followed by a comma
 };
 
 // What the user gave.

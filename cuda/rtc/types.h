@@ -7,7 +7,7 @@
 
 #include "gradus/cuda/rtc/argument.h"
 #include "gradus/tensor/base/dtype.h"
-#include "gradus/tensor/fused/source.h"
+#include "gradus/tensor/codegen/prelude.h"
 
 namespace gradus::cuda::rtc {
 
@@ -24,6 +24,6 @@ std::optional<KnownType> known_type(std::string_view name);
 // The number in that type; nothing where an integer does not fit.
 std::optional<std::array<char, 8>> converted(const Number& number, const KnownType& type);
 
-using fused::cuda_name;
+using codegen::cuda_name;
 
 }  // namespace gradus::cuda::rtc

@@ -1,7 +1,7 @@
-// Computes a kernel one node after the other, by the functions of a backend.
+// Computes a kernel one expression after the other, by the functions of a backend.
 #pragma once
 
-#include "gradus/tensor/fused/program.h"
+#include "gradus/tensor/fused/computation.h"
 
 namespace gradus::fused {
 

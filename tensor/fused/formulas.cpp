@@ -1,6 +1,7 @@
 // The formulas of the tables' rows as text.
 #include "gradus/tensor/fused/formulas.h"
 
+#include <algorithm>
 #include <cctype>
 #include <string_view>
 
@@ -10,9 +11,7 @@ namespace gradus::fused {
 
 namespace {
 
-struct Row {
-  const char *name, *params, *result, *formula, *slope;
-};
+using Row = Formulas::Row;
 
 constexpr const char *kX = "(T x)", *kXY = "(T x, T y)", *kXYZW = "(T x, T y, T z, T w)";
 
@@ -31,6 +30,12 @@ constexpr Row ternary[] = {
 #define TERNARY(name, doc, ints, ylo, yhi, zlo, zhi, f, ...) {#name, kXYZW, "T", #f, ""},
 #include "gradus/tensor/table/ternary.def"
 };
+constexpr Row helpers[] = {
+#define HELPER(name, params, ...) {#name, #params, "T", #__VA_ARGS__, ""},
+#define BY_KIND(result, name, params, floating, integers) {#name, #params, #result, #floating, ""},
+#define GPU(...) HELPER(__VA_ARGS__)
+#include "gradus/tensor/table/helpers.def"
+};
 struct FoldRow {
   const char *start, *enter, *combine, *finish;
 };
@@ -39,39 +44,7 @@ constexpr FoldRow folds[] = {
 #include "gradus/tensor/table/reductions.def"
 };
 
-// What the formulas call beside one another. Those that are no rows of helpers.def are the
-// functions of tensor/math/scalar_functions.h for floating point numbers.
-constexpr Row helpers[] = {
-#define HELPER(name, params, ...) {#name, #params, "T", #__VA_ARGS__, ""},
-#include "gradus/tensor/table/helpers.def"
-    {"max", "(T a, T b)", "T", "a != a ? a : a > b ? a : b", ""},
-    {"min", "(T a, T b)", "T", "a != a ? a : a < b ? a : b", ""},
-    {"magnitude", kX, "T", "::fabs(x)", ""},
-    {"is_negative", kX, "bool", "::signbit(x)", ""},
-    {"least", "()", "T", "T(-INFINITY)", ""},
-    {"greatest", "()", "T", "T(INFINITY)", ""},
-    {"logistic", kX, "T", "1 / (1 + exp(-x))", ""},
-    {"normal_share", kX, "T", "T(0.5) * (1 + erf(x * T(0.7071067811865476)))", ""},
-    {"power", kXY, "T", "::pow(x, y)", ""},
-    {"floor", kX, "T", "::floor(x)", ""},
-    {"ceil", kX, "T", "::ceil(x)", ""},
-    {"trunc", kX, "T", "::trunc(x)", ""},
-    {"round", kX, "T", "::nearbyint(x)", ""},
-    {"frac", kX, "T", "x - ::trunc(x)", ""},
-};
-// Functions of CUDA that the formulas call by their names.
-constexpr std::string_view of_cuda =
-    " exp log sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp2 expm1 log2 "
-    "log10 "
-    "log1p erf erfc copysign nextafter atan2 hypot ";
-
-bool has(std::string_view names, std::string_view name) {
-  return names.find(" " + std::string(name) + " ") != std::string_view::npos;
-}
-
-std::string head_of(const Row& row) {
-  return std::string(row.result) + " " + row.name + row.params;
-}
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 const Row* find(std::string_view name) {
   for (const Row& row : helpers)
@@ -83,68 +56,95 @@ const Row* find(std::string_view name) {
   return nullptr;
 }
 
+// Whether the row calls itself, as exp(x) does: then it is a function of <cmath>, which CUDA has.
+bool is_of_cuda(const Row& row) {
+  return std::string_view(row.formula).starts_with(std::string(row.name) + "(");
+}
+
+// "+" of "x + y"; empty where the formula is another one.
+std::string_view operator_of(std::string_view formula) {
+  if (!formula.starts_with("x ") || !formula.ends_with(" y")) return "";
+  const std::string_view middle = formula.substr(2, formula.size() - 4);
+  return middle.find_first_of("xy ") == std::string_view::npos ? middle : "";
+}
+
+std::string call_of(const std::string& function, const Formulas::Operands& operands) {
+  std::string out;
+  for (const std::string& operand : operands) out += (out.empty() ? "" : ", ") + operand;
+  return function + "(" + out + ")";
+}
+
+std::string head_of(const Row& row) {
+  return std::string(row.result) + " " + row.name + row.params;
+}
+
 }  // namespace
 
-// Names followed by a bracket are calls; T and R are types, std:: is left out below.
+// A name before a bracket is called; but T and R are types, and std::sqrt is a function of CUDA.
 void Formulas::need(const std::string& formula) {
-  for (size_t i = 0; i < formula.size();) {
-    if (!std::isalpha(static_cast<unsigned char>(formula[i])) && formula[i] != '_') {
-      ++i;
+  for (size_t i = 0, end; i < formula.size(); i = end) {
+    for (end = i; end < formula.size() && is_word(formula[end]);) ++end;
+    const std::string name = formula.substr(i, end - i);
+    const bool of_std = i >= 2 && formula.compare(i - 2, 2, "::") == 0;
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) {
+      end = std::max(end, i + 1);
       continue;
     }
-    size_t end = i;
-    while (end < formula.size() &&
-           (std::isalnum(static_cast<unsigned char>(formula[end])) || formula[end] == '_'))
-      ++end;
-    const std::string name = formula.substr(i, end - i);
-    const bool global = i >= 2 && formula.compare(i - 2, 2, "::") == 0;
-    i = end;
     const bool is_call = end < formula.size() && (formula[end] == '(' || formula[end] == '<');
-    if (!is_call || global || name == "T" || name == "R") continue;
-    if (has(of_cuda, name) || has(names_, name)) continue;
+    if (!is_call || of_std || name == "T" || name == "R") continue;
     const Row* const row = find(name);
     if (!row)
       fail<NotFusable>("fuse: a formula calls ", name, "(), which kernels made at run time lack");
-    add(row->name, head_of(*row), row->formula);
+    if (!is_of_cuda(*row)) add(name, head_of(*row), row->formula);
   }
 }
 
 void Formulas::add(const std::string& name, const std::string& head, const std::string& formula) {
-  if (has(names_, name) || has(of_cuda, name)) return;
+  if (names_.find(" " + name + " ") != std::string::npos) return;
   names_ += name + " ";
   need(formula);
+  std::string body = formula;  // std::sqrt is ::sqrt in CUDA C++
+  for (size_t at; (at = body.find("std::")) != std::string::npos;) body.erase(at, 3);
   text_ += "template <class T>\n__device__ " + head + " {\n";
-  if (formula.find("R(") != std::string::npos) text_ += "  using R = T;\n";
-  const bool is_bool = head.starts_with("bool");
-  text_ += is_bool ? "  return " + formula + ";\n}\n" : "  return T(" + formula + ");\n}\n";
+  if (body.find("R(") != std::string::npos) text_ += "  using R = T;\n";
+  text_ +=
+      head.starts_with("bool") ? "  return " + body + ";\n}\n" : "  return T(" + body + ");\n}\n";
 }
 
-std::string Formulas::use_row(const char* name) {
-  const Row& row = *find(name);
+std::string Formulas::call(const Row& row, const Operands& operands) {
+  const std::string_view sign = operator_of(row.formula);
+  if (!sign.empty()) return operands[0] + " " + std::string(sign) + " " + operands[1];
+  if (is_of_cuda(row)) return call_of(row.name, operands);
   add(row.name, head_of(row), row.formula);
-  return row.name;
+  return call_of(std::string("gradus::") + row.name, operands);
 }
-std::string Formulas::use(UnaryOp op) { return use_row(unary[static_cast<int>(op)].name); }
-std::string Formulas::use(BinaryOp op) { return use_row(binary[static_cast<int>(op)].name); }
-std::string Formulas::use(TernaryOp op) {
-  const Row& row = ternary[static_cast<int>(op)];
-  add(row.name, head_of(row), row.formula);
-  return row.name;
+
+std::string Formulas::call(UnaryOp op, const Operands& x) {
+  return call(unary[static_cast<int>(op)], x);
 }
-std::string Formulas::use_derivative(UnaryOp op) {
+std::string Formulas::call(BinaryOp op, const Operands& xy) {
+  return call(binary[static_cast<int>(op)], xy);
+}
+std::string Formulas::call(TernaryOp op, const Operands& xyzw) {
+  return call(ternary[static_cast<int>(op)], xyzw);
+}
+std::string Formulas::derivative(UnaryOp op, const Operands& xy) {
   const Row& row = unary[static_cast<int>(op)];
   const std::string name = std::string(row.name) + "_slope";
-  add(name, "T " + name + "(T x, T y)", row.slope);
-  return name;
+  add(name, "T " + name + kXY, row.derivative);
+  return call_of("gradus::" + name, xy);
 }
 void Formulas::use(ReduceOp op) {
   const FoldRow& row = folds[static_cast<int>(op)];
-  const std::string name = name_of(op), finish = row.finish;
+  const std::string name = name_of(op);
   add(name + "_start", "T " + name + "_start()", row.start);
   add(name + "_enter", "T " + name + "_enter(T x)", row.enter);
   add(name + "_combine", "T " + name + "_combine(T a, T b)", row.combine);
-  add(name + "_finish", "T " + name + "_finish(T s, long long n)",
-      finish.starts_with("std::") ? finish.substr(5) : finish);
+  add(name + "_finish", "T " + name + "_finish(T s, long long n)", row.finish);
+}
+
+std::string Formulas::text() const {
+  return text_.empty() ? "" : "namespace gradus {\n" + text_ + "}  // namespace gradus\n";
 }
 
 }  // namespace gradus::fused

@@ -2,27 +2,37 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "gradus/tensor/table/ops.h"
 
 namespace gradus::fused {
 
-// A function of a kernel: templates on a type T, in the order in which they can be compiled.
+// The functions that a kernel calls: templates on a type T, in namespace gradus, where none of
+// CUDA's has the name of a row.
 class Formulas {
  public:
-  // The name of the function of a row, which from here on is part of text().
-  // Errors: NotFusable where the row has none.
-  std::string use(UnaryOp op);
-  std::string use_derivative(UnaryOp op);  // of T x and T y, the result
-  std::string use(BinaryOp op);
-  std::string use(TernaryOp op);
+  // A row of a table, as text.
+  struct Row {
+    const char *name, *params, *result, *formula, *derivative;
+  };
+
+  // The row's value as an expression of these operands, each a name or a call: "v1 + v2",
+  // "gradus::sigmoid(v1)". What it calls is part of text() from here on.
+  // Errors: NotFusable where a row calls what kernels lack.
+  using Operands = std::vector<std::string>;
+  std::string call(UnaryOp op, const Operands& x);
+  std::string call(BinaryOp op, const Operands& xy);
+  std::string call(TernaryOp op, const Operands& xyzw);
+  std::string derivative(UnaryOp op, const Operands& xy);  // of x and the result y
   // Adds NAME_start(), NAME_enter(x), NAME_combine(a, b) and NAME_finish(s, n).
   void use(ReduceOp op);
 
-  const std::string& text() const { return text_; }
+  // Empty without functions.
+  std::string text() const;
 
  private:
-  std::string use_row(const char* name);
+  std::string call(const Row& row, const Operands& operands);
   // Adds what the formula calls.
   void need(const std::string& formula);
   void add(const std::string& name, const std::string& head, const std::string& formula);

@@ -1,8 +1,8 @@
-// make_plan: cuts a program into kernels, and run: computes them.
+// make_plan: cuts a computation into kernels, and run: computes them.
 #include <algorithm>
 #include <optional>
 
-#include "gradus/tensor/fused/program.h"
+#include "gradus/tensor/fused/computation.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::fused {
@@ -21,13 +21,13 @@ int64_t product(const Dims& sizes, size_t first, size_t last) {
 
 // How many dimensions at the end a reduction folds; none where it folds nothing, others, too, or
 // few long rows.
-std::optional<size_t> folded_at_end(const Node& node, const Dims& from) {
+std::optional<size_t> folded_at_end(const Expr& expr, const Dims& from) {
   const size_t rank = from.size();
   size_t first = 0;
-  while (first < rank && from[first] == node.sizes[first]) ++first;
+  while (first < rank && from[first] == expr.sizes[first]) ++first;
   if (first == rank) return std::nullopt;
   for (size_t d = first; d < rank; ++d)
-    if (node.sizes[d] != 1) return std::nullopt;
+    if (expr.sizes[d] != 1) return std::nullopt;
   const int64_t rows = product(from, 0, first), columns = product(from, first, rank);
   if (rows < kManyRows && columns > kShortRow) return std::nullopt;
   return rank - first;
@@ -35,14 +35,14 @@ std::optional<size_t> folded_at_end(const Node& node, const Dims& from) {
 
 class Planner {
  public:
-  Planner(const Program& program, int inputs)
-      : program_(program), tensors_(inputs), nodes_(program.nodes.size()) {}
+  Planner(const Computation& computation, int inputs)
+      : computation_(computation), tensors_(inputs), exprs_(computation.exprs.size()) {}
 
   Plan make() {
-    for (const int output : program_.outputs) mark(output);
+    for (const int output : computation_.outputs) mark(output);
     choose_reductions();
     for (int stage = 0; stage <= last_stage_; ++stage) add_kernels(stage);
-    for (const int output : program_.outputs) plan_.outputs.push_back(read(output));
+    for (const int output : computation_.outputs) plan_.outputs.push_back(read(output));
     return std::move(plan_);
   }
 
@@ -55,39 +55,39 @@ class Planner {
     int tensor = -1;        // where it is kept
   };
 
-  void mark(int node) {
-    if (nodes_[node].live) return;
-    nodes_[node].live = true;
-    for (const int operand : program_.nodes[node].operands)
+  void mark(int expr) {
+    if (exprs_[expr].live) return;
+    exprs_[expr].live = true;
+    for (const int operand : computation_.exprs[expr].operands)
       if (operand >= 0) mark(operand);
   }
 
   void choose_reductions() {
     std::optional<size_t> folded;
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      const Node& node = program_.nodes[i];
-      Facts& facts = nodes_[i];
+    for (size_t i = 0; i < exprs_.size(); ++i) {
+      const Expr& expr = computation_.exprs[i];
+      Facts& facts = exprs_[i];
       if (!facts.live) continue;
-      for (const int operand : node.operands)
+      for (const int operand : expr.operands)
         if (operand >= 0)
-          facts.stage = std::max(facts.stage, nodes_[operand].stage + nodes_[operand].separate);
-      if (node.kind == Kind::reduce) {
-        const auto here = folded_at_end(node, program_.nodes[node.operands[0]].sizes);
+          facts.stage = std::max(facts.stage, exprs_[operand].stage + exprs_[operand].separate);
+      if (expr.kind == Kind::reduce) {
+        const auto here = folded_at_end(expr, computation_.exprs[expr.operands[0]].sizes);
         if (here && !folded) folded = here;
         facts.separate = !here || here != folded;
       } else {
-        facts.separate = node.kind == Kind::view;
+        facts.separate = expr.kind == Kind::view;
       }
-      if (facts.separate && program_.nodes[node.operands[0]].kind != Kind::input)
-        nodes_[node.operands[0]].stored = true;
+      if (facts.separate && computation_.exprs[expr.operands[0]].kind != Kind::input)
+        exprs_[expr.operands[0]].stored = true;
       last_stage_ = std::max(last_stage_, facts.stage);
     }
     folded_ = folded.value_or(0);
-    for (const int output : program_.outputs) nodes_[output].stored = true;
+    for (const int output : computation_.outputs) exprs_[output].stored = true;
   }
 
-  int new_tensor(const Node& node) {
-    plan_.made.push_back(node);
+  int new_tensor(const Expr& expr) {
+    plan_.made.push_back(expr);
     return tensors_++;
   }
 
@@ -99,12 +99,12 @@ class Planner {
       std::vector<int> roots;
     };
     std::vector<Group> groups;
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      const Facts& facts = nodes_[i];
+    for (size_t i = 0; i < exprs_.size(); ++i) {
+      const Facts& facts = exprs_[i];
       if (!facts.live || !facts.stored || facts.separate || facts.stage != stage) continue;
-      Dims domain = program_.nodes[i].sizes;
+      Dims domain = computation_.exprs[i].sizes;
       bool reduces = false;
-      std::vector<bool> seen(nodes_.size());
+      std::vector<bool> seen(exprs_.size());
       spread(static_cast<int>(i), seen, domain, reduces);
       const auto group = std::ranges::find_if(
           groups, [&](const Group& g) { return std::ranges::equal(g.domain, domain); });
@@ -114,14 +114,14 @@ class Planner {
         group->roots.push_back(static_cast<int>(i)), group->reduces |= reduces;
     }
     for (const Group& group : groups) add_kernel(group.domain, group.reduces, group.roots);
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      if (!nodes_[i].live || !nodes_[i].separate || nodes_[i].stage != stage) continue;
-      const Node& node = program_.nodes[i];
-      if (node.kind == Kind::view) continue;
-      const Node operand = read(node.operands[0]);
-      nodes_[i].tensor = new_tensor(node);
-      plan_.steps.push_back({.outputs = {nodes_[i].tensor},
-                             .reduction = static_cast<ReduceOp>(node.op),
+    for (size_t i = 0; i < exprs_.size(); ++i) {
+      if (!exprs_[i].live || !exprs_[i].separate || exprs_[i].stage != stage) continue;
+      const Expr& expr = computation_.exprs[i];
+      if (expr.kind == Kind::view) continue;
+      const Expr operand = read(expr.operands[0]);
+      exprs_[i].tensor = new_tensor(expr);
+      plan_.steps.push_back({.outputs = {exprs_[i].tensor},
+                             .reduction = static_cast<ReduceOp>(expr.op),
                              .operand = operand});
     }
   }
@@ -130,19 +130,19 @@ class Planner {
   void spread(int i, std::vector<bool>& seen, Dims& domain, bool& reduces) const {
     if (seen[i]) return;
     seen[i] = true;
-    const Node& node = program_.nodes[i];
-    domain = broadcast_shapes("fuse", domain, node.sizes);
-    if (nodes_[i].separate) return;
-    reduces |= node.kind == Kind::reduce;
-    for (const int operand : node.operands)
+    const Expr& expr = computation_.exprs[i];
+    domain = broadcast_shapes("fuse", domain, expr.sizes);
+    if (exprs_[i].separate) return;
+    reduces |= expr.kind == Kind::reduce;
+    for (const int operand : expr.operands)
       if (operand >= 0) spread(operand, seen, domain, reduces);
   }
 
   // The stored value, or the view of one, as an input of another kernel.
-  Node read(int i) const {
-    Node out = program_.nodes[i];
-    if (out.kind == Kind::input && nodes_[i].tensor < 0) return out;
-    out.input = nodes_[out.kind == Kind::view ? out.operands[0] : i].tensor;
+  Expr read(int i) const {
+    Expr out = computation_.exprs[i];
+    if (out.kind == Kind::input && exprs_[i].tensor < 0) return out;
+    out.input = exprs_[out.kind == Kind::view ? out.operands[0] : i].tensor;
     out.kind = Kind::input;
     out.operands = {-1, -1, -1};
     return out;
@@ -152,29 +152,29 @@ class Planner {
     Step step;
     step.kernel.domain = domain;
     step.kernel.columns = static_cast<int64_t>(domain.size() - (reduces ? folded_ : 0));
-    std::vector<int> place(nodes_.size(), -1);
+    std::vector<int> place(exprs_.size(), -1);
     for (const int root : roots) {
-      step.kernel.program.outputs.push_back(copy(root, place, step.kernel.program));
-      step.outputs.push_back(nodes_[root].tensor = new_tensor(program_.nodes[root]));
+      step.kernel.computation.outputs.push_back(copy(root, place, step.kernel.computation));
+      step.outputs.push_back(exprs_[root].tensor = new_tensor(computation_.exprs[root]));
     }
     plan_.steps.push_back(std::move(step));
   }
 
-  int copy(int i, std::vector<int>& place, Program& into) const {
+  int copy(int i, std::vector<int>& place, Computation& into) const {
     if (place[i] >= 0) return place[i];
-    Node node = program_.nodes[i];
-    if (nodes_[i].separate)
-      node = read(i);
+    Expr expr = computation_.exprs[i];
+    if (exprs_[i].separate)
+      expr = read(i);
     else
-      for (int& operand : node.operands)
+      for (int& operand : expr.operands)
         if (operand >= 0) operand = copy(operand, place, into);
-    into.nodes.push_back(node);
-    return place[i] = static_cast<int>(into.nodes.size()) - 1;
+    into.exprs.push_back(expr);
+    return place[i] = static_cast<int>(into.exprs.size()) - 1;
   }
 
-  const Program& program_;
+  const Computation& computation_;
   int tensors_;
-  std::vector<Facts> nodes_;
+  std::vector<Facts> exprs_;
   int last_stage_ = 0;
   size_t folded_ = 0;
   Plan plan_;
@@ -182,17 +182,19 @@ class Planner {
 
 }  // namespace
 
-bool is_of_row(const Kernel& kernel, const Node& node) {
+bool is_of_row(const Kernel& kernel, const Expr& expr) {
   const int64_t folded = static_cast<int64_t>(kernel.domain.size()) - kernel.columns;
-  const auto rank = static_cast<int64_t>(node.sizes.size());
+  const auto rank = static_cast<int64_t>(expr.sizes.size());
   for (int64_t d = std::max<int64_t>(rank - folded, 0); d < rank; ++d)
-    if (node.sizes[d] != 1) return false;
+    if (expr.sizes[d] != 1) return false;
   return true;
 }
 
-Plan make_plan(const Program& program, int inputs) { return Planner(program, inputs).make(); }
+Plan make_plan(const Computation& computation, int inputs) {
+  return Planner(computation, inputs).make();
+}
 
-Tensor view_of(ArrayRef<Tensor> tensors, const Node& input) {
+Tensor view_of(ArrayRef<Tensor> tensors, const Expr& input) {
   const Tensor& from = tensors[input.input];
   if (std::ranges::equal(input.sizes, from.sizes()) && input.offset == 0 &&
       std::ranges::equal(input.strides, from.strides()))
@@ -203,12 +205,12 @@ Tensor view_of(ArrayRef<Tensor> tensors, const Node& input) {
 Tensors run(const Plan& plan, ArrayRef<Tensor> inputs) {
   Tensors tensors(inputs.begin(), inputs.end());
   const Device device = tensors.front().device();
-  for (const Node& made : plan.made)
+  for (const Expr& made : plan.made)
     tensors.push_back(
         raw::as_strided(raw::empty(made.sizes, made.dtype, device), made.sizes, made.strides, 0));
   Backend& where = backend(device.type());
   for (const Step& step : plan.steps) {
-    if (!step.kernel.program.nodes.empty()) {
+    if (!step.kernel.computation.exprs.empty()) {
       Tensors outputs;
       for (const int output : step.outputs) outputs.push_back(tensors[output]);
       where.fused(step.kernel, tensors, outputs);
@@ -217,7 +219,7 @@ Tensors run(const Plan& plan, ArrayRef<Tensor> inputs) {
     }
   }
   Tensors out;
-  for (const Node& output : plan.outputs) out.push_back(view_of(tensors, output));
+  for (const Expr& output : plan.outputs) out.push_back(view_of(tensors, output));
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Tracer: operations on meta become nodes.
+// Tracer: operations on meta become expressions.
 #include "gradus/tensor/fused/tracer.h"
 
 #include <algorithm>
@@ -43,34 +43,34 @@ Tensor Tracer::input(const Tensor& x) {
   return raw::alias(out);
 }
 
-Program Tracer::program(ArrayRef<Tensor> outputs) {
-  Program out;
+Computation Tracer::computation(ArrayRef<Tensor> outputs) {
+  Computation out;
   for (const Tensor& output : outputs) {
-    int node = value(output);
-    if (numel_of(sizes(node)) == output.numel()) {
-      if (!std::ranges::equal(sizes(node), output.sizes()))  // without dimensions of size 1
-        node = add({.kind = Kind::view,
+    int expr = value(output);
+    if (numel_of(sizes(expr)) == output.numel()) {
+      if (!std::ranges::equal(sizes(expr), output.sizes()))  // without dimensions of size 1
+        expr = add({.kind = Kind::view,
                     .dtype = output.scalar_type(),
                     .sizes = output.impl().sizes,
-                    .operands = {node, -1, -1},
+                    .operands = {expr, -1, -1},
                     .strides = output.impl().strides});
     } else {  // a value that was expanded
-      node = add({.kind = Kind::convert,
+      expr = add({.kind = Kind::convert,
                   .dtype = output.scalar_type(),
                   .sizes = output.impl().sizes,
-                  .operands = {node, -1, -1}});
+                  .operands = {expr, -1, -1}});
     }
-    out.outputs.push_back(node);
+    out.outputs.push_back(expr);
   }
-  out.nodes = nodes_;
+  out.exprs = exprs_;
   return out;
 }
 
-int Tracer::add(Node node) {
-  if (node.kind != Kind::input && node.kind != Kind::view && node.strides.empty())
-    node.strides = contiguous_strides(node.sizes);
-  nodes_.push_back(std::move(node));
-  return static_cast<int>(nodes_.size()) - 1;
+int Tracer::add(Expr expr) {
+  if (expr.kind != Kind::input && expr.kind != Kind::view && expr.strides.empty())
+    expr.strides = contiguous_strides(expr.sizes);
+  exprs_.push_back(std::move(expr));
+  return static_cast<int>(exprs_.size()) - 1;
 }
 
 int Tracer::value(const Tensor& x) {
@@ -78,43 +78,43 @@ int Tracer::value(const Tensor& x) {
   if (known == memory_.end())
     fail<NotFusable>("fuse: a tensor of shape ", x.sizes(), " is read before it is written");
   for (const Piece& piece : known->second.pieces) {
-    if (piece.node < 0) {
-      Node node{.kind = Kind::input,
+    if (piece.expr < 0) {
+      Expr expr{.kind = Kind::input,
                 .dtype = x.scalar_type(),
                 .sizes = x.impl().sizes,
-                .input = -1 - piece.node,
+                .input = -1 - piece.expr,
                 .strides = x.impl().strides,
                 .offset = x.storage_offset()};
-      for (size_t i = 0; i < nodes_.size(); ++i)
-        if (nodes_[i].kind == Kind::input && nodes_[i].input == node.input &&
-            nodes_[i].offset == node.offset && std::ranges::equal(nodes_[i].sizes, node.sizes) &&
-            std::ranges::equal(nodes_[i].strides, node.strides))
+      for (size_t i = 0; i < exprs_.size(); ++i)
+        if (exprs_[i].kind == Kind::input && exprs_[i].input == expr.input &&
+            exprs_[i].offset == expr.offset && std::ranges::equal(exprs_[i].sizes, expr.sizes) &&
+            std::ranges::equal(exprs_[i].strides, expr.strides))
           return static_cast<int>(i);
-      return add(node);
+      return add(expr);
     }
     if (x.storage_offset() == piece.offset && shows(x, piece.sizes, piece.strides))
-      return piece.node;
+      return piece.expr;
   }
   const Piece& piece = known->second.pieces.front();
   if (known->second.pieces.size() > 1) skip("a view across two results");
   return add({.kind = Kind::view,
               .dtype = x.scalar_type(),
               .sizes = x.impl().sizes,
-              .operands = {piece.node, -1, -1},
+              .operands = {piece.expr, -1, -1},
               .strides = x.impl().strides,
               .offset = x.storage_offset()});
 }
 
 int Tracer::value(const Operand& x) { return x.is_number() ? number(x.number) : value(*x.tensor); }
 
-void Tracer::set(const Tensor& out, int node) {
+void Tracer::set(const Tensor& out, int expr) {
   Memory& memory = memory_[out.impl().storage.get()];
-  if (!memory.pieces.empty() && memory.pieces[0].node < 0)
+  if (!memory.pieces.empty() && memory.pieces[0].expr < 0)
     fail<NotFusable>("fuse: an argument of shape ", out.sizes(), " is changed in place");
   if (out.nbytes() != out.impl().storage->nbytes())
     fail<NotFusable>("fuse: a part of a tensor, of shape ", out.sizes(), ", is changed in place");
-  nodes_[static_cast<size_t>(node)].strides = out.impl().strides;
-  memory = {out.impl().storage, {{node, out.impl().sizes, out.impl().strides, 0}}};
+  exprs_[static_cast<size_t>(expr)].strides = out.impl().strides;
+  memory = {out.impl().storage, {{expr, out.impl().sizes, out.impl().strides, 0}}};
 }
 
 int Tracer::number(const Scalar& value) {
@@ -124,13 +124,13 @@ int Tracer::number(const Scalar& value) {
 int Tracer::map(UnaryOp op, int x) {
   return add({.kind = Kind::map,
               .op = static_cast<uint8_t>(op),
-              .dtype = nodes_[x].dtype,
+              .dtype = exprs_[x].dtype,
               .sizes = sizes(x),
               .operands = {x, -1, -1}});
 }
 
 int Tracer::zip(BinaryOp op, int x, int y) {
-  const Node& first = nodes_[nodes_[x].kind == Kind::number ? y : x];
+  const Expr& first = exprs_[exprs_[x].kind == Kind::number ? y : x];
   return add({.kind = Kind::zip,
               .op = static_cast<uint8_t>(op),
               .dtype = first.dtype,
@@ -143,26 +143,26 @@ int Tracer::reduce(ReduceOp op, int x, size_t first, size_t last) {
   for (size_t d = first; d < last; ++d) small[d] = 1;
   return add({.kind = Kind::reduce,
               .op = static_cast<uint8_t>(op),
-              .dtype = nodes_[x].dtype,
+              .dtype = exprs_[x].dtype,
               .sizes = small,
               .operands = {x, -1, -1}});
 }
 
-void Tracer::fill(const Tensor& out, const Scalar& number_) {
-  const int value = number(number_);
-  set(out, add({.kind = Kind::convert,
+template <class Op>
+void Tracer::set(const Tensor& out, Kind kind, Op op, int x, int y, int z, const Scalar& number) {
+  set(out, add({.kind = kind,
+                .op = static_cast<uint8_t>(op),
                 .dtype = out.scalar_type(),
                 .sizes = out.impl().sizes,
-                .operands = {value, -1, -1}}));
+                .operands = {x, y, z},
+                .number = number}));
 }
 
-void Tracer::copy(const Tensor& src, const Tensor& dst) {
-  const int from = value(src);
-  set(dst, add({.kind = Kind::convert,
-                .dtype = dst.scalar_type(),
-                .sizes = dst.impl().sizes,
-                .operands = {from, -1, -1}}));
+void Tracer::fill(const Tensor& out, const Scalar& value) {
+  set(out, Kind::convert, 0, number(value));
 }
+
+void Tracer::copy(const Tensor& src, const Tensor& dst) { set(dst, Kind::convert, 0, value(src)); }
 
 // A number that the function made on the CPU.
 void Tracer::transfer(const Tensor& src, const Tensor& dst, bool non_blocking) {
@@ -176,67 +176,42 @@ void Tracer::random_map(RandomMap op, double probability, PhiloxState state, con
   if (op != RandomMap::dropout) skip("bernoulli");
   const auto [drawn, fresh] = drawn_.try_emplace(state.offset);
   if (fresh) {
-    Node node{.kind = Kind::input,
+    Expr expr{.kind = Kind::input,
               .dtype = kBool,
               .sizes = x.impl().sizes,
               .input = inputs_++,
               .strides = x.impl().strides};
-    draws_.push_back({probability, node.sizes, node.input});
-    drawn->second = add(node);
+    draws_.push_back({probability, expr.sizes, expr.input});
+    drawn->second = add(expr);
   }
   const int kept = zip(BinaryOp::mul, value(x), number(Scalar(1 / (1 - probability))));
-  set(out, add({.kind = Kind::where,
-                .dtype = out.scalar_type(),
-                .sizes = out.impl().sizes,
-                .operands = {drawn->second, number(Scalar(0.0)), kept}}));
+  set(out, Kind::where, 0, drawn->second, number(Scalar(0.0)), kept);
 }
 
 void Tracer::map(UnaryOp op, const Tensor& x, const Tensor& out) {
-  const int from = value(x);
-  set(out, add({.kind = Kind::map,
-                .op = static_cast<uint8_t>(op),
-                .dtype = out.scalar_type(),
-                .sizes = out.impl().sizes,
-                .operands = {from, -1, -1}}));
+  set(out, Kind::map, op, value(x));
 }
 
 void Tracer::map_grad(UnaryOp op, const Tensor& grad, const Tensor& x, const Tensor& y,
                       const Tensor& out) {
-  const int from = value(grad);
-  const int at = x.defined() ? value(x) : -1, result = y.defined() ? value(y) : -1;
-  set(out, add({.kind = Kind::map_grad,
-                .op = static_cast<uint8_t>(op),
-                .dtype = out.scalar_type(),
-                .sizes = out.impl().sizes,
-                .operands = {from, at, result}}));
+  const int from = value(grad), at = x.defined() ? value(x) : -1;
+  set(out, Kind::map_grad, op, from, at, y.defined() ? value(y) : -1);
 }
 
 void Tracer::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
   const int a = value(x), b = value(y);
-  set(out, add({.kind = Kind::zip,
-                .op = static_cast<uint8_t>(op),
-                .dtype = out.scalar_type(),
-                .sizes = out.impl().sizes,
-                .operands = {a, b, -1}}));
+  set(out, Kind::zip, op, a, b);
 }
 
 void Tracer::ternary(TernaryOp op, const Tensor& x, const Operand& y, const Operand& z,
                      const Scalar& w, const Tensor& out) {
   const int a = value(x), b = value(y), c = value(z);
-  set(out, add({.kind = Kind::ternary,
-                .op = static_cast<uint8_t>(op),
-                .dtype = out.scalar_type(),
-                .sizes = out.impl().sizes,
-                .operands = {a, b, c},
-                .number = w}));
+  set(out, Kind::ternary, op, a, b, c, w);
 }
 
 void Tracer::where(const Tensor& condition, const Operand& x, const Operand& y, const Tensor& out) {
   const int c = value(condition), a = value(x), b = value(y);
-  set(out, add({.kind = Kind::where,
-                .dtype = out.scalar_type(),
-                .sizes = out.impl().sizes,
-                .operands = {c, a, b}}));
+  set(out, Kind::where, 0, c, a, b);
 }
 
 void Tracer::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
@@ -246,11 +221,7 @@ void Tracer::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
                 .dtype = x.scalar_type(),
                 .sizes = x.impl().sizes,
                 .operands = {from, -1, -1}});
-  set(out, add({.kind = Kind::reduce,
-                .op = static_cast<uint8_t>(op),
-                .dtype = out.scalar_type(),
-                .sizes = out.impl().sizes,
-                .operands = {from, -1, -1}}));
+  set(out, Kind::reduce, op, from);
 }
 
 void Tracer::softmax(bool log, const Tensor& x, int64_t dim, const Tensor& out) {
@@ -303,7 +274,7 @@ void Tracer::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
 int Tracer::statistic(const Tensor& x) {
   const auto known = statistics_.find(x.impl().storage.get());
   if (known == statistics_.end()) skip("a normalisation by given statistics");
-  return known->second.node;
+  return known->second.expr;
 }
 
 int Tracer::normal(const Tensor& x, const Tensor& mean, const Tensor& rstd) {
@@ -319,8 +290,8 @@ void Tracer::normalize_sums(const NormalizedRows& rows, const Tensor& grad, cons
   const int of_bias = reduce(ReduceOp::sum, g, 0, first);
   memory_[sums.impl().storage.get()] = {
       sums.impl().storage,
-      {{of_weight, sizes(of_weight), nodes_[of_weight].strides, 0},
-       {of_bias, sizes(of_bias), nodes_[of_bias].strides, rows.weights()}}};
+      {{of_weight, sizes(of_weight), exprs_[of_weight].strides, 0},
+       {of_bias, sizes(of_bias), exprs_[of_bias].strides, rows.weights()}}};
 }
 
 void Tracer::normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,

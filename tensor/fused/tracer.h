@@ -1,9 +1,9 @@
-// Tracer: writes down what a function does to tensors on meta, as a program of nodes.
+// Tracer: writes down what a function does to tensors on meta, as a computation of expressions.
 #pragma once
 
 #include <unordered_map>
 
-#include "gradus/tensor/fused/program.h"
+#include "gradus/tensor/fused/computation.h"
 #include "gradus/tensor/meta.h"
 
 namespace gradus::fused {
@@ -14,25 +14,25 @@ class NotFusable : public Error {
   using Error::Error;
 };
 
-// Elements that dropout sets to 0, drawn before the program runs: an input of bools.
+// Elements that dropout sets to 0, drawn before the computation runs: an input of bools.
 struct Draw {
   double probability;
   Dims sizes;
   int input;
 };
 
-// While it lives, what this thread does to tensors on meta becomes nodes.
+// While it lives, what this thread does to tensors on meta becomes expressions.
 class Tracer final : public MetaBackend {
  public:
   Tracer() : guard_(*this) {}
 
-  // A tensor on meta that stands for x, input number inputs() of the program. REQUIRES: no draw
+  // A tensor on meta that stands for x, input number inputs() of the computation. REQUIRES: no draw
   // yet.
   Tensor input(const Tensor& x);
   int inputs() const { return inputs_; }
   const std::vector<Draw>& draws() const { return draws_; }
-  // The program that computes these tensors on meta.
-  Program program(ArrayRef<Tensor> outputs);
+  // The computation that computes these tensors on meta.
+  Computation computation(ArrayRef<Tensor> outputs);
 
   void fill(const Tensor& out, const Scalar& value) override;
   void copy(const Tensor& src, const Tensor& dst) override;
@@ -65,9 +65,9 @@ class Tracer final : public MetaBackend {
   void skip(const char* op) override;  // Errors: NotFusable, always
 
  private:
-  // A value and where a storage has it; a negative one stands for input -1 - node.
+  // A value and where a storage has it; a negative one stands for input -1 - expression.
   struct Piece {
-    int node;
+    int expr;
     Dims sizes, strides;
     int64_t offset;
   };
@@ -76,35 +76,39 @@ class Tracer final : public MetaBackend {
     std::vector<Piece> pieces;
   };
 
-  // The node whose value the tensor shows.
+  // The expression whose value the tensor shows.
   int value(const Tensor& x);
   int value(const Operand& x);
-  // From here on `out`, all of its memory, shows the node.
-  void set(const Tensor& out, int node);
-  // What follows appends a node and returns its number.
-  int add(Node node);
+  // From here on `out`, all of its memory, shows the expression.
+  void set(const Tensor& out, int expr);
+  // A new one. op: a row of the kind's table.
+  template <class Op>
+  void set(const Tensor& out, Kind kind, Op op, int x, int y = -1, int z = -1,
+           const Scalar& number = {});
+  // What follows appends an expression and returns its number.
+  int add(Expr expr);
   int number(const Scalar& value);
   int map(UnaryOp op, int x);
   int zip(BinaryOp op, int x, int y);
   // Folds the dimensions from first to last.
   int reduce(ReduceOp op, int x, size_t first, size_t last);
-  const Dims& sizes(int node) const { return nodes_[static_cast<size_t>(node)].sizes; }
+  const Dims& sizes(int expr) const { return exprs_[static_cast<size_t>(expr)].sizes; }
   // How many dimensions of x lie before the rows, whose elements are normalised together.
   size_t first_of_row(const NormalizedRows& rows, const Tensor& x);
-  // The node of a mean or rstd, which normalize has made.
+  // The expression of a mean or rstd, which normalize has made.
   int statistic(const Tensor& x);
   // (x - mean) * rstd.
   int normal(const Tensor& x, const Tensor& mean, const Tensor& rstd);
 
   MetaGuard guard_;
-  std::vector<Node> nodes_;
+  std::vector<Expr> exprs_;
   std::unordered_map<const StorageImpl*, Memory> memory_;
   struct Statistic {
     StoragePtr storage;
-    int node;
+    int expr;
   };
   std::unordered_map<const StorageImpl*, Statistic> statistics_;
-  std::unordered_map<uint64_t, int> drawn_;  // the node of a state's draw
+  std::unordered_map<uint64_t, int> drawn_;  // the expr of a state's draw
   std::vector<Draw> draws_;
   int inputs_ = 0;
 };

@@ -1,89 +1,64 @@
-// What the writers of kernels' texts share: types, values, and arguments.
+// What the writers of fused kernels share: the tensors of a kernel, and statements that compute.
 #pragma once
 
+#include "gradus/tensor/codegen/elements.h"
 #include "gradus/tensor/fused/formulas.h"
-#include "gradus/tensor/fused/source.h"
+#include "gradus/tensor/fused/kernel_text.h"
 
 namespace gradus::fused {
 
-// One argument of a kernel: where an input is read, or an output written.
-struct Argument {
-  int node;
-  bool is_output;
-  Dims strides;  // by dimensions of the joined domain; 0 where the value repeats
-};
-
 class Writer {
  public:
-  Writer(const Kernel& kernel, int most_vector);
-  virtual ~Writer() = default;
-
-  // Errors: NotFusable.
-  Source write();
+  explicit Writer(const Kernel& kernel);
 
  protected:
-  // The body of the kernel. Fills source_ but for its text, inputs and numbers.
-  virtual std::string body() = 0;
-  // What the body needs in front of all functions.
-  virtual std::string helpers() const { return ""; }
+  static constexpr int kMostVector = 4;  // elements that a thread moves at once
+
+  // Which tensor the input is, of those that the kernel reads or writes.
+  size_t tensor_of(int input) const;
 
   template <class Integer>
   static std::string str(Integer x) {
     return std::to_string(x);
   }
-  static std::string times(int width) { return width > 1 ? " * " + str(width) : ""; }
 
-  // --- Types: of the numbers that are computed with, and of several elements in memory.
+  // --- Types: of the numbers that are computed with, and those in memory.
   static std::string type(ScalarType dtype);
-  std::string vector_type(ScalarType dtype);
+  static std::string memory_type(ScalarType dtype);
   // x, as it is kept in memory, as a number, and the other way.
-  std::string loaded(ScalarType dtype, const std::string& x);
-  std::string stored(ScalarType dtype, const std::string& x);
+  static std::string loaded(ScalarType dtype, const std::string& x);
+  static std::string stored(ScalarType dtype, const std::string& x);
 
   // --- Values
-  std::string name(int node) const;
+  std::string name(int expr) const;
   // An operand as a number of the type.
-  std::string operand(const Node& node, int i, const std::string& of_type) const;
-  // "const float v3 = v1 + v2;", and with another expression.
-  std::string line(int node, const std::string& indent);
-  std::string line(int node, const std::string& indent, const std::string& value) const;
+  std::string operand(const Expr& expr, int i, const std::string& of_type) const;
+  // "const float v3 = v1 + v2;", and with another value.
+  std::string line(int expr, const std::string& indent);
+  std::string line(int expr, const std::string& indent, const std::string& value) const;
 
-  // --- Arguments
-  size_t argument_of(int input) const;
-  std::string pointer(size_t argument) const;
-  // The element of the argument, or the vector from it on, at `column` in the last dimension.
-  std::string element(size_t argument);
-  std::string vector(size_t argument);
-  // A number that the kernel is given.
-  std::string number(const std::string& name, int64_t value);
-  // Moves the pointers along the first `dims` dimensions, of which `from` is the row-major number.
-  std::string offsets(const std::string& from, size_t dims);
-  int64_t size_before(size_t dim) const;  // the product of the sizes of the dimensions before
+  // The headers, the walks and vectors, and the formulas that the lines so far call.
+  std::string prelude(bool wide) const;
 
   const Kernel& kernel_;
-  const std::vector<Node>& nodes_;
-  std::vector<Argument> arguments_;
-  Dims domain_;      // with neighbouring dimensions joined that all arguments walk as one
-  int columns_ = 0;  // how many of its last dimensions are reduced
-  int width_ = 1;    // neighbours in the last dimension that a thread moves at once
-  Source source_;
+  const std::vector<Expr>& exprs_;
+  // --- Of each tensor, the inputs first: the expression that it holds; its strides by dimensions
+  // of the kernel's domain, 0 where the value repeats; the bytes of an element; the parameter.
+  std::vector<int> tensors_;
+  std::vector<Dims> strides_;
+  std::vector<size_t> element_sizes_;
+  std::vector<codegen::ElementParameter> parameters_;
+  KernelText out_;
   Formulas formulas_;
 
  private:
-  std::string expression(const Node& node);
-  std::string computed_in(const Node& node) const;
-  void collect_arguments();
-  void join_dimensions();
-  Dims strides_of(const Node& node) const;
-  int vector_width(int most) const;
-  std::string parameters() const;
-
-  std::string numbers_;
-  bool uses_vector_ = false, uses_half_ = false, uses_bfloat16_ = false;
+  std::string value(const Expr& expr);
+  std::string computed_in(const Expr& expr) const;
+  void add_tensor(int expr, codegen::ElementParameter::Kind kind, const std::string& letter);
 };
 
-Source write_elements(const Kernel& kernel, int most_vector);
+KernelText write_elements(const Kernel& kernel, int most_vector);
 // Of a kernel with reductions.
-Source write_rows(const Kernel& kernel, int most_vector);
+KernelText write_rows(const Kernel& kernel, int most_vector);
 
 }  // namespace gradus::fused

@@ -18,14 +18,6 @@ using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::
     std::cosh, std::erf, std::erfc, std::exp, std::exp2, std::expm1, std::hypot, std::log,
     std::log10, std::log1p, std::log2, std::nextafter, std::pow, std::sin, std::sinh, std::tan,
     std::tanh;
-template <class T>
-GRADUS_HD T logistic(T x) {
-  return 1 / (1 + exp(-x));
-}
-template <class T>
-GRADUS_HD T normal_share(T x) {
-  return T(0.5) * (1 + erf(x * T(0.7071067811865476)));
-}
 #else
 using math::acos, math::acosh, math::asin, math::asinh, math::atan, math::atan2, math::atanh,
     math::cos, math::cosh, math::erf, math::erfc, math::exp, math::exp2, math::expm1, math::hypot,
@@ -42,58 +34,8 @@ template <class T>
 inline constexpr T nan_value = std::numeric_limits<T>::quiet_NaN();
 template <class T>
 inline constexpr T epsilon_value = std::numeric_limits<T>::epsilon();
-template <class T>
-GRADUS_HD constexpr T least() {
-  return least_value<T>;
-}
-template <class T>
-GRADUS_HD constexpr T greatest() {
-  return greatest_value<T>;
-}
 
-// --- Order and sign
-// NaN in either operand gives NaN, as in PyTorch. Two choices, each an instruction of its own.
-template <class T>
-GRADUS_HD constexpr T max(T a, T b) {
-  const T greater = a > b ? a : b;
-  return a != a ? a : greater;
-}
-template <class T>
-GRADUS_HD constexpr T min(T a, T b) {
-  const T less = a < b ? a : b;
-  return a != a ? a : less;
-}
-template <class T>
-GRADUS_HD T magnitude(T x) {
-  if constexpr (std::is_floating_point_v<T>)
-    return std::fabs(x);
-  else
-    return x < 0 ? -x : x;
-}
-template <class T>
-GRADUS_HD bool is_negative(T x) {  // -0.0 is
-  if constexpr (std::is_floating_point_v<T>)
-    return std::signbit(x);
-  else
-    return x < 0;
-}
-
-// --- Rounding and division
-enum class Rounding { down, up, to_zero, to_even };
-template <Rounding mode, class T>
-GRADUS_HD T round_by(T x) {
-  if constexpr (!std::is_floating_point_v<T>)
-    return x;
-  else if constexpr (mode == Rounding::down)
-    return std::floor(x);
-  else if constexpr (mode == Rounding::up)
-    return std::ceil(x);
-  else if constexpr (mode == Rounding::to_zero)
-    return std::trunc(x);
-  else
-    return std::nearbyint(x);
-}
-
+// --- Division
 // Integers in unsigned arithmetic, where what does not fit wraps around instead of being undefined.
 template <class T>
 GRADUS_HD auto bits_of(T x) {
@@ -197,19 +139,19 @@ GRADUS_HD T least_multiple(T x, T y) {
   return static_cast<T>(static_cast<T>(multiple) < 0 ? 0 - multiple : multiple);
 }
 
-// --- Powers and logarithms
-// Integers: by squaring; a negative exponent gives 0, or +-1 where x is +-1.
+// --- Powers
+#ifndef __CUDA_ARCH__
 template <class T>
-GRADUS_HD T power(T x, T y) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return pow(x, y);
-  } else {
-    if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
-    std::make_unsigned_t<T> result = 1;
-    for (auto base = bits_of(x); y > 0; y >>= 1, base *= base)
-      if (y & 1) result *= base;
-    return static_cast<T>(result);
-  }
+requires std::is_floating_point_v<T> T power(T x, T y) { return pow(x, y); }
+#endif
+// Of integers by squaring; a negative exponent gives 0, or +-1 where x is +-1.
+template <class T>
+requires(!std::is_floating_point_v<T>) GRADUS_HD T power(T x, T y) {
+  if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
+  std::make_unsigned_t<T> result = 1;
+  for (auto base = bits_of(x); y > 0; y >>= 1, base *= base)
+    if (y & 1) result *= base;
+  return static_cast<T>(result);
 }
 
 // --- The rows of helpers.def
@@ -218,6 +160,19 @@ GRADUS_HD T power(T x, T y) {
   GRADUS_HD constexpr T name params { \
     return __VA_ARGS__;               \
   }
+#define BY_KIND(result, name, params, floating, integers) \
+  template <class T>                                      \
+  GRADUS_HD constexpr result name params {                \
+    if constexpr (std::is_floating_point_v<T>)            \
+      return floating;                                    \
+    else                                                  \
+      return integers;                                    \
+  }
+#ifdef __CUDA_ARCH__
+#define GPU(name, params, ...) \
+  template <class T>           \
+  requires std::is_floating_point_v<T> GRADUS_HD constexpr T name params { return __VA_ARGS__; }
+#endif
 #include "gradus/tensor/table/helpers.def"
 
 }  // namespace GRADUS_VARIANT

@@ -1,11 +1,13 @@
 // fuse(): the values and gradients of the function, in few kernels, on the CPU and on CUDA.
 #include "gradus/autograd/tools/fuse.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
 #include "gradus/autograd/tools/gradcheck.h"
 #include "gradus/tensor/base/warning.h"
+#include "gradus/tensor/raw/raw.h"
 #include "tests/support.h"
 
 namespace gradus {
@@ -180,6 +182,58 @@ TEST(FuseTest, ShowsItsKernels) {
   f(rand({100}));
   EXPECT_NE(f.source().find("v3 = v1 * float(2)"), std::string::npos) << f.source();
   EXPECT_NE(f.source().find("logistic"), std::string::npos) << f.source();
+}
+
+// Every row of the tables as a function, and its name.
+std::vector<std::pair<std::string, std::function<Tensor(const Tensor&, const Tensor&)>>> rows() {
+  using X = const Tensor&;
+  return {
+#define UNARY(name, ...) {#name, [](X x, X) { return raw::map(UnaryOp::name, x); }},
+#define PREDICATE(name, ...) UNARY(name)
+#define BINARY(name, ...) {#name, [](X x, X y) { return raw::zip(BinaryOp::name, x, y); }},
+#define COMPARISON(name, ...) BINARY(name)
+#include "gradus/tensor/table/elementwise.def"
+#define TERNARY(name, ...) \
+  {#name, [](X x, X y) { return raw::ternary(TernaryOp::name, x, y, x, Scalar(0.5)); }},
+#include "gradus/tensor/table/ternary.def"
+#define REDUCTION(name, ...) \
+  {#name, [](X x, X) { return raw::reduce(ReduceOp::name, x, IntArrayRef({1})); }},
+#include "gradus/tensor/table/reductions.def"
+  };
+}
+
+// A kernel calls the functions of the rows, none of CUDA's that has the same name: for that max(x,
+// NaN) is x, and round(2.5) is 3.
+TEST(FuseTest, ComputesEveryRowAsItsOperationDoes) {
+  const float nan = NAN, infinity = INFINITY;
+  const Tensor special =
+      tensor({nan, infinity, -infinity, 0.0f, -0.0f, 0.5f, -0.5f, 1.5f, 2.5f, -2.5f, 0.1f, 3.0f});
+  const Tensor x = special.unsqueeze(1).expand({12, 12}).contiguous(), y = x.t().contiguous();
+  std::vector<std::string> names;
+  for (const auto& [name, row] : rows()) {
+    const auto fused = fuse(row);
+    const Warnings warnings;
+    fused(x, y);
+    if (!fused.why_not().empty() || fused.source().starts_with("// fuse:")) continue;
+    names.push_back(name);
+  }
+  for (const char* name : {"maximum", "fmin", "round", "clamp", "pow", "amax", "amin", "norm2"})
+    EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
+  const auto each = [&](const Tensor& a, const Tensor& b) {
+    Tensors out;
+    for (const auto& [name, row] : rows())
+      if (std::ranges::find(names, name) != names.end()) out.push_back(row(a, b));
+    return out;
+  };
+  for (const Device device : cpu_and_cuda()) {
+    const Tensor a = x.to(device), b = y.to(device);
+    const auto fused = fuse(each);
+    const Tensors got = fused(a, b), expected = each(a, b);
+    EXPECT_EQ(fused.why_not(), "");
+    for (size_t i = 0; i < names.size(); ++i)
+      EXPECT_TRUE(got[i].isclose(expected[i], 1e-5, 1e-6, true).all().item<bool>())
+          << names[i] << " on " << device << ": " << got[i] << expected[i];
+  }
 }
 
 // What no kernel is made of: the function is called as it is, and says why.

@@ -40,6 +40,20 @@ TEST_F(Rtc, ElementwiseOfAnyStrides) {
     }
 }
 
+// Vectors of some tensors, and one element of others for each of them; under any names.
+TEST_F(Rtc, ElementwiseOfVectorsThatBroadcast) {
+  const ElementwiseKernel f("T walk, T size, T first", "T group", "group = walk * size - first",
+                            "f");
+  const Tensor one = randn({}, kCUDA);
+  for (const std::vector<int64_t>& shape :
+       std::vector<std::vector<int64_t>>{{1003}, {6, 7}, {2, 6, 64}}) {
+    const Tensor x = randn(shape, kCUDA), row = randn({shape.back() + 1}, kCUDA).slice(0, 1);
+    const Tensor column = shape.size() > 1 ? randn({shape.end()[-2], 1}, kCUDA) : one;
+    for (const Tensor& y : {row, row.clone(), column})
+      EXPECT_TRUE(f(x, y, one).allclose(x * y - one)) << IntArrayRef(shape) << y.sizes();
+  }
+}
+
 TEST_F(Rtc, ElementwiseOfEveryTypeAndOfNumbers) {
   for (const ScalarType type :
        {kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble}) {

@@ -42,6 +42,7 @@ const std::map<std::string, Names> below_in_folder = {
     {"tensor/math", {"tensor/base", "tensor/table"}},
     {"tensor", {"tensor/base", "tensor/table", "tensor/math"}},  // sources: tensor/raw too
     {"tensor/raw", {"tensor/base", "tensor/table", "tensor/math", "tensor"}},
+    {"tensor/codegen", {"tensor/base", "tensor"}},
     {"autograd", {}},
     {"autograd/engine", {"autograd"}},
     {"autograd/tools", {"autograd", "autograd/engine"}},
@@ -85,7 +86,8 @@ const Names top = {"gradus.h", "version.h", "compat", "examples", "bench",
                    "tests",    "course",    "python", "cmake",    "scripts"};
 // Rooms whose headers are internal, all of them.
 const Names internal = {"autograd/ops",    "distributed/mpi", "distributed/nccl",
-                        "distributed/net", "tensor/fused",    "tensor/raw"};
+                        "distributed/net", "tensor/codegen",  "tensor/fused",
+                        "tensor/raw"};
 const Names skipped = {"build", "install", "docs"};
 // What folders of the course may include of the library; other folders of it may include nothing. A
 // student's repository holds the simulator alone.

@@ -6,44 +6,44 @@
 #include <vector>
 
 #include "gradus/cuda/rtc/argument.h"
+#include "gradus/tensor/codegen/elements.h"
 
 namespace gradus::cuda::rtc {
 
 // A parameter: "raw T x".
-struct Operand {
+struct ParameterInfo {
   bool is_raw;
   std::string type, name;
 };
 
 // "T x, raw float y". `kernel` is for messages. Errors: ValueError where a parameter has no name,
 // or a name is used twice; TypeError where a type is neither known (types.h) nor a capital letter.
-std::vector<Operand> operands_of(const std::string& kernel, const std::string& list);
+std::vector<ParameterInfo> parameters_of(const std::string& kernel, const std::string& list);
 
-// Operands with their arguments, checked against each other.
+// Parameters with their arguments, checked against each other.
 class Call {
  public:
-  // Arguments stand for `operands` in order; those of the last ones may be missing. Raw inputs are
-  // made contiguous.
-  // Errors: TypeError where an argument is of another type or kind, or a placeholder of two types;
-  // ValueError where a tensor is not on the device of the others; Error where one requires grad and
-  // grad mode is on.
-  Call(const std::string& kernel, const std::vector<Operand>& operands, size_t inputs,
+  // Arguments stand for `parameters` in order; those of the last ones may be missing. Raw inputs
+  // are made contiguous. Errors: TypeError where an argument is of another type or kind, or a
+  // placeholder of two types; ValueError where a tensor is not on the device of the others; Error
+  // where one requires grad and grad mode is on.
+  Call(const std::string& kernel, const std::vector<ParameterInfo>& parameters, size_t inputs,
        ArrayRef<Argument> arguments);
 
   // The current device where no tensor is given.
   Device device() const { return device_; }
-  const std::vector<Operand>& operands() const { return operands_; }
+  const std::vector<ParameterInfo>& parameters() const { return parameters_; }
   size_t inputs() const { return inputs_; }
   // Undefined where a number is given, or nothing yet.
   const Tensor& tensor(size_t i) const { return tensors_[i]; }
   bool is_number(size_t i) const { return i < numbers_.size() && !tensors_[i].defined(); }
-  // The number in the operand's type. Errors: ValueError where that does not hold it.
+  // The number in the parameter's type. Errors: ValueError where that does not hold it.
   std::array<char, 8> number(size_t i) const;
   // Errors: TypeError where no argument tells the type of a placeholder.
   ScalarType dtype(size_t i) const;
   // Whether it is a tensor, and not raw: kernels walk over its elements.
-  bool is_walked(size_t i) const { return tensors_[i].defined() && !operands_[i].is_raw; }
-  bool has_shape() const { return has_walked(0, operands_.size()); }
+  bool is_walked(size_t i) const { return tensors_[i].defined() && !parameters_[i].is_raw; }
+  bool has_shape() const { return has_walked(0, parameters_.size()); }
   // What the inputs that are walked over broadcast to, or else the outputs; without any, that of
   // one number. Errors: ValueError where they do not.
   Dims shape() const;
@@ -51,15 +51,20 @@ class Call {
   bool gives_outputs() const { return numbers_.size() > inputs_; }
   // "float,number,float": what the text of a kernel depends on, of the types.
   std::string types() const;
-  // `using T = float;` for each placeholder, and the headers that its types need.
-  std::string declarations() const;
+  // What the text of a kernel begins with: the prelude of codegen, Raw, by which kernels index raw
+  // tensors, and `using T = float;` for each placeholder.
+  std::string prelude(bool wide) const;
+  // Parameter i as one of the kernel.
+  codegen::ElementParameter kernel_parameter(size_t i) const;
+  // Adds what the kernel gets for parameter i: the address of a tensor, a Raw, or a number.
+  void add_to(codegen::KernelArguments& arguments, size_t i) const;
 
  private:
   bool has_walked(size_t first, size_t last) const;
   void bind(size_t i, ScalarType dtype);
 
   const std::string& kernel_;
-  const std::vector<Operand>& operands_;
+  const std::vector<ParameterInfo>& parameters_;
   size_t inputs_;
   Device device_;
   std::vector<Tensor> tensors_;
@@ -71,21 +76,5 @@ class Call {
 Device device_of(ArrayRef<Argument> arguments);
 // The errors that a tensor which autograd follows, or which is on the CPU, gets as an argument.
 void check_argument(gradus::detail::Part place, const Tensor& tensor, Device device);
-
-// Dimensions as a walk in row-major order over several tensors needs them: those of size 1 are left
-// out, and neighbours are joined where that is the same walk for all. There is at least one.
-struct Walk {
-  std::vector<int64_t> sizes;
-  std::vector<std::vector<int64_t>> strides;  // by tensor
-};
-Walk joined(const std::vector<int64_t>& sizes, std::vector<std::vector<int64_t>> strides);
-
-// Sizes and strides one after the other, in integers of 4 or 8 bytes, for a struct of a kernel.
-std::vector<char> packed(std::initializer_list<const Walk*> walks, bool wide);
-
-// The text of offset(), which finds an element of a walk; both kinds of kernels use it.
-extern const char* const kOffsetText;
-// A C++ type that lets kernels index a raw operand.
-extern const char* const kRawText;
 
 }  // namespace gradus::cuda::rtc

@@ -1,5 +1,6 @@
-// A function of tensors as data: elementwise operations and reductions, one node each. A Tracer
-// records it, make_plan() cuts it into kernels, and Backend::fused runs a kernel in one pass.
+// A function of tensors as data: elementwise operations and reductions, one expression each. A
+// Tracer records it, make_plan() cuts it into kernels, and Backend::fused runs a kernel in one
+// pass.
 #pragma once
 
 #include <array>
@@ -29,7 +30,7 @@ enum class Kind : uint8_t {
 
 // A value that is computed from earlier ones, which broadcast to its sizes but for reduce, whose
 // result keeps size 1 in the reduced dimensions.
-struct Node {
+struct Expr {
   Kind kind = Kind::number;
   uint8_t op = 0;  // the row of the kind's table: a UnaryOp, BinaryOp, TernaryOp or ReduceOp
   ScalarType dtype = kFloat;
@@ -43,9 +44,9 @@ struct Node {
   int64_t offset = 0;
 };
 
-// Nodes in an order in which each follows its operands.
-struct Program {
-  std::vector<Node> nodes;
+// Expressions in an order in which each follows its operands.
+struct Computation {
+  std::vector<Expr> exprs;
   std::vector<int> outputs;
 };
 
@@ -66,37 +67,38 @@ class Forms {
   std::map<int, std::shared_ptr<const void>> all_;
 };
 
-// A program whose nodes are computed together, for each element of the domain. What it reduces are
-// the dimensions of the domain from `columns` on; where it reduces nothing that is their number.
+// A computation whose expressions are computed together, for each element of the domain. What it
+// reduces are the dimensions of the domain from `columns` on; where it reduces nothing that is
+// their number.
 struct Kernel {
-  Program program;
+  Computation computation;
   Dims domain;
   int64_t columns = 0;
   std::shared_ptr<Forms> forms = std::make_shared<Forms>();
 };
 
 // Whether the value is one that a kernel keeps for a row: with size 1 from kernel.columns on.
-bool is_of_row(const Kernel& kernel, const Node& node);
+bool is_of_row(const Kernel& kernel, const Expr& expr);
 
-// What computes a program: kernels, and reductions by Backend::reduce of what they give. Tensors
-// are numbered: the inputs of the program first, then what the steps make.
+// How a computation runs: by kernels, and by Backend::reduce of what they give.
+// Tensors are numbered: the inputs of the computation first, then what the steps make.
 struct Step {
-  Kernel kernel = {};             // without nodes: the step is a reduction
+  Kernel kernel = {};             // without exprs: the step is a reduction
   std::vector<int> outputs = {};  // where the results go
   ReduceOp reduction = ReduceOp::sum;
-  Node operand = {};  // of a reduction: an input
+  Expr operand = {};  // of a reduction: an input
 };
 struct Plan {
   std::vector<Step> steps;
-  std::vector<Node> made;     // the tensors that steps make
-  std::vector<Node> outputs;  // what the program returns: inputs, of the tensors made
+  std::vector<Expr> made;     // the tensors that steps make
+  std::vector<Expr> outputs;  // what the computation returns: inputs, of the tensors made
 };
 
 // The part of the tensors that an input names.
-Tensor view_of(ArrayRef<Tensor> tensors, const Node& input);
+Tensor view_of(ArrayRef<Tensor> tensors, const Expr& input);
 
-// `inputs`: how many tensors the program reads.
-Plan make_plan(const Program& program, int inputs);
+// `inputs`: how many tensors the computation reads.
+Plan make_plan(const Computation& computation, int inputs);
 
 // Runs the plan on the device of the inputs. The results are new tensors.
 Tensors run(const Plan& plan, ArrayRef<Tensor> inputs);
