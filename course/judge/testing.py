@@ -124,12 +124,13 @@ class Context:
 
     def begins(self, seconds=1, **inputs):
         """Calls the student's code with work for minutes, and ends the process when it has worked for some seconds without a
-        mistake: nothing can be called after that."""
+        mistake: nothing can be called after that. What ends earlier has left work out."""
         self._inputs = inputs
         try:
             self._checked(Reply(self._ask(inputs, seconds)))
         except process.Unfinished:
-            pass
+            return
+        self.fail("it ended at once, though this is work for minutes: is a number too large for an int?")
 
     def _checked(self, reply, findings=False):
         if reply["problem"] == "not implemented":

@@ -27,3 +27,9 @@ def _(t):
         if not t.on_gpu:
             t.equal(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), 2 * n, "loads from global memory")
+
+
+@hidden("4.2", of="loss of many", test="more numbers than an int counts", title="more numbers than an int counts", hint="n is a long.")
+def _(t):
+    if not t.on_gpu:
+        t.begins(0.4, huge=2**31 + 1000)  # longer, and the memory that it reads counts

@@ -33,3 +33,16 @@ def _(t):
     ranks, n = 9, 5003
     data = t.quarters(ranks * n)
     t.equal(t.run(ranks=ranks, data=data, order=list(range(ranks)))["data"][:n], [sum(data[i::n]) for i in range(n)], "data of rank 0")
+
+
+@hidden("5.2", of="remainder", test="more numbers than an int counts", title="more numbers than an int counts", hint="n is a long.")
+def _(t):
+    ranks, n = 1024, 2**31 + 1000
+    whole, more = divmod(n, ranks)
+    begin = [part * whole + min(part, more) for part in range(ranks + 1)]
+    reply = t.run(ranks=ranks, huge=n)
+    # Rank 1023 sends the parts 1023, 1022, 1021, and is stopped.
+    parts = [1023, 1022, 1021]
+    t.equal(reply["places"], [begin[each] for each in parts], "where what rank 1023 sends begins")
+    t.equal(reply["sent"], [begin[each + 1] - begin[each] for each in parts], "how many numbers rank 1023 sends")
+    t.equal(reply["received"], [begin[each] - begin[each - 1] for each in parts], "how many numbers rank 1023 receives")
