@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "gradus/autograd/tools/gradcheck.h"
@@ -182,6 +184,16 @@ TEST(FuseTest, ShowsItsKernels) {
   f(rand({100}));
   EXPECT_NE(f.source().find("v3 = v1 * float(2)"), std::string::npos) << f.source();
   EXPECT_NE(f.source().find("logistic"), std::string::npos) << f.source();
+
+  // docs/fusion.md shows how this one ends.
+  const auto swish = fuse([](const Tensor& x) { return x * x.sigmoid(); });
+  swish(rand({1024}));
+  std::ifstream file(GRADUS_SOURCE_DIR "/docs/fusion.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const size_t begin = page.find("__device__ __forceinline__ void element(");
+  ASSERT_NE(begin, std::string::npos);
+  EXPECT_TRUE(swish.source().ends_with(page.substr(begin, page.find("```", begin) - begin) + "\n"))
+      << swish.source();
 }
 
 // Every row of the tables as a function, and its name.
