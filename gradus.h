@@ -28,8 +28,7 @@
 
 #include "gradus/optim/optim.h"
 
-#include "gradus/data/datasets/image_dataset.h"
-#include "gradus/data/samplers/samplers.h"
+#include "gradus/data/data.h"
 #include "gradus/serialize/checkpoint.h"
 #include "gradus/serialize/save.h"
 

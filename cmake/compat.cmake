@@ -6,7 +6,11 @@ set(names
   ATen/ScalarType ATen/Tensor ATen/TensorIndexing ATen/TensorOptions
   ATen/core/Generator ATen/core/Tensor ATen/core/TensorAccessor c10/core/Device c10/core/DeviceType
   c10/core/InferenceMode c10/core/Layout c10/core/MemoryFormat c10/core/Scalar c10/core/TensorOptions
-  c10/util/BFloat16 c10/util/Half torch/all torch/autograd torch/cuda torch/data torch/enum torch/linalg torch/nn
+  c10/util/BFloat16 c10/util/Half torch/all torch/autograd torch/cuda torch/data torch/data/dataloader torch/data/dataloader_options torch/data/datasets
+  torch/data/datasets/base torch/data/datasets/chunk torch/data/datasets/map torch/data/datasets/shared torch/data/datasets/stateful
+  torch/data/datasets/tensor torch/data/detail/data_shuttle torch/data/detail/queue torch/data/detail/sequencers torch/data/example
+  torch/data/iterator torch/data/samplers torch/data/transforms torch/data/transforms/base torch/data/transforms/collate
+  torch/data/transforms/lambda torch/data/transforms/stack torch/data/transforms/tensor torch/data/worker_exception torch/enum torch/linalg torch/nn
   torch/optim torch/ordered_dict torch/script torch/serialize torch/special torch/types torch/utils
   torch/csrc/autograd/autograd torch/csrc/autograd/custom_function torch/csrc/autograd/function
   torch/csrc/autograd/grad_mode torch/csrc/autograd/variable torch/nn/cloneable torch/nn/functional torch/nn/init

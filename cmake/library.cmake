@@ -2,7 +2,7 @@
 set(folders tensor cpu autograd nn optim data serialize watch distributed)
 list(TRANSFORM folders REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/*.cpp" OUTPUT_VARIABLE patterns)
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
-list(FILTER sources EXCLUDE REGEX "/distributed/(mpi|nccl)/|/data/digits/|/cpu/simd/")
+list(FILTER sources EXCLUDE REGEX "/distributed/(mpi|nccl)/|/data/digits/|/cpu/simd/|/data/readers/pictures/")
 include(cmake/instruction_sets.cmake)  # gradus_simd_sources
 foreach(backend mpi nccl)
   string(TOUPPER ${backend} name)
@@ -13,6 +13,14 @@ foreach(backend mpi nccl)
     set(backend_sources ${PROJECT_SOURCE_DIR}/distributed/${backend}/absent.cpp)
   endif()
   list(APPEND sources ${backend_sources})
+endforeach()
+foreach(format png jpeg)
+  string(TOUPPER ${format} name)
+  set(absent no_)
+  if(GRADUS_HAS_${name})
+    set(absent)
+  endif()
+  list(APPEND sources ${PROJECT_SOURCE_DIR}/data/readers/pictures/${absent}${format}.cpp)
 endforeach()
 if(GRADUS_HAS_CUDA)
   file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/*.cu ${PROJECT_SOURCE_DIR}/cuda/*.cpp)
@@ -61,7 +69,7 @@ set(GRADUS_FOLDERS gradus.h version.h tensor autograd nn optim data serialize wa
 # Public are gradus.h, the headers of compat/, these of cuda/, which name no CUDA type, and what they include. All others are
 # internal: they are not installed, and may change with any version.
 set(GRADUS_PUBLIC_CUDA cuda.h device_status.h graphed.h runtime/device.h runtime/generator.h runtime/stream.h runtime/event.h
-    runtime/allocator.h runtime/graph.h runtime/stats.h runtime/peer.h runtime/piece_streams.h ops/matmul.h ops/convolution.h ops/add_part.h
+    runtime/allocator.h runtime/graph.h runtime/stats.h runtime/peer.h runtime/pinned.h runtime/piece_streams.h ops/matmul.h ops/convolution.h ops/add_part.h
     rtc/source.h rtc/program.h rtc/argument.h rtc/core_kernel.h rtc/raw_kernel.h rtc/elementwise_kernel.h rtc/reduction_kernel.h)
 # Adds a header and what it includes to GRADUS_PUBLIC_HEADERS, where it is not there yet.
 function(gradus_publish header)
@@ -94,6 +102,11 @@ set_target_properties(gradus PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   INSTALL_RPATH_USE_LINK_PATH ON)
 target_link_libraries(gradus PUBLIC Threads::Threads PRIVATE ZLIB::ZLIB)
+foreach(format PNG JPEG)
+  if(GRADUS_HAS_${format})
+    target_link_libraries(gradus PRIVATE ${format}::${format})
+  endif()
+endforeach()
 target_include_directories(gradus SYSTEM PRIVATE ${NLOHMANN_JSON_INCLUDE_DIR})  # headers alone
 # Its threads never end: the library stays when a plugin that uses it is unloaded.
 get_target_property(gradus_type gradus TYPE)

@@ -13,5 +13,6 @@
 #include "gradus/cuda/runtime/generator.h"
 #include "gradus/cuda/runtime/graph.h"
 #include "gradus/cuda/runtime/peer.h"
+#include "gradus/cuda/runtime/pinned.h"
 #include "gradus/cuda/runtime/stats.h"
 #include "gradus/cuda/runtime/stream.h"

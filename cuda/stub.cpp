@@ -9,6 +9,7 @@
 #include "gradus/cuda/rtc/raw_kernel.h"
 #include "gradus/cuda/rtc/reduction_kernel.h"
 #include "gradus/cuda/runtime/peer.h"
+#include "gradus/cuda/runtime/pinned.h"
 #include "gradus/tensor/backend.h"
 #include "gradus/tensor/foreign_memory.h"
 
@@ -61,6 +62,9 @@ void Event::block(const Stream&) const { missing("Event::block"); }
 void Event::synchronize() const { missing("Event::synchronize"); }
 bool Event::query() const { missing("Event::query"); }
 float Event::elapsed_time(const Event&) const { missing("Event::elapsed_time"); }
+
+StoragePtr allocate_pinned(size_t) { missing("pin_memory"); }
+bool is_pinned(const StoragePtr&) { return false; }
 
 struct Graph::State {};
 MempoolId_t graph_pool_handle() { missing("graph_pool_handle"); }

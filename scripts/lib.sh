@@ -30,6 +30,8 @@ need_compiler() {
   need nlohmann-json3-dev has_header nlohmann/json.hpp
   wish ccache have ccache
   wish libopenblas-dev has_header openblas_config.h
+  wish libpng-dev has_header png.h
+  wish libjpeg-dev has_header jpeglib.h
 }
 
 # Drops the wishes that the package lists of this system, where it has any, do not know.

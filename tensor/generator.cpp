@@ -3,8 +3,10 @@
 
 #include <cstring>
 #include <random>
+#include <utility>
 #include <vector>
 
+#include "gradus/tensor/generator_scope.h"
 #include "gradus/tensor/math/philox.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -86,11 +88,18 @@ std::vector<Generator>& generators() {
   }();
   return *all;
 }
+
+thread_local constinit Generator* scope_generator = nullptr;  // of the CPU
 }  // namespace
 
 Generator& default_generator(Device device) {
+  if (device.is_cpu() && scope_generator) return *scope_generator;
   return generators()[device.is_cpu() ? 0 : 1 + static_cast<size_t>(device.index())];
 }
+
+GeneratorScope::GeneratorScope(uint64_t seed)
+    : own_(make_generator<CPUGeneratorImpl>(seed)), outer_(std::exchange(scope_generator, &own_)) {}
+GeneratorScope::~GeneratorScope() { scope_generator = outer_; }
 
 void manual_seed(uint64_t seed) {
   for (Generator& generator : generators()) generator.set_current_seed(seed);

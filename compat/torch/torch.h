@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <unordered_map>
 
@@ -30,7 +31,8 @@
 // Namespaces of their own, since programs open them.
 namespace torch {
 using namespace gradus;
-}
+using std::make_unique;
+}  // namespace torch
 namespace at {
 using namespace gradus;
 using gradus::compat::Backend;

@@ -11,6 +11,7 @@
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/event.h"
 #include "gradus/cuda/runtime/peer.h"
+#include "gradus/cuda/runtime/pinned.h"
 #include "gradus/cuda/runtime/stats.h"
 
 namespace gradus::cuda {
@@ -32,8 +33,11 @@ void upload(const Tensor& src, const Tensor& dst, bool non_blocking) {
                              context.stream),
              "transfer: copy of ", src.nbytes(), " bytes from the CPU to ", dst.device());
   // Pageable memory has been read when the call returns; page-locked memory is read later.
-  if (!non_blocking && is_page_locked(src.data_ptr()))
+  if (non_blocking) {
+    detail::record_pinned(src.storage().impl_ptr(), Stream(dst.device().index(), context.stream));
+  } else if (is_page_locked(src.data_ptr())) {
     after_wait(cudaStreamSynchronize(context.stream), dst.device().index(), "transfer");
+  }
 }
 
 void download(const Tensor& src, const Tensor& dst, bool non_blocking) {
@@ -44,8 +48,11 @@ void download(const Tensor& src, const Tensor& dst, bool non_blocking) {
   check_cuda(cudaMemcpyAsync(dst.data_ptr(), src.data_ptr(), src.nbytes(), cudaMemcpyDeviceToHost,
                              context.stream),
              "transfer: copy of ", src.nbytes(), " bytes from ", src.device(), " to the CPU");
-  if (!non_blocking)
+  if (non_blocking) {
+    detail::record_pinned(dst.storage().impl_ptr(), Stream(src.device().index(), context.stream));
+  } else {
     after_wait(cudaStreamSynchronize(context.stream), src.device().index(), "transfer to the CPU");
+  }
 }
 
 // The copy runs on the destination's stream, behind the work of the source's stream, whose later

@@ -4,7 +4,11 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <memory>
 
 namespace gradus::data {
 namespace {
@@ -18,11 +22,12 @@ bool starts_gzip(const uint8_t* bytes, size_t count) {
 
 }  // namespace
 
-ByteReader::ByteReader(ArrayRef<uint8_t> file, std::string_view name) : input_(file), name_(name) {
+ByteReader::ByteReader(std::string_view op, ArrayRef<uint8_t> file, std::string_view name)
+    : input_(file), op_(op), name_(name) {
   if (!starts_gzip(file.data(), file.size())) return;
   stream_ = std::make_unique<z_stream>();
   constexpr int kGzipOnly = 16 + MAX_WBITS;
-  check<OutOfMemoryError>(inflateInit2(stream_.get(), kGzipOnly) == Z_OK, "read_idx: ", name_,
+  check<OutOfMemoryError>(inflateInit2(stream_.get(), kGzipOnly) == Z_OK, op_, ": ", name_,
                           ": no memory to inflate the gzip data; unpack the file with gunzip");
 }
 
@@ -61,10 +66,10 @@ size_t ByteReader::inflate_some(uint8_t* out, size_t count) {
     if (status == Z_STREAM_END) {
       end_of_member();
     } else if (status == Z_BUF_ERROR) {
-      fail("read_idx: ", name_, ": the gzip data end early, after ", position_ + got,
+      fail(op_, ": ", name_, ": the gzip data end early, after ", position_ + got,
            " bytes inflated; the file is truncated, copy it again");
     } else if (status != Z_OK) {
-      fail("read_idx: ", name_, ": the gzip data are corrupt after ", position_ + got,
+      fail(op_, ": ", name_, ": the gzip data are corrupt after ", position_ + got,
            " bytes inflated (", stream_->msg ? stream_->msg : zError(status),
            "); copy the file again");
     }
@@ -84,10 +89,44 @@ void ByteReader::end_of_member() {
   if (stream_->avail_in == 0) feed();
   ended_ = stream_->avail_in == 0;
   if (ended_) return;
-  check(starts_gzip(stream_->next_in, stream_->avail_in), "read_idx: ", name_, ": ",
+  check(starts_gzip(stream_->next_in, stream_->avail_in), op_, ": ", name_, ": ",
         input_.size() + stream_->avail_in,
         " bytes follow the gzip data, expected none; copy the file again");
   inflateReset(stream_.get());
+}
+
+std::vector<uint8_t> inflated(std::string_view op, std::vector<uint8_t> file,
+                              std::string_view name) {
+  if (!starts_gzip(file.data(), file.size())) return file;
+  ByteReader reader(op, file, name);
+  constexpr size_t kPiece = size_t{1} << 20;
+  std::vector<uint8_t> out;
+  while (true) {
+    const size_t before = out.size();
+    out.resize(before + kPiece);
+    const size_t got = reader.read(out.data() + before, kPiece);
+    out.resize(before + got);
+    if (got < kPiece) return out;
+  }
+}
+
+std::vector<uint8_t> read_file(std::string_view op, const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  check<Error>(fs::exists(status), op, ": ", path, ": there is no such file; check the path");
+  check<Error>(fs::is_regular_file(status), op, ": ", path,
+               ": not a regular file; give the path of one");
+  const uintmax_t size = fs::file_size(path, error);
+  check<Error>(!error, op, ": ", path, ": ", error.message(), "; check its permissions");
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  check<Error>(file != nullptr, op, ": ", path, ": cannot be opened: ", std::strerror(errno),
+               "; check its permissions");
+  std::vector<uint8_t> bytes(size);
+  const size_t got = std::fread(bytes.data(), 1, bytes.size(), file.get());
+  check<Error>(got == size, op, ": ", path, ": reading stopped after ", got, " of ", size,
+               " bytes: ", std::strerror(errno), "; copy the file again");
+  return bytes;
 }
 
 }  // namespace gradus::data

@@ -2,11 +2,7 @@
 #include "gradus/data/datasets/idx.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <memory>
 
 #include "gradus/data/datasets/byte_reader.h"
 
@@ -79,29 +75,10 @@ size_t declared_elements(IntArrayRef sizes, const ByteReader& reader, std::strin
   return count;
 }
 
-std::vector<uint8_t> read_file(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  check<Error>(fs::exists(status), "read_idx: ", path, ": there is no such file; check the path");
-  check<Error>(fs::is_regular_file(status), "read_idx: ", path,
-               ": not a regular file; give the path of one");
-  const uintmax_t size = fs::file_size(path, error);
-  check<Error>(!error, "read_idx: ", path, ": ", error.message(), "; check its permissions");
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  check<Error>(file != nullptr, "read_idx: ", path, ": cannot be opened: ", std::strerror(errno),
-               "; check its permissions");
-  std::vector<uint8_t> bytes(size);
-  const size_t got = std::fread(bytes.data(), 1, bytes.size(), file.get());
-  check<Error>(got == size, "read_idx: ", path, ": reading stopped after ", got, " of ", size,
-               " bytes: ", std::strerror(errno), "; copy the file again");
-  return bytes;
-}
-
 }  // namespace
 
 IdxArray parse_idx(ArrayRef<uint8_t> file, std::string_view name) {
-  ByteReader reader(file, name);
+  ByteReader reader("read_idx", file, name);
   IdxArray out;
   out.sizes = read_header(reader, name);
   const size_t count = declared_elements(out.sizes, reader, name);
@@ -124,7 +101,7 @@ IdxArray parse_idx(ArrayRef<uint8_t> file, std::string_view name) {
 }
 
 IdxArray read_idx(const std::string& path) {
-  const std::vector<uint8_t> file = read_file(path);
+  const std::vector<uint8_t> file = read_file("read_idx", path);
   return parse_idx(file, path);
 }
 

@@ -8,7 +8,7 @@
 namespace gradus::data {
 
 struct ImageDataset {
-  Tensor images;        // float32 (N, height, width), in [0, 1]
+  Tensor images;        // float32 (N, height, width), in color (N, 3, height, width), in [0, 1]
   Tensor targets;       // int64 (N), in [0, classes)
   int64_t classes = 0;  // largest label + 1
   std::string name;     // "fashion-mnist"

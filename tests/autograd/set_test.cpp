@@ -94,10 +94,5 @@ TEST(ViewCopies, ShareNoMemory) {
     for (const Tensor& part : parts) EXPECT_FALSE(part.is_alias_of(x) || part.is_view());
 }
 
-TEST(PinMemory, IsRefused) {
-  EXPECT_FALSE(ones({2}).is_pinned());
-  expect_error<Error>([] { ones({2}).pin_memory(); }, "pin_memory: ");
-}
-
 }  // namespace
 }  // namespace gradus

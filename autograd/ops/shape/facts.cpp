@@ -1,5 +1,7 @@
 // is_floating_point, is_signed, is_complex and other facts of a tensor, as functions.
 #include "gradus/autograd/functions.h"
+#include "gradus/cuda/runtime/pinned.h"
+#include "gradus/tensor/raw/raw.h"
 
 namespace gradus {
 
@@ -20,9 +22,12 @@ bool is_set_to(const Tensor& self, const Tensor& tensor) {
 }
 
 Tensor Tensor::pin_memory(std::optional<Device>) const {
-  fail<Error>(
-      "pin_memory: the memory of tensors cannot be page-locked; leave it out: copies to a GPU take "
-      "any memory");
+  operand("pin_memory");
+  check<Error>(is_cpu(), "pin_memory: cannot pin '", toString(),
+               "' only dense CPU tensors can be pinned; use cpu() first");
+  if (cuda::is_pinned(storage().impl_ptr())) return *this;
+  Tensor out = raw::over_storage(cuda::allocate_pinned(nbytes()), sizes(), scalar_type());
+  return out.copy_(*this);  // recorded
 }
 
 }  // namespace gradus

@@ -9,8 +9,9 @@ FILES). BUILD (default build/sim) is a build of the library and of `test_nn`.
 
 A name that is missing fails a whole file, so what does not compile is taken out, one function or
 test at a time, until the rest compiles; each remaining test then runs in a process of its own. The
-sources are compiled as they are, but for two things: modules print their names as "gradus::nn::",
-and a program cannot open the namespace torch::nn, which is gradus::nn here.
+sources are compiled as they are, but for three things: modules print their names as "gradus::nn::",
+a program cannot open the namespace torch::nn, which is gradus::nn here, and a tensor's view is asked for
+by a function.
 """
 import argparse
 import os
@@ -19,7 +20,7 @@ import re
 import subprocess
 import sys
 
-FILES = ["any", "functional", "init", "module", "moduledict", "modulelist", "modules", "nn_utils", "optim",
+FILES = ["any", "dataloader", "functional", "init", "module", "moduledict", "modulelist", "modules", "nn_utils", "optim",
          "parameterdict", "parameterlist", "rnn", "sequential", "transformer"]
 # Tests that are about something else than dense tensors on a CPU, or about libtorch's insides.
 OUT_OF_SCOPE = {
@@ -72,10 +73,15 @@ class Suite:
         self.libraries = [str(build / x) if (build / x).exists() else x
                           for x in libraries if "gtest" not in x] + ["-lgtest_main", "-lgtest"]
         self.compiler = ["g++", "-std=c++20", "-O0", "-w", "-fmax-errors=0",
-                         f"-I{self.dir}", f"-I{build}/include/gradus/compat", f"-I{build}/compat",
+                         f"-I{self.work}", f"-I{self.dir}", f"-I{build}/include/gradus/compat", f"-I{build}/compat",
                          f"-I{build}/include"]
         (self.work / "suite.h").write_text("#include <gtest/gtest.h>\n#include <torch/torch.h>\n"
                                            "#include <test/cpp/api/support.h>\n")
+        support = self.work / "test/cpp/api/support.h"  # found before that of DIR
+        support.parent.mkdir(parents=True, exist_ok=True)
+        support.write_text((self.dir / "test/cpp/api/support.h").read_text()
+                           .replace("x.unsafeGetTensorImpl()->autograd_meta()", "torch::autograd::impl::get_view_autograd_meta(x)")
+                           .replace("static_cast<torch::autograd::DifferentiableViewMeta*>(autograd_meta)", "autograd_meta"))
         self.call(["-x", "c++-header", self.work / "suite.h", "-o", self.work / "suite.h.gch"])
         self.call(["-include", self.work / "suite.h", "-c", self.dir / "test/cpp/api/support.cpp", "-o",
                    self.work / "support.o"])

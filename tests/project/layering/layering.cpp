@@ -29,7 +29,7 @@ const std::map<std::string, Names> below = {
     {"autograd", {"tensor"}},
     {"nn", {"tensor", "autograd"}},
     {"optim", {"tensor", "autograd"}},
-    {"data", {"tensor", "autograd"}},
+    {"data", {"tensor", "autograd", "nn"}},
     {"serialize", {"tensor", "autograd", "nn", "optim", "data"}},
     {"watch", {"tensor", "autograd", "nn", "optim", "serialize"}},
     {"nn/parallel", {"tensor", "autograd", "nn", "optim", "serialize", "data"}},

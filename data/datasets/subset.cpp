@@ -1,0 +1,73 @@
+// Which examples the parts of a data set hold.
+#include "gradus/data/datasets/subset.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "gradus/tensor/factories.h"
+
+namespace gradus::data::detail {
+
+namespace {
+
+std::string written(ArrayRef<double> lengths) {
+  std::string out = "[";
+  for (const double length : lengths) {
+    if (out.size() > 1) out += ", ";
+    gradus::detail::append(out, length);
+  }
+  return out + "]";
+}
+
+// Whole numbers of examples. Python rounds shares down and deals out the rest, one to each part
+// from the first on.
+std::vector<size_t> counts(size_t size, ArrayRef<double> lengths) {
+  bool whole = true;
+  for (const double length : lengths) {
+    check(length >= 0 && std::isfinite(length), "random_split: lengths = ", written(lengths),
+          ", expected none below 0; give numbers of examples or shares");
+    whole &= length == std::floor(length);
+  }
+  const double sum = std::accumulate(lengths.begin(), lengths.end(), 0.0);
+  std::vector<size_t> out;
+  if (whole && sum == static_cast<double>(size)) {
+    for (const double length : lengths) out.push_back(static_cast<size_t>(length));
+    return out;
+  }
+  constexpr double kRounding = 1e-6;
+  check(std::abs(sum - 1) < kRounding, "random_split: lengths = ", written(lengths), " add up to ",
+        sum, ", expected the ", size,
+        " examples of the data set, or 1 for shares; change one of them");
+  size_t left = size;
+  for (const double share : lengths) {
+    const auto count =
+        std::min(left, static_cast<size_t>(std::floor(share * static_cast<double>(size))));
+    out.push_back(count);
+    left -= count;
+  }
+  for (size_t i = 0; left > 0; i = (i + 1) % out.size(), --left) ++out[i];
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::vector<size_t>> split_indices(size_t size, ArrayRef<double> lengths,
+                                               const std::optional<Generator>& generator) {
+  const std::vector<size_t> sizes = counts(size, lengths);
+  const Tensor order = randperm(static_cast<int64_t>(size), generator, kLong);
+  const int64_t* next = order.data_ptr<int64_t>();
+  std::vector<std::vector<size_t>> out;
+  for (const size_t count : sizes) {
+    out.emplace_back(next, next + count);
+    next += count;
+  }
+  return out;
+}
+
+void check_subset(ArrayRef<size_t> indices, size_t size) {
+  for (const size_t index : indices)
+    check<IndexError>(index < size, "Subset: index ", index, " of a data set of ", size,
+                      " examples; count from 0");
+}
+
+}  // namespace gradus::data::detail

@@ -1,0 +1,36 @@
+// Copies ahead: a stream for them, and an event for each batch.
+#include "gradus/data/loader/device_copies.h"
+
+#include "gradus/cuda/runtime/allocator.h"
+#include "gradus/tensor/options.h"
+
+namespace gradus::data::detail {
+
+DeviceCopies::DeviceCopies(std::optional<Device> device) {
+  if (device && !device->is_cpu())
+    stream_ = cuda::getStreamFromPool(/*high_priority=*/false, device->index());
+}
+
+void DeviceCopies::copy(const std::vector<Tensor*>& tensors) {
+  Batch batch;
+  const cuda::StreamGuard guard(*stream_);
+  for (Tensor* const tensor : tensors) {
+    *tensor = tensor->to(TensorOptions(stream_->device()), /*non_blocking=*/true);
+    batch.tensors.push_back(*tensor);
+  }
+  batch.copied.record(*stream_);
+  begun_.push_back(std::move(batch));
+}
+
+// The memory belongs to the stream of the copies: it is reused there after the work of this one
+// alone.
+void DeviceCopies::wait_for_first() {
+  const cuda::Stream current = cuda::getCurrentCUDAStream(stream_->device_index());
+  const Batch& batch = begun_.front();
+  batch.copied.block(current);
+  for (const Tensor& tensor : batch.tensors)
+    if (tensor.is_cuda()) cuda::record_stream(tensor.storage().impl_ptr(), current);
+  begun_.pop_front();
+}
+
+}  // namespace gradus::data::detail

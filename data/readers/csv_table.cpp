@@ -1,0 +1,99 @@
+// What a table of CSV gives: numbers, text, classes.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "gradus/autograd/functions.h"
+#include "gradus/data/readers/csv.h"
+#include "gradus/tensor/factories.h"
+
+namespace gradus::data {
+
+size_t CsvTable::place(const char* op, const std::string& column) const {
+  const auto found = std::find(names_.begin(), names_.end(), column);
+  if (found == names_.end()) {
+    std::string known;
+    for (const auto& name : names_) known += (known.empty() ? "\"" : ", \"") + name + "\"";
+    fail("CsvTable::", op, ": ", source_, " has no column \"", column, "\"; its columns are ",
+         known);
+  }
+  return static_cast<size_t>(found - names_.begin());
+}
+
+std::string CsvTable::where(size_t row, size_t column) const {
+  return source_ + ":" + std::to_string(lines_[row]) + ":" +
+         std::to_string(begins_[row][column] + 1);
+}
+
+CsvType CsvTable::type(const std::string& column) const {
+  return values_[place("type", column)].type;
+}
+
+int64_t CsvTable::missing(const std::string& column) const {
+  const auto& missing = values_[place("missing", column)].missing;
+  return std::count(missing.begin(), missing.end(), true);
+}
+
+Tensor CsvTable::numbers(const std::string& column, ScalarType dtype) const {
+  const size_t i = place("numbers", column);
+  const Column& values = values_[i];
+  check<TypeError>(values.type == CsvType::kNumber,
+                   "CsvTable::numbers: ", where(values.first_text, i), ": \"",
+                   values.text.empty() ? "" : values.text[values.first_text],
+                   "\" is no number, and column \"", column, "\" is text; use text() or classes()");
+  const Tensor wide = empty({rows()}, kDouble);
+  std::copy(values.numbers.begin(), values.numbers.end(), wide.data_ptr<double>());
+  const Tensor out = wide.to(dtype);
+  if (!isFloatingType(dtype)) {
+    const Tensor back = out.to(kDouble);
+    for (int64_t row = 0; row < rows(); ++row)
+      check(back.data_ptr<double>()[row] == wide.data_ptr<double>()[row],
+            "CsvTable::numbers: ", where(static_cast<size_t>(row), i), ": ",
+            values.missing[static_cast<size_t>(row)] ? "a missing value"
+                                                     : values.text[static_cast<size_t>(row)],
+            " in column \"", column, "\", which ", dtype,
+            " does not hold; take a floating point dtype");
+  }
+  return out;
+}
+
+Tensor CsvTable::numbers(const std::vector<std::string>& columns, ScalarType dtype) const {
+  check(!columns.empty(),
+        "CsvTable::numbers: columns is empty, expected a name; columns() lists them");
+  std::vector<Tensor> parts;
+  for (const auto& column : columns) parts.push_back(numbers(column, dtype));
+  return stack(parts, 1);
+}
+
+const std::vector<std::string>& CsvTable::text(const std::string& column) const {
+  return values_[place("text", column)].text;
+}
+
+Tensor CsvTable::classes(const std::string& column, const std::vector<std::string>& labels) const {
+  const size_t i = place("classes", column);
+  std::map<std::string_view, int64_t> numbers;
+  for (const auto& label : labels) numbers.emplace(label, static_cast<int64_t>(numbers.size()));
+  const Tensor out = empty({rows()}, kLong);
+  for (size_t row = 0; row < lines_.size(); ++row) {
+    int64_t number = -1;
+    if (!values_[i].missing[row]) {
+      const auto found = numbers.find(values_[i].text[row]);
+      check(found != numbers.end(), "CsvTable::classes: ", where(row, i), ": \"",
+            values_[i].text[row], "\" in column \"", column, "\" is not among the ", labels.size(),
+            " labels; take those of labels()");
+      number = found->second;
+    }
+    out.data_ptr<int64_t>()[row] = number;
+  }
+  return out;
+}
+
+std::vector<std::string> CsvTable::labels(const std::string& column) const {
+  const Column& values = values_[place("labels", column)];
+  std::set<std::string> different;
+  for (size_t row = 0; row < values.text.size(); ++row)
+    if (!values.missing[row]) different.insert(values.text[row]);
+  return {different.begin(), different.end()};
+}
+
+}  // namespace gradus::data

@@ -1,0 +1,60 @@
+// Which decoder a picture needs.
+#include "gradus/data/readers/image.h"
+
+#include "gradus/autograd/functions.h"
+#include "gradus/data/datasets/byte_reader.h"
+
+namespace gradus::data {
+
+namespace {
+
+// Of (3, height, width), by Pillow's whole numbers.
+Tensor gray(const Tensor& colors) {
+  const Tensor wide = colors.to(kInt);
+  const Tensor sum = wide[0] * 19595 + wide[1] * 38470 + wide[2] * 7471 + (1 << 15);
+  return sum.bitwise_right_shift(16).to(kByte).unsqueeze(0);
+}
+
+Tensor converted(const Tensor& image, ImageMode mode) {
+  const int64_t channels = image.size(0), colors = channels < 3 ? 1 : 3;
+  if (mode == ImageMode::kUnchanged) return image;
+  const Tensor bare = image.narrow(0, 0, colors);
+  if (mode == ImageMode::kGray) return colors == 1 ? bare : gray(bare);
+  const Tensor rgb = bare.expand({3, image.size(1), image.size(2)});
+  if (mode == ImageMode::kRgb) return rgb.contiguous();
+  const Tensor alpha = channels == colors ? image.new_full({1, image.size(1), image.size(2)}, 255)
+                                          : image.narrow(0, colors, 1);
+  return cat({rgb, alpha});
+}
+
+}  // namespace
+
+namespace detail {
+
+void check_pixels(std::string_view name, int64_t width, int64_t height) {
+  constexpr int64_t kMostPixels = int64_t{1} << 28;
+  check(width > 0 && height > 0 && width <= kMostPixels / height, "read_image: ", name, ": ", width,
+        " x ", height, " pixels, expected 1 to ", kMostPixels, "; make the picture smaller");
+}
+
+}  // namespace detail
+
+Tensor decode_image(ArrayRef<uint8_t> file, std::string_view name, ImageMode mode) {
+  const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
+  Tensor rows;
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) {
+    rows = detail::decode_png(file, name);
+  } else if (bytes.starts_with("\xff\xd8\xff")) {
+    rows = detail::decode_jpeg(file, name);
+  } else {
+    fail<NotImplementedError>("read_image: ", name,
+                              ": neither a PNG nor a JPEG file; convert the picture");
+  }
+  return converted(rows.permute({2, 0, 1}).contiguous(), mode);
+}
+
+Tensor read_image(const std::string& path, ImageMode mode) {
+  return decode_image(read_file("read_image", path), path, mode);
+}
+
+}  // namespace gradus::data

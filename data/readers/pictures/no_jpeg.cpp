@@ -1,0 +1,12 @@
+// JPEG, where the build found no libjpeg-turbo.
+#include "gradus/data/readers/image.h"
+
+namespace gradus::data::detail {
+
+Tensor decode_jpeg(ArrayRef<uint8_t>, std::string_view name) {
+  fail<NotImplementedError>("read_image: ", name,
+                            ": this build has no libjpeg-turbo; install libjpeg62-turbo-dev or "
+                            "libjpeg-turbo8-dev and build again");
+}
+
+}  // namespace gradus::data::detail

@@ -1,0 +1,30 @@
+// Zip archives that were read into memory: their directory, and the files in them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gradus/tensor/shape.h"
+
+namespace gradus::data {
+
+struct ZipEntry {
+  std::string name;
+  uint16_t method;  // 0: as it is; 8: deflated
+  uint32_t crc;
+  uint64_t stored_size, size, header_at;
+};
+
+// `op` and `name` stand for the function and the file in messages.
+// Errors: ValueError for what is no zip archive, or a damaged one; NotImplementedError for
+// encrypted files and other methods.
+std::vector<ZipEntry> read_zip_directory(std::string_view op, ArrayRef<uint8_t> file,
+                                         std::string_view name);
+// Takes no more memory than a small multiple of the data that are really there, whatever the sizes
+// say.
+std::vector<uint8_t> read_zip_entry(std::string_view op, ArrayRef<uint8_t> file,
+                                    const ZipEntry& entry, std::string_view name);
+
+}  // namespace gradus::data

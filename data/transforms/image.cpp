@@ -1,0 +1,151 @@
+// Crops, flips, erasing and affine maps of a picture.
+#include "gradus/data/transforms/image.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "gradus/autograd/functions.h"
+#include "gradus/nn/modules/padding.h"
+#include "gradus/nn/modules/sampling.h"
+#include "gradus/nn/modules/upsampling.h"
+#include "gradus/tensor/factories.h"
+#include "gradus/tensor/generator.h"
+
+namespace gradus::data::transforms::detail {
+
+namespace {
+
+namespace F = nn::functional;
+
+double uniform(double low, double high) {
+  constexpr double kStep = 0x1p-53;
+  const uint64_t bits = default_generator(kCPU).get<GeneratorImpl>()->random64() >> 11;
+  return low + (high - low) * (static_cast<double>(bits) * kStep);
+}
+
+// 0 to count - 1.
+int64_t below(int64_t count) {
+  return std::min(static_cast<int64_t>(uniform(0, static_cast<double>(count))), count - 1);
+}
+
+void check_picture(const char* transform, const Tensor& image) {
+  check(image.defined() && image.dim() >= 2, transform, ": the data have ",
+        image.defined() ? image.dim() : 0,
+        " dimensions, expected (channels, height, width); use unsqueeze() or another transform");
+}
+
+void check_fits(const char* transform, const Tensor& image, ImageSize size) {
+  check_picture(transform, image);
+  check(size.height > 0 && size.width > 0 && size.height <= image.size(-2) &&
+            size.width <= image.size(-1),
+        transform, ": size ", size.height, " x ", size.width, " of a picture of ", image.size(-2),
+        " x ", image.size(-1), ", expected a part of it; use Resize or padding first");
+}
+
+Tensor part(const Tensor& image, int64_t top, int64_t left, ImageSize size) {
+  return image.narrow(-2, top, size.height).narrow(-1, left, size.width);
+}
+
+}  // namespace
+
+bool happens(double probability) { return uniform(0, 1) < probability; }
+
+void check_probability(const char* transform, double p) {
+  check(p >= 0 && p <= 1, transform, ": p = ", p, ", expected a probability from 0 to 1");
+}
+
+Tensor resized(const Tensor& image, ImageSize size) {
+  check_picture("Resize", image);
+  check(size.height > 0 && size.width > 0, "Resize: size ", size.height, " x ", size.width,
+        ", expected positive numbers");
+  const auto options = F::InterpolateFuncOptions()
+                           .size(std::vector<int64_t>{size.height, size.width})
+                           .mode(kBilinear)
+                           .align_corners(false);
+  return F::interpolate(image.unsqueeze(0), options).squeeze(0);
+}
+
+Tensor center_crop(const Tensor& image, ImageSize size) {
+  check_fits("CenterCrop", image, size);
+  return part(image, (image.size(-2) - size.height) / 2, (image.size(-1) - size.width) / 2, size);
+}
+
+Tensor random_crop(const Tensor& image, ImageSize size, CropPadding around) {
+  check_picture("RandomCrop", image);
+  const int64_t n = around.padding;
+  check(n >= 0, "RandomCrop: padding = ", n, ", expected 0 or more pixels");
+  const Tensor padded =
+      n == 0 ? image : F::pad(image, F::PadFuncOptions({n, n, n, n}).value(around.fill));
+  check_fits("RandomCrop", padded, size);
+  const int64_t top = below(padded.size(-2) - size.height + 1),
+                left = below(padded.size(-1) - size.width + 1);
+  return part(padded, top, left, size);
+}
+
+void check_erasing(const ErasingRange& range) {
+  check(
+      range.least_area >= 0 && range.least_area <= range.greatest_area && range.greatest_area <= 1,
+      "RandomErasing: areas from ", range.least_area, " to ", range.greatest_area,
+      ", expected shares from 0 to 1, the least first");
+  check(range.least_ratio > 0 && range.least_ratio <= range.greatest_ratio,
+        "RandomErasing: ratios from ", range.least_ratio, " to ", range.greatest_ratio,
+        ", expected positive numbers, the least first");
+}
+
+Tensor random_erasing(const Tensor& image, const ErasingRange& range, double value) {
+  check_picture("RandomErasing", image);
+  const int64_t height = image.size(-2), width = image.size(-1);
+  constexpr int kDraws = 10;
+  for (int i = 0; i < kDraws; ++i) {
+    const double area =
+        uniform(range.least_area, range.greatest_area) * static_cast<double>(height * width);
+    const double ratio =
+        std::exp(uniform(std::log(range.least_ratio), std::log(range.greatest_ratio)));
+    const auto h = std::llround(std::sqrt(area / ratio)), w = std::llround(std::sqrt(area * ratio));
+    if (h < 1 || w < 1 || h >= height || w >= width) continue;
+    const int64_t top = below(height - h + 1), left = below(width - w + 1);
+    Tensor out = image.clone();
+    part(out, top, left, {h, w}).fill_(value);
+    return out;
+  }
+  return image;
+}
+
+void check_affine(const AffineRange& range) {
+  check(range.least_scale > 0 && range.least_scale <= range.greatest_scale,
+        "RandomAffine: scales from ", range.least_scale, " to ", range.greatest_scale,
+        ", expected positive numbers, the least first");
+}
+
+// Where each pixel comes from: the inverse map, in a system where the picture reaches from -1 to 1
+// along both axes.
+Tensor random_affine(const Tensor& image, const AffineRange& range) {
+  check_picture("RandomAffine", image);
+  check<TypeError>(image.is_floating_point(), "RandomAffine: the data are ", image.scalar_type(),
+                   ", expected floating point; use to(kFloat)");
+  constexpr double kDegree = std::numbers::pi / 180;
+  const double angle = uniform(-range.degrees, range.degrees) * kDegree;
+  const double shift_x = uniform(-range.shift_x, range.shift_x),
+               shift_y = uniform(-range.shift_y, range.shift_y);
+  const double scale = uniform(range.least_scale, range.greatest_scale);
+  const double shear = std::tan(uniform(-range.shear, range.shear) * kDegree);
+  const double c = std::cos(angle) / scale, s = std::sin(angle) / scale;
+  // Undoes the shift, then the rotation and the scale, then the shear, in pixels; y points down.
+  const double m[2][2] = {{c - shear * s, -s - shear * c}, {s, c}};
+  const auto height = static_cast<double>(image.size(-2)),
+             width = static_cast<double>(image.size(-1));
+  const double ratio = height / width;
+  const double theta[2][3] = {
+      {m[0][0], m[0][1] * ratio, -2 * (m[0][0] * shift_x + m[0][1] * shift_y * ratio)},
+      {m[1][0] / ratio, m[1][1], -2 * (m[1][0] / ratio * shift_x + m[1][1] * shift_y)}};
+  const Tensor matrix = empty({1, 2, 3}, kDouble);
+  std::copy(&theta[0][0], &theta[0][0] + 6, matrix.data_ptr<double>());
+  const Tensor batch = image.dim() == 2 ? image.unsqueeze(0).unsqueeze(0) : image.unsqueeze(0);
+  const Tensor grid =
+      F::affine_grid(matrix.to(TensorOptions(image.device()).dtype(image.dtype())), batch.sizes());
+  const auto options =
+      F::GridSampleFuncOptions().mode(kBilinear).padding_mode(kZeros).align_corners(false);
+  return F::grid_sample(batch, grid, options).view(image.sizes());
+}
+
+}  // namespace gradus::data::transforms::detail

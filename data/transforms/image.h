@@ -1,0 +1,143 @@
+// Transforms of pictures, (channels, height, width), as torchvision's: crops, flips, erasing,
+// affine maps. Random ones draw from the default generator, or in a loader with a seed that depends
+// on the batch alone, so that workers change nothing.
+#pragma once
+
+#include <array>
+
+#include "gradus/data/transforms/tensor.h"
+
+namespace gradus::data::transforms {
+
+// {height, width} of a picture, or one number for both.
+struct ImageSize {
+  ImageSize(int64_t side) : height(side), width(side) {}  // NOLINT
+  ImageSize(int64_t of_height, int64_t of_width) : height(of_height), width(of_width) {}
+  int64_t height, width;
+};
+
+// Of RandomCrop: pixels that are put around the picture, and their value.
+struct CropPadding {
+  int64_t padding = 0;
+  double fill = 0;
+};
+
+// Of RandomErasing: the bounds of the share of the area, and of width / height.
+struct ErasingRange {
+  double least_area = 0.02, greatest_area = 0.33, least_ratio = 0.3, greatest_ratio = 3.3;
+};
+
+// Of RandomAffine, drawn evenly: degrees from -degrees to degrees; shifts up to a share of the
+// size; the scale; shearing along x, in degrees.
+struct AffineRange {
+  double degrees = 0, shift_x = 0, shift_y = 0, least_scale = 1, greatest_scale = 1, shear = 0;
+};
+
+namespace detail {
+bool happens(double probability);
+void check_probability(const char* transform, double p);
+Tensor resized(const Tensor& image, ImageSize size);
+Tensor center_crop(const Tensor& image, ImageSize size);
+Tensor random_crop(const Tensor& image, ImageSize size, CropPadding around);
+Tensor random_erasing(const Tensor& image, const ErasingRange& range, double value);
+Tensor random_affine(const Tensor& image, const AffineRange& range);
+void check_affine(const AffineRange& range);
+void check_erasing(const ErasingRange& range);
+}  // namespace detail
+
+// To this size, by bilinear interpolation between the centers of pixels. Errors: ValueError unless
+// sizes are positive.
+template <class Target = Tensor>
+class Resize : public TensorTransform<Target> {
+ public:
+  explicit Resize(ImageSize size) : size_(size) {}
+  Tensor operator()(Tensor image) override { return detail::resized(image, size_); }
+
+ private:
+  ImageSize size_;
+};
+
+// The middle of the picture. Errors: ValueError where the picture is smaller.
+template <class Target = Tensor>
+class CenterCrop : public TensorTransform<Target> {
+ public:
+  explicit CenterCrop(ImageSize size) : size_(size) {}
+  Tensor operator()(Tensor image) override { return detail::center_crop(image, size_); }
+
+ private:
+  ImageSize size_;
+};
+
+// A part of the picture, after it was padded: RandomCrop<>(32, {.padding = 4}).
+// Errors: ValueError where the padded picture is smaller.
+template <class Target = Tensor>
+class RandomCrop : public TensorTransform<Target> {
+ public:
+  explicit RandomCrop(ImageSize size, CropPadding around = {}) : size_(size), around_(around) {}
+  Tensor operator()(Tensor image) override { return detail::random_crop(image, size_, around_); }
+
+ private:
+  ImageSize size_;
+  CropPadding around_;
+};
+
+// Left for right, with probability p. Errors: ValueError unless p is in [0, 1], here and below.
+template <class Target = Tensor>
+class RandomHorizontalFlip : public TensorTransform<Target> {
+ public:
+  explicit RandomHorizontalFlip(double p = 0.5) : p_(p) {
+    detail::check_probability("RandomHorizontalFlip", p);
+  }
+  Tensor operator()(Tensor image) override { return detail::happens(p_) ? image.flip(-1) : image; }
+
+ private:
+  double p_;
+};
+
+// Top for bottom, with probability p.
+template <class Target = Tensor>
+class RandomVerticalFlip : public TensorTransform<Target> {
+ public:
+  explicit RandomVerticalFlip(double p = 0.5) : p_(p) {
+    detail::check_probability("RandomVerticalFlip", p);
+  }
+  Tensor operator()(Tensor image) override { return detail::happens(p_) ? image.flip(-2) : image; }
+
+ private:
+  double p_;
+};
+
+// With probability p a rectangle becomes `value`, in a copy. Where ten draws give none that fits,
+// nothing changes.
+template <class Target = Tensor>
+class RandomErasing : public TensorTransform<Target> {
+ public:
+  explicit RandomErasing(double p = 0.5, ErasingRange range = {}, double value = 0)
+      : p_(p), range_(range), value_(value) {
+    detail::check_probability("RandomErasing", p);
+    detail::check_erasing(range);
+  }
+  Tensor operator()(Tensor image) override {
+    return detail::happens(p_) ? detail::random_erasing(image, range_, value_) : image;
+  }
+
+ private:
+  double p_;
+  ErasingRange range_;
+  double value_;
+};
+
+// Turned counterclockwise, shifted, scaled and sheared about the center, by bilinear interpolation;
+// 0 outside of the picture. Errors: ValueError for a scale that is not positive; TypeError for
+// integers.
+template <class Target = Tensor>
+class RandomAffine : public TensorTransform<Target> {
+ public:
+  explicit RandomAffine(AffineRange range) : range_(range) { detail::check_affine(range); }
+  Tensor operator()(Tensor image) override { return detail::random_affine(image, range_); }
+
+ private:
+  AffineRange range_;
+};
+
+}  // namespace gradus::data::transforms

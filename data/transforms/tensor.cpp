@@ -1,0 +1,24 @@
+// Normalizing images.
+#include "gradus/data/transforms/tensor.h"
+
+#include "gradus/autograd/functions.h"
+#include "gradus/tensor/factories.h"
+
+namespace gradus::data::transforms::detail {
+
+std::pair<Tensor, Tensor> moments(ArrayRef<double> mean, ArrayRef<double> stddev) {
+  for (const double value : stddev)
+    check(value != 0,
+          "Normalize: stddev holds 0, by which no image can be divided; leave the channel out or "
+          "use 1");
+  const auto shaped = [](ArrayRef<double> values) {
+    return tensor(values, kFloat).reshape({static_cast<int64_t>(values.size()), 1, 1});
+  };
+  return {shaped(mean), shaped(stddev)};
+}
+
+Tensor normalized(const Tensor& input, const Tensor& mean, const Tensor& stddev) {
+  return input.sub(mean.to(input.device())).div(stddev.to(input.device()));
+}
+
+}  // namespace gradus::data::transforms::detail

@@ -1,0 +1,111 @@
+// CSV: types, missing values, quotes, and errors with line and column.
+#include "tests/data/broken_files.h"
+#include "tests/support.h"
+
+namespace gradus::data {
+namespace {
+
+constexpr const char* kHouses =
+    "area, rooms,city ,price\n"
+    "70.5,3,\"Bern, old town\",1e5\r\n"
+    "  ,2,Basel,NA\n"
+    "\n"
+    "-3,4,\"say \"\"hi\"\"\",7\n";
+
+std::string csv_error(const std::string& text, const CsvOptions& options = {}) {
+  return message_of<ValueError>([&] { parse_csv(text, "t.csv", options); });
+}
+
+TEST(Csv, ReadsTypedColumns) {
+  const CsvTable table = parse_csv(kHouses, "t.csv");
+  EXPECT_EQ(table.rows(), 3);
+  EXPECT_EQ(table.columns(), (std::vector<std::string>{"area", "rooms", "city", "price"}));
+  EXPECT_EQ(table.type("area"), CsvType::kNumber);
+  EXPECT_EQ(table.type("city"), CsvType::kText);
+  EXPECT_EQ(table.missing("area"), 1);
+  EXPECT_EQ(table.missing("rooms"), 0);
+  const double nan = std::nan("");
+  expect_values(table.numbers({"area", "price"}), {70.5, 1e5, nan, nan, -3, 7});
+  EXPECT_EQ(table.numbers("area").scalar_type(), kFloat);
+  const Tensor rooms = table.numbers("rooms", kLong);
+  EXPECT_EQ(rooms.scalar_type(), kLong);
+  expect_values(rooms, {3, 2, 4});
+  EXPECT_EQ(table.text("city"),
+            (std::vector<std::string>{"Bern, old town", "Basel", "say \"hi\""}));
+  EXPECT_EQ(table.labels("city"),
+            (std::vector<std::string>{"Basel", "Bern, old town", "say \"hi\""}));
+  expect_values(table.classes("city", table.labels("city")), {1, 0, 2});
+}
+
+TEST(Csv, TakesOtherForms) {
+  const CsvTable table =
+      parse_csv("1;x\n2;-", "t.csv", CsvOptions().delimiter(';').header(false).missing({"-"}));
+  EXPECT_EQ(table.columns(), (std::vector<std::string>{"0", "1"}));
+  expect_values(table.numbers("0"), {1, 2});
+  expect_values(table.classes("1", {"x"}), {0, -1});
+  const CsvTable marked = parse_csv(
+      "\xef\xbb\xbf"
+      "a\n007\n",
+      "t.csv", CsvOptions().types({{"a", CsvType::kText}}));
+  EXPECT_EQ(marked.text("a"), (std::vector<std::string>{"007"}));
+  const CsvTable quoted = parse_csv("a,b\n\"two\nlines\",1\n\"\",2\n", "t.csv");
+  EXPECT_EQ(quoted.text("a"), (std::vector<std::string>{"two\nlines", ""}));
+  EXPECT_EQ(quoted.missing("a"), 0);  // an empty text in quotes is one
+  EXPECT_EQ(parse_csv("a,b\n", "t.csv").rows(), 0);
+  expect_values(parse_csv("a\n+5\n 1e400\n-.5\n", "t.csv").numbers("a"),
+                {5, std::numeric_limits<double>::infinity(), -0.5});
+}
+
+TEST(Csv, ErrorsNameLineAndColumn) {
+  EXPECT_EQ(csv_error("a,b\n1,2\n1,2,3\n"),
+            "read_csv: t.csv:3:5: 3 fields, expected 2 as in the first line; quote a field that "
+            "holds the delimiter");
+  EXPECT_EQ(csv_error("a,b\n\n1\n"),
+            "read_csv: t.csv:3:1: 1 fields, expected 2 as in the first line; quote a field that "
+            "holds the delimiter");
+  EXPECT_EQ(csv_error("a,b\n1,\"2\n3,4\n"),
+            "read_csv: t.csv:2:3: a quote is not closed; write \" at the end of the field");
+  EXPECT_EQ(
+      csv_error("a,b\n1,\"2\n3\"x\n"),
+      "read_csv: t.csv:3:3: text behind a closing quote; write \"\" for a quote within the field");
+  EXPECT_EQ(csv_error("a,a\n"),
+            "read_csv: t.csv:1:3: two columns are named \"a\"; name them differently");
+  EXPECT_EQ(csv_error("a,b\n1,2\n1, x\n", CsvOptions().types({{"b", CsvType::kNumber}})),
+            "read_csv: t.csv:3:3: \" x\" is no number, and the column \"b\" is to hold numbers; "
+            "change it, or list it in missing");
+  EXPECT_TRUE(contains(csv_error("a\n1\n", CsvOptions().types({{"c", CsvType::kText}})),
+                       "types names the column \"c\""));
+  EXPECT_TRUE(contains(csv_error(""), "there is no line, expected the names of columns"));
+  const CsvTable table = parse_csv(kHouses, "t.csv");
+  expect_error<TypeError>([&] { table.numbers("city"); },
+                          "CsvTable::numbers: t.csv:2:8: \"Bern, old town\" is no number");
+  expect_error<ValueError>([&] { table.numbers("area", kLong); },
+                           "t.csv:2:1: 70.5 in column \"area\", which int64 does not hold");
+  expect_error<ValueError>([&] { table.numbers("price", kInt); },
+                           "t.csv:3:12: a missing value in column \"price\"");
+  expect_error<ValueError>([&] { table.numbers("size"); },
+                           "t.csv has no column \"size\"; its columns are \"area\", \"rooms\"");
+  expect_error<ValueError>([&] { table.classes("city", {"Basel"}); },
+                           "t.csv:2:8: \"Bern, old town\" in column \"city\" is not among");
+}
+
+TEST(Csv, ReadsFilesPlainOrGzip) {
+  const TemporaryFolder folder;
+  const std::string text = kHouses;
+  const Bytes bytes(text.begin(), text.end());
+  for (const auto& path : {folder.write("a.csv", bytes), folder.write("a.csv.gz", gzip(bytes))})
+    expect_values(read_csv(path).numbers("rooms"), {3, 2, 4});
+  EXPECT_TRUE(
+      contains(message_of<Error>([&] { read_csv(folder / "b.csv"); }), "there is no such file"));
+}
+
+TEST(Csv, SurvivesEveryChange) {
+  const std::string text = kHouses;
+  const auto read = [](const Bytes& bytes) {
+    parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "some.file");
+  };
+  expect_changes_survived(Bytes(text.begin(), text.end()), read);
+}
+
+}  // namespace
+}  // namespace gradus::data
