@@ -60,7 +60,11 @@ CSVLogger::CSVLogger(const std::string& path, bool append) : path_(path) {
   columns_ = first_line(text);
   // A program that was killed may have left a part of a row.
   const size_t whole = columns_.empty() ? 0 : text.rfind('\n') + 1;
-  if (whole < text.size()) std::filesystem::resize_file(path, whole);
+  if (whole == text.size()) return;
+  std::error_code error;
+  std::filesystem::resize_file(path, whole, error);
+  check<Error>(!error, kOp, ": the unfinished last row of ", path,
+               " cannot be removed: ", error.message(), "; choose another path");
 }
 
 void CSVLogger::log(const LogRow& row) {

@@ -51,8 +51,9 @@ void LogFile::refuse() const {
 void make_folder(const char* operation, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  check<Error>(!error && std::filesystem::is_directory(folder), operation, ": the folder ", folder,
-               " cannot be made: ", error ? error.message() : std::string("it is a file"),
+  std::error_code ignored;
+  check<Error>(!error && std::filesystem::is_directory(folder, ignored), operation, ": the folder ",
+               folder, " cannot be made: ", error ? error.message() : std::string("it is a file"),
                "; choose another");
 }
 

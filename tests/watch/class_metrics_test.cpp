@@ -190,8 +190,13 @@ TEST(ClassMetrics, SayWhatIsWrong) {
       "top_k is 4 and preds has 3 classes");
   expect_error<ValueError>([] { ConfusionMatrix one(1); }, "num_classes is 1, expected 2 or more");
   expect_error<ValueError>([] { F1Score f1(ClassMetricOptions(3).average(Average::Binary)); },
-                           "Average::Binary is for 2 classes, and num_classes is 3");
-  expect_error<ValueError>([] { FBetaScore f(0, 3); }, "beta is 0");
+                           "F1Score: Average::Binary is for 2 classes, and num_classes is 3");
+  expect_error<ValueError>([] { FBetaScore f(0, 3); }, "FBetaScore: beta is 0");
+  Recall recall(3);
+  expect_error<IndexError>([&] { recall.update(classes({0}), classes({3})); },
+                           "Recall.update: target holds the class 3");
+  expect_error<Error>([&] { recall.compute(); }, "Recall.compute: nothing was counted");
+  expect_error<ValueError>([] { Precision one(1); }, "Precision: num_classes is 1");
   expect_values(accuracy.compute(), {0.5});  // as before the errors
 }
 

@@ -8,21 +8,22 @@
 
 namespace gradus::metrics {
 
-ConfusionMatrix::ConfusionMatrix(ConfusionMatrixOptions options) : options_(options) {
-  check(options.num_classes() >= 2, "ConfusionMatrix: num_classes is ", options.num_classes(),
+ConfusionMatrix::ConfusionMatrix(const char* name, ConfusionMatrixOptions options)
+    : name_(name), options_(options) {
+  check(options.num_classes() >= 2, name, ": num_classes is ", options.num_classes(),
         ", expected 2 or more");
 }
 
 void ConfusionMatrix::update(const Tensor& preds, const Tensor& target) {
-  constexpr const char* kOp = "ConfusionMatrix.update";
+  const std::string op = std::string(name_) + ".update";
   const NoGradGuard no_grad;
   const int64_t classes = options_.num_classes();
   const auto [predictions, targets, counted] =
-      detail::class_pairs(kOp, preds, target, options_.threshold(), options_.ignore_index());
-  check(preds.dim() == target.dim() || preds.size(1) == classes, kOp, ": preds has ",
+      detail::class_pairs(op.c_str(), preds, target, options_.threshold(), options_.ignore_index());
+  check(preds.dim() == target.dim() || preds.size(1) == classes, op, ": preds has ",
         preds.dim() > 1 ? preds.size(1) : 0, " classes, expected the ", classes, " of num_classes");
-  detail::check_classes(kOp, "target", targets, classes);
-  detail::check_classes(kOp, "preds", predictions, classes);
+  detail::check_classes(op.c_str(), "target", targets, classes);
+  detail::check_classes(op.c_str(), "preds", predictions, classes);
   const Tensor ones = counted.defined() ? counted.to(kLong) : ones_like(targets);
   const Tensor places = (targets * classes + predictions).reshape({-1});
   const Tensor counts = zeros({classes * classes}, targets.options());
@@ -30,7 +31,7 @@ void ConfusionMatrix::update(const Tensor& preds, const Tensor& target) {
 }
 
 Tensor ConfusionMatrix::compute() const {
-  detail::check_counted("ConfusionMatrix", counts_.defined());
+  detail::check_counted(name_, counts_.defined());
   return counts_.to(Device(kCPU)).view({options_.num_classes(), options_.num_classes()});
 }
 

@@ -19,7 +19,8 @@ struct ConfusionMatrixOptions {
 class ConfusionMatrix : public Metric {
  public:
   // Errors: ValueError for fewer than 2 classes.
-  explicit ConfusionMatrix(ConfusionMatrixOptions options);
+  explicit ConfusionMatrix(ConfusionMatrixOptions options)
+      : ConfusionMatrix("ConfusionMatrix", options) {}
 
   // As Accuracy::update. Errors: TypeError and ValueError as there; IndexError for a target or a
   // prediction that is none of the classes.
@@ -29,6 +30,11 @@ class ConfusionMatrix : public Metric {
   void reset() override;
 
  private:
+  friend class ClassMetric;
+  // name: of the metric in errors.
+  ConfusionMatrix(const char* name, ConfusionMatrixOptions options);
+
+  const char* name_;
   ConfusionMatrixOptions options_;
   Tensor counts_;
 };

@@ -6,13 +6,13 @@
 
 namespace gradus::metrics {
 
-ClassMetric::ClassMetric(ClassMetricOptions options)
+ClassMetric::ClassMetric(const char* name, ClassMetricOptions options)
     : options_(options),
-      matrix_(ConfusionMatrixOptions(options.num_classes())
-                  .threshold(options.threshold())
-                  .ignore_index(options.ignore_index())) {
-  check(options.average() != Average::Binary || options.num_classes() == 2,
-        "ClassMetric: Average::Binary is for 2 classes, and num_classes is ", options.num_classes(),
+      matrix_(name, ConfusionMatrixOptions(options.num_classes())
+                        .threshold(options.threshold())
+                        .ignore_index(options.ignore_index())) {
+  check(options.average() != Average::Binary || options.num_classes() == 2, name,
+        ": Average::Binary is for 2 classes, and num_classes is ", options.num_classes(),
         "; choose Average::Macro, Micro, Weighted or None");
 }
 
@@ -47,9 +47,9 @@ ClassMetric::Ratio Recall::ratio(const Tensor& right, const Tensor&, const Tenso
   return {right, actual};
 }
 
-FBetaScore::FBetaScore(double beta, ClassMetricOptions options)
-    : ClassMetric(options), beta_(beta) {
-  check(beta > 0, "FBetaScore: beta is ", beta, ", expected a number above 0; 1 is the F1 score");
+FBetaScore::FBetaScore(const char* name, double beta, ClassMetricOptions options)
+    : ClassMetric(name, options), beta_(beta) {
+  check(beta > 0, name, ": beta is ", beta, ", expected a number above 0; 1 is the F1 score");
 }
 
 ClassMetric::Ratio FBetaScore::ratio(const Tensor& right, const Tensor& predicted,

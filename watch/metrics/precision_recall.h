@@ -13,22 +13,24 @@ struct ClassMetricOptions {
                  OPTION(std::optional<int64_t>, ignore_index, std::nullopt));
 };
 
-// What these metrics share. A class without predictions or targets to divide by has the figure 0.
+// The common part of these metrics. A class without predictions or targets to divide by has the
+// figure 0.
 class ClassMetric : public Metric {
  public:
-  // Errors: ValueError for fewer than 2 classes, and for Average::Binary of more.
-  explicit ClassMetric(ClassMetricOptions options);
-  // As ConfusionMatrix::update.
+  // Takes what ConfusionMatrix::update takes, with its errors.
   void update(const Tensor& preds, const Tensor& target) { matrix_.update(preds, target); }
   Tensor compute() const override;
   void reset() override { matrix_.reset(); }
 
  protected:
-  // Of classes of which `right` elements were predicted right, `predicted` were predicted at all,
-  // and `actual` exist: what to divide by what.
+  // name: of the metric in errors.
+  // Errors: ValueError for fewer than 2 classes, and for Average::Binary of more.
+  ClassMetric(const char* name, ClassMetricOptions options);
   struct Ratio {
     Tensor above, below;
   };
+  // The figure of each class as a fraction. right: its elements that were predicted right.
+  // predicted: elements that were taken for it. actual: its elements.
   virtual Ratio ratio(const Tensor& right, const Tensor& predicted, const Tensor& actual) const = 0;
 
  private:
@@ -36,19 +38,22 @@ class ClassMetric : public Metric {
   ConfusionMatrix matrix_;
 };
 
-// Of the elements that were taken for a class, the share that belongs to it.
+// The share of the elements taken for a class that belongs to it.
 class Precision : public ClassMetric {
  public:
-  using ClassMetric::ClassMetric;
+  // Errors: those of ClassMetric.
+  explicit Precision(ClassMetricOptions options) : ClassMetric("Precision", options) {}
 
  private:
   Ratio ratio(const Tensor& right, const Tensor& predicted, const Tensor& actual) const override;
 };
 
-// Of the elements of a class, the share that was found. Its macro average is the balanced accuracy.
+// The share of the elements of a class that was found. The macro average of it is the balanced
+// accuracy.
 class Recall : public ClassMetric {
  public:
-  using ClassMetric::ClassMetric;
+  // Errors: those of ClassMetric.
+  explicit Recall(ClassMetricOptions options) : ClassMetric("Recall", options) {}
 
  private:
   Ratio ratio(const Tensor& right, const Tensor& predicted, const Tensor& actual) const override;
@@ -58,7 +63,10 @@ class Recall : public ClassMetric {
 class FBetaScore : public ClassMetric {
  public:
   // Errors: ValueError for a beta that is not above 0, and those of ClassMetric.
-  FBetaScore(double beta, ClassMetricOptions options);
+  FBetaScore(double beta, ClassMetricOptions options) : FBetaScore("FBetaScore", beta, options) {}
+
+ protected:
+  FBetaScore(const char* name, double beta, ClassMetricOptions options);
 
  private:
   Ratio ratio(const Tensor& right, const Tensor& predicted, const Tensor& actual) const override;
@@ -68,7 +76,7 @@ class FBetaScore : public ClassMetric {
 // The harmonic mean of precision and recall.
 class F1Score : public FBetaScore {
  public:
-  explicit F1Score(ClassMetricOptions options) : FBetaScore(1, options) {}
+  explicit F1Score(ClassMetricOptions options) : FBetaScore("F1Score", 1, options) {}
 };
 
 }  // namespace gradus::metrics
