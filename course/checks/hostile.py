@@ -208,9 +208,9 @@ FILES = {"is a symbolic link": _link, "is a pipe": _fifo, "is a folder": _direct
 
 
 def _built():
-    """(Bytes that were built, folders of files that are being compiled)."""
+    """(Bytes that were built, folders of files that this process compiles)."""
     files = [os.path.join(folder, each) for folder, _, names in os.walk(common.BUILD) for each in names]
-    return sum(os.path.getsize(each) for each in files if os.path.exists(each)), glob.glob(os.path.join(common.BUILD, "stage-*"))
+    return sum(os.path.getsize(each) for each in files if os.path.exists(each)), glob.glob(os.path.join(common.BUILD, f"stage-{os.getpid()}-*"))
 
 
 def check(seconds=240, largest=32 << 20):

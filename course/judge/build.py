@@ -154,7 +154,7 @@ class Builder:
                     raise Problem(file.read())
             if not os.path.exists(out):
                 # A folder for this text alone: another of the same task may be compiled at the same time.
-                with tempfile.TemporaryDirectory(prefix=f"stage-{task.name}-", dir=self.folder) as stage:
+                with tempfile.TemporaryDirectory(prefix=f"stage-{os.getpid()}-", dir=self.folder) as stage:
                     staged = os.path.join(stage, name)
                     os.makedirs(os.path.dirname(staged))
                     with open(staged, "wb") as file:
