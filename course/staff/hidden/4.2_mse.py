@@ -24,6 +24,8 @@ def _(t):
         y, target = t.floats(n), t.floats(n)
         reply = t.run(y=y, target=target, wants_gradient=wants)
         t.close(reply["loss"][0], sum((a - b) ** 2 for a, b in zip(y, target)) / n, "loss")
+        if wants:
+            t.close([n * each for each in reply["gradient"]], [2 * (a - b) for a, b in zip(y, target)], "n * gradient")
         if not t.on_gpu:
             t.equal(len(reply.launches), 1, "launches")
             t.at_most(reply.total("global_loads"), 2 * n, "loads from global memory")
