@@ -65,6 +65,12 @@ std::vector<Chain> chains() {
       {"normal_rows",
        [](const Tensors& x) { return x[0] / (x[0].square().sum(-1) + 1).sqrt().unsqueeze(-1); },
        one},
+      {"folds_apart",  // two dimensions, which lie in memory on both sides of a third
+       [](const Tensors& x) {
+         const Tensor rows = x[0].permute({1, 0, 2});
+         return rows / rows.sum({1, 2}, true);
+       },
+       one},
       {"transposed", [](const Tensors& x) { return (x[0].t() * 2 + x[1]).t().exp(); }, two},
       {"where", [](const Tensors& x) { return where(x[0] > 0.5, x[0] * 2, -x[0]).tanh(); }, one},
       {"ternary", [](const Tensors& x) { return addcmul(x[1].clamp(-0.5, 0.5), x[0], x[2], 0.3); },
