@@ -420,9 +420,11 @@ class Tensor {
   bool is_conj() const { return false; }
   bool is_neg() const { return false; }
   bool is_distributed() const { return false; }
-  // No memory is page-locked.
-  bool is_pinned(std::optional<Device> = std::nullopt) const { return false; }
-  // Errors: Error, always.
+  // Whether its memory is page-locked, as pin_memory() makes it.
+  bool is_pinned(std::optional<Device> device = std::nullopt) const;
+  // A contiguous copy in page-locked memory, from which non_blocking copies to a GPU run beside the
+  // program; the tensor itself where it is pinned. Errors: Error for a tensor that is not on the
+  // CPU, and where there is no CUDA.
   Tensor pin_memory(std::optional<Device> device = std::nullopt) const;
   // "CPUFloatType".
   std::string toString() const;

@@ -129,10 +129,10 @@ size_t known_size(std::optional<size_t> size);
 
 }  // namespace detail
 
-// Each `for` over it is an epoch. Examples are joined to batches: tensors of one shape are stacked
-// along a new dimension 0, numbers become a tensor. Batches are the same for a seed (manual_seed)
-// whatever the number of workers; each worker has a copy of the data set, which shares the memory
-// of tensors.
+// Batches of a data set: each `for` over it is an epoch. Examples are joined to batches: tensors of
+// one shape are stacked along a new dimension 0, numbers become a tensor. Batches are the same for
+// a seed (manual_seed) whatever the number of workers; each worker has a copy of the data set,
+// which shares the memory of tensors.
 //
 // Errors while it runs: WorkerException for what a worker throws, which names the sample; without
 // workers what the data set throws. An epoch begins anew after one.

@@ -21,11 +21,15 @@ bool is_set_to(const Tensor& self, const Tensor& tensor) {
          self.sizes() == tensor.sizes() && self.strides() == tensor.strides();
 }
 
+bool Tensor::is_pinned(std::optional<Device>) const {
+  return defined() && cuda::is_pinned(storage().impl_ptr());
+}
+
 Tensor Tensor::pin_memory(std::optional<Device>) const {
   operand("pin_memory");
   check<Error>(is_cpu(), "pin_memory: cannot pin '", toString(),
                "' only dense CPU tensors can be pinned; use cpu() first");
-  if (cuda::is_pinned(storage().impl_ptr())) return *this;
+  if (is_pinned()) return *this;
   Tensor out = raw::over_storage(cuda::allocate_pinned(nbytes()), sizes(), scalar_type());
   return out.copy_(*this);  // recorded
 }
