@@ -19,12 +19,10 @@
 namespace gradus::data {
 
 namespace detail {
-// Calls get(index), which returns an example. Errors: those of get; where one is an Error, its
-// message names the index, and of every error failed_sample() knows it until the thread gets
-// another example.
+// Calls get(index), which returns an example. Errors: those of get; an Error names the index.
 template <class Get>
 auto get_sample(size_t index, const Get& get);
-// The index whose get() has thrown on this thread, once: nothing afterwards.
+// The index whose get() has thrown on this thread since the last call.
 std::optional<size_t> take_failed_sample();
 void note_failed_sample(size_t index);
 }  // namespace detail

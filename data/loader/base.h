@@ -77,7 +77,7 @@ class DataLoaderBase {
                sequencer_->next([this] { return shuttle_.pop_result(options_.timeout); })) {
       if (result->exception) {
         shuttle_.drain();
-        throw WorkerException(result->exception, result->sample);
+        throw WorkerException(result->exception, result->sample, std::move(result->indices));
       }
       if (!result->batch) continue;  // a stateful data set has ended
       prefetch(1);
@@ -130,6 +130,7 @@ class DataLoaderBase {
     std::optional<Batch> batch;
     std::exception_ptr exception;
     std::optional<size_t> sample;
+    std::vector<size_t> indices;  // of a batch that was not made
     size_t sequence_number = 0;
   };
 
@@ -165,6 +166,9 @@ class DataLoaderBase {
       if (!job.request) return;
       Result result;
       result.sequence_number = job.sequence_number;
+      if constexpr (std::is_same_v<BatchRequest, std::vector<size_t>>)
+        result.indices = *job.request;
+      detail::take_failed_sample();
       try {
         const GeneratorScope numbers(job.seed);
         result.batch = dataset.get_batch(std::move(*job.request));

@@ -18,14 +18,24 @@ std::string message_of(const std::exception_ptr& original) {
 
 }  // namespace
 
-WorkerException::WorkerException(std::exception_ptr original, std::optional<size_t> failed_sample)
+WorkerException::WorkerException(std::exception_ptr original, std::optional<size_t> failed_sample,
+                                 std::vector<size_t> failed_batch)
     : message(message_of(original)),
       original_exception(std::move(original)),
-      sample(failed_sample) {}
+      sample(failed_sample),
+      batch(std::move(failed_batch)) {}
 
 void WorkerException::name_sample() {
-  if (!sample) return;
-  const std::string name = "; sample " + std::to_string(*sample) + " of the data set";
+  std::string name;
+  if (sample) {
+    name = "; sample " + std::to_string(*sample) + " of the data set";
+  } else if (!batch.empty()) {
+    constexpr size_t kMost = 8;
+    name = "; in the batch of the samples ";
+    for (size_t i = 0; i < batch.size() && i < kMost; ++i)
+      name += (i > 0 ? ", " : "") + std::to_string(batch[i]);
+    if (batch.size() > kMost) name += ", ...";
+  }
   if (message.find(name) == std::string::npos) message += name;
 }
 
