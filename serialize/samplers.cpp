@@ -65,6 +65,29 @@ void RandomSampler::load(serialize::InputArchive& archive) {
   order_ = order;
 }
 
+void WeightedRandomSampler::save(serialize::OutputArchive& archive) const {
+  write_number(archive, "index", index());
+  archive.write("indices", drawn_, /*is_buffer=*/true);
+}
+
+// As many indices are drawn as were when it was saved.
+void WeightedRandomSampler::load(serialize::InputArchive& archive) {
+  Tensor drawn;
+  archive.read("indices", drawn, /*is_buffer=*/true);
+  const int64_t size = drawn.numel(), examples = weights_.numel();
+  check(drawn.dim() == 1 && drawn.scalar_type() == kLong,
+        "WeightedRandomSampler::load: indices is ", drawn.scalar_type(), " of shape ",
+        drawn.sizes(), ", expected a vector of ", kLong,
+        "; load what a WeightedRandomSampler saved");
+  check(size == 0 || (drawn.min().item<int64_t>() >= 0 && drawn.max().item<int64_t>() < examples),
+        "WeightedRandomSampler::load: indices are not all from 0 to ", examples - 1,
+        "; load into a sampler of as many weights");
+  index_ = static_cast<int64_t>(
+      read_number(archive, "WeightedRandomSampler", "index", 0, static_cast<size_t>(size)));
+  drawn_ = drawn.cpu().contiguous();
+  num_samples_ = size;
+}
+
 template <bool shuffles>
 void DistributedSampler<shuffles>::save(serialize::OutputArchive& archive) const {
   write_number(archive, "sample_index_", index_);

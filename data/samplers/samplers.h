@@ -5,3 +5,4 @@
 #include "gradus/data/samplers/random.h"
 #include "gradus/data/samplers/sequential.h"
 #include "gradus/data/samplers/stream.h"
+#include "gradus/data/samplers/weighted.h"

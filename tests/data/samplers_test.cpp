@@ -72,6 +72,36 @@ TEST(SequentialSampler, LoadsPlacesAlone) {
   EXPECT_EQ(stream.next(9)->size(), 4U);
 }
 
+TEST(WeightedRandomSampler, DrawsByWeightAndGoesOnWhereItWasSaved) {
+  manual_seed(3);
+  WeightedRandomSampler sampler(tensor({0.0, 1.0, 3.0}), 4000);
+  int counts[3] = {};
+  while (const auto batch = sampler.next(300))
+    for (const size_t i : *batch) ++counts[i];
+  EXPECT_EQ(counts[0], 0);
+  EXPECT_EQ(counts[1] + counts[2], 4000);
+  EXPECT_NEAR(counts[2], 3000, 150);  // five standard deviations
+  WeightedRandomSampler once(ones({5}), 5, /*replacement=*/false);
+  auto all = *once.next(10);
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, (std::vector<size_t>{0, 1, 2, 3, 4}));
+  EXPECT_FALSE(once.next(1));
+
+  sampler.reset(10);
+  sampler.next(3);
+  std::stringstream stream;
+  save(sampler, stream);
+  WeightedRandomSampler loaded(ones({3}), 7);
+  load(loaded, stream);
+  EXPECT_EQ(loaded.index(), 3U);
+  EXPECT_EQ(*loaded.next(10), *sampler.next(10));
+  expect_refused(loaded, {{"index", tensor(0)}, {"indices", tensor({0, 3})}},
+                 "not all from 0 to 2");
+  expect_refused(loaded, {{"index", tensor(3)}, {"indices", tensor({0, 1})}},
+                 "index = 3, expected 0 to 2");
+  expect_error<ValueError>([] { WeightedRandomSampler(ones({2, 2}), 1); }, "not one row");
+}
+
 TEST(DistributedSampler, LoadsPlacesOfItsShareAlone) {
   DistributedRandomSampler sampler(10, 2, 1);
   const auto first = *sampler.next(3);

@@ -4,9 +4,9 @@
 namespace gradus::data::detail {
 
 Tensor decode_jpeg(ArrayRef<uint8_t>, std::string_view name) {
-  fail<NotImplementedError>("read_image: ", name,
-                            ": this build has no libjpeg-turbo; install libjpeg62-turbo-dev or "
-                            "libjpeg-turbo8-dev and build again");
+  fail<NotImplementedError>(
+      "read_image: ", name,
+      ": this build has no libjpeg-turbo; install libjpeg-dev and build again");
 }
 
 }  // namespace gradus::data::detail
