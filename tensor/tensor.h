@@ -420,11 +420,9 @@ class Tensor {
   bool is_conj() const { return false; }
   bool is_neg() const { return false; }
   bool is_distributed() const { return false; }
-  // Whether its memory is page-locked, as pin_memory() makes it.
+  // Whether its memory is page-locked.
   bool is_pinned(std::optional<Device> device = std::nullopt) const;
-  // A contiguous copy in page-locked memory, from which non_blocking copies to a GPU run beside the
-  // program; the tensor itself where it is pinned. Errors: Error for a tensor that is not on the
-  // CPU, and where there is no CUDA.
+  // A contiguous copy in such memory, or itself. Errors: Error for one of a GPU, and without CUDA.
   Tensor pin_memory(std::optional<Device> device = std::nullopt) const;
   // "CPUFloatType".
   std::string toString() const;
