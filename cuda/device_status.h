@@ -1,4 +1,4 @@
-// What a GPU does at the moment: use, free memory, power, temperature.
+// The state of a GPU at the moment: use, memory, power and temperature.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace gradus::cuda {
 
-// Of the whole device, all programs that use it together.
+// The state of the whole device. All programs that use it count together.
 struct DeviceStatus {
   int device = 0;
   std::string name;

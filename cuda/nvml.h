@@ -7,7 +7,7 @@
 
 namespace gradus::cuda {
 
-// As nvml.h declares them. 0 is success.
+// The functions as nvml.h declares them; 0 is success.
 struct Nvml {
   using Device = struct nvmlDevice_st*;
   struct Utilization {
@@ -27,8 +27,8 @@ struct Nvml {
 
   // The first of these libraries that can be loaded, ready for use. Errors: Error.
   static Nvml load(std::initializer_list<const char*> files);
-  // Of the device with this PCI bus id. Errors: Error, where NVML says anything but that the device
-  // does not tell.
+  // The state of the device with this PCI bus id. Errors: Error where NVML refuses; a figure that
+  // the device does not tell is none.
   DeviceStatus status(const char* bus_id) const;
 };
 

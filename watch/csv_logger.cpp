@@ -10,7 +10,7 @@ namespace gradus::watch {
 
 namespace {
 
-// In quotes where it holds a comma, a quote or the end of a line.
+// A cell with a comma, a quote or the end of a line stands in quotes.
 std::string cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";

@@ -10,6 +10,8 @@
 
 namespace gradus::watch {
 
+// A table of figures in a file of comma-separated values.
+//
 //   watch::CSVLogger log("runs/train.csv");
 //   log.log({{"epoch", 1}, {"loss", 0.25}});
 //

@@ -19,6 +19,8 @@ struct EarlyStoppingOptions {
                  OPTION(Mode, mode, Mode::Min), OPTION(bool, check_finite, true));
 };
 
+// Says when a figure has not become better for `patience` steps.
+//
 //   watch::EarlyStopping stopping(watch::EarlyStoppingOptions().patience(5));
 //   for (int64_t epoch = 0; epoch < epochs; ++epoch) {
 //     const double loss = ...;  // on data that the model is not trained on
@@ -41,7 +43,7 @@ class EarlyStopping {
   // Steps since the best figure.
   int64_t wait_count() const { return waited_; }
 
-  // What the next steps depend on. Options are not in it.
+  // The state that the next steps depend on, without the options.
   OrderedDict<std::string, Tensor> state_dict() const;
   // Errors: ValueError that lists what is missing, unknown, or does not fit; nothing changes then.
   void load_state_dict(const OrderedDict<std::string, Tensor>& state);

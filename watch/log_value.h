@@ -23,9 +23,9 @@ class LogValue {
   LogValue(const char* text) : value_(std::string(text)) {}            // NOLINT: implicit
   LogValue(const Tensor& number) : LogValue(number.item<double>()) {}  // NOLINT: implicit
 
-  // As short as it can be so that the same number is read again.
+  // The shortest text from which the same number is read again.
   std::string exact() const;
-  // With four digits.
+  // The number with four digits, for a line on a terminal.
   std::string rounded() const;
 
  private:

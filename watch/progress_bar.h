@@ -1,4 +1,4 @@
-// ProgressBar: how far a long loop is, its rate, the time left, and figures of one's own.
+// ProgressBar: how far a long loop is, with its rate, the time left and other figures.
 #pragma once
 
 #include <functional>
@@ -30,8 +30,8 @@ struct Screen {
   static Screen standard_error();
 };
 
-// On a terminal a line that rewrites itself, elsewhere (a file, a pipe) a plain line from time to
-// time and one at the end.
+// A bar on a terminal is a line that rewrites itself. A file or a pipe gets a plain line from time
+// to time, and one at the end.
 //
 //   watch::ProgressBar bar(batches, watch::ProgressBarOptions().desc("epoch 1"));
 //   for (...) {
@@ -52,7 +52,7 @@ class ProgressBar {
 
   // So many steps more are done.
   void update(int64_t steps = 1);
-  // What stands behind the rate from the next drawing on.
+  // The values stand behind the rate from the next drawing on.
   void set_postfix(const LogRow& values);
   void set_description(const std::string& text) { options_.desc(text); }
   // A line that stays, above the bar.

@@ -48,10 +48,10 @@ int64_t bytes_of(const T&) {
 }
 }  // namespace detail
 
-// Calls the model once with the inputs, in eval mode and without a graph; the mode of each module
-// is as before afterwards. Shapes are seen by forward hooks: layers that are called as functions,
-// through holders, as `fc(x)`, or by a Sequential have a shape, those whose forward() is called
-// directly have none. Counted are the products of linear layers, convolutions, recurrent layers,
+// Calls the model once with the inputs, in eval mode and without a graph. The mode of each module
+// is as before afterwards. Forward hooks see the shapes: those of layers that are called through
+// holders, as `fc(x)`, or by a Sequential. A layer whose forward() is called directly has none.
+// Counted are the products of linear layers, convolutions, recurrent layers,
 // attention and normalisations; what a module computes with functions (`matmul`) is not.
 // Errors: those of the model's forward.
 //

@@ -16,6 +16,8 @@ struct AccuracyOptions {
                  OPTION(std::optional<int64_t>, ignore_index, std::nullopt));
 };
 
+// The share of right predictions.
+//
 //   metrics::Accuracy accuracy;
 //   for (const auto& [x, y] : batches) accuracy.update(model(x), y);
 //   accuracy.compute().item<double>();

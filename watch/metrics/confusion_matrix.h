@@ -22,8 +22,8 @@ class ConfusionMatrix : public Metric {
   explicit ConfusionMatrix(ConfusionMatrixOptions options)
       : ConfusionMatrix("ConfusionMatrix", options) {}
 
-  // As Accuracy::update. Errors: TypeError and ValueError as there; IndexError for a target or a
-  // prediction that is none of the classes.
+  // Takes what Accuracy::update takes. Errors: TypeError and ValueError as there; IndexError for a
+  // target or a prediction that is none of the classes.
   void update(const Tensor& preds, const Tensor& target);
   // int64 (num_classes, num_classes).
   Tensor compute() const override;

@@ -11,7 +11,7 @@ namespace gradus::metrics {
 // a step does not wait for it.
 class MeanMetric : public Metric {
  public:
-  // weight: such as the size of the batch. Of a tensor with several elements, each is a value.
+  // weight: such as the size of the batch. Each element of a tensor is a value.
   void update(const Tensor& value, double weight = 1);
   void update(double value, double weight = 1);
   // Errors: Error where the sum of the weights is 0.

@@ -5,7 +5,7 @@
 
 namespace gradus::metrics {
 
-// What update() counts stays on the device of the batches, so that no step of a loop waits for a
+// The counts of update() stay on the device of the batches, so that no step of a loop waits for a
 // GPU. No metric records a graph.
 class Metric {
  public:

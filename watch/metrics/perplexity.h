@@ -18,8 +18,8 @@ class Perplexity : public Metric {
  public:
   explicit Perplexity(PerplexityOptions options = {}) : options_(options) {}
 
-  // preds: scores (..., words), such as (N, length, words), before softmax; target: (...),
-  // integers. Errors: TypeError where preds holds no fractions or target no integers; ValueError
+  // preds: scores before softmax, of the shape (..., words). target: integers, (...).
+  // Errors: TypeError where preds holds no fractions or target no integers; ValueError
   // where the shapes do not belong together; IndexError for a target that is no word.
   void update(const Tensor& preds, const Tensor& target);
   Tensor compute() const override;

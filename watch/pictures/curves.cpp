@@ -95,7 +95,7 @@ std::string pen_of(size_t style) {
       kColours[style], kWidths[style], kDashes[style]);
 }
 
-// Its points, and lines between neighbours.
+// A curve: dots, and lines between neighbours.
 std::string drawn(const Area& area, const Curve& curve, size_t style) {
   constexpr size_t kMostDots = 60;
   std::string lines, dots, points;
@@ -119,7 +119,7 @@ std::string drawn(const Area& area, const Curve& curve, size_t style) {
   return lines + dots;
 }
 
-// It stands in the corner on the right that the first curve leaves free.
+// The legend stands in the corner on the right that the first curve leaves free.
 std::string legend(const Area& area, const std::vector<Curve>& curves) {
   double last = NAN;
   for (size_t i = 0; i < curves[0].y.size(); ++i)

@@ -21,7 +21,7 @@ std::string big_endian(uint64_t number) {
   return out;
 }
 
-// Its length, its kind, the data, and the checksum of both.
+// A chunk is a length, a kind and data, with a checksum of the last two.
 std::string chunk(const std::string& kind, const std::string& data) {
   const std::string text = kind + data;
   const auto* bytes = reinterpret_cast<const Bytef*>(text.data());

@@ -21,8 +21,8 @@ struct GridOptions {
 // images, an nrow below 1 and a negative padding.
 Tensor make_grid(const Tensor& images, const GridOptions& options = {});
 
-// The bytes of a PNG file. image: (C, H, W) with 1, 3 or 4 channels, or (H, W); uint8, or fractions
-// from 0 to 1, and what lies outside is cut off.
+// The bytes of a PNG file. The image is (H, W), or (C, H, W) with 1, 3 or 4 channels. Pixels are
+// uint8, or fractions from 0 to 1; others are cut off there.
 // Errors: ValueError for another shape, and a fraction that is NaN; TypeError for another dtype.
 std::string encode_png(const Tensor& image);
 

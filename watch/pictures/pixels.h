@@ -14,8 +14,8 @@ struct Pixels {
   std::string bytes;                // of a row after the other, the channels of a pixel together
 };
 
-// image: uint8, or fractions, of which 0 is dark and 1 bright, and what lies outside is cut off;
-// `format` names its dimensions: "CHW", "HWC" or "HW".
+// Pixels are uint8, or fractions from 0 (dark) to 1 (bright); others are cut off there. `format`
+// names the dimensions: "CHW", "HWC" or "HW".
 // Errors, which begin with `op`: ValueError for another format or shape, and a fraction that is
 // NaN; TypeError for another dtype.
 Pixels pixels_of(const char* op, const Tensor& image, std::string_view format);

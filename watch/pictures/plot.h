@@ -29,8 +29,9 @@ struct Panel {
 std::string plot_curves(const std::string& title, const std::string& x_label,
                         const std::vector<Panel>& panels);
 
-// What ConfusionMatrix::compute() returns: a row is coloured by its shares. class_names: numbers
-// where it is empty. Errors: ValueError where matrix is not square or has another number of names.
+// The matrix is what ConfusionMatrix::compute() returns. Each row is coloured by its shares.
+// Classes without names are numbers. Errors: ValueError where matrix is not square or has another
+// number of names.
 std::string plot_confusion_matrix(const std::string& title, const Tensor& matrix,
                                   const std::vector<std::string>& class_names = {});
 

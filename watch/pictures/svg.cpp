@@ -1,6 +1,8 @@
 // SVG as text.
 #include "gradus/watch/pictures/svg.h"
 
+#include <algorithm>
+
 #include "gradus/serialize/atomic_file.h"
 #include "gradus/watch/text.h"
 
@@ -28,6 +30,8 @@ void save_svg(const std::string& svg, const std::string& path) {
 
 std::string detail::page(double width, double height, const std::string& title,
                          const std::string& body) {
+  constexpr double kLetter = 10;
+  width = std::max(width, kLetter * static_cast<double>(title.size()) + 20);
   return format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" "
              "viewBox=\"0 0 %g %g\" font-family=\"sans-serif\" fill=\"#222222\">\n"

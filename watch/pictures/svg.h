@@ -15,7 +15,7 @@ namespace detail {
 inline constexpr const char* kColours[] = {"#56b4e9", "#d55e00", "#009e73", "#cc79a7"};
 inline constexpr size_t kStyles = 4;
 
-// The elements within a white page of this size, with a title.
+// The elements within a white page, with a title. The page is wider where the title needs it.
 std::string page(double width, double height, const std::string& title, const std::string& body);
 // anchor: "start", "middle" or "end".
 std::string text(double x, double y, const char* anchor, int size, const std::string& what,

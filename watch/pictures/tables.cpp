@@ -14,7 +14,7 @@ using detail::format;
 
 constexpr int kCell = 44;  // of a matrix
 
-// From white to dark blue.
+// A share of 0 is white, one of 1 dark blue.
 std::string shade(double share) {
   const auto mixed = [&](int to) { return static_cast<int>(255 + share * (to - 255)); };
   return format("#%02x%02x%02x", mixed(8), mixed(81), mixed(156));

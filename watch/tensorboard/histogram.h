@@ -13,8 +13,8 @@ struct Histogram {
   std::vector<double> limits, counts;
 };
 
-// Of the finite numbers of x. Borders are 0 and, from 1e-12 on, a tenth apart, on both sides; empty
-// buckets at the ends are left out.
+// The histogram of the finite numbers of x. Borders are 0, and numbers from 1e-12 on that are a
+// tenth apart, with both signs. Empty buckets at the ends are left out.
 Histogram histogram_of(const Tensor& x);
 
 }  // namespace gradus::watch::detail

@@ -11,7 +11,7 @@ namespace gradus::watch::detail {
 uint32_t crc32c(std::string_view bytes);
 // Turned by 15 bits and moved, so that a checksum of data that hold checksums is none of theirs.
 uint32_t masked_crc32c(std::string_view bytes);
-// The length, its checksum, the data, their checksum; numbers in little endian.
+// A record is a length with a checksum and the data with theirs. Numbers are little endian.
 std::string record_of(std::string_view data);
 
 }  // namespace gradus::watch::detail

@@ -14,11 +14,14 @@
 
 namespace gradus::watch {
 
+// A file of events.
+//
 //   watch::SummaryWriter writer("runs/first");
 //   writer.add_scalar("loss/train", loss, step);
 //
 // `tensorboard --logdir runs` shows them, one page for each prefix up to a slash. Each call has
 // written its event when it returns. Several threads may call one writer.
+// Errors of all add_ functions: Error where the file cannot be written, or is closed.
 class SummaryWriter {
  public:
   // log_dir: made where it is missing; unless given it is "runs/" and the time, the name of the
@@ -29,7 +32,6 @@ class SummaryWriter {
                          std::optional<int64_t> purge_step = std::nullopt,
                          const std::string& filename_suffix = "");
 
-  // All add_ functions - Errors: Error where the file cannot be written, or is closed.
   // value: a number, or a tensor of one element, for which the call waits.
   // Errors: ValueError for a tensor of several elements.
   void add_scalar(const std::string& tag, double value, int64_t global_step = 0);
@@ -48,9 +50,9 @@ class SummaryWriter {
   // Markdown.
   void add_text(const std::string& tag, const std::string& text, int64_t global_step = 0);
 
-  // The operations of a forward pass, in eval mode, as autograd records them, by the modules whose
-  // parameters they read. What needs no gradient, as an integer input, is left out.
-  // Errors: those of the model's forward.
+  // Draws the operations that autograd records of a forward pass in eval mode. An operation stands
+  // in the module whose parameter it reads. Inputs that need no gradient, as integers, are left
+  // out. Errors: those of the model's forward.
   template <std::derived_from<nn::Module> M, class... Inputs>
   void add_graph(M& model, const Inputs&... inputs) {
     const AutoGradMode recorded(true);

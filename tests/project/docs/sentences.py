@@ -14,7 +14,7 @@ import re
 import sys
 import textwrap
 
-FOLDERS = "tensor autograd cpu cuda nn optim data serialize distributed compat".split()
+FOLDERS = "tensor autograd cpu cuda nn optim data serialize watch distributed compat".split()
 SUFFIXES = (".h", ".cpp", ".cu", ".cuh", ".def", ".inc")
 MADE = ("api.md", "operators.md")  # docs.api and a test of the operators compare these with their sources
 ALLOWED = pathlib.Path(__file__).with_name("sentences.txt")
