@@ -25,7 +25,7 @@ struct Example {
   Target target;
 };
 
-// Data alone. It converts from and to them.
+// Data alone. Example and Data convert into each other.
 template <class Data>
 struct Example<Data, example::NoTarget> {
   using DataType = Data;

@@ -190,7 +190,7 @@ class Optimizer {
   void check_new(const Tensors& added) const;
   // The parameters that have gradients. Errors: those of step().
   std::vector<Due> check_step() const;
-  // What one call of the backend takes; it changes nothing. REQUIRES: they go with one another.
+  // Returns the arguments of one call of the backend. REQUIRES: they go with one another.
   Batch prepare(std::vector<Due*> due) const;
   void step_together(Batch& batch);
   void capture(cuda::Graph& graph, const std::vector<Due*>& batch,

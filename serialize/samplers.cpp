@@ -70,7 +70,7 @@ void WeightedRandomSampler::save(serialize::OutputArchive& archive) const {
   archive.write("indices", drawn_, /*is_buffer=*/true);
 }
 
-// As many indices are drawn as were when it was saved.
+// Draws as many indices as it had when it was saved.
 void WeightedRandomSampler::load(serialize::InputArchive& archive) {
   Tensor drawn;
   archive.read("indices", drawn, /*is_buffer=*/true);

@@ -5,8 +5,8 @@
 
 namespace gradus {
 
-// Until the end of the scope this thread draws random numbers on the CPU from a generator of its
-// own with this seed. What is drawn then depends on the seed alone, whatever other threads draw.
+// While the scope lives, this thread draws random numbers on the CPU from a generator of its own.
+// The numbers depend on the seed alone, not on other threads.
 // Scopes nest.
 class GeneratorScope {
  public:

@@ -51,8 +51,8 @@ class Call {
   bool gives_outputs() const { return numbers_.size() > inputs_; }
   // "float,number,float": what the text of a kernel depends on, of the types.
   std::string types() const;
-  // What the text of a kernel begins with: the prelude of codegen, Raw, by which kernels index raw
-  // tensors, and `using T = float;` for each placeholder.
+  // The text of a kernel begins with this: the prelude of codegen; Raw, by which kernels index raw
+  // tensors; `using T = float;` for each placeholder.
   std::string prelude(bool wide) const;
   // Parameter i as one of the kernel.
   codegen::ElementParameter kernel_parameter(size_t i) const;

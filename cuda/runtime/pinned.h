@@ -13,8 +13,8 @@ StoragePtr allocate_pinned(size_t nbytes);
 bool is_pinned(const StoragePtr& storage);
 
 namespace detail {
-// To be called where a copy from or to the storage was queued on the stream: once freed its memory
-// is reused only after the work queued by then. Nothing happens for other memory.
+// Call it after a copy from or to the storage is queued on the stream. The memory, once freed, is
+// not reused before the work that is queued by then has ended. Other memory is left alone.
 void record_pinned(const StoragePtr& storage, const Stream& stream);
 }  // namespace detail
 

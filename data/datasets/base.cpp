@@ -1,4 +1,4 @@
-// Which example of a data set could not be read.
+// The error of an example that could not be read.
 #include "gradus/data/datasets/base.h"
 
 namespace gradus::data::detail {

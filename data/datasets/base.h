@@ -48,8 +48,8 @@ class BatchDataset {
   // The number of examples; nothing where it is not known.
   virtual std::optional<size_t> size() const = 0;
 
-  // A data set whose batches pass through the transform. It holds a copy of this one, or this one
-  // itself where it is an rvalue.
+  // A data set whose batches pass through the transform. The new set holds a
+  // copy of this one, or takes over an rvalue.
   template <class Transform>
   MapDataset<Self, Transform> map(Transform transform) & {
     return {static_cast<Self&>(*this), std::move(transform)};

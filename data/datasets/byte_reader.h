@@ -44,7 +44,7 @@ class ByteReader {
 
 // The bytes of a file as they are. Errors: Error where it cannot be read.
 std::vector<uint8_t> read_file(std::string_view op, const std::string& path);
-// What they are, inflated where they are gzip. Errors: as ByteReader::read.
+// Inflates bytes that are gzip, and returns others as they are. Errors: as ByteReader::read.
 std::vector<uint8_t> inflated(std::string_view op, std::vector<uint8_t> file,
                               std::string_view name);
 

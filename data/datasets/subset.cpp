@@ -1,4 +1,4 @@
-// Which examples the parts of a data set hold.
+// Dividing the indices of a data set among its parts.
 #include "gradus/data/datasets/subset.h"
 
 #include <cmath>

@@ -7,7 +7,7 @@
 namespace gradus::data {
 
 namespace detail {
-// `lengths` are numbers of examples, which add up to size, or shares, which add up to 1.
+// `lengths` are numbers of examples that add up to size, or shares that add up to 1.
 std::vector<std::vector<size_t>> split_indices(size_t size, ArrayRef<double> lengths,
                                                const std::optional<Generator>& generator);
 void check_subset(ArrayRef<size_t> indices, size_t size);
@@ -58,8 +58,8 @@ class Subset : public BatchDataset<Subset<Source>, typename Source::BatchType> {
 
 }  // namespace datasets
 
-// Divides a data set at random: random_split(dataset, {0.8, 0.2}). Lengths are numbers of examples,
-// which add up to its size, or shares, which add up to 1; examples that shares leave over go to the
+// Divides a data set at random: random_split(dataset, {0.8, 0.2}). Lengths are numbers of examples
+// that add up to its size, or shares that add up to 1. Examples that shares leave over go to the
 // first parts, one each. Each part has a copy of the data set. Errors: ValueError for other
 // lengths, and where the size of the data set is not known.
 template <class Source>

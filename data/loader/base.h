@@ -103,9 +103,9 @@ class DataLoaderBase {
     }
   }
 
-  // What the next batch is to hold, or nothing at the end of the epoch.
+  // The indices of the next batch, or nothing at the end of the epoch.
   virtual std::optional<BatchRequest> get_batch_request() = 0;
-  // What a derived class does at the beginning of an epoch.
+  // Called at the beginning of an epoch.
   virtual void reset() = 0;
 
   // Asks for batches from here on; the first one draws its random numbers with this seed.

@@ -99,7 +99,7 @@ template <class T>
 struct WithoutOptional<std::optional<T>> {
   using Type = T;
 };
-// What a loader of the data set hands out.
+// The batch that a loader of the data set hands out.
 template <class Source>
 using EpochBatch = typename WithoutOptional<CollatedBatch<Source>>::Type;
 

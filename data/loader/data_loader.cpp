@@ -1,4 +1,4 @@
-// What a DataLoader makes of its options.
+// The options of a DataLoader, as its base takes them.
 #include "gradus/data/loader/data_loader.h"
 
 namespace gradus::data::detail {

@@ -122,7 +122,7 @@ class StatefulSource final : public BatchSource<typename Dataset::BatchType::val
   void load(serialize::InputArchive&) override { refuse_state(); }
 };
 
-// What DataLoaderBase takes of the options. A data set that decides itself which examples come next
+// The options that DataLoaderBase takes. A data set that decides itself which examples come next
 // is read by one worker at most, since the order would depend on which one is faster.
 DataLoaderOptions loader_options(const DataLoaderOptions& options, bool has_indices);
 size_t known_size(std::optional<size_t> size);
@@ -139,7 +139,7 @@ size_t known_size(std::optional<size_t> size);
 template <class Batch>
 class DataLoader {
  public:
-  // All examples of a data set, in order or, with shuffle, in an order that each epoch draws anew.
+  // Goes through all examples of a data set, in order, or with `shuffle` in an order drawn anew.
   // Errors: ValueError for a batch size of 0 and for a data set of unknown size; ThreadError.
   template <class Dataset>
   requires(!Dataset::is_stateful) explicit DataLoader(Dataset dataset,
@@ -152,8 +152,8 @@ class DataLoader {
       sample(std::move(dataset), samplers::SequentialSampler(size), options);
     }
   }
-  // The examples that the sampler chooses. Before each epoch, a sampler with set_epoch gets its
-  // number.
+  // The examples that the sampler chooses. A sampler with set_epoch gets the number of
+  // each epoch.
   template <class Dataset, detail::IsSampler Sampler>
   DataLoader(Dataset dataset, Sampler sampler, const DataLoaderOptions& options = {})
       : DataLoader(options) {
@@ -237,7 +237,7 @@ class DataLoader {
     has_begun_ = false;
   }
 
-  // With a device: the batch whose copy has begun, after the copy of the one behind it has begun.
+  // Begins the copy of the next batch to the device before it returns the one already copied.
   std::optional<Batch> next() {
     if (!copies_.is_needed()) return made();
     if (!std::exchange(has_begun_, true)) ahead_ = copied(made());

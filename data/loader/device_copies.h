@@ -20,7 +20,7 @@ class DeviceCopies {
   // Begins to copy the tensors of a batch, and puts the copies into their places. Does not wait for
   // pinned memory.
   void copy(const std::vector<Tensor*>& tensors);
-  // From now on the current stream has the batch whose copy was begun first, and was not waited
+  // Makes the current stream wait for the earliest copy that nobody has waited
   // for.
   void wait_for_first();
   // Forgets copies that nobody waits for.

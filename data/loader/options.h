@@ -28,12 +28,12 @@ struct DataLoaderOptions {
   // Whether a last batch with fewer examples is left out.
   GRADUS_OPTION(DataLoaderOptions, bool, drop_last) = false;
 
-  // For DataLoader alone: whether each epoch has an order of its own, drawn at random.
+  // Each epoch draws an order of its own. DataLoader alone reads this option.
   GRADUS_OPTION(DataLoaderOptions, bool, shuffle) = false;
-  // For DataLoader alone: whether batches lie in page-locked memory, from which copies to a GPU run
-  // beside the program.
+  // Batches lie in page-locked memory. Copies from there to a GPU run beside the program.
+  // DataLoader alone reads this option.
   GRADUS_OPTION(DataLoaderOptions, bool, pin_memory) = false;
-  // For DataLoader alone: where batches go. On a GPU the next one is copied while this one is used.
+  // Copies batches there, the next one while this one is used. DataLoader alone reads this option.
   GRADUS_OPTION(DataLoaderOptions, std::optional<Device>, device);
 };
 

@@ -15,14 +15,14 @@ struct Sequencer {
   virtual std::optional<Result> next(ResultProducer next_result) = 0;
 };
 
-// As they come.
+// Hands results out as they come.
 template <class Result>
 struct NoSequencer final : Sequencer<Result> {
   using typename Sequencer<Result>::ResultProducer;
   std::optional<Result> next(ResultProducer next_result) override { return next_result(); }
 };
 
-// By their sequence_number, from 0 on. Of two that wait, numbers differ by less than max_jobs.
+// Hands results out by sequence_number. Numbers of waiting results differ by less than max_jobs.
 template <class Result>
 struct OrderedSequencer final : Sequencer<Result> {
   using typename Sequencer<Result>::ResultProducer;

@@ -33,7 +33,7 @@ bool is_number(std::string_view text, double& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// As it may stand in a message.
+// The text for a message.
 std::string shown(std::string_view text) {
   constexpr size_t kMost = 40;
   std::string out(text.substr(0, kMost));

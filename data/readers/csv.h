@@ -19,7 +19,7 @@ namespace gradus::data {
 enum class CsvType { kAutomatic, kNumber, kText };
 
 struct CsvOptions {
-  // Between the fields of a line.
+  // Separates the fields of a line.
   GRADUS_OPTION(CsvOptions, char, delimiter) = ',';
   // Whether the first line holds the names of the columns; otherwise they are "0", "1", ...
   GRADUS_OPTION(CsvOptions, bool, header) = true;
@@ -79,9 +79,9 @@ class CsvTable {
 };
 
 // Reads a file, plain or gzip. Fields may stand in quotes ("a, b" holds a comma, "" in them is a
-// quote); lines end in LF or CR LF. Errors: Error where the file cannot be read; ValueError with
-// line and column for a line with another number of fields than the first one, a quote that is not
-// closed, text behind a closing quote, and a value of a column of numbers that is none.
+// quote); lines end in LF or CR LF. Errors: Error where the file cannot be read. ValueError with
+// line and column for a line with another number of fields than the first one; for a quote that is
+// not closed, or has text behind it; for a value that is no number in a column of numbers.
 CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
 // The same from memory; `name` stands for the file in messages.
 CsvTable parse_csv(std::string_view text, std::string_view name, const CsvOptions& options = {});

@@ -1,4 +1,4 @@
-// What a table of CSV gives: numbers, text, classes.
+// The columns of a CSV table as numbers, text or classes.
 #include <algorithm>
 #include <cmath>
 #include <set>

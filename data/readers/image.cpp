@@ -1,4 +1,4 @@
-// Which decoder a picture needs.
+// Finds the decoder of a picture.
 #include "gradus/data/readers/image.h"
 
 #include "gradus/autograd/functions.h"
@@ -8,7 +8,7 @@ namespace gradus::data {
 
 namespace {
 
-// Of (3, height, width), by Pillow's whole numbers.
+// Takes (3, height, width). The weights are Pillow's whole numbers.
 Tensor gray(const Tensor& colors) {
   const Tensor wide = colors.to(kInt);
   const Tensor sum = wide[0] * 19595 + wide[1] * 38470 + wide[2] * 7471 + (1 << 15);

@@ -23,10 +23,10 @@ Tensor decode_image(ArrayRef<uint8_t> file, std::string_view name,
                     ImageMode mode = ImageMode::kUnchanged);
 
 namespace detail {
-// Of readers/pictures, as the file has them: uint8 (height, width, channels).
+// The decoders of readers/pictures return uint8 (height, width, channels).
 Tensor decode_png(ArrayRef<uint8_t> file, std::string_view name);
 Tensor decode_jpeg(ArrayRef<uint8_t> file, std::string_view name);
-// For them. Errors: ValueError.
+// The decoders call it. Errors: ValueError.
 void check_pixels(std::string_view name, int64_t width, int64_t height);
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-// NumPy's files: .npy, one array, and .npz, several by name.
+// NumPy's files: .npy holds one array, .npz several by name.
 #pragma once
 
 #include <map>

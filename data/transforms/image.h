@@ -16,19 +16,19 @@ struct ImageSize {
   int64_t height, width;
 };
 
-// Of RandomCrop: pixels that are put around the picture, and their value.
+// RandomCrop puts so many pixels of this value around the picture.
 struct CropPadding {
   int64_t padding = 0;
   double fill = 0;
 };
 
-// Of RandomErasing: the bounds of the share of the area, and of width / height.
+// RandomErasing draws the share of the area and width / height between these bounds.
 struct ErasingRange {
   double least_area = 0.02, greatest_area = 0.33, least_ratio = 0.3, greatest_ratio = 3.3;
 };
 
-// Of RandomAffine, drawn evenly: degrees from -degrees to degrees; shifts up to a share of the
-// size; the scale; shearing along x, in degrees.
+// RandomAffine draws evenly: an angle in [-degrees, degrees]; shifts up to a share of the size;
+// the scale; a shear along x in degrees.
 struct AffineRange {
   double degrees = 0, shift_x = 0, shift_y = 0, least_scale = 1, greatest_scale = 1, shear = 0;
 };
@@ -45,7 +45,7 @@ void check_affine(const AffineRange& range);
 void check_erasing(const ErasingRange& range);
 }  // namespace detail
 
-// To this size, by bilinear interpolation between the centers of pixels. Errors: ValueError unless
+// Resizes by bilinear interpolation between the centers of pixels. Errors: ValueError unless
 // sizes are positive.
 template <class Target = Tensor>
 class Resize : public TensorTransform<Target> {
@@ -107,7 +107,7 @@ class RandomVerticalFlip : public TensorTransform<Target> {
   double p_;
 };
 
-// With probability p a rectangle becomes `value`, in a copy. Where ten draws give none that fits,
+// Sets a rectangle of a copy to `value`, with probability p. Where ten draws give none that fits,
 // nothing changes.
 template <class Target = Tensor>
 class RandomErasing : public TensorTransform<Target> {

@@ -32,7 +32,7 @@ class BatchLambda : public BatchTransform<Input, Output> {
   FunctionType function_;
 };
 
-// What makes one T of a vector of them.
+// A transform that makes one T of a vector of them.
 template <class T, class BatchType = std::vector<T>>
 using Collation = BatchTransform<BatchType, T>;
 template <class T, class BatchType = std::vector<T>>

@@ -25,7 +25,7 @@ class KernelArguments {
     words_.insert(words_.end(), more.words_.begin(), more.words_.end());
   }
 
-  // Their addresses, as a launch takes them; until the next value is added.
+  // A launch takes these addresses. They hold until the next value is added.
   std::vector<void*> pointers() {
     std::vector<void*> out;
     for (const size_t start : starts_) out.push_back(words_.data() + start);

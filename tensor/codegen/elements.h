@@ -13,15 +13,15 @@ inline constexpr int kElementThreads = 256;  // of a block
 
 // A parameter of the kernel, and of its function.
 struct ElementParameter {
-  // What the function gets of a tensor: an element that it reads, writes, or both; or, of `item`,
-  // what item(NAME, offset) makes for the element. `whole` is passed on as it is.
+  // The function gets an element that it reads (read), writes (written) or both; or what
+  // item(NAME, offset) makes of the element (item); or the parameter itself (whole).
   enum Kind { read, written, both, item, whole };
   Kind kind;
   std::string type;  // of an element, "float"; of item and whole that of the parameter
   std::string name;
 };
 
-// What the text depends on, beside the parameters.
+// The text depends on this and on the parameters.
 struct ElementsForm {
   // most_vector: of elements that a thread may move at once. element_sizes: by tensor.
   ElementsForm(const Walk& walk, ArrayRef<size_t> element_sizes, int most_vector);
@@ -29,7 +29,7 @@ struct ElementsForm {
   std::string key() const;
   // Adds what the kernel takes after its parameters.
   void add_to(KernelArguments& arguments, const Walk& walk) const;
-  // Of kElementThreads threads each.
+  // A block has kElementThreads threads.
   int64_t blocks(const Walk& walk) const;
 
   int vector;                 // elements of a thread

@@ -32,8 +32,8 @@ struct Walk {
 bool is_wide(int64_t elements, int64_t reach);
 
 // How many neighbours in the last dimension a thread moves at once: a power of two up to `most`, 1
-// where they are no neighbours. around: a walk to the places where this one begins. Without it the
-// last vector of a single dimension may be cut short. element_sizes: by tensor.
+// where they are no neighbours. around: a walk to the places where this one begins. A walk
+// of one dimension without `around` may cut its last vector short. element_sizes: by tensor.
 int vector_width(const Walk& walk, ArrayRef<size_t> element_sizes, int most,
                  const Walk* around = nullptr);
 

@@ -18,7 +18,7 @@ class Formulas {
   };
 
   // The row's value as an expression of these operands, each a name or a call: "v1 + v2",
-  // "gradus::sigmoid(v1)". What it calls is part of text() from here on.
+  // "gradus::sigmoid(v1)". text() then holds the functions that it calls.
   // Errors: NotFusable where a row calls what kernels lack.
   using Operands = std::vector<std::string>;
   std::string call(UnaryOp op, const Operands& x);

@@ -8,8 +8,8 @@
 
 namespace gradus::fused {
 
-// The text of the kernel `fused`, and what a launch of it takes: first the pointers, of the
-// kernel's inputs in the order of `inputs` and then of its outputs, and after them `more`.
+// The text of the kernel `fused`. A launch takes pointers to `inputs`, in this order, then to the
+// outputs, then `more`.
 struct KernelText {
   std::string text;
   std::vector<int> inputs;  // expressions

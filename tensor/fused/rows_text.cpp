@@ -14,7 +14,7 @@ constexpr int kWarp = 32, kMostThreads = 1024;
 constexpr int kMostKept = 8;     // vectors of each input that a thread keeps in registers
 constexpr int kRowsOfBlock = 4;  // where a warp has a row
 
-// In each thread of a row the fold of all, which are so many warps.
+// Each thread of a row gets the fold of the whole row, which has WARPS warps.
 constexpr char kOverRow[] = R"(
 template <int WARPS, class T, class F>
 __device__ T over_row(T x, F combine) {

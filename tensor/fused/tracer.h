@@ -79,13 +79,13 @@ class Tracer final : public MetaBackend {
   // The expression whose value the tensor shows.
   int value(const Tensor& x);
   int value(const Operand& x);
-  // From here on `out`, all of its memory, shows the expression.
+  // The whole memory of `out` stands for the expression from now on.
   void set(const Tensor& out, int expr);
   // A new one. op: a row of the kind's table.
   template <class Op>
   void set(const Tensor& out, Kind kind, Op op, int x, int y = -1, int z = -1,
            const Scalar& number = {});
-  // What follows appends an expression and returns its number.
+  // These functions append an expression and return its number.
   int add(Expr expr);
   int number(const Scalar& value);
   int map(UnaryOp op, int x);

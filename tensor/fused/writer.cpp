@@ -1,4 +1,4 @@
-// What the writers of fused kernels share.
+// The common part of the writers of fused kernels.
 #include "gradus/tensor/fused/writer.h"
 
 #include <algorithm>

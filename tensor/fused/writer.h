@@ -1,4 +1,4 @@
-// What the writers of fused kernels share: the tensors of a kernel, and statements that compute.
+// The common part of the writers of fused kernels: the tensors of a kernel, and its statements.
 #pragma once
 
 #include "gradus/tensor/codegen/elements.h"
@@ -14,7 +14,7 @@ class Writer {
  protected:
   static constexpr int kMostVector = 4;  // elements that a thread moves at once
 
-  // Which tensor the input is, of those that the kernel reads or writes.
+  // The position of the input among the tensors that the kernel reads or writes.
   size_t tensor_of(int input) const;
 
   template <class Integer>
@@ -42,8 +42,8 @@ class Writer {
 
   const Kernel& kernel_;
   const std::vector<Expr>& exprs_;
-  // --- Of each tensor, the inputs first: the expression that it holds; its strides by dimensions
-  // of the kernel's domain, 0 where the value repeats; the bytes of an element; the parameter.
+  // Each list has an entry a tensor, the inputs first: the expression; the strides by dimension of
+  // the kernel's domain, 0 where the value repeats; the bytes of an element; the parameter.
   std::vector<int> tensors_;
   std::vector<Dims> strides_;
   std::vector<size_t> element_sizes_;

@@ -144,7 +144,7 @@ GRADUS_HD T least_multiple(T x, T y) {
 template <class T>
 requires std::is_floating_point_v<T> T power(T x, T y) { return pow(x, y); }
 #endif
-// Of integers by squaring; a negative exponent gives 0, or +-1 where x is +-1.
+// Integers are squared again and again. A negative exponent gives 0, or +-1 where x is +-1.
 template <class T>
 requires(!std::is_floating_point_v<T>) GRADUS_HD T power(T x, T y) {
   if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;

@@ -11,7 +11,7 @@ namespace gradus::data::detail {
 
 namespace {
 
-// libjpeg reports an error by a function that must not return. It jumps back over frames of libjpeg
+// libjpeg reports an error by a function that must not return. The jump crosses frames of libjpeg
 // alone.
 struct JpegErrors {
   jpeg_error_mgr manager;
@@ -34,8 +34,8 @@ struct JpegReader {
   JpegErrors errors;
 };
 
-// These frames hold nothing with a destructor, as longjmp leaves them. False: errors.message says
-// why.
+// longjmp leaves these functions, so they hold nothing with a destructor. False: errors.message
+// says why.
 bool begin_jpeg(JpegReader& reader, const uint8_t* data, size_t size) {
   if (setjmp(reader.errors.jump) != 0) return false;
   jpeg_mem_src(&reader.info, const_cast<unsigned char*>(data), static_cast<unsigned long>(size));
