@@ -53,7 +53,7 @@ class Builder:
         with open(os.path.join(self._simulator, "kernel.options")) as file:
             self._kernel = file.read().split()
         # What the object of a student's file depends on, besides its text.
-        self._rules = self._surroundings + self._hash_of([each.__file__ for each in (symbols, source, gimple)] + [__file__]) + \
+        self._rules = self._surroundings + self._hash_of([each.__file__ for each in (symbols, source, gimple, limited)] + [__file__]) + \
             " ".join(self._kernel) + compilers_name()
 
     # --- What the judge's own parts are made of

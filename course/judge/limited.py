@@ -41,4 +41,7 @@ def run(command, folder=None, text="", memory=MEMORY, output=OUTPUT, seconds=SEC
         if status in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ):
             raise Exceeded(f"{os.path.basename(command[0])} wrote more than {output >> 20} MB")
         out.seek(0), messages.seek(0)
-        return status, *(each.read(output).decode(errors="replace") for each in (out, messages))
+        printed, said = (each.read(output).decode(errors="replace") for each in (out, messages))
+        if status != 0 and "File size limit exceeded" in said:  # of a program that the compiler started
+            raise Exceeded(f"{os.path.basename(command[0])} wrote more than {output >> 20} MB")
+        return status, printed, said
