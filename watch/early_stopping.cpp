@@ -9,7 +9,7 @@
 namespace gradus::watch {
 
 EarlyStopping::EarlyStopping(EarlyStoppingOptions options)
-    : options_(options), best_(options.mode() == Mode::Min ? INFINITY : -INFINITY) {
+    : options_(options), best_(options.mode() == Mode::Min ? HUGE_VAL : -HUGE_VAL) {
   check(options.patience() >= 1, "EarlyStopping: patience is ", options.patience(),
         ", expected 1 or more");
   check(options.min_delta() >= 0 && std::isfinite(options.min_delta()),

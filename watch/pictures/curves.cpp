@@ -1,6 +1,7 @@
 // Line charts: panels side by side, with axes, ticks and a legend.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "gradus/watch/pictures/plot.h"
 #include "gradus/watch/text.h"
@@ -19,7 +20,7 @@ constexpr double kWidths[] = {5, 2, 2, 2};
 
 // A range of round numbers around values: 1, 2 or 5 times a power of ten apart.
 struct Axis {
-  double least = INFINITY, greatest = -INFINITY, tick = 1;
+  double least = HUGE_VAL, greatest = -HUGE_VAL, tick = 1;
 
   void include(double value) {
     least = std::min(least, value);
@@ -121,7 +122,7 @@ std::string drawn(const Area& area, const Curve& curve, size_t style) {
 
 // The legend stands in the corner on the right that the first curve leaves free.
 std::string legend(const Area& area, const std::vector<Curve>& curves) {
-  double last = NAN;
+  double last = std::numeric_limits<double>::quiet_NaN();
   for (size_t i = 0; i < curves[0].y.size(); ++i)
     if (is_point(curves[0], i)) last = curves[0].y[i];
   const double middle = (Area::top + Area::bottom) / 2;
