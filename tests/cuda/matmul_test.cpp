@@ -237,10 +237,9 @@ TEST_F(MatmulTest, LongSums) {
   check_product(kLong, 1, 5, 6, 3001, OperandLayout::plain, OperandLayout::plain, true);
 }
 
-// All kernels are launched by one function. That of one row and one column has the fewest threads.
+// One function launches all kernels.
 TEST_F(MatmulTest, MoreBatchesThanAGridCounts) {
-  // The automatic one would multiply a tile of 32 x 32 for each, which takes minutes when
-  // simulated.
+  // The automatic kernel computes a tile of 32 x 32 a batch: minutes on simulated devices.
   const std::vector<std::string_view> kernels =
       kSimulated ? std::vector<std::string_view>{"naive"}
                  : std::vector<std::string_view>{"automatic", "cublas"};
