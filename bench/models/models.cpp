@@ -55,7 +55,8 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
       {
         amp::autocast guard(kCUDA, kBFloat16, type == std::string("bfloat16"));
         const Tensor scores = model->forward(input);
-        loss = nn::functional::cross_entropy(scores.flatten(0, -2), target.flatten());
+        loss =
+            nn::functional::cross_entropy(scores.reshape({-1, scores.size(-1)}), target.flatten());
       }
       loss.backward();
       adamw.step();
@@ -70,6 +71,18 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
   }
   set_float32_matmul_precision("highest");
 }
+
+// One layer of a transformer's encoder, whose features serve as scores.
+struct Encoder : nn::Module {
+  Encoder()
+      : layer(register_module(
+            "layer",
+            nn::TransformerEncoderLayer(
+                nn::TransformerEncoderLayerOptions(512, 8).dim_feedforward(2048).dropout(0)))) {}
+  // Tokens come first in libtorch's layer.
+  Tensor forward(const Tensor& x) { return layer->forward(x.transpose(0, 1)).transpose(0, 1); }
+  nn::TransformerEncoderLayer layer;
+};
 
 }  // namespace
 
@@ -87,6 +100,14 @@ int main(int argc, char** argv) {
   time_model(
       "GPT 6 x 384", [&] { return std::make_shared<bench::GPT>(kSmall); }, randint(65, {64, 256}),
       randint(65, {64, 256}), 64 * 256, "token");
+  constexpr bench::GPTSizes kGPT2 = {
+      .vocabulary = 50257, .tokens = 1024, .layers = 12, .heads = 12, .width = 768};
+  time_model(
+      "GPT-2 12 x 768", [&] { return std::make_shared<bench::GPT>(kGPT2); },
+      randint(50257, {8, 1024}), randint(50257, {8, 1024}), 8 * 1024, "token");
+  time_model(
+      "Encoder 512", [] { return std::make_shared<Encoder>(); }, randn({32, 128, 512}),
+      randint(512, {32, 128}), 32 * 128, "token");
   time_model(
       "ResNet-18 batch 128", [] { return std::make_shared<bench::ResNet18>(10); },
       randn({128, 3, 32, 32}), randint(10, {128}), 128, "image");

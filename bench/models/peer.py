@@ -53,18 +53,27 @@ class GPT(nn.Module):
         return self.head(self.norm(x))
 
 
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(512, 8, 2048, dropout=0.0)
+
+    def forward(self, x):
+        return self.layer(x.transpose(0, 1)).transpose(0, 1)
+
+
 def report(name, who, value, work, unit):
     print(f"{name}\t{who}\t{value:.9g}\t{work:.9g}\t{unit}", flush=True)
 
 
-def time_step(name, who, model, x, y, dtype, items, unit, expected):
+def time_step(name, who, model, x, y, scores, dtype, items, unit, expected):
     adamw = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
     run = torch.compile(model) if who == "compiled" else model
 
     def step():
         adamw.zero_grad(set_to_none=True)
         with torch.autocast("cuda", torch.bfloat16, enabled=dtype == "bfloat16"):
-            loss = F.cross_entropy(run(x).flatten(0, -2), y.flatten())
+            loss = F.cross_entropy(run(x).reshape(-1, scores), y.flatten())
         loss.backward()
         adamw.step()
         return loss
@@ -90,9 +99,12 @@ def time_step(name, who, model, x, y, dtype, items, unit, expected):
 
 def main():
     folder, ours, parts = sys.argv[1], read([sys.argv[2]]), sys.argv[3:]
-    models = {"GPT 6 x 384": (lambda: GPT(65, 256, 6, 6, 384), 64 * 256, "token"),
-              "ResNet-18 batch 128": (lambda: ResNet18(10), 128, "image")}
-    for name, (make, items, unit) in models.items():
+    # The model, how many scores it makes, the items of a step and their name.
+    models = {"GPT 6 x 384": (lambda: GPT(65, 256, 6, 6, 384), 65, 64 * 256, "token"),
+              "GPT-2 12 x 768": (lambda: GPT(50257, 1024, 12, 12, 768), 50257, 8 * 1024, "token"),
+              "Encoder 512": (Encoder, 512, 32 * 128, "token"),
+              "ResNet-18 batch 128": (lambda: ResNet18(10), 10, 128, "image")}
+    for name, (make, scores, items, unit) in models.items():
         for dtype in ("float32", "TF32", "bfloat16"):
             label = f"{name}, {dtype}"
             if parts and not any(part in label for part in parts):
@@ -110,7 +122,7 @@ def main():
                 x, y = values["x"].cuda(), values["y"].cuda()
                 if x.dim() == 4 and dtype == "bfloat16":
                     model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
-                time_step(label, who, model, x, y, dtype, items, unit, loss and min(loss["gradus"][0]))
+                time_step(label, who, model, x, y, scores, dtype, items, unit, loss and min(loss["gradus"][0]))
 
 
 main()

@@ -44,7 +44,16 @@ __device__ float half_of(uint32_t both, int second) {
 }
 template <HalfType T>
 __device__ uint32_t both_halves(float first, float second) {
+#if !defined(GRADUS_SIMULATED) && __CUDA_ARCH__ >= 800
+  uint32_t both;
+  if constexpr (std::is_same_v<T, BFloat16>)
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  else
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  return both;
+#else
   return uint32_t{T(first).bits} | uint32_t{T(second).bits} << 16;
+#endif
 }
 
 // c += a b. The lanes of a warp tell each other what they hold before compute capability 8.0.

@@ -3,6 +3,7 @@
 #include "gradus/cuda/ops/matmul.h"
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "gradus/cuda/backend.h"
@@ -16,6 +17,7 @@
 #include "gradus/cuda/kernels/matmul_vectorized.cuh"
 #include "gradus/cuda/ops/cublas.h"
 #include "gradus/cuda/ops/matmul_kernel.h"
+#include "gradus/cuda/ops/matmul_wgmma.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/cuda/runtime/named_choice.h"
@@ -33,11 +35,12 @@ enum class Choice : size_t {
   register_2d,
   vectorized,
   tensor_cores,
+  wgmma,
   cublas
 };
-constexpr std::array<std::string_view, 9> kNames = {"automatic",  "naive",        "coalesced",
-                                                    "tiled",      "register_1d",  "register_2d",
-                                                    "vectorized", "tensor_cores", "cublas"};
+constexpr std::array<std::string_view, 10> kNames = {
+    "automatic",   "naive",      "coalesced",    "tiled", "register_1d",
+    "register_2d", "vectorized", "tensor_cores", "wgmma", "cublas"};
 
 NamedChoice& matmul_choice() {
   static NamedChoice chosen("matmul", "GRADUS_MATMUL", kNames);
@@ -255,6 +258,11 @@ MatmulOperand<T> operand(const Tensor& x, int outer, int depth) {
 template <class T>
 void run_by_shape(const MatmulArgs<T>& args, int64_t batches, int64_t multiprocessors) {
   const Plan<T> plan = plan_for(args, batches, multiprocessors);
+  if constexpr (std::is_same_v<T, float>) {
+    if (args.k > 0 &&
+        wgmma_cost(args, batches, multiprocessors) < cost(plan, args, batches, multiprocessors))
+      return wgmma_matmul(args, batches, multiprocessors);
+  }
   if (plan.parts > 1)
     run_split_k(plan.kernel, args, plan.parts);
   else
@@ -295,10 +303,20 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor
     } else {
       refuse(name, out.dtype());
     }
+  } else if (name == Choice::wgmma && std::is_same_v<T, float>) {
+    if constexpr (std::is_same_v<T, float>) {
+      check<NotImplementedError>(std::isfinite(wgmma_cost(args, batches, multiprocessors)),
+                                 "matmul: the kernel 'wgmma' needs a GPU of compute capability "
+                                 "9.0 and code for it, and a sixteenth of its memory for planes of "
+                                 "the operands; "
+                                 "pick another with set_matmul_kernel(\"automatic\")");
+      wgmma_matmul(args, batches, multiprocessors);
+    }
   } else {
     run(rung<T>(name), args, batches);
   }
 }
+
 // Whether the kernel of the product has summed up a's rows, too.
 bool multiply_and_sum(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums,
                       int64_t multiprocessors) {
@@ -308,6 +326,7 @@ bool multiply_and_sum(const Tensor& a, const Tensor& b, const Tensor& out, const
   MatmulArgs<float> args = args_of<float>(a, b, Tensor(), out);
   const Plan<float> plan = plan_for(args, 1, multiprocessors);
   if (!plan.kernel.sums_rows || plan.parts > 1) return false;
+  if (wgmma_cost(args, 1, multiprocessors) < cost(plan, args, 1, multiprocessors)) return false;
   args.row_sums = sums.data_ptr<float>();
   run(plan.kernel, args, 1);
   return true;

@@ -3,6 +3,7 @@
 
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
 #include "gradus/cuda/ops/matmul.h"
+#include "gradus/cuda/ops/matmul_wgmma.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/tensor/base/precision.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -54,10 +55,11 @@ void matmul_half(const Tensor& a, const Tensor& b, const Tensor& bias, const Ten
   if ((any || name == "cublas") && has_terms && has_cublas_lt() &&
       cublas_lt_matmul(a, b, bias, out))
     return;
-  check<NotImplementedError>(any || name == "tiled" || !has_terms, "matmul: the kernel '", name,
-                             "' multiplies no ", a.dtype(),
-                             name == "cublas" ? " of these strides, or on this device" : "",
-                             "; pick another with set_matmul_kernel(\"automatic\")");
+  if (name == "wgmma" && has_terms && wgmma_matmul_half(a, b, bias, out)) return;
+  check<NotImplementedError>(
+      any || name == "tiled" || !has_terms, "matmul: the kernel '", name, "' multiplies no ",
+      a.dtype(), name == "cublas" || name == "wgmma" ? " of these strides, or on this device" : "",
+      "; pick another with set_matmul_kernel(\"automatic\")");
   const auto multiply = [&]<class T>(TypeTag<T>) {
     out.dtype() == kFloat ? multiply_half<T, float>(a, b, bias, out)
                           : multiply_half<T, T>(a, b, bias, out);

@@ -1,5 +1,6 @@
 // Products of half types on a GPU: no operand is converted, sums are float32, one rounding.
 #include "gradus/cuda/ops/matmul.h"
+#include "gradus/cuda/ops/matmul_wgmma.h"
 #include "gradus/cuda/runtime/stats.h"
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
@@ -108,6 +109,28 @@ TEST_F(HalfMatmulTest, WithoutTermsGivesTheBias) {
     const Tensor bias = tensor({1., 2., 3.}).to(dtype).cuda();
     EXPECT_TRUE(gradus::linear(a, weight, bias).equal(bias.expand({5, 3})));
   }
+}
+
+TEST_F(HalfMatmulTest, WgmmaTakesTilesOfEveryWidthAndTheirTails) {
+  if (!cuda::has_wgmma()) GTEST_SKIP() << "needs a GPU of compute capability 9.0";
+  cuda::set_matmul_kernel("wgmma");
+  const int64_t sizes[][3] = {{300, 200, 136}, {264, 72, 392}, {520, 1000, 512}, {8, 64, 8}};
+  for (const ScalarType dtype : kHalfTypes)
+    for (const auto& [m, k, n] : sizes)
+      for (const FactorLayout of_a : {FactorLayout::plain, FactorLayout::transposed})
+        for (const FactorLayout of_b : {FactorLayout::plain, FactorLayout::transposed}) {
+          if (of_a == FactorLayout::transposed && m % 8 > 0) continue;  // TMA's 16 bytes
+          const Factor a = random_factor(dtype, 2, m, k, of_a),
+                       b = random_factor(dtype, 2, k, n, of_b);
+          const Factor row = random_factor(dtype, 1, 1, n, FactorLayout::plain);
+          const bool has_bias = pick(0, 1);
+          const Tensor out = full({2, m, n}, std::nan(""), gpu(dtype));
+          cuda_backend().matmul(a.gpu, b.gpu, has_bias ? row.gpu[0][0] : Tensor(), out);
+          Tensor expected = as_double(a.cpu).bmm(as_double(b.cpu));
+          if (has_bias) expected = expected + as_double(row.cpu[0][0]);
+          EXPECT_LE((as_double(out) - expected).abs().max().item<double>(), allowed(dtype, k))
+              << m << " x " << k << " x " << n;
+        }
 }
 
 // 2048 terms of 1 / 2048 beside one of 1: in 16 bits the sum would stay at 1.

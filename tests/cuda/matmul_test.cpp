@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gradus/cuda/ops/matmul_wgmma.h"
 #include "gradus/tensor/raw/raw.h"
 #include "tests/cuda/gpu_test.h"
 #include "tests/random.h"
@@ -115,6 +116,7 @@ Tensor multiply(const Tensor& a, const Tensor& b, const Tensor& bias, int64_t fe
 
 // Whether a kernel has the dtype.
 bool takes(std::string_view kernel, ScalarType dtype) {
+  if (kernel == "wgmma") return dtype == kFloat && cuda::has_wgmma();
   if (dtype == kFloat) return true;
   if (kernel == "vectorized" || kernel == "tensor_cores") return false;
   return dtype == kDouble || (kernel.substr(0, 8) != "register" && kernel != "cublas");
@@ -290,6 +292,7 @@ TEST_F(MatmulTest, TheEndsOfTheRangeAreThoseOfMultiplyAdds) {
     raw::copy_(b.gpu, b.cpu);
     const std::vector<double> expected = reference(a.cpu, b.cpu, {});
     for (const std::string_view kernel : cuda::matmul_kernels()) {
+      if (!takes(kernel, kFloat)) continue;
       cuda::set_matmul_kernel(kernel);
       const Tensor out = multiply(a.gpu, b.gpu, {}, 0);
       for (int64_t i = 0; i < out.numel(); ++i) {
@@ -304,6 +307,23 @@ TEST_F(MatmulTest, TheEndsOfTheRangeAreThoseOfMultiplyAdds) {
       }
     }
   }
+}
+
+// Large enough for several tiles, stages and parts of wgmma; and what it says where it is not.
+TEST_F(MatmulTest, WgmmaTakesManyTilesAndParts) {
+  if (!cuda::has_wgmma()) {
+    cuda::set_matmul_kernel("wgmma");
+    const Tensor x = raw::empty({1, 4, 4}, kFloat, kCUDA);
+    EXPECT_CONTAINS(
+        message_of<NotImplementedError>([&] { cuda_backend().matmul(x, x, Tensor(), x); }),
+        "the kernel 'wgmma' needs a GPU of compute capability 9.0");
+    return;
+  }
+  for (const OperandLayout a : kOperandLayouts)
+    for (const OperandLayout b : kOperandLayouts) {
+      check_product(kFloat, 2, 515, 387, 200, a, b, pick(0, 1), {"wgmma"});
+      check_product(kFloat, 1, 130, 129, 3000, a, b, pick(0, 1), {"wgmma"});
+    }
 }
 
 TEST_F(MatmulTest, CublasRefusesWhatItCannotExpress) {
@@ -334,18 +354,19 @@ TEST_F(MatmulTest, AKernelRefusesADtypeThatItDoesNotHave) {
 }
 
 TEST_F(MatmulTest, KernelsAreChosenByName) {
-  EXPECT_EQ(
-      cuda::matmul_kernels().vec(),
-      (std::vector<std::string_view>{"automatic", "naive", "coalesced", "tiled", "register_1d",
-                                     "register_2d", "vectorized", "tensor_cores", "cublas"}));
+  EXPECT_EQ(cuda::matmul_kernels().vec(),
+            (std::vector<std::string_view>{"automatic", "naive", "coalesced", "tiled",
+                                           "register_1d", "register_2d", "vectorized",
+                                           "tensor_cores", "wgmma", "cublas"}));
   for (const std::string_view name : cuda::matmul_kernels()) {
     cuda::set_matmul_kernel(name);
     EXPECT_EQ(cuda::matmul_kernel(), name);
   }
   cuda::set_matmul_kernel("naive");
-  EXPECT_EQ(message_of<ValueError>([] { cuda::set_matmul_kernel("fastest"); }),
-            "set_matmul_kernel: no matmul kernel is named 'fastest'; expected one of automatic, "
-            "naive, coalesced, tiled, register_1d, register_2d, vectorized, tensor_cores, cublas");
+  EXPECT_EQ(
+      message_of<ValueError>([] { cuda::set_matmul_kernel("fastest"); }),
+      "set_matmul_kernel: no matmul kernel is named 'fastest'; expected one of automatic, "
+      "naive, coalesced, tiled, register_1d, register_2d, vectorized, tensor_cores, wgmma, cublas");
   EXPECT_EQ(cuda::matmul_kernel(), "naive");
   cuda::set_matmul_kernel("automatic");
 }

@@ -54,7 +54,10 @@ class Job {
       std::filesystem::remove(file_of(static_cast<int>(rank)));
   }
 
-  void signal(int rank, int number) { kill(pids_[static_cast<size_t>(rank)], number); }
+  void signal(int rank, int number) {
+    const pid_t pid = pids_[static_cast<size_t>(rank)];
+    if (pid > 0) kill(pid, number);  // 0 would be all of this process group
+  }
   // Its exit status; -1 where it has not ended in time or was killed.
   int await_end(int rank, Clock::time_point deadline) {
     pid_t& pid = pids_[static_cast<size_t>(rank)];

@@ -1,0 +1,186 @@
+// The rung wgmma of the matmul ladder: products of half types on Hopper.
+//
+// Idea. A block has three warpgroups. One thread of the first asks TMA for tiles of a and b, some
+// steps ahead, into a ring of stages; the others multiply 64 rows each straight from shared memory,
+// and never load. Two blocks of a cluster have the same columns: each copies half of b's tile to
+// both. Blocks stay and take tile after tile, so the first copies of the next tile and the stores
+// of the last one run beside products. (Shah et al., "FlashAttention-3", 2024, and CUTLASS 3 call
+// this warp specialisation.)
+// Cost. Some 4.3 TFLOP/s and multiprocessor at the limit of the tensor cores; a tile of 128 x 256
+// reads 32 KB a step of 64 terms from the L2 cache.
+// Next. Parts of sums where tiles are few.
+#pragma once
+
+#include "gradus/cuda/kernels/pdl.cuh"
+#include "gradus/cuda/kernels/wgmma.cuh"
+
+namespace gradus::cuda {
+
+// Boxes of 64 x 64 elements of a, b and out. The columns of out, and of an operand whichever
+// dimension is contiguous, are the first one; batches are the third.
+template <class T>
+struct WgmmaArgs {
+  CUtensorMap a, b, out;
+  const T* bias;  // (n), contiguous, or null
+  int m, n, k, batches;
+};
+
+template <int N>
+struct WgmmaTile {
+  static constexpr int kRows = 128, kDepth = 64, kThreads = 384, kCluster = 2;
+  static constexpr int kBoxesA = kRows / 64, kBoxesB = N / 64;
+  static constexpr int kStageBytes = (kBoxesA + kBoxesB) * hopper::kBoxBytes;
+  static constexpr int kOutBytes = kBoxesA * kBoxesB * hopper::kBoxBytes;
+  static constexpr int kStages = (227 * 1024 - 2048 - kOutBytes) / kStageBytes;
+  // Boxes are aligned to 1024 bytes, which a block's shared memory need not be.
+  static constexpr int kSharedBytes = kStages * kStageBytes + kOutBytes + 1024 + 256;
+};
+
+// The place of a cluster's next tile: 256 rows and N columns. Eight tiles in a column, then the
+// next column, so that what the clusters read at a time stays in the L2 cache.
+struct WgmmaPlace {
+  int row, column, batch;
+  __device__ WgmmaPlace(int64_t tile, int tall, int wide) {
+    constexpr int kGroup = 8;
+    const int64_t each = int64_t{tall} * wide;
+    batch = static_cast<int>(tile / each);
+    const int of_batch = static_cast<int>(tile % each);
+    const int group = of_batch / (kGroup * wide), first = group * kGroup;
+    const int high = ::min(kGroup, tall - first), rest = of_batch - first * wide;
+    row = first + rest % high, column = rest / high;
+  }
+};
+
+template <class T>
+using WgmmaRun = void(WgmmaArgs<T>);
+
+template <class T, int N, bool kAlongA, bool kAlongB>
+__global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaTile<N>::kThreads, 1)
+    matmul_wgmma(const __grid_constant__ WgmmaArgs<T> args) {
+#if __CUDA_ARCH_FEAT_SM90_ALL
+  using namespace hopper;
+  using Tile = WgmmaTile<N>;
+  constexpr int kStages = Tile::kStages;
+  extern __shared__ char shared[];
+  char* const stages = shared + (1024 - shared_address(shared) % 1024) % 1024;
+  char* const results = stages + kStages * Tile::kStageBytes;
+  auto* const full = reinterpret_cast<uint64_t*>(results + Tile::kOutBytes);
+  uint64_t* const empty = full + kStages;
+
+  const int thread = static_cast<int>(threadIdx.x), group = thread / 128;
+  const unsigned rank = block_in_cluster();
+  if (thread == 0) {
+    for (int i = 0; i < kStages; ++i) {
+      init_barrier(&full[i], 1);
+      init_barrier(&empty[i], 2 * Tile::kCluster);  // the warpgroups that multiply
+    }
+    publish_barriers();
+  }
+  sync_cluster();
+  wait_for_earlier_kernels();
+
+  const int tall = (args.m + 255) / 256, wide = (args.n + N - 1) / N;
+  const int64_t tiles = int64_t{tall} * wide * args.batches;
+  const int64_t clusters = gridDim.x / Tile::kCluster;
+  const int steps = (args.k + Tile::kDepth - 1) / Tile::kDepth;
+
+  if (group == 0) {
+    give_registers<40>();
+    if (thread == 0) {
+      int stage = 0, parity = 0;
+      for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
+        const WgmmaPlace at(tile, tall, wide);
+        const int row = at.row * 256 + static_cast<int>(rank) * 128, column = at.column * N;
+        for (int step = 0; step < steps; ++step) {
+          wait_for(&empty[stage], parity ^ 1);
+          arrive_and_expect(&full[stage], Tile::kStageBytes);
+          char* const a = stages + stage * Tile::kStageBytes;
+          char* const b = a + Tile::kBoxesA * kBoxBytes;
+          const int k = step * Tile::kDepth;
+#pragma unroll
+          for (int i = 0; i < Tile::kBoxesA; ++i) {
+            const int outer = row + 64 * i;
+            copy_box(a + i * kBoxBytes, args.a, &full[stage], kAlongA ? outer : k,
+                     kAlongA ? k : outer, at.batch);
+          }
+#pragma unroll
+          for (int i = 0; i < Tile::kBoxesB; ++i) {
+            if (i % Tile::kCluster != static_cast<int>(rank)) continue;
+            const int outer = column + 64 * i;
+            copy_box_to_all(b + i * kBoxBytes, args.b, &full[stage], kAlongB ? outer : k,
+                            kAlongB ? k : outer, at.batch, 0b11);
+          }
+          if (++stage == kStages) stage = 0, parity ^= 1;
+        }
+      }
+    }
+  } else {
+    take_registers<232>();
+    const int part = group - 1, lane = thread % 32, warp = thread % 128 / 32;
+    char* const result = results + part * Tile::kBoxesB * kBoxBytes;
+    int stage = 0, parity = 0;
+    for (int64_t tile = blockIdx.x / Tile::kCluster; tile < tiles; tile += clusters) {
+      const WgmmaPlace at(tile, tall, wide);
+      float sums[N / 2];  // of the lane
+      const auto release = [&](int which) {
+        if (thread % 128 < Tile::kCluster) arrive_at(&empty[which], thread % 128);
+      };
+      for (int step = 0; step < steps; ++step) {
+        wait_for(&full[stage], parity);
+        const char* const from = stages + stage * Tile::kStageBytes;
+        const uint64_t a = describe(from + part * kBoxBytes);
+        const uint64_t b = describe(from + Tile::kBoxesA * kBoxBytes);
+        begin_products();
+#pragma unroll
+        for (int i = 0; i < Tile::kDepth / 16; ++i)
+          // 16 terms further: 16 lines, or 32 bytes of each line.
+          multiply<T, N, kAlongA, kAlongB>(sums, a + i * (kAlongA ? 128 : 2),
+                                           b + i * (kAlongB ? 128 : 2), step + i > 0);
+        end_products();
+        wait_for_products<1>();
+        if (step > 0) release(stage == 0 ? kStages - 1 : stage - 1);
+        if (++stage == kStages) stage = 0, parity ^= 1;
+      }
+      wait_for_products<0>();
+      release(stage == 0 ? kStages - 1 : stage - 1);
+
+      const int column = at.column * N;
+      if (args.bias) {
+#pragma unroll
+        for (int j = 0; j < N / 8; ++j)
+#pragma unroll
+          for (int e = 0; e < 2; ++e) {
+            const int c = column + 8 * j + lane % 4 * 2 + e;
+            const float more = c < args.n ? static_cast<float>(args.bias[c]) : 0.f;
+            sums[4 * j + e] += more, sums[4 * j + 2 + e] += more;
+          }
+      }
+      if (thread % 128 == 0) wait_for_stores();  // of the tile before
+      sync_warpgroup(group);
+      const int line = 16 * warp + lane % 16;
+#pragma unroll
+      for (int j = 0; j < N / 8; j += 2) {
+        const int chunk = j % 8 + lane / 16;
+        char* const to = result + j / 8 * kBoxBytes + line * 128 + (chunk ^ line % 8) * 16;
+        store_matrices(to, both_halves<T>(sums[4 * j], sums[4 * j + 1]),
+                       both_halves<T>(sums[4 * j + 2], sums[4 * j + 3]),
+                       both_halves<T>(sums[4 * j + 4], sums[4 * j + 5]),
+                       both_halves<T>(sums[4 * j + 6], sums[4 * j + 7]));
+      }
+      publish_to_copies();
+      sync_warpgroup(group);
+      if (thread % 128 == 0) {
+        const int row = at.row * 256 + static_cast<int>(rank) * 128 + part * 64;
+#pragma unroll
+        for (int i = 0; i < Tile::kBoxesB; ++i)
+          store_box(args.out, result + i * kBoxBytes, column + 64 * i, row, at.batch);
+        end_stores();
+      }
+    }
+    if (thread % 128 == 0) wait_for_stores();
+  }
+  sync_cluster();  // no block ends while another one may still arrive at its barriers
+#endif
+}
+
+}  // namespace gradus::cuda
