@@ -248,6 +248,8 @@ struct PlaceOf {
 // all, for kScatterBatch lines. Neighbouring threads, in x, do the same step of neighbouring lines.
 // There are `parts` blocks for the lines.
 inline constexpr int kScatterBatch = 4;
+// So many elements are under way at a time, and added in their order.
+inline constexpr int kScatterAhead = 8;
 
 template <ScatterOp op, class T>
 __global__ void scatter_sorted(Strided<3> lines, int64_t parts, int64_t size, Line line, T* out,
@@ -265,8 +267,21 @@ __global__ void scatter_sorted(Strided<3> lines, int64_t parts, int64_t size, Li
       continue;
     T& there = out[at.at[0] + place * line.jump];
     T value = there;
-    for (int64_t k = first; k < line.length && places_here[k * line.index_step] == place; ++k)
-      value = put_to<op>(value, src[at.at[2] + order_here[k * line.index_step] * line.src_step]);
+    bool mine[kScatterAhead] = {};
+    mine[kScatterAhead - 1] = true;
+    for (int64_t k = first; mine[kScatterAhead - 1]; k += kScatterAhead) {
+      T ahead[kScatterAhead];
+#pragma unroll
+      for (int e = 0; e < kScatterAhead; ++e)
+        mine[e] = k + e < line.length && places_here[(k + e) * line.index_step] == place;
+#pragma unroll
+      for (int e = 0; e < kScatterAhead; ++e)
+        if (mine[e])
+          ahead[e] = src[at.at[2] + order_here[(k + e) * line.index_step] * line.src_step];
+#pragma unroll
+      for (int e = 0; e < kScatterAhead; ++e)
+        if (mine[e]) value = put_to<op>(value, ahead[e]);
+    }
     there = value;
   }
 }

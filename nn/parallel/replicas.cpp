@@ -73,12 +73,11 @@ void Replicas::match_memory() {
 
 // Small neighbours of one dtype go together, as each message between GPUs costs some calls.
 size_t Replicas::end_of_group(size_t begin) const {
-  constexpr size_t kMostBytes = size_t{32} << 20;
   const bool messages = std::ranges::any_of(devices_, [](Device d) { return d.is_cuda(); });
   size_t end = begin + 1, bytes = originals_[begin].nbytes();
   for (; messages && end < originals_.size() && end != buffers_at_; ++end) {
     bytes += originals_[end].nbytes();
-    if (bytes > kMostBytes || originals_[end].dtype() != originals_[begin].dtype()) break;
+    if (bytes > most_message_bytes || originals_[end].dtype() != originals_[begin].dtype()) break;
   }
   return end;
 }

@@ -8,6 +8,9 @@
 
 namespace gradus::nn::parallel {
 
+// Up to how many bytes of neighbouring tensors go in one message to a GPU. Tests set less.
+inline constinit size_t most_message_bytes = size_t{32} << 20;
+
 // Where the original is on the first device, replica 0 shares its memory, so changes of buffers in
 // it stay. Others are copied where the original or the copy has changed since the last update.
 class Replicas {
