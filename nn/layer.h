@@ -17,6 +17,7 @@
 
 #include <ostream>
 
+#include "gradus/nn/by_place.h"
 #include "gradus/nn/cloneable.h"
 #include "gradus/nn/expanding_array.h"
 #include "gradus/tensor/base/option.h"
@@ -51,6 +52,12 @@ struct Layer : Cloneable<Derived> {
   explicit Layer(Args&&... args)
       : Cloneable<Derived>(short_class_name(typeid(Derived))),
         options(std::forward<Args>(args)...) {}
+
+  // Takes the arguments of Python's module: Linear(3, 4, false).
+  template <class... Args>
+  requires(!std::is_constructible_v<Options, Args...> &&
+           detail::by_place<Options, Args...>) explicit Layer(Args&&... args)
+      : Layer(detail::options_by_place<Options>(std::forward<Args>(args)...)) {}
 
   void reset() override {}
 

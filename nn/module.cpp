@@ -191,6 +191,21 @@ void Module::unregister_module(const std::string& name) {
   children_.erase(name);
 }
 
+Tensor Module::unregister_parameter(const std::string& name) {
+  check(parameters_.contains(name), "No Parameter with name `", name,
+        "` is registered; named_parameters() lists them");
+  const Tensor out = *parameters_[name];
+  parameters_.erase(name);
+  return out;
+}
+Tensor Module::unregister_buffer(const std::string& name) {
+  check(buffers_.contains(name), "No Buffer with name `", name,
+        "` is registered; named_buffers() lists them");
+  const Tensor out = *buffers_[name];
+  buffers_.erase(name);
+  return out;
+}
+
 void Module::stand_for(std::shared_ptr<Module> module) { children_.insert("", std::move(module)); }
 
 std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {

@@ -125,6 +125,11 @@ class Module : public std::enable_shared_from_this<Module> {
   virtual void to(ScalarType dtype, bool non_blocking = false);
   virtual void to(Device device, bool non_blocking = false);
   void to(DeviceType device, bool non_blocking = false) { to(Device(device), non_blocking); }
+  // Moves to the current GPU, or to that of this index.
+  void cuda(std::optional<DeviceIndex> device = std::nullopt) {
+    to(Device(kCUDA, device.value_or(-1)));
+  }
+  void cpu() { to(kCPU); }
   // set_to_none: grad() becomes undefined, and the next backward stores instead of adding.
   virtual void zero_grad(bool set_to_none = true);
   // The one given, or that of the class.
@@ -177,6 +182,8 @@ class Module : public std::enable_shared_from_this<Module> {
   }
   // Errors: ValueError where there is none of this name.
   void unregister_module(const std::string& name);
+  Tensor unregister_parameter(const std::string& name);
+  Tensor unregister_buffer(const std::string& name);
 
  protected:
   // Values of the last arguments of forward(), which AnyModule and Sequential may then leave out:
@@ -294,7 +301,7 @@ class ModuleHolder {
   // Takes wrong arguments, for which compilers would list all the other constructors.
   template <class... Args>
   requires detail::Arguments<Contained, Args...>
-  explicit ModuleHolder(Args&&...) = delete;  // the module has no such constructor
+  explicit ModuleHolder(Args&&...) = delete;  // name them: Linear(LinearOptions(3, 2).bias(false))
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}  // NOLINT
 
   explicit operator bool() const { return impl_ != nullptr; }

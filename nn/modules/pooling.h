@@ -12,7 +12,7 @@ struct MaxPoolOptions {
   GRADUS_OPTIONS(MaxPoolOptions, ARGUMENT(ExpandingArray<D>, kernel_size),
                  OPTION(ExpandingArray<D>, stride, kernel_size_),
                  OPTION(ExpandingArray<D>, padding, 0), OPTION(ExpandingArray<D>, dilation, 1),
-                 OPTION(bool, ceil_mode, false));
+                 NAMED(bool, ceil_mode, false));  // Python's return_indices stands in this place
 };
 
 // count_include_pad: padding counts among the elements of a window. divisor_override, in 2 and 3

@@ -43,29 +43,37 @@ struct NamedOption {
 //
 // The constructor takes the ARGUMENTs, in order; one without a default must be given. An OPTION is
 // set by name alone; its default may be an earlier one's member: OPTION(int64_t, kdim, embed_dim_).
-// A HIDDEN one is an OPTION that the text of a module leaves out. The struct has a setter and a
-// getter for each, `fields()`, a tuple of NamedOption, and `==`; these two are templates, so that
-// they take compile time only where they are used.
-#define GRADUS_OPTIONS(Options, ...)                                              \
-  Options(GRADUS_LIST(GRADUS_EACH(GRADUS_PARAMETER_, __VA_ARGS__))) /* NOLINT */  \
-      GRADUS_INITIALIZERS(GRADUS_EACH(GRADUS_INITIALIZER_, __VA_ARGS__)) {}       \
-  template <class = void>                                                         \
-  auto fields() const {                                                           \
-    return std::make_tuple(GRADUS_LIST(GRADUS_EACH(GRADUS_FIELD_, __VA_ARGS__))); \
-  }                                                                               \
-  template <std::same_as<Options> Other>                                          \
-  bool operator==(const Other& other) const {                                     \
-    return fields() == other.fields();                                            \
-  }                                                                               \
-  GRADUS_EACH(GRADUS_MEMBER_, __VA_ARGS__)                                        \
+// A HIDDEN one is an OPTION that the text of a module leaves out, a NAMED one an OPTION that has no
+// place among the arguments of Python's module. The struct has a setter and a getter for each, and
+// `==`. `fields()` is a tuple of NamedOption, `places()` one of references to the options that have
+// a place. All three are templates, so that they take compile time only where they are used.
+#define GRADUS_OPTIONS(Options, ...)                                                  \
+  Options(GRADUS_LIST(GRADUS_EACH(GRADUS_PARAMETER_, __VA_ARGS__))) /* NOLINT */      \
+      GRADUS_INITIALIZERS(GRADUS_EACH(GRADUS_INITIALIZER_, __VA_ARGS__)) {}           \
+  template <class = void>                                                             \
+  auto fields() const {                                                               \
+    return std::make_tuple(GRADUS_LIST(GRADUS_EACH(GRADUS_FIELD_, __VA_ARGS__)));     \
+  }                                                                                   \
+  static constexpr size_t argument_count = 0 GRADUS_EACH(GRADUS_COUNT_, __VA_ARGS__); \
+  template <class = void>                                                             \
+  auto places() {                                                                     \
+    return std::tie(GRADUS_LIST(GRADUS_EACH(GRADUS_PLACE_, __VA_ARGS__)));            \
+  }                                                                                   \
+  template <std::same_as<Options> Other>                                              \
+  bool operator==(const Other& other) const {                                         \
+    return fields() == other.fields();                                                \
+  }                                                                                   \
+  GRADUS_EACH(GRADUS_MEMBER_, __VA_ARGS__)                                            \
   static_assert(true) /* takes the semicolon */
 
 #define GRADUS_PARAMETER_ARGUMENT(type, name, ...) , const type& name __VA_OPT__(= __VA_ARGS__)
 #define GRADUS_PARAMETER_OPTION(...)
 #define GRADUS_PARAMETER_HIDDEN(...)
+#define GRADUS_PARAMETER_NAMED(...)
 #define GRADUS_INITIALIZER_ARGUMENT(type, name, ...) , name##_(name)
 #define GRADUS_INITIALIZER_OPTION(...)
 #define GRADUS_INITIALIZER_HIDDEN(...)
+#define GRADUS_INITIALIZER_NAMED(...)
 // GRADUS_INITIALIZERS(, a_(a), b_(b)) gives : a_(a), b_(b).
 #define GRADUS_INITIALIZERS(...) GRADUS_COLON_BEFORE_REST(~__VA_ARGS__)
 #define GRADUS_COLON_BEFORE_REST(first, ...) __VA_OPT__( : __VA_ARGS__)
@@ -74,6 +82,15 @@ struct NamedOption {
 #define GRADUS_FIELD_OPTION(...) GRADUS_FIELD_ARGUMENT(__VA_ARGS__)
 #define GRADUS_FIELD_HIDDEN(type, name, ...) \
   , ::gradus::NamedOption<type> { #name, name##_, true }
+#define GRADUS_FIELD_NAMED(...) GRADUS_FIELD_ARGUMENT(__VA_ARGS__)
+#define GRADUS_COUNT_ARGUMENT(...) +1
+#define GRADUS_COUNT_OPTION(...)
+#define GRADUS_COUNT_HIDDEN(...)
+#define GRADUS_COUNT_NAMED(...)
+#define GRADUS_PLACE_ARGUMENT(type, name, ...) , name##_
+#define GRADUS_PLACE_OPTION(...) GRADUS_PLACE_ARGUMENT(__VA_ARGS__)
+#define GRADUS_PLACE_HIDDEN(...) GRADUS_PLACE_ARGUMENT(__VA_ARGS__)
+#define GRADUS_PLACE_NAMED(...)
 #define GRADUS_MEMBER_ARGUMENT(type, name, ...) \
   auto& name(const type& value) {               \
     name##_ = value;                            \
@@ -83,6 +100,7 @@ struct NamedOption {
   type name##_ __VA_OPT__(= __VA_ARGS__);
 #define GRADUS_MEMBER_OPTION(...) GRADUS_MEMBER_ARGUMENT(__VA_ARGS__)
 #define GRADUS_MEMBER_HIDDEN(...) GRADUS_MEMBER_ARGUMENT(__VA_ARGS__)
+#define GRADUS_MEMBER_NAMED(...) GRADUS_MEMBER_ARGUMENT(__VA_ARGS__)
 
 // GRADUS_EACH(PREFIX_, A(1), B(2)) is PREFIX_A(1) PREFIX_B(2), for up to 12 elements. A macro does
 // not expand itself, so each step leaves the name of the next step for another scan.

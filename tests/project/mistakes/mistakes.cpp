@@ -11,9 +11,10 @@ struct NetImpl : nn::Module {
 
 int main() {
   nn::Linear(784, "10");                // mistake: a text
-  nn::Linear(784, 10, false);           // mistake: bias is set by name
+  nn::Linear(784, 10, 1);               // mistake: bias is a bool
+  nn::Conv2d(3, 8, 3, 1, 0.5);          // mistake: padding is a whole number
+  nn::MaxPool2d(2, 2, 0, 1, true);      // mistake: return_indices or ceil_mode
   nn::Linear(nn::LinearOptions(784));   // mistake: out_features is missing
-  nn::LeakyReLU(0.2);                   // mistake: the slope is set by name
   nn::MSELoss(ones({1}));               // mistake: a tensor
   nn::Sequential(nn::Linear(3, 4), 5);  // mistake: 5 is no module
 }
