@@ -12,6 +12,7 @@
 #include "gradus/optim/optimizer.h"
 #include "gradus/optim/rmsprop.h"
 #include "gradus/optim/schedulers/cosine.h"
+#include "gradus/optim/schedulers/cyclic.h"
 #include "gradus/optim/schedulers/decays.h"
 #include "gradus/optim/schedulers/reduce_on_plateau_scheduler.h"
 #include "gradus/optim/schedulers/step_lr.h"

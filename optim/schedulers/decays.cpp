@@ -82,4 +82,16 @@ SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<ClosedFormLR>
         return schedulers[index].form()(base, step - begin, group);
       }) {}
 
+ChainedScheduler::ChainedScheduler(Optimizer& optimizer,
+                                   const std::vector<ClosedFormLR>& schedulers)
+    : ClosedFormLR(optimizer, [=](double base, int64_t step, size_t group) {
+        Scheduled out(base);
+        for (const ClosedFormLR& each : schedulers) {
+          const Scheduled next = each.form()(out.lr, step, group);
+          out.lr = next.lr;
+          if (next.momentum) out.momentum = next.momentum;
+        }
+        return out;
+      }) {}
+
 }  // namespace gradus::optim

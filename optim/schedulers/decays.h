@@ -51,4 +51,11 @@ struct SequentialLR : ClosedFormLR {
                std::vector<int64_t> milestones);
 };
 
+// Several schedules at once: each takes the rate that the one before it gives, so that factors
+// multiply. Python's changes the rate of the last step by each; that is the same where a schedule
+// multiplies the rate, as all here do that have no eta_min.
+struct ChainedScheduler : ClosedFormLR {
+  ChainedScheduler(Optimizer& optimizer, const std::vector<ClosedFormLR>& schedulers);
+};
+
 }  // namespace gradus::optim

@@ -1,5 +1,6 @@
 // Learning rates of every schedule against PyTorch's (tests/conformance/golden/schedules.py).
 #include "tests/conformance/golden/golden.h"
+#include "tests/support.h"
 
 namespace gradus::test {
 namespace {
@@ -94,6 +95,46 @@ Tensor one_cycle(const Words& w) {
       true);
 }
 
+Tensor cyclic_lr(const Words& w) {
+  return rates(
+      [&](o::SGD& sgd) {
+        auto options = o::CyclicLROptions({0.1, 0.02}, {0.5, 0.25})
+                           .step_size_up(integer(w, 1))
+                           .mode(w[3])
+                           .gamma(number(w, 4))
+                           .cycle_momentum(w[5] == "1")
+                           .base_momentum(number(w, 6))
+                           .max_momentum(number(w, 7));
+        if (w[2] != "0") options.step_size_down(integer(w, 2));
+        return o::CyclicLR(sgd, options);
+      },
+      true);
+}
+
+Tensor chained(const Words& w) {
+  return rates([&](o::SGD& sgd) {
+    if (w[1] == "two")
+      return o::ChainedScheduler(sgd, {o::ConstantLR(sgd, 0.1, 4), o::ExponentialLR(sgd, 0.9)});
+    return o::ChainedScheduler(sgd, {o::LinearLR(sgd, 0.25, 1, 5), o::MultiStepLR(sgd, {6, 9}, 0.5),
+                                     o::CosineAnnealingLR(sgd, 50)});
+  });
+}
+
+struct Later {
+  explicit Later(o::SGD& sgd) : first(sgd, 0.9), swa(sgd, 0.05, 8) {}
+  o::ExponentialLR first;
+  o::SWALR swa;
+};
+
+Tensor swa_lr(const Words& w) {
+  if (w[1] == "later")
+    return rates([](o::SGD& sgd) { return Later(sgd); }, false,
+                 [](Later& both, int64_t i) { i < 15 ? both.first.step() : both.swa.step(); });
+  return rates([&](o::SGD& sgd) {
+    return o::SWALR(sgd, std::vector<double>{0.05, 0.2}, integer(w, 1), w[2]);
+  });
+}
+
 Tensor plateau(const Words& w) {
   using Plateau = o::ReduceLROnPlateauScheduler;
   const auto least = static_cast<float>(number(w, 7));
@@ -122,6 +163,9 @@ TEST(Schedules, MatchPyTorch) {
        {"LambdaLR", {lambda, 1e3}},
        {"SequentialLR", {sequential, 1e3}},
        {"OneCycleLR", {one_cycle, 1e3}},
+       {"CyclicLR", {cyclic_lr, 1e3}},
+       {"ChainedScheduler", {chained, 1e3}},
+       {"SWALR", {swa_lr, 1e3}},
        {"ReduceLROnPlateau", {plateau, 1e3}},
        {"ConstantLR", of([](o::SGD& sgd, const Words& w) {
           return o::ConstantLR(sgd, number(w, 1), integer(w, 2));
@@ -140,6 +184,37 @@ TEST(Schedules, MatchPyTorch) {
        {"CosineAnnealingWarmRestarts", of([](o::SGD& sgd, const Words& w) {
           return o::CosineAnnealingWarmRestarts(sgd, integer(w, 1), integer(w, 2), number(w, 3));
         })}});
+}
+
+TEST(Schedules, OfCyclesTakeAHeightOfOnesOwn) {
+  o::SGD sgd({zeros({1}, requires_grad())}, o::SGDOptions(1).momentum(0.5));
+  const auto options = o::CyclicLROptions(0.0, 1.0).step_size_up(1).cycle_momentum(false);
+  for (const char* mode : {"cycle", "iterations"}) {
+    auto own = options;
+    own.scale_fn([](double x) { return x * x; }).scale_mode(mode);
+    o::CyclicLR schedule(sgd, own);
+    std::vector<double> got;
+    for (int i = 0; i < 4; ++i) schedule.step(), got.push_back(schedule.get_last_lr()[0]);
+    EXPECT_EQ(got,
+              *mode == 'c' ? (std::vector<double>{1, 0, 4, 0}) : (std::vector<double>{1, 0, 9, 0}));
+  }
+}
+
+TEST(Schedules, OfCyclesRefuseOptionsOutOfRange) {
+  o::SGD sgd({zeros({1}, requires_grad())}, o::SGDOptions(1).momentum(0.5));
+  const auto refused = [&](const o::CyclicLROptions& options, const std::string& part) {
+    expect_error<ValueError>([&] { o::CyclicLR(sgd, options); }, part);
+  };
+  const o::CyclicLROptions good(0.1, 1.0);
+  refused(o::CyclicLROptions({1, 2}, {3}), "base_lr has 2 rates for 1 parameter groups");
+  refused(o::CyclicLROptions(good).step_size_up(0), "expected 1 or more");
+  refused(o::CyclicLROptions(good).mode("square"), "mode is \"square\"");
+  refused(o::CyclicLROptions(good).scale_mode("x"), "scale_mode is \"x\"");
+  expect_error<ValueError>([&] { o::SWALR(sgd, {1, 2}); }, "swa_lr has 2 rates for 1");
+  expect_error<ValueError>([&] { o::SWALR(sgd, 1, -1); }, "anneal_epochs is -1");
+  expect_error<ValueError>([&] { o::SWALR(sgd, 1, 2, "fast"); }, "anneal_strategy is \"fast\"");
+  o::Adagrad adagrad({zeros({1}, requires_grad())}, o::AdagradOptions(1));
+  expect_error<ValueError>([&] { o::CyclicLR(adagrad, good); }, "set cycle_momentum to false");
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ def schedules(out):
         words = " ".join(str(int(v) if isinstance(v, bool) else v) for v in o.values())
         out.case(f"OneCycleLR {words}", lambda: rates(
             lambda optimizer: schedulers.OneCycleLR(optimizer, [0.5, 0.25], **o), ("lr", "momentum")))
+    cycles(out)
     generator = torch.Generator().manual_seed(0)
     metrics = out.let("metrics", 2 + torch.rand(STEPS, generator=generator, dtype=torch.float64)
                       - torch.linspace(0, 1, STEPS, dtype=torch.float64)).tolist()
@@ -74,3 +75,40 @@ def schedules(out):
         words = " ".join(map(str, o.values()))
         out.case(f"ReduceLROnPlateau {words}", lambda: rates(
             lambda optimizer: schedulers.ReduceLROnPlateau(optimizer, **o), metrics=metrics))
+
+
+def cycles(out):
+    """CyclicLR, ChainedScheduler and SWALR; the words of the first are its options in order."""
+    base = dict(step_size_up=7, step_size_down=0, mode="triangular", gamma=1.0, cycle_momentum=True,
+                base_momentum=0.5, max_momentum=0.75)
+    for changed in ({}, {"step_size_down": 3}, {"mode": "triangular2", "step_size_up": 4},
+                    {"mode": "exp_range", "gamma": 0.95}, {"step_size_up": 1, "step_size_down": 2},
+                    {"cycle_momentum": False, "step_size_up": 60}):
+        o = {**base, **changed}
+        words = " ".join(str(int(v) if isinstance(v, bool) else v) for v in o.values())
+        o["step_size_down"] = o["step_size_down"] or None
+        out.case(f"CyclicLR {words}", lambda: rates(
+            lambda optimizer: schedulers.CyclicLR(optimizer, [0.1, 0.02], [0.5, 0.25], **o),
+            ("lr", "momentum")))
+    out.case("ChainedScheduler two", lambda: rates(lambda o: schedulers.ChainedScheduler(
+        [schedulers.ConstantLR(o, 0.1, 4), schedulers.ExponentialLR(o, 0.9)])))
+    out.case("ChainedScheduler three", lambda: rates(lambda o: schedulers.ChainedScheduler(
+        [schedulers.LinearLR(o, 0.25, 1.0, 5), schedulers.MultiStepLR(o, [6, 9], 0.5),
+         schedulers.CosineAnnealingLR(o, 50)])))
+    for epochs, strategy in ((10, "cos"), (5, "linear"), (0, "cos"), (60, "linear")):
+        out.case(f"SWALR {epochs} {strategy}", lambda: rates(
+            lambda o: torch.optim.swa_utils.SWALR(o, [0.05, 0.2], epochs, strategy)))
+    out.case("SWALR later", lambda: rates(Later))
+
+
+class Later:
+    """An ExponentialLR for 15 steps, and then SWALR."""
+
+    def __init__(self, optimizer):
+        self.first = schedulers.ExponentialLR(optimizer, 0.9)
+        self.swa = torch.optim.swa_utils.SWALR(optimizer, 0.05, 8)
+        self.steps = 0
+
+    def step(self):
+        (self.first if self.steps < 15 else self.swa).step()
+        self.steps += 1
