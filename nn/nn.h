@@ -37,3 +37,4 @@
 #include "gradus/nn/utils/clip_grad.h"
 #include "gradus/nn/utils/convert_parameters.h"
 #include "gradus/nn/utils/rnn.h"
+#include "gradus/nn/utils/weight_norm.h"

@@ -18,6 +18,7 @@ import sys
 
 import torch
 
+from norms import norms
 from optimizers import long_trajectories, trajectories
 from schedules import schedules
 
@@ -464,7 +465,8 @@ def main():
     torch.set_num_threads(1)
     for name, parts in (("tensor", (elementwise, promotion, narrow, reductions, products)),
                         ("autograd", (derivatives,)), ("nn", (layers,)),
-                        ("optim", (trajectories, long_trajectories)), ("schedules", (schedules,))):
+                        ("optim", (trajectories, long_trajectories)), ("schedules", (schedules,)),
+                        ("norms", (norms,))):
         if sys.argv[1:] and name not in sys.argv[1:]:
             continue
         out = Writer(name)
