@@ -44,6 +44,12 @@ SavedStoreGuard::SavedStoreGuard(SavedStore& store) : before_(current_store) {
 SavedStoreGuard::~SavedStoreGuard() { current_store = before_; }
 
 struct Saved::Ticket {
+  Ticket(SavedStore& from, const Tensor& tensor, Edge history)
+      : store(from.shared_from_this()), number(from.put(tensor)), edge(std::move(history)) {}
+  ~Ticket() { store->drop(number); }
+  Ticket(const Ticket&) = delete;
+  Ticket& operator=(const Ticket&) = delete;
+
   std::shared_ptr<SavedStore> store;
   size_t number;
   Edge edge;  // the history of the tensor, where it is no output of the owner
@@ -55,9 +61,8 @@ Saved::Saved(const Tensor& tensor, std::optional<uint32_t> output_nr) : output_n
                "Inference tensors cannot be saved for backward. clone() it outside of "
                "InferenceMode and compute with the clone");
   if (current_store) [[unlikely]] {
-    ticket_ = std::make_shared<Ticket>(Ticket{current_store->shared_from_this(),
-                                              current_store->put(tensor),
-                                              output_nr ? Edge{} : gradient_edge(tensor)});
+    ticket_ = std::make_shared<Ticket>(*current_store, tensor,
+                                       output_nr ? Edge{} : gradient_edge(tensor));
     return;
   }
   tensor_ = output_nr ? raw::alias(tensor) : tensor;

@@ -16,6 +16,8 @@ class SavedStore : public std::enable_shared_from_this<SavedStore> {
   // The number of a ticket.
   virtual size_t put(const Tensor& tensor) = 0;
   virtual Tensor get(size_t number) = 0;
+  // Nobody has the ticket any more.
+  virtual void drop(size_t /*number*/) {}
 };
 
 // While it lives, tensors that this thread saves go to a store.
