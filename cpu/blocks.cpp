@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -10,8 +11,11 @@
 #include <new>
 #include <utility>
 
+#include "gradus/tensor/base/cpu_memory.h"
 #include "gradus/tensor/base/error.h"
 #include "gradus/tensor/base/recycled.h"
+
+#include <unistd.h>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -36,8 +40,17 @@ size_t size_of(size_t nbytes) {
   return (nbytes + unit - 1) / unit * unit;
 }
 
-void* new_block(size_t size) {
-  if (size < kLeast) return std::malloc(size);
+int64_t machine_memory() {
+  static const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
+// Bytes of all blocks from kLeast on, and how many there may be.
+constinit std::atomic<int64_t> reserved{0}, limit{INT64_MAX};
+constinit std::atomic<double> fraction_of_machine{1};
+
+// The system's memory for a block; null where it has none.
+void* from_system(size_t size) {
   if (size <= kLarge) return std::aligned_alloc(kCacheLine, size);
   void* const block = std::aligned_alloc(kHugePage, size);
 #ifdef __linux__
@@ -45,6 +58,23 @@ void* new_block(size_t size) {
   if (block) madvise(block, size, MADV_HUGEPAGE);
 #endif
   return block;
+}
+
+// Null where there is no room.
+void* new_block(size_t size) {
+  if (size < kLeast) return std::malloc(size);
+  const auto nbytes = static_cast<int64_t>(size);
+  void* block = nullptr;
+  if (reserved.fetch_add(nbytes, std::memory_order_relaxed) <=
+      limit.load(std::memory_order_relaxed) - nbytes)
+    block = from_system(size);
+  if (!block) reserved.fetch_sub(nbytes, std::memory_order_relaxed);
+  return block;
+}
+
+void free_block(void* block, size_t size) {
+  if (size >= kLeast) reserved.fetch_sub(static_cast<int64_t>(size), std::memory_order_relaxed);
+  std::free(block);
 }
 
 // The blocks that this thread freed: one list for each power of two.
@@ -68,10 +98,13 @@ class BlocksOfThread {
     return true;
   }
 
+  static void free_all() {
+    if (!ended_) blocks().clear();
+  }
+
   ~BlocksOfThread() {
     ended_ = true;
-    for (List& list : lists_)
-      while (list.first) std::free(std::exchange(list.first, list.first->next));
+    clear();
   }
 
  private:
@@ -84,6 +117,14 @@ class BlocksOfThread {
     int count = 0;
   };
 
+  void clear() {
+    size_t size = kLeast;
+    for (List& list : lists_) {
+      while (list.first) free_block(std::exchange(list.first, list.first->next), size);
+      list.count = 0;
+      size *= 2;
+    }
+  }
   static BlocksOfThread& blocks() {
     thread_local BlocksOfThread blocks;
     return blocks;
@@ -136,7 +177,11 @@ class LargeBlocks {
     return std::exchange(*at, nullptr);
   }
   static void free_list(Block* block) {
-    while (block) std::free(std::exchange(block, block->older));
+    while (block) {
+      Block* const older = block->older;
+      free_block(block, block->size);
+      block = older;
+    }
   }
 
   std::mutex mutex_;
@@ -166,10 +211,15 @@ void* take_block(size_t nbytes) {
     block = take_kept(size);
     if (!block) block = new_block(size);
     if (!block) {
-      large_blocks().free_all();
+      empty_cache();
       block = new_block(size);
     }
   }
+  if (!block && nbytes <= kMost)
+    check<OutOfMemoryError>(memory_reserved() <= limit - static_cast<int64_t>(size_of(nbytes)),
+                            "allocate: ", nbytes, " bytes for a tensor on cpu, beside ",
+                            memory_reserved(), " in use, are more than the limit of ", limit.load(),
+                            " bytes; use smaller tensors, or cpu::set_per_process_memory_fraction");
   check<OutOfMemoryError>(block != nullptr, "allocate: the system has no ", nbytes,
                           " bytes for a tensor on cpu; free some, or use smaller tensors");
   return block;
@@ -177,9 +227,25 @@ void* take_block(size_t nbytes) {
 
 void give_block(void* block, size_t nbytes) {
   const size_t size = size_of(nbytes);
-  if (kSanitized || size < kLeast) return std::free(block);
+  if (kSanitized || size < kLeast) return free_block(block, size);
   if (size > kLarge) return large_blocks().put(block, size);
-  if (!BlocksOfThread::put(block, size)) std::free(block);
+  if (!BlocksOfThread::put(block, size)) free_block(block, size);
 }
+
+int64_t memory_reserved() { return reserved.load(std::memory_order_relaxed); }
+
+void empty_cache() {
+  BlocksOfThread::free_all();
+  large_blocks().free_all();
+}
+
+void set_per_process_memory_fraction(double fraction) {
+  check(fraction >= 0 && fraction <= 1, "set_per_process_memory_fraction: fraction is ", fraction,
+        ", expected a number from 0 to 1; give a part of the machine's memory");
+  fraction_of_machine = fraction;
+  limit = fraction == 1 ? INT64_MAX
+                        : static_cast<int64_t>(fraction * static_cast<double>(machine_memory()));
+}
+double get_per_process_memory_fraction() { return fraction_of_machine; }
 
 }  // namespace gradus::cpu

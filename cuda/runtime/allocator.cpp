@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdio>
 #include <deque>
 
@@ -80,6 +81,7 @@ struct DevicePool {
   explicit DevicePool(int device) : memory(device), blocks(memory) {}
   CudaMemory memory;
   BlockPool blocks;
+  std::atomic<double> fraction{1};  // of the device's memory that the blocks may take
 };
 
 // Never destroyed: tensors may outlive every static object.
@@ -117,6 +119,18 @@ std::string readable(size_t nbytes) {
       " are free; use a smaller batch or free tensors that are no longer needed");
 }
 
+// Errors: OutOfMemoryError where the limit of the process leaves no room.
+void check_limit(size_t nbytes, const Stream& stream, const BlockPool& blocks) {
+  const int64_t reserved = blocks.stats().reserved, limit = blocks.limit();
+  const size_t block = nbytes > SizeClass::kLargest ? nbytes : SizeClass::of(nbytes).nbytes;
+  check<OutOfMemoryError>(
+      reserved <= limit - static_cast<int64_t>(block), "allocate: ", nbytes, " bytes (",
+      readable(nbytes), ") on ", stream.device(), ", beside ",
+      readable(static_cast<size_t>(reserved)),
+      " that this process has reserved, are more than its ", readable(static_cast<size_t>(limit)),
+      " allowed; use a smaller batch, or cuda::set_per_process_memory_fraction");
+}
+
 cudaStream_t marking_stream(const Block& block) {
   return block.graph ? static_cast<cudaStream_t>(block.stream.handle()) : nullptr;
 }
@@ -125,8 +139,10 @@ Block* take(size_t nbytes, const Stream& stream) {
   if (nbytes == 0) return nullptr;
   BlockPool& blocks = pool("allocate", stream.device_index());
   Block* block = blocks.allocate(nbytes, stream);
-  if (!block) [[unlikely]]
+  if (!block) [[unlikely]] {
+    check_limit(nbytes, stream, blocks);
     fail_out_of_memory(nbytes, stream, blocks.stats());
+  }
   mark_used(block->data, nbytes, marking_stream(*block));
   return block;
 }
@@ -175,6 +191,22 @@ void* Scratch::data() const { return block_ ? block_->data : nullptr; }
 
 MemoryStats memory_stats(int device) { return pool("memory_stats", device).stats(); }
 void reset_peak_memory_stats(int device) { pool("reset_peak_memory_stats", device).reset_peaks(); }
+
+void set_per_process_memory_fraction(double fraction, int device) {
+  constexpr const char* kName = "set_per_process_memory_fraction";
+  check(fraction >= 0 && fraction <= 1, kName, ": fraction is ", fraction,
+        ", expected a number from 0 to 1; give a part of the device's memory");
+  BlockPool& blocks = pool(kName, device);
+  const int index = checked_device(kName, device);
+  const auto total = static_cast<double>(getDeviceProperties(index).total_memory);
+  pools()[static_cast<size_t>(index)].fraction = fraction;
+  blocks.set_limit(fraction == 1 ? INT64_MAX : static_cast<int64_t>(fraction * total));
+}
+double get_per_process_memory_fraction(int device) {
+  constexpr const char* kName = "get_per_process_memory_fraction";
+  pool(kName, device);
+  return pools()[static_cast<size_t>(checked_device(kName, device))].fraction;
+}
 
 void empty_cache() {
   for (DevicePool& each : pools()) each.blocks.release_cached();

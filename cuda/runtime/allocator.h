@@ -25,6 +25,13 @@ MemoryStats memory_stats(int device = -1);
 // The peaks become what is in use now.
 void reset_peak_memory_stats(int device = -1);
 
+// The blocks of this process take at most this part of the device's memory: beyond it, cached ones
+// go back to CUDA, and then allocations fail with OutOfMemoryError. 1 at first. A block that is
+// there already stays.
+// Errors: ValueError for a fraction that is not in [0, 1], and where there is no such device.
+void set_per_process_memory_fraction(double fraction, int device = -1);
+double get_per_process_memory_fraction(int device = -1);
+
 // Gives the cached blocks of all devices back to CUDA, which may wait for them.
 void empty_cache();
 

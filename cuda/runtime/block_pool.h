@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -158,6 +159,16 @@ class BlockPool {
     if (captures_.empty()) release_all();
   }
 
+  // How many bytes it may take from the source; what it has taken already stays.
+  void set_limit(int64_t nbytes) {
+    const std::lock_guard lock(mutex_);
+    limit_ = nbytes;
+  }
+  int64_t limit() const {
+    const std::lock_guard lock(mutex_);
+    return limit_;
+  }
+
   MemoryStats stats() const {
     const std::lock_guard lock(mutex_);
     return stats_;
@@ -211,16 +222,21 @@ class BlockPool {
   Block* create(size_t nbytes, const Stream& stream, Block** list) {
     auto block = std::make_unique<Block>(Block{nullptr, nbytes, stream, list});
     if (owned_.size() == owned_.capacity()) owned_.reserve(2 * owned_.size() + 16);  // may throw
-    block->data = memory_.allocate(nbytes);
+    block->data = from_source(nbytes);
     if (!block->data && captures_.empty()) {
       release_all();
-      block->data = memory_.allocate(nbytes);
+      block->data = from_source(nbytes);
     }
     if (!block->data) return nullptr;
     stats_.cuda_mallocs += 1;
     stats_.reserved += nbytes;
     stats_.peak_reserved = std::max(stats_.peak_reserved, stats_.reserved);
     return owned_.emplace_back(std::move(block)).get();
+  }
+
+  void* from_source(size_t nbytes) {
+    if (stats_.reserved > limit_ - static_cast<int64_t>(nbytes)) return nullptr;
+    return memory_.allocate(nbytes);
   }
 
   void release_all() {
@@ -246,6 +262,7 @@ class BlockPool {
   std::map<uint64_t, int> graphs_;                       // how many have these lists
   Block* late_ = nullptr;  // freed during a capture, with users that are captured
   MemoryStats stats_{};
+  int64_t limit_ = INT64_MAX;
 };
 
 }  // namespace gradus::cuda

@@ -1,5 +1,6 @@
 // Memory of the CPU: alignment, reuse, errors.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +10,7 @@
 
 #include "gradus/cpu/blocks.h"
 #include "gradus/tensor/backend.h"
+#include "gradus/tensor/base/cpu_memory.h"
 #include "gradus/tensor/base/recycled.h"
 
 namespace gradus {
@@ -99,6 +101,56 @@ TEST(CpuBackend, LeavesTransfersToTheOtherDevice) {
   const Tensor x(std::make_shared<TensorImpl>(cpu_backend().allocate(4, Device(kCPU)), kFloat,
                                               Dims{1}, Dims{1}, 0, 1, true));
   EXPECT_THROW(cpu_backend().transfer(x, x, false), Error);
+}
+
+TEST(CpuMemory, EmptyCacheGivesBackWhatIsKept) {
+  cpu::empty_cache();
+  const int64_t before = cpu::memory_reserved();
+  for (const size_t nbytes : {4096 * size_t{1}, 40 * kMiB}) {
+    void* const block = cpu::take_block(nbytes);
+    const int64_t reserved = cpu::memory_reserved();
+    EXPECT_GE(reserved, before + static_cast<int64_t>(nbytes));
+    cpu::give_block(block, nbytes);
+    EXPECT_EQ(cpu::memory_reserved(), kSanitized ? before : reserved);
+    cpu::empty_cache();
+    EXPECT_EQ(cpu::memory_reserved(), before);
+  }
+  // Blocks of another thread are given back with the thread.
+  std::thread([] { cpu::give_block(cpu::take_block(4096), 4096); }).join();
+  EXPECT_EQ(cpu::memory_reserved(), before);
+}
+
+TEST(CpuMemory, StaysBelowALimit) {
+  struct Restore {
+    ~Restore() { cpu::set_per_process_memory_fraction(1); }
+  } restore;
+  const auto message = [](size_t nbytes) -> std::string {
+    try {
+      cpu::give_block(cpu::take_block(nbytes), nbytes);
+    } catch (const OutOfMemoryError& error) {
+      return error.msg();
+    }
+    return "";
+  };
+  void* const used = cpu::take_block(4 * kMiB);
+  cpu::give_block(cpu::take_block(30 * kMiB), 30 * kMiB);  // kept
+  cpu::set_per_process_memory_fraction(0);
+  EXPECT_EQ(cpu::get_per_process_memory_fraction(), 0);
+  EXPECT_EQ(message(512), "");  // too small to count
+  EXPECT_NE(message(4 * kMiB).find("are more than the limit of 0 bytes; use smaller tensors, or "
+                                   "cpu::set_per_process_memory_fraction"),
+            std::string::npos)
+      << message(4 * kMiB);
+  cpu::give_block(used, 4 * kMiB);
+  // A part of the memory: what is kept makes room first.
+  const double machine = static_cast<double>(sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+  const auto limit = static_cast<double>(cpu::memory_reserved() + 64 * int64_t{kMiB});
+  cpu::set_per_process_memory_fraction(limit / machine);
+  cpu::give_block(cpu::take_block(40 * kMiB), 40 * kMiB);
+  EXPECT_EQ(message(56 * kMiB), "");
+  EXPECT_NE(message(size_t{1} << 40), "");
+  for (const double wrong : {-0.1, 1.1})
+    EXPECT_THROW(cpu::set_per_process_memory_fraction(wrong), ValueError);
 }
 
 }  // namespace

@@ -53,6 +53,30 @@ TEST_F(AllocatorTest, CountsAndEmptiesTheCache) {
   EXPECT_EQ(now.cuda_frees, before.cuda_frees + 1);
 }
 
+TEST_F(AllocatorTest, StaysBelowTheLimitOfTheProcess) {
+  struct Restore {
+    ~Restore() { cuda::set_per_process_memory_fraction(1); }
+  } restore;
+  cuda::empty_cache();
+  const int64_t mib = 1 << 20;
+  const auto total = static_cast<double>(cuda::getDeviceProperties(0).total_memory);
+  const double limit = static_cast<double>(cuda::memory_stats().reserved + 10 * mib) / total;
+  cuda::set_per_process_memory_fraction(limit);
+  EXPECT_EQ(cuda::get_per_process_memory_fraction(0), limit);
+  { const StoragePtr kept = allocate(6 * mib); }
+  { const StoragePtr other = allocate(8 * mib); }  // the cached one makes room
+  const StoragePtr held = allocate(8 * mib);
+  const std::string text = message_of<OutOfMemoryError>([&] { allocate(3 * mib); });
+  EXPECT_CONTAINS(text, "are more than its ");
+  EXPECT_CONTAINS(text, "cuda::set_per_process_memory_fraction");
+  cuda::set_per_process_memory_fraction(1);
+  allocate(3 * mib);
+  for (const double wrong : {-0.1, 1.1})
+    EXPECT_CONTAINS(message_of<ValueError>([=] { cuda::set_per_process_memory_fraction(wrong); }),
+                    "expected a number from 0 to 1");
+  message_of<ValueError>([] { cuda::set_per_process_memory_fraction(0.5, 99); });
+}
+
 TEST_F(AllocatorTest, SaysHowMuchWasAskedAndHowMuchThereIs) {
   const cuda::MemoryStats before = cuda::memory_stats();
   const std::string text = message_of<OutOfMemoryError>([] { allocate(size_t{1} << 46); });
