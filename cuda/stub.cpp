@@ -23,6 +23,7 @@ namespace {
 
 Backend& cuda_backend() { missing("cuda"); }
 void check_cuda_memory(const char* op, const void*, Device) { missing(op); }
+StoragePtr allocate_pinned_memory(size_t) { missing("pinned_memory"); }
 std::function<void()> cuda_thread_state() {
   return [] {};
 }
@@ -85,6 +86,8 @@ void StaticInputs::set(const Tensors&) const { missing("make_graphed"); }
 
 MemoryStats memory_stats(int) { missing("memory_stats"); }
 void reset_peak_memory_stats(int) { missing("reset_peak_memory_stats"); }
+void set_per_process_memory_fraction(double, int) { missing("set_per_process_memory_fraction"); }
+double get_per_process_memory_fraction(int) { missing("get_per_process_memory_fraction"); }
 void empty_cache() {}  // there is none
 bool is_allocated(const StoragePtr&) { return false; }
 void record_stream(const StoragePtr&, const Stream&) { missing("record_stream"); }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #include "gradus/tensor/foreign_memory.h"
 #include "gradus/tensor/raw/raw.h"
@@ -11,9 +12,25 @@
 namespace gradus {
 
 namespace {
+// The first elements of `flat` under another geometry, as a tensor of its own.
+Tensor strided(const Tensor& flat, IntArrayRef sizes, IntArrayRef strides) {
+  return raw::alias(flat, Dims(sizes.data(), sizes.size()), Dims(strides.data(), strides.size()));
+}
+
+// The same in page-locked memory. REQUIRES: a new tensor of the CPU.
+Tensor pinned(const Tensor& x) {
+  const size_t nbytes = x.storage().nbytes();
+  StoragePtr storage = allocate_pinned_memory(nbytes);
+  if (nbytes > 0) std::memcpy(storage->data(), x.storage().data(), nbytes);
+  const auto length = static_cast<int64_t>(nbytes / element_size(x.scalar_type()));
+  const Tensor flat = raw::over_storage(std::move(storage), {length}, x.scalar_type());
+  return strided(flat, x.sizes(), x.strides());
+}
+
 Tensor finish(Tensor out, const TensorOptions& options) {
   check<Error>(!options.pinned_memory() || out.is_cpu(), "pinned_memory: the tensor is on ",
                out.device(), "; only memory of the CPU can be pinned");
+  if (options.pinned_memory()) out = pinned(out);
   if (options.requires_grad()) out.set_requires_grad(true);
   return out;
 }
@@ -56,11 +73,6 @@ int64_t extent(const char* op, IntArrayRef sizes, IntArrayRef strides, ScalarTyp
   check(!overflow, op, ": shape ", sizes, " of ", dtype, " with strides ", strides,
         " reaches over more bytes than an int64 counts; make them smaller");
   return out;
-}
-
-// The first elements of `flat` under another geometry, as a tensor of its own.
-Tensor strided(const Tensor& flat, IntArrayRef sizes, IntArrayRef strides) {
-  return raw::alias(flat, Dims(sizes.data(), sizes.size()), Dims(strides.data(), strides.size()));
 }
 }  // namespace
 
@@ -303,7 +315,7 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const Delet
   const size_t nbytes = static_cast<size_t>(length) * element_size(options.dtype());
   auto storage = std::make_shared<ForeignStorage>(data, nbytes, device, deleter);
   const Tensor flat = raw::over_storage(std::move(storage), {length}, options.dtype());
-  return finish(strided(flat, sizes, strides), options);
+  return finish(strided(flat, sizes, strides), options.pinned_memory(false));
 }
 
 }  // namespace gradus

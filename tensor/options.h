@@ -48,7 +48,8 @@ class TensorOptions {
   TensorOptions layout(std::optional<Layout> layout) const;
   // Errors: NotImplementedError for the channels-last ones.
   TensorOptions memory_format(std::optional<MemoryFormat> format) const;
-  // Accepted for memory of the CPU, and without effect.
+  // Page-locked memory (cuda/runtime/pinned.h). Errors: of factories, Error for a tensor that is
+  // not on the CPU, and where there is no CUDA.
   TensorOptions pinned_memory(std::optional<bool> pinned) const {
     return with([&](TensorOptions& out) { out.pinned_memory_ = pinned; });
   }

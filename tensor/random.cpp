@@ -177,6 +177,10 @@ Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptio
   const PhiloxState state = raw::take(generator, device, n);
   const Tensor order = device.is_cpu() ? shuffled(n, state) : order_of_numbers(n, state, device);
   Tensor result = raw::to(order, options.dtype_opt().value_or(kLong));
+  if (options.pinned_memory()) {
+    result = empty({n}, options.dtype(result.scalar_type()).requires_grad(false));
+    raw::copy_(result, order);
+  }
   result.set_requires_grad(options.requires_grad());
   return result;
 }

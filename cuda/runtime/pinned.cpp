@@ -10,6 +10,7 @@
 
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/event.h"
+#include "gradus/tensor/foreign_memory.h"
 
 namespace gradus::cuda {
 
@@ -106,3 +107,7 @@ void detail::record_pinned(const StoragePtr& storage, const Stream& stream) {
 }
 
 }  // namespace gradus::cuda
+
+gradus::StoragePtr gradus::allocate_pinned_memory(size_t nbytes) {
+  return cuda::allocate_pinned(nbytes);
+}

@@ -25,6 +25,29 @@ TEST_F(Pinned, HoldsTheSameElements) {
   expect_error<Error>([&] { x.to(kCUDA).pin_memory(); }, "only dense CPU tensors can be pinned");
 }
 
+TEST_F(Pinned, IsWhatFactoriesMakeWhereOptionsSaySo) {
+  const auto pinned = TensorOptions(kDouble).pinned_memory(true);
+  const Tensor base = zeros({2, 3});
+  for (const Tensor& x :
+       {empty({2, 3}, pinned), zeros({2, 3}, pinned), full({2, 3}, 7, pinned), eye(3, pinned),
+        arange(5, pinned), linspace(0, 1, 4, pinned), rand({2, 2}, pinned), randn({2}, pinned),
+        randint(5, {3}, pinned), randperm(4, pinned), empty_strided({2, 3}, {1, 2}, pinned),
+        ones_like(base, pinned), base.new_full({2}, 3, pinned), tensor({1.0, 2.0}, pinned),
+        empty({0, 2}, pinned), scalar_tensor(3, pinned)}) {
+    EXPECT_TRUE(x.is_pinned() && x.is_cpu()) << x;
+    EXPECT_EQ(x.scalar_type(), kDouble);
+  }
+  expect_values(tensor({1.0, 2.0}, pinned), {1, 2});
+  expect_values(arange(3, pinned), {0, 1, 2});
+  EXPECT_EQ(empty_strided({2, 3}, {1, 2}, pinned).strides(), IntArrayRef({1, 2}));
+  EXPECT_TRUE(ones({2}, pinned.requires_grad(true)).requires_grad());
+  EXPECT_FALSE(ones({2}, pinned.pinned_memory(false)).is_pinned());
+  double here[2] = {1, 2};
+  EXPECT_EQ(from_blob(here, {2}, pinned).data_ptr<double>(), here);
+  expect_error<Error>([&] { zeros({2}, pinned.device(kCUDA)); },
+                      "only memory of the CPU can be pinned");
+}
+
 TEST_F(Pinned, LetsGradientsThrough) {
   const Tensor x = ones({2}, requires_grad());
   (x.pin_memory() * 3).sum().backward();
