@@ -4,6 +4,7 @@
 #include "gradus/distributed/collectives.h"
 #include "gradus/distributed/ddp/distributed_data_parallel.h"
 #include "gradus/distributed/ddp/model_parallel.h"
+#include "gradus/distributed/ddp/sync_batchnorm.h"
 #include "gradus/distributed/environment.h"
 #include "gradus/distributed/init.h"
 #include "gradus/distributed/job/error.h"

@@ -21,6 +21,39 @@ Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor&
                             true);
 }
 
+Tensor sync_batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
+                       const BatchNormFuncOptions& options, const SumOverRanks& sum_over_ranks) {
+  if (!options.training() || !sum_over_ranks)
+    return batch_norm(input, running_mean, running_var, options);
+  input.operand("sync_batch_norm", "input");
+  check(input.dim() >= 2, "sync_batch_norm: expected input (N, C, ...), but got shape ",
+        input.sizes(), "; unsqueeze it");
+  const ScalarType given = input.scalar_type();
+  const Tensor x = given == kHalf || given == kBFloat16 ? input.to(kFloat) : input;
+  const int64_t channels = x.size(1);
+  std::vector<int64_t> dims = {0}, shape(static_cast<size_t>(x.dim()), 1);
+  for (int64_t d = 2; d < x.dim(); ++d) dims.push_back(d);
+  shape[1] = channels;
+  const auto spread = [&](const Tensor& of_channels) { return of_channels.reshape(shape); };
+  const Tensor here = full({1}, static_cast<double>(x.numel() / channels), x.options());
+  const Tensor sums = sum_over_ranks(cat({x.sum(dims), here}));
+  const Tensor count = sums.slice(0, channels), mean = sums.slice(0, 0, channels) / count;
+  const Tensor centered = x - spread(mean);
+  const Tensor var = sum_over_ranks((centered * centered).sum(dims)) / count;
+  if (running_mean.defined()) {
+    const NoGradGuard guard;
+    const auto update = [&](Tensor running, const Tensor& fresh) {
+      running.lerp_(fresh.to(running.scalar_type()), options.momentum().value_or(0));
+    };
+    update(running_mean, mean.detach());
+    update(running_var, var.detach() * (count / (count - 1)));
+  }
+  Tensor out = centered * spread((var + options.eps()).rsqrt());
+  if (options.weight().defined()) out = out * spread(options.weight());
+  if (options.bias().defined()) out = out + spread(options.bias());
+  return out.to(given);
+}
+
 Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options) {
   GRADUS_AUTOCAST(instance_norm, input, options);
   input.operand("instance_norm");
@@ -121,14 +154,17 @@ Tensor BatchNormImplBase<Derived, D>::forward(const Tensor& input) {
   const bool counts = this->is_training() && this->num_batches_tracked.defined();
   std::optional<double> momentum = this->options.momentum();
   if (counts && !momentum) momentum = 1 / (this->num_batches_tracked.template item<double>() + 1);
+  const auto settings = functional::BatchNormFuncOptions()
+                            .weight(this->weight)
+                            .bias(this->bias)
+                            .training(this->is_training() || !this->running_mean.defined())
+                            .momentum(momentum)
+                            .eps(this->options.eps());
   const Tensor out =
-      functional::batch_norm(input, this->running_mean, this->running_var,
-                             functional::BatchNormFuncOptions()
-                                 .weight(this->weight)
-                                 .bias(this->bias)
-                                 .training(this->is_training() || !this->running_mean.defined())
-                                 .momentum(momentum)
-                                 .eps(this->options.eps()));
+      sum_over_ranks && this->is_training()
+          ? functional::sync_batch_norm(input, this->running_mean, this->running_var, settings,
+                                        sum_over_ranks)
+          : functional::batch_norm(input, this->running_mean, this->running_var, settings);
   if (counts) this->num_batches_tracked.add_(1);
   return out;
 }

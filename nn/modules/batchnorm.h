@@ -2,6 +2,8 @@
 // statistics that can be kept.
 #pragma once
 
+#include <functional>
+
 #include "gradus/nn/layer.h"
 
 namespace gradus::nn {
@@ -40,6 +42,12 @@ struct BatchNormFuncOptions {
 // Errors: ValueError for a single value per channel while training, and for shapes.
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                   const BatchNormFuncOptions& options = {});
+
+// Adds up a tensor over the ranks of a group, in the graph: its gradient is added up, too.
+using SumOverRanks = std::function<Tensor(const Tensor&)>;
+// batch_norm whose statistics are those of the inputs of all ranks, while training.
+Tensor sync_batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
+                       const BatchNormFuncOptions& options, const SumOverRanks& sum_over_ranks);
 
 // use_input_stats: normalise by the mean and variance of the input, and put their means over the
 // batch into running_mean and running_var, where these are defined; else normalise by the running
@@ -86,6 +94,8 @@ template <class Derived, int D>
 struct BatchNormImplBase : NormWithStatistics<Derived, BatchNormOptions> {
   using NormWithStatistics<Derived, BatchNormOptions>::NormWithStatistics;
   Tensor forward(const Tensor& input);
+
+  functional::SumOverRanks sum_over_ranks;  // convert_sync_batchnorm (distributed/ddp/) sets it
 };
 GRADUS_LAYER(BatchNorm1d, BatchNormImplBase, 1);
 GRADUS_LAYER(BatchNorm2d, BatchNormImplBase, 2);
