@@ -46,4 +46,11 @@ void Accuracy::reset() {
   counted_.reset();
 }
 
+Tensor Accuracy::state() const { return detail::listed({right_, counted_}); }
+void Accuracy::take_states(const Tensors& of_ranks) {
+  const Tensor sums = detail::total(of_ranks).to(kLong);
+  right_ = sums[0];
+  counted_ = sums[1];
+}
+
 }  // namespace gradus::metrics

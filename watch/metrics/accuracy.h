@@ -34,6 +34,10 @@ class Accuracy : public Metric {
   Tensor compute() const override;
   void reset() override;
 
+ protected:
+  Tensor state() const override;
+  void take_states(const Tensors& of_ranks) override;
+
  private:
   AccuracyOptions options_;
   Tensor right_, counted_;

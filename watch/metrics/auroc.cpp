@@ -79,4 +79,26 @@ void AUROC::reset() {
   targets_.clear();
 }
 
+// The number of scores of an element, then these and the target of each.
+Tensor AUROC::state() const {
+  Tensors rows;
+  for (size_t i = 0; i < targets_.size(); ++i) {
+    const Tensor scores = scores_[i].reshape({targets_[i].numel(), -1});
+    const Tensor targets = targets_[i].unsqueeze(1).to(kDouble);
+    if (rows.empty()) rows.push_back(full({1}, scores.size(1), kDouble));
+    rows.push_back(cat({scores, targets}, 1).reshape({-1}).to(Device(kCPU)));
+  }
+  return rows.empty() ? zeros({0}, kDouble) : cat(rows);
+}
+void AUROC::take_states(const Tensors& of_ranks) {
+  reset();
+  for (const Tensor& list : of_ranks) {
+    if (list.numel() == 0) continue;
+    const auto scores = static_cast<int64_t>(list[0].item<double>());
+    const Tensor rows = list.slice(0, 1).reshape({-1, scores + 1});
+    scores_.push_back(scores == 1 ? rows.select(1, 0) : rows.slice(1, 0, scores));
+    targets_.push_back(rows.select(1, scores).to(kLong));
+  }
+}
+
 }  // namespace gradus::metrics

@@ -29,6 +29,10 @@ class AUROC : public Metric {
   Tensor compute() const override;
   void reset() override;
 
+ protected:
+  Tensor state() const override;
+  void take_states(const Tensors& of_ranks) override;
+
  private:
   AUROCOptions options_;
   Tensors scores_, targets_;  // (N, C) or (N); (N)

@@ -65,6 +65,16 @@ Tensor added(const Tensor& sum, const Tensor& part) {
   return sum.defined() ? sum + part.to(sum.device()) : part;
 }
 
+Tensor listed(const Tensors& sums, int64_t count) {
+  Tensors out;
+  for (const Tensor& sum : sums)
+    out.push_back(sum.defined() ? sum.to(Device(kCPU), kDouble).reshape({-1})
+                                : zeros({count}, kDouble));
+  return cat(out);
+}
+
+Tensor total(const Tensors& of_ranks) { return stack(of_ranks).sum(0); }
+
 void check_counted(const char* metric, bool counted) {
   check<Error>(counted, metric, ".compute: nothing was counted; call update() first");
 }

@@ -25,6 +25,10 @@ ClassPairs class_targets(const char* op, const Tensor& target, std::optional<int
 void check_classes(const char* op, const char* argument, const Tensor& numbers, int64_t classes);
 // The sum of both, on the device of the first; the second where the first is undefined.
 Tensor added(const Tensor& sum, const Tensor& part);
+// Sums as Metric::state() gives them; an undefined one counts as `count` zeros.
+Tensor listed(const Tensors& sums, int64_t count = 1);
+// The sums of these over ranks, one after the other.
+Tensor total(const Tensors& of_ranks);
 // Errors: Error unless something was counted.
 void check_counted(const char* metric, bool counted);
 

@@ -37,4 +37,11 @@ Tensor ConfusionMatrix::compute() const {
 
 void ConfusionMatrix::reset() { counts_.reset(); }
 
+Tensor ConfusionMatrix::state() const {
+  return detail::listed({counts_}, options_.num_classes() * options_.num_classes());
+}
+void ConfusionMatrix::take_states(const Tensors& of_ranks) {
+  counts_ = detail::total(of_ranks).to(kLong);
+}
+
 }  // namespace gradus::metrics

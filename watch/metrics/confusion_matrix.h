@@ -29,6 +29,10 @@ class ConfusionMatrix : public Metric {
   Tensor compute() const override;
   void reset() override;
 
+ protected:
+  Tensor state() const override;
+  void take_states(const Tensors& of_ranks) override;
+
  private:
   friend class ClassMetric;
   // name: of the metric in errors.

@@ -49,4 +49,14 @@ Tensor RunningMean::compute() const {
   return full({}, sum / static_cast<double>(values_.size()), kDouble);
 }
 
+Tensor MeanMetric::state() const {
+  return tensor({sum_of_numbers_ + (sum_.defined() ? sum_.item<double>() : 0), weight_}, kDouble);
+}
+void MeanMetric::take_states(const Tensors& of_ranks) {
+  const Tensor sums = detail::total(of_ranks);
+  sum_.reset();
+  sum_of_numbers_ = sums[0].item<double>();
+  weight_ = sums[1].item<double>();
+}
+
 }  // namespace gradus::metrics

@@ -18,6 +18,10 @@ class MeanMetric : public Metric {
   Tensor compute() const override;
   void reset() override;
 
+ protected:
+  Tensor state() const override;
+  void take_states(const Tensors& of_ranks) override;
+
  private:
   Tensor sum_;  // of tensors; float64, on the device of the first
   double sum_of_numbers_ = 0, weight_ = 0;

@@ -1,7 +1,10 @@
 // Metric: a figure that is gathered over many batches.
 #pragma once
 
-#include "gradus/tensor/tensor.h"
+#include <functional>
+#include <memory>
+
+#include "gradus/tensor/factories.h"
 
 namespace gradus::metrics {
 
@@ -20,6 +23,35 @@ class Metric {
   virtual Tensor compute() const = 0;
   // Forgets all that was counted.
   virtual void reset() = 0;
+
+  // The metric then holds what all ranks of a distributed::Group have counted, so that compute()
+  // is their common figure; reset() before counting on. All ranks call it together; a null group is
+  // the whole job. Waits for the device. Errors: those of distributed::all_gather, and
+  // NotImplementedError where figures of ranks have no common one.
+  //
+  //   accuracy.sync(distributed::Group());
+  template <class ProcessGroup>
+  void sync(const std::shared_ptr<ProcessGroup>& group) {
+    // Found by the group's namespace, which this folder does not include.
+    const Device device(get_backend(group) == "nccl" ? kCUDA : kCPU);
+    join_ranks([&](const Tensor& here) {
+      const Tensor mine = here.to(device);
+      Tensors all;
+      for (int rank = 0; rank < get_world_size(group); ++rank) all.push_back(empty_like(mine));
+      all_gather(all, mine, group);
+      return all;
+    });
+  }
+
+ protected:
+  // All that was counted, as float64 of one dimension on the CPU, and taking over what the ranks
+  // have counted.
+  virtual Tensor state() const;
+  virtual void take_states(const Tensors& of_ranks);
+
+ private:
+  // gather: the tensors of all ranks, which have one shape.
+  void join_ranks(const std::function<Tensors(const Tensor&)>& gather);
 };
 
 // How figures of single classes become one.

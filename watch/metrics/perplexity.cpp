@@ -39,4 +39,11 @@ void Perplexity::reset() {
   counted_.reset();
 }
 
+Tensor Perplexity::state() const { return detail::listed({loss_, counted_}); }
+void Perplexity::take_states(const Tensors& of_ranks) {
+  const Tensor sums = detail::total(of_ranks);
+  loss_ = sums[0];
+  counted_ = sums[1].to(kLong);
+}
+
 }  // namespace gradus::metrics

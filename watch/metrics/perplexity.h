@@ -25,6 +25,10 @@ class Perplexity : public Metric {
   Tensor compute() const override;
   void reset() override;
 
+ protected:
+  Tensor state() const override;
+  void take_states(const Tensors& of_ranks) override;
+
  private:
   PerplexityOptions options_;
   Tensor loss_, counted_;

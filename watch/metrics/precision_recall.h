@@ -29,6 +29,8 @@ class ClassMetric : public Metric {
   struct Ratio {
     Tensor above, below;
   };
+  Tensor state() const override { return matrix_.state(); }
+  void take_states(const Tensors& of_ranks) override { matrix_.take_states(of_ranks); }
   // The figure of each class as a fraction. right: its elements that were predicted right.
   // predicted: elements that were taken for it. actual: its elements.
   virtual Ratio ratio(const Tensor& right, const Tensor& predicted, const Tensor& actual) const = 0;
