@@ -2,6 +2,7 @@
 #include "gradus/serialize/checkpoint.h"
 
 #include <charconv>
+#include <sstream>
 #include <typeinfo>
 
 #include "gradus/autograd/engine/node.h"
@@ -48,7 +49,7 @@ bool is_generator(std::string_view name) {
 }
 
 void save(const std::string& path, const nn::Module& module, const optim::Optimizer* optimizer,
-          const Checkpoint& rest) {
+          const OutputArchive& loader, const Checkpoint& rest) {
   NamedTensors tensors;
   Metadata metadata = {{"format", kFormat},
                        {"version", kVersion},
@@ -61,6 +62,7 @@ void save(const std::string& path, const nn::Module& module, const optim::Optimi
     for (const auto& item : optimizer->state_dict(names_of(module, *optimizer)))
       tensors.insert("optimizer." + item.key(), item.value());
   }
+  for (const auto& item : loader.tensors()) tensors.insert("loader." + item.key(), item.value());
   for (const auto& item : rest.state) tensors.insert("state." + item.key(), item.value());
   if (rest.rng)
     for (const auto& item : generators())
@@ -97,7 +99,8 @@ struct Parts {
     if (!epoch) misfits += "\n  epoch is missing, or no whole number";
     for (const auto& item : contents.tensors)
       if (!put("model.", item, model) && !put("optimizer.", item, optimizer) &&
-          !put("rng.", item, rng) && !put("state.", item, rest.state))
+          !put("rng.", item, rng) && !put("loader.", item, loader) &&
+          !put("state.", item, rest.state))
         misfits += "\n  " + printable(item.key()) + " is unknown";
   }
 
@@ -111,7 +114,7 @@ struct Parts {
     return true;
   }
 
-  NamedTensors model, optimizer, rng;
+  NamedTensors model, optimizer, rng, loader;
   std::string optimizer_class;  // empty: there was none
   Checkpoint rest;
   std::string misfits;
@@ -144,8 +147,20 @@ std::string check_generators(const Parts& parts) {
   return out;
 }
 
+InputArchive archive_of(const NamedTensors& tensors) {
+  OutputArchive out;
+  for (const auto& item : tensors) out.write(item.key(), item.value());
+  std::stringstream bytes;
+  out.save_to(bytes);
+  InputArchive in;
+  in.load_from(bytes);
+  return in;
+}
+
+using LoadLoader = std::function<void(InputArchive&)>;
+
 Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* optimizer,
-                bool rng) {
+                const LoadLoader& load_loader, bool rng) {
   Parts parts(load_file(path), path);
   const nn::StateDict state = module.state_dict();
   const auto names =
@@ -157,6 +172,13 @@ Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* o
   check(wrong.empty(), "load_checkpoint: ", path,
         " does not fit; nothing was loaded; give the module and the optimizer that were saved",
         printable_lines(wrong));
+  if (load_loader) {
+    check(
+        !parts.loader.is_empty(), "load_checkpoint: ", path,
+        " has no data loader; leave the loader out, or give a checkpoint that was saved with one");
+    InputArchive archive = archive_of(parts.loader);
+    load_loader(archive);
+  }
 
   if (optimizer != nullptr) optimizer->load_state_dict(parts.optimizer, names);
   nn::assign(state, parts.model);
@@ -171,17 +193,27 @@ Checkpoint load(const std::string& path, nn::Module& module, optim::Optimizer* o
 
 void save_checkpoint(const std::string& path, const nn::Module& module,
                      const optim::Optimizer& optimizer, const Checkpoint& rest) {
-  save(path, module, &optimizer, rest);
+  save(path, module, &optimizer, {}, rest);
 }
 void save_checkpoint(const std::string& path, const nn::Module& module, const Checkpoint& rest) {
-  save(path, module, nullptr, rest);
+  save(path, module, nullptr, {}, rest);
 }
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
                            bool rng) {
-  return load(path, module, &optimizer, rng);
+  return load(path, module, &optimizer, nullptr, rng);
 }
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, bool rng) {
-  return load(path, module, nullptr, rng);
+  return load(path, module, nullptr, nullptr, rng);
+}
+void detail::save_checkpoint(const std::string& path, const nn::Module& module,
+                             const optim::Optimizer& optimizer, const OutputArchive& loader,
+                             const Checkpoint& rest) {
+  save(path, module, &optimizer, loader, rest);
+}
+Checkpoint detail::load_checkpoint(const std::string& path, nn::Module& module,
+                                   optim::Optimizer& optimizer, const LoadLoader& load_loader,
+                                   bool rng) {
+  return load(path, module, &optimizer, load_loader, rng);
 }
 
 }  // namespace gradus::serialize

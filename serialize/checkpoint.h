@@ -1,16 +1,19 @@
 // Checkpoints: one safetensors file with all that resuming a training needs. Tensors: "model.NAME"
 // for each parameter and buffer; the optimizer's state_dict() under "optimizer.", with the
-// parameters' names; the random generators' states under "rng."; other states under "state.".
+// parameters' names; the random generators' states under "rng."; a data loader's place under
+// "loader."; other states under "state.".
 // Metadata: step, epoch, the optimizer's class, and free text under "user.".
 //
 //   save_checkpoint(path, *model, sgd, {.step = step, .state = schedule.state_dict()});
 //   const auto checkpoint = load_checkpoint(path, *model, sgd);
 //   schedule.load_state_dict(checkpoint.state);
+//
+// A data loader comes behind the optimizer: save_checkpoint(path, *model, sgd, loader, {...}).
 #pragma once
 
 #include "gradus/nn/module.h"
 #include "gradus/optim/optimizer.h"
-#include "gradus/serialize/safetensors.h"
+#include "gradus/serialize/archive.h"
 
 namespace gradus::serialize {
 
@@ -41,5 +44,35 @@ void save_checkpoint(const std::string& path, const nn::Module& module,
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
                            bool rng = true);
 Checkpoint load_checkpoint(const std::string& path, nn::Module& module, bool rng = true);
+
+namespace detail {
+template <class T>
+concept Loader = requires(T& loader, OutputArchive& out, InputArchive& in) {
+  loader.save(out);
+  loader.load(in);
+};
+void save_checkpoint(const std::string& path, const nn::Module& module,
+                     const optim::Optimizer& optimizer, const OutputArchive& loader,
+                     const Checkpoint& rest);
+Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
+                           const std::function<void(InputArchive&)>& load_loader, bool rng);
+}  // namespace detail
+
+// The same with the place of a data loader: the training goes on with the batch behind the last one
+// that was handed out. Errors: also those of DataLoader::save and load.
+template <detail::Loader Loader>
+void save_checkpoint(const std::string& path, const nn::Module& module,
+                     const optim::Optimizer& optimizer, const Loader& loader,
+                     const Checkpoint& rest = {}) {
+  OutputArchive archive;
+  loader.save(archive);
+  detail::save_checkpoint(path, module, optimizer, archive, rest);
+}
+template <detail::Loader Loader>
+Checkpoint load_checkpoint(const std::string& path, nn::Module& module, optim::Optimizer& optimizer,
+                           Loader& loader, bool rng = true) {
+  return detail::load_checkpoint(
+      path, module, optimizer, [&](InputArchive& archive) { loader.load(archive); }, rng);
+}
 
 }  // namespace gradus::serialize

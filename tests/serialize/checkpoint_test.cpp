@@ -290,5 +290,49 @@ TEST(Checkpoint, KeepsOtherStates) {
   expect_equal(values(training), values(other));
 }
 
+// A loader in the middle of a shuffled epoch goes on with the next batch.
+TEST(Checkpoint, KeepsThePlaceOfALoader) {
+  const TemporaryFolder folder;
+  const Tensor rows = arange(20, kFloat).view({20, 1});
+  const auto make = [&] {
+    return data::DataLoader(data::TensorPairDataset(rows, arange(20)),
+                            data::DataLoaderOptions(3).shuffle(true));
+  };
+  const auto rest_of = [](auto& loader, int64_t first) {
+    std::vector<double> out;
+    int64_t i = 0;
+    for (auto& [x, y] : loader)
+      if (i++ >= first)
+        for (const double value : to_vector(y)) out.push_back(value);
+    return out;
+  };
+  manual_seed(3);
+  Training training;
+  auto loader = make();
+  std::vector<double> expected;
+  {
+    int64_t i = 0;
+    for (auto& [x, y] : loader) {
+      if (i == 2) save_checkpoint(folder / "c", *training.net, *training.sgd, loader, {.step = 2});
+      if (i++ > 2)
+        for (const double value : to_vector(y)) expected.push_back(value);
+    }
+  }
+  const std::vector<double> next = rest_of(loader, 0);
+
+  manual_seed(4);
+  Training other;
+  auto resumed = make();
+  EXPECT_EQ(load_checkpoint(folder / "c", *other.net, *other.sgd, resumed).step, 2);
+  EXPECT_EQ(rest_of(resumed, 0), expected);
+  EXPECT_EQ(rest_of(resumed, 0), next);
+  expect_equal({training.net->parameters()}, {other.net->parameters()});
+  // Without the loader the rest of the file is read as before.
+  EXPECT_EQ(load_checkpoint(folder / "c", *other.net, *other.sgd).step, 2);
+  save_checkpoint(folder / "d", *training.net, *training.sgd);
+  expect_error<ValueError>([&] { load_checkpoint(folder / "d", *other.net, *other.sgd, resumed); },
+                           "has no data loader; leave the loader out");
+}
+
 }  // namespace
 }  // namespace gradus
