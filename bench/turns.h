@@ -17,10 +17,10 @@
 
 namespace turns {
 
-#ifdef TORCH_VERSION
-inline constexpr const char* kWho = "libtorch";
-#else
+#ifdef GRADUS_VERSION
 inline constexpr const char* kWho = "gradus";
+#else
+inline constexpr const char* kWho = "libtorch";
 #endif
 
 // The device on which tensors are made.

@@ -22,10 +22,12 @@
 #include "gradus/compat/c10/core/ScalarType.h"
 #include "gradus/compat/c10/util/ArrayRef.h"
 #include "gradus/compat/c10/util/Exception.h"
+#include "gradus/compat/c10/util/Logging.h"
 #include "gradus/compat/c10/util/Optional.h"
 #include "gradus/compat/c10/util/irange.h"
 #include "gradus/compat/c10/util/string_view.h"
 #include "gradus/compat/torch/csrc/autograd/variable.h"
+#include "gradus/compat/torch/version.h"
 #include "gradus/gradus.h"
 
 // Namespaces of their own, since programs open them.

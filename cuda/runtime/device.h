@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "gradus/tensor/base/device.h"
+
 namespace gradus::cuda {
 
 struct DeviceProperties {
@@ -43,11 +45,25 @@ class DeviceGuard {
  public:
   // Errors: ValueError where there is no such device.
   explicit DeviceGuard(int device);
+  // Errors: also ValueError where it is no CUDA device.
+  explicit DeviceGuard(Device device) : DeviceGuard(index_of(device)) {}
   ~DeviceGuard();
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
+  // Makes another device current, until the end of the same scope.
+  void set_index(int device) { cuda::set_device(device); }
+  void set_device(Device device) { set_index(index_of(device)); }
+  Device original_device() const { return index_device(previous_); }
+  Device current_device() const { return index_device(cuda::current_device()); }
+
  private:
+  static int index_of(Device device) {
+    check(device.is_cuda(), "CUDAGuard: the device is ", device, ", expected one of CUDA");
+    return device.index();
+  }
+  static Device index_device(int index) { return Device(kCUDA, static_cast<DeviceIndex>(index)); }
+
   int previous_;
 };
 using CUDAGuard = DeviceGuard;

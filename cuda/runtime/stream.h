@@ -5,6 +5,8 @@
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/tensor/base/device.h"
 
+struct CUstream_st;  // CUDA's; a cudaStream_t points to it
+
 namespace gradus::cuda {
 
 class Event;
@@ -18,6 +20,8 @@ class Stream {
   DeviceIndex device_index() const { return static_cast<DeviceIndex>(device_); }
   // The cudaStream_t; null is the default stream.
   void* handle() const { return handle_; }
+  CUstream_st* stream() const { return static_cast<CUstream_st*>(handle_); }
+  operator CUstream_st*() const { return stream(); }  // NOLINT: implicit, as in libtorch
 
   // Waits for all work queued so far.
   // Errors: Error where a kernel failed, IndexError where one met an index out of range.
@@ -50,6 +54,9 @@ class StreamGuard {
   ~StreamGuard();
   StreamGuard(const StreamGuard&) = delete;
   StreamGuard& operator=(const StreamGuard&) = delete;
+
+  Stream original_stream() const { return previous_; }
+  Stream current_stream() const { return getCurrentCUDAStream(); }
 
  private:
   DeviceGuard device_;

@@ -49,6 +49,8 @@ template <class E, class... Parts>
 #define TORCH_CHECK_TYPE(...) GRADUS_CHECK_WITH(TypeError, __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(...) GRADUS_CHECK_WITH(NotImplementedError, __VA_ARGS__)
 #define TORCH_INTERNAL_ASSERT(...) TORCH_CHECK(__VA_ARGS__)
+#define AT_ASSERT(...) TORCH_CHECK(__VA_ARGS__)
+#define AT_ERROR(...) TORCH_CHECK(false __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_WARN(...) \
   ::gradus::Warning::warn({__func__, __FILE__, __LINE__}, ::gradus::str(__VA_ARGS__))
 #define TORCH_WARN_ONCE(...)                                           \
