@@ -4,7 +4,6 @@
 #include <chrono>
 #include <memory>
 
-#include "picture.h"
 #include "training.h"
 
 namespace nn = gradus::nn;
@@ -131,7 +130,7 @@ std::string as_picture(Model& model, const Data& data, Device device) {
   const int64_t count = std::min(kShown, data.test.images.size(0));
   const Tensor images = model.inputs(data.test.images.narrow(0, 0, count));
   const Tensor answers = predicted(model, images.to(device)).to(gradus::kCPU);
-  std::vector<picture::Captioned> shown;
+  std::vector<gradus::watch::CaptionedImage> shown;
   for (int64_t i = 0; i < count; ++i) {
     const auto answer = answers[i].item<int64_t>(), truth = data.test.labels[i].item<int64_t>();
     const auto name = [&](int64_t c) { return class_name(data, c); };
@@ -139,7 +138,7 @@ std::string as_picture(Model& model, const Data& data, Device device) {
                      answer == truth ? name(answer) : name(answer) + ", not " + name(truth),
                      answer == truth});
   }
-  return picture::svg("What LeNet-5 takes the first test images for", shown, 8);
+  return gradus::watch::plot_images("What LeNet-5 takes the first test images for", shown);
 }
 
 void run(Settings settings) {

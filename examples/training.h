@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "plot.h"
 #include "program.h"
 #include "progress.h"
 #include "save.h"
@@ -134,9 +133,10 @@ inline std::string as_csv(const std::vector<Result>& results) {
 
 inline std::string as_svg(const std::vector<Result>& results, const std::string& title,
                           const std::string& loss_name) {
-  plot::Panel loss{"training loss (" + loss_name + ")", {}}, accuracy{"test accuracy in %", {}};
+  gradus::watch::Panel loss{"training loss (" + loss_name + ")", {}},
+      accuracy{"test accuracy in %", {}};
   for (const Result& result : results) {
-    plot::Curve losses{result.device, {}}, accuracies{result.device, {}};
+    gradus::watch::Curve losses{result.device, {}}, accuracies{result.device, {}};
     for (const Epoch& epoch : result.epochs) {
       losses.y.push_back(epoch.loss);
       accuracies.y.push_back(100 * epoch.accuracy);
@@ -144,7 +144,7 @@ inline std::string as_svg(const std::vector<Result>& results, const std::string&
     loss.curves.push_back(losses);
     accuracy.curves.push_back(accuracies);
   }
-  return plot::svg(title, "epoch", {loss, accuracy});
+  return gradus::watch::plot_curves(title, "epoch", {loss, accuracy});
 }
 
 // The name of a class of Fashion-MNIST, else its number.

@@ -13,7 +13,7 @@ program=$1 digits=$2
 for name in train_cnn.svg train_cnn_images.svg; do
   tail -n 1 "$work/out/$name" | grep -qx '</svg>' || wrong "$name: does not end"
 done
-[ "$(grep -c 'data:image/bmp' "$work/out/train_cnn_images.svg")" -eq 40 ] || wrong "expected 40 images"
+[ "$(grep -c 'data:image/png' "$work/out/train_cnn_images.svg")" -eq 40 ] || wrong "expected 40 images"
 # Nine of ten digits are told apart.
 tail -n 1 "$work/out/train_cnn.csv" | awk -F, '$5 < 0.9 { exit 1 }' ||
   wrong "test accuracy: $(tail -n 1 "$work/out/train_cnn.csv")"
