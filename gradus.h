@@ -22,6 +22,7 @@
 #include "gradus/autograd/tools/function.h"
 #include "gradus/autograd/tools/functional.h"
 #include "gradus/autograd/tools/gradcheck.h"
+#include "gradus/autograd/tools/saved_tensors_hooks.h"
 
 // Training: layers, optimizers, data, files.
 #include "gradus/nn/nn.h"
@@ -58,6 +59,7 @@
 #include "gradus/nn/parallel/data_parallel.h"
 
 #include "gradus/distributed/distributed.h"
+#include "gradus/tensor/base/cpu_memory.h"
 #include "gradus/tensor/base/precision.h"
 #include "gradus/tensor/base/threads.h"
 #include "gradus/version.h"

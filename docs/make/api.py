@@ -21,7 +21,7 @@ SECTIONS = [
      "[operators](operators.md). Here is the rest.",
      ["tensor/tensor.h", "tensor/factories.h", "tensor/options.h", "tensor/base/scalar.h", "tensor/base/device.h",
       "tensor/indexing.h", "tensor/generator.h", "tensor/generator_scope.h", "tensor/base/error.h", "tensor/base/warning.h",
-      "tensor/base/threads.h", "tensor/base/precision.h", "tensor/base/ordered_dict.h"]),
+      "tensor/base/threads.h", "tensor/base/cpu_memory.h", "tensor/base/precision.h", "tensor/base/ordered_dict.h"]),
     ("Autograd", "[Autograd](autograd.md) is the guide.",
      ["autograd/engine/engine.h", "autograd/engine/grad_mode.h", "autograd/engine/autocast.h",
       "autograd/engine/anomaly_mode.h", "autograd/tools/*.h"]),
@@ -57,7 +57,7 @@ SECTIONS = [
     ("distributed", "[Several ranks](distributed.md) is the guide.",
      ["distributed/init.h", "distributed/collectives.h", "distributed/work.h", "distributed/reduce_op.h",
       "distributed/job/error.h", "distributed/environment.h", "distributed/threads/spawn.h",
-      "distributed/ddp/distributed_data_parallel.h", "distributed/ddp/model_parallel.h"]),
+      "distributed/ddp/distributed_data_parallel.h", "distributed/ddp/sync_batchnorm.h", "distributed/ddp/model_parallel.h"]),
 ]
 
 SHORTER = [(r"const (Tensor|Scalar|TensorOptions|Generator|Group|Tensors|Stream|Device|std::string)&", r"\1"),

@@ -32,6 +32,24 @@ TEST(ClipGradNorm, ScalesAllGradientsTogether) {
   }
 }
 
+// Each gradient stays on its device and of its dtype; the norm is of all.
+TEST(ClipGradNorm, TakesParametersOfSeveralDevicesAndDtypes) {
+  for (const Device other : cpu_and_cuda())
+    for (const ScalarType dtype : {kFloat, kHalf}) {
+      const Tensors parameters =
+          with_gradients({tensor({3.0}, kFloat), tensor({4.0}, dtype).to(other),
+                          tensor({12.0}, kDouble).to(other)});
+      const std::vector<ScalarType> dtypes = {kFloat, dtype, kDouble};
+      const std::vector<double> expected = {0.3, 0.4, 1.2};
+      EXPECT_NEAR(utils::clip_grad_norm_(parameters, 1.3), 13, 1e-5);
+      for (size_t i = 0; i < 3; ++i) {
+        expect_values(parameters[i].grad(), {expected[i]}, 1e-3);
+        EXPECT_EQ(parameters[i].grad().device().type(), i == 0 ? kCPU : other.type());
+        EXPECT_EQ(parameters[i].grad().scalar_type(), dtypes[i]);
+      }
+    }
+}
+
 TEST(ClipGradNorm, LeavesSmallGradientsAlone) {
   const Tensors parameters = with_gradients({tensor({3.0, -4.0}, kFloat)});
   EXPECT_EQ(utils::clip_grad_norm_(parameters[0], 5.1), 5);
