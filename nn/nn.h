@@ -37,4 +37,5 @@
 #include "gradus/nn/utils/clip_grad.h"
 #include "gradus/nn/utils/convert_parameters.h"
 #include "gradus/nn/utils/rnn.h"
+#include "gradus/nn/utils/update_bn.h"
 #include "gradus/nn/utils/weight_norm.h"

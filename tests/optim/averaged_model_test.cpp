@@ -101,5 +101,41 @@ TEST(AveragedModel, RefusesAStateThatDoesNotFit) {
   EXPECT_EQ(mean.n_averaged(), 0);
 }
 
+// As in PyTorch: the statistics are the means over all batches, whatever they and momentum were.
+TEST(UpdateBn, GivesAnAverageStatisticsOfItsOwn) {
+  nn::Sequential net(nn::Linear(2, 3), nn::BatchNorm1d(nn::BatchNorm1dOptions(3).momentum(0.5)),
+                     nn::Dropout(0.5));
+  net(randn({8, 2}));  // some statistics, which must not count
+  AveragedModel average(net);
+  average.update_parameters(net);
+  average->eval();
+  average->children()[0]->train();  // a mode of its own, which stays
+  const Tensor x = randn({10, 2});
+  data::DataLoader loader(data::TensorPairDataset(x, arange(10)), data::DataLoaderOptions(5));
+  optim::update_bn(loader, average);
+
+  const NoGradGuard guard;
+  const Tensor hidden = net->children()[0]->as<nn::Linear>()->forward(x).view({2, 5, 3});
+  const auto buffers = average->named_buffers();
+  EXPECT_TRUE(allclose(buffers["1.running_mean"], hidden.mean({0, 1}), 1e-5, 1e-6));
+  EXPECT_TRUE(allclose(buffers["1.running_var"], hidden.var(1).mean(0), 1e-5, 1e-6));
+  EXPECT_EQ(buffers["1.num_batches_tracked"].item<int64_t>(), 2);
+  EXPECT_EQ(average->children()[1]->as<nn::BatchNorm1d>()->options.momentum(), 0.5);
+  EXPECT_FALSE(average->is_training() || average->children()[1]->is_training());
+  EXPECT_TRUE(average->children()[0]->is_training());
+  // Batches may be tensors, too; a model without statistics is not called.
+  const Tensors batches = {x, x * 2};
+  optim::update_bn(batches, net);
+  EXPECT_EQ(net->named_buffers()["1.num_batches_tracked"].item<int64_t>(), 2);
+  EXPECT_TRUE(net->is_training());
+  const Tensors wrong = {ones({7})};
+  nn::Linear plain(2, 2);
+  optim::update_bn(wrong, plain);
+  // An error leaves options and modes as they were.
+  EXPECT_THROW(optim::update_bn(wrong, average), Error);
+  EXPECT_EQ(average->children()[1]->as<nn::BatchNorm1d>()->options.momentum(), 0.5);
+  EXPECT_FALSE(average->is_training());
+}
+
 }  // namespace
 }  // namespace gradus
