@@ -92,7 +92,7 @@ Result train(Device device, const Data& data, const Settings& settings, Model& m
   const int64_t batches = (count + settings.batch_size - 1) / settings.batch_size;
 
   Result result{device.str(), {}, {}};
-  Progress progress(result.device, settings.epochs * batches);
+  gradus::watch::ProgressBar progress = progress_bar(result.device, settings.epochs * batches);
   for (int64_t epoch = 1; epoch <= settings.epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
     const double done = static_cast<double>(epoch - 1) / static_cast<double>(settings.epochs);
@@ -111,7 +111,7 @@ Result train(Device device, const Data& data, const Settings& settings, Model& m
       loss.backward();
       optimizer.step();
       loss_sum.add_(loss.detach(), size);  // stays on the device: no step waits for the GPU
-      progress.step();
+      progress.update();
     }
     const double loss = loss_sum.item<double>() / static_cast<double>(count);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;

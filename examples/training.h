@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gradus/gradus.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "program.h"
-#include "progress.h"
 #include "save.h"
 #include "table.h"
 
@@ -155,18 +155,28 @@ inline std::string class_name(const Data& data, int64_t number) {
   return fashion ? kNames[number] : std::to_string(number);
 }
 
+// A bar on a terminal; a pipe gets a line at the end.
+inline gradus::watch::ProgressBar progress_bar(const std::string& device, int64_t steps) {
+  using namespace gradus::watch;
+  Screen screen = Screen::standard_error();
+  screen.out = &std::cout;
+  if (isatty(STDOUT_FILENO) != 1) screen.columns = [] { return 0; };
+  return ProgressBar(steps, ProgressBarOptions().desc(device).line_interval(INFINITY).leave(false),
+                     screen);
+}
+
 // Notes an epoch that is over, and prints a line about it.
 // Errors: Error where the loss is not finite.
 inline void note_epoch(Result& result, const Epoch& epoch, const Settings& settings,
-                       Progress& progress) {
+                       gradus::watch::ProgressBar& progress) {
   result.epochs.push_back(epoch);
   const int count = static_cast<int>(result.epochs.size());
   gradus::check<gradus::Error>(std::isfinite(epoch.loss), "the loss is ", epoch.loss,
                                " after epoch ", count, " on ", result.device,
                                "; try a smaller --lr");
-  progress.line(format("%-6s epoch %2d of %d: loss %.5f, test accuracy %.2f%%, %.3f s",
-                       result.device.c_str(), count, static_cast<int>(settings.epochs), epoch.loss,
-                       100 * epoch.accuracy, epoch.seconds));
+  progress.write(format("%-6s epoch %2d of %d: loss %.5f, test accuracy %.2f%%, %.3f s",
+                        result.device.c_str(), count, static_cast<int>(settings.epochs), epoch.loss,
+                        100 * epoch.accuracy, epoch.seconds));
 }
 
 // Tells which data the program has.
