@@ -1,4 +1,5 @@
-// The headers of c10/cuda under libtorch's names: streams, guards, the allocator, a limit of memory.
+// The headers of c10/cuda under libtorch's names: streams, guards, the allocator, a limit of
+// memory.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
