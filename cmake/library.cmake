@@ -155,7 +155,9 @@ target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp-simd>
 
 if(GRADUS_HAS_BLAS)
   # Loaded at run time, and only where it is used.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/cpu/matmul/blas.cpp PROPERTIES
+  set(blas_sources cpu/openblas.cpp cpu/matmul/blas.cpp cpu/ops/factorize.cpp)
+  list(TRANSFORM blas_sources PREPEND ${PROJECT_SOURCE_DIR}/)
+  set_source_files_properties(${blas_sources} PROPERTIES
     COMPILE_OPTIONS "-isystem;${OpenBLAS_INCLUDE_DIR}" SKIP_PRECOMPILE_HEADERS ON
     COMPILE_DEFINITIONS GRADUS_BLAS="${OpenBLAS_LIBRARY}")
   target_link_libraries(gradus PRIVATE ${CMAKE_DL_LIBS})

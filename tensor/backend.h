@@ -8,6 +8,7 @@
 #include "gradus/tensor/base/cross_entropy_rule.h"
 #include "gradus/tensor/base/normalized_rows.h"
 #include "gradus/tensor/base/windows.h"
+#include "gradus/tensor/table/factorizations.h"
 #include "gradus/tensor/table/ops.h"
 #include "gradus/tensor/table/optimizers.h"
 #include "gradus/tensor/tensor.h"

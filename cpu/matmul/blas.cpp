@@ -1,15 +1,13 @@
-// Matrix products by OpenBLAS. The library is loaded when it is first used, since its threads and
-// buffers take time and memory that most programs need not spend.
+// Matrix products by OpenBLAS.
 #include <algorithm>
 #include <climits>
-#include <type_traits>
 
 #include "gradus/cpu/matmul/product.h"
+#include "gradus/cpu/openblas.h"
 #include "gradus/cpu/parallel.h"
 
 #ifdef GRADUS_BLAS
 #include <cblas.h>
-#include <dlfcn.h>
 #endif
 
 namespace gradus::cpu {
@@ -21,51 +19,18 @@ namespace {
 struct Library {
   decltype(&cblas_sgemm) sgemm = nullptr;
   decltype(&cblas_dgemm) dgemm = nullptr;
-  int (*openmp_threads)() = nullptr;  // null where it has threads of its own
-  void (*set_openmp_threads)(int) = nullptr;
 };
 
-// The library has no functions where this machine has no OpenBLAS. GRADUS_BLAS is its path at the
-// time of the build; the other name is that of any installed one.
+// The library has no functions where this machine has no OpenBLAS.
 const Library& library() {
   static const Library found = [] {
-    void* file = dlopen(GRADUS_BLAS, RTLD_NOW | RTLD_LOCAL);
-    if (!file) file = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     Library out;
-    if (!file) return out;
-    const auto load = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(file, name));
-    };
-    decltype(&openblas_get_parallel) parallel = nullptr;
-    decltype(&openblas_set_num_threads) set_num_threads = nullptr;
-    load(out.sgemm, "cblas_sgemm"), load(out.dgemm, "cblas_dgemm");
-    load(parallel, "openblas_get_parallel"), load(set_num_threads, "openblas_set_num_threads");
-    if (!out.sgemm || !out.dgemm || !parallel || !set_num_threads) return Library{};
-    set_num_threads(1);  // its threads would compete with ours
-    if (parallel() == OPENBLAS_OPENMP) {
-      load(out.openmp_threads, "omp_get_max_threads");
-      load(out.set_openmp_threads, "omp_set_num_threads");
-    }
-    return out;
+    out.sgemm = reinterpret_cast<decltype(out.sgemm)>(openblas_function("cblas_sgemm"));
+    out.dgemm = reinterpret_cast<decltype(out.dgemm)>(openblas_function("cblas_dgemm"));
+    return out.sgemm && out.dgemm ? out : Library{};
   }();
   return found;
 }
-
-// OpenBLAS with OpenMP takes the threads that the calling thread may start: while it lives, one.
-class OneThread {
- public:
-  OneThread() {
-    if (library().set_openmp_threads) library().set_openmp_threads(1);
-  }
-  ~OneThread() {
-    if (library().set_openmp_threads) library().set_openmp_threads(before_);
-  }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  const int before_ = library().openmp_threads ? library().openmp_threads() : 1;
-};
 
 void gemm(CBLAS_TRANSPOSE a_form, CBLAS_TRANSPOSE b_form, blasint m, blasint n, blasint k,
           const float* a, blasint lda, const float* b, blasint ldb, float beta, float* c,
@@ -98,7 +63,7 @@ void multiply_part(const Product<T>& p, const Layout& a, const Layout& b) {
   if (p.bias)
     for (int64_t i = 0; i < p.m; ++i)
       for (int64_t j = 0; j < p.n; ++j) p.out[i * p.out_row + j] = p.bias[j * p.bias_column];
-  const OneThread alone;
+  const OneBlasThread alone;
   gemm(a.form, b.form, static_cast<blasint>(p.m), static_cast<blasint>(p.n),
        static_cast<blasint>(p.k), p.a, static_cast<blasint>(a.leading), p.b,
        static_cast<blasint>(b.leading), p.bias ? T(1) : T(0), p.out,

@@ -44,6 +44,10 @@ class TypeError : public Error {
 class NotImplementedError : public Error {
   using Error::Error;
 };
+// A matrix that cannot be factored, inverted or solved with.
+class LinAlgError : public Error {
+  using Error::Error;
+};
 // A device has no room left.
 class OutOfMemoryError : public Error {
   using Error::Error;

@@ -71,13 +71,6 @@ TEST(Norm, GradientIsZeroAtZerosOfAVectorThatIsNot) {
   }
 }
 
-TEST(Norm, OfSingularValuesIsNotImplemented) {
-  const Tensor x = ones({2, 2});
-  expect_error<NotImplementedError>([&] { linalg_matrix_norm(x, 2); }, "singular values");
-  expect_error<NotImplementedError>([&] { linalg_norm(x, "nuc"); }, "singular values");
-  expect_error<NotImplementedError>([&] { x.matrix_power(-1); }, "inverse");
-}
-
 TEST(Sums, OfHalvesAreRoundedOnce) {
   // A sum of ones in float16 would stop at 2048.
   const Tensor x = ones({5000}, kHalf);

@@ -104,8 +104,10 @@ Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
   check(self.operand("matrix_power").dim() >= 2 && self.size(-1) == self.size(-2),
         "matrix_power: self has shape ", self.sizes(),
         "; expected square matrices; cut it by narrow()");
-  check<NotImplementedError>(n >= 0, "matrix_power: n is ", n,
-                             ", and inverse matrices are not implemented; expected n >= 0");
+  if (n < 0) {
+    check(n != INT64_MIN, "matrix_power: n is ", n, ", whose negative is no int64; expected more");
+    return linalg_matrix_power(linalg_inv(self), -n);
+  }
   if (n == 0) return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
   // Repeated squaring: the power is the product of the squares that n's binary digits name.
   constexpr raw::ProductNames names{"matrix_power", "self", "self"};

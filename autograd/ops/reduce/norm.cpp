@@ -84,6 +84,16 @@ struct Plane {
   }
 };
 
+// f of the singular values of the matrices in the plane, which keeps their dimension as size 1.
+template <class F>
+Tensor of_singular_values(const Tensor& self, const Plane& plane, bool keepdim,
+                          std::optional<ScalarType> dtype, F f) {
+  const Tensor x = (dtype ? self.to(*dtype) : self).movedim({plane.rows, plane.columns}, {-2, -1});
+  const Tensor out = f(linalg_svdvals(x)).unsqueeze(-1);
+  if (keepdim) return out.movedim({-2, -1}, {plane.rows, plane.columns});
+  return out.squeeze(-1).squeeze(-1);
+}
+
 }  // namespace
 
 Tensor norm(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
@@ -117,13 +127,15 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArra
 Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
   GRADUS_AUTOCAST(linalg_matrix_norm, self, ord, dim, keepdim, dtype);
-  const auto [rows, columns] = Plane(self, dim);
+  const Plane plane(self, dim);
+  const auto [rows, columns] = plane;
   const double p = ord.toDouble(), order = std::abs(p);
-  check<NotImplementedError>(order != 2, "matrix_norm: order ", p,
-                             " takes singular values, which are not implemented; expected 1, -1, "
-                             "inf, -inf or \"fro\"");
-  check(order == 1 || std::isinf(p), "matrix_norm: order ", p,
-        " does not exist; expected 1, -1, inf, -inf or \"fro\"");
+  check(order == 1 || order == 2 || std::isinf(p), "matrix_norm: order ", p,
+        " does not exist; expected 1, -1, 2, -2, inf, -inf, \"fro\" or \"nuc\"");
+  if (order == 2)
+    return of_singular_values(self, plane, keepdim, dtype, [p](const Tensor& s) {
+      return p > 0 ? s.amax(-1, true) : s.amin(-1, true);
+    });
   const int64_t summed = order == 1 ? rows : columns, chosen = order == 1 ? columns : rows;
   const Tensor sums = linalg_vector_norm(self, 1, summed, true, dtype);
   const Tensor kept = p > 0 ? sums.amax(chosen, true) : sums.amin(chosen, true);
@@ -134,12 +146,12 @@ Tensor linalg_matrix_norm(const Tensor& self, const Scalar& ord, IntArrayRef dim
 Tensor linalg_matrix_norm(const Tensor& self, std::string_view ord, IntArrayRef dim, bool keepdim,
                           std::optional<ScalarType> dtype) {
   GRADUS_AUTOCAST(linalg_matrix_norm, self, ord, dim, keepdim, dtype);
-  const auto [rows, columns] = Plane(self, dim);
-  check<NotImplementedError>(ord != "nuc",
-                             "matrix_norm: the nuclear norm takes singular values, which are not "
-                             "implemented; expected \"fro\"");
-  check(ord == "fro", "matrix_norm: ord is \"", ord, "\", expected \"fro\"");
-  return linalg_vector_norm(self, 2, Dims{rows, columns}, keepdim, dtype);
+  const Plane plane(self, dim);
+  if (ord == "nuc")
+    return of_singular_values(self, plane, keepdim, dtype,
+                              [](const Tensor& s) { return s.sum(-1, true); });
+  check(ord == "fro", "matrix_norm: ord is \"", ord, "\", expected \"fro\" or \"nuc\"");
+  return linalg_vector_norm(self, 2, Dims{plane.rows, plane.columns}, keepdim, dtype);
 }
 
 namespace {
@@ -162,6 +174,13 @@ Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, Optiona
 Tensor linalg_norm(const Tensor& self, std::string_view ord, OptionalIntArrayRef dim, bool keepdim,
                    std::optional<ScalarType> dtype) {
   return linalg_matrix_norm(self, ord, matrix_dims(self, dim), keepdim, dtype);
+}
+
+Tensor nuclear_norm(const Tensor& self, bool keepdim) {
+  return nuclear_norm(self, Dims{0, 1}, keepdim);
+}
+Tensor nuclear_norm(const Tensor& self, IntArrayRef dim, bool keepdim) {
+  return linalg_matrix_norm(self, "nuc", dim, keepdim);
 }
 
 }  // namespace gradus

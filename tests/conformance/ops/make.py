@@ -45,6 +45,9 @@ VOCABULARY = {
     "zeros": lambda *size: torch.zeros(*size, dtype=torch.float64),
     "ones": lambda *size: torch.ones(*size, dtype=torch.float64),
     "real": lambda values: torch.tensor(values, dtype=torch.float64),
+    # Batches of n x n matrices: symmetric ones, and ones far from singular.
+    "positive": lambda batch, n: (lambda x: x @ x.mT + torch.eye(n))(torch.randn(batch, n, n).double()),
+    "invertible": lambda batch, n: torch.randn(batch, n, n).double() + 4 * torch.eye(n),
     "inf": float("inf"), "nan": float("nan"),
     **{name: getattr(torch, name) for name in DTYPES.values()},
 }

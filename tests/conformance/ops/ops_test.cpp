@@ -72,6 +72,18 @@ Tensors tensors(const Family& family, const Sample& sample, const std::string& w
   }
 }
 
+// What can be compared of the results: vectors have no fixed sign in these.
+Tensors comparable(const Sample& sample, Tensors results) {
+  static const std::set<std::string> free_signs = {"qr", "svd", "linalg_qr", "linalg_eigh",
+                                                   "linalg_svd"};
+  if (free_signs.contains(sample.name))
+    for (Tensor& x : results) x = x.abs();
+  return results;
+}
+Tensors answered(const Family& family, const Sample& sample) {
+  return comparable(sample, tensors(family, sample, "out"));
+}
+
 // Copies of the inputs, on a device; those of floating point require grad where asked.
 Inputs inputs_of(const Family& family, const Sample& sample, bool grad = false,
                  Device device = kCPU) {
@@ -127,7 +139,7 @@ class Operations : public ::testing::TestWithParam<size_t> {
 TEST_P(Operations, AgreeWithPyTorch) {
   each([](const Family& family, const Sample& sample) {
     Inputs in = inputs_of(family, sample);
-    EXPECT_TRUE(alike(sample.call(in), tensors(family, sample, "out")));
+    EXPECT_TRUE(alike(comparable(sample, sample.call(in)), answered(family, sample)));
   });
 }
 
@@ -169,7 +181,7 @@ TEST_P(Operations, TakeAnyStrides) {
       Inputs in = inputs_of(family, sample);
       for (Tensor& x : in)
         if (x.defined()) x = layout(x);
-      EXPECT_TRUE(alike(sample.call(in), tensors(family, sample, "out")));
+      EXPECT_TRUE(alike(comparable(sample, sample.call(in)), answered(family, sample)));
     }
   });
 }
@@ -194,6 +206,8 @@ TEST_P(Operations, RoundToTheDtypeOfTheirInputs) {
     const std::string name = sample.name;
     if (name == "nextafter" || name == "float_power") return;  // have types of their own
     for (const ScalarType dtype : {kFloat, kHalf, kBFloat16}) {
+      // LAPACK knows no half types.
+      if (dtype != kFloat && std::string(family.name) == "linalg") continue;
       Inputs in = inputs_of(family, sample), wide = in;
       bool any = false;
       for (size_t i = 0; i < in.size(); ++i) {
@@ -203,7 +217,8 @@ TEST_P(Operations, RoundToTheDtypeOfTheirInputs) {
         any = true;
       }
       if (!any) return;
-      const Tensors got = sample.call(in), expected = sample.call(wide);
+      const Tensors got = comparable(sample, sample.call(in)),
+                    expected = comparable(sample, sample.call(wide));
       ASSERT_EQ(got.size(), expected.size());
       for (size_t i = 0; i < got.size(); ++i) {
         if (expected[i].dtype() != kDouble) {
@@ -277,7 +292,7 @@ TEST_P(Operations, GiveOnAGpuWhatTheyGiveOnTheCpu) {
     const Tensors x = sample.call(here), y = sample.call(there);
     const bool follows = here[0].defined() && known().at(sample.name).gives_tensors;
     for (const Tensor& each : y) EXPECT_EQ(each.is_cuda(), follows);
-    EXPECT_TRUE(alike(y, x));
+    EXPECT_TRUE(alike(comparable(sample, y), comparable(sample, x)));
     for (const Tensors& outs : {x, y})
       for (const Tensor& out : outs)
         if (out.requires_grad())
@@ -349,7 +364,7 @@ TEST_P(Operations, WriteIntoTensorsThatAreGiven) {
       const void* memory = outs[0].data_ptr();
       if (!sample.into(outs, in)) return;
       outs.resize(expected.size());
-      EXPECT_TRUE(alike(outs, expected));
+      EXPECT_TRUE(alike(comparable(sample, outs), comparable(sample, expected)));
       if (fits) {
         EXPECT_EQ(outs[0].data_ptr(), memory);
       }

@@ -39,6 +39,10 @@ const std::vector<Family>& families() {
        {
 #include "tests/conformance/ops/samples/join.def"
        }},
+      {"linalg",
+       {
+#include "tests/conformance/ops/samples/linalg.def"
+       }},
       {"order",
        {
 #include "tests/conformance/ops/samples/order.def"

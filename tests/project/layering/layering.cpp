@@ -49,6 +49,7 @@ const std::map<std::string, Names> below_in_folder = {
     {"autograd/tools", {"autograd", "autograd/engine"}},
     {"autograd/ops", {"autograd", "autograd/engine"}},
     {"autograd/ops/index", {"autograd", "autograd/engine", "autograd/ops"}},
+    {"autograd/ops/linalg", {"autograd", "autograd/engine", "autograd/ops"}},
     {"autograd/ops/pointwise", {"autograd", "autograd/engine", "autograd/ops"}},
     {"autograd/ops/product", {"autograd", "autograd/engine", "autograd/ops"}},
     {"autograd/ops/random", {"autograd", "autograd/engine", "autograd/ops"}},

@@ -1,0 +1,61 @@
+// The Cholesky factorization, and equations that are solved by it.
+#include "gradus/autograd/functions.h"
+#include "gradus/autograd/ops/linalg/matrices.h"
+
+namespace gradus {
+
+namespace {
+
+// Murray 2016, Differentiation of the Cholesky decomposition: the gradient is L^-T P(L^T g) L^-1,
+// where P keeps the lower triangle and half of the diagonal, made symmetric.
+Tensor cholesky_gradient(const Tensor& grad, const Tensor& factor, bool upper) {
+  const Tensor l = upper ? factor.mT() : factor;
+  const Tensor lower = l.mT().matmul(upper ? grad.mT() : grad).tril();
+  const Tensor inner = (lower + lower.tril(-1).mT()) * 0.5;
+  return linalg_solve_triangular(l.mT(), linalg_solve_triangular(l, inner, false, false), true);
+}
+
+TensorPair cholesky_ex(const char* op, const Tensor& self, bool upper) {
+  const raw::Cholesky out = raw::cholesky(matrices::checked_square(op, self), upper);
+  if (recording(self))
+    record("LinalgCholeskyExBackward0", out.factor, {self}, {out.factor},
+           [upper](Node& n, const Tensor& grad) {
+             return Tensors{cholesky_gradient(grad, n.saved(0), upper)};
+           });
+  return {out.factor, out.info};
+}
+
+Tensor cholesky_checked(const char* op, const Tensor& self, bool upper) {
+  const auto [factor, info] = cholesky_ex(op, self, upper);
+  matrices::check_info(op, info, matrices::not_positive_definite);
+  return factor;
+}
+
+}  // namespace
+
+Tensor cholesky(const Tensor& self, bool upper) {
+  return cholesky_checked("cholesky", self, upper);
+}
+Tensor linalg_cholesky(const Tensor& self, bool upper) {
+  return cholesky_checked("linalg.cholesky", self, upper);
+}
+TensorPair linalg_cholesky_ex(const Tensor& self, bool upper, bool check_errors) {
+  TensorPair out = cholesky_ex("linalg.cholesky_ex", self, upper);
+  if (check_errors)
+    matrices::check_info("linalg.cholesky_ex", std::get<1>(out), matrices::not_positive_definite);
+  return out;
+}
+
+Tensor cholesky_solve(const Tensor& self, const Tensor& input2, bool upper) {
+  matrices::checked("cholesky_solve", self, "b");
+  matrices::checked_square("cholesky_solve", input2, "input2");
+  const Tensor l = upper ? input2.mT() : input2;
+  return linalg_solve_triangular(l.mT(), linalg_solve_triangular(l, self, false), true);
+}
+
+Tensor cholesky_inverse(const Tensor& self, bool upper) {
+  matrices::checked_square("cholesky_inverse", self);
+  return cholesky_solve(matrices::identity_like(self), self, upper);
+}
+
+}  // namespace gradus

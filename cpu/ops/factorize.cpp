@@ -1,0 +1,247 @@
+// factorize: LAPACK's factorizations, by the LAPACK that is a part of OpenBLAS.
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "gradus/cpu/backend.h"
+#include "gradus/cpu/openblas.h"
+#include "gradus/cpu/parallel.h"
+#include "gradus/tensor/base/error.h"
+
+#ifdef GRADUS_BLAS
+#include <cblas.h>
+#endif
+
+namespace gradus::cpu {
+
+namespace {
+
+#ifdef GRADUS_BLAS
+using Integer = blasint;
+#else
+using Integer = int;
+#endif
+
+// Fortran passes everything by address, and the lengths of texts (1) behind all others.
+using Text = const char*;
+using Size = const Integer*;
+
+template <class T>
+struct Lapack {
+  void (*potrf)(Text uplo, Size n, T* a, Size lda, Integer* info, size_t);
+  void (*getrf)(Size m, Size n, T* a, Size lda, Integer* pivots, Integer* info);
+  void (*getrs)(Text trans, Size n, Size k, const T* a, Size lda, Size pivots, T* b, Size ldb,
+                Integer* info, size_t);
+  void (*trsm)(Text side, Text uplo, Text trans, Text diag, Size m, Size n, const T* alpha,
+               const T* a, Size lda, T* b, Size ldb, size_t, size_t, size_t, size_t);
+  void (*geqrf)(Size m, Size n, T* a, Size lda, T* tau, T* work, Size lwork, Integer* info);
+  void (*orgqr)(Size m, Size n, Size k, T* a, Size lda, const T* tau, T* work, Size lwork,
+                Integer* info);
+  void (*syevd)(Text job, Text uplo, Size n, T* a, Size lda, T* w, T* work, Size lwork,
+                Integer* iwork, Size liwork, Integer* info, size_t, size_t);
+  void (*gesdd)(Text job, Size m, Size n, T* a, Size lda, T* s, T* u, Size ldu, T* vt, Size ldvt,
+                T* work, Size lwork, Integer* iwork, Integer* info, size_t);
+};
+
+template <class F>
+void find(Factorization op, F& function, const std::string& name) {
+  function = reinterpret_cast<F>(openblas_function(name.c_str()));
+  check<NotImplementedError>(
+      function, name_of(op), ": the CPU needs ", name,
+      " of LAPACK, which is a part of OpenBLAS; install libopenblas-dev, and configure with "
+      "-DGRADUS_BLAS=AUTO where the library was built without it");
+}
+
+// Errors: NotImplementedError, which names op, where one is missing.
+template <class T>
+const Lapack<T>& lapack(Factorization op) {
+  static const Lapack<T> found = [op] {
+    const auto name = [](const char* rest) {
+      return std::string(sizeof(T) == 4 ? "s" : "d") + rest;
+    };
+    Lapack<T> out;
+    find(op, out.potrf, name("potrf_")), find(op, out.getrf, name("getrf_"));
+    find(op, out.getrs, name("getrs_")), find(op, out.trsm, name("trsm_"));
+    find(op, out.geqrf, name("geqrf_")), find(op, out.orgqr, name("orgqr_"));
+    find(op, out.syevd, name("syevd_")), find(op, out.gesdd, name("gesdd_"));
+    return out;
+  }();
+  return found;
+}
+
+// The sizes and the first element of the matrices, or vectors, of a batch.
+template <class T>
+struct Batch {
+  explicit Batch(const Tensor& x)
+      : data(static_cast<T*>(x.data_ptr())),
+        rows(static_cast<Integer>(x.size(-1))),
+        columns(static_cast<Integer>(x.dim() == 3 ? x.size(1) : 1)) {}
+  T* at(int64_t i) const { return data + i * rows * columns; }
+
+  T* data;
+  Integer rows, columns;
+};
+
+// Room for one thread, from what LAPACK asks for, which a float may have rounded down.
+template <class T>
+std::vector<T> room(T asked) {
+  return std::vector<T>(static_cast<size_t>(std::nextafter(asked, T(INFINITY))) + 1);
+}
+template <class T>
+Integer length(const std::vector<T>& of) {
+  return static_cast<Integer>(of.size());
+}
+
+constexpr Integer kAsk = -1;  // for a length: how much room is needed?
+
+// Each works on the i-th matrix of the batch.
+template <class T>
+void cholesky(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tensor> x,
+              int64_t i) {
+  const Batch<T> a(x[0]);
+  Integer info = 0;
+  lapack.potrf(form.upper ? "U" : "L", &a.rows, a.at(i), &a.rows, &info, 1);
+  static_cast<int*>(x[1].data_ptr())[i] = static_cast<int>(info);
+}
+
+template <class T>
+void lu(const Lapack<T>& lapack, ArrayRef<Tensor> x, int64_t i) {
+  const Batch<T> a(x[0]);
+  const Batch<int> pivots(x[1]);
+  std::vector<Integer> places(static_cast<size_t>(pivots.rows));
+  Integer info = 0;
+  lapack.getrf(&a.rows, &a.columns, a.at(i), &a.rows, places.data(), &info);
+  for (size_t k = 0; k < places.size(); ++k) pivots.at(i)[k] = static_cast<int>(places[k]);
+  static_cast<int*>(x[2].data_ptr())[i] = static_cast<int>(info);
+}
+
+template <class T>
+void lu_solve(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tensor> x,
+              int64_t i) {
+  const Batch<T> a(x[0]), b(x[2]);
+  const Batch<int> pivots(x[1]);
+  const std::vector<Integer> places(pivots.at(i), pivots.at(i) + pivots.rows);
+  Integer info = 0;
+  lapack.getrs(form.transposed ? "T" : "N", &a.rows, &b.columns, a.at(i), &a.rows, places.data(),
+               b.at(i), &b.rows, &info, 1);
+}
+
+template <class T>
+void triangular_solve(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tensor> x,
+                      int64_t i) {
+  const Batch<T> a(x[0]), b(x[1]);
+  const T one = 1;
+  lapack.trsm("L", form.upper ? "U" : "L", form.transposed ? "T" : "N", form.unit ? "U" : "N",
+              &b.rows, &b.columns, &one, a.at(i), &a.rows, b.at(i), &b.rows, 1, 1, 1, 1);
+}
+
+template <class T>
+void qr(const Lapack<T>& lapack, ArrayRef<Tensor> x, int64_t i) {
+  const Batch<T> a(x[0]), tau(x[1]);
+  Integer info = 0;
+  T asked = 0;
+  lapack.geqrf(&a.rows, &a.columns, a.at(i), &a.rows, tau.at(i), &asked, &kAsk, &info);
+  std::vector<T> work = room(asked);
+  const Integer lwork = length(work);
+  lapack.geqrf(&a.rows, &a.columns, a.at(i), &a.rows, tau.at(i), work.data(), &lwork, &info);
+}
+
+template <class T>
+void householder(const Lapack<T>& lapack, ArrayRef<Tensor> x, int64_t i) {
+  const Batch<T> a(x[0]), tau(x[1]);
+  Integer info = 0;
+  T asked = 0;
+  lapack.orgqr(&a.rows, &a.columns, &tau.rows, a.at(i), &a.rows, tau.at(i), &asked, &kAsk, &info);
+  std::vector<T> work = room(asked);
+  const Integer lwork = length(work);
+  lapack.orgqr(&a.rows, &a.columns, &tau.rows, a.at(i), &a.rows, tau.at(i), work.data(), &lwork,
+               &info);
+}
+
+template <class T>
+void eigh(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tensor> x, int64_t i) {
+  const Batch<T> a(x[0]), values(x[1]);
+  const char* const job = form.vectors ? "V" : "N";
+  const char* const uplo = form.upper ? "U" : "L";
+  Integer info = 0, iasked = 0;
+  T asked = 0;
+  lapack.syevd(job, uplo, &a.rows, a.at(i), &a.rows, values.at(i), &asked, &kAsk, &iasked, &kAsk,
+               &info, 1, 1);
+  std::vector<T> work = room(asked);
+  std::vector<Integer> iwork(static_cast<size_t>(iasked));
+  const Integer lwork = length(work), liwork = length(iwork);
+  lapack.syevd(job, uplo, &a.rows, a.at(i), &a.rows, values.at(i), work.data(), &lwork,
+               iwork.data(), &liwork, &info, 1, 1);
+  static_cast<int*>(x[2].data_ptr())[i] = static_cast<int>(info);
+}
+
+template <class T>
+void svd(const Lapack<T>& lapack, const FactorizationForm& form, ArrayRef<Tensor> x, int64_t i) {
+  const Batch<T> a(x[0]), values(x[2]);
+  T *u = nullptr, *vh = nullptr;
+  const char* job = "N";
+  if (form.vectors) {
+    u = Batch<T>(x[1]).at(i), vh = Batch<T>(x[3]).at(i);
+    job = x[1].size(1) == a.rows ? "A" : "S";
+  }
+  std::vector<Integer> iwork(8 * static_cast<size_t>(a.columns));
+  Integer info = 0;
+  T asked = 0;
+  lapack.gesdd(job, &a.rows, &a.columns, a.at(i), &a.rows, values.at(i), u, &a.rows, vh, &a.columns,
+               &asked, &kAsk, iwork.data(), &info, 1);
+  std::vector<T> work = room(asked);
+  const Integer lwork = length(work);
+  lapack.gesdd(job, &a.rows, &a.columns, a.at(i), &a.rows, values.at(i), u, &a.rows, vh, &a.columns,
+               work.data(), &lwork, iwork.data(), &info, 1);
+  static_cast<int*>(x[4].data_ptr())[i] = static_cast<int>(info);
+}
+
+template <class T>
+void factorize_one(Factorization op, const FactorizationForm& form, ArrayRef<Tensor> x,
+                   const Lapack<T>& lapack, int64_t i) {
+  switch (op) {
+    case Factorization::cholesky:
+      return cholesky(lapack, form, x, i);
+    case Factorization::lu:
+      return lu(lapack, x, i);
+    case Factorization::lu_solve:
+      return lu_solve(lapack, form, x, i);
+    case Factorization::triangular_solve:
+      return triangular_solve(lapack, form, x, i);
+    case Factorization::qr:
+      return qr(lapack, x, i);
+    case Factorization::householder:
+      return householder(lapack, x, i);
+    case Factorization::eigh:
+      return eigh(lapack, form, x, i);
+    case Factorization::svd:
+      return svd(lapack, form, x, i);
+  }
+}
+
+// Matrices of a batch go to our threads. Where there are fewer than threads, and they are large,
+// OpenBLAS divides each one among its own.
+template <class T>
+void factorize_all(Factorization op, const FactorizationForm& form, ArrayRef<Tensor> x) {
+  const Lapack<T>& functions = lapack<T>(op);
+  const int64_t batch = x[0].size(0), rows = x[0].size(2), columns = x[0].size(1);
+  constexpr int64_t kLarge = 128;
+  if (batch < thread_count() && std::min(rows, columns) >= kLarge) {
+    const AllBlasThreads threads;
+    for (int64_t i = 0; i < batch; ++i) factorize_one(op, form, x, functions, i);
+    return;
+  }
+  const int64_t work = std::max<int64_t>(1, rows * columns * std::min(rows, columns));
+  parallel_for(0, batch, std::max<int64_t>(1, kGrain / work), [&](int64_t first, int64_t last) {
+    const OneBlasThread alone;
+    for (int64_t i = first; i < last; ++i) factorize_one(op, form, x, functions, i);
+  });
+}
+
+}  // namespace
+
+void CpuBackend::factorize(Factorization op, const FactorizationForm& form, ArrayRef<Tensor> x) {
+  x[0].dtype() == kFloat ? factorize_all<float>(op, form, x) : factorize_all<double>(op, form, x);
+}
+
+}  // namespace gradus::cpu

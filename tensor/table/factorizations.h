@@ -1,0 +1,50 @@
+// The factorizations that a device must be able to do: Backend::factorize (backend.def) takes one
+// of them, its form, and the tensors that the line names.
+#pragma once
+
+#include <cstdint>
+
+namespace gradus {
+
+// Every tensor is contiguous: matrices lie in LAPACK's order, which counts columns first. So a
+// batch of (rows, columns) matrices is a tensor (batch, columns, rows), and the vectors of a batch
+// are (batch, length). All are Float or Double of one dtype, except for pivots and info, which are
+// Int. No size is 0. info (batch) is 0 where all went well, and otherwise LAPACK's number.
+enum class Factorization : uint8_t {
+  // a (n, n), info. One triangle of a becomes the factor L of a = L L^T, or U of U^T U where
+  // `upper`; the other one is left as it is.
+  cholesky,
+  // a (m, n), pivots (least of m, n), info. a becomes L below the diagonal, which is 1, and U.
+  lu,
+  // a (n, n) and pivots from `lu`, b (n, k). b becomes x of a x = b, or a^T x = b where
+  // `transposed`.
+  lu_solve,
+  // a (n, n), b (n, k). The same for the triangle of a, whose diagonal counts as 1 where `unit`.
+  triangular_solve,
+  // a (m, n), tau (least of m, n). a becomes R, and below it the vectors of the reflections.
+  qr,
+  // a (m, k), tau (at most k). a holds vectors from `qr`, and becomes the first k columns of Q.
+  // tau's size says how many there are; k is at most m.
+  householder,
+  // a (n, n), values (n), info. values become the eigenvalues of the symmetric matrix whose one
+  // triangle is read, ascending. a becomes the eigenvectors where `vectors`, else nobody's.
+  eigh,
+  // a (m, n), u (m, k), values (n), vh (n, n), info; m is at least n, and k is n or m. a = u
+  // diag(values) vh, values descending. a becomes nobody's. u and vh are undefined where not
+  // `vectors`.
+  svd
+};
+
+struct FactorizationForm {
+  bool upper = false, transposed = false, unit = false, vectors = true;
+};
+
+constexpr const char* name_of(Factorization op) {
+  constexpr const char* kNames[] = {"linalg.cholesky", "linalg.lu",
+                                    "linalg.lu_solve", "linalg.solve_triangular",
+                                    "linalg.qr",       "linalg.householder_product",
+                                    "linalg.eigh",     "linalg.svd"};
+  return kNames[static_cast<int>(op)];
+}
+
+}  // namespace gradus

@@ -1,0 +1,238 @@
+// Every factorization by LAPACK's ratios, on all kinds of matrices, in both types, on every device.
+#include "tests/linalg/matrices.h"
+
+namespace gradus {
+namespace {
+
+using test::each_matrix;
+using test::orthogonality;
+using test::ratio;
+using test::wide;
+
+ScalarType type_of(const Tensor& x) { return x.scalar_type(); }
+
+TEST(Factorizations, QrIsReducedCompleteOrR) {
+  each_matrix([](const Tensor& a, const std::string&) {
+    const int64_t m = a.size(-2), n = a.size(-1);
+    for (const bool complete : {false, true}) {
+      const auto [q, r] = linalg_qr(a, complete ? "complete" : "reduced");
+      const int64_t k = complete ? m : std::min(m, n);
+      ASSERT_EQ(q.size(-1), k);
+      ASSERT_EQ(r.size(-2), k);
+      EXPECT_RATIO(wide(q).matmul(wide(r)) - wide(a), wide(a), type_of(a));
+      EXPECT_LT(orthogonality(wide(q), type_of(a)), 30);
+      EXPECT_TRUE(r.triu().equal(r));
+    }
+    EXPECT_TRUE(std::get<1>(linalg_qr(a, "r")).equal(std::get<1>(linalg_qr(a))));
+    EXPECT_EQ(std::get<0>(linalg_qr(a, "r")).numel(), 0);
+    EXPECT_TRUE(std::get<0>(a.qr(false)).equal(std::get<0>(linalg_qr(a, "complete"))));
+  });
+}
+
+TEST(Factorizations, LuHasItsRowsExchanged) {
+  each_matrix([](const Tensor& a, const std::string&) {
+    const auto [p, l, u] = linalg_lu(a);
+    EXPECT_RATIO(wide(p).matmul(wide(l)).matmul(wide(u)) - wide(a), wide(a), type_of(a));
+    EXPECT_TRUE(l.tril().equal(l));
+    EXPECT_TRUE(u.triu().equal(u));
+    if (l.numel() > 0) {
+      EXPECT_LE(wide(l).abs().max().item<double>(), 1);
+    }
+    const auto [lu, pivots, info] = linalg_lu_factor_ex(a);
+    EXPECT_EQ(pivots.dtype(), kInt);
+    EXPECT_EQ(info.dtype(), kInt);
+    const auto [p2, l2, u2] = lu_unpack(lu, pivots);
+    EXPECT_TRUE(p2.equal(p));
+    EXPECT_TRUE(l2.equal(l));
+    EXPECT_TRUE(u2.equal(u));
+  });
+}
+
+TEST(Factorizations, SvdIsReducedOrFull) {
+  each_matrix([](const Tensor& a, const std::string&) {
+    const int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
+    for (const bool full : {false, true}) {
+      const auto [u, s, vh] = linalg_svd(a, full);
+      ASSERT_EQ(u.size(-1), full ? m : k);
+      ASSERT_EQ(vh.size(-2), full ? n : k);
+      const Tensor product =
+          wide(u).narrow(-1, 0, k).matmul(wide(s).unsqueeze(-1) * wide(vh).narrow(-2, 0, k));
+      EXPECT_RATIO(product - wide(a), wide(a), type_of(a));
+      EXPECT_LT(orthogonality(wide(u), type_of(a)), 30);
+      EXPECT_LT(orthogonality(wide(vh).mT(), type_of(a)), 30);
+      if (k > 1) {
+        EXPECT_TRUE((s.diff() <= 0).all().item<bool>()) << s;
+      }
+      if (s.numel() > 0) {
+        EXPECT_TRUE((s >= 0).all().item<bool>()) << s;
+      }
+      const Tensor alone = linalg_svdvals(a);
+      EXPECT_RATIO((wide(alone) - wide(s)).unsqueeze(-2), wide(a), type_of(a));
+    }
+    const auto [u, s, v] = a.svd();
+    EXPECT_TRUE(v.mT().equal(std::get<2>(linalg_svd(a, false))));
+    const auto [u0, s0, v0] = a.svd(true, false);
+    EXPECT_EQ(u0.size(-1), m);
+    EXPECT_EQ(v0.size(-2), n);
+  });
+}
+
+TEST(Factorizations, EighIsOfOneTriangle) {
+  each_matrix(
+      [](const Tensor& a, const std::string&) {
+        for (const char* triangle : {"L", "U"}) {
+          const bool lower = *triangle == 'L';
+          const Tensor full = lower ? a.tril() + a.tril(-1).mT() : a.triu() + a.triu(1).mT();
+          const auto [values, vectors] = linalg_eigh(a, triangle);
+          EXPECT_RATIO(
+              wide(full).matmul(wide(vectors)) - wide(vectors) * wide(values).unsqueeze(-2),
+              wide(full), type_of(a));
+          EXPECT_LT(orthogonality(wide(vectors), type_of(a)), 30);
+          if (a.size(-1) > 1) {
+            EXPECT_TRUE((values.diff() >= 0).all().item<bool>()) << values;
+          }
+          const Tensor alone = linalg_eigvalsh(a, triangle);
+          EXPECT_RATIO((wide(alone) - wide(values)).unsqueeze(-2), wide(full), type_of(a));
+        }
+      },
+      /*square=*/true);
+}
+
+TEST(Factorizations, CholeskyIsOfOneTriangle) {
+  each_matrix(
+      [](const Tensor& x, const std::string&) {
+        const int64_t n = x.size(-1);
+        const Tensor a = x.matmul(x.mT()) + eye(n, x.options()) * static_cast<double>(n + 1);
+        for (const bool upper : {false, true}) {
+          const Tensor noise = full_like(a, 9);  // is not read
+          const Tensor seen = upper ? a.triu() + noise.tril(-1) : a.tril() + noise.triu(1);
+          const Tensor factor = linalg_cholesky(seen, upper);
+          const Tensor l = wide(upper ? factor.mT() : factor);
+          EXPECT_TRUE(l.tril().equal(l));
+          EXPECT_RATIO(l.matmul(l.mT()) - wide(a), wide(a), type_of(a));
+          EXPECT_TRUE(a.cholesky(upper).equal(linalg_cholesky(a, upper)));
+        }
+      },
+      /*square=*/true);
+}
+
+// |b - A x| / (|A| |x| n epsilon)
+void expect_solution(const Tensor& a, const Tensor& x, const Tensor& b) {
+  const Tensor scale = wide(a).abs().sum(-2).amax(-1).unsqueeze(-1).unsqueeze(-1) * wide(x);
+  EXPECT_RATIO(wide(a).matmul(wide(x)) - wide(b), scale, type_of(a));
+}
+
+TEST(Factorizations, SolveEquations) {
+  each_matrix(
+      [](const Tensor& x, const std::string& name) {
+        if (name == "zero" || name == "of rank 1") return;
+        const int64_t n = x.size(-1);
+        // Hilbert's matrices stay what they are.
+        const Tensor a = name == "Hilbert's" || name == "graded" ? x : x + 3 * eye(n, x.options());
+        const Tensor b = randn({n, 2}, a.options()).expand({2, 3, n, 2});
+        const Tensor right = a.dim() > 2 && a.size(0) != 2 ? b.select(0, 0).select(0, 0) : b;
+        const Tensor one = a.dim() == 3 ? right.dim() == 4 ? right.select(1, 0) : right : right;
+        const auto [y, info] = linalg_solve_ex(a, one);
+        if ((info != 0).any().item<bool>()) return;  // singular to this type
+        expect_solution(a.expand_as(y.matmul(y.mT())), y, one.expand_as(y));
+        const Tensor turned = linalg_solve(a, one.mT(), false);
+        expect_solution(a.mT().expand_as(y.matmul(y.mT())), turned.mT(), one.expand_as(y));
+        const auto [lu, pivots] = linalg_lu_factor(a);
+        EXPECT_TRUE(linalg_lu_solve(lu, pivots, one).equal(y));
+        expect_solution(a.mT().expand_as(y.matmul(y.mT())),
+                        linalg_lu_solve(lu, pivots, one, true, true), one.expand_as(y));
+        EXPECT_TRUE(lu_solve(one, lu, pivots).equal(y));
+        for (const bool upper : {false, true}) {
+          const Tensor t = upper ? a.triu() : a.tril();
+          if (name == "graded" || n > 8) continue;  // triangles of these have no bounded inverse
+          const Tensor z = linalg_solve_triangular(a, one, upper);
+          expect_solution(t.expand_as(z.matmul(z.mT())), z, one.expand_as(z));
+          const Tensor unit = t - t * eye(n, t.options()) + eye(n, t.options());
+          const Tensor w = linalg_solve_triangular(a, one.mT(), upper, false, true);
+          expect_solution(unit.mT().expand_as(z.matmul(z.mT())), w.mT(), one.expand_as(z));
+          EXPECT_TRUE(std::get<0>(triangular_solve(one, a, upper)).equal(z));
+        }
+      },
+      /*square=*/true);
+}
+
+TEST(Factorizations, InvertMatrices) {
+  each_matrix(
+      [](const Tensor& x, const std::string& name) {
+        if (name == "graded" || name == "Hilbert's") return;
+        const int64_t n = x.size(-1);
+        const Tensor a = x + 3 * static_cast<double>(n) * eye(n, x.options());
+        const Tensor y = linalg_inv(a), one = eye(n, kDouble).expand_as(wide(a));
+        EXPECT_RATIO(wide(a).matmul(wide(y)) - one, one, type_of(a));
+        EXPECT_TRUE(a.inverse().equal(y));
+        const Tensor square = a.matmul(a);
+        EXPECT_RATIO(wide(square).matmul(wide(matrix_power(a, -2))) - one, one, type_of(a));
+        const auto [sign, size] = a.slogdet();
+        const Tensor product =
+            wide(linalg_eigvalsh(a.matmul(a.mT()))).clamp_min(0).log().sum(-1) / 2;
+        expect_values(size, to_vector(product), type_of(a) == kFloat ? 1e-4 : 1e-10);
+        if (n <= 8)
+          expect_values(a.det().log(), to_vector(size), type_of(a) == kFloat ? 1e-4 : 1e-10);
+        expect_values(a.logdet(), to_vector(size), 1e-6);
+      },
+      /*square=*/true);
+}
+
+TEST(Factorizations, PseudoinversesHavePenrosesFourProperties) {
+  each_matrix([](const Tensor& a, const std::string& name) {
+    if (name == "Hilbert's" || name == "graded") return;  // what counts as 0 decides there
+    const Tensor p = linalg_pinv(a, 1e-4), x = wide(a), y = wide(p);
+    const double tolerance = type_of(a) == kFloat ? 1e-3 : 1e-9;
+    ASSERT_EQ(y.size(-2), a.size(-1));
+    expect_values(x.matmul(y).matmul(x), to_vector(x), tolerance);
+    expect_values(y.matmul(x).matmul(y), to_vector(y), tolerance);
+    expect_values(x.matmul(y).mT(), to_vector(x.matmul(y)), tolerance);
+    expect_values(y.matmul(x).mT(), to_vector(y.matmul(x)), tolerance);
+    const int64_t least = std::min(a.size(-2), a.size(-1));
+    const int64_t rank = name == "zero"        ? 0
+                         : name == "of rank 1" ? std::min<int64_t>(1, least)
+                                               : least;
+    const Tensor ranks = linalg_matrix_rank(a);
+    EXPECT_EQ(ranks.dtype(), kLong);
+    EXPECT_TRUE((ranks == rank).all().item<bool>()) << ranks;
+  });
+}
+
+TEST(Factorizations, LeastSquaresAreOrthogonalToTheColumns) {
+  each_matrix([](const Tensor& a, const std::string& name) {
+    if (a.dim() != 2 || a.numel() == 0) return;
+    const double tolerance = type_of(a) == kFloat ? 1e-3 : 1e-9;
+    const Tensor b = randn({a.size(0), 2}, a.options());
+    for (const char* driver : {"gels", "gelsy", "gelsd"}) {
+      if (*(driver + 3) == 's' || std::string(driver) == "gels")
+        if (name == "zero" || name == "of rank 1" || name == "Hilbert's" || name == "graded")
+          continue;
+      if (name == "Hilbert's" || name == "graded") continue;
+      const auto [x, residuals, rank, none] = linalg_lstsq(a, b, 1e-4, driver);
+      const Tensor rest = wide(a).matmul(wide(x)) - wide(b);
+      EXPECT_LT(wide(a).mT().matmul(rest).abs().max().item<double>(), tolerance * 40) << driver;
+      expect_values(x, to_vector(linalg_pinv(a, 1e-4).matmul(b)), tolerance);
+      if (residuals.numel() > 0)
+        expect_values(residuals, to_vector(rest.square().sum(-2)), tolerance);
+      EXPECT_EQ(residuals.numel() > 0, a.size(0) > a.size(1) && rank.item<int64_t>() == a.size(1));
+    }
+  });
+}
+
+TEST(Factorizations, ExponentialsAreThoseOfTheEigenvalues) {
+  each_matrix(
+      [](const Tensor& x, const std::string&) {
+        const Tensor a = x + x.mT();
+        const auto [values, vectors] = linalg_eigh(wide(a));
+        const Tensor expected = vectors.matmul(values.exp().unsqueeze(-1) * vectors.mT());
+        const Tensor got = a.matrix_exp();
+        if (a.numel() == 0) return;
+        // The relative condition of the exponential is |A|.
+        const double condition = std::max(1.0, wide(a).abs().sum(-2).max().item<double>());
+        EXPECT_LT(ratio(wide(got) - expected, expected, type_of(a)), 30 * condition);
+      },
+      /*square=*/true);
+}
+
+}  // namespace
+}  // namespace gradus
