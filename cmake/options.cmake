@@ -1,7 +1,7 @@
 # What can be chosen, and what this machine has.
 set(GRADUS_CUDA AUTO CACHE STRING
     "Build the CUDA backend: AUTO (where nvcc is found), ON, SIM (on simulated devices) or OFF")
-set(GRADUS_BLAS AUTO CACHE STRING "Use OpenBLAS for matmul on the CPU: AUTO (where found) or OFF")
+set(GRADUS_BLAS AUTO CACHE STRING "Use OpenBLAS for matmul and linear algebra on the CPU: AUTO (where found) or OFF")
 set_property(CACHE GRADUS_CUDA PROPERTY STRINGS AUTO ON SIM OFF)
 set_property(CACHE GRADUS_BLAS PROPERTY STRINGS AUTO OFF)
 set(GRADUS_MPI AUTO CACHE STRING "Build the MPI backend of distributed: AUTO (where found) or OFF")

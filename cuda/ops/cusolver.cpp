@@ -18,7 +18,8 @@ namespace gradus::cuda {
 namespace {
 
 // --- The library. Handles and parameters are pointers, enums are ints, and 0 is success. A
-// triangle or an operation is what cuBLAS calls it. Without a number, a length is asked for.
+// triangle or an operation is what cuBLAS calls it. A name with _room asks for the length of the
+// work array.
 template <class T>
 struct CuSolver {
   int (*potrf_room)(void* handle, int uplo, int n, T* a, int lda, int* lwork);

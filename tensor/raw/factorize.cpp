@@ -34,7 +34,7 @@ Tensor new_columns(const Tensor& like, int64_t columns, int64_t rows) {
 Tensor new_vectors(const Tensor& like, int64_t length, ScalarType dtype) {
   return empty(with_sizes(like, 2, {length}), dtype, like.device());
 }
-// What a factorization leaves there, or 0 where there is nothing to factor.
+// One number for each matrix: 0 where there is nothing to factor, else uninitialised.
 Tensor new_info(const Tensor& like) {
   const Tensor out = empty(with_sizes(like, 2, {}), kInt, like.device());
   if (like.numel() == 0) raw::fill_(out, 0);

@@ -116,41 +116,40 @@ TEST(Factorizations, CholeskyIsOfOneTriangle) {
       /*square=*/true);
 }
 
-// |b - A x| / (|A| |x| n epsilon)
+// |b - A x| / (|A| |x| n epsilon), where x or b has vectors for all matrices of a.
 void expect_solution(const Tensor& a, const Tensor& x, const Tensor& b) {
-  const Tensor scale = wide(a).abs().sum(-2).amax(-1).unsqueeze(-1).unsqueeze(-1) * wide(x);
-  EXPECT_RATIO(wide(a).matmul(wide(x)) - wide(b), scale, type_of(a));
+  EXPECT_EQ(x.size(-2), a.size(-1));
+  if (a.numel() == 0) return;
+  const Tensor size = wide(a).abs().sum(-2).amax(-1).unsqueeze(-1).unsqueeze(-1);
+  EXPECT_RATIO(wide(a).matmul(wide(x)) - wide(b), size * wide(x), type_of(a));
 }
 
 TEST(Factorizations, SolveEquations) {
   each_matrix(
       [](const Tensor& x, const std::string& name) {
-        if (name == "zero" || name == "of rank 1") return;
         const int64_t n = x.size(-1);
-        // Hilbert's matrices stay what they are.
-        const Tensor a = name == "Hilbert's" || name == "graded" ? x : x + 3 * eye(n, x.options());
-        const Tensor b = randn({n, 2}, a.options()).expand({2, 3, n, 2});
-        const Tensor right = a.dim() > 2 && a.size(0) != 2 ? b.select(0, 0).select(0, 0) : b;
-        const Tensor one = a.dim() == 3 ? right.dim() == 4 ? right.select(1, 0) : right : right;
-        const auto [y, info] = linalg_solve_ex(a, one);
-        if ((info != 0).any().item<bool>()) return;  // singular to this type
-        expect_solution(a.expand_as(y.matmul(y.mT())), y, one.expand_as(y));
-        const Tensor turned = linalg_solve(a, one.mT(), false);
-        expect_solution(a.mT().expand_as(y.matmul(y.mT())), turned.mT(), one.expand_as(y));
+        const bool as_it_is = name == "Hilbert's" || name == "graded";
+        const Tensor a = as_it_is ? x : x + 3 * eye(n, x.options()), b = randn({n, 3}, x.options());
+        const auto [y, info] = linalg_solve_ex(a, b);
+        // Singular to this type, or without rows, where (batch, 0) is a batch of vectors.
+        if (n == 0 || (info != 0).any().item<bool>()) return;
+        expect_solution(a, y, b);
+        expect_solution(a.mT(), linalg_solve(a, b.mT(), false).mT(), b);
         const auto [lu, pivots] = linalg_lu_factor(a);
-        EXPECT_TRUE(linalg_lu_solve(lu, pivots, one).equal(y));
-        expect_solution(a.mT().expand_as(y.matmul(y.mT())),
-                        linalg_lu_solve(lu, pivots, one, true, true), one.expand_as(y));
-        EXPECT_TRUE(lu_solve(one, lu, pivots).equal(y));
+        EXPECT_TRUE(linalg_lu_solve(lu, pivots, b).equal(y));
+        EXPECT_TRUE(lu_solve(b, lu, pivots).equal(y));
+        expect_solution(a.mT(), linalg_lu_solve(lu, pivots, b, true, true), b);
+        expect_solution(a.mT(), linalg_lu_solve(lu, pivots, b.mT(), false).mT(), b);
         for (const bool upper : {false, true}) {
-          const Tensor t = upper ? a.triu() : a.tril();
-          if (name == "graded" || n > 8) continue;  // triangles of these have no bounded inverse
-          const Tensor z = linalg_solve_triangular(a, one, upper);
-          expect_solution(t.expand_as(z.matmul(z.mT())), z, one.expand_as(z));
-          const Tensor unit = t - t * eye(n, t.options()) + eye(n, t.options());
-          const Tensor w = linalg_solve_triangular(a, one.mT(), upper, false, true);
-          expect_solution(unit.mT().expand_as(z.matmul(z.mT())), w.mT(), one.expand_as(z));
-          EXPECT_TRUE(std::get<0>(triangular_solve(one, a, upper)).equal(z));
+          const Tensor triangle = upper ? a.triu() : a.tril();
+          const Tensor z = linalg_solve_triangular(a, b, upper);
+          if (!z.isfinite().all().item<bool>()) continue;  // random triangles grow so
+          expect_solution(triangle, z, b);
+          EXPECT_TRUE(std::get<0>(triangular_solve(b, a, upper)).equal(z));
+          expect_solution(triangle.mT(), std::get<0>(triangular_solve(b, a, upper, true)), b);
+          const Tensor unit = (upper ? a.triu(1) : a.tril(-1)) + eye(n, x.options());
+          expect_solution(unit.mT(), linalg_solve_triangular(a, b.mT(), upper, false, true).mT(),
+                          b);
         }
       },
       /*square=*/true);
@@ -200,21 +199,20 @@ TEST(Factorizations, PseudoinversesHavePenrosesFourProperties) {
 
 TEST(Factorizations, LeastSquaresAreOrthogonalToTheColumns) {
   each_matrix([](const Tensor& a, const std::string& name) {
-    if (a.dim() != 2 || a.numel() == 0) return;
+    if (a.dim() != 2 || a.numel() == 0 || name == "Hilbert's" || name == "graded") return;
     const double tolerance = type_of(a) == kFloat ? 1e-3 : 1e-9;
     const Tensor b = randn({a.size(0), 2}, a.options());
-    for (const char* driver : {"gels", "gelsy", "gelsd"}) {
-      if (*(driver + 3) == 's' || std::string(driver) == "gels")
-        if (name == "zero" || name == "of rank 1" || name == "Hilbert's" || name == "graded")
-          continue;
-      if (name == "Hilbert's" || name == "graded") continue;
+    const bool full_rank = name != "zero" && name != "of rank 1";
+    for (const std::string driver : {"gels", "gelsy", "gelsd"}) {
+      if (driver == "gels" && !full_rank) continue;
       const auto [x, residuals, rank, none] = linalg_lstsq(a, b, 1e-4, driver);
       const Tensor rest = wide(a).matmul(wide(x)) - wide(b);
       EXPECT_LT(wide(a).mT().matmul(rest).abs().max().item<double>(), tolerance * 40) << driver;
       expect_values(x, to_vector(linalg_pinv(a, 1e-4).matmul(b)), tolerance);
       if (residuals.numel() > 0)
         expect_values(residuals, to_vector(rest.square().sum(-2)), tolerance);
-      EXPECT_EQ(residuals.numel() > 0, a.size(0) > a.size(1) && rank.item<int64_t>() == a.size(1));
+      const bool known = driver == "gels" || rank.item<int64_t>() == a.size(1);
+      EXPECT_EQ(residuals.numel() > 0, a.size(0) > a.size(1) && driver != "gelsy" && known);
     }
   });
 }

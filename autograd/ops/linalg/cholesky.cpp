@@ -7,7 +7,7 @@ namespace gradus {
 namespace {
 
 // Murray 2016, Differentiation of the Cholesky decomposition: the gradient is L^-T P(L^T g) L^-1,
-// where P keeps the lower triangle and half of the diagonal, made symmetric.
+// made symmetric. P keeps the lower triangle and half of the diagonal.
 Tensor cholesky_gradient(const Tensor& grad, const Tensor& factor, bool upper) {
   const Tensor l = upper ? factor.mT() : factor;
   const Tensor lower = l.mT().matmul(upper ? grad.mT() : grad).tril();

@@ -1,4 +1,5 @@
 // Determinants, by the LU factorization: det, slogdet, logdet. Derivatives: Giles 2008.
+#include <cmath>
 #include <limits>
 
 #include "gradus/autograd/engine/one_node.h"
@@ -18,19 +19,21 @@ Tensor sign_of_exchanges(const raw::Lu& factors) {
 }
 Tensor diagonal_of(const raw::Lu& factors) { return factors.lu.diagonal(0, -2, -1); }
 
-// The adjugate's transpose is the gradient of the determinant. For invertible matrices it is det(A)
-// A^-T. A zero on the diagonal of U is first replaced by a number that rounding could have left
-// there, so that this holds for all: A + E, where E counts as constant.
+// The gradient of the determinant is the adjugate's transpose, det(A) A^-T for invertible matrices.
+// A diagonal of U that is 0 to rounding is first moved away from 0: this is A + E with a constant
+// E. E is larger where the gradient is part of a graph, since second derivatives divide by the
+// diagonal twice.
 Tensor det_gradient(const Tensor& grad, const Tensor& a) {
+  if (a.numel() == 0) return zeros_like(a);
+  const double epsilon = a.dtype() == kFloat ? 0x1p-23 : 0x1p-52;
+  const double least =
+      GradMode::is_enabled() ? std::sqrt(epsilon) : 8 * epsilon * static_cast<double>(a.size(-1));
   const Tensor near =
       a + without_graph([&] {
         const raw::Lu factors = raw::lu(a);
         const Tensor diagonal = diagonal_of(factors);
-        const double unit = a.dtype() == kFloat ? 0x1p-23 : 0x1p-52;
-        const Tensor largest = a.abs().amax({-2, -1}).clamp_min(1e-30).unsqueeze(-1);
-        const Tensor change =
-            where(diagonal == 0, largest * (8 * unit * static_cast<double>(a.size(-1))),
-                  zeros_like(diagonal));
+        const Tensor away = a.abs().amax({-2, -1}).clamp_min(1e-30).unsqueeze(-1) * least;
+        const Tensor change = where(diagonal.abs() < away, away, 0);
         const auto [p, l, u] = lu_unpack(factors.lu, factors.pivots);
         return p.matmul(l * change.unsqueeze(-2));
       });

@@ -1,5 +1,5 @@
-// The LU factorization with row exchanges, A = P L U, what it is unpacked to, and equations that
-// are solved by it.
+// The LU factorization with row exchanges, A = P L U: lu, lu_factor, lu_unpack. lu_solve solves
+// equations by it.
 #include <numeric>
 
 #include "gradus/autograd/functions.h"
@@ -43,8 +43,8 @@ Tensor permutation(const Tensor& pivots, int64_t rows, const TensorOptions& opti
 TensorOptions options_of(const Tensor& x) { return TensorOptions(x.dtype()).device(x.device()); }
 
 // De Hoog, Anderssen and Lukas 2011, Differentiation of matrix functionals using triangular
-// factorization. With L = [L1; L2] where A is tall and U = [U1, U2] where it is wide, A1 = P L1 U1
-// gives the formula of square matrices, and the rest of A follows from L2 or U2, which reads U1 or
+// factorization. A tall A has L = [L1; L2], a wide one U = [U1, U2]. The first rows and columns are
+// A1 = P L1 U1, with the formula of square matrices. The rest of A makes L2 or U2, which read U1 or
 // L1 as well.
 Tensor lu_gradient(const Tensor& grad, const Tensor& lu, const Tensor& pivots) {
   const int64_t m = lu.size(-2), n = lu.size(-1), k = std::min(m, n);

@@ -1,4 +1,4 @@
-// What the functions of linear algebra check alike, and how they report a matrix that fails.
+// Checks that all functions of linear algebra share, and errors that name a matrix.
 #pragma once
 
 #include "gradus/autograd/engine/record.h"
@@ -25,7 +25,7 @@ Tensor identity_like(const Tensor& x);
 // Errors: LinAlgError for the first matrix whose info is not 0: OP: (Batch element I): WHAT, where
 // `what` makes the text of the number. Waits for a GPU.
 void check_info(const char* op, const Tensor& info, std::string (*what)(int));
-// Such texts.
+// Texts for check_info.
 std::string singular_inverse(int info);
 std::string singular_solve(int info);
 std::string not_positive_definite(int info);

@@ -1,4 +1,4 @@
-// What follows from singular values: pinv, lstsq, matrix_rank, cond.
+// Functions of singular values: pinv, lstsq, matrix_rank, cond.
 #include <limits>
 
 #include "gradus/autograd/engine/one_node.h"
@@ -14,7 +14,7 @@ namespace {
 struct Tolerance {
   Tensor atol, rtol;
 
-  // Without numbers rtol is the larger size times epsilon; with a positive atol alone it is 0.
+  // rtol is the larger size times epsilon where neither is given, and 0 beside a positive atol.
   Tolerance(const char* op, const Tensor& a, const std::optional<Tensor>& at,
             const std::optional<Tensor>& rt) {
     const TensorOptions options = TensorOptions(a.dtype()).device(a.device());
@@ -91,7 +91,8 @@ Tensor rank_of(const Tensor& a, const std::optional<Tensor>& atol,
   return (sizes > tolerance.of(largest_of(sizes))).sum(-1, false, kLong);
 }
 
-// The X of least |a X - b| and, of those, of least |X|, for a of full rank. By QR.
+// The X of the least |a X - b|, by QR. A wide a has many, and |X| is the least. REQUIRES: full
+// rank.
 Tensor full_rank_solution(const Tensor& a, const Tensor& b) {
   if (a.size(-2) >= a.size(-1)) {
     const auto [q, r] = linalg_qr(a);
@@ -146,10 +147,9 @@ TensorQuadruple linalg_lstsq(const Tensor& self, const Tensor& b, std::optional<
         "shape ",
         self.sizes(), ", other ", b.sizes(), "; transpose one of them?");
   const auto [a, y] = matrices::with_one_batch(op, self, right);
-  const int64_t rows = a.size(-2), columns = a.size(-1), least = std::min(rows, columns);
+  const int64_t rows = a.size(-2), columns = a.size(-1);
   const bool full_rank = method == "gels";
-  const Tensor rank = full_rank ? full(a.sizes().slice(0, a.sizes().size() - 2), least,
-                                       TensorOptions(kLong).device(a.device()))
+  const Tensor rank = full_rank ? empty({0}, TensorOptions(kLong).device(a.device()))
                                 : linalg_matrix_rank(a, std::nullopt, as_tensor(rcond, a));
   const Tensor x = without_graph([&] {
     return full_rank ? full_rank_solution(a, y)
@@ -164,9 +164,9 @@ TensorQuadruple linalg_lstsq(const Tensor& self, const Tensor& b, std::optional<
           return Tensors{pinv_gradient(grad.matmul(n.saved(1).mT()), matrix, p),
                          p.mT().matmul(grad)};
         });
-  // Residuals exist where every matrix has full rank.
-  const bool has_residuals =
-      rows > columns && (full_rank || rank.is_meta() || (rank == columns).all().item<bool>());
+  // Residuals exist where every matrix has full rank, and as in PyTorch not by gelsy.
+  const bool has_residuals = rows > columns && method != "gelsy" &&
+                             (full_rank || rank.is_meta() || (rank == columns).all().item<bool>());
   const Tensor none = empty({0}, TensorOptions(a.dtype()).device(a.device()));
   const Tensor residuals = has_residuals ? (a.matmul(x) - y).square().sum(-2) : none;
   return {vectors ? x.squeeze(-1) : x, residuals, rank, none};

@@ -36,8 +36,9 @@ TensorPair solve_any(const char* op, const Tensor& A, const Tensor& B, bool left
   const bool vectors = B.dim() == 1 || (B.dim() == A.dim() - 1 &&
                                         B.sizes() == A.sizes().slice(0, A.sizes().size() - 1));
   const Tensor b = vectors ? B.unsqueeze(-1) : matrices::checked(op, B, "B");
-  check(left || !vectors, op, ": left is false and B of shape ", B.sizes(),
-        " holds vectors; transpose A instead");
+  check(left || !vectors, op,
+        ": Vector broadcasting of the left hand side is not supported for left=False; B has shape ",
+        B.sizes(), ", transpose A instead");
   check_equation(op, A, b, left);
   const auto [one, other] = matrices::with_one_batch(op, A, b);
   if (!left) {

@@ -8,9 +8,9 @@ namespace gradus {
 namespace {
 
 // Townsend 2016, Differentiating the singular value decomposition: U (K_U S + S K_V + diag(gS))
-// V^T, where K_U = (U^T gU - gU^T U) / E and K_V likewise, with E[i, j] = S[j]^2 - S[i]^2, and what
-// of gU and gV lies outside of the spaces of U and V. U and V are reduced. Gradients may be
-// undefined.
+// V^T. K_U is (U^T gU - gU^T U) / E with E[i, j] = S[j]^2 - S[i]^2; K_V is the same of V. Parts of
+// gU and gV outside of the spaces of U and V are added. REQUIRES: U and V are reduced. Gradients
+// may be undefined.
 Tensor svd_gradient(const Tensor& grad_u, const Tensor& grad_s, const Tensor& grad_vh,
                     const Tensor& u, const Tensor& s, const Tensor& vh) {
   if (!grad_u.defined() && !grad_vh.defined()) return u.matmul(grad_s.unsqueeze(-1) * vh);
@@ -47,7 +47,7 @@ Singular decompose_singular(const char* op, const Tensor& a, bool full, bool vec
   matrices::record_results(
       "LinalgSvdBackward0", {out.u, out.s, out.vh}, a, {out.u, out.s, out.vh},
       [](Node& n, const Tensors& grads) {
-        // Of square factors the first columns are those of the reduced ones; the others are any.
+        // The first columns of square factors are the reduced ones. The others are any.
         const Tensor s = n.saved(1);
         const auto cut = [&](const Tensor& x, int64_t dim) {
           return x.defined() ? x.narrow(dim, 0, s.size(-1)) : x;

@@ -72,6 +72,8 @@ class Autocast : public ::testing::TestWithParam<size_t> {
       for (const GoldenCase& c : Golden(answers(family())).cases) inputs[c.text] = c.expected;
     for (const Sample& sample : family().samples) {
       if (sample.refused || differs(sample)) continue;
+      // Linear algebra refuses half types, and autocast has no rows of it.
+      if (std::string(family().name) == "linalg") continue;
       Inputs in;
       bool any = false;
       for (size_t i = 0; i < in.size(); ++i) {
