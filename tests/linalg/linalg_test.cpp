@@ -11,6 +11,8 @@
 namespace gradus {
 namespace {
 
+const auto* const lapack = ::testing::AddGlobalTestEnvironment(new test::NeedsLapack);
+
 Tensor matrix(std::initializer_list<double> values, IntArrayRef sizes,
               const Device& device = kCPU) {
   return tensor(ArrayRef<double>(values), kDouble).view(sizes).to(device);

@@ -36,6 +36,17 @@ inline std::vector<std::array<int64_t, 2>> sizes_of_matrices() {
   return {{0, 0}, {0, 3}, {3, 0}, {1, 1}, {1, 4}, {4, 1}, {3, 3}, {5, 3}, {3, 5}, {8, 8}, {40, 33}};
 }
 
+// A build or a machine without OpenBLAS has no LAPACK: all tests here are skipped then.
+class NeedsLapack : public ::testing::Environment {
+  void SetUp() override {
+    try {
+      linalg_cholesky(eye(1));
+    } catch (const NotImplementedError& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+};
+
 inline double epsilon_of(ScalarType dtype) { return dtype == kFloat ? 0x1p-23 : 0x1p-52; }
 
 // The largest |difference| in a matrix over (its size * the 1-norm of `scale` * epsilon). LAPACK's
