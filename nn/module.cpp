@@ -1,6 +1,7 @@
 // Module: what it holds by name, moving and converting it, and printing.
 #include "gradus/nn/module.h"
 
+#include <algorithm>
 #include <ostream>
 #include <sstream>
 #include <unordered_set>
@@ -314,8 +315,11 @@ std::string class_name(const std::type_info& type) {
   return name;
 }
 std::string short_class_name(const std::type_info& type) {
-  const std::string name = class_name(type);
-  return name.substr(name.rfind(':') + 1);
+  std::string name = readable_name(type);
+  name.resize(std::min(name.size(), name.find('<')));
+  name.erase(0, name.rfind(':') + 1);
+  if (name.ends_with("Impl")) name.resize(name.size() - 4);
+  return name;
 }
 
 void detail::fail_empty_holder(const std::type_info& contained) {

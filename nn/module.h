@@ -12,6 +12,7 @@
 
 #include "gradus/autograd/functions.h"
 #include "gradus/nn/any_value.h"
+#include "gradus/tensor/base/observed.h"
 #include "gradus/tensor/base/ordered_dict.h"
 #include "gradus/tensor/factories.h"
 
@@ -149,12 +150,18 @@ class Module : public std::enable_shared_from_this<Module> {
   void remove_forward_pre_hook(size_t number);
   void remove_forward_hook(size_t number);
   // forward(), between the hooks. Errors: TypeError where there are hooks for other types than it
-  // takes or returns.
+  // takes or returns; those of forward(), to which the path of the module is added.
   template <class M, class... Args>
   static auto call(M& module, Args&&... args) {
-    if (module.forward_pre_hooks_.empty() && module.forward_hooks_.empty()) [[likely]]
-      return module.forward(std::forward<Args>(args)...);
-    return call_with_hooks(module, std::forward<Args>(args)...);
+    const Observed<Module> observed(module);
+    try {
+      if (module.forward_pre_hooks_.empty() && module.forward_hooks_.empty()) [[likely]]
+        return module.forward(std::forward<Args>(args)...);
+      return call_with_hooks(module, std::forward<Args>(args)...);
+    } catch (Error& error) {
+      static_cast<const Module&>(module).add_path_to(error);
+      throw;
+    }
   }
 
   // The returned references stay valid while the module lives. Errors: ValueError for a name that
@@ -218,6 +225,8 @@ class Module : public std::enable_shared_from_this<Module> {
   void replace_child(const std::string& name, std::shared_ptr<Module> module);
   std::shared_ptr<Module> shared_from_this_checked() const;
   [[noreturn]] void fail_hooks() const;
+  // Lets an error of this module's forward() say where it was: "in 3.fc2 (Linear) of Net".
+  void add_path_to(Error& error) const;
   Tensor before_forward(Tensor input);
   Tensor after_forward(const Tensor& input, Tensor output);
   template <class M, class First, class... Args>

@@ -6,6 +6,7 @@
 
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/optim/wolfe.h"
+#include "gradus/tensor/base/observed.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::optim {
@@ -88,6 +89,7 @@ double largest(const Tensor& x) { return x.abs().max().item<double>(); }
 }  // namespace
 
 Tensor LBFGS::step(LossClosure closure) {
+  const Observed<Optimizer> observed(*this);
   check(closure != nullptr,
         "LBFGS: step() has no closure; give it one that clears the gradients, "
         "computes the loss, calls backward and returns the loss");

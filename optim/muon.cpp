@@ -6,6 +6,7 @@
 
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/cuda/runtime/graph.h"
+#include "gradus/tensor/base/observed.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::optim {
@@ -55,6 +56,7 @@ Muon::Muon(std::vector<OptimizerParamGroup> groups, const MuonOptions& defaults)
 }
 
 Tensor Muon::step(LossClosure closure) {
+  const Observed<Optimizer> observed(*this);
   check<Error>(
       !cuda::is_current_stream_capturing(),
       "Muon: step() cannot be captured for a graph, because its learning rate would stay as "

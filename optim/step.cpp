@@ -4,11 +4,13 @@
 
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/optim/step.h"
+#include "gradus/tensor/base/observed.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::optim {
 
 Tensor Optimizer::step(LossClosure closure) {
+  const Observed<Optimizer> observed(*this);
   const Tensor loss = evaluate(closure);
   const NoGradGuard guard;
   std::vector<Due> due = check_step();

@@ -8,6 +8,7 @@
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/functions.h"
+#include "gradus/tensor/base/observed.h"
 #include "gradus/tensor/base/thread.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -206,6 +207,7 @@ bool GraphTask::enters_alone(const Node& sender, size_t index) const {
 
 Tensors GraphTask::call(Node* node, Tensors grads) {
   const Scope scope({this, node, running.depth, running.outermost});
+  const Observed<Node> observed(*node);
   try {
     const NodeHooks* hooks = node->find_hooks();
     if (hooks)
@@ -222,7 +224,10 @@ Tensors GraphTask::call(Node* node, Tensors grads) {
     if (!keep_graph_) node->release_variables();
     return out;
   } catch (Error& error) {
-    if (AnomalyMode::is_enabled()) ForwardCall::report(*node, error);
+    if (AnomalyMode::is_enabled())
+      ForwardCall::report(*node, error);
+    else
+      error.add_context("\nin the backward of " + node->label());
     throw;
   }
 }

@@ -74,6 +74,8 @@ Tensor fit(Tensor grad, const Node::Meta& meta, const Node* sender, size_t index
 
 // The node whose backward runs on this thread, or null.
 Node* evaluating_node();
+// The sequence number of the next node that this thread makes.
+uint64_t next_sequence_number();
 // Whether the backward pass on this thread needs the gradients that enter the node; true where none
 // runs.
 bool needed_by_task(const Node* node);

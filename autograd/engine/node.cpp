@@ -19,6 +19,8 @@ std::atomic<unsigned> next_hook{0};
 
 unsigned new_hook_handle() { return next_hook.fetch_add(1, std::memory_order_relaxed); }
 
+uint64_t autograd::next_sequence_number() { return next_sequence_nr; }
+
 Node::Node(edge_list&& next_edges)
     : sequence_nr_(next_sequence_nr++), next_edges_(std::move(next_edges)) {
   if (autograd::AnomalyMode::is_enabled()) [[unlikely]]
