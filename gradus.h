@@ -47,6 +47,7 @@
 
 #include "gradus/watch/pictures/image.h"
 #include "gradus/watch/pictures/plot.h"
+#include "gradus/watch/profiler/profile.h"
 #include "gradus/watch/tensorboard/summary_writer.h"
 
 // Devices: GPUs, functions and kernels of your own on them, several devices, several processes.

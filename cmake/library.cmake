@@ -68,7 +68,7 @@ endforeach()
 set(GRADUS_FOLDERS gradus.h version.h tensor autograd nn optim data serialize watch distributed cuda compat cpu)
 # Public are gradus.h, the headers of compat/, these of cuda/, which name no CUDA type, and what they include. All others are
 # internal: they are not installed, and may change with any version.
-set(GRADUS_PUBLIC_CUDA cuda.h device_status.h graphed.h runtime/device.h runtime/generator.h runtime/stream.h runtime/event.h
+set(GRADUS_PUBLIC_CUDA cuda.h device_status.h graphed.h nvtx.h runtime/device.h runtime/generator.h runtime/stream.h runtime/event.h
     runtime/allocator.h runtime/graph.h runtime/stats.h runtime/peer.h runtime/pinned.h runtime/piece_streams.h ops/matmul.h ops/convolution.h ops/add_part.h
     rtc/source.h rtc/program.h rtc/argument.h rtc/core_kernel.h rtc/raw_kernel.h rtc/elementwise_kernel.h rtc/reduction_kernel.h)
 # Adds a header and what it includes to GRADUS_PUBLIC_HEADERS, where it is not there yet.

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -19,6 +21,7 @@
 
 #ifdef __linux__
 #include <sys/mman.h>
+#include <sys/resource.h>
 #endif
 
 namespace gradus::cpu {
@@ -200,6 +203,37 @@ void* take_kept(size_t size) {
   return size <= kLarge ? BlocksOfThread::take(size) : large_blocks().take(size);
 }
 
+// How much memory this process has and the system could give: ": this process holds 1.50 GB, ...".
+// Empty where the system does not tell.
+std::string memory_now() {
+  constexpr double kKibibyte = 1024, kGigabyte = 1e9;
+  std::string out;
+  const auto add = [&](const char* file, const char* name, const char* pattern) {
+    std::FILE* const lines = std::fopen(file, "r");
+    if (!lines) return;
+    char line[256];
+    while (std::fgets(line, sizeof line, lines)) {
+      const size_t length = std::strlen(name);
+      if (std::strncmp(line, name, length) != 0) continue;
+      char text[128];
+      std::snprintf(text, sizeof text, pattern,
+                    std::strtod(line + length, nullptr) * kKibibyte / kGigabyte);
+      out += text;
+    }
+    std::fclose(lines);
+  };
+  add("/proc/self/status", "VmRSS:", ": this process holds %.2f GB");
+  add("/proc/meminfo", "MemAvailable:", ", %.2f GB");
+  add("/proc/meminfo", "MemTotal:", " of %.2f GB are free");
+#ifdef __linux__
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    out +=
+        ", and its limit of addresses (ulimit -v) is " + std::to_string(limit.rlim_cur) + " bytes";
+#endif
+  return out;
+}
+
 }  // namespace
 
 void* take_block(size_t nbytes) {
@@ -220,9 +254,9 @@ void* take_block(size_t nbytes) {
                             "allocate: ", nbytes, " bytes for a tensor on cpu, beside ",
                             memory_reserved(), " in use, are more than the limit of ", limit.load(),
                             " bytes; use smaller tensors, or cpu::set_per_process_memory_fraction");
-  check<OutOfMemoryError>(block != nullptr, "allocate: the system has no ", nbytes,
-                          " bytes for a tensor on cpu; free some, or use smaller tensors");
-  return block;
+  if (block) return block;
+  fail<OutOfMemoryError>("allocate: the system has no ", nbytes, " bytes for a tensor on cpu",
+                         memory_now(), "; free some, or use smaller tensors");
 }
 
 void give_block(void* block, size_t nbytes) {

@@ -4,6 +4,7 @@
 
 #include "gradus/cuda/device_status.h"
 #include "gradus/cuda/graphed.h"
+#include "gradus/cuda/nvtx.h"
 #include "gradus/cuda/rtc/elementwise_kernel.h"
 #include "gradus/cuda/rtc/raw_kernel.h"
 #include "gradus/cuda/rtc/reduction_kernel.h"

@@ -103,20 +103,39 @@ BlockPool& pool(const char* operation, int device) {
 
 std::string readable(size_t nbytes) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(nbytes) / (1 << 30));
+  const bool large = nbytes >= size_t{1} << 27;
+  std::snprintf(text, sizeof text, large ? "%.2f GiB" : "%.3f MiB",
+                static_cast<double>(nbytes) / (large ? 1 << 30 : 1 << 20));
   return text;
 }
 
-[[noreturn]] void fail_out_of_memory(size_t nbytes, const Stream& stream, const MemoryStats& now) {
+// "1.00 GiB, 512.00 MiB (3 of them)", with a sentence around it; empty where nothing is in use.
+std::string largest_blocks(const BlockPool& blocks) {
+  constexpr size_t kMost = 10;
+  const std::vector<size_t> sizes = blocks.largest_in_use(kMost);
+  std::string out;
+  for (size_t i = 0, end = 0; i < sizes.size(); i = end) {
+    while (end < sizes.size() && sizes[end] == sizes[i]) ++end;
+    out += (i > 0 ? ", " : "") + readable(sizes[i]);
+    if (end - i > 1) out += " (" + std::to_string(end - i) + " of them)";
+  }
+  if (out.empty()) return out;
+  return "\nthe largest blocks in use: " + out +
+         "; profiler::profile with profile_memory says what made them";
+}
+
+[[noreturn]] void fail_out_of_memory(size_t nbytes, const Stream& stream, const BlockPool& blocks) {
+  const MemoryStats now = blocks.stats();
   const DeviceGuard guard(stream.device_index());
   size_t available = 0, total = 0;
   check_cuda(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
-  fail<OutOfMemoryError>(
-      "allocate: ", stream.device(), " has no room for ", nbytes, " bytes (", readable(nbytes),
-      "): tensors of this process hold ", readable(static_cast<size_t>(now.allocated)),
-      ", its cache ", readable(static_cast<size_t>(now.reserved - now.allocated)), ", and ",
-      readable(available), " of ", readable(total),
-      " are free; use a smaller batch or free tensors that are no longer needed");
+  fail<OutOfMemoryError>("allocate: ", stream.device(), " has no room for ", nbytes, " bytes (",
+                         readable(nbytes), "): this process has reserved ",
+                         readable(static_cast<size_t>(now.reserved)), ", of which tensors hold ",
+                         readable(static_cast<size_t>(now.allocated)), ", and ",
+                         readable(available), " of ", readable(total),
+                         " are free; use a smaller batch or free tensors that are no longer needed",
+                         largest_blocks(blocks));
 }
 
 // Errors: OutOfMemoryError where the limit of the process leaves no room.
@@ -141,7 +160,7 @@ Block* take(size_t nbytes, const Stream& stream) {
   Block* block = blocks.allocate(nbytes, stream);
   if (!block) [[unlikely]] {
     check_limit(nbytes, stream, blocks);
-    fail_out_of_memory(nbytes, stream, blocks.stats());
+    fail_out_of_memory(nbytes, stream, blocks);
   }
   mark_used(block->data, nbytes, marking_stream(*block));
   return block;

@@ -12,9 +12,11 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -167,6 +169,23 @@ class BlockPool {
   int64_t limit() const {
     const std::lock_guard lock(mutex_);
     return limit_;
+  }
+
+  // The sizes of the largest blocks in use, from the largest on, at most so many.
+  std::vector<size_t> largest_in_use(size_t most) const {
+    const std::lock_guard lock(mutex_);
+    std::set<const Block*> unused;
+    const auto add = [&](const Block* head) {
+      for (; head; head = head->next) unused.insert(head);
+    };
+    add(late_);
+    for (const auto& [key, lists] : lists_) std::ranges::for_each(lists, add);
+    std::vector<size_t> out;
+    for (const auto& block : owned_)
+      if (!unused.contains(block.get())) out.push_back(block->nbytes);
+    std::ranges::sort(out, std::greater());
+    out.resize(std::min(out.size(), most));
+    return out;
   }
 
   MemoryStats stats() const {

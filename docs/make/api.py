@@ -47,7 +47,8 @@ SECTIONS = [
     ("watch", "", ["watch/progress_bar.h", "watch/log_value.h", "watch/csv_logger.h", "watch/early_stopping.h",
                    "watch/summary.h", "watch/tensorboard/summary_writer.h", "watch/pictures/image.h", "watch/pictures/svg.h",
                    "watch/pictures/plot.h"]),
-    ("cuda", "", ["cuda/runtime/device.h", "cuda/device_status.h", "cuda/runtime/stream.h", "cuda/runtime/event.h",
+    ("profiler", "[Profiling](profiling.md) is the guide.", ["watch/profiler/profile.h"]),
+    ("cuda", "", ["cuda/runtime/device.h", "cuda/device_status.h", "cuda/nvtx.h", "cuda/runtime/stream.h", "cuda/runtime/event.h",
                   "cuda/runtime/allocator.h", "cuda/runtime/graph.h", "cuda/graphed.h", "cuda/runtime/stats.h",
                   "cuda/runtime/generator.h", "cuda/runtime/peer.h", "cuda/runtime/pinned.h", "cuda/ops/matmul.h", "cuda/ops/convolution.h",
                   "cuda/rtc/source.h",
@@ -189,7 +190,7 @@ def entities(head, body, doc, scope):
     if head.startswith("namespace"):
         name = head[len("namespace"):].strip()
         inner = scope + "::" + name if scope else name
-        return [] if not name or "detail" in name else declarations(body, inner, True)
+        return [] if not name or "detail" in name or body is None else declarations(body, inner, True)
     option = re.match(r"GRADUS_OPTION\((\w+), (.*), (\w+)\)(?: = ?(.*))?$", head)
     if option:
         default = f" = {option[4]}" if option[4] else ""

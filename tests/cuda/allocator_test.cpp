@@ -82,6 +82,12 @@ TEST_F(AllocatorTest, SaysHowMuchWasAskedAndHowMuchThereIs) {
   const std::string text = message_of<OutOfMemoryError>([] { allocate(size_t{1} << 46); });
   EXPECT_CONTAINS(text, "allocate: cuda:0 has no room for 70368744177664 bytes (65536.00 GiB)");
   EXPECT_CONTAINS(text, "are free; use a smaller batch");
+  EXPECT_CONTAINS(text, "this process has reserved ");
+  {
+    const StoragePtr blocks[] = {allocate(200 << 20), allocate(3 << 20), allocate(3 << 20)};
+    EXPECT_CONTAINS(message_of<OutOfMemoryError>([] { allocate(size_t{1} << 46); }),
+                    "the largest blocks in use: 0.20 GiB, 3.000 MiB (2 of them)");
+  }
   message_of<OutOfMemoryError>([] { allocate(SIZE_MAX); });
   EXPECT_EQ(cuda::memory_stats().allocated, before.allocated);
   EXPECT_NE(allocate(100)->data(), nullptr) << "usable after the error";

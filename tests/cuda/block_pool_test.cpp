@@ -31,6 +31,18 @@ std::mt19937_64 random_source() {
   return std::mt19937_64(seed);
 }
 
+TEST_F(BlockPoolTest, ListsTheLargestBlocksInUse) {
+  EXPECT_TRUE(pool.largest_in_use(3).empty());
+  Block* const small = pool.allocate(512, s0);
+  Block* const large = pool.allocate(4096, s1);
+  Block* const same = pool.allocate(4000, s0);
+  EXPECT_EQ(pool.largest_in_use(2), (std::vector<size_t>{4096, 4096}));
+  pool.free(large);
+  EXPECT_EQ(pool.largest_in_use(9), (std::vector<size_t>{4096, 512})) << "cached is not in use";
+  pool.free(same);
+  pool.free(small);
+}
+
 TEST(SizeClass, KnownSizes) {
   const size_t mib = size_t{1} << 20;
   EXPECT_EQ(SizeClass::of(1).nbytes, 512u);

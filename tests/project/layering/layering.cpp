@@ -72,6 +72,7 @@ const std::map<std::string, Names> below_in_folder = {
     {"watch", {}},
     {"watch/metrics", {}},
     {"watch/pictures", {"watch"}},
+    {"watch/profiler", {"watch", "watch/pictures"}},
     {"watch/tensorboard", {"watch", "watch/pictures"}},
     {"distributed/job", {}},
     {"distributed/net", {"distributed/job"}},

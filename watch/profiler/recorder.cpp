@@ -1,0 +1,355 @@
+// The events of all threads, and what is computed from them when a profile stops.
+#include "gradus/watch/profiler/recorder.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "gradus/autograd/engine/graph_task.h"
+#include "gradus/cuda/nvtx.h"
+#include "gradus/cuda/runtime/device.h"
+#include "gradus/cuda/runtime/graph.h"
+#include "gradus/watch/profiler/profiling_backend.h"
+#include "gradus/watch/text.h"
+
+namespace gradus::profiler {
+
+namespace {
+
+constexpr double kMicrosecond = 1e-3;  // of nanoseconds
+constexpr double kMillisecond = 1e3;   // of microseconds
+
+int64_t clock_now() {
+  const auto time = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+}
+
+}  // namespace
+
+std::string path_below(const nn::Module& holder, const nn::Module& module) {
+  for (const auto& child : holder.named_children())
+    if (child.value().get() == &module) return child.key();
+  for (const auto& child : holder.named_children()) {
+    const std::string below = path_below(*child.value(), module);
+    if (!below.empty()) return child.key().empty() ? below : child.key() + '.' + below;
+  }
+  return "";
+}
+
+// The open events of one thread, the outermost first.
+struct Recorder::Thread {
+  struct Open {
+    size_t event;
+    EventKind kind = EventKind::Operator;
+    uint64_t first_node = 0;
+    cuda::Event device_begin{true};
+    int stream_device = -1;  // of device_begin, where it was recorded
+  };
+  uint64_t session = 0;
+  int number = 0;
+  std::vector<Open> open;
+  std::vector<std::pair<const nn::Module*, std::string>> modules;  // and their paths
+  int dropped = 0;  // begins within the innermost open one that could not be noted
+};
+
+Recorder& Recorder::get() {
+  static Recorder& recorder = *new Recorder;  // as observers must, it outlives every thread
+  return recorder;
+}
+
+Recorder::Thread& Recorder::thread() {
+  thread_local Thread mine;
+  const uint64_t session = session_.load(std::memory_order_relaxed);
+  if (mine.session != session) {
+    mine.open.clear();
+    mine.modules.clear();
+    mine.dropped = 0;
+    mine.session = session;
+    mine.number = threads_++;
+  }
+  return mine;
+}
+
+double Recorder::now() const { return static_cast<double>(clock_now() - started_) * kMicrosecond; }
+
+void Recorder::start(const ProfileOptions& options, bool nvtx) {
+  const std::lock_guard lock(mutex_);
+  check<Error>(!is_on(), nvtx ? "emit_nvtx" : "profile",
+               ": a profile or an emit_nvtx runs already, and there is one at a time; stop() it "
+               "first");
+  options_ = options;
+  nvtx_ = nvtx;
+  devices_ = !nvtx && cuda::is_available() &&
+             (options.activities.empty() || options.activities.contains(ProfilerActivity::CUDA));
+  recording_ = {};
+  live_.clear();
+  threads_ = 0;
+  started_ = clock_now();
+  session_.fetch_add(1, std::memory_order_relaxed);
+  on_.store(true, std::memory_order_relaxed);
+  if (options.with_modules || nvtx) Observer<nn::Module>::current = this;
+  Observer<Node>::current = this;
+  Observer<optim::Optimizer>::current = this;
+  ProfilingBackend::install();
+}
+
+size_t Recorder::add(Thread& thread, EventKind kind, std::string name) {
+  FunctionEvent event;
+  event.kind = kind;
+  event.name = std::move(name);
+  event.thread = thread.number;
+  if (!thread.modules.empty()) event.module = thread.modules.back().second;
+  if (!thread.open.empty()) event.parent = static_cast<int64_t>(thread.open.back().event);
+  event.cpu_time = -1;  // it runs
+  recording_.events.push_back(std::move(event));
+  return recording_.events.size() - 1;
+}
+
+template <class F>
+void Recorder::begin_quietly(F f) noexcept {
+  const std::lock_guard lock(mutex_);
+  Thread& mine = thread();
+  if (mine.dropped > 0 || !is_on()) {
+    ++mine.dropped;
+    return;
+  }
+  try {
+    f(mine);
+  } catch (...) {  // there is no memory for it: the profile lacks a row, and the program goes on
+    ++mine.dropped;
+  }
+}
+
+void Recorder::begin(const nn::Module& module) noexcept {
+  begin_quietly([&](Thread& mine) {
+    const std::string type = nn::short_class_name(typeid(module));
+    if (nvtx_) {
+      mine.open.push_back({0, EventKind::Module});
+      return cuda::nvtx::range_push(type);
+    }
+    std::string path = type;
+    if (!mine.modules.empty()) {
+      const auto& [holder, above] = mine.modules.back();
+      const std::string name = path_below(*holder, module);
+      path = above + '.' + (name.empty() ? type : name);
+    }
+    mine.open.reserve(mine.open.size() + 1);
+    mine.modules.emplace_back(&module, path);
+    const size_t event = add(mine, EventKind::Module, type);
+    mine.open.push_back({event, EventKind::Module, autograd::next_sequence_number()});
+    recording_.events[event].start = now();
+  });
+}
+
+void Recorder::begin(const Node& node) noexcept {
+  begin_quietly([&](Thread& mine) {
+    mine.open.reserve(mine.open.size() + 1);
+    if (nvtx_) {
+      mine.open.push_back({0, EventKind::Backward});
+      return cuda::nvtx::range_push(node.label());
+    }
+    const size_t event = add(mine, EventKind::Backward, node.label());
+    recording_.nodes.emplace_back(node.sequence_nr(), event);
+    mine.open.push_back({event, EventKind::Backward});
+    recording_.events[event].start = now();
+  });
+}
+
+void Recorder::begin(const optim::Optimizer& optimizer) noexcept {
+  begin_quietly([&](Thread& mine) {
+    const std::string name = "Optimizer.step#" + nn::short_class_name(typeid(optimizer)) + ".step";
+    mine.open.reserve(mine.open.size() + 1);
+    if (nvtx_) {
+      mine.open.push_back({0, EventKind::Optimizer});
+      return cuda::nvtx::range_push(name);
+    }
+    const size_t event = add(mine, EventKind::Optimizer, name);
+    mine.open.push_back({event, EventKind::Optimizer});
+    recording_.events[event].start = now();
+  });
+}
+
+void Recorder::begin(const std::string& annotation) noexcept {
+  begin_quietly([&](Thread& mine) {
+    mine.open.reserve(mine.open.size() + 1);
+    if (nvtx_) {
+      mine.open.push_back({0, EventKind::Annotation});
+      return cuda::nvtx::range_push(annotation);
+    }
+    const size_t event = add(mine, EventKind::Annotation, annotation);
+    mine.open.push_back({event, EventKind::Annotation});
+    recording_.events[event].start = now();
+  });
+}
+
+void Recorder::begin(const Operation& operation) noexcept {
+  begin_quietly([&](Thread& mine) {
+    mine.open.reserve(mine.open.size() + 1);
+    if (nvtx_) {
+      mine.open.push_back({0});
+      return cuda::nvtx::range_push(operation.name);
+    }
+    const size_t event = add(mine, EventKind::Operator, operation.name);
+    Thread::Open opened{event};
+    if (devices_ && operation.device.is_cuda() &&
+        cuda::Graph::capturing(operation.device.index()) == nullptr) {
+      opened.device_begin = spare_event();
+      opened.device_begin.record(cuda::getCurrentCUDAStream(operation.device.index()));
+      opened.stream_device = operation.device.index();
+    }
+    mine.open.push_back(std::move(opened));
+    FunctionEvent& noted = recording_.events[event];
+    noted.device = operation.device;
+    noted.bytes = operation.bytes;
+    if (options_.record_shapes)
+      for (const Tensor* x : operation.tensors) noted.input_shapes.push_back(x->sizes().vec());
+    if (options_.profile_memory) note_makers(operation, event);
+    noted.start = now();
+  });
+}
+
+void Recorder::end() noexcept {
+  const std::lock_guard lock(mutex_);
+  Thread& mine = thread();
+  if (mine.dropped > 0) {
+    --mine.dropped;
+    return;
+  }
+  if (mine.open.empty()) return;  // it began before the profile
+  Thread::Open last = std::move(mine.open.back());
+  mine.open.pop_back();
+  std::string path;
+  if (last.kind == EventKind::Module && !nvtx_) {
+    path = std::move(mine.modules.back().second);
+    mine.modules.pop_back();
+  }
+  if (!is_on()) return;
+  try {
+    if (nvtx_) return cuda::nvtx::range_pop();
+    FunctionEvent& event = recording_.events[last.event];
+    event.cpu_time = now() - event.start;
+    if (last.stream_device >= 0) {
+      cuda::Event device_end = spare_event();
+      device_end.record(cuda::getCurrentCUDAStream(last.stream_device));
+      marks_.push_back({last.event, std::move(last.device_begin), std::move(device_end)});
+    }
+    if (last.kind == EventKind::Module)
+      recording_.modules.push_back({mine.number, last.first_node, autograd::next_sequence_number(),
+                                    std::move(path), event.name, last.event});
+  } catch (...) {  // as in begin_quietly
+  }
+}
+
+cuda::Event Recorder::spare_event() {
+  if (spare_.empty()) return cuda::Event(true);
+  cuda::Event out = std::move(spare_.back());
+  spare_.pop_back();
+  return out;
+}
+
+// The first operation that uses new memory is the one that writes there.
+void Recorder::note_makers(const Operation& operation, size_t event) {
+  FunctionEvent& noted = recording_.events[event];
+  for (const Tensor* x : operation.tensors) {
+    const auto found = live_.find(x->storage().unsafeGetStorageImpl());
+    if (found == live_.end()) continue;
+    MadeTensor& made = recording_.tensors[found->second];
+    if (!made.maker.empty()) continue;
+    made.maker = operation.name;
+    made.module = noted.module;
+    made.sizes = x->sizes().vec();
+    (made.device.is_cuda() ? noted.device_memory : noted.cpu_memory) += made.bytes;
+  }
+}
+
+StoragePtr Recorder::allocated(StoragePtr storage) {
+  StorageImpl* const memory = storage.get();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_on() || !options_.profile_memory) return storage;
+    const auto bytes = static_cast<int64_t>(memory->nbytes());
+    const size_t number = recording_.tensors.size();
+    recording_.tensors.push_back({bytes, memory->device(), "", "", {}});
+    recording_.memory.push_back({now(), bytes, memory->device(), number});
+    live_[memory] = number;
+  }
+  return {memory, [inner = std::move(storage)](StorageImpl* gone) mutable {
+            Recorder::get().freed(gone);
+            inner.reset();
+          }};
+}
+
+void Recorder::freed(const StorageImpl* storage) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = live_.find(storage);
+  if (found == live_.end()) return;
+  const MadeTensor& made = recording_.tensors[found->second];
+  try {
+    recording_.memory.push_back({now(), -made.bytes, made.device, found->second});
+  } catch (...) {  // as in begin_quietly
+  }
+  live_.erase(found);
+}
+
+std::string Recorder::largest_tensors(Device device) {
+  constexpr size_t kMost = 10;
+  const std::lock_guard lock(mutex_);
+  std::vector<const MadeTensor*> all;
+  for (const auto& [storage, number] : live_)
+    if (const MadeTensor& made = recording_.tensors[number]; is_of(made.device, device))
+      all.push_back(&made);
+  std::ranges::stable_sort(all, [](auto* a, auto* b) { return a->bytes > b->bytes; });
+  std::string out;
+  for (size_t i = 0; i < std::min(kMost, all.size()); ++i) {
+    const MadeTensor& made = *all[i];
+    out += "\n  " + watch::detail::with_unit(static_cast<double>(made.bytes), "B");
+    if (made.maker.empty()) continue;
+    out += ' ';
+    append(out, IntArrayRef(made.sizes));
+    out += " made by " + made.maker;
+    if (!made.module.empty()) out += " in " + made.module;
+  }
+  if (out.empty()) return out;
+  return "\nthe largest of " + std::to_string(all.size()) +
+         " live tensors since the profile started:" + out;
+}
+
+Recording Recorder::stop() {
+  ProfilingBackend::remove();
+  Observer<nn::Module>::current = nullptr;
+  Observer<Node>::current = nullptr;
+  Observer<optim::Optimizer>::current = nullptr;
+  const std::lock_guard lock(mutex_);
+  const double stopped = now();
+  on_.store(false, std::memory_order_relaxed);
+  live_.clear();
+  for (FunctionEvent& event : recording_.events)
+    if (event.cpu_time < 0) event.cpu_time = stopped - event.start;
+  Recording out = std::exchange(recording_, {});
+  resolve_devices(out);
+  return out;
+}
+
+// The only wait for the devices.
+void Recorder::resolve_devices(Recording& recording) {
+  std::deque<Marks> marks = std::exchange(marks_, {});
+  std::map<DeviceIndex, Base> bases;
+  for (const Marks& mark : marks) {
+    const DeviceIndex device = recording.events[mark.event].device.index();
+    if (bases.contains(device)) continue;
+    cuda::synchronize(device);
+    Base& base = bases[device];
+    base.event.record(cuda::getCurrentCUDAStream(device));
+    base.event.synchronize();
+    base.time = now();
+  }
+  for (Marks& mark : marks) {
+    FunctionEvent& event = recording.events[mark.event];
+    const Base& base = bases.at(event.device.index());
+    event.device_time = double{mark.begin.elapsed_time(mark.end)} * kMillisecond;
+    event.device_start = base.time - double{mark.begin.elapsed_time(base.event)} * kMillisecond;
+    spare_.push_back(std::move(mark.begin));
+    spare_.push_back(std::move(mark.end));
+  }
+}
+
+}  // namespace gradus::profiler
