@@ -90,7 +90,8 @@ TEST(Errors, OfOneReplicaReachTheCaller) {
   const Tensor fine = tensor({0.f, 0.f, 0.f});
   const auto wish = [&](float what) { parallel(tensor({0.f, 0.f, what})); };
   for (int round = 0; round < 3; ++round) {
-    expect_error<IndexError>([&] { wish(1); }, "as was wished (in replica 2 on cpu)");
+    expect_error<IndexError>([&] { wish(1); },
+                             "as was wished\nin Wilful (in replica 2 on cpu)\nin DataParallel");
     expect_error<ValueError>([&] { wish(3); }, "replica 2 returned shape [2, 2]");
     expect_error<ValueError>([&] { wish(4); }, "undefined");
     expect_error<TypeError>([&] { wish(5); }, "replica 2 returned float64");
@@ -104,7 +105,7 @@ TEST(Errors, OfOneReplicaReachTheCaller) {
     wish(2);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "something else (in replica 2 on cpu)");
+    EXPECT_EQ(std::string(error.what()), "something else (in replica 2 on cpu)\nin DataParallel");
     EXPECT_THROW(std::rethrow_if_nested(error), std::runtime_error);
   }
 }
