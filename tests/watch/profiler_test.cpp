@@ -238,19 +238,38 @@ TEST(Profiler, OutOfMemoryBelowALimitNamesBoth) {
     int64_t pages = 0;  // simulated devices take many
     std::ifstream("/proc/self/statm") >> pages;
     const rlim_t most =
-        static_cast<rlim_t>(pages) * static_cast<rlim_t>(getpagesize()) + (rlim_t{1} << 30);
+        static_cast<rlim_t>(pages) * static_cast<rlim_t>(getpagesize()) + (rlim_t{1} << 28);
     const rlimit limit{most, most};
     if (setrlimit(RLIMIT_AS, &limit) != 0) return false;
     const profile prof({.profile_memory = true});
     Tensors kept;
     try {
-      while (true) kept.push_back(ones({1 << 26}).exp());  // 256 MiB each
+      while (true) kept.push_back(ones({1 << 22}).exp());  // 16 MiB each
     } catch (const OutOfMemoryError& error) {
       const std::string text = error.what();
       return text.find("ulimit -v) is " + std::to_string(most) + " bytes") != std::string::npos &&
-             text.find("268 MB [67108864] made by exp") != std::string::npos;
+             text.find("16.8 MB [4194304] made by exp") != std::string::npos;
     }
   }));
+}
+
+TEST(Profiler, LeavesACaptureAsItIs) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_unavailable();
+  const cuda::StreamGuard guard(cuda::getStreamFromPool());
+  const Tensor x = ones({100}, TensorOptions().device(kCUDA));
+  cuda::Graph graph;
+  Tensor y;
+  profile prof({.profile_memory = true});
+  graph.capture_begin();
+  y = (x * 2).exp();
+  graph.capture_end();
+  x.fill_(0);
+  graph.replay();
+  prof.stop();
+  expect_values(y, std::vector<double>(100, 1));
+  ASSERT_NE(find(prof.events(), "exp"), nullptr);
+  EXPECT_EQ(find(prof.events(), "exp")->device_time, 0);
+  EXPECT_GT(find(prof.events(), "fill")->device_time, 0);
 }
 
 // What tests/watch/read_trace.py says of a trace.

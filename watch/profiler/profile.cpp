@@ -144,10 +144,10 @@ double copy_bandwidth(Device device) {
       const Tensor from = zeros({megabytes << 18}, TensorOptions(kFloat).device(device));
       const Tensor to = empty_like(from);
       double best = 0;  // seconds
-      for (int run = 0; run < 5; ++run) {
+      for (int run = 0; run < 4; ++run) {
         if (device.is_cuda()) cuda::synchronize(device.index());
         const auto start = std::chrono::steady_clock::now();
-        constexpr int kCopies = 4;
+        constexpr int kCopies = 2;
         for (int i = 0; i < kCopies; ++i) to.copy_(from);
         if (device.is_cuda()) cuda::synchronize(device.index());
         const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;

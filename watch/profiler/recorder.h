@@ -5,8 +5,6 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <optional>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
