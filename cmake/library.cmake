@@ -30,7 +30,7 @@ if(GRADUS_HAS_CUDA)
   list(REMOVE_ITEM cuda_sources ${PROJECT_SOURCE_DIR}/cuda/ops/zip.cu)
   list(PREPEND sources ${PROJECT_SOURCE_DIR}/cuda/ops/zip.cu)
 else()
-  set(cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp ${PROJECT_SOURCE_DIR}/cuda/rtc/source.cpp)
+  set(cuda_sources ${PROJECT_SOURCE_DIR}/cuda/stub.cpp ${PROJECT_SOURCE_DIR}/cuda/nvtx.cpp ${PROJECT_SOURCE_DIR}/cuda/rtc/source.cpp)
 endif()
 # A build from scratch (CMAKE_UNITY_BUILD) keeps -O3 for loops: the other sources compile in three quarters of the time at
 # -O2, and a call costs more then. At -O1 they take three quarters of that again.

@@ -93,10 +93,6 @@ bool is_allocated(const StoragePtr&) { return false; }
 void record_stream(const StoragePtr&, const Stream&) { missing("record_stream"); }
 
 DeviceStatus device_status(int) { missing("device_status"); }
-void nvtx::check_available() { missing("nvtx"); }
-void nvtx::range_push(const std::string&) { missing("nvtx::range_push"); }
-void nvtx::range_pop() { missing("nvtx::range_pop"); }
-void nvtx::mark(const std::string&) { missing("nvtx::mark"); }
 bool enable_peer_access(int, int) { missing("enable_peer_access"); }
 void copy_async(const Tensor&, const Tensor&, const Stream&) { missing("copy_async"); }
 bool takes_parts(const Tensor&) { missing("takes_parts"); }
