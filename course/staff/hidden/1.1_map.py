@@ -1,5 +1,5 @@
 """Hidden tests of task 1.1."""
-from judge.testing import hidden, place, positions
+from judge.testing import EXTREMES1, OF_EXTREMES1, hidden, place, positions
 
 
 def strides_for(t, sizes):
@@ -46,3 +46,18 @@ def _(t):
             expected[place(p, strides)] = -x[place(p, strides)]
         found = t.run(op=0, out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=strides, x=[], memory=x, in_place=1)["memory"]
         t.equal(found, expected, "out, which is x")
+
+
+@hidden("1.1", of="operations", test="not finite", title="large numbers, infinity and NaN", hint="Let apply(op, x) compute each result.")
+def _(t):
+    for op, expected in OF_EXTREMES1.items():
+        found = t.run(op=op, out_sizes=[7], out_strides=[1], x_sizes=[7], x_strides=[1], x=EXTREMES1, memory=[-999.5] * 7)["memory"]
+        t.close(found, expected, "out")
+
+
+@hidden("1.1", of="contiguous", test="long dimensions", title="dimensions of 5,000", hint="Nothing limits a size.")
+def _(t):
+    for sizes, strides in [([5003], [1]), ([2, 5003], [5003, 1]), ([5003, 1, 2], [1, 1, 5003])]:
+        x = t.quarters(5003 * (1 if len(sizes) == 1 else 2))
+        found = t.run(op=0, out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=strides, x=x, memory=[0.0] * len(x))["memory"]
+        t.equal(found, [-each for each in x], "out")

@@ -1,5 +1,5 @@
 """Hidden tests of task 1.2."""
-from judge.testing import hidden, place, positions
+from judge.testing import EXTREMES2, OF_EXTREMES2, hidden, place, positions
 
 
 def strides_for(t, sizes):
@@ -45,3 +45,11 @@ def _(t):
     x, y = t.quarters(20000), t.quarters(100)
     found = t.run(op=2, x=x, y=y, memory=[0.0] * 20000, **layout)["memory"]
     t.equal(found, [a * y[i % 100] for i, a in enumerate(x)], "out")
+
+
+@hidden("1.2", of="operations", test="not finite", title="infinity and NaN", hint="Let apply(op, x, y) compute each result.")
+def _(t):
+    layouts = {f"{name}_{what}": [value] for name in ("out", "x", "y") for what, value in (("sizes", 6), ("strides", 1))}
+    for op, expected in OF_EXTREMES2.items():
+        found = t.run(op=op, x=EXTREMES2[0], y=EXTREMES2[1], memory=[-999.5] * 6, **layouts)["memory"]
+        t.equal(found, expected, "out")

@@ -1,4 +1,7 @@
 """Hidden tests of task 1.3."""
+import array
+import math
+
 from judge.testing import hidden, place, positions
 
 
@@ -29,3 +32,35 @@ def _(t):
     found = t.run(op=0, start=0.5, dim=1, x=x, x_sizes=[4, 3001], x_strides=[3001, 1], out_sizes=[4, 1], out_strides=[1, 1],
                   memory=[0.0] * 4)["memory"]
     t.equal(found, [0.5 + sum(x[r * 3001:r * 3001 + 3001]) for r in range(4)], "out")
+
+
+@hidden("1.3", of="order", test="order of many", title="sums of 60 fractions, to the last bit",
+        hint="Add the elements one after the other, to one float.")
+def _(t):
+    for sizes, dim in [([60, 3], 0), ([3, 61], 1)]:
+        x = t.floats(math.prod(sizes))
+        step, apart = (sizes[1], 1) if dim == 0 else (1, sizes[1])
+        sums = array.array("f", [0.125] * 3)
+        for row in range(3):
+            for j in range(sizes[dim]):
+                sums[row] += x[row * apart + j * step]
+        out_sizes = [1 if d == dim else 3 for d in range(2)]
+        found = t.run(op=0, start=0.125, dim=dim, x=x, x_sizes=sizes, x_strides=[sizes[1], 1], out_sizes=out_sizes,
+                      out_strides=[1, 1], memory=[0.0] * 3)["memory"]
+        t.equal(found, list(sums), "out")
+
+
+@hidden("1.3", of="negative", test="not finite", title="maxima of infinity and NaN", hint="Let apply(op, so far, next) compute each step.")
+def _(t):
+    x = [1.0, math.nan, math.nan, 1.0, math.inf, 3.0, -math.inf, -math.inf]
+    found = t.run(op=4, start=-math.inf, dim=1, x=x, x_sizes=[4, 2], x_strides=[2, 1], out_sizes=[4, 1], out_strides=[1, 1],
+                  memory=[0.0] * 4)["memory"]
+    t.equal(found, [math.nan, 1.0, math.inf, -math.inf], "out")
+
+
+@hidden("1.3", of="each dimension", test="many rows", title="5,003 rows", hint="Nothing limits the number of sums.")
+def _(t):
+    x = t.quarters(2 * 5003)
+    found = t.run(op=0, start=0.0, dim=0, x=x, x_sizes=[2, 5003], x_strides=[5003, 1], out_sizes=[1, 5003], out_strides=[1, 1],
+                  memory=[0.0] * 5003)["memory"]
+    t.equal(found, [a + b for a, b in zip(x, x[5003:])], "out")

@@ -17,9 +17,9 @@ def _(t):
         t.equal(found, expected, "out")
 
 
-@hidden("1.4", of="sizes", test="larger matrices", title="matrices of 70 to 300", hint="Look at the smaller cases first.")
+@hidden("1.4", of="sizes", test="larger matrices", title="matrices of 70 to 5,000", hint="Look at the smaller cases first.")
 def _(t):
-    for m, n, k in [(70, 33, 300), (3, 290, 81), (130, 129, 5)]:
+    for m, n, k in [(70, 33, 300), (3, 290, 81), (130, 129, 5), (2, 3, 5003), (3, 5003, 2), (5003, 2, 3)]:
         a, b = t.quarters(m * k), t.quarters(k * n)
         found = t.run(m=m, n=n, k=k, a=a, b=b, a_strides=[k, 1], b_strides=[n, 1], memory=[-999.5] * (m * n))["memory"]
         t.is_product(found, a, b, m, n, k, "out")
@@ -30,3 +30,16 @@ def _(t):
     inf = float("inf")
     found = t.run(m=1, n=2, k=2, a=[0.0, 1.0], b=[inf, 3.0, 2.0, inf], a_strides=[2, 1], b_strides=[2, 1], memory=[0.0] * 2)["memory"]
     t.equal(found, [float("nan"), inf], "out")
+
+
+@hidden("1.4", of="transposed", test="larger transposed", title="a and b of up to 130, seen transposed, or parts of larger ones",
+        hint="Strides count for large matrices too.")
+def _(t):
+    for m, n, k in [(130, 70, 90), (3, 129, 260)]:
+        a, b = t.quarters(m * k), t.quarters(k * n)
+        a_memory, b_memory = [-999.5] * (k * (m + 1)), [-999.5] * (2 * n * k)
+        for p in range(k):
+            a_memory[p * (m + 1):p * (m + 1) + m] = a[p::k]
+            b_memory[2 * p::2 * k] = b[p * n:p * n + n]
+        found = t.run(m=m, n=n, k=k, a=a_memory, b=b_memory, a_strides=[1, m + 1], b_strides=[2, 2 * k], memory=[0.0] * (m * n))["memory"]
+        t.is_product(found, a, b, m, n, k, "out")

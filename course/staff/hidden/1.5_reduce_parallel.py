@@ -42,3 +42,11 @@ def _(t):
     x = t.quarters(30011)
     t.equal(result(t, x, start=0.25, chunks=7), 0.25 + sum(x), "sum")
     t.equal(result(t, x, op=4, start=-math.inf, chunks=100), max(x), "maximum")
+
+
+@hidden("1.5", of="values", test="many parts", title="300,000 numbers, and infinity", hint="Nothing limits the number of parts.")
+def _(t):
+    x = t.quarters(300011, -1, 1)
+    t.equal(result(t, x, start=0.25, chunks=9), 0.25 + sum(x), "sum")
+    t.equal(result(t, [1.0, math.inf, -math.inf] * 100, op=4, start=-math.inf), math.inf, "maximum")
+    t.equal(result(t, [-math.inf] * 600, op=4, start=-math.inf), -math.inf, "maximum")

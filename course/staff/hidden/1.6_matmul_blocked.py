@@ -20,8 +20,16 @@ def _(t):
         t.at_most(found, 3 * m * n * k / (16 * 32) + 2 * m * n / 16, f"cache misses with m, n, k = {m}, {n}, {k}")
 
 
-@hidden("1.6", of="whole blocks", test="larger sizes", title="sizes of up to 300", hint="Nothing limits the number of blocks.")
+@hidden("1.6", of="whole blocks", test="larger sizes", title="sizes of up to 2,000", hint="Nothing limits the number of blocks.")
 def _(t):
-    for m, n, k in [(300, 40, 33), (20, 310, 70), (35, 36, 400)]:
+    for m, n, k in [(300, 40, 33), (20, 310, 70), (35, 36, 400), (2003, 3, 5), (2, 2003, 4), (3, 4, 2003)]:
         a, b = t.quarters(m * k), t.quarters(k * n)
         t.is_product(t.run(m=m, n=n, k=k, a=a, b=b, counted=0, memory=[-999.5] * (m * n))["c"], a, b, m, n, k, "out")
+
+
+@hidden("1.6", of="one block", test="not finite", title="0 times infinity is NaN", hint="Leave no product out: 0 times infinity is NaN.")
+def _(t):
+    inf = float("inf")
+    for counted in [0, 1]:
+        found = t.run(m=1, n=2, k=2, a=[0.0, 1.0], b=[inf, 3.0, 2.0, inf], counted=counted, memory=[0.0] * 2)["c"]
+        t.equal(found, [float("nan"), inf], "out")

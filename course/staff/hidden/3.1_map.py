@@ -1,5 +1,5 @@
 """Hidden tests of task 3.1."""
-from judge.testing import Op1, hidden
+from judge.testing import EXTREMES1, OF_EXTREMES1, Op1, hidden
 
 
 @hidden("3.1", of="any length", test="random lengths", title="random lengths", hint="Try lengths up to 6000.")
@@ -15,10 +15,27 @@ def _(t):
     t.equal(t.run(op=Op1.square, x=x, in_place=1)["out"], [each * each for each in x], "out")
 
 
-@hidden("3.1", of="several blocks", test="many elements", title="60,000 elements, in one launch", hint="As many blocks as the elements need.")
+@hidden("3.1", of="several blocks", test="many elements", title="270,000 elements, in one launch", hint="As many blocks as the elements need.")
 def _(t):
-    x = t.quarters(60011)
+    x = t.quarters(270011)
     reply = t.run(op=Op1.neg, x=x)
     t.equal(reply["out"], [-each for each in x], "out")
     if not t.on_gpu:
         t.at_most(len(reply.launches), 1, "launches")
+
+
+@hidden("3.1", of="operations", test="not finite", title="large numbers, infinity and NaN", hint="Let apply(op, x) compute each result.")
+def _(t):
+    for op, expected in OF_EXTREMES1.items():
+        t.close(t.run(op=op, x=EXTREMES1)["out"], expected, "out")
+
+
+@hidden("3.1", of="loads", test="loads of all operations", title="n loads and n stores for each operation, of any length",
+        hint="A thread loads its element once, and stores once, whatever the operation.")
+def _(t):
+    for op in Op1:
+        reply = t.run(op=op, x=[0.5, 2.5] * 150)
+        if not t.on_gpu:
+            t.at_most(len(reply.launches), 1, "launches")
+            t.at_most(reply.total("global_loads"), 300, "loads from global memory")
+            t.at_most(reply.total("global_stores"), 300, "stores to global memory")

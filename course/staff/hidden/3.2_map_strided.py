@@ -1,25 +1,26 @@
 """Hidden tests of task 3.2."""
 import math
 
-from judge.testing import Op1, hidden, place, positions
+from judge.testing import EXTREMES1, OF_EXTREMES1, Op1, hidden, place, positions
 
 
 def strides_of(t, sizes):
-    """Strides of a tensor whose dimensions lie in memory in a random order."""
+    """Strides of a tensor whose dimensions lie in memory in a random order, with gaps."""
     order, strides, step = list(range(len(sizes))), [0] * len(sizes), 1
     t.random.shuffle(order)
     for d in order:
-        strides[d], step = step, step * sizes[d]
+        strides[d], step = step, step * sizes[d] + t.random.randint(0, 2)
     return strides
 
 
 def negated(t, sizes, blocks):
-    out_strides = [math.prod(sizes[d + 1:]) for d in range(len(sizes))]
+    # Rows that lie apart, or any order of dimensions.
+    out_strides = t.random.choice([strides_of(t, sizes), [2 * math.prod(sizes[d + 1:]) for d in range(len(sizes) - 1)] + [1]])
     x_sizes = [1 if t.random.random() < 0.25 else size for size in sizes]
     x_strides = [each if size > 1 else t.random.randint(0, 9) for each, size in zip(strides_of(t, x_sizes), x_sizes)]
     x = t.floats(1 + place([each - 1 for each in x_sizes], x_strides))
-    count = len(list(positions(sizes)))
-    expected = [0.0] * count
+    count = 1 + place([each - 1 for each in sizes], out_strides)
+    expected = [-777.0] * count
     for p in positions(sizes):
         expected[place(p, out_strides)] = -x[place([i if size > 1 else 0 for i, size in zip(p, x_sizes)], x_strides)]
     reply = t.run(out_sizes=sizes, out_strides=out_strides, x_sizes=x_sizes, x_strides=x_strides, blocks=blocks, op=Op1.neg,
@@ -30,7 +31,7 @@ def negated(t, sizes, blocks):
 @hidden("3.2", of="broadcast", test="random layouts", title="random sizes, strides of x and repeated dimensions",
         hint="Try tensors of up to 4 dimensions in any order, some of size 1.")
 def _(t):
-    for rank in (1, 2, 3, 4, 4):
+    for rank in (1, 2, 2, 3, 3, 4, 4, 4):
         negated(t, [t.random.randint(1, 4) for _ in range(rank)], 1)
 
 
@@ -61,3 +62,28 @@ def _(t):
     t.equal(reply["memory"], [-each for each in x], "out")
     if not t.on_gpu:
         t.at_most(len(reply.launches), 1, "launches")
+
+
+@hidden("3.2", of="gaps", test="rows apart", title="rows of out that lie apart, each of them contiguous",
+        hint="A last stride of 1 does not make a tensor contiguous.")
+def _(t):
+    x = t.quarters(12)
+    for sizes, strides in [([3, 4], [5, 1]), ([2, 2, 3], [9, 4, 1]), ([2, 3, 2], [8, 2, 1])]:
+        expected = [-777.0] * 24
+        for number, p in enumerate(positions(sizes)):
+            expected[place(p, strides)] = -x[number]
+        reply = t.run(out_sizes=sizes, out_strides=strides, x_sizes=sizes, x_strides=[math.prod(sizes[d + 1:]) for d in range(len(sizes))],
+                      blocks=2, op=Op1.neg, memory=[-777.0] * 24, x=x)
+        t.equal(reply["memory"], expected, "memory of out", -777.0)
+
+
+@hidden("3.2", of="contiguous", test="not finite", title="large numbers, infinity and NaN, by every operation",
+        hint="Let apply(op, x) compute each result; load once, and store once.")
+def _(t):
+    for op, expected in OF_EXTREMES1.items():
+        reply = t.run(out_sizes=[7], out_strides=[1], x_sizes=[7], x_strides=[1], blocks=1, op=op, memory=[0.0] * 7, x=EXTREMES1)
+        t.close(reply["memory"], expected, "out")
+        if not t.on_gpu:
+            t.at_most(len(reply.launches), 1, "launches")
+            t.at_most(reply.total("global_loads"), 7, "loads from global memory")
+            t.at_most(reply.total("global_stores"), 7, "stores to global memory")

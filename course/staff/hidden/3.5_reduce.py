@@ -1,4 +1,6 @@
 """Hidden tests of task 3.5."""
+import math
+
 from judge.testing import Op2, hidden
 
 
@@ -28,3 +30,23 @@ def _(t):
         if not t.on_gpu:
             t.at_most(len(reply.launches), 2, "launches")
             t.at_most(reply.total("atomics"), 0, "atomic operations")
+
+
+@hidden("3.5", of="same bits", test="beside many rows", title="the same bits beside 130 other rows",
+        hint="How a row is cut may depend on its length, not on the number of rows.")
+def _(t):
+    rows = []
+    for _ in range(6):
+        half = t.floats(400)
+        rows.append(half + [-each for each in half])
+        t.random.shuffle(rows[-1])
+    alone = [t.run(op=Op2.add, start=[0.0], rows=1, n=800, x=row)["results"][0] for row in rows]
+    found = t.run(op=Op2.add, start=[0.0], rows=130, n=800, x=[each for r in range(130) for each in rows[r % 6]])["results"]
+    t.equal(found, [alone[r % 6] for r in range(130)], "sums of rows, bit for bit as of each row alone")
+
+
+@hidden("3.5", of="operations", test="not finite", title="sums and maxima of infinity", hint="Begin with `start`, not with a large number.")
+def _(t):
+    x = [-math.inf] * 5 + [math.inf] + [-math.inf] * 4
+    t.equal(t.run(op=Op2.maximum, start=[-math.inf], rows=2, n=5, x=x)["results"], [-math.inf, math.inf], "maxima")
+    t.equal(t.run(op=Op2.add, start=[0.0], rows=2, n=5, x=x)["results"], [-math.inf, math.nan], "sums")

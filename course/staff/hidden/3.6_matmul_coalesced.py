@@ -1,4 +1,6 @@
 """Hidden tests of task 3.6."""
+import math
+
 from judge.testing import hidden
 
 
@@ -37,3 +39,17 @@ def _(t):
     for m, n, k in [(33, 34, 700), (310, 33, 5), (5, 330, 6)]:
         a, b = t.quarters(m * k), t.quarters(k * n)
         t.is_product(t.run(a=a, b=b, m=m, n=n, k=k)["c"], a, b, m, n, k)
+
+
+@hidden("3.6", of="shapes", test="not finite", title="0 times infinity is NaN, in its own row and column alone",
+        hint="Leave no product out, and multiply nothing that lies outside: 0 times infinity is NaN.")
+def _(t):
+    inf, nan = math.inf, math.nan
+    reply = t.run(a=[0.0, 1.0, 2.0, inf], b=[inf, 3.0, 2.0, inf], m=2, n=2, k=2)
+    t.equal(reply["c"], [nan, inf, inf, inf], "c")
+
+
+@hidden("3.6", of="edge below", test="many rows", title="70,000 rows",
+        hint="A grid has at most 65,535 blocks along y and z, and 2^31 - 1 along x.")
+def _(t):
+    t.begins(may_end=True, a=[1.0] * 70000, b=[2.0], m=70000, n=1, k=1)

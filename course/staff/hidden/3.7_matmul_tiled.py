@@ -1,4 +1,6 @@
 """Hidden tests of task 3.7."""
+import math
+
 from judge.testing import hidden
 
 
@@ -36,3 +38,11 @@ def _(t):
 def _(t):
     for m, n, k in [(17, 20, 500), (300, 18, 9), (9, 310, 21)]:
         product(t, m, n, k)
+
+
+@hidden("3.7", of="edges of c", test="not finite", title="0 times infinity is NaN, in its own row and column alone",
+        hint="Leave no product out, and multiply nothing that lies outside: 0 times infinity is NaN.")
+def _(t):
+    inf, nan = math.inf, math.nan
+    reply = t.run(a=[0.0, 1.0, 2.0, inf], b=[inf, 3.0, 2.0, inf], m=2, n=2, k=2)
+    t.equal(reply["c"], [nan, inf, inf, inf], "c")

@@ -1,4 +1,6 @@
 """Hidden tests of task 3.8."""
+import math
+
 from judge.testing import hidden
 
 
@@ -51,3 +53,11 @@ def _(t):
 def _(t):
     product(t, 66, 70, 300)
     product(t, 10, 12, 513)
+
+
+@hidden("3.8", of="edges of c", test="not finite", title="0 times infinity is NaN, in its own row and column alone",
+        hint="Leave no product out, and multiply nothing that lies outside: 0 times infinity is NaN.")
+def _(t):
+    inf, nan = math.inf, math.nan
+    reply = t.run(a=[0.0, 1.0, 2.0, inf], b=[inf, 3.0, 2.0, inf], m=2, n=2, k=2, a_strides=[2, 1], b_strides=[2, 1])
+    t.equal(reply["c"], [nan, inf, inf, inf], "c")
