@@ -20,6 +20,7 @@ _HOST = re.compile(r"(?:__builtin_)?(mem(?:cmp|chr|rchr|mem|ccpy)|bcmp|bcopy|str
 def problem_with(dump):
     """Why what the compiler made is refused; None where it is not."""
     attributes, kernels, words, launched, inside = [], set(), {}, [], set()
+    arguments, own, others = {}, set(), set()  # of each function; names of functions that are the student's, or of std
     for line in _STRING.sub('""', dump).splitlines():
         if line.startswith("__attribute__(("):
             attributes = _attributes(line)
@@ -27,6 +28,8 @@ def problem_with(dump):
         if line[:1] not in ("", " ", "{", "}") and "(" in line:  # the first line of a function
             name = _name(line)
             inside = words.setdefault(name, set())
+            arguments.setdefault(name, set()).update(re.findall(r"(\w+)[,)]", line))
+            (others if re.search(r"(^| )(std|__gnu_cxx)::[\w:]*$", re.sub(r"<.*>", "", line.split(" (")[0])) else own).add(name)
             if KERNEL in attributes:
                 kernels.add(name)
             for each in attributes:
@@ -46,7 +49,8 @@ def problem_with(dump):
     for each in launched:
         if each in words and each not in kernels:
             return f"launch starts {each}, which is not declared __global__ (nvcc refuses it)"
-    return _host_function_of(kernels, words)
+    # An argument may have the name of a function of std, such as length.
+    return _host_function_of(kernels, {name: used - (arguments[name] & (others - own)) for name, used in words.items()})
 
 
 def _host_function_of(kernels, words):

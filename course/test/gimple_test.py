@@ -33,6 +33,7 @@ TAKEN = [
     "// asm\nint no_sanitize_thread(int optimize) { return optimize; }",
     "__global__ void work(float* p) { *p = 1; }\nvoid f(float* p) { launch(work, p); }",
     "struct S { int strides[2]; char strcpy; };\n__global__ void work(float* p, S s) { p[s.strides[0]] = s.strcpy; }\nvoid f(float* p) { launch(work, p, S()); }",
+    "__global__ void work(float* p, int length) { p[length] = 1; }\nvoid f(float* p) { launch(work, p, (int)std::string(\"a\").size()); }",
     "template <int n> __global__ void work(float* p) { p[n] = 1; }\nvoid f(float* p) { launch(work<3>, p); }",
     "__global__ void work(float* p) { *p = 1; }\nint f(const char* p) { return std::strcmp(p, \"x\") + std::string(p).size(); }",
 ]
