@@ -44,6 +44,7 @@ def programs():
                                       f"namespace course {{ inline Dims mine(const Dims& sizes) {{ {RIGHT} }} }}\n"}, {}),
         "a changed tensors.h that does not compile": ("0.1", {STRIDES: strides(), "tensors.h": "#error mine\n"}, {}),
         "a changed launch.h": ("3.7", {TILED: tiled, "launch.h": "#error mine\n"}, {}),
+        "module 7": ("7", {task.file: common.solution(task) for task in common.tasks(names=["7"])}, {}),
         "a changed cache": ("1.6", {BLOCKED: blocked, "cache.cpp": "#error mine\n"}, {}),
         "changed stubs of the course": ("0.1", {STRIDES: strides("", 'not_implemented("0.1");'),
                                                 "not_implemented.cpp": "namespace course { void not_implemented(const char*) {} }\n"}, {}),

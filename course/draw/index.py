@@ -22,8 +22,8 @@ row(10, 94)
 row(130, 112)
 row(268, 130)
 row(424, 76)
-module(20, 20, 680, 74, "5  Several GPUs", ["Give each device a part of the batch. Add the gradients in a ring.",
-                                         "Send them while others are still computed."], PURPLE)
+module(20, 20, 325, 74, "5  Several GPUs", ["Parts of the batch, gradients in a ring,", "sent while others are still computed."], PURPLE)
+module(375, 20, 325, 74, "7  A transformer", ["Embeddings, layer norm, attention, GELU,", "AdamW, and a model that writes text."], PURPLE)
 module(20, 140, 325, 92, "4  Training", ["A layer, a loss, an optimizer, and the loop:", "forward, backward, step.",
                                        "The same loop on CPU and GPU."], GREEN)
 module(375, 140, 325, 92, "2  Automatic differentiation", ["The graph of what was computed, walked", "backward: each operation gives its",

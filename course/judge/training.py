@@ -1,4 +1,4 @@
-"""./train: trains on images of digits with the student's code, stage by stage as far as tasks are solved."""
+"""./train: trains on images of digits, and on a text, with the student's code, stage by stage as far as tasks are solved."""
 import argparse
 import array
 import gzip
@@ -11,7 +11,7 @@ import time
 
 from . import build, grading
 
-TEXT = """Trains small models on images of handwritten digits, with what you wrote: whatever computes is your code. Each stage
+TEXT = """Trains small models on images of handwritten digits, and on a text, with what you wrote: whatever computes is your code. Each stage
 needs some tasks; those that are not solved yet are named."""
 
 
@@ -31,6 +31,8 @@ STAGES = [
           ["3.1", "3.2", "3.3", "3.8", "4.1", "4.2", "4.3", "4.4"], ["core/4_training/gpu_device.cu", LINEAR], ["-DTRAIN_ON_GPU"], kernels=True),
     Stage("replicas", "four replicas in four threads, by your step of task 5.3", "replicas", ["1.4", "5.3"], []),
     Stage("ring", "four ranks in four threads, which add up gradients by your ring", "replicas", ["1.4", "5.2"], [], ["-DTRAIN_RING"]),
+    Stage("text", "a transformer learns a text and goes on with it, with your kernels", "text",
+          ["3.3", "3.8", "7.1", "7.2", "7.3", "7.4", "7.5", "7.6"], [], kernels=True),
 ]
 
 

@@ -31,7 +31,7 @@ class TrainTest(unittest.TestCase):
 
     def test_names_what_is_not_solved(self):
         status, text = self.train()
-        self.assertEqual((0, 5), (status, text.count("it needs what is not implemented yet:")), text)
+        self.assertEqual((0, 6), (status, text.count("it needs what is not implemented yet:")), text)
         self.assertIn("not implemented yet: 1.1, 1.2, 1.3, 1.4, 4.1, 4.4\n", text)
 
     def test_trains_with_the_solutions(self):
@@ -43,6 +43,9 @@ class TrainTest(unittest.TestCase):
         self.assertGreater(min(right), 75, text)
         self.assertEqual(right[0], right[2], "the GPU learns what the CPU learns")
         self.assertEqual(right[3], right[4], "the ring learns what the replicas learn")
+        losses = [float(each) for each in re.findall(r"step \d+: loss ([\d.]+), ", text)]
+        self.assertEqual(2, len(losses), text)
+        self.assertLess(losses[1], 2.5, "a text learned: the loss of chance is 3.2")
 
     def test_runs_the_student_s_code(self):
         self.solve(lambda name, text: text.replace("model.step();", "") if name == "4.4" else text)
