@@ -51,6 +51,8 @@ def _(t):
     t.equal(found["dtable"], [2.0, 0.0, 13.5], "dtable")
     found = gradients(t, [1, 1, 0], [1.0, 10.0, 2.0, 20.0, 4.0, 40.5], 2, 3, 2)
     t.equal(found["dtable"], [4.0, 40.5, 3.0, 30.0], "dtable")
+    dout = t.quarters(300)
+    t.equal(gradients(t, [1], dout, 3, 1, 300)["dtable"], [0.0] * 300 + dout + [0.0] * 300, "dtable")
 
 
 @T.test(2, "gradient of the places", "a place gets the sum of the tokens that stand there",
