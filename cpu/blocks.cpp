@@ -226,10 +226,10 @@ std::string memory_now() {
   add("/proc/meminfo", "MemAvailable:", ", %.2f GB");
   add("/proc/meminfo", "MemTotal:", " of %.2f GB are free");
 #ifdef __linux__
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    out +=
-        ", and its limit of addresses (ulimit -v) is " + std::to_string(limit.rlim_cur) + " bytes";
+  rlimit addresses{};
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY)
+    out += ", and its limit of addresses (ulimit -v) is " + std::to_string(addresses.rlim_cur) +
+           " bytes";
 #endif
   return out;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gradus/tensor/base/device.h"
+#include "gradus/tensor/base/error.h"
 
 namespace gradus::cuda {
 
