@@ -1,5 +1,5 @@
 // Factorizations by cuSOLVER and cuBLAS. Matrices lie as both want them (factorizations.h).
-#include "gradus/cuda/ops/cusolver.h"
+#include "gradus/cuda/ops/linalg/cusolver.h"
 
 #ifndef GRADUS_SIMULATED
 

@@ -3,7 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include "gradus/cuda/backend.h"
-#include "gradus/cuda/ops/cusolver.h"
+#include "gradus/cuda/ops/linalg/cusolver.h"
 #include "gradus/cuda/runtime/capture.h"
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
