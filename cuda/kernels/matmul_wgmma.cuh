@@ -1,13 +1,12 @@
 // The rung wgmma of the matmul ladder: products of half types on Hopper.
 //
 // Idea. A block has three warpgroups. One thread of the first asks TMA for tiles of a and b, some
-// steps ahead, into a ring of stages; the others multiply 64 rows each straight from shared memory,
-// and never load. Two blocks of a cluster have the same columns: each copies half of b's tile to
-// both. Blocks stay and take tile after tile, so the first copies of the next tile and the stores
-// of the last one run beside products. (Shah et al., "FlashAttention-3", 2024, and CUTLASS 3 call
-// this warp specialisation.)
-// Cost. Some 4.3 TFLOP/s and multiprocessor at the limit of the tensor cores; a tile of 128 x 256
-// reads 32 KB a step of 64 terms from the L2 cache.
+// steps ahead, and TMA fills a ring of stages. The other warpgroups multiply 64 rows each straight
+// from shared memory. They never load. Two blocks of a cluster have the same columns: each copies
+// half of b's tile to both. Blocks stay and take tile after tile, so the first copies of the next
+// tile and the stores of the last one run beside products. (Shah et al., "FlashAttention-3", 2024,
+// and CUTLASS 3 call this warp specialisation.) Cost. Some 4.3 TFLOP/s and multiprocessor at the
+// limit of the tensor cores; a tile of 128 x 256 reads 32 KB a step of 64 terms from the L2 cache.
 // Next. Parts of sums where tiles are few.
 #pragma once
 

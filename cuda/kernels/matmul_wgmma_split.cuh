@@ -18,7 +18,8 @@
 namespace gradus::cuda {
 
 // x = planes[0] + planes[1] / 2^8 + planes[2] / 2^16, exactly. So planes of small numbers are no
-// smaller than these. Of an infinity, and of a float that rounds to one, they are not finite.
+// smaller than these. An infinity has planes that are not finite; so has a float that rounds to
+// one.
 __device__ inline void split_in_three(float x, uint16_t (&planes)[3]) {
 #pragma unroll
   for (int i = 0; i < 3; ++i) {
@@ -234,8 +235,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(WgmmaSplitTile::kThr
         }
       }
       if (finite) continue;
-      // Planes of an infinity, or of a float that rounds to one, are not finite, and their sums
-      // NaN.
+      // An infinity among the operands has made NaN of its sums.
       const int64_t first = int64_t{first_step(at)} * Tile::kDepth;
       const int64_t last = ::min(int64_t{last_step(at)} * Tile::kDepth, product.k);
 #pragma unroll 1

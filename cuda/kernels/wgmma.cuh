@@ -31,9 +31,8 @@ __device__ inline void arrive_and_expect(uint64_t* barrier, int bytes) {
       "r"(bytes)
       : "memory");
 }
-// Arrives at the barrier at the same place in another block of the cluster, or in this one. This
-// thread's writes are not published to that block: release.cluster would wait for all of them, for
-// half a microsecond.
+// Arrives at the barrier at the same place in another block of the cluster, or in this one. It
+// does not publish this thread's writes: release.cluster would wait half a microsecond for them.
 __device__ inline void arrive_at(const uint64_t* barrier, unsigned block) {
   asm volatile(
       "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
@@ -82,7 +81,7 @@ __device__ inline void copy_box(void* to, const CUtensorMap& from, uint64_t* bar
       "l"(&from), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z)
       : "memory");
 }
-// To the same place in the blocks of the mask, each of which counts the bytes at its own barrier.
+// The same to each block of the mask. Each counts the bytes at its own barrier.
 __device__ inline void copy_box_to_all(void* to, const CUtensorMap& from, uint64_t* barrier, int x,
                                        int y, int z, uint16_t blocks) {
   asm volatile(
@@ -111,7 +110,7 @@ __device__ inline void store_matrices(void* line, uint32_t first, uint32_t secon
 __device__ inline void wait_for_stores() {
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
-// What this thread has written to shared memory, copies may read.
+// Copies may read what this thread has written to shared memory.
 __device__ inline void publish_to_copies() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
