@@ -202,7 +202,7 @@ elseif(GRADUS_HAS_CUDA)
   target_compile_options(gradus PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${GRADUS_CUDA_OPTIONS}>)
   # wgmma is for compute capability 9.0a alone, so that its file is compiled for that, too.
   if(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)90")
-    set_property(SOURCE ${PROJECT_SOURCE_DIR}/cuda/ops/matmul_wgmma.cu APPEND PROPERTY COMPILE_OPTIONS
+    set_property(SOURCE ${PROJECT_SOURCE_DIR}/cuda/ops/matmul/wgmma.cu APPEND PROPERTY COMPILE_OPTIONS
                  --generate-code=arch=compute_90a,code=sm_90a -DGRADUS_HOPPER)
   endif()
   target_link_libraries(gradus PRIVATE CUDA::cudart CUDA::cublas CUDA::cublasLt)

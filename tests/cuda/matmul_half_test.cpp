@@ -1,6 +1,6 @@
 // Products of half types on a GPU: no operand is converted, sums are float32, one rounding.
 #include "gradus/cuda/ops/matmul.h"
-#include "gradus/cuda/ops/matmul_wgmma.h"
+#include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/cuda/runtime/stats.h"
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"

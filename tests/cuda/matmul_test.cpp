@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "gradus/cuda/ops/matmul_wgmma.h"
+#include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/tensor/raw/raw.h"
 #include "tests/cuda/gpu_test.h"
 #include "tests/random.h"

@@ -9,7 +9,7 @@
 #include "gradus/cuda/backend.h"
 #include "gradus/cuda/kernels/matmul_sum.cuh"
 #include "gradus/cuda/ops/cudnn.h"
-#include "gradus/cuda/ops/matmul_kernel.h"
+#include "gradus/cuda/ops/matmul/kernel.h"
 #include "gradus/cuda/ops/windows/convolution_kernel.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"

@@ -2,7 +2,7 @@
 #include <atomic>
 
 #include "gradus/cuda/kernels/matmul_tensor_cores.cuh"
-#include "gradus/cuda/ops/matmul_kernel.h"
+#include "gradus/cuda/ops/matmul/kernel.h"
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/launch.h"

@@ -3,7 +3,7 @@
 
 #include "gradus/cuda/kernels/matmul_tiled.cuh"
 #include "gradus/cuda/ops/matmul.h"
-#include "gradus/cuda/ops/matmul_wgmma.h"
+#include "gradus/cuda/ops/matmul/wgmma.h"
 #include "gradus/cuda/runtime/launch.h"
 #include "gradus/tensor/base/precision.h"
 #include "gradus/tensor/table/dispatch.h"

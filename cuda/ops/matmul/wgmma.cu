@@ -1,6 +1,6 @@
 // Runs the rung wgmma: describes operands to the tensor memory accelerator, and cuts sums into
 // parts where tiles are few.
-#include "gradus/cuda/ops/matmul_wgmma.h"
+#include "gradus/cuda/ops/matmul/wgmma.h"
 
 #include <limits>
 
