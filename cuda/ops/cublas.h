@@ -25,7 +25,7 @@ bool has_cublas_lt();
 // Errors: Error where cuBLAS fails, or has to be set up while a graph is captured.
 bool cublas_lt_matmul(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out);
 
-// --- Half types and TF32, by cuBLASLt or by the kernels of this library (matmul_half.cu)
+// --- Half types and TF32, by cuBLASLt or by the kernels of this library (matmul/half.cu)
 // Backend::matmul for a and b of a half type. out and bias are of that type or Float. cuBLAS
 // multiplies where there is one that can express the strides, else the kernel `tiled`.
 // REQUIRES: the device of out is current.
