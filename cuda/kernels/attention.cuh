@@ -46,10 +46,14 @@ struct AttentionHead {
   const AttentionArgs<T, Sum>& args;
   int64_t index, batch, head, first;  // of all heads; the first row of the block's tile
 
-  __device__ AttentionHead(const AttentionArgs<T, Sum>& of, int64_t rows) : args(of) {
-    const int64_t tiles = (rows + kAttentionTile - 1) / kAttentionTile;
+  // last_first: the blocks of a head have its tiles in reverse order.
+  __device__ AttentionHead(const AttentionArgs<T, Sum>& of, int64_t rows, int tile = kAttentionTile,
+                           bool last_first = false)
+      : args(of) {
+    const int64_t tiles = (rows + tile - 1) / tile;
     index = blockIdx.x / tiles;
-    first = (blockIdx.x - index * tiles) * kAttentionTile;
+    const int64_t place = blockIdx.x - index * tiles;
+    first = (last_first ? tiles - 1 - place : place) * tile;
     batch = index / args.heads;
     head = index - batch * args.heads;
   }

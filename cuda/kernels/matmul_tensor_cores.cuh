@@ -53,17 +53,6 @@ struct TensorShape {
        std::max(OperandTile<cols, depth, true>::kFloats, OperandTile<cols, depth, false>::kFloats));
 };
 
-// x = big + small, where big is x rounded to a fraction of 10 bits. small has at most 12 bits, with
-// either sign, and tensor cores read 11 of them. So the last bit of x may be lost.
-struct Halves {
-  uint32_t big, small;
-};
-__device__ inline Halves halves(float x) {
-  constexpr uint32_t kKept = 0xffffe000, kHalfUlp = 0x1000;
-  const uint32_t big = (__float_as_uint(x) + kHalfUlp) & kKept;
-  return {big, __float_as_uint(x - __uint_as_float(big))};
-}
-
 // The sums of a's rows over the terms, of which neighbouring threads share a row.
 template <class S, class TileA>
 class RowSums {

@@ -28,6 +28,17 @@ __device__ inline void multiply_add_tf32(float (&c)[4], const uint32_t (&a)[4],
 #endif
 }
 
+// x = big + small, where big is x rounded to a fraction of 10 bits. small has at most 12 bits, with
+// either sign, and tensor cores read 11 of them. So the last bit of x may be lost.
+struct Halves {
+  uint32_t big, small;
+};
+__device__ inline Halves halves(float x) {
+  constexpr uint32_t kKept = 0xffffe000, kHalfUlp = 0x1000;
+  const uint32_t big = (__float_as_uint(x) + kHalfUlp) & kKept;
+  return {big, __float_as_uint(x - __uint_as_float(big))};
+}
+
 // The same of a 16 x 16 matrix a, a 16 x 8 matrix b and a 16 x 8 matrix c. A register holds two
 // elements of a half type, the first one below ("Matrix Fragments for mma.m16n8k16"):
 //   a: (group, 2 member), (group + 8, 2 member), (group, 2 member + 8), (group + 8, 2 member + 8);
@@ -56,21 +67,10 @@ __device__ uint32_t both_halves(float first, float second) {
 #endif
 }
 
-// c += a b. The lanes of a warp tell each other what they hold before compute capability 8.0.
+// c += a b, without such an instruction: the lanes of a warp tell each other what they hold.
 template <HalfType T>
-__device__ void multiply_add_halves(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-#if !defined(GRADUS_SIMULATED) && __CUDA_ARCH__ >= 800
-  if constexpr (std::is_same_v<T, BFloat16>)
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  else
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#else
+__device__ void multiply_add_halves_by_lanes(float (&c)[4], const uint32_t (&a)[4],
+                                             const uint32_t (&b)[2]) {
   const int lane = static_cast<int>(threadIdx.x) % 32, group = lane / 4, member = lane % 4;
 #pragma unroll
   for (int late = 0; late < 2; ++late)
@@ -88,6 +88,34 @@ __device__ void multiply_add_halves(float (&c)[4], const uint32_t (&a)[4], const
         }
       }
     }
+}
+
+// c += a b.
+template <HalfType T>
+__device__ void multiply_add_halves(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+#if defined(GRADUS_SIMULATED)
+  // TF32 holds every half. A lane's neighbouring terms become terms 4 apart.
+  for (int late = 0; late < 2; ++late) {
+    const auto bits = [](uint32_t both, int second) {
+      return __float_as_uint(half_of<T>(both, second));
+    };
+    const uint32_t upper = a[2 * late], lower = a[2 * late + 1];
+    multiply_add_tf32(c, {bits(upper, 0), bits(lower, 0), bits(upper, 1), bits(lower, 1)},
+                      {bits(b[late], 0), bits(b[late], 1)});
+  }
+#elif __CUDA_ARCH__ >= 800
+  if constexpr (std::is_same_v<T, BFloat16>)
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  else
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+  multiply_add_halves_by_lanes<T>(c, a, b);
 #endif
 }
 
@@ -111,6 +139,29 @@ __device__ void load_columns(const T* from, int pitch, uint32_t (&b)[2][2]) {
       const T* const at = from + (lane % 4 * 2 + late * 8) * pitch + lane / 4 + right * 8;
       b[right][late] = uint32_t{at[0].bits} | uint32_t{at[pitch].bits} << 16;
     }
+#endif
+}
+
+// The fragment a of a matrix in shared memory, whose rows are `pitch` elements apart: 16 x 16 of a
+// half type, or 16 x 8 floats. Of the matrix's transpose, a[0] and a[2] are the fragment b of the
+// first 8 columns, a[1] and a[3] that of the others. REQUIRES: rows are aligned to 16 bytes.
+template <class T>
+__device__ void load_rows(const T* from, int pitch, uint32_t (&a)[4]) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#if !defined(GRADUS_SIMULATED) && __CUDA_ARCH__ >= 750
+  constexpr int kUnit = 16 / sizeof(T);
+  const auto row =
+      static_cast<uint32_t>(__cvta_generic_to_shared(from + lane % 16 * pitch + lane / 16 * kUnit));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
+               : "r"(row)
+               : "memory");
+#else
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const T* const at = from + (lane / 4 + i % 2 * 8) * pitch;
+    a[i] = reinterpret_cast<const uint32_t*>(at)[lane % 4 + i / 2 * 4];
+  }
 #endif
 }
 

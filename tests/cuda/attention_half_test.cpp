@@ -1,4 +1,4 @@
-// Attention of half types on a GPU beside float64 on the CPU: shapes, strides, masks, dropout.
+// Attention by tensor cores beside float64 on the CPU: types, shapes, strides, masks, dropout.
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
 #include "tests/support.h"
@@ -6,7 +6,10 @@
 namespace gradus {
 namespace {
 
-class HalfAttentionTest : public GpuTest {};
+class TensorAttentionTest : public GpuTest {
+ protected:
+  void TearDown() override { set_float32_matmul_precision("highest"); }
+};
 
 struct AttentionCase {
   int64_t batch, heads, queries, keys, width, values;
@@ -37,6 +40,12 @@ Tensors attended_and_grads(const Tensors& qkv, const Tensor& mask, bool causal,
   return all;
 }
 
+// The relative error of rounding a factor. TF32 has the fraction of Half.
+double unit_of(ScalarType dtype) {
+  if (dtype == kFloat && get_float32_matmul_precision() == "highest") return 0x1p-20;
+  return dtype == kBFloat16 ? 0x1p-8 : 0x1p-11;
+}
+
 void expect_attention(const AttentionCase& shape, ScalarType dtype) {
   const auto& [batch, heads, queries, keys, width, values, causal, masked, strided] = shape;
   const Tensors qkv = {random_heads(shape, queries, width, dtype),
@@ -56,7 +65,7 @@ void expect_attention(const AttentionCase& shape, ScalarType dtype) {
       attended_and_grads(wide, mask.defined() ? mask.to(kDouble) : mask, causal, grad.to(kDouble));
   const Tensors got =
       attended_and_grads(gpu, mask.defined() ? mask.cuda() : mask, causal, grad.cuda());
-  const double unit = dtype == kBFloat16 ? 0x1p-8 : 0x1p-11;
+  const double unit = unit_of(dtype);
   const char* const names[] = {"out", "grad of q", "grad of k", "grad of v"};
   for (size_t i = 0; i < 4; ++i) {
     const double error = (got[i] - expected[i]).norm().item<double>();
@@ -68,29 +77,79 @@ void expect_attention(const AttentionCase& shape, ScalarType dtype) {
   }
 }
 
-TEST_F(HalfAttentionTest, IsThatOfFloat64) {
-  for (const ScalarType dtype : {kBFloat16, kHalf}) {
-    expect_attention({1, 1, 64, 64, 64, 64}, dtype);
-    expect_attention({1, 2, 70, 70, 32, 32, true, false, true}, dtype);
-    expect_attention({1, 1, 33, 70, 32, 64, false, true}, dtype);
-    expect_attention({1, 1, 5, 3, 7, 9}, dtype);
-    expect_attention({1, 2, 20, 30, 80, 128, false, false, true}, dtype);
-    expect_attention({1, 1, 20, 30, 136, 24}, dtype);  // wider than the tiles
+void expect_attention_of_shapes(ScalarType dtype) {
+  expect_attention({1, 1, 64, 64, 64, 64}, dtype);
+  expect_attention({1, 2, 70, 70, 32, 32, true, false, true}, dtype);
+  expect_attention({1, 1, 33, 70, 32, 64, false, true}, dtype);
+  expect_attention({1, 1, 5, 3, 7, 9}, dtype);
+  expect_attention({1, 2, 20, 30, 80, 128, false, false, true}, dtype);
+  expect_attention({1, 1, 20, 30, 136, 24}, dtype);  // wider than the tiles
+  // Many queries: more rows to a warp.
+  expect_attention({1, 1, 2053, 5, 16, 8}, dtype);
+  expect_attention({1, 1, 2053, 40, 8, 16, true}, dtype);
+}
+
+TEST_F(TensorAttentionTest, IsThatOfFloat64) {
+  for (const ScalarType dtype : {kBFloat16, kHalf, kFloat}) expect_attention_of_shapes(dtype);
+}
+
+TEST_F(TensorAttentionTest, IsThatOfFloat64InTF32) {
+  set_float32_matmul_precision("high");
+  expect_attention_of_shapes(kFloat);
+}
+
+// Scores up to a few hundred, which grow from tile to tile: results are scaled again.
+TEST_F(TensorAttentionTest, TakesScoresThatGrow) {
+  for (const ScalarType dtype : {kBFloat16, kFloat}) {
+    const Tensor q = ones({1, 1, 3, 16}).to(dtype);
+    const Tensor k =
+        (arange(200, kDouble) / 8).view({1, 1, 200, 1}).expand({1, 1, 200, 16}).to(dtype);
+    const Tensor v = random_memory(dtype, 200 * 16, {-1, 1}).view({1, 1, 200, 16});
+    const Tensor got = scaled_dot_product_attention(q.cuda(), k.cuda(), v.cuda());
+    const Tensor expected =
+        scaled_dot_product_attention(q.to(kDouble), k.to(kDouble), v.to(kDouble));
+    const double error = (got.to(kCPU).to(kDouble) - expected).norm().item<double>();
+    EXPECT_LE(error, 3 * unit_of(dtype) * expected.norm().item<double>()) << dtype;
   }
 }
 
-TEST_F(HalfAttentionTest, TakesRandomShapes) {
+TEST_F(TensorAttentionTest, KeepsNaN) {
+  for (const char* precision : {"highest", "high"})
+    for (const ScalarType dtype : {kHalf, kFloat}) {
+      set_float32_matmul_precision(precision);
+      const Tensor k = ones({1, 1, 5, 8}).to(dtype), q = k.clone();
+      q[0][0][4].fill_(std::numeric_limits<double>::quiet_NaN());
+      const Tensor got = scaled_dot_product_attention(q.cuda(), k.cuda(), k.cuda());
+      EXPECT_EQ(got.isnan().sum().item<int64_t>(), 8) << dtype << " " << precision;
+    }
+}
+
+// A scale that is not positive is no factor of the largest score.
+TEST_F(TensorAttentionTest, TakesAnyScale) {
+  const Tensor q = random_memory(kFloat, 20 * 8).view({1, 1, 20, 8});
+  for (const double scale : {-0.5, 0.0}) {
+    const auto run = [&](const Tensor& x) {
+      return scaled_dot_product_attention(x, x, x, {}, 0.0, true, scale);
+    };
+    const Tensor expected = run(q.to(kDouble));
+    const double error = (run(q.cuda()).to(kCPU).to(kDouble) - expected).norm().item<double>();
+    EXPECT_LE(error, 1e-6 * expected.norm().item<double>()) << scale;
+  }
+}
+
+TEST_F(TensorAttentionTest, TakesRandomShapes) {
   for (int i = 0; i < 4; ++i) {
     AttentionCase shape{pick(1, 2), pick(1, 2), pick(1, 80), pick(1, 80), pick(1, 64), pick(1, 64)};
     const int64_t kind = pick(0, 2);
     shape.causal = kind == 1, shape.masked = kind == 2, shape.strided = pick(0, 1) == 1;
     if (shape.causal) shape.keys = shape.queries;
-    expect_attention(shape, pick(0, 1) ? kHalf : kBFloat16);
+    const ScalarType types[] = {kHalf, kBFloat16, kFloat};
+    expect_attention(shape, types[pick(0, 2)]);
   }
 }
 
 // The same weights are dropped as in float32.
-TEST_F(HalfAttentionTest, DropsTheWeightsOfItsState) {
+TEST_F(TensorAttentionTest, DropsTheWeightsOfItsState) {
   const auto run = [](ScalarType dtype) {
     manual_seed(3);
     const Tensor q = randn({1, 2, 33, 16}).to(kHalf).cuda().to(dtype);
@@ -105,7 +164,7 @@ TEST_F(HalfAttentionTest, DropsTheWeightsOfItsState) {
   EXPECT_LE((grad - half_grad).norm().item<float>(), 4e-3f * grad.norm().item<float>());
 }
 
-TEST_F(HalfAttentionTest, HasASecondDerivative) {
+TEST_F(TensorAttentionTest, HasASecondDerivative) {
   const Tensor q = randn({1, 1, 4, 8}).to(kBFloat16).cuda().set_requires_grad(true);
   const Tensor out = scaled_dot_product_attention(q, q, q);
   const Tensor first = autograd::grad({out.sum()}, {q}, {}, true, true)[0];

@@ -60,5 +60,42 @@ TEST_F(SimTensorCoreTest, NeedsAllLanes) {
   EXPECT_CONTAINS(text_of(found), "tensor_core");
 }
 
+// c (2, 16, 8) += a (16, 16) * b (16, 8) by both functions.
+__global__ void half_product_kernel(const Half* a, const Half* b, float* c) {
+  const unsigned group = threadIdx.x / 4, member = threadIdx.x % 4;
+  const auto both = [](Half x, Half y) { return uint32_t{x.bits} | uint32_t{y.bits} << 16; };
+  uint32_t from_a[4], from_b[2];
+  for (unsigned i = 0; i < 4; ++i) {
+    const Half* const at = a + (group + i % 2 * 8) * 16 + member * 2 + i / 2 * 8;
+    from_a[i] = both(at[0], at[1]);
+  }
+  for (unsigned i = 0; i < 2; ++i) {
+    const Half* const at = b + (member * 2 + i * 8) * 8 + group;
+    from_b[i] = both(at[0], at[8]);
+  }
+  float sums[2][4] = {};
+  cuda::multiply_add_halves<Half>(sums[0], from_a, from_b);
+  cuda::multiply_add_halves_by_lanes<Half>(sums[1], from_a, from_b);
+  for (unsigned way = 0; way < 2; ++way)
+    for (unsigned i = 0; i < 4; ++i)
+      c[(way * 16 + group + i / 2 * 8) * 8 + member * 2 + i % 2] = sums[way][i];
+}
+
+TEST_F(SimTensorCoreTest, MultipliesHalves) {
+  std::vector<Half> a(256), b(128);
+  for (Half& x : a) x = Half(static_cast<float>(test::pick(-100, 100)));
+  for (Half& x : b) x = Half(static_cast<float>(test::pick(-100, 100)));
+  const DeviceArray<Half> on_a(a), on_b(b);
+  const DeviceArray<float> on_c(256, 0.f);
+  launch(half_product_kernel, {1, 32}, on_a, on_b, on_c);
+  for (size_t row = 0; row < 32; ++row)
+    for (size_t col = 0; col < 8; ++col) {
+      float sum = 0;
+      for (size_t k = 0; k < 16; ++k)
+        sum += static_cast<float>(a[row % 16 * 16 + k]) * static_cast<float>(b[k * 8 + col]);
+      ASSERT_EQ(on_c.values()[row * 8 + col], sum) << row << " " << col;
+    }
+}
+
 }  // namespace
 }  // namespace gradus
