@@ -3,7 +3,7 @@
 #include "gradus/cuda/kernels/rows/attention_float.cuh"
 
 #include "gradus/cuda/ops/attention.cuh"
-#include "gradus/cuda/ops/matmul_kernel.h"
+#include "gradus/cuda/ops/matmul/kernel.h"
 #include "gradus/tensor/base/precision.h"
 
 namespace gradus::cuda {
