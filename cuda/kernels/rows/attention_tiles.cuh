@@ -4,8 +4,8 @@
 // is copied while one is multiplied (cp.async). A warp holds a 16 x 8 sum as it must hold a factor
 // of the next product, so weights go from product to product in registers. Sums, exponentials and
 // log_sums are float32. Exponentials are powers of 2, of scores that the scale's factor log2(e) has
-// met. Results are scaled again only when a row's largest score has grown by a factor of 2^8; until
-// then its weights are a little larger than 1. Bounds and the causal edge are looked at only where
+// met. Results are scaled again only when a row's largest weight has passed 2^8, not for each new
+// largest one. Bounds and the causal edge are looked at only where
 // tiles cross them; masks and dropout are code of kernels of their own. Blocks with most work come
 // first.
 // Cost. Seven products of tiles go into the gradients, where five would do with atomic additions.
