@@ -20,9 +20,9 @@ bool wgmma_matmul_half(const Tensor&, const Tensor&, const Tensor&, const Tensor
 
 #include <algorithm>
 
+#include "gradus/cuda/kernels/hopper/matmul_wgmma.cuh"
+#include "gradus/cuda/kernels/hopper/matmul_wgmma_split.cuh"
 #include "gradus/cuda/kernels/matmul_sum.cuh"
-#include "gradus/cuda/kernels/matmul_wgmma.cuh"
-#include "gradus/cuda/kernels/matmul_wgmma_split.cuh"
 #include "gradus/cuda/runtime/check.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/device.h"

@@ -12,8 +12,8 @@
 // Next. Warps that split a tile of floats in shared memory, in place of planes in global memory.
 #pragma once
 
+#include "gradus/cuda/kernels/hopper/matmul_wgmma.cuh"
 #include "gradus/cuda/kernels/matmul.h"
-#include "gradus/cuda/kernels/matmul_wgmma.cuh"
 
 namespace gradus::cuda {
 

@@ -10,8 +10,8 @@
 // Next. Parts of sums where tiles are few.
 #pragma once
 
+#include "gradus/cuda/kernels/hopper/wgmma.cuh"
 #include "gradus/cuda/kernels/pdl.cuh"
-#include "gradus/cuda/kernels/wgmma.cuh"
 
 namespace gradus::cuda {
 
