@@ -345,8 +345,9 @@ void Recorder::resolve_devices(Recording& recording) {
   for (Marks& mark : marks) {
     FunctionEvent& event = recording.events[mark.event];
     const Base& base = bases.at(event.device.index());
-    event.device_time = double{mark.begin.elapsed_time(mark.end)} * kMillisecond;
-    event.device_start = base.time - double{mark.begin.elapsed_time(base.event)} * kMillisecond;
+    event.device_time = static_cast<double>(mark.begin.elapsed_time(mark.end)) * kMillisecond;
+    event.device_start =
+        base.time - static_cast<double>(mark.begin.elapsed_time(base.event)) * kMillisecond;
     spare_.push_back(std::move(mark.begin));
     spare_.push_back(std::move(mark.end));
   }

@@ -146,7 +146,8 @@ TensorQuadruple linalg_lstsq(const Tensor& self, const Tensor& b, std::optional<
         ": input.size(-2) should match other.size(-2): input has "
         "shape ",
         self.sizes(), ", other ", b.sizes(), "; transpose one of them?");
-  const auto [a, y] = matrices::with_one_batch(op, self, right);
+  const auto both = matrices::with_one_batch(op, self, right);
+  const Tensor &a = std::get<0>(both), &y = std::get<1>(both);
   const int64_t rows = a.size(-2), columns = a.size(-1);
   const bool full_rank = method == "gels";
   const Tensor rank = full_rank ? empty({0}, TensorOptions(kLong).device(a.device()))
