@@ -40,6 +40,13 @@ constexpr size_t shared_bytes(int64_t cells, size_t element_size) {
   return line_bytes(cells, element_size) + static_cast<size_t>(cells) * sizeof(unsigned);
 }
 inline constexpr int kScatterThreads = 512;
+// So many blocks share a multiprocessor. It holds 2048 threads on compute capabilities 8.0, 9.0 and
+// 10.0, and at least 1024 on others.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+inline constexpr int kScatterResident = 4;
+#else
+inline constexpr int kScatterResident = 2;
+#endif
 inline constexpr int64_t kMostScatters = (int64_t{1} << 32) / kScatterThreads - 2;  // of a line
 
 // A block has 2^beside_bits lines that are neighbours in the last dimension of the walk, and
@@ -50,7 +57,7 @@ inline constexpr int64_t kMostScatters = (int64_t{1} << 32) / kScatterThreads - 
 // elements of all of them.
 // REQUIRES: lines.dims > 0.
 template <ScatterOp op, class T>
-__global__ void __launch_bounds__(kScatterThreads, 4)
+__global__ void __launch_bounds__(kScatterThreads, kScatterResident)
     scatter_in_block(Strided<3> lines, int beside_bits, IndexRule rule, Line line, Fault* fault,
                      T* out, const int64_t* index, const T* src) {
   wait_for_earlier_kernels();
