@@ -1,6 +1,7 @@
 // Options from the arguments of Python's module, which takes them by place: Conv2d(3, 8, 3, 1).
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 #include <type_traits>
