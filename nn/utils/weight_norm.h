@@ -53,7 +53,7 @@ Holder normed(Holder holder, const Norm& norm) {
     const NoGradGuard guard;
     weight = weight.detach().clone();
   }
-  module.register_forward_pre_hook([norm](Module& called, const Tensor&) {
+  holder->register_forward_pre_hook([norm](Module& called, const Tensor&) {
     if (has_parameter(called, norm.name + norm.first))  // until it is removed
       member(static_cast<M&>(called), norm.name) = norm.join(called);
     return Tensor();
