@@ -203,6 +203,9 @@ class Module : public std::enable_shared_from_this<Module> {
   void print_tree(std::ostream& stream, const std::string& head) const;
   // Takes over the hooks of a module of which this one is to be a copy.
   void copy_hooks(const Module& from);
+  // Empties a copy of this module, lets `reset` register everything anew, and copies the values.
+  void make_anew(Module& copy, const std::function<void()>& reset,
+                 const std::optional<Device>& device) const;
   // The values in memory of their own, on `device` where one is given.
   static Tensor copied(const Tensor& x, const std::optional<Device>& device) {
     return device ? x.to(*device, x.scalar_type(), /*non_blocking=*/false, /*copy=*/true)
@@ -216,10 +219,10 @@ class Module : public std::enable_shared_from_this<Module> {
   TensorDict parameters_{"Parameter"};
 
  private:
-  template <class Derived>
-  friend class Cloneable;
   friend class AnyModule;
   // Makes this module a clone of `other`.
+  static void copy_values(const TensorDict& from, const TensorDict& to,
+                          const std::optional<Device>& device);
   virtual void clone_(const Module& other, const std::optional<Device>& device);
   void add_child(std::string name, std::shared_ptr<Module> module);
   void replace_child(const std::string& name, std::shared_ptr<Module> module);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "gradus/gradus.h"
@@ -36,17 +37,23 @@ inline void expect_values(const Tensor& x, const std::vector<double>& expected,
   }
 }
 
-// f throws exactly E, with a message that contains `part`.
-template <class E, class F>
-void expect_error(F f, const std::string& part) {
+// Compiled once, not for each function that throws.
+inline void expect_thrown(void (*call)(void*), void* f, const std::type_info& type,
+                          const std::string& part) {
   try {
-    f();
+    call(f);
     FAIL() << "nothing was thrown; expected a message with: " << part;
   } catch (const Error& error) {
-    EXPECT_EQ(typeid(error), typeid(E)) << error.what();
+    EXPECT_EQ(typeid(error), type) << error.what();
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
         << "message: " << error.what() << "\nexpected in it: " << part;
   }
+}
+
+// f throws exactly E, with a message that contains `part`.
+template <class E, class F>
+void expect_error(F f, const std::string& part) {
+  expect_thrown([](void* called) { (*static_cast<F*>(called))(); }, &f, typeid(E), part);
 }
 
 }  // namespace gradus
