@@ -1,5 +1,5 @@
 // Runs task 7.5: some steps on parameters whose numbers come one after the other; each step has
-// gradients of its own.
+// gradients of its own. With "begin" the first of them has that number, and moments are given.
 #include <list>
 
 #include "core/transformer.h"
@@ -29,11 +29,17 @@ void run(const Message& in, Message& out) {
   long start = 0;
   for (const long size : sizes) {
     weights.emplace_back(part(w, start, size));
-    firsts.emplace_back(static_cast<size_t>(size));  // the moments hold nothing yet
-    seconds.emplace_back(static_cast<size_t>(size));
+    if (in.has("begin")) {
+      firsts.emplace_back(part(in.floats("first_moments"), start, size));
+      seconds.emplace_back(part(in.floats("second_moments"), start, size));
+    } else {
+      firsts.emplace_back(static_cast<size_t>(size));  // the moments hold nothing yet
+      seconds.emplace_back(static_cast<size_t>(size));
+    }
     start += size;
   }
   const std::vector<float> rates = in.floats("lr");
+  const long begin = in.has("begin") ? in.number("begin") : 1;
   for (size_t step = 0; step < rates.size(); ++step) {
     course::gpu::AdamParams params;
     auto weight = weights.begin(), first = firsts.begin(), second = seconds.begin();
@@ -46,7 +52,7 @@ void run(const Message& in, Message& out) {
     course::gpu::adamw_step(params,
                             {rates[step], in.real("beta1"), in.real("beta2"), in.real("epsilon"),
                              in.real("weight_decay")},
-                            static_cast<long>(step) + 1);
+                            begin + static_cast<long>(step));
   }
   append(out, "w", weights);
   append(out, "first", firsts);

@@ -87,6 +87,8 @@ def _(t):
         t.at_most(there.total("atomics") + back.total("atomics"), 0, "atomic operations")
         t.at_most(there.total("global_loads"), 5 * rows * d, "loads forward")
         t.at_most(there.total("global_stores"), rows * (d + 2), "stores forward")
+        t.at_most(back.total("global_loads"), 16 * rows * d, "loads backward")
+        t.at_most(back.total("global_stores"), (rows + 2) * d, "stores backward")
 
 
 @T.test(1, "sectors", "neighbouring threads load neighbouring columns", hint="Thread t of a row's block takes the columns t, t + threads, ...")

@@ -107,4 +107,4 @@ def _(t):
     back = backward(t, dout, there["weights"], q, k, v, n, d)
     if not t.on_gpu:
         t.at_most(there.total("global_loads"), 3 * n * n * d, "loads forward")
-        t.at_most(back.total("global_loads"), 6 * n * n * d, "loads backward")
+        t.at_most(back.total("global_loads"), 5 * n * n * d, "loads backward")

@@ -26,6 +26,8 @@ def _(t):
     t.close(reply["second"], [10.9375], "second moment")
     reply = step(t, [1], [0.0], [1.0, 0.0], [1.0, 1.0])
     t.close(reply["w"], [-1 - (0.25 / 0.75) / (0.1875 / 0.4375) ** 0.5], "weight")
+    reply = step(t, [1], [0.0], [4.0, 4.0], [1.0, 1.0], beta2=0.9999)  # a power in float is wrong by 1.3e-5 here
+    t.close(reply["w"], [-2.0], "weight (1 - beta2^2 is 0.0002 here, of which a power of floats keeps few digits)", 4e-6)
 
 
 @T.test(3, "weight decay", "weights shrink by themselves, whatever the gradient",

@@ -4,7 +4,7 @@ from judge.testing import hidden
 
 @hidden("7.1", of="rows", test="random tokens", title="random tokens, places and widths", hint="A token has a row of the table, and a place in its piece.")
 def _(t):
-    for rows, d, length, vocabulary in [(3, 5, 2, 4), (70, 33, 16, 9), (5003, 2, 7, 300), (2, 1500, 2, 2)]:
+    for rows, d, length, vocabulary in [(3, 5, 2, 4), (70, 33, 16, 9), (5003, 2, 7, 300), (2, 1500, 2, 2), (70001, 1, 3, 2), (9, 2, 3001, 3001)]:
         ids = [t.random.randrange(vocabulary) for _ in range(rows)]
         table, places = t.quarters(vocabulary * d), t.quarters(length * d)
         found = t.run(ids=ids, table=table, places=places, length=length, d=d)
@@ -16,7 +16,7 @@ def _(t):
 @hidden("7.1", of="gradient of the table", test="random gradients", title="random tokens, places and widths",
         hint="A number of a gradient collects from every token that used it, and from no other.")
 def _(t):
-    for rows, d, length, vocabulary in [(3, 5, 2, 4), (70, 33, 16, 9), (600, 2, 7, 300), (3, 700, 2, 2)]:
+    for rows, d, length, vocabulary in [(3, 5, 2, 4), (70, 33, 16, 9), (600, 2, 7, 300), (3, 1500, 2, 2), (11003, 1, 3, 2), (3, 1, 2, 70001), (3, 1, 70001, 2)]:
         ids, dout = [t.random.randrange(vocabulary) for _ in range(rows)], t.quarters(rows * d)
         table, places = [0.0] * (vocabulary * d), [0.0] * (length * d)
         for i, v in enumerate(ids):

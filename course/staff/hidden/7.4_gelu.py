@@ -14,7 +14,7 @@ def slope(u):
 
 @hidden("7.4", of="values", test="random inputs", title="random numbers and biases", hint="Try any number of rows and columns.")
 def _(t):
-    for rows, columns in [(3, 5), (70, 33), (2, 1500), (1500, 2)]:
+    for rows, columns in [(3, 5), (70, 33), (1, 5003), (70001, 1)]:
         x, bias = t.floats(rows * columns, -4, 4), t.floats(columns)
         found = t.run(x=x, bias=bias, rows=rows)
         t.close(found["out"], [gelu(each + bias[i % columns]) for i, each in enumerate(x)], "out")
@@ -24,7 +24,7 @@ def _(t):
 
 @hidden("7.4", of="slopes", test="random gradients", title="random gradients", hint="Try any number of rows and columns.")
 def _(t):
-    for rows, columns in [(3, 5), (70, 33), (2, 1500), (600, 2)]:
+    for rows, columns in [(3, 5), (70, 33), (1, 5003), (5003, 1)]:
         x, dout, bias = t.floats(rows * columns, -4, 4), t.floats(rows * columns), t.floats(columns)
         dx = [each * slope(x[i] + bias[i % columns]) for i, each in enumerate(dout)]
         found = t.run(x=x, dout=dout, bias=bias, rows=rows)

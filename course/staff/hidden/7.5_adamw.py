@@ -31,3 +31,15 @@ def _(t):
     t.close(found["w"], [0.5] * 70004, "weights")
     if not t.on_gpu:
         t.at_most(len(found.launches), 1, "launches")
+
+
+@hidden("7.5", of="later steps", test="resumed", title="a training that goes on at step 4", hint="The step is an argument: count no calls of your own.")
+def _(t):
+    for begin in (4, 1):
+        found = t.run(begin=begin, sizes=[1, 1], w=[1.0, 2.0], g=[2.0, 0.0], lr=[0.5], first_moments=[1.5, 0.75], second_moments=[3.0, 1.5], beta1=0.5, beta2=0.75,
+                      epsilon=0.0, weight_decay=0.0)
+        if begin == 4:  # moments 1.75 0.375 and 3.25 1.125, corrections 0.9375 and 0.68359375
+            expected = [1 - 0.5 * (1.75 / 0.9375) / math.sqrt(3.25 / 0.68359375), 2 - 0.5 * (0.375 / 0.9375) / math.sqrt(1.125 / 0.68359375)]
+            t.close(found["w"], expected, "weights")
+        else:  # a first step: the moments count as 0
+            t.close(found["w"][:1], [0.5], "weight")
