@@ -18,9 +18,9 @@ inline int sum_lane_bits(int64_t parts) {
 // may be args.out itself where parts == 1. If args.row_sums is not null, m numbers follow each
 // matrix, and their sums go there. Each output has 2^lane_bits threads of a block, and neighbouring
 // threads have neighbouring outputs.
-template <class T>
+template <class T, class Out = T>
 __global__ void __launch_bounds__(kReduceThreads)
-    matmul_sum(const T* partial, int64_t parts, int lane_bits, const MatmulArgs<T> args) {
+    matmul_sum(const T* partial, int64_t parts, int lane_bits, const MatmulArgs<T, Out> args) {
   wait_for_earlier_kernels();
   __shared__ T sums[kReduceThreads];
   const int lanes = 1 << lane_bits, across = kReduceThreads >> lane_bits;
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kReduceThreads)
   }
   if (i >= outputs || lane > 0) return;
   if (i < products)
-    args.out[i] = sum + bias_at(args, i % args.n);
+    args.out[i] = sum + T(bias_at(args, i % args.n));
   else
     args.row_sums[i - products] = sum;
 }

@@ -9,7 +9,8 @@
 
 namespace gradus::cuda {
 
-// "automatic" is the kernels of Gradus, "cudnn" the peer to compare with.
+// "automatic" is the kernels of Gradus, "cudnn" the peer to compare with. "large_tiles",
+// "narrow_tiles" and "small_tiles" are "automatic" with that tile for half types and TF32.
 ArrayRef<std::string_view> convolution_kernels();
 
 // The one in use; "automatic" unless set, which never runs cuDNN.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "gradus/cuda/rtc/loaded_library.h"
@@ -17,7 +18,9 @@ namespace gradus::cuda {
 
 // --- The choice by name
 namespace {
-constexpr std::array<std::string_view, 2> kConvolutionNames = {"automatic", "cudnn"};
+constexpr std::array<std::string_view, 5> kConvolutionNames = {"automatic", "cudnn", "large_tiles",
+                                                               "narrow_tiles", "small_tiles"};
+constexpr size_t kCudnn = 1, kTiles = 2;  // places among them
 
 NamedChoice& convolution_choice() {
   static NamedChoice chosen("convolution", "GRADUS_CONVOLUTION", kConvolutionNames);
@@ -244,10 +247,14 @@ ArrayRef<std::string_view> convolution_kernels() { return kConvolutionNames; }
 std::string_view convolution_kernel() { return convolution_choice().name(); }
 void set_convolution_kernel(std::string_view name) {
   const size_t place = convolution_choice().place_of("set_convolution_kernel", name);
-  if (place != 0) cudnn();
+  if (place == kCudnn) cudnn();
   convolution_choice().set(place);
 }
-bool convolves_by_cudnn() { return convolution_choice().place() != 0; }
+bool convolves_by_cudnn() { return convolution_choice().place() == kCudnn; }
+std::optional<size_t> chosen_tile() {
+  const size_t place = convolution_choice().place();
+  return place < kTiles ? std::nullopt : std::optional(place - kTiles);
+}
 
 void cudnn_convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                        const Tensor& b, const Tensor& bias, const Tensor& out) {

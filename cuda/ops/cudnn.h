@@ -1,6 +1,8 @@
 // cuDNN as a peer of the hand-written convolutions.
 #pragma once
 
+#include <optional>
+
 #include "gradus/cuda/ops/convolution.h"
 #include "gradus/tensor/base/windows.h"
 #include "gradus/tensor/tensor.h"
@@ -9,6 +11,8 @@ namespace gradus::cuda {
 
 // Whether it was chosen.
 bool convolves_by_cudnn();
+// Which of the tiles was chosen, if one was.
+std::optional<size_t> chosen_tile();
 
 // Backend::convolution on the current device and stream.
 // Errors: those of set_convolution_kernel() and of a later convolution.

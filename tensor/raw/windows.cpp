@@ -57,11 +57,13 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
                      ") and bias type (", bias.dtype(),
                      ") should be the same; convert one with .to(...)");
   }
-  const ScalarType compute = computed_type(a.dtype());
+  // A GPU takes half types as they are, in any order; the CPU computes in float32.
+  const bool as_is = a.is_cuda() && (a.dtype() == kHalf || a.dtype() == kBFloat16);
+  const ScalarType compute = as_is ? a.scalar_type() : computed_type(a.dtype());
   Tensor out = empty(part_sizes(part, shape), compute, a.device(), op);
   if (out.numel() == 0) return to(std::move(out), a.dtype());
-  const auto ready = [&](const Tensor& x) { return raw::contiguous(to(x, compute)); };
-  const Tensor offset = bias.defined() ? ready(bias) : bias;
+  const auto ready = [&](const Tensor& x) { return as_is ? x : raw::contiguous(to(x, compute)); };
+  const Tensor offset = bias.defined() ? raw::contiguous(to(bias, compute)) : bias;
   if (a.numel() > 0 && b.numel() > 0) {
     backend(out).convolution(part, shape, ready(a), ready(b), offset, out);
   } else {

@@ -2,7 +2,6 @@
 #include "gradus/cuda/kernels/windows/convolution.cuh"
 
 #include <limits>
-#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "gradus/cuda/ops/windows/convolution_kernel.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
+#include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
 
 namespace gradus::cuda {
@@ -32,13 +32,6 @@ struct ConvolutionShapes<double> {
   using Square = BlockShape<64, 64, 8, 32, 16, 4, 4, 2>;
   using Wide = BlockShape<16, 128, 8, 16, 32, 4, 4, 2>;
 };
-
-// Terms and columns are counted in 32 bits; so are the elements of a channel.
-int counted(int64_t count) {
-  check<NotImplementedError>(count <= std::numeric_limits<int>::max() / 2, "convolution: ", count,
-                             " places or taps are more than a kernel counts; split the batch");
-  return static_cast<int>(count);
-}
 
 // The tensors of a convolution, in the order of Backend::convolution.
 template <class T>
@@ -162,21 +155,6 @@ int64_t best_parts(const std::vector<Product<T>>& products, int64_t results) {
   return best;
 }
 
-// The elements of the input that are `stride` apart from element `first` on, in one dimension.
-Phase phase_of(const WindowDim& dim, int64_t first) {
-  const int64_t step = dim.stride / std::gcd(dim.stride, dim.dilation);
-  Phase out{};
-  out.first = counted(first), out.stride = counted(dim.stride);
-  out.count = counted(ceil_div(dim.in - first, dim.stride));
-  out.tap_step = counted(step), out.reach = counted(step * dim.dilation / dim.stride);
-  for (int64_t tap = 0; tap < std::min(step, dim.kernel); ++tap)
-    if (const int64_t place = first + dim.padding - tap * dim.dilation; place % dim.stride == 0) {
-      out.tap = counted(tap), out.taps = counted(ceil_div(dim.kernel - tap, step));
-      out.place = static_cast<int>(place / dim.stride);
-    }
-  return out;
-}
-
 // The product of a part, or one for each phase.
 template <class T>
 std::vector<Product<T>> products_of(Part part, ConvolutionArgs<T> args) {
@@ -295,8 +273,18 @@ void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
   Backend::convolution_sums(shape, grad, input, out, sums);
 }
 
+// Half types are taken too, with any strides.
 void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
+  if (out.dtype() == kHalf || out.dtype() == kBFloat16) {
+    if (!convolves_by_cudnn() && half_convolution(part, shape, a, b, bias, out)) return;
+    const auto wide = [](const Tensor& x) {
+      return x.defined() ? raw::contiguous(raw::to(x, kFloat)) : x;
+    };
+    const Tensor sums = raw::empty(out.sizes(), kFloat, out.device());
+    convolution(part, shape, wide(a), wide(b), wide(bias), sums);
+    return copy(sums, out);
+  }
   if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
   const Context context(out);
   visit_floating("convolution", out.dtype(), [&]<class T>(TypeTag<T>) {

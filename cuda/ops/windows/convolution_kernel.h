@@ -1,11 +1,37 @@
 // A kernel of convolutions as the host sees it.
 #pragma once
 
+#include <limits>
+#include <numeric>
 #include <optional>
 
 #include "gradus/cuda/kernels/windows/implicit_gemm.cuh"
+#include "gradus/cuda/runtime/grid.h"
+#include "gradus/tensor/tensor.h"
 
 namespace gradus::cuda {
+
+// Terms and columns are counted in 32 bits; so are the elements of a channel.
+inline int counted(int64_t count) {
+  check<NotImplementedError>(count <= std::numeric_limits<int>::max() / 2, "convolution: ", count,
+                             " places or taps are more than a kernel counts; split the batch");
+  return static_cast<int>(count);
+}
+
+// The elements of the input that are `stride` apart from element `first` on, in one dimension.
+inline Phase phase_of(const WindowDim& dim, int64_t first) {
+  const int64_t step = dim.stride / std::gcd(dim.stride, dim.dilation);
+  Phase out{};
+  out.first = counted(first), out.stride = counted(dim.stride);
+  out.count = counted(ceil_div(dim.in - first, dim.stride));
+  out.tap_step = counted(step), out.reach = counted(step * dim.dilation / dim.stride);
+  for (int64_t tap = 0; tap < std::min(step, dim.kernel); ++tap)
+    if (const int64_t place = first + dim.padding - tap * dim.dilation; place % dim.stride == 0) {
+      out.tap = counted(tap), out.taps = counted(ceil_div(dim.kernel - tap, step));
+      out.place = static_cast<int>(place / dim.stride);
+    }
+  return out;
+}
 
 template <class T>
 struct ConvolutionKernel {
@@ -27,5 +53,10 @@ std::optional<ConvolutionKernel<float>> direct_convolution(ConvolutionPass part,
 // REQUIRES: has_tensor_cores(); args.parts == 1.
 ConvolutionKernel<float> tensor_core_convolution(ConvolutionPass part,
                                                  ConvolutionArgs<float>& args);
+
+// Backend::convolution of half types. False, and nothing done, for three dimensions, and for groups
+// whose channels or filters are no multiple of 8.
+bool half_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
+                      const Tensor& b, const Tensor& bias, const Tensor& out);
 
 }  // namespace gradus::cuda

@@ -1,0 +1,283 @@
+// How the kernels of convolution_channels_last.cuh are chosen and started.
+#pragma once
+
+#include "gradus/cuda/kernels/windows/convolution_channels_last.cuh"
+
+#include <array>
+#include <limits>
+#include <vector>
+
+#include "gradus/cuda/kernels/matmul_sum.cuh"
+#include "gradus/cuda/ops/cudnn.h"
+#include "gradus/cuda/ops/windows/convolution_kernel.h"
+#include "gradus/cuda/runtime/grid.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::cuda {
+
+// A kernel as the host sees it.
+template <class T>
+struct ChannelsLastKernel {
+  void (*run)(ChannelsLastArgs<T>);
+  int rows, columns, depth;  // results of a block, terms of a step
+  int threads, shared_bytes;
+  double speed;  // of a multiprocessor that has as many blocks as fit, to that of the first kernel
+};
+
+template <class T, ConvolutionPass pass>
+struct ChannelsLastKernels {
+  template <class S>
+  static constexpr ChannelsLastKernel<T> of(double speed) {
+    using Tiles = ChannelsLastTiles<T, S, pass>;
+    return {convolution_channels_last<T, S, pass>,
+            S::kRows,
+            S::kCols,
+            Tiles::kDepth,
+            S::kThreads,
+            Tiles::kSharedBytes,
+            speed};
+  }
+  // Rows, columns of a block; of a warp; stages; blocks. Warps of 64 x 64 read shared memory for 8
+  // loads an instruction's 32; the second kernel is for few columns, or filters.
+  using Square = ChannelsLastShape<128, 128, 64, 64, 4, 2>;
+  using Narrow =
+      std::conditional_t<pass == ConvolutionPass::wgrad, ChannelsLastShape<64, 128, 32, 64, 4, 2>,
+                         ChannelsLastShape<256, 64, 64, 64, 3, 2>>;
+  using Small = ChannelsLastShape<64, 64, 32, 32, 3, 4>;
+  static constexpr std::array<ChannelsLastKernel<T>, 3> all = {
+      of<Square>(1), of<Narrow>(pass == ConvolutionPass::wgrad ? 0.8 : 0.9), of<Small>(0.55)};
+};
+
+// One of `all` for products that run one after the other, and into how many parts their depth is
+// cut. A model of an H100 decides by the shapes alone, so that every GPU adds in the same order.
+template <class T>
+struct ChannelsLastPlan {
+  const ChannelsLastKernel<T>* kernel = nullptr;
+  int parts = 1;
+};
+template <class T>
+ChannelsLastPlan<T> plan_for(ArrayRef<ChannelsLastKernel<T>> all,
+                             const std::vector<ChannelsLastArgs<T>>& products, int64_t groups,
+                             int64_t results, int64_t shared_bytes) {
+  constexpr int64_t kMultiprocessors = 132, kLeastSteps = 8, kMostParts = 64, kMostSums = 1 << 26;
+  // Results times terms a second of a multiprocessor; seconds of a block, of a second pass, and of
+  // each number that it reads and that was written for it.
+  constexpr double kRate = 1.6e12 * (is_half<T> ? 1 : 0.5), kOfBlock = 1.5e-6, kOfPass = 2.5e-6,
+                   kOfSum = 8 / 2.5e12, kAlone = 0.6;
+  ChannelsLastPlan<T> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& kernel : all) {
+    const auto chosen = chosen_tile();
+    if (kernel.shared_bytes > shared_bytes || (chosen && kernel.run != all[*chosen].run)) continue;
+    int64_t most = 1;
+    for (const auto& product : products)
+      most = std::max(most, product.depth / (kernel.depth * kLeastSteps));
+    most = std::min({most, kMostParts, std::max<int64_t>(1, kMostSums / results)});
+    for (int64_t parts = 1; parts <= most; parts += 1 + parts / 8) {
+      double time = parts > 1 ? kOfPass + static_cast<double>(results * parts) * kOfSum : 0;
+      for (const auto& product : products) {
+        const int64_t tiles = int64_t{ceil_div(product.rows, kernel.rows)} *
+                              ceil_div(product.columns, kernel.columns) * groups * parts;
+        const int64_t blocks = ceil_div(tiles, kMultiprocessors);
+        const int64_t steps =
+            ceil_div(ceil_div(int64_t{product.depth}, int64_t{kernel.depth}), parts);
+        const double one = static_cast<double>(steps * kernel.depth * kernel.rows) *
+                           kernel.columns / (kRate * kernel.speed);
+        time += static_cast<double>(blocks / 2) * (2 * one + kOfBlock) +
+                static_cast<double>(blocks % 2) * (one / kAlone + kOfBlock);
+      }
+      if (time < least) least = time, best = {&kernel, static_cast<int>(parts)};
+    }
+  }
+  return best;
+}
+
+// x of shape (outer, channels, height, width), or without height.
+struct ChannelsLastSizes {
+  int64_t outer, channels, height, width;
+  int64_t numel() const { return outer * channels * height * width; }
+};
+
+// A view of x in that shape, with these strides of memory where its channels come last.
+inline Dims channels_last_order(const ChannelsLastSizes& s, int64_t pitch) {
+  return {s.height * s.width * pitch, 1, s.width * pitch, pitch};
+}
+inline Tensor with_height(const Tensor& x, const ChannelsLastSizes& s) {
+  const IntArrayRef by = x.strides();
+  return raw::as_strided(x, {s.outer, s.channels, s.height, s.width},
+                         {by[0], by[1], by.size() == 4 ? by[2] : 0, by[by.size() - 1]},
+                         x.storage_offset());
+}
+inline bool lies_channels_last(const Tensor& x, const ChannelsLastSizes& s) {
+  const Dims order = channels_last_order(s, s.channels);
+  for (int64_t d = 0; d < 4; ++d)
+    if (x.sizes()[d] > 1 && x.strides()[d] != order[d]) return false;
+  return true;
+}
+inline bool begins_a_unit(const Tensor& x) {
+  return reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0;
+}
+
+// The elements of x with `pitch` channels, of which the last ones are 0: x itself where it lies so.
+inline Tensor with_channels_last(const Tensor& of, const ChannelsLastSizes& s, int64_t pitch) {
+  const Tensor x = with_height(of, s);
+  if (pitch == s.channels && begins_a_unit(x) && lies_channels_last(x, s)) return x;
+  const Tensor out =
+      raw::empty({s.outer, s.height, s.width, pitch}, x.scalar_type(), x.device(), "convolution");
+  if (pitch > s.channels) raw::fill_(raw::narrow(out, 3, s.channels, pitch - s.channels), 0);
+  raw::copy_(raw::as_strided(out, x.impl().sizes, channels_last_order(s, pitch), 0), x);
+  return out;
+}
+
+// The products of a pass: one, or for dgrad one for each phase.
+template <class T>
+std::vector<ChannelsLastArgs<T>> channels_last_products(ConvolutionPass pass,
+                                                        const Convolution& shape,
+                                                        ChannelsLastArgs<T> args) {
+  const WindowDim* const dims = shape.dim + kSpatial - 2;
+  const auto depth_of = [&] {
+    return counted(int64_t{args.dim[0].taps} * args.dim[1].taps * args.channels);
+  };
+  const auto places_of = [&] { return counted(shape.batch * args.dim[0].rows * args.dim[1].rows); };
+  std::vector<ChannelsLastArgs<T>> out;
+  if (pass != ConvolutionPass::dgrad) {
+    for (int d = 0; d < 2; ++d) {
+      const WindowDim& w = dims[d];
+      counted(w.in + 2 * w.padding);
+      args.dim[d] = {counted(w.in),
+                     counted(w.out),
+                     counted(w.stride),
+                     -counted(w.padding),
+                     counted(w.kernel),
+                     counted(w.dilation),
+                     counted(w.out),
+                     1,
+                     0,
+                     counted(w.kernel),
+                     1,
+                     0};
+    }
+    const bool of_weight = pass == ConvolutionPass::wgrad;
+    args.rows = of_weight ? counted(shape.group_filters()) : places_of();
+    args.columns = of_weight ? depth_of() : counted(shape.group_filters());
+    args.depth = of_weight ? places_of() : depth_of();
+    out.push_back(args);
+    return out;
+  }
+  args.columns = counted(shape.group_channels());
+  const auto phases = [&](int d) { return std::min(dims[d].stride, dims[d].in); };
+  for (int64_t i = 0; i < phases(0) * phases(1); ++i) {
+    for (int d = 0; d < 2; ++d) {
+      const WindowDim& w = dims[d];
+      counted(w.in + 2 * w.padding);
+      const Phase phase = phase_of(w, d == 0 ? i / phases(1) : i % phases(1));
+      args.dim[d] = {counted(w.out),    phase.count,    1,
+                     phase.place,       phase.taps,     -phase.reach,
+                     counted(w.in),     phase.stride,   phase.first,
+                     counted(w.kernel), phase.tap_step, phase.tap};
+    }
+    args.rows = places_of(), args.depth = depth_of();
+    out.push_back(args);
+  }
+  return out;
+}
+
+// Backend::convolution for tensors of one or two dimensions and any strides. False, and nothing
+// done, where a group's channels or filters are no whole units.
+template <class T, ConvolutionPass pass>
+bool channels_last_convolution(const Convolution& shape, const Tensor& a, const Tensor& b,
+                               const Tensor& bias, const Tensor& out) {
+  constexpr int64_t kUnit = 16 / sizeof(T);
+  constexpr bool kOfWeight = pass == ConvolutionPass::wgrad,
+                 kOfInput = pass == ConvolutionPass::dgrad;
+  const int64_t filters = shape.group_filters(), channels = shape.group_channels();
+  if (shape.spatial > 2 || (shape.groups > 1 && (filters % kUnit != 0 || channels % kUnit != 0)))
+    return false;
+  const WindowDim &down = shape.dim[kSpatial - 2], &across = shape.dim[kSpatial - 1];
+  const ChannelsLastSizes input = {shape.batch, shape.channels, down.in, across.in},
+                          output = {shape.batch, shape.filters, down.out, across.out},
+                          weight = {shape.filters, channels, down.kernel, across.kernel};
+  const auto whole = [](int64_t count) { return ceil_div(count, kUnit) * kUnit; };
+  const auto lying = [&](const Tensor& x, const ChannelsLastSizes& s) {
+    return with_channels_last(x, s, whole(s.channels));
+  };
+  const Tensor gathered = kOfWeight ? lying(b, input) : lying(a, kOfInput ? output : input);
+  const Tensor other = kOfWeight ? lying(a, output) : lying(b, weight);
+  const ChannelsLastSizes& result = kOfWeight ? weight : kOfInput ? input : output;
+  const Tensor there = with_height(out, result);
+  const bool direct = lies_channels_last(there, result);
+  const Tensor made = direct
+                          ? there
+                          : raw::empty({result.outer, result.height, result.width, result.channels},
+                                       out.scalar_type(), out.device(), "convolution");
+
+  ChannelsLastArgs<T> args{};
+  const auto data = [](const Tensor& x) { return static_cast<const T*>(x.data_ptr()); };
+  args.gathered = data(gathered), args.other = data(other),
+  args.out = static_cast<T*>(made.data_ptr());
+  const int64_t of_gathered = kOfInput ? filters : channels;
+  args.channels = counted(whole(of_gathered));
+  args.lines = counted(filters);
+  args.pitch = counted(whole(of_gathered * shape.groups) / kUnit);
+  args.group_pitch = counted(whole(of_gathered) / kUnit);
+  counted(gathered.numel() / kUnit);
+  args.tap_pitch = counted(whole(channels));
+  args.other_pitch = kOfWeight ? whole(shape.filters) : shape.taps() * args.tap_pitch;
+  args.out_channels = counted(channels);
+  args.out_pitch = kOfWeight ? shape.taps() * channels : result.channels;
+  args.whole_units =
+      args.out_pitch % kUnit == 0 && result.channels % kUnit == 0 && begins_a_unit(made);
+  std::vector<ChannelsLastArgs<T>> products = channels_last_products(pass, shape, args);
+
+  const Context context(out);
+  const int64_t results = result.numel();
+  const ChannelsLastPlan<T> plan = plan_for<T>(ChannelsLastKernels<T, pass>::all, products,
+                                               shape.groups, results, most_shared_bytes());
+  if (plan.kernel == nullptr) return false;
+  const Scratch partial(plan.parts > 1 ? static_cast<size_t>(results * plan.parts) * 4 : 0);
+  for (ChannelsLastArgs<T>& product : products) {
+    const ChannelsLastKernel<T>& kernel = *plan.kernel;
+    const int steps = ceil_div(product.depth, kernel.depth);
+    product.parts = plan.parts, product.part = ceil_div(steps, plan.parts);
+    product.part_out = results;
+    product.partial = plan.parts > 1 ? partial.as<float>() : nullptr;
+    if (plan.parts == 1 && bias.defined()) product.bias = data(bias);
+    const int64_t tiles = int64_t{ceil_div(product.rows, kernel.rows)} *
+                          ceil_div(product.columns, kernel.columns) * shape.groups * plan.parts;
+    launch_pdl(kernel.run,
+               {dim3(static_cast<unsigned>(tiles)), static_cast<unsigned>(kernel.threads),
+                static_cast<size_t>(kernel.shared_bytes), context.stream},
+               product);
+  }
+  if (plan.parts > 1) {
+    MatmulArgs<float, T> sum{};
+    sum.out = static_cast<T*>(made.data_ptr());
+    sum.bias = bias.defined() ? data(bias) : nullptr, sum.bias_stride = 1;
+    sum.n = result.channels, sum.m = results / sum.n;
+    const int lane_bits = sum_lane_bits(plan.parts);
+    const auto blocks =
+        static_cast<unsigned>(ceil_div(results << lane_bits, int64_t{kReduceThreads}));
+    launch_pdl(matmul_sum<float, T>, {dim3(blocks), kReduceThreads, 0, context.stream},
+               static_cast<const float*>(partial.as<float>()), int64_t{plan.parts}, lane_bits, sum);
+  }
+  if (!direct)
+    raw::copy_(there, raw::as_strided(made, there.impl().sizes,
+                                      channels_last_order(result, result.channels), 0));
+  return true;
+}
+
+template <class T>
+bool channels_last_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
+                               const Tensor& b, const Tensor& bias, const Tensor& out) {
+  switch (pass) {
+    case ConvolutionPass::fprop:
+      return channels_last_convolution<T, ConvolutionPass::fprop>(shape, a, b, bias, out);
+    case ConvolutionPass::dgrad:
+      return channels_last_convolution<T, ConvolutionPass::dgrad>(shape, a, b, bias, out);
+    case ConvolutionPass::wgrad:
+      break;
+  }
+  return channels_last_convolution<T, ConvolutionPass::wgrad>(shape, a, b, bias, out);
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,121 @@
+// Convolutions of half types on a GPU: no operand is converted, sums are float32, one rounding.
+#include "gradus/cuda/ops/convolution.h"
+#include "gradus/gradus.h"
+#include "tests/cuda/compare.h"
+#include "tests/windows.h"
+
+namespace gradus {
+namespace {
+
+using namespace test;
+
+class HalfConvolutionTest : public GpuTest {
+ protected:
+  void TearDown() override {
+    if (cuda::is_available()) cuda::set_convolution_kernel("automatic");
+  }
+};
+
+// Random elements with channels in the order of memory that is asked for, or with gaps.
+enum class Order { first, last, gappy };
+Tensor random_image(ScalarType dtype, const Dims& sizes, Order order) {
+  const Tensor memory = random_memory(dtype, 2 * numel_of(sizes), {-1, 1});
+  Dims strides = contiguous_strides(sizes);
+  if (order == Order::gappy)
+    for (int64_t& stride : strides) stride *= 2;
+  if (order == Order::last && sizes.size() == 4)
+    strides = {sizes[1] * sizes[2] * sizes[3], 1, sizes[1] * sizes[3], sizes[1]};
+  return raw::as_strided(memory, sizes, strides, 0);
+}
+
+// The same elements, with the same strides, on the GPU.
+Tensor there(const Tensor& x) {
+  if (!x.defined()) return x;
+  const int64_t elements = static_cast<int64_t>(x.impl().storage->nbytes()) / x.element_size();
+  const Tensor all = raw::as_strided(x, {elements}, {1}, 0);
+  return raw::as_strided(raw::to(all, Device(kCUDA)), x.impl().sizes, x.impl().strides,
+                         x.storage_offset());
+}
+
+void check(const Convolution& s, ScalarType dtype, Order order) {
+  SCOPED_TRACE(test::describe(s));
+  for (const ConvolutionPass part : kParts) {
+    const Tensor a = random_image(dtype, sizes_of(first_operand(part), s), order);
+    const Tensor b = random_image(dtype, sizes_of(second_operand(part), s), order);
+    const Tensor bias =
+        part == ConvolutionPass::fprop ? random_memory(dtype, s.filters, {-1, 1}) : Tensor();
+    const auto wide = [](const Tensor& t) { return t.defined() ? raw::to(t, kDouble) : t; };
+    const Tensor expected = raw::convolution("conv", part, s, wide(a), wide(b), wide(bias));
+    const auto make = [&] {
+      return raw::convolution("conv", part, s, there(a), there(b), there(bias));
+    };
+    const Tensor got = make();
+    EXPECT_EQ(got.dtype(), dtype);
+    // Half a unit of the last place of the result, and roundings to float of its terms.
+    const double unit = dtype == kBFloat16 ? 0x1p-8 : 0x1p-11;
+    const Tensor error = (got.to(kCPU).to(kDouble) - expected).abs();
+    const Tensor most = expected.abs() * (1.01 * unit) + 1e-6 * (8 + terms_of(part, s));
+    EXPECT_LE((error - most).max().item<double>(), 0)
+        << "pass " << static_cast<int>(part) << ", error " << error.max().item<double>();
+    expect_close(make(), raw::to(got, Device(kCPU)), 0, "the same bits again");
+  }
+}
+
+Convolution images(int64_t batch, int64_t channels, int64_t filters, WindowDim dim) {
+  Convolution s;
+  s.batch = batch, s.channels = channels, s.filters = filters;
+  dim.out = (dim.in + 2 * dim.padding - (dim.kernel - 1) * dim.dilation - 1) / dim.stride + 1;
+  for (int d = 1; d < kSpatial; ++d) s.dim[d] = dim;
+  return s;
+}
+
+TEST_F(HalfConvolutionTest, RandomShapesInEveryOrder) {
+  constexpr Order kOrders[] = {Order::first, Order::last, Order::gappy};
+  for (int i = 0; i < (kSimulated ? 9 : 60); ++i)
+    check(random_convolution(i % 2 == 0 ? 12 : 4, 7), i % 2 == 0 ? kBFloat16 : kHalf,
+          kOrders[i % 3]);
+}
+
+// Whole units of channels, several steps, tiles and taps; strides, dilation and groups.
+TEST_F(HalfConvolutionTest, ChannelsInWholeUnits) {
+  check(images(2, 16, 24, {7, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
+  check(images(1, 40, 72, {6, 1, 3, 2, 1, 1}), kHalf, Order::last);
+  check(images(2, 8, 8, {9, 1, 3, 3, 2, 2}), kBFloat16, Order::first);
+  check(images(3, 32, 64, {5, 1, 1, 2, 0, 1}), kHalf, Order::last);
+  Convolution grouped = images(2, 32, 16, {6, 1, 3, 2, 1, 1});
+  grouped.groups = 2;
+  check(grouped, kBFloat16, Order::last);
+  grouped.channels = 6, grouped.filters = 4;  // no whole units
+  check(grouped, kBFloat16, Order::first);
+}
+
+// Each tile by name, with rows and columns beyond one of it, and depths that are cut into parts.
+TEST_F(HalfConvolutionTest, EveryTile) {
+  for (const char* const name : {"large_tiles", "narrow_tiles", "small_tiles"}) {
+    SCOPED_TRACE(name);
+    cuda::set_convolution_kernel(name);
+    check(images(1, 72, 136, {12, 1, 1, 1, 0, 1}), kBFloat16, Order::last);
+    check(images(2, 8, 16, {12, 1, 3, 2, 1, 1}), kHalf, Order::last);
+  }
+  cuda::set_convolution_kernel("automatic");
+  check(images(1, 3, 64, {14, 1, 7, 2, 3, 1}), kBFloat16, Order::first);
+  check(images(1, 136, 8, {4, 1, 3, 1, 1, 1}), kHalf, Order::last);
+  if (kSimulated) return;
+  check(images(8, 64, 64, {32, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
+  check(images(8, 128, 256, {16, 1, 3, 2, 1, 1}), kHalf, Order::last);
+  check(images(4, 512, 512, {4, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
+}
+
+TEST_F(HalfConvolutionTest, NaNAndInfinityStay) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Tensor x = zeros({1, 8, 3, 3}, kBFloat16);
+  x[0][2][0][0] = infinity;
+  x[0][5][2][2] = std::nan("");
+  const Tensor y = conv2d(x.cuda(), ones({8, 8, 1, 1}, kBFloat16).cuda()).to(kCPU);
+  EXPECT_EQ(y[0][1][0][0].item<double>(), infinity);
+  EXPECT_TRUE(std::isnan(y[0][7][2][2].item<double>()));
+  EXPECT_EQ(y[0][3][1][1].item<double>(), 0);
+}
+
+}  // namespace
+}  // namespace gradus
