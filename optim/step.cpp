@@ -87,21 +87,32 @@ void Optimizer::check_gradient(const Tensor& parameter) const {
                     " is ", parameter.dtype(), ", expected floating point; use .to(kFloat)");
 }
 
+namespace {
+// The elements of x in the order in memory that those of `like` have.
+Tensor in_order_of(const Tensor& like, const Tensor& x) {
+  if ((x.is_contiguous() && like.is_contiguous()) || x.strides() == like.strides()) return x;
+  const Tensor out = raw::empty_as(like, x.scalar_type());
+  raw::copy_(out, x);
+  return out;
+}
+}  // namespace
+
 Optimizer::Batch Optimizer::prepare(std::vector<Due*> due) const {
   Batch out{std::move(due), {}};
   out.updated.reserve(out.due.size());
   for (const Due* one : out.due) {
     UpdatedParameter& next = out.updated.emplace_back();
-    // A copy of a parameter that is not contiguous, float16 or bfloat16.
-    next.parameter = raw::contiguous(raw::to(*one->parameter, one->dtype));
-    next.gradient = raw::contiguous(raw::to(*one->gradient, one->dtype));
+    // A copy of a parameter that has gaps in memory, or is float16 or bfloat16.
+    const Tensor wide = raw::to(*one->parameter, one->dtype);
+    next.parameter = wide.is_non_overlapping_and_dense() ? wide : raw::contiguous(wide);
+    next.gradient = in_order_of(next.parameter, raw::to(*one->gradient, one->dtype));
     next.coefficients = one->step.coefficients;
     if (found_inf_.defined()) next.found_inf = found_inf_, next.skipped = skipped_;
     for (int k = 0; k < one->step.states; ++k) {
       const Tensor& kept = *one->tensors[k];
       if (!kept.defined()) next.fresh |= 1u << k;
-      next.states[k] = kept.defined() ? raw::contiguous(beside(kept, *one->parameter))
-                                      : raw::empty_like(next.parameter);
+      next.states[k] = kept.defined() ? in_order_of(next.parameter, beside(kept, *one->parameter))
+                                      : raw::empty_as(next.parameter, next.parameter.scalar_type());
     }
   }
   return out;

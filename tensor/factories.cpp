@@ -41,7 +41,8 @@ TensorOptions like(const Tensor& self, const TensorOptions& options) {
 }
 
 Tensor filled(const char* op, IntArrayRef size, const Scalar& value, const TensorOptions& options) {
-  Tensor out = raw::empty(size, options.dtype(), options.device(), op);
+  Tensor out = raw::empty(size, options.dtype(), options.device(),
+                          options.memory_format_opt().value_or(MemoryFormat::Contiguous), op);
   raw::fill_(out, value);
   return finish(std::move(out), options);
 }
@@ -78,8 +79,10 @@ int64_t extent(const char* op, IntArrayRef sizes, IntArrayRef strides, ScalarTyp
 
 Tensor empty(IntArrayRef size, const TensorOptions& options,
              std::optional<MemoryFormat> memory_format) {
-  check_row_major("empty", memory_format);
-  return finish(raw::empty(size, options.dtype(), options.device()), options);
+  const auto format = memory_format ? memory_format : options.memory_format_opt();
+  return finish(raw::empty(size, options.dtype(), options.device(),
+                           format.value_or(MemoryFormat::Contiguous)),
+                options);
 }
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
   const int64_t length = extent("empty_strided", size, stride, options.dtype());
@@ -205,10 +208,10 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> memory_format) {
-  check_row_major("empty_like", memory_format);
-  const bool in_order = memory_format.value_or(MemoryFormat::Preserve) != MemoryFormat::Preserve;
+  const auto format = memory_format ? memory_format : options.memory_format_opt();
+  const bool in_order = format.value_or(MemoryFormat::Preserve) != MemoryFormat::Preserve;
   if (in_order || self.operand("empty_like").is_contiguous())
-    return empty(self.sizes(), like(self, options));
+    return empty(self.sizes(), like(self, options), format);
   return empty_strided(self.sizes(), raw::empty_as(self, self.scalar_type()).strides(),
                        like(self, options));
 }
@@ -222,8 +225,7 @@ Tensor ones_like(const Tensor& self, const TensorOptions& options,
 }
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                  std::optional<MemoryFormat> memory_format) {
-  if (self.operand("full_like").is_contiguous()) {
-    check_row_major("full_like", memory_format);
+  if (!memory_format && self.operand("full_like").is_contiguous()) {
     return filled("full_like", self.sizes(), value, like(self, options));
   }
   const Tensor out = empty_like(self, TensorOptions(options).requires_grad(false), memory_format);

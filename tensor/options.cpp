@@ -5,13 +5,6 @@
 
 namespace gradus {
 
-void refuse_channels_last(std::string_view op) {
-  fail<NotImplementedError>(
-      op,
-      ": tensors are row-major here, and a channels-last memory format was asked for; use "
-      "permute() for another order of the elements");
-}
-
 TensorOptions TensorOptions::layout(std::optional<Layout> layout) const {
   check<NotImplementedError>(!layout || *layout == kStrided,
                              "TensorOptions: layout Sparse is not supported; use kStrided");
@@ -19,7 +12,6 @@ TensorOptions TensorOptions::layout(std::optional<Layout> layout) const {
 }
 
 TensorOptions TensorOptions::memory_format(std::optional<MemoryFormat> format) const {
-  check_row_major("TensorOptions", format);
   return with([&](TensorOptions& out) { out.memory_format_ = format; });
 }
 
@@ -39,12 +31,6 @@ TensorOptions TensorOptions::merge_in(const TensorOptions& other) const {
 
 std::ostream& operator<<(std::ostream& out, Layout layout) {
   return out << (layout == kStrided ? "Strided" : "Sparse");
-}
-
-std::ostream& operator<<(std::ostream& out, MemoryFormat format) {
-  static constexpr const char* kNames[] = {"Contiguous", "Preserve", "ChannelsLast",
-                                           "ChannelsLast3d"};
-  return out << kNames[static_cast<size_t>(format)];
 }
 
 std::ostream& operator<<(std::ostream& out, const TensorOptions& options) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gradus/tensor/base/error.h"
+#include "gradus/tensor/base/memory_format.h"
 
 namespace gradus {
 
@@ -179,6 +180,14 @@ int64_t numel_of(IntArrayRef sizes);
 // Row-major strides, in elements.
 Dims contiguous_strides(IntArrayRef sizes);
 bool is_contiguous(IntArrayRef sizes, IntArrayRef strides);
+// The strides of a memory format; Preserve: row-major ones.
+// Errors: ValueError where such a format has another number of dimensions.
+Dims strides_of(MemoryFormat format, IntArrayRef sizes);
+// Whether strides are these, but for dimensions of size 1.
+bool lies_in(MemoryFormat format, IntArrayRef sizes, IntArrayRef strides);
+// ChannelsLast or ChannelsLast3d where strides decrease in its order, as PyTorch reads them; else
+// Contiguous.
+MemoryFormat suggested_format(IntArrayRef sizes, IntArrayRef strides);
 // Whether the elements fill a piece of memory, in some order of the dimensions, each once.
 bool is_dense(IntArrayRef sizes, IntArrayRef strides);
 

@@ -94,10 +94,8 @@ class Tensor {
   bool is_meta() const { return device().is_meta(); }
   // -1 on the CPU.
   int64_t get_device() const { return device().index(); }
-  bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
-    check_row_major("is_contiguous", format);
-    return impl().contiguous;
-  }
+  bool is_contiguous() const { return impl().contiguous; }
+  bool is_contiguous(MemoryFormat format) const;
   // Whether the elements fill a piece of memory, in some order of the dimensions, each once.
   bool is_non_overlapping_and_dense() const { return gradus::is_dense(sizes(), strides()); }
   bool is_floating_point() const { return isFloatingType(dtype()); }
@@ -416,7 +414,8 @@ class Tensor {
   bool is_complex() const { return false; }
   bool is_quantized() const { return false; }
   bool is_sparse() const { return false; }
-  MemoryFormat suggest_memory_format() const { return MemoryFormat::Contiguous; }
+  // The format that the strides show; results have it, too.
+  MemoryFormat suggest_memory_format() const;
   bool is_conj() const { return false; }
   bool is_neg() const { return false; }
   bool is_distributed() const { return false; }

@@ -18,12 +18,27 @@ AutogradMeta& ensure_meta(const Tensor& x) {
   return *meta_of(x);
 }
 
+namespace {
+// Whether x lies as the gradient of a leaf does: in the leaf's order where that has no gaps in
+// memory, else row-major.
+bool lies_as_gradient(const Tensor& leaf, const Tensor& x) {
+  if (leaf.is_contiguous() || !leaf.is_non_overlapping_and_dense()) return x.is_contiguous();
+  return x.strides() == leaf.strides();
+}
+Tensor copy_as_gradient(const Tensor& leaf, const Tensor& x) {
+  const Tensor out = leaf.is_non_overlapping_and_dense() ? raw::empty_as(leaf, x.scalar_type())
+                                                         : raw::empty_like(x);
+  raw::copy_(out, x);
+  return out;
+}
+}  // namespace
+
 void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take) {
   AutogradMeta& meta = ensure_meta(leaf);
   const std::lock_guard lock(meta.mutex);
   const auto is_sole = [&] {
     return fresh.impl_ptr().use_count() == 1 && fresh.impl().storage.use_count() == 1 &&
-           fresh.is_contiguous();
+           lies_as_gradient(leaf, fresh);
   };
   if (GradMode::is_enabled()) {  // the gradient has a graph of its own: never change it in place
     if (meta.grad.defined())
@@ -34,7 +49,7 @@ void accumulate_grad(const Tensor& leaf, const Tensor& fresh, bool take) {
     raw::zip_(BinaryOp::add, meta.grad, fresh);
     meta.grad.impl().storage->bump_version();
   } else {
-    meta.grad = take || is_sole() ? raw::alias(fresh) : raw::clone(fresh);
+    meta.grad = take || is_sole() ? raw::alias(fresh) : copy_as_gradient(leaf, fresh);
   }
 }
 
@@ -51,7 +66,7 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
   // Post hooks are shown what entered, and may find it to be grad().
   const NodeHooks* hooks = find_hooks();
   const bool hooked = hooks && !hooks->after.empty() && grad.impl_ptr().use_count() == 2 &&
-                      grad.impl().storage.use_count() == 1 && grad.is_contiguous();
+                      grad.impl().storage.use_count() == 1 && lies_as_gradient(leaf_, grad);
   accumulate_grad(leaf_, grad, hooked || (expected.defined() && expected.is_same(grad)));
   const auto called = post_accumulate_;  // hooks may remove hooks
   for (const auto& hook : called) (*hook)(leaf_);

@@ -1,5 +1,7 @@
-// at::globalContext(): devices, their generators, and the precision of products.
+// at::globalContext(): devices, their generators, and the precision of products and convolutions.
 #pragma once
+
+#include <atomic>
 
 #include "gradus/cuda/runtime/device.h"
 #include "gradus/cuda/runtime/generator.h"
@@ -21,6 +23,20 @@ class Context {
   static void setAllowTF32CuBLAS(bool allow) {
     setFloat32MatmulPrecision(allow ? "high" : "highest");
   }
+  // Whether convolutions of float32 may.
+  static bool allowTF32CuDNN() { return detail::allows_tf32_convolutions(); }
+  static void setAllowTF32CuDNN(bool allow) { detail::allow_tf32_convolutions(allow); }
+  // Algorithms are chosen by shapes alone, without trials, and each one is deterministic. So these
+  // settings are kept, and hold whatever they say.
+  bool benchmarkCuDNN() const { return benchmark_; }
+  void setBenchmarkCuDNN(bool benchmark) { benchmark_ = benchmark; }
+  bool deterministicCuDNN() const { return deterministic_cudnn_; }
+  void setDeterministicCuDNN(bool deterministic) { deterministic_cudnn_ = deterministic; }
+  bool deterministicAlgorithms() const { return deterministic_; }
+  bool deterministicAlgorithmsWarnOnly() const { return warns_only_; }
+  void setDeterministicAlgorithms(bool deterministic, bool warn_only) {
+    deterministic_ = deterministic, warns_only_ = warn_only;
+  }
   static Float32MatmulPrecision float32MatmulPrecision() {
     return detail::float32_matmul_precision();
   }
@@ -34,6 +50,10 @@ class Context {
   static bool hasMKL() { return false; }
   static bool hasMPS() { return false; }
   static bool hasXLA() { return false; }
+
+ private:
+  std::atomic<bool> benchmark_ = false, deterministic_cudnn_ = false, deterministic_ = false,
+                    warns_only_ = false;
 };
 inline Context& globalContext() {
   static Context context;

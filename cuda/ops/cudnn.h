@@ -11,7 +11,7 @@ namespace gradus::cuda {
 
 // Whether it was chosen.
 bool convolves_by_cudnn();
-// Which of the tiles was chosen, if one was.
+// The place of the chosen tile, if one was chosen.
 std::optional<size_t> chosen_tile();
 
 // Backend::convolution on the current device and stream.

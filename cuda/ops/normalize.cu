@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "gradus/cuda/backend.h"
+#include "gradus/cuda/ops/windows/normalize_columns.h"
 #include "gradus/cuda/runtime/grid.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
@@ -65,6 +66,7 @@ LaunchConfig config_for(const Context& context, int64_t teams, int lanes) {
 void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor& x,
                             const Tensor& weight, const Tensor& bias, const Tensor& mean,
                             const Tensor& rstd, const Tensor& out) {
+  if (rows.columns) return normalize_by_columns(rows, x, weight, bias, mean, rstd, out);
   check_length(rows);
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
@@ -79,6 +81,7 @@ void CudaBackend::normalize(const NormalizedRows& rows, double eps, const Tensor
 
 void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
                           const Tensor& variance) {
+  if (rows.columns) return moments_of_columns(rows, x, mean, variance);
   check_length(rows);
   const Context context(x);
   const Tensor table = raw::empty({2, rows.rows}, x.dtype(), x.device());
@@ -100,6 +103,7 @@ void CudaBackend::moments(const NormalizedRows& rows, const Tensor& x, const Ten
 void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                  const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                                  const Tensor& sums, const Tensor& out) {
+  if (rows.columns) return grad_by_columns(rows, grad, x, mean, rstd, weight, sums, out);
   check_length(rows);
   const Context context(out);
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {
@@ -114,6 +118,7 @@ void CudaBackend::normalize_grad(const NormalizedRows& rows, const Tensor& grad,
 
 void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                  const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
+  if (rows.columns) return sums_of_columns(rows, grad, x, mean, rstd, sums);
   check_length(rows);
   const Context context(x);
   const bool by_element = rows.inner == 1 && rows.groups == 1;
@@ -151,6 +156,7 @@ void CudaBackend::normalize_sums(const NormalizedRows& rows, const Tensor& grad,
 void CudaBackend::normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                   const Tensor& mean, const Tensor& rstd, const Tensor& weight,
                                   const Tensor& sums, const Tensor& out) {
+  if (rows.columns) return Backend::normalize_grads(rows, grad, x, mean, rstd, weight, sums, out);
   const Context context(x);
   const bool by_element = !rows.shared && rows.inner == 1 && rows.groups == 1;
   visit_floating("normalize", x.dtype(), [&]<class T>(TypeTag<T>) {

@@ -1,5 +1,4 @@
-// How the elements of a tensor lie in memory. Gradus makes strided, row-major tensors; the other
-// names stand here for programs that ask about them.
+// How the elements of a tensor lie in memory.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,9 @@ namespace gradus {
 enum class Layout : int8_t { Strided, Sparse };
 inline constexpr Layout kStrided = Layout::Strided, kSparse = Layout::Sparse;
 
-// Preserve: what the operation makes anyway.
+// Preserve: what the operation makes anyway. Channels last: the elements of dimension 1 are
+// neighbours in memory, and the other dimensions are row-major. ChannelsLast has 4 dimensions
+// (N, C, H, W), ChannelsLast3d 5.
 enum class MemoryFormat : int8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
 
 std::ostream& operator<<(std::ostream& out, Layout layout);

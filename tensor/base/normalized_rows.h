@@ -14,16 +14,22 @@ namespace gradus {
 // A row has its own mean and rstd = 1 / sqrt(variance + eps) (layer, group and instance norm), or
 // those of all rows that are `groups` apart (batch norm, where a row is a channel of a sample).
 // `inner` neighbours share a weight: row r has the weights from (r % groups) * weights() on.
+//
+// columns: each column has its own mean and rstd, those of all rows, and its own weight (batch norm
+// with channels last). `shared` is set, too, and groups and inner are 1.
 struct NormalizedRows {
   int64_t rows = 0, length = 0, groups = 1, inner = 1;
-  bool shared = false;  // mean and rstd are those of row % groups
+  bool shared = false;   // mean and rstd are those of row % groups
+  bool columns = false;  // mean and rstd are those of a column
 
   GRADUS_HD constexpr int64_t weights() const { return length / inner; }
   GRADUS_HD constexpr int64_t group(int64_t row) const { return row % groups; }
   GRADUS_HD constexpr int64_t statistic(int64_t row) const { return shared ? group(row) : row; }
-  constexpr int64_t statistics() const { return shared ? groups : rows; }
+  constexpr int64_t statistics() const { return columns ? length : shared ? groups : rows; }
   // How many elements have one mean.
-  GRADUS_HD constexpr int64_t elements() const { return shared ? rows / groups * length : length; }
+  GRADUS_HD constexpr int64_t elements() const {
+    return columns ? rows : shared ? rows / groups * length : length;
+  }
 };
 
 }  // namespace gradus

@@ -1,4 +1,4 @@
-// The precision of float32 products.
+// The precision of float32 products and convolutions.
 #include "gradus/tensor/base/precision.h"
 
 #include <array>
@@ -11,6 +11,7 @@ namespace gradus {
 namespace {
 constexpr std::array<std::string_view, 3> kPrecisions = {"highest", "high", "medium"};
 std::atomic<Float32MatmulPrecision> matmul_precision = Float32MatmulPrecision::HIGHEST;
+std::atomic<bool> tf32_convolutions = false;
 }  // namespace
 
 namespace detail {
@@ -18,6 +19,8 @@ Float32MatmulPrecision float32_matmul_precision() { return matmul_precision; }
 void set_float32_matmul_precision(Float32MatmulPrecision precision) {
   matmul_precision = precision;
 }
+bool allows_tf32_convolutions() { return tf32_convolutions; }
+void allow_tf32_convolutions(bool allow) { tf32_convolutions = allow; }
 }  // namespace detail
 
 void set_float32_matmul_precision(std::string_view precision) {

@@ -18,6 +18,9 @@ std::string get_float32_matmul_precision();
 namespace detail {
 Float32MatmulPrecision float32_matmul_precision();
 void set_float32_matmul_precision(Float32MatmulPrecision precision);
+// The same permission for convolutions; at first there is none.
+bool allows_tf32_convolutions();
+void allow_tf32_convolutions(bool allow);
 }  // namespace detail
 
 }  // namespace gradus

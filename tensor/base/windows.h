@@ -83,6 +83,9 @@ struct PoolOf {
   // the window does, and counts_padding says whether those of the padding count.
   Index divisor = 0;
   bool counts_padding = true;
+  // So many planes lie together in memory, element by element (channels last). `planes` counts such
+  // bundles.
+  Index channels = 1;
 
   GRADUS_HD constexpr Index inputs() const { return dim[0].in * dim[1].in * dim[2].in; }
   GRADUS_HD constexpr Index outputs() const { return dim[0].out * dim[1].out * dim[2].out; }

@@ -32,6 +32,12 @@ Tensor clone(const Tensor& x) {
 }
 
 Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : raw::clone(x); }
+Tensor contiguous(const Tensor& x, MemoryFormat format) {
+  if (x.is_contiguous(format)) return x;
+  Tensor out = empty(x.sizes(), x.scalar_type(), x.device(), format);
+  copy_(out, x);
+  return out;
+}
 
 Tensor to(const Tensor& x, ScalarType dtype) {
   if (x.dtype() == dtype) return x;
@@ -48,6 +54,10 @@ Tensor to(Tensor&& x, ScalarType dtype) {
 Tensor to(const Tensor& x, Device device, bool non_blocking) {
   const Device target = backend(device.type()).resolve(device);
   if (x.device() == target) return x;
+  if (!x.is_contiguous() && x.is_non_overlapping_and_dense()) {
+    const Tensor all = to(alias(x, {x.numel()}, {1}), target, non_blocking);
+    return as_strided(all, x.impl().sizes, x.impl().strides, 0);
+  }
   Tensor out = empty(x.sizes(), x.dtype(), target);
   copy_(out, x, non_blocking);
   return out;

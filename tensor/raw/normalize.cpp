@@ -22,7 +22,7 @@ Tensor normalize(const NormalizedRows& rows, double eps, const Tensor& x, const 
 }
 
 MeanAndVariance moments(const NormalizedRows& rows, const Tensor& x) {
-  const Tensor mean = empty({rows.statistics()}, x.dtype(), x.device()),
+  const Tensor mean = empty({rows.statistics()}, computed_type(x.dtype()), x.device()),
                variance = empty_like(mean);
   backend(x).moments(rows, raw::contiguous(x), mean, variance);
   return {mean, variance};
@@ -30,7 +30,8 @@ MeanAndVariance moments(const NormalizedRows& rows, const Tensor& x) {
 
 Tensor normalize_sums(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                       const Tensor& mean, const Tensor& rstd) {
-  const Tensor sums = empty({2, rows.groups * rows.weights()}, x.dtype(), x.device());
+  const Tensor sums =
+      empty({2, rows.groups * rows.weights()}, computed_type(x.dtype()), x.device());
   backend(x).normalize_sums(rows, raw::contiguous(grad), raw::contiguous(x), raw::contiguous(mean),
                             raw::contiguous(rstd), sums);
   return sums;
@@ -47,11 +48,10 @@ Tensor normalize_grad(const NormalizedRows& rows, const Tensor& grad, const Tens
 
 NormalizeGrads normalize_grads(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
                                const Tensor& mean, const Tensor& rstd, const Tensor& weight) {
-  const Tensor sums = empty({2, rows.groups * rows.weights()}, x.dtype(), x.device()),
-               out = empty_like(x);
-  backend(x).normalize_grads(rows, raw::contiguous(grad), raw::contiguous(x),
-                             raw::contiguous(mean), raw::contiguous(rstd), row_major(weight), sums,
-                             out);
+  const Tensor out = empty_like(x), sums = empty({2, rows.groups * rows.weights()},
+                                                 computed_type(x.dtype()), x.device());
+  backend(x).normalize_grads(rows, raw::contiguous(grad), raw::contiguous(x), raw::contiguous(mean),
+                             raw::contiguous(rstd), row_major(weight), sums, out);
   return {out, sums};
 }
 

@@ -12,6 +12,9 @@ namespace gradus::raw {
 // Uninitialised. Errors, which name op: ValueError for a negative size or too many elements,
 // OutOfMemoryError.
 Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device, std::string_view op = "empty");
+// The same, with the strides of a memory format. Errors: those of strides_of(), too.
+Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device, MemoryFormat format,
+             std::string_view op = "empty");
 inline Tensor empty_like(const Tensor& x) { return empty(x.sizes(), x.dtype(), x.device()); }
 // An uninitialised tensor of x's shape. Its dimensions have the order in memory of those of x, so
 // that one run walks both. It is row-major where x repeats elements.
@@ -51,10 +54,12 @@ Tensor view(const Tensor& x, ScalarType dtype);
 // --- Copies
 // Broadcasts src and converts its dtype; any devices.
 void copy_(const Tensor& dst, const Tensor& src, bool non_blocking = false);
-Tensor clone(const Tensor& x);                 // row-major
-Tensor contiguous(const Tensor& x);            // x itself where it is contiguous already
+Tensor clone(const Tensor& x);       // row-major
+Tensor contiguous(const Tensor& x);  // x itself where it is contiguous already
+Tensor contiguous(const Tensor& x, MemoryFormat format);
 Tensor to(const Tensor& x, ScalarType dtype);  // as empty_as; x itself where nothing changes
 Tensor to(Tensor&& x, ScalarType dtype);       // moves x where nothing changes
+// Keeps the order of x's dimensions in memory where its elements lie without gaps.
 Tensor to(const Tensor& x, Device device, bool non_blocking = false);
 // Errors: ValueError that names op, where an element cannot hold the value.
 void check_fits(std::string_view op, const Scalar& value, ScalarType dtype);

@@ -85,6 +85,15 @@ Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device, std::string_vie
               contiguous_strides(sizes), 0, numel, true);
 }
 
+Tensor empty(IntArrayRef sizes, ScalarType dtype, Device device, MemoryFormat format,
+             std::string_view op) {
+  Tensor out = empty(sizes, dtype, device, op);
+  TensorImpl& impl = out.impl();
+  impl.strides = strides_of(format, sizes);
+  impl.contiguous = gradus::is_contiguous(impl.sizes, impl.strides);
+  return out;
+}
+
 Tensor empty_as(const Tensor& x, ScalarType dtype) {
   if (x.is_contiguous() && x.itemsize() >= element_size(dtype)) {  // no size overflows, then
     const size_t nbytes = static_cast<size_t>(x.numel()) * element_size(dtype);

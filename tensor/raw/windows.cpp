@@ -1,4 +1,5 @@
 // Convolutions and pools: dtypes, layouts, and what no backend is asked for.
+#include "gradus/tensor/base/precision.h"
 #include "gradus/tensor/raw/raw.h"
 
 namespace gradus::raw {
@@ -16,6 +17,19 @@ Dims part_sizes(ConvolutionPass part, const Convolution& shape) {
                   : part == ConvolutionPass::dgrad ? shape.dim[d].in
                                                    : shape.dim[d].kernel);
   return out;
+}
+
+// The format of a result: the first of channels last that its operands suggest.
+MemoryFormat format_of(const Tensor& a, const Tensor& b) {
+  const MemoryFormat format = a.suggest_memory_format();
+  return format != MemoryFormat::Contiguous ? format : b.suggest_memory_format();
+}
+
+// x in that format, with its strides also where those of another one fit.
+Tensor in_format(const Tensor& x, MemoryFormat format) {
+  const Tensor out = raw::contiguous(x, format);
+  if (out.suggest_memory_format() == format) return out;
+  return alias(out, out.impl().sizes, strides_of(format, out.sizes()));
 }
 
 // x's sizes, with the last ones those of the pool's input or output.
@@ -39,7 +53,7 @@ Tensor convolution_sums(const char* op, const Convolution& shape, const Tensor& 
   const Tensor out =
       empty(part_sizes(ConvolutionPass::wgrad, shape), grad.dtype(), grad.device(), op);
   backend(out).convolution_sums(shape, raw::contiguous(grad), raw::contiguous(input), out, sums);
-  return out;
+  return in_format(out, format_of(grad, input));
 }
 
 Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shape, const Tensor& a,
@@ -57,11 +71,15 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
                      ") and bias type (", bias.dtype(),
                      ") should be the same; convert one with .to(...)");
   }
-  // A GPU takes half types as they are, in any order; the CPU computes in float32.
-  const bool as_is = a.is_cuda() && (a.dtype() == kHalf || a.dtype() == kBFloat16);
+  // A GPU takes half types and TF32 as they are, in any order; the CPU computes in float32.
+  const bool as_is = a.is_cuda() && (a.dtype() == kHalf || a.dtype() == kBFloat16 ||
+                                     (a.dtype() == kFloat && detail::allows_tf32_convolutions()));
   const ScalarType compute = as_is ? a.scalar_type() : computed_type(a.dtype());
-  Tensor out = empty(part_sizes(part, shape), compute, a.device(), op);
-  if (out.numel() == 0) return to(std::move(out), a.dtype());
+  const MemoryFormat format = format_of(a, b);
+  Tensor out = empty(part_sizes(part, shape), compute, a.device(),
+                     as_is ? format : MemoryFormat::Contiguous, op);
+  const auto finished = [&] { return in_format(to(std::move(out), a.dtype()), format); };
+  if (out.numel() == 0) return finished();
   const auto ready = [&](const Tensor& x) { return as_is ? x : raw::contiguous(to(x, compute)); };
   const Tensor offset = bias.defined() ? raw::contiguous(to(bias, compute)) : bias;
   if (a.numel() > 0 && b.numel() > 0) {
@@ -74,49 +92,81 @@ Tensor convolution(const char* op, ConvolutionPass part, const Convolution& shap
       zip_(BinaryOp::add, out, *try_view(offset, column));
     }
   }
-  return to(std::move(out), a.dtype());
+  return finished();
 }
+
+namespace {
+
+// Pools of planes that lie together (pool.channels): a GPU takes them as they are, the CPU planes
+// one after the other.
+bool takes_together(const Pool& pool, const Tensor& x) { return pool.channels > 1 && x.is_cuda(); }
+MemoryFormat format_of(const Pool& pool, int64_t rank) {
+  if (pool.channels == 1) return MemoryFormat::Contiguous;
+  return rank == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
+}
+struct PoolCall {
+  Pool pool;
+  MemoryFormat format;  // of what the backend takes
+  ScalarType compute;
+
+  PoolCall(const Pool& of, const Tensor& x) : pool(of), compute(computed_type(x.dtype())) {
+    const bool together = takes_together(of, x);
+    format = together ? format_of(of, x.dim()) : MemoryFormat::Contiguous;
+    if (!together) pool.planes *= pool.channels, pool.channels = 1;
+  }
+  Tensor ready(const Tensor& x) const { return raw::contiguous(to(x, compute), format); }
+  Tensor result(IntArrayRef sizes, ScalarType dtype, const Tensor& x, const char* op) const {
+    return empty(sizes, dtype, x.device(), format, op);
+  }
+};
+// The result of a pool, in its format.
+Tensor finished(const Pool& pool, Tensor out, ScalarType dtype) {
+  const int64_t rank = out.dim();
+  return in_format(to(std::move(out), dtype), format_of(pool, rank));
+}
+
+}  // namespace
 
 ValuesAndIndices max_pool(const char* op, const Pool& pool, int spatial, const Tensor& x) {
   check<TypeError>(x.dtype() != kBool, op,
                    ": dtype bool is not supported; convert with .to(kFloat)");
-  const ScalarType compute = computed_type(x.dtype());
   const Dims sizes = pooled_sizes(pool, spatial, x, true);
-  ValuesAndIndices out{empty(sizes, compute, x.device(), op), empty(sizes, kLong, x.device(), op)};
-  if (out.values.numel() > 0)
-    backend(x).max_pool(pool, raw::contiguous(to(x, compute)), out.values, out.indices);
-  out.values = to(std::move(out.values), x.dtype());
-  return out;
+  const PoolCall call(pool, x);
+  const Tensor values = call.result(sizes, call.compute, x, op),
+               indices = call.result(sizes, kLong, x, op);
+  if (values.numel() > 0) backend(x).max_pool(call.pool, call.ready(x), values, indices);
+  return {finished(pool, values, x.dtype()), finished(pool, indices, kLong)};
 }
 
 Tensor max_pool_grad(const Pool& pool, const Tensor& grad, const Tensor& indices,
                      IntArrayRef sizes) {
-  const ScalarType compute = computed_type(grad.dtype());
-  Tensor out = empty(sizes, compute, grad.device());
+  const PoolCall call(pool, grad);
+  const Tensor out = call.result(sizes, call.compute, grad, "max_pool");
   if (grad.numel() == 0)
     fill_(out, 0);
   else if (out.numel() > 0)
-    backend(out).max_pool_grad(pool, raw::contiguous(to(grad, compute)), raw::contiguous(indices),
+    backend(out).max_pool_grad(call.pool, call.ready(grad), raw::contiguous(indices, call.format),
                                out);
-  return to(std::move(out), grad.dtype());
+  return finished(pool, out, grad.dtype());
 }
 
 Tensor average_pool(const char* op, const Pool& pool, int spatial, const Tensor& x) {
   check_floating(op, x);
-  const ScalarType compute = computed_type(x.dtype());
-  Tensor out = empty(pooled_sizes(pool, spatial, x, true), compute, x.device(), op);
-  if (out.numel() > 0) backend(out).average_pool(pool, raw::contiguous(to(x, compute)), out);
-  return to(std::move(out), x.dtype());
+  const PoolCall call(pool, x);
+  const Tensor out = call.result(pooled_sizes(pool, spatial, x, true), call.compute, x, op);
+  if (out.numel() > 0) backend(out).average_pool(call.pool, call.ready(x), out);
+  return finished(pool, out, x.dtype());
 }
 
 Tensor average_pool_grad(const Pool& pool, int spatial, const Tensor& grad) {
-  const ScalarType compute = computed_type(grad.dtype());
-  Tensor out = empty(pooled_sizes(pool, spatial, grad, false), compute, grad.device());
+  const PoolCall call(pool, grad);
+  const Tensor out =
+      call.result(pooled_sizes(pool, spatial, grad, false), call.compute, grad, "avg_pool");
   if (grad.numel() == 0)
     fill_(out, 0);
   else if (out.numel() > 0)
-    backend(out).average_pool_grad(pool, raw::contiguous(to(grad, compute)), out);
-  return to(std::move(out), grad.dtype());
+    backend(out).average_pool_grad(call.pool, call.ready(grad), out);
+  return finished(pool, out, grad.dtype());
 }
 
 }  // namespace gradus::raw

@@ -1,4 +1,5 @@
 // Convolutions of half types on a GPU: no operand is converted, sums are float32, one rounding.
+#include "gradus/compat/ATen/Context.h"
 #include "gradus/cuda/ops/convolution.h"
 #include "gradus/gradus.h"
 #include "tests/cuda/compare.h"
@@ -13,6 +14,7 @@ class HalfConvolutionTest : public GpuTest {
  protected:
   void TearDown() override {
     if (cuda::is_available()) cuda::set_convolution_kernel("automatic");
+    detail::allow_tf32_convolutions(false);
   }
 };
 
@@ -37,7 +39,7 @@ Tensor there(const Tensor& x) {
                          x.storage_offset());
 }
 
-void check(const Convolution& s, ScalarType dtype, Order order) {
+void expect_convolution(const Convolution& s, ScalarType dtype, Order order) {
   SCOPED_TRACE(test::describe(s));
   for (const ConvolutionPass part : kParts) {
     const Tensor a = random_image(dtype, sizes_of(first_operand(part), s), order);
@@ -72,21 +74,21 @@ Convolution images(int64_t batch, int64_t channels, int64_t filters, WindowDim d
 TEST_F(HalfConvolutionTest, RandomShapesInEveryOrder) {
   constexpr Order kOrders[] = {Order::first, Order::last, Order::gappy};
   for (int i = 0; i < (kSimulated ? 9 : 60); ++i)
-    check(random_convolution(i % 2 == 0 ? 12 : 4, 7), i % 2 == 0 ? kBFloat16 : kHalf,
-          kOrders[i % 3]);
+    expect_convolution(random_convolution(i % 2 == 0 ? 12 : 4, 7), i % 2 == 0 ? kBFloat16 : kHalf,
+                       kOrders[i % 3]);
 }
 
 // Whole units of channels, several steps, tiles and taps; strides, dilation and groups.
 TEST_F(HalfConvolutionTest, ChannelsInWholeUnits) {
-  check(images(2, 16, 24, {7, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
-  check(images(1, 40, 72, {6, 1, 3, 2, 1, 1}), kHalf, Order::last);
-  check(images(2, 8, 8, {9, 1, 3, 3, 2, 2}), kBFloat16, Order::first);
-  check(images(3, 32, 64, {5, 1, 1, 2, 0, 1}), kHalf, Order::last);
+  expect_convolution(images(2, 16, 24, {7, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
+  expect_convolution(images(1, 40, 72, {6, 1, 3, 2, 1, 1}), kHalf, Order::last);
+  expect_convolution(images(2, 8, 8, {9, 1, 3, 3, 2, 2}), kBFloat16, Order::first);
+  expect_convolution(images(3, 32, 64, {5, 1, 1, 2, 0, 1}), kHalf, Order::last);
   Convolution grouped = images(2, 32, 16, {6, 1, 3, 2, 1, 1});
   grouped.groups = 2;
-  check(grouped, kBFloat16, Order::last);
+  expect_convolution(grouped, kBFloat16, Order::last);
   grouped.channels = 6, grouped.filters = 4;  // no whole units
-  check(grouped, kBFloat16, Order::first);
+  expect_convolution(grouped, kBFloat16, Order::first);
 }
 
 // Each tile by name, with rows and columns beyond one of it, and depths that are cut into parts.
@@ -94,16 +96,16 @@ TEST_F(HalfConvolutionTest, EveryTile) {
   for (const char* const name : {"large_tiles", "narrow_tiles", "small_tiles"}) {
     SCOPED_TRACE(name);
     cuda::set_convolution_kernel(name);
-    check(images(1, 72, 136, {12, 1, 1, 1, 0, 1}), kBFloat16, Order::last);
-    check(images(2, 8, 16, {12, 1, 3, 2, 1, 1}), kHalf, Order::last);
+    expect_convolution(images(1, 72, 136, {12, 1, 1, 1, 0, 1}), kBFloat16, Order::last);
+    expect_convolution(images(2, 8, 16, {12, 1, 3, 2, 1, 1}), kHalf, Order::last);
   }
   cuda::set_convolution_kernel("automatic");
-  check(images(1, 3, 64, {14, 1, 7, 2, 3, 1}), kBFloat16, Order::first);
-  check(images(1, 136, 8, {4, 1, 3, 1, 1, 1}), kHalf, Order::last);
+  expect_convolution(images(1, 3, 64, {14, 1, 7, 2, 3, 1}), kBFloat16, Order::first);
+  expect_convolution(images(1, 136, 8, {4, 1, 3, 1, 1, 1}), kHalf, Order::last);
   if (kSimulated) return;
-  check(images(8, 64, 64, {32, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
-  check(images(8, 128, 256, {16, 1, 3, 2, 1, 1}), kHalf, Order::last);
-  check(images(4, 512, 512, {4, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
+  expect_convolution(images(8, 64, 64, {32, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
+  expect_convolution(images(8, 128, 256, {16, 1, 3, 2, 1, 1}), kHalf, Order::last);
+  expect_convolution(images(4, 512, 512, {4, 1, 3, 1, 1, 1}), kBFloat16, Order::last);
 }
 
 TEST_F(HalfConvolutionTest, NaNAndInfinityStay) {
@@ -115,6 +117,47 @@ TEST_F(HalfConvolutionTest, NaNAndInfinityStay) {
   EXPECT_EQ(y[0][1][0][0].item<double>(), infinity);
   EXPECT_TRUE(std::isnan(y[0][7][2][2].item<double>()));
   EXPECT_EQ(y[0][3][1][1].item<double>(), 0);
+}
+
+// Operands are rounded to 11 bits of fraction and sign each, where that is allowed; else not.
+TEST_F(HalfConvolutionTest, Tf32WhereItIsAllowed) {
+  auto& context = globalContext();
+  EXPECT_FALSE(context.allowTF32CuDNN());
+  const Tensor x = randn({2, 6, 7, 5}), w = randn({10, 6, 3, 3}), b = randn({10});
+  const auto error = [&](MemoryFormat format) {
+    const auto run = [&](const auto& there) {
+      const Tensor input = there(x).set_requires_grad(true),
+                   weight = there(w).set_requires_grad(true);
+      const Tensor y = conv2d(input, weight, there(b), 2, 1);
+      (y * y).sum().backward();
+      return std::vector<Tensor>{y.detach(), input.grad(), weight.grad()};
+    };
+    const auto exact = run([](const Tensor& t) { return t.to(kDouble); });
+    const auto got =
+        run([&](const Tensor& t) { return (t.dim() == 4 ? t.clone(format) : t).to(kCUDA); });
+    double most = 0;
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_TRUE(format == MemoryFormat::Contiguous || got[i].is_contiguous(format)) << i;
+      const Tensor apart = (got[i].to(kCPU).to(kDouble) - exact[i]).norm() / exact[i].norm();
+      most = std::max(most, apart.item<double>());
+    }
+    return most;
+  };
+  for (const MemoryFormat format : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast}) {
+    EXPECT_LE(error(format), 1e-6);
+    context.setAllowTF32CuDNN(true);
+    EXPECT_TRUE(context.allowTF32CuDNN());
+    const double rounded = error(format);
+    context.setAllowTF32CuDNN(false);
+    EXPECT_LE(rounded, 1e-3);
+    EXPECT_GE(rounded, 1e-5);
+  }
+  context.setBenchmarkCuDNN(true), context.setDeterministicCuDNN(true);
+  context.setDeterministicAlgorithms(true, false);
+  EXPECT_TRUE(context.benchmarkCuDNN() && context.deterministicCuDNN() &&
+              context.deterministicAlgorithms());
+  context.setBenchmarkCuDNN(false), context.setDeterministicCuDNN(false);
+  context.setDeterministicAlgorithms(false, false);
 }
 
 }  // namespace

@@ -45,10 +45,6 @@ TEST(Options, PrintAsInLibtorch) {
 
 TEST(Options, RefuseWhatThereIsNot) {
   expect_error<NotImplementedError>([] { zeros({2}, layout(kSparse)); }, "layout Sparse");
-  expect_error<NotImplementedError>([] { memory_format(MemoryFormat::ChannelsLast); },
-                                    "channels-last");
-  expect_error<NotImplementedError>([] { ones({1}).contiguous(MemoryFormat::ChannelsLast); },
-                                    "is_contiguous: tensors are row-major");
   if (!cuda::is_available())
     expect_error<Error>([] { zeros({2}, TensorOptions().pinned_memory(true)); },
                         cuda::why_unavailable());

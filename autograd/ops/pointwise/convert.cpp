@@ -14,26 +14,30 @@ Tensor identity(const char* node, const Tensor& self, Tensor out) {
 }  // namespace
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
-  check_row_major("clone", memory_format);
-  if (memory_format.value_or(MemoryFormat::Preserve) != MemoryFormat::Preserve)
-    return identity("CloneBackward0", self, raw::clone(self));
-  Tensor out = raw::empty_as(self, self.scalar_type());
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  Tensor out = format == MemoryFormat::Preserve
+                   ? raw::empty_as(self, self.scalar_type())
+                   : raw::empty(self.sizes(), self.scalar_type(), self.device(), format, "clone");
   raw::copy_(out, self);
   return identity("CloneBackward0", self, std::move(out));
 }
 Tensor contiguous(const Tensor& self, MemoryFormat memory_format) {
-  return self.is_contiguous(memory_format) ? self : self.clone(MemoryFormat::Contiguous);
+  return self.is_contiguous(memory_format) ? self : self.clone(memory_format);
 }
 
 Tensor Tensor::to(Device device, ScalarType dtype, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> memory_format) const {
-  check_row_major("to", memory_format);
   const Device target = backend(device.type()).resolve(device);
-  if (target == operand("to").device() && dtype == this->dtype()) return copy ? clone() : *this;
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  if (target == operand("to").device() && dtype == this->dtype()) {
+    if (copy) return clone(format);
+    return format == MemoryFormat::Preserve ? *this : contiguous(format);
+  }
   // The conversion runs where fewer bytes then travel.
   const bool convert_first = gradus::element_size(dtype) <= itemsize();
   Tensor out = convert_first ? raw::to(raw::to(*this, dtype), target, non_blocking)
                              : raw::to(raw::to(*this, target, non_blocking), dtype);
+  if (format != MemoryFormat::Preserve) out = raw::contiguous(out, format);
   return identity("ToCopyBackward0", *this, std::move(out));
 }
 

@@ -27,7 +27,7 @@ Tensors differentiable_gradients(const NormalizedRows& rows, double eps, const T
                                  const Tensor& x, const Tensor& weight) {
   const std::vector<int64_t> over = {rows.shared ? 0 : 2, 3};
   const auto mean = [&](const Tensor& t) { return t.mean(over, true); };
-  const Tensor wide = split(rows, x), g = split(rows, grad);
+  const Tensor wide = split(rows, x.to(computed_type(x.dtype()))), g = split(rows, grad);
   const Tensor rstd = (wide.var(over, false, true) + eps).rsqrt();
   const Tensor normal = (wide - mean(wide)) * rstd;
   const Tensor weighted = weight.defined() ? g * split_weights(rows, weight) : g;
@@ -101,6 +101,46 @@ void check_channels(const char* op, const char* name, const Tensor& x, int64_t c
         "; it has one for each channel, which are dimension 1 of the input");
 }
 
+// x by the statistics of its rows, which move the running ones.
+Tensor batch_normalized(const NormalizedRows& rows, const Tensor& x, const Tensor& weight,
+                        const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
+                        double momentum, double eps) {
+  Tensor mean, variance;
+  {
+    const NoGradGuard guard;
+    const raw::MeanAndVariance moments = raw::moments(rows, x);
+    mean = moments.mean, variance = moments.variance;
+    const auto move = [&](const Tensor& running, const Tensor& now) {
+      if (!running.defined()) return;
+      Tensor changed = running;
+      changed.lerp_(now.to(running.dtype()), momentum);
+    };
+    // The running variance is unbiased.
+    const auto count = static_cast<double>(rows.elements());
+    move(running_mean, mean);
+    move(running_var, variance * (count / (count - 1)));
+    variance = (variance + eps).rsqrt();
+  }
+  return normalized("NativeBatchNormBackward0", rows, eps, x, weight, bias, mean, variance);
+}
+
+// Channels that lie last in memory are the columns of a matrix. A GPU takes it in any floating
+// type.
+Tensor batch_norm_of_columns(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                             const Tensor& running_mean, const Tensor& running_var, double momentum,
+                             double eps) {
+  const int64_t channels = input.size(1), count = input.numel() / channels;
+  const Tensor last = input.movedim(1, -1);
+  const NormalizedRows rows = {count, channels, 1, 1, true, true};
+  const auto wide = [&](const Tensor& x) {
+    return x.defined() ? x.to(computed_type(input.dtype())) : x;
+  };
+  return batch_normalized(rows, last.reshape({count, channels}), wide(weight), wide(bias),
+                          running_mean, running_var, momentum, eps)
+      .view(last.sizes())
+      .movedim(-1, 1);
+}
+
 }  // namespace
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
@@ -121,38 +161,26 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
   check_parameters(kOp, input, running_mean, running_var);
   if (input.numel() == 0)
     return normalized_nothing("NativeBatchNormBackward0", input, weight, bias);
+  const MemoryFormat format = input.suggest_memory_format();
+  if (training && input.is_cuda() && format != MemoryFormat::Contiguous)
+    return batch_norm_of_columns(input, weight, bias, running_mean, running_var, momentum, eps);
   const Tensor x = input.to(computed_type(input.dtype()));
   const Tensor w = like(weight, x), b = like(bias, x);
-  const int64_t length = input.numel() / (input.size(0) * channels);
-  const NormalizedRows rows = {input.size(0) * channels, length, channels, length, true};
   if (!training) {
     const Tensor rstd = (like(running_var, x) + eps).rsqrt();
     const Tensor scale = w.defined() ? w * rstd : rstd;
     const Tensor shift = -like(running_mean, x) * scale;
-    const auto of_channel = [&](const Tensor& t) { return t.view({1, channels, 1}); };
-    return addcmul(of_channel(b.defined() ? b + shift : shift),
-                   x.reshape({input.size(0), channels, length}), of_channel(scale))
-        .view(input.sizes())
+    Dims of_channels = Dims::filled(input.dim(), 1);
+    of_channels[1] = channels;
+    const auto of_channel = [&](const Tensor& t) { return t.view(of_channels); };
+    return addcmul(of_channel(b.defined() ? b + shift : shift), x, of_channel(scale))
         .to(input.dtype());
   }
-  Tensor mean, variance;
-  {
-    const NoGradGuard guard;
-    const raw::MeanAndVariance moments = raw::moments(rows, x);
-    mean = moments.mean, variance = moments.variance;
-    const auto move = [&](const Tensor& running, const Tensor& now) {
-      if (!running.defined()) return;
-      Tensor changed = running;
-      changed.lerp_(now.to(running.dtype()), momentum);
-    };
-    // The running variance is unbiased.
-    const auto count = static_cast<double>(rows.elements());
-    move(running_mean, mean);
-    move(running_var, variance * (count / (count - 1)));
-    variance = (variance + eps).rsqrt();
-  }
-  return normalized("NativeBatchNormBackward0", rows, eps, x, w, b, mean, variance)
-      .to(input.dtype());
+  const int64_t length = input.numel() / (input.size(0) * channels);
+  const NormalizedRows rows = {input.size(0) * channels, length, channels, length, true};
+  return batch_normalized(rows, x, w, b, running_mean, running_var, momentum, eps)
+      .to(input.dtype())
+      .contiguous(format);
 }
 
 Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,

@@ -33,8 +33,12 @@ Pool planes_of(const char* op, int spatial, const Tensor& x) {
         spatial + 2, "D (batch mode) tensor for input, but got: ", x.sizes(),
         "; use unsqueeze or flatten");
   Pool pool;
+  const bool together =
+      x.suggest_memory_format() != MemoryFormat::Contiguous && x.dim() == spatial + 2;
   for (int64_t d = 0; d < x.dim(); ++d) {
-    if (d < x.dim() - spatial)
+    if (d == 1 && together)
+      pool.channels = x.size(d);
+    else if (d < x.dim() - spatial)
       pool.planes *= x.size(d);
     else
       pool.dim[kSpatial - x.dim() + d].in = x.size(d);

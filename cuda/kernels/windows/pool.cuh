@@ -15,14 +15,24 @@ inline constexpr T kLeastNumber = std::numeric_limits<T>::has_infinity
                                       ? -std::numeric_limits<T>::infinity()
                                       : std::numeric_limits<T>::lowest();
 
-// Places of an element of a plane of such sizes, or of a window.
+// Places of an element of a plane of such sizes, or of a window. Element p of a plane of `volume`
+// ones is first(volume) + p * step in memory.
 template <class Index>
 struct PlanePlaces {
-  Index plane, at[kSpatial];
+  Index plane, channel, step, at[kSpatial];
+
+  __device__ Index first(Index volume) const { return plane * volume * step + channel; }
 };
 template <class Index>
-__device__ PlanePlaces<Index> places_of(Index i, Index size1, Index size2, Index volume) {
+__device__ PlanePlaces<Index> places_of(Index i, Index size1, Index size2, Index volume,
+                                        Index channels) {
   PlanePlaces<Index> out;
+  out.channel = 0, out.step = channels;
+  if (channels > 1) {
+    const Index place = i / channels;
+    out.channel = i - place * channels;
+    i = place;
+  }
   out.plane = i / volume;
   Index rest = i - out.plane * volume;
   out.at[0] = rest / (size1 * size2);
@@ -65,12 +75,12 @@ __global__ void max_pool_kernel(PoolOf<Index> pool, Index n, const T* x, T* valu
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
-  const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs());
-  x += o.plane * pool.inputs();
+  const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs(), pool.channels);
+  x += o.first(pool.inputs());
   T most = kLeastNumber<T>;
   Index where = -1;
   each_element(pool, o.at, [&](Index place) {
-    const T each = x[place];
+    const T each = x[place * o.step];
     if (where < 0 || each > most || each != each) most = each, where = place;
   });
   values[i] = most;
@@ -83,11 +93,13 @@ __global__ void max_pool_grad_kernel(PoolOf<Index> pool, Index n, const T* grad,
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
-  const auto at = places_of(i, pool.dim[1].in, pool.dim[2].in, pool.inputs());
-  const Index place = i - at.plane * pool.inputs(), first = at.plane * pool.outputs();
+  const auto at = places_of(i, pool.dim[1].in, pool.dim[2].in, pool.inputs(), pool.channels);
+  const Index place = (at.at[0] * pool.dim[1].in + at.at[1]) * pool.dim[2].in + at.at[2];
+  const Index first = at.first(pool.outputs());
   T sum = 0;
   each_window(pool, at.at, [&](Index window, const Index(&)[kSpatial]) {
-    if (indices[first + window] == place) sum += grad[first + window];
+    const Index j = first + window * at.step;
+    if (indices[j] == place) sum += grad[j];
   });
   out[i] = sum;
 }
@@ -101,10 +113,10 @@ __global__ void max_pool_grad_apart_kernel(PoolOf<Index> pool, Index n, const T*
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
-  const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs());
+  const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs(), pool.channels);
   const auto most = static_cast<Index>(indices[i]);
   const T mine = grad[i];
-  out += o.plane * pool.inputs();
+  out += o.first(pool.inputs());
   const auto begin = [&](int d) { return o.at[d] * pool.dim[d].stride; };
   const auto end = [&](int d) {
     return o.at[d] + 1 == pool.dim[d].out ? pool.dim[d].in : begin(d) + pool.dim[d].stride;
@@ -113,7 +125,7 @@ __global__ void max_pool_grad_apart_kernel(PoolOf<Index> pool, Index n, const T*
     for (Index i1 = begin(1); i1 < end(1); ++i1)
       for (Index i2 = begin(2); i2 < end(2); ++i2) {
         const Index place = (i0 * pool.dim[1].in + i1) * pool.dim[2].in + i2;
-        out[place] = place == most ? mine : T(0);
+        out[place * o.step] = place == most ? mine : T(0);
       }
 }
 
@@ -122,10 +134,10 @@ __global__ void average_pool_kernel(PoolOf<Index> pool, Index n, const T* x, T* 
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
-  const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs());
-  x += o.plane * pool.inputs();
+  const auto o = places_of(i, pool.dim[1].out, pool.dim[2].out, pool.outputs(), pool.channels);
+  x += o.first(pool.inputs());
   T sum = 0;
-  each_element(pool, o.at, [&](Index place) { sum += x[place]; });
+  each_element(pool, o.at, [&](Index place) { sum += x[place * o.step]; });
   out[i] = sum / static_cast<T>(pool.divisor_at(o.at));
 }
 
@@ -134,11 +146,11 @@ __global__ void average_pool_grad_kernel(PoolOf<Index> pool, Index n, const T* g
   wait_for_earlier_kernels();
   const auto i = static_cast<Index>(int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
   if (i >= n) return;
-  const auto at = places_of(i, pool.dim[1].in, pool.dim[2].in, pool.inputs());
-  grad += at.plane * pool.outputs();
+  const auto at = places_of(i, pool.dim[1].in, pool.dim[2].in, pool.inputs(), pool.channels);
+  grad += at.first(pool.outputs());
   T sum = 0;
   each_window(pool, at.at, [&](Index window, const Index(&o)[kSpatial]) {
-    sum += grad[window] / static_cast<T>(pool.divisor_at(o));
+    sum += grad[window * at.step] / static_cast<T>(pool.divisor_at(o));
   });
   out[i] = sum;
 }

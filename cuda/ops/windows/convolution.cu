@@ -12,6 +12,7 @@
 #include "gradus/cuda/ops/windows/convolution_kernel.h"
 #include "gradus/cuda/runtime/context.h"
 #include "gradus/cuda/runtime/grid.h"
+#include "gradus/tensor/base/precision.h"
 #include "gradus/tensor/raw/raw.h"
 #include "gradus/tensor/table/dispatch.h"
 
@@ -264,7 +265,8 @@ void run(const Plan<T>& plan, const Operands<T>& operands, int64_t results,
 
 void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
                                    const Tensor& input, const Tensor& out, const Tensor& sums) {
-  if (out.dtype() == kFloat && !convolves_by_cudnn()) {
+  if (out.dtype() == kFloat && !convolves_by_cudnn() &&
+      !gradus::detail::allows_tf32_convolutions()) {
     const Operands<float> operands{grad.data_ptr<float>(), input.data_ptr<float>(), nullptr,
                                    out.data_ptr<float>(), sums.data_ptr<float>()};
     const Plan<float>& plan = plan_of(Part::wgrad, shape, out.numel(), operands);
@@ -273,7 +275,7 @@ void CudaBackend::convolution_sums(const Convolution& shape, const Tensor& grad,
   Backend::convolution_sums(shape, grad, input, out, sums);
 }
 
-// Half types are taken too, with any strides.
+// Half types are taken too; they and floats that may be rounded to TF32 with any strides.
 void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, const Tensor& a,
                               const Tensor& b, const Tensor& bias, const Tensor& out) {
   if (out.dtype() == kHalf || out.dtype() == kBFloat16) {
@@ -284,6 +286,14 @@ void CudaBackend::convolution(ConvolutionPass part, const Convolution& shape, co
     const Tensor sums = raw::empty(out.sizes(), kFloat, out.device());
     convolution(part, shape, wide(a), wide(b), wide(bias), sums);
     return copy(sums, out);
+  }
+  if (out.dtype() == kFloat && gradus::detail::allows_tf32_convolutions() &&
+      !convolves_by_cudnn() && has_tensor_cores() && tf32_convolution(part, shape, a, b, bias, out))
+    return;
+  if (!a.is_contiguous() || !b.is_contiguous() || !out.is_contiguous()) {
+    const Tensor made = raw::empty(out.sizes(), out.scalar_type(), out.device());
+    convolution(part, shape, raw::contiguous(a), raw::contiguous(b), bias, made);
+    return copy(made, out);
   }
   if (convolves_by_cudnn()) return cudnn_convolution(part, shape, a, b, bias, out);
   const Context context(out);

@@ -54,9 +54,13 @@ std::optional<ConvolutionKernel<float>> direct_convolution(ConvolutionPass part,
 ConvolutionKernel<float> tensor_core_convolution(ConvolutionPass part,
                                                  ConvolutionArgs<float>& args);
 
-// Backend::convolution of half types. False, and nothing done, for three dimensions, and for groups
-// whose channels or filters are no multiple of 8.
+// Backend::convolution of half types. Returns false, and does nothing, for three dimensions. So it
+// does for groups whose channels or filters are no multiple of 8.
 bool half_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
+                      const Tensor& b, const Tensor& bias, const Tensor& out);
+// The same of float32 rounded to TF32, whose groups need multiples of 4. REQUIRES:
+// has_tensor_cores().
+bool tf32_convolution(ConvolutionPass pass, const Convolution& shape, const Tensor& a,
                       const Tensor& b, const Tensor& bias, const Tensor& out);
 
 }  // namespace gradus::cuda

@@ -17,7 +17,7 @@ namespace {
 template <class Index>
 PoolOf<Index> converted(const Pool& pool) {
   const auto of = [](int64_t number) { return static_cast<Index>(number); };
-  PoolOf<Index> out{of(pool.planes), {}, of(pool.divisor), pool.counts_padding};
+  PoolOf<Index> out{of(pool.planes), {}, of(pool.divisor), pool.counts_padding, of(pool.channels)};
   for (int d = 0; d < kSpatial; ++d) {
     const WindowDim& w = pool.dim[d];
     out.dim[d] = {of(w.in),      of(w.out),      of(w.kernel), of(w.stride),
@@ -29,7 +29,8 @@ PoolOf<Index> converted(const Pool& pool) {
 // Calls f(pool, n), in numbers of 32 bits where they hold every place, product and divisor.
 template <class F>
 void with_index(const Pool& pool, int64_t n, const F& f) {
-  double most = static_cast<double>(pool.planes * std::max(pool.inputs(), pool.outputs())),
+  double most = static_cast<double>(pool.planes * pool.channels *
+                                    std::max(pool.inputs(), pool.outputs())),
          window = 1;
   for (const auto& [in, out, kernel, stride, padding, dilation, adaptive] : pool.dim) {
     const std::array<double, 6> each = {double(in),     double(out),     double(kernel),

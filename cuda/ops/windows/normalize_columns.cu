@@ -1,0 +1,114 @@
+// Starts the kernels of batch norm with channels last.
+#include "gradus/cuda/ops/windows/normalize_columns.h"
+
+#include "gradus/cuda/backend.h"
+#include "gradus/cuda/kernels/rows/normalize_columns.cuh"
+#include "gradus/cuda/runtime/grid.h"
+#include "gradus/tensor/raw/raw.h"
+#include "gradus/tensor/table/dispatch.h"
+
+namespace gradus::cuda {
+
+namespace {
+
+// f(a type, a constant: the columns of a thread) for what suits tensors of x's type.
+template <class F>
+void with_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& y, const F& f) {
+  check<NotImplementedError>(rows.length <= 1 << 30, "batch_norm: ", rows.length,
+                             " channels are more than a kernel counts; split them");
+  const auto start = [&]<class T>(TypeTag<T> type) {
+    constexpr int V = vector_width<T>;
+    const auto aligned = [](const Tensor& t) {
+      return is_aligned<V>(static_cast<const T*>(t.data_ptr()));
+    };
+    if (rows.length % V == 0 && aligned(x) && aligned(y))
+      f(type, std::integral_constant<int, V>());
+    else
+      f(type, std::integral_constant<int, 1>());
+  };
+  if (x.dtype() == kHalf) return start(TypeTag<Half>{});
+  if (x.dtype() == kBFloat16) return start(TypeTag<BFloat16>{});
+  visit_floating("batch_norm", x.dtype(), start);
+}
+
+// Blocks along columns and, so that `blocks` of them start, along rows.
+LaunchConfig config_of(const Context& context, const NormalizedRows& rows, int width,
+                       int64_t blocks) {
+  constexpr int64_t kLeastRows = 4;  // of a thread
+  const int64_t across = ceil_div(rows.length, int64_t{width});
+  const dim3 block = block_of_rows(std::min<int64_t>(across, 32), kColumnThreads);
+  const int64_t wide = ceil_div(across, int64_t{block.x});
+  const int64_t most = ceil_div(rows.rows, int64_t{block.y} * kLeastRows);
+  const int64_t down = std::min(most, std::max<int64_t>(1, blocks / wide));
+  return {dim3(static_cast<unsigned>(wide), static_cast<unsigned>(down)), block, 0, context.stream};
+}
+// So many fit an H100 at once. The order of sums may not depend on the GPU.
+constexpr int64_t kBlocks = 132 * 8, kBlocksOfSums = 132 * 4;
+
+template <class T>
+T* at(const Tensor& x) {
+  return x.defined() ? static_cast<T*>(x.data_ptr()) : nullptr;
+}
+
+}  // namespace
+
+void normalize_by_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& weight,
+                          const Tensor& bias, const Tensor& mean, const Tensor& rstd,
+                          const Tensor& out) {
+  const Context context(out);
+  with_columns(rows, x, out, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+    using S = Computed<T>;
+    launch_pdl(normalize_columns<T, S, V>, config_of(context, rows, V, kBlocks),
+               Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(x),
+               at<const S>(weight), at<const S>(bias), at<const S>(mean), at<const S>(rstd),
+               at<T>(out));
+  });
+}
+
+void moments_of_columns(const NormalizedRows& rows, const Tensor& x, const Tensor& mean,
+                        const Tensor& variance) {
+  const Context context(x);
+  with_columns(rows, x, x, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+    using S = Computed<T>;
+    const auto config = config_of(context, rows, V, kBlocksOfSums);
+    const int count = static_cast<int>(rows.length);
+    const Scratch table(sizeof(S) * 2 * config.grid.y * static_cast<size_t>(count));
+    launch_pdl(column_sums<MomentTerms<T, V>, S, V>, config, Columns<V>{rows.rows, count},
+               MomentTerms<T, V>{at<const T>(x), {}}, table.as<S>());
+    launch_pdl(column_moments<T, S>,
+               {dim3(static_cast<unsigned>(ceil_div(count, 32))), dim3(32, 8), 0, context.stream},
+               rows.rows, count, static_cast<int>(config.grid.y), at<const T>(x),
+               static_cast<const S*>(table.as<S>()), at<S>(mean), at<S>(variance));
+  });
+}
+
+void sums_of_columns(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                     const Tensor& mean, const Tensor& rstd, const Tensor& sums) {
+  const Context context(x);
+  with_columns(rows, x, grad, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+    using S = Computed<T>;
+    const auto config = config_of(context, rows, V, kBlocksOfSums);
+    const Tensor table =
+        raw::empty({2, int64_t{config.grid.y}, rows.length}, sums.scalar_type(), sums.device());
+    const GradTerms<T, V> terms = {
+        at<const T>(grad), at<const T>(x), at<const S>(mean), at<const S>(rstd), {}, {}};
+    launch_pdl(column_sums<GradTerms<T, V>, S, V>, config,
+               Columns<V>{rows.rows, static_cast<int>(rows.length)}, terms, at<S>(table));
+    backend(x).reduce(ReduceOp::sum, table, raw::unsqueeze(sums, 1));
+  });
+}
+
+void grad_by_columns(const NormalizedRows& rows, const Tensor& grad, const Tensor& x,
+                     const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                     const Tensor& sums, const Tensor& out) {
+  const Context context(out);
+  with_columns(rows, x, grad, [&]<class T, int V>(TypeTag<T>, std::integral_constant<int, V>) {
+    using S = Computed<T>;
+    launch_pdl(column_grads<T, S, V>, config_of(context, rows, V, kBlocks),
+               Columns<V>{rows.rows, static_cast<int>(rows.length)}, at<const T>(grad),
+               at<const T>(x), at<const S>(weight), at<const S>(mean), at<const S>(rstd),
+               at<const S>(sums), at<T>(out));
+  });
+}
+
+}  // namespace gradus::cuda

@@ -1,0 +1,196 @@
+// Channels last on a GPU: layers keep the format without copies, and give the values of row-major
+// tensors on the CPU.
+#include "gradus/cuda/runtime/stats.h"
+#include "gradus/gradus.h"
+#include "tests/cuda/compare.h"
+
+namespace gradus {
+
+namespace cuda {
+std::string recent_launches();  // of launch.h, which needs CUDA's headers
+}
+
+namespace {
+
+class ChannelsLastTest : public GpuTest {};
+
+constexpr MemoryFormat kLast = MemoryFormat::ChannelsLast;
+Tensor last(const Tensor& x) { return x.contiguous(kLast); }
+double last_place_of(ScalarType dtype) {
+  return dtype == kBFloat16 ? 0x1p-7 : dtype == kHalf ? 0x1p-10 : dtype == kFloat ? 1e-5 : 1e-13;
+}
+double furthest(const Tensor& got, const Tensor& expected) {
+  return (got.to(kCPU).to(kDouble) - expected).abs().max().item<double>();
+}
+
+TEST_F(ChannelsLastTest, BatchNormAndItsGradients) {
+  for (const ScalarType dtype : {kFloat, kHalf, kBFloat16, kDouble})
+    for (const int64_t channels : {16, 5}) {
+      SCOPED_TRACE(channels);
+      const Tensor x = (3 * randn({3, channels, 4, 5}) + 40).to(dtype);
+      const Tensor grad = randn({3, channels, 4, 5}).to(dtype);
+      const Tensor w = randn({channels}), b = randn({channels});
+      struct Outcome {
+        Tensor y, x_grad, w_grad, b_grad, mean, var;
+      };
+      const auto run = [&](const auto& there, ScalarType parameters) {
+        const Tensor input = there(x).detach().set_requires_grad(true);
+        const auto leaf = [&](const Tensor& t) {
+          return t.to(parameters).to(input.device()).detach().set_requires_grad(true);
+        };
+        const Tensor weight = leaf(w), bias = leaf(b);
+        const auto running = [&](double value) {
+          return full({channels}, value, weight.options().requires_grad(false));
+        };
+        const Tensor mean = running(0), var = running(1);
+        const Tensor y = batch_norm(input, weight, bias, mean, var, true, 0.1, 1e-5, false);
+        y.backward(there(grad));
+        return Outcome{y, input.grad(), weight.grad(), bias.grad(), mean, var};
+      };
+      const Outcome exact = run([](const Tensor& t) { return t.to(kDouble); }, kDouble);
+      const Outcome got =
+          run([](const Tensor& t) { return last(t.cuda()); }, dtype == kDouble ? kDouble : kFloat);
+      const double unit = last_place_of(dtype);
+      EXPECT_EQ(got.y.dtype(), dtype);
+      EXPECT_TRUE(got.y.is_contiguous(kLast));
+      EXPECT_TRUE(got.x_grad.is_contiguous(kLast));
+      EXPECT_LE(furthest(got.y, exact.y.detach()), 8 * unit);
+      EXPECT_LE(furthest(got.x_grad, exact.x_grad), 8 * unit);
+      const double of_sums = dtype == kDouble ? 1e-11 : 1e-3;
+      EXPECT_LE(furthest(got.w_grad, exact.w_grad), of_sums);
+      EXPECT_LE(furthest(got.b_grad, exact.b_grad), of_sums);
+      EXPECT_LE(furthest(got.mean, exact.mean), dtype == kDouble ? 1e-13 : 1e-5);
+      EXPECT_LE(furthest(got.var, exact.var), dtype == kDouble ? 1e-12 : 1e-4);
+    }
+}
+
+TEST_F(ChannelsLastTest, MomentsOfColumnsWithALargeMean) {
+  const Tensor x = randn({2, 8, 16, 16}) + 1e4;
+  Tensor mean = zeros({8}).cuda(), var = zeros({8}).cuda();
+  batch_norm(last(x.cuda()), {}, {}, mean, var, true, 1, 1e-5, false);
+  const Tensor wide = x.to(kDouble).transpose(0, 1).flatten(1);
+  EXPECT_LE(furthest(mean, wide.mean(1)), 1e-2);
+  EXPECT_LE(furthest(var, wide.var(1)), 1e-2);
+}
+
+TEST_F(ChannelsLastTest, Pools) {
+  for (const ScalarType dtype : {kFloat, kBFloat16}) {
+    const Tensor x = randn({2, 6, 7, 5}).to(dtype);
+    const auto check = [&](const auto& pool) {
+      const Tensor here = x.to(kDouble).set_requires_grad(true),
+                   there = last(x.cuda()).set_requires_grad(true);
+      const Tensor expected = pool(here), got = pool(there);
+      const Tensor grad = randn(expected.sizes()).to(dtype);
+      expected.backward(grad.to(kDouble)), got.backward(grad.cuda());
+      EXPECT_EQ(got.suggest_memory_format(), kLast);
+      EXPECT_TRUE(there.grad().is_contiguous(kLast));
+      EXPECT_LE(furthest(got, expected.detach()), 4 * last_place_of(dtype));
+      EXPECT_LE(furthest(there.grad(), here.grad()), 4 * last_place_of(dtype));
+    };
+    check([](const Tensor& t) { return max_pool2d(t, 3, 2, 1); });
+    check([](const Tensor& t) { return max_pool2d(t, 2); });
+    check([](const Tensor& t) { return avg_pool2d(t, 3, 2, 1); });
+    check([](const Tensor& t) { return adaptive_avg_pool2d(t, 1); });
+    check([](const Tensor& t) { return adaptive_avg_pool2d(t, {3, 2}); });
+  }
+}
+
+TEST_F(ChannelsLastTest, ATensorThatMovesKeepsTheFormat) {
+  const Tensor x = randn({2, 3, 4, 5});
+  const Tensor there = last(x).cuda();
+  EXPECT_TRUE(there.is_contiguous(kLast));
+  EXPECT_TRUE(there.cpu().is_contiguous(kLast));
+  EXPECT_TRUE(there.cpu().equal(x));
+  EXPECT_TRUE(x.to(TensorOptions(kCUDA).dtype(kHalf), false, false, kLast).is_contiguous(kLast));
+}
+
+// Counts launches that copy a tensor, to another type or order; their lines are kept. look() is to
+// be called before more have run than are remembered.
+class Copies {
+ public:
+  void look() {
+    const int64_t now = cuda::stats().kernel_launches;
+    std::istringstream newest_first(cuda::recent_launches());
+    std::string line;
+    for (; seen_ < now; ++seen_) {
+      if (!std::getline(newest_first, line)) {
+        ADD_FAILURE() << "more launches than are remembered";
+        break;
+      }
+      if (line.find("Convert<") != line.npos || line.find("squares") != line.npos)
+        lines_ += line + "\n", ++count_;
+    }
+    seen_ = now;
+  }
+  // How many there were since the last call.
+  int64_t count() {
+    look();
+    return std::exchange(count_, 0);
+  }
+  std::string lines() { return std::exchange(lines_, ""); }
+
+ private:
+  int64_t seen_ = cuda::stats().kernel_launches, count_ = 0;
+  std::string lines_;
+};
+template <class F>
+int64_t copies(const F& f) {
+  Copies all;
+  f();
+  return all.count();
+}
+
+TEST_F(ChannelsLastTest, AnAutocastStepOfAConvolutionConvertsItsParametersAlone) {
+  for (const ScalarType dtype : {kHalf, kBFloat16}) {
+    nn::Conv2d layer(nn::Conv2dOptions(8, 16, 3).padding(1));
+    layer->to(kCUDA);
+    layer->weight.set_data(last(layer->weight.detach()));
+    const Tensor x = last(randn({2, 8, 5, 5}).to(dtype).cuda()).set_requires_grad(true);
+    Tensor y;
+    amp::autocast guard(kCUDA, dtype);
+    EXPECT_EQ(copies([&] { y = layer->forward(x); }), 2);  // weight, bias
+    EXPECT_EQ(copies([&] { y = layer->forward(x); }), 0);  // which are kept
+    const Tensor grad = last(randn({2, 16, 5, 5}).to(dtype).cuda());
+    // The sum of the bias's gradient to its type, and both gradients to those of the parameters.
+    EXPECT_EQ(copies([&] { y.backward(grad); }), 3);
+    EXPECT_TRUE(y.is_contiguous(kLast));
+    EXPECT_TRUE(x.grad().is_contiguous(kLast));
+    EXPECT_TRUE(layer->weight.grad().is_contiguous(kLast));
+    EXPECT_EQ(layer->weight.grad().dtype(), kFloat);
+  }
+}
+
+// Two convolutions with their norms, and the shortcut around them.
+TEST_F(ChannelsLastTest, AResidualBlockCopiesNothingBetweenItsLayers) {
+  constexpr int64_t kChannels = 16;
+  const auto convolution = [&] {
+    return nn::Conv2d(nn::Conv2dOptions(kChannels, kChannels, 3).padding(1).bias(false));
+  };
+  nn::Sequential inner(convolution(), nn::BatchNorm2d(kChannels), nn::ReLU(), convolution(),
+                       nn::BatchNorm2d(kChannels));
+  inner->to(kCUDA);
+  for (Tensor& p : inner->parameters())
+    if (p.dim() == 4) p.set_data(last(p.detach()));
+  const Tensor x = last(randn({2, kChannels, 5, 5}).to(kBFloat16).cuda()).set_requires_grad(true);
+  const Tensor grad = last(randn({2, kChannels, 5, 5}).to(kBFloat16).cuda());
+  amp::autocast guard(kCUDA, kBFloat16);
+  inner->forward(x);  // converts the weights
+  Copies all;
+  Tensor y = x;
+  for (auto& layer : *inner) {
+    y = layer.forward(y);
+    y.register_hook([&](const Tensor&) { all.look(); });
+    all.look();
+  }
+  y = relu(y + x);
+  EXPECT_EQ(all.count(), 0) << all.lines();
+  y.backward(grad);
+  // The gradients of weights to float32, and those of the norms, which are parts of tables.
+  EXPECT_EQ(all.count(), 2 + 4) << all.lines();
+  EXPECT_TRUE(y.is_contiguous(kLast));
+  EXPECT_TRUE(x.grad().is_contiguous(kLast));
+  for (const Tensor& p : inner->parameters()) EXPECT_EQ(p.grad().strides(), p.strides());
+}
+
+}  // namespace
+}  // namespace gradus
