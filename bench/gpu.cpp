@@ -1,6 +1,7 @@
 // The GPU cases of the performance record, on float32. bench/gpu_peer.py runs the same in PyTorch.
 //   bench_gpu [GROUP...]    elementwise, reductions, extents, permutations, softmaxes, losses,
-//                           order, lookups, products, conv, pools, norms, optimizers, chains, steps
+//                           order, lookups, products, conv, half_conv, pools, norms, optimizers,
+//                           chains, steps
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -177,48 +178,80 @@ void products() {
 // The relative error of a part of a convolution against float64, on two samples.
 void check_convolution(const char* name, const Tensor& part, const Tensor& exact) {
   const double error = ((part.to(kDouble) - exact).norm() / exact.norm()).item<double>();
-  if (!(error < 1e-5)) std::fprintf(stderr, "%s: relative error %g\n", name, error);
+  if (!(error < (part.dtype() == kBFloat16 ? 5e-3 : 1e-5)))
+    std::fprintf(stderr, "%s: relative error %g\n", name, error);
+}
+
+// The three passes, which take tensors of one type and memory format.
+void time_convolution(const std::string& shape, const Tensor& x, const Tensor& w, int64_t stride,
+                      int64_t padding) {
+  const Tensor grad = randn_like(conv2d(x, w, {}, stride, padding));
+  Convolution s;
+  s.batch = x.size(0), s.channels = x.size(1), s.filters = w.size(0);
+  for (int d = 1; d < kSpatial; ++d)
+    s.dim[d] = {x.size(d + 1), grad.size(d + 1), w.size(d + 1), stride, padding, 1};
+  const double operations =
+      2.0 * static_cast<double>(grad.numel()) * static_cast<double>(w.numel() / w.size(0));
+  const std::pair<const char*, ConvolutionPass> parts[] = {
+      {"forward", ConvolutionPass::fprop},
+      {"input gradient", ConvolutionPass::dgrad},
+      {"weight gradient", ConvolutionPass::wgrad}};
+  for (const auto& [what, part] : parts) {
+    const auto make = [&, part = part](const auto& as) {
+      const bool first = part == ConvolutionPass::fprop;
+      return raw::convolution("conv2d", part, s, as(first ? x : grad),
+                              as(part == ConvolutionPass::wgrad ? x : w));
+    };
+    const std::string name = std::string("conv ") + what + " " + shape;
+    Convolution all = s;
+    s.batch = 2;
+    const auto two = [&](const Tensor& t) {
+      return t.is_same(w) ? t : t.narrow(0, 0, 2).contiguous(t.suggest_memory_format());
+    };
+    const auto exact = make([&](const Tensor& t) { return two(t).to(kDouble); });
+    check_convolution(name.c_str(), make(two), exact);
+    s = all;
+    report(name.c_str(), "gradus", device_seconds([&] { make([](const Tensor& t) { return t; }); }),
+           operations, "FLOP");
+  }
 }
 
 void convolutions() {
-  const auto time = [](const char* shape, const Tensor& x, const Tensor& w, int64_t stride,
-                       int64_t padding) {
-    const Tensor grad = randn_like(conv2d(x, w, {}, stride, padding));
-    Convolution s;
-    s.batch = x.size(0), s.channels = x.size(1), s.filters = w.size(0);
-    for (int d = 1; d < kSpatial; ++d)
-      s.dim[d] = {x.size(d + 1), grad.size(d + 1), w.size(d + 1), stride, padding, 1};
-    const double operations =
-        2.0 * static_cast<double>(grad.numel()) * static_cast<double>(w.numel() / w.size(0));
-    const std::pair<const char*, ConvolutionPass> parts[] = {
-        {"forward", ConvolutionPass::fprop},
-        {"input gradient", ConvolutionPass::dgrad},
-        {"weight gradient", ConvolutionPass::wgrad}};
-    for (const auto& [what, part] : parts) {
-      const auto make = [&, part = part](const auto& as) {
-        const bool first = part == ConvolutionPass::fprop;
-        return raw::convolution("conv2d", part, s, as(first ? x : grad),
-                                as(part == ConvolutionPass::wgrad ? x : w));
-      };
-      const std::string name = std::string("conv ") + what + " " + shape;
-      Convolution all = s;
-      s.batch = 2;
-      const auto two = [&](const Tensor& t) {
-        return t.is_same(w) ? t : t.narrow(0, 0, 2).contiguous();
-      };
-      const auto exact = make([&](const Tensor& t) { return two(t).to(kDouble); });
-      check_convolution(name.c_str(), make(two), exact);
-      s = all;
-      report(name.c_str(), "gradus",
-             device_seconds([&] { make([](const Tensor& t) { return t; }); }), operations, "FLOP");
-    }
-  };
+  const auto& time = time_convolution;
   time("256 x 64 x 56 x 56, 64 3x3", randn({256, 64, 56, 56}, kCUDA), randn({64, 64, 3, 3}, kCUDA),
        1, 1);
   time("128 x 6 x 14 x 14, 16 5x5", randn({128, 6, 14, 14}, kCUDA), randn({16, 6, 5, 5}, kCUDA), 1,
        0);
   time("128 x 128 x 28 x 28, 256 3x3 stride 2", randn({128, 128, 28, 28}, kCUDA),
        randn({256, 128, 3, 3}, kCUDA), 2, 1);
+}
+
+// Those of ResNet-18 (32 x 32, batch 128) and of ResNet-50 (224 x 224, batch 64), channels last.
+void half_convolutions() {
+  const struct {
+    int64_t batch, channels, size, filters, kernel, stride;
+  } cases[] = {{128, 3, 32, 64, 3, 1},    {128, 64, 32, 64, 3, 1},    {128, 64, 32, 128, 3, 2},
+               {128, 64, 32, 128, 1, 2},  {128, 128, 16, 128, 3, 1},  {128, 256, 8, 256, 3, 1},
+               {128, 512, 4, 512, 3, 1},  {64, 3, 224, 64, 7, 2},     {64, 64, 56, 64, 3, 1},
+               {64, 64, 56, 256, 1, 1},   {64, 256, 56, 64, 1, 1},    {64, 128, 56, 128, 3, 2},
+               {64, 512, 28, 128, 1, 1},  {64, 128, 28, 128, 3, 1},   {64, 256, 14, 256, 3, 1},
+               {64, 256, 14, 1024, 1, 1}, {64, 1024, 14, 2048, 1, 2}, {64, 512, 7, 512, 3, 1}};
+  for (const auto& [batch, channels, size, filters, kernel, stride] : cases) {
+    const auto sizes = [](std::initializer_list<int64_t> list) {
+      std::string out;
+      for (const int64_t each : list) out += (out.empty() ? "" : " x ") + std::to_string(each);
+      return out;
+    };
+    std::string name = "bfloat16 " + sizes({batch, channels, size, size}) + ", " +
+                       std::to_string(filters) + " " + std::to_string(kernel) + "x" +
+                       std::to_string(kernel);
+    if (stride > 1) name += " stride " + std::to_string(stride);
+    const auto random = [](IntArrayRef shape) {
+      return randn(shape, kCUDA).to(kBFloat16).contiguous(MemoryFormat::ChannelsLast);
+    };
+    time_convolution(name, random({batch, channels, size, size}),
+                     random({filters, channels, kernel, kernel}), stride, kernel / 2);
+  }
 }
 
 void pools() {
@@ -392,6 +425,7 @@ int main(int argc, char** argv) {
   run("lookups", lookups);
   run("products", products);
   run("conv", convolutions);
+  run("half_conv", half_convolutions);
   run("pools", pools);
   run("norms", norms);
   run("optimizers", optimizers);

@@ -146,20 +146,42 @@ def products():
         report(f"matmul float32 {n}", device_seconds(lambda: a @ b), 2.0 * n**3, "FLOP")
 
 
+def time_convolution(shape, x, w, stride, padding):
+    y = torch.conv2d(x, w, None, stride, padding)
+    grad = torch.randn_like(y)
+    operations = 2.0 * y.numel() * w[0].numel()
+    numbers = ([stride] * 2, [padding] * 2, [1, 1], False, [0, 0], 1)
+
+    def backward(*wanted):
+        return lambda: torch.ops.aten.convolution_backward(grad, x, w, None, *numbers, [*wanted, False])
+
+    report(f"conv forward {shape}", device_seconds(lambda: torch.conv2d(x, w, None, stride, padding)),
+           operations, "FLOP")
+    report(f"conv input gradient {shape}", device_seconds(backward(True, False)), operations, "FLOP")
+    report(f"conv weight gradient {shape}", device_seconds(backward(False, True)), operations, "FLOP")
+
+
+def half_convolutions():
+    for batch, channels, size, filters, kernel, stride in (
+            (128, 3, 32, 64, 3, 1), (128, 64, 32, 64, 3, 1), (128, 64, 32, 128, 3, 2), (128, 64, 32, 128, 1, 2),
+            (128, 128, 16, 128, 3, 1), (128, 256, 8, 256, 3, 1), (128, 512, 4, 512, 3, 1), (64, 3, 224, 64, 7, 2),
+            (64, 64, 56, 64, 3, 1), (64, 64, 56, 256, 1, 1), (64, 256, 56, 64, 1, 1), (64, 128, 56, 128, 3, 2),
+            (64, 512, 28, 128, 1, 1), (64, 128, 28, 128, 3, 1), (64, 256, 14, 256, 3, 1), (64, 256, 14, 1024, 1, 1),
+            (64, 1024, 14, 2048, 1, 2), (64, 512, 7, 512, 3, 1)):
+        name = f"bfloat16 {batch} x {channels} x {size} x {size}, {filters} {kernel}x{kernel}"
+        if stride > 1:
+            name += f" stride {stride}"
+
+        def random(*shape):
+            x = torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
+            return x.contiguous(memory_format=torch.channels_last)
+
+        time_convolution(name, random(batch, channels, size, size), random(filters, channels, kernel, kernel),
+                         stride, kernel // 2)
+
+
 def convolutions():
-    def measure(shape, x, w, stride, padding):
-        y = torch.conv2d(x, w, None, stride, padding)
-        grad = torch.randn_like(y)
-        operations = 2.0 * y.numel() * w[0].numel()
-        numbers = ([stride] * 2, [padding] * 2, [1, 1], False, [0, 0], 1)
-
-        def backward(*wanted):
-            return lambda: torch.ops.aten.convolution_backward(grad, x, w, None, *numbers, [*wanted, False])
-
-        report(f"conv forward {shape}", device_seconds(lambda: torch.conv2d(x, w, None, stride, padding)),
-               operations, "FLOP")
-        report(f"conv input gradient {shape}", device_seconds(backward(True, False)), operations, "FLOP")
-        report(f"conv weight gradient {shape}", device_seconds(backward(False, True)), operations, "FLOP")
+    measure = time_convolution
 
     def randn(*size):
         return torch.randn(*size, device="cuda")
@@ -335,7 +357,7 @@ def training_steps():
 torch.manual_seed(1)
 groups = {"elementwise": elementwise, "reductions": reductions, "extents": extents, "permutations": permutations,
           "softmaxes": softmaxes, "losses": losses,
-          "order": order, "lookups": lookups, "products": products, "conv": convolutions, "pools": pools,
+          "order": order, "lookups": lookups, "products": products, "conv": convolutions, "half_conv": half_convolutions, "pools": pools,
           "norms": norms, "optimizers": optimizers, "chains": chains,
           "own_kernels": own_kernels, "steps": training_steps}
 for name in sys.argv[1:] or groups:

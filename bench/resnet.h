@@ -1,6 +1,6 @@
-// ResNet-18 for images of 32 x 32 (He et al., "Deep residual learning for image recognition",
-// 2016), written in names that Gradus and libtorch share. Before it is included, `library` stands
-// for gradus or torch.
+// ResNet-18 for images of 32 x 32 and ResNet-50 for those of 224 x 224 (He et al., "Deep residual
+// learning for image recognition", 2016), written in names that Gradus and libtorch share. Before
+// it is included, `library` stands for gradus or torch.
 #pragma once
 
 namespace bench {
@@ -45,6 +45,49 @@ struct ResNet18 : nn::Module {
     layers->push_back(nn::AdaptiveAvgPool2d(1));
     layers->push_back(nn::Flatten());
     layers->push_back(nn::Linear(512, classes));
+    register_module("layers", layers);
+  }
+  Tensor forward(const Tensor& x) { return layers->forward(x); }
+  nn::Sequential layers;
+};
+
+// Three convolutions, of which the middle one sees few channels, and the shortcut around them.
+struct Bottleneck : nn::Module {
+  Bottleneck(int64_t in, int64_t width, int64_t stride)
+      : inner(register_module(
+            "inner",
+            nn::Sequential(convolution(in, width, 1, 1), nn::BatchNorm2d(width),
+                           nn::ReLU(nn::ReLUOptions(true)), convolution(width, width, 3, stride),
+                           nn::BatchNorm2d(width), nn::ReLU(nn::ReLUOptions(true)),
+                           convolution(width, 4 * width, 1, 1), nn::BatchNorm2d(4 * width)))) {
+    if (stride != 1 || in != 4 * width)
+      shortcut = register_module("shortcut", nn::Sequential(convolution(in, 4 * width, 1, stride),
+                                                            nn::BatchNorm2d(4 * width)));
+  }
+  Tensor forward(const Tensor& x) {
+    return library::relu(inner->forward(x) + (shortcut ? shortcut->forward(x) : x));
+  }
+  nn::Sequential inner, shortcut{nullptr};
+};
+
+// Images (N, 3, 224, 224) to scores (N, classes).
+struct ResNet50 : nn::Module {
+  explicit ResNet50(int64_t classes) {
+    layers->push_back(convolution(3, 64, 7, 2));
+    layers->push_back(nn::BatchNorm2d(64));
+    layers->push_back(nn::ReLU(nn::ReLUOptions(true)));
+    layers->push_back(nn::MaxPool2d(nn::MaxPool2dOptions(3).stride(2).padding(1)));
+    int64_t in = 64, width = 64;
+    for (const int64_t blocks : {3, 4, 6, 3}) {
+      for (int64_t i = 0; i < blocks; ++i) {
+        layers->push_back(Bottleneck(in, width, i == 0 && width > 64 ? 2 : 1));
+        in = 4 * width;
+      }
+      width *= 2;
+    }
+    layers->push_back(nn::AdaptiveAvgPool2d(1));
+    layers->push_back(nn::Flatten());
+    layers->push_back(nn::Linear(2048, classes));
     register_module("layers", layers);
   }
   Tensor forward(const Tensor& x) { return layers->forward(x); }

@@ -47,8 +47,16 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
     keep(name.substr(0, name.find(' ')), model, x, y);
     model->to(kCUDA);
     optim::AdamW adamw(model->parameters(), optim::AdamWOptions(3e-4));
-    set_float32_matmul_precision(type == std::string("TF32") ? "high" : "highest");
-    const Tensor input = x.cuda(), target = y.cuda();
+    const bool tf32 = type == std::string("TF32");
+    set_float32_matmul_precision(tf32 ? "high" : "highest");
+    detail::allow_tf32_convolutions(tf32);
+    // Tensor cores take images whose channels lie last, and so does the peer.
+    const bool last = x.dim() == 4 && type != std::string("float32");
+    const auto ordered = [&](const Tensor& t) {
+      return last && t.dim() == 4 ? t.contiguous(MemoryFormat::ChannelsLast) : t;
+    };
+    for (Tensor& p : model->parameters()) p.set_data(ordered(p.detach()));
+    const Tensor input = ordered(x.cuda()), target = y.cuda();
     const auto step = [&] {
       adamw.zero_grad();
       Tensor loss;
@@ -70,6 +78,7 @@ void time_model(const std::string& name, const Make& make, const Tensor& x, cons
                  static_cast<double>(cuda::memory_stats().peak_allocated));
   }
   set_float32_matmul_precision("highest");
+  detail::allow_tf32_convolutions(false);
 }
 
 // One layer of a transformer's encoder, whose features serve as scores.
@@ -111,4 +120,7 @@ int main(int argc, char** argv) {
   time_model(
       "ResNet-18 batch 128", [] { return std::make_shared<bench::ResNet18>(10); },
       randn({128, 3, 32, 32}), randint(10, {128}), 128, "image");
+  time_model(
+      "ResNet-50 batch 64", [] { return std::make_shared<bench::ResNet50>(1000); },
+      randn({64, 3, 224, 224}), randint(1000, {64}), 64, "image");
 }

@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 sys.path.insert(0, __file__.rsplit("/", 2)[0])
-from resnet18 import ResNet18  # noqa: E402
+from resnet18 import ResNet18, ResNet50  # noqa: E402
 from table import read  # noqa: E402
 
 TOLERANCE = {"float32": 1e-4, "TF32": 1e-3, "bfloat16": 5e-3}
@@ -103,7 +103,8 @@ def main():
     models = {"GPT 6 x 384": (lambda: GPT(65, 256, 6, 6, 384), 65, 64 * 256, "token"),
               "GPT-2 12 x 768": (lambda: GPT(50257, 1024, 12, 12, 768), 50257, 8 * 1024, "token"),
               "Encoder 512": (Encoder, 512, 32 * 128, "token"),
-              "ResNet-18 batch 128": (lambda: ResNet18(10), 10, 128, "image")}
+              "ResNet-18 batch 128": (lambda: ResNet18(10), 10, 128, "image"),
+              "ResNet-50 batch 64": (lambda: ResNet50(1000), 1000, 64, "image")}
     for name, (make, scores, items, unit) in models.items():
         for dtype in ("float32", "TF32", "bfloat16"):
             label = f"{name}, {dtype}"
@@ -120,7 +121,7 @@ def main():
                 model.load_state_dict(weights)
                 model.cuda()
                 x, y = values["x"].cuda(), values["y"].cuda()
-                if x.dim() == 4 and dtype == "bfloat16":
+                if x.dim() == 4 and dtype != "float32":
                     model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
                 time_step(label, who, model, x, y, scores, dtype, items, unit, loss and min(loss["gradus"][0]))
 
