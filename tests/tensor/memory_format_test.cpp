@@ -69,6 +69,24 @@ TEST(MemoryFormats, AreKeptByTheGradientOfAParameter) {
   EXPECT_TRUE(x.grad().equal(2 * x.detach()));
 }
 
+TEST(MemoryFormats, AreKeptByAnOptimizer) {
+  const Tensor values = rand({4, 3, 2, 2}), grad = rand({4, 3, 2, 2});
+  const auto stepped = [&](const Tensor& w) {
+    const void* const memory = w.data_ptr();
+    optim::AdamW adamw({w}, optim::AdamWOptions(0.1));
+    for (int step = 0; step < 3; ++step) {
+      w.mutable_grad() = step == 1 ? grad.clone() : grad.contiguous(kLast);
+      adamw.step();
+    }
+    EXPECT_EQ(w.data_ptr(), memory);
+    return w.detach();
+  };
+  const Tensor rows = stepped(values.clone().set_requires_grad(true));
+  const Tensor last = stepped(values.clone(kLast).set_requires_grad(true));
+  EXPECT_TRUE(last.equal(rows));
+  EXPECT_TRUE(last.is_contiguous(kLast));
+}
+
 TEST(MemoryFormats, NeedTheirNumberOfDimensions) {
   expect_error<ValueError>([] { ones({1}).contiguous(kLast); },
                            "required rank 4 tensor to use channels_last format, but got shape [1]");
