@@ -26,8 +26,11 @@ class Context {
   // Whether convolutions of float32 may.
   static bool allowTF32CuDNN() { return detail::allows_tf32_convolutions(); }
   static void setAllowTF32CuDNN(bool allow) { detail::allow_tf32_convolutions(allow); }
-  // Algorithms are chosen by shapes alone, without trials, and each one is deterministic. So these
-  // settings are kept, and hold whatever they say.
+  // Algorithms are chosen by shapes alone, without trials, and each one is deterministic. cuDNN
+  // runs where cuda::set_convolution_kernel names it. So these settings are kept, and change
+  // nothing.
+  bool userEnabledCuDNN() const { return enabled_cudnn_; }
+  void setUserEnabledCuDNN(bool enabled) { enabled_cudnn_ = enabled; }
   bool benchmarkCuDNN() const { return benchmark_; }
   void setBenchmarkCuDNN(bool benchmark) { benchmark_ = benchmark; }
   bool deterministicCuDNN() const { return deterministic_cudnn_; }
@@ -52,8 +55,8 @@ class Context {
   static bool hasXLA() { return false; }
 
  private:
-  std::atomic<bool> benchmark_ = false, deterministic_cudnn_ = false, deterministic_ = false,
-                    warns_only_ = false;
+  std::atomic<bool> enabled_cudnn_ = true, benchmark_ = false, deterministic_cudnn_ = false,
+                    deterministic_ = false, warns_only_ = false;
 };
 inline Context& globalContext() {
   static Context context;
