@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "gradus/tensor/batching/backend.h"
+#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/fused/evaluate.h"
 #include "gradus/tensor/meta.h"
 #include "gradus/tensor/raw/raw.h"
@@ -15,6 +17,8 @@ std::atomic<Backend*> exchanged[3];  // by device type; null: the library's own
 }  // namespace
 
 Backend& backend(DeviceType type) {
+  if (batching::here()) [[unlikely]]
+    return batching::batch_backend(type);
   auto& slot = exchanged[static_cast<int>(type)];
   if (Backend* const other = slot.load(std::memory_order_relaxed)) return *other;
   if (type == kCPU) return cpu_backend();

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/math/philox.h"
 #include "gradus/tensor/raw/raw.h"
@@ -13,6 +14,7 @@ namespace gradus {
 namespace raw {
 
 PhiloxState take(const std::optional<Generator>& generator, Device device, int64_t elements) {
+  elements = batching::drawn(elements);
   if (device.is_meta()) {  // nothing is drawn; the number tells draws apart
     static std::atomic<uint64_t> draws = 0;
     return {0, draws++};
@@ -174,6 +176,7 @@ Tensor randperm(int64_t n, const TensorOptions& options) {
 Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
   check(n >= 0, "randperm: n must be non-negative, got ", n, "; give the number of elements");
   const Device device = backend(options.device().type()).resolve(options.device());
+  if (device.is_cpu()) batching::refuse_different("randperm");
   const PhiloxState state = raw::take(generator, device, n);
   const Tensor order = device.is_cpu() ? shuffled(n, state) : order_of_numbers(n, state, device);
   Tensor result = raw::to(order, options.dtype_opt().value_or(kLong));

@@ -8,6 +8,7 @@
 #include "gradus/autograd/engine/autocast.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/graph_task.h"
+#include "gradus/autograd/engine/level_edges.h"
 #include "gradus/autograd/engine/meta.h"
 #include "gradus/autograd/functions.h"
 #include "gradus/tensor/base/warning.h"
@@ -27,7 +28,7 @@ void run(const char* op, const Tensors& roots, const Tensors& root_grads,
   const autocast::Pause pause;  // gradients have the types of what they are gradients of
   for (size_t i = 0; i < roots.size(); ++i) {
     const Tensor& root = roots[i];
-    const Edge edge = gradient_edge(root);
+    const Edge edge = own_edge(root);
     check<Error>(edge.is_valid(), op, ": element ", i,
                  " of tensors does not require grad and does not have a grad_fn: nothing that "
                  "computed it, of shape ",
@@ -47,7 +48,7 @@ void run(const char* op, const Tensors& roots, const Tensors& root_grads,
 std::vector<Capture> captures_of(const char* op, const Tensors& inputs) {
   std::vector<Capture> out;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const Edge edge = gradient_edge(inputs[i]);
+    const Edge edge = own_edge(inputs[i]);
     check<Error>(edge.is_valid(), op,
                  ": One of the differentiated Tensors does not require grad: "
                  "input ",

@@ -8,6 +8,7 @@
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/inplace.h"
+#include "gradus/autograd/engine/level_edges.h"
 #include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -121,7 +122,7 @@ void refresh(const Tensor& x) {
 
 }  // namespace
 
-Edge gradient_edge(const Tensor& x) {
+Edge own_edge(const Tensor& x) {
   refresh(x);
   AutogradMeta* meta = meta_of(x);
   if (!meta) return {};
@@ -131,6 +132,12 @@ Edge gradient_edge(const Tensor& x) {
   std::shared_ptr<Node> node = meta->accumulator.lock();
   if (!node) meta->accumulator = node = make_node<AccumulateGrad>(x);
   return {std::move(node), 0};
+}
+
+Edge gradient_edge(const Tensor& x) {
+  if (batching::here()) [[unlikely]]
+    return edge_into_level(x);
+  return own_edge(x);
 }
 
 void set_history(const Tensor& x, std::shared_ptr<Node> node, uint32_t output_nr) {

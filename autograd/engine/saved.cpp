@@ -3,6 +3,7 @@
 
 #include "gradus/autograd/engine/anomaly_mode.h"
 #include "gradus/autograd/engine/grad_mode.h"
+#include "gradus/autograd/engine/level_edges.h"
 #include "gradus/autograd/engine/meta.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -61,8 +62,8 @@ Saved::Saved(const Tensor& tensor, std::optional<uint32_t> output_nr) : output_n
                "Inference tensors cannot be saved for backward. clone() it outside of "
                "InferenceMode and compute with the clone");
   if (current_store) [[unlikely]] {
-    ticket_ = std::make_shared<Ticket>(*current_store, tensor,
-                                       output_nr ? Edge{} : gradient_edge(tensor));
+    ticket_ =
+        std::make_shared<Ticket>(*current_store, tensor, output_nr ? Edge{} : own_edge(tensor));
     return;
   }
   tensor_ = output_nr ? raw::alias(tensor) : tensor;

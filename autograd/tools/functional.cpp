@@ -1,11 +1,8 @@
-// jacobian, hessian, vjp, jvp, vhp, hvp and vmap.
+// jacobian, hessian, vjp, jvp, vhp and hvp.
 #include "gradus/autograd/tools/functional.h"
-
-#include <atomic>
 
 #include "gradus/autograd/engine/engine.h"
 #include "gradus/autograd/engine/record.h"
-#include "gradus/tensor/base/warning.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -203,25 +200,6 @@ Product hvp(const ListFunction& f, const Tensors& given, const Tensors& v, bool 
       derive("hvp", first.value, first.inputs, weights, /*create_graph=*/true, strict);
   Tensors product = derive("hvp", linear, weights, first.v, create_graph, strict);
   return {leave(first.outputs, create_graph), leave(std::move(product), create_graph)};
-}
-
-std::function<Tensor(const Tensor&)> vmap(TensorFunction f, int64_t in_dim, int64_t out_dim) {
-  return [f = std::move(f), in_dim, out_dim](const Tensor& x) {
-    const int64_t count = x.size(in_dim);
-    check(x.dim() > 0 && count > 0, "vmap: dimension ", in_dim, " of shape ", x.sizes(),
-          " has no slices to call f with");
-    static std::atomic<bool> warned{false};
-    if (warns_again(warned))
-      warn("vmap: calls its function once for each of " + std::to_string(count) +
-           " slices, one after the other; operations on whole tensors are faster (said once)");
-    Tensors rows;
-    for (int64_t i = 0; i < count; ++i) {
-      rows.push_back(f(x.select(in_dim, i)));
-      check(rows[i].sizes() == rows[0].sizes(), "vmap: f returned shape ", rows[0].sizes(),
-            " for slice 0 and ", rows[i].sizes(), " for slice ", i, "; expected one shape for all");
-    }
-    return stack(rows, wrap_dim("vmap", out_dim, rows[0].dim() + 1));
-  };
 }
 
 }  // namespace gradus::autograd::functional

@@ -9,6 +9,7 @@
 
 #include <functional>
 
+#include "gradus/autograd/tools/vmap.h"
 #include "gradus/tensor/tensor.h"
 
 namespace gradus::autograd::functional {
@@ -48,11 +49,5 @@ Product vhp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
 Product hvp(const ListFunction& f, const Tensors& inputs, const Tensors& v = {},
             bool create_graph = false, bool strict = false);
-
-// Applies f to each slice of dimension in_dim and stacks the results along out_dim. Differentiable.
-// vmap is as slow as a loop: there are no batching rules, and f is called once for each slice. The
-// first call in a process warns of that. Errors: ValueError where there is no slice.
-std::function<Tensor(const Tensor&)> vmap(TensorFunction f, int64_t in_dim = 0,
-                                          int64_t out_dim = 0);
 
 }  // namespace gradus::autograd::functional

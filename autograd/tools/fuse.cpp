@@ -9,6 +9,7 @@
 #include "gradus/autograd/engine/grad_mode.h"
 #include "gradus/autograd/engine/record.h"
 #include "gradus/tensor/base/warning.h"
+#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/fused/kernel_text.h"
 #include "gradus/tensor/fused/tracer.h"
@@ -219,8 +220,9 @@ Tensors FusedFunction::call(const Tensors& inputs,
                             const std::function<Tensors(const Tensors&)>& f) {
   for (const Tensor& x : inputs) x.operand("fuse", "an argument");
   if (inputs.empty()) return f(inputs);
-  // A part of the trace of another fused function, or of this one.
-  if (inputs[0].is_meta()) return f(inputs);
+  // A part of the trace of another fused function, or of this one; or of a batch, whose tensors
+  // have the shapes of one sample.
+  if (inputs[0].is_meta() || batching::here()) return f(inputs);
   const FusedKind kind(inputs);
   Traced traced = state_->find(kind);
   if (!traced) {

@@ -1,4 +1,5 @@
 // map, map_grad and zip: the rows of elementwise.def, with broadcasting and promotion.
+#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/math/elementwise.h"
 #include "gradus/tensor/raw/operand.h"
 
@@ -115,8 +116,10 @@ void check_divisor(BinaryOp op, const Operand& y, const ZipTypes& types, const T
                        op == BinaryOp::remainder || op == BinaryOp::fmod;
   if (!divides) return;
   const bool zero =
-      y.is_number() ? y.number.toLong() == 0
-                    : item(reduce(ReduceOp::amax, zip(BinaryOp::eq, y, Scalar(0)), {})).toBool();
+      y.is_number()
+          ? y.number.toLong() == 0
+          : item(reduce(ReduceOp::amax, batching::over_all(zip(BinaryOp::eq, y, Scalar(0))), {}))
+                .toBool();
   check(!zero, name_of(op), ": division of integers by zero (ZeroDivisionError): other ",
         y.is_number() ? "is 0" : "has an element 0",
         "; mask it first, or convert with .to(kFloat)");

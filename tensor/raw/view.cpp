@@ -3,6 +3,7 @@
 
 #include "gradus/tensor/base/modes.h"
 #include "gradus/tensor/base/recycled.h"
+#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/meta.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -54,6 +55,12 @@ namespace {
 template <class... Args>
 Tensor make(Args&&... args) {
   return Tensor(make_recycled<TensorImpl>(std::forward<Args>(args)...));
+}
+// The storage of a view of x.
+StoragePtr viewed(const Tensor& x) {
+  if (batching::here()) [[unlikely]]
+    return batching::inner_storage(x);
+  return x.impl().storage;
 }
 }  // namespace
 
@@ -124,12 +131,14 @@ Tensor over_storage(StoragePtr storage, IntArrayRef sizes, ScalarType dtype) {
 }
 
 Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64_t offset) {
-  Tensor out = make(x.impl().storage, x.dtype(), sizes, strides, offset, numel_of(sizes),
+  Tensor out = make(viewed(x), x.dtype(), sizes, strides, offset, numel_of(sizes),
                     gradus::is_contiguous(sizes, strides));
   // A view of a view is a view of the first tensor, so that chains do not keep handles alive.
   TensorImpl& impl = out.impl();
   impl.inference = x.impl().inference;
-  if (impl.inference) return out;  // never changed through another tensor's history
+  // Never changed through another tensor's history; nor is what a level of vmap looks at from
+  // inside.
+  if (impl.inference || impl.storage != x.impl().storage) return out;
   impl.view_of = x.impl().view_of ? x.impl().view_of : x.impl_ptr();
   impl.history_version = x.impl().storage->version();
   if (thread_modes.grad || x.impl().creation_meta == autograd::CreationMeta::INFERENCE_MODE)
@@ -143,8 +152,8 @@ Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, int64
 Tensor alias(const Tensor& x) { return alias(x, x.impl().sizes, x.impl().strides); }
 
 Tensor alias(const Tensor& x, const Dims& sizes, const Dims& strides) {
-  Tensor out = make(x.impl().storage, x.dtype(), sizes, strides, x.storage_offset(),
-                    numel_of(sizes), gradus::is_contiguous(sizes, strides));
+  Tensor out = make(viewed(x), x.dtype(), sizes, strides, x.storage_offset(), numel_of(sizes),
+                    gradus::is_contiguous(sizes, strides));
   out.impl().inference = x.impl().inference;
   return out;
 }

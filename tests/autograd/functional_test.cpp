@@ -1,4 +1,4 @@
-// Jacobians, Hessians, their products with vectors, and vmap.
+// Jacobians, Hessians, and their products with vectors.
 #include "gradus/autograd/tools/functional.h"
 #include "gradus/autograd/tools/gradcheck.h"
 #include "tests/support.h"
@@ -131,29 +131,6 @@ TEST(Functional, CallsTheFunctionWithLeavesOfItsOwn) {
   EXPECT_FALSE(x.grad().defined());
   const NoGradGuard guard;
   expect_values(jacobian([](const Tensor& in) { return in * 2; }, x), {2, 0, 0, 2});
-}
-
-TEST(Vmap, MapsADimensionAndStacksTheResults) {
-  const Tensor x = tensor({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}});
-  const auto square = [](const Tensor& row) { return row * row; };
-  expect_values(vmap(square)(x), {1, 4, 9, 16, 25, 36});
-  EXPECT_EQ(vmap(square, 1)(x).sizes(), IntArrayRef({3, 2}));
-  expect_values(vmap(square, 1)(x), {1, 16, 4, 25, 9, 36});
-  expect_values(vmap(square, 0, -1)(x), {1, 16, 4, 25, 9, 36});
-  expect_values(vmap([](const Tensor& row) { return row.sum(); })(x), {6, 15});
-  expect_error<ValueError>([&] { vmap(square)(ones({0, 2})); }, "no slices");
-  int64_t calls = 0;
-  const auto growing = [&](const Tensor&) { return ones({++calls}); };
-  expect_error<ValueError>([&] { vmap(growing)(x); }, "returned shape [1] for slice 0 and [2]");
-}
-
-TEST(Vmap, IsDifferentiable) {
-  const auto f = [](const Tensors& in) {
-    return Tensors{vmap([](const Tensor& row) { return row.sin() * row.sum(); }, 1, 1)(in[0])};
-  };
-  const Tensor x = rand({2, 3}, kDouble).requires_grad_();
-  EXPECT_TRUE(autograd::gradcheck(f, {x}));
-  EXPECT_TRUE(autograd::gradgradcheck(f, {x}));
 }
 
 }  // namespace

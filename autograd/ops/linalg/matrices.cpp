@@ -1,6 +1,7 @@
 // The checks of matrices.h.
 #include "gradus/autograd/ops/linalg/matrices.h"
 
+#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/factories.h"
 
 namespace gradus::matrices {
@@ -59,7 +60,7 @@ Tensor identity_like(const Tensor& x) {
 
 void check_info(const char* op, const Tensor& info, std::string (*what)(int)) {
   if (info.is_meta()) return;
-  const Tensor here = info.to(kCPU).contiguous();
+  const Tensor here = batching::over_all(info).to(kCPU).contiguous();
   const int* const numbers = here.data_ptr<int>();
   for (int64_t i = 0; i < here.numel(); ++i) {
     if (numbers[i] == 0) continue;

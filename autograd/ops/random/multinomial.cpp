@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/math/philox.h"
 #include "gradus/tensor/raw/raw.h"
@@ -142,6 +143,7 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   check_weights(weights, num_samples, replacement);
   const int64_t draws = replacement ? num_samples : n;  // of each row
   const Tensor uniform = raw::empty({rows, draws}, kDouble, kCPU);
+  batching::refuse_different("multinomial");
   const PhiloxState state = raw::take(generator, self.device(), uniform.numel());
   backend(uniform).random(Distribution::uniform, 0, 1, state, uniform);
   const Tensor groups = replacement ? sums_of_groups(weights) : Tensor();

@@ -40,8 +40,9 @@ const std::map<std::string, Names> below_in_folder = {
     {"tensor/base", {}},
     {"tensor/table", {"tensor/base"}},
     {"tensor/math", {"tensor/base", "tensor/table"}},
-    {"tensor", {"tensor/base", "tensor/table", "tensor/math"}},  // sources: raw and fused too
-    {"tensor/raw", {"tensor/base", "tensor/table", "tensor/math", "tensor"}},
+    {"tensor", {"tensor/base", "tensor/table", "tensor/math"}},  // sources: raw, batching and fused too
+    {"tensor/raw", {"tensor/base", "tensor/table", "tensor/math", "tensor", "tensor/batching/level.h"}},
+    {"tensor/batching", {"tensor/base", "tensor/table", "tensor", "tensor/raw"}},
     {"tensor/codegen", {"tensor/base", "tensor"}},
     {"tensor/fused", {"tensor/base", "tensor/table", "tensor", "tensor/raw", "tensor/codegen"}},
     {"autograd", {}},
@@ -90,7 +91,7 @@ const Names top = {"gradus.h", "version.h", "compat", "examples", "bench",
 // Rooms whose headers are internal, all of them.
 const Names internal = {"autograd/ops",    "distributed/mpi", "distributed/nccl",
                         "distributed/net", "tensor/codegen",  "tensor/fused",
-                        "tensor/raw"};
+                        "tensor/raw",      "tensor/batching"};
 const Names skipped = {"build", "install", "docs"};
 // What folders of the course may include of the library; other folders of it may include nothing. A
 // student's repository holds the simulator alone.
@@ -247,7 +248,7 @@ class Reader {
     if (from == to || umbrellas.contains(path_)) return;
     const Names& allowed = below_in_folder.at(from);
     if (allowed.contains(to) || allowed.contains(target)) return;
-    const Names above = {"tensor/raw", "tensor/fused"};
+    const Names above = {"tensor/raw", "tensor/batching", "tensor/fused"};
     if (from == "tensor" && above.contains(to) && has_extension(path_, {".cpp"})) return;
     report(from + "/ includes " + target + ", which is not below it");
   }

@@ -1,0 +1,255 @@
+// Levels, batched storages, and what moves tensors in and out of a level.
+#include "gradus/tensor/batching/storage.h"
+
+#include <algorithm>
+
+#include "gradus/tensor/arrival.h"
+#include "gradus/tensor/base/recycled.h"
+#include "gradus/tensor/raw/raw.h"
+
+namespace gradus::batching {
+
+namespace {
+
+thread_local Level* innermost_level = nullptr;
+
+// Stands for the memory of a batched storage: data() asks for it.
+class Touch final : public Arrival {
+ public:
+  explicit Touch(BatchedStorage& storage) : storage_(storage) {}
+  bool await() override {
+    storage_.touch();
+    return true;
+  }
+
+ private:
+  BatchedStorage& storage_;
+};
+
+Tensor tensor_at(StoragePtr storage, ScalarType dtype, const Dims& sizes, const Dims& strides,
+                 int64_t offset) {
+  return Tensor(make_recycled<TensorImpl>(std::move(storage), dtype, sizes, strides, offset,
+                                          numel_of(sizes), is_contiguous(sizes, strides)));
+}
+
+const StoragePtr& memory_of(const Tensor& x) {
+  BatchedStorage* const storage = batched(x);
+  if (!storage) return x.impl().storage;
+  storage->ensure();
+  return storage->base();
+}
+
+// The stride of this level in elements of x, 0 where x does not differ there.
+int64_t step_of(const Tensor& x, int depth) {
+  for (const Axis& axis : axes_of(x))
+    if (axis.depth == depth) {
+      const auto size = static_cast<int64_t>(x.itemsize());
+      if (axis.stride % size != 0)
+        fail<NotBatched>("vmap: samples that are no whole elements apart, after view(dtype)");
+      return axis.stride / size;
+    }
+  return 0;
+}
+
+// Row-major samples of nbytes.
+Axes packed(Axes axes, int64_t nbytes) {
+  for (size_t i = axes.size(); i-- > 0; nbytes *= axes[i].size) axes[i].stride = nbytes;
+  return axes;
+}
+
+}  // namespace
+
+Level* innermost() { return innermost_level; }
+Level* innermost_batch() {
+  Level* level = innermost_level;
+  while (level && level->loops) level = level->outer;
+  return level;
+}
+
+Scope::Scope(Level* level) : before_(std::exchange(innermost_level, level)) {
+  scopes.fetch_add(1, std::memory_order_relaxed);
+}
+Scope::~Scope() {
+  scopes.fetch_sub(1, std::memory_order_relaxed);
+  innermost_level = before_;
+}
+
+int64_t drawn(int64_t elements) {
+  for (const Level* level = innermost(); level; level = level->outer) {
+    if (level->randomness == Randomness::error)
+      fail<Error>(
+          "vmap: called random operation while in randomness error mode; pass randomness "
+          "\"different\", for numbers of each sample's own, or \"same\"");
+    if (level->randomness == Randomness::different) {
+      if (!level->loops) elements *= level->size;
+    } else if (level->loops) {
+      fail<Error>(
+          "vmap: a function that is called once for each sample cannot draw the same numbers for "
+          "all; pass them as an argument, with in_dims None");
+    }
+  }
+  return elements;
+}
+
+void refuse_different(const char* op) {
+  for (const Level* level = here(); level; level = level->outer)
+    if (level->randomness == Randomness::different && !level->loops)
+      fail<NotBatched>("vmap: ", op, " draws numbers on the host");
+}
+
+Tensor over_all(const Tensor& x) { return here() ? physical(x, axes_of(x)) : x; }
+
+BatchedStorage::BatchedStorage(size_t nbytes, Device device, int depth)
+    : StorageImpl(nullptr, nbytes, device), depth_(depth) {
+  expect(std::make_shared<Touch>(*this));
+}
+
+BatchedStorage::BatchedStorage(StoragePtr base, Axes axes, int depth, bool borrowed)
+    : StorageImpl(nullptr, base->nbytes(), base->device()),
+      base_(std::move(base)),
+      axes_(std::move(axes)),
+      depth_(depth),
+      borrowed_(borrowed) {
+  expect(std::make_shared<Touch>(*this));
+}
+
+void BatchedStorage::give(StoragePtr base, Axes axes) {
+  base_ = std::move(base);
+  axes_ = std::move(axes);
+  relocate(nullptr);
+  expect(std::make_shared<Touch>(*this));
+}
+
+void BatchedStorage::ensure() {
+  if (base_) return;
+  const Scope outside(nullptr);
+  base_ = backend(device().type()).allocate(nbytes(), device());
+}
+
+void BatchedStorage::touch() {
+  if (!axes_.empty())
+    fail<NotBatched>(
+        "vmap: the function reads elements of a batched tensor, as item(), data_ptr() and printing "
+        "do");
+  ensure();
+  relocate(base_->data());
+}
+
+BatchedStorage* batched(const Tensor& x) {
+  return dynamic_cast<BatchedStorage*>(x.impl().storage.get());
+}
+const Axes& axes_of(const Tensor& x) {
+  static const Axes none;
+  const BatchedStorage* const storage = batched(x);
+  return storage ? storage->axes() : none;
+}
+int depth_of(const Tensor& x) {
+  const BatchedStorage* const storage = batched(x);
+  return storage ? storage->depth() : 0;
+}
+
+Axes merge(const Axes& a, const Axes& b) {
+  if (b.empty()) return a;
+  Axes out = a;
+  for (const Axis& axis : b)
+    if (std::ranges::find(out, axis.depth, &Axis::depth) == out.end()) out.push_back(axis);
+  std::ranges::sort(out, {}, &Axis::depth);
+  return out;
+}
+
+StoragePtr inner_storage(const Tensor& x) {
+  const int depth = here()->depth;
+  if (depth_of(x) == depth) return x.impl().storage;
+  return std::make_shared<BatchedStorage>(memory_of(x), axes_of(x), depth, true);
+}
+
+Tensor physical(const Tensor& x, const Axes& axes, int64_t rank, const Sample* at) {
+  if (!x.defined()) return x;
+  const StoragePtr& memory = memory_of(x);
+  if (static_cast<int64_t>(axes.size()) + std::max(rank, x.dim()) > kMaxDims)
+    fail<NotBatched>("vmap: samples of ", x.dim(), " dimensions in ", axes.size(), " levels");
+  Dims sizes, strides;
+  const auto add = [&](int64_t size, int64_t stride) {
+    sizes.push_back(size), strides.push_back(stride);
+  };
+  for (const Axis& axis : axes) add(axis.size, step_of(x, axis.depth));
+  for (int64_t i = x.dim(); i < rank; ++i) add(1, 0);
+  for (int64_t i = 0; i < x.dim(); ++i) add(x.sizes()[i], x.strides()[i]);
+  int64_t offset = x.storage_offset();
+  for (size_t i = 0; at && i < at->axes.size(); ++i)
+    offset += step_of(x, at->axes[i].depth) * at->places[i];
+  return tensor_at(memory, x.scalar_type(), sizes, strides, offset);
+}
+
+void spread(const char* op, const Tensor& out, const Axes& axes) {
+  BatchedStorage* const storage = batched(out);
+  const Axes all = merge(axes_of(out), axes);
+  if (all.size() == axes_of(out).size()) return;
+  if (!storage || storage->borrowed() || storage->depth() < axes.back().depth)
+    fail<Error>("vmap: ", op,
+                ": inplace arithmetic is not possible: samples would write different values into a "
+                "tensor of shape ",
+                out.sizes(), " that all of them share; use the out-of-place form, or a clone()");
+  const Scope outside(nullptr);
+  int64_t samples = 1;
+  for (const Axis& axis : all) samples *= axis.size;
+  const auto nbytes = static_cast<int64_t>(storage->nbytes());
+  StoragePtr memory =
+      backend(out.device().type()).allocate(static_cast<size_t>(samples * nbytes), out.device());
+  const Axes apart = packed(all, nbytes);
+  if (storage->base() && nbytes > 0) {  // each sample begins with what all had
+    const int64_t size = out.element_size();
+    const Tensor flat = tensor_at(out.impl().storage, out.scalar_type(), {nbytes / size}, {1}, 0);
+    const Tensor before = physical(flat, all);
+    storage->give(memory, apart);
+    backend(before).copy(before, physical(flat, all));
+    return;
+  }
+  storage->give(std::move(memory), apart);
+}
+
+void give(const char* op, const Tensor& out, const Axes& axes, const Tensor& result) {
+  BatchedStorage* const storage = batched(out);
+  const bool whole = storage && !storage->base() && out.is_contiguous() &&
+                     out.nbytes() == storage->nbytes() && storage->depth() >= axes.back().depth;
+  if (whole && result.is_contiguous() && result.storage_offset() == 0 &&
+      result.nbytes() == result.impl().storage->nbytes() &&
+      result.scalar_type() == out.scalar_type())
+    return storage->give(result.impl().storage, packed(axes, static_cast<int64_t>(out.nbytes())));
+  spread(op, out, axes);
+  const Scope outside(nullptr);
+  const Tensor to = physical(out, merge(axes_of(out), axes));
+  backend(to).copy(raw::expand(result, to.sizes()), to);
+}
+
+Tensor enter(const Level& level, const Tensor& x, std::optional<int64_t> dim) {
+  Axes axes = axes_of(x);
+  Dims sizes = x.impl().sizes, strides = x.impl().strides;
+  if (dim) {
+    axes.push_back({level.depth, sizes[*dim], strides[*dim] * x.element_size()});
+    sizes.erase(*dim), strides.erase(*dim);
+  }
+  return tensor_at(
+      std::make_shared<BatchedStorage>(memory_of(x), std::move(axes), level.depth, true),
+      x.scalar_type(), sizes, strides, x.storage_offset());
+}
+
+Tensor leave(const Level& level, const Tensor& x, int64_t dim) {
+  const StoragePtr& memory = memory_of(x);
+  Axes axes = axes_of(x);
+  Dims sizes = x.impl().sizes, strides = x.impl().strides;
+  sizes.insert(dim, level.size);
+  const bool differs = !axes.empty() && axes.back().depth == level.depth;
+  strides.insert(dim, differs ? step_of(x, level.depth) : 0);
+  if (differs) axes.pop_back();
+  const StoragePtr storage = level.depth > 1 ? std::make_shared<BatchedStorage>(
+                                                   memory, std::move(axes), level.depth - 1, false)
+                                             : memory;
+  const Tensor out = tensor_at(storage, x.scalar_type(), sizes, strides, x.storage_offset());
+  // Memory of an argument, or one place for all samples: the result has its own.
+  const bool shares = !differs || !batched(x) || batched(x)->borrowed();
+  const Scope outside(level.outer);
+  return shares ? raw::clone(out) : out;
+}
+
+}  // namespace gradus::batching
