@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kSum = "VmapSumBackward0";
 
-// The sum of x over the samples of the innermost level, as a tensor from outside of it.
+// The sum of x over the samples of the innermost level, for all of them.
 Tensor sum_of_samples(const Tensor& x) {
   batching::Level& level = *batching::here();
   Tensor out;
@@ -22,6 +22,7 @@ Tensor sum_of_samples(const Tensor& x) {
     const batching::Scope outside(level.outer);
     out = raw::alias(*raw::try_view(raw::reduce(ReduceOp::sum, rows, IntArrayRef{0}), x.sizes()));
   }
+  out = batching::enter(level, out, std::nullopt);
   if (recording(x))
     record(kSum, out, {x}, {}, [](Node&, const Tensor& grad) { return Tensors{grad}; });
   return out;

@@ -22,7 +22,7 @@ struct Evaluation {
   GraphLevel level;
   Tensors arguments;          // in the level; those that require grad are leaves
   std::vector<Dim> in_dims;   // of each argument
-  Tensors results;            // in the level, or from outside of it where there is no dim
+  Tensors results;            // in the level
   std::vector<Dim> out_dims;  // of each result
 };
 using Shared = std::shared_ptr<Evaluation>;
@@ -107,7 +107,7 @@ Tensors leave_recorded(const Shared& shared, const Tensors& inputs) {
   for (size_t i = 0; i < shared->results.size(); ++i) {
     const Tensor& y = shared->results[i];
     out.push_back(shared->out_dims[i] ? batching::leave(shared->level, y, *shared->out_dims[i])
-                                      : y.detach());
+                                      : batching::leave_shared(shared->level, y));
     records |= GradMode::is_enabled() && in_graph(y);
   }
   if (!records) return out;

@@ -1,6 +1,7 @@
 // BatchBackend: one call for one sample becomes one call for all, by the rules of rules.h.
 #include "gradus/tensor/batching/backend.h"
 
+#include "gradus/tensor/base/recycled.h"
 #include "gradus/tensor/batching/rules.h"
 
 namespace gradus::batching {
@@ -131,7 +132,7 @@ class BatchBackend final : public Backend {
 };
 
 StoragePtr BatchBackend::allocate(size_t nbytes, Device device) {
-  return std::make_shared<BatchedStorage>(nbytes, device, here()->depth);
+  return make_recycled<BatchedStorage>(nbytes, device, here()->depth);
 }
 
 Device BatchBackend::resolve(Device device) {

@@ -2,8 +2,8 @@
 #include "gradus/tensor/batching/storage.h"
 
 #include <algorithm>
+#include <typeinfo>
 
-#include "gradus/tensor/arrival.h"
 #include "gradus/tensor/base/recycled.h"
 #include "gradus/tensor/raw/raw.h"
 
@@ -12,19 +12,6 @@ namespace gradus::batching {
 namespace {
 
 thread_local Level* innermost_level = nullptr;
-
-// Stands for the memory of a batched storage: data() asks for it.
-class Touch final : public Arrival {
- public:
-  explicit Touch(BatchedStorage& storage) : storage_(storage) {}
-  bool await() override {
-    storage_.touch();
-    return true;
-  }
-
- private:
-  BatchedStorage& storage_;
-};
 
 Tensor tensor_at(StoragePtr storage, ScalarType dtype, const Dims& sizes, const Dims& strides,
                  int64_t offset) {
@@ -49,6 +36,13 @@ int64_t step_of(const Tensor& x, int depth) {
       return axis.stride / size;
     }
   return 0;
+}
+
+// How far a sample may reach within all of them.
+size_t reach(const StorageImpl& base, const Axes& axes) {
+  auto out = static_cast<int64_t>(base.nbytes());
+  for (const Axis& axis : axes) out -= (axis.size - 1) * axis.stride;
+  return static_cast<size_t>(out);
 }
 
 // Row-major samples of nbytes.
@@ -101,23 +95,23 @@ Tensor over_all(const Tensor& x) { return here() ? physical(x, axes_of(x)) : x; 
 
 BatchedStorage::BatchedStorage(size_t nbytes, Device device, int depth)
     : StorageImpl(nullptr, nbytes, device), depth_(depth) {
-  expect(std::make_shared<Touch>(*this));
+  expect_touch();
 }
 
 BatchedStorage::BatchedStorage(StoragePtr base, Axes axes, int depth, bool borrowed)
-    : StorageImpl(nullptr, base->nbytes(), base->device()),
+    : StorageImpl(nullptr, reach(*base, axes), base->device()),
       base_(std::move(base)),
       axes_(std::move(axes)),
       depth_(depth),
       borrowed_(borrowed) {
-  expect(std::make_shared<Touch>(*this));
+  expect_touch();
 }
 
 void BatchedStorage::give(StoragePtr base, Axes axes) {
   base_ = std::move(base);
   axes_ = std::move(axes);
   relocate(nullptr);
-  expect(std::make_shared<Touch>(*this));
+  expect_touch();
 }
 
 void BatchedStorage::ensure() {
@@ -126,17 +120,25 @@ void BatchedStorage::ensure() {
   base_ = backend(device().type()).allocate(nbytes(), device());
 }
 
-void BatchedStorage::touch() {
+// It is its own arrival, and keeps no handle to itself.
+void BatchedStorage::expect_touch() {
+  expect(std::shared_ptr<Arrival>(std::shared_ptr<Arrival>(), this));
+}
+
+bool BatchedStorage::await() {
   if (!axes_.empty())
     fail<NotBatched>(
         "vmap: the function reads elements of a batched tensor, as item(), data_ptr() and printing "
         "do");
   ensure();
   relocate(base_->data());
+  return true;
 }
 
 BatchedStorage* batched(const Tensor& x) {
-  return dynamic_cast<BatchedStorage*>(x.impl().storage.get());
+  StorageImpl& storage = *x.impl().storage;
+  return typeid(storage) == typeid(BatchedStorage) ? static_cast<BatchedStorage*>(&storage)
+                                                   : nullptr;
 }
 const Axes& axes_of(const Tensor& x) {
   static const Axes none;
@@ -160,7 +162,7 @@ Axes merge(const Axes& a, const Axes& b) {
 StoragePtr inner_storage(const Tensor& x) {
   const int depth = here()->depth;
   if (depth_of(x) == depth) return x.impl().storage;
-  return std::make_shared<BatchedStorage>(memory_of(x), axes_of(x), depth, true);
+  return make_recycled<BatchedStorage>(memory_of(x), axes_of(x), depth, true);
 }
 
 Tensor physical(const Tensor& x, const Axes& axes, int64_t rank, const Sample* at) {
@@ -229,23 +231,35 @@ Tensor enter(const Level& level, const Tensor& x, std::optional<int64_t> dim) {
     axes.push_back({level.depth, sizes[*dim], strides[*dim] * x.element_size()});
     sizes.erase(*dim), strides.erase(*dim);
   }
-  return tensor_at(
-      std::make_shared<BatchedStorage>(memory_of(x), std::move(axes), level.depth, true),
-      x.scalar_type(), sizes, strides, x.storage_offset());
+  return tensor_at(make_recycled<BatchedStorage>(memory_of(x), std::move(axes), level.depth, true),
+                   x.scalar_type(), sizes, strides, x.storage_offset());
+}
+
+namespace {
+
+// The memory of x for the world outside of the level.
+StoragePtr outer_storage(const Level& level, const Tensor& x, Axes axes) {
+  const StoragePtr& memory = memory_of(x);
+  if (level.depth == 1) return memory;
+  return make_recycled<BatchedStorage>(memory, std::move(axes), level.depth - 1, false);
+}
+
+}  // namespace
+
+Tensor leave_shared(const Level& level, const Tensor& x) {
+  return tensor_at(outer_storage(level, x, axes_of(x)), x.scalar_type(), x.impl().sizes,
+                   x.impl().strides, x.storage_offset());
 }
 
 Tensor leave(const Level& level, const Tensor& x, int64_t dim) {
-  const StoragePtr& memory = memory_of(x);
   Axes axes = axes_of(x);
   Dims sizes = x.impl().sizes, strides = x.impl().strides;
   sizes.insert(dim, level.size);
   const bool differs = !axes.empty() && axes.back().depth == level.depth;
   strides.insert(dim, differs ? step_of(x, level.depth) : 0);
   if (differs) axes.pop_back();
-  const StoragePtr storage = level.depth > 1 ? std::make_shared<BatchedStorage>(
-                                                   memory, std::move(axes), level.depth - 1, false)
-                                             : memory;
-  const Tensor out = tensor_at(storage, x.scalar_type(), sizes, strides, x.storage_offset());
+  const Tensor out = tensor_at(outer_storage(level, x, std::move(axes)), x.scalar_type(), sizes,
+                               strides, x.storage_offset());
   // Memory of an argument, or one place for all samples: the result has its own.
   const bool shares = !differs || !batched(x) || batched(x)->borrowed();
   const Scope outside(level.outer);

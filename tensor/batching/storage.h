@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "gradus/tensor/arrival.h"
 #include "gradus/tensor/batching/level.h"
 #include "gradus/tensor/tensor.h"
 
@@ -19,7 +20,7 @@ using Axes = std::vector<Axis>;  // outer levels first
 // The memory of a tensor that is made under vmap. It is not there until somebody writes: what is
 // written says which levels its samples differ in. Where they do not differ it is memory as any
 // other. REQUIRES: one thread uses it while its samples differ.
-class BatchedStorage final : public StorageImpl {
+class BatchedStorage final : public StorageImpl, private Arrival {
  public:
   // Memory that a function of this depth makes.
   BatchedStorage(size_t nbytes, Device device, int depth);
@@ -36,10 +37,12 @@ class BatchedStorage final : public StorageImpl {
   void give(StoragePtr base, Axes axes);
   // The memory, for samples that do not differ, where there is none yet.
   void ensure();
-  // data() was called. Errors: NotBatched where samples differ.
-  void touch();
 
  private:
+  // data() waits for this. Errors: NotBatched where samples differ.
+  bool await() override;
+  void expect_touch();
+
   StoragePtr base_;
   Axes axes_;
   int depth_;
@@ -73,8 +76,9 @@ void give(const char* op, const Tensor& out, const Axes& axes, const Tensor& res
 // x without dimension dim, whose places are the samples of this level; no dim: all samples are x.
 // Shares x's memory, and has no graph. REQUIRES: 0 <= dim.
 Tensor enter(const Level& level, const Tensor& x, std::optional<int64_t> dim);
-// The converse: the samples stand along dim. Without a dim, where x differs between samples:
-// undefined. REQUIRES: as enter.
+// The converse: the samples stand along dim. REQUIRES: as enter.
 Tensor leave(const Level& level, const Tensor& x, int64_t dim);
+// x itself outside of the level. REQUIRES: it does not differ between samples.
+Tensor leave_shared(const Level& level, const Tensor& x);
 
 }  // namespace gradus::batching
