@@ -99,7 +99,7 @@ inline Tensor& fill_(Tensor& self, const Scalar& value) { return self.fill_(valu
 inline Tensor& fill_(Tensor& self, const Tensor& value) { return self.fill_(value); }
 inline Tensor& zero_(Tensor& self) { return self.zero_(); }
 inline Tensor& detach_(Tensor& self) { return self.detach_(); }
-inline Tensor& conj_physical_(Tensor& self) { return self; }
+inline Tensor& conj_physical_(Tensor& self) { return self.conj_physical_(); }
 inline const Tensor& as_strided_(const Tensor& self, IntArrayRef size, IntArrayRef stride,
                                  std::optional<int64_t> storage_offset = std::nullopt) {
   return self.as_strided_(size, stride, storage_offset);

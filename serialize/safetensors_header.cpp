@@ -18,9 +18,10 @@ struct DtypeName {
   ScalarType dtype;
   std::string_view name;
 };
-constexpr DtypeName kDtypeNames[] = {
-    {kBool, "BOOL"}, {kByte, "U8"},  {kChar, "I8"},       {kShort, "I16"}, {kInt, "I32"},
-    {kLong, "I64"},  {kHalf, "F16"}, {kBFloat16, "BF16"}, {kFloat, "F32"}, {kDouble, "F64"}};
+constexpr DtypeName kDtypeNames[] = {{kBool, "BOOL"},  {kByte, "U8"},         {kChar, "I8"},
+                                     {kShort, "I16"},  {kInt, "I32"},         {kLong, "I64"},
+                                     {kHalf, "F16"},   {kBFloat16, "BF16"},   {kFloat, "F32"},
+                                     {kDouble, "F64"}, {kComplexFloat, "C64"}};
 
 std::string_view name_of(ScalarType dtype) {
   for (const DtypeName& row : kDtypeNames)

@@ -97,7 +97,8 @@ Tensor ones(IntArrayRef size, const TensorOptions& options) {
 }
 
 Tensor full(IntArrayRef size, const Scalar& value, TensorOptions options) {
-  if (!options.dtype_opt() && !value.isFloatingPoint()) options = options.dtype(value.type());
+  if (!options.dtype_opt() && !value.isFloatingPoint())
+    options = options.dtype(value.isComplex() ? toComplexType(get_default_dtype()) : value.type());
   return filled("full", size, value, options);
 }
 
@@ -275,11 +276,15 @@ ScalarType TensorData::dtype() const {
 
 Tensor tensor(const TensorData& data, const TensorOptions& options) {
   Tensor out = raw::empty(data.sizes(), options.dtype_opt().value_or(data.dtype()), kCPU);
-  visit(out.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  const auto put = [&]<class T>(TypeTag<T>) {
     T* to = out.data_ptr<T>();
     for (const Scalar& number : data.numbers()) *to++ = number.to<T>();
-  });
+  };
+  if (out.is_complex())
+    visit_complex("tensor", out.dtype(),
+                  [&]<class T>(TypeTag<T>) { put(TypeTag<std::complex<T>>{}); });
+  else
+    visit(out.dtype(), put);
   return finish(raw::to(out, options.device()), options);
 }
 

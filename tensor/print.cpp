@@ -138,6 +138,16 @@ void print_matrices(std::ostream& out, const Tensor& x, int64_t line_size) {
 }
 
 void print_elements(std::ostream& out, const Tensor& x, int64_t line_size) {
+  if (x.is_complex()) {  // libtorch 1.13 leaves the imaginary part out
+    if (x.dim() == 0) {
+      out << raw::item(x) << '\n';
+      return;
+    }
+    out << "real:\n";
+    print_elements(out, raw::contiguous(raw::part_of(x, 0)), line_size);
+    out << "imag:\n";
+    return print_elements(out, raw::contiguous(raw::part_of(x, 1)), line_size);
+  }
   const double* data = x.data_ptr<double>();
   if (x.dim() == 0) {
     out.unsetf(std::ios_base::floatfield);
@@ -169,7 +179,10 @@ std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line_size) 
   if (!tensor.defined()) return out << "[ Tensor (undefined) ]";
   const StreamState restored(out);
   if (tensor.numel() > 0)
-    print_elements(out, raw::contiguous(raw::to(raw::to(tensor, kDouble), kCPU)), line_size);
+    print_elements(out,
+                   raw::contiguous(raw::to(
+                       raw::to(tensor, tensor.is_complex() ? kComplexDouble : kDouble), kCPU)),
+                   line_size);
   out << "[ " << tensor.toString() << '{';
   for (size_t d = 0; d < tensor.sizes().size(); ++d) out << (d ? "," : "") << tensor.sizes()[d];
   return out << "} ]";

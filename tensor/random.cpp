@@ -1,6 +1,7 @@
 // rand, randn, randint and randperm, with their forms like.
 
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -28,6 +29,12 @@ PhiloxState take(const std::optional<Generator>& generator, Device device, int64
 
 void random_(const Tensor& x, Distribution kind, const Scalar& a, const Scalar& b,
              const std::optional<Generator>& generator) {
+  if (x.is_complex() && kind == Distribution::uniform)
+    return random_(raw::view_as_real(x), kind, a, b, generator);
+  if (x.is_complex() && kind == Distribution::normal) {  // |x - a| has the deviation b
+    random_(raw::view_as_real(x), kind, 0, b.toDouble() * std::sqrt(0.5), generator);
+    return zip_(BinaryOp::add, x, a);
+  }
   const PhiloxState state = take(generator, x.device(), x.numel());
   if (x.numel() == 0) return;
   const Tensor block = x.is_contiguous() ? x : raw::empty_like(x);
@@ -50,8 +57,10 @@ namespace {
 Tensor drawn(const char* op, Distribution kind, const Scalar& a, const Scalar& b, IntArrayRef size,
              const std::optional<Generator>& generator, const TensorOptions& options) {
   const ScalarType dtype = options.dtype();
-  check<TypeError>(kind == Distribution::randint || isFloatingType(dtype), op, ": dtype ", dtype,
-                   " is not a floating point type; use randint for integers");
+  const bool has_parts = kind == Distribution::uniform || kind == Distribution::normal;
+  check<TypeError>(
+      kind == Distribution::randint || isFloatingType(dtype) || (has_parts && isComplexType(dtype)),
+      op, ": dtype ", dtype, " is not a floating point type; use randint for integers");
   checked_numel(op, size);
   const Tensor out = empty(size, options);
   raw::random_(out, kind, a, b, generator);

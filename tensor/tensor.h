@@ -99,6 +99,7 @@ class Tensor {
   // Whether the elements fill a piece of memory, in some order of the dimensions, each once.
   bool is_non_overlapping_and_dense() const { return gradus::is_dense(sizes(), strides()); }
   bool is_floating_point() const { return isFloatingType(dtype()); }
+  bool is_complex() const { return isComplexType(dtype()); }
   bool is_signed() const { return isSignedType(dtype()); }
   bool is_view() const { return impl().view_of != nullptr; }
   bool is_alias_of(const Tensor& other) const { return impl().storage == other.impl().storage; }
@@ -291,7 +292,7 @@ class Tensor {
   METHOD(result, name, params, args)            \
   Tensor& name##_ params const;
 #include "gradus/tensor/table/functions.def"
-  Tensor& conj_physical_() const { return handle(); }
+  Tensor& conj_physical_() const;
 #define GRADUS_IN_PLACE_OPERATOR(name, of)                         \
   Tensor& name(const Tensor& other) const { return of##_(other); } \
   Tensor& name(const Scalar& other) const { return of##_(other); }
@@ -411,7 +412,6 @@ class Tensor {
                      std::optional<Generator> generator = {}) const;
 
   // --- For programs of libtorch: what is the same for every tensor here
-  bool is_complex() const { return false; }
   bool is_quantized() const { return false; }
   bool is_sparse() const { return false; }
   // The format that the strides show; results have it, too.

@@ -10,7 +10,7 @@
 namespace gradus {
 
 template <class T>
-concept Number = std::is_arithmetic_v<T> || HalfType<T>;
+concept Number = std::is_arithmetic_v<T> || HalfType<T> || ComplexType<T>;
 
 class TensorData {
  public:
@@ -41,7 +41,8 @@ class TensorData {
   // Numbers of C++ that have no dtype of their own count as int64 and float64.
   template <class T>
   static constexpr ScalarType type_of() {
-    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, float> || HalfType<T>)
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, float> || HalfType<T> ||
+                  ComplexType<T>)
       return dtype_of<T>;
     else if constexpr (std::is_floating_point_v<T>)
       return kDouble;

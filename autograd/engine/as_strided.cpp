@@ -81,6 +81,17 @@ Geometry geometry_of(const Tensor& x) {
   return {x.impl().sizes, x.impl().strides, x.storage_offset()};
 }
 
+Geometry geometry_beside(const Tensor& other, const Tensor& x) {
+  if (!x.is_complex() || other.is_complex()) return geometry_of(x);
+  return geometry_of(raw::view_as_real(x));
+}
+Tensor in_geometry(const Tensor& grad, const Geometry& geometry) {
+  return grad.dim() == static_cast<int64_t>(geometry.sizes.size()) ? grad : view_as_real(grad);
+}
+Tensor from_geometry(const Tensor& parts, bool is_complex) {
+  return is_complex && !parts.is_complex() ? view_as_complex(parts.contiguous()) : parts;
+}
+
 Tensor laid_out(const Tensor& x, const Geometry& like) {
   if (like.strides.size() == 0 || is_contiguous(like.sizes, like.strides))
     return x.clone(MemoryFormat::Contiguous);
@@ -91,7 +102,10 @@ Tensor laid_out(const Tensor& x, const Geometry& like) {
 }
 
 std::shared_ptr<Node> as_strided_node(const Tensor& base, const Tensor& view) {
-  auto backward = backward_of(geometry_of(base), geometry_of(view));
+  auto backward = [in = geometry_beside(view, base), out = geometry_beside(base, view),
+                   is_complex = base.is_complex()](Node&, const Tensor& grad) {
+    return Tensors{from_geometry(as_strided_backward(in_geometry(grad, out), in, out), is_complex)};
+  };
   auto node = make_node<LambdaNode<decltype(backward)>>(kNode, std::move(backward));
   node->add_next_edge(gradient_edge(base));
   node->add_input_metadata(view);

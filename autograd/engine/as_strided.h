@@ -11,6 +11,13 @@ struct Geometry {
   int64_t offset;
 };
 Geometry geometry_of(const Tensor& x);
+// The geometry of x where it and `other` share a storage, both counted in elements of one dtype:
+// where one of them is complex and the other real, in real numbers, and a complex tensor gets a
+// last dimension for the two parts.
+Geometry geometry_beside(const Tensor& other, const Tensor& x);
+// grad, which belongs to a tensor with such a geometry, in that form; and back.
+Tensor in_geometry(const Tensor& grad, const Geometry& geometry);
+Tensor from_geometry(const Tensor& parts, bool is_complex);
 
 // A copy of x with the strides of `like`, and element 0 at offset 0. Differentiable.
 Tensor laid_out(const Tensor& x, const Geometry& like);

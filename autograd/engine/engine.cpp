@@ -38,6 +38,9 @@ void run(const char* op, const Tensors& roots, const Tensors& root_grads,
       check<Error>(root.numel() == 1, op,
                    ": grad can be implicitly created only for scalar outputs, and tensor ", i,
                    " has shape ", root.sizes(), "; pass a gradient, or reduce it with sum() first");
+      check<TypeError>(!root.is_complex(), op,
+                       ": grad can be implicitly created only for real scalar outputs but got ",
+                       TypeName{root.dtype()}, "; pass a gradient, or take abs() or real() first");
       grad = ones_like(root);
     }
     task.add_root(edge, fit(grad, edge.function->meta(edge.input_nr), nullptr, i));

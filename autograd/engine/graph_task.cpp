@@ -40,7 +40,7 @@ class Scope {
 };
 
 bool has_nan(const Tensor& x) {
-  if (!x.is_floating_point() || x.numel() == 0) return false;
+  if (!is_differentiable(x.dtype()) || x.numel() == 0) return false;
   const Tensor count = raw::reduce(ReduceOp::sum, raw::zip(BinaryOp::ne, x, x), {});
   return raw::item(count).toLong() > 0;
 }

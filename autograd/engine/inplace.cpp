@@ -10,14 +10,16 @@ namespace gradus {
 
 void record_view_change(const Tensor& view, Edge value) {
   const Tensor base = view._base();
-  auto backward = [b = geometry_of(base), v = geometry_of(view)](Node& n, const Tensor& grad) {
+  auto backward = [b = geometry_beside(view, base), v = geometry_beside(base, view),
+                   of_base = base.is_complex(),
+                   of_view = view.is_complex()](Node& n, const Tensor& grad) {
     Tensors out(2);
-    const Tensor copy = laid_out(grad, b);
+    const Tensor copy = laid_out(in_geometry(grad, b), b);
     Tensor part = copy.as_strided(v.sizes, v.strides, v.offset - b.offset);
-    if (n.wants(1)) out[1] = part.clone();
+    if (n.wants(1)) out[1] = from_geometry(part.clone(), of_view);
     if (n.wants(0)) {
       part.zero_();
-      out[0] = copy;
+      out[0] = from_geometry(copy, of_base);
     }
     return out;
   };
@@ -129,7 +131,7 @@ void adopt(const char* op, const Tensor& x, const Tensor& result) {
 }
 
 Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
-  const bool records = recording(*this, src) && operand("copy_").is_floating_point();
+  const bool records = recording(*this, src) && is_differentiable(operand("copy_").dtype());
   check_in_place("copy", *this, records);
   check_output_shape("copy", "_", sizes(),
                      broadcast_shapes("copy_", sizes(), src.operand("copy_", "src").sizes()));
@@ -137,7 +139,7 @@ Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
   raw::copy_(*this, overlaps ? raw::clone(src) : src, non_blocking);
   if (records)
     record_overwrite("torch::autograd::CopyBackwards", *this,
-                     src.is_floating_point() ? src : Tensor());
+                     is_differentiable(src.dtype()) ? src : Tensor());
   impl().storage->bump_version();
   return handle();
 }

@@ -154,7 +154,7 @@ bool Tensor::requires_grad() const {
 }
 
 const Tensor& Tensor::set_requires_grad(bool requires_grad) const {
-  check<TypeError>(!requires_grad || is_floating_point(),
+  check<TypeError>(!requires_grad || is_differentiable(dtype()),
                    "requires_grad_: Only Tensors of floating point and complex dtype can require "
                    "gradients, not of ",
                    dtype(), "; convert with .to(kFloat)");
@@ -238,7 +238,7 @@ Tensor& Tensor::detach_() const {
 }
 
 void Tensor::set_data(const Tensor& new_data) const {
-  check<TypeError>(!requires_grad() || new_data.is_floating_point(),
+  check<TypeError>(!requires_grad() || is_differentiable(new_data.dtype()),
                    "set_data: new_data has dtype ", new_data.dtype(),
                    ", and the tensor requires grad, which needs a floating one");
   TensorImpl& to = impl();

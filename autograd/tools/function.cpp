@@ -74,7 +74,7 @@ void FunctionNodeBase::finish(Tensors& outputs) {
   for (Tensor& result : outputs) {
     const uint32_t nr = add_input_metadata(result);
     const bool differentiable =
-        result.is_floating_point() && !among(context.non_differentiable_, result);
+        is_differentiable(result.dtype()) && !among(context.non_differentiable_, result);
     result = output(result);
     if (!differentiable) continue;
     if (result.is_view() &&

@@ -21,9 +21,33 @@ std::vector<double> values(const Tensor& x) {
 
 void check_inputs(const Tensors& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i)
-    check(!inputs[i].requires_grad() || inputs[i].dtype() == kDouble, "gradcheck: input ", i,
-          " has dtype ", inputs[i].dtype(),
+    check(!inputs[i].requires_grad() || inputs[i].dtype() == kDouble ||
+              inputs[i].dtype() == kComplexDouble,
+          "gradcheck: input ", i, " has dtype ", inputs[i].dtype(),
           "; finite differences need float64; convert with .to(kDouble)");
+}
+
+bool has_parts(const Tensor& x) { return x.defined() && x.is_complex(); }
+
+// f of pairs of real numbers, and with them for results: complex numbers are checked by both parts.
+CheckedFunction of_parts(const CheckedFunction& f, const Tensors& inputs) {
+  std::vector<bool> pairs;
+  for (const Tensor& x : inputs) pairs.push_back(has_parts(x));
+  return [f, pairs](const Tensors& x) {
+    Tensors own = x;
+    for (size_t i = 0; i < pairs.size(); ++i)
+      if (pairs[i]) own[i] = view_as_complex(x[i]);
+    Tensors out = f(own);
+    for (Tensor& y : out)
+      if (has_parts(y)) y = view_as_real(y);
+    return out;
+  };
+}
+Tensors parts_of(const Tensors& inputs) {
+  Tensors out = inputs;
+  for (Tensor& x : out)
+    if (has_parts(x)) x = raw::clone(raw::view_as_real(x)).requires_grad_(x.requires_grad());
+  return out;
 }
 
 // The same inputs as leaves of their own memory, so that they can be moved by eps.
@@ -50,8 +74,11 @@ std::vector<std::vector<double>> evaluate(const CheckedFunction& f, const Tensor
 
 }  // namespace
 
-bool gradcheck(const CheckedFunction& f, const Tensors& given, const GradcheckOptions& options) {
-  check_inputs(given);
+bool gradcheck(const CheckedFunction& of_numbers, const Tensors& numbers,
+               const GradcheckOptions& options) {
+  check_inputs(numbers);
+  const CheckedFunction f = of_parts(of_numbers, numbers);
+  const Tensors given = parts_of(numbers);
   const AutoGradMode mode(true);
   const Tensors inputs = as_leaves(given);
   Tensors wanted;
@@ -98,9 +125,11 @@ bool gradcheck(const CheckedFunction& f, const Tensors& given, const GradcheckOp
   return true;
 }
 
-bool gradgradcheck(const CheckedFunction& f, const Tensors& inputs,
+bool gradgradcheck(const CheckedFunction& of_numbers, const Tensors& numbers,
                    const GradcheckOptions& options) {
-  check_inputs(inputs);
+  check_inputs(numbers);
+  const CheckedFunction f = of_parts(of_numbers, numbers);
+  const Tensors inputs = parts_of(numbers);
   const AutoGradMode mode(true);
   // The weights are inputs too, so that the derivative by them is checked as well.
   Tensors all = as_leaves(inputs);

@@ -16,9 +16,10 @@ struct GradcheckOptions {
 };
 
 // Compares d f_i / d x_j by backward() with central differences (f(x + eps) - f(x - eps)) / 2 eps,
-// for every element of every output and every input that requires grad. Inputs are float64 and are
-// restored. Returns true; throws Error naming the first element that disagrees.
-// Complexity: two evaluations per input element, one backward per output element.
+// for every element of every output and every input that requires grad; of complex numbers for both
+// parts. Inputs are float64 or complex128 and are restored. Returns true; throws Error naming the
+// first element that disagrees. Complexity: two evaluations per input element, one backward per
+// output element.
 bool gradcheck(const CheckedFunction& f, const Tensors& inputs,
                const GradcheckOptions& options = {});
 

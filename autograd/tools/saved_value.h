@@ -30,7 +30,9 @@ class SavedValue {
   SavedValue(IntArrayRef value) : value_(value.vec()) {}                // NOLINT
   SavedValue(std::vector<double> value) : value_(std::move(value)) {}   // NOLINT
   SavedValue(std::nullopt_t) {}                                         // NOLINT
-  SavedValue(const Scalar& value) {                                     // NOLINT
+  // Errors: TypeError for a complex number.
+  SavedValue(const Scalar& value) {  // NOLINT
+    check<TypeError>(!value.isComplex(), "SavedValue: ", value, " is complex; save a tensor of it");
     if (value.isBoolean())
       value_ = value.toBool();
     else if (value.isFloatingPoint())

@@ -41,7 +41,9 @@ using gradus::compat::Backend;
 }  // namespace at
 namespace c10 {
 using namespace gradus;
-}
+template <class T>
+using complex = std::complex<T>;
+}  // namespace c10
 namespace caffe2 {
 using namespace gradus;
 }

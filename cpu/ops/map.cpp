@@ -1,5 +1,6 @@
 // Elementwise functions of one operand, and their derivatives.
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/ops/complex.h"
 #include "gradus/cpu/walk/run_loop.h"
 #include "gradus/tensor/math/elementwise.h"
 
@@ -16,6 +17,7 @@ constexpr unsigned kSlopeUses[] = {
 }  // namespace
 
 void CpuBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
+  if (isComplexType(x.scalar_type())) return map_complex(op, x, out);
   const TypedLoop loop = map_loop(op, x.scalar_type());
   run_loop<2>(loop, grain_of(op), out.sizes(),
               {LoopOperand::output(out, loop.writes), LoopOperand::input(x, loop.reads)});

@@ -129,14 +129,14 @@ Tensor find_nonzero(const Tensor& dense, IntArrayRef shape) {
 Tensor CpuBackend::nonzero(const Tensor& x, IntArrayRef shape) {
   Tensor out;
   const Tensor dense = raw::contiguous(x);
-  visit_bits(x.element_size(),
+  visit_real_bits(x.element_size(),
              [&]<class Bits>(TypeTag<Bits>) { out = find_nonzero<Bits>(dense, shape); });
   return out;
 }
 
 void CpuBackend::count_nonzero(const Tensor& x, const Tensor& out) {
   const Tensor dense = raw::contiguous(x);
-  visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
+  visit_real_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
     *out.data_ptr<int64_t>() = search<Bits>(dense).found();
   });
 }

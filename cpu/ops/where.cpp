@@ -16,11 +16,15 @@ using Steps = std::array<int64_t, 4>;  // of out, condition, x, y
 template <class T>
 void choose(int64_t n, T* out, const bool* condition, const T* x, int64_t x_step, const T* y,
             int64_t y_step) {
-  const auto* const chosen = reinterpret_cast<const uint8_t*>(condition);
+  if constexpr (std::is_same_v<T, Bits128>) {
+    for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? x[i * x_step] : y[i * y_step];
+  } else {
+    const auto* const chosen = reinterpret_cast<const uint8_t*>(condition);
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) {
-    const T a = x[i * x_step], b = y[i * y_step], mask = static_cast<T>(0 - T{chosen[i]});
-    out[i] = static_cast<T>((a & mask) | (b & ~mask));
+    for (int64_t i = 0; i < n; ++i) {
+      const T a = x[i * x_step], b = y[i * y_step], mask = static_cast<T>(0 - T{chosen[i]});
+      out[i] = static_cast<T>((a & mask) | (b & ~mask));
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "gradus/cpu/backend.h"
+#include "gradus/cpu/ops/complex.h"
 #include "gradus/cpu/walk/run_loop.h"
 
 namespace gradus::cpu {
@@ -43,7 +44,9 @@ LoopOperand operand_of(const Operand& operand, ScalarType dtype, const Tensor& o
 }  // namespace
 
 void CpuBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
-  const TypedLoop loop = zip_loop(op, (x.is_number() ? y : x).tensor->scalar_type());
+  const ScalarType dtype = (x.is_number() ? y : x).tensor->scalar_type();
+  if (isComplexType(dtype)) return zip_complex(op, x, y, out);
+  const TypedLoop loop = zip_loop(op, dtype);
   Kept kept[2];
   run_loop<3>(loop, grain_of(op), out.sizes(),
               {LoopOperand::output(out, loop.writes), operand_of(x, loop.reads, out, kept[0]),

@@ -26,6 +26,7 @@ bool gives_bool(TernaryOp) { return false; }
 template <class Op, size_t n>
 TypedLoop find(Op op, ScalarType dtype, Loop const (Loops::*table)[n]) {
   const ScalarType computed = computed_type(dtype);
+  if (isComplexType(dtype)) check_computed(op, computed);
   for (const ScalarType reads : {dtype, computed}) {
     const auto loop_in = [&](InstructionSet set) {
       return (loops_of(set, reads).*table)[static_cast<int>(op)];

@@ -30,7 +30,7 @@ void load(size_t size, Loop convert, int64_t n, const std::byte* from, int64_t s
   const void* in[] = {from};
   if (step != 1) {
     std::byte* const collected = convert ? stage : to;
-    visit_bits(size, [&]<class T>(TypeTag<T>) {
+    visit_real_bits(size, [&]<class T>(TypeTag<T>) {
       collect(n, reinterpret_cast<const T*>(from), step, reinterpret_cast<T*>(collected));
     });
     in[0] = collected;

@@ -106,7 +106,7 @@ class Runner {
       };
       for (int i = 1; i < N; ++i)
         if (transposed[i])
-          visit_bits(operands_[i].size, [&]<class T>(TypeTag<T>) {
+          visit_real_bits(operands_[i].size, [&]<class T>(TypeTag<T>) {
             transpose_band(rows, n, reinterpret_cast<T*>(buffers_[i]), width,
                            reinterpret_cast<const T*>(start(i, 0)), steps_[i]);
           });
@@ -213,7 +213,7 @@ class Runner {
       from = stage_;
     }
     if (steps_[0] != 1)
-      visit_bits(output.size, [&]<class T>(TypeTag<T>) {
+      visit_real_bits(output.size, [&]<class T>(TypeTag<T>) {
         T* const out = reinterpret_cast<T*>(to);
         for (int64_t k = 0; k < n; ++k) out[k * steps_[0]] = reinterpret_cast<const T*>(from)[k];
       });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 namespace gradus::cpu {
 
@@ -33,10 +34,13 @@ void transpose_tile(T* to, int64_t to_row, const T* from, int64_t from_column) {
 template <class T>
 void transpose_band(int64_t rows, int64_t columns, T* to, int64_t to_row, const T* from,
                     int64_t from_column) {
-  const int64_t full_rows = rows / kTile * kTile, full_columns = columns / kTile * kTile;
-  for (int64_t j = 0; j < full_columns; j += kTile)
-    for (int64_t i = 0; i < full_rows; i += kTile)
-      transpose_tile(to + i * to_row + j, to_row, from + j * from_column + i, from_column);
+  constexpr bool has_tiles = std::is_integral_v<T>;  // not the 16 bytes of a complex number
+  const int64_t full_rows = has_tiles ? rows / kTile * kTile : 0;
+  const int64_t full_columns = columns / kTile * kTile;
+  if constexpr (has_tiles)
+    for (int64_t j = 0; j < full_columns; j += kTile)
+      for (int64_t i = 0; i < full_rows; i += kTile)
+        transpose_tile(to + i * to_row + j, to_row, from + j * from_column + i, from_column);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = i < full_rows ? full_columns : 0; j < columns; ++j)
       to[i * to_row + j] = from[j * from_column + i];

@@ -43,6 +43,8 @@ __device__ void visit_stored(ScalarType dtype, const F& f) {
     return f(TypeTag<type>{});
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
+    default:  // complex numbers are not converted here
+      break;
   }
 }
 // Calls f(TypeTag<T>{}) with an unsigned integer of so many bytes.

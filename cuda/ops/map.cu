@@ -2,12 +2,14 @@
 #include "gradus/cuda/kernels/map.cuh"
 
 #include "gradus/cuda/backend.h"
+#include "gradus/cuda/ops/complex/elementwise.h"
 #include "gradus/cuda/ops/elementwise.cuh"
 #include "gradus/tensor/table/dispatch.h"
 
 namespace gradus::cuda {
 
 void CudaBackend::map(UnaryOp op, const Tensor& x, const Tensor& out) {
+  if (isComplexType(x.scalar_type())) return map_complex(op, x, out);
   visit_op(op, [&](auto row) {
     using Row = scalar::Unary<row.value>;
     visit_computed<Row>(computed_type(x.dtype()), [&]<class T>(TypeTag<T>) {

@@ -91,7 +91,7 @@ Search search_for_starts(const Tensor& list) {
 }  // namespace
 
 void CudaBackend::count_nonzero(const Tensor& x, const Tensor& out) {
-  visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
+  visit_real_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
     const Tensor counts = count_tiles(Context(x), x, x.numel(), not_zero<Bits>(x), nullptr);
     reduce(ReduceOp::sum, counts, raw::alias(out, {1}, {1}));
   });
@@ -99,7 +99,7 @@ void CudaBackend::count_nonzero(const Tensor& x, const Tensor& out) {
 
 Tensor CudaBackend::nonzero(const Tensor& x, IntArrayRef shape) {
   Tensor out;
-  visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
+  visit_real_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
     out = Search(x, x.numel(), not_zero<Bits>(x)).coordinates("nonzero: it", shape);
   });
   return out;

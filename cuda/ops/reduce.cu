@@ -228,7 +228,7 @@ void CudaBackend::reduce(ReduceOp op, const Tensor& x, const Tensor& out) {
     const auto visitor = [&]<class T>(TypeTag<T>) { reduce_tensor<T>(fold, x, out); };
     if constexpr (row.value == ReduceOp::amax || row.value == ReduceOp::amin) {
       if (truths)
-        return visit_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
+        return visit_real_bits(x.element_size(), [&]<class Bits>(TypeTag<Bits>) {
           const IsNotZero<Bits> is_true{static_cast<Bits>(value_bits(x.dtype()))};
           reduce_through<uint8_t, Bits>(fold, x, is_true, out);
         });

@@ -157,7 +157,7 @@ void put_everywhere(const Context& context, const IndexRule& rule, int64_t dim, 
     launch_pdl(put_number<T>, put_launch(context, walk.numel), walk, rule, step, device_fault(),
                static_cast<T*>(out.data_ptr()), data_of<int64_t>(index), value);
   };
-  visit_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
+  visit_real_bits(out.element_size(), [&]<class T>(TypeTag<T>) {
     const T value = bits_of<T>(number, out.scalar_type());
     constexpr int V = sizeof(uint64_t) / sizeof(T);
     if (jump % V != 0 || !is_aligned<V>(static_cast<T*>(out.data_ptr())) ||

@@ -2,6 +2,7 @@
 #include "gradus/cuda/kernels/zip.cuh"
 
 #include "gradus/cuda/backend.h"
+#include "gradus/cuda/ops/complex/elementwise.h"
 #include "gradus/cuda/ops/elementwise.cuh"
 #include "gradus/cuda/ops/squares.cuh"
 #include "gradus/tensor/table/dispatch.h"
@@ -70,6 +71,7 @@ bool zip_at_once(const Operand& x, const Operand& y, const Tensor& out) {
 void CudaBackend::zip(BinaryOp op, const Operand& x, const Operand& y, const Tensor& out) {
   const Tensor& one = *(x.is_number() ? y : x).tensor;
   const ScalarType dtype = computed_type(gives_bool(op) ? one.dtype() : out.dtype());
+  if (isComplexType(dtype)) return zip_complex(op, x, y, out);
   visit_op(op, [&](auto row) {
     if (zip_at_once<row.value>(x, y, out)) return;
     visit_computed<scalar::Binary<row.value>>(

@@ -11,6 +11,7 @@ const char* toString(ScalarType dtype) {
 #define DTYPE(name, type, short_name, kind, computed) \
   case ScalarType::name:                              \
     return #name;
+#define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
   }
@@ -22,6 +23,7 @@ std::string_view short_name(ScalarType dtype) {
 #define DTYPE(name, type, short_name, kind, computed) \
   case ScalarType::name:                              \
     return #short_name;
+#define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
   }

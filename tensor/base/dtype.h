@@ -2,6 +2,7 @@
 // `tensor/base/dtypes.def` is the one list of them.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -14,6 +15,7 @@ namespace gradus {
 
 enum class ScalarType : int8_t {
 #define DTYPE(name, type, short_name, kind, computed) name,
+#define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
 };
@@ -22,15 +24,18 @@ using Dtype = ScalarType;
 // kBool, kLong, kFloat, kDouble ...
 #define DTYPE(name, type, short_name, kind, computed) \
   inline constexpr ScalarType k##name = ScalarType::name;
+#define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
 inline constexpr ScalarType kUInt8 = kByte, kInt8 = kChar, kInt16 = kShort, kInt32 = kInt,
                             kInt64 = kLong, kFloat16 = kHalf, kFloat32 = kFloat, kFloat64 = kDouble;
 inline constexpr ScalarType kU8 = kByte, kI8 = kChar, kI16 = kShort, kI32 = kInt, kI64 = kLong,
                             kF16 = kHalf, kF32 = kFloat, kF64 = kDouble;
+inline constexpr ScalarType kComplex64 = kComplexFloat, kComplex128 = kComplexDouble;
 
-// Boolean < Integral < Floating: an operation's result has the highest category of its operands.
-enum class DtypeKind : int8_t { Boolean, Integral, Floating };
+// Boolean < Integral < Floating < Complex: an operation's result has the highest category of its
+// operands.
+enum class DtypeKind : int8_t { Boolean, Integral, Floating, Complex };
 
 // The dtype of a C++ type: dtype_of<float> == kFloat.
 template <class T>
@@ -41,6 +46,7 @@ inline constexpr ScalarType dtype_of = [] {
 #define DTYPE(name, type, short_name, kind, computed) \
   template <>                                         \
   inline constexpr ScalarType dtype_of<type> = ScalarType::name;
+#define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
 
@@ -50,6 +56,7 @@ inline constexpr std::string_view cpp_name = "asked for";
 #define DTYPE(name, type, short_name, kind, computed) \
   template <>                                         \
   inline constexpr std::string_view cpp_name<type> = #type;
+#define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
 
@@ -58,6 +65,7 @@ constexpr size_t element_size(ScalarType dtype) {
 #define DTYPE(name, type, short_name, kind, computed) \
   case ScalarType::name:                              \
     return sizeof(type);
+#define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
   }
@@ -69,6 +77,7 @@ constexpr DtypeKind kind_of(ScalarType dtype) {
 #define DTYPE(name, type, short_name, kind, computed) \
   case ScalarType::name:                              \
     return DtypeKind::kind;
+#define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
   }
@@ -81,7 +90,22 @@ constexpr bool isIntegralType(ScalarType dtype, bool include_bool = false) {
          (include_bool && kind_of(dtype) == DtypeKind::Boolean);
 }
 
-constexpr bool isComplexType(ScalarType) { return false; }
+constexpr bool isComplexType(ScalarType dtype) { return kind_of(dtype) == DtypeKind::Complex; }
+// Whether tensors of the dtype may require grad.
+constexpr bool is_differentiable(ScalarType dtype) { return kind_of(dtype) >= DtypeKind::Floating; }
+// The dtype of complex numbers whose parts hold a floating point dtype.
+constexpr ScalarType toComplexType(ScalarType dtype) {
+  if (dtype == kDouble || dtype == kComplexDouble) return kComplexDouble;
+  if (!is_differentiable(dtype))
+    fail<TypeError>(
+        "toComplexType: Unknown Complex ScalarType for a dtype of integers; convert "
+        "with .to(kFloat)");
+  return kComplexFloat;
+}
+// The dtype of the parts; a real dtype itself.
+constexpr ScalarType toRealValueType(ScalarType dtype) {
+  return dtype == kComplexFloat ? kFloat : dtype == kComplexDouble ? kDouble : dtype;
+}
 constexpr bool isSignedType(ScalarType dtype) { return dtype != kBool && dtype != kByte; }
 // Whether an operation may store its result of dtype `from` in a tensor of dtype `to`.
 constexpr bool canCast(ScalarType from, ScalarType to) { return kind_of(from) <= kind_of(to); }
@@ -91,15 +115,17 @@ constexpr ScalarType promoteTypes(ScalarType a, ScalarType b) {
   const ScalarType low = a < b ? a : b, high = a < b ? b : a;
   if (low == kByte && high == kChar) return kShort;
   if (low == kHalf && high == kBFloat16) return kFloat;
+  if (low == kDouble && high == kComplexFloat) return kComplexDouble;
   return high;
 }
 
-// The dtype in which numbers of a dtype are computed: kLong, kFloat or kDouble.
+// The dtype in which numbers of a dtype are computed: kLong, kFloat, kDouble or a complex one.
 constexpr ScalarType computed_type(ScalarType dtype) {
   switch (dtype) {
 #define DTYPE(name, type, short_name, kind, computed) \
   case ScalarType::name:                              \
     return ScalarType::computed;
+#define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
   }
@@ -107,7 +133,7 @@ constexpr ScalarType computed_type(ScalarType dtype) {
 }
 
 // An element is 0 where these bits of it are 0: all bits, but for the sign of a floating point
-// number.
+// number. REQUIRES: a real dtype.
 constexpr uint64_t value_bits(ScalarType dtype) {
   return ~uint64_t{0} >> (64 - 8 * element_size(dtype) + (isFloatingType(dtype) ? 1 : 0));
 }
@@ -128,7 +154,7 @@ struct TypeTag {
   using type = T;
 };
 
-// Calls f(TypeTag<T>{}) with the C++ type of dtype.
+// Calls f(TypeTag<T>{}) with the C++ type of dtype. Errors: TypeError for a complex one.
 template <class F>
 decltype(auto) visit(ScalarType dtype, F&& f) {
   switch (dtype) {
@@ -137,8 +163,20 @@ decltype(auto) visit(ScalarType dtype, F&& f) {
     return f(TypeTag<type>{});
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
+    default:
+      break;
   }
-  fail<TypeError>("unknown dtype ", static_cast<int>(dtype));
+  fail<TypeError>("not implemented for '", std::string_view(toString(dtype)),
+                  "'; compute with real() and imag()");
+}
+
+// The same over complex dtypes, with the type of their parts. `op` is named in the error.
+template <class F>
+decltype(auto) visit_complex(std::string_view op, ScalarType dtype, F&& f) {
+  if (dtype == kComplexFloat) return f(TypeTag<float>{});
+  if (dtype == kComplexDouble) return f(TypeTag<double>{});
+  fail<TypeError>(op, ": dtype ", short_name(dtype),
+                  " is not complex; convert with .to(kComplexFloat)");
 }
 
 // The same over the floating point types that are computed with. `op` is named in the error.

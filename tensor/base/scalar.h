@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <complex>
 #include <concepts>
 #include <iosfwd>
 #include <limits>
@@ -10,6 +11,9 @@
 #include "gradus/tensor/base/dtype.h"
 
 namespace gradus {
+
+template <class T>
+concept ComplexType = std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
 
 class Scalar {
  public:
@@ -26,19 +30,27 @@ class Scalar {
     }
   }
 
+  template <ComplexType T>
+  Scalar(T value)  // NOLINT: implicit
+      : kind_(DtypeKind::Complex), real_(value.real()), imag_(value.imag()) {}
+
   DtypeKind kind() const { return kind_; }
   bool isFloatingPoint() const { return kind_ == DtypeKind::Floating; }
   bool isIntegral(bool include_bool) const {
     return kind_ == DtypeKind::Integral || (include_bool && isBoolean());
   }
   bool isBoolean() const { return kind_ == DtypeKind::Boolean; }
-  // kBool, kLong or kDouble: what the number is stored as.
-  ScalarType type() const { return isFloatingPoint() ? kDouble : isBoolean() ? kBool : kLong; }
+  // kBool, kLong, kDouble or kComplexDouble: what the number is stored as.
+  ScalarType type() const {
+    constexpr ScalarType by_kind[] = {kBool, kLong, kDouble, kComplexDouble};
+    return by_kind[static_cast<int>(kind_)];
+  }
 
-  bool isComplex() const { return false; }
+  bool isComplex() const { return kind_ == DtypeKind::Complex; }
 
   // Whether a T holds the number. A fraction is cut off, an integer below 0 wraps round in an
-  // unsigned type, and every number is true or false.
+  // unsigned type, and every number is true or false. A complex number with an imaginary part fits
+  // no real type but bool.
   template <class T>
   bool fits() const;
   // Errors: ValueError unless fits<T>().
@@ -48,12 +60,23 @@ class Scalar {
       fail_to_fit("Scalar", cpp_name<T>, "take a wider one");
     return cast<T>();
   }
-  // The value, converted as C++ does.
+  // The value, converted as C++ does. Errors: ValueError for an imaginary part in a real type.
   template <class T>
   T cast() const {
-    return isFloatingPoint() ? static_cast<T>(real_) : static_cast<T>(integer_);
+    if constexpr (ComplexType<T>) {
+      return {cast_part<typename T::value_type>(),
+              static_cast<typename T::value_type>(isComplex() ? imag_ : 0)};
+    } else if constexpr (std::same_as<T, bool>) {
+      return cast_part<bool>() || (isComplex() && imag_ != 0);
+    } else {
+      if (isComplex() && imag_ != 0) [[unlikely]]
+        fail_to_fit("Scalar", cpp_name<T>, "take a complex type");
+      return cast_part<T>();
+    }
   }
   double toDouble() const { return cast<double>(); }
+  std::complex<float> toComplexFloat() const { return cast<std::complex<float>>(); }
+  std::complex<double> toComplexDouble() const { return cast<std::complex<double>>(); }
   float toFloat() const { return to<float>(); }
   Half toHalf() const { return to<Half>(); }
   BFloat16 toBFloat16() const { return to<BFloat16>(); }
@@ -66,7 +89,7 @@ class Scalar {
 
   // A boolean and a number are never equal.
   bool equal(const Scalar& other) const {
-    return isBoolean() == other.isBoolean() && toDouble() == other.toDouble();
+    return isBoolean() == other.isBoolean() && toComplexDouble() == other.toComplexDouble();
   }
   // Errors: TypeError for a boolean.
   Scalar operator-() const;
@@ -76,18 +99,30 @@ class Scalar {
                                 const char* remedy) const;
 
  private:
+  // The number, or its real part.
+  template <class T>
+  T cast_part() const {
+    return kind_ >= DtypeKind::Floating ? static_cast<T>(real_) : static_cast<T>(integer_);
+  }
+
   DtypeKind kind_;
   union {
     double real_;
     int64_t integer_;
   };
+  double imag_ = 0;
 };
 
 template <class T>
 bool Scalar::fits() const {
   using limits = std::numeric_limits<T>;
-  if constexpr (std::same_as<T, bool>) {
+  if constexpr (ComplexType<T>) {
+    using Part = typename T::value_type;
+    return Scalar(cast_part<double>()).fits<Part>() && Scalar(imag_).fits<Part>();
+  } else if constexpr (std::same_as<T, bool>) {
     return true;
+  } else if (isComplex()) {
+    return imag_ == 0 && Scalar(real_).fits<T>();
   } else if constexpr (!limits::is_integer) {
     const double x = toDouble();
     return !std::isfinite(x) || std::abs(x) <= static_cast<double>(limits::max());

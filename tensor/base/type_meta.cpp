@@ -27,6 +27,10 @@ std::string_view TypeMeta::name() const {
       return "float";
     case kDouble:
       return "double";
+    case kComplexFloat:
+      return "c10::complex<float>";
+    case kComplexDouble:
+      return "c10::complex<double>";
   }
   return "nullptr (uninitialized)";
 }

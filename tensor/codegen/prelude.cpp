@@ -64,8 +64,9 @@ std::string_view cuda_name(ScalarType dtype) {
       return "float";
     case kDouble:
       return "double";
+    default:
+      return "";
   }
-  return "";
 }
 
 std::string prelude(const std::function<bool(ScalarType)>& uses, bool wide) {

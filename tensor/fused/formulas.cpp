@@ -16,14 +16,14 @@ using Row = Formulas::Row;
 constexpr const char *kX = "(T x)", *kXY = "(T x, T y)", *kXYZW = "(T x, T y, T z, T w)";
 
 constexpr Row unary[] = {
-#define UNARY(name, doc, ints, lo, hi, f, df, ...) {#name, kX, "T", #f, #df},
-#define PREDICATE(name, doc, f) {#name, kX, "bool", #f, ""},
+#define UNARY(name, doc, ints, complex, lo, hi, f, df, ...) {#name, kX, "T", #f, #df},
+#define PREDICATE(name, doc, complex, f) {#name, kX, "bool", #f, ""},
 #include "gradus/tensor/table/elementwise.def"
 };
 constexpr Row binary[] = {
-#define BINARY(name, doc, ints, xlo, xhi, ylo, yhi, f, ...) {#name, kXY, "T", #f, ""},
+#define BINARY(name, doc, ints, complex, xlo, xhi, ylo, yhi, f, ...) {#name, kXY, "T", #f, ""},
 #define INTEGER(name, doc, ints, f, ...) {#name, kXY, "T", #f, ""},
-#define COMPARISON(name, doc, f) {#name, kXY, "bool", #f, ""},
+#define COMPARISON(name, doc, complex, f) {#name, kXY, "bool", #f, ""},
 #include "gradus/tensor/table/elementwise.def"
 };
 constexpr Row ternary[] = {

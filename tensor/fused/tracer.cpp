@@ -67,6 +67,10 @@ Computation Tracer::computation(ArrayRef<Tensor> outputs) {
 }
 
 int Tracer::add(Expr expr) {
+  if (isComplexType(expr.dtype))
+    fail<NotFusable>("fuse: a tensor of shape ", expr.sizes,
+                     " is complex; kernels are fused of "
+                     "real numbers");
   if (expr.kind != Kind::input && expr.kind != Kind::view && expr.strides.empty())
     expr.strides = contiguous_strides(expr.sizes);
   exprs_.push_back(std::move(expr));

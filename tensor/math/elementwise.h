@@ -76,9 +76,11 @@ using Real = std::conditional_t<std::is_floating_point_v<T>, T, double>;
 
 // The treatment of integers and bool, as elementwise.def says.
 enum class Ints : uint8_t { any, same, real, none, only, bits };
+enum class Complex : uint8_t { no, yes };
 // The types that a row is computed in.
-template <Ints kind>
+template <Ints kind, Complex complex = Complex::no>
 struct Computed {
+  static constexpr bool complex_numbers = complex == Complex::yes;
   static constexpr Ints ints = kind;
   static constexpr bool integers = kind != Ints::real && kind != Ints::none;
   static constexpr bool reals = kind != Ints::only && kind != Ints::bits;
@@ -105,9 +107,9 @@ struct NodeNames {
 
 template <UnaryOp>
 struct Unary;
-#define UNARY(name_, doc_, ints_, lo_, hi_, f_, df_, px_, py_, work_, ...)                   \
+#define UNARY(name_, doc_, ints_, complex_, lo_, hi_, f_, df_, px_, py_, work_, ...)         \
   template <>                                                                                \
-  struct Unary<UnaryOp::name_> : Computed<Ints::ints_> {                                     \
+  struct Unary<UnaryOp::name_> : Computed<Ints::ints_, Complex::complex_> {                  \
     static constexpr const char *name = #name_, *doc = doc_, *formula = #f_,                 \
                                 *derivative_formula = #df_;                                  \
     static constexpr bool gives_bool = false;                                                \
@@ -124,59 +126,59 @@ struct Unary;
       return df_;                                                                            \
     }                                                                                        \
   };
-#define PREDICATE(name_, doc_, f_)                           \
-  template <>                                                \
-  struct Unary<UnaryOp::name_> : Computed<Ints::any> {       \
-    static constexpr const char *name = #name_, *doc = doc_; \
-    static constexpr bool gives_bool = true;                 \
-    static constexpr Work work = Work::cheap;                \
-    template <class T>                                       \
-    GRADUS_HD static bool f(T x) {                           \
-      return f_;                                             \
-    }                                                        \
+#define PREDICATE(name_, doc_, complex_, f_)                              \
+  template <>                                                             \
+  struct Unary<UnaryOp::name_> : Computed<Ints::any, Complex::complex_> { \
+    static constexpr const char *name = #name_, *doc = doc_;              \
+    static constexpr bool gives_bool = true;                              \
+    static constexpr Work work = Work::cheap;                             \
+    template <class T>                                                    \
+    GRADUS_HD static bool f(T x) {                                        \
+      return f_;                                                          \
+    }                                                                     \
   };
 #include "gradus/tensor/table/elementwise.def"
 
 template <BinaryOp>
 struct Binary;
-#define BINARY(name_, doc_, ints_, xlo_, xhi_, ylo_, yhi_, f_, dx_, dy_, px_, py_, pz_, work_,   \
-               ...)                                                                              \
-  template <>                                                                                    \
-  struct Binary<BinaryOp::name_> : Computed<Ints::ints_> {                                       \
-    static constexpr const char *name = #name_, *doc = doc_, *formula = #f_, *dx_formula = #dx_, \
-                                *dy_formula = #dy_;                                              \
-    static constexpr bool gives_bool = false;                                                    \
-    static constexpr double x_lo = xlo_, x_hi = xhi_, y_lo = ylo_, y_hi = yhi_;                  \
-    static constexpr double point_x = px_, point_y = py_, point_z = pz_;                         \
-    static constexpr Work work = Work::work_;                                                    \
-    static constexpr NodeNames nodes = {__VA_ARGS__};                                            \
-    template <class T>                                                                           \
-    GRADUS_HD static T f(T x, T y) {                                                             \
-      return static_cast<T>(f_);                                                                 \
-    }                                                                                            \
-    template <class X, class Y, class Z>                                                         \
-    static constexpr auto dx([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,           \
-                             [[maybe_unused]] const Z& z) {                                      \
-      using R [[maybe_unused]] = Real<X>;                                                        \
-      return dx_;                                                                                \
-    }                                                                                            \
-    template <class X, class Y, class Z>                                                         \
-    static constexpr auto dy([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,           \
-                             [[maybe_unused]] const Z& z) {                                      \
-      using R [[maybe_unused]] = Real<X>;                                                        \
-      return dy_;                                                                                \
-    }                                                                                            \
+#define BINARY(name_, doc_, ints_, complex_, xlo_, xhi_, ylo_, yhi_, f_, dx_, dy_, px_, py_, pz_, \
+               work_, ...)                                                                        \
+  template <>                                                                                     \
+  struct Binary<BinaryOp::name_> : Computed<Ints::ints_, Complex::complex_> {                     \
+    static constexpr const char *name = #name_, *doc = doc_, *formula = #f_, *dx_formula = #dx_,  \
+                                *dy_formula = #dy_;                                               \
+    static constexpr bool gives_bool = false;                                                     \
+    static constexpr double x_lo = xlo_, x_hi = xhi_, y_lo = ylo_, y_hi = yhi_;                   \
+    static constexpr double point_x = px_, point_y = py_, point_z = pz_;                          \
+    static constexpr Work work = Work::work_;                                                     \
+    static constexpr NodeNames nodes = {__VA_ARGS__};                                             \
+    template <class T>                                                                            \
+    GRADUS_HD static T f(T x, T y) {                                                              \
+      return static_cast<T>(f_);                                                                  \
+    }                                                                                             \
+    template <class X, class Y, class Z>                                                          \
+    static constexpr auto dx([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,            \
+                             [[maybe_unused]] const Z& z) {                                       \
+      using R [[maybe_unused]] = Real<X>;                                                         \
+      return dx_;                                                                                 \
+    }                                                                                             \
+    template <class X, class Y, class Z>                                                          \
+    static constexpr auto dy([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,            \
+                             [[maybe_unused]] const Z& z) {                                       \
+      using R [[maybe_unused]] = Real<X>;                                                         \
+      return dy_;                                                                                 \
+    }                                                                                             \
   };
-#define COMPARISON(name_, doc_, f_)                          \
-  template <>                                                \
-  struct Binary<BinaryOp::name_> : Computed<Ints::any> {     \
-    static constexpr const char *name = #name_, *doc = doc_; \
-    static constexpr bool gives_bool = true;                 \
-    static constexpr Work work = Work::bits;                 \
-    template <class T>                                       \
-    GRADUS_HD static bool f(T x, T y) {                      \
-      return f_;                                             \
-    }                                                        \
+#define COMPARISON(name_, doc_, complex_, f_)                               \
+  template <>                                                               \
+  struct Binary<BinaryOp::name_> : Computed<Ints::any, Complex::complex_> { \
+    static constexpr const char *name = #name_, *doc = doc_;                \
+    static constexpr bool gives_bool = true;                                \
+    static constexpr Work work = Work::bits;                                \
+    template <class T>                                                      \
+    GRADUS_HD static bool f(T x, T y) {                                     \
+      return f_;                                                            \
+    }                                                                       \
   };
 #define INTEGER(name_, doc_, ints_, f_, px_, py_, pz_, work_)             \
   template <>                                                             \

@@ -4,6 +4,19 @@
 
 namespace gradus::raw {
 
+namespace {
+// dst and src differ in dtype, of which one is complex or both are. A real number has the imaginary
+// part 0; the imaginary part of a complex one is dropped, but for bool, where it counts as well.
+void copy_parts(const Tensor& dst, const Tensor& src) {
+  if (dst.is_complex() && src.is_complex())
+    return copy_(raw::view_as_real(dst), raw::view_as_real(src));
+  if (src.is_complex())
+    return copy_(dst, dst.dtype() == kBool ? zip(BinaryOp::ne, src, Scalar(0)) : part_of(src, 0));
+  copy_(part_of(dst, 0), src);
+  fill_(part_of(dst, 1), 0);
+}
+}  // namespace
+
 void copy_(const Tensor& dst, const Tensor& src, bool non_blocking) {
   const Tensor from =
       src.sizes() == dst.sizes()
@@ -13,6 +26,8 @@ void copy_(const Tensor& dst, const Tensor& src, bool non_blocking) {
                        src.storage_offset());
   if (dst.numel() == 0) return;
   if (from.device() == dst.device()) {
+    if (from.dtype() != dst.dtype() && (from.is_complex() || dst.is_complex()))
+      return copy_parts(dst, from);
     const bool at_once = converts_at_once(from.dtype(), dst.dtype());
     backend(dst).copy(at_once ? from : to(from, computed_type(from.dtype())), dst);
   } else {
@@ -64,14 +79,22 @@ Tensor to(const Tensor& x, Device device, bool non_blocking) {
 }
 
 void check_fits(std::string_view op, const Scalar& value, ScalarType dtype) {
-  visit(dtype, [&]<class T>(TypeTag<T>) {
+  const auto check_type = [&]<class T>(TypeTag<T>) {
     if (!value.fits<T>()) value.fail_to_fit(op, cpp_name<T>, "convert the tensor to a wider dtype");
-  });
+  };
+  if (dtype == kComplexFloat) return check_type(TypeTag<std::complex<float>>{});
+  if (dtype == kComplexDouble) return;
+  visit(dtype, check_type);
 }
 
 void fill_(const Tensor& x, const Scalar& value) {
   check_fits("fill", value, x.dtype());
-  if (x.numel() > 0) backend(x).fill(x, value);
+  if (x.numel() == 0) return;
+  if (!x.is_complex()) return backend(x).fill(x, value);
+  const auto number = value.toComplexDouble();
+  if (number.real() == number.imag()) return fill_(raw::view_as_real(x), number.real());
+  backend(x).fill(part_of(x, 0), number.real());
+  backend(x).fill(part_of(x, 1), number.imag());
 }
 
 Scalar item(const Tensor& x) {
@@ -79,6 +102,8 @@ Scalar item(const Tensor& x) {
         " elements cannot be converted to Scalar; expected one, not shape ", x.sizes(),
         "; reduce it first, or index one element");
   const Tensor here = to(x, Device(kCPU));
+  if (here.dtype() == kComplexFloat) return *here.data_ptr<std::complex<float>>();
+  if (here.dtype() == kComplexDouble) return *here.data_ptr<std::complex<double>>();
   return visit(here.dtype(), [&](auto tag) -> Scalar {
     return *static_cast<const typename decltype(tag)::type*>(here.data_ptr());
   });

@@ -57,7 +57,16 @@ void gather_into(const IndexRule& rule, const Tensor& x, int64_t dim, const Tens
 void scatter_into(ScatterOp op, const IndexRule& rule, int64_t dim, const Tensor& index,
                   const Operand& src, const Tensor& out) {
   if (index.numel() == 0) return;
+  if (out.is_complex() && src.is_number()) {
+    Tensor number;
+    return scatter_into(op, rule, dim, index, as_tensor(src, index.sizes(), out, number), out);
+  }
   if (op == ScatterOp::set) return backend(out).scatter(op, rule, dim, index, src, out);
+  if (op == ScatterOp::sum && out.is_complex()) {
+    const Tensor parts = raw::view_as_real(to(*src.tensor, out.scalar_type()));
+    const Tensor places = raw::expand(raw::unsqueeze(index, index.dim()), parts.sizes());
+    return scatter_into(op, rule, dim, places, parts, raw::view_as_real(out));
+  }
   // Computed in the type of numbers, and rounded once.
   const ScalarType compute = computed_type(out.scalar_type());
   const Tensor from = to(*src.tensor, compute);
@@ -119,7 +128,8 @@ Tensor where(const Tensor& condition, const Operand& first, const Operand& secon
     // A number beyond the range of 16 bits becomes infinity. In integers an element of a tensor
     // wraps around, and a number is refused.
     if (given_number && !isFloatingType(dtype)) check_fits("where", o.number, dtype);
-    return as_element(o.number, dtype);
+    if (!isComplexType(dtype)) return as_element(o.number, dtype);
+    return as_tensor(o, sizes, out, tensor);
   };
   const Tensor chosen = broadcast(to(condition, kBool), sizes);
   const Operand a = operand(x, first.is_number(), kept[0]),
@@ -137,8 +147,12 @@ void masked_fill_(const Tensor& x, const Tensor& mask, const Tensor& value) {
   if (x.numel() == 0) return;
   const Tensor chosen = broadcast(apart(to(mask, kBool), x), x.sizes());
   const Operand number = number_beside(value, x);
-  if (number.is_number())
+  if (number.is_number() && !x.is_complex())
     return backend(x).where(chosen, as_element(number.number, x.dtype()), x, x);
+  if (number.is_number()) {
+    Tensor kept;
+    return backend(x).where(chosen, as_tensor(number, x.sizes(), x, kept), x, x);
+  }
   backend(x).where(chosen, raw::expand(apart(to(value, x.dtype()), x), x.sizes()), x, x);
 }
 

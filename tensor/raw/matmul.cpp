@@ -78,6 +78,19 @@ ScalarType product_type(const Tensor& x) {
                                                                        : computed_type(x.dtype());
 }
 
+// (a + ib)(c + id) by four products of real views: no kernel of its own.
+template <class F>
+Tensor product_of_parts(const Tensor& a, const Tensor& b, const F& product) {
+  const auto parts = [&](int64_t i, int64_t j) { return product(part_of(a, i), part_of(b, j)); };
+  const Tensor re = parts(0, 0), im = parts(0, 1);
+  zip_(BinaryOp::sub, re, parts(1, 1));
+  zip_(BinaryOp::add, im, parts(1, 0));
+  Tensor out = empty(re.sizes(), a.dtype(), a.device());
+  copy_(part_of(out, 0), re);
+  copy_(part_of(out, 1), im);
+  return out;
+}
+
 // a (..., M, K), b (..., K, N) with equal batch dimensions (strides may be 0), out contiguous.
 void batched(const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& out) {
   if (out.numel() == 0) return;
@@ -130,6 +143,9 @@ void check_ranks(const ProductNames& names, const Tensor& a, int64_t a_rank, con
 
 Tensor matmul(const Tensor& a, const Tensor& b, const ProductNames& names) {
   check_factors(names, a, b);
+  if (a.is_complex())
+    return product_of_parts(a, b,
+                            [](const Tensor& x, const Tensor& y) { return raw::matmul(x, y); });
   // A vector on the left is a row, on the right a column; the extra dimension goes away again.
   const Tensor left = a.dim() == 1 ? raw::unsqueeze(a, 0) : a;
   const Tensor right = b.dim() == 1 ? raw::unsqueeze(b, 1) : b;
@@ -153,6 +169,12 @@ Tensor matmul(const Tensor& a, const Tensor& b, const ProductNames& names) {
 }
 
 void matmul_into(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
+  if (a.is_complex()) {
+    copy_(out, raw::matmul(a, b));
+    if (sums.defined())
+      copy_(sums, raw::alias(*try_view(reduce(ReduceOp::sum, a, IntArrayRef{1}), {a.size(0)})));
+    return;
+  }
   if (sums.defined() && a.size(1) > 0)
     return backend(out).matmul_sums(raw::unsqueeze(a, 0), raw::unsqueeze(b, 0),
                                     raw::unsqueeze(out, 0), sums);
@@ -175,6 +197,11 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     check_operands({"linear", "input", "bias"}, x, bias);
     check(bias.dim() == 1 && bias.size(0) == weight.size(0), "linear: bias has shape ",
           bias.sizes(), ", expected [", weight.size(0), "]; give a number for each output feature");
+  }
+  if (x.is_complex()) {
+    const Tensor product = raw::matmul(x, raw::transpose(weight, 0, 1));
+    if (bias.defined()) zip_(BinaryOp::add, product, bias);
+    return product;
   }
   // All leading dimensions are rows of one product.
   Dims shape = x.impl().sizes;

@@ -19,7 +19,7 @@ ScalarType scan_dtype(ScanOp op, const Tensor& x, std::optional<ScalarType> aske
   if (op == ScanOp::logcumsumexp)
     check<TypeError>(isFloatingType(dtype), "logcumsumexp: dtype ", dtype,
                      " is not a floating point type; convert with .to(kFloat)");
-  if (!asked && !isFloatingType(dtype)) return kLong;
+  if (!asked && !is_differentiable(dtype)) return kLong;
   check<TypeError>(dtype != kBool, name_of(op),
                    ": dtype bool cannot hold the result; leave dtype out, or pass kLong");
   return dtype;
@@ -28,6 +28,11 @@ ScalarType scan_dtype(ScanOp op, const Tensor& x, std::optional<ScalarType> aske
 
 Tensor scan(ScanOp op, const Tensor& x, int64_t dim, std::optional<ScalarType> asked) {
   const int64_t d = wrap_dim(name_of(op), dim, x);
+  if (op == ScanOp::cumsum && isComplexType(asked.value_or(x.dtype()))) {
+    if (x.dim() == 0) return raw::clone(to(x, scan_dtype(op, x, asked)));
+    return raw::alias(
+        raw::view_as_complex(raw::scan(op, raw::view_as_real(to(x, scan_dtype(op, x, asked))), d)));
+  }
   const ScalarType dtype = scan_dtype(op, x, asked), compute = computed_type(dtype);
   Tensor out = empty(x.sizes(), compute, x.device());
   if (out.numel() > 0) backend(x).scan(op, lifted(to(to(x, dtype), compute)), d, lifted(out));
@@ -102,12 +107,14 @@ ValuesAndIndices sort(const Tensor& x, int64_t dim, bool descending) {
 }
 
 Tensor flat_nonzero(const Tensor& x) {
+  if (x.is_complex()) return raw::flat_nonzero(to(x, kBool));
   if (x.numel() == 0) return empty({0}, kLong, x.device());
   const Tensor found = backend(x).nonzero(x, {x.numel()});
   return over_storage(found.impl().storage, {found.numel()}, kLong);
 }
 
 Tensor nonzero(const Tensor& x) {
+  if (x.is_complex()) return raw::nonzero(to(x, kBool));
   const Tensor found =
       x.numel() == 0 ? empty({x.dim(), 0}, kLong, x.device()) : backend(x).nonzero(x, x.sizes());
   return raw::alias(raw::transpose(found, 0, 1));

@@ -12,10 +12,10 @@ using scalar::Ints;
 struct Facts {
   const char* name;
   Ints ints;
-  bool gives_bool;
+  bool complex_numbers, gives_bool;
 };
 template <class Row>
-constexpr Facts facts_of = {Row::name, Row::ints, Row::gives_bool};
+constexpr Facts facts_of = {Row::name, Row::ints, Row::complex_numbers, Row::gives_bool};
 constexpr Facts unary_facts[] = {
 #define UNARY(name, ...) facts_of<scalar::Unary<UnaryOp::name>>,
 #define PREDICATE(name, ...) UNARY(name)
@@ -44,6 +44,11 @@ ScalarType enter(const Facts& row, ScalarType dtype) {
   if (isFloatingType(dtype)) {
     check<TypeError>(row.ints != Ints::only && row.ints != Ints::bits, row.name, ": dtype ", dtype,
                      " is not supported, for it takes integers; convert with .to(kLong)");
+    return dtype;
+  }
+  if (isComplexType(dtype)) {
+    check<TypeError>(row.complex_numbers, row.name, ": not implemented for '", TypeName{dtype},
+                     "'; compute with real() and imag()");
     return dtype;
   }
   if (row.ints == Ints::real) return get_default_dtype();
@@ -87,7 +92,7 @@ ZipTypes zip_types(BinaryOp op, const Operand& x, const Operand& y) {
   const bool alike = !x.is_number() && !y.is_number() && x.tensor->dtype() == y.tensor->dtype();
   const ScalarType common = enter(facts(op), alike ? x.tensor->scalar_type() : result_type(x, y));
   if (op == BinaryOp::pow && y.is_number()) {
-    check(isFloatingType(common) || y.number.toLong() >= 0,
+    check(is_differentiable(common) || y.number.toLong() >= 0,
           "pow: Integers to negative integer powers are not allowed: ", y.number,
           "; convert with .to(kFloat)");
     if (common != kFloat) check_fits("pow", y.number, common);  // there it becomes infinity
@@ -111,7 +116,7 @@ ScalarType entered_type(BinaryOp op, bool second, const Operand& o, ScalarType c
 // Integers have no quotient by 0. The CPU throws, as in PyTorch. A GPU gives some value, since a
 // check would have to wait for it. Errors: ValueError.
 void check_divisor(BinaryOp op, const Operand& y, const ZipTypes& types, const Tensor& out) {
-  if (isFloatingType(types.common) || !out.is_cpu()) return;
+  if (is_differentiable(types.common) || !out.is_cpu()) return;
   const bool divides = op == BinaryOp::floor_divide || op == BinaryOp::div_trunc ||
                        op == BinaryOp::remainder || op == BinaryOp::fmod;
   if (!divides) return;
@@ -129,10 +134,16 @@ void run_zip(BinaryOp op, const Operand& x, const Operand& y, const ZipTypes& ty
              const Tensor& out) {
   if (out.numel() == 0) return;
   Tensor kept[2];
-  const bool converts =
-      out.is_cuda() && out.dtype() == types.common && types.common == computed_type(types.common);
+  const bool is_complex = isComplexType(types.common);
+  const bool converts = out.is_cuda() && !is_complex && out.dtype() == types.common &&
+                        types.common == computed_type(types.common);
   const auto ready = [&](const Operand& o, bool second) -> Operand {
     const ScalarType dtype = entered_type(op, second, o, types.common);
+    if (o.is_number() && is_complex) {
+      kept[second] = empty({}, dtype, out.device());
+      fill_(kept[second], o.number);
+      return kept[second];
+    }
     if (o.is_number()) return dtype == kBool ? o.number : as_element(o.number, dtype);
     if (converts && o.tensor->device() == out.device()) return *o.tensor;
     return as_operand(*o.tensor, dtype, out.device(), kept[second]);
@@ -157,6 +168,7 @@ ScalarType result_type(std::initializer_list<Operand> operands) {
     const int rank = o.is_number() ? 2 : o.tensor->dim() == 0 ? 1 : 0;
     ScalarType dtype = o.is_number() ? o.number.type() : o.tensor->scalar_type();
     if (o.is_number() && isFloatingType(dtype)) dtype = get_default_dtype();
+    if (o.is_number() && isComplexType(dtype)) dtype = toComplexType(get_default_dtype());
     by_rank[rank] = present[rank] ? promoteTypes(by_rank[rank], dtype) : dtype;
     present[rank] = true;
   }
@@ -164,7 +176,9 @@ ScalarType result_type(std::initializer_list<Operand> operands) {
   ScalarType out = kBool;
   for (int rank = 0; rank < 3; ++rank) {
     if (!present[rank]) continue;
-    if (!decided || kind_of(by_rank[rank]) > kind_of(out)) {
+    if (decided && isFloatingType(out) && isComplexType(by_rank[rank])) {
+      out = toComplexType(out);  // the parts keep the width of the higher rank
+    } else if (!decided || kind_of(by_rank[rank]) > kind_of(out)) {
       out = decided ? promoteTypes(out, by_rank[rank]) : by_rank[rank];
     }
     decided = true;
@@ -172,8 +186,17 @@ ScalarType result_type(std::initializer_list<Operand> operands) {
   return out;
 }
 
+namespace {
+// isnan, isinf and isfinite of complex numbers, from those of their parts.
+Tensor map_parts(UnaryOp op, const Tensor& x) {
+  return zip(op == UnaryOp::isfinite ? BinaryOp::logical_and : BinaryOp::logical_or,
+             map(op, part_of(x, 0)), map(op, part_of(x, 1)));
+}
+}  // namespace
+
 Tensor map(UnaryOp op, const Tensor& x) {
   const ScalarType dtype = map_dtype(op, x);
+  if (gives_bool(op) && isComplexType(dtype)) return map_parts(op, x);
   Tensor out = empty_as(x, gives_bool(op) ? kBool : dtype);
   Tensor kept;
   if (out.numel() > 0) backend(out).map(op, as_operand(x, dtype, out.device(), kept), out);
@@ -192,7 +215,7 @@ namespace {
 // Whether op gives real numbers to a power that is a number.
 bool is_power(BinaryOp op, const Operand& x, const Operand& exponent) {
   return op == BinaryOp::pow && exponent.is_number() && !exponent.number.isBoolean() &&
-         x.tensor->operand("pow").is_floating_point();
+         is_differentiable(x.tensor->operand("pow").dtype()) && !exponent.number.isComplex();
 }
 // The row that gives x to a power in a few instructions, if there is one.
 std::optional<UnaryOp> easy_power(BinaryOp op, const Operand& x, const Operand& exponent) {
@@ -214,7 +237,7 @@ bool writes_at_once(Op op, ScalarType common, const Tensor& x, const Tensor& out
 
 Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
   if (const auto power = easy_power(op, self, other)) return map(*power, *self.tensor);
-  if (is_power(op, self, other) && other.number.toDouble() == 3)
+  if (is_power(op, self, other) && other.number.toDouble() == 3 && !self.tensor->is_complex())
     return ternary(TernaryOp::product, *self.tensor, *self.tensor, *self.tensor);
   const ZipTypes types = zip_types(op, self, other);
   const Operand x = beside(self, other), y = beside(other, self);
@@ -237,6 +260,7 @@ Tensor zip(BinaryOp op, const Operand& self, const Operand& other) {
 
 bool map_into(UnaryOp op, const Tensor& x, const Tensor& out) {
   const ScalarType dtype = map_dtype(op, x);
+  if (gives_bool(op) && isComplexType(dtype)) return false;
   if (out.sizes() != x.sizes() || !writes_at_once(op, dtype, x, out)) return false;
   Tensor kept;
   if (out.numel() > 0) backend(out).map(op, as_operand(x, dtype, out.device(), kept), out);

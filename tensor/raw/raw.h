@@ -50,6 +50,12 @@ Tensor expand(const Tensor& x, IntArrayRef sizes);
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length);
 // The bytes as elements of another type; the last dimension shrinks or grows with its size.
 Tensor view(const Tensor& x, ScalarType dtype);
+// Complex numbers as pairs along a new last dimension, and the converse. REQUIRES: x is complex.
+Tensor view_as_real(const Tensor& x);
+// Errors: TypeError where x is no Float or Double, ValueError where its memory holds no such pairs.
+Tensor view_as_complex(const Tensor& x);
+// The real (0) or the imaginary (1) parts. REQUIRES: x is complex.
+Tensor part_of(const Tensor& x, int64_t part);
 
 // --- Copies
 // Broadcasts src and converts its dtype; any devices.

@@ -21,13 +21,28 @@ bool picks_an_element(ReduceOp op) { return op == ReduceOp::amax || op == Reduce
 ScalarType reduce_dtype(ReduceOp op, const Tensor& x, std::optional<ScalarType> asked) {
   const ScalarType dtype = asked.value_or(x.operand(name_of(op)).dtype());
   if (op == ReduceOp::mean)
-    check<TypeError>(
-        isFloatingType(dtype), "mean: could not infer output dtype. ", asked ? "Optional" : "Input",
-        " dtype must be either a floating point or complex dtype. Got: ", TypeName{dtype},
-        "; convert with .to(kFloat), or pass dtype");
+    check<TypeError>(is_differentiable(dtype), "mean: could not infer output dtype. ",
+                     asked ? "Optional" : "Input",
+                     " dtype must be either a floating point or complex dtype. Got: ",
+                     TypeName{dtype}, "; convert with .to(kFloat), or pass dtype");
   const bool counts = op == ReduceOp::sum || op == ReduceOp::prod;
-  if (counts && !asked && !isFloatingType(dtype)) return kLong;
+  if (counts && !asked && !is_differentiable(dtype)) return kLong;
   return dtype;
+}
+// A sum or mean of complex numbers is that of their parts.
+Tensor reduce_complex(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims) {
+  if (!x.is_complex()) return reduce(op, x, dims);
+  check<TypeError>(op == ReduceOp::sum || op == ReduceOp::mean, name_of(op),
+                   ": not implemented for '", TypeName{x.dtype()},
+                   "'; compute with real() and imag()");
+  const auto mask = dim_mask(name_of(op), dims, x);
+  Dims reduced;
+  for (int64_t d = 0; d < x.dim(); ++d)
+    if (mask[static_cast<size_t>(d)]) reduced.push_back(d);
+  // Without dimensions there is nothing to fold, while an empty list would mean all.
+  if (reduced.empty()) return raw::clone(x);
+  return raw::alias(
+      raw::view_as_complex(raw::reduce(op, raw::view_as_real(x), IntArrayRef(reduced))));
 }
 // The dtype that a result is stored in: a GPU rounds it to a half type on the way.
 ScalarType stored_type(const Tensor& x, ScalarType dtype, ScalarType compute) {
@@ -60,6 +75,7 @@ void check_reducible(const char* op, const Tensor& x) {
 Tensor reduce(ReduceOp op, const Tensor& x, OptionalIntArrayRef dims,
               std::optional<ScalarType> asked) {
   const ScalarType dtype = reduce_dtype(op, x, asked);
+  if (x.is_complex() || isComplexType(dtype)) return reduce_complex(op, to(x, dtype), dims);
   const auto mask = dim_mask(name_of(op), dims, x);
   if (picks_an_element(op) && dims.value().empty()) check_reducible(name_of(op), x);
   for (int64_t d = 0; picks_an_element(op) && d < x.dim(); ++d)

@@ -263,5 +263,51 @@ Tensor view(const Tensor& x, ScalarType dtype) {
   return out;
 }
 
+namespace {
+// x's memory as elements of another dtype. The strides and the offset count such elements.
+Tensor seen_as(ScalarType dtype, const Tensor& x, const Dims& sizes, const Dims& strides,
+               int64_t offset) {
+  Tensor out = as_strided(x, sizes, strides, offset);
+  out.impl().dtype = dtype;
+  return out;
+}
+}  // namespace
+
+Tensor part_of(const Tensor& x, int64_t part) {
+  Dims strides = x.impl().strides;
+  for (int64_t& stride : strides) stride *= 2;
+  return seen_as(toRealValueType(x.dtype()), x, x.impl().sizes, strides,
+                 2 * x.storage_offset() + part);
+}
+
+Tensor view_as_real(const Tensor& x) {
+  const Tensor real = part_of(x, 0);
+  Dims sizes = real.impl().sizes, strides = real.impl().strides;
+  sizes.push_back(2), strides.push_back(1);
+  return as_strided(real, sizes, strides, real.storage_offset());
+}
+
+Tensor view_as_complex(const Tensor& x) {
+  const char* const op = "view_as_complex";
+  const ScalarType dtype = x.operand(op).dtype();
+  check<TypeError>(dtype == kFloat || dtype == kDouble, op,
+                   ": view_as_complex is only supported for half, float and double tensors, but "
+                   "got a tensor of scalar type: ",
+                   TypeName{dtype}, "; convert with .to(kFloat)");
+  check(x.dim() > 0 && x.sizes().back() == 2, op,
+        ": Tensor must have a last dimension of size 2, and the shape is ", x.sizes(),
+        "; stack two parts along dimension -1");
+  Dims sizes = x.impl().sizes, strides = x.impl().strides;
+  const bool adjacent = strides.back() == 1;
+  sizes.erase(x.dim() - 1), strides.erase(x.dim() - 1);
+  bool even = x.storage_offset() % 2 == 0;
+  for (int64_t& stride : strides) even &= stride % 2 == 0, stride /= 2;
+  check(adjacent, op, ": Tensor must have a last dimension with stride 1, and the strides are ",
+        x.strides(), "; use contiguous()");
+  check(even, op, ": Tensor must have strides and a storage_offset divisible by 2, and they are ",
+        x.strides(), " and ", x.storage_offset(), "; use clone()");
+  return seen_as(toComplexType(dtype), x, sizes, strides, x.storage_offset() / 2);
+}
+
 }  // namespace raw
 }  // namespace gradus

@@ -62,9 +62,9 @@ void visit_op(ScanOp op, F&& f) {
   }
 }
 
-// Calls f(TypeTag<T>{}) with an unsigned integer of so many bytes, for what only moves elements.
+// Calls f(TypeTag<T>{}) with an unsigned integer of so many bytes: the bits of a real number.
 template <class F>
-void visit_bits(size_t element_size, F&& f) {
+void visit_real_bits(size_t element_size, F&& f) {
   switch (element_size) {
     case 1:
       return f(TypeTag<uint8_t>{});
@@ -77,7 +77,19 @@ void visit_bits(size_t element_size, F&& f) {
   }
 }
 
-// Calls f(TypeTag<T>{}) for the dtypes that numbers are computed in. `op` is named in the error.
+// The bits of a complex128.
+struct Bits128 {
+  uint64_t at[2];
+};
+
+// The same for what only moves elements, which may be complex numbers.
+template <class F>
+void visit_bits(size_t element_size, F&& f) {
+  if (element_size == sizeof(Bits128)) return f(TypeTag<Bits128>{});
+  visit_real_bits(element_size, f);
+}
+
+// Calls f(TypeTag<T>{}) for the dtypes that real numbers are computed in. `op` is named in the error.
 template <class F>
 void visit_numbers(std::string_view op, ScalarType dtype, F&& f) {
   if (dtype == kFloat) return f(TypeTag<float>{});

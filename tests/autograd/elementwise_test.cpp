@@ -27,23 +27,23 @@ void PrintTo(const UnaryRow& row, std::ostream* out) { *out << row.name; }
 void PrintTo(const BinaryRow& row, std::ostream* out) { *out << row.name; }
 
 const std::vector<UnaryRow> kUnary = {
-#define UNARY(name, doc, ints, lo, hi, f, df, px, py, ...) \
+#define UNARY(name, doc, ints, complex, lo, hi, f, df, px, py, ...) \
   {#name, lo, hi, px, py, [](const Tensor& x) { return gradus::name(x); }},
 #include "gradus/tensor/table/elementwise.def"
 };
 const std::vector<BinaryRow> kBinary = {
-#define BINARY(name, doc, ints, xlo, xhi, ylo, yhi, f, dx, dy, px, py, pz, ...) \
-  {#name,                                                                       \
-   xlo,                                                                         \
-   xhi,                                                                         \
-   ylo,                                                                         \
-   yhi,                                                                         \
-   px,                                                                          \
-   py,                                                                          \
-   pz,                                                                          \
-   std::string_view(#dx).substr(0, 11) != "underivable",                        \
-   [](const Tensor& x, const Tensor& y) { return gradus::name(x, y); },         \
-   [](const Tensor& x, const Scalar& y) { return gradus::name(x, y); },         \
+#define BINARY(name, doc, ints, complex, xlo, xhi, ylo, yhi, f, dx, dy, px, py, pz, ...) \
+  {#name,                                                                                \
+   xlo,                                                                                  \
+   xhi,                                                                                  \
+   ylo,                                                                                  \
+   yhi,                                                                                  \
+   px,                                                                                   \
+   py,                                                                                   \
+   pz,                                                                                   \
+   std::string_view(#dx).substr(0, 11) != "underivable",                                 \
+   [](const Tensor& x, const Tensor& y) { return gradus::name(x, y); },                  \
+   [](const Tensor& x, const Scalar& y) { return gradus::name(x, y); },                  \
    [](const Scalar& x, const Tensor& y) { return gradus::name(x, y); }},
 #include "gradus/tensor/table/elementwise.def"
 };

@@ -69,7 +69,7 @@ TEST(CpuMap, EveryRow) {
 }
 
 TEST(CpuZip, EveryRow) {
-#define BINARY(name, doc, ints, x_lo, x_hi, y_lo, y_hi, ...) \
+#define BINARY(name, doc, ints, complex, x_lo, x_hi, y_lo, y_hi, ...) \
   check_binary<BinaryOp::name>(x_lo, x_hi, y_lo, y_hi, kFloat);
 #define COMPARISON(name, ...) check_binary<BinaryOp::name>(-3, 3, -3, 3, kFloat);
 #include "gradus/tensor/table/elementwise.def"

@@ -14,6 +14,10 @@ namespace {
 
 using scalar::Ints;
 
+// Of what gives bool.
+std::string truths(bool complex_numbers) {
+  return complex_numbers ? "all, complex; the result is bool" : "all; the result is bool";
+}
 std::string dtypes(Ints ints) {
   switch (ints) {
     case Ints::any:
@@ -41,13 +45,14 @@ std::string cell(std::string text) {
 
 template <class Row>
 void unary(std::ostream& out) {
-  out << "| `" << Row::name << "(x)` | " << cell(Row::doc) << " | " << dtypes(Row::ints) << " | `"
-      << Row::derivative_formula << "` |\n";
+  out << "| `" << Row::name << "(x)` | " << cell(Row::doc) << " | " << dtypes(Row::ints)
+      << (Row::complex_numbers ? ", complex" : "") << " | `" << Row::derivative_formula << "` |\n";
 }
 template <class Row>
 void binary(std::ostream& out) {
   out << "| `" << Row::name << "(x, y)` | " << cell(Row::doc) << " | " << dtypes(Row::ints)
-      << " | `" << Row::dx_formula << "` | `" << Row::dy_formula << "` |\n";
+      << (Row::complex_numbers ? ", complex" : "") << " | `" << Row::dx_formula << "` | `"
+      << Row::dy_formula << "` |\n";
 }
 template <class Row>
 void plain(std::ostream& out, const char* arguments, const std::string& types) {
@@ -111,13 +116,15 @@ std::string table() {
 #include "gradus/tensor/table/elementwise.def"
   out << "\n## Comparisons\n\n"
          "| operation | meaning | dtypes |\n|---|---|---|\n";
-#define COMPARISON(name, ...) \
-  plain<scalar::Binary<BinaryOp::name>>(out, "(x, y)", "all; the result is bool");
+#define COMPARISON(name, ...)                          \
+  plain<scalar::Binary<BinaryOp::name>>(out, "(x, y)", \
+                                        truths(scalar::Binary<BinaryOp::name>::complex_numbers));
 #include "gradus/tensor/table/elementwise.def"
   out << "\n## Predicates\n\n"
          "| operation | meaning | dtypes |\n|---|---|---|\n";
-#define PREDICATE(name, ...) \
-  plain<scalar::Unary<UnaryOp::name>>(out, "(x)", "all; the result is bool");
+#define PREDICATE(name, ...)                      \
+  plain<scalar::Unary<UnaryOp::name>>(out, "(x)", \
+                                      truths(scalar::Unary<UnaryOp::name>::complex_numbers));
 #include "gradus/tensor/table/elementwise.def"
   out << "\n## Functions\n\n"
          "`x.f(...)` where the column says method; `f_`: in place, as `x.f_(...)` and "

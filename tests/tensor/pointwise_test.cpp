@@ -64,18 +64,18 @@ void PrintTo(const UnaryRow& row, std::ostream* out) { *out << row.name; }
 void PrintTo(const BinaryRow& row, std::ostream* out) { *out << row.name; }
 
 const std::vector<UnaryRow> kUnary = {
-#define UNARY(name, doc_, ints_, lo, hi, ...)       \
-  {#name,                                           \
-   scalar::Unary<UnaryOp::name>::ints,              \
-   lo,                                              \
-   hi,                                              \
-   [](const Tensor& x) { return gradus::name(x); }, \
-   &Tensor::name##_,                                \
+#define UNARY(name, doc_, ints_, complex_, lo, hi, ...) \
+  {#name,                                               \
+   scalar::Unary<UnaryOp::name>::ints,                  \
+   lo,                                                  \
+   hi,                                                  \
+   [](const Tensor& x) { return gradus::name(x); },     \
+   &Tensor::name##_,                                    \
    [](double x) { return scalar::Unary<UnaryOp::name>::f(x); }},
 #include "gradus/tensor/table/elementwise.def"
 };
 const std::vector<BinaryRow> kBinary = {
-#define BINARY(name, doc_, ints_, xlo, xhi, ylo, yhi, ...)                  \
+#define BINARY(name, doc_, ints_, complex_, xlo, xhi, ylo, yhi, ...)        \
   {#name,                                                                   \
    xlo,                                                                     \
    xhi,                                                                     \

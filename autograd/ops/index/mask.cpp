@@ -29,7 +29,7 @@ Tensor filling(const Tensor& self, const Tensor& mask, const Tensor& value) {
 
 Tensor chosen(const char* node_name, const Tensor& condition, const Tensor& x, const Tensor& y) {
   Tensor out = raw::where(condition, x, y);
-  if (recording(x, y) && out.is_floating_point())
+  if (recording(x, y) && is_differentiable(out.dtype()))
     record(node_name, out, {x, y}, {condition}, [](Node& n, const Tensor& grad) {
       Tensors grads(2);
       const Tensor which = n.saved(0);
@@ -47,14 +47,14 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
 }
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   Tensor out = raw::where(condition, self, other);
-  if (recording(other) && out.is_floating_point())
+  if (recording(other) && is_differentiable(out.dtype()))
     record("WhereBackward0", out, {other}, {condition},
            [](Node& n, const Tensor& grad) { return Tensors{where(n.saved(0), 0, grad)}; });
   return out;
 }
 Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   Tensor out = raw::where(condition, self, other);
-  if (recording(self) && out.is_floating_point())
+  if (recording(self) && is_differentiable(out.dtype()))
     record("WhereBackward0", out, {self}, {condition},
            [](Node& n, const Tensor& grad) { return Tensors{where(n.saved(0), grad, 0)}; });
   return out;
@@ -94,7 +94,9 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
   const ScalarType dtype = self.scalar_type();
   raw::check_fits("masked_fill", value, dtype);
   const Scalar number =
-      visit(dtype, [&]<class T>(TypeTag<T>) -> Scalar { return value.cast<T>(); });
+      isComplexType(dtype)
+          ? value
+          : visit(dtype, [&]<class T>(TypeTag<T>) -> Scalar { return value.cast<T>(); });
   return raw::where(mask, number, self);
 }
 Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {

@@ -23,14 +23,17 @@ Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_vi
   return div_rounded(self, other, mode);
 }
 
+static Tensor in_float64(const Tensor& x) {
+  return x.to(x.is_complex() ? kComplexDouble : kDouble);
+}
 Tensor float_power(const Tensor& self, const Tensor& exponent) {
-  return pow(self.to(kDouble), exponent.to(kDouble));
+  return pow(in_float64(self), in_float64(exponent));
 }
 Tensor float_power(const Tensor& self, const Scalar& exponent) {
-  return pow(self.to(kDouble), exponent.toDouble());
+  return pow(in_float64(self), exponent.isComplex() ? exponent : Scalar(exponent.toDouble()));
 }
 Tensor float_power(const Scalar& self, const Tensor& exponent) {
-  return pow(self.toDouble(), exponent.to(kDouble));
+  return pow(self.isComplex() ? self : Scalar(self.toDouble()), in_float64(exponent));
 }
 
 Tensor ldexp(const Tensor& self, const Tensor& other) { return self * exp2(other); }

@@ -9,8 +9,11 @@ namespace gradus {
 namespace {
 
 void check_factor(const char* op, const char* name, ScalarType dtype, const Scalar& factor) {
-  check<TypeError>(isFloatingType(dtype) || !factor.isFloatingPoint(), op, ": ", name, " = ",
-                   factor.toDouble(), " is a floating point number, and the tensors are of ", dtype,
+  check<TypeError>(isComplexType(dtype) || !factor.isComplex(), op,
+                   ": For non-complex input tensors, argument ", name,
+                   " must not be a complex number: ", factor, "; convert them to a complex dtype");
+  check<TypeError>(is_differentiable(dtype) || !factor.isFloatingPoint(), op, ": ", name, " = ",
+                   factor, " is a floating point number, and the tensors are of ", dtype,
                    "; convert them with .to(kFloat)");
   check<TypeError>(dtype == kBool || !factor.isBoolean(), op, ": ", name,
                    " is bool, and the tensors are of ", dtype, "; give a number");
@@ -26,6 +29,12 @@ template <class Other>
 auto scaled(const char* op, const Tensor& self, const Other& x, const Scalar& alpha) {
   const ScalarType dtype = raw::result_type(self, x);
   check_alpha(op, dtype, alpha);
+  if (isComplexType(dtype)) {
+    if constexpr (std::is_same_v<Other, Tensor>)
+      return x * alpha;
+    else
+      return Scalar(x.toComplexDouble() * alpha.toComplexDouble());
+  }
   if constexpr (std::is_same_v<Other, Tensor>) {
     const bool refused = x.dtype() == kBool && op != std::string_view("add");  // by the difference
     if (alpha.toDouble() == 1 || refused) return x;
@@ -41,7 +50,7 @@ auto scaled(const char* op, const Tensor& self, const Other& x, const Scalar& al
 // wrong with operands, and compute integers.
 bool in_one_pass(const char* op, const Tensor& self, const Tensor& other, const Scalar& alpha) {
   self.operand(op), other.operand(op, "other");
-  if (alpha.toDouble() == 1 || self.device() != other.device()) return false;
+  if (alpha.isComplex() || alpha.toDouble() == 1 || self.device() != other.device()) return false;
   const ScalarType dtype = raw::result_type(self, other);
   if (!isFloatingType(dtype) || self.dtype() == kBool || other.dtype() == kBool) return false;
   check_alpha(op, dtype, alpha);
@@ -130,6 +139,7 @@ Tensor& Tensor::sub_(const Scalar& other, const Scalar& alpha) const {
 }
 
 Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  if (alpha.isComplex()) return sub(other, self, alpha);
   const Tensor out = without_graph([&] { return sub(other, self, alpha); });
   if (recording(self, other))
     record("RsubBackward0", out, {self, other}, {}, [alpha](Node&, const Tensor& grad) {
@@ -140,6 +150,7 @@ Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
   const ScalarType dtype = raw::result_type(self, other);
   check_alpha("rsub", dtype, alpha);
+  if (alpha.isComplex()) return other - self * alpha;
   const Tensor out = without_graph([&] {
     const Tensor x = self.to(dtype);
     return other - (alpha.toDouble() == 1 ? x : x * alpha);
@@ -195,6 +206,7 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   GRADUS_AUTOCAST(addcmul, self, tensor1, tensor2, value);
   const ScalarType dtype = raw::result_type({self, tensor1, tensor2});
   check_factor("addcmul", "value", dtype, value);
+  if (isComplexType(dtype)) return self + tensor1 * tensor2 * value;
   if (!isFloatingType(dtype)) raw::check_fits("addcmul", value, dtype);
   const Tensor out = raw::ternary(TernaryOp::addcmul, self, tensor1, tensor2, value);
   if (recording(self, tensor1, tensor2))
@@ -212,6 +224,9 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
 Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                const Scalar& value) {
   GRADUS_AUTOCAST(addcdiv, self, tensor1, tensor2, value);
+  const ScalarType dtype = raw::result_type({self, tensor1, tensor2});
+  check_factor("addcdiv", "value", isComplexType(dtype) ? dtype : kFloat, value);
+  if (isComplexType(dtype)) return self + tensor1 / tensor2 * value;
   check<TypeError>(tensor1.is_floating_point() || tensor2.is_floating_point(),
                    "addcdiv: tensor1 has dtype ", tensor1.dtype(), ", and tensor2 ",
                    tensor2.dtype(), ", expected one of floating point; convert with .to(kFloat)");

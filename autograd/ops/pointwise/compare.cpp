@@ -35,7 +35,7 @@ bool equal(const Tensor& self, const Tensor& other) {
   raw::check_same_device("equal", self, "self", other, "other");
   if (self.sizes() != other.sizes()) return false;
   // The same integers; of floating point numbers NaN differs from itself.
-  if (!self.is_floating_point() && self.dtype() == other.dtype() &&
+  if (!is_differentiable(self.dtype()) && self.dtype() == other.dtype() &&
       self.impl().storage == other.impl().storage && self.strides() == other.strides() &&
       self.storage_offset() == other.storage_offset())
     return true;
@@ -51,12 +51,12 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
   check(rtol >= 0 && atol >= 0, "isclose: rtol ", rtol, " and atol ", atol, " may not be negative");
   const NoGradGuard guard;
   Tensor close = self == other;
-  if (equal_nan && self.is_floating_point())
+  if (equal_nan && is_differentiable(self.dtype()))
     close = close.maximum((self != self) * (other != other));
   if (rtol == 0 && atol == 0) return close;
   // Differences of integers wrap around.
   const ScalarType dtype =
-      self.is_floating_point() ? self.scalar_type() : get_default_dtype_as_scalartype();
+      is_differentiable(self.dtype()) ? self.scalar_type() : get_default_dtype_as_scalartype();
   const Tensor x = self.to(dtype), y = other.to(dtype);
   // An infinite difference or bound proves nothing.
   const Tensor allowed = (y * rtol).abs() + atol, difference = (x - y).abs();

@@ -7,7 +7,7 @@ namespace gradus {
 
 namespace {
 Tensor identity(const char* node, const Tensor& self, Tensor out) {
-  if (recording(self) && isFloatingType(out.dtype()))
+  if (recording(self) && is_differentiable(out.dtype()))
     record(node, out, {self}, {}, [](Node&, const Tensor& grad) { return Tensors{grad}; });
   return out;
 }

@@ -5,6 +5,7 @@
 #include "gradus/autograd/engine/cast_operands.h"
 #include "gradus/autograd/engine/inplace.h"
 #include "gradus/autograd/engine/record.h"
+#include "gradus/autograd/ops/pointwise/complex.h"
 #include "gradus/tensor/factories.h"
 #include "gradus/tensor/math/elementwise.h"
 #include "gradus/tensor/raw/raw.h"
@@ -107,14 +108,36 @@ const BinaryRow& row_of(BinaryOp op) {
   return rows[static_cast<size_t>(op)];
 }
 
+// A saved operand of a derivative. The text of a holomorphic derivative, read at the conjugates, is
+// the conjugate that backward multiplies by.
+Tensor operand_of(Node& n, size_t i) {
+  Tensor x = n.saved(i);
+  return x.defined() && x.is_complex() ? conj(x) : x;
+}
+
+// A complex number beside x, as a tensor that promotes x no further.
+Tensor number_beside(const Tensor& x, const Scalar& number) {
+  return full({}, number, x.options().dtype(raw::result_type(x, number)));
+}
+
+// The derivative of complex x^y by y.
+Tensor by_exponent(const Tensor& grad, const Tensor& x, const Tensor& z) {
+  const Tensor is_zero = x == 0;
+  return grad * where(is_zero, Scalar(0), z * log(x + is_zero));
+}
+
 Tensor unary(UnaryOp op, const Tensor& x) {
+  if (op == UnaryOp::abs && x.operand("abs").is_complex()) return complex_abs(x);
   Tensor y = raw::map(op, x);
   if (!recording(x)) return y;
   const UnaryRow& row = row_of(op);
   record(row.node.c_str(), y, {x}, {if_used(row.uses & kUsesX, x), if_used(row.uses & kUsesY, y)},
          [op, &row](Node& n, const Tensor& grad) -> Tensors {
-           const Tensor saved_x = n.saved(0), saved_y = n.saved(1);
-           if (row.uses == 0 || GradMode::is_enabled()) return {row.dx(grad, saved_x, saved_y)};
+           const Tensor saved_x = operand_of(n, 0), saved_y = operand_of(n, 1);
+           if (op == UnaryOp::acosh && grad.is_complex())  // two roots keep the side of their cuts
+             return {grad * ((saved_x - 1).rsqrt() * (saved_x + 1).rsqrt())};
+           if (row.uses == 0 || GradMode::is_enabled() || grad.is_complex())
+             return {row.dx(grad, saved_x, saved_y)};
            return {raw::map_grad(op, grad, saved_x, saved_y)};
          });
   return y;
@@ -128,42 +151,47 @@ Tensor binary(BinaryOp op, const Tensor& x, const Tensor& y) {
   const unsigned uses = (of_x ? row.dx_uses : 0) | (of_y ? row.dy_uses : 0);
   record(row.node.c_str(), z, {x, y},
          {if_used(uses & kUsesX, x), if_used(uses & kUsesY, y), if_used(uses & kUsesZ, z)},
-         [&row](Node& n, const Tensor& grad) {
+         [op, &row](Node& n, const Tensor& grad) {
            // 1 / y of an integer y alone would have the default dtype.
            const auto saved = [&](size_t i) {
-             const Tensor operand = n.saved(i);
-             const bool integer = operand.defined() && !operand.is_floating_point();
+             const Tensor operand = operand_of(n, i);
+             const bool integer = operand.defined() && !is_differentiable(operand.dtype());
              return integer ? operand.to(grad.dtype()) : operand;
            };
            const Tensor sx = saved(0), sy = saved(1), sz = n.saved(2);
            Tensors out(2);
            if (n.wants(0)) out[0] = row.dx(grad, sx, sy, sz);
-           if (n.wants(1)) out[1] = row.dy(grad, sx, sy, sz);
+           if (n.wants(1))
+             out[1] = op == BinaryOp::pow && grad.is_complex() ? by_exponent(grad, sx, sz)
+                                                               : row.dy(grad, sx, sy, sz);
            return out;
          });
   return z;
 }
 
 Tensor binary(BinaryOp op, const Tensor& x, const Scalar& y) {
+  if (y.isComplex()) return binary(op, x, number_beside(x, y));
   Tensor z = raw::zip(op, x, y);
   if (!recording(x)) return z;
   const BinaryRow& row = row_of(op);
   record(row.node_of_right.c_str(), z, {x},
          {if_used(row.dx_uses & kUsesX, x), if_used(row.dx_uses & kUsesZ, z)},
          [&row, number = y.toDouble()](Node& n, const Tensor& grad) -> Tensors {
-           return {row.dx_of_right(grad, n.saved(0), number, n.saved(1))};
+           return {row.dx_of_right(grad, operand_of(n, 0), number, operand_of(n, 1))};
          });
   return z;
 }
 
 Tensor binary(BinaryOp op, const Scalar& x, const Tensor& y) {
+  if (x.isComplex() || (op == BinaryOp::pow && y.is_complex()))
+    return binary(op, number_beside(y, x), y);
   Tensor z = raw::zip(op, x, y);
   if (!recording(y)) return z;
   const BinaryRow& row = row_of(op);
   record(row.node_of_left.c_str(), z, {y},
          {if_used(row.dy_uses & kUsesY, y), if_used(row.dy_uses & kUsesZ, z)},
          [&row, number = x.toDouble()](Node& n, const Tensor& grad) -> Tensors {
-           return {row.dy_of_left(grad, number, n.saved(0), n.saved(1))};
+           return {row.dy_of_left(grad, number, operand_of(n, 0), operand_of(n, 1))};
          });
   return z;
 }
@@ -178,6 +206,8 @@ Tensor& change(BinaryOp op, Tensor (*f)(const Tensor&, const Other&), bool recor
 }
 
 Tensor& change(UnaryOp op, const Tensor& self) {
+  check<TypeError>(op != UnaryOp::abs || !self.operand("abs_").is_complex(),
+                   "abs_: In-place abs is not supported for complex tensors; use abs()");
   return in_place(
       name_of(op), self, recording(self), [op](Tensor& x) { raw::map_(op, x); },
       [op](const Tensor& x) { return unary(op, x); });

@@ -27,6 +27,8 @@ double greatest(ScalarType dtype) {
 
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
+  check<TypeError>(!self.is_complex(), "nan_to_num: not implemented for '", TypeName{self.dtype()},
+                   "'; compute with real() and imag()");
   if (!self.is_floating_point()) return self.clone();
   const auto held = [&](double x) {  // which may be infinite then
     return visit(self.scalar_type(),
@@ -55,6 +57,8 @@ Tensor round(const Tensor& self, int64_t decimals) {
 
 Tensor logit(const Tensor& self, std::optional<double> eps) {
   if (!eps) return logit(self);
+  check<TypeError>(!self.is_complex(), "logit: not implemented for '", TypeName{self.dtype()},
+                   "'; compute with real() and imag()");
   const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());
   const double lo = *eps, hi = 1 - *eps;
   return one_wide_node(
@@ -70,6 +74,8 @@ Tensor mvlgamma(const Tensor& self, int64_t p) {
   constexpr int64_t kMost = 1 << 16;  // each adds a term
   check(p >= 1 && p <= kMost, "mvlgamma: p is ", p, ", expected 1 to ", kMost,
         "; the sum has p terms, give fewer");
+  check<TypeError>(!self.is_complex(), "mvlgamma: not implemented for '", TypeName{self.dtype()},
+                   "'; compute with real() and imag()");
   const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());
   // The sum of f(x - i / 2) for i < p.
   const auto sum = [p](Tensor (*f)(const Tensor&), const Tensor& t) {
@@ -94,6 +100,7 @@ TensorPair frexp(const Tensor& self) {
 }
 
 Tensor angle(const Tensor& self) {
+  if (self.operand("angle").is_complex()) return complex_angle(self);
   const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());
   return one_node(
       "AngleBackward0", x,
@@ -102,12 +109,5 @@ Tensor angle(const Tensor& self) {
       },
       [](const Tensor& grad, const Tensor&) { return zeros_like(grad); });
 }
-
-Tensor isreal(const Tensor& self) { return ones_like(self, kBool); }
-Tensor real(const Tensor& self) { return self; }
-Tensor conj(const Tensor& self) { return self; }
-Tensor conj_physical(const Tensor& self) { return self; }
-Tensor resolve_conj(const Tensor& self) { return self; }
-Tensor resolve_neg(const Tensor& self) { return self; }
 
 }  // namespace gradus

@@ -14,8 +14,9 @@ struct Sum {
   const Scalar &beta, &alpha;
 };
 
-bool is_one(const Scalar& x) { return x.toDouble() == 1; }
-bool is_zero(const Scalar& x) { return x.toDouble() == 0; }
+bool is_one(const Scalar& x) { return x.toComplexDouble() == 1.0; }
+bool is_zero(const Scalar& x) { return x.toComplexDouble() == 0.0; }
+Scalar conjugate(const Scalar& x) { return x.isComplex() ? std::conj(x.toComplexDouble()) : x; }
 Tensor scaled(const Tensor& x, const Scalar& by) { return is_one(by) ? x : x * by; }
 
 // `shape` and `floating`: of the product.
@@ -27,7 +28,7 @@ void check_sum(const Sum& sum, IntArrayRef shape, bool floating) {
   broadcast_strides(op, self.sizes(), self.strides(), shape);
 }
 void check_sum(const Sum& sum, IntArrayRef shape, const Tensor& factor) {
-  check_sum(sum, shape, factor.is_floating_point());
+  check_sum(sum, shape, is_differentiable(factor.dtype()));
   raw::check_same_device(sum.op, sum.self, "self", factor, "the first factor");
   check<TypeError>(sum.self.dtype() == factor.dtype(), sum.op, ": self has dtype ",
                    sum.self.dtype(), ", the factors have ", factor.dtype(),
@@ -59,15 +60,16 @@ template <class First, class Second>
 Tensor record_sum(const Sum& sum, const Tensor& out, const Tensor& a, const Tensor& b, First first,
                   Second second) {
   if (recording(sum.self, a, b))
-    record(sum.node, out, {sum.self, a, b},
-           {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},
-           [=, beta = sum.beta, alpha = sum.alpha](Node& n, const Tensor& grad) {
-             Tensors grads(3);
-             if (n.wants(0)) grads[0] = scaled(grad, beta);
-             if (n.wants(1)) grads[1] = scaled(first(grad, n.saved(1)), alpha);
-             if (n.wants(2)) grads[2] = scaled(second(grad, n.saved(0)), alpha);
-             return grads;
-           });
+    record(
+        sum.node, out, {sum.self, a, b},
+        {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},
+        [=, beta = conjugate(sum.beta), alpha = conjugate(sum.alpha)](Node& n, const Tensor& grad) {
+          Tensors grads(3);
+          if (n.wants(0)) grads[0] = scaled(grad, beta);
+          if (n.wants(1)) grads[1] = scaled(first(grad, conj(n.saved(1))), alpha);
+          if (n.wants(2)) grads[2] = scaled(second(grad, conj(n.saved(0))), alpha);
+          return grads;
+        });
   return out;
 }
 
@@ -141,7 +143,7 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
         vec2.sizes(), "; expected 1 dimension each; use flatten()");
   const Tensor product = outer(vec1, vec2);
   check_sum({"addr", "AddrBackward0", self, beta, alpha}, product.sizes(),
-            self.is_floating_point() || product.is_floating_point());
+            is_differentiable(self.dtype()) || is_differentiable(product.dtype()));
   if (is_zero(beta)) return scaled(product, alpha).to(promoteTypes(self.dtype(), product.dtype()));
   return scaled(self, beta) + scaled(product, alpha);
 }

@@ -22,8 +22,8 @@ Tensor product(const char* node, const Tensor& a, const Tensor& b, const Product
     record(node, out, {a, b}, {if_used(b.requires_grad(), a), if_used(a.requires_grad(), b)},
            [first, second](Node& n, const Tensor& grad) {
              Tensors grads(2);
-             if (n.wants(0)) grads[0] = first(grad, n.saved(1));
-             if (n.wants(1)) grads[1] = second(grad, n.saved(0));
+             if (n.wants(0)) grads[0] = first(grad, conj(n.saved(1)));
+             if (n.wants(1)) grads[1] = second(grad, conj(n.saved(0)));
              return grads;
            });
   return out;
@@ -107,7 +107,7 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
 
 Tensor vdot(const Tensor& self, const Tensor& other) {
   GRADUS_AUTOCAST(vdot, self, other);
-  return dot_named(self, other, {"vdot", "self", "other"});
+  return dot_named(conj(self.operand("vdot")), other, {"vdot", "self", "other"});
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
@@ -125,13 +125,13 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
                                                 x.size(-1)});
              };
              // The weight's first: its pieces travel beside the input's gradient.
-             if (n.wants(1) && GradMode::is_enabled())
-               grads[1] = rows(grad).t().matmul(rows(n.saved(0)));
+             if (n.wants(1) && (GradMode::is_enabled() || grad.is_complex()))
+               grads[1] = rows(grad).t().matmul(rows(conj(n.saved(0))));
              else if (n.wants(1))
                std::tie(grads[1], grads[2]) =
                    autograd::product_in_pieces(n, 1, rows(grad).t(), rows(n.saved(0)), n.wants(2));
              if (n.wants(2) && !grads[2].defined()) grads[2] = rows(grad).sum(0);
-             if (n.wants(0)) grads[0] = grad.matmul(n.saved(1));
+             if (n.wants(0)) grads[0] = grad.matmul(conj(n.saved(1)));
              return grads;
            });
   return out;

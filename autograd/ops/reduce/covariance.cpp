@@ -52,7 +52,7 @@ Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& 
   if (!w.defined()) {
     const Tensor from_mean = x - x.sum(1, true) / observations;
     const auto divisor = std::max<int64_t>(observations - correction, 0);
-    return (from_mean.mm(from_mean.t()) / divisor).squeeze();
+    return (from_mean.mm(from_mean.mH()) / divisor).squeeze();
   }
   const Tensor total = w.sum();
   check(total.item().toDouble() != 0,
@@ -62,7 +62,7 @@ Tensor cov(const Tensor& self, int64_t correction, const std::optional<Tensor>& 
   Tensor taken = total.new_full({}, correction);
   if (reliabilities.defined()) taken = taken * (w * reliabilities).sum() / total;
   const Tensor divisor = correction == 0 ? total : (total - taken).clamp_min(0);
-  return ((from_mean * w).mm(from_mean.t()) / divisor).squeeze();
+  return ((from_mean * w).mm(from_mean.mH()) / divisor).squeeze();
 }
 
 Tensor corrcoef(const Tensor& self) {

@@ -52,7 +52,7 @@ struct Lists {
 Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   GRADUS_AUTOCAST(cumsum, self, dim, dtype);
   Tensor out = raw::scan(ScanOp::cumsum, self, dim, dtype);
-  if (recording(self) && out.is_floating_point())
+  if (recording(self) && is_differentiable(out.dtype()))
     record("CumsumBackward0", out, {self}, {}, [dim](Node&, const Tensor& grad) -> Tensors {
       if (grad.dim() == 0) return {grad};
       return {grad.flip(dim).cumsum(dim).flip(dim)};
@@ -64,7 +64,7 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
   GRADUS_AUTOCAST(cumprod, self, dim, dtype);
   const Tensor x = dtype ? self.to(*dtype) : self;
   Tensor out = raw::scan(ScanOp::cumprod, x, dim, dtype);
-  if (recording(x) && out.is_floating_point())
+  if (recording(x) && is_differentiable(out.dtype()))
     record("CumprodBackward0", out, {x}, {x, out},
            [as = Lists("cumprod", x, dim)](Node& n, const Tensor& grad) -> Tensors {
              if (grad.numel() == 0) return {grad};

@@ -47,7 +47,8 @@ struct Norm {
 Tensor vector_norm(const char* op, const char* node, const Tensor& self, const Scalar& p,
                    OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
   const Tensor x = dtype ? self.to(*dtype) : self;
-  x.operand(op);
+  if (x.operand(op).is_complex())
+    return vector_norm(op, node, x.abs(), p, dim, keepdim, std::nullopt);
   check<TypeError>(x.is_floating_point(), op, ": dtype ", x.dtype(),
                    " is not a floating point type; convert with .to(kFloat), or pass dtype");
   const Norm norm{p.toDouble(), dim_mask(op, dim, x)};

@@ -44,6 +44,8 @@ Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype)
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   GRADUS_AUTOCAST(logsumexp, self, dim, keepdim);
   const DimMask mask = dim_mask("logsumexp", dim, self);
+  check<TypeError>(!self.is_complex(), "logsumexp: not implemented for '", TypeName{self.dtype()},
+                   "'; compute with real() and imag()");
   const Tensor x = self.is_floating_point() ? self : self.to(get_default_dtype());
   const Dims shape = kept_sizes(x, mask);
   Tensor kept;

@@ -12,7 +12,7 @@ struct Deviations {
   Deviations(const char* op, const Tensor& self, OptionalIntArrayRef dim,
              const std::optional<Scalar>& correction)
       : mask(dim_mask(op, dim, self)) {
-    check<TypeError>(self.is_floating_point(), op,
+    check<TypeError>(is_differentiable(self.dtype()), op,
                      ": std and var only support floating point and complex dtypes, not ",
                      self.dtype(), "; convert with .to(kFloat)");
     const auto n = static_cast<double>(reduced_count(self, mask));
@@ -29,6 +29,9 @@ struct Deviations {
 Tensor variance(const Tensor& self, OptionalIntArrayRef dim,
                 const std::optional<Scalar>& correction, bool keepdim) {
   const Deviations from("var", self, dim, correction);
+  if (self.is_complex())  // the mean square of |self - mean|
+    return variance(real(self), dim, correction, keepdim) +
+           variance(imag(self), dim, correction, keepdim);
   const Tensor out = drop(raw::variance(false, from.divisor, self, dim), from.mask, keepdim);
   if (recording(self))
     record("VarBackward0", out, {self}, {self}, [from](Node& n, const Tensor& grad) -> Tensors {
@@ -41,6 +44,7 @@ Tensor variance(const Tensor& self, OptionalIntArrayRef dim,
 Tensor deviation(const Tensor& self, OptionalIntArrayRef dim,
                  const std::optional<Scalar>& correction, bool keepdim) {
   const Deviations from("std", self, dim, correction);
+  if (self.is_complex()) return variance(self, dim, correction, keepdim).sqrt();
   const Tensor out = drop(raw::variance(true, from.divisor, self, dim), from.mask, keepdim);
   if (recording(self))
     record("StdBackward0", out, {self}, {self, out},

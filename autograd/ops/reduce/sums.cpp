@@ -12,7 +12,7 @@ Tensor sum_or_mean(ReduceOp op, const char* node, const Tensor& self, OptionalIn
   const DimMask mask = dim_mask(name_of(op), dim, self);
   const Tensor kept = raw::reduce(op, self, dim, dtype);
   const Tensor out = drop(kept, mask, keepdim);
-  if (!recording(self) || !out.is_floating_point()) return out;
+  if (!recording(self) || !is_differentiable(out.dtype())) return out;
   const double scale =
       op == ReduceOp::mean ? 1 / static_cast<double>(reduced_count(self, mask)) : 1;
   record(node, out, {self}, {},
@@ -44,6 +44,8 @@ Tensor mean(const Tensor& self, std::optional<ScalarType> dtype) {
 
 Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
               std::optional<ScalarType> dtype) {
+  check<TypeError>(!self.is_complex(), "nansum: not implemented for '", TypeName{self.dtype()},
+                   "'; compute with real() and imag()");
   if (!self.is_floating_point()) return sum(self, dim, keepdim, dtype);
   if (!isFloatingType(dtype.value_or(kFloat)))  // which has no NaN
     return sum(where(self == self, self, 0), dim, keepdim, dtype);
@@ -100,7 +102,7 @@ Tensor product_of_others(const Tensor& x, int64_t dim) {
 
 Tensor record_product(const char* node, const Tensor& out, const Tensor& self, int64_t dim,
                       const Dims& kept) {
-  if (recording(self) && out.is_floating_point())
+  if (recording(self) && is_differentiable(out.dtype()))
     record(node, out, {self}, {self}, [dim, kept](Node& n, const Tensor& grad) -> Tensors {
       const Tensor x = as_computed(n.saved(0));
       // x without dimensions is a list of one.
@@ -110,12 +112,24 @@ Tensor record_product(const char* node, const Tensor& out, const Tensor& self, i
   return out;
 }
 
+// The product along dim, which keeps size 1, as a tree of products.
+Tensor product_by_halves(const Tensor& x, int64_t dim) {
+  const int64_t n = x.size(dim), half = n / 2;
+  if (n == 0) return ones_like(x.sum(dim, true));
+  if (n == 1) return x;
+  const Tensor pairs = x.narrow(dim, 0, half) * x.narrow(dim, half, half);
+  return product_by_halves(n % 2 ? cat({pairs, x.narrow(dim, n - 1, 1)}, dim) : pairs, dim);
+}
+
 }  // namespace
 
 Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype) {
   GRADUS_AUTOCAST(prod, self, dim, keepdim, dtype);
   const DimMask mask = mask_of("prod", dim, self);
   const Tensor x = dtype ? self.to(*dtype) : self;
+  if (x.is_complex())
+    return x.dim() == 0 ? x.clone()
+                        : drop(product_by_halves(x, wrap_dim("prod", dim, x)), mask, keepdim);
   return record_product("ProdBackward1",
                         drop(raw::reduce(ReduceOp::prod, x, dim, dtype), mask, keepdim), x,
                         wrap_dim("prod", dim, self), kept_sizes(self, mask));
@@ -124,6 +138,7 @@ Tensor prod(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarT
 Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
   GRADUS_AUTOCAST(prod, self, dtype);
   const Tensor list = (dtype ? self.to(*dtype) : self).reshape({-1});
+  if (list.is_complex()) return product_by_halves(list, 0).reshape({});
   return record_product("ProdBackward0", drop(raw::reduce(ReduceOp::prod, list, 0, dtype), {true}),
                         list, 0, {1});
 }

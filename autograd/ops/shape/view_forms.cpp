@@ -69,12 +69,12 @@ Tensor mT(const Tensor& self) {
         ", expected a matrix or a batch of matrices; use numpy_T() for other shapes");
   return self.transpose(-2, -1);
 }
-Tensor mH(const Tensor& self) { return mT(self); }
-Tensor adjoint(const Tensor& self) { return mT(self); }
+Tensor mH(const Tensor& self) { return conj(mT(self)); }
+Tensor adjoint(const Tensor& self) { return conj(mT(self)); }
 Tensor matrix_H(const Tensor& self) {
   check(self.operand("matrix_H").dim() == 0 || self.dim() == 2, "matrix_H: self has shape ",
         self.sizes(), ", expected a matrix; use mH() for a batch of them");
-  return mT(self);
+  return mH(self);
 }
 
 Tensor broadcast_to(const Tensor& self, IntArrayRef size) { return self.expand(size); }

@@ -61,6 +61,7 @@ inline DeprecatedTypeProperties& getDeprecatedTypeProperties(DeviceType backend,
   static DeprecatedTypeProperties all[][2] = {
 #define DTYPE(name, cpp_type, short_name, kind, computed) \
   {{kCPU, ScalarType::name}, {kCUDA, ScalarType::name}},
+#define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
   };

@@ -16,6 +16,7 @@ struct ScalarTypeToCPPType;
   struct ScalarTypeToCPPType<ScalarType::name> {          \
     using type = cpp_type;                                \
   };
+#define COMPLEX(...) DTYPE(__VA_ARGS__)
 #include "gradus/tensor/base/dtypes.def"
 #undef DTYPE
 template <ScalarType dtype>

@@ -136,7 +136,7 @@ def answer(line):
 def elementwise_rows():
     """The samples that samples.cpp makes of the table."""
     table = (HERE / "../../../tensor/table/elementwise.def").read_text()
-    columns = r'^%s\(\s*(\w+),\s*"[^"]*",\s*(\w+)' + r",\s*([^,]+)" * 4
+    columns = r'^%s\(\s*(\w+),\s*"[^"]*",\s*\w+,\s*(\w+)' + r",\s*([^,]+)" * 4
     for name, _, low, high, *_ in re.findall(columns % "UNARY", table, re.MULTILINE):
         yield f'SAMPLE({name}, "uniform({low}, {high}, 2, 3)", a)'
     for name, _, *ranges in re.findall(columns % "BINARY", table, re.MULTILINE):

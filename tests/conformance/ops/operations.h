@@ -36,8 +36,8 @@ inline const std::map<std::string, Known>& known() {
 #define FACTORY(name, ...) note(#name, "none", true);
 #include "gradus/tensor/table/functions.def"
 #define UNARY(name, ...) note(#name, "grad", true);
-#define BINARY(name, doc, ints, xlo, xhi, ylo, yhi, f, dx, ...) \
-  note(#name, "grad", true);                                    \
+#define BINARY(name, doc, ints, complex, xlo, xhi, ylo, yhi, f, dx, ...) \
+  note(#name, "grad", true);                                             \
   out[#name].by_first = std::string(#dx).find("underivable") == std::string::npos;
 #define INTEGER(name, ...) note(#name, "none", true);
 #define COMPARISON(name, ...) note(#name, "none", true);

@@ -22,8 +22,9 @@ const std::vector<Family>& families() {
       // One sample for every row of the table; tests/autograd and tests/tensor have more for them.
       {"elementwise",
        {
-#define UNARY(name, doc, ints, lo, hi, ...) SAMPLE(name, "uniform(" #lo ", " #hi ", 2, 3)", a)
-#define BINARY(name, doc, ints, xlo, xhi, ylo, yhi, ...) \
+#define UNARY(name, doc, ints, complex, lo, hi, ...) \
+  SAMPLE(name, "uniform(" #lo ", " #hi ", 2, 3)", a)
+#define BINARY(name, doc, ints, complex, xlo, xhi, ylo, yhi, ...) \
   SAMPLE(name, "uniform(" #xlo ", " #xhi ", 2, 3); uniform(" #ylo ", " #yhi ", 3)", a, b)
 #define INTEGER(name, doc, ints, f, x, y, ...) \
   SAMPLE(name, "tensor([" #x ", 7, -9]); tensor([[" #y "], [4]])", a, b)

@@ -1,0 +1,194 @@
+// Complex numbers for the host and GPUs, and the functions of them that rows of elementwise.def
+// call. asin, acos and their kin are Kahan's ("Branch cuts for complex elementary functions",
+// 1987): the sign of a 0 says on which side of the cut a number lies.
+#pragma once
+
+#include "gradus/tensor/math/scalar_functions.h"
+
+namespace gradus::scalar {
+inline namespace GRADUS_VARIANT {
+
+// The bits of a std::complex<T>, with operators that device code may call.
+template <class T>
+struct ComplexNumber {
+  T re = 0, im = 0;
+
+  ComplexNumber() = default;
+  GRADUS_HD constexpr ComplexNumber(T real, T imag = 0) : re(real), im(imag) {}  // NOLINT: implicit
+
+  GRADUS_HD constexpr ComplexNumber operator-() const { return {-re, -im}; }
+  // i times this, and -i times.
+  GRADUS_HD constexpr ComplexNumber turned() const { return {-im, re}; }
+  GRADUS_HD constexpr ComplexNumber turned_back() const { return {im, -re}; }
+
+  // A real operand is one of these by the constructor.
+  GRADUS_HD friend constexpr ComplexNumber operator+(ComplexNumber a, ComplexNumber b) {
+    return {a.re + b.re, a.im + b.im};
+  }
+  GRADUS_HD friend constexpr ComplexNumber operator-(ComplexNumber a, ComplexNumber b) {
+    return {a.re - b.re, a.im - b.im};
+  }
+  GRADUS_HD friend constexpr ComplexNumber operator*(ComplexNumber a, ComplexNumber b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+  // By the quotient of the divisor's parts, which does not overflow (Smith, 1962).
+  GRADUS_HD friend constexpr ComplexNumber operator/(ComplexNumber a, ComplexNumber b) {
+    const T re = b.re < 0 ? -b.re : b.re, im = b.im < 0 ? -b.im : b.im;
+    if (re == 0 && im == 0) return {a.re / re, a.im / im};
+    if (re >= im) {
+      const T part = b.im / b.re, scale = 1 / (b.re + b.im * part);
+      return {(a.re + a.im * part) * scale, (a.im - a.re * part) * scale};
+    }
+    const T part = b.re / b.im, scale = 1 / (b.re * part + b.im);
+    return {(a.re * part + a.im) * scale, (a.im * part - a.re) * scale};
+  }
+  GRADUS_HD friend constexpr bool operator==(ComplexNumber a, ComplexNumber b) {
+    return a.re == b.re && a.im == b.im;
+  }
+  GRADUS_HD friend constexpr bool operator!=(ComplexNumber a, ComplexNumber b) { return !(a == b); }
+};
+
+template <class T>
+GRADUS_HD ComplexNumber<T> exp(ComplexNumber<T> x) {
+  const T size = exp(x.re);
+  if (x.im == 0) return {size, x.im};
+  return {size * cos(x.im), size * sin(x.im)};
+}
+
+// log|x|: close to 1 the digits are in |x|^2 - 1.
+template <class T>
+GRADUS_HD T log_magnitude(ComplexNumber<T> x) {
+  const T a = std::fabs(x.re), b = std::fabs(x.im), most = a > b ? a : b, least = a > b ? b : a;
+  if (most > T(0.5) && most < T(2)) return log1p((most - 1) * (most + 1) + least * least) / 2;
+  return log(hypot(a, b));
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> log(ComplexNumber<T> x) {
+  return {log_magnitude(x), atan2(x.im, x.re)};
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> log1p(ComplexNumber<T> x) {
+  if (std::fabs(x.re) > T(0.5) || std::fabs(x.im) > T(0.5))
+    return log(ComplexNumber<T>{1 + x.re, x.im});
+  return {log1p(x.re * (2 + x.re) + x.im * x.im) / 2, atan2(x.im, 1 + x.re)};
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> log2(ComplexNumber<T> x) {
+  return log(x) * T(1.4426950408889634);
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> log10(ComplexNumber<T> x) {
+  return log(x) * T(0.4342944819032518);
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> exp2(ComplexNumber<T> x) {
+  return exp(x * T(0.6931471805599453));
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> expm1(ComplexNumber<T> x) {
+  const T half = sin(x.im / 2);
+  return {expm1(x.re) * cos(x.im) - 2 * half * half, exp(x.re) * sin(x.im)};
+}
+
+// Halves, whose sum does not overflow.
+template <class T>
+GRADUS_HD ComplexNumber<T> sqrt(ComplexNumber<T> x) {
+  if (x.re == 0 && x.im == 0) return {T(0), x.im};
+  const T root = std::sqrt(std::fabs(x.re) / 2 + hypot(x.re / 2, x.im / 2));
+  const T other = std::fabs(x.im) / (2 * root);
+  if (x.re >= 0) return {root, std::copysign(other, x.im)};
+  return {other, std::copysign(root, x.im)};
+}
+
+template <class T>
+GRADUS_HD ComplexNumber<T> sinh(ComplexNumber<T> x) {
+  if (x.im == 0) return {sinh(x.re), x.im};
+  return {sinh(x.re) * cos(x.im), cosh(x.re) * sin(x.im)};
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> cosh(ComplexNumber<T> x) {
+  if (x.im == 0) return {cosh(x.re), x.re < 0 ? -x.im : x.im};
+  return {cosh(x.re) * cos(x.im), sinh(x.re) * sin(x.im)};
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> tanh(ComplexNumber<T> x) {
+  if (std::fabs(x.re) > 22)  // 1, to the last digit of a double
+    return {std::copysign(T(1), x.re), 4 * sin(x.im) * cos(x.im) * exp(-2 * std::fabs(x.re))};
+  const T t = tan(x.im), s = sinh(x.re), beta = 1 + t * t, scale = 1 + beta * s * s;
+  return {beta * std::sqrt(1 + s * s) * s / scale, t / scale};
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> sin(ComplexNumber<T> x) {
+  return sinh(x.turned()).turned_back();
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> cos(ComplexNumber<T> x) {
+  return cosh(x.turned());
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> tan(ComplexNumber<T> x) {
+  return tanh(x.turned()).turned_back();
+}
+
+// The imaginary parts of conj(a) b: without those of the real operands, whose zeros keep a sign.
+template <class T>
+GRADUS_HD T cross(ComplexNumber<T> a, ComplexNumber<T> b) {
+  return a.re * b.im - a.im * b.re;
+}
+// 1 - x and 1 + x with the zero of x.im.
+template <class T>
+GRADUS_HD ComplexNumber<T> from_1(ComplexNumber<T> x) {
+  return {1 - x.re, -x.im};
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> beyond_1(ComplexNumber<T> x) {
+  return {1 + x.re, x.im};
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> asin(ComplexNumber<T> x) {
+  const ComplexNumber<T> low = sqrt(from_1(x)), high = sqrt(beyond_1(x));
+  return {atan2(x.re, low.re * high.re - low.im * high.im), asinh(cross(low, high))};
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> acos(ComplexNumber<T> x) {
+  const ComplexNumber<T> low = sqrt(from_1(x)), high = sqrt(beyond_1(x));
+  return {2 * atan2(low.re, high.re), asinh(cross(high, low))};
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> acosh(ComplexNumber<T> x) {
+  const ComplexNumber<T> low = sqrt(ComplexNumber<T>{x.re - 1, x.im}), high = sqrt(beyond_1(x));
+  return {asinh(low.re * high.re + low.im * high.im), 2 * atan2(low.im, high.re)};
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> asinh(ComplexNumber<T> x) {
+  return asin(x.turned()).turned_back();
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> atanh(ComplexNumber<T> x) {
+  const T re = std::fabs(x.re), below = 1 - re;
+  const T size = log1p(4 * re / (below * below + x.im * x.im)) / 4;
+  return {std::copysign(size, x.re), atan2(2 * x.im, below * (1 + re) - x.im * x.im) / 2};
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> atan(ComplexNumber<T> x) {
+  return atanh(x.turned()).turned_back();
+}
+
+template <class T>
+GRADUS_HD ComplexNumber<T> sin_over(ComplexNumber<T> x) {
+  const ComplexNumber<T> angle = x * T(3.141592653589793);
+  return angle == ComplexNumber<T>(0) ? ComplexNumber<T>(1) : sin(angle) / angle;
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> logistic(ComplexNumber<T> x) {
+  return 1 / (1 + exp(-x));
+}
+template <class T>
+GRADUS_HD ComplexNumber<T> power(ComplexNumber<T> x, ComplexNumber<T> y) {
+  if (y == ComplexNumber<T>(0)) return T(1);
+  if (x == ComplexNumber<T>(0) && y.re > 0) return T(0);
+  return exp(y * log(x));
+}
+
+}  // namespace GRADUS_VARIANT
+}  // namespace gradus::scalar
